@@ -1,0 +1,39 @@
+/* arena.h - memory for what one compile or one session makes.
+ *
+ * An arena is a list of blocks that grow and are freed together. Nothing in it is freed alone, and
+ * nothing in it moves. Not for threads; not for the hot path. */
+#ifndef ET_BASE_ARENA_H
+#define ET_BASE_ARENA_H
+
+#include <stddef.h>
+
+struct arena_block;
+
+struct arena {
+    struct arena_block *head; /* newest block, the one being filled */
+    size_t total;             /* bytes taken from the system, for limits and tests */
+};
+
+void arena_init(struct arena *a);
+/* Frees every block; the arena is then as after arena_init. */
+void arena_free(struct arena *a);
+/* Zero-filled memory, aligned for any type; NULL when memory is out. */
+void *arena_alloc(struct arena *a, size_t size);
+/* A copy of n bytes with a NUL after them; NULL when memory is out. */
+char *arena_strndup(struct arena *a, const char *s, size_t n);
+char *arena_strdup(struct arena *a, const char *s);
+/* Formatted text in the arena; NULL when memory is out. */
+char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The one door to the system's allocator, so that tests can make the n-th allocation fail.
+ * et_alloc_fail_after(n): the n-th allocation from now (1 = the next) and all after it return NULL;
+ * n = 0 switches that off. et_alloc_count(): allocations so far. Not thread-safe: tests only. */
+void *et_malloc(size_t size);
+void *et_calloc(size_t n, size_t size);
+void *et_realloc(void *p, size_t size);
+char *et_strdup(const char *s);
+void et_free(void *p);
+void et_alloc_fail_after(unsigned long n);
+unsigned long et_alloc_count(void);
+
+#endif

@@ -1,0 +1,78 @@
+/* diag.h - diagnostics: what went wrong, where, and what the user can do next.
+ *
+ * A `struct diags` collects them for one compile or one session, in the order they are found, with the
+ * source texts that they point into. Nothing prints here: rendering goes to a buffer.
+ *
+ *   erltrace: latency.d:3:12: error: [D_IDENT_UNDEF] unknown identifier 'timestmp'
+ *       3 |   sent[timestmp] = 1;
+ *         |        ^~~~~~~~  did you mean 'timestamp'?
+ *
+ * A diagnostic without a position (file NULL) renders as its first line only, and its hint on a line
+ * of its own. All texts are copied into the collection's arena. */
+#ifndef ET_BASE_DIAG_H
+#define ET_BASE_DIAG_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+/* A place in a source text. Lines and columns count from 1; line 0: no position. */
+struct diag_pos {
+    const char *file; /* name shown; for -n text it is "-n" or the like */
+    int line;         /* 1-based */
+    int col;          /* 1-based byte column */
+    int len;          /* bytes to underline, 0 counts as 1 */
+};
+
+enum diag_severity { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE };
+
+struct diag {
+    enum diag_severity severity;
+    struct diag_pos pos;
+    const char *tag;  /* "D_SYNTAX", "NODE_COOKIE"; never NULL, "" when it has none */
+    const char *text; /* one line, no final stop */
+    const char *hint; /* what to do next, or NULL */
+};
+
+struct diag_source {
+    const char *file; /* as in diag_pos, compared by text */
+    const char *text; /* borrowed: must live as long as the collection */
+    size_t len;
+};
+
+#define DIAG_MAX_ERRORS 10 /* further errors are counted, not kept */
+
+struct diags {
+    struct arena arena;
+    struct diag *list;
+    size_t count, cap;
+    struct diag_source *sources;
+    size_t nsources, capsources;
+    unsigned errors;   /* errors reported, also those not kept */
+    unsigned warnings; /* likewise */
+};
+
+void diags_init(struct diags *d);
+void diags_free(struct diags *d);
+/* Makes a source known, so that its lines can be shown. The text is borrowed. */
+void diags_source(struct diags *d, const char *file, const char *text, size_t len);
+/* Forgets the diagnostics, keeps the sources. */
+void diags_clear(struct diags *d);
+
+/* Adds one. pos, tag and hint may be NULL. diag_error returns `err` so that a caller can write
+ * `return diag_error(d, ET_ENODE, ...)`. */
+void diag_add(struct diags *d, enum diag_severity sev, const struct diag_pos *pos, const char *tag,
+              const char *hint, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+int diag_error(struct diags *d, int err, const struct diag_pos *pos, const char *tag,
+               const char *hint, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+
+/* Renders one diagnostic as above, each line ending in newline. */
+void diag_render(const struct diags *d, const struct diag *g, struct buf *out);
+/* Renders one as a JSON object on one line:
+ * {"type":"error","severity":"error","tag":...,"file":...,"line":...,"column":...,"text":...,"hint":...} */
+void diag_render_json(const struct diag *g, struct buf *out);
+
+/* The candidate nearest to `name` by edit distance, for "did you mean": NULL when none is near enough
+ * (at most a third of the letters differ). */
+const char *diag_nearest(const char *name, const char *const *candidates, size_t n);
+
+#endif

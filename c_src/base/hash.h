@@ -1,0 +1,72 @@
+/* hash.h - a hash of bytes, and a table from byte strings to pointers.
+ *
+ * The table is open addressing with linear probing, at most 3/4 full. Keys are borrowed: they must
+ * outlive the table (keys live in an arena). There is no removal. */
+#ifndef ET_BASE_HASH_H
+#define ET_BASE_HASH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct hash_slot {
+    const void *key; /* borrowed; NULL: the slot is free */
+    size_t len;      /* bytes of key */
+    uint64_t hash;   /* of key, never recomputed */
+    void *value;     /* the caller's */
+};
+
+struct hash {
+    struct hash_slot *slots;
+    size_t cap;   /* a power of two, or 0 */
+    size_t count; /* slots in use */
+};
+
+#define HASH_INIT {0}
+
+void hash_free(struct hash *h);
+/* Sets key to value; 0 or ET_ENOMEM. */
+int hash_put(struct hash *h, const void *key, size_t len, void *value);
+/* The value, or NULL. */
+void *hash_get(const struct hash *h, const void *key, size_t len);
+static inline int hash_puts(struct hash *h, const char *key, void *value)
+{
+    return hash_put(h, key, strlen(key), value);
+}
+static inline void *hash_gets(const struct hash *h, const char *key)
+{
+    return hash_get(h, key, strlen(key));
+}
+
+/* A mixing step of 64 x 64 -> 128 bit multiplication, folded. */
+static inline uint64_t hash_mix(uint64_t a, uint64_t b)
+{
+    __extension__ typedef unsigned __int128 u128;
+    u128 m = (u128)a * b;
+    return (uint64_t)m ^ (uint64_t)(m >> 64);
+}
+
+/* A 64-bit hash of n bytes: eight bytes a step, fast for the short keys of aggregations. Not for
+ * adversaries; the tables that use it are bounded. */
+static inline uint64_t hash_bytes(const void *data, size_t n)
+{
+    const unsigned char *p = data;
+    uint64_t h = 0x9e3779b97f4a7c15u ^ (n * 0xd6e8feb86659fd93u), w;
+    for (; n >= 8; n -= 8, p += 8) {
+        memcpy(&w, p, 8);
+        h = hash_mix(h ^ w, 0xa0761d6478bd642fu);
+    }
+    if (n >= 4) {
+        uint32_t lo, hi;
+        memcpy(&lo, p, 4);
+        memcpy(&hi, p + n - 4, 4);
+        h = hash_mix(h ^ (lo | (uint64_t)hi << 32), 0xe7037ed1a0b428dbu);
+    } else if (n > 0) {
+        w = p[0] | (uint64_t)p[n / 2] << 8 | (uint64_t)p[n - 1] << 16;
+        h = hash_mix(h ^ w, 0xe7037ed1a0b428dbu);
+    }
+    return hash_mix(h, 0x8ebc6af09c88c6e3u);
+}
+
+#endif
