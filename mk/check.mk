@@ -1,0 +1,43 @@
+# Tests. `make check` installs what they need, builds, and runs every suite; its last line is `N passed, N failed`.
+#
+# A suite is a program that ends with such a line: the unit tests (test/unit, cmocka), and each test/NAME/run as the
+# target check-NAME. Other OTP releases are made by check-otp, and then used by check too.
+
+SUITES    := $(patsubst test/%/run,%,$(sort $(wildcard test/*/run)))
+SUITE_ENV  = BUILD=$(BUILD) ERLTRACE=$(CURDIR)/$(BIN) ERLTRACE_ROOT=$(CURDIR) CC='$(CC)' SANITIZE='$(SANITIZE)' \
+             ASAN_OPTIONS=$(or $(ASAN_OPTIONS),detect_leaks=1:abort_on_error=0) \
+             UBSAN_OPTIONS=$(or $(UBSAN_OPTIONS),print_stacktrace=1:halt_on_error=1)
+
+.PHONY: check check-all check-unit check-otp check-valgrind soak $(SUITES:%=check-%)
+
+check:
+	@scripts/dev/deps build test
+	@+$(MAKE) --no-print-directory all
+	@+scripts/dev/tally '$(MAKE) --no-print-directory check-unit' \
+	    $(foreach s,$(SUITES),'$(MAKE) --no-print-directory check-$(s)')
+
+check-unit: $(TESTS)
+	@$(SUITE_ENV) scripts/dev/unit $(TESTS)
+
+$(SUITES:%=check-%): check-%: all
+	@$(SUITE_ENV) test/$*/run
+
+# The end-to-end tests on the other OTP releases, which are made first.
+check-otp:
+	@scripts/dev/deps build test otp
+	@scripts/dev/otp 27 >/dev/null
+	@scripts/dev/otp 29 >/dev/null
+	@+$(MAKE) --no-print-directory all
+	@+scripts/dev/tally '$(SUITE_ENV) test/e2e/run --otp 27' '$(SUITE_ENV) test/e2e/run --otp 29'
+
+# Memory errors and leaks that a sanitizer build does not see: the unit tests and a few scripts under valgrind.
+VALGRIND := valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite --child-silent-after-fork=yes
+check-valgrind: all $(TESTS)
+	@$(SUITE_ENV) UNDER='$(VALGRIND)' scripts/dev/unit $(TESTS)
+	@$(SUITE_ENV) UNDER='$(VALGRIND)' test/e2e/run --only valgrind
+
+# RabbitMQ under load for a minute with each script of the test.
+soak:
+	@scripts/dev/deps build test rabbit
+	@+$(MAKE) --no-print-directory all
+	@$(SUITE_ENV) SOAK=60 test/e2e/run --only rabbit

@@ -1,0 +1,382 @@
+"""erlt - what end-to-end tests are written with: real nodes, the real tool, and waiting without sleeping.
+
+    def test_counts(t):
+        node = t.node()                                   # a BEAM, shared between tests, clean when a test gets it
+        worker = node("etw:worker()")                     # evaluates there, gives the value
+        trace = t.trace("-qn", SCRIPT, node=node)         # bin/erltrace, attached
+        trace.ready()                                     # until the script has printed "ready"
+        node(f"etw:calls({worker}, 10007)")
+        trace.interrupt()
+        t.equal(trace.end(), 0)
+
+A test is a function `test_...(t)` in test/e2e/*.py. It fails by an exception; t.equal and friends say what was expected.
+What it started is ended after it, whatever happened. Only that every wait has an end is a matter of time here.
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TOOL = os.environ.get("ERLTRACE") or os.path.join(ROOT, "bin", "erltrace")
+BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
+UNDER = os.environ.get("UNDER", "").split()  # a command line in front of the tool: valgrind
+PATIENCE = 60 * (5 if UNDER or os.environ.get("SANITIZE") else 1)  # seconds until a wait has failed
+COOKIE = "erltrace-test-cookie"
+HOST = socket.gethostname().split(".")[0]
+
+
+class Failed(Exception):
+    """What a test found wrong."""
+
+
+class Skipped(Exception):
+    """Why a test cannot run here."""
+
+
+def workload():
+    """The folder of the compiled workload, made once."""
+    ebin = os.path.join(BUILD, "test", "ebin")
+    source = os.path.join(ROOT, "test", "lib", "etw.erl")
+    beam = os.path.join(ebin, "etw.beam")
+    if not os.path.exists(beam) or os.path.getmtime(beam) < os.path.getmtime(source):
+        os.makedirs(ebin, exist_ok=True)
+        subprocess.run(["erlc", "+debug_info", "-o", ebin, source], check=True, stdout=subprocess.DEVNULL)
+    return ebin
+
+
+def epmd():
+    """epmd of this host, so that none is born inside another release's folder."""
+    subprocess.run(["epmd", "-daemon"], check=False)
+
+
+class Lines:
+    """The lines of a stream, collected by a thread; a test can wait for one."""
+
+    def __init__(self, stream):
+        self.lines, self.ended = [], False
+        self.change = threading.Condition()
+        self.thread = threading.Thread(target=self._collect, args=(stream,), daemon=True)
+        self.thread.start()
+
+    def _collect(self, stream):
+        for line in stream:
+            with self.change:
+                self.lines.append(line.decode(errors="replace").rstrip("\n"))
+                self.change.notify_all()
+        stream.close()
+        with self.change:
+            self.ended = True
+            self.change.notify_all()
+
+    def text(self):
+        with self.change:
+            return "".join(line + "\n" for line in self.lines)
+
+    def wait(self, pattern, patience=None, start=0):
+        """The index of the first line from `start` on that matches; None when the stream ended or patience did."""
+        expr, end = re.compile(pattern), time.monotonic() + (patience or PATIENCE)
+        with self.change:
+            i = start
+            while True:
+                while i < len(self.lines):
+                    if expr.search(self.lines[i]):
+                        return i
+                    i += 1
+                left = end - time.monotonic()
+                if self.ended or left <= 0:
+                    return None
+                self.change.wait(left)
+
+
+class Node:
+    """A BEAM with the workload in it, and a line to it that no trace sees."""
+
+    count = 0
+
+    def __init__(self, otp=None, options=(), cookie=COOKIE, name=None):
+        Node.count += 1
+        self.otp = otp
+        self.short = name or f"et{os.getpid()}_{Node.count}"
+        self.name = f"{self.short}@{HOST}"
+        self.cookie = cookie
+        # A HOME of its own, with the cookie where Erlang looks for it.
+        self.home = tempfile.mkdtemp(prefix="et-home-")
+        with open(os.path.join(self.home, ".erlang.cookie"), "w", encoding="ascii") as f:
+            f.write(cookie)
+        os.chmod(os.path.join(self.home, ".erlang.cookie"), 0o400)
+        command = ["erl", "-noinput", "-noshell", "-sname", self.short, "-pa", workload(), *options, "-s", "etw"]
+        command.remove("-noinput")  # orders come on standard input
+        if otp:
+            command = [os.path.join(ROOT, "scripts", "dev", "in-otp"), str(otp)] + command
+        env = dict(os.environ, HOME=self.home, ERL_CRASH_DUMP="/dev/null", ERL_AFLAGS="", ERL_FLAGS="", ERL_ZFLAGS="")
+        if otp:  # the folder of the release is found by the HOME of whoever calls, the node has its own
+            env["ERLTRACE_CACHE"] = cache()
+        epmd()
+        self.p = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  env=env, cwd=ROOT)
+        self.out, self.err = Lines(self.p.stdout), Lines(self.p.stderr)
+        self.seen = 0
+        if self.out.wait("\x01ready") is None:
+            if self.p.poll() == 77:
+                raise Skipped(self.err.text().strip())
+            raise Failed(f"the node did not start: {self.out.text()}{self.err.text()}")
+        self.seen = self.out.wait("\x01ready") + 1
+
+    @property
+    def pid(self):
+        return self.p.pid
+
+    def alive(self):
+        return self.p.poll() is None
+
+    def __call__(self, expression, patience=None):
+        """Evaluates an Erlang expression in the node; numbers, texts and lists come back as such. A pid is a text:
+        give it back as pid("<0.1.2>")."""
+        self.p.stdin.write((expression.replace("\n", " ") + ".\n").encode())
+        self.p.stdin.flush()
+        i = self.out.wait("^\x01(ok|error) ", patience, self.seen)
+        if i is None:
+            raise Failed(f"no answer from the node to {expression}\n{self.err.text()}")
+        self.seen = i + 1
+        kind, _, value = self.out.lines[i][1:].partition(" ")
+        if kind == "error":
+            raise Failed(f"{expression}: {value}")
+        return json.loads(value)
+
+    def memory(self):
+        """Bytes of memory that the operating system counts for the node."""
+        with open(f"/proc/{self.pid}/status", encoding="ascii") as f:
+            return int(re.search(r"^VmRSS:\s+(\d+) kB", f.read(), re.M)[1]) * 1024
+
+    def end(self):
+        if self.p.poll() is None:
+            try:
+                self.p.stdin.close()
+                self.p.wait(10)
+            except (OSError, subprocess.TimeoutExpired):
+                self.p.kill()
+                self.p.wait()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+
+def pid(text):
+    """The Erlang expression for a pid that came back as text."""
+    return f'list_to_pid("{text}")'
+
+
+def cache():
+    return os.environ.get("ERLTRACE_CACHE") or os.path.join(os.environ.get("HOME", "/root"), ".cache", "erltrace")
+
+
+def tool(*args, node=None, env=None, home=None):
+    """The command line and the environment of the tool for a node."""
+    command = UNDER + [TOOL]
+    if node is not None:
+        command += ["--node", node.name, "--cookie", node.cookie]
+    environment = dict(os.environ)
+    environment.setdefault("ERLTRACE_ROOT", ROOT)
+    environment.update(env or {})
+    if home:
+        environment["HOME"] = home
+    return command + [str(a) for a in args], environment
+
+
+class Trace:
+    """bin/erltrace, running."""
+
+    def __init__(self, *args, node=None, env=None, home=None, stdin=None):
+        command, environment = tool(*args, node=node, env=env, home=home)
+        self.command = command
+        self.p = subprocess.Popen(command, stdin=stdin or subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, env=environment, cwd=ROOT, start_new_session=True)
+        self.out, self.err = Lines(self.p.stdout), Lines(self.p.stderr)
+
+    def wait(self, pattern, patience=None, start=0):
+        """Until a line of the output matches; returns its index."""
+        i = self.out.wait(pattern, patience, start)
+        if i is None:
+            raise Failed(f"'{pattern}' was never printed by {' '.join(self.command)}\n{self.said()}")
+        return i
+
+    def wait_error(self, pattern, patience=None):
+        i = self.err.wait(pattern, patience)
+        if i is None:
+            raise Failed(f"'{pattern}' never came on standard error of {' '.join(self.command)}\n{self.said()}")
+        return i
+
+    def ready(self):
+        """Until the script prints "ready" as READY does: every probe is placed by then."""
+        self.wait("ready")
+
+    def said(self):
+        return f"--- stdout\n{self.out.text()[-4000:]}--- stderr\n{self.err.text()[-4000:]}"
+
+    def signal(self, number):
+        self.p.send_signal(number)
+
+    def interrupt(self):
+        self.signal(signal.SIGINT)
+
+    def end(self, patience=None):
+        """Waits for the end; the exit status."""
+        try:
+            status = self.p.wait(patience or PATIENCE)
+        except subprocess.TimeoutExpired as e:
+            raise Failed(f"no end of {' '.join(self.command)}\n{self.said()}") from e
+        self.out.thread.join(PATIENCE)
+        self.err.thread.join(PATIENCE)
+        return status
+
+    def kill(self):
+        if self.p.poll() is None:
+            self.p.send_signal(signal.SIGKILL)
+            self.p.send_signal(signal.SIGCONT)
+        self.p.wait()
+
+
+# A clause that tells when tracing has begun: the first tick comes when all probes are placed.
+READY = 'profile:::tick-50ms /!started/ { started = 1; printf("ready\\n"); }\n'
+
+
+class Test:
+    """What a test gets: nodes, traces, and expectations."""
+
+    shared = {}  # node by release
+
+    def __init__(self, otp=None):
+        self.otp = otp
+        self.traces, self.nodes, self.used = [], [], []
+        self.folder = tempfile.mkdtemp(prefix="et-test-")
+
+    def node(self, fresh=False, **more):
+        """The node that all tests share, or with fresh=True or options one of its own."""
+        if fresh or more:
+            node = Node(otp=self.otp, **more)
+            self.nodes.append(node)
+            return node
+        node = Test.shared.get(self.otp)
+        if node is None or not node.alive():
+            node = Test.shared[self.otp] = Node(otp=self.otp)
+        self.used.append(node)
+        return node
+
+    def trace(self, *args, **more):
+        trace = Trace(*args, **more)
+        self.traces.append(trace)
+        return trace
+
+    def run(self, *args, patience=None, **more):
+        """Runs the tool to its end: (exit status, output, error output)."""
+        trace = self.trace(*args, **more)
+        status = trace.end(patience)
+        return status, trace.out.text(), trace.err.text()
+
+    def file(self, name, text=""):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        return path
+
+    def equal(self, got, expected, what="value", trace=None):
+        if got != expected:
+            raise Failed(f"{what}: expected {expected!r}, got {got!r}" + ("\n" + trace.said() if trace else ""))
+
+    def true(self, condition, what, trace=None):
+        if not condition:
+            raise Failed(what + ("\n" + trace.said() if trace else ""))
+
+    def match(self, text, pattern, what="text"):
+        m = re.search(pattern, text, re.M)
+        if not m:
+            raise Failed(f"{what}: nothing matches {pattern!r} in\n{text}")
+        return m
+
+    def clean(self, node, within_ms=2000):
+        """The node holds nothing of a trace any more, after at most so long."""
+        kind, found = node(f"etw:await_clean({within_ms})")
+        if kind != "clean":
+            raise Failed("left behind in the node: " + "; ".join(found[:20]))
+        return found
+
+    def end(self):
+        problems = []
+        for trace in self.traces:
+            trace.kill()
+        for node in self.used:
+            if not node.alive():
+                problems.append(f"the node died: {node.err.text()[-2000:]}")
+                node.end()
+                Test.shared.pop(self.otp, None)
+                continue
+            try:
+                node("etw:quiet()")
+                self.clean(node, 5000)
+            except Failed as e:
+                problems.append(str(e))
+                node.end()  # the next test gets a new one
+                Test.shared.pop(self.otp, None)
+        for node in self.nodes:
+            node.end()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        return problems
+
+
+def aggregation(text):
+    """The lines `key... value` of a printed aggregation, as {key: value}; several keys are a tuple."""
+    found = {}
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) >= 2 and re.fullmatch(r"-?\d+", words[-1]):
+            found[words[0] if len(words) == 2 else tuple(words[:-1])] = int(words[-1])
+    return found
+
+
+def json_lines(text):
+    """The objects of --json output."""
+    return [json.loads(line) for line in text.splitlines() if line.strip()]
+
+
+def run(tests, otp=None, out=sys.stdout):
+    """Runs (name, function) pairs one after another; the last line is `N passed, N failed`."""
+    passed = failed = skipped = 0
+    for name, function in tests:
+        start, problems, skip = time.monotonic(), [], None
+        t = Test(otp)
+        try:
+            function(t)
+        except Skipped as e:
+            skip = str(e)
+        except Failed as e:
+            problems.append(str(e))
+        except Exception as e:  # pylint: disable=broad-except
+            import traceback
+            problems.append("".join(traceback.format_exception(type(e), e, e.__traceback__)))
+        problems += t.end()
+        took = time.monotonic() - start
+        if problems:
+            failed += 1
+            print(f"  FAIL {name} ({took:.1f} s)", file=out)
+            for problem in problems:
+                print("    | " + problem.rstrip().replace("\n", "\n    | "), file=out)
+        elif skip is not None:
+            skipped += 1
+            print(f"  skip {name}: {skip}", file=out)
+        else:
+            passed += 1
+            print(f"  ok   {name} ({took:.1f} s)", file=out)
+        out.flush()
+    for node in Test.shared.values():
+        node.end()
+    Test.shared.clear()
+    if skipped:
+        print(f"  ({skipped} skipped)", file=out)
+    print(f"{passed} passed, {failed} failed", file=out)
+    return 1 if failed else 0

@@ -1,0 +1,279 @@
+%% etw - the workload of the end-to-end tests, and the eyes of the harness inside a node.
+%%
+%% The harness starts a node with `-s etw` and writes one line an order, "Expression.": the expression is evaluated here
+%% and its value written back on one line as JSON, after "\1ok " or "\1error ". The process that does this is sensitive, so
+%% that no trace sees it; what a test counts runs in processes that it starts. Numbers are exact: a workload of N does
+%% what it says N times, not more.
+-module(etw).
+-export([start/0]).
+-export([worker/0, as/2, spawns/2, sends/2, calls/2, tail/2, raises/2, stop/1]).
+-export([busy/1, chatter/1, quiet/0]).
+-export([child/1, work/1, boom/1, loop/1, spin/1, sink/1, ping/1]).
+-export([dirt/0, dirt/1, await_clean/1, flags/1, hold/1, memory/0, release/0, fake_release/1]).
+-export([dbg_all/0, dbg_stop/0]).
+
+start() ->
+    process_flag(sensitive, true),
+    %% Orders come and go on the standard streams; nothing else may write there.
+    logger:remove_handler(default),
+    io:put_chars("\1ready\n"),
+    orders().
+
+orders() ->
+    case io:get_line("") of
+        Line when is_list(Line) ->
+            io:put_chars([1, answer(Line), $\n]),
+            orders();
+        _ ->
+            halt(0, [{flush, false}])
+    end.
+
+answer(Line) ->
+    try
+        {ok, Tokens, _} = erl_scan:string(Line),
+        {ok, Exprs} = erl_parse:parse_exprs(Tokens),
+        {value, Value, _} = erl_eval:exprs(Exprs, []),
+        ["ok ", json(Value)]
+    catch
+        Class:Reason:Stack ->
+            ["error ", [case C of $\n -> $\s; _ -> C end || C <- lists:flatten(io_lib:format("~0p", [{Class, Reason, Stack}]))]]
+    end.
+
+json(X) when is_integer(X) -> integer_to_list(X);
+json(true) -> "true";
+json(false) -> "false";
+json(undefined) -> "null";
+json(X) when is_atom(X) -> json(atom_to_binary(X));
+json(X) when is_binary(X) -> [$", [case C of
+                                       $" -> "\\\"";
+                                       $\\ -> "\\\\";
+                                       _ when C < 32 -> $\s;
+                                       _ -> C
+                                   end || C <- binary_to_list(X)], $"];
+json(X) when is_pid(X) -> json(list_to_binary(pid_to_list(X)));
+json(X) when is_list(X) -> [$[, lists:join($,, [json(E) || E <- X]), $]];
+json(X) when is_tuple(X) -> json(tuple_to_list(X));
+json(X) -> json(iolist_to_binary(io_lib:format("~0p", [X]))).
+
+%%% A workload with known numbers
+
+%% A process that does what `as` tells it, one order at a time.
+worker() ->
+    spawn(fun() -> serve() end).
+
+serve() ->
+    receive
+        {From, Ref, Fun} ->
+            Result = try Fun() catch C:R -> {C, R} end,
+            From ! {Ref, Result},
+            serve()
+    end.
+
+as(Worker, Fun) ->
+    Ref = monitor(process, Worker),
+    Worker ! {self(), Ref, Fun},
+    receive
+        {Ref, Result} -> demonitor(Ref, [flush]), Result;
+        {'DOWN', Ref, _, _, Reason} -> {down, Reason}
+    end.
+
+%% N processes are born by Worker, each runs child/1 and ends; returns when the last one has ended.
+spawns(Worker, N) ->
+    as(Worker, fun() -> spawn_each(N) end).
+
+spawn_each(0) -> ok;
+spawn_each(N) ->
+    {Pid, Ref} = spawn_monitor(?MODULE, child, [N]),
+    receive {'DOWN', Ref, process, Pid, normal} -> spawn_each(N - 1) end.
+
+child(N) -> N.
+
+%% Worker sends N messages {n, I} to a process of their own; returns when all have been received.
+sends(Worker, N) ->
+    as(Worker, fun() ->
+        {Sink, Ref} = spawn_monitor(?MODULE, sink, [N]),
+        send_each(Sink, N),
+        receive {'DOWN', Ref, process, Sink, normal} -> ok end
+    end).
+
+send_each(_, 0) -> ok;
+send_each(To, N) -> To ! {n, N}, send_each(To, N - 1).
+
+sink(0) -> ok;
+sink(N) -> receive {n, _} -> sink(N - 1) end.
+
+%% Worker calls etw:work/1 N times; each call returns.
+calls(Worker, N) -> as(Worker, fun() -> call_each(N) end).
+
+call_each(0) -> ok;
+call_each(N) -> _ = ?MODULE:work(N), call_each(N - 1).
+
+work(N) -> N band 7.
+
+%% N calls of boom/1, each ends by an exception that its caller catches.
+raises(Worker, N) -> as(Worker, fun() -> raise_each(N) end).
+
+raise_each(0) -> ok;
+raise_each(N) ->
+    try ?MODULE:boom(N) catch error:{boom, N} -> ok end,
+    raise_each(N - 1).
+
+boom(N) -> error({boom, N}).
+
+%% loop/1 calls itself N times in tail position: N + 1 entries, one return. Returns the words of memory that the process
+%% held at the end, so that a test sees whether frames piled up.
+tail(Worker, N) ->
+    as(Worker, fun() -> ?MODULE:loop(N), {memory, B} = process_info(self(), memory), B end).
+
+loop(0) -> ok;
+loop(N) -> loop(N - 1).
+
+stop(Worker) -> exit(Worker, kill), ok.
+
+%%% Floods, until quiet/0
+
+%% N processes that call etw:work/1 without end.
+busy(N) ->
+    flood(N, fun() -> spin(0) end).
+
+spin(N) -> _ = ?MODULE:work(N), spin(N + 1).
+
+%% N pairs of processes that send each other messages without end.
+chatter(N) ->
+    flood(N, fun() ->
+        Me = self(),
+        Other = spawn_link(fun() -> ping(Me) end),
+        Other ! ping,
+        ping(Other)
+    end).
+
+ping(Other) -> receive ping -> Other ! ping, ping(Other) end.
+
+flood(N, Fun) ->
+    put(flood, [spawn(Fun) || _ <- lists:seq(1, N)] ++ case get(flood) of undefined -> []; L -> L end),
+    ok.
+
+quiet() ->
+    [exit(P, kill) || P <- case erase(flood) of undefined -> []; L -> L end],
+    ok.
+
+%%% What a trace left behind
+
+%% Everything of ours or of any tracer that is still in this node, as texts; [] when it is clean.
+dirt() -> dirt([]).
+
+dirt(Except) ->
+    lists:usort(
+        [text("module ~s is loaded", [M]) || {M, _} <- code:all_loaded(), ours(M)] ++
+        [text("old code of ~s", [M]) || M <- [erltrace_agent], erlang:check_old_code(M)] ++
+        [text("process ~s is registered", [N]) || N <- registered(), ours(N)] ++
+        [text("~p has trace flags ~w", [P, F]) || P <- processes(), not lists:member(P, Except), F <- [flags(P)], F =/= []] ++
+        [text("new ~s have trace flags ~w", [N, F]) || N <- [new_processes, new_ports],
+                                                       {flags, F} <- [erlang:trace_info(N, flags)], F =/= []] ++
+        [text("port ~p is traced", [P]) || P <- erlang:ports(), {tracer, T} <- [catch erlang:trace_info(P, tracer)], T =/= []] ++
+        [text("on_load pattern ~w", [A]) || {all, A} <- [erlang:trace_info(on_load, all)], A =/= false, A =/= []] ++
+        [text("~s pattern ~w", [E, M]) || E <- [send, 'receive'],
+                                          {match_spec, M} <- [erlang:trace_info(E, match_spec)], M =/= true] ++
+        [text("~s:~s/~w has a pattern: ~w", [M, F, A, I]) || {M, _} <- code:all_loaded(), {F, A} <- functions(M),
+                                                             I <- [pattern({M, F, A})], I =/= false] ++
+        sessions() ++
+        [text("file ~s", [F]) || D <- ["/tmp", "/dev/shm", "/run", "/var/tmp"], F <- filelib:wildcard(D ++ "/*erltrace_agent*"),
+                                 is_ours(F)] ++
+        [text("the library is mapped: ~s", [L]) || L <- mapped()]).
+
+ours(Name) -> string:prefix(atom_to_list(Name), "erltrace") =/= nomatch.
+
+%% Agents of other nodes have files there too, for a moment: a folder carries the pid of its node.
+is_ours(F) -> string:find(F, os:getpid()) =/= nomatch.
+
+flags(P) ->
+    case erlang:trace_info(P, flags) of
+        {flags, F} -> F;
+        undefined -> []
+    end.
+
+functions(M) ->
+    try M:module_info(functions) catch _:_ -> [] end.
+
+pattern(MFA) ->
+    case erlang:trace_info(MFA, all) of
+        {all, false} -> false;
+        {all, undefined} -> false;
+        {all, L} -> case [I || {_, V} = I <- L, V =/= false, V =/= []] of [] -> false; I -> I end
+    end.
+
+sessions() ->
+    case erlang:function_exported(trace, session_info, 1) orelse code:ensure_loaded(trace) =:= {module, trace} of
+        true ->
+            [text("session ~w", [S]) || S <- trace:session_info(all), S =/= {legacy, default}];
+        false -> []
+    end.
+
+mapped() ->
+    case file:open("/proc/self/maps", [read, raw, binary, read_ahead]) of
+        {ok, F} ->
+            Lines = lines(F),
+            file:close(F),
+            [L || L <- Lines, binary:match(L, <<"erltrace">>) =/= nomatch];
+        _ -> []
+    end.
+
+lines(F) ->
+    case file:read_line(F) of
+        {ok, L} -> [L | lines(F)];
+        _ -> []
+    end.
+
+%% Waits until nothing is left, at most Ms: {clean, milliseconds it took} or {dirty, what is left}.
+await_clean(Ms) ->
+    Start = erlang:monotonic_time(millisecond),
+    await_clean(Start, Start + Ms).
+
+await_clean(Start, End) ->
+    Dirt = dirt(),
+    Now = erlang:monotonic_time(millisecond),
+    if
+        Dirt =:= [] -> {clean, Now - Start};
+        Now > End -> {dirty, Dirt};
+        true -> receive after 20 -> await_clean(Start, End) end
+    end.
+
+text(Format, Args) -> unicode:characters_to_binary(io_lib:format(Format, Args)).
+
+%% Words, processes and atoms the VM holds.
+memory() -> [erlang:memory(total), erlang:system_info(process_count), erlang:system_info(atom_count)].
+
+release() -> list_to_binary(erlang:system_info(otp_release)).
+
+%%% Situations that a tool has to cope with
+
+%% A name that belongs to the agent is taken by somebody else.
+hold(Name) -> register(Name, spawn(fun() -> receive stop -> ok end end)), ok.
+
+%% From here on, this node says over rpc that it is of another release.
+fake_release(Release) ->
+    Rex = whereis(rex),
+    unregister(rex),
+    register(rex, spawn(fun() -> lie(Rex, Release) end)),
+    ok.
+
+lie(Rex, Release) ->
+    receive
+        {From, {call, erlang, system_info, [otp_release], _}} when is_pid(From) -> From ! {rex, Release};
+        {'$gen_call', From, {call, erlang, system_info, [otp_release], _}} -> gen_server:reply(From, Release);
+        Other -> Rex ! Other
+    end,
+    lie(Rex, Release).
+
+%% dbg as people use it: all processes, messages.
+dbg_all() ->
+    {ok, _} = dbg:tracer(process, {fun(_, N) -> N end, 0}),
+    {ok, _} = dbg:p(all, [send]),
+    ok.
+
+dbg_stop() ->
+    case erlang:function_exported(dbg, stop_clear, 0) of
+        true -> dbg:stop_clear();
+        false -> dbg:stop()
+    end,
+    ok.
