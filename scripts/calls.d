@@ -1,0 +1,20 @@
+#!/usr/bin/env -S erltrace -s
+/*
+ * calls.d MODULE - calls of the functions of a module, each second: the ten most called.
+ *
+ *   erltrace -p PID -s scripts/calls.d ets
+ */
+#pragma D option quiet
+
+erlang*:$1::entry
+{
+    @[probefunc] = count();
+}
+
+profile:::tick-1sec
+{
+    trunc(@, 10);
+    printf("\n%Y\n", walltimestamp);
+    printa("%-60s %@10d\n", @);
+    clear(@);
+}

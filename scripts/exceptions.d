@@ -1,0 +1,20 @@
+#!/usr/bin/env -S erltrace -s
+/*
+ * exceptions.d MODULE - functions of a module that ended by an exception, caught or not.
+ *
+ *   erltrace -p PID --for 10s -s scripts/exceptions.d lists
+ *
+ * An exception is counted in each function of the module that it passes through.
+ */
+#pragma D option quiet
+
+erlang*:$1::exception
+{
+    @[probefunc] = count();
+}
+
+dtrace:::END
+{
+    printf("%-60s %10s\n", "FUNCTION", "EXCEPTIONS");
+    printa("%-60s %@10d\n", @);
+}

@@ -1,0 +1,30 @@
+#!/usr/bin/env -S erltrace -s
+/*
+ * functions.d MODULE - how often the functions of a module are called and how long each takes, callees included.
+ *
+ *   erltrace -p PID --for 10s -s scripts/functions.d lists
+ *
+ * Tracing each call of a busy module costs its callers some hundred nanoseconds a call; a call of a function
+ * by itself is measured from the innermost one.
+ */
+#pragma D option quiet
+
+erlang*:$1::entry
+{
+    self->start[probefunc] = timestamp;
+    @calls[probefunc] = count();
+}
+
+erlang*:$1::return
+/self->start[probefunc]/
+{
+    @["ns", probefunc] = quantize(timestamp - self->start[probefunc]);
+    self->start[probefunc] = 0;
+}
+
+dtrace:::END
+{
+    printf("%-60s %10s\n", "FUNCTION", "CALLS");
+    printa("%-60s %@10d\n", @calls);
+    printa(@);
+}

@@ -1,0 +1,34 @@
+#!/usr/bin/env -S erltrace -s
+/*
+ * gc.d - garbage collections: how long they take, how much they bring, who needs them.
+ *
+ *   erltrace -p PID --for 10s -s scripts/gc.d
+ *
+ * Words are 8 bytes.
+ */
+#pragma D option quiet
+
+erlang*:::gc_minor-start,
+erlang*:::gc_major-start
+{
+    self->gc = timestamp;
+}
+
+erlang*:::gc_minor-end,
+erlang*:::gc_major-end
+/self->gc/
+{
+    @took[probename == "gc_minor-end" ? "minor, ns" : "major, ns"] = quantize(timestamp - self->gc);
+    @who[copyinstr(arg0)] = count();
+    @words["words reclaimed"] = sum(arg1);
+    self->gc = 0;
+}
+
+dtrace:::END
+{
+    printa(@took);
+    trunc(@who, 10);
+    printf("%-24s %10s\n", "PROCESS", "COLLECTIONS");
+    printa("%-24s %@10d\n", @who);
+    printa(@words);
+}

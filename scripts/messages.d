@@ -1,0 +1,23 @@
+#!/usr/bin/env -S erltrace -s
+/*
+ * messages.d - who sends most messages, who gets most, and how big they are.
+ *
+ *   erltrace -p PID --for 10s -s scripts/messages.d
+ *
+ * Sizes are words (8 bytes), without the data of large binaries.
+ */
+#pragma D option quiet
+
+erlang*:::message-send
+{
+    @pairs[copyinstr(arg0), copyinstr(arg1)] = count();
+    @size["words in a message"] = quantize(arg2);
+}
+
+dtrace:::END
+{
+    trunc(@pairs, 20);
+    printf("%-24s %-24s %10s\n", "SENDER", "RECEIVER", "MESSAGES");
+    printa("%-24s %-24s %@10d\n", @pairs);
+    printa(@size);
+}

@@ -1,0 +1,31 @@
+#!/usr/bin/env -S erltrace -s
+/*
+ * runtime.d - which processes use the schedulers, and in what slices.
+ *
+ *   erltrace -p PID --for 10s -s scripts/runtime.d
+ *
+ * The first table is time in milliseconds, the histogram the length of one slice in microseconds.
+ */
+#pragma D option quiet
+
+erlang*:::process-scheduled
+{
+    self->since = timestamp;
+}
+
+erlang*:::process-unscheduled
+/self->since/
+{
+    @busy[copyinstr(arg0)] = sum(timestamp - self->since);
+    @slice["slice, us"] = quantize((timestamp - self->since) / 1000);
+    self->since = 0;
+}
+
+dtrace:::END
+{
+    trunc(@busy, 20);
+    normalize(@busy, 1000000);
+    printf("%-24s %10s\n", "PROCESS", "MS");
+    printa("%-24s %@10d\n", @busy);
+    printa(@slice);
+}
