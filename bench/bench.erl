@@ -1,0 +1,106 @@
+%% bench - the workload of the benchmark, and OTP's own means to watch it.
+%%
+%% Workers are made once and live until the end, so that a tracer which goes process by process finds them. A measurement
+%% gives the nanoseconds of wall time from the first worker's start to the last one's end.
+-module(bench).
+-export([start/0, calls/2, messages/2]).
+-export([on/1, off/1]).
+-export([f/1, serve/0]).
+
+%% Makes the workers: two that call, two pairs that send to each other.
+start() ->
+    W = [spawn(?MODULE, serve, []) || _ <- lists:seq(1, 6)],
+    persistent_term:put(bench, W),
+    {module, floor_tracer} = code:ensure_loaded(floor_tracer),
+    ok.
+
+callers(Busy) -> lists:sublist(persistent_term:get(bench), Busy).
+senders(Busy) -> lists:sublist(lists:nthtail(2, persistent_term:get(bench)), Busy * 2).
+
+%% Busy processes call f/1 N times each.
+calls(Busy, N) ->
+    timed([{W, {calls, N}} || W <- callers(Busy)]).
+
+%% Busy pairs send each other N messages there and N back.
+messages(Busy, N) ->
+    timed(pairs(senders(Busy), N)).
+
+pairs([A, B | More], N) -> [{A, {ping, B, N}}, {B, {pong, A, N}} | pairs(More, N)];
+pairs([], _) -> [].
+
+timed(Orders) ->
+    Start = erlang:monotonic_time(nanosecond),
+    [W ! {self(), Order} || {W, Order} <- Orders],
+    [receive {W, done} -> ok end || {W, _} <- Orders],
+    erlang:monotonic_time(nanosecond) - Start.
+
+serve() ->
+    receive
+        {From, {calls, N}} -> call(N), From ! {self(), done};
+        {From, {ping, To, N}} -> ping(To, N), From ! {self(), done};
+        {From, {pong, To, N}} -> pong(To, N), From ! {self(), done}
+    end,
+    ?MODULE:serve().
+
+call(0) -> ok;
+call(N) -> ?MODULE:f(N), call(N - 1).
+
+f(N) -> N.
+
+ping(_, 0) -> ok;
+ping(To, N) -> To ! ball, receive ball -> ping(To, N - 1) end.
+
+pong(_, 0) -> ok;
+pong(To, N) -> receive ball -> To ! ball, pong(To, N - 1) end.
+
+%%% OTP's means: on(Name) before a measurement, off(Name) after it; off gives the number of events that were seen, or 0.
+
+on(floor_call) -> pattern(true, [{meta, floor_tracer, []}]);
+on(floor_pair_call) -> pattern(true, [local]), flags(callers(2), true, [call, arity, return_to, {tracer, floor_tracer, []}]);
+on(floor_message) -> flags(senders(2), true, [send, {tracer, floor_tracer, []}]);
+on(call_count) -> pattern(true, [call_count]);
+on(call_time) -> pattern(true, [call_time]), flags(callers(2), true, [call]);
+on(dbg_call) -> dbg(callers(2), [call], fun() -> {ok, _} = dbg:tp(?MODULE, f, 1, []) end);
+on(dbg_message) -> dbg(senders(2), [send], fun() -> ok end).
+
+off(floor_call) -> pattern(false, [meta]);
+off(floor_pair_call) -> flags(callers(2), false, [all]), pattern(false, [local]);
+off(floor_message) -> flags(senders(2), false, [all]);
+off(call_count) -> {call_count, N} = erlang:trace_info({?MODULE, f, 1}, call_count), pattern(false, [call_count]), N;
+off(call_time) ->
+    {call_time, L} = erlang:trace_info({?MODULE, f, 1}, call_time),
+    flags(callers(2), false, [call]),
+    pattern(false, [call_time]),
+    lists:sum([N || {_, N, _, _} <- L]);
+off(_) ->
+    %% What dbg's tracer has not read yet is part of its price: the time counts until it has.
+    Me = self(),
+    {ok, Tracer} = dbg:get_tracer(),
+    Start = erlang:monotonic_time(nanosecond),
+    Seen = drained(Tracer, Me),
+    Late = erlang:monotonic_time(nanosecond) - Start,
+    dbg_stop(),
+    {Seen, Late}.
+
+pattern(What, Flags) -> 1 = erlang:trace_pattern({?MODULE, f, 1}, What, Flags), 0.
+flags(Pids, How, Flags) -> [1 = erlang:trace(P, How, Flags) || P <- Pids], 0.
+
+%% dbg with a handler that counts, as small as a handler can be.
+dbg(Pids, Flags, More) ->
+    Counter = counters:new(1, []),
+    persistent_term:put(bench_seen, Counter),
+    {ok, _} = dbg:tracer(process, {fun(_, C) -> counters:add(C, 1, 1), C end, Counter}),
+    [{ok, _} = dbg:p(P, Flags) || P <- Pids],
+    More().
+
+drained(Tracer, Me) ->
+    case process_info(Tracer, [message_queue_len, status]) of
+        [{_, 0}, {_, waiting}] -> counters:get(persistent_term:get(bench_seen), 1);
+        _ -> receive after 1 -> drained(Tracer, Me) end
+    end.
+
+dbg_stop() ->
+    case erlang:function_exported(dbg, stop_clear, 0) of
+        true -> dbg:stop_clear();
+        false -> dbg:stop()
+    end.
