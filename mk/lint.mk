@@ -1,0 +1,28 @@
+# The house rules, checked: `make lint`; and the layout, applied: `make format`.
+
+FORMATTED = $(wildcard c_src/*/*.c c_src/*/*.h test/unit/*.c test/unit/*.h bench/*.c)
+
+.PHONY: lint format lint-clang lint-tidy
+lint:
+	@scripts/dev/deps build test format
+	@scripts/dev/lint-rooms
+	@echo "  clang-format"
+	$(Q)clang-format --dry-run -Werror $(FORMATTED)
+	@+$(MAKE) --no-print-directory CFLAGS='$(CFLAGS) -Werror' BUILD=build/gcc lint-build
+	@+$(MAKE) --no-print-directory CC=clang CFLAGS='$(CFLAGS) -Werror' BUILD=build/clang lint-build
+	@echo "lint: ok"
+
+# Everything compiled, with whatever compiler and flags are asked for; nothing linked but the tests.
+.PHONY: lint-build
+lint-build: $(OBJ_TOOL) $(OBJ_AGENT) $(TESTS)
+	@echo "  $(CC): no warning"
+
+# clang-tidy has opinions that change with its version; it is not a part of lint.
+lint-tidy:
+	@scripts/dev/deps build format
+	clang-tidy --quiet --checks='-*,bugprone-*,-bugprone-easily-swappable-parameters,-bugprone-reserved-identifier,clang-analyzer-*,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling' \
+	    $(SRC_TOOL) $(filter-out $(SRC_TOOL),$(SRC_AGENT)) -- $(CFLAGS_) $(NIF_INC)
+
+format:
+	@scripts/dev/deps format
+	clang-format -i $(FORMATTED)
