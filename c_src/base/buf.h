@@ -17,7 +17,10 @@ struct buf {
     bool oom;   /* an allocation failed; the content is what came before */
 };
 
-#define BUF_INIT {0}
+#define BUF_INIT                                                                                   \
+    {                                                                                              \
+        0                                                                                          \
+    }
 
 void buf_free(struct buf *b);
 /* Empties the buffer and keeps its memory; clears `oom`. */

@@ -1,14 +1,14 @@
 /* diag.h - diagnostics: what went wrong, where, and what the user can do next.
  *
- * A `struct diags` collects them for one compile or one session, in the order they are found, with the
- * source texts that they point into. Nothing prints here: rendering goes to a buffer.
+ * A `struct diags` collects them for one compile or one session, in the order they are found, with
+ * the source texts that they point into. Nothing prints here: rendering goes to a buffer.
  *
  *   erltrace: latency.d:3:12: error: [D_IDENT_UNDEF] unknown identifier 'timestmp'
  *       3 |   sent[timestmp] = 1;
  *         |        ^~~~~~~~  did you mean 'timestamp'?
  *
- * A diagnostic without a position (file NULL) renders as its first line only, and its hint on a line
- * of its own. All texts are copied into the collection's arena. */
+ * A diagnostic without a position (file NULL) renders as its first line only, and its hint on a
+ * line of its own. All texts are copied into the collection's arena. */
 #ifndef ET_BASE_DIAG_H
 #define ET_BASE_DIAG_H
 
@@ -68,11 +68,12 @@ int diag_error(struct diags *d, int err, const struct diag_pos *pos, const char 
 /* Renders one diagnostic as above, each line ending in newline. */
 void diag_render(const struct diags *d, const struct diag *g, struct buf *out);
 /* Renders one as a JSON object on one line:
- * {"type":"error","severity":"error","tag":...,"file":...,"line":...,"column":...,"text":...,"hint":...} */
+ * {"type":"error","severity":"error","tag":...,"file":...,"line":...,"column":...,"text":...,"hint":...}
+ */
 void diag_render_json(const struct diag *g, struct buf *out);
 
-/* The candidate nearest to `name` by edit distance, for "did you mean": NULL when none is near enough
- * (at most a third of the letters differ). */
+/* The candidate nearest to `name` by edit distance, for "did you mean": NULL when none is near
+ * enough (at most a third of the letters differ). */
 const char *diag_nearest(const char *name, const char *const *candidates, size_t n);
 
 #endif

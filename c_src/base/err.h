@@ -1,7 +1,8 @@
 /* err.h - the one error convention of erltrace.
  *
- * A function that can fail returns 0 or a negative code of this table, and fills a diagnostic (diag.h)
- * where a person will read it. The table is an X-macro so that names and texts cannot drift apart. */
+ * A function that can fail returns 0 or a negative code of this table, and fills a diagnostic
+ * (diag.h) where a person will read it. The table is an X-macro so that names and texts cannot
+ * drift apart. */
 #ifndef ET_BASE_ERR_H
 #define ET_BASE_ERR_H
 
@@ -28,7 +29,7 @@ enum et_err {
     ET_ERRORS(X)
 #undef X
 #define X(name, text) ET_##name = -ET_NUM_##name,
-    ET_ERRORS(X)
+        ET_ERRORS(X)
 #undef X
 };
 

@@ -23,7 +23,10 @@ struct hash {
     size_t count; /* slots in use */
 };
 
-#define HASH_INIT {0}
+#define HASH_INIT                                                                                  \
+    {                                                                                              \
+        0                                                                                          \
+    }
 
 void hash_free(struct hash *h);
 /* Sets key to value; 0 or ET_ENOMEM. */

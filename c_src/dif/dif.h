@@ -1,19 +1,20 @@
-/* dif.h - DIF, the form that compiled D takes: instructions, program image, its binary form, verifier
- * and disassembler.
+/* dif.h - DIF, the form that compiled D takes: instructions, program image, its binary form,
+ * verifier and disassembler.
  *
- * A program image is one flat set of tables. The compiler makes it, `dif_encode` turns it into bytes,
- * `dif_decode` turns bytes that nobody vouches for back into tables, `dif_verify` decides whether an
- * engine may run it. What comes out of dif_decode is memory-safe to look at, no more; what passed
- * dif_verify is safe to run.
+ * A program image is one flat set of tables. The compiler makes it, `dif_encode` turns it into
+ * bytes, `dif_decode` turns bytes that nobody vouches for back into tables, `dif_verify` decides
+ * whether an engine may run it. What comes out of dif_decode is memory-safe to look at, no more;
+ * what passed dif_verify is safe to run.
  *
- * Machine: 16 registers of 64 bits, a compare result, a tuple of at most 16 values. Registers and tuple
- * are empty (0) when a clause starts. Branches go forward only, so every clause ends.
+ * Machine: 16 registers of 64 bits, a compare result, a tuple of at most 16 values. Registers and
+ * tuple are empty (0) when a clause starts. Branches go forward only, so every clause ends.
  *
- * A clause's code is [predicate][RECB][statements] RET. Records: after RECB the REC instructions write the
- * clause's parts in order; RET commits them; a fault, or leaving early, drops the whole record.
+ * A clause's code is [predicate][RECB][statements] RET. Records: after RECB the REC instructions
+ * write the clause's parts in order; RET commits them; a fault, or leaving early, drops the whole
+ * record.
  *
- * Strings are addresses of NUL-terminated bytes; 0 is NULL. Every address an instruction makes lies in the
- * string table, in scratch, or in a probe argument; nothing else can be read.
+ * Strings are addresses of NUL-terminated bytes; 0 is NULL. Every address an instruction makes lies
+ * in the string table, in scratch, or in a probe argument; nothing else can be read.
  */
 #ifndef ET_DIF_DIF_H
 #define ET_DIF_DIF_H
@@ -27,10 +28,10 @@
 #include "base/diag.h"
 
 enum {
-    DIF_VERSION = 1,     /* of the binary form and of the instruction numbers */
-    DIF_NREGS = 16,      /* integer registers */
-    DIF_TUPLE_MAX = 16,  /* values in the tuple */
-    DIF_KEYS_MAX = 12,   /* keys of an associative array or aggregation */
+    DIF_VERSION = 1,        /* of the binary form and of the instruction numbers */
+    DIF_NREGS = 16,         /* integer registers */
+    DIF_TUPLE_MAX = 16,     /* values in the tuple */
+    DIF_KEYS_MAX = 12,      /* keys of an associative array or aggregation */
     DIF_CLAUSE_MAX = 65536, /* instructions in one clause */
 };
 
@@ -78,7 +79,8 @@ static inline uint32_t dif_t(enum dif_op op, uint32_t target)
 enum dif_kind { DIF_INT = 1, DIF_UINT = 2, DIF_STRING = 3, DIF_BYTES = 4 };
 struct dif_type {
     uint8_t kind;  /* enum dif_kind */
-    uint32_t size; /* bytes: 1, 2, 4, 8 for integers; for a string the most it can hold, NUL not counted */
+    uint32_t size; /* bytes: 1, 2, 4, 8 for integers; for a string the most it can hold, NUL not
+                      counted */
 };
 
 /* A key signature. */
@@ -89,94 +91,106 @@ struct dif_keys {
 
 enum dif_scope { DIF_GLOBAL = 1, DIF_THREAD = 2, DIF_CLAUSE = 3 };
 struct dif_var {
-    uint32_t name;     /* string index, for people */
-    uint8_t scope;     /* enum dif_scope */
-    bool assoc;        /* has keys */
+    uint32_t name; /* string index, for people */
+    uint8_t scope; /* enum dif_scope */
+    bool assoc;    /* has keys */
     struct dif_type type;
     struct dif_keys keys; /* of an associative array; n = 0 otherwise */
 };
 
 enum dif_aggfunc {
-    DIF_AGG_COUNT = 1, DIF_AGG_SUM, DIF_AGG_AVG, DIF_AGG_MIN, DIF_AGG_MAX, DIF_AGG_STDDEV,
-    DIF_AGG_QUANTIZE, DIF_AGG_LQUANTIZE, DIF_AGG_LLQUANTIZE
+    DIF_AGG_COUNT = 1,
+    DIF_AGG_SUM,
+    DIF_AGG_AVG,
+    DIF_AGG_MIN,
+    DIF_AGG_MAX,
+    DIF_AGG_STDDEV,
+    DIF_AGG_QUANTIZE,
+    DIF_AGG_LQUANTIZE,
+    DIF_AGG_LLQUANTIZE
 };
 struct dif_agg {
-    uint32_t name;  /* string index, "_" for the anonymous one */
-    uint8_t func;   /* enum dif_aggfunc */
+    uint32_t name; /* string index, "_" for the anonymous one */
+    uint8_t func;  /* enum dif_aggfunc */
     struct dif_keys keys;
     /* lquantize: base, limit, step. llquantize: factor, low, high, steps. Otherwise 0. */
     int64_t param[4];
 };
-/* How many values AGG takes from the tuple after the keys: 0 for count, 1, or 2 (value, increment) for
- * the three quantizers. */
+/* How many values AGG takes from the tuple after the keys: 0 for count, 1, or 2 (value, increment)
+ * for the three quantizers. */
 unsigned dif_agg_nargs(uint8_t func);
-/* 64-bit words of an aggregation's value. count, sum, min, max: the value. avg: count, sum. stddev: count,
- * sum, sum of squares (low word, high word). quantize: 127 buckets, DIF_QUANTIZE_ZERO is the one of 0.
- * lquantize: levels + 2. llquantize: see dif_llq_nbuckets. 0 when the parameters are not legal. */
+/* 64-bit words of an aggregation's value. count, sum, min, max: the value. avg: count, sum. stddev:
+ * count, sum, sum of squares (low word, high word). quantize: 127 buckets, DIF_QUANTIZE_ZERO is the
+ * one of 0. lquantize: levels + 2. llquantize: see dif_llq_nbuckets. 0 when the parameters are not
+ * legal. */
 unsigned dif_agg_words(const struct dif_agg *a);
 
 enum { DIF_QUANTIZE_BUCKETS = 127, DIF_QUANTIZE_ZERO = 63 };
-/* Bucket numbers and the lower bounds ("labels") that they stand for; the rules of reference 7.1. The engine
- * and the consumer both use these, so that they cannot disagree. */
+/* Bucket numbers and the lower bounds ("labels") that they stand for; the rules of reference 7.1.
+ * The engine and the consumer both use these, so that they cannot disagree. */
 unsigned dif_quantize_bucket(int64_t v);
 int64_t dif_quantize_label(unsigned bucket); /* bucket 0: INT64_MIN's bucket, shown as its power */
 unsigned dif_lquantize_levels(int64_t base, int64_t limit, int64_t step);
 unsigned dif_lquantize_bucket(int64_t v, int64_t base, int64_t limit, int64_t step);
-/* llquantize, buckets in ascending order of value: overflow below (<= -X), the negative magnitudes (each
- * steps - steps/factor bins) from large to small, the underflow bin (|v| < factor^low), the positive
- * magnitudes, overflow above (>= X). One magnitude has n = steps - steps/factor bins of width
- * factor^(m+1)/steps (as integers: see reference); n * (high - low + 1) bins a side. */
+/* llquantize, buckets in ascending order of value: overflow below (<= -X), the negative magnitudes
+ * (each steps - steps/factor bins) from large to small, the underflow bin (|v| < factor^low), the
+ * positive magnitudes, overflow above (>= X). One magnitude has n = steps - steps/factor bins of
+ * width factor^(m+1)/steps (as integers: see reference); n * (high - low + 1) bins a side. */
 unsigned dif_llq_nbuckets(int64_t factor, int64_t low, int64_t high, int64_t steps);
 unsigned dif_llq_bucket(int64_t v, int64_t factor, int64_t low, int64_t high, int64_t steps);
-/* The bound of the bin nearest to zero: positive bins their lower bound, negative bins minus it; the underflow
- * bin 0; overflow bins X and -X. */
+/* The bound of the bin nearest to zero: positive bins their lower bound, negative bins minus it;
+ * the underflow bin 0; overflow bins X and -X. */
 int64_t dif_llq_label(unsigned bucket, int64_t factor, int64_t low, int64_t high, int64_t steps);
 
 /* What the consumer does with the parts of one action. */
 enum dif_action_kind {
-    DIF_ACT_EXPR = 1,    /* an expression statement: no parts */
-    DIF_ACT_AGG,         /* an aggregation: no parts */
-    DIF_ACT_TRACE,       /* trace(): one part */
-    DIF_ACT_PRINTF,      /* format, one part an argument */
-    DIF_ACT_PRINTA,      /* format (or none), refs are aggregations */
-    DIF_ACT_CLEAR, DIF_ACT_TRUNC, DIF_ACT_NORMALIZE, DIF_ACT_DENORMALIZE,
-                         /* refs[0]; TRUNC has one part (int64) if it was given a number; NORMALIZE one (uint64) */
-    DIF_ACT_EXIT,        /* one part, the status (int32) */
+    DIF_ACT_EXPR = 1, /* an expression statement: no parts */
+    DIF_ACT_AGG,      /* an aggregation: no parts */
+    DIF_ACT_TRACE,    /* trace(): one part */
+    DIF_ACT_PRINTF,   /* format, one part an argument */
+    DIF_ACT_PRINTA,   /* format (or none), refs are aggregations */
+    DIF_ACT_CLEAR,
+    DIF_ACT_TRUNC,
+    DIF_ACT_NORMALIZE,
+    DIF_ACT_DENORMALIZE,
+    /* refs[0]; TRUNC has one part (int64) if it was given a number; NORMALIZE one (uint64) */
+    DIF_ACT_EXIT, /* one part, the status (int32) */
     DIF_ACT_NKINDS
 };
 enum { DIF_NO_STRING = 0xffffffffu };
 struct dif_action {
-    uint8_t kind;            /* enum dif_action_kind */
-    uint32_t pc, npc;        /* its instructions, within the clause's code */
-    uint32_t part, nparts;   /* its parts, index into the image's parts */
-    uint32_t ref, nrefs;     /* its aggregations, index into the image's refs */
-    uint32_t format;         /* string index, or DIF_NO_STRING */
-    uint32_t line, col;      /* where it stands in the clause's source */
+    uint8_t kind;          /* enum dif_action_kind */
+    uint32_t pc, npc;      /* its instructions, within the clause's code */
+    uint32_t part, nparts; /* its parts, index into the image's parts */
+    uint32_t ref, nrefs;   /* its aggregations, index into the image's refs */
+    uint32_t format;       /* string index, or DIF_NO_STRING */
+    uint32_t line, col;    /* where it stands in the clause's source */
 };
 
 struct dif_clause {
-    uint32_t prov, mod, func, name; /* string indexes of the probe description's four parts ("" = any) */
-    uint32_t id;                    /* not 0: the description is this probe id, the parts are "" */
-    uint32_t file, line, col;       /* of the description: string index, 1-based */
-    uint32_t code, ncode;           /* its instructions, index into the image's code */
-    uint32_t npred;                 /* of which the first npred evaluate the predicate */
-    uint32_t action, nactions;      /* index into the image's actions, in execution order */
-    uint32_t part, nparts;          /* all parts of all its actions, in order; record layout */
-    bool records;                   /* contains RECB */
+    uint32_t prov, mod, func,
+        name;                  /* string indexes of the probe description's four parts ("" = any) */
+    uint32_t id;               /* not 0: the description is this probe id, the parts are "" */
+    uint32_t file, line, col;  /* of the description: string index, 1-based */
+    uint32_t code, ncode;      /* its instructions, index into the image's code */
+    uint32_t npred;            /* of which the first npred evaluate the predicate */
+    uint32_t action, nactions; /* index into the image's actions, in execution order */
+    uint32_t part, nparts;     /* all parts of all its actions, in order; record layout */
+    bool records;              /* contains RECB */
 };
 
 struct dif_image {
-    struct arena arena;     /* holds every table */
-    uint32_t strsize;       /* option strsize: most bytes of a string value, NUL not counted */
-    const char *strtab;     /* NUL-terminated strings one after another */
+    struct arena arena; /* holds every table */
+    uint32_t strsize;   /* option strsize: most bytes of a string value, NUL not counted */
+    const char *strtab; /* NUL-terminated strings one after another */
     uint32_t strtab_len;
-    uint32_t *str;          /* string index -> offset in strtab */
+    uint32_t *str; /* string index -> offset in strtab */
     uint32_t nstr;
-    uint64_t *ints;         /* the integer table */
+    uint64_t *ints; /* the integer table */
     uint32_t nints;
     struct dif_var *vars;
     uint32_t nvars;
-    struct dif_agg *aggs;   /* in order of first appearance in the program text */
+    struct dif_agg *aggs; /* in order of first appearance in the program text */
     uint32_t naggs;
     struct dif_type *parts;
     uint32_t nparts;
@@ -188,7 +202,7 @@ struct dif_image {
     uint32_t nclauses;
     uint32_t *code;
     uint32_t ncode;
-    uint32_t builtins;      /* bit set: built-in variables used (1u << DIF_BUILTIN_x) */
+    uint32_t builtins; /* bit set: built-in variables used (1u << DIF_BUILTIN_x) */
 };
 
 void dif_image_init(struct dif_image *img);
@@ -198,8 +212,8 @@ const char *dif_str(const struct dif_image *img, uint32_t index);
 
 /* Appends the binary form to out; 0 or ET_ENOMEM. */
 int dif_encode(const struct dif_image *img, struct buf *out);
-/* Reads a binary form into img (which must be initialised). 0, ET_ENOMEM, or ET_EIMAGE with a diagnostic. The
- * bytes may come from anywhere. On error img is as after dif_image_init. */
+/* Reads a binary form into img (which must be initialised). 0, ET_ENOMEM, or ET_EIMAGE with a
+ * diagnostic. The bytes may come from anywhere. On error img is as after dif_image_init. */
 int dif_decode(struct dif_image *img, const void *data, size_t len, struct diags *d);
 /* 0, or ET_EVERIFY with a diagnostic that names clause and instruction. */
 int dif_verify(const struct dif_image *img, struct diags *d);

@@ -1,24 +1,25 @@
 /* engine.h - runs a verified program where the event is.
  *
  * An engine is one enabled program: its variables, and for each thread its buffers and aggregation
- * tables. `engine_fire` is the only entry at a probe. It takes no lock, asks the system for no memory, makes
- * no system call, and touches only memory that was reserved by engine_create.
+ * tables. `engine_fire` is the only entry at a probe. It takes no lock, asks the system for no
+ * memory, makes no system call, and touches only memory that was reserved by engine_create.
  *
- * THREADS. Each operating system thread that fires has a `struct engine_thread` (engine_thread_self), shared
- * by all engines of this process. Whoever fires brackets it:
+ * THREADS. Each operating system thread that fires has a `struct engine_thread`
+ * (engine_thread_self), shared by all engines of this process. Whoever fires brackets it:
  *
- *     struct engine_thread *t = engine_thread_self();   // NULL: more threads than ENGINE_THREADS_MAX
- *     engine_enter(t);
+ *     struct engine_thread *t = engine_thread_self();   // NULL: more threads than
+ * ENGINE_THREADS_MAX engine_enter(t);
  *     ... look up what is bound; engine_fire(e, t, &ctx, bindings, n) ...
  *     engine_leave(t);
  *
- * READING. Every thread has two halves of each kind of memory: it writes the active one. A reader flips
- * (engine_flip), waits until no thread is still inside an event that began before the flip (engine_quiet),
- * and then owns the inactive halves: engine_drain copies them out and empties them. One reader at a time.
- * The same waiting makes it safe to free what events could see: unlink it, wait, free.
+ * READING. Every thread has two halves of each kind of memory: it writes the active one. A reader
+ * flips (engine_flip), waits until no thread is still inside an event that began before the flip
+ * (engine_quiet), and then owns the inactive halves: engine_drain copies them out and empties them.
+ * One reader at a time. The same waiting makes it safe to free what events could see: unlink it,
+ * wait, free.
  *
- * COUNTS. For each clause execution whose predicate is true and that records: one record, or one counted
- * drop, or one counted error. For each aggregation: one update, or one counted drop.
+ * COUNTS. For each clause execution whose predicate is true and that records: one record, or one
+ * counted drop, or one counted error. For each aggregation: one update, or one counted drop.
  */
 #ifndef ET_ENGINE_ENGINE_H
 #define ET_ENGINE_ENGINE_H
@@ -48,7 +49,8 @@ struct engine_thread *engine_thread_self(void);
 static inline void engine_enter(struct engine_thread *t)
 {
     uint32_t s = atomic_load_explicit(&t->seq, memory_order_relaxed);
-    atomic_store_explicit(&t->seq, s + 1, memory_order_seq_cst); /* before any look at shared pointers */
+    atomic_store_explicit(&t->seq, s + 1,
+                          memory_order_seq_cst); /* before any look at shared pointers */
 }
 static inline void engine_leave(struct engine_thread *t)
 {
@@ -56,8 +58,8 @@ static inline void engine_leave(struct engine_thread *t)
     atomic_store_explicit(&t->seq, s + 1, memory_order_release);
 }
 
-/* Waiting for all threads to have left the events that they are in now. engine_mark notes who is inside;
- * engine_quiet says whether all of those have left since (it does not block: ask again). */
+/* Waiting for all threads to have left the events that they are in now. engine_mark notes who is
+ * inside; engine_quiet says whether all of those have left since (it does not block: ask again). */
 struct engine_mark {
     uint32_t n;
     uint32_t seq[ENGINE_THREADS_MAX];
@@ -80,13 +82,14 @@ struct engine_binding {
 /* One firing. The tier fills `probe`, `arg`, `self`, `vtimestamp` and zeroes the rest. */
 struct engine_ctx {
     const struct engine_probe *probe;
-    /* Makes argument n (0..9) on first use; the engine caches it. An argument that is a string is the address of a
-     * NUL-terminated text in a range announced with engine_ctx_range. NULL: all arguments are 0. */
+    /* Makes argument n (0..9) on first use; the engine caches it. An argument that is a string is
+     * the address of a NUL-terminated text in a range announced with engine_ctx_range. NULL: all
+     * arguments are 0. */
     uint64_t (*arg)(struct engine_ctx *ctx, unsigned n);
     /* vtimestamp, or NULL: it is then CPU time of the thread. */
     uint64_t (*vtimestamp)(struct engine_ctx *ctx);
-    uint64_t self;       /* whose thread-local variables: any number that identifies the process */
-    uint16_t have;       /* bit set of cached arguments */
+    uint64_t self; /* whose thread-local variables: any number that identifies the process */
+    uint16_t have; /* bit set of cached arguments */
     uint16_t nranges;
     uint64_t argv[ENGINE_ARGS];
     struct {
@@ -113,9 +116,10 @@ struct engine_options {
     int32_t pid;         /* what `pid` shows */
 };
 
-/* Makes an engine for a verified image, which the engine takes over (also on error). Memory is reserved, not
- * touched. When the system refuses it, sizes are halved down to 64 KiB (the options are updated to what was
- * granted). 0, ET_ENOMEM, or ET_ELIMIT when one record, key or variable is larger than its store. */
+/* Makes an engine for a verified image, which the engine takes over (also on error). Memory is
+ * reserved, not touched. When the system refuses it, sizes are halved down to 64 KiB (the options
+ * are updated to what was granted). 0, ET_ENOMEM, or ET_ELIMIT when one record, key or variable is
+ * larger than its store. */
 int engine_create(struct dif_image *img, struct engine_options *opt, struct engine **out,
                   struct diags *d);
 /* No thread may be inside the engine. */
@@ -126,7 +130,8 @@ const struct dif_image *engine_image(const struct engine *e);
 void engine_set_error_bindings(struct engine *e, const struct engine_binding *b, uint32_t n,
                                const struct engine_probe *error_probe);
 
-/* Phases: nothing fires before engine_start; after engine_halt only END may. engine_fire itself honours them. */
+/* Phases: nothing fires before engine_start; after engine_halt only END may. engine_fire itself
+ * honours them. */
 enum engine_phase { ENGINE_IDLE, ENGINE_BEGIN, ENGINE_RUNNING, ENGINE_END, ENGINE_STOPPED };
 void engine_set_phase(struct engine *e, enum engine_phase p);
 enum engine_phase engine_phase(const struct engine *e);
@@ -137,46 +142,60 @@ bool engine_exiting(const struct engine *e);
 void engine_fire(struct engine *e, struct engine_thread *t, struct engine_ctx *ctx,
                  const struct engine_binding *b, uint32_t n);
 
-/* Counters, summed over all threads since the engine was made. fired: calls of engine_fire that ran. */
-enum engine_drop { ENGINE_DROP_PRINCIPAL, ENGINE_DROP_AGG, ENGINE_DROP_DYNAMIC, ENGINE_DROP_DBLERROR,
-                   ENGINE_DROP_THREAD, ENGINE_NDROPS };
+/* Counters, summed over all threads since the engine was made. fired: calls of engine_fire that
+ * ran. */
+enum engine_drop {
+    ENGINE_DROP_PRINCIPAL,
+    ENGINE_DROP_AGG,
+    ENGINE_DROP_DYNAMIC,
+    ENGINE_DROP_DBLERROR,
+    ENGINE_DROP_THREAD,
+    ENGINE_NDROPS
+};
 struct engine_counts {
     uint64_t fired;
-    uint64_t recorded;   /* records committed */
-    uint64_t updates;    /* aggregation updates */
-    uint64_t errors;     /* faults */
+    uint64_t recorded; /* records committed */
+    uint64_t updates;  /* aggregation updates */
+    uint64_t errors;   /* faults */
     uint64_t drop[ENGINE_NDROPS];
 };
 void engine_counts(const struct engine *e, struct engine_counts *c);
 
-/* -- reading -------------------------------------------------------------------------------------- */
+/* -- reading --------------------------------------------------------------------------------------
+ */
 enum { ENGINE_PRINCIPAL = 1, ENGINE_AGGS = 2 };
-/* Makes the other half active, of the kinds in `what`, for all threads. Then mark, wait for quiet, drain. */
+/* Makes the other half active, of the kinds in `what`, for all threads. Then mark, wait for quiet,
+ * drain. */
 void engine_flip(struct engine *e, unsigned what);
-/* True when some inactive or active half of these kinds holds anything. Cheap; may be a moment late. */
+/* True when some inactive or active half of these kinds holds anything. Cheap; may be a moment
+ * late. */
 bool engine_pending(const struct engine *e, unsigned what);
 /* True when some active half of these kinds is more than half full. */
 bool engine_pressed(const struct engine *e, unsigned what);
 
-/* Copies out and empties inactive halves, thread after thread, stopping when out holds `limit` bytes or more; true
- * when nothing is left. Each call appends whole blocks:
- *     u8 kind (1 principal, 2 aggregations), u8 0, u16 thread index, u32 bytes that follow
- * PRINCIPAL: records, each
- *     u32 size (of the whole record, a multiple of 8), u32 epid, u64 timestamp (CLOCK_MONOTONIC ns),
- *     u32 cpu, u32 nparts-bytes, then the parts one after another without padding (integers little-endian in their
- *     size; strings u32 length + bytes, no NUL), then zeros up to size.
- *   epid 0xffffffff is a fault: parts are u32 epid, u32 action (1.., 0 = predicate), u32 offset (bytes from the
- *   start of that action's instructions), u32 fault code (reference 10.4), u64 value.
- * AGGREGATIONS: entries, each
- *     u32 size (whole, a multiple of 8), u32 aggregation, u32 key bytes, u32 cpu, then the value words (u64 each,
- *     dif_agg_words of them), then the key (encoded like parts), then zeros up to size.
- *   They are what was added since the last drain: the reader merges. */
+/* Copies out and empties inactive halves, thread after thread, stopping when out holds `limit`
+ * bytes or more; true when nothing is left. Each call appends whole blocks: u8 kind (1 principal, 2
+ * aggregations), u8 0, u16 thread index, u32 bytes that follow PRINCIPAL: records, each u32 size
+ * (of the whole record, a multiple of 8), u32 epid, u64 timestamp (CLOCK_MONOTONIC ns), u32 cpu,
+ * u32 nparts-bytes, then the parts one after another without padding (integers little-endian in
+ * their size; strings u32 length + bytes, no NUL), then zeros up to size. epid 0xffffffff is a
+ * fault: parts are u32 epid, u32 action (1.., 0 = predicate), u32 offset (bytes from the start of
+ * that action's instructions), u32 fault code (reference 10.4), u64 value. AGGREGATIONS: entries,
+ * each u32 size (whole, a multiple of 8), u32 aggregation, u32 key bytes, u32 cpu, then the value
+ * words (u64 each, dif_agg_words of them), then the key (encoded like parts), then zeros up to
+ * size. They are what was added since the last drain: the reader merges. */
 bool engine_drain(struct engine *e, unsigned what, size_t limit, struct buf *out);
 
 enum { ENGINE_EPID_FAULT = 0xffffffffu };
 enum engine_fault {
-    ENGINE_FAULT_UNKNOWN = 0, ENGINE_FAULT_BADADDR = 1, ENGINE_FAULT_BADALIGN = 2, ENGINE_FAULT_ILLOP = 3,
-    ENGINE_FAULT_DIVZERO = 4, ENGINE_FAULT_NOSCRATCH = 5, ENGINE_FAULT_TUPOFLOW = 8, ENGINE_FAULT_BADSIZE = 10,
+    ENGINE_FAULT_UNKNOWN = 0,
+    ENGINE_FAULT_BADADDR = 1,
+    ENGINE_FAULT_BADALIGN = 2,
+    ENGINE_FAULT_ILLOP = 3,
+    ENGINE_FAULT_DIVZERO = 4,
+    ENGINE_FAULT_NOSCRATCH = 5,
+    ENGINE_FAULT_TUPOFLOW = 8,
+    ENGINE_FAULT_BADSIZE = 10,
     ENGINE_FAULT_BADINDEX = 11
 };
 

@@ -1,11 +1,11 @@
 /* probe.h - what a probe is called: descriptions, globs, and the provider tables.
  *
- * A description has four parts, provider:module:function:name; an empty part matches anything; otherwise the
- * part is a shell glob (* ? [set] [!set] \).
+ * A description has four parts, provider:module:function:name; an empty part matches anything;
+ * otherwise the part is a shell glob (* ? [set] [!set] \).
  *
- * A provider table says which named probes exist, what their arguments are and what the VM must deliver for them.
- * Adding a probe touches one table. Function probes are not in a table: they exist for each function of the target,
- * with the names of `probe_fn_names`.
+ * A provider table says which named probes exist, what their arguments are and what the VM must
+ * deliver for them. Adding a probe touches one table. Function probes are not in a table: they
+ * exist for each function of the target, with the names of `probe_fn_names`.
  */
 #ifndef ET_PROBE_PROBE_H
 #define ET_PROBE_PROBE_H
@@ -25,10 +25,11 @@ struct probe_spec {
 bool probe_glob(const char *pattern, const char *text);
 /* True when the pattern holds none of * ? [ \ and is not empty: it can only match itself. */
 bool probe_glob_exact(const char *pattern);
-/* The provider part against a node's provider name ("erlang1234"). The bare word "erlang" also matches, any node:
- * our addition, since nobody knows a pid by heart. */
+/* The provider part against a node's provider name ("erlang1234"). The bare word "erlang" also
+ * matches, any node: our addition, since nobody knows a pid by heart. */
 bool probe_glob_provider(const char *pattern, const char *provider);
-/* The function part against a function: a pattern with '/' is compared with "name/arity", one without with "name".
+/* The function part against a function: a pattern with '/' is compared with "name/arity", one
+ * without with "name".
  * ("map" matches lists:map/2; "map/2" only that arity.) */
 bool probe_glob_function(const char *pattern, const char *name, unsigned arity);
 
@@ -46,11 +47,23 @@ enum probe_need {
 
 /* Every probe kind that a tier can be asked for. The numbers are part of the agent's protocol. */
 enum probe_kind {
-    PROBE_BEGIN = 1, PROBE_END = 2, PROBE_ERROR = 3, PROBE_TICK = 4,
-    PROBE_PROCESS_SPAWN = 10, PROBE_PROCESS_EXIT, PROBE_PROCESS_SCHEDULED, PROBE_PROCESS_UNSCHEDULED,
-    PROBE_MESSAGE_SEND, PROBE_MESSAGE_QUEUED,
-    PROBE_GC_MINOR_START, PROBE_GC_MINOR_END, PROBE_GC_MAJOR_START, PROBE_GC_MAJOR_END,
-    PROBE_FN_ENTRY = 64, PROBE_FN_RETURN, PROBE_FN_EXCEPTION,
+    PROBE_BEGIN = 1,
+    PROBE_END = 2,
+    PROBE_ERROR = 3,
+    PROBE_TICK = 4,
+    PROBE_PROCESS_SPAWN = 10,
+    PROBE_PROCESS_EXIT,
+    PROBE_PROCESS_SCHEDULED,
+    PROBE_PROCESS_UNSCHEDULED,
+    PROBE_MESSAGE_SEND,
+    PROBE_MESSAGE_QUEUED,
+    PROBE_GC_MINOR_START,
+    PROBE_GC_MINOR_END,
+    PROBE_GC_MAJOR_START,
+    PROBE_GC_MAJOR_END,
+    PROBE_FN_ENTRY = 64,
+    PROBE_FN_RETURN,
+    PROBE_FN_EXCEPTION,
     PROBE_NKINDS = 72
 };
 
@@ -74,17 +87,19 @@ const struct probe_def *probe_erlang(size_t *n);
 const struct probe_def *probe_erlang_name(const char *name);
 const struct probe_def *probe_erlang_kind(enum probe_kind kind);
 
-/* Function probes. The canonical names are entry, return and exception; OTP's provider calls them function-entry (with
- * local- and global- before it) and function-return; those names match too. Returns the kinds whose canonical
- * name or alias matches the pattern, as bits 1 << (kind - PROBE_FN_ENTRY). */
+/* Function probes. The canonical names are entry, return and exception; OTP's provider calls them
+ * function-entry (with local- and global- before it) and function-return; those names match too.
+ * Returns the kinds whose canonical name or alias matches the pattern, as bits 1 << (kind -
+ * PROBE_FN_ENTRY). */
 unsigned probe_fn_match(const char *name_pattern);
-const char *probe_fn_name(enum probe_kind kind); /* "entry", "return", "exception" */
+const char *probe_fn_name(enum probe_kind kind);            /* "entry", "return", "exception" */
 const struct probe_def *probe_fn_def(enum probe_kind kind); /* arguments, needs */
 /* All names a function probe can be called by, for "did you mean". Ends with NULL. */
 extern const char *const probe_fn_names[];
 
-/* dtrace's interval names: "tick-100ms" -> period in ns, kind PROBE_TICK. False: not such a name, or out of range (under
- * 200 us, 0, unknown unit). Units as in the reference 10.2; no unit means hz. */
+/* dtrace's interval names: "tick-100ms" -> period in ns, kind PROBE_TICK. False: not such a name,
+ * or out of range (under 200 us, 0, unknown unit). Units as in the reference 10.2; no unit means
+ * hz. */
 bool probe_tick_period(const char *name, uint64_t *ns);
 
 #endif

@@ -1,10 +1,10 @@
 /* tier.h - the one contract between a tracing session and a place where programs run.
  *
- * Life of a tier:  open (by its own room) -> match... -> enable -> go -> work... -> stop -> work... -> close.
- * A session may hold several (one a node); each is used by one thread only.
+ * Life of a tier:  open (by its own room) -> match... -> enable -> go -> work... -> stop -> work...
+ * -> close. A session may hold several (one a node); each is used by one thread only.
  *
- * match asks what probes there are; the session makes EPIDs of the matches and hands them to enable with the encoded
- * image. Everything that a tier then reports goes to a sink, from inside work.
+ * match asks what probes there are; the session makes EPIDs of the matches and hands them to enable
+ * with the encoded image. Everything that a tier then reports goes to a sink, from inside work.
  */
 #ifndef ET_TIER_TIER_H
 #define ET_TIER_TIER_H
@@ -22,11 +22,11 @@ struct tier;
 
 /* A probe that a tier has. Strings are borrowed from the tier and live until it closes. */
 struct tier_probe {
-    uint32_t id;            /* 1 BEGIN, 2 END, 3 ERROR, then the tier's own, stable while it is open */
+    uint32_t id; /* 1 BEGIN, 2 END, 3 ERROR, then the tier's own, stable while it is open */
     const char *prov, *mod, *func, *name;
     enum probe_kind kind;
-    uint64_t period;        /* ns, PROBE_TICK only */
-    uint32_t arity;         /* function probes: func is "name/arity" */
+    uint64_t period; /* ns, PROBE_TICK only */
+    uint32_t arity;  /* function probes: func is "name/arity" */
 };
 
 /* One clause of the image on one probe. */
@@ -53,36 +53,43 @@ struct tier_sink {
 };
 
 enum tier_state {
-    TIER_RUNNING,  /* nothing special */
-    TIER_EXITING,  /* exit() ran: call stop */
-    TIER_DRAINED,  /* after stop: END has run and everything has been reported */
-    TIER_LOST      /* the node is gone or ended the trace; a diagnostic says why */
+    TIER_RUNNING, /* nothing special */
+    TIER_EXITING, /* exit() ran: call stop */
+    TIER_DRAINED, /* after stop: END has run and everything has been reported */
+    TIER_LOST     /* the node is gone or ended the trace; a diagnostic says why */
 };
 
 struct tier_options {
     uint64_t bufsize, aggsize, dynvarsize; /* bytes; updated to what was granted */
     uint64_t switchrate; /* ns between two readings of the principal buffers, 0: as data arrives */
-    uint64_t aggrate;    /* ns between two readings of the aggregations, 0: with each reading, at least each second */
+    uint64_t aggrate; /* ns between two readings of the aggregations, 0: with each reading, at least
+                         each second */
     bool aggs_with_records; /* the program acts on aggregations from records (printa, clear, ...) */
 };
 
-typedef int (*tier_match_fn)(void *arg, const struct tier_probe *p); /* not 0 ends the walk and is returned */
+typedef int (*tier_match_fn)(void *arg,
+                             const struct tier_probe *p); /* not 0 ends the walk and is returned */
 
 struct tier_ops {
     const char *name; /* "local", "vm" */
-    /* Calls fn for each probe that the description matches, in order of id. Function probes come by module, then
-     * function. 0, or an error with a diagnostic (a description that matches nothing is not an error). */
+    /* Calls fn for each probe that the description matches, in order of id. Function probes come by
+     * module, then function. 0, or an error with a diagnostic (a description that matches nothing
+     * is not an error). */
     int (*match)(struct tier *t, const struct probe_spec *spec, tier_match_fn fn, void *arg,
                  struct diags *d);
-    /* Nearest existing names for a description that matched nothing, as a hint; NULL if there is none. Borrowed. */
+    /* Nearest existing names for a description that matched nothing, as a hint; NULL if there is
+     * none. Borrowed. */
     const char *(*suggest)(struct tier *t, const struct probe_spec *spec);
-    /* Loads the program, places the probes. Nothing fires yet. The image is encoded by the caller. */
+    /* Loads the program, places the probes. Nothing fires yet. The image is encoded by the caller.
+     */
     int (*enable)(struct tier *t, const struct dif_image *img, const void *image, size_t len,
-                  const struct tier_binding *b, size_t n, struct tier_options *opt, struct diags *d);
+                  const struct tier_binding *b, size_t n, struct tier_options *opt,
+                  struct diags *d);
     /* Runs BEGIN, then lets the probes fire. */
     int (*go)(struct tier *t, struct diags *d);
-    /* Waits up to timeout_ms for something to happen and reports it. Returns enum tier_state, or a negative error with
-     * a diagnostic. With `flush`, records and aggregations are read now whatever the rates say. */
+    /* Waits up to timeout_ms for something to happen and reports it. Returns enum tier_state, or a
+     * negative error with a diagnostic. With `flush`, records and aggregations are read now
+     * whatever the rates say. */
     int (*work)(struct tier *t, int timeout_ms, bool flush, const struct tier_sink *sink,
                 struct diags *d);
     /* Ends the firing of probes and runs END. work then reports the rest, until TIER_DRAINED. */
@@ -104,8 +111,8 @@ struct tier {
 /* The local tier: dtrace:::BEGIN, END, ERROR and profile:::tick-*, in this process. */
 int tier_local_open(struct tier **out, struct diags *d);
 
-/* Walks the blocks that engine_drain makes and calls the sink. 0, or ET_EIMAGE on malformed bytes (with a
- * diagnostic): they may come from another machine. */
+/* Walks the blocks that engine_drain makes and calls the sink. 0, or ET_EIMAGE on malformed bytes
+ * (with a diagnostic): they may come from another machine. */
 int tier_report(struct tier *t, const struct dif_image *img, const void *blocks, size_t len,
                 const struct tier_sink *sink, struct diags *d);
 

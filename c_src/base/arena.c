@@ -1,0 +1,135 @@
+/* arena.c - arenas, and the one door to the system's allocator.
+ *
+ * A block is its header and the bytes after it. Only the newest block is filled; a request that
+ * does not fit gets a new block, at least twice as large as the last one up to a bound, or exactly
+ * as large as needed. */
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK_FIRST = 4096, BLOCK_MOST = 1 << 20, ALIGN = 16 };
+
+struct arena_block {
+    struct arena_block *next; /* older block */
+    size_t used, size;        /* bytes of data[] used and available */
+    _Alignas(ALIGN) unsigned char data[];
+};
+
+static _Atomic unsigned long alloc_count; /* allocations so far */
+static _Atomic unsigned long alloc_fail;  /* the count from which allocations fail, 0: never */
+
+static int alloc_refused(void)
+{
+    alloc_count++;
+    return alloc_fail != 0 && alloc_count >= alloc_fail;
+}
+
+void *et_malloc(size_t size)
+{
+    return alloc_refused() ? NULL : malloc(size ? size : 1);
+}
+
+void *et_calloc(size_t n, size_t size)
+{
+    return alloc_refused() ? NULL : calloc(n ? n : 1, size ? size : 1);
+}
+
+void *et_realloc(void *p, size_t size)
+{
+    return alloc_refused() ? NULL : realloc(p, size ? size : 1);
+}
+
+char *et_strdup(const char *s)
+{
+    size_t n = strlen(s) + 1;
+    char *p = et_malloc(n);
+    return p ? memcpy(p, s, n) : NULL;
+}
+
+void et_free(void *p)
+{
+    free(p);
+}
+
+void et_alloc_fail_after(unsigned long n)
+{
+    alloc_fail = n == 0 ? 0 : alloc_count + n;
+}
+
+unsigned long et_alloc_count(void)
+{
+    return alloc_count;
+}
+
+void arena_init(struct arena *a)
+{
+    a->head = NULL;
+    a->total = 0;
+}
+
+void arena_free(struct arena *a)
+{
+    struct arena_block *b = a->head, *next;
+    for (; b != NULL; b = next) {
+        next = b->next;
+        et_free(b);
+    }
+    arena_init(a);
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+    struct arena_block *b = a->head;
+    if (size > SIZE_MAX - BLOCK_FIRST)
+        return NULL;
+    size = (size + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    if (b == NULL || b->size - b->used < size) {
+        size_t want = b == NULL ? BLOCK_FIRST : b->size * 2;
+        if (want > BLOCK_MOST)
+            want = BLOCK_MOST;
+        if (want < size)
+            want = size;
+        b = et_malloc(sizeof *b + want);
+        if (b == NULL)
+            return NULL;
+        b->next = a->head;
+        b->used = 0;
+        b->size = want;
+        a->head = b;
+        a->total += sizeof *b + want;
+    }
+    void *p = b->data + b->used;
+    b->used += size;
+    return memset(p, 0, size);
+}
+
+char *arena_strndup(struct arena *a, const char *s, size_t n)
+{
+    char *p = n < SIZE_MAX ? arena_alloc(a, n + 1) : NULL;
+    if (p != NULL && n > 0)
+        memcpy(p, s, n);
+    return p;
+}
+
+char *arena_strdup(struct arena *a, const char *s)
+{
+    return arena_strndup(a, s, strlen(s));
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+    va_list ap, again;
+    va_start(ap, fmt);
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    char *p = n < 0 ? NULL : arena_alloc(a, (size_t)n + 1);
+    if (p != NULL)
+        vsnprintf(p, (size_t)n + 1, fmt, again);
+    va_end(again);
+    va_end(ap);
+    return p;
+}

@@ -1,0 +1,205 @@
+/* buf.c - the growable byte buffer and its reader. */
+#include "base/buf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+void buf_free(struct buf *b)
+{
+    et_free(b->data);
+    *b = (struct buf)BUF_INIT;
+}
+
+void buf_reset(struct buf *b)
+{
+    b->len = 0;
+    b->oom = false;
+    if (b->data != NULL)
+        b->data[0] = '\0';
+}
+
+bool buf_reserve(struct buf *b, size_t n)
+{
+    if (b->oom || n > SIZE_MAX / 4 || b->len > SIZE_MAX / 4) {
+        b->oom = true;
+        return false;
+    }
+    if (b->len + n + 1 <= b->cap)
+        return true;
+    size_t cap = b->cap ? b->cap : 64;
+    while (cap < b->len + n + 1)
+        cap *= 2;
+    char *p = et_realloc(b->data, cap);
+    if (p == NULL) {
+        b->oom = true;
+        return false;
+    }
+    b->data = p;
+    b->cap = cap;
+    return true;
+}
+
+void buf_add(struct buf *b, const void *p, size_t n)
+{
+    if (!buf_reserve(b, n))
+        return;
+    if (n > 0)
+        memcpy(b->data + b->len, p, n);
+    b->len += n;
+    b->data[b->len] = '\0';
+}
+
+void buf_adds(struct buf *b, const char *s)
+{
+    buf_add(b, s, strlen(s));
+}
+
+void buf_addc(struct buf *b, char c)
+{
+    buf_add(b, &c, 1);
+}
+
+void buf_fill(struct buf *b, char c, size_t n)
+{
+    if (!buf_reserve(b, n))
+        return;
+    memset(b->data + b->len, c, n);
+    b->len += n;
+    b->data[b->len] = '\0';
+}
+
+void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
+{
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    if (n < 0 || !buf_reserve(b, (size_t)n))
+        return;
+    vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
+    b->len += (size_t)n;
+}
+
+void buf_printf(struct buf *b, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    buf_vprintf(b, fmt, ap);
+    va_end(ap);
+}
+
+static void buf_le(struct buf *b, uint64_t v, unsigned n)
+{
+    unsigned char bytes[8];
+    for (unsigned i = 0; i < n; i++)
+        bytes[i] = (unsigned char)(v >> (8 * i));
+    buf_add(b, bytes, n);
+}
+
+void buf_u8(struct buf *b, uint8_t v)
+{
+    buf_le(b, v, 1);
+}
+void buf_u16(struct buf *b, uint16_t v)
+{
+    buf_le(b, v, 2);
+}
+void buf_u32(struct buf *b, uint32_t v)
+{
+    buf_le(b, v, 4);
+}
+void buf_u64(struct buf *b, uint64_t v)
+{
+    buf_le(b, v, 8);
+}
+
+/* Bytes of the UTF-8 sequence at s, 0 when it is not one. */
+static size_t utf8_len(const unsigned char *s, size_t n)
+{
+    static const struct {
+        unsigned char mask, lead;
+        unsigned least;
+    } form[] = {
+        {0, 0, 0}, {0x80, 0, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
+    for (size_t len = 1; len <= 4; len++) {
+        if ((s[0] & form[len].mask) != form[len].lead)
+            continue;
+        if (len > n)
+            return 0;
+        unsigned c = len == 1 ? s[0] : s[0] & (unsigned char)~form[len].mask;
+        for (size_t i = 1; i < len; i++) {
+            if ((s[i] & 0xc0) != 0x80)
+                return 0;
+            c = c << 6 | (s[i] & 0x3f);
+        }
+        return c < form[len].least || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : len;
+    }
+    return 0;
+}
+
+void buf_json(struct buf *b, const char *s, size_t n)
+{
+    buf_addc(b, '"');
+    for (size_t i = 0; i < n;) {
+        unsigned char c = (unsigned char)s[i];
+        size_t len = utf8_len((const unsigned char *)s + i, n - i);
+        if (c == '"' || c == '\\')
+            buf_printf(b, "\\%c", c);
+        else if (c == '\n')
+            buf_adds(b, "\\n");
+        else if (c == '\t')
+            buf_adds(b, "\\t");
+        else if (c < 0x20 || c == 0x7f)
+            buf_printf(b, "\\u%04x", c);
+        else if (len == 0)
+            buf_adds(b, "\\ufffd");
+        else
+            buf_add(b, s + i, len);
+        i += len ? len : 1;
+    }
+    buf_addc(b, '"');
+}
+
+const char *buf_str(const struct buf *b)
+{
+    return b->data ? b->data : "";
+}
+
+static uint64_t rdr_le(struct rdr *r, unsigned n)
+{
+    const uint8_t *p = rdr_bytes(r, n);
+    uint64_t v = 0;
+    for (unsigned i = 0; p != NULL && i < n; i++)
+        v |= (uint64_t)p[i] << (8 * i);
+    return v;
+}
+
+uint8_t rdr_u8(struct rdr *r)
+{
+    return (uint8_t)rdr_le(r, 1);
+}
+uint16_t rdr_u16(struct rdr *r)
+{
+    return (uint16_t)rdr_le(r, 2);
+}
+uint32_t rdr_u32(struct rdr *r)
+{
+    return (uint32_t)rdr_le(r, 4);
+}
+uint64_t rdr_u64(struct rdr *r)
+{
+    return rdr_le(r, 8);
+}
+
+const void *rdr_bytes(struct rdr *r, size_t n)
+{
+    if (r->bad || rdr_left(r) < n) {
+        r->bad = true;
+        return NULL;
+    }
+    const void *p = r->p;
+    r->p += n;
+    return p;
+}

@@ -1,0 +1,235 @@
+/* diag.c - collecting and rendering diagnostics. */
+#include "base/diag.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const severity_name[] = {"error", "warning", "note"};
+
+void diags_init(struct diags *d)
+{
+    memset(d, 0, sizeof *d);
+    arena_init(&d->arena);
+}
+
+void diags_free(struct diags *d)
+{
+    arena_free(&d->arena);
+    et_free(d->list);
+    et_free(d->sources);
+    diags_init(d);
+}
+
+/* Room for one more element of `size` bytes; the list as it was when memory is out. */
+static void *list_grow(void *list, size_t count, size_t *cap, size_t size)
+{
+    if (count < *cap)
+        return list;
+    size_t n = *cap ? *cap * 2 : 8;
+    void *p = et_realloc(list, n * size);
+    if (p != NULL)
+        *cap = n;
+    return p ? p : list;
+}
+
+void diags_source(struct diags *d, const char *file, const char *text, size_t len)
+{
+    char *name = arena_strdup(&d->arena, file);
+    d->sources = list_grow(d->sources, d->nsources, &d->capsources, sizeof *d->sources);
+    if (name != NULL && d->nsources < d->capsources)
+        d->sources[d->nsources++] = (struct diag_source){name, text, len};
+}
+
+void diags_clear(struct diags *d)
+{
+    d->count = 0;
+    d->errors = d->warnings = 0;
+}
+
+static void diag_vadd(struct diags *d, enum diag_severity sev, const struct diag_pos *pos,
+                      const char *tag, const char *hint, const char *fmt, va_list ap)
+{
+    if (sev == DIAG_ERROR && d->errors++ >= DIAG_MAX_ERRORS)
+        return;
+    if (sev == DIAG_WARNING)
+        d->warnings++;
+    struct buf text = BUF_INIT;
+    buf_vprintf(&text, fmt, ap);
+    struct diag g = {.severity = sev, .tag = "", .text = "out of memory"};
+    char *t = text.oom ? NULL : arena_strdup(&d->arena, buf_str(&text));
+    if (t != NULL)
+        g.text = t;
+    buf_free(&text);
+    if (tag != NULL && (t = arena_strdup(&d->arena, tag)) != NULL)
+        g.tag = t;
+    if (hint != NULL)
+        g.hint = arena_strdup(&d->arena, hint);
+    if (pos != NULL && pos->file != NULL) {
+        g.pos = *pos;
+        g.pos.file = arena_strdup(&d->arena, pos->file);
+    }
+    d->list = list_grow(d->list, d->count, &d->cap, sizeof *d->list);
+    if (d->count < d->cap)
+        d->list[d->count++] = g;
+}
+
+void diag_add(struct diags *d, enum diag_severity sev, const struct diag_pos *pos, const char *tag,
+              const char *hint, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    diag_vadd(d, sev, pos, tag, hint, fmt, ap);
+    va_end(ap);
+}
+
+int diag_error(struct diags *d, int err, const struct diag_pos *pos, const char *tag,
+               const char *hint, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    diag_vadd(d, DIAG_ERROR, pos, tag, hint, fmt, ap);
+    va_end(ap);
+    return err;
+}
+
+/* The text of a line of a source: its start, and its length without the line end. NULL: not there.
+ */
+static const char *source_line(const struct diags *d, const char *file, int line, size_t *len)
+{
+    for (size_t i = 0; i < d->nsources; i++) {
+        const struct diag_source *s = &d->sources[i];
+        if (strcmp(s->file, file) != 0)
+            continue;
+        const char *p = s->text, *end = s->text + s->len;
+        for (int n = 1; p < end; n++) {
+            const char *nl = memchr(p, '\n', (size_t)(end - p));
+            const char *stop = nl ? nl : end;
+            if (n == line) {
+                *len = (size_t)(stop - p);
+                return p;
+            }
+            p = stop + 1;
+        }
+    }
+    return NULL;
+}
+
+/* The source line and the caret under the place. A tab in the source stays a tab above and below,
+ * so that the caret stands right whatever a tab is wide; control characters show as blanks. */
+static void render_source(const struct diags *d, const struct diag *g, struct buf *out)
+{
+    size_t len = 0;
+    const char *line = source_line(d, g->pos.file, g->pos.line, &len);
+    if (line == NULL) {
+        if (g->hint != NULL)
+            buf_printf(out, "      hint: %s\n", g->hint);
+        return;
+    }
+    size_t col = g->pos.col > 0 ? (size_t)g->pos.col - 1 : 0;
+    if (col > len)
+        col = len;
+    size_t mark = g->pos.len > 0 ? (size_t)g->pos.len : 1;
+    if (mark > len - col)
+        mark = len > col ? len - col : 1;
+    buf_printf(out, "%5d | ", g->pos.line);
+    for (size_t i = 0; i < len; i++)
+        buf_addc(out, line[i] == '\t' || (unsigned char)line[i] >= 0x20 ? line[i] : ' ');
+    buf_adds(out, "\n      | ");
+    for (size_t i = 0; i < col; i++)
+        if (((unsigned char)line[i] & 0xc0) != 0x80) /* one blank for a whole UTF-8 character */
+            buf_addc(out, line[i] == '\t' ? '\t' : ' ');
+    buf_addc(out, '^');
+    for (size_t i = 1; i < mark; i++)
+        if (((unsigned char)line[col + i] & 0xc0) != 0x80)
+            buf_addc(out, '~');
+    if (g->hint != NULL)
+        buf_printf(out, "  %s", g->hint);
+    buf_addc(out, '\n');
+}
+
+void diag_render(const struct diags *d, const struct diag *g, struct buf *out)
+{
+    buf_adds(out, "erltrace: ");
+    if (g->pos.file != NULL && g->pos.line > 0)
+        buf_printf(out, "%s:%d:%d: ", g->pos.file, g->pos.line, g->pos.col);
+    else if (g->pos.file != NULL)
+        buf_printf(out, "%s: ", g->pos.file);
+    buf_printf(out, "%s: ", severity_name[g->severity]);
+    if (g->tag[0] != '\0')
+        buf_printf(out, "[%s] ", g->tag);
+    buf_printf(out, "%s\n", g->text);
+    if (g->pos.file != NULL && g->pos.line > 0)
+        render_source(d, g, out);
+    else if (g->hint != NULL)
+        buf_printf(out, "      hint: %s\n", g->hint);
+}
+
+static void json_str(struct buf *out, const char *key, const char *s)
+{
+    buf_printf(out, ",\"%s\":", key);
+    if (s == NULL)
+        buf_adds(out, "null");
+    else
+        buf_json(out, s, strlen(s));
+}
+
+void diag_render_json(const struct diag *g, struct buf *out)
+{
+    buf_printf(out, "{\"type\":\"error\",\"severity\":\"%s\"", severity_name[g->severity]);
+    json_str(out, "tag", g->tag);
+    json_str(out, "file", g->pos.file);
+    if (g->pos.file != NULL && g->pos.line > 0)
+        buf_printf(out, ",\"line\":%d,\"column\":%d", g->pos.line, g->pos.col);
+    json_str(out, "text", g->text);
+    json_str(out, "hint", g->hint);
+    buf_adds(out, "}\n");
+}
+
+/* Edit distance with transpositions of neighbours, of names up to 63 characters; a large number for
+ * longer ones. */
+static unsigned edit_distance(const char *a, const char *b)
+{
+    enum { MOST = 64 };
+    size_t na = strlen(a), nb = strlen(b);
+    if (na >= MOST || nb >= MOST)
+        return 1000;
+    unsigned row[3][MOST];
+    unsigned *two = row[0], *one = row[1], *now = row[2];
+    for (size_t j = 0; j <= nb; j++)
+        one[j] = (unsigned)j;
+    for (size_t i = 1; i <= na; i++) {
+        now[0] = (unsigned)i;
+        for (size_t j = 1; j <= nb; j++) {
+            unsigned best = one[j - 1] + (a[i - 1] != b[j - 1]);
+            if (one[j] + 1 < best)
+                best = one[j] + 1;
+            if (now[j - 1] + 1 < best)
+                best = now[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                two[j - 2] + 1 < best)
+                best = two[j - 2] + 1;
+            now[j] = best;
+        }
+        unsigned *spare = two;
+        two = one;
+        one = now;
+        now = spare;
+    }
+    return one[nb];
+}
+
+const char *diag_nearest(const char *name, const char *const *candidates, size_t n)
+{
+    const char *best = NULL;
+    unsigned least = 1000;
+    for (size_t i = 0; i < n; i++) {
+        unsigned dist = edit_distance(name, candidates[i]);
+        if (dist < least) {
+            least = dist;
+            best = candidates[i];
+        }
+    }
+    size_t len = strlen(name);
+    return best != NULL && least <= (len < 3 ? 1 : (len + 2) / 3) ? best : NULL;
+}

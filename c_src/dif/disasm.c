@@ -1,0 +1,148 @@
+/* disasm.c - programs as text, for -S. One table of mnemonics, made from opcodes.list. */
+#include "dif/dif.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum format { F_BAD, F_NONE, F_A, F_AB, F_ABC, F_AI, F_I, F_ABN, F_T };
+
+static const struct {
+    const char *name;
+    uint8_t format;
+} op_info[256] = {
+#define DIF_OP(num, name, fmt, text) [num] = {#name, F_##fmt},
+#include "dif/opcodes.list"
+#undef DIF_OP
+};
+
+static const char *const scope_name[] = {"?", "", "self->", "this->"};
+static const char *const agg_name[] = {"?",   "count",  "sum",      "avg",       "min",
+                                       "max", "stddev", "quantize", "lquantize", "llquantize"};
+static const char *const act_name[DIF_ACT_NKINDS] = {
+    "?",     "expression", "aggregation", "trace",       "printf", "printa",
+    "clear", "trunc",      "normalize",   "denormalize", "exit"};
+
+static void put_type(struct buf *out, const struct dif_type *t)
+{
+    if (t->kind == DIF_STRING)
+        buf_printf(out, "string[%u]", t->size);
+    else
+        buf_printf(out, "%sint%u_t", t->kind == DIF_UINT ? "u" : "", t->size * 8);
+}
+
+/* What the imm of an instruction stands for, as a comment. */
+static void put_comment(const struct dif_image *img, const struct dif_clause *c, uint32_t in,
+                        struct buf *out)
+{
+    unsigned imm = in & 65535;
+    switch (in >> 24) {
+    case DIF_OP_SETX:
+        if (imm < img->nints)
+            buf_printf(out, "\t; 0x%llx", (unsigned long long)img->ints[imm]);
+        break;
+    case DIF_OP_SETS:
+        buf_adds(out, "\t; ");
+        buf_json(out, dif_str(img, imm), strlen(dif_str(img, imm)));
+        break;
+    case DIF_OP_LDB:
+        if (dif_builtin_name(imm) != NULL)
+            buf_printf(out, "\t; %s", dif_builtin_name(imm));
+        break;
+    case DIF_OP_CALL:
+        if (dif_subr_info(imm) != NULL)
+            buf_printf(out, "\t; %s()", dif_subr_info(imm)->name);
+        break;
+    case DIF_OP_AGG:
+        if (imm < img->naggs)
+            buf_printf(out, "\t; @%s = %s()", dif_str(img, img->aggs[imm].name),
+                       agg_name[img->aggs[imm].func]);
+        break;
+    case DIF_OP_REC:
+        if (imm < c->nparts) {
+            buf_adds(out, "\t; ");
+            put_type(out, &img->parts[c->part + imm]);
+        }
+        break;
+    case DIF_OP_LDGS:
+    case DIF_OP_STGS:
+    case DIF_OP_ADDGS:
+    case DIF_OP_LDTS:
+    case DIF_OP_STTS:
+    case DIF_OP_ADDTS:
+    case DIF_OP_LDLS:
+    case DIF_OP_STLS:
+    case DIF_OP_LDGAA:
+    case DIF_OP_STGAA:
+    case DIF_OP_ADDGAA:
+    case DIF_OP_LDTAA:
+    case DIF_OP_STTAA:
+    case DIF_OP_ADDTAA:
+        if (imm < img->nvars)
+            buf_printf(out, "\t; %s%s", scope_name[img->vars[imm].scope & 3],
+                       dif_str(img, img->vars[imm].name));
+        break;
+    default: break;
+    }
+}
+
+static void put_insn(const struct dif_image *img, const struct dif_clause *c, uint32_t pc,
+                     struct buf *out)
+{
+    uint32_t in = img->code[c->code + pc];
+    unsigned a = in >> 16 & 255, b = in >> 8 & 255, n = in & 255, imm = in & 65535;
+    char name[16] = "?";
+    const char *s = op_info[in >> 24].name;
+    for (size_t i = 0; s != NULL && i < sizeof name - 1; i++) {
+        name[i] = (char)tolower((unsigned char)s[i]);
+        if (s[i] == '\0')
+            break;
+    }
+    buf_printf(out, "    %04x: %08x  %-8s", pc, in, name);
+    switch (op_info[in >> 24].format) {
+    case F_A: buf_printf(out, "%%r%u", a); break;
+    case F_AB: buf_printf(out, "%%r%u, %%r%u", a, b); break;
+    case F_ABC: buf_printf(out, "%%r%u, %%r%u, %%r%u", a, b, n); break;
+    case F_AI:
+        if (in >> 24 == DIF_OP_SETI)
+            buf_printf(out, "%%r%u, %d", a, (int16_t)imm);
+        else
+            buf_printf(out, "%%r%u, %u", a, imm);
+        break;
+    case F_I: buf_printf(out, "%u", imm); break;
+    case F_ABN: buf_printf(out, "%%r%u, %%r%u, %u", a, b, n); break;
+    case F_T: buf_printf(out, "%04x", in & 0xffffff); break;
+    default: break;
+    }
+    put_comment(img, c, in, out);
+    buf_addc(out, '\n');
+}
+
+void dif_disasm_clause(const struct dif_image *img, uint32_t clause, struct buf *out)
+{
+    const struct dif_clause *c = &img->clauses[clause];
+    if (c->id != 0)
+        buf_printf(out, "clause %u: probe id %u", clause, c->id);
+    else
+        buf_printf(out, "clause %u: %s:%s:%s:%s", clause, dif_str(img, c->prov),
+                   dif_str(img, c->mod), dif_str(img, c->func), dif_str(img, c->name));
+    buf_printf(out, "  (%s:%u:%u)%s\n", dif_str(img, c->file), c->line, c->col,
+               c->records ? ", records" : "");
+    uint32_t next = 0;
+    if (c->npred > 0)
+        buf_adds(out, "  predicate\n");
+    for (uint32_t pc = 0; pc < c->ncode; pc++) {
+        for (; next < c->nactions && img->actions[c->action + next].pc <= pc; next++)
+            buf_printf(out, "  action %u: %s\n", next + 1,
+                       act_name[img->actions[c->action + next].kind]);
+        put_insn(img, c, pc, out);
+    }
+}
+
+void dif_disasm(const struct dif_image *img, struct buf *out)
+{
+    for (uint32_t i = 0; i < img->nclauses; i++) {
+        if (i > 0)
+            buf_addc(out, '\n');
+        dif_disasm_clause(img, i, out);
+    }
+}

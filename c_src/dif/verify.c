@@ -1,0 +1,427 @@
+/* verify.c - decides whether an engine may run an image.
+ *
+ * Checked once, here: every index, opcode, register, branch target, the depth and kinds of the
+ * tuple at each instruction, the order of record parts, the types and sizes of variables, keys and
+ * parts, the parameters of aggregations. Checked at run time, by the engine: every address, every
+ * divisor.
+ *
+ * Branches go forward, so one pass in instruction order sees each instruction after all that can
+ * lead to it. The state before an instruction (`struct flow`) must be the same on every way that
+ * leads there; only at RET may ways meet of which some have recorded all parts and some have not
+ * begun. */
+#include "dif/dif.h"
+
+#include <string.h>
+
+#include "base/err.h"
+
+enum {
+    STRSIZE_LEAST = 2,
+    STRSIZE_MOST = 65536,
+    TABLE_MOST = 65536, /* elements that an instruction's imm can name */
+    PART_NOT_BEGUN = -1
+};
+
+/* What is known before an instruction. */
+struct flow {
+    bool known;       /* some way leads here */
+    uint8_t depth;    /* of the tuple */
+    uint16_t strings; /* bit set: which tuple values are strings (PUSHTR) */
+    int32_t part;     /* parts written so far, or PART_NOT_BEGUN */
+};
+
+struct verifier {
+    const struct dif_image *img;
+    const struct dif_clause *clause; /* being checked, NULL outside */
+    uint32_t pc;                     /* instruction being checked */
+    struct flow *flow;               /* before each instruction of the clause */
+    const char *why;                 /* first thing found wrong, NULL: none */
+};
+
+static bool fail(struct verifier *v, const char *why)
+{
+    if (v->why == NULL)
+        v->why = why;
+    return false;
+}
+
+static bool type_ok(const struct dif_image *img, const struct dif_type *t)
+{
+    if (t->kind == DIF_STRING)
+        return t->size >= 1 && t->size <= img->strsize;
+    if (t->kind == DIF_INT || t->kind == DIF_UINT)
+        return t->size == 1 || t->size == 2 || t->size == 4 || t->size == 8;
+    return false;
+}
+
+static bool keys_ok(const struct dif_image *img, const struct dif_keys *k)
+{
+    if (k->n > DIF_KEYS_MAX)
+        return false;
+    for (unsigned i = 0; i < k->n; i++)
+        if (!type_ok(img, &k->key[i]))
+            return false;
+    return true;
+}
+
+static bool range_ok(uint32_t start, uint32_t n, uint32_t size)
+{
+    return start <= size && n <= size - start;
+}
+
+static bool str_ok(const struct dif_image *img, uint32_t s, bool may_lack)
+{
+    return s < img->nstr || (may_lack && s == DIF_NO_STRING);
+}
+
+/* -- tables
+ * ---------------------------------------------------------------------------------------- */
+
+static bool check_tables(struct verifier *v)
+{
+    const struct dif_image *img = v->img;
+    if (img->strsize < STRSIZE_LEAST || img->strsize > STRSIZE_MOST)
+        return fail(v, "strsize is out of range");
+    if (img->nstr > TABLE_MOST || img->nints > TABLE_MOST || img->nvars > TABLE_MOST ||
+        img->naggs > TABLE_MOST)
+        return fail(v, "a table has more elements than an instruction can name");
+    if (img->builtins >> DIF_NBUILTINS != 0)
+        return fail(v, "an unknown built-in variable");
+    for (const struct dif_var *x = img->vars; x < img->vars + img->nvars; x++) {
+        if (!str_ok(img, x->name, false) || !type_ok(img, &x->type) || !keys_ok(img, &x->keys))
+            return fail(v, "a variable's type, keys or name");
+        if (x->scope < DIF_GLOBAL || x->scope > DIF_CLAUSE ||
+            (x->scope == DIF_CLAUSE && x->assoc) || x->assoc != (x->keys.n > 0))
+            return fail(v, "a variable's scope");
+    }
+    for (const struct dif_agg *a = img->aggs; a < img->aggs + img->naggs; a++)
+        if (!str_ok(img, a->name, false) || !keys_ok(img, &a->keys) || dif_agg_words(a) == 0 ||
+            a->keys.n + dif_agg_nargs(a->func) > DIF_TUPLE_MAX)
+            return fail(v, "an aggregation's function, parameters or keys");
+    for (uint32_t i = 0; i < img->nparts; i++)
+        if (!type_ok(img, &img->parts[i]))
+            return fail(v, "the type of a record part");
+    for (uint32_t i = 0; i < img->nrefs; i++)
+        if (img->refs[i] >= img->naggs)
+            return fail(v, "a reference to an aggregation");
+    return true;
+}
+
+/* Parts and aggregations that each kind of action has: least and most. */
+static const struct {
+    uint8_t parts_least;
+    uint32_t parts_most;
+    uint8_t refs_least;
+    uint32_t refs_most;
+} action_shape[DIF_ACT_NKINDS] = {
+    [DIF_ACT_EXPR] = {0, 0, 0, 0},        [DIF_ACT_AGG] = {0, 0, 0, 1},
+    [DIF_ACT_TRACE] = {1, 1, 0, 0},       [DIF_ACT_PRINTF] = {0, 65535, 0, 0},
+    [DIF_ACT_PRINTA] = {0, 0, 1, 65535},  [DIF_ACT_CLEAR] = {0, 0, 1, 1},
+    [DIF_ACT_TRUNC] = {0, 1, 1, 1},       [DIF_ACT_NORMALIZE] = {1, 1, 1, 1},
+    [DIF_ACT_DENORMALIZE] = {0, 0, 1, 1}, [DIF_ACT_EXIT] = {1, 1, 0, 0},
+};
+
+/* The actions of a clause follow each other in its code and share out its parts without gaps. */
+static bool check_actions(struct verifier *v)
+{
+    const struct dif_image *img = v->img;
+    const struct dif_clause *c = v->clause;
+    uint32_t pc = c->npred, part = c->part;
+    for (const struct dif_action *a = img->actions + c->action;
+         a < img->actions + c->action + c->nactions; a++) {
+        if (a->kind < DIF_ACT_EXPR || a->kind >= DIF_ACT_NKINDS)
+            return fail(v, "an unknown action");
+        if (a->nparts < action_shape[a->kind].parts_least ||
+            a->nparts > action_shape[a->kind].parts_most ||
+            a->nrefs < action_shape[a->kind].refs_least ||
+            a->nrefs > action_shape[a->kind].refs_most || !range_ok(a->ref, a->nrefs, img->nrefs) ||
+            !str_ok(img, a->format, true))
+            return fail(v, "an action's parts, aggregations or format");
+        if (a->pc < pc || !range_ok(a->pc, a->npc, c->ncode))
+            return fail(v, "an action's place in the code");
+        if (a->part != part)
+            return fail(v, "an action's place in the record");
+        pc = a->pc + a->npc;
+        part += a->nparts;
+    }
+    if (part != c->part + c->nparts)
+        return fail(v, "parts that belong to no action");
+    return true;
+}
+
+static bool check_clause_head(struct verifier *v)
+{
+    const struct dif_image *img = v->img;
+    const struct dif_clause *c = v->clause;
+    if (!str_ok(img, c->prov, false) || !str_ok(img, c->mod, false) ||
+        !str_ok(img, c->func, false) || !str_ok(img, c->name, false) ||
+        !str_ok(img, c->file, false))
+        return fail(v, "a clause's names");
+    if (!range_ok(c->code, c->ncode, img->ncode) || c->ncode == 0 || c->ncode > DIF_CLAUSE_MAX ||
+        c->npred >= c->ncode)
+        return fail(v, "a clause's code");
+    if (!range_ok(c->action, c->nactions, img->nactions) ||
+        !range_ok(c->part, c->nparts, img->nparts))
+        return fail(v, "a clause's actions or parts");
+    if (img->code[c->code + c->ncode - 1] != dif_abc(DIF_OP_RET, 0, 0, 0))
+        return fail(v, "a clause that does not end in ret");
+    return check_actions(v);
+}
+
+/* -- instructions
+ * ------------------------------------------------------------------------------------- */
+
+enum format { F_BAD, F_NONE, F_A, F_AB, F_ABC, F_AI, F_I, F_ABN, F_T };
+
+static const uint8_t op_format[256] = {
+#define DIF_OP(num, name, fmt, text) [num] = F_##fmt,
+#include "dif/opcodes.list"
+#undef DIF_OP
+};
+
+static bool check_fields(struct verifier *v, uint32_t in)
+{
+    unsigned a = in >> 16 & 255, b = in >> 8 & 255, c = in & 255;
+    bool ok = false;
+    switch (op_format[in >> 24]) {
+    case F_NONE: ok = a == 0 && b == 0 && c == 0; break;
+    case F_A: ok = a < DIF_NREGS && b == 0 && c == 0; break;
+    case F_AB: ok = a < DIF_NREGS && b < DIF_NREGS && c == 0; break;
+    case F_ABC: ok = a < DIF_NREGS && b < DIF_NREGS && c < DIF_NREGS; break;
+    case F_AI: ok = a < DIF_NREGS; break;
+    case F_I: ok = a == 0; break;
+    case F_ABN: ok = a < DIF_NREGS && b < DIF_NREGS; break;
+    case F_T: ok = true; break;
+    default: return fail(v, "an unknown instruction");
+    }
+    return ok || fail(v, "a register that does not exist");
+}
+
+/* The state f reaches instruction `to`. */
+static bool flow_to(struct verifier *v, uint32_t to, const struct flow *f)
+{
+    const struct dif_clause *c = v->clause;
+    struct flow *at = &v->flow[to];
+    if (to == c->ncode - 1) { /* the final RET: whole records, or none */
+        if (f->part != PART_NOT_BEGUN && (uint32_t)f->part != c->nparts)
+            return fail(v, "a record that is left unfinished");
+        *at = *f;
+        at->known = true;
+        return true;
+    }
+    if (!at->known) {
+        *at = *f;
+        at->known = true;
+        return true;
+    }
+    if (at->depth != f->depth || at->strings != f->strings || at->part != f->part)
+        return fail(v, "ways that meet with different tuples or records");
+    return true;
+}
+
+/* The tuple holds exactly these keys and then `more` integers. */
+static bool check_tuple(struct verifier *v, const struct flow *f, const struct dif_keys *k,
+                        unsigned more)
+{
+    uint16_t strings = 0;
+    for (unsigned i = 0; i < k->n; i++)
+        if (k->key[i].kind == DIF_STRING)
+            strings |= (uint16_t)(1u << i);
+    return (f->depth == k->n + more && f->strings == strings) ||
+           fail(v, "a tuple that does not fit its use");
+}
+
+static bool check_var(struct verifier *v, const struct flow *f, unsigned imm, enum dif_scope scope,
+                      bool assoc, bool integer)
+{
+    if (imm >= v->img->nvars)
+        return fail(v, "a variable that does not exist");
+    const struct dif_var *x = &v->img->vars[imm];
+    if (x->scope != scope || x->assoc != assoc)
+        return fail(v, "a variable of another scope");
+    if (integer && x->type.kind == DIF_STRING)
+        return fail(v, "arithmetic on a string variable");
+    return !assoc || check_tuple(v, f, &x->keys, 0);
+}
+
+static bool check_call(struct verifier *v, const struct flow *f, unsigned imm)
+{
+    const struct dif_subr_info *s = dif_subr_info(imm);
+    if (s == NULL)
+        return fail(v, "an unknown subroutine");
+    if (f->depth < s->min || f->depth > s->max)
+        return fail(v, "a wrong number of arguments");
+    for (unsigned i = 0; i < f->depth; i++)
+        if (s->args[i] == 'i' && (f->strings >> i & 1) != 0)
+            return fail(v, "a string as a number");
+    return true;
+}
+
+/* Checks one instruction against the state before it and makes f the state after it. */
+static bool check_insn(struct verifier *v, uint32_t in, struct flow *f)
+{
+    const struct dif_image *img = v->img;
+    unsigned imm = in & 65535, c = in & 255;
+    bool uses_tuple = false;
+    switch (in >> 24) {
+    case DIF_OP_EXTS:
+    case DIF_OP_EXTU:
+        if (c != 1 && c != 2 && c != 4)
+            return fail(v, "an extension of no such size");
+        break;
+    case DIF_OP_SETX:
+        if (imm >= img->nints)
+            return fail(v, "an integer that does not exist");
+        break;
+    case DIF_OP_SETS:
+        if (imm >= img->nstr)
+            return fail(v, "a string that does not exist");
+        break;
+    case DIF_OP_LDARG:
+        if (c > 9 || (in >> 8 & 255) != 0)
+            return fail(v, "an argument that does not exist");
+        break;
+    case DIF_OP_LDB:
+        if (imm >= DIF_NBUILTINS || (img->builtins >> imm & 1) == 0)
+            return fail(v, "a built-in variable that does not exist or is not declared");
+        break;
+    case DIF_OP_LDGS:
+    case DIF_OP_STGS:
+        if (!check_var(v, f, imm, DIF_GLOBAL, false, false))
+            return false;
+        break;
+    case DIF_OP_ADDGS:
+        if (!check_var(v, f, imm, DIF_GLOBAL, false, true))
+            return false;
+        break;
+    case DIF_OP_LDTS:
+    case DIF_OP_STTS:
+        if (!check_var(v, f, imm, DIF_THREAD, false, false))
+            return false;
+        break;
+    case DIF_OP_ADDTS:
+        if (!check_var(v, f, imm, DIF_THREAD, false, true))
+            return false;
+        break;
+    case DIF_OP_LDLS:
+    case DIF_OP_STLS:
+        if (!check_var(v, f, imm, DIF_CLAUSE, false, false))
+            return false;
+        break;
+    case DIF_OP_LDGAA:
+    case DIF_OP_STGAA:
+    case DIF_OP_ADDGAA:
+        if (!check_var(v, f, imm, DIF_GLOBAL, true, in >> 24 == DIF_OP_ADDGAA))
+            return false;
+        uses_tuple = true;
+        break;
+    case DIF_OP_LDTAA:
+    case DIF_OP_STTAA:
+    case DIF_OP_ADDTAA:
+        if (!check_var(v, f, imm, DIF_THREAD, true, in >> 24 == DIF_OP_ADDTAA))
+            return false;
+        uses_tuple = true;
+        break;
+    case DIF_OP_PUSHTR:
+    case DIF_OP_PUSHTV:
+        if (f->depth == DIF_TUPLE_MAX)
+            return fail(v, "a tuple that is too long");
+        if (in >> 24 == DIF_OP_PUSHTR)
+            f->strings |= (uint16_t)(1u << f->depth);
+        f->depth++;
+        break;
+    case DIF_OP_FLUSHTS: uses_tuple = true; break;
+    case DIF_OP_CALL:
+        if (!check_call(v, f, imm))
+            return false;
+        uses_tuple = true;
+        break;
+    case DIF_OP_AGG:
+        if (imm >= img->naggs)
+            return fail(v, "an aggregation that does not exist");
+        if (!check_tuple(v, f, &img->aggs[imm].keys, dif_agg_nargs(img->aggs[imm].func)))
+            return false;
+        uses_tuple = true;
+        break;
+    case DIF_OP_RECB:
+        if (!v->clause->records || f->part != PART_NOT_BEGUN)
+            return fail(v, "a record that is not announced, or begun twice");
+        f->part = 0;
+        break;
+    case DIF_OP_REC:
+        if (f->part == PART_NOT_BEGUN || (uint32_t)f->part != imm || imm >= v->clause->nparts)
+            return fail(v, "a record part out of order");
+        f->part++;
+        break;
+    default: break;
+    }
+    if (uses_tuple) {
+        f->depth = 0;
+        f->strings = 0;
+    }
+    return true;
+}
+
+static bool check_code(struct verifier *v)
+{
+    const struct dif_clause *c = v->clause;
+    const uint32_t *code = v->img->code + c->code;
+    v->flow[0] = (struct flow){.known = true, .part = PART_NOT_BEGUN};
+    for (v->pc = 0; v->pc < c->ncode; v->pc++) {
+        uint32_t in = code[v->pc];
+        unsigned op = in >> 24;
+        struct flow f = v->flow[v->pc];
+        if (!check_fields(v, in))
+            return false;
+        if (!f.known)
+            return fail(v, "an instruction that nothing leads to");
+        if (op == DIF_OP_RET) {
+            if (f.part != PART_NOT_BEGUN && (uint32_t)f.part != c->nparts)
+                return fail(v, "a record that is left unfinished");
+            continue;
+        }
+        if (!check_insn(v, in, &f))
+            return false;
+        if (op_format[op] == F_T) {
+            uint32_t target = in & 0xffffff;
+            if (target <= v->pc || target >= c->ncode)
+                return fail(v, "a branch that does not go forward");
+            if (!flow_to(v, target, &f))
+                return false;
+        }
+        if (op != DIF_OP_BA && !flow_to(v, v->pc + 1, &f))
+            return false;
+    }
+    return true;
+}
+
+int dif_verify(const struct dif_image *img, struct diags *d)
+{
+    struct verifier v = {.img = img};
+    uint32_t longest = 0;
+    if (!check_tables(&v))
+        return diag_error(d, ET_EVERIFY, NULL, "DIF_VERIFY", NULL,
+                          "the program image is not sound: %s", v.why);
+    for (uint32_t i = 0; i < img->nclauses; i++) {
+        v.clause = &img->clauses[i];
+        if (!check_clause_head(&v))
+            return diag_error(d, ET_EVERIFY, NULL, "DIF_VERIFY", NULL,
+                              "the program image is not sound: clause %u: %s", i, v.why);
+        if (v.clause->ncode > longest)
+            longest = v.clause->ncode;
+    }
+    v.flow = et_malloc((longest + 1) * sizeof *v.flow);
+    if (v.flow == NULL)
+        return diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory for the verifier");
+    int err = 0;
+    for (uint32_t i = 0; err == 0 && i < img->nclauses; i++) {
+        v.clause = &img->clauses[i];
+        memset(v.flow, 0, v.clause->ncode * sizeof *v.flow);
+        if (!check_code(&v))
+            err = diag_error(d, ET_EVERIFY, NULL, "DIF_VERIFY", NULL,
+                             "the program image is not sound: clause %u, instruction %u: %s", i,
+                             v.pc, v.why);
+    }
+    et_free(v.flow);
+    return err;
+}

@@ -1,0 +1,293 @@
+/* dyn.c - the store of dynamic variables. See dyn.h for the data and the protocol. */
+#include "engine/dyn.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+enum { FREE = 0, BUSY = 1, LIVE = 2, STATE = 3, WAYS = 8 };
+enum { LOOKS = 2000, TRIES = 64 }; /* bounds on waiting and on starting over */
+
+struct slot {
+    uint32_t keylen;
+    uint32_t vallen;
+    unsigned char val[]; /* val_size bytes rounded up to 8, then the key */
+};
+
+static uint32_t round8(uint32_t n)
+{
+    return (n + 7) & ~7u;
+}
+
+size_t dyn_size(struct dyn *d, uint64_t budget, uint32_t key_size, uint32_t val_size)
+{
+    d->key_size = key_size;
+    d->val_size = val_size;
+    d->slot_size = (uint32_t)sizeof(struct slot) + round8(val_size) + round8(key_size);
+    uint64_t per_bucket = WAYS * ((uint64_t)d->slot_size + sizeof *d->tag) + sizeof *d->guard;
+    uint64_t n = budget / per_bucket;
+    d->nbuckets = n > UINT32_MAX / WAYS ? UINT32_MAX / WAYS : (uint32_t)n;
+    uint64_t guards = ((uint64_t)d->nbuckets * sizeof *d->guard + 63) & ~UINT64_C(63);
+    return d->nbuckets == 0 ? 0 : (size_t)(d->nbuckets * (per_bucket - sizeof *d->guard) + guards);
+}
+
+void dyn_place(struct dyn *d, void *memory)
+{
+    unsigned char *p = memory;
+    d->tag = (_Atomic uint64_t *)p;
+    p += (size_t)d->nbuckets * WAYS * sizeof *d->tag;
+    d->guard = (_Atomic uint32_t *)p;
+    p += ((size_t)d->nbuckets * sizeof *d->guard + 63) & ~(size_t)63;
+    d->slot = p;
+}
+
+static struct slot *slot_at(const struct dyn *d, size_t i)
+{
+    return (struct slot *)(void *)(d->slot + i * d->slot_size);
+}
+
+static unsigned char *slot_key(const struct dyn *d, struct slot *s)
+{
+    return s->val + round8(d->val_size);
+}
+
+static inline void relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+/* The key's two buckets, and the hash as it stands in a tag. */
+struct place {
+    uint32_t bucket[2];
+    uint64_t tag; /* hash in the high half, the rest 0 */
+};
+
+static struct place place_of(const struct dyn *d, uint64_t hash)
+{
+    uint64_t other = hash_mix(hash, 0x9fb21c651e98df25u);
+    struct place p = {.tag = hash & 0xffffffff00000000u};
+    p.bucket[0] = (uint32_t)((hash & 0xffffffffu) * d->nbuckets >> 32);
+    p.bucket[1] = (uint32_t)((other & 0xffffffffu) * d->nbuckets >> 32);
+    return p;
+}
+
+static uint64_t with_state(uint64_t tag, unsigned state)
+{
+    return (tag & ~(uint64_t)STATE) | state;
+}
+
+/* The tag with the version advanced and this state. Versions wrap within their 30 bits. */
+static uint64_t next_version(uint64_t hash_part, uint64_t tag, unsigned state)
+{
+    return hash_part | ((tag + (STATE + 1)) & 0xfffffffcu) | state;
+}
+
+/* Whether the slot holds the key, for a tag that was LIVE. The slot may change meanwhile; the
+ * caller checks. */
+static bool key_is(const struct dyn *d, size_t i, const void *key, uint32_t keylen)
+{
+    struct slot *s = slot_at(d, i);
+    return __atomic_load_n(&s->keylen, __ATOMIC_RELAXED) == keylen &&
+           memcmp(slot_key(d, s), key, keylen) == 0;
+}
+
+/* Finds the key. DYN_OK: *at is its slot and *seen its LIVE tag. DYN_FULL: a slot that may be the
+ * key's stayed BUSY. */
+static enum dyn_result find(const struct dyn *d, const struct place *p, const void *key,
+                            uint32_t keylen, size_t *at, uint64_t *seen)
+{
+    for (unsigned b = 0; b < 2; b++) {
+        size_t first = (size_t)p->bucket[b] * WAYS;
+        for (size_t i = first; i < first + WAYS; i++) {
+            uint64_t tag = atomic_load_explicit(&d->tag[i], memory_order_acquire);
+            for (unsigned looks = 0; (tag & STATE) == BUSY && (tag ^ p->tag) >> 32 == 0; looks++) {
+                if (looks == LOOKS)
+                    return DYN_FULL;
+                relax();
+                tag = atomic_load_explicit(&d->tag[i], memory_order_acquire);
+            }
+            if ((tag & STATE) == LIVE && (tag ^ p->tag) >> 32 == 0 && key_is(d, i, key, keylen)) {
+                *at = i;
+                *seen = tag;
+                return DYN_OK;
+            }
+        }
+        if (p->bucket[1] == p->bucket[0])
+            break;
+    }
+    return DYN_ABSENT;
+}
+
+enum dyn_result dyn_get(struct dyn *d, const void *key, uint32_t keylen, uint64_t hash, void *val,
+                        uint32_t *len)
+{
+    struct place p = place_of(d, hash);
+    for (unsigned tries = 0; tries < TRIES; tries++) {
+        size_t at;
+        uint64_t seen;
+        enum dyn_result r = find(d, &p, key, keylen, &at, &seen);
+        if (r != DYN_OK)
+            return r;
+        struct slot *s = slot_at(d, at);
+        uint32_t n = __atomic_load_n(&s->vallen, __ATOMIC_RELAXED);
+        if (n > d->val_size)
+            n = d->val_size;
+        memcpy(val, s->val, n);
+        bool key_held = key_is(d, at, key, keylen);
+        atomic_thread_fence(memory_order_acquire);
+        if (key_held && atomic_load_explicit(&d->tag[at], memory_order_relaxed) == seen) {
+            *len = n;
+            return DYN_OK;
+        }
+    }
+    return DYN_FULL;
+}
+
+/* Takes the LIVE slot of the key for writing: its tag is then BUSY and *seen what it was. */
+static enum dyn_result take(struct dyn *d, const struct place *p, const void *key, uint32_t keylen,
+                            size_t *at, uint64_t *seen)
+{
+    for (unsigned tries = 0; tries < TRIES; tries++) {
+        enum dyn_result r = find(d, p, key, keylen, at, seen);
+        if (r != DYN_OK)
+            return r;
+        uint64_t expect = *seen;
+        if (!atomic_compare_exchange_strong_explicit(&d->tag[*at], &expect, with_state(*seen, BUSY),
+                                                     memory_order_acq_rel, memory_order_relaxed))
+            continue;
+        atomic_thread_fence(memory_order_release);
+        return DYN_OK; /* the tag had not changed since the key was compared, so the key is still
+                          there */
+    }
+    return DYN_FULL;
+}
+
+static void publish(struct dyn *d, size_t at, uint64_t seen, unsigned state)
+{
+    atomic_store_explicit(&d->tag[at], next_version(seen & 0xffffffff00000000u, seen, state),
+                          memory_order_release);
+}
+
+/* A FREE slot of the emptier bucket, made BUSY for the key. */
+static bool claim(struct dyn *d, const struct place *p, size_t *at, uint64_t *seen)
+{
+    unsigned used[2] = {0, 0};
+    for (unsigned b = 0; b < 2; b++)
+        for (size_t i = 0; i < WAYS; i++)
+            used[b] += (atomic_load_explicit(&d->tag[(size_t)p->bucket[b] * WAYS + i],
+                                             memory_order_relaxed) &
+                        STATE) != FREE;
+    for (unsigned k = 0; k < 2; k++) {
+        size_t first = (size_t)p->bucket[k ^ (used[1] < used[0])] * WAYS;
+        for (size_t i = first; i < first + WAYS; i++) {
+            uint64_t tag = atomic_load_explicit(&d->tag[i], memory_order_relaxed);
+            if ((tag & STATE) != FREE)
+                continue;
+            uint64_t busy = p->tag | (tag & 0xfffffffcu) | BUSY;
+            if (atomic_compare_exchange_strong_explicit(
+                    &d->tag[i], &tag, busy, memory_order_acq_rel, memory_order_relaxed)) {
+                *at = i;
+                *seen = busy;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Makes a slot for a key that is not there and leaves it BUSY, its key written. DYN_ABSENT:
+ * somebody else was faster, look again. */
+static enum dyn_result insert(struct dyn *d, const struct place *p, uint32_t guard, const void *key,
+                              uint32_t keylen, size_t *at, uint64_t *seen)
+{
+    if (!claim(d, p, at, seen))
+        return DYN_FULL;
+    if (!atomic_compare_exchange_strong_explicit(&d->guard[p->bucket[0]], &guard, guard + 1,
+                                                 memory_order_acq_rel, memory_order_relaxed)) {
+        publish(d, *at, *seen, FREE);
+        return DYN_ABSENT;
+    }
+    atomic_thread_fence(memory_order_release);
+    struct slot *s = slot_at(d, *at);
+    __atomic_store_n(&s->keylen, keylen, __ATOMIC_RELAXED);
+    memcpy(slot_key(d, s), key, keylen);
+    return DYN_OK;
+}
+
+/* Takes the key's slot, or makes one: *fresh says which. On DYN_OK the slot is BUSY and ours. */
+static enum dyn_result take_or_insert(struct dyn *d, const void *key, uint32_t keylen,
+                                      uint64_t hash, size_t *at, uint64_t *seen, bool *fresh)
+{
+    struct place p = place_of(d, hash);
+    if (keylen > d->key_size)
+        return DYN_FULL;
+    for (unsigned tries = 0; tries < TRIES; tries++) {
+        uint32_t guard = atomic_load_explicit(&d->guard[p.bucket[0]], memory_order_acquire);
+        enum dyn_result r = take(d, &p, key, keylen, at, seen);
+        *fresh = r == DYN_ABSENT;
+        if (r == DYN_ABSENT)
+            r = insert(d, &p, guard, key, keylen, at, seen);
+        if (r != DYN_ABSENT)
+            return r;
+    }
+    return DYN_FULL;
+}
+
+enum dyn_result dyn_set(struct dyn *d, const void *key, uint32_t keylen, uint64_t hash,
+                        const void *val, uint32_t len)
+{
+    size_t at;
+    uint64_t seen;
+    bool fresh;
+    if (len > d->val_size)
+        return DYN_FULL;
+    enum dyn_result r = take_or_insert(d, key, keylen, hash, &at, &seen, &fresh);
+    if (r != DYN_OK)
+        return r;
+    struct slot *s = slot_at(d, at);
+    memcpy(s->val, val, len);
+    __atomic_store_n(&s->vallen, len, __ATOMIC_RELAXED);
+    publish(d, at, seen, LIVE);
+    return DYN_OK;
+}
+
+enum dyn_result dyn_add(struct dyn *d, const void *key, uint32_t keylen, uint64_t hash,
+                        uint64_t delta, uint64_t *sum)
+{
+    size_t at;
+    uint64_t seen, v = 0;
+    bool fresh;
+    enum dyn_result r = take_or_insert(d, key, keylen, hash, &at, &seen, &fresh);
+    if (r != DYN_OK)
+        return r;
+    struct slot *s = slot_at(d, at);
+    if (!fresh)
+        memcpy(&v, s->val, sizeof v);
+    v += delta;
+    memcpy(s->val, &v, sizeof v);
+    __atomic_store_n(&s->vallen, (uint32_t)sizeof v, __ATOMIC_RELAXED);
+    publish(d, at, seen, LIVE);
+    *sum = v;
+    return DYN_OK;
+}
+
+enum dyn_result dyn_del(struct dyn *d, const void *key, uint32_t keylen, uint64_t hash)
+{
+    struct place p = place_of(d, hash);
+    size_t at;
+    uint64_t seen;
+    enum dyn_result r = take(d, &p, key, keylen, &at, &seen);
+    if (r == DYN_OK)
+        publish(d, at, seen, FREE);
+    return r;
+}
+
+uint64_t dyn_count(const struct dyn *d)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < (size_t)d->nbuckets * WAYS; i++)
+        n += (atomic_load_explicit(&d->tag[i], memory_order_relaxed) & STATE) == LIVE;
+    return n;
+}

@@ -1,0 +1,672 @@
+/* exec.c - the interpreter: engine_fire, and one execution of one clause.
+ *
+ * What the verifier has checked is not checked again. What depends on values is: every address,
+ * every divisor, the room in buffers, scratch and stores. A fault ends the clause, drops its
+ * record, writes a fault record and fires ERROR. */
+#include <limits.h>
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/hash.h"
+#include "engine/impl.h"
+
+enum { REC_HEAD = 24, FAULT_SIZE = REC_HEAD + 24, ERROR_ARGS = 6 };
+
+/* -- what a clause may read
+ * -------------------------------------------------------------------------- */
+
+/* Bytes readable at addr; 0 when the address is not ours. */
+static size_t readable(const struct exec *x, uint64_t addr)
+{
+    const struct engine_ctx *ctx = x->ctx;
+    for (unsigned i = 0; i < ctx->nranges; i++) {
+        uint64_t off = addr - ctx->range[i].base;
+        if (off < ctx->range[i].len)
+            return ctx->range[i].len - off;
+    }
+    uint64_t off = addr - (uint64_t)(uintptr_t)x->ts->scratch;
+    if (off < x->scratch_used)
+        return x->scratch_used - off;
+    off = addr - (uint64_t)(uintptr_t)x->e->img.strtab;
+    return off < x->e->img.strtab_len ? x->e->img.strtab_len - off : 0;
+}
+
+uint64_t exec_fault(struct exec *x, enum engine_fault f, uint64_t value)
+{
+    if (!x->faulted) {
+        x->faulted = true;
+        x->fault = f;
+        x->fault_value = value;
+    }
+    return 0;
+}
+
+const char *exec_string(struct exec *x, uint64_t addr, size_t *len)
+{
+    size_t most = readable(x, addr);
+    const char *s = (const char *)(uintptr_t)addr;
+    *len = most > 0 ? strnlen(s, most) : 0;
+    if (*len < most)
+        return s;
+    exec_fault(x, ENGINE_FAULT_BADADDR, addr);
+    return NULL;
+}
+
+const void *exec_bytes(struct exec *x, uint64_t addr, size_t n)
+{
+    if (readable(x, addr) >= n)
+        return (const void *)(uintptr_t)addr;
+    exec_fault(x, ENGINE_FAULT_BADADDR, addr);
+    return NULL;
+}
+
+char *exec_scratch(struct exec *x, size_t n)
+{
+    n = (n + 7) & ~(size_t)7;
+    if (n > x->e->scratch_size - x->scratch_used) {
+        exec_fault(x, ENGINE_FAULT_NOSCRATCH, 0);
+        return NULL;
+    }
+    char *p = (char *)x->ts->scratch + x->scratch_used;
+    x->scratch_used += (uint32_t)n;
+    return p;
+}
+
+static uint64_t load(struct exec *x, uint64_t addr, unsigned size, bool is_signed)
+{
+    uint64_t v = 0;
+    if (addr % size != 0)
+        return exec_fault(x, ENGINE_FAULT_BADALIGN, addr);
+    const void *p = exec_bytes(x, addr, size);
+    if (p == NULL)
+        return 0;
+    memcpy(&v, p, size); /* little-endian, as the machines that OTP's JIT runs on */
+    unsigned shift = 64 - 8 * size;
+    return is_signed ? (uint64_t)((int64_t)(v << shift) >> shift) : v;
+}
+
+/* -- variables
+ * --------------------------------------------------------------------------------------- */
+
+/* The value as its type holds it. */
+static uint64_t int_truncate(const struct dif_type *t, uint64_t v)
+{
+    unsigned shift = 64 - 8 * t->size;
+    return t->kind == DIF_INT ? (uint64_t)((int64_t)(v << shift) >> shift) : v << shift >> shift;
+}
+
+/* Scalars of globals and clause-locals. A string is a word (1: NULL) and its text; it is copied
+ * out, so that what another thread writes meanwhile tears the text at worst. */
+static uint64_t scalar_load(struct exec *x, const struct dif_var *v, const unsigned char *at)
+{
+    if (v->type.kind != DIF_STRING)
+        return int_truncate(&v->type,
+                            __atomic_load_n((const uint64_t *)(const void *)at, __ATOMIC_RELAXED));
+    if (__atomic_load_n((const uint64_t *)(const void *)at, __ATOMIC_RELAXED) == 1)
+        return 0;
+    size_t n = strnlen((const char *)at + 8, v->type.size);
+    char *p = exec_scratch(x, n + 1);
+    if (p == NULL)
+        return 0;
+    memcpy(p, at + 8, n);
+    p[n] = '\0';
+    return (uint64_t)(uintptr_t)p;
+}
+
+static void scalar_store(struct exec *x, const struct dif_var *v, unsigned char *at, uint64_t value)
+{
+    if (v->type.kind != DIF_STRING) {
+        __atomic_store_n((uint64_t *)(void *)at, value, __ATOMIC_RELAXED);
+        return;
+    }
+    if (value == 0) {
+        __atomic_store_n((uint64_t *)(void *)at, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    size_t n;
+    const char *s = exec_string(x, value, &n);
+    if (s == NULL)
+        return;
+    n = n < v->type.size ? n : v->type.size;
+    memcpy(at + 8, s, n);
+    at[8 + n] = '\0';
+    __atomic_store_n((uint64_t *)(void *)at, 0, __ATOMIC_RELAXED);
+}
+
+/* Appends a value to the key being built: integers in their size, strings as u32 length and bytes.
+ */
+static unsigned char *key_add(struct exec *x, unsigned char *k, const struct dif_type *t,
+                              uint64_t v)
+{
+    if (t->kind != DIF_STRING) {
+        memcpy(k, &v, t->size);
+        return k + t->size;
+    }
+    size_t n = 0;
+    const char *s = exec_string(x, v, &n);
+    if (s == NULL)
+        return k;
+    uint32_t len = n < t->size ? (uint32_t)n : t->size;
+    memcpy(k, &len, 4);
+    memcpy(k + 4, s, len);
+    return k + 4 + len;
+}
+
+static uint32_t key_tuple(struct exec *x, unsigned char *k, const struct dif_keys *keys,
+                          const struct tuple_value *tuple)
+{
+    for (unsigned i = 0; i < keys->n; i++)
+        k = key_add(x, k, &keys->key[i], tuple[i].v);
+    return (uint32_t)(k - x->ts->key);
+}
+
+/* The key of a dynamic variable: its number, for a thread-local the process, then the tuple. A NULL
+ * string in a tuple faults. */
+static uint32_t key_dynamic(struct exec *x, uint32_t var, const struct tuple_value *tuple,
+                            uint64_t *hash)
+{
+    const struct dif_var *v = &x->e->img.vars[var];
+    unsigned char *k = x->ts->key;
+    memcpy(k, &var, 4);
+    k += 4;
+    if (v->scope == DIF_THREAD) {
+        memcpy(k, &x->ctx->self, 8);
+        k += 8;
+    }
+    uint32_t n = key_tuple(x, k, &v->keys, tuple);
+    *hash = hash_bytes(x->ts->key, n);
+    return n;
+}
+
+static void dynamic_drop(struct exec *x)
+{
+    tcount_add(&x->ts->drop[ENGINE_DROP_DYNAMIC], 1);
+}
+
+static uint64_t dynamic_load(struct exec *x, uint32_t var, const struct tuple_value *tuple)
+{
+    const struct dif_var *v = &x->e->img.vars[var];
+    uint64_t hash, word = 0;
+    uint32_t len = 0, n = key_dynamic(x, var, tuple, &hash);
+    if (x->faulted)
+        return 0;
+    if (v->type.kind != DIF_STRING) {
+        if (dyn_get(&x->e->dyn, x->ts->key, n, hash, x->ts->key + x->e->key_size, &len) == DYN_OK)
+            memcpy(&word, x->ts->key + x->e->key_size, 8);
+        return int_truncate(&v->type, word);
+    }
+    char *p = exec_scratch(x, x->e->dyn.val_size + 1);
+    if (p == NULL || dyn_get(&x->e->dyn, x->ts->key, n, hash, p, &len) != DYN_OK)
+        return 0;
+    p[len] = '\0';
+    return (uint64_t)(uintptr_t)p;
+}
+
+static void dynamic_store(struct exec *x, uint32_t var, const struct tuple_value *tuple,
+                          uint64_t value)
+{
+    const struct dif_var *v = &x->e->img.vars[var];
+    uint64_t hash;
+    uint32_t n = key_dynamic(x, var, tuple, &hash);
+    if (x->faulted)
+        return;
+    enum dyn_result r;
+    if (value == 0) {
+        r = dyn_del(&x->e->dyn, x->ts->key, n, hash);
+    } else if (v->type.kind == DIF_STRING) {
+        size_t len = 0;
+        const char *s = exec_string(x, value, &len);
+        if (s == NULL)
+            return;
+        r = dyn_set(&x->e->dyn, x->ts->key, n, hash, s,
+                    len < v->type.size ? (uint32_t)len : v->type.size);
+    } else {
+        r = dyn_set(&x->e->dyn, x->ts->key, n, hash, &value, 8);
+    }
+    if (r == DYN_FULL)
+        dynamic_drop(x);
+}
+
+static uint64_t dynamic_add(struct exec *x, uint32_t var, const struct tuple_value *tuple,
+                            uint64_t delta)
+{
+    uint64_t hash, sum = 0;
+    uint32_t n = key_dynamic(x, var, tuple, &hash);
+    if (x->faulted)
+        return 0;
+    if (dyn_add(&x->e->dyn, x->ts->key, n, hash, delta, &sum) != DYN_OK) {
+        dynamic_drop(x);
+        return 0;
+    }
+    if (sum == 0) /* a value that became 0 is freed */
+        dyn_del(&x->e->dyn, x->ts->key, n, hash);
+    return int_truncate(&x->e->img.vars[var].type, sum);
+}
+
+/* -- built-ins
+ * ----------------------------------------------------------------------------------------- */
+
+/* Values that must be the same throughout one clause execution. */
+struct clocks {
+    uint64_t timestamp, vtimestamp, wall;
+    unsigned have; /* bit set of DIF_BUILTIN numbers */
+};
+
+static uint64_t clock_ns(clockid_t id)
+{
+    struct timespec ts;
+    clock_gettime(id, &ts);
+    return (uint64_t)ts.tv_sec * UINT64_C(1000000000) + (uint64_t)ts.tv_nsec;
+}
+
+static uint64_t timestamp(struct clocks *c)
+{
+    if ((c->have & 1u << DIF_BUILTIN_timestamp) == 0) {
+        c->timestamp = clock_ns(CLOCK_MONOTONIC);
+        c->have |= 1u << DIF_BUILTIN_timestamp;
+    }
+    return c->timestamp;
+}
+
+/* The address of a probe's name, which the program may then read. */
+static uint64_t probe_text(struct exec *x, const char *s)
+{
+    if (readable(x, (uint64_t)(uintptr_t)s) == 0)
+        engine_ctx_range(x->ctx, s, strlen(s) + 1);
+    return (uint64_t)(uintptr_t)s;
+}
+
+static uint64_t builtin(struct exec *x, struct clocks *c, unsigned which, uint32_t epid)
+{
+    const struct engine_probe *p = x->ctx->probe;
+    switch (which) {
+    case DIF_BUILTIN_timestamp: return timestamp(c);
+    case DIF_BUILTIN_vtimestamp:
+        if ((c->have & 1u << DIF_BUILTIN_vtimestamp) == 0) {
+            c->vtimestamp =
+                x->ctx->vtimestamp ? x->ctx->vtimestamp(x->ctx) : clock_ns(CLOCK_THREAD_CPUTIME_ID);
+            c->have |= 1u << DIF_BUILTIN_vtimestamp;
+        }
+        return c->vtimestamp;
+    case DIF_BUILTIN_walltimestamp:
+        if ((c->have & 1u << DIF_BUILTIN_walltimestamp) == 0) {
+            c->wall = clock_ns(CLOCK_REALTIME);
+            c->have |= 1u << DIF_BUILTIN_walltimestamp;
+        }
+        return c->wall;
+    case DIF_BUILTIN_cpu: return (uint64_t)(int64_t)sched_getcpu();
+    case DIF_BUILTIN_pid: return (uint64_t)(int64_t)x->e->opt.pid;
+    case DIF_BUILTIN_tid: return (uint64_t)(int64_t)x->t->tid;
+    case DIF_BUILTIN_probeprov: return probe_text(x, p->prov);
+    case DIF_BUILTIN_probemod: return probe_text(x, p->mod);
+    case DIF_BUILTIN_probefunc: return probe_text(x, p->func);
+    case DIF_BUILTIN_probename: return probe_text(x, p->name);
+    case DIF_BUILTIN_id: return p->id;
+    case DIF_BUILTIN_epid: return epid;
+    default: return 0;
+    }
+}
+
+static uint64_t argument(struct engine_ctx *ctx, unsigned n)
+{
+    if ((ctx->have >> n & 1) == 0) {
+        ctx->have |= (uint16_t)(1u << n);
+        ctx->argv[n] = ctx->arg != NULL ? ctx->arg(ctx, n) : 0;
+    }
+    return ctx->argv[n];
+}
+
+/* -- records
+ * ------------------------------------------------------------------------------------------- */
+
+static void record_head(unsigned char *p, uint32_t size, uint32_t epid, uint64_t ts, uint32_t bytes)
+{
+    uint32_t cpu = (uint32_t)sched_getcpu();
+    memcpy(p, &size, 4);
+    memcpy(p + 4, &epid, 4);
+    memcpy(p + 8, &ts, 8);
+    memcpy(p + 16, &cpu, 4);
+    memcpy(p + 20, &bytes, 4);
+}
+
+/* Room for n bytes in the active half, NULL (and a counted drop) when there is none. */
+static unsigned char *record_reserve(struct exec *x, struct phalf *h, uint32_t n)
+{
+    uint64_t used = atomic_load_explicit(&h->used, memory_order_relaxed);
+    if (n > x->e->opt.bufsize - used) {
+        tcount_add(&x->ts->drop[ENGINE_DROP_PRINCIPAL], 1);
+        return NULL;
+    }
+    return h->data + used;
+}
+
+static void record_commit(struct phalf *h, uint32_t size)
+{
+    uint64_t used = atomic_load_explicit(&h->used, memory_order_relaxed);
+    atomic_store_explicit(&h->used, used + size, memory_order_relaxed);
+}
+
+/* Writes a part, returns the end of it. */
+static unsigned char *record_part(struct exec *x, unsigned char *p, const struct dif_type *t,
+                                  uint64_t v)
+{
+    return key_add(x, p, t, v); /* parts and keys are encoded alike */
+}
+
+/* Writes the record of a fault. */
+static void record_fault(struct exec *x, struct phalf *h, uint32_t epid, uint32_t action,
+                         uint32_t offset)
+{
+    unsigned char *p = record_reserve(x, h, FAULT_SIZE);
+    if (p == NULL)
+        return;
+    const uint32_t part[4] = {epid, action, offset, (uint32_t)x->fault};
+    record_head(p, FAULT_SIZE, ENGINE_EPID_FAULT, clock_ns(CLOCK_MONOTONIC), 24);
+    memcpy(p + REC_HEAD, part, sizeof part);
+    memcpy(p + REC_HEAD + sizeof part, &x->fault_value, 8);
+    record_commit(h, FAULT_SIZE);
+}
+
+/* The action that instruction pc belongs to (1.., 0: the predicate) and its byte offset from that
+ * action's start. */
+static uint32_t action_of(const struct dif_image *img, const struct dif_clause *c, uint32_t pc,
+                          uint32_t *offset)
+{
+    *offset = pc * 4;
+    for (uint32_t i = c->nactions; pc >= c->npred && i > 0; i--) {
+        const struct dif_action *a = &img->actions[c->action + i - 1];
+        if (pc >= a->pc) {
+            *offset = (pc - a->pc) * 4;
+            return i;
+        }
+    }
+    return pc < c->npred ? 0 : 1;
+}
+
+/* -- the interpreter
+ * --------------------------------------------------------------------------------------- */
+
+/* Runs an AGG instruction. */
+static void aggregate(struct exec *x, struct ahalf *h, uint32_t agg,
+                      const struct tuple_value *tuple)
+{
+    const struct dif_agg *a = &x->e->img.aggs[agg];
+    uint32_t n = key_tuple(x, x->ts->key, &a->keys, tuple);
+    if (x->faulted)
+        return;
+    unsigned nargs = dif_agg_nargs(a->func);
+    int64_t value = nargs > 0 ? (int64_t)tuple[a->keys.n].v : 0;
+    int64_t incr = nargs > 1 ? (int64_t)tuple[a->keys.n + 1].v : 1;
+    if (aggr_update(x->e, h, agg, x->ts->key, n, hash_bytes(x->ts->key, n), value, incr,
+                    (uint32_t)sched_getcpu()))
+        tcount_add(&x->ts->updates, 1);
+    else
+        tcount_add(&x->ts->drop[ENGINE_DROP_AGG], 1);
+}
+
+/* Compares for SCMP: 0, 1, 2 for less, equal, greater, so that signed and unsigned branches agree.
+ */
+static uint64_t string_compare(struct exec *x, uint64_t a, uint64_t b)
+{
+    size_t na, nb;
+    if (a == 0 || b == 0)
+        return a < b ? 0 : a == b ? 1 : 2;
+    const char *s = exec_string(x, a, &na);
+    const char *t = s != NULL ? exec_string(x, b, &nb) : NULL;
+    if (t == NULL)
+        return 1;
+    size_t n = na < nb ? na : nb;
+    int r = memcmp(s, t, n < x->e->img.strsize ? n : x->e->img.strsize);
+    if (r != 0 || n >= x->e->img.strsize)
+        return r < 0 ? 0 : r == 0 ? 1 : 2;
+    return na < nb ? 0 : na == nb ? 1 : 2;
+}
+
+static uint64_t sdiv(struct exec *x, uint64_t a, uint64_t b, bool rem)
+{
+    if (b == 0)
+        return exec_fault(x, ENGINE_FAULT_DIVZERO, 0);
+    if (b == UINT64_MAX) /* INT64_MIN / -1 traps in hardware */
+        return rem ? 0 : 0 - a;
+    return rem ? (uint64_t)((int64_t)a % (int64_t)b) : (uint64_t)((int64_t)a / (int64_t)b);
+}
+
+static uint64_t udiv(struct exec *x, uint64_t a, uint64_t b, bool rem)
+{
+    if (b == 0)
+        return exec_fault(x, ENGINE_FAULT_DIVZERO, 0);
+    return rem ? a % b : a / b;
+}
+
+/* Runs one clause to its end or to a fault; *at is then the instruction. */
+static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c,
+                       const struct clause_rt *rt, struct phalf *ph, struct ahalf *ah, uint32_t *at)
+{
+    struct engine *e = x->e;
+    const struct dif_image *img = &e->img;
+    const uint32_t *code = rt->code;
+    uint64_t r[DIF_NREGS] = {0};
+    struct tuple_value tuple[DIF_TUPLE_MAX];
+    struct clocks clocks = {.have = 0};
+    uint64_t ca = 0, cb = 0; /* what CMP, SCMP or TST compared */
+    unsigned char *rec = NULL, *part = NULL;
+    unsigned depth = 0;
+    uint32_t pc = 0;
+
+#define A   r[in >> 16 & 15]
+#define B   r[in >> 8 & 15]
+#define C   r[in & 15]
+#define IMM (in & 65535)
+#define BRANCH(cond)                                                                               \
+    if (cond)                                                                                      \
+    pc = (in & 0xffffff) - 1
+    for (;; pc++) {
+        uint32_t in = code[pc];
+        switch ((enum dif_op)(in >> 24)) {
+        case DIF_OP_NOP: break;
+        case DIF_OP_RET:
+            if (rec != NULL) {
+                uint32_t bytes = (uint32_t)(part - rec - REC_HEAD),
+                         size = (REC_HEAD + bytes + 7) & ~7u;
+                memset(part, 0, size - REC_HEAD - bytes);
+                record_head(rec, size, epid, timestamp(&clocks), bytes);
+                record_commit(ph, size);
+                tcount_add(&x->ts->recorded, 1);
+            }
+            return;
+        case DIF_OP_OR: A = B | C; break;
+        case DIF_OP_XOR: A = B ^ C; break;
+        case DIF_OP_AND: A = B & C; break;
+        case DIF_OP_SLL: A = B << (C & 63); break;
+        case DIF_OP_SRL: A = B >> (C & 63); break;
+        case DIF_OP_SRA: A = (uint64_t)((int64_t)B >> (C & 63)); break;
+        case DIF_OP_SUB: A = B - C; break;
+        case DIF_OP_ADD: A = B + C; break;
+        case DIF_OP_MUL: A = B * C; break;
+        case DIF_OP_SDIV: A = sdiv(x, B, C, false); goto checked;
+        case DIF_OP_UDIV: A = udiv(x, B, C, false); goto checked;
+        case DIF_OP_SREM: A = sdiv(x, B, C, true); goto checked;
+        case DIF_OP_UREM: A = udiv(x, B, C, true); goto checked;
+        case DIF_OP_NOT: A = ~B; break;
+        case DIF_OP_MOV: A = B; break;
+        case DIF_OP_EXTS: {
+            unsigned shift = 64 - 8 * (in & 255);
+            A = (uint64_t)((int64_t)(B << shift) >> shift);
+            break;
+        }
+        case DIF_OP_EXTU: {
+            unsigned shift = 64 - 8 * (in & 255);
+            A = B << shift >> shift;
+            break;
+        }
+        case DIF_OP_SETI: A = (uint64_t)(int64_t)(int16_t)IMM; break;
+        case DIF_OP_SETX: A = img->ints[IMM]; break;
+        case DIF_OP_SETS: A = (uint64_t)(uintptr_t)(img->strtab + img->str[IMM]); break;
+        case DIF_OP_CMP:
+            ca = A;
+            cb = B;
+            break;
+        case DIF_OP_SCMP:
+            ca = string_compare(x, A, B);
+            cb = 1;
+            goto checked;
+        case DIF_OP_TST:
+            ca = A;
+            cb = 0;
+            break;
+        case DIF_OP_BA: BRANCH(true); break;
+        case DIF_OP_BE: BRANCH(ca == cb); break;
+        case DIF_OP_BNE: BRANCH(ca != cb); break;
+        case DIF_OP_BG: BRANCH((int64_t)ca > (int64_t)cb); break;
+        case DIF_OP_BGU: BRANCH(ca > cb); break;
+        case DIF_OP_BGE: BRANCH((int64_t)ca >= (int64_t)cb); break;
+        case DIF_OP_BGEU: BRANCH(ca >= cb); break;
+        case DIF_OP_BL: BRANCH((int64_t)ca < (int64_t)cb); break;
+        case DIF_OP_BLU: BRANCH(ca < cb); break;
+        case DIF_OP_BLE: BRANCH((int64_t)ca <= (int64_t)cb); break;
+        case DIF_OP_BLEU: BRANCH(ca <= cb); break;
+        case DIF_OP_LDSB: A = load(x, B, 1, true); goto checked;
+        case DIF_OP_LDSH: A = load(x, B, 2, true); goto checked;
+        case DIF_OP_LDSW: A = load(x, B, 4, true); goto checked;
+        case DIF_OP_LDUB: A = load(x, B, 1, false); goto checked;
+        case DIF_OP_LDUH: A = load(x, B, 2, false); goto checked;
+        case DIF_OP_LDUW: A = load(x, B, 4, false); goto checked;
+        case DIF_OP_LDX: A = load(x, B, 8, false); goto checked;
+        case DIF_OP_LDARG: A = argument(x->ctx, in & 255); break;
+        case DIF_OP_LDB: A = builtin(x, &clocks, IMM, epid); break;
+        case DIF_OP_LDGS:
+            A = scalar_load(x, &img->vars[IMM], e->globals + e->vars[IMM].offset);
+            goto checked;
+        case DIF_OP_STGS:
+            scalar_store(x, &img->vars[IMM], e->globals + e->vars[IMM].offset, A);
+            goto checked;
+        case DIF_OP_ADDGS: {
+            uint64_t *at64 = (uint64_t *)(void *)(e->globals + e->vars[IMM].offset);
+            A = int_truncate(&img->vars[IMM].type, __atomic_add_fetch(at64, A, __ATOMIC_RELAXED));
+            break;
+        }
+        case DIF_OP_LDLS:
+            A = scalar_load(x, &img->vars[IMM], x->ts->locals + e->vars[IMM].offset);
+            goto checked;
+        case DIF_OP_STLS:
+            scalar_store(x, &img->vars[IMM], x->ts->locals + e->vars[IMM].offset, A);
+            goto checked;
+        case DIF_OP_LDTS:
+        case DIF_OP_LDGAA:
+        case DIF_OP_LDTAA:
+            A = dynamic_load(x, IMM, tuple);
+            depth = 0;
+            goto checked;
+        case DIF_OP_STTS:
+        case DIF_OP_STGAA:
+        case DIF_OP_STTAA:
+            dynamic_store(x, IMM, tuple, A);
+            depth = 0;
+            goto checked;
+        case DIF_OP_ADDTS:
+        case DIF_OP_ADDGAA:
+        case DIF_OP_ADDTAA:
+            A = dynamic_add(x, IMM, tuple, A);
+            depth = 0;
+            goto checked;
+        case DIF_OP_PUSHTR: tuple[depth++] = (struct tuple_value){A, true}; break;
+        case DIF_OP_PUSHTV: tuple[depth++] = (struct tuple_value){A, false}; break;
+        case DIF_OP_FLUSHTS: depth = 0; break;
+        case DIF_OP_CALL:
+            A = subr_call(x, IMM, tuple, depth);
+            depth = 0;
+            goto checked;
+        case DIF_OP_RECB:
+            rec = record_reserve(x, ph, rt->record_max);
+            if (rec == NULL)
+                return;
+            part = rec + REC_HEAD;
+            break;
+        case DIF_OP_REC: part = record_part(x, part, &img->parts[c->part + IMM], A); goto checked;
+        case DIF_OP_AGG:
+            aggregate(x, ah, IMM, tuple);
+            depth = 0;
+            goto checked;
+        case DIF_OP_EXIT: atomic_store_explicit(&e->exiting, 1, memory_order_relaxed); break;
+        }
+        continue;
+    checked:
+        if (__builtin_expect(x->faulted, 0)) {
+            *at = pc;
+            return;
+        }
+    }
+#undef A
+#undef B
+#undef C
+#undef IMM
+#undef BRANCH
+}
+
+static void bindings_run(struct engine *e, struct engine_thread *t, struct tstate *ts,
+                         struct engine_ctx *ctx, const struct engine_binding *b, uint32_t n,
+                         bool in_error);
+
+/* Counts and records a fault, and fires ERROR. */
+static void fault_report(struct exec *x, const struct engine_binding *b, uint32_t pc,
+                         struct phalf *ph, bool in_error)
+{
+    struct engine *e = x->e;
+    uint32_t offset, action = action_of(&e->img, &e->img.clauses[b->clause], pc, &offset);
+    tcount_add(&x->ts->errors, 1);
+    if (in_error) {
+        tcount_add(&x->ts->drop[ENGINE_DROP_DBLERROR], 1);
+        return;
+    }
+    record_fault(x, ph, b->epid, action, offset);
+    if (e->nerror == 0)
+        return;
+    struct engine_ctx ctx = {.probe = e->error_probe,
+                             .self = x->ctx->self,
+                             .have = (1u << ENGINE_ARGS) - 1,
+                             .vtimestamp = NULL};
+    const uint64_t arg[ERROR_ARGS] = {
+        0, b->epid, action, offset, (uint64_t)x->fault, x->fault_value};
+    memcpy(ctx.argv, arg, sizeof arg);
+    bindings_run(e, x->t, x->ts, &ctx, e->error_bindings, e->nerror, true);
+}
+
+static void bindings_run(struct engine *e, struct engine_thread *t, struct tstate *ts,
+                         struct engine_ctx *ctx, const struct engine_binding *b, uint32_t n,
+                         bool in_error)
+{
+    uint32_t active = atomic_load_explicit(&e->active, memory_order_acquire);
+    struct phalf *ph = &ts->principal[(active & ENGINE_PRINCIPAL) != 0];
+    struct ahalf *ah = &ts->aggs[(active & ENGINE_AGGS) != 0];
+    bool ending = atomic_load_explicit(&e->phase, memory_order_relaxed) == ENGINE_END;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!ending && i > 0 && atomic_load_explicit(&e->exiting, memory_order_relaxed))
+            return; /* exit() ran: no later clause of this firing */
+        struct exec x = {.e = e, .t = t, .ts = ts, .ctx = ctx};
+        uint32_t at = 0;
+        clause_run(&x, b[i].epid, &e->img.clauses[b[i].clause], &e->clauses[b[i].clause], ph, ah,
+                   &at);
+        if (__builtin_expect(x.faulted, 0))
+            fault_report(&x, &b[i], at, ph, in_error);
+    }
+}
+
+void engine_fire(struct engine *e, struct engine_thread *t, struct engine_ctx *ctx,
+                 const struct engine_binding *b, uint32_t n)
+{
+    uint32_t phase = atomic_load_explicit(&e->phase, memory_order_relaxed);
+    if (phase == ENGINE_IDLE || phase == ENGINE_STOPPED)
+        return;
+    if (phase != ENGINE_END && atomic_load_explicit(&e->exiting, memory_order_relaxed))
+        return;
+    if (t->index >= e->opt.threads) {
+        atomic_fetch_add_explicit(&e->thread_drops, 1, memory_order_relaxed);
+        return;
+    }
+    struct tstate *ts = engine_tstate(e, t->index);
+    if (__builtin_expect(ts->key == NULL, 0))
+        engine_thread_init(e, ts);
+    tcount_add(&ts->fired, 1);
+    bindings_run(e, t, ts, ctx, b, n, false);
+}

@@ -1,0 +1,142 @@
+/* impl.h - what the files of the engine share: the shape of its memory.
+ *
+ * One mapping holds everything that events touch:
+ *
+ *     globals | clause-local defaults | dynamic store | thread 0 | thread 1 | ...
+ *
+ * and each thread's part (`stride` bytes, page-aligned, untouched until that thread fires) is
+ *
+ *     struct tstate | clause-locals | key buffer | scratch | principal half 0, 1 | aggregation half
+ * 0, 1
+ *
+ * Only its own thread writes a thread's part; a reader reads and empties halves that are inactive
+ * and quiet. */
+#ifndef ET_ENGINE_IMPL_H
+#define ET_ENGINE_IMPL_H
+
+#include "engine/dyn.h"
+#include "engine/engine.h"
+
+/* One half of a principal buffer: records one after another. */
+struct phalf {
+    unsigned char *data;
+    _Atomic uint64_t used; /* bytes of whole records */
+    uint64_t drained;      /* bytes that the reader has copied out */
+};
+
+/* One half of an aggregation table: entries one after another, and an index of them by open
+ * addressing. An index cell is 0 when free, else the high half of the key's hash over (offset / 8 +
+ * 1) of the entry. */
+struct ahalf {
+    uint64_t *index;
+    unsigned char *data;
+    _Atomic uint64_t used; /* bytes of entries */
+    uint64_t drained;
+    uint32_t count; /* entries */
+};
+
+/* The head of an entry, as engine_drain gives it away. */
+struct aentry {
+    uint32_t size, agg, keylen, cpu;
+    uint64_t words[]; /* then the key */
+};
+
+/* A counter that one thread writes and others read. */
+typedef _Atomic uint64_t tcount;
+static inline void tcount_add(tcount *c, uint64_t n)
+{
+    atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) + n,
+                          memory_order_relaxed);
+}
+
+struct tstate {
+    struct phalf principal[2];
+    struct ahalf aggs[2];
+    tcount fired, recorded, updates, errors;
+    tcount drop[ENGINE_NDROPS];
+    unsigned char *locals;  /* clause-local variables, at var_rt.offset */
+    unsigned char *key;     /* key_size bytes: the key being built */
+    unsigned char *scratch; /* scratch_size bytes, fresh for each clause */
+};
+
+/* A variable at run time. Integers take 8 bytes; a string takes 8 + size + 1: a word that is 1 for
+ * NULL, then the text. */
+struct var_rt {
+    uint32_t offset; /* of a global in `globals`, of a clause-local in `locals` */
+};
+
+struct clause_rt {
+    const uint32_t *code;
+    uint32_t record_max; /* most bytes of its record, header and padding included */
+};
+
+struct engine {
+    struct dif_image img;
+    struct engine_options opt;
+    struct arena arena; /* holds vars, clauses, aggs */
+    struct var_rt *vars;
+    struct clause_rt *clauses;
+    uint32_t *agg_words; /* of each aggregation */
+    unsigned char *map;  /* the mapping */
+    size_t map_size;
+    unsigned char *globals;
+    struct dyn dyn;         /* nbuckets 0: the program has no dynamic variables */
+    unsigned char *threads; /* thread 0 */
+    size_t stride;
+    size_t used_stride; /* bytes of a thread's part in front of its halves */
+    uint32_t key_size, scratch_size, locals_size;
+    uint32_t index_cells; /* of an aggregation half, a power of two */
+    uint64_t agg_data;    /* bytes of entries in an aggregation half */
+    const struct engine_binding *error_bindings;
+    uint32_t nerror;
+    const struct engine_probe *error_probe;
+    _Atomic uint32_t phase; /* enum engine_phase */
+    _Atomic uint32_t exiting;
+    _Atomic uint32_t active; /* bit ENGINE_PRINCIPAL, ENGINE_AGGS: which half is written */
+    tcount thread_drops;     /* firings on threads that have no part; fetch_add, by any thread */
+};
+
+static inline struct tstate *engine_tstate(const struct engine *e, uint32_t thread)
+{
+    return (struct tstate *)(void *)(e->threads + (size_t)thread * e->stride);
+}
+
+/* Gives a thread's part its pointers; called by that thread at its first event. */
+void engine_thread_init(const struct engine *e, struct tstate *ts);
+
+/* Adds to the entry of this key, making it. False: no room, count a drop. */
+bool aggr_update(const struct engine *e, struct ahalf *h, uint32_t agg, const void *key,
+                 uint32_t keylen, uint64_t hash, int64_t value, int64_t incr, uint32_t cpu);
+
+/* One execution of a clause, for the files that share it: exec.c and subr.c. */
+struct exec {
+    struct engine *e;
+    struct engine_thread *t;
+    struct tstate *ts;
+    struct engine_ctx *ctx;
+    uint32_t scratch_used;
+    enum engine_fault fault; /* valid when `faulted` */
+    bool faulted;
+    bool no_room; /* a dynamic variable found no room: counted */
+    uint64_t fault_value;
+};
+
+struct tuple_value {
+    uint64_t v;
+    bool is_string;
+};
+
+/* The text at addr if the program may read it: its length without NUL, and the address. NULL after
+ * a fault. */
+const char *exec_string(struct exec *x, uint64_t addr, size_t *len);
+/* n bytes that the program may read; NULL after a fault. */
+const void *exec_bytes(struct exec *x, uint64_t addr, size_t n);
+/* Scratch for n bytes, 8-byte aligned; NULL after a fault. */
+char *exec_scratch(struct exec *x, size_t n);
+/* Marks a fault; returns 0. */
+uint64_t exec_fault(struct exec *x, enum engine_fault f, uint64_t value);
+
+/* Runs subroutine `subr` on n arguments. */
+uint64_t subr_call(struct exec *x, unsigned subr, const struct tuple_value *arg, unsigned n);
+
+#endif

@@ -1,0 +1,98 @@
+/* glob.c - matching the parts of a probe description. */
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/probe.h"
+
+/* Whether c is in the set that starts after '[' at *p; moves *p behind the ']'. A set without end
+ * is no set: -1. */
+static int set_match(const char **p, char c)
+{
+    const char *s = *p;
+    int negate = *s == '!', hit = 0;
+    s += negate;
+    for (int first = 1; *s != '\0' && (first || *s != ']'); first = 0) {
+        char lo = *s == '\\' && s[1] != '\0' ? *++s : *s, hi = lo;
+        s++;
+        if (s[0] == '-' && s[1] != '\0' && s[1] != ']') {
+            hi = s[1] == '\\' && s[2] != '\0' ? s[2] : s[1];
+            s += s[1] == '\\' && s[2] != '\0' ? 3 : 2;
+        }
+        hit |= (unsigned char)lo <= (unsigned char)c && (unsigned char)c <= (unsigned char)hi;
+    }
+    if (*s != ']')
+        return -1;
+    *p = s + 1;
+    return hit ^ negate;
+}
+
+/* Matches one pattern element (not '*') against c, and moves the pattern on. */
+static bool element_match(const char **pattern, char c)
+{
+    const char *p = *pattern;
+    if (*p == '?') {
+        *pattern = p + 1;
+        return true;
+    }
+    if (*p == '[') {
+        const char *after = p + 1;
+        int hit = set_match(&after, c);
+        if (hit >= 0) {
+            *pattern = after;
+            return hit == 1;
+        }
+    }
+    if (*p == '\\' && p[1] != '\0')
+        p++;
+    *pattern = p + 1;
+    return *p == c;
+}
+
+/* On a mismatch only the last '*' is tried again, one character further on: linear in pattern times
+ * text. */
+bool probe_glob(const char *pattern, const char *text)
+{
+    const char *star = NULL, *retry = NULL;
+    if (*pattern == '\0')
+        return true;
+    while (*text != '\0') {
+        const char *p = pattern;
+        if (*p == '*') {
+            star = pattern = p + 1;
+            retry = text;
+        } else if (*p != '\0' && element_match(&p, *text)) {
+            pattern = p;
+            text++;
+        } else if (star != NULL) {
+            pattern = star;
+            text = ++retry;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return *pattern == '\0';
+}
+
+bool probe_glob_exact(const char *pattern)
+{
+    return *pattern != '\0' && strpbrk(pattern, "*?[\\") == NULL;
+}
+
+bool probe_glob_provider(const char *pattern, const char *provider)
+{
+    size_t n = strlen("erlang");
+    if (strcmp(pattern, "erlang") == 0 && strncmp(provider, pattern, n) == 0)
+        return provider[n] == '\0' || strspn(provider + n, "0123456789") == strlen(provider + n);
+    return probe_glob(pattern, provider);
+}
+
+bool probe_glob_function(const char *pattern, const char *name, unsigned arity)
+{
+    char full[512];
+    if (strchr(pattern, '/') == NULL)
+        return probe_glob(pattern, name);
+    int n = snprintf(full, sizeof full, "%s/%u", name, arity);
+    return n > 0 && (size_t)n < sizeof full && probe_glob(pattern, full);
+}
