@@ -6,7 +6,7 @@
 %% what it says N times, not more.
 -module(etw).
 -export([start/0]).
--export([worker/0, as/2, spawns/2, sends/2, calls/2, tail/2, raises/2, stop/1]).
+-export([worker/0, as/2, all/1, spawns/2, sends/2, calls/2, tail/2, raises/2, collects/2, stop/1, when_traced/0]).
 -export([busy/1, chatter/1, quiet/0]).
 -export([child/1, work/1, boom/1, loop/1, spin/1, sink/1, ping/1]).
 -export([dirt/0, dirt/1, await_clean/1, flags/1, hold/1, memory/0, release/0, fake_release/1]).
@@ -77,6 +77,12 @@ as(Worker, Fun) ->
         {'DOWN', Ref, _, _, Reason} -> {down, Reason}
     end.
 
+%% Several [{Worker, Fun}] at once.
+all(Orders) ->
+    Me = self(),
+    Refs = [begin Ref = make_ref(), W ! {Me, Ref, Fun}, Ref end || {W, Fun} <- Orders],
+    [receive {Ref, Result} -> Result end || Ref <- Refs].
+
 %% N processes are born by Worker, each runs child/1 and ends; returns when the last one has ended.
 spawns(Worker, N) ->
     as(Worker, fun() -> spawn_each(N) end).
@@ -127,6 +133,25 @@ tail(Worker, N) ->
 
 loop(0) -> ok;
 loop(N) -> loop(N - 1).
+
+%% N full collections of Worker's garbage.
+collects(Worker, N) ->
+    as(Worker, fun() -> [garbage_collect() || _ <- lists:seq(1, N)], ok end).
+
+%% For `erltrace -c`: once etw:work/1 is traced, calls it 1009 times, gives the reader time, and stops the node.
+when_traced() ->
+    case pattern({?MODULE, work, 1}) =/= false orelse in_session({?MODULE, work, 1}) of
+        true -> call_each(1009), receive after 2500 -> init:stop() end;
+        false -> receive after 20 -> when_traced() end
+    end.
+
+in_session(MFA) ->
+    erlang:function_exported(trace, session_info, 1) andalso
+        case trace:session_info(MFA) of
+            {_, L} when is_list(L) -> L =/= [];
+            L when is_list(L) -> L =/= [];
+            _ -> false
+        end.
 
 stop(Worker) -> exit(Worker, kill), ok.
 

@@ -1,0 +1,243 @@
+"""However a trace ends, its node is as it was before: by itself, by a signal, by the reader of its output, by the
+node's own end. And while one consumer ends, others do not notice."""
+import os
+import signal
+import subprocess
+import time
+
+from erlt import ROOT, READY, Failed, aggregation, pid, tool
+
+FLOOD = READY + """
+erlang*:etw:work/1:entry { @calls = count(); self->ts = timestamp; }
+erlang*:etw:work/1:return /self->ts/ { @["ns"] = quantize(timestamp - self->ts); }
+erlang*:::message-send { @[copyinstr(arg1)] = count(); sent[copyinstr(arg1)] = timestamp; }
+erlang*:::process-scheduled /sent[copyinstr(arg0)]/ { @late[0] = quantize(timestamp - sent[copyinstr(arg0)]); sent[copyinstr(arg0)] = 0; }
+erlang*:::gc_minor-start, erlang*:::gc_major-end { @gc[probename] = count(); }
+"""
+FLOOD = FLOOD.replace('@["ns"]', "@ns[0]")
+COUNT = READY + 'erlang*:etw:work/1:entry { @["call"] = count(); }'
+
+
+def flooded(t):
+    """A node that is as busy as it can be."""
+    node = t.node()
+    node("etw:busy(2)")
+    node("etw:chatter(1)")
+    return node
+
+
+def exact(t, node, n=10007):
+    """A new trace in this node counts right."""
+    worker = node("etw:worker()")
+    trace = t.trace("-q", "-n", COUNT, node=node)
+    trace.ready()
+    node(f"etw:calls({pid(worker)}, {n})")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.equal(aggregation(trace.out.text()), {"call": n}, "counts of the new trace", trace)
+
+
+def test_interrupt(t):
+    """Ctrl-C: END runs, aggregations are printed, status 0, nothing stays in the node."""
+    node = t.node()
+    worker = node("etw:worker()")
+    trace = t.trace("-q", "-n", COUNT + ' dtrace:::END { printf("the end\\n"); }', node=node)
+    trace.ready()
+    node(f"etw:calls({pid(worker)}, 503)")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    text = trace.out.text()
+    t.match(text, "^the end$")
+    t.equal(aggregation(text), {"call": 503}, "aggregation", trace)
+    t.true(text.index("the end") < text.index("503"), "END comes before the aggregations", trace)
+    t.clean(node)
+
+
+def test_terminate(t):
+    """SIGTERM ends a trace as Ctrl-C does."""
+    node = t.node()
+    trace = t.trace("-q", "-n", READY + 'dtrace:::END { printf("the end\\n"); }', node=node)
+    trace.ready()
+    trace.signal(signal.SIGTERM)
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.match(trace.out.text(), "^the end$")
+    t.clean(node)
+
+
+def test_kill_under_flood(t):
+    """kill -9 in the middle of as many events as there can be: clean within two seconds, a new trace starts at once."""
+    node = flooded(t)
+    for _ in range(3):
+        trace = t.trace("-q", "-n", FLOOD, node=node)
+        trace.ready()
+        trace.signal(signal.SIGKILL)
+        trace.p.wait()
+        t.clean(node, 2000)
+        again = t.trace("-q", "-n", COUNT, node=node)
+        again.ready()
+        again.interrupt()
+        t.equal(again.end(), 0, "exit status of the next trace", again)
+        t.true(aggregation(again.out.text()).get("call", 0) > 0, "the next trace counts", again)
+    node("etw:quiet()")
+    exact(t, node)
+
+
+def test_kill_at_any_moment(t):
+    """kill -9 while attaching, while placing probes, while tracing: the node is clean each time."""
+    node = t.node()
+    for ms in (5, 20, 40, 60, 80, 100, 130, 170, 220, 300):
+        trace = t.trace("-q", "-n", FLOOD, node=node)
+        time.sleep(ms / 1000)  # not an event that could be awaited: any moment will do
+        trace.signal(signal.SIGKILL)
+        trace.p.wait()
+    t.clean(node, 2500)
+    exact(t, node)
+
+
+def test_stopped_consumer(t):
+    """A consumer that shows no sign of life (SIGSTOP) loses its trace; when it wakes up, it says so."""
+    node = flooded(t)
+    trace = t.trace("-q", "-n", FLOOD, node=node)
+    trace.ready()
+    trace.signal(signal.SIGSTOP)
+    t.clean(node, 1500 + 2000)  # the lease, then two seconds
+    trace.signal(signal.SIGCONT)
+    t.equal(trace.end(), 1, "exit status", trace)
+    t.match(trace.err.text(), r"^erltrace: .*", "says why")
+    node("etw:quiet()")
+    exact(t, node)
+
+
+def test_two_consumers(t):
+    """Two traces of the same function: one ends, the other goes on; both count exactly."""
+    node = t.node()
+    worker = pid(node("etw:worker()"))
+    one = t.trace("-q", "-n", COUNT + ' erlang*:::process-spawn /copyinstr(arg1) == "etw:child/1"/ { @["spawn"] = count(); }',
+                  node=node)
+    one.ready()
+    two = t.trace("-q", "-n", COUNT + ' erlang*:etw:work/1:return { @["return"] = count(); }', node=node)
+    two.ready()
+    node(f"etw:calls({worker}, 5003)")
+    node(f"etw:spawns({worker}, 101)")
+    two.interrupt()
+    t.equal(two.end(), 0, "exit status of the second", two)
+    t.equal(aggregation(two.out.text()), {"call": 5003, "return": 5003}, "the second's counts", two)
+    node(f"etw:calls({worker}, 7001)")
+    node(f"etw:spawns({worker}, 103)")
+    one.interrupt()
+    t.equal(one.end(), 0, "exit status of the first", one)
+    t.equal(aggregation(one.out.text()), {"call": 5003 + 7001, "spawn": 101 + 103}, "the first's counts", one)
+    t.clean(node)
+
+
+def test_two_consumers_one_killed(t):
+    """The same when the other one is killed, in the middle of the calls."""
+    node = t.node()
+    worker = pid(node("etw:worker()"))
+    one = t.trace("-q", "-n", COUNT, node=node)
+    one.ready()
+    two = t.trace("-q", "-n", FLOOD, node=node)
+    two.ready()
+    two.signal(signal.SIGKILL)
+    two.p.wait()
+    # Long enough that the agent takes the other's things away meanwhile.
+    for _ in range(20):
+        node(f"etw:calls({worker}, 50021)")
+    one.interrupt()
+    t.equal(one.end(), 0, "exit status", one)
+    t.equal(aggregation(one.out.text()), {"call": 20 * 50021}, "counts", one)
+    t.clean(node)
+
+
+def test_reader_goes_away(t):
+    """`erltrace ... | head -1`: the trace ends when nobody reads it any more."""
+    node = t.node()
+    command, env = tool("-q", "-n", 'profile:::tick-20ms { n++; printf("line %d\\n", n); } '
+                        "erlang*:etw:work/1:entry { @ = count(); }", node=node)
+    reading, writing = os.pipe()
+    with subprocess.Popen(command, env=env, stdout=writing, stderr=subprocess.DEVNULL, cwd=ROOT) as p:
+        os.close(writing)
+        try:
+            got = b""
+            while b"\n" not in got:
+                got += os.read(reading, 100)
+            os.close(reading)
+            p.wait(30)
+        except subprocess.TimeoutExpired as e:
+            raise Failed("the tool goes on writing to a closed pipe") from e
+        finally:
+            p.kill()
+    t.true(got.startswith(b"line 1\n"), f"the first line was {got!r}")
+    t.clean(node)
+
+
+def test_node_dies(t):
+    """The node goes down under the trace: the tool ends, says so, and prints what it has."""
+    node = t.node(fresh=True)
+    trace = t.trace("-q", "-n", COUNT, node=node)
+    trace.ready()
+    worker = pid(node("etw:worker()"))
+    node(f"etw:calls({worker}, 1009)")
+    node.p.kill()
+    t.equal(trace.end(), 1, "exit status", trace)
+    t.match(trace.err.text(), "^erltrace: ", "says what happened")
+
+
+def test_dead_agent(t):
+    """Somebody kills the agent's process: nothing stays behind, and the consumer learns of it."""
+    node = t.node()
+    trace = t.trace("-q", "-n", FLOOD, node=node)
+    trace.ready()
+    node('[exit(P, kill) || P <- processes(), {current_function, {erltrace_agent, _, _}} <- '
+         "[process_info(P, current_function)]]")
+    t.equal(trace.end(), 1, "exit status", trace)
+    t.clean(node, 3000)
+    exact(t, node)
+
+
+def test_exit_action(t):
+    """exit(n): END runs, n is the exit status."""
+    node = t.node()
+    worker = pid(node("etw:worker()"))
+    trace = t.trace("-q", "-n", COUNT + ' erlang*:etw:boom/1:entry { exit(7); } dtrace:::END { printf("the end\\n"); }', node=node)
+    trace.ready()
+    node(f"etw:calls({worker}, 211)")
+    node(f"etw:raises({worker}, 1)")
+    t.equal(trace.end(), 7, "exit status", trace)
+    t.match(trace.out.text(), "^the end$")
+    t.equal(aggregation(trace.out.text()), {"call": 211}, "counts", trace)
+    t.clean(node)
+
+
+def test_for_a_time(t):
+    """--for: ends by itself, END runs, status 0."""
+    node = t.node()
+    start = time.monotonic()
+    status, out, err = t.run("--for", "1s", "-q", "-n", 'dtrace:::BEGIN { printf("go\\n"); } dtrace:::END { printf("the end\\n"); }',
+                             node=node)
+    t.equal(status, 0, "exit status: " + err)
+    t.true(time.monotonic() - start >= 1, "not before its time")
+    t.equal(out.split(), ["go", "the", "end"], "output")
+    t.clean(node)
+
+
+def test_many_in_a_row(t):
+    """Fifty traces leave no atom, process or memory behind that grows with their number."""
+    node = t.node()
+
+    def some(n):
+        for _ in range(n):
+            status, _, err = t.run("-q", "-n", 'erlang*:etw:work/1:entry { @ = count(); } erlang*:::message-send { @s = count(); } '
+                                   "profile:::tick-10ms { exit(0); }", node=node)
+            t.equal(status, 0, "exit status: " + err)
+            t.clean(node)
+
+    some(10)
+    node("[garbage_collect(P) || P <- processes()]")
+    memory, processes, atoms = node("etw:memory()")
+    some(30)
+    node("[garbage_collect(P) || P <- processes()]")
+    memory2, processes2, atoms2 = node("etw:memory()")
+    t.equal(processes2, processes, "processes")
+    t.true(atoms2 - atoms <= 40, f"atoms: {atoms} before, {atoms2} after 30 traces")
+    t.true(memory2 - memory < 1_000_000, f"memory: {memory} before, {memory2} after 30 traces")

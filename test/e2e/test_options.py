@@ -1,0 +1,320 @@
+"""The command line: each letter means what dtrace's means, and our own additions do what they say."""
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import time
+
+from erlt import READY, ROOT, UNDER, Failed, aggregation, json_lines, pid, tool, workload
+
+ROW = re.compile(r"^ *(\d+) +(\S+) +(?:(\S+) +(\S+) +)?(\S+)$", re.M)
+NOW = "BEGIN { exit(0); }"
+
+
+def rows(text):
+    """(provider, module, function, name) of each line that -l prints."""
+    return [m.groups()[1:] for m in ROW.finditer(text) if m[2] != "PROVIDER"]
+
+
+def test_version(t):
+    status, out, _ = t.run("--version")
+    t.equal(status, 0, "exit status")
+    t.match(out, r"^erltrace \d+\.\d+\.\d+")
+    status, out, _ = t.run("-V")
+    t.equal(status, 0, "exit status of -V")
+    t.match(out, r"erltrace")
+
+
+def test_help(t):
+    status, out, _ = t.run("--help")
+    t.equal(status, 0, "exit status")
+    for word in ("-n", "-s", "-p", "-c", "-l", "-x", "-o", "--node", "--cookie", "--for", "--json", "nodes"):
+        t.true(word in out, f"--help speaks of {word}")
+
+
+def test_list_all(t):
+    """-l shows what the node really has: the named probes, and each function of each module."""
+    node = t.node()
+    status, out, err = t.run("-l", node=node)
+    t.equal(status, 0, "exit status: " + err)
+    t.match(out, r"^   ID   PROVIDER            MODULE                          FUNCTION NAME$", "header")
+    found = rows(out)
+    provider = f"erlang{node.pid}"
+    for name in ("process-spawn", "process-exit", "process-scheduled", "process-unscheduled", "message-send",
+                 "message-queued", "gc_minor-start", "gc_minor-end", "gc_major-start", "gc_major-end"):
+        t.true((provider, None, None, name) in found, f"{provider}:::{name}")
+    for name in ("entry", "return", "exception"):
+        t.true((provider, "etw", "work/1", name) in found, f"{provider}:etw:work/1:{name}")
+        t.true((provider, "lists", "map/2", name) in found, f"{provider}:lists:map/2:{name}")
+    for name in ("BEGIN", "END", "ERROR"):
+        t.true(("dtrace", None, None, name) in found, f"dtrace:::{name}")
+    functions = node('[[M, length([x || {F, _} <- M:module_info(functions), F =/= module_info])] || M <- [etw, lists, maps]]')
+    for module, n in functions:
+        shown = {f[2] for f in found if f[1] == module and not f[2].startswith("module_info/")}
+        t.true(abs(len(shown) - n) <= 12, f"{module} has {n} functions, {len(shown)} are listed")
+    t.true(not [f for f in found if f[1] and f[1].startswith("erltrace")], "our own modules are not listed")
+
+
+def test_list_narrowed(t):
+    node = t.node()
+    provider = f"erlang{node.pid}"
+    for args, expected in (
+            (["-n", "erlang*:etw:work/1:entry"], [(provider, "etw", "work/1", "entry")]),
+            (["-n", "erlang*:etw:work:"], [(provider, "etw", "work/1", n) for n in ("entry", "return", "exception")]),
+            (["-n", "gc_m*-start"], [(provider, None, None, n) for n in ("gc_minor-start", "gc_major-start")]),
+            (["-f", "etw:work/1"], [(provider, "etw", "work/1", n) for n in ("entry", "return", "exception")]),
+            (["-P", "dtrace"], [("dtrace", None, None, n) for n in ("BEGIN", "END", "ERROR")]),
+            (["-i", "1"], [("dtrace", None, None, "BEGIN")]),
+            (["-n", "BEGIN", "-n", "END"], [("dtrace", None, None, "BEGIN"), ("dtrace", None, None, "END")])):
+        status, out, err = t.run("-l", *args, node=node)
+        t.equal(status, 0, f"exit status of -l {args}: {err}")
+        t.equal(sorted(map(str, rows(out))), sorted(map(str, expected)), f"-l {' '.join(args)}")
+    status, out, _ = t.run("-l", "-m", "etw", node=node)
+    t.equal(status, 0, "exit status of -l -m")
+    t.true(rows(out) and all(r[1] == "etw" for r in rows(out)), "-m etw lists etw alone")
+
+
+def test_list_ids_can_be_used(t):
+    """An id that -l shows names that probe with -i."""
+    node = t.node()
+    worker = pid(node("etw:worker()"))
+    _, out, _ = t.run("-l", "-n", "erlang*:etw:work/1:entry", node=node)
+    number = ROW.search(out.split("NAME\n", 1)[1])[1]
+    trace = t.trace("-q", "-n", READY, "-i", number + " { @ = count(); }", node=node)
+    trace.ready()
+    node(f"etw:calls({worker}, 307)")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.match(trace.out.text(), r"^ +307$")
+
+
+def test_list_without_match(t):
+    status, out, err = t.run("-l", "-n", "erlang*:etw:nosuch:entry", node=t.node())
+    t.equal(status, 0, "exit status, as dtrace has it")
+    t.equal(rows(out), [], "rows")
+    t.match(err, "nosuch")
+
+
+def test_several_programs(t):
+    """-n, -s, -P, -m, -f together share their variables and run in the order of the command line."""
+    node = t.node()
+    worker = pid(node("etw:worker()"))
+    path = t.file("two.d", 'erlang*:etw:work/1:entry\n{\n    @["two", n] = count();\n}\n')
+    trace = t.trace("-q", "-n", READY + "erlang*:etw:work/1:entry { n++; }", "-s", path,
+                    "-f", 'etw:boom/1 { @["boom", 0] = count(); }', node=node)
+    trace.ready()
+    node(f"etw:calls({worker}, 3)")
+    node(f"etw:raises({worker}, 5)")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    found = aggregation(trace.out.text())
+    # boom/1: entry and exception of five calls.
+    t.equal(found, {("two", "1"): 1, ("two", "2"): 1, ("two", "3"): 1, ("boom", "0"): 10}, "counts", trace)
+
+
+def test_matched(t):
+    """Without -q: how many probes matched, and a header and a line for each record."""
+    node = t.node()
+    status, out, err = t.run("-n", "BEGIN { exit(0); }", node=node)
+    t.equal(status, 0, "exit status")
+    t.match(err, r"description 'BEGIN ' matched 1 probe$")
+    t.match(out, r"^CPU     ID                    FUNCTION:NAME$")
+    t.match(out, r"^ +\d+ +1 +:BEGIN")
+
+
+def test_script_arguments(t):
+    status, out, err = t.run("-q", "-n", 'BEGIN { printf("%d %s %s %d\\n", $1, $$2, $3, $1 + 1); exit($4); }',
+                             "41", "two words", '"quoted"', "3", node=t.node())
+    t.equal(out.splitlines()[:1], ["41 two words quoted 42"], f"output ({err})")
+    t.equal(status, 3, "exit status")
+
+
+def test_missing_argument(t):
+    status, _, err = t.run("-q", "-n", 'BEGIN { trace($1); exit(0); }', node=t.node())
+    t.equal(status, 1, "exit status")
+    t.match(err, r"\[D_MACRO_UNDEF\].*\$1")
+
+
+def test_output_file(t):
+    """-o appends; what is not output does not go there."""
+    path = t.file("out.txt", "before\n")
+    status, out, err = t.run("-o", path, "-q", "-n", 'BEGIN { printf("inside\\n"); exit(0); }', node=t.node())
+    t.equal(status, 0, "exit status: " + err)
+    t.equal(out, "", "standard output")
+    with open(path, encoding="utf-8") as f:
+        t.equal(f.read().split(), ["before", "inside"], "the file")
+
+
+def test_json(t):
+    """--json: one object a line, numbers and histograms included."""
+    node = t.node()
+    worker = pid(node("etw:worker()"))
+    trace = t.trace("--json", "-n", """
+        profile:::tick-50ms /!started/ { started = 1; printf("ready"); trace("x"); }
+        erlang*:etw:work/1:entry { @c[copyinstr(arg1)] = count(); n++; @q = quantize(n); @z["a", 1] = sum(-2); }""", node=node)
+    trace.wait('"ready"')
+    node(f"etw:calls({worker}, 11)")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    found = json_lines(trace.out.text())
+    records = [o for o in found if o["type"] == "record"]
+    t.equal(len(records), 1, "records", trace)
+    t.equal([d["action"] for d in records[0]["data"]], ["printf", "trace"], "actions", trace)
+    t.equal(records[0]["node"], node.name, "node")
+    t.equal(records[0]["probe"]["name"], "tick-50ms", "probe")
+    aggs = {o["name"]: o for o in found if o["type"] == "aggregation"}
+    t.equal((aggs["@c"]["keys"], aggs["@c"]["value"]), (["etw:work/1"], 11), "@c", trace)
+    t.equal((aggs["@z"]["keys"], aggs["@z"]["value"]), (["a", 1], -22), "@z", trace)
+    t.equal({b["from"]: b["count"] for b in aggs["@q"]["buckets"]}, {1: 1, 2: 2, 4: 4, 8: 4}, "@q", trace)
+
+
+def test_json_errors(t):
+    """Errors are objects too, and still errors."""
+    status, out, err = t.run("--json", "-n", "BEGIN { x = ; }", node=t.node())
+    t.equal(status, 1, "exit status")
+    objects = [json.loads(line) for line in (out + err).splitlines() if line.startswith("{")]
+    found = [o for o in objects if o.get("type") == "error" and o.get("tag") == "D_SYNTAX"]
+    t.equal(len(found), 1, f"one error object in\n{out}{err}")
+    t.true(found[0]["line"] == 1 and found[0]["column"] > 1, f"its place: {found[0]}")
+
+
+def test_zero_matches_allowed(t):
+    status, _, err = t.run("-Z", "-q", "-n", "erlang*:nosuchmodule::entry { n++; } " + NOW, node=t.node())
+    t.equal(status, 0, "exit status: " + err)
+
+
+def test_compile_only(t):
+    """-e: compiles, enables nothing."""
+    status, out, err = t.run("-e", "-q", "-n", 'BEGIN { printf("never\\n"); exit(5); }', node=t.node())
+    t.equal(status, 0, "exit status: " + err)
+    t.true("never" not in out, "nothing ran")
+
+
+def test_show_code(t):
+    """-S shows the code that was made."""
+    status, _, err = t.run("-S", "-e", "-n", "BEGIN { n = timestamp + 1; }", node=t.node())
+    t.equal(status, 0, "exit status")
+    t.match(err, r"(?i)\badd\b")
+
+
+def test_pid(t):
+    """-p PID finds name and cookie of a node: from its HOME's cookie file, and from its command line."""
+    for node in (t.node(), t.node(options=("-setcookie", "another"), cookie="another")):
+        for home in (None, node.home):
+            trace = t.trace("-q", "-p", node.pid, "-n", 'BEGIN { printf("%d\\n", $target); exit(0); }', home=home)
+            status = trace.end()
+            if status == 0:
+                t.match(trace.out.text(), rf"^{node.pid}$")
+                break
+        else:
+            raise Failed("not attached\n" + trace.said())
+
+
+def test_nodes(t):
+    """`erltrace nodes` lists the BEAMs of this host: pid, name, release, and whether they can be attached to."""
+    node = t.node()
+    status, out, err = t.run("nodes", "--cookie", node.cookie)
+    t.equal(status, 0, "exit status: " + err)
+    line = t.match(out, rf"^.*\b{node.pid}\b.*$", "the node's line")[0]
+    t.true(node.name in line, f"the node's name in: {line}")
+    t.match(line, rf"\b{node('etw:release()')}\b", "the release")
+    with subprocess.Popen(["erl", "-noinput", "-eval", 'io:format("up~n").'], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as p:
+        p.stdout.readline()
+        _, out, _ = t.run("nodes")
+        p.kill()
+    i = next((i for i, line in enumerate(out.splitlines()) if re.search(rf"\b{p.pid}\b", line)), None)
+    t.true(i is not None, "a BEAM without a name is listed too")
+    t.match("\n".join(out.splitlines()[i:i + 3]), "name", "says that it has no name")
+
+
+def test_command(t):
+    """-c: starts a node, traces it from when it can be reached, and ends when it ends."""
+    trace = t.trace("-q", "-n", "erlang*:etw:work/1:entry { @ = count(); }", "-c",
+                    f"erl -noinput -pa {workload()} -eval etw:when_traced().")
+    status = trace.end()
+    t.equal(status, 0, "exit status", trace)
+    t.match(trace.out.text(), r"^ +1009$")
+
+
+def test_local_without_node(t):
+    """A program of dtrace and profile probes alone runs with the node too, and its ticks tick."""
+    status, out, err = t.run("-q", "-n", 'tick-10ms { n++; } tick-10ms /n == 5/ { printf("%d\\n", n); exit(0); }', node=t.node())
+    t.equal(status, 0, "exit status: " + err)
+    t.equal(out.split(), ["5"], "output")
+
+
+def test_pragma_and_shebang(t):
+    """A script that is run by its #! line, with options inside."""
+    node = t.node()
+    path = t.file("x.d", "#!/usr/bin/env -S erltrace -s\n#pragma D option quiet\n"
+                  'BEGIN\n{\n    printf("%s", $$1);\n    exit(0);\n}\n')
+    status, out, err = t.run("-s", path, "hello", node=node)
+    t.equal(status, 0, "exit status: " + err)
+    t.equal(out.strip(), "hello", "output")
+
+
+def test_status_line(t):
+    """On a terminal there is one status line, on standard error, and none of it in the output."""
+    node = t.node()
+    command, env = tool("-q", "-n", 'profile:::tick-100ms { printf("line\\n"); } erlang*:etw:work/1:entry { @ = count(); } '
+                        "profile:::tick-2s { exit(0); }", node=node)
+    main, terminal = pty.openpty()
+    env["TERM"] = "xterm"
+    node("etw:busy(1)")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=terminal, stdin=subprocess.DEVNULL, env=env, cwd=ROOT) as p:
+        os.close(terminal)
+        shown, end = b"", time.monotonic() + 60
+        while time.monotonic() < end:
+            if select.select([main], [], [], 0.2)[0]:
+                try:
+                    shown += os.read(main, 4096)
+                except OSError:
+                    break
+        out = p.stdout.read().decode()
+        t.equal(p.wait(), 0, "exit status")
+    os.close(main)
+    shown = shown.decode(errors="replace")
+    t.match(shown, re.escape(node.short), "the node's name in the status line")
+    t.true("\r" in shown or "\x1b[" in shown, "the line is written over itself")
+    t.true(all(line in ("line", "") or line.strip().isdigit() for line in out.splitlines()), f"output: {out!r}")
+
+
+def test_no_status_line_in_a_pipe(t):
+    status, _, err = t.run("-q", "-n", "profile:::tick-1s { exit(0); }", node=t.node())
+    t.equal(status, 0, "exit status")
+    if not UNDER:
+        t.equal(err, "", "standard error")
+
+
+def test_two_nodes(t):
+    """--node A,B: one program in both, results merged."""
+    one, two = t.node(), t.node(fresh=True)
+    workers = [pid(n("etw:worker()")) for n in (one, two)]
+    trace = t.trace("-q", "--node", f"{one.name},{two.name}", "--cookie", one.cookie, "-n",
+                    'profile:::tick-50ms /!started/ { started = 1; printf("ready\\n"); } '
+                    "erlang*:etw:work/1:entry { @ = count(); }")
+    trace.ready()
+    trace.wait("ready", start=trace.wait("ready") + 1)
+    one(f"etw:calls({workers[0]}, 101)")
+    two(f"etw:calls({workers[1]}, 211)")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.match(trace.out.text(), r"^ +312$")
+    t.clean(one)
+    t.clean(two)
+
+
+def test_only_node(t):
+    """Without any target: the one node of this host; with several, they are named."""
+    node = t.node()
+    _, listed, _ = t.run("nodes", "--cookie", node.cookie)
+    several = len([line for line in listed.splitlines() if re.search(r"\d+ .*@", line)]) > 1
+    status, out, err = t.run("--cookie", node.cookie, "-q", "-n", 'BEGIN { printf("here\\n"); exit(0); }')
+    if several:
+        t.equal(status, 1, "exit status")
+        t.match(err, r"\[NODE_MANY\]")
+        t.match(err, re.escape(node.short), "the nodes are named")
+    else:
+        t.equal((status, out.split()), (0, ["here"]), f"status and output: {err}")

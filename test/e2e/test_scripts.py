@@ -1,0 +1,100 @@
+"""The ready scripts and the demo's one-liners give sane results in a node that does known things."""
+import glob
+import os
+import re
+
+from erlt import READY, ROOT, pid
+
+
+def histogram(text):
+    """{bucket: count} of the first histogram in the text."""
+    return {int(m[1]): int(m[2]) for m in re.finditer(r"^ +(-?\d+) \|@* +(\d+) *$", text, re.M)}
+
+
+def test_births_and_deaths(t):
+    """Counters that are printed and reset each second: their sum is what was born and what died."""
+    node = t.node()
+    worker = pid(node("etw:worker()"))
+    trace = t.trace("-qn", """
+        erlang*:::process-spawn /copyinstr(arg1) == "etw:child/1"/ { born++; mine[copyinstr(arg0)] = 1; }
+        erlang*:::process-exit /mine[copyinstr(arg0)]/ { died++; mine[copyinstr(arg0)] = 0; }
+        tick-1sec { printf("%d born %d died\\n", born, died); born = 0; died = 0; }""", node=node)
+    line = trace.wait("^0 born 0 died$")
+    total = 0
+    for _ in range(3):
+        node(f"etw:spawns({worker}, 1009)")
+        line = trace.wait("born", start=line + 1)
+    trace.wait("^0 born 0 died$", start=line)
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    seen = [(int(m[1]), int(m[2])) for m in re.finditer(r"^(\d+) born (\d+) died$", trace.out.text(), re.M)]
+    total = (sum(b for b, _ in seen), sum(d for _, d in seen))
+    # Counters that several threads add to are racy in D; a reset may lose an addition. Most must be there.
+    t.true(0.99 * 3027 <= total[0] <= 3027, f"{total[0]} of 3027 born", trace)
+    t.true(0.99 * 3027 <= total[1] <= 3027, f"{total[1]} of 3027 died", trace)
+
+
+def test_message_latency(t):
+    """Send to scheduled: as many as there were messages that woke somebody, none negative, none longer than the test."""
+    node = t.node()
+    worker = pid(node("etw:worker()"))
+    trace = t.trace("-qn", READY + """
+        erlang*:::message-send { sent[copyinstr(arg1)] = timestamp; }
+        erlang*:::process-scheduled /sent[copyinstr(arg0)]/ {
+            @["send to scheduled, ns"] = quantize(timestamp - sent[copyinstr(arg0)]); sent[copyinstr(arg0)] = 0; }""", node=node)
+    trace.ready()
+    for _ in range(53):
+        node(f"etw:sends({worker}, 1)")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    found = histogram(trace.out.text())
+    count = sum(found.values())
+    t.true(count >= 53, f"{count} latencies of at least 53 messages", trace)
+    t.true(min(b for b, n in found.items() if n) >= 0, "no negative latency", trace)
+    t.true(max(b for b, n in found.items() if n) < 60_000_000_000, "no latency longer than the test", trace)
+
+
+def test_function_latency(t):
+    """Entry to return, by function, of a whole module."""
+    node = t.node()
+    worker = pid(node("etw:worker()"))
+    trace = t.trace("-q", "-n", READY, "-s", os.path.join(ROOT, "scripts", "functions.d"), "etw", node=node)
+    trace.ready()
+    node(f"etw:calls({worker}, 1013)")
+    node(f"etw:as({worker}, fun() -> lists:foreach(fun(N) -> etw:loop(N) end, [3, 5, 7]) end)")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    text = trace.out.text()
+    t.match(text, r"^work/1 +1013$", "calls of work/1")
+    # loop(N) enters N + 1 times.
+    t.match(text, r"^loop/1 +18$", "calls of loop/1")
+    parts = re.split(r"\n(?=  ns +\S+)", text)
+    work = [p for p in parts if re.match(r"  ns +work/1", p)]
+    t.equal(len(work), 1, "histograms of work/1", trace)
+    t.equal(sum(histogram(work[0]).values()), 1013, "returns of work/1", trace)
+
+
+def test_ready_scripts(t):
+    """Each script of scripts/ compiles, runs for a while in a busy node, and prints something."""
+    node = t.node()
+    node("etw:chatter(1)")
+    worker = pid(node("etw:worker()"))
+    arguments = {"functions.d": ["etw"], "calls.d": ["etw"], "exceptions.d": ["etw"]}
+    scripts = sorted(glob.glob(os.path.join(ROOT, "scripts", "*.d")))
+    t.true(len(scripts) >= 8, f"{len(scripts)} scripts")
+    for script in scripts:
+        name = os.path.basename(script)
+        trace = t.trace("-q", "-n", READY, "--for", "1500ms", "-s", script, *arguments.get(name, []), node=node)
+        trace.ready()
+        while trace.p.poll() is None:
+            node(f"etw:spawns({worker}, 7)")
+            node(f"etw:calls({worker}, 101)")
+            node(f"etw:raises({worker}, 3)")
+            node(f"etw:collects({worker}, 1)")
+        t.equal(trace.end(), 0, f"exit status of {name}", trace)
+        printed = [line for line in trace.out.lines if re.search(r"[1-9]", line)]
+        t.true(printed, f"{name} prints results", trace)
+        t.true("error" not in trace.err.text(), f"{name} runs without faults", trace)
+        with open(script, encoding="utf-8") as f:
+            text = f.read()
+        t.match(text, rf"\A#!/usr/bin/env -S erltrace -s\n/\*\n \* {re.escape(name)}\b.* - ", f"header of {name}")
