@@ -1,0 +1,49 @@
+/* args.h - the command line: dtrace(1)'s letters with dtrace(1)'s meanings (reference 11.1), and
+ * our long options. */
+#ifndef ET_CLI_ARGS_H
+#define ET_CLI_ARGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "compile/compile.h"
+#include "consumer/options.h"
+
+struct args_program {
+    enum compile_kind kind;
+    const char *text; /* the argument: a program, or a file's name */
+};
+
+/* A process to trace: of -p, or of -c. */
+struct args_process {
+    pid_t pid;           /* -p */
+    const char *command; /* -c, else NULL */
+};
+
+struct args {
+    struct args_program *program; /* in command-line order */
+    size_t nprograms;
+    struct args_process *process;
+    size_t nprocesses;
+    const char **node; /* --node, commas taken apart */
+    size_t nnodes;
+    char **word; /* word[0] is the place of $0, then the words that are no options */
+    int nwords;
+    struct options opt;
+    const char *output; /* -o */
+    const char *cookie, *cookie_file, *agent_dir;
+    int64_t for_ns; /* --for; 0: until it ends by itself */
+    bool list, no_run, disasm, local, json;
+};
+
+enum args_what { ARGS_TRACE, ARGS_NODES, ARGS_HELP, ARGS_VERSION, ARGS_USAGE, ARGS_FAILED };
+
+/* Reads the command line. Lists are in the arena. For ARGS_USAGE (exit code 2) and ARGS_FAILED (1)
+ * *why is the text to show; NULL: only the usage. */
+enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **argv,
+                          const char **why);
+extern const char args_usage[], args_help[];
+
+#endif

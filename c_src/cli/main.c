@@ -1,0 +1,41 @@
+/* main.c - the command: reads its arguments and hands over. */
+#include <signal.h>
+#include <stdio.h>
+
+#include "cli/args.h"
+#include "cli/cli.h"
+
+/* A handler that does nothing, since an ignored signal would stay ignored in what -c starts. */
+static void pipe_broken(int signo)
+{
+    (void)signo;
+}
+
+int main(int argc, char **argv)
+{
+    struct args args;
+    struct arena arena;
+    const char *why;
+    int code = EXIT_OK;
+    arena_init(&arena);
+    signal(SIGPIPE, pipe_broken); /* a reader that is gone is noticed where we write */
+    switch (args_parse(&args, &arena, argc, argv, &why)) {
+    case ARGS_TRACE: code = cli_trace(&args, &arena); break;
+    case ARGS_NODES: code = cli_nodes(&args, &arena); break;
+    case ARGS_HELP: printf("%s%s", args_usage, args_help); break;
+    case ARGS_VERSION: printf("erltrace: erltrace " ET_VERSION "\n"); break;
+    case ARGS_USAGE:
+        if (why != NULL)
+            fprintf(stderr, "erltrace: %s\ntry 'erltrace --help'\n", why);
+        else
+            fputs(args_usage, stderr);
+        code = EXIT_USAGE;
+        break;
+    case ARGS_FAILED:
+        fprintf(stderr, "erltrace: %s\n", why != NULL ? why : "out of memory");
+        code = EXIT_ERROR;
+        break;
+    }
+    arena_free(&arena);
+    return code;
+}

@@ -1,0 +1,129 @@
+/* field.c - layouts of single values. */
+#include "consumer/field.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "consumer/hist.h"
+
+enum { HEX_ROW = 16, KEY_WIDTH = 50, TRACE_WIDTH = 33 };
+
+void field_hex(const void *p, size_t have, size_t n, struct buf *out)
+{
+    const unsigned char *b = p;
+    if (n == 0)
+        return;
+    buf_adds(out, "\n           ");
+    for (int i = 0; i < HEX_ROW; i++)
+        buf_printf(out, "  %x", (unsigned)i);
+    buf_adds(out, "  0123456789abcdef\n");
+    for (size_t row = 0; row < n; row += HEX_ROW) {
+        buf_printf(out, "     %5zx:", row);
+        for (size_t i = row; i < row + HEX_ROW; i++) {
+            if (i < n)
+                buf_printf(out, " %02x", i < have ? b[i] : 0u);
+            else
+                buf_adds(out, "   ");
+        }
+        buf_adds(out, "  ");
+        for (size_t i = row; i < row + HEX_ROW && i < n; i++) {
+            unsigned char c = i < have ? b[i] : 0;
+            buf_addc(out, c >= ' ' && c <= '~' ? (char)c : '.');
+        }
+        buf_addc(out, '\n');
+    }
+}
+
+bool field_printable(const char *s, size_t len, size_t n)
+{
+    size_t i = 0;
+    for (; i < len && s[i] != '\0'; i++) {
+        unsigned char c = (unsigned char)s[i];
+        if (!((c >= ' ' && c <= '~') || (c >= '\a' && c <= '\r')))
+            return false;
+    }
+    if (i == 0 || n == 0)
+        return false;
+    for (; i < len; i++)
+        if (s[i] != '\0')
+            return false;
+    return true;
+}
+
+static void raw_bytes(const struct value *v, uint32_t strsize, struct buf *out)
+{
+    if (value_is_int(v)) {
+        unsigned char b[8];
+        for (unsigned i = 0; i < sizeof b; i++)
+            b[i] = (unsigned char)((uint64_t)v->i >> (8 * i));
+        field_hex(b, v->size, v->size, out);
+    } else {
+        size_t n = v->kind == DIF_STRING ? strsize + (size_t)1 : v->len;
+        field_hex(v->s, v->len < n ? v->len : n, n, out);
+    }
+}
+
+void field_trace(const struct value *v, bool quiet, bool raw, struct buf *out)
+{
+    if (raw || v->kind == DIF_BYTES) {
+        raw_bytes(v, v->size, out);
+    } else if (v->kind == DIF_STRING) {
+        int len = (int)strnlen(v->s, v->len);
+        if (quiet)
+            buf_printf(out, "%.*s", len, v->s);
+        else
+            buf_printf(out, "  %-*.*s", TRACE_WIDTH, len, v->s);
+    } else if (quiet) {
+        if (v->kind == DIF_INT)
+            buf_printf(out, "%" PRId64, v->i);
+        else
+            buf_printf(out, "%" PRIu64, (uint64_t)v->i);
+    } else {
+        static const struct {
+            uint32_t size;
+            int sign, unsign;
+        } width[] = {{8, 19, 20}, {4, 10, 10}, {2, 5, 5}, {1, 3, 3}};
+        size_t i = 0;
+        while (i < 3 && width[i].size != v->size)
+            i++;
+        if (v->kind == DIF_INT)
+            buf_printf(out, " %*" PRId64, width[i].sign, v->i);
+        else
+            buf_printf(out, " %*" PRIu64, width[i].unsign, (uint64_t)v->i);
+    }
+}
+
+void field_key(const struct value *v, uint32_t strsize, bool raw, struct buf *out)
+{
+    if (value_is_int(v)) {
+        switch (v->size) {
+        case 8: buf_printf(out, " %16" PRId64, v->i); return;
+        case 4: buf_printf(out, " %8" PRId32, (int32_t)v->i); return;
+        /* Unsigned whatever the type says: so it has always been. */
+        case 2: buf_printf(out, " %5" PRIu64, value_unsigned(v)); return;
+        default: buf_printf(out, " %3" PRIu64, value_unsigned(v)); return;
+        }
+    }
+    size_t whole = v->kind == DIF_STRING ? strsize + (size_t)1 : v->len;
+    if (raw || !field_printable(v->s, v->len, whole))
+        raw_bytes(v, strsize, out);
+    else
+        buf_printf(out, "  %-*.*s", KEY_WIDTH, (int)strnlen(v->s, v->len), v->s);
+}
+
+void field_aggr(const struct aggr *a, const uint64_t *words, struct buf *out)
+{
+    if (hist_is(a->def->func)) {
+        struct hist h;
+        if (hist_make(a->def, words, &h) != 0) {
+            out->oom = true;
+            return;
+        }
+        hist_text(&h, a->normal, out);
+        hist_free(&h);
+    } else if (a->def->func == DIF_AGG_STDDEV) {
+        buf_printf(out, " %16" PRIu64, (uint64_t)aggr_number(a, words));
+    } else {
+        buf_printf(out, " %16" PRId64, aggr_number(a, words));
+    }
+}

@@ -1,0 +1,22 @@
+/* field.h - the fixed layouts of single values: trace() (reference 8.2), rows of aggregations
+ * (7.3), and the hex dump (8.3). */
+#ifndef ET_CONSUMER_FIELD_H
+#define ET_CONSUMER_FIELD_H
+
+#include "base/buf.h"
+#include "consumer/aggr.h"
+#include "consumer/value.h"
+
+/* What trace() shows. raw: everything as a hex dump. */
+void field_trace(const struct value *v, bool quiet, bool raw, struct buf *out);
+/* One key of a row. strsize is the option of that name: a string key stands in a buffer of strsize
+ * + 1 bytes. */
+void field_key(const struct value *v, uint32_t strsize, bool raw, struct buf *out);
+/* The value of a row; a histogram with its leading newline. */
+void field_aggr(const struct aggr *a, const uint64_t *words, struct buf *out);
+/* n bytes, of which all behind the first `have` are zero. Nothing when n is 0. */
+void field_hex(const void *p, size_t have, size_t n, struct buf *out);
+/* Whether a block of n bytes counts as text: printable bytes, then only NULs, and not empty. */
+bool field_printable(const char *s, size_t len, size_t n);
+
+#endif

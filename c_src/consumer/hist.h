@@ -1,0 +1,36 @@
+/* hist.h - histograms: which rows of quantize, lquantize and llquantize are shown, and how they
+ * look.
+ *
+ * Rows go from one bucket before the first that is not zero to one after the last; when all are
+ * zero, three rows about zero (reference 7.4). Text and JSON are made from the same rows. */
+#ifndef ET_CONSUMER_HIST_H
+#define ET_CONSUMER_HIST_H
+
+#include "base/buf.h"
+#include "dif/dif.h"
+
+struct hist_row {
+    char label[32];   /* as printed, without blanks */
+    int64_t count;    /* raw, not normalized */
+    int64_t from, to; /* the integers that fall into it, both ends included */
+    bool open_from;   /* nothing bounds it below: from means nothing */
+    bool open_to;     /* nothing bounds it above */
+};
+struct hist {
+    struct hist_row *row; /* ascending; et_free */
+    size_t n;
+};
+
+bool hist_is(uint8_t func); /* an aggregating function that makes a histogram */
+/* The rows of one value; 0 or ET_ENOMEM. words: dif_agg_words of them. */
+int hist_make(const struct dif_agg *def, const uint64_t *words, struct hist *out);
+void hist_free(struct hist *h);
+/* The table, from the header's leading newline to the newline of the last row. Counts are divided
+ * by normal. */
+void hist_text(const struct hist *h, uint64_t normal, struct buf *out);
+/* The sum of label times count, by which histograms are ordered, and the count at zero, which
+ * breaks ties. */
+__extension__ typedef __int128 hist_weight_t;
+hist_weight_t hist_weight(const struct dif_agg *def, const uint64_t *words, int64_t *at_zero);
+
+#endif

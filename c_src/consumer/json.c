@@ -1,0 +1,300 @@
+/* json.c - the reporter that writes lines of JSON; json.h says which. */
+#include "consumer/json.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "consumer/hist.h"
+
+static void name(struct buf *out, const char *key)
+{
+    buf_json(out, key, strlen(key));
+    buf_addc(out, ':');
+}
+
+static void text(struct buf *out, const char *key, const char *s)
+{
+    buf_addc(out, ',');
+    name(out, key);
+    buf_json(out, s, strlen(s));
+}
+
+static void number(struct buf *out, const char *key, int64_t v)
+{
+    buf_addc(out, ',');
+    name(out, key);
+    buf_printf(out, "%" PRId64, v);
+}
+
+static void flush(struct report *r)
+{
+    buf_addc(&r->line, '\n');
+    r->oom |= r->line.oom;
+    if (!r->line.oom)
+        r->out.data(r->out.arg, r->line.data, r->line.len);
+    buf_reset(&r->line);
+}
+
+static void json_value(const struct value *v, struct buf *out)
+{
+    if (v->kind == DIF_STRING) {
+        buf_json(out, v->s, strnlen(v->s, v->len));
+    } else if (v->kind == DIF_BYTES) {
+        buf_addc(out, '"');
+        for (size_t i = 0; i < v->len; i++)
+            buf_printf(out, "%02x", (unsigned char)v->s[i]);
+        buf_addc(out, '"');
+    } else if (v->kind == DIF_UINT) {
+        buf_printf(out, "%" PRIu64, (uint64_t)v->i);
+    } else {
+        buf_printf(out, "%" PRId64, v->i);
+    }
+}
+
+static void values(struct buf *out, const char *key, const struct value *v, size_t n)
+{
+    name(out, key);
+    buf_addc(out, '[');
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0)
+            buf_addc(out, ',');
+        json_value(&v[i], out);
+    }
+    buf_addc(out, ']');
+}
+
+static void probe(struct buf *out, const struct report_probe *p)
+{
+    buf_addc(out, ',');
+    name(out, "probe");
+    buf_printf(out, "{\"id\":%" PRIu32, p->id);
+    text(out, "provider", p->prov);
+    text(out, "module", p->mod);
+    text(out, "function", p->func);
+    text(out, "name", p->name);
+    buf_addc(out, '}');
+    text(out, "node", p->target);
+}
+
+static void bound(struct buf *out, const char *key, bool open, int64_t v)
+{
+    name(out, key);
+    if (open)
+        buf_adds(out, "null");
+    else
+        buf_printf(out, "%" PRId64, v);
+    buf_addc(out, ',');
+}
+
+static void buckets(struct report *r, const struct aggr *a, const uint64_t *words)
+{
+    struct hist h;
+    bool first = true;
+    if (hist_make(a->def, words, &h) != 0)
+        r->oom = true;
+    buf_addc(&r->line, '[');
+    for (size_t i = 0; i < h.n; i++) {
+        const struct hist_row *row = &h.row[i];
+        if (row->count == 0)
+            continue;
+        buf_adds(&r->line, first ? "{" : ",{");
+        bound(&r->line, "from", row->open_from, row->from);
+        bound(&r->line, "to", row->open_to, row->to);
+        buf_printf(&r->line, "\"count\":%" PRId64 "}", (int64_t)((uint64_t)row->count / a->normal));
+        first = false;
+    }
+    buf_addc(&r->line, ']');
+    hist_free(&h);
+}
+
+static void aggr_value(struct report *r, const struct aggr *a, const uint64_t *words)
+{
+    if (hist_is(a->def->func))
+        buckets(r, a, words);
+    else
+        buf_printf(&r->line, "%" PRId64, aggr_number(a, words));
+}
+
+static void aggr_name(struct buf *out, const char *key, const struct aggr *a)
+{
+    struct buf s = BUF_INIT;
+    buf_printf(&s, "@%s", strcmp(a->name, "_") == 0 ? "" : a->name);
+    name(out, key);
+    buf_json(out, buf_str(&s), s.len);
+    out->oom |= s.oom;
+    buf_free(&s);
+}
+
+/* -- records
+ * ------------------------------------------------------------------------------------------- */
+
+static void begin(struct report *r, const struct report_record *rec)
+{
+    buf_printf(&r->line, "{\"type\":\"record\",\"epid\":%" PRIu32, rec->probe->epid);
+    probe(&r->line, rec->probe);
+    number(&r->line, "cpu", rec->cpu);
+    buf_printf(&r->line, ",\"timestamp\":%" PRIu64 ",\"data\":[", rec->timestamp);
+    r->first = true;
+}
+
+static void printa(struct report *r, const struct dif_action *act, const struct pf *format)
+{
+    struct aggr_order order = report_order(r->opt);
+    struct buf shown = BUF_INIT;
+    struct aggr_view view;
+    struct buf *out = &r->line;
+    report_printa(r, act, format, &shown);
+    text(out, "text", buf_str(&shown));
+    out->oom |= shown.oom;
+    buf_free(&shown);
+    if (aggr_view_make(&view, r->aggr, r->img->refs + act->ref, act->nrefs, &order) != 0) {
+        r->oom = true;
+        return;
+    }
+    buf_adds(out, ",\"aggregations\":[");
+    for (size_t i = 0; i < view.naggrs; i++) {
+        buf_adds(out, i > 0 ? ",{" : "{");
+        aggr_name(out, "name", view.aggr[i]);
+        text(out, "function", aggr_func_name(view.aggr[i]->def->func));
+        buf_addc(out, '}');
+    }
+    buf_adds(out, "],\"rows\":[");
+    for (size_t i = 0; i < view.nrows; i++) {
+        buf_adds(out, i > 0 ? ",{" : "{");
+        values(out, "keys", view.row[i].key->key, view.aggr[0]->def->keys.n);
+        buf_adds(out, ",\"values\":[");
+        for (size_t a = 0; a < view.naggrs; a++) {
+            if (a > 0)
+                buf_addc(out, ',');
+            aggr_value(r, view.aggr[a], view.row[i].words[a]);
+        }
+        buf_adds(out, "]}");
+    }
+    buf_addc(out, ']');
+    aggr_view_free(&view);
+}
+
+static void action(struct report *r, const struct report_record *rec, uint32_t index,
+                   const struct value *v)
+{
+    static const char *const names[DIF_ACT_NKINDS] = {
+        [DIF_ACT_TRACE] = "trace",   [DIF_ACT_PRINTF] = "printf",
+        [DIF_ACT_PRINTA] = "printa", [DIF_ACT_CLEAR] = "clear",
+        [DIF_ACT_TRUNC] = "trunc",   [DIF_ACT_NORMALIZE] = "normalize",
+        [DIF_ACT_EXIT] = "exit",     [DIF_ACT_DENORMALIZE] = "denormalize",
+    };
+    const struct dif_action *act = &r->img->actions[index];
+    struct buf *out = &r->line, shown = BUF_INIT;
+    (void)rec;
+    if (act->kind >= DIF_ACT_NKINDS || names[act->kind] == NULL)
+        return;
+    buf_adds(out, r->first ? "{" : ",{");
+    r->first = false;
+    name(out, "action");
+    buf_json(out, names[act->kind], strlen(names[act->kind]));
+    switch ((enum dif_action_kind)act->kind) {
+    case DIF_ACT_TRACE:
+        buf_addc(out, ',');
+        name(out, "value");
+        json_value(v, out);
+        break;
+    case DIF_ACT_PRINTF:
+        pf_format(&r->format[index], v, act->nparts, NULL, NULL, &shown);
+        buf_adds(out, ",\"text\":");
+        buf_json(out, buf_str(&shown), shown.len);
+        buf_addc(out, ',');
+        values(out, "values", v, act->nparts);
+        out->oom |= shown.oom;
+        buf_free(&shown);
+        break;
+    case DIF_ACT_PRINTA: printa(r, act, &r->format[index]); break;
+    case DIF_ACT_EXIT: number(out, "status", v->i); break;
+    default:
+        buf_addc(out, ',');
+        aggr_name(out, "aggregation", &r->aggr->aggr[r->img->refs[act->ref]]);
+        if (act->nparts > 0)
+            number(out, "value", v->i);
+    }
+    buf_addc(out, '}');
+}
+
+static void end(struct report *r, const struct report_record *rec)
+{
+    (void)rec;
+    buf_adds(&r->line, "]}");
+    flush(r);
+}
+
+/* -- the rest
+ * ------------------------------------------------------------------------------------------ */
+
+static void fault(struct report *r, const struct report_fault *f)
+{
+    struct buf *out = &r->line;
+    buf_printf(out, "{\"type\":\"error\",\"severity\":\"error\",\"tag\":\"DTRACEFLT_%s\"",
+               report_fault_name(f->fault));
+    text(out, "text", report_fault_text(f->fault));
+    number(out, "epid", f->probe->epid);
+    probe(out, f->probe);
+    number(out, "cpu", f->cpu);
+    if (f->action == 0)
+        buf_adds(out, ",\"action\":null");
+    else
+        number(out, "action", f->action);
+    if (f->offset == UINT32_MAX)
+        buf_adds(out, ",\"offset\":null");
+    else
+        number(out, "offset", f->offset);
+    buf_printf(out, ",\"value\":%" PRIu64 "}", f->value);
+    flush(r);
+}
+
+static void drop(struct report *r, const struct report_drop *d)
+{
+    struct buf shown = BUF_INIT, *out = &r->line;
+    report_drop_text(d, &shown);
+    buf_adds(out, "{\"type\":\"drop\",\"kind\":\"");
+    for (const char *p = report_drop_name(d->kind); *p != '\0'; p++)
+        buf_addc(out, (char)tolower((unsigned char)*p));
+    buf_printf(out, "\",\"count\":%" PRIu64, d->count);
+    text(out, "node", d->target);
+    text(out, "text", buf_str(&shown));
+    buf_addc(out, '}');
+    out->oom |= shown.oom;
+    buf_free(&shown);
+    flush(r);
+}
+
+static void aggregations(struct report *r)
+{
+    struct aggr_order order = report_order(r->opt);
+    for (uint32_t i = 0; i < r->aggr->n; i++) {
+        uint32_t at = order.reverse ? r->aggr->n - 1 - i : i;
+        const struct aggr *a = &r->aggr->aggr[at];
+        struct aggr_view view;
+        if (a->printed)
+            continue;
+        if (aggr_view_make(&view, r->aggr, &at, 1, &order) != 0) {
+            r->oom = true;
+            return;
+        }
+        for (size_t row = 0; row < view.nrows; row++) {
+            struct buf *out = &r->line;
+            buf_adds(out, "{\"type\":\"aggregation\",");
+            aggr_name(out, "name", a);
+            text(out, "function", aggr_func_name(a->def->func));
+            buf_addc(out, ',');
+            values(out, "keys", view.row[row].key->key, a->def->keys.n);
+            buf_addc(out, ',');
+            name(out, hist_is(a->def->func) ? "buckets" : "value");
+            aggr_value(r, a, view.row[row].words[0]);
+            buf_addc(out, '}');
+            flush(r);
+        }
+        aggr_view_free(&view);
+    }
+}
+
+const struct report_ops report_json = {begin, action, end, fault, drop, aggregations};

@@ -1,0 +1,301 @@
+/* pf.c - parsing and applying printf formats.
+ *
+ * Each conversion letter is a row of `letters`: how a value is turned into text. What is shown
+ * depends on the value's own type and width, so length modifiers are read and forgotten. */
+#include "consumer/pf.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/err.h"
+
+enum { WIDTH_MAX = 65536, PF_LP64_WIDTH = 16, FIELD_MAX = 128 };
+
+/* -- fields
+ * -------------------------------------------------------------------------------------------- */
+
+/* A text in its field: precision cuts, width pads. */
+static void field(const struct pf_conv *c, const char *s, size_t len, struct buf *out)
+{
+    size_t width = (size_t)c->width;
+    size_t pad = width > len ? width - len : 0;
+    if (!(c->flags & PF_LEFT))
+        buf_fill(out, ' ', pad);
+    buf_add(out, s, len);
+    if (c->flags & PF_LEFT)
+        buf_fill(out, ' ', pad);
+}
+
+static void put_string(const struct pf_conv *c, const struct value *v, struct buf *out)
+{
+    size_t len = v->s ? strnlen(v->s, v->len) : 0;
+    field(c, v->s ? v->s : "", c->prec > 0 && (size_t)c->prec < len ? (size_t)c->prec : len, out);
+}
+
+/* One byte as it is, or as an escape when it cannot be seen. */
+static void escape(unsigned char b, struct buf *out)
+{
+    static const char from[] = "\a\b\f\n\r\t\v", to[] = "abfnrtv";
+    const char *at = b != 0 ? strchr(from, b) : NULL;
+    if (b == 0)
+        buf_adds(out, "\\0");
+    else if (at != NULL)
+        buf_printf(out, "\\%c", to[at - from]);
+    else if (b >= ' ' && b <= '~')
+        buf_addc(out, (char)b);
+    else
+        buf_printf(out, "\\%03o", b);
+}
+
+static void put_escaped(const struct pf_conv *c, const struct value *v, struct buf *out)
+{
+    struct buf text = BUF_INIT;
+    size_t len = v->s ? strnlen(v->s, v->len) : 0;
+    for (size_t i = 0; i < len; i++)
+        escape((unsigned char)v->s[i], &text);
+    struct value escaped = {.kind = DIF_STRING, .s = buf_str(&text), .len = text.len};
+    put_string(c, &escaped, out);
+    out->oom |= text.oom;
+    buf_free(&text);
+}
+
+static void put_char(const struct pf_conv *c, const struct value *v, struct buf *out)
+{
+    char b = (char)v->i;
+    field(c, &b, 1, out);
+}
+
+static void put_char_escaped(const struct pf_conv *c, const struct value *v, struct buf *out)
+{
+    struct buf text = BUF_INIT;
+    escape((unsigned char)v->i, &text);
+    field(c, buf_str(&text), text.len, out);
+    out->oom |= text.oom;
+    buf_free(&text);
+}
+
+static void put_time(const struct pf_conv *c, const struct value *v, const char *layout,
+                     struct buf *out)
+{
+    char text[FIELD_MAX];
+    struct tm tm;
+    time_t t = (time_t)(v->i / 1000000000 - (v->i % 1000000000 < 0));
+    size_t len = 0;
+    if (localtime_r(&t, &tm) != NULL)
+        len = strftime(text, sizeof text, layout, &tm);
+    field(c, text, len, out);
+}
+
+static void put_time_y(const struct pf_conv *c, const struct value *v, struct buf *out)
+{
+    put_time(c, v, "%Y %b %e %H:%M:%S", out);
+}
+
+static void put_time_t(const struct pf_conv *c, const struct value *v, struct buf *out)
+{
+    put_time(c, v, "%a, %d %b %G %H:%M:%S %Z", out);
+}
+
+/* -- integers
+ * ------------------------------------------------------------------------------------------ */
+
+void pf_integer(const struct pf_conv *c, const struct value *v, struct buf *out)
+{
+    char format[24], *p = format;
+    char letter = c->conv;
+    if (letter == 'p')
+        letter = 'x';
+    else if (letter == 'd' || letter == 'i')
+        letter = v->kind == DIF_UINT ? 'u' : 'd';
+    static const struct {
+        unsigned flag;
+        char c;
+    } flags[] = {{PF_ALT, '#'},  {PF_ZERO, '0'},  {PF_LEFT, '-'},
+                 {PF_PLUS, '+'}, {PF_SPACE, ' '}, {PF_GROUP, '\''}};
+    *p++ = '%';
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+        if (c->flags & flags[i].flag)
+            *p++ = flags[i].c;
+    *p++ = '*';
+    if (c->prec > 0) {
+        *p++ = '.';
+        *p++ = '*';
+    }
+    *p++ = 'l';
+    *p++ = 'l';
+    *p++ = letter;
+    *p = '\0';
+    long long signed_value = (long long)v->i;
+    unsigned long long unsigned_value = (unsigned long long)value_unsigned(v);
+    if (letter == 'd' && c->prec > 0)
+        buf_printf(out, format, c->width, c->prec, signed_value);
+    else if (letter == 'd')
+        buf_printf(out, format, c->width, signed_value);
+    else if (c->prec > 0)
+        buf_printf(out, format, c->width, c->prec, unsigned_value);
+    else
+        buf_printf(out, format, c->width, unsigned_value);
+}
+
+static const struct letter {
+    char c;
+    void (*put)(const struct pf_conv *c, const struct value *v, struct buf *out);
+} letters[] = {
+    {'d', pf_integer},       {'i', pf_integer}, {'u', pf_integer},  {'o', pf_integer},
+    {'x', pf_integer},       {'X', pf_integer}, {'p', pf_integer},  {'c', put_char},
+    {'C', put_char_escaped}, {'s', put_string}, {'S', put_escaped}, {'Y', put_time_y},
+    {'T', put_time_t},
+};
+
+static const struct letter *letter_of(char c)
+{
+    for (size_t i = 0; i < sizeof letters / sizeof letters[0]; i++)
+        if (letters[i].c == c)
+            return &letters[i];
+    return NULL;
+}
+
+/* -- parsing
+ * ------------------------------------------------------------------------------------------- */
+
+static const char *parse_flags(const char *p, struct pf_conv *c)
+{
+    for (;; p++) {
+        switch (*p) {
+        case '#': c->flags |= PF_ALT; break;
+        case '+': c->flags |= PF_PLUS; break;
+        case ' ': c->flags |= PF_SPACE; break;
+        case '\'': c->flags |= PF_GROUP; break;
+        case '@': c->flags |= PF_AGG; break;
+        case '?': c->width = PF_LP64_WIDTH; break;
+        /* The later of these two wins. */
+        case '0': c->flags = (c->flags | PF_ZERO) & ~(unsigned)PF_LEFT; break;
+        case '-': c->flags = (c->flags | PF_LEFT) & ~(unsigned)PF_ZERO; break;
+        default: return p;
+        }
+    }
+}
+
+static const char *parse_number(const char *p, int *out)
+{
+    int v = 0;
+    for (; isdigit((unsigned char)*p); p++)
+        v = v < WIDTH_MAX ? v * 10 + (*p - '0') : WIDTH_MAX;
+    *out = v;
+    return p;
+}
+
+/* p stands behind the '%'. NULL when this is no conversion. */
+static const char *parse_conversion(const char *p, struct pf_conv *c)
+{
+    p = parse_flags(p, c);
+    if (*p == '*') {
+        c->flags |= PF_WIDTH_ARG;
+        p++;
+    } else if (isdigit((unsigned char)*p)) {
+        p = parse_number(p, &c->width);
+        /* "%8@d": the sign may follow the width. */
+        if (*p == '@') {
+            c->flags |= PF_AGG;
+            p++;
+        }
+    }
+    if (*p == '.') {
+        p++;
+        if (*p == '*') {
+            c->flags |= PF_PREC_ARG;
+            p++;
+        } else {
+            p = parse_number(p, &c->prec);
+        }
+    }
+    if (*p == '@') {
+        c->flags |= PF_AGG;
+        p++;
+    }
+    while (*p != '\0' && strchr("hlLw", *p) != NULL)
+        p++;
+    if (letter_of(*p) == NULL)
+        return NULL;
+    c->conv = *p;
+    return p + 1;
+}
+
+int pf_parse(struct arena *a, const char *format, struct pf *out)
+{
+    size_t most = 1;
+    for (const char *p = format; *p != '\0'; p++)
+        most += *p == '%';
+    *out = (struct pf){arena_alloc(a, most * sizeof(struct pf_conv)), 0};
+    if (out->conv == NULL)
+        return ET_ENOMEM;
+    const char *text = format, *p = format;
+    for (;;) {
+        struct pf_conv *c = &out->conv[out->n];
+        p += strcspn(p, "%");
+        c->text = text;
+        c->len = (size_t)(p - text);
+        out->n++;
+        if (*p == '\0')
+            return 0;
+        if (p[1] == '%') {
+            /* The first % belongs to the text, as a piece of its own; the second is skipped. */
+            c->len++;
+            text = p += 2;
+            continue;
+        }
+        p = parse_conversion(p + 1, c);
+        if (p == NULL)
+            return ET_EINVAL;
+        text = p;
+    }
+}
+
+/* -- applying
+ * ------------------------------------------------------------------------------------------ */
+
+struct args {
+    const struct value *v;
+    size_t n, at;
+};
+
+static const struct value *next(struct args *a)
+{
+    static const struct value none = {.kind = DIF_INT, .size = 8, .s = ""};
+    return a->at < a->n ? &a->v[a->at++] : &none;
+}
+
+static int limit(int64_t v)
+{
+    return v > WIDTH_MAX ? WIDTH_MAX : v < -WIDTH_MAX ? -WIDTH_MAX : (int)v;
+}
+
+void pf_format(const struct pf *f, const struct value *v, size_t n, pf_agg_fn agg, void *arg,
+               struct buf *out)
+{
+    struct args args = {v, n, 0};
+    unsigned nth = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        struct pf_conv c = f->conv[i];
+        buf_add(out, c.text, c.len);
+        if (c.conv == '\0')
+            continue;
+        if (c.flags & PF_WIDTH_ARG) {
+            c.width = limit(next(&args)->i);
+            if (c.width < 0) {
+                c.width = -c.width;
+                c.flags = (c.flags | PF_LEFT) & ~(unsigned)PF_ZERO;
+            }
+        }
+        if (c.flags & PF_PREC_ARG)
+            c.prec = limit(next(&args)->i);
+        if (c.flags & PF_AGG) {
+            if (agg != NULL)
+                agg(arg, nth++, &c, out);
+        } else {
+            letter_of(c.conv)->put(&c, next(&args), out);
+        }
+    }
+}

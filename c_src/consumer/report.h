@@ -1,0 +1,106 @@
+/* report.h - what a session has to say, and the two who can say it: text.c as dtrace does, json.c
+ * as lines of JSON.
+ *
+ * The session decodes everything (value.h) and calls the reporter's functions in order: for a
+ * record begin, then action for each of its clause's actions that leave something to do, then end.
+ * The reporter composes bytes and hands them to a struct out; nobody in this room prints. */
+#ifndef ET_CONSUMER_REPORT_H
+#define ET_CONSUMER_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "consumer/aggr.h"
+#include "consumer/options.h"
+#include "consumer/pf.h"
+#include "consumer/value.h"
+#include "dif/dif.h"
+#include "engine/engine.h"
+#include "tier/tier.h"
+
+/* Where bytes go. data: what was traced; message: what dtrace writes to stderr, whole lines. */
+struct out {
+    void (*data)(void *arg, const char *s, size_t n);
+    void (*message)(void *arg, const char *s, size_t n);
+    void *arg;
+};
+
+/* One enabled probe: a clause on a probe of a tier. */
+struct report_probe {
+    uint32_t epid, clause;
+    uint32_t id;
+    const char *prov, *mod, *func, *name;
+    enum probe_kind kind;
+    const char *target; /* the node, "" for the local tier */
+};
+
+struct report_record {
+    const struct report_probe *probe;
+    uint64_t timestamp; /* CLOCK_MONOTONIC ns of the target's host */
+    uint32_t cpu;
+};
+
+struct report_fault {
+    const struct report_probe *probe;
+    uint32_t action; /* 1.., 0: the predicate */
+    uint32_t offset; /* bytes of DIF, UINT32_MAX: unknown */
+    uint32_t fault;  /* enum engine_fault */
+    uint64_t value;
+    uint32_t cpu;
+};
+
+struct report_drop {
+    enum engine_drop kind;
+    uint64_t count; /* since the last report */
+    const char *target;
+};
+
+struct report;
+struct report_ops {
+    void (*begin)(struct report *r, const struct report_record *rec);
+    /* v: the action's parts. Called before the action changes any aggregation. */
+    void (*action)(struct report *r, const struct report_record *rec, uint32_t action,
+                   const struct value *v);
+    void (*end)(struct report *r, const struct report_record *rec);
+    void (*fault)(struct report *r, const struct report_fault *f);
+    void (*drop)(struct report *r, const struct report_drop *d);
+    /* The end of the run: every aggregation that no printa() has shown. */
+    void (*aggregations)(struct report *r);
+};
+extern const struct report_ops report_text; /* report_json: json.h */
+
+struct report {
+    const struct report_ops *ops;
+    struct out out;
+    const struct options *opt;
+    const struct dif_image *img;
+    const struct aggr_table *aggr;
+    const struct pf *format; /* of each action of the image; those without have n = 0 */
+    /* below: the reporter's own */
+    struct buf line;                /* what is being composed */
+    bool oom;                       /* something could not be composed, or not sorted */
+    bool header;                    /* the header has been written */
+    bool first;                     /* JSON: no comma before the next element */
+    int indent;                     /* flowindent */
+    uint32_t last_epid, last_probe; /* of the last record, for flowindent */
+};
+
+/* Text of a fault and of a drop, without prefix: shared by both reporters. */
+const char *report_fault_name(uint32_t fault);                          /* "DIVZERO" */
+const char *report_fault_text(uint32_t fault);                          /* "divide-by-zero" */
+void report_fault_value(const struct report_fault *f, struct buf *out); /* " (0x10)", or nothing */
+void report_drop_text(const struct report_drop *d, struct buf *out);    /* "3 drops on a@b" */
+const char *report_drop_name(enum engine_drop kind);                    /* "PRINCIPAL" */
+/* The sorting that the options ask for. */
+struct aggr_order report_order(const struct options *o);
+/* The rows of aggregations with one key signature, sorted; by a format, or (format->n = 0) as
+ * dtrace has them. */
+void report_rows(struct report *r, const uint32_t *aggs, size_t n, const struct pf *format,
+                 struct buf *out);
+/* The text of printa() with these aggregations of the image. */
+void report_printa(struct report *r, const struct dif_action *act, const struct pf *format,
+                   struct buf *out);
+
+#endif

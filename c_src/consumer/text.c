@@ -1,0 +1,157 @@
+/* text.c - the reporter that writes what dtrace writes (reference 8.1, 8.7, 7.2, 10.4, 10.6). */
+#include <inttypes.h>
+#include <string.h>
+
+#include "consumer/field.h"
+#include "consumer/report.h"
+
+#define PREFIX "erltrace: "
+
+static void flush(struct report *r)
+{
+    r->oom |= r->line.oom;
+    if (r->line.len > 0)
+        r->out.data(r->out.arg, r->line.data, r->line.len);
+    buf_reset(&r->line);
+}
+
+static void message(struct report *r, struct buf *line)
+{
+    buf_addc(line, '\n');
+    r->oom |= line->oom;
+    if (line->data != NULL)
+        r->out.message(r->out.arg, line->data, line->len);
+    buf_free(line);
+}
+
+/* -- flow indentation
+ * ---------------------------------------------------------------------------------- */
+
+static bool ends_with(const char *s, const char *tail)
+{
+    size_t n = strlen(s), m = strlen(tail);
+    return n >= m && strcmp(s + n - m, tail) == 0;
+}
+
+static void flow_prefix(struct report *r, const struct report_record *rec)
+{
+    enum { STEP = 2, WIDTH = 41 };
+    const struct report_probe *p = rec->probe;
+    struct buf name = BUF_INIT;
+    bool syscall = strcmp(p->prov, "syscall") == 0;
+    bool entry = strcmp(p->name, "entry") == 0 || ends_with(p->name, "-entry");
+    bool ret = strcmp(p->name, "return") == 0 || ends_with(p->name, "-return");
+    /* Another clause of the entry that has just been shown. */
+    bool again = entry && r->last_epid != 0 && r->last_epid != p->epid && r->last_probe == p->id;
+    if (ret)
+        r->indent = r->indent > STEP ? r->indent - STEP : 0;
+    buf_fill(&name, ' ', (size_t)r->indent);
+    if (entry && !again) {
+        buf_printf(&name, "%s%s", syscall ? " => " : " -> ", p->func);
+        r->indent += STEP;
+    } else if (ret) {
+        buf_printf(&name, "%s%s", syscall ? " <= " : " <- ", p->func);
+    } else {
+        buf_printf(&name, "| %s:%s", p->func, p->name);
+    }
+    buf_printf(&r->line, "%3" PRIu32 " %-*s ", rec->cpu, WIDTH, buf_str(&name));
+    r->line.oom |= name.oom;
+    buf_free(&name);
+    r->last_epid = p->epid;
+    r->last_probe = p->id;
+}
+
+/* -- records
+ * ------------------------------------------------------------------------------------------- */
+
+static void begin(struct report *r, const struct report_record *rec)
+{
+    bool quiet = option_on(r->opt, OPTION_quiet);
+    bool flow = option_on(r->opt, OPTION_flowindent);
+    if (!r->header && (flow || !quiet)) {
+        if (flow)
+            buf_printf(&r->line, "%3s %-41s\n", "CPU", "FUNCTION");
+        else
+            buf_printf(&r->line, "%3s %6s %32s\n", "CPU", "ID", "FUNCTION:NAME");
+        r->header = true;
+    }
+    if (flow) {
+        flow_prefix(r, rec);
+    } else if (!quiet) {
+        struct buf name = BUF_INIT;
+        buf_printf(&name, "%s:%s", rec->probe->func, rec->probe->name);
+        buf_printf(&r->line, "%3" PRIu32 " %6" PRIu32 " %32s ", rec->cpu, rec->probe->id,
+                   buf_str(&name));
+        r->line.oom |= name.oom;
+        buf_free(&name);
+    }
+}
+
+static void action(struct report *r, const struct report_record *rec, uint32_t index,
+                   const struct value *v)
+{
+    const struct dif_action *act = &r->img->actions[index];
+    (void)rec;
+    switch ((enum dif_action_kind)act->kind) {
+    case DIF_ACT_TRACE:
+        field_trace(v, option_on(r->opt, OPTION_quiet), option_on(r->opt, OPTION_rawbytes),
+                    &r->line);
+        break;
+    case DIF_ACT_PRINTF: pf_format(&r->format[index], v, act->nparts, NULL, NULL, &r->line); break;
+    case DIF_ACT_PRINTA: report_printa(r, act, &r->format[index], &r->line); break;
+    default: break; /* the others show nothing */
+    }
+}
+
+static void end(struct report *r, const struct report_record *rec)
+{
+    (void)rec;
+    if (!option_on(r->opt, OPTION_quiet))
+        buf_addc(&r->line, '\n');
+    flush(r);
+}
+
+/* -- messages
+ * ------------------------------------------------------------------------------------------ */
+
+static void fault(struct report *r, const struct report_fault *f)
+{
+    const struct report_probe *p = f->probe;
+    struct buf line = BUF_INIT;
+    buf_printf(&line,
+               PREFIX "error on enabled probe ID %" PRIu32 " (ID %" PRIu32 ": %s:%s:%s:%s): %s",
+               p->epid, p->id, p->prov, p->mod, p->func, p->name, report_fault_text(f->fault));
+    report_fault_value(f, &line);
+    if (f->action == 0)
+        buf_adds(&line, " in predicate");
+    else
+        buf_printf(&line, " in action #%" PRIu32, f->action);
+    if (f->offset != UINT32_MAX)
+        buf_printf(&line, " at DIF offset %" PRIu32, f->offset);
+    message(r, &line);
+}
+
+static void drop(struct report *r, const struct report_drop *d)
+{
+    struct buf line = BUF_INIT;
+    buf_adds(&line, PREFIX);
+    if (option_on(r->opt, OPTION_droptags))
+        buf_printf(&line, "[DTRACEDROP_%s] ", report_drop_name(d->kind));
+    report_drop_text(d, &line);
+    message(r, &line);
+}
+
+static void aggregations(struct report *r)
+{
+    static const struct pf none = {NULL, 0};
+    bool reverse = option_on(r->opt, OPTION_aggsortrev);
+    buf_addc(&r->line, '\n');
+    for (uint32_t i = 0; i < r->aggr->n; i++) {
+        uint32_t at = reverse ? r->aggr->n - 1 - i : i;
+        if (!r->aggr->aggr[at].printed)
+            report_rows(r, &at, 1, &none, &r->line);
+    }
+    flush(r);
+}
+
+const struct report_ops report_text = {begin, action, end, fault, drop, aggregations};
