@@ -1,0 +1,181 @@
+"""A broker that knows nothing of us, under load from its own client: RabbitMQ as Debian has it.
+
+Runs when scripts/dev/deps rabbit was there (`make soak` and CI do that). A few seconds each; SOAK=60 in the environment
+makes it a minute each."""
+import glob
+import os
+import re
+import subprocess
+import time
+
+from erlt import BUILD, COOKIE, HOST, ROOT, Failed, Lines, Node, Skipped, cache, epmd, workload
+
+SECONDS = int(os.environ.get("SOAK", "5"))
+
+
+class Broker:
+    """RabbitMQ in a folder of its own, and a node with its client that gives it work."""
+
+    def __init__(self, t):
+        if t.otp:
+            raise Skipped("the broker runs on the release that Debian built it for")
+        servers = glob.glob(os.path.join(cache(), "rabbitmq", "usr", "lib", "rabbitmq", "lib", "rabbitmq_server-*"))
+        if not servers:
+            raise Skipped("no RabbitMQ here: scripts/dev/deps rabbit")
+        server, home = servers[0], os.path.join(t.folder, "rabbit")
+        os.makedirs(home)
+        with open(os.path.join(home, ".erlang.cookie"), "w", encoding="ascii") as f:
+            f.write(COOKIE)
+        os.chmod(os.path.join(home, ".erlang.cookie"), 0o400)
+        self.home, self.port = home, 20000 + os.getpid() % 20000
+        self.name = f"rabbit{os.getpid()}@{HOST}"
+        with open(os.path.join(home, "rabbitmq.conf"), "w", encoding="ascii") as f:
+            f.write(f"listeners.tcp.default = 127.0.0.1:{self.port}\n")
+        with open(os.path.join(home, "enabled_plugins"), "w", encoding="ascii") as f:
+            f.write("[].\n")
+        env = dict(os.environ, HOME=home, RABBITMQ_HOME=server, RABBITMQ_NODENAME=self.name.split("@")[0],
+                   RABBITMQ_MNESIA_BASE=home + "/mnesia", RABBITMQ_LOG_BASE=home + "/log",
+                   RABBITMQ_CONFIG_FILE=home + "/rabbitmq.conf", RABBITMQ_ENABLED_PLUGINS_FILE=home + "/enabled_plugins",
+                   RABBITMQ_CONF_ENV_FILE="/dev/null", RABBITMQ_PID_FILE=home + "/pid",
+                   RABBITMQ_DIST_PORT=str(self.port + 1))
+        epmd()
+        self.p = subprocess.Popen([server + "/sbin/rabbitmq-server"], env=env, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=home, start_new_session=True)
+        self.client = None
+        try:
+            out = Lines(self.p.stdout)
+            if out.wait("completed with") is None:
+                raise Failed("RabbitMQ did not start:\n" + out.text())
+            with open(home + "/pid", encoding="ascii") as f:
+                self.pid = int(f.read())
+            libs = server + "/plugins"
+            subprocess.run(["erlc", "-o", workload(), os.path.join(ROOT, "test", "lib", "etr.erl")], check=True,
+                           env=dict(os.environ, ERL_LIBS=libs))
+            os.environ["ERL_LIBS"] = libs
+            try:
+                self.client = Node()
+            finally:
+                del os.environ["ERL_LIBS"]
+            self.client(f"etr:start({self.port}, 3)")
+            with open(os.path.join(workload(), "etw.beam"), "rb") as f:
+                self.beam = f.read()
+        except BaseException:
+            self.end()
+            raise
+
+    def ask(self, module, function, *args, patience=None):
+        """A call inside the broker."""
+        return self.client(f"rpc:call('{self.name}', {module}, {function}, [{', '.join(args)}])", patience)
+
+    def memory(self):
+        with open(f"/proc/{self.pid}/status", encoding="ascii") as f:
+            return int(re.search(r"^VmRSS:\s+(\d+) kB", f.read(), re.M)[1]) * 1024
+
+    def consumed(self):
+        return self.client("etr:consumed()")
+
+    def clean(self):
+        """Nothing is left of the trace; looked at from inside, by the module that does it for the other tests too."""
+        file = os.path.join(workload(), "etw")
+        self.ask("code", "load_abs", f'"{file}"')
+        kind, found = self.ask("etw", "await_clean", "2000")
+        self.ask("code", "delete", "etw")
+        self.ask("code", "purge", "etw")
+        if kind != "clean":
+            raise Failed("left in the broker: " + "; ".join(found[:20]))
+
+    def end(self):
+        if self.client:
+            self.client.end()
+        for p in (getattr(self, "pid", None), self.p.pid):
+            try:
+                os.kill(p, 9)
+            except (OSError, TypeError):
+                pass
+        self.p.wait()
+
+
+def watched(t, broker, *args):
+    """Runs the tool for SECONDS while the broker works; checks that it goes on serving within bounded memory."""
+    before = broker.memory()
+    trace = t.trace("-p", broker.pid, *args, home=broker.home)
+    marks = [broker.consumed()]
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end and trace.p.poll() is None:
+        broker.client(f"etr:visit({broker.port}, 2)")
+        time.sleep(0.8)  # the load runs by itself; this only paces how often it is looked at
+        marks.append(broker.consumed())
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.true(all(b > a for a, b in zip(marks, marks[1:])), f"messages went through all the time: {marks}", trace)
+    grown = broker.memory() - before
+    t.true(grown < 200_000_000, f"the broker grew by {grown} bytes")
+    t.true("drop" not in trace.err.text(), "nothing was dropped", trace)
+    broker.clean()
+    return trace
+
+
+def test_broker(t):
+    broker = Broker(t)
+    try:
+        births_and_deaths(t, broker)
+        message_latency(t, broker)
+        functions(t, broker)
+        killed(t, broker)
+    finally:
+        broker.end()
+
+
+def births_and_deaths(t, broker):
+    count = broker.ask("erlang", "system_info", "process_count")
+    trace = watched(t, broker, "-qn", """
+        erlang*:::process-spawn { born++; @b = count(); }
+        erlang*:::process-exit { died++; @d = count(); }
+        tick-1sec { printf("%d born %d died\\n", born, died); born = 0; died = 0; }
+        END { printa("total born %@d\\n", @b); printa("total died %@d\\n", @d); }""")
+    now = broker.ask("erlang", "system_info", "process_count")
+    text = trace.out.text()
+    seconds = re.findall(r"^(\d+) born (\d+) died$", text, re.M)
+    t.true(len(seconds) >= SECONDS - 2, f"a line each second: {len(seconds)} in {SECONDS} s", trace)
+    born = int(t.match(text, r"total born (\d+)")[1])
+    died = int(t.match(text, r"total died (\d+)")[1])
+    t.true(born >= 10 and died >= 10, "connections come and go", trace)
+    # What was born and did not die is there now, but for the agent's own process and whatever was on its way.
+    t.true(abs((born - died) - (now - count)) <= 25, f"{born} born, {died} died, {count} processes before, {now} now", trace)
+    shown = sum(int(b) for b, _ in seconds)
+    t.true(0.8 * born <= shown <= born, f"{shown} of {born} births were shown", trace)
+
+
+def message_latency(t, broker):
+    trace = watched(t, broker, "-qn", """
+        erlang*:::message-send { sent[copyinstr(arg1)] = timestamp; @sends = count(); }
+        erlang*:::process-scheduled /sent[copyinstr(arg0)]/ {
+            @["send to scheduled, ns"] = quantize(timestamp - sent[copyinstr(arg0)]); sent[copyinstr(arg0)] = 0; }""")
+    rows = {int(a): int(b) for a, b in re.findall(r"^ +(-?\d+) \|@* +(\d+) *$", trace.out.text(), re.M)}
+    t.true(sum(rows.values()) > 1000, f"{sum(rows.values())} latencies", trace)
+    t.true(all(n == 0 for v, n in rows.items() if v < 0), "none is negative", trace)
+    # Most messages of a broker that keeps up wait less than a tenth of a second.
+    t.true(sum(n for v, n in rows.items() if v < 2 ** 27) > 0.9 * sum(rows.values()), "most wait not long", trace)
+
+
+def functions(t, broker):
+    trace = watched(t, broker, "-qn", """
+        erlang*:rabbit_channel::entry { @["entry"] = count(); self->ts[probefunc] = timestamp; }
+        erlang*:rabbit_channel::return /self->ts[probefunc]/ { @["return"] = count();
+            @t[probefunc] = quantize(timestamp - self->ts[probefunc]); self->ts[probefunc] = 0; }""")
+    t.match(trace.out.text(), r"^  entry +[1-9]\d*$")
+    t.match(trace.out.text(), r"^  return +[1-9]\d*$")
+    t.match(trace.out.text(), r"^  handle_cast/2")
+
+
+def killed(t, broker):
+    trace = t.trace("-p", broker.pid, "-qn", """
+        profile:::tick-50ms { printf("on\\n"); }
+        erlang*:rabbit_*::entry { @[probefunc] = count(); } erlang*:::message-send, erlang*:::message-queued { @s = count(); }""",
+                    home=broker.home)
+    trace.wait("on")
+    trace.kill()
+    broker.clean()
+    before = broker.consumed()
+    broker.client(f"etr:visit({broker.port}, 1)")
+    t.true(broker.consumed() > before, "the broker serves")

@@ -1,0 +1,60 @@
+%% etr - load for a RabbitMQ broker: its own Erlang client, a few publishers and consumers, a bounded number of messages
+%% under way. Compiled and run with the broker's libraries on the code path (ERL_LIBS).
+-module(etr).
+-export([start/2, consumed/0, visit/2, stop/0]).
+-export([pair/3]).
+-include_lib("amqp_client/include/amqp_client.hrl").
+
+-define(WINDOW, 50).
+
+%% Pairs of a publisher and a consumer, each with a connection and a queue of its own, on this TCP port.
+start(Port, Pairs) ->
+    {ok, _} = application:ensure_all_started(amqp_client),
+    Counter = counters:new(1, [atomics]),
+    persistent_term:put(?MODULE, Counter),
+    Me = self(),
+    Pids = [spawn(?MODULE, pair, [Me, Port, Counter]) || _ <- lists:seq(1, Pairs)],
+    put(pairs, Pids),
+    [receive {P, up} -> ok after 20000 -> exit(no_connection) end || P <- Pids],
+    ok.
+
+%% Messages that have made the whole way.
+consumed() -> counters:get(persistent_term:get(?MODULE), 1).
+
+stop() ->
+    [exit(P, kill) || P <- get(pairs)],
+    ok.
+
+connect(Port) ->
+    {ok, Connection} = amqp_connection:start(#amqp_params_network{host = "127.0.0.1", port = Port}),
+    {ok, Channel} = amqp_connection:open_channel(Connection),
+    {Connection, Channel}.
+
+pair(Parent, Port, Counter) ->
+    {_, Channel} = connect(Port),
+    #'queue.declare_ok'{queue = Queue} = amqp_channel:call(Channel, #'queue.declare'{exclusive = true}),
+    #'basic.consume_ok'{} = amqp_channel:subscribe(Channel, #'basic.consume'{queue = Queue, no_ack = true}, self()),
+    [publish(Channel, Queue) || _ <- lists:seq(1, ?WINDOW)],
+    Parent ! {self(), up},
+    turn(Channel, Queue, Counter).
+
+%% Each message that comes sends the next one.
+turn(Channel, Queue, Counter) ->
+    receive
+        {#'basic.deliver'{}, _} ->
+            counters:add(Counter, 1, 1),
+            publish(Channel, Queue);
+        _ -> ok
+    end,
+    turn(Channel, Queue, Counter).
+
+publish(Channel, Queue) ->
+    amqp_channel:cast(Channel, #'basic.publish'{routing_key = Queue}, #amqp_msg{payload = <<"a message of some length">>}).
+
+%% N connections that come, look, and go again.
+visit(_, 0) -> ok;
+visit(Port, N) ->
+    {Connection, Channel} = connect(Port),
+    #'queue.declare_ok'{} = amqp_channel:call(Channel, #'queue.declare'{exclusive = true}),
+    ok = amqp_connection:close(Connection),
+    visit(Port, N - 1).
