@@ -129,6 +129,7 @@ def test_port_is_no_node(t):
 
 
 def test_wrong_pid(t):
+    t.needs_proc()
     status, out, err = t.run("-p", os.getpid(), "-n", "BEGIN { exit(0); }")
     complaint(t, status, 1, out, err, str(os.getpid()), r"\[NODE_\w+\]")
     status, out, err = t.run("-p", "x7", "-n", "BEGIN { exit(0); }")
@@ -138,6 +139,7 @@ def test_wrong_pid(t):
 
 def test_not_distributed(t):
     """A BEAM without a node name: says that, and how it would get one."""
+    t.needs_proc()
     with subprocess.Popen(["erl", "-noinput", "-eval", 'io:format("up~n").'], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as p:
         try:
             p.stdout.readline()

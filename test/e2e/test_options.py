@@ -201,6 +201,7 @@ def test_show_code(t):
 
 def test_pid(t):
     """-p PID finds name and cookie of a node: from its HOME's cookie file, and from its command line."""
+    t.needs_proc()
     for node in (t.node(), t.node(options=("-setcookie", "another"), cookie="another")):
         for home in (None, node.home):
             trace = t.trace("-q", "-p", node.pid, "-n", 'BEGIN { printf("%d\\n", $target); exit(0); }', home=home)
@@ -214,6 +215,7 @@ def test_pid(t):
 
 def test_nodes(t):
     """`erltrace nodes` lists the BEAMs of this host: pid, name, release, and whether they can be attached to."""
+    t.needs_proc()
     node = t.node()
     status, out, err = t.run("nodes", "--cookie", node.cookie)
     t.equal(status, 0, "exit status: " + err)
@@ -308,6 +310,7 @@ def test_two_nodes(t):
 
 def test_only_node(t):
     """Without any target: the one node of this host; with several, they are named."""
+    t.needs_proc()
     node = t.node()
     _, listed, _ = t.run("nodes", "--cookie", node.cookie)
     several = len([line for line in listed.splitlines() if re.search(r"\d+ .*@", line)]) > 1

@@ -116,6 +116,7 @@ def watched(t, broker, *args):
 
 
 def test_broker(t):
+    t.needs_proc()
     broker = Broker(t)
     try:
         births_and_deaths(t, broker)

@@ -30,6 +30,7 @@ BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
 UNDER = os.environ.get("UNDER", "").split()  # a command line in front of the tool: valgrind
 PATIENCE = 60 * (5 if UNDER or os.environ.get("SANITIZE") else 1)  # seconds until a wait has failed
 COOKIE = "erltrace-test-cookie"
+PROC = os.path.exists("/proc/self/status")  # a bare chroot may lack it
 HOST = socket.gethostname().split(".")[0]
 
 
@@ -152,7 +153,9 @@ class Node:
         return json.loads(value)
 
     def memory(self):
-        """Bytes of memory that the operating system counts for the node."""
+        """Bytes of memory that the operating system counts for the node; 0 where /proc is not mounted."""
+        if not PROC:
+            return 0
         with open(f"/proc/{self.pid}/status", encoding="ascii") as f:
             return int(re.search(r"^VmRSS:\s+(\d+) kB", f.read(), re.M)[1]) * 1024
 
@@ -278,6 +281,11 @@ class Test:
         trace = self.trace(*args, **more)
         status = trace.end(patience)
         return status, trace.out.text(), trace.err.text()
+
+    def needs_proc(self):
+        """For tests of what the tool finds out from /proc."""
+        if not PROC:
+            raise Skipped("/proc is not mounted")
 
     def file(self, name, text=""):
         path = os.path.join(self.folder, name)

@@ -1,0 +1,212 @@
+/* test_base.c - arena, buffer, JSON, reader, hash table, diagnostics. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/diag.h"
+#include "base/err.h"
+#include "base/hash.h"
+
+static void arena_holds_what_it_gave(void **state)
+{
+    (void)state;
+    struct arena a;
+    char *p[500];
+    arena_init(&a);
+    for (int i = 0; i < 500; i++) {
+        p[i] = arena_printf(&a, "number %d", i);
+        assert_int_equal((uintptr_t)p[i] % 16, 0);
+    }
+    char *big = arena_alloc(&a, 3 << 20);
+    for (size_t i = 0; i < 3 << 20; i++)
+        assert_int_equal(big[i], 0);
+    for (int i = 0; i < 500; i++) {
+        char want[32];
+        snprintf(want, sizeof want, "number %d", i);
+        assert_string_equal(p[i], want);
+    }
+    arena_free(&a);
+    assert_int_equal(a.total, 0);
+}
+
+static void allocation_failure_is_an_error(void **state)
+{
+    (void)state;
+    struct arena a;
+    struct buf b = BUF_INIT;
+    struct hash h = HASH_INIT;
+    arena_init(&a);
+    et_alloc_fail_after(1);
+    assert_null(arena_alloc(&a, 1));
+    buf_adds(&b, "x");
+    assert_true(b.oom);
+    assert_string_equal(buf_str(&b), "");
+    assert_int_equal(hash_puts(&h, "k", &a), ET_ENOMEM);
+    et_alloc_fail_after(0);
+    buf_reset(&b);
+    buf_adds(&b, "x");
+    assert_string_equal(buf_str(&b), "x");
+    buf_free(&b);
+    arena_free(&a);
+}
+
+static void json_strings(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *in;
+        size_t n;
+        const char *out;
+    } row[] = {
+        {"plain", 5, "\"plain\""},
+        {"a\"b\\c", 5, "\"a\\\"b\\\\c\""},
+        {"\n\t\x01\x7f", 4, "\"\\n\\t\\u0001\\u007f\""},
+        {"\xc3\xa9", 2, "\"\xc3\xa9\""},         /* e acute */
+        {"\xc3", 1, "\"\\ufffd\""},               /* cut short */
+        {"\xc0\x80", 2, "\"\\ufffd\\ufffd\""},    /* overlong */
+        {"\xed\xa0\x80", 3, "\"\\ufffd\\ufffd\\ufffd\""}, /* surrogate */
+        {"a\0b", 3, "\"a\\u0000b\""},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct buf b = BUF_INIT;
+        buf_json(&b, row[i].in, row[i].n);
+        assert_string_equal(buf_str(&b), row[i].out);
+        buf_free(&b);
+    }
+}
+
+static void integers_read_back(void **state)
+{
+    (void)state;
+    struct buf b = BUF_INIT;
+    buf_u8(&b, 0xfe);
+    buf_u16(&b, 0x1234);
+    buf_u32(&b, 0xdeadbeef);
+    buf_u64(&b, 0x0123456789abcdef);
+    assert_int_equal(b.len, 15);
+    struct rdr r = {(const uint8_t *)b.data, (const uint8_t *)b.data + b.len, false};
+    assert_int_equal(rdr_u8(&r), 0xfe);
+    assert_int_equal(rdr_u16(&r), 0x1234);
+    assert_int_equal(rdr_u32(&r), 0xdeadbeef);
+    assert_true(rdr_u64(&r) == 0x0123456789abcdef);
+    assert_false(r.bad);
+    assert_int_equal(rdr_u8(&r), 0);
+    assert_true(r.bad);
+    buf_free(&b);
+}
+
+static void hash_table_finds_all(void **state)
+{
+    (void)state;
+    enum { N = 5000 };
+    static char key[N][16];
+    struct hash h = HASH_INIT;
+    for (int i = 0; i < N; i++) {
+        snprintf(key[i], sizeof key[i], "key%d", i);
+        assert_int_equal(hash_puts(&h, key[i], key[i]), 0);
+    }
+    assert_int_equal(h.count, N);
+    for (int i = 0; i < N; i++)
+        assert_ptr_equal(hash_gets(&h, key[i]), key[i]);
+    assert_null(hash_gets(&h, "key5000"));
+    assert_int_equal(hash_puts(&h, "key7", key[8]), 0);
+    assert_ptr_equal(hash_gets(&h, "key7"), key[8]);
+    assert_int_equal(h.count, N);
+    hash_free(&h);
+}
+
+static void hash_of_every_length_differs(void **state)
+{
+    (void)state;
+    unsigned char zeros[64] = {0};
+    uint64_t seen[64];
+    for (size_t n = 0; n < 64; n++) {
+        seen[n] = hash_bytes(zeros, n);
+        for (size_t i = 0; i < n; i++)
+            assert_true(seen[i] != seen[n]);
+    }
+}
+
+static void diagnostic_shows_line_and_caret(void **state)
+{
+    (void)state;
+    const char *text = "BEGIN\n{\n\tsent[timestmp] = 1;\n}\n";
+    struct diags d;
+    struct buf b = BUF_INIT;
+    diags_init(&d);
+    diags_source(&d, "latency.d", text, strlen(text));
+    struct diag_pos pos = {"latency.d", 3, 7, 8};
+    assert_int_equal(diag_error(&d, ET_ECOMPILE, &pos, "D_IDENT_UNDEF", "did you mean 'timestamp'?",
+                                "unknown identifier '%s'", "timestmp"),
+                     ET_ECOMPILE);
+    diag_render(&d, &d.list[0], &b);
+    assert_string_equal(buf_str(&b), "erltrace: latency.d:3:7: error: [D_IDENT_UNDEF] unknown identifier 'timestmp'\n"
+                                     "    3 | \tsent[timestmp] = 1;\n"
+                                     "      | \t     ^~~~~~~~  did you mean 'timestamp'?\n");
+    buf_reset(&b);
+    diag_render_json(&d.list[0], &b);
+    assert_string_equal(buf_str(&b), "{\"type\":\"error\",\"severity\":\"error\",\"tag\":\"D_IDENT_UNDEF\",\"file\":"
+                                     "\"latency.d\",\"line\":3,\"column\":7,\"text\":\"unknown identifier 'timestmp'\","
+                                     "\"hint\":\"did you mean 'timestamp'?\"}\n");
+    buf_free(&b);
+    diags_free(&d);
+}
+
+static void diagnostics_survive_odd_places(void **state)
+{
+    (void)state;
+    static const struct diag_pos odd[] = {
+        {"f", 1, 100, 5}, {"f", 9, 1, 1}, {"f", 2, 1, 3}, {"f", 1, 0, 0}, {"g", 1, 1, 1}, {NULL, 1, 1, 1}};
+    struct diags d;
+    diags_init(&d);
+    diags_source(&d, "f", "ab\n", 3);
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        struct buf b = BUF_INIT;
+        diag_add(&d, DIAG_WARNING, &odd[i], NULL, "a hint", "text");
+        diag_render(&d, &d.list[i], &b);
+        assert_non_null(strstr(buf_str(&b), "warning: text\n"));
+        assert_non_null(strstr(buf_str(&b), "a hint"));
+        buf_free(&b);
+    }
+    diags_free(&d);
+}
+
+static void only_ten_errors_are_kept(void **state)
+{
+    (void)state;
+    struct diags d;
+    diags_init(&d);
+    for (int i = 0; i < 25; i++)
+        diag_error(&d, ET_ECOMPILE, NULL, "D_SYNTAX", NULL, "error %d", i);
+    assert_int_equal(d.count, DIAG_MAX_ERRORS);
+    assert_int_equal(d.errors, 25);
+    diags_free(&d);
+}
+
+static void nearest_name(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"timestamp", "vtimestamp", "probefunc", "pid"};
+    assert_string_equal(diag_nearest("timestmp", names, 4), "timestamp");
+    assert_string_equal(diag_nearest("probefucn", names, 4), "probefunc");
+    assert_string_equal(diag_nearest("pdi", names, 4), "pid");
+    assert_null(diag_nearest("completely", names, 4));
+    assert_null(diag_nearest("x", names, 0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arena_holds_what_it_gave),     cmocka_unit_test(allocation_failure_is_an_error),
+        cmocka_unit_test(json_strings),                 cmocka_unit_test(integers_read_back),
+        cmocka_unit_test(hash_table_finds_all),         cmocka_unit_test(hash_of_every_length_differs),
+        cmocka_unit_test(diagnostic_shows_line_and_caret), cmocka_unit_test(diagnostics_survive_odd_places),
+        cmocka_unit_test(only_ten_errors_are_kept),     cmocka_unit_test(nearest_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

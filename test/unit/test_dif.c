@@ -1,0 +1,340 @@
+/* test_dif.c - bucket arithmetic, the binary form, the verifier. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/err.h"
+#include "dif_build.h"
+
+#define OP3(op, a, b, c) dif_abc(DIF_OP_##op, a, b, c)
+#define OPI(op, a, imm)  dif_ai(DIF_OP_##op, a, imm)
+#define OPT(op, to)      dif_t(DIF_OP_##op, to)
+
+static const struct dif_type int64 = {DIF_INT, 8}, int32 = {DIF_INT, 4}, str = {DIF_STRING, 256}, none = {0, 0};
+
+static void quantize_buckets(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t v, label;
+    } row[] = {{0, 0},   {1, 1},   {2, 2},   {3, 2},    {4, 4},   {1023, 512}, {1024, 1024}, {INT64_MAX, INT64_C(1) << 62},
+               {-1, -1}, {-2, -2}, {-3, -2}, {-4, -4}, {-1024, -1024}, {-1025, -1024},
+               {INT64_MIN + 1, -(INT64_C(1) << 62)}, {INT64_MIN, -(INT64_C(1) << 62)}};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        assert_true(dif_quantize_label(dif_quantize_bucket(row[i].v)) == row[i].label);
+    assert_int_equal(dif_quantize_bucket(INT64_MIN), 0);
+    assert_int_equal(dif_quantize_bucket(INT64_MAX), DIF_QUANTIZE_BUCKETS - 1);
+}
+
+static void lquantize_buckets(void **state)
+{
+    (void)state;
+    assert_int_equal(dif_lquantize_levels(0, 10, 1), 10);
+    assert_int_equal(dif_lquantize_levels(0, 10, 3), 3);
+    assert_int_equal(dif_lquantize_levels(0, 10, 11), 0);
+    assert_int_equal(dif_lquantize_levels(10, 10, 1), 0);
+    assert_int_equal(dif_lquantize_levels(0, 65536, 1), 0);
+    assert_int_equal(dif_lquantize_levels(INT32_MIN, INT32_MAX, 65535), 0); /* 65537 levels */
+    static const struct {
+        int64_t v;
+        unsigned bucket;
+    } row[] = {{-6, 0}, {-5, 1}, {-4, 1}, {-3, 1}, {-2, 2}, {0, 2}, {1, 3}, {4, 4}, {6, 4}, {7, 5}, {INT64_MAX, 5}, {INT64_MIN, 0}};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) /* base -5, limit 8, step 3: levels 4, upper label 7 */
+        assert_int_equal(dif_lquantize_bucket(row[i].v, -5, 8, 3), row[i].bucket);
+}
+
+static void llquantize_buckets(void **state)
+{
+    (void)state;
+    /* factor 10, magnitudes 0 to 2, 10 steps: 9 bins a magnitude, 27 a side */
+    assert_int_equal(dif_llq_nbuckets(10, 0, 2, 10), 27 * 2 + 3);
+    static const struct {
+        int64_t v;
+        unsigned bucket;
+        int64_t label;
+    } row[] = {
+        {0, 28, 0},     {1, 29, 1},     {9, 37, 9},      {10, 38, 10},    {19, 38, 10}, {20, 39, 20}, {99, 46, 90},
+        {100, 47, 100}, {999, 55, 900}, {1000, 56, 1000}, {INT64_MAX, 56, 1000}, {-1, 27, -1}, {-999, 1, -900},
+        {-1000, 0, -1000}, {INT64_MIN, 0, -1000},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        assert_int_equal(dif_llq_bucket(row[i].v, 10, 0, 2, 10), row[i].bucket);
+        assert_int_equal(dif_llq_label(row[i].bucket, 10, 0, 2, 10), row[i].label);
+    }
+    /* low 3: the middle bin holds |v| < 1000; 20 steps of width 500 in [1000, 10000): 18 bins */
+    assert_int_equal(dif_llq_nbuckets(10, 3, 3, 20), 18 * 2 + 3);
+    assert_int_equal(dif_llq_bucket(999, 10, 3, 3, 20), 19);
+    assert_int_equal(dif_llq_bucket(1499, 10, 3, 3, 20), 20);
+    assert_int_equal(dif_llq_bucket(1500, 10, 3, 3, 20), 21);
+    assert_int_equal(dif_llq_label(21, 10, 3, 3, 20), 1500);
+    assert_int_equal(dif_llq_nbuckets(10, 0, 2, 3), 0);   /* 3 does not divide 10 */
+    assert_int_equal(dif_llq_nbuckets(10, 0, 2, 15), 0);  /* 15 is no multiple of 10 */
+    assert_int_equal(dif_llq_nbuckets(1, 0, 2, 1), 0);
+    assert_int_equal(dif_llq_nbuckets(10, 0, 19, 10), 0); /* 10^20 does not fit */
+    assert_int_equal(dif_llq_nbuckets(10, 3, 2, 10), 0);
+}
+
+/* Every value lies in the bin whose label it is not nearer to zero than, and the next bin starts beyond it. */
+static void llquantize_labels_bound_their_bins(void **state)
+{
+    (void)state;
+    for (int64_t v = 0; v < 20000; v++) {
+        unsigned b = dif_llq_bucket(v, 10, 1, 3, 20), n = dif_llq_nbuckets(10, 1, 3, 20);
+        assert_true(dif_llq_label(b, 10, 1, 3, 20) <= v);
+        if (b + 1 < n)
+            assert_true(v < dif_llq_label(b + 1, 10, 1, 3, 20));
+        assert_int_equal(dif_llq_bucket(-v, 10, 1, 3, 20), n - 1 - b);
+    }
+}
+
+/* A program with a bit of everything. */
+static void sample(struct build *b)
+{
+    build_init(b);
+    uint32_t g = build_var(b, DIF_GLOBAL, int64, 0, NULL);
+    const struct dif_type keys[] = {str, int32};
+    uint32_t m = build_var(b, DIF_GLOBAL, int64, 2, keys);
+    uint32_t a = build_agg(b, DIF_AGG_COUNT, 1, keys);
+    uint32_t s = build_str(b, "hello");
+    build_clause(b);
+    build_op(b, OP3(LDARG, 1, 0, 3));
+    build_op(b, OP3(TST, 1, 0, 0));
+    build_op(b, OPT(BE, 14));
+    b->clauses[0].npred = 3;
+    build_op(b, OP3(RECB, 0, 0, 0));
+    build_op(b, OPI(SETI, 2, 7));
+    build_op(b, OPI(REC, 2, 0));
+    build_action(b, DIF_ACT_TRACE, 4, int64);
+    build_op(b, OPI(STGS, 2, g));
+    build_op(b, OPI(SETS, 3, s));
+    build_op(b, OP3(PUSHTR, 3, 0, 0));
+    build_op(b, OP3(PUSHTV, 2, 0, 0));
+    build_op(b, OPI(STGAA, 2, m));
+    build_action(b, DIF_ACT_EXPR, 6, none);
+    build_op(b, OP3(PUSHTR, 3, 0, 0));
+    build_op(b, OPI(AGG, 0, a));
+    build_action(b, DIF_ACT_AGG, 11, none);
+    build_op(b, OP3(NOP, 0, 0, 0));
+    build_end(b);
+}
+
+static int verify(const struct dif_image *img)
+{
+    struct diags d;
+    diags_init(&d);
+    int err = dif_verify(img, &d);
+    assert_int_equal(err != 0, d.errors != 0);
+    diags_free(&d);
+    return err;
+}
+
+static void image_survives_its_binary_form(void **state)
+{
+    (void)state;
+    static struct build b;
+    struct buf bytes = BUF_INIT, again = BUF_INIT, text = BUF_INIT, text2 = BUF_INIT;
+    struct dif_image img;
+    struct diags d;
+    diags_init(&d);
+    sample(&b);
+    assert_int_equal(verify(&b.img), 0);
+    assert_int_equal(dif_encode(&b.img, &bytes), 0);
+    dif_image_init(&img);
+    assert_int_equal(dif_decode(&img, bytes.data, bytes.len, &d), 0);
+    assert_int_equal(verify(&img), 0);
+    assert_int_equal(dif_encode(&img, &again), 0);
+    assert_int_equal(again.len, bytes.len);
+    assert_memory_equal(again.data, bytes.data, bytes.len);
+    dif_disasm(&b.img, &text);
+    dif_disasm(&img, &text2);
+    assert_string_equal(buf_str(&text), buf_str(&text2));
+    assert_non_null(strstr(buf_str(&text), "seti    %r2, 7"));
+    dif_image_free(&img);
+    buf_free(&bytes);
+    buf_free(&again);
+    buf_free(&text);
+    buf_free(&text2);
+    diags_free(&d);
+}
+
+/* Every shorter form, and every form with one byte changed, is refused or is still a sound image: never a crash. */
+static void damaged_images_are_refused_or_sound(void **state)
+{
+    (void)state;
+    static struct build b;
+    struct buf bytes = BUF_INIT;
+    unsigned refused = 0, changed = 0;
+    sample(&b);
+    assert_int_equal(dif_encode(&b.img, &bytes), 0);
+    for (size_t i = 0; i < bytes.len * 9; i++) {
+        size_t n = i < bytes.len ? i : bytes.len;
+        char *copy = malloc(n ? n : 1); /* of its own size, so that a sanitizer sees reads past the end */
+        struct dif_image img;
+        struct diags d;
+        memcpy(copy, bytes.data, n);
+        if (i >= bytes.len)
+            copy[i % bytes.len] = (char)(copy[i % bytes.len] ^ (1 << (i / bytes.len - 1)));
+        diags_init(&d);
+        dif_image_init(&img);
+        int err = dif_decode(&img, copy, n, &d);
+        if (err == 0)
+            err = dif_verify(&img, &d);
+        if (i < bytes.len)
+            assert_int_not_equal(err, 0);
+        else
+            changed++;
+        refused += err != 0;
+        struct buf text = BUF_INIT;
+        if (err == 0)
+            dif_disasm(&img, &text);
+        buf_free(&text);
+        dif_image_free(&img);
+        diags_free(&d);
+        free(copy);
+    }
+    assert_true(refused > bytes.len + changed / 3);
+    buf_free(&bytes);
+}
+
+static void verifier_refuses(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what;
+        uint32_t code[6]; /* ends at 0; RET is added */
+    } row[] = {
+        {"unknown opcode", {0xff000000}},
+        {"register 16", {OP3(MOV, 16, 0, 0)}},
+        {"register 16 as source", {OP3(MOV, 0, 16, 0)}},
+        {"third register", {OP3(ADD, 0, 0, 16)}},
+        {"backward branch", {OP3(MOV, 0, 1, 0), OPT(BA, 0)}},
+        {"branch to itself", {OPT(BA, 0)}},
+        {"branch out", {OPT(BE, 7)}},
+        {"dead code", {OPT(BA, 2), OP3(MOV, 0, 1, 0)}},
+        {"integer table", {OPI(SETX, 0, 0)}},
+        {"string table", {OPI(SETS, 0, 9)}},
+        {"argument 10", {OP3(LDARG, 0, 0, 10)}},
+        {"built-in", {OPI(LDB, 0, DIF_NBUILTINS)}},
+        {"variable", {OPI(LDGS, 0, 9)}},
+        {"variable of another scope", {OPI(LDTS, 0, 0)}},
+        {"associative as scalar", {OPI(LDGS, 0, 1)}},
+        {"associative without tuple", {OPI(LDGAA, 0, 1)}},
+        {"tuple of the wrong kind", {OP3(PUSHTV, 0, 0, 0), OP3(PUSHTV, 0, 0, 0), OPI(LDGAA, 0, 1)}},
+        {"tuple too long", {OP3(PUSHTR, 0, 0, 0), OP3(PUSHTV, 0, 0, 0), OP3(PUSHTV, 0, 0, 0), OPI(LDGAA, 0, 1)}},
+        {"add to a string", {OPI(ADDGS, 0, 2)}},
+        {"aggregation", {OPI(AGG, 0, 1)}},
+        {"aggregation without key", {OPI(AGG, 0, 0)}},
+        {"subroutine", {OPI(CALL, 0, DIF_NSUBRS)}},
+        {"subroutine without argument", {OPI(CALL, 0, DIF_SUBR_copyinstr)}},
+        {"string for a number", {OP3(PUSHTR, 0, 0, 0), OP3(PUSHTR, 0, 0, 0), OPI(CALL, 0, DIF_SUBR_copyinstr)}},
+        {"record that was not announced", {OPI(REC, 0, 0)}},
+        {"extension of 3 bytes", {OP3(EXTS, 0, 0, 3)}},
+        {"tuples that differ where ways meet", {OPT(BE, 2), OP3(PUSHTV, 0, 0, 0), OP3(MOV, 0, 1, 0)}},
+        {"ret with operands", {OP3(RET, 1, 0, 0)}},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        static struct build b;
+        const struct dif_type keys[] = {str, int64};
+        build_init(&b);
+        build_var(&b, DIF_GLOBAL, int64, 0, NULL);
+        build_var(&b, DIF_GLOBAL, int64, 2, keys);
+        build_var(&b, DIF_GLOBAL, str, 0, NULL);
+        build_agg(&b, DIF_AGG_SUM, 1, keys);
+        build_clause(&b);
+        for (int k = 0; row[i].code[k] != 0; k++)
+            build_op(&b, row[i].code[k]);
+        build_end(&b);
+        if (verify(&b.img) != ET_EVERIFY)
+            fail_msg("accepted: %s", row[i].what);
+    }
+}
+
+static void verifier_checks_records(void **state)
+{
+    (void)state;
+    /* one part is announced; what the code writes: */
+    const struct {
+        uint32_t code[6];
+        int ok;
+    } row[] = {
+        {{OP3(RECB, 0, 0, 0), OPI(REC, 0, 0)}, 1},
+        {{OPT(BE, 3), OP3(RECB, 0, 0, 0), OPI(REC, 0, 0)}, 1},              /* all or nothing */
+        {{OP3(RECB, 0, 0, 0)}, 0},                                           /* nothing written */
+        {{OP3(RECB, 0, 0, 0), OPI(REC, 0, 0), OPI(REC, 0, 1)}, 0},           /* one too many */
+        {{OP3(RECB, 0, 0, 0), OPI(REC, 0, 0), OPI(REC, 0, 0)}, 0},           /* twice */
+        {{OP3(RECB, 0, 0, 0), OPT(BE, 3), OPI(REC, 0, 0)}, 0},               /* left unfinished */
+        {{OP3(RECB, 0, 0, 0), OP3(RECB, 0, 0, 0), OPI(REC, 0, 0)}, 0},
+        {{OPT(BE, 2), OP3(RECB, 0, 0, 0), OP3(MOV, 0, 1, 0), OPI(REC, 0, 0)}, 0}, /* begun on one way only */
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        static struct build b;
+        build_init(&b);
+        build_clause(&b);
+        for (int k = 0; row[i].code[k] != 0; k++)
+            build_op(&b, row[i].code[k]);
+        build_action(&b, DIF_ACT_TRACE, 0, int64);
+        build_end(&b);
+        if ((verify(&b.img) == 0) != row[i].ok)
+            fail_msg("row %zu", i);
+    }
+}
+
+static void verifier_checks_tables(void **state)
+{
+    (void)state;
+    static struct build b;
+#define REFUSED(change)                                                                            \
+    do {                                                                                           \
+        sample(&b);                                                                                \
+        change;                                                                                    \
+        if (verify(&b.img) != ET_EVERIFY)                                                          \
+            fail_msg("accepted: %s", #change);                                                     \
+    } while (0)
+    REFUSED(b.img.strsize = 1);
+    REFUSED(b.img.strsize = 1 << 20);
+    REFUSED(b.img.builtins = 1u << 31);
+    REFUSED(b.vars[0].type.size = 3);
+    REFUSED(b.vars[0].type.kind = 9);
+    REFUSED(b.vars[0].scope = 4);
+    REFUSED(b.vars[0].name = 99);
+    REFUSED(b.vars[1].scope = DIF_CLAUSE);
+    REFUSED(b.vars[1].keys.key[0].size = 257);
+    REFUSED(b.aggs[0].func = 77);
+    REFUSED(b.aggs[0].func = DIF_AGG_LQUANTIZE);
+    REFUSED(b.parts[0].size = 0);
+    REFUSED(b.actions[0].kind = 0);
+    REFUSED(b.actions[0].kind = DIF_ACT_PRINTA);
+    REFUSED(b.actions[0].nparts = 0);
+    REFUSED(b.actions[0].part = 1);
+    REFUSED(b.actions[1].pc = 0);
+    REFUSED(b.actions[1].npc = 100);
+    REFUSED(b.actions[1].format = 1000);
+    REFUSED(b.clauses[0].ncode = 1000);
+    REFUSED(b.clauses[0].ncode -= 1);
+    REFUSED(b.clauses[0].npred = 15);
+    REFUSED(b.clauses[0].records = false);
+    REFUSED(b.clauses[0].name = 1000);
+    REFUSED(b.clauses[0].nactions = 9);
+#undef REFUSED
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quantize_buckets),
+        cmocka_unit_test(lquantize_buckets),
+        cmocka_unit_test(llquantize_buckets),
+        cmocka_unit_test(llquantize_labels_bound_their_bins),
+        cmocka_unit_test(image_survives_its_binary_form),
+        cmocka_unit_test(damaged_images_are_refused_or_sound),
+        cmocka_unit_test(verifier_refuses),
+        cmocka_unit_test(verifier_checks_records),
+        cmocka_unit_test(verifier_checks_tables),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,567 @@
+/* test_engine.c - clauses run as the instructions say, faults are caught, counts are exact, and threads do not lose anything. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "dif_build.h"
+#include "engine/dyn.h"
+#include "engine/engine.h"
+
+#define OP3(op, a, b, c) dif_abc(DIF_OP_##op, a, b, c)
+#define OPI(op, a, imm)  dif_ai(DIF_OP_##op, a, imm)
+#define OPT(op, to)      dif_t(DIF_OP_##op, to)
+
+static const struct dif_type int64 = {DIF_INT, 8}, int32 = {DIF_INT, 4}, str = {DIF_STRING, 256}, none = {0, 0};
+static const struct engine_probe a_probe = {7, "prov", "mod", "func", "name"};
+
+static struct engine *engine_of(struct build *b, uint64_t size)
+{
+    struct engine_options opt = {.threads = 64, .bufsize = size, .aggsize = size, .dynvarsize = 1 << 20, .pid = 42};
+    struct engine *e = NULL;
+    struct buf bytes = BUF_INIT;
+    struct dif_image img;
+    struct diags d;
+    diags_init(&d);
+    dif_image_init(&img);
+    assert_int_equal(dif_encode(&b->img, &bytes), 0);
+    assert_int_equal(dif_decode(&img, bytes.data, bytes.len, &d), 0);
+    if (dif_verify(&img, &d) != 0)
+        fail_msg("%s", d.list[0].text);
+    assert_int_equal(engine_create(&img, &opt, &e, &d), 0);
+    engine_set_phase(e, ENGINE_RUNNING);
+    buf_free(&bytes);
+    diags_free(&d);
+    return e;
+}
+
+static uint64_t arg_is_its_number(struct engine_ctx *ctx, unsigned n)
+{
+    static const char text[] = "lists:map/2";
+    if (n == 9) {
+        engine_ctx_range(ctx, text, sizeof text);
+        return (uint64_t)(uintptr_t)text;
+    }
+    return n;
+}
+
+static void fire(struct engine *e, uint32_t clause)
+{
+    struct engine_thread *t = engine_thread_self();
+    struct engine_ctx ctx = {.probe = &a_probe, .arg = arg_is_its_number, .self = 1};
+    struct engine_binding b = {5, clause};
+    engine_enter(t);
+    engine_fire(e, t, &ctx, &b, 1);
+    engine_leave(t);
+}
+
+static void drain_all(struct engine *e, unsigned what, struct buf *out)
+{
+    static struct engine_mark m;
+    engine_flip(e, what);
+    engine_mark(&m);
+    while (!engine_quiet(&m))
+        ;
+    while (!engine_drain(e, what, 1 << 16, out))
+        ;
+}
+
+static uint32_t u32(const char *p)
+{
+    uint32_t v;
+    memcpy(&v, p, 4);
+    return v;
+}
+
+static uint64_t u64(const char *p)
+{
+    uint64_t v;
+    memcpy(&v, p, 8);
+    return v;
+}
+
+/* Runs code whose last action traces register 0 as an int64; returns that, or the fault code plus 1000. */
+static uint64_t run(struct build *b, const uint32_t *code)
+{
+    struct buf out = BUF_INIT;
+    build_clause(b);
+    for (int k = 0; code[k] != 0; k++)
+        build_op(b, code[k]);
+    build_op(b, OP3(RECB, 0, 0, 0));
+    build_op(b, OPI(REC, 0, 0));
+    build_action(b, DIF_ACT_TRACE, 0, int64);
+    build_end(b);
+    struct engine *e = engine_of(b, 1 << 16);
+    fire(e, b->img.nclauses - 1);
+    drain_all(e, ENGINE_PRINCIPAL, &out);
+    assert_true(out.len >= 8 + 24 + 8);
+    assert_int_equal(out.data[0], ENGINE_PRINCIPAL);
+    const char *rec = out.data + 8;
+    bool fault = u32(rec + 4) == ENGINE_EPID_FAULT;
+    assert_int_equal(fault ? u32(rec + 24) : u32(rec + 4), 5);
+    uint64_t v = fault ? 1000 + u32(rec + 24 + 12) : u64(rec + 24);
+    buf_free(&out);
+    engine_destroy(e);
+    return v;
+}
+
+static void instructions(void **state)
+{
+    (void)state;
+    const struct {
+        uint32_t code[10];
+        uint64_t value;
+    } row[] = {
+        {{OPI(SETI, 0, 0xffff)}, UINT64_MAX},
+        {{OPI(SETX, 0, 0)}, 0x123456789abcdef0},
+        {{OPI(SETI, 1, 6), OPI(SETI, 2, 7), OP3(MUL, 0, 1, 2)}, 42},
+        {{OPI(SETI, 1, 0xfff9), OPI(SETI, 2, 2), OP3(SDIV, 0, 1, 2)}, (uint64_t)-3},
+        {{OPI(SETI, 1, 0xfff9), OPI(SETI, 2, 2), OP3(SREM, 0, 1, 2)}, (uint64_t)-1},
+        {{OPI(SETI, 1, 0xfff9), OPI(SETI, 2, 2), OP3(UDIV, 0, 1, 2)}, UINT64_MAX / 2 - 3},
+        {{OPI(SETI, 1, 0xfff9), OPI(SETI, 2, 2), OP3(UREM, 0, 1, 2)}, 1},
+        {{OPI(SETX, 1, 1), OPI(SETI, 2, 0xffff), OP3(SDIV, 0, 1, 2)}, (uint64_t)INT64_MIN},
+        {{OPI(SETX, 1, 1), OPI(SETI, 2, 0xffff), OP3(SREM, 0, 1, 2)}, 0},
+        {{OPI(SETI, 1, 1), OP3(SDIV, 0, 1, 2)}, 1000 + ENGINE_FAULT_DIVZERO},
+        {{OPI(SETI, 1, 1), OP3(UREM, 0, 1, 2)}, 1000 + ENGINE_FAULT_DIVZERO},
+        {{OPI(SETI, 1, 0xffff), OPI(SETI, 2, 65), OP3(SLL, 0, 1, 2)}, (uint64_t)-2},
+        {{OPI(SETI, 1, 0xfffe), OPI(SETI, 2, 1), OP3(SRA, 0, 1, 2)}, UINT64_MAX},
+        {{OPI(SETI, 1, 0xfffe), OPI(SETI, 2, 1), OP3(SRL, 0, 1, 2)}, INT64_MAX},
+        {{OPI(SETI, 1, 0x1ff), OP3(EXTS, 0, 1, 1)}, UINT64_MAX},
+        {{OPI(SETI, 1, 0x1ff), OP3(EXTU, 0, 1, 1)}, 0xff},
+        {{OP3(NOT, 0, 0, 0)}, UINT64_MAX},
+        {{OPI(SETI, 0, 1), OPI(SETI, 1, 0xffff), OP3(CMP, 1, 0, 0), OPT(BL, 5), OPI(SETI, 0, 9)}, 1},
+        {{OPI(SETI, 0, 1), OPI(SETI, 1, 0xffff), OP3(CMP, 1, 0, 0), OPT(BLU, 5), OPI(SETI, 0, 9)}, 9},
+        {{OPI(SETI, 0, 1), OPI(SETI, 1, 0xffff), OP3(CMP, 1, 0, 0), OPT(BGU, 5), OPI(SETI, 0, 9)}, 1},
+        {{OPI(SETI, 0, 1), OP3(TST, 2, 0, 0), OPT(BE, 4), OPI(SETI, 0, 9)}, 1},
+        {{OPI(SETI, 0, 1), OP3(TST, 2, 0, 0), OPT(BE, 4), OP3(NOT, 0, 0, 0), OP3(NOT, 0, 0, 0)}, (uint64_t)-2},
+        {{OPI(SETS, 1, 1), OPI(SETS, 2, 2), OP3(SCMP, 1, 2, 0), OPI(SETI, 0, 1), OPT(BL, 6), OPI(SETI, 0, 9)}, 1},
+        {{OPI(SETS, 1, 1), OP3(SCMP, 1, 2, 0), OPI(SETI, 0, 1), OPT(BG, 5), OPI(SETI, 0, 9)}, 1}, /* against NULL */
+        {{OP3(LDARG, 0, 0, 3)}, 3},
+        {{OPI(LDB, 0, DIF_BUILTIN_pid)}, 42},
+        {{OPI(LDB, 0, DIF_BUILTIN_id)}, 7},
+        {{OPI(LDB, 0, DIF_BUILTIN_epid)}, 5},
+        {{OPI(LDB, 1, DIF_BUILTIN_probefunc), OP3(LDUB, 0, 1, 0)}, 'f'},
+        {{OP3(LDARG, 1, 0, 9), OP3(LDSB, 0, 1, 0)}, 'l'},
+        {{OP3(LDARG, 1, 0, 9), OP3(PUSHTV, 1, 0, 0), OPI(CALL, 1, DIF_SUBR_strlen), OP3(MOV, 0, 1, 0)}, 11},
+        {{OP3(LDARG, 1, 0, 9), OPI(SETI, 2, 6), OP3(PUSHTV, 1, 0, 0), OP3(PUSHTV, 2, 0, 0), OPI(CALL, 1, DIF_SUBR_copyinstr),
+          OP3(PUSHTR, 1, 0, 0), OPI(CALL, 0, DIF_SUBR_strlen)}, 5},
+        {{OPI(SETS, 1, 1), OPI(SETS, 2, 2), OP3(PUSHTR, 1, 0, 0), OP3(PUSHTR, 2, 0, 0), OPI(CALL, 1, DIF_SUBR_strjoin),
+          OP3(PUSHTR, 1, 0, 0), OPI(CALL, 0, DIF_SUBR_strlen)}, 7},
+        {{OP3(LDUB, 0, 1, 0)}, 1000 + ENGINE_FAULT_BADADDR},
+        {{OPI(SETX, 1, 0), OP3(LDUB, 0, 1, 0)}, 1000 + ENGINE_FAULT_BADADDR},
+        {{OPI(SETI, 1, 1), OPI(SETS, 0, 1), OP3(ADD, 0, 0, 1), OP3(LDX, 0, 0, 0)}, 1000 + ENGINE_FAULT_BADALIGN},
+        {{OPI(SETX, 1, 0), OP3(PUSHTV, 1, 0, 0), OPI(CALL, 0, DIF_SUBR_copyinstr)}, 1000 + ENGINE_FAULT_BADADDR},
+        {{OPI(SETI, 0, 5), OPI(STGS, 0, 0), OPI(ADDGS, 0, 0), OPI(LDGS, 0, 0)}, 10},
+        {{OPI(LDTS, 0, 2)}, 0},
+        {{OPI(SETI, 0, 8), OPI(STTS, 0, 2), OPI(ADDTS, 0, 2), OPI(LDTS, 0, 2)}, 16},
+        {{OPI(SETI, 0, 8), OPI(STTS, 0, 2), OP3(NOT, 0, 0, 0), OPI(SETI, 0, 0), OPI(STTS, 0, 2), OPI(LDTS, 0, 2)}, 0},
+        {{OPI(SETI, 0, 8), OPI(STLS, 0, 3), OPI(SETI, 0, 0), OPI(LDLS, 0, 3)}, 8},
+        {{OPI(SETS, 1, 1), OPI(STGS, 1, 1), OPI(LDGS, 1, 1), OP3(PUSHTR, 1, 0, 0), OPI(CALL, 0, DIF_SUBR_strlen)}, 3},
+        {{OPI(LDGS, 1, 1), OP3(PUSHTR, 1, 0, 0), OPI(CALL, 0, DIF_SUBR_strlen)}, 0}, /* never set: "" */
+        {{OPI(STGS, 1, 1), OPI(LDGS, 1, 1), OP3(PUSHTR, 1, 0, 0), OPI(CALL, 0, DIF_SUBR_strlen)},
+         1000 + ENGINE_FAULT_BADADDR}, /* set to NULL */
+        {{OPI(SETI, 0, 300), OPI(STGS, 0, 4), OPI(LDGS, 0, 4)}, 44}, /* a one-byte unsigned variable */
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        static struct build b;
+        build_init(&b);
+        build_int(&b, 0x123456789abcdef0);
+        build_int(&b, (uint64_t)INT64_MIN);
+        build_str(&b, "abc");
+        build_str(&b, "abcd");
+        build_var(&b, DIF_GLOBAL, int64, 0, NULL);
+        build_var(&b, DIF_GLOBAL, str, 0, NULL);
+        build_var(&b, DIF_THREAD, int64, 0, NULL);
+        build_var(&b, DIF_CLAUSE, int64, 0, NULL);
+        build_var(&b, DIF_GLOBAL, (struct dif_type){DIF_UINT, 1}, 0, NULL);
+        uint64_t v = run(&b, row[i].code);
+        if (v != row[i].value)
+            fail_msg("row %zu: %llx, not %llx", i, (unsigned long long)v, (unsigned long long)row[i].value);
+    }
+}
+
+/* m["k", 7] = 5; m["k", 7] += 5; the value; then 0 frees it. */
+static void associative_arrays(void **state)
+{
+    (void)state;
+    static struct build b;
+    const struct dif_type keys[] = {str, int32};
+    build_init(&b);
+    uint32_t k = build_str(&b, "k"), m = build_var(&b, DIF_GLOBAL, int64, 2, keys);
+#define KEY OPI(SETS, 1, k), OPI(SETI, 2, 7), OP3(PUSHTR, 1, 0, 0), OP3(PUSHTV, 2, 0, 0)
+    const uint32_t code[] = {OPI(SETI, 0, 5), KEY, OPI(STGAA, 0, m), KEY, OPI(ADDGAA, 0, m), KEY, OPI(LDGAA, 0, m), 0};
+    assert_int_equal(run(&b, code), 10);
+    build_init(&b);
+    build_str(&b, "k");
+    build_var(&b, DIF_GLOBAL, int64, 2, keys);
+    const uint32_t freed[] = {OPI(SETI, 0, 5), KEY, OPI(STGAA, 0, m), KEY, OPI(STGAA, 3, m), KEY, OPI(LDGAA, 0, m), 0};
+    assert_int_equal(run(&b, freed), 0);
+#undef KEY
+}
+
+static void fault_says_where(void **state)
+{
+    (void)state;
+    static struct build b;
+    struct buf out = BUF_INIT;
+    build_init(&b);
+    build_var(&b, DIF_GLOBAL, int64, 0, NULL);
+    build_clause(&b);
+    build_op(&b, OPI(SETI, 0, 1));
+    build_op(&b, OPI(STGS, 0, 0));
+    build_action(&b, DIF_ACT_EXPR, 0, none);
+    build_op(&b, OP3(RECB, 0, 0, 0));
+    build_op(&b, OPI(SETX, 1, build_int(&b, 0xbad)));
+    build_op(&b, OP3(LDUB, 0, 1, 0));
+    build_op(&b, OPI(REC, 0, 0));
+    build_action(&b, DIF_ACT_TRACE, 3, int64);
+    build_end(&b);
+    struct engine *e = engine_of(&b, 1 << 16);
+    struct engine_counts c;
+    fire(e, 0);
+    drain_all(e, ENGINE_PRINCIPAL, &out);
+    const char *rec = out.data + 8;
+    assert_int_equal(u32(rec), 48);
+    assert_int_equal(u32(rec + 4), ENGINE_EPID_FAULT);
+    assert_int_equal(u32(rec + 24), 5);                    /* epid */
+    assert_int_equal(u32(rec + 28), 2);                    /* second action */
+    assert_int_equal(u32(rec + 32), 4);                    /* its second instruction */
+    assert_int_equal(u32(rec + 36), ENGINE_FAULT_BADADDR);
+    assert_int_equal(u64(rec + 40), 0xbad);
+    engine_counts(e, &c);
+    assert_int_equal(c.errors, 1);
+    assert_int_equal(c.recorded, 0);
+    buf_free(&out);
+    engine_destroy(e);
+}
+
+/* A clause that counts by key, sums and records; fired from several threads while another flips and drains. */
+enum { THREADS = 4, ROUNDS = 40000 };
+
+static void counting_program(struct build *b)
+{
+    build_init(b);
+    uint32_t count = build_agg(b, DIF_AGG_COUNT, 1, &str), sum = build_agg(b, DIF_AGG_SUM, 0, NULL);
+    uint32_t total = build_var(b, DIF_GLOBAL, int64, 0, NULL), slot = build_var(b, DIF_GLOBAL, int64, 1, &str);
+    build_clause(b);
+    build_op(b, OP3(RECB, 0, 0, 0));
+    build_op(b, OP3(LDARG, 1, 0, 9));
+    build_op(b, OPI(SETI, 2, 3));
+    build_op(b, OPI(REC, 2, 0));
+    build_action(b, DIF_ACT_TRACE, 1, int64);
+    build_op(b, OP3(PUSHTR, 1, 0, 0));
+    build_op(b, OPI(AGG, 0, count));
+    build_action(b, DIF_ACT_AGG, 4, none);
+    build_op(b, OP3(PUSHTV, 2, 0, 0));
+    build_op(b, OPI(AGG, 0, sum));
+    build_action(b, DIF_ACT_AGG, 6, none);
+    build_op(b, OPI(SETI, 3, 1));
+    build_op(b, OPI(ADDGS, 3, total));
+    build_op(b, OPI(SETI, 3, 1));
+    build_op(b, OP3(PUSHTR, 1, 0, 0));
+    build_op(b, OPI(ADDGAA, 3, slot));
+    build_action(b, DIF_ACT_EXPR, 8, none);
+    build_end(b);
+    build_clause(b); /* shows the totals */
+    build_op(b, OP3(RECB, 0, 0, 0));
+    build_op(b, OPI(LDGS, 0, total));
+    build_op(b, OPI(REC, 0, 0));
+    build_action(b, DIF_ACT_TRACE, 1, int64);
+    build_op(b, OP3(LDARG, 1, 0, 9));
+    build_op(b, OP3(PUSHTR, 1, 0, 0));
+    build_op(b, OPI(LDGAA, 0, slot));
+    build_op(b, OPI(REC, 0, 1));
+    build_action(b, DIF_ACT_TRACE, 3, int64);
+    build_end(b);
+}
+
+static void *fire_many(void *e)
+{
+    for (int i = 0; i < ROUNDS; i++)
+        fire(e, 0);
+    return NULL;
+}
+
+static void read_totals(const struct buf *out, uint64_t *records, uint64_t *value)
+{
+    const char *p = out->data, *end = out->data + out->len;
+    while (p < end) {
+        unsigned kind = (unsigned char)p[0];
+        const char *r = p + 8, *stop = r + u32(p + 4);
+        for (; r < stop; r += u32(r)) {
+            if (kind == ENGINE_PRINCIPAL)
+                ++*records;
+            else
+                value[u32(r + 4)] += u64(r + 16);
+        }
+        p = stop;
+    }
+}
+
+static void threads_lose_nothing(void **state)
+{
+    (void)state;
+    static struct build b;
+    counting_program(&b);
+    struct engine *e = engine_of(&b, 64 << 10); /* small, so that records drop */
+    pthread_t thread[THREADS];
+    uint64_t records = 0, value[2] = {0, 0};
+    struct buf out = BUF_INIT;
+    struct engine_counts c;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, fire_many, e), 0);
+    do {
+        buf_reset(&out);
+        drain_all(e, ENGINE_PRINCIPAL | ENGINE_AGGS, &out);
+        read_totals(&out, &records, value);
+        engine_counts(e, &c);
+    } while (c.fired < THREADS * ROUNDS);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(thread[i], NULL);
+    for (int i = 0; i < 2; i++) { /* both halves */
+        buf_reset(&out);
+        drain_all(e, ENGINE_PRINCIPAL | ENGINE_AGGS, &out);
+        read_totals(&out, &records, value);
+    }
+    engine_counts(e, &c);
+    assert_int_equal(c.fired, THREADS * ROUNDS);
+    assert_int_equal(records, c.recorded);
+    assert_int_equal(c.recorded + c.drop[ENGINE_DROP_PRINCIPAL], c.fired);
+    assert_int_equal(c.updates, c.recorded * 2); /* a dropped record ends its clause */
+    assert_int_equal(value[0], c.recorded);
+    assert_int_equal(value[1], c.recorded * 3);
+    assert_false(engine_pending(e, ENGINE_PRINCIPAL | ENGINE_AGGS));
+    fire(e, 1); /* global and associative sums, each added to by all threads */
+    buf_reset(&out);
+    drain_all(e, ENGINE_PRINCIPAL, &out);
+    assert_int_equal(u64(out.data + 8 + 24), c.recorded);
+    assert_int_equal(u64(out.data + 8 + 32) + c.drop[ENGINE_DROP_DYNAMIC], c.recorded);
+    buf_free(&out);
+    engine_destroy(e);
+}
+
+static void full_table_counts_drops(void **state)
+{
+    (void)state;
+    static struct build b;
+    build_init(&b);
+    build_agg(&b, DIF_AGG_QUANTIZE, 1, &int64);
+    build_var(&b, DIF_GLOBAL, int64, 0, NULL);
+    build_clause(&b);
+    build_op(&b, OPI(SETI, 0, 1));
+    build_op(&b, OPI(ADDGS, 0, 0)); /* a new key each time */
+    build_op(&b, OP3(PUSHTV, 0, 0, 0));
+    build_op(&b, OP3(PUSHTV, 0, 0, 0));
+    build_op(&b, OPI(SETI, 1, 1));
+    build_op(&b, OP3(PUSHTV, 1, 0, 0));
+    build_op(&b, OPI(AGG, 0, 0));
+    build_action(&b, DIF_ACT_AGG, 0, none);
+    build_end(&b);
+    struct engine *e = engine_of(&b, 64 << 10);
+    struct engine_counts c;
+    struct buf out = BUF_INIT;
+    for (int i = 0; i < 1000; i++)
+        fire(e, 0);
+    engine_counts(e, &c);
+    assert_int_equal(c.updates + c.drop[ENGINE_DROP_AGG], 1000);
+    assert_in_range(c.updates, 40, 64); /* of 1,040 bytes each */
+    assert_true(engine_pressed(e, ENGINE_AGGS));
+    drain_all(e, ENGINE_AGGS, &out);
+    fire(e, 0); /* room again */
+    uint64_t before = c.updates;
+    engine_counts(e, &c);
+    assert_int_equal(c.updates, before + 1);
+    buf_free(&out);
+    engine_destroy(e);
+}
+
+static void exit_ends_firing(void **state)
+{
+    (void)state;
+    static struct build b;
+    struct engine_counts c;
+    build_init(&b);
+    for (int i = 0; i < 2; i++) {
+        build_clause(&b);
+        build_op(&b, OP3(RECB, 0, 0, 0));
+        build_op(&b, OPI(REC, 0, 0));
+        build_op(&b, OP3(EXIT, 0, 0, 0));
+        build_action(&b, DIF_ACT_EXIT, 1, int32);
+        build_end(&b);
+    }
+    struct engine *e = engine_of(&b, 1 << 16);
+    struct engine_thread *t = engine_thread_self();
+    struct engine_ctx ctx = {.probe = &a_probe};
+    const struct engine_binding both[] = {{1, 0}, {2, 1}};
+    engine_enter(t);
+    engine_fire(e, t, &ctx, both, 2); /* the second clause does not run */
+    engine_fire(e, t, &ctx, both, 2); /* nor does anything later */
+    engine_set_phase(e, ENGINE_END);
+    engine_fire(e, t, &ctx, both, 2); /* END runs whole */
+    engine_set_phase(e, ENGINE_STOPPED);
+    engine_fire(e, t, &ctx, both, 2);
+    engine_leave(t);
+    engine_counts(e, &c);
+    assert_int_equal(c.recorded, 3);
+    assert_true(engine_exiting(e));
+    engine_destroy(e);
+}
+
+static void error_probe_fires(void **state)
+{
+    (void)state;
+    static struct build b;
+    static const struct engine_binding on_error[] = {{9, 1}, {10, 2}};
+    static const struct engine_probe error = {3, "dtrace", "", "", "ERROR"};
+    struct buf out = BUF_INIT;
+    struct engine_counts c;
+    build_init(&b);
+    build_clause(&b);
+    build_op(&b, OP3(SDIV, 0, 0, 0));
+    build_action(&b, DIF_ACT_EXPR, 0, none);
+    build_end(&b);
+    build_clause(&b); /* ERROR: trace(arg4) */
+    build_op(&b, OP3(RECB, 0, 0, 0));
+    build_op(&b, OP3(LDARG, 0, 0, 4));
+    build_op(&b, OPI(REC, 0, 0));
+    build_action(&b, DIF_ACT_TRACE, 1, int64);
+    build_end(&b);
+    build_clause(&b); /* ERROR: faults itself */
+    build_op(&b, OP3(SDIV, 0, 0, 0));
+    build_action(&b, DIF_ACT_EXPR, 0, none);
+    build_end(&b);
+    struct engine *e = engine_of(&b, 1 << 16);
+    engine_set_error_bindings(e, on_error, 2, &error);
+    fire(e, 0);
+    drain_all(e, ENGINE_PRINCIPAL, &out);
+    assert_int_equal(u32(out.data + 8 + 4), ENGINE_EPID_FAULT);
+    const char *second = out.data + 8 + 48;
+    assert_int_equal(u32(second + 4), 9);
+    assert_int_equal(u64(second + 24), ENGINE_FAULT_DIVZERO);
+    engine_counts(e, &c);
+    assert_int_equal(c.drop[ENGINE_DROP_DBLERROR], 1);
+    buf_free(&out);
+    engine_destroy(e);
+}
+
+static void too_large_for_its_buffer(void **state)
+{
+    (void)state;
+    static struct build b;
+    struct diags d;
+    struct engine *e = NULL;
+    struct engine_options opt = {.threads = 1, .bufsize = 64, .aggsize = 1 << 16, .dynvarsize = 1 << 16};
+    build_init(&b);
+    build_clause(&b);
+    build_op(&b, OP3(RECB, 0, 0, 0));
+    build_op(&b, OPI(REC, 0, 0));
+    build_action(&b, DIF_ACT_TRACE, 1, str);
+    build_end(&b);
+    diags_init(&d);
+    assert_int_equal(engine_create(&b.img, &opt, &e, &d), ET_ELIMIT);
+    assert_non_null(strstr(d.list[0].text, "Enabling exceeds size of buffer"));
+    diags_free(&d);
+}
+
+/* -- the dynamic store on its own ------------------------------------------------------------------------- */
+
+static void store_holds_its_measure(void **state)
+{
+    (void)state;
+    struct dyn d;
+    size_t size = dyn_size(&d, 1 << 20, 8, 8);
+    void *mem = aligned_alloc(64, (size + 63) & ~(size_t)63);
+    memset(mem, 0, size);
+    dyn_place(&d, mem);
+    uint64_t slots = (uint64_t)d.nbuckets * 8, full = 0, val, n;
+    uint32_t len;
+    for (n = 0; n < slots && full == 0; n++) {
+        enum dyn_result r = dyn_set(&d, &n, 8, hash_bytes(&n, 8), &n, 8);
+        full += r == DYN_FULL;
+    }
+    assert_true(n > slots / 100 * 85); /* two choices of eight: fills well before an insert finds no room */
+    for (uint64_t k = 0; k < n - full; k++) {
+        assert_int_equal(dyn_get(&d, &k, 8, hash_bytes(&k, 8), &val, &len), DYN_OK);
+        assert_int_equal(val, k);
+    }
+    for (uint64_t k = 0; k < n - full; k++)
+        assert_int_equal(dyn_del(&d, &k, 8, hash_bytes(&k, 8)), DYN_OK);
+    assert_int_equal(dyn_count(&d), 0);
+    val = 1;
+    assert_int_equal(dyn_get(&d, &val, 8, hash_bytes(&val, 8), &val, &len), DYN_ABSENT);
+    free(mem);
+}
+
+/* Threads add to, delete and read the same few keys. One slot a key, whatever happens. */
+struct churn {
+    struct dyn *d;
+    unsigned seed;
+    uint64_t torn;
+};
+
+static void *churn(void *arg)
+{
+    struct churn *c = arg;
+    for (int i = 0; i < 100000; i++) {
+        uint64_t key = (uint64_t)(rand_r(&c->seed) % 16), hash = hash_bytes(&key, 8);
+        unsigned char val[64], want[64];
+        uint32_t len;
+        switch (rand_r(&c->seed) % 3) {
+        case 0:
+            memset(val, rand_r(&c->seed), sizeof val);
+            dyn_set(c->d, &key, 8, hash, val, sizeof val);
+            break;
+        case 1: dyn_del(c->d, &key, 8, hash); break;
+        default:
+            if (dyn_get(c->d, &key, 8, hash, val, &len) == DYN_OK) {
+                memset(want, val[0], sizeof want);
+                c->torn += len != sizeof val || memcmp(val, want, sizeof want) != 0;
+            }
+        }
+    }
+    return NULL;
+}
+
+static void store_under_churn(void **state)
+{
+    (void)state;
+    struct dyn d;
+    size_t size = dyn_size(&d, 1 << 16, 8, 64);
+    void *mem = aligned_alloc(64, (size + 63) & ~(size_t)63);
+    struct churn c[THREADS];
+    pthread_t t[THREADS];
+    memset(mem, 0, size);
+    dyn_place(&d, mem);
+    for (unsigned i = 0; i < THREADS; i++) {
+        c[i] = (struct churn){&d, i + 1, 0};
+        assert_int_equal(pthread_create(&t[i], NULL, churn, &c[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(t[i], NULL);
+        assert_int_equal(c[i].torn, 0);
+    }
+    assert_true(dyn_count(&d) <= 16);
+    for (uint64_t key = 0; key < 16; key++) /* a key that was there twice would still be there */
+        dyn_del(&d, &key, 8, hash_bytes(&key, 8));
+    assert_int_equal(dyn_count(&d), 0);
+    free(mem);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(instructions),          cmocka_unit_test(associative_arrays),
+        cmocka_unit_test(fault_says_where),      cmocka_unit_test(threads_lose_nothing),
+        cmocka_unit_test(full_table_counts_drops), cmocka_unit_test(exit_ends_firing),
+        cmocka_unit_test(error_probe_fires),     cmocka_unit_test(too_large_for_its_buffer),
+        cmocka_unit_test(store_holds_its_measure), cmocka_unit_test(store_under_churn),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
