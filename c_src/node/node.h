@@ -1,4 +1,5 @@
-/* node.h - Erlang nodes: find them on this host, reach them, and the tier that runs programs inside one.
+/* node.h - Erlang nodes: find them on this host, reach them, and the tier that runs programs inside
+ * one.
  *
  * A node is reached over Erlang distribution, as a hidden node, with libei. */
 #ifndef ET_NODE_NODE_H
@@ -14,43 +15,48 @@
 /* A BEAM of this host. */
 struct node_info {
     pid_t pid;
-    char name[256];   /* full node name "rabbit@host", "" when it is not distributed or cannot be found out */
-    char otp[16];     /* OTP release, "25"; "" when it cannot be found out */
-    char owner[64];   /* user name, or the number */
-    bool attachable;  /* name and cookie were found, and it answers */
-    char why[256];    /* why not, "" when attachable */
-    char help[256];   /* what would help, "" when attachable */
+    char name[256];  /* full node name "rabbit@host", "" when it is not distributed or cannot be
+                        found out */
+    char otp[16];    /* OTP release, "25"; "" when it cannot be found out */
+    char owner[64];  /* user name, or the number */
+    bool attachable; /* name and cookie were found, and it answers */
+    char why[256];   /* why not, "" when attachable */
+    char help[256];  /* what would help, "" when attachable */
 };
 struct node_list {
     struct node_info *node; /* by pid; et_free */
     size_t n;
 };
-/* Lists the BEAMs of this host. Probes each one's distribution port (a connection that is closed at once), with the
- * cookie given or its owner's. 0 or ET_ENOMEM. */
+/* Lists the BEAMs of this host. Probes each one's distribution port (a connection that is closed at
+ * once), with the cookie given or its owner's. 0 or ET_ENOMEM. */
 int node_scan(struct node_list *out, const char *cookie, struct diags *d);
 void node_list_free(struct node_list *l);
 
 struct node_options {
-    const char *name;        /* node name; a short one without @ gets this host; NULL: use pid */
-    pid_t pid;               /* OS pid of a BEAM of this host; 0: use name */
-    const char *cookie;      /* NULL: from cookie_file, else -setcookie of the process, else its owner's cookie file */
+    const char *name;   /* node name; a short one without @ gets this host; NULL: use pid */
+    pid_t pid;          /* OS pid of a BEAM of this host; 0: use name */
+    const char *cookie; /* NULL: from cookie_file, else -setcookie of the process, else its owner's
+                           cookie file */
     const char *cookie_file;
-    const char *root;        /* folder that holds ebin/erltrace_agent.beam and priv/erltrace_agent.so */
-    const char *agent_dir;   /* folder on the target for the NIF library, NULL: tries the usual ones */
-    int lease_ms;            /* the node ends the trace when it has not heard from us for so long; 0: 1500 */
+    const char *root; /* folder that holds ebin/erltrace_agent.beam and priv/erltrace_agent.so */
+    const char
+        *agent_dir; /* folder on the target for the NIF library, NULL: tries the usual ones */
+    int lease_ms;   /* the node ends the trace when it has not heard from us for so long; 0: 1500 */
 };
 
-/* Connects, checks the release, places the agent. Errors are diagnostics with these tags: NODE_NONE, NODE_MANY (hint lists
- * them), NODE_DOWN, NODE_HOST, NODE_COOKIE, NODE_NOTDIST, NODE_PERM, OTP_OLD, OTP_ARCH, AGENT_NIF, AGENT_BUSY,
- * AGENT_VERSION. Both name and pid unset: the only BEAM of this host. */
+/* Connects, checks the release, places the agent. Errors are diagnostics with these tags:
+ * NODE_NONE, NODE_MANY (hint lists them), NODE_DOWN, NODE_HOST, NODE_COOKIE, NODE_NOTDIST,
+ * NODE_PERM, OTP_OLD, OTP_ARCH, AGENT_NIF, AGENT_BUSY, AGENT_VERSION. Both name and pid unset: the
+ * only BEAM of this host. */
 int tier_vm_open(const struct node_options *opt, struct tier **out, struct diags *d);
 /* OS pid of the node's VM (for $target); 0 when unknown. */
 pid_t tier_vm_pid(struct tier *t);
 
-/* Starts a command (split on blanks, no quoting) that runs an Erlang node, and waits until it can be attached to, at most
- * wait_ms. A command that names its node neither with -name nor -sname gets a name through the environment. On success
- * *pid is the child; name (of size n) its node name, cookie likewise. */
-int node_spawn(const char *command, int wait_ms, pid_t *pid, char *name, size_t n, char *cookie, size_t nc,
-               struct diags *d);
+/* Starts a command (split on blanks, no quoting) that runs an Erlang node, and waits until it can
+ * be attached to, at most wait_ms. A command that names its node neither with -name nor -sname gets
+ * a name through the environment. On success *pid is the child; name (of size n) its node name,
+ * cookie likewise. */
+int node_spawn(const char *command, int wait_ms, pid_t *pid, char *name, size_t n, char *cookie,
+               size_t nc, struct diags *d);
 
 #endif

@@ -1,0 +1,370 @@
+/* agent.c - the consumer's side of the agent's protocol. See agent.h. */
+#include "node/agent.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "node/clock.h"
+
+#define MODULE "erltrace_agent"
+
+enum {
+    RPC_MS = 5000,
+    LOAD_MS = 15000,
+    PLACE_TRIES = 5, /* the last consumer may be leaving while we come */
+    FILE_MAX = 64 << 20
+};
+
+/* -- errors
+ * ------------------------------------------------------------------------------------------ */
+
+/* What an agent's tag means to a program; any other is ET_EAGENT. */
+static const struct {
+    const char *tag;
+    int err;
+} tag_err[] = {
+    {"AGENT_BUSY", ET_EBUSY}, {"AGENT_VERSION", ET_EBUSY}, {"IMAGE", ET_EIMAGE},
+    {"VERIFY", ET_EVERIFY},   {"LIMIT", ET_ELIMIT},        {"ENOMEM", ET_ENOMEM},
+};
+
+static int err_of_tag(const char *tag)
+{
+    for (size_t i = 0; i < sizeof tag_err / sizeof *tag_err; i++)
+        if (strcmp(tag_err[i].tag, tag) == 0)
+            return tag_err[i].err;
+    return ET_EAGENT;
+}
+
+int agent_malformed(struct agent *a, const char *what, struct diags *d)
+{
+    return diag_error(d, ET_EAGENT, NULL, "AGENT_PROTOCOL",
+                      "are bin/erltrace, ebin/ and priv/ of one build? Build again, or use --root",
+                      "the agent in %s gave an answer to '%s' that makes no sense", a->node, what);
+}
+
+/* Tag, Text, Hint. */
+static int read_error(struct agent *a, struct etf *r, struct diags *d)
+{
+    char tag[ETF_ATOM_MAX];
+    struct buf text = BUF_INIT, hint = BUF_INIT;
+    etf_atom(r, tag);
+    etf_text(r, &text);
+    etf_text(r, &hint);
+    int e = r->bad ? agent_malformed(a, "error", d)
+                   : diag_error(d, err_of_tag(tag), NULL, tag, hint.len ? buf_str(&hint) : NULL,
+                                "%s", buf_str(&text));
+    buf_free(&text);
+    buf_free(&hint);
+    return e;
+}
+
+/* The trace is over without the agent having said why. */
+static int over(struct agent *a, struct diags *d)
+{
+    int64_t silence = dist_silence(a->d);
+    if (a->ended)
+        return ET_ELOST;
+    a->ended = true;
+    if (a->open && silence > a->lease_ms)
+        return diag_error(
+            d, ET_ELOST, NULL, "NODE_LEASE",
+            "erltrace was stopped, or its machine slept; start it again. Nothing of it is left in "
+            "the node",
+            "%s ended the trace: it had not heard from this process for %.1f s (it waits %.1f s)",
+            a->node, (double)silence / 1000, a->lease_ms / 1000.0);
+    if (dist_lost(a->d)[0])
+        return diag_error(d, ET_ELOST, NULL, "NODE_LOST",
+                          "has the node ended? `erltrace nodes` lists the nodes here",
+                          "the connection to %s is gone: %s", a->node, dist_lost(a->d));
+    return diag_error(d, ET_ELOST, NULL, "NODE_LOST", "its log may tell why",
+                      "the agent in %s is gone", a->node);
+}
+
+static int silent(struct agent *a, int timeout_ms, struct diags *d)
+{
+    if (a->open && dist_silence(a->d) > a->lease_ms)
+        return over(a, d);
+    return diag_error(d, ET_ENODE, NULL, "NODE_TIMEOUT",
+                      "is the node overloaded, or its process stopped?",
+                      "no answer from %s within %.0f s", a->node, timeout_ms / 1000.0);
+}
+
+void agent_warnings(struct etf *r, struct diags *d)
+{
+    uint32_t n = etf_list(r);
+    for (uint32_t i = 0; i < n && !r->bad; i++) {
+        struct buf b = BUF_INIT;
+        etf_text(r, &b);
+        if (!r->bad)
+            diag_add(d, DIAG_WARNING, NULL, NULL, NULL, "%s", buf_str(&b));
+        buf_free(&b);
+    }
+    if (n)
+        etf_list_end(r);
+}
+
+/* -- requests
+ * ----------------------------------------------------------------------------------------- */
+
+void agent_begin(struct agent *a, ei_x_buff *x, int64_t *id)
+{
+    *id = a->next_id++;
+    ei_x_new_with_version(x);
+    ei_x_encode_tuple_header(x, 4);
+    ei_x_encode_atom(x, "erltrace");
+    ei_x_encode_pid(x, dist_self(a->d));
+    ei_x_encode_longlong(x, *id);
+}
+
+int agent_send(struct agent *a, ei_x_buff *x, struct diags *d)
+{
+    int e = a->ended ? ET_ELOST : dist_send(a->d, &a->pid, x);
+    ei_x_free(x);
+    return e ? over(a, d) : 0;
+}
+
+/* One message: true when it is an answer. */
+static bool is_answer(struct agent *a, struct etf *m, int64_t *id, bool *ended, struct diags *d)
+{
+    uint32_t arity = etf_tuple(m);
+    if (!etf_atom_is(m, "erltrace"))
+        return false;
+    if (arity == 3 && etf_peek(m) == ETF_INT) {
+        *id = etf_int(m);
+        return !m->bad;
+    }
+    if (arity == 5 && etf_atom_is(m, "ended")) {
+        if (!a->ended)
+            read_error(a, m, d);
+        a->ended = *ended = true;
+    }
+    return false;
+}
+
+int agent_event(struct agent *a, int timeout_ms, int64_t *id, struct etf *reply, struct diags *d)
+{
+    int64_t deadline = clock_ms() + timeout_ms;
+    bool ended = false;
+    for (;;) {
+        int got = dist_recv(a->d, clock_left(deadline), reply);
+        if (got < 0 || got == DIST_DOWN)
+            return over(a, d);
+        if (got != DIST_MESSAGE || is_answer(a, reply, id, &ended, d))
+            return got;
+        if (ended)
+            return ET_ELOST;
+    }
+}
+
+int agent_reply(struct agent *a, struct etf *reply, uint32_t *arity, struct diags *d)
+{
+    *arity = 0;
+    if (etf_peek(reply) == ETF_ATOM)
+        return etf_atom_is(reply, "ok") ? 0 : agent_malformed(a, "request", d);
+    char tag[ETF_ATOM_MAX];
+    *arity = etf_tuple(reply);
+    etf_atom(reply, tag);
+    if (!reply->bad && *arity == 4 && strcmp(tag, "error") == 0)
+        return read_error(a, reply, d);
+    if (reply->bad || *arity == 0 || strcmp(tag, "ok") != 0)
+        return agent_malformed(a, "request", d);
+    --*arity;
+    return 0;
+}
+
+int agent_answer(struct agent *a, int64_t id, int timeout_ms, struct etf *reply, uint32_t *arity,
+                 struct diags *d)
+{
+    int64_t deadline = clock_ms() + timeout_ms, got_id = -1;
+    for (;;) {
+        int got = agent_event(a, clock_left(deadline), &got_id, reply, d);
+        if (got < 0)
+            return got;
+        if (got == DIST_NOTHING)
+            return silent(a, timeout_ms, d);
+        if (got == DIST_MESSAGE && got_id == id)
+            return agent_reply(a, reply, arity, d);
+    }
+}
+
+int agent_call(struct agent *a, const char *request, int timeout_ms, struct etf *reply,
+               uint32_t *arity, struct diags *d)
+{
+    ei_x_buff x;
+    int64_t id;
+    agent_begin(a, &x, &id);
+    ei_x_encode_atom(&x, request);
+    int e = agent_send(a, &x, d);
+    return e ? e : agent_answer(a, id, timeout_ms, reply, arity, d);
+}
+
+/* -- placing
+ * ------------------------------------------------------------------------------------------ */
+
+static int read_file(const char *root, const char *rel, struct buf *out, struct diags *d)
+{
+    char path[4096], chunk[65536];
+    snprintf(path, sizeof path, "%s/%s", root, rel);
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return diag_error(d, ET_EIO, NULL, "AGENT_FILES",
+                          "it belongs to erltrace: is the installation complete?",
+                          "cannot read %s: %m", path);
+    for (size_t n; out->len < FILE_MAX && (n = fread(chunk, 1, sizeof chunk, f)) > 0;)
+        buf_add(out, chunk, n);
+    fclose(f);
+    if (out->oom || out->len == 0)
+        return diag_error(d, ET_EIO, NULL, "AGENT_FILES", NULL, "cannot read %s", path);
+    return 0;
+}
+
+/* A call by way of rex. */
+static int rpc(struct agent *a, const char *mod, const char *fun, ei_x_buff *args, int timeout_ms,
+               struct etf *r, struct diags *d)
+{
+    int e = dist_rpc(a->d, mod, fun, args, timeout_ms, r);
+    ei_x_free(args);
+    if (e == ET_ELOST)
+        return over(a, d);
+    return e ? silent(a, timeout_ms, d) : 0;
+}
+
+/* erlang:system_info(Item) as text. */
+static int system_info(struct agent *a, const char *item, struct buf *out, struct diags *d)
+{
+    ei_x_buff x;
+    struct etf r;
+    ei_x_new(&x);
+    ei_x_encode_list_header(&x, 1);
+    ei_x_encode_atom(&x, item);
+    ei_x_encode_empty_list(&x);
+    int e = rpc(a, "erlang", "system_info", &x, RPC_MS, &r, d);
+    buf_reset(out);
+    if (e == 0)
+        etf_text(&r, out);
+    return e ? e : r.bad ? agent_malformed(a, item, d) : 0;
+}
+
+static int check_target(struct agent *a, struct diags *d)
+{
+    struct buf b = BUF_INIT;
+    struct utsname u;
+    int e = system_info(a, "otp_release", &b, d);
+    if (e == 0 && atoi(buf_str(&b)) < 25)
+        e = diag_error(d, ET_EOTP, NULL, "OTP_OLD", "erltrace needs OTP 25 or newer",
+                       "%s runs OTP %s", a->node, buf_str(&b));
+    if (e == 0)
+        e = system_info(a, "system_architecture", &b, d);
+    if (e == 0) {
+        size_t n = strcspn(buf_str(&b), "-");
+        uname(&u);
+        if (strlen(u.machine) != n || strncmp(u.machine, buf_str(&b), n) != 0 ||
+            !strstr(buf_str(&b), "linux"))
+            e = diag_error(d, ET_EOTP, NULL, "OTP_ARCH",
+                           "the agent's library was built for another machine",
+                           "%s runs on %s, erltrace on %s-linux", a->node, buf_str(&b), u.machine);
+    }
+    buf_free(&b);
+    return e;
+}
+
+/* Loads the module unless one is there and in use. */
+static int load(struct agent *a, const struct buf *beam, struct diags *d)
+{
+    ei_x_buff x;
+    struct etf r, what;
+    struct buf b = BUF_INIT;
+    ei_x_new(&x);
+    ei_x_encode_empty_list(&x);
+    int e = rpc(a, MODULE, "vsn", &x, RPC_MS, &r, d);
+    if (e)
+        return e;
+    if (etf_peek(&r) == ETF_BINARY)
+        return 0; /* attach says whether it is ours */
+    ei_x_new(&x);
+    ei_x_encode_list_header(&x, 3);
+    ei_x_encode_atom(&x, MODULE);
+    ei_x_encode_string(&x, MODULE ".beam");
+    ei_x_encode_binary(&x, beam->data, (int)beam->len);
+    ei_x_encode_empty_list(&x);
+    e = rpc(a, "code", "load_binary", &x, LOAD_MS, &r, d);
+    if (e)
+        return e;
+    char tag[ETF_ATOM_MAX];
+    uint32_t n = etf_tuple(&r);
+    etf_atom(&r, tag);
+    what = r;
+    if (n == 2 && strcmp(tag, "module") == 0)
+        return 0;
+    if (n == 2 && etf_atom_is(&what, "on_load_failure"))
+        return 0; /* another consumer was faster */
+    if (n == 2 && etf_peek(&r) == ETF_ATOM)
+        etf_text(&r, &b);
+    e = diag_error(d, ET_EAGENT, NULL, "AGENT_LOAD", "does the node allow code to be loaded?",
+                   "%s does not load the agent's module%s%s", a->node, b.len ? ": " : "",
+                   buf_str(&b));
+    buf_free(&b);
+    return e;
+}
+
+/* erltrace_agent:attach/2. 0, an error, or 1: the agent has just gone, load it again. */
+static int attach(struct agent *a, const struct buf *nif, const char *dir, struct diags *d)
+{
+    ei_x_buff x;
+    struct etf r;
+    char tag[ETF_ATOM_MAX];
+    ei_x_new(&x);
+    ei_x_encode_list_header(&x, 2);
+    ei_x_encode_binary(&x, nif->data, (int)nif->len);
+    if (dir) {
+        ei_x_encode_list_header(&x, 1);
+        ei_x_encode_string(&x, dir);
+    }
+    ei_x_encode_empty_list(&x);
+    ei_x_encode_empty_list(&x);
+    int e = rpc(a, MODULE, "attach", &x, LOAD_MS, &r, d);
+    if (e)
+        return e;
+    uint32_t n = etf_tuple(&r);
+    etf_atom(&r, tag);
+    if (n == 2 && strcmp(tag, "ok") == 0) {
+        etf_pid(&r, &a->pid);
+        return r.bad ? agent_malformed(a, "attach", d) : 0;
+    }
+    if (n == 4 && strcmp(tag, "error") == 0)
+        return read_error(a, &r, d);
+    return n == 2 && strcmp(tag, "badrpc") == 0 ? 1 : agent_malformed(a, "attach", d);
+}
+
+int agent_place(struct agent *a, struct dist *dist, const char *node, const char *root,
+                const char *dir, struct diags *d)
+{
+    struct buf beam = BUF_INIT, nif = BUF_INIT;
+    memset(a, 0, sizeof *a);
+    a->d = dist;
+    a->next_id = 1;
+    snprintf(a->node, sizeof a->node, "%s", node);
+    int e = check_target(a, d);
+    if (e == 0)
+        e = read_file(root, "ebin/" MODULE ".beam", &beam, d);
+    if (e == 0)
+        e = read_file(root, "priv/" MODULE ".so", &nif, d);
+    for (int i = 0; e == 0 && i < PLACE_TRIES; i++) {
+        e = load(a, &beam, d);
+        if (e == 0)
+            e = attach(a, &nif, dir, d);
+        if (e <= 0)
+            break;
+        e = i + 1 < PLACE_TRIES ? 0 : agent_malformed(a, "attach", d);
+    }
+    if (e == 0 && dist_monitor(dist, &a->pid) != 0)
+        e = over(a, d);
+    buf_free(&beam);
+    buf_free(&nif);
+    return e;
+}

@@ -1,0 +1,49 @@
+/* agent.h - placing the agent in a node and talking to it, as doc/agent-protocol.md says. */
+#ifndef ET_NODE_AGENT_H
+#define ET_NODE_AGENT_H
+
+#include "base/diag.h"
+#include "node/dist.h"
+
+struct agent {
+    struct dist *d;
+    erlang_pid pid;  /* of the agent's server process */
+    char node[256];  /* for messages */
+    int64_t next_id; /* of the next request */
+    int lease_ms;
+    bool open;  /* it knows us as a consumer */
+    bool ended; /* the trace is over: said so once */
+};
+
+/* Checks release and architecture, loads the agent, starts it; d stays the caller's. `root` is the
+ * folder with ebin/erltrace_agent.beam and priv/erltrace_agent.so; `dir`, or NULL, where the
+ * library may lie on the target for a moment. 0 or an error with a diagnostic (OTP_OLD, OTP_ARCH,
+ * AGENT_...). */
+int agent_place(struct agent *a, struct dist *d, const char *node, const char *root,
+                const char *dir, struct diags *dg);
+
+/* A request: agent_begin, then its term, then agent_send. */
+void agent_begin(struct agent *a, ei_x_buff *x, int64_t *id);
+/* Sends and frees x. 0 or ET_ELOST with a diagnostic. */
+int agent_send(struct agent *a, ei_x_buff *x, struct diags *d);
+
+/* Waits for one thing. DIST_MESSAGE: an answer; *id and *reply (at Reply, alive until the next
+ * call) are set. DIST_NOTHING, DIST_SIGNAL. ET_ELOST: the trace is over, and a diagnostic says why
+ * (the first time). */
+int agent_event(struct agent *a, int timeout_ms, int64_t *id, struct etf *reply, struct diags *d);
+/* Waits for the answer to one request, through signals. *reply is behind `ok` of an {ok, ...} or at
+ * the end of an ok; *arity is the number of elements behind it. An {error, ...} becomes a
+ * diagnostic and a code. */
+int agent_answer(struct agent *a, int64_t id, int timeout_ms, struct etf *reply, uint32_t *arity,
+                 struct diags *d);
+/* Reads what agent_event gave as agent_answer does. */
+int agent_reply(struct agent *a, struct etf *reply, uint32_t *arity, struct diags *d);
+/* A request that is one atom. */
+int agent_call(struct agent *a, const char *request, int timeout_ms, struct etf *reply,
+               uint32_t *arity, struct diags *d);
+/* An answer that is not as the protocol says. */
+int agent_malformed(struct agent *a, const char *what, struct diags *d);
+/* A list of texts becomes warnings. */
+void agent_warnings(struct etf *r, struct diags *d);
+
+#endif

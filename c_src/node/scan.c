@@ -1,0 +1,76 @@
+/* scan.c - node_scan: what `erltrace nodes` shows. Each BEAM that could be reached is, for the time
+ * of a handshake. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "node/dist.h"
+#include "node/find.h"
+#include "node/node.h"
+#include "node/reach.h"
+
+enum { PROBE_MS = 2000 };
+
+/* Tries to connect; the node's own name is learnt even when it refuses us. */
+static void probe(const struct beam *b, const char *cookie, struct node_info *n)
+{
+    struct reach_problem p = {0};
+    struct cookie_source s;
+    struct dist *dist = NULL;
+    struct dist_fail why;
+    char secret[COOKIE_MAX], host[256];
+    struct dist_to to = {.node = n->name, .cookie = secret, .timeout_ms = PROBE_MS};
+    if (reach_check(b, &p) == 0) {
+        if (!cookie_find(b, cookie, NULL, secret, &s)) {
+            reach_no_cookie(b, n->name[0] ? n->name : b->alive, &s, &p);
+        } else if (reach_local(b, &to, host, sizeof host) == 0) {
+            int e = dist_open(&dist, &to, &why);
+            const char *at = strchr(b->name, '@');
+            if (e && why.step == DIST_TCP && why.err == ECONNREFUSED && at &&
+                node_resolve(at + 1, &to.addr) == 0)
+                e = dist_open(&dist, &to, &why);
+            const char *peer = e ? why.peer : dist_peer(dist);
+            if (peer[0])
+                snprintf(n->name, sizeof n->name, "%s", peer);
+            if (e)
+                reach_explain(&why, n->name[0] ? n->name : b->alive, b->port, s.from, &p);
+            dist_close(dist);
+        }
+        explicit_bzero(secret, sizeof secret);
+    }
+    n->attachable = p.err == 0;
+    snprintf(n->why, sizeof n->why, "%.255s", p.text);
+    snprintf(n->help, sizeof n->help, "%.255s", p.help);
+}
+
+int node_scan(struct node_list *out, const char *cookie, struct diags *d)
+{
+    struct beam_list l;
+    *out = (struct node_list){0};
+    int e = beam_scan(&l);
+    if (e == 0 && l.n > 0) {
+        out->node = et_calloc(l.n, sizeof *out->node);
+        e = out->node ? 0 : ET_ENOMEM;
+    }
+    if (e)
+        diag_error(d, e, NULL, NULL, NULL, "%s", et_strerror(e));
+    for (size_t i = 0; e == 0 && i < l.n; i++) {
+        const struct beam *b = &l.beam[i];
+        struct node_info *n = &out->node[out->n++];
+        n->pid = b->pid;
+        memcpy(n->name, b->name, sizeof n->name);
+        memcpy(n->otp, b->otp, sizeof n->otp);
+        memcpy(n->owner, b->owner, sizeof n->owner);
+        probe(b, cookie, n);
+    }
+    beam_list_free(&l);
+    return e;
+}
+
+void node_list_free(struct node_list *l)
+{
+    et_free(l->node);
+    *l = (struct node_list){0};
+}

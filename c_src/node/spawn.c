@@ -1,0 +1,221 @@
+/* spawn.c - node_spawn: starts a command that runs a node, and waits until the node can be attached
+ * to.
+ *
+ * The child gets a process group of its own, so that Ctrl-C ends the trace and not the node under
+ * it, and a pipe that never has anything as its input: a shell that reads the end of its input
+ * would end the node. The write end of that pipe stays open as long as this process lives. Should
+ * this process be killed, the kernel sends the child SIGTERM, which a node takes as the wish to
+ * stop. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "node/clock.h"
+#include "node/dist.h"
+#include "node/find.h"
+#include "node/node.h"
+#include "node/reach.h"
+
+enum { SPAWN_ARGS = 256, POLL_MS = 50, TRY_MS = 1000 };
+
+/* Splits on blanks into argv, in place. The number of words, or -1 when there are too many. */
+static int split(char *s, char *argv[SPAWN_ARGS])
+{
+    int n = 0;
+    for (char *save = NULL, *w = strtok_r(s, " \t\n", &save); w;
+         w = strtok_r(NULL, " \t\n", &save)) {
+        if (n == SPAWN_ARGS - 1)
+            return -1;
+        argv[n++] = w;
+    }
+    argv[n] = NULL;
+    return n;
+}
+
+/* In the child. `err` is a pipe that tells the parent the errno of a failed exec. */
+static void child(char **argv, int in, int err)
+{
+    char flags[4096];
+    const char *old = getenv("ERL_ZFLAGS");
+    bool named = false;
+    for (char **a = argv; *a; a++)
+        named |= strcmp(*a, "-name") == 0 || strcmp(*a, "-sname") == 0;
+    if (!named) {
+        snprintf(flags, sizeof flags, "%s%s-sname erltrace_target_%d", old ? old : "",
+                 old ? " " : "", (int)getpid());
+        setenv("ERL_ZFLAGS", flags, 1);
+    }
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    dup2(in, STDIN_FILENO);
+    execvp(argv[0], argv);
+    int e = errno;
+    ssize_t ignored = write(err, &e, sizeof e);
+    (void)ignored;
+    _exit(127);
+}
+
+/* Starts it; the errno of exec in *e. */
+static pid_t start(char **argv, int *e)
+{
+    int in[2] = {-1, -1}, err[2] = {-1, -1};
+    pid_t pid = -1;
+    *e = 0;
+    if (pipe2(in, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0)
+        pid = fork();
+    if (pid == 0)
+        child(argv, in[0], err[1]);
+    if (pid < 0)
+        *e = errno;
+    if (in[0] >= 0)
+        close(in[0]);
+    if (err[1] >= 0)
+        close(err[1]);
+    while (pid > 0 && read(err[0], e, sizeof *e) < 0 && errno == EINTR)
+        ; /* nothing comes when exec worked */
+    if (err[0] >= 0)
+        close(err[0]);
+    if (pid > 0 && *e)
+        waitpid(pid, NULL, 0);
+    if ((pid < 0 || *e) && in[1] >= 0)
+        close(in[1]);
+    return *e ? -1 : pid;
+}
+
+/* The BEAM that the command became, or that one of its descendants is. */
+static const struct beam *beam_of(const struct beam_list *l, pid_t root)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        pid_t p = l->beam[i].pid;
+        for (int depth = 0; p > 1 && depth < 32; depth++) {
+            if (p == root)
+                return &l->beam[i];
+            char path[64], line[256];
+            pid_t up = 0;
+            snprintf(path, sizeof path, "/proc/%d/status", (int)p);
+            FILE *f = fopen(path, "re");
+            while (f && fgets(line, sizeof line, f))
+                if (sscanf(line, "PPid: %d", &up) == 1)
+                    break;
+            if (f)
+                fclose(f);
+            p = up;
+        }
+    }
+    return NULL;
+}
+
+struct wait {
+    char *name, *cookie;
+    size_t n, nc;
+    struct reach_problem last; /* why it could not be reached yet */
+};
+
+/* One try to reach it. */
+static bool reached(pid_t pid, struct wait *w)
+{
+    struct beam_list l;
+    char secret[COOKIE_MAX], host[256];
+    struct cookie_source s;
+    struct dist_fail why;
+    struct dist *dist = NULL;
+    struct dist_to to = {.cookie = secret, .timeout_ms = TRY_MS};
+    bool ok = false;
+    if (beam_scan(&l) != 0)
+        return false;
+    const struct beam *b = beam_of(&l, pid);
+    if (!b) {
+        snprintf(w->last.text, sizeof w->last.text, "it runs no Erlang VM");
+    } else if (reach_check(b, &w->last) == 0) {
+        if (!cookie_find(b, NULL, NULL, secret, &s))
+            reach_no_cookie(b, b->name, &s, &w->last);
+        else if (reach_local(b, &to, host, sizeof host) == 0) {
+            to.node = b->name;
+            int e = dist_open(&dist, &to, &why);
+            if (e == ET_ENODE)
+                reach_explain(&why, b->name, b->port, s.from, &w->last);
+            if (e == 0 && strlen(dist_peer(dist)) < w->n && strlen(secret) < w->nc) {
+                strcpy(w->name, dist_peer(dist));
+                strcpy(w->cookie, secret);
+                ok = true;
+            }
+            dist_close(dist);
+        }
+    }
+    explicit_bzero(secret, sizeof secret);
+    beam_list_free(&l);
+    return ok;
+}
+
+static int died(const char *command, int status, struct diags *d)
+{
+    if (WIFSIGNALED(status))
+        return diag_error(d, ET_ENODE, NULL, "NODE_SPAWN", "run it by hand to see what is wrong",
+                          "'%s' was ended by signal %d (%s) before its node could be reached",
+                          command, WTERMSIG(status), strsignal(WTERMSIG(status)));
+    return diag_error(d, ET_ENODE, NULL, "NODE_SPAWN", "run it by hand to see what is wrong",
+                      "'%s' ended with status %d before its node could be reached", command,
+                      WEXITSTATUS(status));
+}
+
+/* Ends the child's whole group. */
+static void end_child(pid_t pid)
+{
+    kill(-pid, SIGTERM);
+    for (int i = 0; i < 40; i++) {
+        if (waitpid(pid, NULL, WNOHANG) == pid)
+            return;
+        poll(NULL, 0, POLL_MS);
+    }
+    kill(-pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+int node_spawn(const char *command, int wait_ms, pid_t *pid, char *name, size_t n, char *cookie,
+               size_t nc, struct diags *d)
+{
+    char *argv[SPAWN_ARGS], *words = et_strdup(command);
+    struct wait w = {.name = name, .cookie = cookie, .n = n, .nc = nc};
+    int64_t deadline = clock_ms() + wait_ms;
+    int status, e = 0, words_n = words ? split(words, argv) : -1;
+    *pid = -1;
+    if (words_n <= 0) {
+        et_free(words);
+        return diag_error(d, ET_EINVAL, NULL, "NODE_SPAWN", NULL,
+                          words_n == 0 ? "the command is empty" : "the command has too many words");
+    }
+    pid_t p = start(argv, &e);
+    if (p < 0)
+        e = diag_error(d, ET_ENODE, NULL, "NODE_SPAWN", NULL, "cannot run '%s': %s", argv[0],
+                       strerror(e));
+    et_free(words);
+    if (p < 0)
+        return e;
+    for (;;) {
+        if (reached(p, &w)) {
+            *pid = p;
+            return 0;
+        }
+        if (waitpid(p, &status, WNOHANG) == p)
+            return died(command, status, d);
+        if (clock_ms() >= deadline)
+            break;
+        poll(NULL, 0, POLL_MS);
+    }
+    end_child(p);
+    return diag_error(d, ET_ENODE, NULL, "NODE_SPAWN", w.last.help[0] ? w.last.help : NULL,
+                      "'%s' could not be attached to within %.0f s: %s", command, wait_ms / 1000.0,
+                      w.last.text[0] ? w.last.text : "no answer");
+}
