@@ -8,7 +8,7 @@ import re
 import subprocess
 import time
 
-from erlt import BUILD, COOKIE, HOST, ROOT, Failed, Lines, Node, Skipped, cache, epmd, workload
+from erlt import COOKIE, HOST, ROOT, Failed, Lines, Node, Skipped, cache, epmd, workload
 
 SECONDS = int(os.environ.get("SOAK", "5"))
 
@@ -17,12 +17,14 @@ class Broker:
     """RabbitMQ in a folder of its own, and a node with its client that gives it work."""
 
     def __init__(self, t):
-        if t.otp:
-            raise Skipped("the broker runs on the release that Debian built it for")
-        servers = glob.glob(os.path.join(cache(), "rabbitmq", "usr", "lib", "rabbitmq", "lib", "rabbitmq_server-*"))
+        # Each release has the RabbitMQ of its own Debian; inside is where that lies for the node.
+        inside = os.path.join(cache(), f"otp-{t.otp}") if t.otp else ""
+        lib = os.path.join(inside + "/opt" if inside else cache(), "rabbitmq", "usr", "lib", "rabbitmq", "lib")
+        servers = glob.glob(os.path.join(lib, "rabbitmq_server-*"))
         if not servers:
-            raise Skipped("no RabbitMQ here: scripts/dev/deps rabbit")
-        server, home = servers[0], os.path.join(t.folder, "rabbit")
+            raise Skipped("no RabbitMQ here: " + (f"scripts/dev/otp {t.otp} rabbit" if t.otp else "scripts/dev/deps rabbit"))
+        server, home = servers[0][len(inside):], os.path.join(t.folder, "rabbit")
+        within = [os.path.join(ROOT, "scripts", "dev", "in-otp"), t.otp] if t.otp else []
         os.makedirs(home)
         with open(os.path.join(home, ".erlang.cookie"), "w", encoding="ascii") as f:
             f.write(COOKIE)
@@ -37,9 +39,9 @@ class Broker:
                    RABBITMQ_MNESIA_BASE=home + "/mnesia", RABBITMQ_LOG_BASE=home + "/log",
                    RABBITMQ_CONFIG_FILE=home + "/rabbitmq.conf", RABBITMQ_ENABLED_PLUGINS_FILE=home + "/enabled_plugins",
                    RABBITMQ_CONF_ENV_FILE="/dev/null", RABBITMQ_PID_FILE=home + "/pid",
-                   RABBITMQ_DIST_PORT=str(self.port + 1))
+                   RABBITMQ_DIST_PORT=str(self.port + 1), ERLTRACE_CACHE=cache())
         epmd()
-        self.p = subprocess.Popen([server + "/sbin/rabbitmq-server"], env=env, stdin=subprocess.DEVNULL,
+        self.p = subprocess.Popen(within + [server + "/sbin/rabbitmq-server"], env=env, stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=home, start_new_session=True)
         self.client = None
         try:
@@ -49,13 +51,12 @@ class Broker:
             with open(home + "/pid", encoding="ascii") as f:
                 self.pid = int(f.read())
             libs = server + "/plugins"
-            subprocess.run(["erlc", "-o", workload(), os.path.join(ROOT, "test", "lib", "etr.erl")], check=True,
+            ebin = os.path.join(home, "ebin")
+            os.makedirs(ebin)
+            subprocess.run(within + ["erlc", "-o", ebin, os.path.join(ROOT, "test", "lib", "etr.erl")], check=True,
                            env=dict(os.environ, ERL_LIBS=libs))
-            os.environ["ERL_LIBS"] = libs
-            try:
-                self.client = Node()
-            finally:
-                del os.environ["ERL_LIBS"]
+            paths = glob.glob(f"{inside}{libs}/*/ebin")
+            self.client = Node(otp=t.otp, options=["-pa", ebin] + [p[len(inside):] for p in paths])
             self.client(f"etr:start({self.port}, 3)")
             with open(os.path.join(workload(), "etw.beam"), "rb") as f:
                 self.beam = f.read()
