@@ -202,14 +202,11 @@ dirt(Except) ->
         [text("~s:~s/~w has a pattern: ~w", [M, F, A, I]) || {M, _} <- code:all_loaded(), {F, A} <- functions(M),
                                                              I <- [pattern({M, F, A})], I =/= false] ++
         sessions() ++
-        [text("file ~s", [F]) || D <- ["/tmp", "/dev/shm", "/run", "/var/tmp"], F <- filelib:wildcard(D ++ "/*erltrace_agent*"),
-                                 is_ours(F)] ++
+        [text("folder ~s/~s", [D, F]) || D <- ["/tmp", "/dev/shm", "/var/tmp"], {ok, Fs} <- [file:list_dir(D)], F <- Fs,
+                                         re:run(F, "^erltrace-[0-9A-Z]{10,}$") =/= nomatch] ++
         [text("the library is mapped: ~s", [L]) || L <- mapped()]).
 
 ours(Name) -> string:prefix(atom_to_list(Name), "erltrace") =/= nomatch.
-
-%% Agents of other nodes have files there too, for a moment: a folder carries the pid of its node.
-is_ours(F) -> string:find(F, os:getpid()) =/= nomatch.
 
 flags(P) ->
     case erlang:trace_info(P, flags) of
