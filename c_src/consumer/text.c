@@ -41,8 +41,8 @@ static void flow_prefix(struct report *r, const struct report_record *rec)
     bool syscall = strcmp(p->prov, "syscall") == 0;
     bool entry = strcmp(p->name, "entry") == 0 || ends_with(p->name, "-entry");
     bool ret = strcmp(p->name, "return") == 0 || ends_with(p->name, "-return");
-    /* Another clause of the entry that has just been shown. */
-    bool again = entry && r->last_epid != 0 && r->last_epid != p->epid && r->last_probe == p->id;
+    /* A later clause of the entry that has just been shown; an earlier one is a new call. */
+    bool again = entry && r->last_epid != 0 && p->epid > r->last_epid && r->last_probe == p->id;
     if (ret)
         r->indent = r->indent > STEP ? r->indent - STEP : 0;
     buf_fill(&name, ' ', (size_t)r->indent);

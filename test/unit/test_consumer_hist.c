@@ -10,10 +10,10 @@
 #include "base/arena.h"
 #include "consumer/hist.h"
 
-#define HEADER "\n           value  ------------- Distribution ------------- count    \n"
-#define FULL   "@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@"
-#define BLANK  "                                        "
-#define HALF   "                    "
+#define HEADER  "\n           value  ------------- Distribution ------------- count    \n"
+#define FULL    "@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@"
+#define BLANK   "                                        "
+#define HALF    "                    "
 #define HALFBAR "@@@@@@@@@@@@@@@@@@@@"
 
 static const struct dif_agg quantize = {.func = DIF_AGG_QUANTIZE};
@@ -212,8 +212,8 @@ static void llquantize_rows(void **state)
                  "               2 |" BLANK " 0        \n");
 }
 
-/* low = 1: the middle bin is what is below 10, on both sides if a negative bin is shown, be it as the empty
- * neighbour of the first. */
+/* low = 1: the middle bin is what is below 10, on both sides if a negative bin is shown, be it as
+ * the empty neighbour of the first. */
 static void llquantize_middle(void **state)
 {
     (void)state;
