@@ -1,7 +1,7 @@
 /* compile.h - D text to a program image: the one door into lang/ and compile/.
  *
- * All programs of one session share globals, aggregations and options, so they are given to one `struct compile` in
- * command-line order and become one image. */
+ * All programs of one session share globals, aggregations and options, so they are given to one
+ * `struct compile` in command-line order and become one image. */
 #ifndef ET_COMPILE_COMPILE_H
 #define ET_COMPILE_COMPILE_H
 
@@ -24,22 +24,24 @@ enum compile_kind {
 
 struct compile_source {
     enum compile_kind kind;
-    const char *name; /* shown in diagnostics: the file's name, or "-n" and the like; unique in a session */
+    const char *
+        name; /* shown in diagnostics: the file's name, or "-n" and the like; unique in a session */
     const char *text; /* borrowed until compile_free */
     size_t len;
-    int argc;          /* program arguments: argv[0] is $0, argv[1] is $1 ... */
+    int argc; /* program arguments: argv[0] is $0, argv[1] is $1 ... */
     char *const *argv;
 };
 
 struct compile_options {
-    uint32_t strsize;  /* bytes of a string value, NUL not counted */
-    bool argref;       /* do not complain about an unused last argument */
-    bool defaultargs;  /* a missing $N is 0, a missing $$N is "" */
-    bool pspec;        /* ambiguous words are probe descriptions */
-    bool empty;        /* allow empty programs */
-    int64_t target;    /* $target */
-    /* Called for each "#pragma D option name[=value]", while parsing; value is NULL when there is none. Returns 0, or -1
-     * with *why set to the reason ("Invalid option name"). It may change this structure (strsize and the like). */
+    uint32_t strsize; /* bytes of a string value, NUL not counted */
+    bool argref;      /* do not complain about an unused last argument */
+    bool defaultargs; /* a missing $N is 0, a missing $$N is "" */
+    bool pspec;       /* ambiguous words are probe descriptions */
+    bool empty;       /* allow empty programs */
+    int64_t target;   /* $target */
+    /* Called for each "#pragma D option name[=value]", while parsing; value is NULL when there is
+     * none. Returns 0, or -1 with *why set to the reason ("Invalid option name"). It may change
+     * this structure (strsize and the like). */
     int (*setopt)(void *arg, const char *name, const char *value, const char **why);
     void *setopt_arg;
 };
@@ -48,9 +50,11 @@ struct compile;
 
 /* Neither options nor diags are copied; both must outlive the compile. NULL: out of memory. */
 struct compile *compile_new(struct compile_options *opt, struct diags *d);
-/* Parses and checks one program and adds its clauses. Reports up to DIAG_MAX_ERRORS errors. 0, ET_ECOMPILE, ET_ENOMEM. */
+/* Parses and checks one program and adds its clauses. Reports up to DIAG_MAX_ERRORS errors. 0,
+ * ET_ECOMPILE, ET_ENOMEM. */
 int compile_add(struct compile *c, const struct compile_source *src);
-/* Generates the image of everything added so far. img must be initialised; it owns what it holds. */
+/* Generates the image of everything added so far. img must be initialised; it owns what it holds.
+ */
 int compile_image(struct compile *c, struct dif_image *img);
 void compile_free(struct compile *c);
 

@@ -1,0 +1,120 @@
+/* clause.c - code for clauses: [predicate][RECB][statements] RET, with the tables of actions and
+ * parts.
+ *
+ * A false predicate branches to the final RET. Each statement is one action, whose instructions
+ * follow those of the one before, so that a fault can be told by its action and offset. */
+#include "compile/gen.h"
+
+#include <string.h>
+
+static const uint8_t action_kind[] = {
+    [ACT_EXPR] = DIF_ACT_EXPR,
+    [ACT_AGG] = DIF_ACT_AGG,
+    [ACT_TRACE] = DIF_ACT_TRACE,
+    [ACT_PRINTF] = DIF_ACT_PRINTF,
+    [ACT_PRINTA] = DIF_ACT_PRINTA,
+    [ACT_CLEAR] = DIF_ACT_CLEAR,
+    [ACT_TRUNC] = DIF_ACT_TRUNC,
+    [ACT_NORMALIZE] = DIF_ACT_NORMALIZE,
+    [ACT_DENORMALIZE] = DIF_ACT_DENORMALIZE,
+    [ACT_EXIT] = DIF_ACT_EXIT,
+};
+
+static uint32_t parts_so_far(const struct gen *g)
+{
+    return (uint32_t)(g->parts.len / sizeof(struct dif_type));
+}
+
+/* Records a value as the next part. */
+static void record(struct gen *g, const struct node *n, struct dif_type type)
+{
+    unsigned r = gen_value(g, n);
+    uint32_t part = parts_so_far(g) - g->clause_part;
+    if (part > UINT16_MAX)
+        gen_fail(g, "the clause records too much", "split it into several clauses");
+    buf_add(&g->parts, &type, sizeof type);
+    gen_emit(g, dif_ai(DIF_OP_REC, r, part));
+    gen_unreg(g, r);
+}
+
+/* The type that an argument of an action is recorded with. */
+static struct dif_type part_type(const struct gen *g, const struct lang_stmt *s,
+                                 const struct node *n)
+{
+    switch (s->act) {
+    case ACT_TRUNC: return (struct dif_type){DIF_INT, 8};
+    case ACT_NORMALIZE: return (struct dif_type){DIF_UINT, 8};
+    case ACT_EXIT: return (struct dif_type){DIF_INT, 4};
+    default: return gen_type(g, n->type);
+    }
+}
+
+static void statement(struct gen *g, const struct lang_stmt *s)
+{
+    struct dif_action a;
+    memset(&a, 0, sizeof a);
+    g->pos = &s->pos;
+    a.kind = action_kind[s->act];
+    a.pc = gen_pc(g);
+    a.part = parts_so_far(g);
+    a.ref = (uint32_t)(g->refs.len / 4);
+    a.format = s->format ? gen_str(g, s->format) : DIF_NO_STRING;
+    a.line = (uint32_t)s->pos.line;
+    a.col = (uint32_t)s->pos.col;
+    if (s->act == ACT_EXPR) {
+        gen_effect(g, s->expr);
+    } else if (s->act == ACT_AGG) {
+        gen_tuple(g, s->args, s->agg->key, s->agg->nkeys);
+        gen_emit(g, dif_ai(DIF_OP_AGG, 0, s->agg->id));
+        buf_add(&g->refs, &s->agg->id, sizeof s->agg->id);
+        a.nrefs = 1;
+    } else {
+        for (const struct node *n = s->args; n; n = n->next)
+            record(g, n, part_type(g, s, n));
+        for (const struct lang_aggref *r = s->refs; r; r = r->next, a.nrefs++)
+            buf_add(&g->refs, &r->agg->id, sizeof r->agg->id);
+        if (s->act == ACT_EXIT)
+            gen_emit(g, dif_abc(DIF_OP_EXIT, 0, 0, 0));
+    }
+    a.npc = gen_pc(g) - a.pc;
+    a.nparts = parts_so_far(g) - a.part;
+    buf_add(&g->actions, &a, sizeof a);
+}
+
+void gen_clause(struct gen *g, const struct lang_clause *c, const struct lang_desc *d)
+{
+    struct dif_clause out;
+    struct label end = {0};
+    memset(&out, 0, sizeof out);
+    g->pos = &d->pos;
+    g->regs = 0;
+    g->clause_code = (uint32_t)(g->code.len / 4);
+    g->clause_part = parts_so_far(g);
+    out.prov = gen_str(g, d->prov);
+    out.mod = gen_str(g, d->mod);
+    out.func = gen_str(g, d->func);
+    out.name = gen_str(g, d->name);
+    out.id = d->id;
+    out.file = gen_str(g, d->pos.file);
+    out.line = (uint32_t)d->pos.line;
+    out.col = (uint32_t)d->pos.col;
+    out.code = g->clause_code;
+    out.part = g->clause_part;
+    out.action = (uint32_t)(g->actions.len / sizeof(struct dif_action));
+    out.records = c->records;
+    if (c->pred) {
+        gen_jump(g, c->pred, false, &end);
+        out.npred = gen_pc(g);
+    }
+    if (c->records)
+        gen_emit(g, dif_abc(DIF_OP_RECB, 0, 0, 0));
+    for (const struct lang_stmt *s = c->stmts; s; s = s->next) {
+        statement(g, s);
+        out.nactions++;
+    }
+    gen_place(g, &end);
+    gen_emit(g, dif_abc(DIF_OP_RET, 0, 0, 0));
+    out.ncode = gen_pc(g);
+    out.nparts = parts_so_far(g) - g->clause_part;
+    buf_add(&g->clauses, &out, sizeof out);
+}

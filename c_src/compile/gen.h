@@ -1,0 +1,70 @@
+/* gen.h - what the files of this room share: the image under construction and its registers.
+ *
+ * Tables grow in buffers and are copied into the image's arena at the end. A program that cannot be
+ * generated (too few registers, a table that is full) jumps out through gen_fail, so that emitting
+ * code needs no checks; buffers note for themselves when memory is out. */
+#ifndef ET_COMPILE_GEN_H
+#define ET_COMPILE_GEN_H
+
+#include <setjmp.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "compile/compile.h"
+#include "lang/lang.h"
+
+struct gen {
+    struct diags *diags;
+    struct arena arena;               /* keys of the hash tables */
+    struct hash str_index, int_index; /* text or value -> its number + 1 */
+    struct buf strtab, str, ints, vars, aggs, parts, refs, actions, clauses, code;
+    uint32_t builtins;
+    uint32_t strsize;
+    uint32_t clause_code;       /* where the code of the clause begins, in instructions */
+    uint32_t clause_part;       /* where its parts begin */
+    uint32_t regs;              /* bit set: registers in use */
+    const struct diag_pos *pos; /* what is being generated, for gen_fail */
+    jmp_buf trap;               /* where gen_fail goes; the value is the error */
+};
+
+/* -- table.c -- */
+void gen_init(struct gen *g, struct diags *d, uint32_t strsize);
+void gen_free(struct gen *g);
+_Noreturn void gen_fail(struct gen *g, const char *text, const char *hint);
+_Noreturn void gen_nomem(struct gen *g);
+uint32_t gen_str(struct gen *g, const char *s);
+uint32_t gen_int(struct gen *g, uint64_t v);
+struct dif_type gen_type(const struct gen *g, const struct type *t);
+void gen_vars(struct gen *g, const struct lang *l);
+void gen_aggs(struct gen *g, const struct lang *l);
+/* Moves everything into img. 0 or ET_ENOMEM. */
+int gen_finish(struct gen *g, struct dif_image *img);
+
+/* -- expr.c -- */
+/* Branches always go forward, so a label is a chain of branches that wait for their target: each
+ * holds the number of the one before in its target field. */
+struct label {
+    uint32_t last; /* newest branch + 1; 0: none */
+};
+/* The number of the next instruction in the clause. */
+uint32_t gen_pc(const struct gen *g);
+void gen_emit(struct gen *g, uint32_t insn);
+void gen_place(struct gen *g, struct label *l);
+void gen_branch(struct gen *g, enum dif_op op, struct label *l);
+unsigned gen_reg(struct gen *g);
+void gen_unreg(struct gen *g, unsigned reg);
+/* The value in a new register. */
+unsigned gen_value(struct gen *g, const struct node *n);
+/* For its effects only. */
+void gen_effect(struct gen *g, const struct node *n);
+/* Branches to l when n is true (or, with sense false, when it is not). */
+void gen_jump(struct gen *g, const struct node *n, bool sense, struct label *l);
+/* Pushes the values of a list on the empty tuple. strings tells for each of the first nkinds
+ * whether it is pushed as a string; the others go by their types. */
+void gen_tuple(struct gen *g, const struct node *list, const struct type *const *kinds,
+               unsigned nkinds);
+
+/* -- clause.c -- */
+void gen_clause(struct gen *g, const struct lang_clause *c, const struct lang_desc *d);
+
+#endif

@@ -1,0 +1,193 @@
+/* ast.h - a D program as a tree: what the parser makes, the checker completes and compile/ reads.
+ *
+ * Everything lives in the arena of its `struct lang`. A node is made by the parser with kind,
+ * position and kids; the checker sets `type` (never NULL afterwards), resolves names in place
+ * (N_IDENT becomes N_VAR, N_BUILTIN, N_ARG or N_INT) and folds constants in place. Code is only
+ * generated from a program without errors, so compile/ sees no TYPE_ERROR, no N_IDENT, N_INLINE or
+ * N_SIZEOF. */
+#ifndef ET_LANG_AST_H
+#define ET_LANG_AST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "lang/type.h"
+
+enum {
+    LANG_KEYS_MAX = 12,    /* keys of an associative array or aggregation */
+    LANG_NEST_MAX = 200,   /* nested parentheses, conditionals and prefix operators in the text */
+    LANG_HEIGHT_MAX = 2000 /* height of an expression's tree, whatever made it so high */
+};
+
+enum lang_scope { SCOPE_GLOBAL, SCOPE_THREAD, SCOPE_CLAUSE };
+
+/* A variable of the program. */
+struct lang_var {
+    const char *name;
+    enum lang_scope scope;
+    const struct type *type; /* of the scalar, or of the elements */
+    bool assoc;
+    uint8_t nkeys;
+    const struct type *key[LANG_KEYS_MAX];
+    uint32_t id;           /* index into the program's variables, in order of creation */
+    struct lang_var *next; /* in order of creation */
+};
+
+enum lang_aggfunc {
+    AGGF_NONE,
+    AGGF_COUNT,
+    AGGF_SUM,
+    AGGF_AVG,
+    AGGF_MIN,
+    AGGF_MAX,
+    AGGF_STDDEV,
+    AGGF_QUANTIZE,
+    AGGF_LQUANTIZE,
+    AGGF_LLQUANTIZE
+};
+
+/* An aggregation. Bound to one function, one key signature and one parameter set by its first use.
+ */
+struct lang_agg {
+    const char *name; /* without the '@'; "_" for the anonymous one */
+    enum lang_aggfunc func;
+    uint8_t nkeys;
+    const struct type *key[LANG_KEYS_MAX];
+    int64_t param[4]; /* lquantize: base, limit, step; llquantize: factor, low, high, steps */
+    uint32_t id;      /* index into the program's aggregations, in order of first appearance */
+    struct lang_agg *next;
+};
+
+/* Operators of N_UNARY, N_BINARY, N_ASSIGN and N_INCDEC. */
+enum op {
+    OP_NONE, /* of N_ASSIGN: plain = */
+    OP_ADD,
+    OP_SUB,
+    OP_MUL,
+    OP_DIV,
+    OP_MOD,
+    OP_SHL,
+    OP_SHR,
+    OP_AND,
+    OP_OR,
+    OP_XOR,
+    OP_EQ,
+    OP_NE,
+    OP_LT,
+    OP_LE,
+    OP_GT,
+    OP_GE,
+    OP_LAND,
+    OP_LOR,
+    OP_LXOR,
+    OP_COMMA,
+    OP_NEG, /* unary from here on */
+    OP_PLUS,
+    OP_NOT,   /* ! */
+    OP_COMPL, /* ~ */
+    OP_DEREF,
+    OP_ADDR,
+    OP_STRINGOF,
+    OP_COUNT
+};
+/* How an operator is written: "+", "<<", "stringof". */
+extern const char *const op_text[OP_COUNT];
+
+enum node_kind {
+    N_ERROR, /* already complained about */
+    N_INT,   /* num */
+    N_STR,   /* str, len */
+    N_IDENT, /* name, scope: not resolved yet */
+    N_AGG, /* name; agg once resolved; only legal below N_INDEX / N_ASSIGN / as an action's argument
+            */
+    N_VAR, /* var, args (its keys when it is associative) */
+    N_BUILTIN, /* name */
+    N_ARG,     /* num: arg0 .. arg9 */
+    N_CALL,    /* kid[0] what is called (N_IDENT), args; name and fn once resolved: a subroutine */
+    N_UNARY,   /* op, kid[0] */
+    N_BINARY,  /* op, kid[0], kid[1] */
+    N_COND,    /* kid[0] ? kid[1] : kid[2] */
+    N_ASSIGN,  /* kid[0] op= kid[1] */
+    N_INCDEC,  /* op OP_ADD or OP_SUB on kid[0]; post */
+    N_INDEX,   /* kid[0] [ args ] */
+    N_MEMBER,  /* kid[0] . or -> name; arrow in post */
+    N_CAST,    /* to cast: kid[0] */
+    N_SIZEOF   /* of cast, or of kid[0] when cast is NULL */
+};
+
+struct lang_fn;
+
+struct node {
+    uint8_t kind;            /* enum node_kind */
+    uint8_t op;              /* enum op */
+    uint8_t scope;           /* enum lang_scope of N_IDENT */
+    bool post;               /* N_INCDEC: after its operand; N_MEMBER: "->" */
+    bool is_char;            /* N_INT: was written as a character constant */
+    uint16_t height;         /* 1 + the highest kid */
+    struct diag_pos pos;     /* of its most telling token: an operator, a name */
+    const struct type *type; /* NULL until checked */
+    const struct type *cast; /* N_CAST, N_SIZEOF */
+    uint64_t num;
+    const char *name; /* NUL-terminated */
+    const char *str;  /* NUL-terminated, holds no other NUL */
+    size_t len;
+    const struct lang_fn *fn;
+    struct lang_var *var;
+    struct lang_agg *agg;
+    struct node *kid[3];
+    struct node *args; /* list by next */
+    struct node *next;
+};
+
+enum lang_act {
+    ACT_EXPR, /* expr is evaluated */
+    ACT_AGG,  /* agg is updated: args are its keys (agg->nkeys of them), then its function's values
+               */
+    ACT_TRACE,
+    ACT_PRINTF,
+    ACT_PRINTA,
+    ACT_CLEAR,
+    ACT_TRUNC,
+    ACT_NORMALIZE,
+    ACT_DENORMALIZE,
+    ACT_EXIT
+};
+
+struct lang_aggref {
+    struct lang_agg *agg;
+    struct lang_aggref *next;
+};
+
+/* A statement of a clause. */
+struct lang_stmt {
+    struct diag_pos pos;
+    struct node *expr; /* as parsed; the checker fills the rest from it */
+    enum lang_act act;
+    bool records;             /* writes into the clause's record */
+    const char *format;       /* printf, printa; NULL: none given */
+    struct node *args;        /* what is recorded, in order (by next); of ACT_AGG: see there */
+    struct lang_agg *agg;     /* ACT_AGG */
+    struct lang_aggref *refs; /* printa and its kind: the aggregations, in order */
+    struct lang_stmt *next;
+};
+
+/* A probe description. Parts are never NULL; "" matches anything. */
+struct lang_desc {
+    struct diag_pos pos;
+    const char *prov, *mod, *func, *name;
+    uint32_t id; /* not 0: a probe id, the parts are "" */
+    struct lang_desc *next;
+};
+
+/* A clause, for all its probe descriptions at once. */
+struct lang_clause {
+    struct lang_desc *descs; /* at least one */
+    struct node *pred;       /* NULL: none */
+    struct lang_stmt *stmts; /* NULL: empty body */
+    bool records;            /* an empty body, or a statement that records */
+    struct lang_clause *next;
+};
+
+#endif

@@ -1,0 +1,136 @@
+/* check_decl.c - declared variables and inlines (reference 2.3, 2.5), and clauses as a whole. */
+#include "lang/prog.h"
+
+#include <string.h>
+
+static bool usable_type(struct lang *l, const struct diag_pos *pos, const char *name,
+                        const struct type *type)
+{
+    if (type->kind == TYPE_VOID)
+        lang_err(l, pos, "D_DECL_VOIDOBJ", NULL, "'%s' cannot be of type void", name);
+    else if (type->kind == TYPE_FLOAT)
+        lang_err(l, pos, "D_UNKNOWN", NULL, "variables of type %s are not built yet", type->name);
+    else
+        return true;
+    return false;
+}
+
+static bool usable_name(struct lang *l, const struct diag_pos *pos, const char *name)
+{
+    if (strchr(name, '`')) {
+        lang_err(l, pos, "D_DECL_SCOPE", NULL, "a declared name cannot be scoped: %s", name);
+        return false;
+    }
+    if (type_typedef(name, strlen(name))) {
+        lang_err(l, pos, "D_DECL_IDRED", "choose another name",
+                 "identifier redeclared: %s is the name of a type", name);
+        return false;
+    }
+    return true;
+}
+
+static bool same_variable(const struct lang_var *v, const struct type *type, bool assoc,
+                          const struct type *const *key, unsigned nkeys)
+{
+    if (!type_same(v->type, type) || v->assoc != assoc || v->nkeys != nkeys)
+        return false;
+    for (unsigned i = 0; i < nkeys; i++) {
+        if (!type_same(v->key[i], key[i]))
+            return false;
+    }
+    return true;
+}
+
+void decl_variable(struct lang *l, const struct diag_pos *pos, const char *name,
+                   enum lang_scope scope, const struct type *type, bool assoc,
+                   const struct type *const *key, unsigned nkeys)
+{
+    if (!usable_name(l, pos, name) || !usable_type(l, pos, name, type))
+        return;
+    const struct ident *id = names_find(names_of_scope(l, scope), name);
+    if (!id) {
+        struct lang_var *v = var_new(l, name, scope, type);
+        v->assoc = assoc;
+        v->nkeys = (uint8_t)nkeys;
+        for (unsigned i = 0; i < nkeys; i++)
+            v->key[i] = key[i];
+    } else if (id->kind != ID_VAR) {
+        lang_err(l, pos, "D_DECL_IDRED", "choose another name", "identifier redeclared: %s is %s",
+                 name,
+                 id->kind == ID_FN       ? "a function"
+                 : id->kind == ID_INLINE ? "an inline"
+                                         : "built in");
+    } else if (!type_is_error(id->var->type) && !same_variable(id->var, type, assoc, key, nkeys)) {
+        lang_err(l, pos, "D_DECL_IDRED", NULL,
+                 "identifier redeclared: %s%s (current: %s%s, previous: %s%s)", scope_prefix(scope),
+                 name, type->name, assoc ? "[...]" : "", id->var->type->name,
+                 id->var->assoc ? "[...]" : "");
+    }
+}
+
+void decl_inline(struct lang *l, const struct diag_pos *pos, const char *name,
+                 const struct type *type, struct node *expr)
+{
+    if (!usable_name(l, pos, name) || !usable_type(l, pos, name, type))
+        return;
+    if (names_find(&l->globals, name)) {
+        lang_err(l, pos, "D_DECL_IDRED", "choose another name", "identifier redeclared: %s", name);
+        return;
+    }
+    /* Checked once here, for its own sake; each use checks a copy of its own. */
+    struct node *probe = node_clone(l, expr);
+    check_expr(l, probe);
+    bool ok = check_assignable(l, type, probe, pos, "=") && !type_is_error(probe->type);
+    struct lang_inline *in = lang_alloc(l, sizeof *in);
+    in->type = type;
+    in->expr = expr;
+    if (!ok)
+        node_set_error(in->expr);
+    names_add(l, &l->globals, name, ID_INLINE)->inlined = in;
+}
+
+/* Whether checking the expression may create a variable. */
+static bool creates(const struct node *n)
+{
+    if ((n->kind == N_ASSIGN && n->op == OP_NONE) || n->kind == N_INCDEC)
+        return true;
+    for (size_t i = 0; i < 3; i++) {
+        if (n->kid[i] && creates(n->kid[i]))
+            return true;
+    }
+    for (const struct node *a = n->args; a; a = a->next) {
+        if (creates(a))
+            return true;
+    }
+    return false;
+}
+
+static void check_predicate(struct lang *l, struct node *n)
+{
+    bool assigns = n->kind == N_ASSIGN && n->op == OP_NONE;
+    l->in_predicate = true;
+    const struct type *t = check_expr(l, n);
+    l->in_predicate = false;
+    if (!type_is_int(t) && !type_is_error(t))
+        lang_err(l, &n->pos, "D_PRED_SCALAR",
+                 assigns             ? "== compares"
+                 : type_is_string(t) ? "compare the string: /s != NULL/"
+                                     : NULL,
+                 "predicate result must be of scalar type, not %s", t->name);
+}
+
+void check_clause(struct lang *l, struct lang_clause *c)
+{
+    /* The actions come first (reference 2.1), unless the predicate creates what they may read. */
+    bool pred_first = c->pred && creates(c->pred);
+    l->in_predicate = false;
+    if (pred_first)
+        check_predicate(l, c->pred);
+    c->records = c->stmts == NULL;
+    for (struct lang_stmt *s = c->stmts; s; s = s->next) {
+        check_stmt(l, s);
+        c->records = c->records || s->records;
+    }
+    if (c->pred && !pred_first)
+        check_predicate(l, c->pred);
+}

@@ -1,0 +1,183 @@
+/* lang.c - the life of a program: made, added to, freed; memory and errors of the room. */
+#include "lang/lex.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+struct lang *lang_new(const struct lang_options *opt, struct diags *d)
+{
+    struct lang *l = et_calloc(1, sizeof *l);
+    if (!l)
+        return NULL;
+    arena_init(&l->arena);
+    l->opt = opt;
+    l->diags = d;
+    l->clause_tail = &l->clauses;
+    l->var_tail = &l->vars;
+    l->agg_tail = &l->agglist;
+    if (setjmp(l->trap) != 0) {
+        lang_free(l);
+        return NULL;
+    }
+    names_init(l);
+    return l;
+}
+
+void lang_free(struct lang *l)
+{
+    if (!l)
+        return;
+    hash_free(&l->globals.table);
+    hash_free(&l->threads.table);
+    hash_free(&l->locals.table);
+    hash_free(&l->agg_table);
+    buf_free(&l->tmp);
+    buf_free(&l->part);
+    arena_free(&l->arena);
+    et_free(l);
+}
+
+enum { TRAP_ERROR = 1, TRAP_NOMEM = 2 };
+
+_Noreturn void lang_nomem(struct lang *l)
+{
+    longjmp(l->trap, TRAP_NOMEM);
+}
+
+void *lang_alloc(struct lang *l, size_t size)
+{
+    void *p = arena_alloc(&l->arena, size);
+    if (!p)
+        lang_nomem(l);
+    return p;
+}
+
+char *lang_strndup(struct lang *l, const char *s, size_t n)
+{
+    char *p = arena_strndup(&l->arena, s, n);
+    if (!p)
+        lang_nomem(l);
+    return p;
+}
+
+char *lang_printf(struct lang *l, const char *fmt, ...)
+{
+    va_list ap;
+    buf_reset(&l->tmp);
+    va_start(ap, fmt);
+    buf_vprintf(&l->tmp, fmt, ap);
+    va_end(ap);
+    if (l->tmp.oom)
+        lang_nomem(l);
+    return lang_strndup(l, buf_str(&l->tmp), l->tmp.len);
+}
+
+static void report(struct lang *l, const struct diag_pos *pos, const char *tag, const char *hint,
+                   const char *fmt, va_list ap)
+{
+    l->errors++;
+    buf_reset(&l->tmp);
+    buf_vprintf(&l->tmp, fmt, ap);
+    if (l->tmp.oom)
+        lang_nomem(l);
+    diag_error(l->diags, ET_ECOMPILE, pos, tag, hint, "%s", buf_str(&l->tmp));
+}
+
+void lang_err(struct lang *l, const struct diag_pos *pos, const char *tag, const char *hint,
+              const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    report(l, pos, tag, hint, fmt, ap);
+    va_end(ap);
+}
+
+_Noreturn void lang_fail(struct lang *l, const struct diag_pos *pos, const char *tag,
+                         const char *hint, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    report(l, pos, tag, hint, fmt, ap);
+    va_end(ap);
+    longjmp(l->trap, TRAP_ERROR);
+}
+
+static void finish(struct lex *lx, bool empty)
+{
+    struct lang *l = lx->l;
+    const struct lang_source *src = lx->src;
+    if (l->errors == 0 && empty && !l->opt->empty) {
+        const struct diag_pos pos = {src->name, 1, 1, 0};
+        lang_err(l, &pos, "D_EMPTY", NULL, "empty D program specified");
+    }
+    if (l->errors == 0 && src->argc > 1 && !lx->last_arg_used && !l->opt->argref) {
+        lang_err(l, NULL, "D_MACRO_UNUSED",
+                 "use it in the program, or allow it with the option argref",
+                 "%s: extraneous argument '%s' ($%d is not referenced)", src->name,
+                 src->argv[src->argc - 1], src->argc - 1);
+    }
+}
+
+/* One step of lang_add under the trap. Returns what the trap caught, 0 for nothing. */
+enum step {
+    STEP_FIRST,   /* the first token */
+    STEP_UNIT,    /* one clause or declaration */
+    STEP_RECOVER, /* getting back on track after an error */
+    STEP_END,     /* what is checked about the whole text */
+    STEP_END_EMPTY
+};
+static int guarded(struct lex *lx, enum step step)
+{
+    int caught = setjmp(lx->l->trap);
+    if (caught != 0)
+        return caught;
+    switch (step) {
+    case STEP_FIRST: lex_next(lx); break;
+    case STEP_UNIT: parse_unit(lx); break;
+    case STEP_RECOVER: lex_recover(lx); break;
+    case STEP_END: finish(lx, false); break;
+    case STEP_END_EMPTY: finish(lx, true); break;
+    }
+    return 0;
+}
+
+int lang_add(struct lang *l, const struct lang_source *src)
+{
+    struct lex lx;
+    bool empty = true;
+    l->errors = 0;
+    diags_source(l->diags, src->name, src->text, src->len);
+    lex_init(&lx, l, src);
+    int caught = guarded(&lx, STEP_FIRST);
+    for (;;) {
+        /* Each recovery consumes text, so that this ends. */
+        while (caught == TRAP_ERROR && l->errors < DIAG_MAX_ERRORS)
+            caught = guarded(&lx, STEP_RECOVER);
+        if (caught != 0 || l->errors >= DIAG_MAX_ERRORS || lx.tok.kind == TOK_EOF)
+            break;
+        empty = false;
+        caught = guarded(&lx, STEP_UNIT);
+    }
+    if (caught == 0)
+        caught = guarded(&lx, empty ? STEP_END_EMPTY : STEP_END);
+    if (caught == TRAP_NOMEM)
+        return ET_ENOMEM;
+    return l->errors == 0 ? 0 : ET_ECOMPILE;
+}
+
+const struct lang_clause *lang_clauses(const struct lang *l)
+{
+    return l->clauses;
+}
+
+const struct lang_var *lang_vars(const struct lang *l, uint32_t *n)
+{
+    *n = l->nvars;
+    return l->vars;
+}
+
+const struct lang_agg *lang_aggs(const struct lang *l, uint32_t *n)
+{
+    *n = l->naggs;
+    return l->agglist;
+}

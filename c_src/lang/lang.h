@@ -1,0 +1,57 @@
+/* lang.h - D text to a typed program.
+ *
+ * One `struct lang` holds all programs of a session: they share variables, aggregations and
+ * inlines, and are added in command-line order. lang_add lexes, parses and checks one text clause
+ * by clause, and reports every error with its place; after an error it goes on with the next
+ * clause. The result is the list of clauses of ast.h, meaningful only if no lang_add failed.
+ *
+ * Memory: one arena, freed by lang_free. Source texts and options are borrowed and must live as
+ * long. */
+#ifndef ET_LANG_LANG_H
+#define ET_LANG_LANG_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "lang/ast.h"
+
+/* Where a program text comes from: what the rightmost part of its probe descriptions means. */
+enum lang_kind { LANG_SCRIPT, LANG_NAME, LANG_FUNCTION, LANG_MODULE, LANG_PROVIDER, LANG_ID };
+
+struct lang_source {
+    enum lang_kind kind;
+    const char *name; /* shown in diagnostics */
+    const char *text;
+    size_t len;
+    int argc; /* argv[0] is $0 */
+    char *const *argv;
+};
+
+struct lang_options {
+    uint32_t strsize; /* what sizeof (string) gives */
+    bool argref, defaultargs, pspec, empty;
+    int64_t target; /* $target */
+    /* "#pragma D option name[=value]", value NULL when there is none. 0, or -1 and *why. It may
+     * change this structure. */
+    int (*setopt)(void *arg, const char *name, const char *value, const char **why);
+    void *setopt_arg;
+};
+
+struct lang;
+
+/* NULL: out of memory. */
+struct lang *lang_new(const struct lang_options *opt, struct diags *d);
+void lang_free(struct lang *l);
+/* 0, ET_ECOMPILE with diagnostics, ET_ENOMEM. */
+int lang_add(struct lang *l, const struct lang_source *src);
+
+/* The program so far. */
+const struct lang_clause *lang_clauses(const struct lang *l);
+const struct lang_var *lang_vars(const struct lang *l, uint32_t *n);
+const struct lang_agg *lang_aggs(const struct lang *l, uint32_t *n);
+
+/* The names of the built-in variables and subroutines that the language has, for checks that the
+ * tables of lang/ and dif/ agree: the i-th, NULL after the last. */
+const char *lang_builtin_name(size_t i);
+const char *lang_subr_name(size_t i);
+
+#endif

@@ -1,0 +1,802 @@
+/* lex.c - the scanner: tokens of expressions, keywords, constants, macros; words of descriptions.
+ *
+ * lx->p is the only state that moves. Whatever is skipped (blanks, comments, control lines) is
+ * skipped before a token, never after it, so that the context set by the parser is the one that
+ * counts. */
+#include "lang/lex.h"
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+/* clang-format off */
+static const char *const lex_keywords[] = {
+    "auto", "break", "case", "char", "const", "continue",
+    "counter", "default", "do", "double", "else", "enum",
+    "extern", "float", "for", "goto", "if", "import",
+    "inline", "int", "long", "offsetof", "probe", "provider",
+    "register", "restrict", "return", "self", "short", "signed",
+    "sizeof", "static", "string", "stringof", "struct", "switch",
+    "this", "translator", "typedef", "union", "unsigned", "void",
+    "volatile", "while", "xlate",
+};
+/* Longer ones come before their beginnings. '/' and "/=" are decided by what follows, see slash(). */
+static const char *const lex_puncts[] = {
+    "...", "<<=", ">>=", "->", "++", "--", "<<", ">>", "<=", ">=",
+    "==", "!=", "&&", "||", "^^", "+=", "-=", "*=", "/=", "%=",
+    "&=", "|=", "^=", "(", ")", "[", "]", "{",
+    "}", ".", ",", ";", "?", ":", "=", "+", "-",
+    "*", "/", "%", "&", "|", "^", "~", "!", "<",
+    ">",
+};
+/* Keywords that open a declaration between clauses; every other word there is a description. */
+static const enum tok outer_keywords[] = {
+    TOK_KW_AUTO, TOK_KW_CHAR, TOK_KW_CONST, TOK_KW_COUNTER, TOK_KW_DOUBLE, TOK_KW_ENUM, TOK_KW_EXTERN,
+    TOK_KW_FLOAT, TOK_KW_IMPORT, TOK_KW_INLINE, TOK_KW_INT, TOK_KW_LONG, TOK_KW_PROVIDER,
+    TOK_KW_REGISTER, TOK_KW_RESTRICT, TOK_KW_SELF, TOK_KW_SHORT, TOK_KW_SIGNED, TOK_KW_STATIC,
+    TOK_KW_STRING, TOK_KW_STRUCT, TOK_KW_THIS, TOK_KW_TRANSLATOR, TOK_KW_TYPEDEF, TOK_KW_UNION,
+    TOK_KW_UNSIGNED, TOK_KW_VOID, TOK_KW_VOLATILE,
+};
+/* clang-format on */
+
+#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
+_Static_assert(NELEM(lex_keywords) == TOK_KW_XLATE - TOK_KW_AUTO + 1, "one text a keyword");
+_Static_assert(NELEM(lex_puncts) == TOK_GT - TOK_ELLIPSIS + 1, "one text a punctuator");
+
+const char *lex_keyword(enum tok t)
+{
+    return t >= TOK_KW_AUTO && t <= TOK_KW_XLATE ? lex_keywords[t - TOK_KW_AUTO] : "";
+}
+
+/* Letters, without the locale. */
+static bool is_digit(int c)
+{
+    return c >= '0' && c <= '9';
+}
+static bool is_name_start(int c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '`';
+}
+static bool is_name(int c)
+{
+    return is_name_start(c) || is_digit(c);
+}
+static bool is_blank(int c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+static int hex_value(int c)
+{
+    if (is_digit(c))
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+/* The character n places ahead, -1 at the end of the text. */
+static int at(const struct lex *lx, size_t n)
+{
+    return n < (size_t)(lx->end - lx->p) ? (unsigned char)lx->p[n] : -1;
+}
+
+static struct diag_pos here(const struct lex *lx, size_t len)
+{
+    struct diag_pos pos = {lx->file, lx->line, (int)(lx->p - lx->line_start) + 1, (int)len};
+    return pos;
+}
+
+void lex_init(struct lex *lx, struct lang *l, const struct lang_source *src)
+{
+    memset(lx, 0, sizeof *lx);
+    lx->l = l;
+    lx->src = src;
+    lx->p = lx->line_start = src->text;
+    lx->end = src->text + src->len;
+    lx->file = src->name;
+    lx->line = 1;
+    lx->fresh = true;
+}
+
+static void newline(struct lex *lx)
+{
+    lx->p++;
+    lx->line += lx->line < INT_MAX;
+    lx->line_start = lx->p;
+    lx->fresh = true;
+}
+
+static void comment(struct lex *lx)
+{
+    struct diag_pos start = here(lx, 2);
+    lx->p += 2;
+    for (;;) {
+        int c = at(lx, 0);
+        if (c < 0)
+            lang_fail(lx->l, &start, "D_SYNTAX", NULL,
+                      "end-of-file encountered before matching */");
+        if (c == '*' && at(lx, 1) == '/')
+            break;
+        if (c == '/' && at(lx, 1) == '*') {
+            struct diag_pos pos = here(lx, 2);
+            lx->p += 2;
+            lang_fail(lx->l, &pos, "D_SYNTAX", "an earlier comment is not closed by */",
+                      "/* encountered inside a comment");
+        }
+        if (c == '\n')
+            newline(lx);
+        else
+            lx->p++;
+    }
+    lx->p += 2;
+}
+
+static void skip(struct lex *lx)
+{
+    for (;;) {
+        int c = at(lx, 0);
+        if (c == '\n') {
+            newline(lx);
+        } else if (is_blank(c)) {
+            lx->p++;
+        } else if (c == '\\' && at(lx, 1) == '\n' && lx->ctx == LEX_EXPR) {
+            lx->p++;
+            newline(lx);
+            lx->fresh = false;
+        } else if (c == '/' && at(lx, 1) == '*') {
+            lx->fresh = false;
+            comment(lx);
+        } else if (c == '#' && lx->fresh && lx->ctx != LEX_MEMBER) {
+            if (at(lx, 1) == '!') {
+                while (at(lx, 0) >= 0 && at(lx, 0) != '\n')
+                    lx->p++;
+            } else {
+                lx->p++;
+                lex_control(lx);
+            }
+        } else {
+            return;
+        }
+    }
+}
+
+_Noreturn void lex_syntax(struct lex *lx, const char *hint)
+{
+    const struct token *t = &lx->tok;
+    if (t->kind == TOK_EOF)
+        lang_fail(lx->l, &t->pos, "D_SYNTAX", hint, "syntax error near end of input");
+    int n = t->pos.len > 0 && t->pos.len < 60 ? t->pos.len : 1;
+    lang_fail(lx->l, &t->pos, "D_SYNTAX", hint, "syntax error near \"%.*s\"", n, t->raw);
+}
+
+/* A character that begins no token. */
+static _Noreturn void stray(struct lex *lx)
+{
+    int c = at(lx, 0);
+    lx->tok.pos = here(lx, 1);
+    lx->p++;
+    if (c < ' ' || c > '~')
+        lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", "only ASCII may stand outside strings",
+                  "syntax error near \"\\%03o\"", (unsigned)c);
+    lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", NULL, "syntax error near \"%c\"", c);
+}
+
+/* -- constants
+ * -------------------------------------------------------------------------------------- */
+
+/* Copies n raw bytes with escapes carried out (reference 1.4): pairs that are no escape keep both
+ * characters. */
+static char *unescape(struct lang *l, const char *s, size_t n, size_t *len)
+{
+    static const char from[] = "abfnrtv\"\\", to[] = "\a\b\f\n\r\t\v\"\\";
+    char *out = lang_alloc(l, n + 1);
+    size_t o = 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *e;
+        if (s[i] != '\\' || i + 1 == n) {
+            out[o++] = s[i];
+            continue;
+        }
+        char c = s[++i];
+        if (c != '\0' && (e = strchr(from, c)) != NULL) {
+            out[o++] = to[e - from];
+        } else if (c >= '0' && c <= '7') {
+            unsigned v = 0, k = 0;
+            for (; k < 3 && i < n && s[i] >= '0' && s[i] <= '7'; k++, i++)
+                v = v * 8 + (unsigned)(s[i] - '0');
+            i--;
+            out[o++] = (char)v;
+        } else if (c == 'x' && i + 1 < n && hex_value((unsigned char)s[i + 1]) >= 0) {
+            unsigned v = 0;
+            for (i++; i < n && hex_value((unsigned char)s[i]) >= 0; i++)
+                v = (v << 4 | (unsigned)hex_value((unsigned char)s[i])) & 255;
+            i--;
+            out[o++] = (char)v;
+        } else {
+            out[o++] = '\\';
+            out[o++] = c;
+        }
+    }
+    *len = o;
+    return out;
+}
+
+/* Sets the token to a string constant; an embedded NUL ends it. */
+static void set_string(struct lex *lx, char *s, size_t len)
+{
+    s[len] = '\0';
+    lx->tok.kind = TOK_STRING;
+    lx->tok.str = s;
+    lx->tok.len = strlen(s);
+}
+
+/* Moves behind the closing quote and gives the bytes between the quotes. */
+static const char *quoted(struct lex *lx, int quote, const char *nl_tag, size_t *n)
+{
+    const char *start = ++lx->p;
+    for (;;) {
+        int c = at(lx, 0);
+        if (c == quote)
+            break;
+        if (c < 0 || c == '\n' || (c == '\\' && at(lx, 1) == '\n')) {
+            lx->tok.pos.len = (int)(lx->p - start) + 1;
+            if (c < 0)
+                lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", NULL,
+                          "end-of-file encountered before matching %c", quote);
+            lang_fail(lx->l, &lx->tok.pos, nl_tag, NULL, "newline encountered in %s",
+                      quote == '"' ? "string literal" : "character constant");
+        }
+        lx->p += c == '\\' && at(lx, 1) >= 0 ? 2 : 1;
+    }
+    *n = (size_t)(lx->p - start);
+    lx->p++;
+    lx->tok.pos.len = (int)*n + 2;
+    return start;
+}
+
+static void string_constant(struct lex *lx)
+{
+    size_t n, len;
+    const char *raw = quoted(lx, '"', "D_STR_NL", &n);
+    char *s = unescape(lx->l, raw, n, &len);
+    set_string(lx, s, len);
+}
+
+static void char_constant(struct lex *lx)
+{
+    size_t n, len;
+    const char *raw = quoted(lx, '\'', "D_CHR_NL", &n);
+    char *s = unescape(lx->l, raw, n, &len);
+    if (len == 0)
+        lang_fail(lx->l, &lx->tok.pos, "D_CHR_NULL", "strings are written with double quotes",
+                  "empty character constant");
+    if (len > 8)
+        lang_fail(lx->l, &lx->tok.pos, "D_CHR_OFLOW", "strings are written with double quotes",
+                  "character constant is too long");
+    uint64_t v = 0;
+    for (size_t i = 0; i < len; i++)
+        v = v << 8 | (unsigned char)s[i];
+    lx->tok.kind = TOK_INT;
+    lx->tok.num = v;
+    lx->tok.is_char = true;
+    lx->tok.type = type_of_constant(v, true, false, 0);
+    if (!lx->tok.type) /* eight bytes with the highest bit set */
+        lx->tok.type = &type_c[T_LONG];
+}
+
+enum number { NUMBER_OK, NUMBER_DIGIT, NUMBER_OVERFLOW };
+
+/* Reads the digits of a C integer: n bytes without sign and suffix. */
+static enum number number(const char *s, size_t n, uint64_t *v, bool *is_decimal)
+{
+    unsigned base = 10;
+    bool over = false;
+    if (n > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
+        base = 16;
+        s += 2;
+        n -= 2;
+    } else if (n > 1 && s[0] == '0') {
+        base = 8;
+    }
+    *is_decimal = base == 10;
+    *v = 0;
+    for (size_t i = 0; i < n; i++) {
+        int d = hex_value((unsigned char)s[i]);
+        if (d < 0 || (unsigned)d >= base)
+            return NUMBER_DIGIT;
+        over |= __builtin_mul_overflow(*v, (uint64_t)base, v);
+        over |= __builtin_add_overflow(*v, (uint64_t)d, v);
+    }
+    return over ? NUMBER_OVERFLOW : NUMBER_OK;
+}
+
+static bool is_float_tail(const struct lex *lx)
+{
+    int c = at(lx, 0);
+    if (c == '.')
+        return true;
+    if (c == 'f' || c == 'F')
+        return !is_name(at(lx, 1));
+    if (c == 'e' || c == 'E') {
+        int d = at(lx, 1);
+        return is_digit(d) || ((d == '+' || d == '-') && is_digit(at(lx, 2)));
+    }
+    return false;
+}
+
+static _Noreturn void float_constant(struct lex *lx)
+{
+    const char *start = lx->tok.raw;
+    while (is_name(at(lx, 0)) || at(lx, 0) == '.')
+        lx->p++;
+    lx->tok.pos.len = (int)(lx->p - start);
+    lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", NULL, "floating-point constants are not permitted");
+}
+
+static void integer_constant(struct lex *lx)
+{
+    const char *start = lx->p;
+    bool hex =
+        at(lx, 0) == '0' && (at(lx, 1) == 'x' || at(lx, 1) == 'X') && hex_value(at(lx, 2)) >= 0;
+    if (hex)
+        lx->p += 2;
+    while (hex ? hex_value(at(lx, 0)) >= 0 : is_digit(at(lx, 0)))
+        lx->p++;
+    size_t n = (size_t)(lx->p - start);
+    if (!hex && is_float_tail(lx))
+        float_constant(lx);
+    bool is_unsigned = at(lx, 0) == 'u' || at(lx, 0) == 'U';
+    lx->p += is_unsigned;
+    unsigned longs = 0;
+    for (; longs < 2 && (at(lx, 0) == 'l' || at(lx, 0) == 'L'); longs++)
+        lx->p++;
+    lx->tok.pos.len = (int)(lx->p - start);
+    bool is_decimal;
+    enum number got = number(start, n, &lx->tok.num, &is_decimal);
+    if (got == NUMBER_DIGIT)
+        lang_fail(lx->l, &lx->tok.pos, "D_INT_DIGIT", "a leading 0 makes a constant octal",
+                  "constant '%.*s' contains an invalid digit", (int)n, start);
+    lx->tok.kind = TOK_INT;
+    lx->tok.type =
+        got == NUMBER_OK ? type_of_constant(lx->tok.num, is_decimal, is_unsigned, longs) : NULL;
+    if (!lx->tok.type)
+        lang_fail(lx->l, &lx->tok.pos, "D_INT_OFLOW",
+                  got == NUMBER_OK ? "the suffix u makes it unsigned" : NULL,
+                  "integer constant '%.*s' cannot be represented in any built-in integral type",
+                  (int)n, start);
+}
+
+/* -- names and macros
+ * ------------------------------------------------------------------------------- */
+
+static enum tok keyword(const char *s, size_t n)
+{
+    for (size_t i = 0; i < NELEM(lex_keywords); i++) {
+        if (strlen(lex_keywords[i]) == n && memcmp(lex_keywords[i], s, n) == 0)
+            return (enum tok)(TOK_KW_AUTO + (int)i);
+    }
+    return TOK_EOF;
+}
+
+/* Whether what follows makes a typedef name a plain identifier (reference 1.2). */
+static bool used_as_ident(const struct lex *lx)
+{
+    size_t i = 0;
+    while (is_blank(at(lx, i)))
+        i++;
+    int c = at(lx, i), d = at(lx, i + 1);
+    return c == ';' || c == '[' || (c == '=' && d != '=') || (c == '+' && d == '+') ||
+           (c == '-' && d == '-') || (c == ',' && lx->paren == 0);
+}
+
+/* A word in expression context: keyword, type name or identifier. */
+static void word(struct lex *lx, const char *s, size_t n)
+{
+    enum tok kw = keyword(s, n);
+    if (kw != TOK_EOF) {
+        lx->tok.kind = kw;
+        return;
+    }
+    lx->tok.str = lang_strndup(lx->l, s, n);
+    lx->tok.len = n;
+    lx->tok.kind = TOK_IDENT;
+    const struct type *type = type_typedef(s, n);
+    if (type && !names_find(&lx->l->globals, lx->tok.str) && !used_as_ident(lx)) {
+        lx->tok.kind = TOK_TYPE;
+        lx->tok.type = type;
+    }
+}
+
+struct macro {
+    const char *name;
+    int64_t value;
+};
+
+static bool macro_value(const struct lex *lx, const char *name, size_t n, int64_t *v)
+{
+    const struct macro table[] = {
+        {"pid", getpid()},  {"ppid", getppid()}, {"pgid", getpgid(0)},
+        {"sid", getsid(0)}, {"uid", getuid()},   {"euid", geteuid()},
+        {"gid", getgid()},  {"egid", getegid()}, {"target", lx->l->opt->target},
+    };
+    for (size_t i = 0; i < NELEM(table); i++) {
+        if (strlen(table[i].name) == n && memcmp(table[i].name, name, n) == 0) {
+            *v = table[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The number of a "$N" macro, INT_MAX when it is absurd. */
+static int arg_number(const char *s, size_t n)
+{
+    int v = 0;
+    for (size_t i = 0; i < n; i++)
+        v = v > 100000 ? INT_MAX : v * 10 + (s[i] - '0');
+    return v;
+}
+
+/* The program argument, NULL when there is none. */
+static const char *program_arg(struct lex *lx, int i)
+{
+    if (i >= lx->src->argc || !lx->src->argv)
+        return NULL;
+    if (i > 0 && i == lx->src->argc - 1)
+        lx->last_arg_used = true;
+    return lx->src->argv[i];
+}
+
+const char *lex_macro_text(struct lex *lx, const char *name, size_t len)
+{
+    int64_t v;
+    if (len > 0 && is_digit((unsigned char)name[0])) {
+        const char *arg = program_arg(lx, arg_number(name, len));
+        return arg || !lx->l->opt->defaultargs ? arg : "";
+    }
+    if (!macro_value(lx, name, len, &v))
+        return NULL;
+    return lang_printf(lx->l, "%lld", (long long)v);
+}
+
+/* "$N": what the argument's text looks like decides what it becomes (reference 1.6). */
+static void numeric_macro(struct lex *lx, const char *arg)
+{
+    size_t n = strlen(arg), sign = n > 1 && (arg[0] == '+' || arg[0] == '-'), i;
+    uint64_t v;
+    bool is_decimal, is_word = n > 0;
+    for (i = 0; i < n; i++)
+        is_word = is_word && is_name((unsigned char)arg[i]);
+    enum number got = n > sign && is_digit((unsigned char)arg[sign])
+                          ? number(arg + sign, n - sign, &v, &is_decimal)
+                          : NUMBER_DIGIT;
+    if (got == NUMBER_OVERFLOW)
+        lang_fail(lx->l, &lx->tok.pos, "D_MACRO_OFLOW", NULL,
+                  "macro argument '%s' exceeds the range of 64-bit integers", arg);
+    if (got == NUMBER_OK) {
+        lx->tok.kind = TOK_INT;
+        lx->tok.type = type_of_constant(v, false, false, 0);
+        if (is_decimal && type_of_constant(v, true, false, 0))
+            lx->tok.type = type_of_constant(v, true, false, 0);
+        lx->tok.num = sign && arg[0] == '-' ? 0 - v : v;
+    } else if (is_word) {
+        word(lx, arg, n);
+    } else {
+        if (n >= 2 && arg[0] == '"' && arg[n - 1] == '"') {
+            arg++;
+            n -= 2;
+        }
+        size_t len;
+        char *s = unescape(lx->l, arg, n, &len);
+        set_string(lx, s, len);
+    }
+}
+
+static void macro(struct lex *lx)
+{
+    lx->p++;
+    bool as_string = at(lx, 0) == '$';
+    lx->p += as_string;
+    const char *name = lx->p;
+    if (is_digit(at(lx, 0))) {
+        while (is_digit(at(lx, 0)))
+            lx->p++;
+    } else {
+        while (is_name(at(lx, 0)))
+            lx->p++;
+    }
+    size_t n = (size_t)(lx->p - name), len;
+    lx->tok.pos.len = (int)(lx->p - lx->tok.raw);
+    if (n > 0 && is_digit((unsigned char)name[0])) {
+        const char *arg = program_arg(lx, arg_number(name, n));
+        if (!arg && !lx->l->opt->defaultargs)
+            lang_fail(lx->l, &lx->tok.pos, "D_MACRO_UNDEF",
+                      "give it on the command line, or set the option defaultargs",
+                      "macro argument %.*s is not defined", lx->tok.pos.len, lx->tok.raw);
+        if (as_string) {
+            const char *text = arg ? arg : "";
+            char *s = unescape(lx->l, text, strlen(text), &len);
+            set_string(lx, s, len);
+        } else {
+            numeric_macro(lx, arg ? arg : "0");
+        }
+        return;
+    }
+    int64_t v;
+    if (n == 0 || !macro_value(lx, name, n, &v))
+        lang_fail(lx->l, &lx->tok.pos, "D_MACRO_UNDEF",
+                  "there are $pid $ppid $pgid $sid $uid $euid $gid $egid $target and $1 ...",
+                  "macro variable %.*s is not defined", lx->tok.pos.len, lx->tok.raw);
+    if (as_string) {
+        char *s = lang_printf(lx->l, "%lld", (long long)v);
+        set_string(lx, s, strlen(s));
+    } else {
+        lx->tok.kind = TOK_INT;
+        lx->tok.num = type_truncate(&type_c[T_INT], (uint64_t)v);
+        lx->tok.type = &type_c[T_INT];
+    }
+}
+
+/* -- tokens
+ * ----------------------------------------------------------------------------------------- */
+
+/* '/' in an expression: a predicate's end when the next character that is no blank says so. */
+static void slash(struct lex *lx)
+{
+    size_t i = 1;
+    while (is_blank(at(lx, i)))
+        i++;
+    int c = at(lx, i);
+    if (c < 0 || c == ';' || c == '{' || c == '/')
+        lx->tok.kind = TOK_PREDEND;
+    else if (at(lx, 1) == '=')
+        lx->tok.kind = TOK_DIVEQ;
+    else
+        lx->tok.kind = TOK_SLASH;
+    lx->p += lx->tok.kind == TOK_DIVEQ ? 2 : 1;
+}
+
+static void punctuator(struct lex *lx)
+{
+    for (size_t i = 0; i < NELEM(lex_puncts); i++) {
+        size_t n = strlen(lex_puncts[i]);
+        if (n > (size_t)(lx->end - lx->p) || memcmp(lx->p, lex_puncts[i], n) != 0)
+            continue;
+        lx->tok.kind = (enum tok)(TOK_ELLIPSIS + (int)i);
+        lx->p += n;
+        switch (lx->tok.kind) {
+        case TOK_LBRACE: lx->depth++; break;
+        case TOK_RBRACE: lx->depth -= lx->depth > 0; break;
+        case TOK_LPAR:
+        case TOK_LBRACK: lx->paren++; break;
+        case TOK_RPAR:
+        case TOK_RBRACK: lx->paren -= lx->paren > 0; break;
+        default: break;
+        }
+        return;
+    }
+    stray(lx);
+}
+
+static void expr_token(struct lex *lx)
+{
+    int c = at(lx, 0);
+    size_t n = 0;
+    bool scoped = false;
+    while (is_name(at(lx, n)))
+        scoped |= at(lx, n++) == '`';
+    if (is_name_start(c) || (n > 0 && scoped)) {
+        const char *s = lx->p;
+        lx->p += n;
+        word(lx, s, n);
+    } else if (is_digit(c)) {
+        integer_constant(lx);
+    } else if (c == '.' && is_digit(at(lx, 1))) {
+        float_constant(lx);
+    } else if (c == '"') {
+        string_constant(lx);
+    } else if (c == '\'') {
+        char_constant(lx);
+    } else if (c == '$') {
+        macro(lx);
+    } else if (c == '/') {
+        slash(lx);
+    } else if (c == '@') {
+        lx->p++;
+        size_t k = 0;
+        if (!is_digit(at(lx, 0))) {
+            while (is_name(at(lx, k)) && at(lx, k) != '`')
+                k++;
+        }
+        lx->tok.kind = TOK_AGG;
+        lx->tok.str = k > 0 ? lang_strndup(lx->l, lx->p, k) : "_";
+        lx->tok.len = k;
+        lx->p += k;
+    } else {
+        punctuator(lx);
+    }
+}
+
+static void member_token(struct lex *lx)
+{
+    if (is_name_start(at(lx, 0))) {
+        const char *s = lx->p;
+        while (is_name(at(lx, 0)))
+            lx->p++;
+        lx->tok.kind = TOK_IDENT;
+        lx->tok.len = (size_t)(lx->p - s);
+        lx->tok.str = lang_strndup(lx->l, s, lx->tok.len);
+    } else {
+        expr_token(lx);
+    }
+}
+
+/* -- probe descriptions
+ * ----------------------------------------------------------------------------- */
+
+static bool is_desc_start(int c)
+{
+    return c >= 0 && (is_name_start(c) ? c != '`' : strchr("-$:.?*\\[]!'", c) != NULL && c != '\0');
+}
+
+static bool is_desc(int c)
+{
+    return is_desc_start(c) || is_digit(c) || c == '`';
+}
+
+/* Whether the '/' at lx->p, inside a word, is that of a function's arity ("map/2") and no
+ * predicate's. It is when digits follow and the word goes on to a ':' from there; where the last
+ * part is a function, also when it ends there. */
+static bool is_arity(const struct lex *lx)
+{
+    size_t n = 1;
+    if (!is_digit(at(lx, n)))
+        return false;
+    while (is_digit(at(lx, n)))
+        n++;
+    size_t digits = n;
+    for (;; n++) {
+        int c = at(lx, n);
+        if (c == ':')
+            return true;
+        if (!is_name(c) && c != '-' && c != '.' && c != '/')
+            break;
+    }
+    if (lx->src->kind != LANG_FUNCTION || is_desc(at(lx, digits)))
+        return false;
+    if (at(lx, digits) != '/')
+        return true;
+    /* "f/1/ {": a predicate after all. */
+    for (n = digits + 1; is_blank(at(lx, n)); n++)
+        ;
+    int c = at(lx, n);
+    return c >= 0 && c != '{' && c != ';';
+}
+
+/* A word between clauses: a description, a keyword, or the type name that opens a declaration. */
+static void desc_token(struct lex *lx)
+{
+    const char *start = lx->p;
+    bool plain = true;
+    for (;;) {
+        int c = at(lx, 0);
+        if (c == '\'') {
+            size_t n;
+            quoted(lx, '\'', "D_PDESC_INVAL", &n);
+            plain = false;
+        } else if (c == '\\' && at(lx, 1) > ' ') {
+            lx->p += 2;
+        } else if (is_desc(c) || (c == '/' && is_arity(lx))) {
+            plain = plain && c != '/' && !strchr(":-.?!`", c);
+            lx->p++;
+        } else {
+            break;
+        }
+    }
+    size_t n = (size_t)(lx->p - start);
+    enum tok kw = keyword(start, n);
+    for (size_t i = 0; kw != TOK_EOF && i < NELEM(outer_keywords); i++) {
+        if (outer_keywords[i] == kw) {
+            lx->tok.kind = kw;
+            return;
+        }
+    }
+    const char *star = memchr(start, '*', n);
+    size_t base = star ? (size_t)(star - start) : n;
+    if (lx->src->kind == LANG_SCRIPT && !lx->l->opt->pspec && plain && base > 0) {
+        bool is_type = type_typedef(start, base) != NULL;
+        kw = star ? keyword(start, base) : TOK_EOF;
+        for (size_t i = 0; kw != TOK_EOF && i < NELEM(outer_keywords); i++)
+            is_type = is_type || outer_keywords[i] == kw;
+        if (is_type) {
+            lx->p = start;
+            lx->ctx = LEX_EXPR;
+            lx->p += base;
+            word(lx, start, base);
+            return;
+        }
+    }
+    lx->tok.kind = TOK_DESC;
+    lx->tok.str = start;
+    lx->tok.len = n;
+}
+
+static void outer_token(struct lex *lx)
+{
+    int c = at(lx, 0);
+    lx->paren = 0;
+    if (is_desc_start(c))
+        desc_token(lx);
+    else if (is_digit(c))
+        integer_constant(lx);
+    else if (strchr("{},/;", c))
+        punctuator(lx);
+    else
+        stray(lx);
+}
+
+void lex_next(struct lex *lx)
+{
+    memset(&lx->tok, 0, sizeof lx->tok);
+    skip(lx);
+    lx->fresh = false;
+    lx->tok.pos = here(lx, 1);
+    lx->tok.raw = lx->p;
+    if (at(lx, 0) < 0) {
+        lx->tok.kind = TOK_EOF;
+        lx->tok.pos.len = 0;
+        return;
+    }
+    if (at(lx, 0) == 0)
+        stray(lx);
+    if (lx->ctx == LEX_OUTER)
+        outer_token(lx);
+    else if (lx->ctx == LEX_EXPR)
+        expr_token(lx);
+    else
+        member_token(lx);
+    lx->tok.pos.len = (int)(lx->p - lx->tok.raw);
+}
+
+/* Skips a quoted text up to its end or the end of its line. */
+static void recover_quoted(struct lex *lx, int quote)
+{
+    lx->p++;
+    while (at(lx, 0) >= 0 && at(lx, 0) != '\n' && at(lx, 0) != quote)
+        lx->p += at(lx, 0) == '\\' && at(lx, 1) >= 0 && at(lx, 1) != '\n' ? 2 : 1;
+    lx->p += at(lx, 0) == quote;
+}
+
+void lex_recover(struct lex *lx)
+{
+    enum tok last = lx->tok.kind;
+    bool done = lx->depth == 0 && (last == TOK_RBRACE || last == TOK_SEMI);
+    while (!done && at(lx, 0) >= 0) {
+        int c = at(lx, 0);
+        if (c == '"' || (c == '\'' && lx->depth > 0)) {
+            recover_quoted(lx, c);
+            continue;
+        }
+        if (c == '/' && at(lx, 1) == '*') {
+            lx->ctx = LEX_EXPR;
+            comment(lx);
+            continue;
+        }
+        if (c == '\n') {
+            newline(lx);
+            continue;
+        }
+        lx->p++;
+        if (c == '{')
+            lx->depth++;
+        else if (c == '}' && lx->depth > 0)
+            done = --lx->depth == 0;
+        else if ((c == ';' || c == '}') && lx->depth == 0)
+            done = true;
+    }
+    lx->depth = 0;
+    lx->ctx = LEX_OUTER;
+    lex_next(lx);
+}

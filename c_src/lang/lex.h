@@ -1,0 +1,181 @@
+/* lex.h - D text to tokens (reference 1).
+ *
+ * The same characters mean different things in different contexts, so the parser sets `ctx` before
+ * it asks for the next token: LEX_OUTER between clauses, where probe descriptions stand; LEX_EXPR
+ * inside predicates, bodies and declarations; LEX_MEMBER for one token after "." or "->". One token
+ * is current (lx->tok); nothing is ever given back. Control lines (# ...) are carried out when they
+ * are met.
+ *
+ * Positions: line and column count from 1 in bytes; "#line" changes what messages show. */
+#ifndef ET_LANG_LEX_H
+#define ET_LANG_LEX_H
+
+#include "lang/prog.h"
+
+enum lex_ctx { LEX_OUTER, LEX_EXPR, LEX_MEMBER };
+
+enum tok {
+    TOK_EOF,
+    TOK_INT,     /* num, type */
+    TOK_STRING,  /* str, len */
+    TOK_IDENT,   /* str */
+    TOK_TYPE,    /* a typedef name: type, str */
+    TOK_AGG,     /* str, without '@' */
+    TOK_DESC,    /* one probe description, raw: str, len */
+    TOK_PREDEND, /* the '/' that closes a predicate */
+    /* keywords, in the order of lex_keywords */
+    TOK_KW_AUTO,
+    TOK_KW_BREAK,
+    TOK_KW_CASE,
+    TOK_KW_CHAR,
+    TOK_KW_CONST,
+    TOK_KW_CONTINUE,
+    TOK_KW_COUNTER,
+    TOK_KW_DEFAULT,
+    TOK_KW_DO,
+    TOK_KW_DOUBLE,
+    TOK_KW_ELSE,
+    TOK_KW_ENUM,
+    TOK_KW_EXTERN,
+    TOK_KW_FLOAT,
+    TOK_KW_FOR,
+    TOK_KW_GOTO,
+    TOK_KW_IF,
+    TOK_KW_IMPORT,
+    TOK_KW_INLINE,
+    TOK_KW_INT,
+    TOK_KW_LONG,
+    TOK_KW_OFFSETOF,
+    TOK_KW_PROBE,
+    TOK_KW_PROVIDER,
+    TOK_KW_REGISTER,
+    TOK_KW_RESTRICT,
+    TOK_KW_RETURN,
+    TOK_KW_SELF,
+    TOK_KW_SHORT,
+    TOK_KW_SIGNED,
+    TOK_KW_SIZEOF,
+    TOK_KW_STATIC,
+    TOK_KW_STRING,
+    TOK_KW_STRINGOF,
+    TOK_KW_STRUCT,
+    TOK_KW_SWITCH,
+    TOK_KW_THIS,
+    TOK_KW_TRANSLATOR,
+    TOK_KW_TYPEDEF,
+    TOK_KW_UNION,
+    TOK_KW_UNSIGNED,
+    TOK_KW_VOID,
+    TOK_KW_VOLATILE,
+    TOK_KW_WHILE,
+    TOK_KW_XLATE,
+    /* punctuators, in the order of lex_puncts */
+    TOK_ELLIPSIS,
+    TOK_SHLEQ,
+    TOK_SHREQ,
+    TOK_ARROW,
+    TOK_INC,
+    TOK_DEC,
+    TOK_SHL,
+    TOK_SHR,
+    TOK_LE,
+    TOK_GE,
+    TOK_EQ,
+    TOK_NE,
+    TOK_LAND,
+    TOK_LOR,
+    TOK_LXOR,
+    TOK_ADDEQ,
+    TOK_SUBEQ,
+    TOK_MULEQ,
+    TOK_DIVEQ,
+    TOK_MODEQ,
+    TOK_ANDEQ,
+    TOK_OREQ,
+    TOK_XOREQ,
+    TOK_LPAR,
+    TOK_RPAR,
+    TOK_LBRACK,
+    TOK_RBRACK,
+    TOK_LBRACE,
+    TOK_RBRACE,
+    TOK_DOT,
+    TOK_COMMA,
+    TOK_SEMI,
+    TOK_QUEST,
+    TOK_COLON,
+    TOK_ASSIGN,
+    TOK_PLUS,
+    TOK_MINUS,
+    TOK_STAR,
+    TOK_SLASH,
+    TOK_PERCENT,
+    TOK_AMP,
+    TOK_BAR,
+    TOK_CARET,
+    TOK_TILDE,
+    TOK_BANG,
+    TOK_LT,
+    TOK_GT
+};
+
+struct token {
+    enum tok kind;
+    struct diag_pos pos;
+    uint64_t num;
+    const struct type *type;
+    const char *str;
+    size_t len;
+    bool is_char;
+    const char *raw; /* the token in the source, pos.len bytes */
+};
+
+struct lex {
+    struct lang *l;
+    const struct lang_source *src;
+    const char *p, *end; /* what is left of the text */
+    const char *line_start;
+    const char *file; /* name for messages */
+    int line;
+    enum lex_ctx ctx;
+    struct token tok;
+    int depth;          /* braces open */
+    int paren;          /* parentheses and brackets open */
+    int nest;           /* of the parser: how deep it is in an expression */
+    bool fresh;         /* nothing but blanks so far on this line: a '#' opens a control line */
+    bool last_arg_used; /* the last program argument was referenced */
+};
+
+void lex_init(struct lex *lx, struct lang *l, const struct lang_source *src);
+/* Reads the next token into lx->tok. */
+void lex_next(struct lex *lx);
+/* After an error: skips to the end of the clause or declaration that it is in, then reads the next
+ * token in LEX_OUTER. */
+void lex_recover(struct lex *lx);
+/* The text that a macro of a probe description ("target", "1") stands for, NULL if undefined. */
+const char *lex_macro_text(struct lex *lx, const char *name, size_t len);
+/* "syntax error near ...": fails. */
+_Noreturn void lex_syntax(struct lex *lx, const char *hint);
+/* The keyword's text. */
+const char *lex_keyword(enum tok t);
+
+/* -- control.c -- */
+/* Carries out a control line; lx->p stands behind the '#'; leaves it behind the newline. */
+void lex_control(struct lex *lx);
+
+/* -- parse*.c -- */
+/* One unit of the program: a clause, declaration, inline ... The current token is its first, in
+ * LEX_OUTER. */
+void parse_unit(struct lex *lx);
+void parse_decl(struct lex *lx);
+void parse_clause(struct lex *lx);
+/* The current token is the first of the expression, in LEX_EXPR. */
+struct node *parse_expr(struct lex *lx);   /* with commas */
+struct node *parse_assign(struct lex *lx); /* without */
+/* A type in parentheses or a parameter list: specifiers and, later, an abstract declarator. */
+const struct type *parse_type(struct lex *lx);
+bool parse_is_type(const struct token *t);
+/* Takes a punctuator or fails. */
+void parse_expect(struct lex *lx, enum tok kind);
+
+#endif

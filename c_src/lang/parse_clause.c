@@ -1,0 +1,204 @@
+/* parse_clause.c - clauses and their probe descriptions (reference 1.7, 2.1, 2.2).
+ *
+ * The four parts of a description are assigned from the right; which part is rightmost depends on
+ * where the text comes from (-n name, -f function ...). A part in single quotes is an Erlang name
+ * taken literally: what is special in a glob is quoted with '\'. */
+#include "lang/lex.h"
+
+#include <string.h>
+
+static const char *const part_names[] = {"providers", "modules", "functions", "names"};
+
+/* Which part the rightmost one is. */
+static unsigned rightmost(const struct lex *lx)
+{
+    switch (lx->src->kind) {
+    case LANG_PROVIDER: return 0;
+    case LANG_MODULE: return 1;
+    case LANG_FUNCTION: return 2;
+    default: return 3;
+    }
+}
+
+static _Noreturn void invalid(struct lex *lx, const char *hint, const char *why)
+{
+    const struct token *t = &lx->tok;
+    lang_fail(lx->l, &t->pos, "D_PDESC_INVAL", hint, "invalid probe description \"%.*s\": %s",
+              (int)t->len, t->str, why);
+}
+
+/* One part: s[0..n) with its macro replaced and its quotes removed. */
+static const char *part(struct lex *lx, const char *s, size_t n)
+{
+    struct buf *b = &lx->l->part;
+    bool quoted = false;
+    size_t i = 0;
+    buf_reset(b);
+    while (i < n) {
+        char c = s[i];
+        if (c == '\'') {
+            quoted = !quoted;
+            i++;
+        } else if (quoted && strchr("*?[\\", c)) {
+            buf_addc(b, '\\');
+            buf_addc(b, c);
+            i++;
+        } else if (!quoted && c == '\\' && i + 1 < n) {
+            buf_add(b, s + i, 2);
+            i += 2;
+        } else if (!quoted && c == '$') {
+            size_t start = i + 1, k;
+            while (start < n && s[start] == '$')
+                start++;
+            bool digits = start < n && s[start] >= '0' && s[start] <= '9';
+            for (k = start; k < n && (!digits || (s[k] >= '0' && s[k] <= '9')); k++)
+                ;
+            const char *text = lex_macro_text(lx, s + start, k - start);
+            if (!text)
+                invalid(lx, NULL, "Undefined macro variable in probe description");
+            buf_adds(b, text);
+            i = k;
+        } else {
+            buf_addc(b, c);
+            i++;
+        }
+    }
+    if (b->oom)
+        lang_nomem(lx->l);
+    return lang_strndup(lx->l, buf_str(b), b->len);
+}
+
+static struct lang_desc *description(struct lex *lx)
+{
+    struct lang_desc *d = lang_alloc(lx->l, sizeof *d);
+    const struct token *t = &lx->tok;
+    const char *parts[4] = {"", "", "", ""};
+    unsigned right = rightmost(lx);
+    d->pos = t->pos;
+    if (t->kind == TOK_INT) {
+        if (right != 3)
+            lang_fail(lx->l, &t->pos, "D_PDESC_INVAL", NULL,
+                      "probe identifier %llu not permitted when specifying %s",
+                      (unsigned long long)t->num, part_names[right]);
+        if (t->num == 0 || t->num > UINT32_MAX)
+            lang_fail(lx->l, &t->pos, "D_PDESC_INVAL", NULL,
+                      "invalid probe identifier %llu: Unknown probe identifier",
+                      (unsigned long long)t->num);
+        d->id = (uint32_t)t->num;
+    } else {
+        const char *s = t->str, *end = s + t->len, *start[5];
+        size_t len[5];
+        unsigned n = 0;
+        if (lx->src->kind == LANG_ID)
+            lang_fail(lx->l, &t->pos, "D_PDESC_INVAL", "-i takes a probe id; -n takes a name",
+                      "invalid probe identifier %.*s", (int)t->len, s);
+        bool quoted = false;
+        start[0] = s;
+        for (; s <= end; s++) {
+            if (s < end && *s == '\'')
+                quoted = !quoted;
+            if (s < end && *s == '\\' && !quoted && s + 1 < end) {
+                s++;
+                continue;
+            }
+            if (s < end && (*s != ':' || quoted))
+                continue;
+            if (n > right)
+                invalid(lx, right == 3 ? "it has four parts: provider:module:function:name" : NULL,
+                        "Overspecified probe description");
+            len[n] = (size_t)(s - start[n]);
+            start[++n] = s + 1;
+        }
+        for (unsigned i = 0; i < n; i++)
+            parts[right + 1 - n + i] = part(lx, start[i], len[i]);
+    }
+    d->prov = parts[0];
+    d->mod = parts[1];
+    d->func = parts[2];
+    d->name = parts[3];
+    return d;
+}
+
+static struct lang_desc *descriptions(struct lex *lx)
+{
+    struct lang_desc *list = NULL, **tail = &list;
+    for (;;) {
+        if (lx->tok.kind != TOK_DESC && lx->tok.kind != TOK_INT)
+            lex_syntax(lx, NULL);
+        *tail = description(lx);
+        tail = &(*tail)->next;
+        lex_next(lx);
+        if (lx->tok.kind != TOK_COMMA)
+            return list;
+        lex_next(lx);
+    }
+}
+
+static struct lang_stmt *statements(struct lex *lx)
+{
+    struct lang_stmt *list = NULL, **tail = &list;
+    while (lx->tok.kind != TOK_RBRACE) {
+        if (lx->tok.kind == TOK_SEMI) {
+            lex_next(lx);
+            continue;
+        }
+        struct lang_stmt *s = lang_alloc(lx->l, sizeof *s);
+        s->pos = lx->tok.pos;
+        s->expr = parse_expr(lx);
+        *tail = s;
+        tail = &s->next;
+        if (lx->tok.kind != TOK_SEMI && lx->tok.kind != TOK_RBRACE)
+            lex_syntax(lx, lx->tok.kind == TOK_IDENT || lx->tok.kind == TOK_AGG
+                               ? "is a ; missing before it?"
+                               : NULL);
+    }
+    return list;
+}
+
+void parse_clause(struct lex *lx)
+{
+    struct lang *l = lx->l;
+    struct lang_clause *c = lang_alloc(l, sizeof *c);
+    struct diag_pos first = lx->tok.pos;
+    c->descs = descriptions(lx);
+    if (lx->tok.kind == TOK_SLASH) {
+        lx->ctx = LEX_EXPR;
+        lx->paren = 0;
+        lex_next(lx);
+        c->pred = parse_expr(lx);
+        parse_expect(lx, TOK_PREDEND);
+        if (lx->tok.kind != TOK_LBRACE)
+            lang_fail(l, &first, "D_SYNTAX", NULL,
+                      "expected actions { } following probe description and predicate");
+    }
+    if (lx->tok.kind == TOK_LBRACE) {
+        lx->ctx = LEX_EXPR;
+        lx->paren = 0;
+        lex_next(lx);
+        c->stmts = statements(lx);
+    } else if (lx->src->kind == LANG_SCRIPT || lx->tok.kind != TOK_EOF) {
+        if (lx->src->kind != LANG_SCRIPT && lx->tok.kind != TOK_DESC && lx->tok.kind != TOK_SEMI)
+            lex_syntax(lx, NULL);
+        lang_fail(l, &first, "D_SYNTAX",
+                  lx->tok.kind == TOK_SEMI ? "a declaration begins with a type: int x;"
+                                           : "an empty { } records the firing only",
+                  "expected predicate and/or actions following probe description");
+    }
+    check_clause(l, c);
+    *l->clause_tail = c;
+    l->clause_tail = &c->next;
+    lx->ctx = LEX_OUTER;
+    lex_next(lx);
+}
+
+void parse_unit(struct lex *lx)
+{
+    lx->nest = 0;
+    lx->l->depth = 0;
+    if (lx->tok.kind == TOK_DESC || lx->tok.kind == TOK_INT)
+        parse_clause(lx);
+    else if (lx->tok.kind == TOK_IDENT || lx->tok.kind == TOK_TYPE || lex_keyword(lx->tok.kind)[0])
+        parse_decl(lx);
+    else
+        lex_syntax(lx, NULL);
+}

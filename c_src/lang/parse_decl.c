@@ -1,0 +1,289 @@
+/* parse_decl.c - declarations of variables and inlines, and types (reference 2.3, 2.5).
+ *
+ * Specifiers are counted first and made a type afterwards, so that they may stand in any order, as
+ * in C. Forms that are not built yet are recognised here and refused by name. */
+#include "lang/lex.h"
+
+#include <string.h>
+
+struct spec {
+    struct diag_pos pos; /* of the first specifier */
+    enum tok base;       /* TOK_EOF: none; TOK_TYPE: a typedef name */
+    const struct type *typedef_type;
+    bool is_signed, is_unsigned, is_short;
+    unsigned longs;
+    enum lang_scope scope;
+    bool has_class, is_inline;
+};
+
+static _Noreturn void later(struct lex *lx, const char *what, const char *hint)
+{
+    lang_fail(lx->l, &lx->tok.pos, "D_UNKNOWN", hint, "%s not built yet", what);
+}
+
+static const char pointer_hint[] =
+    "copyinstr(arg1) and stringof(arg1) give the string at an address";
+
+bool parse_is_type(const struct token *t)
+{
+    switch (t->kind) {
+    case TOK_TYPE:
+    case TOK_KW_CHAR:
+    case TOK_KW_CONST:
+    case TOK_KW_DOUBLE:
+    case TOK_KW_ENUM:
+    case TOK_KW_FLOAT:
+    case TOK_KW_INT:
+    case TOK_KW_LONG:
+    case TOK_KW_RESTRICT:
+    case TOK_KW_SHORT:
+    case TOK_KW_SIGNED:
+    case TOK_KW_STRING:
+    case TOK_KW_STRUCT:
+    case TOK_KW_UNION:
+    case TOK_KW_UNSIGNED:
+    case TOK_KW_VOID:
+    case TOK_KW_VOLATILE: return true;
+    default: return false;
+    }
+}
+
+static void storage_class(struct lex *lx, struct spec *s)
+{
+    if (s->has_class && !(s->is_inline || lx->tok.kind == TOK_KW_INLINE))
+        lang_fail(lx->l, &lx->tok.pos, "D_DECL_CLASS", NULL,
+                  "only one storage class allowed in a declaration");
+    if (s->has_class)
+        lang_fail(lx->l, &lx->tok.pos, "D_DECL_BADCLASS", NULL, "an inline has no storage class");
+    s->has_class = true;
+    s->is_inline = lx->tok.kind == TOK_KW_INLINE;
+    s->scope = lx->tok.kind == TOK_KW_SELF   ? SCOPE_THREAD
+               : lx->tok.kind == TOK_KW_THIS ? SCOPE_CLAUSE
+                                             : SCOPE_GLOBAL;
+}
+
+/* Takes one specifier; false when the token is none. */
+static bool specifier(struct lex *lx, struct spec *s)
+{
+    enum tok t = lx->tok.kind;
+    switch (t) {
+    case TOK_KW_SELF:
+    case TOK_KW_THIS:
+    case TOK_KW_INLINE: storage_class(lx, s); break;
+    case TOK_KW_AUTO:
+    case TOK_KW_REGISTER:
+    case TOK_KW_STATIC:
+        lang_fail(lx->l, &lx->tok.pos, "D_DECL_BADCLASS", "there are self, this and none (global)",
+                  "storage class '%s' cannot be used in D", lex_keyword(t));
+    case TOK_KW_CONST:
+    case TOK_KW_VOLATILE:
+    case TOK_KW_RESTRICT: break; /* they mean nothing to a program that cannot alias */
+    case TOK_KW_SIGNED: s->is_signed = true; break;
+    case TOK_KW_UNSIGNED: s->is_unsigned = true; break;
+    case TOK_KW_SHORT: s->is_short = true; break;
+    case TOK_KW_LONG: s->longs++; break;
+    case TOK_KW_STRUCT: later(lx, "'struct' is", NULL);
+    case TOK_KW_UNION: later(lx, "'union' is", NULL);
+    case TOK_KW_ENUM: later(lx, "'enum' is", "inline int NAME = VALUE; names a constant");
+    case TOK_KW_TYPEDEF: later(lx, "'typedef' is", NULL);
+    case TOK_KW_EXTERN: later(lx, "'extern' is", NULL);
+    case TOK_KW_CHAR:
+    case TOK_KW_INT:
+    case TOK_KW_VOID:
+    case TOK_KW_FLOAT:
+    case TOK_KW_DOUBLE:
+    case TOK_KW_STRING:
+    case TOK_TYPE:
+        if (s->base != TOK_EOF)
+            lang_fail(lx->l, &lx->tok.pos, "D_DECL_COMBO", NULL,
+                      "invalid type combination: two base types");
+        s->base = t;
+        s->typedef_type = lx->tok.type;
+        break;
+    default: return false;
+    }
+    lex_next(lx);
+    return true;
+}
+
+static void specifiers(struct lex *lx, struct spec *s)
+{
+    memset(s, 0, sizeof *s);
+    s->base = TOK_EOF;
+    s->pos = lx->tok.pos;
+    while (specifier(lx, s))
+        ;
+}
+
+/* The type that the specifiers name; int when they name none. */
+static const struct type *resolve(struct lex *lx, const struct spec *s)
+{
+    bool sign = s->is_signed || s->is_unsigned, size = s->is_short || s->longs > 0;
+    enum type_id id = T_INT;
+    const char *tag = NULL, *text = NULL;
+    if (s->base == TOK_KW_CHAR && size) {
+        tag = "D_DECL_CHARATTR";
+        text = "short and long may not be used with char type";
+    } else if (s->base == TOK_KW_VOID && (sign || size)) {
+        tag = "D_DECL_VOIDATTR";
+        text = "invalid attributes for void type";
+    } else if (sign && s->base != TOK_EOF && s->base != TOK_KW_CHAR && s->base != TOK_KW_INT) {
+        tag = "D_DECL_SIGNINT";
+        text = "signed and unsigned may only be used with integer type";
+    } else if (size && s->base != TOK_EOF && s->base != TOK_KW_INT &&
+               !(s->base == TOK_KW_DOUBLE && s->longs == 1 && !s->is_short)) {
+        tag = "D_DECL_LONGINT";
+        text = "short and long may only be used with integer types and double";
+    } else if ((s->is_signed && s->is_unsigned) || (s->is_short && s->longs > 0) || s->longs > 2) {
+        tag = "D_DECL_COMBO";
+        text = "invalid type combination";
+    }
+    if (tag)
+        lang_fail(lx->l, &s->pos, tag, NULL, "%s", text);
+    switch (s->base) {
+    case TOK_TYPE: return s->typedef_type;
+    case TOK_KW_STRING: id = T_STRING; break;
+    case TOK_KW_VOID: id = T_VOID; break;
+    case TOK_KW_FLOAT: id = T_FLOAT; break;
+    case TOK_KW_DOUBLE: id = s->longs ? T_LDOUBLE : T_DOUBLE; break;
+    case TOK_KW_CHAR: id = s->is_unsigned ? T_UCHAR : s->is_signed ? T_SCHAR : T_CHAR; break;
+    default:
+        if (s->is_short)
+            id = s->is_unsigned ? T_USHORT : T_SHORT;
+        else if (s->longs == 0)
+            id = s->is_unsigned ? T_UINT : T_INT;
+        else if (s->longs == 1)
+            id = s->is_unsigned ? T_ULONG : T_LONG;
+        else
+            id = s->is_unsigned ? T_ULLONG : T_LLONG;
+    }
+    return &type_c[id];
+}
+
+const struct type *parse_type(struct lex *lx)
+{
+    struct spec s;
+    specifiers(lx, &s);
+    if (s.has_class)
+        lang_fail(lx->l, &s.pos, "D_DECL_PARMCLASS", NULL, "a storage class cannot stand here");
+    const struct type *t = resolve(lx, &s);
+    if (lx->tok.kind == TOK_STAR)
+        later(lx, "pointers are", pointer_hint);
+    return t;
+}
+
+/* "[" type, type ... "]": the keys of an associative array. */
+static unsigned key_types(struct lex *lx, const struct type **key)
+{
+    unsigned n = 0;
+    lex_next(lx);
+    if (lx->tok.kind == TOK_RBRACK)
+        lang_fail(lx->l, &lx->tok.pos, "D_DECL_ARRNULL", NULL, "array dimension is missing");
+    if (!parse_is_type(&lx->tok))
+        later(lx, "arrays with a dimension are",
+              "an associative array has types in its brackets: int a[int];");
+    for (;;) {
+        if (!parse_is_type(&lx->tok))
+            lex_syntax(lx, NULL);
+        struct diag_pos pos = lx->tok.pos;
+        const struct type *t = parse_type(lx);
+        if (t->kind != TYPE_INT && t->kind != TYPE_STRING)
+            lang_fail(lx->l, &pos, "D_KEY_TYPE", NULL, "a key cannot be of type %s", t->name);
+        if (n == LANG_KEYS_MAX)
+            lang_fail(lx->l, &pos, "D_UNKNOWN", NULL,
+                      "Insufficient tuple registers to generate code");
+        key[n++] = t;
+        if (lx->tok.kind == TOK_IDENT) /* a parameter's name, as in a prototype */
+            lex_next(lx);
+        if (lx->tok.kind != TOK_COMMA)
+            break;
+        lex_next(lx);
+    }
+    parse_expect(lx, TOK_RBRACK);
+    if (lx->tok.kind == TOK_LBRACK)
+        lang_fail(lx->l, &lx->tok.pos, "D_DECL_DYNOBJ", NULL,
+                  "an array of associative arrays cannot be declared");
+    return n;
+}
+
+static void declarator(struct lex *lx, const struct spec *s, const struct type *type)
+{
+    const struct type *key[LANG_KEYS_MAX];
+    unsigned nkeys = 0;
+    bool assoc = false;
+    if (lx->tok.kind == TOK_STAR)
+        later(lx, "pointers are", pointer_hint);
+    if (lx->tok.kind != TOK_IDENT) {
+        if (parse_is_type(&lx->tok))
+            lang_fail(lx->l, &lx->tok.pos, "D_DECL_IDENT", NULL,
+                      "a name was expected, this is a type");
+        lex_syntax(lx, NULL);
+    }
+    struct diag_pos pos = lx->tok.pos;
+    const char *name = lx->tok.str;
+    lex_next(lx);
+    if (lx->tok.kind == TOK_LBRACK) {
+        if (s->scope == SCOPE_CLAUSE)
+            lang_fail(lx->l, &pos, "D_DECL_LOCASSC", "clause-local variables are scalars",
+                      "associative array '%s' cannot be declared clause-local", name);
+        nkeys = key_types(lx, key);
+        assoc = true;
+    } else if (lx->tok.kind == TOK_LPAR) {
+        later(lx, "function declarations are", NULL);
+    } else if (lx->tok.kind == TOK_ASSIGN) {
+        lex_syntax(lx, "declarations have no initialiser: assign in a clause, such as BEGIN");
+    }
+    decl_variable(lx->l, &pos, name, s->scope, type, assoc, key, nkeys);
+}
+
+static void inline_decl(struct lex *lx, const struct spec *s, const struct type *type)
+{
+    (void)s;
+    if (lx->tok.kind == TOK_STAR)
+        later(lx, "pointers are", pointer_hint);
+    if (lx->tok.kind != TOK_IDENT)
+        lex_syntax(lx, NULL);
+    struct diag_pos pos = lx->tok.pos;
+    const char *name = lx->tok.str;
+    lex_next(lx);
+    if (lx->tok.kind == TOK_LBRACK)
+        later(lx, "inlines with parameters are", NULL);
+    parse_expect(lx, TOK_ASSIGN);
+    struct node *e = parse_assign(lx);
+    if (lx->tok.kind != TOK_SEMI)
+        lex_syntax(lx, NULL);
+    decl_inline(lx->l, &pos, name, type, e);
+}
+
+void parse_decl(struct lex *lx)
+{
+    struct spec s;
+    lx->ctx = LEX_EXPR;
+    switch (lx->tok.kind) {
+    case TOK_KW_TRANSLATOR:
+    case TOK_KW_PROVIDER:
+    case TOK_KW_IMPORT:
+    case TOK_KW_COUNTER:
+        lang_fail(lx->l, &lx->tok.pos, "D_UNKNOWN", NULL, "'%s' is not built yet",
+                  lex_keyword(lx->tok.kind));
+    default: break;
+    }
+    specifiers(lx, &s);
+    const struct type *type = resolve(lx, &s);
+    if (lx->tok.kind == TOK_SEMI)
+        lang_fail(lx->l, &s.pos, "D_DECL_USELESS", NULL, "declaration declares nothing");
+    if (s.is_inline) {
+        inline_decl(lx, &s, type);
+    } else {
+        for (;;) {
+            declarator(lx, &s, type);
+            if (lx->tok.kind != TOK_COMMA)
+                break;
+            lex_next(lx);
+        }
+        if (lx->tok.kind != TOK_SEMI)
+            lex_syntax(lx, NULL);
+    }
+    lx->ctx = LEX_OUTER;
+    lex_next(lx);
+}

@@ -1,0 +1,164 @@
+/* prog.h - what the files of this room share: the program being built, its names, how errors are
+ * raised.
+ *
+ * Errors. Parsing stops at the first error of a clause or declaration: lang_fail reports and jumps
+ * to the trap that lang_add has set. The checker reports with lang_err, gives the expression
+ * TYPE_ERROR and goes on, so that a clause shows all that is wrong with it, each once. Out of
+ * memory jumps as well: nothing in this room returns NULL for want of memory, and all memory hangs
+ * on the arena, the hash tables and one buffer, so that a jump leaks nothing. */
+#ifndef ET_LANG_PROG_H
+#define ET_LANG_PROG_H
+
+#include <setjmp.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "lang/lang.h"
+
+/* What a global name stands for. Functions, variables, built-ins and inlines share one namespace.
+ */
+enum ident_kind {
+    ID_VAR,
+    ID_BUILTIN, /* value read with LDB */
+    ID_ARG,     /* arg0 .. arg9 */
+    ID_INT,     /* a named constant: NULL */
+    ID_FN,      /* subroutine, action or aggregating function */
+    ID_INLINE,
+    ID_NOTYET /* a built-in variable of D that is not built yet */
+};
+
+struct lang_inline {
+    const struct type *type;
+    struct node *expr; /* unchecked: each use clones it */
+};
+
+struct ident {
+    enum ident_kind kind;
+    const char *name;
+    const struct type *type;     /* ID_BUILTIN, ID_ARG, ID_INT */
+    uint64_t num;                /* ID_ARG: which; ID_INT: value */
+    struct lang_var *var;        /* ID_VAR */
+    const struct lang_fn *fn;    /* ID_FN */
+    struct lang_inline *inlined; /* ID_INLINE */
+    struct ident *next;          /* all identifiers of one table, newest first */
+};
+
+/* The tables of names. */
+struct names {
+    struct hash table; /* name -> struct ident */
+    struct ident *list;
+};
+
+enum fn_kind { FN_SUBR, FN_ACTION, FN_AGG, FN_ACTION_LATER, FN_SUBR_LATER };
+
+/* A function-like name. Letters of `args`: s string, i integer, p address (an integer here), @
+ * aggregation, v any value; the last letter is repeated for further arguments. */
+struct lang_fn {
+    const char *name;
+    enum fn_kind kind;
+    const char *args;
+    uint8_t min, max;    /* 255: no limit */
+    int what;            /* FN_ACTION: enum lang_act; FN_AGG: enum lang_aggfunc */
+    enum type_id result; /* FN_SUBR */
+};
+
+struct lang {
+    struct arena arena;
+    const struct lang_options *opt; /* the program's, may be changed by setopt */
+    struct diags *diags;
+    struct names globals, threads, locals;
+    struct hash agg_table; /* name -> struct lang_agg */
+    struct lang_clause *clauses, **clause_tail;
+    struct lang_var *vars, **var_tail;
+    uint32_t nvars;
+    struct lang_agg *agglist, **agg_tail;
+    uint32_t naggs;
+    unsigned errors;      /* reported since lang_add began */
+    unsigned nclones;     /* nodes made by expanding inlines, bounded */
+    unsigned depth;       /* of the expression that the checker is in */
+    jmp_buf trap;         /* where lang_fail goes; set by lang_add */
+    bool in_predicate;    /* what the checker is in */
+    struct buf tmp, part; /* for texts being put together; freed with the rest */
+};
+
+/* Never NULL. */
+void *lang_alloc(struct lang *l, size_t size);
+char *lang_strndup(struct lang *l, const char *s, size_t n);
+char *lang_printf(struct lang *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+_Noreturn void lang_nomem(struct lang *l);
+/* Reports an error and goes on. pos may be NULL. hint may be NULL. */
+void lang_err(struct lang *l, const struct diag_pos *pos, const char *tag, const char *hint,
+              const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* Reports an error and gives up the clause or declaration. */
+_Noreturn void lang_fail(struct lang *l, const struct diag_pos *pos, const char *tag,
+                         const char *hint, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* -- names.c -- */
+void names_init(struct lang *l);
+struct ident *names_find(const struct names *t, const char *name);
+/* Adds a name that is not there yet. */
+struct ident *names_add(struct lang *l, struct names *t, const char *name, enum ident_kind kind);
+struct names *names_of_scope(struct lang *l, enum lang_scope scope);
+/* Creates a variable in its scope's table. */
+struct lang_var *var_new(struct lang *l, const char *name, enum lang_scope scope,
+                         const struct type *type);
+struct lang_agg *agg_find(const struct lang *l, const char *name);
+struct lang_agg *agg_new(struct lang *l, const char *name, enum lang_aggfunc func);
+/* "did you mean 'x'?" with the nearest name that `want` accepts (NULL: any); NULL when none is
+ * near. */
+const char *names_suggest(struct lang *l, const struct names *t, const char *name,
+                          bool (*want)(const struct ident *id));
+/* The prefix that a variable is written with: "", "self->", "this->". */
+const char *scope_prefix(enum lang_scope scope);
+
+/* -- ast.c -- */
+struct node *node_new(struct lang *l, enum node_kind kind, const struct diag_pos *pos);
+/* Sets the height from kids and arguments; fails when the tree gets too high. Called when a node
+ * has its kids. */
+struct node *node_done(struct lang *l, struct node *n);
+/* A deep copy of an unchecked tree. */
+struct node *node_clone(struct lang *l, const struct node *n);
+/* Turns a node into the constant v of a type, or into an expression that was complained about. */
+void node_set_int(struct node *n, uint64_t v, const struct type *type);
+void node_set_error(struct node *n);
+
+/* -- the checker: check_expr.c, check_action.c, check_decl.c -- */
+/* Checks an expression whose value is wanted; sets and returns n->type. */
+const struct type *check_expr(struct lang *l, struct node *n);
+/* The function that a call names; NULL, with a complaint, if there is none (yet). */
+const struct lang_fn *check_callee(struct lang *l, struct node *n);
+/* The number of arguments; their types, by the letters s, i, p of the function's prototype. */
+bool check_arg_count(struct lang *l, const struct lang_fn *fn, const struct node *args,
+                     const struct diag_pos *pos);
+bool check_args(struct lang *l, const struct lang_fn *fn, struct node *args);
+/* Checks the statements and then the predicate of a clause (reference 2.1 for the order). */
+void check_clause(struct lang *l, struct lang_clause *c);
+void check_stmt(struct lang *l, struct lang_stmt *s);
+/* Whether a checked right side can be stored in a left side of that type; complains at pos with the
+ * operator's text if not. Integer constant 0 fits a string: it is NULL. */
+bool check_assignable(struct lang *l, const struct type *left, const struct node *right,
+                      const struct diag_pos *pos, const char *optext);
+/* Checks the keys of an associative array or an aggregation against a signature of nkeys types.
+ * `what` is how messages call it. */
+bool check_keys(struct lang *l, const char *what, const struct type *const *key, unsigned nkeys,
+                struct node *args, const struct diag_pos *pos);
+/* Takes the signature from the first use. */
+bool check_first_keys(struct lang *l, const struct type **key, uint8_t *nkeys, struct node *args,
+                      const struct diag_pos *pos);
+/* A hint for a value of type `have` where a string was wanted, NULL if there is none. */
+const char *check_string_hint(struct lang *l, const struct node *n);
+/* Declares a variable; complains when it exists otherwise. */
+void decl_variable(struct lang *l, const struct diag_pos *pos, const char *name,
+                   enum lang_scope scope, const struct type *type, bool assoc,
+                   const struct type *const *key, unsigned nkeys);
+void decl_inline(struct lang *l, const struct diag_pos *pos, const char *name,
+                 const struct type *type, struct node *expr);
+
+/* -- format.c -- */
+/* Checks a printf format against arguments (checked nodes by next). */
+void format_check_printf(struct lang *l, const struct node *fmt, struct node *args, const char *fn);
+/* Checks a printa format against the keys of an aggregation. */
+void format_check_printa(struct lang *l, const struct node *fmt, const struct lang_agg *agg);
+
+#endif

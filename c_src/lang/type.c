@@ -1,0 +1,98 @@
+/* type.c - the table of types and the arithmetic rules between them (reference 3.1, 3.2). */
+#include "lang/type.h"
+
+#include <string.h>
+
+/* clang-format off */
+const struct type type_c[T_COUNT] = {
+    [T_CHAR]    = {TYPE_INT, "char", 1, true},
+    [T_SCHAR]   = {TYPE_INT, "signed char", 1, true},
+    [T_UCHAR]   = {TYPE_INT, "unsigned char", 1, false},
+    [T_SHORT]   = {TYPE_INT, "short", 2, true},
+    [T_USHORT]  = {TYPE_INT, "unsigned short", 2, false},
+    [T_INT]     = {TYPE_INT, "int", 4, true},
+    [T_UINT]    = {TYPE_INT, "unsigned int", 4, false},
+    [T_LONG]    = {TYPE_INT, "long", 8, true},
+    [T_ULONG]   = {TYPE_INT, "unsigned long", 8, false},
+    [T_LLONG]   = {TYPE_INT, "long long", 8, true},
+    [T_ULLONG]  = {TYPE_INT, "unsigned long long", 8, false},
+    [T_BOOL]    = {TYPE_INT, "_Bool", 1, false},
+    [T_FLOAT]   = {TYPE_FLOAT, "float", 4, true},
+    [T_DOUBLE]  = {TYPE_FLOAT, "double", 8, true},
+    [T_LDOUBLE] = {TYPE_FLOAT, "long double", 16, true},
+    [T_VOID]    = {TYPE_VOID, "void", 0, false},
+    [T_STRING]  = {TYPE_STRING, "string", 0, false},
+    [T_DYN]     = {TYPE_DYN, "<dynamic>", 0, false},
+    [T_ERROR]   = {TYPE_ERROR, "<error>", 0, false},
+};
+
+static const struct type typedefs[] = {
+    {TYPE_INT, "int8_t", 1, true},     {TYPE_INT, "int16_t", 2, true},
+    {TYPE_INT, "int32_t", 4, true},    {TYPE_INT, "int64_t", 8, true},
+    {TYPE_INT, "uint8_t", 1, false},   {TYPE_INT, "uint16_t", 2, false},
+    {TYPE_INT, "uint32_t", 4, false},  {TYPE_INT, "uint64_t", 8, false},
+    {TYPE_INT, "intptr_t", 8, true},   {TYPE_INT, "uintptr_t", 8, false},
+    {TYPE_INT, "ssize_t", 8, true},    {TYPE_INT, "size_t", 8, false},
+    {TYPE_INT, "ptrdiff_t", 8, true},  {TYPE_INT, "uchar_t", 1, false},
+    {TYPE_INT, "ushort_t", 2, false},  {TYPE_INT, "uint_t", 4, false},
+    {TYPE_INT, "ulong_t", 8, false},   {TYPE_INT, "u_longlong_t", 8, false},
+    {TYPE_INT, "longlong_t", 8, true}, {TYPE_INT, "id_t", 4, true},
+    {TYPE_INT, "pid_t", 4, true},      {TYPE_INT, "uid_t", 4, false},
+    {TYPE_INT, "gid_t", 4, false},     {TYPE_INT, "zoneid_t", 4, true},
+    {TYPE_INT, "taskid_t", 4, true},   {TYPE_INT, "processorid_t", 4, true},
+    {TYPE_INT, "_Bool", 1, false},
+};
+/* clang-format on */
+
+const struct type *type_typedef(const char *name, size_t len)
+{
+    for (size_t i = 0; i < sizeof typedefs / sizeof typedefs[0]; i++) {
+        if (strlen(typedefs[i].name) == len && memcmp(typedefs[i].name, name, len) == 0)
+            return &typedefs[i];
+    }
+    return NULL;
+}
+
+bool type_same(const struct type *a, const struct type *b)
+{
+    return a->kind == b->kind && a->size == b->size && a->is_signed == b->is_signed;
+}
+
+unsigned type_rank(const struct type *t)
+{
+    return t->size * 8u + (t->is_signed ? 0u : 1u);
+}
+
+const struct type *type_arith(const struct type *a, const struct type *b)
+{
+    return type_rank(b) > type_rank(a) ? b : a;
+}
+
+uint64_t type_truncate(const struct type *t, uint64_t v)
+{
+    if (t->kind != TYPE_INT || t->size >= 8)
+        return v;
+    unsigned bits = t->size * 8u;
+    uint64_t mask = ((uint64_t)1 << bits) - 1;
+    v &= mask;
+    if (t->is_signed && (v >> (bits - 1)) != 0)
+        v |= ~mask;
+    return v;
+}
+
+const struct type *type_of_constant(uint64_t v, bool is_decimal, bool is_unsigned, unsigned longs)
+{
+    /* The C order; `long` and `long long` have one width here, so the second is reached by suffix
+     * only. */
+    static const enum type_id order[] = {T_INT, T_UINT, T_LONG, T_ULONG, T_LLONG, T_ULLONG};
+    for (size_t i = longs * 2u; i < sizeof order / sizeof order[0]; i++) {
+        const struct type *t = &type_c[order[i]];
+        if (is_unsigned && t->is_signed)
+            continue;
+        if (!is_unsigned && is_decimal && !t->is_signed)
+            continue;
+        if (v <= UINT64_MAX >> (64 - t->size * 8u + (t->is_signed ? 1u : 0u)))
+            return t;
+    }
+    return NULL;
+}
