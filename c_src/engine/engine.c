@@ -259,7 +259,7 @@ void engine_thread_init(const struct engine *e, struct tstate *ts)
         ts->aggs[i].index = (uint64_t *)(void *)p;
         ts->aggs[i].data = p + e->index_cells * sizeof(uint64_t);
     }
-    ts->key = key; /* last: not NULL says that all is set */
+    __atomic_store_n(&ts->key, key, __ATOMIC_RELEASE);
 }
 
 const struct dif_image *engine_image(const struct engine *e)
@@ -320,6 +320,8 @@ struct half {
 
 static struct half half_of(const struct engine *e, struct tstate *ts, unsigned kind, unsigned which)
 {
+    if (!tstate_live(ts))
+        return (struct half){NULL, 0, 0, NULL};
     if (kind == ENGINE_PRINCIPAL) {
         struct phalf *h = &ts->principal[which];
         return (struct half){h->data, atomic_load_explicit(&h->used, memory_order_relaxed),

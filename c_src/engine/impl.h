@@ -54,8 +54,9 @@ struct tstate {
     struct ahalf aggs[2];
     tcount fired, recorded, updates, errors;
     tcount drop[ENGINE_NDROPS];
-    unsigned char *locals;  /* clause-local variables, at var_rt.offset */
-    unsigned char *key;     /* key_size bytes: the key being built */
+    unsigned char *locals; /* clause-local variables, at var_rt.offset */
+    unsigned char
+        *key; /* key_size bytes: the key being built. Not NULL says that all of this is set */
     unsigned char *scratch; /* scratch_size bytes, fresh for each clause */
 };
 
@@ -99,6 +100,12 @@ struct engine {
 static inline struct tstate *engine_tstate(const struct engine *e, uint32_t thread)
 {
     return (struct tstate *)(void *)(e->threads + (size_t)thread * e->stride);
+}
+
+/* Whether a thread has ever fired, asked by another thread. */
+static inline bool tstate_live(const struct tstate *ts)
+{
+    return __atomic_load_n(&ts->key, __ATOMIC_ACQUIRE) != NULL;
 }
 
 /* Gives a thread's part its pointers; called by that thread at its first event. */

@@ -1,4 +1,5 @@
-/* dif_build.h - small images by hand, for tests of DIF and engine. Not the compiler: just enough to say what a test means. */
+/* dif_build.h - small images by hand, for tests of DIF and engine. Not the compiler: just enough to
+ * say what a test means. */
 #ifndef ET_TEST_DIF_BUILD_H
 #define ET_TEST_DIF_BUILD_H
 
@@ -54,18 +55,20 @@ static inline uint32_t build_int(struct build *b, uint64_t v)
     return b->img.nints++;
 }
 
-static inline uint32_t build_var(struct build *b, enum dif_scope scope, struct dif_type type, unsigned nkeys,
-                                 const struct dif_type *key)
+static inline uint32_t build_var(struct build *b, enum dif_scope scope, struct dif_type type,
+                                 unsigned nkeys, const struct dif_type *key)
 {
     struct dif_var *v = &b->vars[b->img.nvars];
-    *v = (struct dif_var){.name = build_str(b, "v"), .scope = (uint8_t)scope, .assoc = nkeys > 0, .type = type};
+    *v = (struct dif_var){
+        .name = build_str(b, "v"), .scope = (uint8_t)scope, .assoc = nkeys > 0, .type = type};
     v->keys.n = (uint8_t)nkeys;
     for (unsigned i = 0; i < nkeys; i++)
         v->keys.key[i] = key[i];
     return b->img.nvars++;
 }
 
-static inline uint32_t build_agg(struct build *b, enum dif_aggfunc func, unsigned nkeys, const struct dif_type *key)
+static inline uint32_t build_agg(struct build *b, enum dif_aggfunc func, unsigned nkeys,
+                                 const struct dif_type *key)
 {
     struct dif_agg *a = &b->aggs[b->img.naggs];
     *a = (struct dif_agg){.name = build_str(b, "a"), .func = (uint8_t)func};
@@ -93,11 +96,16 @@ static inline void build_op(struct build *b, uint32_t in)
 }
 
 /* An action that began at clause instruction `pc`, with this one part (kind 0: none). */
-static inline void build_action(struct build *b, enum dif_action_kind kind, uint32_t pc, struct dif_type part)
+static inline void build_action(struct build *b, enum dif_action_kind kind, uint32_t pc,
+                                struct dif_type part)
 {
     struct dif_clause *c = &b->clauses[b->img.nclauses - 1];
     struct dif_action *a = &b->actions[b->img.nactions++];
-    *a = (struct dif_action){.kind = (uint8_t)kind, .pc = pc, .npc = c->ncode - pc, .part = b->img.nparts, .format = DIF_NO_STRING};
+    *a = (struct dif_action){.kind = (uint8_t)kind,
+                             .pc = pc,
+                             .npc = c->ncode - pc,
+                             .part = b->img.nparts,
+                             .format = DIF_NO_STRING};
     c->nactions++;
     if (part.kind != 0) {
         b->parts[b->img.nparts++] = part;

@@ -66,9 +66,9 @@ static void json_strings(void **state)
         {"plain", 5, "\"plain\""},
         {"a\"b\\c", 5, "\"a\\\"b\\\\c\""},
         {"\n\t\x01\x7f", 4, "\"\\n\\t\\u0001\\u007f\""},
-        {"\xc3\xa9", 2, "\"\xc3\xa9\""},         /* e acute */
-        {"\xc3", 1, "\"\\ufffd\""},               /* cut short */
-        {"\xc0\x80", 2, "\"\\ufffd\\ufffd\""},    /* overlong */
+        {"\xc3\xa9", 2, "\"\xc3\xa9\""},                  /* e acute */
+        {"\xc3", 1, "\"\\ufffd\""},                       /* cut short */
+        {"\xc0\x80", 2, "\"\\ufffd\\ufffd\""},            /* overlong */
         {"\xed\xa0\x80", 3, "\"\\ufffd\\ufffd\\ufffd\""}, /* surrogate */
         {"a\0b", 3, "\"a\\u0000b\""},
     };
@@ -145,14 +145,18 @@ static void diagnostic_shows_line_and_caret(void **state)
                                 "unknown identifier '%s'", "timestmp"),
                      ET_ECOMPILE);
     diag_render(&d, &d.list[0], &b);
-    assert_string_equal(buf_str(&b), "erltrace: latency.d:3:7: error: [D_IDENT_UNDEF] unknown identifier 'timestmp'\n"
-                                     "    3 | \tsent[timestmp] = 1;\n"
-                                     "      | \t     ^~~~~~~~  did you mean 'timestamp'?\n");
+    assert_string_equal(
+        buf_str(&b),
+        "erltrace: latency.d:3:7: error: [D_IDENT_UNDEF] unknown identifier 'timestmp'\n"
+        "    3 | \tsent[timestmp] = 1;\n"
+        "      | \t     ^~~~~~~~  did you mean 'timestamp'?\n");
     buf_reset(&b);
     diag_render_json(&d.list[0], &b);
-    assert_string_equal(buf_str(&b), "{\"type\":\"error\",\"severity\":\"error\",\"tag\":\"D_IDENT_UNDEF\",\"file\":"
-                                     "\"latency.d\",\"line\":3,\"column\":7,\"text\":\"unknown identifier 'timestmp'\","
-                                     "\"hint\":\"did you mean 'timestamp'?\"}\n");
+    assert_string_equal(
+        buf_str(&b),
+        "{\"type\":\"error\",\"severity\":\"error\",\"tag\":\"D_IDENT_UNDEF\",\"file\":"
+        "\"latency.d\",\"line\":3,\"column\":7,\"text\":\"unknown identifier 'timestmp'\","
+        "\"hint\":\"did you mean 'timestamp'?\"}\n");
     buf_free(&b);
     diags_free(&d);
 }
@@ -160,8 +164,8 @@ static void diagnostic_shows_line_and_caret(void **state)
 static void diagnostics_survive_odd_places(void **state)
 {
     (void)state;
-    static const struct diag_pos odd[] = {
-        {"f", 1, 100, 5}, {"f", 9, 1, 1}, {"f", 2, 1, 3}, {"f", 1, 0, 0}, {"g", 1, 1, 1}, {NULL, 1, 1, 1}};
+    static const struct diag_pos odd[] = {{"f", 1, 100, 5}, {"f", 9, 1, 1}, {"f", 2, 1, 3},
+                                          {"f", 1, 0, 0},   {"g", 1, 1, 1}, {NULL, 1, 1, 1}};
     struct diags d;
     diags_init(&d);
     diags_source(&d, "f", "ab\n", 3);
@@ -202,11 +206,16 @@ static void nearest_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arena_holds_what_it_gave),     cmocka_unit_test(allocation_failure_is_an_error),
-        cmocka_unit_test(json_strings),                 cmocka_unit_test(integers_read_back),
-        cmocka_unit_test(hash_table_finds_all),         cmocka_unit_test(hash_of_every_length_differs),
-        cmocka_unit_test(diagnostic_shows_line_and_caret), cmocka_unit_test(diagnostics_survive_odd_places),
-        cmocka_unit_test(only_ten_errors_are_kept),     cmocka_unit_test(nearest_name),
+        cmocka_unit_test(arena_holds_what_it_gave),
+        cmocka_unit_test(allocation_failure_is_an_error),
+        cmocka_unit_test(json_strings),
+        cmocka_unit_test(integers_read_back),
+        cmocka_unit_test(hash_table_finds_all),
+        cmocka_unit_test(hash_of_every_length_differs),
+        cmocka_unit_test(diagnostic_shows_line_and_caret),
+        cmocka_unit_test(diagnostics_survive_odd_places),
+        cmocka_unit_test(only_ten_errors_are_kept),
+        cmocka_unit_test(nearest_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,16 +15,30 @@
 #define OPI(op, a, imm)  dif_ai(DIF_OP_##op, a, imm)
 #define OPT(op, to)      dif_t(DIF_OP_##op, to)
 
-static const struct dif_type int64 = {DIF_INT, 8}, int32 = {DIF_INT, 4}, str = {DIF_STRING, 256}, none = {0, 0};
+static const struct dif_type int64 = {DIF_INT, 8}, int32 = {DIF_INT, 4}, str = {DIF_STRING, 256},
+                             none = {0, 0};
 
 static void quantize_buckets(void **state)
 {
     (void)state;
     static const struct {
         int64_t v, label;
-    } row[] = {{0, 0},   {1, 1},   {2, 2},   {3, 2},    {4, 4},   {1023, 512}, {1024, 1024}, {INT64_MAX, INT64_C(1) << 62},
-               {-1, -1}, {-2, -2}, {-3, -2}, {-4, -4}, {-1024, -1024}, {-1025, -1024},
-               {INT64_MIN + 1, -(INT64_C(1) << 62)}, {INT64_MIN, -(INT64_C(1) << 62)}};
+    } row[] = {{0, 0},
+               {1, 1},
+               {2, 2},
+               {3, 2},
+               {4, 4},
+               {1023, 512},
+               {1024, 1024},
+               {INT64_MAX, INT64_C(1) << 62},
+               {-1, -1},
+               {-2, -2},
+               {-3, -2},
+               {-4, -4},
+               {-1024, -1024},
+               {-1025, -1024},
+               {INT64_MIN + 1, -(INT64_C(1) << 62)},
+               {INT64_MIN, -(INT64_C(1) << 62)}};
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         assert_true(dif_quantize_label(dif_quantize_bucket(row[i].v)) == row[i].label);
     assert_int_equal(dif_quantize_bucket(INT64_MIN), 0);
@@ -43,8 +57,10 @@ static void lquantize_buckets(void **state)
     static const struct {
         int64_t v;
         unsigned bucket;
-    } row[] = {{-6, 0}, {-5, 1}, {-4, 1}, {-3, 1}, {-2, 2}, {0, 2}, {1, 3}, {4, 4}, {6, 4}, {7, 5}, {INT64_MAX, 5}, {INT64_MIN, 0}};
-    for (size_t i = 0; i < sizeof row / sizeof *row; i++) /* base -5, limit 8, step 3: levels 4, upper label 7 */
+    } row[] = {{-6, 0}, {-5, 1}, {-4, 1}, {-3, 1}, {-2, 2},        {0, 2},
+               {1, 3},  {4, 4},  {6, 4},  {7, 5},  {INT64_MAX, 5}, {INT64_MIN, 0}};
+    for (size_t i = 0; i < sizeof row / sizeof *row;
+         i++) /* base -5, limit 8, step 3: levels 4, upper label 7 */
         assert_int_equal(dif_lquantize_bucket(row[i].v, -5, 8, 3), row[i].bucket);
 }
 
@@ -58,9 +74,21 @@ static void llquantize_buckets(void **state)
         unsigned bucket;
         int64_t label;
     } row[] = {
-        {0, 28, 0},     {1, 29, 1},     {9, 37, 9},      {10, 38, 10},    {19, 38, 10}, {20, 39, 20}, {99, 46, 90},
-        {100, 47, 100}, {999, 55, 900}, {1000, 56, 1000}, {INT64_MAX, 56, 1000}, {-1, 27, -1}, {-999, 1, -900},
-        {-1000, 0, -1000}, {INT64_MIN, 0, -1000},
+        {0, 28, 0},
+        {1, 29, 1},
+        {9, 37, 9},
+        {10, 38, 10},
+        {19, 38, 10},
+        {20, 39, 20},
+        {99, 46, 90},
+        {100, 47, 100},
+        {999, 55, 900},
+        {1000, 56, 1000},
+        {INT64_MAX, 56, 1000},
+        {-1, 27, -1},
+        {-999, 1, -900},
+        {-1000, 0, -1000},
+        {INT64_MIN, 0, -1000},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         assert_int_equal(dif_llq_bucket(row[i].v, 10, 0, 2, 10), row[i].bucket);
@@ -72,14 +100,15 @@ static void llquantize_buckets(void **state)
     assert_int_equal(dif_llq_bucket(1499, 10, 3, 3, 20), 20);
     assert_int_equal(dif_llq_bucket(1500, 10, 3, 3, 20), 21);
     assert_int_equal(dif_llq_label(21, 10, 3, 3, 20), 1500);
-    assert_int_equal(dif_llq_nbuckets(10, 0, 2, 3), 0);   /* 3 does not divide 10 */
-    assert_int_equal(dif_llq_nbuckets(10, 0, 2, 15), 0);  /* 15 is no multiple of 10 */
+    assert_int_equal(dif_llq_nbuckets(10, 0, 2, 3), 0);  /* 3 does not divide 10 */
+    assert_int_equal(dif_llq_nbuckets(10, 0, 2, 15), 0); /* 15 is no multiple of 10 */
     assert_int_equal(dif_llq_nbuckets(1, 0, 2, 1), 0);
     assert_int_equal(dif_llq_nbuckets(10, 0, 19, 10), 0); /* 10^20 does not fit */
     assert_int_equal(dif_llq_nbuckets(10, 3, 2, 10), 0);
 }
 
-/* Every value lies in the bin whose label it is not nearer to zero than, and the next bin starts beyond it. */
+/* Every value lies in the bin whose label it is not nearer to zero than, and the next bin starts
+ * beyond it. */
 static void llquantize_labels_bound_their_bins(void **state)
 {
     (void)state;
@@ -162,7 +191,8 @@ static void image_survives_its_binary_form(void **state)
     diags_free(&d);
 }
 
-/* Every shorter form, and every form with one byte changed, is refused or is still a sound image: never a crash. */
+/* Every shorter form, and every form with one byte changed, is refused or is still a sound image:
+ * never a crash. */
 static void damaged_images_are_refused_or_sound(void **state)
 {
     (void)state;
@@ -173,7 +203,8 @@ static void damaged_images_are_refused_or_sound(void **state)
     assert_int_equal(dif_encode(&b.img, &bytes), 0);
     for (size_t i = 0; i < bytes.len * 9; i++) {
         size_t n = i < bytes.len ? i : bytes.len;
-        char *copy = malloc(n ? n : 1); /* of its own size, so that a sanitizer sees reads past the end */
+        char *copy =
+            malloc(n ? n : 1); /* of its own size, so that a sanitizer sees reads past the end */
         struct dif_image img;
         struct diags d;
         memcpy(copy, bytes.data, n);
@@ -225,16 +256,19 @@ static void verifier_refuses(void **state)
         {"associative as scalar", {OPI(LDGS, 0, 1)}},
         {"associative without tuple", {OPI(LDGAA, 0, 1)}},
         {"tuple of the wrong kind", {OP3(PUSHTV, 0, 0, 0), OP3(PUSHTV, 0, 0, 0), OPI(LDGAA, 0, 1)}},
-        {"tuple too long", {OP3(PUSHTR, 0, 0, 0), OP3(PUSHTV, 0, 0, 0), OP3(PUSHTV, 0, 0, 0), OPI(LDGAA, 0, 1)}},
+        {"tuple too long",
+         {OP3(PUSHTR, 0, 0, 0), OP3(PUSHTV, 0, 0, 0), OP3(PUSHTV, 0, 0, 0), OPI(LDGAA, 0, 1)}},
         {"add to a string", {OPI(ADDGS, 0, 2)}},
         {"aggregation", {OPI(AGG, 0, 1)}},
         {"aggregation without key", {OPI(AGG, 0, 0)}},
         {"subroutine", {OPI(CALL, 0, DIF_NSUBRS)}},
         {"subroutine without argument", {OPI(CALL, 0, DIF_SUBR_copyinstr)}},
-        {"string for a number", {OP3(PUSHTR, 0, 0, 0), OP3(PUSHTR, 0, 0, 0), OPI(CALL, 0, DIF_SUBR_copyinstr)}},
+        {"string for a number",
+         {OP3(PUSHTR, 0, 0, 0), OP3(PUSHTR, 0, 0, 0), OPI(CALL, 0, DIF_SUBR_copyinstr)}},
         {"record that was not announced", {OPI(REC, 0, 0)}},
         {"extension of 3 bytes", {OP3(EXTS, 0, 0, 3)}},
-        {"tuples that differ where ways meet", {OPT(BE, 2), OP3(PUSHTV, 0, 0, 0), OP3(MOV, 0, 1, 0)}},
+        {"tuples that differ where ways meet",
+         {OPT(BE, 2), OP3(PUSHTV, 0, 0, 0), OP3(MOV, 0, 1, 0)}},
         {"ret with operands", {OP3(RET, 1, 0, 0)}},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -263,13 +297,14 @@ static void verifier_checks_records(void **state)
         int ok;
     } row[] = {
         {{OP3(RECB, 0, 0, 0), OPI(REC, 0, 0)}, 1},
-        {{OPT(BE, 3), OP3(RECB, 0, 0, 0), OPI(REC, 0, 0)}, 1},              /* all or nothing */
-        {{OP3(RECB, 0, 0, 0)}, 0},                                           /* nothing written */
-        {{OP3(RECB, 0, 0, 0), OPI(REC, 0, 0), OPI(REC, 0, 1)}, 0},           /* one too many */
-        {{OP3(RECB, 0, 0, 0), OPI(REC, 0, 0), OPI(REC, 0, 0)}, 0},           /* twice */
-        {{OP3(RECB, 0, 0, 0), OPT(BE, 3), OPI(REC, 0, 0)}, 0},               /* left unfinished */
+        {{OPT(BE, 3), OP3(RECB, 0, 0, 0), OPI(REC, 0, 0)}, 1},     /* all or nothing */
+        {{OP3(RECB, 0, 0, 0)}, 0},                                 /* nothing written */
+        {{OP3(RECB, 0, 0, 0), OPI(REC, 0, 0), OPI(REC, 0, 1)}, 0}, /* one too many */
+        {{OP3(RECB, 0, 0, 0), OPI(REC, 0, 0), OPI(REC, 0, 0)}, 0}, /* twice */
+        {{OP3(RECB, 0, 0, 0), OPT(BE, 3), OPI(REC, 0, 0)}, 0},     /* left unfinished */
         {{OP3(RECB, 0, 0, 0), OP3(RECB, 0, 0, 0), OPI(REC, 0, 0)}, 0},
-        {{OPT(BE, 2), OP3(RECB, 0, 0, 0), OP3(MOV, 0, 1, 0), OPI(REC, 0, 0)}, 0}, /* begun on one way only */
+        {{OPT(BE, 2), OP3(RECB, 0, 0, 0), OP3(MOV, 0, 1, 0), OPI(REC, 0, 0)},
+         0}, /* begun on one way only */
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         static struct build b;

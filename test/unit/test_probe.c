@@ -16,15 +16,39 @@ static void globs(void **state)
         const char *pattern, *text;
         bool match;
     } row[] = {
-        {"", "anything", true},       {"abc", "abc", true},        {"abc", "abd", false},     {"abc", "ab", false},
-        {"ab", "abc", false},         {"*", "", true},             {"*", "abc", true},        {"a*", "a", true},
-        {"a*c", "abbbc", true},       {"a*c", "abbb", false},      {"*b*", "abc", true},      {"*ab*ab", "abxabab", true},
-        {"?", "", false},             {"?", "x", true},            {"a?c", "abc", true},      {"[abc]", "b", true},
-        {"[abc]", "d", false},        {"[!abc]", "d", true},       {"[!abc]", "a", false},    {"[a-c]x", "bx", true},
-        {"[a-c]x", "dx", false},      {"[]a]", "]", true},         {"[a-]", "-", true},       {"\\*", "*", true},
-        {"\\*", "a", false},          {"a\\?", "a?", true},        {"[", "[", true},          {"[ab", "[ab", true},
-        {"Erl", "erl", false},        {"gc_*-start", "gc_minor-start", true}, {"gc_*-start", "gc_minor-end", false},
-        {"*_*-*", "gc_minor-end", true}, {"a**b", "ab", true},
+        {"", "anything", true},
+        {"abc", "abc", true},
+        {"abc", "abd", false},
+        {"abc", "ab", false},
+        {"ab", "abc", false},
+        {"*", "", true},
+        {"*", "abc", true},
+        {"a*", "a", true},
+        {"a*c", "abbbc", true},
+        {"a*c", "abbb", false},
+        {"*b*", "abc", true},
+        {"*ab*ab", "abxabab", true},
+        {"?", "", false},
+        {"?", "x", true},
+        {"a?c", "abc", true},
+        {"[abc]", "b", true},
+        {"[abc]", "d", false},
+        {"[!abc]", "d", true},
+        {"[!abc]", "a", false},
+        {"[a-c]x", "bx", true},
+        {"[a-c]x", "dx", false},
+        {"[]a]", "]", true},
+        {"[a-]", "-", true},
+        {"\\*", "*", true},
+        {"\\*", "a", false},
+        {"a\\?", "a?", true},
+        {"[", "[", true},
+        {"[ab", "[ab", true},
+        {"Erl", "erl", false},
+        {"gc_*-start", "gc_minor-start", true},
+        {"gc_*-start", "gc_minor-end", false},
+        {"*_*-*", "gc_minor-end", true},
+        {"a**b", "ab", true},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         if (probe_glob(row[i].pattern, row[i].text) != row[i].match)
@@ -100,11 +124,25 @@ static void intervals(void **state)
         const char *name;
         uint64_t ns; /* 0: no such probe */
     } row[] = {
-        {"tick-1sec", 1000000000}, {"tick-1s", 1000000000}, {"tick-10ms", 10000000}, {"tick-1", 1000000000},
-        {"tick-100", 10000000},    {"tick-5000hz", 200000}, {"tick-5001hz", 0},      {"tick-200us", 200000},
-        {"tick-199us", 0},         {"tick-1MIN", 60000000000}, {"tick-2h", 7200000000000}, {"tick-0", 0},
-        {"tick-", 0},              {"tick-1x", 0},          {"tick--1", 0},          {"profile-97", 0},
-        {"tick-99999999999999999999s", 0}, {"tick-1 sec", 0}, {"tick-1d", 86400000000000},
+        {"tick-1sec", 1000000000},
+        {"tick-1s", 1000000000},
+        {"tick-10ms", 10000000},
+        {"tick-1", 1000000000},
+        {"tick-100", 10000000},
+        {"tick-5000hz", 200000},
+        {"tick-5001hz", 0},
+        {"tick-200us", 200000},
+        {"tick-199us", 0},
+        {"tick-1MIN", 60000000000},
+        {"tick-2h", 7200000000000},
+        {"tick-0", 0},
+        {"tick-", 0},
+        {"tick-1x", 0},
+        {"tick--1", 0},
+        {"profile-97", 0},
+        {"tick-99999999999999999999s", 0},
+        {"tick-1 sec", 0},
+        {"tick-1d", 86400000000000},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         uint64_t ns = 1;
@@ -117,8 +155,12 @@ static void intervals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(globs),     cmocka_unit_test(a_hostile_glob_is_quick), cmocka_unit_test(providers),
-        cmocka_unit_test(functions), cmocka_unit_test(function_probe_names),    cmocka_unit_test(every_named_probe_is_found),
+        cmocka_unit_test(globs),
+        cmocka_unit_test(a_hostile_glob_is_quick),
+        cmocka_unit_test(providers),
+        cmocka_unit_test(functions),
+        cmocka_unit_test(function_probe_names),
+        cmocka_unit_test(every_named_probe_is_found),
         cmocka_unit_test(intervals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
