@@ -29,7 +29,8 @@ static const struct {
     int err;
 } tag_err[] = {
     {"AGENT_BUSY", ET_EBUSY}, {"AGENT_VERSION", ET_EBUSY}, {"IMAGE", ET_EIMAGE},
-    {"VERIFY", ET_EVERIFY},   {"LIMIT", ET_ELIMIT},        {"ENOMEM", ET_ENOMEM},
+    {"VERIFY", ET_EVERIFY},   {"AGENT_CLOSED", ET_ELOST},  {"LIMIT", ET_ELIMIT},
+    {"ENOMEM", ET_ENOMEM},
 };
 
 static int err_of_tag(const char *tag)
@@ -47,6 +48,8 @@ int agent_malformed(struct agent *a, const char *what, struct diags *d)
                       "the agent in %s gave an answer to '%s' that makes no sense", a->node, what);
 }
 
+static int over(struct agent *a, struct diags *d);
+
 /* Tag, Text, Hint. */
 static int read_error(struct agent *a, struct etf *r, struct diags *d)
 {
@@ -55,9 +58,16 @@ static int read_error(struct agent *a, struct etf *r, struct diags *d)
     etf_atom(r, tag);
     etf_text(r, &text);
     etf_text(r, &hint);
-    int e = r->bad ? agent_malformed(a, "error", d)
-                   : diag_error(d, err_of_tag(tag), NULL, tag, hint.len ? buf_str(&hint) : NULL,
-                                "%s", buf_str(&text));
+    int e;
+    if (r->bad) {
+        e = agent_malformed(a, "error", d);
+    } else if (strcmp(tag, "AGENT_CLOSED") == 0 && dist_silence(a->d) > a->lease_ms) {
+        e = over(a, d);
+    } else {
+        e = diag_error(d, err_of_tag(tag), NULL, tag, hint.len ? buf_str(&hint) : NULL, "%s",
+                       buf_str(&text));
+        a->ended |= e == ET_ELOST;
+    }
     buf_free(&text);
     buf_free(&hint);
     return e;
@@ -85,7 +95,7 @@ static int over(struct agent *a, struct diags *d)
                       "the agent in %s is gone", a->node);
 }
 
-static int silent(struct agent *a, int timeout_ms, struct diags *d)
+int agent_silent(struct agent *a, int timeout_ms, struct diags *d)
 {
     if (a->open && dist_silence(a->d) > a->lease_ms)
         return over(a, d);
@@ -186,7 +196,7 @@ int agent_answer(struct agent *a, int64_t id, int timeout_ms, struct etf *reply,
         if (got < 0)
             return got;
         if (got == DIST_NOTHING)
-            return silent(a, timeout_ms, d);
+            return agent_silent(a, timeout_ms, d);
         if (got == DIST_MESSAGE && got_id == id)
             return agent_reply(a, reply, arity, d);
     }
@@ -231,7 +241,7 @@ static int rpc(struct agent *a, const char *mod, const char *fun, ei_x_buff *arg
     ei_x_free(args);
     if (e == ET_ELOST)
         return over(a, d);
-    return e ? silent(a, timeout_ms, d) : 0;
+    return e ? agent_silent(a, timeout_ms, d) : 0;
 }
 
 /* erlang:system_info(Item) as text. */
@@ -362,7 +372,7 @@ int agent_place(struct agent *a, struct dist *dist, const char *node, const char
             break;
         e = i + 1 < PLACE_TRIES ? 0 : agent_malformed(a, "attach", d);
     }
-    if (e == 0 && dist_monitor(dist, &a->pid) != 0)
+    if (e == 0 && dist_link(dist, &a->pid) != 0)
         e = over(a, d);
     buf_free(&beam);
     buf_free(&nif);

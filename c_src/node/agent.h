@@ -41,6 +41,9 @@ int agent_reply(struct agent *a, struct etf *reply, uint32_t *arity, struct diag
 /* A request that is one atom. */
 int agent_call(struct agent *a, const char *request, int timeout_ms, struct etf *reply,
                uint32_t *arity, struct diags *d);
+/* No answer came in this time: ET_ENODE, or ET_ELOST when the reason is that we were silent for too
+ * long. */
+int agent_silent(struct agent *a, int timeout_ms, struct diags *d);
 /* An answer that is not as the protocol says. */
 int agent_malformed(struct agent *a, const char *what, struct diags *d);
 /* A list of texts becomes warnings. */

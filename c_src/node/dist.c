@@ -29,11 +29,13 @@ enum {
     OP_REG_SEND = 6,
     OP_SEND_TT = 12,
     OP_REG_SEND_TT = 16,
-    OP_MONITOR = 19,
-    OP_MONITOR_EXIT = 21,
+    OP_LINK = 1,
+    OP_EXIT = 3,
     OP_SEND_SENDER = 22,
     OP_SEND_SENDER_TT = 23,
-    OP_PAYLOAD_MONITOR_EXIT = 28,
+    OP_EXIT_TT = 13,
+    OP_PAYLOAD_EXIT = 24,
+    OP_PAYLOAD_EXIT_TT = 25,
     DIST_WRITE_MS = 10000,      /* a node that takes nothing for so long is lost */
     DIST_FRAME_MAX = 512 << 20, /* no message of the agent comes near */
     DIST_NAMES = 16             /* tries to find a name that is not taken */
@@ -492,14 +494,11 @@ int dist_send_name(struct dist *d, const char *to, const ei_x_buff *msg)
     return frame_put(d, &x, msg);
 }
 
-int dist_monitor(struct dist *d, const erlang_pid *pid)
+int dist_link(struct dist *d, const erlang_pid *pid)
 {
-    erlang_ref ref;
     ei_x_buff x;
-    if (ei_make_ref(&d->ec, &ref) |
-        (ei_x_new_with_version(&x) | ei_x_encode_tuple_header(&x, 4) |
-         ei_x_encode_long(&x, OP_MONITOR) | ei_x_encode_pid(&x, &d->self) |
-         ei_x_encode_pid(&x, pid) | ei_x_encode_ref(&x, &ref)))
+    if (ei_x_new_with_version(&x) | ei_x_encode_tuple_header(&x, 3) |
+        ei_x_encode_long(&x, OP_LINK) | ei_x_encode_pid(&x, &d->self) | ei_x_encode_pid(&x, pid))
         return lose(d, et_strerror(ET_ENOMEM));
     return frame_put(d, &x, NULL);
 }
@@ -576,8 +575,10 @@ static enum dist_got frame_read(struct dist *d, size_t len, struct etf *msg)
         etf_version(&body);
         *msg = body;
         return body.bad ? DIST_NOTHING : DIST_MESSAGE;
-    case OP_MONITOR_EXIT:
-    case OP_PAYLOAD_MONITOR_EXIT: return DIST_DOWN;
+    case OP_EXIT:
+    case OP_EXIT_TT:
+    case OP_PAYLOAD_EXIT:
+    case OP_PAYLOAD_EXIT_TT: return DIST_DOWN;
     default: return DIST_NOTHING;
     }
 }

@@ -56,13 +56,14 @@ const char *dist_peer(const struct dist *d);
 /* Sends the term in `msg` (with its version byte) to a process. 0 or ET_ELOST. */
 int dist_send(struct dist *d, const erlang_pid *to, const ei_x_buff *msg);
 int dist_send_name(struct dist *d, const char *to, const ei_x_buff *msg);
-/* Asks for a DIST_DOWN when that process is gone. 0 or ET_ELOST. */
-int dist_monitor(struct dist *d, const erlang_pid *pid);
+/* Links us to a process there: DIST_DOWN comes when it is gone. (A monitor would be the thing, but
+ * nodes send its end only to those who announce more than libei does.) 0 or ET_ELOST. */
+int dist_link(struct dist *d, const erlang_pid *pid);
 
 enum dist_got {
     DIST_NOTHING, /* nothing came in time */
     DIST_MESSAGE, /* a message to us: *msg is at its first byte after the version */
-    DIST_DOWN,    /* the monitored process is gone */
+    DIST_DOWN,    /* a process that we are linked to is gone */
     DIST_SIGNAL   /* a signal ended the wait */
 };
 /* Waits for one thing to happen. The bytes of *msg live until the next call. enum dist_got, or

@@ -27,7 +27,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-enum { PROC_MAX = 1 << 20 };
+enum { PROC_MAX = 1 << 20, EPMD_MS = 1000 };
 
 /* -- small readers --------------------------------------------------------------------------------
  */
@@ -386,27 +386,48 @@ static int by_pid(const void *a, const void *b)
     return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
+/* What epmd's list says of one BEAM. */
+static void match_one(struct beam *b, const struct epmd_list *names)
+{
+    for (size_t k = 0; k < names->n; k++) {
+        const struct epmd_name *e = &names->name[k];
+        bool same = strcmp(e->alive, b->alive) == 0;
+        /* Its own socket proves it; where we may not look, the name must do. */
+        if (b->fds_known ? !listens(b, e->port) : !same)
+            continue;
+        if (!same) {
+            copy(b->alive, sizeof b->alive, e->alive);
+            b->name[0] = '\0'; /* its host part is asked of the node itself */
+        }
+        b->port = e->port;
+        b->registered = true;
+        return;
+    }
+}
+
 void beam_match_epmd(struct beam_list *l, const struct epmd_list *names)
 {
-    for (size_t i = 0; i < l->n; i++) {
-        struct beam *b = &l->beam[i];
-        if (b->other_net)
-            continue;
-        for (size_t k = 0; k < names->n; k++) {
-            const struct epmd_name *e = &names->name[k];
-            bool same = strcmp(e->alive, b->alive) == 0;
-            /* Its own socket proves it; where we may not look, the name must do. */
-            if (b->fds_known ? !listens(b, e->port) : !same)
-                continue;
-            if (!same) {
-                copy(b->alive, sizeof b->alive, e->alive);
-                b->name[0] = '\0'; /* its host part is asked of the node itself */
-            }
-            b->port = e->port;
-            b->registered = true;
-            break;
-        }
+    for (size_t i = 0; i < l->n; i++)
+        if (!l->beam[i].other_net)
+            match_one(&l->beam[i], names);
+}
+
+/* Nodes that are not at our epmd: one of their own, by their environment; else, when epmd has
+ * forgotten a name (it was restarted) and the node listens at one port only, that must be it. */
+static void match_elsewhere(struct beam *b, const struct node_addr *here)
+{
+    struct epmd_list names;
+    char text[16];
+    int port = environ_get(b->pid, "ERL_EPMD_PORT", text, sizeof text) ? atoi(text) : 0;
+    if (b->other_net || b->port)
+        return;
+    if (port > 0 && port < 65536 && port != epmd_port() &&
+        epmd_names(here, (uint16_t)port, EPMD_MS, &names) == 0) {
+        match_one(b, &names);
+        epmd_list_free(&names);
     }
+    if (!b->port && b->alive[0] && b->nlisten == 1)
+        b->port = b->listen[0];
 }
 
 int beam_scan(struct beam_list *out)
@@ -437,9 +458,12 @@ int beam_scan(struct beam_list *out)
         closedir(dir);
     if (out->n > 0)
         qsort(out->beam, out->n, sizeof *out->beam, by_pid);
-    if (!err && out->n > 0 && node_resolve("127.0.0.1", &here) == 0 &&
-        epmd_names(&here, epmd_port(), 1000, &names) == 0)
-        beam_match_epmd(out, &names);
+    if (!err && out->n > 0 && node_resolve("127.0.0.1", &here) == 0) {
+        if (epmd_names(&here, epmd_port(), EPMD_MS, &names) == 0)
+            beam_match_epmd(out, &names);
+        for (size_t i = 0; i < out->n; i++)
+            match_elsewhere(&out->beam[i], &here);
+    }
     epmd_list_free(&names);
     et_free(local.l);
     buf_free(&args);

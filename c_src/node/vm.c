@@ -556,13 +556,6 @@ static int work_state(const struct vm *v)
     return v->exiting && !v->stop_id ? TIER_EXITING : TIER_RUNNING;
 }
 
-static int unanswered(struct vm *v, struct diags *d)
-{
-    return diag_error(d, ET_ENODE, NULL, "NODE_TIMEOUT",
-                      "is the node overloaded, or its process stopped?",
-                      "no answer from %s within %d s", v->node, READ_MS / 1000);
-}
-
 /* After stop: what is under way first, then the answer to stop, then cycles until nothing comes any
  * more. */
 static int work_rest(struct vm *v, int timeout_ms, const struct tier_sink *sink, struct diags *d)
@@ -582,7 +575,7 @@ static int work_rest(struct vm *v, int timeout_ms, const struct tier_sink *sink,
         if (got < 0)
             return work_error(v, got);
         if (clock_ms() - v->asked_at > READ_MS)
-            return unanswered(v, d);
+            return work_error(v, agent_silent(&v->agent, READ_MS, d));
         if (got == 2 || (got == 0 && clock_ms() >= deadline))
             return TIER_RUNNING;
     }
@@ -615,7 +608,7 @@ static int vm_work(struct tier *t, int timeout_ms, bool flush, const struct tier
             return work_error(v, got);
         now = clock_ms();
         if (in_cycle(v) && now - v->asked_at > READ_MS)
-            return unanswered(v, d);
+            return work_error(v, agent_silent(&v->agent, READ_MS, d));
         if (flush ? (int)(v->cycle - want) >= 0 : v->reported && !in_cycle(v))
             break;
         if (got == 2 || now >= deadline || work_state(v) == TIER_EXITING)
