@@ -2,6 +2,7 @@
  *
  * A table holds what was added since it was last drained, so its words start from each function's
  * neutral value and the reader merges. */
+#include <sched.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -52,7 +53,7 @@ static void words_update(const struct dif_agg *a, uint64_t *w, int64_t v, int64_
 }
 
 bool aggr_update(const struct engine *e, struct ahalf *h, uint32_t agg, const void *key,
-                 uint32_t keylen, uint64_t hash, int64_t value, int64_t incr, uint32_t cpu)
+                 uint32_t keylen, uint64_t hash, int64_t value, int64_t incr)
 {
     const struct dif_agg *a = &e->img.aggs[agg];
     unsigned nwords = e->agg_words[agg];
@@ -75,7 +76,8 @@ bool aggr_update(const struct engine *e, struct ahalf *h, uint32_t agg, const vo
     if (h->count >= e->index_cells / 4 * 3 || size > e->agg_data - used)
         return false;
     struct aentry *n = (struct aentry *)(void *)(h->data + used);
-    *n = (struct aentry){.size = size, .agg = agg, .keylen = keylen, .cpu = cpu};
+    *n = (struct aentry){
+        .size = size, .agg = agg, .keylen = keylen, .cpu = (uint32_t)sched_getcpu()};
     unsigned char *end = (unsigned char *)n + size;
     memset(end - 8, 0, 8); /* the padding; words and key overwrite what is theirs */
     words_init(a->func, n->words, nwords);

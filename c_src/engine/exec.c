@@ -44,11 +44,18 @@ uint64_t exec_fault(struct exec *x, enum engine_fault f, uint64_t value)
 
 const char *exec_string(struct exec *x, uint64_t addr, size_t *len)
 {
-    size_t most = readable(x, addr);
     const char *s = (const char *)(uintptr_t)addr;
-    *len = most > 0 ? strnlen(s, most) : 0;
-    if (*len < most)
+    if (addr == x->last_string && addr != 0) {
+        *len = x->last_length;
         return s;
+    }
+    size_t most = readable(x, addr);
+    *len = most > 0 ? strnlen(s, most) : 0;
+    if (*len < most) {
+        x->last_string = addr;
+        x->last_length = *len;
+        return s;
+    }
     exec_fault(x, ENGINE_FAULT_BADADDR, addr);
     return NULL;
 }
@@ -154,17 +161,16 @@ static unsigned char *key_add(struct exec *x, unsigned char *k, const struct dif
 }
 
 static uint32_t key_tuple(struct exec *x, unsigned char *k, const struct dif_keys *keys,
-                          const struct tuple_value *tuple)
+                          const uint64_t *tuple)
 {
     for (unsigned i = 0; i < keys->n; i++)
-        k = key_add(x, k, &keys->key[i], tuple[i].v);
+        k = key_add(x, k, &keys->key[i], tuple[i]);
     return (uint32_t)(k - x->ts->key);
 }
 
 /* The key of a dynamic variable: its number, for a thread-local the process, then the tuple. A NULL
  * string in a tuple faults. */
-static uint32_t key_dynamic(struct exec *x, uint32_t var, const struct tuple_value *tuple,
-                            uint64_t *hash)
+static uint32_t key_dynamic(struct exec *x, uint32_t var, const uint64_t *tuple, uint64_t *hash)
 {
     const struct dif_var *v = &x->e->img.vars[var];
     unsigned char *k = x->ts->key;
@@ -184,7 +190,7 @@ static void dynamic_drop(struct exec *x)
     tcount_add(&x->ts->drop[ENGINE_DROP_DYNAMIC], 1);
 }
 
-static uint64_t dynamic_load(struct exec *x, uint32_t var, const struct tuple_value *tuple)
+static uint64_t dynamic_load(struct exec *x, uint32_t var, const uint64_t *tuple)
 {
     const struct dif_var *v = &x->e->img.vars[var];
     uint64_t hash, word = 0;
@@ -203,8 +209,7 @@ static uint64_t dynamic_load(struct exec *x, uint32_t var, const struct tuple_va
     return (uint64_t)(uintptr_t)p;
 }
 
-static void dynamic_store(struct exec *x, uint32_t var, const struct tuple_value *tuple,
-                          uint64_t value)
+static void dynamic_store(struct exec *x, uint32_t var, const uint64_t *tuple, uint64_t value)
 {
     const struct dif_var *v = &x->e->img.vars[var];
     uint64_t hash;
@@ -228,8 +233,7 @@ static void dynamic_store(struct exec *x, uint32_t var, const struct tuple_value
         dynamic_drop(x);
 }
 
-static uint64_t dynamic_add(struct exec *x, uint32_t var, const struct tuple_value *tuple,
-                            uint64_t delta)
+static uint64_t dynamic_add(struct exec *x, uint32_t var, const uint64_t *tuple, uint64_t delta)
 {
     uint64_t hash, sum = 0;
     uint32_t n = key_dynamic(x, var, tuple, &hash);
@@ -388,18 +392,16 @@ static uint32_t action_of(const struct dif_image *img, const struct dif_clause *
  * --------------------------------------------------------------------------------------- */
 
 /* Runs an AGG instruction. */
-static void aggregate(struct exec *x, struct ahalf *h, uint32_t agg,
-                      const struct tuple_value *tuple)
+static void aggregate(struct exec *x, struct ahalf *h, uint32_t agg, const uint64_t *tuple)
 {
     const struct dif_agg *a = &x->e->img.aggs[agg];
     uint32_t n = key_tuple(x, x->ts->key, &a->keys, tuple);
     if (x->faulted)
         return;
     unsigned nargs = dif_agg_nargs(a->func);
-    int64_t value = nargs > 0 ? (int64_t)tuple[a->keys.n].v : 0;
-    int64_t incr = nargs > 1 ? (int64_t)tuple[a->keys.n + 1].v : 1;
-    if (aggr_update(x->e, h, agg, x->ts->key, n, hash_bytes(x->ts->key, n), value, incr,
-                    (uint32_t)sched_getcpu()))
+    int64_t value = nargs > 0 ? (int64_t)tuple[a->keys.n] : 0;
+    int64_t incr = nargs > 1 ? (int64_t)tuple[a->keys.n + 1] : 1;
+    if (aggr_update(x->e, h, agg, x->ts->key, n, hash_bytes(x->ts->key, n), value, incr))
         tcount_add(&x->ts->updates, 1);
     else
         tcount_add(&x->ts->drop[ENGINE_DROP_AGG], 1);
@@ -447,7 +449,7 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
     const struct dif_image *img = &e->img;
     const uint32_t *code = rt->code;
     uint64_t r[DIF_NREGS] = {0};
-    struct tuple_value tuple[DIF_TUPLE_MAX];
+    uint64_t tuple[DIF_TUPLE_MAX];
     struct clocks clocks = {.have = 0};
     uint64_t ca = 0, cb = 0; /* what CMP, SCMP or TST compared */
     unsigned char *rec = NULL, *part = NULL;
@@ -552,26 +554,26 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
         case DIF_OP_STLS:
             scalar_store(x, &img->vars[IMM], x->ts->locals + e->vars[IMM].offset, A);
             goto checked;
-        case DIF_OP_LDTS:
+        case DIF_OP_LDTS: A = dynamic_load(x, IMM, NULL); goto checked;
+        case DIF_OP_STTS: dynamic_store(x, IMM, NULL, A); goto checked;
+        case DIF_OP_ADDTS: A = dynamic_add(x, IMM, NULL, A); goto checked;
         case DIF_OP_LDGAA:
         case DIF_OP_LDTAA:
             A = dynamic_load(x, IMM, tuple);
             depth = 0;
             goto checked;
-        case DIF_OP_STTS:
         case DIF_OP_STGAA:
         case DIF_OP_STTAA:
             dynamic_store(x, IMM, tuple, A);
             depth = 0;
             goto checked;
-        case DIF_OP_ADDTS:
         case DIF_OP_ADDGAA:
         case DIF_OP_ADDTAA:
             A = dynamic_add(x, IMM, tuple, A);
             depth = 0;
             goto checked;
-        case DIF_OP_PUSHTR: tuple[depth++] = (struct tuple_value){A, true}; break;
-        case DIF_OP_PUSHTV: tuple[depth++] = (struct tuple_value){A, false}; break;
+        case DIF_OP_PUSHTR:
+        case DIF_OP_PUSHTV: tuple[depth++] = A; break;
         case DIF_OP_FLUSHTS: depth = 0; break;
         case DIF_OP_CALL:
             A = subr_call(x, IMM, tuple, depth);

@@ -113,7 +113,7 @@ void engine_thread_init(const struct engine *e, struct tstate *ts);
 
 /* Adds to the entry of this key, making it. False: no room, count a drop. */
 bool aggr_update(const struct engine *e, struct ahalf *h, uint32_t agg, const void *key,
-                 uint32_t keylen, uint64_t hash, int64_t value, int64_t incr, uint32_t cpu);
+                 uint32_t keylen, uint64_t hash, int64_t value, int64_t incr);
 
 /* One execution of a clause, for the files that share it: exec.c and subr.c. */
 struct exec {
@@ -126,11 +126,9 @@ struct exec {
     bool faulted;
     bool no_room; /* a dynamic variable found no room: counted */
     uint64_t fault_value;
-};
-
-struct tuple_value {
-    uint64_t v;
-    bool is_string;
+    uint64_t last_string; /* the text exec_string looked at last, 0: none; what a clause can read
+                             does not change */
+    size_t last_length;   /* its length */
 };
 
 /* The text at addr if the program may read it: its length without NUL, and the address. NULL after
@@ -144,6 +142,6 @@ char *exec_scratch(struct exec *x, size_t n);
 uint64_t exec_fault(struct exec *x, enum engine_fault f, uint64_t value);
 
 /* Runs subroutine `subr` on n arguments. */
-uint64_t subr_call(struct exec *x, unsigned subr, const struct tuple_value *arg, unsigned n);
+uint64_t subr_call(struct exec *x, unsigned subr, const uint64_t *arg, unsigned n);
 
 #endif

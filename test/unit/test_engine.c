@@ -181,6 +181,9 @@ static void instructions(void **state)
         {{OPI(SETI, 0, 8), OPI(STTS, 0, 2), OP3(NOT, 0, 0, 0), OPI(SETI, 0, 0), OPI(STTS, 0, 2),
           OPI(LDTS, 0, 2)},
          0},
+        {{OPI(SETS, 1, 1), OP3(PUSHTR, 1, 0, 0), OPI(LDTS, 2, 2), OPI(STTS, 1, 2), OPI(ADDTS, 1, 2),
+          OPI(CALL, 0, DIF_SUBR_strlen)},
+         3}, /* a thread-local scalar leaves the tuple alone */
         {{OPI(SETI, 0, 8), OPI(STLS, 0, 3), OPI(SETI, 0, 0), OPI(LDLS, 0, 3)}, 8},
         {{OPI(SETS, 1, 1), OPI(STGS, 1, 1), OPI(LDGS, 1, 1), OP3(PUSHTR, 1, 0, 0),
           OPI(CALL, 0, DIF_SUBR_strlen)},
