@@ -113,7 +113,7 @@ static void check_predicate(struct lang *l, struct node *n)
     l->in_predicate = false;
     if (!type_is_int(t) && !type_is_error(t))
         lang_err(l, &n->pos, "D_PRED_SCALAR",
-                 assigns             ? "== compares"
+                 assigns             ? "did you mean '=='?"
                  : type_is_string(t) ? "compare the string: /s != NULL/"
                                      : NULL,
                  "predicate result must be of scalar type, not %s", t->name);

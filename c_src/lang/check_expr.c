@@ -277,7 +277,7 @@ static const struct type *check_index(struct lang *l, struct node *n)
 
 static const char *eq_hint(const struct lang *l, enum op op)
 {
-    return l->in_predicate && op == OP_NONE ? "== compares" : NULL;
+    return l->in_predicate && op == OP_NONE ? "did you mean '=='?" : NULL;
 }
 
 static const struct type *not_lvalue(struct lang *l, struct node *n, const struct diag_pos *pos,

@@ -242,6 +242,7 @@ static const char *quoted(struct lex *lx, int quote, const char *nl_tag, size_t 
             break;
         if (c < 0 || c == '\n' || (c == '\\' && at(lx, 1) == '\n')) {
             lx->tok.pos.len = (int)(lx->p - start) + 1;
+            lx->p = start; /* a brace in what should not be a string may end the clause */
             if (c < 0)
                 lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", NULL,
                           "end-of-file encountered before matching %c", quote);

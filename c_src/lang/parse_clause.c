@@ -166,6 +166,8 @@ void parse_clause(struct lex *lx)
         lx->paren = 0;
         lex_next(lx);
         c->pred = parse_expr(lx);
+        if (lx->tok.kind == TOK_LBRACE || lx->tok.kind == TOK_EOF)
+            lex_syntax(lx, "a predicate is closed by / directly before {");
         parse_expect(lx, TOK_PREDEND);
         if (lx->tok.kind != TOK_LBRACE)
             lang_fail(l, &first, "D_SYNTAX", NULL,

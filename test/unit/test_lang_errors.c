@@ -1,0 +1,502 @@
+/* Every compile error: its tag and its place. One table; each text is wrong in one way, and the
+ * first diagnostic must be the expected one. Tags and texts are those of the D reference, sections
+ * 1 to 7, 8.5, 12. */
+#include "d_text.h"
+
+struct wrong {
+    const char *text;
+    const char *tag;
+    int line, col;
+    const char *says; /* part of the message or of the hint; NULL: anything */
+};
+
+/* clang-format off */
+static const struct wrong lexical[] = {
+    {"BEGIN { x = 0128; }", "D_INT_DIGIT", 1, 13, NULL},
+    {"BEGIN { x = 9223372036854775808; }", "D_INT_OFLOW", 1, 13, NULL},
+    {"BEGIN { x = -9223372036854775808; }", "D_INT_OFLOW", 1, 14, NULL},
+    {"BEGIN { x = 18446744073709551616; }", "D_INT_OFLOW", 1, 13, NULL},
+    {"BEGIN { x = 0x10000000000000000; }", "D_INT_OFLOW", 1, 13, NULL},
+    {"BEGIN { x = 0xffffffffffffffffl; }", NULL, 0, 0, NULL},
+    {"BEGIN { x = 9223372036854775808u; }", NULL, 0, 0, NULL},
+    {"BEGIN { x = 1lu; }", "D_SYNTAX", 1, 15, "near \"u\""},
+    {"BEGIN { x = 0b1; }", "D_SYNTAX", 1, 14, "near \"b1\""},
+    {"BEGIN { x = 1.5; }", "D_SYNTAX", 1, 13, "floating-point constants are not permitted"},
+    {"BEGIN { x = .5; }", "D_SYNTAX", 1, 13, "floating-point"},
+    {"BEGIN { x = 1e3; }", "D_SYNTAX", 1, 13, "floating-point"},
+    {"BEGIN { x = 10f; }", "D_SYNTAX", 1, 13, "floating-point"},
+    {"BEGIN { x = \"a\nb\"; }", "D_STR_NL", 1, 13, NULL},
+    {"BEGIN { x = 'a\n'; }", "D_CHR_NL", 1, 13, NULL},
+    {"BEGIN { x = ''; }", "D_CHR_NULL", 1, 13, "double quotes"},
+    {"BEGIN { x = '123456789'; }", "D_CHR_OFLOW", 1, 13, "double quotes"},
+    {"BEGIN { x = \"a", "D_SYNTAX", 1, 13, "before matching \""},
+    {"BEGIN { x = \"a\" \"b\"; }", "D_SYNTAX", 1, 17, NULL},
+    {"/* a /* b */ BEGIN {}", "D_SYNTAX", 1, 6, "/* encountered inside a comment"},
+    {"BEGIN {} /* a", "D_SYNTAX", 1, 10, "end-of-file encountered before matching */"},
+    {"BEGIN { // no\n }", "D_SYNTAX", 1, 9, NULL},
+    {"BEGIN { x = $nope; }", "D_MACRO_UNDEF", 1, 13, "$target"},
+    {"BEGIN { x = $3; }", "D_MACRO_UNDEF", 1, 13, NULL},
+    {"BEGIN { x = 123$pid; }", "D_SYNTAX", 1, 16, NULL},
+    {"BEGIN { x = # 1; }", "D_SYNTAX", 1, 13, "near \"#\""},
+    {"BEGIN { x = \303\244; }", "D_SYNTAX", 1, 13, "\\303"},
+    {"", "D_EMPTY", 1, 1, NULL},
+    {"/* nothing */\n", "D_EMPTY", 1, 1, NULL},
+};
+
+static const struct wrong control[] = {
+    {"#pragma D option nonsense\nBEGIN{}\n", "D_PRAGMA_OPTSET", 1, 18, "failed to set option 'nonsense': Invalid option name"},
+    {"#pragma D option nonsense=3\nBEGIN{}\n", "D_PRAGMA_OPTSET", 1, 18, "'nonsense' to '3'"},
+    {"#pragma D option quiet /* x */\nBEGIN{}\n", "D_PRAGMA_MALFORM", 1, 24, "superfluous arguments"},
+    {"#pragma D option\nBEGIN{}\n", "D_PRAGMA_MALFORM", 1, 11, NULL},
+    {"#pragma D nonsense\nBEGIN{}\n", "D_PRAGMA_INVAL", 1, 11, NULL},
+    {"#pragma D error a  b\nBEGIN{}\n", "D_PRAGERR", 1, 11, "#error: a  b"},
+    {"#error enough\nBEGIN{}\n", "D_PRAGERR", 1, 2, "#error: enough"},
+    {"  #pragma error enough\nBEGIN{}\n", "D_PRAGERR", 1, 11, NULL},
+    {"#define X 1\nBEGIN{}\n", "D_PRAGCTL_INVAL", 1, 2, "invalid control directive: #define"},
+    {"#pragma nonsense\nBEGIN{}\n", NULL, 0, 0, NULL},
+    {"#ident \"x\"\n#\n#!/bin/sh\nBEGIN{}\n", NULL, 0, 0, NULL},
+    {"#pragma D attributes Stable/Stable/Common x\nBEGIN{}\n", "D_UNKNOWN", 1, 11, "not built yet"},
+    {"BEGIN {}\n#pragma D option quiet", "D_SYNTAX", 2, 1, "end-of-file"},
+    {"#line 77\nBEGIN { x = y; }\n", "D_IDENT_UNDEF", 77, 13, NULL},
+    {"# 30 \"other.d\"\n\nBEGIN { x = y; }\n", "D_IDENT_UNDEF", 31, 13, NULL},
+    {"BEGIN {\n#pragma D option nonsense\n}\n", "D_PRAGMA_OPTSET", 2, 18, NULL},
+};
+
+static const struct wrong structure[] = {
+    {"BEGIN", "D_SYNTAX", 1, 1, "expected predicate and/or actions following probe description"},
+    {"BEGIN /1/", "D_SYNTAX", 1, 1, "expected actions { } following probe description and predicate"},
+    {"BEGIN /1/ END {}", "D_SYNTAX", 1, 15, "closed by /"},
+    {"x;\nBEGIN {}", "D_SYNTAX", 1, 1, "int x;"},
+    {"BEGIN {", "D_SYNTAX", 1, 8, "syntax error near end of input"},
+    {"BEGIN { x = 1 y = 2; }", "D_SYNTAX", 1, 15, "; missing"},
+    {"BEGIN, { }", "D_SYNTAX", 1, 8, "near \"{\""},
+    {"BEGIN /(1/ {}", "D_SYNTAX", 1, 10, "closing ) expected in predicate before /"},
+    {"BEGIN /a[1/ {}", "D_SYNTAX", 1, 11, "closing ] expected in predicate before /"},
+    {"BEGIN { int x; }", "D_SYNTAX", 1, 9, "outside clauses"},
+    {"BEGIN { if (1) { x = 1; } }", "D_SYNTAX", 1, 9, "'if' is not built yet"},
+    {"BEGIN { while (1) ; }", "D_SYNTAX", 1, 9, "no loops"},
+    {"BEGIN { break; }", "D_SYNTAX", 1, 9, NULL},
+    {"a:b:c:d:e {}", "D_PDESC_INVAL", 1, 1, "Overspecified probe description"},
+    {"$nope:::x {}", "D_PDESC_INVAL", 1, 1, "Undefined macro variable in probe description"},
+    {"0 {}", "D_PDESC_INVAL", 1, 1, "invalid probe identifier 0"},
+    {"} BEGIN {}", "D_SYNTAX", 1, 1, "near \"}\""},
+    {"BEGIN { } }\nEND { x = y; }", "D_SYNTAX", 1, 11, NULL},
+    {"{ x = 1; }", "D_SYNTAX", 1, 1, NULL},
+};
+
+static const struct wrong declarations[] = {
+    {"static int x;\nBEGIN{}", "D_DECL_BADCLASS", 1, 1, NULL},
+    {"self this int x;\nBEGIN{}", "D_DECL_CLASS", 1, 6, NULL},
+    {"short char x;\nBEGIN{}", "D_DECL_CHARATTR", 1, 1, NULL},
+    {"unsigned void x;\nBEGIN{}", "D_DECL_VOIDATTR", 1, 1, NULL},
+    {"unsigned string x;\nBEGIN{}", "D_DECL_SIGNINT", 1, 1, NULL},
+    {"long string x;\nBEGIN{}", "D_DECL_LONGINT", 1, 1, NULL},
+    {"char int x;\nBEGIN{}", "D_DECL_COMBO", 1, 6, NULL},
+    {"long short x;\nBEGIN{}", "D_DECL_COMBO", 1, 1, NULL},
+    {"int;\nBEGIN{}", "D_DECL_USELESS", 1, 1, NULL},
+    {"void x;\nBEGIN{}", "D_DECL_VOIDOBJ", 1, 6, NULL},
+    {"this int a[int];\nBEGIN{}", "D_DECL_LOCASSC", 1, 10, NULL},
+    {"int a[int][int];\nBEGIN{}", "D_DECL_DYNOBJ", 1, 11, NULL},
+    {"int a[];\nBEGIN{}", "D_DECL_ARRNULL", 1, 7, NULL},
+    {"int a[4];\nBEGIN{}", "D_UNKNOWN", 1, 7, "not built yet"},
+    {"int x = 0;\nBEGIN{}", "D_SYNTAX", 1, 7, "no initialiser"},
+    {"int x;\nstring x;\nBEGIN{}", "D_DECL_IDRED", 2, 8, "current: string, previous: int"},
+    {"int x;\nint x[int];\nBEGIN{}", "D_DECL_IDRED", 2, 5, NULL},
+    {"int x[string];\nint x[int];\nBEGIN{}", "D_DECL_IDRED", 2, 5, NULL},
+    {"int x;\nint x;\nself string x;\nBEGIN{}", NULL, 0, 0, NULL},
+    {"int timestamp;\nBEGIN{}", "D_DECL_IDRED", 1, 5, "built in"},
+    {"int execname;\nBEGIN{}", "D_DECL_IDRED", 1, 5, NULL},
+    {"int count;\nBEGIN{}", "D_DECL_IDRED", 1, 5, "a function"},
+    {"int uint64_t;\nBEGIN{}", "D_DECL_IDRED", 1, 5, "type"},
+    {"int a`b;\nBEGIN{}", "D_DECL_SCOPE", 1, 5, NULL},
+    {"int *p;\nBEGIN{}", "D_UNKNOWN", 1, 5, "pointers are not built yet"},
+    {"int*p;\nBEGIN{}", "D_UNKNOWN", 1, 4, "pointers are not built yet"},
+    {"char *p;\nBEGIN{}", "D_UNKNOWN", 1, 6, "copyinstr"},
+    {"struct s { int x; };\nBEGIN{}", "D_UNKNOWN", 1, 1, "'struct' is not built yet"},
+    {"enum e { A };\nBEGIN{}", "D_UNKNOWN", 1, 1, "'enum' is not built yet"},
+    {"typedef int t;\nBEGIN{}", "D_UNKNOWN", 1, 1, "'typedef' is not built yet"},
+    {"translator a < b *p > { x = 1; };\nBEGIN{}", "D_UNKNOWN", 1, 1, "'translator' is not built yet"},
+    {"provider p { probe x(); };\nBEGIN{}", "D_UNKNOWN", 1, 1, "'provider' is not built yet"},
+    {"int f(int);\nBEGIN{}", "D_UNKNOWN", 1, 6, "not built yet"},
+    {"double d;\nBEGIN{}", "D_UNKNOWN", 1, 8, "not built yet"},
+    {"inline int x = y;\nBEGIN{}", "D_IDENT_UNDEF", 1, 16, NULL},
+    {"inline int x = x;\nBEGIN{}", "D_IDENT_UNDEF", 1, 16, NULL},
+    {"inline int x = \"s\";\nBEGIN{}", "D_OP_INCOMPAT", 1, 12, NULL},
+    {"inline int pid = 1;\nBEGIN{}", "D_DECL_IDRED", 1, 12, NULL},
+    {"inline void x = 1;\nBEGIN{}", "D_DECL_VOIDOBJ", 1, 13, NULL},
+    {"self inline int x = 1;\nBEGIN{}", "D_DECL_BADCLASS", 1, 6, NULL},
+    {"inline int f[int a] = a;\nBEGIN{}", "D_UNKNOWN", 1, 13, "not built yet"},
+};
+
+static const struct wrong names[] = {
+    {"BEGIN { trace(x); }", "D_IDENT_UNDEF", 1, 15, "failed to resolve x: Unknown variable name"},
+    {"BEGIN { x = timestmp; }", "D_IDENT_UNDEF", 1, 13, "did you mean 'timestamp'?"},
+    {"BEGIN { x = x; }", "D_IDENT_UNDEF", 1, 13, NULL},
+    {"BEGIN { trace(self->x); }", "D_VAR_UNDEF", 1, 15, "self->x has not yet been declared or assigned"},
+    {"BEGIN { trace(this->x); }", "D_VAR_UNDEF", 1, 15, NULL},
+    {"BEGIN { self->start = 1; }\nEND { trace(self->strat); }", "D_VAR_UNDEF", 2, 13, "self->start"},
+    {"BEGIN { self->x = 1; trace(x); }", "D_IDENT_UNDEF", 1, 28, "self->x"},
+    {"BEGIN { x += 1; }", "D_VAR_UNDEF", 1, 9, "x has not yet been declared or assigned"},
+    {"BEGIN { a[1] += 1; }", "D_VAR_UNDEF", 1, 9, NULL},
+    {"END { trace(x); }\nBEGIN { x = 1; }", "D_IDENT_UNDEF", 1, 13, NULL},
+    {"BEGIN /x/ { x = 1; }", NULL, 0, 0, NULL},
+    {"BEGIN /x = 1/ { trace(x); }", NULL, 0, 0, NULL},
+    {"BEGIN { pid = 3; }", "D_OP_WRITE", 1, 13, NULL},
+    {"BEGIN { arg0++; }", "D_OP_WRITE", 1, 13, NULL},
+    {"BEGIN { timestamp += 3; }", "D_OP_WRITE", 1, 19, NULL},
+    {"BEGIN { 1 = 2; }", "D_OP_LVAL", 1, 11, NULL},
+    {"BEGIN { NULL = 2; }", "D_OP_LVAL", 1, 14, NULL},
+    {"BEGIN { x = 1; (x + 1) = 2; }", "D_OP_LVAL", 1, 24, NULL},
+    {"BEGIN { 1++; }", "D_OP_LVAL", 1, 10, NULL},
+    {"BEGIN { x = execname; }", "D_UNKNOWN", 1, 13, "'execname' is not built yet"},
+    {"BEGIN { x = args[0]; }", "D_UNKNOWN", 1, 13, "'args' is not built yet"},
+    {"BEGIN { x = curpsinfo->pr_pid; }", "D_UNKNOWN", 1, 13, NULL},
+    {"BEGIN { x = `jiffies; }", "D_UNKNOWN", 1, 13, NULL},
+    {"BEGIN { x = printf; }", "D_IDENT_BADREF", 1, 13, NULL},
+    {"BEGIN { count = 1; }", "D_IDENT_BADREF", 1, 9, NULL},
+    {"BEGIN { a[1] = 1; x = a; }", "D_IDENT_BADREF", 1, 23, NULL},
+    {"BEGIN { a[1] = 1; a = 1; }", "D_OP_ARRFUN", 1, 19, NULL},
+    {"BEGIN { x = 1; trace(x[1]); }", "D_DEREF_NONPTR", 1, 22, NULL},
+    {"BEGIN { x = 1; trace(x[1, 2]); }", "D_ARR_BADREF", 1, 22, NULL},
+    {"BEGIN { this->a[1] = 1; }", "D_ARR_LOCAL", 1, 9, NULL},
+    {"BEGIN { self = 1; }", "D_SYNTAX", 1, 14, "self->name"},
+    {"BEGIN { self->1; }", "D_OP_IDENT", 1, 15, NULL},
+    {"BEGIN { a[1, 2] = 1; trace(a[1]); }", "D_PROTO_LEN", 1, 28, "1 key passed, 2 expected"},
+    {"BEGIN { a[1] = 1; trace(a[\"x\"]); }", "D_PROTO_ARG", 1, 27, "int expected, string passed"},
+    {"BEGIN { a[\"x\"] = 1; trace(a[arg0]); }", "D_PROTO_ARG", 1, 29, "copyinstr(arg0)"},
+    {"BEGIN { a[a[1]] = 1; }", "D_IDENT_UNDEF", 1, 11, NULL},
+    {"BEGIN { a[1,2,3,4,5,6,7,8,9,10,11,12,13] = 1; }", "D_UNKNOWN", 1, 9, "Insufficient tuple registers to generate code"},
+    {"BEGIN { @a[1,2,3,4,5,6,7,8,9,10,11,12,13] = count(); }", "D_UNKNOWN", 1, 9, "Insufficient tuple registers"},
+    {"BEGIN { a[(void)1] = 1; }", "D_KEY_TYPE", 1, 11, NULL},
+};
+
+static const struct wrong operators[] = {
+    {"BEGIN { x = \"a\" + 1; }", "D_OP_INCOMPAT", 1, 17, "strjoin"},
+    {"BEGIN { x = \"a\" - 1; }", "D_OP_INCOMPAT", 1, 17, NULL},
+    {"BEGIN { x = \"a\" * 1; }", "D_OP_ARITH", 1, 17, NULL},
+    {"BEGIN { x = \"a\" % 1; }", "D_OP_INT", 1, 17, NULL},
+    {"BEGIN { x = 1 << \"a\"; }", "D_OP_INT", 1, 15, NULL},
+    {"BEGIN { x = ~\"a\"; }", "D_OP_INT", 1, 13, NULL},
+    {"BEGIN { x = -\"a\"; }", "D_OP_ARITH", 1, 13, NULL},
+    {"BEGIN { x = !\"a\"; }", "D_OP_SCALAR", 1, 13, NULL},
+    {"BEGIN { x = \"a\" && 1; }", "D_OP_SCALAR", 1, 17, "!= NULL"},
+    {"BEGIN { x = \"a\" ^^ 1; }", "D_OP_SCALAR", 1, 17, NULL},
+    {"BEGIN { x = \"a\" ? 1 : 2; }", "D_OP_SCALAR", 1, 13, NULL},
+    {"BEGIN { x = arg0 ? 1 : \"a\"; }", "D_OP_INCOMPAT", 1, 18, NULL},
+    {"BEGIN { x = arg0 == \"a\"; }", "D_OP_INCOMPAT", 1, 18, "copyinstr(arg0)"},
+    {"BEGIN { x = probename == 'BEGIN'; }", "D_OP_INCOMPAT", 1, 23, "double quotes"},
+    {"BEGIN { x = \"a\"; x += \"b\"; }", "D_OP_INCOMPAT", 1, 20, "strjoin"},
+    {"BEGIN { x = \"a\"; x++; }", "D_OP_SCALAR", 1, 19, NULL},
+    {"BEGIN { x = 1; x = \"a\"; }", "D_OP_INCOMPAT", 1, 18, "\"int\" = \"string\""},
+    {"BEGIN { x = \"a\"; x = arg1; }", "D_OP_INCOMPAT", 1, 20, "copyinstr(arg1)"},
+    {"BEGIN { x = \"a\"; x = 0; x = NULL; }", NULL, 0, 0, NULL},
+    {"BEGIN { x = 1 / 0; }", "D_DIV_ZERO", 1, 15, NULL},
+    {"BEGIN { x = arg0 % 0; }", "D_DIV_ZERO", 1, 18, NULL},
+    {"BEGIN { x = 1; x /= 0; }", "D_DIV_ZERO", 1, 18, NULL},
+    {"BEGIN { x = 1; x %= 1 - 1; }", "D_DIV_ZERO", 1, 18, NULL},
+    {"BEGIN { x = *arg0; }", "D_DEREF_NONPTR", 1, 13, NULL},
+    {"BEGIN { x = 1; y = &x; }", "D_ADDROF_VAR", 1, 20, NULL},
+    {"BEGIN { y = &pid; }", "D_ADDROF_VAR", 1, 13, NULL},
+    {"BEGIN { y = &1; }", "D_ADDROF_LVAL", 1, 13, NULL},
+    {"BEGIN { x = arg0->y; }", "D_OP_PTR", 1, 17, NULL},
+    {"BEGIN { x = arg0.y; }", "D_OP_SOU", 1, 17, NULL},
+    {"BEGIN { x = arg0.int; }", "D_OP_SOU", 1, 17, NULL},
+    {"BEGIN { x = arg0.1; }", "D_SYNTAX", 1, 17, NULL},
+    {"BEGIN { x = (int)\"a\"; }", "D_CAST_INVAL", 1, 13, NULL},
+    {"BEGIN { x = (char *)arg0; }", "D_UNKNOWN", 1, 19, "stringof(arg1)"},
+    {"BEGIN { x = (struct foo *)arg0; }", "D_UNKNOWN", 1, 14, "'struct' is not built yet"},
+    {"BEGIN { x = sizeof (void); }", "D_SIZEOF_TYPE", 1, 13, NULL},
+    {"BEGIN { x = offsetof(t, m); }", "D_UNKNOWN", 1, 13, "'offsetof' is not built yet"},
+    {"BEGIN { x = stringof((void)1); }", "D_STRINGOF_TYPE", 1, 13, NULL},
+    {"BEGIN { x = (void)1; }", "D_DECL_VOIDOBJ", 1, 11, NULL},
+    {"BEGIN { x = probename[0]; }", "D_UNKNOWN", 1, 13, "not built yet"},
+    {"BEGIN /\"a\"/ {}", "D_PRED_SCALAR", 1, 8, NULL},
+    {"BEGIN /pid = 3/ {}", "D_OP_WRITE", 1, 12, "did you mean '=='?"},
+    {"BEGIN /this->s = \"a\"/ {}", "D_PRED_SCALAR", 1, 16, "did you mean '=='?"},
+    {"BEGIN /3 = 3/ {}", "D_OP_LVAL", 1, 10, "did you mean '=='?"},
+};
+
+static const struct wrong functions[] = {
+    {"BEGIN { foo(); }", "D_FUNC_UNDEF", 1, 9, "undefined function name: foo"},
+    {"BEGIN { pritnf(\"x\"); }", "D_FUNC_UNDEF", 1, 9, "did you mean 'printf'?"},
+    {"BEGIN { pid(); }", "D_FUNC_IDKIND", 1, 9, NULL},
+    {"BEGIN { self->f(); }", "D_FUNC_IDENT", 1, 9, NULL},
+    {"BEGIN { (1)(); }", "D_FUNC_IDENT", 1, 10, NULL},
+    {"BEGIN { x = printf(\"a\"); }", "D_CG_EXPR", 1, 13, NULL},
+    {"BEGIN { x = count(); }", "D_CG_EXPR", 1, 13, "@name = count(...)"},
+    {"BEGIN { count(); }", "D_CG_EXPR", 1, 9, NULL},
+    {"BEGIN { arg0 ? exit(1) : exit(2); }", "D_OP_ACT", 1, 16, "predicate"},
+    {"BEGIN { trace(1), trace(2); }", "D_OP_ACT", 1, 9, NULL},
+    {"BEGIN { x = strlen(); }", "D_PROTO_LEN", 1, 13, "strlen( ) prototype mismatch: 0 args passed, 1 expected"},
+    {"BEGIN { x = strjoin(\"a\"); }", "D_PROTO_LEN", 1, 13, "1 arg passed, 2 expected"},
+    {"BEGIN { x = copyinstr(); }", "D_PROTO_LEN", 1, 13, "at least 1"},
+    {"BEGIN { x = copyinstr(1, 2, 3); }", "D_PROTO_LEN", 1, 13, "at most 2"},
+    {"BEGIN { x = strlen(arg3); }", "D_PROTO_ARG", 1, 20, "copyinstr(arg3)"},
+    {"BEGIN { x = copyinstr(\"a\"); }", "D_PROTO_ARG", 1, 23, "already"},
+    {"BEGIN { x = copyinstr(arg0, \"a\"); }", "D_PROTO_ARG", 1, 29, NULL},
+    {"BEGIN { stack(); }", "D_UNKNOWN", 1, 9, "'stack' is not built yet"},
+    {"BEGIN { speculate(1); }", "D_UNKNOWN", 1, 9, "'speculate' is not built yet"},
+    {"BEGIN { x = speculation(); }", "D_FUNC_UNDEF", 1, 13, "'speculation' is not built yet"},
+    {"BEGIN { x = substr(\"a\", 1); }", "D_FUNC_UNDEF", 1, 13, "'substr' is not built yet"},
+    {"BEGIN { @[stack()] = count(); }", "D_UNKNOWN", 1, 11, "'stack' is not built yet"},
+    {"BEGIN { exit(); }", "D_PROTO_LEN", 1, 9, NULL},
+    {"BEGIN { exit(\"a\"); }", "D_PROTO_ARG", 1, 14, NULL},
+    {"BEGIN { trace(); }", "D_PROTO_LEN", 1, 9, NULL},
+    {"BEGIN { trace((void)1); }", "D_TRACE_VOID", 1, 15, NULL},
+    {"BEGIN { @a = count(); trace(@a); }", "D_TRACE_DYN", 1, 29, "printa"},
+};
+
+static const struct wrong formats[] = {
+    {"BEGIN { printf(\"\"); }", "D_PRINTF_FMT_EMPTY", 1, 16, NULL},
+    {"BEGIN { printf(probename); }", "D_PRINTF_ARG_FMT", 1, 16, NULL},
+    {"BEGIN { printf('abc'); }", "D_PRINTF_ARG_FMT", 1, 16, "double quotes"},
+    {"BEGIN { printf(\"%z\", 1); }", "D_SYNTAX", 1, 16, "format conversion #1 is undefined: %z"},
+    {"BEGIN { printf(\"%d%q\", 1); }", "D_SYNTAX", 1, 16, "#2 is undefined: %q"},
+    {"BEGIN { printf(\"100%\"); }", "D_SYNTAX", 1, 16, NULL},
+    {"BEGIN { printf(\"%-%\"); }", "D_SYNTAX", 1, 16, NULL},
+    {"BEGIN { printf(\"%1$d\", 1); }", "D_SYNTAX", 1, 16, "not supported"},
+    {"BEGIN { printf(\"%d\"); }", "D_PRINTF_ARG_PROTO", 1, 16, NULL},
+    {"BEGIN { printf(\"x\", 1); }", "D_PRINTF_ARG_EXTRA", 1, 21, NULL},
+    {"BEGIN { printf(\"%d\", 1, 2); }", "D_PRINTF_ARG_EXTRA", 1, 25, NULL},
+    {"BEGIN { printf(\"%d\", \"a\"); }", "D_PRINTF_ARG_TYPE", 1, 22, "%s prints a string"},
+    {"BEGIN { printf(\"%s\", 1); }", "D_PRINTF_ARG_TYPE", 1, 22, "%d prints an integer"},
+    {"BEGIN { printf(\"%s\", arg1); }", "D_PRINTF_ARG_TYPE", 1, 22, "copyinstr(arg1)"},
+    {"BEGIN { printf(\"%ld\", 1); }", "D_PRINTF_ARG_TYPE", 1, 23, NULL},
+    {"BEGIN { printf(\"%hd\", 1); }", "D_PRINTF_ARG_TYPE", 1, 23, NULL},
+    {"BEGIN { printf(\"%lu\", arg0); }", "D_PRINTF_ARG_TYPE", 1, 23, NULL},
+    {"BEGIN { printf(\"%c\", arg0); }", "D_PRINTF_ARG_TYPE", 1, 22, "cast"},
+    {"BEGIN { printf(\"%Y\", 1); }", "D_PRINTF_ARG_TYPE", 1, 22, "walltimestamp"},
+    {"BEGIN { printf(\"%f\", 1); }", "D_PRINTF_ARG_TYPE", 1, 22, NULL},
+    {"BEGIN { printf(\"%*d\", 1); }", "D_PRINTF_ARG_PROTO", 1, 16, NULL},
+    {"BEGIN { printf(\"%*d\"); }", "D_PRINTF_DYN_PROTO", 1, 16, NULL},
+    {"BEGIN { printf(\"%*d\", \"a\", 1); }", "D_PRINTF_DYN_TYPE", 1, 23, NULL},
+    {"BEGIN { printf(\"%*.*d\", 1, 1, 1); }", "D_SYNTAX", 1, 16, NULL},
+    {"BEGIN { printf(\"%@d\", 1); }", "D_PRINTF_AGG_CONV", 1, 16, NULL},
+    {"BEGIN { printf(\"%a\", arg0); }", "D_UNKNOWN", 1, 16, "not built yet"},
+    {"BEGIN { printf(\"%999999999d\", 1); }", "D_SYNTAX", 1, 16, "too large"},
+    {"BEGIN { printf(\"%d %u %x %hd %ld %lld %c %s %% %p %Y\\n\", 1, pid, arg0, (short)1, arg0, arg0, 'a', probename, arg1, walltimestamp); }", NULL, 0, 0, NULL},
+    {"BEGIN { printf(\"%*d|%-*s|%.*d\", 1, 2, 3, \"a\", 4, 5); }", NULL, 0, 0, NULL},
+    {"BEGIN { printf(\"%lx %llX\", timestamp, arg0); }", NULL, 0, 0, NULL},
+};
+
+static const struct wrong aggregations[] = {
+    {"BEGIN { @a; }", "D_AGG_NULL", 1, 9, "expression has null effect"},
+    {"BEGIN { @; }", "D_AGG_NULL", 1, 9, "@_"},
+    {"BEGIN { @a = 1; }", "D_AGG_FUNC", 1, 12, "count"},
+    {"BEGIN { @a = count; }", "D_AGG_FUNC", 1, 12, "count()"},
+    {"BEGIN { @a = strlen(\"a\"); }", "D_AGG_FUNC", 1, 12, NULL},
+    {"BEGIN { @a += count(); }", "D_AGG_FUNC", 1, 12, NULL},
+    {"BEGIN { @a++; }", "D_AGG_FUNC", 1, 11, "@a = count()"},
+    {"BEGIN { @a = cuont(); }", "D_FUNC_UNDEF", 1, 14, "did you mean 'count'?"},
+    {"BEGIN { @a[1][2] = count(); }", "D_AGG_MDIM", 1, 9, "@a[x, y]"},
+    {"BEGIN { @a = count(); x = @a; }", "D_IDENT_BADREF", 1, 27, NULL},
+    {"BEGIN { @a[1] = count(); x = @a[1]; }", "D_IDENT_BADREF", 1, 30, NULL},
+    {"BEGIN { @a = count(); @a = sum(1); }", "D_AGG_REDEF", 1, 26, NULL},
+    {"BEGIN { @a = count(); @a[1] = count(); }", "D_PROTO_LEN", 1, 23, NULL},
+    {"BEGIN { @a[1] = count(); @a[\"x\"] = count(); }", "D_PROTO_ARG", 1, 29, NULL},
+    {"BEGIN { @a[1] = count(); @a[(char)2] = count(); @a[arg0] = count(); }", NULL, 0, 0, NULL},
+    {"BEGIN { @a = sum(\"x\"); }", "D_AGG_SCALAR", 1, 18, NULL},
+    {"BEGIN { @a = quantize(1, \"x\"); }", "D_AGG_SCALAR", 1, 26, NULL},
+    {"BEGIN { @a = count(1); }", "D_PROTO_LEN", 1, 14, "count( ) prototype mismatch: 1 arg passed, 0 expected"},
+    {"BEGIN { @a = sum(); }", "D_PROTO_LEN", 1, 14, NULL},
+    {"BEGIN { @a = lquantize(1, 2); }", "D_PROTO_LEN", 1, 14, "at least 3"},
+    {"BEGIN { @a = lquantize(1, arg0, 2); }", "D_LQUANT_BASETYPE", 1, 27, NULL},
+    {"BEGIN { @a = lquantize(1, \"a\", 2); }", "D_LQUANT_BASETYPE", 1, 27, NULL},
+    {"BEGIN { @a = lquantize(1, 2147483648, 2147483649); }", "D_LQUANT_BASEVAL", 1, 27, NULL},
+    {"BEGIN { @a = lquantize(1, 0, arg0); }", "D_LQUANT_LIMTYPE", 1, 30, NULL},
+    {"BEGIN { @a = lquantize(1, 0, 0x100000000); }", "D_LQUANT_LIMVAL", 1, 30, NULL},
+    {"BEGIN { @a = lquantize(1, 5, 5); }", "D_LQUANT_MISMATCH", 1, 14, NULL},
+    {"BEGIN { @a = lquantize(1, 5, -5); }", "D_LQUANT_MISMATCH", 1, 14, NULL},
+    {"BEGIN { @a = lquantize(1, 0, 10, arg0); }", "D_LQUANT_STEPTYPE", 1, 34, NULL},
+    {"BEGIN { @a = lquantize(1, 0, 10, 0); }", "D_LQUANT_STEPTYPE", 1, 34, NULL},
+    {"BEGIN { @a = lquantize(1, 0, 100000, 65536); }", "D_LQUANT_STEPVAL", 1, 38, NULL},
+    {"BEGIN { @a = lquantize(1, 0, 10, 11); }", "D_LQUANT_STEPLARGE", 1, 14, NULL},
+    {"BEGIN { @a = lquantize(1, 0, 65536, 1); }", "D_LQUANT_STEPSMALL", 1, 14, NULL},
+    {"BEGIN { @a = lquantize(1, 0, 65535, 1); }", NULL, 0, 0, NULL},
+    {"BEGIN { @a = lquantize(1, -5, 5); @a = lquantize(2, -5, 5, 1); }", NULL, 0, 0, NULL},
+    {"BEGIN { @a = lquantize(1, 0, 10); @a = lquantize(1, 1, 10); }", "D_LQUANT_MATCHBASE", 1, 38, NULL},
+    {"BEGIN { @a = lquantize(1, 0, 10); @a = lquantize(1, 0, 11); }", "D_LQUANT_MATCHLIM", 1, 38, NULL},
+    {"BEGIN { @a = lquantize(1, 0, 10); @a = lquantize(1, 0, 10, 2); }", "D_LQUANT_MATCHSTEP", 1, 38, NULL},
+    {"BEGIN { @a = llquantize(1, arg0, 0, 1, 10); }", "D_LLQUANT_FACTORTYPE", 1, 28, NULL},
+    {"BEGIN { @a = llquantize(1, 1, 0, 1, 10); }", "D_LLQUANT_FACTORVAL", 1, 28, NULL},
+    {"BEGIN { @a = llquantize(1, 65536, 0, 1, 10); }", "D_LLQUANT_FACTORVAL", 1, 28, NULL},
+    {"BEGIN { @a = llquantize(1, 10, arg0, 1, 10); }", "D_LLQUANT_LMAGTYPE", 1, 32, NULL},
+    {"BEGIN { @a = llquantize(1, 10, -1, 1, 10); }", "D_LLQUANT_LMAGVAL", 1, 32, NULL},
+    {"BEGIN { @a = llquantize(1, 10, 0, arg0, 10); }", "D_LLQUANT_HMAGTYPE", 1, 35, NULL},
+    {"BEGIN { @a = llquantize(1, 10, 3, 2, 10); }", "D_LLQUANT_HMAGVAL", 1, 14, NULL},
+    {"BEGIN { @a = llquantize(1, 10, 0, 19, 10); }", "D_LLQUANT_HMAGVAL", 1, 14, NULL},
+    {"BEGIN { @a = llquantize(1, 10, 0, 18, 10); }", NULL, 0, 0, NULL},
+    {"BEGIN { @a = llquantize(1, 2, 0, 63, 2); }", "D_LLQUANT_HMAGVAL", 1, 14, NULL},
+    {"BEGIN { @a = llquantize(1, 10, 0, 1, arg0); }", "D_LLQUANT_STEPTYPE", 1, 38, NULL},
+    {"BEGIN { @a = llquantize(1, 10, 0, 1, 0); }", "D_LLQUANT_STEPTYPE", 1, 38, NULL},
+    {"BEGIN { @a = llquantize(1, 10, 0, 1, 3); }", "D_LLQUANT_STEPVAL", 1, 14, "divide"},
+    {"BEGIN { @a = llquantize(1, 10, 0, 1, 5); }", NULL, 0, 0, NULL},
+    {"BEGIN { @a = llquantize(1, 10, 0, 1, 15); }", "D_LLQUANT_STEPVAL", 1, 14, "multiple"},
+    {"BEGIN { @a = llquantize(1, 10, 0, 1, 20); }", NULL, 0, 0, NULL},
+    {"BEGIN { @a = llquantize(1, 10, 0, 1, 30); }", "D_LLQUANT_STEPVAL", 1, 14, "squared"},
+    {"BEGIN { @a = llquantize(1, 10, 1, 2, 100); }", NULL, 0, 0, NULL},
+    {"BEGIN { @a = llquantize(1, 10, 1, 2, 200); }", "D_LLQUANT_STEPVAL", 1, 14, NULL},
+    {"BEGIN { @a = llquantize(1, 10, 0, 1, 10); @a = llquantize(1, 10, 0, 2, 10); }", "D_LLQUANT_MATCHHMAG", 1, 46, NULL},
+    {"BEGIN { @a = llquantize(1, 10, 0, 1, 10); @a = llquantize(1, 20, 0, 1, 10); }", "D_LLQUANT_MATCHFACTOR", 1, 46, NULL},
+    {"BEGIN { @a = llquantize(1, 10, 0, 1, 10); @a = llquantize(1, 10, 1, 1, 10); }", "D_LLQUANT_MATCHLMAG", 1, 46, NULL},
+    {"BEGIN { @a = llquantize(1, 10, 0, 1, 10); @a = llquantize(1, 10, 0, 1, 20); }", "D_LLQUANT_MATCHSTEPS", 1, 46, NULL},
+    {"BEGIN { printa(@a); }", "D_PRINTA_AGGBAD", 1, 16, "undefined aggregation: @a"},
+    {"BEGIN { printa(@a); @a = count(); }", "D_PRINTA_AGGBAD", 1, 16, "before"},
+    {"BEGIN { printa(1); }", "D_PRINTA_AGGARG", 1, 16, NULL},
+    {"BEGIN { @a[1] = count(); printa(@a[1]); }", "D_PRINTA_AGGARG", 1, 33, NULL},
+    {"BEGIN { printa(\"x\"); }", "D_PRINTA_PROTO", 1, 16, NULL},
+    {"BEGIN { @a = count(); printa(\"\", @a); }", "D_PRINTF_FMT_EMPTY", 1, 30, NULL},
+    {"BEGIN { @a = count(); printa(probename, @a); }", "D_PRINTF_ARG_FMT", 1, 30, NULL},
+    {"BEGIN { @a = count(); printa(\"%d\", @a); }", "D_PRINTF_ARG_PROTO", 1, 30, "%@d"},
+    {"BEGIN { @a[\"k\"] = count(); printa(\"%d %@d\", @a); }", "D_PRINTF_ARG_TYPE", 1, 35, NULL},
+    {"BEGIN { @a[\"k\"] = count(); printa(\"%@s\", @a); }", "D_PRINTF_ARG_TYPE", 1, 35, NULL},
+    {"BEGIN { @a[\"k\", 1] = count(); printa(\"%@d\", @a); printa(\"%s %d %@8u %@x\", @a); }", NULL, 0, 0, NULL},
+    {"BEGIN { @a[1] = count(); @b = count(); printa(@a, @b); }", "D_PRINTA_AGGKEY", 1, 51, NULL},
+    {"BEGIN { @a[1] = count(); @b[\"x\"] = count(); printa(@a, @b); }", "D_PRINTA_AGGPROTO", 1, 56, NULL},
+    {"BEGIN { clear(1); }", "D_CLEAR_AGGARG", 1, 15, NULL},
+    {"BEGIN { clear(@a); }", "D_CLEAR_AGGBAD", 1, 15, NULL},
+    {"BEGIN { trunc(1); }", "D_TRUNC_AGGARG", 1, 15, NULL},
+    {"BEGIN { trunc(@a, 1); }", "D_TRUNC_AGGBAD", 1, 15, NULL},
+    {"BEGIN { @a = count(); trunc(@a, \"x\"); }", "D_PROTO_ARG", 1, 33, NULL},
+    {"BEGIN { normalize(1, 1); }", "D_NORMALIZE_AGGARG", 1, 19, NULL},
+    {"BEGIN { denormalize(@a); }", "D_NORMALIZE_AGGBAD", 1, 21, NULL},
+    {"BEGIN { @a = count(); normalize(@a); }", "D_PROTO_LEN", 1, 23, NULL},
+    {"BEGIN { @a = count(); normalize(@a, \"x\"); }", "D_NORMALIZE_SCALAR", 1, 37, NULL},
+    {"BEGIN { @a = count(); clear(@a, 1); }", "D_PROTO_LEN", 1, 23, NULL},
+};
+/* clang-format on */
+
+static bool is_as_expected(const struct wrong *w, const struct d_text *d)
+{
+    if (!w->tag)
+        return d->err == 0 && d->diags.count == 0;
+    if (d->err != ET_ECOMPILE || d->diags.count == 0)
+        return false;
+    const struct diag *g = &d->diags.list[0];
+    if (strcmp(g->tag, w->tag) != 0)
+        return false;
+    if (w->line > 0 && (g->pos.line != w->line || g->pos.col != w->col))
+        return false;
+    return !w->says || strstr(g->text, w->says) || (g->hint && strstr(g->hint, w->says));
+}
+
+static void check_table(const struct wrong *w, size_t n)
+{
+    size_t failed = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct d_text d;
+        d_open(&d);
+        d_add(&d, COMPILE_SCRIPT, w[i].text, NULL);
+        d_image(&d);
+        if (!is_as_expected(&w[i], &d)) {
+            char *s = d_complaints(&d);
+            print_error("%s\nwanted %s at %d:%d (%s), got %s\n%s\n", w[i].text,
+                        w[i].tag ? w[i].tag : "no error", w[i].line, w[i].col,
+                        w[i].says ? w[i].says : "", et_strerror(d.err), s);
+            free(s);
+            failed++;
+        }
+        d_close(&d);
+    }
+    assert_int_equal(failed, 0);
+}
+
+#define TABLE(name)                                                                                \
+    static void test_##name(void **state)                                                          \
+    {                                                                                              \
+        (void)state;                                                                               \
+        check_table(name, sizeof name / sizeof name[0]);                                           \
+    }
+TABLE(lexical)
+TABLE(control)
+TABLE(structure)
+TABLE(declarations)
+TABLE(names)
+TABLE(operators)
+TABLE(functions)
+TABLE(formats)
+TABLE(aggregations)
+
+/* An error in one clause does not hide those in the next, whatever kind it is; each is reported
+ * once. */
+static void test_recovery(void **state)
+{
+    (void)state;
+    struct d_text d;
+    d_open(&d);
+    assert_int_equal(d_add(&d, COMPILE_SCRIPT,
+                           "BEGIN { a = ; b = { \"}\" /* } */ }; }\n"
+                           "int *p;\n"
+                           "END { x = y; z = x + 1; trace(z); }\n"
+                           "tick-1s /(/ { }\n"
+                           "BEGIN { x = \"abc; }\n"
+                           "END { trace(nothing); }\n",
+                           NULL),
+                     ET_ECOMPILE);
+    static const struct {
+        const char *tag;
+        int line;
+    } want[] = {{"D_SYNTAX", 1}, {"D_UNKNOWN", 2}, {"D_IDENT_UNDEF", 3},
+                {"D_SYNTAX", 4}, {"D_STR_NL", 5},  {"D_IDENT_UNDEF", 6}};
+    assert_int_equal(d.diags.count, 6);
+    for (size_t i = 0; i < 6; i++) {
+        assert_string_equal(d.diags.list[i].tag, want[i].tag);
+        assert_int_equal(d.diags.list[i].pos.line, want[i].line);
+    }
+    d_close(&d);
+}
+
+static void test_error_limit(void **state)
+{
+    (void)state;
+    struct d_text d;
+    char text[4096] = "";
+    for (int i = 0; i < 30; i++)
+        strcat(text, "BEGIN { x = ; }\n");
+    d_open(&d);
+    assert_int_equal(d_add(&d, COMPILE_SCRIPT, text, NULL), ET_ECOMPILE);
+    assert_int_equal(d.diags.count, DIAG_MAX_ERRORS);
+    d_close(&d);
+}
+
+/* Nothing can be generated once a program was wrong. */
+static void test_no_image_after_error(void **state)
+{
+    (void)state;
+    struct d_text d;
+    d_open(&d);
+    assert_int_equal(d_add(&d, COMPILE_SCRIPT, "BEGIN { x = ; }", NULL), ET_ECOMPILE);
+    assert_int_equal(d_add(&d, COMPILE_SCRIPT, "END { }", NULL), 0);
+    assert_int_equal(compile_image(d.compile, &d.img), ET_ECOMPILE);
+    d_close(&d);
+}
+
+/* The places the user sees: the whole token is underlined. */
+static void test_rendering(void **state)
+{
+    (void)state;
+    struct d_text d;
+    d_open(&d);
+    d_add(&d, COMPILE_SCRIPT, "BEGIN { sent[1] = 1; }\nEND { trace(sent[timestmp]); }\n", NULL);
+    char *s = d_complaints(&d);
+    assert_string_equal(s, "erltrace: t.d:2:18: error: [D_IDENT_UNDEF] failed to resolve timestmp: "
+                           "Unknown variable name\n"
+                           "    2 | END { trace(sent[timestmp]); }\n"
+                           "      |                  ^~~~~~~~  did you mean 'timestamp'?\n");
+    free(s);
+    d_close(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lexical),      cmocka_unit_test(test_control),
+        cmocka_unit_test(test_structure),    cmocka_unit_test(test_declarations),
+        cmocka_unit_test(test_names),        cmocka_unit_test(test_operators),
+        cmocka_unit_test(test_functions),    cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_aggregations), cmocka_unit_test(test_recovery),
+        cmocka_unit_test(test_error_limit),  cmocka_unit_test(test_no_image_after_error),
+        cmocka_unit_test(test_rendering),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
