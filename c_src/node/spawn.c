@@ -41,44 +41,72 @@ static int split(char *s, char *argv[SPAWN_ARGS])
     return n;
 }
 
-/* In the child. `err` is a pipe that tells the parent the errno of a failed exec. */
-static void child(char **argv, int in, int err)
+/* The child's environment: ours, and in ERL_ZFLAGS a name for a node that has none. The child puts
+ * its pid at the end of `flags`: it is the first to know it. */
+struct spawn_env {
+    char **vars;      /* ends with NULL; strings borrowed */
+    char flags[4096]; /* "ERL_ZFLAGS=..." */
+    bool named;       /* the command names its node */
+};
+
+extern char **environ;
+
+static int env_make(struct spawn_env *e, char **argv)
 {
-    char flags[4096];
+    size_t n = 0, k = 0;
     const char *old = getenv("ERL_ZFLAGS");
-    bool named = false;
     for (char **a = argv; *a; a++)
-        named |= strcmp(*a, "-name") == 0 || strcmp(*a, "-sname") == 0;
-    if (!named) {
-        snprintf(flags, sizeof flags, "%s%s-sname erltrace_target_%d", old ? old : "",
-                 old ? " " : "", (int)getpid());
-        setenv("ERL_ZFLAGS", flags, 1);
-    }
+        e->named |= strcmp(*a, "-name") == 0 || strcmp(*a, "-sname") == 0;
+    while (environ[n])
+        n++;
+    e->vars = et_malloc((n + 2) * sizeof *e->vars);
+    if (!e->vars)
+        return ET_ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        if (e->named || strncmp(environ[i], "ERL_ZFLAGS=", 11) != 0)
+            e->vars[k++] = environ[i];
+    if (!e->named)
+        e->vars[k++] = e->flags;
+    e->vars[k] = NULL;
+    snprintf(e->flags, sizeof e->flags, "ERL_ZFLAGS=%.4000s%s-sname erltrace_target_",
+             old ? old : "", old ? " " : "");
+    return 0;
+}
+
+/* In the child: only what is safe when other threads were stopped anywhere. `err` is a pipe that
+ * tells the parent the errno of a failed exec. */
+static void child(char **argv, struct spawn_env *env, int in, int err)
+{
+    size_t n = strlen(env->flags);
     sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    snprintf(env->flags + n, sizeof env->flags - n, "%d", (int)getpid());
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     dup2(in, STDIN_FILENO);
-    execvp(argv[0], argv);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execvpe(argv[0], argv, env->vars);
     int e = errno;
     ssize_t ignored = write(err, &e, sizeof e);
     (void)ignored;
-    _exit(127);
+    raise(SIGKILL); /* no handler of ours may run here */
 }
 
 /* Starts it; the errno of exec in *e. */
 static pid_t start(char **argv, int *e)
 {
+    struct spawn_env env = {0};
     int in[2] = {-1, -1}, err[2] = {-1, -1};
     pid_t pid = -1;
     *e = 0;
-    if (pipe2(in, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0)
+    errno = ENOMEM;
+    if (env_make(&env, argv) == 0 && pipe2(in, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0)
         pid = fork();
     if (pid == 0)
-        child(argv, in[0], err[1]);
+        child(argv, &env, in[0], err[1]);
     if (pid < 0)
         *e = errno;
+    et_free(env.vars);
     if (in[0] >= 0)
         close(in[0]);
     if (err[1] >= 0)
