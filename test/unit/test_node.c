@@ -1,0 +1,627 @@
+/* test_node.c - what of c_src/node can be tested without a node: reading terms, epmd's answers,
+ * command lines, cookies, and the catalog of probes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/err.h"
+#include "node/catalog.h"
+#include "node/epmd.h"
+#include "node/etf.h"
+#include "node/find.h"
+
+/* -- terms
+ * ------------------------------------------------------------------------------------------ */
+
+/* {erltrace, 7, {ok, running, {1, -2, 2^40, -(2^40)}, [<<"ab">>, "cd", [233, 8364]], true, Pid,
+ * #Ref, 1.5, #{a => b}}} */
+static void term_make(ei_x_buff *x)
+{
+    static const erlang_pid pid = {.node = "n@h", .num = 5, .serial = 6, .creation = 7};
+    static const erlang_ref ref = {.node = "n@h", .len = 3, .n = {1, 2, 3}, .creation = 7};
+    ei_x_new_with_version(x);
+    ei_x_encode_tuple_header(x, 3);
+    ei_x_encode_atom(x, "erltrace");
+    ei_x_encode_long(x, 7);
+    ei_x_encode_tuple_header(x, 9);
+    ei_x_encode_atom(x, "ok");
+    ei_x_encode_atom(x, "running");
+    ei_x_encode_tuple_header(x, 4);
+    ei_x_encode_long(x, 1);
+    ei_x_encode_long(x, -2);
+    ei_x_encode_longlong(x, 1LL << 40);
+    ei_x_encode_longlong(x, -(1LL << 40));
+    ei_x_encode_list_header(x, 3);
+    ei_x_encode_binary(x, "ab", 2);
+    ei_x_encode_string(x, "cd");
+    ei_x_encode_list_header(x, 2);
+    ei_x_encode_long(x, 233);
+    ei_x_encode_long(x, 8364);
+    ei_x_encode_empty_list(x);
+    ei_x_encode_empty_list(x);
+    ei_x_encode_atom(x, "true");
+    ei_x_encode_pid(x, &pid);
+    ei_x_encode_ref(x, &ref);
+    ei_x_encode_double(x, 1.5);
+    ei_x_encode_map_header(x, 1);
+    ei_x_encode_atom(x, "a");
+    ei_x_encode_atom(x, "b");
+}
+
+/* Reads the whole of it; true when everything was as it should be. */
+static bool term_read(struct etf *r)
+{
+    struct buf b = BUF_INIT;
+    char atom[ETF_ATOM_MAX];
+    erlang_pid pid;
+    bool ok = true;
+    etf_version(r);
+    ok &= etf_tuple(r) == 3 && etf_atom_is(r, "erltrace") && etf_int(r) == 7;
+    ok &= etf_tuple(r) == 9 && etf_atom_is(r, "ok");
+    ok &= etf_atom(r, atom) == 7 && strcmp(atom, "running") == 0;
+    ok &= etf_tuple(r) == 4 && etf_uint(r) == 1 && etf_int(r) == -2;
+    ok &= etf_uint(r) == (uint64_t)1 << 40 && etf_int(r) == -((int64_t)1 << 40);
+    ok &= etf_list(r) == 3;
+    for (int i = 0; i < 3; i++)
+        etf_text(r, &b);
+    etf_list_end(r);
+    ok &= strcmp(buf_str(&b), "abcd\xc3\xa9\xe2\x82\xac") == 0;
+    ok &= etf_atom_is(r, "true");
+    etf_pid(r, &pid);
+    ok &= strcmp(pid.node, "n@h") == 0 && pid.num == 5 && pid.serial == 6 && pid.creation == 7;
+    etf_skip(r);
+    etf_skip(r);
+    etf_skip(r);
+    buf_free(&b);
+    return ok && !r->bad && r->p == r->end;
+}
+
+static void test_etf_reads(void **state)
+{
+    (void)state;
+    ei_x_buff x;
+    term_make(&x);
+    struct etf r = etf_over(x.buff, (size_t)x.index), s = r;
+    assert_true(term_read(&r));
+    etf_version(&s);
+    etf_skip(&s);
+    assert_false(s.bad);
+    assert_ptr_equal(s.p, s.end);
+    ei_x_free(&x);
+}
+
+/* Cut at each byte, in memory of exactly that size, so that a sanitizer or valgrind sees a step too
+ * far. */
+static void test_etf_cut(void **state)
+{
+    (void)state;
+    ei_x_buff x;
+    term_make(&x);
+    for (size_t n = 0; n < (size_t)x.index; n++) {
+        char *copy = malloc(n + 1);
+        char *at = copy + 1;
+        memcpy(at, x.buff, n);
+        struct etf r = etf_over(at, n), s = r;
+        assert_false(term_read(&r));
+        assert_true(r.bad);
+        etf_version(&s);
+        etf_skip(&s);
+        assert_true(s.bad);
+        free(copy);
+    }
+    ei_x_free(&x);
+}
+
+/* Any byte changed: it may read as another term, but never past the end. */
+static void test_etf_changed(void **state)
+{
+    (void)state;
+    ei_x_buff x;
+    term_make(&x);
+    size_t n = (size_t)x.index;
+    for (size_t at = 0; at < n; at++)
+        for (unsigned v = 0; v < 256; v++) {
+            unsigned char *copy = malloc(n);
+            memcpy(copy, x.buff, n);
+            copy[at] = (unsigned char)v;
+            struct etf r = etf_over(copy, n), s = r;
+            term_read(&r);
+            etf_skip(&s);
+            assert_true(r.p <= r.end && s.p <= s.end);
+            free(copy);
+        }
+    ei_x_free(&x);
+}
+
+static void test_etf_limits(void **state)
+{
+    (void)state;
+    /* Not in a 64-bit number: 2^64, and -(2^63) - 1; the last that are: 2^64 - 1 and -(2^63). */
+    static const unsigned char big[] = {'n', 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+    static const unsigned char low[] = {'n', 8, 1, 1, 0, 0, 0, 0, 0, 0, 0x80};
+    static const unsigned char max[] = {'n', 8, 0, 255, 255, 255, 255, 255, 255, 255, 255};
+    static const unsigned char min[] = {'n', 8, 1, 0, 0, 0, 0, 0, 0, 0, 0x80};
+    static const unsigned char neg[] = {'b', 255, 255, 255, 255};
+    static const unsigned char longlist[] = {'l', 255, 255, 255, 255, 'j'};
+    struct etf r = etf_over(big, sizeof big);
+    etf_uint(&r);
+    assert_true(r.bad);
+    r = etf_over(low, sizeof low);
+    etf_int(&r);
+    assert_true(r.bad);
+    r = etf_over(max, sizeof max);
+    assert_true(etf_uint(&r) == UINT64_MAX && !r.bad);
+    r = etf_over(max, sizeof max);
+    etf_int(&r);
+    assert_true(r.bad);
+    r = etf_over(min, sizeof min);
+    assert_true(etf_int(&r) == INT64_MIN && !r.bad);
+    r = etf_over(neg, sizeof neg);
+    etf_uint(&r);
+    assert_true(r.bad);
+    r = etf_over(longlist, sizeof longlist);
+    assert_int_equal(etf_list(&r), 0);
+    assert_true(r.bad);
+}
+
+/* -- epmd
+ * -------------------------------------------------------------------------------------------- */
+
+static void test_epmd_parse(void **state)
+{
+    (void)state;
+    static const char text[] = "name rabbit at port 25672\n"
+                               "noise that nobody sent\n"
+                               "name a at port 0\n"
+                               "name b at port 70000\n"
+                               "name shop-1 at port 4000";
+    struct epmd_list l;
+    assert_int_equal(epmd_parse(text, strlen(text), &l), 0);
+    assert_int_equal(l.n, 2);
+    assert_string_equal(l.name[0].alive, "rabbit");
+    assert_int_equal(l.name[0].port, 25672);
+    assert_int_equal(epmd_find(&l, "shop-1")->port, 4000);
+    assert_null(epmd_find(&l, "shop"));
+    epmd_list_free(&l);
+    assert_int_equal(epmd_parse("", 0, &l), 0);
+    assert_int_equal(l.n, 0);
+    char longname[700];
+    memset(longname, 'x', sizeof longname);
+    memcpy(longname, "name ", 5);
+    assert_int_equal(epmd_parse(longname, sizeof longname, &l), 0);
+    assert_int_equal(l.n, 0);
+}
+
+/* -- command lines
+ * -------------------------------------------------------------------------------------- */
+
+#define BEAM "/usr/lib/erlang/erts-13.1.5/bin/beam.smp"
+#define HEAD                                                                                       \
+    BEAM "|-A|1|--|-root|/usr/lib/erlang|-bindir|/usr/lib/erlang/erts-13.1.5/"                     \
+         "bin|-progname|erl|--|-home|/h|--|"
+
+static void test_beam_args(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *args; /* | stands for the NUL after each argument */
+        bool beam;
+        const char *alive, *name, *cookie, *otp;
+        bool longnames;
+    } t[] = {
+        {HEAD "-sname|shop|", true, "shop", "shop@here", "", "25", false},
+        {HEAD "-sname|shop@there|-setcookie|c|", true, "shop", "shop@there", "c", "25", false},
+        {HEAD "-name|shop@10.0.0.1|-noshell|", true, "shop", "shop@10.0.0.1", "", "25", true},
+        {HEAD "-name|shop|", true, "shop", "shop@here", "", "25", true},
+        {HEAD "-sname|one|-sname|two|", true, "one", "one@here", "", "25", false},
+        {HEAD "-noshell|", true, "", "", "", "25", false},
+        {HEAD "-sname|undefined|", true, "", "", "", "25", false},
+        {HEAD "-sname|a|-extra|-sname|b|-setcookie|c|", true, "a", "a@here", "", "25", false},
+        {HEAD "-extra|-sname|b|", true, "", "", "", "25", false},
+        {HEAD "-setcookie|other@host|c1|-setcookie|c2|", true, "", "", "c2", "25", false},
+        {HEAD "-setcookie|c1|-setcookie|other@host|c2|", true, "", "", "c1", "25", false},
+        {HEAD "-eval|-sname|shop|", true, "shop", "shop@here", "", "25", false},
+        /* the emulator's own flags are not Erlang's */
+        {BEAM "|-sname|emu|--|-home|/h|--|-noshell|", true, "", "", "", "25", false},
+        {"beam|--|-home|/h|--|-sname|old|", true, "old", "old@here", "", "", false},
+        {"/opt/erts-14.2/bin/beam.debug.smp|--|-sname|d|", true, "d", "d@here", "", "26", false},
+        {"/usr/bin/beamer|-sname|x|", false, "", "", "", "", false},
+        {"/usr/bin/vi|beam.smp|", false, "", "", "", "", false},
+        {"", false, "", "", "", "", false},
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct beam b = {0};
+        char args[512];
+        size_t n = strlen(t[i].args);
+        memcpy(args, t[i].args, n + 1);
+        for (size_t k = 0; k < n; k++)
+            if (args[k] == '|')
+                args[k] = '\0';
+        print_message("  %s\n", t[i].args);
+        assert_int_equal(beam_args(&b, args, n, "here"), t[i].beam);
+        if (!t[i].beam)
+            continue;
+        assert_string_equal(b.alive, t[i].alive);
+        assert_string_equal(b.name, t[i].name);
+        assert_string_equal(b.cookie, t[i].cookie);
+        assert_string_equal(b.otp, t[i].otp);
+        assert_int_equal(b.longnames, t[i].longnames);
+    }
+}
+
+/* A command line can be cut by the kernel, and names can be longer than any name may be. */
+static void test_beam_args_odd(void **state)
+{
+    (void)state;
+    char args[3000], *p = args;
+    struct beam b = {0};
+    p += sprintf(p, "beam.smp") + 1;
+    p += sprintf(p, "--") + 1;
+    p += sprintf(p, "-sname") + 1;
+    memset(p, 'n', 2000);
+    p += 2000;
+    *p++ = '\0';
+    assert_true(beam_args(&b, args, (size_t)(p - args), "here"));
+    assert_string_equal(b.name, "");
+    assert_false(beam_args(&b, args, (size_t)(p - args) - 1, "here")); /* no NUL at its end */
+}
+
+static void test_otp_of_erts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *erts;
+        unsigned otp;
+    } t[] = {{"13.1.5", 25}, {"15.2.7", 27}, {"17.1", 29}, {"12.3", 24}, {"11.0", 23}, {"10.7", 22},
+             {"10.3", 21},   {"9.3", 20},    {"7.0", 18},  {"x", 0},     {"", 0}};
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++)
+        assert_int_equal(beam_otp_of_erts(t[i].erts), t[i].otp);
+}
+
+/* Names that epmd has go to the BEAM that listens at their port, or where its sockets are unknown,
+ * has their name. */
+static void test_match_epmd(void **state)
+{
+    (void)state;
+    struct beam b[5] = {
+        {.pid = 1,
+         .alive = "shop",
+         .name = "shop@h",
+         .fds_known = true,
+         .listen = {80, 4001},
+         .nlisten = 2},
+        {.pid = 2, .fds_known = true, .listen = {4002}, .nlisten = 1},
+        {.pid = 3, .alive = "closed", .name = "closed@h"},
+        {.pid = 4, .alive = "shop", .name = "shop@h", .fds_known = true},
+        {.pid = 5, .alive = "closed", .other_net = true},
+    };
+    struct epmd_name names[] = {{"shop", 4001}, {"later", 4002}, {"closed", 4003}};
+    struct beam_list l = {b, 5};
+    beam_match_epmd(&l, &(struct epmd_list){names, 3});
+    assert_int_equal(b[0].port, 4001);
+    assert_int_equal(b[1].port, 4002);
+    assert_string_equal(b[1].alive, "later");
+    assert_int_equal(b[2].port, 4003);
+    assert_int_equal(b[3].port, 0); /* the other one has the name */
+    assert_int_equal(b[4].port, 0);
+}
+
+/* -- cookies
+ * --------------------------------------------------------------------------------------------- */
+
+static void put_file(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void test_cookie(void **state)
+{
+    (void)state;
+    char home[] = "/tmp/test_node_XXXXXX", path[128], out[COOKIE_MAX];
+    struct cookie_source s;
+    assert_non_null(mkdtemp(home));
+    struct beam b = {.pid = getpid()};
+    snprintf(b.home, sizeof b.home, "%s", home);
+    unsetenv("XDG_CONFIG_HOME");
+
+    assert_false(cookie_find(&b, NULL, NULL, out, &s));
+    assert_non_null(strstr(s.why, "/.erlang.cookie: No such file"));
+    assert_false(s.denied);
+    snprintf(path, sizeof path, "%s/.erlang.cookie", home);
+    put_file(path, "");
+    assert_false(cookie_find(&b, NULL, NULL, out, &s));
+    put_file(path, "from-home\n");
+    assert_true(cookie_find(&b, NULL, NULL, out, &s));
+    assert_string_equal(out, "from-home");
+    assert_string_equal(s.from, path);
+    /* one that was given goes first, then a file that was given, then the command line's */
+    assert_true(cookie_find(&b, "given", path, out, &s));
+    assert_string_equal(out, "given");
+    strcpy(b.cookie, "of-the-process");
+    assert_true(cookie_find(&b, NULL, path, out, &s));
+    assert_string_equal(out, "from-home");
+    assert_true(cookie_find(&b, NULL, NULL, out, &s));
+    assert_string_equal(out, "of-the-process");
+    assert_null(strstr(s.from, "of-the-process"));
+    assert_false(cookie_find(&b, "", NULL, out, &s));
+    unlink(path);
+    rmdir(home);
+}
+
+/* -- the catalog
+ * ------------------------------------------------------------------------------------------ */
+
+struct fake {
+    unsigned modules, functions, asked; /* calls, and modules that functions were asked of */
+    bool fail;
+};
+
+static int fake_modules(void *arg, struct catalog *c, struct diags *d)
+{
+    struct fake *f = arg;
+    f->modules++;
+    if (f->fail)
+        return diag_error(d, ET_ELOST, NULL, "NODE_LOST", NULL, "gone");
+    return catalog_add_module(c, "maps") && catalog_add_module(c, "lists") &&
+                   catalog_add_module(c, "huge") && catalog_add_module(c, "lists")
+               ? 0
+               : ET_ENOMEM;
+}
+
+static int fake_functions(void *arg, struct catalog *c, const uint32_t *mods, size_t n,
+                          struct diags *d)
+{
+    static const struct catalog_fn lists[] = {
+        {.name = "seq", .arity = 3}, {.name = "map", .arity = 2}, {.name = "seq", .arity = 2}};
+    static const struct catalog_fn maps[] = {{.name = "map", .arity = 2}};
+    struct fake *f = arg;
+    (void)d;
+    f->functions++;
+    f->asked += (unsigned)n;
+    for (size_t i = 0; i < n; i++) {
+        struct catalog_mod *m = &c->mod[mods[i]];
+        if (strcmp(m->name, "lists") == 0) {
+            if (!catalog_set_functions(c, m, lists, 3))
+                return ET_ENOMEM;
+        } else if (strcmp(m->name, "maps") == 0) {
+            if (!catalog_set_functions(c, m, maps, 1))
+                return ET_ENOMEM;
+        } else {
+            static struct catalog_fn huge[4000];
+            static char names[4000][8];
+            for (uint32_t k = 0; k < 4000; k++) {
+                snprintf(names[k], sizeof names[k], "f%05u", k);
+                huge[k] = (struct catalog_fn){.name = names[k], .arity = k & 3};
+            }
+            if (!catalog_set_functions(c, m, huge, 4000))
+                return ET_ENOMEM;
+        }
+    }
+    return 0;
+}
+
+struct hits {
+    size_t n;
+    uint32_t first, last, previous;
+    bool ordered;
+    char text[512]; /* of the first few, "id:prov:mod:func:name " */
+};
+
+static int on_hit(void *arg, const struct tier_probe *p)
+{
+    struct hits *h = arg;
+    size_t k = strlen(h->text);
+    if (h->n++ == 0) {
+        h->first = p->id;
+        h->ordered = true;
+    } else {
+        h->ordered &= p->id > h->previous;
+    }
+    h->previous = h->last = p->id;
+    if (h->n <= 6)
+        snprintf(h->text + k, sizeof h->text - k, "%u:%s:%s:%s:%s ", p->id, p->prov, p->mod,
+                 p->func, p->name);
+    return 0;
+}
+
+static struct hits match(struct catalog *c, const char *prov, const char *mod, const char *func,
+                         const char *name)
+{
+    struct diags d;
+    struct hits h = {0};
+    struct probe_spec s = {.prov = prov, .mod = mod, .func = func, .name = name};
+    diags_init(&d);
+    assert_int_equal(catalog_match(c, NULL, &s, on_hit, &h, &d), 0);
+    assert_int_equal(d.errors, 0);
+    diags_free(&d);
+    return h;
+}
+
+static void catalog_make(struct catalog *c, struct fake *f)
+{
+    struct catalog_source src = {f, fake_modules, fake_functions};
+    *f = (struct fake){0};
+    assert_int_equal(catalog_init(c, "erlang12", &src), 0);
+}
+
+static void test_catalog_match(void **state)
+{
+    (void)state;
+    struct catalog c;
+    struct fake f;
+    catalog_make(&c, &f);
+    assert_string_equal(match(&c, "", "", "", "BEGIN").text, "1:dtrace:::BEGIN ");
+    assert_int_equal(match(&c, "dtrace", "", "", "").n, 3);
+    assert_int_equal(match(&c, "", "", "", "process-spawn").n, 1);
+    assert_int_equal(match(&c, "erlang*", "", "", "gc_m*").n, 4);
+    assert_int_equal(match(&c, "erlang13", "", "", "").n, 0);
+    assert_string_equal(match(&c, "", "", "", "tick-1sec").text, "1000:profile:::tick-1sec ");
+    assert_string_equal(match(&c, "profile", "", "", "tick-5").text, "1001:profile:::tick-5 ");
+    assert_int_equal(match(&c, "profile", "", "", "tick-*").n, 2);
+    assert_int_equal(match(&c, "profile", "m", "", "tick-7").n, 0);
+    assert_int_equal(match(&c, "erlang", "", "", "tick-7").n, 0);
+    assert_int_equal(f.modules, 0); /* none of these could be a function */
+
+    /* sorted: huge 0, lists 1, maps 2; in lists map/2 0, seq/2 1, seq/3 2 */
+    assert_string_equal(match(&c, "", "lists", "map/2", "return").text,
+                        "20001:erlang12:lists:map/2:return ");
+    assert_int_equal(f.modules, 1);
+    assert_int_equal(f.asked, 1); /* of lists only */
+    assert_string_equal(match(&c, "erlang", "lists", "seq", "function-entry").text,
+                        "20003:erlang12:lists:seq/2:entry 20006:erlang12:lists:seq/3:entry ");
+    assert_int_equal(match(&c, "", "l*", "", "").n, 9);
+    assert_int_equal(f.asked, 1);
+    assert_string_equal(match(&c, "", "", "map", "entry").text,
+                        "20000:erlang12:lists:map/2:entry 30000:erlang12:maps:map/2:entry ");
+    assert_int_equal(f.asked, 3);
+
+    struct hits all = match(&c, "", "", "", "");
+    size_t named;
+    probe_erlang(&named);
+    assert_int_equal(all.n, 3 + named + 2 + 3 * (3 + 1 + 4000));
+    assert_true(all.ordered);
+    assert_int_equal(all.first, 1);
+    assert_int_equal(f.modules, 1);
+    catalog_free(&c);
+}
+
+/* Ids lead back to their probes, in a catalog that has not been asked anything else. */
+static void test_catalog_ids(void **state)
+{
+    (void)state;
+    struct catalog c;
+    struct fake f;
+    struct diags d;
+    diags_init(&d);
+    static const struct {
+        uint32_t id;
+        const char *text;
+    } t[] = {{2, "2:dtrace:::END "},
+             {20006, "20006:erlang12:lists:seq/3:entry "},
+             {30002, "30002:erlang12:maps:map/2:exception "},
+             {10000 + 3 * 3332 + 2, "19998:erlang12:huge:f03332/0:exception "},
+             {3000000000u, "3000000000:erlang12:huge:f03333/1:entry "},
+             {3000000000u + 3 * 666 + 1, "3000001999:erlang12:huge:f03999/3:return "},
+             {4, ""},
+             {999, ""},
+             {1000, ""},
+             {19999, ""},
+             {20009, ""},
+             {40000, ""},
+             {3000002001u, ""},
+             {UINT32_MAX, ""}};
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct probe_spec s = {.prov = "", .mod = "", .func = "", .name = "", .id = t[i].id};
+        struct hits h = {0};
+        catalog_make(&c, &f);
+        assert_int_equal(catalog_match(&c, NULL, &s, on_hit, &h, &d), 0);
+        assert_string_equal(h.text, t[i].text);
+        catalog_free(&c);
+    }
+    diags_free(&d);
+}
+
+static void test_catalog_errors(void **state)
+{
+    (void)state;
+    struct catalog c;
+    struct fake f;
+    struct diags d;
+    struct hits h = {0};
+    struct probe_spec s = {.prov = "", .mod = "lists", .func = "", .name = "entry"};
+    diags_init(&d);
+    catalog_make(&c, &f);
+    f.fail = true;
+    assert_int_equal(catalog_match(&c, NULL, &s, on_hit, &h, &d), ET_ELOST);
+    assert_int_equal(d.errors, 1);
+    f.fail = false;
+    assert_int_equal(catalog_match(&c, NULL, &s, on_hit, &h, &d), 0);
+    assert_int_equal(h.n, 3);
+    catalog_free(&c);
+    diags_free(&d);
+}
+
+/* Each allocation fails once; nothing leaks, and nothing is half there that a later call would
+ * trust. */
+static void test_catalog_out_of_memory(void **state)
+{
+    (void)state;
+    struct probe_spec s = {.prov = "", .mod = "", .func = "", .name = ""};
+    for (unsigned long n = 1; n < 200; n++) {
+        struct catalog c;
+        struct fake f = {0};
+        struct catalog_source src = {&f, fake_modules, fake_functions};
+        struct diags d;
+        struct hits h = {0};
+        diags_init(&d);
+        et_alloc_fail_after(n);
+        int e = catalog_init(&c, "erlang12", &src);
+        if (e == 0)
+            e = catalog_match(&c, NULL, &s, on_hit, &h, &d);
+        et_alloc_fail_after(0);
+        catalog_free(&c);
+        diags_free(&d);
+        if (e == 0)
+            return;
+        assert_int_equal(e, ET_ENOMEM);
+    }
+}
+
+static void test_catalog_suggest(void **state)
+{
+    (void)state;
+    struct catalog c;
+    struct fake f;
+    catalog_make(&c, &f);
+    static const struct {
+        struct probe_spec s;
+        const char *hint;
+    } t[] = {
+        {{"", "", "", "proces-spawn", 0}, "no probe 'proces-spawn'; did you mean 'process-spawn'?"},
+        {{"", "", "", "BEGIM", 0}, "no probe 'BEGIM'; did you mean 'BEGIN'?"},
+        {{"", "list", "", "entry", 0}, "module 'list' is not loaded; did you mean 'lists'?"},
+        {{"", "rabbit", "", "", 0},
+         "module 'rabbit' is not loaded; erltrace sees loaded modules only"},
+        {{"", "r*", "", "", 0}, "no loaded module matches 'r*'; erltrace sees loaded modules only"},
+        {{"", "lists", "seq/1", "", 0}, "lists has no seq/1; it has seq/2 and seq/3"},
+        {{"", "lists", "sep", "entry", 0}, "lists has no function 'sep'; did you mean 'seq'?"},
+        {{"", "lists", "zzzzzz", "entry", 0}, "lists has no function 'zzzzzz'"},
+        {{"", "", "zzzzzz", "entry", 0},
+         "none of the 3 modules that match has a function 'zzzzzz'"},
+        {{"", "lists", "seq", "entri", 0},
+         "functions have no probe 'entri'; did you mean 'entry'?"},
+        {{"erlang7", "", "", "", 0},
+         "the provider of this node is erlang12; erlang* means any node's"},
+        {{"profle", "", "", "", 0}, "no provider 'profle'; did you mean 'profile'?"},
+        {{"", "", "", "", 77}, "no probe has the id 77; -l lists them"},
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++)
+        assert_string_equal(catalog_suggest(&c, &t[i].s), t[i].hint);
+    catalog_free(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_etf_reads),       cmocka_unit_test(test_etf_cut),
+        cmocka_unit_test(test_etf_changed),     cmocka_unit_test(test_etf_limits),
+        cmocka_unit_test(test_epmd_parse),      cmocka_unit_test(test_beam_args),
+        cmocka_unit_test(test_beam_args_odd),   cmocka_unit_test(test_otp_of_erts),
+        cmocka_unit_test(test_match_epmd),      cmocka_unit_test(test_cookie),
+        cmocka_unit_test(test_catalog_match),   cmocka_unit_test(test_catalog_ids),
+        cmocka_unit_test(test_catalog_errors),  cmocka_unit_test(test_catalog_out_of_memory),
+        cmocka_unit_test(test_catalog_suggest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
