@@ -146,7 +146,8 @@ def test_tail_recursion(t):
     grown = node.memory() - before
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
-    t.true(size < 100_000, f"the loop's process holds {size} bytes")
+    # A frame left by each turn would be 8 MB and more.
+    t.true(size < 2_000_000, f"the loop's process holds {size} bytes")
     t.true(grown < 50_000_000, f"the node grew by {grown} bytes")
     t.equal(aggregation(trace.out.text()), {"entry": 1000001, "return": 1}, "counts", trace)
 
@@ -156,13 +157,13 @@ def test_function_time_is_sane(t):
     node = t.node()
     worker = node("etw:worker()")
     trace = t.trace("-q", "-n", READY + """
-        erlang*:timer:sleep/1:entry { self->ts = timestamp; }
-        erlang*:timer:sleep/1:return /self->ts/ { @ = min(timestamp - self->ts); @n = count(); self->ts = 0; }""", node=node)
+        erlang*:etw:nap/1:entry { self->ts = timestamp; }
+        erlang*:etw:nap/1:return /self->ts/ { @ = min(timestamp - self->ts); @n = count(); self->ts = 0; }""", node=node)
     trace.ready()
-    node(f"etw:as({pid(worker)}, fun() -> [timer:sleep(30) || _ <- lists:seq(1, 7)], ok end)")
+    node(f"etw:as({pid(worker)}, fun() -> [etw:nap(30) || _ <- lists:seq(1, 7)], ok end)")
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     numbers = [int(n) for n in re.findall(r"^ +(\d+)$", trace.out.text(), re.M)]
     t.equal(len(numbers), 2, "two numbers", trace)
-    t.true(numbers[0] >= 30_000_000, f"the shortest of the sleeps took {numbers[0]} ns", trace)
-    t.true(numbers[1] >= 7, "each sleep is seen", trace)
+    t.true(numbers[0] >= 30_000_000, f"the shortest of the naps took {numbers[0]} ns", trace)
+    t.equal(numbers[1], 7, "naps", trace)

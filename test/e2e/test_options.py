@@ -21,7 +21,7 @@ def rows(text):
 def test_version(t):
     status, out, _ = t.run("--version")
     t.equal(status, 0, "exit status")
-    t.match(out, r"^erltrace \d+\.\d+\.\d+")
+    t.match(out, r"^erltrace: erltrace \d+\.\d+\.\d+")
     status, out, _ = t.run("-V")
     t.equal(status, 0, "exit status of -V")
     t.match(out, r"erltrace")
@@ -313,7 +313,7 @@ def test_only_node(t):
     t.needs_proc()
     node = t.node()
     _, listed, _ = t.run("nodes", "--cookie", node.cookie)
-    several = len([line for line in listed.splitlines() if re.search(r"\d+ .*@", line)]) > 1
+    several = len([line for line in listed.splitlines() if re.search(r"\d+ .*@.* yes", line)]) > 1
     status, out, err = t.run("--cookie", node.cookie, "-q", "-n", 'BEGIN { printf("here\\n"); exit(0); }')
     if several:
         t.equal(status, 1, "exit status")

@@ -58,7 +58,7 @@ def test_function_latency(t):
     """Entry to return, by function, of a whole module."""
     node = t.node()
     worker = pid(node("etw:worker()"))
-    trace = t.trace("-q", "-n", READY, "-s", os.path.join(ROOT, "scripts", "functions.d"), "etw", node=node)
+    trace = t.trace("-q", "-x", "argref", "-n", READY, "-s", os.path.join(ROOT, "scripts", "functions.d"), "etw", node=node)
     trace.ready()
     node(f"etw:calls({worker}, 1013)")
     node(f"etw:as({worker}, fun() -> lists:foreach(fun(N) -> etw:loop(N) end, [3, 5, 7]) end)")
@@ -84,7 +84,7 @@ def test_ready_scripts(t):
     t.true(len(scripts) >= 8, f"{len(scripts)} scripts")
     for script in scripts:
         name = os.path.basename(script)
-        trace = t.trace("-q", "-n", READY, "--for", "1500ms", "-s", script, *arguments.get(name, []), node=node)
+        trace = t.trace("-q", "-x", "argref", "-n", READY, "--for", "1500ms", "-s", script, *arguments.get(name, []), node=node)
         trace.ready()
         while trace.p.poll() is None:
             node(f"etw:spawns({worker}, 7)")

@@ -117,7 +117,8 @@ class Node:
         command.remove("-noinput")  # orders come on standard input
         if otp:
             command = [os.path.join(ROOT, "scripts", "dev", "in-otp"), str(otp)] + command
-        env = dict(os.environ, HOME=self.home, ERL_CRASH_DUMP="/dev/null", ERL_AFLAGS="", ERL_FLAGS="", ERL_ZFLAGS="")
+        # The agent's library is placed in TMPDIR for a moment: a folder of its own tells whether this node's is gone.
+        env = dict(os.environ, HOME=self.home, TMPDIR=self.home, ERL_CRASH_DUMP="/dev/null", ERL_AFLAGS="", ERL_FLAGS="", ERL_ZFLAGS="")
         if otp:  # the folder of the release is found by the HOME of whoever calls, the node has its own
             env["ERLTRACE_CACHE"] = cache()
         epmd()

@@ -8,7 +8,7 @@
 -export([start/0]).
 -export([worker/0, as/2, all/1, spawns/2, sends/2, calls/2, tail/2, raises/2, collects/2, stop/1, when_traced/0]).
 -export([busy/1, chatter/1, quiet/0]).
--export([child/1, work/1, boom/1, loop/1, spin/1, sink/1, ping/1]).
+-export([child/1, nap/1, work/1, boom/1, loop/1, spin/1, sink/1, ping/1]).
 -export([dirt/0, dirt/1, await_clean/1, flags/1, hold/1, memory/0, release/0, fake_release/1]).
 -export([dbg_all/0, dbg_stop/0]).
 
@@ -116,6 +116,8 @@ call_each(N) -> _ = ?MODULE:work(N), call_each(N - 1).
 
 work(N) -> N band 7.
 
+nap(Ms) -> receive after Ms -> ok end.
+
 %% N calls of boom/1, each ends by an exception that its caller catches.
 raises(Worker, N) -> as(Worker, fun() -> raise_each(N) end).
 
@@ -202,7 +204,7 @@ dirt(Except) ->
         [text("~s:~s/~w has a pattern: ~w", [M, F, A, I]) || {M, _} <- code:all_loaded(), {F, A} <- functions(M),
                                                              I <- [pattern({M, F, A})], I =/= false] ++
         sessions() ++
-        [text("folder ~s/~s", [D, F]) || D <- ["/tmp", "/dev/shm", "/var/tmp"], {ok, Fs} <- [file:list_dir(D)], F <- Fs,
+        [text("folder ~s/~s", [D, F]) || D <- [os:getenv("TMPDIR", "/tmp")], {ok, Fs} <- [file:list_dir(D)], F <- Fs,
                                          re:run(F, "^erltrace-[0-9A-Z]{10,}$") =/= nomatch] ++
         [text("the library is mapped: ~s", [L]) || L <- mapped()]).
 
