@@ -6,8 +6,9 @@
  * whether an engine may run it. What comes out of dif_decode is memory-safe to look at, no more;
  * what passed dif_verify is safe to run.
  *
- * Machine: 16 registers of 64 bits, a compare result, a tuple of at most 16 values. Registers and
- * tuple are empty (0) when a clause starts. Branches go forward only, so every clause ends.
+ * Machine: 16 registers of 64 bits, a compare result, a tuple of at most 16 values. The tuple is
+ * empty when a clause starts; registers hold nothing then, and the verifier sees to it that none is
+ * read before it is made. Branches go forward only, so every clause ends.
  *
  * A clause's code is [predicate][RECB][statements] RET. Records: after RECB the REC instructions
  * write the clause's parts in order; RET commits them; a fault, or leaving early, drops the whole

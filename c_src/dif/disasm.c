@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum format { F_BAD, F_NONE, F_A, F_AB, F_ABC, F_AI, F_I, F_ABN, F_T };
+enum format { F_BAD, F_NONE, F_A, F_AB, F_RAB, F_ABC, F_AI, F_RAI, F_UAI, F_I, F_ABN, F_AN, F_T };
 
 static const struct {
     const char *name;
@@ -100,9 +100,12 @@ static void put_insn(const struct dif_image *img, const struct dif_clause *c, ui
     buf_printf(out, "    %04x: %08x  %-8s", pc, in, name);
     switch (op_info[in >> 24].format) {
     case F_A: buf_printf(out, "%%r%u", a); break;
-    case F_AB: buf_printf(out, "%%r%u, %%r%u", a, b); break;
+    case F_AB:
+    case F_RAB: buf_printf(out, "%%r%u, %%r%u", a, b); break;
     case F_ABC: buf_printf(out, "%%r%u, %%r%u, %%r%u", a, b, n); break;
     case F_AI:
+    case F_RAI:
+    case F_UAI:
         if (in >> 24 == DIF_OP_SETI)
             buf_printf(out, "%%r%u, %d", a, (int16_t)imm);
         else
@@ -110,6 +113,7 @@ static void put_insn(const struct dif_image *img, const struct dif_clause *c, ui
         break;
     case F_I: buf_printf(out, "%u", imm); break;
     case F_ABN: buf_printf(out, "%%r%u, %%r%u, %u", a, b, n); break;
+    case F_AN: buf_printf(out, "%%r%u, %u", a, n); break;
     case F_T: buf_printf(out, "%04x", in & 0xffffff); break;
     default: break;
     }

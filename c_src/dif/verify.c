@@ -1,9 +1,9 @@
 /* verify.c - decides whether an engine may run an image.
  *
- * Checked once, here: every index, opcode, register, branch target, the depth and kinds of the
- * tuple at each instruction, the order of record parts, the types and sizes of variables, keys and
- * parts, the parameters of aggregations. Checked at run time, by the engine: every address, every
- * divisor.
+ * Checked once, here: every index, opcode and branch target; that registers exist and are made
+ * before they are read; the depth and kinds of the tuple at each instruction; the order of record
+ * parts; the types and sizes of variables, keys and parts; the parameters of aggregations. Checked
+ * at run time, by the engine: every address, every divisor.
  *
  * Branches go forward, so one pass in instruction order sees each instruction after all that can
  * lead to it. The state before an instruction (`struct flow`) must be the same on every way that
@@ -27,6 +27,7 @@ struct flow {
     bool known;       /* some way leads here */
     uint8_t depth;    /* of the tuple */
     uint16_t strings; /* bit set: which tuple values are strings (PUSHTR) */
+    uint16_t made;    /* bit set: which registers hold something, whichever way was taken */
     int32_t part;     /* parts written so far, or PART_NOT_BEGUN */
 };
 
@@ -171,7 +172,7 @@ static bool check_clause_head(struct verifier *v)
 /* -- instructions
  * ------------------------------------------------------------------------------------- */
 
-enum format { F_BAD, F_NONE, F_A, F_AB, F_ABC, F_AI, F_I, F_ABN, F_T };
+enum format { F_BAD, F_NONE, F_A, F_AB, F_RAB, F_ABC, F_AI, F_RAI, F_UAI, F_I, F_ABN, F_AN, F_T };
 
 static const uint8_t op_format[256] = {
 #define DIF_OP(num, name, fmt, text) [num] = F_##fmt,
@@ -179,22 +180,43 @@ static const uint8_t op_format[256] = {
 #undef DIF_OP
 };
 
-static bool check_fields(struct verifier *v, uint32_t in)
+/* What each format means for the fields: registers read, register made, fields that must be 0. */
+enum { READS_A = 1, READS_B = 2, READS_C = 4, MAKES_A = 8, ZERO_A = 16, ZERO_B = 32, ZERO_C = 64 };
+static const uint8_t format_use[] = {
+    [F_NONE] = ZERO_A | ZERO_B | ZERO_C,
+    [F_A] = READS_A | ZERO_B | ZERO_C,
+    [F_AB] = MAKES_A | READS_B | ZERO_C,
+    [F_RAB] = READS_A | READS_B | ZERO_C,
+    [F_ABC] = MAKES_A | READS_B | READS_C,
+    [F_AI] = MAKES_A,
+    [F_RAI] = READS_A,
+    [F_UAI] = READS_A | MAKES_A,
+    [F_I] = ZERO_A,
+    [F_ABN] = MAKES_A | READS_B,
+    [F_AN] = MAKES_A | ZERO_B,
+    [F_T] = 0,
+};
+
+/* Registers exist, and hold something before they are read. */
+static bool check_fields(struct verifier *v, uint32_t in, struct flow *f)
 {
-    unsigned a = in >> 16 & 255, b = in >> 8 & 255, c = in & 255;
-    bool ok = false;
-    switch (op_format[in >> 24]) {
-    case F_NONE: ok = a == 0 && b == 0 && c == 0; break;
-    case F_A: ok = a < DIF_NREGS && b == 0 && c == 0; break;
-    case F_AB: ok = a < DIF_NREGS && b < DIF_NREGS && c == 0; break;
-    case F_ABC: ok = a < DIF_NREGS && b < DIF_NREGS && c < DIF_NREGS; break;
-    case F_AI: ok = a < DIF_NREGS; break;
-    case F_I: ok = a == 0; break;
-    case F_ABN: ok = a < DIF_NREGS && b < DIF_NREGS; break;
-    case F_T: ok = true; break;
-    default: return fail(v, "an unknown instruction");
+    const unsigned field[3] = {in >> 16 & 255, in >> 8 & 255, in & 255};
+    unsigned use;
+    if (op_format[in >> 24] == F_BAD)
+        return fail(v, "an unknown instruction");
+    use = format_use[op_format[in >> 24]];
+    for (unsigned i = 0; i < 3; i++) {
+        bool reads = (use & (READS_A << i)) != 0, makes = i == 0 && (use & MAKES_A) != 0;
+        if ((use & (ZERO_A << i)) != 0 && field[i] != 0)
+            return fail(v, "a field that should be 0");
+        if ((reads || makes) && field[i] >= DIF_NREGS)
+            return fail(v, "a register that does not exist");
+        if (reads && (f->made >> field[i] & 1) == 0)
+            return fail(v, "a register that is read before it is made");
     }
-    return ok || fail(v, "a register that does not exist");
+    if ((use & MAKES_A) != 0)
+        f->made |= (uint16_t)(1u << field[0]);
+    return true;
 }
 
 /* The state f reaches instruction `to`. */
@@ -216,6 +238,7 @@ static bool flow_to(struct verifier *v, uint32_t to, const struct flow *f)
     }
     if (at->depth != f->depth || at->strings != f->strings || at->part != f->part)
         return fail(v, "ways that meet with different tuples or records");
+    at->made &= f->made;
     return true;
 }
 
@@ -278,7 +301,7 @@ static bool check_insn(struct verifier *v, uint32_t in, struct flow *f)
             return fail(v, "a string that does not exist");
         break;
     case DIF_OP_LDARG:
-        if (c > 9 || (in >> 8 & 255) != 0)
+        if (c > 9)
             return fail(v, "an argument that does not exist");
         break;
     case DIF_OP_LDB:
@@ -371,10 +394,10 @@ static bool check_code(struct verifier *v)
         uint32_t in = code[v->pc];
         unsigned op = in >> 24;
         struct flow f = v->flow[v->pc];
-        if (!check_fields(v, in))
-            return false;
         if (!f.known)
             return fail(v, "an instruction that nothing leads to");
+        if (!check_fields(v, in, &f))
+            return false;
         if (op == DIF_OP_RET) {
             if (f.part != PART_NOT_BEGUN && (uint32_t)f.part != c->nparts)
                 return fail(v, "a record that is left unfinished");

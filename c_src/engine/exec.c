@@ -448,7 +448,7 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
     struct engine *e = x->e;
     const struct dif_image *img = &e->img;
     const uint32_t *code = rt->code;
-    uint64_t r[DIF_NREGS] = {0};
+    uint64_t r[DIF_NREGS]; /* each is made before it is read: the verifier has seen to it */
     uint64_t tuple[DIF_TUPLE_MAX];
     struct clocks clocks = {.have = 0};
     uint64_t ca = 0, cb = 0; /* what CMP, SCMP or TST compared */

@@ -13,7 +13,8 @@
 
 #define OP3(op, a, b, c) dif_abc(DIF_OP_##op, a, b, c)
 #define OPI(op, a, imm)  dif_ai(DIF_OP_##op, a, imm)
-#define OPT(op, to)      dif_t(DIF_OP_##op, to)
+/* a branch to the to-th instruction after the prelude that makes registers 0 and 1 */
+#define OPT(op, to) dif_t(DIF_OP_##op, to + 2)
 
 static const struct dif_type int64 = {DIF_INT, 8}, int32 = {DIF_INT, 4}, str = {DIF_STRING, 256},
                              none = {0, 0};
@@ -133,7 +134,7 @@ static void sample(struct build *b)
     build_clause(b);
     build_op(b, OP3(LDARG, 1, 0, 3));
     build_op(b, OP3(TST, 1, 0, 0));
-    build_op(b, OPT(BE, 14));
+    build_op(b, dif_t(DIF_OP_BE, 14));
     b->clauses[0].npred = 3;
     build_op(b, OP3(RECB, 0, 0, 0));
     build_op(b, OPI(SETI, 2, 7));
@@ -232,59 +233,77 @@ static void damaged_images_are_refused_or_sound(void **state)
     buf_free(&bytes);
 }
 
+static void prelude(struct build *b)
+{
+    build_clause(b);
+    build_op(b, OPI(SETI, 0, 1));
+    build_op(b, OPI(SETI, 1, 1));
+}
+
 static void verifier_refuses(void **state)
 {
     (void)state;
     const struct {
-        const char *what;
+        const char *why;
         uint32_t code[6]; /* ends at 0; RET is added */
     } row[] = {
-        {"unknown opcode", {0xff000000}},
-        {"register 16", {OP3(MOV, 16, 0, 0)}},
-        {"register 16 as source", {OP3(MOV, 0, 16, 0)}},
-        {"third register", {OP3(ADD, 0, 0, 16)}},
-        {"backward branch", {OP3(MOV, 0, 1, 0), OPT(BA, 0)}},
-        {"branch to itself", {OPT(BA, 0)}},
-        {"branch out", {OPT(BE, 7)}},
-        {"dead code", {OPT(BA, 2), OP3(MOV, 0, 1, 0)}},
-        {"integer table", {OPI(SETX, 0, 0)}},
-        {"string table", {OPI(SETS, 0, 9)}},
-        {"argument 10", {OP3(LDARG, 0, 0, 10)}},
-        {"built-in", {OPI(LDB, 0, DIF_NBUILTINS)}},
-        {"variable", {OPI(LDGS, 0, 9)}},
-        {"variable of another scope", {OPI(LDTS, 0, 0)}},
-        {"associative as scalar", {OPI(LDGS, 0, 1)}},
-        {"associative without tuple", {OPI(LDGAA, 0, 1)}},
-        {"tuple of the wrong kind", {OP3(PUSHTV, 0, 0, 0), OP3(PUSHTV, 0, 0, 0), OPI(LDGAA, 0, 1)}},
-        {"tuple too long",
+        {"an unknown instruction", {0xff000000}},
+        {"a register that does not exist", {OP3(MOV, 16, 0, 0)}},
+        {"a register that does not exist", {OP3(MOV, 0, 16, 0)}},
+        {"a register that does not exist", {OP3(ADD, 0, 0, 16)}},
+        {"a register that is read before it is made", {OP3(MOV, 0, 2, 0)}},
+        {"a register that is read before it is made", {OPI(REC, 2, 0)}},
+        {"a register that is read before it is made",
+         {OPT(BE, 2), OPI(SETI, 2, 1), OP3(MOV, 0, 2, 0)}},
+        {"a branch that does not go forward", {OP3(MOV, 0, 1, 0), OPT(BA, 0)}},
+        {"a branch that does not go forward", {OPT(BA, 0)}},
+        {"a branch that does not go forward", {OPT(BE, 7)}},
+        {"an instruction that nothing leads to", {OPT(BA, 2), OP3(MOV, 0, 1, 0)}},
+        {"an integer that does not exist", {OPI(SETX, 0, 0)}},
+        {"a string that does not exist", {OPI(SETS, 0, 9)}},
+        {"an argument that does not exist", {OP3(LDARG, 0, 0, 10)}},
+        {"a built-in variable", {OPI(LDB, 0, DIF_NBUILTINS)}},
+        {"a variable that does not exist", {OPI(LDGS, 0, 9)}},
+        {"a variable of another scope", {OPI(LDTS, 0, 0)}},
+        {"a variable of another scope", {OPI(LDGS, 0, 1)}},
+        {"a tuple that does not fit its use", {OPI(LDGAA, 0, 1)}},
+        {"a tuple that does not fit its use",
+         {OP3(PUSHTV, 0, 0, 0), OP3(PUSHTV, 0, 0, 0), OPI(LDGAA, 0, 1)}},
+        {"a tuple that does not fit its use",
          {OP3(PUSHTR, 0, 0, 0), OP3(PUSHTV, 0, 0, 0), OP3(PUSHTV, 0, 0, 0), OPI(LDGAA, 0, 1)}},
-        {"add to a string", {OPI(ADDGS, 0, 2)}},
-        {"aggregation", {OPI(AGG, 0, 1)}},
-        {"aggregation without key", {OPI(AGG, 0, 0)}},
-        {"subroutine", {OPI(CALL, 0, DIF_NSUBRS)}},
-        {"subroutine without argument", {OPI(CALL, 0, DIF_SUBR_copyinstr)}},
-        {"string for a number",
+        {"arithmetic on a string variable", {OPI(ADDGS, 0, 2)}},
+        {"an aggregation that does not exist", {OPI(AGG, 0, 1)}},
+        {"a tuple that does not fit its use", {OPI(AGG, 0, 0)}},
+        {"an unknown subroutine", {OPI(CALL, 0, DIF_NSUBRS)}},
+        {"a wrong number of arguments", {OPI(CALL, 0, DIF_SUBR_copyinstr)}},
+        {"a string as a number",
          {OP3(PUSHTR, 0, 0, 0), OP3(PUSHTR, 0, 0, 0), OPI(CALL, 0, DIF_SUBR_copyinstr)}},
-        {"record that was not announced", {OPI(REC, 0, 0)}},
-        {"extension of 3 bytes", {OP3(EXTS, 0, 0, 3)}},
-        {"tuples that differ where ways meet",
+        {"a record part out of order", {OPI(REC, 0, 0)}},
+        {"a record that is not announced", {OP3(RECB, 0, 0, 0)}},
+        {"an extension of no such size", {OP3(EXTS, 0, 0, 3)}},
+        {"ways that meet with different tuples",
          {OPT(BE, 2), OP3(PUSHTV, 0, 0, 0), OP3(MOV, 0, 1, 0)}},
-        {"ret with operands", {OP3(RET, 1, 0, 0)}},
+        {"a field that should be 0", {OP3(RET, 1, 0, 0)}},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         static struct build b;
+        struct diags d;
         const struct dif_type keys[] = {str, int64};
         build_init(&b);
         build_var(&b, DIF_GLOBAL, int64, 0, NULL);
         build_var(&b, DIF_GLOBAL, int64, 2, keys);
         build_var(&b, DIF_GLOBAL, str, 0, NULL);
         build_agg(&b, DIF_AGG_SUM, 1, keys);
-        build_clause(&b);
+        prelude(&b);
         for (int k = 0; row[i].code[k] != 0; k++)
             build_op(&b, row[i].code[k]);
         build_end(&b);
-        if (verify(&b.img) != ET_EVERIFY)
-            fail_msg("accepted: %s", row[i].what);
+        b.clauses[0].records = false;
+        diags_init(&d);
+        assert_int_equal(dif_verify(&b.img, &d), ET_EVERIFY);
+        if (strstr(d.list[0].text, row[i].why) == NULL)
+            fail_msg("row %zu: %s, not %s", i, d.list[0].text, row[i].why);
+        diags_free(&d);
     }
 }
 
@@ -294,28 +313,32 @@ static void verifier_checks_records(void **state)
     /* one part is announced; what the code writes: */
     const struct {
         uint32_t code[6];
-        int ok;
+        const char *why; /* NULL: sound */
     } row[] = {
-        {{OP3(RECB, 0, 0, 0), OPI(REC, 0, 0)}, 1},
-        {{OPT(BE, 3), OP3(RECB, 0, 0, 0), OPI(REC, 0, 0)}, 1},     /* all or nothing */
-        {{OP3(RECB, 0, 0, 0)}, 0},                                 /* nothing written */
-        {{OP3(RECB, 0, 0, 0), OPI(REC, 0, 0), OPI(REC, 0, 1)}, 0}, /* one too many */
-        {{OP3(RECB, 0, 0, 0), OPI(REC, 0, 0), OPI(REC, 0, 0)}, 0}, /* twice */
-        {{OP3(RECB, 0, 0, 0), OPT(BE, 3), OPI(REC, 0, 0)}, 0},     /* left unfinished */
-        {{OP3(RECB, 0, 0, 0), OP3(RECB, 0, 0, 0), OPI(REC, 0, 0)}, 0},
+        {{OP3(RECB, 0, 0, 0), OPI(REC, 0, 0)}, NULL},
+        {{OPT(BE, 3), OP3(RECB, 0, 0, 0), OPI(REC, 0, 0)}, NULL}, /* all or nothing */
+        {{OP3(RECB, 0, 0, 0)}, "a record that is left unfinished"},
+        {{OP3(RECB, 0, 0, 0), OPI(REC, 0, 0), OPI(REC, 0, 1)}, "a record part out of order"},
+        {{OP3(RECB, 0, 0, 0), OPI(REC, 0, 0), OPI(REC, 0, 0)}, "a record part out of order"},
+        {{OP3(RECB, 0, 0, 0), OPT(BE, 3), OPI(REC, 0, 0)}, "a record that is left unfinished"},
+        {{OP3(RECB, 0, 0, 0), OP3(RECB, 0, 0, 0), OPI(REC, 0, 0)}, "begun twice"},
         {{OPT(BE, 2), OP3(RECB, 0, 0, 0), OP3(MOV, 0, 1, 0), OPI(REC, 0, 0)},
-         0}, /* begun on one way only */
+         "ways that meet with different"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         static struct build b;
+        struct diags d;
         build_init(&b);
-        build_clause(&b);
+        prelude(&b);
         for (int k = 0; row[i].code[k] != 0; k++)
             build_op(&b, row[i].code[k]);
         build_action(&b, DIF_ACT_TRACE, 0, int64);
         build_end(&b);
-        if ((verify(&b.img) == 0) != row[i].ok)
-            fail_msg("row %zu", i);
+        diags_init(&d);
+        assert_int_equal(dif_verify(&b.img, &d), row[i].why == NULL ? 0 : ET_EVERIFY);
+        if (row[i].why != NULL && strstr(d.list[0].text, row[i].why) == NULL)
+            fail_msg("row %zu: %s, not %s", i, d.list[0].text, row[i].why);
+        diags_free(&d);
     }
 }
 

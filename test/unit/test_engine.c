@@ -132,27 +132,29 @@ static void instructions(void **state)
         {{OPI(SETI, 1, 0xfff9), OPI(SETI, 2, 2), OP3(UREM, 0, 1, 2)}, 1},
         {{OPI(SETX, 1, 1), OPI(SETI, 2, 0xffff), OP3(SDIV, 0, 1, 2)}, (uint64_t)INT64_MIN},
         {{OPI(SETX, 1, 1), OPI(SETI, 2, 0xffff), OP3(SREM, 0, 1, 2)}, 0},
-        {{OPI(SETI, 1, 1), OP3(SDIV, 0, 1, 2)}, 1000 + ENGINE_FAULT_DIVZERO},
-        {{OPI(SETI, 1, 1), OP3(UREM, 0, 1, 2)}, 1000 + ENGINE_FAULT_DIVZERO},
+        {{OPI(SETI, 1, 1), OPI(SETI, 2, 0), OP3(SDIV, 0, 1, 2)}, 1000 + ENGINE_FAULT_DIVZERO},
+        {{OPI(SETI, 1, 1), OPI(SETI, 2, 0), OP3(UREM, 0, 1, 2)}, 1000 + ENGINE_FAULT_DIVZERO},
         {{OPI(SETI, 1, 0xffff), OPI(SETI, 2, 65), OP3(SLL, 0, 1, 2)}, (uint64_t)-2},
         {{OPI(SETI, 1, 0xfffe), OPI(SETI, 2, 1), OP3(SRA, 0, 1, 2)}, UINT64_MAX},
         {{OPI(SETI, 1, 0xfffe), OPI(SETI, 2, 1), OP3(SRL, 0, 1, 2)}, INT64_MAX},
         {{OPI(SETI, 1, 0x1ff), OP3(EXTS, 0, 1, 1)}, UINT64_MAX},
         {{OPI(SETI, 1, 0x1ff), OP3(EXTU, 0, 1, 1)}, 0xff},
-        {{OP3(NOT, 0, 0, 0)}, UINT64_MAX},
+        {{OPI(SETI, 0, 0), OP3(NOT, 0, 0, 0)}, UINT64_MAX},
         {{OPI(SETI, 0, 1), OPI(SETI, 1, 0xffff), OP3(CMP, 1, 0, 0), OPT(BL, 5), OPI(SETI, 0, 9)},
          1},
         {{OPI(SETI, 0, 1), OPI(SETI, 1, 0xffff), OP3(CMP, 1, 0, 0), OPT(BLU, 5), OPI(SETI, 0, 9)},
          9},
         {{OPI(SETI, 0, 1), OPI(SETI, 1, 0xffff), OP3(CMP, 1, 0, 0), OPT(BGU, 5), OPI(SETI, 0, 9)},
          1},
-        {{OPI(SETI, 0, 1), OP3(TST, 2, 0, 0), OPT(BE, 4), OPI(SETI, 0, 9)}, 1},
-        {{OPI(SETI, 0, 1), OP3(TST, 2, 0, 0), OPT(BE, 4), OP3(NOT, 0, 0, 0), OP3(NOT, 0, 0, 0)},
+        {{OPI(SETI, 0, 1), OPI(SETI, 2, 0), OP3(TST, 2, 0, 0), OPT(BE, 5), OPI(SETI, 0, 9)}, 1},
+        {{OPI(SETI, 0, 1), OPI(SETI, 2, 0), OP3(TST, 2, 0, 0), OPT(BE, 5), OP3(NOT, 0, 0, 0),
+          OP3(NOT, 0, 0, 0)},
          (uint64_t)-2},
         {{OPI(SETS, 1, 1), OPI(SETS, 2, 2), OP3(SCMP, 1, 2, 0), OPI(SETI, 0, 1), OPT(BL, 6),
           OPI(SETI, 0, 9)},
          1},
-        {{OPI(SETS, 1, 1), OP3(SCMP, 1, 2, 0), OPI(SETI, 0, 1), OPT(BG, 5), OPI(SETI, 0, 9)},
+        {{OPI(SETS, 1, 1), OPI(SETI, 2, 0), OP3(SCMP, 1, 2, 0), OPI(SETI, 0, 1), OPT(BG, 6),
+          OPI(SETI, 0, 9)},
          1}, /* against NULL */
         {{OP3(LDARG, 0, 0, 3)}, 3},
         {{OPI(LDB, 0, DIF_BUILTIN_pid)}, 42},
@@ -169,7 +171,7 @@ static void instructions(void **state)
         {{OPI(SETS, 1, 1), OPI(SETS, 2, 2), OP3(PUSHTR, 1, 0, 0), OP3(PUSHTR, 2, 0, 0),
           OPI(CALL, 1, DIF_SUBR_strjoin), OP3(PUSHTR, 1, 0, 0), OPI(CALL, 0, DIF_SUBR_strlen)},
          7},
-        {{OP3(LDUB, 0, 1, 0)}, 1000 + ENGINE_FAULT_BADADDR},
+        {{OPI(SETI, 1, 0), OP3(LDUB, 0, 1, 0)}, 1000 + ENGINE_FAULT_BADADDR},
         {{OPI(SETX, 1, 0), OP3(LDUB, 0, 1, 0)}, 1000 + ENGINE_FAULT_BADADDR},
         {{OPI(SETI, 1, 1), OPI(SETS, 0, 1), OP3(ADD, 0, 0, 1), OP3(LDX, 0, 0, 0)},
          1000 + ENGINE_FAULT_BADALIGN},
@@ -190,7 +192,8 @@ static void instructions(void **state)
          3},
         {{OPI(LDGS, 1, 1), OP3(PUSHTR, 1, 0, 0), OPI(CALL, 0, DIF_SUBR_strlen)},
          0}, /* never set: "" */
-        {{OPI(STGS, 1, 1), OPI(LDGS, 1, 1), OP3(PUSHTR, 1, 0, 0), OPI(CALL, 0, DIF_SUBR_strlen)},
+        {{OPI(SETI, 1, 0), OPI(STGS, 1, 1), OPI(LDGS, 1, 1), OP3(PUSHTR, 1, 0, 0),
+          OPI(CALL, 0, DIF_SUBR_strlen)},
          1000 + ENGINE_FAULT_BADADDR}, /* set to NULL */
         {{OPI(SETI, 0, 300), OPI(STGS, 0, 4), OPI(LDGS, 0, 4)},
          44}, /* a one-byte unsigned variable */
@@ -229,8 +232,15 @@ static void associative_arrays(void **state)
     build_init(&b);
     build_str(&b, "k");
     build_var(&b, DIF_GLOBAL, int64, 2, keys);
-    const uint32_t freed[] = {OPI(SETI, 0, 5),  KEY, OPI(STGAA, 0, m), KEY,
-                              OPI(STGAA, 3, m), KEY, OPI(LDGAA, 0, m), 0};
+    const uint32_t freed[] = {OPI(SETI, 0, 5),
+                              OPI(SETI, 3, 0),
+                              KEY,
+                              OPI(STGAA, 0, m),
+                              KEY,
+                              OPI(STGAA, 3, m),
+                              KEY,
+                              OPI(LDGAA, 0, m),
+                              0};
     assert_int_equal(run(&b, freed), 0);
 #undef KEY
 }
@@ -421,10 +431,11 @@ static void exit_ends_firing(void **state)
     build_init(&b);
     for (int i = 0; i < 2; i++) {
         build_clause(&b);
+        build_op(&b, OPI(SETI, 0, 0));
         build_op(&b, OP3(RECB, 0, 0, 0));
         build_op(&b, OPI(REC, 0, 0));
         build_op(&b, OP3(EXIT, 0, 0, 0));
-        build_action(&b, DIF_ACT_EXIT, 1, int32);
+        build_action(&b, DIF_ACT_EXIT, 2, int32);
         build_end(&b);
     }
     struct engine *e = engine_of(&b, 1 << 16);
@@ -455,6 +466,7 @@ static void error_probe_fires(void **state)
     struct engine_counts c;
     build_init(&b);
     build_clause(&b);
+    build_op(&b, OPI(SETI, 0, 0));
     build_op(&b, OP3(SDIV, 0, 0, 0));
     build_action(&b, DIF_ACT_EXPR, 0, none);
     build_end(&b);
@@ -465,6 +477,7 @@ static void error_probe_fires(void **state)
     build_action(&b, DIF_ACT_TRACE, 1, int64);
     build_end(&b);
     build_clause(&b); /* ERROR: faults itself */
+    build_op(&b, OPI(SETI, 0, 0));
     build_op(&b, OP3(SDIV, 0, 0, 0));
     build_action(&b, DIF_ACT_EXPR, 0, none);
     build_end(&b);
@@ -492,9 +505,10 @@ static void too_large_for_its_buffer(void **state)
         .threads = 1, .bufsize = 64, .aggsize = 1 << 16, .dynvarsize = 1 << 16};
     build_init(&b);
     build_clause(&b);
+    build_op(&b, OPI(SETI, 0, 0));
     build_op(&b, OP3(RECB, 0, 0, 0));
     build_op(&b, OPI(REC, 0, 0));
-    build_action(&b, DIF_ACT_TRACE, 1, str);
+    build_action(&b, DIF_ACT_TRACE, 2, str);
     build_end(&b);
     diags_init(&d);
     assert_int_equal(engine_create(&b.img, &opt, &e, &d), ET_ELIMIT);
