@@ -1,0 +1,168 @@
+/* agent.h - what the files of the agent's NIF share: programs, the dispatch snapshot, and the one
+ * global state.
+ *
+ * A PROGRAM is one consumer's image with its engine and the probes it is bound to. It is a NIF
+ * resource: the server holds a reference, and every snapshot that names it holds one, so it is
+ * destroyed when neither needs it any more.
+ *
+ * A SNAPSHOT says what an event means: for each named probe, and for each function, the clauses
+ * that run. It never changes. The server makes a new one whenever a program starts or stops and
+ * swaps the pointer; the old one is freed when no thread can be inside an event that saw it
+ * (engine_mark, engine_quiet).
+ *
+ * Only the server process calls the functions that change anything; callbacks only read, and write
+ * to memory of their own thread or process.
+ */
+#ifndef ET_BEAM_AGENT_H
+#define ET_BEAM_AGENT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <erl_nif.h>
+
+#include "base/arena.h"
+#include "beam/proctab.h"
+#include "beam/shadow.h"
+#include "beam/term.h"
+#include "engine/engine.h"
+#include "probe/probe.h"
+
+struct atoms {
+#define ATOM(name, text) ERL_NIF_TERM name;
+#include "beam/atoms.list"
+#undef ATOM
+};
+
+/* -- programs
+ * -------------------------------------------------------------------------------------- */
+struct program_probe {
+    struct engine_probe id; /* what D sees */
+    enum probe_kind kind;
+    ERL_NIF_TERM m, f;        /* function probes: atoms */
+    uint32_t arity;           /* function probes */
+    uint64_t period;          /* ticks: ns */
+    struct engine_binding *b; /* clauses, in order */
+    uint32_t n;
+};
+
+struct program {
+    struct engine *engine;
+    struct arena arena;          /* of probes, bindings and their strings */
+    struct program_probe *probe; /* in order of id */
+    uint32_t nprobes;
+    bool vtime;              /* uses vtimestamp */
+    bool flipped;            /* halves were flipped and not drained yet: */
+    unsigned what;           /* which kinds */
+    struct engine_mark mark; /* who may still write to them */
+};
+
+/* -- snapshots
+ * ------------------------------------------------------------------------------------- */
+struct bound {
+    struct engine *engine;
+    const struct engine_probe *probe;
+    const struct engine_binding *b;
+    uint32_t n;
+};
+struct bounds {
+    struct bound *v;
+    uint32_t n;
+};
+
+struct function {
+    ERL_NIF_TERM m, f;
+    uint32_t arity;
+    bool local;           /* seen through a local pattern, else through a meta pattern */
+    _Atomic bool overrun; /* its exception frames pile up */
+    uint16_t text_len;
+    const char *text; /* m:f/a */
+    struct bounds entry, ret, exception;
+};
+
+struct function_slot {
+    ERL_NIF_TERM m, f; /* m 0: free */
+    uint32_t arity;
+    uint32_t index; /* of the function */
+};
+
+enum { SNAPSHOT_NAMED = PROBE_FN_ENTRY };
+struct snapshot {
+    struct arena arena;                  /* holds all of it, this structure not */
+    struct bounds named[SNAPSHOT_NAMED]; /* by enum probe_kind */
+    struct function *function;
+    uint32_t nfunctions;
+    struct function_slot *slot; /* open addressing, linear probing, at most half full */
+    uint32_t mask;              /* slots - 1 */
+    bool vtime;                 /* keep the time that processes are scheduled in */
+    bool exceptions;            /* some function has exception probes */
+    struct program **program;   /* kept alive */
+    uint32_t nprograms;
+    struct snapshot *next;   /* list of retired ones */
+    struct engine_mark mark; /* retired: who may still read it */
+};
+
+/* NULL: out of memory. */
+struct snapshot *snapshot_new(ErlNifEnv *env, struct program *const *p, uint32_t n);
+/* Releases its programs. No thread may be looking at it. */
+void snapshot_free(struct snapshot *s);
+/* The function, NULL if nothing is bound to it. */
+struct function *snapshot_function(const struct snapshot *s, ERL_NIF_TERM m, ERL_NIF_TERM f,
+                                   uint32_t arity);
+
+/* -- processes
+ * ------------------------------------------------------------------------------------- */
+enum { PROCESSES = 1 << 17, SHADOWS = 1 << 14 };
+struct process {
+    uint64_t
+        in; /* when it was last scheduled in, CLOCK_MONOTONIC ns; 0: not running or not known */
+    uint64_t total;  /* ns of earlier slices */
+    uint32_t frames; /* exception frames on its stack */
+    uint32_t round;  /* agent.round that frames belongs to */
+};
+
+/* -- the state of the library
+ * ---------------------------------------------------------------------- */
+enum {
+    FRAMES_SOFT =
+        500, /* exception frames of one process beyond which a function loses its exception probe */
+    FRAMES_HARD = 5000, /* ... beyond which its calls are not reported until that has happened */
+};
+
+struct agent {
+    _Atomic bool gate; /* events count */
+    _Atomic bool dead; /* the server is gone: dissolve */
+    ErlNifPid server;
+    bool started;
+    _Atomic(struct snapshot *) snapshot;
+    struct snapshot *retired;
+    struct proctab processes; /* struct process, for vtimestamp and exception frames */
+    struct proctab shadows;   /* struct shadow, for returns */
+    _Atomic uint32_t round;   /* how often exception probes were switched on */
+    struct term_sizes sizes;
+    struct atoms atom;
+    ErlNifResourceType *program_type, *watch_type;
+    /* Events that could not be told to any program. */
+    _Atomic uint64_t lost_threads; /* more threads than the engine knows */
+    _Atomic uint64_t lost_returns; /* no room for the process */
+    _Atomic uint64_t lost_calls;   /* FRAMES_HARD */
+};
+extern struct agent agent;
+
+/* -- the tracer (tracer.c)
+ * ------------------------------------------------------------------------- */
+ERL_NIF_TERM tracer_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM tracer_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+/* Fires a probe of a program that belongs to no process: BEGIN, END, a tick. */
+void tracer_fire_plain(struct program *p, const struct program_probe *probe, uint64_t self);
+
+/* -- programs (program.c)
+ * -------------------------------------------------------------------------- */
+/* {ok, Program, Granted, Needs, Special} or {error, Tag, Text, Hint}; see nif_enable in
+ * erltrace_agent.erl. */
+ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM options,
+                            ERL_NIF_TERM bindings, ERL_NIF_TERM provider);
+void program_destroy(ErlNifEnv *env, void *obj);
+
+#endif

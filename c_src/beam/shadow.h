@@ -1,0 +1,73 @@
+/* shadow.h - which function a return belongs to.
+ *
+ * The VM can report returns in two ways. {return_trace} names the function but leaves a frame for
+ * every call, so that a tail-recursive loop grows for ever. The flag return_to costs no space and
+ * gives exactly one event for each chain of tail calls, but names only the function that goes on.
+ * This module keeps, for one process, the functions that were entered and not left yet, and finds
+ * for a return_to the function that was left: the last one of the chain. That is what
+ * function-return of the VM's own provider means.
+ *
+ * DATA. A stack of entries {function, caller, n}. The caller is the function that the frame's
+ * return address lies in, so two calls of one tail chain have the same caller: a call whose caller
+ * is the top entry's caller continues the top's chain and replaces its function; any other call
+ * opens a chain and is pushed.
+ *
+ * One case is ambiguous: the top is in function f and its caller is f as well (body recursion). A
+ * call with caller f can then be a tail call of the top, or a call from the top's own body. Both
+ * are kept: the same function again is only counted in n (so that neither recursion nor a tail loop
+ * takes space), another function is pushed, and the old top is marked as possibly over. Leftovers
+ * are dropped when a return goes past them.
+ *
+ * A return_to X belongs to the topmost entry whose caller is X. Entries above it that are not
+ * possibly over cannot have returned: they, and the entry itself, were left by an exception, and
+ * nothing fires. An exception that the direct caller of the function catches looks exactly like a
+ * return and counts as one.
+ *
+ * Always: at most SHADOW_DEPTH entries; the oldest goes when a chain opens beyond that, and returns
+ * that then find no entry are counted.
+ */
+#ifndef ET_BEAM_SHADOW_H
+#define ET_BEAM_SHADOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { SHADOW_DEPTH = 64 };
+
+/* A function by its two atoms (as the VM numbers them) and arity. "undefined" is {undefined, 0, 0}.
+ */
+struct shadow_fn {
+    uint64_t m, f;
+    uint32_t a;
+};
+
+struct shadow_entry {
+    uint64_t m, f;     /* the function that the chain is in */
+    uint64_t cm, cf;   /* its caller */
+    uint16_t a, ca;    /* their arities */
+    uint32_t n : 31;   /* chains that this entry stands for, at least 1 */
+    uint32_t over : 1; /* possibly left by a tail call that was taken for another chain */
+};
+
+struct shadow {
+    uint32_t base;  /* index of the oldest entry in the ring */
+    uint32_t depth; /* entries */
+    uint32_t lost;  /* returns that found no entry because it had to go, or was never seen */
+    bool unwinding; /* an exception left a traced function: the next return_to is where it was
+                       caught */
+    struct shadow_entry e[SHADOW_DEPTH];
+};
+
+static inline void shadow_reset(struct shadow *s)
+{
+    s->base = s->depth = s->lost = 0;
+    s->unwinding = false;
+}
+/* Function fn was entered; the frame it was entered with returns into caller. */
+void shadow_call(struct shadow *s, const struct shadow_fn *fn, const struct shadow_fn *caller);
+/* Execution went back into `to`. True: function *fn returned. */
+bool shadow_return(struct shadow *s, const struct shadow_fn *to, struct shadow_fn *fn);
+/* An exception left a function. */
+void shadow_unwind(struct shadow *s);
+
+#endif

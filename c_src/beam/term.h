@@ -1,0 +1,53 @@
+/* term.h - terms of the VM as text and as sizes, bounded in work.
+ *
+ * The emulator's own printer walks a whole term however small the buffer is, so it is used for
+ * pids, ports, references and atoms only; what a program sent or died of goes through these
+ * functions, which stop after a fixed number of nodes. They allocate nothing and may run in a
+ * tracer callback.
+ */
+#ifndef ET_BEAM_TERM_H
+#define ET_BEAM_TERM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <erl_nif.h>
+
+enum {
+    TERM_TEXT = 256,        /* bytes of a text buffer, NUL included */
+    TERM_NODES = 400,       /* terms that one text may look at */
+    TERM_DEPTH = 16,        /* nesting that a text shows; deeper is "..." */
+    TERM_SIZE_NODES = 2000, /* terms that one size may look at */
+};
+#define TERM_SIZE_UNKNOWN UINT32_MAX /* what the provider shows as 4294967295 */
+
+/* Sizes that differ between OTP releases, in words. */
+struct term_sizes {
+    uint8_t refc_binary; /* binary of more than 64 bytes */
+    uint8_t bitstring;   /* not a whole number of bytes */
+    uint8_t local_fun;
+};
+/* The sizes of an OTP release: 25 and 26, 27 and 28, or 29 and later. */
+struct term_sizes term_sizes_of(int otp);
+
+/* Writes the term as Erlang text, cut with "..." when it does not fit or is too large to look at.
+ * Always NUL-terminated; returns the length. */
+size_t term_text(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap);
+
+/* The emulator's text of a pid, port, reference or atom (and nothing else). Returns the length. */
+size_t term_simple(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap);
+
+/* The text of an atom without quotes, in UTF-8. False: not an atom, or it does not fit. */
+bool term_atom(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap);
+
+/* "m:f/a" as the VM's provider prints it, atoms quoted where they need it. Returns the length. */
+size_t term_mfa(ErlNifEnv *env, ERL_NIF_TERM m, ERL_NIF_TERM f, unsigned arity, char *out,
+                size_t cap);
+
+/* The words that a copy of the term takes on a heap, off-heap data not counted; TERM_SIZE_UNKNOWN
+ * when it is too large to look at or holds something whose size cannot be known from outside (maps
+ * of more than 32 keys, integers of more than 64 bits). */
+uint32_t term_words(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes);
+
+#endif

@@ -1,0 +1,773 @@
+%% The agent through its protocol, in this node. Every test begins without an agent and must end without a trace of it.
+-module(agent_tests).
+-export([main/2, consumer/2]).
+
+-define(BEGIN_, 1).
+-define(END_, 2).
+-define(ERROR, 3).
+-define(TICK, 4).
+-define(SPAWN, 10).
+-define(EXIT, 11).
+-define(IN, 12).
+-define(OUT, 13).
+-define(SEND, 14).
+-define(QUEUED, 15).
+-define(GC_MAJOR_START, 18).
+-define(GC_MAJOR_END, 19).
+-define(ENTRY, 64).
+-define(RETURN, 65).
+-define(EXCEPTION, 66).
+
+%% Clauses of the image: see mkimage.c.
+-define(COUNT, 0).
+-define(TEXTS, 1).
+-define(INTS, 2).
+-define(TIME, 3).
+-define(DO_EXIT, 4).
+-define(FAULT, 5).
+-define(ARG3, 6).
+
+-define(assert(E), assert(E, ?LINE, ??E)).
+-define(equal(A, B), equal(A, B, ?LINE, ??B)).
+
+assert(true, _, _) -> ok;
+assert(Value, Line, Text) -> error({failed, Line, Text, Value}).
+
+equal(Same, Same, _, _) -> ok;
+equal(Expected, Value, Line, Text) -> error({failed, Line, Text, {expected, Expected}, {got, Value}}).
+
+main(Root, Only) ->
+    put(root, Root),
+    persistent_term:put(agent_root, Root),
+    persistent_term:put(agent_placed, placed()),
+    Tests = [{atom_to_list(F), F} || F <- tests(), Only =:= "" orelse atom_to_list(F) =:= Only],
+    Results = [one(Name, F) || {Name, F} <- Tests],
+    Failed = length([x || failed <- Results]),
+    io:format("~b passed, ~b failed~n", [length(Results) - Failed, Failed]),
+    halt(if Failed =:= 0 -> 0; true -> 1 end).
+
+tests() ->
+    [life, calls_are_counted, begin_end_tick_exit_error, returns, tail_calls_return_once, tail_loop_is_flat, body_recursion,
+     returns_and_exceptions, exceptions_alone, exception_frames_are_bounded, spawns_and_exits, messages, scheduling,
+     collections, vtimestamp, arguments, two_consumers, consumer_killed, lease_runs_out, closed_in_the_middle,
+     server_killed, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported,
+     whole_module, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, concurrent_attach, builtin_functions,
+     sensitive_stays_hidden, many_times, under_churn].
+
+one(Name, F) ->
+    Me = self(),
+    {P, M} = spawn_monitor(fun() ->
+                               erlang:put(me, Me),
+                               clean(before),
+                               test(F),
+                               clean('after')
+                           end),
+    receive
+        {'DOWN', M, process, P, normal} ->
+            io:format("ok   ~s~n", [Name]),
+            ok;
+        {'DOWN', M, process, P, R} ->
+            io:format("FAIL ~s~n  ~p~n", [Name, R]),
+            rescue(),
+            failed
+    after 120000 ->
+            io:format("FAIL ~s: does not end: ~p~n", [Name, process_info(P, current_stacktrace)]),
+            exit(P, kill),
+            rescue(),
+            failed
+    end.
+
+rescue() ->
+    case whereis(erltrace_agent) of
+        undefined -> ok;
+        A -> exit(A, kill), timer:sleep(500)
+    end,
+    code:purge(erltrace_agent), code:delete(erltrace_agent), code:purge(erltrace_agent).
+
+%% -- help -----------------------------------------------------------------------------------------------------
+
+root() -> persistent_term:get(agent_root).
+
+file(Name) ->
+    {ok, B} = file:read_file(filename:join(root(), Name)),
+    B.
+
+otp() -> list_to_integer(erlang:system_info(otp_release)).
+
+load() ->
+    case catch erltrace_agent:vsn() of
+        V when is_binary(V) -> ok;
+        _ -> code:atomic_load([{erltrace_agent, "erltrace_agent.beam", file("ebin/erltrace_agent.beam")}])
+    end.
+
+attach() ->
+    load(),
+    try erltrace_agent:attach(file("priv/erltrace_agent.so"), []) of
+        {ok, A} -> A
+    catch
+        _:_ -> timer:sleep(10), attach() % it went away at this moment
+    end.
+
+call(A, Request) ->
+    Id = make_ref(),
+    M = erlang:monitor(process, A),
+    A ! {erltrace, self(), Id, Request},
+    receive
+        {erltrace, Id, Reply} -> erlang:demonitor(M, [flush]), Reply;
+        {'DOWN', M, process, A, R} ->
+            receive {erltrace, Id, Reply} -> Reply
+            after 0 -> error({agent_died, R, Request})
+            end
+    after 20000 -> error({no_answer, Request, process_info(A)})
+    end.
+
+ok({ok, X}) -> X;
+ok(ok) -> ok.
+
+open() ->
+    A = attach(),
+    {ok, Info} = call(A, {open, 60000}),
+    ?equal(list_to_integer(os:getpid()), proplists:get_value(pid, Info)),
+    A.
+
+%% Bindings from [{Kind, Where, Clause}].
+bindings(L) ->
+    Sorted = lists:sort(L),
+    {_, _, B} = lists:foldl(fun({Kind, Where, Clause}, {Last, Id, Acc}) ->
+                                Id1 = case Last of
+                                          {Kind, Where} -> Id;
+                                          _ -> Id + 1
+                                      end,
+                                {{Kind, Where}, Id1, [{length(Acc) + 1, Clause, Id1, Kind, Where} | Acc]}
+                            end, {none, 0, []}, Sorted),
+    lists:reverse(B).
+
+start(A, L) -> start(A, "build/test/agent/image.dif", L).
+
+start(A, Image, L) ->
+    case call(A, {enable, file(Image), [{bufsize, 4 bsl 20}, {aggsize, 1 bsl 20}, {dynvarsize, 1 bsl 20}], bindings(L)}) of
+        {ok, _, []} -> ok(call(A, go));
+        Error -> Error
+    end.
+
+trace(L) ->
+    A = open(),
+    ?equal([], start(A, L)),
+    A.
+
+%% Stops, and gives everything that was not read yet: {records, aggregation, counts}.
+finish(A) ->
+    ok = call(A, stop),
+    R = drain(A),
+    ok = call(A, close),
+    R.
+
+drain(A) -> drain(A, 3, [], 0).
+
+drain(A, What, Acc, N) ->
+    N > 1000 andalso error(never_drained),
+    {ok, State, Counts, Blocks, More, _} = call(A, {read, What}),
+    Acc1 = [Acc | Blocks],
+    case {State, More} of
+        {_, true} -> drain(A, 0, Acc1, N + 1);
+        {drained, false} -> decode(iolist_to_binary(Acc1), Counts);
+        {_, false} -> drain(A, 3, Acc1, N + 1)
+    end.
+
+read(A) ->
+    {ok, State, Counts, Blocks, More, W} = call(A, {read, 3}),
+    Rest = if More -> more(A); true -> [] end,
+    {State, decode(iolist_to_binary([Blocks | Rest]), Counts), W}.
+
+more(A) ->
+    {ok, _, _, Blocks, More, _} = call(A, {read, 0}),
+    [Blocks | if More -> more(A); true -> [] end].
+
+decode(Bin, Counts) ->
+    {Recs, Aggs} = blocks(Bin, [], #{}),
+    #{records => lists:sort(fun(#{time := T1}, #{time := T2}) -> T1 =< T2 end, Recs), aggs => Aggs, counts => Counts}.
+
+blocks(<<>>, R, G) -> {lists:reverse(R), G};
+blocks(<<1, 0, _:16/little, L:32/little, B:L/binary, T/binary>>, R, G) -> blocks(T, records(B, R), G);
+blocks(<<2, 0, _:16/little, L:32/little, B:L/binary, T/binary>>, R, G) -> blocks(T, R, aggs(B, G)).
+
+records(<<>>, R) -> R;
+records(<<Size:32/little, Epid:32/little, Time:64/little, _Cpu:32/little, N:32/little, Rest/binary>>, R) ->
+    Body = Size - 24,
+    <<B:Body/binary, T/binary>> = Rest,
+    records(T, [#{epid => Epid, time => Time, data => binary:part(B, 0, N)} | R]).
+
+aggs(<<>>, G) -> G;
+aggs(<<Size:32/little, _Agg:32/little, N:32/little, _Cpu:32/little, Value:64/little, Rest/binary>>, G) ->
+    Body = Size - 24,
+    <<B:Body/binary, T/binary>> = Rest,
+    Key = list_to_tuple(strings(binary:part(B, 0, N))),
+    aggs(T, G#{Key => Value + maps:get(Key, G, 0)}).
+
+strings(<<L:32/little, S:L/binary, T/binary>>) -> [S | strings(T)];
+strings(<<>>) -> [].
+
+%% A record of clause TEXTS or INTS.
+texts(#{data := <<A:32/little, Name:A/binary, B:32/little, X:B/binary, C:32/little, Y:C/binary, Z:64/little-signed>>}) ->
+    {Name, X, Y, Z}.
+ints(#{data := <<A:32/little, Name:A/binary, B:32/little, X:B/binary, Y:64/little-signed, Z:64/little-signed>>}) ->
+    {Name, X, Y, Z}.
+
+text(X) -> iolist_to_binary(io_lib:format("~w", [X])).
+
+wait(F) -> wait(F, 3000).
+wait(F, Ms) when Ms =< 0 -> error({failed_to_happen, catch F()});
+wait(F, Ms) ->
+    case F() of
+        true -> ok;
+        _ -> timer:sleep(5), wait(F, Ms - 5)
+    end.
+
+%% Nothing of the agent anywhere in the node.
+clean(When) ->
+    try
+        wait(fun() -> whereis(erltrace_agent) =:= undefined end),
+        wait(fun() -> code:is_loaded(erltrace_agent) =:= false andalso not erlang:check_old_code(erltrace_agent) end),
+        ?equal([], [P || P <- processes(), traced(P)]),
+        ?equal({flags, []}, erlang:trace_info(new_processes, flags)),
+        ?equal([], [MFA || M <- [agent_work, lists, gen_server, erlang, ets], {F, A} <- M:module_info(functions),
+                           MFA <- [{M, F, A}],
+                           erlang:trace_info(MFA, traced) =/= {traced, false} orelse
+                               not lists:member(erlang:trace_info(MFA, meta), [{meta, false}, {meta, []}, {meta, undefined}])]),
+        otp() < 27 orelse (?equal([{legacy, default}], apply(trace, session_info, [all]) -- [])),
+        ?equal([], placed() -- persistent_term:get(agent_placed))
+    catch error:E:S -> error({not_clean, When, E, S})
+    end.
+
+%% Folders like those that the agent makes for a moment. (Other nodes of this machine may do so, too.)
+placed() ->
+    [F || D <- ["/tmp", "/var/tmp", "/dev/shm", "."], {ok, Fs} <- [file:list_dir(D)], F <- Fs, lists:prefix("erltrace-", F)].
+
+traced(P) ->
+    case erlang:trace_info(P, flags) of
+        {flags, [_ | _]} -> true;
+        _ -> false
+    end.
+
+work(F, N) -> {agent_work, F, N}.
+
+%% -- the tests -----------------------------------------------------------------------------------------------
+
+test(life) ->
+    A = open(),
+    {ok, Modules} = call(A, modules),
+    ?assert(lists:member(lists, Modules)),
+    ?assert(not lists:member(erltrace_agent, Modules)),
+    ?equal(Modules, lists:sort(Modules)),
+    {ok, [{agent_work, Fs}]} = call(A, {functions, [agent_work]}),
+    ?assert(lists:member({leaf, 1}, Fs)),
+    ?equal([], start(A, [])),
+    {running, #{records := [], aggs := G}, []} = read(A),
+    ?equal(#{}, G),
+    ?equal([], [P || P <- processes(), traced(P)]),
+    #{counts := {0, 0, 0, 0, 0, 0, 0, 0, 0}} = finish(A);
+
+test(calls_are_counted) ->
+    code:ensure_loaded(agent_work),
+    A = trace([{?ENTRY, work(leaf, 1), ?COUNT}, {?ENTRY, work(calls, 1), ?COUNT}]),
+    Ps = [spawn_monitor(agent_work, calls, [1009]) || _ <- lists:seq(1, 7)],
+    [receive {'DOWN', M, process, P, normal} -> ok end || {P, M} <- Ps],
+    ?equal([], [P || P <- processes(), traced(P)]), % meta tracing needs no flags
+    {running, #{aggs := G1}, _} = read(A),
+    agent_work:calls(3),
+    #{aggs := G2, counts := C} = finish(A),
+    Sum = maps:fold(fun(K, V, G) -> G#{K => V + maps:get(K, G, 0)} end, G1, G2),
+    ?equal(#{{<<"entry">>, <<"leaf/1">>} => 7 * 1009 + 3, {<<"entry">>, <<"calls/1">>} => 7 * 1010 + 4}, Sum),
+    ?equal(14 * 1009 + 14, element(1, C)),
+    ?equal(element(1, C), element(3, C));
+
+test(begin_end_tick_exit_error) ->
+    A = trace([{?BEGIN_, [], ?COUNT}, {?END_, [], ?COUNT}, {?TICK, 20000000, ?COUNT}, {?BEGIN_, [], ?FAULT}, {?ERROR, [], ?COUNT}]),
+    timer:sleep(110),
+    #{aggs := G, records := R} = finish(A),
+    ?equal([{<<"BEGIN">>, <<>>}, {<<"END">>, <<>>}, {<<"ERROR">>, <<>>}, {<<"tick-20ms">>, <<>>}], lists:sort(maps:keys(G))),
+    #{{<<"BEGIN">>, <<>>} := 1, {<<"END">>, <<>>} := 1, {<<"ERROR">>, <<>>} := 1, {<<"tick-20ms">>, <<>>} := N} = G,
+    ?assert(N >= 1 andalso N =< 6),
+    ?equal([16#ffffffff], [E || #{epid := E} <- R]),
+    %% exit()
+    B = trace([{?ENTRY, work(leaf, 1), ?DO_EXIT}, {?ENTRY, work(outer, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
+    agent_work:leaf(1),
+    agent_work:outer(1),
+    {exiting, #{counts := C}, _} = read(B),
+    ?equal(1, element(2, C)),
+    wait(fun() -> not lists:any(fun traced/1, processes()) end), % without stop
+    finish(B);
+
+test(returns) ->
+    A = trace([{K, work(F, 1), ?COUNT} || K <- [?ENTRY, ?RETURN], F <- [leaf, outer]]),
+    ?assert(traced(whereis(init))),
+    {_, normal} = agent_work:run(fun() -> [agent_work:outer(N) || N <- lists:seq(1, 1013)], ok end),
+    #{aggs := G} = finish(A),
+    ?equal(lists:sort([{{K, F}, 1013} || K <- [<<"entry">>, <<"return">>], F <- [<<"leaf/1">>, <<"outer/1">>]]),
+           lists:sort(maps:to_list(G)));
+
+test(tail_calls_return_once) ->
+    A = trace([{K, work(F, 1), ?COUNT} || K <- [?ENTRY, ?RETURN], F <- [leaf, chain]]),
+    {_, normal} = agent_work:run(fun() -> 0 = agent_work:chain(5), 0 = agent_work:chain(7), ok end),
+    #{aggs := G} = finish(A),
+    ?equal([{{<<"entry">>, <<"chain/1">>}, 14}, {{<<"entry">>, <<"leaf/1">>}, 2}, {{<<"return">>, <<"leaf/1">>}, 2}],
+           lists:sort(maps:to_list(G)));
+
+test(tail_loop_is_flat) ->
+    A = trace([{K, work(tail, 1), ?COUNT} || K <- [?ENTRY, ?RETURN]]),
+    N = 1000000,
+    Me = self(),
+    {_, normal} = agent_work:run(fun() ->
+                                     done = agent_work:tail(N),
+                                     Me ! process_info(self(), [total_heap_size, stack_size]),
+                                     ok
+                                 end),
+    receive [{total_heap_size, H}, {stack_size, S}] -> ?assert(H < 5000 andalso S < 500) end,
+    #{aggs := G} = finish(A),
+    ?equal([{{<<"entry">>, <<"tail/1">>}, N + 1}, {{<<"return">>, <<"tail/1">>}, 1}], lists:sort(maps:to_list(G)));
+
+test(body_recursion) ->
+    A = trace([{K, work(F, 1), ?COUNT} || K <- [?ENTRY, ?RETURN], F <- [body, even, odd]]),
+    {_, normal} = agent_work:run(fun() -> 3001 = agent_work:body(3001), true = agent_work:even(30), ok end),
+    #{aggs := G} = finish(A),
+    ?equal([{{K, F}, N} || K <- [<<"entry">>, <<"return">>],
+                           {F, N} <- [{<<"body/1">>, 3002}, {<<"even/1">>, 16}, {<<"odd/1">>, 15}]],
+           lists:sort(maps:to_list(G)));
+
+test(returns_and_exceptions) ->
+    A = trace([{K, work(F, 1), ?COUNT} || K <- [?ENTRY, ?RETURN, ?EXCEPTION], F <- [catcher, far, thrower]]),
+    {_, normal} = agent_work:run(fun() -> [caught = agent_work:catcher(N) || N <- lists:seq(1, 101)], ok end),
+    #{aggs := G} = finish(A),
+    ?equal([{{<<"entry">>, F}, 101} || F <- [<<"catcher/1">>, <<"far/1">>, <<"thrower/1">>]] ++
+           [{{<<"exception">>, F}, 101} || F <- [<<"far/1">>, <<"thrower/1">>]] ++
+           [{{<<"return">>, <<"catcher/1">>}, 101}], lists:sort(maps:to_list(G)));
+
+test(exceptions_alone) ->
+    A = trace([{?EXCEPTION, work(far, 1), ?COUNT}, {?EXCEPTION, work(thrower, 1), ?ARG3}]),
+    ?equal([], [P || P <- processes(), traced(P)]),
+    caught = agent_work:catcher(1),
+    #{aggs := G, records := [#{data := D}]} = finish(A),
+    ?equal([<<"exception">>, <<"throw">>], strings(D)),
+    ?equal(#{{<<"exception">>, <<"far/1">>} => 1}, G);
+
+test(exception_frames_are_bounded) ->
+    A = trace([{K, work(F, 1), ?COUNT} || K <- [?ENTRY, ?EXCEPTION], F <- [tail, thrower, far]]),
+    N = 3000000,
+    Me = self(),
+    {_, normal} = agent_work:run(fun() ->
+                                     done = agent_work:tail(N),
+                                     Me ! process_info(self(), total_heap_size),
+                                     ok
+                                 end),
+    receive {total_heap_size, H} -> ?assert(H < 1000000) end,
+    wait(fun() -> {_, _, W} = read(A), [] =/= [T || T <- W, binary:match(T, <<"agent_work:tail/1">>) =/= nomatch] end),
+    %% the rest works on
+    {_, normal} = agent_work:run(fun() -> caught = agent_work:catcher(1), ok end),
+    #{aggs := G} = finish(A),
+    ?equal(1, maps:get({<<"exception">>, <<"far/1">>}, G)),
+    ?equal(1, maps:get({<<"exception">>, <<"thrower/1">>}, G));
+
+test(spawns_and_exits) ->
+    A = trace([{?SPAWN, [], ?TEXTS}, {?EXIT, [], ?TEXTS}]),
+    Ps = [spawn_monitor(agent_work, child, []) || _ <- lists:seq(1, 211)],
+    [receive {'DOWN', M, process, P, normal} -> ok end || {P, M} <- Ps],
+    {F, normal} = agent_work:run(fun() -> ok end),
+    {K, M1} = spawn_monitor(fun() -> exit({shutdown, "why", [1, 2.5, <<"x">>, #{a => b}]}) end),
+    receive {'DOWN', M1, process, K, _} -> ok end,
+    #{records := R, counts := C} = finish(A),
+    ?equal(0, element(5, C)),
+    T = [texts(X) || X <- R],
+    Pids = lists:sort([text(P) || {P, _} <- Ps]),
+    ?equal(Pids, lists:sort([P || {<<"process-spawn">>, P, <<"agent_work:child/0">>, 0} <- T])),
+    ?equal(Pids, lists:sort([P || {<<"process-exit">>, P, <<"normal">>, 0} <- T, lists:member(P, Pids)])),
+    FP = text(F),
+    ?assert(lists:member({<<"process-spawn">>, FP, <<"erlang:apply/2">>, 0}, T)),
+    KP = text(K),
+    [Reason] = [X || {<<"process-exit">>, P, X, _} <- T, P =:= KP],
+    ?equal(<<"{shutdown,\"why\",[1,2.500000e+00,<<\"x\">>,#{a=>b}]}">>, Reason);
+
+test(messages) ->
+    A = trace([{?SEND, [], ?TEXTS}, {?QUEUED, [], ?INTS}]),
+    Pong = spawn(agent_work, ponger, []),
+    register(agent_test_pong, Pong),
+    {Ping, normal} = agent_work:run(fun() -> agent_work:pinger(Pong, 997) end),
+    {Named, normal} = agent_work:run(fun() ->
+                                         agent_test_pong ! {self(), x},
+                                         receive {Pong, pong} -> ok end,
+                                         catch agent_test_nobody ! x,
+                                         erlang:send({agent_test_pong, node()}, [1, 2, 3]),
+                                         ok
+                                     end),
+    Pong ! stop,
+    wait(fun() -> not is_process_alive(Pong) end),
+    #{records := R, counts := C} = finish(A),
+    ?equal(0, element(5, C)),
+    [PingT, PongT, NamedT] = [text(P) || P <- [Ping, Pong, Named]],
+    Sends = [{F, T, S} || X <- R, {<<"message-send">>, F, T, S} <- [catch texts(X)]],
+    ?equal(997, length([x || {F, T, 3} <- Sends, F =:= PingT, T =:= PongT])),
+    ?equal(997, length([x || {F, T, 3} <- Sends, F =:= PongT, T =:= PingT])),
+    ?equal([{PongT, 3}, {<<"{agent_test_pong,'nonode@nohost'}">>, 6}], [{T, S} || {F, T, S} <- Sends, F =:= NamedT]),
+    Queued = [{P, S, L} || X <- R, {<<"message-queued">>, P, S, L} <- [catch ints(X)]],
+    ?equal(997, length([x || {P, 3, 16#ffffffff} <- Queued, P =:= PingT])),
+    ?equal(1, length([x || {P, 0, 16#ffffffff} <- Queued, P =:= PingT])); % `go`
+
+test(scheduling) ->
+    A = trace([{?IN, [], ?TEXTS}, {?OUT, [], ?TEXTS}]),
+    P = spawn(agent_work, ponger, []),
+    agent_work:pinger(P, 10),
+    P ! stop,
+    wait(fun() -> not is_process_alive(P) end),
+    #{records := R} = finish(A),
+    PT = text(P),
+    Mine = [{N, M} || X <- R, {N, Q, M, _} <- [catch texts(X)], Q =:= PT],
+    In = [M || {<<"process-scheduled">>, M} <- Mine],
+    ?assert(length(In) >= 2),
+    ?assert(lists:member(hd(In), [<<"agent_work:ponger/0">>, <<"erts_beamasm:process_main/0">>])),
+    ?assert(lists:member(<<"agent_work:ponger/0">>, In));
+
+test(collections) ->
+    A = open(),
+    case start(A, [{?GC_MAJOR_START, [], ?INTS}, {?GC_MAJOR_END, [], ?INTS}]) of
+        [] -> ok
+    end,
+    {P, normal} = agent_work:run(fun() -> agent_work:collect(23) end),
+    #{records := R} = finish(A),
+    PT = text(P),
+    L = [N || X <- R, {N, Q, W, _} <- [ints(X)], Q =:= PT, W >= 0],
+    ?equal(23, length([x || <<"gc_major-start">> <- L])),
+    ?equal(23, length([x || <<"gc_major-end">> <- L]));
+
+test(vtimestamp) ->
+    A = open(),
+    ?equal([], start(A, "build/test/agent/image_v.dif", [{?ENTRY, work(noop, 0), ?TIME}])),
+    T0 = erlang:monotonic_time(nanosecond),
+    {_, normal} = agent_work:run(fun() ->
+                                     receive after 5 -> ok end,
+                                     agent_work:noop(),
+                                     receive after 200 -> ok end,
+                                     agent_work:noop(),
+                                     burn(erlang:monotonic_time(millisecond) + 30),
+                                     agent_work:noop()
+                                 end),
+    All = erlang:monotonic_time(nanosecond) - T0,
+    #{records := R} = finish(A),
+    [A1, A2, A3] = [V || #{data := <<5:32/little, "entry", V:64/little>>} <- R],
+    ?assert(A2 - A1 < 100000000), % the sleep does not count
+    ?assert(A3 - A2 > 5000000),
+    ?assert(A3 =< All);
+
+test(arguments) ->
+    A = trace([{?ENTRY, work(leaf, 1), ?TEXTS}, {?RETURN, work(leaf, 1), ?TEXTS}, {?ENTRY, work(outer, 1), ?TEXTS}]),
+    {P, normal} = agent_work:run(fun() -> agent_work:outer(1), ok end),
+    #{records := R} = finish(A),
+    PT = text(P),
+    ?equal([{<<"entry">>, PT, <<"agent_work:outer/1">>, -1}, {<<"entry">>, PT, <<"agent_work:leaf/1">>, -1},
+            {<<"return">>, PT, <<"agent_work:leaf/1">>, -1}], [texts(X) || X <- R]);
+
+test(two_consumers) ->
+    C1 = client(), C2 = client(),
+    [] = c(C1, [{?ENTRY, work(leaf, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
+    agent_work:calls(10),
+    [] = c(C2, [{?ENTRY, work(leaf, 1), ?COUNT}, {?RETURN, work(leaf, 1), ?COUNT}, {?SEND, [], ?COUNT}]),
+    {_, normal} = agent_work:run(fun() -> agent_work:calls(100) end),
+    {flags, Fl} = erlang:trace_info(whereis(init), flags),
+    otp() >= 27 orelse ?equal(lists:sort([procs, send, call, return_to, arity]), lists:sort(Fl)),
+    #{aggs := G2} = c(C2, finish),
+    agent_work:calls(1000),
+    {flags, Fl1} = erlang:trace_info(whereis(init), flags),
+    otp() >= 27 orelse ?equal([procs], Fl1),
+    otp() >= 27 orelse ?equal({traced, false}, erlang:trace_info(work(leaf, 1), traced)),
+    #{aggs := G1} = c(C1, finish),
+    ?equal(100, maps:get({<<"entry">>, <<"leaf/1">>}, G2)),
+    ?equal(100, maps:get({<<"return">>, <<"leaf/1">>}, G2)),
+    ?equal(1110, maps:get({<<"entry">>, <<"leaf/1">>}, G1));
+
+test(consumer_killed) ->
+    C1 = client(), C2 = client(),
+    [] = c(C1, [{?RETURN, work(leaf, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
+    [] = c(C2, [{?ENTRY, work(outer, 1), ?COUNT}]),
+    exit(C1, kill),
+    wait(fun() -> not lists:any(fun traced/1, processes()) end),
+    agent_work:outer(1),
+    #{aggs := G} = c(C2, finish),
+    ?equal(#{{<<"entry">>, <<"outer/1">>} => 1}, G);
+
+test(lease_runs_out) ->
+    A = attach(),
+    {ok, _} = call(A, {open, 300}),
+    [] = start(A, [{?SPAWN, [], ?COUNT}]),
+    timer:sleep(250),
+    A ! {erltrace, self(), alive},
+    timer:sleep(250),
+    ?assert(is_process_alive(A)),
+    wait(fun() -> not is_process_alive(A) end, 1000);
+
+test(closed_in_the_middle) ->
+    A = trace([{?RETURN, work(leaf, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
+    ok = call(A, close);
+
+test(server_killed) ->
+    A = trace([{?RETURN, work(leaf, 1), ?COUNT}, {?ENTRY, work(outer, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
+    exit(A, kill),
+    wait(fun() -> not lists:any(fun traced/1, processes()) end);
+
+test(foreign_process_tracer) ->
+    Other = spawn(fun() -> receive stop -> ok end end),
+    P = spawn(agent_work, server, []),
+    1 = erlang:trace(P, true, [send, {tracer, Other}]),
+    A = open(),
+    W = start(A, [{?SEND, [], ?COUNT}]),
+    case otp() of
+        N when N < 27 ->
+            [T] = W,
+            ?assert(binary:match(T, list_to_binary(pid_to_list(Other))) =/= nomatch);
+        _ -> ?equal([], W)
+    end,
+    ?equal({tracer, Other}, erlang:trace_info(P, tracer)),
+    finish(A),
+    ?equal({flags, [send]}, erlang:trace_info(P, flags)),
+    P ! stop, Other ! stop,
+    wait(fun() -> not is_process_alive(P) andalso not is_process_alive(Other) end);
+
+test(foreign_meta_tracer) ->
+    Other = spawn(fun() -> receive stop -> ok end end),
+    1 = erlang:trace_pattern(work(leaf, 1), true, [{meta, Other}]),
+    A = open(),
+    W = start(A, [{?ENTRY, work(leaf, 1), ?COUNT}, {?ENTRY, work(outer, 1), ?COUNT}]),
+    agent_work:outer(1),
+    #{aggs := G} = finish(A),
+    ?equal({meta, Other}, erlang:trace_info(work(leaf, 1), meta)),
+    1 = erlang:trace_pattern(work(leaf, 1), false, [meta]),
+    case otp() of
+        N when N < 27 ->
+            [T] = W,
+            ?assert(binary:match(T, <<"agent_work:leaf/1">>) =/= nomatch),
+            ?equal(#{{<<"entry">>, <<"outer/1">>} => 1}, G);
+        _ -> ?equal(2, map_size(G))
+    end,
+    Other ! stop;
+
+test(foreign_pattern) ->
+    1 = erlang:trace_pattern(work(leaf, 1), [{'_', [], [{return_trace}]}], [local]),
+    A = open(),
+    W = start(A, [{?RETURN, work(leaf, 1), ?COUNT}, {?RETURN, work(outer, 1), ?COUNT}]),
+    otp() >= 27 orelse ?equal(1, length(W)),
+    finish(A),
+    ?equal({match_spec, [{'_', [], [{return_trace}]}]}, erlang:trace_info(work(leaf, 1), match_spec)),
+    1 = erlang:trace_pattern(work(leaf, 1), false, [local]);
+
+test(wiped_is_reported) ->
+    A = trace([{?ENTRY, work(leaf, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
+    otp() < 27 andalso begin
+        erlang:trace_pattern(work(leaf, 1), false, [meta]),
+        [erlang:trace(P, false, [all]) || P <- processes()],
+        erlang:trace(new_processes, false, [all]),
+        wait(fun() -> {_, _, W} = read(A), put(w, W ++ case get(w) of undefined -> []; O -> O end), length(get(w)) >= 2 end)
+    end,
+    finish(A);
+
+test(reloaded_is_reported) ->
+    {agent_work, Beam, File} = code:get_object_code(agent_work),
+    A = trace([{?RETURN, work(leaf, 1), ?COUNT}, {?ENTRY, work(outer, 1), ?COUNT}]),
+    code:purge(agent_work),
+    {module, agent_work} = code:load_binary(agent_work, File, Beam),
+    agent_work:outer(1),
+    otp() >= 27 orelse wait(fun() -> {_, _, W} = read(A), W =/= [] end),
+    finish(A),
+    code:purge(agent_work);
+
+test(whole_module) ->
+    Fs = lists:usort(agent_work:module_info(functions)),
+    A = trace([{?ENTRY, {agent_work, F, N}, ?COUNT} || {F, N} <- Fs]),
+    agent_work:calls(5),
+    ok = call(A, stop),
+    ?equal([], [F || {F, N} <- Fs, {meta, T} <- [erlang:trace_info({agent_work, F, N}, meta)],
+                     T =/= false, T =/= [], T =/= undefined]),
+    #{aggs := G} = drain(A),
+    ok = call(A, close),
+    ?equal([{{<<"entry">>, <<"calls/1">>}, 6}, {{<<"entry">>, <<"leaf/1">>}, 5}], lists:sort(maps:to_list(G)));
+
+test(bad_images) ->
+    Image = file("build/test/agent/image.dif"),
+    A = open(),
+    B = bindings([{?ENTRY, work(leaf, 1), ?COUNT}]),
+    [{error, 'AGENT_IMAGE', T, _} | _] = [call(A, {enable, X, [], B}) || X <- [<<>>, <<"D">>, binary:part(Image, 0, 100)]],
+    ?assert(is_binary(T)),
+    [{error, 'AGENT_IMAGE', _, _} = call(A, {enable, Image, [], X})
+     || X <- [[x], [{1, 99, 1, ?ENTRY, work(leaf, 1)}], [{0, 0, 1, ?ENTRY, work(leaf, 1)}], [{1, 0, 1, 63, []}],
+              [{1, 0, 1, 5000000, []}], [{1, 0, 1, ?ENTRY, []}], [{1, 0, 1, ?ENTRY, {a, b, 4000}}],
+              [{1, 0, 1, ?TICK, 0}], [{1, 0, 2, ?SPAWN, []}, {2, 0, 1, ?EXIT, []}]]],
+    {error, 'AGENT_INTERNAL', _, _} = call(A, {enable, Image, x, B}),
+    %% Bytes changed at random: refused, or run; but the node lives.
+    rand:seed(exsss, {1, 2, 3}),
+    Clients = [fuzz(A, Image) || _ <- lists:seq(1, 300)],
+    ?assert(lists:member(refused, Clients)),
+    ?assert(lists:member(ran, Clients)),
+    call(A, close);
+
+test(bad_requests) ->
+    A = open(),
+    [{error, 'AGENT_REQUEST', _, _} = call(A, R) || R <- [go, stop, {read, 1}, nonsense, {open, 100}, {read, 9}, 7, "x"]],
+    {error, 'AGENT_REQUEST', _, _} = gen_server:call(A, nonsense),
+    A ! nonsense,
+    {error, 'AGENT_CLOSED', _, _} = element(2, {x, other(fun() -> call(A, go) end)}),
+    %% what only the server may do
+    ?equal([], [F || F <- [nif_lost, nif_sweep], erlang:function_exported(erltrace_agent, F, 0)]),
+    ok = call(A, close);
+
+test(other_library) ->
+    A = trace([]),
+    {error, 'AGENT_VERSION', _, _} = erltrace_agent:attach(<<"another">>, []),
+    finish(A);
+
+%% Two consumers that load the module at the same moment: the second load replaces the code of a running agent.
+test(loaded_twice) ->
+    A = attach(),
+    {module, _} = code:load_binary(erltrace_agent, "erltrace_agent.beam", file("ebin/erltrace_agent.beam")),
+    {ok, A} = erltrace_agent:attach(file("priv/erltrace_agent.so"), []),
+    {ok, _} = call(A, {open, 60000}),
+    [] = start(A, [{?ENTRY, work(leaf, 1), ?COUNT}, {?RETURN, work(outer, 1), ?COUNT}]),
+    agent_work:leaf(1),
+    #{aggs := G} = finish(A),
+    ?equal(#{{<<"entry">>, <<"leaf/1">>} => 1}, G),
+    clean(between),
+    %% ... and of one that is at work: that trace ends, and says so.
+    B = trace([{?ENTRY, work(leaf, 1), ?COUNT}, {?RETURN, work(outer, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
+    {module, _} = code:load_binary(erltrace_agent, "erltrace_agent.beam", file("ebin/erltrace_agent.beam")),
+    agent_work:leaf(1),
+    {ok, B} = erltrace_agent:attach(file("priv/erltrace_agent.so"), []),
+    receive {erltrace, ended, 'AGENT_REPLACED', _, _} -> ok after 1000 -> error(not_told) end,
+    ?assert(not lists:any(fun traced/1, processes())),
+    {ok, _} = call(B, {open, 60000}),
+    [] = start(B, [{?ENTRY, work(leaf, 1), ?COUNT}]),
+    agent_work:leaf(1),
+    #{aggs := G1} = finish(B),
+    ?equal(#{{<<"entry">>, <<"leaf/1">>} => 1}, G1);
+
+test(unloadable_library) ->
+    load(),
+    {error, 'AGENT_NIF', Text, _} = erltrace_agent:attach(<<"not a library">>, ["/nonexistent", "/proc"]),
+    [?assert(binary:match(Text, T) =/= nomatch) || T <- [<<"/nonexistent: ">>, <<"/proc: ">>, <<"/tmp: ">>]];
+
+test(concurrent_attach) ->
+    Me = self(),
+    Ps = [spawn_link(fun() -> A = attach(), {ok, _} = call(A, {open, 5000}), Me ! {self(), A}, receive close -> call(A, close) end end)
+          || _ <- lists:seq(1, 20)],
+    As = [receive {P, A} -> A end || P <- Ps],
+    ?equal(1, length(lists:usort(As))),
+    [P ! close || P <- Ps],
+    wait(fun() -> not lists:any(fun is_process_alive/1, Ps) end);
+
+test(builtin_functions) ->
+    A = trace([{K, MFA, ?COUNT} || K <- [?ENTRY, ?RETURN], MFA <- [{lists, keyfind, 3}, {ets, lookup, 2}]]),
+    T = ets:new(x, []),
+    {_, normal} = agent_work:run(fun() -> [lists:keyfind(N, 1, [{N, a}]) || N <- lists:seq(1, 41)],
+                                          agent_work:calls(10), ok end),
+    ets:delete(T),
+    #{aggs := G} = finish(A),
+    ?assert(maps:get({<<"entry">>, <<"keyfind/3">>}, G) >= 41),
+    ?assert(maps:get({<<"return">>, <<"keyfind/3">>}, G) >= 41);
+
+test(sensitive_stays_hidden) ->
+    A = trace([{?SPAWN, [], ?TEXTS}, {?ENTRY, work(leaf, 1), ?COUNT}, {?EXIT, [], ?TEXTS}]),
+    {P, normal} = agent_work:run(fun() -> process_flag(sensitive, true), agent_work:calls(10), ok end),
+    #{records := R, aggs := G} = finish(A),
+    PT = text(P),
+    ?equal([], [x || X <- R, {<<"process-exit">>, Q, _, _} <- [texts(X)], Q =:= PT]),
+    ?equal(#{}, G);
+
+test(many_times) ->
+    [begin
+         A = trace([{?RETURN, work(leaf, 1), ?COUNT}, {?SPAWN, [], ?COUNT}, {?ENTRY, work(outer, 1), ?COUNT}]),
+         agent_work:outer(1),
+         #{aggs := G} = finish(A),
+         ?equal(1, maps:get({<<"entry">>, <<"outer/1">>}, G)),
+         clean(N)
+     end || N <- lists:seq(1, 25)];
+
+test(under_churn) ->
+    Stop = counters:new(1, []),
+    Churn = [spawn_link(fun() -> churn(Stop, K) end) || K <- lists:seq(1, 6)],
+    Keeper = client(),
+    [] = c(Keeper, [{?ENTRY, work(outer, 1), ?COUNT}]),
+    [begin
+         C = client(),
+         L = lists:append([[{?SPAWN, [], ?COUNT}, {?EXIT, [], ?TEXTS}], [{?SEND, [], ?TEXTS}, {?QUEUED, [], ?COUNT}],
+                           [{?IN, [], ?TEXTS}, {?OUT, [], ?COUNT}],
+                           [{?RETURN, work(leaf, 1), ?COUNT}, {?EXCEPTION, work(thrower, 1), ?COUNT}],
+                           [{?EXCEPTION, work(far, 1), ?COUNT}, {?ENTRY, work(calls, 1), ?TEXTS}]]),
+         _ = c(C, [X || X <- L, rand:uniform(3) > 1]),
+         timer:sleep(rand:uniform(20)),
+         case rand:uniform(3) of
+             1 -> exit(C, kill);
+             2 -> c(C, finish);
+             3 -> c(C, close)
+         end
+     end || _ <- lists:seq(1, 150)],
+    counters:put(Stop, 1, 1),
+    wait(fun() -> not lists:any(fun is_process_alive/1, Churn) end, 20000),
+    c(Keeper, finish).
+
+%% -- more help -------------------------------------------------------------------------------------------------
+
+burn(Until) ->
+    case erlang:monotonic_time(millisecond) < Until of
+        true -> burn(Until);
+        false -> ok
+    end.
+
+other(F) ->
+    Me = self(),
+    P = spawn(fun() -> Me ! {self(), F()} end),
+    receive {P, R} -> R end.
+
+%% A consumer of its own.
+client() -> spawn(?MODULE, consumer, [self(), none]).
+
+consumer(Owner, none) -> consumer(Owner, open());
+consumer(Owner, A) ->
+    receive
+        {Owner, finish} -> Owner ! {self(), finish(A)};
+        {Owner, close} -> Owner ! {self(), call(A, close)};
+        {Owner, L} -> Owner ! {self(), start(A, L)}, consumer(Owner, A)
+    end.
+
+c(C, What) ->
+    M = erlang:monitor(process, C),
+    C ! {self(), What},
+    receive
+        {C, R} -> erlang:demonitor(M, [flush]), R;
+        {'DOWN', M, process, C, R} -> error({client, R})
+    end.
+
+fuzz(_, Image) ->
+    P = rand:uniform(byte_size(Image)) - 1,
+    New = rand:uniform(256) - 1,
+    <<Head:P/binary, _, Tail/binary>> = Image,
+    Bad = <<Head/binary, New, Tail/binary>>,
+    other(fun() ->
+              A = open(),
+              B = bindings([{?ENTRY, work(leaf, 1), Cl} || Cl <- [?COUNT, ?TEXTS, ?INTS, ?TIME, ?FAULT, ?ARG3]]),
+              R = case call(A, {enable, Bad, [{bufsize, 65536}, {aggsize, 65536}, {dynvarsize, 65536}], B}) of
+                      {ok, _, _} -> {ok, _} = call(A, go), agent_work:leaf(1), ran;
+                      {error, _, _, _} -> refused
+                  end,
+              ok = call(A, close),
+              R
+          end).
+
+churn(Stop, K) ->
+    case counters:get(Stop, 1) of
+        1 -> ok;
+        0 ->
+            P = spawn(agent_work, server, []),
+            P ! {self(), K},
+            receive {P, K} -> ok end,
+            Q = spawn(fun() -> agent_work:calls(K * 10), agent_work:catcher(1), erlang:garbage_collect(), agent_work:body(50) end),
+            M = erlang:monitor(process, Q),
+            exit(P, kill),
+            K rem 2 =:= 0 andalso exit(Q, kill),
+            _ = binary_to_term(term_to_binary(lists:seq(1, 300))),
+            receive {'DOWN', M, process, Q, _} -> ok end,
+            churn(Stop, K)
+    end.
