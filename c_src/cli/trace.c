@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -53,6 +54,22 @@ static void catch_signals(void)
         if (sigaction(which[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(which[i], &sa, NULL);
     }
+}
+
+/* An error in dtrace's own words, without tag or place. Returns the exit code. */
+__attribute__((format(printf, 2, 3))) static int fatal(struct run *r, const char *fmt, ...)
+{
+    struct buf b = BUF_INIT;
+    va_list ap;
+    va_start(ap, fmt);
+    buf_vprintf(&b, fmt, ap);
+    va_end(ap);
+    if (r->a->json)
+        diag_error(&r->d, ET_EINVAL, NULL, "", NULL, "%s", buf_str(&b));
+    else
+        screen_message(&r->screen, "%s", buf_str(&b));
+    buf_free(&b);
+    return EXIT_ERROR;
 }
 
 /* -- programs
@@ -121,9 +138,7 @@ static int compile_programs(struct run *r)
             argv[0] = arena_strdup(r->arena, p->text);
             src.text = cli_read_file(r->arena, path, &src.len);
             if (src.text == NULL) {
-                diag_error(&r->d, ET_EIO, NULL, "", NULL, "failed to open %s: %s", p->text,
-                           strerror(errno));
-                return EXIT_ERROR;
+                return fatal(r, "failed to open %s: %s", p->text, strerror(errno));
             }
         } else {
             src.len = strlen(p->text);
@@ -317,20 +332,16 @@ static int run(struct run *r)
 {
     struct args *a = r->a;
     const char *reason;
-    if (a->nprograms == 0 && !a->list) {
-        screen_message(&r->screen, "no probes specified");
-        return EXIT_ERROR;
-    }
+    if (a->nprograms == 0 && !a->list)
+        return fatal(r, "no probes specified");
     if (a->list)
         options_set(&a->opt, "zdefs", NULL, OPTION_FROM_COMMAND, &reason);
     if (target_spawn(&r->target, a, r->arena, &r->d) != 0)
         return EXIT_ERROR;
     struct session_config config = {&a->opt, &r->d, r->screen.sink, a->json, r->target.first};
     r->s = session_new(&config);
-    if (r->s == NULL) {
-        screen_message(&r->screen, "out of memory");
-        return EXIT_ERROR;
-    }
+    if (r->s == NULL)
+        return fatal(r, "out of memory");
     int code = a->nprograms > 0 ? compile_programs(r) : EXIT_OK;
     if (code != EXIT_OK)
         return code;
@@ -344,6 +355,8 @@ static int run(struct run *r)
         return EXIT_ERROR;
     if (a->no_run)
         return EXIT_OK;
+    if (session_probes(r->s) == 0 && !option_on(&a->opt, OPTION_zdefs))
+        return fatal(r, "no probes matched");
     if (!option_on(&a->opt, OPTION_quiet) && !a->json)
         tell_matched(r);
     return trace(r);

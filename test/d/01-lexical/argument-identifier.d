@@ -1,0 +1,8 @@
+#pragma D option quiet
+
+BEGIN
+{
+	apples = 7;
+	printf("%d\n", $1);
+	exit(0);
+}

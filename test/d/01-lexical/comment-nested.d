@@ -1,0 +1,5 @@
+BEGIN
+{
+	/* one /* two */
+	trace(1);
+}

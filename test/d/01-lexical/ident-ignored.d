@@ -1,0 +1,10 @@
+#ident "@(#)x"
+#pragma ident "y"
+#
+#pragma D option quiet
+
+BEGIN
+{
+	printf("ok\n");
+	exit(0);
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	while = 1;
+}

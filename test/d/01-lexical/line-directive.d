@@ -1,0 +1,5 @@
+#line 100
+BEGIN
+{
+	trace(nosuch);
+}

@@ -1,0 +1,8 @@
+#pragma D option quiet
+
+BEGIN
+{
+	printf("%d %d\n", $pid == pid, $ppid > 0);
+	printf("%d %d %s\n", $target, $uid >= 0, $$target);
+	exit(0);
+}

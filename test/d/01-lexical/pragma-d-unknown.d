@@ -1,0 +1,5 @@
+#pragma D nonsense
+BEGIN
+{
+	exit(0);
+}

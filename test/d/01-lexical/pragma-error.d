@@ -1,0 +1,5 @@
+#pragma D error stop here
+BEGIN
+{
+	exit(0);
+}

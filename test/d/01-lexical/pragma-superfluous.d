@@ -1,0 +1,5 @@
+#pragma D option quiet /* x */
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,8 @@
+BEGIN
+{
+	trace(x);
+}
+BEGIN
+{
+	x = 1;
+}

@@ -1,0 +1,12 @@
+BEGIN
+{}
+
+BEGIN
+{
+	x = 1;
+}
+
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,7 @@
+#pragma D option quiet
+
+BEGIN
+{
+	;;printf("a");;printf("b\n");;
+	exit(0);
+}

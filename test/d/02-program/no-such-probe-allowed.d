@@ -1,0 +1,11 @@
+#pragma D option quiet
+
+dtrace:::NOPE
+{
+	x = 1;
+}
+BEGIN
+{
+	printf("ok\n");
+	exit(0);
+}

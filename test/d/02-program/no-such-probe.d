@@ -1,0 +1,9 @@
+BEGIN
+{
+	exit(0);
+}
+
+dtrace:::NOPE
+{
+	x = 1;
+}

@@ -1,0 +1,5 @@
+BEGIN
+/"text"/
+{
+	exit(0);
+}

@@ -1,0 +1,5 @@
+this int a[int];
+BEGIN
+{
+	exit(0);
+}

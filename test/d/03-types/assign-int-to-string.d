@@ -1,0 +1,5 @@
+string x;
+BEGIN
+{
+	x = 5;
+}

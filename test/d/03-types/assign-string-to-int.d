@@ -1,0 +1,5 @@
+int x;
+BEGIN
+{
+	x = "text";
+}

@@ -1,0 +1,5 @@
+char int x;
+BEGIN
+{
+	exit(0);
+}

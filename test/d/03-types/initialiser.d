@@ -1,0 +1,5 @@
+int x = 0;
+BEGIN
+{
+	exit(0);
+}

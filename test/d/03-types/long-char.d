@@ -1,0 +1,5 @@
+long char x;
+BEGIN
+{
+	exit(0);
+}

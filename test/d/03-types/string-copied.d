@@ -1,0 +1,10 @@
+#pragma D option quiet
+
+BEGIN
+{
+	a = "one";
+	b = a;
+	a = "two";
+	printf("%s %s\n", a, b);
+	exit(0);
+}

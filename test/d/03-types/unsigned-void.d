@@ -1,0 +1,5 @@
+unsigned void x;
+BEGIN
+{
+	exit(0);
+}

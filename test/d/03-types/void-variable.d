@@ -1,0 +1,5 @@
+void x;
+BEGIN
+{
+	exit(0);
+}

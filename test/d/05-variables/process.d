@@ -1,0 +1,7 @@
+#pragma D option quiet
+
+BEGIN
+{
+	printf("%d %d %d %d\n", pid == $pid, tid > 0, cpu >= 0, vtimestamp >= 0);
+	exit(0);
+}

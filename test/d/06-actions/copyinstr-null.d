@@ -1,0 +1,8 @@
+BEGIN
+{
+	trace(copyinstr(0));
+}
+BEGIN
+{
+	exit(0);
+}

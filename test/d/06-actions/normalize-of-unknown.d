@@ -1,0 +1,4 @@
+BEGIN
+{
+	normalize(@never, 1);
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	x = "a";
+	printf(x);
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	trace(strjoin("a", "b", "c"));
+}

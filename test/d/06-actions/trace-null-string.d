@@ -1,0 +1,6 @@
+BEGIN
+{
+	trace(self->s == NULL);
+	self->s = "x";
+	self->s = 0;
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	x = 0;
+	@ = lquantize(1, x, 10);
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	@ = lquantize(1, 0, 10, 1);
+	@ = lquantize(1, 0, 10, 2);
+}

@@ -1,0 +1,10 @@
+#pragma D option quiet
+
+BEGIN
+{
+	@a = count();
+	@b = count();
+	@b = count();
+	printa(@a);
+	exit(0);
+}

@@ -1,0 +1,8 @@
+#pragma D option quiet
+
+BEGIN
+{
+	@ = quantize(5);
+	clear(@);
+	exit(0);
+}

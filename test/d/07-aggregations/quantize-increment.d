@@ -1,0 +1,9 @@
+#pragma D option quiet
+
+BEGIN
+{
+	@ = quantize(1, 3);
+	@ = quantize(2, 1);
+	@ = quantize(1, -1);
+	exit(0);
+}

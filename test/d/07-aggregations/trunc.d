@@ -1,0 +1,8 @@
+#pragma D option quiet
+
+BEGIN
+{
+	@["a"] = count();
+	trunc(@);
+	exit(0);
+}

@@ -1,0 +1,10 @@
+BEGIN
+{
+	@ = count();
+	trunc(@);
+	clear(@);
+}
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,16 @@
+BEGIN
+{
+	printf("one");
+}
+BEGIN
+{
+	printf("two\n");
+}
+BEGIN
+{
+	exit(0);
+}
+END
+{
+	trace(7);
+}

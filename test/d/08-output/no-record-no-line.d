@@ -1,0 +1,9 @@
+BEGIN
+{
+	x = 1;
+	@ = count();
+}
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	printf("only this\n");
+	exit(0);
+}

@@ -1,0 +1,8 @@
+#pragma D option quiet
+
+BEGIN
+{}
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,5 @@
+#pragma D option quiet=perhaps
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,5 @@
+#pragma D option zdefs=1
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,5 @@
+#pragma D option cpppath=/bin/cpp
+BEGIN
+{
+	exit(0);
+}

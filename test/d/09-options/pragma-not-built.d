@@ -1,0 +1,5 @@
+#pragma D option nspec=4
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,5 @@
+#pragma D option quiet=no
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,5 @@
+#pragma D option strsize=1
+BEGIN
+{
+	exit(0);
+}

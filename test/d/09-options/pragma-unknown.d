@@ -1,0 +1,5 @@
+#pragma D option nonsense
+BEGIN
+{
+	exit(0);
+}

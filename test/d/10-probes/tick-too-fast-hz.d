@@ -1,0 +1,4 @@
+profile:::tick-5001hz
+{
+	exit(0);
+}

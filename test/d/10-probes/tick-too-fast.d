@@ -1,0 +1,4 @@
+profile:::tick-100us
+{
+	exit(0);
+}

@@ -1,0 +1,4 @@
+profile:::tick-5fortnights
+{
+	exit(0);
+}

@@ -1,0 +1,4 @@
+profile:::tick-0
+{
+	exit(0);
+}

@@ -1,0 +1,8 @@
+BEGIN,END
+{
+	x = 1;
+}
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,9 @@
+BEGIN
+{
+	trace(one);
+}
+
+BEGIN
+{
+	trace(two);
+}

@@ -1,0 +1,5 @@
+dtrace:::ONE,
+dtrace:::TWO
+{
+	exit(0);
+}
