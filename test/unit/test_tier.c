@@ -1,0 +1,264 @@
+/* test_tier.c - the local tier from opening to closing, and trace data that nobody vouches for. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/err.h"
+#include "compile/compile.h"
+#include "tier/tier.h"
+
+enum { MOST = 64 };
+
+/* What a sink saw. */
+struct seen {
+    uint32_t epid[MOST];
+    int64_t value[MOST]; /* first part, an int64 */
+    unsigned records, faults, entries;
+    uint64_t sum; /* of first words of entries */
+    struct engine_counts counts;
+};
+
+static void on_record(void *arg, struct tier *t, uint32_t epid, uint64_t timestamp, uint32_t cpu,
+                      const uint8_t *parts, size_t len)
+{
+    struct seen *s = arg;
+    (void)t;
+    (void)cpu;
+    assert_true(timestamp > 0);
+    assert_true(s->records < MOST);
+    s->epid[s->records] = epid;
+    if (len >= 8)
+        memcpy(&s->value[s->records], parts, 8);
+    s->records++;
+}
+
+static void on_entry(void *arg, struct tier *t, uint32_t agg, uint32_t cpu, const uint8_t *key,
+                     size_t keylen, const uint64_t *words, size_t nwords)
+{
+    struct seen *s = arg;
+    (void)t;
+    (void)agg;
+    (void)cpu;
+    (void)key;
+    (void)keylen;
+    assert_true(nwords > 0);
+    s->entries++;
+    s->sum += words[0];
+}
+
+static void on_fault(void *arg, struct tier *t, uint32_t epid, uint32_t action, uint32_t offset,
+                     uint32_t fault, uint64_t value, uint32_t cpu)
+{
+    struct seen *s = arg;
+    (void)t;
+    (void)epid;
+    (void)action;
+    (void)offset;
+    (void)value;
+    (void)cpu;
+    assert_int_equal(fault, ENGINE_FAULT_DIVZERO);
+    s->faults++;
+}
+
+static void on_counts(void *arg, struct tier *t, const struct engine_counts *c)
+{
+    (void)t;
+    ((struct seen *)arg)->counts = *c;
+}
+
+struct binder {
+    struct tier_binding b[MOST];
+    size_t n;
+    uint32_t clause;
+};
+
+static int bind(void *arg, const struct tier_probe *p)
+{
+    struct binder *b = arg;
+    b->b[b->n] = (struct tier_binding){(uint32_t)b->n + 1, b->clause, p->id};
+    b->n++;
+    return 0;
+}
+
+/* Runs a program in the local tier until it exits. */
+static void run(const char *text, struct seen *s)
+{
+    struct compile_options copt = {.strsize = 256};
+    struct tier_options topt = {.bufsize = 1 << 16, .aggsize = 1 << 16, .dynvarsize = 1 << 16};
+    struct compile_source src = {
+        .kind = COMPILE_NAME, .name = "-n", .text = text, .len = strlen(text)};
+    const struct tier_sink sink = {s, on_record, on_entry, on_fault, on_counts};
+    struct dif_image img;
+    struct binder b = {.n = 0};
+    struct buf bytes = BUF_INIT;
+    struct diags d;
+    struct tier *t;
+    diags_init(&d);
+    dif_image_init(&img);
+    struct compile *c = compile_new(&copt, &d);
+    assert_int_equal(compile_add(c, &src), 0);
+    assert_int_equal(compile_image(c, &img), 0);
+    assert_int_equal(dif_encode(&img, &bytes), 0);
+    assert_int_equal(tier_local_open(&t, &d), 0);
+    for (uint32_t i = 0; i < img.nclauses; i++) {
+        const struct dif_clause *cl = &img.clauses[i];
+        struct probe_spec spec = {dif_str(&img, cl->prov), dif_str(&img, cl->mod),
+                                  dif_str(&img, cl->func), dif_str(&img, cl->name), cl->id};
+        b.clause = i;
+        assert_int_equal(t->ops->match(t, &spec, bind, &b, &d), 0);
+    }
+    assert_int_equal(t->ops->enable(t, &img, bytes.data, bytes.len, b.b, b.n, &topt, &d), 0);
+    assert_int_equal(t->ops->go(t, &d), 0);
+    int state;
+    while ((state = t->ops->work(t, 100, false, &sink, &d)) == TIER_RUNNING)
+        ;
+    assert_int_equal(state, TIER_EXITING);
+    assert_int_equal(t->ops->stop(t, &d), 0);
+    while ((state = t->ops->work(t, 100, true, &sink, &d)) != TIER_DRAINED)
+        assert_true(state >= 0);
+    assert_int_equal(t->ops->work(t, 0, true, &sink, &d), TIER_DRAINED);
+    t->ops->close(t);
+    compile_free(c);
+    dif_image_free(&img);
+    buf_free(&bytes);
+    diags_free(&d);
+}
+
+static void begin_ticks_end_in_order(void **state)
+{
+    (void)state;
+    struct seen s = {.records = 0};
+    run("BEGIN { trace((int64_t)1); } tick-1ms { n++; trace((int64_t)(10 + n)); } tick-1ms / n == "
+        "3 / { exit(0); } "
+        "END { trace((int64_t)99); }",
+        &s);
+    /* BEGIN, three ticks, the exit record, END */
+    assert_int_equal(s.records, 6);
+    assert_int_equal(s.value[0], 1);
+    assert_int_equal(s.value[1], 11);
+    assert_int_equal(s.value[2], 12);
+    assert_int_equal(s.value[3], 13);
+    assert_int_equal(s.value[5], 99);
+    assert_int_equal(s.counts.recorded, 6);
+}
+
+static void aggregations_and_faults_are_reported(void **state)
+{
+    (void)state;
+    struct seen s = {.records = 0};
+    run("BEGIN { @a[1] = count(); @a[2] = count(); @a[1] = count(); } BEGIN { z = 0; trace(1 / z); "
+        "} "
+        "ERROR { trace(arg4); } BEGIN { exit(0); }",
+        &s);
+    assert_int_equal(s.sum, 3);
+    assert_int_equal(s.entries, 2);
+    assert_int_equal(s.faults, 1);
+    assert_int_equal(s.records, 2); /* ERROR's, and exit's */
+    assert_int_equal(s.value[0], ENGINE_FAULT_DIVZERO);
+}
+
+static void probes_of_the_local_tier(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *prov, *name;
+        size_t n;
+    } row[] = {
+        {"", "BEGIN", 1},     {"dtrace", "", 3},
+        {"", "E*", 2},        {"profile", "tick-1sec", 1},
+        {"", "tick-1sec", 1}, {"dtrace", "tick-1sec", 0},
+        {"", "tick-0", 0},    {"", "entry", 0},
+    };
+    struct diags d;
+    struct tier *t;
+    diags_init(&d);
+    assert_int_equal(tier_local_open(&t, &d), 0);
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct binder b = {.n = 0};
+        struct probe_spec spec = {row[i].prov, "", "", row[i].name, 0};
+        assert_int_equal(t->ops->match(t, &spec, bind, &b, &d), 0);
+        assert_int_equal(b.n, row[i].n);
+    }
+    struct binder b = {.n = 0};
+    struct probe_spec by_id = {"", "", "", "", 2};
+    assert_int_equal(t->ops->match(t, &by_id, bind, &b, &d), 0);
+    assert_int_equal(b.n, 1);
+    assert_int_equal(b.b[0].probe, 2);
+    assert_string_equal(t->ops->suggest(t, &(struct probe_spec){"", "", "", "BEGN", 0}),
+                        "did you mean 'BEGIN'?");
+    t->ops->close(t);
+    diags_free(&d);
+}
+
+/* Blocks that were cut, or had a bit flipped, are refused or reported: nothing is read past their
+ * end. */
+static void damaged_blocks(void **state)
+{
+    (void)state;
+    struct dif_image img;
+    struct dif_agg agg = {.func = DIF_AGG_COUNT};
+    struct buf b = BUF_INIT;
+    struct seen s = {.records = 0};
+    const struct tier_sink sink = {&s, on_record, on_entry, NULL, on_counts};
+    struct diags d;
+    diags_init(&d);
+    dif_image_init(&img);
+    img.aggs = &agg;
+    img.naggs = 1;
+    buf_u8(&b, ENGINE_AGGS); /* one entry without key, then one record with one part */
+    buf_u8(&b, 0);
+    buf_u16(&b, 0);
+    buf_u32(&b, 24);
+    buf_u32(&b, 24);
+    buf_u32(&b, 0);
+    buf_u32(&b, 0);
+    buf_u32(&b, 0);
+    buf_u64(&b, 7);
+    buf_u8(&b, ENGINE_PRINCIPAL);
+    buf_u8(&b, 0);
+    buf_u16(&b, 0);
+    buf_u32(&b, 32);
+    buf_u32(&b, 32);
+    buf_u32(&b, 1);
+    buf_u64(&b, 1);
+    buf_u32(&b, 0);
+    buf_u32(&b, 8);
+    buf_u64(&b, 5);
+    assert_int_equal(tier_report(NULL, &img, b.data, b.len, &sink, &d), 0);
+    assert_int_equal(s.sum, 7);
+    assert_int_equal(s.value[0], 5);
+    const struct tier_sink quiet = {NULL, NULL, NULL, NULL, NULL};
+    for (size_t n = 0; n < b.len; n++) {
+        char *copy = malloc(n + 1);
+        memcpy(copy, b.data, n);
+        bool whole = n == 0 || n == 32; /* nothing, or exactly the first block */
+        assert_int_equal(tier_report(NULL, &img, copy, n, &quiet, &d), whole ? 0 : ET_EIMAGE);
+        free(copy);
+    }
+    for (size_t bit = 0; bit < b.len * 8; bit++) {
+        char *copy = malloc(b.len);
+        memcpy(copy, b.data, b.len);
+        copy[bit / 8] = (char)(copy[bit / 8] ^ 1 << bit % 8);
+        int err = tier_report(NULL, &img, copy, b.len, &quiet, &d);
+        assert_true(err == 0 || err == ET_EIMAGE);
+        free(copy);
+    }
+    buf_free(&b);
+    diags_free(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(begin_ticks_end_in_order),
+        cmocka_unit_test(aggregations_and_faults_are_reported),
+        cmocka_unit_test(probes_of_the_local_tier),
+        cmocka_unit_test(damaged_blocks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
