@@ -483,35 +483,49 @@ void beam_list_free(struct beam_list *l)
 /* -- cookies
  * ----------------------------------------------------------------------------------------- */
 
-/* Reads the first line of a file. 0 or an errno; EINVAL: it holds no usable cookie. */
-static int cookie_read(const char *path, char out[COOKIE_MAX])
+/* Reads the first line of a file. 0 or an errno; EINVAL: it holds no usable cookie; ESTALE: it is
+ * not the owner's. */
+static int cookie_read(const char *path, const uid_t *owner, char out[COOKIE_MAX])
 {
+    struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t n;
     if (fd < 0)
         return errno;
     n = read(fd, out, COOKIE_MAX - 1);
-    int e = n < 0 ? errno : 0;
+    int e = n < 0 ? errno : fstat(fd, &st) < 0 ? errno : 0;
     close(fd);
     if (e)
         return e;
+    if (owner && *owner != 0 && st.st_uid != *owner) {
+        explicit_bzero(out, COOKIE_MAX);
+        return ESTALE;
+    }
     out[n] = '\0';
     out[strcspn(out, "\r\n")] = '\0';
     return out[0] ? 0 : EINVAL;
 }
 
+static const char *cookie_error(int e)
+{
+    return e == EINVAL   ? "it is empty"
+           : e == ESTALE ? "it belongs to somebody else than the process"
+                         : strerror(e);
+}
+
 /* One of the owner's files. A BEAM in a chroot sees other files than we do: its root is tried
- * first. */
+ * first. The file must be the owner's: a process chooses its HOME itself, and must not get to see a
+ * proof of a cookie that it may not read. */
 static int cookie_of_owner(const struct beam *b, const char *path, char out[COOKIE_MAX])
 {
     char in_root[1400];
     if (!b)
-        return cookie_read(path, out);
+        return cookie_read(path, NULL, out);
     snprintf(in_root, sizeof in_root, "/proc/%d/root%.1300s", (int)b->pid, path);
-    int e = cookie_read(in_root, out);
+    int e = cookie_read(in_root, &b->uid, out);
     if (e == EACCES || e == EPERM) { /* /proc is closed to us; the file itself may not be */
-        int e2 = cookie_read(path, out);
-        if (e2 == 0 || e2 == EACCES)
+        int e2 = cookie_read(path, &b->uid, out);
+        if (e2 != ENOENT)
             return e2;
     }
     return e;
@@ -535,12 +549,11 @@ bool cookie_find(const struct beam *b, const char *cookie, const char *file, cha
         return true;
     }
     if (file) {
-        int e = cookie_read(file, out);
+        int e = cookie_read(file, NULL, out);
         snprintf(s->from, sizeof s->from, "%s", file);
         s->denied = e == EACCES;
         if (e)
-            snprintf(s->why, sizeof s->why, "cookie file %.200s: %s", file,
-                     e == EINVAL ? "it is empty" : strerror(e));
+            snprintf(s->why, sizeof s->why, "cookie file %.200s: %s", file, cookie_error(e));
         return e == 0;
     }
     if (b && b->cookie[0]) {
@@ -566,10 +579,9 @@ bool cookie_find(const struct beam *b, const char *cookie, const char *file, cha
             s->why[0] = '\0';
             return true;
         }
-        if (i == 0 || e == EACCES) {
+        if (i == 0 || e != ENOENT) {
             s->denied = e == EACCES || e == EPERM;
-            snprintf(s->why, sizeof s->why, "%.240s: %s", path[i],
-                     e == EINVAL ? "it is empty" : strerror(e));
+            snprintf(s->why, sizeof s->why, "%.240s: %s", path[i], cookie_error(e));
         }
         if (s->denied)
             break;

@@ -44,10 +44,13 @@ struct node_options {
     int lease_ms;   /* the node ends the trace when it has not heard from us for so long; 0: 1500 */
 };
 
-/* Connects, checks the release, places the agent. Errors are diagnostics with these tags:
- * NODE_NONE, NODE_MANY (hint lists them), NODE_DOWN, NODE_HOST, NODE_COOKIE, NODE_NOTDIST,
- * NODE_PERM, OTP_OLD, OTP_ARCH, AGENT_NIF, AGENT_BUSY, AGENT_VERSION. Both name and pid unset: the
- * only BEAM of this host. */
+/* Connects, checks the release, places the agent. Both name and pid unset: the only BEAM of this
+ * host. Errors are diagnostics with these tags: NODE_NONE, NODE_MANY (its hint lists them),
+ * NODE_NOTDIST      which node? NODE_HOST, NODE_DOWN, NODE_TIMEOUT, NODE_COOKIE, NODE_PERM    the
+ * way there OTP_OLD, OTP_ARCH                                             not a node for us
+ *   AGENT_FILES, AGENT_LOAD, AGENT_NIF, AGENT_VERSION, AGENT_BUSY the agent cannot be placed
+ *   NODE_LOST, NODE_LEASE                                         it was a node of ours, and is no
+ * more; with TIER_LOST and those that the agent itself gives. */
 int tier_vm_open(const struct node_options *opt, struct tier **out, struct diags *d);
 /* OS pid of the node's VM (for $target); 0 when unknown. */
 pid_t tier_vm_pid(struct tier *t);

@@ -187,37 +187,73 @@ static int pick_pid(struct reach *r, pid_t pid, struct diags *d)
         }
     char path[64];
     snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    if (access("/proc/self", F_OK) != 0)
+        return diag_error(d, ET_ENODE, NULL, "NODE_NONE", "name the node with --node",
+                          "process %d cannot be looked at: /proc is not mounted", (int)pid);
     return diag_error(
         d, ET_ENODE, NULL, "NODE_NONE", "`erltrace nodes` lists the Erlang VMs of this host",
         access(path, F_OK) == 0 ? "process %d is not an Erlang VM" : "there is no process %d",
         (int)pid);
 }
 
+static int pick_name(struct reach *r, const char *name, struct diags *d);
+
+/* No BEAM is to be seen: it may be that /proc is not mounted, or hides other users' processes. The
+ * names that epmd has are as good when there is only one. */
+static int pick_registered(struct reach *r, struct diags *d)
+{
+    struct epmd_list names = {0};
+    struct node_addr here;
+    struct buf hint = BUF_INIT;
+    const char *only = NULL;
+    size_t n = 0;
+    int e = 0;
+    if (node_resolve("127.0.0.1", &here) == 0 &&
+        epmd_names(&here, epmd_port(), EPMD_MS, &names) == 0)
+        for (size_t i = 0; i < names.n; i++) {
+            buf_printf(&hint, n ? ", %s" : "choose with --node: %s", names.name[i].alive);
+            only = names.name[i].alive;
+            n++;
+        }
+    if (n == 1)
+        e = pick_name(r, only, d);
+    else if (n == 0)
+        e = diag_error(
+            d, ET_ENODE, NULL, "NODE_NONE",
+            "start one with a name (erl -sname shop), or name one elsewhere: --node NAME@HOST",
+            "no Erlang node runs on this host");
+    else
+        e = diag_error(d, ET_ENODE, NULL, "NODE_MANY", buf_str(&hint),
+                       "%zu Erlang nodes run on this host", n);
+    buf_free(&hint);
+    epmd_list_free(&names);
+    return e;
+}
+
 static int pick_only(struct reach *r, struct diags *d)
 {
     size_t n = 0;
     for (size_t i = 0; i < r->beams.n; i++)
-        if (r->beams.beam[i].alive[0] || r->beams.beam[i].port) {
+        if ((r->beams.beam[i].alive[0] || r->beams.beam[i].port) && !r->beams.beam[i].other_net) {
             r->beam = &r->beams.beam[i];
             n++;
         }
     if (n == 1)
         return 0;
+    if (r->beams.n == 0)
+        return pick_registered(r, d);
     if (n == 0 && r->beams.n == 1) {
         r->beam = &r->beams.beam[0]; /* it will be told what it lacks */
         return 0;
     }
-    if (n == 0 && r->beams.n == 0)
-        return diag_error(
-            d, ET_ENODE, NULL, "NODE_NONE",
-            "start one with a name (erl -sname shop), or name one elsewhere: --node NAME@HOST",
-            "no Erlang node runs on this host");
     struct buf names = BUF_INIT;
     buf_adds(&names, "choose with --node or -p: ");
     list_beams(&r->beams, &names);
     int e =
-        n == 0 ? diag_error(d, ET_ENODE, NULL, "NODE_NOTDIST", "start one with -sname NAME",
-                            "%zu Erlang VMs run on this host, none of them distributed", r->beams.n)
+        n == 0 ? diag_error(
+                     d, ET_ENODE, NULL, "NODE_NOTDIST", "start one with -sname NAME",
+                     "%zu Erlang VMs run on this host, none of them can be reached by distribution",
+                     r->beams.n)
                : diag_error(d, ET_ENODE, NULL, "NODE_MANY", buf_str(&names),
                             "%zu Erlang nodes run on this host", n);
     buf_free(&names);
@@ -268,8 +304,7 @@ static void list_names(const struct epmd_list *l, const char *alive, struct buf 
     const char *cand[256], *near;
     size_t n = 0;
     for (size_t i = 0; i < l->n && n < 256; i++)
-        if (strncmp(l->name[i].alive, "erltrace_", 9) != 0)
-            cand[n++] = l->name[i].alive;
+        cand[n++] = l->name[i].alive;
     near = diag_nearest(alive, cand, n);
     if (n == 0) {
         buf_adds(out, "nothing is registered there: is the node running, and was it started with "
@@ -290,13 +325,22 @@ static void list_names(const struct epmd_list *l, const char *alive, struct buf 
         buf_adds(out, ", ...");
 }
 
+/* A host need not know its own name's address; the loopback serves as well. */
+static bool is_here(const char *host)
+{
+    char here[256], full[256];
+    node_hostname(here, sizeof here, false);
+    node_hostname(full, sizeof full, true);
+    return strcmp(host, here) == 0 || strcmp(host, full) == 0;
+}
+
 /* Host and port of a node that is not a process of this host that we know. */
 static int find_remote(struct reach *r, struct diags *d)
 {
     struct epmd_list names = {0};
     struct buf hint = BUF_INIT;
     char alive[256];
-    int e = node_resolve(r->host, &r->addr);
+    int e = node_resolve(is_here(r->host) ? "127.0.0.1" : r->host, &r->addr);
     snprintf(alive, sizeof alive, "%.*s", (int)strcspn(r->node, "@"), r->node);
     if (e)
         return diag_error(d, ET_ENODE, NULL, "NODE_HOST",
@@ -382,8 +426,9 @@ int reach_connect(struct reach *r, int timeout_ms, struct dist **out, struct dia
     struct dist_fail why;
     struct reach_problem p;
     int e = dist_open(out, &to, &why);
-    if (e == ET_ENODE && why.step == DIST_TCP && why.err == ECONNREFUSED && r->beam &&
-        strchr(r->beam->name, '@') && node_resolve(strchr(r->beam->name, '@') + 1, &to.addr) == 0)
+    const char *at = r->beam ? strchr(r->beam->name, '@') : NULL, *host = at ? at + 1 : r->host;
+    if (e == ET_ENODE && why.step == DIST_TCP && why.err == ECONNREFUSED && host[0] &&
+        node_resolve(host, &to.addr) == 0)
         e = dist_open(out, &to, &why); /* it listens on one address only */
     if (e == ET_ENODE) {
         reach_explain(&why, why.peer[0] ? why.peer : r->node, r->port, r->source.from, &p);

@@ -396,47 +396,57 @@ static void read_counts(struct vm *v, struct etf *r, const struct tier_sink *sin
         sink->counts(sink->arg, &v->tier, &c);
 }
 
-/* An answer to a read: {ok, State, Counts, [binary()], More, Warnings}, *r behind `ok`. */
+/* The blocks of an answer. */
+static int read_blocks(struct vm *v, struct etf *r, unsigned kind, const struct tier_sink *sink,
+                       struct diags *d)
+{
+    uint32_t n = etf_list(r);
+    int e = 0;
+    for (uint32_t i = 0; i < n && e == 0 && !r->bad; i++) {
+        size_t len;
+        const void *p = etf_binary(r, &len);
+        if (!p || len == 0)
+            continue;
+        *(kind == PRINCIPAL ? &v->nrecords : &v->naggs) += len;
+        if (kind == PRINCIPAL && v->opt.aggs_with_records)
+            buf_add(&v->held, p, len);
+        else
+            e = sink_blocks(v, p, len, sink, d);
+    }
+    if (v->held.oom)
+        return diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
+    return e;
+}
+
+/* An answer to a read: {ok, State, Counts, [binary()], More, Warnings}, *r behind `ok`. When there
+ * is more, it is asked for before the blocks are looked at: the node drains while we report. */
 static int read_answer(struct vm *v, struct etf *r, uint32_t arity, const struct tier_sink *sink,
                        struct diags *d)
 {
     char word[ETF_ATOM_MAX];
-    int e = 0;
     if (arity != 5)
         return agent_malformed(&v->agent, "read", d);
     etf_atom(r, word);
     v->exiting |= strcmp(word, "exiting") == 0;
     v->drained |= strcmp(word, "drained") == 0;
     read_counts(v, r, sink);
-    uint32_t n = etf_list(r);
-    for (uint32_t i = 0; i < n && e == 0 && !r->bad; i++) {
-        size_t len;
-        const void *p = etf_binary(r, &len);
-        if (!p || len == 0)
-            continue;
-        *(v->asking == PRINCIPAL ? &v->nrecords : &v->naggs) += len;
-        if (v->asking == PRINCIPAL && v->opt.aggs_with_records)
-            buf_add(&v->held, p, len);
-        else
-            e = sink_blocks(v, p, len, sink, d);
-    }
-    if (n)
-        etf_list_end(r);
+    struct etf blocks = *r;
+    etf_skip(r);
     bool more = etf_atom_is(r, "true");
     agent_warnings(r, d);
-    if (v->held.oom)
-        return diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
     if (r->bad)
         return agent_malformed(&v->agent, "read", d);
-    if (e)
-        return e;
     v->asked = 0;
-    if (more)
-        return ask(v, 0, d);
-    v->todo &= ~v->asking;
-    if (v->asking == PRINCIPAL && v->nrecords > 0 && v->opt.aggs_with_records)
+    unsigned kind = v->asking;
+    int e = more ? ask(v, 0, d) : 0;
+    if (e == 0)
+        e = read_blocks(v, &blocks, kind, sink, d);
+    if (e || more)
+        return e;
+    v->todo &= ~kind;
+    if (kind == PRINCIPAL && v->nrecords > 0 && v->opt.aggs_with_records)
         v->todo |= AGGS;
-    return 0;
+    return blocks.bad ? agent_malformed(&v->agent, "read", d) : 0;
 }
 
 /* A rate of the options in ms, or the default. */
@@ -625,6 +635,11 @@ static int vm_stop(struct tier *t, struct diags *d)
     ei_x_buff x;
     if (v->stop_id || v->lost)
         return 0;
+    if (!v->running) { /* nothing has fired */
+        v->stop_id = -1;
+        v->stopped = v->resting = v->drained = true;
+        return 0;
+    }
     v->running = false;
     agent_begin(&v->agent, &x, &v->stop_id);
     ei_x_encode_atom(&x, "stop");
