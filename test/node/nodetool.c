@@ -77,8 +77,10 @@ static int spawn(int wait_ms, const char *command)
     fflush(stdout);
     while (getchar() != EOF) /* the test says when it has seen enough */
         ;
-    kill(-pid, SIGTERM);
-    waitpid(pid, NULL, 0);
+    /* A node that is still booting forgets the SIGTERM. */
+    do
+        kill(-pid, SIGTERM);
+    while (waitpid(pid, NULL, WNOHANG) == 0 && poll(NULL, 0, 50) == 0);
     return 0;
 }
 
