@@ -31,8 +31,7 @@ struct run {
     struct target target;
 };
 
-/* -- signals
- * ------------------------------------------------------------------------------------------- */
+/* -- signals ----------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t signals; /* how often we were asked to end */
 static volatile sig_atomic_t newline; /* SIGINT has left ^C on the terminal */
@@ -72,8 +71,7 @@ __attribute__((format(printf, 2, 3))) static int fatal(struct run *r, const char
     return EXIT_ERROR;
 }
 
-/* -- programs
- * ------------------------------------------------------------------------------------------ */
+/* -- programs ---------------------------------------------------------------------------------- */
 
 /* How a program is called in diagnostics: the script's file, or its letter, numbered from the
  * second on. */
@@ -158,8 +156,7 @@ static int compile_programs(struct run *r)
     return EXIT_OK;
 }
 
-/* -- listing
- * ------------------------------------------------------------------------------------------- */
+/* -- listing ----------------------------------------------------------------------------------- */
 
 static void list_probe(void *arg, const struct tier *t, const struct tier_probe *p)
 {
@@ -200,8 +197,7 @@ static int list_probes(struct run *r)
     return session_list(r->s, list_probe, list_missed, r) == 0 ? EXIT_OK : EXIT_ERROR;
 }
 
-/* -- tracing
- * ------------------------------------------------------------------------------------------- */
+/* -- tracing ----------------------------------------------------------------------------------- */
 
 static uint64_t now_ns(void)
 {
@@ -325,8 +321,7 @@ static int trace(struct run *r)
     return lost > 0 && !target_gone(&r->target, 0) ? EXIT_ERROR : EXIT_OK;
 }
 
-/* -- the run
- * ------------------------------------------------------------------------------------------- */
+/* -- the run ----------------------------------------------------------------------------------- */
 
 static int run(struct run *r)
 {

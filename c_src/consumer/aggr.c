@@ -13,8 +13,7 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-/* -- the table
- * ----------------------------------------------------------------------------------------- */
+/* -- the table --------------------------------------------------------------------------------- */
 
 int aggr_table_init(struct aggr_table *t, const struct dif_image *img)
 {
@@ -137,8 +136,7 @@ void aggr_clear(struct aggr *a)
         start_value(a, a->entry[i]->words);
 }
 
-/* -- values
- * -------------------------------------------------------------------------------------------- */
+/* -- values ------------------------------------------------------------------------------------ */
 
 static uint64_t isqrt(u128 v)
 {
@@ -195,8 +193,7 @@ int64_t aggr_number_printa(const struct aggr *a, const uint64_t *words)
     return aggr_number(a, words);
 }
 
-/* -- order
- * --------------------------------------------------------------------------------------------- */
+/* -- order ------------------------------------------------------------------------------------- */
 
 static int compare_words(const struct aggr *a, const uint64_t *x, const uint64_t *y)
 {

@@ -30,8 +30,7 @@ static void label_number(struct hist_row *r, int64_t v)
     snprintf(r->label, sizeof r->label, "%" PRId64, v);
 }
 
-/* -- quantize
- * ------------------------------------------------------------------------------------------ */
+/* -- quantize ---------------------------------------------------------------------------------- */
 
 static unsigned q_zero_row(const struct dif_agg *def)
 {
@@ -64,8 +63,7 @@ static bool q_zero(const struct dif_agg *def, unsigned b)
     return b == DIF_QUANTIZE_ZERO;
 }
 
-/* -- lquantize: params base, limit, step
- * --------------------------------------------------------------- */
+/* -- lquantize: params base, limit, step ------------------------------------------------------- */
 
 static unsigned l_levels(const struct dif_agg *def)
 {
@@ -111,8 +109,7 @@ static bool l_zero(const struct dif_agg *def, unsigned b)
     return b > 0 && def->param[0] + (int64_t)(b - 1) * def->param[2] == 0;
 }
 
-/* -- llquantize: params factor, low, high, steps
- * ------------------------------------------------------- */
+/* -- llquantize: params factor, low, high, steps ----------------------------------------------- */
 
 #define LLQ(def) (def)->param[0], (def)->param[1], (def)->param[2], (def)->param[3]
 
@@ -194,8 +191,7 @@ static bool ll_zero(const struct dif_agg *def, unsigned b)
     return b == ll_middle(def);
 }
 
-/* -- the three
- * ----------------------------------------------------------------------------------------- */
+/* -- the three --------------------------------------------------------------------------------- */
 
 static const struct kind *kind_of(uint8_t func)
 {

@@ -127,8 +127,7 @@ static void aggr_name(struct buf *out, const char *key, const struct aggr *a)
     buf_free(&s);
 }
 
-/* -- records
- * ------------------------------------------------------------------------------------------- */
+/* -- records ----------------------------------------------------------------------------------- */
 
 static void begin(struct report *r, const struct report_record *rec)
 {
@@ -227,8 +226,7 @@ static void end(struct report *r, const struct report_record *rec)
     flush(r);
 }
 
-/* -- the rest
- * ------------------------------------------------------------------------------------------ */
+/* -- the rest ---------------------------------------------------------------------------------- */
 
 static void fault(struct report *r, const struct report_fault *f)
 {

@@ -13,8 +13,7 @@
 
 enum { WIDTH_MAX = 65536, PF_LP64_WIDTH = 16, FIELD_MAX = 128 };
 
-/* -- fields
- * -------------------------------------------------------------------------------------------- */
+/* -- fields ------------------------------------------------------------------------------------ */
 
 /* A text in its field: precision cuts, width pads. */
 static void field(const struct pf_conv *c, const char *s, size_t len, struct buf *out)
@@ -98,8 +97,7 @@ static void put_time_t(const struct pf_conv *c, const struct value *v, struct bu
     put_time(c, v, "%a, %d %b %G %H:%M:%S %Z", out);
 }
 
-/* -- integers
- * ------------------------------------------------------------------------------------------ */
+/* -- integers ---------------------------------------------------------------------------------- */
 
 void pf_integer(const struct pf_conv *c, const struct value *v, struct buf *out)
 {
@@ -157,8 +155,7 @@ static const struct letter *letter_of(char c)
     return NULL;
 }
 
-/* -- parsing
- * ------------------------------------------------------------------------------------------- */
+/* -- parsing ----------------------------------------------------------------------------------- */
 
 static const char *parse_flags(const char *p, struct pf_conv *c)
 {
@@ -253,8 +250,7 @@ int pf_parse(struct arena *a, const char *format, struct pf *out)
     }
 }
 
-/* -- applying
- * ------------------------------------------------------------------------------------------ */
+/* -- applying ---------------------------------------------------------------------------------- */
 
 struct args {
     const struct value *v;

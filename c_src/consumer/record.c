@@ -19,8 +19,7 @@ struct event {
     uint64_t value;
 };
 
-/* -- from the tier
- * ------------------------------------------------------------------------------------- */
+/* -- from the tier ----------------------------------------------------------------------------- */
 
 static void malformed(struct session_reader *r, const char *what)
 {
@@ -120,8 +119,7 @@ void session_report_drops(struct session *s)
     }
 }
 
-/* -- to the reporter
- * ----------------------------------------------------------------------------------- */
+/* -- to the reporter --------------------------------------------------------------------------- */
 
 static void report_bad_factor(struct session *s, const struct report_record *rec, uint32_t number)
 {

@@ -6,8 +6,7 @@
 #include "consumer/field.h"
 #include "consumer/hist.h"
 
-/* -- faults (reference 10.4)
- * --------------------------------------------------------------------------- */
+/* -- faults (reference 10.4) ------------------------------------------------------------------- */
 
 enum show { SHOW_NOTHING, SHOW_HEX, SHOW_DECIMAL };
 static const struct fault {
@@ -57,8 +56,7 @@ void report_fault_value(const struct report_fault *f, struct buf *out)
         buf_printf(out, " (0x%" PRIx64 ")", f->value);
 }
 
-/* -- drops (reference 10.6)
- * ---------------------------------------------------------------------------- */
+/* -- drops (reference 10.6) -------------------------------------------------------------------- */
 
 static const struct {
     const char *name, *noun, *rest;
@@ -86,8 +84,7 @@ void report_drop_text(const struct report_drop *d, struct buf *out)
         buf_printf(out, " on %s", d->target);
 }
 
-/* -- printa (reference 7.6)
- * ---------------------------------------------------------------------------- */
+/* -- printa (reference 7.6) -------------------------------------------------------------------- */
 
 struct aggr_order report_order(const struct options *o)
 {

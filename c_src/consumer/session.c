@@ -15,8 +15,7 @@
 #include "base/err.h"
 #include "consumer/json.h"
 
-/* -- options
- * ------------------------------------------------------------------------------------------- */
+/* -- options ----------------------------------------------------------------------------------- */
 
 static void sync_options(struct session *s)
 {
@@ -37,8 +36,7 @@ static int set_option(void *arg, const char *name, const char *value, const char
     return rc;
 }
 
-/* -- compiling
- * ----------------------------------------------------------------------------------------- */
+/* -- compiling --------------------------------------------------------------------------------- */
 
 static int no_memory(struct session *s)
 {
@@ -163,8 +161,7 @@ bool session_is_local(const struct session *s)
     return true;
 }
 
-/* -- matching
- * ------------------------------------------------------------------------------------------ */
+/* -- matching ---------------------------------------------------------------------------------- */
 
 int session_attach(struct session *s, struct tier *t)
 {
@@ -347,8 +344,7 @@ int session_list(struct session *s, session_list_fn fn, session_missed_fn missed
     return 0;
 }
 
-/* -- running
- * ------------------------------------------------------------------------------------------- */
+/* -- running ----------------------------------------------------------------------------------- */
 
 static bool acts_on_aggregations(const struct dif_image *img)
 {

@@ -55,8 +55,7 @@ struct session {
     uint64_t reported_ns; /* when drops were last reported */
 };
 
-/* -- record.c
- * ------------------------------------------------------------------------------------------ */
+/* -- record.c ---------------------------------------------------------------------------------- */
 
 /* The argument of a tier's sink while it works. */
 struct session_reader {

@@ -24,8 +24,7 @@ static void message(struct report *r, struct buf *line)
     buf_free(line);
 }
 
-/* -- flow indentation
- * ---------------------------------------------------------------------------------- */
+/* -- flow indentation -------------------------------------------------------------------------- */
 
 static bool ends_with(const char *s, const char *tail)
 {
@@ -61,8 +60,7 @@ static void flow_prefix(struct report *r, const struct report_record *rec)
     r->last_probe = p->id;
 }
 
-/* -- records
- * ------------------------------------------------------------------------------------------- */
+/* -- records ----------------------------------------------------------------------------------- */
 
 static void begin(struct report *r, const struct report_record *rec)
 {
@@ -111,8 +109,7 @@ static void end(struct report *r, const struct report_record *rec)
     flush(r);
 }
 
-/* -- messages
- * ------------------------------------------------------------------------------------------ */
+/* -- messages ---------------------------------------------------------------------------------- */
 
 static void fault(struct report *r, const struct report_fault *f)
 {

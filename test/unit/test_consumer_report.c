@@ -145,8 +145,7 @@ static void hex_dump(void **state)
     buf_free(&b);
 }
 
-/* -- a program by hand: trace, printf and printa in one clause, two keyed aggregations
- * ------------------- */
+/* -- a program by hand: trace, printf and printa in one clause, two keyed aggregations --------- */
 
 enum { TRACE, PRINTF, PRINTA, PRINTA_FMT, CLEAR, EXIT, NACTIONS };
 static struct dif_type parts[] = {{DIF_INT, 4}, {DIF_STRING, 256}, {DIF_INT, 4}, {DIF_INT, 4}};
@@ -403,9 +402,7 @@ static void drops(void **state)
                         "erltrace: [DTRACEDROP_AGGREGATION] 2 aggregation drops on a@b\n");
 }
 
-/* -- JSON
- * ------------------------------------------------------------------------------------------------
- */
+/* -- JSON -------------------------------------------------------------------------------------- */
 
 /* The only line that was written, as an object. */
 static json_t *line(struct fixture *f)
