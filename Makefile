@@ -39,7 +39,7 @@ all: $(BIN) $(NIF) $(BEAMS)
 $(BIN): $(OBJ_TOOL)
 	@mkdir -p $(@D)
 	@echo "  LD    $@"
-	$(Q)$(CC) $(SANFLAGS) -o $@ $^ $(EI_LIB) -ljansson -lm -pthread
+	$(Q)$(CC) $(SANFLAGS) -o $@ $^ $(EI_LIB) -lm -pthread
 
 # The agent is loaded into other people's VMs: hidden symbols, no unresolved ones, no sanitizer.
 $(NIF): $(OBJ_AGENT)
@@ -66,7 +66,7 @@ ebin/%.beam: src/%.erl
 $(BUILD)/test/%: test/unit/%.c $(OBJ_LIB)
 	@mkdir -p $(@D)
 	@echo "  TEST  $<"
-	$(Q)$(CC) $(CFLAGS_) $(SANFLAGS) $(EI_INC) -Wno-missing-prototypes -MMD -MP -o $@ $< $(OBJ_LIB) $(EI_LIB) -lcmocka -ljansson -lm -pthread
+	$(Q)$(CC) $(CFLAGS_) $(SANFLAGS) $(EI_INC) -Wno-missing-prototypes -MMD -MP -o $@ $< $(OBJ_LIB) $(EI_LIB) -lcmocka -lm -pthread
 
 clean:
 	rm -rf build bin priv ebin
