@@ -31,8 +31,13 @@ static int d_setopt(void *arg, const char *name, const char *value, const char *
         *why = "Invalid option name";
         return -1;
     }
-    if (strcmp(name, "strsize") == 0 && value)
-        d->opt.strsize = (uint32_t)strtoul(value, NULL, 10);
+    if (strcmp(name, "strsize") == 0) {
+        unsigned long n = value ? strtoul(value, NULL, 10) : 0;
+        *why = "Invalid value for specified option";
+        if (n < 2 || n > 65536)
+            return -1;
+        d->opt.strsize = (uint32_t)n;
+    }
     return 0;
 }
 

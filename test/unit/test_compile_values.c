@@ -1,0 +1,358 @@
+/* What compiled D computes: texts are compiled, encoded, decoded, verified and run by the engine,
+ * and what they trace is compared with what the reference (3, 4, 5) says. Constant folding and
+ * running must agree. */
+#include "d_text.h"
+
+#include "engine/engine.h"
+
+static const struct engine_probe a_probe = {7, "prov", "mod", "func", "name"};
+static const char arg_text[] = "lists:map/2";
+
+/* arg0 is 7, arg1 -3, arg2 2^40, arg8 NULL, arg9 the address of a text; the others are 0. */
+static uint64_t arg_value(struct engine_ctx *ctx, unsigned n)
+{
+    if (n == 9) {
+        engine_ctx_range(ctx, arg_text, sizeof arg_text);
+        return (uint64_t)(uintptr_t)arg_text;
+    }
+    return n == 0 ? 7 : n == 1 ? (uint64_t)-3 : n == 2 ? (uint64_t)1 << 40 : 0;
+}
+
+static uint32_t u32(const uint8_t *p)
+{
+    uint32_t v;
+    memcpy(&v, p, 4);
+    return v;
+}
+
+/* Appends a record's parts: "1 -5 \"text\"". */
+static void show_parts(const struct dif_image *img, const struct dif_clause *c, const uint8_t *p,
+                       struct buf *out)
+{
+    for (uint32_t i = 0; i < c->nparts; i++) {
+        const struct dif_type *t = &img->parts[c->part + i];
+        if (out->len > 0)
+            buf_addc(out, ' ');
+        if (t->kind == DIF_STRING) {
+            buf_printf(out, "\"%.*s\"", (int)u32(p), (const char *)p + 4);
+            p += 4 + u32(p);
+            continue;
+        }
+        uint64_t v = 0;
+        memcpy(&v, p, t->size);
+        p += t->size;
+        if (t->kind == DIF_INT) {
+            unsigned shift = 64 - 8 * t->size;
+            buf_printf(out, "%lld", (long long)((int64_t)(v << shift) >> shift));
+        } else {
+            buf_printf(out, "%llu", (unsigned long long)v);
+        }
+    }
+}
+
+/* Runs all clauses of a text once, in order; everything they trace, "fault N" for a fault. The
+ * caller frees it. */
+static char *run(const char *text)
+{
+    struct d_text d;
+    struct dif_image img;
+    struct buf bytes = BUF_INIT, blocks = BUF_INIT, out = BUF_INIT;
+    struct engine_options opt = {
+        .threads = 64, .bufsize = 1 << 18, .aggsize = 1 << 18, .dynvarsize = 1 << 20, .pid = 42};
+    struct engine *e = NULL;
+    static struct engine_mark m;
+    d_must(&d, text);
+    dif_image_init(&img);
+    assert_int_equal(dif_encode(&d.img, &bytes), 0);
+    assert_int_equal(dif_decode(&img, bytes.data, bytes.len, &d.diags), 0);
+    assert_int_equal(dif_verify(&img, &d.diags), 0);
+    assert_int_equal(engine_create(&img, &opt, &e, &d.diags), 0);
+    engine_set_phase(e, ENGINE_RUNNING);
+    struct engine_thread *t = engine_thread_self();
+    struct engine_ctx ctx = {.probe = &a_probe, .arg = arg_value, .self = 1};
+    for (uint32_t i = 0; i < d.img.nclauses; i++) {
+        const struct engine_binding b = {i + 1, i};
+        engine_enter(t);
+        engine_fire(e, t, &ctx, &b, 1);
+        engine_leave(t);
+    }
+    engine_flip(e, ENGINE_PRINCIPAL);
+    engine_mark(&m);
+    while (!engine_quiet(&m))
+        ;
+    while (!engine_drain(e, ENGINE_PRINCIPAL, blocks.len + 4096, &blocks))
+        ;
+    const uint8_t *p = (const uint8_t *)blocks.data, *end = p + blocks.len;
+    while (p < end) {
+        const uint8_t *block_end = p + 8 + u32(p + 4);
+        for (p += 8; p < block_end; p += u32(p)) {
+            uint32_t epid = u32(p + 4);
+            if (epid == ENGINE_EPID_FAULT)
+                buf_printf(&out, "%sfault %u", out.len > 0 ? " " : "", u32(p + 24 + 12));
+            else
+                show_parts(&d.img, &d.img.clauses[epid - 1], p + 24, &out);
+        }
+    }
+    engine_destroy(e);
+    buf_free(&bytes);
+    buf_free(&blocks);
+    d_close(&d);
+    char *s = strdup(buf_str(&out));
+    buf_free(&out);
+    return s;
+}
+
+struct value {
+    const char *body; /* statements of one clause; or, when it has a '{', whole clauses */
+    const char *traced;
+};
+
+/* clang-format off */
+static const struct value values[] = {
+    /* constants: 1.3, 1.4 */
+    {"trace(1); trace(017); trace(0x1f); trace(0XFF);", "1 15 31 255"},
+    {"trace(2147483647); trace(2147483648); trace(0x80000000); trace(0xffffffff);", "2147483647 2147483648 2147483648 4294967295"},
+    {"trace(0x8000000000000000); trace(18446744073709551615u); trace(9223372036854775807);", "9223372036854775808 18446744073709551615 9223372036854775807"},
+    {"trace('a'); trace('ab'); trace('\\n'); trace('\\377'); trace('\\x41'); trace('\\''); trace('\\?');", "97 24930 10 255 65 23591 23615"},
+    {"trace('abcdefgh');", "7017280452245743464"},
+    {"trace(\"a\\tb\"); trace(\"\\101\\x42\"); trace(\"q\\q\"); trace(\"ab\\0cd\"); trace(\"\");", "\"a\tb\" \"AB\" \"q\\q\" \"ab\" \"\""},
+    {"trace($target); trace($$target); trace(NULL); trace(\"it's\");", "4711 \"4711\" 0 \"it's\""},
+    /* the arithmetic model: 3.2, 3.3 */
+    {"trace(7 / 2); trace(-7 / 2); trace(-7 % 2); trace(7 % -2); trace(arg1 % 2); trace(arg0 / arg1);", "3 -3 -1 1 -1 -2"},
+    {"trace(-1 < 0u); trace(-1 < 0); trace((char)-1 == (unsigned char)255); trace(arg1 < 0); trace(arg1 < 0ul);", "0 1 0 1 0"},
+    {"trace((long long)(unsigned)-2); trace((char)300); trace((unsigned char)-1); trace((short)65535);", "4294967294 44 255 -1"},
+    {"trace((char)arg2); trace((int)(arg2 + 5)); trace((uint32_t)arg1); trace((int64_t)arg1);", "0 5 4294967293 -3"},
+    {"this->i = 1 << 30; trace((this->i + this->i) > 0); trace((int)(this->i + this->i)); trace(this->i + this->i);", "1 -2147483648 -2147483648"},
+    {"trace(-8 >> 1); this->x = -8; trace(this->x >> 1); trace(1 << 65); trace(arg0 << arg0); trace(timestamp >> 64 == timestamp >> 0);", "-4 -4 2 896 1"},
+    {"trace(0xff & 0x0f); trace(1 | 6); trace(5 ^ 1); trace(~0); trace(!5); trace(!0); trace(-arg1); trace(+arg1);", "15 7 4 -1 0 1 3 -3"},
+    {"trace(1 && 2); trace(0 || 3); trace(1 ^^ 2); trace(0 ^^ 2); trace(arg0 ^^ arg5); trace(arg0 && arg5); trace(arg5 || arg0);", "1 1 0 1 1 0 1"},
+    {"trace(1 + 2 * 3 - 4 / 2); trace((1 + 2) * 3); trace(10 - 3 - 2); trace(1 << 2 + 1); trace(7 & 3 == 3);", "5 9 5 8 1"},
+    {"trace(arg0 > 5 ? 1 : 2); trace(arg0 > 9 ? 1 : arg0 > 6 ? 3 : 4); trace(arg5 ? \"y\" : \"n\");", "1 3 \"n\""},
+    {"trace(1 || 2 ^^ 1 && 0);", "1"},
+    {"trace(sizeof (int)); trace(sizeof (uint64_t)); trace(sizeof \"abc\"); trace(sizeof (string)); trace(sizeof probename); trace(sizeof (char) + 1); trace(sizeof arg0);",
+     "4 8 4 256 256 2 8"},
+    {"trace(arg0 / arg5);", "fault 4"},
+    {"trace(arg0 % arg5);", "fault 4"},
+    /* strings: 3.4 */
+    {"trace(\"a\" < \"b\"); trace(\"a\" == \"a\"); trace(\"b\" <= \"a\"); trace(\"\\377\" > \"a\"); trace(\"ab\" > \"a\"); trace(probename != \"name\");", "1 1 0 1 1 0"},
+    {"trace(probeprov); trace(probemod); trace(probefunc); trace(probename);", "\"prov\" \"mod\" \"func\" \"name\""},
+    {"trace(strlen(\"abc\")); trace(strlen(\"\")); trace(strjoin(\"ab\", \"cd\")); trace(strlen(strjoin(probename, strjoin(\"-\", probefunc))));", "3 0 \"abcd\" 9"},
+    {"trace(copyinstr(arg9)); trace(stringof(arg9)); trace((string)arg9); trace(copyinstr(arg9, 6)); trace(strlen(copyinstr(arg9)));",
+     "\"lists:map/2\" \"lists:map/2\" \"lists:map/2\" \"lists\" 11"},
+    {"trace(copyinstr(arg8));", "fault 1"},
+    {"trace(stringof(arg8));", "fault 1"},
+    {"trace(self->never);", NULL},
+    {"x = \"a\"; y = x; x = \"b\"; trace(y); trace(x); trace(x == y);", "\"a\" \"b\" 0"},
+    {"x = \"a\"; x = NULL; trace(x == NULL); trace(x != 0); trace(x < \"\");", "1 0 1"},
+    {"x = \"a\"; x = 0; trace(x);", "fault 1"},
+    /* variables: 2.4, 5.2 */
+    {"x = 5; x += 2; x -= 1; x *= 3; x /= 2; x %= 5; x <<= 3; x |= 3; x &= 0x1e; x ^= 1; x >>= 1; trace(x);", "1"},
+    {"x++; trace(x); trace(x++); trace(++x); trace(x--); trace(--x); trace(x);", "1 1 3 3 1 1"},
+    {"this->c = (char)127; trace(++this->c); trace(this->c++); trace(this->c); trace(this->c -= 4);", "-128 -128 -127 125"},
+    {"trace(x = 300); trace(y = (char)300); trace(x = y = 7);", "300 44 7"},
+    {"this->s = \"a\"; trace(this->t = strjoin(this->s, \"b\")); trace(this->t);", "\"ab\" \"ab\""},
+    {"a[1, \"k\"] = 5; a[1, \"k\"] += 2; a[2, \"k\"]++; trace(a[1, \"k\"]); trace(a[2, \"k\"]); trace(a[3, \"k\"]); trace(a[(char)1, \"k\"]);", "7 1 0 7"},
+    {"a[1] = \"x\"; trace(a[1]); trace(a[2] == NULL); a[1] = 0; trace(a[1] == NULL);", "\"x\" 1 1"},
+    {"a[1] = 5; b[a[1]] = 6; trace(b[5]); trace(b[a[1]]); a[b[5]] = a[1] + b[a[1]]; trace(a[6]);", "6 6 11"},
+    {"n[probename]++; n[probename]++; trace(n[\"name\"]); trace(n[\"name\"]--); trace(n[\"name\"]);", "2 2 1"},
+    {"self->x = arg0; trace(self->x); self->x = 0; trace(self->x); self->a[\"k\"] = 3; self->a[\"k\"] += 4; trace(self->a[\"k\"]);", "7 0 7"},
+    {"self->x++; self->x += 5; trace(self->x); trace(self->x++); trace(self->x);", "6 6 7"},
+    {"uint8_t u; BEGIN { u = 255; u++; trace(u); u -= 1; trace(u); trace(u + 1); }", "0 255 256"},
+    {"int i[int]; BEGIN { i[4294967297] = 9; trace(i[1]); }", "9"},
+    {"inline int twice = x * 2; BEGIN { x = 1; }", NULL},
+    {"int x; inline int twice = x * 2; BEGIN { x = 4; trace(twice); x = 5; trace(twice + 1); }", "8 11"},
+    {"inline char c = 300; BEGIN { trace(c); }", "44"},
+    {"BEGIN { x = 1; } END /x == 1/ { trace(x); } END /x != 1/ { trace(0); }", "1"},
+    {"BEGIN /(this->y = arg0) == 7/ { trace(this->y); }", "7"},
+    {"x = 1, y = 2; trace((x, y)); trace(x ? (x = 9, x) : 0);", "2 9"},
+    {"trace(arg0 == 7 && strlen(probename) == 4 || arg5 / arg5);", "1"},
+    {"trace(pid); trace(id); trace(epid); trace(timestamp == timestamp);", "42 7 1 1"},
+    {"printf(\"%s %d\\n\", \"a\", 5); trace(6);", "\"a\" 5 6"},
+    {"BEGIN { trace(1); exit(2); trace(3); } END { trace(4); }", "1 2 3"},
+};
+/* clang-format on */
+
+static void test_values(void **state)
+{
+    (void)state;
+    size_t failed = 0;
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        char text[2048];
+        if (!values[i].traced)
+            continue;
+        if (strchr(values[i].body, '{'))
+            snprintf(text, sizeof text, "%s", values[i].body);
+        else
+            snprintf(text, sizeof text, "BEGIN { %s }", values[i].body);
+        char *got = run(text);
+        if (strcmp(got, values[i].traced) != 0) {
+            print_error("%s\nwanted %s\ngot    %s\n", text, values[i].traced, got);
+            failed++;
+        }
+        free(got);
+    }
+    assert_int_equal(failed, 0);
+}
+
+/* -- folding and running agree
+ * ---------------------------------------------------------------------- */
+
+static uint32_t rnd_state;
+static uint32_t rnd(uint32_t n)
+{
+    rnd_state = rnd_state * 1664525u + 1013904223u;
+    return (rnd_state >> 8) % n;
+}
+
+/* Writes the same random expression twice: with constants, and with variables that hold them.
+ * Divisors are constants that are not 0. ">>" is left out: folding shifts logically, running by
+ * type (3.2). */
+static void random_expr(struct buf *consts, struct buf *vars, unsigned depth)
+{
+    static const char *const ops[] = {"+",  "-", "*",  "&",  "|",  "^",  "<<", "<",
+                                      "<=", ">", ">=", "==", "!=", "&&", "||", "^^"};
+    static const char *const types[] = {"char",     "uint8_t", "short",   "int",
+                                        "uint32_t", "long",    "uint64_t"};
+    static const char *const consts_of[] = {"0",          "1",        "(char)-1",
+                                            "127",        "65535",    "2147483647",
+                                            "0x80000000", "(long)-5", "0xffffffffffffffff"};
+    if (depth == 0) {
+        uint32_t k = rnd(sizeof consts_of / sizeof consts_of[0]);
+        buf_adds(consts, consts_of[k]);
+        buf_printf(vars, "v%u", k);
+        return;
+    }
+    const char *op;
+    switch (rnd(8)) {
+    case 0:
+        op = rnd(2) ? "-" : "~";
+        buf_printf(consts, "%s(", op);
+        buf_printf(vars, "%s(", op);
+        random_expr(consts, vars, depth - 1);
+        break;
+    case 1:
+        op = types[rnd(sizeof types / sizeof types[0])];
+        buf_printf(consts, "(%s)(", op);
+        buf_printf(vars, "(%s)(", op);
+        random_expr(consts, vars, depth - 1);
+        break;
+    case 2:
+        buf_adds(consts, "(");
+        buf_adds(vars, "(");
+        random_expr(consts, vars, depth - 1);
+        op = rnd(2) ? "/ -3" : "% 7u";
+        buf_printf(consts, " %s", op);
+        buf_printf(vars, " %s", op);
+        break;
+    default:
+        op = ops[rnd(sizeof ops / sizeof ops[0])];
+        buf_adds(consts, "(");
+        buf_adds(vars, "(");
+        random_expr(consts, vars, depth - 1);
+        buf_printf(consts, " %s ", op);
+        buf_printf(vars, " %s ", op);
+        random_expr(consts, vars, depth - 1);
+    }
+    buf_adds(consts, ")");
+    buf_adds(vars, ")");
+}
+
+static void test_folding_agrees_with_running(void **state)
+{
+    (void)state;
+    rnd_state = 12345;
+    for (int round = 0; round < 60; round++) {
+        struct buf text = BUF_INIT, runs = BUF_INIT, one = BUF_INIT, two = BUF_INIT;
+        buf_adds(&text, "BEGIN { ");
+        buf_adds(&runs,
+                 "BEGIN { v0 = 0; v1 = 1; v2 = (char)-1; v3 = 127; v4 = 65535; v5 = 2147483647;"
+                 " v6 = 0x80000000; v7 = (long)-5; v8 = 0xffffffffffffffff; ");
+        for (int i = 0; i < 20; i++) {
+            buf_reset(&one);
+            buf_reset(&two);
+            random_expr(&one, &two, 1 + rnd(4));
+            buf_printf(&text, "trace(%s); trace((long)(%s)); ", buf_str(&one), buf_str(&one));
+            buf_printf(&runs, "trace(%s); trace((long)(%s)); ", buf_str(&two), buf_str(&two));
+        }
+        buf_adds(&text, "}");
+        buf_adds(&runs, "}");
+        char *a = run(buf_str(&text)), *b = run(buf_str(&runs));
+        if (strcmp(a, b) != 0)
+            fail_msg("%s\nfolded %s\nrun    %s\n", buf_str(&text), a, b);
+        free(a);
+        free(b);
+        buf_free(&text);
+        buf_free(&runs);
+        buf_free(&one);
+        buf_free(&two);
+    }
+}
+
+/* -- program arguments
+ * ------------------------------------------------------------------------------ */
+
+struct arguments {
+    const char *text;
+    const char *args[4];
+    const char *tag; /* NULL: it compiles */
+    bool argref, defaultargs;
+};
+
+/* clang-format off */
+static const struct arguments arguments[] = {
+    {"BEGIN { x = $1 + 1; }", {"s.d", "5"}, NULL, 0, 0},
+    {"BEGIN { x = $1; y = -$1; }", {"s.d", "-0x10"}, NULL, 0, 0},
+    {"BEGIN { $1 = 3; trace(foo); }", {"s.d", "foo"}, NULL, 0, 0},
+    {"$1 x; BEGIN { }", {"s.d", "int"}, "D_SYNTAX", 0, 0},
+    {"BEGIN { x = ($1)3; }", {"s.d", "uint8_t"}, NULL, 0, 0},
+    {"BEGIN { x = strlen($1); }", {"s.d", "a b"}, NULL, 0, 0},
+    {"BEGIN { x = strlen($1); }", {"s.d", "\"a\""}, NULL, 0, 0},
+    {"BEGIN { x = strlen($$1); }", {"s.d", "5"}, NULL, 0, 0},
+    {"BEGIN { x = strlen($1); }", {"s.d", "5"}, "D_PROTO_ARG", 0, 0},
+    {"BEGIN { x = strlen($$0); }", {"s.d"}, NULL, 0, 0},
+    {"BEGIN { x = $1; }", {"s.d", "99999999999999999999"}, "D_MACRO_OFLOW", 0, 0},
+    {"BEGIN { x = $1; }", {"s.d", "089"}, "D_IDENT_UNDEF", 0, 0},
+    {"BEGIN { x = $1; }", {"s.d"}, "D_MACRO_UNDEF", 0, 0},
+    {"BEGIN { x = $1; y = strlen($$1); }", {"s.d"}, NULL, 0, 1},
+    {"BEGIN { x = $1; }", {"s.d", "1", "2"}, "D_MACRO_UNUSED", 0, 0},
+    {"BEGIN { x = $1; }", {"s.d", "1", "2"}, NULL, 1, 0},
+    {"BEGIN { x = $2; }", {"s.d", "1", "2"}, NULL, 0, 0},
+    {"p$1::: { }", {"s.d", "1"}, NULL, 0, 0},
+    {"BEGIN { printf($$1); }", {"s.d", "hello"}, NULL, 0, 0},
+};
+/* clang-format on */
+
+static void test_arguments(void **state)
+{
+    (void)state;
+    size_t failed = 0;
+    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++) {
+        const struct arguments *w = &arguments[i];
+        struct d_text d;
+        d_open(&d);
+        d.opt.argref = w->argref;
+        d.opt.defaultargs = w->defaultargs;
+        d_add(&d, COMPILE_SCRIPT, w->text, w->args);
+        bool ok =
+            w->tag ? d.err == ET_ECOMPILE && strcmp(d.diags.list[0].tag, w->tag) == 0 : d.err == 0;
+        if (!ok) {
+            char *s = d_complaints(&d);
+            print_error("%s %s: wanted %s\n%s", w->text, w->args[1] ? w->args[1] : "",
+                        w->tag ? w->tag : "no error", s);
+            free(s);
+            failed++;
+        }
+        d_close(&d);
+    }
+    assert_int_equal(failed, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_folding_agrees_with_running),
+        cmocka_unit_test(test_arguments),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
