@@ -118,7 +118,6 @@ int session_compile(struct session *s)
                                 .img = &s->img,
                                 .aggr = &s->aggr,
                                 .format = s->format};
-    s->compiled = rc == 0;
     return rc;
 }
 

@@ -35,7 +35,6 @@ struct session {
     struct session_program *program;
     size_t nprograms;
     struct dif_image img;
-    bool compiled;
     struct buf encoded;  /* img for the tiers */
     struct pf *format;   /* of each action; in the arena */
     struct value *value; /* room for the parts of one record; in the arena */

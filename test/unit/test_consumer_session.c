@@ -1,0 +1,609 @@
+/* test_consumer_session.c - sessions over tiers that do what a test tells them: what is merged, in
+ * which order things are reported, how a session ends. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/err.h"
+#include "consumer/session.h"
+
+/* -- a tier by hand ---------------------------------------------------------------------------- */
+
+struct fake {
+    struct tier tier;
+    const char *node;
+    const struct tier_probe *probe;
+    size_t nprobes;
+    /* What the next call of work does: reports, and returns a state. */
+    int (*script)(struct fake *f, const struct tier_sink *sink, struct diags *d);
+    struct tier_binding binding[8];
+    size_t nbindings;
+    struct tier_options opt; /* as asked for in enable */
+    uint64_t grant;          /* not 0: the buffer size that is granted */
+    int enable_error;
+    unsigned gone, stopped, closed, calls; /* how often */
+};
+
+static struct fake *self(struct tier *t)
+{
+    return (struct fake *)(void *)t;
+}
+
+static int fake_match(struct tier *t, const struct probe_spec *spec, tier_match_fn fn, void *arg,
+                      struct diags *d)
+{
+    struct fake *f = self(t);
+    (void)d;
+    for (size_t i = 0; i < f->nprobes; i++) {
+        int rc = probe_glob(spec->name, f->probe[i].name) ? fn(arg, &f->probe[i]) : 0;
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int fake_enable(struct tier *t, const struct dif_image *img, const void *image, size_t len,
+                       const struct tier_binding *b, size_t n, struct tier_options *opt,
+                       struct diags *d)
+{
+    struct fake *f = self(t);
+    struct dif_image copy;
+    (void)img;
+    dif_image_init(&copy);
+    assert_int_equal(dif_decode(&copy, image, len, d), 0);
+    assert_int_equal(dif_verify(&copy, d), 0);
+    dif_image_free(&copy);
+    assert_true(n <= 8);
+    memcpy(f->binding, b, n * sizeof *b);
+    f->nbindings = n;
+    f->opt = *opt;
+    if (f->grant != 0)
+        opt->bufsize = f->grant;
+    if (f->enable_error != 0)
+        return diag_error(d, f->enable_error, NULL, "NODE_X", NULL, "no");
+    return 0;
+}
+
+static int fake_go(struct tier *t, struct diags *d)
+{
+    (void)d;
+    self(t)->gone++;
+    return 0;
+}
+
+static int fake_work(struct tier *t, int timeout_ms, bool flush, const struct tier_sink *sink,
+                     struct diags *d)
+{
+    struct fake *f = self(t);
+    (void)timeout_ms;
+    assert_int_equal(flush, f->stopped > 0);
+    f->calls++;
+    if (f->script != NULL) {
+        int (*script)(struct fake *, const struct tier_sink *, struct diags *) = f->script;
+        f->script = NULL;
+        return script(f, sink, d);
+    }
+    return f->stopped ? TIER_DRAINED : TIER_RUNNING;
+}
+
+static int fake_stop(struct tier *t, struct diags *d)
+{
+    (void)d;
+    self(t)->stopped++;
+    return 0;
+}
+
+static void fake_close(struct tier *t)
+{
+    self(t)->closed++;
+}
+
+static const char *fake_target(struct tier *t)
+{
+    return self(t)->node;
+}
+
+static int fake_fd(struct tier *t)
+{
+    (void)t;
+    return -1;
+}
+
+static const struct tier_ops fake_ops = {.name = "fake",
+                                         .match = fake_match,
+                                         .enable = fake_enable,
+                                         .go = fake_go,
+                                         .work = fake_work,
+                                         .stop = fake_stop,
+                                         .close = fake_close,
+                                         .target = fake_target,
+                                         .fd = fake_fd};
+
+static const struct tier_probe probes[] = {
+    {.id = 1, .prov = "dtrace", .mod = "", .func = "", .name = "BEGIN", .kind = PROBE_BEGIN},
+    {.id = 2, .prov = "dtrace", .mod = "", .func = "", .name = "END", .kind = PROBE_END},
+    {.id = 7,
+     .prov = "erlang1",
+     .mod = "",
+     .func = "",
+     .name = "spawn",
+     .kind = PROBE_PROCESS_SPAWN},
+    {.id = 9, .prov = "erlang1", .mod = "", .func = "", .name = "exit", .kind = PROBE_PROCESS_EXIT},
+};
+
+/* -- a session over two of them ---------------------------------------------------------------- */
+
+struct fixture {
+    struct options opt;
+    struct diags d;
+    struct session *s;
+    struct fake a, b;
+    struct buf data, messages;
+};
+
+static void to_data(void *arg, const char *s, size_t n)
+{
+    buf_add(&((struct fixture *)arg)->data, s, n);
+}
+
+static void to_messages(void *arg, const char *s, size_t n)
+{
+    buf_add(&((struct fixture *)arg)->messages, s, n);
+}
+
+static int setup(void **state)
+{
+    static struct fixture f;
+    f = (struct fixture){.a = {.tier = {&fake_ops}, .node = "a@h", .probe = probes, .nprobes = 4},
+                         .b = {.tier = {&fake_ops}, .node = "b@h", .probe = probes, .nprobes = 3}};
+    options_init(&f.opt);
+    diags_init(&f.d);
+    struct session_config config = {&f.opt, &f.d, {to_data, to_messages, &f}, false, 0};
+    f.s = session_new(&config);
+    *state = &f;
+    return f.s == NULL;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    session_close(f->s);
+    diags_free(&f->d);
+    buf_free(&f->data);
+    buf_free(&f->messages);
+    return 0;
+}
+
+static void program(struct fixture *f, const char *name, const char *text)
+{
+    static char *argv[] = {"erltrace", NULL};
+    struct compile_source src = {COMPILE_SCRIPT, name, text, strlen(text), 1, argv};
+    if (session_add(f->s, &src) != 0)
+        fail_msg("%s: %s", name, f->d.count > 0 ? f->d.list[0].text : "?");
+}
+
+/* Compiles, attaches, matches and starts. */
+static void start(struct fixture *f, bool two)
+{
+    assert_int_equal(session_compile(f->s), 0);
+    assert_int_equal(session_attach(f->s, &f->a.tier), 0);
+    if (two)
+        assert_int_equal(session_attach(f->s, &f->b.tier), 0);
+    assert_int_equal(session_match(f->s), 0);
+    assert_int_equal(session_start(f->s), 0);
+}
+
+/* The EPID of the nth binding of a tier. */
+static uint32_t epid(const struct fake *f, size_t nth)
+{
+    assert_true(nth < f->nbindings);
+    return f->binding[nth].epid;
+}
+
+static void send_int(struct fake *f, const struct tier_sink *sink, uint32_t id, int32_t v)
+{
+    uint8_t part[4];
+    memcpy(part, &v, sizeof v);
+    sink->record(sink->arg, &f->tier, id, 100, 0, part, sizeof part);
+}
+
+static void send_sum(struct fake *f, const struct tier_sink *sink, int64_t v)
+{
+    uint64_t word = (uint64_t)v;
+    sink->aggregation(sink->arg, &f->tier, 0, 0, NULL, 0, &word, 1);
+}
+
+/* -- tests ------------------------------------------------------------------------------------- */
+
+/* EPIDs go by clause; bindings are sorted by probe, then clause. A description needs only one tier.
+ */
+static void bindings(void **state)
+{
+    struct fixture *f = *state;
+    program(f, "one.d", "exit,BEGIN { trace(1); }");
+    program(f, "two.d", "BEGIN { trace(2); }");
+    start(f, true);
+    static const struct tier_binding a[] = {{2, 1, 1}, {4, 2, 1}, {1, 0, 9}};
+    static const struct tier_binding b[] = {{3, 1, 1}, {5, 2, 1}};
+    assert_int_equal(f->a.nbindings, 3);
+    assert_memory_equal(f->a.binding, a, sizeof a);
+    assert_int_equal(f->b.nbindings, 2);
+    assert_memory_equal(f->b.binding, b, sizeof b);
+    assert_int_equal(session_matched(f->s, 0), 3);
+    assert_int_equal(session_matched(f->s, 1), 2);
+    assert_int_equal(session_probes(f->s), 5);
+    assert_string_equal(session_targets(f->s), "a@h,b@h");
+    assert_false(session_is_local(f->s));
+    assert_int_equal(f->a.gone, 1);
+    assert_int_equal(f->b.gone, 1);
+    assert_false(f->a.opt.aggs_with_records);
+}
+
+static void unmatched(void **state)
+{
+    struct fixture *f = *state;
+    program(f, "one.d", "BEGIN,\n nosuch /1/ { trace(1); }");
+    assert_int_equal(session_compile(f->s), 0);
+    assert_int_equal(session_attach(f->s, &f->a.tier), 0);
+    assert_int_equal(session_attach(f->s, &f->b.tier), 0);
+    assert_int_equal(session_match(f->s), ET_ENOPROBE);
+    assert_int_equal(f->d.count, 1);
+    assert_string_equal(f->d.list[0].tag, "D_PDESC_ZERO");
+    assert_string_equal(f->d.list[0].text, "probe description :::nosuch does not match any probes");
+    assert_string_equal(f->d.list[0].pos.file, "one.d");
+    assert_int_equal(f->d.list[0].pos.line, 2);
+    assert_int_equal(f->d.list[0].pos.col, 2);
+    assert_int_equal(f->d.list[0].pos.len, 6);
+}
+
+static int adds_two(struct fake *f, const struct tier_sink *sink, struct diags *d)
+{
+    (void)d;
+    send_sum(f, sink, 2);
+    return TIER_RUNNING;
+}
+
+static int adds_five(struct fake *f, const struct tier_sink *sink, struct diags *d)
+{
+    (void)d;
+    send_sum(f, sink, 5);
+    return TIER_RUNNING;
+}
+
+static void nodes_are_merged(void **state)
+{
+    struct fixture *f = *state;
+    program(f, "p.d", "spawn { @ = sum(1); }");
+    start(f, true);
+    f->a.script = adds_two;
+    f->b.script = adds_five;
+    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    f->a.script = adds_five;
+    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    assert_int_equal(session_stop(f->s), 0);
+    assert_int_equal(session_stop(f->s), 0);
+    assert_int_equal(session_work(f->s, 0), SESSION_ENDED);
+    assert_int_equal(f->a.stopped, 1);
+    assert_int_equal(f->b.stopped, 1);
+    session_finish(f->s);
+    assert_string_equal(buf_str(&f->data), "\n               12\n");
+}
+
+/* Bindings of "BEGIN {} END {} spawn {}": BEGIN's, END's, spawn's. */
+static int first_reading(struct fake *f, const struct tier_sink *sink, struct diags *d)
+{
+    (void)d;
+    send_int(f, sink, epid(f, 2), 3);
+    send_int(f, sink, epid(f, 0), 1);
+    return TIER_RUNNING;
+}
+
+static int last_reading(struct fake *f, const struct tier_sink *sink, struct diags *d)
+{
+    (void)d;
+    send_int(f, sink, epid(f, 1), 9);
+    send_int(f, sink, epid(f, 2), 4);
+    return TIER_DRAINED;
+}
+
+static int still_reading(struct fake *f, const struct tier_sink *sink, struct diags *d)
+{
+    (void)d;
+    send_int(f, sink, epid(f, 2), 5);
+    return TIER_RUNNING;
+}
+
+static void begin_is_first_and_end_last(void **state)
+{
+    struct fixture *f = *state;
+    f->opt.value[OPTION_quiet] = 0;
+    program(f, "p.d",
+            "BEGIN { printf(\"B%d \", 1); } END { printf(\"E%d \", 1); } spawn { printf(\"s%d \", "
+            "1); }");
+    start(f, true);
+    f->a.script = first_reading;
+    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    assert_string_equal(buf_str(&f->data), "B1 s3 ");
+    session_stop(f->s);
+    f->a.script = last_reading;
+    f->b.script = still_reading;
+    assert_int_equal(session_work(f->s, 0), SESSION_ENDING);
+    assert_string_equal(buf_str(&f->data), "B1 s3 s4 s5 ");
+    assert_int_equal(session_work(f->s, 0), SESSION_ENDED);
+    assert_string_equal(buf_str(&f->data), "B1 s3 s4 s5 E9 ");
+}
+
+static int record_before_its_data(struct fake *f, const struct tier_sink *sink, struct diags *d)
+{
+    (void)d;
+    sink->record(sink->arg, &f->tier, epid(f, 0), 1, 0, NULL, 0);
+    send_sum(f, sink, 5);
+    return TIER_RUNNING;
+}
+
+static void printa_sees_the_whole_reading(void **state)
+{
+    struct fixture *f = *state;
+    f->opt.value[OPTION_quiet] = 0;
+    program(f, "p.d", "BEGIN { @ = sum(1); printa(\"%@d\\n\", @); clear(@); }");
+    start(f, false);
+    assert_true(f->a.opt.aggs_with_records);
+    f->a.script = record_before_its_data;
+    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    f->a.script = record_before_its_data;
+    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    session_finish(f->s); /* printed: only the empty line */
+    assert_string_equal(buf_str(&f->data), "5\n5\n\n");
+}
+
+static struct engine_counts counts;
+
+static int sends_counts(struct fake *f, const struct tier_sink *sink, struct diags *d)
+{
+    (void)d;
+    sink->counts(sink->arg, &f->tier, &counts);
+    return TIER_RUNNING;
+}
+
+static void drops_are_differences(void **state)
+{
+    struct fixture *f = *state;
+    struct session_stats st;
+    program(f, "p.d", "BEGIN { trace(1); }");
+    f->opt.value[OPTION_statusrate] = 0; /* report at once */
+    start(f, true);
+    counts =
+        (struct engine_counts){.fired = 10, .recorded = 5, .drop = {[ENGINE_DROP_PRINCIPAL] = 5}};
+    f->a.script = sends_counts;
+    session_work(f->s, 0);
+    session_work(f->s, 0);
+    counts.drop[ENGINE_DROP_PRINCIPAL] = 6;
+    counts.drop[ENGINE_DROP_AGG] = 1;
+    counts.fired = 20;
+    f->a.script = sends_counts;
+    f->b.script = sends_counts;
+    session_work(f->s, 0);
+    assert_string_equal(buf_str(&f->messages), "erltrace: 5 drops on a@h\n"
+                                               "erltrace: 1 drop on a@h\n"
+                                               "erltrace: 1 aggregation drop on a@h\n"
+                                               "erltrace: 6 drops on b@h\n"
+                                               "erltrace: 1 aggregation drop on b@h\n");
+    session_stats(f->s, &st);
+    assert_int_equal(st.fired, 40);
+    assert_int_equal(st.recorded, 10);
+    assert_int_equal(st.drops, 14);
+}
+
+static void drops_wait_for_the_statusrate(void **state)
+{
+    struct fixture *f = *state;
+    program(f, "p.d", "BEGIN { trace(1); }");
+    f->opt.value[OPTION_statusrate] = INT64_MAX;
+    start(f, false);
+    counts = (struct engine_counts){.drop = {[ENGINE_DROP_DYNAMIC] = 2}};
+    f->a.script = sends_counts;
+    session_work(f->s, 0);
+    assert_int_equal(f->messages.len, 0);
+    session_stop(f->s);
+    assert_int_equal(session_work(f->s, 0), SESSION_ENDED);
+    assert_string_equal(buf_str(&f->messages), "erltrace: 2 dynamic variable drops\n");
+}
+
+static int exits_with_3(struct fake *f, const struct tier_sink *sink, struct diags *d)
+{
+    (void)d;
+    send_int(f, sink, epid(f, 0), 3);
+    return TIER_EXITING;
+}
+
+static int exits_with_4_at_the_end(struct fake *f, const struct tier_sink *sink, struct diags *d)
+{
+    (void)d;
+    send_int(f, sink, epid(f, 1), 4);
+    return TIER_DRAINED;
+}
+
+static void exit_stops_all_nodes(void **state)
+{
+    struct fixture *f = *state;
+    bool exited;
+    program(f, "p.d", "BEGIN { exit(1); } END { exit(2); }");
+    start(f, true);
+    assert_int_equal(session_status(f->s, &exited), 0);
+    assert_false(exited);
+    f->a.script = exits_with_3;
+    assert_int_equal(session_work(f->s, 0), SESSION_ENDING);
+    assert_int_equal(f->a.stopped + f->b.stopped, 2);
+    assert_int_equal(session_status(f->s, &exited), 3);
+    assert_true(exited);
+    f->b.script = exits_with_4_at_the_end;
+    assert_int_equal(session_work(f->s, 0), SESSION_ENDED);
+    assert_int_equal(session_status(f->s, &exited), 4); /* END's wins */
+}
+
+static int is_lost(struct fake *f, const struct tier_sink *sink, struct diags *d)
+{
+    send_sum(f, sink, 1);
+    return diag_error(d, ET_ELOST, NULL, "NODE_LOST", NULL, "%s is gone", f->node);
+}
+
+static void a_node_is_lost(void **state)
+{
+    struct fixture *f = *state;
+    program(f, "p.d", "spawn { @ = sum(1); }");
+    start(f, true);
+    f->a.script = is_lost;
+    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    assert_int_equal(session_lost(f->s), 1);
+    assert_int_equal(f->d.errors, 1);
+    unsigned calls = f->a.calls;
+    f->b.script = adds_two;
+    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    assert_int_equal(f->a.calls, calls); /* left alone */
+    f->b.script = is_lost;
+    assert_int_equal(session_work(f->s, 0), SESSION_ENDED);
+    assert_int_equal(session_lost(f->s), 2);
+    assert_int_equal(f->a.stopped, 0);
+    session_finish(f->s);
+    assert_string_equal(buf_str(&f->data), "\n                4\n");
+}
+
+static int sends_too_much(struct fake *f, const struct tier_sink *sink, struct diags *d)
+{
+    static const uint8_t parts[8];
+    (void)d;
+    sink->record(sink->arg, &f->tier, epid(f, 0), 1, 0, parts, sizeof parts);
+    return TIER_RUNNING;
+}
+
+static int sends_foreign_epid(struct fake *f, const struct tier_sink *sink, struct diags *d)
+{
+    (void)d;
+    send_int(f, sink, 99, 1);
+    return TIER_RUNNING;
+}
+
+static int sends_others_epid(struct fake *f, const struct tier_sink *sink, struct diags *d)
+{
+    (void)d;
+    send_int(f, sink, 2, 1); /* b's, from a */
+    return TIER_RUNNING;
+}
+
+static int sends_bad_aggregation(struct fake *f, const struct tier_sink *sink, struct diags *d)
+{
+    uint64_t word = 1;
+    (void)d;
+    sink->aggregation(sink->arg, &f->tier, 5, 0, NULL, 0, &word, 1);
+    return TIER_RUNNING;
+}
+
+/* What a node sends is not believed. */
+static void malformed_data(void **state)
+{
+    struct fixture *f = *state;
+    static int (*const scripts[])(struct fake *, const struct tier_sink *, struct diags *) = {
+        sends_too_much, sends_foreign_epid, sends_others_epid, sends_bad_aggregation};
+    program(f, "p.d", "BEGIN { trace(1); }");
+    start(f, true);
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        diags_clear(&f->d);
+        f->a.script = scripts[i];
+        assert_int_equal(session_work(f->s, 0), ET_EIMAGE);
+        assert_string_equal(f->d.list[0].tag, "DATA_MALFORMED");
+    }
+}
+
+static void sizes_are_negotiated(void **state)
+{
+    struct fixture *f = *state;
+    f->a.grant = 1 << 20;
+    program(f, "p.d", "#pragma D option switchrate=10ms\nBEGIN { trace(1); }");
+    start(f, false);
+    assert_int_equal(f->a.opt.bufsize, 4 << 20);
+    assert_int_equal(f->a.opt.switchrate, 10000000);
+    assert_int_equal(f->d.count, 1);
+    assert_int_equal(f->d.list[0].severity, DIAG_NOTE);
+    assert_string_equal(f->d.list[0].text, "buffer size lowered to 1m");
+}
+
+static void enabling_fails(void **state)
+{
+    struct fixture *f = *state;
+    f->b.enable_error = ET_EBUSY;
+    program(f, "p.d", "BEGIN { trace(1); }");
+    assert_int_equal(session_compile(f->s), 0);
+    assert_int_equal(session_attach(f->s, &f->a.tier), 0);
+    assert_int_equal(session_attach(f->s, &f->b.tier), 0);
+    assert_int_equal(session_match(f->s), 0);
+    assert_int_equal(session_start(f->s), ET_EBUSY);
+    assert_int_equal(f->a.gone + f->b.gone, 0); /* nothing runs anywhere */
+}
+
+static void nothing_stays_open(void **state)
+{
+    struct fixture *f = *state;
+    program(f, "p.d", "BEGIN { trace(1); }");
+    start(f, true);
+    session_close(f->s);
+    f->s = NULL;
+    assert_int_equal(f->a.closed, 1);
+    assert_int_equal(f->b.closed, 1);
+}
+
+static void local_programs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool local;
+    } row[] = {
+        {"BEGIN,END,ERROR { trace(1); }", true},
+        {"dtrace:::BEG* { trace(1); }", true},
+        {"tick-5s,profile:::tick-1 { trace(1); }", true},
+        {"dtrace::: { trace(1); }", true},
+        {"2 { trace(1); }", true},
+        {"BEGIN { trace(1); } process-spawn { trace(1); }", false},
+        {"erlang*:::BEGIN { trace(1); }", false},
+        {"::lists:tick-1 { trace(1); }", false},
+        {"*:::BEGIN { trace(1); }", false},
+        {"1000 { trace(1); }", false},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        void *st;
+        setup(&st);
+        struct fixture *f = st;
+        program(f, "p.d", row[i].text);
+        assert_int_equal(session_compile(f->s), 0);
+        if (session_is_local(f->s) != row[i].local)
+            fail_msg("%s", row[i].text);
+        teardown(&st);
+    }
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        T(bindings),
+        T(unmatched),
+        T(nodes_are_merged),
+        T(begin_is_first_and_end_last),
+        T(printa_sees_the_whole_reading),
+        T(drops_are_differences),
+        T(drops_wait_for_the_statusrate),
+        T(exit_stops_all_nodes),
+        T(a_node_is_lost),
+        T(malformed_data),
+        T(sizes_are_negotiated),
+        T(enabling_fails),
+        T(nothing_stays_open),
+        cmocka_unit_test(local_programs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
