@@ -340,6 +340,31 @@ static int vm_enable(struct tier *t, const struct dif_image *img, const void *im
     return e;
 }
 
+static bool in_cycle(const struct vm *v)
+{
+    return v->asked != 0;
+}
+
+static int64_t next_due(const struct vm *v)
+{
+    return v->next_read < v->next_aggs ? v->next_read : v->next_aggs;
+}
+
+/* Makes fd() readable when the next read is due. */
+static void arm(struct vm *v)
+{
+    int64_t at = next_due(v);
+    struct itimerspec ts = {.it_value = {.tv_sec = at / 1000, .tv_nsec = at % 1000 * 1000000}};
+    if (!in_cycle(v) && v->running && at > 0)
+        timerfd_settime(v->timer, TFD_TIMER_ABSTIME, &ts, NULL);
+}
+
+static void disarm(struct vm *v)
+{
+    struct itimerspec ts = {0};
+    timerfd_settime(v->timer, 0, &ts, NULL);
+}
+
 static int vm_go(struct tier *t, struct diags *d)
 {
     struct vm *v = vm_of(t);
@@ -354,6 +379,7 @@ static int vm_go(struct tier *t, struct diags *d)
     v->pace = BUSY_MS;
     v->next_read = clock_ms();
     v->next_aggs = clock_ms() + AGGS_MS;
+    arm(v);
     return r.bad ? agent_malformed(&v->agent, "go", d) : 0;
 }
 
@@ -492,35 +518,10 @@ static int cycle_begin(struct vm *v, unsigned what, struct diags *d)
     return ask(v, v->asking, d);
 }
 
-static bool in_cycle(const struct vm *v)
-{
-    return v->asked != 0;
-}
-
 /* Kinds whose time has come. */
 static unsigned due(const struct vm *v, int64_t now)
 {
     return (now >= v->next_read ? PRINCIPAL : 0u) | (now >= v->next_aggs ? AGGS : 0u);
-}
-
-static int64_t next_due(const struct vm *v)
-{
-    return v->next_read < v->next_aggs ? v->next_read : v->next_aggs;
-}
-
-/* Makes fd() readable when the next read is due. */
-static void arm(struct vm *v)
-{
-    int64_t at = next_due(v);
-    struct itimerspec ts = {.it_value = {.tv_sec = at / 1000, .tv_nsec = at % 1000 * 1000000}};
-    if (!in_cycle(v) && v->running && at > 0)
-        timerfd_settime(v->timer, TFD_TIMER_ABSTIME, &ts, NULL);
-}
-
-static void disarm(struct vm *v)
-{
-    struct itimerspec ts = {0};
-    timerfd_settime(v->timer, 0, &ts, NULL);
 }
 
 /* Waits for one answer until `deadline`. 1: something happened; 0: nothing did in time; 2: a
@@ -621,7 +622,8 @@ static int vm_work(struct tier *t, int timeout_ms, bool flush, const struct tier
             return work_error(v, agent_silent(&v->agent, READ_MS, d));
         if (flush ? (int)(v->cycle - want) >= 0 : v->reported && !in_cycle(v))
             break;
-        if (got == 2 || now >= deadline || work_state(v) == TIER_EXITING)
+        /* What has been received already is taken in any case: fd() does not tell of it. */
+        if (got == 2 || (got == 0 && now >= deadline) || work_state(v) == TIER_EXITING)
             break;
     }
     arm(v);

@@ -3,15 +3,16 @@
  *
  *     nodetool scan [COOKIE]
  *     nodetool spawn WAIT-MS COMMAND
- *     nodetool [-n NAME] [-p PID] [-c COOKIE] [-f COOKIE-FILE] [-l LEASE-MS] [-d DIR] open
+ *     nodetool [-n NAME] [-p PID] [-c COOKIE] [-f COOKIE-FILE] [-l LEASE-MS] [-d DIR] [-a] open
  *     nodetool ... match P:M:F:N...      each probe as "id prov mod func name", then "n N"
  *     nodetool ... id ID
  *     nodetool ... suggest P:M:F:N
  *     nodetool ... trace P:M:F:N...      enables all of them, then does what standard input says, a
  * word a line: go | work MS | flush | rest | stop | close | stall   and answers each with one line
  *
- * The program that trace enables has two clauses on every probe: one that makes an empty record,
- * one that counts. Diagnostics are printed as "error|warning TAG text -- hint". */
+ * -a: as for a program that acts on aggregations from its records; then no record may come before
+ * its count. The program that trace enables has two clauses on every probe: one that makes an empty
+ * record, one that counts. Diagnostics are printed as "error|warning TAG text -- hint". */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -28,6 +29,7 @@
 #include "node/node.h"
 
 static struct diags diags;
+static bool aggs_with_records;
 
 static void say_diags(void)
 {
@@ -111,6 +113,7 @@ static int on_probe(void *arg, const struct tier_probe *p)
 
 struct seen {
     uint64_t records, counted, faults;
+    uint64_t early; /* records that came before what was counted with them */
     struct engine_counts c;
 };
 
@@ -118,7 +121,9 @@ static void on_record(void *arg, struct tier *t, uint32_t epid, uint64_t timesta
                       const uint8_t *parts, size_t len)
 {
     (void)t, (void)epid, (void)timestamp, (void)cpu, (void)parts, (void)len;
-    ((struct seen *)arg)->records++;
+    struct seen *s = arg;
+    s->records++;
+    s->early += s->counted < s->records;
 }
 
 static void on_agg(void *arg, struct tier *t, uint32_t agg, uint32_t cpu, const uint8_t *key,
@@ -207,11 +212,13 @@ static void command(struct tier *t, const char *word, const struct tier_sink *si
         e = poll(&p, 1, 10000) == 1 ? t->ops->work(t, 0, false, sink, &diags) : ET_EIO;
     }
     say_diags();
-    printf("%s %s records %llu counted %llu faults %llu fired %llu recorded %llu updates %llu "
+    printf("%s %s records %llu counted %llu faults %llu early %llu fired %llu recorded %llu "
+           "updates %llu "
            "drops %llu\n",
            word, state_name(e), (unsigned long long)s->records, (unsigned long long)s->counted,
-           (unsigned long long)s->faults, (unsigned long long)s->c.fired,
-           (unsigned long long)s->c.recorded, (unsigned long long)s->c.updates,
+           (unsigned long long)s->faults, (unsigned long long)s->early,
+           (unsigned long long)s->c.fired, (unsigned long long)s->c.recorded,
+           (unsigned long long)s->c.updates,
            (unsigned long long)(s->c.drop[ENGINE_DROP_PRINCIPAL] + s->c.drop[ENGINE_DROP_AGG]));
     fflush(stdout);
 }
@@ -223,7 +230,10 @@ static int trace(struct tier *t, int argc, char **argv)
     struct buf image = BUF_INIT;
     struct seen seen = {0};
     struct tier_sink sink = {&seen, on_record, on_agg, on_fault, on_counts};
-    struct tier_options opt = {.bufsize = 1 << 20, .aggsize = 1 << 20, .dynvarsize = 1 << 20};
+    struct tier_options opt = {.bufsize = 1 << 20,
+                               .aggsize = 1 << 20,
+                               .dynvarsize = 1 << 20,
+                               .aggs_with_records = aggs_with_records};
     char line[256];
     int e = 0;
     for (int i = 0; i < argc && e == 0; i++) {
@@ -265,7 +275,7 @@ int main(int argc, char **argv)
     int e = ET_EINVAL;
     sigaction(SIGUSR1, &sa, NULL);
     diags_init(&diags);
-    for (int c; (c = getopt(argc, argv, "+n:p:c:f:l:d:")) != -1;)
+    for (int c; (c = getopt(argc, argv, "+n:p:c:f:l:d:a")) != -1;)
         switch (c) {
         case 'n': opt.name = optarg; break;
         case 'p': opt.pid = atoi(optarg); break;
@@ -273,6 +283,7 @@ int main(int argc, char **argv)
         case 'f': opt.cookie_file = optarg; break;
         case 'l': opt.lease_ms = atoi(optarg); break;
         case 'd': opt.agent_dir = optarg; break;
+        case 'a': aggs_with_records = true; break;
         default: return 2;
         }
     argc -= optind;
