@@ -48,6 +48,7 @@ static void publish(struct snapshot *s)
 {
     if (s && s->exceptions) /* frames counted under another set of patterns mean nothing now */
         atomic_fetch_add(&agent.round, 1);
+    atomic_store(&agent.counting, s && s->exceptions);
     struct snapshot *old = atomic_exchange(&agent.snapshot, s);
     if (old) {
         engine_mark(&old->mark);
@@ -125,11 +126,12 @@ static bool reserve_tables(const struct program *p)
         calls = calls || p->probe[i].kind == PROBE_FN_EXCEPTION;
         returns = returns || p->probe[i].kind == PROBE_FN_RETURN;
     }
-    if ((p->vtime || calls) && !agent.processes.cap &&
-        !proctab_init(&agent.processes, PROCESSES, sizeof(struct process)))
-        return false;
-    return !returns || agent.shadows.cap ||
-           proctab_init(&agent.shadows, SHADOWS, sizeof(struct shadow));
+    if ((p->vtime || calls) && !atomic_load(&agent.processes))
+        atomic_store(&agent.processes, proctab_new(PROCESSES, sizeof(struct process)));
+    if (returns && !atomic_load(&agent.shadows))
+        atomic_store(&agent.shadows, proctab_new(SHADOWS, sizeof(struct shadow)));
+    return (!(p->vtime || calls) || atomic_load(&agent.processes)) &&
+           (!returns || atomic_load(&agent.shadows));
 }
 
 /* nif_enable(Image, Options, Bindings, Provider); see program.c */
@@ -156,8 +158,8 @@ static void take_off(ErlNifEnv *env, struct snapshot *s, ERL_NIF_TERM list)
     }
 }
 
-/* nif_publish([Program], [MFA]) -> ok | 'AGENT_MEMORY': these programs see events from now on, others no
- * more; the functions have no exception probes, whatever the programs say */
+/* nif_publish([Program], [MFA]) -> ok | 'AGENT_MEMORY': these programs see events from now on,
+ * others no more; the functions have no exception probes, whatever the programs say */
 static ERL_NIF_TERM nif_publish(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -349,8 +351,10 @@ static ERL_NIF_TERM nif_sweep(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     (void)argv;
     if (!is_server(env))
         return enif_make_badarg(env);
-    proctab_sweep(&agent.processes, alive, env);
-    proctab_sweep(&agent.shadows, alive, env);
+    if (atomic_load(&agent.processes))
+        proctab_sweep(atomic_load(&agent.processes), alive, env);
+    if (atomic_load(&agent.shadows))
+        proctab_sweep(atomic_load(&agent.shadows), alive, env);
     return agent.atom.ok;
 }
 
@@ -383,29 +387,31 @@ static void unload(ErlNifEnv *env, void *priv)
     atomic_store(&agent.gate, false);
     atomic_store(&agent.dead, true);
     publish(NULL);
-    bool quiet = settle();
+    static struct engine_mark mark;
+    engine_mark(&mark);
+    bool quiet = settle() && engine_quiet(&mark);
     for (int i = 0; !quiet && i < UNLOAD_SPINS; i++) {
         sched_yield();
-        quiet = settle();
+        quiet = settle() && engine_quiet(&mark);
     }
     if (quiet) {
-        proctab_free(&agent.processes);
-        proctab_free(&agent.shadows);
+        proctab_free(atomic_exchange(&agent.processes, NULL));
+        proctab_free(atomic_exchange(&agent.shadows, NULL));
     }
 }
 
 #define DIRTY ERL_NIF_DIRTY_JOB_CPU_BOUND
 static ErlNifFunc functions[] = {
     {"enabled", 3, tracer_enabled, 0}, /* never add trace_call: see tracer.c */
-    {"trace", 5, tracer_trace, 0},          {"nif_loaded", 0, nif_loaded, 0},
-    {"nif_start", 1, nif_start, 0},
-    {"nif_gate", 1, nif_gate, 0},           {"nif_enable", 4, nif_enable, DIRTY},
-    {"nif_publish", 2, nif_publish, DIRTY}, {"nif_settled", 0, nif_settled, 0},
-    {"nif_fire", 2, nif_fire, 0},           {"nif_phase", 2, nif_phase, 0},
-    {"nif_flip", 2, nif_flip, 0},           {"nif_quiet", 1, nif_quiet, 0},
-    {"nif_drain", 2, nif_drain, DIRTY},     {"nif_counts", 1, nif_counts, 0},
-    {"nif_status", 1, nif_status, 0},       {"nif_overruns", 0, nif_overruns, 0},
-    {"nif_lost", 0, nif_lost, 0},           {"nif_sweep", 0, nif_sweep, 0},
+    {"trace", 5, tracer_trace, 0},        {"nif_loaded", 0, nif_loaded, 0},
+    {"nif_start", 1, nif_start, 0},       {"nif_gate", 1, nif_gate, 0},
+    {"nif_enable", 4, nif_enable, DIRTY}, {"nif_publish", 2, nif_publish, DIRTY},
+    {"nif_settled", 0, nif_settled, 0},   {"nif_fire", 2, nif_fire, 0},
+    {"nif_phase", 2, nif_phase, 0},       {"nif_flip", 2, nif_flip, 0},
+    {"nif_quiet", 1, nif_quiet, 0},       {"nif_drain", 2, nif_drain, DIRTY},
+    {"nif_counts", 1, nif_counts, 0},     {"nif_status", 1, nif_status, 0},
+    {"nif_overruns", 0, nif_overruns, 0}, {"nif_lost", 0, nif_lost, 0},
+    {"nif_sweep", 0, nif_sweep, 0},
 };
 
 ERL_NIF_INIT(erltrace_agent, functions, load, NULL, NULL, unload)

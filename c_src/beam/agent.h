@@ -137,9 +137,11 @@ struct agent {
     bool started;
     _Atomic(struct snapshot *) snapshot;
     struct snapshot *retired;
-    struct proctab processes; /* struct process, for vtimestamp and exception frames */
-    struct proctab shadows;   /* struct shadow, for returns */
-    _Atomic uint32_t round;   /* how often exception probes were switched on */
+    /* Made when a program first needs them, and kept: NULL until then. */
+    _Atomic(struct proctab *) processes; /* struct process, for vtimestamp and exception frames */
+    _Atomic(struct proctab *) shadows;   /* struct shadow, for returns */
+    _Atomic bool counting;               /* exception probes are on: frames are counted */
+    _Atomic uint32_t round;              /* how often exception probes were switched on */
     struct term_sizes sizes;
     struct atoms atom;
     ErlNifResourceType *program_type, *watch_type;

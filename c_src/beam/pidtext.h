@@ -1,8 +1,8 @@
 /* pidtext.h - the text of local pids, remembered by thread.
  *
- * The VM takes 45 ns to print a pid, and the same few pids come again and again on one scheduler. A local pid is an
- * immediate term: its word says all about it, so that a text made once is right for as long as the VM lives. Terms of
- * other kinds are pointers and are never remembered. */
+ * The VM takes 45 ns to print a pid, and the same few pids come again and again on one scheduler. A
+ * local pid is an immediate term: its word says all about it, so that a text made once is right for
+ * as long as the VM lives. Terms of other kinds are pointers and are never remembered. */
 #ifndef ET_BEAM_PIDTEXT_H
 #define ET_BEAM_PIDTEXT_H
 
@@ -11,8 +11,8 @@
 
 #include <erl_nif.h>
 
-/* The text of t, a local pid or any other pid, port or reference, as %T prints it, and its length. It is in `own` (cap
- * bytes), or in memory that is good until the next call on this thread. `thread` is engine_thread.index of the caller. */
-const char *pidtext(ErlNifEnv *env, ERL_NIF_TERM t, uint32_t thread, char *own, size_t cap, size_t *len);
+/* Writes t as term_simple does, NUL-terminated, and returns its length. `thread` is
+ * engine_thread.index of the calling thread. */
+size_t pidtext(ErlNifEnv *env, ERL_NIF_TERM t, uint32_t thread, char *out, size_t cap);
 
 #endif

@@ -5,24 +5,29 @@
 #include "base/arena.h"
 #include "base/hash.h"
 
-bool proctab_init(struct proctab *t, uint32_t cap, size_t width)
+struct proctab *proctab_new(uint32_t cap, size_t width)
 {
+    struct proctab *t = et_calloc(1, sizeof *t);
+    if (!t)
+        return NULL;
     *t = (struct proctab){.width = width, .cap = cap};
     t->key = et_calloc(cap, sizeof *t->key);
     t->dead = et_calloc(cap, 1);
     t->data = et_calloc(cap, width);
     if (t->key && t->dead && t->data)
-        return true;
+        return t;
     proctab_free(t);
-    return false;
+    return NULL;
 }
 
 void proctab_free(struct proctab *t)
 {
+    if (!t)
+        return;
     et_free((void *)t->key);
     et_free(t->dead);
     et_free(t->data);
-    *t = (struct proctab){0};
+    et_free(t);
 }
 
 static uint32_t first_slot(const struct proctab *t, uint64_t pid)
@@ -42,13 +47,13 @@ static void *find(struct proctab *t, uint64_t pid, uint32_t h)
 
 void *proctab_find(struct proctab *t, uint64_t pid)
 {
-    return t->cap ? find(t, pid, first_slot(t, pid)) : NULL;
+    return t ? find(t, pid, first_slot(t, pid)) : NULL;
 }
 
 void *proctab_claim(struct proctab *t, uint64_t pid, bool *fresh)
 {
     *fresh = false;
-    if (!t->cap)
+    if (!t)
         return NULL;
     uint32_t h = first_slot(t, pid);
     void *p = find(t, pid, h);

@@ -26,10 +26,10 @@ struct proctab {
     uint32_t cap;          /* slots, a power of two */
 };
 
-/* Reserves memory for cap slots (a power of two); nothing is touched yet. False: out of memory. */
-bool proctab_init(struct proctab *t, uint32_t cap, size_t width);
-void proctab_free(struct proctab *t);
-/* The record of a pid, NULL if it has none. */
+/* Reserves memory for cap slots (a power of two); nothing is touched yet. NULL: out of memory. */
+struct proctab *proctab_new(uint32_t cap, size_t width);
+void proctab_free(struct proctab *t); /* NULL is allowed */
+/* The record of a pid, NULL if it has none. For these two, t may be NULL: then there is no room. */
 void *proctab_find(struct proctab *t, uint64_t pid);
 /* The same, taking a free slot when it has none; *fresh says that the record is new and holds
  * rubbish. NULL: no room. */

@@ -27,11 +27,34 @@ static bool gate_open(void)
     return atomic_load_explicit(&agent.gate, memory_order_relaxed);
 }
 
+static struct proctab *processes(void)
+{
+    return atomic_load_explicit(&agent.processes, memory_order_acquire);
+}
+
+static struct proctab *shadows(void)
+{
+    return atomic_load_explicit(&agent.shadows, memory_order_acquire);
+}
+
 /* The process's record when it is in use and of this round of exception probes. */
 static struct process *frames_of(ERL_NIF_TERM pid)
 {
-    struct process *p = proctab_find(&agent.processes, pid);
+    struct process *p = proctab_find(processes(), pid);
     return p && p->round == atomic_load_explicit(&agent.round, memory_order_relaxed) ? p : NULL;
+}
+
+/* A process with so many exception frames that no call may leave another one. */
+static bool overloaded(ERL_NIF_TERM pid)
+{
+    struct engine_thread *t = engine_thread_self();
+    if (!t)
+        return true;
+    engine_enter(t); /* or the table could be taken away */
+    const struct process *p = frames_of(pid);
+    bool yes = p && p->frames > FRAMES_HARD;
+    engine_leave(t);
+    return yes;
 }
 
 ERL_NIF_TERM tracer_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
@@ -50,12 +73,10 @@ ERL_NIF_TERM tracer_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     }
     if (!gate_open())
         return a->discard;
-    if (argv[0] == a->call && atomic_load_explicit(&agent.round, memory_order_relaxed)) {
-        struct process *p = frames_of(argv[2]);
-        if (p && p->frames > FRAMES_HARD) {
-            atomic_fetch_add_explicit(&agent.lost_calls, 1, memory_order_relaxed);
-            return a->discard;
-        }
+    if (argv[0] == a->call && atomic_load_explicit(&agent.counting, memory_order_relaxed) &&
+        overloaded(argv[2])) {
+        atomic_fetch_add_explicit(&agent.lost_calls, 1, memory_order_relaxed);
+        return a->discard;
     }
     return a->trace;
 }
@@ -219,7 +240,7 @@ static uint64_t arg_function(struct engine_ctx *ctx, unsigned n)
 /* Time that the process has been scheduled in; 0 for one that there was no room to remember. */
 static uint64_t event_vtimestamp(struct engine_ctx *ctx)
 {
-    const struct process *p = proctab_find(&agent.processes, event_of(ctx)->pid);
+    const struct process *p = proctab_find(processes(), event_of(ctx)->pid);
     return !p ? 0 : p->total + (p->in ? now() - p->in : 0);
 }
 
@@ -300,7 +321,7 @@ static struct shadow_fn caller_of(ErlNifEnv *env, ERL_NIF_TERM opts)
 static struct shadow *shadow_of(ERL_NIF_TERM pid)
 {
     bool fresh;
-    struct shadow *sh = proctab_claim(&agent.shadows, pid, &fresh);
+    struct shadow *sh = proctab_claim(shadows(), pid, &fresh);
     if (fresh)
         shadow_reset(sh);
     if (!sh)
@@ -312,7 +333,7 @@ static struct shadow *shadow_of(ERL_NIF_TERM pid)
 static void frame_pushed(ERL_NIF_TERM pid, struct function *fn)
 {
     bool fresh;
-    struct process *p = proctab_claim(&agent.processes, pid, &fresh);
+    struct process *p = proctab_claim(processes(), pid, &fresh);
     uint32_t round = atomic_load_explicit(&agent.round, memory_order_relaxed);
     if (!p) { /* what cannot be counted cannot be bounded */
         atomic_store_explicit(&fn->overrun, true, memory_order_relaxed);
@@ -367,7 +388,7 @@ static void on_call(const struct snapshot *s, struct engine_thread *t, ErlNifEnv
 static void on_return_to(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
                          const ERL_NIF_TERM argv[])
 {
-    struct shadow *sh = proctab_find(&agent.shadows, argv[2]);
+    struct shadow *sh = proctab_find(shadows(), argv[2]);
     if (!sh)
         return;
     struct shadow_fn to = undefined_fn(), from;
@@ -389,7 +410,7 @@ static void on_frame_gone(const struct snapshot *s, struct engine_thread *t, Erl
     ERL_NIF_TERM m, f, extra;
     unsigned arity;
     bool args;
-    if (atomic_load_explicit(&agent.round, memory_order_relaxed))
+    if (s->exceptions)
         frame_popped(argv[2]);
     if (!exception || !get_mfa(env, argv[3], &m, &f, &arity, &args))
         return;
@@ -397,7 +418,7 @@ static void on_frame_gone(const struct snapshot *s, struct engine_thread *t, Erl
     if (!fn)
         return;
     if (fn->local) {
-        struct shadow *sh = proctab_find(&agent.shadows, argv[2]);
+        struct shadow *sh = proctab_find(shadows(), argv[2]);
         if (sh)
             shadow_unwind(sh);
     }
@@ -418,7 +439,7 @@ static void on_in(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *
 {
     if (s->vtime) {
         bool fresh;
-        struct process *p = proctab_claim(&agent.processes, argv[2], &fresh);
+        struct process *p = proctab_claim(processes(), argv[2], &fresh);
         if (fresh)
             *p = (struct process){0};
         if (p)
@@ -432,7 +453,7 @@ static void on_out(const struct snapshot *s, struct engine_thread *t, ErlNifEnv 
                    const ERL_NIF_TERM argv[])
 {
     named(s, t, PROBE_PROCESS_UNSCHEDULED, env, argv[2], argv[3], 0, arg_unscheduled);
-    struct process *p = s->vtime ? proctab_find(&agent.processes, argv[2]) : NULL;
+    struct process *p = s->vtime ? proctab_find(processes(), argv[2]) : NULL;
     if (p && p->in) {
         p->total += now() - p->in;
         p->in = 0;

@@ -40,6 +40,8 @@ main(Root, Only) ->
     put(root, Root),
     persistent_term:put(agent_root, Root),
     persistent_term:put(agent_placed, placed()),
+    [file(F) || F <- ["ebin/erltrace_agent.beam", "priv/erltrace_agent.so", "build/test/agent/image.dif",
+                      "build/test/agent/image_v.dif"]],
     Tests = [{atom_to_list(F), F} || F <- tests(), Only =:= "" orelse atom_to_list(F) =:= Only],
     Results = [one(Name, F) || {Name, F} <- Tests],
     Failed = length([x || failed <- Results]),
@@ -88,9 +90,15 @@ rescue() ->
 
 root() -> persistent_term:get(agent_root).
 
+%% Read once: somebody may be building.
 file(Name) ->
-    {ok, B} = file:read_file(filename:join(root(), Name)),
-    B.
+    case persistent_term:get({agent_file, Name}, none) of
+        none ->
+            {ok, B} = file:read_file(filename:join(root(), Name)),
+            persistent_term:put({agent_file, Name}, B),
+            B;
+        B -> B
+    end.
 
 otp() -> list_to_integer(erlang:system_info(otp_release)).
 
