@@ -17,7 +17,7 @@
 
 enum {
     LANG_KEYS_MAX = 12,    /* keys of an associative array or aggregation */
-    LANG_NEST_MAX = 200,   /* nested parentheses, conditionals and prefix operators in the text */
+    LANG_NEST_MAX = 400,   /* nested expressions in the text; a pair of parentheses counts twice */
     LANG_HEIGHT_MAX = 2000 /* height of an expression's tree, whatever made it so high */
 };
 

@@ -39,14 +39,15 @@ static const char *part(struct lex *lx, const char *s, size_t n)
         if (c == '\'') {
             quoted = !quoted;
             i++;
-        } else if (quoted && strchr("*?[\\", c)) {
-            buf_addc(b, '\\');
-            buf_addc(b, c);
-            i++;
-        } else if (!quoted && c == '\\' && i + 1 < n) {
+        } else if (quoted) { /* the character itself; Erlang's own quoting is \' and \\ */
+            i += c == '\\' && i + 1 < n;
+            if (strchr("*?[\\", s[i]))
+                buf_addc(b, '\\');
+            buf_addc(b, s[i++]);
+        } else if (c == '\\' && i + 1 < n) {
             buf_add(b, s + i, 2);
             i += 2;
-        } else if (!quoted && c == '$') {
+        } else if (c == '$') {
             size_t start = i + 1, k;
             while (start < n && s[start] == '$')
                 start++;
@@ -97,7 +98,7 @@ static struct lang_desc *description(struct lex *lx)
         for (; s <= end; s++) {
             if (s < end && *s == '\'')
                 quoted = !quoted;
-            if (s < end && *s == '\\' && !quoted && s + 1 < end) {
+            if (s + 1 < end && *s == '\\') {
                 s++;
                 continue;
             }
@@ -166,8 +167,11 @@ void parse_clause(struct lex *lx)
         lx->paren = 0;
         lex_next(lx);
         c->pred = parse_expr(lx);
-        if (lx->tok.kind == TOK_LBRACE || lx->tok.kind == TOK_EOF)
-            lex_syntax(lx, "a predicate is closed by / directly before {");
+        if (lx->tok.kind == TOK_LBRACE || lx->tok.kind == TOK_EOF || lx->tok.kind == TOK_COMMA)
+            lex_syntax(lx, c->pred->kind == N_INT
+                               ? "a function with its arity is followed by the probe's name: "
+                                 "lists:map/2:entry"
+                               : "a predicate is closed by / directly before {");
         parse_expect(lx, TOK_PREDEND);
         if (lx->tok.kind != TOK_LBRACE)
             lang_fail(l, &first, "D_SYNTAX", NULL,

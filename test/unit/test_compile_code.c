@@ -407,6 +407,9 @@ static const struct desc descs[] = {
     {COMPILE_NAME, "x:m:-map/2-fun-0-/1:entry", "x|m|-map/2-fun-0-/1|entry", 0},
     {COMPILE_NAME, "x:'a:b*':f:entry", "x|a:b\\*|f|entry", 0},
     {COMPILE_NAME, "x:'open", NULL, 0},
+    {COMPILE_NAME, "x:'a\\'b:c':f:entry", "x|a'b:c|f|entry", 0},
+    {COMPILE_NAME, "x:'\303\244':f:entry", "x|\303\244|f|entry", 0},
+    {COMPILE_NAME, "x:a\\*b\\:c:f:entry", "x|a\\*b\\:c|f|entry", 0},
     /* macros */
     {COMPILE_NAME, "erlang$target:::", "erlang4711|||", 0},
     {COMPILE_NAME, "p$1x:$2::", "parg1x|two||", 0},

@@ -79,6 +79,7 @@ static const struct wrong structure[] = {
     {"a:b:c:d:e {}", "D_PDESC_INVAL", 1, 1, "Overspecified probe description"},
     {"$nope:::x {}", "D_PDESC_INVAL", 1, 1, "Undefined macro variable in probe description"},
     {"0 {}", "D_PDESC_INVAL", 1, 1, "invalid probe identifier 0"},
+    {"erlang*:lists:map/2 {}", "D_SYNTAX", 1, 21, "lists:map/2:entry"},
     {"} BEGIN {}", "D_SYNTAX", 1, 1, "near \"}\""},
     {"BEGIN { } }\nEND { x = y; }", "D_SYNTAX", 1, 11, NULL},
     {"{ x = 1; }", "D_SYNTAX", 1, 1, NULL},

@@ -106,11 +106,11 @@ static const char *const samples[] = {
     "{ b += a[\"y\", 2]++ * 3; self->s = strjoin(\"a\\n\", $$2); this->u = (char)b ? 'c' : -1;\n"
     "  @[probefunc, b] = quantize(timestamp - b, 2); @l = lquantize(arg0, 0, 100, 10);\n"
     "  printf(\"%-10s %5d\\n\", self->s, b); printa(\"%s %d %@d\\n\", @); trunc(@, 5); exit(0); }\n",
-    "erlang*:lists:map/2:entry, erlang$1:::process-* /pid == $target/ { self->t[arg0] = timestamp; }\n"
+    "erlang*:lists:map/2:entry, erlang$1:::process-*, x:'a\\'b\\\\*':g/1:y /pid == $target/ { self->t[arg0] = timestamp; }\n"
     "erlang*:lists:map/2:return /self->t[arg0]/ { @t[copyinstr(arg1)] = avg(timestamp - self->t[arg0]);\n"
     "  self->t[arg0] = 0; x = sizeof (uint64_t) + sizeof self->t[0]; trace(x ^^ 0x1fUL); normalize(@t, 1000); }\n",
-    "BEGIN { @a = llquantize(arg0, 10, 0, 6, 20); z = arg0 > 3 ? \"a\" : \"b\"; w = stringof(arg1), ~1; }\n"
-    "# 12 \"x.d\" 1\nEND { clear(@a); denormalize(@a); n--; n <<= 2; trace((long)n % 3u); }",
+    ("BEGIN { @a = llquantize(arg0, 10, 0, 6, 20); z = arg0 > 3 ? \"a\" : \"b\"; w = stringof(arg1), ~1; }\n"
+    "# 12 \"x.d\" 1\nEND { clear(@a); denormalize(@a); n--; n <<= 2; trace((long)n % 3u); }"),
 };
 /* clang-format on */
 
