@@ -278,8 +278,12 @@ static void show_diags(struct run *r, size_t *lost)
 {
     if (session_lost(r->s) > *lost) {
         *lost = session_lost(r->s);
-        if (r->target.nchildren == session_lost(r->s) && target_gone(&r->target, CHILD_END_MS))
+        if (r->target.nchildren == session_lost(r->s) && target_gone(&r->target, CHILD_END_MS)) {
             diags_clear(&r->d);
+            if (session_end_missed(r->s))
+                diag_add(&r->d, DIAG_NOTE, NULL, "", NULL,
+                         "the command ended before END could run in its node");
+        }
     }
     screen_diags(&r->screen, &r->d);
 }

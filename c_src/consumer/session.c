@@ -532,6 +532,14 @@ size_t session_lost(const struct session *s)
     return n;
 }
 
+bool session_end_missed(const struct session *s)
+{
+    for (size_t i = 0; i < s->nprobes; i++)
+        if (s->probe[i].p.kind == PROBE_END && s->tier[s->probe[i].tier].lost)
+            return true;
+    return false;
+}
+
 int session_status(const struct session *s, bool *exited)
 {
     *exited = s->exited;

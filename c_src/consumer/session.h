@@ -78,6 +78,8 @@ int session_stop(struct session *s);
 void session_finish(struct session *s);
 /* Nodes that were lost, of those attached. */
 size_t session_lost(const struct session *s);
+/* Whether a node was lost that had END clauses: they did not run. */
+bool session_end_missed(const struct session *s);
 /* The argument of the last exit(), 0 if there was none; whether there was one. */
 int session_status(const struct session *s, bool *exited);
 

@@ -455,11 +455,13 @@ static int is_lost(struct fake *f, const struct tier_sink *sink, struct diags *d
 static void a_node_is_lost(void **state)
 {
     struct fixture *f = *state;
-    program(f, "p.d", "spawn { @ = sum(1); }");
+    program(f, "p.d", "spawn { @ = sum(1); } END { x = 1; }");
     start(f, true);
+    assert_false(session_end_missed(f->s));
     f->a.script = is_lost;
     assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
     assert_int_equal(session_lost(f->s), 1);
+    assert_true(session_end_missed(f->s));
     assert_int_equal(f->d.errors, 1);
     unsigned calls = f->a.calls;
     f->b.script = adds_two;
