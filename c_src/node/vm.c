@@ -99,7 +99,9 @@ static int fetch_modules(void *arg, struct catalog *c, struct diags *d)
         if (!r.bad && !catalog_add_module(c, name))
             return diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
     }
-    return r.bad ? agent_malformed(&v->agent, "modules", d) : 0;
+    if (n)
+        etf_list_end(&r);
+    return r.bad || arity != 1 ? agent_malformed(&v->agent, "modules", d) : 0;
 }
 
 /* {Module, [{Name, Arity}]}; names are kept in `names` until the catalog has copied them. */
@@ -161,6 +163,10 @@ static int fetch_functions(void *arg, struct catalog *c, const uint32_t *mods, s
     for (uint32_t i = 0; i < len && e == 0; i++)
         e = read_functions(v, c, &r, &names, d);
     arena_free(&names);
+    if (len && e == 0)
+        etf_list_end(&r);
+    if (e == 0 && (r.bad || arity != 1))
+        e = agent_malformed(&v->agent, "functions", d);
     return e;
 }
 
@@ -741,7 +747,9 @@ static int open_consumer(struct vm *v, int lease_ms, struct diags *d)
         else
             etf_skip(&r);
     }
-    if (r.bad || arity != 1)
+    if (n)
+        etf_list_end(&r);
+    if (r.bad || arity != 1 || v->os_pid <= 0)
         return agent_malformed(&v->agent, "open", d);
     ei_x_new_with_version(&x);
     ei_x_encode_tuple_header(&x, 3);
