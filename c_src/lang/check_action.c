@@ -3,7 +3,7 @@
  * A statement is parsed as an expression; what it is shows in its shape: "@a[...] = f(...)" is an
  * aggregation, a call of an action's name is that action, everything else is evaluated for its
  * effects. */
-#include "lang/prog.h"
+#include "lang/check.h"
 
 #include <string.h>
 

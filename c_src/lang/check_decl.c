@@ -1,5 +1,5 @@
-/* check_decl.c - declared variables and inlines (reference 2.3, 2.5), and clauses as a whole. */
-#include "lang/prog.h"
+/* check_decl.c - declared variables and inlines (reference 2.3, 2.5). */
+#include "lang/check.h"
 
 #include <string.h>
 
@@ -87,50 +87,4 @@ void decl_inline(struct lang *l, const struct diag_pos *pos, const char *name,
     if (!ok)
         node_set_error(in->expr);
     names_add(l, &l->globals, name, ID_INLINE)->inlined = in;
-}
-
-/* Whether checking the expression may create a variable. */
-static bool creates(const struct node *n)
-{
-    if ((n->kind == N_ASSIGN && n->op == OP_NONE) || n->kind == N_INCDEC)
-        return true;
-    for (size_t i = 0; i < 3; i++) {
-        if (n->kid[i] && creates(n->kid[i]))
-            return true;
-    }
-    for (const struct node *a = n->args; a; a = a->next) {
-        if (creates(a))
-            return true;
-    }
-    return false;
-}
-
-static void check_predicate(struct lang *l, struct node *n)
-{
-    bool assigns = n->kind == N_ASSIGN && n->op == OP_NONE;
-    l->in_predicate = true;
-    const struct type *t = check_expr(l, n);
-    l->in_predicate = false;
-    if (!type_is_int(t) && !type_is_error(t))
-        lang_err(l, &n->pos, "D_PRED_SCALAR",
-                 assigns             ? "did you mean '=='?"
-                 : type_is_string(t) ? "compare the string: /s != NULL/"
-                                     : NULL,
-                 "predicate result must be of scalar type, not %s", t->name);
-}
-
-void check_clause(struct lang *l, struct lang_clause *c)
-{
-    /* The actions come first (reference 2.1), unless the predicate creates what they may read. */
-    bool pred_first = c->pred && creates(c->pred);
-    l->in_predicate = false;
-    if (pred_first)
-        check_predicate(l, c->pred);
-    c->records = c->stmts == NULL;
-    for (struct lang_stmt *s = c->stmts; s; s = s->next) {
-        check_stmt(l, s);
-        c->records = c->records || s->records;
-    }
-    if (c->pred && !pred_first)
-        check_predicate(l, c->pred);
 }

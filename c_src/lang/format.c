@@ -2,7 +2,7 @@
  *
  * Only checking happens here; formatting is the consumer's. A conversion is
  * %[flags][width][.prec][h l ll L w]conv. */
-#include "lang/prog.h"
+#include "lang/check.h"
 
 #include <string.h>
 

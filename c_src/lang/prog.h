@@ -123,42 +123,14 @@ struct node *node_clone(struct lang *l, const struct node *n);
 void node_set_int(struct node *n, uint64_t v, const struct type *type);
 void node_set_error(struct node *n);
 
-/* -- the checker: check_expr.c, check_action.c, check_decl.c -- */
-/* Checks an expression whose value is wanted; sets and returns n->type. */
-const struct type *check_expr(struct lang *l, struct node *n);
-/* The function that a call names; NULL, with a complaint, if there is none (yet). */
-const struct lang_fn *check_callee(struct lang *l, struct node *n);
-/* The number of arguments; their types, by the letters s, i, p of the function's prototype. */
-bool check_arg_count(struct lang *l, const struct lang_fn *fn, const struct node *args,
-                     const struct diag_pos *pos);
-bool check_args(struct lang *l, const struct lang_fn *fn, struct node *args);
-/* Checks the statements and then the predicate of a clause (reference 2.1 for the order). */
+/* -- the checker, as the parser sees it -- */
+/* Checks the statements and the predicate of a clause. */
 void check_clause(struct lang *l, struct lang_clause *c);
-void check_stmt(struct lang *l, struct lang_stmt *s);
-/* Whether a checked right side can be stored in a left side of that type; complains at pos with the
- * operator's text if not. Integer constant 0 fits a string: it is NULL. */
-bool check_assignable(struct lang *l, const struct type *left, const struct node *right,
-                      const struct diag_pos *pos, const char *optext);
-/* Checks the keys of an associative array or an aggregation against a signature of nkeys types.
- * `what` is how messages call it. */
-bool check_keys(struct lang *l, const char *what, const struct type *const *key, unsigned nkeys,
-                struct node *args, const struct diag_pos *pos);
-/* Takes the signature from the first use. */
-bool check_first_keys(struct lang *l, const struct type **key, uint8_t *nkeys, struct node *args,
-                      const struct diag_pos *pos);
-/* A hint for a value of type `have` where a string was wanted, NULL if there is none. */
-const char *check_string_hint(struct lang *l, const struct node *n);
 /* Declares a variable; complains when it exists otherwise. */
 void decl_variable(struct lang *l, const struct diag_pos *pos, const char *name,
                    enum lang_scope scope, const struct type *type, bool assoc,
                    const struct type *const *key, unsigned nkeys);
 void decl_inline(struct lang *l, const struct diag_pos *pos, const char *name,
                  const struct type *type, struct node *expr);
-
-/* -- format.c -- */
-/* Checks a printf format against arguments (checked nodes by next). */
-void format_check_printf(struct lang *l, const struct node *fmt, struct node *args, const char *fn);
-/* Checks a printa format against the keys of an aggregation. */
-void format_check_printa(struct lang *l, const struct node *fmt, const struct lang_agg *agg);
 
 #endif

@@ -163,6 +163,9 @@ static const struct value values[] = {
     {"int x; inline int twice = x * 2; BEGIN { x = 4; trace(twice); x = 5; trace(twice + 1); }", "8 11"},
     {"inline char c = 300; BEGIN { trace(c); }", "44"},
     {"BEGIN { x = 1; } END /x == 1/ { trace(x); } END /x != 1/ { trace(0); }", "1"},
+    /* the actions are checked first: x is as wide as they make it */
+    {"BEGIN /x = 1/ { x = 4294967296; trace(x); }", "4294967296"},
+    {"BEGIN /x = 1/ { y = x; x = 4294967296; trace(x); }", "0"},
     {"BEGIN /(this->y = arg0) == 7/ { trace(this->y); }", "7"},
     {"x = 1, y = 2; trace((x, y)); trace(x ? (x = 9, x) : 0);", "2 9"},
     {"trace(arg0 == 7 && strlen(probename) == 4 || arg5 / arg5);", "1"},

@@ -1,0 +1,78 @@
+/* check.h - what the files of the checker share.
+ *
+ * check_expr completes a node in place. An expression that was complained about becomes N_ERROR of
+ * type TYPE_ERROR, which every operator takes without a further word, so that each mistake is
+ * reported once. */
+#ifndef ET_LANG_CHECK_H
+#define ET_LANG_CHECK_H
+
+#include "lang/prog.h"
+
+/* Marks n as complained about. */
+static inline const struct type *check_bad(struct node *n)
+{
+    node_set_error(n);
+    return n->type;
+}
+
+/* Puts m in the place of n, which keeps its neighbour in a list. */
+static inline void check_replace(struct node *n, const struct node *m)
+{
+    struct node *next = n->next;
+    *n = *m;
+    n->next = next;
+}
+
+/* The constant 0, which fits a string as NULL. */
+static inline bool check_is_null(const struct node *n)
+{
+    return n->kind == N_INT && n->num == 0 && !n->is_char;
+}
+
+static inline bool check_any_error(const struct node *a, const struct node *b)
+{
+    return type_is_error(a->type) || type_is_error(b->type);
+}
+
+/* Checks an expression whose value is wanted; sets and returns n->type. */
+const struct type *check_expr(struct lang *l, struct node *n);
+/* The function that a call names; NULL, with a complaint, if there is none (yet). */
+const struct lang_fn *check_callee(struct lang *l, struct node *n);
+/* The number of arguments; their types, by the letters s, i, p of the function's prototype. */
+bool check_arg_count(struct lang *l, const struct lang_fn *fn, const struct node *args,
+                     const struct diag_pos *pos);
+bool check_args(struct lang *l, const struct lang_fn *fn, struct node *args);
+/* Finds out what a statement is, and completes it. */
+void check_stmt(struct lang *l, struct lang_stmt *s);
+/* Whether a checked right side can be stored in a left side of that type; complains at pos with the
+ * operator's text if not. Integer constant 0 fits a string: it is NULL. */
+bool check_assignable(struct lang *l, const struct type *left, const struct node *right,
+                      const struct diag_pos *pos, const char *optext);
+/* Checks the keys of an associative array or an aggregation against a signature of nkeys types.
+ * `what` is how messages call it. */
+bool check_keys(struct lang *l, const char *what, const struct type *const *key, unsigned nkeys,
+                struct node *args, const struct diag_pos *pos);
+/* Takes the signature from the first use. */
+bool check_first_keys(struct lang *l, const struct type **key, uint8_t *nkeys, struct node *args,
+                      const struct diag_pos *pos);
+/* A hint for a value of type `have` where a string was wanted, NULL if there is none. */
+const char *check_string_hint(struct lang *l, const struct node *n);
+/* Elements of a list. */
+unsigned check_count(const struct node *args);
+/* "operands have incompatible types", for an operator with two kids. hint may be NULL. */
+const struct type *check_incompatible(struct lang *l, struct node *n, const char *hint);
+
+/* One function for each kind of node that needs more than a line; all set and return n->type. */
+const struct type *check_ident(struct lang *l, struct node *n); /* check_name.c */
+const struct type *check_index(struct lang *l, struct node *n);
+const struct type *check_assign(struct lang *l, struct node *n);
+const struct type *check_incdec(struct lang *l, struct node *n);
+const struct type *check_call(struct lang *l, struct node *n); /* check_call.c */
+
+/* -- format.c -- */
+/* Checks a printf format against arguments (checked nodes by next). */
+void format_check_printf(struct lang *l, const struct node *fmt, struct node *args, const char *fn);
+/* Checks a printa format against the keys of an aggregation. */
+void format_check_printa(struct lang *l, const struct node *fmt, const struct lang_agg *agg);
+
+#endif

@@ -1,0 +1,108 @@
+/* check_call.c - calls of subroutines, and the arguments of everything that is called. */
+#include "lang/check.h"
+
+#include <string.h>
+
+static bool is_function_name(const struct ident *id)
+{
+    return id->kind == ID_FN && id->fn->kind != FN_ACTION_LATER && id->fn->kind != FN_SUBR_LATER;
+}
+
+unsigned check_count(const struct node *args)
+{
+    unsigned n = 0;
+    for (; args; args = args->next)
+        n++;
+    return n;
+}
+
+/* The function that a call names, with its complaints; NULL after one. */
+const struct lang_fn *check_callee(struct lang *l, struct node *n)
+{
+    const struct node *f = n->kid[0];
+    if (f->kind != N_IDENT || f->scope != SCOPE_GLOBAL) {
+        lang_err(l, &n->pos, "D_FUNC_IDENT", NULL, "only a function's name can be called");
+        return NULL;
+    }
+    const struct ident *id = names_find(&l->globals, f->name);
+    if (!id) {
+        lang_err(l, &f->pos, "D_FUNC_UNDEF",
+                 names_suggest(l, &l->globals, f->name, is_function_name),
+                 "undefined function name: %s", f->name);
+        return NULL;
+    }
+    if (id->kind != ID_FN) {
+        lang_err(l, &f->pos, "D_FUNC_IDKIND", NULL, "'%s' is not a function", f->name);
+        return NULL;
+    }
+    if (id->fn->kind == FN_ACTION_LATER || id->fn->kind == FN_SUBR_LATER) {
+        lang_err(l, &f->pos, id->fn->kind == FN_SUBR_LATER ? "D_FUNC_UNDEF" : "D_UNKNOWN", NULL,
+                 "'%s' is not built yet", f->name);
+        return NULL;
+    }
+    return id->fn;
+}
+
+bool check_arg_count(struct lang *l, const struct lang_fn *fn, const struct node *args,
+                     const struct diag_pos *pos)
+{
+    unsigned n = check_count(args);
+    if (n >= fn->min && n <= fn->max)
+        return true;
+    const char *how = fn->min == fn->max ? "" : n < fn->min ? "at least " : "at most ";
+    lang_err(l, pos, "D_PROTO_LEN", NULL,
+             "%s( ) prototype mismatch: %u arg%s passed, %s%u expected", fn->name, n,
+             n == 1 ? "" : "s", how, n < fn->min ? fn->min : fn->max);
+    return false;
+}
+
+bool check_args(struct lang *l, const struct lang_fn *fn, struct node *args)
+{
+    const char *want = fn->args;
+    unsigned i = 1;
+    bool ok = true;
+    for (struct node *a = args; a; a = a->next, i++) {
+        const struct type *t = check_expr(l, a);
+        bool fits = *want == 's' ? type_is_string(t) || check_is_null(a) : type_is_int(t);
+        const char *expected = *want == 's' ? "string" : *want == 'p' ? "address" : "integer";
+        if (type_is_error(t)) {
+            ok = false;
+        } else if (!fits) {
+            lang_err(l, &a->pos, "D_PROTO_ARG",
+                     *want == 's'                        ? check_string_hint(l, a)
+                     : *want == 'p' && type_is_string(t) ? "it is a string already"
+                                                         : NULL,
+                     "%s( ) argument #%u is incompatible with prototype: %s expected, %s passed",
+                     fn->name, i, expected, t->name);
+            ok = false;
+        }
+        want += want[1] != '\0';
+    }
+    return ok;
+}
+
+const struct type *check_call(struct lang *l, struct node *n)
+{
+    const struct lang_fn *fn = check_callee(l, n);
+    bool ok = fn != NULL;
+    if (fn && fn->kind != FN_SUBR) {
+        lang_err(l, &n->pos, "D_CG_EXPR",
+                 fn->kind == FN_AGG ? lang_printf(l, "@name = %s(...) aggregates", fn->name)
+                                    : "it must be a statement of its own",
+                 "%s( ) may not be called from a D expression", fn->name);
+        return check_bad(n);
+    }
+    if (fn) {
+        ok = check_arg_count(l, fn, n->args, &n->pos);
+        if (!check_args(l, fn, n->args))
+            ok = false;
+    } else {
+        for (struct node *a = n->args; a; a = a->next)
+            check_expr(l, a);
+    }
+    if (!ok)
+        return check_bad(n);
+    n->fn = fn;
+    n->name = fn->name;
+    return n->type = fn->result == T_ULONG ? type_typedef("size_t", 6) : &type_c[fn->result];
+}

@@ -1,0 +1,110 @@
+/* check_clause.c - a clause as a whole, and the order in which it is checked.
+ *
+ * Names are created by what is checked first, so the order decides types. The actions come before
+ * the predicate; only when they read a name that nothing but the predicate creates does the
+ * predicate come first (reference 2.1). */
+#include "lang/check.h"
+
+#include <string.h>
+
+enum use { USE_NONE, USE_READ, USE_WRITE };
+
+static bool is_name(const struct node *n, const struct node *name)
+{
+    return n->kind == N_IDENT && n->scope == name->scope && strcmp(n->name, name->name) == 0;
+}
+
+static const struct node *base_of(const struct node *n)
+{
+    return n->kind == N_INDEX ? n->kid[0] : n;
+}
+
+/* Whether the operator creates its target when there is none. */
+static bool creates(const struct node *n)
+{
+    return (n->kind == N_ASSIGN && n->op == OP_NONE) || n->kind == N_INCDEC;
+}
+
+static enum use first_use(const struct node *n, const struct node *name);
+
+static enum use first_use_in(const struct node *list, const struct node *name)
+{
+    enum use u = USE_NONE;
+    for (; list && u == USE_NONE; list = list->next)
+        u = first_use(list, name);
+    return u;
+}
+
+/* How the name is used where checking the expression meets it first. */
+static enum use first_use(const struct node *n, const struct node *name)
+{
+    enum use u = USE_NONE;
+    if (is_name(n, name))
+        return USE_READ;
+    if (n->kind == N_ASSIGN)
+        u = first_use(n->kid[1], name);
+    if (u == USE_NONE && creates(n) && is_name(base_of(n->kid[0]), name)) {
+        u = first_use_in(n->kid[0]->args, name);
+        return u == USE_NONE ? USE_WRITE : u;
+    }
+    for (size_t i = 0; i < 3 && u == USE_NONE; i++) {
+        if (n->kid[i])
+            u = first_use(n->kid[i], name);
+    }
+    return u == USE_NONE ? first_use_in(n->args, name) : u;
+}
+
+/* Whether the statements read something first that does not exist yet and that the predicate
+ * creates. */
+static bool must_come_first(struct lang *l, const struct node *pred, const struct lang_stmt *stmts)
+{
+    if (creates(pred)) {
+        const struct node *name = base_of(pred->kid[0]);
+        if (name->kind == N_IDENT &&
+            !names_find(names_of_scope(l, (enum lang_scope)name->scope), name->name)) {
+            enum use u = USE_NONE;
+            for (const struct lang_stmt *s = stmts; s && u == USE_NONE; s = s->next)
+                u = first_use(s->expr, name);
+            if (u == USE_READ)
+                return true;
+        }
+    }
+    for (size_t i = 0; i < 3; i++) {
+        if (pred->kid[i] && must_come_first(l, pred->kid[i], stmts))
+            return true;
+    }
+    for (const struct node *a = pred->args; a; a = a->next) {
+        if (must_come_first(l, a, stmts))
+            return true;
+    }
+    return false;
+}
+
+static void check_predicate(struct lang *l, struct node *n)
+{
+    bool assigns = n->kind == N_ASSIGN && n->op == OP_NONE;
+    l->in_predicate = true;
+    const struct type *t = check_expr(l, n);
+    l->in_predicate = false;
+    if (!type_is_int(t) && !type_is_error(t))
+        lang_err(l, &n->pos, "D_PRED_SCALAR",
+                 assigns             ? "did you mean '=='?"
+                 : type_is_string(t) ? "compare the string: /s != NULL/"
+                                     : NULL,
+                 "predicate result must be of scalar type, not %s", t->name);
+}
+
+void check_clause(struct lang *l, struct lang_clause *c)
+{
+    bool pred_first = c->pred && must_come_first(l, c->pred, c->stmts);
+    l->in_predicate = false;
+    if (pred_first)
+        check_predicate(l, c->pred);
+    c->records = c->stmts == NULL;
+    for (struct lang_stmt *s = c->stmts; s; s = s->next) {
+        check_stmt(l, s);
+        c->records = c->records || s->records;
+    }
+    if (c->pred && !pred_first)
+        check_predicate(l, c->pred);
+}
