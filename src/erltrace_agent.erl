@@ -1,7 +1,8 @@
 %% erltrace_agent - the agent in a traced node: the server that consumers talk to, and the stubs of its NIF.
 %%
 %% doc/agent-protocol.md says how it gets here and what it is asked. One module, so that it can be loaded from memory and
-%% taken away again in one piece. Sections:
+%% taken away again in one piece. It is compiled once, by the oldest OTP, and loaded by all; so it matches no binaries (the
+%% newest OTP refuses that code). Sections:
 %%   coming          vsn, attach, placing and loading the NIF library
 %%   serving         the gen_server: consumers, leases, requests
 %%   reading         flip, wait, drain, reply
@@ -145,8 +146,7 @@ load_from([Dir | Dirs], Nif, Tried) ->
 %% Only the owner can enter the folder from the moment that something is in it: it is new, closed, found empty, and then the
 %% file is made in it by a call that fails if anything has that name.
 place(Dir, Nif) ->
-    <<R:80>> = random_bytes(),
-    Place = filename:join(Dir, "erltrace-" ++ integer_to_list(R, 36)),
+    Place = filename:join(Dir, "erltrace-" ++ integer_to_list(random_number(), 36)),
     File = filename:join(Place, "erltrace_agent.so"),
     case file:make_dir(Place) of
         ok ->
@@ -174,13 +174,13 @@ place(Dir, Nif) ->
             {error, file:format_error(Why)}
     end.
 
-%% crypto is not part of every node.
-random_bytes() ->
+%% crypto is not part of every node. (It need not be a secret: see place/2.)
+random_number() ->
     Seed = {make_ref(), erlang:monotonic_time(), erlang:unique_integer(), os:getpid(), self()},
     S = rand:seed_s(exsss, erlang:phash2(Seed, 1 bsl 32) bxor erlang:system_time()),
     {A, S1} = rand:uniform_s(1 bsl 40, S),
     {B, _} = rand:uniform_s(1 bsl 40, S1),
-    <<(A - 1):40, (B - 1):40>>.
+    A bsl 40 + B.
 
 %% == serving ==================================================================================================
 
