@@ -11,6 +11,7 @@
  * local one (it carries the arity, by the flag of that name). While the server switches a function
  * from one to the other both patterns are set; the snapshot says which of the two counts. */
 #include "beam/agent.h"
+#include "beam/pidtext.h"
 
 #include <string.h>
 #include <time.h>
@@ -91,6 +92,7 @@ struct event {
     ERL_NIF_TERM msg;   /* what came with the event */
     ERL_NIF_TERM other; /* receiver, {M,F,Args} of a spawn, class of an exception */
     const struct function *fn;
+    uint32_t thread; /* engine_thread.index */
     char pid_text[64];
     char text[TERM_TEXT];
 };
@@ -109,7 +111,7 @@ static uint64_t text_arg(struct event *ev, const char *p, size_t len)
 static uint64_t pid_arg(struct event *ev)
 {
     return text_arg(ev, ev->pid_text,
-                    term_simple(ev->env, ev->pid, ev->pid_text, sizeof ev->pid_text));
+                    pidtext(ev->env, ev->pid, ev->thread, ev->pid_text, sizeof ev->pid_text));
 }
 
 static uint64_t constant_arg(struct event *ev, const char *s)
@@ -164,6 +166,7 @@ static uint64_t arg_exit(struct engine_ctx *ctx, unsigned n)
     }
 }
 
+/* Scheduled and unscheduled: `other` says that the process is exiting. */
 static uint64_t arg_scheduled(struct engine_ctx *ctx, unsigned n)
 {
     struct event *ev = event_of(ctx);
@@ -174,11 +177,6 @@ static uint64_t arg_scheduled(struct engine_ctx *ctx, unsigned n)
     }
 }
 
-static uint64_t arg_unscheduled(struct engine_ctx *ctx, unsigned n)
-{
-    return n == 0 ? pid_arg(event_of(ctx)) : 0;
-}
-
 static uint64_t arg_send(struct engine_ctx *ctx, unsigned n)
 {
     struct event *ev = event_of(ctx);
@@ -187,7 +185,8 @@ static uint64_t arg_send(struct engine_ctx *ctx, unsigned n)
     case 1: /* a pid, an alias, or {Name, Node} */
         if (enif_is_tuple(ev->env, ev->other))
             return text_arg(ev, ev->text, term_text(ev->env, ev->other, ev->text, sizeof ev->text));
-        return text_arg(ev, ev->text, term_simple(ev->env, ev->other, ev->text, sizeof ev->text));
+        return text_arg(ev, ev->text,
+                        pidtext(ev->env, ev->other, ev->thread, ev->text, sizeof ev->text));
     case 2: return term_words(ev->env, ev->msg, &agent.sizes);
     default: return 0; /* no sequential trace token */
     }
@@ -256,7 +255,8 @@ static void fire(struct event *ev, struct engine_thread *t, const struct bounds 
 }
 
 /* Everything but the argument caches, which say themselves how much of them is in use. */
-static void event_init(struct event *ev, ErlNifEnv *env, ERL_NIF_TERM pid, ERL_NIF_TERM msg,
+static void event_init(struct event *ev, const struct engine_thread *t, ErlNifEnv *env,
+                       ERL_NIF_TERM pid, ERL_NIF_TERM msg,
                        uint64_t (*arg)(struct engine_ctx *, unsigned))
 {
     ev->ctx.arg = arg;
@@ -264,6 +264,7 @@ static void event_init(struct event *ev, ErlNifEnv *env, ERL_NIF_TERM pid, ERL_N
     ev->ctx.self = pid;
     ev->ctx.have = 0;
     ev->ctx.nranges = 0;
+    ev->thread = t->index;
     ev->env = env;
     ev->pid = pid;
     ev->msg = msg;
@@ -279,7 +280,7 @@ static void named(const struct snapshot *s, struct engine_thread *t, enum probe_
     if (b->n == 0)
         return;
     struct event ev;
-    event_init(&ev, env, pid, msg, arg);
+    event_init(&ev, t, env, pid, msg, arg);
     ev.other = other;
     fire(&ev, t, b);
 }
@@ -290,7 +291,7 @@ static void function_event(struct engine_thread *t, const struct bounds *b, ErlN
     if (b->n == 0)
         return;
     struct event ev;
-    event_init(&ev, env, pid, 0, arg_function);
+    event_init(&ev, t, env, pid, 0, arg_function);
     ev.fn = fn;
     ev.other = class;
     fire(&ev, t, b);
@@ -452,7 +453,7 @@ static void on_in(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *
 static void on_out(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
                    const ERL_NIF_TERM argv[])
 {
-    named(s, t, PROBE_PROCESS_UNSCHEDULED, env, argv[2], argv[3], 0, arg_unscheduled);
+    named(s, t, PROBE_PROCESS_UNSCHEDULED, env, argv[2], argv[3], 0, arg_scheduled);
     struct process *p = s->vtime ? proctab_find(processes(), argv[2]) : NULL;
     if (p && p->in) {
         p->total += now() - p->in;
