@@ -451,9 +451,10 @@ static void on_in(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *
 }
 
 static void on_out(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
-                   const ERL_NIF_TERM argv[])
+                   const ERL_NIF_TERM argv[], bool exiting)
 {
-    named(s, t, PROBE_PROCESS_UNSCHEDULED, env, argv[2], argv[3], 0, arg_scheduled);
+    named(s, t, PROBE_PROCESS_UNSCHEDULED, env, argv[2], argv[3], exiting ? agent.atom.true_ : 0,
+          arg_scheduled);
     struct process *p = s->vtime ? proctab_find(processes(), argv[2]) : NULL;
     if (p && p->in) {
         p->total += now() - p->in;
@@ -518,7 +519,7 @@ ERL_NIF_TERM tracer_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     else if (tag == a->in)
         on_in(s, t, env, argv, false);
     else if (tag == a->out || tag == a->out_exiting || tag == a->out_exited)
-        on_out(s, t, env, argv);
+        on_out(s, t, env, argv, tag != a->out);
     else if (tag == a->in_exiting)
         on_in(s, t, env, argv, true);
     else if (tag == a->return_from)
