@@ -8,10 +8,12 @@
 #include "base/arena.h"
 #include "consumer/hist.h"
 
+/* Keys are ours: there is nothing to escape. */
 static void name(struct buf *out, const char *key)
 {
-    buf_json(out, key, strlen(key));
-    buf_addc(out, ':');
+    buf_addc(out, '"');
+    buf_adds(out, key);
+    buf_adds(out, "\":");
 }
 
 static void text(struct buf *out, const char *key, const char *s)
@@ -25,7 +27,7 @@ static void number(struct buf *out, const char *key, int64_t v)
 {
     buf_addc(out, ',');
     name(out, key);
-    buf_printf(out, "%" PRId64, v);
+    value_decimal(v, true, out);
 }
 
 static void flush(struct report *r)
@@ -46,10 +48,8 @@ static void json_value(const struct value *v, struct buf *out)
         for (size_t i = 0; i < v->len; i++)
             buf_printf(out, "%02x", (unsigned char)v->s[i]);
         buf_addc(out, '"');
-    } else if (v->kind == DIF_UINT) {
-        buf_printf(out, "%" PRIu64, (uint64_t)v->i);
     } else {
-        buf_printf(out, "%" PRId64, v->i);
+        value_decimal(v->i, v->kind == DIF_INT, out);
     }
 }
 
@@ -131,10 +131,21 @@ static void aggr_name(struct buf *out, const char *key, const struct aggr *a)
 
 static void begin(struct report *r, const struct report_record *rec)
 {
-    buf_printf(&r->line, "{\"type\":\"record\",\"epid\":%" PRIu32, rec->probe->epid);
-    probe(&r->line, rec->probe);
-    number(&r->line, "cpu", rec->cpu);
-    buf_printf(&r->line, ",\"timestamp\":%" PRIu64 ",\"data\":[", rec->timestamp);
+    /* What is the same for every record of a probe is kept from the last one. */
+    if (r->head_epid != rec->probe->epid) {
+        buf_reset(&r->head);
+        buf_adds(&r->head, "{\"type\":\"record\"");
+        number(&r->head, "epid", rec->probe->epid);
+        probe(&r->head, rec->probe);
+        buf_adds(&r->head, ",\"cpu\":");
+        r->head_epid = rec->probe->epid;
+    }
+    buf_add(&r->line, r->head.data, r->head.len);
+    r->line.oom |= r->head.oom;
+    value_decimal(rec->cpu, false, &r->line);
+    buf_adds(&r->line, ",\"timestamp\":");
+    value_decimal((int64_t)rec->timestamp, false, &r->line);
+    buf_adds(&r->line, ",\"data\":[");
     r->first = true;
 }
 

@@ -103,6 +103,11 @@ void pf_integer(const struct pf_conv *c, const struct value *v, struct buf *out)
 {
     char format[24], *p = format;
     char letter = c->conv;
+    if ((letter == 'd' || letter == 'i') && (c->flags & ~(unsigned)PF_AGG) == 0 && c->width == 0 &&
+        c->prec <= 0) {
+        value_decimal(v->i, v->kind == DIF_INT, out);
+        return;
+    }
     if (letter == 'p')
         letter = 'x';
     else if (letter == 'd' || letter == 'i')

@@ -79,11 +79,13 @@ struct report {
     const struct aggr_table *aggr;
     const struct pf *format; /* of each action of the image; those without have n = 0 */
     /* below: the reporter's own */
-    struct buf line;                /* what is being composed */
-    bool oom;                       /* something could not be composed, or not sorted */
-    bool header;                    /* the header has been written */
-    bool first;                     /* JSON: no comma before the next element */
-    int indent;                     /* flowindent */
+    struct buf line;    /* what is being composed */
+    bool oom;           /* something could not be composed, or not sorted */
+    bool header;        /* the header has been written */
+    struct buf head;    /* the start of a record of head_epid, as far as it is always the same */
+    uint32_t head_epid; /* 0: none */
+    bool first;         /* JSON: no comma before the next element */
+    int indent;         /* flowindent */
     uint32_t last_epid, last_probe; /* of the last record, for flowindent */
 };
 

@@ -585,6 +585,7 @@ void session_close(struct session *s)
     et_free(s->program);
     aggr_table_free(&s->aggr);
     buf_free(&s->report.line);
+    buf_free(&s->report.head);
     buf_free(&s->queue);
     buf_free(&s->end_queue);
     buf_free(&s->encoded);

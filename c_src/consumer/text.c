@@ -62,6 +62,23 @@ static void flow_prefix(struct report *r, const struct report_record *rec)
 
 /* -- records ----------------------------------------------------------------------------------- */
 
+/* CPU, probe id and name; the latter two are kept from the last record. */
+static void plain_prefix(struct report *r, const struct report_record *rec)
+{
+    const struct report_probe *p = rec->probe;
+    if (r->head_epid != p->epid) {
+        int pad = 32 - (int)(strlen(p->func) + 1 + strlen(p->name));
+        buf_reset(&r->head);
+        buf_printf(&r->head, " %6" PRIu32 " %*s%s:%s ", p->id, pad > 0 ? pad : 0, "", p->func,
+                   p->name);
+        r->head_epid = p->epid;
+    }
+    buf_fill(&r->line, ' ', rec->cpu < 10 ? 2 : rec->cpu < 100 ? 1 : 0);
+    value_decimal(rec->cpu, false, &r->line);
+    buf_add(&r->line, r->head.data, r->head.len);
+    r->line.oom |= r->head.oom;
+}
+
 static void begin(struct report *r, const struct report_record *rec)
 {
     bool quiet = option_on(r->opt, OPTION_quiet);
@@ -76,12 +93,7 @@ static void begin(struct report *r, const struct report_record *rec)
     if (flow) {
         flow_prefix(r, rec);
     } else if (!quiet) {
-        struct buf name = BUF_INIT;
-        buf_printf(&name, "%s:%s", rec->probe->func, rec->probe->name);
-        buf_printf(&r->line, "%3" PRIu32 " %6" PRIu32 " %32s ", rec->cpu, rec->probe->id,
-                   buf_str(&name));
-        r->line.oom |= name.oom;
-        buf_free(&name);
+        plain_prefix(r, rec);
     }
 }
 

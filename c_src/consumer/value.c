@@ -62,6 +62,19 @@ uint64_t value_unsigned(const struct value *v)
     return v->size >= 8 ? (uint64_t)v->i : (uint64_t)v->i & ((1ull << (v->size * 8)) - 1);
 }
 
+void value_decimal(int64_t v, bool is_signed, struct buf *out)
+{
+    char text[24], *p = text + sizeof text;
+    bool negative = is_signed && v < 0;
+    uint64_t left = negative ? 0 - (uint64_t)v : (uint64_t)v;
+    do
+        *--p = (char)('0' + left % 10);
+    while ((left /= 10) != 0);
+    if (negative)
+        *--p = '-';
+    buf_add(out, p, (size_t)(text + sizeof text - p));
+}
+
 int value_compare(const struct value *a, const struct value *b)
 {
     if (value_is_int(a)) {

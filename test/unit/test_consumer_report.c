@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <jansson.h>
 
 #include "consumer/field.h"
 #include "consumer/json.h"
@@ -231,6 +230,7 @@ static int teardown(void **state)
     buf_free(&f->data);
     buf_free(&f->messages);
     buf_free(&f->r.line);
+    buf_free(&f->r.head);
     arena_free(&f->arena);
     return 0;
 }
@@ -404,31 +404,13 @@ static void drops(void **state)
 
 /* -- JSON -------------------------------------------------------------------------------------- */
 
-/* The only line that was written, as an object. */
-static json_t *line(struct fixture *f)
-{
-    json_error_t e;
-    assert_int_equal(f->data.data[f->data.len - 1], '\n');
-    assert_ptr_equal(strchr(f->data.data, '\n'), f->data.data + f->data.len - 1);
-    json_t *j = json_loads(f->data.data, JSON_REJECT_DUPLICATES, &e);
-    if (j == NULL)
-        fail_msg("%s in %s", e.text, f->data.data);
-    buf_reset(&f->data);
-    return j;
-}
-
+/* The only line that was written. (test/d checks that such lines are JSON.) */
 static void is_json(struct fixture *f, const char *want)
 {
-    json_error_t e;
-    json_t *j = line(f), *w = json_loads(want, 0, &e);
-    if (w == NULL)
-        fail_msg("the test is wrong: %s in %s", e.text, want);
-    char *js = json_dumps(j, JSON_SORT_KEYS), *ws = json_dumps(w, JSON_SORT_KEYS);
-    assert_string_equal(js, ws);
-    free(js);
-    free(ws);
-    json_decref(j);
-    json_decref(w);
+    assert_int_equal(f->data.data[f->data.len - 1], '\n');
+    f->data.data[f->data.len - 1] = '\0';
+    assert_string_equal(f->data.data, want);
+    buf_reset(&f->data);
 }
 
 #define BEGIN_JSON                                                                                 \

@@ -1,0 +1,5 @@
+inline int x = x + 1;
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,5 @@
+inline int x = "text";
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	trace(copyin(arg0, 8));
+}

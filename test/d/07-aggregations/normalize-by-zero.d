@@ -1,0 +1,8 @@
+#pragma D option quiet
+
+BEGIN
+{
+	@ = sum(5);
+	normalize(@, 0);
+	exit(0);
+}

@@ -1,0 +1,13 @@
+#pragma D option quiet
+
+BEGIN
+{
+	s = "set in BEGIN";
+	@a["k"] = count();
+	exit(0);
+}
+END
+{
+	printf("%s\n", s);
+	printa("%s %@d\n", @a);
+}
