@@ -39,7 +39,6 @@ equal(Expected, Value, Line, Text) -> error({failed, Line, Text, {expected, Expe
 main(Root, Only) ->
     put(root, Root),
     persistent_term:put(agent_root, Root),
-    persistent_term:put(agent_placed, placed()),
     [file(F) || F <- ["ebin/erltrace_agent.beam", "priv/erltrace_agent.so", "build/test/agent/image.dif",
                       "build/test/agent/image_v.dif"]],
     Tests = [{atom_to_list(F), F} || F <- tests(), Only =:= "" orelse atom_to_list(F) =:= Only],
@@ -53,7 +52,8 @@ tests() ->
      returns_and_exceptions, exceptions_alone, exception_frames_are_bounded, spawns_and_exits, messages, scheduling,
      collections, vtimestamp, arguments, two_consumers, consumer_killed, lease_runs_out, closed_in_the_middle,
      server_killed, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported,
-     whole_module, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, concurrent_attach, builtin_functions,
+     whole_module, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, concurrent_attach, builtin_functions, builtins_and_other_sessions,
+     collections_of_others, server_crashed,
      sensitive_stays_hidden, many_times, under_churn].
 
 one(Name, F) ->
@@ -243,13 +243,9 @@ clean(When) ->
                            erlang:trace_info(MFA, traced) =/= {traced, false} orelse
                                not lists:member(erlang:trace_info(MFA, meta), [{meta, false}, {meta, []}, {meta, undefined}])]),
         otp() < 27 orelse (?equal([{legacy, default}], apply(trace, session_info, [all]) -- [])),
-        ?equal([], placed() -- persistent_term:get(agent_placed))
+        ?equal({ok, []}, file:list_dir(os:getenv("TMPDIR"))) % where the library is placed first
     catch error:E:S -> error({not_clean, When, E, S})
     end.
-
-%% Folders like those that the agent makes for a moment. (Other nodes of this machine may do so, too.)
-placed() ->
-    [F || D <- ["/tmp", "/var/tmp", "/dev/shm", "."], {ok, Fs} <- [file:list_dir(D)], F <- Fs, lists:prefix("erltrace-", F)].
 
 traced(P) ->
     case erlang:trace_info(P, flags) of
@@ -676,6 +672,50 @@ test(builtin_functions) ->
     ?assert(maps:get({<<"entry">>, <<"keyfind/3">>}, G) >= 41),
     ?assert(maps:get({<<"return">>, <<"keyfind/3">>}, G) >= 41);
 
+%% OTP 27: a session that lets go of a BIF silences it for all others.
+test(builtins_and_other_sessions) ->
+    otp() >= 27 andalso begin
+        A = trace([{?ENTRY, {lists, keyfind, 3}, ?COUNT}]),
+        T = spawn(fun() -> receive stop -> ok end end),
+        S = apply(trace, session_create, [other, T, []]),
+        1 = apply(trace, function, [S, {lists, keyfind, 3}, true, [local]]),
+        true = apply(trace, session_destroy, [S]),
+        T ! stop,
+        wait(fun() ->
+                 lists:keyfind(b, 1, [{b, a}]),
+                 {_, #{aggs := G}, _} = read(A),
+                 maps:get({<<"entry">>, <<"keyfind/3">>}, G, 0) > 0
+             end),
+        finish(A)
+    end;
+
+%% Two sessions that trace collections crash OTP 27 to 29, so the second one is refused.
+test(collections_of_others) ->
+    T = spawn(fun() -> receive stop -> ok end end),
+    P = spawn(agent_work, ponger, []),
+    1 = erlang:trace(P, true, [garbage_collection, {tracer, T}]),
+    A = open(),
+    Gc = [{?GC_MAJOR_START, [], ?INTS}],
+    R = start(A, Gc),
+    case otp() of
+        N when N < 27 -> [_] = R;
+        _ ->
+            {error, 'AGENT_BUSY', _, _} = R,
+            1 = erlang:trace(P, false, [garbage_collection]),
+            S = apply(trace, session_create, [other, T, []]),
+            1 = apply(trace, process, [S, P, true, [garbage_collection]]),
+            {error, 'AGENT_BUSY', _, _} = start(A, Gc),
+            true = apply(trace, session_destroy, [S]),
+            [] = start(A, Gc)
+    end,
+    T ! stop, P ! stop,
+    ok = call(A, close);
+
+test(server_crashed) ->
+    A = trace([{?RETURN, work(leaf, 1), ?COUNT}, {?ENTRY, work(outer, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
+    A ! {timeout, x, {tick, self(), 1000000, x, x}},
+    receive {erltrace, ended, 'AGENT_INTERNAL', T, _} -> ?assert(is_binary(T)) after 3000 -> error(not_told) end;
+
 test(sensitive_stays_hidden) ->
     A = trace([{?SPAWN, [], ?TEXTS}, {?ENTRY, work(leaf, 1), ?COUNT}, {?EXIT, [], ?TEXTS}]),
     {P, normal} = agent_work:run(fun() -> process_flag(sensitive, true), agent_work:calls(10), ok end),
@@ -695,7 +735,8 @@ test(many_times) ->
 
 test(under_churn) ->
     Stop = counters:new(1, []),
-    Churn = [spawn_link(fun() -> churn(Stop, K) end) || K <- lists:seq(1, 6)],
+    Churn = [spawn_link(fun() -> churn(Stop, K) end) || K <- lists:seq(1, 5)] ++
+        [spawn_link(fun() -> dirty(Stop) end), spawn_link(fun() -> dirty(Stop) end)],
     Keeper = client(),
     [] = c(Keeper, [{?ENTRY, work(outer, 1), ?COUNT}]),
     [begin
@@ -763,6 +804,23 @@ fuzz(_, Image) ->
               ok = call(A, close),
               R
           end).
+
+%% Dirty schedulers: files, and collections of large heaps; and processes that die there.
+dirty(Stop) ->
+    case counters:get(Stop, 1) of
+        1 -> ok;
+        0 ->
+            {P, M} = spawn_monitor(fun() ->
+                                       Big = lists:seq(1, 200000),
+                                       [{ok, _} = file:read_file_info(".", [raw]) || _ <- lists:seq(1, 20)],
+                                       erlang:garbage_collect(),
+                                       length(Big) > 1
+                                   end),
+            receive after rand:uniform(10) -> ok end,
+            rand:uniform(2) =:= 1 andalso exit(P, kill),
+            receive {'DOWN', M, process, P, _} -> ok end,
+            dirty(Stop)
+    end.
 
 churn(Stop, K) ->
     case counters:get(Stop, 1) of

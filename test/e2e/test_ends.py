@@ -188,8 +188,7 @@ def test_dead_agent(t):
     node = t.node()
     trace = t.trace("-q", "-n", FLOOD, node=node)
     trace.ready()
-    node('[exit(P, kill) || P <- processes(), {current_function, {erltrace_agent, _, _}} <- '
-         "[process_info(P, current_function)]]")
+    node("exit(whereis(erltrace_agent), kill)")
     t.equal(trace.end(), 1, "exit status", trace)
     t.clean(node, 3000)
     exact(t, node)
