@@ -287,7 +287,8 @@ enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **
     a->word = arena_alloc(arena, ((size_t)a->nwords + 1) * sizeof *a->word);
     if (a->word == NULL)
         return ARGS_FAILED;
-    a->word[0] = argv[0];
+    const char *slash = strrchr(argv[0], '/');
+    a->word[0] = slash != NULL ? (char *)slash + 1 : argv[0];
     for (int i = 1; i < a->nwords; i++)
         a->word[i] = argv[optind + i - 1];
     a->disasm |= option_on(&a->opt, OPTION_verbose);

@@ -156,7 +156,8 @@ static void printa(struct report *r, const struct dif_action *act, const struct 
     struct aggr_view view;
     struct buf *out = &r->line;
     report_printa(r, act, format, &shown);
-    text(out, "text", buf_str(&shown));
+    buf_adds(out, ",\"text\":");
+    buf_json(out, buf_str(&shown), shown.len);
     out->oom |= shown.oom;
     buf_free(&shown);
     if (aggr_view_make(&view, r->aggr, r->img->refs + act->ref, act->nrefs, &order) != 0) {

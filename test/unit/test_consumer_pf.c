@@ -189,6 +189,40 @@ static void robustness(void **state)
     arena_free(&a);
 }
 
+/* Whatever a format holds, it is parsed or refused, and what was parsed can be applied. */
+static void random_formats(void **state)
+{
+    (void)state;
+    static const char letters[] = "%%%%0-+ #'@*.?59dsxYTcCSpouihlLwa";
+    static const struct value v[] = {STR("text"), I64(-3), STR(""), U32(7), I8(-1), STR("\xff\n")};
+    uint64_t seed = 12345;
+    unsigned parsed = 0;
+    for (int i = 0; i < 20000; i++) {
+        char format[9];
+        struct arena a;
+        struct pf f;
+        size_t n = 0;
+        for (; n < sizeof format - 1; n++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            format[n] = letters[(seed >> 33) % (sizeof letters - 1)];
+        }
+        format[n] = '\0';
+        arena_init(&a);
+        int rc = pf_parse(&a, format, &f);
+        assert_true(rc == 0 || rc == ET_EINVAL);
+        if (rc == 0) {
+            struct buf b = BUF_INIT;
+            int64_t sums[9] = {0};
+            pf_format(&f, v, 6, put_sum, sums, &b);
+            assert_false(b.oom);
+            buf_free(&b);
+            parsed++;
+        }
+        arena_free(&a);
+    }
+    assert_true(parsed > 1000); /* the test would be worth nothing otherwise */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +232,7 @@ int main(void)
         cmocka_unit_test(aggregation_conversions),
         cmocka_unit_test(malformed_formats),
         cmocka_unit_test(robustness),
+        cmocka_unit_test(random_formats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
