@@ -219,7 +219,8 @@ static const char *parse_conversion(const char *p, struct pf_conv *c)
     }
     while (*p != '\0' && strchr("hlLw", *p) != NULL)
         p++;
-    if (letter_of(*p) == NULL)
+    const struct letter *l = letter_of(*p);
+    if (l == NULL || ((c->flags & PF_AGG) && l->put != pf_integer))
         return NULL;
     c->conv = *p;
     return p + 1;

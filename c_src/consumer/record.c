@@ -201,7 +201,7 @@ static int consume_some(struct session *s, const struct buf *queue, enum session
         const uint8_t *parts = (const uint8_t *)queue->data + at + sizeof e;
         enum probe_kind kind = s->probe[e.epid - 1].p.kind;
         bool chosen = pick == PICK_ALL || (kind == PROBE_BEGIN) == (pick == PICK_BEGIN);
-        if (chosen && order == SESSION_ORDERED && kind == PROBE_END) {
+        if (chosen && order != SESSION_AS_IS && kind == PROBE_END) {
             buf_add(&s->end_queue, queue->data + at, e.size);
             if (s->end_queue.oom)
                 return diag_error(s->config.diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
@@ -217,14 +217,11 @@ static int consume_some(struct session *s, const struct buf *queue, enum session
 
 int session_consume(struct session *s, struct buf *queue, enum session_order order)
 {
-    int rc = 0;
-    if (queue->len == 0)
-        return 0;
-    if (order == SESSION_ORDERED && !s->begun) {
+    int rc;
+    if (order == SESSION_FIRST) {
         rc = consume_some(s, queue, order, PICK_BEGIN);
         if (rc == 0)
             rc = consume_some(s, queue, order, PICK_BUT_BEGIN);
-        s->begun = true;
     } else {
         rc = consume_some(s, queue, order, PICK_ALL);
     }

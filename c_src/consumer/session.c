@@ -491,8 +491,10 @@ int session_work(struct session *s, int timeout_ms)
         if (t->lost || t->drained)
             continue;
         int rc = work_tier(s, t, live > 1 ? 0 : timeout_ms);
-        if (rc == 0)
-            rc = session_consume(s, &s->queue, SESSION_ORDERED);
+        if (rc == 0 && s->queue.len > 0) {
+            rc = session_consume(s, &s->queue, t->begun ? SESSION_ORDERED : SESSION_FIRST);
+            t->begun = true;
+        }
         if (rc != 0)
             return rc;
     }

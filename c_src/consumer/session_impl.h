@@ -24,6 +24,7 @@ struct session_tier {
     size_t nbindings, capbindings;
     struct engine_counts counts;   /* latest */
     uint64_t shown[ENGINE_NDROPS]; /* drops already reported */
+    bool begun;                    /* its first records have been reported */
     bool lost, drained;
 };
 
@@ -48,7 +49,6 @@ struct session {
     struct buf queue;     /* struct event, of the reading that is going on */
     struct buf end_queue; /* what END left, until everything else is reported */
     struct buf targets;
-    bool begun; /* BEGIN's records have been reported */
     bool exiting, stopped, exited;
     int status;           /* of exit() */
     uint64_t reported_ns; /* when drops were last reported */
@@ -71,7 +71,8 @@ void session_fault(void *arg, struct tier *t, uint32_t epid, uint32_t action, ui
 void session_counts(void *arg, struct tier *t, const struct engine_counts *c);
 
 enum session_order {
-    SESSION_ORDERED, /* BEGIN's first the first time; END's put off */
+    SESSION_FIRST,   /* a tier's first records: BEGIN's come first, END's are put off */
+    SESSION_ORDERED, /* END's are put off */
     SESSION_AS_IS
 };
 /* Reports and empties a queue. 0 or an error with a diagnostic. */

@@ -163,7 +163,8 @@ static void aggregation_conversions(void **state)
 static void malformed_formats(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"%", "%z", "%5", "%-", "%5%", "%l", "%.", "%1$d", "a%"};
+    static const char *const bad[] = {"%",  "%z",   "%5", "%-",  "%5%", "%l",
+                                      "%.", "%1$d", "a%", "%@s", "%@Y"};
     struct arena a;
     struct pf f;
     arena_init(&a);

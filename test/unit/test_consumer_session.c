@@ -329,13 +329,16 @@ static void begin_is_first_and_end_last(void **state)
     f->a.script = first_reading;
     assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
     assert_string_equal(buf_str(&f->data), "B1 s3 ");
+    f->b.script = first_reading; /* each node has its own beginning */
+    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    assert_string_equal(buf_str(&f->data), "B1 s3 B1 s3 ");
     session_stop(f->s);
     f->a.script = last_reading;
     f->b.script = still_reading;
     assert_int_equal(session_work(f->s, 0), SESSION_ENDING);
-    assert_string_equal(buf_str(&f->data), "B1 s3 s4 s5 ");
+    assert_string_equal(buf_str(&f->data), "B1 s3 B1 s3 s4 s5 ");
     assert_int_equal(session_work(f->s, 0), SESSION_ENDED);
-    assert_string_equal(buf_str(&f->data), "B1 s3 s4 s5 E9 ");
+    assert_string_equal(buf_str(&f->data), "B1 s3 B1 s3 s4 s5 E9 ");
 }
 
 static int record_before_its_data(struct fake *f, const struct tier_sink *sink, struct diags *d)
