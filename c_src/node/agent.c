@@ -1,6 +1,7 @@
 /* agent.c - the consumer's side of the agent's protocol. See agent.h. */
 #include "node/agent.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,10 @@
 enum {
     RPC_MS = 5000,
     LOAD_MS = 15000,
-    PLACE_TRIES = 5, /* the last consumer may be leaving while we come */
+    PLACE_MS = 8000, /* for how long to try when others come and go at the same time */
+    LOCK_MS = 10000,
+    BACKOFF_MS = 5,
+    AGAIN = 1, /* not an error: begin again */
     FILE_MAX = 64 << 20
 };
 
@@ -162,6 +166,12 @@ int agent_event(struct agent *a, int timeout_ms, int64_t *id, struct etf *reply,
     bool ended = false;
     for (;;) {
         int got = dist_recv(a->d, clock_left(deadline), reply);
+        if (got == DIST_DOWN) {
+            erlang_pid gone;
+            etf_pid(reply, &gone);
+            if (ei_cmp_pids(&gone, &a->pid) != 0)
+                continue; /* one that we had to do with before */
+        }
         if (got < 0 || got == DIST_DOWN)
             return over(a, d);
         if (got != DIST_MESSAGE || is_answer(a, reply, id, &ended, d))
@@ -283,46 +293,96 @@ static int check_target(struct agent *a, struct diags *d)
     return e;
 }
 
-/* Loads the module unless one is there and in use. */
-static int load(struct agent *a, const struct buf *beam, struct diags *d)
+/* Whether the agent is at work in the node. */
+static int in_use(struct agent *a, bool *yes, struct diags *d)
 {
     ei_x_buff x;
-    struct etf r, what;
-    struct buf b = BUF_INIT;
+    struct etf r;
     ei_x_new(&x);
     ei_x_encode_empty_list(&x);
     int e = rpc(a, MODULE, "vsn", &x, RPC_MS, &r, d);
-    if (e)
-        return e;
-    if (etf_peek(&r) == ETF_BINARY)
-        return 0; /* attach says whether it is ours */
+    *yes = e == 0 && etf_peek(&r) == ETF_BINARY;
+    return e;
+}
+
+/* One consumer at a time may load the module: a second load at the same moment would put the agent
+ * of the first in old code, and a third would purge it. The lock is a sleeping process in the node
+ * with a registered name; linked to us, it ends with our connection at the latest. 0, an error, or
+ * AGAIN: somebody else has it. */
+static int lock(struct agent *a, erlang_pid *holder, struct diags *d)
+{
+    ei_x_buff x;
+    struct etf r;
     ei_x_new(&x);
     ei_x_encode_list_header(&x, 3);
+    ei_x_encode_atom(&x, "timer");
+    ei_x_encode_atom(&x, "sleep");
+    ei_x_encode_list_header(&x, 1);
+    ei_x_encode_long(&x, LOCK_MS);
+    ei_x_encode_empty_list(&x);
+    ei_x_encode_empty_list(&x);
+    int e = rpc(a, "erlang", "spawn", &x, RPC_MS, &r, d);
+    if (e)
+        return e;
+    etf_pid(&r, holder);
+    if (r.bad)
+        return agent_malformed(a, "spawn", d);
+    if (dist_link(a->d, holder) != 0)
+        return over(a, d);
+    ei_x_new(&x);
+    ei_x_encode_list_header(&x, 2);
+    ei_x_encode_atom(&x, "erltrace_attach");
+    ei_x_encode_pid(&x, holder);
+    ei_x_encode_empty_list(&x);
+    e = rpc(a, "erlang", "register", &x, RPC_MS, &r, d);
+    return e ? e : etf_atom_is(&r, "true") ? 0 : AGAIN;
+}
+
+static int unlock(struct agent *a, const erlang_pid *holder, struct diags *d)
+{
+    ei_x_buff x;
+    struct etf r;
+    ei_x_new(&x);
+    ei_x_encode_list_header(&x, 2);
+    ei_x_encode_pid(&x, holder);
+    ei_x_encode_atom(&x, "kill");
+    ei_x_encode_empty_list(&x);
+    return rpc(a, "erlang", "exit", &x, RPC_MS, &r, d);
+}
+
+static int load(struct agent *a, const struct buf *beam, struct diags *d)
+{
+    ei_x_buff x;
+    struct etf r;
+    char word[ETF_ATOM_MAX];
+    ei_x_new(&x);
+    ei_x_encode_list_header(&x, 1);
+    ei_x_encode_list_header(&x, 1);
+    ei_x_encode_tuple_header(&x, 3);
     ei_x_encode_atom(&x, MODULE);
     ei_x_encode_string(&x, MODULE ".beam");
     ei_x_encode_binary(&x, beam->data, (int)beam->len);
     ei_x_encode_empty_list(&x);
-    e = rpc(a, "code", "load_binary", &x, LOAD_MS, &r, d);
+    ei_x_encode_empty_list(&x);
+    int e = rpc(a, "code", "atomic_load", &x, LOAD_MS, &r, d);
     if (e)
         return e;
-    char tag[ETF_ATOM_MAX];
-    uint32_t n = etf_tuple(&r);
-    etf_atom(&r, tag);
-    what = r;
-    if (n == 2 && strcmp(tag, "module") == 0)
+    if (etf_peek(&r) == ETF_ATOM && etf_atom_is(&r, "ok"))
         return 0;
-    if (n == 2 && etf_atom_is(&what, "on_load_failure"))
-        return 0; /* another consumer was faster */
-    if (n == 2 && etf_peek(&r) == ETF_ATOM)
-        etf_text(&r, &b);
-    e = diag_error(d, ET_EAGENT, NULL, "AGENT_LOAD", "does the node allow code to be loaded?",
-                   "%s does not load the agent's module%s%s", a->node, b.len ? ": " : "",
-                   buf_str(&b));
-    buf_free(&b);
-    return e;
+    /* {error, [{erltrace_agent, Why}]} */
+    word[0] = '\0';
+    if (etf_tuple(&r) == 2 && etf_atom_is(&r, "error") && etf_list(&r) == 1 && etf_tuple(&r) == 2) {
+        etf_skip(&r);
+        etf_atom(&r, word);
+    }
+    if (!r.bad && strcmp(word, "not_purged") == 0)
+        return 0; /* others were at it; attach goes by what is there */
+    return diag_error(d, ET_EAGENT, NULL, "AGENT_LOAD", "does the node allow code to be loaded?",
+                      "%s does not load the agent's module%s%s", a->node, word[0] ? ": " : "",
+                      word);
 }
 
-/* erltrace_agent:attach/2. 0, an error, or 1: the agent has just gone, load it again. */
+/* erltrace_agent:attach/2. 0, an error, or AGAIN: the agent has just gone. */
 static int attach(struct agent *a, const struct buf *nif, const char *dir, struct diags *d)
 {
     ei_x_buff x;
@@ -348,32 +408,92 @@ static int attach(struct agent *a, const struct buf *nif, const char *dir, struc
     }
     if (n == 4 && strcmp(tag, "error") == 0)
         return read_error(a, &r, d);
-    return n == 2 && strcmp(tag, "badrpc") == 0 ? 1 : agent_malformed(a, "attach", d);
+    return n == 2 && strcmp(tag, "badrpc") == 0 ? AGAIN : agent_malformed(a, "attach", d);
 }
 
-int agent_place(struct agent *a, struct dist *dist, const char *node, const char *root,
-                const char *dir, struct diags *d)
+/* {open, LeaseMs}. 0, an error, or AGAIN: the agent went before it knew us. */
+static int open_consumer(struct agent *a, int lease_ms, struct etf *info, uint32_t *arity,
+                         struct diags *d)
+{
+    struct diags mine;
+    ei_x_buff x;
+    int64_t id;
+    if (dist_link(a->d, &a->pid) != 0)
+        return over(a, d);
+    agent_begin(a, &x, &id);
+    ei_x_encode_tuple_header(&x, 2);
+    ei_x_encode_atom(&x, "open");
+    ei_x_encode_long(&x, lease_ms);
+    diags_init(&mine); /* what is tried again need not be told */
+    int e = agent_send(a, &x, &mine);
+    if (e == 0)
+        e = agent_answer(a, id, RPC_MS, info, arity, &mine);
+    if (e == ET_ELOST && !dist_lost(a->d)[0]) {
+        a->ended = false;
+        e = AGAIN;
+    }
+    for (size_t i = 0; e < 0 && i < mine.count; i++)
+        diag_add(d, mine.list[i].severity, NULL, mine.list[i].tag, mine.list[i].hint, "%s",
+                 mine.list[i].text);
+    diags_free(&mine);
+    a->open = e == 0;
+    return e;
+}
+
+/* One try. 0, an error, or AGAIN. */
+static int place(struct agent *a, const struct buf *beam, const struct buf *nif,
+                 const struct agent_options *opt, struct etf *info, uint32_t *arity,
+                 struct diags *d)
+{
+    erlang_pid holder;
+    bool used, locked = false;
+    int e = in_use(a, &used, d);
+    if (e == 0 && !used) {
+        e = lock(a, &holder, d);
+        locked = e == 0 || e == AGAIN; /* the process is there in any case */
+        if (e == 0)
+            e = in_use(a, &used, d);
+        if (e == 0 && !used)
+            e = load(a, beam, d);
+    }
+    if (e == 0)
+        e = attach(a, nif, opt->dir, d);
+    if (locked) {
+        int u = unlock(a, &holder, d);
+        e = e ? e : u;
+    }
+    return e ? e : open_consumer(a, opt->lease_ms, info, arity, d);
+}
+
+int agent_open(struct agent *a, struct dist *dist, const struct agent_options *opt,
+               struct etf *info, uint32_t *arity, struct diags *d)
 {
     struct buf beam = BUF_INIT, nif = BUF_INIT;
+    int64_t deadline = clock_ms() + PLACE_MS;
     memset(a, 0, sizeof *a);
     a->d = dist;
     a->next_id = 1;
-    snprintf(a->node, sizeof a->node, "%s", node);
+    a->lease_ms = opt->lease_ms;
+    snprintf(a->node, sizeof a->node, "%s", opt->node);
     int e = check_target(a, d);
     if (e == 0)
-        e = read_file(root, "ebin/" MODULE ".beam", &beam, d);
+        e = read_file(opt->root, "ebin/" MODULE ".beam", &beam, d);
     if (e == 0)
-        e = read_file(root, "priv/" MODULE ".so", &nif, d);
-    for (int i = 0; e == 0 && i < PLACE_TRIES; i++) {
-        e = load(a, &beam, d);
-        if (e == 0)
-            e = attach(a, &nif, dir, d);
-        if (e <= 0)
+        e = read_file(opt->root, "priv/" MODULE ".so", &nif, d);
+    for (int pause = BACKOFF_MS; e == 0;) {
+        e = place(a, &beam, &nif, opt, info, arity, d);
+        if (e != AGAIN)
             break;
-        e = i + 1 < PLACE_TRIES ? 0 : agent_malformed(a, "attach", d);
+        if (clock_ms() > deadline) {
+            e = diag_error(d, ET_EAGENT, NULL, "AGENT_BUSY", "try again in a moment",
+                           "the agent in %s keeps going away while we come", a->node);
+            break;
+        }
+        /* By chance, so that those who met do not meet again. */
+        poll(NULL, 0, pause + (int)(clock_ns() / 1000 % pause));
+        pause = pause < 100 ? pause * 2 : pause;
+        e = 0;
     }
-    if (e == 0 && dist_link(dist, &a->pid) != 0)
-        e = over(a, d);
     buf_free(&beam);
     buf_free(&nif);
     return e;

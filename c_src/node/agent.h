@@ -15,12 +15,19 @@ struct agent {
     bool ended; /* the trace is over: said so once */
 };
 
-/* Checks release and architecture, loads the agent, starts it; d stays the caller's. `root` is the
- * folder with ebin/erltrace_agent.beam and priv/erltrace_agent.so; `dir`, or NULL, where the
- * library may lie on the target for a moment. 0 or an error with a diagnostic (OTP_OLD, OTP_ARCH,
- * AGENT_...). */
-int agent_place(struct agent *a, struct dist *d, const char *node, const char *root,
-                const char *dir, struct diags *dg);
+struct agent_options {
+    const char *node; /* its name, for messages */
+    const char *root; /* folder with ebin/erltrace_agent.beam and priv/erltrace_agent.so */
+    const char
+        *dir; /* where the library may lie on the target for a moment, NULL: the usual places */
+    int lease_ms;
+};
+
+/* Checks release and architecture, loads the agent, starts it, makes us known to it; dist stays the
+ * caller's. *info is at what the answer to `open` has behind its `ok` (*arity elements), and lives
+ * until the next call. 0 or an error with a diagnostic (OTP_OLD, OTP_ARCH, AGENT_...). */
+int agent_open(struct agent *a, struct dist *dist, const struct agent_options *opt,
+               struct etf *info, uint32_t *arity, struct diags *d);
 
 /* A request: agent_begin, then its term, then agent_send. */
 void agent_begin(struct agent *a, ei_x_buff *x, int64_t *id);

@@ -446,10 +446,26 @@ static int put_locked(struct dist *d, const struct buf *frame)
     return e ? lose(d, e == ETIMEDOUT ? "the node takes no more messages" : strerror(e)) : 0;
 }
 
+/* Whether the buffer holds one whole term. libei says only call by call that memory was out; a
+ * piece that is missing shows here. */
+static bool whole(const ei_x_buff *x)
+{
+    if (!x->buff || x->index <= 0)
+        return false;
+    struct etf r = etf_over(x->buff, (size_t)x->index);
+    etf_version(&r);
+    etf_skip(&r);
+    return !r.bad && r.p == r.end;
+}
+
 /* A frame of a control term and, when there is one, a message. */
 static void frame_make(struct buf *b, const ei_x_buff *ctl, const ei_x_buff *msg)
 {
     size_t n = 1 + (size_t)ctl->index + (msg ? (size_t)msg->index : 0);
+    if (!whole(ctl) || (msg && !whole(msg))) {
+        b->oom = true;
+        return;
+    }
     buf_u8(b, (uint8_t)(n >> 24));
     buf_u8(b, (uint8_t)(n >> 16));
     buf_u8(b, (uint8_t)(n >> 8));
@@ -578,7 +594,7 @@ static enum dist_got frame_read(struct dist *d, size_t len, struct etf *msg)
     case OP_EXIT:
     case OP_EXIT_TT:
     case OP_PAYLOAD_EXIT:
-    case OP_PAYLOAD_EXIT_TT: return DIST_DOWN;
+    case OP_PAYLOAD_EXIT_TT: *msg = r; return DIST_DOWN;
     default: return DIST_NOTHING;
     }
 }

@@ -63,7 +63,7 @@ int dist_link(struct dist *d, const erlang_pid *pid);
 enum dist_got {
     DIST_NOTHING, /* nothing came in time */
     DIST_MESSAGE, /* a message to us: *msg is at its first byte after the version */
-    DIST_DOWN,    /* a process that we are linked to is gone */
+    DIST_DOWN,    /* a process that we are linked to is gone: *msg is at its pid */
     DIST_SIGNAL   /* a signal ended the wait */
 };
 /* Waits for one thing to happen. The bytes of *msg live until the next call. enum dist_got, or

@@ -716,25 +716,16 @@ pid_t tier_vm_pid(struct tier *t)
     return t->ops == &vm_ops ? vm_of(t)->os_pid : 0;
 }
 
-/* {open, LeaseMs} -> {ok, Info}, and the signs of life from then on. */
-static int open_consumer(struct vm *v, int lease_ms, struct diags *d)
+/* Makes us a consumer, and gives signs of life from then on. */
+static int open_consumer(struct vm *v, const struct agent_options *opt, struct diags *d)
 {
     ei_x_buff x;
     struct etf r;
-    int64_t id;
     uint32_t arity, n;
     char key[ETF_ATOM_MAX], prov[32];
-    agent_begin(&v->agent, &x, &id);
-    ei_x_encode_tuple_header(&x, 2);
-    ei_x_encode_atom(&x, "open");
-    ei_x_encode_long(&x, lease_ms);
-    int e = agent_send(&v->agent, &x, d);
-    if (e == 0)
-        e = agent_answer(&v->agent, id, ASK_MS, &r, &arity, d);
+    int lease_ms = opt->lease_ms, e = agent_open(&v->agent, v->d, opt, &r, &arity, d);
     if (e)
         return e;
-    v->agent.lease_ms = lease_ms;
-    v->agent.open = true;
     n = etf_list(&r);
     for (uint32_t i = 0; i < n && !r.bad; i++) {
         if (etf_tuple(&r) != 2)
@@ -792,10 +783,12 @@ int tier_vm_open(const struct node_options *opt, struct tier **out, struct diags
         e = reach_connect(&reach, CONNECT_MS, &v->d, d);
     snprintf(v->node, sizeof v->node, "%s", reach.node);
     reach_free(&reach);
+    struct agent_options ao = {.node = v->node,
+                               .root = opt->root,
+                               .dir = opt->agent_dir,
+                               .lease_ms = opt->lease_ms > 0 ? opt->lease_ms : LEASE_MS};
     if (e == 0)
-        e = agent_place(&v->agent, v->d, v->node, opt->root, opt->agent_dir, d);
-    if (e == 0)
-        e = open_consumer(v, opt->lease_ms > 0 ? opt->lease_ms : LEASE_MS, d);
+        e = open_consumer(v, &ao, d);
     if (e == 0)
         e = open_fds(v, d);
     if (e) {
