@@ -84,6 +84,7 @@
     lost = {0, 0, 0},              % what nif_lost said last
     watching = false :: boolean(), % the overrun timer runs
     taken = #{} :: #{mfa() => true}, % functions that lost their exception probes
+    expected = 0 :: non_neg_integer(), % consumers that have attached and not opened yet
     attached :: reference() | undefined, % by the last attach
     complained = #{},              % what a warning was given for
     guard :: pid() | undefined
@@ -243,8 +244,11 @@ info({nodedown, Node}, S) ->
     lists:foldl(fun(P, {noreply, S1}) -> gone(P, S1);
                    (_, Stop) -> Stop
                 end, {noreply, S}, Pids);
-info({lonely, Attached}, #s{consumers = C, attached = Attached} = S) when map_size(C) =:= 0 ->
-    leave(S);
+info({lonely, Attached}, #s{consumers = C, attached = Attached} = S) ->
+    case map_size(C) of
+        0 -> leave(S);
+        _ -> {noreply, S#s{expected = 0}}
+    end;
 info(watch, #s{nif = undefined} = S) ->
     {noreply, S};
 info(watch, S) ->
@@ -258,8 +262,10 @@ info(_, S) ->
 %% A crash of the server; the guard does the rest. (leave/1 has undone everything.)
 terminate(_, #s{nif = undefined}) ->
     ok;
-terminate(_, _) ->
+terminate(Reason, #s{consumers = Cs}) ->
     nif_loaded() andalso nif_gate(false),
+    [send(Pid, {erltrace, ended, 'AGENT_INTERNAL', text("the agent has crashed: ~0P", [Reason, 12]), <<"report this">>})
+     || Pid <- maps:keys(Cs)],
     ok.
 
 start_library(Nif, Dirs, S) ->
@@ -301,12 +307,15 @@ replaced(#s{nif = Nif, dirs = Dirs, consumers = Cs} = S) ->
              lost = {0, 0, 0}, consumers = maps:without([Pid || {Pid, _} <- Ended], Cs)},
     code:purge(?MODULE), % the library cannot be there twice
     case start_library(Nif, Dirs, S1) of
-        {ok, S2} -> attached(?ATTACHED, S2);
-        {error, _, _, _} -> attached(?FAILED, S1)
+        {ok, S2} -> lonely(?ATTACHED, S2);
+        {error, _, _, _} -> lonely(?FAILED, S1)
     end.
 
 %% Nobody may stay away for longer than this after attaching.
 attached(Ms, S) ->
+    lonely(Ms, S#s{expected = S#s.expected + 1}).
+
+lonely(Ms, S) ->
     Attached = make_ref(),
     erlang:send_after(Ms, self(), {lonely, Attached}),
     S#s{attached = Attached}.
@@ -391,7 +400,7 @@ request({open, Lease}, Pid, #s{consumers = Cs, nif = Nif} = S) when is_integer(L
             Info = [{pid, list_to_integer(os:getpid())}, {otp, S#s.otp},
                     {erts, unicode:characters_to_binary(erlang:system_info(version))}, {node, node()},
                     {schedulers, erlang:system_info(schedulers)}, {warnings, []}],
-            {reply, {ok, Info}, S#s{consumers = Cs#{Pid => C}}}
+            {reply, {ok, Info}, S#s{consumers = Cs#{Pid => C}, expected = max(0, S#s.expected - 1)}}
     end;
 request(Request, Pid, #s{consumers = Cs} = S) ->
     case Cs of
@@ -473,23 +482,27 @@ monitor_consumer(Pid) ->
     end.
 
 %% After the answer to close there may be nobody left to stay for.
-last(Pid, Id, Reply, #s{consumers = Cs} = S) ->
-    case map_size(Cs) of
-        0 ->
+last(Pid, Id, Reply, S) ->
+    case needed(S) of
+        false ->
             Undone = undo(S),
             _ = send(Pid, {erltrace, Id, Reply}),
             leave(Undone);
-        _ ->
+        true ->
             {noreply, reply(Pid, {erltrace, Id, Reply}, S)}
     end.
+
+%% Somebody is there, or has just attached and is about to come.
+needed(#s{consumers = Cs, expected = N}) ->
+    map_size(Cs) > 0 orelse N > 0.
 
 gone(Pid, #s{consumers = Cs} = S) ->
     case Cs of
         #{Pid := C} ->
             S1 = forget(Pid, C, S),
-            case map_size(S1#s.consumers) of
-                0 -> leave(S1);
-                _ -> {noreply, S1}
+            case needed(S1) of
+                false -> leave(S1);
+                true -> {noreply, S1}
             end;
         #{} ->
             {noreply, S}
@@ -572,7 +585,7 @@ settled_until(Until) ->
 
 %% == needs ====================================================================================================
 
-wants([{_, _, _, Kind, {_, _, _} = MFA} | T], Acc) when Kind >= ?FN_ENTRY, Kind =< ?FN_EXCEPTION ->
+wants([{_, _, _, Kind, {M, _, _} = MFA} | T], Acc) when Kind >= ?FN_ENTRY, Kind =< ?FN_EXCEPTION, M =/= ?MODULE ->
     Bit = 1 bsl (Kind - ?FN_ENTRY),
     case Acc of
         #{MFA := Bits} when Bits band Bit =/= 0 -> wants(T, Acc);

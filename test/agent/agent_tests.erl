@@ -628,8 +628,12 @@ test(other_library) ->
 test(loaded_twice) ->
     A = attach(),
     {module, _} = code:load_binary(erltrace_agent, "erltrace_agent.beam", file("ebin/erltrace_agent.beam")),
-    {ok, A} = erltrace_agent:attach(file("priv/erltrace_agent.so"), []),
     {ok, _} = call(A, {open, 60000}),
+    ok = other(fun() ->
+                   {ok, A} = erltrace_agent:attach(file("priv/erltrace_agent.so"), []),
+                   {ok, _} = call(A, {open, 60000}),
+                   call(A, close)
+               end),
     [] = start(A, [{?ENTRY, work(leaf, 1), ?COUNT}, {?RETURN, work(outer, 1), ?COUNT}]),
     agent_work:leaf(1),
     #{aggs := G} = finish(A),
