@@ -235,12 +235,14 @@ static void draw_status(struct run *r, struct progress *p)
     session_stats(r->s, &st);
     uint64_t since = now - (p->drawn != 0 ? p->drawn : p->start);
     uint64_t rate = since > 0 ? (uint64_t)((double)(st.fired - p->fired) * 1e9 / (double)since) : 0;
-    const char *where = session_targets(r->s);
+    const char *where = session_targets(r->s), *what = session_enabled(r->s);
+    char count[48];
+    size_t n = session_probes(r->s);
+    snprintf(count, sizeof count, "%zu probe%s", n, n == 1 ? "" : "s");
     snprintf(line, sizeof line,
-             "%s  %zu probe%s  %" PRIu64 " events/s  %" PRIu64 " drop%s  %02" PRIu64 ":%02" PRIu64,
-             where[0] != '\0' ? where : "local", session_probes(r->s),
-             session_probes(r->s) == 1 ? "" : "s", rate, st.drops, st.drops == 1 ? "" : "s",
-             elapsed / 60, elapsed % 60);
+             "%s  %s  %" PRIu64 " events/s  %" PRIu64 " drop%s  %02" PRIu64 ":%02" PRIu64,
+             where[0] != '\0' ? where : "local", what != NULL ? what : count, rate, st.drops,
+             st.drops == 1 ? "" : "s", elapsed / 60, elapsed % 60);
     screen_status(&r->screen, line);
     p->drawn = now;
     p->fired = st.fired;

@@ -574,6 +574,12 @@ const char *session_targets(const struct session *s)
     return buf_str(b);
 }
 
+const char *session_enabled(const struct session *s)
+{
+    struct tier *t = s->ntiers == 1 ? s->tier[0].t : NULL;
+    return t != NULL && t->ops->enabled != NULL ? t->ops->enabled(t) : NULL;
+}
+
 void session_close(struct session *s)
 {
     if (s == NULL)

@@ -89,6 +89,9 @@ struct session_stats {
 void session_stats(const struct session *s, struct session_stats *out);
 /* The targets in words, separated by commas; "" for the local tier. Borrowed. */
 const char *session_targets(const struct session *s);
+/* What was enabled, as the only tier says it; NULL with several, or when it does not say. Borrowed.
+ */
+const char *session_enabled(const struct session *s);
 
 /* Closes every tier: whatever was set in the nodes is undone. */
 void session_close(struct session *s);
