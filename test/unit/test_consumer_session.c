@@ -55,9 +55,12 @@ static int fake_enable(struct tier *t, const struct dif_image *img, const void *
     struct dif_image copy;
     (void)img;
     dif_image_init(&copy);
-    assert_int_equal(dif_decode(&copy, image, len, d), 0);
-    assert_int_equal(dif_verify(&copy, d), 0);
+    int rc = dif_decode(&copy, image, len, d);
+    if (rc == 0)
+        rc = dif_verify(&copy, d);
     dif_image_free(&copy);
+    if (rc != 0)
+        return rc;
     assert_true(n <= 8);
     memcpy(f->binding, b, n * sizeof *b);
     f->nbindings = n;
@@ -591,6 +594,59 @@ static void local_programs(void **state)
     }
 }
 
+static int sends_all(struct fake *f, const struct tier_sink *sink, struct diags *d)
+{
+    static const uint8_t parts[] = {2, 0, 0, 0, 'h', 'i', 5, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0};
+    static const uint8_t key[] = {1, 0, 0, 0, 'k'};
+    uint64_t words[DIF_QUANTIZE_BUCKETS] = {[70] = 1};
+    (void)d;
+    sink->record(sink->arg, &f->tier, epid(f, 0), 1, 0, parts, sizeof parts);
+    sink->aggregation(sink->arg, &f->tier, 0, 0, key, sizeof key, words, DIF_QUANTIZE_BUCKETS);
+    sink->fault(sink->arg, &f->tier, epid(f, 0), 1, 4, 4, 0, 0);
+    return TIER_EXITING;
+}
+
+/* Whichever allocation fails, and all after it: an error, or a run to the end, and nothing is left.
+ */
+static void memory_runs_out(void **state)
+{
+    (void)state;
+    bool through = false;
+    for (unsigned long n = 1; !through; n++) {
+        static char *argv[] = {"erltrace", NULL};
+        static const char text[] =
+            "BEGIN { printf(\"%s %d\\n\", \"x\", 5); @[\"k\"] = quantize(1); "
+            "printa(\"%s %@d\", @); trunc(@, 5); }";
+        struct compile_source src = {COMPILE_SCRIPT, "p.d", text, sizeof text - 1, 1, argv};
+        void *st = NULL;
+        et_alloc_fail_after(n);
+        int rc = setup(&st) == 0 ? 0 : ET_ENOMEM;
+        struct fixture *f = st;
+        if (rc == 0)
+            rc = session_add(f->s, &src);
+        if (rc == 0)
+            rc = session_compile(f->s);
+        if (rc == 0)
+            rc = session_attach(f->s, &f->a.tier);
+        if (rc == 0)
+            rc = session_match(f->s);
+        if (rc == 0)
+            rc = session_start(f->s);
+        f->a.script = sends_all;
+        if (rc == 0)
+            rc = session_work(f->s, 0);
+        if (rc == SESSION_ENDING)
+            rc = session_work(f->s, 0);
+        if (rc == SESSION_ENDED) {
+            session_finish(f->s);
+            through = !f->data.oom && !f->messages.oom && strchr(buf_str(&f->data), '@') != NULL;
+        }
+        et_alloc_fail_after(0);
+        teardown(&st);
+        assert_true(n < 10000);
+    }
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -608,6 +664,7 @@ int main(void)
         T(sizes_are_negotiated),
         T(enabling_fails),
         T(nothing_stays_open),
+        cmocka_unit_test(memory_runs_out),
         cmocka_unit_test(local_programs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
