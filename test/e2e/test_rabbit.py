@@ -35,7 +35,7 @@ class Broker:
             f.write(f"listeners.tcp.default = 127.0.0.1:{self.port}\n")
         with open(os.path.join(home, "enabled_plugins"), "w", encoding="ascii") as f:
             f.write("[].\n")
-        env = dict(os.environ, HOME=home, RABBITMQ_HOME=server, RABBITMQ_NODENAME=self.name.split("@")[0],
+        env = dict(os.environ, HOME=home, TMPDIR=home, RABBITMQ_HOME=server, RABBITMQ_NODENAME=self.name.split("@")[0],
                    RABBITMQ_MNESIA_BASE=home + "/mnesia", RABBITMQ_LOG_BASE=home + "/log",
                    RABBITMQ_CONFIG_FILE=home + "/rabbitmq.conf", RABBITMQ_ENABLED_PLUGINS_FILE=home + "/enabled_plugins",
                    RABBITMQ_CONF_ENV_FILE="/dev/null", RABBITMQ_PID_FILE=home + "/pid",
