@@ -28,13 +28,13 @@ static uint32_t parts_so_far(const struct gen *g)
 /* Records a value as the next part. */
 static void record(struct gen *g, const struct node *n, struct dif_type type)
 {
-    unsigned r = gen_value(g, n);
+    struct value v = gen_read(g, n);
     uint32_t part = parts_so_far(g) - g->clause_part;
     if (part > UINT16_MAX)
-        gen_fail(g, "the clause records too much", "split it into several clauses");
+        gen_fail(g, "D_UNKNOWN", "the clause records too much", "split it into several clauses");
     buf_add(&g->parts, &type, sizeof type);
-    gen_emit(g, dif_ai(DIF_OP_REC, r, part));
-    gen_unreg(g, r);
+    gen_emit(g, dif_ai(DIF_OP_REC, v.reg, part));
+    gen_done(g, v);
 }
 
 /* The type that an argument of an action is recorded with. */
@@ -88,6 +88,7 @@ void gen_clause(struct gen *g, const struct lang_clause *c, const struct lang_de
     memset(&out, 0, sizeof out);
     g->pos = &d->pos;
     g->regs = 0;
+    reuse_plan(g, c);
     g->clause_code = (uint32_t)(g->code.len / 4);
     g->clause_part = parts_so_far(g);
     out.prov = gen_str(g, d->prov);
@@ -103,7 +104,7 @@ void gen_clause(struct gen *g, const struct lang_clause *c, const struct lang_de
     out.action = (uint32_t)(g->actions.len / sizeof(struct dif_action));
     out.records = c->records;
     if (c->pred) {
-        gen_jump(g, c->pred, false, &end);
+        gen_predicate(g, c->pred, &end);
         out.npred = gen_pc(g);
     }
     if (c->records)

@@ -20,7 +20,7 @@ uint32_t gen_pc(const struct gen *g)
 void gen_emit(struct gen *g, uint32_t insn)
 {
     if (gen_pc(g) >= DIF_CLAUSE_MAX)
-        gen_fail(g, "the clause is too large", "split it into several clauses");
+        gen_fail(g, "D_UNKNOWN", "the clause is too large", "split it into several clauses");
     buf_add(&g->code, &insn, sizeof insn);
 }
 
@@ -56,7 +56,9 @@ unsigned gen_reg(struct gen *g)
             return r;
         }
     }
-    gen_fail(g, "Insufficient registers to generate code",
+    if (reuse_evict(g))
+        return gen_reg(g);
+    gen_fail(g, "D_UNKNOWN", "Insufficient registers to generate code",
              "use clause-local variables (this->x) for parts of the expression");
 }
 
@@ -125,26 +127,10 @@ static bool uses_tuple(const struct node *n)
     return false;
 }
 
-/* Whether evaluating n changes a variable. */
-static bool has_effect(const struct node *n)
-{
-    if (n->kind == N_ASSIGN || n->kind == N_INCDEC)
-        return true;
-    for (size_t i = 0; i < 3; i++) {
-        if (n->kid[i] && has_effect(n->kid[i]))
-            return true;
-    }
-    for (const struct node *a = n->args; a; a = a->next) {
-        if (has_effect(a))
-            return true;
-    }
-    return false;
-}
-
-/* Values of a list, in registers; used where they are pushed twice. */
+/* Values of a list, in registers. */
 struct held {
     unsigned n;
-    uint8_t reg[DIF_TUPLE_MAX];
+    struct value value[DIF_TUPLE_MAX];
     bool string[DIF_TUPLE_MAX];
 };
 
@@ -169,16 +155,16 @@ void gen_tuple(struct gen *g, const struct node *list, const struct type *const 
             waiting = i;
     }
     if (i > DIF_TUPLE_MAX)
-        gen_fail(g, "Insufficient tuple registers to generate code", NULL);
+        gen_fail(g, "D_UNKNOWN", "Insufficient tuple registers to generate code", NULL);
     i = 0;
     for (const struct node *a = list; a; a = a->next, i++) {
-        h.reg[i] = (uint8_t)gen_value(g, a);
+        h.value[i] = gen_read(g, a);
         h.string[i] = pushed_as_string(a, kinds, nkinds, i);
         if (i < waiting)
             continue;
         for (; h.n <= i; h.n++) {
-            push(g, h.reg[h.n], h.string[h.n]);
-            gen_unreg(g, h.reg[h.n]);
+            push(g, h.value[h.n].reg, h.string[h.n]);
+            gen_done(g, h.value[h.n]);
         }
     }
 }
@@ -188,7 +174,7 @@ static void hold(struct gen *g, struct held *h, const struct node *list,
 {
     h->n = 0;
     for (const struct node *a = list; a; a = a->next, h->n++) {
-        h->reg[h->n] = (uint8_t)gen_value(g, a);
+        h->value[h->n] = gen_read(g, a);
         h->string[h->n] = pushed_as_string(a, kinds, nkinds, h->n);
     }
 }
@@ -196,9 +182,9 @@ static void hold(struct gen *g, struct held *h, const struct node *list,
 static void push_held(struct gen *g, const struct held *h, bool last)
 {
     for (unsigned i = 0; i < h->n; i++) {
-        push(g, h->reg[i], h->string[i]);
+        push(g, h->value[i].reg, h->string[i]);
         if (last)
-            gen_unreg(g, h->reg[i]);
+            gen_done(g, h->value[i]);
     }
 }
 
@@ -234,8 +220,8 @@ static unsigned load_var(struct gen *g, const struct node *n)
 /* -- operators
  * -------------------------------------------------------------------------------------- */
 
-/* a = a op b */
-static void arith(struct gen *g, enum op op, unsigned a, unsigned b, bool is_signed)
+/* d = a op b */
+static void arith(struct gen *g, enum op op, unsigned d, unsigned a, unsigned b, bool is_signed)
 {
     static const enum dif_op ops[][2] = {
         [OP_ADD] = {DIF_OP_ADD, DIF_OP_ADD},   [OP_SUB] = {DIF_OP_SUB, DIF_OP_SUB},
@@ -244,7 +230,7 @@ static void arith(struct gen *g, enum op op, unsigned a, unsigned b, bool is_sig
         [OP_SHR] = {DIF_OP_SRL, DIF_OP_SRA},   [OP_AND] = {DIF_OP_AND, DIF_OP_AND},
         [OP_OR] = {DIF_OP_OR, DIF_OP_OR},      [OP_XOR] = {DIF_OP_XOR, DIF_OP_XOR},
     };
-    gen_emit(g, dif_abc(ops[op][is_signed], a, a, b));
+    gen_emit(g, dif_abc(ops[op][is_signed], d, a, b));
 }
 
 /* Whether an operator on these types works signed: shifts go by their left side, all else by the
@@ -271,15 +257,15 @@ static void compare_jump(struct gen *g, const struct node *n, bool sense, struct
     const struct node *a = n->kid[0], *b = n->kid[1];
     bool strings = type_is_string(a->type) || type_is_string(b->type);
     bool is_signed = !strings && works_signed(n->op, a->type, b->type);
-    unsigned ra = gen_value(g, a);
+    struct value va = gen_read(g, a);
     if (b->kind == N_INT && b->num == 0) {
-        gen_emit(g, dif_abc(DIF_OP_TST, ra, 0, 0));
+        gen_emit(g, dif_abc(DIF_OP_TST, va.reg, 0, 0));
     } else {
-        unsigned rb = gen_value(g, b);
-        gen_emit(g, dif_abc(strings ? DIF_OP_SCMP : DIF_OP_CMP, ra, rb, 0));
-        gen_unreg(g, rb);
+        struct value vb = gen_read(g, b);
+        gen_emit(g, dif_abc(strings ? DIF_OP_SCMP : DIF_OP_CMP, va.reg, vb.reg, 0));
+        gen_done(g, vb);
     }
-    gen_unreg(g, ra);
+    gen_done(g, va);
     gen_branch(g, yes[sense ? n->op : inverse[n->op]][is_signed], l);
 }
 
@@ -293,17 +279,31 @@ void gen_jump(struct gen *g, const struct node *n, bool sense, struct label *l)
         if ((n->op == OP_LAND) == sense) { /* both must agree: the first may end it */
             struct label out = {0};
             gen_jump(g, n->kid[0], !sense, &out);
+            g->maybe++;
             gen_jump(g, n->kid[1], sense, l);
             gen_place(g, &out);
         } else {
             gen_jump(g, n->kid[0], sense, l);
+            g->maybe++;
             gen_jump(g, n->kid[1], sense, l);
         }
+        g->maybe--;
     } else {
-        unsigned r = gen_value(g, n);
-        gen_emit(g, dif_abc(DIF_OP_TST, r, 0, 0));
-        gen_unreg(g, r);
+        struct value v = gen_read(g, n);
+        gen_emit(g, dif_abc(DIF_OP_TST, v.reg, 0, 0));
+        gen_done(g, v);
         gen_branch(g, sense ? DIF_OP_BNE : DIF_OP_BE, l);
+    }
+}
+
+void gen_predicate(struct gen *g, const struct node *n, struct label *l)
+{
+    /* Where && fails the clause ends, so that what follows is reached through both sides. */
+    if (n->kind == N_BINARY && n->op == OP_LAND) {
+        gen_predicate(g, n->kid[0], l);
+        gen_predicate(g, n->kid[1], l);
+    } else {
+        gen_jump(g, n, false, l);
     }
 }
 
@@ -334,6 +334,7 @@ static unsigned conditional(struct gen *g, const struct node *n)
 {
     struct label no = {0}, end = {0};
     gen_jump(g, n->kid[0], false, &no);
+    g->maybe++;
     unsigned a = gen_value(g, n->kid[1]);
     gen_branch(g, DIF_OP_BA, &end);
     gen_place(g, &no);
@@ -345,14 +346,30 @@ static unsigned conditional(struct gen *g, const struct node *n)
         g->regs |= 1u << a;
     }
     gen_place(g, &end);
+    g->maybe--;
     return a;
 }
 
-static unsigned negated(struct gen *g, unsigned r)
+/* A register for a result: one of the operands' own, or a new one. */
+static unsigned result_reg(struct gen *g, struct value a, struct value b)
 {
-    unsigned zero = int_value(g, 0);
-    gen_emit(g, dif_abc(DIF_OP_SUB, r, zero, r));
-    gen_unreg(g, zero);
+    return !a.of ? a.reg : !b.of ? b.reg : gen_reg(g);
+}
+
+/* Ends the reading of an operand, unless its register took the result. */
+static void operand_done(struct gen *g, struct value v, unsigned result)
+{
+    if (v.of || v.reg != result)
+        gen_done(g, v);
+}
+
+static unsigned negated(struct gen *g, const struct node *n)
+{
+    struct value v = gen_read(g, n), zero = {int_value(g, 0), NULL};
+    unsigned r = result_reg(g, v, zero);
+    gen_emit(g, dif_abc(DIF_OP_SUB, r, zero.reg, v.reg));
+    operand_done(g, zero, r);
+    operand_done(g, v, r);
     return r;
 }
 
@@ -367,8 +384,8 @@ static unsigned call(struct gen *g, unsigned subr, const struct node *args)
 /* A copy of the string at an address: stringof, and casts to string. */
 static unsigned string_at(struct gen *g, const struct node *n)
 {
-    unsigned r = gen_value(g, n);
-    push(g, r, false);
+    gen_tuple(g, n, NULL, 0);
+    unsigned r = gen_reg(g);
     gen_emit(g, dif_ai(DIF_OP_CALL, r, DIF_SUBR_strdup));
     return r;
 }
@@ -383,7 +400,7 @@ static unsigned unary(struct gen *g, const struct node *n)
         gen_emit(g, dif_abc(DIF_OP_NOT, r, r, 0));
         return r;
     }
-    default: return negated(g, gen_value(g, n->kid[0]));
+    default: return negated(g, n->kid[0]);
     }
 }
 
@@ -398,10 +415,12 @@ static unsigned binary(struct gen *g, const struct node *n)
         return gen_value(g, n->kid[1]);
     }
     const struct node *a = n->kid[0], *b = n->kid[1];
-    unsigned ra = gen_value(g, a), rb = gen_value(g, b);
-    arith(g, n->op, ra, rb, works_signed(n->op, a->type, b->type));
-    gen_unreg(g, rb);
-    return ra;
+    struct value va = gen_read(g, a), vb = gen_read(g, b);
+    unsigned r = result_reg(g, va, vb);
+    arith(g, n->op, r, va.reg, vb.reg, works_signed(n->op, a->type, b->type));
+    operand_done(g, va, r);
+    operand_done(g, vb, r);
+    return r;
 }
 
 /* -- assignments
@@ -428,11 +447,12 @@ static unsigned add_in_place(struct gen *g, const struct node *x, const struct o
     else if (o->op == OP_SUB && o->expr->kind == N_INT)
         r = int_value(g, 0 - o->expr->num);
     else if (o->op == OP_SUB)
-        r = negated(g, gen_value(g, o->expr));
+        r = negated(g, o->expr);
     else
         r = gen_value(g, o->expr);
     gen_tuple(g, x->args, x->var->key, x->var->nkeys);
     gen_emit(g, dif_ai(access_of(x->var)->add, r, x->var->id));
+    reuse_store(g, x->var);
     if (old_value) {
         unsigned one = int_value(g, o->op == OP_ADD ? UINT64_MAX : 1);
         gen_emit(g, dif_abc(DIF_OP_ADD, r, r, one));
@@ -448,9 +468,9 @@ static unsigned update(struct gen *g, const struct node *x, const struct operand
     const struct access *acc = access_of(x->var);
     const struct type *t = x->type;
     bool adds = o->op == OP_ADD || o->op == OP_SUB;
-    bool pure = !o->expr || !has_effect(o->expr);
+    bool pure = !o->expr || !reuse_has_effect(o->expr);
     for (const struct node *k = x->args; k; k = k->next)
-        pure = pure && !has_effect(k);
+        pure = pure && !reuse_has_effect(k);
     if (adds && pure && t->size == 8 && acc->add != DIF_OP_NOP)
         return add_in_place(g, x, o, old_value && used);
     struct held keys;
@@ -463,10 +483,11 @@ static unsigned update(struct gen *g, const struct node *x, const struct operand
         gen_emit(g, dif_abc(DIF_OP_MOV, old, r, 0));
     }
     unsigned e = operand_value(g, o);
-    arith(g, o->op, r, e, works_signed(o->op, t, o->expr ? o->expr->type : t));
+    arith(g, o->op, r, r, e, works_signed(o->op, t, o->expr ? o->expr->type : t));
     gen_unreg(g, e);
     push_held(g, &keys, true);
     gen_emit(g, dif_ai(acc->store, r, x->var->id));
+    reuse_store(g, x->var);
     if (old_value && used) {
         gen_unreg(g, r);
         return old;
@@ -474,6 +495,13 @@ static unsigned update(struct gen *g, const struct node *x, const struct operand
     if (used)
         narrow(g, r, t);
     return r;
+}
+
+static void store(struct gen *g, const struct node *x, unsigned reg)
+{
+    gen_tuple(g, x->args, x->var->key, x->var->nkeys);
+    gen_emit(g, dif_ai(access_of(x->var)->store, reg, x->var->id));
+    reuse_store(g, x->var);
 }
 
 static unsigned assign(struct gen *g, const struct node *n, bool used)
@@ -484,8 +512,7 @@ static unsigned assign(struct gen *g, const struct node *n, bool used)
         return update(g, x, &o, used, false);
     }
     unsigned r = gen_value(g, e);
-    gen_tuple(g, x->args, x->var->key, x->var->nkeys);
-    gen_emit(g, dif_ai(access_of(x->var)->store, r, x->var->id));
+    store(g, x, r);
     if (used && !fits(e, x->type))
         narrow(g, r, x->type);
     return r;
@@ -515,7 +542,7 @@ static unsigned builtin(struct gen *g, const struct node *n)
             return r;
         }
     }
-    gen_fail(g, "a built-in variable that the engine does not have", NULL);
+    gen_fail(g, "D_UNKNOWN", "a built-in variable that the engine does not have", NULL);
 }
 
 static unsigned subroutine(struct gen *g, const struct node *n)
@@ -525,7 +552,7 @@ static unsigned subroutine(struct gen *g, const struct node *n)
         if (s && strcmp(s->name, n->name) == 0)
             return call(g, i, n->args);
     }
-    gen_fail(g, "a subroutine that the engine does not have", NULL);
+    gen_fail(g, "D_UNKNOWN", "a subroutine that the engine does not have", NULL);
 }
 
 static unsigned cast(struct gen *g, const struct node *n)
@@ -538,7 +565,7 @@ static unsigned cast(struct gen *g, const struct node *n)
     return r;
 }
 
-unsigned gen_value(struct gen *g, const struct node *n)
+unsigned gen_make(struct gen *g, const struct node *n)
 {
     unsigned r;
     g->pos = &n->pos;
@@ -561,24 +588,25 @@ unsigned gen_value(struct gen *g, const struct node *n)
     case N_ASSIGN: return assign(g, n, true);
     case N_INCDEC: return incdec(g, n, true);
     case N_CAST: return cast(g, n);
-    default: gen_fail(g, "an expression that no code can be made for", NULL);
+    default: gen_fail(g, "D_UNKNOWN", "an expression that no code can be made for", NULL);
     }
 }
 
 void gen_effect(struct gen *g, const struct node *n)
 {
-    unsigned r;
     g->pos = &n->pos;
-    if (n->kind == N_ASSIGN) {
-        r = assign(g, n, false);
+    if (n->kind == N_ASSIGN && n->op == OP_NONE) {
+        struct value v = gen_read(g, n->kid[1]);
+        store(g, n->kid[0], v.reg);
+        gen_done(g, v);
+    } else if (n->kind == N_ASSIGN) {
+        gen_unreg(g, assign(g, n, false));
     } else if (n->kind == N_INCDEC) {
-        r = incdec(g, n, false);
+        gen_unreg(g, incdec(g, n, false));
     } else if (n->kind == N_BINARY && n->op == OP_COMMA) {
         gen_effect(g, n->kid[0]);
         gen_effect(g, n->kid[1]);
-        return;
     } else {
-        r = gen_value(g, n);
+        gen_done(g, gen_read(g, n));
     }
-    gen_unreg(g, r);
 }

@@ -13,6 +13,18 @@
 #include "compile/compile.h"
 #include "lang/lang.h"
 
+enum { REUSE_MAX = 32 };
+
+/* A value that occurs several times in the clause; see reuse.c. */
+struct reuse {
+    const struct node *node; /* its first occurrence */
+    uint32_t left;           /* occurrences still to come */
+    unsigned reg;            /* holds it, if have */
+    unsigned pins;           /* readers of reg right now */
+    bool have;
+    bool closed; /* planning: a variable that it reads has been stored to */
+};
+
 struct gen {
     struct diags *diags;
     struct arena arena;               /* keys of the hash tables */
@@ -20,9 +32,12 @@ struct gen {
     struct buf strtab, str, ints, vars, aggs, parts, refs, actions, clauses, code;
     uint32_t builtins;
     uint32_t strsize;
-    uint32_t clause_code;       /* where the code of the clause begins, in instructions */
-    uint32_t clause_part;       /* where its parts begin */
-    uint32_t regs;              /* bit set: registers in use */
+    uint32_t clause_code; /* where the code of the clause begins, in instructions */
+    uint32_t clause_part; /* where its parts begin */
+    uint32_t regs;        /* bit set: registers in use */
+    unsigned maybe;       /* not 0: what is being generated may be skipped when the clause runs */
+    struct reuse reuse[REUSE_MAX];
+    unsigned nreuse;
     const struct diag_pos *pos; /* what is being generated, for gen_fail */
     jmp_buf trap;               /* where gen_fail goes; the value is the error */
 };
@@ -30,7 +45,8 @@ struct gen {
 /* -- table.c -- */
 void gen_init(struct gen *g, struct diags *d, uint32_t strsize);
 void gen_free(struct gen *g);
-_Noreturn void gen_fail(struct gen *g, const char *text, const char *hint);
+/* Reports at g->pos and jumps. hint may be NULL. */
+_Noreturn void gen_fail(struct gen *g, const char *tag, const char *text, const char *hint);
 _Noreturn void gen_nomem(struct gen *g);
 uint32_t gen_str(struct gen *g, const char *s);
 uint32_t gen_int(struct gen *g, uint64_t v);
@@ -53,8 +69,17 @@ void gen_place(struct gen *g, struct label *l);
 void gen_branch(struct gen *g, enum dif_op op, struct label *l);
 unsigned gen_reg(struct gen *g);
 void gen_unreg(struct gen *g, unsigned reg);
-/* The value in a new register. */
+/* A value in a register that is only to be read; gen_done ends that. */
+struct value {
+    unsigned reg;
+    struct reuse *of; /* whose register it is; NULL: the value's own */
+};
+struct value gen_read(struct gen *g, const struct node *n);
+void gen_done(struct gen *g, struct value v);
+/* The value in a register that becomes the caller's. */
 unsigned gen_value(struct gen *g, const struct node *n);
+/* The same, made afresh. Only for gen_read. */
+unsigned gen_make(struct gen *g, const struct node *n);
 /* For its effects only. */
 void gen_effect(struct gen *g, const struct node *n);
 /* Branches to l when n is true (or, with sense false, when it is not). */
@@ -63,6 +88,19 @@ void gen_jump(struct gen *g, const struct node *n, bool sense, struct label *l);
  * whether it is pushed as a string; the others go by their types. */
 void gen_tuple(struct gen *g, const struct node *list, const struct type *const *kinds,
                unsigned nkinds);
+
+/* Branches to l when the predicate is false. */
+void gen_predicate(struct gen *g, const struct node *n, struct label *l);
+
+/* -- reuse.c -- */
+/* Called before a clause is generated. */
+void reuse_plan(struct gen *g, const struct lang_clause *c);
+/* Called after a store to v. */
+void reuse_store(struct gen *g, const struct lang_var *v);
+/* Frees a register that only keeps a value for later; false when there is none. */
+bool reuse_evict(struct gen *g);
+/* Whether evaluating n changes a variable. */
+bool reuse_has_effect(const struct node *n);
 
 /* -- clause.c -- */
 void gen_clause(struct gen *g, const struct lang_clause *c, const struct lang_desc *d);

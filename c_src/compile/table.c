@@ -43,9 +43,9 @@ _Noreturn void gen_nomem(struct gen *g)
     longjmp(g->trap, -ET_ENOMEM);
 }
 
-_Noreturn void gen_fail(struct gen *g, const char *text, const char *hint)
+_Noreturn void gen_fail(struct gen *g, const char *tag, const char *text, const char *hint)
 {
-    diag_error(g->diags, ET_ECOMPILE, g->pos, "D_UNKNOWN", hint, "%s", text);
+    diag_error(g->diags, ET_ECOMPILE, g->pos, tag, hint, "%s", text);
     longjmp(g->trap, -ET_ECOMPILE);
 }
 
@@ -70,7 +70,7 @@ uint32_t gen_str(struct gen *g, const char *s)
         return n - 1;
     n = (uint32_t)(g->str.len / 4);
     if (n == TABLE_MOST)
-        gen_fail(g, "the program has too many strings", NULL);
+        gen_fail(g, "D_UNKNOWN", "the program has too many strings", NULL);
     uint32_t offset = (uint32_t)g->strtab.len;
     buf_add(&g->strtab, s, len);
     buf_add(&g->str, &offset, sizeof offset);
@@ -85,7 +85,7 @@ uint32_t gen_int(struct gen *g, uint64_t v)
         return n - 1;
     n = (uint32_t)(g->ints.len / sizeof v);
     if (n == TABLE_MOST)
-        gen_fail(g, "the program has too many integer constants", NULL);
+        gen_fail(g, "D_UNKNOWN", "the program has too many integer constants", NULL);
     buf_add(&g->ints, &v, sizeof v);
     number_it(g, &g->int_index, &v, sizeof v, n + 1);
     return n;
@@ -118,7 +118,7 @@ void gen_vars(struct gen *g, const struct lang *l)
     uint32_t n;
     const struct lang_var *v = lang_vars(l, &n);
     if (n > TABLE_MOST)
-        gen_fail(g, "the program has too many variables", NULL);
+        gen_fail(g, "D_ID_OFLOW", "the program has too many variables", NULL);
     for (; v; v = v->next) {
         struct dif_var d;
         memset(&d, 0, sizeof d);
@@ -136,7 +136,7 @@ void gen_aggs(struct gen *g, const struct lang *l)
     uint32_t n;
     const struct lang_agg *a = lang_aggs(l, &n);
     if (n > TABLE_MOST)
-        gen_fail(g, "the program has too many aggregations", NULL);
+        gen_fail(g, "D_ID_OFLOW", "the program has too many aggregations", NULL);
     for (; a; a = a->next) {
         struct dif_agg d;
         memset(&d, 0, sizeof d);

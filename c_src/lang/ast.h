@@ -105,7 +105,7 @@ enum node_kind {
     N_VAR, /* var, args (its keys when it is associative) */
     N_BUILTIN, /* name */
     N_ARG,     /* num: arg0 .. arg9 */
-    N_CALL,    /* kid[0] what is called (N_IDENT), args; name and fn once resolved: a subroutine */
+    N_CALL,    /* kid[0] what is called, args; once resolved: name and fn, a subroutine */
     N_UNARY,   /* op, kid[0] */
     N_BINARY,  /* op, kid[0], kid[1] */
     N_COND,    /* kid[0] ? kid[1] : kid[2] */

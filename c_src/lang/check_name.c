@@ -160,6 +160,7 @@ static const struct type *check_element(struct lang *l, struct node *n, struct l
     if (!ok || type_is_error(v->type))
         return check_bad(n);
     n->kind = N_VAR;
+    n->kid[0] = NULL;
     n->var = v;
     return n->type = v->type;
 }
@@ -285,6 +286,7 @@ static const struct type *check_lvalue(struct lang *l, struct node *n, const str
     if (!ok || type_is_error(create))
         return check_bad(n);
     n->kind = N_VAR;
+    n->kid[0] = NULL;
     n->var = v;
     return n->type = v->type;
 }

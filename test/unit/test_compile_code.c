@@ -94,7 +94,7 @@ static const struct shape shapes[] = {
     {"x:::y { n[probefunc]++; }", "seti r0 1; ldb r1 probefunc; pushtr r1; addgaa r0 0; ret"},
     {"x:::y { self->n[1]--; }", "seti r0 -1; seti r1 1; pushtv r1; addtaa r0 0; ret"},
     {"x:::y { self->t = timestamp; } x:::z /self->t/ { @[probefunc] = quantize(timestamp - self->t); self->t = 0; }",
-     "ldts r0 0; tst r0; be 14; ldb r0 probefunc; pushtr r0; ldb r0 timestamp; ldts r1 0; sub r0 r0 r1; pushtv r0; "
+     "ldts r0 0; tst r0; be 13; ldb r1 probefunc; pushtr r1; ldb r1 timestamp; sub r1 r1 r0; pushtv r1; "
      "seti r0 1; pushtv r0; agg 0; seti r0 0; stts r0 0; ret"},
     /* predicates end in the branch that they need, nothing else */
     {"x:::y /arg0 == 5/ { x = 1; }", "ldarg r0 0; seti r1 5; cmp r0 r1; bne 6; seti r0 1; stgs r0 0; ret"},
@@ -117,6 +117,17 @@ static const struct shape shapes[] = {
      "seti r0 2; seti r1 1; pushtv r1; stgaa r0 0; seti r0 3; seti r1 1; pushtv r1; ldgaa r1 0; pushtv r1; stgaa r0 1; ret"},
     {"x:::y { @[1, arg0 ? 2 : 3] = sum(4); }",
      "seti r0 1; pushtv r0; ldarg r0 0; tst r0; be 7; seti r0 2; ba 8; seti r0 3; pushtv r0; seti r0 4; pushtv r0; agg 0; ret"},
+    /* what is needed again is kept */
+    {"x:::y /sent[copyinstr(arg1)]/ { @ = sum(timestamp - sent[copyinstr(arg1)]); sent[copyinstr(arg1)] = 0; }", NULL},
+    {"uint64_t sent[string]; x:::y /sent[copyinstr(arg1)]/ { @ = sum(timestamp - sent[copyinstr(arg1)]); sent[copyinstr(arg1)] = 0; }",
+     "ldarg r0 1; pushtv r0; call r0 copyinstr; pushtr r0; ldgaa r1 0; tst r1; be 14; "
+     "ldb r2 timestamp; sub r2 r2 r1; pushtv r2; agg 0; seti r1 0; pushtr r0; stgaa r1 0; ret"},
+    {"self int x; x:::y { trace(self->x); trace(self->x); self->x = 1; trace(self->x); trace(self->x); }",
+     "recb; ldts r0 0; rec r0 0; rec r0 1; seti r0 1; stts r0 0; ldts r0 0; rec r0 2; rec r0 3; ret"},
+    {"self int x; x:::y /arg0 || self->x/ { trace(self->x); }",
+     "ldarg r0 0; tst r0; bne 6; ldts r0 0; tst r0; be 9; recb; ldts r0 0; rec r0 0; ret"},
+    {"self int x; x:::y /arg0 && self->x > 3/ { trace(self->x); }",
+     "ldarg r0 0; tst r0; be 9; ldts r0 0; seti r1 3; cmp r0 r1; ble 9; recb; rec r0 0; ret"},
     /* arithmetic: by type, cut only where it shows */
     {"x:::y { x = arg0 / 2; }", "ldarg r0 0; seti r1 2; sdiv r0 r0 r1; stgs r0 0; ret"},
     {"x:::y { x = timestamp / 2; }", "ldb r0 timestamp; seti r1 2; udiv r0 r0 r1; stgs r0 0; ret"},

@@ -291,6 +291,198 @@ static void test_folding_agrees_with_running(void **state)
     }
 }
 
+/* -- values that are made once
+ * ---------------------------------------------------------------------- */
+
+/* Random expressions over dynamic variables, with stores in all places, are written as D and
+ * computed by this model of what D means: operands left to right, values of the moment. What the
+ * compiler keeps in registers must not show. */
+enum what { LEAF, VAR, ELEM, BIN, TERN, AND, OR, SET, ADDSET, POST, PRE };
+struct tree {
+    enum what what;
+    char op;
+    int64_t num; /* LEAF: value; VAR: 0 or 1 */
+    struct tree *kid[3];
+};
+static struct tree trees[4096];
+static unsigned ntrees;
+static int64_t model_var[2], model_elem[4];
+
+static struct tree *tree(unsigned depth, bool pure)
+{
+    struct tree *t = &trees[ntrees++];
+    memset(t, 0, sizeof *t);
+    uint32_t kind = depth == 0 ? rnd(5) : rnd(pure ? 12 : 17);
+    t->num = rnd(2);
+    if (kind < 1) {
+        t->what = LEAF;
+        t->num = (int64_t)rnd(7) - 2;
+    } else if (kind < 3) {
+        t->what = VAR;
+    } else if (kind < 5) {
+        t->what = ELEM; /* its key reads a variable */
+    } else if (kind < 9) {
+        t->what = BIN;
+        t->op = "+-*^&"[rnd(5)];
+        t->kid[0] = tree(depth - 1, pure);
+        t->kid[1] = tree(depth - 1, pure);
+    } else if (kind < 10) {
+        t->what = TERN;
+        for (int i = 0; i < 3; i++)
+            t->kid[i] = tree(depth - 1, pure);
+    } else if (kind < 12) {
+        t->what = rnd(2) ? AND : OR;
+        t->kid[0] = tree(depth - 1, pure);
+        t->kid[1] = tree(depth - 1, pure);
+    } else {
+        t->what = kind < 14 ? SET : kind < 15 ? ADDSET : kind < 16 ? POST : PRE;
+        t->kid[0] = tree(0, true);
+        while (t->kid[0]->what == LEAF)
+            t->kid[0] = tree(0, true);
+        if (t->what == SET || t->what == ADDSET)
+            t->kid[1] = tree(depth - 1, false);
+    }
+    return t;
+}
+
+static void write_tree(struct buf *b, const struct tree *t)
+{
+    static const char *const middle[] = {
+        [AND] = " && ", [OR] = " || ", [SET] = " = ", [ADDSET] = " += "};
+    switch (t->what) {
+    case LEAF: buf_printf(b, "(long)%lld", (long long)t->num); return;
+    case VAR: buf_printf(b, "self->v%lld", (long long)t->num); return;
+    case ELEM: buf_printf(b, "e[self->v%lld & 3]", (long long)t->num); return;
+    case POST:
+    case PRE:
+        buf_adds(b, t->what == PRE ? "(++" : "(");
+        write_tree(b, t->kid[0]);
+        buf_adds(b, t->what == PRE ? ")" : "--)");
+        return;
+    case TERN:
+        buf_addc(b, '(');
+        write_tree(b, t->kid[0]);
+        buf_adds(b, " ? ");
+        write_tree(b, t->kid[1]);
+        buf_adds(b, " : ");
+        write_tree(b, t->kid[2]);
+        buf_addc(b, ')');
+        return;
+    default:
+        buf_addc(b, '(');
+        write_tree(b, t->kid[0]);
+        if (t->what == BIN)
+            buf_printf(b, " %c ", t->op);
+        else
+            buf_adds(b, middle[t->what]);
+        write_tree(b, t->kid[1]);
+        buf_addc(b, ')');
+    }
+}
+
+static int64_t *model_place(const struct tree *t)
+{
+    return t->what == VAR ? &model_var[t->num] : &model_elem[model_var[t->num] & 3];
+}
+
+static int64_t model(const struct tree *t)
+{
+    uint64_t a, b;
+    int64_t *place;
+    switch (t->what) {
+    case LEAF: return t->num;
+    case VAR:
+    case ELEM: return *model_place(t);
+    case TERN: return model(t->kid[0]) ? model(t->kid[1]) : model(t->kid[2]);
+    case AND: return model(t->kid[0]) && model(t->kid[1]);
+    case OR: return model(t->kid[0]) || model(t->kid[1]);
+    case SET: b = (uint64_t)model(t->kid[1]); return *model_place(t->kid[0]) = (int64_t)b;
+    case ADDSET: /* place and old value first */
+        place = model_place(t->kid[0]);
+        a = (uint64_t)*place;
+        b = (uint64_t)model(t->kid[1]);
+        return *place = (int64_t)(a + b);
+    case POST: return (*model_place(t->kid[0]))--;
+    case PRE: return ++*model_place(t->kid[0]);
+    default:
+        a = (uint64_t)model(t->kid[0]);
+        b = (uint64_t)model(t->kid[1]);
+        return (int64_t)(t->op == '+'   ? a + b
+                         : t->op == '-' ? a - b
+                         : t->op == '*' ? a * b
+                         : t->op == '^' ? (a ^ b)
+                                        : (a & b));
+    }
+}
+
+static void test_kept_values_do_not_show(void **state)
+{
+    (void)state;
+    unsigned long rounds = getenv("ROUNDS") ? strtoul(getenv("ROUNDS"), NULL, 10) : 300;
+    rnd_state = 99;
+    for (unsigned long round = 0; round < rounds; round++) {
+        struct buf d = BUF_INIT, want = BUF_INIT;
+        ntrees = 0;
+        memset(model_elem, 0, sizeof model_elem);
+        model_var[0] = (int64_t)rnd(5);
+        model_var[1] = (int64_t)rnd(5);
+        buf_printf(
+            &d,
+            "self int64_t v0, v1; int64_t e[int64_t]; BEGIN { self->v0 = %lld; self->v1 = %lld; } "
+            "BEGIN ",
+            (long long)model_var[0], (long long)model_var[1]);
+        struct tree *pred = rnd(2) ? tree(2, false) : NULL;
+        if (pred) {
+            buf_adds(&d, "/");
+            write_tree(&d, pred);
+            buf_adds(&d, "/ ");
+        }
+        bool runs = !pred || model(pred) != 0;
+        buf_adds(&d, "{ ");
+        for (uint32_t i = 0, n = 1 + rnd(5); i < n; i++) {
+            struct tree *t = tree(3, false);
+            buf_adds(&d, "trace(");
+            write_tree(&d, t);
+            buf_adds(&d, "); ");
+            if (runs)
+                buf_printf(&want, "%s%lld", want.len ? " " : "",
+                           t->what == AND || t->what == OR ? (long long)(int)model(t)
+                                                           : (long long)model(t));
+        }
+        buf_adds(&d, "}");
+        char *got = run(buf_str(&d));
+        if (strcmp(got, buf_str(&want)) != 0)
+            fail_msg("%s\nwanted %s\ngot    %s\n", buf_str(&d), buf_str(&want), got);
+        free(got);
+        buf_free(&d);
+        buf_free(&want);
+    }
+}
+
+/* More values are worth keeping than there are registers. */
+static void test_kept_values_make_room(void **state)
+{
+    (void)state;
+    struct buf b = BUF_INIT;
+    buf_adds(&b, "BEGIN { ");
+    for (int i = 1; i <= 20; i++)
+        buf_printf(&b, "self->v%d = %d; ", i, i);
+    for (int twice = 0; twice < 2; twice++) {
+        buf_adds(&b, "trace(0");
+        for (int i = 1; i <= 20; i++)
+            buf_printf(&b, " + self->v%d", i);
+        buf_adds(&b, "); trace(");
+        for (int i = 1; i <= 12; i++)
+            buf_printf(&b, "self->v%d - (", i);
+        buf_adds(&b, "1)))))))))))));");
+    }
+    buf_adds(&b, " }");
+    char *got = run(buf_str(&b));
+    assert_string_equal(got, "210 -5 210 -5");
+    free(got);
+    buf_free(&b);
+}
+
 /* -- program arguments
  * ------------------------------------------------------------------------------ */
 
@@ -355,6 +547,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_folding_agrees_with_running),
+        cmocka_unit_test(test_kept_values_do_not_show),
+        cmocka_unit_test(test_kept_values_make_room),
         cmocka_unit_test(test_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
