@@ -168,6 +168,8 @@ _Noreturn void lex_syntax(struct lex *lx, const char *hint)
     if (t->kind == TOK_EOF)
         lang_fail(lx->l, &t->pos, "D_SYNTAX", hint, "syntax error near end of input");
     int n = t->pos.len > 0 && t->pos.len < 60 ? t->pos.len : 1;
+    if (lx->end - t->raw >= 2 && t->raw[0] == '/' && t->raw[1] == '/')
+        hint = "comments are written /* like this */";
     lang_fail(lx->l, &t->pos, "D_SYNTAX", hint, "syntax error near \"%.*s\"", n, t->raw);
 }
 
