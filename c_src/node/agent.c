@@ -1,6 +1,7 @@
 /* agent.c - the consumer's side of the agent's protocol. See agent.h. */
 #include "node/agent.h"
 
+#include <elf.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,8 @@
 #include "base/err.h"
 #include "node/clock.h"
 
-#define MODULE "erltrace_agent"
+#define MODULE  "erltrace_agent"
+#define LIBRARY "priv/" MODULE ".so"
 
 enum {
     RPC_MS = 5000,
@@ -241,6 +243,50 @@ static int read_file(const char *root, const char *rel, struct buf *out, struct 
     if (out->oom || out->len == 0)
         return diag_error(d, ET_EIO, NULL, "AGENT_FILES", NULL, "cannot read %s", path);
     return 0;
+}
+
+/* What is wrong with a library, or NULL. The node's loader believes what it is given: a library
+ * that ends too early would be mapped past its end and take the VM down, so it is looked at before
+ * it goes there. */
+static const char *library_fault(const struct buf *lib)
+{
+#if defined(__x86_64__)
+    enum { MACHINE = EM_X86_64 };
+#elif defined(__aarch64__)
+    enum { MACHINE = EM_AARCH64 };
+#else
+    enum { MACHINE = EM_NONE };
+#endif
+    Elf64_Ehdr h;
+    Elf64_Phdr p;
+    if (lib->len < sizeof h)
+        return "it is no library";
+    memcpy(&h, lib->data, sizeof h);
+    if (memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_type != ET_DYN)
+        return "it is no library";
+    if (h.e_ident[EI_CLASS] != ELFCLASS64 || (MACHINE != EM_NONE && h.e_machine != MACHINE))
+        return "it was built for another machine";
+    if (h.e_phentsize != sizeof p || h.e_phoff > lib->len ||
+        h.e_phnum > (lib->len - h.e_phoff) / sizeof p)
+        return "it is cut short";
+    for (size_t i = 0; i < h.e_phnum; i++) {
+        memcpy(&p, lib->data + h.e_phoff + i * sizeof p, sizeof p);
+        if (p.p_offset > lib->len || p.p_filesz > lib->len - p.p_offset)
+            return "it is cut short";
+    }
+    if (h.e_shoff > lib->len || h.e_shnum > (lib->len - h.e_shoff) / sizeof(Elf64_Shdr))
+        return "it is cut short"; /* the sections come last: with them all of it is here */
+    return NULL;
+}
+
+static int read_library(const char *root, struct buf *lib, struct diags *d)
+{
+    int e = read_file(root, LIBRARY, lib, d);
+    const char *fault = e ? NULL : library_fault(lib);
+    if (fault)
+        e = diag_error(d, ET_EIO, NULL, "AGENT_FILES", "install or build erltrace again",
+                       "%s/" LIBRARY ": %s", root, fault);
+    return e;
 }
 
 /* A call by way of rex. */
@@ -479,7 +525,7 @@ int agent_open(struct agent *a, struct dist *dist, const struct agent_options *o
     if (e == 0)
         e = read_file(opt->root, "ebin/" MODULE ".beam", &beam, d);
     if (e == 0)
-        e = read_file(opt->root, "priv/" MODULE ".so", &nif, d);
+        e = read_library(opt->root, &nif, d);
     for (int pause = BACKOFF_MS; e == 0;) {
         e = place(a, &beam, &nif, opt, info, arity, d);
         if (e != AGAIN)
