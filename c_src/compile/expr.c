@@ -1,7 +1,8 @@
 /* expr.c - code for expressions.
  *
- * gen_value puts a value into a register that the caller then owns; the two sides of an operator
- * are evaluated left to right and the left one's register takes the result. Conditions are turned
+ * gen_read puts a value into a register that is only read, gen_value into one that the caller owns;
+ * the two sides of an operator are evaluated left to right, and the register of one of them takes
+ * the result unless it is kept for later (reuse.c). Conditions are turned
  * into branches (gen_jump), and into 0 or 1 only where a value is wanted. Registers hold 64 bits: a
  * value is cut to its type when it is stored, recorded or used as a key (the engine does that), by
  * a cast, and where the value of an assignment is used again.
@@ -110,8 +111,7 @@ static bool fits(const struct node *n, const struct type *to)
     }
 }
 
-/* -- the tuple
- * -------------------------------------------------------------------------------------- */
+/* -- the tuple --------------------------------------------------------------------------------- */
 
 static bool uses_tuple(const struct node *n)
 {
@@ -188,8 +188,7 @@ static void push_held(struct gen *g, const struct held *h, bool last)
     }
 }
 
-/* -- variables
- * -------------------------------------------------------------------------------------- */
+/* -- variables --------------------------------------------------------------------------------- */
 
 /* The instructions that serve a variable. */
 struct access {
@@ -217,8 +216,7 @@ static unsigned load_var(struct gen *g, const struct node *n)
     return r;
 }
 
-/* -- operators
- * -------------------------------------------------------------------------------------- */
+/* -- operators --------------------------------------------------------------------------------- */
 
 /* d = a op b */
 static void arith(struct gen *g, enum op op, unsigned d, unsigned a, unsigned b, bool is_signed)
@@ -423,8 +421,7 @@ static unsigned binary(struct gen *g, const struct node *n)
     return r;
 }
 
-/* -- assignments
- * ------------------------------------------------------------------------------------ */
+/* -- assignments ------------------------------------------------------------------------------- */
 
 /* What is added to or otherwise combined with a variable: an expression, or the 1 of ++ and --. */
 struct operand {
@@ -524,8 +521,7 @@ static unsigned incdec(struct gen *g, const struct node *n, bool used)
     return update(g, n->kid[0], &o, used, n->post);
 }
 
-/* -- everything
- * ------------------------------------------------------------------------------------- */
+/* -- everything -------------------------------------------------------------------------------- */
 
 static unsigned builtin(struct gen *g, const struct node *n)
 {

@@ -84,8 +84,9 @@ unsigned gen_make(struct gen *g, const struct node *n);
 void gen_effect(struct gen *g, const struct node *n);
 /* Branches to l when n is true (or, with sense false, when it is not). */
 void gen_jump(struct gen *g, const struct node *n, bool sense, struct label *l);
-/* Pushes the values of a list on the empty tuple. strings tells for each of the first nkinds
- * whether it is pushed as a string; the others go by their types. */
+/* Pushes the values of a list on the empty tuple. The first nkinds are keys of these types; a key
+ * is pushed as a string if its type is one, whatever its value is. The others go by their own
+ * types. */
 void gen_tuple(struct gen *g, const struct node *list, const struct type *const *kinds,
                unsigned nkinds);
 

@@ -10,8 +10,8 @@
  *  - only expressions without effects are in the table, so making one once instead of twice shows
  *    nowhere (what another thread stores in between may be seen later by one read, no more);
  *  - a store to a variable ends every value that reads the variable;
- *  - a value is left in a register only where all later code is reached through it: g->maybe is not
- * 0 while code is generated that may be skipped;
+ *  - a value is left in a register only where all later code is reached through it: code that may
+ *    be skipped is generated with g->maybe above 0;
  *  - registers of the table are given up when expressions need them; one that is being read is
  *    pinned. Counts only decide how long registers are kept. */
 #include "compile/gen.h"
@@ -104,8 +104,7 @@ static struct reuse *find(struct gen *g, const struct node *n)
     return NULL;
 }
 
-/* -- planning
- * --------------------------------------------------------------------------------------- */
+/* -- planning ---------------------------------------------------------------------------------- */
 
 static void plan(struct gen *g, const struct node *n);
 
@@ -177,8 +176,7 @@ void reuse_plan(struct gen *g, const struct lang_clause *c)
     g->nreuse = n;
 }
 
-/* -- generating
- * ------------------------------------------------------------------------------------- */
+/* -- generating -------------------------------------------------------------------------------- */
 
 static void give_up(struct gen *g, struct reuse *e)
 {

@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-/* -- aggregations
- * ----------------------------------------------------------------------------------- */
+/* -- aggregations ------------------------------------------------------------------------------ */
 
 /* A parameter of lquantize or llquantize: an integer constant within [min, max]. */
 struct param {
@@ -286,8 +285,7 @@ static void aggregation(struct lang *l, struct lang_stmt *s)
     }
 }
 
-/* -- actions
- * ---------------------------------------------------------------------------------------- */
+/* -- actions ----------------------------------------------------------------------------------- */
 
 /* An argument that must be the name of an aggregation that was assigned earlier in the text. */
 static struct lang_agg *agg_argument(struct lang *l, struct node *n, const char *fn,

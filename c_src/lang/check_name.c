@@ -195,8 +195,7 @@ const struct type *check_index(struct lang *l, struct node *n)
     return check_bad(n);
 }
 
-/* -- assignments
- * ------------------------------------------------------------------------------------ */
+/* -- assignments ------------------------------------------------------------------------------- */
 
 static const char *eq_hint(const struct lang *l, enum op op)
 {

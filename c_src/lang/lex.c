@@ -185,8 +185,7 @@ static _Noreturn void stray(struct lex *lx)
     lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", NULL, "syntax error near \"%c\"", c);
 }
 
-/* -- constants
- * -------------------------------------------------------------------------------------- */
+/* -- constants --------------------------------------------------------------------------------- */
 
 /* Copies n raw bytes with escapes carried out (reference 1.4): pairs that are no escape keep both
  * characters. */
@@ -371,8 +370,7 @@ static void integer_constant(struct lex *lx)
                   (int)n, start);
 }
 
-/* -- names and macros
- * ------------------------------------------------------------------------------- */
+/* -- names and macros -------------------------------------------------------------------------- */
 
 static enum tok keyword(const char *s, size_t n)
 {
@@ -542,8 +540,7 @@ static void macro(struct lex *lx)
     }
 }
 
-/* -- tokens
- * ----------------------------------------------------------------------------------------- */
+/* -- tokens ------------------------------------------------------------------------------------ */
 
 /* '/' in an expression: a predicate's end when the next character that is no blank says so. */
 static void slash(struct lex *lx)
@@ -636,8 +633,7 @@ static void member_token(struct lex *lx)
     }
 }
 
-/* -- probe descriptions
- * ----------------------------------------------------------------------------- */
+/* -- probe descriptions ------------------------------------------------------------------------ */
 
 static bool is_desc_start(int c)
 {

@@ -3,8 +3,7 @@
 #include "d_text.h"
 #include "lang/lang.h"
 
-/* -- instructions as text: "ldarg r0 1; pushtv r0; call r0 copyinstr"
- * ------------------------------ */
+/* -- instructions as text: "ldarg r0 1; pushtv r0; call r0 copyinstr" -------------------------- */
 
 static void show(const struct dif_image *img, uint32_t in, struct buf *b)
 {
@@ -189,8 +188,7 @@ static void test_shapes(void **state)
     assert_int_equal(failed, 0);
 }
 
-/* -- tables
- * ----------------------------------------------------------------------------------------- */
+/* -- tables ------------------------------------------------------------------------------------ */
 
 static void assert_type(const struct dif_type *t, enum dif_kind kind, uint32_t size)
 {
@@ -366,8 +364,7 @@ static void test_programs(void **state)
     d_close(&d);
 }
 
-/* -- probe descriptions
- * ----------------------------------------------------------------------------- */
+/* -- probe descriptions ------------------------------------------------------------------------ */
 
 struct desc {
     enum compile_kind kind;
@@ -471,8 +468,7 @@ static void test_descriptions(void **state)
     assert_int_equal(failed, 0);
 }
 
-/* -- limits
- * ----------------------------------------------------------------------------------------- */
+/* -- limits ------------------------------------------------------------------------------------ */
 
 static void test_registers_run_out(void **state)
 {

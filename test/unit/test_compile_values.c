@@ -197,8 +197,7 @@ static void test_values(void **state)
     assert_int_equal(failed, 0);
 }
 
-/* -- folding and running agree
- * ---------------------------------------------------------------------- */
+/* -- folding and running agree ----------------------------------------------------------------- */
 
 static uint32_t rnd_state;
 static uint32_t rnd(uint32_t n)
@@ -291,8 +290,7 @@ static void test_folding_agrees_with_running(void **state)
     }
 }
 
-/* -- values that are made once
- * ---------------------------------------------------------------------- */
+/* -- values that are made once ----------------------------------------------------------------- */
 
 /* Random expressions over dynamic variables, with stores in all places, are written as D and
  * computed by this model of what D means: operands left to right, values of the moment. What the
@@ -483,8 +481,7 @@ static void test_kept_values_make_room(void **state)
     buf_free(&b);
 }
 
-/* -- program arguments
- * ------------------------------------------------------------------------------ */
+/* -- program arguments ------------------------------------------------------------------------- */
 
 struct arguments {
     const char *text;
