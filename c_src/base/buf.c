@@ -70,16 +70,24 @@ void buf_fill(struct buf *b, char c, size_t n)
     b->data[b->len] = '\0';
 }
 
+/* Formats into the room that there is; only text that does not fit is formatted a second time. */
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
 {
     va_list again;
-    va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, again);
-    va_end(again);
-    if (n < 0 || !buf_reserve(b, (size_t)n))
+    if (!buf_reserve(b, 0))
         return;
-    vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
-    b->len += (size_t)n;
+    va_copy(again, ap);
+    size_t room = b->cap - b->len;
+    int n = vsnprintf(b->data + b->len, room, fmt, ap);
+    if (n >= 0 && (size_t)n >= room) {
+        b->data[b->len] = '\0';
+        if (buf_reserve(b, (size_t)n))
+            vsnprintf(b->data + b->len, (size_t)n + 1, fmt, again);
+        else
+            n = 0;
+    }
+    va_end(again);
+    b->len += n > 0 ? (size_t)n : 0;
 }
 
 void buf_printf(struct buf *b, const char *fmt, ...)
@@ -139,10 +147,24 @@ static size_t utf8_len(const unsigned char *s, size_t n)
     return 0;
 }
 
+/* Bytes from s on that stand in a JSON string as they are. */
+static size_t json_plain(const char *s, size_t n)
+{
+    size_t i = 0;
+    while (i < n && s[i] >= 0x20 && s[i] < 0x7f && s[i] != '"' && s[i] != '\\')
+        i++;
+    return i;
+}
+
 void buf_json(struct buf *b, const char *s, size_t n)
 {
     buf_addc(b, '"');
     for (size_t i = 0; i < n;) {
+        size_t plain = json_plain(s + i, n - i);
+        buf_add(b, s + i, plain);
+        i += plain;
+        if (i == n)
+            break;
         unsigned char c = (unsigned char)s[i];
         size_t len = utf8_len((const unsigned char *)s + i, n - i);
         if (c == '"' || c == '\\')
