@@ -80,6 +80,30 @@ static void json_strings(void **state)
     }
 }
 
+/* Text of every length, onto buffers of every fill: formatted in place, or after growing. */
+static void formatting_grows(void **state)
+{
+    (void)state;
+    for (int n = 0; n < 300; n += 7) {
+        struct buf b = BUF_INIT;
+        for (int i = 0; i < 5; i++)
+            buf_printf(&b, "%*s|", n, "x");
+        assert_int_equal(b.len, (size_t)(n > 1 ? n : 1) * 5 + 5);
+        assert_int_equal(strlen(buf_str(&b)), b.len);
+        for (int i = 1; i <= 5; i++)
+            assert_int_equal(b.data[(size_t)i * b.len / 5 - 1], '|');
+        buf_free(&b);
+    }
+    struct buf b = BUF_INIT;
+    buf_adds(&b, "kept");
+    et_alloc_fail_after(1);
+    buf_printf(&b, "%200s", "x");
+    et_alloc_fail_after(0);
+    assert_true(b.oom);
+    assert_string_equal(buf_str(&b), "kept");
+    buf_free(&b);
+}
+
 static void integers_read_back(void **state)
 {
     (void)state;
@@ -210,6 +234,7 @@ int main(void)
         cmocka_unit_test(allocation_failure_is_an_error),
         cmocka_unit_test(json_strings),
         cmocka_unit_test(integers_read_back),
+        cmocka_unit_test(formatting_grows),
         cmocka_unit_test(hash_table_finds_all),
         cmocka_unit_test(hash_of_every_length_differs),
         cmocka_unit_test(diagnostic_shows_line_and_caret),
