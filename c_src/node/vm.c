@@ -67,6 +67,7 @@ struct vm {
     int64_t asked_at;             /* ms */
     unsigned asking;              /* its kind: PRINCIPAL or AGGS */
     unsigned todo;                /* kinds still to be read in this cycle */
+    unsigned kinds;               /* kinds that this cycle began with */
     unsigned cycle;               /* cycles completed */
     size_t nrecords, naggs;       /* bytes that came in this cycle */
     bool reported;                /* something was, in this call of work */
@@ -506,7 +507,8 @@ static int cycle_step(struct vm *v, const struct tier_sink *sink, struct diags *
         v->pace = BUSY_MS;
     else
         v->pace = v->pace * 2 > IDLE_MS ? IDLE_MS : v->pace * 2;
-    v->next_read = now + rate_ms(v->opt.switchrate, v->pace);
+    if (v->kinds & PRINCIPAL) /* an aggregation-only cycle does not put off the records */
+        v->next_read = now + rate_ms(v->opt.switchrate, v->pace);
     if (v->naggs > v->opt.aggsize / 4 && !v->opt.aggrate) /* before the table overflows */
         v->next_aggs = now + AGGS_FULL_MS;
     return e;
@@ -516,7 +518,7 @@ static int cycle_step(struct vm *v, const struct tier_sink *sink, struct diags *
 static int cycle_begin(struct vm *v, unsigned what, struct diags *d)
 {
     int64_t now = clock_ms();
-    v->todo = what;
+    v->todo = v->kinds = what;
     v->nrecords = v->naggs = 0;
     if (what & AGGS)
         v->next_aggs = now + rate_ms(v->opt.aggrate, AGGS_MS);
