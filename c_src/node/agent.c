@@ -97,7 +97,8 @@ static int over(struct agent *a, struct diags *d)
         return diag_error(d, ET_ELOST, NULL, "NODE_LOST",
                           "has the node ended? `erltrace nodes` lists the nodes here",
                           "the connection to %s is gone: %s", a->node, dist_lost(a->d));
-    return diag_error(d, ET_ELOST, NULL, "NODE_LOST", "its log may tell why",
+    return diag_error(d, ET_ELOST, NULL, "NODE_LOST",
+                      "was the network cut, or the agent killed? The node's log may tell why",
                       "the agent in %s is gone", a->node);
 }
 

@@ -20,7 +20,11 @@
 #include "base/buf.h"
 #include "node/clock.h"
 
-enum { EPMD_PORT = 4369, EPMD_ANSWER_MAX = 1 << 20 };
+enum {
+    EPMD_PORT = 4369,
+    EPMD_ANSWER_MAX = 1 << 20,
+    UNHEARD_MS = 10000 /* data that nobody acknowledges for so long ends a connection */
+};
 
 uint16_t epmd_port(void)
 {
@@ -69,7 +73,8 @@ int node_tcp(const struct node_addr *a, uint16_t port, int timeout_ms)
 {
     struct node_addr to = *a;
     int64_t deadline = clock_ms() + timeout_ms;
-    int fd = socket(to.sa.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), e = 0, on = 1;
+    int fd = socket(to.sa.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), e = 0, on = 1,
+        unheard = UNHEARD_MS;
     socklen_t n = sizeof e;
     if (fd < 0)
         return -errno;
@@ -93,6 +98,7 @@ int node_tcp(const struct node_addr *a, uint16_t port, int timeout_ms)
     }
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unheard, sizeof unheard);
     return fd;
 fail:
     close(fd);
