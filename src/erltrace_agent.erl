@@ -24,8 +24,8 @@
 
 -export([vsn/0, attach/2]).
 -export([enabled/3, trace/5]).
--export([guard/1, start_library/3]).
--export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2]).
+-export([guard/2, start_library/3]).
+-export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, format_status/1]).
 
 -define(VERSION, "0.1.0").
 -define(STATE, []).
@@ -74,8 +74,7 @@
 }).
 
 -record(s, {
-    nif :: binary() | undefined,   % the library, once it is loaded
-    dirs = [] :: [file:filename()], % ... where it can be placed for loading
+    nif :: binary() | undefined,   % digest of the library, once it is loaded
     otp :: pos_integer(),
     session :: undefined | term(), % OTP 27+: the strong handle. The session lives as long as it is in here
     consumers = #{} :: #{pid() => #c{}},
@@ -194,13 +193,14 @@ init([]) ->
     {ok, #s{otp = Otp}}.
 
 handle_call({attach, Nif, Dirs}, _, S0) ->
+    Digest = erlang:md5(Nif),
     case current(S0) of
         #s{nif = undefined} = S ->
             case start_library(Nif, Dirs, S) of
                 {ok, S1} -> {reply, {ok, self()}, attached(?ATTACHED, S1)};
                 Error -> {reply, Error, attached(?FAILED, S)}
             end;
-        #s{nif = Nif} = S ->
+        #s{nif = Digest} = S ->
             {reply, {ok, self()}, attached(?ATTACHED, S)};
         S ->
             {reply, error4('AGENT_VERSION', "the node is being traced by another version of erltrace, whose agent has "
@@ -239,6 +239,8 @@ info({retry, Pid}, S) ->
     {noreply, flush(Pid, S)};
 info({'DOWN', _, process, Pid, _}, S) ->
     gone(Pid, S);
+info({'EXIT', Pid, _}, S) -> % a consumer may be linked
+    gone(Pid, S);
 info({nodedown, Node}, S) ->
     Pids = [P || P <- maps:keys(S#s.consumers), node(P) =:= Node],
     lists:foldl(fun(P, {noreply, S1}) -> gone(P, S1);
@@ -268,12 +270,19 @@ terminate(Reason, #s{consumers = Cs}) ->
      || Pid <- maps:keys(Cs)],
     ok.
 
+%% What a report of a crash shows: not thousands of functions.
+format_status(Status) ->
+    maps:map(fun(state, _) -> '...';
+                (message, _) -> '...';
+                (_, V) -> V
+             end, Status).
+
 start_library(Nif, Dirs, S) ->
     case load_library(Nif, Dirs) of
         ok ->
             ok = nif_start(S#s.otp),
             erlang:send_after(?WATCH, self(), watch),
-            {ok, S#s{nif = Nif, dirs = Dirs, guard = spawn(?MODULE, guard, [self()])}};
+            {ok, S#s{nif = erlang:md5(Nif), guard = spawn(?MODULE, guard, [self(), {Nif, Dirs}])}};
         old_code -> % just now replaced: once more, from the new code
             ?MODULE:start_library(Nif, Dirs, S);
         Error ->
@@ -292,23 +301,29 @@ current(S) ->
         false -> replaced(S)
     end.
 
-replaced(#s{nif = Nif, dirs = Dirs, consumers = Cs} = S) ->
+replaced(#s{consumers = Cs} = S) ->
     remove_patterns(S#s.functions, S),
     remove_flags(S#s.flags, [], S),
     S#s.session =:= undefined orelse trace:session_destroy(S#s.session),
-    Text = <<"another copy of the agent was loaded into the node">>,
-    Ended = [{Pid, C} || {Pid, #c{program = P} = C} <- maps:to_list(Cs), P =/= undefined],
+    Library = dismiss_guard(S),
+    code:purge(?MODULE), % the library cannot be there twice
+    S1 = S#s{nif = undefined, guard = undefined, session = undefined, flags = [], functions = #{}, taken = #{},
+             lost = {0, 0, 0}},
+    Restarted = case Library of
+                    {Nif, Dirs} -> start_library(Nif, Dirs, S1);
+                    none -> none
+                end,
+    %% Programs went with the old library.
+    Ended = [C || #c{program = P} = C <- maps:values(Cs), P =/= undefined orelse not is_tuple(Restarted)],
     [begin
          unwatch(C),
-         send(Pid, {erltrace, ended, 'AGENT_REPLACED', Text, <<"start the trace again">>})
-     end || {Pid, C} <- Ended],
-    S#s.guard ! {leave, self()},
-    S1 = S#s{nif = undefined, guard = undefined, session = undefined, flags = [], functions = #{}, taken = #{},
-             lost = {0, 0, 0}, consumers = maps:without([Pid || {Pid, _} <- Ended], Cs)},
-    code:purge(?MODULE), % the library cannot be there twice
-    case start_library(Nif, Dirs, S1) of
-        {ok, S2} -> lonely(?ATTACHED, S2);
-        {error, _, _, _} -> lonely(?FAILED, S1)
+         send(C#c.pid, {erltrace, ended, 'AGENT_REPLACED', <<"another copy of the agent was loaded into the node">>,
+                        <<"start the trace again">>})
+     end || C <- Ended],
+    Left = maps:without([C#c.pid || C <- Ended], Cs),
+    case Restarted of
+        {ok, S2} -> lonely(?ATTACHED, S2#s{consumers = Left});
+        _ -> lonely(?FAILED, S1#s{consumers = #{}})
     end.
 
 %% Nobody may stay away for longer than this after attaching.
@@ -1037,10 +1052,7 @@ leave(S) ->
     S1 = undo_once(S),
     _ = settled(?STOP_WAIT),
     %% Programs are freed with the last reference; ours goes with the process.
-    Guard = S1#s.guard,
-    Monitor = erlang:monitor(process, Guard),
-    Guard ! {leave, self()},
-    receive {'DOWN', Monitor, process, Guard, _} -> ok after 1000 -> ok end,
+    _ = dismiss_guard(S1),
     unload(),
     {stop, normal, S1#s{nif = undefined, guard = undefined}}.
 
@@ -1059,30 +1071,43 @@ unload() ->
     spawn(code, purge, [?MODULE]).
 
 %% -- the guard: does what the server cannot do any more when it was killed. From OTP 27 on the VM ends the session by
-%% itself. It knows the functions that have, or are about to get, a pattern.
+%% itself. It knows the functions that have, or are about to get, a pattern; and it keeps the library, which has no place
+%% in the server's state: that is printed when the server crashes.
 
 tell_guard(#s{guard = undefined}, _) -> ok;
 tell_guard(#s{session = undefined, guard = Guard}, Functions) -> Guard ! {functions, Functions};
 tell_guard(_, _) -> ok.
 
-guard(Server) ->
+guard(Server, Library) ->
     process_flag(sensitive, true),
     process_flag(priority, high),
-    guard(Server, erlang:monitor(process, Server), #{}).
+    guard(Server, erlang:monitor(process, Server), Library, #{}).
 
-guard(Server, Monitor, Functions) ->
+guard(Server, Monitor, Library, Functions) ->
     receive
         {functions, F} ->
-            guard(Server, Monitor, F);
-        {leave, Server} ->
-            ok;
+            guard(Server, Monitor, Library, F);
+        {leave, Server, Tag} ->
+            Server ! {Tag, Library};
         {'DOWN', Monitor, process, Server, _} ->
             S = #s{otp = 0},
             remove_flags([all], [], S),
             remove_patterns(Functions, S),
             guard_unload();
         _ ->
-            guard(Server, Monitor, Functions)
+            guard(Server, Monitor, Library, Functions)
+    end.
+
+%% -> the library and where it can be placed; `none` if the guard is gone
+dismiss_guard(#s{guard = Guard}) ->
+    Monitor = erlang:monitor(process, Guard),
+    Guard ! {leave, self(), Monitor},
+    receive
+        {Monitor, Library} ->
+            receive {'DOWN', Monitor, process, Guard, _} -> ok after 1000 -> ok end,
+            Library;
+        {'DOWN', Monitor, process, Guard, _} -> none
+    after 1000 -> none
     end.
 
 guard_unload() ->

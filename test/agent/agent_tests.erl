@@ -134,7 +134,7 @@ ok(ok) -> ok.
 
 open() ->
     A = attach(),
-    {ok, Info} = call(A, {open, 60000}),
+    {ok, Info} = call(A, {open, 600000}),
     ?equal(list_to_integer(os:getpid()), proplists:get_value(pid, Info)),
     A.
 
@@ -628,10 +628,10 @@ test(other_library) ->
 test(loaded_twice) ->
     A = attach(),
     {module, _} = code:load_binary(erltrace_agent, "erltrace_agent.beam", file("ebin/erltrace_agent.beam")),
-    {ok, _} = call(A, {open, 60000}),
+    {ok, _} = call(A, {open, 600000}),
     ok = other(fun() ->
                    {ok, A} = erltrace_agent:attach(file("priv/erltrace_agent.so"), []),
-                   {ok, _} = call(A, {open, 60000}),
+                   {ok, _} = call(A, {open, 600000}),
                    call(A, close)
                end),
     [] = start(A, [{?ENTRY, work(leaf, 1), ?COUNT}, {?RETURN, work(outer, 1), ?COUNT}]),
@@ -646,7 +646,7 @@ test(loaded_twice) ->
     {ok, B} = erltrace_agent:attach(file("priv/erltrace_agent.so"), []),
     receive {erltrace, ended, 'AGENT_REPLACED', _, _} -> ok after 1000 -> error(not_told) end,
     ?assert(not lists:any(fun traced/1, processes())),
-    {ok, _} = call(B, {open, 60000}),
+    {ok, _} = call(B, {open, 600000}),
     [] = start(B, [{?ENTRY, work(leaf, 1), ?COUNT}]),
     agent_work:leaf(1),
     #{aggs := G1} = finish(B),
