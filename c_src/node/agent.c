@@ -26,8 +26,7 @@ enum {
     FILE_MAX = 64 << 20
 };
 
-/* -- errors
- * ------------------------------------------------------------------------------------------ */
+/* -- errors ------------------------------------------------------------------------------------ */
 
 /* What an agent's tag means to a program; any other is ET_EAGENT. */
 static const struct {
@@ -125,8 +124,7 @@ void agent_warnings(struct etf *r, struct diags *d)
         etf_list_end(r);
 }
 
-/* -- requests
- * ----------------------------------------------------------------------------------------- */
+/* -- requests ---------------------------------------------------------------------------------- */
 
 void agent_begin(struct agent *a, ei_x_buff *x, int64_t *id)
 {
@@ -226,8 +224,7 @@ int agent_call(struct agent *a, const char *request, int timeout_ms, struct etf 
     return e ? e : agent_answer(a, id, timeout_ms, reply, arity, d);
 }
 
-/* -- placing
- * ------------------------------------------------------------------------------------------ */
+/* -- placing ----------------------------------------------------------------------------------- */
 
 static int read_file(const char *root, const char *rel, struct buf *out, struct diags *d)
 {

@@ -49,8 +49,7 @@ void catalog_free(struct catalog *c)
     memset(c, 0, sizeof *c);
 }
 
-/* -- filling
- * ---------------------------------------------------------------------------------------- */
+/* -- filling ----------------------------------------------------------------------------------- */
 
 bool catalog_add_module(struct catalog *c, const char *name)
 {
@@ -157,8 +156,7 @@ static int need_functions(struct catalog *c, const char *pattern, struct diags *
     return 0;
 }
 
-/* -- ids
- * ---------------------------------------------------------------------------------------------- */
+/* -- ids --------------------------------------------------------------------------------------- */
 
 static uint32_t fn_id(const struct catalog *c, const struct catalog_mod *m, uint32_t f, uint32_t k)
 {
@@ -235,8 +233,7 @@ bool catalog_probe(struct catalog *c, uint32_t id, struct tier_probe *out,
     return true;
 }
 
-/* -- matching
- * ------------------------------------------------------------------------------------------ */
+/* -- matching ---------------------------------------------------------------------------------- */
 
 static bool match_named(const struct probe_spec *s, const char *prov, bool ours, const char *name)
 {
@@ -350,8 +347,7 @@ int catalog_match(struct catalog *c, struct tier *t, const struct probe_spec *s,
     return e ? e : match_functions(c, t, s, kinds, true, fn, arg);
 }
 
-/* -- did you mean
- * --------------------------------------------------------------------------------------- */
+/* -- did you mean ------------------------------------------------------------------------------ */
 
 static const char *say(struct catalog *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

@@ -81,8 +81,7 @@ void node_hostname(char *out, size_t cap, bool longnames)
     copy(out, cap, h);
 }
 
-/* -- the command line
- * ------------------------------------------------------------------------------ */
+/* -- the command line -------------------------------------------------------------------------- */
 
 unsigned beam_otp_of_erts(const char *erts)
 {
@@ -197,8 +196,7 @@ bool beam_args(struct beam *b, const char *args, size_t len, const char *hostnam
     return true;
 }
 
-/* -- what the process has
- * --------------------------------------------------------------------------- */
+/* -- what the process has ---------------------------------------------------------------------- */
 
 /* One listening socket of /proc/PID/net/tcp{,6}. */
 struct listener {
@@ -480,8 +478,7 @@ void beam_list_free(struct beam_list *l)
     *l = (struct beam_list){0};
 }
 
-/* -- cookies
- * ----------------------------------------------------------------------------------------- */
+/* -- cookies ----------------------------------------------------------------------------------- */
 
 /* Reads the first line of a file. 0 or an errno; EINVAL: it holds no usable cookie; ESTALE: it is
  * not the owner's. */

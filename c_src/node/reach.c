@@ -161,8 +161,7 @@ int reach_local(const struct beam *b, struct dist_to *to, char *self_host, size_
     return node_resolve(strcmp(b->proto, "inet6_tcp") == 0 ? "::1" : "127.0.0.1", &to->addr);
 }
 
-/* -- which node
- * ------------------------------------------------------------------------------------- */
+/* -- which node -------------------------------------------------------------------------------- */
 
 /* All BEAMs in one line, for the hint of NODE_MANY. */
 static void list_beams(const struct beam_list *l, struct buf *out)

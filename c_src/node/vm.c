@@ -82,8 +82,7 @@ static struct vm *vm_of(struct tier *t)
     return (struct vm *)(void *)t;
 }
 
-/* -- names
- * ------------------------------------------------------------------------------------------- */
+/* -- names ------------------------------------------------------------------------------------- */
 
 static int fetch_modules(void *arg, struct catalog *c, struct diags *d)
 {
@@ -182,8 +181,7 @@ static const char *vm_suggest(struct tier *t, const struct probe_spec *spec)
     return catalog_suggest(&vm_of(t)->catalog, spec);
 }
 
-/* -- enable
- * ------------------------------------------------------------------------------------------- */
+/* -- enable ------------------------------------------------------------------------------------ */
 
 static int by_probe(const void *a, const void *b)
 {
@@ -390,8 +388,7 @@ static int vm_go(struct tier *t, struct diags *d)
     return r.bad ? agent_malformed(&v->agent, "go", d) : 0;
 }
 
-/* -- reading
- * ------------------------------------------------------------------------------------------ */
+/* -- reading ----------------------------------------------------------------------------------- */
 
 static int ask(struct vm *v, unsigned what, struct diags *d)
 {
@@ -501,14 +498,15 @@ static int cycle_step(struct vm *v, const struct tier_sink *sink, struct diags *
     int64_t now = clock_ms();
     buf_reset(&v->held);
     v->cycle++;
-    if (v->nrecords > v->opt.bufsize / 4)
-        v->pace = FULL_MS;
-    else if (v->nrecords > 0)
-        v->pace = BUSY_MS;
-    else
-        v->pace = v->pace * 2 > IDLE_MS ? IDLE_MS : v->pace * 2;
-    if (v->kinds & PRINCIPAL) /* an aggregation-only cycle does not put off the records */
+    if (v->kinds & PRINCIPAL) { /* an aggregation-only cycle does not put off the records */
+        if (v->nrecords > v->opt.bufsize / 4)
+            v->pace = FULL_MS;
+        else if (v->nrecords > 0)
+            v->pace = BUSY_MS;
+        else
+            v->pace = v->pace * 2 > IDLE_MS ? IDLE_MS : v->pace * 2;
         v->next_read = now + rate_ms(v->opt.switchrate, v->pace);
+    }
     if (v->naggs > v->opt.aggsize / 4 && !v->opt.aggrate) /* before the table overflows */
         v->next_aggs = now + AGGS_FULL_MS;
     return e;
@@ -659,8 +657,7 @@ static int vm_stop(struct tier *t, struct diags *d)
     return e;
 }
 
-/* -- the rest
- * ------------------------------------------------------------------------------------------ */
+/* -- the rest ---------------------------------------------------------------------------------- */
 
 static void vm_close(struct tier *t)
 {

@@ -52,8 +52,7 @@ static struct probe_spec spec_of(char *s)
     return (struct probe_spec){.prov = part[0], .mod = part[1], .func = part[2], .name = part[3]};
 }
 
-/* -- scan, spawn
- * ------------------------------------------------------------------------------------ */
+/* -- scan, spawn ------------------------------------------------------------------------------- */
 
 static int scan(const char *cookie)
 {
@@ -86,8 +85,7 @@ static int spawn(int wait_ms, const char *command)
     return 0;
 }
 
-/* -- match
- * -------------------------------------------------------------------------------------------- */
+/* -- match ------------------------------------------------------------------------------------- */
 
 struct found {
     struct tier_binding *b;
@@ -108,8 +106,7 @@ static int on_probe(void *arg, const struct tier_probe *p)
     return 0;
 }
 
-/* -- trace
- * ---------------------------------------------------------------------------------------------- */
+/* -- trace ------------------------------------------------------------------------------------- */
 
 struct seen {
     uint64_t records, counted, faults;

@@ -18,8 +18,7 @@
 #include "node/etf.h"
 #include "node/find.h"
 
-/* -- terms
- * ------------------------------------------------------------------------------------------ */
+/* -- terms ------------------------------------------------------------------------------------- */
 
 /* {erltrace, 7, {ok, running, {1, -2, 2^40, -(2^40)}, [<<"ab">>, "cd", [233, 8364]], true, Pid,
  * #Ref, 1.5, #{a => b}}} */
@@ -172,8 +171,7 @@ static void test_etf_limits(void **state)
     assert_true(r.bad);
 }
 
-/* -- epmd
- * -------------------------------------------------------------------------------------------- */
+/* -- epmd -------------------------------------------------------------------------------------- */
 
 static void test_epmd_parse(void **state)
 {
@@ -200,8 +198,7 @@ static void test_epmd_parse(void **state)
     assert_int_equal(l.n, 0);
 }
 
-/* -- command lines
- * -------------------------------------------------------------------------------------- */
+/* -- command lines ----------------------------------------------------------------------------- */
 
 #define BEAM "/usr/lib/erlang/erts-13.1.5/bin/beam.smp"
 #define HEAD                                                                                       \
@@ -314,8 +311,7 @@ static void test_match_epmd(void **state)
     assert_int_equal(b[4].port, 0);
 }
 
-/* -- cookies
- * --------------------------------------------------------------------------------------------- */
+/* -- cookies ----------------------------------------------------------------------------------- */
 
 static void put_file(const char *path, const char *text)
 {
@@ -359,8 +355,7 @@ static void test_cookie(void **state)
     rmdir(home);
 }
 
-/* -- the catalog
- * ------------------------------------------------------------------------------------------ */
+/* -- the catalog ------------------------------------------------------------------------------- */
 
 struct fake {
     unsigned modules, functions, asked; /* calls, and modules that functions were asked of */
