@@ -53,7 +53,7 @@ tests() ->
      collections, vtimestamp, arguments, two_consumers, consumer_killed, lease_runs_out, closed_in_the_middle,
      server_killed, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported,
      whole_module, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, concurrent_attach, builtin_functions, builtins_and_other_sessions,
-     collections_of_others, server_crashed,
+     collections_of_others, server_crashed, everything,
      sensitive_stays_hidden, many_times, under_churn].
 
 one(Name, F) ->
@@ -238,7 +238,7 @@ clean(When) ->
         wait(fun() -> code:is_loaded(erltrace_agent) =:= false andalso not erlang:check_old_code(erltrace_agent) end),
         ?equal([], [P || P <- processes(), traced(P)]),
         ?equal({flags, []}, erlang:trace_info(new_processes, flags)),
-        ?equal([], [MFA || M <- [agent_work, lists, gen_server, erlang, ets], {F, A} <- M:module_info(functions),
+        ?equal([], [MFA || {M, _} <- code:all_loaded(), {F, A} <- erlang:get_module_info(M, functions),
                            MFA <- [{M, F, A}],
                            erlang:trace_info(MFA, traced) =/= {traced, false} orelse
                                not lists:member(erlang:trace_info(MFA, meta), [{meta, false}, {meta, []}, {meta, undefined}])]),
@@ -719,6 +719,26 @@ test(server_crashed) ->
     A = trace([{?RETURN, work(leaf, 1), ?COUNT}, {?ENTRY, work(outer, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
     A ! {timeout, x, {tick, self(), 1000000, x, x}},
     receive {erltrace, ended, 'AGENT_INTERNAL', T, _} -> ?assert(is_binary(T)) after 3000 -> error(not_told) end;
+
+%% Every function of every module, entry, return and exception, and every named probe, for a while.
+test(everything) ->
+    A = open(),
+    {ok, Ms} = call(A, modules),
+    {ok, Fs} = call(A, {functions, Ms -- [agent_tests]}),
+    All = [{M, F, N} || {M, L} <- Fs, {F, N} <- L],
+    Named = [{K, [], ?COUNT} || K <- lists:seq(?SPAWN, ?GC_MAJOR_END)],
+    {T1, _} = timer:tc(fun() -> start(A, Named ++ [{K, MFA, ?COUNT} || MFA <- All, K <- [?ENTRY, ?RETURN]]) end),
+    agent_work:run(fun() -> agent_work:calls(100), agent_work:collect(3), lists:sort([3, 1, 2]), io_lib:format("~p", [x]) end),
+    {T2, _} = timer:tc(fun() -> call(A, stop) end),
+    #{aggs := G, counts := C} = drain(A),
+    {T3, _} = timer:tc(fun() -> call(A, close) end),
+    io:format("     ~b functions: on ~b ms, off ~b ms, gone ~b ms, ~b events~n",
+              [length(All), T1 div 1000, T2 div 1000, T3 div 1000, element(1, C)]),
+    ?assert(maps:get({<<"entry">>, <<"calls/1">>}, G) =:= 101),
+    B = open(),
+    _ = start(B, [{K, MFA, ?COUNT} || MFA <- All, K <- [?ENTRY, ?EXCEPTION]]),
+    agent_work:run(fun() -> agent_work:calls(100), agent_work:catcher(1), io_lib:format("~p", [x]) end),
+    ok = call(B, close);
 
 test(sensitive_stays_hidden) ->
     A = trace([{?SPAWN, [], ?TEXTS}, {?ENTRY, work(leaf, 1), ?COUNT}, {?EXIT, [], ?TEXTS}]),
