@@ -323,22 +323,12 @@ static void otp_of_files(struct beam *b)
 
 static void owner_of(struct beam *b)
 {
-    char path[64], line[4096], mem[4096];
+    char path[64], mem[4096];
     struct stat st;
     struct passwd pw, *res = NULL;
     snprintf(path, sizeof path, "/proc/%d", (int)b->pid);
     if (stat(path, &st) == 0)
         b->uid = st.st_uid;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)b->pid);
-    FILE *f = fopen(path, "re");
-    if (f) {
-        while (fgets(line, sizeof line, f)) {
-            int pp;
-            if (sscanf(line, "PPid: %d", &pp) == 1)
-                b->ppid = pp;
-        }
-        fclose(f);
-    }
     snprintf(b->owner, sizeof b->owner, "%u", (unsigned)b->uid);
     if (getpwuid_r(b->uid, &pw, mem, sizeof mem, &res) == 0 && res) {
         if (strlen(res->pw_name) < sizeof b->owner)
@@ -468,6 +458,31 @@ int beam_scan(struct beam_list *out)
     if (err)
         beam_list_free(out);
     return err;
+}
+
+static pid_t parent_of(pid_t pid)
+{
+    char path[64], line[256];
+    pid_t parent = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *f = fopen(path, "re");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "PPid: %d", &parent) == 1)
+            break;
+    if (f)
+        fclose(f);
+    return parent;
+}
+
+const struct beam *beam_under(const struct beam_list *l, pid_t pid)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        pid_t p = l->beam[i].pid;
+        for (int depth = 0; p > 1 && depth < 32; depth++, p = parent_of(p))
+            if (p == pid)
+                return &l->beam[i];
+    }
+    return NULL;
 }
 
 void beam_list_free(struct beam_list *l)

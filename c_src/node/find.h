@@ -14,7 +14,7 @@ enum { BEAM_PORTS = 32, COOKIE_MAX = 512 };
 
 /* A BEAM process. What cannot be found out is empty. */
 struct beam {
-    pid_t pid, ppid;
+    pid_t pid;
     uid_t uid;
     char owner[64];
     char alive[256];             /* name before the @ */
@@ -42,6 +42,8 @@ struct beam_list {
  * them. 0 or ET_ENOMEM. */
 int beam_scan(struct beam_list *out);
 void beam_list_free(struct beam_list *l);
+/* The BEAM that this process is, or the first that runs under it; NULL if there is none. */
+const struct beam *beam_under(const struct beam_list *l, pid_t pid);
 
 /* Reads a command line as /proc/PID/cmdline has it (each argument ends with NUL). False when it is
  * not a BEAM's. `hostname` completes names without a host part. */

@@ -184,15 +184,21 @@ static int pick_pid(struct reach *r, pid_t pid, struct diags *d)
             r->beam = &r->beams.beam[i];
             return 0;
         }
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    char path[64], title[256], hint[384] = "`erltrace nodes` lists the Erlang VMs of this host";
+    const struct beam *b = beam_under(&r->beams, pid);
     if (access("/proc/self", F_OK) != 0)
         return diag_error(d, ET_ENODE, NULL, "NODE_NONE", "name the node with --node",
                           "process %d cannot be looked at: /proc is not mounted", (int)pid);
-    return diag_error(
-        d, ET_ENODE, NULL, "NODE_NONE", "`erltrace nodes` lists the Erlang VMs of this host",
-        access(path, F_OK) == 0 ? "process %d is not an Erlang VM" : "there is no process %d",
-        (int)pid);
+    if (b) {
+        beam_title(b, title, sizeof title);
+        snprintf(hint, sizeof hint, "the Erlang VM that runs under it is -p %d (%s)", (int)b->pid,
+                 title);
+    }
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    return diag_error(d, ET_ENODE, NULL, "NODE_NONE", hint,
+                      access(path, F_OK) == 0 ? "process %d is not an Erlang VM"
+                                              : "there is no process %d",
+                      (int)pid);
 }
 
 static int pick_name(struct reach *r, const char *name, struct diags *d);

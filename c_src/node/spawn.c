@@ -122,29 +122,6 @@ static pid_t start(char **argv, int *e)
     return *e ? -1 : pid;
 }
 
-/* The BEAM that the command became, or that one of its descendants is. */
-static const struct beam *beam_of(const struct beam_list *l, pid_t root)
-{
-    for (size_t i = 0; i < l->n; i++) {
-        pid_t p = l->beam[i].pid;
-        for (int depth = 0; p > 1 && depth < 32; depth++) {
-            if (p == root)
-                return &l->beam[i];
-            char path[64], line[256];
-            pid_t up = 0;
-            snprintf(path, sizeof path, "/proc/%d/status", (int)p);
-            FILE *f = fopen(path, "re");
-            while (f && fgets(line, sizeof line, f))
-                if (sscanf(line, "PPid: %d", &up) == 1)
-                    break;
-            if (f)
-                fclose(f);
-            p = up;
-        }
-    }
-    return NULL;
-}
-
 struct wait {
     char *name, *cookie;
     size_t n, nc;
@@ -163,7 +140,7 @@ static bool reached(pid_t pid, struct wait *w)
     bool ok = false;
     if (beam_scan(&l) != 0)
         return false;
-    const struct beam *b = beam_of(&l, pid);
+    const struct beam *b = beam_under(&l, pid);
     if (!b) {
         snprintf(w->last.text, sizeof w->last.text, "it runs no Erlang VM");
     } else if (reach_check(b, &w->last) == 0) {
