@@ -10,9 +10,11 @@
  *     nodetool ... trace P:M:F:N...      enables all of them, then does what standard input says, a
  * word a line: go | work MS | flush | rest | stop | close | stall   and answers each with one line
  *
- * -a: as for a program that acts on aggregations from its records; then no record may come before
- * its count. The program that trace enables has two clauses on every probe: one that makes an empty
- * record, one that counts. Diagnostics are printed as "error|warning TAG text -- hint". */
+ *     nodetool ... memory P:M:F:N        opens, matches, closes, with one more allocation than
+ * before until all succeed; "tries N" -a: as for a program that acts on aggregations from its
+ * records; then no record may come before its count. The program that trace enables has two clauses
+ * on every probe: one that makes an empty record, one that counts. Diagnostics are printed as
+ * "error|warning TAG text -- hint". */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -99,7 +101,10 @@ static int on_probe(void *arg, const struct tier_probe *p)
     if (!f->quiet)
         printf("%u %s %s %s %s\n", p->id, p->prov, p->mod[0] ? p->mod : "-",
                p->func[0] ? p->func : "-", p->name);
-    f->b = et_realloc(f->b, (f->n + 2) * sizeof *f->b);
+    struct tier_binding *b = et_realloc(f->b, (f->n + 2) * sizeof *b);
+    if (!b)
+        return ET_ENOMEM;
+    f->b = b;
     for (uint32_t clause = 0; clause < 2; clause++, f->n++)
         f->b[f->n] =
             (struct tier_binding){.epid = (uint32_t)f->n + 1, .clause = clause, .probe = p->id};
@@ -259,6 +264,31 @@ static int trace(struct tier *t, int argc, char **argv)
     return e;
 }
 
+/* Each failure must be an error with a diagnostic or without, never a crash or half a result. */
+static int memory(const struct node_options *opt, char *spec)
+{
+    struct probe_spec s = spec_of(spec);
+    for (unsigned long n = 1;; n++) {
+        struct found f = {.quiet = true};
+        struct tier *t = NULL;
+        et_alloc_fail_after(n);
+        int e = tier_vm_open(opt, &t, &diags);
+        if (e == 0)
+            e = t->ops->match(t, &s, on_probe, &f, &diags);
+        if (e == 0 && f.n == 0)
+            t->ops->suggest(t, &s);
+        et_alloc_fail_after(0);
+        if (t)
+            t->ops->close(t);
+        et_free(f.b);
+        if (e == 0) {
+            printf("tries %lu\n", n);
+            return 0;
+        }
+        diags_clear(&diags);
+    }
+}
+
 static void on_signal(int n)
 {
     (void)n;
@@ -289,6 +319,8 @@ int main(int argc, char **argv)
         e = scan(argv[1]);
     else if (argc == 3 && strcmp(argv[0], "spawn") == 0)
         e = spawn(atoi(argv[1]), argv[2]);
+    else if (argc == 2 && strcmp(argv[0], "memory") == 0)
+        e = memory(&opt, argv[1]);
     else if (argc > 0)
         e = tier_vm_open(&opt, &t, &diags);
     if (t) {
