@@ -5,12 +5,15 @@
  * nothing here. */
 #include "consumer/options.h"
 
+#include "base/units.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+
+#include "base/units.h"
 
 static const char bad_name[] = "Invalid option name";
 static const char bad_value[] = "Invalid value for specified option";
@@ -150,45 +153,14 @@ static bool parse_size(const char *text, int64_t *v)
 
 bool option_rate(const char *text, int64_t *ns)
 {
-    static const struct {
-        const char *name;
-        int64_t ns;
-    } units[] = {
-        {"", 1},
-        {"ns", 1},
-        {"nsec", 1},
-        {"us", 1000},
-        {"usec", 1000},
-        {"ms", 1000000},
-        {"msec", 1000000},
-        {"s", 1000000000},
-        {"sec", 1000000000},
-        {"m", 60000000000},
-        {"min", 60000000000},
-        {"h", 3600000000000},
-        {"hour", 3600000000000},
-        {"d", 86400000000000},
-        {"day", 86400000000000},
-    };
     const char *rest;
     int64_t v;
-    if (text == NULL || !number(text, &v, &rest))
+    uint64_t t;
+    if (text == NULL || !number(text, &v, &rest) ||
+        !units_time((uint64_t)v, *rest == '\0' ? "ns" : rest, &t))
         return false;
-    if (strcasecmp(rest, "hz") == 0) {
-        if (v == 0)
-            return false;
-        *ns = 1000000000 / v;
-        return true;
-    }
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (strcasecmp(rest, units[i].name) == 0) {
-            if (v > INT64_MAX / units[i].ns)
-                return false;
-            *ns = v * units[i].ns;
-            return true;
-        }
-    }
-    return false;
+    *ns = (int64_t)t;
+    return true;
 }
 
 static const char *set(struct options *o, const struct row *r, const char *value)

@@ -75,8 +75,7 @@ static bool str_ok(const struct dif_image *img, uint32_t s, bool may_lack)
     return s < img->nstr || (may_lack && s == DIF_NO_STRING);
 }
 
-/* -- tables
- * ---------------------------------------------------------------------------------------- */
+/* -- tables ---------------------------------------------------------------------- */
 
 static bool check_tables(struct verifier *v)
 {
@@ -169,8 +168,7 @@ static bool check_clause_head(struct verifier *v)
     return check_actions(v);
 }
 
-/* -- instructions
- * ------------------------------------------------------------------------------------- */
+/* -- instructions ---------------------------------------------------------------- */
 
 enum format { F_BAD, F_NONE, F_A, F_AB, F_RAB, F_ABC, F_AI, F_RAI, F_UAI, F_I, F_ABN, F_AN, F_T };
 

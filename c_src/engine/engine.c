@@ -17,8 +17,7 @@ enum {
     REC_HEAD = 24
 };
 
-/* -- threads
- * -------------------------------------------------------------------------------------------- */
+/* -- threads --------------------------------------------------------------------- */
 
 static _Alignas(64) struct engine_thread thread_table[ENGINE_THREADS_MAX];
 static _Atomic uint32_t thread_count;
@@ -59,8 +58,7 @@ bool engine_quiet(const struct engine_mark *m)
     return true;
 }
 
-/* -- making an engine
- * ------------------------------------------------------------------------------------- */
+/* -- making an engine ------------------------------------------------------------ */
 
 static size_t round_up(size_t n, size_t to)
 {
@@ -307,9 +305,7 @@ void engine_counts(const struct engine *e, struct engine_counts *c)
     }
 }
 
-/* -- reading
- * ------------------------------------------------------------------------------------------------
- */
+/* -- reading --------------------------------------------------------------------- */
 
 /* What one thread holds of one kind in one half, as the reader sees it. */
 struct half {

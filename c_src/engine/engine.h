@@ -161,8 +161,7 @@ struct engine_counts {
 };
 void engine_counts(const struct engine *e, struct engine_counts *c);
 
-/* -- reading --------------------------------------------------------------------------------------
- */
+/* -- reading --------------------------------------------------------------------- */
 enum { ENGINE_PRINCIPAL = 1, ENGINE_AGGS = 2 };
 /* Makes the other half active, of the kinds in `what`, for all threads. Then mark, wait for quiet,
  * drain. */

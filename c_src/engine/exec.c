@@ -13,8 +13,7 @@
 
 enum { REC_HEAD = 24, FAULT_SIZE = REC_HEAD + 24, ERROR_ARGS = 6 };
 
-/* -- what a clause may read
- * -------------------------------------------------------------------------- */
+/* -- what a clause may read ------------------------------------------------------ */
 
 /* Bytes readable at addr; 0 when the address is not ours. */
 static size_t readable(const struct exec *x, uint64_t addr)
@@ -93,8 +92,7 @@ static uint64_t load(struct exec *x, uint64_t addr, unsigned size, bool is_signe
     return is_signed ? (uint64_t)((int64_t)(v << shift) >> shift) : v;
 }
 
-/* -- variables
- * --------------------------------------------------------------------------------------- */
+/* -- variables ------------------------------------------------------------------- */
 
 /* The value as its type holds it. */
 static uint64_t int_truncate(const struct dif_type *t, uint64_t v)
@@ -248,8 +246,7 @@ static uint64_t dynamic_add(struct exec *x, uint32_t var, const uint64_t *tuple,
     return int_truncate(&x->e->img.vars[var].type, sum);
 }
 
-/* -- built-ins
- * ----------------------------------------------------------------------------------------- */
+/* -- built-ins ------------------------------------------------------------------- */
 
 /* Values that must be the same throughout one clause execution. */
 struct clocks {
@@ -321,8 +318,7 @@ static uint64_t argument(struct engine_ctx *ctx, unsigned n)
     return ctx->argv[n];
 }
 
-/* -- records
- * ------------------------------------------------------------------------------------------- */
+/* -- records --------------------------------------------------------------------- */
 
 static void record_head(unsigned char *p, uint32_t size, uint32_t epid, uint64_t ts, uint32_t bytes)
 {
@@ -388,8 +384,7 @@ static uint32_t action_of(const struct dif_image *img, const struct dif_clause *
     return pc < c->npred ? 0 : 1;
 }
 
-/* -- the interpreter
- * --------------------------------------------------------------------------------------- */
+/* -- the interpreter ------------------------------------------------------------- */
 
 /* Runs an AGG instruction. */
 static void aggregate(struct exec *x, struct ahalf *h, uint32_t agg, const uint64_t *tuple)

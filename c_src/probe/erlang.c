@@ -4,8 +4,8 @@
  * its text says what stands there instead. */
 #include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/units.h"
 #include "probe/probe.h"
 
 #define PID_TEXT(name, what)                                                                       \
@@ -115,33 +115,12 @@ const char *probe_fn_name(enum probe_kind kind)
     return def != NULL ? def->name : "";
 }
 
-/* -- intervals
- * ------------------------------------------------------------------------------------------ */
-
-static const struct {
-    const char *unit;
-    uint64_t ns;
-} units[] = {
-    {"ns", 1},
-    {"nsec", 1},
-    {"us", 1000},
-    {"usec", 1000},
-    {"ms", 1000000},
-    {"msec", 1000000},
-    {"s", 1000000000},
-    {"sec", 1000000000},
-    {"m", 60000000000},
-    {"min", 60000000000},
-    {"h", 3600000000000},
-    {"hour", 3600000000000},
-    {"d", 86400000000000},
-    {"day", 86400000000000},
-};
+/* -- intervals ------------------------------------------------------------------- */
 
 bool probe_tick_period(const char *name, uint64_t *ns)
 {
-    const uint64_t second = 1000000000, least = 200000;
-    uint64_t n = 0, period = 0;
+    const uint64_t least = 200000;
+    uint64_t n = 0;
     if (strncmp(name, "tick-", 5) != 0 || !isdigit((unsigned char)name[5]))
         return false;
     const char *p = name + 5;
@@ -149,13 +128,5 @@ bool probe_tick_period(const char *name, uint64_t *ns)
         if (__builtin_mul_overflow(n, UINT64_C(10), &n) ||
             __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))
             return false;
-    if (n == 0)
-        return false;
-    if (*p == '\0' || strcasecmp(p, "hz") == 0)
-        period = second / n;
-    for (size_t i = 0; period == 0 && i < sizeof units / sizeof *units; i++)
-        if (strcasecmp(p, units[i].unit) == 0 && __builtin_mul_overflow(n, units[i].ns, &period))
-            return false;
-    *ns = period;
-    return period >= least && period <= INT64_MAX;
+    return units_time(n, *p == '\0' ? "hz" : p, ns) && *ns >= least;
 }
