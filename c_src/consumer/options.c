@@ -5,8 +5,6 @@
  * nothing here. */
 #include "consumer/options.h"
 
-#include "base/units.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
