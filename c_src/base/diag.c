@@ -115,11 +115,24 @@ static const char *source_line(const struct diags *d, const char *file, int line
     return NULL;
 }
 
+/* The part of a long line that is shown: a window around the place, at character boundaries. */
+static void window(const char *line, size_t len, size_t col, size_t *from, size_t *to)
+{
+    enum { MOST = 160, BEFORE = 60 };
+    *from = len > MOST && col > BEFORE ? col - BEFORE : 0;
+    *to = len - *from > MOST ? *from + MOST : len;
+    while (*from > 0 && ((unsigned char)line[*from] & 0xc0) == 0x80)
+        --*from;
+    while (*to < len && ((unsigned char)line[*to] & 0xc0) == 0x80)
+        ++*to;
+}
+
 /* The source line and the caret under the place. A tab in the source stays a tab above and below,
  * so that the caret stands right whatever a tab is wide; control characters show as blanks. */
 static void render_source(const struct diags *d, const struct diag *g, struct buf *out)
 {
-    size_t len = 0;
+    static const char cut[] = "...";
+    size_t len = 0, from, to;
     const char *line = source_line(d, g->pos.file, g->pos.line, &len);
     if (line == NULL) {
         if (g->hint != NULL)
@@ -129,14 +142,15 @@ static void render_source(const struct diags *d, const struct diag *g, struct bu
     size_t col = g->pos.col > 0 ? (size_t)g->pos.col - 1 : 0;
     if (col > len)
         col = len;
+    window(line, len, col, &from, &to);
     size_t mark = g->pos.len > 0 ? (size_t)g->pos.len : 1;
-    if (mark > len - col)
-        mark = len > col ? len - col : 1;
-    buf_printf(out, "%5d | ", g->pos.line);
-    for (size_t i = 0; i < len; i++)
+    if (mark > to - col)
+        mark = to > col ? to - col : 1;
+    buf_printf(out, "%5d | %s", g->pos.line, from > 0 ? cut : "");
+    for (size_t i = from; i < to; i++)
         buf_addc(out, line[i] == '\t' || (unsigned char)line[i] >= 0x20 ? line[i] : ' ');
-    buf_adds(out, "\n      | ");
-    for (size_t i = 0; i < col; i++)
+    buf_printf(out, "%s\n      | %*s", to < len ? cut : "", from > 0 ? (int)strlen(cut) : 0, "");
+    for (size_t i = from; i < col; i++)
         if (((unsigned char)line[i] & 0xc0) != 0x80) /* one blank for a whole UTF-8 character */
             buf_addc(out, line[i] == '\t' ? '\t' : ' ');
     buf_addc(out, '^');

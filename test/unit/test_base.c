@@ -185,6 +185,28 @@ static void diagnostic_shows_line_and_caret(void **state)
     diags_free(&d);
 }
 
+static void long_lines_show_a_window(void **state)
+{
+    (void)state;
+    char text[1001];
+    struct diags d;
+    struct buf b = BUF_INIT;
+    memset(text, 'a', 1000);
+    text[1000] = '\n';
+    text[500] = 'X';
+    diags_init(&d);
+    diags_source(&d, "f", text, sizeof text);
+    struct diag_pos pos = {"f", 1, 501, 1};
+    diag_add(&d, DIAG_ERROR, &pos, NULL, "here", "text");
+    diag_render(&d, &d.list[0], &b);
+    const char *line = strchr(buf_str(&b), '\n') + 1, *under = strchr(line, '\n') + 1;
+    assert_memory_equal(line, "    1 | ...aaa", 14);
+    assert_int_equal(under - line, 8 + 3 + 160 + 3 + 1);
+    assert_int_equal(strchr(line, 'X') - line, strchr(under, '^') - under);
+    buf_free(&b);
+    diags_free(&d);
+}
+
 static void diagnostics_survive_odd_places(void **state)
 {
     (void)state;
@@ -238,6 +260,7 @@ int main(void)
         cmocka_unit_test(hash_table_finds_all),
         cmocka_unit_test(hash_of_every_length_differs),
         cmocka_unit_test(diagnostic_shows_line_and_caret),
+        cmocka_unit_test(long_lines_show_a_window),
         cmocka_unit_test(diagnostics_survive_odd_places),
         cmocka_unit_test(only_ten_errors_are_kept),
         cmocka_unit_test(nearest_name),
