@@ -308,9 +308,9 @@ class Test:
             raise Failed(f"{what}: nothing matches {pattern!r} in\n{text}")
         return m
 
-    def clean(self, node, within_ms=2000):
-        """The node holds nothing of a trace any more, after at most so long."""
-        kind, found = node(f"etw:await_clean({within_ms})")
+    def clean(self, node, within_ms=2000, what="etw:dirt()"):
+        """The node holds nothing of a trace any more, after at most so long; what: the expression that lists what it holds."""
+        kind, found = node(f"etw:await_clean({within_ms}, fun() -> {what} end)")
         if kind != "clean":
             raise Failed("left behind in the node: " + "; ".join(found[:20]))
         return found
@@ -327,7 +327,7 @@ class Test:
                 continue
             try:
                 node("etw:quiet()")
-                self.clean(node, 5000)
+                self.clean(node, 15000)
             except Failed as e:
                 problems.append(str(e))
                 node.end()  # the next test gets a new one

@@ -9,7 +9,7 @@
 -export([worker/0, as/2, all/1, spawns/2, sends/2, calls/2, tail/2, raises/2, collects/2, stop/1, when_traced/0]).
 -export([busy/1, chatter/1, quiet/0]).
 -export([child/1, nap/1, work/1, boom/1, loop/1, spin/1, sink/1, ping/1]).
--export([dirt/0, dirt/1, await_clean/1, flags/1, hold/1, memory/0, release/0, fake_release/1]).
+-export([dirt/0, traced/0, await_clean/1, await_clean/2, flags/1, hold/1, memory/0, release/0, fake_release/1]).
 -export([dbg_all/0, dbg_stop/0]).
 
 start() ->
@@ -187,26 +187,28 @@ quiet() ->
 %%% What a trace left behind
 
 %% Everything of ours or of any tracer that is still in this node, as texts; [] when it is clean.
-dirt() -> dirt([]).
-
-dirt(Except) ->
+dirt() ->
     lists:usort(
         [text("module ~s is loaded", [M]) || {M, _} <- code:all_loaded(), ours(M)] ++
         [text("old code of ~s", [M]) || M <- [erltrace_agent], erlang:check_old_code(M)] ++
         [text("process ~s is registered", [N]) || N <- registered(), ours(N)] ++
-        [text("~p has trace flags ~w", [P, F]) || P <- processes(), not lists:member(P, Except), F <- [flags(P)], F =/= []] ++
-        [text("new ~s have trace flags ~w", [N, F]) || N <- [new_processes, new_ports],
-                                                       {flags, F} <- [erlang:trace_info(N, flags)], F =/= []] ++
-        [text("port ~p is traced", [P]) || P <- erlang:ports(), {tracer, T} <- [catch erlang:trace_info(P, tracer)], T =/= []] ++
-        [text("on_load pattern ~w", [A]) || {all, A} <- [erlang:trace_info(on_load, all)], A =/= false, A =/= []] ++
-        [text("~s pattern ~w", [E, M]) || E <- [send, 'receive'],
-                                          {match_spec, M} <- [erlang:trace_info(E, match_spec)], M =/= true] ++
-        [text("~s:~s/~w has a pattern: ~w", [M, F, A, I]) || {M, _} <- code:all_loaded(), {F, A} <- functions(M),
-                                                             I <- [pattern({M, F, A})], I =/= false] ++
-        sessions() ++
         [text("folder ~s/~s", [D, F]) || D <- [os:getenv("TMPDIR", "/tmp")], {ok, Fs} <- [file:list_dir(D)], F <- Fs,
                                          re:run(F, "^erltrace-[0-9A-Z]{10,}$") =/= nomatch] ++
-        [text("the library is mapped: ~s", [L]) || L <- mapped()]).
+        [text("the library is mapped: ~s", [L]) || L <- mapped()] ++
+        traced()).
+
+%% Of that, what makes the VM slower: flags, patterns, sessions, of whatever tracer.
+traced() ->
+    [text("~p has trace flags ~w", [P, F]) || P <- processes(), F <- [flags(P)], F =/= []] ++
+    [text("new ~s have trace flags ~w", [N, F]) || N <- [new_processes, new_ports],
+                                                   {flags, F} <- [erlang:trace_info(N, flags)], F =/= []] ++
+    [text("port ~p is traced", [P]) || P <- erlang:ports(), {tracer, T} <- [catch erlang:trace_info(P, tracer)], T =/= []] ++
+    [text("on_load pattern ~w", [A]) || {all, A} <- [erlang:trace_info(on_load, all)], A =/= false, A =/= []] ++
+    [text("~s pattern ~w", [E, M]) || E <- [send, 'receive'],
+                                      {match_spec, M} <- [erlang:trace_info(E, match_spec)], M =/= true] ++
+    [text("~s:~s/~w has a pattern: ~w", [M, F, A, I]) || {M, _} <- code:all_loaded(), {F, A} <- functions(M),
+                                                         I <- [pattern({M, F, A})], I =/= false] ++
+    sessions().
 
 ours(Name) -> string:prefix(atom_to_list(Name), "erltrace") =/= nomatch.
 
@@ -249,17 +251,20 @@ lines(F) ->
     end.
 
 %% Waits until nothing is left, at most Ms: {clean, milliseconds it took} or {dirty, what is left}.
-await_clean(Ms) ->
-    Start = erlang:monotonic_time(millisecond),
-    await_clean(Start, Start + Ms).
+await_clean(Ms) -> await_clean(Ms, fun dirt/0).
 
-await_clean(Start, End) ->
-    Dirt = dirt(),
+%% The same of what Fun lists.
+await_clean(Ms, Fun) ->
+    Start = erlang:monotonic_time(millisecond),
+    await_clean(Start, Start + Ms, Fun).
+
+await_clean(Start, End, Fun) ->
+    Dirt = Fun(),
     Now = erlang:monotonic_time(millisecond),
     if
         Dirt =:= [] -> {clean, Now - Start};
         Now > End -> {dirty, Dirt};
-        true -> receive after 20 -> await_clean(Start, End) end
+        true -> receive after 20 -> await_clean(Start, End, Fun) end
     end.
 
 text(Format, Args) -> unicode:characters_to_binary(io_lib:format(Format, Args)).
