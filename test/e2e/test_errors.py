@@ -99,7 +99,7 @@ def test_port_is_no_node(t):
     for silent in (False, True):
         server = socket.create_server(("", 0))
         name = f"fake{os.getpid()}{int(silent)}"
-        epmd = socket.create_connection(("localhost", int(os.environ.get("ERL_EPMD_PORT", "4369"))))
+        epmd = socket.create_connection(("127.0.0.1", int(os.environ.get("ERL_EPMD_PORT", "4369"))))
         port = server.getsockname()[1]
         body = (b"x" + port.to_bytes(2, "big") + b"M\0\0\6\0\5" + len(name).to_bytes(2, "big") + name.encode() + b"\0\0")
         epmd.sendall(len(body).to_bytes(2, "big") + body)

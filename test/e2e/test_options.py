@@ -7,7 +7,7 @@ import select
 import subprocess
 import time
 
-from erlt import READY, ROOT, UNDER, Failed, aggregation, json_lines, pid, tool, workload
+from erlt import READY, ROOT, UNDER, Failed, Skipped, aggregation, json_lines, pid, tool, workload
 
 ROW = re.compile(r"^ *(\d+) +(\S+) +(?:(\S+) +(\S+) +)?(\S+)$", re.M)
 NOW = "BEGIN { exit(0); }"
@@ -233,6 +233,7 @@ def test_nodes(t):
 
 def test_command(t):
     """-c: starts a node, traces it from when it can be reached, and ends when it ends."""
+    t.needs_proc()
     trace = t.trace("-q", "-n", "erlang*:etw:work/1:entry { @ = count(); }", "-c",
                     f"erl -noinput -pa {workload()} -eval etw:when_traced().")
     status = trace.end()
@@ -262,7 +263,10 @@ def test_status_line(t):
     node = t.node()
     command, env = tool("-q", "-n", 'profile:::tick-100ms { printf("line\\n"); } erlang*:etw:work/1:entry { @ = count(); } '
                         "profile:::tick-2s { exit(0); }", node=node)
-    main, terminal = pty.openpty()
+    try:
+        main, terminal = pty.openpty()
+    except OSError as e:
+        raise Skipped(f"no terminal: {e}") from e
     env["TERM"] = "xterm"
     node("etw:busy(1)")
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=terminal, stdin=subprocess.DEVNULL, env=env, cwd=ROOT) as p:
