@@ -24,7 +24,7 @@
 
 -export([vsn/0, attach/2]).
 -export([enabled/3, trace/5]).
--export([guard/2, start_library/3]).
+-export([guard/2, start_library/3, unload_later/0]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, format_status/1]).
 
 -define(VERSION, "0.1.0").
@@ -98,7 +98,11 @@
 vsn() ->
     case whereis(?MODULE) of
         undefined -> idle;
-        _ -> <<?VERSION>>
+        Pid ->
+            case is_agent(Pid) of
+                true -> <<?VERSION>>;
+                false -> idle
+            end
     end.
 
 %% Starts the agent, or finds it. Nif is the library, Dirs are folders to place it in for the moment of loading.
@@ -108,7 +112,28 @@ attach(Nif, Dirs) when is_binary(Nif), is_list(Dirs) ->
               {ok, P} -> P;
               {error, {already_started, P}} -> P
           end,
-    gen_server:call(Pid, {attach, Nif, Dirs}, 30000).
+    case is_agent(Pid) of
+        true ->
+            gen_server:call(Pid, {attach, Nif, Dirs}, 30000);
+        false ->
+            unload_idle(),
+            error4('AGENT_NAME', text("a process of the node has the name erltrace_agent: ~p", [Pid]),
+                   "the agent needs that name; can the process go by another?")
+    end.
+
+%% Not a stranger that has our name. (The agent is a sensitive process: its dictionary looks empty.)
+is_agent(Pid) ->
+    case {process_info(Pid, initial_call), process_info(Pid, dictionary)} of
+        {{initial_call, {proc_lib, init_p, 5}}, {dictionary, D}} ->
+            case lists:keyfind('$initial_call', 1, D) of
+                {_, {?MODULE, init, 1}} -> true;
+                false -> D =:= [];
+                _ -> false
+            end;
+        {undefined, _} -> true; % it has just ended: the call will say so
+        {_, undefined} -> true;
+        _ -> false
+    end.
 
 load_library(Nif, Dirs) ->
     {ok, Cwd} = file:get_cwd(),
@@ -1070,6 +1095,16 @@ unload() ->
     unregister(?MODULE),
     spawn(code, purge, [?MODULE]).
 
+%% A module that will not be used, from a process that runs it: gone some moments later.
+unload_idle() ->
+    spawn(?MODULE, unload_later, []).
+
+unload_later() ->
+    receive after ?FAILED -> ok end,
+    code:purge(?MODULE),
+    code:delete(?MODULE),
+    spawn(code, purge, [?MODULE]).
+
 %% -- the guard: does what the server cannot do any more when it was killed. From OTP 27 on the VM ends the session by
 %% itself. It knows the functions that have, or are about to get, a pattern; and it keeps the library, which has no place
 %% in the server's state: that is printed when the server crashes.
@@ -1081,22 +1116,29 @@ tell_guard(_, _) -> ok.
 guard(Server, Library) ->
     process_flag(sensitive, true),
     process_flag(priority, high),
+    ok = nif_guard(),
     guard(Server, erlang:monitor(process, Server), Library, #{}).
 
 guard(Server, Monitor, Library, Functions) ->
     receive
         {functions, F} ->
             guard(Server, Monitor, Library, F);
-        {leave, Server, Tag} ->
+        {leave, Server, Tag} -> % from new code, perhaps: then what belongs to ours ends here
+            retire(?STOP_WAIT),
             Server ! {Tag, Library};
         {'DOWN', Monitor, process, Server, _} ->
             S = #s{otp = 0},
             remove_flags([all], [], S),
             remove_patterns(Functions, S),
+            retire(?STOP_WAIT),
             guard_unload();
         _ ->
             guard(Server, Monitor, Library, Functions)
     end.
+
+retire(Ms) ->
+    nif_retire() orelse
+        (Ms > 0 andalso begin receive after 1 -> ok end, retire(Ms - 1) end).
 
 %% -> the library and where it can be placed; `none` if the guard is gone
 dismiss_guard(#s{guard = Guard}) ->
@@ -1107,7 +1149,7 @@ dismiss_guard(#s{guard = Guard}) ->
             receive {'DOWN', Monitor, process, Guard, _} -> ok after 1000 -> ok end,
             Library;
         {'DOWN', Monitor, process, Guard, _} -> none
-    after 1000 -> none
+    after 2 * ?STOP_WAIT -> none
     end.
 
 guard_unload() ->
@@ -1127,6 +1169,8 @@ enabled(_, _, _) -> remove.
 trace(_, _, _, _, _) -> ok.
 
 nif_loaded() -> false.
+nif_guard() -> erlang:nif_error(not_loaded).
+nif_retire() -> erlang:nif_error(not_loaded).
 nif_start(_Otp) -> erlang:nif_error(not_loaded).
 nif_gate(_Open) -> erlang:nif_error(not_loaded).
 nif_enable(_Image, _Options, _Bindings, _Provider) -> erlang:nif_error(not_loaded).

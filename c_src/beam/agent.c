@@ -87,23 +87,37 @@ static ERL_NIF_TERM nif_start(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     agent.server = self;
     agent.started = true;
     atomic_store(&agent.dead, false);
-    void *watch = enif_alloc_resource(agent.watch_type, 1);
-    int bad = watch ? enif_monitor_process(env, watch, &self, NULL) : -1;
-    /* The monitor keeps the resource; our own reference is not needed. */
-    if (watch)
-        enif_release_resource(watch);
-    return bad ? enif_make_badarg(env) : agent.atom.ok;
+    return agent.atom.ok;
 }
 
-static void server_down(ErlNifEnv *env, void *obj, ErlNifPid *pid, ErlNifMonitor *mon)
+/* nif_guard() -> ok: the calling process may retire what the server leaves behind */
+static ERL_NIF_TERM nif_guard(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    (void)env;
-    (void)obj;
-    (void)mon;
-    if (enif_compare(pid->pid, agent.server.pid) == 0) {
-        atomic_store(&agent.gate, false);
-        atomic_store(&agent.dead, true);
-    }
+    (void)argc;
+    (void)argv;
+    ErlNifPid self;
+    if (agent.guarded || !enif_self(env, &self))
+        return enif_make_badarg(env);
+    agent.guard = self;
+    agent.guarded = true;
+    return agent.atom.ok;
+}
+
+/* nif_retire() -> boolean(): the guard ends everything; true when no event can see anything any
+ * more. Without this the snapshot would hold programs, those would hold the library, and the
+ * library the snapshot. */
+static ERL_NIF_TERM nif_retire(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    ErlNifPid self;
+    if (!agent.guarded || !enif_self(env, &self) || enif_compare(self.pid, agent.guard.pid) != 0)
+        return enif_make_badarg(env);
+    atomic_store(&agent.gate, false);
+    atomic_store(&agent.dead, true);
+    if (atomic_load(&agent.snapshot))
+        publish(NULL);
+    return settle() ? agent.atom.true_ : agent.atom.false_;
 }
 
 /* nif_gate(boolean()) -> ok */
@@ -370,12 +384,9 @@ static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 #include "beam/atoms.list"
 #undef ATOM
     ErlNifResourceTypeInit program = {.dtor = program_destroy};
-    ErlNifResourceTypeInit watch = {.down = server_down};
     agent.program_type =
         enif_open_resource_type_x(env, "erltrace_program", &program, ERL_NIF_RT_CREATE, NULL);
-    agent.watch_type =
-        enif_open_resource_type_x(env, "erltrace_watch", &watch, ERL_NIF_RT_CREATE, NULL);
-    return agent.program_type && agent.watch_type ? 0 : 1;
+    return agent.program_type ? 0 : 1;
 }
 
 /* The module is being purged. The VM keeps the library mapped while resources of it exist. An event
@@ -404,7 +415,8 @@ static void unload(ErlNifEnv *env, void *priv)
 static ErlNifFunc functions[] = {
     {"enabled", 3, tracer_enabled, 0}, /* never add trace_call: see tracer.c */
     {"trace", 5, tracer_trace, 0},        {"nif_loaded", 0, nif_loaded, 0},
-    {"nif_start", 1, nif_start, 0},       {"nif_gate", 1, nif_gate, 0},
+    {"nif_start", 1, nif_start, 0},       {"nif_guard", 0, nif_guard, 0},
+    {"nif_retire", 0, nif_retire, 0},     {"nif_gate", 1, nif_gate, 0},
     {"nif_enable", 4, nif_enable, DIRTY}, {"nif_publish", 2, nif_publish, DIRTY},
     {"nif_settled", 0, nif_settled, 0},   {"nif_fire", 2, nif_fire, 0},
     {"nif_phase", 2, nif_phase, 0},       {"nif_flip", 2, nif_flip, 0},

@@ -135,6 +135,8 @@ struct agent {
     _Atomic bool dead; /* the server is gone: dissolve */
     ErlNifPid server;
     bool started;
+    ErlNifPid guard; /* may end everything when the server cannot */
+    bool guarded;
     _Atomic(struct snapshot *) snapshot;
     struct snapshot *retired;
     /* Made when a program first needs them, and kept: NULL until then. */
@@ -144,7 +146,7 @@ struct agent {
     _Atomic uint32_t round;              /* how often exception probes were switched on */
     struct term_sizes sizes;
     struct atoms atom;
-    ErlNifResourceType *program_type, *watch_type;
+    ErlNifResourceType *program_type;
     /* Events that could not be told to any program. */
     _Atomic uint64_t lost_threads; /* more threads than the engine knows */
     _Atomic uint64_t lost_returns; /* no room for the process */

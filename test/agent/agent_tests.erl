@@ -39,6 +39,7 @@ equal(Expected, Value, Line, Text) -> error({failed, Line, Text, {expected, Expe
 main(Root, Only) ->
     put(root, Root),
     persistent_term:put(agent_root, Root),
+    {module, _} = code:ensure_loaded(agent_work),
     [file(F) || F <- ["ebin/erltrace_agent.beam", "priv/erltrace_agent.so", "build/test/agent/image.dif",
                       "build/test/agent/image_v.dif"]],
     Tests = [{atom_to_list(F), F} || F <- tests(), Only =:= "" orelse atom_to_list(F) =:= Only],
@@ -52,7 +53,7 @@ tests() ->
      returns_and_exceptions, exceptions_alone, exception_frames_are_bounded, spawns_and_exits, messages, scheduling,
      collections, vtimestamp, arguments, two_consumers, consumer_killed, lease_runs_out, closed_in_the_middle,
      server_killed, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported,
-     whole_module, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, concurrent_attach, builtin_functions, builtins_and_other_sessions,
+     whole_module, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, foreign_name, concurrent_attach, builtin_functions, builtins_and_other_sessions,
      collections_of_others, server_crashed, everything,
      sensitive_stays_hidden, many_times, under_churn].
 
@@ -236,6 +237,7 @@ clean(When) ->
     try
         wait(fun() -> whereis(erltrace_agent) =:= undefined end),
         wait(fun() -> code:is_loaded(erltrace_agent) =:= false andalso not erlang:check_old_code(erltrace_agent) end),
+        wait(fun() -> not mapped() end),
         ?equal([], [P || P <- processes(), traced(P)]),
         ?equal({flags, []}, erlang:trace_info(new_processes, flags)),
         ?equal([], [MFA || {M, _} <- code:all_loaded(), {F, A} <- erlang:get_module_info(M, functions),
@@ -245,6 +247,12 @@ clean(When) ->
         otp() < 27 orelse (?equal([{legacy, default}], apply(trace, session_info, [all]) -- [])),
         ?equal({ok, []}, file:list_dir(os:getenv("TMPDIR"))) % where the library is placed first
     catch error:E:S -> error({not_clean, When, E, S})
+    end.
+
+mapped() ->
+    case file:read_file("/proc/self/maps") of
+        {ok, B} -> binary:match(B, <<"erltrace_agent.so">>) =/= nomatch;
+        {error, _} -> false
     end.
 
 traced(P) ->
@@ -656,6 +664,15 @@ test(unloadable_library) ->
     load(),
     {error, 'AGENT_NIF', Text, _} = erltrace_agent:attach(<<"not a library">>, ["/nonexistent", "/proc"]),
     [?assert(binary:match(Text, T) =/= nomatch) || T <- [<<"/nonexistent: ">>, <<"/proc: ">>, <<"/tmp: ">>]];
+
+test(foreign_name) ->
+    P = spawn(agent_work, ponger, []),
+    register(erltrace_agent, P),
+    load(),
+    ?equal(idle, erltrace_agent:vsn()),
+    {error, 'AGENT_NAME', _, _} = erltrace_agent:attach(file("priv/erltrace_agent.so"), []),
+    ?equal({message_queue_len, 0}, process_info(P, message_queue_len)),
+    P ! stop;
 
 test(concurrent_attach) ->
     Me = self(),
