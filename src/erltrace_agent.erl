@@ -160,6 +160,7 @@ load_from([Dir | Dirs], Nif, Tried) ->
             case Result of
                 ok -> ok;
                 {error, {old_code, _}} -> old_code;
+                {error, {upgrade, _}} -> stale;
                 {error, {Reason, Text}} ->
                     Why = io_lib:format("~s: ~s", [Reason, Text]),
                     load_from(Dirs, Nif, [{Dir, Why} | Tried])
@@ -310,6 +311,9 @@ start_library(Nif, Dirs, S) ->
             {ok, S#s{nif = erlang:md5(Nif), guard = spawn(?MODULE, guard, [self(), {Nif, Dirs}])}};
         old_code -> % just now replaced: once more, from the new code
             ?MODULE:start_library(Nif, Dirs, S);
+        stale -> % an agent was here that was killed together with its guard
+            code:purge(?MODULE),
+            start_library(Nif, Dirs, S);
         Error ->
             Error
     end.

@@ -78,15 +78,11 @@ static ERL_NIF_TERM nif_start(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     int otp;
     if (!enif_get_int(env, argv[0], &otp) || !enif_self(env, &self))
         return enif_make_badarg(env);
-    if (agent.started && !atomic_load(&agent.dead) && enif_is_process_alive(env, &agent.server))
+    if (agent.started) /* a library serves one server */
         return enif_make_badarg(env);
-    atomic_store(&agent.gate, false);
-    publish(NULL);
-    settle();
     agent.sizes = term_sizes_of(otp);
     agent.server = self;
     agent.started = true;
-    atomic_store(&agent.dead, false);
     return agent.atom.ok;
 }
 
