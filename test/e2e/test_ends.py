@@ -223,7 +223,8 @@ def test_for_a_time(t):
 
 
 def test_many_in_a_row(t):
-    """Fifty traces leave no atom, process or memory behind that grows with their number."""
+    """Traces leave no process or memory behind that grows with their number, and of atoms no more than the names of those
+    who connected."""
     node = t.node()
 
     def some(n):
@@ -240,5 +241,5 @@ def test_many_in_a_row(t):
     node("[garbage_collect(P) || P <- processes()]")
     memory2, processes2, atoms2 = node("etw:memory()")
     t.equal(processes2, processes, "processes")
-    t.true(atoms2 - atoms <= 40, f"atoms: {atoms} before, {atoms2} after 30 traces")
+    t.true(atoms2 - atoms <= 60, f"atoms: {atoms} before, {atoms2} after 30 traces")
     t.true(memory2 - memory < 1_000_000, f"memory: {memory} before, {memory2} after 30 traces")
