@@ -89,7 +89,7 @@
     guard :: pid() | undefined
 }).
 
--type pattern() :: {local | meta, Exceptions :: boolean()}.
+-type pattern() :: {local | meta, Exceptions :: boolean(), Caller :: boolean()}.
 
 %% == coming ===================================================================================================
 
@@ -307,6 +307,9 @@ start_library(Nif, Dirs, S) ->
     case load_library(Nif, Dirs) of
         ok ->
             ok = nif_start(S#s.otp),
+            Alias = alias(),
+            _ = nif_alias(Alias, self(), make_ref()), % false: aliases stay references
+            unalias(Alias),
             erlang:send_after(?WATCH, self(), watch),
             {ok, S#s{nif = erlang:md5(Nif), guard = spawn(?MODULE, guard, [self(), {Nif, Dirs}])}};
         old_code -> % just now replaced: once more, from the new code
@@ -652,8 +655,8 @@ apply_needs(S0) ->
         end,
     Bits = lists:foldl(fun(#c{needs = N}, A) -> N bor A end, 0, Running),
     Wants = lists:foldl(fun(#c{wants = W}, A) -> merge_wants(W, A) end, #{}, Running),
-    Patterns = maps:map(fun(_, B) -> pattern(B) end, without_taken(S#s.taken, Wants)),
-    Flags = flags(Bits, lists:any(fun({How, _}) -> How =:= local end, maps:values(Patterns))),
+    {Patterns, Local} = simplify(maps:map(fun(_, B) -> pattern(B) end, without_taken(S#s.taken, Wants))),
+    Flags = flags(Bits, Local),
     tell_guard(S, maps:merge(S#s.functions, Patterns)),
     New = Flags -- S#s.flags,
     W1 = add_flags(New, S),
@@ -690,9 +693,9 @@ without_taken(Taken, Wants) ->
 
 %% What was set one way or the other and is not in the new set that way.
 no_longer(Old, New) ->
-    maps:filter(fun(MFA, {How, _}) ->
+    maps:filter(fun(MFA, {How, _, _}) ->
                     case New of
-                        #{MFA := {How, _}} -> false;
+                        #{MFA := {How, _, _}} -> false;
                         #{} -> true
                     end
                 end, Old).
@@ -702,7 +705,20 @@ pattern(Bits) ->
     How = if Bits band ?RETURN =/= 0 -> local;
              true -> meta
           end,
-    {How, Bits band ?EXCEPTION =/= 0}.
+    {How, Bits band ?EXCEPTION =/= 0, How =:= local}.
+
+%% When returns of one function only are wanted, its caller need not be known: that saves the VM a fifth of the work.
+%% -> {patterns, whether any is local}
+simplify(Patterns) ->
+    case [MFA || {MFA, {local, _, _}} <- maps:to_list(Patterns)] of
+        [] -> {Patterns, false};
+        [MFA] ->
+            case Patterns of
+                #{MFA := {local, false, true}} -> {Patterns#{MFA := {local, false, false}}, true};
+                #{} -> {Patterns, true}
+            end;
+        _ -> {Patterns, true}
+    end.
 
 flags(Bits, Local) ->
     lists:append([F || {Bit, F} <- [{?NEED_SEND, [send]}, {?NEED_RECEIVE, ['receive']}, {?NEED_PROCS, [procs]},
@@ -711,10 +727,10 @@ flags(Bits, Local) ->
         [F || Local, F <- [call, return_to, arity]].
 
 %% {return_trace} is never among these: it leaves a frame for every call.
-match_spec({local, false}) -> [{'_', [], [{message, {caller}}]}];
-match_spec({local, true}) -> [{'_', [], [{message, {caller}}, {exception_trace}]}];
-match_spec({meta, false}) -> [];
-match_spec({meta, true}) -> [{'_', [], [{exception_trace}]}].
+match_spec({local, false, true}) -> [{'_', [], [{message, {caller}}]}];
+match_spec({local, true, true}) -> [{'_', [], [{message, {caller}}, {exception_trace}]}];
+match_spec({_, false, false}) -> [];
+match_spec({meta, true, false}) -> [{'_', [], [{exception_trace}]}].
 
 %% From OTP 27 on, a trace session of our own.
 session(#s{session = undefined, otp = Otp} = S) when Otp >= 27 ->
@@ -878,9 +894,9 @@ by_module(Patterns) ->
 
 %% The functions that somebody else traces in a way that ours would replace: {#{MFA => Owner}, the rest}.
 foreign(New, #s{session = undefined, functions = Have}) ->
-    maps:fold(fun(MFA, {How, _} = P, {F, N}) ->
+    maps:fold(fun(MFA, {How, _, _} = P, {F, N}) ->
                   Ours = case Have of
-                             #{MFA := {How, _}} -> true;
+                             #{MFA := {How, _, _}} -> true;
                              #{} -> false
                          end,
                   case Ours orelse owner_of(MFA, How) of
@@ -915,7 +931,7 @@ not_global(MFA) ->
     end.
 
 %% -> functions that are not there
-set_patterns(M, {How, _} = Pattern, FAs, S) ->
+set_patterns(M, {How, _, _} = Pattern, FAs, S) ->
     MS = match_spec(Pattern),
     Sorted = lists:usort(FAs),
     case length(Sorted) > 1 andalso functions_of(M) =:= Sorted of
@@ -936,7 +952,7 @@ pattern(MFA, MS, How, #s{session = Session}) ->
 remove_patterns(Gone, S) ->
     maps:foreach(fun({M, Pattern}, FAs) -> clear_patterns(M, Pattern, FAs, S) end, by_module(Gone)).
 
-clear_patterns(M, {How, _} = Pattern, FAs, S) ->
+clear_patterns(M, {How, _, _} = Pattern, FAs, S) ->
     All = functions_of(M),
     Ours = [FA || {F, A} = FA <- lists:usort(FAs), still_ours({M, F, A}, Pattern, S)],
     case length(Ours) > 1 andalso Ours =:= All of
@@ -950,9 +966,9 @@ clear(MFA, How, #s{session = undefined}) ->
 clear(MFA, How, #s{session = Session}) ->
     trace:function(Session, MFA, false, [How]).
 
-still_ours(MFA, {meta, _}, #s{session = undefined}) ->
+still_ours(MFA, {meta, _, _}, #s{session = undefined}) ->
     erlang:trace_info(MFA, meta) =:= {meta, ?TRACER};
-still_ours(MFA, {local, _} = Pattern, #s{session = undefined}) ->
+still_ours(MFA, {local, _, _} = Pattern, #s{session = undefined}) ->
     erlang:trace_info(MFA, traced) =:= {traced, local} andalso
         erlang:trace_info(MFA, match_spec) =:= {match_spec, match_spec(Pattern)};
 still_ours(_, _, _) ->
@@ -1042,7 +1058,7 @@ rearm_bifs(_) ->
 
 %% Exception probes leave a frame for each call, so that a loop would grow its stack: a function that does is let go.
 start_watching(#s{watching = false, functions = Fs} = S) ->
-    case lists:any(fun({_, Exceptions}) -> Exceptions end, maps:values(Fs)) of
+    case lists:any(fun({_, Exceptions, _}) -> Exceptions end, maps:values(Fs)) of
         true ->
             erlang:send_after(?OVERRUN, self(), overrun),
             S#s{watching = true};
@@ -1176,6 +1192,7 @@ nif_loaded() -> false.
 nif_guard() -> erlang:nif_error(not_loaded).
 nif_retire() -> erlang:nif_error(not_loaded).
 nif_start(_Otp) -> erlang:nif_error(not_loaded).
+nif_alias(_Alias, _Pid, _Reference) -> erlang:nif_error(not_loaded).
 nif_gate(_Open) -> erlang:nif_error(not_loaded).
 nif_enable(_Image, _Options, _Bindings, _Provider) -> erlang:nif_error(not_loaded).
 nif_publish(_Programs, _Off) -> erlang:nif_error(not_loaded).

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "beam/alias.h"
 
 struct agent agent;
 
@@ -114,6 +115,15 @@ static ERL_NIF_TERM nif_retire(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
     if (atomic_load(&agent.snapshot))
         publish(NULL);
     return settle() ? agent.atom.true_ : agent.atom.false_;
+}
+
+/* nif_alias(Alias, Pid, Reference) -> boolean(): learns whose alias a reference is; see alias.h */
+static ERL_NIF_TERM nif_alias(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    if (!is_server(env))
+        return enif_make_badarg(env);
+    return alias_learn(env, argv[0], argv[1], argv[2]) ? agent.atom.true_ : agent.atom.false_;
 }
 
 /* nif_gate(boolean()) -> ok */
@@ -410,16 +420,16 @@ static void unload(ErlNifEnv *env, void *priv)
 #define DIRTY ERL_NIF_DIRTY_JOB_CPU_BOUND
 static ErlNifFunc functions[] = {
     {"enabled", 3, tracer_enabled, 0}, /* never add trace_call: see tracer.c */
-    {"trace", 5, tracer_trace, 0},        {"nif_loaded", 0, nif_loaded, 0},
-    {"nif_start", 1, nif_start, 0},       {"nif_guard", 0, nif_guard, 0},
-    {"nif_retire", 0, nif_retire, 0},     {"nif_gate", 1, nif_gate, 0},
-    {"nif_enable", 4, nif_enable, DIRTY}, {"nif_publish", 2, nif_publish, DIRTY},
-    {"nif_settled", 0, nif_settled, 0},   {"nif_fire", 2, nif_fire, 0},
-    {"nif_phase", 2, nif_phase, 0},       {"nif_flip", 2, nif_flip, 0},
-    {"nif_quiet", 1, nif_quiet, 0},       {"nif_drain", 2, nif_drain, DIRTY},
-    {"nif_counts", 1, nif_counts, 0},     {"nif_status", 1, nif_status, 0},
-    {"nif_overruns", 0, nif_overruns, 0}, {"nif_lost", 0, nif_lost, 0},
-    {"nif_sweep", 0, nif_sweep, 0},
+    {"trace", 5, tracer_trace, 0},          {"nif_loaded", 0, nif_loaded, 0},
+    {"nif_start", 1, nif_start, 0},         {"nif_alias", 3, nif_alias, 0},
+    {"nif_guard", 0, nif_guard, 0},         {"nif_retire", 0, nif_retire, 0},
+    {"nif_gate", 1, nif_gate, 0},           {"nif_enable", 4, nif_enable, DIRTY},
+    {"nif_publish", 2, nif_publish, DIRTY}, {"nif_settled", 0, nif_settled, 0},
+    {"nif_fire", 2, nif_fire, 0},           {"nif_phase", 2, nif_phase, 0},
+    {"nif_flip", 2, nif_flip, 0},           {"nif_quiet", 1, nif_quiet, 0},
+    {"nif_drain", 2, nif_drain, DIRTY},     {"nif_counts", 1, nif_counts, 0},
+    {"nif_status", 1, nif_status, 0},       {"nif_overruns", 0, nif_overruns, 0},
+    {"nif_lost", 0, nif_lost, 0},           {"nif_sweep", 0, nif_sweep, 0},
 };
 
 ERL_NIF_INIT(erltrace_agent, functions, load, NULL, NULL, unload)

@@ -36,6 +36,7 @@ static void push(struct shadow *s, const struct shadow_fn *fn, const struct shad
 void shadow_call(struct shadow *s, const struct shadow_fn *fn, const struct shadow_fn *caller)
 {
     s->unwinding = false;
+    s->plain_last = false;
     struct shadow_entry *top = s->depth ? at(s, s->depth - 1) : NULL;
     if (!top || !called_from(top, caller)) {
         push(s, fn, caller);
@@ -65,10 +66,32 @@ void shadow_call(struct shadow *s, const struct shadow_fn *fn, const struct shad
     }
 }
 
+void shadow_call_plain(struct shadow *s, const struct shadow_fn *fn)
+{
+    if (s->plain_fn.f != fn->f || s->plain_fn.m != fn->m || s->plain_fn.a != fn->a) {
+        s->plain_fn = *fn;
+        s->plain = 0;
+    }
+    s->plain_last = true;
+    if (s->plain < UINT32_MAX)
+        s->plain++;
+}
+
+static bool plain_return(struct shadow *s, struct shadow_fn *fn)
+{
+    if (s->plain == 0)
+        return false;
+    s->plain--;
+    *fn = s->plain_fn;
+    return true;
+}
+
 bool shadow_return(struct shadow *s, const struct shadow_fn *to, struct shadow_fn *fn)
 {
     bool unwound = s->unwinding;
     s->unwinding = false;
+    if (s->plain_last && plain_return(s, fn))
+        return true;
     uint32_t i = s->depth;
     while (i > 0 && !called_from(at(s, i - 1), to)) {
         if (!at(s, i - 1)->over)
@@ -76,6 +99,8 @@ bool shadow_return(struct shadow *s, const struct shadow_fn *to, struct shadow_f
         i--;
     }
     if (i == 0) {
+        if (plain_return(s, fn))
+            return true;
         s->lost++;
         return false;
     }

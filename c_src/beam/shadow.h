@@ -23,6 +23,10 @@
  * nothing fires. An exception that the direct caller of the function catches looks exactly like a
  * return and counts as one.
  *
+ * PLAIN CALLS. To know callers costs the VM some time. As long as only one function is watched they
+ * are not needed: every return_to is a return of that function. Then entries are just counted
+ * (plain). Only while the set of functions changes can there be both; the younger kind goes first.
+ *
  * Always: at most SHADOW_DEPTH entries; the oldest goes when a chain opens beyond that, and returns
  * that then find no entry are counted.
  */
@@ -50,21 +54,26 @@ struct shadow_entry {
 };
 
 struct shadow {
-    uint32_t base;  /* index of the oldest entry in the ring */
-    uint32_t depth; /* entries */
-    uint32_t lost;  /* returns that found no entry because it had to go, or was never seen */
-    bool unwinding; /* an exception left a traced function: the next return_to is where it was
-                       caught */
+    uint32_t base;   /* index of the oldest entry in the ring */
+    uint32_t depth;  /* entries */
+    uint32_t lost;   /* returns that found no entry because it had to go, or was never seen */
+    bool unwinding;  /* an exception left a traced function: the next return_to is where it was
+                        caught */
+    bool plain_last; /* the last call was a plain one */
+    uint32_t plain;  /* plain calls that have not returned; tail calls leave some over */
+    struct shadow_fn plain_fn;
     struct shadow_entry e[SHADOW_DEPTH];
 };
 
 static inline void shadow_reset(struct shadow *s)
 {
-    s->base = s->depth = s->lost = 0;
-    s->unwinding = false;
+    s->base = s->depth = s->lost = s->plain = 0;
+    s->unwinding = s->plain_last = false;
 }
 /* Function fn was entered; the frame it was entered with returns into caller. */
 void shadow_call(struct shadow *s, const struct shadow_fn *fn, const struct shadow_fn *caller);
+/* Function fn was entered, and nobody said from where: it is the only one that is watched. */
+void shadow_call_plain(struct shadow *s, const struct shadow_fn *fn);
 /* Execution went back into `to`. True: function *fn returned. */
 bool shadow_return(struct shadow *s, const struct shadow_fn *to, struct shadow_fn *fn);
 /* An exception left a function. */

@@ -11,6 +11,7 @@
  * local one (it carries the arity, by the flag of that name). While the server switches a function
  * from one to the other both patterns are set; the snapshot says which of the two counts. */
 #include "beam/agent.h"
+#include "beam/alias.h"
 #include "beam/pidtext.h"
 
 #include <string.h>
@@ -182,7 +183,7 @@ static uint64_t arg_send(struct engine_ctx *ctx, unsigned n)
     struct event *ev = event_of(ctx);
     switch (n) {
     case 0: return pid_arg(ev);
-    case 1: /* a pid, an alias, or {Name, Node} */
+    case 1: /* a pid, an alias of another node, or {Name, Node} */
         if (enif_is_tuple(ev->env, ev->other))
             return text_arg(ev, ev->text, term_text(ev->env, ev->other, ev->text, sizeof ev->text));
         return text_arg(ev, ev->text,
@@ -305,18 +306,19 @@ static struct shadow_fn undefined_fn(void)
     return (struct shadow_fn){.m = agent.atom.undefined};
 }
 
-/* The function that a call returns into: what the match specification {message, {caller}} gave. */
-static struct shadow_fn caller_of(ErlNifEnv *env, ERL_NIF_TERM opts)
+/* The function that a call returns into: what the match specification {message, {caller}} gave.
+ * False: there is none. */
+static bool caller_of(ErlNifEnv *env, ERL_NIF_TERM opts, struct shadow_fn *caller)
 {
-    struct shadow_fn fn;
     ERL_NIF_TERM v, m, f;
     unsigned arity;
     bool args;
-    if (!enif_get_map_value(env, opts, agent.atom.match_spec_result, &v) ||
-        !get_mfa(env, v, &m, &f, &arity, &args))
-        return undefined_fn();
-    fn = (struct shadow_fn){.m = m, .f = f, .a = arity};
-    return fn;
+    if (!enif_get_map_value(env, opts, agent.atom.match_spec_result, &v))
+        return false;
+    *caller = undefined_fn();
+    if (get_mfa(env, v, &m, &f, &arity, &args))
+        *caller = (struct shadow_fn){.m = m, .f = f, .a = arity};
+    return true;
 }
 
 static struct shadow *shadow_of(ERL_NIF_TERM pid)
@@ -366,8 +368,13 @@ static void on_call(const struct snapshot *s, struct engine_thread *t, ErlNifEnv
     if (s->nfunctions == 0 || !get_mfa(env, argv[3], &m, &f, &arity, &meta))
         return;
     struct function *fn = snapshot_function(s, m, f, arity);
-    if (!fn)
+    if (!fn) {
+        /* Before OTP 27 another tool's local pattern reaches us, too, and so will its return. */
+        struct shadow *other = meta ? NULL : proctab_find(shadows(), pid);
+        if (other)
+            shadow_call_plain(other, &(struct shadow_fn){.m = m, .f = f, .a = arity});
         return;
+    }
     if (fn->local == meta) {
         /* The pattern that does not count, during a switch. Its frame is real, though. */
         if (fn->exception.n)
@@ -379,8 +386,11 @@ static void on_call(const struct snapshot *s, struct engine_thread *t, ErlNifEnv
     if (fn->local) {
         struct shadow *sh = shadow_of(pid);
         if (sh) {
-            struct shadow_fn me = {.m = m, .f = f, .a = arity}, caller = caller_of(env, argv[4]);
-            shadow_call(sh, &me, &caller);
+            struct shadow_fn me = {.m = m, .f = f, .a = arity}, caller;
+            if (caller_of(env, argv[4], &caller))
+                shadow_call(sh, &me, &caller);
+            else
+                shadow_call_plain(sh, &me);
         }
     }
     function_event(t, &fn->entry, env, pid, fn, 0);
@@ -478,6 +488,10 @@ static void on_send(const struct snapshot *s, struct engine_thread *t, ErlNifEnv
         to = enif_make_pid(env, &pid);
     } else if (enif_is_port(env, to)) {
         return;
+    } else if (enif_is_ref(env, to)) {
+        ERL_NIF_TERM owner = alias_pid(env, to);
+        if (owner)
+            to = owner;
     }
     named(s, t, PROBE_MESSAGE_SEND, env, argv[2], argv[3], to, arg_send);
 }

@@ -28,7 +28,7 @@ static const struct probe_def erlang_probes[] = {
     {PROBE_PROCESS_UNSCHEDULED, "process-unscheduled", PROBE_NEED_RUNNING, "a process stops running on a scheduler",
      {PID_TEXT("p", "the process"), {"char *", "mfa", "the function it stopped in: our addition"}}},
     {PROBE_MESSAGE_SEND, "message-send", PROBE_NEED_SEND, "a process sends a message",
-     {PID_TEXT("sender", "the sender"), PID_TEXT("receiver", "the receiver; a name that is not registered, a reference"),
+     {PID_TEXT("sender", "the sender"), PID_TEXT("receiver", "the receiver, also behind a name or an alias"),
       {"uint32_t", "size", "message size in words; 4294967295: too large to count"},
       TOKEN("token_label"), TOKEN("token_previous"), TOKEN("token_current")}},
     {PROBE_MESSAGE_QUEUED, "message-queued", PROBE_NEED_RECEIVE, "a message is put in a process's queue",
