@@ -9,10 +9,9 @@ deps:
 BUILDS := $(filter-out deps demo check check-otp soak bench lint format clean,$(or $(MAKECMDGOALS),all))
 ifneq ($(BUILDS),)
   LACKS := $(if $(shell command -v $(firstword $(CC))),,a C compiler) \
-           $(if $(ERL_ROOT),$(if $(wildcard $(ERL_ROOT)/usr/include/ei.h),,ei.h),erl) \
-           $(if $(shell command -v $(firstword $(CC))),$(if $(shell echo '\#include <jansson.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo y),,jansson.h))
+           $(if $(ERL_ROOT),$(if $(wildcard $(ERL_ROOT)/usr/include/ei.h),,ei.h),erl)
   ifneq ($(strip $(LACKS)),)
-    $(error not found: $(strip $(LACKS)). On Debian, run scripts/dev/deps build; elsewhere install gcc, Erlang/OTP 25 \
-with its development files, and libjansson)
+    $(error not found: $(strip $(LACKS)). On Debian, run scripts/dev/deps build; elsewhere install gcc and Erlang/OTP 25 \
+with its development files)
   endif
 endif
