@@ -35,8 +35,7 @@ check-otp:
 # Memory errors and leaks that a sanitizer build does not see: the unit tests and a few scripts under valgrind.
 VALGRIND := valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite --child-silent-after-fork=yes
 check-valgrind: all $(TESTS)
-	@$(SUITE_ENV) UNDER='$(VALGRIND)' scripts/dev/unit $(TESTS)
-	@$(SUITE_ENV) UNDER='$(VALGRIND)' test/e2e/run --only valgrind
+	@+$(SUITE_ENV) UNDER='$(VALGRIND)' scripts/dev/tally 'scripts/dev/unit $(TESTS)' 'test/e2e/run --only valgrind'
 
 # RabbitMQ under load for a minute with each script of that test, on every OTP release that is here.
 soak:
