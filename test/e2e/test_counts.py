@@ -54,6 +54,26 @@ def test_two_workers_at_once(t):
     t.equal(aggregation(trace.out.text()), {workers[0]: CALLS, workers[1]: CALLS}, "calls by process", trace)
 
 
+def test_answers_to_an_alias(t):
+    """gen_server:call has its answers sent to an alias: the receiver is the process behind it, and scripts that are keyed by
+    receivers do not fill their memory with names that never come again."""
+    node = t.node()
+    worker = node("etw:worker()")
+    trace = t.trace("-q", "-n", READY + """
+        erlang*:::message-send /copyinstr(arg1) == $$1/ { @["to the asker"] = count(); }
+        erlang*:::message-send { sent[copyinstr(arg1)] = timestamp; }
+        erlang*:::process-scheduled /sent[copyinstr(arg0)]/ { @["waited"] = count(); sent[copyinstr(arg0)] = 0; }""",
+                    worker, node=node)
+    trace.ready()
+    node(f"etw:asks({pid(worker)}, {5 * SENDS})")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.true("drop" not in trace.err.text(), "nothing was dropped", trace)
+    found = aggregation(trace.out.text().replace("to the asker", "asker"))
+    t.equal(found.get("asker"), 5 * SENDS, "answers", trace)
+    t.true(found.get("waited", 0) >= 5 * SENDS, "each question or answer waits for somebody", trace)
+
+
 def test_collections(t):
     """Each forced collection is seen, its end too."""
     node = t.node()

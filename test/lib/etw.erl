@@ -6,7 +6,7 @@
 %% what it says N times, not more.
 -module(etw).
 -export([start/0]).
--export([worker/0, as/2, all/1, spawns/2, sends/2, calls/2, tail/2, raises/2, collects/2, stop/1, when_traced/0]).
+-export([worker/0, asks/2, answers/0, as/2, all/1, spawns/2, sends/2, calls/2, tail/2, raises/2, collects/2, stop/1, when_traced/0]).
 -export([busy/1, chatter/1, quiet/0]).
 -export([child/1, nap/1, work/1, boom/1, loop/1, spin/1, sink/1, ping/1]).
 -export([dirt/0, traced/0, await_clean/1, await_clean/2, flags/1, hold/1, memory/0, release/0, fake_release/1]).
@@ -135,6 +135,20 @@ tail(Worker, N) ->
 
 loop(0) -> ok;
 loop(N) -> loop(N - 1).
+
+%% Worker asks a server N times, as gen_server:call does it: the answer goes to an alias. Gives the server's pid.
+asks(Worker, N) ->
+    Server = spawn(?MODULE, answers, []),
+    as(Worker, fun() -> ask_each(Server, N), exit(Server, kill), ok end),
+    Server.
+
+answers() ->
+    receive
+        {'$gen_call', From, Question} -> gen:reply(From, Question), answers()
+    end.
+
+ask_each(_, 0) -> ok;
+ask_each(Server, N) -> {ok, N} = gen:call(Server, '$gen_call', N, 5000), ask_each(Server, N - 1).
 
 %% N full collections of Worker's garbage.
 collects(Worker, N) ->
