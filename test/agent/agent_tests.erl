@@ -49,7 +49,7 @@ main(Root, Only) ->
     halt(if Failed =:= 0 -> 0; true -> 1 end).
 
 tests() ->
-    [life, calls_are_counted, begin_end_tick_exit_error, returns, tail_calls_return_once, tail_loop_is_flat, body_recursion,
+    [life, calls_are_counted, begin_end_tick_exit_error, returns, returns_of_one_function, tail_calls_return_once, tail_loop_is_flat, body_recursion,
      returns_and_exceptions, exceptions_alone, exception_frames_are_bounded, spawns_and_exits, messages, scheduling,
      collections, vtimestamp, arguments, two_consumers, consumer_killed, lease_runs_out, closed_in_the_middle,
      server_killed, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported,
@@ -318,6 +318,23 @@ test(returns) ->
     ?equal(lists:sort([{{K, F}, 1013} || K <- [<<"entry">>, <<"return">>], F <- [<<"leaf/1">>, <<"outer/1">>]]),
            lists:sort(maps:to_list(G)));
 
+%% One function is watched without its callers, until another one joins.
+test(returns_of_one_function) ->
+    C1 = client(), C2 = client(),
+    [] = c(C1, [{K, work(body, 1), ?COUNT} || K <- [?ENTRY, ?RETURN]]),
+    otp() >= 27 orelse ?equal({match_spec, []}, erlang:trace_info(work(body, 1), match_spec)),
+    {_, normal} = agent_work:run(fun() -> 100 = agent_work:body(100), ok end),
+    [] = c(C2, [{K, work(F, 1), ?COUNT} || K <- [?ENTRY, ?RETURN], F <- [leaf, outer]]),
+    otp() >= 27 orelse ?assert({match_spec, []} =/= erlang:trace_info(work(body, 1), match_spec)),
+    {_, normal} = agent_work:run(fun() -> 100 = agent_work:body(100), agent_work:outer(1), ok end),
+    #{aggs := G2} = c(C2, finish),
+    otp() >= 27 orelse ?equal({match_spec, []}, erlang:trace_info(work(body, 1), match_spec)),
+    {_, normal} = agent_work:run(fun() -> 100 = agent_work:body(100), agent_work:outer(1), ok end),
+    #{aggs := G1} = c(C1, finish),
+    ?equal([{{<<"entry">>, <<"body/1">>}, 303}, {{<<"return">>, <<"body/1">>}, 303}], lists:sort(maps:to_list(G1))),
+    ?equal([{{K, F}, 1} || K <- [<<"entry">>, <<"return">>], F <- [<<"leaf/1">>, <<"outer/1">>]],
+           lists:sort(maps:to_list(G2)));
+
 test(tail_calls_return_once) ->
     A = trace([{K, work(F, 1), ?COUNT} || K <- [?ENTRY, ?RETURN], F <- [leaf, chain]]),
     {_, normal} = agent_work:run(fun() -> 0 = agent_work:chain(5), 0 = agent_work:chain(7), ok end),
@@ -564,7 +581,10 @@ test(foreign_pattern) ->
     A = open(),
     W = start(A, [{?RETURN, work(leaf, 1), ?COUNT}, {?RETURN, work(outer, 1), ?COUNT}]),
     otp() >= 27 orelse ?equal(1, length(W)),
-    finish(A),
+    {_, normal} = agent_work:run(fun() -> [agent_work:outer(N) || N <- lists:seq(1, 10)], [agent_work:leaf(N) || N <- [1, 2, 3]], ok end),
+    #{aggs := G} = finish(A),
+    %% The other's pattern tells us of leaf/1, too, in processes that are ours.
+    ?equal(#{{<<"return">>, <<"outer/1">>} => 10, {<<"return">>, <<"leaf/1">>} => 13}, G),
     ?equal({match_spec, [{'_', [], [{return_trace}]}]}, erlang:trace_info(work(leaf, 1), match_spec)),
     1 = erlang:trace_pattern(work(leaf, 1), false, [local]);
 

@@ -139,12 +139,9 @@ static void claimed_by_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(claims_and_finds),
-        cmocka_unit_test(no_table_is_a_full_one),
-        cmocka_unit_test(full_window),
-        cmocka_unit_test(a_dead_one_goes_in_the_second_sweep),
-        cmocka_unit_test(no_memory),
-        cmocka_unit_test(claimed_by_threads),
+        cmocka_unit_test(claims_and_finds), cmocka_unit_test(no_table_is_a_full_one),
+        cmocka_unit_test(full_window),      cmocka_unit_test(a_dead_one_goes_in_the_second_sweep),
+        cmocka_unit_test(no_memory),        cmocka_unit_test(claimed_by_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

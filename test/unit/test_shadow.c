@@ -1,6 +1,7 @@
 /* Which function a return_to belongs to: see beam/shadow.h. Events are written as text, one letter
  * a function: "f<m"  f is entered, its frame returns into m        ">m"  execution goes back into m
  *   "!"    an exception left a traced function
+ *   "f*"   f is entered and nobody says from where
  * and the expected result is the functions that returned, '.' for a return_to that fires nothing.
  */
 #include <setjmp.h>
@@ -31,6 +32,10 @@ static void play(struct shadow *s, const char *events, const char *expected)
         } else if (*p == '>') {
             b = fn(p[1]);
             got[n++] = shadow_return(s, &b, &a) ? (char)a.f : '.';
+            p += 2;
+        } else if (p[1] == '*') {
+            a = fn(p[0]);
+            shadow_call_plain(s, &a);
             p += 2;
         } else {
             a = fn(p[0]);
@@ -69,6 +74,10 @@ static void tables(void **state)
         {"the next call after it starts anew", "f<m g<f h<g >m f<m >m", ".f"},
         {"an exception event that no return_to follows", "f<m ! g<f >f >m", "gf"},
         {"the first event is a return_to", ">m f<m >m", ".f"},
+        {"plain calls", "f* >m f* >m f* f* >f >m >m", "ffff."},
+        {"plain, then others too", "f* g<f h<g >g >f >m", "hgf"},
+        {"others, then plain", "g<m f* >g >m", "fg"},
+        {"another plain function", "f* f* g* >f >m", "g."},
         {"back into an unknown function leaves the rest alone", "f<m >x >m", ".f"},
     };
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
