@@ -73,7 +73,7 @@ one(Name, F) ->
             io:format("FAIL ~s~n  ~p~n", [Name, R]),
             rescue(),
             failed
-    after 120000 ->
+    after 240000 ->
             io:format("FAIL ~s: does not end: ~p~n", [Name, process_info(P, current_stacktrace)]),
             exit(P, kill),
             rescue(),
@@ -795,6 +795,7 @@ test(many_times) ->
      end || N <- lists:seq(1, 25)];
 
 test(under_churn) ->
+    Until = erlang:monotonic_time(millisecond) + 10000,
     Stop = counters:new(1, []),
     Churn = [spawn_link(fun() -> churn(Stop, K) end) || K <- lists:seq(1, 5)] ++
         [spawn_link(fun() -> dirty(Stop) end), spawn_link(fun() -> dirty(Stop) end)],
@@ -813,7 +814,7 @@ test(under_churn) ->
              2 -> c(C, finish);
              3 -> c(C, close)
          end
-     end || _ <- lists:seq(1, 150)],
+     end || _ <- lists:seq(1, 150), erlang:monotonic_time(millisecond) < Until],
     counters:put(Stop, 1, 1),
     wait(fun() -> not lists:any(fun is_process_alive/1, Churn) end, 20000),
     c(Keeper, finish);
