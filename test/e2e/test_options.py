@@ -234,7 +234,7 @@ def test_nodes(t):
 def test_command(t):
     """-c: starts a node, traces it from when it can be reached, and ends when it ends."""
     t.needs_proc()
-    trace = t.trace("-q", "-n", "erlang*:etw:work/1:entry { @ = count(); }", "-c",
+    trace = t.trace("-q", "-n", "erlang*:lists:zipwith3/4:entry { @ = count(); }", "-c",
                     f"erl -noinput -pa {workload()} -eval etw:when_traced().")
     status = trace.end()
     t.equal(status, 0, "exit status", trace)
