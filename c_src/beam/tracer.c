@@ -24,6 +24,15 @@ static uint64_t now(void)
     return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+/* Of this thread: how often enabled/3 was asked, and the last call that was seen through a local
+ * pattern, until another event comes (pid 0). */
+static __thread uint32_t asked;
+static __thread struct {
+    ERL_NIF_TERM pid, m, f;
+    uint32_t arity, asked;
+    bool counted;
+} last;
+
 static bool gate_open(void)
 {
     return atomic_load_explicit(&agent.gate, memory_order_relaxed);
@@ -63,6 +72,7 @@ ERL_NIF_TERM tracer_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
     const struct atoms *a = &agent.atom;
+    asked++;
     if (atomic_load_explicit(&agent.dead, memory_order_relaxed))
         return a->remove;
     if (argv[0] == a->trace_status) {
@@ -359,6 +369,29 @@ static void frame_popped(ERL_NIF_TERM pid)
         p->frames--;
 }
 
+/* Whether this event stands for the call: one of two may, while both patterns are set and the
+ * snapshot changes over. The VM reports a call through the local pattern first and then, on the
+ * same thread and after asking enabled/3 at most twice, through the meta pattern; such a second
+ * event counts if the first one did not. */
+static bool this_call_counts(const struct function *fn, ERL_NIF_TERM pid, bool meta)
+{
+    bool counts = fn->local != meta;
+    if (meta) {
+        if (last.pid == pid && last.f == fn->f && last.m == fn->m && last.arity == fn->arity &&
+            asked - last.asked <= 2)
+            counts = !last.counted;
+        last.pid = 0;
+    } else {
+        last.pid = pid;
+        last.m = fn->m;
+        last.f = fn->f;
+        last.arity = fn->arity;
+        last.asked = asked;
+        last.counted = counts;
+    }
+    return counts;
+}
+
 static void on_call(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
                     const ERL_NIF_TERM argv[])
 {
@@ -375,15 +408,12 @@ static void on_call(const struct snapshot *s, struct engine_thread *t, ErlNifEnv
             shadow_call_plain(other, &(struct shadow_fn){.m = m, .f = f, .a = arity});
         return;
     }
-    if (fn->local == meta) {
-        /* The pattern that does not count, during a switch. Its frame is real, though. */
-        if (fn->exception.n)
-            frame_pushed(pid, fn);
-        return;
-    }
+    bool counts = this_call_counts(fn, pid, meta);
     if (fn->exception.n)
         frame_pushed(pid, fn);
-    if (fn->local) {
+    if (!counts)
+        return;
+    if (!meta) {
         struct shadow *sh = shadow_of(pid);
         if (sh) {
             struct shadow_fn me = {.m = m, .f = f, .a = arity}, caller;
@@ -518,6 +548,8 @@ ERL_NIF_TERM tracer_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
         atomic_fetch_add_explicit(&agent.lost_threads, 1, memory_order_relaxed);
         return a->ok;
     }
+    if (tag != a->call)
+        last.pid = 0;
     engine_enter(t);
     const struct snapshot *s = atomic_load(&agent.snapshot);
     if (!s)

@@ -49,7 +49,7 @@ main(Root, Only) ->
     halt(if Failed =:= 0 -> 0; true -> 1 end).
 
 tests() ->
-    [life, calls_are_counted, begin_end_tick_exit_error, returns, returns_of_one_function, tail_calls_return_once, tail_loop_is_flat, body_recursion,
+    [life, calls_are_counted, begin_end_tick_exit_error, returns, returns_of_one_function, switched_under_load, tail_calls_return_once, tail_loop_is_flat, body_recursion,
      returns_and_exceptions, exceptions_alone, exception_frames_are_bounded, spawns_and_exits, messages, scheduling,
      collections, vtimestamp, arguments, two_consumers, consumer_killed, lease_runs_out, closed_in_the_middle,
      server_killed, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported,
@@ -334,6 +334,23 @@ test(returns_of_one_function) ->
     ?equal([{{<<"entry">>, <<"body/1">>}, 303}, {{<<"return">>, <<"body/1">>}, 303}], lists:sort(maps:to_list(G1))),
     ?equal([{{K, F}, 1} || K <- [<<"entry">>, <<"return">>], F <- [<<"leaf/1">>, <<"outer/1">>]],
            lists:sort(maps:to_list(G2)));
+
+%% A function goes to and fro between meta and local pattern while it is called: every call counts once.
+test(switched_under_load) ->
+    C1 = client(),
+    [] = c(C1, [{?ENTRY, work(leaf, 1), ?COUNT}]),
+    Me = self(),
+    Stop = counters:new(1, []),
+    Ps = [spawn_link(fun() -> Me ! {calls, call_until(Stop, 0)} end) || _ <- [1, 2, 3]],
+    [begin
+         C = client(),
+         [] = c(C, [{?RETURN, work(leaf, 1), ?COUNT}]),
+         c(C, close)
+     end || _ <- lists:seq(1, 40)],
+    counters:put(Stop, 1, 1),
+    N = lists:sum([receive {calls, X} -> X end || _ <- Ps]),
+    #{aggs := G} = c(C1, finish),
+    ?equal(#{{<<"entry">>, <<"leaf/1">>} => N}, G);
 
 test(tail_calls_return_once) ->
     A = trace([{K, work(F, 1), ?COUNT} || K <- [?ENTRY, ?RETURN], F <- [leaf, chain]]),
@@ -840,6 +857,12 @@ test(guard_killed_too) ->
     erlang:trace_pattern(work(leaf, 1), false, [local]). % nobody knows of this one
 
 %% -- more help -------------------------------------------------------------------------------------------------
+
+call_until(Stop, N) ->
+    case counters:get(Stop, 1) of
+        1 -> N;
+        0 -> agent_work:leaf(N), call_until(Stop, N + 1)
+    end.
 
 burn(Until) ->
     case erlang:monotonic_time(millisecond) < Until of
