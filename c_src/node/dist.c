@@ -23,6 +23,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "node/clock.h"
+#include "node/name.h"
 
 enum {
     OP_SEND = 2,
@@ -46,6 +47,7 @@ struct dist {
     const struct dist_to *to; /* while connecting */
     int64_t deadline;         /* while connecting */
     int fd;                   /* -1: none */
+    int name_fd;              /* holds our name, -1: none */
     int tcp_err;              /* errno of the TCP connection, 0: it was made */
     int writes;               /* packets written in the handshake */
     bool timed_out;
@@ -293,19 +295,38 @@ static void explain(const struct dist *d, struct dist_fail *why)
     }
 }
 
-static int connect_as(struct dist *d, const struct dist_to *to, unsigned serial)
+/* Our part of the name: one of a few that nobody else on this host has, from number *next on; when
+ * those are all in use, one that is ours alone. */
+static void take_name(struct dist *d, unsigned *next, char *alive, size_t cap)
 {
-    char alive[64], name[MAXNODELEN + 1];
+    static _Atomic unsigned serial;
+    unsigned slot;
+    int fd = name_take(*next, &slot);
+    if (d->name_fd >= 0)
+        close(d->name_fd);
+    d->name_fd = fd;
+    if (fd >= 0)
+        snprintf(alive, cap, "erltrace_%u", slot);
+    else
+        snprintf(alive, cap, "erltrace_%d_%u", (int)getpid(), atomic_fetch_add(&serial, 1));
+    *next = fd >= 0 ? slot + 1 : NAME_SLOTS;
+}
+
+static int connect_as(struct dist *d, const struct dist_to *to, const char *alive)
+{
+    /* Tells our pids from those of an earlier holder of the name. */
+    static _Atomic unsigned creation;
+    char name[MAXNODELEN + 1];
     struct in_addr ip = {0};
     d->fd = -1;
     d->writes = 0;
     d->nseen = 0;
     d->timed_out = d->closed = false;
     d->tcp_err = 0;
-    snprintf(alive, sizeof alive, "erltrace_%d_%u", (int)getpid(), serial);
     if ((size_t)snprintf(name, sizeof name, "%s@%s", alive, to->self_host) >= sizeof name)
         return -1;
-    if (ei_connect_xinit_ussi(&d->ec, to->self_host, alive, name, &ip, to->cookie, serial + 1, &io,
+    unsigned c = ((unsigned)getpid() << 10) + atomic_fetch_add(&creation, 1) + 1;
+    if (ei_connect_xinit_ussi(&d->ec, to->self_host, alive, name, &ip, to->cookie, c, &io,
                               sizeof io, d) < 0)
         return -1;
     int fd = ei_xconnect_host_port_tmo(&d->ec, &ip, to->port, (unsigned)to->timeout_ms);
@@ -320,7 +341,6 @@ static int connect_as(struct dist *d, const struct dist_to *to, unsigned serial)
 
 int dist_open(struct dist **out, const struct dist_to *to, struct dist_fail *why)
 {
-    static _Atomic unsigned serial; /* names of this process so far */
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     *out = NULL;
     *why = (struct dist_fail){.step = DIST_PROTO};
@@ -332,9 +352,13 @@ int dist_open(struct dist **out, const struct dist_to *to, struct dist_fail *why
     pthread_mutex_init(&d->beat_lock, NULL);
     d->to = to;
     d->deadline = clock_ms() + to->timeout_ms;
+    d->name_fd = -1;
+    unsigned next = 0;
     int fd = -1;
     for (int i = 0; i < DIST_NAMES && fd < 0; i++) {
-        fd = connect_as(d, to, atomic_fetch_add(&serial, 1));
+        char alive[64];
+        take_name(d, &next, alive, sizeof alive);
+        fd = connect_as(d, to, alive);
         if (fd >= 0)
             break;
         explain(d, why);
@@ -373,6 +397,8 @@ void dist_close(struct dist *d)
         ei_close_connection(d->fd);
     if (d->fd >= 0) /* libei did not know it */
         io_close(d);
+    if (d->name_fd >= 0)
+        close(d->name_fd);
     pthread_mutex_destroy(&d->lock);
     pthread_mutex_destroy(&d->beat_lock);
     buf_free(&d->rx);

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
+#include "node/name.h"
 #include "node/catalog.h"
 #include "node/epmd.h"
 #include "node/etf.h"
@@ -606,6 +607,25 @@ static void test_catalog_suggest(void **state)
     catalog_free(&c);
 }
 
+static void test_names_are_shared_out(void **state)
+{
+    (void)state;
+    unsigned a, b, c, d;
+    int fa = name_take(0, &a), fb = name_take(0, &b);
+    assert_true(fa >= 0 && fb >= 0);
+    assert_int_not_equal(a, b);
+    assert_true(b > a); /* others on this host may hold some */
+    close(fa);
+    int fc = name_take(a, &c); /* free again, unless somebody was faster */
+    assert_true(fc >= 0 && c >= a && c != b);
+    int fd = name_take(c + 1, &d);
+    assert_true(fd >= 0 && d > c);
+    assert_int_equal(name_take(NAME_SLOTS, &d), -1);
+    close(fb);
+    close(fc);
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -616,7 +636,7 @@ int main(void)
         cmocka_unit_test(test_match_epmd),      cmocka_unit_test(test_cookie),
         cmocka_unit_test(test_catalog_match),   cmocka_unit_test(test_catalog_ids),
         cmocka_unit_test(test_catalog_errors),  cmocka_unit_test(test_catalog_out_of_memory),
-        cmocka_unit_test(test_catalog_suggest),
+        cmocka_unit_test(test_catalog_suggest), cmocka_unit_test(test_names_are_shared_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
