@@ -53,7 +53,7 @@
 -define(READ_WAIT, 50).            % ms that a read waits for threads inside an event
 -define(STOP_WAIT, 2000).          % ms that stop waits for them
 -define(RETRY, 20).                % ms until a reply that the connection had no room for is sent again
--define(ATTACHED, 10000).          % ms that an agent without a consumer stays
+-define(ATTACHED, 1500).           % ms that an agent without a consumer stays
 -define(FAILED, 200).              % ... when its library could not be loaded
 -define(WATCH, 1000).              % ms between two looks at what is set
 -define(OVERRUN, 50).              % ms between two looks at exception frames
