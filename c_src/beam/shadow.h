@@ -65,10 +65,12 @@ struct shadow {
     struct shadow_entry e[SHADOW_DEPTH];
 };
 
+/* Empties it; what the entries hold does not matter. */
 static inline void shadow_reset(struct shadow *s)
 {
     s->base = s->depth = s->lost = s->plain = 0;
     s->unwinding = s->plain_last = false;
+    s->plain_fn = (struct shadow_fn){0};
 }
 /* Function fn was entered; the frame it was entered with returns into caller. */
 void shadow_call(struct shadow *s, const struct shadow_fn *fn, const struct shadow_fn *caller);

@@ -49,7 +49,9 @@ static const struct probe_def erlang_probes[] = {
                  {"int", "depth", "stack depth: not known here, -1"}}
 static const struct probe_def fn_probes[] = {
     {PROBE_FN_ENTRY, "entry", PROBE_NEED_CALL, "a function is called", FN_ARGS},
-    {PROBE_FN_RETURN, "return", PROBE_NEED_RETURN, "a function, or the last of a chain of tail calls, returns", FN_ARGS},
+    {PROBE_FN_RETURN, "return", PROBE_NEED_RETURN,
+     "a function, or the last of a chain of tail calls, returns; also when an exception in it is caught further up, unless "
+     "it has an exception probe, too", FN_ARGS},
     {PROBE_FN_EXCEPTION, "exception", PROBE_NEED_EXCEPTION, "a function is left by an exception", FN_ARGS},
 };
 
