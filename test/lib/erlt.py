@@ -33,6 +33,9 @@ COOKIE = "erltrace-test-cookie"
 PROC = os.path.exists("/proc/self/status")  # a bare chroot may lack it
 HOST = socket.gethostname().split(".")[0]
 
+# What runs in the background of a shell inherits an interrupt that is ignored, and would hand that on to what it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 class Failed(Exception):
     """What a test found wrong."""
