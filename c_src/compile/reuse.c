@@ -154,18 +154,25 @@ static void plan(struct gen *g, const struct node *n)
     plan_list(g, n->args);
 }
 
+static void plan_stmts(struct gen *g, const struct lang_stmt *s)
+{
+    for (; s; s = s->next) {
+        if (s->act == ACT_EXPR || s->act == ACT_IF)
+            plan(g, s->expr);
+        else
+            plan_list(g, s->args);
+        plan_stmts(g, s->yes);
+        plan_stmts(g, s->no);
+    }
+}
+
 void reuse_plan(struct gen *g, const struct lang_clause *c)
 {
     g->nreuse = 0;
     g->maybe = 0;
     if (c->pred)
         plan(g, c->pred);
-    for (const struct lang_stmt *s = c->stmts; s; s = s->next) {
-        if (s->act == ACT_EXPR)
-            plan(g, s->expr);
-        else
-            plan_list(g, s->args);
-    }
+    plan_stmts(g, c->stmts);
     unsigned n = 0;
     for (unsigned i = 0; i < g->nreuse; i++) {
         if (g->reuse[i].left > 1) {

@@ -163,17 +163,32 @@ static int consume_record(struct session *s, const struct event *e, const uint8_
 {
     struct report_record rec = {&s->probe[e->epid - 1].p, e->timestamp, e->cpu};
     const struct dif_clause *c = &s->img.clauses[rec.probe->clause];
-    if (values_parse(s->img.parts + c->part, c->nparts, parts, e->len, s->value) != 0) {
+    struct dif_sub sub = {c->action, c->nactions, c->part, c->nparts};
+    uint32_t len = e->len;
+    if (c->nsubs > 0) { /* the sub-clause's number comes first */
+        uint32_t which = UINT32_MAX;
+        if (len >= sizeof which)
+            memcpy(&which, parts, sizeof which);
+        if (which < c->nsubs) {
+            sub = s->img.subs[c->sub + which];
+            parts += sizeof which;
+            len -= (uint32_t)sizeof which;
+        } else {
+            parts = NULL;
+        }
+    }
+    if (parts == NULL ||
+        values_parse(s->img.parts + sub.part, sub.nparts, parts, len, s->value) != 0) {
         struct session_reader r = {s, &s->tier[s->probe[e->epid - 1].tier], 0};
         malformed(&r, "a record");
         return r.error;
     }
     s->report.ops->begin(&s->report, &rec);
-    for (uint32_t i = 0; i < c->nactions; i++) {
-        const struct dif_action *act = &s->img.actions[c->action + i];
-        const struct value *v = s->value + (act->part - c->part);
-        s->report.ops->action(&s->report, &rec, c->action + i, v);
-        if (perform(s, &rec, act, i + 1, v) != 0)
+    for (uint32_t i = sub.action; i < sub.action + sub.nactions; i++) {
+        const struct dif_action *act = &s->img.actions[i];
+        const struct value *v = s->value + (act->part - sub.part);
+        s->report.ops->action(&s->report, &rec, i, v);
+        if (perform(s, &rec, act, i - c->action + 1, v) != 0)
             return diag_error(s->config.diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
     }
     s->report.ops->end(&s->report, &rec);

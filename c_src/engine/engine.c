@@ -86,6 +86,15 @@ static uint32_t scalar_size(const struct dif_type *t)
     return t->kind == DIF_STRING ? (8 + t->size + 1 + 7) & ~7u : 8;
 }
 
+/* Most bytes of a record with these parts, without padding. */
+static uint64_t record_max(const struct dif_image *img, uint32_t part, uint32_t nparts)
+{
+    uint64_t n = REC_HEAD;
+    for (uint32_t p = 0; p < nparts; p++)
+        n += part_max(&img->parts[part + p]);
+    return n;
+}
+
 /* Places variables, clauses and aggregations; key and value sizes of the dynamic store come out. */
 static int plan(struct engine *e, uint32_t *globals, uint32_t *dyn_key, uint32_t *dyn_val)
 {
@@ -116,9 +125,11 @@ static int plan(struct engine *e, uint32_t *globals, uint32_t *dyn_key, uint32_t
     }
     for (uint32_t i = 0; i < img->nclauses; i++) {
         const struct dif_clause *c = &img->clauses[i];
-        uint64_t n = REC_HEAD;
-        for (uint32_t p = 0; p < c->nparts; p++)
-            n += part_max(&img->parts[c->part + p]);
+        uint64_t n = c->nsubs == 0 ? record_max(img, c->part, c->nparts) : 0;
+        for (uint32_t s = c->sub; s < c->sub + c->nsubs; s++) {
+            uint64_t m = 4 + record_max(img, img->subs[s].part, img->subs[s].nparts);
+            n = m > n ? m : n;
+        }
         n = round_up(n, 8);
         if (n > UINT32_MAX)
             return ET_ELIMIT;

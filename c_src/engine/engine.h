@@ -19,7 +19,8 @@
  * wait, free.
  *
  * COUNTS. For each clause execution whose predicate is true and that records: one record, or one
- * counted drop, or one counted error. For each aggregation: one update, or one counted drop.
+ * counted drop, or one counted error; each sub-clause of a clause with branches counts for itself.
+ * For each aggregation: one update, or one counted drop.
  */
 #ifndef ET_ENGINE_ENGINE_H
 #define ET_ENGINE_ENGINE_H
@@ -177,7 +178,8 @@ bool engine_pressed(const struct engine *e, unsigned what);
  * bytes or more; true when nothing is left. Each call appends whole blocks: u8 kind (1 principal, 2
  * aggregations), u8 0, u16 thread index, u32 bytes that follow PRINCIPAL: records, each u32 size
  * (of the whole record, a multiple of 8), u32 epid, u64 timestamp (CLOCK_MONOTONIC ns), u32 cpu,
- * u32 nparts-bytes, then the parts one after another without padding (integers little-endian in
+ * u32 nparts-bytes, then the parts (of a clause with sub-clauses: u32 number of the sub-clause,
+ * then its parts) one after another without padding (integers little-endian in
  * their size; strings u32 length + bytes, no NUL), then zeros up to size. epid 0xffffffff is a
  * fault: parts are u32 epid, u32 action (1.., 0 = predicate), u32 offset (bytes from the start of
  * that action's instructions), u32 fault code (reference 10.4), u64 value. AGGREGATIONS: entries,

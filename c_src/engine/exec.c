@@ -351,6 +351,17 @@ static void record_commit(struct phalf *h, uint32_t size)
     atomic_store_explicit(&h->used, used + size, memory_order_relaxed);
 }
 
+/* Completes the record whose parts end at `end`. */
+static inline void record_finish(struct exec *x, struct phalf *h, unsigned char *rec,
+                                 unsigned char *end, uint32_t epid, uint64_t when)
+{
+    uint32_t bytes = (uint32_t)(end - rec - REC_HEAD), size = (REC_HEAD + bytes + 7) & ~7u;
+    memset(end, 0, size - REC_HEAD - bytes);
+    record_head(rec, size, epid, when, bytes);
+    record_commit(h, size);
+    tcount_add(&x->ts->recorded, 1);
+}
+
 /* Writes a part, returns the end of it. */
 static unsigned char *record_part(struct exec *x, unsigned char *p, const struct dif_type *t,
                                   uint64_t v)
@@ -468,14 +479,8 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
         switch ((enum dif_op)(in >> 24)) {
         case DIF_OP_NOP: break;
         case DIF_OP_RET:
-            if (rec != NULL) {
-                uint32_t bytes = (uint32_t)(part - rec - REC_HEAD),
-                         size = (REC_HEAD + bytes + 7) & ~7u;
-                memset(part, 0, size - REC_HEAD - bytes);
-                record_head(rec, size, epid, timestamp(&clocks), bytes);
-                record_commit(ph, size);
-                tcount_add(&x->ts->recorded, 1);
-            }
+            if (rec != NULL)
+                record_finish(x, ph, rec, part, epid, timestamp(&clocks));
             return;
         case DIF_OP_OR: A = B | C; break;
         case DIF_OP_XOR: A = B ^ C; break;
@@ -584,6 +589,19 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
             if (rec == NULL)
                 return;
             part = rec + REC_HEAD;
+            break;
+        case DIF_OP_RECN: {
+            const uint32_t sub = IMM;
+            rec = record_reserve(x, ph, rt->record_max);
+            if (rec == NULL)
+                return;
+            memcpy(rec + REC_HEAD, &sub, sizeof sub);
+            part = rec + REC_HEAD + sizeof sub;
+            break;
+        }
+        case DIF_OP_RECE:
+            record_finish(x, ph, rec, part, epid, timestamp(&clocks));
+            rec = NULL;
             break;
         case DIF_OP_REC: part = record_part(x, part, &img->parts[c->part + IMM], A); goto checked;
         case DIF_OP_AGG:

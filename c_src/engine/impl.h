@@ -68,7 +68,7 @@ struct var_rt {
 
 struct clause_rt {
     const uint32_t *code;
-    uint32_t record_max; /* most bytes of its record, header and padding included */
+    uint32_t record_max; /* most bytes of one of its records, header and padding included */
 };
 
 struct engine {

@@ -152,7 +152,8 @@ enum lang_act {
     ACT_TRUNC,
     ACT_NORMALIZE,
     ACT_DENORMALIZE,
-    ACT_EXIT
+    ACT_EXIT,
+    ACT_IF /* expr is the condition of the statements yes and no */
 };
 
 struct lang_aggref {
@@ -165,11 +166,12 @@ struct lang_stmt {
     struct diag_pos pos;
     struct node *expr; /* as parsed; the checker fills the rest from it */
     enum lang_act act;
-    bool records;             /* writes into the clause's record */
-    const char *format;       /* printf, printa; NULL: none given */
-    struct node *args;        /* what is recorded, in order (by next); of ACT_AGG: see there */
-    struct lang_agg *agg;     /* ACT_AGG */
-    struct lang_aggref *refs; /* printa and its kind: the aggregations, in order */
+    bool records;               /* writes into the clause's record */
+    const char *format;         /* printf, printa; NULL: none given */
+    struct node *args;          /* what is recorded, in order (by next); of ACT_AGG: see there */
+    struct lang_agg *agg;       /* ACT_AGG */
+    struct lang_aggref *refs;   /* printa and its kind: the aggregations, in order */
+    struct lang_stmt *yes, *no; /* ACT_IF; NULL: nothing to do */
     struct lang_stmt *next;
 };
 
@@ -187,6 +189,7 @@ struct lang_clause {
     struct node *pred;       /* NULL: none */
     struct lang_stmt *stmts; /* NULL: empty body */
     bool records;            /* an empty body, or a statement that records */
+    bool branches;           /* a statement is ACT_IF */
     struct lang_clause *next;
 };
 

@@ -54,6 +54,19 @@ static enum use first_use(const struct node *n, const struct node *name)
     return u == USE_NONE ? first_use_in(n->args, name) : u;
 }
 
+static enum use first_use_of(const struct lang_stmt *s, const struct node *name)
+{
+    enum use u = USE_NONE;
+    for (; s && u == USE_NONE; s = s->next) {
+        u = first_use(s->expr, name);
+        if (u == USE_NONE)
+            u = first_use_of(s->yes, name);
+        if (u == USE_NONE)
+            u = first_use_of(s->no, name);
+    }
+    return u;
+}
+
 /* Whether the statements read something first that does not exist yet and that the predicate
  * creates. */
 static bool must_come_first(struct lang *l, const struct node *pred, const struct lang_stmt *stmts)
@@ -62,10 +75,7 @@ static bool must_come_first(struct lang *l, const struct node *pred, const struc
         const struct node *name = base_of(pred->kid[0]);
         if (name->kind == N_IDENT &&
             !names_find(names_of_scope(l, (enum lang_scope)name->scope), name->name)) {
-            enum use u = USE_NONE;
-            for (const struct lang_stmt *s = stmts; s && u == USE_NONE; s = s->next)
-                u = first_use(s->expr, name);
-            if (u == USE_READ)
+            if (first_use_of(stmts, name) == USE_READ)
                 return true;
         }
     }
@@ -94,6 +104,33 @@ static void check_predicate(struct lang *l, struct node *n)
                  "predicate result must be of scalar type, not %s", t->name);
 }
 
+static void check_condition(struct lang *l, struct node *n)
+{
+    bool assigns = n->kind == N_ASSIGN && n->op == OP_NONE;
+    const struct type *t = check_expr(l, n);
+    if (!type_is_int(t) && !type_is_error(t))
+        lang_err(l, &n->pos, "D_OP_SCALAR",
+                 assigns             ? "did you mean '=='?"
+                 : type_is_string(t) ? "compare the string: if (s != NULL)"
+                                     : NULL,
+                 "condition of if must be of scalar type, not %s", t->name);
+}
+
+static void check_stmts(struct lang *l, struct lang_clause *c, struct lang_stmt *s)
+{
+    for (; s; s = s->next) {
+        if (s->act == ACT_IF) {
+            c->branches = true;
+            check_condition(l, s->expr);
+            check_stmts(l, c, s->yes);
+            check_stmts(l, c, s->no);
+        } else {
+            check_stmt(l, s);
+            c->records = c->records || s->records;
+        }
+    }
+}
+
 void check_clause(struct lang *l, struct lang_clause *c)
 {
     bool pred_first = c->pred && must_come_first(l, c->pred, c->stmts);
@@ -101,10 +138,7 @@ void check_clause(struct lang *l, struct lang_clause *c)
     if (pred_first)
         check_predicate(l, c->pred);
     c->records = c->stmts == NULL;
-    for (struct lang_stmt *s = c->stmts; s; s = s->next) {
-        check_stmt(l, s);
-        c->records = c->records || s->records;
-    }
+    check_stmts(l, c, c->stmts);
     if (c->pred && !pred_first)
         check_predicate(l, c->pred);
 }

@@ -135,6 +135,58 @@ static struct lang_desc *descriptions(struct lex *lx)
     }
 }
 
+static struct lang_stmt *statements(struct lex *lx);
+
+/* What follows if ( ) or else: one statement, or several in braces. NULL: an empty one. */
+static struct lang_stmt *branch(struct lex *lx);
+
+/* One statement, with the ; behind it; the last one before a } needs none. */
+static struct lang_stmt *statement(struct lex *lx)
+{
+    struct lang_stmt *s = lang_alloc(lx->l, sizeof *s);
+    s->pos = lx->tok.pos;
+    if (lx->tok.kind == TOK_KW_IF) {
+        s->act = ACT_IF;
+        lex_next(lx);
+        parse_expect(lx, TOK_LPAR);
+        s->expr = parse_expr(lx);
+        parse_expect(lx, TOK_RPAR);
+        s->yes = branch(lx);
+        if (lx->tok.kind == TOK_KW_ELSE) {
+            lex_next(lx);
+            s->no = branch(lx);
+        }
+        return s;
+    }
+    s->expr = parse_expr(lx);
+    if (lx->tok.kind == TOK_SEMI)
+        lex_next(lx);
+    else if (lx->tok.kind != TOK_RBRACE)
+        lex_syntax(lx, lx->tok.kind == TOK_IDENT || lx->tok.kind == TOK_AGG
+                           ? "is a ; missing before it?"
+                           : NULL);
+    return s;
+}
+
+static struct lang_stmt *branch(struct lex *lx)
+{
+    struct lang_stmt *s = NULL;
+    if (++lx->nest > LANG_NEST_MAX)
+        lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", NULL, "statements are nested too deeply");
+    if (lx->tok.kind == TOK_LBRACE) {
+        lex_next(lx);
+        s = statements(lx);
+        lex_next(lx);
+    } else if (lx->tok.kind == TOK_SEMI) {
+        lex_next(lx);
+    } else {
+        s = statement(lx);
+    }
+    lx->nest--;
+    return s;
+}
+
+/* The statements up to the } that closes them. */
 static struct lang_stmt *statements(struct lex *lx)
 {
     struct lang_stmt *list = NULL, **tail = &list;
@@ -143,15 +195,8 @@ static struct lang_stmt *statements(struct lex *lx)
             lex_next(lx);
             continue;
         }
-        struct lang_stmt *s = lang_alloc(lx->l, sizeof *s);
-        s->pos = lx->tok.pos;
-        s->expr = parse_expr(lx);
-        *tail = s;
-        tail = &s->next;
-        if (lx->tok.kind != TOK_SEMI && lx->tok.kind != TOK_RBRACE)
-            lex_syntax(lx, lx->tok.kind == TOK_IDENT || lx->tok.kind == TOK_AGG
-                               ? "is a ; missing before it?"
-                               : NULL);
+        *tail = statement(lx);
+        tail = &(*tail)->next;
     }
     return list;
 }

@@ -107,6 +107,19 @@ static const struct shape shapes[] = {
     {"x:::y /probefunc == \"f\"/ {}", "ldb r0 probefunc; sets r1 \"f\"; scmp r0 r1; bne 5; recb; ret"},
     {"x:::y /probefunc != NULL/ {}", "ldb r0 probefunc; tst r0; be 4; recb; ret"},
     {"x:::y /1/ {}", "seti r0 1; tst r0; be 4; recb; ret"},
+    /* branches: a record for each run of statements that records */
+    {"x:::y { if (arg0) x = 1; }", "ldarg r0 0; tst r0; be 5; seti r0 1; stgs r0 0; ret"},
+    {"x:::y { if (arg0) trace(1); else trace(2); x = 3; }",
+     "ldarg r0 0; tst r0; be 8; recn 0; seti r0 1; rec r0 0; rece; ba 12; "
+     "recn 1; seti r0 2; rec r0 1; rece; seti r0 3; stgs r0 0; ret"},
+    {"x:::y /arg1/ { trace(1); if (arg0) { } trace(2); }",
+     "ldarg r0 1; tst r0; be 14; recn 0; seti r0 1; rec r0 0; rece; ldarg r0 0; tst r0; be 10; "
+     "recn 1; seti r0 2; rec r0 1; rece; ret"},
+    /* what is kept outlives a branch, unless the branch stores to it */
+    {"self int x; x:::y { if (self->x) x = self->x; y = self->x; }",
+     "ldts r0 0; tst r0; be 4; stgs r0 1; stgs r0 2; ret"},
+    {"self int x; x:::y { if (self->x) self->x = 1; y = self->x; }",
+     "ldts r0 0; tst r0; be 5; seti r0 1; stts r0 0; ldts r0 0; stgs r0 1; ret"},
     /* the tuple: what stands before a value that needs it waits */
     {"x:::y { @[arg0, copyinstr(arg1), arg2] = count(); }",
      "ldarg r0 0; ldarg r1 1; pushtv r1; call r1 copyinstr; pushtv r0; pushtr r1; ldarg r0 2; pushtv r0; agg 0; ret"},

@@ -456,6 +456,45 @@ static void exit_ends_firing(void **state)
     engine_destroy(e);
 }
 
+/* Each sub-clause has its own record; a fault keeps those before it. */
+static void sub_clauses_record_apart(void **state)
+{
+    (void)state;
+    static struct build b;
+    struct engine_counts c;
+    struct buf out = BUF_INIT;
+    build_init(&b);
+    build_clause(&b);
+    for (uint32_t i = 0; i < 2; i++) {
+        build_op(&b, OPI(RECN, 0, i));
+        build_op(&b, OPI(SETI, 0, 70 + i));
+        if (i == 1) { /* 71 / 0 */
+            build_op(&b, OPI(SETI, 1, 0));
+            build_op(&b, OP3(SDIV, 0, 0, 1));
+        }
+        build_op(&b, OPI(REC, 0, i));
+        build_action(&b, DIF_ACT_TRACE, 1 + 4 * i, int64);
+        build_op(&b, OP3(RECE, 0, 0, 0));
+        build_sub(&b, 1);
+    }
+    build_end(&b);
+    struct engine *e = engine_of(&b, 1 << 16);
+    fire(e, 0);
+    drain_all(e, ENGINE_PRINCIPAL, &out);
+    const char *rec = out.data + 8;
+    assert_int_equal(u32(rec), 24 + 16);    /* number and part, padded */
+    assert_int_equal(u32(rec + 20), 4 + 8); /* bytes of both */
+    assert_int_equal(u32(rec + 24), 0);     /* the first sub-clause */
+    assert_int_equal(u64(rec + 28), 70);
+    assert_int_equal(u32(rec + 40 + 4), ENGINE_EPID_FAULT);
+    assert_int_equal(u32(rec + 40 + 24 + 4), 2); /* in action 2 */
+    engine_counts(e, &c);
+    assert_int_equal(c.recorded, 1);
+    assert_int_equal(c.errors, 1);
+    buf_free(&out);
+    engine_destroy(e);
+}
+
 static void error_probe_fires(void **state)
 {
     (void)state;
@@ -610,6 +649,7 @@ int main(void)
         cmocka_unit_test(threads_lose_nothing),
         cmocka_unit_test(full_table_counts_drops),
         cmocka_unit_test(exit_ends_firing),
+        cmocka_unit_test(sub_clauses_record_apart),
         cmocka_unit_test(error_probe_fires),
         cmocka_unit_test(too_large_for_its_buffer),
         cmocka_unit_test(store_holds_its_measure),

@@ -69,6 +69,11 @@ static void test_nesting(void **state)
     assert_int_equal(repeated("BEGIN { x = 1", " + 1", 100000, "", "", "; }"), ET_ECOMPILE);
     assert_int_equal(repeated("BEGIN { x", "[1]", 100000, "", "", "; }"), ET_ECOMPILE);
     assert_int_equal(repeated("BEGIN { 1", ", 1", 100000, "", "", "; }"), ET_ECOMPILE);
+    assert_int_equal(repeated("BEGIN { ", "if (1) { x = 1; ", 300, "", "}", "}"), 0);
+    assert_int_equal(repeated("BEGIN { ", "if (1) {", 100000, "", "}", "}"), ET_ECOMPILE);
+    assert_int_equal(repeated("BEGIN { ", "if (1) ", 100000, "x = 1;", "", "}"), ET_ECOMPILE);
+    assert_int_equal(repeated("BEGIN { ", "if (1) ; else ", 100000, ";", "", "}"), ET_ECOMPILE);
+    assert_int_equal(repeated("BEGIN { ", "if (arg0) trace(arg1); ", 1000, "", "", "}"), 0);
     assert_int_equal(repeated("BEGIN ", "{", 100000, "", "}", ""), ET_ECOMPILE);
 }
 
