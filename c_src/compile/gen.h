@@ -101,7 +101,7 @@ void reuse_plan(struct gen *g, const struct lang_clause *c);
 void reuse_store(struct gen *g, const struct lang_var *v);
 /* Frees a register that only keeps a value for later; false when there is none. */
 bool reuse_evict(struct gen *g);
-/* Whether evaluating n changes a variable. */
+/* Whether evaluating n changes a variable, or each evaluation may differ. */
 bool reuse_has_effect(const struct node *n);
 
 /* -- clause.c -- */

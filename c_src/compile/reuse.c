@@ -20,7 +20,7 @@
 
 bool reuse_has_effect(const struct node *n)
 {
-    if (n->kind == N_ASSIGN || n->kind == N_INCDEC)
+    if (n->kind == N_ASSIGN || n->kind == N_INCDEC || (n->kind == N_CALL && n->post))
         return true;
     for (size_t i = 0; i < 3; i++) {
         if (n->kid[i] && reuse_has_effect(n->kid[i]))

@@ -135,6 +135,9 @@ static int plan(struct engine *e, uint32_t *globals, uint32_t *dyn_key, uint32_t
             return ET_ELIMIT;
         e->clauses[i] = (struct clause_rt){.code = img->code + c->code, .record_max = (uint32_t)n};
     }
+    for (uint32_t i = 0; i < img->ncode; i++)
+        if (img->code[i] >> 24 == DIF_OP_CALL && (img->code[i] & 65535) == DIF_SUBR_strtok)
+            e->strtok_size = (uint32_t)round_up(sizeof(struct strtok) + img->strsize, 8);
     e->scratch_size = SCRATCH_STRINGS * (uint32_t)round_up(img->strsize + 9, 8);
     if (e->scratch_size < SCRATCH_LEAST)
         e->scratch_size = SCRATCH_LEAST;
@@ -185,7 +188,8 @@ static int reserve(struct engine *e, uint32_t globals, uint32_t dyn_key, uint32_
                               "dynvarsize is too small for the variables of this program");
         size_t shared = round_up(round_up(globals, 64) + dyn, PAGE);
         e->used_stride = round_up(sizeof(struct tstate), 64) + round_up(e->locals_size, 8) +
-                         round_up(e->key_size, 8) + round_up(dyn_val, 8) + 8 + e->scratch_size;
+                         round_up(e->key_size, 8) + round_up(dyn_val, 8) + 8 + e->scratch_size +
+                         2 * e->strtok_size;
         e->used_stride = round_up(e->used_stride, 64);
         e->stride = round_up(e->used_stride + 2 * (e->opt.bufsize + e->opt.aggsize), PAGE);
         e->map_size = shared + e->stride * e->opt.threads;
@@ -263,6 +267,9 @@ void engine_thread_init(const struct engine *e, struct tstate *ts)
     p += round_up(e->key_size, 8) + round_up(e->dyn.val_size, 8) +
          8; /* room for a value behind the key */
     ts->scratch = p;
+    p += e->scratch_size;
+    for (int i = 0; i < 2 && e->strtok_size > 0; i++, p += e->strtok_size)
+        ts->strtok[i] = (struct strtok *)(void *)p;
     p = (unsigned char *)ts + e->used_stride;
     for (int i = 0; i < 2; i++, p += e->opt.bufsize)
         ts->principal[i].data = p;

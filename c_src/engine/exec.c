@@ -663,7 +663,7 @@ static void bindings_run(struct engine *e, struct engine_thread *t, struct tstat
     for (uint32_t i = 0; i < n; i++) {
         if (!ending && i > 0 && atomic_load_explicit(&e->exiting, memory_order_relaxed))
             return; /* exit() ran: no later clause of this firing */
-        struct exec x = {.e = e, .t = t, .ts = ts, .ctx = ctx};
+        struct exec x = {.e = e, .t = t, .ts = ts, .ctx = ctx, .in_error = in_error};
         uint32_t at = 0;
         clause_run(&x, b[i].epid, &e->img.clauses[b[i].clause], &e->clauses[b[i].clause], ph, ah,
                    &at);

@@ -57,7 +57,16 @@ struct tstate {
     unsigned char *locals; /* clause-local variables, at var_rt.offset */
     unsigned char
         *key; /* key_size bytes: the key being built. Not NULL says that all of this is set */
-    unsigned char *scratch; /* scratch_size bytes, fresh for each clause */
+    unsigned char *scratch;   /* scratch_size bytes, fresh for each clause */
+    struct strtok *strtok[2]; /* of a firing, and of ERROR within it; NULL: not in the program */
+    uint64_t rand;            /* state of rand(); 0: not seeded */
+};
+
+/* What strtok() keeps between calls. */
+struct strtok {
+    uint64_t firing; /* that it belongs to, see exec_firing; 0: none */
+    uint32_t at, len;
+    char text[]; /* strsize bytes */
 };
 
 /* A variable at run time. Integers take 8 bytes; a string takes 8 + size + 1: a word that is 1 for
@@ -86,6 +95,7 @@ struct engine {
     size_t stride;
     size_t used_stride; /* bytes of a thread's part in front of its halves */
     uint32_t key_size, scratch_size, locals_size;
+    uint32_t strtok_size; /* bytes of one struct strtok; 0: the program does not call strtok() */
     uint32_t index_cells; /* of an aggregation half, a power of two */
     uint64_t agg_data;    /* bytes of entries in an aggregation half */
     const struct engine_binding *error_bindings;
@@ -121,6 +131,7 @@ struct exec {
     struct engine_thread *t;
     struct tstate *ts;
     struct engine_ctx *ctx;
+    bool in_error; /* this is a clause of ERROR, which fired within another firing */
     uint32_t scratch_used;
     enum engine_fault fault; /* valid when `faulted` */
     bool faulted;
@@ -140,6 +151,16 @@ const void *exec_bytes(struct exec *x, uint64_t addr, size_t n);
 char *exec_scratch(struct exec *x, size_t n);
 /* Marks a fault; returns 0. */
 uint64_t exec_fault(struct exec *x, enum engine_fault f, uint64_t value);
+
+/* The state of strtok(), and the number of the firing that may use what is in it. */
+static inline struct strtok *exec_strtok(const struct exec *x)
+{
+    return x->ts->strtok[x->in_error];
+}
+static inline uint64_t exec_firing(const struct exec *x)
+{
+    return atomic_load_explicit(x->in_error ? &x->ts->errors : &x->ts->fired, memory_order_relaxed);
+}
 
 /* Runs subroutine `subr` on n arguments. */
 uint64_t subr_call(struct exec *x, unsigned subr, const uint64_t *arg, unsigned n);

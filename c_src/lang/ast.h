@@ -120,13 +120,13 @@ enum node_kind {
 struct lang_fn;
 
 struct node {
-    uint8_t kind;            /* enum node_kind */
-    uint8_t op;              /* enum op */
-    uint8_t scope;           /* enum lang_scope of N_IDENT */
-    bool post;               /* N_INCDEC: after its operand; N_MEMBER: "->" */
-    bool is_char;            /* N_INT: was written as a character constant */
-    uint16_t height;         /* 1 + the highest kid */
-    struct diag_pos pos;     /* of its most telling token: an operator, a name */
+    uint8_t kind;        /* enum node_kind */
+    uint8_t op;          /* enum op */
+    uint8_t scope;       /* enum lang_scope of N_IDENT */
+    bool post;           /* N_INCDEC: after its operand; N_MEMBER: "->"; N_CALL: each call counts */
+    bool is_char;        /* N_INT: was written as a character constant */
+    uint16_t height;     /* 1 + the highest kid */
+    struct diag_pos pos; /* of its most telling token: an operator, a name */
     const struct type *type; /* NULL until checked */
     const struct type *cast; /* N_CAST, N_SIZEOF */
     uint64_t num;

@@ -104,6 +104,7 @@ const struct type *check_call(struct lang *l, struct node *n)
     if (!ok)
         return check_bad(n);
     n->fn = fn;
+    n->post = fn->what == FN_AFRESH;
     n->name = fn->name;
     n->kid[0] = NULL;
     return n->type = fn->result == T_ULONG ? type_typedef("size_t", 6) : &type_c[fn->result];

@@ -51,14 +51,17 @@ struct names {
 
 enum fn_kind { FN_SUBR, FN_ACTION, FN_AGG, FN_ACTION_LATER, FN_SUBR_LATER };
 
+/* `what` of a subroutine whose calls each have an effect or a value of their own. */
+enum { FN_AFRESH = 1 };
+
 /* A function-like name. Letters of `args`: s string, i integer, p address (an integer here), @
  * aggregation, v any value; the last letter is repeated for further arguments. */
 struct lang_fn {
     const char *name;
     enum fn_kind kind;
     const char *args;
-    uint8_t min, max;    /* 255: no limit */
-    int what;            /* FN_ACTION: enum lang_act; FN_AGG: enum lang_aggfunc */
+    uint8_t min, max; /* 255: no limit */
+    int what; /* FN_ACTION: enum lang_act; FN_AGG: enum lang_aggfunc; FN_SUBR: FN_AFRESH or 0 */
     enum type_id result; /* FN_SUBR */
 };
 

@@ -107,6 +107,13 @@ static const struct shape shapes[] = {
     {"x:::y /probefunc == \"f\"/ {}", "ldb r0 probefunc; sets r1 \"f\"; scmp r0 r1; bne 5; recb; ret"},
     {"x:::y /probefunc != NULL/ {}", "ldb r0 probefunc; tst r0; be 4; recb; ret"},
     {"x:::y /1/ {}", "seti r0 1; tst r0; be 4; recb; ret"},
+    /* calls that count each are made each time; strtok(NULL, s) has one argument */
+    {"x:::y { a = strtok(\"a\", \"b\"); a = strtok(NULL, \"b\"); a = strtok(NULL, \"b\"); }",
+     "sets r0 \"a\"; pushtr r0; sets r0 \"b\"; pushtr r0; call r0 strtok; stgs r0 0; "
+     "sets r0 \"b\"; pushtr r0; call r0 strtok; stgs r0 0; sets r0 \"b\"; pushtr r0; call r0 strtok; stgs r0 0; ret"},
+    {"x:::y { n = rand() + rand(); }", "call r0 rand; call r1 rand; add r0 r0 r1; stgs r0 0; ret"},
+    {"x:::y { a = strlen(copyinstr(arg0)) + strlen(copyinstr(arg0)); }",
+     "ldarg r0 0; pushtv r0; call r0 copyinstr; pushtr r0; call r1 strlen; add r0 r1 r1; stgs r0 0; ret"},
     /* branches: a record for each run of statements that records */
     {"x:::y { if (arg0) x = 1; }", "ldarg r0 0; tst r0; be 5; seti r0 1; stgs r0 0; ret"},
     {"x:::y { if (arg0) trace(1); else trace(2); x = 3; }",
