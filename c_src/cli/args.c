@@ -7,7 +7,7 @@
 #include <string.h>
 
 const char args_usage[] =
-    "usage: erltrace [-qlSZe] [-o output] [-x opt[=val]] [-b bufsz] [-c cmd] [-p pid]\n"
+    "usage: erltrace [-qlSwZe] [-o output] [-x opt[=val]] [-b bufsz] [-c cmd] [-p pid]\n"
     "                [--node NAME[,NAME]] [--cookie COOKIE | --cookie-file FILE] [--agent-dir "
     "DIR]\n"
     "                [--for TIME] [--json] [--local]\n"
@@ -43,6 +43,7 @@ const char args_help[] =
     "  -S              show the DIF that was made\n"
     "  -q              only what the program prints\n"
     "  -F              indent by function entry and return\n"
+    "  -w              allow destructive actions: system(), freopen()\n"
     "  -o file         append output to a file\n"
     "  -b size         bytes of buffer, a thread: -x bufsize\n"
     "  -x opt[=val]    set an option\n"
@@ -88,21 +89,13 @@ static const struct {
     char letter;
     const char *what;
 } refused[] = {
-    {'w', "destructive actions"},
-    {'C', "the preprocessor"},
-    {'D', "the preprocessor"},
-    {'U', "the preprocessor"},
-    {'I', "the preprocessor"},
-    {'H', "the preprocessor"},
-    {'X', "the preprocessor"},
-    {'L', "library directories"},
-    {'h', "header generation; --help shows help"},
-    {'G', "object generation"},
-    {'B', "buffered-output debugging"},
-    {'3', "data models"},
-    {'6', "data models"},
-    {'a', "anonymous tracing"},
-    {'A', "anonymous tracing"},
+    {'C', "the preprocessor"},     {'D', "the preprocessor"},
+    {'U', "the preprocessor"},     {'I', "the preprocessor"},
+    {'H', "the preprocessor"},     {'X', "the preprocessor"},
+    {'L', "library directories"},  {'h', "header generation; --help shows help"},
+    {'G', "object generation"},    {'B', "buffered-output debugging"},
+    {'3', "data models"},          {'6', "data models"},
+    {'a', "anonymous tracing"},    {'A', "anonymous tracing"},
     {'v', "the stability report"},
 };
 
@@ -186,6 +179,7 @@ static enum args_what option(struct args *a, struct arena *arena, int letter, ch
     switch (letter) {
     case 'q': options_set(&a->opt, "quiet", NULL, OPTION_FROM_COMMAND, &reason); break;
     case 'F': options_set(&a->opt, "flowindent", NULL, OPTION_FROM_COMMAND, &reason); break;
+    case 'w': options_set(&a->opt, "destructive", NULL, OPTION_FROM_COMMAND, &reason); break;
     case 'Z': options_set(&a->opt, "zdefs", NULL, OPTION_FROM_COMMAND, &reason); break;
     case 'l': a->list = true; break;
     case 'e': a->no_run = true; break;

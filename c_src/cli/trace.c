@@ -296,9 +296,14 @@ static int trace(struct run *r)
     int state = SESSION_RUNNING;
     size_t lost = 0;
     bool exited;
+    bool destructive = option_on(&r->a->opt, OPTION_destructive);
     catch_signals();
+    if (!destructive && session_is_destructive(r->s))
+        return fatal(r, "could not enable tracing: Destructive actions not allowed");
     if (session_start(r->s) != 0)
         return EXIT_ERROR;
+    if (destructive && !r->a->json && !option_on(&r->a->opt, OPTION_quiet))
+        screen_message(&r->screen, "allowing destructive actions");
     screen_diags(&r->screen, &r->d); /* warnings and notices */
     p.start = now_ns();
     while (state == SESSION_RUNNING || state == SESSION_ENDING) {

@@ -23,6 +23,10 @@ static const uint8_t action_kind[] = {
     [ACT_NORMALIZE] = DIF_ACT_NORMALIZE,
     [ACT_DENORMALIZE] = DIF_ACT_DENORMALIZE,
     [ACT_EXIT] = DIF_ACT_EXIT,
+    [ACT_SETOPT] = DIF_ACT_SETOPT,
+    [ACT_SYSTEM] = DIF_ACT_SYSTEM,
+    [ACT_FREOPEN] = DIF_ACT_FREOPEN,
+    [ACT_FTRUNCATE] = DIF_ACT_FTRUNCATE,
 };
 
 static uint32_t parts_so_far(const struct gen *g)

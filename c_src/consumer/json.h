@@ -11,6 +11,8 @@
  *       {"action":"clear","aggregation":"@a"}            and trunc, normalize, denormalize,
  *       {"action":"trunc","aggregation":"@a","value":5}  with the number if there is one
  *       {"action":"exit","status":0}
+ *       {"action":"system","text":"...","values":[V,...]} and freopen
+ *       {"action":"setopt","values":["quiet","1"]}        and ftruncate, without values
  *     V an integer or a string; A an integer or, of a histogram, [B,...]
  *   {"type":"aggregation","name":"@a","function":"sum","keys":[V,...],"value":42}
  *   {"type":"aggregation","name":"@a","function":"quantize","keys":[V,...],"buckets":[B,...]}

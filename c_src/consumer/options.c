@@ -15,6 +15,7 @@
 static const char bad_name[] = "Invalid option name";
 static const char bad_value[] = "Invalid value for specified option";
 static const char in_program[] = "Option cannot be used from within a D program";
+static const char running[] = "Operation illegal when tracing is active";
 static const char not_built[] = "not built yet";
 
 enum kind {
@@ -61,7 +62,7 @@ static const struct row {
     IGNORED(useruid), IGNORED(dofstashpath), IGNORED(debugassert),
     REFUSED(specsize), REFUSED(nspec), REFUSED(scratchsize), REFUSED(stackframes),
     REFUSED(ustackframes), REFUSED(jstackframes), REFUSED(jstackstrsize), REFUSED(maxframes),
-    REFUSED(destructive), REFUSED(cpu), REFUSED(noresolve), REFUSED(grabanon), COMMAND(lockmem),
+    REFUSED(cpu), REFUSED(noresolve), REFUSED(grabanon), COMMAND(lockmem),
     REFUSED(pcapsize), REFUSED(bpflog), REFUSED(bpflogsize), REFUSED(stackindent),
     REFUSED(printsize), REFUSED(amin), REFUSED(cpp), COMMAND(cpppath), COMMAND(cppargs),
     COMMAND(cpphdrs), COMMAND(define), COMMAND(undef), COMMAND(incdir), COMMAND(stdc),
@@ -225,6 +226,18 @@ static const char *set(struct options *o, const struct row *r, const char *value
     return NULL;
 }
 
+/* Options that setopt() may set while the program runs (reference 9.3). */
+static bool is_dynamic(const char *name)
+{
+    static const char *const names[] = {"quiet",       "flowindent",    "switchrate",  "aggrate",
+                                        "aggsortkey",  "aggsortkeypos", "aggsortpos",  "aggsortrev",
+                                        "stackindent", "rawbytes",      "quietresize", "printsize"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
 int options_set(struct options *o, const char *name, const char *value, enum option_from from,
                 const char **why)
 {
@@ -232,8 +245,9 @@ int options_set(struct options *o, const char *name, const char *value, enum opt
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         if (strcmp(table[i].name, name) != 0)
             continue;
-        *why =
-            table[i].command && from == OPTION_FROM_PROGRAM ? in_program : set(o, &table[i], value);
+        *why = table[i].command && from == OPTION_FROM_PROGRAM    ? in_program
+               : from == OPTION_FROM_RUNNING && !is_dynamic(name) ? running
+                                                                  : set(o, &table[i], value);
         break;
     }
     return *why == NULL ? 0 : -1;

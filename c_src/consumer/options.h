@@ -23,6 +23,7 @@
     X(statusrate,    RATE, 1000000000)   /* ns between reports of drops */                        \
     X(quiet,         FLAG, OPTION_UNSET)                                                          \
     X(flowindent,    FLAG, OPTION_UNSET)                                                          \
+    X(destructive,   FLAG, OPTION_UNSET) /* -w */                                                 \
     X(quietresize,   FLAG, OPTION_UNSET)                                                          \
     X(rawbytes,      FLAG, OPTION_UNSET)                                                          \
     X(aggsortkey,    FLAG, OPTION_UNSET)                                                          \
@@ -53,7 +54,7 @@ struct options {
 };
 
 /* Who sets an option. */
-enum option_from { OPTION_FROM_COMMAND, OPTION_FROM_PROGRAM };
+enum option_from { OPTION_FROM_COMMAND, OPTION_FROM_PROGRAM, OPTION_FROM_RUNNING /* setopt() */ };
 
 void options_init(struct options *o);
 /* Sets one; value NULL: the name stood alone. 0, or -1 with *why set to one of dtrace's reasons, or

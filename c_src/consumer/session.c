@@ -73,6 +73,12 @@ int session_add(struct session *s, const struct compile_source *src)
     return compile_add(s->compile, src);
 }
 
+static bool has_format(uint8_t kind)
+{
+    return kind == DIF_ACT_PRINTF || kind == DIF_ACT_PRINTA || kind == DIF_ACT_SYSTEM ||
+           kind == DIF_ACT_FREOPEN;
+}
+
 static int parse_formats(struct session *s)
 {
     s->format = arena_alloc(&s->arena, (s->img.nactions + 1) * sizeof *s->format);
@@ -80,7 +86,7 @@ static int parse_formats(struct session *s)
         return no_memory(s);
     for (uint32_t i = 0; i < s->img.nactions; i++) {
         const struct dif_action *a = &s->img.actions[i];
-        if (a->format == DIF_NO_STRING || (a->kind != DIF_ACT_PRINTF && a->kind != DIF_ACT_PRINTA))
+        if (a->format == DIF_NO_STRING || !has_format(a->kind))
             continue;
         int rc = pf_parse(&s->arena, dif_str(&s->img, a->format), &s->format[i]);
         if (rc == ET_ENOMEM)
@@ -404,8 +410,19 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+bool session_is_destructive(const struct session *s)
+{
+    for (uint32_t i = 0; i < s->img.nactions; i++)
+        if (s->img.actions[i].kind == DIF_ACT_SYSTEM || s->img.actions[i].kind == DIF_ACT_FREOPEN)
+            return true;
+    return false;
+}
+
 int session_start(struct session *s)
 {
+    if (session_is_destructive(s) && !option_on(s->config.opt, OPTION_destructive))
+        return diag_error(s->config.diags, ET_EINVAL, NULL, "", "allow them with -w",
+                          "could not enable tracing: Destructive actions not allowed");
     for (size_t i = 0; i < s->ntiers; i++) {
         int rc = enable(s, &s->tier[i]);
         if (rc != 0)
@@ -596,6 +613,8 @@ void session_close(struct session *s)
     buf_free(&s->report.head);
     buf_free(&s->queue);
     buf_free(&s->end_queue);
+    buf_free(&s->late);
+    buf_free(&s->text);
     buf_free(&s->encoded);
     buf_free(&s->targets);
     dif_image_free(&s->img);

@@ -60,6 +60,8 @@ typedef void (*session_list_fn)(void *arg, const struct tier *t, const struct ti
 typedef void (*session_missed_fn)(void *arg, const char *description);
 int session_list(struct session *s, session_list_fn fn, session_missed_fn missed, void *arg);
 
+/* Whether some action needs the option destructive, without which session_start refuses. */
+bool session_is_destructive(const struct session *s);
 /* Enables and starts everywhere. On an error nothing runs. */
 int session_start(struct session *s);
 

@@ -48,6 +48,8 @@ struct session {
     struct report report;
     struct buf queue;     /* struct event, of the reading that is going on */
     struct buf end_queue; /* what END left, until everything else is reported */
+    struct buf late;      /* struct late_fault, of the record that is being reported */
+    struct buf text;      /* formatted for system() and freopen() */
     struct buf targets;
     bool exiting, stopped, exited;
     int status;           /* of exit() */

@@ -159,7 +159,12 @@ enum dif_action_kind {
     DIF_ACT_NORMALIZE,
     DIF_ACT_DENORMALIZE,
     /* refs[0]; TRUNC has one part (int64) if it was given a number; NORMALIZE one (uint64) */
-    DIF_ACT_EXIT, /* one part, the status (int32) */
+    DIF_ACT_EXIT,   /* one part, the status (int32) */
+    DIF_ACT_SETOPT, /* one part or two: an option's name, its value; strings */
+    DIF_ACT_SYSTEM, /* format, one part an argument; needs the option destructive */
+    DIF_ACT_FREOPEN,
+    /* likewise */
+    DIF_ACT_FTRUNCATE,
     DIF_ACT_NKINDS
 };
 enum { DIF_NO_STRING = 0xffffffffu };

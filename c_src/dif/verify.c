@@ -122,6 +122,8 @@ static const struct {
     [DIF_ACT_PRINTA] = {0, 0, 1, 65535},  [DIF_ACT_CLEAR] = {0, 0, 1, 1},
     [DIF_ACT_TRUNC] = {0, 1, 1, 1},       [DIF_ACT_NORMALIZE] = {1, 1, 1, 1},
     [DIF_ACT_DENORMALIZE] = {0, 0, 1, 1}, [DIF_ACT_EXIT] = {1, 1, 0, 0},
+    [DIF_ACT_SETOPT] = {1, 2, 0, 0},      [DIF_ACT_SYSTEM] = {0, 65535, 0, 0},
+    [DIF_ACT_FREOPEN] = {0, 65535, 0, 0}, [DIF_ACT_FTRUNCATE] = {0, 0, 0, 0},
 };
 
 /* The actions of a clause follow each other in its code and share out its parts without gaps. */

@@ -153,6 +153,10 @@ enum lang_act {
     ACT_NORMALIZE,
     ACT_DENORMALIZE,
     ACT_EXIT,
+    ACT_SETOPT,
+    ACT_SYSTEM,
+    ACT_FREOPEN,
+    ACT_FTRUNCATE,
     ACT_IF /* expr is the condition of the statements yes and no */
 };
 

@@ -64,6 +64,10 @@ static const struct lang_fn fns[] = {
     {"normalize",   FN_ACTION, "@i", 2, 2,   ACT_NORMALIZE, T_VOID},
     {"denormalize", FN_ACTION, "@",  1, 1,   ACT_DENORMALIZE, T_VOID},
     {"exit",        FN_ACTION, "i",  1, 1,   ACT_EXIT, T_VOID},
+    {"setopt",      FN_ACTION, "s",  1, 2,   ACT_SETOPT, T_VOID},
+    {"system",      FN_ACTION, "v",  1, 255, ACT_SYSTEM, T_VOID},
+    {"freopen",     FN_ACTION, "v",  1, 255, ACT_FREOPEN, T_VOID},
+    {"ftruncate",   FN_ACTION, "",   0, 0,   ACT_FTRUNCATE, T_VOID},
     /* aggregating functions; what their arguments must be is in check_action.c */
     {"count",      FN_AGG, "",       0, 0, AGGF_COUNT, T_VOID},
     {"sum",        FN_AGG, "v",      1, 1, AGGF_SUM, T_VOID},
@@ -78,9 +82,9 @@ static const struct lang_fn fns[] = {
 
 /* Actions and subroutines of D that are refused for now. */
 static const char *const actions_later[] = {
-    "breakpoint", "chill", "commit", "copyout", "copyoutstr", "discard", "freopen", "ftruncate", "func",
-    "jstack", "mod", "panic", "pcap", "print", "raise", "setopt", "speculate", "stack", "stop", "sym",
-    "system", "tracemem", "uaddr", "ufunc", "umod", "ustack", "usym",
+    "breakpoint", "chill", "commit", "copyout", "copyoutstr", "discard", "func",
+    "jstack", "mod", "panic", "pcap", "print", "raise", "speculate", "stack", "stop", "sym",
+    "tracemem", "uaddr", "ufunc", "umod", "ustack", "usym",
 };
 static const char *const subrs_later[] = {
     "alloca", "bcopy", "copyin", "copyinto", "d_path", "ddi_pathname", "inet_ntoa", "inet_ntoa6",

@@ -694,6 +694,16 @@ static int vm_fd(struct tier *t)
     return vm_of(t)->epoll;
 }
 
+static void vm_rates(struct tier *t, uint64_t switchrate, uint64_t aggrate)
+{
+    struct vm *v = vm_of(t);
+    int64_t now = clock_ms();
+    v->opt.switchrate = switchrate;
+    v->opt.aggrate = aggrate;
+    v->next_read = now + rate_ms(switchrate, v->pace);
+    v->next_aggs = now + rate_ms(aggrate, AGGS_MS);
+}
+
 static const char *vm_enabled(struct tier *t)
 {
     return vm_of(t)->text.len ? buf_str(&vm_of(t)->text) : NULL;
@@ -711,6 +721,7 @@ static const struct tier_ops vm_ops = {
     .target = vm_target,
     .fd = vm_fd,
     .enabled = vm_enabled,
+    .rates = vm_rates,
 };
 
 pid_t tier_vm_pid(struct tier *t)

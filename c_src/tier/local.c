@@ -317,6 +317,16 @@ static const char *local_enabled(struct tier *t)
     return NULL;
 }
 
+static void local_rates(struct tier *t, uint64_t switchrate, uint64_t aggrate)
+{
+    struct local *l = self(t);
+    uint64_t now = now_ns();
+    l->switchrate = switchrate;
+    l->aggrate = aggrate;
+    l->next_read = now + switchrate;
+    l->next_aggs = now + aggrate;
+}
+
 static const struct tier_ops local_ops = {
     .name = "local",
     .match = local_match,
@@ -329,6 +339,7 @@ static const struct tier_ops local_ops = {
     .target = local_target,
     .fd = local_fd,
     .enabled = local_enabled,
+    .rates = local_rates,
 };
 
 int tier_local_open(struct tier **out, struct diags *d)

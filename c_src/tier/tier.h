@@ -102,6 +102,8 @@ struct tier_ops {
     int (*fd)(struct tier *t);
     /* What was enabled, for the status line and -v: text for people, borrowed; may be NULL. */
     const char *(*enabled)(struct tier *t);
+    /* Changes switchrate and aggrate, ns, while the program runs. May be NULL. */
+    void (*rates)(struct tier *t, uint64_t switchrate, uint64_t aggrate);
 };
 
 struct tier {
