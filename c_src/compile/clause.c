@@ -27,6 +27,9 @@ static const uint8_t action_kind[] = {
     [ACT_SYSTEM] = DIF_ACT_SYSTEM,
     [ACT_FREOPEN] = DIF_ACT_FREOPEN,
     [ACT_FTRUNCATE] = DIF_ACT_FTRUNCATE,
+    [ACT_SPECULATE] = DIF_ACT_SPECULATE,
+    [ACT_COMMIT] = DIF_ACT_COMMIT,
+    [ACT_DISCARD] = DIF_ACT_DISCARD,
 };
 
 static uint32_t parts_so_far(const struct gen *g)
@@ -86,7 +89,21 @@ static void action_end(struct gen *g, struct dif_action *a)
     buf_add(&g->actions, a, sizeof *a);
 }
 
-static void statement(struct gen *g, const struct lang_stmt *s)
+/* speculate, commit, discard. A record that speculate sends elsewhere begins behind it. */
+static void speculation(struct gen *g, const struct lang_stmt *s, uint32_t begin)
+{
+    static const enum dif_op ops[] = {[ACT_SPECULATE] = DIF_OP_SPEC,
+                                      [ACT_COMMIT] = DIF_OP_COMMIT,
+                                      [ACT_DISCARD] = DIF_OP_DISCARD};
+    struct value v = gen_read(g, s->args);
+    gen_emit(g, dif_abc(ops[s->act], v.reg, 0, 0));
+    gen_done(g, v);
+    if (s->act == ACT_SPECULATE)
+        gen_emit(g, begin);
+}
+
+/* begin: the instruction that begins the record. */
+static void statement(struct gen *g, const struct lang_stmt *s, uint32_t begin)
 {
     struct dif_action a = action_begin(g, s);
     if (s->act == ACT_EXPR) {
@@ -96,6 +113,8 @@ static void statement(struct gen *g, const struct lang_stmt *s)
         gen_emit(g, dif_ai(DIF_OP_AGG, 0, s->agg->id));
         buf_add(&g->refs, &s->agg->id, sizeof s->agg->id);
         a.nrefs = 1;
+    } else if (s->act == ACT_SPECULATE || s->act == ACT_COMMIT || s->act == ACT_DISCARD) {
+        speculation(g, s, begin);
     } else {
         for (const struct node *n = s->args; n; n = n->next)
             record(g, n, part_type(g, s, n));
@@ -111,14 +130,17 @@ static void statement(struct gen *g, const struct lang_stmt *s)
 static const struct lang_stmt *sub_clause(struct gen *g, const struct lang_stmt *s)
 {
     const struct lang_stmt *end = s;
-    bool records = false;
-    for (; end && end->act != ACT_IF; end = end->next)
+    const uint32_t begin = dif_ai(DIF_OP_RECN, 0, g->clause_subs);
+    bool records = false, speculates = false;
+    for (; end && end->act != ACT_IF; end = end->next) {
         records = records || end->records;
+        speculates = speculates || end->act == ACT_SPECULATE;
+    }
     struct dif_sub sub = {actions_so_far(g), 0, parts_so_far(g), 0};
-    if (records)
-        gen_emit(g, dif_ai(DIF_OP_RECN, 0, g->clause_subs));
+    if (records && !speculates)
+        gen_emit(g, begin);
     for (; s != end; s = s->next)
-        statement(g, s);
+        statement(g, s, begin);
     if (records) {
         gen_emit(g, dif_abc(DIF_OP_RECE, 0, 0, 0));
         sub.nactions = actions_so_far(g) - sub.action;
@@ -183,10 +205,14 @@ void gen_clause(struct gen *g, const struct lang_clause *c, const struct lang_de
     if (c->branches) {
         branching(g, c->stmts);
     } else {
-        if (c->records)
-            gen_emit(g, dif_abc(DIF_OP_RECB, 0, 0, 0));
+        const uint32_t begin = dif_abc(DIF_OP_RECB, 0, 0, 0);
+        bool speculates = false;
         for (const struct lang_stmt *s = c->stmts; s; s = s->next)
-            statement(g, s);
+            speculates = speculates || s->act == ACT_SPECULATE;
+        if (c->records && !speculates)
+            gen_emit(g, begin);
+        for (const struct lang_stmt *s = c->stmts; s; s = s->next)
+            statement(g, s, begin);
     }
     gen_place(g, &end);
     gen_emit(g, dif_abc(DIF_OP_RET, 0, 0, 0));

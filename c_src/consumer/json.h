@@ -19,7 +19,8 @@
  *     B {"from":4,"to":7,"count":2}  both ends included; null: not bounded. Only buckets
  *       that are not zero.
  *   {"type":"drop","kind":"principal","count":3,"node":"a@b","text":"3 drops on a@b"}
- *     kinds: principal aggregation dynamic dblerror thread; count is since the last one
+ *     kinds: principal aggregation dynamic dblerror thread spec specbusy specunavail; count is
+ *     since the last one
  *   {"type":"error","severity":"error","tag":"DTRACEFLT_DIVZERO","text":"divide-by-zero","epid":1,
  *    "probe":P,"node":"","cpu":0,"action":1,"offset":12,"value":0}
  *     a fault; action null: in the predicate; offset null: not known. Diagnostics have the shape

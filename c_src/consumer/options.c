@@ -12,6 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "dif/dif.h"
+
 static const char bad_name[] = "Invalid option name";
 static const char bad_value[] = "Invalid value for specified option";
 static const char in_program[] = "Option cannot be used from within a D program";
@@ -22,6 +24,7 @@ enum kind {
     KIND_FLAG,    /* nothing, a number, or a word for yes or no */
     KIND_SIZE,    /* a number with k m g t */
     KIND_STRSIZE, /* a size of at least 2 */
+    KIND_NSPEC,   /* a number that there can be so many speculations of */
     KIND_RATE,    /* a time or a frequency */
     KIND_COMPILE, /* no value */
     KIND_ERRFORM, /* a word */
@@ -60,7 +63,7 @@ static const struct row {
     IGNORED(procfspath), IGNORED(modpath), IGNORED(ctfpath), IGNORED(ctypes), IGNORED(dtypes),
     IGNORED(lazyload), IGNORED(linknommap), IGNORED(preallocate), IGNORED(sysslice),
     IGNORED(useruid), IGNORED(dofstashpath), IGNORED(debugassert),
-    REFUSED(specsize), REFUSED(nspec), REFUSED(scratchsize), REFUSED(stackframes),
+    REFUSED(scratchsize), REFUSED(stackframes),
     REFUSED(ustackframes), REFUSED(jstackframes), REFUSED(jstackstrsize), REFUSED(maxframes),
     REFUSED(cpu), REFUSED(noresolve), REFUSED(grabanon), COMMAND(lockmem),
     REFUSED(pcapsize), REFUSED(bpflog), REFUSED(bpflogsize), REFUSED(stackindent),
@@ -200,6 +203,7 @@ static const char *set(struct options *o, const struct row *r, const char *value
     case KIND_FLAG: ok = parse_flag(value, &v); break;
     case KIND_SIZE: ok = parse_size(value, &v); break;
     case KIND_STRSIZE: ok = parse_size(value, &v) && v >= 2 && v <= UINT16_MAX; break;
+    case KIND_NSPEC: ok = parse_size(value, &v) && v <= DIF_SPECS_MAX; break;
     case KIND_RATE: ok = option_rate(value, &v); break;
     case KIND_COMPILE: ok = value == NULL; break;
     case KIND_ERRFORM:

@@ -18,6 +18,8 @@
     X(aggsize,       SIZE, 4 << 20)      /* bytes of aggregation table, a thread */               \
     X(dynvarsize,    SIZE, 1 << 20)      /* bytes for dynamic variables */                        \
     X(strsize,       STRSIZE, 256)       /* bytes of a string, NUL not counted */                 \
+    X(specsize,      SIZE, 4 << 20)      /* bytes of a speculation, a thread */                   \
+    X(nspec,         NSPEC, 1)           /* speculations at a time */                             \
     X(switchrate,    RATE, 0)            /* ns between readings of records; 0: as they come */    \
     X(aggrate,       RATE, 0)            /* ns between readings of aggregations */                \
     X(statusrate,    RATE, 1000000000)   /* ns between reports of drops */                        \

@@ -389,6 +389,8 @@ static int enable(struct session *s, struct session_tier *t)
     struct tier_options asked = {.bufsize = (uint64_t)v[OPTION_bufsize],
                                  .aggsize = (uint64_t)v[OPTION_aggsize],
                                  .dynvarsize = (uint64_t)v[OPTION_dynvarsize],
+                                 .specsize = (uint64_t)v[OPTION_specsize],
+                                 .nspec = (uint32_t)v[OPTION_nspec],
                                  .switchrate = (uint64_t)v[OPTION_switchrate],
                                  .aggrate = (uint64_t)v[OPTION_aggrate],
                                  .aggs_with_records = acts_on_aggregations(&s->img)};
@@ -399,6 +401,7 @@ static int enable(struct session *s, struct session_tier *t)
         return rc;
     notice_lowered(s, "buffer size", asked.bufsize, granted.bufsize);
     notice_lowered(s, "aggregation size", asked.aggsize, granted.aggsize);
+    notice_lowered(s, "speculation size", asked.specsize, granted.specsize);
     notice_lowered(s, "dynamic variable size", asked.dynvarsize, granted.dynvarsize);
     return 0;
 }

@@ -33,6 +33,7 @@
 #include "base/diag.h"
 
 enum {
+    DIF_SPECS_MAX = 16,     /* option nspec */
     DIF_VERSION = 2,        /* of the binary form and of the instruction numbers */
     DIF_NREGS = 16,         /* integer registers */
     DIF_TUPLE_MAX = 16,     /* values in the tuple */
@@ -165,6 +166,9 @@ enum dif_action_kind {
     DIF_ACT_FREOPEN,
     /* likewise */
     DIF_ACT_FTRUNCATE,
+    DIF_ACT_SPECULATE, /* no parts, and nothing for the consumer to do */
+    DIF_ACT_COMMIT,
+    DIF_ACT_DISCARD,
     DIF_ACT_NKINDS
 };
 enum { DIF_NO_STRING = 0xffffffffu };

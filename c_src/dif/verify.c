@@ -124,6 +124,8 @@ static const struct {
     [DIF_ACT_DENORMALIZE] = {0, 0, 1, 1}, [DIF_ACT_EXIT] = {1, 1, 0, 0},
     [DIF_ACT_SETOPT] = {1, 2, 0, 0},      [DIF_ACT_SYSTEM] = {0, 65535, 0, 0},
     [DIF_ACT_FREOPEN] = {0, 65535, 0, 0}, [DIF_ACT_FTRUNCATE] = {0, 0, 0, 0},
+    [DIF_ACT_SPECULATE] = {0, 0, 0, 0},   [DIF_ACT_COMMIT] = {0, 0, 0, 0},
+    [DIF_ACT_DISCARD] = {0, 0, 0, 0},
 };
 
 /* The actions of a clause follow each other in its code and share out its parts without gaps. */
@@ -425,6 +427,11 @@ static bool check_insn(struct verifier *v, uint32_t in, struct flow *f)
             return fail(v, "a record that is not announced, or begun in another");
         f->part = (int32_t)(img->subs[v->clause->sub + imm].part - v->clause->part);
         f->sub = (int32_t)imm;
+        break;
+    case DIF_OP_SPEC:
+    case DIF_OP_COMMIT:
+        if (f->part != PART_NOT_BEGUN)
+            return fail(v, "a speculation that is chosen or committed in the middle of a record");
         break;
     case DIF_OP_RECE:
         if (f->sub == NO_SUB || (uint32_t)f->part != sub_end(v, f))

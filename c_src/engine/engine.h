@@ -18,6 +18,13 @@
  * One reader at a time. The same waiting makes it safe to free what events could see: unlink it,
  * wait, free.
  *
+ * SPECULATIONS. A record that follows speculate(id) goes to the thread's buffer for that id.
+ * commit() copies what its own thread has there to the principal buffer, so that it stands in its
+ * place among the thread's records; what other threads have is drained with the principal buffers,
+ * as records like any others. The id can be used again once that is done: a speculation that has
+ * ended is noticed at a flip, when the threads are quiet nobody writes it any more, and it is free
+ * when it has been drained.
+ *
  * COUNTS. For each clause execution whose predicate is true and that records: one record, or one
  * counted drop, or one counted error; each sub-clause of a clause with branches counts for itself.
  * For each aggregation: one update, or one counted drop.
@@ -114,6 +121,8 @@ struct engine_options {
     uint64_t bufsize;    /* bytes of principal buffer a thread (each half) */
     uint64_t aggsize;    /* bytes of aggregation table a thread (each half) */
     uint64_t dynvarsize; /* bytes for dynamic variables */
+    uint64_t specsize;   /* bytes of each speculation a thread */
+    uint32_t nspec;      /* speculations, at most DIF_SPECS_MAX */
     int32_t pid;         /* what `pid` shows */
 };
 
@@ -151,6 +160,9 @@ enum engine_drop {
     ENGINE_DROP_DYNAMIC,
     ENGINE_DROP_DBLERROR,
     ENGINE_DROP_THREAD,
+    ENGINE_DROP_SPEC,        /* no room in a speculation */
+    ENGINE_DROP_SPECBUSY,    /* speculation() failed: all are taken, some wait to be drained */
+    ENGINE_DROP_SPECUNAVAIL, /* speculation() failed: all are in use */
     ENGINE_NDROPS
 };
 struct engine_counts {

@@ -6,8 +6,8 @@
  *
  * and each thread's part (`stride` bytes, page-aligned, untouched until that thread fires) is
  *
- *     struct tstate | clause-locals | key buffer | scratch | principal half 0, 1 | aggregation half
- * 0, 1
+ *     struct tstate | clause-locals | key buffer | scratch | strtok | principal half 0, 1 |
+ *     aggregation half 0, 1 | speculations
  *
  * Only its own thread writes a thread's part; a reader reads and empties halves that are inactive
  * and quiet. */
@@ -22,7 +22,13 @@ struct phalf {
     unsigned char *data;
     _Atomic uint64_t used; /* bytes of whole records */
     uint64_t drained;      /* bytes that the reader has copied out */
+    uint64_t size;         /* bytes of data */
+    enum engine_drop drop; /* what a record that finds no room counts as */
 };
+
+/* The states of a speculation. Threads change IDLE to ACTIVE and ACTIVE to the others, by
+ * compare-and-swap; the reader changes those to IDLE. */
+enum spec_state { SPEC_IDLE, SPEC_ACTIVE, SPEC_COMMITTED, SPEC_DISCARDED };
 
 /* One half of an aggregation table: entries one after another, and an index of them by open
  * addressing. An index cell is 0 when free, else the high half of the key's hash over (offset / 8 +
@@ -59,6 +65,7 @@ struct tstate {
         *key; /* key_size bytes: the key being built. Not NULL says that all of this is set */
     unsigned char *scratch;   /* scratch_size bytes, fresh for each clause */
     struct strtok *strtok[2]; /* of a firing, and of ERROR within it; NULL: not in the program */
+    struct phalf *spec;       /* engine.nspec speculative buffers */
     uint64_t rand;            /* state of rand(); 0: not seeded */
 };
 
@@ -101,7 +108,10 @@ struct engine {
     const struct engine_binding *error_bindings;
     uint32_t nerror;
     const struct engine_probe *error_probe;
-    _Atomic uint32_t phase; /* enum engine_phase */
+    uint32_t nspec;      /* speculations that there is memory for; 0: the program has none */
+    uint32_t spec_ended; /* the reader's: bit set of those that had ended at the last flip */
+    _Atomic uint32_t spec[DIF_SPECS_MAX]; /* enum spec_state */
+    _Atomic uint32_t phase;               /* enum engine_phase */
     _Atomic uint32_t exiting;
     _Atomic uint32_t active; /* bit ENGINE_PRINCIPAL, ENGINE_AGGS: which half is written */
     tcount thread_drops;     /* firings on threads that have no part; fetch_add, by any thread */
@@ -161,6 +171,9 @@ static inline uint64_t exec_firing(const struct exec *x)
 {
     return atomic_load_explicit(x->in_error ? &x->ts->errors : &x->ts->fired, memory_order_relaxed);
 }
+
+/* speculation(): an id, or 0 and a counted drop. */
+uint64_t exec_speculation(struct exec *x);
 
 /* Runs subroutine `subr` on n arguments. */
 uint64_t subr_call(struct exec *x, unsigned subr, const uint64_t *arg, unsigned n);

@@ -100,6 +100,13 @@ uint64_t subr_getminor(struct exec *x, const uint64_t *arg, unsigned n)
     return arg[0] & ((1u << MINOR_BITS) - 1);
 }
 
+uint64_t subr_speculation(struct exec *x, const uint64_t *arg, unsigned n)
+{
+    (void)arg;
+    (void)n;
+    return exec_speculation(x);
+}
+
 /* Host order is little-endian (exec.c), so that both ways are the same swap. */
 #define SWAP(name, bits)                                                                           \
     uint64_t subr_##name(struct exec *x, const uint64_t *arg, unsigned n)                          \

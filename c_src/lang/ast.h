@@ -157,6 +157,9 @@ enum lang_act {
     ACT_SYSTEM,
     ACT_FREOPEN,
     ACT_FTRUNCATE,
+    ACT_SPECULATE, /* args: the id; so of the next two */
+    ACT_COMMIT,
+    ACT_DISCARD,
     ACT_IF /* expr is the condition of the statements yes and no */
 };
 

@@ -450,8 +450,12 @@ static void action(struct lang *l, struct lang_stmt *s, const struct lang_fn *fn
     case ACT_EXIT:
     case ACT_SETOPT:
     case ACT_FTRUNCATE:
+    case ACT_SPECULATE:
+    case ACT_COMMIT:
+    case ACT_DISCARD:
         check_args(l, fn, call->args);
         s->args = call->args;
+        s->records = s->act != ACT_COMMIT && s->act != ACT_DISCARD;
         break;
     default: act_on_agg(l, s, call->args, fn->name);
     }

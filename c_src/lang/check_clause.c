@@ -116,16 +116,69 @@ static void check_condition(struct lang *l, struct node *n)
                  "condition of if must be of scalar type, not %s", t->name);
 }
 
+/* What a sub-clause has done so far, for the rules of reference 6.1. */
+enum { DID_RECORD = 1, DID_AGGREGATE = 2, DID_SPECULATE = 4, DID_COMMIT = 8 };
+
+static unsigned does(const struct lang_stmt *s)
+{
+    return s->act == ACT_SPECULATE ? DID_SPECULATE
+           : s->act == ACT_COMMIT  ? DID_COMMIT
+           : s->act == ACT_AGG     ? DID_AGGREGATE
+           : s->records            ? DID_RECORD
+                                   : 0;
+}
+
+/* Each row: this may not follow that. The first that applies is reported. */
+static void check_order(struct lang *l, const struct lang_stmt *s, unsigned before)
+{
+    static const struct {
+        unsigned before; /* what was done: one of these */
+        unsigned does;   /* what s does; 0: it is of act */
+        enum lang_act act;
+        const char *tag, *text;
+    } rules[] = {
+        {DID_SPECULATE, DID_SPECULATE, 0, "D_SPEC_SPEC",
+         "speculate( ) may not follow speculate( )"},
+        {DID_COMMIT, DID_SPECULATE, 0, "D_SPEC_COMM", "speculate( ) may not follow commit( )"},
+        {DID_RECORD | DID_AGGREGATE, DID_SPECULATE, 0, "D_SPEC_DREC",
+         "speculate( ) may not follow data-recording or aggregating actions"},
+        {DID_RECORD | DID_AGGREGATE | DID_SPECULATE, DID_COMMIT, 0, "D_COMM_DREC",
+         "commit( ) may not follow data-recording or aggregating actions"},
+        {DID_COMMIT, DID_RECORD, 0, "D_DREC_COMM",
+         "data-recording actions may not follow commit( )"},
+        {DID_COMMIT, DID_AGGREGATE, 0, "D_AGG_COMM",
+         "aggregating actions may not follow commit( )"},
+        {DID_SPECULATE, DID_AGGREGATE, 0, "D_AGG_SPEC",
+         "aggregating actions may not follow speculate( )"},
+        {DID_SPECULATE, 0, ACT_EXIT, "D_EXIT_SPEC", "exit( ) may not follow speculate( )"},
+        {DID_SPECULATE, 0, ACT_SYSTEM, "D_ACT_SPEC",
+         "destructive actions may not follow speculate( )"},
+        {DID_SPECULATE, 0, ACT_FREOPEN, "D_ACT_SPEC",
+         "destructive actions may not follow speculate( )"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        bool now = rules[i].does ? (does(s) & rules[i].does) != 0 : s->act == rules[i].act;
+        if (now && (before & rules[i].before) != 0) {
+            lang_err(l, &s->pos, rules[i].tag, "make it a clause of its own", "%s", rules[i].text);
+            return;
+        }
+    }
+}
+
 static void check_stmts(struct lang *l, struct lang_clause *c, struct lang_stmt *s)
 {
+    unsigned did = 0;
     for (; s; s = s->next) {
         if (s->act == ACT_IF) {
+            did = 0; /* a sub-clause ends */
             c->branches = true;
             check_condition(l, s->expr);
             check_stmts(l, c, s->yes);
             check_stmts(l, c, s->no);
         } else {
             check_stmt(l, s);
+            check_order(l, s, did);
+            did |= does(s);
             c->records = c->records || s->records;
         }
     }

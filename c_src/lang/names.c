@@ -46,6 +46,7 @@ static const struct lang_fn fns[] = {
     {"strtoll",   FN_SUBR, "si", 1, 2, 0, T_LONG},
     {"toupper",   FN_SUBR, "s",  1, 1, 0, T_STRING},
     {"tolower",   FN_SUBR, "s",  1, 1, 0, T_STRING},
+    {"speculation", FN_SUBR, "", 0, 0, FN_AFRESH, T_INT},
     {"rand",      FN_SUBR, "",   0, 0, FN_AFRESH, T_INT},
     {"getmajor",  FN_SUBR, "i",  1, 1, 0, T_UINT},
     {"getminor",  FN_SUBR, "i",  1, 1, 0, T_UINT},
@@ -68,6 +69,9 @@ static const struct lang_fn fns[] = {
     {"system",      FN_ACTION, "v",  1, 255, ACT_SYSTEM, T_VOID},
     {"freopen",     FN_ACTION, "v",  1, 255, ACT_FREOPEN, T_VOID},
     {"ftruncate",   FN_ACTION, "",   0, 0,   ACT_FTRUNCATE, T_VOID},
+    {"speculate",   FN_ACTION, "i",  1, 1,   ACT_SPECULATE, T_VOID},
+    {"commit",      FN_ACTION, "i",  1, 1,   ACT_COMMIT, T_VOID},
+    {"discard",     FN_ACTION, "i",  1, 1,   ACT_DISCARD, T_VOID},
     /* aggregating functions; what their arguments must be is in check_action.c */
     {"count",      FN_AGG, "",       0, 0, AGGF_COUNT, T_VOID},
     {"sum",        FN_AGG, "v",      1, 1, AGGF_SUM, T_VOID},
@@ -82,15 +86,15 @@ static const struct lang_fn fns[] = {
 
 /* Actions and subroutines of D that are refused for now. */
 static const char *const actions_later[] = {
-    "breakpoint", "chill", "commit", "copyout", "copyoutstr", "discard", "func",
-    "jstack", "mod", "panic", "pcap", "print", "raise", "speculate", "stack", "stop", "sym",
+    "breakpoint", "chill", "copyout", "copyoutstr", "func",
+    "jstack", "mod", "panic", "pcap", "print", "raise", "stack", "stop", "sym",
     "tracemem", "uaddr", "ufunc", "umod", "ustack", "usym",
 };
 static const char *const subrs_later[] = {
     "alloca", "bcopy", "copyin", "copyinto", "d_path", "ddi_pathname", "inet_ntoa", "inet_ntoa6",
     "inet_ntop", "json", "link_ntop", "msgdsize", "msgsize", "mutex_owned", "mutex_owner",
     "mutex_type_adaptive", "mutex_type_spin", "progenyof", "rw_iswriter", "rw_read_held",
-    "rw_write_held", "speculation",
+    "rw_write_held",
 };
 /* clang-format on */
 

@@ -246,6 +246,8 @@ static void read_granted(struct vm *v, struct etf *r, struct tier_options *opt, 
             opt->aggsize = value;
         else if (strcmp(name, "dynvarsize") == 0)
             opt->dynvarsize = value;
+        else if (strcmp(name, "specsize") == 0)
+            opt->specsize = value;
         else if (strcmp(name, "processes") == 0)
             *processes = value;
     }
@@ -311,10 +313,12 @@ static int vm_enable(struct tier *t, const struct dif_image *img, const void *im
     ei_x_encode_tuple_header(&x, 4);
     ei_x_encode_atom(&x, "enable");
     ei_x_encode_binary(&x, image, (int)len);
-    ei_x_encode_list_header(&x, 3);
+    ei_x_encode_list_header(&x, 5);
     put_option(&x, "bufsize", opt->bufsize);
     put_option(&x, "aggsize", opt->aggsize);
     put_option(&x, "dynvarsize", opt->dynvarsize);
+    put_option(&x, "specsize", opt->specsize);
+    put_option(&x, "nspec", opt->nspec);
     ei_x_encode_empty_list(&x);
     if (n > 0)
         ei_x_encode_list_header(&x, (long)n);

@@ -144,6 +144,8 @@ static int local_enable(struct tier *t, const struct dif_image *img, const void 
                                 .bufsize = opt->bufsize,
                                 .aggsize = opt->aggsize,
                                 .dynvarsize = opt->dynvarsize,
+                                .specsize = opt->specsize,
+                                .nspec = opt->nspec,
                                 .pid = (int32_t)getpid()};
     err = engine_create(&copy, &eo, &l->engine, d);
     if (err)
@@ -151,6 +153,7 @@ static int local_enable(struct tier *t, const struct dif_image *img, const void 
     opt->bufsize = eo.bufsize;
     opt->aggsize = eo.aggsize;
     opt->dynvarsize = eo.dynvarsize;
+    opt->specsize = eo.specsize;
     l->switchrate = opt->switchrate;
     l->aggrate = opt->aggrate;
     if (bind(l, b, n) != 0)

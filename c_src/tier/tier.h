@@ -60,7 +60,9 @@ enum tier_state {
 };
 
 struct tier_options {
-    uint64_t bufsize, aggsize, dynvarsize; /* bytes; updated to what was granted */
+    /* bytes; updated to what was granted */
+    uint64_t bufsize, aggsize, dynvarsize, specsize;
+    uint32_t nspec;      /* speculations */
     uint64_t switchrate; /* ns between two readings of the principal buffers, 0: as data arrives */
     uint64_t aggrate; /* ns between two readings of the aggregations, 0: with each reading, at least
                          each second */

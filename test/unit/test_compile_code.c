@@ -114,6 +114,14 @@ static const struct shape shapes[] = {
     {"x:::y { n = rand() + rand(); }", "call r0 rand; call r1 rand; add r0 r0 r1; stgs r0 0; ret"},
     {"x:::y { a = strlen(copyinstr(arg0)) + strlen(copyinstr(arg0)); }",
      "ldarg r0 0; pushtv r0; call r0 copyinstr; pushtr r0; call r1 strlen; add r0 r1 r1; stgs r0 0; ret"},
+    /* speculation: the record begins behind speculate */
+    {"x:::y { self->s = speculation(); speculate(self->s); trace(1); }",
+     "call r0 speculation; stts r0 0; ldts r0 0; spec r0; recb; seti r0 1; rec r0 0; ret"},
+    {"x:::y { speculate(arg0); }", "ldarg r0 0; spec r0; recb; ret"},
+    {"x:::y { commit(arg0); discard(arg1); }", "ldarg r0 0; commit r0; ldarg r0 1; discard r0; ret"},
+    {"x:::y { discard(arg1); trace(1); }", "recb; ldarg r0 1; discard r0; seti r0 1; rec r0 0; ret"},
+    {"x:::y { if (arg0) speculate(arg1); trace(1); }",
+     "ldarg r0 0; tst r0; be 7; ldarg r0 1; spec r0; recn 0; rece; recn 1; seti r0 1; rec r0 0; rece; ret"},
     /* branches: a record for each run of statements that records */
     {"x:::y { if (arg0) x = 1; }", "ldarg r0 0; tst r0; be 5; seti r0 1; stgs r0 0; ret"},
     {"x:::y { if (arg0) trace(1); else trace(2); x = 3; }",

@@ -322,6 +322,11 @@ static void verifier_checks_records(void **state)
         {{OP3(RECB, 0, 0, 0), OPI(REC, 0, 0), OPI(REC, 0, 0)}, "a record part out of order"},
         {{OP3(RECB, 0, 0, 0), OPT(BE, 3), OPI(REC, 0, 0)}, "a record that is left unfinished"},
         {{OP3(RECB, 0, 0, 0), OP3(RECB, 0, 0, 0), OPI(REC, 0, 0)}, "begun twice"},
+        {{OP3(SPEC, 0, 0, 0), OP3(RECB, 0, 0, 0), OP3(DISCARD, 0, 0, 0), OPI(REC, 0, 0)}, NULL},
+        {{OP3(COMMIT, 0, 0, 0), OP3(RECB, 0, 0, 0), OPI(REC, 0, 0)}, NULL},
+        {{OP3(RECB, 0, 0, 0), OP3(SPEC, 0, 0, 0), OPI(REC, 0, 0)}, "in the middle of a record"},
+        {{OP3(RECB, 0, 0, 0), OPI(REC, 0, 0), OP3(COMMIT, 0, 0, 0)}, "in the middle of a record"},
+        {{OP3(SPEC, 2, 0, 0)}, "a register that is read before it is made"},
         {{OPT(BE, 2), OP3(RECB, 0, 0, 0), OP3(MOV, 0, 1, 0), OPI(REC, 0, 0)},
          "ways that meet with different"},
     };
