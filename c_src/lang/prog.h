@@ -27,9 +27,18 @@ enum ident_kind {
     ID_NOTYET /* a built-in variable of D that is not built yet */
 };
 
+struct lang_param {
+    const char *name;
+    const struct type *type;
+};
+
+/* An inline. One with parameters is used as NAME[a, b]: each use clones the expression with the
+ * arguments in the places of the parameters. */
 struct lang_inline {
     const struct type *type;
     struct node *expr; /* unchecked: each use clones it */
+    unsigned nparams;
+    struct lang_param param[LANG_KEYS_MAX];
 };
 
 struct ident {
@@ -133,7 +142,8 @@ void check_clause(struct lang *l, struct lang_clause *c);
 void decl_variable(struct lang *l, const struct diag_pos *pos, const char *name,
                    enum lang_scope scope, const struct type *type, bool assoc,
                    const struct type *const *key, unsigned nkeys);
+/* Takes over the inline. */
 void decl_inline(struct lang *l, const struct diag_pos *pos, const char *name,
-                 const struct type *type, struct node *expr);
+                 struct lang_inline *in);
 
 #endif

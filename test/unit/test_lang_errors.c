@@ -129,7 +129,16 @@ static const struct wrong declarations[] = {
     {"inline int pid = 1;\nBEGIN{}", "D_DECL_IDRED", 1, 12, NULL},
     {"inline void x = 1;\nBEGIN{}", "D_DECL_VOIDOBJ", 1, 13, NULL},
     {"self inline int x = 1;\nBEGIN{}", "D_DECL_BADCLASS", 1, 6, NULL},
-    {"inline int f[int a] = a;\nBEGIN{}", "D_UNKNOWN", 1, 13, "not built yet"},
+    {"inline int f[int] = 1;\nBEGIN{}", "D_DECL_PROTO_NAME", 1, 17, "requires a name"},
+    {"inline int f[] = 1;\nBEGIN{}", "D_SYNTAX", 1, 14, "a type and a name"},
+    {"inline int f[int a, int a] = a;\nBEGIN{}", "D_DECL_PROTO_FORM", 1, 12, "declared twice"},
+    {"inline int f[int a] = b;\nBEGIN{}", "D_IDENT_UNDEF", 1, 23, NULL},
+    {"inline int f[string s] = s;\nBEGIN{}", "D_OP_INCOMPAT", 1, 12, NULL},
+    {"inline int f[void v] = 1;\nBEGIN{}", "D_DECL_VOIDOBJ", 1, 12, NULL},
+    {"inline int f[int a] = a;\nBEGIN{ x = f; }", "D_IDENT_BADREF", 2, 12, "parameters in [ ]"},
+    {"inline int f[int a] = a;\nBEGIN{ x = f[1, 2]; }", "D_PROTO_LEN", 2, 12, "2 args passed, 1 expected"},
+    {"inline int f[int a] = a;\nBEGIN{ x = f[\"s\"]; }", "D_PROTO_ARG", 2, 14, "int expected, string passed"},
+    {"inline int f[int a] = 5 / a;\nBEGIN{ x = f[0]; }", "D_DIV_ZERO", 1, 25, NULL},
 };
 
 static const struct wrong names[] = {
