@@ -7,7 +7,7 @@
 #include <string.h>
 
 const char args_usage[] =
-    "usage: erltrace [-qlSwZe] [-o output] [-x opt[=val]] [-b bufsz] [-c cmd] [-p pid]\n"
+    "usage: erltrace [-qlSvwZe] [-o output] [-x opt[=val]] [-b bufsz] [-c cmd] [-p pid]\n"
     "                [--node NAME[,NAME]] [--cookie COOKIE | --cookie-file FILE] [--agent-dir "
     "DIR]\n"
     "                [--for TIME] [--json] [--local]\n"
@@ -40,6 +40,7 @@ const char args_help[] =
     "How:\n"
     "  -l              list matching probes, do not trace\n"
     "  -e              check the program, do not trace\n"
+    "  -v              show how stable the program is\n"
     "  -S              show the DIF that was made\n"
     "  -q              only what the program prints\n"
     "  -F              indent by function entry and return\n"
@@ -89,14 +90,14 @@ static const struct {
     char letter;
     const char *what;
 } refused[] = {
-    {'C', "the preprocessor"},     {'D', "the preprocessor"},
-    {'U', "the preprocessor"},     {'I', "the preprocessor"},
-    {'H', "the preprocessor"},     {'X', "the preprocessor"},
-    {'L', "library directories"},  {'h', "header generation; --help shows help"},
-    {'G', "object generation"},    {'B', "buffered-output debugging"},
-    {'3', "data models"},          {'6', "data models"},
-    {'a', "anonymous tracing"},    {'A', "anonymous tracing"},
-    {'v', "the stability report"},
+    {'C', "the preprocessor"},    {'D', "the preprocessor"},
+    {'U', "the preprocessor"},    {'I', "the preprocessor"},
+    {'H', "the preprocessor"},    {'X', "the preprocessor"},
+    {'L', "library directories"}, {'h', "header generation; --help shows help"},
+    {'G', "object generation"},   {'B', "buffered-output debugging"},
+    {'3', "data models"},         {'6', "data models"},
+    {'a', "anonymous tracing"},   {'A', "anonymous tracing"},
+
 };
 
 /* A growing list in the arena: room for one more element, doubled by copying. */
@@ -274,8 +275,7 @@ enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **
     }
     if (version)
         return ARGS_VERSION;
-    if (verbose)
-        return option(a, arena, 'v', NULL, why);
+    a->verbose = verbose;
     /* getopt has moved the words that are no options to the end; $0 goes before them. */
     a->nwords = argc - optind + 1;
     a->word = arena_alloc(arena, ((size_t)a->nwords + 1) * sizeof *a->word);

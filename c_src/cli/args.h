@@ -35,7 +35,7 @@ struct args {
     const char *output; /* -o */
     const char *cookie, *cookie_file, *agent_dir;
     int64_t for_ns; /* --for; 0: until it ends by itself */
-    bool list, no_run, disasm, local, json;
+    bool list, no_run, disasm, local, json, verbose;
 };
 
 enum args_what { ARGS_TRACE, ARGS_NODES, ARGS_HELP, ARGS_VERSION, ARGS_USAGE, ARGS_FAILED };

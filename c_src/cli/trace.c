@@ -156,6 +156,42 @@ static int compile_programs(struct run *r)
     return EXIT_OK;
 }
 
+/* -- the stability report (reference 11.3) ------------------------------------------------------
+ */
+
+static void put_attr(struct buf *b, const char *title, struct compile_attr a)
+{
+    buf_printf(b,
+               "\n\t%s\n\t\tIdentifier Names: %s\n\t\tData Semantics:   %s\n"
+               "\t\tDependency Class: %s\n",
+               title, a.name, a.data, a.class);
+}
+
+static void put_buf(struct run *r, struct buf *b)
+{
+    r->screen.sink.data(r->screen.sink.arg, buf_str(b), b->len);
+    buf_free(b);
+}
+
+static void tell_stability(struct run *r)
+{
+    for (size_t i = 0; i < r->a->nprograms; i++) {
+        const struct args_program *p = &r->a->program[i];
+        struct compile_attr probes, statements;
+        struct buf b = BUF_INIT;
+        session_stability(r->s, i, &probes, &statements);
+        if (p->kind == COMPILE_SCRIPT)
+            buf_printf(&b, "\nStability attributes for script %s:\n", p->text);
+        else
+            buf_printf(&b, "\nStability attributes for description %.*s:\n",
+                       (int)strcspn(p->text, "{/;"), p->text);
+        put_attr(&b, "Minimum Probe Description Attributes", probes);
+        put_attr(&b, "Minimum Statement Attributes", statements);
+        buf_addc(&b, '\n');
+        put_buf(r, &b);
+    }
+}
+
 /* -- listing ----------------------------------------------------------------------------------- */
 
 static void list_probe(void *arg, const struct tier *t, const struct tier_probe *p)
@@ -175,9 +211,13 @@ static void list_probe(void *arg, const struct tier *t, const struct tier_probe 
     } else {
         buf_printf(&b, "%5" PRIu32 " %10s %17s %33s %s\n", p->id, p->prov, p->mod, p->func,
                    p->name);
+        if (r->a->verbose) {
+            put_attr(&b, "Probe Description Attributes", compile_provider(p->prov));
+            put_attr(&b, "Argument Attributes", compile_provider(p->prov));
+            buf_adds(&b, "\n\tArgument Types\n\t\tNone\n\n");
+        }
     }
-    r->screen.sink.data(r->screen.sink.arg, buf_str(&b), b.len);
-    buf_free(&b);
+    put_buf(r, &b);
 }
 
 static void list_missed(void *arg, const char *description)
@@ -359,12 +399,18 @@ static int run(struct run *r)
         return list_probes(r);
     if (session_match(r->s) != 0)
         return EXIT_ERROR;
+    if (a->verbose && a->no_run && !a->json) { /* and each probe with its own */
+        tell_stability(r);
+        return session_list(r->s, list_probe, NULL, r) == 0 ? EXIT_OK : EXIT_ERROR;
+    }
     if (a->no_run)
         return EXIT_OK;
     if (session_probes(r->s) == 0 && !option_on(&a->opt, OPTION_zdefs))
         return fatal(r, "no probes matched");
     if (!option_on(&a->opt, OPTION_quiet) && !a->json)
         tell_matched(r);
+    if (a->verbose && !a->json)
+        tell_stability(r);
     return trace(r);
 }
 

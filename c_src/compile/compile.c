@@ -74,6 +74,26 @@ int compile_add(struct compile *c, const struct compile_source *src)
     return err;
 }
 
+static struct compile_attr in_words(struct attr a)
+{
+    return (struct compile_attr){attr_stability(a.name), attr_stability(a.data),
+                                 attr_class(a.class)};
+}
+
+void compile_stability(const struct compile *c, struct compile_attr *probes,
+                       struct compile_attr *statements)
+{
+    struct attr p, s;
+    lang_stability(c->lang, &p, &s);
+    *probes = in_words(p);
+    *statements = in_words(s);
+}
+
+struct compile_attr compile_provider(const char *name)
+{
+    return in_words(attr_provider(name));
+}
+
 /* Fills g with everything but what gen_finish does. The trap's value is what went wrong. */
 static int generate(struct gen *g, const struct lang *l)
 {

@@ -53,6 +53,15 @@ struct compile *compile_new(struct compile_options *opt, struct diags *d);
 /* Parses and checks one program and adds its clauses. Reports up to DIAG_MAX_ERRORS errors. 0,
  * ET_ECOMPILE, ET_ENOMEM. */
 int compile_add(struct compile *c, const struct compile_source *src);
+/* How stable the last program added is, in words: "Stable", "Stable", "Common". */
+struct compile_attr {
+    const char *name, *data, *class;
+};
+void compile_stability(const struct compile *c, struct compile_attr *probes,
+                       struct compile_attr *statements);
+/* How stable the probes of a provider are. */
+struct compile_attr compile_provider(const char *name);
+
 /* Generates the image of everything added so far. img must be initialised; it owns what it holds.
  */
 int compile_image(struct compile *c, struct dif_image *img);

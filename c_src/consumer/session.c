@@ -69,8 +69,12 @@ int session_add(struct session *s, const struct compile_source *src)
     if (p == NULL)
         return no_memory(s);
     s->program = p;
-    p[s->nprograms++] = (struct session_program){src->name, src->text, src->len, 0};
-    return compile_add(s->compile, src);
+    p += s->nprograms++;
+    *p = (struct session_program){.name = src->name, .text = src->text, .len = src->len};
+    int rc = compile_add(s->compile, src);
+    if (rc == 0)
+        compile_stability(s->compile, &p->probes, &p->statements);
+    return rc;
 }
 
 static bool has_format(uint8_t kind)
@@ -307,6 +311,13 @@ int session_match(struct session *s)
 uint64_t session_matched(const struct session *s, size_t nth)
 {
     return nth < s->nprograms ? s->program[nth].matched : 0;
+}
+
+void session_stability(const struct session *s, size_t nth, struct compile_attr *probes,
+                       struct compile_attr *statements)
+{
+    *probes = s->program[nth].probes;
+    *statements = s->program[nth].statements;
 }
 
 size_t session_probes(const struct session *s)

@@ -51,6 +51,9 @@ int session_attach(struct session *s, struct tier *t);
 int session_match(struct session *s);
 /* What the nth program of session_add matched: clauses times probes. */
 uint64_t session_matched(const struct session *s, size_t nth);
+/* How stable the nth program of session_add is: its probe descriptions, its statements. */
+void session_stability(const struct session *s, size_t nth, struct compile_attr *probes,
+                       struct compile_attr *statements);
 size_t session_probes(const struct session *s); /* the sum */
 
 /* Calls fn for each probe that the programs' descriptions match, or for every probe when there is

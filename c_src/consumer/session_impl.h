@@ -11,6 +11,7 @@ struct session_program {
     const char *text;
     size_t len;
     uint64_t matched; /* clauses times probes */
+    struct compile_attr probes, statements;
 };
 
 struct session_probe {

@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "lang/ast.h"
+#include "lang/stability.h"
 
 /* Where a program text comes from: what the rightmost part of its probe descriptions means. */
 enum lang_kind { LANG_SCRIPT, LANG_NAME, LANG_FUNCTION, LANG_MODULE, LANG_PROVIDER, LANG_ID };
@@ -48,6 +49,10 @@ int lang_add(struct lang *l, const struct lang_source *src);
 const struct lang_clause *lang_clauses(const struct lang *l);
 const struct lang_var *lang_vars(const struct lang *l, uint32_t *n);
 const struct lang_agg *lang_aggs(const struct lang *l, uint32_t *n);
+
+/* What lang_add's last program rests on: the least attributes of its probe descriptions and of its
+ * statements. */
+void lang_stability(const struct lang *l, struct attr *probes, struct attr *statements);
 
 /* The names of the built-in variables and subroutines that the language has, for checks that the
  * tables of lang/ and dif/ agree: the i-th, NULL after the last. */

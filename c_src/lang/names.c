@@ -124,6 +124,13 @@ struct ident *names_add(struct lang *l, struct names *t, const char *name, enum 
     struct ident *id = lang_alloc(l, sizeof *id);
     id->kind = kind;
     id->name = name;
+    id->attr = attr_stable;
+    for (struct lang_pragma *p = t == &l->globals ? l->pragmas : NULL; p; p = p->next) {
+        if (strcmp(p->name, name) == 0) {
+            id->attr = strcmp(p->what, "attributes") == 0 ? p->attr : id->attr;
+            p->used = true;
+        }
+    }
     id->next = t->list;
     t->list = id;
     if (hash_puts(&t->table, name, id) != 0)

@@ -201,6 +201,44 @@ static struct lang_stmt *statements(struct lex *lx)
     return list;
 }
 
+/* The provider that a description can only mean, or what it says. */
+static const char *provider_of(const struct lang_desc *d)
+{
+    static const struct {
+        const char *name;
+        size_t len; /* compared */
+        const char *prov;
+    } known[] = {{"BEGIN", 6, "dtrace"},
+                 {"END", 4, "dtrace"},
+                 {"ERROR", 6, "dtrace"},
+                 {"tick-", 5, "profile"},
+                 {"profile-", 8, "profile"}};
+    if (d->id >= 1 && d->id <= 3) /* the ids that never change */
+        return "dtrace";
+    for (size_t i = 0; d->prov[0] == '\0' && i < sizeof known / sizeof known[0]; i++) {
+        if (strncmp(d->name, known[i].name, known[i].len) == 0)
+            return known[i].prov;
+    }
+    return d->prov;
+}
+
+/* What the program's descriptions rest on, the pragmas for providers included. */
+static void uses_probes(struct lang *l, const struct lang_desc *d)
+{
+    static const char *const parts[] = {"provider", "module", "function", "name"};
+    for (; d; d = d->next) {
+        const char *prov = provider_of(d);
+        struct attr a = attr_standard;
+        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+            const struct lang_pragma *p = l->providers;
+            while (p && (strcmp(p->name, prov) != 0 || strcmp(p->what, parts[i]) != 0))
+                p = p->next;
+            a = attr_min(a, p ? p->attr : attr_provider(prov));
+        }
+        l->probe_attr = attr_min(l->probe_attr, a);
+    }
+}
+
 void parse_clause(struct lex *lx)
 {
     struct lang *l = lx->l;
@@ -236,6 +274,7 @@ void parse_clause(struct lex *lx)
                   "expected predicate and/or actions following probe description");
     }
     check_clause(l, c);
+    uses_probes(l, c->descs);
     *l->clause_tail = c;
     l->clause_tail = &c->next;
     lx->ctx = LEX_OUTER;

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "lang/lang.h"
+#include "lang/stability.h"
 
 /* What a global name stands for. Functions, variables, built-ins and inlines share one namespace.
  */
@@ -49,7 +50,18 @@ struct ident {
     struct lang_var *var;        /* ID_VAR */
     const struct lang_fn *fn;    /* ID_FN */
     struct lang_inline *inlined; /* ID_INLINE */
+    struct attr attr;            /* what #pragma D attributes says of it */
     struct ident *next;          /* all identifiers of one table, newest first */
+};
+
+/* A pragma for a name that is not there yet, or for a provider. */
+struct lang_pragma {
+    struct diag_pos pos;
+    const char *name;
+    const char *what; /* "attributes" or "binding" */
+    struct attr attr; /* of attributes */
+    bool used;
+    struct lang_pragma *next;
 };
 
 /* The tables of names. */
@@ -85,12 +97,15 @@ struct lang {
     uint32_t nvars;
     struct lang_agg *agglist, **agg_tail;
     uint32_t naggs;
-    unsigned errors;      /* reported since lang_add began */
-    unsigned nclones;     /* nodes made by expanding inlines, bounded */
-    unsigned depth;       /* of the expression that the checker is in */
-    jmp_buf trap;         /* where lang_fail goes; set by lang_add */
-    bool in_predicate;    /* what the checker is in */
-    struct buf tmp, part; /* for texts being put together; freed with the rest */
+    struct lang_pragma *pragmas;       /* for names to come */
+    struct lang_pragma *providers;     /* attributes of providers, newest first */
+    struct attr probe_attr, stmt_attr; /* the least of the program that is being added */
+    unsigned errors;                   /* reported since lang_add began */
+    unsigned nclones;                  /* nodes made by expanding inlines, bounded */
+    unsigned depth;                    /* of the expression that the checker is in */
+    jmp_buf trap;                      /* where lang_fail goes; set by lang_add */
+    bool in_predicate;                 /* what the checker is in */
+    struct buf tmp, part;              /* for texts being put together; freed with the rest */
 };
 
 /* Never NULL. */
@@ -134,6 +149,12 @@ struct node *node_clone(struct lang *l, const struct node *n);
 /* Turns a node into the constant v of a type, or into an expression that was complained about. */
 void node_set_int(struct node *n, uint64_t v, const struct type *type);
 void node_set_error(struct node *n);
+
+/* Notes that the program uses something with these attributes. */
+static inline void lang_uses(struct lang *l, const struct ident *id)
+{
+    l->stmt_attr = attr_min(l->stmt_attr, id->attr);
+}
 
 /* -- the checker, as the parser sees it -- */
 /* Checks the statements and the predicate of a clause. */
