@@ -7,7 +7,8 @@
 #include <string.h>
 
 const char args_usage[] =
-    "usage: erltrace [-qlSvwZe] [-o output] [-x opt[=val]] [-b bufsz] [-c cmd] [-p pid]\n"
+    "usage: erltrace [-qlSvwCHZe] [-o output] [-x opt[=val]] [-b bufsz] [-c cmd] [-p pid]\n"
+    "                [-D name[=def]] [-U name] [-I dir] [-X a|c|s|t]\n"
     "                [--node NAME[,NAME]] [--cookie COOKIE | --cookie-file FILE] [--agent-dir "
     "DIR]\n"
     "                [--for TIME] [--json] [--local]\n"
@@ -46,6 +47,8 @@ const char args_help[] =
     "  -F              indent by function entry and return\n"
     "  -w              allow destructive actions: system(), freopen()\n"
     "  -o file         append output to a file\n"
+    "  -C              run the C preprocessor over scripts; -D, -U, -I and -H are its own\n"
+    "  -X a|c|s|t      its mode: s is what it was before ISO C\n"
     "  -b size         bytes of buffer, a thread: -x bufsize\n"
     "  -x opt[=val]    set an option\n"
     "  --for TIME      end after a time: 10s, 500ms, 2m\n"
@@ -90,9 +93,6 @@ static const struct {
     char letter;
     const char *what;
 } refused[] = {
-    {'C', "the preprocessor"},    {'D', "the preprocessor"},
-    {'U', "the preprocessor"},    {'I', "the preprocessor"},
-    {'H', "the preprocessor"},    {'X', "the preprocessor"},
     {'L', "library directories"}, {'h', "header generation; --help shows help"},
     {'G', "object generation"},   {'B', "buffered-output debugging"},
     {'3', "data models"},         {'6', "data models"},
@@ -126,6 +126,16 @@ static bool add_process(struct args *a, struct arena *arena, pid_t pid, const ch
     if (a->process == NULL)
         return false;
     a->process[a->nprocesses++] = (struct args_process){pid, command};
+    return true;
+}
+
+static bool add_cpp(struct args *a, struct arena *arena, int letter, const char *value)
+{
+    a->cpp = more(arena, a->cpp, a->ncpp, sizeof *a->cpp);
+    char *word = arena_printf(arena, "-%c%s", letter, value != NULL ? value : "");
+    if (a->cpp == NULL || word == NULL)
+        return false;
+    a->cpp[a->ncpp++] = word;
     return true;
 }
 
@@ -182,6 +192,18 @@ static enum args_what option(struct args *a, struct arena *arena, int letter, ch
     case 'F': options_set(&a->opt, "flowindent", NULL, OPTION_FROM_COMMAND, &reason); break;
     case 'w': options_set(&a->opt, "destructive", NULL, OPTION_FROM_COMMAND, &reason); break;
     case 'Z': options_set(&a->opt, "zdefs", NULL, OPTION_FROM_COMMAND, &reason); break;
+    case 'C': options_set(&a->opt, "cpp", NULL, OPTION_FROM_COMMAND, &reason); break;
+    case 'D':
+    case 'U':
+    case 'I':
+    case 'H': ok = add_cpp(a, arena, letter, value); break;
+    case 'X':
+        if (strlen(value) != 1 || strchr("acst", value[0]) == NULL) {
+            *why = arena_printf(arena, "invalid mode -X %s: it is a, c, s or t", value);
+            return ARGS_USAGE;
+        }
+        a->traditional = value[0] == 's';
+        break;
     case 'l': a->list = true; break;
     case 'e': a->no_run = true; break;
     case 'S': a->disasm = true; break;

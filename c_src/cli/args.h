@@ -34,7 +34,10 @@ struct args {
     struct options opt;
     const char *output; /* -o */
     const char *cookie, *cookie_file, *agent_dir;
-    int64_t for_ns; /* --for; 0: until it ends by itself */
+    const char **cpp; /* -D, -U, -I and -H for the preprocessor, in order */
+    size_t ncpp;
+    bool traditional; /* -Xs */
+    int64_t for_ns;   /* --for; 0: until it ends by itself */
     bool list, no_run, disasm, local, json, verbose;
 };
 

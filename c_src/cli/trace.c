@@ -126,7 +126,8 @@ static int compile_programs(struct run *r)
     struct args *a = r->a;
     for (size_t i = 0; i < a->nprograms; i++) {
         const struct args_program *p = &a->program[i];
-        struct compile_source src = {p->kind, program_name(r, i), p->text, 0, a->nwords, NULL};
+        struct compile_source src = {
+            .kind = p->kind, .name = program_name(r, i), .text = p->text, .argc = a->nwords};
         char **argv = arena_alloc(r->arena, ((size_t)a->nwords + 1) * sizeof *argv);
         if (argv == NULL || src.name == NULL)
             return EXIT_ERROR;
@@ -137,6 +138,14 @@ static int compile_programs(struct run *r)
             src.text = cli_read_file(r->arena, path, &src.len);
             if (src.text == NULL) {
                 return fatal(r, "failed to open %s: %s", p->text, strerror(errno));
+            }
+            if (option_on(&a->opt, OPTION_cpp)) {
+                const char *why;
+                src.shown = src.text;
+                src.shown_len = src.len;
+                src.text = cli_preprocess(r->arena, a, src.text, &src.len, &why);
+                if (src.text == NULL)
+                    return fatal(r, "failed to compile script %s: %s", p->text, why);
             }
         } else {
             src.len = strlen(p->text);

@@ -65,8 +65,14 @@ int compile_add(struct compile *c, const struct compile_source *src)
         [COMPILE_FUNCTION] = LANG_FUNCTION, [COMPILE_MODULE] = LANG_MODULE,
         [COMPILE_PROVIDER] = LANG_PROVIDER, [COMPILE_ID] = LANG_ID,
     };
-    const struct lang_source s = {kinds[src->kind], src->name, src->text,
-                                  src->len,         src->argc, src->argv};
+    const struct lang_source s = {.kind = kinds[src->kind],
+                                  .name = src->name,
+                                  .text = src->text,
+                                  .len = src->len,
+                                  .shown = src->shown ? src->shown : src->text,
+                                  .shown_len = src->shown ? src->shown_len : src->len,
+                                  .argc = src->argc,
+                                  .argv = src->argv};
     refresh(c);
     int err = lang_add(c->lang, &s);
     if (err != 0)

@@ -30,6 +30,8 @@ struct compile_source {
     size_t len;
     int argc; /* program arguments: argv[0] is $0, argv[1] is $1 ... */
     char *const *argv;
+    const char *shown; /* what diagnostics show lines of, if it is not the text; NULL: the text */
+    size_t shown_len;
 };
 
 struct compile_options {

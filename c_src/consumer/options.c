@@ -30,6 +30,7 @@ enum kind {
     KIND_ERRFORM, /* a word */
     KIND_SWITCH,  /* the word "switch", the only buffer policy there is; the others are not built */
     KIND_AUTO,    /* the word "auto", likewise */
+    KIND_CPPPATH, /* a path */
     KIND_IGNORED, /* accepted with any value */
     KIND_REFUSED  /* not built */
 };
@@ -56,6 +57,7 @@ static const struct row {
 #name, KIND_REFUSED, -1, true                                                              \
     }
     /* clang-format off */
+    {"cpppath", KIND_CPPPATH, -1, true},
     {"bufpolicy", KIND_SWITCH, -1, false}, {"bufresize", KIND_AUTO, -1, false},
     IGNORED(cleanrate), IGNORED(nolibs),
     IGNORED(late), IGNORED(linkmode), IGNORED(linktype), IGNORED(ldpath), IGNORED(knodefs),
@@ -67,7 +69,7 @@ static const struct row {
     REFUSED(ustackframes), REFUSED(jstackframes), REFUSED(jstackstrsize), REFUSED(maxframes),
     REFUSED(cpu), REFUSED(noresolve), REFUSED(grabanon), COMMAND(lockmem),
     REFUSED(pcapsize), REFUSED(bpflog), REFUSED(bpflogsize), REFUSED(stackindent),
-    REFUSED(printsize), REFUSED(amin), REFUSED(cpp), COMMAND(cpppath), COMMAND(cppargs),
+    REFUSED(printsize), REFUSED(amin), COMMAND(cppargs),
     COMMAND(cpphdrs), COMMAND(define), COMMAND(undef), COMMAND(incdir), COMMAND(stdc),
     REFUSED(libdir), REFUSED(syslibdir), REFUSED(evaltime), REFUSED(version), REFUSED(tree),
     REFUSED(disasm), REFUSED(debug), REFUSED(core), REFUSED(iregs), REFUSED(tregs),
@@ -80,6 +82,7 @@ static const struct row {
 
 void options_init(struct options *o)
 {
+    o->cpppath = NULL;
 #define X(name, kind, def) o->value[OPTION_##name] = def;
     OPTIONS(X)
 #undef X
@@ -219,6 +222,10 @@ static const char *set(struct options *o, const struct row *r, const char *value
         if (value != NULL && strcmp(value, "manual") == 0)
             return not_built;
         ok = value != NULL && strcmp(value, "auto") == 0;
+        break;
+    case KIND_CPPPATH:
+        ok = value != NULL && *value != '\0';
+        o->cpppath = ok ? value : o->cpppath;
         break;
     case KIND_IGNORED: break;
     case KIND_REFUSED: return not_built;

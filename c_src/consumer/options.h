@@ -38,6 +38,7 @@
     X(errtags,       COMPILE, OPTION_UNSET)                                                       \
     X(droptags,      COMPILE, OPTION_UNSET)                                                       \
     X(pspec,         COMPILE, OPTION_UNSET)                                                       \
+    X(cpp,           COMPILE, OPTION_UNSET) /* -C */                                              \
     X(zdefs,         COMPILE, OPTION_UNSET)                                                       \
     X(verbose,       COMPILE, OPTION_UNSET) /* -S */                                              \
     X(errform,       ERRFORM, OPTION_UNSET) /* ours: 1 = dtrace's one-line compile errors */
@@ -53,6 +54,7 @@ enum option_id {
 
 struct options {
     int64_t value[OPTION_COUNT]; /* OPTION_UNSET: not set, and no default */
+    const char *cpppath;         /* the preprocessor; NULL: cpp. Borrowed */
 };
 
 /* Who sets an option. */

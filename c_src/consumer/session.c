@@ -70,7 +70,9 @@ int session_add(struct session *s, const struct compile_source *src)
         return no_memory(s);
     s->program = p;
     p += s->nprograms++;
-    *p = (struct session_program){.name = src->name, .text = src->text, .len = src->len};
+    *p = (struct session_program){.name = src->name,
+                                  .text = src->shown != NULL ? src->shown : src->text,
+                                  .len = src->shown != NULL ? src->shown_len : src->len};
     int rc = compile_add(s->compile, src);
     if (rc == 0)
         compile_stability(s->compile, &p->probes, &p->statements);

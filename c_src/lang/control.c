@@ -262,8 +262,7 @@ void lex_control(struct lex *lx)
     } else {
         lang_err(lx->l, &w.pos[0], "D_PRAGCTL_INVAL",
                  strcmp(what, "define") == 0 || strcmp(what, "include") == 0
-                     ? "the preprocessor (-C) is not built yet; inline TYPE NAME = VALUE; names a "
-                       "constant"
+                     ? "-C runs the preprocessor"
                      : NULL,
                  "invalid control directive: #%s", what);
     }

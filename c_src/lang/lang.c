@@ -155,7 +155,7 @@ int lang_add(struct lang *l, const struct lang_source *src)
     l->errors = 0;
     l->probe_attr = attr_standard;
     l->stmt_attr = attr_stable;
-    diags_source(l->diags, src->name, src->text, src->len);
+    diags_source(l->diags, src->name, src->shown, src->shown_len);
     lex_init(&lx, l, src);
     int caught = guarded(&lx, STEP_FIRST);
     for (;;) {

@@ -25,6 +25,8 @@ struct lang_source {
     size_t len;
     int argc; /* argv[0] is $0 */
     char *const *argv;
+    const char *shown; /* the text whose lines diagnostics show */
+    size_t shown_len;
 };
 
 struct lang_options {

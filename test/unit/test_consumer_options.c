@@ -114,6 +114,21 @@ static void from_a_program(void **state)
     assert_int_equal(options_set(&o, "cleanrate", "50hz", OPTION_FROM_PROGRAM, &why), 0);
 }
 
+static void preprocessor(void **state)
+{
+    (void)state;
+    struct options o;
+    const char *why;
+    options_init(&o);
+    assert_null(o.cpppath);
+    assert_int_equal(options_set(&o, "cpppath", "", OPTION_FROM_COMMAND, &why), -1);
+    assert_int_equal(options_set(&o, "cpppath", "/x/cpp", OPTION_FROM_COMMAND, &why), 0);
+    assert_string_equal(o.cpppath, "/x/cpp");
+    assert_int_equal(options_set(&o, "cpp", "yes", OPTION_FROM_COMMAND, &why), -1);
+    assert_int_equal(options_set(&o, "cpp", NULL, OPTION_FROM_PROGRAM, &why), 0);
+    assert_true(option_on(&o, OPTION_cpp));
+}
+
 /* setopt() sets the dynamic ones only. */
 static void while_running(void **state)
 {
@@ -155,9 +170,9 @@ static void environment(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values),        cmocka_unit_test(refusals),
-        cmocka_unit_test(while_running), cmocka_unit_test(from_a_program),
-        cmocka_unit_test(environment),
+        cmocka_unit_test(values),         cmocka_unit_test(refusals),
+        cmocka_unit_test(while_running),  cmocka_unit_test(preprocessor),
+        cmocka_unit_test(from_a_program), cmocka_unit_test(environment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

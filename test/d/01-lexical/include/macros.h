@@ -1,0 +1,1 @@
+#define GREET printf("from the header\n")
