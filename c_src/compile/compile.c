@@ -19,6 +19,7 @@ static void refresh(struct compile *c)
     c->lopt.defaultargs = c->opt->defaultargs;
     c->lopt.pspec = c->opt->pspec;
     c->lopt.empty = c->opt->empty;
+    c->lopt.amin = c->opt->amin;
     c->lopt.target = c->opt->target;
 }
 
@@ -93,6 +94,12 @@ void compile_stability(const struct compile *c, struct compile_attr *probes,
     lang_stability(c->lang, &p, &s);
     *probes = in_words(p);
     *statements = in_words(s);
+}
+
+int64_t compile_amin(const char *text)
+{
+    struct attr a;
+    return attr_parse(text, &a) ? attr_pack(a) : -1;
 }
 
 struct compile_attr compile_provider(const char *name)

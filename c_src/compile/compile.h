@@ -40,6 +40,7 @@ struct compile_options {
     bool defaultargs; /* a missing $N is 0, a missing $$N is "" */
     bool pspec;       /* ambiguous words are probe descriptions */
     bool empty;       /* allow empty programs */
+    int64_t amin;     /* from compile_amin, the least stability; negative: none is asked for */
     int64_t target;   /* $target */
     /* Called for each "#pragma D option name[=value]", while parsing; value is NULL when there is
      * none. Returns 0, or -1 with *why set to the reason ("Invalid option name"). It may change
@@ -61,6 +62,8 @@ struct compile_attr {
 };
 void compile_stability(const struct compile *c, struct compile_attr *probes,
                        struct compile_attr *statements);
+/* Reads attributes, "Evolving/Evolving/Common"; negative when they are none. */
+int64_t compile_amin(const char *text);
 /* How stable the probes of a provider are. */
 struct compile_attr compile_provider(const char *name);
 

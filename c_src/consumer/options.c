@@ -12,6 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "compile/compile.h"
 #include "dif/dif.h"
 
 static const char bad_name[] = "Invalid option name";
@@ -31,6 +32,7 @@ enum kind {
     KIND_SWITCH,  /* the word "switch", the only buffer policy there is; the others are not built */
     KIND_AUTO,    /* the word "auto", likewise */
     KIND_CPPPATH, /* a path */
+    KIND_AMIN,    /* attributes */
     KIND_IGNORED, /* accepted with any value */
     KIND_REFUSED  /* not built */
 };
@@ -69,7 +71,7 @@ static const struct row {
     REFUSED(ustackframes), REFUSED(jstackframes), REFUSED(jstackstrsize), REFUSED(maxframes),
     REFUSED(cpu), REFUSED(noresolve), REFUSED(grabanon), COMMAND(lockmem),
     REFUSED(pcapsize), REFUSED(bpflog), REFUSED(bpflogsize), REFUSED(stackindent),
-    REFUSED(printsize), REFUSED(amin), COMMAND(cppargs),
+    REFUSED(printsize), COMMAND(cppargs),
     COMMAND(cpphdrs), COMMAND(define), COMMAND(undef), COMMAND(incdir), COMMAND(stdc),
     REFUSED(libdir), REFUSED(syslibdir), REFUSED(evaltime), REFUSED(version), REFUSED(tree),
     REFUSED(disasm), REFUSED(debug), REFUSED(core), REFUSED(iregs), REFUSED(tregs),
@@ -227,6 +229,7 @@ static const char *set(struct options *o, const struct row *r, const char *value
         ok = value != NULL && *value != '\0';
         o->cpppath = ok ? value : o->cpppath;
         break;
+    case KIND_AMIN: ok = value != NULL && (v = compile_amin(value)) >= 0; break;
     case KIND_IGNORED: break;
     case KIND_REFUSED: return not_built;
     }

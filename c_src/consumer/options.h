@@ -39,6 +39,7 @@
     X(droptags,      COMPILE, OPTION_UNSET)                                                       \
     X(pspec,         COMPILE, OPTION_UNSET)                                                       \
     X(cpp,           COMPILE, OPTION_UNSET) /* -C */                                              \
+    X(amin,          AMIN, OPTION_UNSET) /* least stability */                                    \
     X(zdefs,         COMPILE, OPTION_UNSET)                                                       \
     X(verbose,       COMPILE, OPTION_UNSET) /* -S */                                              \
     X(errform,       ERRFORM, OPTION_UNSET) /* ours: 1 = dtrace's one-line compile errors */

@@ -23,6 +23,7 @@ static void sync_options(struct session *s)
     s->compile_options.strsize = (uint32_t)o->value[OPTION_strsize];
     s->compile_options.argref = option_on(o, OPTION_argref);
     s->compile_options.defaultargs = option_on(o, OPTION_defaultargs);
+    s->compile_options.amin = o->value[OPTION_amin];
     s->compile_options.pspec = option_on(o, OPTION_pspec);
     s->compile_options.empty = option_on(o, OPTION_empty);
 }

@@ -1,5 +1,6 @@
 /* subr.c - the table of subroutines (dif/subrs.list), what they share, and those that copy and join
- * strings. Searching is in subr_find.c, paths in subr_path.c, numbers in subr_num.c. */
+ * strings. Searching is in subr_find.c, paths in subr_path.c, numbers in subr_num.c,
+ * JSON in subr_json.c. */
 #include "engine/subr.h"
 
 #include <string.h>

@@ -146,7 +146,7 @@ const struct type *check_ident(struct lang *l, struct node *n)
     const struct ident *id = names_find(names_of_scope(l, n->scope), n->name);
     if (!id)
         return undefined(l, n);
-    lang_uses(l, id);
+    lang_uses(l, &n->pos, id->name, id->attr);
     switch (id->kind) {
     case ID_VAR:
         if (type_is_error(id->var->type))
@@ -251,8 +251,10 @@ const struct type *check_index(struct lang *l, struct node *n)
     struct node *base = n->kid[0];
     if (base->kind == N_IDENT) {
         const struct ident *id = names_find(names_of_scope(l, base->scope), base->name);
-        if (id)
-            lang_uses(l, id);
+        bool whole = id && (id->kind == ID_VAR ? id->var->assoc
+                                               : id->kind == ID_INLINE && id->inlined->nparams > 0);
+        if (whole) /* the name is not looked at again */
+            lang_uses(l, &base->pos, id->name, id->attr);
         if (id && id->kind == ID_VAR && id->var->assoc)
             return check_element(l, n, id->var);
         if (id && id->kind == ID_INLINE && id->inlined->nparams > 0) {
@@ -314,8 +316,8 @@ static const struct type *check_lvalue(struct lang *l, struct node *n, const str
     }
     struct names *t = names_of_scope(l, base->scope);
     const struct ident *id = names_find(t, base->name);
-    if (id)
-        lang_uses(l, id);
+    if (id && (id->kind == ID_INLINE || n->kind == N_INDEX)) /* others: below, in check_expr */
+        lang_uses(l, &base->pos, id->name, id->attr);
     if (id && id->kind == ID_INLINE) {
         struct node *whole = id->inlined->nparams > 0 && n->kind == N_INDEX ? n : base;
         expand(l, whole, id->inlined, true);

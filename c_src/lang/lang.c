@@ -174,6 +174,15 @@ int lang_add(struct lang *l, const struct lang_source *src)
     return l->errors == 0 ? 0 : ET_ECOMPILE;
 }
 
+void lang_uses(struct lang *l, const struct diag_pos *pos, const char *name, struct attr attr)
+{
+    l->stmt_attr = attr_min(l->stmt_attr, attr);
+    if (l->opt->amin >= 0 && !attr_reaches(attr, attr_unpack(l->opt->amin)))
+        lang_err(l, pos, "D_ATTR_MIN", NULL,
+                 "attributes for %s (%s/%s/%s) are less than predefined minimum", name,
+                 attr_stability(attr.name), attr_stability(attr.data), attr_class(attr.class));
+}
+
 void lang_stability(const struct lang *l, struct attr *probes, struct attr *statements)
 {
     *probes = l->probe_attr;

@@ -32,6 +32,7 @@ struct lang_source {
 struct lang_options {
     uint32_t strsize; /* what sizeof (string) gives */
     bool argref, defaultargs, pspec, empty;
+    int64_t amin;   /* attr_pack of the least attributes; negative: none */
     int64_t target; /* $target */
     /* "#pragma D option name[=value]", value NULL when there is none. 0, or -1 and *why. It may
      * change this structure. */

@@ -48,6 +48,7 @@ static const struct lang_fn fns[] = {
     {"tolower",   FN_SUBR, "s",  1, 1, 0, T_STRING},
     {"speculation", FN_SUBR, "", 0, 0, FN_AFRESH, T_INT},
     {"rand",      FN_SUBR, "",   0, 0, FN_AFRESH, T_INT},
+    {"json",      FN_SUBR, "ss", 2, 2, 0, T_STRING},
     {"getmajor",  FN_SUBR, "i",  1, 1, 0, T_UINT},
     {"getminor",  FN_SUBR, "i",  1, 1, 0, T_UINT},
     {"htons",     FN_SUBR, "i",  1, 1, 0, T_USHORT},
@@ -92,7 +93,7 @@ static const char *const actions_later[] = {
 };
 static const char *const subrs_later[] = {
     "alloca", "bcopy", "copyin", "copyinto", "d_path", "ddi_pathname", "inet_ntoa", "inet_ntoa6",
-    "inet_ntop", "json", "link_ntop", "msgdsize", "msgsize", "mutex_owned", "mutex_owner",
+    "inet_ntop", "link_ntop", "msgdsize", "msgsize", "mutex_owned", "mutex_owner",
     "mutex_type_adaptive", "mutex_type_spin", "progenyof", "rw_iswriter", "rw_read_held",
     "rw_write_held",
 };

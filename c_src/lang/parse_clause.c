@@ -236,6 +236,10 @@ static void uses_probes(struct lang *l, const struct lang_desc *d)
             a = attr_min(a, p ? p->attr : attr_provider(prov));
         }
         l->probe_attr = attr_min(l->probe_attr, a);
+        if (l->opt->amin >= 0 && !attr_reaches(a, attr_unpack(l->opt->amin)))
+            lang_err(l, &d->pos, "D_ATTR_MIN", NULL,
+                     "attributes for probe description (%s/%s/%s) are less than predefined minimum",
+                     attr_stability(a.name), attr_stability(a.data), attr_class(a.class));
     }
 }
 

@@ -150,11 +150,9 @@ struct node *node_clone(struct lang *l, const struct node *n);
 void node_set_int(struct node *n, uint64_t v, const struct type *type);
 void node_set_error(struct node *n);
 
-/* Notes that the program uses something with these attributes. */
-static inline void lang_uses(struct lang *l, const struct ident *id)
-{
-    l->stmt_attr = attr_min(l->stmt_attr, id->attr);
-}
+/* Notes that the program uses something with these attributes; complains if they are below the
+ * option amin. */
+void lang_uses(struct lang *l, const struct diag_pos *pos, const char *name, struct attr attr);
 
 /* -- the checker, as the parser sees it -- */
 /* Checks the statements and the predicate of a clause. */

@@ -19,6 +19,19 @@ bool attr_parse(const char *text, struct attr *out);
 struct attr attr_min(struct attr a, struct attr b);
 const char *attr_stability(uint8_t level); /* "Stable" */
 const char *attr_class(uint8_t level);     /* "Common" */
+/* As one number, and back. Whether a reaches least in every component. */
+static inline int64_t attr_pack(struct attr a)
+{
+    return (int64_t)a.name << 16 | (int64_t)a.data << 8 | a.class;
+}
+static inline struct attr attr_unpack(int64_t v)
+{
+    return (struct attr){(uint8_t)(v >> 16), (uint8_t)(v >> 8), (uint8_t)v};
+}
+static inline bool attr_reaches(struct attr a, struct attr least)
+{
+    return a.name >= least.name && a.data >= least.data && a.class >= least.class;
+}
 /* What the probes of a provider have; providers that are not known are Unstable. */
 struct attr attr_provider(const char *name);
 
