@@ -598,6 +598,83 @@ static void speculations_under_churn(void **state)
     engine_destroy(e);
 }
 
+static uint32_t rnd(uint32_t n)
+{
+    static uint32_t x = 1;
+    x = x * 1664525u + 1013904223u;
+    return (x >> 8) % n;
+}
+
+/* Random code that the verifier accepts runs without harm: the sanitizers watch. What is drained is
+ * whole records. */
+static void accepted_code_is_harmless(void **state)
+{
+    (void)state;
+    static const enum dif_op ops[] = {DIF_OP_RECN,   DIF_OP_REC,     DIF_OP_RECE, DIF_OP_SPEC,
+                                      DIF_OP_COMMIT, DIF_OP_DISCARD, DIF_OP_SETI, DIF_OP_SETS,
+                                      DIF_OP_PUSHTR, DIF_OP_PUSHTV,  DIF_OP_CALL, DIF_OP_BNE,
+                                      DIF_OP_MOV,    DIF_OP_ADD,     DIF_OP_TST,  DIF_OP_FLUSHTS};
+    unsigned long rounds = getenv("ROUNDS") ? strtoul(getenv("ROUNDS"), NULL, 10) : 200000;
+    unsigned accepted = 0;
+    for (unsigned long round = 0; round < rounds; round++) {
+        static struct build b;
+        struct diags d;
+        build_init(&b);
+        for (uint32_t i = 0; i < 3; i++)
+            build_str(&b, i == 0 ? "a/b,c" : i == 1 ? "," : "{\"k\":[1]}");
+        build_clause(&b);
+        build_op(&b, OPI(CALL, 0, DIF_SUBR_speculation));
+        build_op(&b, OPI(SETS, 1, rnd(4)));
+        build_op(&b, OPI(SETI, 2, rnd(3)));
+        uint32_t part = 0, sub = 0;
+        for (uint32_t n = 2 + rnd(10); n > 0; n--) {
+            enum dif_op op = ops[rnd(sizeof ops / sizeof *ops)];
+            uint32_t a = rnd(3), in = (uint32_t)op << 24;
+            switch (op) {
+            case DIF_OP_RECN: in |= sub++ & 1; break;
+            case DIF_OP_REC: in |= a << 16 | (part++ & 1); break;
+            case DIF_OP_SETI: in |= a << 16 | rnd(40); break;
+            case DIF_OP_SETS: in |= a << 16 | rnd(4); break;
+            case DIF_OP_CALL: in |= a << 16 | rnd(DIF_NSUBRS); break;
+            case DIF_OP_BNE: in |= b.clauses[0].ncode + 1 + rnd(4); break;
+            case DIF_OP_MOV: in |= a << 16 | rnd(3) << 8; break;
+            case DIF_OP_ADD: in |= a << 16 | rnd(3) << 8 | rnd(3); break;
+            case DIF_OP_RECE:
+            case DIF_OP_FLUSHTS: break;
+            default: in |= a << 16;
+            }
+            build_op(&b, in);
+        }
+        build_action(&b, DIF_ACT_TRACE, 3, int64);
+        b.actions[0].npc = 0;
+        build_sub(&b, 1);
+        build_action(&b, DIF_ACT_TRACE, 3, str);
+        build_sub(&b, 1);
+        b.clauses[0].records = true;
+        build_end(&b);
+        diags_init(&d);
+        int err = dif_verify(&b.img, &d);
+        diags_free(&d);
+        if (err != 0)
+            continue;
+        accepted++;
+        struct buf out = BUF_INIT;
+        struct engine *e = engine_of(&b, 1 << 12);
+        for (int i = 0; i < 3; i++) {
+            fire(e, 0);
+            fire(e, 0);
+            buf_reset(&out);
+            drain_all(e, ENGINE_PRINCIPAL, &out);
+            for (size_t at = 0; at < out.len; at += 8 + u32(out.data + at + 4))
+                for (size_t r = at + 8; r < at + 8 + u32(out.data + at + 4); r += u32(out.data + r))
+                    assert_true(u32(out.data + r) >= 24 && u32(out.data + r) % 8 == 0);
+        }
+        buf_free(&out);
+        engine_destroy(e);
+    }
+    assert_true(accepted > rounds / 1000);
+}
+
 /* Each sub-clause has its own record; a fault keeps those before it. */
 static void sub_clauses_record_apart(void **state)
 {
@@ -791,6 +868,7 @@ int main(void)
         cmocka_unit_test(threads_lose_nothing),
         cmocka_unit_test(full_table_counts_drops),
         cmocka_unit_test(exit_ends_firing),
+        cmocka_unit_test(accepted_code_is_harmless),
         cmocka_unit_test(speculations_of_all_threads),
         cmocka_unit_test(speculations_under_churn),
         cmocka_unit_test(sub_clauses_record_apart),
