@@ -129,10 +129,13 @@ static bool add_process(struct args *a, struct arena *arena, pid_t pid, const ch
     return true;
 }
 
+/* An argument of the preprocessor: a letter and its value, or (letter 0) a word as it is. */
 static bool add_cpp(struct args *a, struct arena *arena, int letter, const char *value)
 {
     a->cpp = more(arena, a->cpp, a->ncpp, sizeof *a->cpp);
-    char *word = arena_printf(arena, "-%c%s", letter, value != NULL ? value : "");
+    const char *text = value != NULL ? value : "";
+    char *word =
+        letter != 0 ? arena_printf(arena, "-%c%s", letter, text) : arena_strdup(arena, text);
     if (a->cpp == NULL || word == NULL)
         return false;
     a->cpp[a->ncpp++] = word;
@@ -166,11 +169,54 @@ static bool parse_pid(const char *text, pid_t *pid)
     return true;
 }
 
+static bool set_mode(struct args *a, const char *mode)
+{
+    if (strlen(mode) != 1 || strchr("acst", mode[0]) == NULL)
+        return false;
+    a->traditional = mode[0] == 's';
+    return true;
+}
+
+/* The options of the preprocessor, which are the letters -D, -U, -I, -H and -X under another name.
+ * False when it is none of them; *ok whether the value was good. */
+static bool set_cpp_option(struct args *a, struct arena *arena, const char *name, const char *value,
+                           bool *ok)
+{
+    static const struct {
+        const char *name;
+        int letter;
+        bool value;
+    } options[] = {{"define", 'D', true},
+                   {"undef", 'U', true},
+                   {"incdir", 'I', true},
+                   {"cpphdrs", 'H', false},
+                   {"cppargs", 0, true}};
+    *ok = false;
+    if (strcmp(name, "stdc") == 0) {
+        *ok = value != NULL && set_mode(a, value);
+        return true;
+    }
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        if (strcmp(name, options[i].name) != 0)
+            continue;
+        *ok = (value != NULL) == options[i].value && add_cpp(a, arena, options[i].letter, value);
+        return true;
+    }
+    return false;
+}
+
 static enum args_what set_option(struct args *a, struct arena *arena, const char *text,
                                  const char **why)
 {
     const char *reason, *eq = strchr(text, '=');
     char *name = arena_strndup(arena, text, eq ? (size_t)(eq - text) : strlen(text));
+    bool ok = false;
+    if (name != NULL && set_cpp_option(a, arena, name, eq ? eq + 1 : NULL, &ok)) {
+        if (ok)
+            return ARGS_TRACE;
+        *why = arena_printf(arena, "failed to set -x %s: Invalid value for specified option", name);
+        return ARGS_FAILED;
+    }
     if (name != NULL &&
         options_set(&a->opt, name, eq ? eq + 1 : NULL, OPTION_FROM_COMMAND, &reason) == 0)
         return ARGS_TRACE;
@@ -198,11 +244,10 @@ static enum args_what option(struct args *a, struct arena *arena, int letter, ch
     case 'I':
     case 'H': ok = add_cpp(a, arena, letter, value); break;
     case 'X':
-        if (strlen(value) != 1 || strchr("acst", value[0]) == NULL) {
+        if (!set_mode(a, value)) {
             *why = arena_printf(arena, "invalid mode -X %s: it is a, c, s or t", value);
             return ARGS_USAGE;
         }
-        a->traditional = value[0] == 's';
         break;
     case 'l': a->list = true; break;
     case 'e': a->no_run = true; break;
