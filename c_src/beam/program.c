@@ -63,6 +63,10 @@ static bool options_of(ErlNifEnv *env, ERL_NIF_TERM list, struct engine_options 
             o->aggsize = v;
         else if (e[0] == agent.atom.dynvarsize)
             o->dynvarsize = v;
+        else if (e[0] == agent.atom.specsize)
+            o->specsize = v;
+        else if (e[0] == agent.atom.nspec)
+            o->nspec = v < DIF_SPECS_MAX ? (uint32_t)v : DIF_SPECS_MAX;
         else if (e[0] == agent.atom.threads)
             o->threads = v < ENGINE_THREADS_MAX ? (uint32_t)v : ENGINE_THREADS_MAX;
     }
@@ -202,8 +206,12 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
                             ERL_NIF_TERM bindings, ERL_NIF_TERM provider)
 {
     ErlNifBinary bin, prov;
-    struct engine_options opt = {
-        .threads = 64, .bufsize = 4 << 20, .aggsize = 4 << 20, .dynvarsize = 1 << 20};
+    struct engine_options opt = {.threads = 64,
+                                 .bufsize = 4 << 20,
+                                 .aggsize = 4 << 20,
+                                 .dynvarsize = 1 << 20,
+                                 .specsize = 4 << 20,
+                                 .nspec = 1};
     struct diags d;
     struct dif_image img;
     if (!enif_inspect_binary(env, image, &bin) || !enif_inspect_binary(env, provider, &prov) ||
@@ -259,10 +267,11 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
     }
     if (p->vtime)
         needs |= PROBE_NEED_RUNNING;
-    ERL_NIF_TERM granted = enif_make_list3(
+    ERL_NIF_TERM granted = enif_make_list4(
         env, enif_make_tuple2(env, agent.atom.bufsize, enif_make_uint64(env, opt.bufsize)),
         enif_make_tuple2(env, agent.atom.aggsize, enif_make_uint64(env, opt.aggsize)),
-        enif_make_tuple2(env, agent.atom.dynvarsize, enif_make_uint64(env, opt.dynvarsize)));
+        enif_make_tuple2(env, agent.atom.dynvarsize, enif_make_uint64(env, opt.dynvarsize)),
+        enif_make_tuple2(env, agent.atom.specsize, enif_make_uint64(env, opt.specsize)));
     result = enif_make_tuple5(env, agent.atom.ok, enif_make_resource(env, p), granted,
                               enif_make_uint(env, needs), special);
 out:

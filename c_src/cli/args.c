@@ -7,7 +7,8 @@
 #include <string.h>
 
 const char args_usage[] =
-    "usage: erltrace [-qlSZe] [-o output] [-x opt[=val]] [-b bufsz] [-c cmd] [-p pid]\n"
+    "usage: erltrace [-qlSvwCHZe] [-o output] [-x opt[=val]] [-b bufsz] [-c cmd] [-p pid]\n"
+    "                [-D name[=def]] [-U name] [-I dir] [-X a|c|s|t]\n"
     "                [--node NAME[,NAME]] [--cookie COOKIE | --cookie-file FILE] [--agent-dir "
     "DIR]\n"
     "                [--for TIME] [--json] [--local]\n"
@@ -40,10 +41,14 @@ const char args_help[] =
     "How:\n"
     "  -l              list matching probes, do not trace\n"
     "  -e              check the program, do not trace\n"
+    "  -v              show how stable the program is\n"
     "  -S              show the DIF that was made\n"
     "  -q              only what the program prints\n"
     "  -F              indent by function entry and return\n"
+    "  -w              allow destructive actions: system(), freopen()\n"
     "  -o file         append output to a file\n"
+    "  -C              run the C preprocessor over scripts; -D, -U, -I and -H are its own\n"
+    "  -X a|c|s|t      its mode: s is what it was before ISO C\n"
     "  -b size         bytes of buffer, a thread: -x bufsize\n"
     "  -x opt[=val]    set an option\n"
     "  --for TIME      end after a time: 10s, 500ms, 2m\n"
@@ -88,22 +93,11 @@ static const struct {
     char letter;
     const char *what;
 } refused[] = {
-    {'w', "destructive actions"},
-    {'C', "the preprocessor"},
-    {'D', "the preprocessor"},
-    {'U', "the preprocessor"},
-    {'I', "the preprocessor"},
-    {'H', "the preprocessor"},
-    {'X', "the preprocessor"},
-    {'L', "library directories"},
-    {'h', "header generation; --help shows help"},
-    {'G', "object generation"},
-    {'B', "buffered-output debugging"},
-    {'3', "data models"},
-    {'6', "data models"},
-    {'a', "anonymous tracing"},
-    {'A', "anonymous tracing"},
-    {'v', "the stability report"},
+    {'L', "library directories"}, {'h', "header generation; --help shows help"},
+    {'G', "object generation"},   {'B', "buffered-output debugging"},
+    {'3', "data models"},         {'6', "data models"},
+    {'a', "anonymous tracing"},   {'A', "anonymous tracing"},
+
 };
 
 /* A growing list in the arena: room for one more element, doubled by copying. */
@@ -135,6 +129,19 @@ static bool add_process(struct args *a, struct arena *arena, pid_t pid, const ch
     return true;
 }
 
+/* An argument of the preprocessor: a letter and its value, or (letter 0) a word as it is. */
+static bool add_cpp(struct args *a, struct arena *arena, int letter, const char *value)
+{
+    a->cpp = more(arena, a->cpp, a->ncpp, sizeof *a->cpp);
+    const char *text = value != NULL ? value : "";
+    char *word =
+        letter != 0 ? arena_printf(arena, "-%c%s", letter, text) : arena_strdup(arena, text);
+    if (a->cpp == NULL || word == NULL)
+        return false;
+    a->cpp[a->ncpp++] = word;
+    return true;
+}
+
 static bool add_nodes(struct args *a, struct arena *arena, const char *names)
 {
     while (*names != '\0') {
@@ -162,11 +169,54 @@ static bool parse_pid(const char *text, pid_t *pid)
     return true;
 }
 
+static bool set_mode(struct args *a, const char *mode)
+{
+    if (strlen(mode) != 1 || strchr("acst", mode[0]) == NULL)
+        return false;
+    a->traditional = mode[0] == 's';
+    return true;
+}
+
+/* The options of the preprocessor, which are the letters -D, -U, -I, -H and -X under another name.
+ * False when it is none of them; *ok whether the value was good. */
+static bool set_cpp_option(struct args *a, struct arena *arena, const char *name, const char *value,
+                           bool *ok)
+{
+    static const struct {
+        const char *name;
+        int letter;
+        bool value;
+    } options[] = {{"define", 'D', true},
+                   {"undef", 'U', true},
+                   {"incdir", 'I', true},
+                   {"cpphdrs", 'H', false},
+                   {"cppargs", 0, true}};
+    *ok = false;
+    if (strcmp(name, "stdc") == 0) {
+        *ok = value != NULL && set_mode(a, value);
+        return true;
+    }
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        if (strcmp(name, options[i].name) != 0)
+            continue;
+        *ok = (value != NULL) == options[i].value && add_cpp(a, arena, options[i].letter, value);
+        return true;
+    }
+    return false;
+}
+
 static enum args_what set_option(struct args *a, struct arena *arena, const char *text,
                                  const char **why)
 {
     const char *reason, *eq = strchr(text, '=');
     char *name = arena_strndup(arena, text, eq ? (size_t)(eq - text) : strlen(text));
+    bool ok = false;
+    if (name != NULL && set_cpp_option(a, arena, name, eq ? eq + 1 : NULL, &ok)) {
+        if (ok)
+            return ARGS_TRACE;
+        *why = arena_printf(arena, "failed to set -x %s: Invalid value for specified option", name);
+        return ARGS_FAILED;
+    }
     if (name != NULL &&
         options_set(&a->opt, name, eq ? eq + 1 : NULL, OPTION_FROM_COMMAND, &reason) == 0)
         return ARGS_TRACE;
@@ -186,7 +236,19 @@ static enum args_what option(struct args *a, struct arena *arena, int letter, ch
     switch (letter) {
     case 'q': options_set(&a->opt, "quiet", NULL, OPTION_FROM_COMMAND, &reason); break;
     case 'F': options_set(&a->opt, "flowindent", NULL, OPTION_FROM_COMMAND, &reason); break;
+    case 'w': options_set(&a->opt, "destructive", NULL, OPTION_FROM_COMMAND, &reason); break;
     case 'Z': options_set(&a->opt, "zdefs", NULL, OPTION_FROM_COMMAND, &reason); break;
+    case 'C': options_set(&a->opt, "cpp", NULL, OPTION_FROM_COMMAND, &reason); break;
+    case 'D':
+    case 'U':
+    case 'I':
+    case 'H': ok = add_cpp(a, arena, letter, value); break;
+    case 'X':
+        if (!set_mode(a, value)) {
+            *why = arena_printf(arena, "invalid mode -X %s: it is a, c, s or t", value);
+            return ARGS_USAGE;
+        }
+        break;
     case 'l': a->list = true; break;
     case 'e': a->no_run = true; break;
     case 'S': a->disasm = true; break;
@@ -280,8 +342,7 @@ enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **
     }
     if (version)
         return ARGS_VERSION;
-    if (verbose)
-        return option(a, arena, 'v', NULL, why);
+    a->verbose = verbose;
     /* getopt has moved the words that are no options to the end; $0 goes before them. */
     a->nwords = argc - optind + 1;
     a->word = arena_alloc(arena, ((size_t)a->nwords + 1) * sizeof *a->word);

@@ -34,8 +34,11 @@ struct args {
     struct options opt;
     const char *output; /* -o */
     const char *cookie, *cookie_file, *agent_dir;
-    int64_t for_ns; /* --for; 0: until it ends by itself */
-    bool list, no_run, disasm, local, json;
+    const char **cpp; /* -D, -U, -I and -H for the preprocessor, in order */
+    size_t ncpp;
+    bool traditional; /* -Xs */
+    int64_t for_ns;   /* --for; 0: until it ends by itself */
+    bool list, no_run, disasm, local, json, verbose;
 };
 
 enum args_what { ARGS_TRACE, ARGS_NODES, ARGS_HELP, ARGS_VERSION, ARGS_USAGE, ARGS_FAILED };

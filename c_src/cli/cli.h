@@ -15,6 +15,10 @@ int cli_nodes(const struct args *a, struct arena *arena);
 /* The folder that holds ebin/ and priv/ of the agent: ERLTRACE_ROOT, or found from where this
  * program lies; NULL when there is none. In the arena. */
 const char *cli_root(struct arena *arena);
+/* The text after the C preprocessor, *len bytes of it in the arena; NULL and *why in dtrace's words
+ * when that failed. */
+char *cli_preprocess(struct arena *arena, const struct args *a, const char *text, size_t *len,
+                     const char **why);
 /* Reads a whole file into the arena, NUL after it; NULL with errno set. */
 char *cli_read_file(struct arena *arena, const char *path, size_t *len);
 

@@ -2,6 +2,7 @@
 #include "cli/screen.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <string.h>
@@ -46,9 +47,49 @@ static void put_message(void *arg, const char *text, size_t n)
     fflush(stderr);
 }
 
+static void flush_out(void *arg)
+{
+    screen_flush(arg);
+}
+
+/* The descriptor stays the same, and only what it stands for changes: so the output of commands
+ * that the program runs goes where its own goes. */
+static int redirect(void *arg, const char *path)
+{
+    struct screen *s = arg;
+    int fd = fileno(s->out), to = s->first_fd;
+    if (path != NULL) {
+        to = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+        if (to < 0)
+            return errno;
+        if (s->first_fd < 0)
+            s->first_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    } else if (to < 0) {
+        return 0; /* that is where it goes */
+    }
+    screen_flush(s);
+    int err = dup2(to, fd) < 0 ? errno : 0;
+    if (path != NULL)
+        close(to);
+    s->out_tty = s->out == stdout && isatty(fd);
+    s->mid_line = false;
+    return err;
+}
+
+static void truncate_out(void *arg)
+{
+    struct screen *s = arg;
+    screen_flush(s);
+    if (ftruncate(fileno(s->out), 0) == 0) /* not on a terminal or pipe */
+        lseek(fileno(s->out), 0, SEEK_SET);
+}
+
 bool screen_open(struct screen *s, const char *path, bool json)
 {
-    *s = (struct screen){.out = stdout, .json = json, .sink = {put_data, put_message, s}};
+    *s = (struct screen){.out = stdout,
+                         .json = json,
+                         .first_fd = -1,
+                         .sink = {put_data, put_message, s, flush_out, redirect, truncate_out}};
     if (path != NULL) {
         s->out = fopen(path, "ae");
         if (s->out == NULL)
@@ -75,6 +116,9 @@ void screen_close(struct screen *s)
     if (s->out != NULL && s->out != stdout)
         fclose(s->out);
     s->out = NULL;
+    if (s->first_fd >= 0)
+        close(s->first_fd);
+    s->first_fd = -1;
 }
 
 void screen_message(struct screen *s, const char *fmt, ...)

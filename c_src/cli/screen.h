@@ -23,6 +23,7 @@ struct screen {
     bool mid_line;   /* the last output did not end its line */
     bool broken;     /* the reader of the output is gone */
     int error;       /* errno of another write that failed, or 0 */
+    int first_fd;    /* what out was before freopen(), or -1 */
     struct out sink; /* for the session */
 };
 

@@ -126,7 +126,8 @@ static int compile_programs(struct run *r)
     struct args *a = r->a;
     for (size_t i = 0; i < a->nprograms; i++) {
         const struct args_program *p = &a->program[i];
-        struct compile_source src = {p->kind, program_name(r, i), p->text, 0, a->nwords, NULL};
+        struct compile_source src = {
+            .kind = p->kind, .name = program_name(r, i), .text = p->text, .argc = a->nwords};
         char **argv = arena_alloc(r->arena, ((size_t)a->nwords + 1) * sizeof *argv);
         if (argv == NULL || src.name == NULL)
             return EXIT_ERROR;
@@ -137,6 +138,14 @@ static int compile_programs(struct run *r)
             src.text = cli_read_file(r->arena, path, &src.len);
             if (src.text == NULL) {
                 return fatal(r, "failed to open %s: %s", p->text, strerror(errno));
+            }
+            if (option_on(&a->opt, OPTION_cpp)) {
+                const char *why;
+                src.shown = src.text;
+                src.shown_len = src.len;
+                src.text = cli_preprocess(r->arena, a, src.text, &src.len, &why);
+                if (src.text == NULL)
+                    return fatal(r, "failed to compile script %s: %s", p->text, why);
             }
         } else {
             src.len = strlen(p->text);
@@ -154,6 +163,42 @@ static int compile_programs(struct run *r)
         buf_free(&b);
     }
     return EXIT_OK;
+}
+
+/* -- the stability report (reference 11.3) ------------------------------------------------------
+ */
+
+static void put_attr(struct buf *b, const char *title, struct compile_attr a)
+{
+    buf_printf(b,
+               "\n\t%s\n\t\tIdentifier Names: %s\n\t\tData Semantics:   %s\n"
+               "\t\tDependency Class: %s\n",
+               title, a.name, a.data, a.class);
+}
+
+static void put_buf(struct run *r, struct buf *b)
+{
+    r->screen.sink.data(r->screen.sink.arg, buf_str(b), b->len);
+    buf_free(b);
+}
+
+static void tell_stability(struct run *r)
+{
+    for (size_t i = 0; i < r->a->nprograms; i++) {
+        const struct args_program *p = &r->a->program[i];
+        struct compile_attr probes, statements;
+        struct buf b = BUF_INIT;
+        session_stability(r->s, i, &probes, &statements);
+        if (p->kind == COMPILE_SCRIPT)
+            buf_printf(&b, "\nStability attributes for script %s:\n", p->text);
+        else
+            buf_printf(&b, "\nStability attributes for description %.*s:\n",
+                       (int)strcspn(p->text, "{/;"), p->text);
+        put_attr(&b, "Minimum Probe Description Attributes", probes);
+        put_attr(&b, "Minimum Statement Attributes", statements);
+        buf_addc(&b, '\n');
+        put_buf(r, &b);
+    }
 }
 
 /* -- listing ----------------------------------------------------------------------------------- */
@@ -175,9 +220,13 @@ static void list_probe(void *arg, const struct tier *t, const struct tier_probe 
     } else {
         buf_printf(&b, "%5" PRIu32 " %10s %17s %33s %s\n", p->id, p->prov, p->mod, p->func,
                    p->name);
+        if (r->a->verbose) {
+            put_attr(&b, "Probe Description Attributes", compile_provider(p->prov));
+            put_attr(&b, "Argument Attributes", compile_provider(p->prov));
+            buf_adds(&b, "\n\tArgument Types\n\t\tNone\n\n");
+        }
     }
-    r->screen.sink.data(r->screen.sink.arg, buf_str(&b), b.len);
-    buf_free(&b);
+    put_buf(r, &b);
 }
 
 static void list_missed(void *arg, const char *description)
@@ -296,9 +345,14 @@ static int trace(struct run *r)
     int state = SESSION_RUNNING;
     size_t lost = 0;
     bool exited;
+    bool destructive = option_on(&r->a->opt, OPTION_destructive);
     catch_signals();
+    if (!destructive && session_is_destructive(r->s))
+        return fatal(r, "could not enable tracing: Destructive actions not allowed");
     if (session_start(r->s) != 0)
         return EXIT_ERROR;
+    if (destructive && !r->a->json && !option_on(&r->a->opt, OPTION_quiet))
+        screen_message(&r->screen, "allowing destructive actions");
     screen_diags(&r->screen, &r->d); /* warnings and notices */
     p.start = now_ns();
     while (state == SESSION_RUNNING || state == SESSION_ENDING) {
@@ -354,12 +408,18 @@ static int run(struct run *r)
         return list_probes(r);
     if (session_match(r->s) != 0)
         return EXIT_ERROR;
+    if (a->verbose && a->no_run && !a->json) { /* and each probe with its own */
+        tell_stability(r);
+        return session_list(r->s, list_probe, NULL, r) == 0 ? EXIT_OK : EXIT_ERROR;
+    }
     if (a->no_run)
         return EXIT_OK;
     if (session_probes(r->s) == 0 && !option_on(&a->opt, OPTION_zdefs))
         return fatal(r, "no probes matched");
     if (!option_on(&a->opt, OPTION_quiet) && !a->json)
         tell_matched(r);
+    if (a->verbose && !a->json)
+        tell_stability(r);
     return trace(r);
 }
 

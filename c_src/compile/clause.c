@@ -1,6 +1,10 @@
 /* clause.c - code for clauses: [predicate][RECB][statements] RET, with the tables of actions and
  * parts.
  *
+ * A clause with if/else is cut into sub-clauses: runs of statements between branches. Each that
+ * records is RECN [statements] RECE. A condition is an action of its own, an expression, so that
+ * its faults have a number.
+ *
  * A false predicate branches to the final RET. Each statement is one action, whose instructions
  * follow those of the one before, so that a fault can be told by its action and offset. */
 #include "compile/gen.h"
@@ -9,6 +13,7 @@
 
 static const uint8_t action_kind[] = {
     [ACT_EXPR] = DIF_ACT_EXPR,
+    [ACT_IF] = DIF_ACT_EXPR,
     [ACT_AGG] = DIF_ACT_AGG,
     [ACT_TRACE] = DIF_ACT_TRACE,
     [ACT_PRINTF] = DIF_ACT_PRINTF,
@@ -18,6 +23,13 @@ static const uint8_t action_kind[] = {
     [ACT_NORMALIZE] = DIF_ACT_NORMALIZE,
     [ACT_DENORMALIZE] = DIF_ACT_DENORMALIZE,
     [ACT_EXIT] = DIF_ACT_EXIT,
+    [ACT_SETOPT] = DIF_ACT_SETOPT,
+    [ACT_SYSTEM] = DIF_ACT_SYSTEM,
+    [ACT_FREOPEN] = DIF_ACT_FREOPEN,
+    [ACT_FTRUNCATE] = DIF_ACT_FTRUNCATE,
+    [ACT_SPECULATE] = DIF_ACT_SPECULATE,
+    [ACT_COMMIT] = DIF_ACT_COMMIT,
+    [ACT_DISCARD] = DIF_ACT_DISCARD,
 };
 
 static uint32_t parts_so_far(const struct gen *g)
@@ -49,7 +61,13 @@ static struct dif_type part_type(const struct gen *g, const struct lang_stmt *s,
     }
 }
 
-static void statement(struct gen *g, const struct lang_stmt *s)
+static uint32_t actions_so_far(const struct gen *g)
+{
+    return (uint32_t)(g->actions.len / sizeof(struct dif_action));
+}
+
+/* An action that begins here. */
+static struct dif_action action_begin(struct gen *g, const struct lang_stmt *s)
 {
     struct dif_action a;
     memset(&a, 0, sizeof a);
@@ -61,6 +79,33 @@ static void statement(struct gen *g, const struct lang_stmt *s)
     a.format = s->format ? gen_str(g, s->format) : DIF_NO_STRING;
     a.line = (uint32_t)s->pos.line;
     a.col = (uint32_t)s->pos.col;
+    return a;
+}
+
+static void action_end(struct gen *g, struct dif_action *a)
+{
+    a->npc = gen_pc(g) - a->pc;
+    a->nparts = parts_so_far(g) - a->part;
+    buf_add(&g->actions, a, sizeof *a);
+}
+
+/* speculate, commit, discard. A record that speculate sends elsewhere begins behind it. */
+static void speculation(struct gen *g, const struct lang_stmt *s, uint32_t begin)
+{
+    static const enum dif_op ops[] = {[ACT_SPECULATE] = DIF_OP_SPEC,
+                                      [ACT_COMMIT] = DIF_OP_COMMIT,
+                                      [ACT_DISCARD] = DIF_OP_DISCARD};
+    struct value v = gen_read(g, s->args);
+    gen_emit(g, dif_abc(ops[s->act], v.reg, 0, 0));
+    gen_done(g, v);
+    if (s->act == ACT_SPECULATE)
+        gen_emit(g, begin);
+}
+
+/* begin: the instruction that begins the record. */
+static void statement(struct gen *g, const struct lang_stmt *s, uint32_t begin)
+{
+    struct dif_action a = action_begin(g, s);
     if (s->act == ACT_EXPR) {
         gen_effect(g, s->expr);
     } else if (s->act == ACT_AGG) {
@@ -68,6 +113,8 @@ static void statement(struct gen *g, const struct lang_stmt *s)
         gen_emit(g, dif_ai(DIF_OP_AGG, 0, s->agg->id));
         buf_add(&g->refs, &s->agg->id, sizeof s->agg->id);
         a.nrefs = 1;
+    } else if (s->act == ACT_SPECULATE || s->act == ACT_COMMIT || s->act == ACT_DISCARD) {
+        speculation(g, s, begin);
     } else {
         for (const struct node *n = s->args; n; n = n->next)
             record(g, n, part_type(g, s, n));
@@ -76,9 +123,55 @@ static void statement(struct gen *g, const struct lang_stmt *s)
         if (s->act == ACT_EXIT)
             gen_emit(g, dif_abc(DIF_OP_EXIT, 0, 0, 0));
     }
-    a.npc = gen_pc(g) - a.pc;
-    a.nparts = parts_so_far(g) - a.part;
-    buf_add(&g->actions, &a, sizeof a);
+    action_end(g, &a);
+}
+
+/* The statements from s up to the next branch; returns that. */
+static const struct lang_stmt *sub_clause(struct gen *g, const struct lang_stmt *s)
+{
+    const struct lang_stmt *end = s;
+    const uint32_t begin = dif_ai(DIF_OP_RECN, 0, g->clause_subs);
+    bool records = false, speculates = false;
+    for (; end && end->act != ACT_IF; end = end->next) {
+        records = records || end->records;
+        speculates = speculates || end->act == ACT_SPECULATE;
+    }
+    struct dif_sub sub = {actions_so_far(g), 0, parts_so_far(g), 0};
+    if (records && !speculates)
+        gen_emit(g, begin);
+    for (; s != end; s = s->next)
+        statement(g, s, begin);
+    if (records) {
+        gen_emit(g, dif_abc(DIF_OP_RECE, 0, 0, 0));
+        sub.nactions = actions_so_far(g) - sub.action;
+        sub.nparts = parts_so_far(g) - sub.part;
+        buf_add(&g->subs, &sub, sizeof sub);
+        if (g->clause_subs++ == UINT16_MAX)
+            gen_fail(g, "D_UNKNOWN", "the clause has too many branches", NULL);
+    }
+    return end;
+}
+
+static void branching(struct gen *g, const struct lang_stmt *s)
+{
+    while (s) {
+        struct label no = {0}, end = {0};
+        s = sub_clause(g, s);
+        if (!s)
+            return;
+        struct dif_action a = action_begin(g, s);
+        gen_jump(g, s->expr, false, &no);
+        action_end(g, &a);
+        g->maybe++;
+        branching(g, s->yes);
+        if (s->no)
+            gen_branch(g, DIF_OP_BA, &end);
+        gen_place(g, &no);
+        branching(g, s->no);
+        gen_place(g, &end);
+        g->maybe--;
+        s = s->next;
+    }
 }
 
 void gen_clause(struct gen *g, const struct lang_clause *c, const struct lang_desc *d)
@@ -101,21 +194,31 @@ void gen_clause(struct gen *g, const struct lang_clause *c, const struct lang_de
     out.col = (uint32_t)d->pos.col;
     out.code = g->clause_code;
     out.part = g->clause_part;
-    out.action = (uint32_t)(g->actions.len / sizeof(struct dif_action));
+    out.action = actions_so_far(g);
+    out.sub = (uint32_t)(g->subs.len / sizeof(struct dif_sub));
     out.records = c->records;
+    g->clause_subs = 0;
     if (c->pred) {
         gen_predicate(g, c->pred, &end);
         out.npred = gen_pc(g);
     }
-    if (c->records)
-        gen_emit(g, dif_abc(DIF_OP_RECB, 0, 0, 0));
-    for (const struct lang_stmt *s = c->stmts; s; s = s->next) {
-        statement(g, s);
-        out.nactions++;
+    if (c->branches) {
+        branching(g, c->stmts);
+    } else {
+        const uint32_t begin = dif_abc(DIF_OP_RECB, 0, 0, 0);
+        bool speculates = false;
+        for (const struct lang_stmt *s = c->stmts; s; s = s->next)
+            speculates = speculates || s->act == ACT_SPECULATE;
+        if (c->records && !speculates)
+            gen_emit(g, begin);
+        for (const struct lang_stmt *s = c->stmts; s; s = s->next)
+            statement(g, s, begin);
     }
     gen_place(g, &end);
     gen_emit(g, dif_abc(DIF_OP_RET, 0, 0, 0));
     out.ncode = gen_pc(g);
+    out.nactions = actions_so_far(g) - out.action;
+    out.nsubs = g->clause_subs;
     out.nparts = parts_so_far(g) - g->clause_part;
     buf_add(&g->clauses, &out, sizeof out);
 }

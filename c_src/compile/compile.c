@@ -19,6 +19,7 @@ static void refresh(struct compile *c)
     c->lopt.defaultargs = c->opt->defaultargs;
     c->lopt.pspec = c->opt->pspec;
     c->lopt.empty = c->opt->empty;
+    c->lopt.amin = c->opt->amin;
     c->lopt.target = c->opt->target;
 }
 
@@ -65,13 +66,45 @@ int compile_add(struct compile *c, const struct compile_source *src)
         [COMPILE_FUNCTION] = LANG_FUNCTION, [COMPILE_MODULE] = LANG_MODULE,
         [COMPILE_PROVIDER] = LANG_PROVIDER, [COMPILE_ID] = LANG_ID,
     };
-    const struct lang_source s = {kinds[src->kind], src->name, src->text,
-                                  src->len,         src->argc, src->argv};
+    const struct lang_source s = {.kind = kinds[src->kind],
+                                  .name = src->name,
+                                  .text = src->text,
+                                  .len = src->len,
+                                  .shown = src->shown ? src->shown : src->text,
+                                  .shown_len = src->shown ? src->shown_len : src->len,
+                                  .argc = src->argc,
+                                  .argv = src->argv};
     refresh(c);
     int err = lang_add(c->lang, &s);
     if (err != 0)
         c->failed = true;
     return err;
+}
+
+static struct compile_attr in_words(struct attr a)
+{
+    return (struct compile_attr){attr_stability(a.name), attr_stability(a.data),
+                                 attr_class(a.class)};
+}
+
+void compile_stability(const struct compile *c, struct compile_attr *probes,
+                       struct compile_attr *statements)
+{
+    struct attr p, s;
+    lang_stability(c->lang, &p, &s);
+    *probes = in_words(p);
+    *statements = in_words(s);
+}
+
+int64_t compile_amin(const char *text)
+{
+    struct attr a;
+    return attr_parse(text, &a) ? attr_pack(a) : -1;
+}
+
+struct compile_attr compile_provider(const char *name)
+{
+    return in_words(attr_provider(name));
 }
 
 /* Fills g with everything but what gen_finish does. The trap's value is what went wrong. */

@@ -30,6 +30,8 @@ struct compile_source {
     size_t len;
     int argc; /* program arguments: argv[0] is $0, argv[1] is $1 ... */
     char *const *argv;
+    const char *shown; /* what diagnostics show lines of, if it is not the text; NULL: the text */
+    size_t shown_len;
 };
 
 struct compile_options {
@@ -38,6 +40,7 @@ struct compile_options {
     bool defaultargs; /* a missing $N is 0, a missing $$N is "" */
     bool pspec;       /* ambiguous words are probe descriptions */
     bool empty;       /* allow empty programs */
+    int64_t amin;     /* from compile_amin, the least stability; negative: none is asked for */
     int64_t target;   /* $target */
     /* Called for each "#pragma D option name[=value]", while parsing; value is NULL when there is
      * none. Returns 0, or -1 with *why set to the reason ("Invalid option name"). It may change
@@ -53,6 +56,17 @@ struct compile *compile_new(struct compile_options *opt, struct diags *d);
 /* Parses and checks one program and adds its clauses. Reports up to DIAG_MAX_ERRORS errors. 0,
  * ET_ECOMPILE, ET_ENOMEM. */
 int compile_add(struct compile *c, const struct compile_source *src);
+/* How stable the last program added is, in words: "Stable", "Stable", "Common". */
+struct compile_attr {
+    const char *name, *data, *class;
+};
+void compile_stability(const struct compile *c, struct compile_attr *probes,
+                       struct compile_attr *statements);
+/* Reads attributes, "Evolving/Evolving/Common"; negative when they are none. */
+int64_t compile_amin(const char *text);
+/* How stable the probes of a provider are. */
+struct compile_attr compile_provider(const char *name);
+
 /* Generates the image of everything added so far. img must be initialised; it owns what it holds.
  */
 int compile_image(struct compile *c, struct dif_image *img);

@@ -545,8 +545,10 @@ static unsigned subroutine(struct gen *g, const struct node *n)
 {
     for (unsigned i = 0; i < DIF_NSUBRS; i++) {
         const struct dif_subr_info *s = dif_subr_info(i);
-        if (s && strcmp(s->name, n->name) == 0)
-            return call(g, i, n->args);
+        if (s && strcmp(s->name, n->name) == 0) {
+            bool goes_on = i == DIF_SUBR_strtok && n->args->kind == N_INT; /* strtok(NULL, ...) */
+            return call(g, i, goes_on ? n->args->next : n->args);
+        }
     }
     gen_fail(g, "D_UNKNOWN", "a subroutine that the engine does not have", NULL);
 }

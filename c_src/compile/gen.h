@@ -29,11 +29,12 @@ struct gen {
     struct diags *diags;
     struct arena arena;               /* keys of the hash tables */
     struct hash str_index, int_index; /* text or value -> its number + 1 */
-    struct buf strtab, str, ints, vars, aggs, parts, refs, actions, clauses, code;
+    struct buf strtab, str, ints, vars, aggs, parts, refs, actions, subs, clauses, code;
     uint32_t builtins;
     uint32_t strsize;
     uint32_t clause_code; /* where the code of the clause begins, in instructions */
     uint32_t clause_part; /* where its parts begin */
+    uint32_t clause_subs; /* its sub-clauses that record, so far */
     uint32_t regs;        /* bit set: registers in use */
     unsigned maybe;       /* not 0: what is being generated may be skipped when the clause runs */
     struct reuse reuse[REUSE_MAX];
@@ -100,7 +101,7 @@ void reuse_plan(struct gen *g, const struct lang_clause *c);
 void reuse_store(struct gen *g, const struct lang_var *v);
 /* Frees a register that only keeps a value for later; false when there is none. */
 bool reuse_evict(struct gen *g);
-/* Whether evaluating n changes a variable. */
+/* Whether evaluating n changes a variable, or each evaluation may differ. */
 bool reuse_has_effect(const struct node *n);
 
 /* -- clause.c -- */

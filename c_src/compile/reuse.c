@@ -20,7 +20,7 @@
 
 bool reuse_has_effect(const struct node *n)
 {
-    if (n->kind == N_ASSIGN || n->kind == N_INCDEC)
+    if (n->kind == N_ASSIGN || n->kind == N_INCDEC || (n->kind == N_CALL && n->post))
         return true;
     for (size_t i = 0; i < 3; i++) {
         if (n->kid[i] && reuse_has_effect(n->kid[i]))
@@ -154,18 +154,25 @@ static void plan(struct gen *g, const struct node *n)
     plan_list(g, n->args);
 }
 
+static void plan_stmts(struct gen *g, const struct lang_stmt *s)
+{
+    for (; s; s = s->next) {
+        if (s->act == ACT_EXPR || s->act == ACT_IF)
+            plan(g, s->expr);
+        else
+            plan_list(g, s->args);
+        plan_stmts(g, s->yes);
+        plan_stmts(g, s->no);
+    }
+}
+
 void reuse_plan(struct gen *g, const struct lang_clause *c)
 {
     g->nreuse = 0;
     g->maybe = 0;
     if (c->pred)
         plan(g, c->pred);
-    for (const struct lang_stmt *s = c->stmts; s; s = s->next) {
-        if (s->act == ACT_EXPR)
-            plan(g, s->expr);
-        else
-            plan_list(g, s->args);
-    }
+    plan_stmts(g, c->stmts);
     unsigned n = 0;
     for (unsigned i = 0; i < g->nreuse; i++) {
         if (g->reuse[i].left > 1) {

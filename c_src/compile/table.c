@@ -29,8 +29,8 @@ void gen_init(struct gen *g, struct diags *d, uint32_t strsize)
 
 void gen_free(struct gen *g)
 {
-    struct buf *const bufs[] = {&g->strtab, &g->str,  &g->ints,    &g->vars,    &g->aggs,
-                                &g->parts,  &g->refs, &g->actions, &g->clauses, &g->code};
+    struct buf *const bufs[] = {&g->strtab, &g->str,     &g->ints, &g->vars,    &g->aggs, &g->parts,
+                                &g->refs,   &g->actions, &g->subs, &g->clauses, &g->code};
     for (size_t i = 0; i < sizeof bufs / sizeof bufs[0]; i++)
         buf_free(bufs[i]);
     hash_free(&g->str_index);
@@ -175,6 +175,7 @@ int gen_finish(struct gen *g, struct dif_image *img)
     img->parts = moved(img, &g->parts, sizeof *img->parts, &img->nparts, &oom);
     img->refs = moved(img, &g->refs, sizeof *img->refs, &img->nrefs, &oom);
     img->actions = moved(img, &g->actions, sizeof *img->actions, &img->nactions, &oom);
+    img->subs = moved(img, &g->subs, sizeof *img->subs, &img->nsubs, &oom);
     img->clauses = moved(img, &g->clauses, sizeof *img->clauses, &img->nclauses, &oom);
     img->code = moved(img, &g->code, sizeof *img->code, &img->ncode, &oom);
     if (!oom)

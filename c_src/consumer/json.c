@@ -191,10 +191,12 @@ static void action(struct report *r, const struct report_record *rec, uint32_t i
                    const struct value *v)
 {
     static const char *const names[DIF_ACT_NKINDS] = {
-        [DIF_ACT_TRACE] = "trace",   [DIF_ACT_PRINTF] = "printf",
-        [DIF_ACT_PRINTA] = "printa", [DIF_ACT_CLEAR] = "clear",
-        [DIF_ACT_TRUNC] = "trunc",   [DIF_ACT_NORMALIZE] = "normalize",
-        [DIF_ACT_EXIT] = "exit",     [DIF_ACT_DENORMALIZE] = "denormalize",
+        [DIF_ACT_TRACE] = "trace",     [DIF_ACT_PRINTF] = "printf",
+        [DIF_ACT_PRINTA] = "printa",   [DIF_ACT_CLEAR] = "clear",
+        [DIF_ACT_TRUNC] = "trunc",     [DIF_ACT_NORMALIZE] = "normalize",
+        [DIF_ACT_EXIT] = "exit",       [DIF_ACT_DENORMALIZE] = "denormalize",
+        [DIF_ACT_SETOPT] = "setopt",   [DIF_ACT_SYSTEM] = "system",
+        [DIF_ACT_FREOPEN] = "freopen", [DIF_ACT_FTRUNCATE] = "ftruncate",
     };
     const struct dif_action *act = &r->img->actions[index];
     struct buf *out = &r->line, shown = BUF_INIT;
@@ -211,6 +213,13 @@ static void action(struct report *r, const struct report_record *rec, uint32_t i
         name(out, "value");
         json_value(v, out);
         break;
+    case DIF_ACT_SETOPT:
+    case DIF_ACT_FTRUNCATE:
+        buf_addc(out, ',');
+        values(out, "values", v, act->nparts);
+        break;
+    case DIF_ACT_SYSTEM:
+    case DIF_ACT_FREOPEN:
     case DIF_ACT_PRINTF:
         pf_format(&r->format[index], v, act->nparts, NULL, NULL, &shown);
         buf_adds(out, ",\"text\":");
@@ -245,7 +254,7 @@ static void fault(struct report *r, const struct report_fault *f)
     struct buf *out = &r->line;
     buf_printf(out, "{\"type\":\"error\",\"severity\":\"error\",\"tag\":\"DTRACEFLT_%s\"",
                report_fault_name(f->fault));
-    text(out, "text", report_fault_text(f->fault));
+    text(out, "text", f->why != NULL ? f->why : report_fault_text(f->fault));
     number(out, "epid", f->probe->epid);
     probe(out, f->probe);
     number(out, "cpu", f->cpu);

@@ -11,13 +11,16 @@
  *       {"action":"clear","aggregation":"@a"}            and trunc, normalize, denormalize,
  *       {"action":"trunc","aggregation":"@a","value":5}  with the number if there is one
  *       {"action":"exit","status":0}
+ *       {"action":"system","text":"...","values":[V,...]} and freopen
+ *       {"action":"setopt","values":["quiet","1"]}        and ftruncate, without values
  *     V an integer or a string; A an integer or, of a histogram, [B,...]
  *   {"type":"aggregation","name":"@a","function":"sum","keys":[V,...],"value":42}
  *   {"type":"aggregation","name":"@a","function":"quantize","keys":[V,...],"buckets":[B,...]}
  *     B {"from":4,"to":7,"count":2}  both ends included; null: not bounded. Only buckets
  *       that are not zero.
  *   {"type":"drop","kind":"principal","count":3,"node":"a@b","text":"3 drops on a@b"}
- *     kinds: principal aggregation dynamic dblerror thread; count is since the last one
+ *     kinds: principal aggregation dynamic dblerror thread spec specbusy specunavail; count is
+ *     since the last one
  *   {"type":"error","severity":"error","tag":"DTRACEFLT_DIVZERO","text":"divide-by-zero","epid":1,
  *    "probe":P,"node":"","cpu":0,"action":1,"offset":12,"value":0}
  *     a fault; action null: in the predicate; offset null: not known. Diagnostics have the shape

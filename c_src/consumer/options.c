@@ -13,20 +13,27 @@
 
 #include "base/units.h"
 
+#include "compile/compile.h"
+#include "dif/dif.h"
+
 static const char bad_name[] = "Invalid option name";
 static const char bad_value[] = "Invalid value for specified option";
 static const char in_program[] = "Option cannot be used from within a D program";
+static const char running[] = "Operation illegal when tracing is active";
 static const char not_built[] = "not built yet";
 
 enum kind {
     KIND_FLAG,    /* nothing, a number, or a word for yes or no */
     KIND_SIZE,    /* a number with k m g t */
     KIND_STRSIZE, /* a size of at least 2 */
+    KIND_NSPEC,   /* a number that there can be so many speculations of */
     KIND_RATE,    /* a time or a frequency */
     KIND_COMPILE, /* no value */
     KIND_ERRFORM, /* a word */
     KIND_SWITCH,  /* the word "switch", the only buffer policy there is; the others are not built */
     KIND_AUTO,    /* the word "auto", likewise */
+    KIND_CPPPATH, /* a path */
+    KIND_AMIN,    /* attributes */
     KIND_IGNORED, /* accepted with any value */
     KIND_REFUSED  /* not built */
 };
@@ -53,6 +60,7 @@ static const struct row {
 #name, KIND_REFUSED, -1, true                                                              \
     }
     /* clang-format off */
+    {"cpppath", KIND_CPPPATH, -1, true},
     {"bufpolicy", KIND_SWITCH, -1, false}, {"bufresize", KIND_AUTO, -1, false},
     IGNORED(cleanrate), IGNORED(nolibs),
     IGNORED(late), IGNORED(linkmode), IGNORED(linktype), IGNORED(ldpath), IGNORED(knodefs),
@@ -60,11 +68,11 @@ static const struct row {
     IGNORED(procfspath), IGNORED(modpath), IGNORED(ctfpath), IGNORED(ctypes), IGNORED(dtypes),
     IGNORED(lazyload), IGNORED(linknommap), IGNORED(preallocate), IGNORED(sysslice),
     IGNORED(useruid), IGNORED(dofstashpath), IGNORED(debugassert),
-    REFUSED(specsize), REFUSED(nspec), REFUSED(scratchsize), REFUSED(stackframes),
+    REFUSED(scratchsize), REFUSED(stackframes),
     REFUSED(ustackframes), REFUSED(jstackframes), REFUSED(jstackstrsize), REFUSED(maxframes),
-    REFUSED(destructive), REFUSED(cpu), REFUSED(noresolve), REFUSED(grabanon), COMMAND(lockmem),
+    REFUSED(cpu), REFUSED(noresolve), REFUSED(grabanon), COMMAND(lockmem),
     REFUSED(pcapsize), REFUSED(bpflog), REFUSED(bpflogsize), REFUSED(stackindent),
-    REFUSED(printsize), REFUSED(amin), REFUSED(cpp), COMMAND(cpppath), COMMAND(cppargs),
+    REFUSED(printsize), COMMAND(cppargs),
     COMMAND(cpphdrs), COMMAND(define), COMMAND(undef), COMMAND(incdir), COMMAND(stdc),
     REFUSED(libdir), REFUSED(syslibdir), REFUSED(evaltime), REFUSED(version), REFUSED(tree),
     REFUSED(disasm), REFUSED(debug), REFUSED(core), REFUSED(iregs), REFUSED(tregs),
@@ -77,6 +85,7 @@ static const struct row {
 
 void options_init(struct options *o)
 {
+    o->cpppath = NULL;
 #define X(name, kind, def) o->value[OPTION_##name] = def;
     OPTIONS(X)
 #undef X
@@ -169,6 +178,7 @@ static const char *set(struct options *o, const struct row *r, const char *value
     case KIND_FLAG: ok = parse_flag(value, &v); break;
     case KIND_SIZE: ok = parse_size(value, &v); break;
     case KIND_STRSIZE: ok = parse_size(value, &v) && v >= 2 && v <= UINT16_MAX; break;
+    case KIND_NSPEC: ok = parse_size(value, &v) && v <= DIF_SPECS_MAX; break;
     case KIND_RATE: ok = option_rate(value, &v); break;
     case KIND_COMPILE: ok = value == NULL; break;
     case KIND_ERRFORM:
@@ -185,6 +195,11 @@ static const char *set(struct options *o, const struct row *r, const char *value
             return not_built;
         ok = value != NULL && strcmp(value, "auto") == 0;
         break;
+    case KIND_CPPPATH:
+        ok = value != NULL && *value != '\0';
+        o->cpppath = ok ? value : o->cpppath;
+        break;
+    case KIND_AMIN: ok = value != NULL && (v = compile_amin(value)) >= 0; break;
     case KIND_IGNORED: break;
     case KIND_REFUSED: return not_built;
     }
@@ -195,6 +210,18 @@ static const char *set(struct options *o, const struct row *r, const char *value
     return NULL;
 }
 
+/* Options that setopt() may set while the program runs (reference 9.3). */
+static bool is_dynamic(const char *name)
+{
+    static const char *const names[] = {"quiet",       "flowindent",    "switchrate",  "aggrate",
+                                        "aggsortkey",  "aggsortkeypos", "aggsortpos",  "aggsortrev",
+                                        "stackindent", "rawbytes",      "quietresize", "printsize"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
 int options_set(struct options *o, const char *name, const char *value, enum option_from from,
                 const char **why)
 {
@@ -202,8 +229,9 @@ int options_set(struct options *o, const char *name, const char *value, enum opt
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         if (strcmp(table[i].name, name) != 0)
             continue;
-        *why =
-            table[i].command && from == OPTION_FROM_PROGRAM ? in_program : set(o, &table[i], value);
+        *why = table[i].command && from == OPTION_FROM_PROGRAM    ? in_program
+               : from == OPTION_FROM_RUNNING && !is_dynamic(name) ? running
+                                                                  : set(o, &table[i], value);
         break;
     }
     return *why == NULL ? 0 : -1;

@@ -18,11 +18,14 @@
     X(aggsize,       SIZE, 4 << 20)      /* bytes of aggregation table, a thread */               \
     X(dynvarsize,    SIZE, 1 << 20)      /* bytes for dynamic variables */                        \
     X(strsize,       STRSIZE, 256)       /* bytes of a string, NUL not counted */                 \
+    X(specsize,      SIZE, 4 << 20)      /* bytes of a speculation, a thread */                   \
+    X(nspec,         NSPEC, 1)           /* speculations at a time */                             \
     X(switchrate,    RATE, 0)            /* ns between readings of records; 0: as they come */    \
     X(aggrate,       RATE, 0)            /* ns between readings of aggregations */                \
     X(statusrate,    RATE, 1000000000)   /* ns between reports of drops */                        \
     X(quiet,         FLAG, OPTION_UNSET)                                                          \
     X(flowindent,    FLAG, OPTION_UNSET)                                                          \
+    X(destructive,   FLAG, OPTION_UNSET) /* -w */                                                 \
     X(quietresize,   FLAG, OPTION_UNSET)                                                          \
     X(rawbytes,      FLAG, OPTION_UNSET)                                                          \
     X(aggsortkey,    FLAG, OPTION_UNSET)                                                          \
@@ -35,6 +38,8 @@
     X(errtags,       COMPILE, OPTION_UNSET)                                                       \
     X(droptags,      COMPILE, OPTION_UNSET)                                                       \
     X(pspec,         COMPILE, OPTION_UNSET)                                                       \
+    X(cpp,           COMPILE, OPTION_UNSET) /* -C */                                              \
+    X(amin,          AMIN, OPTION_UNSET) /* least stability */                                    \
     X(zdefs,         COMPILE, OPTION_UNSET)                                                       \
     X(verbose,       COMPILE, OPTION_UNSET) /* -S */                                              \
     X(errform,       ERRFORM, OPTION_UNSET) /* ours: 1 = dtrace's one-line compile errors */
@@ -50,10 +55,11 @@ enum option_id {
 
 struct options {
     int64_t value[OPTION_COUNT]; /* OPTION_UNSET: not set, and no default */
+    const char *cpppath;         /* the preprocessor; NULL: cpp. Borrowed */
 };
 
 /* Who sets an option. */
-enum option_from { OPTION_FROM_COMMAND, OPTION_FROM_PROGRAM };
+enum option_from { OPTION_FROM_COMMAND, OPTION_FROM_PROGRAM, OPTION_FROM_RUNNING /* setopt() */ };
 
 void options_init(struct options *o);
 /* Sets one; value NULL: the name stood alone. 0, or -1 with *why set to one of dtrace's reasons, or

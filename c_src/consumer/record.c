@@ -3,6 +3,9 @@
  * Records and faults are copied to a queue while a tier works, and looked at when it is done; by
  * then all that was aggregated before them has been merged. A queue holds struct event, each
  * followed by its parts, padded to 8 bytes. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -121,10 +124,109 @@ void session_report_drops(struct session *s)
 
 /* -- to the reporter --------------------------------------------------------------------------- */
 
-static void report_bad_factor(struct session *s, const struct report_record *rec, uint32_t number)
+/* A fault of an action of the consumer, reported when the record is: a record is one piece. */
+struct late_fault {
+    struct report_fault f;
+    char why[512]; /* "": f says it */
+};
+
+__attribute__((format(printf, 4, 5))) static void late_fault(struct session *s,
+                                                             const struct report_record *rec,
+                                                             struct report_fault f, const char *fmt,
+                                                             ...)
 {
-    struct report_fault f = {rec->probe, number, UINT32_MAX, ENGINE_FAULT_DIVZERO, 0, rec->cpu};
-    s->report.ops->fault(&s->report, &f);
+    struct late_fault l = {.f = f};
+    va_list ap;
+    l.f.probe = rec->probe;
+    l.f.cpu = rec->cpu;
+    va_start(ap, fmt);
+    vsnprintf(l.why, sizeof l.why, fmt, ap);
+    va_end(ap);
+    buf_add(&s->late, &l, sizeof l);
+}
+
+static void report_late(struct session *s)
+{
+    for (size_t i = 0; i + sizeof(struct late_fault) <= s->late.len;
+         i += sizeof(struct late_fault)) {
+        struct late_fault l;
+        memcpy(&l, s->late.data + i, sizeof l);
+        l.f.why = l.why[0] != '\0' ? l.why : NULL;
+        s->report.ops->fault(&s->report, &l.f);
+    }
+    s->report.oom |= s->late.oom;
+    buf_reset(&s->late);
+}
+
+/* A string of a record, cut to n - 1 bytes. */
+static const char *string_of(const struct value *v, char *out, size_t n)
+{
+    size_t len = v->len < n - 1 ? v->len : n - 1;
+    memcpy(out, v->s, len);
+    out[len] = '\0';
+    return out;
+}
+
+static void set_rates(struct session *s)
+{
+    const int64_t *v = s->config.opt->value;
+    for (size_t i = 0; i < s->ntiers; i++)
+        if (s->tier[i].t->ops->rates != NULL)
+            s->tier[i].t->ops->rates(s->tier[i].t, (uint64_t)v[OPTION_switchrate],
+                                     (uint64_t)v[OPTION_aggrate]);
+}
+
+static void set_option(struct session *s, const struct report_record *rec, uint32_t number,
+                       const struct value *v, uint32_t nparts)
+{
+    char name[64], value[128] = "1";
+    const char *why;
+    string_of(v, name, sizeof name);
+    if (nparts > 1)
+        string_of(v + 1, value, sizeof value);
+    if (options_set(s->config.opt, name, value, OPTION_FROM_RUNNING, &why) != 0)
+        late_fault(
+            s, rec,
+            (struct report_fault){.action = number, .offset = UINT32_MAX, .fault = REPORT_LIBRARY},
+            "couldn't set option \"%s\" to \"%s\": %s", name, value, why);
+    else
+        set_rates(s);
+}
+
+/* The text of a printf-like action, at most strsize - 1 bytes. */
+static const char *action_text(struct session *s, const struct dif_action *act,
+                               const struct value *v)
+{
+    buf_reset(&s->text);
+    pf_format(&s->format[act - s->img.actions], v, act->nparts, NULL, NULL, &s->text);
+    if (s->text.len > s->img.strsize - 1) {
+        s->text.len = s->img.strsize - 1;
+        s->text.data[s->text.len] = '\0';
+    }
+    s->report.oom |= s->text.oom;
+    return buf_str(&s->text);
+}
+
+static void run_command(struct session *s, const char *command)
+{
+    const struct out *o = &s->config.out;
+    if (o->flush == NULL)
+        return;
+    o->flush(o->arg);
+    if (system(command) == -1) /* its exit status is nobody's business */
+        return;
+}
+
+static void reopen(struct session *s, const struct report_record *rec, uint32_t number,
+                   const char *path)
+{
+    const struct out *o = &s->config.out;
+    int err = o->redirect != NULL ? o->redirect(o->arg, path[0] != '\0' ? path : NULL) : 0;
+    if (err != 0)
+        late_fault(
+            s, rec,
+            (struct report_fault){.action = number, .offset = UINT32_MAX, .fault = REPORT_LIBRARY},
+            "couldn't freopen() \"%s\": %s", path, strerror(err));
 }
 
 /* What an action does to the session. number: 1.., its place in the clause. */
@@ -145,7 +247,10 @@ static int perform(struct session *s, const struct report_record *rec, const str
         break;
     case DIF_ACT_NORMALIZE:
         if (v->i == 0)
-            report_bad_factor(s, rec, number);
+            late_fault(s, rec,
+                       (struct report_fault){
+                           .action = number, .offset = UINT32_MAX, .fault = ENGINE_FAULT_DIVZERO},
+                       "%s", "");
         else
             a->normal = (uint64_t)v->i;
         break;
@@ -153,6 +258,13 @@ static int perform(struct session *s, const struct report_record *rec, const str
     case DIF_ACT_EXIT:
         s->status = (int)v->i;
         s->exited = true;
+        break;
+    case DIF_ACT_SETOPT: set_option(s, rec, number, v, act->nparts); break;
+    case DIF_ACT_SYSTEM: run_command(s, action_text(s, act, v)); break;
+    case DIF_ACT_FREOPEN: reopen(s, rec, number, action_text(s, act, v)); break;
+    case DIF_ACT_FTRUNCATE:
+        if (s->config.out.truncate != NULL)
+            s->config.out.truncate(s->config.out.arg);
         break;
     default: break;
     }
@@ -163,20 +275,36 @@ static int consume_record(struct session *s, const struct event *e, const uint8_
 {
     struct report_record rec = {&s->probe[e->epid - 1].p, e->timestamp, e->cpu};
     const struct dif_clause *c = &s->img.clauses[rec.probe->clause];
-    if (values_parse(s->img.parts + c->part, c->nparts, parts, e->len, s->value) != 0) {
+    struct dif_sub sub = {c->action, c->nactions, c->part, c->nparts};
+    uint32_t len = e->len;
+    if (c->nsubs > 0) { /* the sub-clause's number comes first */
+        uint32_t which = UINT32_MAX;
+        if (len >= sizeof which)
+            memcpy(&which, parts, sizeof which);
+        if (which < c->nsubs) {
+            sub = s->img.subs[c->sub + which];
+            parts += sizeof which;
+            len -= (uint32_t)sizeof which;
+        } else {
+            parts = NULL;
+        }
+    }
+    if (parts == NULL ||
+        values_parse(s->img.parts + sub.part, sub.nparts, parts, len, s->value) != 0) {
         struct session_reader r = {s, &s->tier[s->probe[e->epid - 1].tier], 0};
         malformed(&r, "a record");
         return r.error;
     }
     s->report.ops->begin(&s->report, &rec);
-    for (uint32_t i = 0; i < c->nactions; i++) {
-        const struct dif_action *act = &s->img.actions[c->action + i];
-        const struct value *v = s->value + (act->part - c->part);
-        s->report.ops->action(&s->report, &rec, c->action + i, v);
-        if (perform(s, &rec, act, i + 1, v) != 0)
+    for (uint32_t i = sub.action; i < sub.action + sub.nactions; i++) {
+        const struct dif_action *act = &s->img.actions[i];
+        const struct value *v = s->value + (act->part - sub.part);
+        s->report.ops->action(&s->report, &rec, i, v);
+        if (perform(s, &rec, act, i - c->action + 1, v) != 0)
             return diag_error(s->config.diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
     }
     s->report.ops->end(&s->report, &rec);
+    report_late(s);
     return 0;
 }
 

@@ -66,6 +66,11 @@ static const struct {
     [ENGINE_DROP_AGG] = {"AGGREGATION", "aggregation drop", "", true},
     [ENGINE_DROP_DYNAMIC] = {"DYNAMIC", "dynamic variable drop", "", false},
     [ENGINE_DROP_DBLERROR] = {"DBLERROR", "error", " in ERROR probe enabling", false},
+    [ENGINE_DROP_SPEC] = {"SPEC", "speculative drop", "", false},
+    [ENGINE_DROP_SPECBUSY] = {"SPECBUSY", "failed speculation", " (available buffer(s) still busy)",
+                              false},
+    [ENGINE_DROP_SPECUNAVAIL] = {"SPECUNAVAIL", "failed speculation",
+                                 " (no speculative buffer available)", false},
     [ENGINE_DROP_THREAD] = {"THREAD", "drop", " on threads without a buffer", false},
 };
 

@@ -25,6 +25,11 @@ struct out {
     void (*data)(void *arg, const char *s, size_t n);
     void (*message)(void *arg, const char *s, size_t n);
     void *arg;
+    /* What actions ask for; each may be NULL, and then nothing happens. */
+    void (*flush)(void *arg);                     /* write out what is buffered */
+    int (*redirect)(void *arg, const char *path); /* append data to a file from now on; NULL:
+                                                     to the first output again. 0 or errno */
+    void (*truncate)(void *arg);                  /* empty the file that data goes to */
 };
 
 /* One enabled probe: a clause on a probe of a tier. */
@@ -49,7 +54,9 @@ struct report_fault {
     uint32_t fault;  /* enum engine_fault */
     uint64_t value;
     uint32_t cpu;
+    const char *why; /* a failure of the consumer, in words (fault is REPORT_LIBRARY); else NULL */
 };
+enum { REPORT_LIBRARY = 1000 };
 
 struct report_drop {
     enum engine_drop kind;

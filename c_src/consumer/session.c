@@ -23,6 +23,7 @@ static void sync_options(struct session *s)
     s->compile_options.strsize = (uint32_t)o->value[OPTION_strsize];
     s->compile_options.argref = option_on(o, OPTION_argref);
     s->compile_options.defaultargs = option_on(o, OPTION_defaultargs);
+    s->compile_options.amin = o->value[OPTION_amin];
     s->compile_options.pspec = option_on(o, OPTION_pspec);
     s->compile_options.empty = option_on(o, OPTION_empty);
 }
@@ -69,8 +70,20 @@ int session_add(struct session *s, const struct compile_source *src)
     if (p == NULL)
         return no_memory(s);
     s->program = p;
-    p[s->nprograms++] = (struct session_program){src->name, src->text, src->len, 0};
-    return compile_add(s->compile, src);
+    p += s->nprograms++;
+    *p = (struct session_program){.name = src->name,
+                                  .text = src->shown != NULL ? src->shown : src->text,
+                                  .len = src->shown != NULL ? src->shown_len : src->len};
+    int rc = compile_add(s->compile, src);
+    if (rc == 0)
+        compile_stability(s->compile, &p->probes, &p->statements);
+    return rc;
+}
+
+static bool has_format(uint8_t kind)
+{
+    return kind == DIF_ACT_PRINTF || kind == DIF_ACT_PRINTA || kind == DIF_ACT_SYSTEM ||
+           kind == DIF_ACT_FREOPEN;
 }
 
 static int parse_formats(struct session *s)
@@ -80,7 +93,7 @@ static int parse_formats(struct session *s)
         return no_memory(s);
     for (uint32_t i = 0; i < s->img.nactions; i++) {
         const struct dif_action *a = &s->img.actions[i];
-        if (a->format == DIF_NO_STRING || (a->kind != DIF_ACT_PRINTF && a->kind != DIF_ACT_PRINTA))
+        if (a->format == DIF_NO_STRING || !has_format(a->kind))
             continue;
         int rc = pf_parse(&s->arena, dif_str(&s->img, a->format), &s->format[i]);
         if (rc == ET_ENOMEM)
@@ -303,6 +316,13 @@ uint64_t session_matched(const struct session *s, size_t nth)
     return nth < s->nprograms ? s->program[nth].matched : 0;
 }
 
+void session_stability(const struct session *s, size_t nth, struct compile_attr *probes,
+                       struct compile_attr *statements)
+{
+    *probes = s->program[nth].probes;
+    *statements = s->program[nth].statements;
+}
+
 size_t session_probes(const struct session *s)
 {
     return s->nprobes;
@@ -383,6 +403,8 @@ static int enable(struct session *s, struct session_tier *t)
     struct tier_options asked = {.bufsize = (uint64_t)v[OPTION_bufsize],
                                  .aggsize = (uint64_t)v[OPTION_aggsize],
                                  .dynvarsize = (uint64_t)v[OPTION_dynvarsize],
+                                 .specsize = (uint64_t)v[OPTION_specsize],
+                                 .nspec = (uint32_t)v[OPTION_nspec],
                                  .switchrate = (uint64_t)v[OPTION_switchrate],
                                  .aggrate = (uint64_t)v[OPTION_aggrate],
                                  .aggs_with_records = acts_on_aggregations(&s->img)};
@@ -393,6 +415,7 @@ static int enable(struct session *s, struct session_tier *t)
         return rc;
     notice_lowered(s, "buffer size", asked.bufsize, granted.bufsize);
     notice_lowered(s, "aggregation size", asked.aggsize, granted.aggsize);
+    notice_lowered(s, "speculation size", asked.specsize, granted.specsize);
     notice_lowered(s, "dynamic variable size", asked.dynvarsize, granted.dynvarsize);
     return 0;
 }
@@ -404,8 +427,19 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+bool session_is_destructive(const struct session *s)
+{
+    for (uint32_t i = 0; i < s->img.nactions; i++)
+        if (s->img.actions[i].kind == DIF_ACT_SYSTEM || s->img.actions[i].kind == DIF_ACT_FREOPEN)
+            return true;
+    return false;
+}
+
 int session_start(struct session *s)
 {
+    if (session_is_destructive(s) && !option_on(s->config.opt, OPTION_destructive))
+        return diag_error(s->config.diags, ET_EINVAL, NULL, "", "allow them with -w",
+                          "could not enable tracing: Destructive actions not allowed");
     for (size_t i = 0; i < s->ntiers; i++) {
         int rc = enable(s, &s->tier[i]);
         if (rc != 0)
@@ -596,6 +630,8 @@ void session_close(struct session *s)
     buf_free(&s->report.head);
     buf_free(&s->queue);
     buf_free(&s->end_queue);
+    buf_free(&s->late);
+    buf_free(&s->text);
     buf_free(&s->encoded);
     buf_free(&s->targets);
     dif_image_free(&s->img);

@@ -51,6 +51,9 @@ int session_attach(struct session *s, struct tier *t);
 int session_match(struct session *s);
 /* What the nth program of session_add matched: clauses times probes. */
 uint64_t session_matched(const struct session *s, size_t nth);
+/* How stable the nth program of session_add is: its probe descriptions, its statements. */
+void session_stability(const struct session *s, size_t nth, struct compile_attr *probes,
+                       struct compile_attr *statements);
 size_t session_probes(const struct session *s); /* the sum */
 
 /* Calls fn for each probe that the programs' descriptions match, or for every probe when there is
@@ -60,6 +63,8 @@ typedef void (*session_list_fn)(void *arg, const struct tier *t, const struct ti
 typedef void (*session_missed_fn)(void *arg, const char *description);
 int session_list(struct session *s, session_list_fn fn, session_missed_fn missed, void *arg);
 
+/* Whether some action needs the option destructive, without which session_start refuses. */
+bool session_is_destructive(const struct session *s);
 /* Enables and starts everywhere. On an error nothing runs. */
 int session_start(struct session *s);
 

@@ -11,6 +11,7 @@ struct session_program {
     const char *text;
     size_t len;
     uint64_t matched; /* clauses times probes */
+    struct compile_attr probes, statements;
 };
 
 struct session_probe {
@@ -48,6 +49,8 @@ struct session {
     struct report report;
     struct buf queue;     /* struct event, of the reading that is going on */
     struct buf end_queue; /* what END left, until everything else is reported */
+    struct buf late;      /* struct late_fault, of the record that is being reported */
+    struct buf text;      /* formatted for system() and freopen() */
     struct buf targets;
     bool exiting, stopped, exited;
     int status;           /* of exit() */

@@ -109,7 +109,10 @@ static void action(struct report *r, const struct report_record *rec, uint32_t i
         break;
     case DIF_ACT_PRINTF: pf_format(&r->format[index], v, act->nparts, NULL, NULL, &r->line); break;
     case DIF_ACT_PRINTA: report_printa(r, act, &r->format[index], &r->line); break;
-    default: break; /* the others show nothing */
+    case DIF_ACT_SYSTEM:
+    case DIF_ACT_FREOPEN:
+    case DIF_ACT_FTRUNCATE: flush(r); break; /* what stands before goes out before */
+    default: break;                          /* the others show nothing */
     }
 }
 
@@ -129,7 +132,12 @@ static void fault(struct report *r, const struct report_fault *f)
     struct buf line = BUF_INIT;
     buf_printf(&line,
                PREFIX "error on enabled probe ID %" PRIu32 " (ID %" PRIu32 ": %s:%s:%s:%s): %s",
-               p->epid, p->id, p->prov, p->mod, p->func, p->name, report_fault_text(f->fault));
+               p->epid, p->id, p->prov, p->mod, p->func, p->name,
+               f->why != NULL ? f->why : report_fault_text(f->fault));
+    if (f->why != NULL) {
+        message(r, &line);
+        return;
+    }
     report_fault_value(f, &line);
     if (f->action == 0)
         buf_adds(&line, " in predicate");

@@ -14,6 +14,10 @@
  * write the clause's parts in order; RET commits them; a fault, or leaving early, drops the whole
  * record.
  *
+ * A clause with branches (if/else) is cut into sub-clauses, each a run of statements that no branch
+ * enters or leaves. Each that records has a record of its own, RECN to RECE, so that every record
+ * has one layout, whichever way was taken. What was committed before a fault stays.
+ *
  * Strings are addresses of NUL-terminated bytes; 0 is NULL. Every address an instruction makes lies
  * in the string table, in scratch, or in a probe argument; nothing else can be read.
  */
@@ -29,7 +33,8 @@
 #include "base/diag.h"
 
 enum {
-    DIF_VERSION = 1,        /* of the binary form and of the instruction numbers */
+    DIF_SPECS_MAX = 16,     /* option nspec */
+    DIF_VERSION = 2,        /* of the binary form and of the instruction numbers */
     DIF_NREGS = 16,         /* integer registers */
     DIF_TUPLE_MAX = 16,     /* values in the tuple */
     DIF_KEYS_MAX = 12,      /* keys of an associative array or aggregation */
@@ -155,7 +160,15 @@ enum dif_action_kind {
     DIF_ACT_NORMALIZE,
     DIF_ACT_DENORMALIZE,
     /* refs[0]; TRUNC has one part (int64) if it was given a number; NORMALIZE one (uint64) */
-    DIF_ACT_EXIT, /* one part, the status (int32) */
+    DIF_ACT_EXIT,   /* one part, the status (int32) */
+    DIF_ACT_SETOPT, /* one part or two: an option's name, its value; strings */
+    DIF_ACT_SYSTEM, /* format, one part an argument; needs the option destructive */
+    DIF_ACT_FREOPEN,
+    /* likewise */
+    DIF_ACT_FTRUNCATE,
+    DIF_ACT_SPECULATE, /* no parts, and nothing for the consumer to do */
+    DIF_ACT_COMMIT,
+    DIF_ACT_DISCARD,
     DIF_ACT_NKINDS
 };
 enum { DIF_NO_STRING = 0xffffffffu };
@@ -168,6 +181,12 @@ struct dif_action {
     uint32_t line, col;    /* where it stands in the clause's source */
 };
 
+/* A sub-clause that records: its actions, and their parts. */
+struct dif_sub {
+    uint32_t action, nactions; /* index into the image's actions; at least one */
+    uint32_t part, nparts;     /* index into the image's parts */
+};
+
 struct dif_clause {
     uint32_t prov, mod, func,
         name;                  /* string indexes of the probe description's four parts ("" = any) */
@@ -177,7 +196,8 @@ struct dif_clause {
     uint32_t npred;            /* of which the first npred evaluate the predicate */
     uint32_t action, nactions; /* index into the image's actions, in execution order */
     uint32_t part, nparts;     /* all parts of all its actions, in order; record layout */
-    bool records;              /* contains RECB */
+    uint32_t sub, nsubs; /* sub-clauses that record, in order; 0: there is one record at most */
+    bool records;        /* contains RECB or RECN */
 };
 
 struct dif_image {
@@ -199,6 +219,8 @@ struct dif_image {
     uint32_t nrefs;
     struct dif_action *actions;
     uint32_t nactions;
+    struct dif_sub *subs;
+    uint32_t nsubs;
     struct dif_clause *clauses; /* in program order */
     uint32_t nclauses;
     uint32_t *code;

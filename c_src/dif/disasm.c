@@ -19,8 +19,9 @@ static const char *const scope_name[] = {"?", "", "self->", "this->"};
 static const char *const agg_name[] = {"?",   "count",  "sum",      "avg",       "min",
                                        "max", "stddev", "quantize", "lquantize", "llquantize"};
 static const char *const act_name[DIF_ACT_NKINDS] = {
-    "?",     "expression", "aggregation", "trace",       "printf", "printa",
-    "clear", "trunc",      "normalize",   "denormalize", "exit"};
+    "?",      "expression", "aggregation", "trace",       "printf", "printa",
+    "clear",  "trunc",      "normalize",   "denormalize", "exit",   "setopt",
+    "system", "freopen",    "ftruncate",   "speculate",   "commit", "discard"};
 
 static void put_type(struct buf *out, const struct dif_type *t)
 {

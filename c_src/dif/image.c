@@ -13,8 +13,11 @@
  *     aggs     u32 name, u8 func, KEYS, 4 x u64 parameter
  *     parts    TYPE                     refs    u32
  *     actions  u8 kind, u32 x 9: pc npc part nparts ref nrefs format line col
- *     clauses  u32 x 16: prov mod func name id file line col code ncode npred action nactions part
- * nparts, records code     u32 TYPE is u8 kind, u32 size.  KEYS is u8 n, then n x TYPE.
+ *     subs     u32 x 4: action nactions part nparts
+ *     clauses  u32 x 18: prov mod func name id file line col code ncode npred action nactions part
+ *                        nparts sub nsubs records
+ *     code     u32
+ *   TYPE is u8 kind, u32 size.  KEYS is u8 n, then n x TYPE.
  *
  * The decoder checks that every count fits the bytes that are left before it takes memory for it,
  * and that strtab ends in a NUL and every string starts inside it. All else is the verifier's. */
@@ -90,11 +93,17 @@ int dif_encode(const struct dif_image *img, struct buf *out)
         for (size_t i = 0; i < sizeof w / sizeof *w; i++)
             buf_u32(out, w[i]);
     }
+    buf_u32(out, img->nsubs);
+    for (const struct dif_sub *s = img->subs; s < img->subs + img->nsubs; s++) {
+        const uint32_t w[] = {s->action, s->nactions, s->part, s->nparts};
+        for (size_t i = 0; i < sizeof w / sizeof *w; i++)
+            buf_u32(out, w[i]);
+    }
     buf_u32(out, img->nclauses);
     for (const struct dif_clause *c = img->clauses; c < img->clauses + img->nclauses; c++) {
-        const uint32_t w[] = {c->prov,     c->mod,  c->func,   c->name,   c->id,    c->file,
-                              c->line,     c->col,  c->code,   c->ncode,  c->npred, c->action,
-                              c->nactions, c->part, c->nparts, c->records};
+        const uint32_t w[] = {c->prov,     c->mod,  c->func,   c->name,  c->id,    c->file,
+                              c->line,     c->col,  c->code,   c->ncode, c->npred, c->action,
+                              c->nactions, c->part, c->nparts, c->sub,   c->nsubs, c->records};
         for (size_t i = 0; i < sizeof w / sizeof *w; i++)
             buf_u32(out, w[i]);
     }
@@ -193,12 +202,18 @@ static void get_tables(struct dif_image *img, struct rdr *r, bool *oom)
         for (size_t i = 0; i < sizeof w / sizeof *w; i++)
             *w[i] = rdr_u32(r);
     }
-    img->clauses = table(img, r, &img->nclauses, 64, sizeof *img->clauses, oom);
+    img->subs = table(img, r, &img->nsubs, 16, sizeof *img->subs, oom);
+    for (struct dif_sub *s = img->subs; s < img->subs + img->nsubs; s++) {
+        uint32_t *const w[] = {&s->action, &s->nactions, &s->part, &s->nparts};
+        for (size_t i = 0; i < sizeof w / sizeof *w; i++)
+            *w[i] = rdr_u32(r);
+    }
+    img->clauses = table(img, r, &img->nclauses, 72, sizeof *img->clauses, oom);
     for (struct dif_clause *c = img->clauses; c < img->clauses + img->nclauses; c++) {
         uint32_t records = 0;
         uint32_t *const w[] = {&c->prov,     &c->mod,  &c->func,   &c->name,  &c->id,    &c->file,
                                &c->line,     &c->col,  &c->code,   &c->ncode, &c->npred, &c->action,
-                               &c->nactions, &c->part, &c->nparts, &records};
+                               &c->nactions, &c->part, &c->nparts, &c->sub,   &c->nsubs, &records};
         for (size_t i = 0; i < sizeof w / sizeof *w; i++)
             *w[i] = rdr_u32(r);
         r->bad |= records > 1;

@@ -19,7 +19,8 @@ enum {
     STRSIZE_LEAST = 2,
     STRSIZE_MOST = 65536,
     TABLE_MOST = 65536, /* elements that an instruction's imm can name */
-    PART_NOT_BEGUN = -1
+    PART_NOT_BEGUN = -1,
+    NO_SUB = -1
 };
 
 /* What is known before an instruction. */
@@ -28,7 +29,8 @@ struct flow {
     uint8_t depth;    /* of the tuple */
     uint16_t strings; /* bit set: which tuple values are strings (PUSHTR) */
     uint16_t made;    /* bit set: which registers hold something, whichever way was taken */
-    int32_t part;     /* parts written so far, or PART_NOT_BEGUN */
+    int32_t part;     /* the clause's parts written so far, or PART_NOT_BEGUN */
+    int32_t sub;      /* the sub-clause whose record is open, or NO_SUB */
 };
 
 struct verifier {
@@ -119,6 +121,10 @@ static const struct {
     [DIF_ACT_PRINTA] = {0, 0, 1, 65535},  [DIF_ACT_CLEAR] = {0, 0, 1, 1},
     [DIF_ACT_TRUNC] = {0, 1, 1, 1},       [DIF_ACT_NORMALIZE] = {1, 1, 1, 1},
     [DIF_ACT_DENORMALIZE] = {0, 0, 1, 1}, [DIF_ACT_EXIT] = {1, 1, 0, 0},
+    [DIF_ACT_SETOPT] = {1, 2, 0, 0},      [DIF_ACT_SYSTEM] = {0, 65535, 0, 0},
+    [DIF_ACT_FREOPEN] = {0, 65535, 0, 0}, [DIF_ACT_FTRUNCATE] = {0, 0, 0, 0},
+    [DIF_ACT_SPECULATE] = {0, 0, 0, 0},   [DIF_ACT_COMMIT] = {0, 0, 0, 0},
+    [DIF_ACT_DISCARD] = {0, 0, 0, 0},
 };
 
 /* The actions of a clause follow each other in its code and share out its parts without gaps. */
@@ -149,6 +155,32 @@ static bool check_actions(struct verifier *v)
     return true;
 }
 
+/* Sub-clauses follow each other, and between them have all the parts. */
+static bool check_subs(struct verifier *v)
+{
+    const struct dif_image *img = v->img;
+    const struct dif_clause *c = v->clause;
+    uint32_t action = c->action, part = c->part;
+    if (c->nsubs > UINT16_MAX || !range_ok(c->sub, c->nsubs, img->nsubs))
+        return fail(v, "a clause's sub-clauses");
+    if (c->nsubs == 0)
+        return true;
+    for (const struct dif_sub *s = img->subs + c->sub; s < img->subs + c->sub + c->nsubs; s++) {
+        if (s->action < action || s->nactions == 0 ||
+            !range_ok(s->action - c->action, s->nactions, c->nactions))
+            return fail(v, "a sub-clause's actions");
+        if (s->part != part || !range_ok(s->part - c->part, s->nparts, c->nparts) ||
+            img->actions[s->action].part != part)
+            return fail(v, "a sub-clause's parts");
+        const struct dif_action *last = &img->actions[s->action + s->nactions - 1];
+        if (last->part + last->nparts != part + s->nparts)
+            return fail(v, "a sub-clause's parts");
+        action = s->action + s->nactions;
+        part += s->nparts;
+    }
+    return part == c->part + c->nparts || fail(v, "parts that belong to no sub-clause");
+}
+
 static bool check_clause_head(struct verifier *v)
 {
     const struct dif_image *img = v->img;
@@ -165,7 +197,7 @@ static bool check_clause_head(struct verifier *v)
         return fail(v, "a clause's actions or parts");
     if (img->code[c->code + c->ncode - 1] != dif_abc(DIF_OP_RET, 0, 0, 0))
         return fail(v, "a clause that does not end in ret");
-    return check_actions(v);
+    return check_actions(v) && check_subs(v);
 }
 
 /* -- instructions ---------------------------------------------------------------- */
@@ -217,14 +249,23 @@ static bool check_fields(struct verifier *v, uint32_t in, struct flow *f)
     return true;
 }
 
+/* Whether a clause may end here: whole records, or none. */
+static bool check_end(struct verifier *v, const struct flow *f)
+{
+    if (f->part == PART_NOT_BEGUN ||
+        (v->clause->nsubs == 0 && (uint32_t)f->part == v->clause->nparts))
+        return true;
+    return fail(v, "a record that is left unfinished");
+}
+
 /* The state f reaches instruction `to`. */
 static bool flow_to(struct verifier *v, uint32_t to, const struct flow *f)
 {
     const struct dif_clause *c = v->clause;
     struct flow *at = &v->flow[to];
-    if (to == c->ncode - 1) { /* the final RET: whole records, or none */
-        if (f->part != PART_NOT_BEGUN && (uint32_t)f->part != c->nparts)
-            return fail(v, "a record that is left unfinished");
+    if (to == c->ncode - 1) { /* the final RET */
+        if (!check_end(v, f))
+            return false;
         *at = *f;
         at->known = true;
         return true;
@@ -234,7 +275,8 @@ static bool flow_to(struct verifier *v, uint32_t to, const struct flow *f)
         at->known = true;
         return true;
     }
-    if (at->depth != f->depth || at->strings != f->strings || at->part != f->part)
+    if (at->depth != f->depth || at->strings != f->strings || at->part != f->part ||
+        at->sub != f->sub)
         return fail(v, "ways that meet with different tuples or records");
     at->made &= f->made;
     return true;
@@ -276,6 +318,15 @@ static bool check_call(struct verifier *v, const struct flow *f, unsigned imm)
         if (s->args[i] == 'i' && (f->strings >> i & 1) != 0)
             return fail(v, "a string as a number");
     return true;
+}
+
+/* The number of the part behind the last one of the record that is open. */
+static uint32_t sub_end(const struct verifier *v, const struct flow *f)
+{
+    if (f->sub == NO_SUB)
+        return v->clause->nparts;
+    const struct dif_sub *s = &v->img->subs[v->clause->sub + (uint32_t)f->sub];
+    return s->part + s->nparts - v->clause->part;
 }
 
 /* Checks one instruction against the state before it and makes f the state after it. */
@@ -365,12 +416,29 @@ static bool check_insn(struct verifier *v, uint32_t in, struct flow *f)
         uses_tuple = true;
         break;
     case DIF_OP_RECB:
-        if (!v->clause->records || f->part != PART_NOT_BEGUN)
+        if (!v->clause->records || v->clause->nsubs > 0 || f->part != PART_NOT_BEGUN)
             return fail(v, "a record that is not announced, or begun twice");
         f->part = 0;
         break;
+    case DIF_OP_RECN:
+        if (!v->clause->records || imm >= v->clause->nsubs || f->part != PART_NOT_BEGUN)
+            return fail(v, "a record that is not announced, or begun in another");
+        f->part = (int32_t)(img->subs[v->clause->sub + imm].part - v->clause->part);
+        f->sub = (int32_t)imm;
+        break;
+    case DIF_OP_SPEC:
+    case DIF_OP_COMMIT:
+        if (f->part != PART_NOT_BEGUN)
+            return fail(v, "a speculation that is chosen or committed in the middle of a record");
+        break;
+    case DIF_OP_RECE:
+        if (f->sub == NO_SUB || (uint32_t)f->part != sub_end(v, f))
+            return fail(v, "a record that is ended before its end");
+        f->part = PART_NOT_BEGUN;
+        f->sub = NO_SUB;
+        break;
     case DIF_OP_REC:
-        if (f->part == PART_NOT_BEGUN || (uint32_t)f->part != imm || imm >= v->clause->nparts)
+        if (f->part == PART_NOT_BEGUN || (uint32_t)f->part != imm || imm >= sub_end(v, f))
             return fail(v, "a record part out of order");
         f->part++;
         break;
@@ -387,7 +455,7 @@ static bool check_code(struct verifier *v)
 {
     const struct dif_clause *c = v->clause;
     const uint32_t *code = v->img->code + c->code;
-    v->flow[0] = (struct flow){.known = true, .part = PART_NOT_BEGUN};
+    v->flow[0] = (struct flow){.known = true, .part = PART_NOT_BEGUN, .sub = NO_SUB};
     for (v->pc = 0; v->pc < c->ncode; v->pc++) {
         uint32_t in = code[v->pc];
         unsigned op = in >> 24;
@@ -397,8 +465,8 @@ static bool check_code(struct verifier *v)
         if (!check_fields(v, in, &f))
             return false;
         if (op == DIF_OP_RET) {
-            if (f.part != PART_NOT_BEGUN && (uint32_t)f.part != c->nparts)
-                return fail(v, "a record that is left unfinished");
+            if (!check_end(v, &f))
+                return false;
             continue;
         }
         if (!check_insn(v, in, &f))

@@ -84,6 +84,23 @@ static uint32_t scalar_size(const struct dif_type *t)
     return t->kind == DIF_STRING ? (8 + t->size + 1 + 7) & ~7u : 8;
 }
 
+static bool calls(const struct dif_image *img, enum dif_subr subr)
+{
+    for (uint32_t i = 0; i < img->ncode; i++)
+        if (img->code[i] >> 24 == DIF_OP_CALL && (img->code[i] & 65535) == subr)
+            return true;
+    return false;
+}
+
+/* Most bytes of a record with these parts, without padding. */
+static uint64_t record_max(const struct dif_image *img, uint32_t part, uint32_t nparts)
+{
+    uint64_t n = REC_HEAD;
+    for (uint32_t p = 0; p < nparts; p++)
+        n += part_max(&img->parts[part + p]);
+    return n;
+}
+
 /* Places variables, clauses and aggregations; key and value sizes of the dynamic store come out. */
 static int plan(struct engine *e, uint32_t *globals, uint32_t *dyn_key, uint32_t *dyn_val)
 {
@@ -114,14 +131,20 @@ static int plan(struct engine *e, uint32_t *globals, uint32_t *dyn_key, uint32_t
     }
     for (uint32_t i = 0; i < img->nclauses; i++) {
         const struct dif_clause *c = &img->clauses[i];
-        uint64_t n = REC_HEAD;
-        for (uint32_t p = 0; p < c->nparts; p++)
-            n += part_max(&img->parts[c->part + p]);
+        uint64_t n = c->nsubs == 0 ? record_max(img, c->part, c->nparts) : 0;
+        for (uint32_t s = c->sub; s < c->sub + c->nsubs; s++) {
+            uint64_t m = 4 + record_max(img, img->subs[s].part, img->subs[s].nparts);
+            n = m > n ? m : n;
+        }
         n = round_up(n, 8);
         if (n > UINT32_MAX)
             return ET_ELIMIT;
         e->clauses[i] = (struct clause_rt){.code = img->code + c->code, .record_max = (uint32_t)n};
     }
+    if (calls(img, DIF_SUBR_strtok))
+        e->strtok_size = (uint32_t)round_up(sizeof(struct strtok) + img->strsize, 8);
+    if (calls(img, DIF_SUBR_speculation))
+        e->nspec = e->opt.nspec;
     e->scratch_size = SCRATCH_STRINGS * (uint32_t)round_up(img->strsize + 9, 8);
     if (e->scratch_size < SCRATCH_LEAST)
         e->scratch_size = SCRATCH_LEAST;
@@ -172,9 +195,12 @@ static int reserve(struct engine *e, uint32_t globals, uint32_t dyn_key, uint32_
                               "dynvarsize is too small for the variables of this program");
         size_t shared = round_up(round_up(globals, 64) + dyn, PAGE);
         e->used_stride = round_up(sizeof(struct tstate), 64) + round_up(e->locals_size, 8) +
-                         round_up(e->key_size, 8) + round_up(dyn_val, 8) + 8 + e->scratch_size;
+                         round_up(e->key_size, 8) + round_up(dyn_val, 8) + 8 + e->scratch_size +
+                         2 * e->strtok_size + e->nspec * sizeof(struct phalf);
         e->used_stride = round_up(e->used_stride, 64);
-        e->stride = round_up(e->used_stride + 2 * (e->opt.bufsize + e->opt.aggsize), PAGE);
+        e->stride = round_up(e->used_stride + 2 * (e->opt.bufsize + e->opt.aggsize) +
+                                 e->nspec * e->opt.specsize,
+                             PAGE);
         e->map_size = shared + e->stride * e->opt.threads;
         e->map = mmap(NULL, e->map_size, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -186,11 +212,15 @@ static int reserve(struct engine *e, uint32_t globals, uint32_t dyn_key, uint32_
             return 0;
         }
         e->map = NULL;
-        if (e->opt.bufsize <= SIZE_LEAST && e->opt.aggsize <= SIZE_LEAST)
+        if (e->opt.bufsize <= SIZE_LEAST && e->opt.aggsize <= SIZE_LEAST &&
+            (e->nspec == 0 || e->opt.specsize <= SIZE_LEAST))
             return diag_error(d, ET_ENOMEM, NULL, "", "give smaller bufsize and aggsize",
                               "out of memory for buffers");
         e->opt.bufsize =
             e->opt.bufsize / 2 > SIZE_LEAST ? round_up(e->opt.bufsize / 2, 8) : SIZE_LEAST;
+        e->opt.specsize = e->opt.specsize / 2 > SIZE_LEAST ? round_up(e->opt.specsize / 2, 8)
+                          : e->opt.specsize < SIZE_LEAST   ? e->opt.specsize
+                                                           : SIZE_LEAST;
         e->opt.aggsize =
             e->opt.aggsize / 2 > SIZE_LEAST ? round_up(e->opt.aggsize / 2, 8) : SIZE_LEAST;
     }
@@ -213,6 +243,8 @@ int engine_create(struct dif_image *img, struct engine_options *opt, struct engi
                                                          : opt->threads;
     e->opt.bufsize = round_up(opt->bufsize, 8);
     e->opt.aggsize = round_up(opt->aggsize < PAGE ? PAGE : opt->aggsize, 8);
+    e->opt.specsize = round_up(opt->specsize, 8);
+    e->opt.nspec = opt->nspec < DIF_SPECS_MAX ? opt->nspec : DIF_SPECS_MAX;
     uint32_t globals = 0, dyn_key = 0, dyn_val = 0;
     int err = plan(e, &globals, &dyn_key, &dyn_val);
     if (err == ET_ENOMEM)
@@ -250,12 +282,24 @@ void engine_thread_init(const struct engine *e, struct tstate *ts)
     p += round_up(e->key_size, 8) + round_up(e->dyn.val_size, 8) +
          8; /* room for a value behind the key */
     ts->scratch = p;
+    p += e->scratch_size;
+    for (int i = 0; i < 2 && e->strtok_size > 0; i++, p += e->strtok_size)
+        ts->strtok[i] = (struct strtok *)(void *)p;
+    ts->spec = (struct phalf *)(void *)p;
     p = (unsigned char *)ts + e->used_stride;
-    for (int i = 0; i < 2; i++, p += e->opt.bufsize)
+    for (int i = 0; i < 2; i++, p += e->opt.bufsize) {
         ts->principal[i].data = p;
+        ts->principal[i].size = e->opt.bufsize;
+        ts->principal[i].drop = ENGINE_DROP_PRINCIPAL;
+    }
     for (int i = 0; i < 2; i++, p += e->opt.aggsize) {
         ts->aggs[i].index = (uint64_t *)(void *)p;
         ts->aggs[i].data = p + e->index_cells * sizeof(uint64_t);
+    }
+    for (uint32_t i = 0; i < e->nspec; i++, p += e->opt.specsize) {
+        ts->spec[i].data = p;
+        ts->spec[i].size = e->opt.specsize;
+        ts->spec[i].drop = ENGINE_DROP_SPEC;
     }
     __atomic_store_n(&ts->key, key, __ATOMIC_RELEASE);
 }
@@ -369,9 +413,19 @@ static bool any_half(const struct engine *e, unsigned what, bool inactive_too, b
     return false;
 }
 
+/* Bit set of the speculations that were committed or discarded and are not free yet. */
+static uint32_t specs_ended(const struct engine *e)
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < e->nspec; i++)
+        bits |= (uint32_t)(atomic_load(&e->spec[i]) >= SPEC_COMMITTED) << i;
+    return bits;
+}
+
 bool engine_pending(const struct engine *e, unsigned what)
 {
-    return any_half(e, what, true, false);
+    return ((what & ENGINE_PRINCIPAL) != 0 && specs_ended(e) != 0) ||
+           any_half(e, what, true, false);
 }
 
 bool engine_pressed(const struct engine *e, unsigned what)
@@ -390,6 +444,8 @@ void engine_flip(struct engine *e, unsigned what)
             bits |= kind;
     }
     atomic_fetch_xor(&e->active, bits);
+    if ((what & ENGINE_PRINCIPAL) != 0)
+        e->spec_ended |= specs_ended(e);
 }
 
 /* Copies whole records or entries from one half, until it is empty or out holds limit bytes. */
@@ -412,6 +468,37 @@ static void half_drain(struct half *h, unsigned kind, uint32_t thread, size_t li
     *h->drained = to;
 }
 
+/* Copies out what threads have in speculations that were committed before the last flip, and frees
+ * all that had ended; true when that is done. */
+static bool specs_drain(struct engine *e, size_t limit, struct buf *out)
+{
+    for (uint32_t s = 0; s < e->nspec; s++) {
+        if ((e->spec_ended >> s & 1) == 0)
+            continue;
+        bool wanted = atomic_load(&e->spec[s]) == SPEC_COMMITTED;
+        for (uint32_t i = 0; i < engine_nthreads(e); i++) {
+            struct tstate *ts = engine_tstate(e, i);
+            if (!tstate_live(ts))
+                continue;
+            struct phalf *p = &ts->spec[s];
+            struct half h = {p->data, atomic_load_explicit(&p->used, memory_order_relaxed), p->size,
+                             &p->drained};
+            if (wanted && h.used > 0) {
+                if (out->len >= limit || out->oom)
+                    return false;
+                half_drain(&h, ENGINE_PRINCIPAL, i, limit, out);
+                if (p->drained < h.used)
+                    return false;
+            }
+            p->drained = 0;
+            atomic_store_explicit(&p->used, 0, memory_order_relaxed);
+        }
+        e->spec_ended &= ~(1u << s);
+        atomic_store(&e->spec[s], SPEC_IDLE);
+    }
+    return true;
+}
+
 bool engine_drain(struct engine *e, unsigned what, size_t limit, struct buf *out)
 {
     uint32_t active = atomic_load(&e->active);
@@ -430,5 +517,5 @@ bool engine_drain(struct engine *e, unsigned what, size_t limit, struct buf *out
             half_reset(e, ts, kind, idle);
         }
     }
-    return true;
+    return (what & ENGINE_PRINCIPAL) == 0 || specs_drain(e, limit, out);
 }

@@ -18,8 +18,16 @@
  * One reader at a time. The same waiting makes it safe to free what events could see: unlink it,
  * wait, free.
  *
+ * SPECULATIONS. A record that follows speculate(id) goes to the thread's buffer for that id.
+ * commit() copies what its own thread has there to the principal buffer, so that it stands in its
+ * place among the thread's records; what other threads have is drained with the principal buffers,
+ * as records like any others. The id can be used again once that is done: a speculation that has
+ * ended is noticed at a flip, when the threads are quiet nobody writes it any more, and it is free
+ * when it has been drained.
+ *
  * COUNTS. For each clause execution whose predicate is true and that records: one record, or one
- * counted drop, or one counted error. For each aggregation: one update, or one counted drop.
+ * counted drop, or one counted error; each sub-clause of a clause with branches counts for itself.
+ * For each aggregation: one update, or one counted drop.
  */
 #ifndef ET_ENGINE_ENGINE_H
 #define ET_ENGINE_ENGINE_H
@@ -113,6 +121,8 @@ struct engine_options {
     uint64_t bufsize;    /* bytes of principal buffer a thread (each half) */
     uint64_t aggsize;    /* bytes of aggregation table a thread (each half) */
     uint64_t dynvarsize; /* bytes for dynamic variables */
+    uint64_t specsize;   /* bytes of each speculation a thread */
+    uint32_t nspec;      /* speculations, at most DIF_SPECS_MAX */
     int32_t pid;         /* what `pid` shows */
 };
 
@@ -150,6 +160,9 @@ enum engine_drop {
     ENGINE_DROP_DYNAMIC,
     ENGINE_DROP_DBLERROR,
     ENGINE_DROP_THREAD,
+    ENGINE_DROP_SPEC,        /* no room in a speculation */
+    ENGINE_DROP_SPECBUSY,    /* speculation() failed: all are taken, some wait to be drained */
+    ENGINE_DROP_SPECUNAVAIL, /* speculation() failed: all are in use */
     ENGINE_NDROPS
 };
 struct engine_counts {
@@ -176,7 +189,8 @@ bool engine_pressed(const struct engine *e, unsigned what);
  * bytes or more; true when nothing is left. Each call appends whole blocks: u8 kind (1 principal, 2
  * aggregations), u8 0, u16 thread index, u32 bytes that follow PRINCIPAL: records, each u32 size
  * (of the whole record, a multiple of 8), u32 epid, u64 timestamp (CLOCK_MONOTONIC ns), u32 cpu,
- * u32 nparts-bytes, then the parts one after another without padding (integers little-endian in
+ * u32 nparts-bytes, then the parts (of a clause with sub-clauses: u32 number of the sub-clause,
+ * then its parts) one after another without padding (integers little-endian in
  * their size; strings u32 length + bytes, no NUL), then zeros up to size. epid 0xffffffff is a
  * fault: parts are u32 epid, u32 action (1.., 0 = predicate), u32 offset (bytes from the start of
  * that action's instructions), u32 fault code (reference 10.4), u64 value. AGGREGATIONS: entries,

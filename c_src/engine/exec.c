@@ -334,8 +334,8 @@ static void record_head(unsigned char *p, uint32_t size, uint32_t epid, uint64_t
 static unsigned char *record_reserve(struct exec *x, struct phalf *h, uint32_t n)
 {
     uint64_t used = atomic_load_explicit(&h->used, memory_order_relaxed);
-    if (n > x->e->opt.bufsize - used) {
-        tcount_add(&x->ts->drop[ENGINE_DROP_PRINCIPAL], 1);
+    if (n > h->size - used) {
+        tcount_add(&x->ts->drop[h->drop], 1);
         return NULL;
     }
     return h->data + used;
@@ -345,6 +345,76 @@ static void record_commit(struct phalf *h, uint32_t size)
 {
     uint64_t used = atomic_load_explicit(&h->used, memory_order_relaxed);
     atomic_store_explicit(&h->used, used + size, memory_order_relaxed);
+}
+
+/* Completes the record whose parts end at `end`. */
+static inline void record_finish(struct exec *x, struct phalf *h, unsigned char *rec,
+                                 unsigned char *end, uint32_t epid, uint64_t when)
+{
+    uint32_t bytes = (uint32_t)(end - rec - REC_HEAD), size = (REC_HEAD + bytes + 7) & ~7u;
+    memset(end, 0, size - REC_HEAD - bytes);
+    record_head(rec, size, epid, when, bytes);
+    record_commit(h, size);
+    tcount_add(&x->ts->recorded, 1);
+}
+
+/* -- speculations
+ * -------------------------------------------------------------------------------------- */
+
+uint64_t exec_speculation(struct exec *x)
+{
+    bool busy = false;
+    for (uint32_t i = 0; i < x->e->nspec; i++) {
+        uint32_t s = SPEC_IDLE;
+        if (atomic_compare_exchange_strong(&x->e->spec[i], &s, SPEC_ACTIVE))
+            return i + 1;
+        busy |= s == SPEC_COMMITTED || s == SPEC_DISCARDED;
+    }
+    tcount_add(&x->ts->drop[busy ? ENGINE_DROP_SPECBUSY : ENGINE_DROP_SPECUNAVAIL], 1);
+    return 0;
+}
+
+/* This thread's buffer of an active speculation, NULL if it is not. */
+static struct phalf *spec_buffer(const struct exec *x, uint64_t id)
+{
+    if (id == 0 || id > x->e->nspec || atomic_load(&x->e->spec[id - 1]) != SPEC_ACTIVE)
+        return NULL;
+    return &x->ts->spec[id - 1];
+}
+
+/* Moves what this thread has recorded there to its principal buffer: all of it, or nothing. */
+static void spec_copy(struct exec *x, struct phalf *from, struct phalf *to)
+{
+    uint64_t n = atomic_load_explicit(&from->used, memory_order_relaxed), records = 0;
+    uint64_t used = atomic_load_explicit(&to->used, memory_order_relaxed);
+    atomic_store_explicit(&from->used, 0, memory_order_relaxed);
+    if (n <= to->size - used) {
+        memcpy(to->data + used, from->data, n);
+        atomic_store_explicit(&to->used, used + n, memory_order_relaxed);
+        return;
+    }
+    for (uint64_t at = 0; at < n; records++) {
+        uint32_t size;
+        memcpy(&size, from->data + at, 4);
+        at += size;
+    }
+    tcount_add(&x->ts->drop[to->drop], records);
+}
+
+/* commit and discard. Who ends a speculation first decides; what other threads have in it, and on
+ * discard this one too, is the reader's. */
+static void spec_end(struct exec *x, uint64_t id, enum spec_state end, struct phalf *principal)
+{
+    uint32_t s = SPEC_ACTIVE;
+    if (id > x->e->opt.nspec) {
+        exec_fault(x, ENGINE_FAULT_ILLOP, 0);
+        return;
+    }
+    if (id == 0 || id > x->e->nspec ||
+        !atomic_compare_exchange_strong(&x->e->spec[id - 1], &s, end))
+        return;
+    if (end == SPEC_COMMITTED)
+        spec_copy(x, &x->ts->spec[id - 1], principal);
 }
 
 /* Writes a part, returns the end of it. */
@@ -438,8 +508,10 @@ static uint64_t udiv(struct exec *x, uint64_t a, uint64_t b, bool rem)
 
 /* Runs one clause to its end or to a fault; *at is then the instruction. */
 static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c,
-                       const struct clause_rt *rt, struct phalf *ph, struct ahalf *ah, uint32_t *at)
+                       const struct clause_rt *rt, struct phalf *principal, struct ahalf *ah,
+                       uint32_t *at)
 {
+    struct phalf *ph = principal; /* where the record goes */
     struct engine *e = x->e;
     const struct dif_image *img = &e->img;
     const uint32_t *code = rt->code;
@@ -463,14 +535,8 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
         switch ((enum dif_op)(in >> 24)) {
         case DIF_OP_NOP: break;
         case DIF_OP_RET:
-            if (rec != NULL) {
-                uint32_t bytes = (uint32_t)(part - rec - REC_HEAD),
-                         size = (REC_HEAD + bytes + 7) & ~7u;
-                memset(part, 0, size - REC_HEAD - bytes);
-                record_head(rec, size, epid, timestamp(&clocks), bytes);
-                record_commit(ph, size);
-                tcount_add(&x->ts->recorded, 1);
-            }
+            if (rec != NULL)
+                record_finish(x, ph, rec, part, epid, timestamp(&clocks));
             return;
         case DIF_OP_OR: A = B | C; break;
         case DIF_OP_XOR: A = B ^ C; break;
@@ -580,6 +646,27 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
                 return;
             part = rec + REC_HEAD;
             break;
+        case DIF_OP_RECN: {
+            const uint32_t sub = IMM;
+            rec = record_reserve(x, ph, rt->record_max);
+            if (rec == NULL)
+                return;
+            memcpy(rec + REC_HEAD, &sub, sizeof sub);
+            part = rec + REC_HEAD + sizeof sub;
+            break;
+        }
+        case DIF_OP_RECE:
+            record_finish(x, ph, rec, part, epid, timestamp(&clocks));
+            rec = NULL;
+            ph = principal;
+            break;
+        case DIF_OP_SPEC:
+            ph = spec_buffer(x, A);
+            if (ph == NULL)
+                return;
+            break;
+        case DIF_OP_COMMIT: spec_end(x, A, SPEC_COMMITTED, principal); goto checked;
+        case DIF_OP_DISCARD: spec_end(x, A, SPEC_DISCARDED, principal); goto checked;
         case DIF_OP_REC: part = record_part(x, part, &img->parts[c->part + IMM], A); goto checked;
         case DIF_OP_AGG:
             aggregate(x, ah, IMM, tuple);
@@ -640,7 +727,7 @@ static void bindings_run(struct engine *e, struct engine_thread *t, struct tstat
     for (uint32_t i = 0; i < n; i++) {
         if (!ending && i > 0 && atomic_load_explicit(&e->exiting, memory_order_relaxed))
             return; /* exit() ran: no later clause of this firing */
-        struct exec x = {.e = e, .t = t, .ts = ts, .ctx = ctx};
+        struct exec x = {.e = e, .t = t, .ts = ts, .ctx = ctx, .in_error = in_error};
         uint32_t at = 0;
         clause_run(&x, b[i].epid, &e->img.clauses[b[i].clause], &e->clauses[b[i].clause], ph, ah,
                    &at);

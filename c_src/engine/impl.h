@@ -6,8 +6,8 @@
  *
  * and each thread's part (`stride` bytes, page-aligned, untouched until that thread fires) is
  *
- *     struct tstate | clause-locals | key buffer | scratch | principal half 0, 1 | aggregation half
- * 0, 1
+ *     struct tstate | clause-locals | key buffer | scratch | strtok | principal half 0, 1 |
+ *     aggregation half 0, 1 | speculations
  *
  * Only its own thread writes a thread's part; a reader reads and empties halves that are inactive
  * and quiet. */
@@ -22,7 +22,13 @@ struct phalf {
     unsigned char *data;
     _Atomic uint64_t used; /* bytes of whole records */
     uint64_t drained;      /* bytes that the reader has copied out */
+    uint64_t size;         /* bytes of data */
+    enum engine_drop drop; /* what a record that finds no room counts as */
 };
+
+/* The states of a speculation. Threads change IDLE to ACTIVE and ACTIVE to the others, by
+ * compare-and-swap; the reader changes those to IDLE. */
+enum spec_state { SPEC_IDLE, SPEC_ACTIVE, SPEC_COMMITTED, SPEC_DISCARDED };
 
 /* One half of an aggregation table: entries one after another, and an index of them by open
  * addressing. An index cell is 0 when free, else the high half of the key's hash over (offset / 8 +
@@ -57,7 +63,17 @@ struct tstate {
     unsigned char *locals; /* clause-local variables, at var_rt.offset */
     unsigned char
         *key; /* key_size bytes: the key being built. Not NULL says that all of this is set */
-    unsigned char *scratch; /* scratch_size bytes, fresh for each clause */
+    unsigned char *scratch;   /* scratch_size bytes, fresh for each clause */
+    struct strtok *strtok[2]; /* of a firing, and of ERROR within it; NULL: not in the program */
+    struct phalf *spec;       /* engine.nspec speculative buffers */
+    uint64_t rand;            /* state of rand(); 0: not seeded */
+};
+
+/* What strtok() keeps between calls. */
+struct strtok {
+    uint64_t firing; /* that it belongs to, see exec_firing; 0: none */
+    uint32_t at, len;
+    char text[]; /* strsize bytes */
 };
 
 /* A variable at run time. Integers take 8 bytes; a string takes 8 + size + 1: a word that is 1 for
@@ -68,7 +84,7 @@ struct var_rt {
 
 struct clause_rt {
     const uint32_t *code;
-    uint32_t record_max; /* most bytes of its record, header and padding included */
+    uint32_t record_max; /* most bytes of one of its records, header and padding included */
 };
 
 struct engine {
@@ -86,12 +102,16 @@ struct engine {
     size_t stride;
     size_t used_stride; /* bytes of a thread's part in front of its halves */
     uint32_t key_size, scratch_size, locals_size;
+    uint32_t strtok_size; /* bytes of one struct strtok; 0: the program does not call strtok() */
     uint32_t index_cells; /* of an aggregation half, a power of two */
     uint64_t agg_data;    /* bytes of entries in an aggregation half */
     const struct engine_binding *error_bindings;
     uint32_t nerror;
     const struct engine_probe *error_probe;
-    _Atomic uint32_t phase; /* enum engine_phase */
+    uint32_t nspec;      /* speculations that there is memory for; 0: the program has none */
+    uint32_t spec_ended; /* the reader's: bit set of those that had ended at the last flip */
+    _Atomic uint32_t spec[DIF_SPECS_MAX]; /* enum spec_state */
+    _Atomic uint32_t phase;               /* enum engine_phase */
     _Atomic uint32_t exiting;
     _Atomic uint32_t active; /* bit ENGINE_PRINCIPAL, ENGINE_AGGS: which half is written */
     tcount thread_drops;     /* firings on threads that have no part; fetch_add, by any thread */
@@ -121,6 +141,7 @@ struct exec {
     struct engine_thread *t;
     struct tstate *ts;
     struct engine_ctx *ctx;
+    bool in_error; /* this is a clause of ERROR, which fired within another firing */
     uint32_t scratch_used;
     enum engine_fault fault; /* valid when `faulted` */
     bool faulted;
@@ -140,6 +161,19 @@ const void *exec_bytes(struct exec *x, uint64_t addr, size_t n);
 char *exec_scratch(struct exec *x, size_t n);
 /* Marks a fault; returns 0. */
 uint64_t exec_fault(struct exec *x, enum engine_fault f, uint64_t value);
+
+/* The state of strtok(), and the number of the firing that may use what is in it. */
+static inline struct strtok *exec_strtok(const struct exec *x)
+{
+    return x->ts->strtok[x->in_error];
+}
+static inline uint64_t exec_firing(const struct exec *x)
+{
+    return atomic_load_explicit(x->in_error ? &x->ts->errors : &x->ts->fired, memory_order_relaxed);
+}
+
+/* speculation(): an id, or 0 and a counted drop. */
+uint64_t exec_speculation(struct exec *x);
 
 /* Runs subroutine `subr` on n arguments. */
 uint64_t subr_call(struct exec *x, unsigned subr, const uint64_t *arg, unsigned n);

@@ -1,32 +1,33 @@
-/* subr.c - the subroutines of D, one function each, in a table by number (dif/subrs.list).
- *
- * A subroutine gets its arguments as they were pushed and has the exec to read strings and take
- * scratch. It is bounded by strsize in all it reads and makes. */
-#include <string.h>
+/* subr.c - the table of subroutines (dif/subrs.list), what they share, and those that copy and join
+ * strings. Searching is in subr_find.c, paths in subr_path.c, numbers in subr_num.c,
+ * JSON in subr_json.c. */
+#include "engine/subr.h"
 
-#include "engine/impl.h"
+#include <string.h>
 
 typedef uint64_t subr_fn(struct exec *x, const uint64_t *arg, unsigned n);
 
-static uint64_t address(const void *p)
+bool subr_text(struct exec *x, uint64_t addr, struct text *t)
 {
-    return (uint64_t)(uintptr_t)p;
+    t->s = exec_string(x, addr, &t->n);
+    if (t->n > x->e->img.strsize)
+        t->n = x->e->img.strsize;
+    return t->s != NULL;
 }
 
-/* A copy in scratch of the first n bytes of s. */
-static uint64_t scratch_copy(struct exec *x, const char *s, size_t n)
+uint64_t subr_copy(struct exec *x, const char *s, size_t n)
 {
     char *p = exec_scratch(x, n + 1);
     if (p == NULL)
         return 0;
     memcpy(p, s, n);
     p[n] = '\0';
-    return address(p);
+    return subr_address(p);
 }
 
 /* copyinstr(addr [, max]): at most min(max, strsize) bytes, the NUL included. Probe arguments do
  * not change during a firing, so that a text which fits is used where it stands. */
-static uint64_t subr_copyinstr(struct exec *x, const uint64_t *arg, unsigned n)
+uint64_t subr_copyinstr(struct exec *x, const uint64_t *arg, unsigned n)
 {
     size_t len, most = x->e->img.strsize;
     const char *s = exec_string(x, arg[0], &len);
@@ -35,43 +36,63 @@ static uint64_t subr_copyinstr(struct exec *x, const uint64_t *arg, unsigned n)
     if (n > 1 && arg[1] < most)
         most = arg[1];
     most = most > 0 ? most - 1 : 0;
-    return len <= most ? address(s) : scratch_copy(x, s, most);
+    return len <= most ? subr_address(s) : subr_copy(x, s, most);
 }
 
-static uint64_t subr_strlen(struct exec *x, const uint64_t *arg, unsigned n)
+uint64_t subr_strlen(struct exec *x, const uint64_t *arg, unsigned n)
 {
+    struct text s;
     (void)n;
-    size_t len;
-    if (exec_string(x, arg[0], &len) == NULL)
-        return 0;
-    return len < x->e->img.strsize ? len : x->e->img.strsize;
+    return subr_text(x, arg[0], &s) ? s.n : 0;
 }
 
-static uint64_t subr_strjoin(struct exec *x, const uint64_t *arg, unsigned n)
+uint64_t subr_strjoin(struct exec *x, const uint64_t *arg, unsigned n)
 {
+    struct text a, b;
+    size_t most = x->e->img.strsize;
     (void)n;
-    size_t na, nb, most = x->e->img.strsize;
-    const char *a = exec_string(x, arg[0], &na);
-    const char *b = a != NULL ? exec_string(x, arg[1], &nb) : NULL;
-    if (b == NULL)
+    if (!subr_text(x, arg[0], &a) || !subr_text(x, arg[1], &b))
         return 0;
-    na = na < most ? na : most;
-    nb = nb < most - na ? nb : most - na;
-    char *p = exec_scratch(x, na + nb + 1);
+    b.n = b.n < most - a.n ? b.n : most - a.n;
+    char *p = exec_scratch(x, a.n + b.n + 1);
     if (p == NULL)
         return 0;
-    memcpy(p, a, na);
-    memcpy(p + na, b, nb);
-    p[na + nb] = '\0';
-    return address(p);
+    memcpy(p, a.s, a.n);
+    memcpy(p + a.n, b.s, b.n);
+    p[a.n + b.n] = '\0';
+    return subr_address(p);
 }
 
-static uint64_t subr_strdup(struct exec *x, const uint64_t *arg, unsigned n)
+uint64_t subr_strdup(struct exec *x, const uint64_t *arg, unsigned n)
+{
+    struct text s;
+    (void)n;
+    return subr_text(x, arg[0], &s) ? subr_copy(x, s.s, s.n) : 0;
+}
+
+/* s with the letters from `from` to `from` + 25 moved by `by`. */
+static uint64_t change_case(struct exec *x, uint64_t addr, char from, int by)
+{
+    struct text s;
+    char *p = subr_text(x, addr, &s) ? exec_scratch(x, s.n + 1) : NULL;
+    if (p == NULL)
+        return 0;
+    for (size_t i = 0; i < s.n; i++)
+        p[i] = (char)(s.s[i] >= from && s.s[i] < from + 26 ? s.s[i] + by : s.s[i]);
+    p[s.n] = '\0';
+    return subr_address(p);
+}
+
+uint64_t subr_toupper(struct exec *x, const uint64_t *arg, unsigned n)
 {
     (void)n;
-    size_t len, most = x->e->img.strsize;
-    const char *s = exec_string(x, arg[0], &len);
-    return s != NULL ? scratch_copy(x, s, len < most ? len : most) : 0;
+    return change_case(x, arg[0], 'a', 'A' - 'a');
+}
+
+uint64_t subr_tolower(struct exec *x, const uint64_t *arg, unsigned n)
+{
+    (void)n;
+    return change_case(x, arg[0], 'A', 'a' - 'A');
 }
 
 static subr_fn *const subr_table[DIF_NSUBRS] = {

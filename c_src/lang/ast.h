@@ -120,13 +120,13 @@ enum node_kind {
 struct lang_fn;
 
 struct node {
-    uint8_t kind;            /* enum node_kind */
-    uint8_t op;              /* enum op */
-    uint8_t scope;           /* enum lang_scope of N_IDENT */
-    bool post;               /* N_INCDEC: after its operand; N_MEMBER: "->" */
-    bool is_char;            /* N_INT: was written as a character constant */
-    uint16_t height;         /* 1 + the highest kid */
-    struct diag_pos pos;     /* of its most telling token: an operator, a name */
+    uint8_t kind;        /* enum node_kind */
+    uint8_t op;          /* enum op */
+    uint8_t scope;       /* enum lang_scope of N_IDENT */
+    bool post;           /* N_INCDEC: after its operand; N_MEMBER: "->"; N_CALL: each call counts */
+    bool is_char;        /* N_INT: was written as a character constant */
+    uint16_t height;     /* 1 + the highest kid */
+    struct diag_pos pos; /* of its most telling token: an operator, a name */
     const struct type *type; /* NULL until checked */
     const struct type *cast; /* N_CAST, N_SIZEOF */
     uint64_t num;
@@ -152,7 +152,15 @@ enum lang_act {
     ACT_TRUNC,
     ACT_NORMALIZE,
     ACT_DENORMALIZE,
-    ACT_EXIT
+    ACT_EXIT,
+    ACT_SETOPT,
+    ACT_SYSTEM,
+    ACT_FREOPEN,
+    ACT_FTRUNCATE,
+    ACT_SPECULATE, /* args: the id; so of the next two */
+    ACT_COMMIT,
+    ACT_DISCARD,
+    ACT_IF /* expr is the condition of the statements yes and no */
 };
 
 struct lang_aggref {
@@ -165,11 +173,12 @@ struct lang_stmt {
     struct diag_pos pos;
     struct node *expr; /* as parsed; the checker fills the rest from it */
     enum lang_act act;
-    bool records;             /* writes into the clause's record */
-    const char *format;       /* printf, printa; NULL: none given */
-    struct node *args;        /* what is recorded, in order (by next); of ACT_AGG: see there */
-    struct lang_agg *agg;     /* ACT_AGG */
-    struct lang_aggref *refs; /* printa and its kind: the aggregations, in order */
+    bool records;               /* writes into the clause's record */
+    const char *format;         /* printf, printa; NULL: none given */
+    struct node *args;          /* what is recorded, in order (by next); of ACT_AGG: see there */
+    struct lang_agg *agg;       /* ACT_AGG */
+    struct lang_aggref *refs;   /* printa and its kind: the aggregations, in order */
+    struct lang_stmt *yes, *no; /* ACT_IF; NULL: nothing to do */
     struct lang_stmt *next;
 };
 
@@ -187,6 +196,7 @@ struct lang_clause {
     struct node *pred;       /* NULL: none */
     struct lang_stmt *stmts; /* NULL: empty body */
     bool records;            /* an empty body, or a statement that records */
+    bool branches;           /* a statement is ACT_IF */
     struct lang_clause *next;
 };
 

@@ -62,6 +62,10 @@ unsigned check_count(const struct node *args);
 /* "operands have incompatible types", for an operator with two kids. hint may be NULL. */
 const struct type *check_incompatible(struct lang *l, struct node *n, const char *hint);
 
+/* A copy of an inline's expression, its parameters replaced by the arguments (unchecked, as many as
+ * there are parameters). */
+struct node *check_instance(struct lang *l, const struct lang_inline *in, const struct node *args);
+
 /* One function for each kind of node that needs more than a line; all set and return n->type. */
 const struct type *check_ident(struct lang *l, struct node *n); /* check_name.c */
 const struct type *check_index(struct lang *l, struct node *n);

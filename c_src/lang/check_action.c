@@ -333,7 +333,8 @@ static void act_trace(struct lang *l, struct lang_stmt *s, struct node *args)
     s->args = args;
 }
 
-static void act_printf(struct lang *l, struct lang_stmt *s, struct node *args)
+/* printf, and those that take arguments as it does. */
+static void act_printf(struct lang *l, struct lang_stmt *s, struct node *args, const char *name)
 {
     struct node *fmt = args;
     bool ok = true;
@@ -344,15 +345,20 @@ static void act_printf(struct lang *l, struct lang_stmt *s, struct node *args)
         if (!type_is_error(fmt->type))
             lang_err(l, &fmt->pos, "D_PRINTF_ARG_FMT",
                      fmt->is_char                ? "strings are written with double quotes"
-                     : type_is_string(fmt->type) ? "printf(\"%s\", x)"
+                     : type_is_string(fmt->type) ? lang_printf(l, "%s(\"%%s\", x)", name)
                                                  : "trace(x), or printf(\"%d\", x)",
-                     "printf( ) format must be a string constant");
+                     "%s( ) format must be a string constant", name);
         return;
     }
     s->format = fmt->str;
     s->args = args->next;
-    if (ok)
-        format_check_printf(l, fmt, s->args, "printf");
+    if (s->act == ACT_FREOPEN && strcmp(fmt->str, ".") == 0)
+        lang_err(l, &fmt->pos, "D_FREOPEN_INVALID", "freopen(\"\") goes back to the first output",
+                 "freopen( ) argument #1 cannot be \".\"");
+    else if (s->act == ACT_FREOPEN && fmt->len == 0 && !s->args)
+        return; /* back to where output went first */
+    else if (ok)
+        format_check_printf(l, fmt, s->args, name);
 }
 
 static bool same_keys(struct lang *l, const struct lang_agg *a, const struct lang_agg *b,
@@ -437,11 +443,19 @@ static void action(struct lang *l, struct lang_stmt *s, const struct lang_fn *fn
         return;
     switch (s->act) {
     case ACT_TRACE: act_trace(l, s, call->args); break;
-    case ACT_PRINTF: act_printf(l, s, call->args); break;
+    case ACT_PRINTF:
+    case ACT_SYSTEM:
+    case ACT_FREOPEN: act_printf(l, s, call->args, fn->name); break;
     case ACT_PRINTA: act_printa(l, s, call->args); break;
     case ACT_EXIT:
+    case ACT_SETOPT:
+    case ACT_FTRUNCATE:
+    case ACT_SPECULATE:
+    case ACT_COMMIT:
+    case ACT_DISCARD:
         check_args(l, fn, call->args);
         s->args = call->args;
+        s->records = s->act != ACT_COMMIT && s->act != ACT_DISCARD;
         break;
     default: act_on_agg(l, s, call->args, fn->name);
     }

@@ -64,7 +64,9 @@ bool check_args(struct lang *l, const struct lang_fn *fn, struct node *args)
     bool ok = true;
     for (struct node *a = args; a; a = a->next, i++) {
         const struct type *t = check_expr(l, a);
-        bool fits = *want == 's' ? type_is_string(t) || check_is_null(a) : type_is_int(t);
+        bool fits = *want == '\0'  ? true /* one too many: that is said elsewhere */
+                    : *want == 's' ? type_is_string(t) || check_is_null(a)
+                                   : type_is_int(t);
         const char *expected = *want == 's' ? "string" : *want == 'p' ? "address" : "integer";
         if (type_is_error(t)) {
             ok = false;
@@ -77,7 +79,7 @@ bool check_args(struct lang *l, const struct lang_fn *fn, struct node *args)
                      fn->name, i, expected, t->name);
             ok = false;
         }
-        want += want[1] != '\0';
+        want += want[0] != '\0' && want[1] != '\0';
     }
     return ok;
 }
@@ -104,6 +106,7 @@ const struct type *check_call(struct lang *l, struct node *n)
     if (!ok)
         return check_bad(n);
     n->fn = fn;
+    n->post = fn->what == FN_AFRESH;
     n->name = fn->name;
     n->kid[0] = NULL;
     return n->type = fn->result == T_ULONG ? type_typedef("size_t", 6) : &type_c[fn->result];

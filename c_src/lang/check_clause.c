@@ -54,6 +54,19 @@ static enum use first_use(const struct node *n, const struct node *name)
     return u == USE_NONE ? first_use_in(n->args, name) : u;
 }
 
+static enum use first_use_of(const struct lang_stmt *s, const struct node *name)
+{
+    enum use u = USE_NONE;
+    for (; s && u == USE_NONE; s = s->next) {
+        u = first_use(s->expr, name);
+        if (u == USE_NONE)
+            u = first_use_of(s->yes, name);
+        if (u == USE_NONE)
+            u = first_use_of(s->no, name);
+    }
+    return u;
+}
+
 /* Whether the statements read something first that does not exist yet and that the predicate
  * creates. */
 static bool must_come_first(struct lang *l, const struct node *pred, const struct lang_stmt *stmts)
@@ -62,10 +75,7 @@ static bool must_come_first(struct lang *l, const struct node *pred, const struc
         const struct node *name = base_of(pred->kid[0]);
         if (name->kind == N_IDENT &&
             !names_find(names_of_scope(l, (enum lang_scope)name->scope), name->name)) {
-            enum use u = USE_NONE;
-            for (const struct lang_stmt *s = stmts; s && u == USE_NONE; s = s->next)
-                u = first_use(s->expr, name);
-            if (u == USE_READ)
+            if (first_use_of(stmts, name) == USE_READ)
                 return true;
         }
     }
@@ -94,6 +104,86 @@ static void check_predicate(struct lang *l, struct node *n)
                  "predicate result must be of scalar type, not %s", t->name);
 }
 
+static void check_condition(struct lang *l, struct node *n)
+{
+    bool assigns = n->kind == N_ASSIGN && n->op == OP_NONE;
+    const struct type *t = check_expr(l, n);
+    if (!type_is_int(t) && !type_is_error(t))
+        lang_err(l, &n->pos, "D_OP_SCALAR",
+                 assigns             ? "did you mean '=='?"
+                 : type_is_string(t) ? "compare the string: if (s != NULL)"
+                                     : NULL,
+                 "condition of if must be of scalar type, not %s", t->name);
+}
+
+/* What a sub-clause has done so far, for the rules of reference 6.1. */
+enum { DID_RECORD = 1, DID_AGGREGATE = 2, DID_SPECULATE = 4, DID_COMMIT = 8 };
+
+static unsigned does(const struct lang_stmt *s)
+{
+    return s->act == ACT_SPECULATE ? DID_SPECULATE
+           : s->act == ACT_COMMIT  ? DID_COMMIT
+           : s->act == ACT_AGG     ? DID_AGGREGATE
+           : s->records            ? DID_RECORD
+                                   : 0;
+}
+
+/* Each row: this may not follow that. The first that applies is reported. */
+static void check_order(struct lang *l, const struct lang_stmt *s, unsigned before)
+{
+    static const struct {
+        unsigned before; /* what was done: one of these */
+        unsigned does;   /* what s does; 0: it is of act */
+        enum lang_act act;
+        const char *tag, *text;
+    } rules[] = {
+        {DID_SPECULATE, DID_SPECULATE, 0, "D_SPEC_SPEC",
+         "speculate( ) may not follow speculate( )"},
+        {DID_COMMIT, DID_SPECULATE, 0, "D_SPEC_COMM", "speculate( ) may not follow commit( )"},
+        {DID_RECORD | DID_AGGREGATE, DID_SPECULATE, 0, "D_SPEC_DREC",
+         "speculate( ) may not follow data-recording or aggregating actions"},
+        {DID_RECORD | DID_AGGREGATE | DID_SPECULATE, DID_COMMIT, 0, "D_COMM_DREC",
+         "commit( ) may not follow data-recording or aggregating actions"},
+        {DID_COMMIT, DID_RECORD, 0, "D_DREC_COMM",
+         "data-recording actions may not follow commit( )"},
+        {DID_COMMIT, DID_AGGREGATE, 0, "D_AGG_COMM",
+         "aggregating actions may not follow commit( )"},
+        {DID_SPECULATE, DID_AGGREGATE, 0, "D_AGG_SPEC",
+         "aggregating actions may not follow speculate( )"},
+        {DID_SPECULATE, 0, ACT_EXIT, "D_EXIT_SPEC", "exit( ) may not follow speculate( )"},
+        {DID_SPECULATE, 0, ACT_SYSTEM, "D_ACT_SPEC",
+         "destructive actions may not follow speculate( )"},
+        {DID_SPECULATE, 0, ACT_FREOPEN, "D_ACT_SPEC",
+         "destructive actions may not follow speculate( )"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        bool now = rules[i].does ? (does(s) & rules[i].does) != 0 : s->act == rules[i].act;
+        if (now && (before & rules[i].before) != 0) {
+            lang_err(l, &s->pos, rules[i].tag, "make it a clause of its own", "%s", rules[i].text);
+            return;
+        }
+    }
+}
+
+static void check_stmts(struct lang *l, struct lang_clause *c, struct lang_stmt *s)
+{
+    unsigned did = 0;
+    for (; s; s = s->next) {
+        if (s->act == ACT_IF) {
+            did = 0; /* a sub-clause ends */
+            c->branches = true;
+            check_condition(l, s->expr);
+            check_stmts(l, c, s->yes);
+            check_stmts(l, c, s->no);
+        } else {
+            check_stmt(l, s);
+            check_order(l, s, did);
+            did |= does(s);
+            c->records = c->records || s->records;
+        }
+    }
+}
+
 void check_clause(struct lang *l, struct lang_clause *c)
 {
     bool pred_first = c->pred && must_come_first(l, c->pred, c->stmts);
@@ -101,10 +191,7 @@ void check_clause(struct lang *l, struct lang_clause *c)
     if (pred_first)
         check_predicate(l, c->pred);
     c->records = c->stmts == NULL;
-    for (struct lang_stmt *s = c->stmts; s; s = s->next) {
-        check_stmt(l, s);
-        c->records = c->records || s->records;
-    }
+    check_stmts(l, c, c->stmts);
     if (c->pred && !pred_first)
         check_predicate(l, c->pred);
 }

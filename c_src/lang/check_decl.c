@@ -68,22 +68,49 @@ void decl_variable(struct lang *l, const struct diag_pos *pos, const char *name,
     }
 }
 
-void decl_inline(struct lang *l, const struct diag_pos *pos, const char *name,
-                 const struct type *type, struct node *expr)
+/* Some value of each parameter's type, not a constant, so that the expression can be checked. */
+static struct node *sample_arguments(struct lang *l, const struct diag_pos *pos,
+                                     const struct lang_inline *in)
 {
-    if (!usable_name(l, pos, name) || !usable_type(l, pos, name, type))
+    struct node *list = NULL, **tail = &list;
+    for (unsigned i = 0; i < in->nparams; i++, tail = &(*tail)->next) {
+        *tail = node_new(l, N_IDENT, pos);
+        (*tail)->name = type_is_string(in->param[i].type) ? "probename" : "arg0";
+    }
+    return list;
+}
+
+static bool usable_params(struct lang *l, const struct diag_pos *pos, const struct lang_inline *in)
+{
+    for (unsigned i = 0; i < in->nparams; i++) {
+        const struct lang_param *p = &in->param[i];
+        if (!usable_type(l, pos, p->name, p->type))
+            return false;
+        for (unsigned k = 0; k < i; k++) {
+            if (strcmp(in->param[k].name, p->name) == 0) {
+                lang_err(l, pos, "D_DECL_PROTO_FORM", NULL, "parameter %s is declared twice",
+                         p->name);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+void decl_inline(struct lang *l, const struct diag_pos *pos, const char *name,
+                 struct lang_inline *in)
+{
+    if (!usable_name(l, pos, name) || !usable_type(l, pos, name, in->type) ||
+        !usable_params(l, pos, in))
         return;
     if (names_find(&l->globals, name)) {
         lang_err(l, pos, "D_DECL_IDRED", "choose another name", "identifier redeclared: %s", name);
         return;
     }
     /* Checked once here, for its own sake; each use checks a copy of its own. */
-    struct node *probe = node_clone(l, expr);
+    struct node *probe = check_instance(l, in, sample_arguments(l, pos, in));
     check_expr(l, probe);
-    bool ok = check_assignable(l, type, probe, pos, "=") && !type_is_error(probe->type);
-    struct lang_inline *in = lang_alloc(l, sizeof *in);
-    in->type = type;
-    in->expr = expr;
+    bool ok = check_assignable(l, in->type, probe, pos, "=") && !type_is_error(probe->type);
     if (!ok)
         node_set_error(in->expr);
     names_add(l, &l->globals, name, ID_INLINE)->inlined = in;

@@ -47,10 +47,90 @@ static const struct type *badref(struct lang *l, struct node *n, const char *nam
     return check_bad(n);
 }
 
-/* Expands an inline in place. */
-static void expand(struct lang *l, struct node *n, const struct lang_inline *in, bool as_lvalue)
+/* The argument at this place, cast to the parameter's type. */
+static struct node *argument(struct lang *l, const struct lang_param *p, const struct node *arg)
+{
+    struct node *a = node_clone(l, arg);
+    if (!type_is_int(p->type))
+        return a;
+    struct node *cast = node_new(l, N_CAST, &arg->pos);
+    cast->cast = p->type;
+    cast->kid[0] = a;
+    cast->height = (uint16_t)(a->height + 1);
+    return cast;
+}
+
+static void substitute(struct lang *l, struct node *n, const struct lang_inline *in,
+                       const struct node *args)
+{
+    if (n->kind == N_IDENT && n->scope == SCOPE_GLOBAL) {
+        const struct node *a = args;
+        for (unsigned i = 0; i < in->nparams; i++, a = a->next) {
+            if (strcmp(n->name, in->param[i].name) == 0) {
+                check_replace(n, argument(l, &in->param[i], a));
+                return;
+            }
+        }
+    }
+    for (size_t i = 0; i < 3; i++) {
+        if (n->kid[i])
+            substitute(l, n->kid[i], in, args);
+    }
+    for (struct node *a = n->args; a; a = a->next)
+        substitute(l, a, in, args);
+}
+
+struct node *check_instance(struct lang *l, const struct lang_inline *in, const struct node *args)
 {
     struct node *c = node_clone(l, in->expr);
+    if (in->nparams > 0)
+        substitute(l, c, in, args);
+    return c;
+}
+
+/* Whether NAME[args] fits the parameters. */
+static bool check_inline_args(struct lang *l, const struct node *n, const char *name,
+                              const struct lang_inline *in)
+{
+    unsigned count = check_count(n->args), i = 0;
+    bool ok = true;
+    if (count != in->nparams) {
+        lang_err(l, &n->pos, "D_PROTO_LEN", NULL,
+                 "%s[ ] prototype mismatch: %u arg%s passed, %u expected", name, count,
+                 count == 1 ? "" : "s", in->nparams);
+        return false;
+    }
+    for (const struct node *a = n->args; a; a = a->next, i++) {
+        struct node *probe = node_clone(l, a);
+        const struct type *t = check_expr(l, probe), *want = in->param[i].type;
+        if (type_is_error(t)) {
+            ok = false;
+        } else if (t->kind != want->kind && !(type_is_string(want) && check_is_null(probe))) {
+            lang_err(l, &a->pos, "D_PROTO_ARG",
+                     type_is_string(want) ? check_string_hint(l, probe) : NULL,
+                     "%s[ ] argument #%u is incompatible with prototype: %s expected, %s passed",
+                     name, i + 1, want->name, t->name);
+            ok = false;
+        }
+    }
+    return ok;
+}
+
+/* Expands an inline in place: n is its name, or the name with arguments in [ ]. */
+static void expand(struct lang *l, struct node *n, const struct lang_inline *in, bool as_lvalue)
+{
+    const char *name = in->nparams > 0 && n->kind == N_INDEX ? n->kid[0]->name : n->name;
+    if (in->nparams > 0 && n->kind != N_INDEX) {
+        lang_err(l, &n->pos, "D_IDENT_BADREF", "it needs its parameters in [ ]",
+                 "%s is an inline with parameters and cannot be used as a scalar", name);
+        node_set_error(n);
+        return;
+    }
+    if (in->nparams > 0 && !check_inline_args(l, n, name, in)) {
+        node_set_error(n);
+        return;
+    }
+    struct node *c = check_instance(l, in, n->args);
     if (as_lvalue) {
         check_replace(n, c);
         return;
@@ -66,6 +146,7 @@ const struct type *check_ident(struct lang *l, struct node *n)
     const struct ident *id = names_find(names_of_scope(l, n->scope), n->name);
     if (!id)
         return undefined(l, n);
+    lang_uses(l, &n->pos, id->name, id->attr);
     switch (id->kind) {
     case ID_VAR:
         if (type_is_error(id->var->type))
@@ -170,8 +251,16 @@ const struct type *check_index(struct lang *l, struct node *n)
     struct node *base = n->kid[0];
     if (base->kind == N_IDENT) {
         const struct ident *id = names_find(names_of_scope(l, base->scope), base->name);
+        bool whole = id && (id->kind == ID_VAR ? id->var->assoc
+                                               : id->kind == ID_INLINE && id->inlined->nparams > 0);
+        if (whole) /* the name is not looked at again */
+            lang_uses(l, &base->pos, id->name, id->attr);
         if (id && id->kind == ID_VAR && id->var->assoc)
             return check_element(l, n, id->var);
+        if (id && id->kind == ID_INLINE && id->inlined->nparams > 0) {
+            expand(l, n, id->inlined, false);
+            return check_expr(l, n);
+        }
         if (!id && base->scope == SCOPE_CLAUSE) {
             lang_err(l, &n->pos, "D_ARR_LOCAL", "clause-local variables are scalars",
                      "this->%s cannot be used as an associative array", base->name);
@@ -227,8 +316,13 @@ static const struct type *check_lvalue(struct lang *l, struct node *n, const str
     }
     struct names *t = names_of_scope(l, base->scope);
     const struct ident *id = names_find(t, base->name);
+    if (id && (id->kind == ID_INLINE || n->kind == N_INDEX)) /* others: below, in check_expr */
+        lang_uses(l, &base->pos, id->name, id->attr);
     if (id && id->kind == ID_INLINE) {
-        expand(l, base, id->inlined, true);
+        struct node *whole = id->inlined->nparams > 0 && n->kind == N_INDEX ? n : base;
+        expand(l, whole, id->inlined, true);
+        if (whole->kind == N_ERROR)
+            return check_bad(n);
         return check_lvalue(l, n, create, pos, optext, op);
     }
     if (id && id->kind == ID_NOTYET)

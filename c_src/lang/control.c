@@ -77,9 +77,125 @@ static void option(struct lex *lx, const struct words *w)
                  why);
 }
 
+static void malformed(struct lex *lx, const struct words *w, const char *form)
+{
+    lang_err(lx->l, &w->pos[2], "D_PRAGMA_MALFORM", form, "malformed #pragma D %s", w->word[2]);
+}
+
+/* Attributes or a binding for a name of the program; one that is not there yet gets it when it
+ * comes. */
+static void apply(struct lex *lx, const struct words *w, struct attr attr)
+{
+    struct lang *l = lx->l;
+    struct ident *id = names_find(&l->globals, w->word[4]);
+    if (id && id->kind != ID_VAR && id->kind != ID_INLINE) {
+        lang_err(l, &w->pos[4], "D_PRAGMA_SCOPE", NULL,
+                 "#pragma D %s cannot be applied to %s, which is not of this program", w->word[2],
+                 w->word[4]);
+    } else if (id) {
+        if (strcmp(w->word[2], "attributes") == 0)
+            id->attr = attr;
+    } else {
+        struct lang_pragma *p = lang_alloc(l, sizeof *p);
+        *p = (struct lang_pragma){w->pos[4], w->word[4], w->word[2], attr, false, l->pragmas};
+        l->pragmas = p;
+    }
+}
+
+/* attributes N/D/C NAME, or attributes N/D/C provider NAME PART */
+static void attributes(struct lex *lx, const struct words *w)
+{
+    static const char *const parts[] = {"provider", "module", "function", "name", "args"};
+    struct lang *l = lx->l;
+    struct attr attr;
+    bool provider = w->n > 4 && strcmp(w->word[4], "provider") == 0;
+    if (w->n != (provider ? 7 : 5)) {
+        malformed(lx, w,
+                  provider ? "#pragma D attributes Stable/Stable/Common provider NAME PART"
+                           : "#pragma D attributes Stable/Stable/Common NAME");
+        return;
+    }
+    if (!attr_parse(w->word[3], &attr)) {
+        lang_err(l, &w->pos[3], "D_PRAGMA_INVAL", "they are written Stable/Stable/Common",
+                 "invalid attributes specified by #pragma D attributes: %s", w->word[3]);
+        return;
+    }
+    if (!provider) {
+        apply(lx, w, attr);
+        return;
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (strcmp(parts[i], w->word[6]) == 0) {
+            struct lang_pragma *p = lang_alloc(l, sizeof *p);
+            *p = (struct lang_pragma){w->pos[5], w->word[5], parts[i], attr, true, l->providers};
+            l->providers = p;
+            return;
+        }
+    }
+    lang_err(l, &w->pos[6], "D_PRAGMA_INVAL", "provider, module, function, name or args",
+             "invalid component specified by #pragma D attributes: %s", w->word[6]);
+}
+
+/* "1.2" or "1.2.3": 8 bits, 12 bits, 12 bits */
+static bool is_version(const char *s)
+{
+    static const unsigned long most[] = {255, 4095, 4095};
+    for (size_t i = 0; i < 3; i++) {
+        char *end;
+        if (*s < '0' || *s > '9' || strtoul(s, &end, 10) > most[i])
+            return false;
+        if (*end == '\0')
+            return i > 0;
+        if (*end != '.')
+            return false;
+        s = end + 1;
+    }
+    return false;
+}
+
+static void binding(struct lex *lx, const struct words *w)
+{
+    if (w->n != 5)
+        malformed(lx, w, "#pragma D binding \"1.0\" NAME");
+    else if (!is_version(w->word[3]))
+        lang_err(lx->l, &w->pos[3], "D_PRAGMA_INVAL", "it is written \"1.0\" or \"1.0.1\"",
+                 "invalid version string specified by #pragma D binding: %s", w->word[3]);
+    else
+        apply(lx, w, attr_stable);
+}
+
+static void depends_on(struct lex *lx, const struct words *w)
+{
+    struct lang *l = lx->l;
+    if (w->n != 5) {
+        malformed(lx, w, "#pragma D depends_on provider NAME");
+        return;
+    }
+    const char *kind = w->word[3], *name = w->word[4];
+    if (strcmp(kind, "provider") == 0) {
+        if (strcmp(name, "dtrace") != 0 && strcmp(name, "profile") != 0 &&
+            strncmp(name, "erlang", 6) != 0)
+            lang_err(l, &w->pos[4], "D_PRAGMA_DEPEND", "there are dtrace, profile and erlang",
+                     "program requires provider %s", name);
+    } else if (strcmp(kind, "module") == 0) {
+        lang_err(l, &w->pos[4], "D_PRAGMA_DEPEND", "there are no modules of a kernel here",
+                 "program requires module %s", name);
+    } else if (strcmp(kind, "library") == 0) {
+        lang_err(l, &w->pos[3], "D_PRAGMA_DEPEND", NULL,
+                 "main program may not explicitly depend on a library");
+    } else {
+        lang_err(l, &w->pos[3], "D_PRAGMA_INVAL", "provider, module or library",
+                 "invalid class specified by #pragma D depends_on: %s", kind);
+    }
+}
+
+static const struct {
+    const char *name;
+    void (*run)(struct lex *lx, const struct words *w);
+} more[] = {{"attributes", attributes}, {"binding", binding}, {"depends_on", depends_on}};
+
 static void pragma_d(struct lex *lx, const struct words *w)
 {
-    static const char *const later[] = {"attributes", "binding", "depends_on"};
     const char *what = w->n > 2 ? w->word[2] : "";
     if (strcmp(what, "option") == 0) {
         option(lx, w);
@@ -89,9 +205,9 @@ static void pragma_d(struct lex *lx, const struct words *w)
         lang_err(lx->l, &w->pos[2], "D_PRAGERR", NULL, "#error: %s", w->n > 3 ? w->rest[3] : "");
         return;
     }
-    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++) {
-        if (strcmp(what, later[i]) == 0) {
-            lang_err(lx->l, &w->pos[2], "D_UNKNOWN", NULL, "'#pragma D %s' is not built yet", what);
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
+        if (strcmp(what, more[i].name) == 0) {
+            more[i].run(lx, w);
             return;
         }
     }
@@ -146,8 +262,7 @@ void lex_control(struct lex *lx)
     } else {
         lang_err(lx->l, &w.pos[0], "D_PRAGCTL_INVAL",
                  strcmp(what, "define") == 0 || strcmp(what, "include") == 0
-                     ? "the preprocessor (-C) is not built yet; inline TYPE NAME = VALUE; names a "
-                       "constant"
+                     ? "-C runs the preprocessor"
                      : NULL,
                  "invalid control directive: #%s", what);
     }

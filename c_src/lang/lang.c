@@ -110,6 +110,13 @@ static void finish(struct lex *lx, bool empty)
         const struct diag_pos pos = {src->name, 1, 1, 0};
         lang_err(l, &pos, "D_EMPTY", NULL, "empty D program specified");
     }
+    for (struct lang_pragma *p = l->pragmas; p; p = p->next) {
+        if (!p->used)
+            lang_err(l, &p->pos, "D_PRAGMA_UNUSED", NULL,
+                     "#pragma D %s applied to an identifier that is never defined: %s", p->what,
+                     p->name);
+    }
+    l->pragmas = NULL;
     if (l->errors == 0 && src->argc > 1 && !lx->last_arg_used && !l->opt->argref) {
         lang_err(l, NULL, "D_MACRO_UNUSED",
                  "use it in the program, or allow it with the option argref",
@@ -146,7 +153,9 @@ int lang_add(struct lang *l, const struct lang_source *src)
     struct lex lx;
     bool empty = true;
     l->errors = 0;
-    diags_source(l->diags, src->name, src->text, src->len);
+    l->probe_attr = attr_standard;
+    l->stmt_attr = attr_stable;
+    diags_source(l->diags, src->name, src->shown, src->shown_len);
     lex_init(&lx, l, src);
     int caught = guarded(&lx, STEP_FIRST);
     for (;;) {
@@ -163,6 +172,21 @@ int lang_add(struct lang *l, const struct lang_source *src)
     if (caught == TRAP_NOMEM)
         return ET_ENOMEM;
     return l->errors == 0 ? 0 : ET_ECOMPILE;
+}
+
+void lang_uses(struct lang *l, const struct diag_pos *pos, const char *name, struct attr attr)
+{
+    l->stmt_attr = attr_min(l->stmt_attr, attr);
+    if (l->opt->amin >= 0 && !attr_reaches(attr, attr_unpack(l->opt->amin)))
+        lang_err(l, pos, "D_ATTR_MIN", NULL,
+                 "attributes for %s (%s/%s/%s) are less than predefined minimum", name,
+                 attr_stability(attr.name), attr_stability(attr.data), attr_class(attr.class));
+}
+
+void lang_stability(const struct lang *l, struct attr *probes, struct attr *statements)
+{
+    *probes = l->probe_attr;
+    *statements = l->stmt_attr;
 }
 
 const struct lang_clause *lang_clauses(const struct lang *l)

@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "lang/ast.h"
+#include "lang/stability.h"
 
 /* Where a program text comes from: what the rightmost part of its probe descriptions means. */
 enum lang_kind { LANG_SCRIPT, LANG_NAME, LANG_FUNCTION, LANG_MODULE, LANG_PROVIDER, LANG_ID };
@@ -24,11 +25,14 @@ struct lang_source {
     size_t len;
     int argc; /* argv[0] is $0 */
     char *const *argv;
+    const char *shown; /* the text whose lines diagnostics show */
+    size_t shown_len;
 };
 
 struct lang_options {
     uint32_t strsize; /* what sizeof (string) gives */
     bool argref, defaultargs, pspec, empty;
+    int64_t amin;   /* attr_pack of the least attributes; negative: none */
     int64_t target; /* $target */
     /* "#pragma D option name[=value]", value NULL when there is none. 0, or -1 and *why. It may
      * change this structure. */
@@ -48,6 +52,10 @@ int lang_add(struct lang *l, const struct lang_source *src);
 const struct lang_clause *lang_clauses(const struct lang *l);
 const struct lang_var *lang_vars(const struct lang *l, uint32_t *n);
 const struct lang_agg *lang_aggs(const struct lang *l, uint32_t *n);
+
+/* What lang_add's last program rests on: the least attributes of its probe descriptions and of its
+ * statements. */
+void lang_stability(const struct lang *l, struct attr *probes, struct attr *statements);
 
 /* The names of the built-in variables and subroutines that the language has, for checks that the
  * tables of lang/ and dif/ agree: the i-th, NULL after the last. */

@@ -32,6 +32,31 @@ static const struct lang_fn fns[] = {
     {"copyinstr", FN_SUBR, "pi", 1, 2, 0, T_STRING},
     {"strlen",    FN_SUBR, "s",  1, 1, 0, T_ULONG},
     {"strjoin",   FN_SUBR, "ss", 2, 2, 0, T_STRING},
+    {"strchr",    FN_SUBR, "si", 2, 2, 0, T_STRING},
+    {"strrchr",   FN_SUBR, "si", 2, 2, 0, T_STRING},
+    {"strstr",    FN_SUBR, "ss", 2, 2, 0, T_STRING},
+    {"index",     FN_SUBR, "ssi", 2, 3, 0, T_INT},
+    {"rindex",    FN_SUBR, "ssi", 2, 3, 0, T_INT},
+    {"substr",    FN_SUBR, "sii", 2, 3, 0, T_STRING},
+    {"strtok",    FN_SUBR, "ss", 2, 2, FN_AFRESH, T_STRING},
+    {"basename",  FN_SUBR, "s",  1, 1, 0, T_STRING},
+    {"dirname",   FN_SUBR, "s",  1, 1, 0, T_STRING},
+    {"cleanpath", FN_SUBR, "s",  1, 1, 0, T_STRING},
+    {"lltostr",   FN_SUBR, "ii", 1, 2, 0, T_STRING},
+    {"strtoll",   FN_SUBR, "si", 1, 2, 0, T_LONG},
+    {"toupper",   FN_SUBR, "s",  1, 1, 0, T_STRING},
+    {"tolower",   FN_SUBR, "s",  1, 1, 0, T_STRING},
+    {"speculation", FN_SUBR, "", 0, 0, FN_AFRESH, T_INT},
+    {"rand",      FN_SUBR, "",   0, 0, FN_AFRESH, T_INT},
+    {"json",      FN_SUBR, "ss", 2, 2, 0, T_STRING},
+    {"getmajor",  FN_SUBR, "i",  1, 1, 0, T_UINT},
+    {"getminor",  FN_SUBR, "i",  1, 1, 0, T_UINT},
+    {"htons",     FN_SUBR, "i",  1, 1, 0, T_USHORT},
+    {"htonl",     FN_SUBR, "i",  1, 1, 0, T_UINT},
+    {"htonll",    FN_SUBR, "i",  1, 1, 0, T_ULONG},
+    {"ntohs",     FN_SUBR, "i",  1, 1, 0, T_USHORT},
+    {"ntohl",     FN_SUBR, "i",  1, 1, 0, T_UINT},
+    {"ntohll",    FN_SUBR, "i",  1, 1, 0, T_ULONG},
     /* actions; format and aggregation arguments are looked at by the action itself */
     {"trace",       FN_ACTION, "v",  1, 1,   ACT_TRACE, T_VOID},
     {"printf",      FN_ACTION, "v",  1, 255, ACT_PRINTF, T_VOID},
@@ -41,6 +66,13 @@ static const struct lang_fn fns[] = {
     {"normalize",   FN_ACTION, "@i", 2, 2,   ACT_NORMALIZE, T_VOID},
     {"denormalize", FN_ACTION, "@",  1, 1,   ACT_DENORMALIZE, T_VOID},
     {"exit",        FN_ACTION, "i",  1, 1,   ACT_EXIT, T_VOID},
+    {"setopt",      FN_ACTION, "s",  1, 2,   ACT_SETOPT, T_VOID},
+    {"system",      FN_ACTION, "v",  1, 255, ACT_SYSTEM, T_VOID},
+    {"freopen",     FN_ACTION, "v",  1, 255, ACT_FREOPEN, T_VOID},
+    {"ftruncate",   FN_ACTION, "",   0, 0,   ACT_FTRUNCATE, T_VOID},
+    {"speculate",   FN_ACTION, "i",  1, 1,   ACT_SPECULATE, T_VOID},
+    {"commit",      FN_ACTION, "i",  1, 1,   ACT_COMMIT, T_VOID},
+    {"discard",     FN_ACTION, "i",  1, 1,   ACT_DISCARD, T_VOID},
     /* aggregating functions; what their arguments must be is in check_action.c */
     {"count",      FN_AGG, "",       0, 0, AGGF_COUNT, T_VOID},
     {"sum",        FN_AGG, "v",      1, 1, AGGF_SUM, T_VOID},
@@ -55,17 +87,15 @@ static const struct lang_fn fns[] = {
 
 /* Actions and subroutines of D that are refused for now. */
 static const char *const actions_later[] = {
-    "breakpoint", "chill", "commit", "copyout", "copyoutstr", "discard", "freopen", "ftruncate", "func",
-    "jstack", "mod", "panic", "pcap", "print", "raise", "setopt", "speculate", "stack", "stop", "sym",
-    "system", "tracemem", "uaddr", "ufunc", "umod", "ustack", "usym",
+    "breakpoint", "chill", "copyout", "copyoutstr", "func",
+    "jstack", "mod", "panic", "pcap", "print", "raise", "stack", "stop", "sym",
+    "tracemem", "uaddr", "ufunc", "umod", "ustack", "usym",
 };
 static const char *const subrs_later[] = {
-    "alloca", "basename", "bcopy", "cleanpath", "copyin", "copyinto", "d_path", "ddi_pathname", "dirname",
-    "getmajor", "getminor", "htonl", "htonll", "htons", "index", "inet_ntoa", "inet_ntoa6",
-    "inet_ntop", "json", "link_ntop", "lltostr", "msgdsize", "msgsize", "mutex_owned",
-    "mutex_owner", "mutex_type_adaptive", "mutex_type_spin", "ntohl", "ntohll", "ntohs",
-    "progenyof", "rand", "rindex", "rw_iswriter", "rw_read_held", "rw_write_held",
-    "speculation", "strchr", "strrchr", "strstr", "strtok", "strtoll", "substr", "tolower", "toupper",
+    "alloca", "bcopy", "copyin", "copyinto", "d_path", "ddi_pathname", "inet_ntoa", "inet_ntoa6",
+    "inet_ntop", "link_ntop", "msgdsize", "msgsize", "mutex_owned", "mutex_owner",
+    "mutex_type_adaptive", "mutex_type_spin", "progenyof", "rw_iswriter", "rw_read_held",
+    "rw_write_held",
 };
 /* clang-format on */
 
@@ -95,6 +125,13 @@ struct ident *names_add(struct lang *l, struct names *t, const char *name, enum 
     struct ident *id = lang_alloc(l, sizeof *id);
     id->kind = kind;
     id->name = name;
+    id->attr = attr_stable;
+    for (struct lang_pragma *p = t == &l->globals ? l->pragmas : NULL; p; p = p->next) {
+        if (strcmp(p->name, name) == 0) {
+            id->attr = strcmp(p->what, "attributes") == 0 ? p->attr : id->attr;
+            p->used = true;
+        }
+    }
     id->next = t->list;
     t->list = id;
     if (hash_puts(&t->table, name, id) != 0)

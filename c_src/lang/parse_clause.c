@@ -135,6 +135,58 @@ static struct lang_desc *descriptions(struct lex *lx)
     }
 }
 
+static struct lang_stmt *statements(struct lex *lx);
+
+/* What follows if ( ) or else: one statement, or several in braces. NULL: an empty one. */
+static struct lang_stmt *branch(struct lex *lx);
+
+/* One statement, with the ; behind it; the last one before a } needs none. */
+static struct lang_stmt *statement(struct lex *lx)
+{
+    struct lang_stmt *s = lang_alloc(lx->l, sizeof *s);
+    s->pos = lx->tok.pos;
+    if (lx->tok.kind == TOK_KW_IF) {
+        s->act = ACT_IF;
+        lex_next(lx);
+        parse_expect(lx, TOK_LPAR);
+        s->expr = parse_expr(lx);
+        parse_expect(lx, TOK_RPAR);
+        s->yes = branch(lx);
+        if (lx->tok.kind == TOK_KW_ELSE) {
+            lex_next(lx);
+            s->no = branch(lx);
+        }
+        return s;
+    }
+    s->expr = parse_expr(lx);
+    if (lx->tok.kind == TOK_SEMI)
+        lex_next(lx);
+    else if (lx->tok.kind != TOK_RBRACE)
+        lex_syntax(lx, lx->tok.kind == TOK_IDENT || lx->tok.kind == TOK_AGG
+                           ? "is a ; missing before it?"
+                           : NULL);
+    return s;
+}
+
+static struct lang_stmt *branch(struct lex *lx)
+{
+    struct lang_stmt *s = NULL;
+    if (++lx->nest > LANG_NEST_MAX)
+        lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", NULL, "statements are nested too deeply");
+    if (lx->tok.kind == TOK_LBRACE) {
+        lex_next(lx);
+        s = statements(lx);
+        lex_next(lx);
+    } else if (lx->tok.kind == TOK_SEMI) {
+        lex_next(lx);
+    } else {
+        s = statement(lx);
+    }
+    lx->nest--;
+    return s;
+}
+
+/* The statements up to the } that closes them. */
 static struct lang_stmt *statements(struct lex *lx)
 {
     struct lang_stmt *list = NULL, **tail = &list;
@@ -143,17 +195,52 @@ static struct lang_stmt *statements(struct lex *lx)
             lex_next(lx);
             continue;
         }
-        struct lang_stmt *s = lang_alloc(lx->l, sizeof *s);
-        s->pos = lx->tok.pos;
-        s->expr = parse_expr(lx);
-        *tail = s;
-        tail = &s->next;
-        if (lx->tok.kind != TOK_SEMI && lx->tok.kind != TOK_RBRACE)
-            lex_syntax(lx, lx->tok.kind == TOK_IDENT || lx->tok.kind == TOK_AGG
-                               ? "is a ; missing before it?"
-                               : NULL);
+        *tail = statement(lx);
+        tail = &(*tail)->next;
     }
     return list;
+}
+
+/* The provider that a description can only mean, or what it says. */
+static const char *provider_of(const struct lang_desc *d)
+{
+    static const struct {
+        const char *name;
+        size_t len; /* compared */
+        const char *prov;
+    } known[] = {{"BEGIN", 6, "dtrace"},
+                 {"END", 4, "dtrace"},
+                 {"ERROR", 6, "dtrace"},
+                 {"tick-", 5, "profile"},
+                 {"profile-", 8, "profile"}};
+    if (d->id >= 1 && d->id <= 3) /* the ids that never change */
+        return "dtrace";
+    for (size_t i = 0; d->prov[0] == '\0' && i < sizeof known / sizeof known[0]; i++) {
+        if (strncmp(d->name, known[i].name, known[i].len) == 0)
+            return known[i].prov;
+    }
+    return d->prov;
+}
+
+/* What the program's descriptions rest on, the pragmas for providers included. */
+static void uses_probes(struct lang *l, const struct lang_desc *d)
+{
+    static const char *const parts[] = {"provider", "module", "function", "name"};
+    for (; d; d = d->next) {
+        const char *prov = provider_of(d);
+        struct attr a = attr_standard;
+        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+            const struct lang_pragma *p = l->providers;
+            while (p && (strcmp(p->name, prov) != 0 || strcmp(p->what, parts[i]) != 0))
+                p = p->next;
+            a = attr_min(a, p ? p->attr : attr_provider(prov));
+        }
+        l->probe_attr = attr_min(l->probe_attr, a);
+        if (l->opt->amin >= 0 && !attr_reaches(a, attr_unpack(l->opt->amin)))
+            lang_err(l, &d->pos, "D_ATTR_MIN", NULL,
+                     "attributes for probe description (%s/%s/%s) are less than predefined minimum",
+                     attr_stability(a.name), attr_stability(a.data), attr_class(a.class));
+    }
 }
 
 void parse_clause(struct lex *lx)
@@ -191,6 +278,7 @@ void parse_clause(struct lex *lx)
                   "expected predicate and/or actions following probe description");
     }
     check_clause(l, c);
+    uses_probes(l, c->descs);
     *l->clause_tail = c;
     l->clause_tail = &c->next;
     lx->ctx = LEX_OUTER;

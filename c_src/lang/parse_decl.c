@@ -236,6 +236,27 @@ static void declarator(struct lex *lx, const struct spec *s, const struct type *
     decl_variable(lx->l, &pos, name, s->scope, type, assoc, key, nkeys);
 }
 
+/* "[" type name, type name ... "]": the parameters of an inline. */
+static void params(struct lex *lx, struct lang_inline *in)
+{
+    do {
+        lex_next(lx);
+        if (!parse_is_type(&lx->tok))
+            lex_syntax(lx, "a parameter has a type and a name: inline int f[int x] = x + 1;");
+        if (in->nparams == LANG_KEYS_MAX)
+            lang_fail(lx->l, &lx->tok.pos, "D_UNKNOWN", NULL, "an inline has at most %d parameters",
+                      LANG_KEYS_MAX);
+        struct lang_param *p = &in->param[in->nparams++];
+        p->type = parse_type(lx);
+        if (lx->tok.kind != TOK_IDENT)
+            lang_fail(lx->l, &lx->tok.pos, "D_DECL_PROTO_NAME", NULL,
+                      "parameter declaration requires a name");
+        p->name = lx->tok.str;
+        lex_next(lx);
+    } while (lx->tok.kind == TOK_COMMA);
+    parse_expect(lx, TOK_RBRACK);
+}
+
 static void inline_decl(struct lex *lx, const struct spec *s, const struct type *type)
 {
     (void)s;
@@ -246,13 +267,15 @@ static void inline_decl(struct lex *lx, const struct spec *s, const struct type 
     struct diag_pos pos = lx->tok.pos;
     const char *name = lx->tok.str;
     lex_next(lx);
+    struct lang_inline *in = lang_alloc(lx->l, sizeof *in);
+    in->type = type;
     if (lx->tok.kind == TOK_LBRACK)
-        later(lx, "inlines with parameters are", NULL);
+        params(lx, in);
     parse_expect(lx, TOK_ASSIGN);
-    struct node *e = parse_assign(lx);
+    in->expr = parse_assign(lx);
     if (lx->tok.kind != TOK_SEMI)
         lex_syntax(lx, NULL);
-    decl_inline(lx->l, &pos, name, type, e);
+    decl_inline(lx->l, &pos, name, in);
 }
 
 void parse_decl(struct lex *lx)

@@ -146,9 +146,9 @@ static struct node *primary(struct lex *lx)
                   lex_keyword(lx->tok.kind));
     case TOK_KW_IF:
     case TOK_KW_ELSE:
-        lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX",
-                  "use predicates, or the operator ?:", "'%s' is not built yet",
-                  lex_keyword(lx->tok.kind));
+        lex_syntax(lx, lx->tok.kind == TOK_KW_ELSE
+                           ? "else follows the one statement, or the { }, of an if"
+                           : "if is a statement; in an expression there is the operator ?:");
     case TOK_KW_WHILE:
     case TOK_KW_FOR:
     case TOK_KW_DO: lex_syntax(lx, "D has no loops, so that every clause ends");

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "lang/lang.h"
+#include "lang/stability.h"
 
 /* What a global name stands for. Functions, variables, built-ins and inlines share one namespace.
  */
@@ -27,9 +28,18 @@ enum ident_kind {
     ID_NOTYET /* a built-in variable of D that is not built yet */
 };
 
+struct lang_param {
+    const char *name;
+    const struct type *type;
+};
+
+/* An inline. One with parameters is used as NAME[a, b]: each use clones the expression with the
+ * arguments in the places of the parameters. */
 struct lang_inline {
     const struct type *type;
     struct node *expr; /* unchecked: each use clones it */
+    unsigned nparams;
+    struct lang_param param[LANG_KEYS_MAX];
 };
 
 struct ident {
@@ -40,7 +50,18 @@ struct ident {
     struct lang_var *var;        /* ID_VAR */
     const struct lang_fn *fn;    /* ID_FN */
     struct lang_inline *inlined; /* ID_INLINE */
+    struct attr attr;            /* what #pragma D attributes says of it */
     struct ident *next;          /* all identifiers of one table, newest first */
+};
+
+/* A pragma for a name that is not there yet, or for a provider. */
+struct lang_pragma {
+    struct diag_pos pos;
+    const char *name;
+    const char *what; /* "attributes" or "binding" */
+    struct attr attr; /* of attributes */
+    bool used;
+    struct lang_pragma *next;
 };
 
 /* The tables of names. */
@@ -51,14 +72,17 @@ struct names {
 
 enum fn_kind { FN_SUBR, FN_ACTION, FN_AGG, FN_ACTION_LATER, FN_SUBR_LATER };
 
+/* `what` of a subroutine whose calls each have an effect or a value of their own. */
+enum { FN_AFRESH = 1 };
+
 /* A function-like name. Letters of `args`: s string, i integer, p address (an integer here), @
  * aggregation, v any value; the last letter is repeated for further arguments. */
 struct lang_fn {
     const char *name;
     enum fn_kind kind;
     const char *args;
-    uint8_t min, max;    /* 255: no limit */
-    int what;            /* FN_ACTION: enum lang_act; FN_AGG: enum lang_aggfunc */
+    uint8_t min, max; /* 255: no limit */
+    int what; /* FN_ACTION: enum lang_act; FN_AGG: enum lang_aggfunc; FN_SUBR: FN_AFRESH or 0 */
     enum type_id result; /* FN_SUBR */
 };
 
@@ -73,12 +97,15 @@ struct lang {
     uint32_t nvars;
     struct lang_agg *agglist, **agg_tail;
     uint32_t naggs;
-    unsigned errors;      /* reported since lang_add began */
-    unsigned nclones;     /* nodes made by expanding inlines, bounded */
-    unsigned depth;       /* of the expression that the checker is in */
-    jmp_buf trap;         /* where lang_fail goes; set by lang_add */
-    bool in_predicate;    /* what the checker is in */
-    struct buf tmp, part; /* for texts being put together; freed with the rest */
+    struct lang_pragma *pragmas;       /* for names to come */
+    struct lang_pragma *providers;     /* attributes of providers, newest first */
+    struct attr probe_attr, stmt_attr; /* the least of the program that is being added */
+    unsigned errors;                   /* reported since lang_add began */
+    unsigned nclones;                  /* nodes made by expanding inlines, bounded */
+    unsigned depth;                    /* of the expression that the checker is in */
+    jmp_buf trap;                      /* where lang_fail goes; set by lang_add */
+    bool in_predicate;                 /* what the checker is in */
+    struct buf tmp, part;              /* for texts being put together; freed with the rest */
 };
 
 /* Never NULL. */
@@ -123,6 +150,10 @@ struct node *node_clone(struct lang *l, const struct node *n);
 void node_set_int(struct node *n, uint64_t v, const struct type *type);
 void node_set_error(struct node *n);
 
+/* Notes that the program uses something with these attributes; complains if they are below the
+ * option amin. */
+void lang_uses(struct lang *l, const struct diag_pos *pos, const char *name, struct attr attr);
+
 /* -- the checker, as the parser sees it -- */
 /* Checks the statements and the predicate of a clause. */
 void check_clause(struct lang *l, struct lang_clause *c);
@@ -130,7 +161,8 @@ void check_clause(struct lang *l, struct lang_clause *c);
 void decl_variable(struct lang *l, const struct diag_pos *pos, const char *name,
                    enum lang_scope scope, const struct type *type, bool assoc,
                    const struct type *const *key, unsigned nkeys);
+/* Takes over the inline. */
 void decl_inline(struct lang *l, const struct diag_pos *pos, const char *name,
-                 const struct type *type, struct node *expr);
+                 struct lang_inline *in);
 
 #endif

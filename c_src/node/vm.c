@@ -244,6 +244,8 @@ static void read_granted(struct vm *v, struct etf *r, struct tier_options *opt, 
             opt->aggsize = value;
         else if (strcmp(name, "dynvarsize") == 0)
             opt->dynvarsize = value;
+        else if (strcmp(name, "specsize") == 0)
+            opt->specsize = value;
         else if (strcmp(name, "processes") == 0)
             *processes = value;
     }
@@ -309,10 +311,12 @@ static int vm_enable(struct tier *t, const struct dif_image *img, const void *im
     ei_x_encode_tuple_header(&x, 4);
     ei_x_encode_atom(&x, "enable");
     ei_x_encode_binary(&x, image, (int)len);
-    ei_x_encode_list_header(&x, 3);
+    ei_x_encode_list_header(&x, 5);
     put_option(&x, "bufsize", opt->bufsize);
     put_option(&x, "aggsize", opt->aggsize);
     put_option(&x, "dynvarsize", opt->dynvarsize);
+    put_option(&x, "specsize", opt->specsize);
+    put_option(&x, "nspec", opt->nspec);
     ei_x_encode_empty_list(&x);
     if (n > 0)
         ei_x_encode_list_header(&x, (long)n);
@@ -691,6 +695,16 @@ static int vm_fd(struct tier *t)
     return vm_of(t)->epoll;
 }
 
+static void vm_rates(struct tier *t, uint64_t switchrate, uint64_t aggrate)
+{
+    struct vm *v = vm_of(t);
+    int64_t now = clock_ms();
+    v->opt.switchrate = switchrate;
+    v->opt.aggrate = aggrate;
+    v->next_read = now + rate_ms(switchrate, v->pace);
+    v->next_aggs = now + rate_ms(aggrate, AGGS_MS);
+}
+
 static const char *vm_enabled(struct tier *t)
 {
     return vm_of(t)->text.len ? buf_str(&vm_of(t)->text) : NULL;
@@ -708,6 +722,7 @@ static const struct tier_ops vm_ops = {
     .target = vm_target,
     .fd = vm_fd,
     .enabled = vm_enabled,
+    .rates = vm_rates,
 };
 
 pid_t tier_vm_pid(struct tier *t)

@@ -144,6 +144,8 @@ static int local_enable(struct tier *t, const struct dif_image *img, const void 
                                 .bufsize = opt->bufsize,
                                 .aggsize = opt->aggsize,
                                 .dynvarsize = opt->dynvarsize,
+                                .specsize = opt->specsize,
+                                .nspec = opt->nspec,
                                 .pid = (int32_t)getpid()};
     err = engine_create(&copy, &eo, &l->engine, d);
     if (err)
@@ -151,6 +153,7 @@ static int local_enable(struct tier *t, const struct dif_image *img, const void 
     opt->bufsize = eo.bufsize;
     opt->aggsize = eo.aggsize;
     opt->dynvarsize = eo.dynvarsize;
+    opt->specsize = eo.specsize;
     l->switchrate = opt->switchrate;
     l->aggrate = opt->aggrate;
     if (bind(l, b, n) != 0)
@@ -317,6 +320,16 @@ static const char *local_enabled(struct tier *t)
     return NULL;
 }
 
+static void local_rates(struct tier *t, uint64_t switchrate, uint64_t aggrate)
+{
+    struct local *l = self(t);
+    uint64_t now = now_ns();
+    l->switchrate = switchrate;
+    l->aggrate = aggrate;
+    l->next_read = now + switchrate;
+    l->next_aggs = now + aggrate;
+}
+
 static const struct tier_ops local_ops = {
     .name = "local",
     .match = local_match,
@@ -329,6 +342,7 @@ static const struct tier_ops local_ops = {
     .target = local_target,
     .fd = local_fd,
     .enabled = local_enabled,
+    .rates = local_rates,
 };
 
 int tier_local_open(struct tier **out, struct diags *d)

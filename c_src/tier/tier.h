@@ -60,7 +60,9 @@ enum tier_state {
 };
 
 struct tier_options {
-    uint64_t bufsize, aggsize, dynvarsize; /* bytes; updated to what was granted */
+    /* bytes; updated to what was granted */
+    uint64_t bufsize, aggsize, dynvarsize, specsize;
+    uint32_t nspec;      /* speculations */
     uint64_t switchrate; /* ns between two readings of the principal buffers, 0: as data arrives */
     uint64_t aggrate; /* ns between two readings of the aggregations, 0: with each reading, at least
                          each second */
@@ -102,6 +104,8 @@ struct tier_ops {
     int (*fd)(struct tier *t);
     /* What was enabled, for the status line and -v: text for people, borrowed; may be NULL. */
     const char *(*enabled)(struct tier *t);
+    /* Changes switchrate and aggrate, ns, while the program runs. May be NULL. */
+    void (*rates)(struct tier *t, uint64_t switchrate, uint64_t aggrate);
 };
 
 struct tier {

@@ -277,7 +277,7 @@ test(life) ->
     {running, #{records := [], aggs := G}, []} = read(A),
     ?equal(#{}, G),
     ?equal([], [P || P <- processes(), traced(P)]),
-    #{counts := {0, 0, 0, 0, 0, 0, 0, 0, 0}} = finish(A);
+    #{counts := {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}} = finish(A);
 
 test(calls_are_counted) ->
     code:ensure_loaded(agent_work),

@@ -74,6 +74,35 @@ def test_answers_to_an_alias(t):
     t.true(found.get("waited", 0) >= 5 * SENDS, "each question or answer waits for somebody", trace)
 
 
+def test_speculation_of_two_workers(t):
+    """What two schedulers record speculatively comes when one of them commits it, all of it; branches count both ways."""
+    node = t.node()
+    workers = [node("etw:worker()") for _ in range(2)]
+    trace = t.trace("-q", "-n", READY + """
+        self int n;
+        BEGIN { sid = speculation(); }
+        erlang*:etw:work/1:entry {
+            if (self->n & 1)
+                @["odd"] = count();
+            else
+                @["even"] = count();
+            self->n++;
+        }
+        erlang*:etw:work/1:entry { speculate(sid); printf("held %s\\n", substr(probefunc, 0, 4)); }
+        erlang*:etw:boom/1:entry { commit(sid); }""", node=node)
+    trace.ready()
+    each = 1010
+    fun = f"fun() -> [etw:work(I) || I <- lists:seq(1, {each})], ok end"
+    node(f"etw:all([{{{pid(workers[0])}, {fun}}}, {{{pid(workers[1])}, {fun}}}])")
+    t.true("held" not in trace.out.text(), "nothing is shown before the commit", trace)
+    node(f"etw:raises({pid(workers[0])}, 1)")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.equal(len(re.findall("^held work$", trace.out.text(), re.M)), 2 * each, "committed records", trace)
+    t.equal(aggregation(trace.out.text()), {"odd": each, "even": each}, "branches", trace)
+    t.true("drop" not in trace.err.text(), "nothing was dropped", trace)
+
+
 def test_collections(t):
     """Each forced collection is seen, its end too."""
     node = t.node()

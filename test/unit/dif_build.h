@@ -17,6 +17,7 @@ struct build {
     struct dif_type parts[64];
     uint32_t refs[16];
     struct dif_action actions[64];
+    struct dif_sub subs[16];
     struct dif_clause clauses[16];
     uint32_t code[1024];
 };
@@ -36,6 +37,7 @@ static inline void build_init(struct build *b)
     b->img.parts = b->parts;
     b->img.refs = b->refs;
     b->img.actions = b->actions;
+    b->img.subs = b->subs;
     b->img.clauses = b->clauses;
     b->img.code = b->code;
     b->img.builtins = (1u << DIF_NBUILTINS) - 1;
@@ -92,7 +94,7 @@ static inline void build_op(struct build *b, uint32_t in)
     struct dif_clause *c = &b->clauses[b->img.nclauses - 1];
     b->code[b->img.ncode++] = in;
     c->ncode++;
-    c->records |= in >> 24 == DIF_OP_RECB;
+    c->records |= in >> 24 == DIF_OP_RECB || in >> 24 == DIF_OP_RECN;
 }
 
 /* An action that began at clause instruction `pc`, with this one part (kind 0: none). */
@@ -112,6 +114,18 @@ static inline void build_action(struct build *b, enum dif_action_kind kind, uint
         a->nparts = 1;
         c->nparts++;
     }
+}
+
+/* The last n actions are a sub-clause that records. */
+static inline void build_sub(struct build *b, uint32_t n)
+{
+    struct dif_clause *c = &b->clauses[b->img.nclauses - 1];
+    struct dif_sub *s = &b->subs[b->img.nsubs];
+    if (c->nsubs++ == 0)
+        c->sub = b->img.nsubs;
+    b->img.nsubs++;
+    *s = (struct dif_sub){b->img.nactions - n, n, b->actions[b->img.nactions - n].part, 0};
+    s->nparts = b->img.nparts - s->part;
 }
 
 static inline void build_end(struct build *b)

@@ -107,6 +107,34 @@ static const struct shape shapes[] = {
     {"x:::y /probefunc == \"f\"/ {}", "ldb r0 probefunc; sets r1 \"f\"; scmp r0 r1; bne 5; recb; ret"},
     {"x:::y /probefunc != NULL/ {}", "ldb r0 probefunc; tst r0; be 4; recb; ret"},
     {"x:::y /1/ {}", "seti r0 1; tst r0; be 4; recb; ret"},
+    /* calls that count each are made each time; strtok(NULL, s) has one argument */
+    {"x:::y { a = strtok(\"a\", \"b\"); a = strtok(NULL, \"b\"); a = strtok(NULL, \"b\"); }",
+     "sets r0 \"a\"; pushtr r0; sets r0 \"b\"; pushtr r0; call r0 strtok; stgs r0 0; "
+     "sets r0 \"b\"; pushtr r0; call r0 strtok; stgs r0 0; sets r0 \"b\"; pushtr r0; call r0 strtok; stgs r0 0; ret"},
+    {"x:::y { n = rand() + rand(); }", "call r0 rand; call r1 rand; add r0 r0 r1; stgs r0 0; ret"},
+    {"x:::y { a = strlen(copyinstr(arg0)) + strlen(copyinstr(arg0)); }",
+     "ldarg r0 0; pushtv r0; call r0 copyinstr; pushtr r0; call r1 strlen; add r0 r1 r1; stgs r0 0; ret"},
+    /* speculation: the record begins behind speculate */
+    {"x:::y { self->s = speculation(); speculate(self->s); trace(1); }",
+     "call r0 speculation; stts r0 0; ldts r0 0; spec r0; recb; seti r0 1; rec r0 0; ret"},
+    {"x:::y { speculate(arg0); }", "ldarg r0 0; spec r0; recb; ret"},
+    {"x:::y { commit(arg0); discard(arg1); }", "ldarg r0 0; commit r0; ldarg r0 1; discard r0; ret"},
+    {"x:::y { discard(arg1); trace(1); }", "recb; ldarg r0 1; discard r0; seti r0 1; rec r0 0; ret"},
+    {"x:::y { if (arg0) speculate(arg1); trace(1); }",
+     "ldarg r0 0; tst r0; be 7; ldarg r0 1; spec r0; recn 0; rece; recn 1; seti r0 1; rec r0 0; rece; ret"},
+    /* branches: a record for each run of statements that records */
+    {"x:::y { if (arg0) x = 1; }", "ldarg r0 0; tst r0; be 5; seti r0 1; stgs r0 0; ret"},
+    {"x:::y { if (arg0) trace(1); else trace(2); x = 3; }",
+     "ldarg r0 0; tst r0; be 8; recn 0; seti r0 1; rec r0 0; rece; ba 12; "
+     "recn 1; seti r0 2; rec r0 1; rece; seti r0 3; stgs r0 0; ret"},
+    {"x:::y /arg1/ { trace(1); if (arg0) { } trace(2); }",
+     "ldarg r0 1; tst r0; be 14; recn 0; seti r0 1; rec r0 0; rece; ldarg r0 0; tst r0; be 10; "
+     "recn 1; seti r0 2; rec r0 1; rece; ret"},
+    /* what is kept outlives a branch, unless the branch stores to it */
+    {"self int x; x:::y { if (self->x) x = self->x; y = self->x; }",
+     "ldts r0 0; tst r0; be 4; stgs r0 1; stgs r0 2; ret"},
+    {"self int x; x:::y { if (self->x) self->x = 1; y = self->x; }",
+     "ldts r0 0; tst r0; be 5; seti r0 1; stts r0 0; ldts r0 0; stgs r0 1; ret"},
     /* the tuple: what stands before a value that needs it waits */
     {"x:::y { @[arg0, copyinstr(arg1), arg2] = count(); }",
      "ldarg r0 0; ldarg r1 1; pushtv r1; call r1 copyinstr; pushtv r0; pushtr r1; ldarg r0 2; pushtv r0; agg 0; ret"},

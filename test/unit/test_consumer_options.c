@@ -84,8 +84,9 @@ static void refusals(void **state)
         {"zdefs", "1", BAD},
         {"bufpolicy", "circle", BAD},
         {"bufpolicy", "ring", "not built yet"},
-        {"destructive", NULL, "not built yet"},
-        {"nspec", "4", "not built yet"},
+        {"nspec", "17", BAD},
+        {"nspec", NULL, BAD},
+        {"specsize", "many", BAD},
         {"cpu", "1", "not built yet"},
         {"aggpercpu", NULL, "not built yet"},
         {"errform", "xml", BAD},
@@ -113,6 +114,38 @@ static void from_a_program(void **state)
     assert_int_equal(options_set(&o, "cleanrate", "50hz", OPTION_FROM_PROGRAM, &why), 0);
 }
 
+static void preprocessor(void **state)
+{
+    (void)state;
+    struct options o;
+    const char *why;
+    options_init(&o);
+    assert_null(o.cpppath);
+    assert_int_equal(options_set(&o, "cpppath", "", OPTION_FROM_COMMAND, &why), -1);
+    assert_int_equal(options_set(&o, "cpppath", "/x/cpp", OPTION_FROM_COMMAND, &why), 0);
+    assert_string_equal(o.cpppath, "/x/cpp");
+    assert_int_equal(options_set(&o, "cpp", "yes", OPTION_FROM_COMMAND, &why), -1);
+    assert_int_equal(options_set(&o, "cpp", NULL, OPTION_FROM_PROGRAM, &why), 0);
+    assert_true(option_on(&o, OPTION_cpp));
+}
+
+/* setopt() sets the dynamic ones only. */
+static void while_running(void **state)
+{
+    (void)state;
+    struct options o;
+    const char *why;
+    options_init(&o);
+    assert_int_equal(options_set(&o, "quiet", "1", OPTION_FROM_RUNNING, &why), 0);
+    assert_true(option_on(&o, OPTION_quiet));
+    assert_int_equal(options_set(&o, "bufsize", "1m", OPTION_FROM_RUNNING, &why), -1);
+    assert_string_equal(why, "Operation illegal when tracing is active");
+    assert_int_equal(options_set(&o, "destructive", NULL, OPTION_FROM_RUNNING, &why), -1);
+    assert_false(option_on(&o, OPTION_destructive));
+    assert_int_equal(options_set(&o, "aggrate", "x", OPTION_FROM_RUNNING, &why), -1);
+    assert_string_equal(why, BAD);
+}
+
 static void environment(void **state)
 {
     (void)state;
@@ -137,10 +170,9 @@ static void environment(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(from_a_program),
-        cmocka_unit_test(environment),
+        cmocka_unit_test(values),         cmocka_unit_test(refusals),
+        cmocka_unit_test(while_running),  cmocka_unit_test(preprocessor),
+        cmocka_unit_test(from_a_program), cmocka_unit_test(environment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

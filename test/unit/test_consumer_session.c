@@ -527,6 +527,58 @@ static void malformed_data(void **state)
     }
 }
 
+/* Parts of a record of a clause with sub-clauses: cut short, and of a sub-clause that there is not.
+ */
+static int sends_no_sub_clause(struct fake *k, const struct tier_sink *sink, struct diags *d)
+{
+    (void)d;
+    sink->record(sink->arg, &k->tier, 1, 1, 0, (const uint8_t *)"\0\0", 2);
+    return TIER_RUNNING;
+}
+
+static int sends_foreign_sub_clause(struct fake *k, const struct tier_sink *sink, struct diags *d)
+{
+    (void)d;
+    sink->record(sink->arg, &k->tier, 1, 1, 0, (const uint8_t *)"\2\0\0\0\7\0\0\0", 8);
+    return TIER_RUNNING;
+}
+
+static int sends_sub_clauses(struct fake *k, const struct tier_sink *sink, struct diags *d)
+{
+    (void)d;
+    sink->record(sink->arg, &k->tier, 1, 1, 0, (const uint8_t *)"\1\0\0\0\7\0\0\0", 8);
+    sink->record(sink->arg, &k->tier, 1, 1, 0, (const uint8_t *)"\0\0\0\0\1\0\0\0x", 9);
+    return TIER_RUNNING;
+}
+
+static void sub_clauses(void **state)
+{
+    struct fixture *f = *state;
+    program(f, "p.d", "#pragma D option quiet\nBEGIN { if (1) trace(probename); else trace(1); }");
+    start(f, false);
+    f->a.script = sends_no_sub_clause;
+    assert_int_equal(session_work(f->s, 0), ET_EIMAGE);
+    f->a.script = sends_foreign_sub_clause;
+    assert_int_equal(session_work(f->s, 0), ET_EIMAGE);
+    buf_reset(&f->data);
+    f->a.script = sends_sub_clauses;
+    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    assert_string_equal(buf_str(&f->data), "7x");
+}
+
+static void destructive_needs_its_option(void **state)
+{
+    struct fixture *f = *state;
+    program(f, "p.d", "BEGIN { freopen(\"x\"); }");
+    assert_int_equal(session_compile(f->s), 0);
+    assert_true(session_is_destructive(f->s));
+    assert_int_equal(session_attach(f->s, &f->a.tier), 0);
+    assert_int_equal(session_match(f->s), 0);
+    assert_int_equal(session_start(f->s), ET_EINVAL);
+    f->opt.value[OPTION_destructive] = 1;
+    assert_int_equal(session_start(f->s), 0);
+}
+
 static void sizes_are_negotiated(void **state)
 {
     struct fixture *f = *state;
@@ -661,6 +713,8 @@ int main(void)
         T(exit_stops_all_nodes),
         T(a_node_is_lost),
         T(malformed_data),
+        T(sub_clauses),
+        T(destructive_needs_its_option),
         T(sizes_are_negotiated),
         T(enabling_fails),
         T(nothing_stays_open),

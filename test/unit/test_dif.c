@@ -322,6 +322,11 @@ static void verifier_checks_records(void **state)
         {{OP3(RECB, 0, 0, 0), OPI(REC, 0, 0), OPI(REC, 0, 0)}, "a record part out of order"},
         {{OP3(RECB, 0, 0, 0), OPT(BE, 3), OPI(REC, 0, 0)}, "a record that is left unfinished"},
         {{OP3(RECB, 0, 0, 0), OP3(RECB, 0, 0, 0), OPI(REC, 0, 0)}, "begun twice"},
+        {{OP3(SPEC, 0, 0, 0), OP3(RECB, 0, 0, 0), OP3(DISCARD, 0, 0, 0), OPI(REC, 0, 0)}, NULL},
+        {{OP3(COMMIT, 0, 0, 0), OP3(RECB, 0, 0, 0), OPI(REC, 0, 0)}, NULL},
+        {{OP3(RECB, 0, 0, 0), OP3(SPEC, 0, 0, 0), OPI(REC, 0, 0)}, "in the middle of a record"},
+        {{OP3(RECB, 0, 0, 0), OPI(REC, 0, 0), OP3(COMMIT, 0, 0, 0)}, "in the middle of a record"},
+        {{OP3(SPEC, 2, 0, 0)}, "a register that is read before it is made"},
         {{OPT(BE, 2), OP3(RECB, 0, 0, 0), OP3(MOV, 0, 1, 0), OPI(REC, 0, 0)},
          "ways that meet with different"},
     };
@@ -340,6 +345,96 @@ static void verifier_checks_records(void **state)
             fail_msg("row %zu: %s, not %s", i, d.list[0].text, row[i].why);
         diags_free(&d);
     }
+}
+
+static void verifier_checks_sub_clauses(void **state)
+{
+    (void)state;
+    /* two sub-clauses of one part each are announced; what the code writes: */
+    const struct {
+        uint32_t code[9];
+        const char *why; /* NULL: sound */
+    } row[] = {
+        {{OPI(RECN, 0, 0), OPI(REC, 0, 0), OP3(RECE, 0, 0, 0), OPI(RECN, 0, 1), OPI(REC, 0, 1),
+          OP3(RECE, 0, 0, 0)},
+         NULL},
+        {{OPT(BE, 4), OPI(RECN, 0, 1), OPI(REC, 0, 1), OP3(RECE, 0, 0, 0)}, NULL},
+        {{OPT(BE, 5), OPI(RECN, 0, 0), OPI(REC, 0, 0), OP3(RECE, 0, 0, 0), OPT(BA, 8),
+          OPI(RECN, 0, 1), OPI(REC, 0, 1), OP3(RECE, 0, 0, 0)},
+         NULL},
+        {{OPI(RECN, 0, 2)}, "not announced"},
+        {{OP3(RECB, 0, 0, 0), OPI(REC, 0, 0)}, "not announced"},
+        {{OPI(RECN, 0, 0), OPI(RECN, 0, 1)}, "begun in another"},
+        {{OPI(RECN, 0, 1), OPI(REC, 0, 0)}, "a record part out of order"},
+        {{OPI(RECN, 0, 0), OPI(REC, 0, 0), OPI(REC, 0, 1)}, "a record part out of order"},
+        {{OPI(RECN, 0, 0), OP3(RECE, 0, 0, 0)}, "ended before its end"},
+        {{OP3(RECE, 0, 0, 0)}, "ended before its end"},
+        {{OPI(RECN, 0, 0), OPI(REC, 0, 0)}, "left unfinished"},
+        {{OPI(RECN, 0, 0), OPT(BE, 3), OP3(MOV, 0, 1, 0), OPI(REC, 0, 0)}, "left unfinished"},
+        {{OPT(BE, 3), OPI(RECN, 0, 0), OPI(REC, 0, 0), OP3(MOV, 0, 1, 0), OP3(RECE, 0, 0, 0)},
+         "ways that meet with different"},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        static struct build b;
+        struct diags d;
+        build_init(&b);
+        prelude(&b);
+        for (int k = 0; row[i].code[k] != 0; k++)
+            build_op(&b, row[i].code[k]);
+        build_action(&b, DIF_ACT_TRACE, 2, int64);
+        b.actions[0].npc = 0;
+        build_sub(&b, 1);
+        build_action(&b, DIF_ACT_TRACE, 2, int64);
+        build_sub(&b, 1);
+        build_end(&b);
+        diags_init(&d);
+        int err = dif_verify(&b.img, &d);
+        if (err != (row[i].why == NULL ? 0 : ET_EVERIFY))
+            fail_msg("row %zu: %s", i, err == 0 ? "accepted" : d.list[0].text);
+        if (row[i].why != NULL && strstr(d.list[0].text, row[i].why) == NULL)
+            fail_msg("row %zu: %s, not %s", i, d.list[0].text, row[i].why);
+        diags_free(&d);
+    }
+    static struct build b;
+    build_init(&b);
+    prelude(&b);
+    for (uint32_t i = 0; i < 2; i++) {
+        build_op(&b, OPI(RECN, 0, i));
+        build_op(&b, OPI(REC, 0, i));
+        build_action(&b, DIF_ACT_TRACE, 3 + 3 * i, int64);
+        build_op(&b, OP3(RECE, 0, 0, 0));
+        build_sub(&b, 1);
+    }
+    build_end(&b);
+    struct buf bytes = BUF_INIT;
+    struct dif_image copy;
+    struct diags d;
+    diags_init(&d);
+    dif_image_init(&copy);
+    assert_int_equal(verify(&b.img), 0);
+    assert_int_equal(dif_encode(&b.img, &bytes), 0);
+    assert_int_equal(dif_decode(&copy, bytes.data, bytes.len, &d), 0);
+    assert_int_equal(copy.nsubs, 2);
+    assert_memory_equal(copy.subs, b.subs, 2 * sizeof b.subs[0]);
+    dif_image_free(&copy);
+    buf_free(&bytes);
+    diags_free(&d);
+    const struct build good = b;
+#define REFUSED(change)                                                                            \
+    b = good;                                                                                      \
+    change;                                                                                        \
+    assert_int_equal(verify(&b.img), ET_EVERIFY)
+    REFUSED(b.clauses[0].nsubs = 3);
+    REFUSED(b.clauses[0].nsubs = 1);
+    REFUSED(b.clauses[0].sub = 1);
+    REFUSED(b.subs[0].nactions = 0);
+    REFUSED(b.subs[0].nactions = 2);
+    REFUSED(b.subs[0].nparts = 2);
+    REFUSED(b.subs[1].action = 0);
+    REFUSED(b.subs[1].nactions = UINT32_MAX);
+    REFUSED(b.subs[1].part = 0);
+    REFUSED(b.subs[1].part = 7);
+#undef REFUSED
 }
 
 static void verifier_checks_tables(void **state)
@@ -392,6 +487,7 @@ int main(void)
         cmocka_unit_test(damaged_images_are_refused_or_sound),
         cmocka_unit_test(verifier_refuses),
         cmocka_unit_test(verifier_checks_records),
+        cmocka_unit_test(verifier_checks_sub_clauses),
         cmocka_unit_test(verifier_checks_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

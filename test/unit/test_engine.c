@@ -26,8 +26,13 @@ static const struct engine_probe a_probe = {7, "prov", "mod", "func", "name"};
 
 static struct engine *engine_of(struct build *b, uint64_t size)
 {
-    struct engine_options opt = {
-        .threads = 64, .bufsize = size, .aggsize = size, .dynvarsize = 1 << 20, .pid = 42};
+    struct engine_options opt = {.threads = 64,
+                                 .bufsize = size,
+                                 .aggsize = size,
+                                 .dynvarsize = 1 << 20,
+                                 .specsize = size,
+                                 .nspec = 1,
+                                 .pid = 42};
     struct engine *e = NULL;
     struct buf bytes = BUF_INIT;
     struct dif_image img;
@@ -456,6 +461,259 @@ static void exit_ends_firing(void **state)
     engine_destroy(e);
 }
 
+/* Clauses: 0 speculation(), traced; 1 speculate(1) and trace 1; 2 commit(1); 3 discard(1). */
+static void speculating_program(struct build *b)
+{
+    build_init(b);
+    build_clause(b);
+    build_op(b, OP3(RECB, 0, 0, 0));
+    build_op(b, OPI(CALL, 0, DIF_SUBR_speculation));
+    build_op(b, OPI(REC, 0, 0));
+    build_action(b, DIF_ACT_TRACE, 1, int64);
+    build_end(b);
+    build_clause(b);
+    build_op(b, OPI(SETI, 0, 1));
+    build_op(b, OP3(SPEC, 0, 0, 0));
+    build_op(b, OP3(RECB, 0, 0, 0));
+    build_op(b, OPI(REC, 0, 0));
+    build_action(b, DIF_ACT_TRACE, 0, int64);
+    build_end(b);
+    for (int i = 0; i < 2; i++) {
+        build_clause(b);
+        build_op(b, OPI(SETI, 0, 1));
+        build_op(b, i == 0 ? OP3(COMMIT, 0, 0, 0) : OP3(DISCARD, 0, 0, 0));
+        build_action(b, DIF_ACT_COMMIT, 0, none);
+        build_end(b);
+    }
+}
+
+enum { SPEC_THREADS = 4, SPEC_EACH = 1000 };
+
+static void *speculate_many(void *e)
+{
+    for (int i = 0; i < SPEC_EACH; i++)
+        fire(e, 1);
+    return NULL;
+}
+
+static uint64_t records_in(const struct buf *out)
+{
+    uint64_t n = 0;
+    for (size_t at = 0; at < out->len; at += 8 + u32(out->data + at + 4))
+        for (size_t r = at + 8; r < at + 8 + u32(out->data + at + 4); r += u32(out->data + r))
+            n++;
+    return n;
+}
+
+/* What all threads have recorded comes with the commit of one; with a discard nothing does. An id
+ * is used again only when its speculation has been drained. */
+static void speculations_of_all_threads(void **state)
+{
+    (void)state;
+    static struct build b;
+    for (uint32_t end = 2; end < 4; end++) {
+        struct engine_counts c;
+        struct buf out = BUF_INIT;
+        speculating_program(&b);
+        struct engine *e = engine_of(&b, 1 << 20);
+        fire(e, 1); /* there is none yet: nothing is recorded */
+        fire(e, 0); /* 1 */
+        fire(e, 0); /* 0: nspec is 1 */
+        pthread_t thread[SPEC_THREADS];
+        for (int i = 0; i < SPEC_THREADS; i++)
+            assert_int_equal(pthread_create(&thread[i], NULL, speculate_many, e), 0);
+        for (int i = 0; i < SPEC_THREADS; i++)
+            pthread_join(thread[i], NULL);
+        fire(e, 1);
+        drain_all(e, ENGINE_PRINCIPAL, &out);
+        assert_int_equal(records_in(&out), 2); /* of clause 0 */
+        assert_false(engine_pending(e, ENGINE_PRINCIPAL));
+        fire(e, end);
+        fire(e, 1); /* too late */
+        fire(e, 0); /* 0: busy */
+        assert_true(engine_pending(e, ENGINE_PRINCIPAL));
+        buf_reset(&out);
+        drain_all(e, ENGINE_PRINCIPAL, &out);
+        assert_int_equal(records_in(&out), end == 2 ? SPEC_THREADS * SPEC_EACH + 2 : 1);
+        assert_false(engine_pending(e, ENGINE_PRINCIPAL));
+        fire(e, 0); /* 1 again */
+        fire(e, 2);
+        buf_reset(&out);
+        drain_all(e, ENGINE_PRINCIPAL, &out);
+        assert_int_equal(records_in(&out), 1);
+        assert_int_equal(u64(out.data + 8 + 24), 1);
+        engine_counts(e, &c);
+        assert_int_equal(c.drop[ENGINE_DROP_SPECUNAVAIL], 1);
+        assert_int_equal(c.drop[ENGINE_DROP_SPECBUSY], 1);
+        assert_int_equal(c.drop[ENGINE_DROP_SPEC], 0);
+        buf_free(&out);
+        engine_destroy(e);
+    }
+}
+
+static _Atomic bool spec_stop;
+
+static void *speculate_until(void *e)
+{
+    while (!atomic_load(&spec_stop))
+        fire(e, 1);
+    return NULL;
+}
+
+/* Threads that record while speculations are begun, ended and drained: what is drained is whole. */
+static void speculations_under_churn(void **state)
+{
+    (void)state;
+    static struct build b;
+    struct engine_counts c;
+    struct buf out = BUF_INIT;
+    uint64_t drained = 0;
+    speculating_program(&b);
+    struct engine *e = engine_of(&b, 1 << 16);
+    pthread_t thread[2];
+    atomic_store(&spec_stop, false);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, speculate_until, e), 0);
+    for (int i = 0; i < 200; i++) {
+        fire(e, 0);
+        fire(e, 1);
+        fire(e, i % 3 == 0 ? 3 : 2);
+        buf_reset(&out);
+        drain_all(e, ENGINE_PRINCIPAL, &out);
+        for (size_t at = 0; at < out.len; at += 8 + u32(out.data + at + 4))
+            for (size_t r = at + 8; r < at + 8 + u32(out.data + at + 4); r += u32(out.data + r)) {
+                assert_int_equal(u32(out.data + r), 32);
+                assert_int_equal(u32(out.data + r + 4), 5);
+                assert_int_equal(u64(out.data + r + 24), 1);
+                drained++;
+            }
+    }
+    atomic_store(&spec_stop, true);
+    for (int i = 0; i < 2; i++)
+        pthread_join(thread[i], NULL);
+    engine_counts(e, &c);
+    assert_int_equal(c.drop[ENGINE_DROP_SPECUNAVAIL] + c.drop[ENGINE_DROP_SPECBUSY], 0);
+    assert_true(drained >= 200 + 133 && drained <= c.recorded);
+    buf_free(&out);
+    engine_destroy(e);
+}
+
+static uint32_t rnd(uint32_t n)
+{
+    static uint32_t x = 1;
+    x = x * 1664525u + 1013904223u;
+    return (x >> 8) % n;
+}
+
+/* Random code that the verifier accepts runs without harm: the sanitizers watch. What is drained is
+ * whole records. */
+static void accepted_code_is_harmless(void **state)
+{
+    (void)state;
+    static const enum dif_op ops[] = {DIF_OP_RECN,   DIF_OP_REC,     DIF_OP_RECE, DIF_OP_SPEC,
+                                      DIF_OP_COMMIT, DIF_OP_DISCARD, DIF_OP_SETI, DIF_OP_SETS,
+                                      DIF_OP_PUSHTR, DIF_OP_PUSHTV,  DIF_OP_CALL, DIF_OP_BNE,
+                                      DIF_OP_MOV,    DIF_OP_ADD,     DIF_OP_TST,  DIF_OP_FLUSHTS};
+    unsigned long rounds = getenv("ROUNDS") ? strtoul(getenv("ROUNDS"), NULL, 10) : 200000;
+    unsigned accepted = 0;
+    for (unsigned long round = 0; round < rounds; round++) {
+        static struct build b;
+        struct diags d;
+        build_init(&b);
+        for (uint32_t i = 0; i < 3; i++)
+            build_str(&b, i == 0 ? "a/b,c" : i == 1 ? "," : "{\"k\":[1]}");
+        build_clause(&b);
+        build_op(&b, OPI(CALL, 0, DIF_SUBR_speculation));
+        build_op(&b, OPI(SETS, 1, rnd(4)));
+        build_op(&b, OPI(SETI, 2, rnd(3)));
+        uint32_t part = 0, sub = 0;
+        for (uint32_t n = 2 + rnd(10); n > 0; n--) {
+            enum dif_op op = ops[rnd(sizeof ops / sizeof *ops)];
+            uint32_t a = rnd(3), in = (uint32_t)op << 24;
+            switch (op) {
+            case DIF_OP_RECN: in |= sub++ & 1; break;
+            case DIF_OP_REC: in |= a << 16 | (part++ & 1); break;
+            case DIF_OP_SETI: in |= a << 16 | rnd(40); break;
+            case DIF_OP_SETS: in |= a << 16 | rnd(4); break;
+            case DIF_OP_CALL: in |= a << 16 | rnd(DIF_NSUBRS); break;
+            case DIF_OP_BNE: in |= b.clauses[0].ncode + 1 + rnd(4); break;
+            case DIF_OP_MOV: in |= a << 16 | rnd(3) << 8; break;
+            case DIF_OP_ADD: in |= a << 16 | rnd(3) << 8 | rnd(3); break;
+            case DIF_OP_RECE:
+            case DIF_OP_FLUSHTS: break;
+            default: in |= a << 16;
+            }
+            build_op(&b, in);
+        }
+        build_action(&b, DIF_ACT_TRACE, 3, int64);
+        b.actions[0].npc = 0;
+        build_sub(&b, 1);
+        build_action(&b, DIF_ACT_TRACE, 3, str);
+        build_sub(&b, 1);
+        b.clauses[0].records = true;
+        build_end(&b);
+        diags_init(&d);
+        int err = dif_verify(&b.img, &d);
+        diags_free(&d);
+        if (err != 0)
+            continue;
+        accepted++;
+        struct buf out = BUF_INIT;
+        struct engine *e = engine_of(&b, 1 << 12);
+        for (int i = 0; i < 3; i++) {
+            fire(e, 0);
+            fire(e, 0);
+            buf_reset(&out);
+            drain_all(e, ENGINE_PRINCIPAL, &out);
+            for (size_t at = 0; at < out.len; at += 8 + u32(out.data + at + 4))
+                for (size_t r = at + 8; r < at + 8 + u32(out.data + at + 4); r += u32(out.data + r))
+                    assert_true(u32(out.data + r) >= 24 && u32(out.data + r) % 8 == 0);
+        }
+        buf_free(&out);
+        engine_destroy(e);
+    }
+    assert_true(accepted > rounds / 1000);
+}
+
+/* Each sub-clause has its own record; a fault keeps those before it. */
+static void sub_clauses_record_apart(void **state)
+{
+    (void)state;
+    static struct build b;
+    struct engine_counts c;
+    struct buf out = BUF_INIT;
+    build_init(&b);
+    build_clause(&b);
+    for (uint32_t i = 0; i < 2; i++) {
+        build_op(&b, OPI(RECN, 0, i));
+        build_op(&b, OPI(SETI, 0, 70 + i));
+        if (i == 1) { /* 71 / 0 */
+            build_op(&b, OPI(SETI, 1, 0));
+            build_op(&b, OP3(SDIV, 0, 0, 1));
+        }
+        build_op(&b, OPI(REC, 0, i));
+        build_action(&b, DIF_ACT_TRACE, 1 + 4 * i, int64);
+        build_op(&b, OP3(RECE, 0, 0, 0));
+        build_sub(&b, 1);
+    }
+    build_end(&b);
+    struct engine *e = engine_of(&b, 1 << 16);
+    fire(e, 0);
+    drain_all(e, ENGINE_PRINCIPAL, &out);
+    const char *rec = out.data + 8;
+    assert_int_equal(u32(rec), 24 + 16);    /* number and part, padded */
+    assert_int_equal(u32(rec + 20), 4 + 8); /* bytes of both */
+    assert_int_equal(u32(rec + 24), 0);     /* the first sub-clause */
+    assert_int_equal(u64(rec + 28), 70);
+    assert_int_equal(u32(rec + 40 + 4), ENGINE_EPID_FAULT);
+    assert_int_equal(u32(rec + 40 + 24 + 4), 2); /* in action 2 */
+    engine_counts(e, &c);
+    assert_int_equal(c.recorded, 1);
+    assert_int_equal(c.errors, 1);
+    buf_free(&out);
+    engine_destroy(e);
+}
+
 static void error_probe_fires(void **state)
 {
     (void)state;
@@ -610,6 +868,10 @@ int main(void)
         cmocka_unit_test(threads_lose_nothing),
         cmocka_unit_test(full_table_counts_drops),
         cmocka_unit_test(exit_ends_firing),
+        cmocka_unit_test(accepted_code_is_harmless),
+        cmocka_unit_test(speculations_of_all_threads),
+        cmocka_unit_test(speculations_under_churn),
+        cmocka_unit_test(sub_clauses_record_apart),
         cmocka_unit_test(error_probe_fires),
         cmocka_unit_test(too_large_for_its_buffer),
         cmocka_unit_test(store_holds_its_measure),

@@ -69,6 +69,11 @@ static void test_nesting(void **state)
     assert_int_equal(repeated("BEGIN { x = 1", " + 1", 100000, "", "", "; }"), ET_ECOMPILE);
     assert_int_equal(repeated("BEGIN { x", "[1]", 100000, "", "", "; }"), ET_ECOMPILE);
     assert_int_equal(repeated("BEGIN { 1", ", 1", 100000, "", "", "; }"), ET_ECOMPILE);
+    assert_int_equal(repeated("BEGIN { ", "if (1) { x = 1; ", 300, "", "}", "}"), 0);
+    assert_int_equal(repeated("BEGIN { ", "if (1) {", 100000, "", "}", "}"), ET_ECOMPILE);
+    assert_int_equal(repeated("BEGIN { ", "if (1) ", 100000, "x = 1;", "", "}"), ET_ECOMPILE);
+    assert_int_equal(repeated("BEGIN { ", "if (1) ; else ", 100000, ";", "", "}"), ET_ECOMPILE);
+    assert_int_equal(repeated("BEGIN { ", "if (arg0) trace(arg1); ", 1000, "", "", "}"), 0);
     assert_int_equal(repeated("BEGIN ", "{", 100000, "", "}", ""), ET_ECOMPILE);
 }
 
@@ -111,7 +116,14 @@ static const char *const samples[] = {
     "  self->t[arg0] = 0; x = sizeof (uint64_t) + sizeof self->t[0]; trace(x ^^ 0x1fUL); normalize(@t, 1000); }\n",
     ("BEGIN { @a = llquantize(arg0, 10, 0, 6, 20); z = arg0 > 3 ? \"a\" : \"b\"; w = stringof(arg1), ~1; }\n"
     "# 12 \"x.d\" 1\nEND { clear(@a); denormalize(@a); n--; n <<= 2; trace((long)n % 3u); }"),
+    "#pragma D attributes Evolving/Stable/ISA pick\n#pragma D binding \"1.0\" pick\n"
+    "inline int pick[int a, string s] = strlen(s) > a ? a : index(s, \"x\", a);\n"
+    "BEGIN { self->id = speculation(); if (pick[1, \"ax\"] == 1) { trace(json(\"{}\", \"a\")); } else if (rand() & 1) exit(1);\n"
+    "  else { this->t = strtok(substr(\"a,b\", 0, -1), \",\"); while_ = 1; } discard(0); x = strtok(NULL, \",\"); }\n"
+    "END /self->id/ { speculate(self->id); printf(\"%s\", toupper(lltostr(htonl(5), 16))); setopt(\"quiet\", cleanpath(\"/a/../b\")); }\n"
+    "END { commit(self->id); } END { system(\"x%d\", 1); freopen(\"\"); ftruncate(); }",
 };
+enum { NSAMPLES = sizeof samples / sizeof samples[0] };
 /* clang-format on */
 
 static void test_samples_compile(void **state)
@@ -136,7 +148,7 @@ static void test_mutations(void **state)
     unsigned long rounds = getenv("ROUNDS") ? strtoul(getenv("ROUNDS"), NULL, 10) : 3000;
     for (unsigned long i = 0; i < rounds; i++) {
         char text[2048];
-        const char *s = samples[rnd(3)];
+        const char *s = samples[rnd(NSAMPLES)];
         size_t n = strlen(s);
         memcpy(text, s, n);
         for (uint32_t k = 1 + rnd(6); k > 0 && n > 2; k--) {
@@ -150,7 +162,7 @@ static void test_mutations(void **state)
                 break;
             case 2: n = at + 1; break;
             case 3: /* put in from elsewhere */
-                s = samples[rnd(3)];
+                s = samples[rnd(NSAMPLES)];
                 if (n + len < sizeof text) {
                     memmove(text + at + len, text + at, n - at);
                     memcpy(text + at, s + rnd((uint32_t)(strlen(s) - len)), len);

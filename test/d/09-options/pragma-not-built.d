@@ -1,4 +1,4 @@
-#pragma D option nspec=4
+#pragma D option cpu=4
 BEGIN
 {
 	exit(0);

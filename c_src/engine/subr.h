@@ -1,0 +1,34 @@
+/* subr.h - what the files of subroutines share.
+ *
+ * A subroutine gets its arguments as they were pushed and has the exec to read strings and take
+ * scratch. It is bounded by strsize in all that it reads and makes; a string is looked at up to
+ * strsize bytes. A NULL argument where a string belongs faults with invalid address. */
+#ifndef ET_ENGINE_SUBR_H
+#define ET_ENGINE_SUBR_H
+
+#include "engine/impl.h"
+
+/* One function for each line of the list. */
+#define DIF_SUBR(num, name, args, result, min, max)                                                \
+    uint64_t subr_##name(struct exec *x, const uint64_t *arg, unsigned n);
+#include "dif/subrs.list"
+#undef DIF_SUBR
+
+/* A string argument: n bytes, no NUL among them. */
+struct text {
+    const char *s;
+    size_t n;
+};
+/* False after a fault. */
+bool subr_text(struct exec *x, uint64_t addr, struct text *t);
+/* A copy in scratch; 0 after a fault. */
+uint64_t subr_copy(struct exec *x, const char *s, size_t n);
+/* The place of the first occurrence of t in s at or after `from`, or -1. */
+int64_t subr_find(const struct text *s, const struct text *t, size_t from);
+
+static inline uint64_t subr_address(const void *p)
+{
+    return (uint64_t)(uintptr_t)p;
+}
+
+#endif

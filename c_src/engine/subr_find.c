@@ -1,0 +1,130 @@
+/* subr_find.c - subroutines that look for something in a string (reference 6.3): strchr, strrchr,
+ * strstr, index, rindex, substr, strtok. What they return is a copy, or NULL for nothing found. */
+#include "engine/subr.h"
+
+#include <string.h>
+
+int64_t subr_find(const struct text *s, const struct text *t, size_t from)
+{
+    for (size_t i = from; i + t->n <= s->n; i++)
+        if (memcmp(s->s + i, t->s, t->n) == 0)
+            return (int64_t)i;
+    return -1;
+}
+
+static uint64_t suffix(struct exec *x, const struct text *s, int64_t from)
+{
+    return from < 0 ? 0 : subr_copy(x, s->s + from, s->n - (size_t)from);
+}
+
+uint64_t subr_strchr(struct exec *x, const uint64_t *arg, unsigned n)
+{
+    struct text s;
+    (void)n;
+    if (!subr_text(x, arg[0], &s))
+        return 0;
+    const char *p = memchr(s.s, (int)(arg[1] & 255), s.n);
+    return suffix(x, &s, p != NULL ? p - s.s : -1);
+}
+
+uint64_t subr_strrchr(struct exec *x, const uint64_t *arg, unsigned n)
+{
+    struct text s;
+    (void)n;
+    if (!subr_text(x, arg[0], &s))
+        return 0;
+    const char *p = memrchr(s.s, (int)(arg[1] & 255), s.n);
+    return suffix(x, &s, p != NULL ? p - s.s : -1);
+}
+
+uint64_t subr_strstr(struct exec *x, const uint64_t *arg, unsigned n)
+{
+    struct text s, t;
+    (void)n;
+    if (!subr_text(x, arg[0], &s) || !subr_text(x, arg[1], &t))
+        return 0;
+    return suffix(x, &s, subr_find(&s, &t, 0));
+}
+
+/* A start position, 32-bit signed. */
+static int64_t position(uint64_t arg)
+{
+    return (int32_t)(uint32_t)arg;
+}
+
+uint64_t subr_index(struct exec *x, const uint64_t *arg, unsigned n)
+{
+    struct text s, t;
+    int64_t start = n > 2 ? position(arg[2]) : 0;
+    if (!subr_text(x, arg[0], &s) || !subr_text(x, arg[1], &t))
+        return 0;
+    return (uint64_t)subr_find(&s, &t, start > 0 ? (size_t)start : 0);
+}
+
+uint64_t subr_rindex(struct exec *x, const uint64_t *arg, unsigned n)
+{
+    struct text s, t;
+    if (!subr_text(x, arg[0], &s) || !subr_text(x, arg[1], &t))
+        return 0;
+    int64_t last = (int64_t)s.n - (int64_t)t.n, start = n > 2 ? position(arg[2]) : last;
+    for (int64_t i = start < last ? start : last; i >= 0; i--)
+        if (memcmp(s.s + i, t.s, t.n) == 0)
+            return (uint64_t)i;
+    return UINT64_MAX;
+}
+
+/* The four rules of the reference. */
+uint64_t subr_substr(struct exec *x, const uint64_t *arg, unsigned n)
+{
+    struct text s;
+    if (!subr_text(x, arg[0], &s))
+        return 0;
+    int64_t len = (int64_t)s.n, at = position(arg[1]), count = n > 2 ? position(arg[2]) : INT64_MAX;
+    if (at < 0) {
+        at += len;
+        if (at < 0) {
+            if (count <= -at)
+                return subr_copy(x, "", 0);
+            count += at;
+            at = 0;
+        }
+    }
+    if (at >= len)
+        return subr_copy(x, "", 0);
+    if (count < 0)
+        count += len - at;
+    if (count <= 0)
+        return subr_copy(x, "", 0);
+    return subr_copy(x, s.s + at, (size_t)(count < len - at ? count : len - at));
+}
+
+/* strtok(s, delimiters) takes a copy of s that lives as long as the firing; strtok(NULL,
+ * delimiters), here with one argument, goes on in it. */
+uint64_t subr_strtok(struct exec *x, const uint64_t *arg, unsigned n)
+{
+    struct strtok *k = exec_strtok(x);
+    uint64_t now = exec_firing(x);
+    struct text s, d;
+    if (n > 1) {
+        if (!subr_text(x, arg[0], &s))
+            return 0;
+        memcpy(k->text, s.s, s.n);
+        k->len = (uint32_t)s.n;
+        k->at = 0;
+        k->firing = now;
+    } else if (k->firing != now) {
+        return exec_fault(x, ENGINE_FAULT_BADADDR, 0);
+    }
+    if (!subr_text(x, arg[n - 1], &d))
+        return 0;
+    while (k->at < k->len && memchr(d.s, k->text[k->at], d.n) != NULL)
+        k->at++;
+    if (k->at == k->len)
+        return 0;
+    uint32_t start = k->at;
+    while (k->at < k->len && memchr(d.s, k->text[k->at], d.n) == NULL)
+        k->at++;
+    uint32_t end = k->at;
+    k->at += k->at < k->len; /* the delimiter that ends it */
+    return subr_copy(x, k->text + start, end - start);
+}

@@ -1,0 +1,8 @@
+#pragma D option quiet
+#define FIRST $1
+
+BEGIN
+{
+	trace(FIRST);
+	exit(0);
+}

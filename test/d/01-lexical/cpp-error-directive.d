@@ -1,0 +1,4 @@
+#error stop here
+BEGIN
+{
+}

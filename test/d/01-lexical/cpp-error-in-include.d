@@ -1,0 +1,6 @@
+#include "bad.h"
+
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,8 @@
+#include "macros.h"
+#pragma D option quiet
+
+BEGIN
+{
+	GREET;
+	exit(0);
+}

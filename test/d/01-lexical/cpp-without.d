@@ -1,0 +1,5 @@
+#define N 5
+BEGIN
+{
+	exit(0);
+}

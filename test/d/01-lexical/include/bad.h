@@ -1,0 +1,3 @@
+/* A header with a mistake in its third line. */
+
+inline int from_bad = nothing;

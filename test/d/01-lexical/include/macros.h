@@ -1,0 +1,2 @@
+/* For cpp-include.d. */
+#define GREET printf("from the header\n")

@@ -1,0 +1,5 @@
+#pragma D attributes Stable/Stable/Common timestamp
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,5 @@
+#pragma D attributes Stable/Stable/Stable x
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,5 @@
+#pragma D attributes Stable/Stable/Common strlen
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,5 @@
+#pragma D attributes Stable/Stable/Common provider dtrace
+BEGIN
+{
+	exit(0);
+}

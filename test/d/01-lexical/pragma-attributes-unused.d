@@ -1,0 +1,5 @@
+#pragma D attributes Stable/Stable/Common nobody
+BEGIN
+{
+	exit(0);
+}

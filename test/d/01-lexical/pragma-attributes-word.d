@@ -1,0 +1,5 @@
+#pragma D attributes Stable/Solid/Common x
+BEGIN
+{
+	exit(0);
+}

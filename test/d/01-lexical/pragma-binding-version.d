@@ -1,0 +1,5 @@
+#pragma D binding "one" x
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,5 @@
+#pragma D depends_on thing x
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,5 @@
+#pragma D depends_on provider fbt
+BEGIN
+{
+	exit(0);
+}

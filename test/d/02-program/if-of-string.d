@@ -1,0 +1,5 @@
+BEGIN
+{
+	if ("abc") trace(1);
+	if (probename = 1) trace(2);
+}

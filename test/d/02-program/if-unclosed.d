@@ -1,0 +1,4 @@
+BEGIN
+{
+	if (1) { trace(1);
+}

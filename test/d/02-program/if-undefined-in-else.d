@@ -1,0 +1,8 @@
+BEGIN
+{
+	if (1)
+		x = 1;
+	else
+		trace(y);
+	trace(x);
+}

@@ -1,0 +1,4 @@
+inline int f[] = 1;
+BEGIN
+{
+}

@@ -1,0 +1,4 @@
+inline string f[int a] = a;
+BEGIN
+{
+}

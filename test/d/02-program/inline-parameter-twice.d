@@ -1,0 +1,4 @@
+inline int f[int a, int a] = a;
+BEGIN
+{
+}

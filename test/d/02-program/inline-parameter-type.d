@@ -1,0 +1,6 @@
+inline int f[string s] = strlen(s);
+
+BEGIN
+{
+	x = f[1];
+}

@@ -1,0 +1,6 @@
+inline int f[int a] = a;
+
+BEGIN
+{
+	x = f[y];
+}

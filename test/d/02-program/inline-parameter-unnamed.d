@@ -1,0 +1,4 @@
+inline int f[int] = 1;
+BEGIN
+{
+}

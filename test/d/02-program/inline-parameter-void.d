@@ -1,0 +1,4 @@
+inline int f[void a] = 1;
+BEGIN
+{
+}

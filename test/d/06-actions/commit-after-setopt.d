@@ -1,0 +1,5 @@
+BEGIN
+{
+	setopt("quiet");
+	commit(1);
+}

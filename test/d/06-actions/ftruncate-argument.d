@@ -1,0 +1,4 @@
+BEGIN
+{
+	ftruncate(1);
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	x = lltostr("1");
+}

@@ -1,4 +1,0 @@
-BEGIN
-{
-	speculate(1);
-}

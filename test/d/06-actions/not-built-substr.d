@@ -1,4 +1,0 @@
-BEGIN
-{
-	trace(substr("abc", 1));
-}

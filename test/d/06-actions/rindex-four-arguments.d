@@ -1,0 +1,4 @@
+BEGIN
+{
+	x = rindex("abc", "b", 1, 2);
+}

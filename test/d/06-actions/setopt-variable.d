@@ -1,0 +1,12 @@
+#pragma D option quiet
+
+
+string s;
+
+BEGIN
+{
+	s = "raw";
+	setopt(strjoin(s, "bytes"));
+	trace((char)65);
+	exit(0);
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	x = strchr(1, 2);
+}

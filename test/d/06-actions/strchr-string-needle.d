@@ -1,0 +1,4 @@
+BEGIN
+{
+	x = strchr("a", "b");
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	system("echo never");
+	exit(0);
+}

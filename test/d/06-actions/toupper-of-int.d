@@ -1,0 +1,4 @@
+BEGIN
+{
+	x = toupper(1);
+}

@@ -1,0 +1,4 @@
+BEGIN, tick-1s
+{
+	exit(0);
+}

@@ -1,0 +1,5 @@
+#pragma D option cpp=yes
+BEGIN
+{
+	exit(0);
+}

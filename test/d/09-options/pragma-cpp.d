@@ -1,0 +1,6 @@
+#pragma D option quiet
+#pragma D option cpp
+BEGIN
+{
+	exit(0);
+}

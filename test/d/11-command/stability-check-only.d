@@ -1,0 +1,1 @@
+BEGIN, tick-1s { x = 1; }
