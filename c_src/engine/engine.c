@@ -10,10 +10,12 @@
 #include "engine/impl.h"
 
 enum {
+    VARIABLES_MOST = 1 << 30, /* bytes of globals, and of clause-locals */
     PAGE = 4096,
     SIZE_LEAST = 64 << 10,
     SCRATCH_LEAST = 8 << 10,
     SCRATCH_STRINGS = 16,
+    COPIES = 16, /* of the largest struct that is read by copy */
     REC_HEAD = 24
 };
 
@@ -83,6 +85,8 @@ static uint32_t keys_max(const struct dif_keys *k)
 /* Bytes of a scalar in memory. */
 static uint32_t scalar_size(const struct dif_type *t)
 {
+    if (t->kind == DIF_BYTES)
+        return (t->size + 7) & ~7u;
     return t->kind == DIF_STRING ? (8 + t->size + 1 + 7) & ~7u : 8;
 }
 
@@ -107,6 +111,7 @@ static uint64_t record_max(const struct dif_image *img, uint32_t part, uint32_t 
 static int plan(struct engine *e, uint32_t *globals, uint32_t *dyn_key, uint32_t *dyn_val)
 {
     const struct dif_image *img = &e->img;
+    uint32_t copied = 0; /* the largest struct or array that is copied to scratch when it is read */
     e->vars = arena_alloc(&e->arena, img->nvars * sizeof *e->vars);
     e->clauses = arena_alloc(&e->arena, img->nclauses * sizeof *e->clauses);
     e->agg_words = arena_alloc(&e->arena, img->naggs * sizeof *e->agg_words);
@@ -118,10 +123,14 @@ static int plan(struct engine *e, uint32_t *globals, uint32_t *dyn_key, uint32_t
             uint32_t *end = v->scope == DIF_GLOBAL ? globals : &e->locals_size;
             e->vars[i].offset = *end;
             *end += scalar_size(&v->type);
+            if (*end > VARIABLES_MOST)
+                return ET_ELIMIT;
             continue;
         }
         uint32_t key = 4 + (v->scope == DIF_THREAD ? 8 : 0) + keys_max(&v->keys);
-        uint32_t val = v->type.kind == DIF_STRING ? v->type.size : 8;
+        uint32_t val = v->type.kind == DIF_STRING || v->type.size > 8 ? v->type.size : 8;
+        if (v->type.kind == DIF_BYTES && v->type.size > copied)
+            copied = v->type.size;
         *dyn_key = key > *dyn_key ? key : *dyn_key;
         *dyn_val = val > *dyn_val ? val : *dyn_val;
     }
@@ -150,6 +159,8 @@ static int plan(struct engine *e, uint32_t *globals, uint32_t *dyn_key, uint32_t
     e->scratch_size = SCRATCH_STRINGS * (uint32_t)round_up(img->strsize + 9, 8);
     if (e->scratch_size < SCRATCH_LEAST)
         e->scratch_size = SCRATCH_LEAST;
+    e->scratch_size += copied * COPIES;
+    e->globals_size = *globals;
     return 0;
 }
 
