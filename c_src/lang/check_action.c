@@ -130,7 +130,7 @@ static bool scalar_value(struct lang *l, const char *fn, struct node *n)
     const struct type *t = check_expr(l, n);
     if (type_is_error(t))
         return false;
-    if (type_is_int(t))
+    if (type_is_scalar(t))
         return true;
     lang_err(l, &n->pos, "D_AGG_SCALAR",
              type_is_string(t) ? "a string can be a key: @[s] = count()" : NULL,
@@ -338,8 +338,11 @@ static void act_printf(struct lang *l, struct lang_stmt *s, struct node *args, c
 {
     struct node *fmt = args;
     bool ok = true;
-    for (struct node *a = args->next; a; a = a->next)
+    for (struct node *a = args->next; a; a = a->next) {
         ok = !type_is_error(check_expr(l, a)) && ok;
+        if (a->type->kind == TYPE_ARRAY)
+            check_as_string(l, a);
+    }
     check_expr(l, fmt);
     if (fmt->kind != N_STR) {
         if (!type_is_error(fmt->type))

@@ -46,6 +46,10 @@ static const struct lang_fn fns[] = {
     {"strtoll",   FN_SUBR, "si", 1, 2, 0, T_LONG},
     {"toupper",   FN_SUBR, "s",  1, 1, 0, T_STRING},
     {"tolower",   FN_SUBR, "s",  1, 1, 0, T_STRING},
+    {"alloca",    FN_SUBR, "i",  1, 1, FN_AFRESH, T_COUNT},
+    {"bcopy",     FN_SUBR, "qai", 3, 3, FN_AFRESH, T_VOID},
+    {"copyin",    FN_SUBR, "pi", 2, 2, FN_AFRESH, T_COUNT},
+    {"copyinto",  FN_SUBR, "pia", 3, 3, FN_AFRESH, T_VOID},
     {"speculation", FN_SUBR, "", 0, 0, FN_AFRESH, T_INT},
     {"rand",      FN_SUBR, "",   0, 0, FN_AFRESH, T_INT},
     {"getmajor",  FN_SUBR, "i",  1, 1, 0, T_UINT},
@@ -91,7 +95,7 @@ static const char *const actions_later[] = {
     "tracemem", "uaddr", "ufunc", "umod", "ustack", "usym",
 };
 static const char *const subrs_later[] = {
-    "alloca", "bcopy", "copyin", "copyinto", "d_path", "ddi_pathname", "inet_ntoa", "inet_ntoa6",
+    "d_path", "ddi_pathname", "inet_ntoa", "inet_ntoa6",
     "inet_ntop", "json", "link_ntop", "msgdsize", "msgsize", "mutex_owned", "mutex_owner",
     "mutex_type_adaptive", "mutex_type_spin", "progenyof", "rw_iswriter", "rw_read_held",
     "rw_write_held",
@@ -187,6 +191,45 @@ struct lang_var *var_new(struct lang *l, const char *name, enum lang_scope scope
     *l->var_tail = v;
     l->var_tail = &v->next;
     return v;
+}
+
+const struct type *typedef_find(const struct lang *l, const char *name, size_t len)
+{
+    const struct type *t = type_typedef(name, len);
+    return t ? t : hash_get(&l->types, name, len);
+}
+
+static struct type *derived(struct lang *l, enum type_kind kind, const struct type *of)
+{
+    struct type *t = lang_alloc(l, sizeof *t);
+    t->kind = kind;
+    t->of = of;
+    return t;
+}
+
+const struct type *type_pointer(struct lang *l, const struct type *of)
+{
+    struct type *t = derived(l, TYPE_PTR, of);
+    size_t n = strlen(of->name);
+    t->size = 8;
+    if (of->kind == TYPE_ARRAY || of->kind == TYPE_FUNC) {
+        size_t at = strcspn(of->name, of->kind == TYPE_ARRAY ? "[" : "(");
+        t->name = lang_printf(l, "%.*s(*)%s", (int)at, of->name, of->name + at);
+    } else {
+        t->name = lang_printf(l, "%s%s*", of->name, of->name[n - 1] == '*' ? "" : " ");
+    }
+    return t;
+}
+
+const struct type *type_array(struct lang *l, const struct type *of, uint32_t count)
+{
+    struct type *t = derived(l, TYPE_ARRAY, of);
+    size_t at = of->kind == TYPE_ARRAY ? strcspn(of->name, "[") : strlen(of->name);
+    const char *space = of->kind == TYPE_ARRAY ? "" : " ";
+    t->count = count;
+    t->size = count * type_size(of);
+    t->name = lang_printf(l, "%.*s%s[%u]%s", (int)at, of->name, space, count, of->name + at);
+    return t;
 }
 
 struct lang_agg *agg_find(const struct lang *l, const char *name)
