@@ -772,6 +772,7 @@ void lex_recover(struct lex *lx)
 {
     enum tok last = lx->tok.kind;
     bool done = lx->depth == 0 && (last == TOK_RBRACE || last == TOK_SEMI);
+    bool at_semi = done && last == TOK_SEMI;
     while (!done && at(lx, 0) >= 0) {
         int c = at(lx, 0);
         if (c == '"' || (c == '\'' && lx->depth > 0)) {
@@ -794,6 +795,13 @@ void lex_recover(struct lex *lx)
             done = --lx->depth == 0;
         else if ((c == ';' || c == '}') && lx->depth == 0)
             done = true;
+    }
+    if (lx->declares && !at_semi) {
+        size_t i = 0;
+        while (at(lx, i) == ' ' || at(lx, i) == '\t')
+            i++;
+        if (at(lx, i) == ';')
+            lx->p += i + 1;
     }
     lx->depth = 0;
     lx->ctx = LEX_OUTER;
