@@ -166,7 +166,9 @@ enum lang_act {
     ACT_SPECULATE, /* args: the id; so of the next two */
     ACT_COMMIT,
     ACT_DISCARD,
-    ACT_IF /* expr is the condition of the statements yes and no */
+    ACT_TRACEMEM, /* args: the address, perhaps a limit; size bytes are recorded */
+    ACT_PRINT,    /* args: the address, of a type of size bytes that format describes */
+    ACT_IF        /* expr is the condition of the statements yes and no */
 };
 
 struct lang_aggref {
@@ -180,6 +182,7 @@ struct lang_stmt {
     struct node *expr; /* as parsed; the checker fills the rest from it */
     enum lang_act act;
     bool records;               /* writes into the clause's record */
+    uint32_t size;              /* ACT_TRACEMEM, ACT_PRINT */
     const char *format;         /* printf, printa; NULL: none given */
     struct node *args;          /* what is recorded, in order (by next); of ACT_AGG: see there */
     struct lang_agg *agg;       /* ACT_AGG */

@@ -95,6 +95,10 @@ const struct type *check_member(struct lang *l, struct node *n);
 const struct type *check_sizeof(struct lang *l, struct node *n);
 const struct type *check_offsetof(struct lang *l, struct node *n);
 
+/* -- print_type.c -- */
+/* The description of a type for print(); `at` is what is printed. */
+char *check_describe(struct lang *l, const struct type *t, const struct node *at);
+
 /* -- format.c -- */
 /* Checks a printf format against arguments (checked nodes by next). */
 void format_check_printf(struct lang *l, const struct node *fmt, struct node *args, const char *fn);

@@ -41,8 +41,7 @@ const struct lang_fn *check_callee(struct lang *l, struct node *n)
         return NULL;
     }
     if (id->fn->kind == FN_ACTION_LATER || id->fn->kind == FN_SUBR_LATER) {
-        lang_err(l, &f->pos, id->fn->kind == FN_SUBR_LATER ? "D_FUNC_UNDEF" : "D_UNKNOWN",
-                 strcmp(f->name, "print") == 0 ? "trace(x) and printf() print values" : NULL,
+        lang_err(l, &f->pos, id->fn->kind == FN_SUBR_LATER ? "D_FUNC_UNDEF" : "D_UNKNOWN", NULL,
                  "'%s' is not built yet", f->name);
         return NULL;
     }

@@ -76,6 +76,8 @@ static const struct lang_fn fns[] = {
     {"speculate",   FN_ACTION, "i",  1, 1,   ACT_SPECULATE, T_VOID},
     {"commit",      FN_ACTION, "i",  1, 1,   ACT_COMMIT, T_VOID},
     {"discard",     FN_ACTION, "i",  1, 1,   ACT_DISCARD, T_VOID},
+    {"tracemem",    FN_ACTION, "v",  2, 3,   ACT_TRACEMEM, T_VOID},
+    {"print",       FN_ACTION, "q",  1, 1,   ACT_PRINT, T_VOID},
     /* aggregating functions; what their arguments must be is in check_action.c */
     {"count",      FN_AGG, "",       0, 0, AGGF_COUNT, T_VOID},
     {"sum",        FN_AGG, "v",      1, 1, AGGF_SUM, T_VOID},
@@ -91,8 +93,8 @@ static const struct lang_fn fns[] = {
 /* Actions and subroutines of D that are refused for now. */
 static const char *const actions_later[] = {
     "breakpoint", "chill", "copyout", "copyoutstr", "func",
-    "jstack", "mod", "panic", "pcap", "print", "raise", "stack", "stop", "sym",
-    "tracemem", "uaddr", "ufunc", "umod", "ustack", "usym",
+    "jstack", "mod", "panic", "pcap", "raise", "stack", "stop", "sym",
+    "uaddr", "ufunc", "umod", "ustack", "usym",
 };
 static const char *const subrs_later[] = {
     "d_path", "ddi_pathname", "inet_ntoa", "inet_ntoa6",
