@@ -92,7 +92,7 @@ bool check_args(struct lang *l, const struct lang_fn *fn, struct node *args)
                      fn->name, i, expected, t->name);
             ok = false;
         }
-        want += want[1] != '\0';
+        want += want[0] != '\0' && want[1] != '\0';
     }
     return ok;
 }
