@@ -104,9 +104,10 @@ bool check_is_writable(const struct node *n)
 /* The value of what is read there. */
 static const struct type *place_type(struct lang *l, struct node *n, const struct type *t)
 {
-    if (t->kind != TYPE_FLOAT)
+    if (t->kind != TYPE_FLOAT && t->kind != TYPE_STRING)
         return n->type = t;
-    lang_err(l, &n->pos, "D_UNKNOWN", NULL, "values of type %s are not built yet", t->name);
+    lang_err(l, &n->pos, "D_UNKNOWN", NULL, "values of type %s in memory are not built yet",
+             t->name);
     return check_bad(n);
 }
 
@@ -228,6 +229,9 @@ bool check_steps(struct lang *l, struct node *n, const struct type *t)
                  "operator %s: a pointer of type %s cannot be stepped", op_text[n->op], t->name);
     else if (type_is_incomplete(t->of))
         lang_err(l, &n->pos, "D_OP_INCOMPLETE", NULL, "%s is an incomplete type", t->of->name);
+    else if (type_is_string(t->of))
+        lang_err(l, &n->pos, "D_UNKNOWN", NULL,
+                 "values of type string in memory are not built yet");
     else
         return true;
     return false;

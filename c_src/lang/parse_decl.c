@@ -14,6 +14,7 @@ struct spec {
     unsigned longs;
     enum lang_scope scope;
     bool has_class, is_inline, is_typedef, is_extern, has_tag;
+    bool is_parameter; /* or a member, or a type name: has no storage class */
 };
 
 static _Noreturn void later(struct lex *lx, const char *what, const char *hint)
@@ -74,6 +75,11 @@ static bool specifier(struct lex *lx, struct spec *s)
     case TOK_KW_AUTO:
     case TOK_KW_REGISTER:
     case TOK_KW_STATIC:
+        if (s->is_parameter && t == TOK_KW_REGISTER)
+            break;
+        if (s->is_parameter)
+            lang_fail(lx->l, &lx->tok.pos, "D_DECL_PARMCLASS", NULL,
+                      "a storage class cannot stand here");
         lang_fail(lx->l, &lx->tok.pos, "D_DECL_BADCLASS", "there are self, this and none (global)",
                   "storage class '%s' cannot be used in D", lex_keyword(t));
     case TOK_KW_CONST:
@@ -111,9 +117,10 @@ static bool specifier(struct lex *lx, struct spec *s)
     return true;
 }
 
-static void specifiers(struct lex *lx, struct spec *s)
+static void specifiers(struct lex *lx, struct spec *s, bool is_parameter)
 {
     memset(s, 0, sizeof *s);
+    s->is_parameter = is_parameter;
     s->base = TOK_EOF;
     s->pos = lx->tok.pos;
     while (specifier(lx, s))
@@ -176,7 +183,7 @@ const struct type *parse_spec(struct lex *lx)
         lx->tok.kind != TOK_KW_REGISTER && lx->tok.kind != TOK_KW_STATIC &&
         lx->tok.kind != TOK_KW_AUTO && lx->tok.kind != TOK_KW_INLINE)
         lex_syntax(lx, NULL);
-    specifiers(lx, &s);
+    specifiers(lx, &s, true);
     if (s.has_class)
         lang_fail(lx->l, &s.pos, "D_DECL_PARMCLASS", NULL, "a storage class cannot stand here");
     return resolve(lx, &s);
@@ -234,7 +241,7 @@ void parse_decl(struct lex *lx)
                   lex_keyword(lx->tok.kind));
     default: break;
     }
-    specifiers(lx, &s);
+    specifiers(lx, &s, false);
     const struct type *type = resolve(lx, &s);
     if (lx->tok.kind == TOK_SEMI) {
         if (!s.has_tag || s.has_class)
