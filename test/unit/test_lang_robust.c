@@ -116,6 +116,11 @@ static const char *const samples[] = {
     "  self->t[arg0] = 0; x = sizeof (uint64_t) + sizeof self->t[0]; trace(x ^^ 0x1fUL); normalize(@t, 1000); }\n",
     ("BEGIN { @a = llquantize(arg0, 10, 0, 6, 20); z = arg0 > 3 ? \"a\" : \"b\"; w = stringof(arg1), ~1; }\n"
     "# 12 \"x.d\" 1\nEND { clear(@a); denormalize(@a); n--; n <<= 2; trace((long)n % 3u); }"),
+    "typedef struct s { int a, *p; unsigned b:3, :2; char n[4]; union u { long l; } u; struct s *q; int (*f)(int, ...); } s_t;\n"
+    "enum e { A, B = 7 }; s_t g; self s_t t; s_t m[string, s_t]; int v[2][3]; extern int x; int f(void);\n"
+    "BEGIN { g.b++; self->t.n[arg0] = 'x'; m[\"a\", g].u.l -= B; v[1][2] = *(int *)arg0; this->p = (s_t *)alloca(sizeof (s_t));\n"
+    "  this->p->q = &this->p[1]; this->p++; bcopy(g.n, this->p, 4); *this->p = self->t = g; trace(g); tracemem(arg1, 8, arg2);\n"
+    "  print(this->p->q); @[g, g.n] = sum(&v[1] - &v[0]); y = offsetof(s_t, n) + sizeof v[0]; s = g.n; printf(\"%s %p\", g.n, g.p); }\n",
 };
 /* clang-format on */
 
@@ -140,8 +145,8 @@ static void test_mutations(void **state)
     static const char pieces[] = "{}()[];:,/*#@$\"'\\-+<>=!?&|^~%.\n 09azAZ_`\0\377";
     unsigned long rounds = getenv("ROUNDS") ? strtoul(getenv("ROUNDS"), NULL, 10) : 3000;
     for (unsigned long i = 0; i < rounds; i++) {
-        char text[2048];
-        const char *s = samples[rnd(3)];
+        char text[4096];
+        const char *s = samples[rnd(sizeof samples / sizeof samples[0])];
         size_t n = strlen(s);
         memcpy(text, s, n);
         for (uint32_t k = 1 + rnd(6); k > 0 && n > 2; k--) {
@@ -155,7 +160,7 @@ static void test_mutations(void **state)
                 break;
             case 2: n = at + 1; break;
             case 3: /* put in from elsewhere */
-                s = samples[rnd(3)];
+                s = samples[rnd(sizeof samples / sizeof samples[0])];
                 if (n + len < sizeof text) {
                     memmove(text + at + len, text + at, n - at);
                     memcpy(text + at, s + rnd((uint32_t)(strlen(s) - len)), len);
@@ -215,6 +220,7 @@ static void test_out_of_memory(void **state)
           0);
     sweep("BEGIN { x = y; foo(1); printf(\"%d\"); } END { ; ) }", ET_ECOMPILE);
     sweep(samples[2], 0);
+    sweep(samples[3], 0);
 }
 
 int main(void)
