@@ -15,7 +15,7 @@ enum {
     SIZE_LEAST = 64 << 10,
     SCRATCH_LEAST = 8 << 10,
     SCRATCH_STRINGS = 16,
-    COPIES = 16, /* of the largest struct that is read by copy */
+    COPIES_MOST = 16 << 20, /* bytes of scratch for structs that are read by copy */
     REC_HEAD = 24
 };
 
@@ -107,11 +107,28 @@ static uint64_t record_max(const struct dif_image *img, uint32_t part, uint32_t 
     return n;
 }
 
+/* The most structs and arrays that one clause copies to scratch to read them. Branches go forward,
+ * so that each instruction runs once. */
+static uint64_t loads_by_copy(const struct dif_image *img)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < img->nclauses; i++) {
+        const uint32_t *code = img->code + img->clauses[i].code;
+        uint64_t n = 0;
+        for (uint32_t k = 0; k < img->clauses[i].ncode; k++) {
+            uint32_t op = code[k] >> 24, imm = code[k] & 65535;
+            bool copies = op == DIF_OP_LDTS || op == DIF_OP_LDGAA || op == DIF_OP_LDTAA;
+            n += copies && img->vars[imm].type.kind == DIF_BYTES;
+        }
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
 /* Places variables, clauses and aggregations; key and value sizes of the dynamic store come out. */
 static int plan(struct engine *e, uint32_t *globals, uint32_t *dyn_key, uint32_t *dyn_val)
 {
     const struct dif_image *img = &e->img;
-    uint32_t copied = 0; /* the largest struct or array that is copied to scratch when it is read */
     e->vars = arena_alloc(&e->arena, img->nvars * sizeof *e->vars);
     e->clauses = arena_alloc(&e->arena, img->nclauses * sizeof *e->clauses);
     e->agg_words = arena_alloc(&e->arena, img->naggs * sizeof *e->agg_words);
@@ -129,8 +146,6 @@ static int plan(struct engine *e, uint32_t *globals, uint32_t *dyn_key, uint32_t
         }
         uint32_t key = 4 + (v->scope == DIF_THREAD ? 8 : 0) + keys_max(&v->keys);
         uint32_t val = v->type.kind == DIF_STRING || v->type.size > 8 ? v->type.size : 8;
-        if (v->type.kind == DIF_BYTES && v->type.size > copied)
-            copied = v->type.size;
         *dyn_key = key > *dyn_key ? key : *dyn_key;
         *dyn_val = val > *dyn_val ? val : *dyn_val;
     }
@@ -159,7 +174,8 @@ static int plan(struct engine *e, uint32_t *globals, uint32_t *dyn_key, uint32_t
     e->scratch_size = SCRATCH_STRINGS * (uint32_t)round_up(img->strsize + 9, 8);
     if (e->scratch_size < SCRATCH_LEAST)
         e->scratch_size = SCRATCH_LEAST;
-    e->scratch_size += copied * COPIES;
+    uint64_t copies = loads_by_copy(img) * round_up((size_t)*dyn_val + 1, 8);
+    e->scratch_size += copies < COPIES_MOST ? (uint32_t)copies : COPIES_MOST;
     e->globals_size = *globals;
     return 0;
 }
