@@ -30,6 +30,8 @@ static const uint8_t action_kind[] = {
     [ACT_SPECULATE] = DIF_ACT_SPECULATE,
     [ACT_COMMIT] = DIF_ACT_COMMIT,
     [ACT_DISCARD] = DIF_ACT_DISCARD,
+    [ACT_TRACEMEM] = DIF_ACT_TRACEMEM,
+    [ACT_PRINT] = DIF_ACT_PRINT,
 };
 
 static uint32_t parts_so_far(const struct gen *g)
@@ -37,15 +39,30 @@ static uint32_t parts_so_far(const struct gen *g)
     return (uint32_t)(g->parts.len / sizeof(struct dif_type));
 }
 
-/* Records a value as the next part. */
-static void record(struct gen *g, const struct node *n, struct dif_type type)
+/* Records what is in a register as the next part. */
+static void record_reg(struct gen *g, unsigned reg, struct dif_type type)
 {
-    struct value v = gen_read(g, n);
     uint32_t part = parts_so_far(g) - g->clause_part;
     if (part > UINT16_MAX)
         gen_fail(g, "D_UNKNOWN", "the clause records too much", "split it into several clauses");
     buf_add(&g->parts, &type, sizeof type);
-    gen_emit(g, dif_ai(DIF_OP_REC, v.reg, part));
+    gen_emit(g, dif_ai(DIF_OP_REC, reg, part));
+}
+
+/* Records a value. */
+static void record(struct gen *g, const struct node *n, struct dif_type type)
+{
+    struct value v = gen_read(g, n);
+    record_reg(g, v.reg, type);
+    gen_done(g, v);
+}
+
+/* print(): the address, and what is there. */
+static void record_object(struct gen *g, const struct lang_stmt *s)
+{
+    struct value v = gen_read(g, s->args);
+    record_reg(g, v.reg, (struct dif_type){DIF_UINT, 8});
+    record_reg(g, v.reg, (struct dif_type){DIF_BYTES, s->size});
     gen_done(g, v);
 }
 
@@ -57,6 +74,10 @@ static struct dif_type part_type(const struct gen *g, const struct lang_stmt *s,
     case ACT_TRUNC: return (struct dif_type){DIF_INT, 8};
     case ACT_NORMALIZE: return (struct dif_type){DIF_UINT, 8};
     case ACT_EXIT: return (struct dif_type){DIF_INT, 4};
+    case ACT_TRACEMEM:
+        if (n != s->args)
+            return (struct dif_type){DIF_INT, 8};
+        return (struct dif_type){DIF_BYTES, s->size};
     default: return gen_type(g, n->type);
     }
 }
@@ -115,6 +136,8 @@ static void statement(struct gen *g, const struct lang_stmt *s, uint32_t begin)
         a.nrefs = 1;
     } else if (s->act == ACT_SPECULATE || s->act == ACT_COMMIT || s->act == ACT_DISCARD) {
         speculation(g, s, begin);
+    } else if (s->act == ACT_PRINT) {
+        record_object(g, s);
     } else {
         for (const struct node *n = s->args; n; n = n->next)
             record(g, n, part_type(g, s, n));

@@ -76,7 +76,7 @@ static void load_int(struct gen *g, unsigned reg, uint64_t v)
         gen_emit(g, dif_ai(DIF_OP_SETX, reg, gen_int(g, v)));
 }
 
-static unsigned int_value(struct gen *g, uint64_t v)
+unsigned gen_int_value(struct gen *g, uint64_t v)
 {
     unsigned r = gen_reg(g);
     load_int(g, r, v);
@@ -127,13 +127,6 @@ static bool uses_tuple(const struct node *n)
     return false;
 }
 
-/* Values of a list, in registers. */
-struct held {
-    unsigned n;
-    struct value value[DIF_TUPLE_MAX];
-    bool string[DIF_TUPLE_MAX];
-};
-
 static bool pushed_as_string(const struct node *n, const struct type *const *kinds, unsigned nkinds,
                              unsigned i)
 {
@@ -169,8 +162,8 @@ void gen_tuple(struct gen *g, const struct node *list, const struct type *const 
     }
 }
 
-static void hold(struct gen *g, struct held *h, const struct node *list,
-                 const struct type *const *kinds, unsigned nkinds)
+void gen_hold(struct gen *g, struct held *h, const struct node *list,
+              const struct type *const *kinds, unsigned nkinds)
 {
     h->n = 0;
     for (const struct node *a = list; a; a = a->next, h->n++) {
@@ -179,7 +172,7 @@ static void hold(struct gen *g, struct held *h, const struct node *list,
     }
 }
 
-static void push_held(struct gen *g, const struct held *h, bool last)
+void gen_push_held(struct gen *g, const struct held *h, bool last)
 {
     for (unsigned i = 0; i < h->n; i++) {
         push(g, h->value[i].reg, h->string[i]);
@@ -206,6 +199,16 @@ static const struct access *access_of(const struct lang_var *v)
                           {DIF_OP_LDLS, DIF_OP_STLS, DIF_OP_NOP}},
     };
     return &table[v->scope][v->assoc];
+}
+
+enum dif_op gen_load_op(const struct lang_var *v)
+{
+    return access_of(v)->load;
+}
+
+enum dif_op gen_store_op(const struct lang_var *v)
+{
+    return access_of(v)->store;
 }
 
 static unsigned load_var(struct gen *g, const struct node *n)
@@ -363,7 +366,7 @@ static void operand_done(struct gen *g, struct value v, unsigned result)
 
 static unsigned negated(struct gen *g, const struct node *n)
 {
-    struct value v = gen_read(g, n), zero = {int_value(g, 0), NULL};
+    struct value v = gen_read(g, n), zero = {gen_int_value(g, 0), NULL};
     unsigned r = result_reg(g, v, zero);
     gen_emit(g, dif_abc(DIF_OP_SUB, r, zero.reg, v.reg));
     operand_done(g, zero, r);
@@ -382,9 +385,15 @@ static unsigned call(struct gen *g, unsigned subr, const struct node *args)
 /* A copy of the string at an address: stringof, and casts to string. */
 static unsigned string_at(struct gen *g, const struct node *n)
 {
+    bool array = n->type->kind == TYPE_ARRAY;
     gen_tuple(g, n, NULL, 0);
+    if (array) {
+        unsigned most = gen_int_value(g, n->type->count);
+        push(g, most, false);
+        gen_unreg(g, most);
+    }
     unsigned r = gen_reg(g);
-    gen_emit(g, dif_ai(DIF_OP_CALL, r, DIF_SUBR_strdup));
+    gen_emit(g, dif_ai(DIF_OP_CALL, r, array ? DIF_SUBR_strndup : DIF_SUBR_strdup));
     return r;
 }
 
@@ -393,6 +402,8 @@ static unsigned unary(struct gen *g, const struct node *n)
     switch (n->op) {
     case OP_NOT: return truth(g, n->kid[0], true);
     case OP_STRINGOF: return string_at(g, n->kid[0]);
+    case OP_DEREF: return gen_load(g, n);
+    case OP_ADDR: return gen_address(g, n->kid[0]);
     case OP_COMPL: {
         unsigned r = gen_value(g, n->kid[0]);
         gen_emit(g, dif_abc(DIF_OP_NOT, r, r, 0));
@@ -413,6 +424,8 @@ static unsigned binary(struct gen *g, const struct node *n)
         return gen_value(g, n->kid[1]);
     }
     const struct node *a = n->kid[0], *b = n->kid[1];
+    if (!type_is_int(a->type) || !type_is_int(b->type))
+        return gen_pointer_sum(g, n);
     struct value va = gen_read(g, a), vb = gen_read(g, b);
     unsigned r = result_reg(g, va, vb);
     arith(g, n->op, r, va.reg, vb.reg, works_signed(n->op, a->type, b->type));
@@ -423,35 +436,41 @@ static unsigned binary(struct gen *g, const struct node *n)
 
 /* -- assignments ------------------------------------------------------------------------------- */
 
-/* What is added to or otherwise combined with a variable: an expression, or the 1 of ++ and --. */
-struct operand {
-    const struct node *expr; /* NULL: 1 */
-    enum op op;
-};
-
-static unsigned operand_value(struct gen *g, const struct operand *o)
+unsigned gen_operand_value(struct gen *g, const struct gen_operand *o)
 {
-    return o->expr ? gen_value(g, o->expr) : int_value(g, 1);
+    if (!o->expr)
+        return gen_int_value(g, o->scale);
+    unsigned r = gen_value(g, o->expr);
+    gen_scale(g, r, o->scale);
+    return r;
+}
+
+void gen_arith(struct gen *g, const struct type *t, const struct gen_operand *o, unsigned r,
+               unsigned e)
+{
+    arith(g, o->op, r, r, e, works_signed(o->op, t, o->expr ? o->expr->type : t));
 }
 
 /* x += e, x -= e, ++ and -- on 64-bit variables in one instruction. */
-static unsigned add_in_place(struct gen *g, const struct node *x, const struct operand *o,
+static unsigned add_in_place(struct gen *g, const struct node *x, const struct gen_operand *o,
                              bool old_value)
 {
     unsigned r;
     if (!o->expr)
-        r = int_value(g, o->op == OP_ADD ? 1 : UINT64_MAX);
+        r = gen_int_value(g, o->op == OP_ADD ? o->scale : 0 - o->scale);
     else if (o->op == OP_SUB && o->expr->kind == N_INT)
-        r = int_value(g, 0 - o->expr->num);
+        r = gen_int_value(g, 0 - o->expr->num * o->scale);
     else if (o->op == OP_SUB)
         r = negated(g, o->expr);
     else
         r = gen_value(g, o->expr);
+    if (o->expr && !(o->op == OP_SUB && o->expr->kind == N_INT))
+        gen_scale(g, r, o->scale);
     gen_tuple(g, x->args, x->var->key, x->var->nkeys);
     gen_emit(g, dif_ai(access_of(x->var)->add, r, x->var->id));
     reuse_store(g, x->var);
     if (old_value) {
-        unsigned one = int_value(g, o->op == OP_ADD ? UINT64_MAX : 1);
+        unsigned one = gen_int_value(g, o->op == OP_ADD ? 0 - o->scale : o->scale);
         gen_emit(g, dif_abc(DIF_OP_ADD, r, r, one));
         gen_unreg(g, one);
     }
@@ -459,9 +478,11 @@ static unsigned add_in_place(struct gen *g, const struct node *x, const struct o
 }
 
 /* x op= e: load, compute, store. `used`: somebody wants the value; old_value: the one before. */
-static unsigned update(struct gen *g, const struct node *x, const struct operand *o, bool used,
+static unsigned update(struct gen *g, const struct node *x, const struct gen_operand *o, bool used,
                        bool old_value)
 {
+    if (x->kind != N_VAR)
+        return gen_change(g, x, o, used, old_value);
     const struct access *acc = access_of(x->var);
     const struct type *t = x->type;
     bool adds = o->op == OP_ADD || o->op == OP_SUB;
@@ -471,18 +492,18 @@ static unsigned update(struct gen *g, const struct node *x, const struct operand
     if (adds && pure && t->size == 8 && acc->add != DIF_OP_NOP)
         return add_in_place(g, x, o, old_value && used);
     struct held keys;
-    hold(g, &keys, x->args, x->var->key, x->var->nkeys);
-    push_held(g, &keys, false);
+    gen_hold(g, &keys, x->args, x->var->key, x->var->nkeys);
+    gen_push_held(g, &keys, false);
     unsigned r = gen_reg(g), old = 0;
     gen_emit(g, dif_ai(acc->load, r, x->var->id));
     if (old_value && used) {
         old = gen_reg(g);
         gen_emit(g, dif_abc(DIF_OP_MOV, old, r, 0));
     }
-    unsigned e = operand_value(g, o);
-    arith(g, o->op, r, r, e, works_signed(o->op, t, o->expr ? o->expr->type : t));
+    unsigned e = gen_operand_value(g, o);
+    gen_arith(g, t, o, r, e);
     gen_unreg(g, e);
-    push_held(g, &keys, true);
+    gen_push_held(g, &keys, true);
     gen_emit(g, dif_ai(acc->store, r, x->var->id));
     reuse_store(g, x->var);
     if (old_value && used) {
@@ -499,16 +520,23 @@ static void store(struct gen *g, const struct node *x, unsigned reg)
     gen_tuple(g, x->args, x->var->key, x->var->nkeys);
     gen_emit(g, dif_ai(access_of(x->var)->store, reg, x->var->id));
     reuse_store(g, x->var);
+    if (type_is_bytes(x->type))
+        reuse_store_memory(g);
 }
 
 static unsigned assign(struct gen *g, const struct node *n, bool used)
 {
     const struct node *x = n->kid[0], *e = n->kid[1];
     if (n->op != OP_NONE) {
-        const struct operand o = {e, n->op};
+        const struct gen_operand o = {e, n->op, gen_step_size(x->type)};
         return update(g, x, &o, used, false);
     }
+    if (x->kind != N_VAR) {
+        const struct gen_operand o = {e, OP_NONE, 1};
+        return gen_change(g, x, &o, used, false);
+    }
     unsigned r = gen_value(g, e);
+    gen_check_address(g, x, e, r);
     store(g, x, r);
     if (used && !fits(e, x->type))
         narrow(g, r, x->type);
@@ -517,7 +545,7 @@ static unsigned assign(struct gen *g, const struct node *n, bool used)
 
 static unsigned incdec(struct gen *g, const struct node *n, bool used)
 {
-    const struct operand o = {NULL, n->op};
+    const struct gen_operand o = {NULL, n->op, gen_step_size(n->kid[0]->type)};
     return update(g, n->kid[0], &o, used, n->post);
 }
 
@@ -547,7 +575,10 @@ static unsigned subroutine(struct gen *g, const struct node *n)
         const struct dif_subr_info *s = dif_subr_info(i);
         if (s && strcmp(s->name, n->name) == 0) {
             bool goes_on = i == DIF_SUBR_strtok && n->args->kind == N_INT; /* strtok(NULL, ...) */
-            return call(g, i, goes_on ? n->args->next : n->args);
+            unsigned r = call(g, i, goes_on ? n->args->next : n->args);
+            if (i == DIF_SUBR_bcopy || i == DIF_SUBR_copyinto)
+                reuse_store_memory(g);
+            return r;
         }
     }
     gen_fail(g, "D_UNKNOWN", "a subroutine that the engine does not have", NULL);
@@ -568,7 +599,7 @@ unsigned gen_make(struct gen *g, const struct node *n)
     unsigned r;
     g->pos = &n->pos;
     switch ((enum node_kind)n->kind) {
-    case N_INT: return int_value(g, n->num);
+    case N_INT: return gen_int_value(g, n->num);
     case N_STR:
         r = gen_reg(g);
         gen_emit(g, dif_ai(DIF_OP_SETS, r, gen_str(g, n->str)));
@@ -586,6 +617,8 @@ unsigned gen_make(struct gen *g, const struct node *n)
     case N_ASSIGN: return assign(g, n, true);
     case N_INCDEC: return incdec(g, n, true);
     case N_CAST: return cast(g, n);
+    case N_MEMBER:
+    case N_INDEX: return gen_load(g, n);
     default: gen_fail(g, "D_UNKNOWN", "an expression that no code can be made for", NULL);
     }
 }
@@ -593,8 +626,9 @@ unsigned gen_make(struct gen *g, const struct node *n)
 void gen_effect(struct gen *g, const struct node *n)
 {
     g->pos = &n->pos;
-    if (n->kind == N_ASSIGN && n->op == OP_NONE) {
+    if (n->kind == N_ASSIGN && n->op == OP_NONE && n->kid[0]->kind == N_VAR) {
         struct value v = gen_read(g, n->kid[1]);
+        gen_check_address(g, n->kid[0], n->kid[1], v.reg);
         store(g, n->kid[0], v.reg);
         gen_done(g, v);
     } else if (n->kind == N_ASSIGN) {

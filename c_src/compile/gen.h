@@ -94,11 +94,52 @@ void gen_tuple(struct gen *g, const struct node *list, const struct type *const 
 /* Branches to l when the predicate is false. */
 void gen_predicate(struct gen *g, const struct node *n, struct label *l);
 
+/* Values of a list, in registers; pushing them as often as it takes, the last time ends that. */
+struct held {
+    unsigned n;
+    struct value value[DIF_TUPLE_MAX];
+    bool string[DIF_TUPLE_MAX];
+};
+void gen_hold(struct gen *g, struct held *h, const struct node *list,
+              const struct type *const *kinds, unsigned nkinds);
+void gen_push_held(struct gen *g, const struct held *h, bool last);
+unsigned gen_int_value(struct gen *g, uint64_t v);
+enum dif_op gen_load_op(const struct lang_var *v);
+enum dif_op gen_store_op(const struct lang_var *v);
+/* What is assigned to, added to or otherwise combined with something: an expression, or the 1 of ++
+ * and --. */
+struct gen_operand {
+    const struct node *expr; /* NULL: 1 */
+    enum op op;              /* OP_NONE: assigned */
+    uint64_t scale;          /* what it is multiplied by: the bytes that a pointer steps */
+};
+unsigned gen_operand_value(struct gen *g, const struct gen_operand *o);
+/* r = r op e, for a target of type t. */
+void gen_arith(struct gen *g, const struct type *t, const struct gen_operand *o, unsigned r,
+               unsigned e);
+
+/* -- memory.c -- */
+bool gen_is_place(const struct node *n);
+/* The value of a place; its address. */
+unsigned gen_load(struct gen *g, const struct node *n);
+unsigned gen_address(struct gen *g, const struct node *n);
+/* x op= operand; used: somebody wants the value, old_value: the one before. */
+unsigned gen_change(struct gen *g, const struct node *x, const struct gen_operand *o, bool used,
+                    bool old_value);
+/* Faults before the bytes at an address that is not ours are stored to a dynamic variable x, which
+ * 0 would free. */
+void gen_check_address(struct gen *g, const struct node *x, const struct node *e, unsigned reg);
+uint64_t gen_step_size(const struct type *t);
+void gen_scale(struct gen *g, unsigned reg, uint64_t by);
+unsigned gen_pointer_sum(struct gen *g, const struct node *n);
+
 /* -- reuse.c -- */
 /* Called before a clause is generated. */
 void reuse_plan(struct gen *g, const struct lang_clause *c);
 /* Called after a store to v. */
 void reuse_store(struct gen *g, const struct lang_var *v);
+/* Called after a store to memory, which any value may have been read from. */
+void reuse_store_memory(struct gen *g);
 /* Frees a register that only keeps a value for later; false when there is none. */
 bool reuse_evict(struct gen *g);
 /* Whether evaluating n changes a variable, or each evaluation may differ. */

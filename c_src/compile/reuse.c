@@ -59,7 +59,7 @@ static bool is_candidate(const struct node *n)
 static bool same(const struct node *a, const struct node *b)
 {
     if (a->kind != b->kind || a->op != b->op || a->num != b->num || a->cast != b->cast ||
-        !type_same(a->type, b->type))
+        a->member != b->member || !type_same(a->type, b->type))
         return false;
     if (a->kind == N_VAR && a->var != b->var)
         return false;
@@ -114,10 +114,24 @@ static void plan_list(struct gen *g, const struct node *list)
         plan(g, list);
 }
 
+/* After a store to memory, whatever is read may have changed. */
+static void plan_store_memory(struct gen *g)
+{
+    for (unsigned i = 0; i < g->nreuse; i++)
+        g->reuse[i].closed = true;
+}
+
 /* After a store, the same expression is another value. */
 static void plan_store(struct gen *g, const struct node *target)
 {
+    if (target->kind != N_VAR) {
+        plan(g, target);
+        plan_store_memory(g);
+        return;
+    }
     plan_list(g, target->args);
+    if (type_is_bytes(target->type))
+        plan_store_memory(g);
     for (unsigned i = 0; i < g->nreuse; i++) {
         struct reuse *e = &g->reuse[i];
         if (!e->closed && reads(e->node, target->var))
@@ -152,6 +166,8 @@ static void plan(struct gen *g, const struct node *n)
             plan(g, n->kid[i]);
     }
     plan_list(g, n->args);
+    if (n->kind == N_CALL && type_is_void(n->type))
+        plan_store_memory(g);
 }
 
 static void plan_stmts(struct gen *g, const struct lang_stmt *s)
@@ -261,6 +277,17 @@ void reuse_store(struct gen *g, const struct lang_var *v)
     for (unsigned i = 0; i < g->nreuse; i++) {
         struct reuse *e = &g->reuse[i];
         if (e->have && reads(e->node, v)) {
+            e->left = 0;
+            give_up(g, e);
+        }
+    }
+}
+
+void reuse_store_memory(struct gen *g)
+{
+    for (unsigned i = 0; i < g->nreuse; i++) {
+        struct reuse *e = &g->reuse[i];
+        if (e->have) {
             e->left = 0;
             give_up(g, e);
         }

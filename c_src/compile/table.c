@@ -8,6 +8,8 @@
 enum { TABLE_MOST = 65536 }; /* what a 16-bit imm can name */
 
 _Static_assert((int)LANG_KEYS_MAX == (int)DIF_KEYS_MAX, "lang and dif agree on keys");
+_Static_assert((int)LANG_SCRATCH_SIZE == (int)DIF_SCRATCH_SIZE, "lang and dif agree on alloca()");
+_Static_assert((int)TYPE_SIZE_MAX == (int)DIF_BYTES_MAX, "lang and dif agree on sizes");
 #define SAME(a, b) _Static_assert((int)AGGF_##a == (int)DIF_AGG_##b, "lang and dif agree")
 SAME(COUNT, COUNT);
 SAME(SUM, SUM);
@@ -97,6 +99,10 @@ struct dif_type gen_type(const struct gen *g, const struct type *t)
     if (type_is_int(t)) {
         d.kind = t->is_signed ? DIF_INT : DIF_UINT;
         d.size = t->size;
+    } else if (t->kind == TYPE_PTR) {
+        d = (struct dif_type){DIF_UINT, 8};
+    } else if (type_is_bytes(t)) {
+        d = (struct dif_type){DIF_BYTES, type_size(t)};
     }
     return d;
 }

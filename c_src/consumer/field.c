@@ -93,6 +93,18 @@ void field_trace(const struct value *v, bool quiet, bool raw, struct buf *out)
     }
 }
 
+size_t field_tracemem_size(const struct value *v, size_t nparts)
+{
+    bool limited = nparts > 1 && v[1].i >= 0 && (uint64_t)v[1].i < v->len;
+    return limited ? (size_t)v[1].i : v->len;
+}
+
+void field_tracemem(const struct value *v, size_t nparts, struct buf *out)
+{
+    size_t n = field_tracemem_size(v, nparts);
+    field_hex(v->s, n, n, out);
+}
+
 void field_key(const struct value *v, uint32_t strsize, bool raw, struct buf *out)
 {
     if (value_is_int(v)) {

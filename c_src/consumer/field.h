@@ -9,6 +9,10 @@
 
 /* What trace() shows. raw: everything as a hex dump. */
 void field_trace(const struct value *v, bool quiet, bool raw, struct buf *out);
+/* What tracemem() shows: all of the bytes, or as many as its third argument (nparts 2) says. */
+void field_tracemem(const struct value *v, size_t nparts, struct buf *out);
+/* How many bytes that is. */
+size_t field_tracemem_size(const struct value *v, size_t nparts);
 /* One key of a row. strsize is the option of that name: a string key stands in a buffer of strsize
  * + 1 bytes. */
 void field_key(const struct value *v, uint32_t strsize, bool raw, struct buf *out);

@@ -1,4 +1,6 @@
 /* json.c - the reporter that writes lines of JSON; json.h says which. */
+#include "consumer/field.h"
+#include "consumer/print.h"
 #include "consumer/json.h"
 
 #include <ctype.h>
@@ -191,12 +193,13 @@ static void action(struct report *r, const struct report_record *rec, uint32_t i
                    const struct value *v)
 {
     static const char *const names[DIF_ACT_NKINDS] = {
-        [DIF_ACT_TRACE] = "trace",     [DIF_ACT_PRINTF] = "printf",
-        [DIF_ACT_PRINTA] = "printa",   [DIF_ACT_CLEAR] = "clear",
-        [DIF_ACT_TRUNC] = "trunc",     [DIF_ACT_NORMALIZE] = "normalize",
-        [DIF_ACT_EXIT] = "exit",       [DIF_ACT_DENORMALIZE] = "denormalize",
-        [DIF_ACT_SETOPT] = "setopt",   [DIF_ACT_SYSTEM] = "system",
-        [DIF_ACT_FREOPEN] = "freopen", [DIF_ACT_FTRUNCATE] = "ftruncate",
+        [DIF_ACT_TRACE] = "trace",       [DIF_ACT_PRINTF] = "printf",
+        [DIF_ACT_PRINTA] = "printa",     [DIF_ACT_CLEAR] = "clear",
+        [DIF_ACT_TRUNC] = "trunc",       [DIF_ACT_NORMALIZE] = "normalize",
+        [DIF_ACT_EXIT] = "exit",         [DIF_ACT_DENORMALIZE] = "denormalize",
+        [DIF_ACT_SETOPT] = "setopt",     [DIF_ACT_SYSTEM] = "system",
+        [DIF_ACT_FREOPEN] = "freopen",   [DIF_ACT_FTRUNCATE] = "ftruncate",
+        [DIF_ACT_TRACEMEM] = "tracemem", [DIF_ACT_PRINT] = "print",
     };
     const struct dif_action *act = &r->img->actions[index];
     struct buf *out = &r->line, shown = BUF_INIT;
@@ -212,6 +215,24 @@ static void action(struct report *r, const struct report_record *rec, uint32_t i
         buf_addc(out, ',');
         name(out, "value");
         json_value(v, out);
+        break;
+    case DIF_ACT_TRACEMEM: {
+        struct value shown_bytes = *v;
+        shown_bytes.len = field_tracemem_size(v, act->nparts);
+        buf_addc(out, ',');
+        name(out, "value");
+        json_value(&shown_bytes, out);
+        break;
+    }
+    case DIF_ACT_PRINT:
+        print_object((uint64_t)v->i, v + 1, dif_str(r->img, act->format), &shown);
+        buf_adds(out, ",\"text\":");
+        buf_json(out, buf_str(&shown), shown.len);
+        buf_addc(out, ',');
+        name(out, "value");
+        json_value(v + 1, out);
+        out->oom |= shown.oom;
+        buf_free(&shown);
         break;
     case DIF_ACT_SETOPT:
     case DIF_ACT_FTRUNCATE:

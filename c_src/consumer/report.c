@@ -52,7 +52,7 @@ void report_fault_value(const struct report_fault *f, struct buf *out)
     const struct fault *row = fault_of(f->fault);
     if (row->show == SHOW_DECIMAL)
         buf_printf(out, " (%" PRId64 ")", (int64_t)f->value);
-    else if (row->show == SHOW_HEX && f->value != UINT64_MAX)
+    else if (row->show == SHOW_HEX && (f->value != UINT64_MAX || f->fault != ENGINE_FAULT_BADADDR))
         buf_printf(out, " (0x%" PRIx64 ")", f->value);
 }
 

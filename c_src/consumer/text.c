@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "consumer/print.h"
 #include "consumer/field.h"
 #include "consumer/report.h"
 
@@ -106,6 +107,10 @@ static void action(struct report *r, const struct report_record *rec, uint32_t i
     case DIF_ACT_TRACE:
         field_trace(v, option_on(r->opt, OPTION_quiet), option_on(r->opt, OPTION_rawbytes),
                     &r->line);
+        break;
+    case DIF_ACT_TRACEMEM: field_tracemem(v, act->nparts, &r->line); break;
+    case DIF_ACT_PRINT:
+        print_object((uint64_t)v->i, v + 1, dif_str(r->img, act->format), &r->line);
         break;
     case DIF_ACT_PRINTF: pf_format(&r->format[index], v, act->nparts, NULL, NULL, &r->line); break;
     case DIF_ACT_PRINTA: report_printa(r, act, &r->format[index], &r->line); break;

@@ -34,7 +34,9 @@
 
 enum {
     DIF_SPECS_MAX = 16,     /* option nspec */
-    DIF_VERSION = 2,        /* of the binary form and of the instruction numbers */
+    DIF_VERSION = 3,        /* of the binary form and of the instruction numbers */
+    DIF_SCRATCH_SIZE = 256, /* bytes that a clause can have from alloca() and copyin() */
+    DIF_BYTES_MAX = 65536,  /* bytes of a value of kind DIF_BYTES */
     DIF_NREGS = 16,         /* integer registers */
     DIF_TUPLE_MAX = 16,     /* values in the tuple */
     DIF_KEYS_MAX = 12,      /* keys of an associative array or aggregation */
@@ -86,7 +88,7 @@ enum dif_kind { DIF_INT = 1, DIF_UINT = 2, DIF_STRING = 3, DIF_BYTES = 4 };
 struct dif_type {
     uint8_t kind;  /* enum dif_kind */
     uint32_t size; /* bytes: 1, 2, 4, 8 for integers; for a string the most it can hold, NUL not
-                      counted */
+                      counted; of DIF_BYTES, structs and arrays, at most DIF_BYTES_MAX */
 };
 
 /* A key signature. */
@@ -169,6 +171,9 @@ enum dif_action_kind {
     DIF_ACT_SPECULATE, /* no parts, and nothing for the consumer to do */
     DIF_ACT_COMMIT,
     DIF_ACT_DISCARD,
+    DIF_ACT_TRACEMEM, /* bytes, perhaps how many of them (int64) */
+    DIF_ACT_PRINT,    /* an address (uint64) and the bytes there; the format is their type, see
+                         consumer/print.c */
     DIF_ACT_NKINDS
 };
 enum { DIF_NO_STRING = 0xffffffffu };

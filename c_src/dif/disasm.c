@@ -4,7 +4,22 @@
 #include <ctype.h>
 #include <string.h>
 
-enum format { F_BAD, F_NONE, F_A, F_AB, F_RAB, F_ABC, F_AI, F_RAI, F_UAI, F_I, F_ABN, F_AN, F_T };
+enum format {
+    F_BAD,
+    F_NONE,
+    F_A,
+    F_AB,
+    F_RAB,
+    F_ABC,
+    F_AI,
+    F_RAI,
+    F_UAI,
+    F_I,
+    F_ABN,
+    F_AN,
+    F_T,
+    F_RABC
+};
 
 static const struct {
     const char *name;
@@ -19,14 +34,16 @@ static const char *const scope_name[] = {"?", "", "self->", "this->"};
 static const char *const agg_name[] = {"?",   "count",  "sum",      "avg",       "min",
                                        "max", "stddev", "quantize", "lquantize", "llquantize"};
 static const char *const act_name[DIF_ACT_NKINDS] = {
-    "?",      "expression", "aggregation", "trace",       "printf", "printa",
-    "clear",  "trunc",      "normalize",   "denormalize", "exit",   "setopt",
-    "system", "freopen",    "ftruncate",   "speculate",   "commit", "discard"};
+    "?",         "expression", "aggregation", "trace",   "printf",   "printa", "clear",
+    "trunc",     "normalize",  "denormalize", "exit",    "setopt",   "system", "freopen",
+    "ftruncate", "speculate",  "commit",      "discard", "tracemem", "print"};
 
 static void put_type(struct buf *out, const struct dif_type *t)
 {
     if (t->kind == DIF_STRING)
         buf_printf(out, "string[%u]", t->size);
+    else if (t->kind == DIF_BYTES)
+        buf_printf(out, "bytes[%u]", t->size);
     else
         buf_printf(out, "%sint%u_t", t->kind == DIF_UINT ? "u" : "", t->size * 8);
 }
@@ -38,6 +55,7 @@ static void put_comment(const struct dif_image *img, const struct dif_clause *c,
     unsigned imm = in & 65535;
     switch (in >> 24) {
     case DIF_OP_SETX:
+    case DIF_OP_BOUND:
         if (imm < img->nints)
             buf_printf(out, "\t; 0x%llx", (unsigned long long)img->ints[imm]);
         break;
@@ -103,6 +121,7 @@ static void put_insn(const struct dif_image *img, const struct dif_clause *c, ui
     case F_A: buf_printf(out, "%%r%u", a); break;
     case F_AB:
     case F_RAB: buf_printf(out, "%%r%u, %%r%u", a, b); break;
+    case F_RABC:
     case F_ABC: buf_printf(out, "%%r%u, %%r%u, %%r%u", a, b, n); break;
     case F_AI:
     case F_RAI:

@@ -52,6 +52,8 @@ static bool type_ok(const struct dif_image *img, const struct dif_type *t)
 {
     if (t->kind == DIF_STRING)
         return t->size >= 1 && t->size <= img->strsize;
+    if (t->kind == DIF_BYTES)
+        return t->size <= DIF_BYTES_MAX;
     if (t->kind == DIF_INT || t->kind == DIF_UINT)
         return t->size == 1 || t->size == 2 || t->size == 4 || t->size == 8;
     return false;
@@ -124,7 +126,8 @@ static const struct {
     [DIF_ACT_SETOPT] = {1, 2, 0, 0},      [DIF_ACT_SYSTEM] = {0, 65535, 0, 0},
     [DIF_ACT_FREOPEN] = {0, 65535, 0, 0}, [DIF_ACT_FTRUNCATE] = {0, 0, 0, 0},
     [DIF_ACT_SPECULATE] = {0, 0, 0, 0},   [DIF_ACT_COMMIT] = {0, 0, 0, 0},
-    [DIF_ACT_DISCARD] = {0, 0, 0, 0},
+    [DIF_ACT_DISCARD] = {0, 0, 0, 0},     [DIF_ACT_TRACEMEM] = {1, 2, 0, 0},
+    [DIF_ACT_PRINT] = {2, 2, 0, 0},
 };
 
 /* The actions of a clause follow each other in its code and share out its parts without gaps. */
@@ -202,7 +205,22 @@ static bool check_clause_head(struct verifier *v)
 
 /* -- instructions ---------------------------------------------------------------- */
 
-enum format { F_BAD, F_NONE, F_A, F_AB, F_RAB, F_ABC, F_AI, F_RAI, F_UAI, F_I, F_ABN, F_AN, F_T };
+enum format {
+    F_BAD,
+    F_NONE,
+    F_A,
+    F_AB,
+    F_RAB,
+    F_ABC,
+    F_AI,
+    F_RAI,
+    F_UAI,
+    F_I,
+    F_ABN,
+    F_AN,
+    F_T,
+    F_RABC
+};
 
 static const uint8_t op_format[256] = {
 #define DIF_OP(num, name, fmt, text) [num] = F_##fmt,
@@ -217,6 +235,7 @@ static const uint8_t format_use[] = {
     [F_A] = READS_A | ZERO_B | ZERO_C,
     [F_AB] = MAKES_A | READS_B | ZERO_C,
     [F_RAB] = READS_A | READS_B | ZERO_C,
+    [F_RABC] = READS_A | READS_B | READS_C,
     [F_ABC] = MAKES_A | READS_B | READS_C,
     [F_AI] = MAKES_A,
     [F_RAI] = READS_A,
@@ -302,8 +321,8 @@ static bool check_var(struct verifier *v, const struct flow *f, unsigned imm, en
     const struct dif_var *x = &v->img->vars[imm];
     if (x->scope != scope || x->assoc != assoc)
         return fail(v, "a variable of another scope");
-    if (integer && x->type.kind == DIF_STRING)
-        return fail(v, "arithmetic on a string variable");
+    if (integer && x->type.kind != DIF_INT && x->type.kind != DIF_UINT)
+        return fail(v, "arithmetic on a variable that is no integer");
     return !assoc || check_tuple(v, f, &x->keys, 0);
 }
 
@@ -342,6 +361,7 @@ static bool check_insn(struct verifier *v, uint32_t in, struct flow *f)
             return fail(v, "an extension of no such size");
         break;
     case DIF_OP_SETX:
+    case DIF_OP_BOUND:
         if (imm >= img->nints)
             return fail(v, "an integer that does not exist");
         break;

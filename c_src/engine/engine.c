@@ -10,10 +10,12 @@
 #include "engine/impl.h"
 
 enum {
+    VARIABLES_MOST = 1 << 30, /* bytes of globals, and of clause-locals */
     PAGE = 4096,
     SIZE_LEAST = 64 << 10,
     SCRATCH_LEAST = 8 << 10,
     SCRATCH_STRINGS = 16,
+    COPIES_MOST = 16 << 20, /* bytes of scratch for structs that are read by copy */
     REC_HEAD = 24
 };
 
@@ -81,6 +83,8 @@ static uint32_t keys_max(const struct dif_keys *k)
 /* Bytes of a scalar in memory. */
 static uint32_t scalar_size(const struct dif_type *t)
 {
+    if (t->kind == DIF_BYTES)
+        return (t->size + 7) & ~7u;
     return t->kind == DIF_STRING ? (8 + t->size + 1 + 7) & ~7u : 8;
 }
 
@@ -101,6 +105,24 @@ static uint64_t record_max(const struct dif_image *img, uint32_t part, uint32_t 
     return n;
 }
 
+/* The most structs and arrays that one clause copies to scratch to read them. Branches go forward,
+ * so that each instruction runs once. */
+static uint64_t loads_by_copy(const struct dif_image *img)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < img->nclauses; i++) {
+        const uint32_t *code = img->code + img->clauses[i].code;
+        uint64_t n = 0;
+        for (uint32_t k = 0; k < img->clauses[i].ncode; k++) {
+            uint32_t op = code[k] >> 24, imm = code[k] & 65535;
+            bool copies = op == DIF_OP_LDTS || op == DIF_OP_LDGAA || op == DIF_OP_LDTAA;
+            n += copies && img->vars[imm].type.kind == DIF_BYTES;
+        }
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
 /* Places variables, clauses and aggregations; key and value sizes of the dynamic store come out. */
 static int plan(struct engine *e, uint32_t *globals, uint32_t *dyn_key, uint32_t *dyn_val)
 {
@@ -116,10 +138,12 @@ static int plan(struct engine *e, uint32_t *globals, uint32_t *dyn_key, uint32_t
             uint32_t *end = v->scope == DIF_GLOBAL ? globals : &e->locals_size;
             e->vars[i].offset = *end;
             *end += scalar_size(&v->type);
+            if (*end > VARIABLES_MOST)
+                return ET_ELIMIT;
             continue;
         }
         uint32_t key = 4 + (v->scope == DIF_THREAD ? 8 : 0) + keys_max(&v->keys);
-        uint32_t val = v->type.kind == DIF_STRING ? v->type.size : 8;
+        uint32_t val = v->type.kind == DIF_STRING || v->type.size > 8 ? v->type.size : 8;
         *dyn_key = key > *dyn_key ? key : *dyn_key;
         *dyn_val = val > *dyn_val ? val : *dyn_val;
     }
@@ -148,6 +172,9 @@ static int plan(struct engine *e, uint32_t *globals, uint32_t *dyn_key, uint32_t
     e->scratch_size = SCRATCH_STRINGS * (uint32_t)round_up(img->strsize + 9, 8);
     if (e->scratch_size < SCRATCH_LEAST)
         e->scratch_size = SCRATCH_LEAST;
+    uint64_t copies = loads_by_copy(img) * round_up((size_t)*dyn_val + 1, 8);
+    e->scratch_size += copies < COPIES_MOST ? (uint32_t)copies : COPIES_MOST;
+    e->globals_size = *globals;
     return 0;
 }
 

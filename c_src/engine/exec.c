@@ -15,6 +15,17 @@ enum { REC_HEAD = 24, FAULT_SIZE = REC_HEAD + 24, ERROR_ARGS = 6 };
 
 /* -- what a clause may read ------------------------------------------------------ */
 
+/* Bytes from addr to the end of the variables that it lies among: the globals, or the
+ * clause-locals of this thread. */
+static size_t variable_room(const struct exec *x, uint64_t addr)
+{
+    uint64_t off = addr - (uint64_t)(uintptr_t)x->e->globals;
+    if (off < x->e->globals_size)
+        return x->e->globals_size - off;
+    off = addr - (uint64_t)(uintptr_t)x->ts->locals;
+    return off < x->e->locals_size ? x->e->locals_size - off : 0;
+}
+
 /* Bytes readable at addr; 0 when the address is not ours. */
 static size_t readable(const struct exec *x, uint64_t addr)
 {
@@ -28,7 +39,19 @@ static size_t readable(const struct exec *x, uint64_t addr)
     if (off < x->scratch_used)
         return x->scratch_used - off;
     off = addr - (uint64_t)(uintptr_t)x->e->img.strtab;
-    return off < x->e->img.strtab_len ? x->e->img.strtab_len - off : 0;
+    return off < x->e->img.strtab_len ? x->e->img.strtab_len - off : variable_room(x, addr);
+}
+
+/* Bytes that can be written at addr. */
+static size_t writable(const struct exec *x, uint64_t addr)
+{
+    uint64_t off = addr - (uint64_t)(uintptr_t)x->ts->scratch;
+    return off < x->scratch_used ? x->scratch_used - off : variable_room(x, addr);
+}
+
+size_t exec_room(const struct exec *x, uint64_t addr)
+{
+    return readable(x, addr);
 }
 
 uint64_t exec_fault(struct exec *x, enum engine_fault f, uint64_t value)
@@ -67,6 +90,15 @@ const void *exec_bytes(struct exec *x, uint64_t addr, size_t n)
     return NULL;
 }
 
+void *exec_writable(struct exec *x, uint64_t addr, size_t n)
+{
+    x->last_string = 0;
+    if (writable(x, addr) >= n)
+        return (void *)(uintptr_t)addr;
+    exec_fault(x, ENGINE_FAULT_BADADDR, addr);
+    return NULL;
+}
+
 char *exec_scratch(struct exec *x, size_t n)
 {
     n = (n + 7) & ~(size_t)7;
@@ -92,6 +124,25 @@ static uint64_t load(struct exec *x, uint64_t addr, unsigned size, bool is_signe
     return is_signed ? (uint64_t)((int64_t)(v << shift) >> shift) : v;
 }
 
+static void store(struct exec *x, uint64_t addr, unsigned size, uint64_t v)
+{
+    if (addr % size != 0) {
+        exec_fault(x, ENGINE_FAULT_BADALIGN, addr);
+        return;
+    }
+    void *p = exec_writable(x, addr, size);
+    if (p != NULL)
+        memcpy(p, &v, size);
+}
+
+static void copy_bytes(struct exec *x, uint64_t to, uint64_t from, uint64_t n)
+{
+    const void *s = exec_bytes(x, from, n);
+    void *d = s != NULL ? exec_writable(x, to, n) : NULL;
+    if (d != NULL)
+        memmove(d, s, n);
+}
+
 /* -- variables ------------------------------------------------------------------- */
 
 /* The value as its type holds it. */
@@ -105,9 +156,11 @@ static uint64_t int_truncate(const struct dif_type *t, uint64_t v)
  * out, so that what another thread writes meanwhile tears the text at worst. */
 static uint64_t scalar_load(struct exec *x, const struct dif_var *v, const unsigned char *at)
 {
-    if (v->type.kind != DIF_STRING)
+    if (v->type.kind <= DIF_UINT)
         return int_truncate(&v->type,
                             __atomic_load_n((const uint64_t *)(const void *)at, __ATOMIC_RELAXED));
+    if (v->type.kind == DIF_BYTES)
+        return (uint64_t)(uintptr_t)at;
     if (__atomic_load_n((const uint64_t *)(const void *)at, __ATOMIC_RELAXED) == 1)
         return 0;
     size_t n = strnlen((const char *)at + 8, v->type.size);
@@ -121,8 +174,15 @@ static uint64_t scalar_load(struct exec *x, const struct dif_var *v, const unsig
 
 static void scalar_store(struct exec *x, const struct dif_var *v, unsigned char *at, uint64_t value)
 {
-    if (v->type.kind != DIF_STRING) {
+    if (v->type.kind <= DIF_UINT) {
         __atomic_store_n((uint64_t *)(void *)at, value, __ATOMIC_RELAXED);
+        return;
+    }
+    x->last_string = v->type.kind == DIF_BYTES ? 0 : x->last_string;
+    if (v->type.kind == DIF_BYTES) {
+        const void *p = exec_bytes(x, value, v->type.size);
+        if (p != NULL)
+            memmove(at, p, v->type.size);
         return;
     }
     if (value == 0) {
@@ -144,8 +204,14 @@ static void scalar_store(struct exec *x, const struct dif_var *v, unsigned char 
 static unsigned char *key_add(struct exec *x, unsigned char *k, const struct dif_type *t,
                               uint64_t v)
 {
-    if (t->kind != DIF_STRING) {
+    if (t->kind <= DIF_UINT) {
         memcpy(k, &v, t->size);
+        return k + t->size;
+    }
+    if (t->kind == DIF_BYTES) {
+        const void *p = exec_bytes(x, v, t->size);
+        if (p != NULL)
+            memcpy(k, p, t->size);
         return k + t->size;
     }
     size_t n = 0;
@@ -195,12 +261,17 @@ static uint64_t dynamic_load(struct exec *x, uint32_t var, const uint64_t *tuple
     uint32_t len = 0, n = key_dynamic(x, var, tuple, &hash);
     if (x->faulted)
         return 0;
-    if (v->type.kind != DIF_STRING) {
+    if (v->type.kind <= DIF_UINT) {
         if (dyn_get(&x->e->dyn, x->ts->key, n, hash, x->ts->key + x->e->key_size, &len) == DYN_OK)
             memcpy(&word, x->ts->key + x->e->key_size, 8);
         return int_truncate(&v->type, word);
     }
     char *p = exec_scratch(x, x->e->dyn.val_size + 1);
+    if (p != NULL && v->type.kind == DIF_BYTES) { /* an absent one is all zeros */
+        memset(p, 0, v->type.size);
+        dyn_get(&x->e->dyn, x->ts->key, n, hash, p, &len);
+        return (uint64_t)(uintptr_t)p;
+    }
     if (p == NULL || dyn_get(&x->e->dyn, x->ts->key, n, hash, p, &len) != DYN_OK)
         return 0;
     p[len] = '\0';
@@ -224,6 +295,11 @@ static void dynamic_store(struct exec *x, uint32_t var, const uint64_t *tuple, u
             return;
         r = dyn_set(&x->e->dyn, x->ts->key, n, hash, s,
                     len < v->type.size ? (uint32_t)len : v->type.size);
+    } else if (v->type.kind == DIF_BYTES) {
+        const void *p = exec_bytes(x, value, v->type.size);
+        if (p == NULL)
+            return;
+        r = dyn_set(&x->e->dyn, x->ts->key, n, hash, p, v->type.size);
     } else {
         r = dyn_set(&x->e->dyn, x->ts->key, n, hash, &value, 8);
     }
@@ -596,6 +672,15 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
         case DIF_OP_LDUH: A = load(x, B, 2, false); goto checked;
         case DIF_OP_LDUW: A = load(x, B, 4, false); goto checked;
         case DIF_OP_LDX: A = load(x, B, 8, false); goto checked;
+        case DIF_OP_STB: store(x, A, 1, B); goto checked;
+        case DIF_OP_STH: store(x, A, 2, B); goto checked;
+        case DIF_OP_STW: store(x, A, 4, B); goto checked;
+        case DIF_OP_STX: store(x, A, 8, B); goto checked;
+        case DIF_OP_COPY: copy_bytes(x, A, B, C); goto checked;
+        case DIF_OP_BOUND:
+            if (A >= img->ints[IMM])
+                exec_fault(x, ENGINE_FAULT_BADINDEX, A);
+            goto checked;
         case DIF_OP_LDARG: A = argument(x->ctx, in & 255); break;
         case DIF_OP_LDB: A = builtin(x, &clocks, IMM, epid); break;
         case DIF_OP_LDGS:

@@ -77,7 +77,7 @@ struct strtok {
 };
 
 /* A variable at run time. Integers take 8 bytes; a string takes 8 + size + 1: a word that is 1 for
- * NULL, then the text. */
+ * NULL, then the text. Bytes are as they are, rounded up to 8. */
 struct var_rt {
     uint32_t offset; /* of a global in `globals`, of a clause-local in `locals` */
 };
@@ -101,7 +101,7 @@ struct engine {
     unsigned char *threads; /* thread 0 */
     size_t stride;
     size_t used_stride; /* bytes of a thread's part in front of its halves */
-    uint32_t key_size, scratch_size, locals_size;
+    uint32_t key_size, scratch_size, locals_size, globals_size;
     uint32_t strtok_size; /* bytes of one struct strtok; 0: the program does not call strtok() */
     uint32_t index_cells; /* of an aggregation half, a power of two */
     uint64_t agg_data;    /* bytes of entries in an aggregation half */
@@ -143,6 +143,7 @@ struct exec {
     struct engine_ctx *ctx;
     bool in_error; /* this is a clause of ERROR, which fired within another firing */
     uint32_t scratch_used;
+    uint32_t alloca_used;    /* of DIF_SCRATCH_SIZE */
     enum engine_fault fault; /* valid when `faulted` */
     bool faulted;
     bool no_room; /* a dynamic variable found no room: counted */
@@ -157,6 +158,10 @@ struct exec {
 const char *exec_string(struct exec *x, uint64_t addr, size_t *len);
 /* n bytes that the program may read; NULL after a fault. */
 const void *exec_bytes(struct exec *x, uint64_t addr, size_t n);
+/* How many bytes the program may read at addr, 0: none. */
+size_t exec_room(const struct exec *x, uint64_t addr);
+/* n bytes that the program may write; NULL after a fault. What exec_string knows is forgotten. */
+void *exec_writable(struct exec *x, uint64_t addr, size_t n);
 /* Scratch for n bytes, 8-byte aligned; NULL after a fault. */
 char *exec_scratch(struct exec *x, size_t n);
 /* Marks a fault; returns 0. */

@@ -3,8 +3,8 @@
  * Everything lives in the arena of its `struct lang`. A node is made by the parser with kind,
  * position and kids; the checker sets `type` (never NULL afterwards), resolves names in place
  * (N_IDENT becomes N_VAR, N_BUILTIN, N_ARG or N_INT) and folds constants in place. Code is only
- * generated from a program without errors, so compile/ sees no TYPE_ERROR, no N_IDENT, N_INLINE or
- * N_SIZEOF. */
+ * generated from a program without errors, so compile/ sees no TYPE_ERROR, no N_IDENT, N_INLINE,
+ * N_SIZEOF or N_OFFSETOF. The value of a struct, union or array is the address of its bytes. */
 #ifndef ET_LANG_AST_H
 #define ET_LANG_AST_H
 
@@ -16,12 +16,15 @@
 #include "lang/type.h"
 
 enum {
-    LANG_KEYS_MAX = 12,    /* keys of an associative array or aggregation */
+    LANG_KEYS_MAX = 12,      /* keys of an associative array or aggregation */
+    LANG_SCRATCH_SIZE = 256, /* bytes that a clause can have from alloca() and copyin() */
     LANG_NEST_MAX = 400,   /* nested expressions in the text; a pair of parentheses counts twice */
     LANG_HEIGHT_MAX = 2000 /* height of an expression's tree, whatever made it so high */
 };
 
 enum lang_scope { SCOPE_GLOBAL, SCOPE_THREAD, SCOPE_CLAUSE };
+
+enum lang_alloca { ALLOCA_UNKNOWN, ALLOCA_NO, ALLOCA_YES };
 
 /* A variable of the program. */
 struct lang_var {
@@ -30,6 +33,7 @@ struct lang_var {
     const struct type *type; /* of the scalar, or of the elements */
     bool assoc;
     uint8_t nkeys;
+    uint8_t alloca; /* enum lang_alloca: what a pointer variable was assigned */
     const struct type *key[LANG_KEYS_MAX];
     uint32_t id;           /* index into the program's variables, in order of creation */
     struct lang_var *next; /* in order of creation */
@@ -112,9 +116,10 @@ enum node_kind {
     N_ASSIGN,  /* kid[0] op= kid[1] */
     N_INCDEC,  /* op OP_ADD or OP_SUB on kid[0]; post */
     N_INDEX,   /* kid[0] [ args ] */
-    N_MEMBER,  /* kid[0] . or -> name; arrow in post */
+    N_MEMBER,  /* kid[0] . or -> name; arrow in post; once checked: member */
     N_CAST,    /* to cast: kid[0] */
-    N_SIZEOF   /* of cast, or of kid[0] when cast is NULL */
+    N_SIZEOF,  /* of cast, or of kid[0] when cast is NULL */
+    N_OFFSETOF /* of name in cast */
 };
 
 struct lang_fn;
@@ -128,7 +133,7 @@ struct node {
     uint16_t height;     /* 1 + the highest kid */
     struct diag_pos pos; /* of its most telling token: an operator, a name */
     const struct type *type; /* NULL until checked */
-    const struct type *cast; /* N_CAST, N_SIZEOF */
+    const struct type *cast; /* N_CAST, N_SIZEOF, N_OFFSETOF */
     uint64_t num;
     const char *name; /* NUL-terminated */
     const char *str;  /* NUL-terminated, holds no other NUL */
@@ -136,6 +141,7 @@ struct node {
     const struct lang_fn *fn;
     struct lang_var *var;
     struct lang_agg *agg;
+    const struct type_member *member;
     struct node *kid[3];
     struct node *args; /* list by next */
     struct node *next;
@@ -160,7 +166,9 @@ enum lang_act {
     ACT_SPECULATE, /* args: the id; so of the next two */
     ACT_COMMIT,
     ACT_DISCARD,
-    ACT_IF /* expr is the condition of the statements yes and no */
+    ACT_TRACEMEM, /* args: the address, perhaps a limit; size bytes are recorded */
+    ACT_PRINT,    /* args: the address, of a type of size bytes that format describes */
+    ACT_IF        /* expr is the condition of the statements yes and no */
 };
 
 struct lang_aggref {
@@ -174,6 +182,7 @@ struct lang_stmt {
     struct node *expr; /* as parsed; the checker fills the rest from it */
     enum lang_act act;
     bool records;               /* writes into the clause's record */
+    uint32_t size;              /* ACT_TRACEMEM, ACT_PRINT */
     const char *format;         /* printf, printa; NULL: none given */
     struct node *args;          /* what is recorded, in order (by next); of ACT_AGG: see there */
     struct lang_agg *agg;       /* ACT_AGG */

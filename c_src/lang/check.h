@@ -38,7 +38,7 @@ static inline bool check_any_error(const struct node *a, const struct node *b)
 const struct type *check_expr(struct lang *l, struct node *n);
 /* The function that a call names; NULL, with a complaint, if there is none (yet). */
 const struct lang_fn *check_callee(struct lang *l, struct node *n);
-/* The number of arguments; their types, by the letters s, i, p of the function's prototype. */
+/* The number of arguments; their types, by the letters of the function's prototype. */
 bool check_arg_count(struct lang *l, const struct lang_fn *fn, const struct node *args,
                      const struct diag_pos *pos);
 bool check_args(struct lang *l, const struct lang_fn *fn, struct node *args);
@@ -72,6 +72,36 @@ const struct type *check_index(struct lang *l, struct node *n);
 const struct type *check_assign(struct lang *l, struct node *n);
 const struct type *check_incdec(struct lang *l, struct node *n);
 const struct type *check_call(struct lang *l, struct node *n); /* check_call.c */
+
+/* -- check_memory.c -- */
+/* Whether two pointers (or arrays) may stand for each other. */
+bool check_same_pointers(const struct type *a, const struct type *b);
+/* Whether a checked value fits a type (reference 3.5), without a word. */
+bool check_compatible(const struct type *left, const struct node *right);
+/* Makes an array of, or a pointer to char the string that it holds; leaves others alone. */
+void check_as_string(struct lang *l, struct node *n);
+/* An array's or a string's type as a pointer; others as they are. */
+const struct type *check_decayed(struct lang *l, const struct type *t);
+/* Whether a pointer leads to memory from alloca() or copyin(), as far as the text says. */
+bool check_is_alloca(const struct node *n);
+/* Whether n names memory: a member, an element, *p. Whether that, or a variable, may be stored to.
+ */
+bool check_is_place(const struct node *n);
+bool check_is_writable(const struct node *n);
+/* Whether a pointer type can be stepped; complains for the operator n. */
+bool check_steps(struct lang *l, struct node *n, const struct type *t);
+/* Their kids are checked. */
+const struct type *check_deref(struct lang *l, struct node *n);
+const struct type *check_addrof(struct lang *l, struct node *n);
+const struct type *check_element_of(struct lang *l, struct node *n);
+const struct type *check_pointer_sum(struct lang *l, struct node *n);
+const struct type *check_member(struct lang *l, struct node *n);
+const struct type *check_sizeof(struct lang *l, struct node *n);
+const struct type *check_offsetof(struct lang *l, struct node *n);
+
+/* -- print_type.c -- */
+/* The description of a type for print(); `at` is what is printed. */
+char *check_describe(struct lang *l, const struct type *t, const struct node *at);
 
 /* -- format.c -- */
 /* Checks a printf format against arguments (checked nodes by next). */

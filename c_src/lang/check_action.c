@@ -130,7 +130,7 @@ static bool scalar_value(struct lang *l, const char *fn, struct node *n)
     const struct type *t = check_expr(l, n);
     if (type_is_error(t))
         return false;
-    if (type_is_int(t))
+    if (type_is_scalar(t))
         return true;
     lang_err(l, &n->pos, "D_AGG_SCALAR",
              type_is_string(t) ? "a string can be a key: @[s] = count()" : NULL,
@@ -338,8 +338,11 @@ static void act_printf(struct lang *l, struct lang_stmt *s, struct node *args, c
 {
     struct node *fmt = args;
     bool ok = true;
-    for (struct node *a = args->next; a; a = a->next)
+    for (struct node *a = args->next; a; a = a->next) {
         ok = !type_is_error(check_expr(l, a)) && ok;
+        if (a->type->kind == TYPE_ARRAY)
+            check_as_string(l, a);
+    }
     check_expr(l, fmt);
     if (fmt->kind != N_STR) {
         if (!type_is_error(fmt->type))
@@ -434,6 +437,52 @@ static void act_on_agg(struct lang *l, struct lang_stmt *s, struct node *args, c
                  NULL, "%s( ) argument #2 must be an integer, not %s", name, t->name);
 }
 
+static void act_tracemem(struct lang *l, struct lang_stmt *s, struct node *args)
+{
+    struct node *size = args->next, *limit = size->next;
+    const struct type *t = check_expr(l, args);
+    check_expr(l, size);
+    if (!type_is_error(t) && !type_is_int(t) && !type_refers(t))
+        lang_err(l, &args->pos, "D_TRACEMEM_ADDR", NULL,
+                 "tracemem( ) argument #1 must be an address, not %s", t->name);
+    if (!type_is_error(size->type) &&
+        (size->kind != N_INT || size->num == 0 || (int64_t)size->num < 0))
+        lang_err(l, &size->pos, "D_TRACEMEM_SIZE", NULL,
+                 "tracemem( ) argument #2 must be a non-zero positive integral constant");
+    else if (size->num > TYPE_SIZE_MAX)
+        lang_err(l, &size->pos, "D_TRACEMEM_SIZE", NULL,
+                 "tracemem( ) argument #2 is too large: %llu, %u is possible",
+                 (unsigned long long)size->num, (unsigned)TYPE_SIZE_MAX);
+    if (limit && !type_is_int(check_expr(l, limit)) && !type_is_error(limit->type))
+        lang_err(l, &limit->pos, "D_PROTO_ARG", NULL,
+                 "tracemem( ) argument #3 is incompatible with prototype: integer expected, %s "
+                 "passed",
+                 limit->type->name);
+    s->size = (uint32_t)size->num;
+    s->args = args;
+    args->next = limit;
+}
+
+static void act_print(struct lang *l, struct lang_stmt *s, const struct lang_fn *fn,
+                      struct node *args)
+{
+    if (!check_args(l, fn, args))
+        return;
+    const struct type *t = args->type->of;
+    if (!t || type_size(t) == 0 || t->kind == TYPE_FUNC || type_is_incomplete(t)) {
+        lang_err(l, &args->pos, "D_PRINT_SIZE", NULL,
+                 "print( ) argument #1 refers to an object without size: %s", args->type->name);
+        return;
+    }
+    s->size = type_size(t);
+    if (args->type->kind == TYPE_ARRAY) { /* all of it */
+        t = args->type;
+        s->size = type_size(t);
+    }
+    s->format = check_describe(l, t, args);
+    s->args = args;
+}
+
 static void action(struct lang *l, struct lang_stmt *s, const struct lang_fn *fn)
 {
     struct node *call = s->expr;
@@ -447,6 +496,8 @@ static void action(struct lang *l, struct lang_stmt *s, const struct lang_fn *fn
     case ACT_SYSTEM:
     case ACT_FREOPEN: act_printf(l, s, call->args, fn->name); break;
     case ACT_PRINTA: act_printa(l, s, call->args); break;
+    case ACT_TRACEMEM: act_tracemem(l, s, call->args); break;
+    case ACT_PRINT: act_print(l, s, fn, call->args); break;
     case ACT_EXIT:
     case ACT_SETOPT:
     case ACT_FTRUNCATE:

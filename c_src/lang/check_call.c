@@ -31,13 +31,17 @@ const struct lang_fn *check_callee(struct lang *l, struct node *n)
                  "undefined function name: %s", f->name);
         return NULL;
     }
+    if (id->kind == ID_EXTERN) {
+        lang_err(l, &f->pos, "D_FUNC_UNDEF", NULL,
+                 "undefined function name: %s is only declared, and not part of D", f->name);
+        return NULL;
+    }
     if (id->kind != ID_FN) {
         lang_err(l, &f->pos, "D_FUNC_IDKIND", NULL, "'%s' is not a function", f->name);
         return NULL;
     }
     if (id->fn->kind == FN_ACTION_LATER || id->fn->kind == FN_SUBR_LATER) {
-        lang_err(l, &f->pos, id->fn->kind == FN_SUBR_LATER ? "D_FUNC_UNDEF" : "D_UNKNOWN",
-                 strcmp(f->name, "print") == 0 ? "trace(x) and printf() print values" : NULL,
+        lang_err(l, &f->pos, id->fn->kind == FN_SUBR_LATER ? "D_FUNC_UNDEF" : "D_UNKNOWN", NULL,
                  "'%s' is not built yet", f->name);
         return NULL;
     }
@@ -64,10 +68,20 @@ bool check_args(struct lang *l, const struct lang_fn *fn, struct node *args)
     bool ok = true;
     for (struct node *a = args; a; a = a->next, i++) {
         const struct type *t = check_expr(l, a);
+        if (*want == 's')
+            check_as_string(l, a);
+        t = a->type;
         bool fits = *want == '\0'  ? true /* one too many: that is said elsewhere */
                     : *want == 's' ? type_is_string(t) || check_is_null(a)
+                    : *want == 'p' ? type_is_int(t) || type_refers(t)
+                    : *want == 'q' ? type_refers(t) || type_is_string(t)
+                    : *want == 'a' ? type_refers(t) && check_is_alloca(a)
                                    : type_is_int(t);
-        const char *expected = *want == 's' ? "string" : *want == 'p' ? "address" : "integer";
+        const char *expected = *want == 's'   ? "string"
+                               : *want == 'p' ? "address"
+                               : *want == 'q' ? "pointer"
+                               : *want == 'a' ? "pointer from alloca( )"
+                                              : "integer";
         if (type_is_error(t)) {
             ok = false;
         } else if (!fits) {
@@ -103,11 +117,20 @@ const struct type *check_call(struct lang *l, struct node *n)
         for (struct node *a = n->args; a; a = a->next)
             check_expr(l, a);
     }
+    if (ok && fn->result == T_COUNT && n->args->kind == N_INT && !n->args->next &&
+        n->args->num > LANG_SCRATCH_SIZE) {
+        lang_err(l, &n->pos, "D_ALLOCA_SIZE", NULL,
+                 "alloca( ) size (%llu) is larger than scratchsize (%d)",
+                 (unsigned long long)n->args->num, LANG_SCRATCH_SIZE);
+        return check_bad(n);
+    }
     if (!ok)
         return check_bad(n);
     n->fn = fn;
     n->post = fn->what == FN_AFRESH;
     n->name = fn->name;
     n->kid[0] = NULL;
+    if (fn->result == T_COUNT)
+        return n->type = type_pointer(l, &type_c[T_VOID]);
     return n->type = fn->result == T_ULONG ? type_typedef("size_t", 6) : &type_c[fn->result];
 }

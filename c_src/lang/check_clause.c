@@ -96,7 +96,7 @@ static void check_predicate(struct lang *l, struct node *n)
     l->in_predicate = true;
     const struct type *t = check_expr(l, n);
     l->in_predicate = false;
-    if (!type_is_int(t) && !type_is_error(t))
+    if (!type_is_scalar(t) && !type_is_error(t))
         lang_err(l, &n->pos, "D_PRED_SCALAR",
                  assigns             ? "did you mean '=='?"
                  : type_is_string(t) ? "compare the string: /s != NULL/"
@@ -108,7 +108,7 @@ static void check_condition(struct lang *l, struct node *n)
 {
     bool assigns = n->kind == N_ASSIGN && n->op == OP_NONE;
     const struct type *t = check_expr(l, n);
-    if (!type_is_int(t) && !type_is_error(t))
+    if (!type_is_scalar(t) && !type_is_error(t))
         lang_err(l, &n->pos, "D_OP_SCALAR",
                  assigns             ? "did you mean '=='?"
                  : type_is_string(t) ? "compare the string: if (s != NULL)"

@@ -10,6 +10,12 @@ static bool usable_type(struct lang *l, const struct diag_pos *pos, const char *
         lang_err(l, pos, "D_DECL_VOIDOBJ", NULL, "'%s' cannot be of type void", name);
     else if (type->kind == TYPE_FLOAT)
         lang_err(l, pos, "D_UNKNOWN", NULL, "variables of type %s are not built yet", type->name);
+    else if (type_is_incomplete(type))
+        lang_err(l, pos, "D_DECL_INCOMPLETE", NULL, "'%s' is of the incomplete type %s", name,
+                 type->name);
+    else if (type_size(type) > TYPE_SIZE_MAX)
+        lang_err(l, pos, "D_UNKNOWN", NULL, "'%s' is too large: %u bytes, %u are possible", name,
+                 type_size(type), (unsigned)TYPE_SIZE_MAX);
     else
         return true;
     return false;
@@ -21,7 +27,7 @@ static bool usable_name(struct lang *l, const struct diag_pos *pos, const char *
         lang_err(l, pos, "D_DECL_SCOPE", NULL, "a declared name cannot be scoped: %s", name);
         return false;
     }
-    if (type_typedef(name, strlen(name))) {
+    if (typedef_find(l, name, strlen(name))) {
         lang_err(l, pos, "D_DECL_IDRED", "choose another name",
                  "identifier redeclared: %s is the name of a type", name);
         return false;
@@ -59,6 +65,8 @@ void decl_variable(struct lang *l, const struct diag_pos *pos, const char *name,
                  name,
                  id->kind == ID_FN       ? "a function"
                  : id->kind == ID_INLINE ? "an inline"
+                 : id->kind == ID_EXTERN ? "external"
+                 : id->kind == ID_INT    ? "a constant"
                                          : "built in");
     } else if (!type_is_error(id->var->type) && !same_variable(id->var, type, assoc, key, nkeys)) {
         lang_err(l, pos, "D_DECL_IDRED", NULL,
@@ -66,6 +74,40 @@ void decl_variable(struct lang *l, const struct diag_pos *pos, const char *name,
                  name, type->name, assoc ? "[...]" : "", id->var->type->name,
                  id->var->assoc ? "[...]" : "");
     }
+}
+
+void decl_typedef(struct lang *l, const struct diag_pos *pos, const char *name,
+                  const struct type *type)
+{
+    const struct type *old = typedef_find(l, name, strlen(name));
+    if (strchr(name, '`')) {
+        lang_err(l, pos, "D_DECL_SCOPE", NULL, "a declared name cannot be scoped: %s", name);
+    } else if (old ? !type_same(old, type) : names_find(&l->globals, name) != NULL) {
+        lang_err(l, pos, "D_DECL_IDRED", "choose another name",
+                 "identifier redeclared: %s (current: typedef %s, previous: %s)", name, type->name,
+                 old ? old->name : "a variable or function");
+    } else if (type->is_enum && type_is_incomplete(type)) {
+        lang_err(l, pos, "D_DECL_INCOMPLETE", NULL, "'%s' is of the incomplete type %s", name,
+                 type->name);
+    } else if (!old) {
+        struct type *t = lang_alloc(l, sizeof *t);
+        *t = *type;
+        t->name = name;
+        if (hash_puts(&l->types, name, t) != 0)
+            lang_nomem(l);
+    }
+}
+
+void decl_extern(struct lang *l, const struct diag_pos *pos, const char *name,
+                 const struct type *type)
+{
+    if (!usable_name(l, pos, name))
+        return;
+    const struct ident *id = names_find(&l->globals, name);
+    if (!id)
+        names_add(l, &l->globals, name, ID_EXTERN)->type = type;
+    else if (id->kind != ID_EXTERN || !type_same(id->type, type))
+        lang_err(l, pos, "D_DECL_IDRED", "choose another name", "identifier redeclared: %s", name);
 }
 
 /* Some value of each parameter's type, not a constant, so that the expression can be checked. */

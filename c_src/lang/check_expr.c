@@ -103,16 +103,14 @@ static const struct type *check_binary(struct lang *l, struct node *n)
     if (check_any_error(a, b))
         return check_bad(n);
     bool ints = type_is_int(ta) && type_is_int(tb);
+    bool scalars = type_is_scalar(ta) && type_is_scalar(tb);
     const struct type *common = ints ? type_arith(ta, tb) : NULL, *result = common;
     switch (op) {
     case OP_COMMA: return n->type = tb;
     case OP_ADD:
     case OP_SUB:
         if (!ints)
-            return check_incompatible(l, n,
-                                      op == OP_ADD && (type_is_string(ta) || type_is_string(tb))
-                                          ? "strjoin() joins strings"
-                                          : NULL);
+            return check_pointer_sum(l, n);
         break;
     case OP_MUL:
     case OP_DIV:
@@ -125,7 +123,7 @@ static const struct type *check_binary(struct lang *l, struct node *n)
     case OP_LAND:
     case OP_LOR:
     case OP_LXOR:
-        if (!ints) {
+        if (!scalars) {
             lang_err(l, &n->pos, "D_OP_SCALAR",
                      type_is_string(ta) || type_is_string(tb) ? "compare the string: s != NULL"
                                                               : NULL,
@@ -141,9 +139,14 @@ static const struct type *check_binary(struct lang *l, struct node *n)
     case OP_GT:
     case OP_GE:
         result = INT;
-        if (!ints && !(type_is_string(ta) && (type_is_string(tb) || check_is_null(b))) &&
-            !(type_is_string(tb) && check_is_null(a)))
+        if (ints)
+            break;
+        if (type_is_sou(ta) || !(check_compatible(ta, b) || check_compatible(tb, a)))
             return check_incompatible(l, n, NULL);
+        if (type_is_string(ta) || type_is_string(tb)) {
+            check_as_string(l, a);
+            check_as_string(l, b);
+        }
         break;
     default:
         if (!ints) {
@@ -174,19 +177,12 @@ static const struct type *check_unary(struct lang *l, struct node *n)
     if (type_is_error(t))
         return check_bad(n);
     switch (op) {
-    case OP_ADDR:
-        if (k->kind == N_VAR || k->kind == N_BUILTIN || k->kind == N_ARG)
-            lang_err(l, &n->pos, "D_ADDROF_VAR", NULL,
-                     "operator & cannot be applied to a variable");
-        else
-            lang_err(l, &n->pos, "D_ADDROF_LVAL", NULL, "operator & requires an lvalue");
-        return check_bad(n);
-    case OP_DEREF:
-        lang_err(l, &n->pos, "D_DEREF_NONPTR", check_string_hint(l, k),
-                 "cannot dereference non-pointer type %s", t->name);
-        return check_bad(n);
+    case OP_ADDR: return check_addrof(l, n);
+    case OP_DEREF: return check_deref(l, n);
     case OP_STRINGOF:
-        if (!type_is_int(t) && !type_is_string(t)) {
+        check_as_string(l, k);
+        t = k->type;
+        if (!type_is_scalar(t) && !type_is_string(t)) {
             lang_err(l, &n->pos, "D_STRINGOF_TYPE", NULL, "cannot apply stringof to type %s",
                      t->name);
             return check_bad(n);
@@ -198,7 +194,7 @@ static const struct type *check_unary(struct lang *l, struct node *n)
     case OP_COMPL: tag = "D_OP_INT", kind = "integral"; break;
     default: tag = "D_OP_ARITH", kind = "arithmetic";
     }
-    if (!type_is_int(t)) {
+    if (!(op == OP_NOT ? type_is_scalar(t) : type_is_int(t))) {
         lang_err(l, &n->pos, tag, NULL, "operator %s requires an operand of %s type", op_text[op],
                  kind);
         return check_bad(n);
@@ -222,7 +218,7 @@ static const struct type *check_cond(struct lang *l, struct node *n)
 {
     struct node *c = n->kid[0], *a = n->kid[1], *b = n->kid[2];
     const struct type *t = check_expr(l, c);
-    if (!type_is_int(t) && !type_is_error(t)) {
+    if (!type_is_scalar(t) && !type_is_error(t)) {
         lang_err(l, &c->pos, "D_OP_SCALAR",
                  type_is_string(t) ? "compare the string: s != NULL" : NULL,
                  "operator ?: requires a first operand of scalar type");
@@ -242,9 +238,14 @@ static const struct type *check_cond(struct lang *l, struct node *n)
         return check_bad(n);
     if (type_is_int(ta) && type_is_int(tb))
         return n->type = type_arith(ta, tb);
-    if ((type_is_string(ta) && (type_is_string(tb) || check_is_null(b))) ||
-        (type_is_string(tb) && check_is_null(a)))
+    bool fit = check_compatible(ta, b) || check_compatible(tb, a);
+    if (fit && (type_is_string(ta) || type_is_string(tb))) {
+        check_as_string(l, a);
+        check_as_string(l, b);
         return n->type = &type_c[T_STRING];
+    }
+    if (fit)
+        return n->type = check_decayed(l, type_refers(ta) ? ta : tb);
     lang_err(l, &n->pos, "D_OP_INCOMPAT",
              type_is_string(ta) ? check_string_hint(l, b) : check_string_hint(l, a),
              "operator ?: operands must have compatible types: \"%s\" and \"%s\"", ta->name,
@@ -262,7 +263,11 @@ static const struct type *check_cast(struct lang *l, struct node *n)
         lang_err(l, &n->pos, "D_UNKNOWN", NULL, "type %s is not built yet", to->name);
         return check_bad(n);
     }
-    if (to->kind != TYPE_VOID && to->kind != t->kind && !(type_is_string(to) && type_is_int(t))) {
+    bool same = type_same(to, t) && to->kind != TYPE_ARRAY && to->kind != TYPE_FUNC;
+    bool ok = same || to->kind == TYPE_VOID || (type_is_scalar(to) && type_is_scalar(t)) ||
+              (to->kind == TYPE_PTR && type_refers(t)) ||
+              (type_is_string(to) && (type_is_scalar(t) || type_is_chars(t)));
+    if (!ok || type_is_incomplete(to)) {
         lang_err(l, &n->pos, "D_CAST_INVAL", NULL,
                  "invalid cast expression: (%s) of a value of type %s", to->name, t->name);
         return check_bad(n);
@@ -276,22 +281,6 @@ static const struct type *check_cast(struct lang *l, struct node *n)
         return n->type;
     }
     return n->type = to;
-}
-
-static const struct type *check_sizeof(struct lang *l, struct node *n)
-{
-    const struct type *t = n->cast ? n->cast : check_expr(l, n->kid[0]);
-    uint64_t size = t->size;
-    if (type_is_error(t))
-        return check_bad(n);
-    if (type_is_string(t))
-        size = n->cast || n->kid[0]->kind != N_STR ? l->opt->strsize : n->kid[0]->len + 1;
-    if (size == 0) {
-        lang_err(l, &n->pos, "D_SIZEOF_TYPE", NULL, "cannot apply sizeof to type %s", t->name);
-        return check_bad(n);
-    }
-    node_set_int(n, size, type_typedef("size_t", 6));
-    return n->type;
 }
 
 static const struct type *check_node(struct lang *l, struct node *n)
@@ -316,12 +305,8 @@ static const struct type *check_node(struct lang *l, struct node *n)
     case N_INCDEC: return check_incdec(l, n);
     case N_CAST: return check_cast(l, n);
     case N_SIZEOF: return check_sizeof(l, n);
-    case N_MEMBER:
-        if (!type_is_error(check_expr(l, n->kid[0])))
-            lang_err(l, &n->pos, n->post ? "D_OP_PTR" : "D_OP_SOU", NULL,
-                     n->post ? "operator -> must be applied to a pointer to a struct or union"
-                             : "operator . must be applied to a struct or union");
-        return check_bad(n);
+    case N_OFFSETOF: return check_offsetof(l, n);
+    case N_MEMBER: return check_member(l, n);
     default: return n->type;
     }
 }

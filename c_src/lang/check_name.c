@@ -167,6 +167,10 @@ const struct type *check_ident(struct lang *l, struct node *n)
         return n->type = id->type;
     case ID_INT: node_set_int(n, id->num, id->type); return n->type;
     case ID_NOTYET: return not_yet(l, n, n->name);
+    case ID_EXTERN:
+        lang_err(l, &n->pos, "D_ASRELO", NULL,
+                 "relocation against undefined symbol %s: it is only declared", n->name);
+        return check_bad(n);
     case ID_FN: return badref(l, n, n->name);
     case ID_INLINE: expand(l, n, id->inlined, false); return check_expr(l, n);
     }
@@ -175,7 +179,7 @@ const struct type *check_ident(struct lang *l, struct node *n)
 
 static bool is_key_type(const struct type *t)
 {
-    return t->kind == TYPE_INT || t->kind == TYPE_STRING;
+    return t->kind == TYPE_INT || t->kind == TYPE_STRING || t->kind == TYPE_PTR || type_is_sou(t);
 }
 
 bool check_first_keys(struct lang *l, const struct type **key, uint8_t *nkeys, struct node *args,
@@ -192,7 +196,10 @@ bool check_first_keys(struct lang *l, const struct type **key, uint8_t *nkeys, s
     *nkeys = (uint8_t)n;
     n = 0;
     for (struct node *a = args; a; a = a->next, n++) {
-        const struct type *t = check_expr(l, a);
+        check_expr(l, a);
+        if (a->type->kind == TYPE_ARRAY)
+            check_as_string(l, a);
+        const struct type *t = a->type;
         if (!is_key_type(t) && !type_is_error(t)) {
             lang_err(l, &a->pos, "D_KEY_TYPE", NULL, "a key cannot be of type %s", t->name);
             t = &type_c[T_ERROR];
@@ -219,15 +226,17 @@ bool check_keys(struct lang *l, const char *what, const struct type *const *key,
     for (struct node *a = args; a; a = a->next, i++) {
         if (type_is_error(a->type) || type_is_error(key[i])) {
             ok = false;
-        } else if (!is_key_type(a->type)) {
+        } else if (!is_key_type(a->type) && a->type->kind != TYPE_ARRAY) {
             lang_err(l, &a->pos, "D_KEY_TYPE", NULL, "a key cannot be of type %s", a->type->name);
             ok = false;
-        } else if (a->type->kind != key[i]->kind) {
+        } else if (!check_compatible(key[i], a) || (type_is_string(key[i]) && check_is_null(a))) {
             lang_err(l, &a->pos, "D_PROTO_ARG",
                      type_is_string(key[i]) ? check_string_hint(l, a) : NULL,
                      "%s key #%u is incompatible with prototype: %s expected, %s passed", what,
                      i + 1, key[i]->name, a->type->name);
             ok = false;
+        } else if (type_is_string(key[i])) {
+            check_as_string(l, a);
         }
     }
     return ok;
@@ -276,8 +285,10 @@ const struct type *check_index(struct lang *l, struct node *n)
     if (n->args->next)
         lang_err(l, &n->pos, "D_ARR_BADREF", NULL, "cannot access %s as an associative array",
                  name);
-    else if (type_is_string(t))
-        lang_err(l, &n->pos, "D_UNKNOWN", NULL, "indexing a string is not built yet");
+    else if (type_is_error(n->args->type))
+        return check_bad(n);
+    else if (type_is_string(t) || type_refers(t))
+        return check_element_of(l, n);
     else
         lang_err(l, &n->pos, "D_DEREF_NONPTR", NULL, "cannot index %s: it is of type %s", name,
                  t->name);
@@ -299,8 +310,25 @@ static const struct type *not_lvalue(struct lang *l, struct node *n, const struc
     return check_bad(n);
 }
 
-/* Makes n, the target of an operator, an N_VAR. `create` is the type for a name that is new, NULL
- * when the operator creates nothing (then it is undefined). */
+/* The target is an expression: memory that can be stored to. */
+static const struct type *check_place(struct lang *l, struct node *n, const struct diag_pos *pos,
+                                      const char *optext, enum op op)
+{
+    const struct type *t = check_expr(l, n);
+    if (type_is_error(t) || n->kind == N_VAR)
+        return t;
+    if (!check_is_place(n))
+        return not_lvalue(l, n, pos, optext, op);
+    if (check_is_writable(n))
+        return t;
+    lang_err(l, pos, "D_OP_WRITE", "variables, their members, and memory from alloca() can be",
+             "operator %s can only be applied to a writable lvalue: this memory is read only",
+             optext);
+    return check_bad(n);
+}
+
+/* Makes n, the target of an operator, an N_VAR or memory that can be written. `create` is the type
+ * for a name that is new, NULL when the operator creates nothing (then it is undefined). */
 static const struct type *check_lvalue(struct lang *l, struct node *n, const struct type *create,
                                        const struct diag_pos *pos, const char *optext, enum op op)
 {
@@ -311,8 +339,7 @@ static const struct type *check_lvalue(struct lang *l, struct node *n, const str
         return check_bad(n);
     }
     if (base->kind != N_IDENT) {
-        check_expr(l, n);
-        return type_is_error(n->type) ? n->type : not_lvalue(l, n, pos, optext, op);
+        return check_place(l, n, pos, optext, op);
     }
     struct names *t = names_of_scope(l, base->scope);
     const struct ident *id = names_find(t, base->name);
@@ -348,7 +375,7 @@ static const struct type *check_lvalue(struct lang *l, struct node *n, const str
                      scope_prefix(base->scope), base->name);
             return check_bad(n);
         }
-        return check_expr(l, n);
+        return check_place(l, n, pos, optext, op);
     }
     if (n->kind == N_INDEX && base->scope == SCOPE_CLAUSE)
         return check_index(l, n);
@@ -389,14 +416,32 @@ bool check_assignable(struct lang *l, const struct type *left, const struct node
 {
     if (type_is_error(left) || type_is_error(right->type))
         return true;
-    if (left->kind == right->type->kind && left->kind != TYPE_DYN)
-        return true;
-    if (type_is_string(left) && check_is_null(right))
+    if (check_compatible(left, right))
         return true;
     lang_err(l, pos, "D_OP_INCOMPAT", type_is_string(left) ? check_string_hint(l, right) : NULL,
              "operands have incompatible types: \"%s\" %s \"%s\"", left->name, optext,
              right->type->name);
     return false;
+}
+
+/* A pointer variable holds addresses from alloca() or others, and never both. */
+static bool check_origin(struct lang *l, struct node *n)
+{
+    struct lang_var *v = n->kid[0]->var;
+    uint8_t origin = check_is_alloca(n->kid[1]) ? ALLOCA_YES : ALLOCA_NO;
+    const struct node *k = n->kid[1];
+    while (k->kind == N_CAST)
+        k = k->kid[0];
+    if (check_is_null(k))
+        return true;
+    if (v->alloca != ALLOCA_UNKNOWN && v->alloca != origin) {
+        lang_err(l, &n->pos, "D_ALLOCA_INCOMPAT", "use another variable",
+                 "%s%s: alloca( ) and other pointers cannot be assigned to one variable",
+                 scope_prefix(v->scope), v->name);
+        return false;
+    }
+    v->alloca = origin;
+    return true;
 }
 
 const struct type *check_assign(struct lang *l, struct node *n)
@@ -409,14 +454,35 @@ const struct type *check_assign(struct lang *l, struct node *n)
         lang_err(l, &n->pos, "D_DECL_VOIDOBJ", NULL, "a value of type void cannot be assigned");
         rt = &type_c[T_ERROR];
     }
-    const struct type *lt = check_lvalue(l, left, op == OP_NONE ? rt : NULL, &n->pos, text, op);
+    const struct type *create = type_is_chars(rt) && rt->kind == TYPE_ARRAY ? &type_c[T_STRING]
+                                : rt->kind == TYPE_ARRAY                    ? &type_c[T_ERROR]
+                                                                            : rt;
+    const struct type *lt = check_lvalue(l, left, op == OP_NONE ? create : NULL, &n->pos, text, op);
+    bool deletes = op == OP_NONE && check_is_null(right) && left->kind == N_VAR &&
+                   (left->var->assoc || left->var->scope == SCOPE_THREAD);
+    if (lt->kind == TYPE_ARRAY && !deletes) {
+        lang_err(l, &n->pos, "D_OP_ARRFUN",
+                 type_is_chars(lt) ? "bcopy() copies bytes; a string variable holds a string"
+                                   : NULL,
+                 "operator %s may not be applied to an array: it is of type %s", text, lt->name);
+        return check_bad(n);
+    }
+    if (op == OP_NONE && rt->kind == TYPE_ARRAY && type_is_error(create) && type_is_error(lt))
+        lang_err(l, &n->pos, "D_OP_ARRFUN", NULL,
+                 "operator %s may not be applied to an array: it is of type %s", text, rt->name);
     if (check_any_error(left, right) || type_is_error(rt))
         return check_bad(n);
     if (op == OP_NONE) {
-        if (!check_assignable(l, lt, right, &n->pos, text))
+        if (!deletes && !check_assignable(l, lt, right, &n->pos, text))
+            return check_bad(n);
+        if (type_is_string(lt))
+            check_as_string(l, right);
+        if (left->kind == N_VAR && lt->kind == TYPE_PTR && !check_origin(l, n))
             return check_bad(n);
         return n->type = lt;
     }
+    if (lt->kind == TYPE_PTR && type_is_int(rt) && (op == OP_ADD || op == OP_SUB))
+        return check_steps(l, n, lt) ? n->type = lt : check_bad(n);
     if (!type_is_int(lt) || !type_is_int(rt))
         return check_incompatible(
             l, n, type_is_string(lt) && op == OP_ADD ? "strjoin() joins strings" : NULL);
@@ -434,6 +500,8 @@ const struct type *check_incdec(struct lang *l, struct node *n)
         check_lvalue(l, n->kid[0], type_typedef("int64_t", 7), &n->pos, text, n->op);
     if (type_is_error(t))
         return check_bad(n);
+    if (t->kind == TYPE_PTR)
+        return check_steps(l, n, t) ? n->type = t : check_bad(n);
     if (!type_is_int(t)) {
         lang_err(l, &n->pos, "D_OP_SCALAR", NULL, "operator %s requires an operand of scalar type",
                  text);

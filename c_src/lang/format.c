@@ -142,7 +142,7 @@ static bool fits(const struct conv *c, const struct type *t)
                (any_sign || c->letter == 'o' || t->is_signed == is_signed);
     }
     switch (c->want) {
-    case WANT_INT: return is_int;
+    case WANT_INT: return is_int || (c->letter == 'p' && t->kind == TYPE_PTR);
     case WANT_INT4: return is_int && t->size <= 4;
     case WANT_INT8: return is_int && t->size == 8;
     case WANT_STRING: return type_is_string(t);

@@ -31,6 +31,7 @@ void lang_free(struct lang *l)
     hash_free(&l->threads.table);
     hash_free(&l->locals.table);
     hash_free(&l->agg_table);
+    hash_free(&l->types);
     buf_free(&l->tmp);
     buf_free(&l->part);
     arena_free(&l->arena);
@@ -99,6 +100,11 @@ _Noreturn void lang_fail(struct lang *l, const struct diag_pos *pos, const char 
     va_start(ap, fmt);
     report(l, pos, tag, hint, fmt, ap);
     va_end(ap);
+    longjmp(l->trap, TRAP_ERROR);
+}
+
+_Noreturn void lang_fail_quietly(struct lang *l)
+{
     longjmp(l->trap, TRAP_ERROR);
 }
 

@@ -403,7 +403,7 @@ static void word(struct lex *lx, const char *s, size_t n)
     lx->tok.str = lang_strndup(lx->l, s, n);
     lx->tok.len = n;
     lx->tok.kind = TOK_IDENT;
-    const struct type *type = type_typedef(s, n);
+    const struct type *type = typedef_find(lx->l, s, n);
     if (type && !names_find(&lx->l->globals, lx->tok.str) && !used_as_ident(lx)) {
         lx->tok.kind = TOK_TYPE;
         lx->tok.type = type;
@@ -705,7 +705,7 @@ static void desc_token(struct lex *lx)
     const char *star = memchr(start, '*', n);
     size_t base = star ? (size_t)(star - start) : n;
     if (lx->src->kind == LANG_SCRIPT && !lx->l->opt->pspec && plain && base > 0) {
-        bool is_type = type_typedef(start, base) != NULL;
+        bool is_type = typedef_find(lx->l, start, base) != NULL;
         kw = star ? keyword(start, base) : TOK_EOF;
         for (size_t i = 0; kw != TOK_EOF && i < NELEM(outer_keywords); i++)
             is_type = is_type || outer_keywords[i] == kw;
@@ -772,6 +772,7 @@ void lex_recover(struct lex *lx)
 {
     enum tok last = lx->tok.kind;
     bool done = lx->depth == 0 && (last == TOK_RBRACE || last == TOK_SEMI);
+    bool at_semi = done && last == TOK_SEMI;
     while (!done && at(lx, 0) >= 0) {
         int c = at(lx, 0);
         if (c == '"' || (c == '\'' && lx->depth > 0)) {
@@ -794,6 +795,13 @@ void lex_recover(struct lex *lx)
             done = --lx->depth == 0;
         else if ((c == ';' || c == '}') && lx->depth == 0)
             done = true;
+    }
+    if (lx->declares && !at_semi) {
+        size_t i = 0;
+        while (at(lx, i) == ' ' || at(lx, i) == '\t')
+            i++;
+        if (at(lx, i) == ';')
+            lx->p += i + 1;
     }
     lx->depth = 0;
     lx->ctx = LEX_OUTER;

@@ -143,6 +143,7 @@ struct lex {
     int paren;          /* parentheses and brackets open */
     int nest;           /* of the parser: how deep it is in an expression */
     bool fresh;         /* nothing but blanks so far on this line: a '#' opens a control line */
+    bool declares;      /* of the parser: it is in a declaration, which a ; ends behind any } */
     bool last_arg_used; /* the last program argument was referenced */
 };
 

@@ -46,6 +46,10 @@ static const struct lang_fn fns[] = {
     {"strtoll",   FN_SUBR, "si", 1, 2, 0, T_LONG},
     {"toupper",   FN_SUBR, "s",  1, 1, 0, T_STRING},
     {"tolower",   FN_SUBR, "s",  1, 1, 0, T_STRING},
+    {"alloca",    FN_SUBR, "i",  1, 1, FN_AFRESH, T_COUNT},
+    {"bcopy",     FN_SUBR, "qai", 3, 3, FN_AFRESH, T_VOID},
+    {"copyin",    FN_SUBR, "pi", 2, 2, FN_AFRESH, T_COUNT},
+    {"copyinto",  FN_SUBR, "pia", 3, 3, FN_AFRESH, T_VOID},
     {"speculation", FN_SUBR, "", 0, 0, FN_AFRESH, T_INT},
     {"rand",      FN_SUBR, "",   0, 0, FN_AFRESH, T_INT},
     {"json",      FN_SUBR, "ss", 2, 2, 0, T_STRING},
@@ -73,6 +77,8 @@ static const struct lang_fn fns[] = {
     {"speculate",   FN_ACTION, "i",  1, 1,   ACT_SPECULATE, T_VOID},
     {"commit",      FN_ACTION, "i",  1, 1,   ACT_COMMIT, T_VOID},
     {"discard",     FN_ACTION, "i",  1, 1,   ACT_DISCARD, T_VOID},
+    {"tracemem",    FN_ACTION, "v",  2, 3,   ACT_TRACEMEM, T_VOID},
+    {"print",       FN_ACTION, "q",  1, 1,   ACT_PRINT, T_VOID},
     /* aggregating functions; what their arguments must be is in check_action.c */
     {"count",      FN_AGG, "",       0, 0, AGGF_COUNT, T_VOID},
     {"sum",        FN_AGG, "v",      1, 1, AGGF_SUM, T_VOID},
@@ -88,11 +94,11 @@ static const struct lang_fn fns[] = {
 /* Actions and subroutines of D that are refused for now. */
 static const char *const actions_later[] = {
     "breakpoint", "chill", "copyout", "copyoutstr", "func",
-    "jstack", "mod", "panic", "pcap", "print", "raise", "stack", "stop", "sym",
-    "tracemem", "uaddr", "ufunc", "umod", "ustack", "usym",
+    "jstack", "mod", "panic", "pcap", "raise", "stack", "stop", "sym",
+    "uaddr", "ufunc", "umod", "ustack", "usym",
 };
 static const char *const subrs_later[] = {
-    "alloca", "bcopy", "copyin", "copyinto", "d_path", "ddi_pathname", "inet_ntoa", "inet_ntoa6",
+    "d_path", "ddi_pathname", "inet_ntoa", "inet_ntoa6",
     "inet_ntop", "link_ntop", "msgdsize", "msgsize", "mutex_owned", "mutex_owner",
     "mutex_type_adaptive", "mutex_type_spin", "progenyof", "rw_iswriter", "rw_read_held",
     "rw_write_held",
@@ -195,6 +201,45 @@ struct lang_var *var_new(struct lang *l, const char *name, enum lang_scope scope
     *l->var_tail = v;
     l->var_tail = &v->next;
     return v;
+}
+
+const struct type *typedef_find(const struct lang *l, const char *name, size_t len)
+{
+    const struct type *t = type_typedef(name, len);
+    return t ? t : hash_get(&l->types, name, len);
+}
+
+static struct type *derived(struct lang *l, enum type_kind kind, const struct type *of)
+{
+    struct type *t = lang_alloc(l, sizeof *t);
+    t->kind = kind;
+    t->of = of;
+    return t;
+}
+
+const struct type *type_pointer(struct lang *l, const struct type *of)
+{
+    struct type *t = derived(l, TYPE_PTR, of);
+    size_t n = strlen(of->name);
+    t->size = 8;
+    if (of->kind == TYPE_ARRAY || of->kind == TYPE_FUNC) {
+        size_t at = strcspn(of->name, of->kind == TYPE_ARRAY ? "[" : "(");
+        t->name = lang_printf(l, "%.*s(*)%s", (int)at, of->name, of->name + at);
+    } else {
+        t->name = lang_printf(l, "%s%s*", of->name, of->name[n - 1] == '*' ? "" : " ");
+    }
+    return t;
+}
+
+const struct type *type_array(struct lang *l, const struct type *of, uint32_t count)
+{
+    struct type *t = derived(l, TYPE_ARRAY, of);
+    size_t at = of->kind == TYPE_ARRAY ? strcspn(of->name, "[") : strlen(of->name);
+    const char *space = of->kind == TYPE_ARRAY ? "" : " ";
+    t->count = count;
+    t->size = count * type_size(of);
+    t->name = lang_printf(l, "%.*s%s[%u]%s", (int)at, of->name, space, count, of->name + at);
+    return t;
 }
 
 struct lang_agg *agg_find(const struct lang *l, const char *name)

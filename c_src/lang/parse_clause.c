@@ -289,6 +289,7 @@ void parse_unit(struct lex *lx)
 {
     lx->nest = 0;
     lx->l->depth = 0;
+    lx->declares = lx->tok.kind != TOK_DESC && lx->tok.kind != TOK_INT;
     if (lx->tok.kind == TOK_DESC || lx->tok.kind == TOK_INT)
         parse_clause(lx);
     else if (lx->tok.kind == TOK_IDENT || lx->tok.kind == TOK_TYPE || lex_keyword(lx->tok.kind)[0])

@@ -1,8 +1,8 @@
 /* parse_decl.c - declarations of variables and inlines, and types (reference 2.3, 2.5).
  *
  * Specifiers are counted first and made a type afterwards, so that they may stand in any order, as
- * in C. Forms that are not built yet are recognised here and refused by name. */
-#include "lang/lex.h"
+ * in C. Declarators and tags are in parse_type.c. */
+#include "lang/declare.h"
 
 #include <string.h>
 
@@ -13,16 +13,9 @@ struct spec {
     bool is_signed, is_unsigned, is_short;
     unsigned longs;
     enum lang_scope scope;
-    bool has_class, is_inline;
+    bool has_class, is_inline, is_typedef, is_extern, has_tag;
+    bool is_parameter; /* or a member, or a type name: has no storage class */
 };
-
-static _Noreturn void later(struct lex *lx, const char *what, const char *hint)
-{
-    lang_fail(lx->l, &lx->tok.pos, "D_UNKNOWN", hint, "%s not built yet", what);
-}
-
-static const char pointer_hint[] =
-    "copyinstr(arg1) and stringof(arg1) give the string at an address";
 
 bool parse_is_type(const struct token *t)
 {
@@ -57,6 +50,8 @@ static void storage_class(struct lex *lx, struct spec *s)
         lang_fail(lx->l, &lx->tok.pos, "D_DECL_BADCLASS", NULL, "an inline has no storage class");
     s->has_class = true;
     s->is_inline = lx->tok.kind == TOK_KW_INLINE;
+    s->is_typedef = lx->tok.kind == TOK_KW_TYPEDEF;
+    s->is_extern = lx->tok.kind == TOK_KW_EXTERN;
     s->scope = lx->tok.kind == TOK_KW_SELF   ? SCOPE_THREAD
                : lx->tok.kind == TOK_KW_THIS ? SCOPE_CLAUSE
                                              : SCOPE_GLOBAL;
@@ -69,10 +64,17 @@ static bool specifier(struct lex *lx, struct spec *s)
     switch (t) {
     case TOK_KW_SELF:
     case TOK_KW_THIS:
+    case TOK_KW_TYPEDEF:
+    case TOK_KW_EXTERN:
     case TOK_KW_INLINE: storage_class(lx, s); break;
     case TOK_KW_AUTO:
     case TOK_KW_REGISTER:
     case TOK_KW_STATIC:
+        if (s->is_parameter && t == TOK_KW_REGISTER)
+            break;
+        if (s->is_parameter)
+            lang_fail(lx->l, &lx->tok.pos, "D_DECL_PARMCLASS", NULL,
+                      "a storage class cannot stand here");
         lang_fail(lx->l, &lx->tok.pos, "D_DECL_BADCLASS", "there are self, this and none (global)",
                   "storage class '%s' cannot be used in D", lex_keyword(t));
     case TOK_KW_CONST:
@@ -82,11 +84,9 @@ static bool specifier(struct lex *lx, struct spec *s)
     case TOK_KW_UNSIGNED: s->is_unsigned = true; break;
     case TOK_KW_SHORT: s->is_short = true; break;
     case TOK_KW_LONG: s->longs++; break;
-    case TOK_KW_STRUCT: later(lx, "'struct' is", NULL);
-    case TOK_KW_UNION: later(lx, "'union' is", NULL);
-    case TOK_KW_ENUM: later(lx, "'enum' is", "inline int NAME = VALUE; names a constant");
-    case TOK_KW_TYPEDEF: later(lx, "'typedef' is", NULL);
-    case TOK_KW_EXTERN: later(lx, "'extern' is", NULL);
+    case TOK_KW_STRUCT:
+    case TOK_KW_UNION:
+    case TOK_KW_ENUM:
     case TOK_KW_CHAR:
     case TOK_KW_INT:
     case TOK_KW_VOID:
@@ -99,6 +99,12 @@ static bool specifier(struct lex *lx, struct spec *s)
                       "invalid type combination: two base types");
         s->base = t;
         s->typedef_type = lx->tok.type;
+        if (t == TOK_KW_STRUCT || t == TOK_KW_UNION || t == TOK_KW_ENUM) {
+            s->base = TOK_TYPE;
+            s->has_tag = true;
+            s->typedef_type = parse_tag(lx);
+            return true;
+        }
         break;
     default: return false;
     }
@@ -106,9 +112,10 @@ static bool specifier(struct lex *lx, struct spec *s)
     return true;
 }
 
-static void specifiers(struct lex *lx, struct spec *s)
+static void specifiers(struct lex *lx, struct spec *s, bool is_parameter)
 {
     memset(s, 0, sizeof *s);
+    s->is_parameter = is_parameter;
     s->base = TOK_EOF;
     s->pos = lx->tok.pos;
     while (specifier(lx, s))
@@ -160,80 +167,41 @@ static const struct type *resolve(struct lex *lx, const struct spec *s)
     return &type_c[id];
 }
 
-const struct type *parse_type(struct lex *lx)
+const struct type *parse_spec(struct lex *lx)
 {
     struct spec s;
-    specifiers(lx, &s);
+    if (lx->tok.kind == TOK_IDENT)
+        lang_fail(lx->l, &lx->tok.pos, "D_UNKNOWN", NULL,
+                  "failed to resolve type %s: Unknown type name", lx->tok.str);
+    if (!parse_is_type(&lx->tok) && lx->tok.kind != TOK_KW_SELF && lx->tok.kind != TOK_KW_THIS &&
+        lx->tok.kind != TOK_KW_EXTERN && lx->tok.kind != TOK_KW_TYPEDEF &&
+        lx->tok.kind != TOK_KW_REGISTER && lx->tok.kind != TOK_KW_STATIC &&
+        lx->tok.kind != TOK_KW_AUTO && lx->tok.kind != TOK_KW_INLINE)
+        lex_syntax(lx, NULL);
+    specifiers(lx, &s, true);
     if (s.has_class)
         lang_fail(lx->l, &s.pos, "D_DECL_PARMCLASS", NULL, "a storage class cannot stand here");
-    const struct type *t = resolve(lx, &s);
-    if (lx->tok.kind == TOK_STAR)
-        later(lx, "pointers are", pointer_hint);
-    return t;
+    return resolve(lx, &s);
 }
 
-/* "[" type, type ... "]": the keys of an associative array. */
-static unsigned key_types(struct lex *lx, const struct type **key)
+static void declare(struct lex *lx, const struct spec *s, const struct type *base)
 {
-    unsigned n = 0;
-    lex_next(lx);
-    if (lx->tok.kind == TOK_RBRACK)
-        lang_fail(lx->l, &lx->tok.pos, "D_DECL_ARRNULL", NULL, "array dimension is missing");
-    if (!parse_is_type(&lx->tok))
-        later(lx, "arrays with a dimension are",
-              "an associative array has types in its brackets: int a[int];");
-    for (;;) {
-        if (!parse_is_type(&lx->tok))
-            lex_syntax(lx, NULL);
-        struct diag_pos pos = lx->tok.pos;
-        const struct type *t = parse_type(lx);
-        if (t->kind != TYPE_INT && t->kind != TYPE_STRING)
-            lang_fail(lx->l, &pos, "D_KEY_TYPE", NULL, "a key cannot be of type %s", t->name);
-        if (n == LANG_KEYS_MAX)
-            lang_fail(lx->l, &pos, "D_UNKNOWN", NULL,
-                      "Insufficient tuple registers to generate code");
-        key[n++] = t;
-        if (lx->tok.kind == TOK_IDENT) /* a parameter's name, as in a prototype */
-            lex_next(lx);
-        if (lx->tok.kind != TOK_COMMA)
-            break;
-        lex_next(lx);
-    }
-    parse_expect(lx, TOK_RBRACK);
-    if (lx->tok.kind == TOK_LBRACK)
-        lang_fail(lx->l, &lx->tok.pos, "D_DECL_DYNOBJ", NULL,
-                  "an array of associative arrays cannot be declared");
-    return n;
-}
-
-static void declarator(struct lex *lx, const struct spec *s, const struct type *type)
-{
-    const struct type *key[LANG_KEYS_MAX];
-    unsigned nkeys = 0;
-    bool assoc = false;
-    if (lx->tok.kind == TOK_STAR)
-        later(lx, "pointers are", pointer_hint);
-    if (lx->tok.kind != TOK_IDENT) {
-        if (parse_is_type(&lx->tok))
-            lang_fail(lx->l, &lx->tok.pos, "D_DECL_IDENT", NULL,
-                      "a name was expected, this is a type");
-        lex_syntax(lx, NULL);
-    }
-    struct diag_pos pos = lx->tok.pos;
-    const char *name = lx->tok.str;
-    lex_next(lx);
-    if (lx->tok.kind == TOK_LBRACK) {
-        if (s->scope == SCOPE_CLAUSE)
-            lang_fail(lx->l, &pos, "D_DECL_LOCASSC", "clause-local variables are scalars",
-                      "associative array '%s' cannot be declared clause-local", name);
-        nkeys = key_types(lx, key);
-        assoc = true;
-    } else if (lx->tok.kind == TOK_LPAR) {
-        later(lx, "function declarations are", NULL);
-    } else if (lx->tok.kind == TOK_ASSIGN) {
+    struct declared d;
+    declarator(lx, &d, base, DECLARE_NAME);
+    if (d.nkeys > 0 && (s->is_typedef || s->is_extern))
+        lang_fail(lx->l, &d.pos, "D_DECL_DYNOBJ", NULL, "'%s' cannot be an associative array",
+                  d.name);
+    if (d.nkeys > 0 && s->scope == SCOPE_CLAUSE)
+        lang_fail(lx->l, &d.pos, "D_DECL_LOCASSC", "clause-local variables have no keys",
+                  "associative array '%s' cannot be declared clause-local", d.name);
+    if (lx->tok.kind == TOK_ASSIGN)
         lex_syntax(lx, "declarations have no initialiser: assign in a clause, such as BEGIN");
-    }
-    decl_variable(lx->l, &pos, name, s->scope, type, assoc, key, nkeys);
+    if (s->is_typedef)
+        decl_typedef(lx->l, &d.pos, d.name, d.type);
+    else if (s->is_extern || d.type->kind == TYPE_FUNC)
+        decl_extern(lx->l, &d.pos, d.name, d.type);
+    else
+        decl_variable(lx->l, &d.pos, d.name, s->scope, d.type, d.nkeys > 0, d.key, d.nkeys);
 }
 
 /* "[" type name, type name ... "]": the parameters of an inline. */
@@ -260,8 +228,8 @@ static void params(struct lex *lx, struct lang_inline *in)
 static void inline_decl(struct lex *lx, const struct spec *s, const struct type *type)
 {
     (void)s;
-    if (lx->tok.kind == TOK_STAR)
-        later(lx, "pointers are", pointer_hint);
+    for (; lx->tok.kind == TOK_STAR; lex_next(lx))
+        type = type_pointer(lx->l, type);
     if (lx->tok.kind != TOK_IDENT)
         lex_syntax(lx, NULL);
     struct diag_pos pos = lx->tok.pos;
@@ -291,15 +259,16 @@ void parse_decl(struct lex *lx)
                   lex_keyword(lx->tok.kind));
     default: break;
     }
-    specifiers(lx, &s);
+    specifiers(lx, &s, false);
     const struct type *type = resolve(lx, &s);
-    if (lx->tok.kind == TOK_SEMI)
-        lang_fail(lx->l, &s.pos, "D_DECL_USELESS", NULL, "declaration declares nothing");
-    if (s.is_inline) {
+    if (lx->tok.kind == TOK_SEMI) {
+        if (!s.has_tag || s.has_class)
+            lang_fail(lx->l, &s.pos, "D_DECL_USELESS", NULL, "declaration declares nothing");
+    } else if (s.is_inline) {
         inline_decl(lx, &s, type);
     } else {
         for (;;) {
-            declarator(lx, &s, type);
+            declare(lx, &s, type);
             if (lx->tok.kind != TOK_COMMA)
                 break;
             lex_next(lx);

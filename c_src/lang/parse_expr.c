@@ -141,6 +141,16 @@ static struct node *primary(struct lex *lx)
         break;
     }
     case TOK_KW_OFFSETOF:
+        n = new_here(lx, N_OFFSETOF);
+        lex_next(lx);
+        parse_expect(lx, TOK_LPAR);
+        n->cast = parse_type(lx);
+        if (lx->tok.kind != TOK_COMMA)
+            lex_syntax(lx, NULL);
+        member_name(lx, n);
+        if (lx->tok.kind != TOK_RPAR)
+            lex_syntax(lx, "offsetof(type, member) takes a member's name");
+        break;
     case TOK_KW_XLATE:
         lang_fail(lx->l, &lx->tok.pos, "D_UNKNOWN", NULL, "'%s' is not built yet",
                   lex_keyword(lx->tok.kind));

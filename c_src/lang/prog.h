@@ -25,7 +25,8 @@ enum ident_kind {
     ID_INT,     /* a named constant: NULL */
     ID_FN,      /* subroutine, action or aggregating function */
     ID_INLINE,
-    ID_NOTYET /* a built-in variable of D that is not built yet */
+    ID_EXTERN, /* declared, but outside the program: nothing it could be bound to */
+    ID_NOTYET  /* a built-in variable of D that is not built yet */
 };
 
 struct lang_param {
@@ -45,7 +46,7 @@ struct lang_inline {
 struct ident {
     enum ident_kind kind;
     const char *name;
-    const struct type *type;     /* ID_BUILTIN, ID_ARG, ID_INT */
+    const struct type *type;     /* ID_BUILTIN, ID_ARG, ID_INT, ID_EXTERN */
     uint64_t num;                /* ID_ARG: which; ID_INT: value */
     struct lang_var *var;        /* ID_VAR */
     const struct lang_fn *fn;    /* ID_FN */
@@ -75,15 +76,16 @@ enum fn_kind { FN_SUBR, FN_ACTION, FN_AGG, FN_ACTION_LATER, FN_SUBR_LATER };
 /* `what` of a subroutine whose calls each have an effect or a value of their own. */
 enum { FN_AFRESH = 1 };
 
-/* A function-like name. Letters of `args`: s string, i integer, p address (an integer here), @
- * aggregation, v any value; the last letter is repeated for further arguments. */
+/* A function-like name. Letters of `args`: s string, i integer, p address, q pointer,
+ * a pointer from alloca(), @ aggregation, v any value; the last letter is repeated for further
+ * arguments. */
 struct lang_fn {
     const char *name;
     enum fn_kind kind;
     const char *args;
     uint8_t min, max; /* 255: no limit */
     int what; /* FN_ACTION: enum lang_act; FN_AGG: enum lang_aggfunc; FN_SUBR: FN_AFRESH or 0 */
-    enum type_id result; /* FN_SUBR */
+    enum type_id result; /* FN_SUBR; T_COUNT: memory of this clause, void * */
 };
 
 struct lang {
@@ -92,6 +94,7 @@ struct lang {
     struct diags *diags;
     struct names globals, threads, locals;
     struct hash agg_table; /* name -> struct lang_agg */
+    struct hash types;     /* "struct tag", "union tag", "enum tag", typedef name -> struct type */
     struct lang_clause *clauses, **clause_tail;
     struct lang_var *vars, **var_tail;
     uint32_t nvars;
@@ -121,6 +124,9 @@ _Noreturn void lang_fail(struct lang *l, const struct diag_pos *pos, const char 
                          const char *hint, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* Gives up the clause or declaration after lang_err. */
+_Noreturn void lang_fail_quietly(struct lang *l);
+
 /* -- names.c -- */
 void names_init(struct lang *l);
 struct ident *names_find(const struct names *t, const char *name);
@@ -130,6 +136,11 @@ struct names *names_of_scope(struct lang *l, enum lang_scope scope);
 /* Creates a variable in its scope's table. */
 struct lang_var *var_new(struct lang *l, const char *name, enum lang_scope scope,
                          const struct type *type);
+/* A typedef name, predefined or the program's; NULL if it is none. */
+const struct type *typedef_find(const struct lang *l, const char *name, size_t len);
+/* Types derived from others. */
+const struct type *type_pointer(struct lang *l, const struct type *of);
+const struct type *type_array(struct lang *l, const struct type *of, uint32_t count);
 struct lang_agg *agg_find(const struct lang *l, const char *name);
 struct lang_agg *agg_new(struct lang *l, const char *name, enum lang_aggfunc func);
 /* "did you mean 'x'?" with the nearest name that `want` accepts (NULL: any); NULL when none is
@@ -161,6 +172,10 @@ void check_clause(struct lang *l, struct lang_clause *c);
 void decl_variable(struct lang *l, const struct diag_pos *pos, const char *name,
                    enum lang_scope scope, const struct type *type, bool assoc,
                    const struct type *const *key, unsigned nkeys);
+void decl_typedef(struct lang *l, const struct diag_pos *pos, const char *name,
+                  const struct type *type);
+void decl_extern(struct lang *l, const struct diag_pos *pos, const char *name,
+                 const struct type *type);
 /* Takes over the inline. */
 void decl_inline(struct lang *l, const struct diag_pos *pos, const char *name,
                  struct lang_inline *in);

@@ -4,43 +4,46 @@
 #include <string.h>
 
 /* clang-format off */
+#define TYPE(KIND, NAME, SIZE, SIGNED)                                                             \
+    {.kind = TYPE_##KIND, .name = (NAME), .size = (SIZE), .is_signed = (SIGNED)}
+
 const struct type type_c[T_COUNT] = {
-    [T_CHAR]    = {TYPE_INT, "char", 1, true},
-    [T_SCHAR]   = {TYPE_INT, "signed char", 1, true},
-    [T_UCHAR]   = {TYPE_INT, "unsigned char", 1, false},
-    [T_SHORT]   = {TYPE_INT, "short", 2, true},
-    [T_USHORT]  = {TYPE_INT, "unsigned short", 2, false},
-    [T_INT]     = {TYPE_INT, "int", 4, true},
-    [T_UINT]    = {TYPE_INT, "unsigned int", 4, false},
-    [T_LONG]    = {TYPE_INT, "long", 8, true},
-    [T_ULONG]   = {TYPE_INT, "unsigned long", 8, false},
-    [T_LLONG]   = {TYPE_INT, "long long", 8, true},
-    [T_ULLONG]  = {TYPE_INT, "unsigned long long", 8, false},
-    [T_BOOL]    = {TYPE_INT, "_Bool", 1, false},
-    [T_FLOAT]   = {TYPE_FLOAT, "float", 4, true},
-    [T_DOUBLE]  = {TYPE_FLOAT, "double", 8, true},
-    [T_LDOUBLE] = {TYPE_FLOAT, "long double", 16, true},
-    [T_VOID]    = {TYPE_VOID, "void", 0, false},
-    [T_STRING]  = {TYPE_STRING, "string", 0, false},
-    [T_DYN]     = {TYPE_DYN, "<dynamic>", 0, false},
-    [T_ERROR]   = {TYPE_ERROR, "<error>", 0, false},
+    [T_CHAR]    = TYPE(INT, "char", 1, true),
+    [T_SCHAR]   = TYPE(INT, "signed char", 1, true),
+    [T_UCHAR]   = TYPE(INT, "unsigned char", 1, false),
+    [T_SHORT]   = TYPE(INT, "short", 2, true),
+    [T_USHORT]  = TYPE(INT, "unsigned short", 2, false),
+    [T_INT]     = TYPE(INT, "int", 4, true),
+    [T_UINT]    = TYPE(INT, "unsigned int", 4, false),
+    [T_LONG]    = TYPE(INT, "long", 8, true),
+    [T_ULONG]   = TYPE(INT, "unsigned long", 8, false),
+    [T_LLONG]   = TYPE(INT, "long long", 8, true),
+    [T_ULLONG]  = TYPE(INT, "unsigned long long", 8, false),
+    [T_BOOL]    = TYPE(INT, "_Bool", 1, false),
+    [T_FLOAT]   = TYPE(FLOAT, "float", 4, true),
+    [T_DOUBLE]  = TYPE(FLOAT, "double", 8, true),
+    [T_LDOUBLE] = TYPE(FLOAT, "long double", 16, true),
+    [T_VOID]    = TYPE(VOID, "void", 0, false),
+    [T_STRING]  = TYPE(STRING, "string", 0, false),
+    [T_DYN]     = TYPE(DYN, "<dynamic>", 0, false),
+    [T_ERROR]   = TYPE(ERROR, "<error>", 0, false),
 };
 
 static const struct type typedefs[] = {
-    {TYPE_INT, "int8_t", 1, true},     {TYPE_INT, "int16_t", 2, true},
-    {TYPE_INT, "int32_t", 4, true},    {TYPE_INT, "int64_t", 8, true},
-    {TYPE_INT, "uint8_t", 1, false},   {TYPE_INT, "uint16_t", 2, false},
-    {TYPE_INT, "uint32_t", 4, false},  {TYPE_INT, "uint64_t", 8, false},
-    {TYPE_INT, "intptr_t", 8, true},   {TYPE_INT, "uintptr_t", 8, false},
-    {TYPE_INT, "ssize_t", 8, true},    {TYPE_INT, "size_t", 8, false},
-    {TYPE_INT, "ptrdiff_t", 8, true},  {TYPE_INT, "uchar_t", 1, false},
-    {TYPE_INT, "ushort_t", 2, false},  {TYPE_INT, "uint_t", 4, false},
-    {TYPE_INT, "ulong_t", 8, false},   {TYPE_INT, "u_longlong_t", 8, false},
-    {TYPE_INT, "longlong_t", 8, true}, {TYPE_INT, "id_t", 4, true},
-    {TYPE_INT, "pid_t", 4, true},      {TYPE_INT, "uid_t", 4, false},
-    {TYPE_INT, "gid_t", 4, false},     {TYPE_INT, "zoneid_t", 4, true},
-    {TYPE_INT, "taskid_t", 4, true},   {TYPE_INT, "processorid_t", 4, true},
-    {TYPE_INT, "_Bool", 1, false},
+    TYPE(INT, "int8_t", 1, true),     TYPE(INT, "int16_t", 2, true),
+    TYPE(INT, "int32_t", 4, true),    TYPE(INT, "int64_t", 8, true),
+    TYPE(INT, "uint8_t", 1, false),   TYPE(INT, "uint16_t", 2, false),
+    TYPE(INT, "uint32_t", 4, false),  TYPE(INT, "uint64_t", 8, false),
+    TYPE(INT, "intptr_t", 8, true),   TYPE(INT, "uintptr_t", 8, false),
+    TYPE(INT, "ssize_t", 8, true),    TYPE(INT, "size_t", 8, false),
+    TYPE(INT, "ptrdiff_t", 8, true),  TYPE(INT, "uchar_t", 1, false),
+    TYPE(INT, "ushort_t", 2, false),  TYPE(INT, "uint_t", 4, false),
+    TYPE(INT, "ulong_t", 8, false),   TYPE(INT, "u_longlong_t", 8, false),
+    TYPE(INT, "longlong_t", 8, true), TYPE(INT, "id_t", 4, true),
+    TYPE(INT, "pid_t", 4, true),      TYPE(INT, "uid_t", 4, false),
+    TYPE(INT, "gid_t", 4, false),     TYPE(INT, "zoneid_t", 4, true),
+    TYPE(INT, "taskid_t", 4, true),   TYPE(INT, "processorid_t", 4, true),
+    TYPE(INT, "_Bool", 1, false),
 };
 /* clang-format on */
 
@@ -55,7 +58,10 @@ const struct type *type_typedef(const char *name, size_t len)
 
 bool type_same(const struct type *a, const struct type *b)
 {
-    return a->kind == b->kind && a->size == b->size && a->is_signed == b->is_signed;
+    for (; a->kind == b->kind && type_refers(a) && a->count == b->count; a = a->of, b = b->of)
+        ;
+    return a->kind == b->kind && a->size == b->size && a->is_signed == b->is_signed &&
+           a->count == b->count && a->sou == b->sou && a->enums == b->enums;
 }
 
 unsigned type_rank(const struct type *t)

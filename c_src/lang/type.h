@@ -17,14 +17,52 @@ enum type_kind {
     TYPE_INT,    /* integers of any size */
     TYPE_FLOAT,  /* parsed, nothing can be computed with it */
     TYPE_STRING, /* a NUL-terminated value of at most `strsize` characters */
-    TYPE_DYN     /* no concrete type: an aggregation, an associative array without its index */
+    TYPE_DYN,    /* no concrete type: an aggregation, an associative array without its index */
+    TYPE_PTR,    /* to `of` */
+    TYPE_ARRAY,  /* `count` elements of type `of` */
+    TYPE_STRUCT, /* `sou`; so are unions */
+    TYPE_UNION,
+    TYPE_FUNC /* of an external function; only pointers to it are values */
 };
+
+/* A member of a struct or union. A bit-field is `bits` bits from bit `bit` on of the unit of its
+ * type's size at `offset`. */
+struct type_member {
+    const char *name;
+    const struct type *type;
+    uint32_t offset;
+    uint8_t bit, bits; /* bits 0: no bit-field */
+    struct type_member *next;
+};
+
+/* What a struct or union tag stands for. All types that name it share it, so that they become
+ * complete with it. */
+struct type_sou {
+    struct type_member *members; /* in order */
+    uint32_t size, align;
+    bool complete;
+};
+
+/* An enumerator. */
+struct type_enum {
+    const char *name;
+    int32_t value;
+    struct type_enum *next;
+};
+
+enum { TYPE_SIZE_MAX = 65536 }; /* bytes of an object: arrays and structs */
 
 struct type {
     enum type_kind kind;
     const char *name; /* as a D programmer writes it */
-    uint8_t size;     /* bytes; 0 for void and string (whose size is an option) */
-    bool is_signed;   /* TYPE_INT only */
+    uint32_t size;  /* bytes; 0 for void and string (whose size is an option); of structs and unions
+                       see type_size */
+    bool is_signed; /* TYPE_INT only */
+    bool is_enum;   /* TYPE_INT only; size 0: not defined yet */
+    uint32_t count; /* TYPE_ARRAY */
+    const struct type *of;         /* TYPE_PTR, TYPE_ARRAY */
+    struct type_sou *sou;          /* TYPE_STRUCT, TYPE_UNION */
+    const struct type_enum *enums; /* is_enum */
 };
 
 /* The C integer types; the numbers index type_c. */
@@ -66,6 +104,50 @@ static inline bool type_is_string(const struct type *t)
 static inline bool type_is_error(const struct type *t)
 {
     return t->kind == TYPE_ERROR;
+}
+
+static inline bool type_is_void(const struct type *t)
+{
+    return t->kind == TYPE_VOID;
+}
+static inline bool type_is_sou(const struct type *t)
+{
+    return t->kind == TYPE_STRUCT || t->kind == TYPE_UNION;
+}
+/* Pointers, and arrays, which are used as such. */
+static inline bool type_refers(const struct type *t)
+{
+    return t->kind == TYPE_PTR || t->kind == TYPE_ARRAY;
+}
+/* Conditions, aggregated values: integers and pointers. */
+static inline bool type_is_scalar(const struct type *t)
+{
+    return t->kind == TYPE_INT || t->kind == TYPE_PTR;
+}
+/* Objects whose value in a register is their address. */
+static inline bool type_is_bytes(const struct type *t)
+{
+    return t->kind == TYPE_ARRAY || type_is_sou(t);
+}
+static inline uint32_t type_size(const struct type *t)
+{
+    return type_is_sou(t) ? t->sou->size : t->size;
+}
+static inline uint32_t type_align(const struct type *t)
+{
+    while (t->kind == TYPE_ARRAY)
+        t = t->of;
+    return type_is_sou(t) ? t->sou->align : t->size;
+}
+/* A tag, or an array of one, that was never defined. */
+static inline bool type_is_incomplete(const struct type *t)
+{
+    return (type_is_sou(t) && !t->sou->complete) || (t->is_enum && t->size == 0);
+}
+/* An array of char, or a pointer to char: a string in the right places (reference 3.4). */
+static inline bool type_is_chars(const struct type *t)
+{
+    return type_refers(t) && t->of->kind == TYPE_INT && t->of->size == 1 && !t->of->is_enum;
 }
 
 /* The same type once typedef names are resolved. */

@@ -39,6 +39,11 @@ static void show_parts(const struct dif_image *img, const struct dif_clause *c, 
             continue;
         }
         uint64_t v = 0;
+        if (t->kind == DIF_BYTES) {
+            for (uint32_t k = 0; k < t->size; k++)
+                buf_printf(out, "%02x", *p++);
+            continue;
+        }
         memcpy(&v, p, t->size);
         p += t->size;
         if (t->kind == DIF_INT) {
@@ -483,6 +488,57 @@ static void test_kept_values_make_room(void **state)
 
 /* -- program arguments ------------------------------------------------------------------------- */
 
+/* Members, elements and pointers, of each class of variable. */
+/* clang-format off */
+#define S "struct s { char c; short h; int i; long l; unsigned b:3; int d:5; char n[4]; int a[2]; struct s *p; };" \
+          "typedef struct s s_t; struct s g; self struct s t; this struct s c; struct s m[int]; int a[4]; self int sa[4]; BEGIN { "
+static const struct value memory[] = {
+    {S "trace(g.c = -1); trace(g.h = 70000); trace(g.i = -5); trace(g.l = g.i); trace(g.b = 9); trace(g.d = 17); }", "-1 4464 -5 -5 1 -15"},
+    {S "trace(self->t.h = 70000); trace(self->t.d = 17); trace(self->t.h); trace(self->t.d); trace(self->t.b); }", "4464 -15 4464 -15 0"},
+    {S "trace(m[1].h = 70000); trace(m[1].d--); trace(++m[1].d); trace(m[1].h); trace(m[2].h); }", "4464 0 0 4464 0"},
+    {S "this->c.i = 3; trace(this->c.i++); trace(++this->c.i); trace(this->c.i -= 10); trace(this->c.i *= this->c.i); }", "3 5 -5 25"},
+    {S "g.i = 1; self->t = g; g.i = 2; this->c = self->t; self->t.i = 3; m[1] = m[2] = self->t; trace(g.i); trace(this->c.i); trace(m[1].i + m[2].i); }", "2 1 6"},
+    {S "g.a[1] = 4; self->t.a[g.a[1] - 3] = 5; m[0].a[0] = 6; trace(g.a[0]); trace(self->t.a[1]); trace(m[0].a[0]); }", "0 5 6"},
+    {S "a[3] = 9; self->sa[a[3] - 8]++; trace(self->sa[1]); trace(a[3]); trace(a[0]++ + a[0]); trace(*(a + 3)); }", "1 9 1 9"},
+    {S "g.i = 7; this->q = (s_t *)((char *)&g.i - 4); trace(this->q->i); trace((*this->q).i); trace(this->q[0].i); trace(this->q->p == NULL); }", "7 7 7 1"},
+    {S "this->i = 1; a[this->i++] = 5; trace(this->i); m[this->i++].i++; trace(this->i); trace(m[2].i); }", "2 3 1"},
+    {S "this->q = &a[1]; trace(this->q++ == &a[1]); trace(this->q - &a[0]); this->q -= 2; trace(this->q == a); trace(&a[3] - this->q); }", "1 2 1 3"},
+    {S "trace(sizeof (g)); trace(sizeof g.n); trace(sizeof (s_t *)); trace(offsetof(s_t, n)); trace(offsetof(struct s, p)); }", "40 4 8 17 32"},
+    {S "trace(g.p == 0); g.p = (s_t *)8; trace(g.p); trace((int)g.p); trace(!g.p); trace(g.p ? 1 : 2); trace(g.p && 0 == 0); }", "1 8 8 0 1 1"},
+    {S "g.n[0] = 'x'; g.n[1] = 'y'; trace(g.n); trace((string)g.n); this->s = g.n; trace(this->s == g.n); trace(strlen(g.n)); trace(g.n[1]); }", "78790000 \"xy\" 1 2 121"},
+    {S "this->s = \"abc\"; trace(this->s[1]); trace(*(this->s + 2)); trace(stringof(this->s + 1)); trace(probename[0]); }", "98 99 \"bc\" 110"},
+    {S "trace(strlen(g.n)); g.n[0] = 'x'; trace(strlen(g.n)); g.n[1] = 'x'; trace(strlen(g.n)); }", "0 1 2"},
+    {S "this->p = (char *)alloca(4); bcopy(\"abc\", this->p, 4); trace(stringof(this->p)); bcopy(\"x\", this->p, 2); trace(stringof(this->p)); }", "\"abc\" \"x\""},
+    {S "this->p = (char *)copyin(arg9, 3); trace(this->p[0] == (stringof(arg9))[0]); this->p[0]++; trace(this->p[0] - (stringof(arg9))[0]); }", "1 1"},
+    {S "self->t.i = 1; self->t = 0; trace(self->t.i); m[1].i = 2; m[1] = 0; trace(m[1].i); }", "0 0"},
+    {S "trace(a[arg0]); }", "fault 11"},
+    {S "a[arg1] = 1; }", "fault 11"},
+    {S "self->sa[arg0] = 1; }", "fault 11"},
+    {S "trace(*(int *)arg0); }", "fault 2"},
+    {S "trace(*(char *)arg0); }", "fault 1"},
+    {S "this->c = *(s_t *)NULL; }", "fault 1"},
+    {S "self->t = *(s_t *)NULL; }", "fault 1"},
+    {S "m[1] = *g.p; }", "fault 1"},
+    {S "trace(((s_t *)NULL)->i); }", "fault 1"},
+};
+#undef S
+/* clang-format on */
+
+static void test_memory(void **state)
+{
+    (void)state;
+    size_t failed = 0;
+    for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
+        char *got = run(memory[i].body);
+        if (strcmp(got, memory[i].traced) != 0) {
+            print_error("%s\n   wanted %s\n   got    %s\n", memory[i].body, memory[i].traced, got);
+            failed++;
+        }
+        free(got);
+    }
+    assert_int_equal(failed, 0);
+}
+
 struct arguments {
     const char *text;
     const char *args[4];
@@ -546,6 +602,7 @@ int main(void)
         cmocka_unit_test(test_folding_agrees_with_running),
         cmocka_unit_test(test_kept_values_do_not_show),
         cmocka_unit_test(test_kept_values_make_room),
+        cmocka_unit_test(test_memory),
         cmocka_unit_test(test_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,10 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "consumer/field.h"
+#include "consumer/print.h"
 #include "consumer/field.h"
 #include "consumer/json.h"
 #include "consumer/report.h"
@@ -476,10 +479,77 @@ static void json_faults_and_drops(void **state)
     assert_int_equal(f->messages.len, 0);
 }
 
+/* print() of a struct, and of descriptions that make no sense: those show what they can, and
+ * nothing outside the bytes is read. */
+static void test_print(void **state)
+{
+    (void)state;
+    static const char bytes[] = "\xfe\xff\xff\xff"
+                                "ab\0\0"
+                                "\x05\0\0\0";
+    char *copy = malloc(12);
+    memcpy(copy, bytes, 12);
+    struct value v = {.kind = DIF_BYTES, .size = 12, .s = copy, .len = 12};
+    struct buf out = BUF_INIT;
+    print_object(0x1000, &v,
+                 "s12,struct s;m0,0,0,i;d4,int;m4,0,0,n;a4,char [4];c1,char;m8,1,2,b;u4,unsigned;"
+                 "m8,0,0,e;e4,enum e;n1,A;n5,B;}}",
+                 &out);
+    assert_string_equal(buf_str(&out),
+                        "0x1000 = *\n"
+                        "                                            (struct s) {\n"
+                        "                                             .i = (int)-2,\n"
+                        "                                             .n = (char [4]) [\n"
+                        "                                              (char)'a',\n"
+                        "                                              (char)'b',\n"
+                        "                                             ],\n"
+                        "                                             .b = (unsigned)2,\n"
+                        "                                             .e = (enum e)B,\n"
+                        "                                            }\n");
+    static const char *const senseless[] = {"",
+                                            "x",
+                                            "s",
+                                            "s9999999999,s;m99999999,0,0,x;d4,int;",
+                                            "s12,s;m-4,0,0,x;d4,int;}",
+                                            "a99999999,t;d4,int;",
+                                            "a4,t;a4,t;a4,t;",
+                                            "d9,int;",
+                                            "d-1,int;",
+                                            "m0,99,99,x;d4,int;",
+                                            "s12,s;m0,77,99,x;d4,int;}",
+                                            "e4,e;n1",
+                                            "e4,e;n1,A",
+                                            "a9999999999999,t;s0,s;}"};
+    for (size_t i = 0; i < sizeof senseless / sizeof *senseless; i++)
+        print_object(0, &v, senseless[i], &out);
+    assert_false(out.oom);
+    buf_free(&out);
+    free(copy);
+}
+
+/* The third argument of tracemem() shortens, when it is below the second. */
+static void test_tracemem(void **state)
+{
+    (void)state;
+    struct value v[2] = {{.kind = DIF_BYTES, .size = 4, .s = "abcd", .len = 4},
+                         {.kind = DIF_INT, .size = 8}};
+    static const struct {
+        int64_t limit;
+        size_t n;
+    } row[] = {{-1, 4}, {0, 0}, {1, 1}, {3, 3}, {4, 4}, {5, 4}, {INT64_MAX, 4}, {INT64_MIN, 4}};
+    assert_int_equal(field_tracemem_size(v, 1), 4);
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        v[1].i = row[i].limit;
+        assert_int_equal(field_tracemem_size(v, 2), row[i].n);
+    }
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_print),
+        cmocka_unit_test(test_tracemem),
         cmocka_unit_test(traced_values),
         cmocka_unit_test(keys),
         cmocka_unit_test(keys_that_are_not_text),

@@ -17,7 +17,7 @@
 #define OPT(op, to) dif_t(DIF_OP_##op, to + 2)
 
 static const struct dif_type int64 = {DIF_INT, 8}, int32 = {DIF_INT, 4}, str = {DIF_STRING, 256},
-                             none = {0, 0};
+                             bytes24 = {DIF_BYTES, 24}, none = {0, 0};
 
 static void quantize_buckets(void **state)
 {
@@ -151,6 +151,22 @@ static void sample(struct build *b)
     build_action(b, DIF_ACT_AGG, 11, none);
     build_op(b, OP3(NOP, 0, 0, 0));
     build_end(b);
+    /* bytes: a global, an element of an array, an index and a copy */
+    uint32_t one = build_var(b, DIF_GLOBAL, bytes24, 0, NULL);
+    uint32_t many = build_var(b, DIF_GLOBAL, bytes24, 1, &bytes24);
+    build_clause(b);
+    build_op(b, OPI(LDGS, 0, one));
+    build_op(b, OPI(SETI, 1, 3));
+    build_op(b, OPI(BOUND, 1, build_int(b, 4)));
+    build_op(b, OP3(STW, 0, 1, 0));
+    build_op(b, OP3(PUSHTV, 0, 0, 0));
+    build_op(b, OPI(LDGAA, 2, many));
+    build_op(b, OP3(COPY, 0, 2, 1));
+    build_action(b, DIF_ACT_EXPR, 0, none);
+    build_op(b, OP3(RECB, 0, 0, 0));
+    build_op(b, OPI(REC, 0, 0));
+    build_action(b, DIF_ACT_TRACEMEM, 7, bytes24);
+    build_end(b);
 }
 
 static int verify(const struct dif_image *img)
@@ -271,7 +287,16 @@ static void verifier_refuses(void **state)
          {OP3(PUSHTV, 0, 0, 0), OP3(PUSHTV, 0, 0, 0), OPI(LDGAA, 0, 1)}},
         {"a tuple that does not fit its use",
          {OP3(PUSHTR, 0, 0, 0), OP3(PUSHTV, 0, 0, 0), OP3(PUSHTV, 0, 0, 0), OPI(LDGAA, 0, 1)}},
-        {"arithmetic on a string variable", {OPI(ADDGS, 0, 2)}},
+        {"arithmetic on a variable that is no integer", {OPI(ADDGS, 0, 2)}},
+        {"arithmetic on a variable that is no integer", {OPI(ADDGS, 0, 3)}},
+        {"an integer that does not exist", {OPI(BOUND, 0, 0)}},
+        {"a register that is read before it is made", {OPI(BOUND, 2, 0)}},
+        {"a register that is read before it is made", {OP3(COPY, 0, 1, 2)}},
+        {"a register that does not exist", {OP3(COPY, 0, 1, 16)}},
+        {"a register that is read before it is made", {OP3(STX, 2, 0, 0)}},
+        {"a field that should be 0", {OP3(STB, 0, 1, 1)}},
+        {"an unknown subroutine", {OPI(CALL, 0, 63)}},
+        {"a string as a number", {OP3(PUSHTR, 0, 0, 0), OPI(CALL, 0, DIF_SUBR_alloca)}},
         {"an aggregation that does not exist", {OPI(AGG, 0, 1)}},
         {"a tuple that does not fit its use", {OPI(AGG, 0, 0)}},
         {"an unknown subroutine", {OPI(CALL, 0, DIF_NSUBRS)}},
@@ -293,6 +318,7 @@ static void verifier_refuses(void **state)
         build_var(&b, DIF_GLOBAL, int64, 0, NULL);
         build_var(&b, DIF_GLOBAL, int64, 2, keys);
         build_var(&b, DIF_GLOBAL, str, 0, NULL);
+        build_var(&b, DIF_GLOBAL, bytes24, 0, NULL);
         build_agg(&b, DIF_AGG_SUM, 1, keys);
         prelude(&b);
         for (int k = 0; row[i].code[k] != 0; k++)

@@ -222,6 +222,121 @@ static void instructions(void **state)
     }
 }
 
+/* Structs and arrays, and what a program may touch: row[i].value, or 1000 and a fault. Variable 0
+ * is 16 bytes of a global, 1 of a thread-local, 2 of the clause. */
+static void memory(void **state)
+{
+    (void)state;
+#define TAKE(r, n) OPI(SETI, r, n), OP3(PUSHTV, r, 0, 0), OPI(CALL, r, DIF_SUBR_alloca)
+    const struct {
+        uint32_t code[16];
+        uint64_t value;
+    } row[] = {
+        {{OPI(LDGS, 1, 0), OP3(LDX, 0, 1, 0)}, 0},
+        {{OPI(LDGS, 1, 0), OPI(SETI, 2, 0x1234), OP3(STH, 1, 2, 0), OP3(LDUB, 0, 1, 0)}, 0x34},
+        {{OPI(LDGS, 1, 0), OPI(SETI, 2, 0xffff), OP3(STW, 1, 2, 0), OP3(LDX, 0, 1, 0)}, UINT32_MAX},
+        {{OPI(LDGS, 1, 0), OPI(SETI, 2, 0xffff), OP3(STX, 1, 2, 0), OP3(LDSB, 0, 1, 0)},
+         UINT64_MAX},
+        {{OPI(LDGS, 1, 0), OPI(SETI, 2, 1), OP3(ADD, 1, 1, 2), OP3(STB, 1, 2, 0), OPI(LDGS, 1, 0),
+          OP3(LDX, 0, 1, 0)},
+         0x100},
+        {{OPI(LDGS, 1, 0), OPI(SETI, 2, 1), OP3(ADD, 1, 1, 2), OP3(STH, 1, 2, 0),
+          OP3(MOV, 0, 1, 0)},
+         1000 + ENGINE_FAULT_BADALIGN},
+        /* before and behind the variables, the string table, a probe argument, NULL */
+        {{OPI(LDGS, 1, 0), OPI(SETI, 2, 8), OP3(SUB, 1, 1, 2), OP3(LDX, 0, 1, 0)},
+         1000 + ENGINE_FAULT_BADADDR},
+        {{OPI(LDGS, 1, 0), OPI(SETI, 2, 16), OP3(ADD, 1, 1, 2), OP3(LDX, 0, 1, 0)},
+         1000 + ENGINE_FAULT_BADADDR},
+        {{OPI(LDLS, 1, 2), OPI(SETI, 2, 16), OP3(ADD, 1, 1, 2), OP3(STX, 1, 2, 0),
+          OP3(MOV, 0, 1, 0)},
+         1000 + ENGINE_FAULT_BADADDR},
+        {{OPI(SETS, 1, 1), OP3(LDUB, 2, 1, 0), OP3(STB, 1, 2, 0), OP3(MOV, 0, 1, 0)},
+         1000 + ENGINE_FAULT_BADADDR},
+        {{OP3(LDARG, 1, 0, 9), OP3(LDUB, 2, 1, 0), OP3(STB, 1, 2, 0), OP3(MOV, 0, 1, 0)},
+         1000 + ENGINE_FAULT_BADADDR},
+        {{OPI(SETI, 1, 0), OP3(STX, 1, 1, 0), OP3(MOV, 0, 1, 0)}, 1000 + ENGINE_FAULT_BADADDR},
+        /* thread-locals: a copy, zeros where there is none; stored as a whole; 0 frees */
+        {{OPI(LDTS, 1, 1), OP3(LDX, 0, 1, 0)}, 0},
+        {{OPI(LDTS, 1, 1), OPI(SETI, 2, 7), OP3(STX, 1, 2, 0), OPI(LDTS, 3, 1), OP3(LDX, 0, 3, 0)},
+         0},
+        {{OPI(LDTS, 1, 1), OPI(SETI, 2, 7), OP3(STX, 1, 2, 0), OPI(STTS, 1, 1), OPI(LDTS, 3, 1),
+          OP3(LDX, 0, 3, 0)},
+         7},
+        {{OPI(LDTS, 1, 1), OPI(SETI, 2, 7), OP3(STX, 1, 2, 0), OPI(STTS, 1, 1), OPI(SETI, 3, 0),
+          OPI(STTS, 3, 1), OPI(LDTS, 3, 1), OP3(LDX, 0, 3, 0)},
+         0},
+        {{OPI(SETI, 1, 8), OPI(STTS, 1, 1), OP3(MOV, 0, 1, 0)}, 1000 + ENGINE_FAULT_BADADDR},
+        /* whole structs */
+        {{OPI(LDLS, 1, 2), OPI(SETI, 2, 9), OP3(STX, 1, 2, 0), OPI(STGS, 1, 0), OPI(LDGS, 3, 0),
+          OP3(LDX, 0, 3, 0)},
+         9},
+        {{OPI(SETI, 1, 0), OPI(STGS, 1, 0), OP3(MOV, 0, 1, 0)}, 1000 + ENGINE_FAULT_BADADDR},
+        {{OPI(LDLS, 1, 2), OPI(SETI, 2, 9), OP3(STX, 1, 2, 0), OPI(LDGS, 3, 0), OPI(SETI, 4, 8),
+          OP3(COPY, 3, 1, 4), OP3(LDX, 0, 3, 0)},
+         9},
+        {{OPI(LDLS, 1, 2), OPI(LDGS, 3, 0), OPI(SETI, 4, 17), OP3(COPY, 3, 1, 4),
+          OP3(MOV, 0, 1, 0)},
+         1000 + ENGINE_FAULT_BADADDR},
+        /* indices */
+        {{OPI(SETI, 0, 3), OPI(BOUND, 0, 0)}, 3},
+        {{OPI(SETI, 0, 4), OPI(BOUND, 0, 0)}, 1000 + ENGINE_FAULT_BADINDEX},
+        {{OPI(SETI, 0, 0xffff), OPI(BOUND, 0, 0)}, 1000 + ENGINE_FAULT_BADINDEX},
+        /* alloca: all of it, more of it, twice */
+        {{TAKE(1, 256), OPI(SETI, 2, 5), OP3(STX, 1, 2, 0), OP3(LDX, 0, 1, 0)}, 5},
+        {{TAKE(1, 257), OP3(MOV, 0, 1, 0)}, 1000 + ENGINE_FAULT_NOSCRATCH},
+        {{TAKE(1, 0xffff), OP3(MOV, 0, 1, 0)}, 1000 + ENGINE_FAULT_NOSCRATCH},
+        {{TAKE(1, 249), TAKE(2, 1), OP3(MOV, 0, 1, 0)}, 1000 + ENGINE_FAULT_NOSCRATCH},
+        {{TAKE(1, 8), OPI(SETI, 2, 8), OP3(ADD, 1, 1, 2), OP3(LDX, 0, 1, 0)},
+         1000 + ENGINE_FAULT_BADADDR},
+        /* what was known of a string ends with a store: "abc", then "a" */
+        {{TAKE(1, 8), OPI(SETX, 2, 1), OP3(STW, 1, 2, 0), OP3(PUSHTV, 1, 0, 0),
+          OPI(CALL, 3, DIF_SUBR_strlen), OP3(EXTS, 2, 2, 1), OP3(STW, 1, 2, 0),
+          OP3(PUSHTV, 1, 0, 0), OPI(CALL, 0, DIF_SUBR_strlen)},
+         1},
+        /* a string that lacks its NUL ends with its array */
+        {{OPI(LDLS, 1, 2), OPI(SETX, 2, 1), OP3(STW, 1, 2, 0), OPI(SETI, 3, 2),
+          OP3(PUSHTV, 1, 0, 0), OP3(PUSHTV, 3, 0, 0), OPI(CALL, 1, DIF_SUBR_strndup),
+          OP3(PUSHTR, 1, 0, 0), OPI(CALL, 0, DIF_SUBR_strlen)},
+         2},
+        /* bcopy and copyin */
+        {{TAKE(1, 8), OPI(SETS, 2, 1), OPI(SETI, 3, 4), OP3(PUSHTR, 2, 0, 0), OP3(PUSHTV, 1, 0, 0),
+          OP3(PUSHTV, 3, 0, 0), OPI(CALL, 4, DIF_SUBR_bcopy), OP3(LDUW, 0, 1, 0)},
+         0x636261},
+        {{TAKE(1, 8), OPI(SETS, 2, 1), OPI(SETI, 3, 0xffff), OP3(PUSHTR, 2, 0, 0),
+          OP3(PUSHTV, 1, 0, 0), OP3(PUSHTV, 3, 0, 0), OPI(CALL, 0, DIF_SUBR_bcopy)},
+         1000 + ENGINE_FAULT_BADSIZE},
+        {{TAKE(1, 8), OPI(SETS, 2, 1), OPI(SETI, 3, 4), OP3(PUSHTV, 1, 0, 0), OP3(PUSHTR, 2, 0, 0),
+          OP3(PUSHTV, 3, 0, 0), OPI(CALL, 0, DIF_SUBR_bcopy)},
+         1000 + ENGINE_FAULT_BADADDR},
+        {{OP3(LDARG, 1, 0, 9), OPI(SETI, 2, 4), OP3(PUSHTV, 1, 0, 0), OP3(PUSHTV, 2, 0, 0),
+          OPI(CALL, 1, DIF_SUBR_copyin), OP3(LDUW, 0, 1, 0)},
+         0x7473696c},
+        {{OP3(LDARG, 1, 0, 9), OPI(SETI, 2, 13), OP3(PUSHTV, 1, 0, 0), OP3(PUSHTV, 2, 0, 0),
+          OPI(CALL, 0, DIF_SUBR_copyin)},
+         1000 + ENGINE_FAULT_BADADDR},
+        {{OP3(LDARG, 1, 0, 9), OPI(SETI, 2, 257), OP3(PUSHTV, 1, 0, 0), OP3(PUSHTV, 2, 0, 0),
+          OPI(CALL, 0, DIF_SUBR_copyin)},
+         1000 + ENGINE_FAULT_NOSCRATCH},
+    };
+    const struct dif_type bytes16 = {DIF_BYTES, 16};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        static struct build b;
+        build_init(&b);
+        build_int(&b, 4);
+        build_int(&b, 0x636261);
+        build_str(&b, "abc");
+        build_var(&b, DIF_GLOBAL, bytes16, 0, NULL);
+        build_var(&b, DIF_THREAD, bytes16, 0, NULL);
+        build_var(&b, DIF_CLAUSE, bytes16, 0, NULL);
+        uint64_t v = run(&b, row[i].code);
+        if (v != row[i].value)
+            fail_msg("row %zu: %llx, not %llx", i, (unsigned long long)v,
+                     (unsigned long long)row[i].value);
+    }
+#undef TAKE
+}
+
 /* m["k", 7] = 5; m["k", 7] += 5; the value; then 0 frees it. */
 static void associative_arrays(void **state)
 {
@@ -863,6 +978,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instructions),
+        cmocka_unit_test(memory),
         cmocka_unit_test(associative_arrays),
         cmocka_unit_test(fault_says_where),
         cmocka_unit_test(threads_lose_nothing),

@@ -122,6 +122,11 @@ static const char *const samples[] = {
     "  else { this->t = strtok(substr(\"a,b\", 0, -1), \",\"); while_ = 1; } discard(0); x = strtok(NULL, \",\"); }\n"
     "END /self->id/ { speculate(self->id); printf(\"%s\", toupper(lltostr(htonl(5), 16))); setopt(\"quiet\", cleanpath(\"/a/../b\")); }\n"
     "END { commit(self->id); } END { system(\"x%d\", 1); freopen(\"\"); ftruncate(); }",
+    "typedef struct s { int a, *p; unsigned b:3, :2; char n[4]; union u { long l; } u; struct s *q; int (*f)(int, ...); } s_t;\n"
+    "enum e { A, B = 7 }; s_t g; self s_t t; s_t m[string, s_t]; int v[2][3]; extern int x; int f(void);\n"
+    "BEGIN { g.b++; self->t.n[arg0] = 'x'; m[\"a\", g].u.l -= B; v[1][2] = *(int *)arg0; this->p = (s_t *)alloca(sizeof (s_t));\n"
+    "  this->p->q = &this->p[1]; this->p++; bcopy(g.n, this->p, 4); *this->p = self->t = g; trace(g); tracemem(arg1, 8, arg2);\n"
+    "  print(this->p->q); @[g, g.n] = sum(&v[1] - &v[0]); y = offsetof(s_t, n) + sizeof v[0]; s = g.n; printf(\"%s %p\", g.n, g.p); }\n",
 };
 enum { NSAMPLES = sizeof samples / sizeof samples[0] };
 /* clang-format on */
@@ -147,7 +152,7 @@ static void test_mutations(void **state)
     static const char pieces[] = "{}()[];:,/*#@$\"'\\-+<>=!?&|^~%.\n 09azAZ_`\0\377";
     unsigned long rounds = getenv("ROUNDS") ? strtoul(getenv("ROUNDS"), NULL, 10) : 3000;
     for (unsigned long i = 0; i < rounds; i++) {
-        char text[2048];
+        char text[4096];
         const char *s = samples[rnd(NSAMPLES)];
         size_t n = strlen(s);
         memcpy(text, s, n);
@@ -222,6 +227,7 @@ static void test_out_of_memory(void **state)
           0);
     sweep("BEGIN { x = y; foo(1); printf(\"%d\"); } END { ; ) }", ET_ECOMPILE);
     sweep(samples[2], 0);
+    sweep(samples[3], 0);
 }
 
 int main(void)

@@ -1,0 +1,19 @@
+/* print.h - what print() shows (reference 8.6). */
+#ifndef ET_CONSUMER_PRINT_H
+#define ET_CONSUMER_PRINT_H
+
+#include "base/buf.h"
+#include "consumer/value.h"
+
+/* The object at an address: its bytes, and the text that says what they are. That text, of which
+ * nothing is believed:
+ *
+ *   TYPE    s SIZE , NAME ; MEMBER... }    struct or union
+ *           a COUNT , NAME ; TYPE          array
+ *           e SIZE , NAME ; ENUMERATOR... }
+ *           K SIZE , NAME ;                K: d signed, u unsigned, c char, p pointer, f float
+ *   MEMBER  m OFFSET , BIT , BITS , NAME ; TYPE
+ *   ENUMERATOR  n VALUE , NAME ; */
+void print_object(uint64_t address, const struct value *bytes, const char *type, struct buf *out);
+
+#endif

@@ -1,0 +1,71 @@
+/* subr_memory.c - subroutines on memory (reference 6.2): alloca, bcopy, copyin, copyinto, and the
+ * string in an array of char. What alloca and copyin give lives as long as the clause. */
+#include "engine/subr.h"
+
+#include <string.h>
+
+/* Memory of this clause; NULL after a fault. */
+static void *take(struct exec *x, uint64_t n)
+{
+    if (n > DIF_SCRATCH_SIZE - x->alloca_used) {
+        exec_fault(x, ENGINE_FAULT_NOSCRATCH, 0);
+        return NULL;
+    }
+    x->alloca_used += ((uint32_t)n + 7) & ~7u;
+    return exec_scratch(x, n);
+}
+
+uint64_t subr_alloca(struct exec *x, const uint64_t *arg, unsigned n)
+{
+    (void)n;
+    return subr_address(take(x, arg[0]));
+}
+
+/* Copies between memory that may overlap. */
+static uint64_t copy(struct exec *x, uint64_t from, uint64_t to, uint64_t size)
+{
+    if (size > DIF_SCRATCH_SIZE)
+        return exec_fault(x, ENGINE_FAULT_BADSIZE, size);
+    const void *s = exec_bytes(x, from, size);
+    void *d = s != NULL ? exec_writable(x, to, size) : NULL;
+    if (d != NULL)
+        memmove(d, s, size);
+    return 0;
+}
+
+uint64_t subr_bcopy(struct exec *x, const uint64_t *arg, unsigned n)
+{
+    (void)n;
+    return copy(x, arg[0], arg[1], arg[2]);
+}
+
+uint64_t subr_copyinto(struct exec *x, const uint64_t *arg, unsigned n)
+{
+    (void)n;
+    return copy(x, arg[0], arg[2], arg[1]);
+}
+
+uint64_t subr_copyin(struct exec *x, const uint64_t *arg, unsigned n)
+{
+    (void)n;
+    if (arg[1] > DIF_SCRATCH_SIZE)
+        return exec_fault(x, ENGINE_FAULT_NOSCRATCH, 0);
+    const void *s = exec_bytes(x, arg[0], arg[1]);
+    void *d = s != NULL ? take(x, arg[1]) : NULL;
+    if (d == NULL)
+        return 0;
+    memcpy(d, s, arg[1]);
+    return subr_address(d);
+}
+
+/* The string in an array of arg[1] chars, which may lack its NUL. */
+uint64_t subr_strndup(struct exec *x, const uint64_t *arg, unsigned n)
+{
+    (void)n;
+    const char *s = exec_bytes(x, arg[0], 1);
+    if (s == NULL)
+        return 0;
+    size_t most = arg[1] < x->e->img.strsize ? (size_t)arg[1] : x->e->img.strsize;
+    size_t room = exec_room(x, arg[0]);
+    return subr_copy(x, s, strnlen(s, most < room ? most : room));
+}

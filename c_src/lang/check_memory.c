@@ -1,0 +1,297 @@
+/* check_memory.c - pointers, arrays, structs and their members; which types fit which (reference
+ * 3.5, 4). */
+#include "lang/check.h"
+
+#include <string.h>
+
+/* -- types that fit ---------------------------------------------------------------------------- */
+
+static bool is_string_like(const struct type *t)
+{
+    return type_is_string(t) || type_is_chars(t);
+}
+
+bool check_same_pointers(const struct type *a, const struct type *b)
+{
+    return type_refers(a) && type_refers(b) &&
+           (a->of->kind == TYPE_VOID || b->of->kind == TYPE_VOID || type_same(a->of, b->of));
+}
+
+bool check_compatible(const struct type *left, const struct node *right)
+{
+    const struct type *t = right->type;
+    if (type_is_int(left))
+        return type_is_int(t);
+    if (is_string_like(left))
+        return is_string_like(t) || check_is_null(right) || check_same_pointers(left, t);
+    if (type_is_sou(left))
+        return type_same(left, t);
+    return type_refers(left) && (check_is_null(right) || check_same_pointers(left, t));
+}
+
+void check_as_string(struct lang *l, struct node *n)
+{
+    if (!type_is_chars(n->type))
+        return;
+    struct node *k = node_new(l, N_ERROR, &n->pos);
+    check_replace(k, n);
+    struct node cast = {.kind = N_CAST,
+                        .pos = n->pos,
+                        .height = n->height,
+                        .cast = &type_c[T_STRING],
+                        .type = &type_c[T_STRING]};
+    cast.kid[0] = k;
+    check_replace(n, &cast);
+}
+
+const struct type *check_decayed(struct lang *l, const struct type *t)
+{
+    return t->kind == TYPE_ARRAY    ? type_pointer(l, t->of)
+           : t->kind == TYPE_STRING ? type_pointer(l, &type_c[T_CHAR])
+                                    : t;
+}
+
+/* -- places ------------------------------------------------------------------------------------ */
+
+static bool place_in_alloca(const struct node *n)
+{
+    const struct node *k = n->kid[0];
+    switch ((enum node_kind)n->kind) {
+    case N_MEMBER: return n->post ? check_is_alloca(k) : place_in_alloca(k);
+    case N_INDEX: return check_is_alloca(k);
+    case N_UNARY: return n->op == OP_DEREF && check_is_alloca(k);
+    default: return false;
+    }
+}
+
+bool check_is_alloca(const struct node *n)
+{
+    if (n->type && n->type->kind == TYPE_ARRAY)
+        return place_in_alloca(n);
+    switch ((enum node_kind)n->kind) {
+    case N_CALL: return n->fn && n->fn->result == T_COUNT;
+    case N_VAR: return n->var->alloca == ALLOCA_YES;
+    case N_CAST:
+    case N_INCDEC: return check_is_alloca(n->kid[0]);
+    case N_ASSIGN: return check_is_alloca(n->kid[n->op == OP_NONE]);
+    case N_COND: return check_is_alloca(n->kid[1]) || check_is_alloca(n->kid[2]);
+    case N_UNARY: return n->op == OP_ADDR && place_in_alloca(n->kid[0]);
+    case N_BINARY:
+        if (n->op == OP_COMMA)
+            return check_is_alloca(n->kid[1]);
+        return (n->op == OP_ADD || n->op == OP_SUB) &&
+               (check_is_alloca(n->kid[0]) || check_is_alloca(n->kid[1]));
+    default: return false;
+    }
+}
+
+bool check_is_place(const struct node *n)
+{
+    return n->kind == N_MEMBER || n->kind == N_INDEX || (n->kind == N_UNARY && n->op == OP_DEREF);
+}
+
+bool check_is_writable(const struct node *n)
+{
+    if (n->kind == N_VAR)
+        return true;
+    if (!check_is_place(n))
+        return false;
+    if (n->kind == N_MEMBER ? !n->post : n->kid[0]->type->kind == TYPE_ARRAY)
+        return check_is_writable(n->kid[0]);
+    return check_is_alloca(n->kid[0]);
+}
+
+/* The value of what is read there. */
+static const struct type *place_type(struct lang *l, struct node *n, const struct type *t)
+{
+    if (t->kind != TYPE_FLOAT && t->kind != TYPE_STRING)
+        return n->type = t;
+    lang_err(l, &n->pos, "D_UNKNOWN", NULL, "values of type %s in memory are not built yet",
+             t->name);
+    return check_bad(n);
+}
+
+const struct type *check_deref(struct lang *l, struct node *n)
+{
+    struct node *k = n->kid[0];
+    const struct type *t = k->type;
+    const char *tag = NULL;
+    if (!type_refers(t))
+        tag = "D_DEREF_NONPTR";
+    else if (t->of->kind == TYPE_VOID)
+        tag = "D_DEREF_VOID";
+    else if (t->of->kind == TYPE_FUNC)
+        tag = "D_DEREF_FUNC";
+    if (tag) {
+        lang_err(l, &n->pos, tag, check_string_hint(l, k), "cannot dereference %s %s",
+                 type_refers(t) ? "pointer of type" : "non-pointer type", t->name);
+        return check_bad(n);
+    }
+    if (type_is_incomplete(t->of)) {
+        lang_err(l, &n->pos, "D_OP_INCOMPLETE", NULL, "%s is an incomplete type", t->of->name);
+        return check_bad(n);
+    }
+    return place_type(l, n, t->of);
+}
+
+const struct type *check_addrof(struct lang *l, struct node *n)
+{
+    const struct node *k = n->kid[0];
+    if (k->kind == N_VAR || k->kind == N_BUILTIN || k->kind == N_ARG)
+        lang_err(l, &n->pos, "D_ADDROF_VAR", NULL, "operator & cannot be applied to a variable");
+    else if (!check_is_place(k))
+        lang_err(l, &n->pos, "D_ADDROF_LVAL", NULL, "operator & requires an lvalue");
+    else if (k->kind == N_MEMBER && k->member->bits > 0)
+        lang_err(l, &n->pos, "D_ADDROF_BITFIELD", NULL,
+                 "operator & cannot be applied to a bit-field");
+    else
+        return n->type = type_pointer(l, k->type);
+    return check_bad(n);
+}
+
+static const struct type_member *member_find(const struct type *t, const char *name)
+{
+    const struct type_member *m = t->sou->members;
+    while (m && strcmp(m->name, name) != 0)
+        m = m->next;
+    return m;
+}
+
+const struct type *check_member(struct lang *l, struct node *n)
+{
+    const struct type *t = check_expr(l, n->kid[0]);
+    const char *op = n->post ? "->" : ".";
+    if (type_is_error(t))
+        return check_bad(n);
+    if (n->post && !type_refers(t)) {
+        lang_err(l, &n->pos, "D_OP_PTR", type_is_sou(t) ? "use the operator ." : NULL,
+                 "operator -> must be applied to a pointer to a struct or union, not %s", t->name);
+        return check_bad(n);
+    }
+    const struct type *s = n->post ? t->of : t;
+    if (!type_is_sou(s)) {
+        lang_err(l, &n->pos, "D_OP_SOU",
+                 !n->post && type_refers(t) && type_is_sou(t->of) ? "use the operator ->" : NULL,
+                 "operator %s must be applied to a %sstruct or union, not %s", op,
+                 n->post ? "pointer to a " : "", t->name);
+        return check_bad(n);
+    }
+    if (type_is_incomplete(s)) {
+        lang_err(l, &n->pos, "D_OP_INCOMPLETE", NULL,
+                 "operator %s cannot be applied to a forward declaration: no %s definition is "
+                 "available",
+                 op, s->name);
+        return check_bad(n);
+    }
+    n->member = member_find(s, n->name);
+    if (!n->member) {
+        lang_err(l, &n->pos, "D_TYPE_MEMBER", NULL, "'%s' is not a member of %s", n->name, s->name);
+        return check_bad(n);
+    }
+    return place_type(l, n, n->member->type);
+}
+
+const struct type *check_element_of(struct lang *l, struct node *n)
+{
+    struct node *base = n->kid[0], *at = n->args;
+    const struct type *t = base->type, *of = check_decayed(l, t)->of;
+    if (of->kind == TYPE_VOID || of->kind == TYPE_FUNC) {
+        lang_err(l, &n->pos, "D_OP_VFPTR", NULL, "cannot index a pointer of type %s", t->name);
+        return check_bad(n);
+    }
+    if (!type_is_int(at->type)) {
+        lang_err(l, &at->pos, "D_OP_INCOMPAT", NULL, "an index must be an integer, not %s",
+                 at->type->name);
+        return check_bad(n);
+    }
+    if (type_is_incomplete(of)) {
+        lang_err(l, &n->pos, "D_OP_INCOMPLETE", NULL, "%s is an incomplete type", of->name);
+        return check_bad(n);
+    }
+    uint64_t most = t->kind == TYPE_ARRAY && t->count > 1 ? t->count
+                    : type_is_string(t)                   ? l->opt->strsize + (uint64_t)1
+                                                          : 0;
+    if (at->kind == N_INT && most > 0 && at->num >= most) {
+        lang_err(l, &at->pos, "D_ARR_BOUNDS", NULL,
+                 "index outside array bounds: %lld, the array has %llu elements",
+                 (long long)at->num, (unsigned long long)most);
+        return check_bad(n);
+    }
+    return place_type(l, n, of);
+}
+
+/* -- arithmetic -------------------------------------------------------------------------------- */
+
+bool check_steps(struct lang *l, struct node *n, const struct type *t)
+{
+    if (t->of->kind == TYPE_VOID || t->of->kind == TYPE_FUNC)
+        lang_err(l, &n->pos, "D_OP_VFPTR", NULL,
+                 "operator %s: a pointer of type %s cannot be stepped", op_text[n->op], t->name);
+    else if (type_is_incomplete(t->of))
+        lang_err(l, &n->pos, "D_OP_INCOMPLETE", NULL, "%s is an incomplete type", t->of->name);
+    else if (type_is_string(t->of))
+        lang_err(l, &n->pos, "D_UNKNOWN", NULL,
+                 "values of type string in memory are not built yet");
+    else
+        return true;
+    return false;
+}
+
+const struct type *check_pointer_sum(struct lang *l, struct node *n)
+{
+    const struct type *ta = check_decayed(l, n->kid[0]->type),
+                      *tb = check_decayed(l, n->kid[1]->type);
+    bool pa = ta->kind == TYPE_PTR, pb = tb->kind == TYPE_PTR;
+    bool strings = type_is_string(n->kid[0]->type) && type_is_string(n->kid[1]->type);
+    if (pa && pb && n->op == OP_SUB && !strings && type_same(ta->of, tb->of))
+        return check_steps(l, n, ta) ? n->type = type_typedef("ptrdiff_t", 9) : check_bad(n);
+    if (pa && type_is_int(tb))
+        return check_steps(l, n, ta) ? n->type = ta : check_bad(n);
+    if (pb && type_is_int(ta) && n->op == OP_ADD)
+        return check_steps(l, n, tb) ? n->type = tb : check_bad(n);
+    bool s = type_is_string(n->kid[0]->type) || type_is_string(n->kid[1]->type);
+    return check_incompatible(l, n, n->op == OP_ADD && s ? "strjoin() joins strings" : NULL);
+}
+
+/* -- sizes ------------------------------------------------------------------------------------- */
+
+const struct type *check_sizeof(struct lang *l, struct node *n)
+{
+    const struct type *t = n->cast ? n->cast : check_expr(l, n->kid[0]);
+    if (type_is_error(t))
+        return check_bad(n);
+    uint64_t size = type_size(t);
+    if (!n->cast && n->kid[0]->kind == N_MEMBER && n->kid[0]->member->bits > 0) {
+        lang_err(l, &n->pos, "D_SIZEOF_BITFIELD", NULL, "cannot apply sizeof to a bit-field");
+        return check_bad(n);
+    }
+    if (type_is_string(t))
+        size = n->cast || n->kid[0]->kind != N_STR ? l->opt->strsize : n->kid[0]->len + 1;
+    bool empty = type_is_sou(t) && t->sou->complete;
+    if ((size == 0 && !empty) || type_is_incomplete(t)) {
+        lang_err(l, &n->pos, "D_SIZEOF_TYPE", NULL, "cannot apply sizeof to type %s", t->name);
+        return check_bad(n);
+    }
+    node_set_int(n, size, type_typedef("size_t", 6));
+    return n->type;
+}
+
+const struct type *check_offsetof(struct lang *l, struct node *n)
+{
+    const struct type *t = n->cast;
+    if (!type_is_sou(t) || type_is_incomplete(t)) {
+        lang_err(l, &n->pos, "D_OFFSETOF_TYPE", NULL, "cannot apply offsetof to type %s", t->name);
+        return check_bad(n);
+    }
+    const struct type_member *m = member_find(t, n->name);
+    if (!m)
+        lang_err(l, &n->pos, "D_UNKNOWN", NULL, "failed to determine offset of %s: %s has none",
+                 n->name, t->name);
+    else if (m->bits > 0)
+        lang_err(l, &n->pos, "D_OFFSETOF_BITFIELD", NULL,
+                 "cannot take the offset of a bit-field: %s", n->name);
+    if (!m || m->bits > 0)
+        return check_bad(n);
+    node_set_int(n, m->offset, type_typedef("size_t", 6));
+    return n->type;
+}

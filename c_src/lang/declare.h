@@ -1,0 +1,31 @@
+/* declare.h - what the files that parse declarations share. */
+#ifndef ET_LANG_DECLARE_H
+#define ET_LANG_DECLARE_H
+
+#include "lang/lex.h"
+
+enum declare_what {
+    DECLARE_NAME,   /* of a variable or typedef: must be there */
+    DECLARE_MEMBER, /* of a struct or union: may only lack in front of ":" */
+    DECLARE_PARAM,  /* may be there */
+    DECLARE_TYPE    /* none: in a cast, sizeof */
+};
+
+/* What a declarator says. */
+struct declared {
+    struct diag_pos pos;
+    const char *name;                      /* NULL: none */
+    const struct type *type;               /* of an associative array: of its elements */
+    const struct type *key[LANG_KEYS_MAX]; /* of an associative array */
+    unsigned nkeys;                        /* 0: it is none */
+};
+
+/* Specifiers without a storage class. */
+const struct type *parse_spec(struct lex *lx);
+/* The rest of a declaration of something whose specifiers say `base`. */
+void declarator(struct lex *lx, struct declared *d, const struct type *base,
+                enum declare_what what);
+/* struct, union or enum, its tag and its body; the keyword is current. */
+const struct type *parse_tag(struct lex *lx);
+
+#endif

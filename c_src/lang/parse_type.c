@@ -1,0 +1,456 @@
+/* parse_type.c - declarators, and the bodies of structs, unions and enums (reference 2.3).
+ *
+ * A declarator is read from the name outward into a list of derivations, and the type is then made
+ * from the far end: "int *a[4]" is the list [4], pointer, and makes an array of 4 pointers. */
+#include "lang/check.h"
+#include "lang/declare.h"
+
+#include <string.h>
+
+/* -- constants --------------------------------------------------------------------------------- */
+
+static bool constant(struct lex *lx, uint64_t *v, bool *is_signed)
+{
+    struct node *n = parse_assign(lx);
+    lx->l->depth = 0;
+    if (type_is_error(check_expr(lx->l, n)))
+        lang_fail_quietly(lx->l);
+    *v = n->num;
+    *is_signed = n->type->is_signed;
+    return n->kind == N_INT;
+}
+
+/* -- derived types ----------------------------------------------------------------------------- */
+
+/* Some use of a type needs to know its size. */
+static void check_object(struct lex *lx, const struct diag_pos *pos, const struct type *t,
+                         const char *what)
+{
+    if (t->kind == TYPE_VOID)
+        lang_fail(lx->l, pos, "D_DECL_VOIDOBJ", NULL, "%s of type void cannot be declared", what);
+    if (type_is_incomplete(t) || t->kind == TYPE_STRING)
+        lang_fail(lx->l, pos, "D_DECL_INCOMPLETE",
+                  t->kind == TYPE_STRING ? "char name[SIZE]; holds a string" : NULL,
+                  "%s of the incomplete type %s cannot be declared", what, t->name);
+    if (t->kind == TYPE_FUNC)
+        lang_fail(lx->l, pos, "D_UNKNOWN", "a pointer to it can: T (*name)()",
+                  "%s of function type cannot be declared", what);
+}
+
+static const struct type *array_of(struct lex *lx, const struct diag_pos *pos,
+                                   const struct type *of, uint32_t count)
+{
+    if (of->kind != TYPE_STRING)
+        check_object(lx, pos, of, "an array");
+    else
+        lang_fail(lx->l, pos, "D_UNKNOWN", "an associative array holds strings: string a[int];",
+                  "arrays of string with a dimension are not built yet");
+    if ((uint64_t)type_size(of) * count > TYPE_SIZE_MAX)
+        lang_fail(lx->l, pos, "D_UNKNOWN", NULL, "the array is too large: %llu bytes, %u possible",
+                  (unsigned long long)type_size(of) * count, (unsigned)TYPE_SIZE_MAX);
+    return type_array(lx->l, of, count);
+}
+
+static const struct type *function_of(struct lex *lx, const struct type *result)
+{
+    struct type *t = lang_alloc(lx->l, sizeof *t);
+    t->kind = TYPE_FUNC;
+    t->name = lang_printf(lx->l, "%s ()", result->name);
+    return t;
+}
+
+/* -- declarators ------------------------------------------------------------------------------- */
+
+/* "(" type name, ... ")": what the parameters are is checked and forgotten, as no function of the
+ * program's can be called. */
+static void parameters(struct lex *lx)
+{
+    const char *names[64];
+    unsigned n = 0, nnames = 0;
+    bool only_void = false;
+    lex_next(lx);
+    while (lx->tok.kind != TOK_RPAR) {
+        struct diag_pos pos = lx->tok.pos;
+        if (lx->tok.kind == TOK_ELLIPSIS) {
+            lex_next(lx);
+            if (n == 0 || lx->tok.kind != TOK_RPAR)
+                lang_fail(lx->l, &pos, "D_DECL_PROTO_VARARGS", NULL,
+                          "... must be the last of several parameters");
+            break;
+        }
+        struct declared d;
+        const struct type *t = parse_spec(lx);
+        declarator(lx, &d, t, DECLARE_PARAM);
+        if (d.type->kind == TYPE_VOID && d.name)
+            lang_fail(lx->l, &pos, "D_DECL_PROTO_NAME", NULL,
+                      "a parameter of type void cannot have the name '%s'", d.name);
+        if (only_void || (d.type->kind == TYPE_VOID && n > 0))
+            lang_fail(lx->l, &pos, "D_DECL_PROTO_VOID", NULL, "void must be the sole parameter");
+        only_void = d.type->kind == TYPE_VOID;
+        if (d.nkeys > 0)
+            lang_fail(lx->l, &pos, "D_DECL_PROTO_TYPE", NULL,
+                      "a parameter cannot be an associative array");
+        for (unsigned i = 0; d.name && i < nnames; i++) {
+            if (strcmp(names[i], d.name) == 0)
+                lang_fail(lx->l, &d.pos, "D_DECL_PROTO_FORM", NULL,
+                          "parameter name '%s' is used twice", d.name);
+        }
+        if (d.name && nnames < sizeof names / sizeof names[0])
+            names[nnames++] = d.name;
+        n++;
+        if (lx->tok.kind != TOK_COMMA)
+            break;
+        lex_next(lx);
+        if (lx->tok.kind == TOK_RPAR)
+            lex_syntax(lx, NULL);
+    }
+    parse_expect(lx, TOK_RPAR);
+}
+
+/* "[" type, type ... "]", behind the "[": the keys of an associative array. */
+static void key_types(struct lex *lx, struct declared *d)
+{
+    for (;;) {
+        if (!parse_is_type(&lx->tok))
+            lex_syntax(lx, NULL);
+        struct diag_pos pos = lx->tok.pos;
+        struct declared k;
+        declarator(lx, &k, parse_spec(lx), DECLARE_PARAM);
+        if (k.type->kind != TYPE_INT && k.type->kind != TYPE_STRING && k.type->kind != TYPE_PTR &&
+            !type_is_sou(k.type))
+            lang_fail(lx->l, &pos, "D_KEY_TYPE", NULL, "a key cannot be of type %s", k.type->name);
+        if (type_is_incomplete(k.type))
+            lang_fail(lx->l, &pos, "D_DECL_INCOMPLETE", NULL,
+                      "a key cannot be of the incomplete type %s", k.type->name);
+        if (d->nkeys == LANG_KEYS_MAX)
+            lang_fail(lx->l, &pos, "D_UNKNOWN", NULL,
+                      "Insufficient tuple registers to generate code");
+        d->key[d->nkeys++] = k.type;
+        if (lx->tok.kind != TOK_COMMA)
+            break;
+        lex_next(lx);
+    }
+    parse_expect(lx, TOK_RBRACK);
+}
+
+enum { DERIVED_MAX = 64, DERIVE_POINTER = -1, DERIVE_FUNCTION = -2 };
+
+/* From the name outward: dimensions, or one of the above. */
+struct derivations {
+    unsigned n;
+    int64_t how[DERIVED_MAX];
+    struct diag_pos pos[DERIVED_MAX];
+};
+
+static void derive(struct lex *lx, struct derivations *v, int64_t how, const struct diag_pos *pos)
+{
+    if (v->n == DERIVED_MAX)
+        lang_fail(lx->l, pos, "D_SYNTAX", NULL, "declarator is too deep");
+    v->pos[v->n] = *pos;
+    v->how[v->n++] = how;
+}
+
+static void dimension(struct lex *lx, struct derivations *v, struct declared *d,
+                      enum declare_what what)
+{
+    struct diag_pos pos = lx->tok.pos;
+    uint64_t count;
+    bool is_signed;
+    lex_next(lx);
+    if (lx->tok.kind == TOK_RBRACK)
+        lang_fail(lx->l, &lx->tok.pos, "D_DECL_ARRNULL", NULL, "array dimension is missing");
+    if (parse_is_type(&lx->tok)) {
+        if (what == DECLARE_MEMBER || v->n > 0 || d->nkeys > 0)
+            lang_fail(lx->l, &pos, "D_DECL_DYNOBJ", NULL,
+                      what == DECLARE_MEMBER ? "a member cannot be an associative array"
+                                             : "an array of associative arrays cannot be declared");
+        if (what == DECLARE_TYPE)
+            lang_fail(lx->l, &pos, "D_DECL_DYNOBJ", NULL,
+                      "an associative array is a variable, and no type");
+        key_types(lx, d);
+        if (lx->tok.kind == TOK_LBRACK)
+            lang_fail(lx->l, &lx->tok.pos, "D_DECL_DYNOBJ", NULL,
+                      "an array of associative arrays cannot be declared");
+        return;
+    }
+    struct diag_pos at = lx->tok.pos;
+    if (!constant(lx, &count, &is_signed) || count == 0 || (is_signed && (int64_t)count < 0))
+        lang_fail(lx->l, &at, "D_DECL_ARRSUB", NULL,
+                  "positive integral constant expression expected as array dimension");
+    if (count > UINT32_MAX)
+        lang_fail(lx->l, &at, "D_DECL_ARRBIG", NULL, "array dimension is too large");
+    parse_expect(lx, TOK_RBRACK);
+    derive(lx, v, (int64_t)count, &pos);
+}
+
+static void direct(struct lex *lx, struct derivations *v, struct declared *d,
+                   enum declare_what what)
+{
+    struct diag_pos stars[DERIVED_MAX];
+    unsigned nstars = 0;
+    if (++lx->nest > LANG_NEST_MAX)
+        lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", NULL, "declarator is nested too deeply");
+    while (lx->tok.kind == TOK_STAR || lx->tok.kind == TOK_KW_CONST ||
+           lx->tok.kind == TOK_KW_VOLATILE || lx->tok.kind == TOK_KW_RESTRICT) {
+        if (lx->tok.kind == TOK_STAR && nstars == DERIVED_MAX)
+            lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", NULL, "declarator is too deep");
+        if (lx->tok.kind == TOK_STAR)
+            stars[nstars++] = lx->tok.pos;
+        lex_next(lx);
+    }
+    if (lx->tok.kind == TOK_IDENT && what != DECLARE_TYPE) {
+        d->name = lx->tok.str;
+        d->pos = lx->tok.pos;
+        lex_next(lx);
+    } else if (lx->tok.kind == TOK_LPAR) {
+        lex_next(lx);
+        direct(lx, v, d, what);
+        parse_expect(lx, TOK_RPAR);
+    } else if (what == DECLARE_NAME || (what == DECLARE_MEMBER && lx->tok.kind != TOK_COLON)) {
+        if (parse_is_type(&lx->tok))
+            lang_fail(lx->l, &lx->tok.pos, "D_DECL_IDENT", NULL,
+                      "a name was expected, this is a type");
+        if (what == DECLARE_MEMBER)
+            lang_fail(lx->l, &lx->tok.pos, "D_DECL_MNAME", NULL, "member declaration has no name");
+        lex_syntax(lx, NULL);
+    }
+    for (;;) {
+        if (lx->tok.kind == TOK_LBRACK) {
+            dimension(lx, v, d, what);
+        } else if (lx->tok.kind == TOK_LPAR) {
+            struct diag_pos pos = lx->tok.pos;
+            parameters(lx);
+            derive(lx, v, DERIVE_FUNCTION, &pos);
+        } else {
+            break;
+        }
+    }
+    while (nstars > 0)
+        derive(lx, v, DERIVE_POINTER, &stars[--nstars]);
+    lx->nest--;
+}
+
+void declarator(struct lex *lx, struct declared *d, const struct type *base, enum declare_what what)
+{
+    struct derivations *v = lang_alloc(lx->l, sizeof *v);
+    memset(d, 0, sizeof *d);
+    d->pos = lx->tok.pos;
+    direct(lx, v, d, what);
+    d->type = base;
+    while (v->n > 0) {
+        int64_t how = v->how[--v->n];
+        d->type = how == DERIVE_POINTER    ? type_pointer(lx->l, d->type)
+                  : how == DERIVE_FUNCTION ? function_of(lx, d->type)
+                                           : array_of(lx, &v->pos[v->n], d->type, (uint32_t)how);
+    }
+}
+
+const struct type *parse_type(struct lex *lx)
+{
+    struct declared d;
+    declarator(lx, &d, parse_spec(lx), DECLARE_TYPE);
+    return d.type;
+}
+
+/* -- tags -------------------------------------------------------------------------------------- */
+
+/* The type of a tag, made if it is new. name "": none, each is a type of its own. */
+static struct type *tag_type(struct lex *lx, enum tok kw, const char *tag)
+{
+    struct lang *l = lx->l;
+    const char *name = lang_printf(l, "%s %s", lex_keyword(kw), tag[0] ? tag : "(anonymous)");
+    struct type *t = tag[0] ? hash_gets(&l->types, name) : NULL;
+    if (t)
+        return t;
+    t = lang_alloc(l, sizeof *t);
+    t->name = name;
+    if (kw == TOK_KW_ENUM) {
+        t->kind = TYPE_INT;
+        t->is_signed = true;
+        t->is_enum = true;
+    } else {
+        t->kind = kw == TOK_KW_STRUCT ? TYPE_STRUCT : TYPE_UNION;
+        t->sou = lang_alloc(l, sizeof *t->sou);
+        t->sou->align = 1;
+    }
+    if (tag[0] && hash_puts(&l->types, name, t) != 0)
+        lang_nomem(l);
+    return t;
+}
+
+/* Where the next member goes: a bit counter, as bit-fields share units. */
+struct layout {
+    uint64_t bit;
+    bool is_union;
+};
+
+static void place(struct layout *at, struct type_sou *s, struct type_member *m)
+{
+    uint32_t size = type_size(m->type), align = type_align(m->type);
+    uint64_t unit = (uint64_t)size * 8, bit = at->is_union ? 0 : at->bit;
+    if (m->bits == 0) {
+        bit = (bit + 7) / 8 * 8;
+        bit = (bit + align * 8u - 1) / (align * 8u) * (align * 8u);
+        m->offset = (uint32_t)(bit / 8);
+        bit += unit;
+    } else {
+        if (bit / unit != (bit + m->bits - 1u) / unit) /* it may not cross a unit of its type */
+            bit = (bit + unit - 1) / unit * unit;
+        m->offset = (uint32_t)(bit / unit * size);
+        m->bit = (uint8_t)(bit % unit);
+        bit += m->bits;
+    }
+    if (align > s->align)
+        s->align = align;
+    if (bit > at->bit)
+        at->bit = bit;
+}
+
+/* Behind ":". */
+static void bit_field(struct lex *lx, struct layout *at, struct type_member *m)
+{
+    struct diag_pos pos = lx->tok.pos;
+    uint64_t bits;
+    bool is_signed;
+    if (m->type->kind != TYPE_INT)
+        lang_fail(lx->l, &pos, "D_DECL_BFTYPE", NULL, "a bit-field cannot be of type %s",
+                  m->type->name);
+    if (!constant(lx, &bits, &is_signed) || (is_signed && (int64_t)bits < 0) ||
+        (bits == 0 && m->name))
+        lang_fail(lx->l, &pos, "D_DECL_BFCONST", NULL,
+                  "positive integral constant expression expected as bit-field width");
+    if (bits > m->type->size * 8u)
+        lang_fail(lx->l, &pos, "D_DECL_BFSIZE", NULL, "bit-field is wider than its type %s",
+                  m->type->name);
+    m->bits = (uint8_t)bits;
+    (void)at;
+}
+
+static void member(struct lex *lx, struct type *t, struct layout *at, const struct type *base)
+{
+    struct declared d;
+    struct type_sou *s = t->sou;
+    declarator(lx, &d, base, DECLARE_MEMBER);
+    struct type_member *m = lang_alloc(lx->l, sizeof *m), **tail = &s->members;
+    m->name = d.name;
+    m->type = d.type;
+    bool is_bits = lx->tok.kind == TOK_COLON;
+    if (is_bits) {
+        lex_next(lx);
+        bit_field(lx, at, m);
+    }
+    check_object(lx, &d.pos, m->type, "a member");
+    if (is_bits && m->bits == 0) /* closes nothing, as the reference has it */
+        return;
+    place(at, s, m);
+    if ((at->bit + 7) / 8 > TYPE_SIZE_MAX)
+        lang_fail(lx->l, &d.pos, "D_UNKNOWN", NULL, "%s is too large", t->name);
+    if (!m->name)
+        return;
+    for (; *tail; tail = &(*tail)->next) {
+        if (strcmp((*tail)->name, m->name) == 0)
+            lang_fail(lx->l, &d.pos, "D_UNKNOWN", NULL, "%s has two members '%s'", t->name,
+                      m->name);
+    }
+    *tail = m;
+}
+
+static void members(struct lex *lx, struct type *t)
+{
+    struct layout at = {0, t->kind == TYPE_UNION};
+    while (lx->tok.kind != TOK_RBRACE) {
+        const struct type *base = parse_spec(lx);
+        for (;;) {
+            member(lx, t, &at, base);
+            if (lx->tok.kind != TOK_COMMA)
+                break;
+            lex_next(lx);
+        }
+        if (lx->tok.kind != TOK_SEMI)
+            lex_syntax(lx, NULL);
+        lex_next(lx);
+    }
+    struct type_sou *s = t->sou;
+    s->size = (uint32_t)((at.bit + 7) / 8 + s->align - 1) / s->align * s->align;
+    s->complete = true;
+}
+
+static void enumerators(struct lex *lx, struct type *t)
+{
+    struct lang *l = lx->l;
+    const struct type_enum **tail = &t->enums;
+    int64_t next = 0;
+    for (;;) {
+        struct diag_pos pos = lx->tok.pos;
+        if (lx->tok.kind != TOK_IDENT)
+            lex_syntax(lx, NULL);
+        struct type_enum *e = lang_alloc(l, sizeof *e);
+        e->name = lx->tok.str;
+        lex_next(lx);
+        if (lx->tok.kind == TOK_ASSIGN) {
+            uint64_t v;
+            bool is_signed;
+            lex_next(lx);
+            if (!constant(lx, &v, &is_signed))
+                lang_fail(l, &pos, "D_DECL_ENCONST", NULL,
+                          "enumerator '%s' must be assigned an integral constant expression",
+                          e->name);
+            next = !is_signed && v > INT32_MAX ? INT64_MAX : (int64_t)v;
+        }
+        if (next < INT32_MIN || next > INT32_MAX)
+            lang_fail(l, &pos, "D_DECL_ENOFLOW", NULL,
+                      "enumerator '%s' value overflows the range of int", e->name);
+        for (const struct type_enum *o = t->enums; o; o = o->next) {
+            if (strcmp(o->name, e->name) == 0)
+                lang_fail(l, &pos, "D_UNKNOWN", NULL, "%s has two enumerators '%s'", t->name,
+                          e->name);
+        }
+        if (names_find(&l->globals, e->name) || typedef_find(l, e->name, strlen(e->name)))
+            lang_fail(l, &pos, "D_DECL_IDRED", "choose another name", "identifier redeclared: %s",
+                      e->name);
+        e->value = (int32_t)next++;
+        *tail = e;
+        tail = (const struct type_enum **)&e->next;
+        struct ident *id = names_add(l, &l->globals, e->name, ID_INT);
+        id->type = t;
+        id->num = (uint64_t)(int64_t)e->value;
+        t->size = 4; /* known from the first on: a later one may use it */
+        if (lx->tok.kind != TOK_COMMA)
+            break;
+        lex_next(lx);
+    }
+    if (lx->tok.kind != TOK_RBRACE)
+        lex_syntax(lx, NULL);
+}
+
+const struct type *parse_tag(struct lex *lx)
+{
+    enum tok kw = lx->tok.kind;
+    const char *tag = "";
+    struct diag_pos pos = lx->tok.pos;
+    lex_next(lx);
+    if (lx->tok.kind == TOK_IDENT || lx->tok.kind == TOK_TYPE) {
+        pos = lx->tok.pos;
+        tag = lx->tok.str;
+        if (strchr(tag, '`'))
+            lang_fail(lx->l, &pos, "D_DECL_SCOPE", NULL, "a tag cannot be scoped: %s", tag);
+        lex_next(lx);
+    } else if (lx->tok.kind != TOK_LBRACE) {
+        lex_syntax(lx, NULL);
+    }
+    struct type *t = tag_type(lx, kw, tag);
+    if (lx->tok.kind != TOK_LBRACE)
+        return t;
+    if (++lx->nest > LANG_NEST_MAX)
+        lang_fail(lx->l, &pos, "D_SYNTAX", NULL, "declaration is nested too deeply");
+    if (t->is_enum ? t->enums != NULL : t->sou->complete || t->sou->members)
+        lang_fail(lx->l, &pos, "D_DECL_TYPERED", NULL, "type redeclared: %s", t->name);
+    lex_next(lx);
+    if (kw == TOK_KW_ENUM)
+        enumerators(lx, t);
+    else
+        members(lx, t);
+    lex_next(lx);
+    lx->nest--;
+    return t;
+}

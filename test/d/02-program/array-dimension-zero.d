@@ -1,0 +1,2 @@
+int a[3 - 3];
+BEGIN { exit(0); }

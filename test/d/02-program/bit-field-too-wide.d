@@ -1,0 +1,2 @@
+struct s { short b:17; };
+BEGIN { exit(0); }

@@ -1,0 +1,3 @@
+struct later *p;
+struct later v;
+BEGIN { exit(0); }

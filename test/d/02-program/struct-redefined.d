@@ -1,0 +1,3 @@
+struct s { int x; };
+struct s { int x; };
+BEGIN { exit(0); }

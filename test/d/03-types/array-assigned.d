@@ -1,0 +1,2 @@
+struct s { char n[4]; } v;
+BEGIN { v.n = "abc"; }

@@ -1,0 +1,2 @@
+int a[4];
+BEGIN { trace(a[4]); }

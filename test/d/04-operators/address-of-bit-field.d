@@ -1,0 +1,2 @@
+struct s { int a:2; } v;
+BEGIN { x = &v.a; exit(0); }

@@ -1,0 +1,2 @@
+struct s { int a; } v;
+BEGIN { x = (int)v; exit(0); }

@@ -1,0 +1,2 @@
+int v;
+BEGIN { trace(*v); exit(0); }

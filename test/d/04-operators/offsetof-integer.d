@@ -1,0 +1,2 @@
+int v;
+BEGIN { trace(offsetof(int, a)); exit(0); }

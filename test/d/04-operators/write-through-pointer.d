@@ -1,0 +1,2 @@
+int *v;
+BEGIN { *v = 1; exit(0); }

@@ -1,0 +1,2 @@
+struct s { char n[8]; } v;
+BEGIN { bcopy("hello", v.n, 6); }

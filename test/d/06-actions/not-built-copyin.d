@@ -1,4 +1,0 @@
-BEGIN
-{
-	trace(copyin(arg0, 8));
-}

@@ -1,4 +1,0 @@
-BEGIN
-{
-	tracemem(arg0, 8);
-}

@@ -1,0 +1,2 @@
+void *p;
+BEGIN { print(p); exit(0); }

@@ -1,0 +1,1 @@
+BEGIN { tracemem("text", 4); exit(0); }
