@@ -1,19 +1,17 @@
-/* Writes the program image that the agent's tests use: a handful of clauses by hand, which the tests bind to probes as they
- * like. (The compiler has tests of its own.) The numbers are known to agent_tests.erl:
- *   0  @[probename, probefunc] = count()
- *   1  trace(probename); trace(copyinstr(arg0)); trace(copyinstr(arg1)); trace(arg2)
- *   2  trace(probename); trace(copyinstr(arg0)); trace(arg1); trace(arg2)
- *   3  trace(probename); trace(timestamp), or vtimestamp when called with an argument
- *   4  exit(3)
- *   5  trace(*(char *)0), a fault
- *   6  trace(probename); trace(copyinstr(arg3)) */
+/* Writes the program image that the agent's tests use: a handful of clauses by hand, which the
+ * tests bind to probes as they like. (The compiler has tests of its own.) The numbers are known to
+ * agent_tests.erl: 0  @[probename, probefunc] = count() 1  trace(probename);
+ * trace(copyinstr(arg0)); trace(copyinstr(arg1)); trace(arg2) 2  trace(probename);
+ * trace(copyinstr(arg0)); trace(arg1); trace(arg2) 3  trace(probename); trace(timestamp), or
+ * vtimestamp when called with an argument 4  exit(3) 5  trace(*(char *)0), a fault 6
+ * trace(probename); trace(copyinstr(arg3)) */
 #include <stdio.h>
 
 #include "../unit/dif_build.h"
 #include "base/diag.h"
 
 #define TEXT ((struct dif_type){DIF_STRING, 256})
-#define INT ((struct dif_type){DIF_INT, 8})
+#define INT  ((struct dif_type){DIF_INT, 8})
 
 static void text_arg(struct build *b, unsigned part, unsigned arg)
 {
