@@ -646,13 +646,28 @@ wants([], Acc) ->
 
 %% Makes the VM deliver what the running programs need, no more and no less, and the events reach them.
 %% -> {warnings, state}; throws an error, and then leaves everything as it was.
-apply_needs(S0) ->
-    S1 = session(S0),
-    Running = [C || #c{phase = running} = C <- maps:values(S1#s.consumers)],
-    S = case Running of
-            [] -> S1#s{taken = #{}};
-            _ -> S1
-        end,
+apply_needs(S) ->
+    case [C || #c{phase = running} = C <- maps:values(S#s.consumers)] of
+        [] -> {[], no_needs(S)};
+        Running -> apply_needs(Running, session(S))
+    end.
+
+%% Nobody runs a program. From OTP 27 on all that we set goes with the session, in one step: each pattern by itself waits for
+%% all schedulers, which takes seconds on a busy node.
+no_needs(S) ->
+    nif_publish([], []),
+    nif_gate(false),
+    case S#s.session of
+        undefined ->
+            remove_patterns(S#s.functions, S),
+            remove_flags(S#s.flags, [], S),
+            tell_guard(S, #{});
+        Session ->
+            trace:session_destroy(Session)
+    end,
+    S#s{session = undefined, flags = [], functions = #{}, taken = #{}}.
+
+apply_needs(Running, S) ->
     Bits = lists:foldl(fun(#c{needs = N}, A) -> N bor A end, 0, Running),
     Wants = lists:foldl(fun(#c{wants = W}, A) -> merge_wants(W, A) end, #{}, Running),
     {Patterns, Local} = simplify(maps:map(fun(_, B) -> pattern(B) end, without_taken(S#s.taken, Wants))),
@@ -663,7 +678,7 @@ apply_needs(S0) ->
     {Set, W2} = add_patterns(Patterns, S),
     case nif_publish([C#c.program || C <- Running], maps:keys(S#s.taken)) of
         ok ->
-            nif_gate(Running =/= []),
+            nif_gate(true),
             remove_patterns(no_longer(S#s.functions, Set), S),
             remove_flags(S#s.flags -- Flags, Flags, S),
             tell_guard(S, Set),
@@ -1082,13 +1097,8 @@ overrun(#s{taken = Taken} = S) ->
 
 %% Nothing of ours is set after this.
 undo(S) ->
-    nif_gate(false),
     {_, S1} = apply_needs(S#s{consumers = #{}}),
-    case S1#s.session of
-        undefined -> ok;
-        Session -> trace:session_destroy(Session)
-    end,
-    S1#s{session = undefined}.
+    S1.
 
 leave(#s{nif = undefined} = S) ->
     unload(),

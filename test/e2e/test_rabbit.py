@@ -145,8 +145,9 @@ def births_and_deaths(t, broker):
     born = int(t.match(text, r"total born (\d+)")[1])
     died = int(t.match(text, r"total died (\d+)")[1])
     t.true(born >= 10 and died >= 10, "connections come and go", trace)
-    # What was born and did not die is there now, but for the agent's own process and whatever was on its way.
-    t.true(abs((born - died) - (now - count)) <= 25, f"{born} born, {died} died, {count} processes before, {now} now", trace)
+    # What was born and did not die is there now, but for what came and went before and after the trace: a connection or two,
+    # of some thirty processes each.
+    t.true(abs((born - died) - (now - count)) <= 80, f"{born} born, {died} died, {count} processes before, {now} now", trace)
     shown = sum(int(b) for b, _ in seconds)
     t.true(0.8 * born <= shown <= born, f"{shown} of {born} births were shown", trace)
 
