@@ -4,22 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum format {
-    F_BAD,
-    F_NONE,
-    F_A,
-    F_AB,
-    F_RAB,
-    F_ABC,
-    F_AI,
-    F_RAI,
-    F_UAI,
-    F_I,
-    F_ABN,
-    F_AN,
-    F_T,
-    F_RABC
-};
+#include "dif/format.h"
 
 static const struct {
     const char *name;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "dif/format.h"
 
 enum {
     STRSIZE_LEAST = 2,
@@ -204,23 +205,6 @@ static bool check_clause_head(struct verifier *v)
 }
 
 /* -- instructions ---------------------------------------------------------------- */
-
-enum format {
-    F_BAD,
-    F_NONE,
-    F_A,
-    F_AB,
-    F_RAB,
-    F_ABC,
-    F_AI,
-    F_RAI,
-    F_UAI,
-    F_I,
-    F_ABN,
-    F_AN,
-    F_T,
-    F_RABC
-};
 
 static const uint8_t op_format[256] = {
 #define DIF_OP(num, name, fmt, text) [num] = F_##fmt,

@@ -11,31 +11,7 @@
 
 #include "base/err.h"
 #include "consumer/pf.h"
-
-#define I8(v)                                                                                      \
-    {                                                                                              \
-        .kind = DIF_INT, .size = 1, .i = (v)                                                       \
-    }
-#define I32(v)                                                                                     \
-    {                                                                                              \
-        .kind = DIF_INT, .size = 4, .i = (v)                                                       \
-    }
-#define I64(v)                                                                                     \
-    {                                                                                              \
-        .kind = DIF_INT, .size = 8, .i = (v)                                                       \
-    }
-#define U32(v)                                                                                     \
-    {                                                                                              \
-        .kind = DIF_UINT, .size = 4, .i = (int64_t)(v)                                             \
-    }
-#define U64(v)                                                                                     \
-    {                                                                                              \
-        .kind = DIF_UINT, .size = 8, .i = (int64_t)(v)                                             \
-    }
-#define STR(v)                                                                                     \
-    {                                                                                              \
-        .kind = DIF_STRING, .size = 256, .s = (v), .len = sizeof(v) - 1                            \
-    }
+#include "values.h"
 
 static void prints(const char *format, const struct value *v, size_t n, const char *want)
 {

@@ -15,43 +15,7 @@
 #include "consumer/field.h"
 #include "consumer/json.h"
 #include "consumer/report.h"
-
-#define I8(v)                                                                                      \
-    {                                                                                              \
-        .kind = DIF_INT, .size = 1, .i = (v)                                                       \
-    }
-#define I16(v)                                                                                     \
-    {                                                                                              \
-        .kind = DIF_INT, .size = 2, .i = (v)                                                       \
-    }
-#define I32(v)                                                                                     \
-    {                                                                                              \
-        .kind = DIF_INT, .size = 4, .i = (v)                                                       \
-    }
-#define I64(v)                                                                                     \
-    {                                                                                              \
-        .kind = DIF_INT, .size = 8, .i = (v)                                                       \
-    }
-#define U8(v)                                                                                      \
-    {                                                                                              \
-        .kind = DIF_UINT, .size = 1, .i = (v)                                                      \
-    }
-#define U16(v)                                                                                     \
-    {                                                                                              \
-        .kind = DIF_UINT, .size = 2, .i = (v)                                                      \
-    }
-#define U32(v)                                                                                     \
-    {                                                                                              \
-        .kind = DIF_UINT, .size = 4, .i = (v)                                                      \
-    }
-#define U64(v)                                                                                     \
-    {                                                                                              \
-        .kind = DIF_UINT, .size = 8, .i = (int64_t)(v)                                             \
-    }
-#define STR(v)                                                                                     \
-    {                                                                                              \
-        .kind = DIF_STRING, .size = 256, .s = (v), .len = sizeof(v) - 1                            \
-    }
+#include "values.h"
 
 static void traced_values(void **state)
 {
