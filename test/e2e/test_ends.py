@@ -223,8 +223,7 @@ def test_for_a_time(t):
 
 
 def test_many_in_a_row(t):
-    """Traces leave no process or memory behind that grows with their number, and of atoms no more than the names of those
-    who connected."""
+    """Traces leave no process, memory or atom behind that grows with their number: those who connect share a few names."""
     node = t.node()
 
     def some(n):
@@ -234,12 +233,15 @@ def test_many_in_a_row(t):
             t.equal(status, 0, "exit status: " + err)
             t.clean(node)
 
+    def held():
+        """The least of three looks: something of the node's own may be under way."""
+        looks = [node("begin [garbage_collect(P) || P <- processes()], etw:memory() end") for _ in range(3)]
+        return [min(look[i] for look in looks) for i in range(3)]
+
     some(10)
-    node("[garbage_collect(P) || P <- processes()]")
-    memory, processes, atoms = node("etw:memory()")
+    memory, processes, atoms = held()
     some(30)
-    node("[garbage_collect(P) || P <- processes()]")
-    memory2, processes2, atoms2 = node("etw:memory()")
-    t.equal(processes2, processes, "processes")
-    t.true(atoms2 - atoms <= 60, f"atoms: {atoms} before, {atoms2} after 30 traces")
+    memory2, processes2, atoms2 = held()
+    t.true(processes2 <= processes + 2, f"processes: {processes} before, {processes2} after 30 traces")
+    t.true(atoms2 <= atoms + 5, f"atoms: {atoms} before, {atoms2} after 30 traces")
     t.true(memory2 - memory < 1_000_000, f"memory: {memory} before, {memory2} after 30 traces")
