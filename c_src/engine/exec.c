@@ -178,9 +178,9 @@ static void scalar_store(struct exec *x, const struct dif_var *v, unsigned char 
         __atomic_store_n((uint64_t *)(void *)at, value, __ATOMIC_RELAXED);
         return;
     }
-    x->last_string = v->type.kind == DIF_BYTES ? 0 : x->last_string;
     if (v->type.kind == DIF_BYTES) {
         const void *p = exec_bytes(x, value, v->type.size);
+        x->last_string = 0; /* it may have lain in there */
         if (p != NULL)
             memmove(at, p, v->type.size);
         return;
