@@ -5,6 +5,7 @@
  * as large as needed. */
 #include "base/arena.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,27 +21,38 @@ struct arena_block {
 };
 
 static _Atomic unsigned long alloc_count; /* allocations so far */
+static _Atomic unsigned long alloc_live;  /* of those that succeeded, the ones not freed */
 static _Atomic unsigned long alloc_fail;  /* the count from which allocations fail, 0: never */
+static _Atomic unsigned long alloc_last;  /* the count up to which they do */
 
 static int alloc_refused(void)
 {
-    alloc_count++;
-    return alloc_fail != 0 && alloc_count >= alloc_fail;
+    unsigned long n = ++alloc_count;
+    return alloc_fail != 0 && n >= alloc_fail && n <= alloc_last;
+}
+
+static void *alloc_made(void *p)
+{
+    alloc_live += p != NULL;
+    return p;
 }
 
 void *et_malloc(size_t size)
 {
-    return alloc_refused() ? NULL : malloc(size ? size : 1);
+    return alloc_refused() ? NULL : alloc_made(malloc(size ? size : 1));
 }
 
 void *et_calloc(size_t n, size_t size)
 {
-    return alloc_refused() ? NULL : calloc(n ? n : 1, size ? size : 1);
+    return alloc_refused() ? NULL : alloc_made(calloc(n ? n : 1, size ? size : 1));
 }
 
 void *et_realloc(void *p, size_t size)
 {
-    return alloc_refused() ? NULL : realloc(p, size ? size : 1);
+    if (alloc_refused())
+        return NULL;
+    void *moved = realloc(p, size ? size : 1);
+    return p == NULL ? alloc_made(moved) : moved;
 }
 
 char *et_strdup(const char *s)
@@ -52,17 +64,30 @@ char *et_strdup(const char *s)
 
 void et_free(void *p)
 {
+    alloc_live -= p != NULL;
     free(p);
 }
 
 void et_alloc_fail_after(unsigned long n)
 {
+    alloc_last = ULONG_MAX;
+    alloc_fail = n == 0 ? 0 : alloc_count + n;
+}
+
+void et_alloc_fail_at(unsigned long n)
+{
+    alloc_last = alloc_count + n;
     alloc_fail = n == 0 ? 0 : alloc_count + n;
 }
 
 unsigned long et_alloc_count(void)
 {
     return alloc_count;
+}
+
+unsigned long et_alloc_live(void)
+{
+    return alloc_live;
 }
 
 void arena_init(struct arena *a)

@@ -25,15 +25,18 @@ char *arena_strdup(struct arena *a, const char *s);
 /* Formatted text in the arena; NULL when memory is out. */
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The one door to the system's allocator, so that tests can make the n-th allocation fail.
+/* The one door to the system's allocator, so that tests can make allocations fail.
  * et_alloc_fail_after(n): the n-th allocation from now (1 = the next) and all after it return NULL;
- * n = 0 switches that off. et_alloc_count(): allocations so far. Not thread-safe: tests only. */
+ * et_alloc_fail_at(n): only the n-th does; n = 0 switches that off. et_alloc_count(): allocations
+ * so far; et_alloc_live(): those that were not freed. Not thread-safe: tests only. */
 void *et_malloc(size_t size);
 void *et_calloc(size_t n, size_t size);
 void *et_realloc(void *p, size_t size);
 char *et_strdup(const char *s);
 void et_free(void *p);
 void et_alloc_fail_after(unsigned long n);
+void et_alloc_fail_at(unsigned long n);
 unsigned long et_alloc_count(void);
+unsigned long et_alloc_live(void);
 
 #endif

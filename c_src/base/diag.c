@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/err.h"
+
 static const char *const severity_name[] = {"error", "warning", "note"};
 
 void diags_init(struct diags *d)
@@ -16,7 +18,8 @@ void diags_init(struct diags *d)
 void diags_free(struct diags *d)
 {
     arena_free(&d->arena);
-    et_free(d->list);
+    if (d->list != &d->reserve)
+        et_free(d->list);
     et_free(d->sources);
     diags_init(d);
 }
@@ -56,7 +59,8 @@ static void diag_vadd(struct diags *d, enum diag_severity sev, const struct diag
         d->warnings++;
     struct buf text = BUF_INIT;
     buf_vprintf(&text, fmt, ap);
-    struct diag g = {.severity = sev, .tag = "", .text = "out of memory"};
+    struct diag g = {
+        .severity = sev, .tag = "", .text = et_strerror(ET_ENOMEM), .during = d->during};
     char *t = text.oom ? NULL : arena_strdup(&d->arena, buf_str(&text));
     if (t != NULL)
         g.text = t;
@@ -69,7 +73,12 @@ static void diag_vadd(struct diags *d, enum diag_severity sev, const struct diag
         g.pos = *pos;
         g.pos.file = arena_strdup(&d->arena, pos->file);
     }
-    d->list = list_grow(d->list, d->count, &d->cap, sizeof *d->list);
+    if (d->list != &d->reserve)
+        d->list = list_grow(d->list, d->count, &d->cap, sizeof *d->list);
+    if (d->list == NULL) {
+        d->list = &d->reserve;
+        d->cap = 1;
+    }
     if (d->count < d->cap)
         d->list[d->count++] = g;
 }
@@ -115,6 +124,12 @@ static const char *source_line(const struct diags *d, const char *file, int line
     return NULL;
 }
 
+const char *diag_line(const struct diags *d, const struct diag *g, size_t *len)
+{
+    return g->pos.file != NULL && g->pos.line > 0 ? source_line(d, g->pos.file, g->pos.line, len)
+                                                  : NULL;
+}
+
 /* The part of a long line that is shown: a window around the place, at character boundaries. */
 static void window(const char *line, size_t len, size_t col, size_t *from, size_t *to)
 {
@@ -133,7 +148,7 @@ static void render_source(const struct diags *d, const struct diag *g, struct bu
 {
     static const char cut[] = "...";
     size_t len = 0, from, to;
-    const char *line = source_line(d, g->pos.file, g->pos.line, &len);
+    const char *line = source_line(d, g->pos.file, g->pos.at > 0 ? g->pos.at : g->pos.line, &len);
     if (line == NULL) {
         if (g->hint != NULL)
             buf_printf(out, "      hint: %s\n", g->hint);
@@ -200,14 +215,21 @@ void diag_render_json(const struct diag *g, struct buf *out)
     buf_adds(out, "}\n");
 }
 
-/* Edit distance with transpositions of neighbours, of names up to 63 characters; a large number for
- * longer ones. */
+static int lower(int c)
+{
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
+enum { FAR = 1000 }; /* no distance of names that are compared */
+
+/* Edit distance with transpositions of neighbours, of names up to 63 characters; FAR for longer
+ * ones. Upper and lower case are alike. */
 static unsigned edit_distance(const char *a, const char *b)
 {
     enum { MOST = 64 };
     size_t na = strlen(a), nb = strlen(b);
     if (na >= MOST || nb >= MOST)
-        return 1000;
+        return FAR;
     unsigned row[3][MOST];
     unsigned *two = row[0], *one = row[1], *now = row[2];
     for (size_t j = 0; j <= nb; j++)
@@ -215,7 +237,7 @@ static unsigned edit_distance(const char *a, const char *b)
     for (size_t i = 1; i <= na; i++) {
         now[0] = (unsigned)i;
         for (size_t j = 1; j <= nb; j++) {
-            unsigned best = one[j - 1] + (a[i - 1] != b[j - 1]);
+            unsigned best = one[j - 1] + (lower(a[i - 1]) != lower(b[j - 1]));
             if (one[j] + 1 < best)
                 best = one[j] + 1;
             if (now[j - 1] + 1 < best)
@@ -236,14 +258,17 @@ static unsigned edit_distance(const char *a, const char *b)
 const char *diag_nearest(const char *name, const char *const *candidates, size_t n)
 {
     const char *best = NULL;
-    unsigned least = 1000;
+    unsigned least = FAR;
     for (size_t i = 0; i < n; i++) {
         unsigned dist = edit_distance(name, candidates[i]);
-        if (dist < least) {
+        /* Of two that are as near, the one of the same length: letters are swapped or mistaken more
+         * often than forgotten. */
+        if (dist < least || (dist < FAR && dist == least && strlen(candidates[i]) == strlen(name) &&
+                             strlen(best) != strlen(name))) {
             least = dist;
             best = candidates[i];
         }
     }
-    size_t len = strlen(name);
-    return best != NULL && least <= (len < 3 ? 1 : (len + 2) / 3) ? best : NULL;
+    size_t len = strlen(name); /* a name of one letter is near to none but itself */
+    return best != NULL && least <= (len < 3 ? len / 2 : (len + 2) / 3) ? best : NULL;
 }

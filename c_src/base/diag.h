@@ -21,6 +21,7 @@ struct diag_pos {
     int line;         /* 1-based */
     int col;          /* 1-based byte column */
     int len;          /* bytes to underline, 0 counts as 1 */
+    int at;           /* which line of the source that is, where #line says otherwise; 0: `line` */
 };
 
 enum diag_severity { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE };
@@ -28,9 +29,10 @@ enum diag_severity { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE };
 struct diag {
     enum diag_severity severity;
     struct diag_pos pos;
-    const char *tag;  /* "D_SYNTAX", "NODE_COOKIE"; never NULL, "" when it has none */
-    const char *text; /* one line, no final stop */
-    const char *hint; /* what to do next, or NULL */
+    const char *tag;    /* "D_SYNTAX", "NODE_COOKIE"; never NULL, "" when it has none */
+    const char *text;   /* one line, no final stop */
+    const char *hint;   /* what to do next, or NULL */
+    const char *during; /* see struct diags */
 };
 
 struct diag_source {
@@ -45,10 +47,13 @@ struct diags {
     struct arena arena;
     struct diag *list;
     size_t count, cap;
+    struct diag reserve; /* room for one when there is no memory, so that the first is never lost */
     struct diag_source *sources;
     size_t nsources, capsources;
-    unsigned errors;   /* errors reported, also those not kept */
-    unsigned warnings; /* likewise */
+    const char *during; /* what is being checked, "in predicate", for dtrace's own form; or NULL.
+                           Static text, set by who checks */
+    unsigned errors;    /* errors reported, also those not kept */
+    unsigned warnings;  /* likewise */
 };
 
 void diags_init(struct diags *d);
@@ -72,8 +77,13 @@ void diag_render(const struct diags *d, const struct diag *g, struct buf *out);
  */
 void diag_render_json(const struct diag *g, struct buf *out);
 
+/* The source line that a diagnostic is about, without its end: *len bytes; NULL when it is not
+ * known.
+ */
+const char *diag_line(const struct diags *d, const struct diag *g, size_t *len);
+
 /* The candidate nearest to `name` by edit distance, for "did you mean": NULL when none is near
- * enough (at most a third of the letters differ). */
+ * enough (at most a third of the letters differ; upper and lower case are alike). */
 const char *diag_nearest(const char *name, const char *const *candidates, size_t n);
 
 #endif

@@ -7,7 +7,7 @@
 #define ET_BASE_ERR_H
 
 #define ET_ERRORS(X)                                                                               \
-    X(ENOMEM, "out of memory")                                                                     \
+    X(ENOMEM, "Memory allocation failure")                                                         \
     X(EINVAL, "invalid argument")                                                                  \
     X(ECOMPILE, "the program does not compile")                                                    \
     X(EIMAGE, "malformed program image")                                                           \
@@ -21,7 +21,8 @@
     X(ELOST, "the connection to the node was lost")                                                \
     X(ELIMIT, "a limit was exceeded")                                                              \
     X(EIO, "input or output failed")                                                               \
-    X(EUNSUP, "not supported here")
+    X(EUNSUP, "not supported here")                                                                \
+    X(EABORT, "a handler ended the trace")
 
 enum et_err {
     ET_OK = 0,

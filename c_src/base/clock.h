@@ -1,0 +1,17 @@
+/* clock.h - the monotonic clock, by which everything here is measured that does not concern a
+ * connection (node/clock.h). Never set, and the same in all processes of a machine. */
+#ifndef ET_BASE_CLOCK_H
+#define ET_BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+/* Nanoseconds. */
+static inline uint64_t monotonic_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+#endif
