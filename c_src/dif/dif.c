@@ -4,26 +4,56 @@
 
 #include <string.h>
 
+/* As the lists write sets of tiers. */
+enum { LOCAL = DIF_TIER_LOCAL, VM = DIF_TIER_VM, KERNEL = DIF_TIER_KERNEL, ALL = DIF_TIER_ALL };
+/* Whether a type letter of builtins.list is an array's. */
+enum { U64 = 0, S64 = 0, U32 = 0, S32 = 0, STR = 0, U64S = 1 };
+
+static const struct dif_builtin_info builtin_info[DIF_NBUILTINS] = {
+#define DIF_BUILTIN(num, name, type, tiers, text) [num] = {#name, tiers, type},
+#include "dif/builtins.list"
+#undef DIF_BUILTIN
+};
+
 static const struct dif_subr_info subr_info[DIF_NSUBRS] = {
-#define DIF_SUBR(num, name, args, result, min, max) [num] = {#name, args, result, min, max},
+#define DIF_SUBR(num, name, args, result, min, max, tiers)                                         \
+    [num] = {#name, args, result, min, max, tiers},
 #include "dif/subrs.list"
 #undef DIF_SUBR
 };
 
-static const char *const builtin_name[DIF_NBUILTINS] = {
-#define DIF_BUILTIN(num, name, type, text) [num] = #name,
-#include "dif/builtins.list"
-#undef DIF_BUILTIN
+static const struct dif_kind_info kind_info[DIF_NKINDS] = {
+#define DIF_KIND(num, name, text, tiers) [num] = {text, tiers},
+#include "dif/kinds.list"
+#undef DIF_KIND
 };
+
+static const struct dif_action_info action_info[DIF_ACT_NKINDS] = {
+#define DIF_ACT(num, name, text, tiers, destr, pleast, pmost, rleast, rmost)                       \
+    [num] = {text, tiers, destr, pleast, pmost, rleast, rmost},
+#include "dif/actions.list"
+#undef DIF_ACT
+};
+
+const struct dif_builtin_info *dif_builtin_info(unsigned builtin)
+{
+    return builtin < DIF_NBUILTINS && builtin_info[builtin].name != NULL ? &builtin_info[builtin]
+                                                                         : NULL;
+}
 
 const struct dif_subr_info *dif_subr_info(unsigned subr)
 {
     return subr < DIF_NSUBRS && subr_info[subr].name != NULL ? &subr_info[subr] : NULL;
 }
 
-const char *dif_builtin_name(unsigned builtin)
+const struct dif_kind_info *dif_kind_info(unsigned kind)
 {
-    return builtin < DIF_NBUILTINS ? builtin_name[builtin] : NULL;
+    return kind < DIF_NKINDS && kind_info[kind].name != NULL ? &kind_info[kind] : NULL;
+}
+
+const struct dif_action_info *dif_action_info(unsigned kind)
+{
+    return kind < DIF_ACT_NKINDS && action_info[kind].name != NULL ? &action_info[kind] : NULL;
 }
 
 void dif_image_init(struct dif_image *img)
@@ -143,7 +173,7 @@ unsigned dif_llq_nbuckets(int64_t factor, int64_t low, int64_t high, int64_t ste
                     ? false
                     : power((uint64_t)factor, low == 0 ? 2 : low + 1) % (uint64_t)steps == 0;
     uint64_t n = llq_bins(factor, steps) * (uint64_t)(high - low + 1) * 2 + 3;
-    return even && n <= 1u << 20 ? (unsigned)n : 0;
+    return even && n <= DIF_HIST_MAX ? (unsigned)n : 0;
 }
 
 unsigned dif_llq_bucket(int64_t v, int64_t factor, int64_t low, int64_t high, int64_t steps)
@@ -183,5 +213,5 @@ int64_t dif_llq_label(unsigned bucket, int64_t factor, int64_t low, int64_t high
         uint64_t start = power((uint64_t)factor, low + (int64_t)(k / bins));
         v = start + (uint64_t)((u128)(k % bins) * (start * (uint64_t)factor) / (uint64_t)steps);
     }
-    return bucket > mid ? (int64_t)v : -(int64_t)v;
+    return (int64_t)(bucket > mid ? v : 0 - v);
 }

@@ -33,14 +33,17 @@
 #include "base/diag.h"
 
 enum {
-    DIF_SPECS_MAX = 16,     /* option nspec */
-    DIF_VERSION = 3,        /* of the binary form and of the instruction numbers */
-    DIF_SCRATCH_SIZE = 256, /* bytes that a clause can have from alloca() and copyin() */
-    DIF_BYTES_MAX = 65536,  /* bytes of a value of kind DIF_BYTES */
-    DIF_NREGS = 16,         /* integer registers */
-    DIF_TUPLE_MAX = 16,     /* values in the tuple */
-    DIF_KEYS_MAX = 12,      /* keys of an associative array or aggregation */
-    DIF_CLAUSE_MAX = 65536, /* instructions in one clause */
+    DIF_SPECS_MAX = 16, /* option nspec */
+    DIF_VERSION = 5,    /* of the binary form and of the instruction numbers */
+    DIF_STRSIZE_LEAST = 2,
+    DIF_STRSIZE_MOST = 1 << 20,  /* option strsize */
+    DIF_SCRATCH_MOST = 16 << 20, /* option scratchsize */
+    DIF_HIST_MAX = 1 << 20,      /* buckets of a histogram */
+    DIF_BYTES_MAX = 65536,       /* bytes of a value of kind DIF_BYTES */
+    DIF_NREGS = 16,              /* integer registers */
+    DIF_TUPLE_MAX = 16,          /* values in the tuple */
+    DIF_KEYS_MAX = 12,           /* keys of an associative array or aggregation */
+    DIF_CLAUSE_MAX = 65536,      /* instructions in one clause */
 };
 
 enum dif_op {
@@ -48,27 +51,40 @@ enum dif_op {
 #include "dif/opcodes.list"
 #undef DIF_OP
 };
+/* Where programs run. The lists say on which of these each of their names exists. */
+enum dif_tier {
+    DIF_TIER_LOCAL = 1,
+    DIF_TIER_VM = 2,
+    DIF_TIER_KERNEL = 4,
+    DIF_TIER_ALL = DIF_TIER_LOCAL | DIF_TIER_VM | DIF_TIER_KERNEL
+};
 enum dif_builtin {
-#define DIF_BUILTIN(num, name, type, text) DIF_BUILTIN_##name = num,
+#define DIF_BUILTIN(num, name, type, tiers, text) DIF_BUILTIN_##name = num,
 #include "dif/builtins.list"
 #undef DIF_BUILTIN
     DIF_NBUILTINS
 };
 enum dif_subr {
-#define DIF_SUBR(num, name, args, result, min, max) DIF_SUBR_##name = num,
+#define DIF_SUBR(num, name, args, result, min, max, tiers) DIF_SUBR_##name = num,
 #include "dif/subrs.list"
 #undef DIF_SUBR
     DIF_NSUBRS
 };
 
+struct dif_builtin_info {
+    const char *name;
+    uint8_t tiers; /* set of enum dif_tier */
+    bool array;    /* read by LDBA, not by LDB */
+};
 struct dif_subr_info {
     const char *name;
     const char *args; /* letters of subrs.list */
     char result;
     uint8_t min, max;
+    uint8_t tiers; /* set of enum dif_tier */
 };
-const struct dif_subr_info *dif_subr_info(unsigned subr); /* NULL: no such number */
-const char *dif_builtin_name(unsigned builtin);           /* NULL: no such number */
+const struct dif_builtin_info *dif_builtin_info(unsigned builtin); /* NULL: no such number */
+const struct dif_subr_info *dif_subr_info(unsigned subr);          /* likewise */
 
 static inline uint32_t dif_abc(enum dif_op op, unsigned a, unsigned b, unsigned c)
 {
@@ -84,12 +100,21 @@ static inline uint32_t dif_t(enum dif_op op, uint32_t target)
 }
 
 /* The type of a value that is stored, recorded or used as a key. */
-enum dif_kind { DIF_INT = 1, DIF_UINT = 2, DIF_STRING = 3, DIF_BYTES = 4 };
+enum dif_kind {
+#define DIF_KIND(num, name, text, tiers) DIF_##name = num,
+#include "dif/kinds.list"
+#undef DIF_KIND
+    DIF_NKINDS
+};
 struct dif_type {
     uint8_t kind;  /* enum dif_kind */
-    uint32_t size; /* bytes: 1, 2, 4, 8 for integers; for a string the most it can hold, NUL not
-                      counted; of DIF_BYTES, structs and arrays, at most DIF_BYTES_MAX */
+    uint32_t size; /* bytes, see kinds.list; at most DIF_BYTES_MAX */
 };
+struct dif_kind_info {
+    const char *name;
+    uint8_t tiers; /* set of enum dif_tier */
+};
+const struct dif_kind_info *dif_kind_info(unsigned kind); /* NULL: no such kind */
 
 /* A key signature. */
 struct dif_keys {
@@ -150,32 +175,22 @@ unsigned dif_llq_bucket(int64_t v, int64_t factor, int64_t low, int64_t high, in
  * the underflow bin 0; overflow bins X and -X. */
 int64_t dif_llq_label(unsigned bucket, int64_t factor, int64_t low, int64_t high, int64_t steps);
 
-/* What the consumer does with the parts of one action. */
+/* What a statement is; the consumer does its part when it reads the record. */
 enum dif_action_kind {
-    DIF_ACT_EXPR = 1, /* an expression statement: no parts */
-    DIF_ACT_AGG,      /* an aggregation: no parts */
-    DIF_ACT_TRACE,    /* trace(): one part */
-    DIF_ACT_PRINTF,   /* format, one part an argument */
-    DIF_ACT_PRINTA,   /* format (or none), refs are aggregations */
-    DIF_ACT_CLEAR,
-    DIF_ACT_TRUNC,
-    DIF_ACT_NORMALIZE,
-    DIF_ACT_DENORMALIZE,
-    /* refs[0]; TRUNC has one part (int64) if it was given a number; NORMALIZE one (uint64) */
-    DIF_ACT_EXIT,   /* one part, the status (int32) */
-    DIF_ACT_SETOPT, /* one part or two: an option's name, its value; strings */
-    DIF_ACT_SYSTEM, /* format, one part an argument; needs the option destructive */
-    DIF_ACT_FREOPEN,
-    /* likewise */
-    DIF_ACT_FTRUNCATE,
-    DIF_ACT_SPECULATE, /* no parts, and nothing for the consumer to do */
-    DIF_ACT_COMMIT,
-    DIF_ACT_DISCARD,
-    DIF_ACT_TRACEMEM, /* bytes, perhaps how many of them (int64) */
-    DIF_ACT_PRINT,    /* an address (uint64) and the bytes there; the format is their type, see
-                         consumer/print.c */
+#define DIF_ACT(num, name, text, tiers, destr, pleast, pmost, rleast, rmost) DIF_ACT_##name = num,
+#include "dif/actions.list"
+#undef DIF_ACT
     DIF_ACT_NKINDS
 };
+struct dif_action_info {
+    const char *name;
+    uint8_t tiers; /* set of enum dif_tier */
+    bool destructive;
+    uint32_t parts_least, parts_most;
+    uint32_t refs_least, refs_most;
+};
+const struct dif_action_info *dif_action_info(unsigned kind); /* NULL: no such kind */
+
 enum { DIF_NO_STRING = 0xffffffffu };
 struct dif_action {
     uint8_t kind;          /* enum dif_action_kind */
@@ -206,9 +221,10 @@ struct dif_clause {
 };
 
 struct dif_image {
-    struct arena arena; /* holds every table */
-    uint32_t strsize;   /* option strsize: most bytes of a string value, NUL not counted */
-    const char *strtab; /* NUL-terminated strings one after another */
+    struct arena arena;   /* holds every table */
+    uint32_t strsize;     /* option strsize: most bytes of a string value, NUL not counted */
+    uint32_t scratchsize; /* bytes that a clause can have from alloca() and copyin() */
+    const char *strtab;   /* NUL-terminated strings one after another */
     uint32_t strtab_len;
     uint32_t *str; /* string index -> offset in strtab */
     uint32_t nstr;
@@ -230,8 +246,14 @@ struct dif_image {
     uint32_t nclauses;
     uint32_t *code;
     uint32_t ncode;
-    uint32_t builtins; /* bit set: built-in variables used (1u << DIF_BUILTIN_x) */
+    uint64_t builtins; /* bit set: built-in variables used (dif_builtin_bit) */
 };
+
+static inline uint64_t dif_builtin_bit(enum dif_builtin b)
+{
+    return UINT64_C(1) << b;
+}
+_Static_assert((int)DIF_NBUILTINS <= 64, "a bit for each built-in variable");
 
 void dif_image_init(struct dif_image *img);
 void dif_image_free(struct dif_image *img);
@@ -243,10 +265,29 @@ int dif_encode(const struct dif_image *img, struct buf *out);
 /* Reads a binary form into img (which must be initialised). 0, ET_ENOMEM, or ET_EIMAGE with a
  * diagnostic. The bytes may come from anywhere. On error img is as after dif_image_init. */
 int dif_decode(struct dif_image *img, const void *data, size_t len, struct diags *d);
-/* 0, or ET_EVERIFY with a diagnostic that names clause and instruction. */
+/* 0, or ET_EVERIFY with a diagnostic that names clause and instruction. Says that the image is
+ * sound, on the tiers that have all it uses. */
 int dif_verify(const struct dif_image *img, struct diags *d);
 
-/* Prints the whole program, or one clause, as text (option -S). */
+/* Something that an image uses and that a tier lacks. */
+struct dif_need {
+    char name[48];            /* as D writes it: "curthread", "stack()", "uregs[]" */
+    uint8_t tiers;            /* set of enum dif_tier: those that have it */
+    uint32_t file, line, col; /* of the statement, or of the clause whose predicate it is in */
+};
+/* Finds the first such use in program order; false when the tier has everything. The image need not
+ * be verified. */
+bool dif_lacks(const struct dif_image *img, enum dif_tier tier, struct dif_need *need);
+/* Whether a clause looks at the probe argument n. The image need not be verified. */
+bool dif_reads_argument(const struct dif_image *img, uint32_t clause, unsigned n);
+/* dif_verify, and nothing that this tier lacks; ET_EUNSUP when there is. What runs programs asks
+ * this. */
+int dif_verify_for(const struct dif_image *img, enum dif_tier tier, struct diags *d);
+/* "the kernel tier", "the local tier": the first of a set, in words. */
+const char *dif_tier_text(unsigned tiers);
+
+/* Prints the whole program, or one clause, as text (option -S). The image is one that was compiled
+ * or verified. */
 void dif_disasm(const struct dif_image *img, struct buf *out);
 void dif_disasm_clause(const struct dif_image *img, uint32_t clause, struct buf *out);
 

@@ -18,19 +18,20 @@ static const struct {
 static const char *const scope_name[] = {"?", "", "self->", "this->"};
 static const char *const agg_name[] = {"?",   "count",  "sum",      "avg",       "min",
                                        "max", "stddev", "quantize", "lquantize", "llquantize"};
-static const char *const act_name[DIF_ACT_NKINDS] = {
-    "?",         "expression", "aggregation", "trace",   "printf",   "printa", "clear",
-    "trunc",     "normalize",  "denormalize", "exit",    "setopt",   "system", "freopen",
-    "ftruncate", "speculate",  "commit",      "discard", "tracemem", "print"};
-
 static void put_type(struct buf *out, const struct dif_type *t)
 {
-    if (t->kind == DIF_STRING)
-        buf_printf(out, "string[%u]", t->size);
-    else if (t->kind == DIF_BYTES)
-        buf_printf(out, "bytes[%u]", t->size);
+    const struct dif_kind_info *k = dif_kind_info(t->kind);
+    if (t->kind <= DIF_UINT)
+        buf_printf(out, "%s%u_t", k ? k->name : "?", t->size * 8);
     else
-        buf_printf(out, "%sint%u_t", t->kind == DIF_UINT ? "u" : "", t->size * 8);
+        buf_printf(out, "%s[%u]", k ? k->name : "?", t->size);
+}
+
+/* Says of something that not every tier has where it is. */
+static void put_tiers(struct buf *out, unsigned tiers)
+{
+    if ((tiers & DIF_TIER_LOCAL) == 0)
+        buf_printf(out, ", needs %s", dif_tier_text(tiers));
 }
 
 /* What the imm of an instruction stands for, as a comment. */
@@ -49,12 +50,18 @@ static void put_comment(const struct dif_image *img, const struct dif_clause *c,
         buf_json(out, dif_str(img, imm), strlen(dif_str(img, imm)));
         break;
     case DIF_OP_LDB:
-        if (dif_builtin_name(imm) != NULL)
-            buf_printf(out, "\t; %s", dif_builtin_name(imm));
+    case DIF_OP_LDBA:
+        if (dif_builtin_info(imm) != NULL) {
+            buf_printf(out, "\t; %s%s", dif_builtin_info(imm)->name,
+                       dif_builtin_info(imm)->array ? "[]" : "");
+            put_tiers(out, dif_builtin_info(imm)->tiers);
+        }
         break;
     case DIF_OP_CALL:
-        if (dif_subr_info(imm) != NULL)
+        if (dif_subr_info(imm) != NULL) {
             buf_printf(out, "\t; %s()", dif_subr_info(imm)->name);
+            put_tiers(out, dif_subr_info(imm)->tiers);
+        }
         break;
     case DIF_OP_AGG:
         if (imm < img->naggs)
@@ -65,6 +72,7 @@ static void put_comment(const struct dif_image *img, const struct dif_clause *c,
         if (imm < c->nparts) {
             buf_adds(out, "\t; ");
             put_type(out, &img->parts[c->part + imm]);
+            put_tiers(out, dif_kind_info(img->parts[c->part + imm].kind)->tiers);
         }
         break;
     case DIF_OP_LDGS:
@@ -140,9 +148,12 @@ void dif_disasm_clause(const struct dif_image *img, uint32_t clause, struct buf 
     if (c->npred > 0)
         buf_adds(out, "  predicate\n");
     for (uint32_t pc = 0; pc < c->ncode; pc++) {
-        for (; next < c->nactions && img->actions[c->action + next].pc <= pc; next++)
-            buf_printf(out, "  action %u: %s\n", next + 1,
-                       act_name[img->actions[c->action + next].kind]);
+        for (; next < c->nactions && img->actions[c->action + next].pc <= pc; next++) {
+            const struct dif_action_info *a = dif_action_info(img->actions[c->action + next].kind);
+            buf_printf(out, "  action %u: %s", next + 1, a->name);
+            put_tiers(out, a->tiers);
+            buf_addc(out, '\n');
+        }
         put_insn(img, c, pc, out);
     }
 }

@@ -6,7 +6,8 @@
  *   u32      DIF_VERSION
  *   u32      bytes of the whole image
  *   u32      strsize
- *   u32      bit set of built-in variables used
+ *   u32      scratchsize
+ *   u64      bit set of built-in variables used
  *   tables   each a u32 count, then that many elements, in this order:
  *     strtab   bytes                    str     u32 offset into strtab
  *     ints     u64                      vars    u32 name, u8 scope, u8 assoc, TYPE, KEYS
@@ -57,7 +58,8 @@ int dif_encode(const struct dif_image *img, struct buf *out)
     size_t length_at = out->len;
     buf_u32(out, 0);
     buf_u32(out, img->strsize);
-    buf_u32(out, img->builtins);
+    buf_u32(out, img->scratchsize);
+    buf_u64(out, img->builtins);
 
     buf_u32(out, img->strtab_len);
     buf_add(out, img->strtab, img->strtab_len);
@@ -233,7 +235,8 @@ static const char *decode(struct dif_image *img, const void *data, size_t len, b
     if (rdr_u32(&r) != len)
         return "its length is not the one it states";
     img->strsize = rdr_u32(&r);
-    img->builtins = rdr_u32(&r);
+    img->scratchsize = rdr_u32(&r);
+    img->builtins = rdr_u64(&r);
     get_tables(img, &r, oom);
     if (r.bad)
         return "a table is cut short or too large";

@@ -17,8 +17,6 @@
 #include "dif/format.h"
 
 enum {
-    STRSIZE_LEAST = 2,
-    STRSIZE_MOST = 65536,
     TABLE_MOST = 65536, /* elements that an instruction's imm can name */
     PART_NOT_BEGUN = -1,
     NO_SUB = -1
@@ -36,10 +34,11 @@ struct flow {
 
 struct verifier {
     const struct dif_image *img;
-    const struct dif_clause *clause; /* being checked, NULL outside */
-    uint32_t pc;                     /* instruction being checked */
-    struct flow *flow;               /* before each instruction of the clause */
-    const char *why;                 /* first thing found wrong, NULL: none */
+    const struct dif_clause *clause;  /* being checked, NULL outside */
+    uint32_t pc;                      /* instruction being checked */
+    struct flow *flow;                /* before each instruction of the clause */
+    const char *why;                  /* first thing found wrong, NULL: none */
+    uint32_t code, action, part, sub; /* of each table, what the clauses so far have taken */
 };
 
 static bool fail(struct verifier *v, const char *why)
@@ -53,11 +52,23 @@ static bool type_ok(const struct dif_image *img, const struct dif_type *t)
 {
     if (t->kind == DIF_STRING)
         return t->size >= 1 && t->size <= img->strsize;
-    if (t->kind == DIF_BYTES)
-        return t->size <= DIF_BYTES_MAX;
-    if (t->kind == DIF_INT || t->kind == DIF_UINT)
-        return t->size == 1 || t->size == 2 || t->size == 4 || t->size == 8;
-    return false;
+    switch (t->kind) {
+    case DIF_INT:
+    case DIF_UINT: return t->size == 1 || t->size == 2 || t->size == 4 || t->size == 8;
+    case DIF_FLOAT: return t->size == 4 || t->size == 8 || t->size == 16;
+    case DIF_BYTES: return t->size <= DIF_BYTES_MAX;
+    case DIF_STACK: return t->size > 0 && t->size <= DIF_BYTES_MAX && t->size % 8 == 0;
+    case DIF_USTACK:
+    case DIF_JSTACK: return t->size > 8 && t->size <= DIF_BYTES_MAX && t->size % 8 == 0;
+    case DIF_SYM:
+    case DIF_FUNC:
+    case DIF_MOD: return t->size == 8;
+    case DIF_USYM:
+    case DIF_UFUNC:
+    case DIF_UMOD:
+    case DIF_UADDR: return t->size == 16;
+    default: return false;
+    }
 }
 
 static bool keys_ok(const struct dif_image *img, const struct dif_keys *k)
@@ -65,7 +76,7 @@ static bool keys_ok(const struct dif_image *img, const struct dif_keys *k)
     if (k->n > DIF_KEYS_MAX)
         return false;
     for (unsigned i = 0; i < k->n; i++)
-        if (!type_ok(img, &k->key[i]))
+        if (!type_ok(img, &k->key[i]) || k->key[i].kind == DIF_FLOAT)
             return false;
     return true;
 }
@@ -85,15 +96,18 @@ static bool str_ok(const struct dif_image *img, uint32_t s, bool may_lack)
 static bool check_tables(struct verifier *v)
 {
     const struct dif_image *img = v->img;
-    if (img->strsize < STRSIZE_LEAST || img->strsize > STRSIZE_MOST)
+    if (img->strsize < DIF_STRSIZE_LEAST || img->strsize > DIF_STRSIZE_MOST)
         return fail(v, "strsize is out of range");
+    if (img->scratchsize > DIF_SCRATCH_MOST)
+        return fail(v, "scratchsize is out of range");
     if (img->nstr > TABLE_MOST || img->nints > TABLE_MOST || img->nvars > TABLE_MOST ||
         img->naggs > TABLE_MOST)
         return fail(v, "a table has more elements than an instruction can name");
-    if (img->builtins >> DIF_NBUILTINS != 0)
+    if (img->builtins >> 1 >> (DIF_NBUILTINS - 1) != 0)
         return fail(v, "an unknown built-in variable");
     for (const struct dif_var *x = img->vars; x < img->vars + img->nvars; x++) {
-        if (!str_ok(img, x->name, false) || !type_ok(img, &x->type) || !keys_ok(img, &x->keys))
+        if (!str_ok(img, x->name, false) || !type_ok(img, &x->type) || x->type.kind > DIF_BYTES ||
+            !keys_ok(img, &x->keys))
             return fail(v, "a variable's type, keys or name");
         if (x->scope < DIF_GLOBAL || x->scope > DIF_CLAUSE ||
             (x->scope == DIF_CLAUSE && x->assoc) || x->assoc != (x->keys.n > 0))
@@ -112,25 +126,6 @@ static bool check_tables(struct verifier *v)
     return true;
 }
 
-/* Parts and aggregations that each kind of action has: least and most. */
-static const struct {
-    uint8_t parts_least;
-    uint32_t parts_most;
-    uint8_t refs_least;
-    uint32_t refs_most;
-} action_shape[DIF_ACT_NKINDS] = {
-    [DIF_ACT_EXPR] = {0, 0, 0, 0},        [DIF_ACT_AGG] = {0, 0, 0, 1},
-    [DIF_ACT_TRACE] = {1, 1, 0, 0},       [DIF_ACT_PRINTF] = {0, 65535, 0, 0},
-    [DIF_ACT_PRINTA] = {0, 0, 1, 65535},  [DIF_ACT_CLEAR] = {0, 0, 1, 1},
-    [DIF_ACT_TRUNC] = {0, 1, 1, 1},       [DIF_ACT_NORMALIZE] = {1, 1, 1, 1},
-    [DIF_ACT_DENORMALIZE] = {0, 0, 1, 1}, [DIF_ACT_EXIT] = {1, 1, 0, 0},
-    [DIF_ACT_SETOPT] = {1, 2, 0, 0},      [DIF_ACT_SYSTEM] = {0, 65535, 0, 0},
-    [DIF_ACT_FREOPEN] = {0, 65535, 0, 0}, [DIF_ACT_FTRUNCATE] = {0, 0, 0, 0},
-    [DIF_ACT_SPECULATE] = {0, 0, 0, 0},   [DIF_ACT_COMMIT] = {0, 0, 0, 0},
-    [DIF_ACT_DISCARD] = {0, 0, 0, 0},     [DIF_ACT_TRACEMEM] = {1, 2, 0, 0},
-    [DIF_ACT_PRINT] = {2, 2, 0, 0},
-};
-
 /* The actions of a clause follow each other in its code and share out its parts without gaps. */
 static bool check_actions(struct verifier *v)
 {
@@ -139,13 +134,12 @@ static bool check_actions(struct verifier *v)
     uint32_t pc = c->npred, part = c->part;
     for (const struct dif_action *a = img->actions + c->action;
          a < img->actions + c->action + c->nactions; a++) {
-        if (a->kind < DIF_ACT_EXPR || a->kind >= DIF_ACT_NKINDS)
+        const struct dif_action_info *shape = dif_action_info(a->kind);
+        if (shape == NULL)
             return fail(v, "an unknown action");
-        if (a->nparts < action_shape[a->kind].parts_least ||
-            a->nparts > action_shape[a->kind].parts_most ||
-            a->nrefs < action_shape[a->kind].refs_least ||
-            a->nrefs > action_shape[a->kind].refs_most || !range_ok(a->ref, a->nrefs, img->nrefs) ||
-            !str_ok(img, a->format, true))
+        if (a->nparts < shape->parts_least || a->nparts > shape->parts_most ||
+            a->nrefs < shape->refs_least || a->nrefs > shape->refs_most ||
+            !range_ok(a->ref, a->nrefs, img->nrefs) || !str_ok(img, a->format, true))
             return fail(v, "an action's parts, aggregations or format");
         if (a->pc < pc || !range_ok(a->pc, a->npc, c->ncode))
             return fail(v, "an action's place in the code");
@@ -159,13 +153,25 @@ static bool check_actions(struct verifier *v)
     return true;
 }
 
+/* A clause's share of a table lies behind the shares of the clauses before it: no element is
+ * checked twice, and the work here is bounded by the size of the image. */
+static bool takes(uint32_t *taken, uint32_t start, uint32_t n)
+{
+    if (n == 0)
+        return true;
+    bool behind = start >= *taken;
+    *taken = start + n;
+    return behind;
+}
+
 /* Sub-clauses follow each other, and between them have all the parts. */
 static bool check_subs(struct verifier *v)
 {
     const struct dif_image *img = v->img;
     const struct dif_clause *c = v->clause;
     uint32_t action = c->action, part = c->part;
-    if (c->nsubs > UINT16_MAX || !range_ok(c->sub, c->nsubs, img->nsubs))
+    if (c->nsubs > UINT16_MAX || !range_ok(c->sub, c->nsubs, img->nsubs) ||
+        !takes(&v->sub, c->sub, c->nsubs))
         return fail(v, "a clause's sub-clauses");
     if (c->nsubs == 0)
         return true;
@@ -199,6 +205,9 @@ static bool check_clause_head(struct verifier *v)
     if (!range_ok(c->action, c->nactions, img->nactions) ||
         !range_ok(c->part, c->nparts, img->nparts))
         return fail(v, "a clause's actions or parts");
+    if (!takes(&v->code, c->code, c->ncode) || !takes(&v->action, c->action, c->nactions) ||
+        !takes(&v->part, c->part, c->nparts))
+        return fail(v, "what belongs to another clause");
     if (img->code[c->code + c->ncode - 1] != dif_abc(DIF_OP_RET, 0, 0, 0))
         return fail(v, "a clause that does not end in ret");
     return check_actions(v) && check_subs(v);
@@ -358,7 +367,9 @@ static bool check_insn(struct verifier *v, uint32_t in, struct flow *f)
             return fail(v, "an argument that does not exist");
         break;
     case DIF_OP_LDB:
-        if (imm >= DIF_NBUILTINS || (img->builtins >> imm & 1) == 0)
+    case DIF_OP_LDBA:
+        if (dif_builtin_info(imm) == NULL || (img->builtins >> imm & 1) == 0 ||
+            dif_builtin_info(imm)->array != (in >> 24 == DIF_OP_LDBA))
             return fail(v, "a built-in variable that does not exist or is not declared");
         break;
     case DIF_OP_LDGS:

@@ -79,3 +79,18 @@ void node_set_error(struct node *n)
     n->args = NULL;
     memset(n->kid, 0, sizeof n->kid);
 }
+
+bool node_has_effect(const struct node *n)
+{
+    if (n->kind == N_ASSIGN || n->kind == N_INCDEC || (n->kind == N_CALL && n->post))
+        return true;
+    for (size_t i = 0; i < 3; i++) {
+        if (n->kid[i] && node_has_effect(n->kid[i]))
+            return true;
+    }
+    for (const struct node *a = n->args; a; a = a->next) {
+        if (node_has_effect(a))
+            return true;
+    }
+    return false;
+}

@@ -4,7 +4,8 @@
  * position and kids; the checker sets `type` (never NULL afterwards), resolves names in place
  * (N_IDENT becomes N_VAR, N_BUILTIN, N_ARG or N_INT) and folds constants in place. Code is only
  * generated from a program without errors, so compile/ sees no TYPE_ERROR, no N_IDENT, N_INLINE,
- * N_SIZEOF or N_OFFSETOF. The value of a struct, union or array is the address of its bytes. */
+ * N_SIZEOF, N_OFFSETOF or N_XLATE. The value of a struct, union or array is the address of its
+ * bytes. */
 #ifndef ET_LANG_AST_H
 #define ET_LANG_AST_H
 
@@ -17,7 +18,7 @@
 
 enum {
     LANG_KEYS_MAX = 12,      /* keys of an associative array or aggregation */
-    LANG_SCRATCH_SIZE = 256, /* bytes that a clause can have from alloca() and copyin() */
+    LANG_HIST_MAX = 1 << 20, /* buckets of a histogram */
     LANG_NEST_MAX = 400,   /* nested expressions in the text; a pair of parentheses counts twice */
     LANG_HEIGHT_MAX = 2000 /* height of an expression's tree, whatever made it so high */
 };
@@ -107,22 +108,24 @@ enum node_kind {
     N_AGG, /* name; agg once resolved; only legal below N_INDEX / N_ASSIGN / as an action's argument
             */
     N_VAR, /* var, args (its keys when it is associative) */
-    N_BUILTIN, /* name */
-    N_ARG,     /* num: arg0 .. arg9 */
-    N_CALL,    /* kid[0] what is called, args; once resolved: name and fn, a subroutine */
-    N_UNARY,   /* op, kid[0] */
-    N_BINARY,  /* op, kid[0], kid[1] */
-    N_COND,    /* kid[0] ? kid[1] : kid[2] */
-    N_ASSIGN,  /* kid[0] op= kid[1] */
-    N_INCDEC,  /* op OP_ADD or OP_SUB on kid[0]; post */
-    N_INDEX,   /* kid[0] [ args ] */
-    N_MEMBER,  /* kid[0] . or -> name; arrow in post; once checked: member */
-    N_CAST,    /* to cast: kid[0] */
-    N_SIZEOF,  /* of cast, or of kid[0] when cast is NULL */
-    N_OFFSETOF /* of name in cast */
+    N_BUILTIN,  /* name */
+    N_ARG,      /* num: arg0 .. arg9 */
+    N_CALL,     /* kid[0] what is called, args; once resolved: name and fn, a subroutine */
+    N_UNARY,    /* op, kid[0] */
+    N_BINARY,   /* op, kid[0], kid[1] */
+    N_COND,     /* kid[0] ? kid[1] : kid[2] */
+    N_ASSIGN,   /* kid[0] op= kid[1] */
+    N_INCDEC,   /* op OP_ADD or OP_SUB on kid[0]; post */
+    N_INDEX,    /* kid[0] [ args ] */
+    N_MEMBER,   /* kid[0] . or -> name; arrow in post; once checked: member */
+    N_CAST,     /* to cast: kid[0] */
+    N_SIZEOF,   /* of cast, or of kid[0] when cast is NULL */
+    N_OFFSETOF, /* of name in cast */
+    N_XLATE     /* kid[0] translated to cast; once checked: xlator */
 };
 
 struct lang_fn;
+struct lang_xlator;
 
 struct node {
     uint8_t kind;        /* enum node_kind */
@@ -130,6 +133,7 @@ struct node {
     uint8_t scope;       /* enum lang_scope of N_IDENT */
     bool post;           /* N_INCDEC: after its operand; N_MEMBER: "->"; N_CALL: each call counts */
     bool is_char;        /* N_INT: was written as a character constant */
+    bool by_member;      /* only members of it are used: it may be a translation */
     uint16_t height;     /* 1 + the highest kid */
     struct diag_pos pos; /* of its most telling token: an operator, a name */
     const struct type *type; /* NULL until checked */
@@ -142,6 +146,7 @@ struct node {
     struct lang_var *var;
     struct lang_agg *agg;
     const struct type_member *member;
+    const struct lang_xlator *xlator;
     struct node *kid[3];
     struct node *args; /* list by next */
     struct node *next;
@@ -168,7 +173,17 @@ enum lang_act {
     ACT_DISCARD,
     ACT_TRACEMEM, /* args: the address, perhaps a limit; size bytes are recorded */
     ACT_PRINT,    /* args: the address, of a type of size bytes that format describes */
-    ACT_IF        /* expr is the condition of the statements yes and no */
+    ACT_STACK,    /* stack(), ustack(), sym() and their kind: args is the value, of such a type */
+    ACT_STOP,
+    ACT_RAISE,   /* args: the signal */
+    ACT_COPYOUT, /* args: those of the subroutine of that name; so of the next, and of chill, pcap
+                  */
+    ACT_COPYOUTSTR,
+    ACT_BREAKPOINT,
+    ACT_PANIC,
+    ACT_CHILL,
+    ACT_PCAP,
+    ACT_IF /* expr is the condition of the statements yes and no */
 };
 
 struct lang_aggref {
@@ -208,5 +223,9 @@ struct lang_clause {
     bool branches;           /* a statement is ACT_IF */
     struct lang_clause *next;
 };
+
+/* Whether evaluating n, which has been checked, changes a variable, or each evaluation may differ.
+ */
+bool node_has_effect(const struct node *n);
 
 #endif

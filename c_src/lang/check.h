@@ -15,18 +15,31 @@ static inline const struct type *check_bad(struct node *n)
     return n->type;
 }
 
-/* Puts m in the place of n, which keeps its neighbour in a list. */
+/* Whether the node is an aggregation, which has no value that could be read. */
+bool check_is_dynamic(const struct node *n);
+/* If it is, complains that `what` cannot be one, and makes it the type error. */
+bool check_refuse_dynamic(struct lang *l, struct node *n, const char *tag, const char *what);
+
+/* Puts m in the place of n, which keeps its neighbour in a list, and what is wanted of it. */
 static inline void check_replace(struct node *n, const struct node *m)
 {
     struct node *next = n->next;
+    bool by_member = n->by_member;
     *n = *m;
     n->next = next;
+    n->by_member = by_member;
 }
 
 /* The constant 0, which fits a string as NULL. */
 static inline bool check_is_null(const struct node *n)
 {
     return n->kind == N_INT && n->num == 0 && !n->is_char;
+}
+
+/* @name, or @name[...]. */
+static inline bool check_is_aggregation(const struct node *n)
+{
+    return n->kind == N_AGG || (n->kind == N_INDEX && n->kid[0]->kind == N_AGG);
 }
 
 static inline bool check_any_error(const struct node *a, const struct node *b)
@@ -62,9 +75,8 @@ unsigned check_count(const struct node *args);
 /* "operands have incompatible types", for an operator with two kids. hint may be NULL. */
 const struct type *check_incompatible(struct lang *l, struct node *n, const char *hint);
 
-/* A copy of an inline's expression, its parameters replaced by the arguments (unchecked, as many as
- * there are parameters). */
-struct node *check_instance(struct lang *l, const struct lang_inline *in, const struct node *args);
+/* Some value of a parameter's type, unchecked and no constant, for checking an expression once. */
+struct node *check_sample(struct lang *l, const struct diag_pos *pos, const struct type *t);
 
 /* One function for each kind of node that needs more than a line; all set and return n->type. */
 const struct type *check_ident(struct lang *l, struct node *n); /* check_name.c */
@@ -72,6 +84,18 @@ const struct type *check_index(struct lang *l, struct node *n);
 const struct type *check_assign(struct lang *l, struct node *n);
 const struct type *check_incdec(struct lang *l, struct node *n);
 const struct type *check_call(struct lang *l, struct node *n); /* check_call.c */
+
+/* -- check_inline.c -- */
+/* A copy of an expression, its parameters replaced by the arguments: checked or not, as many as
+ * there are parameters. `at` is the place that complaints about it name; NULL: its own. */
+struct node *check_instance(struct lang *l, const struct node *expr, const struct diag_pos *at,
+                            const struct lang_param *param, unsigned nparams,
+                            const struct node *args);
+/* Expands an inline in place: n is its name, or the name with arguments in [ ]; as a target of an
+ * operator, or cast to the inline's type. */
+void check_expand(struct lang *l, struct node *n, const struct lang_inline *in, bool as_lvalue);
+/* The value of an inline. */
+const struct type *check_inlined(struct lang *l, struct node *n, const struct ident *id);
 
 /* -- check_memory.c -- */
 /* Whether two pointers (or arrays) may stand for each other. */
@@ -98,6 +122,28 @@ const struct type *check_pointer_sum(struct lang *l, struct node *n);
 const struct type *check_member(struct lang *l, struct node *n);
 const struct type *check_sizeof(struct lang *l, struct node *n);
 const struct type *check_offsetof(struct lang *l, struct node *n);
+
+/* -- check_place.c -- */
+/* Whether a call is of stack(), sym() or their kind, which act, and are keys of aggregations. */
+bool check_is_place_call(const struct lang *l, const struct node *n);
+/* Completes such a call: its value is a stack or a symbol. */
+const struct type *check_place_call(struct lang *l, struct node *n, const struct lang_fn *fn);
+/* Gives the value of a key that takes part in a signature the type that it has there. */
+void check_place_as(struct node *n, const struct type *key);
+/* -- check_xlate.c -- */
+const struct type *check_xlate(struct lang *l, struct node *n);
+/* n is a member of a translation, its kid, and has been found in the output type: makes it the
+ * translator's expression. */
+const struct type *check_xlated_member(struct lang *l, struct node *n);
+/* Whether any value of type `from` fits a type as it is. */
+bool check_fits(const struct type *to, const struct type *from);
+/* Whether a value of type `from` can be had as one of type `to`, as it is or through a translator.
+ */
+bool check_translates(const struct lang *l, const struct type *from, const struct type *to);
+
+/* -- check_args.c -- */
+/* n is args[...]. */
+const struct type *check_args_element(struct lang *l, struct node *n);
 
 /* -- print_type.c -- */
 /* The description of a type for print(); `at` is what is printed. */

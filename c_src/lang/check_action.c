@@ -55,10 +55,11 @@ static bool constant_param(struct lang *l, const char *fn, const struct param *p
     return false;
 }
 
-static bool lquantize_fits(struct lang *l, const int64_t v[4], const struct diag_pos *pos)
+/* at: where each parameter stands. */
+static bool lquantize_fits(struct lang *l, const int64_t v[4], const struct diag_pos at[4])
 {
     if (v[1] <= v[0]) {
-        lang_err(l, pos, "D_LQUANT_MISMATCH", NULL,
+        lang_err(l, &at[1], "D_LQUANT_MISMATCH", NULL,
                  "lquantize( ) base (%lld) must be less than limit (%lld)", (long long)v[0],
                  (long long)v[1]);
         return false;
@@ -67,10 +68,10 @@ static bool lquantize_fits(struct lang *l, const int64_t v[4], const struct diag
     if (levels >= 1 && levels <= UINT16_MAX)
         return true;
     if (levels < 1)
-        lang_err(l, pos, "D_LQUANT_STEPLARGE", NULL,
+        lang_err(l, &at[2], "D_LQUANT_STEPLARGE", NULL,
                  "lquantize( ) step (%lld) is too large: it leaves no level", (long long)v[2]);
     else
-        lang_err(l, pos, "D_LQUANT_STEPSMALL", "use a larger step",
+        lang_err(l, &at[2], "D_LQUANT_STEPSMALL", "use a larger step",
                  "lquantize( ) step (%lld) is too small: %lld levels, %d are possible",
                  (long long)v[2], (long long)levels, UINT16_MAX);
     return false;
@@ -88,19 +89,19 @@ static bool power(uint64_t factor, uint64_t n, uint64_t *v)
 }
 
 /* The rules of reference 7.1. */
-static bool llquantize_fits(struct lang *l, const int64_t v[4], const struct diag_pos *pos)
+static bool llquantize_fits(struct lang *l, const int64_t v[4], const struct diag_pos at[4])
 {
     uint64_t factor = (uint64_t)v[0], low = (uint64_t)v[1], high = (uint64_t)v[2];
     uint64_t steps = (uint64_t)v[3], p;
     const char *why = NULL;
     if (high < low) {
-        lang_err(l, pos, "D_LLQUANT_HMAGVAL", NULL,
+        lang_err(l, &at[2], "D_LLQUANT_HMAGVAL", NULL,
                  "llquantize( ) high magnitude (%llu) is below the low one (%llu)",
                  (unsigned long long)high, (unsigned long long)low);
         return false;
     }
     if (!power(factor, high + 1, &p)) {
-        lang_err(l, pos, "D_LLQUANT_HMAGVAL", NULL,
+        lang_err(l, &at[2], "D_LLQUANT_HMAGVAL", NULL,
                  "llquantize( ) factor (%llu) to the power of the high magnitude (%llu) + 1 "
                  "overflows 64 bits",
                  (unsigned long long)factor, (unsigned long long)high);
@@ -117,9 +118,13 @@ static bool llquantize_fits(struct lang *l, const int64_t v[4], const struct dia
             why = low == 0 ? "must divide the factor squared"
                            : "must divide the factor to the power of the low magnitude + 1";
     }
-    if (!why)
-        return true;
-    lang_err(l, pos, "D_LLQUANT_STEPVAL", NULL, "llquantize( ) steps (%llu) %s",
+    if (!why) {
+        uint64_t bins = 2 * (high - low + 1) * (steps - steps / factor) + 3;
+        if (bins <= LANG_HIST_MAX)
+            return true;
+        why = "make a histogram that is too large";
+    }
+    lang_err(l, &at[3], "D_LLQUANT_STEPVAL", NULL, "llquantize( ) steps (%llu) %s",
              (unsigned long long)steps, why);
     return false;
 }
@@ -138,10 +143,10 @@ static bool scalar_value(struct lang *l, const char *fn, struct node *n)
     return false;
 }
 
-/* Checks the arguments of an aggregating function. The parameters go to `param`, the values that
- * the update takes (value, increment) are returned as a list. */
+/* Checks the arguments of an aggregating function. The parameters go to `param`, and where they
+ * stand to `at`; the values that the update takes (value, increment) are returned as a list. */
 static struct node *agg_values(struct lang *l, const struct lang_fn *fn, struct node *call,
-                               int64_t param[4], bool *ok)
+                               int64_t param[4], struct diag_pos at[4], bool *ok)
 {
     struct node *args = call->args, *value = args, *incr = NULL, *a;
     const struct param *params = NULL;
@@ -160,14 +165,15 @@ static struct node *agg_values(struct lang *l, const struct lang_fn *fn, struct 
     }
     for (size_t i = 0; i < nparams; i++) {
         param[i] = params[i].missing;
+        at[i] = a ? a->pos : call->pos;
         if (a && !constant_param(l, fn->name, &params[i], a, &param[i]))
             *ok = false;
         a = a ? a->next : NULL;
     }
     if (*ok && fn->what == AGGF_LQUANTIZE)
-        *ok = lquantize_fits(l, param, &call->pos);
+        *ok = lquantize_fits(l, param, at);
     if (*ok && fn->what == AGGF_LLQUANTIZE)
-        *ok = llquantize_fits(l, param, &call->pos);
+        *ok = llquantize_fits(l, param, at);
     if (fn->what == AGGF_QUANTIZE || nparams > 0) {
         incr = a;
         if (!incr) {
@@ -183,13 +189,13 @@ static struct node *agg_values(struct lang *l, const struct lang_fn *fn, struct 
 }
 
 static bool same_params(struct lang *l, const struct lang_agg *a, const struct lang_fn *fn,
-                        const int64_t param[4], const struct diag_pos *pos)
+                        const int64_t param[4], const struct diag_pos at[4])
 {
     const struct param *params = fn->what == AGGF_LQUANTIZE ? lquantize_params : llquantize_params;
     size_t n = fn->what == AGGF_LQUANTIZE ? 3 : fn->what == AGGF_LLQUANTIZE ? 4 : 0;
     for (size_t i = 0; i < n; i++) {
         if (a->param[i] != param[i]) {
-            lang_err(l, pos, params[i].match_tag, NULL,
+            lang_err(l, &at[i], params[i].match_tag, NULL,
                      "%s( ) %s (%lld) does not match the earlier use of @%s (%lld)", fn->name,
                      params[i].name, (long long)param[i], a->name, (long long)a->param[i]);
             return false;
@@ -204,8 +210,7 @@ static bool is_agg_function(const struct ident *id)
 }
 
 /* The aggregating function on the right side; NULL after a complaint. */
-static const struct lang_fn *agg_function(struct lang *l, const char *name, struct node *right,
-                                          const struct diag_pos *pos)
+static const struct lang_fn *agg_function(struct lang *l, const char *name, struct node *right)
 {
     const char *hint = "aggregating functions: count sum avg min max stddev quantize lquantize "
                        "llquantize";
@@ -226,7 +231,7 @@ static const struct lang_fn *agg_function(struct lang *l, const char *name, stru
         if (id && is_agg_function(id))
             hint = lang_printf(l, "it is called: %s()", right->name);
     }
-    lang_err(l, pos, "D_AGG_FUNC", hint,
+    lang_err(l, &right->pos, "D_AGG_FUNC", hint,
              "@%s must be assigned the result of an aggregating function", name);
     return NULL;
 }
@@ -236,6 +241,7 @@ static void aggregation(struct lang *l, struct lang_stmt *s)
     struct node *left = s->expr->kid[0], *right = s->expr->kid[1];
     struct node *keys = NULL, *name = left;
     int64_t param[4] = {0};
+    struct diag_pos at[4] = {0};
     bool ok;
     if (left->kind == N_INDEX) {
         keys = left->args;
@@ -252,26 +258,30 @@ static void aggregation(struct lang *l, struct lang_stmt *s)
                  lang_printf(l, "@%s = sum(x) adds, @%s = count() counts", name->name, name->name),
                  "@%s must be assigned with =", name->name);
     else
-        fn = agg_function(l, name->name, right, &s->expr->pos);
+        fn = agg_function(l, name->name, right);
     struct lang_agg *a = agg_find(l, name->name);
+    for (struct node *k = keys; k; k = k->next) {
+        if (check_is_place_call(l, k))
+            check_place_call(l, k, names_find(&l->globals, k->kid[0]->name)->fn);
+    }
     if (!a) {
         a = agg_new(l, name->name, fn ? (enum lang_aggfunc)fn->what : AGGF_NONE);
         ok = check_first_keys(l, a->key, &a->nkeys, keys, &left->pos);
         if (fn) {
-            s->args = agg_values(l, fn, right, param, &ok);
+            s->args = agg_values(l, fn, right, param, at, &ok);
             memcpy(a->param, param, sizeof param);
         }
     } else {
         ok = check_keys(l, lang_printf(l, "@%s[ ]", a->name), a->key, a->nkeys, keys, &left->pos);
         if (fn)
-            s->args = agg_values(l, fn, right, param, &ok);
+            s->args = agg_values(l, fn, right, param, at, &ok);
         if (fn && a->func == AGGF_NONE) /* its first use was wrong and has been reported */
             ok = false;
         else if (fn && (int)a->func != fn->what)
-            lang_err(l, &s->expr->pos, "D_AGG_REDEF", "use another name",
+            lang_err(l, &right->pos, "D_AGG_REDEF", "use another name",
                      "aggregation @%s was assigned another function before", a->name);
         else if (fn && ok)
-            same_params(l, a, fn, param, &s->expr->pos);
+            same_params(l, a, fn, param, at);
     }
     s->act = ACT_AGG;
     s->agg = a;
@@ -487,8 +497,8 @@ static void action(struct lang *l, struct lang_stmt *s, const struct lang_fn *fn
 {
     struct node *call = s->expr;
     s->act = (enum lang_act)fn->what;
-    s->records = true;
-    if (!check_arg_count(l, fn, call->args, &call->pos))
+    s->records = s->act != ACT_COMMIT && s->act != ACT_DISCARD;
+    if (s->act != ACT_STACK && !check_arg_count(l, fn, call->args, &call->pos))
         return;
     switch (s->act) {
     case ACT_TRACE: act_trace(l, s, call->args); break;
@@ -498,7 +508,19 @@ static void action(struct lang *l, struct lang_stmt *s, const struct lang_fn *fn
     case ACT_PRINTA: act_printa(l, s, call->args); break;
     case ACT_TRACEMEM: act_tracemem(l, s, call->args); break;
     case ACT_PRINT: act_print(l, s, fn, call->args); break;
+    case ACT_STACK:
+        check_place_call(l, call, fn);
+        s->args = call;
+        break;
     case ACT_EXIT:
+    case ACT_STOP:
+    case ACT_RAISE:
+    case ACT_COPYOUT:
+    case ACT_COPYOUTSTR:
+    case ACT_BREAKPOINT:
+    case ACT_PANIC:
+    case ACT_CHILL:
+    case ACT_PCAP:
     case ACT_SETOPT:
     case ACT_FTRUNCATE:
     case ACT_SPECULATE:
@@ -506,7 +528,6 @@ static void action(struct lang *l, struct lang_stmt *s, const struct lang_fn *fn
     case ACT_DISCARD:
         check_args(l, fn, call->args);
         s->args = call->args;
-        s->records = s->act != ACT_COMMIT && s->act != ACT_DISCARD;
         break;
     default: act_on_agg(l, s, call->args, fn->name);
     }

@@ -5,7 +5,7 @@
 
 static bool is_function_name(const struct ident *id)
 {
-    return id->kind == ID_FN && id->fn->kind != FN_ACTION_LATER && id->fn->kind != FN_SUBR_LATER;
+    return id->kind == ID_FN && id->fn->kind != FN_UNDEFINED;
 }
 
 unsigned check_count(const struct node *args)
@@ -40,12 +40,20 @@ const struct lang_fn *check_callee(struct lang *l, struct node *n)
         lang_err(l, &f->pos, "D_FUNC_IDKIND", NULL, "'%s' is not a function", f->name);
         return NULL;
     }
-    if (id->fn->kind == FN_ACTION_LATER || id->fn->kind == FN_SUBR_LATER) {
-        lang_err(l, &f->pos, id->fn->kind == FN_SUBR_LATER ? "D_FUNC_UNDEF" : "D_UNKNOWN", NULL,
-                 "'%s' is not built yet", f->name);
+    if (id->fn->kind == FN_UNDEFINED) {
+        lang_err(l, &f->pos, "D_FUNC_UNDEF", NULL,
+                 "undefined function name: %s is known, and not implemented", f->name);
         return NULL;
     }
     return id->fn;
+}
+
+/* print() is another thing in most languages. */
+static const char *meant_instead(const struct lang_fn *fn)
+{
+    return strcmp(fn->name, "print") == 0
+               ? "print() shows what a pointer points to; trace(x) records x, printf() formats"
+               : NULL;
 }
 
 bool check_arg_count(struct lang *l, const struct lang_fn *fn, const struct node *args,
@@ -55,7 +63,7 @@ bool check_arg_count(struct lang *l, const struct lang_fn *fn, const struct node
     if (n >= fn->min && n <= fn->max)
         return true;
     const char *how = fn->min == fn->max ? "" : n < fn->min ? "at least " : "at most ";
-    lang_err(l, pos, "D_PROTO_LEN", NULL,
+    lang_err(l, pos, "D_PROTO_LEN", meant_instead(fn),
              "%s( ) prototype mismatch: %u arg%s passed, %s%u expected", fn->name, n,
              n == 1 ? "" : "s", how, n < fn->min ? fn->min : fn->max);
     return false;
@@ -75,11 +83,13 @@ bool check_args(struct lang *l, const struct lang_fn *fn, struct node *args)
                     : *want == 's' ? type_is_string(t) || check_is_null(a)
                     : *want == 'p' ? type_is_int(t) || type_refers(t)
                     : *want == 'q' ? type_refers(t) || type_is_string(t)
+                    : *want == 't' ? type_same(t, &type_c[T_TERM]) || check_is_null(a)
                     : *want == 'a' ? type_refers(t) && check_is_alloca(a)
                                    : type_is_int(t);
         const char *expected = *want == 's'   ? "string"
                                : *want == 'p' ? "address"
                                : *want == 'q' ? "pointer"
+                               : *want == 't' ? "term_t"
                                : *want == 'a' ? "pointer from alloca( )"
                                               : "integer";
         if (type_is_error(t)) {
@@ -88,7 +98,7 @@ bool check_args(struct lang *l, const struct lang_fn *fn, struct node *args)
             lang_err(l, &a->pos, "D_PROTO_ARG",
                      *want == 's'                        ? check_string_hint(l, a)
                      : *want == 'p' && type_is_string(t) ? "it is a string already"
-                                                         : NULL,
+                                                         : meant_instead(fn),
                      "%s( ) argument #%u is incompatible with prototype: %s expected, %s passed",
                      fn->name, i, expected, t->name);
             ok = false;
@@ -118,10 +128,10 @@ const struct type *check_call(struct lang *l, struct node *n)
             check_expr(l, a);
     }
     if (ok && fn->result == T_COUNT && n->args->kind == N_INT && !n->args->next &&
-        n->args->num > LANG_SCRATCH_SIZE) {
+        n->args->num > l->opt->scratchsize) {
         lang_err(l, &n->pos, "D_ALLOCA_SIZE", NULL,
-                 "alloca( ) size (%llu) is larger than scratchsize (%d)",
-                 (unsigned long long)n->args->num, LANG_SCRATCH_SIZE);
+                 "alloca( ) size (%llu) is larger than scratchsize (%u)",
+                 (unsigned long long)n->args->num, l->opt->scratchsize);
         return check_bad(n);
     }
     if (!ok)
@@ -132,5 +142,7 @@ const struct type *check_call(struct lang *l, struct node *n)
     n->kid[0] = NULL;
     if (fn->result == T_COUNT)
         return n->type = type_pointer(l, &type_c[T_VOID]);
+    if (fn->result == T_DYN)
+        return n->type = names_find(&l->globals, "curthread")->type;
     return n->type = fn->result == T_ULONG ? type_typedef("size_t", 6) : &type_c[fn->result];
 }

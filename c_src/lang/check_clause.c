@@ -93,6 +93,9 @@ static bool must_come_first(struct lang *l, const struct node *pred, const struc
 static void check_predicate(struct lang *l, struct node *n)
 {
     bool assigns = n->kind == N_ASSIGN && n->op == OP_NONE;
+    l->diags->during = "in predicate";
+    if (check_refuse_dynamic(l, n, "D_PRED_SCALAR", "predicate result"))
+        return;
     l->in_predicate = true;
     const struct type *t = check_expr(l, n);
     l->in_predicate = false;
@@ -117,14 +120,30 @@ static void check_condition(struct lang *l, struct node *n)
 }
 
 /* What a sub-clause has done so far, for the rules of reference 6.1. */
-enum { DID_RECORD = 1, DID_AGGREGATE = 2, DID_SPECULATE = 4, DID_COMMIT = 8 };
+enum { DID_RECORD = 1, DID_AGGREGATE = 2, DID_SPECULATE = 4, DID_COMMIT = 8, DID_DESTROY = 16 };
+
+static bool is_destructive(enum lang_act act)
+{
+    switch (act) {
+    case ACT_SYSTEM:
+    case ACT_FREOPEN:
+    case ACT_STOP:
+    case ACT_RAISE:
+    case ACT_COPYOUT:
+    case ACT_COPYOUTSTR:
+    case ACT_BREAKPOINT:
+    case ACT_PANIC:
+    case ACT_CHILL: return true;
+    default: return false;
+    }
+}
 
 static unsigned does(const struct lang_stmt *s)
 {
     return s->act == ACT_SPECULATE ? DID_SPECULATE
            : s->act == ACT_COMMIT  ? DID_COMMIT
            : s->act == ACT_AGG     ? DID_AGGREGATE
-           : s->records            ? DID_RECORD
+           : s->records            ? DID_RECORD | (is_destructive(s->act) ? DID_DESTROY : 0)
                                    : 0;
 }
 
@@ -151,9 +170,7 @@ static void check_order(struct lang *l, const struct lang_stmt *s, unsigned befo
         {DID_SPECULATE, DID_AGGREGATE, 0, "D_AGG_SPEC",
          "aggregating actions may not follow speculate( )"},
         {DID_SPECULATE, 0, ACT_EXIT, "D_EXIT_SPEC", "exit( ) may not follow speculate( )"},
-        {DID_SPECULATE, 0, ACT_SYSTEM, "D_ACT_SPEC",
-         "destructive actions may not follow speculate( )"},
-        {DID_SPECULATE, 0, ACT_FREOPEN, "D_ACT_SPEC",
+        {DID_SPECULATE, DID_DESTROY, 0, "D_ACT_SPEC",
          "destructive actions may not follow speculate( )"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
@@ -191,7 +208,9 @@ void check_clause(struct lang *l, struct lang_clause *c)
     if (pred_first)
         check_predicate(l, c->pred);
     c->records = c->stmts == NULL;
+    l->diags->during = "in action list";
     check_stmts(l, c, c->stmts);
     if (c->pred && !pred_first)
         check_predicate(l, c->pred);
+    l->diags->during = NULL;
 }

@@ -8,8 +8,6 @@ static bool usable_type(struct lang *l, const struct diag_pos *pos, const char *
 {
     if (type->kind == TYPE_VOID)
         lang_err(l, pos, "D_DECL_VOIDOBJ", NULL, "'%s' cannot be of type void", name);
-    else if (type->kind == TYPE_FLOAT)
-        lang_err(l, pos, "D_UNKNOWN", NULL, "variables of type %s are not built yet", type->name);
     else if (type_is_incomplete(type))
         lang_err(l, pos, "D_DECL_INCOMPLETE", NULL, "'%s' is of the incomplete type %s", name,
                  type->name);
@@ -79,10 +77,14 @@ void decl_variable(struct lang *l, const struct diag_pos *pos, const char *name,
 void decl_typedef(struct lang *l, const struct diag_pos *pos, const char *name,
                   const struct type *type)
 {
-    const struct type *old = typedef_find(l, name, strlen(name));
+    struct hash *own = l->include > 0 ? &l->ctypes : &l->types;
+    const struct type *old = l->include > 0 ? NULL : type_typedef(name, strlen(name));
+    bool taken = l->include == 0 && names_find(&l->globals, name) != NULL;
+    if (!old)
+        old = hash_gets(own, name);
     if (strchr(name, '`')) {
         lang_err(l, pos, "D_DECL_SCOPE", NULL, "a declared name cannot be scoped: %s", name);
-    } else if (old ? !type_same(old, type) : names_find(&l->globals, name) != NULL) {
+    } else if (old ? !type_same(old, type) : taken) {
         lang_err(l, pos, "D_DECL_IDRED", "choose another name",
                  "identifier redeclared: %s (current: typedef %s, previous: %s)", name, type->name,
                  old ? old->name : "a variable or function");
@@ -93,7 +95,7 @@ void decl_typedef(struct lang *l, const struct diag_pos *pos, const char *name,
         struct type *t = lang_alloc(l, sizeof *t);
         *t = *type;
         t->name = name;
-        if (hash_puts(&l->types, name, t) != 0)
+        if (hash_puts(own, name, t) != 0)
             lang_nomem(l);
     }
 }
@@ -110,15 +112,29 @@ void decl_extern(struct lang *l, const struct diag_pos *pos, const char *name,
         lang_err(l, pos, "D_DECL_IDRED", "choose another name", "identifier redeclared: %s", name);
 }
 
-/* Some value of each parameter's type, not a constant, so that the expression can be checked. */
+struct node *check_sample(struct lang *l, const struct diag_pos *pos, const struct type *t)
+{
+    struct node *n = node_new(l, N_IDENT, pos);
+    n->name = type_is_string(t) ? "probename" : "arg0";
+    if (!type_refers(t) && !type_is_bytes(t))
+        return n;
+    struct node *cast = node_new(l, N_CAST, pos);
+    cast->cast = type_pointer(l, type_refers(t) ? t->of : t);
+    cast->kid[0] = n;
+    if (type_refers(t))
+        return node_done(l, cast);
+    n = node_new(l, N_UNARY, pos);
+    n->op = OP_DEREF;
+    n->kid[0] = node_done(l, cast);
+    return node_done(l, n);
+}
+
 static struct node *sample_arguments(struct lang *l, const struct diag_pos *pos,
                                      const struct lang_inline *in)
 {
     struct node *list = NULL, **tail = &list;
-    for (unsigned i = 0; i < in->nparams; i++, tail = &(*tail)->next) {
-        *tail = node_new(l, N_IDENT, pos);
-        (*tail)->name = type_is_string(in->param[i].type) ? "probename" : "arg0";
-    }
+    for (unsigned i = 0; i < in->nparams; i++, tail = &(*tail)->next)
+        *tail = check_sample(l, pos, in->param[i].type);
     return list;
 }
 
@@ -150,10 +166,13 @@ void decl_inline(struct lang *l, const struct diag_pos *pos, const char *name,
         return;
     }
     /* Checked once here, for its own sake; each use checks a copy of its own. */
-    struct node *probe = check_instance(l, in, sample_arguments(l, pos, in));
+    struct node *probe =
+        check_instance(l, in->expr, NULL, in->param, in->nparams, sample_arguments(l, pos, in));
+    probe->by_member = true;
     check_expr(l, probe);
     bool ok = check_assignable(l, in->type, probe, pos, "=") && !type_is_error(probe->type);
     if (!ok)
         node_set_error(in->expr);
+    in->library = l->library;
     names_add(l, &l->globals, name, ID_INLINE)->inlined = in;
 }

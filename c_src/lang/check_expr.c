@@ -79,15 +79,54 @@ static bool is_action(struct lang *l, const struct node *n)
     return id && id->kind == ID_FN && (id->fn->kind == FN_ACTION || id->fn->kind == FN_AGG);
 }
 
-/* Complains about an action where ?: and , want a value. */
+bool check_is_dynamic(const struct node *n)
+{
+    return n->kind == N_AGG || (n->kind == N_INDEX && n->kid[0]->kind == N_AGG);
+}
+
+bool check_refuse_dynamic(struct lang *l, struct node *n, const char *tag, const char *what)
+{
+    if (!check_is_dynamic(n))
+        return false;
+    lang_err(l, &n->pos, tag, "printa() prints aggregations; they cannot be read",
+             "%s cannot be of a dynamic type: @%s", what,
+             n->kind == N_AGG ? n->name : n->kid[0]->name);
+    check_bad(n);
+    return true;
+}
+
+/* Complains about an action or an aggregation where ?: and , want a value. */
 static bool refuse_action(struct lang *l, struct node *n, const char *op)
 {
+    if (check_is_dynamic(n))
+        return check_refuse_dynamic(l, n, "D_OP_DYN",
+                                    lang_printf(l, "operand of the operator %s", op));
     if (!is_action(l, n))
         return false;
     lang_err(l, &n->pos, "D_OP_ACT", "use a predicate",
              "action %s( ) cannot be an operand of the operator %s", n->kid[0]->name, op);
     check_bad(n);
     return true;
+}
+
+/* What an enum is compared with may be a tag of that enum, even if no global is called so. */
+static void tag_of_enum(struct lang *l, const struct type *t, struct node *n)
+{
+    const struct type_enum *e = t->enums;
+    if (n->kind != N_IDENT || n->scope != SCOPE_GLOBAL)
+        return;
+    while (e && strcmp(e->name, n->name) != 0)
+        e = e->next;
+    if (!e)
+        return;
+    const struct ident *id = names_find(&l->globals, n->name);
+    if (!id) {
+        node_set_int(n, (uint64_t)(int64_t)e->value, t);
+    } else if (id->kind != ID_INT || !id->type->is_enum || id->type->enums != t->enums) {
+        lang_err(l, &n->pos, "D_IDENT_AMBIG", "its value in a cast to the enum says what is meant",
+                 "ambiguous use of %s: it is a tag of %s and a global name", n->name, t->name);
+        check_bad(n);
+    }
 }
 
 static const struct type *check_binary(struct lang *l, struct node *n)
@@ -99,7 +138,10 @@ static const struct type *check_binary(struct lang *l, struct node *n)
         refuse_action(l, a, text);
         refuse_action(l, b, text);
     }
-    const struct type *ta = check_expr(l, a), *tb = check_expr(l, b);
+    const struct type *ta = check_expr(l, a);
+    if (op >= OP_EQ && op <= OP_GE && ta->is_enum)
+        tag_of_enum(l, ta, b);
+    const struct type *tb = check_expr(l, b);
     if (check_any_error(a, b))
         return check_bad(n);
     bool ints = type_is_int(ta) && type_is_int(tb);
@@ -141,7 +183,8 @@ static const struct type *check_binary(struct lang *l, struct node *n)
         result = INT;
         if (ints)
             break;
-        if (type_is_sou(ta) || !(check_compatible(ta, b) || check_compatible(tb, a)))
+        if (type_is_sou(ta) || ta->kind == TYPE_FLOAT ||
+            !(check_compatible(ta, b) || check_compatible(tb, a)))
             return check_incompatible(l, n, NULL);
         if (type_is_string(ta) || type_is_string(tb)) {
             check_as_string(l, a);
@@ -172,10 +215,20 @@ static const struct type *check_unary(struct lang *l, struct node *n)
 {
     struct node *k = n->kid[0];
     enum op op = n->op;
+    if (op == OP_ADDR && check_is_aggregation(k)) {
+        lang_err(l, &n->pos, "D_ADDROF_VAR", NULL,
+                 "operator & cannot be applied to an aggregation");
+        return check_bad(n);
+    }
+    k->by_member = op == OP_DEREF;
     const struct type *t = check_expr(l, k);
-    const char *tag = NULL, *kind = NULL;
+    const char *tag = NULL, *kind = NULL, *hint = NULL;
     if (type_is_error(t))
         return check_bad(n);
+    if (k->kind == N_XLATE && t->kind == TYPE_PTR) { /* (*curpsinfo).pr_pid */
+        check_replace(n, k);
+        return n->type = t->of;
+    }
     switch (op) {
     case OP_ADDR: return check_addrof(l, n);
     case OP_DEREF: return check_deref(l, n);
@@ -190,12 +243,15 @@ static const struct type *check_unary(struct lang *l, struct node *n)
         if (type_is_string(t))
             check_replace(n, k);
         return n->type = &type_c[T_STRING];
-    case OP_NOT: tag = "D_OP_SCALAR", kind = "scalar"; break;
+    case OP_NOT:
+        tag = "D_OP_SCALAR", kind = "scalar";
+        hint = type_is_string(t) ? "compare the string: s == NULL" : NULL;
+        break;
     case OP_COMPL: tag = "D_OP_INT", kind = "integral"; break;
     default: tag = "D_OP_ARITH", kind = "arithmetic";
     }
     if (!(op == OP_NOT ? type_is_scalar(t) : type_is_int(t))) {
-        lang_err(l, &n->pos, tag, NULL, "operator %s requires an operand of %s type", op_text[op],
+        lang_err(l, &n->pos, tag, hint, "operator %s requires an operand of %s type", op_text[op],
                  kind);
         return check_bad(n);
     }
@@ -256,13 +312,17 @@ static const struct type *check_cond(struct lang *l, struct node *n)
 static const struct type *check_cast(struct lang *l, struct node *n)
 {
     struct node *k = n->kid[0];
+    k->by_member = n->by_member;
     const struct type *t = check_expr(l, k), *to = n->cast;
     if (type_is_error(t))
         return check_bad(n);
-    if (to->kind == TYPE_FLOAT) {
-        lang_err(l, &n->pos, "D_UNKNOWN", NULL, "type %s is not built yet", to->name);
-        return check_bad(n);
+    if (k->kind == N_XLATE && type_same(to, t)) {
+        check_replace(n, k);
+        return n->type;
     }
+    k->by_member = false;
+    if (type_is_error(check_expr(l, k)))
+        return check_bad(n);
     bool same = type_same(to, t) && to->kind != TYPE_ARRAY && to->kind != TYPE_FUNC;
     bool ok = same || to->kind == TYPE_VOID || (type_is_scalar(to) && type_is_scalar(t)) ||
               (to->kind == TYPE_PTR && type_refers(t)) ||
@@ -307,18 +367,24 @@ static const struct type *check_node(struct lang *l, struct node *n)
     case N_SIZEOF: return check_sizeof(l, n);
     case N_OFFSETOF: return check_offsetof(l, n);
     case N_MEMBER: return check_member(l, n);
+    case N_XLATE: return check_xlate(l, n);
     default: return n->type;
     }
 }
 
 const struct type *check_expr(struct lang *l, struct node *n)
 {
-    if (n->type)
-        return n->type;
-    if (++l->depth > LANG_HEIGHT_MAX)
-        lang_fail(l, &n->pos, "D_SYNTAX", "use variables for parts of it",
-                  "expression is nested too deeply");
-    check_node(l, n);
-    l->depth--;
+    if (!n->type) {
+        if (++l->depth > LANG_HEIGHT_MAX)
+            lang_fail(l, &n->pos, "D_SYNTAX", "use variables for parts of it",
+                      "expression is nested too deeply");
+        check_node(l, n);
+        l->depth--;
+    }
+    if (n->kind == N_XLATE && !n->by_member) {
+        lang_err(l, &n->pos, "D_UNKNOWN", "take its members: xlate < type > (e).member",
+                 "a value translated to %s can only be used member by member", n->type->name);
+        return check_bad(n);
+    }
     return n->type;
 }

@@ -20,11 +20,13 @@ bool check_same_pointers(const struct type *a, const struct type *b)
 bool check_compatible(const struct type *left, const struct node *right)
 {
     const struct type *t = right->type;
+    if (type_is_place(left) || type_is_place(t))
+        return left->kind == t->kind;
     if (type_is_int(left))
         return type_is_int(t);
     if (is_string_like(left))
         return is_string_like(t) || check_is_null(right) || check_same_pointers(left, t);
-    if (type_is_sou(left))
+    if (type_is_sou(left) || left->kind == TYPE_FLOAT)
         return type_same(left, t);
     return type_refers(left) && (check_is_null(right) || check_same_pointers(left, t));
 }
@@ -101,16 +103,6 @@ bool check_is_writable(const struct node *n)
     return check_is_alloca(n->kid[0]);
 }
 
-/* The value of what is read there. */
-static const struct type *place_type(struct lang *l, struct node *n, const struct type *t)
-{
-    if (t->kind != TYPE_FLOAT && t->kind != TYPE_STRING)
-        return n->type = t;
-    lang_err(l, &n->pos, "D_UNKNOWN", NULL, "values of type %s in memory are not built yet",
-             t->name);
-    return check_bad(n);
-}
-
 const struct type *check_deref(struct lang *l, struct node *n)
 {
     struct node *k = n->kid[0];
@@ -123,7 +115,8 @@ const struct type *check_deref(struct lang *l, struct node *n)
     else if (t->of->kind == TYPE_FUNC)
         tag = "D_DEREF_FUNC";
     if (tag) {
-        lang_err(l, &n->pos, tag, check_string_hint(l, k), "cannot dereference %s %s",
+        const char *hint = type_is_int(t) ? "a cast says what it points to: *(int *)x" : NULL;
+        lang_err(l, &n->pos, tag, hint, "cannot dereference %s %s",
                  type_refers(t) ? "pointer of type" : "non-pointer type", t->name);
         return check_bad(n);
     }
@@ -131,7 +124,7 @@ const struct type *check_deref(struct lang *l, struct node *n)
         lang_err(l, &n->pos, "D_OP_INCOMPLETE", NULL, "%s is an incomplete type", t->of->name);
         return check_bad(n);
     }
-    return place_type(l, n, t->of);
+    return n->type = t->of;
 }
 
 const struct type *check_addrof(struct lang *l, struct node *n)
@@ -157,8 +150,22 @@ static const struct type_member *member_find(const struct type *t, const char *n
     return m;
 }
 
+/* The member whose name is nearest. */
+static const char *member_hint(struct lang *l, const struct type *t, const char *name)
+{
+    size_t n = 0, i = 0;
+    for (const struct type_member *m = t->sou->members; m; m = m->next)
+        n++;
+    const char **names = lang_alloc(l, (n + 1) * sizeof *names);
+    for (const struct type_member *m = t->sou->members; m; m = m->next)
+        names[i++] = m->name;
+    const char *near = diag_nearest(name, names, n);
+    return near ? lang_printf(l, "did you mean '%s'?", near) : NULL;
+}
+
 const struct type *check_member(struct lang *l, struct node *n)
 {
+    n->kid[0]->by_member = true;
     const struct type *t = check_expr(l, n->kid[0]);
     const char *op = n->post ? "->" : ".";
     if (type_is_error(t))
@@ -185,10 +192,13 @@ const struct type *check_member(struct lang *l, struct node *n)
     }
     n->member = member_find(s, n->name);
     if (!n->member) {
-        lang_err(l, &n->pos, "D_TYPE_MEMBER", NULL, "'%s' is not a member of %s", n->name, s->name);
+        lang_err(l, &n->pos, "D_TYPE_MEMBER", member_hint(l, s, n->name),
+                 "'%s' is not a member of %s", n->name, s->name);
         return check_bad(n);
     }
-    return place_type(l, n, n->member->type);
+    if (n->kid[0]->kind == N_XLATE)
+        return check_xlated_member(l, n);
+    return n->type = n->member->type;
 }
 
 const struct type *check_element_of(struct lang *l, struct node *n)
@@ -217,7 +227,7 @@ const struct type *check_element_of(struct lang *l, struct node *n)
                  (long long)at->num, (unsigned long long)most);
         return check_bad(n);
     }
-    return place_type(l, n, of);
+    return n->type = of;
 }
 
 /* -- arithmetic -------------------------------------------------------------------------------- */
@@ -226,12 +236,13 @@ bool check_steps(struct lang *l, struct node *n, const struct type *t)
 {
     if (t->of->kind == TYPE_VOID || t->of->kind == TYPE_FUNC)
         lang_err(l, &n->pos, "D_OP_VFPTR", NULL,
-                 "operator %s: a pointer of type %s cannot be stepped", op_text[n->op], t->name);
+                 "operator %s: a pointer of type %s cannot be stepped",
+                 n->kind == N_INCDEC   ? (n->op == OP_ADD ? "++" : "--")
+                 : n->kind == N_ASSIGN ? (n->op == OP_ADD ? "+=" : "-=")
+                                       : op_text[n->op],
+                 t->name);
     else if (type_is_incomplete(t->of))
         lang_err(l, &n->pos, "D_OP_INCOMPLETE", NULL, "%s is an incomplete type", t->of->name);
-    else if (type_is_string(t->of))
-        lang_err(l, &n->pos, "D_UNKNOWN", NULL,
-                 "values of type string in memory are not built yet");
     else
         return true;
     return false;
@@ -257,6 +268,8 @@ const struct type *check_pointer_sum(struct lang *l, struct node *n)
 
 const struct type *check_sizeof(struct lang *l, struct node *n)
 {
+    if (!n->cast)
+        n->kid[0]->by_member = true;
     const struct type *t = n->cast ? n->cast : check_expr(l, n->kid[0]);
     if (type_is_error(t))
         return check_bad(n);
@@ -285,8 +298,8 @@ const struct type *check_offsetof(struct lang *l, struct node *n)
     }
     const struct type_member *m = member_find(t, n->name);
     if (!m)
-        lang_err(l, &n->pos, "D_UNKNOWN", NULL, "failed to determine offset of %s: %s has none",
-                 n->name, t->name);
+        lang_err(l, &n->pos, "D_UNKNOWN", member_hint(l, t, n->name),
+                 "failed to determine offset of %s: %s has none", n->name, t->name);
     else if (m->bits > 0)
         lang_err(l, &n->pos, "D_OFFSETOF_BITFIELD", NULL,
                  "cannot take the offset of a bit-field: %s", n->name);

@@ -1,12 +1,26 @@
-/* check_name.c - names and what is done to them: variables, elements of associative arrays,
- * built-ins, inlines; assignment, which is what creates variables (reference 2.4, 5). */
+/* check_name.c - names and what is done to them: variables, elements of associative arrays and of
+ * built-in ones; assignment, which is what creates variables (reference 2.4, 5). */
 #include "lang/check.h"
 
 #include <string.h>
 
 static bool is_value_name(const struct ident *id)
 {
-    return id->kind != ID_FN && id->kind != ID_NOTYET;
+    return id->kind != ID_FN;
+}
+
+/* module`name, `name and ``name: what lies in the kernel, and in a process. To use one, its type
+ * must be known, which only the kernel can tell. */
+static void unknown_symbol(struct lang *l, const struct diag_pos *pos, const char *name)
+{
+    if (strstr(name, "``"))
+        lang_err(l, pos, "D_SYM_BADREF", NULL,
+                 "symbol %s may not be referenced: no probe here stands for a place in a process",
+                 name);
+    else
+        lang_err(l, pos, "D_SYM_NOTYPES",
+                 "types of the kernel come with the kernel tier, which this erltrace does not have",
+                 "no symbolic type information is available for %s", name);
 }
 
 /* A name that nothing was ever assigned to. */
@@ -23,20 +37,11 @@ static const struct type *undefined(struct lang *l, struct node *n)
         else if (!hint && names_find(&l->locals, n->name))
             hint = lang_printf(l, "did you mean 'this->%s'?", n->name);
         if (strchr(n->name, '`'))
-            lang_err(l, &n->pos, "D_UNKNOWN", NULL, "kernel symbols (%s) are not built yet",
-                     n->name);
+            unknown_symbol(l, &n->pos, n->name);
         else
             lang_err(l, &n->pos, "D_IDENT_UNDEF", hint,
                      "failed to resolve %s: Unknown variable name", n->name);
     }
-    return check_bad(n);
-}
-
-static const struct type *not_yet(struct lang *l, struct node *n, const char *name)
-{
-    lang_err(l, &n->pos, "D_UNKNOWN",
-             strcmp(name, "args") == 0 ? "arg0 to arg9 are the untyped arguments" : NULL,
-             "'%s' is not built yet", name);
     return check_bad(n);
 }
 
@@ -45,100 +50,6 @@ static const struct type *badref(struct lang *l, struct node *n, const char *nam
     lang_err(l, &n->pos, "D_IDENT_BADREF", lang_printf(l, "it is called: %s(...)", name),
              "'%s' is a function and cannot be used as a variable", name);
     return check_bad(n);
-}
-
-/* The argument at this place, cast to the parameter's type. */
-static struct node *argument(struct lang *l, const struct lang_param *p, const struct node *arg)
-{
-    struct node *a = node_clone(l, arg);
-    if (!type_is_int(p->type))
-        return a;
-    struct node *cast = node_new(l, N_CAST, &arg->pos);
-    cast->cast = p->type;
-    cast->kid[0] = a;
-    cast->height = (uint16_t)(a->height + 1);
-    return cast;
-}
-
-static void substitute(struct lang *l, struct node *n, const struct lang_inline *in,
-                       const struct node *args)
-{
-    if (n->kind == N_IDENT && n->scope == SCOPE_GLOBAL) {
-        const struct node *a = args;
-        for (unsigned i = 0; i < in->nparams; i++, a = a->next) {
-            if (strcmp(n->name, in->param[i].name) == 0) {
-                check_replace(n, argument(l, &in->param[i], a));
-                return;
-            }
-        }
-    }
-    for (size_t i = 0; i < 3; i++) {
-        if (n->kid[i])
-            substitute(l, n->kid[i], in, args);
-    }
-    for (struct node *a = n->args; a; a = a->next)
-        substitute(l, a, in, args);
-}
-
-struct node *check_instance(struct lang *l, const struct lang_inline *in, const struct node *args)
-{
-    struct node *c = node_clone(l, in->expr);
-    if (in->nparams > 0)
-        substitute(l, c, in, args);
-    return c;
-}
-
-/* Whether NAME[args] fits the parameters. */
-static bool check_inline_args(struct lang *l, const struct node *n, const char *name,
-                              const struct lang_inline *in)
-{
-    unsigned count = check_count(n->args), i = 0;
-    bool ok = true;
-    if (count != in->nparams) {
-        lang_err(l, &n->pos, "D_PROTO_LEN", NULL,
-                 "%s[ ] prototype mismatch: %u arg%s passed, %u expected", name, count,
-                 count == 1 ? "" : "s", in->nparams);
-        return false;
-    }
-    for (const struct node *a = n->args; a; a = a->next, i++) {
-        struct node *probe = node_clone(l, a);
-        const struct type *t = check_expr(l, probe), *want = in->param[i].type;
-        if (type_is_error(t)) {
-            ok = false;
-        } else if (t->kind != want->kind && !(type_is_string(want) && check_is_null(probe))) {
-            lang_err(l, &a->pos, "D_PROTO_ARG",
-                     type_is_string(want) ? check_string_hint(l, probe) : NULL,
-                     "%s[ ] argument #%u is incompatible with prototype: %s expected, %s passed",
-                     name, i + 1, want->name, t->name);
-            ok = false;
-        }
-    }
-    return ok;
-}
-
-/* Expands an inline in place: n is its name, or the name with arguments in [ ]. */
-static void expand(struct lang *l, struct node *n, const struct lang_inline *in, bool as_lvalue)
-{
-    const char *name = in->nparams > 0 && n->kind == N_INDEX ? n->kid[0]->name : n->name;
-    if (in->nparams > 0 && n->kind != N_INDEX) {
-        lang_err(l, &n->pos, "D_IDENT_BADREF", "it needs its parameters in [ ]",
-                 "%s is an inline with parameters and cannot be used as a scalar", name);
-        node_set_error(n);
-        return;
-    }
-    if (in->nparams > 0 && !check_inline_args(l, n, name, in)) {
-        node_set_error(n);
-        return;
-    }
-    struct node *c = check_instance(l, in, n->args);
-    if (as_lvalue) {
-        check_replace(n, c);
-        return;
-    }
-    const struct diag_pos pos = n->pos;
-    struct node cast = {.kind = N_CAST, .pos = pos, .cast = in->type, .height = n->height};
-    cast.kid[0] = c;
-    check_replace(n, &cast);
 }
 
 const struct type *check_ident(struct lang *l, struct node *n)
@@ -161,25 +72,33 @@ const struct type *check_ident(struct lang *l, struct node *n)
         n->var = id->var;
         return n->type = id->var->type;
     case ID_BUILTIN: n->kind = N_BUILTIN; return n->type = id->type;
+    case ID_ARRAY:
+        lang_err(l, &n->pos, "D_IDENT_BADREF", lang_printf(l, "%s[N] is an element", n->name),
+                 "%s is an array and cannot be used as a scalar", n->name);
+        return check_bad(n);
     case ID_ARG:
         n->kind = N_ARG;
         n->num = id->num;
         return n->type = id->type;
     case ID_INT: node_set_int(n, id->num, id->type); return n->type;
-    case ID_NOTYET: return not_yet(l, n, n->name);
+    case ID_ARGS:
+        lang_err(l, &n->pos, "D_IDENT_BADREF", "it needs an index: args[0]",
+                 "args is an array and cannot be used as a scalar");
+        return check_bad(n);
     case ID_EXTERN:
         lang_err(l, &n->pos, "D_ASRELO", NULL,
                  "relocation against undefined symbol %s: it is only declared", n->name);
         return check_bad(n);
     case ID_FN: return badref(l, n, n->name);
-    case ID_INLINE: expand(l, n, id->inlined, false); return check_expr(l, n);
+    case ID_INLINE: return check_inlined(l, n, id);
     }
     return check_bad(n);
 }
 
 static bool is_key_type(const struct type *t)
 {
-    return t->kind == TYPE_INT || t->kind == TYPE_STRING || t->kind == TYPE_PTR || type_is_sou(t);
+    return t->kind == TYPE_INT || t->kind == TYPE_STRING || t->kind == TYPE_PTR || type_is_sou(t) ||
+           type_is_place(t);
 }
 
 bool check_first_keys(struct lang *l, const struct type **key, uint8_t *nkeys, struct node *args,
@@ -187,16 +106,19 @@ bool check_first_keys(struct lang *l, const struct type **key, uint8_t *nkeys, s
 {
     unsigned n = check_count(args);
     bool ok = true;
-    if (n > LANG_KEYS_MAX) {
-        lang_err(l, pos, "D_UNKNOWN", lang_printf(l, "there may be %d keys", LANG_KEYS_MAX),
-                 "Insufficient tuple registers to generate code");
+    if (n > l->opt->keys) {
+        lang_err(
+            l, pos, "D_UNKNOWN",
+            lang_printf(l, "there may be %u keys with tregs=%u", l->opt->keys, l->opt->keys - 1),
+            "Insufficient tuple registers to generate code");
         ok = false;
-        n = LANG_KEYS_MAX;
+        n = l->opt->keys;
     }
     *nkeys = (uint8_t)n;
     n = 0;
     for (struct node *a = args; a; a = a->next, n++) {
-        check_expr(l, a);
+        if (!check_refuse_dynamic(l, a, "D_KEY_TYPE", "a key"))
+            check_expr(l, a);
         if (a->type->kind == TYPE_ARRAY)
             check_as_string(l, a);
         const struct type *t = a->type;
@@ -216,8 +138,10 @@ bool check_keys(struct lang *l, const char *what, const struct type *const *key,
 {
     unsigned n = check_count(args), i = 0;
     bool ok = true;
-    for (struct node *a = args; a; a = a->next)
-        check_expr(l, a);
+    for (struct node *a = args; a; a = a->next) {
+        if (!check_refuse_dynamic(l, a, "D_KEY_TYPE", "a key"))
+            check_expr(l, a);
+    }
     if (n != nkeys) {
         lang_err(l, pos, "D_PROTO_LEN", NULL, "%s prototype mismatch: %u key%s passed, %u expected",
                  what, n, n == 1 ? "" : "s", nkeys);
@@ -237,6 +161,8 @@ bool check_keys(struct lang *l, const char *what, const struct type *const *key,
             ok = false;
         } else if (type_is_string(key[i])) {
             check_as_string(l, a);
+        } else if (type_is_place(key[i])) {
+            check_place_as(a, key[i]);
         }
     }
     return ok;
@@ -255,6 +181,35 @@ static const struct type *check_element(struct lang *l, struct node *n, struct l
     return n->type = v->type;
 }
 
+/* uregs[N], regs[N]: a register by its number, a constant. */
+static const struct type *check_register(struct lang *l, struct node *n, const struct ident *id)
+{
+    struct node *at = n->args;
+    lang_uses(l, &n->kid[0]->pos, id->name, id->attr);
+    check_expr(l, at);
+    if (at->next) {
+        lang_err(l, &n->pos, "D_PROTO_LEN", NULL,
+                 "%s[ ] prototype mismatch: %u indexes passed, 1 expected", id->name,
+                 check_count(at));
+    } else if (type_is_error(at->type)) {
+        return check_bad(n);
+    } else if (id->name[0] == '_' ? !type_is_int(at->type) : at->kind != N_INT) {
+        lang_err(l, &at->pos, "D_PROTO_ARG", NULL,
+                 "%s[ ] argument #1 is incompatible with prototype: integer constant expected, %s "
+                 "passed",
+                 id->name, at->type->name);
+    } else if (at->kind == N_INT && at->type->is_signed && (int64_t)at->num < 0) {
+        lang_err(l, &at->pos, "D_REGS_IDX", NULL, "index %lld is out of range for array %s",
+                 (long long)at->num, id->name);
+    } else {
+        n->kind = N_BUILTIN;
+        n->name = id->name;
+        n->kid[0] = NULL;
+        return n->type = id->type;
+    }
+    return check_bad(n);
+}
+
 const struct type *check_index(struct lang *l, struct node *n)
 {
     struct node *base = n->kid[0];
@@ -266,10 +221,12 @@ const struct type *check_index(struct lang *l, struct node *n)
             lang_uses(l, &base->pos, id->name, id->attr);
         if (id && id->kind == ID_VAR && id->var->assoc)
             return check_element(l, n, id->var);
-        if (id && id->kind == ID_INLINE && id->inlined->nparams > 0) {
-            expand(l, n, id->inlined, false);
-            return check_expr(l, n);
-        }
+        if (id && id->kind == ID_ARGS)
+            return check_args_element(l, n);
+        if (id && id->kind == ID_ARRAY)
+            return check_register(l, n, id);
+        if (id && id->kind == ID_INLINE && id->inlined->nparams > 0)
+            return check_inlined(l, n, id);
         if (!id && base->scope == SCOPE_CLAUSE) {
             lang_err(l, &n->pos, "D_ARR_LOCAL", "clause-local variables are scalars",
                      "this->%s cannot be used as an associative array", base->name);
@@ -314,6 +271,7 @@ static const struct type *not_lvalue(struct lang *l, struct node *n, const struc
 static const struct type *check_place(struct lang *l, struct node *n, const struct diag_pos *pos,
                                       const char *optext, enum op op)
 {
+    n->by_member = true; /* a translation is no place, and is told so */
     const struct type *t = check_expr(l, n);
     if (type_is_error(t) || n->kind == N_VAR)
         return t;
@@ -347,19 +305,26 @@ static const struct type *check_lvalue(struct lang *l, struct node *n, const str
         lang_uses(l, &base->pos, id->name, id->attr);
     if (id && id->kind == ID_INLINE) {
         struct node *whole = id->inlined->nparams > 0 && n->kind == N_INDEX ? n : base;
-        expand(l, whole, id->inlined, true);
+        check_expand(l, whole, id->inlined, true);
         if (whole->kind == N_ERROR)
             return check_bad(n);
         return check_lvalue(l, n, create, pos, optext, op);
     }
-    if (id && id->kind == ID_NOTYET)
-        return not_yet(l, n, base->name);
     if (id && id->kind == ID_FN)
         return badref(l, n, base->name);
-    if (id && (id->kind == ID_BUILTIN || id->kind == ID_ARG)) {
+    if (id && (id->kind == ID_BUILTIN || id->kind == ID_ARG || id->kind == ID_ARGS ||
+               id->kind == ID_ARRAY)) {
         lang_err(l, pos, "D_OP_WRITE", eq_hint(l, op),
                  "operator %s can only be applied to a writable variable: %s is built in", optext,
                  base->name);
+        return check_bad(n);
+    }
+    if (id && id->kind == ID_EXTERN) {
+        bool fn = id->type->kind == TYPE_FUNC;
+        lang_err(l, pos, fn ? "D_OP_ARRFUN" : "D_OP_WRITE", eq_hint(l, op),
+                 fn ? "operator %s may not be applied to a function: %s"
+                    : "operator %s can only be applied to a writable variable: %s is external",
+                 optext, base->name);
         return check_bad(n);
     }
     if (id && id->kind == ID_INT)
@@ -380,17 +345,18 @@ static const struct type *check_lvalue(struct lang *l, struct node *n, const str
     if (n->kind == N_INDEX && base->scope == SCOPE_CLAUSE)
         return check_index(l, n);
     if (!create) {
-        lang_err(
-            l, &base->pos, "D_VAR_UNDEF",
-            op == OP_NONE ? NULL
-                          : lang_printf(l, "declare it, or assign to it first: %s = 0", base->name),
-            "%s%s has not yet been declared or assigned", scope_prefix(base->scope), base->name);
+        lang_err(l, &base->pos, "D_VAR_UNDEF",
+                 op == OP_NONE ? NULL
+                               : lang_printf(l, "declare it, or assign to it first: %s%s%s = 0",
+                                             scope_prefix(base->scope), base->name,
+                                             n->kind == N_INDEX ? "[...]" : ""),
+                 "%s%s has not yet been declared or assigned", scope_prefix(base->scope),
+                 base->name);
         var_new(l, base->name, base->scope, &type_c[T_ERROR])->assoc = n->kind == N_INDEX;
         return check_bad(n);
     }
     if (strchr(base->name, '`')) {
-        lang_err(l, &base->pos, "D_UNKNOWN", NULL, "kernel symbols (%s) are not built yet",
-                 base->name);
+        unknown_symbol(l, &base->pos, base->name);
         return check_bad(n);
     }
     /* Keys are looked at before the name exists: a[a[1]] = 1 is an error. */
@@ -454,6 +420,8 @@ const struct type *check_assign(struct lang *l, struct node *n)
         lang_err(l, &n->pos, "D_DECL_VOIDOBJ", NULL, "a value of type void cannot be assigned");
         rt = &type_c[T_ERROR];
     }
+    if (type_is_error(rt) && check_is_aggregation(left)) /* one complaint is enough */
+        return check_bad(n);
     const struct type *create = type_is_chars(rt) && rt->kind == TYPE_ARRAY ? &type_c[T_STRING]
                                 : rt->kind == TYPE_ARRAY                    ? &type_c[T_ERROR]
                                                                             : rt;
@@ -483,6 +451,13 @@ const struct type *check_assign(struct lang *l, struct node *n)
     }
     if (lt->kind == TYPE_PTR && type_is_int(rt) && (op == OP_ADD || op == OP_SUB))
         return check_steps(l, n, lt) ? n->type = lt : check_bad(n);
+    if (op != OP_ADD && op != OP_SUB && !(type_is_int(lt) && type_is_int(rt))) {
+        bool arith = op == OP_MUL || op == OP_DIV;
+        lang_err(l, &n->pos, arith ? "D_OP_ARITH" : "D_OP_INT", NULL,
+                 "operator %s requires operands of %s type", text,
+                 arith ? "arithmetic" : "integral");
+        return check_bad(n);
+    }
     if (!type_is_int(lt) || !type_is_int(rt))
         return check_incompatible(
             l, n, type_is_string(lt) && op == OP_ADD ? "strjoin() joins strings" : NULL);

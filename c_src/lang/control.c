@@ -14,7 +14,6 @@ struct words {
     size_t n;                    /* words found, also those that found no room */
     const char *word[WORDS_MAX]; /* NUL-terminated, quotes removed */
     struct diag_pos pos[WORDS_MAX];
-    const char *rest[WORDS_MAX]; /* from the word to the end of the line */
 };
 
 static void split(struct lex *lx, struct words *w, const char *s, const char *end)
@@ -40,12 +39,21 @@ static void split(struct lex *lx, struct words *w, const char *s, const char *en
         }
         if (w->n < WORDS_MAX) {
             w->word[w->n] = lang_strndup(lx->l, text, len);
-            w->rest[w->n] = lang_strndup(lx->l, start, (size_t)(end - start));
             w->pos[w->n] = (struct diag_pos){lx->file, lx->line, (int)(start - lx->line_start) + 1,
-                                             (int)(s - start)};
+                                             (int)(s - start), lx->line - lx->shift};
         }
         w->n++;
     }
+}
+
+/* The words of an #error from the i-th on, a blank behind each. */
+static void error(struct lex *lx, const struct words *w, size_t i)
+{
+    const char *text = "";
+    size_t at = i - 1;
+    for (; i < w->n && i < WORDS_MAX; i++)
+        text = lang_printf(lx->l, "%s%s ", text, w->word[i]);
+    lang_err(lx->l, &w->pos[at], "D_PRAGERR", NULL, "#error: %s", text);
 }
 
 static void option(struct lex *lx, const struct words *w)
@@ -69,11 +77,12 @@ static void option(struct lex *lx, const struct words *w)
     const char *why = "Invalid option name";
     if (l->opt->setopt && l->opt->setopt(l->opt->setopt_arg, name, value, &why) == 0)
         return;
+    const char *hint = l->opt->opthint ? l->opt->opthint(l->opt->setopt_arg, name) : NULL;
     if (value)
-        lang_err(l, &w->pos[3], "D_PRAGMA_OPTSET", NULL, "failed to set option '%s' to '%s': %s",
+        lang_err(l, &w->pos[3], "D_PRAGMA_OPTSET", hint, "failed to set option '%s' to '%s': %s",
                  name, value, why);
     else
-        lang_err(l, &w->pos[3], "D_PRAGMA_OPTSET", NULL, "failed to set option '%s': %s", name,
+        lang_err(l, &w->pos[3], "D_PRAGMA_OPTSET", hint, "failed to set option '%s': %s", name,
                  why);
 }
 
@@ -84,28 +93,40 @@ static void malformed(struct lex *lx, const struct words *w, const char *form)
 
 /* Attributes or a binding for a name of the program; one that is not there yet gets it when it
  * comes. */
-static void apply(struct lex *lx, const struct words *w, struct attr attr)
+static void apply(struct lex *lx, const struct words *w, struct attr attr, uint32_t version)
 {
     struct lang *l = lx->l;
     struct ident *id = names_find(&l->globals, w->word[4]);
-    if (id && id->kind != ID_VAR && id->kind != ID_INLINE) {
+    bool own = id && (id->kind == ID_VAR || id->kind == ID_INLINE) && id->library == l->library;
+    if (id && !own) {
         lang_err(l, &w->pos[4], "D_PRAGMA_SCOPE", NULL,
                  "#pragma D %s cannot be applied to %s, which is not of this program", w->word[2],
                  w->word[4]);
     } else if (id) {
-        if (strcmp(w->word[2], "attributes") == 0)
+        if (strcmp(w->word[2], "attributes") == 0) {
             id->attr = attr;
+            id->attr_given = true;
+        } else {
+            id->version = version;
+        }
     } else {
         struct lang_pragma *p = lang_alloc(l, sizeof *p);
-        *p = (struct lang_pragma){w->pos[4], w->word[4], w->word[2], attr, false, l->pragmas};
+        *p = (struct lang_pragma){.pos = w->pos[4],
+                                  .name = w->word[4],
+                                  .what = w->word[2],
+                                  .attr = attr,
+                                  .version = version,
+                                  .next = l->pragmas,
+                                  .same = hash_gets(&l->pragma_table, w->word[4])};
         l->pragmas = p;
+        if (hash_puts(&l->pragma_table, p->name, p) != 0)
+            lang_nomem(l);
     }
 }
 
 /* attributes N/D/C NAME, or attributes N/D/C provider NAME PART */
 static void attributes(struct lex *lx, const struct words *w)
 {
-    static const char *const parts[] = {"provider", "module", "function", "name", "args"};
     struct lang *l = lx->l;
     struct attr attr;
     bool provider = w->n > 4 && strcmp(w->word[4], "provider") == 0;
@@ -121,14 +142,19 @@ static void attributes(struct lex *lx, const struct words *w)
         return;
     }
     if (!provider) {
-        apply(lx, w, attr);
+        apply(lx, w, attr, 0);
         return;
     }
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        if (strcmp(parts[i], w->word[6]) == 0) {
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        if (strcmp(lang_parts[i], w->word[6]) == 0) {
             struct lang_pragma *p = lang_alloc(l, sizeof *p);
-            *p = (struct lang_pragma){w->pos[5], w->word[5], parts[i], attr, true, l->providers};
-            l->providers = p;
+            *p = (struct lang_pragma){.pos = w->pos[5],
+                                      .name = w->word[5],
+                                      .what = lang_parts[i],
+                                      .attr = attr,
+                                      .used = true,
+                                      .next = l->provider_attrs};
+            l->provider_attrs = p;
             return;
         }
     }
@@ -136,32 +162,18 @@ static void attributes(struct lex *lx, const struct words *w)
              "invalid component specified by #pragma D attributes: %s", w->word[6]);
 }
 
-/* "1.2" or "1.2.3": 8 bits, 12 bits, 12 bits */
-static bool is_version(const char *s)
-{
-    static const unsigned long most[] = {255, 4095, 4095};
-    for (size_t i = 0; i < 3; i++) {
-        char *end;
-        if (*s < '0' || *s > '9' || strtoul(s, &end, 10) > most[i])
-            return false;
-        if (*end == '\0')
-            return i > 0;
-        if (*end != '.')
-            return false;
-        s = end + 1;
-    }
-    return false;
-}
-
 static void binding(struct lex *lx, const struct words *w)
 {
+    uint32_t version;
     if (w->n != 5)
         malformed(lx, w, "#pragma D binding \"1.0\" NAME");
-    else if (!is_version(w->word[3]))
+    else if (!lang_version_parse(w->word[3], &version))
         lang_err(lx->l, &w->pos[3], "D_PRAGMA_INVAL", "it is written \"1.0\" or \"1.0.1\"",
                  "invalid version string specified by #pragma D binding: %s", w->word[3]);
+    else if (strcmp(w->word[4], "translator") == 0) /* the next one */
+        lx->l->xlator_version = version;
     else
-        apply(lx, w, attr_stable);
+        apply(lx, w, attr_stable, version);
 }
 
 static void depends_on(struct lex *lx, const struct words *w)
@@ -172,17 +184,17 @@ static void depends_on(struct lex *lx, const struct words *w)
         return;
     }
     const char *kind = w->word[3], *name = w->word[4];
-    if (strcmp(kind, "provider") == 0) {
-        if (strcmp(name, "dtrace") != 0 && strcmp(name, "profile") != 0 &&
-            strncmp(name, "erlang", 6) != 0)
-            lang_err(l, &w->pos[4], "D_PRAGMA_DEPEND", "there are dtrace, profile and erlang",
-                     "program requires provider %s", name);
-    } else if (strcmp(kind, "module") == 0) {
-        lang_err(l, &w->pos[4], "D_PRAGMA_DEPEND", "there are no modules of a kernel here",
-                 "program requires module %s", name);
+    bool provider = strcmp(kind, "provider") == 0;
+    if (provider || strcmp(kind, "module") == 0) {
+        if (!lang_has(kind, strlen(kind), name, strlen(name)))
+            lang_err(l, &w->pos[4], "D_PRAGMA_DEPEND",
+                     provider ? "there are dtrace, profile and erlang"
+                              : "there are no modules of a kernel here",
+                     "program requires %s %s", kind, name);
     } else if (strcmp(kind, "library") == 0) {
-        lang_err(l, &w->pos[3], "D_PRAGMA_DEPEND", NULL,
-                 "main program may not explicitly depend on a library");
+        if (!l->library) /* those of libraries have been looked at when they were put in order */
+            lang_err(l, &w->pos[3], "D_PRAGMA_DEPEND", NULL,
+                     "main program may not explicitly depend on a library");
     } else {
         lang_err(l, &w->pos[3], "D_PRAGMA_INVAL", "provider, module or library",
                  "invalid class specified by #pragma D depends_on: %s", kind);
@@ -202,7 +214,7 @@ static void pragma_d(struct lex *lx, const struct words *w)
         return;
     }
     if (strcmp(what, "error") == 0) {
-        lang_err(lx->l, &w->pos[2], "D_PRAGERR", NULL, "#error: %s", w->n > 3 ? w->rest[3] : "");
+        error(lx, w, 3);
         return;
     }
     for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
@@ -217,7 +229,8 @@ static void pragma_d(struct lex *lx, const struct words *w)
              "invalid #pragma D directive: %s", what);
 }
 
-/* "#line N ["file" ...]", "# N "file" ...": the line after this one is line N. */
+/* "#line N ["file" ...]", "# N "file" FLAGS": the line after this one is line N. cpp's flag 1
+ * enters an included file, 2 returns from one. */
 static void set_line(struct lex *lx, const struct words *w, size_t i)
 {
     char *end;
@@ -227,9 +240,28 @@ static void set_line(struct lex *lx, const struct words *w, size_t i)
                  "line number expected in line directive");
         return;
     }
+    if (lx->src->shown == lx->src->text)
+        lx->shift += (int)n - 1 - lx->line;
     lx->line = (int)n - 1; /* the newline adds one */
     if (w->n > i + 1)
         lx->file = strcmp(w->word[i + 1], "/dev/stdin") == 0 ? lx->src->name : w->word[i + 1];
+    for (i += 2; i < w->n && i < WORDS_MAX; i++) {
+        if (strcmp(w->word[i], "1") == 0)
+            lx->l->include += lx->l->include < INT_MAX;
+        else if (strcmp(w->word[i], "2") == 0)
+            lx->l->include -= lx->l->include > 0;
+    }
+}
+
+static bool is_of_cpp(const char *what)
+{
+    static const char *const names[] = {"define", "elif",   "else",    "endif", "if",
+                                        "ifdef",  "ifndef", "include", "undef", "warning"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(what, names[i]) == 0)
+            return true;
+    }
+    return false;
 }
 
 void lex_control(struct lex *lx)
@@ -252,18 +284,16 @@ void lex_control(struct lex *lx)
     } else if (strcmp(what, "line") == 0) {
         set_line(lx, &w, 1);
     } else if (strcmp(what, "error") == 0) {
-        lang_err(lx->l, &w.pos[0], "D_PRAGERR", NULL, "#error: %s", w.n > 1 ? w.rest[1] : "");
+        error(lx, &w, 1);
     } else if (strcmp(what, "pragma") == 0) {
         const char *kind = w.n > 1 ? w.word[1] : "";
         if (strcmp(kind, "D") == 0)
             pragma_d(lx, &w);
         else if (strcmp(kind, "error") == 0)
-            lang_err(lx->l, &w.pos[1], "D_PRAGERR", NULL, "#error: %s", w.n > 2 ? w.rest[2] : "");
+            error(lx, &w, 2);
     } else {
         lang_err(lx->l, &w.pos[0], "D_PRAGCTL_INVAL",
-                 strcmp(what, "define") == 0 || strcmp(what, "include") == 0
-                     ? "-C runs the preprocessor"
-                     : NULL,
+                 is_of_cpp(what) ? "-C runs the preprocessor" : NULL,
                  "invalid control directive: #%s", what);
     }
     lx->p++;

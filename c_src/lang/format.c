@@ -13,7 +13,12 @@ enum want {
     WANT_INT8,    /* an integer of 8 bytes: a time */
     WANT_STRING,
     WANT_FLOAT,
-    WANT_LATER /* known, not built yet */
+    WANT_LDOUBLE,
+    WANT_WCHAR,   /* int */
+    WANT_WSTRING, /* an array of int */
+    WANT_SYMBOL,  /* an address of the kernel, or a symbol of it */
+    WANT_USYMBOL, /* likewise of a process; an address only if there is a target */
+    WANT_STACK
 };
 
 /* clang-format off */
@@ -26,8 +31,17 @@ static const struct { char conv; enum want want; const char *text; } convs[] = {
     {'Y', WANT_INT8, "a time (8 bytes)"}, {'T', WANT_INT8, "a time (8 bytes)"},
     {'e', WANT_FLOAT, "a float"}, {'E', WANT_FLOAT, "a float"}, {'f', WANT_FLOAT, "a float"},
     {'g', WANT_FLOAT, "a float"}, {'G', WANT_FLOAT, "a float"},
-    {'a', WANT_LATER, ""}, {'A', WANT_LATER, ""}, {'k', WANT_LATER, ""},
+    {'a', WANT_SYMBOL, "an address or a symbol"}, {'A', WANT_USYMBOL, "a symbol of a process"},
+    {'k', WANT_STACK, "a stack"},
     {'%', WANT_NOTHING, ""},
+};
+
+/* The sizes that may stand before which letters, and what they change. */
+static const struct { const char *size, *letters; enum want want; const char *text; } sizes[] = {
+    {"h",  "dioxXu", WANT_INT, "an integer"}, {"l",  "dioxXu", WANT_INT, "an integer"},
+    {"ll", "dioxXu", WANT_INT, "an integer"}, {"L",  "eEfgG", WANT_LDOUBLE, "a long double"},
+    {"l",  "c", WANT_WCHAR, "an int"},        {"w",  "c", WANT_WCHAR, "an int"},
+    {"l",  "s", WANT_WSTRING, "an array of int"}, {"w", "s", WANT_WSTRING, "an array of int"},
 };
 /* clang-format on */
 
@@ -40,7 +54,7 @@ struct conv {
     const char *wanted; /* in words */
     char size[3];       /* "", "h", "l", "ll", "L", "w" */
     bool at;            /* %@ */
-    unsigned stars;
+    unsigned stars;     /* arguments for width and precision */
 };
 
 static bool number_ok(const char **p)
@@ -65,18 +79,24 @@ static bool conversion(struct lang *l, const struct node *fmt, const char **p, u
         c->stars++, s++;
     else if (!number_ok(&s))
         why = "width is too large";
+    if (*s == '*')
+        why = "more than one * for the width";
     if (*s == '$')
         why = "positional arguments (n$) are not supported";
+    if (*s == '@')
+        c->at = true, s++; /* "%8@d" */
     if (*s == '.') {
         s++;
         if (*s == '*')
             c->stars++, s++;
         else if (!number_ok(&s))
             why = "precision is too large";
+        if (*s == '*')
+            why = "more than one * for the precision";
     }
     size_t n = strspn(s, "hlLw");
-    bool size_ok = n == 0 || (n == 1) || (n == 2 && memcmp(s, "ll", 2) == 0);
-    memcpy(c->size, s, n < 2 ? n : 2);
+    if (n < sizeof c->size)
+        memcpy(c->size, s, n);
     s += n;
     c->letter = *s;
     size_t len = (size_t)(s - start) + (*s != '\0');
@@ -84,17 +104,20 @@ static bool conversion(struct lang *l, const struct node *fmt, const char **p, u
         len = sizeof c->text - 1;
     memcpy(c->text, start, len);
     bool known = false;
-    for (size_t i = 0; size_ok && i < sizeof convs / sizeof convs[0]; i++) {
+    for (size_t i = 0; n == 0 && i < sizeof convs / sizeof convs[0]; i++) {
         if (*s && convs[i].conv == *s) {
             c->want = convs[i].want;
             c->wanted = convs[i].text;
             known = true;
         }
     }
-    if (c->size[0] == 'w' || (c->size[0] == 'l' && c->letter && strchr("cs", c->letter)))
-        c->want = WANT_LATER;
-    else if (c->size[0] && c->letter && !strchr("dioxXueEfgG", c->letter))
-        known = false;
+    for (size_t i = 0; n > 0 && n < sizeof c->size && i < sizeof sizes / sizeof sizes[0]; i++) {
+        if (*s && strcmp(sizes[i].size, c->size) == 0 && strchr(sizes[i].letters, *s)) {
+            c->want = sizes[i].want;
+            c->wanted = sizes[i].text;
+            known = true;
+        }
+    }
     if (c->want == WANT_NOTHING && known && len > 2)
         why = "%% takes no flags";
     if (!*s && !why)
@@ -110,39 +133,46 @@ static bool conversion(struct lang *l, const struct node *fmt, const char **p, u
                  "format conversion #%u is undefined: %s", num, c->text);
         return false;
     }
-    if (c->stars > 1) {
-        lang_err(l, &fmt->pos, "D_SYNTAX", NULL,
-                 "format conversion #%u (%s): only one * is possible", num, c->text);
-        return false;
-    }
-    if (c->want == WANT_LATER) {
-        lang_err(l, &fmt->pos, "D_UNKNOWN", NULL, "format conversion %s is not built yet", c->text);
-        return false;
-    }
     return true;
 }
 
+/* Whether an integer has exactly the size that the conversion states: short, long or long long.
+ * Hexadecimal takes either sign, and with ll the types that are of 64 bits everywhere. */
+static bool size_fits(const struct conv *c, const struct type *t)
+{
+    bool hex = c->letter == 'x' || c->letter == 'X';
+    bool is_signed = c->letter == 'd' || c->letter == 'i';
+    bool llong = strcmp(c->size, "ll") == 0;
+    if (!type_is_int(t) || t->is_enum || t->size != (c->size[0] == 'h' ? 2u : 8u))
+        return false;
+    bool everywhere = strcmp(t->name, "int64_t") == 0 || strcmp(t->name, "uint64_t") == 0;
+    if (t->is_llong != llong && !(hex && llong && everywhere))
+        return false;
+    return hex || c->letter == 'o' || t->is_signed == is_signed;
+}
+
+static bool is_wide(const struct type *t)
+{
+    return type_is_int(t) && !t->is_enum && t->size == 4 && t->is_signed;
+}
+
 /* Whether a value of the type can be printed so. */
-static bool fits(const struct conv *c, const struct type *t)
+static bool fits(const struct lang *l, const struct conv *c, const struct type *t)
 {
     bool is_int = type_is_int(t);
-    unsigned bytes = 0;
     if (type_is_error(t))
         return true;
-    switch (c->size[0]) {
-    case 'h': bytes = 2; break;
-    case 'l': bytes = 8; break;
-    default: break;
-    }
-    if (bytes && c->want == WANT_INT) {
-        /* exactly short, long, long long; hexadecimal takes either sign */
-        bool any_sign = c->letter == 'x' || c->letter == 'X';
-        bool is_signed = c->letter == 'd' || c->letter == 'i';
-        return is_int && t->size == bytes &&
-               (any_sign || c->letter == 'o' || t->is_signed == is_signed);
-    }
+    if (c->want == WANT_INT && c->size[0])
+        return size_fits(c, t);
     switch (c->want) {
     case WANT_INT: return is_int || (c->letter == 'p' && t->kind == TYPE_PTR);
+    case WANT_FLOAT: return t->kind == TYPE_FLOAT;
+    case WANT_LDOUBLE: return t->kind == TYPE_FLOAT && t->size == type_c[T_LDOUBLE].size;
+    case WANT_WCHAR: return is_wide(t);
+    case WANT_WSTRING: return t->kind == TYPE_ARRAY && is_wide(t->of);
+    case WANT_SYMBOL: return type_is_scalar(t) || t->kind == TYPE_SYMADDR;
+    case WANT_USYMBOL: return t->kind == TYPE_USYMADDR || (type_is_scalar(t) && l->opt->target > 0);
+    case WANT_STACK: return t->kind == TYPE_STACK || t->kind == TYPE_USTACK;
     case WANT_INT4: return is_int && t->size <= 4;
     case WANT_INT8: return is_int && t->size == 8;
     case WANT_STRING: return type_is_string(t);
@@ -153,8 +183,16 @@ static bool fits(const struct conv *c, const struct type *t)
 static const char *misfit_hint(struct lang *l, const struct conv *c, const struct node *n)
 {
     const struct type *t = n->type;
-    if (c->size[0] && type_is_int(t))
+    if (c->size[0] && c->want == WANT_INT && type_is_int(t))
         return "leave the size out: the conversion adapts to its argument";
+    if (t->kind == TYPE_FLOAT)
+        return c->want == WANT_LDOUBLE ? "leave the L out" : "%f, %e and %g print a float";
+    if (type_is_place(t))
+        return t->kind == TYPE_SYMADDR    ? "%a prints a symbol of the kernel"
+               : t->kind == TYPE_USYMADDR ? "%A prints a symbol of a process"
+                                          : "%k prints a stack";
+    if (c->want == WANT_USYMBOL)
+        return "an address can be looked up in the process of -c or -p only";
     if (type_is_string(t))
         return "%s prints a string";
     if (c->want == WANT_STRING) {
@@ -190,7 +228,7 @@ void format_check_printf(struct lang *l, const struct node *fmt, struct node *ar
                      "%s( ) format conversion #%u (%s) is only for printa( )", fn, num, c.text);
             return;
         }
-        if (c.stars > 0) {
+        for (; c.stars > 0; c.stars--, a = a->next) {
             if (!a) {
                 lang_err(l, &fmt->pos, "D_PRINTF_DYN_PROTO", NULL,
                          "%s( ) prototype mismatch: conversion #%u (%s) is missing a corresponding "
@@ -206,7 +244,6 @@ void format_check_printf(struct lang *l, const struct node *fmt, struct node *ar
                          fn, argno, num, c.text, a->type->name);
                 return;
             }
-            a = a->next;
         }
         if (!a) {
             lang_err(l, &fmt->pos, "D_PRINTF_ARG_PROTO", NULL,
@@ -216,11 +253,12 @@ void format_check_printf(struct lang *l, const struct node *fmt, struct node *ar
             return;
         }
         argno++;
-        if (!fits(&c, a->type)) {
+        if (!fits(l, &c, a->type)) {
             lang_err(l, &a->pos, "D_PRINTF_ARG_TYPE", misfit_hint(l, &c, a),
                      "%s( ) argument #%u is incompatible with conversion #%u (%s): %s%s expected, "
                      "%s passed",
-                     fn, argno, num, c.text, c.size[0] ? "exactly sized " : "", c.wanted,
+                     fn, argno, num, c.text,
+                     c.size[0] && c.want == WANT_INT ? "exactly sized " : "", c.wanted,
                      a->type->name);
             return;
         }
@@ -248,10 +286,21 @@ void format_check_printa(struct lang *l, const struct node *fmt, const struct la
             num--;
             continue;
         }
-        if (c.stars > 0) {
-            lang_err(l, &fmt->pos, "D_UNKNOWN", "write the width as a number",
-                     "format conversion #%u (%s): * in printa( ) is not built yet", num, c.text);
-            return;
+        for (; c.stars > 0; c.stars--, key++) {
+            if (key == agg->nkeys) {
+                lang_err(l, &fmt->pos, "D_PRINTF_DYN_PROTO", NULL,
+                         "printa( ) prototype mismatch: conversion #%u (%s) is missing a "
+                         "corresponding key for its width or precision: @%s has %u",
+                         num, c.text, agg->name, agg->nkeys);
+                return;
+            }
+            if (!type_is_int(agg->key[key])) {
+                lang_err(l, &fmt->pos, "D_PRINTF_DYN_TYPE", NULL,
+                         "printa( ) key #%u of @%s is incompatible with conversion #%u (%s): a "
+                         "width or precision is an integer, the key is of type %s",
+                         key + 1, agg->name, num, c.text, agg->key[key]->name);
+                return;
+            }
         }
         if (c.at) {
             if (c.want == WANT_INT)
@@ -269,7 +318,7 @@ void format_check_printa(struct lang *l, const struct node *fmt, const struct la
                      num, c.text, agg->name, agg->nkeys);
             return;
         }
-        if (!fits(&c, agg->key[key])) {
+        if (!fits(l, &c, agg->key[key])) {
             lang_err(l, &fmt->pos, "D_PRINTF_ARG_TYPE",
                      c.want == WANT_INT ? "%@d takes the value; the others take the keys in order"
                                         : NULL,

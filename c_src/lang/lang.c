@@ -31,7 +31,10 @@ void lang_free(struct lang *l)
     hash_free(&l->threads.table);
     hash_free(&l->locals.table);
     hash_free(&l->agg_table);
+    hash_free(&l->members);
+    hash_free(&l->pragma_table);
     hash_free(&l->types);
+    hash_free(&l->ctypes);
     buf_free(&l->tmp);
     buf_free(&l->part);
     arena_free(&l->arena);
@@ -112,7 +115,7 @@ static void finish(struct lex *lx, bool empty)
 {
     struct lang *l = lx->l;
     const struct lang_source *src = lx->src;
-    if (l->errors == 0 && empty && !l->opt->empty) {
+    if (l->errors == 0 && empty && !l->opt->empty && !l->library) {
         const struct diag_pos pos = {src->name, 1, 1, 0};
         lang_err(l, &pos, "D_EMPTY", NULL, "empty D program specified");
     }
@@ -123,6 +126,7 @@ static void finish(struct lex *lx, bool empty)
                      p->name);
     }
     l->pragmas = NULL;
+    hash_free(&l->pragma_table);
     if (l->errors == 0 && src->argc > 1 && !lx->last_arg_used && !l->opt->argref) {
         lang_err(l, NULL, "D_MACRO_UNUSED",
                  "use it in the program, or allow it with the option argref",
@@ -142,6 +146,7 @@ enum step {
 static int guarded(struct lex *lx, enum step step)
 {
     int caught = setjmp(lx->l->trap);
+    lx->l->diags->during = NULL;
     if (caught != 0)
         return caught;
     switch (step) {
@@ -159,8 +164,11 @@ int lang_add(struct lang *l, const struct lang_source *src)
     struct lex lx;
     bool empty = true;
     l->errors = 0;
+    l->include = 0;
     l->probe_attr = attr_standard;
     l->stmt_attr = attr_stable;
+    l->library = src->kind == LANG_LIBRARY;
+    l->xlator_version = 0;
     diags_source(l->diags, src->name, src->shown, src->shown_len);
     lex_init(&lx, l, src);
     int caught = guarded(&lx, STEP_FIRST);
@@ -175,13 +183,26 @@ int lang_add(struct lang *l, const struct lang_source *src)
     }
     if (caught == 0)
         caught = guarded(&lx, empty ? STEP_END_EMPTY : STEP_END);
+    l->library = false;
     if (caught == TRAP_NOMEM)
         return ET_ENOMEM;
     return l->errors == 0 ? 0 : ET_ECOMPILE;
 }
 
+int lang_constants(struct lang *l)
+{
+    int caught = setjmp(l->trap);
+    l->library = caught == 0;
+    if (caught == 0)
+        names_constants(l);
+    l->library = false;
+    return caught == 0 ? 0 : ET_ENOMEM;
+}
+
 void lang_uses(struct lang *l, const struct diag_pos *pos, const char *name, struct attr attr)
 {
+    if (l->sealed > 0)
+        return;
     l->stmt_attr = attr_min(l->stmt_attr, attr);
     if (l->opt->amin >= 0 && !attr_reaches(attr, attr_unpack(l->opt->amin)))
         lang_err(l, pos, "D_ATTR_MIN", NULL,

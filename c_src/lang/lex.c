@@ -84,7 +84,8 @@ static int at(const struct lex *lx, size_t n)
 
 static struct diag_pos here(const struct lex *lx, size_t len)
 {
-    struct diag_pos pos = {lx->file, lx->line, (int)(lx->p - lx->line_start) + 1, (int)len};
+    struct diag_pos pos = {lx->file, lx->line, (int)(lx->p - lx->line_start) + 1, (int)len,
+                           lx->line - lx->shift};
     return pos;
 }
 
@@ -233,6 +234,22 @@ static void set_string(struct lex *lx, char *s, size_t len)
     lx->tok.len = strlen(s);
 }
 
+/* At a backslash before a newline: whether the next line closes the quote; goes behind it then. */
+static bool continued(struct lex *lx, int quote)
+{
+    for (size_t i = 2; at(lx, i) >= 0 && at(lx, i) != '\n'; i++) {
+        if (at(lx, i) == quote) {
+            const char *behind = lx->p + i + 1;
+            lx->p++;
+            newline(lx);
+            lx->p = behind;
+            return true;
+        }
+        i += at(lx, i) == '\\';
+    }
+    return false;
+}
+
 /* Moves behind the closing quote and gives the bytes between the quotes. */
 static const char *quoted(struct lex *lx, int quote, const char *nl_tag, size_t *n)
 {
@@ -243,6 +260,10 @@ static const char *quoted(struct lex *lx, int quote, const char *nl_tag, size_t 
             break;
         if (c < 0 || c == '\n' || (c == '\\' && at(lx, 1) == '\n')) {
             lx->tok.pos.len = (int)(lx->p - start) + 1;
+            if (c == '\\' && continued(lx, quote))
+                lang_fail(lx->l, &lx->tok.pos, nl_tag, "a string ends on its line",
+                          "newline encountered in %s",
+                          quote == '"' ? "string literal" : "character constant");
             lx->p = start; /* a brace in what should not be a string may end the clause */
             if (c < 0)
                 lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", NULL,
@@ -291,7 +312,7 @@ static void char_constant(struct lex *lx)
 enum number { NUMBER_OK, NUMBER_DIGIT, NUMBER_OVERFLOW };
 
 /* Reads the digits of a C integer: n bytes without sign and suffix. */
-static enum number number(const char *s, size_t n, uint64_t *v, bool *is_decimal)
+static enum number number(const char *s, size_t n, uint64_t *v)
 {
     unsigned base = 10;
     bool over = false;
@@ -302,7 +323,6 @@ static enum number number(const char *s, size_t n, uint64_t *v, bool *is_decimal
     } else if (n > 1 && s[0] == '0') {
         base = 8;
     }
-    *is_decimal = base == 10;
     *v = 0;
     for (size_t i = 0; i < n; i++) {
         int d = hex_value((unsigned char)s[i]);
@@ -349,20 +369,21 @@ static void integer_constant(struct lex *lx)
     size_t n = (size_t)(lx->p - start);
     if (!hex && is_float_tail(lx))
         float_constant(lx);
-    bool is_unsigned = at(lx, 0) == 'u' || at(lx, 0) == 'U';
-    lx->p += is_unsigned;
+    bool decimal = n == 1 || start[0] != '0';
+    /* U does not exclude the signed types of octal and hexadecimal constants: reference 1.3 */
+    bool is_unsigned = at(lx, 0) == 'u' || (at(lx, 0) == 'U' && decimal);
+    lx->p += at(lx, 0) == 'u' || at(lx, 0) == 'U';
     unsigned longs = 0;
     for (; longs < 2 && (at(lx, 0) == 'l' || at(lx, 0) == 'L'); longs++)
         lx->p++;
     lx->tok.pos.len = (int)(lx->p - start);
-    bool is_decimal;
-    enum number got = number(start, n, &lx->tok.num, &is_decimal);
+    enum number got = number(start, n, &lx->tok.num);
     if (got == NUMBER_DIGIT)
         lang_fail(lx->l, &lx->tok.pos, "D_INT_DIGIT", "a leading 0 makes a constant octal",
                   "constant '%.*s' contains an invalid digit", (int)n, start);
     lx->tok.kind = TOK_INT;
     lx->tok.type =
-        got == NUMBER_OK ? type_of_constant(lx->tok.num, is_decimal, is_unsigned, longs) : NULL;
+        got == NUMBER_OK ? type_of_constant(lx->tok.num, decimal, is_unsigned, longs) : NULL;
     if (!lx->tok.type)
         lang_fail(lx->l, &lx->tok.pos, "D_INT_OFLOW",
                   got == NUMBER_OK ? "the suffix u makes it unsigned" : NULL,
@@ -375,7 +396,8 @@ static void integer_constant(struct lex *lx)
 static enum tok keyword(const char *s, size_t n)
 {
     for (size_t i = 0; i < NELEM(lex_keywords); i++) {
-        if (strlen(lex_keywords[i]) == n && memcmp(lex_keywords[i], s, n) == 0)
+        const char *k = lex_keywords[i]; /* most differ in the first letter */
+        if (n > 0 && k[0] == s[0] && strlen(k) == n && memcmp(k, s, n) == 0)
             return (enum tok)(TOK_KW_AUTO + (int)i);
     }
     return TOK_EOF;
@@ -462,26 +484,33 @@ const char *lex_macro_text(struct lex *lx, const char *name, size_t len)
     return lang_printf(lx->l, "%lld", (long long)v);
 }
 
+const char *lex_macro_hint(bool number)
+{
+    return number ? "give it on the command line, or set the option defaultargs"
+                  : "there are $pid $ppid $pgid $sid $uid $euid $gid $egid $target and $1 ...";
+}
+
 /* "$N": what the argument's text looks like decides what it becomes (reference 1.6). */
 static void numeric_macro(struct lex *lx, const char *arg)
 {
     size_t n = strlen(arg), sign = n > 1 && (arg[0] == '+' || arg[0] == '-'), i;
-    uint64_t v;
-    bool is_decimal, is_word = n > 0;
+    uint64_t v = 0;
+    bool is_word = n > 0, minus = sign && arg[0] == '-';
     for (i = 0; i < n; i++)
         is_word = is_word && is_name((unsigned char)arg[i]);
     enum number got = n > sign && is_digit((unsigned char)arg[sign])
-                          ? number(arg + sign, n - sign, &v, &is_decimal)
+                          ? number(arg + sign, n - sign, &v)
                           : NUMBER_DIGIT;
-    if (got == NUMBER_OVERFLOW)
+    if (got == NUMBER_OVERFLOW || (minus && got == NUMBER_OK && v > (uint64_t)INT64_MAX + 1))
         lang_fail(lx->l, &lx->tok.pos, "D_MACRO_OFLOW", NULL,
                   "macro argument '%s' exceeds the range of 64-bit integers", arg);
     if (got == NUMBER_OK) {
         lx->tok.kind = TOK_INT;
-        lx->tok.type = type_of_constant(v, false, false, 0);
-        if (is_decimal && type_of_constant(v, true, false, 0))
-            lx->tok.type = type_of_constant(v, true, false, 0);
-        lx->tok.num = sign && arg[0] == '-' ? 0 - v : v;
+        if (minus)
+            lx->tok.type = &type_c[v <= (uint64_t)INT32_MAX + 1 ? T_INT : T_LONG];
+        else
+            lx->tok.type = type_of_constant(v, arg[sign] != '0' && v <= INT64_MAX, false, 0);
+        lx->tok.num = minus ? 0 - v : v;
     } else if (is_word) {
         word(lx, arg, n);
     } else {
@@ -513,8 +542,7 @@ static void macro(struct lex *lx)
     if (n > 0 && is_digit((unsigned char)name[0])) {
         const char *arg = program_arg(lx, arg_number(name, n));
         if (!arg && !lx->l->opt->defaultargs)
-            lang_fail(lx->l, &lx->tok.pos, "D_MACRO_UNDEF",
-                      "give it on the command line, or set the option defaultargs",
+            lang_fail(lx->l, &lx->tok.pos, "D_MACRO_UNDEF", lex_macro_hint(true),
                       "macro argument %.*s is not defined", lx->tok.pos.len, lx->tok.raw);
         if (as_string) {
             const char *text = arg ? arg : "";
@@ -527,8 +555,7 @@ static void macro(struct lex *lx)
     }
     int64_t v;
     if (n == 0 || !macro_value(lx, name, n, &v))
-        lang_fail(lx->l, &lx->tok.pos, "D_MACRO_UNDEF",
-                  "there are $pid $ppid $pgid $sid $uid $euid $gid $egid $target and $1 ...",
+        lang_fail(lx->l, &lx->tok.pos, "D_MACRO_UNDEF", lex_macro_hint(false),
                   "macro variable %.*s is not defined", lx->tok.pos.len, lx->tok.raw);
     if (as_string) {
         char *s = lang_printf(lx->l, "%lld", (long long)v);
@@ -561,6 +588,8 @@ static void slash(struct lex *lx)
 static void punctuator(struct lex *lx)
 {
     for (size_t i = 0; i < NELEM(lex_puncts); i++) {
+        if (lex_puncts[i][0] != *lx->p)
+            continue;
         size_t n = strlen(lex_puncts[i]);
         if (n > (size_t)(lx->end - lx->p) || memcmp(lx->p, lex_puncts[i], n) != 0)
             continue;
@@ -674,6 +703,30 @@ static bool is_arity(const struct lex *lx)
     return c >= 0 && c != '{' && c != ';';
 }
 
+/* A name that is always a probe's, whatever types there are. */
+static bool is_dtrace_probe(const char *s, size_t n)
+{
+    static const char *const names[] = {"BEGIN", "END", "ERROR"};
+    for (size_t i = 0; i < NELEM(names); i++) {
+        if (strlen(names[i]) == n && memcmp(names[i], s, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a keyword that has just been read is a description all the same: on the command line,
+ * where what follows cannot belong to a declaration (-m string, -f 'float { ... }'). */
+static bool stands_alone(const struct lex *lx, enum tok kw)
+{
+    if (lx->src->kind == LANG_SCRIPT)
+        return false;
+    size_t i = 0;
+    while (at(lx, i) > 0 && strchr(" \t\r\n\v\f", at(lx, i)))
+        i++;
+    bool tagged = kw == TOK_KW_STRUCT || kw == TOK_KW_UNION || kw == TOK_KW_ENUM;
+    return at(lx, i) < 0 || (at(lx, i) > 0 && strchr(tagged ? "/," : "/,{", at(lx, i)));
+}
+
 /* A word between clauses: a description, a keyword, or the type name that opens a declaration. */
 static void desc_token(struct lex *lx)
 {
@@ -697,14 +750,15 @@ static void desc_token(struct lex *lx)
     size_t n = (size_t)(lx->p - start);
     enum tok kw = keyword(start, n);
     for (size_t i = 0; kw != TOK_EOF && i < NELEM(outer_keywords); i++) {
-        if (outer_keywords[i] == kw) {
+        if (outer_keywords[i] == kw && !stands_alone(lx, kw)) {
             lx->tok.kind = kw;
             return;
         }
     }
     const char *star = memchr(start, '*', n);
     size_t base = star ? (size_t)(star - start) : n;
-    if (lx->src->kind == LANG_SCRIPT && !lx->l->opt->pspec && plain && base > 0) {
+    bool is_file = lx->src->kind == LANG_SCRIPT || lx->src->kind == LANG_LIBRARY;
+    if (is_file && !lx->l->opt->pspec && plain && base > 0 && !is_dtrace_probe(start, n)) {
         bool is_type = typedef_find(lx->l, start, base) != NULL;
         kw = star ? keyword(start, base) : TOK_EOF;
         for (size_t i = 0; kw != TOK_EOF && i < NELEM(outer_keywords); i++)
@@ -759,13 +813,47 @@ void lex_next(struct lex *lx)
     lx->tok.pos.len = (int)(lx->p - lx->tok.raw);
 }
 
-/* Skips a quoted text up to its end or the end of its line. */
+/* Skips a quoted text; or the quote alone if its line does not close it, as a brace behind it may
+ * end the clause. */
 static void recover_quoted(struct lex *lx, int quote)
 {
+    size_t i = 1;
+    while (at(lx, i) >= 0 && at(lx, i) != '\n' && at(lx, i) != quote)
+        i += at(lx, i) == '\\' && at(lx, i + 1) >= 0 && at(lx, i + 1) != '\n' ? 2 : 1;
+    lx->p += at(lx, i) == quote ? i + 1 : 1;
+}
+
+/* Behind the } of a declaration: skips what it may declare, up to the ; on the same line or next to
+ * it. */
+static void recover_declared(struct lex *lx)
+{
+    size_t i = 0;
+    while (at(lx, i) >= 0 && !strchr("\n;{}/#\"", at(lx, i)))
+        i++;
+    if (at(lx, i) == ';') {
+        lx->p += i + 1;
+        return;
+    }
+    for (i = 0; is_blank(at(lx, i));)
+        i++;
+    if (at(lx, i) != ';')
+        return;
+    while (at(lx, 0) != ';') {
+        if (at(lx, 0) == '\n')
+            newline(lx);
+        else
+            lx->p++;
+    }
     lx->p++;
-    while (at(lx, 0) >= 0 && at(lx, 0) != '\n' && at(lx, 0) != quote)
-        lx->p += at(lx, 0) == '\\' && at(lx, 1) >= 0 && at(lx, 1) != '\n' ? 2 : 1;
-    lx->p += at(lx, 0) == quote;
+}
+
+/* Whether the token is the first one on its line. */
+static bool is_first(const struct lex *lx)
+{
+    const char *p = lx->line_start;
+    while (p < lx->tok.raw && is_blank((unsigned char)*p))
+        p++;
+    return p == lx->tok.raw;
 }
 
 void lex_recover(struct lex *lx)
@@ -773,6 +861,17 @@ void lex_recover(struct lex *lx)
     enum tok last = lx->tok.kind;
     bool done = lx->depth == 0 && (last == TOK_RBRACE || last == TOK_SEMI);
     bool at_semi = done && last == TOK_SEMI;
+    if (at_semi && !lx->declares) { /* "BEGIN; { ... }" */
+        size_t i = 0;
+        while (is_blank(at(lx, i)))
+            i++;
+        done = at(lx, i) != '{';
+    }
+    if (lx->depth == 0 && last == TOK_DESC && lx->tok.raw != lx->unit && is_first(lx)) {
+        lx->p = lx->tok.raw; /* a description on a line of its own begins another clause */
+        lx->declares = false;
+        done = true;
+    }
     while (!done && at(lx, 0) >= 0) {
         int c = at(lx, 0);
         if (c == '"' || (c == '\'' && lx->depth > 0)) {
@@ -796,13 +895,8 @@ void lex_recover(struct lex *lx)
         else if ((c == ';' || c == '}') && lx->depth == 0)
             done = true;
     }
-    if (lx->declares && !at_semi) {
-        size_t i = 0;
-        while (at(lx, i) == ' ' || at(lx, i) == '\t')
-            i++;
-        if (at(lx, i) == ';')
-            lx->p += i + 1;
-    }
+    if (lx->declares && !at_semi)
+        recover_declared(lx);
     lx->depth = 0;
     lx->ctx = LEX_OUTER;
     lex_next(lx);

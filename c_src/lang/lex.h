@@ -139,6 +139,8 @@ struct lex {
     int line;
     enum lex_ctx ctx;
     struct token tok;
+    int shift;          /* what #line has added to `line`; 0 where cpp wrote it */
+    const char *unit;   /* of the parser: where the clause or declaration that it is in begins */
     int depth;          /* braces open */
     int paren;          /* parentheses and brackets open */
     int nest;           /* of the parser: how deep it is in an expression */
@@ -155,6 +157,8 @@ void lex_next(struct lex *lx);
 void lex_recover(struct lex *lx);
 /* The text that a macro of a probe description ("target", "1") stands for, NULL if undefined. */
 const char *lex_macro_text(struct lex *lx, const char *name, size_t len);
+/* What helps against an undefined one. number: it is $1, $2 ... */
+const char *lex_macro_hint(bool number);
 /* "syntax error near ...": fails. */
 _Noreturn void lex_syntax(struct lex *lx, const char *hint);
 /* The keyword's text. */

@@ -9,6 +9,19 @@
 
 static const char *const part_names[] = {"providers", "modules", "functions", "names"};
 
+/* What a description has at most, by its rightmost part. */
+static const char *const most_parts[] = {"-P takes a provider alone",
+                                         "-m takes no more than provider:module",
+                                         "-f takes no more than provider:module:function",
+                                         "it has four parts: provider:module:function:name"};
+
+/* The most bytes of each part (reference 2.2); names of modules and functions may be as long as the
+ * VM lets them be: an atom, and a function's arity. */
+static const struct {
+    const char *what;
+    size_t most;
+} part_limits[] = {{"provider", 63}, {"module", 1020}, {"function", 1024}, {"name", 63}};
+
 /* Which part the rightmost one is. */
 static unsigned rightmost(const struct lex *lx)
 {
@@ -55,9 +68,12 @@ static const char *part(struct lex *lx, const char *s, size_t n)
             for (k = start; k < n && (!digits || (s[k] >= '0' && s[k] <= '9')); k++)
                 ;
             const char *text = lex_macro_text(lx, s + start, k - start);
-            if (!text)
-                invalid(lx, NULL, "Undefined macro variable in probe description");
-            buf_adds(b, text);
+            if (!text) /* no more than this is wrong: the clause is looked at all the same */
+                lang_err(lx->l, &lx->tok.pos, "D_PDESC_INVAL", lex_macro_hint(digits),
+                         "invalid probe description \"%.*s\": Undefined macro variable in probe "
+                         "description",
+                         (int)lx->tok.len, lx->tok.str);
+            buf_adds(b, text ? text : "*");
             i = k;
         } else {
             buf_addc(b, c);
@@ -105,13 +121,18 @@ static struct lang_desc *description(struct lex *lx)
             if (s < end && (*s != ':' || quoted))
                 continue;
             if (n > right)
-                invalid(lx, right == 3 ? "it has four parts: provider:module:function:name" : NULL,
-                        "Overspecified probe description");
+                invalid(lx, most_parts[right], "Overspecified probe description");
             len[n] = (size_t)(s - start[n]);
             start[++n] = s + 1;
         }
         for (unsigned i = 0; i < n; i++)
             parts[right + 1 - n + i] = part(lx, start[i], len[i]);
+        for (unsigned i = 0; i < 4; i++) {
+            if (strlen(parts[i]) > part_limits[i].most)
+                invalid(lx, NULL,
+                        lang_printf(lx->l, "the %s is longer than %zu characters",
+                                    part_limits[i].what, part_limits[i].most));
+        }
     }
     d->prov = parts[0];
     d->mod = parts[1];
@@ -140,6 +161,19 @@ static struct lang_stmt *statements(struct lex *lx);
 /* What follows if ( ) or else: one statement, or several in braces. NULL: an empty one. */
 static struct lang_stmt *branch(struct lex *lx);
 
+/* What may be missing before the token that a statement cannot go on with. */
+static const char *unclosed(struct lex *lx, const struct node *expr)
+{
+    switch (lx->tok.kind) {
+    case TOK_IDENT:
+    case TOK_AGG: return "is a ; missing before it?";
+    case TOK_EOF: return "a } is missing";
+    case TOK_LBRACE: /* END {: the name of a probe has been taken for a variable */
+        return expr->kind == N_IDENT ? "is a } missing before this clause?" : NULL;
+    default: return NULL;
+    }
+}
+
 /* One statement, with the ; behind it; the last one before a } needs none. */
 static struct lang_stmt *statement(struct lex *lx)
 {
@@ -162,9 +196,7 @@ static struct lang_stmt *statement(struct lex *lx)
     if (lx->tok.kind == TOK_SEMI)
         lex_next(lx);
     else if (lx->tok.kind != TOK_RBRACE)
-        lex_syntax(lx, lx->tok.kind == TOK_IDENT || lx->tok.kind == TOK_AGG
-                           ? "is a ; missing before it?"
-                           : NULL);
+        lex_syntax(lx, unclosed(lx, s->expr));
     return s;
 }
 
@@ -195,6 +227,8 @@ static struct lang_stmt *statements(struct lex *lx)
             lex_next(lx);
             continue;
         }
+        if (lx->tok.kind == TOK_EOF)
+            lex_syntax(lx, "a } is missing");
         *tail = statement(lx);
         tail = &(*tail)->next;
     }
@@ -225,22 +259,37 @@ static const char *provider_of(const struct lang_desc *d)
 /* What the program's descriptions rest on, the pragmas for providers included. */
 static void uses_probes(struct lang *l, const struct lang_desc *d)
 {
-    static const char *const parts[] = {"provider", "module", "function", "name"};
     for (; d; d = d->next) {
         const char *prov = provider_of(d);
         struct attr a = attr_standard;
-        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-            const struct lang_pragma *p = l->providers;
-            while (p && (strcmp(p->name, prov) != 0 || strcmp(p->what, parts[i]) != 0))
-                p = p->next;
-            a = attr_min(a, p ? p->attr : attr_provider(prov));
-        }
+        for (int i = PART_PROVIDER; i <= PART_NAME; i++)
+            a = attr_min(a, lang_provider_attr(l, prov, (enum lang_part)i));
         l->probe_attr = attr_min(l->probe_attr, a);
         if (l->opt->amin >= 0 && !attr_reaches(a, attr_unpack(l->opt->amin)))
             lang_err(l, &d->pos, "D_ATTR_MIN", NULL,
                      "attributes for probe description (%s/%s/%s) are less than predefined minimum",
                      attr_stability(a.name), attr_stability(a.data), attr_class(a.class));
     }
+}
+
+/* A clause that has been parsed: checked, kept. */
+static void add_clause(struct lang *l, struct lang_clause *c)
+{
+    l->desc = c->descs;
+    check_clause(l, c);
+    l->desc = NULL;
+    uses_probes(l, c->descs);
+    *l->clause_tail = c;
+    l->clause_tail = &c->next;
+}
+
+/* One clause for each description, as each has types of its own. A mistake is reported for the
+ * first only. */
+static void add_copies(struct lang *l, const struct lang_clause *c)
+{
+    unsigned before = l->errors;
+    for (const struct lang_desc *d = c->descs; d && l->errors == before; d = d->next)
+        add_clause(l, check_clause_copy(l, c, d));
 }
 
 void parse_clause(struct lex *lx)
@@ -250,12 +299,13 @@ void parse_clause(struct lex *lx)
     struct diag_pos first = lx->tok.pos;
     c->descs = descriptions(lx);
     if (lx->tok.kind == TOK_SLASH) {
+        bool arity = strchr(" \t\n", lx->tok.raw[-1]) == NULL; /* "map/2" and no predicate? */
         lx->ctx = LEX_EXPR;
         lx->paren = 0;
         lex_next(lx);
         c->pred = parse_expr(lx);
         if (lx->tok.kind == TOK_LBRACE || lx->tok.kind == TOK_EOF || lx->tok.kind == TOK_COMMA)
-            lex_syntax(lx, c->pred->kind == N_INT
+            lex_syntax(lx, arity && c->pred->kind == N_INT
                                ? "a function with its arity is followed by the probe's name: "
                                  "lists:map/2:entry"
                                : "a predicate is closed by / directly before {");
@@ -277,10 +327,10 @@ void parse_clause(struct lex *lx)
                                            : "an empty { } records the firing only",
                   "expected predicate and/or actions following probe description");
     }
-    check_clause(l, c);
-    uses_probes(l, c->descs);
-    *l->clause_tail = c;
-    l->clause_tail = &c->next;
+    if (c->descs->next && check_uses_args(c))
+        add_copies(l, c);
+    else
+        add_clause(l, c);
     lx->ctx = LEX_OUTER;
     lex_next(lx);
 }
@@ -288,12 +338,22 @@ void parse_clause(struct lex *lx)
 void parse_unit(struct lex *lx)
 {
     lx->nest = 0;
+    lx->unit = lx->tok.raw;
     lx->l->depth = 0;
+    lx->l->sealed = 0;
+    lx->l->desc = NULL;
     lx->declares = lx->tok.kind != TOK_DESC && lx->tok.kind != TOK_INT;
-    if (lx->tok.kind == TOK_DESC || lx->tok.kind == TOK_INT)
+    bool clause = lx->tok.kind == TOK_DESC || lx->tok.kind == TOK_INT;
+    if (clause && lx->l->library)
+        lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", "it may hold declarations only",
+                  "a library may not contain clauses");
+    if (clause)
         parse_clause(lx);
     else if (lx->tok.kind == TOK_IDENT || lx->tok.kind == TOK_TYPE || lex_keyword(lx->tok.kind)[0])
         parse_decl(lx);
     else
-        lex_syntax(lx, NULL);
+        lex_syntax(lx, lx->tok.kind == TOK_RBRACE ? "it closes no {"
+                       : lx->tok.kind == TOK_LBRACE || lx->tok.kind == TOK_SLASH
+                           ? "a clause begins with a probe description, such as BEGIN"
+                           : NULL);
 }

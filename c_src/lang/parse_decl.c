@@ -188,6 +188,9 @@ static void declare(struct lex *lx, const struct spec *s, const struct type *bas
 {
     struct declared d;
     declarator(lx, &d, base, DECLARE_NAME);
+    if (lx->tok.kind == TOK_IDENT)
+        lang_fail(lx->l, &d.pos, "D_DECL_IDENT", NULL,
+                  "'%s' is not a type, but another name follows it", d.name);
     if (d.nkeys > 0 && (s->is_typedef || s->is_extern))
         lang_fail(lx->l, &d.pos, "D_DECL_DYNOBJ", NULL, "'%s' cannot be an associative array",
                   d.name);
@@ -246,19 +249,10 @@ static void inline_decl(struct lex *lx, const struct spec *s, const struct type 
     decl_inline(lx->l, &pos, name, in);
 }
 
-void parse_decl(struct lex *lx)
+/* A declaration up to its ";", which is current afterwards. */
+static void declaration(struct lex *lx)
 {
     struct spec s;
-    lx->ctx = LEX_EXPR;
-    switch (lx->tok.kind) {
-    case TOK_KW_TRANSLATOR:
-    case TOK_KW_PROVIDER:
-    case TOK_KW_IMPORT:
-    case TOK_KW_COUNTER:
-        lang_fail(lx->l, &lx->tok.pos, "D_UNKNOWN", NULL, "'%s' is not built yet",
-                  lex_keyword(lx->tok.kind));
-    default: break;
-    }
     specifiers(lx, &s, false);
     const struct type *type = resolve(lx, &s);
     if (lx->tok.kind == TOK_SEMI) {
@@ -275,6 +269,18 @@ void parse_decl(struct lex *lx)
         }
         if (lx->tok.kind != TOK_SEMI)
             lex_syntax(lx, NULL);
+    }
+}
+
+void parse_decl(struct lex *lx)
+{
+    lx->ctx = LEX_EXPR;
+    switch (lx->tok.kind) {
+    case TOK_KW_TRANSLATOR: parse_translator(lx); break;
+    case TOK_KW_PROVIDER: parse_provider(lx); break;
+    case TOK_KW_IMPORT: /* reserved words without a meaning */
+    case TOK_KW_COUNTER: lex_syntax(lx, NULL);
+    default: declaration(lx);
     }
     lx->ctx = LEX_OUTER;
     lex_next(lx);

@@ -58,7 +58,14 @@ void parse_expect(struct lex *lx, enum tok kind)
     if (lx->tok.kind == TOK_PREDEND && (kind == TOK_RPAR || kind == TOK_RBRACK))
         lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", NULL,
                   "closing %c expected in predicate before /", kind == TOK_RPAR ? ')' : ']');
-    lex_syntax(lx, NULL);
+    bool ends = lx->tok.kind == TOK_SEMI || lx->tok.kind == TOK_RBRACE || lx->tok.kind == TOK_EOF;
+    ends |= lx->tok.kind == TOK_LBRACE; /* if (x { */
+    const char *hint = ends && kind == TOK_RPAR     ? "a ) is missing before it"
+                       : ends && kind == TOK_RBRACK ? "a ] is missing before it"
+                       : lx->tok.kind == TOK_STRING
+                           ? "strings that follow each other are not joined"
+                           : NULL;
+    lex_syntax(lx, hint);
 }
 
 static struct node *new_here(struct lex *lx, enum node_kind kind)
@@ -152,8 +159,17 @@ static struct node *primary(struct lex *lx)
             lex_syntax(lx, "offsetof(type, member) takes a member's name");
         break;
     case TOK_KW_XLATE:
-        lang_fail(lx->l, &lx->tok.pos, "D_UNKNOWN", NULL, "'%s' is not built yet",
-                  lex_keyword(lx->tok.kind));
+        n = new_here(lx, N_XLATE);
+        lex_next(lx);
+        parse_expect(lx, TOK_LT);
+        n->cast = parse_type(lx);
+        parse_expect(lx, TOK_GT);
+        parse_expect(lx, TOK_LPAR);
+        n->kid[0] = parse_expr(lx);
+        if (lx->tok.kind != TOK_RPAR)
+            parse_expect(lx, TOK_RPAR);
+        node_done(lx->l, n);
+        break;
     case TOK_KW_IF:
     case TOK_KW_ELSE:
         lex_syntax(lx, lx->tok.kind == TOK_KW_ELSE

@@ -28,9 +28,8 @@ static void check_object(struct lex *lx, const struct diag_pos *pos, const struc
 {
     if (t->kind == TYPE_VOID)
         lang_fail(lx->l, pos, "D_DECL_VOIDOBJ", NULL, "%s of type void cannot be declared", what);
-    if (type_is_incomplete(t) || t->kind == TYPE_STRING)
-        lang_fail(lx->l, pos, "D_DECL_INCOMPLETE",
-                  t->kind == TYPE_STRING ? "char name[SIZE]; holds a string" : NULL,
+    if (type_is_incomplete(t))
+        lang_fail(lx->l, pos, "D_DECL_INCOMPLETE", NULL,
                   "%s of the incomplete type %s cannot be declared", what, t->name);
     if (t->kind == TYPE_FUNC)
         lang_fail(lx->l, pos, "D_UNKNOWN", "a pointer to it can: T (*name)()",
@@ -40,14 +39,11 @@ static void check_object(struct lex *lx, const struct diag_pos *pos, const struc
 static const struct type *array_of(struct lex *lx, const struct diag_pos *pos,
                                    const struct type *of, uint32_t count)
 {
-    if (of->kind != TYPE_STRING)
-        check_object(lx, pos, of, "an array");
-    else
-        lang_fail(lx->l, pos, "D_UNKNOWN", "an associative array holds strings: string a[int];",
-                  "arrays of string with a dimension are not built yet");
-    if ((uint64_t)type_size(of) * count > TYPE_SIZE_MAX)
+    uint64_t size = type_is_string(of) ? lx->l->opt->strsize : type_size(of);
+    check_object(lx, pos, of, "an array");
+    if (size * count > TYPE_SIZE_MAX)
         lang_fail(lx->l, pos, "D_UNKNOWN", NULL, "the array is too large: %llu bytes, %u possible",
-                  (unsigned long long)type_size(of) * count, (unsigned)TYPE_SIZE_MAX);
+                  (unsigned long long)size * count, (unsigned)TYPE_SIZE_MAX);
     return type_array(lx->l, of, count);
 }
 
@@ -61,21 +57,20 @@ static const struct type *function_of(struct lex *lx, const struct type *result)
 
 /* -- declarators ------------------------------------------------------------------------------- */
 
-/* "(" type name, ... ")": what the parameters are is checked and forgotten, as no function of the
- * program's can be called. */
-static void parameters(struct lex *lx)
+const struct declared_param *parse_params(struct lex *lx)
 {
-    const char *names[64];
-    unsigned n = 0, nnames = 0;
+    struct declared_param *list = NULL, **tail = &list;
     bool only_void = false;
     lex_next(lx);
     while (lx->tok.kind != TOK_RPAR) {
         struct diag_pos pos = lx->tok.pos;
         if (lx->tok.kind == TOK_ELLIPSIS) {
             lex_next(lx);
-            if (n == 0 || lx->tok.kind != TOK_RPAR)
+            if (!list || lx->tok.kind != TOK_RPAR)
                 lang_fail(lx->l, &pos, "D_DECL_PROTO_VARARGS", NULL,
                           "... must be the last of several parameters");
+            (*tail) = lang_alloc(lx->l, sizeof **tail);
+            (*tail)->pos = pos;
             break;
         }
         struct declared d;
@@ -84,20 +79,20 @@ static void parameters(struct lex *lx)
         if (d.type->kind == TYPE_VOID && d.name)
             lang_fail(lx->l, &pos, "D_DECL_PROTO_NAME", NULL,
                       "a parameter of type void cannot have the name '%s'", d.name);
-        if (only_void || (d.type->kind == TYPE_VOID && n > 0))
+        if (only_void || (d.type->kind == TYPE_VOID && list))
             lang_fail(lx->l, &pos, "D_DECL_PROTO_VOID", NULL, "void must be the sole parameter");
         only_void = d.type->kind == TYPE_VOID;
         if (d.nkeys > 0)
             lang_fail(lx->l, &pos, "D_DECL_PROTO_TYPE", NULL,
                       "a parameter cannot be an associative array");
-        for (unsigned i = 0; d.name && i < nnames; i++) {
-            if (strcmp(names[i], d.name) == 0)
+        for (const struct declared_param *p = d.name ? list : NULL; p; p = p->next) {
+            if (p->name && strcmp(p->name, d.name) == 0)
                 lang_fail(lx->l, &d.pos, "D_DECL_PROTO_FORM", NULL,
                           "parameter name '%s' is used twice", d.name);
         }
-        if (d.name && nnames < sizeof names / sizeof names[0])
-            names[nnames++] = d.name;
-        n++;
+        *tail = lang_alloc(lx->l, sizeof **tail);
+        **tail = (struct declared_param){d.name ? d.pos : pos, d.name, d.type, NULL};
+        tail = &(*tail)->next;
         if (lx->tok.kind != TOK_COMMA)
             break;
         lex_next(lx);
@@ -105,6 +100,7 @@ static void parameters(struct lex *lx)
             lex_syntax(lx, NULL);
     }
     parse_expect(lx, TOK_RPAR);
+    return only_void ? NULL : list;
 }
 
 /* "[" type, type ... "]", behind the "[": the keys of an associative array. */
@@ -122,7 +118,7 @@ static void key_types(struct lex *lx, struct declared *d)
         if (type_is_incomplete(k.type))
             lang_fail(lx->l, &pos, "D_DECL_INCOMPLETE", NULL,
                       "a key cannot be of the incomplete type %s", k.type->name);
-        if (d->nkeys == LANG_KEYS_MAX)
+        if (d->nkeys == lx->l->opt->keys)
             lang_fail(lx->l, &pos, "D_UNKNOWN", NULL,
                       "Insufficient tuple registers to generate code");
         d->key[d->nkeys++] = k.type;
@@ -219,7 +215,8 @@ static void direct(struct lex *lx, struct derivations *v, struct declared *d,
             dimension(lx, v, d, what);
         } else if (lx->tok.kind == TOK_LPAR) {
             struct diag_pos pos = lx->tok.pos;
-            parameters(lx);
+            parse_params(
+                lx); /* checked and forgotten: no function of the program's can be called */
             derive(lx, v, DERIVE_FUNCTION, &pos);
         } else {
             break;
@@ -254,12 +251,17 @@ const struct type *parse_type(struct lex *lx)
 
 /* -- tags -------------------------------------------------------------------------------------- */
 
-/* The type of a tag, made if it is new. name "": none, each is a type of its own. */
+/* The type of a tag, made if it is new. name "": none, each is a type of its own. Headers and the
+ * program may define the same tag, each for itself. */
 static struct type *tag_type(struct lex *lx, enum tok kw, const char *tag)
 {
     struct lang *l = lx->l;
     const char *name = lang_printf(l, "%s %s", lex_keyword(kw), tag[0] ? tag : "(anonymous)");
-    struct type *t = tag[0] ? hash_gets(&l->types, name) : NULL;
+    struct hash *own = l->include > 0 ? &l->ctypes : &l->types;
+    struct hash *other = l->include > 0 ? &l->types : &l->ctypes;
+    struct type *t = tag[0] ? hash_gets(own, name) : NULL;
+    if (!t && tag[0] && lx->tok.kind != TOK_LBRACE)
+        t = hash_gets(other, name);
     if (t)
         return t;
     t = lang_alloc(l, sizeof *t);
@@ -273,7 +275,7 @@ static struct type *tag_type(struct lex *lx, enum tok kw, const char *tag)
         t->sou = lang_alloc(l, sizeof *t->sou);
         t->sou->align = 1;
     }
-    if (tag[0] && hash_puts(&l->types, name, t) != 0)
+    if (tag[0] && hash_puts(own, name, t) != 0)
         lang_nomem(l);
     return t;
 }
@@ -282,6 +284,7 @@ static struct type *tag_type(struct lex *lx, enum tok kw, const char *tag)
 struct layout {
     uint64_t bit;
     bool is_union;
+    struct type_member **tail; /* of the list of members */
 };
 
 static void place(struct layout *at, struct type_sou *s, struct type_member *m)
@@ -326,14 +329,28 @@ static void bit_field(struct lex *lx, struct layout *at, struct type_member *m)
     (void)at;
 }
 
+/* Notes a member's name; false when the struct or union has it already. */
+static bool is_first(struct lang *l, const struct type_sou *s, const char *name)
+{
+    size_t len = sizeof s + strlen(name);
+    char *key = lang_alloc(l, len);
+    memcpy(key, &s, sizeof s);
+    memcpy(key + sizeof s, name, len - sizeof s);
+    if (hash_get(&l->members, key, len))
+        return false;
+    if (hash_put(&l->members, key, len, l) != 0)
+        lang_nomem(l);
+    return true;
+}
+
 static void member(struct lex *lx, struct type *t, struct layout *at, const struct type *base)
 {
     struct declared d;
     struct type_sou *s = t->sou;
     declarator(lx, &d, base, DECLARE_MEMBER);
-    struct type_member *m = lang_alloc(lx->l, sizeof *m), **tail = &s->members;
+    struct type_member *m = lang_alloc(lx->l, sizeof *m);
     m->name = d.name;
-    m->type = d.type;
+    m->type = type_in_memory(lx->l, d.type);
     bool is_bits = lx->tok.kind == TOK_COLON;
     if (is_bits) {
         lex_next(lx);
@@ -347,17 +364,15 @@ static void member(struct lex *lx, struct type *t, struct layout *at, const stru
         lang_fail(lx->l, &d.pos, "D_UNKNOWN", NULL, "%s is too large", t->name);
     if (!m->name)
         return;
-    for (; *tail; tail = &(*tail)->next) {
-        if (strcmp((*tail)->name, m->name) == 0)
-            lang_fail(lx->l, &d.pos, "D_UNKNOWN", NULL, "%s has two members '%s'", t->name,
-                      m->name);
-    }
-    *tail = m;
+    if (!is_first(lx->l, s, m->name))
+        lang_fail(lx->l, &d.pos, "D_UNKNOWN", NULL, "%s has two members '%s'", t->name, m->name);
+    *at->tail = m;
+    at->tail = &m->next;
 }
 
 static void members(struct lex *lx, struct type *t)
 {
-    struct layout at = {0, t->kind == TYPE_UNION};
+    struct layout at = {0, t->kind == TYPE_UNION, &t->sou->members};
     while (lx->tok.kind != TOK_RBRACE) {
         const struct type *base = parse_spec(lx);
         for (;;) {
@@ -400,20 +415,23 @@ static void enumerators(struct lex *lx, struct type *t)
         if (next < INT32_MIN || next > INT32_MAX)
             lang_fail(l, &pos, "D_DECL_ENOFLOW", NULL,
                       "enumerator '%s' value overflows the range of int", e->name);
-        for (const struct type_enum *o = t->enums; o; o = o->next) {
+        bool taken = names_find(&l->globals, e->name) || typedef_find(l, e->name, strlen(e->name));
+        for (const struct type_enum *o = taken ? t->enums : NULL; o; o = o->next) {
             if (strcmp(o->name, e->name) == 0)
                 lang_fail(l, &pos, "D_UNKNOWN", NULL, "%s has two enumerators '%s'", t->name,
                           e->name);
         }
-        if (names_find(&l->globals, e->name) || typedef_find(l, e->name, strlen(e->name)))
+        if (taken && l->include == 0)
             lang_fail(l, &pos, "D_DECL_IDRED", "choose another name", "identifier redeclared: %s",
                       e->name);
         e->value = (int32_t)next++;
         *tail = e;
         tail = (const struct type_enum **)&e->next;
-        struct ident *id = names_add(l, &l->globals, e->name, ID_INT);
-        id->type = t;
-        id->num = (uint64_t)(int64_t)e->value;
+        if (!taken) { /* an included header may name what D has in its own ways */
+            struct ident *id = names_add(l, &l->globals, e->name, ID_INT);
+            id->type = t;
+            id->num = (uint64_t)(int64_t)e->value;
+        }
         t->size = 4; /* known from the first on: a later one may use it */
         if (lx->tok.kind != TOK_COMMA)
             break;
@@ -432,9 +450,14 @@ const struct type *parse_tag(struct lex *lx)
     if (lx->tok.kind == TOK_IDENT || lx->tok.kind == TOK_TYPE) {
         pos = lx->tok.pos;
         tag = lx->tok.str;
-        if (strchr(tag, '`'))
-            lang_fail(lx->l, &pos, "D_DECL_SCOPE", NULL, "a tag cannot be scoped: %s", tag);
         lex_next(lx);
+        if (strchr(tag, '`') && lx->tok.kind == TOK_LBRACE)
+            lang_fail(lx->l, &pos, "D_DECL_SCOPE", NULL, "a tag cannot be scoped: %s", tag);
+        if (strchr(tag, '`'))
+            lang_fail(
+                lx->l, &pos, "D_UNKNOWN",
+                "types of the kernel come with the kernel tier, which this erltrace does not have",
+                "failed to resolve type %s %s: Unknown type name", lex_keyword(kw), tag);
     } else if (lx->tok.kind != TOK_LBRACE) {
         lex_syntax(lx, NULL);
     }

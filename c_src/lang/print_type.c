@@ -30,7 +30,8 @@ static void describe(struct lang *l, struct buf *out, const struct type *t, cons
     } else {
         bool is_char = t->kind == TYPE_INT && t->size == 1 && t->is_signed;
         buf_printf(out, "%c%u,%s;",
-                   t->kind == TYPE_PTR     ? 'p'
+                   t->kind == TYPE_STRING  ? 't'
+                   : t->kind == TYPE_PTR   ? 'p'
                    : t->kind == TYPE_FLOAT ? 'f'
                    : is_char               ? 'c'
                    : t->is_signed          ? 'd'

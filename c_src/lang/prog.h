@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "lang/lang.h"
+#include "lang/provider.h"
 #include "lang/stability.h"
 
 /* What a global name stands for. Functions, variables, built-ins and inlines share one namespace.
@@ -21,12 +22,13 @@
 enum ident_kind {
     ID_VAR,
     ID_BUILTIN, /* value read with LDB */
+    ID_ARRAY,   /* a built-in array: value read with LDBA */
     ID_ARG,     /* arg0 .. arg9 */
+    ID_ARGS,    /* args */
     ID_INT,     /* a named constant: NULL */
     ID_FN,      /* subroutine, action or aggregating function */
     ID_INLINE,
-    ID_EXTERN, /* declared, but outside the program: nothing it could be bound to */
-    ID_NOTYET  /* a built-in variable of D that is not built yet */
+    ID_EXTERN /* declared, but outside the program: nothing it could be bound to */
 };
 
 struct lang_param {
@@ -39,8 +41,27 @@ struct lang_param {
 struct lang_inline {
     const struct type *type;
     struct node *expr; /* unchecked: each use clones it */
+    bool library;      /* of a D library: complaints are about the place of the use */
     unsigned nparams;
     struct lang_param param[LANG_KEYS_MAX];
+};
+
+/* What a translator gives a member of its output. */
+struct lang_xmember {
+    const struct type_member *member;
+    struct diag_pos pos;
+    struct node *expr; /* unchecked: each use clones it */
+    struct lang_xmember *next;
+};
+
+/* A translator: how values of type in.type, called in.name, become structs of type out. */
+struct lang_xlator {
+    const struct type *out;
+    struct lang_param in;
+    struct lang_xmember *members;
+    bool library;             /* as in lang_inline */
+    uint32_t version;         /* as in ident */
+    struct lang_xlator *next; /* in order of declaration */
 };
 
 struct ident {
@@ -52,6 +73,9 @@ struct ident {
     const struct lang_fn *fn;    /* ID_FN */
     struct lang_inline *inlined; /* ID_INLINE */
     struct attr attr;            /* what #pragma D attributes says of it */
+    bool attr_given;             /* it says so: what an inline is made of does not count */
+    bool library;                /* it is of a D library, or built in */
+    uint32_t version;            /* of the language that has it first; hidden from older ones */
     struct ident *next;          /* all identifiers of one table, newest first */
 };
 
@@ -61,17 +85,20 @@ struct lang_pragma {
     const char *name;
     const char *what; /* "attributes" or "binding" */
     struct attr attr; /* of attributes */
+    uint32_t version; /* of binding */
     bool used;
     struct lang_pragma *next;
+    struct lang_pragma *same; /* an older one for the same name */
 };
 
 /* The tables of names. */
 struct names {
     struct hash table; /* name -> struct ident */
     struct ident *list;
+    const struct lang_options *opt; /* whose version hides newer names */
 };
 
-enum fn_kind { FN_SUBR, FN_ACTION, FN_AGG, FN_ACTION_LATER, FN_SUBR_LATER };
+enum fn_kind { FN_SUBR, FN_ACTION, FN_AGG, FN_UNDEFINED /* known by name only */ };
 
 /* `what` of a subroutine whose calls each have an effect or a value of their own. */
 enum { FN_AFRESH = 1 };
@@ -85,7 +112,8 @@ struct lang_fn {
     const char *args;
     uint8_t min, max; /* 255: no limit */
     int what; /* FN_ACTION: enum lang_act; FN_AGG: enum lang_aggfunc; FN_SUBR: FN_AFRESH or 0 */
-    enum type_id result; /* FN_SUBR; T_COUNT: memory of this clause, void * */
+    enum type_id result; /* FN_SUBR; T_COUNT: memory of this clause, void *;
+                            T_DYN: a thread of the kernel, as curthread. ACT_STACK: T_STACK on */
 };
 
 struct lang {
@@ -94,21 +122,31 @@ struct lang {
     struct diags *diags;
     struct names globals, threads, locals;
     struct hash agg_table; /* name -> struct lang_agg */
+    struct hash members;   /* struct or union, and name: the members there are */
     struct hash types;     /* "struct tag", "union tag", "enum tag", typedef name -> struct type */
+    struct hash ctypes;    /* the same of included headers, where the program's own come first */
+    int include;           /* files that are being included, as the control lines of cpp tell */
     struct lang_clause *clauses, **clause_tail;
     struct lang_var *vars, **var_tail;
     uint32_t nvars;
     struct lang_agg *agglist, **agg_tail;
     uint32_t naggs;
-    struct lang_pragma *pragmas;       /* for names to come */
-    struct lang_pragma *providers;     /* attributes of providers, newest first */
+    struct lang_pragma *pragmas;        /* for names to come, newest first */
+    struct hash pragma_table;           /* name -> its newest struct lang_pragma */
+    struct lang_pragma *provider_attrs; /* attributes of providers, newest first */
+    struct lang_provider *providers;
+    struct lang_xlator *xlators;
     struct attr probe_attr, stmt_attr; /* the least of the program that is being added */
     unsigned errors;                   /* reported since lang_add began */
     unsigned nclones;                  /* nodes made by expanding inlines, bounded */
     unsigned depth;                    /* of the expression that the checker is in */
     jmp_buf trap;                      /* where lang_fail goes; set by lang_add */
     bool in_predicate;                 /* what the checker is in */
-    struct buf tmp, part;              /* for texts being put together; freed with the rest */
+    bool library;                      /* the text that is being added is a D library */
+    uint32_t xlator_version;           /* of the next translator: #pragma D binding, 0: none */
+    const struct lang_desc *desc;      /* of the clause that the checker is in; NULL: in none */
+    unsigned sealed; /* not 0: what the checker is in has attributes of its own, see lang_uses */
+    struct buf tmp, part; /* for texts being put together; freed with the rest */
 };
 
 /* Never NULL. */
@@ -138,6 +176,8 @@ struct lang_var *var_new(struct lang *l, const char *name, enum lang_scope scope
                          const struct type *type);
 /* A typedef name, predefined or the program's; NULL if it is none. */
 const struct type *typedef_find(const struct lang *l, const char *name, size_t len);
+/* A type as it lies in memory: a string has a size there. */
+const struct type *type_in_memory(struct lang *l, const struct type *t);
 /* Types derived from others. */
 const struct type *type_pointer(struct lang *l, const struct type *of);
 const struct type *type_array(struct lang *l, const struct type *of, uint32_t count);
@@ -149,6 +189,16 @@ const char *names_suggest(struct lang *l, const struct names *t, const char *nam
                           bool (*want)(const struct ident *id));
 /* The prefix that a variable is written with: "", "self->", "this->". */
 const char *scope_prefix(enum lang_scope scope);
+
+/* Adds the constants of the library. */
+void names_constants(struct lang *l);
+/* Says of the built-in names which version of the language has them first. */
+void names_versions(struct lang *l);
+/* Whether the language of the option version has what came with this one. */
+static inline bool version_has(const struct lang_options *o, uint32_t version)
+{
+    return o->version == 0 || version <= o->version;
+}
 
 /* -- ast.c -- */
 struct node *node_new(struct lang *l, enum node_kind kind, const struct diag_pos *pos);
@@ -162,12 +212,18 @@ void node_set_int(struct node *n, uint64_t v, const struct type *type);
 void node_set_error(struct node *n);
 
 /* Notes that the program uses something with these attributes; complains if they are below the
- * option amin. */
+ * option amin. What a translator's members, and inlines with attributes of their own, are made of
+ * does not count: l->sealed. */
 void lang_uses(struct lang *l, const struct diag_pos *pos, const char *name, struct attr attr);
 
 /* -- the checker, as the parser sees it -- */
 /* Checks the statements and the predicate of a clause. */
 void check_clause(struct lang *l, struct lang_clause *c);
+/* Whether an unchecked clause says args, so that its types depend on the probe description; a copy
+ * of it for one of its descriptions. */
+bool check_uses_args(const struct lang_clause *c);
+struct lang_clause *check_clause_copy(struct lang *l, const struct lang_clause *c,
+                                      const struct lang_desc *d);
 /* Declares a variable; complains when it exists otherwise. */
 void decl_variable(struct lang *l, const struct diag_pos *pos, const char *name,
                    enum lang_scope scope, const struct type *type, bool assoc,
@@ -176,6 +232,8 @@ void decl_typedef(struct lang *l, const struct diag_pos *pos, const char *name,
                   const struct type *type);
 void decl_extern(struct lang *l, const struct diag_pos *pos, const char *name,
                  const struct type *type);
+/* Takes over the translator; pos is of its output type. */
+void decl_translator(struct lang *l, const struct diag_pos *pos, struct lang_xlator *xl);
 /* Takes over the inline. */
 void decl_inline(struct lang *l, const struct diag_pos *pos, const char *name,
                  struct lang_inline *in);

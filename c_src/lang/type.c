@@ -7,6 +7,15 @@
 #define TYPE(KIND, NAME, SIZE, SIGNED)                                                             \
     {.kind = TYPE_##KIND, .name = (NAME), .size = (SIZE), .is_signed = (SIGNED)}
 
+#define LLONG(NAME, SIGNED)                                                                        \
+    {.kind = TYPE_INT, .name = (NAME), .size = 8, .is_signed = (SIGNED), .is_llong = true}
+#define PLACE(ID, KIND, NAME, SIZE)                                                                \
+    {.kind = TYPE_##KIND, .name = (NAME), .size = (SIZE), .place = T_##ID}
+
+/* What a handle of a term points to, as far as D is concerned: nothing that has parts. */
+static struct type_sou term_sou;
+static const struct type term = {.kind = TYPE_STRUCT, .name = "struct term", .sou = &term_sou};
+
 const struct type type_c[T_COUNT] = {
     [T_CHAR]    = TYPE(INT, "char", 1, true),
     [T_SCHAR]   = TYPE(INT, "signed char", 1, true),
@@ -17,8 +26,8 @@ const struct type type_c[T_COUNT] = {
     [T_UINT]    = TYPE(INT, "unsigned int", 4, false),
     [T_LONG]    = TYPE(INT, "long", 8, true),
     [T_ULONG]   = TYPE(INT, "unsigned long", 8, false),
-    [T_LLONG]   = TYPE(INT, "long long", 8, true),
-    [T_ULLONG]  = TYPE(INT, "unsigned long long", 8, false),
+    [T_LLONG]   = LLONG("long long", true),
+    [T_ULLONG]  = LLONG("unsigned long long", false),
     [T_BOOL]    = TYPE(INT, "_Bool", 1, false),
     [T_FLOAT]   = TYPE(FLOAT, "float", 4, true),
     [T_DOUBLE]  = TYPE(FLOAT, "double", 8, true),
@@ -26,7 +35,18 @@ const struct type type_c[T_COUNT] = {
     [T_VOID]    = TYPE(VOID, "void", 0, false),
     [T_STRING]  = TYPE(STRING, "string", 0, false),
     [T_DYN]     = TYPE(DYN, "<dynamic>", 0, false),
+    [T_TERM]    = {.kind = TYPE_PTR, .name = "term_t", .size = 8, .of = &term},
     [T_ERROR]   = TYPE(ERROR, "<error>", 0, false),
+    [T_STACK]   = PLACE(STACK, STACK, "stack", 8),
+    [T_USTACK]  = PLACE(USTACK, USTACK, "stack", 8),
+    [T_JSTACK]  = PLACE(JSTACK, USTACK, "stack", 8),
+    [T_SYM]     = PLACE(SYM, SYMADDR, "_symaddr", 8),
+    [T_FUNC]    = PLACE(FUNC, SYMADDR, "_symaddr", 8),
+    [T_MOD]     = PLACE(MOD, SYMADDR, "_symaddr", 8),
+    [T_USYM]    = PLACE(USYM, USYMADDR, "_usymaddr", 16),
+    [T_UFUNC]   = PLACE(UFUNC, USYMADDR, "_usymaddr", 16),
+    [T_UMOD]    = PLACE(UMOD, USYMADDR, "_usymaddr", 16),
+    [T_UADDR]   = PLACE(UADDR, USYMADDR, "_usymaddr", 16),
 };
 
 static const struct type typedefs[] = {
@@ -38,8 +58,8 @@ static const struct type typedefs[] = {
     TYPE(INT, "ssize_t", 8, true),    TYPE(INT, "size_t", 8, false),
     TYPE(INT, "ptrdiff_t", 8, true),  TYPE(INT, "uchar_t", 1, false),
     TYPE(INT, "ushort_t", 2, false),  TYPE(INT, "uint_t", 4, false),
-    TYPE(INT, "ulong_t", 8, false),   TYPE(INT, "u_longlong_t", 8, false),
-    TYPE(INT, "longlong_t", 8, true), TYPE(INT, "id_t", 4, true),
+    TYPE(INT, "ulong_t", 8, false),   LLONG("u_longlong_t", false),
+    LLONG("longlong_t", true),        TYPE(INT, "id_t", 4, true),
     TYPE(INT, "pid_t", 4, true),      TYPE(INT, "uid_t", 4, false),
     TYPE(INT, "gid_t", 4, false),     TYPE(INT, "zoneid_t", 4, true),
     TYPE(INT, "taskid_t", 4, true),   TYPE(INT, "processorid_t", 4, true),
@@ -50,16 +70,19 @@ static const struct type typedefs[] = {
 const struct type *type_typedef(const char *name, size_t len)
 {
     for (size_t i = 0; i < sizeof typedefs / sizeof typedefs[0]; i++) {
-        if (strlen(typedefs[i].name) == len && memcmp(typedefs[i].name, name, len) == 0)
+        const char *t = typedefs[i].name; /* most differ in the first letter */
+        if (len > 0 && t[0] == name[0] && strlen(t) == len && memcmp(t, name, len) == 0)
             return &typedefs[i];
     }
-    return NULL;
+    return len == strlen("term_t") && memcmp(name, "term_t", len) == 0 ? &type_c[T_TERM] : NULL;
 }
 
 bool type_same(const struct type *a, const struct type *b)
 {
     for (; a->kind == b->kind && type_refers(a) && a->count == b->count; a = a->of, b = b->of)
         ;
+    if (a->kind == TYPE_STRING)
+        return b->kind == TYPE_STRING;
     return a->kind == b->kind && a->size == b->size && a->is_signed == b->is_signed &&
            a->count == b->count && a->sou == b->sou && a->enums == b->enums;
 }

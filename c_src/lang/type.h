@@ -15,14 +15,18 @@ enum type_kind {
     TYPE_ERROR,  /* of an expression that was already complained about: fits everything, silently */
     TYPE_VOID,   /* what actions give */
     TYPE_INT,    /* integers of any size */
-    TYPE_FLOAT,  /* parsed, nothing can be computed with it */
+    TYPE_FLOAT,  /* data of somebody else's: it can be read, copied and shown, not computed with */
     TYPE_STRING, /* a NUL-terminated value of at most `strsize` characters */
     TYPE_DYN,    /* no concrete type: an aggregation, an associative array without its index */
     TYPE_PTR,    /* to `of` */
     TYPE_ARRAY,  /* `count` elements of type `of` */
     TYPE_STRUCT, /* `sou`; so are unions */
     TYPE_UNION,
-    TYPE_FUNC /* of an external function; only pointers to it are values */
+    TYPE_FUNC,     /* of an external function; only pointers to it are values */
+    TYPE_STACK,    /* what stack() records; as the next three, a key of aggregations, no more */
+    TYPE_USTACK,   /* ustack(), jstack(); size: bytes of its frames and what stands before them */
+    TYPE_SYMADDR,  /* sym(), func(), mod(); `place` says which */
+    TYPE_USYMADDR, /* usym(), ufunc(), umod(), uaddr() */
 };
 
 /* A member of a struct or union. A bit-field is `bits` bits from bit `bit` on of the unit of its
@@ -55,14 +59,17 @@ enum { TYPE_SIZE_MAX = 65536 }; /* bytes of an object: arrays and structs */
 struct type {
     enum type_kind kind;
     const char *name; /* as a D programmer writes it */
-    uint32_t size;  /* bytes; 0 for void and string (whose size is an option); of structs and unions
-                       see type_size */
-    bool is_signed; /* TYPE_INT only */
-    bool is_enum;   /* TYPE_INT only; size 0: not defined yet */
-    uint32_t count; /* TYPE_ARRAY */
+    uint32_t size; /* bytes; 0 for void; of a string 0, or in memory what it takes there (the option
+                      strsize: a text that fills it has no NUL); of structs and unions see
+                      type_size */
+    bool is_signed;                /* TYPE_INT only */
+    bool is_enum;                  /* TYPE_INT only; size 0: not defined yet */
+    bool is_llong;                 /* TYPE_INT only: long long, which is of the size of long */
+    uint32_t count;                /* TYPE_ARRAY */
     const struct type *of;         /* TYPE_PTR, TYPE_ARRAY */
     struct type_sou *sou;          /* TYPE_STRUCT, TYPE_UNION */
     const struct type_enum *enums; /* is_enum */
+    uint8_t place;                 /* TYPE_STACK to TYPE_USYMADDR: enum type_id, T_STACK on */
 };
 
 /* The C integer types; the numbers index type_c. */
@@ -85,7 +92,18 @@ enum type_id {
     T_VOID,
     T_STRING,
     T_DYN,
+    T_TERM, /* term_t: a value of the traced program, by its handle */
     T_ERROR,
+    T_STACK, /* in the order of dif/kinds.list, from STACK on */
+    T_USTACK,
+    T_JSTACK,
+    T_SYM,
+    T_FUNC,
+    T_MOD,
+    T_USYM,
+    T_UFUNC,
+    T_UMOD,
+    T_UADDR,
     T_COUNT
 };
 extern const struct type type_c[T_COUNT];
@@ -114,6 +132,11 @@ static inline bool type_is_sou(const struct type *t)
 {
     return t->kind == TYPE_STRUCT || t->kind == TYPE_UNION;
 }
+/* Stacks and symbols. */
+static inline bool type_is_place(const struct type *t)
+{
+    return t->kind >= TYPE_STACK;
+}
 /* Pointers, and arrays, which are used as such. */
 static inline bool type_refers(const struct type *t)
 {
@@ -127,7 +150,7 @@ static inline bool type_is_scalar(const struct type *t)
 /* Objects whose value in a register is their address. */
 static inline bool type_is_bytes(const struct type *t)
 {
-    return t->kind == TYPE_ARRAY || type_is_sou(t);
+    return t->kind == TYPE_ARRAY || t->kind == TYPE_FLOAT || type_is_sou(t);
 }
 static inline uint32_t type_size(const struct type *t)
 {
@@ -137,7 +160,7 @@ static inline uint32_t type_align(const struct type *t)
 {
     while (t->kind == TYPE_ARRAY)
         t = t->of;
-    return type_is_sou(t) ? t->sou->align : t->size;
+    return type_is_sou(t) ? t->sou->align : t->kind == TYPE_STRING ? 1 : t->size;
 }
 /* A tag, or an array of one, that was never defined. */
 static inline bool type_is_incomplete(const struct type *t)

@@ -1,0 +1,148 @@
+/* need.c - what an image uses that a tier lacks.
+ *
+ * Nothing about it is stored: the lists say on which tiers each built-in variable, subroutine, kind
+ * of value and action exists, and the image says what it uses, where. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "dif/dif.h"
+
+/* A search: stops at the first thing that the tier does not have. */
+struct search {
+    const struct dif_image *img;
+    enum dif_tier tier;
+    struct dif_need *need;
+};
+
+static bool lacks(const struct search *s, unsigned tiers, const char *name, const char *form)
+{
+    if ((tiers & s->tier) != 0)
+        return false;
+    name += name[0] == '_'; /* one that members in lib/ are made of */
+    snprintf(s->need->name, sizeof s->need->name, "%s%s", name, form);
+    s->need->tiers = (uint8_t)tiers;
+    return true;
+}
+
+static bool type_lacks(const struct search *s, const struct dif_type *t)
+{
+    const struct dif_kind_info *k = dif_kind_info(t->kind);
+    return k != NULL && lacks(s, k->tiers, k->name, "()");
+}
+
+static bool keys_lack(const struct search *s, const struct dif_keys *k)
+{
+    for (unsigned i = 0; i < k->n; i++)
+        if (type_lacks(s, &k->key[i]))
+            return true;
+    return false;
+}
+
+static bool code_lacks(const struct search *s, const struct dif_clause *c, uint32_t pc, uint32_t n)
+{
+    const uint32_t *in = s->img->code + c->code + pc;
+    for (uint32_t i = 0; i < n; i++) {
+        unsigned op = in[i] >> 24, imm = in[i] & 65535;
+        const struct dif_builtin_info *b =
+            op == DIF_OP_LDB || op == DIF_OP_LDBA ? dif_builtin_info(imm) : NULL;
+        const struct dif_subr_info *f = op == DIF_OP_CALL ? dif_subr_info(imm) : NULL;
+        if (b != NULL && lacks(s, b->tiers, b->name, b->array ? "[]" : ""))
+            return true;
+        if (f != NULL && lacks(s, f->tiers, f->name, "()"))
+            return true;
+        if (op == DIF_OP_AGG && imm < s->img->naggs && keys_lack(s, &s->img->aggs[imm].keys))
+            return true;
+    }
+    return false;
+}
+
+static bool range_ok(uint32_t start, uint32_t n, uint32_t size)
+{
+    return start <= size && n <= size - start;
+}
+
+static bool action_lacks(const struct search *s, const struct dif_clause *c,
+                         const struct dif_action *a)
+{
+    const struct dif_action_info *info = dif_action_info(a->kind);
+    s->need->line = a->line;
+    s->need->col = a->col;
+    if (info != NULL && lacks(s, info->tiers, info->name, "()"))
+        return true;
+    for (uint32_t i = 0; i < a->nparts && range_ok(a->part, a->nparts, s->img->nparts); i++)
+        if (type_lacks(s, &s->img->parts[a->part + i]))
+            return true;
+    return range_ok(a->pc, a->npc, c->ncode) && code_lacks(s, c, a->pc, a->npc);
+}
+
+static bool clause_lacks(const struct search *s, const struct dif_clause *c)
+{
+    if (!range_ok(c->code, c->ncode, s->img->ncode) ||
+        !range_ok(c->action, c->nactions, s->img->nactions))
+        return false; /* the verifier's to refuse */
+    s->need->file = c->file;
+    s->need->line = c->line;
+    s->need->col = c->col;
+    if (c->npred <= c->ncode && code_lacks(s, c, 0, c->npred))
+        return true;
+    for (uint32_t i = 0; i < c->nactions; i++)
+        if (action_lacks(s, c, &s->img->actions[c->action + i]))
+            return true;
+    s->need->line = c->line;
+    s->need->col = c->col;
+    return code_lacks(s, c, 0, c->ncode); /* what belongs to no action */
+}
+
+bool dif_lacks(const struct dif_image *img, enum dif_tier tier, struct dif_need *need)
+{
+    const struct search s = {img, tier, need};
+    memset(need, 0, sizeof *need);
+    need->file = DIF_NO_STRING;
+    for (uint32_t i = 0; i < img->nclauses; i++)
+        if (clause_lacks(&s, &img->clauses[i]))
+            return true;
+    need->line = need->col = 0;
+    need->file = DIF_NO_STRING;
+    for (uint32_t i = 0; i < img->nvars; i++) /* what no clause names is refused as well */
+        if (type_lacks(&s, &img->vars[i].type) || keys_lack(&s, &img->vars[i].keys))
+            return true;
+    for (uint32_t i = 0; i < img->naggs; i++)
+        if (keys_lack(&s, &img->aggs[i].keys))
+            return true;
+    for (uint32_t i = 0; i < img->nparts; i++)
+        if (type_lacks(&s, &img->parts[i]))
+            return true;
+    return false;
+}
+
+int dif_verify_for(const struct dif_image *img, enum dif_tier tier, struct diags *d)
+{
+    struct dif_need need;
+    int err = dif_verify(img, d);
+    if (err == 0 && dif_lacks(img, tier, &need))
+        err = diag_error(d, ET_EUNSUP, NULL, "DIF_VERIFY", NULL,
+                         "the program image uses %s, which only %s has", need.name,
+                         dif_tier_text(need.tiers));
+    return err;
+}
+
+const char *dif_tier_text(unsigned tiers)
+{
+    return (tiers & DIF_TIER_LOCAL) != 0 ? "the local tier"
+           : (tiers & DIF_TIER_VM) != 0  ? "the vm tier"
+                                         : "the kernel tier";
+}
+
+bool dif_reads_argument(const struct dif_image *img, uint32_t clause, unsigned n)
+{
+    const struct dif_clause *c = &img->clauses[clause];
+    if (!range_ok(c->code, c->ncode, img->ncode))
+        return false;
+    for (uint32_t i = 0; i < c->ncode; i++) {
+        uint32_t in = img->code[c->code + i];
+        if (in >> 24 == DIF_OP_LDARG && (in & 255) == n)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,302 @@
+/* check_args.c - args[N]: the typed arguments of the probes that a clause is for (reference 5.1).
+ *
+ * What probes pass is known from provider definitions of the programs, from the tables of the
+ * erlang provider, and of dtrace and profile, whose probes pass none. A description may match
+ * several probes; their arguments must be the same, as one clause has one type for args[0]. Which
+ * probes exist is found out after compiling; here it is only looked at which known ones a
+ * description could mean. */
+#include "lang/check.h"
+#include "lang/provider.h"
+#include "probe/probe.h"
+
+#include <string.h>
+
+enum { NATIVE_MAX = 10 }; /* arg0 .. arg9 */
+
+/* The arguments of what matched so far. */
+struct found {
+    const struct lang_probe *probe; /* NULL: nothing matched */
+    bool differ;
+};
+
+static bool same(const struct lang_probe *a, const struct lang_probe *b)
+{
+    if (a->nargs != b->nargs)
+        return false;
+    for (uint32_t i = 0; i < a->nargs; i++) {
+        const struct lang_probe_arg *x = &a->arg[i], *y = &b->arg[i];
+        if (x->native != y->native || !type_same(x->type, y->type) ||
+            !type_same(a->native[x->native].type, b->native[y->native].type))
+            return false;
+    }
+    return true;
+}
+
+static void add(struct found *f, const struct lang_probe *p)
+{
+    if (!f->probe)
+        f->probe = p;
+    else if (!same(f->probe, p))
+        f->differ = true;
+}
+
+/* Whether the pattern could mean the provider, or the provider of some process: with a process id
+ * behind its name. */
+static bool matches_provider(const char *pattern, const char *name)
+{
+    char one[PROBE_NAME_MAX + 2];
+    size_t n = strlen(name);
+    if (n > PROBE_NAME_MAX)
+        return false;
+    memcpy(one, name, n);
+    memcpy(one + n, "1", 2);
+    return probe_glob(pattern, name) || probe_glob(pattern, one) ||
+           (strncmp(pattern, name, n) == 0 &&
+            strspn(pattern + n, "0123456789") == strlen(pattern + n));
+}
+
+/* "char *" or "uint32_t", as the tables of the erlang provider write types. */
+static const struct type *table_type(struct lang *l, const char *text)
+{
+    size_t n = strcspn(text, " *");
+    const struct type *t = type_typedef(text, n);
+    for (size_t i = 0; !t && i < T_ERROR; i++) {
+        if (strlen(type_c[i].name) == n && memcmp(type_c[i].name, text, n) == 0)
+            t = &type_c[i];
+    }
+    return t && strchr(text, '*') ? type_pointer(l, t) : t;
+}
+
+static struct lang_probe *from_table(struct lang *l, const struct probe_def *def)
+{
+    struct lang_probe *p = lang_alloc(l, sizeof *p);
+    p->provider = "erlang";
+    p->name = p->ident = def->name;
+    p->native = lang_alloc(l, NATIVE_MAX * sizeof *p->native);
+    p->arg = lang_alloc(l, NATIVE_MAX * sizeof *p->arg);
+    for (uint32_t i = 0; i < NATIVE_MAX && def->arg[i].type; i++) {
+        const struct type *t = table_type(l, def->arg[i].type);
+        p->native[i] = (struct lang_native){def->arg[i].name, t};
+        p->arg[i] = (struct lang_probe_arg){i, table_type(l, probe_args_type(def, i))};
+        p->nnative = p->nargs = i + 1;
+    }
+    return p;
+}
+
+/* Probes without module and function. */
+static bool matches_named(const struct lang_desc *d, const char *name)
+{
+    return probe_glob(d->mod, "") && probe_glob(d->func, "") && probe_glob(d->name, name);
+}
+
+static bool means(const struct lang_desc *d, const struct probe_def *def)
+{
+    return def->mod
+               ? probe_any_name(def, d->mod, d->func, d->name)
+               : probe_glob(d->mod, "") && probe_glob(d->func, "") && probe_matches(def, d->name);
+}
+
+static void look_at_erlang(struct lang *l, const struct lang_desc *d, struct found *f)
+{
+    const struct probe_def *def = NULL, *any = probe_erlang_kind(PROBE_USER);
+    unsigned kinds = probe_fn_match(d->name);
+    if (!matches_provider(d->prov, "erlang"))
+        return;
+    while ((def = probe_erlang_next(def)) != NULL) {
+        if (means(d, def))
+            add(f, from_table(l, def));
+    }
+    if (!f->probe && probe_glob_exact(d->name) && (def = probe_erlang_lacking(d->name)) != NULL)
+        add(f, from_table(l, def));
+    if (strcmp(d->mod, any->mod) == 0 && strcmp(d->func, any->func) == 0)
+        return; /* that has no function probes */
+    for (int k = PROBE_FN_ENTRY; k < PROBE_FN_END; k++) {
+        if (kinds & 1u << (k - PROBE_FN_ENTRY))
+            add(f, from_table(l, probe_fn_def((enum probe_kind)k)));
+    }
+}
+
+static const struct lang_probe none = {.name = ""};
+
+/* The probes of dtrace and profile pass nothing that has a type. */
+static void look_at_untyped(const struct lang_desc *d, struct found *f)
+{
+    static const char *const names[][2] = {{"dtrace", "BEGIN"},
+                                           {"dtrace", "END"},
+                                           {"dtrace", "ERROR"},
+                                           {"profile", "tick-1"},
+                                           {"profile", "profile-1"}};
+    bool interval = strncmp(d->name, "tick-", 5) == 0 || strncmp(d->name, "profile-", 8) == 0;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (probe_glob(d->prov, names[i][0]) && matches_named(d, names[i][1]))
+            add(f, &none);
+    }
+    if (interval && probe_glob(d->prov, "profile"))
+        add(f, &none);
+}
+
+static void look_at_definitions(const struct lang *l, const struct lang_desc *d, struct found *f)
+{
+    for (const struct lang_provider *v = l->providers; v; v = v->next) {
+        if (!matches_provider(d->prov, v->name))
+            continue;
+        for (const struct lang_probe *p = v->probes; p; p = p->next) {
+            if (probe_glob(d->name, p->name))
+                add(f, p);
+        }
+    }
+}
+
+static const char *desc_text(struct lang *l, const struct lang_desc *d)
+{
+    return d->id ? lang_printf(l, "%u", d->id)
+                 : lang_printf(l, "%s:%s:%s:%s", d->prov, d->mod, d->func, d->name);
+}
+
+/* The probe whose arguments the clause has; NULL after a complaint. */
+static const struct lang_probe *probe_of(struct lang *l, const struct node *n)
+{
+    const struct lang_desc *d = l->desc;
+    struct found f = {NULL, false};
+    if (!d) {
+        lang_err(l, &n->pos, "D_ARGS_NONE", NULL,
+                 "args[ ] may not be referenced outside of a clause");
+        return NULL;
+    }
+    if (d->id >= 1 && d->id <= 3) {
+        add(&f, &none);
+    } else if (d->id == 0) {
+        look_at_untyped(d, &f);
+        look_at_definitions(l, d, &f);
+        look_at_erlang(l, d, &f);
+    }
+    if (!f.probe)
+        lang_err(l, &n->pos, "D_ARGS_TYPE", "arg0 to arg9 are the untyped arguments",
+                 "failed to resolve the types of args[ ]: what the probes of %s pass is not known",
+                 desc_text(l, d));
+    else if (f.differ)
+        lang_err(l, &n->pos, "D_ARGS_MULTI", "name the probe, or use arg0 to arg9",
+                 "args[ ] may not be referenced because probe description %s matches an unstable "
+                 "set of probes",
+                 desc_text(l, d));
+    return f.differ ? NULL : f.probe;
+}
+
+/* Node n becomes argN cast to its type, and that translated if the provider says so. */
+static const struct type *typed(struct lang *l, struct node *n, const struct lang_probe *p,
+                                const struct lang_probe_arg *a)
+{
+    const struct type *native = p->native[a->native].type;
+    struct node *arg = node_new(l, N_ARG, &n->pos), *top = node_new(l, N_CAST, &n->pos);
+    arg->num = a->native;
+    arg->type = type_typedef("int64_t", 7);
+    top->kid[0] = arg;
+    top->cast = native;
+    if (type_same(native, arg->type)) {
+        top = arg;
+    } else if (type_is_sou(native)) {
+        lang_err(l, &n->pos, "D_ARGS_TYPE", NULL, "args[%u] is a %s, which no probe can pass",
+                 (unsigned)(a - p->arg), native->name);
+        return check_bad(n);
+    }
+    node_done(l, top);
+    if (!check_translates(l, native, a->type)) { /* there was one when the probe was defined */
+        lang_err(l, &n->pos, "D_ARGS_XLATOR", NULL,
+                 "translator for args[%u] from \"%s\" to \"%s\" is not there",
+                 (unsigned)(a - p->arg), native->name, a->type->name);
+        return check_bad(n);
+    }
+    if (!type_same(native, a->type)) {
+        struct node *to = node_new(l, check_fits(a->type, native) ? N_CAST : N_XLATE, &n->pos);
+        to->cast = a->type;
+        to->kid[0] = top;
+        top = node_done(l, to);
+    }
+    check_replace(n, top);
+    return check_expr(l, n);
+}
+
+const struct type *check_args_element(struct lang *l, struct node *n)
+{
+    struct node *at = n->args;
+    const struct lang_probe *p = probe_of(l, n);
+    if (!p || type_is_error(check_expr(l, at)))
+        return check_bad(n);
+    if (at->next) {
+        lang_err(l, &n->pos, "D_PROTO_LEN", NULL,
+                 "args[ ] prototype mismatch: %u args passed, 1 expected", check_count(at));
+        return check_bad(n);
+    }
+    if (at->kind != N_INT) {
+        lang_err(l, &at->pos, "D_PROTO_ARG", NULL,
+                 "args[ ] argument #1 is incompatible with prototype: integer constant expected");
+        return check_bad(n);
+    }
+    if (at->num >= p->nargs || p->arg[at->num].native >= NATIVE_MAX) {
+        const char *has = p->nargs > 0 ? lang_printf(l, "it has args[0] to args[%u]", p->nargs - 1)
+                                       : "it has no typed arguments; arg0 to arg9 are untyped";
+        lang_err(l, &at->pos, "D_ARGS_IDX", p->nargs == 1 ? "it has args[0]" : has,
+                 "index %lld is out of range for %s args[ ]", (long long)at->num,
+                 desc_text(l, l->desc));
+        return check_bad(n);
+    }
+    lang_uses(l, &n->pos, "args", lang_provider_attr(l, p->provider, PART_ARGS));
+    return typed(l, n, p, &p->arg[at->num]);
+}
+
+/* -- clauses with several descriptions --------------------------------------------------------- */
+
+static bool names_args(const struct node *n)
+{
+    if (n->kind == N_IDENT && n->scope == SCOPE_GLOBAL && strcmp(n->name, "args") == 0)
+        return true;
+    for (size_t i = 0; i < 3; i++) {
+        if (n->kid[i] && names_args(n->kid[i]))
+            return true;
+    }
+    for (const struct node *a = n->args; a; a = a->next) {
+        if (names_args(a))
+            return true;
+    }
+    return false;
+}
+
+static bool stmts_name_args(const struct lang_stmt *s)
+{
+    for (; s; s = s->next) {
+        if (names_args(s->expr) || stmts_name_args(s->yes) || stmts_name_args(s->no))
+            return true;
+    }
+    return false;
+}
+
+bool check_uses_args(const struct lang_clause *c)
+{
+    return (c->pred && names_args(c->pred)) || stmts_name_args(c->stmts);
+}
+
+static struct lang_stmt *clone_stmts(struct lang *l, const struct lang_stmt *s)
+{
+    struct lang_stmt *list = NULL, **tail = &list;
+    for (; s; s = s->next, tail = &(*tail)->next) {
+        *tail = lang_alloc(l, sizeof **tail);
+        **tail = *s;
+        (*tail)->expr = node_clone(l, s->expr);
+        (*tail)->yes = clone_stmts(l, s->yes);
+        (*tail)->no = clone_stmts(l, s->no);
+        (*tail)->next = NULL;
+    }
+    return list;
+}
+
+struct lang_clause *check_clause_copy(struct lang *l, const struct lang_clause *c,
+                                      const struct lang_desc *d)
+{
+    struct lang_clause *copy = lang_alloc(l, sizeof *copy);
+    copy->descs = lang_alloc(l, sizeof *copy->descs);
+    *copy->descs = *d;
+    copy->descs->next = NULL;
+    copy->pred = c->pred ? node_clone(l, c->pred) : NULL;
+    copy->stmts = clone_stmts(l, c->stmts);
+    return copy;
+}

@@ -1,0 +1,187 @@
+/* check_xlate.c - translators and what they translate (reference 2.6).
+ *
+ * A translation has no value as a whole: xlate < T > (e) becomes N_XLATE, which lives only as the
+ * kid of a member access, and that is replaced by the translator's expression for this member, with
+ * e in the place of the input. So only that expression is ever evaluated, and compile/ knows
+ * nothing of translators. Whoever looks at a kid by its members says so beforehand (by_member); a
+ * translation found anywhere else is an error, raised by check_expr. */
+#include "lang/check.h"
+
+#include <string.h>
+
+static const struct type *output_of(const struct type *t)
+{
+    return t->kind == TYPE_PTR ? t->of : t;
+}
+
+bool check_fits(const struct type *in, const struct type *from)
+{
+    const struct node value = {.kind = N_VAR, .type = from};
+    return check_compatible(in, &value);
+}
+
+/* The translator of that very pair, else the first whose input the value fits. */
+static const struct lang_xlator *find(const struct lang *l, const struct type *from,
+                                      const struct type *out)
+{
+    const struct lang_xlator *near = NULL;
+    for (const struct lang_xlator *x = l->xlators; x; x = x->next) {
+        if (!type_same(x->out, out) || !version_has(l->opt, x->version))
+            continue;
+        if (type_same(x->in.type, from))
+            return x;
+        if (!near && check_fits(x->in.type, from))
+            near = x;
+    }
+    return near;
+}
+
+bool check_translates(const struct lang *l, const struct type *from, const struct type *to)
+{
+    return check_fits(to, from) || (type_is_sou(output_of(to)) && find(l, from, output_of(to)));
+}
+
+const struct type *check_xlate(struct lang *l, struct node *n)
+{
+    struct node *k = n->kid[0];
+    const struct type *to = n->cast, *out = output_of(to);
+    k->by_member = true;
+    const struct type *from = check_expr(l, k);
+    if (type_is_error(from))
+        return check_bad(n);
+    if (!type_is_sou(out) || type_is_incomplete(out)) {
+        lang_err(l, &n->pos, "D_XLATE_SOU", NULL,
+                 "xlate must be applied to a complete struct or union, or a pointer to one: %s",
+                 to->name);
+        return check_bad(n);
+    }
+    n->xlator = find(l, from, out);
+    if (!n->xlator) {
+        const char *hint = NULL;
+        for (const struct lang_xlator *x = l->xlators; x && !hint; x = x->next) {
+            if (type_same(x->out, out))
+                hint = lang_printf(l, "there is a translator from %s", x->in.type->name);
+        }
+        lang_err(l, &n->pos, "D_XLATE_NONE", hint, "cannot translate from \"%s\" to \"%s\"",
+                 from->name, out->name);
+        return check_bad(n);
+    }
+    return n->type = to;
+}
+
+/* (tmp = e) for an input that must be evaluated once, however often the member's expression has
+ * it; *value reads it. */
+static struct node *assigned(struct lang *l, const struct node *e, struct node **value)
+{
+    struct lang_var *v =
+        var_new(l, lang_printf(l, "xlate %u", l->nvars), SCOPE_CLAUSE, check_decayed(l, e->type));
+    v->alloca = check_is_alloca(e) ? ALLOCA_YES : ALLOCA_NO;
+    struct node *set = node_new(l, N_ASSIGN, &e->pos), *var = node_new(l, N_VAR, &e->pos);
+    var->var = v;
+    var->type = v->type;
+    *value = node_clone(l, var);
+    set->kid[0] = var;
+    set->kid[1] = node_clone(l, e);
+    set->type = v->type;
+    return node_done(l, set);
+}
+
+/* The member has its type, whatever its expression has. */
+static void give_type(struct lang *l, struct node *n, const struct type *t)
+{
+    if (type_is_error(n->type) || type_same(n->type, t))
+        return;
+    if (type_is_scalar(t) || type_is_string(t)) {
+        struct node *k = node_new(l, N_ERROR, &n->pos);
+        struct node cast = {.kind = N_CAST, .pos = n->pos, .cast = t, .height = n->height};
+        check_replace(k, n);
+        cast.kid[0] = k;
+        check_replace(n, &cast);
+        check_expr(l, n);
+    } else if (t->kind == TYPE_ARRAY) {
+        check_as_string(l, n);
+    }
+}
+
+const struct type *check_xlated_member(struct lang *l, struct node *n)
+{
+    const struct node *x = n->kid[0];
+    const struct lang_xmember *m = x->xlator->members;
+    while (m && m->member != n->member)
+        m = m->next;
+    if (!m) {
+        lang_err(l, &n->pos, "D_XLATE_NOCONV", NULL,
+                 "translator from \"%s\" to \"%s\" does not define a conversion for member %s",
+                 x->xlator->in.type->name, x->xlator->out->name, n->name);
+        return check_bad(n);
+    }
+    struct node *value = x->kid[0], *set = NULL;
+    const struct type *type = n->member->type;
+    const struct diag_pos pos = n->pos;
+    if (value->kind != N_XLATE && node_has_effect(value))
+        set = assigned(l, x->kid[0], &value);
+    struct node *e =
+        check_instance(l, m->expr, x->xlator->library ? &pos : NULL, &x->xlator->in, 1, value);
+    e->by_member = n->by_member;
+    l->sealed++;
+    check_expr(l, e);
+    give_type(l, e, type);
+    l->sealed--;
+    if (set && !type_is_error(e->type)) {
+        struct node *both = node_new(l, N_BINARY, &pos);
+        both->op = OP_COMMA;
+        both->kid[0] = set;
+        both->kid[1] = e;
+        both->type = e->type;
+        e = node_done(l, both);
+    }
+    check_replace(n, e);
+    n->pos = pos;
+    return n->type;
+}
+
+/* -- declarations ------------------------------------------------------------------------------ */
+
+/* A member's expression, with some value as the input. */
+static void check_member_expr(struct lang *l, const struct lang_xlator *xl, struct lang_xmember *m)
+{
+    const struct type *t = m->member->type;
+    struct node *in = check_sample(l, &m->pos, xl->in.type);
+    if (type_is_int(xl->in.type)) { /* an enum as well as a char */
+        struct node *cast = node_new(l, N_CAST, &m->pos);
+        cast->cast = xl->in.type;
+        cast->kid[0] = in;
+        in = node_done(l, cast);
+    }
+    struct node *e = check_instance(l, m->expr, NULL, &xl->in, 1, in);
+    e->by_member = type_is_sou(t) || (t->kind == TYPE_PTR && type_is_sou(t->of));
+    check_expr(l, e);
+    if (type_is_error(e->type)) {
+        node_set_error(m->expr);
+    } else if (!check_compatible(t, e)) {
+        lang_err(l, &m->pos, "D_XLATE_INCOMPAT",
+                 type_is_string(t) || type_is_chars(t) ? check_string_hint(l, e) : NULL,
+                 "translator member %s definition uses incompatible types: \"%s\" = \"%s\"",
+                 m->member->name, t->name, e->type->name);
+        node_set_error(m->expr);
+    }
+}
+
+void decl_translator(struct lang *l, const struct diag_pos *pos, struct lang_xlator *xl)
+{
+    struct lang_xlator **tail = &l->xlators;
+    xl->library = l->library;
+    xl->version = l->xlator_version;
+    l->xlator_version = 0;
+    for (; *tail; tail = &(*tail)->next) {
+        if (type_same((*tail)->out, xl->out) && type_same((*tail)->in.type, xl->in.type)) {
+            lang_err(l, pos, "D_XLATE_REDECL", NULL,
+                     "translator from %s to %s has already been declared", xl->in.type->name,
+                     xl->out->name);
+            return;
+        }
+    }
+    for (struct lang_xmember *m = xl->members; m; m = m->next)
+        check_member_expr(l, xl, m);
+    *tail = xl;
+}
