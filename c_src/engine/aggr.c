@@ -1,12 +1,15 @@
 /* aggr.c - the aggregation tables of one thread: find or make the entry of a key, and update it.
  *
  * A table holds what was added since it was last drained, so its words start from each function's
- * neutral value and the reader merges. */
+ * neutral value and the reader merges. The work for one update is bounded, whatever the keys are.
+ */
 #include <sched.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "engine/impl.h"
+
+enum { LOOKS = 1024 }; /* most cells that are looked at for one key */
 
 static void words_init(uint8_t func, uint64_t *w, unsigned n)
 {
@@ -61,7 +64,9 @@ bool aggr_update(const struct engine *e, struct ahalf *h, uint32_t agg, const vo
     hash = hash_mix(hash ^ agg, 0x9e3779b97f4a7c15u);
     uint64_t high = hash & 0xffffffff00000000u;
     uint32_t i = (uint32_t)hash & mask;
-    for (; h->index[i] != 0; i = (i + 1) & mask) {
+    for (uint32_t looks = 0; h->index[i] != 0; i = (i + 1) & mask) {
+        if (looks++ == LOOKS) /* keys made to meet in one place */
+            return false;
         if ((h->index[i] & 0xffffffff00000000u) != high)
             continue;
         struct aentry *n =

@@ -1,47 +1,143 @@
-/* engine.c - the life of an engine: its memory, its threads, and reading what it gathered. See
- * engine.h and impl.h. */
+/* engine.c - the life of an engine: its memory and its threads. See engine.h and impl.h. */
 #include "engine/engine.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "engine/guard.h"
 #include "engine/impl.h"
+
+__extension__ typedef unsigned __int128 u128;
 
 enum {
     VARIABLES_MOST = 1 << 30, /* bytes of globals, and of clause-locals */
     PAGE = 4096,
     SIZE_LEAST = 64 << 10,
     SCRATCH_LEAST = 8 << 10,
-    SCRATCH_STRINGS = 16,
     COPIES_MOST = 16 << 20, /* bytes of scratch for structs that are read by copy */
-    REC_HEAD = 24
+    REC_HEAD = ENGINE_REC_HEAD,
+    CELLS_MOST = 1 << 28 /* of the index of an aggregation half */
 };
+#define SIZE_MOST (UINT64_C(1) << 56)
+/* An index cell has 32 bits for the place of an entry, in units of 8 bytes. */
+#define AGG_DATA_MOST ((UINT64_C(1) << 35) - 16)
 
-/* -- threads --------------------------------------------------------------------- */
+static const char no_tracing[] = "could not enable tracing: ";
+
+/* -- threads ---------------------------------------------------------------------
+ *
+ * A thread finds its record through a key of POSIX, and not through a thread-local variable of C.
+ * The agent is loaded into other people's processes and unloaded again, over and over: a library
+ * with thread-local variables takes of the small room for those that a process has, which comes
+ * back only when libraries go in the opposite order of their coming, and with the model that has no
+ * such limit, reading one may allocate. A key is given back in any order. And it is right where a
+ * table of our own, by the thread's address, would not be: a thread that ended without a word
+ * leaves nothing to the next one at the same address, since libc empties a new thread's values; and
+ * what threads have of a key that was deleted is not seen through a later one of the same number.
+ *
+ * Reading takes two loads and two comparisons, no lock, no memory and no system call. The first 32
+ * keys of a process have their place in each thread from the start; with a later one libc allocates
+ * once, when a thread is registered, and a thread that gets nothing has no record.
+ *
+ * No destructor is set: it could be called after the library has gone. */
 
 static _Alignas(64) struct engine_thread thread_table[ENGINE_THREADS_MAX];
 static _Atomic uint32_t thread_count;
-static __thread struct engine_thread *thread_self;
+static pthread_key_t thread_key;
+static _Atomic bool thread_keyed; /* there is one */
+/* Bit set of the records that were left. */
+static _Atomic uint64_t thread_left[ENGINE_THREADS_MAX / 64];
 
-static struct engine_thread *thread_register(void)
+/* False also while the process ends: other threads may fire on when libraries are done with. */
+static inline bool keyed(void)
 {
-    uint32_t i = atomic_load_explicit(&thread_count, memory_order_relaxed);
-    do {
-        if (i >= ENGINE_THREADS_MAX)
-            return NULL;
-    } while (!atomic_compare_exchange_weak(&thread_count, &i, i + 1));
-    thread_table[i].index = i;
-    thread_table[i].tid = (int32_t)gettid();
-    thread_self = &thread_table[i];
-    return thread_self;
+    return atomic_load_explicit(&thread_keyed, memory_order_relaxed);
+}
+
+/* With the library, whether it is loaded or linked. */
+__attribute__((constructor)) static void thread_key_make(void)
+{
+    atomic_store(&thread_keyed, pthread_key_create(&thread_key, NULL) == 0);
+}
+
+__attribute__((destructor)) static void thread_key_delete(void)
+{
+    if (atomic_exchange(&thread_keyed, false))
+        pthread_key_delete(thread_key);
+}
+
+/* Takes a record that was left; false when there is none. */
+static bool thread_again(uint32_t *index)
+{
+    for (uint32_t w = 0; w < ENGINE_THREADS_MAX / 64; w++) {
+        uint64_t bits = atomic_load_explicit(&thread_left[w], memory_order_relaxed);
+        while (bits != 0) {
+            if (atomic_compare_exchange_weak_explicit(&thread_left[w], &bits, bits & (bits - 1),
+                                                      memory_order_acquire, memory_order_relaxed)) {
+                *index = w * 64 + (uint32_t)__builtin_ctzll(bits);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void thread_give(uint32_t index)
+{
+    atomic_fetch_or_explicit(&thread_left[index / 64], UINT64_C(1) << (index % 64),
+                             memory_order_release);
+}
+
+__attribute__((noinline, cold)) static struct engine_thread *thread_register(void)
+{
+    uint32_t i;
+    if (!keyed())
+        return NULL;
+    if (!thread_again(&i)) {
+        i = atomic_load_explicit(&thread_count, memory_order_relaxed);
+        do {
+            if (i >= ENGINE_THREADS_MAX)
+                return NULL;
+        } while (!atomic_compare_exchange_weak(&thread_count, &i, i + 1));
+    }
+    struct engine_thread *t = &thread_table[i];
+    t->index = i;
+    t->tid = (int32_t)gettid();
+    memset(t->room, 0, sizeof t->room);
+    if (pthread_setspecific(thread_key, t) != 0) {
+        thread_give(i);
+        return NULL;
+    }
+    return t;
 }
 
 struct engine_thread *engine_thread_self(void)
 {
-    struct engine_thread *t = thread_self;
+    struct engine_thread *t = keyed() ? pthread_getspecific(thread_key) : NULL;
     return __builtin_expect(t != NULL, 1) ? t : thread_register();
+}
+
+void engine_thread_leave(void)
+{
+    struct engine_thread *t = keyed() ? pthread_getspecific(thread_key) : NULL;
+    if (t == NULL)
+        return;
+    pthread_setspecific(thread_key, NULL);
+    thread_give(t->index);
+}
+
+uint32_t engine_thread_count(void)
+{
+    return atomic_load(&thread_count);
+}
+
+const struct engine_thread *engine_thread_at(uint32_t index)
+{
+    return &thread_table[index];
 }
 
 void engine_mark(struct engine_mark *m)
@@ -169,9 +265,11 @@ static int plan(struct engine *e, uint32_t *globals, uint32_t *dyn_key, uint32_t
         e->strtok_size = (uint32_t)round_up(sizeof(struct strtok) + img->strsize, 8);
     if (calls(img, DIF_SUBR_speculation))
         e->nspec = e->opt.nspec;
-    e->scratch_size = SCRATCH_STRINGS * (uint32_t)round_up(img->strsize + 9, 8);
+    e->scratch_size = ENGINE_SCRATCH_STRINGS * (uint32_t)round_up(img->strsize + 9, 8);
     if (e->scratch_size < SCRATCH_LEAST)
         e->scratch_size = SCRATCH_LEAST;
+    e->alloca_size = (uint32_t)round_up(img->scratchsize, 8);
+    e->scratch_size += e->alloca_size;
     uint64_t copies = loads_by_copy(img) * round_up((size_t)*dyn_val + 1, 8);
     e->scratch_size += copies < COPIES_MOST ? (uint32_t)copies : COPIES_MOST;
     e->globals_size = *globals;
@@ -182,31 +280,136 @@ static int plan(struct engine *e, uint32_t *globals, uint32_t *dyn_key, uint32_t
 static void plan_aggs(struct engine *e)
 {
     uint32_t cells = 64;
-    while ((uint64_t)cells * 2 * sizeof(uint64_t) <= e->opt.aggsize / 8)
+    while (cells < CELLS_MOST && (uint64_t)cells * 2 * sizeof(uint64_t) <= e->opt.aggsize / 8)
         cells *= 2;
     e->index_cells = cells;
     e->agg_data = (e->opt.aggsize - cells * sizeof(uint64_t)) & ~UINT64_C(7);
+    if (e->agg_data > AGG_DATA_MOST)
+        e->agg_data = AGG_DATA_MOST;
+}
+
+/* Principal buffers of a thread: the policies that are read only at the end need no other half. */
+static unsigned principals(const struct engine *e)
+{
+    return e->opt.policy == ENGINE_SWITCH ? 2 : 1;
 }
 
 /* Whether the largest record, aggregation entry and dynamic variable fit at all. */
 static int check_limits(const struct engine *e, struct diags *d)
 {
+    char hint[128];
     for (uint32_t i = 0; i < e->img.nclauses; i++)
-        if (e->img.clauses[i].records && e->clauses[i].record_max > e->opt.bufsize)
-            return diag_error(d, ET_ELIMIT, NULL, "",
-                              "give a larger bufsize (option -b or -x bufsize=)",
-                              "Enabling exceeds size of buffer: one record takes up to %u bytes",
-                              e->clauses[i].record_max);
+        if (e->img.clauses[i].records && e->clauses[i].record_max > e->opt.bufsize) {
+            snprintf(hint, sizeof hint,
+                     "one record takes up to %u bytes: give a larger bufsize (-b or -x bufsize=)",
+                     e->clauses[i].record_max);
+            return diag_error(d, ET_ELIMIT, NULL, "", hint, "%sEnabling exceeds size of buffer",
+                              no_tracing);
+        }
     for (uint32_t i = 0; i < e->img.naggs; i++)
         if (sizeof(struct aentry) + e->agg_words[i] * 8 + keys_max(&e->img.aggs[i].keys) + 8 >
             e->agg_data)
             return diag_error(d, ET_ELIMIT, NULL, "", "give a larger aggsize (option -x aggsize=)",
-                              "Enabling exceeds size of buffer: aggregation @%s",
+                              "%sEnabling exceeds size of buffer: aggregation @%s", no_tracing,
                               dif_str(&e->img, e->img.aggs[i].name));
     return 0;
 }
 
-/* Reserves the mapping, halving the buffers while the system refuses it. */
+/* Halves the size that takes the most of the memory of all threads; false when none can be less. */
+static bool lower(struct engine *e)
+{
+    const uint64_t threads = e->opt.threads;
+    const struct {
+        uint64_t *size, times;
+    } sizes[] = {{&e->opt.bufsize, principals(e) * threads},
+                 {&e->opt.aggsize, 2 * threads},
+                 {&e->opt.specsize, e->nspec * threads},
+                 {&e->opt.dynvarsize, 1}};
+    uint64_t *most = NULL;
+    u128 total = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        u128 n = *sizes[i].size;
+        n *= sizes[i].times;
+        if (*sizes[i].size > SIZE_LEAST && n > total) {
+            total = n;
+            most = sizes[i].size;
+        }
+    }
+    if (most == NULL)
+        return false;
+    *most = *most / 2 > SIZE_LEAST ? round_up(*most / 2, 8) : SIZE_LEAST;
+    return true;
+}
+
+/* Maps n bytes, NULL when that is refused or more than the options allow. */
+static unsigned char *map_memory(const struct engine *e, u128 n)
+{
+    if (n > SIZE_MAX / 2 || (e->opt.memory > 0 && n > e->opt.memory))
+        return NULL;
+    void *p = mmap(NULL, (size_t)n, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p != MAP_FAILED ? p : NULL;
+}
+
+/* Goes over a thread's memory piece by piece: counts it (base NULL), places it, or takes the guards
+ * away. */
+struct cursor {
+    unsigned char *base;
+    size_t at;
+    bool clear;
+};
+
+static void *piece(struct cursor *c, size_t n)
+{
+    unsigned char *p = c->base != NULL ? c->base + c->at : NULL;
+    size_t end = round_up(c->at + n, 8) + ENGINE_GUARD;
+    if (p != NULL && c->clear)
+        guard_clear(p + n, end - c->at - n);
+    else if (p != NULL)
+        guard_set(p + n, end - c->at - n);
+    c->at = end;
+    return p;
+}
+
+static struct phalf buffer(struct cursor *c, size_t size, enum full full, enum engine_drop drop)
+{
+    return (struct phalf){
+        .data = piece(c, size), .limit = size, .size = size, .full = full, .drop = drop};
+}
+
+/* The parts of a thread's memory in their order. Sets the pointers of `to`, which stands at the
+ * cursor's base or nowhere; but its key buffer is returned. */
+static unsigned char *layout(const struct engine *e, struct cursor *c, struct tstate *to)
+{
+    static const enum full full[ENGINE_NPOLICIES] = {
+        [ENGINE_SWITCH] = FULL_DROP, [ENGINE_FILL] = FULL_END, [ENGINE_RING] = FULL_WRAP};
+    c->at = round_up(sizeof *to, 64);
+    to->locals = piece(c, e->locals_size);
+    /* a value is put behind the key */
+    unsigned char *key = piece(c, e->key_size + round_up(e->dyn.val_size, 8) + 8);
+    to->scratch = piece(c, e->scratch_size);
+    for (int i = 0; i < 2; i++)
+        to->strtok[i] = e->strtok_size > 0 ? piece(c, e->strtok_size) : NULL;
+    to->spec = piece(c, e->nspec * sizeof(struct phalf));
+    c->at = round_up(c->at, 64);
+    for (unsigned i = 0; i < principals(e); i++) {
+        to->principal[i] = buffer(c, e->opt.bufsize, full[e->opt.policy], ENGINE_DROP_PRINCIPAL);
+        to->principal[i].limit -= e->end_size;
+    }
+    for (int i = 0; i < 2; i++) {
+        to->aggs[i].index = piece(c, e->opt.aggsize);
+        if (to->aggs[i].index != NULL)
+            to->aggs[i].data = (unsigned char *)(to->aggs[i].index + e->index_cells);
+    }
+    for (uint32_t i = 0; i < e->nspec; i++) {
+        struct phalf h = buffer(c, e->opt.specsize, FULL_DROP, ENGINE_DROP_SPEC);
+        if (c->base == (unsigned char *)to)
+            to->spec[i] = h;
+    }
+    return key;
+}
+
+/* Reserves the mapping, lowering sizes while it is refused. */
 static int reserve(struct engine *e, uint32_t globals, uint32_t dyn_key, uint32_t dyn_val,
                    struct diags *d)
 {
@@ -220,37 +423,38 @@ static int reserve(struct engine *e, uint32_t globals, uint32_t dyn_key, uint32_
             return diag_error(d, ET_ELIMIT, NULL, "",
                               "give a larger dynvarsize (option -x dynvarsize=)",
                               "dynvarsize is too small for the variables of this program");
-        size_t shared = round_up(round_up(globals, 64) + dyn, PAGE);
-        e->used_stride = round_up(sizeof(struct tstate), 64) + round_up(e->locals_size, 8) +
-                         round_up(e->key_size, 8) + round_up(dyn_val, 8) + 8 + e->scratch_size +
-                         2 * e->strtok_size + e->nspec * sizeof(struct phalf);
-        e->used_stride = round_up(e->used_stride, 64);
-        e->stride = round_up(e->used_stride + 2 * (e->opt.bufsize + e->opt.aggsize) +
-                                 e->nspec * e->opt.specsize,
-                             PAGE);
-        e->map_size = shared + e->stride * e->opt.threads;
-        e->map = mmap(NULL, e->map_size, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (e->map != MAP_FAILED) {
+        const size_t behind_globals = round_up(globals + ENGINE_GUARD, 64);
+        size_t shared = round_up(behind_globals + dyn + ENGINE_GUARD, PAGE);
+        struct tstate none;
+        struct cursor c = {.base = NULL};
+        layout(e, &c, &none);
+        size_t stride = round_up(c.at, PAGE);
+        u128 size = shared + (u128)stride * e->opt.threads;
+        e->map = map_memory(e, size);
+        if (e->map != NULL) {
+            e->stride = stride;
+            e->map_size = (size_t)size;
             e->globals = e->map;
             if (dyn_key > 0)
-                dyn_place(&e->dyn, e->map + round_up(globals, 64));
+                dyn_place(&e->dyn, e->map + behind_globals);
             e->threads = e->map + shared;
+            guard_set(e->map + globals, ENGINE_GUARD);
+            guard_set(e->threads - ENGINE_GUARD, ENGINE_GUARD);
             return 0;
         }
-        e->map = NULL;
-        if (e->opt.bufsize <= SIZE_LEAST && e->opt.aggsize <= SIZE_LEAST &&
-            (e->nspec == 0 || e->opt.specsize <= SIZE_LEAST))
-            return diag_error(d, ET_ENOMEM, NULL, "", "give smaller bufsize and aggsize",
-                              "out of memory for buffers");
-        e->opt.bufsize =
-            e->opt.bufsize / 2 > SIZE_LEAST ? round_up(e->opt.bufsize / 2, 8) : SIZE_LEAST;
-        e->opt.specsize = e->opt.specsize / 2 > SIZE_LEAST ? round_up(e->opt.specsize / 2, 8)
-                          : e->opt.specsize < SIZE_LEAST   ? e->opt.specsize
-                                                           : SIZE_LEAST;
-        e->opt.aggsize =
-            e->opt.aggsize / 2 > SIZE_LEAST ? round_up(e->opt.aggsize / 2, 8) : SIZE_LEAST;
+        if (e->opt.fixed || !lower(e))
+            return diag_error(d, ET_ENOMEM, NULL, "",
+                              e->opt.fixed ? "with bufresize=auto they would be lowered"
+                                           : "give smaller bufsize and aggsize",
+                              "%sout of memory for buffers", no_tracing);
     }
+}
+
+/* The size of a buffer, in whole words. More than SIZE_MOST cannot be had anyway, and up to it no
+ * sum of sizes overflows. */
+static uint64_t whole_size(uint64_t n)
+{
+    return n < SIZE_MOST ? round_up(n, 8) : SIZE_MOST;
 }
 
 int engine_create(struct dif_image *img, struct engine_options *opt, struct engine **out,
@@ -268,13 +472,19 @@ int engine_create(struct dif_image *img, struct engine_options *opt, struct engi
     e->opt.threads = opt->threads < 1                    ? 1
                      : opt->threads > ENGINE_THREADS_MAX ? ENGINE_THREADS_MAX
                                                          : opt->threads;
-    e->opt.bufsize = round_up(opt->bufsize, 8);
-    e->opt.aggsize = round_up(opt->aggsize < PAGE ? PAGE : opt->aggsize, 8);
-    e->opt.specsize = round_up(opt->specsize, 8);
+    e->open_threads = opt->one_cpu ? 0 : e->opt.threads;
+    e->opt.bufsize = whole_size(opt->bufsize);
+    e->opt.aggsize = whole_size(opt->aggsize < PAGE ? PAGE : opt->aggsize);
+    e->opt.specsize = whole_size(opt->specsize);
     e->opt.nspec = opt->nspec < DIF_SPECS_MAX ? opt->nspec : DIF_SPECS_MAX;
+    identity_find(&e->self, opt->pid);
     uint32_t globals = 0, dyn_key = 0, dyn_val = 0;
-    int err = plan(e, &globals, &dyn_key, &dyn_val);
-    if (err == ET_ENOMEM)
+    const bool key = keyed();
+    int err = key ? plan(e, &globals, &dyn_key, &dyn_val) : ET_ELIMIT;
+    if (!key)
+        diag_error(d, err, NULL, "", "libraries in this process hold all keys there are",
+                   "%sno key left for data of threads (pthread_key_create)", no_tracing);
+    else if (err == ET_ENOMEM)
         diag_error(d, err, NULL, "", NULL, "out of memory for the program");
     else if (err)
         diag_error(d, err, NULL, "", NULL, "a record of this program is too large");
@@ -293,8 +503,17 @@ void engine_destroy(struct engine *e)
 {
     if (e == NULL)
         return;
-    if (e->map != NULL)
+    if (e->map != NULL) {
+        guard_clear(e->globals + e->globals_size, ENGINE_GUARD);
+        guard_clear(e->threads - ENGINE_GUARD, ENGINE_GUARD);
+        for (uint32_t i = 0; i < engine_nthreads(e); i++) {
+            struct tstate none, *ts = engine_tstate(e, i);
+            struct cursor c = {.base = (unsigned char *)ts, .clear = true};
+            if (tstate_live(ts))
+                layout(e, &c, &none);
+        }
         munmap(e->map, e->map_size);
+    }
     dif_image_free(&e->img);
     arena_free(&e->arena);
     et_free(e);
@@ -302,32 +521,8 @@ void engine_destroy(struct engine *e)
 
 void engine_thread_init(const struct engine *e, struct tstate *ts)
 {
-    unsigned char *p = (unsigned char *)ts + round_up(sizeof *ts, 64);
-    ts->locals = p;
-    p += round_up(e->locals_size, 8);
-    unsigned char *key = p;
-    p += round_up(e->key_size, 8) + round_up(e->dyn.val_size, 8) +
-         8; /* room for a value behind the key */
-    ts->scratch = p;
-    p += e->scratch_size;
-    for (int i = 0; i < 2 && e->strtok_size > 0; i++, p += e->strtok_size)
-        ts->strtok[i] = (struct strtok *)(void *)p;
-    ts->spec = (struct phalf *)(void *)p;
-    p = (unsigned char *)ts + e->used_stride;
-    for (int i = 0; i < 2; i++, p += e->opt.bufsize) {
-        ts->principal[i].data = p;
-        ts->principal[i].size = e->opt.bufsize;
-        ts->principal[i].drop = ENGINE_DROP_PRINCIPAL;
-    }
-    for (int i = 0; i < 2; i++, p += e->opt.aggsize) {
-        ts->aggs[i].index = (uint64_t *)(void *)p;
-        ts->aggs[i].data = p + e->index_cells * sizeof(uint64_t);
-    }
-    for (uint32_t i = 0; i < e->nspec; i++, p += e->opt.specsize) {
-        ts->spec[i].data = p;
-        ts->spec[i].size = e->opt.specsize;
-        ts->spec[i].drop = ENGINE_DROP_SPEC;
-    }
+    struct cursor c = {.base = (unsigned char *)ts};
+    unsigned char *key = layout(e, &c, ts);
     __atomic_store_n(&ts->key, key, __ATOMIC_RELEASE);
 }
 
@@ -342,6 +537,28 @@ void engine_set_error_bindings(struct engine *e, const struct engine_binding *b,
     e->error_bindings = b;
     e->nerror = n;
     e->error_probe = error_probe;
+}
+
+int engine_set_end_bindings(struct engine *e, const struct engine_binding *b, uint32_t n,
+                            struct diags *d)
+{
+    uint64_t size = 0;
+    for (uint32_t i = 0; i < n && e->opt.policy == ENGINE_FILL; i++) {
+        const struct dif_clause *c = &e->img.clauses[b[i].clause];
+        uint64_t records = c->nsubs > 0 ? c->nsubs : c->records;
+        uint64_t needed = records * e->clauses[b[i].clause].record_max;
+        size += needed > ENGINE_FAULT_SIZE ? needed : ENGINE_FAULT_SIZE;
+    }
+    if (size > e->opt.bufsize) {
+        char hint[128];
+        snprintf(hint, sizeof hint,
+                 "they take up to %llu bytes: give a larger bufsize (-b or -x bufsize=)",
+                 (unsigned long long)size);
+        return diag_error(d, ET_ELIMIT, NULL, "", hint,
+                          "%sEND enablings exceed size of principal buffer", no_tracing);
+    }
+    e->end_size = size;
+    return 0;
 }
 
 void engine_set_phase(struct engine *e, enum engine_phase p)
@@ -359,190 +576,36 @@ bool engine_exiting(const struct engine *e)
     return atomic_load(&e->exiting) != 0;
 }
 
+void engine_count_missed(struct engine *e, uint64_t n)
+{
+    atomic_fetch_add(&e->load_drops, n);
+}
+
+void engine_end(struct engine *e)
+{
+    atomic_store(&e->exiting, 1);
+}
+
 void engine_counts(const struct engine *e, struct engine_counts *c)
 {
     memset(c, 0, sizeof *c);
     c->drop[ENGINE_DROP_THREAD] = atomic_load(&e->thread_drops);
+    c->drop[ENGINE_DROP_LOAD] = atomic_load(&e->load_drops);
     c->fired = c->drop[ENGINE_DROP_THREAD];
-    uint32_t n = atomic_load(&thread_count);
-    for (uint32_t i = 0; i < n && i < e->opt.threads; i++) {
+    for (uint32_t i = 0; i < ENGINE_CPUS; i++) {
+        c->cpu[i].principal =
+            atomic_load_explicit(&e->cpu_drops[i].principal, memory_order_relaxed);
+        c->cpu[i].agg = atomic_load_explicit(&e->cpu_drops[i].agg, memory_order_relaxed);
+    }
+    for (uint32_t i = 0; i < engine_nthreads(e); i++) {
         const struct tstate *ts = engine_tstate(e, i);
         c->fired += atomic_load_explicit(&ts->fired, memory_order_relaxed);
         c->recorded += atomic_load_explicit(&ts->recorded, memory_order_relaxed);
         c->updates += atomic_load_explicit(&ts->updates, memory_order_relaxed);
         c->errors += atomic_load_explicit(&ts->errors, memory_order_relaxed);
+        c->filled += atomic_load_explicit(&ts->filled, memory_order_relaxed);
+        c->overwritten += atomic_load_explicit(&ts->overwritten, memory_order_relaxed);
         for (int k = 0; k < ENGINE_NDROPS; k++)
             c->drop[k] += atomic_load_explicit(&ts->drop[k], memory_order_relaxed);
     }
-}
-
-/* -- reading --------------------------------------------------------------------- */
-
-/* What one thread holds of one kind in one half, as the reader sees it. */
-struct half {
-    unsigned char *data;
-    uint64_t used, size;
-    uint64_t *drained;
-};
-
-static struct half half_of(const struct engine *e, struct tstate *ts, unsigned kind, unsigned which)
-{
-    if (!tstate_live(ts))
-        return (struct half){NULL, 0, 0, NULL};
-    if (kind == ENGINE_PRINCIPAL) {
-        struct phalf *h = &ts->principal[which];
-        return (struct half){h->data, atomic_load_explicit(&h->used, memory_order_relaxed),
-                             e->opt.bufsize, &h->drained};
-    }
-    struct ahalf *h = &ts->aggs[which];
-    return (struct half){h->data, atomic_load_explicit(&h->used, memory_order_relaxed), e->agg_data,
-                         &h->drained};
-}
-
-static void half_reset(const struct engine *e, struct tstate *ts, unsigned kind, unsigned which)
-{
-    if (kind == ENGINE_PRINCIPAL) {
-        ts->principal[which].drained = 0;
-        atomic_store_explicit(&ts->principal[which].used, 0, memory_order_relaxed);
-        return;
-    }
-    struct ahalf *h = &ts->aggs[which];
-    memset(h->index, 0, e->index_cells * sizeof *h->index);
-    h->count = 0;
-    h->drained = 0;
-    atomic_store_explicit(&h->used, 0, memory_order_relaxed);
-}
-
-static uint32_t engine_nthreads(const struct engine *e)
-{
-    uint32_t n = atomic_load(&thread_count);
-    return n < e->opt.threads ? n : e->opt.threads;
-}
-
-/* Whether some thread has something in its active half (pressed: more than half of it), or in its
- * inactive one. */
-static bool any_half(const struct engine *e, unsigned what, bool inactive_too, bool pressed)
-{
-    uint32_t active = atomic_load(&e->active);
-    for (uint32_t i = 0; i < engine_nthreads(e); i++) {
-        struct tstate *ts = engine_tstate(e, i);
-        for (unsigned kind = ENGINE_PRINCIPAL; kind <= ENGINE_AGGS; kind++) {
-            unsigned now = (active & kind) != 0;
-            if ((what & kind) == 0)
-                continue;
-            struct half h = half_of(e, ts, kind, now);
-            if (h.used > (pressed ? h.size / 2 : 0))
-                return true;
-            if (inactive_too && half_of(e, ts, kind, !now).used > 0)
-                return true;
-        }
-    }
-    return false;
-}
-
-/* Bit set of the speculations that were committed or discarded and are not free yet. */
-static uint32_t specs_ended(const struct engine *e)
-{
-    uint32_t bits = 0;
-    for (uint32_t i = 0; i < e->nspec; i++)
-        bits |= (uint32_t)(atomic_load(&e->spec[i]) >= SPEC_COMMITTED) << i;
-    return bits;
-}
-
-bool engine_pending(const struct engine *e, unsigned what)
-{
-    return ((what & ENGINE_PRINCIPAL) != 0 && specs_ended(e) != 0) ||
-           any_half(e, what, true, false);
-}
-
-bool engine_pressed(const struct engine *e, unsigned what)
-{
-    return any_half(e, what, false, true);
-}
-
-void engine_flip(struct engine *e, unsigned what)
-{
-    uint32_t active = atomic_load(&e->active), bits = 0;
-    for (unsigned kind = ENGINE_PRINCIPAL; kind <= ENGINE_AGGS; kind++) {
-        bool empty = true; /* a half that still holds something must not be written again */
-        for (uint32_t i = 0; i < engine_nthreads(e); i++)
-            empty &= half_of(e, engine_tstate(e, i), kind, (active & kind) == 0).used == 0;
-        if ((what & kind) != 0 && empty)
-            bits |= kind;
-    }
-    atomic_fetch_xor(&e->active, bits);
-    if ((what & ENGINE_PRINCIPAL) != 0)
-        e->spec_ended |= specs_ended(e);
-}
-
-/* Copies whole records or entries from one half, until it is empty or out holds limit bytes. */
-static void half_drain(struct half *h, unsigned kind, uint32_t thread, size_t limit,
-                       struct buf *out)
-{
-    uint64_t from = *h->drained, to = from;
-    while (to < h->used && (to == from || out->len + (to - from) < limit)) {
-        uint32_t size;
-        memcpy(&size, h->data + to, 4);
-        to += size;
-    }
-    if (!buf_reserve(out, 8 + (to - from)))
-        return;
-    buf_u8(out, (uint8_t)kind);
-    buf_u8(out, 0);
-    buf_u16(out, (uint16_t)thread);
-    buf_u32(out, (uint32_t)(to - from));
-    buf_add(out, h->data + from, to - from);
-    *h->drained = to;
-}
-
-/* Copies out what threads have in speculations that were committed before the last flip, and frees
- * all that had ended; true when that is done. */
-static bool specs_drain(struct engine *e, size_t limit, struct buf *out)
-{
-    for (uint32_t s = 0; s < e->nspec; s++) {
-        if ((e->spec_ended >> s & 1) == 0)
-            continue;
-        bool wanted = atomic_load(&e->spec[s]) == SPEC_COMMITTED;
-        for (uint32_t i = 0; i < engine_nthreads(e); i++) {
-            struct tstate *ts = engine_tstate(e, i);
-            if (!tstate_live(ts))
-                continue;
-            struct phalf *p = &ts->spec[s];
-            struct half h = {p->data, atomic_load_explicit(&p->used, memory_order_relaxed), p->size,
-                             &p->drained};
-            if (wanted && h.used > 0) {
-                if (out->len >= limit || out->oom)
-                    return false;
-                half_drain(&h, ENGINE_PRINCIPAL, i, limit, out);
-                if (p->drained < h.used)
-                    return false;
-            }
-            p->drained = 0;
-            atomic_store_explicit(&p->used, 0, memory_order_relaxed);
-        }
-        e->spec_ended &= ~(1u << s);
-        atomic_store(&e->spec[s], SPEC_IDLE);
-    }
-    return true;
-}
-
-bool engine_drain(struct engine *e, unsigned what, size_t limit, struct buf *out)
-{
-    uint32_t active = atomic_load(&e->active);
-    for (unsigned kind = ENGINE_AGGS; kind >= ENGINE_PRINCIPAL; kind--) {
-        for (uint32_t i = 0; (what & kind) != 0 && i < engine_nthreads(e); i++) {
-            struct tstate *ts = engine_tstate(e, i);
-            unsigned idle = (active & kind) == 0;
-            struct half h = half_of(e, ts, kind, idle);
-            if (h.used == 0)
-                continue;
-            if (out->len >= limit || out->oom)
-                return false;
-            half_drain(&h, kind, i, limit, out);
-            if (*h.drained < h.used)
-                return false;
-            half_reset(e, ts, kind, idle);
-        }
-    }
-    return (what & ENGINE_PRINCIPAL) == 0 || specs_drain(e, limit, out);
 }

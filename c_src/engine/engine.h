@@ -7,8 +7,8 @@
  * THREADS. Each operating system thread that fires has a `struct engine_thread`
  * (engine_thread_self), shared by all engines of this process. Whoever fires brackets it:
  *
- *     struct engine_thread *t = engine_thread_self();   // NULL: more threads than
- * ENGINE_THREADS_MAX engine_enter(t);
+ *     struct engine_thread *t = engine_thread_self();   // NULL: more than ENGINE_THREADS_MAX
+ *     engine_enter(t);
  *     ... look up what is bound; engine_fire(e, t, &ctx, bindings, n) ...
  *     engine_leave(t);
  *
@@ -25,9 +25,17 @@
  * ended is noticed at a flip, when the threads are quiet nobody writes it any more, and it is free
  * when it has been drained.
  *
+ * BUFFER POLICIES. What is said above of principal buffers is the policy `switch`. With `fill` and
+ * `ring` a thread has one of them, which is read when the engine has stopped, and not before. With
+ * fill, a record that finds no room ends the firing of probes, as exit() does; what END's clauses
+ * record has room kept for it in every thread. With ring, the newest records overwrite the oldest.
+ * What other threads hold of a speculation that was committed is drained as with switch.
+ *
  * COUNTS. For each clause execution whose predicate is true and that records: one record, or one
- * counted drop, or one counted error; each sub-clause of a clause with branches counts for itself.
- * For each aggregation: one update, or one counted drop.
+ * counted drop, or one counted error, or (policy fill) one counted as having found the buffer full;
+ * each sub-clause of a clause with branches counts for itself. Of the records, those that were
+ * overwritten (policy ring) are counted; all others are drained. The record of a fault is none of
+ * these: no count adds up with it. For each aggregation: one update, or one counted drop.
  */
 #ifndef ET_ENGINE_ENGINE_H
 #define ET_ENGINE_ENGINE_H
@@ -40,19 +48,29 @@
 #include "base/buf.h"
 #include "dif/dif.h"
 
-enum { ENGINE_THREADS_MAX = 1024, ENGINE_ARGS = 10, ENGINE_RANGES = 12 };
+enum { ENGINE_THREADS_MAX = 1024, ENGINE_ARGS = 10, ENGINE_RANGES = 12, ENGINE_TEXTS = 4 };
+enum { ENGINE_THREAD_ROOM = 240 };
 
 struct engine;
 
 struct engine_thread {
     _Atomic uint32_t seq; /* odd while inside an event */
-    uint32_t index;       /* 0 .. ENGINE_THREADS_MAX - 1, in order of first event */
+    uint32_t index;       /* 0 .. ENGINE_THREADS_MAX - 1; of a thread that left, another's */
     int32_t tid;          /* gettid() */
-    char pad[52];         /* a cache line of its own */
+    /* What the tier keeps of the thread: all zero when the thread gets the record, and its own from
+     * then on. */
+    _Alignas(16) unsigned char room[ENGINE_THREAD_ROOM];
 };
+_Static_assert(sizeof(struct engine_thread) % 64 == 0, "cache lines of its own");
 
-/* The calling thread's record, NULL when there are too many threads. */
+/* The calling thread's record, NULL when there are too many threads, or when this process has no
+ * key for it (engine_create says so). */
 struct engine_thread *engine_thread_self(void);
+/* The calling thread fires no more: another one may have its record. */
+void engine_thread_leave(void);
+/* How many records there are, those that were left included; the record of that index. */
+uint32_t engine_thread_count(void);
+const struct engine_thread *engine_thread_at(uint32_t index);
 
 static inline void engine_enter(struct engine_thread *t)
 {
@@ -87,7 +105,32 @@ struct engine_binding {
     uint32_t clause; /* of the image */
 };
 
-/* One firing. The tier fills `probe`, `arg`, `self`, `vtimestamp` and zeroes the rest. */
+/* What a tier tells of the traced program's own values. A program holds such a value by a handle, a
+ * number that means something during one firing only, and 0 for none; the tier that gave the handle
+ * knows what it stands for, and knows its handles from all other numbers. Handles are arguments of
+ * these functions only after `known` has said that they are one. */
+struct engine_ctx;
+struct engine_terms {
+    bool (*known)(struct engine_ctx *ctx, uint64_t term);
+    /* "integer", "tuple", ...: constant */
+    const char *(*kind)(struct engine_ctx *ctx, uint64_t term);
+    /* 0: not an integer, or too large */
+    int64_t (*integer)(struct engine_ctx *ctx, uint64_t term);
+    /* Elements, or bytes; 0 for what has none, -1: too many to count */
+    int64_t (*size)(struct engine_ctx *ctx, uint64_t term);
+    /* The value as its language writes it, and the text that it holds, if it does; cut at cap - 1
+     * bytes, with a NUL. They return the length. */
+    size_t (*text)(struct engine_ctx *ctx, uint64_t term, char *out, size_t cap);
+    size_t (*string)(struct engine_ctx *ctx, uint64_t term, char *out, size_t cap);
+    /* A part of it: the n-th, from 1 on, or the one with this name. 0: there is none;
+     * ENGINE_TERMS_FULL: the firing has looked at too many. */
+    uint64_t (*element)(struct engine_ctx *ctx, uint64_t term, int64_t n);
+    uint64_t (*get)(struct engine_ctx *ctx, uint64_t term, const char *name, size_t len);
+};
+#define ENGINE_TERMS_FULL UINT64_MAX
+
+/* One firing. The tier fills `probe`, `arg`, `self`, `vtimestamp`, perhaps `terms`, and zeroes the
+ * rest. */
 struct engine_ctx {
     const struct engine_probe *probe;
     /* Makes argument n (0..9) on first use; the engine caches it. An argument that is a string is
@@ -96,14 +139,20 @@ struct engine_ctx {
     uint64_t (*arg)(struct engine_ctx *ctx, unsigned n);
     /* vtimestamp, or NULL: it is then CPU time of the thread. */
     uint64_t (*vtimestamp)(struct engine_ctx *ctx);
+    const struct engine_terms *terms; /* NULL: no argument is a term */
     uint64_t self; /* whose thread-local variables: any number that identifies the process */
     uint16_t have; /* bit set of cached arguments */
     uint16_t nranges;
+    bool anywhere; /* belongs to no CPU: engine_options.cpu does not keep it out */
     uint64_t argv[ENGINE_ARGS];
-    struct {
+    struct engine_range {
         uint64_t base;
         uint64_t len; /* bytes readable from base, the NUL included */
     } range[ENGINE_RANGES];
+    /* The engine's own: of the texts of `probe`, those that have been read. Another program's are
+     * other ones, so each engine_fire begins with none. */
+    struct engine_range text[ENGINE_TEXTS];
+    uint16_t ntexts;
 };
 
 /* Makes [p, p + len) readable by the program during this firing. Used by `arg` functions. */
@@ -116,20 +165,32 @@ static inline void engine_ctx_range(struct engine_ctx *ctx, const void *p, size_
     }
 }
 
+enum engine_policy { ENGINE_SWITCH, ENGINE_FILL, ENGINE_RING, ENGINE_NPOLICIES };
+
 struct engine_options {
-    uint32_t threads;    /* threads that can have buffers, by engine_thread.index; others drop */
-    uint64_t bufsize;    /* bytes of principal buffer a thread (each half) */
+    uint32_t threads; /* threads that can have buffers, by engine_thread.index; others drop */
+    enum engine_policy policy;
+    bool fixed;          /* sizes are as asked for, or not at all */
+    uint64_t memory;     /* most bytes for all threads together, 0: any */
+    uint64_t bufsize;    /* bytes of principal buffer a thread (switch: each half) */
     uint64_t aggsize;    /* bytes of aggregation table a thread (each half) */
     uint64_t dynvarsize; /* bytes for dynamic variables */
     uint64_t specsize;   /* bytes of each speculation a thread */
     uint32_t nspec;      /* speculations, at most DIF_SPECS_MAX */
-    int32_t pid;         /* what `pid` shows */
+    bool one_cpu;        /* while running, only what happens on this CPU fires */
+    uint32_t cpu;
+    int32_t pid; /* what `pid` shows */
 };
 
+/* Bytes of memory that this process can have: the machine's, or what its control groups allow.
+ * `root` goes before the paths that are read: "", or a folder that looks like /. */
+uint64_t engine_machine_memory(const char *root);
+
 /* Makes an engine for a verified image, which the engine takes over (also on error). Memory is
- * reserved, not touched. When the system refuses it, sizes are halved down to 64 KiB (the options
- * are updated to what was granted). 0, ET_ENOMEM, or ET_ELIMIT when one record, key or variable is
- * larger than its store. */
+ * reserved, not touched. When the system refuses it, or it is more than `memory`, sizes are halved
+ * down to 64 KiB, unless they are fixed (the options are updated to what was granted). 0,
+ * ET_ENOMEM, or ET_ELIMIT when one record, key or variable is larger than its store, or when this
+ * process can tell no thread from another (see engine.c). */
 int engine_create(struct dif_image *img, struct engine_options *opt, struct engine **out,
                   struct diags *d);
 /* No thread may be inside the engine. */
@@ -140,13 +201,20 @@ const struct dif_image *engine_image(const struct engine *e);
 void engine_set_error_bindings(struct engine *e, const struct engine_binding *b, uint32_t n,
                                const struct engine_probe *error_probe);
 
+/* The clauses bound to dtrace:::END, so that policy fill keeps room for what they record. Before
+ * anything fires. 0, or ET_ELIMIT when that is more than a buffer. */
+int engine_set_end_bindings(struct engine *e, const struct engine_binding *b, uint32_t n,
+                            struct diags *d);
+
 /* Phases: nothing fires before engine_start; after engine_halt only END may. engine_fire itself
  * honours them. */
 enum engine_phase { ENGINE_IDLE, ENGINE_BEGIN, ENGINE_RUNNING, ENGINE_END, ENGINE_STOPPED };
 void engine_set_phase(struct engine *e, enum engine_phase p);
 enum engine_phase engine_phase(const struct engine *e);
-/* True once exit() ran: ordinary probes fire no more. */
+/* True once exit() ran, or a buffer of policy fill is full: ordinary probes fire no more. */
 bool engine_exiting(const struct engine *e);
+/* Makes it so, at once and from any thread. */
+void engine_end(struct engine *e);
 
 /* Runs the clauses in `b` for one firing. Between engine_enter and engine_leave. */
 void engine_fire(struct engine *e, struct engine_thread *t, struct engine_ctx *ctx,
@@ -163,16 +231,25 @@ enum engine_drop {
     ENGINE_DROP_SPEC,        /* no room in a speculation */
     ENGINE_DROP_SPECBUSY,    /* speculation() failed: all are taken, some wait to be drained */
     ENGINE_DROP_SPECUNAVAIL, /* speculation() failed: all are in use */
+    ENGINE_DROP_LOAD,        /* calls of code that was loaded, before its probes were there */
     ENGINE_NDROPS
 };
+enum { ENGINE_CPUS = 256 }; /* CPUs that are told apart; the last stands for all beyond */
 struct engine_counts {
     uint64_t fired;
-    uint64_t recorded; /* records committed */
-    uint64_t updates;  /* aggregation updates */
-    uint64_t errors;   /* faults */
+    uint64_t recorded;    /* records committed */
+    uint64_t updates;     /* aggregation updates */
+    uint64_t errors;      /* faults */
+    uint64_t filled;      /* executions whose record found the buffer full (policy fill) */
+    uint64_t overwritten; /* records that newer ones have replaced (policy ring) */
     uint64_t drop[ENGINE_NDROPS];
+    struct {
+        uint64_t principal, agg;
+    } cpu[ENGINE_CPUS]; /* of those drops, what each CPU had */
 };
 void engine_counts(const struct engine *e, struct engine_counts *c);
+/* Counts n drops of ENGINE_DROP_LOAD: events that the tier knows to have missed. */
+void engine_count_missed(struct engine *e, uint64_t n);
 
 /* -- reading --------------------------------------------------------------------- */
 enum { ENGINE_PRINCIPAL = 1, ENGINE_AGGS = 2 };

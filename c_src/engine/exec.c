@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "engine/impl.h"
 
-enum { REC_HEAD = 24, FAULT_SIZE = REC_HEAD + 24, ERROR_ARGS = 6 };
+enum { REC_HEAD = ENGINE_REC_HEAD, FAULT_SIZE = ENGINE_FAULT_SIZE, ERROR_ARGS = 6 };
 
 /* -- what a clause may read ------------------------------------------------------ */
 
@@ -26,20 +26,33 @@ static size_t variable_room(const struct exec *x, uint64_t addr)
     return off < x->e->locals_size ? x->e->locals_size - off : 0;
 }
 
+/* Bytes from addr to the end of the range that it lies in, 0: in none of them. */
+static size_t range_room(const struct engine_range *range, unsigned n, uint64_t addr)
+{
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t off = addr - range[i].base;
+        if (off < range[i].len)
+            return range[i].len - off;
+    }
+    return 0;
+}
+
 /* Bytes readable at addr; 0 when the address is not ours. */
 static size_t readable(const struct exec *x, uint64_t addr)
 {
-    const struct engine_ctx *ctx = x->ctx;
-    for (unsigned i = 0; i < ctx->nranges; i++) {
-        uint64_t off = addr - ctx->range[i].base;
-        if (off < ctx->range[i].len)
-            return ctx->range[i].len - off;
-    }
+    size_t room = range_room(x->ctx->range, x->ctx->nranges, addr);
+    if (room == 0)
+        room = range_room(x->ctx->text, x->ctx->ntexts, addr);
+    if (room > 0)
+        return room;
     uint64_t off = addr - (uint64_t)(uintptr_t)x->ts->scratch;
     if (off < x->scratch_used)
         return x->scratch_used - off;
     off = addr - (uint64_t)(uintptr_t)x->e->img.strtab;
-    return off < x->e->img.strtab_len ? x->e->img.strtab_len - off : variable_room(x, addr);
+    if (off < x->e->img.strtab_len)
+        return x->e->img.strtab_len - off;
+    off = addr - (uint64_t)(uintptr_t)&x->e->self;
+    return off < sizeof x->e->self ? sizeof x->e->self - off : variable_room(x, addr);
 }
 
 /* Bytes that can be written at addr. */
@@ -208,7 +221,7 @@ static unsigned char *key_add(struct exec *x, unsigned char *k, const struct dif
         memcpy(k, &v, t->size);
         return k + t->size;
     }
-    if (t->kind == DIF_BYTES) {
+    if (t->kind != DIF_STRING) {
         const void *p = exec_bytes(x, v, t->size);
         if (p != NULL)
             memcpy(k, p, t->size);
@@ -249,9 +262,13 @@ static uint32_t key_dynamic(struct exec *x, uint32_t var, const uint64_t *tuple,
     return n;
 }
 
+/* No room: the rest of the clause is given up, what it recorded too, and nobody is told but by the
+ * count (reference 5.2). */
 static void dynamic_drop(struct exec *x)
 {
     tcount_add(&x->ts->drop[ENGINE_DROP_DYNAMIC], 1);
+    x->faulted = true;
+    x->no_room = true;
 }
 
 static uint64_t dynamic_load(struct exec *x, uint32_t var, const uint64_t *tuple)
@@ -349,9 +366,11 @@ static uint64_t timestamp(struct clocks *c)
 /* The address of a probe's name, which the program may then read. */
 static uint64_t probe_text(struct exec *x, const char *s)
 {
-    if (readable(x, (uint64_t)(uintptr_t)s) == 0)
-        engine_ctx_range(x->ctx, s, strlen(s) + 1);
-    return (uint64_t)(uintptr_t)s;
+    struct engine_ctx *ctx = x->ctx;
+    uint64_t at = (uint64_t)(uintptr_t)s;
+    if (range_room(ctx->text, ctx->ntexts, at) == 0 && ctx->ntexts < ENGINE_TEXTS)
+        ctx->text[ctx->ntexts++] = (struct engine_range){at, strlen(s) + 1};
+    return at;
 }
 
 static uint64_t builtin(struct exec *x, struct clocks *c, unsigned which, uint32_t epid)
@@ -373,7 +392,17 @@ static uint64_t builtin(struct exec *x, struct clocks *c, unsigned which, uint32
         }
         return c->wall;
     case DIF_BUILTIN_cpu: return (uint64_t)(int64_t)sched_getcpu();
-    case DIF_BUILTIN_pid: return (uint64_t)(int64_t)x->e->opt.pid;
+    case DIF_BUILTIN_pid: return (uint64_t)(int64_t)x->e->self.pid;
+    case DIF_BUILTIN_ppid: return (uint64_t)(int64_t)x->e->self.ppid;
+    case DIF_BUILTIN_uid: return x->e->self.uid;
+    case DIF_BUILTIN_gid: return x->e->self.gid;
+    case DIF_BUILTIN__pgid: return (uint64_t)(int64_t)x->e->self.pgid;
+    case DIF_BUILTIN__sid: return (uint64_t)(int64_t)x->e->self.sid;
+    case DIF_BUILTIN__euid: return x->e->self.euid;
+    case DIF_BUILTIN__egid: return x->e->self.egid;
+    case DIF_BUILTIN_execname: return (uint64_t)(uintptr_t)x->e->self.execname;
+    case DIF_BUILTIN_cwd:
+    case DIF_BUILTIN_root: return exec_unknown(x);
     case DIF_BUILTIN_tid: return (uint64_t)(int64_t)x->t->tid;
     case DIF_BUILTIN_probeprov: return probe_text(x, p->prov);
     case DIF_BUILTIN_probemod: return probe_text(x, p->mod);
@@ -381,7 +410,7 @@ static uint64_t builtin(struct exec *x, struct clocks *c, unsigned which, uint32
     case DIF_BUILTIN_probename: return probe_text(x, p->name);
     case DIF_BUILTIN_id: return p->id;
     case DIF_BUILTIN_epid: return epid;
-    default: return 0;
+    default: return 0; /* errno; what only the kernel tier has does not come here */
     }
 }
 
@@ -406,14 +435,12 @@ static void record_head(unsigned char *p, uint32_t size, uint32_t epid, uint64_t
     memcpy(p + 20, &bytes, 4);
 }
 
-/* Room for n bytes in the active half, NULL (and a counted drop) when there is none. */
+/* Room for n bytes in the active half, NULL (and counted) when there is none. */
 static unsigned char *record_reserve(struct exec *x, struct phalf *h, uint32_t n)
 {
     uint64_t used = atomic_load_explicit(&h->used, memory_order_relaxed);
-    if (n > h->size - used) {
-        tcount_add(&x->ts->drop[h->drop], 1);
-        return NULL;
-    }
+    if (__builtin_expect(n > h->limit - used, 0))
+        return buffer_full(x->e, x->ts, h, n);
     return h->data + used;
 }
 
@@ -458,25 +485,6 @@ static struct phalf *spec_buffer(const struct exec *x, uint64_t id)
     return &x->ts->spec[id - 1];
 }
 
-/* Moves what this thread has recorded there to its principal buffer: all of it, or nothing. */
-static void spec_copy(struct exec *x, struct phalf *from, struct phalf *to)
-{
-    uint64_t n = atomic_load_explicit(&from->used, memory_order_relaxed), records = 0;
-    uint64_t used = atomic_load_explicit(&to->used, memory_order_relaxed);
-    atomic_store_explicit(&from->used, 0, memory_order_relaxed);
-    if (n <= to->size - used) {
-        memcpy(to->data + used, from->data, n);
-        atomic_store_explicit(&to->used, used + n, memory_order_relaxed);
-        return;
-    }
-    for (uint64_t at = 0; at < n; records++) {
-        uint32_t size;
-        memcpy(&size, from->data + at, 4);
-        at += size;
-    }
-    tcount_add(&x->ts->drop[to->drop], records);
-}
-
 /* commit and discard. Who ends a speculation first decides; what other threads have in it, and on
  * discard this one too, is the reader's. */
 static void spec_end(struct exec *x, uint64_t id, enum spec_state end, struct phalf *principal)
@@ -490,7 +498,7 @@ static void spec_end(struct exec *x, uint64_t id, enum spec_state end, struct ph
         !atomic_compare_exchange_strong(&x->e->spec[id - 1], &s, end))
         return;
     if (end == SPEC_COMMITTED)
-        spec_copy(x, &x->ts->spec[id - 1], principal);
+        buffer_commit(x->e, x->ts, &x->ts->spec[id - 1], principal);
 }
 
 /* Writes a part, returns the end of it. */
@@ -545,12 +553,12 @@ static void aggregate(struct exec *x, struct ahalf *h, uint32_t agg, const uint6
     if (aggr_update(x->e, h, agg, x->ts->key, n, hash_bytes(x->ts->key, n), value, incr))
         tcount_add(&x->ts->updates, 1);
     else
-        tcount_add(&x->ts->drop[ENGINE_DROP_AGG], 1);
+        buffer_dropped(x->e, x->ts, ENGINE_DROP_AGG, 1);
 }
 
 /* Compares for SCMP: 0, 1, 2 for less, equal, greater, so that signed and unsigned branches agree.
  */
-static uint64_t string_compare(struct exec *x, uint64_t a, uint64_t b)
+uint64_t exec_compare(struct exec *x, uint64_t a, uint64_t b)
 {
     size_t na, nb;
     if (a == 0 || b == 0)
@@ -647,7 +655,7 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
             cb = B;
             break;
         case DIF_OP_SCMP:
-            ca = string_compare(x, A, B);
+            ca = exec_compare(x, A, B);
             cb = 1;
             goto checked;
         case DIF_OP_TST:
@@ -683,6 +691,7 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
             goto checked;
         case DIF_OP_LDARG: A = argument(x->ctx, in & 255); break;
         case DIF_OP_LDB: A = builtin(x, &clocks, IMM, epid); break;
+        case DIF_OP_LDBA: A = exec_fault(x, ENGINE_FAULT_ILLOP, 0); goto checked;
         case DIF_OP_LDGS:
             A = scalar_load(x, &img->vars[IMM], e->globals + e->vars[IMM].offset);
             goto checked;
@@ -809,6 +818,8 @@ static void bindings_run(struct engine *e, struct engine_thread *t, struct tstat
     struct phalf *ph = &ts->principal[(active & ENGINE_PRINCIPAL) != 0];
     struct ahalf *ah = &ts->aggs[(active & ENGINE_AGGS) != 0];
     bool ending = atomic_load_explicit(&e->phase, memory_order_relaxed) == ENGINE_END;
+    if (__builtin_expect(ending, 0) && ph->full == FULL_END)
+        ph->limit = ph->size; /* this is what was kept for END */
     for (uint32_t i = 0; i < n; i++) {
         if (!ending && i > 0 && atomic_load_explicit(&e->exiting, memory_order_relaxed))
             return; /* exit() ran: no later clause of this firing */
@@ -816,9 +827,23 @@ static void bindings_run(struct engine *e, struct engine_thread *t, struct tstat
         uint32_t at = 0;
         clause_run(&x, b[i].epid, &e->img.clauses[b[i].clause], &e->clauses[b[i].clause], ph, ah,
                    &at);
-        if (__builtin_expect(x.faulted, 0))
+        if (__builtin_expect(x.faulted, 0) && !x.no_room)
             fault_report(&x, &b[i], at, ph, in_error);
     }
+}
+
+/* Whether this thread may fire here: it must have a part, and with the option cpu be on that CPU.
+ */
+static bool admitted(struct engine *e, const struct engine_thread *t, const struct engine_ctx *ctx,
+                     uint32_t phase)
+{
+    if (e->opt.one_cpu && phase == ENGINE_RUNNING && !ctx->anywhere &&
+        sched_getcpu() != (int)e->opt.cpu)
+        return false;
+    if (t->index < e->opt.threads)
+        return true;
+    atomic_fetch_add_explicit(&e->thread_drops, 1, memory_order_relaxed);
+    return false;
 }
 
 void engine_fire(struct engine *e, struct engine_thread *t, struct engine_ctx *ctx,
@@ -829,13 +854,12 @@ void engine_fire(struct engine *e, struct engine_thread *t, struct engine_ctx *c
         return;
     if (phase != ENGINE_END && atomic_load_explicit(&e->exiting, memory_order_relaxed))
         return;
-    if (t->index >= e->opt.threads) {
-        atomic_fetch_add_explicit(&e->thread_drops, 1, memory_order_relaxed);
+    if (__builtin_expect(t->index >= e->open_threads, 0) && !admitted(e, t, ctx, phase))
         return;
-    }
     struct tstate *ts = engine_tstate(e, t->index);
     if (__builtin_expect(ts->key == NULL, 0))
         engine_thread_init(e, ts);
     tcount_add(&ts->fired, 1);
+    ctx->ntexts = 0;
     bindings_run(e, t, ts, ctx, b, n, false);
 }

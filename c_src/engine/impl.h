@@ -2,12 +2,14 @@
  *
  * One mapping holds everything that events touch:
  *
- *     globals | clause-local defaults | dynamic store | thread 0 | thread 1 | ...
+ *     globals | dynamic store | thread 0 | thread 1 | ...
  *
  * and each thread's part (`stride` bytes, page-aligned, untouched until that thread fires) is
  *
- *     struct tstate | clause-locals | key buffer | scratch | strtok | principal half 0, 1 |
- *     aggregation half 0, 1 | speculations
+ *     struct tstate | clause-locals | key buffer | scratch | strtok | heads of speculations |
+ *     principal half 0, 1 (policies fill and ring: 0 only) | aggregation half 0, 1 | speculations
+ *
+ * with guards between all of these in a sanitizer build (guard.h).
  *
  * Only its own thread writes a thread's part; a reader reads and empties halves that are inactive
  * and quiet. */
@@ -17,13 +19,25 @@
 #include "engine/dyn.h"
 #include "engine/engine.h"
 
-/* One half of a principal buffer: records one after another. */
+/* What to do with a record that does not fit. */
+enum full {
+    FULL_DROP, /* count it as phalf.drop */
+    FULL_END,  /* policy fill: end the firing of probes */
+    FULL_WRAP  /* policy ring: go on at the start, over the oldest */
+};
+
+/* One half of a principal buffer, or a speculation: records one after another from the start. A
+ * ring has two runs of them once it has wrapped: the older ones in [oldest, end), the newer ones in
+ * [0, used), and used <= oldest. */
 struct phalf {
     unsigned char *data;
-    _Atomic uint64_t used; /* bytes of whole records */
-    uint64_t drained;      /* bytes that the reader has copied out */
+    _Atomic uint64_t used; /* bytes of whole records from the start */
+    uint64_t limit;        /* how far `used` may go without a look at `full` */
+    uint64_t drained;      /* bytes that the reader has copied out of the run it is at */
     uint64_t size;         /* bytes of data */
-    enum engine_drop drop; /* what a record that finds no room counts as */
+    uint64_t oldest, end;  /* end 0: one run only */
+    enum full full;
+    enum engine_drop drop;
 };
 
 /* The states of a speculation. Threads change IDLE to ACTIVE and ACTIVE to the others, by
@@ -58,7 +72,7 @@ static inline void tcount_add(tcount *c, uint64_t n)
 struct tstate {
     struct phalf principal[2];
     struct ahalf aggs[2];
-    tcount fired, recorded, updates, errors;
+    tcount fired, recorded, updates, errors, filled, overwritten;
     tcount drop[ENGINE_NDROPS];
     unsigned char *locals; /* clause-local variables, at var_rt.offset */
     unsigned char
@@ -76,6 +90,19 @@ struct strtok {
     char text[]; /* strsize bytes */
 };
 
+/* The traced process, as it was when the engine was made: nothing of it is asked for at a probe. */
+struct identity {
+    int32_t pid, ppid, pgid, sid;
+    uint32_t uid, gid, euid, egid;
+    char execname[16]; /* what the system calls it, at most 15 bytes */
+    char unknown[16];  /* "<unknown>" */
+    uint32_t nancestors;
+    int32_t ancestor[64]; /* the process itself, its parent, and so on */
+};
+void identity_find(struct identity *id, int32_t pid);
+/* Reads a small file as text, at most n - 1 bytes; "" when there is none. */
+void file_text(const char *path, char *out, size_t n);
+
 /* A variable at run time. Integers take 8 bytes; a string takes 8 + size + 1: a word that is 1 for
  * NULL, then the text. Bytes are as they are, rounded up to 8. */
 struct var_rt {
@@ -90,6 +117,7 @@ struct clause_rt {
 struct engine {
     struct dif_image img;
     struct engine_options opt;
+    struct identity self;
     struct arena arena; /* holds vars, clauses, aggs */
     struct var_rt *vars;
     struct clause_rt *clauses;
@@ -100,9 +128,10 @@ struct engine {
     struct dyn dyn;         /* nbuckets 0: the program has no dynamic variables */
     unsigned char *threads; /* thread 0 */
     size_t stride;
-    size_t used_stride; /* bytes of a thread's part in front of its halves */
     uint32_t key_size, scratch_size, locals_size, globals_size;
+    uint32_t alloca_size; /* bytes of a clause's scratch for alloca() and copyin() */
     uint32_t strtok_size; /* bytes of one struct strtok; 0: the program does not call strtok() */
+    uint64_t end_size;    /* policy fill: bytes of a buffer that are kept for END */
     uint32_t index_cells; /* of an aggregation half, a power of two */
     uint64_t agg_data;    /* bytes of entries in an aggregation half */
     const struct engine_binding *error_bindings;
@@ -113,9 +142,21 @@ struct engine {
     _Atomic uint32_t spec[DIF_SPECS_MAX]; /* enum spec_state */
     _Atomic uint32_t phase;               /* enum engine_phase */
     _Atomic uint32_t exiting;
+    uint32_t open_threads;   /* so many fire without a further look; option cpu: none */
     _Atomic uint32_t active; /* bit ENGINE_PRINCIPAL, ENGINE_AGGS: which half is written */
-    tcount thread_drops;     /* firings on threads that have no part; fetch_add, by any thread */
+    struct {
+        _Atomic uint64_t principal, agg;
+    } cpu_drops[ENGINE_CPUS];
+    tcount load_drops;   /* engine_count_missed */
+    tcount thread_drops; /* firings on threads that have no part; fetch_add, by any thread */
 };
+
+/* Threads that may have a part: those that were seen, as far as there is room for them. */
+static inline uint32_t engine_nthreads(const struct engine *e)
+{
+    uint32_t n = engine_thread_count();
+    return n < e->opt.threads ? n : e->opt.threads;
+}
 
 static inline struct tstate *engine_tstate(const struct engine *e, uint32_t thread)
 {
@@ -131,6 +172,21 @@ static inline bool tstate_live(const struct tstate *ts)
 /* Gives a thread's part its pointers; called by that thread at its first event. */
 void engine_thread_init(const struct engine *e, struct tstate *ts);
 
+enum {
+    ENGINE_REC_HEAD = 24,                     /* bytes of a record before its parts */
+    ENGINE_FAULT_SIZE = ENGINE_REC_HEAD + 24, /* of the record of a fault */
+    ENGINE_SCRATCH_STRINGS =
+        16 /* strings of the largest size that a clause's scratch has room for */
+};
+
+/* What to do about n bytes that do not fit below h->limit: their place when a ring has made room,
+ * else NULL, and the record is counted. */
+unsigned char *buffer_full(struct engine *e, struct tstate *ts, struct phalf *h, uint32_t n);
+/* Counts n drops of records, or of aggregations, on the CPU that this thread is on. */
+void buffer_dropped(struct engine *e, struct tstate *ts, enum engine_drop kind, uint64_t n);
+/* Moves what this thread has recorded speculatively to its principal buffer. */
+void buffer_commit(struct engine *e, struct tstate *ts, struct phalf *from, struct phalf *to);
+
 /* Adds to the entry of this key, making it. False: no room, count a drop. */
 bool aggr_update(const struct engine *e, struct ahalf *h, uint32_t agg, const void *key,
                  uint32_t keylen, uint64_t hash, int64_t value, int64_t incr);
@@ -143,10 +199,10 @@ struct exec {
     struct engine_ctx *ctx;
     bool in_error; /* this is a clause of ERROR, which fired within another firing */
     uint32_t scratch_used;
-    uint32_t alloca_used;    /* of DIF_SCRATCH_SIZE */
+    uint32_t alloca_used;    /* of engine.alloca_size */
     enum engine_fault fault; /* valid when `faulted` */
-    bool faulted;
-    bool no_room; /* a dynamic variable found no room: counted */
+    bool faulted;            /* the clause is given up */
+    bool no_room; /* ... as a dynamic variable found none, which is counted and no error */
     uint64_t fault_value;
     uint64_t last_string; /* the text exec_string looked at last, 0: none; what a clause can read
                              does not change */
@@ -162,8 +218,15 @@ const void *exec_bytes(struct exec *x, uint64_t addr, size_t n);
 size_t exec_room(const struct exec *x, uint64_t addr);
 /* n bytes that the program may write; NULL after a fault. What exec_string knows is forgotten. */
 void *exec_writable(struct exec *x, uint64_t addr, size_t n);
+/* Compares as SCMP does: 0, 1, 2 for less, equal, greater. */
+uint64_t exec_compare(struct exec *x, uint64_t a, uint64_t b);
 /* Scratch for n bytes, 8-byte aligned; NULL after a fault. */
 char *exec_scratch(struct exec *x, size_t n);
+/* The string "<unknown>". */
+static inline uint64_t exec_unknown(const struct exec *x)
+{
+    return (uint64_t)(uintptr_t)x->e->self.unknown;
+}
 /* Marks a fault; returns 0. */
 uint64_t exec_fault(struct exec *x, enum engine_fault f, uint64_t value);
 

@@ -1,6 +1,6 @@
 /* subr.c - the table of subroutines (dif/subrs.list), what they share, and those that copy and join
  * strings. Searching is in subr_find.c, paths in subr_path.c, numbers in subr_num.c,
- * JSON in subr_json.c. */
+ * JSON in subr_json.c, terms in subr_term.c. */
 #include "engine/subr.h"
 
 #include <string.h>
@@ -95,8 +95,19 @@ uint64_t subr_tolower(struct exec *x, const uint64_t *arg, unsigned n)
     return change_case(x, arg[0], 'A', 'a' - 'A');
 }
 
+/* What only the kernel tier has. The verifier lets no program that calls it come here. */
+static uint64_t elsewhere(struct exec *x, const uint64_t *arg, unsigned n)
+{
+    (void)arg;
+    (void)n;
+    return exec_fault(x, ENGINE_FAULT_ILLOP, 0);
+}
+
 static subr_fn *const subr_table[DIF_NSUBRS] = {
-#define DIF_SUBR(num, name, args, result, min, max) [num] = subr_##name,
+#define SUBR_ALL(name)                                     subr_##name
+#define SUBR_VM(name)                                      subr_##name
+#define SUBR_KERNEL(name)                                  elsewhere
+#define DIF_SUBR(num, name, args, result, min, max, tiers) [num] = SUBR_##tiers(name),
 #include "dif/subrs.list"
 #undef DIF_SUBR
 };

@@ -6,10 +6,46 @@
 
 int64_t subr_find(const struct text *s, const struct text *t, size_t from)
 {
-    for (size_t i = from; i + t->n <= s->n; i++)
-        if (memcmp(s->s + i, t->s, t->n) == 0)
+    /* memmem takes time in proportion to both lengths, also where nearly everything matches. */
+    const char *p = from <= s->n ? memmem(s->s + from, s->n - from, t->s, t->n) : NULL;
+    return p != NULL ? p - s->s : -1;
+}
+
+/* a * b + c modulo 2^61 - 1, for numbers below that and a c below 256. */
+static uint64_t mul_add(uint64_t a, uint64_t b, uint64_t c)
+{
+    __extension__ typedef unsigned __int128 u128;
+    const uint64_t modulus = (UINT64_C(1) << 61) - 1;
+    u128 v = (u128)a * b + c;
+    uint64_t r = (uint64_t)(v & modulus) + (uint64_t)(v >> 61);
+    return r >= modulus ? r - modulus : r;
+}
+
+/* The place of the last occurrence of t in s at or before `from`, or -1. Hashes of the text under a
+ * window of t's length (Rabin and Karp), moved backwards, decide where it is worth to compare: the
+ * time is in proportion to the lengths, whatever the texts are. */
+static int64_t find_last(const struct text *s, const struct text *t, int64_t from)
+{
+    const uint64_t base = 0x1b3f72a95c4d8e1u, modulus = (UINT64_C(1) << 61) - 1;
+    const unsigned char *p = (const unsigned char *)s->s, *q = (const unsigned char *)t->s;
+    uint64_t want = 0, have = 0, top = 1; /* top: the weight of the window's last byte */
+    if (from < 0)
+        return -1;
+    for (size_t k = t->n; k > 0; k--) {
+        want = mul_add(want, base, q[k - 1]);
+        have = mul_add(have, base, p[(size_t)from + k - 1]);
+        top = k > 1 ? mul_add(top, base, 0) : top;
+    }
+    for (size_t i = (size_t)from;; i--) {
+        if (have == want && memcmp(p + i, q, t->n) == 0)
             return (int64_t)i;
-    return -1;
+        if (i == 0)
+            return -1;
+        if (t->n > 0) {
+            uint64_t out = modulus - mul_add(top, p[i + t->n - 1], 0);
+            have = mul_add((have + out) % modulus, base, p[i - 1]);
+        }
+    }
 }
 
 static uint64_t suffix(struct exec *x, const struct text *s, int64_t from)
@@ -67,10 +103,7 @@ uint64_t subr_rindex(struct exec *x, const uint64_t *arg, unsigned n)
     if (!subr_text(x, arg[0], &s) || !subr_text(x, arg[1], &t))
         return 0;
     int64_t last = (int64_t)s.n - (int64_t)t.n, start = n > 2 ? position(arg[2]) : last;
-    for (int64_t i = start < last ? start : last; i >= 0; i--)
-        if (memcmp(s.s + i, t.s, t.n) == 0)
-            return (uint64_t)i;
-    return UINT64_MAX;
+    return (uint64_t)find_last(&s, &t, start < last ? start : last);
 }
 
 /* The four rules of the reference. */
@@ -117,12 +150,15 @@ uint64_t subr_strtok(struct exec *x, const uint64_t *arg, unsigned n)
     }
     if (!subr_text(x, arg[n - 1], &d))
         return 0;
-    while (k->at < k->len && memchr(d.s, k->text[k->at], d.n) != NULL)
+    bool delimits[256] = {false};
+    for (size_t i = 0; i < d.n; i++)
+        delimits[(unsigned char)d.s[i]] = true;
+    while (k->at < k->len && delimits[(unsigned char)k->text[k->at]])
         k->at++;
     if (k->at == k->len)
         return 0;
     uint32_t start = k->at;
-    while (k->at < k->len && memchr(d.s, k->text[k->at], d.n) == NULL)
+    while (k->at < k->len && !delimits[(unsigned char)k->text[k->at]])
         k->at++;
     uint32_t end = k->at;
     k->at += k->at < k->len; /* the delimiter that ends it */

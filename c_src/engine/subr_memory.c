@@ -7,7 +7,7 @@
 /* Memory of this clause; NULL after a fault. */
 static void *take(struct exec *x, uint64_t n)
 {
-    if (n > DIF_SCRATCH_SIZE - x->alloca_used) {
+    if (n > x->e->alloca_size - x->alloca_used) {
         exec_fault(x, ENGINE_FAULT_NOSCRATCH, 0);
         return NULL;
     }
@@ -24,7 +24,7 @@ uint64_t subr_alloca(struct exec *x, const uint64_t *arg, unsigned n)
 /* Copies between memory that may overlap. */
 static uint64_t copy(struct exec *x, uint64_t from, uint64_t to, uint64_t size)
 {
-    if (size > DIF_SCRATCH_SIZE)
+    if (size > x->e->alloca_size)
         return exec_fault(x, ENGINE_FAULT_BADSIZE, size);
     const void *s = exec_bytes(x, from, size);
     void *d = s != NULL ? exec_writable(x, to, size) : NULL;
@@ -48,7 +48,7 @@ uint64_t subr_copyinto(struct exec *x, const uint64_t *arg, unsigned n)
 uint64_t subr_copyin(struct exec *x, const uint64_t *arg, unsigned n)
 {
     (void)n;
-    if (arg[1] > DIF_SCRATCH_SIZE)
+    if (arg[1] > x->e->alloca_size)
         return exec_fault(x, ENGINE_FAULT_NOSCRATCH, 0);
     const void *s = exec_bytes(x, arg[0], arg[1]);
     void *d = s != NULL ? take(x, arg[1]) : NULL;
@@ -56,6 +56,23 @@ uint64_t subr_copyin(struct exec *x, const uint64_t *arg, unsigned n)
         return 0;
     memcpy(d, s, arg[1]);
     return subr_address(d);
+}
+
+/* Puts a string into arg[2] bytes of memory, zeros behind it; NULL is an empty one. */
+uint64_t subr_strncpy(struct exec *x, const uint64_t *arg, unsigned n)
+{
+    struct text s = {"", 0};
+    (void)n;
+    if (arg[1] != 0 && !subr_text(x, arg[1], &s))
+        return 0;
+    size_t size = arg[2] < x->e->img.strsize ? (size_t)arg[2] : x->e->img.strsize;
+    char *to = exec_writable(x, arg[0], size);
+    if (to == NULL)
+        return 0;
+    size_t len = s.n < size ? s.n : size;
+    memmove(to, s.s, len);
+    memset(to + len, 0, size - len);
+    return 0;
 }
 
 /* The string in an array of arg[1] chars, which may lack its NUL. */

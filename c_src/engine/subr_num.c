@@ -100,6 +100,15 @@ uint64_t subr_getminor(struct exec *x, const uint64_t *arg, unsigned n)
     return arg[0] & ((1u << MINOR_BITS) - 1);
 }
 
+uint64_t subr_progenyof(struct exec *x, const uint64_t *arg, unsigned n)
+{
+    (void)n;
+    for (uint32_t i = 0; i < x->e->self.nancestors; i++)
+        if (x->e->self.ancestor[i] == (int32_t)arg[0])
+            return 1;
+    return 0;
+}
+
 uint64_t subr_speculation(struct exec *x, const uint64_t *arg, unsigned n)
 {
     (void)arg;

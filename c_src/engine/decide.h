@@ -1,0 +1,58 @@
+/* decide.h - what a clause's predicate comes to on a probe, decided before anything fires.
+ *
+ * A predicate is run over values of which some are known (what identifies the probe, text that
+ * follows from it) and the others are not (everything that an event brings). Where a branch depends
+ * on what is not known, both ways are taken. Branches go forward only, so that one pass over the
+ * predicate sees every instruction once, after all that can lead to it; where ways meet, what they
+ * do not agree on is not known.
+ *
+ * The verdict is "never" or "always" only if nothing that can be reached could fault or leave
+ * anything changed. So a clause that is never to run on a probe may be left out there without any
+ * difference but that the probe does not cost anything; everything that is in doubt is "maybe".
+ *
+ * A process is restricted alike: argument 0 is taken for a text that is equal to none of those that
+ * the predicate compares it with. If the verdict is "never" then, the predicate can be true for the
+ * texts that it was compared with, and for no others. */
+#ifndef ET_ENGINE_DECIDE_H
+#define ET_ENGINE_DECIDE_H
+
+#include "engine/engine.h"
+
+enum decide_verdict {
+    DECIDE_MAYBE,
+    DECIDE_NEVER, /* the clause does nothing on this probe */
+    DECIDE_ALWAYS /* the predicate is true */
+};
+
+/* What is known of a probe before it fires. Strings must live until the decider is freed, but for
+ * `mfa`. */
+struct decide_probe {
+    struct engine_probe id; /* as the tier will show it; NULL: that text is not known */
+    uint32_t epid;
+    bool unnumbered; /* neither its id nor the EPID is known */
+    bool pid;        /* argument 0 is the text of a process's id */
+    bool function;   /* argument 1 is text, a function's name */
+    const char *mfa; /* ... this one; NULL: not known */
+};
+
+enum { DECIDE_PIDS = 8 }; /* most processes that a predicate is restricted to */
+
+/* The processes that a clause is restricted to: while argument 0 is the text of another one, it
+ * does nothing. */
+struct decide_pids {
+    uint32_t n;                    /* 0: there is no such restriction */
+    const char *text[DECIDE_PIDS]; /* "<0.91.0>", in the image's string table, each once */
+};
+
+struct decider;
+/* For the clauses of a verified image, which is borrowed. NULL: out of memory. */
+struct decider *decider_new(const struct dif_image *img);
+void decider_free(struct decider *d);
+
+/* What the clause's predicate comes to on a probe; a clause without one runs always. `pids` NULL:
+ * they are not looked for. Takes time in proportion to the predicate; less when what the predicate
+ * looks at is the same as it was in the last question about this decider. */
+enum decide_verdict decide(struct decider *d, uint32_t clause, const struct decide_probe *p,
+                           struct decide_pids *pids);
+
+#endif

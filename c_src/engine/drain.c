@@ -1,0 +1,200 @@
+/* drain.c - reading what the threads of an engine gathered: halves are flipped, copied out whole
+ * record by whole record, and emptied. Nothing here is called by a thread that fires. */
+#include "engine/engine.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "engine/impl.h"
+
+enum { PAGE = 4096, ZERO_LARGE = 4 << 20 };
+
+/* Of `what`, the kinds that may be read now. */
+static unsigned open_kinds(const struct engine *e, unsigned what)
+{
+    bool at_end = e->opt.policy != ENGINE_SWITCH && engine_phase(e) != ENGINE_STOPPED;
+    return at_end ? what & ~(unsigned)ENGINE_PRINCIPAL : what;
+}
+
+/* What one thread holds of one kind in one half, as the reader sees it. */
+struct half {
+    unsigned char *data;
+    uint64_t used, size;
+    uint64_t *drained;
+};
+
+static struct half half_of(const struct engine *e, struct tstate *ts, unsigned kind, unsigned which)
+{
+    if (!tstate_live(ts))
+        return (struct half){NULL, 0, 0, NULL};
+    if (kind == ENGINE_PRINCIPAL) {
+        struct phalf *h = &ts->principal[which];
+        if (h->end > 0) /* the older run of a ring */
+            return (struct half){h->data + h->oldest, h->end - h->oldest, e->opt.bufsize,
+                                 &h->drained};
+        return (struct half){h->data, atomic_load_explicit(&h->used, memory_order_relaxed),
+                             e->opt.bufsize, &h->drained};
+    }
+    struct ahalf *h = &ts->aggs[which];
+    return (struct half){h->data, atomic_load_explicit(&h->used, memory_order_relaxed), e->agg_data,
+                         &h->drained};
+}
+
+/* Zeroes memory of the mapping. Of a large piece, which may never have been touched, the pages are
+ * given back instead. */
+static void make_zero(unsigned char *p, size_t n)
+{
+    size_t before = -(uintptr_t)p % PAGE, inner = n > before ? (n - before) / PAGE * PAGE : 0;
+    if (n < ZERO_LARGE || madvise(p + before, inner, MADV_DONTNEED) != 0) {
+        memset(p, 0, n);
+        return;
+    }
+    memset(p, 0, before);
+    memset(p + before + inner, 0, n - before - inner);
+}
+
+/* Empties what half_of described. */
+static void half_reset(const struct engine *e, struct tstate *ts, unsigned kind, unsigned which)
+{
+    if (kind == ENGINE_PRINCIPAL) {
+        struct phalf *h = &ts->principal[which];
+        h->drained = 0;
+        if (h->end > 0) /* now the newer run */
+            h->oldest = h->end = 0;
+        else
+            atomic_store_explicit(&h->used, 0, memory_order_relaxed);
+        return;
+    }
+    struct ahalf *h = &ts->aggs[which];
+    make_zero((unsigned char *)h->index, e->index_cells * sizeof *h->index);
+    h->count = 0;
+    h->drained = 0;
+    atomic_store_explicit(&h->used, 0, memory_order_relaxed);
+}
+
+/* Whether some thread has something in its active half (pressed: more than half of it), or in its
+ * inactive one. */
+static bool any_half(const struct engine *e, unsigned what, bool inactive_too, bool pressed)
+{
+    uint32_t active = atomic_load(&e->active);
+    for (uint32_t i = 0; i < engine_nthreads(e); i++) {
+        struct tstate *ts = engine_tstate(e, i);
+        for (unsigned kind = ENGINE_PRINCIPAL; kind <= ENGINE_AGGS; kind++) {
+            unsigned now = (active & kind) != 0;
+            if ((what & kind) == 0)
+                continue;
+            struct half h = half_of(e, ts, kind, now);
+            if (h.used > (pressed ? h.size / 2 : 0))
+                return true;
+            if (inactive_too && half_of(e, ts, kind, !now).used > 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Bit set of the speculations that were committed or discarded and are not free yet. */
+static uint32_t specs_ended(const struct engine *e)
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < e->nspec; i++)
+        bits |= (uint32_t)(atomic_load(&e->spec[i]) >= SPEC_COMMITTED) << i;
+    return bits;
+}
+
+bool engine_pending(const struct engine *e, unsigned what)
+{
+    return ((what & ENGINE_PRINCIPAL) != 0 && specs_ended(e) != 0) ||
+           any_half(e, open_kinds(e, what), true, false);
+}
+
+bool engine_pressed(const struct engine *e, unsigned what)
+{
+    return any_half(e, open_kinds(e, what), false, true);
+}
+
+void engine_flip(struct engine *e, unsigned what)
+{
+    uint32_t active = atomic_load(&e->active), bits = 0;
+    for (unsigned kind = ENGINE_PRINCIPAL; kind <= ENGINE_AGGS; kind++) {
+        bool empty = true; /* a half that still holds something must not be written again */
+        for (uint32_t i = 0; i < engine_nthreads(e); i++)
+            empty &= half_of(e, engine_tstate(e, i), kind, (active & kind) == 0).used == 0;
+        if ((open_kinds(e, what) & kind) != 0 && empty)
+            bits |= kind;
+    }
+    atomic_fetch_xor(&e->active, bits);
+    if ((what & ENGINE_PRINCIPAL) != 0)
+        e->spec_ended |= specs_ended(e);
+}
+
+/* Copies whole records or entries from one half, until it is empty or out holds limit bytes. */
+static void half_drain(struct half *h, unsigned kind, uint32_t thread, size_t limit,
+                       struct buf *out)
+{
+    uint64_t from = *h->drained, to = from;
+    while (to < h->used && (to == from || out->len + (to - from) < limit)) {
+        uint32_t size;
+        memcpy(&size, h->data + to, 4);
+        to += size;
+    }
+    if (!buf_reserve(out, 8 + (to - from)))
+        return;
+    buf_u8(out, (uint8_t)kind);
+    buf_u8(out, 0);
+    buf_u16(out, (uint16_t)thread);
+    buf_u32(out, (uint32_t)(to - from));
+    buf_add(out, h->data + from, to - from);
+    *h->drained = to;
+}
+
+/* Copies out what threads have in speculations that were committed before the last flip, and frees
+ * all that had ended; true when that is done. */
+static bool specs_drain(struct engine *e, size_t limit, struct buf *out)
+{
+    for (uint32_t s = 0; s < e->nspec; s++) {
+        if ((e->spec_ended >> s & 1) == 0)
+            continue;
+        bool wanted = atomic_load(&e->spec[s]) == SPEC_COMMITTED;
+        for (uint32_t i = 0; i < engine_nthreads(e); i++) {
+            struct tstate *ts = engine_tstate(e, i);
+            if (!tstate_live(ts))
+                continue;
+            struct phalf *p = &ts->spec[s];
+            struct half h = {p->data, atomic_load_explicit(&p->used, memory_order_relaxed), p->size,
+                             &p->drained};
+            if (wanted && h.used > 0) {
+                if (out->len >= limit || out->oom)
+                    return false;
+                half_drain(&h, ENGINE_PRINCIPAL, i, limit, out);
+                if (p->drained < h.used)
+                    return false;
+            }
+            p->drained = 0;
+            atomic_store_explicit(&p->used, 0, memory_order_relaxed);
+        }
+        e->spec_ended &= ~(1u << s);
+        atomic_store(&e->spec[s], SPEC_IDLE);
+    }
+    return true;
+}
+
+bool engine_drain(struct engine *e, unsigned what, size_t limit, struct buf *out)
+{
+    uint32_t active = atomic_load(&e->active);
+    for (unsigned kind = ENGINE_AGGS; kind >= ENGINE_PRINCIPAL; kind--) {
+        for (uint32_t i = 0; (what & kind) != 0 && i < engine_nthreads(e); i++) {
+            struct tstate *ts = engine_tstate(e, i);
+            unsigned idle = (active & kind) == 0;
+            for (struct half h; (h = half_of(e, ts, kind, idle)).used > 0;) {
+                if (out->len >= limit || out->oom)
+                    return false;
+                half_drain(&h, kind, i, limit, out);
+                if (*h.drained < h.used)
+                    return false;
+                half_reset(e, ts, kind, idle);
+            }
+        }
+    }
+    return (what & ENGINE_PRINCIPAL) == 0 || specs_drain(e, limit, out);
+}

@@ -1,0 +1,49 @@
+/* identity.c - what is known of the traced process: asked of the system once, when an engine is
+ * made inside it. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/impl.h"
+
+void file_text(const char *path, char *out, size_t n)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, out, n - 1) : -1;
+    out[got > 0 ? got : 0] = '\0';
+    if (fd >= 0)
+        close(fd);
+}
+
+/* The parent of a process; 0 when that cannot be told. Its name, in parentheses, may hold anything.
+ */
+static int32_t parent_of(int32_t pid)
+{
+    char path[64], stat[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    file_text(path, stat, sizeof stat);
+    const char *p = strrchr(stat, ')');
+    return p != NULL && strlen(p) > 4 ? (int32_t)strtol(p + 4, NULL, 10) : 0;
+}
+
+void identity_find(struct identity *id, int32_t pid)
+{
+    enum { MOST = sizeof id->ancestor / sizeof *id->ancestor };
+    memset(id, 0, sizeof *id);
+    id->pid = pid;
+    id->ppid = (int32_t)getppid();
+    id->pgid = (int32_t)getpgrp();
+    id->sid = (int32_t)getsid(0);
+    id->euid = (uint32_t)geteuid();
+    id->egid = (uint32_t)getegid();
+    id->uid = (uint32_t)getuid();
+    id->gid = (uint32_t)getgid();
+    file_text("/proc/self/comm", id->execname, sizeof id->execname);
+    id->execname[strcspn(id->execname, "\n")] = '\0';
+    memcpy(id->unknown, "<unknown>", sizeof "<unknown>");
+    id->ancestor[id->nancestors++] = pid;
+    for (int32_t p = id->ppid; p > 0 && id->nancestors < MOST; p = parent_of(p))
+        id->ancestor[id->nancestors++] = p;
+}

@@ -1,0 +1,105 @@
+/* policy.c - what becomes of a record that its buffer has no room for: the policies switch, fill
+ * and ring. None of this is on the way of a record that fits. See struct phalf in impl.h. */
+#include <sched.h>
+#include <string.h>
+
+#include "engine/impl.h"
+
+/* Every record starts with its size. */
+static uint32_t record_size(const unsigned char *p)
+{
+    uint32_t size;
+    memcpy(&size, p, sizeof size);
+    return size;
+}
+
+/* Whether it is one of those that engine_counts.recorded counts: a fault's is not. */
+static bool record_counts(const unsigned char *p)
+{
+    uint32_t epid;
+    memcpy(&epid, p + sizeof(uint32_t), sizeof epid);
+    return epid != ENGINE_EPID_FAULT;
+}
+
+static uint64_t records_in(const unsigned char *p, uint64_t from, uint64_t to)
+{
+    uint64_t n = 0;
+    for (; from < to; from += record_size(p + from))
+        n += record_counts(p + from);
+    return n;
+}
+
+void buffer_dropped(struct engine *e, struct tstate *ts, enum engine_drop kind, uint64_t n)
+{
+    int cpu = sched_getcpu();
+    uint32_t at = cpu >= 0 && cpu < ENGINE_CPUS ? (uint32_t)cpu : ENGINE_CPUS - 1;
+    tcount_add(&ts->drop[kind], n);
+    if (kind == ENGINE_DROP_PRINCIPAL)
+        atomic_fetch_add_explicit(&e->cpu_drops[at].principal, n, memory_order_relaxed);
+    else if (kind == ENGINE_DROP_AGG)
+        atomic_fetch_add_explicit(&e->cpu_drops[at].agg, n, memory_order_relaxed);
+}
+
+/* Counts n records that found no room. */
+static void lost(struct engine *e, struct tstate *ts, const struct phalf *h, uint64_t n)
+{
+    if (h->full == FULL_END) {
+        tcount_add(&ts->filled, n);
+        atomic_store_explicit(&e->exiting, 1, memory_order_relaxed);
+    } else {
+        buffer_dropped(e, ts, h->drop, n);
+    }
+}
+
+/* Makes room for n bytes behind the newest record of a ring, whole records at a time. */
+static unsigned char *ring_room(struct tstate *ts, struct phalf *h, uint32_t n)
+{
+    uint64_t used = atomic_load_explicit(&h->used, memory_order_relaxed);
+    if (n > h->size - used) { /* what is left of the older run lies behind: it goes first */
+        tcount_add(&ts->overwritten, records_in(h->data, h->oldest, h->end));
+        h->oldest = 0;
+        h->end = used;
+        used = 0;
+        atomic_store_explicit(&h->used, 0, memory_order_relaxed);
+    }
+    while (h->oldest < h->end && h->oldest < used + n) {
+        tcount_add(&ts->overwritten, record_counts(h->data + h->oldest));
+        h->oldest += record_size(h->data + h->oldest);
+    }
+    if (h->oldest >= h->end)
+        h->oldest = h->end = 0;
+    h->limit = h->end > 0 ? h->oldest : h->size;
+    return h->data + used;
+}
+
+unsigned char *buffer_full(struct engine *e, struct tstate *ts, struct phalf *h, uint32_t n)
+{
+    if (h->full == FULL_WRAP && n <= h->size)
+        return ring_room(ts, h, n);
+    lost(e, ts, h, 1);
+    return NULL;
+}
+
+void buffer_commit(struct engine *e, struct tstate *ts, struct phalf *from, struct phalf *to)
+{
+    uint64_t n = atomic_load_explicit(&from->used, memory_order_relaxed);
+    uint64_t used = atomic_load_explicit(&to->used, memory_order_relaxed);
+    atomic_store_explicit(&from->used, 0, memory_order_relaxed);
+    if (n <= to->limit - used) {
+        memcpy(to->data + used, from->data, n);
+        atomic_store_explicit(&to->used, used + n, memory_order_relaxed);
+    } else if (to->full != FULL_WRAP) { /* all of it, or nothing */
+        lost(e, ts, to, records_in(from->data, 0, n));
+    } else {
+        for (uint64_t at = 0; at < n;) {
+            uint32_t size = record_size(from->data + at);
+            unsigned char *p = buffer_full(e, ts, to, size);
+            if (p != NULL) {
+                memcpy(p, from->data + at, size);
+                atomic_store_explicit(&to->used, (uint64_t)(p - to->data) + size,
+                                      memory_order_relaxed);
+            }
+            at += size;
+        }
+    }
+}
