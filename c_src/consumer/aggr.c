@@ -15,6 +15,15 @@ __extension__ typedef unsigned __int128 u128;
 
 /* -- the table --------------------------------------------------------------------------------- */
 
+static void start_value(const struct aggr *a, uint64_t *words)
+{
+    memset(words, 0, a->nwords * sizeof *words);
+    if (a->def->func == DIF_AGG_MIN)
+        words[0] = (uint64_t)INT64_MAX;
+    else if (a->def->func == DIF_AGG_MAX)
+        words[0] = (uint64_t)INT64_MIN;
+}
+
 int aggr_table_init(struct aggr_table *t, const struct dif_image *img)
 {
     *t = (struct aggr_table){0};
@@ -29,14 +38,26 @@ int aggr_table_init(struct aggr_table *t, const struct dif_image *img)
         t->aggr[i].name = dif_str(img, img->aggs[i].name);
         t->aggr[i].nwords = dif_agg_words(&img->aggs[i]);
         t->aggr[i].normal = 1;
+        t->aggr[i].none = et_malloc((t->aggr[i].nwords + 1) * sizeof(uint64_t));
+        if (t->aggr[i].none == NULL) {
+            aggr_table_free(t);
+            return ET_ENOMEM;
+        }
+        start_value(&t->aggr[i], t->aggr[i].none);
     }
     return 0;
+}
+
+static void entry_free(struct aggr_entry *e)
+{
+    et_free(e->cpu);
+    et_free(e);
 }
 
 void aggr_empty(struct aggr *a)
 {
     for (size_t i = 0; i < a->n; i++)
-        et_free(a->entry[i]);
+        entry_free(a->entry[i]);
     a->n = 0;
     hash_free(&a->index);
 }
@@ -46,18 +67,10 @@ void aggr_table_free(struct aggr_table *t)
     for (uint32_t i = 0; i < t->n; i++) {
         aggr_empty(&t->aggr[i]);
         et_free(t->aggr[i].entry);
+        et_free(t->aggr[i].none);
     }
     et_free(t->aggr);
     *t = (struct aggr_table){0};
-}
-
-static void start_value(const struct aggr *a, uint64_t *words)
-{
-    memset(words, 0, a->nwords * sizeof *words);
-    if (a->def->func == DIF_AGG_MIN)
-        words[0] = (uint64_t)INT64_MAX;
-    else if (a->def->func == DIF_AGG_MAX)
-        words[0] = (uint64_t)INT64_MIN;
 }
 
 static void add_words(const struct aggr *a, uint64_t *into, const uint64_t *add)
@@ -98,6 +111,9 @@ static int entry_new(struct aggr *a, const uint8_t *key, size_t keylen, struct a
     e->key = (struct value *)(e->words + a->nwords);
     e->raw = (uint8_t *)(e->key + k->n);
     e->rawlen = keylen;
+    e->cpu = NULL;
+    e->ncpus = 0;
+    e->gone = false;
     memcpy(e->raw, key, keylen);
     start_value(a, e->words);
     int rc = values_parse(k->key, k->n, e->raw, keylen, e->key);
@@ -130,10 +146,45 @@ int aggr_merge(struct aggr_table *t, uint32_t agg, const uint8_t *key, size_t ke
     return 0;
 }
 
+int aggr_merge_cpu(struct aggr_table *t, uint32_t agg, uint32_t cpu, const uint8_t *key,
+                   size_t keylen, const uint64_t *words, size_t nwords)
+{
+    enum { CPUS_MOST = 4096 }; /* no machine has more; a number beyond is nonsense */
+    if (agg >= t->n || nwords != t->aggr[agg].nwords || cpu >= CPUS_MOST)
+        return ET_EIMAGE;
+    struct aggr *a = &t->aggr[agg];
+    struct aggr_entry *e = hash_get(&a->index, keylen > 0 ? key : (const uint8_t *)"", keylen);
+    if (e == NULL)
+        return 0;
+    if (cpu >= e->ncpus) {
+        uint64_t *p = et_realloc(e->cpu, (cpu + 1) * nwords * sizeof *p);
+        if (p == NULL)
+            return ET_ENOMEM;
+        e->cpu = p;
+        for (; e->ncpus <= cpu; e->ncpus++)
+            start_value(a, e->cpu + e->ncpus * nwords);
+    }
+    add_words(a, e->cpu + cpu * nwords, words);
+    t->ncpus = cpu + 1 > t->ncpus ? cpu + 1 : t->ncpus;
+    return 0;
+}
+
+const uint64_t *aggr_cpu_words(const struct aggr *a, const struct aggr_entry *of, uint32_t cpu)
+{
+    const struct aggr_entry *e = hash_get(&a->index, of->raw, of->rawlen);
+    return e != NULL && cpu < e->ncpus ? e->cpu + cpu * a->nwords : a->none;
+}
+
+void aggr_clear_entry(const struct aggr *a, struct aggr_entry *e)
+{
+    start_value(a, e->words);
+    e->ncpus = 0;
+}
+
 void aggr_clear(struct aggr *a)
 {
     for (size_t i = 0; i < a->n; i++)
-        start_value(a, a->entry[i]->words);
+        aggr_clear_entry(a, a->entry[i]);
 }
 
 /* -- values ------------------------------------------------------------------------------------ */
@@ -223,6 +274,35 @@ static int compare_keys(const struct dif_keys *k, const struct aggr_entry *x,
             return c;
     }
     return 0;
+}
+
+int aggr_compare_values(const struct aggr *a, const struct aggr_entry *x, const struct aggr *b,
+                        const struct aggr_entry *y)
+{
+    if (a == b)
+        return compare_words(a, x->words, y->words);
+    int64_t zero;
+    hist_weight_t u =
+        hist_is(a->def->func) ? hist_weight(a->def, x->words, &zero) : aggr_number(a, x->words);
+    hist_weight_t v =
+        hist_is(b->def->func) ? hist_weight(b->def, y->words, &zero) : aggr_number(b, y->words);
+    return (u > v) - (u < v);
+}
+
+int aggr_compare_keys(const struct aggr *a, const struct aggr_entry *x, const struct aggr *b,
+                      const struct aggr_entry *y, size_t key_pos)
+{
+    size_t n = a->def->keys.n < b->def->keys.n ? a->def->keys.n : b->def->keys.n;
+    if (a == b)
+        return compare_keys(&a->def->keys, x, y, key_pos);
+    for (size_t i = 0; i < n; i++) {
+        const struct value *u = &x->key[i], *v = &y->key[i];
+        int c =
+            value_is_int(u) != value_is_int(v) ? (value_is_int(u) ? -1 : 1) : value_compare(u, v);
+        if (c != 0)
+            return c;
+    }
+    return (a->def->keys.n > b->def->keys.n) - (a->def->keys.n < b->def->keys.n);
 }
 
 struct sorting {
@@ -320,6 +400,18 @@ static int compare_entries(const void *px, const void *py, void *arg)
     return c != 0 ? c : compare_keys(&a->def->keys, x, y, 0);
 }
 
+/* The index of what is left. */
+static int index_again(struct aggr *a)
+{
+    hash_free(&a->index);
+    for (size_t i = 0; i < a->n; i++) {
+        int rc = hash_put(&a->index, a->entry[i]->raw, a->entry[i]->rawlen, a->entry[i]);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}
+
 int aggr_trunc(struct aggr *a, int64_t n)
 {
     uint64_t keep = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
@@ -333,16 +425,25 @@ int aggr_trunc(struct aggr *a, int64_t n)
     size_t from = n < 0 ? 0 : a->n - (size_t)keep;
     for (size_t i = 0; i < a->n; i++)
         if (i < from || i >= from + keep)
-            et_free(a->entry[i]);
+            entry_free(a->entry[i]);
     memmove(a->entry, a->entry + from, (size_t)keep * sizeof *a->entry);
     a->n = (size_t)keep;
-    hash_free(&a->index);
+    return index_again(a);
+}
+
+int aggr_sweep(struct aggr *a)
+{
+    size_t kept = 0;
     for (size_t i = 0; i < a->n; i++) {
-        int rc = hash_put(&a->index, a->entry[i]->raw, a->entry[i]->rawlen, a->entry[i]);
-        if (rc != 0)
-            return rc;
+        if (a->entry[i]->gone)
+            entry_free(a->entry[i]);
+        else
+            a->entry[kept++] = a->entry[i];
     }
-    return 0;
+    if (kept == a->n)
+        return 0;
+    a->n = kept;
+    return index_again(a);
 }
 
 const char *aggr_func_name(uint8_t func)

@@ -20,6 +20,9 @@ struct aggr_entry {
     struct value *key; /* decoded keys; their text points into raw */
     uint8_t *raw;      /* the key as it came */
     size_t rawlen;
+    uint64_t *cpu; /* aggpercpu: the words of CPU 0, of CPU 1, ...; or NULL */
+    uint32_t ncpus;
+    bool gone; /* aggr_sweep will remove it */
 };
 
 struct aggr {
@@ -27,6 +30,7 @@ struct aggr {
     const char *name; /* without the @; "_" for the anonymous one */
     unsigned nwords;
     uint64_t normal;           /* shown values are divided by it; 1 */
+    uint64_t *none;            /* the start value */
     bool printed;              /* printa() has shown it: no final printout */
     struct aggr_entry **entry; /* in order of arrival */
     size_t n, cap;
@@ -36,6 +40,7 @@ struct aggr {
 struct aggr_table {
     struct aggr *aggr; /* as many as the image has, same numbers */
     uint32_t n;
+    uint32_t ncpus; /* CPUs that there are, as far as is known */
 };
 
 /* The image must outlive the table. 0 or ET_ENOMEM. */
@@ -46,6 +51,22 @@ void aggr_table_free(struct aggr_table *t);
  * aggregation. */
 int aggr_merge(struct aggr_table *t, uint32_t agg, const uint8_t *key, size_t keylen,
                const uint64_t *words, size_t nwords);
+/* With aggpercpu, besides: what of it a CPU has added. */
+int aggr_merge_cpu(struct aggr_table *t, uint32_t agg, uint32_t cpu, const uint8_t *key,
+                   size_t keylen, const uint64_t *words, size_t nwords);
+/* What a CPU has of this aggregation under the key of `of`: its words, or the start value. */
+const uint64_t *aggr_cpu_words(const struct aggr *a, const struct aggr_entry *of, uint32_t cpu);
+/* Order of two entries, of one aggregation or of two: by value, and by keys from key_pos on. Of
+ * keys with different types a number comes before text; of lists that begin alike the shorter one.
+ */
+int aggr_compare_values(const struct aggr *a, const struct aggr_entry *x, const struct aggr *b,
+                        const struct aggr_entry *y);
+int aggr_compare_keys(const struct aggr *a, const struct aggr_entry *x, const struct aggr *b,
+                      const struct aggr_entry *y, size_t key_pos);
+/* One value to its start. */
+void aggr_clear_entry(const struct aggr *a, struct aggr_entry *e);
+/* Removes the entries that are marked as gone. 0 or ET_ENOMEM. */
+int aggr_sweep(struct aggr *a);
 /* Values to their start (min and max included); keys stay. */
 void aggr_clear(struct aggr *a);
 /* Removes every entry. */

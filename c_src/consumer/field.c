@@ -73,6 +73,12 @@ void field_trace(const struct value *v, bool quiet, bool raw, struct buf *out)
             buf_printf(out, "%.*s", len, v->s);
         else
             buf_printf(out, "  %-*.*s", TRACE_WIDTH, len, v->s);
+    } else if (v->kind == DIF_FLOAT) {
+        buf_printf(out, quiet ? "%.*Lg" : " %*Lg",
+                   quiet         ? 6
+                   : v->size > 4 ? 19
+                                 : 10,
+                   value_float(v));
     } else if (quiet) {
         if (v->kind == DIF_INT)
             buf_printf(out, "%" PRId64, v->i);
@@ -105,8 +111,29 @@ void field_tracemem(const struct value *v, size_t nparts, struct buf *out)
     field_hex(v->s, n, n, out);
 }
 
-void field_key(const struct value *v, uint32_t strsize, bool raw, struct buf *out)
+void field_place(const struct value *v, bool raw, const struct symbols *s, struct buf *out)
 {
+    if (raw) {
+        raw_bytes(v, v->size, out);
+    } else if (symbol_is_stack(v)) {
+        buf_addc(out, '\n');
+        symbol_stack(s, v, symbol_indent(s), 0, out);
+    } else {
+        struct buf text = BUF_INIT;
+        symbol_text(s, v, &text);
+        buf_printf(out, "  %-*s", KEY_WIDTH, buf_str(&text));
+        out->oom |= text.oom;
+        buf_free(&text);
+    }
+}
+
+void field_key(const struct value *v, uint32_t strsize, bool raw, const struct symbols *s,
+               struct buf *out)
+{
+    if (symbol_is(v)) {
+        field_place(v, raw, s, out);
+        return;
+    }
     if (value_is_int(v)) {
         switch (v->size) {
         case 8: buf_printf(out, " %16" PRId64, v->i); return;
@@ -123,7 +150,7 @@ void field_key(const struct value *v, uint32_t strsize, bool raw, struct buf *ou
         buf_printf(out, "  %-*.*s", KEY_WIDTH, (int)strnlen(v->s, v->len), v->s);
 }
 
-void field_aggr(const struct aggr *a, const uint64_t *words, struct buf *out)
+void field_aggr(const struct aggr *a, const uint64_t *words, bool zoom, struct buf *out)
 {
     if (hist_is(a->def->func)) {
         struct hist h;
@@ -131,7 +158,7 @@ void field_aggr(const struct aggr *a, const uint64_t *words, struct buf *out)
             out->oom = true;
             return;
         }
-        hist_text(&h, a->normal, out);
+        hist_text(&h, a->normal, zoom, out);
         hist_free(&h);
     } else if (a->def->func == DIF_AGG_STDDEV) {
         buf_printf(out, " %16" PRIu64, (uint64_t)aggr_number(a, words));

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "consumer/aggr.h"
+#include "consumer/symbol.h"
 #include "consumer/value.h"
 
 /* What trace() shows. raw: everything as a hex dump. */
@@ -15,9 +16,12 @@ void field_tracemem(const struct value *v, size_t nparts, struct buf *out);
 size_t field_tracemem_size(const struct value *v, size_t nparts);
 /* One key of a row. strsize is the option of that name: a string key stands in a buffer of strsize
  * + 1 bytes. */
-void field_key(const struct value *v, uint32_t strsize, bool raw, struct buf *out);
+void field_key(const struct value *v, uint32_t strsize, bool raw, const struct symbols *s,
+               struct buf *out);
+/* What stack(), sym() and the like show in a record. */
+void field_place(const struct value *v, bool raw, const struct symbols *s, struct buf *out);
 /* The value of a row; a histogram with its leading newline. */
-void field_aggr(const struct aggr *a, const uint64_t *words, struct buf *out);
+void field_aggr(const struct aggr *a, const uint64_t *words, bool zoom, struct buf *out);
 /* n bytes, of which all behind the first `have` are zero. Nothing when n is 0. */
 void field_hex(const void *p, size_t have, size_t n, struct buf *out);
 /* Whether a block of n bytes counts as text: printable bytes, then only NULs, and not empty. */

@@ -30,6 +30,14 @@ static void label_number(struct hist_row *r, int64_t v)
     snprintf(r->label, sizeof r->label, "%" PRId64, v);
 }
 
+/* A bound of llquantize, which may be a power beyond 2^63: "-" and its size, whatever its sign bit
+ * is. */
+static void label_bound(struct hist_row *r, const char *how, int64_t v, bool negative)
+{
+    uint64_t size = negative ? 0 - (uint64_t)v : (uint64_t)v;
+    snprintf(r->label, sizeof r->label, "%s%s%" PRIu64, how, negative ? "-" : "", size);
+}
+
 /* -- quantize ---------------------------------------------------------------------------------- */
 
 static unsigned q_zero_row(const struct dif_agg *def)
@@ -149,6 +157,21 @@ static unsigned ll_outer(const struct dif_agg *def, unsigned b, int direction)
     return b;
 }
 
+/* A bound away from zero as a value; one that no value reaches is the last there is. */
+static int64_t ll_value(uint64_t magnitude, int sign)
+{
+    if (magnitude > INT64_MAX)
+        return sign > 0 ? INT64_MAX : INT64_MIN;
+    return sign * (int64_t)magnitude;
+}
+
+/* The last value of the bin before b, seen from zero. */
+static int64_t ll_before(const struct dif_agg *def, unsigned b, int sign)
+{
+    uint64_t v = (uint64_t)dif_llq_label(b, LLQ(def));
+    return ll_value((sign > 0 ? v : 0 - v) - 1, sign);
+}
+
 static void ll_describe(const struct dif_agg *def, unsigned b, struct hist_row *r)
 {
     unsigned mid = ll_middle(def), last = mid * 2;
@@ -163,21 +186,21 @@ static void ll_describe(const struct dif_agg *def, unsigned b, struct hist_row *
         r->from = -(low - 1);
         r->to = low - 1;
     } else if (b == 0) {
-        snprintf(r->label, sizeof r->label, "<= %" PRId64, v);
+        label_bound(r, "<= ", v, true);
         r->open_from = true;
-        r->to = v;
+        r->to = ll_value(0 - (uint64_t)v, -1);
     } else if (b == last) {
-        snprintf(r->label, sizeof r->label, ">= %" PRId64, v);
-        r->from = v;
+        label_bound(r, ">= ", v, false);
+        r->from = ll_value((uint64_t)v, 1);
         r->open_to = true;
     } else if (b > mid) {
-        label_number(r, v);
-        r->from = v;
-        r->to = dif_llq_label(ll_outer(def, b, 1), LLQ(def)) - 1;
+        label_bound(r, "", v, false);
+        r->from = ll_value((uint64_t)v, 1);
+        r->to = ll_before(def, ll_outer(def, b, 1), 1);
     } else {
-        label_number(r, v);
-        r->to = v;
-        r->from = dif_llq_label(ll_outer(def, b, -1), LLQ(def)) + 1;
+        label_bound(r, "", v, true);
+        r->to = ll_value(0 - (uint64_t)v, -1);
+        r->from = ll_before(def, ll_outer(def, b, -1), -1);
     }
 }
 
@@ -211,54 +234,85 @@ bool hist_is(uint8_t func)
     return kind_of(func) != NULL;
 }
 
+bool hist_bucket(const struct dif_agg *def, unsigned b, struct hist_row *out)
+{
+    const struct kind *k = kind_of(def->func);
+    *out = (struct hist_row){.bucket = b};
+    if (k->hidden != NULL && k->hidden(def, b))
+        return false;
+    k->describe(def, b, out);
+    return true;
+}
+
+/* The rows that are shown: numbers in the order of those that can be. */
+struct window {
+    size_t first, n;
+};
+
+/* A bucket that no value falls into is shown only when something is in it all the same. */
+static bool can_be_shown(const struct kind *k, const struct dif_agg *def, unsigned b, uint64_t word)
+{
+    return word != 0 || k->hidden == NULL || !k->hidden(def, b);
+}
+
+static struct window window_of(const struct dif_agg *def, const uint64_t *words)
+{
+    const struct kind *k = kind_of(def->func);
+    unsigned nwords = dif_agg_words(def), zero = k->zero_row(def);
+    size_t shown = 0, first = 0, last = 0, start = 0;
+    bool any = false;
+    for (unsigned b = 0; b < nwords; b++) {
+        if (!can_be_shown(k, def, b, words[b]))
+            continue;
+        if (b <= zero)
+            start = shown;
+        if (words[b] != 0) {
+            first = any ? first : shown;
+            last = shown;
+            any = true;
+        }
+        shown++;
+    }
+    if (shown == 0)
+        return (struct window){0, 0};
+    if (any) {
+        first -= first > 0;
+        last += last + 1 < shown;
+    } else {
+        first = start;
+        last = start + 2 < shown ? start + 2 : shown - 1;
+    }
+    return (struct window){first, last - first + 1};
+}
+
+size_t hist_nrows(const struct dif_agg *def, const uint64_t *words)
+{
+    return window_of(def, words).n;
+}
+
 int hist_make(const struct dif_agg *def, const uint64_t *words, struct hist *out)
 {
     const struct kind *k = kind_of(def->func);
-    unsigned nwords = dif_agg_words(def), nshown = 0;
+    struct window w = window_of(def, words);
+    size_t shown = 0;
     *out = (struct hist){0};
-    if (nwords == 0)
+    if (w.n == 0)
         return 0;
-    /* The buckets that can be shown, in order, then the window of them that is. */
-    unsigned *shown = et_malloc(nwords * sizeof *shown);
-    if (shown == NULL)
+    out->row = et_calloc(w.n, sizeof *out->row);
+    if (out->row == NULL)
         return ET_ENOMEM;
-    size_t first = 0, last = 0, start = 0;
-    bool any = false;
-    for (unsigned b = 0; b < nwords; b++) {
-        if (k->hidden != NULL && words[b] == 0 && k->hidden(def, b))
+    for (unsigned b = 0; out->n < w.n; b++) {
+        if (!can_be_shown(k, def, b, words[b]) || shown++ < w.first)
             continue;
-        if (b <= k->zero_row(def))
-            start = nshown;
-        if (words[b] != 0) {
-            first = any ? first : nshown;
-            last = nshown;
-            any = true;
-        }
-        shown[nshown++] = b;
-    }
-    if (any) {
-        first -= first > 0;
-        last += last + 1 < nshown;
-    } else {
-        first = start;
-        last = start + 2 < nshown ? start + 2 : nshown - 1;
-    }
-    out->n = last - first + 1;
-    out->row = et_calloc(out->n, sizeof *out->row);
-    if (out->row == NULL) {
-        et_free(shown);
-        out->n = 0;
-        return ET_ENOMEM;
-    }
-    for (size_t i = 0; i < out->n; i++) {
-        unsigned b = shown[first + i];
-        struct hist_row *r = &out->row[i];
+        struct hist_row *r = &out->row[out->n];
         r->count = (int64_t)words[b];
+        r->bucket = b;
         k->describe(def, b, r);
-        if (def->func == DIF_AGG_LLQUANTIZE && def->param[1] > 0 && b == ll_middle(def) && i > 0)
+        if (def->func == DIF_AGG_LLQUANTIZE && def->param[1] > 0 && b == ll_middle(def) &&
+            out->n > 0)
             snprintf(r->label, sizeof r->label, "abs() < %" PRId64, ll_low(def));
+        out->n++;
     }
-    et_free(shown);
     return 0;
 }
 
@@ -268,55 +322,66 @@ void hist_free(struct hist *h)
     *h = (struct hist){0};
 }
 
-__extension__ typedef unsigned __int128 u128;
+typedef hist_total_t u128;
 
 static uint64_t magnitude(int64_t v)
 {
     return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 }
 
-/* floor(width * |count| / total + 1/2), exactly. */
-static size_t bar_length(int64_t count, u128 total, unsigned width)
+void hist_scale_add(struct hist_scale *s, int64_t count)
 {
-    if (total == 0)
-        return 0;
-    return (size_t)(((u128)2 * width * magnitude(count) + total) / (2 * total));
+    u128 n = magnitude(count);
+    s->total += n;
+    s->largest = n > s->largest ? n : s->largest;
+    s->positive |= count > 0;
+    s->negative |= count < 0;
 }
 
-void hist_text(const struct hist *h, uint64_t normal, struct buf *out)
+/* floor(width * part of the scale + 1/2), exactly. */
+static size_t bar_length(const struct hist_scale *s, int64_t count, unsigned width)
 {
-    u128 total = 0;
-    bool positive = false, negative = false;
-    for (size_t i = 0; i < h->n; i++) {
-        total += magnitude(h->row[i].count);
-        positive |= h->row[i].count > 0;
-        negative |= h->row[i].count < 0;
+    enum { ZOOMED = 95 }; /* percent of the width */
+    u128 whole = s->zoom ? s->largest * 100 : s->total;
+    u128 part = (u128)magnitude(count) * width * (s->zoom ? ZOOMED : 1);
+    return whole == 0 ? 0 : (size_t)((2 * part + whole) / (2 * whole));
+}
+
+void hist_bar(const struct hist_scale *s, int64_t count, struct buf *out)
+{
+    size_t n = bar_length(s, count, s->positive && s->negative ? HALF : BAR);
+    if (!s->negative) {
+        buf_addc(out, '|');
+        buf_fill(out, '@', n);
+        buf_fill(out, ' ', BAR - n);
+    } else if (!s->positive) {
+        buf_fill(out, ' ', BAR - n);
+        buf_fill(out, '@', n);
+        buf_addc(out, '|');
+    } else if (count <= 0) {
+        buf_fill(out, ' ', HALF - n);
+        buf_fill(out, '@', n);
+        buf_addc(out, '|');
+        buf_fill(out, ' ', HALF);
+    } else {
+        buf_fill(out, ' ', HALF);
+        buf_addc(out, '|');
+        buf_fill(out, '@', n);
+        buf_fill(out, ' ', HALF - n);
     }
+}
+
+void hist_text(const struct hist *h, uint64_t normal, bool zoom, struct buf *out)
+{
+    struct hist_scale scale = {.zoom = zoom};
+    for (size_t i = 0; i < h->n; i++)
+        hist_scale_add(&scale, h->row[i].count);
     buf_printf(out, "\n%16s %41s %-9s\n", "value", "------------- Distribution -------------",
                "count");
     for (size_t i = 0; i < h->n; i++) {
         const struct hist_row *r = &h->row[i];
-        size_t n = bar_length(r->count, total, positive && negative ? HALF : BAR);
         buf_printf(out, "%16s ", r->label);
-        if (!negative) {
-            buf_addc(out, '|');
-            buf_fill(out, '@', n);
-            buf_fill(out, ' ', BAR - n);
-        } else if (!positive) {
-            buf_fill(out, ' ', BAR - n);
-            buf_fill(out, '@', n);
-            buf_addc(out, '|');
-        } else if (r->count <= 0) {
-            buf_fill(out, ' ', HALF - n);
-            buf_fill(out, '@', n);
-            buf_addc(out, '|');
-            buf_fill(out, ' ', HALF);
-        } else {
-            buf_fill(out, ' ', HALF);
-            buf_addc(out, '|');
-            buf_fill(out, '@', n);
-            buf_fill(out, ' ', HALF - n);
-        }
+        hist_bar(&scale, r->count, out);
         /* Unsigned on purpose: that is how a normalized negative count has always been shown. */
         buf_printf(out, " %-9" PRId64 "\n", (int64_t)((uint64_t)r->count / normal));
     }

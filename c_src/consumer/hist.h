@@ -15,6 +15,7 @@ struct hist_row {
     int64_t from, to; /* the integers that fall into it, both ends included */
     bool open_from;   /* nothing bounds it below: from means nothing */
     bool open_to;     /* nothing bounds it above */
+    unsigned bucket;  /* index of the word it shows */
 };
 struct hist {
     struct hist_row *row; /* ascending; et_free */
@@ -25,9 +26,25 @@ bool hist_is(uint8_t func); /* an aggregating function that makes a histogram */
 /* The rows of one value; 0 or ET_ENOMEM. words: dif_agg_words of them. */
 int hist_make(const struct dif_agg *def, const uint64_t *words, struct hist *out);
 void hist_free(struct hist *h);
+/* How many rows hist_make makes. */
+size_t hist_nrows(const struct dif_agg *def, const uint64_t *words);
+/* What a bucket stands for, whatever is in it; false when no value falls into it. */
+bool hist_bucket(const struct dif_agg *def, unsigned bucket, struct hist_row *out);
 /* The table, from the header's leading newline to the newline of the last row. Counts are divided
- * by normal. */
-void hist_text(const struct hist *h, uint64_t normal, struct buf *out);
+ * by normal. zoom: see hist_scale. */
+void hist_text(const struct hist *h, uint64_t normal, bool zoom, struct buf *out);
+
+/* What bars of one drawing are measured against: the sum of all counts without their signs, or
+ * (zoom) the largest, which then takes 95 of 100. */
+__extension__ typedef unsigned __int128 hist_total_t;
+struct hist_scale {
+    bool zoom;
+    bool positive, negative; /* signs that there are */
+    hist_total_t total, largest;
+};
+void hist_scale_add(struct hist_scale *s, int64_t count);
+/* A bar of 40 columns and the line it grows from, 41 in all. */
+void hist_bar(const struct hist_scale *s, int64_t count, struct buf *out);
 /* The sum of label times count, by which histograms are ordered, and the count at zero, which
  * breaks ties. */
 __extension__ typedef __int128 hist_weight_t;

@@ -41,10 +41,43 @@ static void flush(struct report *r)
     buf_reset(&r->line);
 }
 
-static void json_value(const struct value *v, struct buf *out)
+/* JSON has no words for infinity and not-a-number: these are strings. */
+static void json_float(long double f, struct buf *out)
+{
+    if (f - f == 0)
+        buf_printf(out, "%.17Lg", f);
+    else
+        buf_printf(out, "\"%Lg\"", f);
+}
+
+/* A symbol's text; of a stack, the texts of its frames. */
+static void json_place(const struct report *r, const struct value *v, struct buf *out)
+{
+    struct buf text = BUF_INIT;
+    if (!symbol_is_stack(v)) {
+        symbol_text(&r->symbols, v, &text);
+        buf_json(out, buf_str(&text), text.len);
+    } else {
+        buf_addc(out, '[');
+        for (size_t i = 0; symbol_frame(&r->symbols, v, i, &text); i++, buf_reset(&text)) {
+            if (i > 0)
+                buf_addc(out, ',');
+            buf_json(out, buf_str(&text), text.len);
+        }
+        buf_addc(out, ']');
+    }
+    out->oom |= text.oom;
+    buf_free(&text);
+}
+
+static void json_value(const struct report *r, const struct value *v, struct buf *out)
 {
     if (v->kind == DIF_STRING) {
         buf_json(out, v->s, strnlen(v->s, v->len));
+    } else if (v->kind == DIF_FLOAT) {
+        json_float(value_float(v), out);
+    } else if (symbol_is(v)) {
+        json_place(r, v, out);
     } else if (v->kind == DIF_BYTES) {
         buf_addc(out, '"');
         for (size_t i = 0; i < v->len; i++)
@@ -55,14 +88,15 @@ static void json_value(const struct value *v, struct buf *out)
     }
 }
 
-static void values(struct buf *out, const char *key, const struct value *v, size_t n)
+static void values(const struct report *r, struct buf *out, const char *key, const struct value *v,
+                   size_t n)
 {
     name(out, key);
     buf_addc(out, '[');
     for (size_t i = 0; i < n; i++) {
         if (i > 0)
             buf_addc(out, ',');
-        json_value(&v[i], out);
+        json_value(r, &v[i], out);
     }
     buf_addc(out, ']');
 }
@@ -176,7 +210,7 @@ static void printa(struct report *r, const struct dif_action *act, const struct 
     buf_adds(out, "],\"rows\":[");
     for (size_t i = 0; i < view.nrows; i++) {
         buf_adds(out, i > 0 ? ",{" : "{");
-        values(out, "keys", view.row[i].key->key, view.aggr[0]->def->keys.n);
+        values(r, out, "keys", view.row[i].key->key, view.aggr[0]->def->keys.n);
         buf_adds(out, ",\"values\":[");
         for (size_t a = 0; a < view.naggrs; a++) {
             if (a > 0)
@@ -200,6 +234,7 @@ static void action(struct report *r, const struct report_record *rec, uint32_t i
         [DIF_ACT_SETOPT] = "setopt",     [DIF_ACT_SYSTEM] = "system",
         [DIF_ACT_FREOPEN] = "freopen",   [DIF_ACT_FTRUNCATE] = "ftruncate",
         [DIF_ACT_TRACEMEM] = "tracemem", [DIF_ACT_PRINT] = "print",
+        [DIF_ACT_RAISE] = "raise",       [DIF_ACT_STACK] = "stack",
     };
     const struct dif_action *act = &r->img->actions[index];
     struct buf *out = &r->line, shown = BUF_INIT;
@@ -212,41 +247,45 @@ static void action(struct report *r, const struct report_record *rec, uint32_t i
     buf_json(out, names[act->kind], strlen(names[act->kind]));
     switch ((enum dif_action_kind)act->kind) {
     case DIF_ACT_TRACE:
+    case DIF_ACT_STACK:
         buf_addc(out, ',');
         name(out, "value");
-        json_value(v, out);
+        json_value(r, v, out);
         break;
     case DIF_ACT_TRACEMEM: {
         struct value shown_bytes = *v;
         shown_bytes.len = field_tracemem_size(v, act->nparts);
         buf_addc(out, ',');
         name(out, "value");
-        json_value(&shown_bytes, out);
+        json_value(r, &shown_bytes, out);
         break;
     }
     case DIF_ACT_PRINT:
-        print_object((uint64_t)v->i, v + 1, dif_str(r->img, act->format), &shown);
+        print_object((uint64_t)v->i, v + 1, dif_str(r->img, act->format), report_print_most(r->opt),
+                     &shown);
         buf_adds(out, ",\"text\":");
         buf_json(out, buf_str(&shown), shown.len);
         buf_addc(out, ',');
         name(out, "value");
-        json_value(v + 1, out);
+        json_value(r, v + 1, out);
         out->oom |= shown.oom;
         buf_free(&shown);
         break;
     case DIF_ACT_SETOPT:
+    case DIF_ACT_RAISE:
     case DIF_ACT_FTRUNCATE:
         buf_addc(out, ',');
-        values(out, "values", v, act->nparts);
+        values(r, out, "values", v, act->nparts);
         break;
     case DIF_ACT_SYSTEM:
     case DIF_ACT_FREOPEN:
     case DIF_ACT_PRINTF:
-        pf_format(&r->format[index], v, act->nparts, NULL, NULL, &shown);
+        pf_format(&r->format[index], v, act->nparts,
+                  &(struct pf_env){.symbols = &r->symbols, .target = r->target}, &shown);
         buf_adds(out, ",\"text\":");
         buf_json(out, buf_str(&shown), shown.len);
         buf_addc(out, ',');
-        values(out, "values", v, act->nparts);
+        values(r, out, "values", v, act->nparts);
         out->oom |= shown.oom;
         buf_free(&shown);
         break;
@@ -291,20 +330,98 @@ static void fault(struct report *r, const struct report_fault *f)
     flush(r);
 }
 
+static void drop_name(struct buf *out, enum engine_drop kind)
+{
+    for (const char *p = report_drop_name(kind); *p != '\0'; p++)
+        buf_addc(out, (char)tolower((unsigned char)*p));
+}
+
 static void drop(struct report *r, const struct report_drop *d)
 {
     struct buf shown = BUF_INIT, *out = &r->line;
     report_drop_text(d, &shown);
     buf_adds(out, "{\"type\":\"drop\",\"kind\":\"");
-    for (const char *p = report_drop_name(d->kind); *p != '\0'; p++)
-        buf_addc(out, (char)tolower((unsigned char)*p));
+    drop_name(out, d->kind);
     buf_printf(out, "\",\"count\":%" PRIu64, d->count);
+    if (d->cpu >= 0)
+        number(out, "cpu", d->cpu);
     text(out, "node", d->target);
     text(out, "text", buf_str(&shown));
     buf_addc(out, '}');
     out->oom |= shown.oom;
     buf_free(&shown);
     flush(r);
+}
+
+static void costs(struct buf *out, const char *key, const struct tier_load_probe *p, uint32_t n,
+                  bool full)
+{
+    buf_addc(out, ',');
+    name(out, key);
+    buf_addc(out, '[');
+    for (uint32_t i = 0; i < n; i++) {
+        buf_adds(out, i > 0 ? ",{" : "{");
+        name(out, "name");
+        buf_json(out, p[i].name, strlen(p[i].name));
+        if (full) {
+            text(out, "provider", p[i].prov);
+            text(out, "module", p[i].mod);
+            text(out, "function", p[i].func);
+        }
+        buf_printf(out, ",\"events\":%" PRIu64 ",\"ns\":%" PRIu64 "}", p[i].events, p[i].ns);
+    }
+    buf_addc(out, ']');
+}
+
+static void stats(struct report *r, const struct report_stats *st)
+{
+    static const char *const why[] = {[TIER_LOAD_STATS] = "period",
+                                      [TIER_LOAD_OVERLOAD] = "overload",
+                                      [TIER_LOAD_TOTAL] = "total"};
+    const struct tier_load *l = st->load;
+    struct buf *out = &r->line;
+    bool first = true;
+    buf_printf(out, "{\"type\":\"stats\",\"why\":\"%s\"", why[l->why]);
+    text(out, "node", st->target);
+    buf_printf(out,
+               ",\"interval\":%" PRIu64 ",\"fired\":%" PRIu64 ",\"events\":%" PRIu64
+               ",\"ns\":%" PRIu64 ",\"threads\":[",
+               l->ns, l->fired, st->events, st->ns);
+    for (uint32_t i = 0; i < l->nthreads; i++) {
+        uint32_t share = report_stats_share(st, i);
+        buf_printf(out,
+                   "%s{\"kind\":\"%s\",\"number\":%" PRIu32 ",\"events\":%" PRIu64
+                   ",\"ns\":%" PRIu64 ",\"share\":%" PRIu32 ".%03" PRIu32 "}",
+                   i > 0 ? "," : "", l->thread[i].kind, l->thread[i].number, l->thread[i].events,
+                   l->thread[i].ns, share / 1000, share % 1000);
+    }
+    buf_addc(out, ']');
+    costs(out, "kinds", l->kind, l->nkinds, false);
+    costs(out, "probes", l->probe, l->nprobes, true);
+    buf_adds(out, ",\"drops\":{");
+    for (int k = 0; k < ENGINE_NDROPS; k++) {
+        if (st->drop[k] == 0)
+            continue;
+        buf_adds(out, first ? "\"" : ",\"");
+        drop_name(out, (enum engine_drop)k);
+        buf_printf(out, "\":%" PRIu64, st->drop[k]);
+        first = false;
+    }
+    buf_adds(out, "}}");
+    flush(r);
+}
+
+/* What each CPU has of it, in order of their numbers. */
+static void percpu(struct report *r, const struct aggr *a, const struct aggr_entry *e)
+{
+    struct buf *out = &r->line;
+    buf_adds(out, ",\"percpu\":[");
+    for (uint32_t cpu = 0; cpu < r->aggr->ncpus; cpu++) {
+        if (cpu > 0)
+            buf_addc(out, ',');
+        aggr_value(r, a, aggr_cpu_words(a, e, cpu));
+    }
+    buf_addc(out, ']');
 }
 
 static void aggregations(struct report *r)
@@ -326,10 +443,12 @@ static void aggregations(struct report *r)
             aggr_name(out, "name", a);
             text(out, "function", aggr_func_name(a->def->func));
             buf_addc(out, ',');
-            values(out, "keys", view.row[row].key->key, a->def->keys.n);
+            values(r, out, "keys", view.row[row].key->key, a->def->keys.n);
             buf_addc(out, ',');
             name(out, hist_is(a->def->func) ? "buckets" : "value");
             aggr_value(r, a, view.row[row].words[0]);
+            if (option_on(r->opt, OPTION_aggpercpu))
+                percpu(r, a, view.row[row].key);
             buf_addc(out, '}');
             flush(r);
         }
@@ -337,4 +456,4 @@ static void aggregations(struct report *r)
     }
 }
 
-const struct report_ops report_json = {begin, action, end, fault, drop, aggregations};
+const struct report_ops report_json = {begin, action, end, end, fault, drop, stats, aggregations};

@@ -1,7 +1,8 @@
 /* pf.c - parsing and applying printf formats.
  *
  * Each conversion letter is a row of `letters`: how a value is turned into text. What is shown
- * depends on the value's own type and width, so length modifiers are read and forgotten. */
+ * depends on the value's own type and width, so that of the length modifiers only those for wide
+ * characters count. */
 #include "consumer/pf.h"
 
 #include <ctype.h>
@@ -27,8 +28,47 @@ static void field(const struct pf_conv *c, const char *s, size_t len, struct buf
         buf_fill(out, ' ', pad);
 }
 
+/* A character in UTF-8; one that Unicode does not have is a question mark. */
+static void utf8(uint32_t u, struct buf *out)
+{
+    if (u > 0x10ffff || (u >= 0xd800 && u <= 0xdfff))
+        u = '?';
+    if (u < 0x80) {
+        buf_addc(out, (char)u);
+        return;
+    }
+    unsigned more = u < 0x800 ? 1 : u < 0x10000 ? 2 : 3;
+    static const unsigned char head[] = {0, 0xc0, 0xe0, 0xf0};
+    buf_addc(out, (char)(head[more] | u >> 6 * more));
+    while (more-- > 0)
+        buf_addc(out, (char)(0x80 | (u >> 6 * more & 0x3f)));
+}
+
+/* An array of wide characters, as text. */
+static void narrow(const struct value *v, struct buf *out)
+{
+    uint32_t u;
+    for (size_t i = 0; i + sizeof u <= v->len; i += sizeof u) {
+        memcpy(&u, v->s + i, sizeof u);
+        if (u == 0)
+            break;
+        utf8(u, out);
+    }
+}
+
 static void put_string(const struct pf_conv *c, const struct value *v, struct buf *out)
 {
+    if (c->flags & PF_WIDE) {
+        struct buf text = BUF_INIT;
+        struct pf_conv plain = *c;
+        plain.flags &= ~(unsigned)PF_WIDE;
+        narrow(v, &text);
+        struct value s = {.kind = DIF_STRING, .s = buf_str(&text), .len = text.len};
+        put_string(&plain, &s, out);
+        out->oom |= text.oom;
+        buf_free(&text);
+        return;
+    }
     size_t len = v->s ? strnlen(v->s, v->len) : 0;
     field(c, v->s ? v->s : "", c->prec > 0 && (size_t)c->prec < len ? (size_t)c->prec : len, out);
 }
@@ -63,7 +103,15 @@ static void put_escaped(const struct pf_conv *c, const struct value *v, struct b
 static void put_char(const struct pf_conv *c, const struct value *v, struct buf *out)
 {
     char b = (char)v->i;
-    field(c, &b, 1, out);
+    if (c->flags & PF_WIDE) {
+        struct buf text = BUF_INIT;
+        utf8((uint32_t)v->i, &text);
+        field(c, buf_str(&text), text.len, out);
+        out->oom |= text.oom;
+        buf_free(&text);
+    } else {
+        field(c, &b, 1, out);
+    }
 }
 
 static void put_char_escaped(const struct pf_conv *c, const struct value *v, struct buf *out)
@@ -99,9 +147,55 @@ static void put_time_t(const struct pf_conv *c, const struct value *v, struct bu
 
 /* -- integers ---------------------------------------------------------------------------------- */
 
+/* In decimal, a comma before every three digits. */
+static void grouped(const struct pf_conv *c, int64_t v, bool is_signed, struct buf *out)
+{
+    struct buf digits = BUF_INIT, text = BUF_INIT;
+    bool negative = is_signed && v < 0;
+    const char *sign = negative              ? "-"
+                       : !is_signed          ? ""
+                       : c->flags & PF_PLUS  ? "+"
+                       : c->flags & PF_SPACE ? " "
+                                             : "";
+    size_t n = strlen(sign), most = (size_t)c->width, least = c->prec > 0 ? (size_t)c->prec : 0;
+    value_decimal(negative ? (int64_t)(0 - (uint64_t)v) : v, false, &digits);
+    size_t len = digits.len > least ? digits.len : least, shown = n + len + (len - 1) / 3;
+    buf_adds(&text, sign);
+    if ((c->flags & PF_ZERO) && least == 0 && most > shown)
+        buf_fill(&text, '0', most - shown);
+    for (size_t left = len; left > 0; left--) {
+        if (left < len && left % 3 == 0)
+            buf_addc(&text, ',');
+        buf_addc(&text, left > digits.len ? '0' : buf_str(&digits)[digits.len - left]);
+    }
+    field(c, buf_str(&text), text.len, out);
+    out->oom |= text.oom || digits.oom;
+    buf_free(&text);
+    buf_free(&digits);
+}
+
+/* The flags, width and precision of a conversion, for printf. Returns the end. */
+static char *printf_head(const struct pf_conv *c, char *p)
+{
+    static const struct {
+        unsigned flag;
+        char c;
+    } flags[] = {{PF_ALT, '#'}, {PF_ZERO, '0'}, {PF_LEFT, '-'}, {PF_PLUS, '+'}, {PF_SPACE, ' '}};
+    *p++ = '%';
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+        if (c->flags & flags[i].flag)
+            *p++ = flags[i].c;
+    *p++ = '*';
+    if (c->prec > 0) {
+        *p++ = '.';
+        *p++ = '*';
+    }
+    return p;
+}
+
 void pf_integer(const struct pf_conv *c, const struct value *v, struct buf *out)
 {
-    char format[24], *p = format;
+    char format[24], *p;
     char letter = c->conv;
     if ((letter == 'd' || letter == 'i') && (c->flags & ~(unsigned)PF_AGG) == 0 && c->width == 0 &&
         c->prec <= 0) {
@@ -112,20 +206,11 @@ void pf_integer(const struct pf_conv *c, const struct value *v, struct buf *out)
         letter = 'x';
     else if (letter == 'd' || letter == 'i')
         letter = v->kind == DIF_UINT ? 'u' : 'd';
-    static const struct {
-        unsigned flag;
-        char c;
-    } flags[] = {{PF_ALT, '#'},  {PF_ZERO, '0'},  {PF_LEFT, '-'},
-                 {PF_PLUS, '+'}, {PF_SPACE, ' '}, {PF_GROUP, '\''}};
-    *p++ = '%';
-    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
-        if (c->flags & flags[i].flag)
-            *p++ = flags[i].c;
-    *p++ = '*';
-    if (c->prec > 0) {
-        *p++ = '.';
-        *p++ = '*';
+    if ((c->flags & PF_GROUP) && (letter == 'd' || letter == 'u')) {
+        grouped(c, letter == 'd' ? v->i : (int64_t)value_unsigned(v), letter == 'd', out);
+        return;
     }
+    p = printf_head(c, format);
     *p++ = 'l';
     *p++ = 'l';
     *p++ = letter;
@@ -142,14 +227,56 @@ void pf_integer(const struct pf_conv *c, const struct value *v, struct buf *out)
         buf_printf(out, format, c->width, unsigned_value);
 }
 
+/* -- floats, stacks and symbols ---------------------------------------------------------------- */
+
+static void put_float(const struct pf_conv *c, const struct value *v, struct buf *out)
+{
+    char format[24], *p = printf_head(c, format);
+    *p++ = 'L';
+    *p++ = c->conv;
+    *p = '\0';
+    long double f = value_float(v);
+    if (c->prec > 0)
+        buf_printf(out, format, c->width, c->prec, f);
+    else
+        buf_printf(out, format, c->width, f);
+}
+
+/* %a and %A: a symbol, or an integer that is an address. %k: a stack, whose width says how far it
+ * is indented if the flag - is there. */
+static void put_place(const struct pf_conv *c, const struct value *v, const struct pf_env *env,
+                      struct buf *out)
+{
+    const struct symbols *s = env != NULL ? env->symbols : NULL;
+    struct buf text = BUF_INIT;
+    size_t width = (size_t)c->width;
+    if (c->conv == 'k') {
+        bool left = (c->flags & PF_LEFT) != 0;
+        buf_addc(out, '\n');
+        symbol_stack(s, v, left ? c->width : 0, left ? 0 : width, out);
+        return;
+    }
+    if (symbol_is(v))
+        symbol_text(s, v, &text);
+    else
+        symbol_address(s, c->conv == 'A' && env != NULL ? env->target : 0, value_unsigned(v),
+                       &text);
+    field(c, buf_str(&text), text.len, out);
+    out->oom |= text.oom;
+    buf_free(&text);
+}
+
 static const struct letter {
     char c;
     void (*put)(const struct pf_conv *c, const struct value *v, struct buf *out);
 } letters[] = {
-    {'d', pf_integer},       {'i', pf_integer}, {'u', pf_integer},  {'o', pf_integer},
-    {'x', pf_integer},       {'X', pf_integer}, {'p', pf_integer},  {'c', put_char},
-    {'C', put_char_escaped}, {'s', put_string}, {'S', put_escaped}, {'Y', put_time_y},
-    {'T', put_time_t},
+    {'d', pf_integer}, {'i', pf_integer},  {'u', pf_integer},
+    {'o', pf_integer}, {'x', pf_integer},  {'X', pf_integer},
+    {'p', pf_integer}, {'c', put_char},    {'C', put_char_escaped},
+    {'s', put_string}, {'S', put_escaped}, {'Y', put_time_y},
+    {'T', put_time_t}, {'e', put_float},   {'E', put_float},
+    {'f', put_float},  {'g', put_float},   {'G', put_float},
+    {'a', NULL},       {'A', NULL},        {'k', NULL}, /* put_place */
 };
 
 static const struct letter *letter_of(char c)
@@ -198,11 +325,10 @@ static const char *parse_conversion(const char *p, struct pf_conv *c)
         p++;
     } else if (isdigit((unsigned char)*p)) {
         p = parse_number(p, &c->width);
-        /* "%8@d": the sign may follow the width. */
-        if (*p == '@') {
-            c->flags |= PF_AGG;
-            p++;
-        }
+    }
+    if (*p == '@') { /* "%8@d": the sign may follow the width */
+        c->flags |= PF_AGG;
+        p++;
     }
     if (*p == '.') {
         p++;
@@ -213,12 +339,11 @@ static const char *parse_conversion(const char *p, struct pf_conv *c)
             p = parse_number(p, &c->prec);
         }
     }
-    if (*p == '@') {
-        c->flags |= PF_AGG;
-        p++;
-    }
-    while (*p != '\0' && strchr("hlLw", *p) != NULL)
-        p++;
+    bool wide = false;
+    for (; *p != '\0' && strchr("hlLw", *p) != NULL; p++)
+        wide |= *p == 'l' || *p == 'w';
+    if (wide && (*p == 'c' || *p == 's'))
+        c->flags |= PF_WIDE;
     const struct letter *l = letter_of(*p);
     if (l == NULL || ((c->flags & PF_AGG) && l->put != pf_integer))
         return NULL;
@@ -274,7 +399,7 @@ static int limit(int64_t v)
     return v > WIDTH_MAX ? WIDTH_MAX : v < -WIDTH_MAX ? -WIDTH_MAX : (int)v;
 }
 
-void pf_format(const struct pf *f, const struct value *v, size_t n, pf_agg_fn agg, void *arg,
+void pf_format(const struct pf *f, const struct value *v, size_t n, const struct pf_env *env,
                struct buf *out)
 {
     struct args args = {v, n, 0};
@@ -294,8 +419,10 @@ void pf_format(const struct pf *f, const struct value *v, size_t n, pf_agg_fn ag
         if (c.flags & PF_PREC_ARG)
             c.prec = limit(next(&args)->i);
         if (c.flags & PF_AGG) {
-            if (agg != NULL)
-                agg(arg, nth++, &c, out);
+            if (env != NULL && env->agg != NULL)
+                env->agg(env->arg, nth++, &c, out);
+        } else if (letter_of(c.conv)->put == NULL) {
+            put_place(&c, next(&args), env, out);
         } else {
             letter_of(c.conv)->put(&c, next(&args), out);
         }

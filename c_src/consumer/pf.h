@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "consumer/symbol.h"
 #include "consumer/value.h"
 
 enum pf_flag {
@@ -18,7 +19,8 @@ enum pf_flag {
     PF_GROUP = 1 << 5,     /* ' */
     PF_AGG = 1 << 6,       /* @: the value of an aggregation */
     PF_WIDTH_ARG = 1 << 7, /* width is an argument */
-    PF_PREC_ARG = 1 << 8   /* precision is an argument */
+    PF_PREC_ARG = 1 << 8,  /* precision is an argument */
+    PF_WIDE = 1 << 9       /* l or w with c or s: wide characters */
 };
 
 struct pf_conv {
@@ -35,16 +37,24 @@ struct pf {
 };
 
 /* Parses a format into the arena; the text is borrowed. 0, ET_ENOMEM, or ET_EINVAL when it is
- * malformed or has a conversion that is not built. */
+ * malformed. */
 int pf_parse(struct arena *a, const char *format, struct pf *out);
 
 /* How a conversion with @ is served: appends the nth aggregation's value by way of pf_integer, or
  * its table. */
 typedef void (*pf_agg_fn)(void *arg, unsigned nth, const struct pf_conv *c, struct buf *out);
 
-/* Applies a format to the values, left to right; a missing value counts as 0 or "". agg may be
+/* What a format needs besides its values. Each may be 0. */
+struct pf_env {
+    pf_agg_fn agg;
+    void *arg;                     /* of agg */
+    const struct symbols *symbols; /* for stacks and addresses */
+    uint64_t target;               /* the process that %A looks up an integer in */
+};
+
+/* Applies a format to the values, left to right; a missing value counts as 0 or "". env may be
  * NULL. */
-void pf_format(const struct pf *f, const struct value *v, size_t n, pf_agg_fn agg, void *arg,
+void pf_format(const struct pf *f, const struct value *v, size_t n, const struct pf_env *env,
                struct buf *out);
 /* Applies one integer conversion to a value. */
 void pf_integer(const struct pf_conv *c, const struct value *v, struct buf *out);

@@ -13,6 +13,8 @@ struct printer {
     const char *p; /* what is left of the description */
     const char *bytes;
     size_t len;
+    bool limited; /* len is less than the object has */
+    bool cut;     /* "..." has been written for what lies beyond */
     struct buf *out;
 };
 
@@ -75,7 +77,20 @@ static void tail(struct printer *x, const struct place *w)
     buf_adds(x->out, w->depth > 0 ? ",\n" : "\n");
 }
 
-static void one(struct printer *x, const struct place *w);
+/* Whether any of n bytes lies beyond the limit; says so once. */
+static bool beyond(struct printer *x, const struct place *w, size_t n)
+{
+    if (!x->limited || (w->at <= x->len && n <= x->len - w->at))
+        return false;
+    if (!x->cut && w->shown) {
+        buf_fill(x->out, ' ', INDENT + w->depth);
+        buf_adds(x->out, "...\n");
+        x->cut = true;
+    }
+    return true;
+}
+
+static void one(struct printer *x, const struct place *place);
 
 static void members(struct printer *x, const struct place *w, bool shown)
 {
@@ -127,9 +142,16 @@ static void array(struct printer *x, const struct place *w, int64_t count, const
     for (int64_t i = 0; e.shown && size > 0 && i < count && e.at < x->len; i++, e.at += size) {
         if (*of == 'c' && x->bytes[e.at] == '\0')
             break;
+        /* An element has its own bytes and no others, whatever the description says is inside: what
+         * is shown stays in proportion to the bytes. */
+        const size_t end = x->len;
+        x->len = size < end - e.at ? e.at + size : end;
         x->p = of;
         one(x, &e);
+        x->len = end;
     }
+    if (e.shown && e.at < w->at + size * (size_t)count && e.at >= x->len)
+        beyond(x, &e, 1);
     x->p = of;
     e.shown = false;
     one(x, &e);
@@ -167,27 +189,27 @@ static void scalar(struct printer *x, const struct place *w, char kind, size_t s
         buf_printf(x->out, "0x%" PRIx64, v);
     else if (kind == 'd' || kind == 'c')
         buf_printf(x->out, "%" PRId64, (int64_t)v);
-    else if (kind == 'f' && size == 4) {
-        float f;
-        uint32_t bits = (uint32_t)v;
-        memcpy(&f, &bits, sizeof f);
-        buf_printf(x->out, "%g", (double)f);
-    } else if (kind == 'f' && size == 8) {
-        double f;
-        memcpy(&f, &v, sizeof f);
-        buf_printf(x->out, "%g", f);
+    else if (kind == 'f' && size <= x->len && w->at <= x->len - size) {
+        const struct value f = {.kind = DIF_FLOAT, .s = x->bytes + w->at, .len = size};
+        buf_printf(x->out, "%Lg", value_float(&f));
+    } else if (kind == 't' && w->at < x->len) {
+        size_t most = size < x->len - w->at ? size : x->len - w->at;
+        buf_json(x->out, x->bytes + w->at, strnlen(x->bytes + w->at, most));
     } else
         buf_printf(x->out, "%" PRIu64, v);
 }
 
-static void one(struct printer *x, const struct place *w)
+static void one(struct printer *x, const struct place *place)
 {
+    struct place here = *place, *w = &here;
     char kind = *x->p;
     size_t len;
     if (kind == '\0')
         return;
     x->p++;
     int64_t n = number(x);
+    if ((kind == 'a' || kind == 's') ? w->at >= x->len && beyond(x, w, 1) : beyond(x, w, (size_t)n))
+        w->shown = false;
     const char *type = name(x, &len);
     if (kind == 'a') {
         array(x, w, n, type, len);
@@ -220,9 +242,11 @@ static void one(struct printer *x, const struct place *w)
     }
 }
 
-void print_object(uint64_t address, const struct value *bytes, const char *type, struct buf *out)
+void print_object(uint64_t address, const struct value *bytes, const char *type, size_t most,
+                  struct buf *out)
 {
-    struct printer x = {type, bytes->s, bytes->len, out};
+    bool limited = bytes->len > most;
+    struct printer x = {type, bytes->s, limited ? most : bytes->len, limited, false, out};
     struct place top = {.shown = true};
     buf_printf(out, "0x%" PRIx64 " = *\n", address);
     one(&x, &top);

@@ -11,9 +11,13 @@
  *   TYPE    s SIZE , NAME ; MEMBER... }    struct or union
  *           a COUNT , NAME ; TYPE          array
  *           e SIZE , NAME ; ENUMERATOR... }
- *           K SIZE , NAME ;                K: d signed, u unsigned, c char, p pointer, f float
+ *           K SIZE , NAME ;                K: d signed, u unsigned, c char, p pointer, f float,
+ *                                  t string
  *   MEMBER  m OFFSET , BIT , BITS , NAME ; TYPE
- *   ENUMERATOR  n VALUE , NAME ; */
-void print_object(uint64_t address, const struct value *bytes, const char *type, struct buf *out);
+ *   ENUMERATOR  n VALUE , NAME ;
+ *
+ * Of the bytes at most `most` are shown; `...` stands for what is left out. */
+void print_object(uint64_t address, const struct value *bytes, const char *type, size_t most,
+                  struct buf *out);
 
 #endif

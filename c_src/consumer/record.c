@@ -3,6 +3,7 @@
  * Records and faults are copied to a queue while a tier works, and looked at when it is done; by
  * then all that was aggregated before them has been merged. A queue holds struct event, each
  * followed by its parts, padded to 8 bytes. */
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +46,7 @@ static const struct session_probe *probe_of(const struct session_reader *r, uint
 
 static void enqueue(struct session_reader *r, struct event *e, const uint8_t *parts, size_t len)
 {
-    struct buf *q = &r->s->queue;
+    struct buf *q = &r->tier->queue;
     e->size = (uint32_t)((sizeof *e + len + 7) & ~(size_t)7);
     e->len = (uint32_t)len;
     buf_add(q, e, sizeof *e);
@@ -92,8 +93,9 @@ void session_aggregation(void *arg, struct tier *t, uint32_t agg, uint32_t cpu, 
 {
     struct session_reader *r = arg;
     (void)t;
-    (void)cpu;
     int rc = aggr_merge(&r->s->aggr, agg, key, keylen, words, nwords);
+    if (rc == 0 && option_on(r->s->config.opt, OPTION_aggpercpu))
+        rc = aggr_merge_cpu(&r->s->aggr, agg, cpu, key, keylen, words, nwords);
     if (rc == ET_ENOMEM && r->error == 0)
         r->error = diag_error(r->s->config.diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
     else if (rc != 0)
@@ -107,18 +109,33 @@ void session_counts(void *arg, struct tier *t, const struct engine_counts *c)
     r->tier->counts = *c;
 }
 
+/* Reports what has come to a count since it was shown. */
+static void report_drop(struct session *s, const struct session_tier *t, enum engine_drop kind,
+                        int cpu, uint64_t now, uint64_t *shown)
+{
+    const struct session_watch *watch = s->config.watch;
+    struct report_drop d = {kind, now - *shown, t->t->ops->target(t->t), now, cpu};
+    if (now <= *shown)
+        return;
+    *shown = now;
+    if (watch == NULL || watch->drop == NULL)
+        s->report.ops->drop(&s->report, &d);
+    else
+        s->aborted |= watch->drop(watch->arg, &d) == SESSION_ABORT;
+}
+
 void session_report_drops(struct session *s)
 {
     for (size_t i = 0; i < s->ntiers; i++) {
         struct session_tier *t = &s->tier[i];
-        for (int k = 0; k < ENGINE_NDROPS; k++) {
-            if (t->counts.drop[k] <= t->shown[k])
-                continue;
-            struct report_drop d = {(enum engine_drop)k, t->counts.drop[k] - t->shown[k],
-                                    t->t->ops->target(t->t)};
-            t->shown[k] = t->counts.drop[k];
-            s->report.ops->drop(&s->report, &d);
+        const struct engine_counts *now = &t->counts;
+        for (int c = 0; c < ENGINE_CPUS; c++) {
+            report_drop(s, t, ENGINE_DROP_PRINCIPAL, c, now->cpu[c].principal,
+                        &t->shown.cpu[c].principal);
+            report_drop(s, t, ENGINE_DROP_AGG, c, now->cpu[c].agg, &t->shown.cpu[c].agg);
         }
+        for (int k = ENGINE_DROP_AGG + 1; k < ENGINE_NDROPS; k++)
+            report_drop(s, t, (enum engine_drop)k, -1, now->drop[k], &t->shown.drop[k]);
     }
 }
 
@@ -145,6 +162,15 @@ __attribute__((format(printf, 4, 5))) static void late_fault(struct session *s,
     buf_add(&s->late, &l, sizeof l);
 }
 
+static void report_fault(struct session *s, const struct report_fault *f)
+{
+    const struct session_watch *watch = s->config.watch;
+    if (watch == NULL || watch->fault == NULL)
+        s->report.ops->fault(&s->report, f);
+    else
+        s->aborted |= watch->fault(watch->arg, f) == SESSION_ABORT;
+}
+
 static void report_late(struct session *s)
 {
     for (size_t i = 0; i + sizeof(struct late_fault) <= s->late.len;
@@ -152,7 +178,7 @@ static void report_late(struct session *s)
         struct late_fault l;
         memcpy(&l, s->late.data + i, sizeof l);
         l.f.why = l.why[0] != '\0' ? l.why : NULL;
-        s->report.ops->fault(&s->report, &l.f);
+        report_fault(s, &l.f);
     }
     s->report.oom |= s->late.oom;
     buf_reset(&s->late);
@@ -167,7 +193,7 @@ static const char *string_of(const struct value *v, char *out, size_t n)
     return out;
 }
 
-static void set_rates(struct session *s)
+void session_set_rates(struct session *s)
 {
     const int64_t *v = s->config.opt->value;
     for (size_t i = 0; i < s->ntiers; i++)
@@ -180,17 +206,24 @@ static void set_option(struct session *s, const struct report_record *rec, uint3
                        const struct value *v, uint32_t nparts)
 {
     char name[64], value[128] = "1";
+    const struct session_watch *watch = s->config.watch;
     const char *why;
+    int64_t before, after;
     string_of(v, name, sizeof name);
     if (nparts > 1)
         string_of(v + 1, value, sizeof value);
-    if (options_set(s->config.opt, name, value, OPTION_FROM_RUNNING, &why) != 0)
+    options_get(s->config.opt, name, &before);
+    if (options_set(s->config.opt, name, value, OPTION_FROM_RUNNING, &why) != 0) {
         late_fault(
             s, rec,
             (struct report_fault){.action = number, .offset = UINT32_MAX, .fault = REPORT_LIBRARY},
             "couldn't set option \"%s\" to \"%s\": %s", name, value, why);
-    else
-        set_rates(s);
+        return;
+    }
+    session_set_rates(s);
+    options_get(s->config.opt, name, &after);
+    if (watch != NULL && watch->setopt != NULL)
+        s->aborted |= watch->setopt(watch->arg, rec, name, value, before, after) == SESSION_ABORT;
 }
 
 /* The text of a printf-like action, at most strsize - 1 bytes. */
@@ -198,7 +231,8 @@ static const char *action_text(struct session *s, const struct dif_action *act,
                                const struct value *v)
 {
     buf_reset(&s->text);
-    pf_format(&s->format[act - s->img.actions], v, act->nparts, NULL, NULL, &s->text);
+    const struct pf_env env = {.symbols = &s->report.symbols, .target = s->report.target};
+    pf_format(&s->format[act - s->img.actions], v, act->nparts, &env, &s->text);
     if (s->text.len > s->img.strsize - 1) {
         s->text.len = s->img.strsize - 1;
         s->text.data[s->text.len] = '\0';
@@ -210,11 +244,19 @@ static const char *action_text(struct session *s, const struct dif_action *act,
 static void run_command(struct session *s, const char *command)
 {
     const struct out *o = &s->config.out;
-    if (o->flush == NULL)
-        return;
-    o->flush(o->arg);
-    if (system(command) == -1) /* its exit status is nobody's business */
-        return;
+    if (o->flush != NULL)
+        o->flush(o->arg);
+    if (o->run != NULL)
+        o->run(o->arg, command);
+}
+
+/* The process at the probe is this one. A number that is no signal does nothing. */
+static void raise_signal(struct session *s, int sig)
+{
+    const struct out *o = &s->config.out;
+    if (o->flush != NULL)
+        o->flush(o->arg);
+    raise(sig);
 }
 
 static void reopen(struct session *s, const struct report_record *rec, uint32_t number,
@@ -262,6 +304,7 @@ static int perform(struct session *s, const struct report_record *rec, const str
     case DIF_ACT_SETOPT: set_option(s, rec, number, v, act->nparts); break;
     case DIF_ACT_SYSTEM: run_command(s, action_text(s, act, v)); break;
     case DIF_ACT_FREOPEN: reopen(s, rec, number, action_text(s, act, v)); break;
+    case DIF_ACT_RAISE: raise_signal(s, (int)v->i); break;
     case DIF_ACT_FTRUNCATE:
         if (s->config.out.truncate != NULL)
             s->config.out.truncate(s->config.out.arg);
@@ -269,6 +312,86 @@ static int perform(struct session *s, const struct report_record *rec, const str
     default: break;
     }
     return 0;
+}
+
+/* -- showing a record, as far as the watch lets us --------------------------------------------- */
+
+struct showing {
+    struct session *s;
+    const struct report_record *rec;
+    bool hidden; /* all of it */
+    bool begun;  /* the reporter has begun it */
+};
+
+static bool shows(struct showing *w, enum session_verdict verdict)
+{
+    w->s->aborted |= verdict == SESSION_ABORT;
+    return verdict == SESSION_SHOW;
+}
+
+static void begin_once(struct showing *w)
+{
+    if (!w->begun)
+        w->s->report.ops->begin(&w->s->report, w->rec);
+    w->begun = true;
+}
+
+static void showing_begin(struct showing *w)
+{
+    const struct session_watch *watch = w->s->config.watch;
+    if (watch != NULL && watch->record != NULL)
+        w->hidden = !shows(w, watch->record(watch->arg, w->rec));
+}
+
+static void showing_action(struct showing *w, uint32_t action, const struct value *v)
+{
+    const struct session_watch *watch = w->s->config.watch;
+    uint8_t kind = w->s->img.actions[action].kind;
+    if (w->hidden || w->s->aborted || kind == DIF_ACT_EXPR || kind == DIF_ACT_AGG)
+        return;
+    if (watch != NULL && watch->action != NULL &&
+        !shows(w, watch->action(watch->arg, w->rec, action, v)))
+        return;
+    begin_once(w);
+    w->s->report.ops->action(&w->s->report, w->rec, action, v);
+}
+
+static void showing_end(struct showing *w)
+{
+    const struct session_watch *watch = w->s->config.watch;
+    if (w->s->aborted) {
+        if (w->begun)
+            w->s->report.ops->leave(&w->s->report, w->rec);
+        return;
+    }
+    if (w->hidden)
+        return;
+    if (watch == NULL || watch->action == NULL ||
+        shows(w, watch->action(watch->arg, w->rec, SESSION_RECORD_END, NULL))) {
+        begin_once(w);
+        w->s->report.ops->end(&w->s->report, w->rec);
+    } else if (w->begun) {
+        w->s->report.ops->leave(&w->s->report, w->rec);
+    }
+}
+
+bool session_frame(const struct session *s, const struct value *v, size_t nth, struct buf *out)
+{
+    if (symbol_is_stack(v))
+        return symbol_frame(&s->report.symbols, v, nth, out);
+    if (nth == 0)
+        symbol_text(&s->report.symbols, v, out);
+    return nth == 0;
+}
+
+void session_action_text(struct session *s, const struct report_record *rec, uint32_t action,
+                         const struct value *v, struct buf *out)
+{
+    struct buf line = s->report.line;
+    s->report.line = *out;
+    report_text.action(&s->report, rec, action, v);
+    *out = s->report.line;
+    s->report.line = line;
 }
 
 static int consume_record(struct session *s, const struct event *e, const uint8_t *parts)
@@ -295,17 +418,18 @@ static int consume_record(struct session *s, const struct event *e, const uint8_
         malformed(&r, "a record");
         return r.error;
     }
-    s->report.ops->begin(&s->report, &rec);
+    struct showing show = {s, &rec, false, false};
+    showing_begin(&show);
     for (uint32_t i = sub.action; i < sub.action + sub.nactions; i++) {
         const struct dif_action *act = &s->img.actions[i];
         const struct value *v = s->value + (act->part - sub.part);
-        s->report.ops->action(&s->report, &rec, i, v);
+        showing_action(&show, i, v);
         if (perform(s, &rec, act, i - c->action + 1, v) != 0)
             return diag_error(s->config.diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
     }
-    s->report.ops->end(&s->report, &rec);
+    showing_end(&show);
     report_late(s);
-    return 0;
+    return s->aborted ? ET_EABORT : 0;
 }
 
 static int consume_event(struct session *s, const struct event *e, const uint8_t *parts)
@@ -314,8 +438,8 @@ static int consume_event(struct session *s, const struct event *e, const uint8_t
         return consume_record(s, e, parts);
     struct report_fault f = {
         &s->probe[e->epid - 1].p, e->action, e->offset, e->fault, e->value, e->cpu};
-    s->report.ops->fault(&s->report, &f);
-    return 0;
+    report_fault(s, &f);
+    return s->aborted ? ET_EABORT : 0;
 }
 
 enum pick { PICK_ALL, PICK_BEGIN, PICK_BUT_BEGIN };
@@ -355,4 +479,29 @@ int session_consume(struct session *s, struct buf *queue, enum session_order ord
     }
     buf_reset(queue);
     return rc;
+}
+
+int session_hold(struct session *s, struct session_tier *t)
+{
+    uint64_t most = (uint64_t)s->config.opt->value[OPTION_bufsize];
+    struct buf *held = &t->held;
+    buf_add(held, t->queue.data, t->queue.len);
+    buf_reset(&t->queue);
+    if (held->oom)
+        return diag_error(s->config.diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
+    if (s->stopped || held->len <= most)
+        return 0;
+    if (s->config.opt->value[OPTION_bufpolicy] == ENGINE_FILL) {
+        s->exiting = true;
+        return 0;
+    }
+    size_t from = 0;
+    while (held->len - from > most) {
+        uint32_t size;
+        memcpy(&size, held->data + from, sizeof size);
+        from += size;
+    }
+    memmove(held->data, held->data + from, held->len - from);
+    held->len -= from;
+    return 0;
 }

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "consumer/bars.h"
 #include "consumer/field.h"
 #include "consumer/hist.h"
 
@@ -56,22 +57,39 @@ void report_fault_value(const struct report_fault *f, struct buf *out)
         buf_printf(out, " (0x%" PRIx64 ")", f->value);
 }
 
+void report_fault_message(const struct report_fault *f, struct buf *out)
+{
+    const struct report_probe *p = f->probe;
+    buf_printf(out, "error on enabled probe ID %" PRIu32 " (ID %" PRIu32 ": %s:%s:%s:%s): %s",
+               p->epid, p->id, p->prov, p->mod, p->func, p->name,
+               f->why != NULL ? f->why : report_fault_text(f->fault));
+    if (f->why != NULL)
+        return;
+    report_fault_value(f, out);
+    if (f->action == 0)
+        buf_adds(out, " in predicate");
+    else
+        buf_printf(out, " in action #%" PRIu32, f->action);
+    if (f->offset != UINT32_MAX)
+        buf_printf(out, " at DIF offset %" PRIu32, f->offset);
+}
+
 /* -- drops (reference 10.6) -------------------------------------------------------------------- */
 
 static const struct {
     const char *name, *noun, *rest;
-    bool where; /* say which node */
 } drops[ENGINE_NDROPS] = {
-    [ENGINE_DROP_PRINCIPAL] = {"PRINCIPAL", "drop", "", true},
-    [ENGINE_DROP_AGG] = {"AGGREGATION", "aggregation drop", "", true},
-    [ENGINE_DROP_DYNAMIC] = {"DYNAMIC", "dynamic variable drop", "", false},
-    [ENGINE_DROP_DBLERROR] = {"DBLERROR", "error", " in ERROR probe enabling", false},
-    [ENGINE_DROP_SPEC] = {"SPEC", "speculative drop", "", false},
-    [ENGINE_DROP_SPECBUSY] = {"SPECBUSY", "failed speculation", " (available buffer(s) still busy)",
-                              false},
+    [ENGINE_DROP_PRINCIPAL] = {"PRINCIPAL", "drop", ""},
+    [ENGINE_DROP_AGG] = {"AGGREGATION", "aggregation drop", ""},
+    [ENGINE_DROP_DYNAMIC] = {"DYNAMIC", "dynamic variable drop", ""},
+    [ENGINE_DROP_DBLERROR] = {"DBLERROR", "error", " in ERROR probe enabling"},
+    [ENGINE_DROP_SPEC] = {"SPEC", "speculative drop", ""},
+    [ENGINE_DROP_SPECBUSY] = {"SPECBUSY", "failed speculation",
+                              " (available buffer(s) still busy)"},
     [ENGINE_DROP_SPECUNAVAIL] = {"SPECUNAVAIL", "failed speculation",
-                                 " (no speculative buffer available)", false},
-    [ENGINE_DROP_THREAD] = {"THREAD", "drop", " on threads without a buffer", false},
+                                 " (no speculative buffer available)"},
+    [ENGINE_DROP_LOAD] = {"LOAD", "call", " missed while code was loaded"},
+    [ENGINE_DROP_THREAD] = {"THREAD", "drop", " on threads without a buffer"},
 };
 
 const char *report_drop_name(enum engine_drop kind)
@@ -85,11 +103,26 @@ void report_drop_text(const struct report_drop *d, struct buf *out)
         return;
     buf_printf(out, "%" PRIu64 " %s%s%s", d->count, drops[d->kind].noun, d->count > 1 ? "s" : "",
                drops[d->kind].rest);
-    if (drops[d->kind].where && d->target[0] != '\0')
-        buf_printf(out, " on %s", d->target);
+    if (d->cpu >= 0)
+        buf_printf(out, " on CPU %" PRId32, d->cpu);
+    if (d->cpu >= 0 && d->target[0] != '\0')
+        buf_printf(out, " of %s", d->target);
+}
+
+void report_drop_message(const struct options *o, const struct report_drop *d, struct buf *out)
+{
+    if (option_on(o, OPTION_droptags))
+        buf_printf(out, "[DTRACEDROP_%s] ", report_drop_name(d->kind));
+    report_drop_text(d, out);
 }
 
 /* -- printa (reference 7.6) -------------------------------------------------------------------- */
+
+size_t report_print_most(const struct options *o)
+{
+    int64_t v = o->value[OPTION_printsize];
+    return v < 0 ? SIZE_MAX : (size_t)v;
+}
 
 struct aggr_order report_order(const struct options *o)
 {
@@ -103,6 +136,7 @@ struct aggr_order report_order(const struct options *o)
 }
 
 struct row {
+    bool zoom;
     const struct aggr_view *view;
     const struct aggr_row *row;
 };
@@ -114,13 +148,28 @@ static void put_aggregation(void *arg, unsigned nth, const struct pf_conv *c, st
     size_t at = nth < r->view->naggrs ? nth : r->view->naggrs - 1;
     const struct aggr *a = r->view->aggr[at];
     if (hist_is(a->def->func)) {
-        field_aggr(a, r->row->words[at], out);
+        field_aggr(a, r->row->words[at], r->zoom, out);
         return;
     }
     struct value v = {.kind = a->def->func == DIF_AGG_COUNT ? DIF_UINT : DIF_INT,
                       .size = sizeof(int64_t),
                       .i = aggr_number_printa(a, r->row->words[at])};
     pf_integer(c, &v, out);
+}
+
+/* A value, and with aggpercpu the part of each CPU in it. */
+static void put_value(const struct report *r, const struct aggr *a, const struct aggr_row *row,
+                      const uint64_t *words, struct buf *out)
+{
+    bool zoom = option_on(r->opt, OPTION_aggzoom);
+    int64_t only = r->opt->value[OPTION_cpu];
+    field_aggr(a, words, zoom, out);
+    for (uint32_t cpu = 0; cpu < r->aggr->ncpus && option_on(r->opt, OPTION_aggpercpu); cpu++) {
+        if (only >= 0 && cpu != only)
+            continue;
+        buf_printf(out, "\n    [CPU %" PRIu32 "]", cpu);
+        field_aggr(a, aggr_cpu_words(a, row->key, cpu), zoom, out);
+    }
 }
 
 void report_rows(struct report *r, const uint32_t *aggs, size_t n, const struct pf *format,
@@ -132,19 +181,26 @@ void report_rows(struct report *r, const uint32_t *aggs, size_t n, const struct 
         r->oom = true;
         return;
     }
+    if (format->n == 0 && bars_want(r, &view)) {
+        bars_rows(r, &view, out);
+        aggr_view_free(&view);
+        return;
+    }
     uint32_t strsize = r->img->strsize;
+    bool zoom = option_on(r->opt, OPTION_aggzoom);
     bool raw = option_on(r->opt, OPTION_rawbytes);
     for (size_t i = 0; i < view.nrows; i++) {
-        struct row row = {&view, &view.row[i]};
+        struct row row = {zoom, &view, &view.row[i]};
         const struct dif_keys *keys = &view.aggr[0]->def->keys;
+        const struct pf_env env = {put_aggregation, &row, &r->symbols, r->target};
         if (format->n > 0) {
-            pf_format(format, row.row->key->key, keys->n, put_aggregation, &row, out);
+            pf_format(format, row.row->key->key, keys->n, &env, out);
             continue;
         }
         for (size_t k = 0; k < keys->n; k++)
-            field_key(&row.row->key->key[k], strsize, raw, out);
+            field_key(&row.row->key->key[k], strsize, raw, &r->symbols, out);
         for (size_t a = 0; a < view.naggrs; a++)
-            field_aggr(view.aggr[a], row.row->words[a], out);
+            put_value(r, view.aggr[a], row.row, row.row->words[a], out);
         buf_addc(out, '\n');
     }
     aggr_view_free(&view);

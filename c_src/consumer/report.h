@@ -15,6 +15,7 @@
 #include "consumer/aggr.h"
 #include "consumer/options.h"
 #include "consumer/pf.h"
+#include "consumer/symbol.h"
 #include "consumer/value.h"
 #include "dif/dif.h"
 #include "engine/engine.h"
@@ -30,6 +31,7 @@ struct out {
     int (*redirect)(void *arg, const char *path); /* append data to a file from now on; NULL:
                                                      to the first output again. 0 or errno */
     void (*truncate)(void *arg);                  /* empty the file that data goes to */
+    void (*run)(void *arg, const char *command);  /* system(): run it and wait for it */
 };
 
 /* One enabled probe: a clause on a probe of a tier. */
@@ -62,6 +64,17 @@ struct report_drop {
     enum engine_drop kind;
     uint64_t count; /* since the last report */
     const char *target;
+    uint64_t total; /* since the start */
+    int32_t cpu;    /* -1: belongs to none */
+};
+
+/* What the probes have cost in one tier. */
+struct report_stats {
+    const struct tier_load *load;
+    const char *target;
+    uint64_t events, ns;          /* the sums over all threads */
+    uint64_t drop[ENGINE_NDROPS]; /* what was lost in that time */
+    uint64_t drops;               /* their sum */
 };
 
 struct report;
@@ -71,8 +84,11 @@ struct report_ops {
     void (*action)(struct report *r, const struct report_record *rec, uint32_t action,
                    const struct value *v);
     void (*end)(struct report *r, const struct report_record *rec);
+    /* Instead of end, when somebody else ends the record: what was composed goes out as it is. */
+    void (*leave)(struct report *r, const struct report_record *rec);
     void (*fault)(struct report *r, const struct report_fault *f);
     void (*drop)(struct report *r, const struct report_drop *d);
+    void (*stats)(struct report *r, const struct report_stats *st);
     /* The end of the run: every aggregation that no printa() has shown. */
     void (*aggregations)(struct report *r);
 };
@@ -85,6 +101,8 @@ struct report {
     const struct dif_image *img;
     const struct aggr_table *aggr;
     const struct pf *format; /* of each action of the image; those without have n = 0 */
+    struct symbols symbols;
+    uint64_t target; /* $target */
     /* below: the reporter's own */
     struct buf line;    /* what is being composed */
     bool oom;           /* something could not be composed, or not sorted */
@@ -102,6 +120,15 @@ const char *report_fault_text(uint32_t fault);                          /* "divi
 void report_fault_value(const struct report_fault *f, struct buf *out); /* " (0x10)", or nothing */
 void report_drop_text(const struct report_drop *d, struct buf *out);    /* "3 drops on a@b" */
 const char *report_drop_name(enum engine_drop kind);                    /* "PRINCIPAL" */
+/* Bytes that print() shows at most. */
+size_t report_print_most(const struct options *o);
+/* The whole message of a fault and of a drop, without dtrace's prefix and without newline. */
+void report_fault_message(const struct report_fault *f, struct buf *out);
+void report_drop_message(const struct options *o, const struct report_drop *d, struct buf *out);
+/* The lines about costs without dtrace's prefix, each with its newline; the share of thread i in
+ * permille. */
+void report_stats_text(const struct report_stats *st, struct buf *out);
+uint32_t report_stats_share(const struct report_stats *st, uint32_t i);
 /* The sorting that the options ask for. */
 struct aggr_order report_order(const struct options *o);
 /* The rows of aggregations with one key signature, sorted; by a format, or (format->n = 0) as

@@ -1,31 +1,48 @@
-/* session.c - the life of a session, except reading (record.c).
- *
- * EPIDs are given out in the order of clauses, and within a clause in the order in which the tiers
- * name their probes; probe[epid - 1] says what an EPID is. A tier gets its bindings sorted by
- * probe, then clause. */
+/* session.c - the life of a session, except matching (match.c) and reading (record.c). */
 #include "consumer/session_impl.h"
 
-#include <ctype.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "consumer/json.h"
 
 /* -- options ----------------------------------------------------------------------------------- */
 
+/* A number of frames; 0 is what the compiler takes for not set. */
+static uint32_t frames(const struct options *o, enum option_id which)
+{
+    int64_t v = o->value[which];
+    return v <= 0 ? 0 : v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
+}
+
 static void sync_options(struct session *s)
 {
     const struct options *o = s->config.opt;
+    int64_t iregs = o->value[OPTION_iregs];
     s->compile_options.strsize = (uint32_t)o->value[OPTION_strsize];
+    s->compile_options.scratchsize = (uint32_t)o->value[OPTION_scratchsize];
+    s->compile_options.iregs = iregs > 0 ? (uint32_t)iregs : DIF_NREGS;
+    s->compile_options.tregs = (uint32_t)o->value[OPTION_tregs];
+    s->compile_options.stackframes = frames(o, OPTION_stackframes);
+    s->compile_options.ustackframes = frames(o, OPTION_ustackframes);
+    s->compile_options.jstackframes = frames(o, OPTION_jstackframes);
+    s->compile_options.maxframes = frames(o, OPTION_maxframes);
     s->compile_options.argref = option_on(o, OPTION_argref);
     s->compile_options.defaultargs = option_on(o, OPTION_defaultargs);
     s->compile_options.amin = o->value[OPTION_amin];
+    s->compile_options.version = (uint32_t)o->value[OPTION_version];
     s->compile_options.pspec = option_on(o, OPTION_pspec);
     s->compile_options.empty = option_on(o, OPTION_empty);
+}
+
+void session_options_changed(struct session *s)
+{
+    sync_options(s);
+    session_set_rates(s);
 }
 
 static int set_option(void *arg, const char *name, const char *value, const char **why)
@@ -37,11 +54,18 @@ static int set_option(void *arg, const char *name, const char *value, const char
     return rc;
 }
 
+/* Valid until the next: the compiler copies it into its message. */
+static const char *option_help(void *arg, const char *name)
+{
+    struct session *s = arg;
+    return options_hint(s->config.opt, name, s->option_hint);
+}
+
 /* -- compiling --------------------------------------------------------------------------------- */
 
-static int no_memory(struct session *s)
+int session_no_memory(struct session *s)
 {
-    return diag_error(s->config.diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
+    return diag_error(s->config.diags, ET_ENOMEM, NULL, "", NULL, "%s", et_strerror(ET_ENOMEM));
 }
 
 struct session *session_new(const struct session_config *config)
@@ -55,6 +79,7 @@ struct session *session_new(const struct session_config *config)
     sync_options(s);
     s->compile_options.target = config->target;
     s->compile_options.setopt = set_option;
+    s->compile_options.opthint = option_help;
     s->compile_options.setopt_arg = s;
     s->compile = compile_new(&s->compile_options, config->diags);
     if (s->compile == NULL) {
@@ -68,13 +93,15 @@ int session_add(struct session *s, const struct compile_source *src)
 {
     struct session_program *p = et_realloc(s->program, (s->nprograms + 1) * sizeof *p);
     if (p == NULL)
-        return no_memory(s);
+        return session_no_memory(s);
     s->program = p;
     p += s->nprograms++;
     *p = (struct session_program){.name = src->name,
                                   .text = src->shown != NULL ? src->shown : src->text,
                                   .len = src->shown != NULL ? src->shown_len : src->len};
-    int rc = compile_add(s->compile, src);
+    int rc = session_libraries(s);
+    if (rc == 0)
+        rc = compile_add(s->compile, src);
     if (rc == 0)
         compile_stability(s->compile, &p->probes, &p->statements);
     return rc;
@@ -90,20 +117,81 @@ static int parse_formats(struct session *s)
 {
     s->format = arena_alloc(&s->arena, (s->img.nactions + 1) * sizeof *s->format);
     if (s->format == NULL)
-        return no_memory(s);
+        return session_no_memory(s);
     for (uint32_t i = 0; i < s->img.nactions; i++) {
         const struct dif_action *a = &s->img.actions[i];
         if (a->format == DIF_NO_STRING || !has_format(a->kind))
             continue;
         int rc = pf_parse(&s->arena, dif_str(&s->img, a->format), &s->format[i]);
         if (rc == ET_ENOMEM)
-            return no_memory(s);
+            return session_no_memory(s);
         if (rc != 0)
-            return diag_error(s->config.diags, ET_EUNSUP, NULL, "D_SYNTAX", NULL,
-                              "format \"%s\" holds a conversion that is not built yet",
+            return diag_error(s->config.diags, ET_EIMAGE, NULL, "D_SYNTAX", NULL,
+                              "format \"%s\" holds a conversion that does not exist",
                               dif_str(&s->img, a->format));
     }
     return 0;
+}
+
+/* Asks the tiers what lies at an address: one that runs programs with addresses can tell. */
+static bool find_symbol(void *arg, uint64_t pid, uint64_t address, struct tier_symbol *out)
+{
+    struct session *s = arg;
+    for (size_t i = 0; i < s->ntiers; i++) {
+        const struct tier_ops *ops = s->tier[i].t->ops;
+        if (ops->symbol != NULL && ops->symbol(s->tier[i].t, pid, address, out))
+            return true;
+    }
+    return false;
+}
+
+/* The program that a clause stands in: the one of its file's name. A #line can give a clause any
+ * name; then it is the program of the clause before it. */
+static int number_clauses(struct session *s)
+{
+    uint32_t program = 0;
+    s->clause_program = arena_alloc(&s->arena, (s->img.nclauses + 1) * sizeof *s->clause_program);
+    if (s->clause_program == NULL)
+        return session_no_memory(s);
+    for (uint32_t c = 0; c < s->img.nclauses; c++) {
+        const char *file = dif_str(&s->img, s->img.clauses[c].file);
+        for (uint32_t i = 0; i < s->nprograms; i++)
+            if (strcmp(s->program[i].name, file) == 0)
+                program = i;
+        s->clause_program[c] = program;
+    }
+    return 0;
+}
+
+size_t session_program_of(const struct session *s, uint32_t clause)
+{
+    return s->clause_program[clause];
+}
+
+/* Actions of a restricted program that would do something to this process or its host. */
+static int check_restricted(struct session *s)
+{
+    const struct options *opt = s->config.opt;
+    const char *why = "it would act on the host that the program is started from";
+    char hint[256];
+    int rc = 0;
+    if (!opt->restricted || option_on(opt, OPTION_destructive))
+        return 0;
+    snprintf(hint, sizeof hint, "%s%s%s", why, opt->permit != NULL ? "; " : "",
+             opt->permit != NULL ? opt->permit : "");
+    for (uint32_t i = 0; i < s->img.nclauses; i++) {
+        const struct dif_clause *c = &s->img.clauses[i];
+        for (uint32_t k = c->action; k < c->action + c->nactions; k++) {
+            const struct dif_action *a = &s->img.actions[k];
+            if (a->kind != DIF_ACT_SYSTEM && a->kind != DIF_ACT_FREOPEN &&
+                a->kind != DIF_ACT_FTRUNCATE && a->kind != DIF_ACT_RAISE)
+                continue;
+            struct diag_pos pos = {dif_str(&s->img, c->file), (int)a->line, (int)a->col, 0};
+            rc = diag_error(s->config.diags, ET_ECOMPILE, &pos, "ACTION_RESTRICTED", hint,
+                            "%s() is not allowed for this program", dif_action_info(a->kind)->name);
+        }
+    }
+    return rc;
 }
 
 int session_compile(struct session *s)
@@ -111,26 +199,32 @@ int session_compile(struct session *s)
     int rc = compile_image(s->compile, &s->img);
     if (rc == 0)
         rc = dif_verify(&s->img, s->config.diags);
+    if (rc == 0)
+        rc = check_restricted(s);
     if (rc == 0 && (rc = dif_encode(&s->img, &s->encoded)) != 0)
-        rc = no_memory(s);
+        rc = session_no_memory(s);
     if (rc == 0)
         rc = parse_formats(s);
     if (rc == 0 && (rc = aggr_table_init(&s->aggr, &s->img)) != 0)
-        rc = no_memory(s);
+        rc = session_no_memory(s);
     for (uint32_t i = 0; rc == 0 && i < s->img.nclauses; i++)
         if (s->img.clauses[i].nparts > s->nvalues)
             s->nvalues = s->img.clauses[i].nparts;
     if (rc == 0) {
         s->value = arena_alloc(&s->arena, (s->nvalues + 1) * sizeof *s->value);
         if (s->value == NULL)
-            rc = no_memory(s);
+            rc = session_no_memory(s);
     }
+    if (rc == 0)
+        rc = number_clauses(s);
     s->report = (struct report){.ops = s->config.json ? &report_json : &report_text,
                                 .out = s->config.out,
                                 .opt = s->config.opt,
                                 .img = &s->img,
                                 .aggr = &s->aggr,
-                                .format = s->format};
+                                .format = s->format,
+                                .symbols = {.find = find_symbol, .arg = s, .opt = s->config.opt},
+                                .target = s->config.target > 0 ? (uint64_t)s->config.target : 0};
     return rc;
 }
 
@@ -139,228 +233,9 @@ const struct dif_image *session_image(const struct session *s)
     return &s->img;
 }
 
-static struct probe_spec spec_of(const struct session *s, const struct dif_clause *c)
+void session_tree(const struct session *s, struct buf *out)
 {
-    return (struct probe_spec){dif_str(&s->img, c->prov), dif_str(&s->img, c->mod),
-                               dif_str(&s->img, c->func), dif_str(&s->img, c->name), c->id};
-}
-
-static bool spec_is_local(const struct probe_spec *p)
-{
-    enum { LAST_DTRACE_ID = 3 };
-    static const char *const names[] = {"BEGIN", "END", "ERROR"};
-    if (p->id != 0)
-        return p->id <= LAST_DTRACE_ID;
-    if (p->mod[0] != '\0' || p->func[0] != '\0')
-        return false;
-    if (strcmp(p->prov, "dtrace") == 0 || strcmp(p->prov, "profile") == 0)
-        return true;
-    if (p->prov[0] != '\0')
-        return false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(p->name, names[i]) == 0)
-            return true;
-    return strncmp(p->name, "tick-", 5) == 0 || strncmp(p->name, "profile-", 8) == 0;
-}
-
-bool session_is_local(const struct session *s)
-{
-    for (uint32_t i = 0; i < s->img.nclauses; i++) {
-        struct probe_spec spec = spec_of(s, &s->img.clauses[i]);
-        if (!spec_is_local(&spec))
-            return false;
-    }
-    return true;
-}
-
-/* -- matching ---------------------------------------------------------------------------------- */
-
-int session_attach(struct session *s, struct tier *t)
-{
-    struct session_tier *p = et_realloc(s->tier, (s->ntiers + 1) * sizeof *p);
-    if (p == NULL) {
-        t->ops->close(t);
-        return no_memory(s);
-    }
-    s->tier = p;
-    p[s->ntiers++] = (struct session_tier){.t = t};
-    return 0;
-}
-
-/* The text of a description, for messages: p:m:f:n, or the id. */
-static const char *spec_text(struct session *s, const struct probe_spec *p)
-{
-    const char *text =
-        p->id != 0 ? arena_printf(&s->arena, "%u", p->id)
-                   : arena_printf(&s->arena, "%s:%s:%s:%s", p->prov, p->mod, p->func, p->name);
-    return text != NULL ? text : "";
-}
-
-/* The program that a clause stands in: the one of its file's name. A #line can give a clause any
- * name; then it is the program of the clause before it. */
-static size_t program_of(const struct session *s, const struct dif_clause *c, size_t before)
-{
-    const char *file = dif_str(&s->img, c->file);
-    for (size_t i = 0; i < s->nprograms; i++)
-        if (strcmp(s->program[i].name, file) == 0)
-            return i;
-    return before;
-}
-
-/* Bytes of the description that starts at this place of a program's text. */
-static int description_length(const struct session_program *p, uint32_t line, uint32_t col)
-{
-    const char *at = p->text, *end = p->text + p->len;
-    for (uint32_t i = 1; i < line && at < end; i++) {
-        const char *nl = memchr(at, '\n', (size_t)(end - at));
-        at = nl != NULL ? nl + 1 : end;
-    }
-    at += (size_t)(end - at) >= col - 1 ? col - 1 : (size_t)(end - at);
-    int n = 0;
-    while (at + n < end && !isspace((unsigned char)at[n]) && strchr(",/{", at[n]) == NULL)
-        n++;
-    return n;
-}
-
-static int report_unmatched(struct session *s, const struct dif_clause *c,
-                            const struct probe_spec *spec, size_t program)
-{
-    const char *hint = NULL;
-    struct diag_pos pos = {dif_str(&s->img, c->file), (int)c->line, (int)c->col, 0};
-    if (program < s->nprograms && c->line > 0 && c->col > 0)
-        pos.len = description_length(&s->program[program], c->line, c->col);
-    for (size_t i = 0; hint == NULL && i < s->ntiers; i++)
-        if (s->tier[i].t->ops->suggest != NULL)
-            hint = s->tier[i].t->ops->suggest(s->tier[i].t, spec);
-    if (spec->id != 0)
-        return diag_error(s->config.diags, ET_ENOPROBE, &pos, "D_PDESC_INVAL", hint,
-                          "invalid probe identifier %u: Unknown probe identifier", spec->id);
-    return diag_error(s->config.diags, ET_ENOPROBE, &pos, "D_PDESC_ZERO", hint,
-                      "probe description %s does not match any probes", spec_text(s, spec));
-}
-
-struct matching {
-    struct session *s;
-    struct session_tier *tier;
-    uint32_t clause;
-    size_t count;
-};
-
-static int matched(void *arg, const struct tier_probe *p)
-{
-    struct matching *m = arg;
-    struct session *s = m->s;
-    struct session_tier *t = m->tier;
-    if (s->nprobes == s->capprobes) {
-        size_t cap = s->capprobes ? s->capprobes * 2 : 64;
-        struct session_probe *q = et_realloc(s->probe, cap * sizeof *q);
-        if (q == NULL)
-            return no_memory(s);
-        s->probe = q;
-        s->capprobes = cap;
-    }
-    if (t->nbindings == t->capbindings) {
-        size_t cap = t->capbindings ? t->capbindings * 2 : 64;
-        struct tier_binding *q = et_realloc(t->binding, cap * sizeof *q);
-        if (q == NULL)
-            return no_memory(s);
-        t->binding = q;
-        t->capbindings = cap;
-    }
-    uint32_t epid = (uint32_t)++s->nprobes;
-    s->probe[epid - 1] = (struct session_probe){{epid, m->clause, p->id, p->prov, p->mod, p->func,
-                                                 p->name, p->kind, t->t->ops->target(t->t)},
-                                                (size_t)(t - s->tier)};
-    t->binding[t->nbindings++] = (struct tier_binding){epid, m->clause, p->id};
-    m->count++;
-    return 0;
-}
-
-static int binding_order(const void *px, const void *py)
-{
-    const struct tier_binding *x = px, *y = py;
-    if (x->probe != y->probe)
-        return x->probe < y->probe ? -1 : 1;
-    return (x->clause > y->clause) - (x->clause < y->clause);
-}
-
-int session_match(struct session *s)
-{
-    int unmatched = 0;
-    size_t program = 0;
-    for (uint32_t c = 0; c < s->img.nclauses; c++) {
-        struct probe_spec spec = spec_of(s, &s->img.clauses[c]);
-        size_t found = 0;
-        program = program_of(s, &s->img.clauses[c], program);
-        for (size_t i = 0; i < s->ntiers; i++) {
-            struct matching m = {s, &s->tier[i], c, 0};
-            int rc = m.tier->t->ops->match(m.tier->t, &spec, matched, &m, s->config.diags);
-            if (rc != 0)
-                return rc;
-            found += m.count;
-        }
-        if (program < s->nprograms)
-            s->program[program].matched += found;
-        if (found == 0 && !option_on(s->config.opt, OPTION_zdefs))
-            unmatched = report_unmatched(s, &s->img.clauses[c], &spec, program);
-    }
-    for (size_t i = 0; i < s->ntiers; i++)
-        if (s->tier[i].nbindings > 0)
-            qsort(s->tier[i].binding, s->tier[i].nbindings, sizeof *s->tier[i].binding,
-                  binding_order);
-    return unmatched;
-}
-
-uint64_t session_matched(const struct session *s, size_t nth)
-{
-    return nth < s->nprograms ? s->program[nth].matched : 0;
-}
-
-void session_stability(const struct session *s, size_t nth, struct compile_attr *probes,
-                       struct compile_attr *statements)
-{
-    *probes = s->program[nth].probes;
-    *statements = s->program[nth].statements;
-}
-
-size_t session_probes(const struct session *s)
-{
-    return s->nprobes;
-}
-
-struct listing {
-    session_list_fn fn;
-    void *arg;
-    struct tier *tier;
-    size_t count;
-};
-
-static int listed(void *arg, const struct tier_probe *p)
-{
-    struct listing *l = arg;
-    l->fn(l->arg, l->tier, p);
-    l->count++;
-    return 0;
-}
-
-int session_list(struct session *s, session_list_fn fn, session_missed_fn missed, void *arg)
-{
-    uint32_t n = s->nprograms > 0 ? s->img.nclauses : 1;
-    for (uint32_t c = 0; c < n; c++) {
-        struct probe_spec spec = {"", "", "", "", 0};
-        struct listing l = {fn, arg, NULL, 0};
-        if (s->nprograms > 0)
-            spec = spec_of(s, &s->img.clauses[c]);
-        for (size_t i = 0; i < s->ntiers; i++) {
-            l.tier = s->tier[i].t;
-            int rc = l.tier->ops->match(l.tier, &spec, listed, &l, s->config.diags);
-            if (rc != 0)
-                return rc;
-        }
-        if (l.count == 0 && missed != NULL)
-            missed(arg, spec_text(s, &spec));
-    }
-    return 0;
+    compile_tree(s->compile, out);
 }
 
 /* -- running ----------------------------------------------------------------------------------- */
@@ -397,22 +272,62 @@ static void notice_lowered(struct session *s, const char *what, uint64_t asked, 
     diag_add(s->config.diags, DIAG_NOTE, NULL, "", NULL, "%s lowered to %s", what, size);
 }
 
+/* Option debug: what was made, and what was got. */
+static void tell_enabled(struct session *s, const struct session_tier *t,
+                         const struct tier_options *o)
+{
+    const char *target = t->t->ops->target(t->t);
+    if (!option_on(s->config.opt, OPTION_debug))
+        return;
+    diag_add(s->config.diags, DIAG_NOTE, NULL, "", NULL,
+             "debug: image of %zu bytes: %u clauses, %u actions, %u instructions", s->encoded.len,
+             s->img.nclauses, s->img.nactions, s->img.ncode);
+    diag_add(s->config.diags, DIAG_NOTE, NULL, "", NULL,
+             "debug: %s tier%s%s: %zu enablings, bufsize %llu, aggsize %llu, dynvarsize %llu, "
+             "specsize %llu, %u CPUs",
+             t->t->ops->name, target[0] != '\0' ? " of " : "", target, t->nbindings,
+             (unsigned long long)o->bufsize, (unsigned long long)o->aggsize,
+             (unsigned long long)o->dynvarsize, (unsigned long long)o->specsize, o->ncpus);
+}
+
+/* Option cpu as tiers take it; what is too large for that is no CPU either. */
+static uint32_t cpu_number(int64_t v)
+{
+    return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
+}
+
 static int enable(struct session *s, struct session_tier *t)
 {
     const int64_t *v = s->config.opt->value;
-    struct tier_options asked = {.bufsize = (uint64_t)v[OPTION_bufsize],
+    struct tier_options asked = {.policy = (enum engine_policy)v[OPTION_bufpolicy],
+                                 .fixed = v[OPTION_bufresize] != 0,
+                                 .one_cpu = v[OPTION_cpu] >= 0,
+                                 .cpu = cpu_number(v[OPTION_cpu]),
+                                 .bufsize = (uint64_t)v[OPTION_bufsize],
                                  .aggsize = (uint64_t)v[OPTION_aggsize],
                                  .dynvarsize = (uint64_t)v[OPTION_dynvarsize],
                                  .specsize = (uint64_t)v[OPTION_specsize],
                                  .nspec = (uint32_t)v[OPTION_nspec],
                                  .switchrate = (uint64_t)v[OPTION_switchrate],
                                  .aggrate = (uint64_t)v[OPTION_aggrate],
+                                 .maxload = (uint32_t)v[OPTION_maxload],
+                                 .stats = v[OPTION_stats] > 0 ? (uint64_t)v[OPTION_stats] : 0,
+                                 .longgc = (uint64_t)v[OPTION_longgc],
+                                 .longschedule = (uint64_t)v[OPTION_longschedule],
+                                 .largeheap = (uint64_t)v[OPTION_largeheap],
+                                 .longqueue = (uint64_t)v[OPTION_longqueue],
+                                 .pollrate = (uint64_t)v[OPTION_pollrate],
+                                 .later = s->later,
+                                 .nlater = s->nlater,
                                  .aggs_with_records = acts_on_aggregations(&s->img)};
     struct tier_options granted = asked;
     int rc = t->t->ops->enable(t->t, &s->img, s->encoded.data, s->encoded.len, t->binding,
                                t->nbindings, &granted, s->config.diags);
     if (rc != 0)
         return rc;
+    if (granted.ncpus > s->aggr.ncpus && granted.ncpus <= 4096)
+        s->aggr.ncpus = granted.ncpus;
+    tell_enabled(s, t, &granted);
     notice_lowered(s, "buffer size", asked.bufsize, granted.bufsize);
     notice_lowered(s, "aggregation size", asked.aggsize, granted.aggsize);
     notice_lowered(s, "speculation size", asked.specsize, granted.specsize);
@@ -420,19 +335,47 @@ static int enable(struct session *s, struct session_tier *t)
     return 0;
 }
 
-static uint64_t now_ns(void)
+bool session_prints(const struct session *s)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    static const bool prints[DIF_ACT_NKINDS] = {
+        [DIF_ACT_TRACE] = true,    [DIF_ACT_PRINTF] = true, [DIF_ACT_PRINTA] = true,
+        [DIF_ACT_TRACEMEM] = true, [DIF_ACT_PRINT] = true,  [DIF_ACT_STACK] = true,
+    };
+    for (uint32_t i = 0; i < s->img.nactions; i++)
+        if (prints[s->img.actions[i].kind])
+            return true;
+    for (uint32_t i = 0; i < s->img.nclauses; i++) /* a clause without a body tells that it ran */
+        if (s->img.clauses[i].records && s->img.clauses[i].nactions == 0)
+            return true;
+    return false;
 }
 
 bool session_is_destructive(const struct session *s)
 {
     for (uint32_t i = 0; i < s->img.nactions; i++)
-        if (s->img.actions[i].kind == DIF_ACT_SYSTEM || s->img.actions[i].kind == DIF_ACT_FREOPEN)
+        if (dif_action_info(s->img.actions[i].kind)->destructive)
             return true;
     return false;
+}
+
+/* The tier among those of this program that lacks something the program uses. */
+static int check_needs(struct session *s)
+{
+    struct dif_need need;
+    for (size_t i = 0; i < s->ntiers; i++) {
+        const struct tier_ops *ops = s->tier[i].t->ops;
+        if (!dif_lacks(&s->img, ops->place, &need))
+            continue;
+        struct diag_pos pos = {dif_str(&s->img, need.file), (int)need.line, (int)need.col, 0};
+        return diag_error(s->config.diags, ET_EUNSUP, need.line > 0 ? &pos : NULL, "", NULL,
+                          need.tiers == DIF_TIER_KERNEL
+                              ? "could not enable tracing: %s needs %s, which this erltrace does "
+                                "not have"
+                              : "could not enable tracing: %s needs %s, and this program runs in "
+                                "another",
+                          need.name, dif_tier_text(need.tiers));
+    }
+    return 0;
 }
 
 int session_start(struct session *s)
@@ -440,12 +383,15 @@ int session_start(struct session *s)
     if (session_is_destructive(s) && !option_on(s->config.opt, OPTION_destructive))
         return diag_error(s->config.diags, ET_EINVAL, NULL, "", "allow them with -w",
                           "could not enable tracing: Destructive actions not allowed");
+    int lacking = check_needs(s);
+    if (lacking != 0)
+        return lacking;
     for (size_t i = 0; i < s->ntiers; i++) {
         int rc = enable(s, &s->tier[i]);
         if (rc != 0)
             return rc;
     }
-    s->reported_ns = now_ns();
+    s->reported_ns = monotonic_ns();
     for (size_t i = 0; i < s->ntiers; i++) {
         int rc = s->tier[i].t->ops->go(s->tier[i].t, s->config.diags);
         if (rc != 0)
@@ -473,10 +419,11 @@ int session_stop(struct session *s)
     return first;
 }
 
+enum { SLICE_MS = 20 }; /* how long a tier without a descriptor is left alone */
+
 /* With several tiers: waits until one of them has something to do. */
 static void wait_any(struct session *s, int timeout_ms)
 {
-    enum { SLICE_MS = 20 };
     struct pollfd fds[64];
     nfds_t n = 0;
     for (size_t i = 0; i < s->ntiers; i++) {
@@ -492,12 +439,17 @@ static void wait_any(struct session *s, int timeout_ms)
     poll(fds, n, timeout_ms);
 }
 
-static int work_tier(struct session *s, struct session_tier *t, int timeout_ms)
+static int work_tier(struct session *s, struct session_tier *t, int timeout_ms, bool flush)
 {
     struct session_reader reader = {s, t, 0};
-    struct tier_sink sink = {&reader, session_record, session_aggregation, session_fault,
-                             session_counts};
-    int rc = t->t->ops->work(t->t, timeout_ms, s->stopped, &sink, s->config.diags);
+    struct tier_sink sink = {&reader,       session_record, session_aggregation,
+                             session_fault, session_counts, session_load};
+    int rc = t->t->ops->work(t->t, timeout_ms, flush || s->stopped || t->overload, &sink,
+                             s->config.diags);
+    if (rc == TIER_RUNNING && !s->stopped && t->t->ops->grown != NULL && t->t->ops->grown(t->t)) {
+        int e = session_extend(s, t);
+        rc = e != 0 ? e : rc;
+    }
     if (rc == ET_ELOST)
         rc = TIER_LOST;
     if (reader.error != 0)
@@ -507,28 +459,51 @@ static int work_tier(struct session *s, struct session_tier *t, int timeout_ms)
     switch ((enum tier_state)rc) {
     case TIER_RUNNING: break;
     case TIER_EXITING: s->exiting = true; break;
+    case TIER_OVERLOAD: /* the trace goes on with other nodes */
+        t->overload = true;
+        if (!s->stopped && (rc = t->t->ops->stop(t->t, s->config.diags)) != 0 && rc != ET_ELOST)
+            return rc;
+        break;
     case TIER_DRAINED: t->drained = true; break;
     case TIER_LOST: t->lost = true; break;
     }
     return 0;
 }
 
+/* Reports what a tier has delivered, or keeps it for the end if the policy says so. */
+static int consume(struct session *s, struct session_tier *t)
+{
+    struct buf *queue = &t->queue;
+    if (s->config.opt->value[OPTION_bufpolicy] != ENGINE_SWITCH) {
+        int rc = session_hold(s, t);
+        if (rc != 0 || !(t->drained || t->lost))
+            return rc;
+        queue = &t->held;
+    }
+    if (queue->len == 0)
+        return 0;
+    int rc = session_consume(s, queue, t->begun ? SESSION_ORDERED : SESSION_FIRST);
+    t->begun = true;
+    return rc;
+}
+
 int session_work(struct session *s, int timeout_ms)
 {
     size_t live = 0;
-    for (size_t i = 0; i < s->ntiers; i++)
+    for (size_t i = 0; i < s->ntiers; i++) {
         live += !(s->tier[i].lost || s->tier[i].drained);
+        if (s->tier[i].queue.len > 0) /* what session_snapshot has left */
+            timeout_ms = 0;
+    }
     if (live > 1)
         wait_any(s, timeout_ms);
     for (size_t i = 0; i < s->ntiers; i++) {
         struct session_tier *t = &s->tier[i];
         if (t->lost || t->drained)
             continue;
-        int rc = work_tier(s, t, live > 1 ? 0 : timeout_ms);
-        if (rc == 0 && s->queue.len > 0) {
-            rc = session_consume(s, &s->queue, t->begun ? SESSION_ORDERED : SESSION_FIRST);
-            t->begun = true;
-        }
+        int rc = work_tier(s, t, live > 1 ? 0 : timeout_ms, false);
+        if (rc == 0)
+            rc = consume(s, t);
         if (rc != 0)
             return rc;
     }
@@ -545,14 +520,53 @@ int session_work(struct session *s, int timeout_ms)
         if (rc != 0)
             return rc;
     }
-    uint64_t now = now_ns();
+    uint64_t now = monotonic_ns();
     if (ended || now - s->reported_ns >= (uint64_t)s->config.opt->value[OPTION_statusrate]) {
         session_report_drops(s);
         s->reported_ns = now;
+        if (s->aborted)
+            return ET_EABORT;
     }
     if (s->report.oom)
-        return no_memory(s);
+        return session_no_memory(s);
     return ended ? SESSION_ENDED : s->stopped ? SESSION_ENDING : SESSION_RUNNING;
+}
+
+int session_snapshot(struct session *s)
+{
+    for (size_t i = 0; i < s->ntiers; i++) {
+        struct session_tier *t = &s->tier[i];
+        int rc = t->lost || t->drained ? 0 : work_tier(s, t, 0, true);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}
+
+size_t session_tiers(const struct session *s)
+{
+    return s->ntiers;
+}
+
+int session_fd(const struct session *s, size_t i)
+{
+    const struct session_tier *t = &s->tier[i];
+    return t->lost || t->drained ? -1 : t->t->ops->fd(t->t);
+}
+
+int session_timeout(const struct session *s)
+{
+    enum { MOST_MS = 100 }; /* drops are reported, and lost nodes noticed */
+    for (size_t i = 0; i < s->ntiers; i++)
+        if (!s->tier[i].lost && !s->tier[i].drained &&
+            (s->tier[i].queue.len > 0 || session_fd(s, i) < 0))
+            return s->tier[i].queue.len > 0 ? 0 : SLICE_MS;
+    return MOST_MS;
+}
+
+struct aggr_table *session_aggregations(struct session *s)
+{
+    return &s->aggr;
 }
 
 void session_finish(struct session *s)
@@ -565,6 +579,14 @@ size_t session_lost(const struct session *s)
     size_t n = 0;
     for (size_t i = 0; i < s->ntiers; i++)
         n += s->tier[i].lost;
+    return n;
+}
+
+size_t session_overloaded(const struct session *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->ntiers; i++)
+        n += s->tier[i].overload;
     return n;
 }
 
@@ -608,10 +630,43 @@ const char *session_targets(const struct session *s)
     return buf_str(b);
 }
 
+struct examining {
+    session_finding_fn fn;
+    void *arg;
+    const char *target;
+    int otp;
+};
+
+static void found(void *arg, const struct tier_finding *f)
+{
+    struct examining *x = arg;
+    x->fn(x->arg, x->target, x->otp, f);
+}
+
+int session_examine(struct session *s, session_finding_fn fn, void *arg, struct diags *d)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < s->ntiers; i++) {
+        struct tier *t = s->tier[i].t;
+        struct examining x = {.fn = fn, .arg = arg, .target = t->ops->target(t)};
+        if (t->ops->examine != NULL)
+            rc = t->ops->examine(t, &x.otp, found, &x, d);
+    }
+    return rc;
+}
+
 const char *session_enabled(const struct session *s)
 {
     struct tier *t = s->ntiers == 1 ? s->tier[0].t : NULL;
     return t != NULL && t->ops->enabled != NULL ? t->ops->enabled(t) : NULL;
+}
+
+struct session_placed session_placed(const struct session *s, size_t i)
+{
+    const struct session_tier *t = &s->tier[i];
+    const struct tier_ops *ops = t->t->ops;
+    return (struct session_placed){ops->target(t->t), t->nbindings, t->left_out,
+                                   ops->placed != NULL ? ops->placed(t->t) : NULL};
 }
 
 void session_close(struct session *s)
@@ -621,14 +676,17 @@ void session_close(struct session *s)
     for (size_t i = 0; i < s->ntiers; i++) {
         s->tier[i].t->ops->close(s->tier[i].t);
         et_free(s->tier[i].binding);
+        buf_free(&s->tier[i].queue);
+        buf_free(&s->tier[i].held);
     }
     et_free(s->tier);
     et_free(s->probe);
     et_free(s->program);
+    decider_free(s->decider);
+    et_free(s->later);
     aggr_table_free(&s->aggr);
     buf_free(&s->report.line);
     buf_free(&s->report.head);
-    buf_free(&s->queue);
     buf_free(&s->end_queue);
     buf_free(&s->late);
     buf_free(&s->text);

@@ -1,4 +1,4 @@
-/* session_impl.h - what session.c and record.c share. */
+/* session_impl.h - what the parts of a session share. */
 #ifndef ET_CONSUMER_SESSION_IMPL_H
 #define ET_CONSUMER_SESSION_IMPL_H
 
@@ -23,10 +23,21 @@ struct session_tier {
     struct tier *t;
     struct tier_binding *binding; /* by probe, then clause */
     size_t nbindings, capbindings;
-    struct engine_counts counts;   /* latest */
-    uint64_t shown[ENGINE_NDROPS]; /* drops already reported */
-    bool begun;                    /* its first records have been reported */
+    size_t left_out; /* clauses on probes that are not among them: they could never run there */
+    struct engine_counts counts;      /* latest */
+    struct engine_counts shown;       /* the drops that have been reported */
+    uint64_t reported[ENGINE_NDROPS]; /* drops, when its costs were last reported */
+    bool begun;                       /* its first records have been reported */
+    struct buf queue;                 /* struct event, read and not yet reported */
+    struct buf held;                  /* struct event: bufpolicy fill and ring, until the end */
     bool lost, drained;
+    bool overload; /* the program was ended there because of what it took */
+};
+
+/* The processes that one clause is restricted to on functions, by kind of probe. */
+struct session_functions {
+    uint32_t clause, known; /* set of kinds, from PROBE_FN_ENTRY on, that have been looked at */
+    const struct decide_pids *pids[PROBE_NKINDS - PROBE_FN_ENTRY];
 };
 
 struct session {
@@ -41,21 +52,50 @@ struct session {
     struct pf *format;   /* of each action; in the arena */
     struct value *value; /* room for the parts of one record; in the arena */
     uint32_t nvalues;
+    uint32_t *clause_program; /* number of the program of each clause; in the arena */
     struct session_tier *tier;
     size_t ntiers;
     struct session_probe *probe; /* by EPID - 1 */
     size_t nprobes, capprobes;
+    struct decider *decider;        /* NULL: before matching */
+    const struct decide_pids *pids; /* the last set that was kept; in the arena */
+    struct session_functions functions;
+    struct tier_later *later;
+    size_t nlater;
     struct aggr_table aggr;
     struct report report;
-    struct buf queue;     /* struct event, of the reading that is going on */
     struct buf end_queue; /* what END left, until everything else is reported */
     struct buf late;      /* struct late_fault, of the record that is being reported */
-    struct buf text;      /* formatted for system() and freopen() */
+    struct buf text;      /* formatted for system() and freopen(); earlier a function's name */
     struct buf targets;
-    bool exiting, stopped, exited;
+    char option_hint[OPTION_HINT];
+    bool exiting, stopped, exited, aborted;
+    bool has_libraries;   /* they have been read */
     int status;           /* of exit() */
     uint64_t reported_ns; /* when drops were last reported */
 };
+
+/* Reports that memory is out; the error. */
+int session_no_memory(struct session *s);
+
+/* -- enabling.c -------------------------------------------------------------------------------- */
+
+/* Whether a clause has to be placed on a probe: b says which, and gets its `pids`. */
+bool session_wants(struct session *s, const struct tier_probe *p, struct tier_binding *b);
+/* Notes what functions that are still to come can get of a clause whose description has this name.
+ * False: out of memory. */
+bool session_later(struct session *s, uint32_t clause, const char *name);
+
+/* -- match.c ----------------------------------------------------------------------------------- */
+
+/* Places clauses on the probes that have come to a tier since it was enabled, with EPIDs behind
+ * those that there are. 0 or an error with a diagnostic. */
+int session_extend(struct session *s, struct session_tier *t);
+
+/* -- library.c --------------------------------------------------------------------------------- */
+
+/* Compiles the D libraries, once. 0 or an error with a diagnostic. */
+int session_libraries(struct session *s);
 
 /* -- record.c ---------------------------------------------------------------------------------- */
 
@@ -72,6 +112,7 @@ void session_aggregation(void *arg, struct tier *t, uint32_t agg, uint32_t cpu, 
 void session_fault(void *arg, struct tier *t, uint32_t epid, uint32_t action, uint32_t offset,
                    uint32_t fault, uint64_t value, uint32_t cpu);
 void session_counts(void *arg, struct tier *t, const struct engine_counts *c);
+void session_load(void *arg, struct tier *t, const struct tier_load *l); /* load.c */
 
 enum session_order {
     SESSION_FIRST,   /* a tier's first records: BEGIN's come first, END's are put off */
@@ -80,6 +121,10 @@ enum session_order {
 };
 /* Reports and empties a queue. 0 or an error with a diagnostic. */
 int session_consume(struct session *s, struct buf *queue, enum session_order order);
+/* Policies fill and ring: keeps what is in the queue until the end. Not more than a buffer holds:
+ * with ring the oldest go, with fill the session ends. 0 or an error with a diagnostic. */
+int session_hold(struct session *s, struct session_tier *t);
 void session_report_drops(struct session *s);
+void session_set_rates(struct session *s);
 
 #endif

@@ -110,12 +110,21 @@ static void action(struct report *r, const struct report_record *rec, uint32_t i
         break;
     case DIF_ACT_TRACEMEM: field_tracemem(v, act->nparts, &r->line); break;
     case DIF_ACT_PRINT:
-        print_object((uint64_t)v->i, v + 1, dif_str(r->img, act->format), &r->line);
+        print_object((uint64_t)v->i, v + 1, dif_str(r->img, act->format), report_print_most(r->opt),
+                     &r->line);
         break;
-    case DIF_ACT_PRINTF: pf_format(&r->format[index], v, act->nparts, NULL, NULL, &r->line); break;
+    case DIF_ACT_STACK:
+        field_place(v, option_on(r->opt, OPTION_rawbytes), &r->symbols, &r->line);
+        break;
+    case DIF_ACT_PRINTF: {
+        const struct pf_env env = {.symbols = &r->symbols, .target = r->target};
+        pf_format(&r->format[index], v, act->nparts, &env, &r->line);
+        break;
+    }
     case DIF_ACT_PRINTA: report_printa(r, act, &r->format[index], &r->line); break;
     case DIF_ACT_SYSTEM:
     case DIF_ACT_FREOPEN:
+    case DIF_ACT_RAISE:
     case DIF_ACT_FTRUNCATE: flush(r); break; /* what stands before goes out before */
     default: break;                          /* the others show nothing */
     }
@@ -129,27 +138,19 @@ static void end(struct report *r, const struct report_record *rec)
     flush(r);
 }
 
+static void leave(struct report *r, const struct report_record *rec)
+{
+    (void)rec;
+    flush(r);
+}
+
 /* -- messages ---------------------------------------------------------------------------------- */
 
 static void fault(struct report *r, const struct report_fault *f)
 {
-    const struct report_probe *p = f->probe;
     struct buf line = BUF_INIT;
-    buf_printf(&line,
-               PREFIX "error on enabled probe ID %" PRIu32 " (ID %" PRIu32 ": %s:%s:%s:%s): %s",
-               p->epid, p->id, p->prov, p->mod, p->func, p->name,
-               f->why != NULL ? f->why : report_fault_text(f->fault));
-    if (f->why != NULL) {
-        message(r, &line);
-        return;
-    }
-    report_fault_value(f, &line);
-    if (f->action == 0)
-        buf_adds(&line, " in predicate");
-    else
-        buf_printf(&line, " in action #%" PRIu32, f->action);
-    if (f->offset != UINT32_MAX)
-        buf_printf(&line, " at DIF offset %" PRIu32, f->offset);
+    buf_adds(&line, PREFIX);
+    report_fault_message(f, &line);
     message(r, &line);
 }
 
@@ -157,10 +158,20 @@ static void drop(struct report *r, const struct report_drop *d)
 {
     struct buf line = BUF_INIT;
     buf_adds(&line, PREFIX);
-    if (option_on(r->opt, OPTION_droptags))
-        buf_printf(&line, "[DTRACEDROP_%s] ", report_drop_name(d->kind));
-    report_drop_text(d, &line);
+    report_drop_message(r->opt, d, &line);
     message(r, &line);
+}
+
+static void stats(struct report *r, const struct report_stats *st)
+{
+    struct buf text = BUF_INIT, line = BUF_INIT;
+    report_stats_text(st, &text);
+    for (const char *p = buf_str(&text), *end; (end = strchr(p, '\n')) != NULL; p = end + 1) {
+        buf_adds(&line, PREFIX);
+        buf_add(&line, p, (size_t)(end - p));
+        message(r, &line);
+    }
+    buf_free(&text);
 }
 
 static void aggregations(struct report *r)
@@ -176,4 +187,4 @@ static void aggregations(struct report *r)
     flush(r);
 }
 
-const struct report_ops report_text = {begin, action, end, fault, drop, aggregations};
+const struct report_ops report_text = {begin, action, end, leave, fault, drop, stats, aggregations};

@@ -41,11 +41,10 @@ int values_parse(const struct dif_type *type, size_t n, const uint8_t *p, size_t
             v->len = rdr_u32(&r);
             v->s = rdr_bytes(&r, v->len);
             break;
-        case DIF_BYTES:
+        default: /* as they are */
             v->len = v->size;
             v->s = rdr_bytes(&r, v->len);
-            break;
-        default: r.bad = true;
+            r.bad |= dif_kind_info(v->kind) == NULL;
         }
         if (r.bad)
             return ET_EIMAGE;
@@ -55,6 +54,19 @@ int values_parse(const struct dif_type *type, size_t n, const uint8_t *p, size_t
         }
     }
     return rdr_left(&r) == 0 ? 0 : ET_EIMAGE;
+}
+
+long double value_float(const struct value *v)
+{
+    float f = 0;
+    double d = 0;
+    long double l = 0;
+    switch (v->kind == DIF_FLOAT ? v->len : 0) {
+    case sizeof f: memcpy(&f, v->s, sizeof f); return (long double)f;
+    case sizeof d: memcpy(&d, v->s, sizeof d); return (long double)d;
+    case sizeof l: memcpy(&l, v->s, sizeof l); return l;
+    default: return 0;
+    }
 }
 
 uint64_t value_unsigned(const struct value *v)

@@ -30,6 +30,8 @@ static inline bool value_is_int(const struct value *v)
 {
     return v->kind == DIF_INT || v->kind == DIF_UINT;
 }
+/* A float of any size. */
+long double value_float(const struct value *v);
 /* The integer in its own width without sign: (int)-1 is 0xffffffff. */
 uint64_t value_unsigned(const struct value *v);
 

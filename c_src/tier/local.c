@@ -1,19 +1,23 @@
-/* local.c - the local tier: programs with only dtrace and profile:::tick probes, run in this
- * process on this thread.
+/* local.c - the local tier: programs with only dtrace and profile probes, run in this process.
  *
- * Probes: 1 BEGIN, 2 END, 3 ERROR, then one for each tick name that was asked for. `work` sleeps
- * until the next tick is due or data is to be read, fires, drains, reports. */
+ * Probes: BEGIN, END, ERROR, the default intervals, then one for each interval that was asked for.
+ * `work` sleeps until the next tick is due or data is to be read, fires, drains, reports. All that
+ * is done on one thread; but profile-N fires on threads of its own, one for each CPU (sampler.h),
+ * which run from go to stop. */
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
+#include "tier/sampler.h"
 #include "tier/tier.h"
 
-enum { LOCAL_THREADS = 4, DRAIN_LIMIT = 1 << 20, FIXED = 3 };
+enum { SPARE_THREADS = 4, DRAIN_LIMIT = 1 << 20, FIXED = 3, PACE_NS = 10000000 };
 
 struct local_probe {
     struct tier_probe probe;
@@ -26,21 +30,18 @@ struct local_probe {
 struct local {
     struct tier tier;
     struct arena arena;
-    struct local_probe *probe; /* index id - 1 */
+    struct local_probe *probe; /* the first FIXED are BEGIN, END and ERROR */
     uint32_t nprobes, capprobes;
     struct engine *engine;
+    struct sampler *sampler; /* NULL: no profile probe is enabled, or it does not run */
+    struct engine_mark mark;
     struct buf drained;
     uint64_t switchrate, aggrate; /* ns, 0: at once */
     uint64_t next_read, next_aggs;
     bool stopped;
+    bool pinned; /* to the CPU of the option; `before` is where this thread may run else */
+    cpu_set_t before;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * UINT64_C(1000000000) + (uint64_t)ts.tv_nsec;
-}
 
 static struct local *self(struct tier *t)
 {
@@ -62,15 +63,19 @@ static struct local_probe *probe_add(struct local *l, enum probe_kind kind, cons
     const char *copy = arena_strdup(&l->arena, name);
     if (copy == NULL)
         return NULL;
-    struct local_probe *p = &l->probe[l->nprobes++];
-    *p = (struct local_probe){.probe = {.id = l->nprobes,
+    size_t ndef;
+    probe_intervals(&ndef);
+    uint32_t i = l->nprobes++, def = i - FIXED, asked = def - (uint32_t)ndef;
+    uint32_t id = i < FIXED ? i + 1 : def < ndef ? TIER_ID_DEFAULT + def : TIER_ID_INTERVAL + asked;
+    struct local_probe *p = &l->probe[i];
+    *p = (struct local_probe){.probe = {.id = id,
                                         .prov = prov,
                                         .mod = "",
                                         .func = "",
                                         .name = copy,
                                         .kind = kind,
                                         .period = period}};
-    p->identity = (struct engine_probe){l->nprobes, prov, "", "", copy};
+    p->identity = (struct engine_probe){id, prov, "", "", copy};
     return p;
 }
 
@@ -79,12 +84,13 @@ static int local_match(struct tier *t, const struct probe_spec *spec, tier_match
 {
     struct local *l = self(t);
     uint64_t period;
+    enum probe_kind kind;
     if (spec->id == 0 && probe_glob_provider(spec->prov, "profile") && spec->mod[0] == '\0' &&
-        spec->func[0] == '\0' && probe_tick_period(spec->name, &period)) {
+        spec->func[0] == '\0' && probe_interval(spec->name, &period, &kind)) {
         bool known = false;
         for (uint32_t i = FIXED; i < l->nprobes; i++)
             known |= strcmp(l->probe[i].probe.name, spec->name) == 0;
-        if (!known && probe_add(l, PROBE_TICK, "profile", spec->name, period) == NULL)
+        if (!known && probe_add(l, kind, "profile", spec->name, period) == NULL)
             return diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory for probes");
     }
     for (uint32_t i = 0; i < l->nprobes; i++) {
@@ -102,11 +108,23 @@ static int local_match(struct tier *t, const struct probe_spec *spec, tier_match
 
 static const char *local_suggest(struct tier *t, const struct probe_spec *spec)
 {
-    static const char *const names[] = {"BEGIN", "END", "ERROR", "tick-1sec"};
-    const char *near = diag_nearest(spec->name, names, sizeof names / sizeof *names);
-    return near != NULL
-               ? arena_printf(&self(t)->arena, "did you mean '%s'?", near)
-               : "this program runs in the local tier, which has BEGIN, END, ERROR and tick-N";
+    static const char *const names[] = {"BEGIN", "END", "ERROR", "tick-1sec", "profile-97"};
+    static const char *const providers[] = {"dtrace", "profile"};
+    struct arena *a = &self(t)->arena;
+    bool known =
+        probe_glob_provider(spec->prov, "dtrace") || probe_glob_provider(spec->prov, "profile");
+    const char *what = known ? "probe" : "provider", *name = known ? spec->name : spec->prov;
+    const char *near = known ? diag_nearest(name, names, sizeof names / sizeof *names)
+                             : diag_nearest(name, providers, sizeof providers / sizeof *providers);
+    if (spec->id != 0)
+        return arena_printf(a, "no probe has the id %u; -l lists them", spec->id);
+    if (known && (spec->mod[0] != '\0' || spec->func[0] != '\0'))
+        return "the probes of the local tier have neither module nor function";
+    if (known && (strncmp(name, "tick-", 5) == 0 || strncmp(name, "profile-", 8) == 0))
+        return "intervals are tick-N and profile-N[ns|us|ms|s|m|h|d|hz], at least 200us";
+    return near != NULL ? arena_printf(a, "no %s '%s'; did you mean '%s'?", what, name, near)
+                        : "this program runs in the local tier, which has BEGIN, END, ERROR, "
+                          "tick-N and profile-N";
 }
 
 /* Shares the bindings out to their probes, keeping their order. */
@@ -125,6 +143,32 @@ static int bind(struct local *l, const struct tier_binding *b, size_t n)
     return 0;
 }
 
+/* Option cpu: this thread, which fires everything, goes there. */
+static int pin(struct local *l, uint32_t cpu, struct diags *d)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    errno = EINVAL;
+    if (cpu < CPU_SETSIZE)
+        CPU_SET(cpu, &set);
+    if (sched_getaffinity(0, sizeof l->before, &l->before) != 0 || cpu >= CPU_SETSIZE ||
+        sched_setaffinity(0, sizeof set, &set) != 0)
+        return diag_error(d, ET_EINVAL, NULL, "", "option cpu is the number of a processor",
+                          "could not enable tracing: there is no CPU %u", cpu);
+    l->pinned = true;
+    return 0;
+}
+
+/* Threads that profile probes need, if any is enabled. */
+static uint32_t samplers(const struct local *l, const struct tier_binding *b, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        for (uint32_t i = FIXED; i < l->nprobes; i++)
+            if (l->probe[i].probe.id == b[k].probe && l->probe[i].probe.kind == PROBE_PROFILE)
+                return sampler_cpus();
+    return 0;
+}
+
 static int local_enable(struct tier *t, const struct dif_image *img, const void *image, size_t len,
                         const struct tier_binding *b, size_t n, struct tier_options *opt,
                         struct diags *d)
@@ -135,12 +179,20 @@ static int local_enable(struct tier *t, const struct dif_image *img, const void 
     dif_image_init(&copy);
     int err = dif_decode(&copy, image, len, d);
     if (err == 0)
-        err = dif_verify(&copy, d);
+        err = dif_verify_for(&copy, DIF_TIER_LOCAL, d);
     if (err) {
         dif_image_free(&copy);
         return err;
     }
-    struct engine_options eo = {.threads = LOCAL_THREADS,
+    if (opt->one_cpu && (err = pin(l, opt->cpu, d)) != 0) {
+        dif_image_free(&copy);
+        return err;
+    }
+    engine_thread_self(); /* before counting */
+    struct engine_options eo = {.threads =
+                                    engine_thread_count() + SPARE_THREADS + samplers(l, b, n),
+                                .policy = opt->policy,
+                                .fixed = opt->fixed,
                                 .bufsize = opt->bufsize,
                                 .aggsize = opt->aggsize,
                                 .dynvarsize = opt->dynvarsize,
@@ -150,6 +202,8 @@ static int local_enable(struct tier *t, const struct dif_image *img, const void 
     err = engine_create(&copy, &eo, &l->engine, d);
     if (err)
         return err;
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    opt->ncpus = cpus > 0 ? (uint32_t)cpus : 1;
     opt->bufsize = eo.bufsize;
     opt->aggsize = eo.aggsize;
     opt->dynvarsize = eo.dynvarsize;
@@ -160,33 +214,50 @@ static int local_enable(struct tier *t, const struct dif_image *img, const void 
         return diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory for probes");
     engine_set_error_bindings(l->engine, l->probe[2].bindings, l->probe[2].nbindings,
                               &l->probe[2].identity);
-    return 0;
+    return engine_set_end_bindings(l->engine, l->probe[1].bindings, l->probe[1].nbindings, d);
 }
 
-static void fire(struct local *l, struct local_probe *p)
+/* Fires on this thread, so many ns after its time. */
+static void fire(struct local *l, const struct local_probe *p, uint64_t late)
 {
-    struct engine_thread *t = engine_thread_self();
-    if (p->nbindings == 0 || t == NULL)
-        return;
-    struct engine_ctx ctx = {.probe = &p->identity, .self = 1};
-    engine_enter(t);
-    engine_fire(l->engine, t, &ctx, p->bindings, p->nbindings);
-    engine_leave(t);
+    const struct sampler_probe f = {&p->identity, p->bindings, p->nbindings, p->probe.period};
+    sampler_fire(l->engine, &f, 1, late);
+}
+
+/* Whether this thread fires it. */
+static bool is_ours(const struct local_probe *p)
+{
+    return p->nbindings > 0 && p->probe.kind == PROBE_TICK;
+}
+
+/* Starts the threads that fire profile probes, if any is enabled. */
+static int start_sampler(struct local *l, struct diags *d)
+{
+    uint32_t n = 0;
+    struct sampler_probe *p = arena_alloc(&l->arena, l->nprobes * sizeof *p);
+    if (p == NULL)
+        return diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory for probes");
+    for (uint32_t i = FIXED; i < l->nprobes; i++) {
+        const struct local_probe *q = &l->probe[i];
+        if (q->nbindings > 0 && q->probe.kind == PROBE_PROFILE)
+            p[n++] =
+                (struct sampler_probe){&q->identity, q->bindings, q->nbindings, q->probe.period};
+    }
+    return n > 0 ? sampler_start(&l->sampler, l->engine, p, n, d) : 0;
 }
 
 static int local_go(struct tier *t, struct diags *d)
 {
-    (void)d;
     struct local *l = self(t);
     engine_set_phase(l->engine, ENGINE_BEGIN);
-    fire(l, &l->probe[0]);
+    fire(l, &l->probe[0], 0);
     engine_set_phase(l->engine, ENGINE_RUNNING);
-    uint64_t now = now_ns();
+    uint64_t now = monotonic_ns();
     for (uint32_t i = FIXED; i < l->nprobes; i++)
         l->probe[i].due = now + l->probe[i].probe.period;
     l->next_read = now + l->switchrate;
     l->next_aggs = now + l->aggrate;
-    return 0;
+    return engine_exiting(l->engine) ? 0 : start_sampler(l, d);
 }
 
 /* The earliest time at which a tick is due, UINT64_MAX when there is none. */
@@ -194,14 +265,14 @@ static uint64_t next_due(const struct local *l)
 {
     uint64_t first = UINT64_MAX;
     for (uint32_t i = FIXED; i < l->nprobes; i++)
-        if (l->probe[i].nbindings > 0 && l->probe[i].due < first)
+        if (is_ours(&l->probe[i]) && l->probe[i].due < first)
             first = l->probe[i].due;
     return first;
 }
 
 static void sleep_until(uint64_t when, uint64_t limit)
 {
-    uint64_t now = now_ns();
+    uint64_t now = monotonic_ns();
     when = when < limit ? when : limit;
     if (when <= now)
         return;
@@ -213,24 +284,26 @@ static void sleep_until(uint64_t when, uint64_t limit)
  * for. */
 static void fire_due(struct local *l)
 {
-    for (uint64_t now = now_ns(); !engine_exiting(l->engine);) {
+    for (uint64_t now = monotonic_ns(); !engine_exiting(l->engine);) {
         struct local_probe *first = NULL;
         for (uint32_t i = FIXED; i < l->nprobes; i++) {
             struct local_probe *p = &l->probe[i];
-            if (p->nbindings > 0 && p->due <= now && (first == NULL || p->due < first->due))
+            if (is_ours(p) && p->due <= now && (first == NULL || p->due < first->due))
                 first = p;
         }
         if (first == NULL)
             return;
-        fire(l, first);
+        fire(l, first, now - first->due);
         first->due += first->probe.period * (1 + (now - first->due) / first->probe.period);
     }
 }
 
 static int drain(struct local *l, unsigned what, const struct tier_sink *sink, struct diags *d)
 {
-    engine_flip(l->engine,
-                what); /* quiet by nature: this thread is the only one, and outside any event */
+    engine_flip(l->engine, what);
+    engine_mark(&l->mark);
+    while (!engine_quiet(&l->mark)) /* a sampler is inside an event, which is short */
+        sched_yield();
     for (bool all = false; !all;) {
         buf_reset(&l->drained);
         all = engine_drain(l->engine, what, DRAIN_LIMIT, &l->drained);
@@ -248,12 +321,16 @@ static int local_work(struct tier *t, int timeout_ms, bool flush, const struct t
                       struct diags *d)
 {
     struct local *l = self(t);
-    uint64_t now = now_ns(), limit = now + (uint64_t)(timeout_ms > 0 ? timeout_ms : 0) * 1000000;
+    uint64_t now = monotonic_ns(),
+             limit = now + (uint64_t)(timeout_ms > 0 ? timeout_ms : 0) * 1000000;
     if (!l->stopped) {
-        if (!flush && !engine_exiting(l->engine) && !engine_pending(l->engine, ENGINE_PRINCIPAL))
+        bool waiting = engine_pending(l->engine, ENGINE_PRINCIPAL);
+        if (waiting && l->sampler != NULL) /* not for each of its records by itself */
+            limit = now + PACE_NS < limit ? now + PACE_NS : limit;
+        if (!flush && !engine_exiting(l->engine) && (!waiting || l->sampler != NULL))
             sleep_until(next_due(l), limit);
         fire_due(l);
-        now = now_ns();
+        now = monotonic_ns();
     }
     bool over = l->stopped || engine_exiting(l->engine) || flush;
     unsigned what = 0;
@@ -285,8 +362,10 @@ static int local_stop(struct tier *t, struct diags *d)
     struct local *l = self(t);
     if (l->stopped)
         return 0;
+    sampler_stop(l->sampler);
+    l->sampler = NULL;
     engine_set_phase(l->engine, ENGINE_END);
-    fire(l, &l->probe[1]);
+    fire(l, &l->probe[1], 0);
     engine_set_phase(l->engine, ENGINE_STOPPED);
     l->stopped = true;
     return 0;
@@ -295,6 +374,9 @@ static int local_stop(struct tier *t, struct diags *d)
 static void local_close(struct tier *t)
 {
     struct local *l = self(t);
+    sampler_stop(l->sampler);
+    if (l->pinned)
+        sched_setaffinity(0, sizeof l->before, &l->before);
     engine_destroy(l->engine);
     buf_free(&l->drained);
     arena_free(&l->arena);
@@ -323,7 +405,7 @@ static const char *local_enabled(struct tier *t)
 static void local_rates(struct tier *t, uint64_t switchrate, uint64_t aggrate)
 {
     struct local *l = self(t);
-    uint64_t now = now_ns();
+    uint64_t now = monotonic_ns();
     l->switchrate = switchrate;
     l->aggrate = aggrate;
     l->next_read = now + switchrate;
@@ -332,6 +414,7 @@ static void local_rates(struct tier *t, uint64_t switchrate, uint64_t aggrate)
 
 static const struct tier_ops local_ops = {
     .name = "local",
+    .place = DIF_TIER_LOCAL,
     .match = local_match,
     .suggest = local_suggest,
     .enable = local_enable,
@@ -357,8 +440,12 @@ int tier_local_open(struct tier **out, struct diags *d)
         l->tier.ops = &local_ops;
         arena_init(&l->arena);
     }
+    size_t n;
+    const struct probe_interval_def *def = probe_intervals(&n);
     for (int i = 0; ok && i < FIXED; i++)
         ok = probe_add(l, fixed[i].kind, "dtrace", fixed[i].name, 0) != NULL;
+    for (size_t i = 0; ok && i < n; i++)
+        ok = probe_add(l, def[i].kind, "profile", def[i].name, def[i].period) != NULL;
     if (ok) {
         *out = &l->tier;
         return 0;

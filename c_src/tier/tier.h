@@ -15,17 +15,28 @@
 
 #include "base/diag.h"
 #include "dif/dif.h"
+#include "engine/decide.h"
 #include "engine/engine.h"
 #include "probe/probe.h"
+#include "tier/load.h"
 
 struct tier;
 
+/* Probe ids that are the same on every tier, so that a script prints the same on each. */
+enum {
+    TIER_ID_DEFAULT = 900,   /* the first of probe_intervals(); a tier need not have them all */
+    TIER_ID_INTERVAL = 1000, /* the other interval that was asked for first; others follow */
+    TIER_ID_INTERVAL_END = 3000
+};
+
 /* A probe that a tier has. Strings are borrowed from the tier and live until it closes. */
 struct tier_probe {
-    uint32_t id; /* 1 BEGIN, 2 END, 3 ERROR, then the tier's own, stable while it is open */
+    uint32_t id; /* 1 BEGIN, 2 END, 3 ERROR, intervals from TIER_ID_DEFAULT on; others are the
+                    tier's own, stable while it is open */
     const char *prov, *mod, *func, *name;
     enum probe_kind kind;
-    uint64_t period; /* ns, PROBE_TICK only */
+    uint64_t period; /* ns, PROBE_TICK and PROBE_PROFILE */
+    uint32_t number; /* of a numbered probe: which */
     uint32_t arity;  /* function probes: func is "name/arity" */
 };
 
@@ -34,6 +45,9 @@ struct tier_binding {
     uint32_t epid;   /* 1.. */
     uint32_t clause; /* of the image */
     uint32_t probe;  /* tier_probe.id */
+    /* The clause does nothing while argument 0 is the text of another process than one of these;
+     * NULL: it may run for any. Borrowed, until the tier closes. */
+    const struct decide_pids *pids;
 };
 
 /* What a tier reports; see engine.h for the layouts. Any function may be NULL. */
@@ -50,30 +64,81 @@ struct tier_sink {
                   uint32_t fault, uint64_t value, uint32_t cpu);
     /* The tier's counters, cumulative. */
     void (*counts)(void *arg, struct tier *t, const struct engine_counts *c);
+    /* What the program's probes have cost. */
+    void (*load)(void *arg, struct tier *t, const struct tier_load *l);
 };
 
 enum tier_state {
-    TIER_RUNNING, /* nothing special */
-    TIER_EXITING, /* exit() ran: call stop */
-    TIER_DRAINED, /* after stop: END has run and everything has been reported */
-    TIER_LOST     /* the node is gone or ended the trace; a diagnostic says why */
+    TIER_RUNNING,  /* nothing special */
+    TIER_EXITING,  /* exit() ran: call stop */
+    TIER_OVERLOAD, /* the program took too much of the target and fires no more: call stop.
+                      sink->load has said what it took */
+    TIER_DRAINED,  /* after stop: END has run and everything has been reported */
+    TIER_LOST      /* the node is gone or ended the trace; a diagnostic says why */
+};
+
+/* A clause that functions of code to come can get: probes of this kind. */
+struct tier_later {
+    enum probe_kind kind;
+    const struct decide_pids *pids; /* as in a binding */
 };
 
 struct tier_options {
+    enum engine_policy policy; /* of principal buffers */
+    bool fixed;                /* sizes are as asked for, or enable fails */
+    bool one_cpu;              /* only this CPU is traced */
+    uint32_t cpu;
     /* bytes; updated to what was granted */
     uint64_t bufsize, aggsize, dynvarsize, specsize;
     uint32_t nspec;      /* speculations */
+    uint32_t ncpus;      /* of the target; set by enable */
     uint64_t switchrate; /* ns between two readings of the principal buffers, 0: as data arrives */
     uint64_t aggrate; /* ns between two readings of the aggregations, 0: with each reading, at least
                          each second */
+    uint32_t maxload; /* percent of a scheduler's time that the probes may take; 0: any */
+    uint64_t stats;   /* ns between two reports of what they take, 0: none but the last */
+    /* Limits of a node's probes: ns, ns, words, messages; 0: the node's own. */
+    uint64_t longgc, longschedule, largeheap, longqueue;
+    uint64_t pollrate; /* ns between two firings of a node's periodic probes; 0: its own */
+    const struct tier_later *later; /* nlater of them; borrowed until enable returns */
+    size_t nlater;
     bool aggs_with_records; /* the program acts on aggregations from records (printa, clear, ...) */
+};
+
+/* What lies at an address. Strings are borrowed from the tier until the next call. */
+struct tier_symbol {
+    const char *object;     /* a module of the kernel, or an object's path; NULL: not known */
+    const char *function;   /* NULL: not known */
+    uint64_t offset;        /* of the address, from the function's start */
+    uint64_t object_offset; /* and from the object's */
+};
+
+/* What is set in the target for the program. */
+struct tier_placed {
+    uint64_t meta, local, global; /* functions, by the kind of their trace pattern */
+    char flags[160];              /* on all processes; names with blanks between them */
+    uint64_t processes;           /* that have these, and new ones will */
+    char only_flags[160];         /* where a few processes are enough */
+    uint64_t only_processes;      /* that have those */
+    uint64_t ports;               /* that are traced */
+    char monitors[160];           /* what else tells of events; names with blanks between them */
+    uint64_t ns;                  /* that it took to set all this */
 };
 
 typedef int (*tier_match_fn)(void *arg,
                              const struct tier_probe *p); /* not 0 ends the walk and is returned */
 
+/* What an examination of the target found. Strings are borrowed until the function returns. */
+struct tier_finding {
+    const char *subject; /* one word */
+    const char *level;   /* "ok", "note", "limit": something cannot be traced */
+    const char *text, *help;
+};
+typedef void (*tier_finding_fn)(void *arg, const struct tier_finding *f);
+
 struct tier_ops {
-    const char *name; /* "local", "vm" */
+    const char *name;    /* "local", "vm" */
+    enum dif_tier place; /* which of the names of D it has */
     /* Calls fn for each probe that the description matches, in order of id. Function probes come by
      * module, then function. 0, or an error with a diagnostic (a description that matches nothing
      * is not an error). */
@@ -82,6 +147,10 @@ struct tier_ops {
     /* Nearest existing names for a description that matched nothing, as a hint; NULL if there is
      * none. Borrowed. */
     const char *(*suggest)(struct tier *t, const struct probe_spec *spec);
+    /* For a description that matched nothing: why, when it names a probe that is known and that
+     * this tier lacks, else NULL. Such a program compiles, but does not run. May be NULL. Borrowed.
+     */
+    const char *(*lacking)(struct tier *t, const struct probe_spec *spec);
     /* Loads the program, places the probes. Nothing fires yet. The image is encoded by the caller.
      */
     int (*enable)(struct tier *t, const struct dif_image *img, const void *image, size_t len,
@@ -100,10 +169,28 @@ struct tier_ops {
     void (*close)(struct tier *t);
     /* The target in words for people and JSON: "rabbit@host"; "" for the local tier. Borrowed. */
     const char *(*target)(struct tier *t);
+    /* Whether another tier of the same ops has the same target. May be NULL. */
+    bool (*same)(struct tier *t, struct tier *other);
+    /* Probes can come while a program runs, by code being loaded. Whether some may have since this
+     * was last asked; match_new, which is like match but tells only of those, is then to be called
+     * for each description, and extend with what is bound to them, sorted by probe, then clause (n
+     * may be 0). All may be NULL: none ever come. */
+    bool (*grown)(struct tier *t);
+    int (*match_new)(struct tier *t, const struct probe_spec *spec, tier_match_fn fn, void *arg,
+                     struct diags *d);
+    int (*extend)(struct tier *t, const struct tier_binding *b, size_t n, struct diags *d);
     /* A descriptor that becomes readable when work has something to do, or -1. */
     int (*fd)(struct tier *t);
     /* What was enabled, for the status line and -v: text for people, borrowed; may be NULL. */
     const char *(*enabled)(struct tier *t);
+    /* What is set in the target, once the program runs; NULL: nothing is known. May be NULL. */
+    const struct tier_placed *(*placed)(struct tier *t);
+    /* Finds out what lies at an address of a process (pid 0: of the kernel) of the target. False:
+     * nothing known does. May be NULL. */
+    bool (*symbol)(struct tier *t, uint64_t pid, uint64_t address, struct tier_symbol *out);
+    /* Tells what of the target can be traced, and what is in the way; changes nothing. *otp: its
+     * release. May be NULL. */
+    int (*examine)(struct tier *t, int *otp, tier_finding_fn fn, void *arg, struct diags *d);
     /* Changes switchrate and aggrate, ns, while the program runs. May be NULL. */
     void (*rates)(struct tier *t, uint64_t switchrate, uint64_t aggrate);
 };
@@ -112,7 +199,7 @@ struct tier {
     const struct tier_ops *ops;
 };
 
-/* The local tier: dtrace:::BEGIN, END, ERROR and profile:::tick-*, in this process. */
+/* The local tier: dtrace:::BEGIN, END, ERROR, profile:::tick-* and profile-*, in this process. */
 int tier_local_open(struct tier **out, struct diags *d);
 
 /* Walks the blocks that engine_drain makes and calls the sink. 0, or ET_EIMAGE on malformed bytes
