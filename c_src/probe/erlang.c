@@ -1,134 +1,256 @@
-/* erlang.c - the erlang provider: its named probes, its function probes, and the dtrace intervals.
+/* erlang.c - the erlang provider, and the dtrace intervals.
  *
- * Names and argument order are those of OTP's own provider. Where the VM does not tell an argument,
- * its text says what stands there instead. */
+ * The provider's rows lie in one .list file a subject; probe.h says what a row is. Names and
+ * argument order are those of OTP's own provider. Where the VM does not tell an argument, its text
+ * says what stands there instead. */
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/units.h"
+#include "probe/args.h"
 #include "probe/probe.h"
 
-#define PID_TEXT(name, what)                                                                       \
-    {                                                                                              \
-        "char *", name, what " as text, <0.N.S>"                                                   \
-    }
-#define TOKEN(name)                                                                                \
-    {                                                                                              \
-        "int", name, "seq_trace: not known here, 0"                                                \
-    }
-
 /* clang-format off */
-static const struct probe_def erlang_probes[] = {
-    {PROBE_PROCESS_SPAWN, "process-spawn", PROBE_NEED_PROCS, "a process is spawned, in the spawner",
-     {PID_TEXT("p", "the new process"), {"char *", "mfa", "its start function, m:f/a"}}},
-    {PROBE_PROCESS_EXIT, "process-exit", PROBE_NEED_PROCS, "a process exits",
-     {PID_TEXT("p", "the process"), {"char *", "reason", "its exit reason as text, at most 255 bytes"}}},
-    {PROBE_PROCESS_SCHEDULED, "process-scheduled", PROBE_NEED_RUNNING, "a process begins to run on a scheduler",
-     {PID_TEXT("p", "the process"), {"char *", "mfa", "the function it resumes in; <exiting> for one that exits"}}},
-    {PROBE_PROCESS_UNSCHEDULED, "process-unscheduled", PROBE_NEED_RUNNING, "a process stops running on a scheduler",
-     {PID_TEXT("p", "the process"), {"char *", "mfa", "the function it stopped in: our addition"}}},
-    {PROBE_MESSAGE_SEND, "message-send", PROBE_NEED_SEND, "a process sends a message",
-     {PID_TEXT("sender", "the sender"), PID_TEXT("receiver", "the receiver, also behind a name or an alias"),
-      {"uint32_t", "size", "message size in words; 4294967295: too large to count"},
-      TOKEN("token_label"), TOKEN("token_previous"), TOKEN("token_current")}},
-    {PROBE_MESSAGE_QUEUED, "message-queued", PROBE_NEED_RECEIVE, "a message is put in a process's queue",
-     {PID_TEXT("receiver", "the receiver"), {"uint32_t", "size", "message size in words; 4294967295: too large to count"},
-      {"uint32_t", "queue_len", "not known here, 4294967295"},
-      TOKEN("token_label"), TOKEN("token_previous"), TOKEN("token_current")}},
-    {PROBE_GC_MINOR_START, "gc_minor-start", PROBE_NEED_GC, "a minor garbage collection begins",
-     {PID_TEXT("p", "the process"), {"int", "need", "words that must be free afterwards"}}},
-    {PROBE_GC_MINOR_END, "gc_minor-end", PROBE_NEED_GC, "a minor garbage collection ends",
-     {PID_TEXT("p", "the process"), {"int", "reclaimed", "words reclaimed"}}},
-    {PROBE_GC_MAJOR_START, "gc_major-start", PROBE_NEED_GC, "a major garbage collection begins",
-     {PID_TEXT("p", "the process"), {"int", "need", "words that must be free afterwards"}}},
-    {PROBE_GC_MAJOR_END, "gc_major-end", PROBE_NEED_GC, "a major garbage collection ends",
-     {PID_TEXT("p", "the process"), {"int", "reclaimed", "words reclaimed"}}},
+static const struct probe_def process[] = {
+#include "probe/process.list"
+};
+static const struct probe_def message[] = {
+#include "probe/message.list"
+};
+static const struct probe_def gc[] = {
+#include "probe/gc.list"
+};
+static const struct probe_def port[] = {
+#include "probe/port.list"
+};
+static const struct probe_def driver[] = {
+#include "probe/driver.list"
+};
+static const struct probe_def dist[] = {
+#include "probe/dist.list"
+};
+static const struct probe_def system_[] = {
+#include "probe/system.list"
+};
+static const struct probe_def ets[] = {
+#include "probe/ets.list"
+};
+static const struct probe_def code[] = {
+#include "probe/code.list"
+};
+static const struct probe_def user[] = {
+#include "probe/user.list"
+};
+static const struct probe_def past[] = {
+#include "probe/past.list"
 };
 
-#define FN_ARGS {PID_TEXT("p", "the process"), {"char *", "mfa", "the function, m:f/a"}, \
-                 {"int", "depth", "stack depth: not known here, -1"}}
-static const struct probe_def fn_probes[] = {
-    {PROBE_FN_ENTRY, "entry", PROBE_NEED_CALL, "a function is called", FN_ARGS},
-    {PROBE_FN_RETURN, "return", PROBE_NEED_RETURN,
-     "a function, or the last of a chain of tail calls, returns; also when an exception in it is caught further up, unless "
-     "it has an exception probe, too", FN_ARGS},
-    {PROBE_FN_EXCEPTION, "exception", PROBE_NEED_EXCEPTION, "a function is left by an exception", FN_ARGS},
+#define SECTION(title, table) {title, table, sizeof table / sizeof *table}
+static const struct probe_section sections[] = {
+    SECTION("Processes", process),
+    SECTION("Messages", message),
+    SECTION("Garbage collection", gc),
+    {"Functions", probe_fn_rows, PROBE_FN_KINDS},
+    SECTION("Ports", port),
+    SECTION("Drivers", driver),
+    SECTION("Distribution", dist),
+    SECTION("System", system_),
+    SECTION("ETS tables", ets),
+    SECTION("Code", code),
+    SECTION("Probes of programs", user),
+    SECTION("Probes of earlier releases", past),
 };
 
-/* Every name of a function probe. */
-static const struct {
-    const char *name;
-    enum probe_kind kind;
-} fn_names[] = {
-    {"entry", PROBE_FN_ENTRY}, {"return", PROBE_FN_RETURN}, {"exception", PROBE_FN_EXCEPTION},
-    {"function-entry", PROBE_FN_ENTRY}, {"local-function-entry", PROBE_FN_ENTRY},
-    {"global-function-entry", PROBE_FN_ENTRY}, {"function-return", PROBE_FN_RETURN},
-};
-const char *const probe_fn_names[] = {"entry", "return", "exception", "function-entry", "local-function-entry",
-                                      "global-function-entry", "function-return", NULL};
 /* clang-format on */
 
-enum {
-    NAMED = sizeof erlang_probes / sizeof *erlang_probes,
-    FN_KINDS = sizeof fn_probes / sizeof *fn_probes
-};
+enum { SECTIONS = sizeof sections / sizeof *sections };
 
-const struct probe_def *probe_erlang(size_t *n)
+const struct probe_section *probe_section(size_t i)
 {
-    *n = NAMED;
-    return erlang_probes;
+    return i < SECTIONS ? &sections[i] : NULL;
+}
+
+/* The first row that is. */
+static const struct probe_def *find(bool (*is)(const void *arg, const struct probe_def *def),
+                                    const void *arg)
+{
+    for (size_t i = 0; i < SECTIONS; i++)
+        for (size_t j = 0; j < sections[i].n; j++)
+            if (is(arg, &sections[i].def[j]))
+                return &sections[i].def[j];
+    return NULL;
+}
+
+bool probe_has_name(const struct probe_def *def, const char *name, unsigned *number)
+{
+    size_t n = strlen(def->name);
+    *number = 0;
+    if (def->mod != NULL)
+        return false;
+    if (def->numbered == 0)
+        return strcmp(name, def->name) == 0;
+    if (strncmp(name, def->name, n) != 0)
+        return false;
+    name += n;
+    if (*name == '\0' || (*name == '0' && name[1] != '\0'))
+        return false;
+    for (; isdigit((unsigned char)*name) && *number < def->numbered; name++)
+        *number = *number * 10 + (unsigned)(*name - '0');
+    return *name == '\0' && *number < def->numbered;
+}
+
+bool probe_any_name(const struct probe_def *def, const char *mod, const char *func,
+                    const char *name)
+{
+    if (def->mod == NULL || !probe_glob(mod, def->mod) || !probe_glob(func, def->func))
+        return false;
+    /* erlang*:::message-send and erlang*:e*::entry mean other probes. */
+    bool all = strspn(name, "*") == strlen(name), exact = strcmp(mod, def->mod) == 0;
+    bool functions = probe_glob_exact(name) && probe_fn_match(name) != 0;
+    return exact || all || (mod[strspn(mod, "*")] != '\0' && !functions);
+}
+
+bool probe_matches(const struct probe_def *def, const char *pattern)
+{
+    char name[PROBE_NAME_MAX + 1];
+    unsigned number;
+    if (def->mod != NULL)
+        return false;
+    if (def->numbered == 0)
+        return probe_glob(pattern, def->name);
+    if (probe_glob_exact(pattern))
+        return probe_has_name(def, pattern, &number);
+    for (unsigned i = 0; i < def->numbered; i++) {
+        snprintf(name, sizeof name, "%s%u", def->name, i);
+        if (probe_glob(pattern, name))
+            return true;
+    }
+    return false;
+}
+
+static bool is_name(const void *arg, const struct probe_def *def)
+{
+    unsigned number;
+    return def->kind != 0 && def->kind < PROBE_FN_ENTRY && probe_has_name(def, arg, &number);
+}
+
+static bool is_kind(const void *arg, const struct probe_def *def)
+{
+    return def->kind == *(const enum probe_kind *)arg;
+}
+
+static bool is_lacking(const void *arg, const struct probe_def *def)
+{
+    return def->kind == 0 && probe_matches(def, arg);
 }
 
 const struct probe_def *probe_erlang_name(const char *name)
 {
-    for (size_t i = 0; i < NAMED; i++)
-        if (strcmp(erlang_probes[i].name, name) == 0)
-            return &erlang_probes[i];
-    return NULL;
+    const struct probe_def *def = find(is_name, name);
+    return def == NULL && probe_glob_exact(name) ? probe_erlang_lacking(name) : def;
+}
+
+const struct probe_def *probe_erlang_lacking(const char *pattern)
+{
+    return find(is_lacking, pattern);
 }
 
 const struct probe_def *probe_erlang_kind(enum probe_kind kind)
 {
-    for (size_t i = 0; i < NAMED; i++)
-        if (erlang_probes[i].kind == kind)
-            return &erlang_probes[i];
-    return NULL;
+    return kind > 0 && kind < PROBE_FN_ENTRY ? find(is_kind, &kind) : NULL;
 }
 
-unsigned probe_fn_match(const char *name_pattern)
+const struct probe_def *probe_erlang_next(const struct probe_def *def)
 {
-    unsigned kinds = 0;
-    for (size_t i = 0; i < sizeof fn_names / sizeof *fn_names; i++)
-        if (probe_glob(name_pattern, fn_names[i].name))
-            kinds |= 1u << (fn_names[i].kind - PROBE_FN_ENTRY);
-    return kinds;
+    const struct probe_def *next = NULL;
+    for (int k = def != NULL ? def->kind + 1 : 1; next == NULL && k < PROBE_FN_ENTRY; k++)
+        next = probe_erlang_kind((enum probe_kind)k);
+    return next;
 }
 
-const struct probe_def *probe_fn_def(enum probe_kind kind)
+enum probe_by probe_on(const struct probe_def *def, int otp)
 {
-    return kind >= PROBE_FN_ENTRY && kind < PROBE_FN_ENTRY + FN_KINDS
-               ? &fn_probes[kind - PROBE_FN_ENTRY]
-               : NULL;
+    return def->on[otp < 27 ? PROBE_OTP_25 : otp < 29 ? PROBE_OTP_27 : PROBE_OTP_29];
 }
 
-const char *probe_fn_name(enum probe_kind kind)
+const char *probe_need_text(enum probe_need need)
 {
-    const struct probe_def *def = probe_fn_def(kind);
-    return def != NULL ? def->name : "";
+    switch (need) {
+    case PROBE_NEED_SEND: return "process flag send";
+    case PROBE_NEED_RECEIVE: return "process flag receive";
+    case PROBE_NEED_PROCS: return "process flag procs";
+    case PROBE_NEED_RUNNING: return "process flags running, exiting";
+    case PROBE_NEED_GC: return "process flag garbage_collection";
+    case PROBE_NEED_CALL: return "a trace pattern";
+    case PROBE_NEED_RETURN: return "a local trace pattern, process flags call, return_to, arity";
+    case PROBE_NEED_SEQ_TRACE: return "the system tracer of seq_trace";
+    case PROBE_NEED_TOKENS: return "a match specification on send";
+    case PROBE_NEED_EXCEPTION: return "a trace pattern with exception_trace";
+    case PROBE_NEED_PORTS: return "port flag ports";
+    case PROBE_NEED_PORT_SEND: return "port flag send";
+    case PROBE_NEED_PORT_RECEIVE: return "port flag receive";
+    case PROBE_NEED_PORT_RUNNING: return "port flag running_ports";
+    case PROBE_NEED_BUSY_PORT: return "system monitor busy_port";
+    case PROBE_NEED_BUSY_DIST_PORT: return "system monitor busy_dist_port";
+    case PROBE_NEED_LONG_GC: return "system monitor long_gc";
+    case PROBE_NEED_LONG_SCHEDULE: return "system monitor long_schedule";
+    case PROBE_NEED_LARGE_HEAP: return "system monitor large_heap";
+    case PROBE_NEED_LONG_QUEUE: return "system monitor long_message_queue";
+    case PROBE_NEED_NODES: return "net_kernel:monitor_nodes";
+    case PROBE_NEED_POLL: return "a timer of the agent";
+    case PROBE_NEED_HOOKS: return "trace patterns on the functions that do it";
+    }
+    return "";
+}
+
+const char *probe_args_type(const struct probe_def *def, size_t n)
+{
+    if (def == NULL || n >= sizeof def->arg / sizeof *def->arg || def->arg[n].type == NULL)
+        return NULL;
+    return strcmp(def->arg[n].type, "char *") == 0 ? "string" : def->arg[n].type;
 }
 
 /* -- intervals ------------------------------------------------------------------- */
 
-bool probe_tick_period(const char *name, uint64_t *ns)
+bool probe_interval(const char *name, uint64_t *ns, enum probe_kind *kind)
 {
     const uint64_t least = 200000;
-    uint64_t n = 0;
-    if (strncmp(name, "tick-", 5) != 0 || !isdigit((unsigned char)name[5]))
-        return false;
-    const char *p = name + 5;
-    for (; isdigit((unsigned char)*p); p++)
-        if (__builtin_mul_overflow(n, UINT64_C(10), &n) ||
-            __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))
-            return false;
-    return units_time(n, *p == '\0' ? "hz" : p, ns) && *ns >= least;
+    static const struct {
+        const char *prefix;
+        enum probe_kind kind;
+    } kinds[] = {{"tick-", PROBE_TICK}, {"profile-", PROBE_PROFILE}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t len = strlen(kinds[i].prefix);
+        const char *p = name + len;
+        uint64_t n = 0;
+        if (strncmp(name, kinds[i].prefix, len) != 0 || !isdigit((unsigned char)*p))
+            continue;
+        *kind = kinds[i].kind;
+        for (; isdigit((unsigned char)*p); p++)
+            if (__builtin_mul_overflow(n, UINT64_C(10), &n) ||
+                __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))
+                return false;
+        return units_time(n, *p == '\0' ? "hz" : p, ns) && *ns >= least;
+    }
+    return false;
+}
+
+const struct probe_interval_def *probe_intervals(size_t *n)
+{
+#define HZ(kind, name, hz)                                                                         \
+    {                                                                                              \
+        kind, name "-" #hz, UINT64_C(1000000000) / (hz)                                            \
+    }
+    static const struct probe_interval_def table[] = {
+        HZ(PROBE_PROFILE, "profile", 97),   HZ(PROBE_PROFILE, "profile", 199),
+        HZ(PROBE_PROFILE, "profile", 499),  HZ(PROBE_PROFILE, "profile", 997),
+        HZ(PROBE_PROFILE, "profile", 1999), HZ(PROBE_PROFILE, "profile", 4001),
+        HZ(PROBE_PROFILE, "profile", 4999), HZ(PROBE_TICK, "tick", 1),
+        HZ(PROBE_TICK, "tick", 10),         HZ(PROBE_TICK, "tick", 100),
+        HZ(PROBE_TICK, "tick", 500),        HZ(PROBE_TICK, "tick", 1000),
+        HZ(PROBE_TICK, "tick", 5000)};
+#undef HZ
+    *n = sizeof table / sizeof *table;
+    return table;
 }
