@@ -9,22 +9,29 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "beam/alias.h"
+#include "beam/missed.h"
+#include "beam/ports.h"
+#include "beam/blocked.h"
+#include "beam/nodename.h"
+#include "beam/values.h"
 
 struct agent agent;
 
 enum { UNLOAD_SPINS = 1000 /* times that unload gives way to threads that are inside an event */ };
 
-static bool is_server(ErlNifEnv *env)
+bool agent_is_server(ErlNifEnv *env)
 {
     ErlNifPid self;
-    return agent.started && enif_self(env, &self) && enif_compare(self.pid, agent.server.pid) == 0;
+    return atomic_load(&agent.started) && enif_self(env, &self) &&
+           enif_compare(self.pid, agent.server.pid) == 0;
 }
 
-static struct program *program_arg(ErlNifEnv *env, ERL_NIF_TERM t)
+struct program *agent_program(ErlNifEnv *env, ERL_NIF_TERM t)
 {
     void *p;
-    return is_server(env) && enif_get_resource(env, t, agent.program_type, &p) ? p : NULL;
+    return agent_is_server(env) && enif_get_resource(env, t, agent.program_type, &p) ? p : NULL;
 }
 
 /* -- snapshots
@@ -50,7 +57,11 @@ static void publish(struct snapshot *s)
     if (s && s->exceptions) /* frames counted under another set of patterns mean nothing now */
         atomic_fetch_add(&agent.round, 1);
     atomic_store(&agent.counting, s && s->exceptions);
+    uint64_t serial = atomic_load(&agent.serial) + 1;
+    if (s)
+        s->serial = serial;
     struct snapshot *old = atomic_exchange(&agent.snapshot, s);
+    atomic_store(&agent.serial, serial);
     if (old) {
         engine_mark(&old->mark);
         old->next = agent.retired;
@@ -79,11 +90,17 @@ static ERL_NIF_TERM nif_start(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     int otp;
     if (!enif_get_int(env, argv[0], &otp) || !enif_self(env, &self))
         return enif_make_badarg(env);
-    if (agent.started) /* a library serves one server */
+    if (atomic_load(&agent.started)) /* a library serves one server */
         return enif_make_badarg(env);
+    /* The name stays: consumers come through the distribution, and go when it is started anew. */
+    if (!nodename_encoded(env, enif_make_pid(env, &self), &agent.node))
+        agent.node = 0;
+    agent.otp = otp;
     agent.sizes = term_sizes_of(otp);
+    load_calibrate();
+    agent.sessions = otp >= 27;
     agent.server = self;
-    agent.started = true;
+    atomic_store(&agent.started, true);
     return agent.atom.ok;
 }
 
@@ -100,6 +117,10 @@ static ERL_NIF_TERM nif_guard(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     return agent.atom.ok;
 }
 
+/* A process can be killed while a dirty NIF of it goes on: until that has ended the guard keeps its
+ * hands off what both change. */
+static _Atomic bool publishing;
+
 /* nif_retire() -> boolean(): the guard ends everything; true when no event can see anything any
  * more. Without this the snapshot would hold programs, those would hold the library, and the
  * library the snapshot. */
@@ -112,6 +133,8 @@ static ERL_NIF_TERM nif_retire(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
         return enif_make_badarg(env);
     atomic_store(&agent.gate, false);
     atomic_store(&agent.dead, true);
+    if (atomic_load(&publishing)) /* the server was killed there, and that goes on without it */
+        return agent.atom.false_;
     if (atomic_load(&agent.snapshot))
         publish(NULL);
     return settle() ? agent.atom.true_ : agent.atom.false_;
@@ -121,7 +144,7 @@ static ERL_NIF_TERM nif_retire(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
 static ERL_NIF_TERM nif_alias(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
-    if (!is_server(env))
+    if (!agent_is_server(env))
         return enif_make_badarg(env);
     return alias_learn(env, argv[0], argv[1], argv[2]) ? agent.atom.true_ : agent.atom.false_;
 }
@@ -130,7 +153,7 @@ static ERL_NIF_TERM nif_alias(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 static ERL_NIF_TERM nif_gate(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
-    if (!is_server(env))
+    if (!agent_is_server(env))
         return enif_make_badarg(env);
     atomic_store(&agent.gate, argv[0] == agent.atom.true_);
     return agent.atom.ok;
@@ -142,10 +165,11 @@ static ERL_NIF_TERM nif_gate(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 static bool reserve_tables(const struct program *p)
 {
     bool calls = false, returns = false;
-    for (uint32_t i = 0; i < p->nprobes; i++) {
-        calls = calls || p->probe[i].kind == PROBE_FN_EXCEPTION;
-        returns = returns || p->probe[i].kind == PROBE_FN_RETURN;
-    }
+    for (const struct program_probes *pp = &p->probes; pp; pp = pp->next)
+        for (uint32_t i = 0; i < pp->n; i++) {
+            calls = calls || pp->v[i].kind == PROBE_FN_EXCEPTION;
+            returns = returns || probe_fn_event(pp->v[i].kind) == PROBE_FN_RETURN;
+        }
     if ((p->vtime || calls) && !atomic_load(&agent.processes))
         atomic_store(&agent.processes, proctab_new(PROCESSES, sizeof(struct process)));
     if (returns && !atomic_load(&agent.shadows))
@@ -158,12 +182,13 @@ static bool reserve_tables(const struct program *p)
 static ERL_NIF_TERM nif_enable(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
-    return is_server(env) ? program_enable(env, argv[0], argv[1], argv[2], argv[3])
-                          : enif_make_badarg(env);
+    return agent_is_server(env) ? program_enable(env, argv[0], argv[1], argv[2], argv[3])
+                                : enif_make_badarg(env);
 }
 
-/* Switches exception probes off for the functions in the list. */
-static void take_off(ErlNifEnv *env, struct snapshot *s, ERL_NIF_TERM list)
+/* Calls fn for each function of a list that the snapshot has. */
+static void each_function(ErlNifEnv *env, struct snapshot *s, ERL_NIF_TERM list,
+                          void (*fn)(struct function *f))
 {
     ERL_NIF_TERM head;
     const ERL_NIF_TERM *e;
@@ -172,21 +197,31 @@ static void take_off(ErlNifEnv *env, struct snapshot *s, ERL_NIF_TERM list)
     while (enif_get_list_cell(env, list, &head, &list)) {
         if (!enif_get_tuple(env, head, &n, &e) || n != 3 || !enif_get_uint(env, e[2], &arity))
             continue;
-        struct function *fn = snapshot_function(s, e[0], e[1], arity);
-        if (fn)
-            fn->exception.n = 0;
+        struct function *f = snapshot_function(s, e[0], e[1], arity);
+        if (f)
+            fn(f);
     }
 }
 
-/* nif_publish([Program], [MFA]) -> ok | 'AGENT_MEMORY': these programs see events from now on,
- * others no more; the functions have no exception probes, whatever the programs say */
-static ERL_NIF_TERM nif_publish(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+static void take_off(struct function *f)
 {
-    (void)argc;
+    f->exception.n = 0;
+}
+
+static void see_locally(struct function *f)
+{
+    f->local = true;
+}
+
+/* See nif_publish, which calls it. */
+static ERL_NIF_TERM publish_programs(ErlNifEnv *env, const ERL_NIF_TERM argv[])
+{
     unsigned n = 0;
     ERL_NIF_TERM head, list = argv[0];
-    if (!is_server(env) || !enif_get_list_length(env, list, &n))
+    if (!enif_get_list_length(env, list, &n))
         return enif_make_badarg(env);
+    if (atomic_load(&agent.dead))
+        return agent.atom.ok;
     settle();
     if (n == 0) {
         publish(NULL);
@@ -196,7 +231,7 @@ static ERL_NIF_TERM nif_publish(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
     struct snapshot *s = NULL;
     bool good = p != NULL;
     for (unsigned i = 0; good && enif_get_list_cell(env, list, &head, &list); i++) {
-        p[i] = program_arg(env, head);
+        p[i] = agent_program(env, head);
         good = p[i] && reserve_tables(p[i]);
     }
     if (good)
@@ -204,8 +239,81 @@ static ERL_NIF_TERM nif_publish(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
     et_free(p);
     if (!s)
         return agent.atom.agent_memory;
-    take_off(env, s, argv[1]);
-    publish(s);
+    each_function(env, s, argv[1], take_off);
+    each_function(env, s, argv[2], see_locally);
+    if (atomic_load(&agent.dead))
+        snapshot_free(s);
+    else
+        publish(s);
+    return agent.atom.ok;
+}
+
+/* nif_publish([Program], [MFA], [MFA]) -> ok | 'AGENT_MEMORY': these programs see events from now
+ * on, others no more; the first functions have no exception probes, whatever the programs say; the
+ * others are seen through local patterns, though nobody wants their returns */
+static ERL_NIF_TERM nif_publish(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    if (!agent_is_server(env))
+        return enif_make_badarg(env);
+    atomic_store(&publishing, true);
+    ERL_NIF_TERM result = publish_programs(env, argv);
+    atomic_store(&publishing, false);
+    return result;
+}
+
+/* nif_extend(Program, Bindings) -> ok | {error, Tag, Text, Hint}; see program.c */
+static ERL_NIF_TERM nif_extend(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    struct program *p = agent_program(env, argv[0]);
+    return p ? program_extend(env, p, argv[1]) : enif_make_badarg(env);
+}
+
+/* nif_loading(boolean()) -> ok: from now on calls of code that has just been loaded and that fire
+ * nothing are counted, or no more */
+static ERL_NIF_TERM nif_loading(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    if (!agent_is_server(env))
+        return enif_make_badarg(env);
+    atomic_store(&agent.loading, argv[0] == agent.atom.true_);
+    atomic_fetch_add(&agent.round, 1); /* calls of new code have left no frames for a moment */
+    return agent.atom.ok;
+}
+
+/* nif_missed([MFA]) -> {Beyond, [{MFA, Calls}]}: takes the counts of calls that were seen of these
+ * functions before their probes were there; Beyond: of some function */
+static ERL_NIF_TERM nif_missed(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    ERL_NIF_TERM head, list = argv[0], out = enif_make_list(env, 0);
+    const ERL_NIF_TERM *e;
+    int n;
+    unsigned arity;
+    if (!agent_is_server(env))
+        return enif_make_badarg(env);
+    while (enif_get_list_cell(env, list, &head, &list)) {
+        uint64_t calls =
+            enif_get_tuple(env, head, &n, &e) && n == 3 && enif_get_uint(env, e[2], &arity)
+                ? missed_take(e[0], e[1], arity)
+                : 0;
+        if (calls)
+            out = enif_make_list_cell(
+                env, enif_make_tuple2(env, head, enif_make_uint64(env, calls)), out);
+    }
+    return enif_make_tuple2(env, enif_make_uint64(env, missed_beyond()), out);
+}
+
+/* nif_count_missed(Program, Calls) -> ok */
+static ERL_NIF_TERM nif_count_missed(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    ErlNifUInt64 calls;
+    struct program *p = agent_program(env, argv[0]);
+    if (!p || !enif_get_uint64(env, argv[1], &calls))
+        return enif_make_badarg(env);
+    engine_count_missed(p->engine, calls);
     return agent.atom.ok;
 }
 
@@ -214,7 +322,7 @@ static ERL_NIF_TERM nif_settled(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
 {
     (void)argc;
     (void)argv;
-    if (!is_server(env))
+    if (!agent_is_server(env))
         return enif_make_badarg(env);
     return settle() ? agent.atom.true_ : agent.atom.false_;
 }
@@ -224,10 +332,11 @@ static ERL_NIF_TERM nif_fire(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 {
     (void)argc;
     unsigned i;
-    struct program *p = program_arg(env, argv[0]);
-    if (!p || !enif_get_uint(env, argv[1], &i) || i >= p->nprobes || p->probe[i].kind > PROBE_TICK)
+    struct program *p = agent_program(env, argv[0]);
+    if (!p || !enif_get_uint(env, argv[1], &i) || i >= p->probes.n ||
+        p->probes.v[i].kind > PROBE_TICK)
         return enif_make_badarg(env);
-    tracer_fire_plain(p, &p->probe[i], agent.server.pid);
+    tracer_fire_plain(p, &p->probes.v[i], agent.server.pid);
     return agent.atom.ok;
 }
 
@@ -235,7 +344,7 @@ static ERL_NIF_TERM nif_fire(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 static ERL_NIF_TERM nif_phase(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
-    struct program *p = program_arg(env, argv[0]);
+    struct program *p = agent_program(env, argv[0]);
     const ERL_NIF_TERM phases[] = {
         [ENGINE_IDLE] = agent.atom.idle,       [ENGINE_BEGIN] = agent.atom.begin,
         [ENGINE_RUNNING] = agent.atom.running, [ENGINE_END] = agent.atom.end,
@@ -243,6 +352,10 @@ static ERL_NIF_TERM nif_phase(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     };
     for (unsigned i = 0; p && i < sizeof phases / sizeof *phases; i++)
         if (phases[i] == argv[1]) {
+            if (i == ENGINE_RUNNING)
+                load_start(&p->load, monotonic_ns());
+            else
+                load_stop(&p->load);
             engine_set_phase(p->engine, (enum engine_phase)i);
             return agent.atom.ok;
         }
@@ -254,7 +367,7 @@ static ERL_NIF_TERM nif_flip(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 {
     (void)argc;
     unsigned what;
-    struct program *p = program_arg(env, argv[0]);
+    struct program *p = agent_program(env, argv[0]);
     if (!p || !enif_get_uint(env, argv[1], &what) || what == 0 || what > 3 || p->flipped)
         return enif_make_badarg(env);
     engine_flip(p->engine, what);
@@ -268,7 +381,7 @@ static ERL_NIF_TERM nif_flip(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 static ERL_NIF_TERM nif_quiet(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
-    struct program *p = program_arg(env, argv[0]);
+    struct program *p = agent_program(env, argv[0]);
     if (!p)
         return enif_make_badarg(env);
     return !p->flipped || engine_quiet(&p->mark) ? agent.atom.true_ : agent.atom.false_;
@@ -279,7 +392,7 @@ static ERL_NIF_TERM nif_drain(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 {
     (void)argc;
     unsigned limit;
-    struct program *p = program_arg(env, argv[0]);
+    struct program *p = agent_program(env, argv[0]);
     if (!p || !enif_get_uint(env, argv[1], &limit) || (p->flipped && !engine_quiet(&p->mark)))
         return enif_make_badarg(env);
     struct buf out = BUF_INIT;
@@ -294,33 +407,73 @@ static ERL_NIF_TERM nif_drain(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     return enif_make_tuple2(env, t, done ? agent.atom.false_ : agent.atom.true_);
 }
 
-/* nif_counts(Program) -> {Fired, Recorded, Updates, Errors, Drop...} */
+/* nif_counts(Program) -> {Fired, Recorded, Updates, Errors, Filled, Overwritten, Drop...,
+ * [{Cpu, DropPrincipal, DropAgg}]} */
 static ERL_NIF_TERM nif_counts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
-    struct program *p = program_arg(env, argv[0]);
+    struct program *p = agent_program(env, argv[0]);
     if (!p)
         return enif_make_badarg(env);
     struct engine_counts c;
-    ERL_NIF_TERM v[4 + ENGINE_NDROPS];
     engine_counts(p->engine, &c);
-    v[0] = enif_make_uint64(env, c.fired);
-    v[1] = enif_make_uint64(env, c.recorded);
-    v[2] = enif_make_uint64(env, c.updates);
-    v[3] = enif_make_uint64(env, c.errors);
+    const uint64_t first[] = {c.fired, c.recorded, c.updates, c.errors, c.filled, c.overwritten};
+    enum { FIRST = sizeof first / sizeof *first };
+    ERL_NIF_TERM v[FIRST + ENGINE_NDROPS + 1], list = enif_make_list(env, 0);
+    for (unsigned i = 0; i < FIRST; i++)
+        v[i] = enif_make_uint64(env, first[i]);
     for (unsigned i = 0; i < ENGINE_NDROPS; i++)
-        v[4 + i] = enif_make_uint64(env, c.drop[i]);
-    return enif_make_tuple_from_array(env, v, 4 + ENGINE_NDROPS);
+        v[FIRST + i] = enif_make_uint64(env, c.drop[i]);
+    for (unsigned i = ENGINE_CPUS; i-- > 0;)
+        if (c.cpu[i].principal + c.cpu[i].agg > 0)
+            list = enif_make_list_cell(env,
+                                       enif_make_tuple3(env, enif_make_uint(env, i),
+                                                        enif_make_uint64(env, c.cpu[i].principal),
+                                                        enif_make_uint64(env, c.cpu[i].agg)),
+                                       list);
+    v[FIRST + ENGINE_NDROPS] = list;
+    return enif_make_tuple_from_array(env, v, FIRST + ENGINE_NDROPS + 1);
 }
 
-/* nif_status(Program) -> {Exiting, Pending} */
+/* nif_waits(From) -> Next: finds out what some threads have waited for a processor; see load.h. The
+ * next call goes on with Next, 0: that were all. Every 100 ms */
+static ERL_NIF_TERM nif_waits(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    unsigned from;
+    if (!agent_is_server(env) || !enif_get_uint(env, argv[0], &from))
+        return enif_make_badarg(env);
+    enif_consume_timeslice(env, AGENT_PART_PERCENT);
+    return enif_make_uint(env, cost_waits(from));
+}
+
+/* nif_load(Program, N, From) -> what it has cost from the mark before the last one (0), the last
+ * one (1) or the start (2) on, with its N dearest probes; and makes a mark: {Ns, Fired,
+ * [{ThreadKind, Number, Events, Ns, Time}], [{Kind, Events, Ns}], [{ProbeId, Events, Ns}], Over};
+ * Over:
+ * [], or {ThreadKind, Number, Permille, Limit} */
+static ERL_NIF_TERM nif_load(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    unsigned top, from;
+    struct program *p = agent_program(env, argv[0]);
+    if (!p || !enif_get_uint(env, argv[1], &top) || !enif_get_uint(env, argv[2], &from) ||
+        from > LOAD_START)
+        return enif_make_badarg(env);
+    return program_load(env, p, top, (enum load_from)from);
+}
+
+/* nif_status(Program) -> {Exiting, Pending}; Exiting: true, overload, false */
 static ERL_NIF_TERM nif_status(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
-    struct program *p = program_arg(env, argv[0]);
+    struct program *p = agent_program(env, argv[0]);
     if (!p)
         return enif_make_badarg(env);
-    return enif_make_tuple2(env, engine_exiting(p->engine) ? agent.atom.true_ : agent.atom.false_,
+    return enif_make_tuple2(env,
+                            load_is_over(&p->load)      ? agent.atom.overload
+                            : engine_exiting(p->engine) ? agent.atom.true_
+                                                        : agent.atom.false_,
                             p->flipped || engine_pending(p->engine, ENGINE_PRINCIPAL | ENGINE_AGGS)
                                 ? agent.atom.true_
                                 : agent.atom.false_);
@@ -335,7 +488,7 @@ static ERL_NIF_TERM nif_overruns(ErlNifEnv *env, int argc, const ERL_NIF_TERM ar
 {
     (void)argc;
     (void)argv;
-    if (!is_server(env))
+    if (!agent_is_server(env))
         return enif_make_badarg(env);
     ERL_NIF_TERM list = enif_make_list(env, 0);
     struct snapshot *s = atomic_load(&agent.snapshot);
@@ -364,18 +517,32 @@ static bool alive(void *arg, uint64_t pid)
     return enif_get_local_pid(arg, (ERL_NIF_TERM)pid, &p) && enif_is_process_alive(arg, &p);
 }
 
-/* nif_sweep() -> ok: forgets processes that are dead */
+/* nif_sweep(Part) -> ok: forgets processes that are dead and ports that are closed, of one part of
+ * AGENT_PARTS of the tables */
 static ERL_NIF_TERM nif_sweep(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
-    (void)argv;
-    if (!is_server(env))
+    unsigned part;
+    if (!agent_is_server(env) || !enif_get_uint(env, argv[0], &part) || part >= AGENT_PARTS)
         return enif_make_badarg(env);
     if (atomic_load(&agent.processes))
-        proctab_sweep(atomic_load(&agent.processes), alive, env);
+        proctab_sweep(atomic_load(&agent.processes), part, AGENT_PARTS, alive, env);
     if (atomic_load(&agent.shadows))
-        proctab_sweep(atomic_load(&agent.shadows), alive, env);
+        proctab_sweep(atomic_load(&agent.shadows), part, AGENT_PARTS, alive, env);
+    ports_sweep(env, part, AGENT_PARTS);
+    blocked_sweep(part, AGENT_PARTS);
+    enif_consume_timeslice(env, AGENT_PART_PERCENT);
     return agent.atom.ok;
+}
+
+/* nif_alive(Pid) -> boolean(), of a process of this node. Unlike is_process_alive/1 it does not
+ * wait until the process has taken the signals that are on their way to it. */
+static ERL_NIF_TERM nif_alive(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    if (!agent_is_server(env) || !enif_is_pid(env, argv[0]))
+        return enif_make_badarg(env);
+    return alive(env, argv[0]) ? agent.atom.true_ : agent.atom.false_;
 }
 
 /* -- the library
@@ -414,6 +581,8 @@ static void unload(ErlNifEnv *env, void *priv)
     if (quiet) {
         proctab_free(atomic_exchange(&agent.processes, NULL));
         proctab_free(atomic_exchange(&agent.shadows, NULL));
+        porttab_free(atomic_exchange(&agent.ports, NULL));
+        proctab_free(atomic_exchange(&agent.blocked, NULL));
     }
 }
 
@@ -424,12 +593,20 @@ static ErlNifFunc functions[] = {
     {"nif_start", 1, nif_start, 0},         {"nif_alias", 3, nif_alias, 0},
     {"nif_guard", 0, nif_guard, 0},         {"nif_retire", 0, nif_retire, 0},
     {"nif_gate", 1, nif_gate, 0},           {"nif_enable", 4, nif_enable, DIRTY},
-    {"nif_publish", 2, nif_publish, DIRTY}, {"nif_settled", 0, nif_settled, 0},
+    {"nif_publish", 3, nif_publish, DIRTY}, {"nif_settled", 0, nif_settled, 0},
     {"nif_fire", 2, nif_fire, 0},           {"nif_phase", 2, nif_phase, 0},
     {"nif_flip", 2, nif_flip, 0},           {"nif_quiet", 1, nif_quiet, 0},
     {"nif_drain", 2, nif_drain, DIRTY},     {"nif_counts", 1, nif_counts, 0},
+    {"nif_load", 3, nif_load, DIRTY},       {"nif_waits", 1, nif_waits, 0},
     {"nif_status", 1, nif_status, 0},       {"nif_overruns", 0, nif_overruns, 0},
-    {"nif_lost", 0, nif_lost, 0},           {"nif_sweep", 0, nif_sweep, 0},
+    {"nif_lost", 0, nif_lost, 0},           {"nif_sweep", 1, nif_sweep, 0},
+    {"nif_ports", 1, ports_nif, 0},         {"nif_unknown_ports", 1, ports_unknown_nif, 0},
+    {"nif_event", 3, values_nif, 0},        {"nif_event_of", 4, values_of_nif, 0},
+    {"nif_block", 3, blocked_block_nif, 0}, {"nif_unblock", 1, blocked_unblock_nif, 0},
+    {"nif_blocked", 1, blocked_nif, 0},     {"nif_forget_blocked", 1, blocked_forget_nif, 0},
+    {"nif_extend", 2, nif_extend, DIRTY},   {"nif_loading", 1, nif_loading, 0},
+    {"nif_missed", 1, nif_missed, DIRTY},   {"nif_count_missed", 2, nif_count_missed, 0},
+    {"nif_alive", 1, nif_alive, 0},
 };
 
 ERL_NIF_INIT(erltrace_agent, functions, load, NULL, NULL, unload)

@@ -23,6 +23,8 @@
 #include <erl_nif.h>
 
 #include "base/arena.h"
+#include "beam/load.h"
+#include "beam/porttab.h"
 #include "beam/proctab.h"
 #include "beam/shadow.h"
 #include "beam/term.h"
@@ -42,16 +44,29 @@ struct program_probe {
     enum probe_kind kind;
     ERL_NIF_TERM m, f;        /* function probes: atoms */
     uint32_t arity;           /* function probes */
+    uint32_t label;           /* user_trace-n: which */
+    ERL_NIF_TERM user;        /* erltrace:probe: its name, 0: the names that match id.name */
     uint64_t period;          /* ticks: ns */
     struct engine_binding *b; /* clauses, in order */
     uint32_t n;
 };
 
+/* Probes that came together: when the program was enabled, or with code that was loaded. They stay
+ * where they are: snapshots name them. */
+struct program_probes {
+    struct program_probe *v; /* in order of id */
+    uint32_t n;
+    struct load_probe
+        *cost; /* by the same index; of the first ones it is load.probe of the program */
+    struct program_probes *next; /* those that came later */
+};
+
 struct program {
     struct engine *engine;
-    struct arena arena;          /* of probes, bindings and their strings */
-    struct program_probe *probe; /* in order of id */
-    uint32_t nprobes;
+    struct arena arena; /* of probes, bindings and their strings */
+    struct program_probes probes;
+    const char *provider;
+    struct load load;        /* what it costs; load.probe has the indexes of the first probes */
     bool vtime;              /* uses vtimestamp */
     bool flipped;            /* halves were flipped and not drained yet: */
     unsigned what;           /* which kinds */
@@ -65,20 +80,28 @@ struct bound {
     const struct engine_probe *probe;
     const struct engine_binding *b;
     uint32_t n;
+    struct load *load; /* who pays */
+    struct load_probe *cost;
 };
 struct bounds {
     struct bound *v;
     uint32_t n;
 };
 
+struct hook_ref;
+
 struct function {
     ERL_NIF_TERM m, f;
     uint32_t arity;
     bool local;           /* seen through a local pattern, else through a meta pattern */
+    bool global_only;     /* only global-function-entry is wanted: a global pattern, nothing else */
     _Atomic bool overrun; /* its exception frames pile up */
     uint16_t text_len;
     const char *text; /* m:f/a */
-    struct bounds entry, ret, exception;
+    /* local_entry and global_entry: those entries that came by a call of the one or the other kind
+     */
+    struct bounds entry, ret, exception, local_entry, global_entry;
+    const struct hook_ref *hook; /* named probes that its calls are */
 };
 
 struct function_slot {
@@ -87,18 +110,31 @@ struct function_slot {
     uint32_t index; /* of the function */
 };
 
+/* A probe of erltrace:probe, in order of program and id. */
+struct user_probe {
+    ERL_NIF_TERM name; /* an atom, 0: glob */
+    const char *glob;
+    struct bounds bounds; /* one */
+};
+
 enum { SNAPSHOT_NAMED = PROBE_FN_ENTRY };
 struct snapshot {
     struct arena arena;                  /* holds all of it, this structure not */
     struct bounds named[SNAPSHOT_NAMED]; /* by enum probe_kind */
+    struct bounds *label;                /* user_trace-n, by number; NULL: none is wanted */
+    struct user_probe *user;
+    uint32_t nuser;
     struct function *function;
     uint32_t nfunctions;
     struct function_slot *slot; /* open addressing, linear probing, at most half full */
     uint32_t mask;              /* slots - 1 */
     bool vtime;                 /* keep the time that processes are scheduled in */
     bool exceptions;            /* some function has exception probes */
+    bool returns;               /* ... return probes */
     struct program **program;   /* kept alive */
+    struct load **load;         /* of each program */
     uint32_t nprograms;
+    uint64_t serial;         /* of those that were published */
     struct snapshot *next;   /* list of retired ones */
     struct engine_mark mark; /* retired: who may still read it */
 };
@@ -131,19 +167,30 @@ enum {
 };
 
 struct agent {
-    _Atomic bool gate; /* events count */
-    _Atomic bool dead; /* the server is gone: dissolve */
+    _Atomic bool gate;    /* events count */
+    _Atomic bool dead;    /* the server is gone */
+    _Atomic bool started; /* server and what follows are known */
     ErlNifPid server;
-    bool started;
+    bool sessions;   /* OTP 27 and later: local and global calls are told apart */
     ErlNifPid guard; /* may end everything when the server cannot */
     bool guarded;
     _Atomic(struct snapshot *) snapshot;
+    _Atomic uint64_t serial; /* of that, or of the one before when there is none */
+    _Atomic uint64_t spent;  /* the serial of one whose programs are all over their limits */
     struct snapshot *retired;
     /* Made when a program first needs them, and kept: NULL until then. */
     _Atomic(struct proctab *) processes; /* struct process, for vtimestamp and exception frames */
     _Atomic(struct proctab *) shadows;   /* struct shadow, for returns */
+    _Atomic(struct porttab *) ports;     /* names and owners of ports */
+    _Atomic bool ports_known;            /* ... of all there are but those that come unreported */
+    _Atomic bool sctp;                   /* there has been a port named sctp_inet */
+    _Atomic(struct proctab *) blocked;   /* blocked.c: processes that wait for a port */
+    _Atomic uint32_t nblocked;           /* so many of them */
+    _Atomic bool loading;                /* calls that nobody has bound anything to are counted */
     _Atomic bool counting;               /* exception probes are on: frames are counted */
     _Atomic uint32_t round;              /* how often exception probes were switched on */
+    int otp;                             /* release of this VM */
+    ERL_NIF_TERM node;                   /* its name; 0 when it cannot be known */
     struct term_sizes sizes;
     struct atoms atom;
     ErlNifResourceType *program_type;
@@ -154,19 +201,44 @@ struct agent {
 };
 extern struct agent agent;
 
+/* The server's looks at its tables are cut into parts, each far below a millisecond, between which
+ * the scheduler does other work. (Dirty NIFs they are not: on a node whose dirty schedulers are
+ * taken the server would wait for those.) */
+enum { AGENT_PARTS = 32, AGENT_PART_PERCENT = 25 /* of a time slice */ };
+
+/* Whether the calling process is the server. */
+bool agent_is_server(ErlNifEnv *env);
+/* The program that a term stands for, if the calling process is the server; else NULL. */
+struct program *agent_program(ErlNifEnv *env, ERL_NIF_TERM t);
+
 /* -- the tracer (tracer.c)
  * ------------------------------------------------------------------------- */
 ERL_NIF_TERM tracer_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM tracer_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+/* A sample ends: who pays for the event, and whether somebody has to be ended (cost.c). */
+void tracer_account(struct load_sample *sample, const struct snapshot *s, struct engine_thread *t,
+                    const ERL_NIF_TERM argv[]);
 /* Fires a probe of a program that belongs to no process: BEGIN, END, a tick. */
 void tracer_fire_plain(struct program *p, const struct program_probe *probe, uint64_t self);
 
 /* -- programs (program.c)
  * -------------------------------------------------------------------------- */
-/* {ok, Program, Granted, Needs, Special} or {error, Tag, Text, Hint}; see nif_enable in
+/* {ok, Program, Granted, Needs, Special, Hooks} or {error, Tag, Text, Hint}; see nif_enable in
  * erltrace_agent.erl. */
 ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM options,
                             ERL_NIF_TERM bindings, ERL_NIF_TERM provider);
+/* More function probes for a program: `ok` or {error, Tag, Text, Hint}. They fire from the next
+ * snapshot on. */
+ERL_NIF_TERM program_extend(ErlNifEnv *env, struct program *p, ERL_NIF_TERM bindings);
 void program_destroy(ErlNifEnv *env, void *obj);
+
+/* -- what programs cost (cost.c)
+ * ------------------------------------------------------------------------------ */
+/* Asks the system what threads have waited for a processor: some of them, from this one on. Gives
+ * back the next one, 0 when there are no more. The server's. */
+uint32_t cost_waits(uint32_t from);
+/* What a program has cost, with its dearest probes, at most `top`; and makes a mark. See nif_load
+ * in agent.c. */
+ERL_NIF_TERM program_load(ErlNifEnv *env, struct program *p, uint32_t top, enum load_from from);
 
 #endif

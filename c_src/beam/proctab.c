@@ -72,9 +72,10 @@ void *proctab_claim(struct proctab *t, uint64_t pid, bool *fresh)
     return NULL;
 }
 
-void proctab_sweep(struct proctab *t, bool (*alive)(void *arg, uint64_t pid), void *arg)
+void proctab_sweep(struct proctab *t, uint32_t part, uint32_t parts,
+                   bool (*alive)(void *arg, uint64_t pid), void *arg)
 {
-    for (uint32_t s = 0; s < t->cap; s++) {
+    for (uint32_t s = t->cap / parts * part, end = s + t->cap / parts; s < end; s++) {
         uint64_t pid = atomic_load_explicit(&t->key[s], memory_order_relaxed);
         if (pid == 0)
             continue;

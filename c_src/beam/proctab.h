@@ -35,6 +35,7 @@ void *proctab_find(struct proctab *t, uint64_t pid);
  * rubbish. NULL: no room. */
 void *proctab_claim(struct proctab *t, uint64_t pid, bool *fresh);
 /* Frees slots of processes that alive() says no for. One sweeper at a time. */
-void proctab_sweep(struct proctab *t, bool (*alive)(void *arg, uint64_t pid), void *arg);
+void proctab_sweep(struct proctab *t, uint32_t part, uint32_t parts,
+                   bool (*alive)(void *arg, uint64_t pid), void *arg);
 
 #endif

@@ -3,10 +3,11 @@
  *
  * Everything that comes in is checked here: the image by dif_decode and dif_verify, each binding
  * against the image. After that no event can find anything that does not exist. */
-#include "beam/agent.h"
+#include "beam/hooks.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "dif/dif.h"
@@ -34,21 +35,22 @@ static ERL_NIF_TERM error4(ErlNifEnv *env, ERL_NIF_TERM tag, const char *text, c
     return enif_make_tuple4(env, agent.atom.error, tag, text_term(env, text), text_term(env, hint));
 }
 
+/* What an engine says of a program's sizes is the same in every tier, and has no tag. */
 static ERL_NIF_TERM error_diags(ErlNifEnv *env, int err, const struct diags *d)
 {
-    ERL_NIF_TERM tag = err == ET_ENOMEM   ? agent.atom.agent_memory
-                       : err == ET_ELIMIT ? agent.atom.agent_limit
-                                          : agent.atom.agent_image;
+    ERL_NIF_TERM tag =
+        err == ET_ENOMEM || err == ET_ELIMIT ? agent.atom.none : agent.atom.agent_image;
     const char *hint = err == ET_ENOMEM
                            ? "ask for smaller buffers: -x bufsize=, aggsize=, dynvarsize="
-                           : "use the erltrace and the agent of one version";
+                       : err == ET_ELIMIT ? ""
+                                          : "use the erltrace and the agent of one version";
     for (size_t i = 0; i < d->count; i++)
         if (d->list[i].severity == DIAG_ERROR)
             return error4(env, tag, d->list[i].text, d->list[i].hint ? d->list[i].hint : hint);
     return error4(env, tag, et_strerror(err), hint);
 }
 
-static bool options_of(ErlNifEnv *env, ERL_NIF_TERM list, struct engine_options *o)
+static bool options_of(ErlNifEnv *env, ERL_NIF_TERM list, struct engine_options *o, uint32_t *limit)
 {
     ERL_NIF_TERM head;
     const ERL_NIF_TERM *e;
@@ -67,7 +69,16 @@ static bool options_of(ErlNifEnv *env, ERL_NIF_TERM list, struct engine_options 
             o->specsize = v;
         else if (e[0] == agent.atom.nspec)
             o->nspec = v < DIF_SPECS_MAX ? (uint32_t)v : DIF_SPECS_MAX;
-        else if (e[0] == agent.atom.threads)
+        else if (e[0] == agent.atom.bufpolicy && v < ENGINE_NPOLICIES)
+            o->policy = (enum engine_policy)v;
+        else if (e[0] == agent.atom.fixed)
+            o->fixed = v != 0;
+        else if (e[0] == agent.atom.maxload)
+            *limit = v < 100 ? (uint32_t)v * 10 : LOAD_MOST;
+        else if (e[0] == agent.atom.cpu) {
+            o->one_cpu = true;
+            o->cpu = v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
+        } else if (e[0] == agent.atom.threads)
             o->threads = v < ENGINE_THREADS_MAX ? (uint32_t)v : ENGINE_THREADS_MAX;
     }
     return enif_is_empty_list(env, list);
@@ -89,19 +100,29 @@ static bool binding_of(ErlNifEnv *env, ERL_NIF_TERM t, struct binding *b)
            enif_get_uint(env, e[2], &b->id) && enif_get_uint(env, e[3], &b->kind);
 }
 
-/* The name of a tick whose binding gives only the period. */
-static const char *tick_name(struct arena *a, uint64_t ns)
+static bool is_ascii(const char *s)
 {
-    static const struct {
-        uint64_t ns;
-        const char *unit;
-    } units[] = {{86400000000000, "d"}, {3600000000000, "h"}, {60000000000, "m"}, {1000000000, "s"},
-                 {1000000, "ms"},       {1000, "us"},         {1, "ns"}};
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (ns % units[i].ns == 0)
-            return arena_printf(a, "tick-%llu%s", (unsigned long long)(ns / units[i].ns),
-                                units[i].unit);
-    return NULL;
+    while (*s > 0)
+        s++;
+    return *s == '\0';
+}
+
+static const char *function_of(ErlNifEnv *env, struct program *p, const struct binding *b,
+                               struct program_probe *out)
+{
+    char mod[1024], fun[1024];
+    const ERL_NIF_TERM *e;
+    int n;
+    if (!enif_get_tuple(env, b->where, &n, &e) || n != 3 ||
+        !enif_get_uint(env, e[2], &out->arity) || out->arity > 255 ||
+        !term_atom(env, e[0], mod, sizeof mod) || !term_atom(env, e[1], fun, sizeof fun))
+        return "a function probe without a function";
+    out->m = e[0];
+    out->f = e[1];
+    out->id.mod = arena_strdup(&p->arena, mod);
+    out->id.func = arena_printf(&p->arena, "%s/%u", fun, out->arity);
+    out->id.name = probe_fn_name((enum probe_kind)b->kind);
+    return out->id.mod && out->id.func ? NULL : "out of memory";
 }
 
 /* Fills a probe from the first of its bindings. NULL, or what is wrong with it. */
@@ -125,36 +146,36 @@ static const char *probe_of(ErlNifEnv *env, struct program *p, const struct bind
         return NULL;
     case PROBE_TICK:
         out->id.prov = "profile";
-        if (enif_get_tuple(env, b->where, &n, &e) && n == 2 &&
-            enif_get_uint64(env, e[0], &period) && enif_inspect_binary(env, e[1], &name)) {
-            out->id.name = arena_strndup(&p->arena, (const char *)name.data, name.size);
-        } else if (enif_get_uint64(env, b->where, &period)) {
-            out->id.name = tick_name(&p->arena, period);
-        } else {
-            return "a tick without a period";
-        }
+        if (!enif_get_tuple(env, b->where, &n, &e) || n != 2 ||
+            !enif_get_uint64(env, e[0], &period) || !enif_inspect_binary(env, e[1], &name))
+            return "a tick without a period and a name";
+        out->id.name = arena_strndup(&p->arena, (const char *)name.data, name.size);
         if (!out->id.name)
             return "out of memory";
         if (period == 0)
             return "a tick with period 0";
         out->period = period;
         return NULL;
-    case PROBE_FN_ENTRY:
-    case PROBE_FN_RETURN:
-    case PROBE_FN_EXCEPTION: {
-        char mod[1024], fun[1024];
-        if (!enif_get_tuple(env, b->where, &n, &e) || n != 3 ||
-            !enif_get_uint(env, e[2], &out->arity) || out->arity > 255 ||
-            !term_atom(env, e[0], mod, sizeof mod) || !term_atom(env, e[1], fun, sizeof fun))
-            return "a function probe without a function";
-        out->m = e[0];
-        out->f = e[1];
-        out->id.mod = arena_strdup(&p->arena, mod);
-        out->id.func = arena_printf(&p->arena, "%s/%u", fun, out->arity);
-        out->id.name = probe_fn_name((enum probe_kind)b->kind);
-        return out->id.mod && out->id.func ? NULL : "out of memory";
+    case PROBE_USER_TRACE_N: {
+        if (!enif_get_uint(env, b->where, &out->label) || out->label >= PROBE_LABELS)
+            return "a numbered probe without a number";
+        out->id.name = arena_printf(&p->arena, "user_trace-n%u", out->label);
+        return out->id.name ? NULL : "out of memory";
     }
+    case PROBE_USER:
+        if (!enif_inspect_binary(env, b->where, &name) || name.size > PROBE_NAME_MAX)
+            return "a probe of a program without a name";
+        out->id.mod = "erltrace";
+        out->id.func = "probe";
+        out->id.name = arena_strndup(&p->arena, (const char *)name.data, name.size);
+        if (!out->id.name)
+            return "out of memory";
+        if (probe_glob_exact(out->id.name) && is_ascii(out->id.name))
+            out->user = enif_make_atom(env, out->id.name);
+        return NULL;
     default:
+        if (probe_fn_def((enum probe_kind)b->kind))
+            return function_of(env, p, b, out);
         def = probe_erlang_kind((enum probe_kind)b->kind);
         if (!def || b->kind >= SNAPSHOT_NAMED)
             return "a probe of a kind that this agent does not know";
@@ -163,8 +184,9 @@ static const char *probe_of(ErlNifEnv *env, struct program *p, const struct bind
     }
 }
 
-/* Reads the list of bindings into p. NULL, or what is wrong with it. */
-static const char *bind(ErlNifEnv *env, struct program *p, ERL_NIF_TERM list, const char *provider)
+/* Reads a list of bindings into `to`. NULL, or what is wrong with it. */
+static const char *bind(ErlNifEnv *env, struct program *p, ERL_NIF_TERM list, bool functions_only,
+                        struct program_probes *to)
 {
     const struct dif_image *img = engine_image(p->engine);
     unsigned n;
@@ -175,8 +197,8 @@ static const char *bind(ErlNifEnv *env, struct program *p, ERL_NIF_TERM list, co
         return "the bindings are not a list";
     struct engine_binding *v = arena_alloc(&p->arena, (n + 1ul) * sizeof *v);
     /* There are at most as many probes as bindings. */
-    p->probe = arena_alloc(&p->arena, (n + 1ul) * sizeof *p->probe);
-    if (!v || !p->probe)
+    to->v = arena_alloc(&p->arena, (n + 1ul) * sizeof *to->v);
+    if (!v || !to->v)
         return "out of memory";
     for (; enif_get_list_cell(env, list, &head, &list); i++) {
         if (!binding_of(env, head, &b))
@@ -185,28 +207,137 @@ static const char *bind(ErlNifEnv *env, struct program *p, ERL_NIF_TERM list, co
             return "a binding names a clause that the program does not have";
         if (b.epid == 0 || b.epid == ENGINE_EPID_FAULT)
             return "a binding has an EPID that is not allowed";
+        if (functions_only && b.kind < PROBE_FN_ENTRY)
+            return "a probe that does not come by code being loaded";
         v[i] = (struct engine_binding){.epid = b.epid, .clause = b.clause};
-        if (p->nprobes && b.id < last)
+        if (to->n && b.id < last)
             return "the bindings are not sorted by probe";
-        if (p->nprobes == 0 || b.id != last) {
-            struct program_probe *pp = &p->probe[p->nprobes];
-            const char *why = probe_of(env, p, &b, provider, pp);
+        if (to->n == 0 || b.id != last) {
+            struct program_probe *pp = &to->v[to->n];
+            const char *why = probe_of(env, p, &b, p->provider, pp);
             if (why)
                 return why;
             pp->b = &v[i];
-            p->nprobes++;
+            to->n++;
             last = b.id;
         }
-        p->probe[p->nprobes - 1].n++;
+        to->v[to->n - 1].n++;
     }
     return NULL;
+}
+
+ERL_NIF_TERM program_extend(ErlNifEnv *env, struct program *p, ERL_NIF_TERM bindings)
+{
+    struct program_probes *more = arena_alloc(&p->arena, sizeof *more), *last = &p->probes;
+    const char *why = more ? NULL : "out of memory";
+    if (!why) {
+        *more = (struct program_probes){0};
+        why = bind(env, p, bindings, true, more);
+    }
+    if (why)
+        return error4(env, agent.atom.agent_image, why,
+                      "use the erltrace and the agent of one version");
+    more->cost = arena_alloc(&p->arena, (more->n + 1ul) * sizeof *more->cost);
+    if (!more->cost)
+        return error4(env, agent.atom.agent_memory, et_strerror(ET_ENOMEM), "");
+    memset(more->cost, 0, (more->n + 1ul) * sizeof *more->cost);
+    while (last->next)
+        last = last->next;
+    last->next = more;
+    return agent.atom.ok;
+}
+
+/* Room for the account of what it costs. */
+static bool account(struct program *p, uint32_t threads)
+{
+    struct load_thread *t = arena_alloc(&p->arena, threads * sizeof *t);
+    struct load_probe *probe = arena_alloc(&p->arena, (p->probes.n + 1ul) * sizeof *probe);
+    if (!t || !probe)
+        return false;
+    memset(t, 0, threads * sizeof *t);
+    memset(probe, 0, (p->probes.n + 1ul) * sizeof *probe);
+    p->probes.cost = probe;
+    load_init(&p->load, t, threads, probe, p->probes.n);
+    return true;
+}
+
+enum { FIRST_MAX = 16 /* arguments that one pattern tells apart */ };
+
+/* The first arguments of the calls that the program's probes of a kind are: [Term], or the atom
+ * any. */
+static ERL_NIF_TERM first_of(ErlNifEnv *env, const struct program *p, enum probe_kind kind)
+{
+    ERL_NIF_TERM list = enif_make_list(env, 0);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->probes.n; i++) {
+        const struct program_probe *pp = &p->probes.v[i];
+        if (pp->kind != kind)
+            continue;
+        bool known = kind == PROBE_USER_TRACE_N || (kind == PROBE_USER && pp->user);
+        if (!known || ++n > FIRST_MAX)
+            return agent.atom.any;
+        list = enif_make_list_cell(
+            env, kind == PROBE_USER ? pp->user : enif_make_uint(env, pp->label), list);
+    }
+    return list;
+}
+
+/* [{Probe, [{M, F, A}], First}]: the functions whose calls are named probes of this program. */
+static ERL_NIF_TERM hooks_of(ErlNifEnv *env, const struct program *p)
+{
+    bool seen[PROBE_FN_ENTRY] = {false};
+    const struct hook *h;
+    ERL_NIF_TERM list = enif_make_list(env, 0);
+    for (uint32_t i = 0; i < p->probes.n; i++) {
+        enum probe_kind kind = p->probes.v[i].kind;
+        if (kind >= PROBE_FN_ENTRY || seen[kind] || !hook_kind(kind))
+            continue;
+        ERL_NIF_TERM functions = enif_make_list(env, 0);
+        for (size_t j = 0; (h = hook_at(j)) != NULL; j++)
+            if (h->kind == kind)
+                functions =
+                    enif_make_list_cell(env,
+                                        enif_make_tuple3(env, enif_make_atom(env, h->module),
+                                                         enif_make_atom(env, h->function),
+                                                         enif_make_uint(env, h->arity)),
+                                        functions);
+        list = enif_make_list_cell(env,
+                                   enif_make_tuple3(env, text_term(env, p->probes.v[i].id.name),
+                                                    functions, first_of(env, p, kind)),
+                                   list);
+        seen[kind] = true;
+    }
+    return list;
+}
+
+static uint32_t needs_of(enum probe_kind kind)
+{
+    uint32_t needs = probe_erlang_kind(kind)->needs;
+    /* From then on its calls tell, and schedulings are not needed. */
+    return kind == PROBE_PROCESS_HIBERNATE && agent.otp >= 28
+               ? needs & ~(uint32_t)PROBE_NEED_RUNNING
+               : needs;
+}
+
+/* Whether a clause on the probe looks at one of the three integers of a token, from arg `first`
+ * on. */
+static bool reads_token(const struct program *p, const struct program_probe *pp, unsigned first)
+{
+    for (uint32_t i = 0; i < pp->n; i++)
+        for (unsigned arg = first; arg < first + 3; arg++)
+            if (dif_reads_argument(engine_image(p->engine), pp->b[i].clause, arg))
+                return true;
+    return false;
 }
 
 ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM options,
                             ERL_NIF_TERM bindings, ERL_NIF_TERM provider)
 {
     ErlNifBinary bin, prov;
+    uint32_t limit = 0;
+    /* A node is not to be pushed out of its memory by what it is watched with. */
     struct engine_options opt = {.threads = 64,
+                                 .memory = engine_machine_memory("") / 2,
                                  .bufsize = 4 << 20,
                                  .aggsize = 4 << 20,
                                  .dynvarsize = 1 << 20,
@@ -215,7 +346,7 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
     struct diags d;
     struct dif_image img;
     if (!enif_inspect_binary(env, image, &bin) || !enif_inspect_binary(env, provider, &prov) ||
-        !options_of(env, options, &opt))
+        !options_of(env, options, &opt, &limit))
         return enif_make_badarg(env);
     struct program *p = enif_alloc_resource(agent.program_type, sizeof *p);
     if (!p)
@@ -229,12 +360,15 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
     const char *provider_name = arena_strndup(&p->arena, (const char *)prov.data, prov.size);
     int err = provider_name ? dif_decode(&img, bin.data, bin.size, &d) : ET_ENOMEM;
     if (err == ET_OK)
-        err = dif_verify(&img, &d);
+        err = dif_verify_for(&img, DIF_TIER_VM, &d);
+    if (err == ET_OK && opt.one_cpu && opt.cpu >= (uint64_t)sysconf(_SC_NPROCESSORS_CONF))
+        err = diag_error(&d, ET_ELIMIT, NULL, "", "option cpu is the number of a processor",
+                         "could not enable tracing: there is no CPU %u", opt.cpu);
     if (err == ET_OK) {
         int pid = 0;
         sscanf(provider_name, "erlang%d", &pid);
         opt.pid = pid;
-        p->vtime = (img.builtins & 1u << DIF_BUILTIN_vtimestamp) != 0;
+        p->vtime = (img.builtins & dif_builtin_bit(DIF_BUILTIN_vtimestamp)) != 0;
         err = engine_create(&img, &opt, &p->engine, &d); /* takes img over */
     } else {
         dif_image_free(&img);
@@ -243,21 +377,38 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
         result = error_diags(env, err, &d);
         goto out;
     }
-    const char *why = bind(env, p, bindings, provider_name);
+    p->provider = provider_name;
+    const char *why = bind(env, p, bindings, false, &p->probes);
     if (why) {
         result = error4(env, agent.atom.agent_image, why,
                         "use the erltrace and the agent of one version");
         goto out;
     }
 
+    if (!account(p, opt.threads)) {
+        result = error4(env, agent.atom.agent_memory, et_strerror(ET_ENOMEM), "");
+        goto out;
+    }
+    p->load.limit = limit;
+
     uint32_t needs = 0;
     ERL_NIF_TERM special = enif_make_list(env, 0);
-    for (uint32_t i = p->nprobes; i-- > 0;) {
-        const struct program_probe *pp = &p->probe[i];
+    for (uint32_t i = p->probes.n; i-- > 0;) {
+        const struct program_probe *pp = &p->probes.v[i];
         if (pp->kind >= PROBE_PROCESS_SPAWN && pp->kind < PROBE_FN_ENTRY)
-            needs |= probe_erlang_kind(pp->kind)->needs;
+            needs |= needs_of(pp->kind);
+        else if (pp->kind >= PROBE_FN_ENTRY && pp->kind < PROBE_FN_END)
+            p->load.needs |= probe_fn_def(pp->kind)->needs;
+        if ((pp->kind == PROBE_MESSAGE_SEND && reads_token(p, pp, 3)) ||
+            (pp->kind == PROBE_MESSAGE_SEND_REMOTE && reads_token(p, pp, 4)))
+            needs |= PROBE_NEED_TOKENS;
         if (pp->kind == PROBE_ERROR)
             engine_set_error_bindings(p->engine, pp->b, pp->n, &pp->id);
+        if (pp->kind == PROBE_END &&
+            (err = engine_set_end_bindings(p->engine, pp->b, pp->n, &d)) != ET_OK) {
+            result = error_diags(env, err, &d);
+            goto out;
+        }
         if (pp->kind == PROBE_BEGIN || pp->kind == PROBE_END || pp->kind == PROBE_TICK)
             special = enif_make_list_cell(env,
                                           enif_make_tuple3(env, enif_make_uint(env, i),
@@ -265,15 +416,16 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
                                                            enif_make_uint64(env, pp->period)),
                                           special);
     }
-    if (p->vtime)
+    if (p->vtime) /* a need of no probe: see only_init of the consumer */
         needs |= PROBE_NEED_RUNNING;
+    p->load.needs |= needs;
     ERL_NIF_TERM granted = enif_make_list4(
         env, enif_make_tuple2(env, agent.atom.bufsize, enif_make_uint64(env, opt.bufsize)),
         enif_make_tuple2(env, agent.atom.aggsize, enif_make_uint64(env, opt.aggsize)),
         enif_make_tuple2(env, agent.atom.dynvarsize, enif_make_uint64(env, opt.dynvarsize)),
         enif_make_tuple2(env, agent.atom.specsize, enif_make_uint64(env, opt.specsize)));
-    result = enif_make_tuple5(env, agent.atom.ok, enif_make_resource(env, p), granted,
-                              enif_make_uint(env, needs), special);
+    result = enif_make_tuple6(env, agent.atom.ok, enif_make_resource(env, p), granted,
+                              enif_make_uint(env, needs), special, hooks_of(env, p));
 out:
     enif_release_resource(p);
     diags_free(&d);

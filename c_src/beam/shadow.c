@@ -33,7 +33,8 @@ static void push(struct shadow *s, const struct shadow_fn *fn, const struct shad
                                                .n = 1};
 }
 
-void shadow_call(struct shadow *s, const struct shadow_fn *fn, const struct shadow_fn *caller)
+void shadow_call(struct shadow *s, const struct shadow_fn *fn, const struct shadow_fn *caller,
+                 bool wanted)
 {
     s->unwinding = false;
     s->plain_last = false;
@@ -52,6 +53,8 @@ void shadow_call(struct shadow *s, const struct shadow_fn *fn, const struct shad
         }
         return;
     }
+    if (!wanted)
+        return;
     top->m = fn->m;
     top->f = fn->f;
     top->a = (uint16_t)fn->a;

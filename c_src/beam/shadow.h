@@ -72,8 +72,11 @@ static inline void shadow_reset(struct shadow *s)
     s->unwinding = s->plain_last = false;
     s->plain_fn = (struct shadow_fn){0};
 }
-/* Function fn was entered; the frame it was entered with returns into caller. */
-void shadow_call(struct shadow *s, const struct shadow_fn *fn, const struct shadow_fn *caller);
+/* Function fn was entered; the frame it was entered with returns into caller. One whose return
+ * nobody wants (seen because code was just loaded) does not take the place of the function that it
+ * was tail-called by: the return is still that one's. */
+void shadow_call(struct shadow *s, const struct shadow_fn *fn, const struct shadow_fn *caller,
+                 bool wanted);
 /* Function fn was entered, and nobody said from where: it is the only one that is watched. */
 void shadow_call_plain(struct shadow *s, const struct shadow_fn *fn);
 /* Execution went back into `to`. True: function *fn returned. */

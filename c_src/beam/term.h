@@ -16,6 +16,7 @@
 
 enum {
     TERM_TEXT = 256,        /* bytes of a text buffer, NUL included */
+    TERM_ATOM = 1024,       /* the longest atom's text: 255 characters of 4 bytes, and the NUL */
     TERM_NODES = 400,       /* terms that one text may look at */
     TERM_DEPTH = 16,        /* nesting that a text shows; deeper is "..." */
     TERM_SIZE_NODES = 2000, /* terms that one size may look at */
@@ -49,5 +50,40 @@ size_t term_mfa(ErlNifEnv *env, ERL_NIF_TERM m, ERL_NIF_TERM f, unsigned arity, 
  * when it is too large to look at or holds something whose size cannot be known from outside (maps
  * of more than 32 keys, integers of more than 64 bits). */
 uint32_t term_words(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes);
+
+/* -- looking into a term (term_look.c)
+ * ------------------------------------------------------------------- */
+
+enum {
+    TERM_BYTES_NODES = 8192, /* terms that term_bytes may look at */
+    TERM_BYTES_DEPTH = 64,   /* lists within lists that it may be in */
+    TERM_LOOK = 1000,        /* elements of a list that one look may pass */
+};
+
+/* The bytes of an iolist or binary, NUL-terminated. False: it is neither, or does not fit, or is
+ * too deep or has too many parts. *len is without the NUL. */
+bool term_bytes(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, size_t *len);
+
+/* The text that a term holds: the name of an atom, the bytes of a binary, the characters of a list
+ * of those and of binaries and lists (as UTF-8), cut where it does not fit; "" for anything else.
+ * NUL-terminated; returns the length. */
+size_t term_string(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap);
+
+/* "atom", "integer", "float", "binary", "bitstring", "list", "tuple", "map", "pid", "port",
+ * "reference", "fun" */
+const char *term_kind(ErlNifEnv *env, ERL_NIF_TERM t);
+
+/* Elements of a tuple or list, pairs of a map, bytes of a binary; 0 for anything else,
+ * -1 for a list that is longer than TERM_BYTES_NODES. */
+int64_t term_count(ErlNifEnv *env, ERL_NIF_TERM t);
+
+/* The n-th element, from 1 on, of a tuple or list; of a map the value of the integer key n. False:
+ * there is none, or it is behind more than TERM_LOOK others. */
+bool term_element(ErlNifEnv *env, ERL_NIF_TERM t, int64_t n, ERL_NIF_TERM *out);
+
+/* The value of a key that is an atom of this name, or a binary of these bytes: in a map (binaries
+ * only where it has at most 32 pairs), or in a list of pairs {Key, Value} among its first TERM_LOOK
+ * elements. False: there is none. */
+bool term_get(ErlNifEnv *env, ERL_NIF_TERM t, const char *key, size_t len, ERL_NIF_TERM *out);
 
 #endif

@@ -1,0 +1,880 @@
+%% erltrace_agent - the agent in a traced node: the server that consumers talk to, and the stubs of its NIF.
+%%
+%% doc/agent-protocol.md says how it gets here and what it is asked; erltrace_agent.hrl which modules it has. They are compiled
+%% once, by the oldest OTP, and loaded by all; so they match no binaries (the newest OTP refuses that code). Sections:
+%%   coming          vsn, attach, placing and loading the NIF library
+%%   serving         the gen_server: consumers, leases, requests
+%%   reading         flip, wait, drain, reply
+%%   leaving         undoing, unloading; the guard that does it when the server is killed
+%%   nif stubs
+%%
+%% What always holds:
+%%  * The tracer term is {erltrace_agent, ?STATE} everywhere: the VM takes two terms for two tracers.
+%%  * Only what we set is cleared, and all of it.
+-module(erltrace_agent).
+-behaviour(gen_server).
+
+-export([vsn/0, attach/2]).
+-export([enabled/3, trace/5]).
+-export([guard/2, start_library/3, unload_later/0]).
+-export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, format_status/1]).
+%% For the agent's other modules; the library refuses everybody but the server.
+-export([nif_event/3, nif_event_of/4, nif_block/3, nif_unblock/1, nif_blocked/1, nif_forget_blocked/1]).
+-export([nif_loaded/0, nif_loading/1, nif_missed/1, nif_count_missed/2, tell/3]).
+-export([nif_publish/3, nif_gate/1, nif_settled/0, nif_status/1, nif_lost/0, nif_overruns/0, nif_sweep/1,
+         nif_ports/1, nif_unknown_ports/1, nif_load/3, nif_waits/1, nif_alive/1]).
+
+-import(erltrace_agent_lib, [error4/3, text/2, ours/1, now_ms/0]).
+-import(erltrace_agent_needs, [apply_needs/1]).
+
+-include("erltrace_agent.hrl").
+
+-define(VERSION, "0.1.0").
+
+-define(REPLY_BYTES, 1048576).     % most bytes of blocks in one read reply
+-define(READ_WAIT, 50).            % ms that a read waits for threads inside an event
+-define(STOP_WAIT, 2000).          % ms that stop waits for them
+-define(RETRY, 20).                % ms until a reply that the connection had no room for is sent again
+-define(ATTACHED, 1500).           % ms that an agent without a consumer stays
+-define(ATTACHING, erltrace_attach). % the name of who holds back others while a consumer loads the modules
+-define(TRIES, 150).               % to get it
+-define(GUARD, erltrace_agent_guard). % consumers wait for who has this name, when there is no server
+-define(SESSIONS, 8).              % trace sessions that the guard knows of: there are four kinds
+-define(FAILED, 200).              % ... when its library could not be loaded
+-define(WATCH, 1000).              % ms between two looks at what is set
+
+%% == coming ===================================================================================================
+
+%% `idle` when nobody is served, so that the module may be replaced.
+-spec vsn() -> idle | binary().
+vsn() ->
+    case whereis(?MODULE) of
+        undefined -> idle;
+        Pid ->
+            case is_agent(Pid) of
+                true -> <<?VERSION>>;
+                false -> idle
+            end
+    end.
+
+%% Starts the agent, or finds it. Nif is the library, Dirs are folders to place it in for the moment of loading.
+-spec attach(binary(), [file:filename()]) -> {ok, pid()} | {error, atom(), binary(), binary()}.
+attach(Nif, Dirs) when is_binary(Nif), is_list(Dirs) ->
+    Pid = case gen_server:start({local, ?MODULE}, ?MODULE, [], []) of
+              {ok, P} -> P;
+              {error, {already_started, P}} -> P
+          end,
+    case is_agent(Pid) of
+        true ->
+            try gen_server:call(Pid, {attach, Nif, Dirs}, 30000)
+            catch
+                exit:Reason -> % it was just leaving, and who has asked may be gone by now: nobody else knows of what was loaded meanwhile
+                    unload_idle(),
+                    exit(Reason)
+            end;
+        false ->
+            unload_idle(),
+            error4('AGENT_NAME', text("a process of the node has the name erltrace_agent: ~p", [Pid]),
+                   "the agent needs that name; can the process go by another?")
+    end.
+
+%% Not a stranger that has our name. (The agent is a sensitive process: its dictionary looks empty.)
+is_agent(Pid) ->
+    case {process_info(Pid, initial_call), process_info(Pid, dictionary)} of
+        {{initial_call, {proc_lib, init_p, 5}}, {dictionary, D}} ->
+            case lists:keyfind('$initial_call', 1, D) of
+                {_, {?MODULE, init, 1}} -> true;
+                false -> D =:= [];
+                _ -> false
+            end;
+        {undefined, _} -> true; % it has just ended: the call will say so
+        {_, undefined} -> true;
+        _ -> false
+    end.
+
+load_library(Nif, Dirs) ->
+    {ok, Cwd} = file:get_cwd(),
+    Tmp = case os:getenv("TMPDIR") of
+              false -> [];
+              "" -> [];
+              D -> [D]
+          end,
+    load_from(unique(Dirs ++ Tmp ++ ["/tmp", "/var/tmp", "/dev/shm", Cwd]), Nif, []).
+
+unique([H | T]) -> [H | unique([X || X <- T, X =/= H])];
+unique([]) -> [].
+
+load_from([], _, Tried) ->
+    Text = [["; ", D, ": ", Why] || {D, Why} <- lists:reverse(Tried)],
+    error4('AGENT_NIF', ["the agent's library cannot be loaded", Text],
+           "name a folder on the node's machine that is writable for its user and not mounted noexec");
+load_from([Dir | Dirs], Nif, Tried) ->
+    case place(Dir, Nif) of
+        {ok, Place, File} ->
+            Result = erlang:load_nif(filename:rootname(File), 0),
+            _ = file:delete(File),
+            _ = file:del_dir(Place),
+            case Result of
+                ok -> ok;
+                {error, {old_code, _}} -> old_code;
+                {error, {upgrade, _}} -> stale;
+                {error, {reload, _}} -> left;
+                {error, {Reason, Text}} ->
+                    Why = io_lib:format("~s: ~s", [Reason, Text]),
+                    load_from(Dirs, Nif, [{Dir, Why} | Tried])
+            end;
+        {error, Why} ->
+            load_from(Dirs, Nif, [{Dir, Why} | Tried])
+    end.
+
+%% Only the owner can enter the folder from the moment that something is in it: it is new, closed, found empty, and then the
+%% file is made in it by a call that fails if anything has that name.
+place(Dir, Nif) ->
+    Place = filename:join(Dir, "erltrace-" ++ integer_to_list(random_number(), 36)),
+    File = filename:join(Place, "erltrace_agent.so"),
+    case file:make_dir(Place) of
+        ok ->
+            Written =
+                try
+                    ok = file:change_mode(Place, 8#700),
+                    {ok, []} = file:list_dir(Place),
+                    {ok, Fd} = file:open(File, [write, exclusive, raw, binary]),
+                    Wrote = file:write(Fd, Nif),
+                    ok = file:close(Fd),
+                    Wrote
+                catch
+                    error:{badmatch, {error, E}} -> {error, E};
+                    error:_ -> {error, eacces}
+                end,
+            case Written of
+                ok ->
+                    {ok, Place, File};
+                {error, Why} ->
+                    _ = file:delete(File),
+                    _ = file:del_dir(Place),
+                    {error, file:format_error(Why)}
+            end;
+        {error, Why} ->
+            {error, file:format_error(Why)}
+    end.
+
+%% crypto is not part of every node. (It need not be a secret: see place/2.)
+random_number() ->
+    Seed = {make_ref(), erlang:monotonic_time(), erlang:unique_integer(), os:getpid(), self()},
+    S = rand:seed_s(exsss, erlang:phash2(Seed, 1 bsl 32) bxor erlang:system_time()),
+    {A, S1} = rand:uniform_s(1 bsl 40, S),
+    {B, _} = rand:uniform_s(1 bsl 40, S1),
+    A bsl 40 + B.
+
+%% == serving ==================================================================================================
+
+%% Nothing here may be a fun or belong to this code: the code can be replaced under the server (see current/1).
+init([]) ->
+    process_flag(sensitive, true),
+    process_flag(priority, high),
+    process_flag(trap_exit, true),
+    Otp = list_to_integer(erlang:system_info(otp_release)),
+    {ok, #s{otp = Otp, session = erltrace_agent_session:none()}}.
+
+handle_call({attach, Nif, Dirs}, _, S0) ->
+    Digest = erlang:md5(Nif),
+    case whole() andalso current(S0) of
+        false -> % some of our modules have been taken away: who has asked loads all of them anew
+            {stop, shutdown, S0};
+        #s{nif = undefined} = S ->
+            case start_library(Nif, Dirs, S) of
+                {ok, S1} -> {reply, {ok, self()}, attached(?ATTACHED, S1)};
+                left -> % who has asked will find nothing, and load it anew
+                    erltrace_agent_others:sweep(S),
+                    leave(S);
+                Error -> {reply, Error, attached(?FAILED, S)}
+            end;
+        #s{nif = Digest} = S ->
+            {reply, {ok, self()}, attached(?ATTACHED, S)};
+        S ->
+            {reply, error4('AGENT_VERSION', "the node is being traced by another version of erltrace, whose agent has "
+                           "not the same library",
+                           "use the erltrace that is in use there, or wait until it has ended"), S}
+    end;
+handle_call(_, _, S) ->
+    {reply, {error, 'AGENT_REQUEST', <<"not a request that the agent knows">>, <<>>}, S}.
+
+handle_cast(_, S) ->
+    {noreply, S}.
+
+handle_info(Info, S) ->
+    info(Info, current(S)).
+
+info({erltrace, Pid, Id, Request}, S) when is_pid(Pid) ->
+    S1 = heard(Pid, S),
+    try request(Request, Pid, S1) of
+        {reply, Reply, S2} -> {noreply, reply(Pid, {erltrace, Id, Reply}, S2)};
+        {last, Reply, S2} -> last(Pid, Id, Reply, S2)
+    catch
+        throw:{error, _, _, _} = Error ->
+            {noreply, reply(Pid, {erltrace, Id, Error}, no_bindings(Pid, S1))};
+        Class:Reason:Stack ->
+            Text = io_lib:format("~w:~0P at ~0P", [Class, Reason, 10, Stack, 10]),
+            {noreply, reply(Pid, {erltrace, Id, error4('AGENT_INTERNAL', Text, "report this")}, no_bindings(Pid, S1))}
+    end;
+info({erltrace, Pid, alive}, S) ->
+    {noreply, heard(Pid, S)};
+info({timeout, _, {tick, Pid, Index, Due, Ns}}, S) ->
+    tick(Pid, Index, Due, Ns, S),
+    {noreply, S};
+info({lease, Pid, Last}, S) ->
+    lease(Pid, Last, S);
+info({retry, Pid}, S) ->
+    {noreply, flush(Pid, S)};
+info({'DOWN', _, process, Pid, _}, S) ->
+    gone(Pid, S);
+info({'EXIT', Pid, _}, S) -> % a consumer may be linked
+    gone(Pid, S);
+info({nodedown, Node}, S) ->
+    Pids = [P || P <- maps:keys(S#s.consumers), node(P) =:= Node],
+    lists:foldl(fun(P, {noreply, S1}) -> gone(P, S1);
+                   (_, Stop) -> Stop
+                end, {noreply, S}, Pids);
+info({trace_ts, _, return_from, {_, Name, _}, _, _}, S) when Name =:= trace; Name =:= process ->
+    {noreply, erltrace_agent_needs:flags_set(S)};
+info(flags_set, S) ->
+    {noreply, erltrace_agent_needs:flags_set(S)};
+info({trace_ts, _, return_from, {erlang, _, _}, _, _}, S) ->
+    {noreply, erltrace_agent_loads:loaded(S)};
+info({loads, look}, S) ->
+    {noreply, erltrace_agent_loads:poll(S)};
+info({loads, later}, S) ->
+    {noreply, erltrace_agent_loads:later(S)};
+info({loads, clean, Serial}, S) ->
+    {noreply, erltrace_agent_loads:clean(Serial, S)};
+info({lonely, Attached}, #s{consumers = C, attached = Attached} = S) ->
+    case map_size(C) of
+        0 -> leave(S);
+        _ -> {noreply, S#s{expected = 0}}
+    end;
+info(watch, #s{nif = undefined} = S) ->
+    {noreply, S};
+info(watch, S) ->
+    erlang:send_after(?WATCH, self(), watch),
+    {noreply, erltrace_agent_needs:watch(S)};
+info(load, #s{nif = undefined} = S) ->
+    {noreply, S#s{looking = false}};
+info(load, S) ->
+    {noreply, erltrace_agent_load:look(S)};
+info({monitor, _, _, _} = Message, S) ->
+    {noreply, erltrace_agent_monitor:event(Message, S)};
+info({nodeup, _, _} = Message, S) ->
+    {noreply, erltrace_agent_monitor:event(Message, S)};
+info({nodedown, _, _} = Message, S) ->
+    {noreply, erltrace_agent_monitor:event(Message, S)};
+info(look, S) ->
+    {noreply, erltrace_agent_monitor:event(look, S)};
+info({looked, _} = Message, S) ->
+    {noreply, erltrace_agent_monitor:event(Message, S)};
+info({poll, Pid, Round}, S) ->
+    {noreply, erltrace_agent_poll:poll(Pid, Round, S)};
+info(session_lost, #s{nif = undefined} = S) ->
+    {noreply, S};
+info(session_lost, S) ->
+    {noreply, erltrace_agent_needs:present(S)};
+info(overrun, S) ->
+    {noreply, erltrace_agent_needs:overrun(S)};
+info(_, S) ->
+    {noreply, S}.
+
+%% A crash of the server; the guard does the rest. (leave/1 has undone everything.)
+terminate(_, #s{nif = undefined}) ->
+    ok;
+terminate(Reason, #s{consumers = Cs}) ->
+    nif_loaded() andalso nif_gate(false),
+    [send(Pid, {erltrace, ended, 'AGENT_INTERNAL', text("the agent has crashed: ~0P", [Reason, 12]), <<"report this">>})
+     || Pid <- maps:keys(Cs)],
+    ok.
+
+%% What a report of a crash shows: not thousands of functions.
+format_status(Status) ->
+    maps:map(fun(state, _) -> '...';
+                (message, _) -> '...';
+                (_, V) -> V
+             end, Status).
+
+start_library(Nif, Dirs, S) ->
+    case load_library(Nif, Dirs) of
+        ok ->
+            ok = nif_start(S#s.otp),
+            erltrace_agent_others:sweep(S),
+            Alias = alias(),
+            _ = nif_alias(Alias, self(), make_ref()), % false: aliases stay references
+            unalias(Alias),
+            erlang:send_after(?WATCH, self(), watch),
+            {ok, S#s{nif = erlang:md5(Nif), guard = spawn(?MODULE, guard, [self(), {Nif, Dirs}])}};
+        old_code -> % just now replaced: once more, from the new code
+            ?MODULE:start_library(Nif, Dirs, S);
+        stale -> % an agent was here that was killed together with its guard
+            purge(),
+            start_library(Nif, Dirs, S);
+        left -> % likewise, and this is its module still: a module takes a library once
+            left;
+        Error ->
+            Error
+    end.
+
+whole() ->
+    lists:all(fun erlang:module_loaded/1, ?MODULES).
+
+%% Two consumers that come at the same moment may both load the module. The second load takes the place of the code that is
+%% at work, library and all. Usually nobody has enabled anything yet: then the library is loaded again and
+%% nobody notices. (A function that refuses the load, -on_load, would be better, but an OTP 25 whose on_load has failed
+%% aborts when the module is purged.)
+current(#s{nif = undefined} = S) ->
+    S;
+current(S) ->
+    case nif_loaded() of
+        true -> S;
+        false -> replaced(S)
+    end.
+
+replaced(#s{consumers = Cs} = S) ->
+    erltrace_agent_patterns:remove_patterns(S#s.functions, S),
+    erltrace_agent_hooks:remove(#{}, #{}, S),
+    erltrace_agent_flags:remove_ours(S),
+    erltrace_agent_ports:remove_flags(S#s.port_flags, [], S),
+    erltrace_agent_seq:remove(S#s.seq, S),
+    S0 = erltrace_agent_loads:disarm(erltrace_agent_monitor:undo(erltrace_agent_poll:undo(S))),
+    [erltrace_agent_session:destroy(Session) || Session <- [S#s.session, S#s.global, S#s.gc], Session =/= undefined, Session =/= legacy],
+    Library = dismiss_guard(S),
+    purge(), % the library cannot be there twice
+    S1 = S0#s{nif = undefined, guard = undefined, session = erltrace_agent_session:none(), global = undefined, gc = undefined, flags = [], some = #{}, port_flags = [], seq = 0,
+              functions = #{}, hooks = #{}, globals = #{}, taken = #{},
+             lost = {0, 0, 0}},
+    Restarted = case Library of
+                    {Nif, Dirs} -> start_library(Nif, Dirs, S1);
+                    none -> none
+                end,
+    %% Programs went with the old library.
+    Ended = [C || #c{program = P} = C <- maps:values(Cs), P =/= undefined orelse not is_tuple(Restarted)],
+    [begin
+         unwatch(C),
+         send(C#c.pid, {erltrace, ended, 'AGENT_REPLACED', <<"another copy of the agent was loaded into the node">>,
+                        <<"start the trace again">>})
+     end || C <- Ended],
+    Left = maps:without([C#c.pid || C <- Ended], Cs),
+    case Restarted of
+        {ok, S2} -> lonely(?ATTACHED, S2#s{consumers = Left});
+        _ -> lonely(?FAILED, S1#s{consumers = #{}})
+    end.
+
+%% Nobody may stay away for longer than this after attaching.
+attached(Ms, S) ->
+    lonely(Ms, S#s{expected = S#s.expected + 1}).
+
+lonely(Ms, S) ->
+    Attached = make_ref(),
+    erlang:send_after(Ms, self(), {lonely, Attached}),
+    S#s{attached = Attached}.
+
+heard(Pid, #s{consumers = Cs} = S) ->
+    case Cs of
+        #{Pid := C} -> S#s{consumers = Cs#{Pid := C#c{heard = now_ms()}}};
+        #{} -> S
+    end.
+
+%% The timer of a lease. When it seems to have run out, a message from the consumer may still lie in the mailbox: a
+%% message to ourselves comes after all of those, and decides.
+lease(Pid, Last, #s{consumers = Cs} = S) ->
+    case Cs of
+        #{Pid := #c{heard = Last}} ->
+            gone(Pid, S);
+        #{Pid := #c{heard = Heard, lease = Lease}} ->
+            case Heard + Lease - now_ms() of
+                Left when Left > 0 -> erlang:send_after(Left, self(), {lease, Pid, none});
+                _ -> self() ! {lease, Pid, Heard}
+            end,
+            {noreply, S};
+        #{} ->
+            {noreply, S}
+    end.
+
+%% A reply never suspends the server: a consumer that does not read would stop all others, and its own lease.
+reply(Pid, Message, #s{consumers = Cs} = S) ->
+    case Cs of
+        #{Pid := #c{unsent = []} = C} ->
+            case send(Pid, Message) of
+                ok -> S;
+                full ->
+                    erlang:send_after(?RETRY, self(), {retry, Pid}),
+                    S#s{consumers = Cs#{Pid := C#c{unsent = [Message]}}}
+            end;
+        #{Pid := #c{unsent = U} = C} ->
+            S#s{consumers = Cs#{Pid := C#c{unsent = U ++ [Message]}}};
+        #{} ->
+            _ = send(Pid, Message),
+            S
+    end.
+
+%% What a consumer has not asked for.
+tell(Pid, Message, S) ->
+    reply(Pid, Message, S).
+
+flush(Pid, #s{consumers = Cs} = S) ->
+    case Cs of
+        #{Pid := #c{unsent = [M | U]} = C} ->
+            case send(Pid, M) of
+                ok -> flush(Pid, S#s{consumers = Cs#{Pid := C#c{unsent = U}}});
+                full ->
+                    erlang:send_after(?RETRY, self(), {retry, Pid}),
+                    S
+            end;
+        #{} ->
+            S
+    end.
+
+send(Pid, Message) ->
+    case erlang:send(Pid, Message, [nosuspend, noconnect]) of
+        nosuspend -> full;
+        _ -> ok % noconnect: the consumer is gone, and we will hear so
+    end.
+
+%% -- requests -------------------------------------------------------------------------------------------------
+
+request({open, Lease}, Pid, #s{consumers = Cs, nif = Nif} = S) when is_integer(Lease), Lease > 0, Nif =/= undefined ->
+    case Cs of
+        #{Pid := _} ->
+            throw(error4('AGENT_REQUEST', "this consumer is open already", ""));
+        #{} ->
+            Heard = now_ms(),
+            C = #c{pid = Pid, monitor = monitor_consumer(Pid), lease = Lease, heard = Heard},
+            erlang:send_after(Lease, self(), {lease, Pid, none}),
+            Info = [{pid, list_to_integer(os:getpid())}, {otp, S#s.otp},
+                    {erts, unicode:characters_to_binary(erlang:system_info(version))}, {node, node()},
+                    {schedulers, erlang:system_info(schedulers)}, {cpus, cpus()}, {warnings, []}],
+            {reply, {ok, Info}, S#s{consumers = Cs#{Pid => C}, expected = max(0, S#s.expected - 1)}}
+    end;
+request(Request, Pid, S0) ->
+    #s{consumers = Cs} = S = case Request of
+                                 go -> erltrace_agent_needs:present(S0);
+                                 {extend, _, _} -> erltrace_agent_needs:present(S0);
+                                 _ -> S0
+                             end,
+    case Cs of
+        #{Pid := C} -> request(Request, C, Pid, S);
+        #{} -> throw(error4('AGENT_CLOSED', "the agent does not know this consumer (any more): its lease ran out",
+                            "was the consumer stopped for a while?"))
+    end.
+
+request(modules, _, _, S) ->
+    {reply, {ok, lists:sort([M || {M, _} <- code:all_loaded(), not ours(M)])}, S};
+request(examine, _, _, S) ->
+    {reply, {ok, erltrace_agent_doctor:examine(S)}, S};
+request({functions, Modules}, _, _, S) ->
+    {reply, {ok, erltrace_agent_lib:functions(Modules)}, S};
+request({bindings, Some}, #c{bindings = Before} = C, Pid, S) when is_list(Some) ->
+    erltrace_agent_lib:breathe(),
+    {reply, ok, set_consumer(Pid, C#c{bindings = [Some | Before]}, S)};
+request({enable, Image, Options, Last}, #c{bindings = [_ | _]} = C, Pid, S) ->
+    request({enable, Image, Options, all_bindings(Last, C)}, C#c{bindings = []}, Pid, S);
+request({extend, Serial, Last}, #c{bindings = [_ | _]} = C, Pid, S) ->
+    request({extend, Serial, all_bindings(Last, C)}, C#c{bindings = []}, Pid, set_consumer(Pid, C#c{bindings = []}, S));
+request({enable, Image, Options, Bindings}, #c{phase = open} = C, Pid, S) ->
+    Threads = erlang:system_info(schedulers) + erlang:system_info(dirty_cpu_schedulers) +
+        erlang:system_info(dirty_io_schedulers) + 8,
+    Provider = unicode:characters_to_binary(["erlang", os:getpid()]),
+    {Only, Sizes} = erltrace_agent_only:take(Options),
+    case nif_enable(Image, [{threads, Threads} | Sizes], Bindings, Provider) of
+        {ok, Program, Granted, Needs, Special, Hooks} ->
+            Needs band ?NEED_GC =/= 0 andalso erltrace_agent_flags:check_gc(S),
+            erltrace_agent_seq:check(Needs),
+            erltrace_agent_monitor:check(Needs, S),
+            C1 = C#c{phase = enabled, program = Program, needs = Needs, special = Special, only = Only,
+                     wants = erltrace_agent_needs:wants(Bindings, #{}), told = erltrace_agent_monitor:told(Options, Bindings),
+                     hears = lists:member({loads, 1}, Options), hooks = Hooks, stats = proplists:get_value(stats, Options, 0)},
+            {reply, {ok, Granted, erltrace_agent_hooks:prepare(Hooks)}, set_consumer(Pid, C1, S)};
+        {error, _, _, _} = Error ->
+            throw(Error)
+    end;
+request(go, #c{phase = enabled, program = P} = C, Pid, S) ->
+    ok = nif_phase(P, 'begin'),
+    fire(?BEGIN_, C),
+    ok = nif_phase(P, running),
+    case nif_status(P) of
+        {true, _} -> % exit() in BEGIN: nothing needs to be set
+            {reply, {ok, [], []}, set_consumer(Pid, C#c{phase = running, needs = 0, wants = #{}, hooks = [], hears = false}, S)};
+        {false, _} ->
+            Start = erlang:monotonic_time(nanosecond),
+            try apply_needs(set_consumer(Pid, C#c{phase = running}, S)) of
+                {Warnings, S1} ->
+                    Ns = erlang:monotonic_time(nanosecond) - Start,
+                    start_ticks(C),
+                    {reply, {ok, Warnings, erltrace_agent_placed:placed(C, S1, Ns)},
+                     erltrace_agent_load:start(erltrace_agent_needs:start_watching(S1))}
+            catch
+                Class:Reason:Stack ->
+                    _ = apply_needs(set_consumer(Pid, C#c{phase = enabled}, S)),
+                    erlang:raise(Class, Reason, Stack)
+            end
+    end;
+request({read, What}, #c{program = P} = C, Pid, S) when P =/= undefined, What >= 0, What =< 3 ->
+    {Reply, C1} = read(What, C),
+    {reply, Reply, set_consumer(Pid, C1, S)};
+request({extend, Serial, Bindings}, #c{phase = running, program = P, wants = Had} = C, Pid, S) when is_integer(Serial) ->
+    {Warnings, S1} =
+        case Bindings =:= [] orelse not C#c.hears orelse element(1, nif_status(P)) of
+            true -> {[], S};
+            false ->
+                case nif_extend(P, Bindings) of
+                    ok -> ok;
+                    {error, _, _, _} = Error -> throw(Error)
+                end,
+                Wants = erltrace_agent_needs:wants(Bindings, Had),
+                {W, Extended} = apply_needs(set_consumer(Pid, C#c{wants = Wants}, S)),
+                _ = settled(?READ_WAIT),
+                Counted = erltrace_agent_loads:missed_by(P, maps:keys(maps:without(maps:keys(Had), Wants)), Extended),
+                {W, erltrace_agent_needs:start_watching(Counted)}
+        end,
+    {reply, {ok, Warnings}, erltrace_agent_loads:answered(Pid, Serial, S1)};
+request({extend, _, _}, _, _, S) -> % it has ended meanwhile
+    {reply, {ok, []}, S};
+request(stop, #c{phase = running, program = P} = C, Pid, S) ->
+    {_, S1} = apply_needs(set_consumer(Pid, C#c{phase = stopped}, S)),
+    _ = settled(?STOP_WAIT),
+    ok = nif_phase(P, 'end'),
+    fire(?END_, C),
+    ok = nif_phase(P, stopped),
+    #{Pid := Stopped} = S1#s.consumers,
+    {reply, ok, set_consumer(Pid, erltrace_agent_load:last(Stopped), S1)};
+request(stop, #c{phase = enabled, program = P} = C, Pid, S) ->
+    ok = nif_phase(P, stopped),
+    {reply, ok, set_consumer(Pid, C#c{phase = stopped}, S)};
+request(stop, #c{phase = stopped}, _, S) ->
+    {reply, ok, S};
+request(close, C, Pid, S) ->
+    {last, ok, forget(Pid, C, S)};
+request(Request, #c{phase = Phase}, _, _) ->
+    Name = if is_tuple(Request), tuple_size(Request) > 0 -> element(1, Request);
+              true -> Request
+           end,
+    throw(error4('AGENT_REQUEST', text("~0P cannot be asked of a consumer that is ~p", [Name, 5, Phase]), "")).
+
+all_bindings(Last, #c{bindings = Before}) when is_list(Last) ->
+    lists:append(lists:reverse(Before, [Last]));
+all_bindings(Last, _) ->
+    Last. % no list: it will be refused
+
+%% After a request that failed: what came before it is not for the next one.
+no_bindings(Pid, #s{consumers = Cs} = S) ->
+    case Cs of
+        #{Pid := #c{bindings = [_ | _]} = C} -> set_consumer(Pid, C#c{bindings = []}, S);
+        #{} -> S
+    end.
+
+cpus() ->
+    case erlang:system_info(logical_processors) of
+        N when is_integer(N) -> N;
+        unknown -> 1
+    end.
+
+set_consumer(Pid, C, #s{consumers = Cs} = S) ->
+    S#s{consumers = Cs#{Pid => C}}.
+
+%% A consumer of this node or of another Erlang node is watched as a process. A hidden node may be a C program that knows
+%% nothing of monitors; there the connection is what counts (and the lease).
+monitor_consumer(Pid) ->
+    case lists:member(node(Pid), nodes(hidden)) of
+        true ->
+            erlang:monitor_node(node(Pid), true),
+            node;
+        false ->
+            erlang:monitor(process, Pid)
+    end.
+
+%% After the answer to close there may be nobody left to stay for.
+last(Pid, Id, Reply, S) ->
+    case needed(S) of
+        false ->
+            Undone = undo(S),
+            _ = send(Pid, {erltrace, Id, Reply}),
+            leave(Undone);
+        true ->
+            {noreply, reply(Pid, {erltrace, Id, Reply}, S)}
+    end.
+
+%% Somebody is there, or has just attached and is about to come.
+needed(#s{consumers = Cs, expected = N}) ->
+    map_size(Cs) > 0 orelse N > 0.
+
+gone(Pid, #s{consumers = Cs} = S) ->
+    case Cs of
+        #{Pid := C} ->
+            S1 = forget(Pid, C, S),
+            case needed(S1) of
+                false -> leave(S1);
+                true -> {noreply, S1}
+            end;
+        #{} ->
+            {noreply, S}
+    end.
+
+%% Drops a consumer and what only it needed.
+forget(Pid, C, #s{consumers = Cs} = S) ->
+    unwatch(C),
+    C#c.program =/= undefined andalso nif_phase(C#c.program, stopped),
+    {_, S1} = apply_needs(S#s{consumers = maps:remove(Pid, Cs)}),
+    S1.
+
+unwatch(#c{monitor = node, pid = Pid}) -> erlang:monitor_node(node(Pid), false);
+unwatch(#c{monitor = Ref}) -> erlang:demonitor(Ref, [flush]).
+
+fire(Kind, #c{program = P, special = Special}) ->
+    [nif_fire(P, I) || {I, K, _} <- Special, K =:= Kind],
+    ok.
+
+%% -- ticks: absolute due times, so that they do not drift -------------------------------------------------------
+
+start_ticks(#c{pid = Pid, special = Special}) ->
+    Now = erlang:monotonic_time(nanosecond),
+    [tick_at(Pid, I, Now + Ns, Ns) || {I, ?TICK, Ns} <- Special],
+    ok.
+
+tick_at(Pid, Index, Due, Ns) ->
+    %% Rounded up; monotonic time is negative on most systems.
+    Ms = if Due >= 0 -> (Due + 999999) div 1000000;
+            true -> -(-Due div 1000000)
+         end,
+    erlang:start_timer(Ms, self(), {tick, Pid, Index, Due, Ns}, [{abs, true}]).
+
+tick(Pid, Index, Due, Ns, #s{consumers = Cs}) ->
+    case Cs of
+        #{Pid := #c{phase = running, program = P}} ->
+            Late = max(0, erlang:monotonic_time(nanosecond) - Due),
+            %% Timers have milliseconds: faster ticks come in bunches. A slow one that is late is not made up for.
+            Times = if Ns < 1000000 -> min(1 + Late div Ns, 10);
+                       true -> 1
+                    end,
+            [nif_fire(P, Index) || _ <- lists:seq(1, Times)],
+            tick_at(Pid, Index, Due + Ns * (1 + Late div Ns), Ns);
+        #{} ->
+            ok
+    end.
+
+%% == reading ==================================================================================================
+
+read(What, #c{program = P} = C) ->
+    Flipped = What =/= 0 andalso
+        try nif_flip(P, What) of ok -> true
+        catch error:badarg -> false % the last reading is not finished: go on with that
+        end,
+    {Block, More} =
+        case quiet(P, now_ms() + ?READ_WAIT) of
+            true -> nif_drain(P, ?REPLY_BYTES);
+            false -> {<<>>, true}
+        end,
+    {Exiting, Pending} = nif_status(P),
+    State = if C#c.phase =:= stopped, not Pending, not More -> drained;
+               C#c.phase =:= running, C#c.over -> overload;
+               C#c.phase =:= running, Exiting =:= true -> exiting;
+               true -> running
+            end,
+    Blocks = [Block || Block =/= <<>>],
+    Again = More orelse (What =/= 0 andalso not Flipped),
+    {{ok, State, nif_counts(P), Blocks, Again, lists:reverse(C#c.warnings), C#c.loads}, C#c{warnings = [], loads = []}}.
+
+quiet(P, Until) ->
+    nif_quiet(P) orelse
+        (now_ms() < Until andalso begin receive after 1 -> ok end, quiet(P, Until) end).
+
+%% Waits until no event can see what was taken out of the snapshot.
+settled(Ms) ->
+    settled_until(now_ms() + Ms).
+
+settled_until(Until) ->
+    nif_settled() orelse
+        (now_ms() < Until andalso begin receive after 1 -> ok end, settled_until(Until) end).
+
+%% == leaving ==================================================================================================
+
+%% Nothing of ours is set after this.
+undo(S) ->
+    {_, S1} = apply_needs(S#s{consumers = #{}}),
+    S1.
+
+leave(#s{nif = undefined} = S) ->
+    unload(),
+    {stop, normal, S};
+leave(S) ->
+    S1 = undo_once(S),
+    _ = settled(?STOP_WAIT),
+    %% Programs are freed with the last reference; ours goes with the process.
+    _ = dismiss_guard(S1),
+    unload(),
+    {stop, normal, S1#s{nif = undefined, guard = undefined}}.
+
+undo_once(#s{session = Session, flags = [], some = Some, port_flags = [], seq = 0, functions = F, hooks = H} = S)
+  when Session =:= legacy orelse Session =:= undefined, map_size(Some) =:= 0, map_size(F) + map_size(H) =:= 0 ->
+    nif_gate(false),
+    nif_publish([], [], []),
+    S;
+undo_once(S) ->
+    undo(S).
+
+%% Whoever attaches from now on finds no module, and loads it anew. Old code goes from outside of it.
+unload() ->
+    purge(), % what a second load has put aside
+    delete(),
+    unregister(?MODULE),
+    purge_later().
+
+%% A module that will not be used, from a process that runs it: gone some moments later.
+unload_idle() ->
+    spawn(?MODULE, unload_later, []).
+
+unload_later() ->
+    unload_later(?TRIES).
+
+%% With the name that consumers have while they load: what comes meanwhile is not taken away in part.
+unload_later(0) ->
+    ok;
+unload_later(N) ->
+    receive after ?FAILED -> ok end,
+    case vsn() of
+        idle ->
+            try register(?ATTACHING, self()) of
+                true -> vsn() =:= idle andalso unload_unnamed()
+            catch
+                error:badarg -> unload_later(N - 1)
+            end;
+        _ -> ok % somebody has come meanwhile
+    end.
+
+unload_unnamed() ->
+    purge(),
+    delete(),
+    purge_later().
+
+purge() ->
+    [code:purge(M) || M <- ?MODULES, erlang:check_old_code(M)],
+    ok.
+
+delete() ->
+    [code:delete(M) || M <- ?MODULES],
+    ok.
+
+%% This module last: its purge ends who still runs it.
+purge_later() ->
+    [spawn(code, purge, [M]) || M <- lists:reverse(?MODULES)],
+    ok.
+
+%% -- the guard: does what the server cannot do any more when it was killed. From OTP 27 on the VM ends the session by
+%% itself. It knows the functions that have, or are about to get, a pattern; and it keeps the library, which has no place
+%% in the server's state: that is printed when the server crashes.
+
+guard(Server, Library) ->
+    process_flag(sensitive, true),
+    process_flag(priority, high),
+    ok = nif_guard(),
+    try register(?GUARD, self())
+    catch error:badarg -> true % somebody else has it: nobody will wait for us, then
+    end,
+    guard(Server, erlang:monitor(process, Server), Library, [], []).
+
+guard(Server, Monitor, Library, Functions, Sessions) ->
+    receive
+        {functions, F} ->
+            guard(Server, Monitor, Library, F, Sessions);
+        {session, Session} -> % those of earlier traces are gone
+            guard(Server, Monitor, Library, Functions, lists:sublist([Session | Sessions], ?SESSIONS));
+        {leave, Server, Tag} -> % from new code, perhaps: then what belongs to ours ends here
+            retire(?STOP_WAIT),
+            Server ! {Tag, Library};
+        {'DOWN', Monitor, process, Server, _} ->
+            _ = nif_retire(), % the gate first: what follows can take long
+            [erltrace_agent_session:destroy(Session) || Session <- Sessions],
+            left_behind(Server, Functions, #s{otp = 0, session = erltrace_agent_session:none()}),
+            retire(?STOP_WAIT),
+            guard_unload();
+        _ ->
+            guard(Server, Monitor, Library, Functions, Sessions)
+    end.
+
+%% What the server had set and no session takes with it.
+left_behind(Server, _, #s{session = undefined} = S) ->
+    erltrace_agent_seq:remove(?NEED_SEQ_TRACE, S),
+    erltrace_agent_monitor:dead(Server);
+left_behind(Server, Functions, S) ->
+    erltrace_agent_flags:remove_all(S),
+    erltrace_agent_ports:remove_flags([all], [], S),
+    erltrace_agent_seq:remove(?NEED_SEQ_TRACE bor ?NEED_TOKENS, S),
+    erltrace_agent_loads:left_behind(Server),
+    erltrace_agent_patterns:remove_at_once(lists:foldl(fun maps:merge/2, #{}, Functions)),
+    [erltrace_agent_patterns:remove_patterns(F, S) || F <- Functions],
+    erltrace_agent_monitor:dead(Server),
+    erltrace_agent_others:sweep_loaded(erltrace_agent_others:functions()).
+
+retire(Ms) ->
+    nif_retire() orelse
+        (Ms > 0 andalso begin receive after 1 -> ok end, retire(Ms - 1) end).
+
+%% -> the library and where it can be placed; `none` if the guard is gone
+dismiss_guard(#s{guard = Guard}) ->
+    Monitor = erlang:monitor(process, Guard),
+    Guard ! {leave, self(), Monitor},
+    receive
+        {Monitor, Library} ->
+            receive {'DOWN', Monitor, process, Guard, _} -> ok after 1000 -> ok end,
+            Library;
+        {'DOWN', Monitor, process, Guard, _} -> none
+    after 2 * ?STOP_WAIT -> none
+    end.
+
+guard_unload() ->
+    case whereis(?MODULE) of
+        undefined ->
+            case {erlang:check_process_code(self(), ?MODULE), erlang:module_loaded(?MODULE)} of
+                {false, _} -> unload_unnamed();
+                %% Our own code is old, and its purge would end us in the middle: the new code does it.
+                {true, true} -> spawn(?MODULE, unload_later, []);
+                {true, false} -> purge_later()
+            end;
+        _ ->
+            ok
+    end.
+
+%% == nif stubs ================================================================================================
+
+%% The VM asks these before the library is loaded only if somebody names us as a tracer by hand.
+enabled(_, _, _) -> remove.
+trace(_, _, _, _, _) -> ok.
+
+nif_loaded() -> false.
+nif_guard() -> erlang:nif_error(not_loaded).
+nif_retire() -> erlang:nif_error(not_loaded).
+nif_start(_Otp) -> erlang:nif_error(not_loaded).
+nif_alias(_Alias, _Pid, _Reference) -> erlang:nif_error(not_loaded).
+nif_gate(_Open) -> erlang:nif_error(not_loaded).
+nif_enable(_Image, _Options, _Bindings, _Provider) -> erlang:nif_error(not_loaded).
+nif_publish(_Programs, _Off, _Local) -> erlang:nif_error(not_loaded).
+nif_settled() -> erlang:nif_error(not_loaded).
+nif_fire(_Program, _Index) -> erlang:nif_error(not_loaded).
+nif_phase(_Program, _Phase) -> erlang:nif_error(not_loaded).
+nif_flip(_Program, _What) -> erlang:nif_error(not_loaded).
+nif_waits(_From) -> erlang:nif_error(not_loaded).
+nif_load(_Program, _Top, _From) -> erlang:nif_error(not_loaded).
+nif_quiet(_Program) -> erlang:nif_error(not_loaded).
+nif_drain(_Program, _Limit) -> erlang:nif_error(not_loaded).
+nif_counts(_Program) -> erlang:nif_error(not_loaded).
+nif_status(_Program) -> erlang:nif_error(not_loaded).
+nif_overruns() -> erlang:nif_error(not_loaded).
+nif_event(_Kind, _Pid, _Arguments) -> erlang:nif_error(not_loaded).
+nif_event_of(_Program, _Kind, _Pid, _Arguments) -> erlang:nif_error(not_loaded).
+nif_block(_Pid, _Port, _Nodes) -> erlang:nif_error(not_loaded).
+nif_unblock(_Pid) -> erlang:nif_error(not_loaded).
+nif_blocked(_Pid) -> erlang:nif_error(not_loaded).
+nif_forget_blocked(_Pid) -> erlang:nif_error(not_loaded).
+nif_extend(_Program, _Bindings) -> erlang:nif_error(not_loaded).
+nif_loading(_On) -> erlang:nif_error(not_loaded).
+nif_missed(_Functions) -> erlang:nif_error(not_loaded).
+nif_count_missed(_Program, _Calls) -> erlang:nif_error(not_loaded).
+nif_lost() -> erlang:nif_error(not_loaded).
+nif_sweep(_Part) -> erlang:nif_error(not_loaded).
+nif_ports(_Ports) -> erlang:nif_error(not_loaded).
+nif_unknown_ports(_Part) -> erlang:nif_error(not_loaded).
+nif_alive(_Pid) -> erlang:nif_error(not_loaded).

@@ -1,0 +1,147 @@
+%% erltrace_agent.hrl - what the modules of the agent share: the numbers of the protocol and the server's state.
+%%
+%% The agent's modules are erltrace_agent and those whose names begin with it; a new one is a file agent/erltrace_agent_NAME.erl and a
+%% line in MODULES. The consumer loads them all in one step, and they go in one step.
+%%   erltrace_agent            the server: coming, serving, reading, leaving; the NIF's stubs
+%%   erltrace_agent_needs      what all running programs together need of the VM, and keeping watch that it is there
+%%   erltrace_agent_flags      process flags
+%%   erltrace_agent_only       needs for which a few processes are enough
+%%   erltrace_agent_ports      port flags
+%%   erltrace_agent_patterns   trace patterns of functions
+%%   erltrace_agent_seq        the system tracer of seq_trace, tokens of messages
+%%   erltrace_agent_hooks      functions whose calls are named probes
+%%   erltrace_agent_placed     what is set for one program, in figures
+%%   erltrace_agent_others     living with other tracers
+%%   erltrace_agent_monitor    what the VM tells by message: the system monitor, nodes
+%%   erltrace_agent_poll       what the agent asks the VM from time to time
+%%   erltrace_agent_doctor     what can be traced and what is in the way
+%%   erltrace_agent_load       what programs cost, and the end of those that cost too much
+%%   erltrace_agent_loads      code that is loaded while it is traced
+%%   erltrace_agent_session    trace sessions of our own
+%%   erltrace_agent_aside      questions that may take long to answer
+%%   erltrace_agent_lib        texts of errors and warnings; small things that all need
+-define(AGENT, erltrace_agent).
+-define(MODULES, [erltrace_agent, erltrace_agent_needs, erltrace_agent_flags, erltrace_agent_only, erltrace_agent_ports, erltrace_agent_patterns,
+                  erltrace_agent_hooks, erltrace_agent_seq, erltrace_agent_placed, erltrace_agent_others, erltrace_agent_monitor, erltrace_agent_poll,
+                  erltrace_agent_load, erltrace_agent_loads, erltrace_agent_doctor,
+                  erltrace_agent_session, erltrace_agent_aside, erltrace_agent_lib]).
+
+-define(PARTS, lists:seq(0, 31)). % AGENT_PARTS of c_src/beam/agent.h
+
+-define(STATE, []).
+-define(TRACER, {?AGENT, ?STATE}).
+
+%% enum probe_kind and enum probe_need of c_src/probe/probe.h.
+-define(BEGIN_, 1).
+-define(END_, 2).
+-define(TICK, 4).
+-define(FN_ENTRY, 192).
+-define(FN_RETURN, 193).
+-define(FN_EXCEPTION, 194).
+-define(FN_BIF_ENTRY, 195).
+-define(FN_BIF_RETURN, 196).
+-define(FN_NIF_ENTRY, 197).
+-define(FN_NIF_RETURN, 198).
+-define(FN_LOCAL_ENTRY, 199).
+-define(FN_GLOBAL_ENTRY, 200).
+-define(NEED_SEND, 1).
+-define(NEED_RECEIVE, 2).
+-define(NEED_PROCS, 4).
+-define(NEED_RUNNING, 8).
+-define(NEED_GC, 16).
+-define(NEED_CALL, 32).
+-define(NEED_RETURN, 64).
+-define(NEED_EXCEPTION, 128).
+%% The process flags of each need.
+-define(NEED_FLAGS, [{?NEED_SEND, [send]}, {?NEED_RECEIVE, ['receive']}, {?NEED_PROCS, [procs]},
+                     {?NEED_RUNNING, [running, exiting]}, {?NEED_GC, [garbage_collection]}]).
+-define(NEED_SEQ_TRACE, (1 bsl 20)).
+-define(NEED_TOKENS, (1 bsl 21)).
+
+%% What is wanted of a function, as bits.
+-define(ENTRY, 1).
+-define(RETURN, 2).
+-define(EXCEPTION, 4).
+-define(LOCAL, 8).
+-define(GLOBAL, 16).
+-define(WANT_NEEDS, [{?ENTRY, ?NEED_CALL}, {?LOCAL, ?NEED_CALL}, {?GLOBAL, ?NEED_CALL}, {?RETURN, ?NEED_RETURN},
+                     {?EXCEPTION, ?NEED_EXCEPTION}]).
+
+%% enum probe_fn_class
+-define(CLASS_BIF, 1).
+-define(CLASS_NIF, 2).
+-define(CLASS_INLINED, 3).
+
+-record(c, {
+    pid :: pid(),                  % the consumer
+    monitor :: reference() | node, % `node`: watched by monitor_node
+    lease :: pos_integer(),        % ms
+    heard :: integer(),            % ms, monotonic: when its last message came
+    phase = open :: open | enabled | running | stopped,
+    bindings = [] :: [[tuple()]],  % of the next enable or extend, as far as they have come, newest first
+    program :: reference() | undefined,
+    needs = 0 :: non_neg_integer(),
+    wants = #{} :: #{mfa() => 1..31},
+    %% functions whose calls are named probes, and with which first arguments
+    hooks = [] :: [{Probe :: binary(), [mfa()], First :: any | [term()]}],
+    only = #{} :: #{pos_integer() => [pid()]}, % of a need: the processes that are enough for it
+    told = #{} :: map(),           % limits of the system monitor and the like: erltrace_agent_monitor:told/2
+    special = [] :: [{non_neg_integer(), 1..4, non_neg_integer()}], % {index, kind, ns}
+    hears = false :: boolean(),    % wants to hear of code that is loaded
+    answered = 0 :: non_neg_integer(), % it has placed its probes on what was loaded up to that serial
+    stats = 0 :: non_neg_integer(), % ms between reports of what it costs; 0: none
+    marked :: integer() | undefined, % ms, monotonic: when the next mark or report is due
+    loads = [] :: [{stats | overload | total, tuple()}], % reports for the next reply, oldest first
+    over = false :: boolean(),     % it took too much of a scheduler: it is running, but needs nothing any more
+    warnings = [] :: [binary()],   % for the next reply, newest first
+    unsent = [] :: [term()]        % replies that the connection has no room for, oldest first
+}).
+
+%% While code that is loaded may get probes.
+-record(loads, {
+    notice :: undefined | term(),  % OTP 27+: the session that tells us of it
+    kinds = [] :: [meta | local | global], % of patterns that code to come gets
+    serial = 0 :: non_neg_integer(), % how often something was loaded
+    fresh = #{} :: #{module() => pos_integer()}, % still under watch as a whole, since that serial
+    polling = false :: boolean(),  % nobody tells us
+    cleaned = [] :: [module()],    % let go since something was loaded
+    upto = 0 :: non_neg_integer(), % modules with this serial or a lower one are to be let go
+    %% which one is, and what is left of that: functions with patterns of a kind
+    doing = none :: none | {module(), pos_integer(), [{meta | local | global, all | [{atom(), arity()}]}]},
+    later = false :: boolean(),    % a message is on its way to go on
+    missed = #{} :: #{mfa() => pos_integer()}, % calls that programs have counted that have answered
+    known :: undefined | #{module() => term()} % blind: what was loaded when we looked
+}).
+
+-record(s, {
+    nif :: binary() | undefined,   % digest of the library, once it is loaded
+    otp :: pos_integer(),
+    session :: legacy | undefined | term(), % `legacy`: before OTP 27. The strong handle; the session lives as long as it is in here
+    global :: undefined | term(),  % likewise: the session with the global patterns
+    gc :: undefined | term(),      % likewise: the session that tells us who sets trace flags, while we trace collections
+    consumers = #{} :: #{pid() => #c{}},
+    flags = [] :: [atom()],        % set on all processes
+    some = #{} :: #{pid() => [atom()]}, % set on single ones besides
+    seq = 0 :: non_neg_integer(),  % bits of what is set for seq_trace
+    port_flags = [] :: [atom()],   % set on ports
+    functions = #{} :: #{mfa() => pattern()}, % set on functions
+    hooks = #{} :: #{mfa() => pattern()}, % set on functions whose calls are named probes; besides
+    globals = #{} :: #{mfa() => true}, % functions with a pattern in the session `global`
+    loads :: undefined | #loads{},
+    lost = {0, 0, 0},              % what nif_lost said last
+    watching = false :: boolean(), % the overrun timer runs
+    looking = false :: boolean(),  % so does that of erltrace_agent_load
+    taken = #{} :: #{mfa() => true}, % functions that lost their exception probes
+    expected = 0 :: non_neg_integer(), % consumers that have attached and not opened yet
+    attached :: reference() | undefined, % by the last attach
+    complained = #{},              % what a warning was given for
+    others = #{} :: #{pid() | new_processes | mfa() => Owner :: binary()}, % what other tracers have (before OTP 27)
+    looks = 0 :: non_neg_integer(), % at what is set
+    bifs = [] :: list(),           % still to be set again, in this round
+    monitor :: term(),             % of erltrace_agent_monitor
+    polls = #{} :: #{pid() => term()}, % of erltrace_agent_poll, by consumer
+    guard :: pid() | undefined
+}).
+
+-type pattern() :: {local | meta | global, Exceptions :: boolean(), Caller :: boolean()} |
+                   {meta, {first, arity(), [term()]}, false}. % calls with one of these as their first argument

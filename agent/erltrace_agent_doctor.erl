@@ -1,0 +1,138 @@
+%% erltrace_agent_doctor - what of a node can be traced and what is in the way, for `erltrace doctor`. It only asks; the one thing that is
+%% there for it is the agent itself, without flags, patterns or session.
+%%
+%% A finding is {Subject, Level, Text, Help}: `ok`, `note` (worth knowing) or `limit` (something cannot be traced, or not all of it,
+%% and Help says what would help).
+-module(erltrace_agent_doctor).
+
+-export([examine/1]).
+
+-import(erltrace_agent_lib, [text/2, owner/1]).
+
+-include("erltrace_agent.hrl").
+
+-define(MANY, 20000).  % processes that are asked whose they are
+
+examine(S) ->
+    vm() ++ bugs(erts()) ++ consumers(S) ++ processes(S) ++ shared(S) ++ sessions(S) ++ gc(S) ++ monitor(S) ++ seq() ++ user_probes() ++ memory().
+
+vm() ->
+    Flavor = erlang:system_info(emu_flavor),
+    [{vm, ok, text("OTP ~s, ERTS ~s, ~s, ~b of ~b schedulers online, ~b processes, ~b modules",
+                   [erlang:system_info(otp_release), erlang:system_info(version),
+                    case Flavor of jit -> "with the JIT"; _ -> "without the JIT" end,
+                    erlang:system_info(schedulers_online), erlang:system_info(schedulers),
+                    erlang:system_info(process_count), length(code:all_loaded())]), <<>>},
+     case erlang:system_info(dynamic_trace) of
+         none -> {probes_of_the_vm, note, <<"the VM was built without probes of its own (as nearly all are): the probes here are the agent's">>, <<>>};
+         Which -> {probes_of_the_vm, note, text("the VM was built with ~s, too", [Which]), <<>>}
+     end] ++
+    [{vm, note, <<"an emulator of another type than opt: slower than what is measured anywhere">>, <<>>}
+     || erlang:system_info(build_type) =/= opt].
+
+erts() ->
+    [case string:to_integer(N) of {I, _} when is_integer(I) -> I; _ -> 0 end || N <- string:lexemes(erlang:system_info(version), ".")].
+
+%% Known faults of old releases that tracing meets: {first ERTS, fixed in, what, what of it concerns traces}.
+bugs(Erts) ->
+    [{known_fault, note, text("~s: ~s", [Id, What]), text("fixed in ERTS ~s", [lists:join(".", [integer_to_list(N) || N <- Fixed])])}
+     || {From, Fixed, Id, What} <- [
+        {[0], [13, 2, 2, 8], "OTP-19034", "tracing all processes at once can crash the VM while dirty schedulers work (we set flags process by "
+         "process; others may not)"},
+        {[0], [13, 2], "OTP-18398", "a process whose tracer goes while it is on a dirty scheduler can crash the VM"},
+        {[0], [13, 2, 2, 8], "OTP-19043", "a traced process that gets an exit signal inside a dirty NIF can crash the VM"},
+        {[0], [13, 2, 2, 15], "OTP-19527", "message-queued fires when the receiver looks at its queue, later than the message came"},
+        {[14], [14, 2, 4], "OTP-19034", "tracing all processes at once can crash the VM while dirty schedulers work"},
+        {[14], [14, 2, 5, 9], "OTP-19527", "message-queued fires later than the message came"},
+        {[15], [16, 2], "OTP-19840", "a tracer that lets go of a BIF silences it for all others; ours is set again within seconds, theirs not"}],
+        Erts >= From, Erts < Fixed].
+
+consumers(#s{consumers = Cs}) ->
+    case map_size(Cs) - 1 of
+        N when N > 0 -> [{consumers, note, text("~b other consumer~s of erltrace", [N, case N of 1 -> ""; _ -> "s" end]),
+                          <<"they share one tracer; all of them see all they ask for">>}];
+        _ -> [{consumers, ok, <<"no other consumer of erltrace">>, <<>>}]
+    end.
+
+%% Tracers of the legacy session, by process.
+processes(#s{otp = Otp}) ->
+    Owned = lists:foldl(fun(P, Acc) ->
+                            case erltrace_agent_lib:tracer(P) of
+                                {tracer, T} when T =/= [], T =/= ?TRACER ->
+                                    maps:update_with(T, fun(N) -> N + 1 end, 1, Acc);
+                                _ -> Acc
+                            end
+                        end, #{}, [new_processes | lists:sublist(erlang:processes(), ?MANY)]),
+    case maps:to_list(Owned) of
+        [] -> [{tracers, ok, <<"nobody else traces processes">>, <<>>}];
+        L when Otp < 27 ->
+            [{tracers, limit, text("~b process~s traced by ~s: a process has one tracer before OTP 27, so those are not seen",
+                                   [N, erltrace_agent_lib:plural(N), owner(T)]),
+              <<"end that trace: dbg:stop(), recon_trace:clear(), redbug:stop() ...">>} || {T, N} <- L];
+        L ->
+            [{tracers, note, text("~b process~s traced by ~s, beside us", [N, erltrace_agent_lib:plural(N), owner(T)]), <<>>}
+             || {T, N} <- L]
+    end.
+
+shared(#s{otp = Otp}) when Otp >= 27 ->
+    [];
+shared(_) ->
+    [{tracers, note, <<"before OTP 27 all tracers share one: who traces a process or function first has it, others' are left alone (and get no "
+                       "probes meanwhile), and nobody, dbg included, can trace the agent's own processes (they are sensitive)">>, <<>>}].
+
+sessions(#s{otp = Otp}) when Otp < 27 ->
+    [];
+sessions(#s{session = Own}) ->
+    Others = [W || W <- trace:session_info(all), W =/= {legacy, default}, not erltrace_agent_session:own(W, Own)],
+    [{sessions, note, text("trace session ~p of somebody else, beside ours", [Name]), <<>>} || {Name, _} <- Others] ++
+    [{sessions, ok, <<"no other trace sessions">>, <<>>} || Others =:= []].
+
+gc(#s{otp = Otp}) when Otp < 27 ->
+    [];
+gc(S) ->
+    case erltrace_agent_others:gc_owners(S, lists:sublist(erlang:processes(), ?MANY)) of
+        [] -> [{gc, ok, <<"nobody else traces garbage collection">>, <<>>}];
+        [Owner | _] ->
+            [{gc, limit, text("~s traces garbage collection: two who do crash OTP 27 to 29, so probes that need it are refused", [Owner]),
+              <<"end that trace: dbg:stop() for dbg">>}]
+    end.
+
+monitor(#s{otp = Otp}) ->
+    case erltrace_agent_monitor:slot() of
+        undefined -> [{system_monitor, ok, <<"nobody has the system monitor">>, <<>>}];
+        {Pid, _} when Pid =:= self() -> [{system_monitor, ok, <<"the system monitor is ours at the moment">>, <<>>}];
+        {Pid, Items} when Otp >= 28 ->
+            [{system_monitor, note, text("~s has the system monitor (~0p), beside ours", [owner(Pid), Items]), <<>>}];
+        {Pid, Items} ->
+            [{system_monitor, limit, text("~s has the system monitor (~0p), and before OTP 28 a node has only one: probes *port_busy, "
+                                          "*not_busy, gc-long, schedule-long, heap-large and queue-long are refused",
+                                          [owner(Pid), Items]),
+              <<"end that tool (in RabbitMQ it is sysmon_handler), or leave those probes out">>}]
+    end.
+
+seq() ->
+    [{seq_trace, limit, text("~s is the system tracer of seq_trace, and a node has only one: the probe trace_seq is refused", [owner(T)]),
+      <<"end that trace: seq_trace:set_system_tracer(false)">>}
+     || T <- [seq_trace:get_system_tracer()], T =/= false, T =/= ?TRACER].
+
+user_probes() ->
+    case code:is_loaded(dyntrace) =/= false orelse is_list(code:which(dyntrace)) of
+        true -> [{user_probes, ok, <<"dyntrace is there: its calls can be traced">>, <<>>}];
+        false -> [{user_probes, note, <<"no runtime_tools in this release: dyntrace:p/pn cannot be called, user_trace-* never fire">>,
+                   <<"add runtime_tools to the release">>}]
+    end.
+
+memory() ->
+    case file:read_file("/proc/meminfo") of
+        {ok, Text} ->
+            case re:run(Text, "MemAvailable: +([0-9]+) kB", [{capture, [1], list}]) of
+                {match, [Kb]} ->
+                    Mb = list_to_integer(Kb) div 1024,
+                    [if Mb < 128 -> {memory, limit, text("~b MB of memory are left on the host: buffers may be refused, or the node be killed", [Mb]),
+                                     <<"smaller buffers: -x bufsize=256k -x aggsize=256k">>};
+                        true -> {memory, ok, text("~b MB of memory are left on the host", [Mb]), <<>>}
+                     end];
+                _ -> []
+            end;
+        _ -> []
+    end.

@@ -1,0 +1,178 @@
+%% erltrace_agent_flags - trace flags of processes: one by one before OTP 27, in our trace session from then on.
+%%
+%% Nothing is set or cleared on `all` or `existing` through erlang:trace/3: that can crash a VM before OTP 27, and strips other
+%% tools' flags. A process with somebody else's tracer is left alone and reported.
+%%
+%% Flags are set on all processes and on new ones (#s.flags), or, where a few processes are enough, on those only (#s.some).
+-module(erltrace_agent_flags).
+
+-export([add/3, again/1, remove/3, remove_ours/1, remove_all/1, add_running/2, remove_running/2, add_to/3, may_take/1, is_ours/1, check_gc/1]).
+
+-import(erltrace_agent_lib, [error4/3, text/2, owner/1, plural/1, count/2]).
+
+-include("erltrace_agent.hrl").
+
+%% Adds what is missing: All on all processes, Some[P] on P. -> warnings
+-spec add([atom()], #{pid() => [atom()]}, #s{}) -> [binary()].
+add(All, Some, #s{flags = Have, some = Had} = S) ->
+    add_flags(All -- Have, S) ++
+        lists:append([add_some(P, (F -- All) -- maps:get(P, Had, []), S) || {P, F} <- maps:to_list(Some)]).
+
+%% Sets once more what is set already, where it is not any more. -> warnings
+again(#s{flags = All, some = Some} = S) ->
+    add(All, Some, S#s{flags = [], some = #{}}).
+
+%% Removes what is too much, and leaves what is to stay as it is all the time.
+-spec remove([atom()], #{pid() => [atom()]}, #s{}) -> ok.
+remove(All, Some, #s{flags = Have, some = Had} = S) ->
+    Gone = Have -- All,
+    Keep = maps:filter(fun(_, F) -> F -- Gone =/= F end, Some),
+    remove_flags(Gone, All, Keep, S),
+    maps:foreach(fun(P, F) ->
+                     Stay = maps:get(P, Some, []) ++ All,
+                     remove_from(P, F -- Stay, Stay, S)
+                 end, Had).
+
+%% Removes all that was set.
+remove_ours(#s{flags = [], some = Some} = S) ->
+    maps:foreach(fun(P, F) -> remove_from(P, F, [], S) end, Some);
+remove_ours(#s{session = legacy} = S) ->
+    remove_all(S);
+remove_ours(#s{flags = Flags, session = Session}) ->
+    erltrace_agent_session:process(Session, all, false, Flags),
+    ok.
+
+%% ... also by somebody who did not remember it; before OTP 27.
+remove_all(S) ->
+    remove_flags([all], [], #{}, S).
+
+add_some(_, [], _) ->
+    [];
+add_some(P, Flags, #s{session = legacy}) ->
+    [text("process ~p is traced by ~s: it is not seen", [P, Owner]) || {Owner, _} <- maps:to_list(add_to(P, Flags, #{}))];
+add_some(P, Flags, #s{session = Session}) ->
+    erltrace_agent_session:process(Session, P, true, Flags), % it may be dead
+    [].
+
+add_flags([], _) ->
+    [];
+add_flags(Flags, #s{session = legacy}) ->
+    New = case may_take(new_processes) of
+              true ->
+                  erlang:trace(new_processes, true, [{tracer, ?AGENT, ?STATE} | Flags]),
+                  [];
+              {no, Owner} ->
+                  [text("new processes are traced by ~s: those are not seen", [Owner])]
+          end,
+    Foreign = lists:foldl(fun(P, Acc) -> add_to(P, Flags, Acc) end, #{}, processes()),
+    New ++ [text("~b process~s traced by ~s: those are not seen", [N, plural(N), Owner])
+            || {Owner, N} <- maps:to_list(Foreign)];
+add_flags(Flags, #s{session = Session}) ->
+    erltrace_agent_session:process(Session, all, true, Flags),
+    [].
+
+%% Before OTP 27, on a process or port; who has it is counted among Foreign.
+-spec add_to(pid() | port(), [atom()], #{Owner => pos_integer()}) -> #{Owner => pos_integer()}.
+add_to(P, Flags, Foreign) ->
+    case P =/= self() andalso may_take(P) of
+        true ->
+            try erlang:trace(P, true, [{tracer, ?AGENT, ?STATE} | Flags]) of
+                _ -> Foreign
+            catch
+                error:badarg -> % it is dead, or somebody was faster than we
+                    case may_take(P) of
+                        {no, Owner} -> count(Owner, Foreign);
+                        _ -> Foreign
+                    end
+            end;
+        {no, Owner} ->
+            count(Owner, Foreign);
+        false ->
+            Foreign
+    end.
+
+%% Whether the legacy tracer of a process or port (or of new ones) is free or ours; false: dead.
+may_take(P) ->
+    case erltrace_agent_lib:tracer(P) of
+        {tracer, []} -> true;
+        {tracer, ?TRACER} -> true;
+        {tracer, Other} -> {no, owner(Other)};
+        undefined -> false
+    end.
+
+is_ours(P) ->
+    erltrace_agent_lib:tracer(P) =:= {tracer, ?TRACER}.
+
+%% Flags off, of all processes and new ones, but for those of Keep; Left stays on all. The VM takes the tracer of new processes away
+%% with any of their flags; so what is left is set again, also on those that were born in between.
+remove_flags([], _, _, _) ->
+    ok;
+remove_flags(Flags, Left, Keep, S) ->
+    take_off(Flags, Left, Keep, S),
+    _ = add_flags(Left, S),
+    ok.
+
+take_off(Flags, Left, Keep, #s{session = legacy} = S) ->
+    is_ours(new_processes) andalso erlang:trace(new_processes, false, [all]),
+    lists:foreach(fun(P) -> remove_but(P, Flags, Left, Keep, S) end, [P || P <- processes(), is_ours(P)]);
+take_off(Flags, _, Keep, #s{session = Session}) when map_size(Keep) =:= 0 ->
+    erltrace_agent_session:process(Session, all, false, Flags);
+take_off(Flags, Left, Keep, #s{session = Session} = S) ->
+    erltrace_agent_session:process(Session, new_processes, false, Flags),
+    lists:foreach(fun(P) -> remove_but(P, Flags, Left, Keep, S) end, processes()).
+
+remove_but(P, Flags, Left, Keep, S) ->
+    Stay = maps:get(P, Keep, []),
+    remove_from(P, Flags -- Stay, Stay ++ Left, S).
+
+%% Flags off, of one process, on which Left stays.
+remove_from(_, [], _, _) ->
+    ok;
+remove_from(P, Flags, Left, #s{session = legacy}) ->
+    _ = is_ours(P) andalso (try erlang:trace(P, false, off(Flags, Left)) catch error:badarg -> 0 end),
+    ok;
+remove_from(P, Flags, _, #s{session = Session}) ->
+    erltrace_agent_session:process(Session, P, false, Flags),
+    ok.
+
+%% With the last flag goes the tracer.
+off(_, []) -> [all];
+off(Flags, _) -> Flags.
+
+%% The flag `running` of one process, for as long as it is interesting; a process that has it anyway, or that is somebody
+%% else's, stays as it is.
+add_running(P, #s{session = Session} = S) ->
+    has(P, running, S) orelse
+        try
+            case Session of
+                legacy -> may_take(P) =:= true andalso erlang:trace(P, true, [{tracer, ?AGENT, ?STATE}, running]);
+                _ -> erltrace_agent_session:process(Session, P, true, [running])
+            end
+        catch
+            error:badarg -> 0 % dead
+        end.
+
+remove_running(P, #s{session = Session} = S) ->
+    has(P, running, S) orelse
+        try
+            case Session of
+                legacy -> is_ours(P) andalso erlang:trace(P, false, [running]);
+                _ -> erltrace_agent_session:process(Session, P, false, [running])
+            end
+        catch
+            error:badarg -> 0
+        end.
+
+has(P, Flag, #s{flags = Flags, some = Some}) ->
+    lists:member(Flag, Flags) orelse lists:member(Flag, maps:get(P, Some, [])).
+
+%% OTP 27 to 29 crash at a collection that two sessions trace (the legacy one counts as one).
+check_gc(#s{otp = Otp}) when Otp < 27 ->
+    ok;
+check_gc(S) ->
+    case erltrace_agent_others:gc_owners(S, processes()) of
+        [] -> ok;
+        [Owner | _] ->
+            throw(error4('AGENT_BUSY', [Owner, " traces garbage collection on this node, and OTP 27 to 29 crash when two do"],
+                         "end that trace (dbg:stop() for dbg), or leave out the probes that need it (gc_*, process-heap_*)"))
+    end.

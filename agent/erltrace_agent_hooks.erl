@@ -1,0 +1,109 @@
+%% erltrace_agent_hooks - functions whose calls are named probes (c_src/beam/hooks.h): dyntrace:user_trace_i4s4/9, ets:insert/2 and so on.
+%%
+%% Each has a meta pattern, which carries the arguments and needs no process flags. Where the function has a meta pattern for its
+%% entry or exception probes already, that one serves; a local pattern, for returns, does not, and both are set.
+%%
+%% What always holds: #s.hooks are the patterns that this module has set. A function that is not there (yet) is tried again when
+%% the server keeps watch, as code may be loaded at any time.
+-module(erltrace_agent_hooks).
+
+-export([prepare/1, add/3, remove/3, restore/3, without/2, guarded/2, watch/1]).
+
+-import(erltrace_agent_lib, [text/2, names/1]).
+
+-include("erltrace_agent.hrl").
+
+-define(LOADED, 500).              % ms that the code server has for a module
+
+%% The probes of a program and their functions, before they are set. -> warnings
+%% Behaviours are not loaded for a probe: a node that uses one loads it, and watch/1 sees that.
+prepare(Probes) ->
+    Modules = lists:usort([M || {_, Fs, _} <- Probes, {M, _, _} <- Fs, M =/= gen_server, M =/= gen_statem]),
+    Asked = erltrace_agent_aside:each({code, ensure_loaded}, [M || M <- Modules, not erlang:module_loaded(M)], ?LOADED, 1),
+    [text("~s ~p~s: ~s will fire when that is loaded",
+          [What, M, why(M), lists:join(", ", lists:sort([Name || {Name, Fs, _} <- Probes, lists:keymember(M, 1, Fs)]))])
+     || M <- Modules, not erlang:module_loaded(M),
+        What <- case lists:keyfind(M, 1, Asked) of
+                    {_, {module, _}} -> [];
+                    {_, {error, _}} -> ["this node has no module"];
+                    false -> ["the code server does not answer, and has not loaded"]
+                end].
+
+why(dyntrace) -> " (its release has no runtime_tools)";
+why(_) -> "".
+
+wanted(Consumers) ->
+    First = lists:foldl(fun({MFA, F}, Acc) -> maps:update_with(MFA, fun(G) -> either(F, G) end, F, Acc) end, #{},
+                        [{MFA, F} || #c{hooks = Probes} <- Consumers, {_, Fs, F} <- Probes, MFA <- Fs]),
+    maps:map(fun(_, any) -> {meta, false, false};
+                ({_, _, A}, Terms) -> {meta, {first, A, lists:usort(Terms)}, false}
+             end, First).
+
+either(any, _) -> any;
+either(_, any) -> any;
+either(F, G) -> F ++ G.
+
+%% Sets what these consumers want and what Functions, the patterns of function probes, do not bring about.
+%% -> {hooks that are set then, warnings}
+add(Consumers, Functions, #s{hooks = Have} = S) ->
+    Wanted = maps:filter(fun(MFA, _) -> exists(MFA) end, without(wanted(Consumers), Functions)),
+    erltrace_agent_patterns:add_patterns(Wanted, S#s{functions = Have}).
+
+%% Clears what was set and is not among Hooks any more, nor served by Functions.
+remove(Hooks, Functions, #s{hooks = Have} = S) ->
+    erltrace_agent_patterns:remove_patterns(maps:without(maps:keys(Hooks), without(Have, Functions)), S).
+
+%% When a BIF loses one of two patterns, the VM (before OTP 29) forgets the other one, too: that is set once more.
+restore(Hooks, Functions, #s{hooks = HadHooks, functions = Had} = S) ->
+    erltrace_agent_patterns:set_again(lost(HadHooks, Hooks, Functions), S),
+    erltrace_agent_patterns:set_again(lost(Had, Functions, Hooks), S).
+
+%% Those of Others that are BIFs and were in Old, but are not in New.
+lost(Old, New, Others) ->
+    maps:filter(fun(MFA, _) -> is_map_key(MFA, Old) andalso not is_map_key(MFA, New) andalso is_bif(MFA) end, Others).
+
+%% What is set, or is about to be.
+guarded(Consumers, #s{hooks = Have}) ->
+    maps:merge(Have, wanted(Consumers)).
+
+%% Those patterns that are not in the way of a meta pattern in Others.
+without(Patterns, Others) ->
+    maps:filter(fun(MFA, {How, _, _}) ->
+                    case Others of
+                        #{MFA := {meta, _, _}} -> How =/= meta;
+                        #{} -> true
+                    end
+                end, Patterns).
+
+exists(MFA) ->
+    erlang:trace_info(MFA, meta) =/= {meta, undefined}.
+
+%% Code was loaded: sets what could not be set before, and from OTP 27 on what went with old code. Before, it may be that another
+%% tool has cleared it: then it stays cleared. -> {what to complain of, state}
+watch(#s{session = undefined, otp = Otp} = S) when Otp >= 27 -> % nobody runs, or the session was destroyed
+    {[], S#s{hooks = #{}}};
+watch(#s{hooks = Have, functions = Functions, consumers = Cs, session = Session} = S) ->
+    Wanted = without(wanted([C || #c{phase = running} = C <- maps:values(Cs)]), Functions),
+    Missing = maps:filter(fun(MFA, _) -> exists(MFA) andalso not is_set(MFA, S) end, Wanted),
+    {New, Gone} = case Session of
+                      legacy -> {maps:without(maps:keys(Have), Missing), maps:with(maps:keys(Have), Missing)};
+                      _ -> {Missing, #{}}
+                  end,
+    {[{{hooks, Gone}, text("the trace patterns of ~s are gone (another tool cleared them, or the module was loaded anew): their probes "
+                           "fire no more; start the trace again", [names(maps:keys(Gone))])} || map_size(Gone) > 0],
+     case map_size(New) of
+         0 -> S;
+         _ ->
+             {Set, _} = erltrace_agent_patterns:add_patterns(New, S#s{functions = #{}}),
+             S#s{hooks = maps:merge(Have, Set)}
+     end}.
+
+is_set(MFA, #s{session = legacy}) ->
+    erlang:trace_info(MFA, meta) =:= {meta, ?TRACER};
+is_set(MFA, #s{session = Session, otp = Otp}) ->
+    {meta, M} = erltrace_agent_session:info(Session, MFA, meta),
+    M =/= false andalso M =/= undefined andalso not (Otp < 29 andalso is_bif(MFA)).
+
+%% OTP 27 and 28: when any session lets go of a BIF, all others stop hearing of it, although their pattern is still there.
+is_bif({M, F, A}) ->
+    erlang:is_builtin(M, F, A).

@@ -1,0 +1,152 @@
+%% erltrace_agent_lib - what several modules of the agent need: the form of errors, names in words, the clock.
+-module(erltrace_agent_lib).
+
+-export([error4/3, text/2, names/1, owner/1, count/2, plural/1, functions_of/1, functions/1, ours/1, now_ms/0, alive/1, new_look/0]).
+-export([tracer/1, breathe/0, fold/3, fold_list/3, map/2, filter/2]).
+
+-include("erltrace_agent.hrl").
+
+-define(AT_A_TIME, 2000).          % us of work between two breaths
+-define(STEP, 128).                % functions between two looks at the clock
+
+%% An error as it goes to a consumer: {error, Tag, Text, Hint}.
+error4(Tag, Text, Hint) ->
+    {error, Tag, unicode:characters_to_binary(Text), unicode:characters_to_binary(Hint)}.
+
+text(Format, Args) ->
+    unicode:characters_to_binary(io_lib:format(Format, Args)).
+
+%% Whether a module is one of the agent's own, which are never traced.
+ours(M) ->
+    lists:member(M, ?MODULES).
+
+now_ms() ->
+    erlang:monotonic_time(millisecond).
+
+%% erlang:trace_info(P, tracer) of a process, or of new ones, before OTP 27. There the process asks its tracer among its signals; if that is
+%% ours and our library is not there (somebody has taken its code away), the tracer goes, and the next signal, if it is a message, ends the VM.
+%% So then nobody is asked: `undefined`.
+-spec tracer(pid() | port() | atom()) -> {tracer, term()} | undefined.
+tracer(P) ->
+    case erlang:function_exported(?AGENT, nif_loaded, 0) andalso ?AGENT:nif_loaded() of
+        true ->
+            try erlang:trace_info(P, tracer)
+            catch error:badarg -> undefined
+            end;
+        false ->
+            undefined
+    end.
+
+%% == work on very many functions ===============================================================================
+
+%% The server has a high priority, so that a busy node does not keep it from ending a trace. But then no other process of its scheduler
+%% runs while it works: where it goes through all functions of a node it lets them, every few milliseconds.
+breathe() ->
+    Now = erlang:monotonic_time(microsecond),
+    case get(breath) of
+        Until when is_integer(Until), Now < Until ->
+            ok;
+        _ ->
+            receive after 1 -> ok end,
+            put(breath, erlang:monotonic_time(microsecond) + ?AT_A_TIME),
+            ok
+    end.
+
+%% As those of maps and lists, with breaths. (maps:from_list/1 is one long step.)
+fold(F, Acc, Map) -> next(F, Acc, maps:next(maps:iterator(Map)), ?STEP).
+
+next(F, Acc, {K, V, I}, 0) -> breathe(), next(F, F(K, V, Acc), maps:next(I), ?STEP);
+next(F, Acc, {K, V, I}, N) -> next(F, F(K, V, Acc), maps:next(I), N - 1);
+next(_, Acc, none, _) -> Acc.
+
+fold_list(F, Acc, List) -> next_of(F, Acc, List, ?STEP).
+
+next_of(F, Acc, [H | T], 0) -> breathe(), next_of(F, F(H, Acc), T, ?STEP);
+next_of(F, Acc, [H | T], N) -> next_of(F, F(H, Acc), T, N - 1);
+next_of(_, Acc, [], _) -> Acc.
+
+map(F, Map) ->
+    fold(fun(K, V, M) -> M#{K => F(K, V)} end, #{}, Map).
+
+filter(Keep, Map) ->
+    fold(fun(K, V, M) ->
+             case Keep(K, V) of
+                 true -> M#{K => V};
+                 false -> M
+             end
+         end, #{}, Map).
+
+%% Whether a process of this node is alive. (is_process_alive/1 waits for a process that has signals to take: one that works, or is
+%% suspended.)
+alive(Pid) ->
+    try ?AGENT:nif_alive(Pid)
+    catch error:_ -> is_process_alive(Pid) % the library may have gone
+    end.
+
+%% Whose a tracer is; asked once between two looks (new_look/0), as thousands of processes can have the same one.
+owner(Tracer) ->
+    Known = case get(owners) of
+                undefined -> #{};
+                M -> M
+            end,
+    case Known of
+        #{Tracer := Text} -> Text;
+        #{} ->
+            Text = who(Tracer),
+            put(owners, Known#{Tracer => Text}),
+            Text
+    end.
+
+new_look() ->
+    erase(owners).
+
+%% (process_info/2 waits for a process that works, or is suspended.)
+who({Module, _}) ->
+    text("module ~p", [Module]);
+who(Pid) when is_pid(Pid) ->
+    Name = [io_lib:format(" (~p)", [N]) || N <- registered(), whereis(N) =:= Pid],
+    text("~p~s", [Pid, Name]);
+who(Other) ->
+    text("~p", [Other]).
+
+%% One more of something.
+count(Key, Counts) ->
+    maps:update_with(Key, fun(N) -> N + 1 end, 1, Counts).
+
+%% Functions in words: the first three.
+names(MFAs) ->
+    {Some, More} = case lists:sort(MFAs) of
+                       [A, B, C, _ | _] -> {[A, B, C], ", ..."};
+                       L -> {L, ""}
+                   end,
+    [lists:join(", ", [io_lib:format("~p:~p/~b", [M, F, A]) || {M, F, A} <- Some]), More].
+
+plural(1) -> " is";
+plural(_) -> "es are".
+
+functions_of(M) ->
+    try lists:usort(erlang:get_module_info(M, functions)) % M:module_info would have the code server look for one that has just gone
+    catch _:_ -> []
+    end.
+
+%% For each module what can be traced in it, and what of that is no plain Erlang function:
+%% [{Module, [{Name, Arity}], [{Class, [{Name, Arity}]}]}].
+functions(Modules) ->
+    Bifs = lists:foldl(fun({M, F, A}, Acc) ->
+                           maps:update_with(M, fun(L) -> [{F, A} | L] end, [{F, A}], Acc)
+                       end, #{}, erlang:system_info(snifs)),
+    [{M, functions_of(M), classes(M, maps:get(M, Bifs, []))} || M <- Modules, not ours(M)].
+
+classes(M, Bifs) ->
+    Nifs = try erlang:get_module_info(M, nifs)
+           catch _:_ -> []
+           end,
+    {Inlined, Called} = lists:partition(fun({F, A}) -> inlined(M, F, A) end, Bifs),
+    [{C, L} || {C, L} <- [{?CLASS_BIF, Called -- Nifs}, {?CLASS_NIF, Nifs}, {?CLASS_INLINED, Inlined}], L =/= []].
+
+%% Calls of these become instructions, which the VM does not report; only calls through apply are calls.
+inlined(erlang, F, A) ->
+    lists:member({F, A}, [{get, 1}, {hibernate, 3}, {load_nif, 2}]) orelse
+        lists:any(fun(Is) -> erl_internal:Is(F, A) end, [guard_bif, arith_op, comp_op, bool_op, send_op]);
+inlined(maps, get, 2) -> true;
+inlined(_, _, _) -> false.

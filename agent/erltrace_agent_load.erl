@@ -1,0 +1,71 @@
+%% erltrace_agent_load - what programs cost: the dead-man, and the reports for consumers.
+%%
+%% The library measures, and ends a program that takes too much of a scheduler from inside the event that finds it so
+%% (c_src/beam/load.h). Here this is noticed moments later, and everything that only that program needed is taken away; its
+%% consumer is told with its next reading, and then stops it as usual: END runs, and what was collected is read.
+-module(erltrace_agent_load).
+
+-export([start/1, look/1, last/1]).
+
+-include("erltrace_agent.hrl").
+
+-define(LOOK, 100).                % ms between two looks whether a program was ended
+-define(MARK, 1000).               % ms that a mark is good for: a report tells of the last seconds
+-define(TOP, 10).                  % probes in a report
+
+%% enum load_from of c_src/beam/load.h.
+-define(BEFORE, 0).
+-define(SINCE_MARK, 1).
+-define(SINCE_START, 2).
+
+%% A consumer's program goes.
+start(#s{looking = true} = S) -> S;
+start(S) -> again(S).
+
+again(S) ->
+    erlang:send_after(?LOOK, self(), load),
+    S#s{looking = true}.
+
+look(#s{consumers = Cs} = S) ->
+    Now = erltrace_agent_lib:now_ms(),
+    waits(?AGENT:nif_waits(0)),
+    case [look(C, Now) || #c{phase = running, over = false} = C <- maps:values(Cs)] of
+        [] ->
+            S#s{looking = false};
+        Looked ->
+            S1 = S#s{consumers = maps:merge(Cs, maps:from_list([{C#c.pid, C} || C <- Looked]))},
+            again(case [C || #c{over = true} = C <- Looked] of
+                      [] -> S1;
+                      _ ->
+                          {_, S2} = erltrace_agent_needs:apply_needs(S1),
+                          S2
+                  end)
+    end.
+
+waits(0) -> ok;
+waits(Next) -> waits(?AGENT:nif_waits(Next)).
+
+look(#c{program = P, stats = Stats, marked = Marked, loads = Loads} = C, Now) ->
+    Period = if Stats > 0 -> Stats;
+                true -> ?MARK
+             end,
+    case ?AGENT:nif_status(P) of
+        {overload, _} ->
+            report(overload, ?BEFORE, C#c{over = true, needs = 0, wants = #{}, hooks = []});
+        {false, _} when Marked =:= undefined ->
+            C#c{marked = Now + Period};
+        {false, _} when Now >= Marked, Stats > 0, Loads =:= [] ->
+            report(stats, ?SINCE_MARK, C#c{marked = max(Marked + Period, Now)});
+        {false, _} when Now >= Marked, Stats =:= 0 ->
+            _ = ?AGENT:nif_load(P, 0, ?SINCE_MARK),
+            C#c{marked = Now + Period};
+        _ ->
+            C
+    end.
+
+%% The program fires no more: what it has cost in all.
+last(C) ->
+    report(total, ?SINCE_START, C).
+
+report(Why, From, #c{program = P, loads = Loads} = C) ->
+    C#c{loads = Loads ++ [{Why, ?AGENT:nif_load(P, ?TOP, From)}]}.

@@ -1,0 +1,356 @@
+%% erltrace_agent_loads - code that is loaded while it is traced: it gets its probes, and no call of it is lost unseen.
+%%
+%% A pattern goes with the code that it was set on. So, while a program runs that can have probes in code to come:
+%%  * Patterns of the kind on_load put all functions of every module that is loaded under watch, in the step that loads it. Calls
+%%    of functions that have probes already fire them; others are counted by the library (missed.h).
+%%  * A pattern on the BIFs that loading ends with, whose tracer is this process, says at once that something was loaded (return/1).
+%%    What it was is seen by the patterns: those of on_load look different from all that we set otherwise (?MARK).
+%%  * What was set before is set again, consumers are told, and answer with the probes that they want there: `extend`. A program
+%%    counts the calls that were missed until then. When all have answered, or ?PATIENCE is over, the other functions are let go.
+%%
+%% Before OTP 27 there is one on_load slot for the whole node, and one meta tracer for each function. Where another tool has
+%% the slot we are blind: then it is found out by looking what has changed, and calls in between are not counted; that is told.
+-module(erltrace_agent_loads).
+
+-export([arm/3, back/2, session/1, poll/1, disarm/1, loaded/1, look/1, answered/3, missed_by/3, clean/2, later/1, left_behind/1, is_mark/2, is_fresh/2, has/3]).
+
+-import(erltrace_agent_lib, [functions_of/1, ours/1, now_ms/0]).
+
+-include("erltrace_agent.hrl").
+
+-define(MARK, [{'_', [true], []}]).
+-define(MARK_LOCAL, [{'_', [true], [{message, {caller}}]}]).
+-define(NOTICE, [{erlang, finish_loading, 1}, {erlang, finish_after_on_load, 2}]).
+-define(POLL, 100).                % ms between two looks where nobody tells us
+-define(PATIENCE, 2000).           % ms that consumers have to answer
+-define(SLICE, 5).                 % ms that functions are let go at a time
+-define(BY_WILDCARD, 8).           % functions of a module from which on it is set as a whole
+
+%% Whether a match specification of the legacy session's local patterns is our on_load one.
+is_mark(local, MS) -> MS =:= ?MARK_LOCAL.
+
+%% Kinds: the on_load patterns that are needed, [] for none. Patterns: those of functions.
+-spec arm([meta | local | global], #{mfa() => pattern()}, #s{}) -> {[binary()], #s{}}.
+arm([], _, S) ->
+    {[], disarm(S)};
+arm(Kinds, Patterns, S) ->
+    {Warnings, S1} = arm(Kinds, S),
+    {Warnings, legacy_notice(Patterns, S1)}.
+
+arm(Kinds, #s{loads = undefined} = S) ->
+    Notice = notice(S),
+    ?AGENT:nif_loading(true),
+    arm(Kinds, S#s{loads = #loads{notice = Notice}});
+arm(Kinds, #s{loads = #loads{kinds = Kinds}} = S) ->
+    {[], S};
+arm(Kinds, #s{loads = #loads{kinds = Have} = L} = S) ->
+    [on_load(Kind, false, S) || Kind <- Have -- Kinds],
+    Armed = [Kind || Kind <- Kinds, lists:member(Kind, Have) orelse on_load(Kind, true, S)],
+    Blind = Armed =/= Kinds,
+    [on_load(Kind, false, S) || Kind <- Armed, Blind],
+    {[<<"another tool has patterns for code that is loaded: what is loaded from now on is not seen until its probes are "
+        "placed, and those calls are not counted">> || Blind, L#loads.known =:= undefined],
+     S#s{loads = L#loads{kinds = Kinds, known = if Blind -> known(); true -> undefined end}}}.
+
+%% Takes back what arm/3 has set of these kinds, or was about to set, since the server was in state S.
+back(#s{loads = undefined, session = legacy}, _) ->
+    left_behind(self()),
+    ?AGENT:nif_loading(false);
+back(#s{loads = undefined} = S, Kinds) ->
+    [on_load(Kind, false, S) || Kind <- Kinds],
+    ?AGENT:nif_loading(false);
+back(#s{loads = #loads{kinds = Have}} = S, Kinds) ->
+    [on_load(Kind, false, S) || Kind <- Kinds -- Have].
+
+disarm(#s{loads = undefined} = S) ->
+    S;
+disarm(#s{loads = #loads{kinds = Kinds, notice = Notice, serial = Serial}, session = Session} = S) ->
+    case Session of
+        legacy ->
+            left_behind(self()),
+            %% Not when our code was replaced: the library is gone with it.
+            ?AGENT:nif_loaded() andalso all_of_it(up_to(Serial + 1, look(S)));
+        _ -> there(S) andalso [on_load(Kind, false, S) || Kind <- Kinds]
+    end,
+    Notice =:= undefined orelse erltrace_agent_session:destroy(Notice),
+    ?AGENT:nif_loaded() andalso ?AGENT:nif_loading(false),
+    S#s{loads = undefined}.
+
+%% Takes away what a server has set in the legacy session, or one that is dead: `dead` for whichever it was.
+left_behind(Server) ->
+    [erlang:trace_pattern(MFA, false, [meta]) || MFA <- ?NOTICE, is_left(erlang:trace_info(MFA, meta), Server)],
+    [on_load(Kind, false, #s{otp = 0, session = legacy}) || Kind <- [meta, local], slot(Kind) =:= ours],
+    ok.
+
+%% (The VM keeps a pattern whose tracer has died, and may have noticed that.)
+is_left({meta, Server}, Server) -> true;
+is_left({meta, []}, _) -> true;
+is_left({meta, Pid}, dead) when is_pid(Pid), node(Pid) =:= node() -> not erltrace_agent_lib:alive(Pid);
+is_left(_, _) -> false.
+
+%% The one that there is.
+session(#s{loads = #loads{notice = Notice}}) -> Notice;
+session(_) -> undefined.
+
+%% The trace session that tells us (from OTP 27 on). It traces nothing but these calls.
+notice(#s{session = legacy}) ->
+    undefined;
+notice(S) ->
+    Session = erltrace_agent_session:create(erltrace_loads, self(), S),
+    [erltrace_agent_session:function(Session, MFA, return_only(), [meta]) || MFA <- ?NOTICE],
+    Session.
+
+%% Before OTP 27 a function has one meta tracer. Where probes, or somebody else, need that of these, we look from time to time.
+legacy_notice(Patterns, #s{session = legacy, loads = L} = S) ->
+    lists:foreach(fun(MFA) ->
+                      case {Patterns, erlang:trace_info(MFA, meta)} of
+                          {#{MFA := {meta, _, _}}, {meta, Pid}} when Pid =:= self() -> erlang:trace_pattern(MFA, false, [meta]);
+                          {#{MFA := {meta, _, _}}, _} -> 0;
+                          {_, {meta, false}} -> erlang:trace_pattern(MFA, return_only(), [{meta, self()}]);
+                          _ -> 0
+                      end
+                  end, ?NOTICE),
+    case {is_told(), L#loads.polling} of
+        {false, false} ->
+            erlang:send_after(?POLL, self(), {loads, look}),
+            S#s{loads = L#loads{polling = true}};
+        _ -> S
+    end;
+legacy_notice(_, S) ->
+    S.
+
+is_told() ->
+    lists:all(fun(MFA) -> erlang:trace_info(MFA, meta) =:= {meta, self()} end, ?NOTICE).
+
+poll(#s{session = legacy, loads = #loads{}} = S) ->
+    #s{loads = L} = S1 = look(S),
+    case is_told() of
+        true -> S1#s{loads = L#loads{polling = false}};
+        false -> erlang:send_after(?POLL, self(), {loads, look}), S1
+    end;
+poll(S) ->
+    S.
+
+return_only() ->
+    [{'_', [], [{message, false}, {return_trace}]}].
+
+%% Sets or clears a pattern for code to come; false: somebody else has it.
+on_load(Kind, On, #s{session = legacy}) ->
+    MS = On andalso mark(Kind),
+    case slot(Kind) of
+        foreign -> false;
+        free when not On -> true;
+        _ when Kind =:= meta, On -> erlang:trace_pattern(on_load, MS, [{meta, ?AGENT, ?STATE}]), true;
+        _ -> erlang:trace_pattern(on_load, MS, [Kind]), true
+    end;
+on_load(global, On, #s{global = Session}) ->
+    Session =:= undefined orelse erltrace_agent_session:function(Session, on_load, On andalso mark(global), [global]),
+    true;
+on_load(Kind, On, #s{session = Session}) ->
+    erltrace_agent_session:function(Session, on_load, On andalso mark(Kind), [Kind]),
+    true.
+
+mark(local) -> ?MARK_LOCAL;
+mark(_) -> ?MARK.
+
+slot(meta) ->
+    case erlang:trace_info(on_load, meta) of
+        {meta, ?TRACER} -> ours;
+        {meta, No} when No =:= false; No =:= [] -> free;
+        _ -> foreign
+    end;
+slot(local) ->
+    case {erlang:trace_info(on_load, traced), erlang:trace_info(on_load, match_spec)} of
+        {{traced, local}, {match_spec, ?MARK_LOCAL}} -> ours;
+        {{traced, false}, _} -> free;
+        _ -> foreign
+    end.
+
+%% == something was loaded =====================================================================================
+
+%% We were told so, maybe several times.
+loaded(S) ->
+    receive
+        {trace_ts, _, return_from, {erlang, F, _}, _, _} when F =/= trace -> loaded(S)
+    after 0 ->
+        look(S, cleaned(S))
+    end.
+
+cleaned(#s{loads = undefined}) -> [];
+cleaned(#s{loads = #loads{cleaned = Ms}}) -> Ms.
+
+%% Looks what has been loaded since we last did.
+look(S) ->
+    look(S, []).
+
+look(#s{loads = undefined} = S, _) ->
+    S;
+look(S, Cleaned) ->
+    case there(S) of
+        true -> look_there(S, Cleaned);
+        false -> S
+    end.
+
+%% From OTP 27 on somebody may have destroyed our session; what is loaded has nothing of ours then.
+there(#s{session = legacy}) -> true;
+there(#s{session = Session}) -> erltrace_agent_session:there(Session).
+
+look_there(#s{loads = #loads{known = Known, serial = Serial, fresh = Fresh, doing = Doing} = L0} = S0, Cleaned) ->
+    L = L0#loads{cleaned = [M || {M, _, _} <- [Doing]]},
+    S = S0#s{loads = L},
+    Now = if Known =:= undefined -> undefined;
+             true -> known()
+          end,
+    %% A module that lost its marks in the moment when it was loaded anew would not show it.
+    case [M || M <- erlang:loaded(), is_fresh(M, Now, S) orelse lists:member(M, Cleaned), not ours(M)] of
+        [] ->
+            S;
+        Ms ->
+            set_again(maps:from_list([{M, true} || M <- Ms]), S),
+            erlang:send_after(?PATIENCE, self(), {loads, clean, Serial + 1}),
+            tell(Ms, S#s{loads = L#loads{serial = Serial + 1, known = Now,
+                                         fresh = maps:merge(Fresh, maps:from_list([{M, Serial + 1} || M <- Ms]))}})
+    end.
+
+%% Whether a module has been loaded and we have not looked yet (never, when we are blind).
+is_fresh(M, #s{loads = #loads{known = undefined}} = S) -> is_fresh(M, undefined, S);
+is_fresh(_, _) -> false.
+
+%% Every module has this function, and the mark is on it once, until we have seen it.
+is_fresh(M, undefined, #s{session = legacy}) ->
+    erlang:trace_info({M, module_info, 0}, meta_match_spec) =:= {meta_match_spec, ?MARK};
+is_fresh(M, undefined, #s{session = Session}) ->
+    erltrace_agent_session:info(Session, {M, module_info, 0}, meta_match_spec) =:= {meta_match_spec, ?MARK};
+is_fresh(M, Now, #s{loads = #loads{known = Known}}) ->
+    maps:get(M, Known, none) =/= maps:get(M, Now, none).
+
+%% What tells one code of a module from another, as well as it can be told: the same code loaded anew has lost its patterns.
+known() ->
+    maps:from_list([{M, {erlang:get_module_info(M, md5), erlang:check_old_code(M)}} || M <- erlang:loaded()]).
+
+set_again(Ms, #s{functions = Functions, globals = Globals} = S) ->
+    %% First: what is loaded from here on is fresh again.
+    [erltrace_agent_patterns:set_mark_off({M, module_info, 0}, S) || M <- maps:keys(Ms), (S#s.loads)#loads.known =:= undefined],
+    In = fun({M, _, _}, _) -> is_map_key(M, Ms) end,
+    erltrace_agent_patterns:set_loaded(maps:filter(In, Functions), ?BY_WILDCARD, S),
+    erltrace_agent_patterns:set_loaded(maps:filter(In, S#s.hooks), infinity, S),
+    erltrace_agent_patterns:set_globals(maps:filter(In, Globals), true, S),
+    ?AGENT:nif_loading(true),
+    count_local([MFA || {{M, _, _} = MFA, {local, _, _}} <- maps:to_list(Functions), is_map_key(M, Ms)], S),
+    ok.
+
+%% Functions that had to wait for a local pattern.
+count_local([], _) ->
+    ok;
+count_local(MFAs, #s{consumers = Cs}) ->
+    {Beyond, Calls} = ?AGENT:nif_missed(MFAs),
+    [?AGENT:nif_count_missed(P, lists:sum([Beyond | [N || {MFA, N} <- Calls, is_map_key(MFA, W)]]))
+     || #c{phase = running, program = P, wants = W} <- maps:values(Cs)],
+    ok.
+
+%% A program has got probes on these functions, and the calls before that count as missed. Another program may get there, too.
+missed_by(P, MFAs, #s{loads = #loads{missed = Missed} = L} = S) ->
+    {Beyond, Calls} = ?AGENT:nif_missed(MFAs),
+    All = lists:foldl(fun({MFA, N}, Acc) -> maps:update_with(MFA, fun(Had) -> Had + N end, N, Acc) end, Missed, Calls),
+    ok = ?AGENT:nif_count_missed(P, lists:sum([Beyond | maps:values(maps:with(MFAs, All))])),
+    S#s{loads = L#loads{missed = All}};
+missed_by(_, _, S) ->
+    S.
+
+tell(Ms, #s{consumers = Cs, loads = #loads{serial = Serial}} = S) ->
+    maps:fold(fun(Pid, #c{phase = running, hears = true}, A) -> ?AGENT:tell(Pid, {erltrace, loaded, Serial, Ms}, A);
+                 (_, _, A) -> A
+              end, S, Cs).
+
+%% A consumer has placed what it wants on all that was loaded up to Serial.
+answered(Pid, Serial, #s{consumers = Cs} = S) ->
+    #{Pid := C} = Cs,
+    let_go(S#s{consumers = Cs#{Pid := C#c{answered = Serial}}}).
+
+let_go(#s{consumers = Cs, loads = #loads{serial = Last}} = S) ->
+    clean(lists:min([Last | [C#c.answered || #c{phase = running, hears = true} = C <- maps:values(Cs)]]), S);
+let_go(S) ->
+    S.
+
+%% == letting go ===============================================================================================
+
+%% Functions of modules loaded up to Serial that nobody wants lose their patterns: some now, the rest later. One by one, each waits for
+%% all schedulers, so that thousands take seconds on a busy node; and consumers are to be heard meanwhile.
+clean(Serial, #s{loads = #loads{}} = S) ->
+    go_on(up_to(Serial, S));
+clean(_, S) ->
+    S.
+
+up_to(Serial, #s{loads = #loads{upto = Upto} = L} = S) ->
+    S#s{loads = L#loads{upto = max(Serial, Upto)}}.
+
+%% Goes on with that, unless there is a message on its way that will.
+go_on(#s{loads = #loads{later = true}} = S) ->
+    S;
+go_on(S) ->
+    slice(now_ms() + ?SLICE, S).
+
+%% It has come.
+later(#s{loads = #loads{} = L} = S) ->
+    slice(now_ms() + ?SLICE, S#s{loads = L#loads{later = false}});
+later(S) ->
+    S.
+
+slice(Until, S) ->
+    case step(S) of
+        done ->
+            S;
+        #s{loads = L} = S1 ->
+            case now_ms() < Until of
+                true -> slice(Until, S1);
+                false -> self() ! {loads, later}, S1#s{loads = L#loads{later = true}}
+            end
+    end.
+
+all_of_it(S) ->
+    case step(S) of
+        done -> S;
+        S1 -> all_of_it(S1)
+    end.
+
+%% A bit of the work: a module is begun, a few of its functions are let go, or it is done.
+step(#s{loads = #loads{doing = none, upto = Upto, fresh = Fresh, cleaned = Cleaned} = L} = S) ->
+    case next(maps:next(maps:iterator(Fresh)), Upto) of
+        none -> done;
+        {M, Serial} -> S#s{loads = L#loads{doing = {M, Serial, [{Kind, all} || Kind <- kinds(S)]}, cleaned = [M | Cleaned]}}
+    end;
+step(#s{loads = #loads{doing = {M, Serial, Work}, fresh = Fresh} = L} = S) ->
+    case {Fresh, Work} of
+        {#{M := Serial}, [{Kind, What} | More]} ->
+            Left = case there(S) of
+                       true -> erltrace_agent_patterns:clear_loaded(M, What, Kind, S);
+                       false -> []
+                   end,
+            S#s{loads = L#loads{doing = {M, Serial, [{Kind, Left} || Left =/= []] ++ More}}};
+        {#{M := Serial}, []} ->
+            _ = ?AGENT:nif_missed([{M, F, A} || {F, A} <- functions_of(M), not is_wanted({M, F, A}, S)]),
+            Others = maps:remove(M, Fresh),
+            S#s{loads = L#loads{doing = none, fresh = Others, missed = case map_size(Others) of
+                                                                           0 -> #{};
+                                                                           _ -> L#loads.missed
+                                                                       end}};
+        _ -> % it has been loaded anew, which is for later
+            S#s{loads = L#loads{doing = none}}
+    end.
+
+next(none, _) -> none;
+next({M, Serial, _}, Upto) when Serial =< Upto -> {M, Serial};
+next({_, _, I}, Upto) -> next(maps:next(I), Upto).
+
+is_wanted(MFA, #s{functions = Functions, hooks = Hooks}) ->
+    is_map_key(MFA, Functions) orelse is_map_key(MFA, Hooks).
+
+%% Those of the patterns that code has got as it came.
+kinds(#s{loads = #loads{kinds = Kinds, known = undefined}}) -> Kinds;
+kinds(_) -> [].
+
+%% Whether there is to be a pattern of that kind.
+has(MFA, global, #s{globals = Globals}) ->
+    is_map_key(MFA, Globals);
+has(MFA, Kind, #s{functions = Functions, hooks = Hooks}) ->
+    lists:member(Kind, [How || #{MFA := {How, _, _}} <- [Functions, Hooks]]).

@@ -1,0 +1,424 @@
+%% erltrace_agent_monitor - what the VM tells the server by message: the system monitor, and nodes that come and go; and
+%% processes that wait for a busy port, until they go on.
+%%
+%% What always holds:
+%%  * Before OTP 28 there is one system monitor in a node. Somebody else's is never replaced: who needs it then is refused. From
+%%    28 on ours is a trace session of its own and disturbs nobody. (The tracer's session cannot serve: it has no process.)
+%%  * What is set is in #m.items and #m.nodes, and goes when nobody needs it. When the server dies the VM takes it away.
+%%  * Of several programs the least limit is set in the VM; each program gets what reaches its own.
+%%  * process_info() of a process that works waits for it, so the server never asks: a process of ours (the looker) does.
+-module(erltrace_agent_monitor).
+
+-export([told/2, check/2, apply_needs/2, back/2, undo/1, dead/1, event/2, watch/1, ours/1]).
+-export([slot/0, looker/1, session/1]).
+
+-import(erltrace_agent_lib, [error4/3, text/2, owner/1, now_ms/0]).
+
+-include("erltrace_agent.hrl").
+
+%% enum probe_kind and enum probe_need of c_src/probe/probe.h.
+-define(PORT_BUSY, 90).
+-define(DIST_PORT_BUSY, 93).
+-define(GC_LONG, 95).
+-define(HEAP_LARGE, 96).
+-define(SCHEDULE_LONG, 97).
+-define(QUEUE_LONG, 98).
+-define(QUEUE_NORMAL, 99).
+-define(DIST_MONITOR, 100).
+-define(NODE_UP, 101).
+-define(NODE_DOWN, 102).
+-define(NEED_BUSY_PORT, 16#1000).
+-define(NEED_BUSY_DIST_PORT, 16#2000).
+-define(NEED_LONG_GC, 16#4000).
+-define(NEED_LONG_SCHEDULE, 16#8000).
+-define(NEED_LARGE_HEAP, 16#10000).
+-define(NEED_LONG_QUEUE, 16#20000).
+-define(NEED_NODES, 16#40000).
+-define(NEED_MONITOR, 16#3f000).   % any of the system monitor's
+
+-define(LOOK, 20).                 % ms between two looks at processes that wait, and one more for each of them
+-define(LOOK_MOST, 500).           % ... but not more
+-define(FLOOD, 20000).             % messages of the system monitor in a second beyond which it is given up
+-define(NODES, #{node_type => all, nodedown_reason => true, connection_id => true}).
+
+-record(m, {
+    items = [] :: [{atom(), term()}],      % of the system monitor, sorted
+    session :: undefined | term(),         % OTP 28+: the strong handle of its session
+    nodes = false :: boolean(),            % monitor_nodes is on
+    waiting = #{} :: #{pid() => integer()}, % processes that wait for a port: since when, ms
+    looker :: undefined | pid(),
+    looking = false :: boolean(),          % its timer runs, or it looks
+    events = 0 :: non_neg_integer(),       % messages of the system monitor since the last watch
+    flooded = false :: boolean()
+}).
+
+%% What a consumer asks for besides its needs: limits and the period of polls, and which kinds it has.
+told(Options, Bindings) ->
+    O = maps:merge(#{longgc => 100, longschedule => 100, largeheap => 10485760, longqueue => 1000, pollrate => 1000},
+                   maps:from_list([KV || {K, _} = KV <- Options, lists:member(K, [longgc, longschedule, largeheap, longqueue, pollrate])])),
+    O#{kinds => lists:usort([K || {_, _, _, K, _} <- Bindings, K >= 90, K =< 119])}.
+
+%% == needs ====================================================================================================
+
+%% Throws an error when these needs cannot be met now.
+check(Needs, #s{otp = Otp} = S) ->
+    Needs band ?NEED_LONG_QUEUE =:= 0 orelse Otp >= 27 orelse
+        throw(error4('AGENT_OTP', "queue-long and queue-normal need OTP 27: the system monitor of this node knows no long message "
+                     "queues", "leave them out on this node; all other limits are there")),
+    Needs band ?NEED_MONITOR =:= 0 orelse check_slot(S).
+
+check_slot(#s{monitor = #m{flooded = true}}) ->
+    throw(error4('AGENT_BUSY', "the system monitor is switched off, because for another trace more messages of it came than the agent "
+                 "can take", "end that trace first"));
+check_slot(#s{otp = Otp}) when Otp >= 28 ->
+    ok;
+check_slot(_) ->
+    case slot() of
+        {Other, _} when Other =/= self() -> throw(taken(Other));
+        _ -> ok
+    end.
+
+%% Whose the system monitor is. The VM notices only when it has something to tell that its process is dead.
+slot() ->
+    case erlang:system_monitor() of
+        {Pid, _} = Slot when is_pid(Pid) ->
+            case erltrace_agent_lib:alive(Pid) of
+                true -> Slot;
+                false -> undefined
+            end;
+        Slot ->
+            Slot
+    end.
+
+taken(Other) ->
+    error4('AGENT_BUSY', ["the system monitor of this node belongs to ", owner(Other), ", and before OTP 28 a node has only one"],
+           "end that tool first (in RabbitMQ it is sysmon_handler), or leave out the probes *port_busy, *not_busy, gc-long, "
+           "schedule-long, heap-large and queue-long").
+
+%% Makes the VM tell what the running programs need, no more and no less. Throws an error, and then nothing has changed.
+apply_needs(Running, #s{monitor = M0} = S) ->
+    Bits = lists:foldl(fun(#c{needs = N}, A) -> N bor A end, 0, Running),
+    M = system(items(Bits, Running), state(M0), S),
+    M1 = watch_nodes(Bits band ?NEED_NODES =/= 0, M),
+    M2 = if Bits band (?NEED_BUSY_PORT bor ?NEED_BUSY_DIST_PORT) =:= 0 -> forget_waiting(M1, S);
+            true -> M1
+         end,
+    S#s{monitor = M2}.
+
+%% Sets again what was set in an earlier state.
+back(#s{monitor = Before}, #s{monitor = Now} = S) ->
+    #m{items = Items, nodes = Nodes} = state(Before),
+    _ = system(Items, Now, S),
+    _ = watch_nodes(Nodes, Now),
+    ok.
+
+state(undefined) -> #m{};
+state(M) -> M.
+
+items(Bits, Running) ->
+    Least = fun(Need, Key) -> lists:min([maps:get(Key, T) || #c{needs = N, told = T} <- Running, N band Need =/= 0]) end,
+    lists:sort(lists:append(
+        [[{busy_port, true}] || Bits band ?NEED_BUSY_PORT =/= 0] ++
+        [[{busy_dist_port, true}] || Bits band ?NEED_BUSY_DIST_PORT =/= 0] ++
+        [[{long_gc, max(1, Least(?NEED_LONG_GC, longgc))}] || Bits band ?NEED_LONG_GC =/= 0] ++
+        [[{long_schedule, max(1, Least(?NEED_LONG_SCHEDULE, longschedule))}] || Bits band ?NEED_LONG_SCHEDULE =/= 0] ++
+        [[{large_heap, max(1, Least(?NEED_LARGE_HEAP, largeheap))}] || Bits band ?NEED_LARGE_HEAP =/= 0] ++
+        [[{long_message_queue, queue(Least(?NEED_LONG_QUEUE, longqueue))}] || Bits band ?NEED_LONG_QUEUE =/= 0])).
+
+queue(Limit) ->
+    {max(1, Limit div 2), max(2, Limit)}.
+
+%% -- the system monitor
+
+system(Items, #m{items = Items} = M, _) ->
+    M;
+system(Items, M, #s{otp = Otp} = S) when Otp >= 28 ->
+    M#m{items = Items, session = session(Items, M, S), flooded = false};
+system(Items, #m{items = Old} = M, _) ->
+    More = [K || {K, _} <- Items, not lists:keymember(K, 1, Old)] =/= [],
+    case slot() of
+        {Other, _} when Other =/= self(), More -> throw(taken(Other));
+        {Other, _} when Other =/= self() -> M#m{items = Items}; % has been complained of
+        _ when Items =:= [] -> slot(undefined), M#m{items = []};
+        undefined when Old =/= [], not More, not M#m.flooded -> M#m{items = Items}; % somebody took it away: likewise
+        _ -> slot({self(), options(Items)}), M#m{items = Items, flooded = false}
+    end.
+
+options(Items) ->
+    [case I of {K, true} -> K; _ -> I end || I <- Items].
+
+%% Between the look and this somebody else may have come: then theirs is put back.
+slot(Value) ->
+    case erlang:system_monitor(Value) of
+        {Other, _} = Theirs when Other =/= self() ->
+            case erltrace_agent_lib:alive(Other) of
+                true ->
+                    erlang:system_monitor(Theirs),
+                    Value =:= undefined orelse throw(taken(Other));
+                false ->
+                    ok
+            end;
+        _ -> ok
+    end.
+
+session([], #m{session = undefined}, _) ->
+    undefined;
+session([], #m{session = Session}, _) ->
+    erltrace_agent_session:destroy(Session),
+    undefined;
+session(Items, #m{session = undefined} = M, S) ->
+    session(Items, M#m{session = erltrace_agent_session:create(?MODULE, self(), S), items = []}, S);
+session(Items, #m{session = Session, items = Old}, _) ->
+    [erltrace_agent_session:system(Session, K, false) || {K, _} <- Old, not lists:keymember(K, 1, Items)],
+    [erltrace_agent_session:system(Session, K, V) || {K, V} <- Items -- Old],
+    Session.
+
+%% -- nodes
+
+watch_nodes(Same, #m{nodes = Same} = M) ->
+    M;
+watch_nodes(On, M) ->
+    case net_kernel:monitor_nodes(On, ?NODES) of
+        ok -> M#m{nodes = On};
+        _ -> M
+    end.
+
+%% -- the end
+
+%% Nothing of ours is set after this.
+undo(#s{monitor = undefined} = S) ->
+    S;
+undo(S) ->
+    S1 = apply_needs([], S),
+    #m{looker = Looker} = S1#s.monitor,
+    Looker =:= undefined orelse exit(Looker, kill),
+    S1#s{monitor = undefined}.
+
+%% The server was killed. (The VM drops a system monitor whose process is dead when it has something to tell.)
+dead(Server) ->
+    case erlang:system_monitor() of
+        {Server, _} -> erlang:system_monitor(undefined);
+        _ -> ok
+    end.
+
+%% Its trace session.
+session(#s{monitor = #m{session = Session}}) -> Session;
+session(_) -> undefined.
+
+%% == messages =================================================================================================
+
+event({looked, Found}, #s{monitor = #m{} = M} = S) ->
+    S#s{monitor = looked(Found, M, S)};
+event(look, #s{monitor = #m{} = M} = S) ->
+    S#s{monitor = look(M, S)};
+event({monitor, _, _, _}, #s{monitor = #m{items = I, flooded = F}} = S) when I =:= []; F ->
+    S;
+event({monitor, P, _, _}, #s{guard = Guard} = S) when P =:= self(); P =:= Guard ->
+    S;
+event({monitor, P, What, Info}, #s{monitor = #m{events = N} = M} = S) when N < ?FLOOD ->
+    system(What, P, Info, S#s{monitor = M#m{events = N + 1}});
+event({monitor, _, _, _}, #s{monitor = #m{} = M} = S) ->
+    flooded(M, S);
+event({nodeup, Node, Info}, #s{monitor = #m{nodes = true}} = S) ->
+    Type = maps:get(node_type, Info, visible),
+    Type =:= hidden andalso ours(Node) orelse
+        begin
+            ?AGENT:nif_event(?DIST_MONITOR, self(), {node(), nodeup, Node, Type, undefined}),
+            ?AGENT:nif_event(?NODE_UP, self(), {Node, Type})
+        end,
+    S;
+event({nodedown, Node, Info}, #s{monitor = #m{nodes = true}} = S) ->
+    Type = maps:get(node_type, Info, visible),
+    Reason = maps:get(nodedown_reason, Info, undefined),
+    Type =:= hidden andalso ours(Node) orelse
+        begin
+            ?AGENT:nif_event(?DIST_MONITOR, self(), {node(), nodedown, Node, Type, Reason}),
+            ?AGENT:nif_event(?NODE_DOWN, self(), {Node, Type, Reason})
+        end,
+    S;
+event(_, S) ->
+    S.
+
+%% A node that is an erltrace.
+ours(Node) ->
+    case atom_to_list(Node) of
+        "erltrace_" ++ [D | _] -> D >= $0 andalso D =< $9;
+        _ -> false
+    end.
+
+system(busy_port, P, Port, S) ->
+    ?AGENT:nif_event(?PORT_BUSY, P, {Port, P}),
+    waits(P, Port, [], S);
+system(busy_dist_port, P, Port, S) ->
+    There = case lists:keyfind(Port, 2, erlang:system_info(dist_ctrl)) of
+                {Node, _} -> Node;
+                false -> undefined % it has just gone
+            end,
+    case ours(There) of
+        true -> S;
+        false ->
+            ?AGENT:nif_event(?DIST_PORT_BUSY, P, {node(), Port, There, P}),
+            waits(P, Port, {node(), There}, S)
+    end;
+system(long_gc, P, Info, S) ->
+    Ms = value(timeout, Info),
+    each(?NEED_LONG_GC, longgc, Ms, ?GC_LONG, P, list_to_tuple([P, Ms | sizes(Info)]), S),
+    S;
+system(large_heap, P, Info, S) ->
+    Size = value(heap_block_size, Info) + value(old_heap_block_size, Info),
+    each(?NEED_LARGE_HEAP, largeheap, Size, ?HEAP_LARGE, P, list_to_tuple([P, Size | sizes(Info)]), S),
+    S;
+system(long_schedule, P, Info, S) ->
+    Ms = value(timeout, Info),
+    {In, Out} = case lists:keyfind(port_op, 1, Info) of
+                    {_, Op} -> {Op, <<>>};
+                    false -> {value(in, Info), value(out, Info)}
+                end,
+    each(?NEED_LONG_SCHEDULE, longschedule, Ms, ?SCHEDULE_LONG, P, {P, Ms, In, Out}, S),
+    S;
+system(long_message_queue, P, Long, #s{monitor = #m{items = Items}} = S) ->
+    case lists:keyfind(long_message_queue, 1, Items) of
+        {_, {_, Most}} when Long -> ?AGENT:nif_event(?QUEUE_LONG, P, {P, Most});
+        {_, {Least, _}} -> ?AGENT:nif_event(?QUEUE_NORMAL, P, {P, Least});
+        false -> ok
+    end,
+    S;
+system(_, _, _, S) ->
+    S.
+
+%% Fires for the programs whose limit is reached.
+each(Need, Limit, Value, Kind, P, Args, #s{consumers = Cs}) ->
+    [?AGENT:nif_event_of(Program, Kind, P, Args)
+     || #c{phase = running, needs = N, program = Program, told = #{Limit := L}} <- maps:values(Cs),
+        N band Need =/= 0, Value >= L],
+    ok.
+
+value(Key, Info) ->
+    case lists:keyfind(Key, 1, Info) of
+        {_, V} -> V;
+        false -> undefined
+    end.
+
+sizes(Info) ->
+    [value(K, Info) || K <- [heap_size, old_heap_size, stack_size, mbuf_size, heap_block_size, old_heap_block_size]].
+
+%% More than the server can take: better nothing than a mailbox without end. It is set again when other items are asked for.
+flooded(#m{items = Items} = M, S) ->
+    case M#m.session of
+        undefined -> still_ours() andalso slot(undefined);
+        Session -> erltrace_agent_session:destroy(Session)
+    end,
+    S1 = S#s{monitor = (forget_waiting(M, S))#m{flooded = true, session = undefined}},
+    erltrace_agent_needs:complain({{flooded, Items},
+        text("more than ~b messages of the system monitor came in a second: it is switched off, and its probes fire no more; start "
+             "the trace again with higher limits (longgc, longschedule, largeheap, longqueue)", [?FLOOD])}, S1).
+
+still_ours() ->
+    case erlang:system_monitor() of
+        {Pid, _} -> Pid =:= self();
+        undefined -> false
+    end.
+
+%% == processes that wait for a port ===========================================================================
+
+waits(P, Port, Nodes, #s{monitor = #m{waiting = W} = M} = S) ->
+    case ?AGENT:nif_block(P, Port, Nodes) of
+        true ->
+            maps:is_key(P, W) orelse erltrace_agent_flags:add_running(P, S),
+            S#s{monitor = look_later(M#m{waiting = W#{P => now_ms()}})};
+        false ->
+            erltrace_agent_needs:complain({blocked, <<"so many processes wait for busy ports that not all can be followed: "
+                                                      "some *not_busy and *unblocked probes do not fire">>}, S)
+    end.
+
+look_later(#m{looking = true} = M) ->
+    M;
+look_later(#m{waiting = W} = M) when map_size(W) =:= 0 ->
+    M;
+look_later(#m{waiting = W} = M) ->
+    erlang:send_after(min(?LOOK_MOST, ?LOOK - 1 + map_size(W)), self(), look),
+    M#m{looking = true}.
+
+%% Who has gone on loses the flag. The others are looked at, if the VM has had the time to suspend them: it tells us before.
+look(#m{waiting = W} = M, S) ->
+    Waiting = maps:filter(fun(P, _) -> ?AGENT:nif_blocked(P) orelse begin erltrace_agent_flags:remove_running(P, S), false end end, W),
+    Before = now_ms() - ?LOOK div 2,
+    M1 = M#m{waiting = Waiting},
+    case [P || {P, Since} <- maps:to_list(Waiting), Since =< Before] of
+        [] -> look_later(M1#m{looking = false});
+        Ps ->
+            M2 = with_looker(M1),
+            M2#m.looker ! {look, self(), Ps},
+            M2
+    end.
+
+with_looker(#m{looker = Pid} = M) ->
+    case Pid =/= undefined andalso erltrace_agent_lib:alive(Pid) of
+        true -> M;
+        false -> M#m{looker = spawn(?MODULE, looker, [self()])}
+    end.
+
+looked(Found, #m{waiting = W} = M, S) ->
+    [case Is of
+         gone_on -> ?AGENT:nif_unblock(P);
+         dead -> ?AGENT:nif_forget_blocked(P)
+     end || {P, Is} <- Found],
+    _ = [erltrace_agent_flags:remove_running(P, S) || {P, _} <- Found],
+    look_later(M#m{waiting = maps:without([P || {P, _} <- Found], W), looking = false}).
+
+forget_waiting(#m{waiting = W} = M, S) ->
+    [begin
+         try ?AGENT:nif_forget_blocked(P) catch error:_ -> ok end, % the library may have gone
+         erltrace_agent_flags:remove_running(P, S)
+     end || P <- maps:keys(W)],
+    M#m{waiting = #{}}.
+
+looker(Server) ->
+    process_flag(sensitive, true),
+    erlang:monitor(process, Server),
+    look_loop().
+
+look_loop() ->
+    receive
+        {look, Server, Ps} ->
+            Server ! {looked, [{P, Is} || P <- Ps, Is <- [waiting(P)], Is =/= waits]},
+            look_loop();
+        {'DOWN', _, _, _, _} ->
+            ok;
+        _ ->
+            look_loop()
+    end.
+
+%% A process that takes a signal shows as running for a moment, although it waits: only the second answer counts.
+waiting(P) ->
+    case {process_info(P, status), process_info(P, status)} of
+        {undefined, _} -> dead;
+        {_, undefined} -> dead;
+        {{_, A}, {_, B}} when A =/= suspended, B =/= suspended -> gone_on;
+        _ -> waits
+    end.
+
+%% == keeping watch ============================================================================================
+
+%% -> {what to complain of, state}
+watch(#s{monitor = undefined} = S) ->
+    {[], S};
+watch(#s{monitor = #m{session = Session} = M, otp = Otp} = S) ->
+    case Session =:= undefined orelse erltrace_agent_session:there(Session) of
+        true -> {lost(M, Otp), S#s{monitor = M#m{events = 0}}};
+        false ->
+            {[{{monitor, Session}, <<"somebody destroyed the trace session of the agent's system monitor: the probes that need it (*port_busy, "
+                                     "*not_busy, *-long, heap-large) fire no more; start the trace again">>}],
+             S#s{monitor = (forget_waiting(M, S))#m{items = [], session = undefined, events = 0}}}
+    end.
+
+lost(#m{items = Items, flooded = false}, Otp) when Items =/= [], Otp < 28 ->
+    case erlang:system_monitor() of
+        {Pid, _} when Pid =:= self() -> [];
+        undefined -> [{monitor, <<"somebody has switched off the system monitor: the probes that need it (*port_busy, *not_busy, "
+                                  "*-long, heap-large) fire no more; start the trace again">>}];
+        {Other, _} -> [{monitor, text("~s has taken the system monitor: the probes that need it (*port_busy, *not_busy, *-long, "
+                                      "heap-large) fire no more", [owner(Other)])}]
+    end;
+lost(_, _) ->
+    [].

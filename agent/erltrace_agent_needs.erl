@@ -1,0 +1,384 @@
+%% erltrace_agent_needs - what all running programs together need of the VM, and the way from one set of needs to the next;
+%% and keeping watch: is it all still set, functions whose exception frames pile up, dead processes.
+%%
+%% What always holds:
+%%  * What is set is remembered in #s.flags, #s.some, #s.port_flags and #s.functions, and nothing else is ever cleared.
+%%  * Needs grow before the snapshot that relies on them is published, and shrink after the one that does without.
+-module(erltrace_agent_needs).
+
+-export([wants/2, apply_needs/1]).
+-export([watch/1, flags_set/1, present/1, complain/2, start_watching/1, overrun/1]).
+
+-import(erltrace_agent_lib, [error4/3, text/2, names/1, ours/1]).
+
+-include("erltrace_agent.hrl").
+
+-define(OVERRUN, 50).              % ms between two looks at exception frames
+
+%% What bindings want of functions, added to what is wanted of them.
+wants(Bindings, Acc) ->
+    erltrace_agent_lib:fold_list(fun want/2, Acc, Bindings).
+
+want({_, _, _, Kind, {M, _, _} = MFA}, Acc) when Kind >= ?FN_ENTRY ->
+    Bit = bit(Kind),
+    case Acc of
+        #{MFA := Bits} when Bits band Bit =/= 0 -> Acc;
+        #{MFA := Bits} -> Acc#{MFA := Bits bor Bit};
+        #{} ->
+            case ours(M) of
+                true -> Acc;
+                false -> Acc#{MFA => Bit}
+            end
+    end;
+want(_, Acc) ->
+    Acc.
+
+bit(?FN_RETURN) -> ?RETURN;
+bit(?FN_BIF_RETURN) -> ?RETURN;
+bit(?FN_NIF_RETURN) -> ?RETURN;
+bit(?FN_EXCEPTION) -> ?EXCEPTION;
+bit(?FN_LOCAL_ENTRY) -> ?LOCAL;
+bit(?FN_GLOBAL_ENTRY) -> ?GLOBAL;
+bit(_) -> ?ENTRY.
+
+%% Makes the VM deliver what the running programs need, no more and no less, and the events reach them.
+%% -> {warnings, state}; throws an error, and then leaves everything as it was.
+apply_needs(S) ->
+    case [C || #c{phase = running, over = false} = C <- maps:values(S#s.consumers), needs(C)] of
+        [] -> {[], no_needs(S)};
+        Running -> apply_needs(Running, S)
+    end.
+
+%% Not a program that has but ticks, or that is over: what it has bound must not tell how the functions of others are traced.
+needs(#c{needs = N, wants = W, hooks = H, hears = Hears}) ->
+    N =/= 0 orelse W =/= #{} orelse H =/= [] orelse Hears.
+
+%% Nobody needs anything. From OTP 27 on all that we set goes with the session, in one step: each pattern by itself waits for
+%% all schedulers, which takes seconds on a busy node.
+no_needs(S0) ->
+    ?AGENT:nif_gate(false), % first: the other waits for a dirty scheduler
+    ?AGENT:nif_publish([], [], []),
+    S = erltrace_agent_loads:disarm(erltrace_agent_monitor:undo(erltrace_agent_poll:undo(S0))),
+    case S#s.session of
+        legacy ->
+            %% Flags first: from then on calls through local patterns cost next to nothing, and patterns take long.
+            erltrace_agent_flags:remove_ours(S),
+            erltrace_agent_patterns:remove_at_once(S#s.functions),
+            erltrace_agent_patterns:remove_patterns(S#s.functions, S),
+            erltrace_agent_hooks:remove(#{}, #{}, S),
+            erltrace_agent_ports:remove_flags(S#s.port_flags, [], S),
+            erltrace_agent_seq:remove(S#s.seq, S),
+            tell_guard(S, [#{}]);
+        Session ->
+            erltrace_agent_seq:remove(S#s.seq band ?NEED_SEQ_TRACE, S),
+            Session =:= undefined orelse erltrace_agent_session:destroy(Session)
+    end,
+    (erltrace_agent_others:deaf(erltrace_agent_patterns:globals(#{}, S)))#s{session = erltrace_agent_session:none(), flags = [], some = #{}, port_flags = [], seq = 0, functions = #{}, hooks = #{}, taken = #{},
+                                                bifs = []}.
+
+%% When it fails, sessions that were begun for it go.
+apply_needs(Running, S00) ->
+    or_back(
+        fun() ->
+            S0 = session(S00),
+            S = erltrace_agent_monitor:apply_needs(Running, S0),
+            or_back(
+                fun() ->
+                    {Warnings, S1} = apply_traces(Running, S),
+                    {Warnings, erltrace_agent_poll:apply_needs(Running, S1)}
+                end,
+                fun() -> erltrace_agent_monitor:back(S0, S) end)
+        end,
+        fun() -> sessions_back(S00) end).
+
+sessions_back(#s{session = legacy}) ->
+    ok;
+sessions_back(#s{session = Session, global = Global} = S) ->
+    erltrace_agent_session:sweep([Session, Global, S#s.gc, erltrace_agent_loads:session(S), erltrace_agent_monitor:session(S)]).
+
+apply_traces(Running, S0) ->
+    Bits = lists:foldl(fun(#c{needs = N}, A) -> N bor A end, 0, Running),
+    [First | Others] = [W || #c{wants = W} <- Running],
+    Wants = lists:foldl(fun merge_wants/2, First, Others),
+    Taken = without_taken(S0#s.taken, Wants),
+    {Globals, All} = globals(Taken, S0),
+    Few = erltrace_agent_only:functions(Running, S0),
+    {Patterns, Flagged} = simplify(erltrace_agent_lib:map(fun(MFA, B) -> pattern(B, is_map_key(MFA, Few)) end, All), All),
+    {Flags, Some} = erltrace_agent_only:flags(Running, Bits, Flagged),
+    PortFlags = erltrace_agent_ports:flags(Bits),
+    %% Who was asked when the program came may not have traced collections then.
+    New = lists:append([Flags -- S0#s.flags | [F -- maps:get(P, S0#s.some, []) || {P, F} <- maps:to_list(Some)]]),
+    lists:member(garbage_collection, New) andalso erltrace_agent_flags:check_gc(S0),
+    Kinds = kinds(Running, Patterns, Globals),
+    NewPort = PortFlags -- S0#s.port_flags,
+    or_back(
+        fun() ->
+            %% Before the rest: what is loaded from now on is seen.
+            {W6, S} = erltrace_agent_loads:arm(grown(Kinds, S0), maps:merge(S0#s.functions, Patterns), S0),
+            {Seq, W0} = erltrace_agent_seq:add(Bits, S),
+            tell_guard(S, [maps:merge(S#s.functions, Patterns), erltrace_agent_hooks:guarded(Running, S)]),
+            W1 = erltrace_agent_flags:add(Flags, Some, S),
+            W3 = erltrace_agent_ports:add_flags(NewPort, S#s{port_flags = PortFlags}),
+            S1 = S#s{flags = Flags, some = Some, port_flags = PortFlags, seq = Seq},
+            {Warnings, S2} = apply_patterns(Running, Patterns, Globals, maps:keys(Few), S, S1),
+            erltrace_agent_flags:remove(Flags, Some, S),
+            erltrace_agent_ports:remove_flags(S#s.port_flags -- PortFlags, PortFlags, S),
+            erltrace_agent_seq:remove(Seq band (bnot Bits), S),
+            #s{functions = Set, hooks = Hooks} = S2,
+            tell_guard(S, [Set, Hooks]),
+            S3 = erltrace_agent_patterns:globals(Globals, S2#s{seq = Seq band Bits}),
+            {W5, S4} = erltrace_agent_loads:arm(Kinds, maps:merge(Set, Hooks), S3),
+            erltrace_agent_hooks:restore(Hooks, Set, S),
+            {W6 ++ W0 ++ W1 ++ W3 ++ Warnings ++ W5 ++ all_local(Wants, S), erltrace_agent_others:hear(erltrace_agent_others:remember(S4))}
+        end,
+        fun() ->
+            erltrace_agent_loads:back(S0, grown(Kinds, S0)),
+            erltrace_agent_flags:remove(S0#s.flags, S0#s.some, S0#s{flags = Flags, some = Some}),
+            erltrace_agent_ports:remove_flags(NewPort, S0#s.port_flags, S0),
+            erltrace_agent_seq:remove(Bits band (bnot S0#s.seq), S0)
+        end).
+
+%% From the patterns of state S to those of these, and the events reach the programs. S1: S with what has been set meanwhile.
+apply_patterns(Running, Patterns, Globals, Few, S, S1) ->
+    {Set, W2} = erltrace_agent_patterns:add_patterns(Patterns, S),
+    or_back(
+        fun() ->
+            {Hooks, W4} = erltrace_agent_hooks:add(Running, Set, S),
+            or_back(
+                fun() ->
+                    S2 = erltrace_agent_patterns:globals(maps:merge(S#s.globals, Globals), S1),
+                    publish([C#c.program || C <- Running], maps:keys(S#s.taken), Few),
+                    erltrace_agent_patterns:remove_patterns(erltrace_agent_hooks:without(no_longer(S#s.functions, Set), Hooks), S),
+                    erltrace_agent_hooks:remove(Hooks, Set, S),
+                    {W2 ++ W4, S2#s{functions = Set, hooks = Hooks}}
+                end,
+                fun() ->
+                    _ = S#s.global =:= undefined orelse
+                        erltrace_agent_patterns:globals(S#s.globals, S#s{globals = maps:merge(S#s.globals, Globals)}),
+                    erltrace_agent_hooks:remove(S#s.hooks, S#s.functions, S#s{hooks = Hooks})
+                end)
+        end,
+        fun() -> erltrace_agent_patterns:remove_patterns(erltrace_agent_hooks:without(no_longer(Set, S#s.functions), S#s.hooks), S) end).
+
+publish(Programs, Taken, Few) ->
+    ?AGENT:nif_publish(Programs, Taken, Few) =:= ok orelse
+        throw(error4('AGENT_MEMORY', "the node has no memory for the table of probes", "enable fewer probes")),
+    ?AGENT:nif_gate(true).
+
+%% Does the one, and when that fails, the other before the error goes on.
+or_back(Do, Back) ->
+    try Do()
+    catch
+        Class:Reason:Stack ->
+            Back(),
+            erlang:raise(Class, Reason, Stack)
+    end.
+
+%% The guard knows the functions that have, or are about to get, a pattern, in one map or several: what the server cannot undo when it was killed.
+tell_guard(#s{guard = undefined}, _) -> ok;
+tell_guard(#s{session = legacy, guard = Guard}, Functions) -> Guard ! {functions, Functions};
+tell_guard(_, _) -> ok.
+
+merge_wants(W, Acc) ->
+    erltrace_agent_lib:fold(fun(K, V, B) ->
+                                case B of
+                                    #{K := V0} -> B#{K := V0 bor V};
+                                    #{} -> B#{K => V}
+                                end
+                            end, Acc, W).
+
+without_taken(Taken, Wants) ->
+    maps:fold(fun(MFA, true, W) ->
+                  case W of
+                      #{MFA := ?EXCEPTION} -> maps:remove(MFA, W);
+                      #{MFA := Bits} -> W#{MFA := Bits band (bnot ?EXCEPTION)};
+                      #{} -> W
+                  end
+              end, Wants, Taken).
+
+%% What was set one way or the other and is not in the new set that way.
+no_longer(Old, New) ->
+    erltrace_agent_lib:filter(fun(MFA, {How, _, _}) ->
+                                  case New of
+                                      #{MFA := {How, _, _}} -> false;
+                                      #{} -> true
+                                  end
+                              end, Old).
+
+%% From OTP 27 on, which functions need a global pattern in a session of its own to tell local calls from global ones, and what
+%% is wanted of which function besides. Before that, local and global exclude each other (see all_local).
+globals(Wants, #s{session = legacy}) ->
+    {#{}, Wants};
+globals(Wants, _) ->
+    erltrace_agent_lib:fold(fun(MFA, ?GLOBAL, {G, W}) -> {G#{MFA => true}, maps:remove(MFA, W)};
+                               (MFA, B, {G, W}) when B band (?LOCAL bor ?GLOBAL) =/= 0 -> {G#{MFA => true}, W};
+                               (_, _, Acc) -> Acc
+                            end, {#{}, Wants}, Wants).
+
+%% Before OTP 27 a function has one pattern, which tells the one from the other only if it is a global one.
+all_local(_, #s{session = Session}) when Session =/= legacy ->
+    [];
+all_local(Wants, _) ->
+    Locals = [MFA || {MFA, B} <- maps:to_list(Wants), B band ?LOCAL =/= 0],
+    Globals = [MFA || {MFA, B} <- maps:to_list(Wants), B band ?GLOBAL =/= 0, B =/= ?GLOBAL],
+    [text("before OTP 27 local calls cannot be told from global ones: every call of ~s counts as local", [names(Locals)])
+     || Locals =/= []] ++
+    [text("before OTP 27 global-function-entry does not fire for functions with any other probe: ~s", [names(Globals)])
+     || Globals =/= []].
+
+%% The patterns that code to come needs. A meta pattern shows each call, local ones let the returns be followed; but when the
+%% returns of one function only are followed, those of others would be taken for its own (see simplify).
+kinds(Running, Patterns, Globals) ->
+    case lists:any(fun(#c{hears = Hears}) -> Hears end, Running) of
+        true ->
+            [meta] ++ [local || erltrace_agent_lib:fold(fun(_, {How, _, Caller}, Any) -> Any orelse (How =:= local andalso Caller) end,
+                                                        false, Patterns)] ++
+                [global || map_size(Globals) > 0];
+        false ->
+            []
+    end.
+
+%% Those, and those that there are.
+grown(Kinds, #s{loads = undefined}) -> Kinds -- [global];
+grown(Kinds, #s{loads = #loads{kinds = Have}}) -> [K || K <- [meta, local, global], lists:member(K, Have ++ (Kinds -- [global]))].
+
+%% Returns need local patterns, which work only in processes that have the flags, and so do global ones; the rest goes without
+%% touching processes. But a meta pattern costs every process: calls of few processes are had by local ones, too.
+pattern(?GLOBAL, _) ->
+    {global, false, false};
+pattern(Bits, Few) ->
+    How = if Bits band ?RETURN =/= 0; Few -> local;
+             true -> meta
+          end,
+    {How, Bits band ?EXCEPTION =/= 0, How =:= local}.
+
+%% When returns of one function only are wanted, or none, its caller need not be known: that saves the VM a fifth of the work.
+%% -> {patterns, #{function whose pattern works only in processes with flags => what is wanted of it}}
+simplify(Patterns, Wants) ->
+    {Flagged, Returns} = erltrace_agent_lib:fold(fun(_, {meta, _, _}, Acc) -> Acc;
+                                                    (MFA, _, {F, R}) ->
+                                                        Bits = map_get(MFA, Wants),
+                                                        {F#{MFA => Bits}, R orelse Bits band ?RETURN =/= 0}
+                                                 end, {#{}, false}, Patterns),
+    {case maps:next(maps:iterator(Flagged)) of
+         _ when not Returns -> erltrace_agent_lib:map(fun(_, {local, Exceptions, _}) -> {local, Exceptions, false};
+                                                         (_, P) -> P
+                                                      end, Patterns);
+         {MFA, _, _} when map_size(Flagged) =:= 1 ->
+             case Patterns of
+                 #{MFA := {local, false, true}} -> Patterns#{MFA := {local, false, false}};
+                 #{} -> Patterns
+             end;
+         _ -> Patterns
+     end, Flagged}.
+
+%% From OTP 27 on, a trace session of our own.
+session(#s{session = undefined} = S) ->
+    S#s{session = erltrace_agent_session:create(?AGENT, ?TRACER, S)};
+session(S) ->
+    S.
+
+%% == keeping watch ============================================================================================
+
+watch(S00) ->
+    _ = erltrace_agent_lib:new_look(),
+    S0 = present(S00),
+    [?AGENT:nif_sweep(Part) || Part <- ?PARTS],
+    _ = ?AGENT:nif_settled(),
+    S0#s.port_flags =/= [] andalso erltrace_agent_ports:look(),
+    S1 = drop_exiting(erltrace_agent_loads:look(S0)),
+    S2 = lost(S1),
+    {Told, S3} = erltrace_agent_monitor:watch(S2),
+    {S4, Complaints, Again} = erltrace_agent_others:look(S3),
+    {Gone, S5} = erltrace_agent_hooks:watch(S4),
+    S6 = lists:foldl(fun complain/2, S5, Told ++ Complaints ++ Gone ++ erltrace_agent_seq:wiped(S5)),
+    case Again of
+        true ->
+            {Warnings, S7} = apply_needs(S6),
+            lists:foldl(fun warn/2, S7, Warnings);
+        false ->
+            S6
+    end.
+
+%% Somebody has set trace flags, maybe those that must not meet ours.
+flags_set(S) ->
+    {S1, Told, Again} = erltrace_agent_others:flags_set(S),
+    S2 = lists:foldl(fun complain/2, S1, Told),
+    case Again of
+        true -> {_, S3} = apply_needs(S2), S3;
+        false -> S2
+    end.
+
+%% Whoever destroys a session of ours wants silence: the programs that were running are over, and their consumers are told. The next
+%% program begins with a new one.
+present(S) ->
+    _ = erase(session_lost),
+    case erltrace_agent_others:is_present(S) of
+        true -> S;
+        false ->
+            #s{consumers = Cs} = S1 =
+                complain({{session, S#s.session}, <<"somebody destroyed the agent's trace session: no probe fires from now on; start the trace again">>}, S),
+            {_, S2} = apply_needs(S1#s{consumers = maps:map(fun(_, #c{phase = running} = C) -> idle(C); (_, C) -> C end, Cs)}),
+            S2
+    end.
+
+%% A program that needs nothing any more.
+idle(C) ->
+    C#c{needs = 0, wants = #{}, hooks = [], hears = false}.
+
+%% A program whose exit() has run needs nothing any more, whether its consumer has noticed or not.
+drop_exiting(#s{consumers = Cs} = S) ->
+    Done = [C || #c{phase = running, over = false, program = P} = C <- maps:values(Cs), needs(C), element(1, ?AGENT:nif_status(P)) =/= false],
+    case Done of
+        [] -> S;
+        _ ->
+            Idle = maps:from_list([{Pid, idle(C)} || #c{pid = Pid} = C <- Done]),
+            S1 = S#s{consumers = maps:merge(Cs, Idle)},
+            {_, S2} = apply_needs(S1),
+            S2
+    end.
+
+%% Says once to every running consumer what has changed for the worse.
+complain({Key, Text}, #s{complained = Seen} = S) ->
+    case Seen of
+        #{Key := _} -> S;
+        #{} -> warn(Text, S#s{complained = Seen#{Key => true}})
+    end.
+
+warn(Text, #s{consumers = Cs} = S) ->
+    S#s{consumers = maps:map(fun(_, #c{phase = running, warnings = W} = C) -> C#c{warnings = [Text | W]};
+                                (_, C) -> C
+                             end, Cs)}.
+
+lost(#s{lost = {T0, R0, C0}} = S) ->
+    case ?AGENT:nif_lost() of
+        {T0, R0, C0} -> S;
+        {T, R, C} = Lost ->
+            Texts = [text(F, [N]) || {F, N} <- [{"~b events on threads beyond the limit", T - T0},
+                                                {"~b calls whose return could not be followed", R - R0},
+                                                {"~b calls of processes with too many exception frames", C - C0}],
+                                     N > 0],
+            warn(unicode:characters_to_binary(["not seen: " | lists:join(", ", Texts)]), S#s{lost = Lost})
+    end.
+
+%% Exception probes leave a frame for each call, so that a loop would grow its stack: a function that does is let go.
+start_watching(#s{watching = false, functions = Fs} = S) ->
+    case lists:any(fun({_, Exceptions, _}) -> Exceptions end, maps:values(Fs)) of
+        true ->
+            erlang:send_after(?OVERRUN, self(), overrun),
+            S#s{watching = true};
+        false ->
+            S
+    end;
+start_watching(S) ->
+    S.
+
+overrun(#s{taken = Taken} = S) ->
+    S1 = case ?AGENT:nif_overruns() of
+             [] -> S;
+             MFAs ->
+                 {_, S2} = apply_needs(S#s{taken = maps:merge(Taken, maps:from_list([{F, true} || F <- MFAs]))}),
+                 warn(text("exception probes were taken off ~s: calls that do not return pile up, and each leaves a frame "
+                           "on the stack while such a probe is on (a loop, or deep recursion)", [names(MFAs)]), S2)
+         end,
+    start_watching(S1#s{watching = false}).

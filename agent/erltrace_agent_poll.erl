@@ -1,0 +1,145 @@
+%% erltrace_agent_poll - what the agent asks the VM from time to time: how much the schedulers work, how long their queues are,
+%% what goes over the connections to other nodes. Each program has a period of its own, and numbers since its own last time.
+%%
+%% What always holds:
+%%  * A poll of a consumer that has gone, or began anew, does nothing: its round is not that of #s.polls.
+%%  * The flag scheduler_wall_time is counted by process in the VM: the server has it while a program needs it, and no longer.
+-module(erltrace_agent_poll).
+
+-export([apply_needs/2, undo/1, poll/3, counters/1]).
+
+-include("erltrace_agent.hrl").
+
+%% enum probe_kind of c_src/probe/probe.h.
+-define(DIST_TRAFFIC, 110).
+-define(UTILIZATION, 111).
+-define(RUN_QUEUE, 112).
+-define(KINDS, [?DIST_TRAFFIC, ?UTILIZATION, ?RUN_QUEUE]).
+
+-define(LEAST, 10).                % ms of the shortest period
+-define(ANSWER, 100).              % ms that a port, or all schedulers, have to answer
+-define(UNKNOWN, 16#ffffffffffffffff).
+
+-record(p, {
+    round :: reference(),
+    due :: integer(),              % ms, monotonic: when the next one is, whatever this one takes
+    period :: pos_integer(),       % ms
+    program :: reference(),
+    kinds :: [110..112],
+    walls = [] :: [{pos_integer(), integer(), integer()}], % scheduler_wall_time_all of the last time
+    links = #{} :: #{node() => {term(), [non_neg_integer()]}} % counters of the last time
+}).
+
+%% Polls for the running programs that want it, and for no others.
+apply_needs(Running, #s{polls = Old} = S) ->
+    Want = maps:from_list([{Pid, C} || #c{pid = Pid, needs = N, told = #{kinds := Kinds}} = C <- Running, N =/= 0, polls(Kinds) =/= []]),
+    Measure = lists:any(fun(#c{told = #{kinds := Kinds}}) -> lists:member(?UTILIZATION, Kinds) end, maps:values(Want)),
+    measured(Old) =:= Measure orelse erlang:system_flag(scheduler_wall_time, Measure),
+    S#s{polls = maps:map(fun(Pid, C) ->
+                             case Old of
+                                 #{Pid := P} -> P;
+                                 #{} -> start(Pid, C)
+                             end
+                         end, Want)}.
+
+undo(S) ->
+    apply_needs([], S).
+
+polls(Kinds) ->
+    [K || K <- Kinds, lists:member(K, ?KINDS)].
+
+measured(Polls) ->
+    lists:any(fun(#p{kinds = Kinds}) -> lists:member(?UTILIZATION, Kinds) end, maps:values(Polls)).
+
+start(Pid, #c{program = Program, told = #{kinds := Kinds, pollrate := Period0}}) ->
+    Period = max(?LEAST, Period0),
+    later(Pid, look(#p{round = make_ref(), due = erlang:monotonic_time(millisecond), period = Period, program = Program,
+                       kinds = polls(Kinds)})).
+
+later(Pid, #p{due = Due, period = Period, round = Round} = P) ->
+    Now = erlang:monotonic_time(millisecond),
+    Next = Due + Period * max(1, (Now - Due + Period - 1) div Period), % what is late is not made up for
+    erlang:send_after(Next, self(), {poll, Pid, Round}, [{abs, true}]),
+    P#p{due = Next}.
+
+poll(Pid, Round, #s{polls = Polls} = S) ->
+    case Polls of
+        #{Pid := #p{round = Round} = P} -> S#s{polls = Polls#{Pid := later(Pid, fire(P))}};
+        #{} -> S
+    end.
+
+%% The numbers that the next ones are compared with.
+look(#p{kinds = Kinds} = P) ->
+    P#p{walls = [X || lists:member(?UTILIZATION, Kinds), X <- walls()],
+        links = maps:from_list([X || lists:member(?DIST_TRAFFIC, Kinds), X <- links()])}.
+
+fire(#p{program = Program, kinds = Kinds} = P) ->
+    New = look(P),
+    lists:member(?UTILIZATION, Kinds) andalso
+        [event(Program, ?UTILIZATION, {I, type(I), permille(Active - Active0, Total - Total0)})
+         || {{I, Active, Total}, {I, Active0, Total0}} <- both(New#p.walls, P#p.walls)],
+    lists:member(?RUN_QUEUE, Kinds) andalso run_queues(Program),
+    maps:foreach(fun(Node, {Port, Now}) ->
+                     {In, Out, Pending, InN, OutN} = since(Port, Now, maps:get(Node, P#p.links, none)),
+                     event(Program, ?DIST_TRAFFIC, {node(), Port, Node, In, Out, Pending, InN, OutN})
+                 end, New#p.links),
+    New.
+
+event(Program, Kind, Args) ->
+    ?AGENT:nif_event_of(Program, Kind, self(), Args).
+
+%% -- schedulers
+
+walls() ->
+    case erltrace_agent_aside:each({erlang, statistics}, [scheduler_wall_time_all], ?ANSWER, 1) of
+        [{_, L}] when is_list(L) -> lists:sort(L);
+        _ -> [] % a scheduler does not answer: a NIF holds it
+    end.
+
+both([{I, _, _} = A | As], [{I, _, _} = B | Bs]) -> [{A, B} | both(As, Bs)];
+both(_, _) -> []. % there was no answer
+
+permille(_, 0) -> 0;
+permille(Active, Total) -> max(0, min(1000, (1000 * Active + Total div 2) div Total)).
+
+type(I) ->
+    Normal = erlang:system_info(schedulers),
+    Dirty = Normal + erlang:system_info(dirty_cpu_schedulers),
+    if I =< Normal -> normal;
+       I =< Dirty -> dirty_cpu;
+       true -> dirty_io
+    end.
+
+%% One number for each normal scheduler, then those of the dirty ones together.
+run_queues(Program) ->
+    Normal = erlang:system_info(schedulers),
+    lists:foldl(fun(Length, I) ->
+                    Type = if I =< Normal -> normal;
+                              I =:= Normal + 1 -> dirty_cpu;
+                              true -> dirty_io
+                           end,
+                    event(Program, ?RUN_QUEUE, {I, Type, Length}),
+                    I + 1
+                end, 1, erlang:statistics(run_queue_lengths_all)).
+
+%% -- connections
+
+links() ->
+    All = [L || {Node, _} = L <- erlang:system_info(dist_ctrl), not erltrace_agent_monitor:ours(Node)],
+    Asked = maps:from_list(erltrace_agent_aside:each({?MODULE, counters}, [P || {_, P} <- All, is_port(P)], ?ANSWER, 2)),
+    %% Of a process that carries a connection only it knows.
+    [{Node, {P, maps:get(P, Asked, unknown)}} || {Node, P} <- All].
+
+counters(Port) ->
+    {ok, L} = inet:getstat(Port, [recv_oct, send_oct, send_pend, recv_cnt, send_cnt]), % or it has gone
+    [proplists:get_value(K, L, 0) || K <- [recv_oct, send_oct, recv_cnt, send_cnt, send_pend]].
+
+%% What has come since; of a connection that is new, all of it.
+since(_, unknown, _) ->
+    {?UNKNOWN, ?UNKNOWN, ?UNKNOWN, ?UNKNOWN, ?UNKNOWN};
+since(Port, _, {Port, unknown}) -> % it did not answer
+    {?UNKNOWN, ?UNKNOWN, ?UNKNOWN, ?UNKNOWN, ?UNKNOWN};
+since(Port, [In, Out, InN, OutN, Pending], {Port, [In0, Out0, InN0, OutN0, _]}) ->
+    {In - In0, Out - Out0, Pending, InN - InN0, OutN - OutN0};
+since(_, [In, Out, InN, OutN, Pending], _) ->
+    {In, Out, Pending, InN, OutN}.

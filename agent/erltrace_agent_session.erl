@@ -1,0 +1,73 @@
+%% erltrace_agent_session - trace sessions of our own (from OTP 27 on), and what is asked of them.
+%%
+%% What always holds:
+%%  * Whether the VM has sessions is decided by its release, once: #s.session is `legacy` before OTP 27. From 27 on it is a session
+%%    or `undefined`, and nothing is ever set in the legacy session, which would be set for everybody.
+%%  * Anybody may destroy a session of ours. Nothing here fails then: the server gets the message `session_lost`, and does nothing
+%%    more in that session (erltrace_agent_needs:present/1).
+-module(erltrace_agent_session).
+
+-export([none/0, create/3, destroy/1, there/1, own/2, sweep/1]).
+-export([function/4, process/4, port/4, send/3, system/3, info/3]).
+
+-include("erltrace_agent.hrl").
+
+-define(NAMES, [?AGENT, erltrace_loads, erltrace_gc, erltrace_global, erltrace_agent_monitor]).
+
+%% What #s.session is while nothing is traced.
+-spec none() -> legacy | undefined.
+none() ->
+    case list_to_integer(erlang:system_info(otp_release)) of
+        Otp when Otp < 27 -> legacy;
+        _ -> undefined
+    end.
+
+%% -> its strong handle. The guard learns of it: when the server is killed in the middle of a call that changes it, the VM may keep it.
+create(Name, Tracer, #s{guard = Guard}) ->
+    {_, Weak} = Session = trace:session_create(Name, Tracer, []),
+    is_pid(Guard) andalso (Guard ! {session, Weak}),
+    Session.
+
+%% By either handle; one that is not there is none.
+destroy(Session) ->
+    try trace:session_destroy(Session)
+    catch error:_ -> false
+    end.
+
+%% Whether nobody has destroyed it.
+there(Session) ->
+    try trace:info(Session, on_load, all) of
+        _ -> true
+    catch
+        error:badarg -> false
+    end.
+
+%% Whether a weak handle is that of a session of ours.
+own(Weak, {_, Weak}) -> true;
+own(_, _) -> false.
+
+%% Destroys those of our names but these. There is one agent in a node, so a session of these names is nobody's when it is not the
+%% server's: of an agent that was killed together with its guard, or of a request that has failed in the middle.
+sweep(Keep) ->
+    [destroy(W) || {Name, _} = W <- trace:session_info(all), lists:member(Name, ?NAMES), not lists:any(fun(K) -> own(W, K) end, Keep)],
+    ok.
+
+%% Likewise in `trace`, but for what they give back when that session, or the process, is not there.
+function(Session, MFA, MS, Flags) -> ask(Session, function, [MFA, MS, Flags], 1).
+process(Session, Which, How, Flags) -> ask(Session, process, [Which, How, Flags], 0).
+port(Session, Which, How, Flags) -> ask(Session, port, [Which, How, Flags], 0).
+send(Session, MS, Options) -> ask(Session, send, [MS, Options], 0).
+system(Session, Event, Value) -> ask(Session, system, [Event, Value], ok).
+info(Session, Which, Item) -> ask(Session, info, [Which, Item], {Item, undefined}).
+
+ask(Session, Function, Args, Else) ->
+    try apply(trace, Function, [Session | Args])
+    catch
+        error:badarg ->
+            Session =:= undefined orelse there(Session) orelse lost(Session),
+            Else
+    end.
+
+%% One message, however many calls find it out.
+lost(Session) ->
+    put(session_lost, Session) =:= Session orelse (self() ! session_lost).

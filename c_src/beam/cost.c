@@ -1,0 +1,232 @@
+/* cost.c - what events cost, in the VM's terms: which kind of event it was, which of the VM's
+ * threads it was on, and the report of a program's account. How accounts work is in load.h. */
+#include "beam/tracer.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* Of each tag: what the VM spends on it, and the need that makes it report it. */
+static const struct tag_cost {
+    size_t atom; /* its place in struct atoms */
+    enum load_class class;
+    uint32_t need;
+} costs[] = {
+#define TAG(name, class, need)                                                                     \
+    {                                                                                              \
+        offsetof(struct atoms, name), class, need                                                  \
+    }
+    TAG(call, LOAD_CALL, PROBE_NEED_CALL | PROBE_NEED_HOOKS),
+    TAG(return_to, LOAD_RETURN, PROBE_NEED_RETURN),
+    TAG(return_from, LOAD_FRAME, PROBE_NEED_EXCEPTION),
+    TAG(exception_from, LOAD_FRAME, PROBE_NEED_EXCEPTION),
+    TAG(send, LOAD_MESSAGE, PROBE_NEED_SEND | PROBE_NEED_PORT_SEND),
+    TAG(receive, LOAD_MESSAGE, PROBE_NEED_RECEIVE | PROBE_NEED_PORT_RECEIVE),
+    TAG(in, LOAD_RUNNING, PROBE_NEED_RUNNING | PROBE_NEED_PORT_RUNNING),
+    TAG(out, LOAD_RUNNING, PROBE_NEED_RUNNING | PROBE_NEED_PORT_RUNNING),
+    TAG(in_exiting, LOAD_RUNNING, PROBE_NEED_RUNNING),
+    TAG(out_exiting, LOAD_RUNNING, PROBE_NEED_RUNNING),
+    TAG(out_exited, LOAD_RUNNING, PROBE_NEED_RUNNING),
+    TAG(spawn, LOAD_PROCESS, PROBE_NEED_PROCS),
+    TAG(spawned, LOAD_PROCESS, PROBE_NEED_PROCS),
+    TAG(exit, LOAD_PROCESS, PROBE_NEED_PROCS),
+    TAG(link, LOAD_PROCESS, PROBE_NEED_PROCS),
+    TAG(unlink, LOAD_PROCESS, PROBE_NEED_PROCS),
+    TAG(send_to_non_existing_process, LOAD_MESSAGE, PROBE_NEED_SEND),
+    TAG(seq_trace, LOAD_MESSAGE, PROBE_NEED_SEQ_TRACE),
+    TAG(open, LOAD_PORT, PROBE_NEED_PORTS),
+    TAG(closed, LOAD_PORT, PROBE_NEED_PORTS),
+    TAG(getting_linked, LOAD_PROCESS, PROBE_NEED_PROCS | PROBE_NEED_PORTS),
+    TAG(getting_unlinked, LOAD_PROCESS, PROBE_NEED_PROCS | PROBE_NEED_PORTS),
+    TAG(register_, LOAD_PROCESS, PROBE_NEED_PROCS | PROBE_NEED_PORTS),
+    TAG(unregister, LOAD_PROCESS, PROBE_NEED_PROCS | PROBE_NEED_PORTS),
+    TAG(gc_max_heap_size, LOAD_GC, PROBE_NEED_GC),
+    TAG(gc_minor_start, LOAD_GC, PROBE_NEED_GC),
+    TAG(gc_minor_end, LOAD_GC, PROBE_NEED_GC),
+    TAG(gc_major_start, LOAD_GC, PROBE_NEED_GC),
+    TAG(gc_major_end, LOAD_GC, PROBE_NEED_GC),
+#undef TAG
+};
+
+static struct tag_cost cost_of(ERL_NIF_TERM tag)
+{
+    for (size_t i = 0; i < sizeof costs / sizeof *costs; i++) {
+        ERL_NIF_TERM atom;
+        memcpy(&atom, (const char *)&agent.atom + costs[i].atom, sizeof atom);
+        if (atom == tag)
+            return costs[i];
+    }
+    return (struct tag_cost){0, LOAD_OTHER, 0};
+}
+
+void tracer_account(struct load_sample *sample, const struct snapshot *s, struct engine_thread *t,
+                    const ERL_NIF_TERM argv[])
+{
+    struct tag_cost c = cost_of(argv[0]);
+    struct load *over = load_end(&tracer_thread(t)->sampler, sample, s ? s->load : NULL,
+                                 s ? s->nprograms : 0, t->index, c.class, c.need, monotonic_ns());
+    if (over) {
+        struct program *p =
+            (struct program *)(void *)((char *)over - offsetof(struct program, load));
+        engine_end(p->engine);
+        bool all = true;
+        for (uint32_t i = 0; i < s->nprograms; i++)
+            all = all && load_is_over(s->load[i]);
+        if (all)
+            atomic_store(&agent.spent, s->serial);
+    }
+}
+
+/* -- waits ------------------------------------------------------------------------------------- */
+
+enum { WAITS_AT_ONCE = 16 /* threads, some ten microseconds each */ };
+
+uint32_t cost_waits(uint32_t from)
+{
+    /* The server's: what the system said of each thread last, and when. */
+    static struct {
+        int32_t tid;
+        uint64_t wait, at;
+    } last[ENGINE_THREADS_MAX];
+    uint64_t now = monotonic_ns();
+    uint32_t i, some = WAITS_AT_ONCE;
+    for (i = from; i < engine_thread_count() && some > 0; i++) {
+        char path[64], text[96];
+        unsigned long long run, wait;
+        int32_t tid = engine_thread_at(i)->tid;
+        if (!load_active(i, now))
+            continue;
+        some--;
+        snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", (int)tid);
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+        if (fd >= 0)
+            close(fd);
+        text[n > 0 ? n : 0] = '\0';
+        if (sscanf(text, "%llu %llu", &run, &wait) != 2)
+            continue;
+        /* One that had no events for a while was not looked at. */
+        if (last[i].tid == tid && now - last[i].at < LOAD_WINDOW_NS && wait > last[i].wait)
+            load_waited(i, wait - last[i].wait);
+        last[i].tid = tid;
+        last[i].wait = wait;
+        last[i].at = now;
+    }
+    return i < engine_thread_count() ? i : 0;
+}
+
+/* -- reporting --------------------------------------------------------------------------------- */
+
+struct thread_name {
+    ERL_NIF_TERM kind;
+    uint32_t number; /* as the VM counts them, from 1; 0: not known */
+};
+
+/* What the VM calls a thread. It says so by the thread's name, which depends on the release. */
+static struct thread_name thread_name(uint32_t index)
+{
+    const struct atoms *a = &agent.atom;
+    const struct {
+        const char *form;
+        ERL_NIF_TERM kind;
+    } names[] = {
+        {"erts_sched_%u%n", a->scheduler}, {"%u_scheduler%n", a->scheduler},
+        {"erts_dcpus_%u%n", a->dirty_cpu}, {"%u_dirty_cpu_sch%n", a->dirty_cpu},
+        {"erts_dios_%u%n", a->dirty_io},   {"%u_dirty_io_sche%n", a->dirty_io},
+    };
+    char path[64], text[32] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%d/comm", (int)engine_thread_at(index)->tid);
+    FILE *f = fopen(path, "re");
+    if (f) {
+        if (!fgets(text, sizeof text, f))
+            text[0] = '\0';
+        fclose(f);
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        unsigned number;
+        int end = 0;
+        if (sscanf(text, names[i].form, &number, &end) == 1 && end > 0)
+            return (struct thread_name){names[i].kind, number};
+    }
+    return (struct thread_name){a->other, index};
+}
+
+static ERL_NIF_TERM threads(ErlNifEnv *env, const struct load *l, enum load_from from,
+                            uint64_t time)
+{
+    ERL_NIF_TERM list = enif_make_list(env, 0);
+    for (uint32_t i = l->nthreads; i-- > 0;) {
+        uint64_t events = atomic_load_explicit(&l->thread[i].events, memory_order_relaxed);
+        uint64_t ns = atomic_load_explicit(&l->thread[i].ns, memory_order_relaxed);
+        load_since(&l->thread[i].marks, from, &events, &ns);
+        if (events == 0)
+            continue;
+        struct thread_name name = thread_name(i);
+        uint64_t waited = load_wait(i) - l->thread[i].waited[from];
+        list = enif_make_list_cell(
+            env,
+            enif_make_tuple5(env, name.kind, enif_make_uint(env, name.number),
+                             enif_make_uint64(env, events), enif_make_uint64(env, ns),
+                             enif_make_uint64(env, waited < time ? time - waited : 1)),
+            list);
+    }
+    return list;
+}
+
+static ERL_NIF_TERM row(ErlNifEnv *env, uint32_t what, uint64_t events, uint64_t ns)
+{
+    return enif_make_tuple3(env, enif_make_uint(env, what), enif_make_uint64(env, events),
+                            enif_make_uint64(env, ns));
+}
+
+static void probe_cost(const struct load *l, uint32_t i, enum load_from from, uint64_t *events,
+                       uint64_t *ns)
+{
+    *events = atomic_load_explicit(&l->probe[i].events, memory_order_relaxed);
+    *ns = atomic_load_explicit(&l->probe[i].ns, memory_order_relaxed);
+    load_since(&l->probe[i].marks, from, events, ns);
+}
+
+ERL_NIF_TERM program_load(ErlNifEnv *env, struct program *p, uint32_t top, enum load_from from)
+{
+    enum { TOP = 32 };
+    struct load *l = &p->load;
+    struct {
+        uint64_t events, ns;
+    } kind[PROBE_NKINDS] = {{0, 0}};
+    uint32_t index[TOP];
+    uint64_t events, ns, now = monotonic_ns();
+    struct engine_counts c;
+    engine_counts(p->engine, &c);
+    for (uint32_t i = 0; i < l->nprobes; i++) {
+        probe_cost(l, i, from, &events, &ns);
+        kind[p->probes.v[i].kind].events += events;
+        kind[p->probes.v[i].kind].ns += ns;
+    }
+    ERL_NIF_TERM kinds = enif_make_list(env, 0), probes = enif_make_list(env, 0);
+    ERL_NIF_TERM over = enif_make_list(env, 0);
+    for (uint32_t k = PROBE_NKINDS; k-- > 0;)
+        if (kind[k].events > 0)
+            kinds = enif_make_list_cell(env, row(env, k, kind[k].events, kind[k].ns), kinds);
+    for (uint32_t i = load_top(l, from, index, top < TOP ? top : TOP); i-- > 0;) {
+        probe_cost(l, index[i], from, &events, &ns);
+        probes =
+            enif_make_list_cell(env, row(env, p->probes.v[index[i]].id.id, events, ns), probes);
+    }
+    if (load_is_over(l)) {
+        struct thread_name name = thread_name(l->trip.thread);
+        over =
+            enif_make_tuple4(env, name.kind, enif_make_uint(env, name.number),
+                             enif_make_uint(env, l->trip.permille), enif_make_uint(env, l->limit));
+    }
+    ERL_NIF_TERM result =
+        enif_make_tuple6(env, enif_make_uint64(env, now - l->marked[from]),
+                         enif_make_uint64(env, c.fired - l->fired[from]),
+                         threads(env, l, from, now - l->marked[from]), kinds, probes, over);
+    load_mark(l, now, c.fired);
+    return result;
+}

@@ -1,0 +1,293 @@
+/* load.c - sampling, charging, and the look at the limit. See load.h. */
+#include "beam/load.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "engine/engine.h"
+
+const uint16_t load_vm_ns[LOAD_NCLASSES] = {
+    [LOAD_CALL] = 190,    [LOAD_CALL_LOCAL] = 210, [LOAD_RETURN] = 200,  [LOAD_FRAME] = 200,
+    [LOAD_MESSAGE] = 170, [LOAD_RUNNING] = 170,    [LOAD_PROCESS] = 170, [LOAD_GC] = 250,
+    [LOAD_PORT] = 200,    [LOAD_OTHER] = 170,
+};
+
+/* Of each thread: what it has waited for a processor, and had waited when slices began. The waits
+ * are one thread's to write, the rest is the thread's own. */
+static struct load_clock {
+    _Atomic uint64_t wait;
+    _Atomic uint64_t slice; /* the newest in the ring */
+    uint64_t at[LOAD_RING];
+} clocks[ENGINE_THREADS_MAX];
+
+static uint32_t clock_ns; /* that reading the clock takes */
+
+void load_calibrate(void)
+{
+    uint64_t best = UINT64_MAX;
+    for (int i = 0; i < 32; i++) {
+        uint64_t from = monotonic_ns(), took = monotonic_ns() - from;
+        best = took < best ? took : best;
+    }
+    clock_ns = best < 1000 ? (uint32_t)best : 1000;
+}
+
+void load_waited(uint32_t thread, uint64_t ns)
+{
+    atomic_fetch_add_explicit(&clocks[thread].wait, ns, memory_order_relaxed);
+}
+
+uint64_t load_wait(uint32_t thread)
+{
+    return atomic_load_explicit(&clocks[thread].wait, memory_order_relaxed);
+}
+
+bool load_active(uint32_t thread, uint64_t now)
+{
+    uint64_t slice = atomic_load_explicit(&clocks[thread].slice, memory_order_relaxed);
+    return slice + LOAD_SLICES >= now / LOAD_SLICE_NS;
+}
+
+void load_init(struct load *l, struct load_thread *thread, uint32_t nthreads,
+               struct load_probe *probe, uint32_t nprobes)
+{
+    memset(l, 0, sizeof *l);
+    l->thread = thread;
+    l->nthreads = nthreads;
+    l->probe = probe;
+    l->nprobes = nprobes;
+    atomic_store(&l->first, UINT64_MAX);
+}
+
+void load_start(struct load *l, uint64_t now)
+{
+    for (int from = LOAD_BEFORE; from <= LOAD_START; from++) {
+        l->marked[from] = now;
+        for (uint32_t i = 0; i < l->nthreads; i++)
+            l->thread[i].waited[from] = load_wait(i);
+    }
+    atomic_store(&l->first, now / LOAD_SLICE_NS + 1);
+}
+
+void load_stop(struct load *l)
+{
+    atomic_store(&l->first, UINT64_MAX);
+}
+
+/* -- a sample ---------------------------------------------------------------------------------- */
+
+void load_sample_begin(struct load_sampler *me, struct load_sample *s)
+{
+    me->on = s;
+    s->nparts = 0;
+    s->clocks = 1;
+    s->start = monotonic_ns();
+}
+
+void load_part(struct load_sample *s, struct load *l, struct load_probe *p, uint64_t ns)
+{
+    s->clocks += 2;
+    ns -= ns < clock_ns ? ns : clock_ns;
+    if (s->nparts < LOAD_PARTS)
+        s->part[s->nparts++] = (struct load_part){l, p, ns};
+    else
+        s->part[LOAD_PARTS - 1].ns += ns;
+}
+
+/* Events before the next sample: with it they are 1 .. 2 * LOAD_GAP - 1, LOAD_GAP in the mean. */
+static uint32_t next_gap(struct load_sampler *s, uint64_t now, uint64_t took)
+{
+    if (took >= LOAD_SLOW_NS)
+        return 0;
+    uint32_t x = s->random ? s->random : ((uint32_t)now ^ (uint32_t)(uintptr_t)s) | 1;
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
+    s->random = x;
+    uint32_t gap = (x >> 8) & (2 * LOAD_GAP - 1);
+    return (gap ? gap : LOAD_GAP) - 1;
+}
+
+static void add(_Atomic uint64_t *counter, uint64_t n) /* of this thread alone */
+{
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
+                          memory_order_relaxed);
+}
+
+/* Empties the slices up to this one. */
+static void advance(struct load_thread *t, uint64_t slice)
+{
+    if (slice - t->slice >= LOAD_RING) {
+        memset(t->ring, 0, sizeof t->ring);
+        t->slice = slice;
+    }
+    while (t->slice != slice)
+        t->ring[++t->slice % LOAD_RING] = 0;
+}
+
+static void charge(struct load *l, struct load_probe *p, uint32_t thread, uint64_t slice,
+                   uint64_t events, uint64_t ns)
+{
+    if (p) {
+        atomic_fetch_add_explicit(&p->events, events, memory_order_relaxed);
+        atomic_fetch_add_explicit(&p->ns, ns, memory_order_relaxed);
+    }
+    if (thread >= l->nthreads)
+        return;
+    struct load_thread *t = &l->thread[thread];
+    uint32_t *cell = &t->ring[slice % LOAD_RING];
+    add(&t->events, events);
+    add(&t->ns, ns);
+    advance(t, slice);
+    *cell = ns < UINT32_MAX - *cell ? *cell + (uint32_t)ns : UINT32_MAX;
+}
+
+/* No probe fired: those whose needs made the VM report it, or, if nobody has them, all. */
+static void charge_needy(struct load *const *all, uint32_t n, uint32_t thread, uint64_t slice,
+                         uint32_t need, uint64_t events, uint64_t ns)
+{
+    uint32_t needy = 0;
+    for (uint32_t i = 0; i < n; i++)
+        needy += (all[i]->needs & need) != 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (needy == 0 || (all[i]->needs & need) != 0)
+            charge(all[i], NULL, thread, slice, events, ns / (needy ? needy : n));
+}
+
+/* -- the limit --------------------------------------------------------------------------------- */
+
+/* ns in the slices before this one. */
+static uint64_t window(struct load *l, uint32_t thread, uint64_t slice)
+{
+    if (thread >= l->nthreads)
+        return 0;
+    struct load_thread *t = &l->thread[thread];
+    uint64_t sum = 0;
+    advance(t, slice);
+    for (uint64_t i = 1; i <= LOAD_SLICES; i++)
+        sum += t->ring[(slice - i) % LOAD_RING];
+    return sum;
+}
+
+/* Whether it has a limit, and has run for a whole window. */
+static bool judged(const struct load *l, uint64_t slice)
+{
+    uint64_t first = atomic_load_explicit(&l->first, memory_order_relaxed);
+    return l->limit > 0 && slice >= LOAD_SLICES && slice - LOAD_SLICES >= first &&
+           atomic_load_explicit(&l->over, memory_order_relaxed) == 0;
+}
+
+/* ns of the window before this slice that the thread could run. */
+static uint64_t available(uint32_t thread, uint64_t slice)
+{
+    struct load_clock *c = &clocks[thread];
+    uint64_t wait = load_wait(thread), at = atomic_load_explicit(&c->slice, memory_order_relaxed);
+    if (slice - at > LOAD_RING)
+        at = slice - LOAD_RING;
+    while (at != slice)
+        c->at[++at % LOAD_RING] = wait;
+    atomic_store_explicit(&c->slice, slice, memory_order_relaxed);
+    wait -= c->at[(slice - LOAD_SLICES) % LOAD_RING];
+    return wait < LOAD_WINDOW_NS - LOAD_LEAST_NS ? LOAD_WINDOW_NS - wait : LOAD_LEAST_NS;
+}
+
+/* The program to end, NULL: none. Another thread may find the same one. */
+static struct load *look(struct load *const *all, uint32_t n, uint32_t thread, uint64_t slice)
+{
+    uint64_t sum = 0, most = 0, time = available(thread, slice);
+    struct load *worst = NULL, *over = NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!judged(all[i], slice))
+            continue;
+        uint64_t ns = window(all[i], thread, slice);
+        sum += ns;
+        if (ns > most) {
+            most = ns;
+            worst = all[i];
+        }
+        if (ns > time / LOAD_MOST * all[i]->limit)
+            over = all[i];
+    }
+    if (worst && sum > time / LOAD_MOST * worst->limit)
+        over = worst;
+    uint32_t none = 0;
+    if (!over || !atomic_compare_exchange_strong(&over->over, &none, 1))
+        return NULL;
+    uint64_t permille = window(over, thread, slice) / (time / LOAD_MOST);
+    over->trip.thread = thread;
+    over->trip.permille = permille < LOAD_MOST ? (uint32_t)permille : LOAD_MOST;
+    atomic_store_explicit(&over->over, 2, memory_order_release);
+    return over;
+}
+
+struct load *load_end(struct load_sampler *me, struct load_sample *s, struct load *const *all,
+                      uint32_t n, uint32_t thread, enum load_class class, uint32_t need,
+                      uint64_t now)
+{
+    uint64_t took = now - s->start, readings = (uint64_t)s->clocks * clock_ns;
+    uint64_t weight = took >= LOAD_STALL_NS ? 1 : (uint64_t)me->gap + 1,
+             slice = now / LOAD_SLICE_NS;
+    me->on = NULL;
+    me->left = me->gap = next_gap(me, now, took);
+    took -= took < readings ? took : readings;
+    uint64_t common = took + load_vm_ns[class];
+    for (uint32_t i = 0; i < s->nparts; i++)
+        common -= s->part[i].ns < common ? s->part[i].ns : common;
+    for (uint32_t i = 0; i < s->nparts; i++)
+        charge(s->part[i].load, s->part[i].probe, thread, slice, weight,
+               (s->part[i].ns + common / s->nparts) * weight);
+    if (s->nparts == 0 && n > 0)
+        charge_needy(all, n, thread, slice, need, weight, common * weight);
+    if (slice == me->looked)
+        return NULL;
+    me->looked = slice;
+    return look(all, n, thread, slice);
+}
+
+/* -- reading ----------------------------------------------------------------------------------- */
+
+static void mark(struct load_marks *m, const _Atomic uint64_t *events, const _Atomic uint64_t *ns)
+{
+    m->events[0] = m->events[1];
+    m->ns[0] = m->ns[1];
+    m->events[1] = atomic_load_explicit(events, memory_order_relaxed);
+    m->ns[1] = atomic_load_explicit(ns, memory_order_relaxed);
+}
+
+void load_mark(struct load *l, uint64_t now, uint64_t fired)
+{
+    for (uint32_t i = 0; i < l->nthreads; i++) {
+        struct load_thread *t = &l->thread[i];
+        mark(&t->marks, &t->events, &t->ns);
+        t->waited[LOAD_BEFORE] = t->waited[LOAD_MARK];
+        t->waited[LOAD_MARK] = load_wait(i);
+    }
+    for (uint32_t i = 0; i < l->nprobes; i++)
+        mark(&l->probe[i].marks, &l->probe[i].events, &l->probe[i].ns);
+    l->marked[LOAD_BEFORE] = l->marked[LOAD_MARK];
+    l->marked[LOAD_MARK] = now;
+    l->fired[LOAD_BEFORE] = l->fired[LOAD_MARK];
+    l->fired[LOAD_MARK] = fired;
+}
+
+static uint64_t cost(const struct load *l, uint32_t i, enum load_from from)
+{
+    uint64_t events = 0, ns = atomic_load_explicit(&l->probe[i].ns, memory_order_relaxed);
+    load_since(&l->probe[i].marks, from, &events, &ns);
+    return ns;
+}
+
+uint32_t load_top(const struct load *l, enum load_from from, uint32_t *index, uint32_t n)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < l->nprobes; i++) {
+        uint64_t ns = cost(l, i, from);
+        if (ns == 0 || (found == n && (n == 0 || ns <= cost(l, index[n - 1], from))))
+            continue;
+        uint32_t at = found < n ? found++ : n - 1;
+        for (; at > 0 && cost(l, index[at - 1], from) < ns; at--)
+            index[at] = index[at - 1];
+        index[at] = i;
+    }
+    return found;
+}

@@ -1,0 +1,187 @@
+/* load.h - what events cost, and the dead-man: a program that takes too much of a scheduler is
+ * ended by the event that finds it so.
+ *
+ * SAMPLING. A thread times about one event in LOAD_GAP; how many lie between two of them is random,
+ * so that no rhythm of the workload hides from it or is taken for all of it. A sample stands for
+ * the events since the last one. After a slow event the next one is timed, too, as long as they
+ * are slow: then it costs nothing to know. One that took LOAD_STALL_NS stands for itself alone: the
+ * thread was not running.
+ *
+ * CHARGING. What a probe's clauses took is charged to the probe and its program. The rest of the
+ * event, and what the VM itself spends on it before and after we see it (load_vm_ns, an estimate),
+ * is shared by the programs whose probes fired; when none did, by those whose needs made the VM
+ * report it.
+ *
+ * THE LIMIT. A share is of the time that a thread could run: what it waited for a processor that
+ * others had (on a busy machine, or in a container with a quota) does not count, or a node that
+ * gets little would be left with nothing. Somebody tells us of these waits (load_waited).
+ *
+ * A thread's time is cut into slices; each program has a ring of them for each thread.
+ * When a slice begins, the thread looks at the last LOAD_SLICES: their sum is what the program has
+ * taken of LOAD_WINDOW_NS. A program is over when this is more than its limit, or when all
+ * programs with a limit together take more than its limit and it takes the most of them: then
+ * ending it is what helps, and the cheap ones go on.
+ *
+ * Everything that is written on the way is the thread's own, but for the counters of a probe, which
+ * only samples touch. Nothing waits, and nothing is allocated.
+ */
+#ifndef ET_BEAM_LOAD_H
+#define ET_BEAM_LOAD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    LOAD_GAP = 64,               /* events for one sample, in the mean; a power of two */
+    LOAD_SLOW_NS = 16000,        /* the next event is worth timing, too */
+    LOAD_STALL_NS = 1000000,     /* no event takes so long by itself */
+    LOAD_SLICE_NS = 125000000,   /* of time, for which costs are added up */
+    LOAD_SLICES = 16,            /* of a window */
+    LOAD_RING = 2 * LOAD_SLICES, /* kept; a power of two */
+    LOAD_PARTS = 16,             /* firings that one event charges separately */
+    LOAD_MOST = 1000,            /* permille of a thread's time: all of it */
+    LOAD_LEAST_NS = 100000000 /* of a window; a thread is judged as if it could run for so long */
+};
+#define LOAD_WINDOW_NS ((uint64_t)LOAD_SLICE_NS * LOAD_SLICES)
+
+/* Kinds of events by what the VM spends on them. */
+enum load_class {
+    LOAD_CALL,       /* through a meta pattern */
+    LOAD_CALL_LOCAL, /* through a local pattern, with the caller */
+    LOAD_RETURN,     /* return_to */
+    LOAD_FRAME,      /* return_from and exception_from */
+    LOAD_MESSAGE,    /* send and receive */
+    LOAD_RUNNING,    /* in and out */
+    LOAD_PROCESS,    /* the flag procs */
+    LOAD_GC,
+    LOAD_PORT,
+    LOAD_OTHER,
+    LOAD_NCLASSES
+};
+/* ns that the VM spends around a callback, each measured with a tracer that does nothing (bench/,
+ * rows floor_*) on the hardware of 2024; under contention it is more. */
+extern const uint16_t load_vm_ns[LOAD_NCLASSES];
+
+/* What a counter showed at the last two marks, the older one first. */
+struct load_marks {
+    uint64_t events[2], ns[2];
+};
+
+/* A thread's part of a program; only that thread writes, but for the marks. */
+struct load_thread {
+    _Atomic uint64_t events, ns;
+    uint64_t slice;           /* the number of the newest slice in the ring */
+    uint32_t ring[LOAD_RING]; /* ns charged in slice n, at n % LOAD_RING */
+    struct load_marks marks;
+    uint64_t waited[3]; /* load_wait of the thread, by enum load_from */
+};
+
+struct load_probe {
+    _Atomic uint64_t events, ns;
+    struct load_marks marks;
+};
+
+/* Why a program was ended. */
+struct load_trip {
+    uint32_t thread;   /* engine_thread.index */
+    uint32_t permille; /* of its time, over the window */
+};
+
+/* A program's account. */
+struct load {
+    uint32_t limit; /* permille of a thread's time, 0: none */
+    uint32_t needs; /* enum probe_need */
+    uint32_t nthreads, nprobes;
+    struct load_thread *thread;
+    struct load_probe *probe;
+    _Atomic uint64_t first; /* the first whole slice that it ran in; UINT64_MAX: it does not run */
+    uint64_t marked[3];     /* ns, by enum load_from */
+    uint64_t fired[3];      /* engine_counts.fired then */
+    _Atomic uint32_t over;  /* 0, 1: being written, 2: `trip` says why */
+    struct load_trip trip;
+};
+
+/* An event that is being timed; it lies on the stack of who handles the event. */
+struct load_sample {
+    uint64_t start;
+    uint32_t clocks; /* how often the clock was read since */
+    uint32_t nparts;
+    struct load_part {
+        struct load *load;
+        struct load_probe *probe;
+        uint64_t ns;
+    } part[LOAD_PARTS];
+};
+
+/* The state of one thread; zeros to begin with: the first event is a sample. */
+struct load_sampler {
+    uint32_t left;          /* events before the next sample */
+    uint32_t gap;           /* what `left` began with */
+    struct load_sample *on; /* the event under way is this sample; NULL: it is none */
+    uint64_t looked;        /* the slice in which the programs were last looked at */
+    uint32_t random;        /* state; 0: not seeded */
+};
+
+/* The thread has waited for a processor for so many ns more. By one thread only. */
+void load_waited(uint32_t thread, uint64_t ns);
+/* What it has waited in all. */
+uint64_t load_wait(uint32_t thread);
+/* Whether it has had events in the last window: its waits are of interest. */
+bool load_active(uint32_t thread, uint64_t now);
+
+/* Measures what reading the clock takes. Once, before anything is sampled. */
+void load_calibrate(void);
+
+/* Memory for an account is the caller's: arrays of zeros. */
+void load_init(struct load *l, struct load_thread *thread, uint32_t nthreads,
+               struct load_probe *probe, uint32_t nprobes);
+/* The program's probes fire from now on (ns), or no more: then it cannot be over. */
+void load_start(struct load *l, uint64_t now);
+void load_stop(struct load *l);
+static inline bool load_is_over(const struct load *l)
+{
+    return atomic_load_explicit(&l->over, memory_order_acquire) == 2;
+}
+
+/* -- at an event ------------------------------------------------------------------------------- */
+
+void load_sample_begin(struct load_sampler *me, struct load_sample *s);
+/* An event begins; s is used if it is to be a sample. */
+static inline void load_begin(struct load_sampler *me, struct load_sample *s)
+{
+    if (__builtin_expect(me->left-- == 0, 0))
+        load_sample_begin(me, s);
+}
+/* The sample that is under way on this thread, usually NULL. */
+static inline struct load_sample *load_sampling(const struct load_sampler *me)
+{
+    return me->on;
+}
+/* The clauses of a probe took so long. */
+void load_part(struct load_sample *s, struct load *l, struct load_probe *p, uint64_t ns);
+/* The sample ends at `now`, on the thread of that index. all: the programs that see events; need:
+ * what made the VM report this one. The program that is now over, NULL: none. */
+struct load *load_end(struct load_sampler *me, struct load_sample *s, struct load *const *all,
+                      uint32_t n, uint32_t thread, enum load_class class, uint32_t need,
+                      uint64_t now);
+
+/* -- reading ----------------------------------------------------------------------------------- */
+
+/* From when on: the mark before the last one, the last one, the start. */
+enum load_from { LOAD_BEFORE, LOAD_MARK, LOAD_START };
+/* Takes away what had been counted before. */
+static inline void load_since(const struct load_marks *m, enum load_from from, uint64_t *events,
+                              uint64_t *ns)
+{
+    if (from != LOAD_START) {
+        *events -= m->events[from];
+        *ns -= m->ns[from];
+    }
+}
+/* Makes a mark; fired: the count to be remembered with it. */
+void load_mark(struct load *l, uint64_t now, uint64_t fired);
+/* The dearest probes: at most n indexes, dearest first; how many. */
+uint32_t load_top(const struct load *l, enum load_from from, uint32_t *index, uint32_t n);
+
+#endif

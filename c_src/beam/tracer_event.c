@@ -1,0 +1,165 @@
+/* tracer_event.c - the context of one event, and what arguments are made of. See tracer.h. */
+#include "beam/tracer.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "beam/pidtext.h"
+
+/* -- arguments
+ * ------------------------------------------------------------------------------------------- */
+
+char *event_room(struct event *ev, size_t n)
+{
+    if (n > sizeof ev->room - ev->used)
+        return NULL;
+    char *p = ev->room + ev->used;
+    ev->used += (uint32_t)n;
+    return p;
+}
+
+uint64_t event_text(struct event *ev, const char *p, size_t len)
+{
+    engine_ctx_range(&ev->ctx, p, len + 1);
+    return (uint64_t)(uintptr_t)p;
+}
+
+uint64_t event_constant(struct event *ev, const char *s)
+{
+    return event_text(ev, s, strlen(s));
+}
+
+/* What was written at the start of some room: its end is given back. */
+static uint64_t written(struct event *ev, const char *p, size_t len)
+{
+    ev->used = (uint32_t)(p + len + 1 - ev->room);
+    return event_text(ev, p, len);
+}
+
+uint64_t event_pid(struct event *ev, ERL_NIF_TERM t)
+{
+    char *p = event_room(ev, TERM_TEXT);
+    return p ? written(ev, p, pidtext(ev->env, t, ev->t->index, p, TERM_TEXT))
+             : event_constant(ev, "");
+}
+
+uint64_t event_atom(struct event *ev, ERL_NIF_TERM t)
+{
+    char *p = event_room(ev, TERM_ATOM);
+    if (p && term_atom(ev->env, t, p, TERM_ATOM))
+        return written(ev, p, strlen(p));
+    if (p)
+        ev->used = (uint32_t)(p - ev->room);
+    return event_pid(ev, t);
+}
+
+uint64_t event_term(struct event *ev, ERL_NIF_TERM t)
+{
+    char *p = event_room(ev, TERM_TEXT);
+    return p ? written(ev, p, term_text(ev->env, t, p, TERM_TEXT)) : event_constant(ev, "");
+}
+
+uint64_t event_mfa(struct event *ev, ERL_NIF_TERM t, const char *otherwise)
+{
+    ERL_NIF_TERM m, f;
+    unsigned arity;
+    bool args;
+    if (!event_get_mfa(ev->env, t, &m, &f, &arity, &args))
+        return event_constant(ev, otherwise);
+    char *p = event_room(ev, TERM_TEXT);
+    return p ? written(ev, p, term_mfa(ev->env, m, f, arity, p, TERM_TEXT))
+             : event_constant(ev, "");
+}
+
+bool event_get_mfa(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM *f,
+                   unsigned *arity, bool *args)
+{
+    const ERL_NIF_TERM *e;
+    int n;
+    if (!enif_get_tuple(env, t, &n, &e) || n != 3)
+        return false;
+    *m = e[0];
+    *f = e[1];
+    if (enif_get_uint(env, e[2], arity)) {
+        *args = false;
+        return true;
+    }
+    *args = true;
+    return enif_get_list_length(env, e[2], arity);
+}
+
+/* -- firing
+ * ------------------------------------------------------------------------------------------ */
+
+/* Time that the process has been scheduled in; 0 for one that there was no room to remember. */
+static uint64_t event_vtimestamp(struct engine_ctx *ctx)
+{
+    const struct process *p = proctab_find(
+        atomic_load_explicit(&agent.processes, memory_order_acquire), event_of(ctx)->pid);
+    return !p ? 0 : p->total + (p->in ? monotonic_ns() - p->in : 0);
+}
+
+void event_init(struct event *ev, struct engine_thread *t, ErlNifEnv *env, ERL_NIF_TERM pid,
+                ERL_NIF_TERM msg, event_arg_fn *arg)
+{
+    ev->ctx.arg = arg;
+    ev->ctx.vtimestamp = event_vtimestamp;
+    ev->ctx.terms = NULL;
+    ev->ctx.self = pid;
+    ev->ctx.have = 0;
+    ev->ctx.nranges = 0;
+    ev->ctx.anywhere = false;
+    ev->t = t;
+    ev->used = 0;
+    ev->env = env;
+    ev->pid = pid;
+    ev->msg = msg;
+    ev->other = 0;
+    ev->fn = NULL;
+}
+
+/* One program's clauses, in an event that is a sample of what events cost. */
+__attribute__((noinline)) static void fire_timed(struct event *ev, struct engine_thread *t,
+                                                 const struct bound *b, struct load_sample *sample)
+{
+    uint64_t from = monotonic_ns();
+    engine_fire(b->engine, t, &ev->ctx, b->b, b->n);
+    load_part(sample, b->load, b->cost, monotonic_ns() - from);
+}
+
+static inline void fire_bound(struct event *ev, struct engine_thread *t, const struct bound *b)
+{
+    struct load_sample *sample = load_sampling(&tracer_thread(t)->sampler);
+    if (__builtin_expect(sample != NULL, 0))
+        fire_timed(ev, t, b, sample);
+    else
+        engine_fire(b->engine, t, &ev->ctx, b->b, b->n);
+}
+
+void event_fire(struct event *ev, struct engine_thread *t, const struct bounds *b)
+{
+    for (uint32_t i = 0; i < b->n; i++) {
+        ev->ctx.probe = b->v[i].probe;
+        fire_bound(ev, t, &b->v[i]);
+    }
+}
+
+void event_fire_as(struct event *ev, struct engine_thread *t, const struct bounds *b,
+                   const char *name)
+{
+    for (uint32_t i = 0; i < b->n; i++) {
+        struct engine_probe probe = *b->v[i].probe;
+        probe.name = name;
+        ev->ctx.probe = &probe;
+        fire_bound(ev, t, &b->v[i]);
+    }
+}
+
+void event_fire_named(const struct bounds *b, struct engine_thread *t, ErlNifEnv *env,
+                      ERL_NIF_TERM pid, ERL_NIF_TERM msg, ERL_NIF_TERM other, event_arg_fn *arg)
+{
+    struct event ev;
+    event_init(&ev, t, env, pid, msg, arg);
+    ev.other = other;
+    event_fire(&ev, t, b);
+}

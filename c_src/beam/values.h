@@ -1,0 +1,35 @@
+/* values.h - firings whose arguments are at hand as values, not as what came with a tracer's
+ * callback.
+ *
+ * The server learns by message of what no tracer is told (the system monitor, nodes that come and
+ * go) and asks for what changes all the time (schedulers, links); it fires the probes of these with
+ * nif_event. A value becomes what the provider table says of the argument when D looks at it: a
+ * number, or text.
+ */
+#ifndef ET_BEAM_VALUES_H
+#define ET_BEAM_VALUES_H
+
+#include <stdint.h>
+
+#include "beam/tracer.h"
+
+struct value {
+    enum { VALUE_NUMBER, VALUE_TERM } kind;
+    uint64_t v; /* the number, or an ERL_NIF_TERM that lives as long as the firing */
+};
+
+/* Fires the named probe of every program that is bound to it. `pid` is the process that the probe
+ * speaks of. The text of a binary are its bytes, of an atom its name without quotes, of {M, F, A}
+ * with an arity that function, of any other term what term_text makes of it; each is cut after
+ * TERM_TEXT - 1 bytes. The number of a term is that of an integer of 64 bits, else 0. Arguments
+ * from n on are 0. Between engine_enter and engine_leave of t, with the snapshot loaded there. */
+void values_fire(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
+                 enum probe_kind kind, ERL_NIF_TERM pid, const struct value *value, unsigned n);
+
+/* nif_event(Kind, Pid, Arguments :: tuple()) -> ok: the server fires a probe. Pid is whose `self->`
+ * it is; for anything but a local pid that is the server's. */
+ERL_NIF_TERM values_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+/* nif_event_of(Program, Kind, Pid, Arguments) -> ok: the same for one program only. */
+ERL_NIF_TERM values_of_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+
+#endif
