@@ -1,6 +1,7 @@
 /* agent.c - the consumer's side of the agent's protocol. See agent.h. */
 #include "node/agent.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <poll.h>
 #include <stdio.h>
@@ -14,16 +15,34 @@
 #include "node/clock.h"
 
 #define MODULE  "erltrace_agent"
+#define GUARD   MODULE "_guard" /* the registered name of its guard */
 #define LIBRARY "priv/" MODULE ".so"
+#define FOLDER  "priv/agent"
 
 enum {
     RPC_MS = 5000,
-    LOAD_MS = 15000,
-    PLACE_MS = 8000, /* for how long to try when others come and go at the same time */
+    LOAD_MS =
+        15000, /* what has to wait for the node's code server: it may be purging the last agent */
+    SERVER_MS = 32000, /* what has to wait for the agent: it may be taking away what another
+                          consumer had, and itself gives up after 30 s */
+    PLACE_MS = 20000,  /* for how long to try when others come and go at the same time */
     LOCK_MS = 10000,
     BACKOFF_MS = 5,
-    AGAIN = 1, /* not an error: begin again */
-    FILE_MAX = 64 << 20
+    OLD_MS = 2000,    /* for how long to wait for who runs old code of the agent */
+    GUARD_MS = 15000, /* ... for the guard of an agent that was killed, which undoes what that did;
+                         less than PLACE_MS */
+    AGAIN = 1,        /* not an error: begin again */
+    OLD = 2,          /* likewise, when old code is gone */
+    EXPORT_EXT = 'q',
+    FILE_MAX = 64 << 20,
+    MODULES_MAX = 64
+};
+
+/* The agent's modules: the files of FOLDER whose names begin with MODULE. */
+struct modules {
+    struct buf code[MODULES_MAX];
+    char name[MODULES_MAX][64];
+    size_t n;
 };
 
 /* -- errors ------------------------------------------------------------------------------------ */
@@ -33,9 +52,8 @@ static const struct {
     const char *tag;
     int err;
 } tag_err[] = {
-    {"AGENT_BUSY", ET_EBUSY}, {"AGENT_VERSION", ET_EBUSY}, {"IMAGE", ET_EIMAGE},
-    {"VERIFY", ET_EVERIFY},   {"AGENT_CLOSED", ET_ELOST},  {"LIMIT", ET_ELIMIT},
-    {"ENOMEM", ET_ENOMEM},
+    {"AGENT_BUSY", ET_EBUSY},   {"AGENT_VERSION", ET_EBUSY}, {"AGENT_IMAGE", ET_EIMAGE},
+    {"AGENT_CLOSED", ET_ELOST}, {"AGENT_MEMORY", ET_ENOMEM}, {"", ET_ELIMIT},
 };
 
 static int err_of_tag(const char *tag)
@@ -49,7 +67,7 @@ static int err_of_tag(const char *tag)
 int agent_malformed(struct agent *a, const char *what, struct diags *d)
 {
     return diag_error(d, ET_EAGENT, NULL, "AGENT_PROTOCOL",
-                      "are bin/erltrace, ebin/ and priv/ of one build? Build again, or use --root",
+                      "are bin/erltrace and priv/ of one build? Build again, or use --root",
                       "the agent in %s gave an answer to '%s' that makes no sense", a->node, what);
 }
 
@@ -66,7 +84,7 @@ static int read_error(struct agent *a, struct etf *r, struct diags *d)
     int e;
     if (r->bad) {
         e = agent_malformed(a, "error", d);
-    } else if (strcmp(tag, "AGENT_CLOSED") == 0 && dist_silence(a->d) > a->lease_ms) {
+    } else if (strcmp(tag, "AGENT_CLOSED") == 0 && conn_silence(a->conn) > a->lease_ms) {
         e = over(a, d);
     } else {
         e = diag_error(d, err_of_tag(tag), NULL, tag, hint.len ? buf_str(&hint) : NULL, "%s",
@@ -81,7 +99,7 @@ static int read_error(struct agent *a, struct etf *r, struct diags *d)
 /* The trace is over without the agent having said why. */
 static int over(struct agent *a, struct diags *d)
 {
-    int64_t silence = dist_silence(a->d);
+    int64_t silence = conn_silence(a->conn);
     if (a->ended)
         return ET_ELOST;
     a->ended = true;
@@ -92,10 +110,10 @@ static int over(struct agent *a, struct diags *d)
             "the node",
             "%s ended the trace: it had not heard from this process for %.1f s (it waits %.1f s)",
             a->node, (double)silence / 1000, a->lease_ms / 1000.0);
-    if (dist_lost(a->d)[0])
+    if (conn_lost(a->conn)[0])
         return diag_error(d, ET_ELOST, NULL, "NODE_LOST",
                           "has the node ended? `erltrace nodes` lists the nodes here",
-                          "the connection to %s is gone: %s", a->node, dist_lost(a->d));
+                          "the connection to %s is gone: %s", a->node, conn_lost(a->conn));
     return diag_error(d, ET_ELOST, NULL, "NODE_LOST",
                       "was the network cut, or the agent killed? The node's log may tell why",
                       "the agent in %s is gone", a->node);
@@ -103,7 +121,7 @@ static int over(struct agent *a, struct diags *d)
 
 int agent_silent(struct agent *a, int timeout_ms, struct diags *d)
 {
-    if (a->open && dist_silence(a->d) > a->lease_ms)
+    if (a->open && conn_silence(a->conn) > a->lease_ms)
         return over(a, d);
     return diag_error(d, ET_ENODE, NULL, "NODE_TIMEOUT",
                       "is the node overloaded, or its process stopped?",
@@ -132,15 +150,28 @@ void agent_begin(struct agent *a, ei_x_buff *x, int64_t *id)
     ei_x_new_with_version(x);
     ei_x_encode_tuple_header(x, 4);
     ei_x_encode_atom(x, "erltrace");
-    ei_x_encode_pid(x, dist_self(a->d));
+    conn_put_self(a->conn, x);
     ei_x_encode_longlong(x, *id);
 }
 
 int agent_send(struct agent *a, ei_x_buff *x, struct diags *d)
 {
-    int e = a->ended ? ET_ELOST : dist_send(a->d, &a->pid, x);
+    int e = a->ended ? ET_ELOST : conn_send(a->conn, &a->pid, x);
     ei_x_free(x);
     return e ? over(a, d) : 0;
+}
+
+/* Serial, [Module] */
+static void read_loads(struct agent *a, struct etf *m)
+{
+    char name[ETF_ATOM_MAX];
+    int64_t serial = etf_int(m);
+    uint32_t n = etf_list(m);
+    for (uint32_t i = 0; i < n && !m->bad; i++) {
+        etf_atom(m, name);
+        if (!m->bad && a->loaded)
+            a->loaded(a->loaded_arg, name, serial);
+    }
 }
 
 /* One message: true when it is an answer. */
@@ -157,6 +188,8 @@ static bool is_answer(struct agent *a, struct etf *m, int64_t *id, bool *ended, 
         if (!a->ended)
             read_error(a, m, d);
         a->ended = *ended = true;
+    } else if (arity == 4 && etf_atom_is(m, "loaded")) {
+        read_loads(a, m);
     }
     return false;
 }
@@ -166,16 +199,17 @@ int agent_event(struct agent *a, int timeout_ms, int64_t *id, struct etf *reply,
     int64_t deadline = clock_ms() + timeout_ms;
     bool ended = false;
     for (;;) {
-        int got = dist_recv(a->d, clock_left(deadline), reply);
-        if (got == DIST_DOWN) {
+        int got = conn_recv(a->conn, clock_left(deadline), reply);
+        if (got == CONN_DOWN) {
             erlang_pid gone;
             etf_pid(reply, &gone);
-            if (ei_cmp_pids(&gone, &a->pid) != 0)
+            /* All of one node, whose name may have become another one. */
+            if (gone.num != a->pid.num || gone.serial != a->pid.serial)
                 continue; /* one that we had to do with before */
         }
-        if (got < 0 || got == DIST_DOWN)
+        if (got < 0 || got == CONN_DOWN)
             return over(a, d);
-        if (got != DIST_MESSAGE || is_answer(a, reply, id, &ended, d))
+        if (got != CONN_MESSAGE || is_answer(a, reply, id, &ended, d))
             return got;
         if (ended)
             return ET_ELOST;
@@ -206,9 +240,9 @@ int agent_answer(struct agent *a, int64_t id, int timeout_ms, struct etf *reply,
         int got = agent_event(a, clock_left(deadline), &got_id, reply, d);
         if (got < 0)
             return got;
-        if (got == DIST_NOTHING)
+        if (got == CONN_NOTHING)
             return agent_silent(a, timeout_ms, d);
-        if (got == DIST_MESSAGE && got_id == id)
+        if (got == CONN_MESSAGE && got_id == id)
             return agent_reply(a, reply, arity, d);
     }
 }
@@ -241,6 +275,40 @@ static int read_file(const char *root, const char *rel, struct buf *out, struct 
     if (out->oom || out->len == 0)
         return diag_error(d, ET_EIO, NULL, "AGENT_FILES", NULL, "cannot read %s", path);
     return 0;
+}
+
+static void free_modules(struct modules *m)
+{
+    for (size_t i = 0; i < m->n; i++)
+        buf_free(&m->code[i]);
+}
+
+static int read_modules(const char *root, struct modules *m, struct diags *d)
+{
+    char path[4096];
+    const struct dirent *e;
+    int err = 0;
+    m->n = 0;
+    snprintf(path, sizeof path, "%s/" FOLDER, root);
+    DIR *dir = opendir(path);
+    while (err == 0 && dir && (e = readdir(dir)) != NULL) {
+        size_t len = strlen(e->d_name), end = len - strlen(".beam");
+        if (strncmp(e->d_name, MODULE, strlen(MODULE)) != 0 || len <= strlen(".beam") ||
+            strcmp(e->d_name + end, ".beam") != 0 || end >= sizeof m->name[0] ||
+            m->n == MODULES_MAX)
+            continue;
+        snprintf(m->name[m->n], sizeof m->name[0], "%.*s", (int)end, e->d_name);
+        snprintf(path, sizeof path, FOLDER "/%.*s.beam", (int)end, e->d_name);
+        m->code[m->n] = (struct buf)BUF_INIT;
+        err = read_file(root, path, &m->code[m->n++], d);
+    }
+    if (dir)
+        closedir(dir);
+    struct buf main = BUF_INIT; /* says what is wrong if it is not there at all */
+    if (err == 0 && m->n == 0)
+        err = read_file(root, FOLDER "/" MODULE ".beam", &main, d);
+    buf_free(&main);
+    return err;
 }
 
 /* What is wrong with a library, or NULL. The node's loader believes what it is given: a library
@@ -291,7 +359,7 @@ static int read_library(const char *root, struct buf *lib, struct diags *d)
 static int rpc(struct agent *a, const char *mod, const char *fun, ei_x_buff *args, int timeout_ms,
                struct etf *r, struct diags *d)
 {
-    int e = dist_rpc(a->d, mod, fun, args, timeout_ms, r);
+    int e = conn_call(a->conn, mod, fun, args, timeout_ms, r);
     ei_x_free(args);
     if (e == ET_ELOST)
         return over(a, d);
@@ -344,7 +412,7 @@ static int in_use(struct agent *a, bool *yes, struct diags *d)
     struct etf r;
     ei_x_new(&x);
     ei_x_encode_empty_list(&x);
-    int e = rpc(a, MODULE, "vsn", &x, RPC_MS, &r, d);
+    int e = rpc(a, MODULE, "vsn", &x, LOAD_MS, &r, d);
     *yes = e == 0 && etf_peek(&r) == ETF_BINARY;
     return e;
 }
@@ -371,7 +439,7 @@ static int lock(struct agent *a, erlang_pid *holder, struct diags *d)
     etf_pid(&r, holder);
     if (r.bad)
         return agent_malformed(a, "spawn", d);
-    if (dist_link(a->d, holder) != 0)
+    if (conn_link(a->conn, holder) != 0)
         return over(a, d);
     ei_x_new(&x);
     ei_x_encode_list_header(&x, 2);
@@ -394,65 +462,197 @@ static int unlock(struct agent *a, const erlang_pid *holder, struct diags *d)
     return rpc(a, "erlang", "exit", &x, RPC_MS, &r, d);
 }
 
-static int load(struct agent *a, const struct buf *beam, struct diags *d)
+/* The arguments of code:atomic_load/1. */
+static void put_modules(ei_x_buff *x, const struct modules *m)
 {
-    ei_x_buff x;
-    struct etf r;
-    char word[ETF_ATOM_MAX];
-    ei_x_new(&x);
-    ei_x_encode_list_header(&x, 1);
-    ei_x_encode_list_header(&x, 1);
-    ei_x_encode_tuple_header(&x, 3);
-    ei_x_encode_atom(&x, MODULE);
-    ei_x_encode_string(&x, MODULE ".beam");
-    ei_x_encode_binary(&x, beam->data, (int)beam->len);
-    ei_x_encode_empty_list(&x);
-    ei_x_encode_empty_list(&x);
-    int e = rpc(a, "code", "atomic_load", &x, LOAD_MS, &r, d);
-    if (e)
-        return e;
-    if (etf_peek(&r) == ETF_ATOM && etf_atom_is(&r, "ok"))
-        return 0;
-    /* {error, [{erltrace_agent, Why}]} */
-    word[0] = '\0';
-    if (etf_tuple(&r) == 2 && etf_atom_is(&r, "error") && etf_list(&r) == 1 && etf_tuple(&r) == 2) {
-        etf_skip(&r);
-        etf_atom(&r, word);
+    char file[80];
+    ei_x_encode_list_header(x, (long)m->n);
+    for (size_t i = 0; i < m->n; i++) {
+        snprintf(file, sizeof file, "%s.beam", m->name[i]);
+        ei_x_encode_tuple_header(x, 3);
+        ei_x_encode_atom(x, m->name[i]);
+        ei_x_encode_string(x, file);
+        ei_x_encode_binary(x, m->code[i].data, (int)m->code[i].len);
     }
-    if (!r.bad && strcmp(word, "not_purged") == 0)
-        return 0; /* others were at it; attach goes by what is there */
+    ei_x_encode_empty_list(x);
+}
+
+static void put_dirs(ei_x_buff *x, const char *dir)
+{
+    if (dir) {
+        ei_x_encode_list_header(x, 1);
+        ei_x_encode_string(x, dir);
+    }
+    ei_x_encode_empty_list(x);
+}
+
+/* Abstract code: {Kind, 1, ...}, of which `n` parts follow. */
+static void put_form(ei_x_buff *x, const char *kind, int n)
+{
+    ei_x_encode_tuple_header(x, 2 + n);
+    ei_x_encode_atom(x, kind);
+    ei_x_encode_long(x, 1);
+}
+
+/* A clause with one pattern; its body, of one expression, follows, and the end of a list. */
+static void put_clause(ei_x_buff *x, const char *kind, const char *pattern)
+{
+    put_form(x, "clause", 3);
+    ei_x_encode_list_header(x, 1);
+    put_form(x, kind, 1);
+    ei_x_encode_atom(x, pattern);
+    ei_x_encode_empty_list(x);
+    ei_x_encode_empty_list(x); /* guards */
+    ei_x_encode_list_header(x, 1);
+}
+
+/* The call of a function with variables as arguments. */
+static void put_call(ei_x_buff *x, const char *mod, const char *fun, const char *const variable[],
+                     int n)
+{
+    put_form(x, "call", 2);
+    put_form(x, "remote", 2);
+    put_form(x, "atom", 1);
+    ei_x_encode_atom(x, mod);
+    put_form(x, "atom", 1);
+    ei_x_encode_atom(x, fun);
+    ei_x_encode_list_header(x, n);
+    for (int i = 0; i < n; i++) {
+        put_form(x, "var", 1);
+        ei_x_encode_atom(x, variable[i]);
+    }
+    ei_x_encode_empty_list(x);
+}
+
+/* {error, [{Module, Why}, ...]} of code:atomic_load. An error, or OLD: of some module there is old
+ * code, which is in the way of every load. */
+static int read_not_loaded(struct agent *a, struct etf *r, struct diags *d)
+{
+    char word[ETF_ATOM_MAX];
+    word[0] = '\0';
+    if (etf_list(r) > 0 && etf_tuple(r) == 2) {
+        etf_skip(r);
+        etf_atom(r, word);
+    }
+    if (!r->bad && strcmp(word, "not_purged") == 0)
+        return OLD;
     return diag_error(d, ET_EAGENT, NULL, "AGENT_LOAD", "does the node allow code to be loaded?",
-                      "%s does not load the agent's module%s%s", a->node, word[0] ? ": " : "",
+                      "%s does not load the agent's modules%s%s", a->node, word[0] ? ": " : "",
                       word);
 }
 
-/* erltrace_agent:attach/2. 0, an error, or AGAIN: the agent has just gone. */
+/* The result of erltrace_agent:attach/2, or of the load before it. 0, an error, AGAIN: the agent
+ * has just gone, or OLD. */
+static int read_attached(struct agent *a, struct etf *r, struct diags *d)
+{
+    char tag[ETF_ATOM_MAX];
+    uint32_t n = etf_tuple(r);
+    etf_atom(r, tag);
+    if (n == 2 && strcmp(tag, "ok") == 0) {
+        etf_pid(r, &a->pid);
+        return r->bad ? agent_malformed(a, "attach", d) : 0;
+    }
+    if (n == 4 && strcmp(tag, "error") == 0)
+        return read_error(a, r, d);
+    if (n == 2 && strcmp(tag, "error") == 0)
+        return read_not_loaded(a, r, d);
+    return n == 2 && (strcmp(tag, "badrpc") == 0 || strcmp(tag, "EXIT") == 0)
+               ? AGAIN
+               : agent_malformed(a, "attach", d);
+}
+
+/* erltrace_agent:attach/2 alone: the module is there. */
 static int attach(struct agent *a, const struct buf *nif, const char *dir, struct diags *d)
 {
     ei_x_buff x;
     struct etf r;
-    char tag[ETF_ATOM_MAX];
     ei_x_new(&x);
     ei_x_encode_list_header(&x, 2);
     ei_x_encode_binary(&x, nif->data, (int)nif->len);
-    if (dir) {
-        ei_x_encode_list_header(&x, 1);
-        ei_x_encode_string(&x, dir);
-    }
+    put_dirs(&x, dir);
+    ei_x_encode_empty_list(&x);
+    int e = rpc(a, MODULE, "attach", &x, SERVER_MS, &r, d);
+    return e ? e : read_attached(a, &r, d);
+}
+
+/* Old code of the modules goes; nobody is served by it, since the agent is not at work. Its guard
+ * may run it, which undoes what the agent did: it is waited for, a while. AGAIN or an error. */
+static int purge(struct agent *a, const struct modules *m, bool in_use_too, struct diags *d)
+{
+    ei_x_buff x;
+    struct etf r;
+    ei_x_new(&x);
+    ei_x_encode_list_header(&x, 2);
+    ei_x_append_buf(&x, (const char[]){EXPORT_EXT}, 1); /* fun code:purge/1 */
+    ei_x_encode_atom(&x, "code");
+    ei_x_encode_atom(&x, in_use_too ? "purge" : "soft_purge");
+    ei_x_encode_long(&x, 1);
+    ei_x_encode_list_header(&x, (long)m->n);
+    for (size_t i = 0; i < m->n; i++)
+        ei_x_encode_atom(&x, m->name[i]);
     ei_x_encode_empty_list(&x);
     ei_x_encode_empty_list(&x);
-    int e = rpc(a, MODULE, "attach", &x, LOAD_MS, &r, d);
-    if (e)
-        return e;
-    uint32_t n = etf_tuple(&r);
-    etf_atom(&r, tag);
-    if (n == 2 && strcmp(tag, "ok") == 0) {
-        etf_pid(&r, &a->pid);
-        return r.bad ? agent_malformed(a, "attach", d) : 0;
-    }
-    if (n == 4 && strcmp(tag, "error") == 0)
-        return read_error(a, &r, d);
-    return n == 2 && strcmp(tag, "badrpc") == 0 ? AGAIN : agent_malformed(a, "attach", d);
+    int e = rpc(a, "lists", "foreach", &x, LOAD_MS, &r, d);
+    return e ? e : AGAIN;
+}
+
+/* Whether the guard of an agent that is gone is still at work. */
+static int guard_at_work(struct agent *a, bool *yes, struct diags *d)
+{
+    ei_x_buff x;
+    struct etf r;
+    ei_x_new(&x);
+    ei_x_encode_list_header(&x, 1);
+    ei_x_encode_atom(&x, GUARD);
+    ei_x_encode_empty_list(&x);
+    int e = rpc(a, "erlang", "whereis", &x, RPC_MS, &r, d);
+    *yes = e == 0 && etf_peek(&r) == ETF_PID;
+    return e;
+}
+
+/* case code:atomic_load(M) of
+ *     ok -> catch erltrace_agent:attach(N, D);
+ *     E -> E
+ * end, evaluated by one process of the node: who dies in between, or whose connection is cut, does
+ * not leave modules behind that nobody would take away. And where the modules cannot be loaded,
+ * those that are there are not asked: they are what is left of an agent, and may have its library
+ * still. 0, an error, AGAIN or OLD. */
+static int load_and_attach(struct agent *a, const struct modules *m, const struct buf *nif,
+                           const char *dir, struct diags *d)
+{
+    ei_x_buff x;
+    struct etf r;
+    ei_x_new(&x);
+    ei_x_encode_list_header(&x, 5);
+    put_form(&x, "case", 2);
+    put_call(&x, "code", "atomic_load", (const char *const[]){"M"}, 1);
+    ei_x_encode_list_header(&x, 2);
+    put_clause(&x, "atom", "ok");
+    put_form(&x, "catch", 1);
+    put_call(&x, MODULE, "attach", (const char *const[]){"N", "D"}, 2);
+    ei_x_encode_empty_list(&x);
+    put_clause(&x, "var", "E");
+    put_form(&x, "var", 1);
+    ei_x_encode_atom(&x, "E");
+    ei_x_encode_empty_list(&x);
+    ei_x_encode_empty_list(&x);
+    ei_x_encode_list_header(&x, 3); /* the variables, sorted */
+    ei_x_encode_tuple_header(&x, 2);
+    ei_x_encode_atom(&x, "D");
+    put_dirs(&x, dir);
+    ei_x_encode_tuple_header(&x, 2);
+    ei_x_encode_atom(&x, "M");
+    put_modules(&x, m);
+    ei_x_encode_tuple_header(&x, 2);
+    ei_x_encode_atom(&x, "N");
+    ei_x_encode_binary(&x, nif->data, (int)nif->len);
+    ei_x_encode_empty_list(&x);
+    ei_x_encode_atom(&x, "none");
+    ei_x_encode_atom(&x, "none");
+    ei_x_encode_atom(&x, "value"); /* the value alone comes back, without the variables */
+    ei_x_encode_empty_list(&x);
+    int e = rpc(a, "erl_eval", "expr", &x, SERVER_MS, &r, d);
+    return e ? e : read_attached(a, &r, d);
 }
 
 /* {open, LeaseMs}. 0, an error, or AGAIN: the agent went before it knew us. */
@@ -462,7 +662,7 @@ static int open_consumer(struct agent *a, int lease_ms, struct etf *info, uint32
     struct diags mine;
     ei_x_buff x;
     int64_t id;
-    if (dist_link(a->d, &a->pid) != 0)
+    if (conn_link(a->conn, &a->pid) != 0)
         return over(a, d);
     agent_begin(a, &x, &id);
     ei_x_encode_tuple_header(&x, 2);
@@ -471,8 +671,8 @@ static int open_consumer(struct agent *a, int lease_ms, struct etf *info, uint32
     diags_init(&mine); /* what is tried again need not be told */
     int e = agent_send(a, &x, &mine);
     if (e == 0)
-        e = agent_answer(a, id, RPC_MS, info, arity, &mine);
-    if (e == ET_ELOST && !dist_lost(a->d)[0]) {
+        e = agent_answer(a, id, SERVER_MS, info, arity, &mine);
+    if (e == ET_ELOST && !conn_lost(a->conn)[0]) {
         a->ended = false;
         e = AGAIN;
     }
@@ -484,24 +684,30 @@ static int open_consumer(struct agent *a, int lease_ms, struct etf *info, uint32
     return e;
 }
 
-/* One try. 0, an error, or AGAIN. */
-static int place(struct agent *a, const struct buf *beam, const struct buf *nif,
-                 const struct agent_options *opt, struct etf *info, uint32_t *arity,
+/* One try. 0, an error, or AGAIN. waited: ms that we have tried already; who runs old code may go
+ * on for a while. */
+static int place(struct agent *a, const struct modules *m, const struct buf *nif,
+                 const struct agent_options *opt, int64_t waited, struct etf *info, uint32_t *arity,
                  struct diags *d)
 {
     erlang_pid holder;
-    bool used, locked = false;
+    bool used, guarded = false, locked = false;
     int e = in_use(a, &used, d);
     if (e == 0 && !used) {
         e = lock(a, &holder, d);
         locked = e == 0 || e == AGAIN; /* the process is there in any case */
         if (e == 0)
             e = in_use(a, &used, d);
-        if (e == 0 && !used)
-            e = load(a, beam, d);
     }
+    /* Its work needs the library, so nothing is loaded in its place until it is done. */
+    if (e == 0 && !used && waited < GUARD_MS)
+        e = guard_at_work(a, &guarded, d);
+    if (guarded)
+        e = AGAIN;
     if (e == 0)
-        e = attach(a, nif, opt->dir, d);
+        e = used ? attach(a, nif, opt->dir, d) : load_and_attach(a, m, nif, opt->dir, d);
+    if (e == OLD)
+        e = purge(a, m, waited >= OLD_MS, d);
     if (locked) {
         int u = unlock(a, &holder, d);
         e = e ? e : u;
@@ -509,23 +715,25 @@ static int place(struct agent *a, const struct buf *beam, const struct buf *nif,
     return e ? e : open_consumer(a, opt->lease_ms, info, arity, d);
 }
 
-int agent_open(struct agent *a, struct dist *dist, const struct agent_options *opt,
+int agent_open(struct agent *a, struct conn *conn, const struct agent_options *opt,
                struct etf *info, uint32_t *arity, struct diags *d)
 {
-    struct buf beam = BUF_INIT, nif = BUF_INIT;
-    int64_t deadline = clock_ms() + PLACE_MS;
+    struct modules *m = et_calloc(1, sizeof *m);
+    struct buf nif = BUF_INIT;
+    int64_t begun = clock_ms(), deadline = begun + PLACE_MS;
     memset(a, 0, sizeof *a);
-    a->d = dist;
+    a->conn = conn;
     a->next_id = 1;
     a->lease_ms = opt->lease_ms;
     snprintf(a->node, sizeof a->node, "%s", opt->node);
-    int e = check_target(a, d);
+    int e = m ? check_target(a, d)
+              : diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
     if (e == 0)
-        e = read_file(opt->root, "ebin/" MODULE ".beam", &beam, d);
+        e = read_modules(opt->root, m, d);
     if (e == 0)
         e = read_library(opt->root, &nif, d);
     for (int pause = BACKOFF_MS; e == 0;) {
-        e = place(a, &beam, &nif, opt, info, arity, d);
+        e = place(a, m, &nif, opt, clock_ms() - begun, info, arity, d);
         if (e != AGAIN)
             break;
         if (clock_ms() > deadline) {
@@ -538,7 +746,9 @@ int agent_open(struct agent *a, struct dist *dist, const struct agent_options *o
         pause = pause < 100 ? pause * 2 : pause;
         e = 0;
     }
-    buf_free(&beam);
+    if (m)
+        free_modules(m);
+    et_free(m);
     buf_free(&nif);
     return e;
 }

@@ -3,30 +3,36 @@
 #define ET_NODE_AGENT_H
 
 #include "base/diag.h"
-#include "node/dist.h"
+#include "node/conn.h"
+#include "tier/tier.h"
 
 struct agent {
-    struct dist *d;
-    erlang_pid pid;  /* of the agent's server process */
-    char node[256];  /* for messages */
-    int64_t next_id; /* of the next request */
+    struct conn *conn; /* the way there */
+    erlang_pid pid;    /* of the agent's server process */
+    char node[256];    /* for messages */
+    int64_t next_id;   /* of the next request */
     int lease_ms;
     bool open;  /* it knows us as a consumer */
     bool ended; /* the trace is over: said so once */
+    /* Told of each module that the node loads, by name (UTF-8), while a program runs that may have
+     * probes in it; may be NULL. `serial` grows, and is what `extend` answers. */
+    void (*loaded)(void *arg, const char *module, int64_t serial);
+    void *loaded_arg;
 };
 
 struct agent_options {
     const char *node; /* its name, for messages */
-    const char *root; /* folder with ebin/erltrace_agent.beam and priv/erltrace_agent.so */
+    const char *root; /* folder with priv/agent/erltrace_agent.beam and priv/erltrace_agent.so */
     const char
         *dir; /* where the library may lie on the target for a moment, NULL: the usual places */
     int lease_ms;
 };
 
-/* Checks release and architecture, loads the agent, starts it, makes us known to it; dist stays the
- * caller's. *info is at what the answer to `open` has behind its `ok` (*arity elements), and lives
- * until the next call. 0 or an error with a diagnostic (OTP_OLD, OTP_ARCH, AGENT_...). */
-int agent_open(struct agent *a, struct dist *dist, const struct agent_options *opt,
+/* Checks release and architecture, loads the agent, starts it, makes us known to it; the
+ * connection stays the caller's. *info is at what the answer to `open` has behind its `ok` (*arity
+ * elements), and lives until the next call. 0 or an error with a diagnostic (OTP_OLD, OTP_ARCH,
+ * AGENT_...). */
+int agent_open(struct agent *a, struct conn *conn, const struct agent_options *opt,
                struct etf *info, uint32_t *arity, struct diags *d);
 
 /* A request: agent_begin, then its term, then agent_send. */
@@ -34,8 +40,8 @@ void agent_begin(struct agent *a, ei_x_buff *x, int64_t *id);
 /* Sends and frees x. 0 or ET_ELOST with a diagnostic. */
 int agent_send(struct agent *a, ei_x_buff *x, struct diags *d);
 
-/* Waits for one thing. DIST_MESSAGE: an answer; *id and *reply (at Reply, alive until the next
- * call) are set. DIST_NOTHING, DIST_SIGNAL. ET_ELOST: the trace is over, and a diagnostic says why
+/* Waits for one thing. CONN_MESSAGE: an answer; *id and *reply (at Reply, alive until the next
+ * call) are set. CONN_NOTHING, CONN_SIGNAL. ET_ELOST: the trace is over, and a diagnostic says why
  * (the first time). */
 int agent_event(struct agent *a, int timeout_ms, int64_t *id, struct etf *reply, struct diags *d);
 /* Waits for the answer to one request, through signals. *reply is behind `ok` of an {ok, ...} or at
@@ -48,6 +54,8 @@ int agent_reply(struct agent *a, struct etf *reply, uint32_t *arity, struct diag
 /* A request that is one atom. */
 int agent_call(struct agent *a, const char *request, int timeout_ms, struct etf *reply,
                uint32_t *arity, struct diags *d);
+/* Asks what can be traced and what is in the way: a finding each. */
+int agent_examine(struct agent *a, tier_finding_fn fn, void *arg, struct diags *d);
 /* No answer came in this time: ET_ENODE, or ET_ELOST when the reason is that we were silent for too
  * long. */
 int agent_silent(struct agent *a, int timeout_ms, struct diags *d);

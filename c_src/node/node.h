@@ -1,7 +1,8 @@
 /* node.h - Erlang nodes: find them on this host, reach them, and the tier that runs programs inside
  * one.
  *
- * A node is reached over Erlang distribution, as a hidden node, with libei. */
+ * A node is reached over Erlang distribution, as a hidden node, with libei; or through a relay, a
+ * process of another node or of itself. */
 #ifndef ET_NODE_NODE_H
 #define ET_NODE_NODE_H
 
@@ -38,10 +39,14 @@ struct node_options {
     const char *cookie; /* NULL: from cookie_file, else -setcookie of the process, else its owner's
                            cookie file */
     const char *cookie_file;
-    const char *root; /* folder that holds ebin/erltrace_agent.beam and priv/erltrace_agent.so */
+    const char *root; /* folder whose priv/ holds the agent */
     const char
         *agent_dir; /* folder on the target for the NIF library, NULL: tries the usual ones */
-    int lease_ms;   /* the node ends the trace when it has not heard from us for so long; 0: 1500 */
+    bool by_relay; /* not by distribution: through the relay at the other end of the socket `relay`,
+                      which is taken over (relay.h); name is for messages only, root, agent_dir and
+                      lease_ms count */
+    int relay;
+    int lease_ms; /* the node ends the trace when it has not heard from us for so long; 0: 1500 */
 };
 
 /* Connects, checks the release, places the agent. Both name and pid unset: the only BEAM of this

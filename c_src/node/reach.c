@@ -420,7 +420,7 @@ int reach_find(struct reach *r, const struct node_options *opt, struct diags *d)
     return 0;
 }
 
-int reach_connect(struct reach *r, int timeout_ms, struct dist **out, struct diags *d)
+int reach_connect(struct reach *r, int timeout_ms, struct conn **out, struct diags *d)
 {
     struct dist_to to = {.node = r->node,
                          .self_host = r->self_host,

@@ -23,7 +23,7 @@ struct reach {
  * also after an error. */
 int reach_find(struct reach *r, const struct node_options *opt, struct diags *d);
 /* Connects. */
-int reach_connect(struct reach *r, int timeout_ms, struct dist **out, struct diags *d);
+int reach_connect(struct reach *r, int timeout_ms, struct conn **out, struct diags *d);
 /* Forgets the cookie, too. */
 void reach_free(struct reach *r);
 

@@ -18,7 +18,7 @@ static void probe(const struct beam *b, const char *cookie, struct node_info *n)
 {
     struct reach_problem p = {0};
     struct cookie_source s;
-    struct dist *dist = NULL;
+    struct conn *dist = NULL;
     struct dist_fail why;
     char secret[COOKIE_MAX], host[256];
     struct dist_to to = {.node = n->name, .cookie = secret, .timeout_ms = PROBE_MS};
@@ -36,7 +36,7 @@ static void probe(const struct beam *b, const char *cookie, struct node_info *n)
                 snprintf(n->name, sizeof n->name, "%s", peer);
             if (e)
                 reach_explain(&why, n->name[0] ? n->name : b->alive, b->port, s.from, &p);
-            dist_close(dist);
+            conn_close(dist);
         }
         explicit_bzero(secret, sizeof secret);
     }

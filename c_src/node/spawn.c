@@ -135,7 +135,7 @@ static bool reached(pid_t pid, struct wait *w)
     char secret[COOKIE_MAX], host[256];
     struct cookie_source s;
     struct dist_fail why;
-    struct dist *dist = NULL;
+    struct conn *dist = NULL;
     struct dist_to to = {.cookie = secret, .timeout_ms = TRY_MS};
     bool ok = false;
     if (beam_scan(&l) != 0)
@@ -156,7 +156,7 @@ static bool reached(pid_t pid, struct wait *w)
                 strcpy(w->cookie, secret);
                 ok = true;
             }
-            dist_close(dist);
+            conn_close(dist);
         }
     }
     explicit_bzero(secret, sizeof secret);
@@ -168,11 +168,13 @@ static int died(const char *command, int status, struct diags *d)
 {
     if (WIFSIGNALED(status))
         return diag_error(d, ET_ENODE, NULL, "NODE_SPAWN", "run it by hand to see what is wrong",
-                          "'%s' was ended by signal %d (%s) before its node could be reached",
+                          "failed to execute %s: it was ended by signal %d (%s) before its node "
+                          "could be reached",
                           command, WTERMSIG(status), strsignal(WTERMSIG(status)));
     return diag_error(d, ET_ENODE, NULL, "NODE_SPAWN", "run it by hand to see what is wrong",
-                      "'%s' ended with status %d before its node could be reached", command,
-                      WEXITSTATUS(status));
+                      "failed to execute %s: it ended with status %d before its node could be "
+                      "reached",
+                      command, WEXITSTATUS(status));
 }
 
 /* Ends the child's whole group. */
@@ -199,11 +201,12 @@ int node_spawn(const char *command, int wait_ms, pid_t *pid, char *name, size_t 
     if (words_n <= 0) {
         et_free(words);
         return diag_error(d, ET_EINVAL, NULL, "NODE_SPAWN", NULL,
-                          words_n == 0 ? "the command is empty" : "the command has too many words");
+                          words_n == 0 ? "failed to execute the command: it is empty"
+                                       : "failed to execute the command: it has too many words");
     }
     pid_t p = start(argv, &e);
     if (p < 0)
-        e = diag_error(d, ET_ENODE, NULL, "NODE_SPAWN", NULL, "cannot run '%s': %s", argv[0],
+        e = diag_error(d, ET_ENODE, NULL, "NODE_SPAWN", NULL, "failed to execute %s: %s", command,
                        strerror(e));
     et_free(words);
     if (p < 0)
@@ -221,6 +224,6 @@ int node_spawn(const char *command, int wait_ms, pid_t *pid, char *name, size_t 
     }
     end_child(p);
     return diag_error(d, ET_ENODE, NULL, "NODE_SPAWN", w.last.help[0] ? w.last.help : NULL,
-                      "'%s' could not be attached to within %.0f s: %s", command, wait_ms / 1000.0,
-                      w.last.text[0] ? w.last.text : "no answer");
+                      "failed to execute %s: it could not be attached to within %.0f s: %s",
+                      command, wait_ms / 1000.0, w.last.text[0] ? w.last.text : "no answer");
 }

@@ -1,14 +1,7 @@
 /* vm.c - the vm tier: a program that runs inside a node.
  *
- * The node does the work; this side asks. At any time at most one request is under way, and `work`
- * never blocks on it: an answer is taken when it comes, so that a signal ends the wait at once.
- * Reading goes in cycles:
- *
- *     principal (1) -> more (0)... -> aggregations (2) -> more (0)... -> reported
- *
- * where either half may be left out. When the program acts on aggregations from its records,
- * records are held back until the aggregations that were read after them have been reported: an
- * action then finds all that came before its record. */
+ * The node does the work; this side asks. What it has recorded is read by read.c, and which code it
+ * has by code.c. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -21,154 +14,20 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "node/agent.h"
-#include "node/catalog.h"
-#include "node/clock.h"
-#include "node/node.h"
+#include "node/code.h"
+#include "node/only.h"
 #include "node/reach.h"
+#include "node/relay.h"
+#include "node/vm.h"
 
 enum {
     CONNECT_MS = 5000,
-    ASK_MS = 10000,    /* small questions */
     ENABLE_MS = 60000, /* placing probes on very many functions takes seconds */
     CLOSE_MS = 2000,
-    FLUSH_MS = 1000, /* a flush waits so long at least */
-    READ_MS = 30000, /* a node that does not answer a read is as good as gone */
     LEASE_MS = 1500,
-    BEATS = 5,         /* signs of life in one lease */
-    BUSY_MS = 50,      /* pace of reading while data flows */
-    IDLE_MS = 200,     /* ... and while none does */
-    FULL_MS = 10,      /* ... and while a buffer gets full in less than a few reads */
-    AGGS_MS = 1000,    /* aggregations are read so often at least */
-    AGGS_FULL_MS = 100 /* ... and with as many keys as fill their table */
+    BINDINGS = 1000, /* in one message: a millisecond of decoding */
+    BEATS = 5        /* signs of life in one lease */
 };
-
-enum { PRINCIPAL = 1, AGGS = 2 };
-
-struct vm {
-    struct tier tier;
-    struct dist *d;
-    struct agent agent;
-    struct catalog catalog;
-    char node[256];
-    pid_t os_pid;
-    int epoll, timer; /* what fd() shows: the socket, and a timer for the next read */
-    struct buf text;  /* of enabled() */
-    const struct dif_image *img;
-    struct tier_options opt;
-    bool running; /* between go and stop */
-    bool exiting; /* exit() ran */
-    bool lost;
-    int64_t stop_id; /* id of the stop request, 0: not sent */
-    bool stopped;    /* it was answered: END has run */
-    bool resting;    /* a cycle has begun since */
-
-    int64_t asked;                /* id of the read under way, 0: none */
-    int64_t asked_at;             /* ms */
-    unsigned asking;              /* its kind: PRINCIPAL or AGGS */
-    unsigned todo;                /* kinds still to be read in this cycle */
-    unsigned kinds;               /* kinds that this cycle began with */
-    unsigned cycle;               /* cycles completed */
-    size_t nrecords, naggs;       /* bytes that came in this cycle */
-    bool reported;                /* something was, in this call of work */
-    bool drained;                 /* the node said that nothing is left */
-    int64_t next_read, next_aggs; /* ms */
-    int pace;                     /* ms, of adaptive reading */
-    struct buf held;              /* principal blocks that wait for aggregations */
-};
-
-static struct vm *vm_of(struct tier *t)
-{
-    return (struct vm *)(void *)t;
-}
-
-/* -- names ------------------------------------------------------------------------------------- */
-
-static int fetch_modules(void *arg, struct catalog *c, struct diags *d)
-{
-    struct vm *v = arg;
-    struct etf r;
-    uint32_t arity, n;
-    char name[ETF_ATOM_MAX];
-    int e = agent_call(&v->agent, "modules", ASK_MS, &r, &arity, d);
-    if (e)
-        return e;
-    n = etf_list(&r);
-    for (uint32_t i = 0; i < n && !r.bad; i++) {
-        etf_atom(&r, name);
-        if (!r.bad && !catalog_add_module(c, name))
-            return diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
-    }
-    if (n)
-        etf_list_end(&r);
-    return r.bad || arity != 1 ? agent_malformed(&v->agent, "modules", d) : 0;
-}
-
-/* {Module, [{Name, Arity}]}; names are kept in `names` until the catalog has copied them. */
-static int read_functions(struct vm *v, struct catalog *c, struct etf *r, struct arena *names,
-                          struct diags *d)
-{
-    char name[ETF_ATOM_MAX];
-    struct catalog_fn *fn;
-    if (etf_tuple(r) != 2)
-        r->bad = true;
-    etf_atom(r, name);
-    struct catalog_mod *m = r->bad ? NULL : catalog_module(c, name);
-    uint32_t n = etf_list(r);
-    fn = arena_alloc(names, (n + (size_t)1) * sizeof *fn);
-    for (uint32_t i = 0; fn && i < n && !r->bad; i++) {
-        if (etf_tuple(r) != 2)
-            r->bad = true;
-        size_t len = etf_atom(r, name);
-        uint64_t arity = etf_uint(r);
-        fn[i].name = arena_strndup(names, name, len);
-        fn[i].arity = (uint32_t)arity;
-        if (arity > 255)
-            r->bad = true;
-        if (!fn[i].name)
-            fn = NULL;
-    }
-    if (n)
-        etf_list_end(r);
-    if (r->bad)
-        return agent_malformed(&v->agent, "functions", d);
-    if (!fn || (m && !catalog_set_functions(c, m, fn, n)))
-        return diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
-    return 0;
-}
-
-static int fetch_functions(void *arg, struct catalog *c, const uint32_t *mods, size_t n,
-                           struct diags *d)
-{
-    struct vm *v = arg;
-    struct etf r;
-    ei_x_buff x;
-    int64_t id;
-    uint32_t arity, len;
-    struct arena names;
-    agent_begin(&v->agent, &x, &id);
-    ei_x_encode_tuple_header(&x, 2);
-    ei_x_encode_atom(&x, "functions");
-    ei_x_encode_list_header(&x, (long)n);
-    for (size_t i = 0; i < n; i++)
-        ei_x_encode_atom_as(&x, c->mod[mods[i]].name, ERLANG_UTF8, ERLANG_UTF8);
-    ei_x_encode_empty_list(&x);
-    int e = agent_send(&v->agent, &x, d);
-    if (e == 0)
-        e = agent_answer(&v->agent, id, ENABLE_MS, &r, &arity, d);
-    if (e)
-        return e;
-    arena_init(&names);
-    len = etf_list(&r);
-    for (uint32_t i = 0; i < len && e == 0; i++)
-        e = read_functions(v, c, &r, &names, d);
-    arena_free(&names);
-    if (len && e == 0)
-        etf_list_end(&r);
-    if (e == 0 && (r.bad || arity != 1))
-        e = agent_malformed(&v->agent, "functions", d);
-    return e;
-}
 
 static int vm_match(struct tier *t, const struct probe_spec *spec, tier_match_fn fn, void *arg,
                     struct diags *d)
@@ -179,6 +38,11 @@ static int vm_match(struct tier *t, const struct probe_spec *spec, tier_match_fn
 static const char *vm_suggest(struct tier *t, const struct probe_spec *spec)
 {
     return catalog_suggest(&vm_of(t)->catalog, spec);
+}
+
+static const char *vm_lacking(struct tier *t, const struct probe_spec *spec)
+{
+    return catalog_lacking(&vm_of(t)->catalog, spec);
 }
 
 /* -- enable ------------------------------------------------------------------------------------ */
@@ -212,7 +76,13 @@ static bool put_binding(struct vm *v, ei_x_buff *x, const struct tier_binding *b
         ei_x_encode_atom_as(x, f->name, ERLANG_UTF8, ERLANG_UTF8);
         ei_x_encode_ulong(x, f->arity);
     } else if (p.kind == PROBE_TICK) {
+        ei_x_encode_tuple_header(x, 2);
         ei_x_encode_ulonglong(x, p.period);
+        ei_x_encode_binary(x, p.name, (int)strlen(p.name));
+    } else if (p.kind == PROBE_USER_TRACE_N) {
+        ei_x_encode_ulong(x, p.number);
+    } else if (p.kind == PROBE_USER) {
+        ei_x_encode_binary(x, p.name, (int)strlen(p.name));
     } else {
         ei_x_encode_empty_list(x);
     }
@@ -224,6 +94,79 @@ static void put_option(ei_x_buff *x, const char *name, uint64_t value)
     ei_x_encode_tuple_header(x, 2);
     ei_x_encode_atom(x, name);
     ei_x_encode_ulonglong(x, value);
+}
+
+/* The first of the options: the needs that a few processes are enough for. {only, [{Need, [Pid]}]}
+ */
+static void put_only(struct vm *v, ei_x_buff *x, const struct dif_image *img,
+                     const struct tier_binding *b, size_t n, const struct tier_options *opt)
+{
+    struct only o;
+    struct tier_probe p;
+    const struct catalog_mod *m;
+    const struct catalog_fn *f;
+    only_init(&o, img);
+    for (size_t i = 0; i < n; i++)
+        if (catalog_probe(&v->catalog, b[i].probe, &p, &m, &f))
+            only_add(&o, p.kind, b[i].pids);
+    for (size_t i = 0; i < opt->nlater; i++)
+        only_add(&o, opt->later[i].kind, opt->later[i].pids);
+    ei_x_encode_list_header(x, 1);
+    ei_x_encode_tuple_header(x, 2);
+    ei_x_encode_atom(x, "only");
+    for (unsigned need = 0; need < ONLY_NEEDS; need++) {
+        if ((only_needs(&o) >> need & 1) == 0)
+            continue;
+        ei_x_encode_list_header(x, 1);
+        ei_x_encode_tuple_header(x, 2);
+        ei_x_encode_ulong(x, 1ul << need);
+        ei_x_encode_list_header(x, (long)o.need[need].n);
+        for (uint32_t i = 0; i < o.need[need].n; i++)
+            ei_x_encode_binary(x, o.need[need].pid[i], (int)strlen(o.need[need].pid[i]));
+        ei_x_encode_empty_list(x);
+    }
+    ei_x_encode_empty_list(x);
+}
+
+/* The agent counts in ms. */
+static uint64_t whole_ms(uint64_t ns)
+{
+    return (ns + 999999) / 1000000;
+}
+
+/* [{Name, N}]; what is 0 and means nothing then is left out. */
+/* `loads`: the program may have probes in code to come. */
+static void put_options(ei_x_buff *x, const struct tier_options *opt, bool loads)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+        bool given;
+    } option[] = {
+        {"bufsize", opt->bufsize, true},
+        {"aggsize", opt->aggsize, true},
+        {"dynvarsize", opt->dynvarsize, true},
+        {"specsize", opt->specsize, true},
+        {"nspec", opt->nspec, true},
+        {"bufpolicy", opt->policy, true},
+        {"fixed", opt->fixed, true},
+        {"loads", 1, loads},
+        {"cpu", opt->cpu, opt->one_cpu},
+        {"longgc", whole_ms(opt->longgc), opt->longgc > 0},
+        {"longschedule", whole_ms(opt->longschedule), opt->longschedule > 0},
+        {"largeheap", opt->largeheap, opt->largeheap > 0},
+        {"longqueue", opt->longqueue, opt->longqueue > 0},
+        {"pollrate", whole_ms(opt->pollrate), opt->pollrate > 0},
+        {"maxload", opt->maxload, opt->maxload > 0},
+        {"stats", whole_ms(opt->stats), opt->stats > 0},
+    };
+    for (size_t i = 0; i < sizeof option / sizeof *option; i++) {
+        if (option[i].given) {
+            ei_x_encode_list_header(x, 1);
+            put_option(x, option[i].name, option[i].value);
+        }
+    }
+    ei_x_encode_empty_list(x);
 }
 
 /* [{Name, N}]: sizes as granted, and what the probes were placed on. */
@@ -291,6 +234,48 @@ static void describe(struct vm *v, const struct tier_binding *b, size_t n, uint6
     count_text(&v->text, ticks, "tick", "ticks");
 }
 
+/* A list of bindings, sorted as the agent wants them. */
+static int put_bindings(struct vm *v, ei_x_buff *x, const struct tier_binding *b, size_t n,
+                        struct diags *d)
+{
+    if (n > 0)
+        ei_x_encode_list_header(x, (long)n);
+    for (size_t i = 0; i < n; i++)
+        if (!put_binding(v, x, &b[i]))
+            return diag_error(d, ET_EINVAL, NULL, NULL, NULL, "probe id %u is not one of this node",
+                              b[i].probe);
+    ei_x_encode_empty_list(x);
+    return 0;
+}
+
+/* Ends a request by bindings and sends it. Frees x. */
+static int send_bindings(struct vm *v, ei_x_buff *x, const struct tier_binding *b, size_t n,
+                         struct diags *d)
+{
+    int e = put_bindings(v, x, b, n, d);
+    if (e)
+        ei_x_free(x);
+    return e ? e : agent_send(&v->agent, x, d);
+}
+
+/* Begins a request that ends with *n bindings. Those that are too many for one message are sent
+ * ahead, and *b, *n are what is left: the node decodes a message in one go, and nothing else runs
+ * on that scheduler meanwhile. (Their answers are not waited for: they hold nothing.) */
+static int begin_bindings(struct vm *v, ei_x_buff *x, int64_t *id, const struct tier_binding **b,
+                          size_t *n, struct diags *d)
+{
+    int e = 0;
+    for (; *n > BINDINGS && e == 0; *b += BINDINGS, *n -= BINDINGS) {
+        agent_begin(&v->agent, x, id);
+        ei_x_encode_tuple_header(x, 2);
+        ei_x_encode_atom(x, "bindings");
+        e = send_bindings(v, x, *b, BINDINGS, d);
+    }
+    if (e == 0)
+        agent_begin(&v->agent, x, id);
+    return e;
+}
+
 static int vm_enable(struct tier *t, const struct dif_image *img, const void *image, size_t len,
                      const struct tier_binding *b, size_t n, struct tier_options *opt,
                      struct diags *d)
@@ -307,35 +292,24 @@ static int vm_enable(struct tier *t, const struct dif_image *img, const void *im
     if (n > 0)
         memcpy(sorted, b, n * sizeof *b);
     qsort(sorted, n, sizeof *sorted, by_probe);
-    agent_begin(&v->agent, &x, &id);
-    ei_x_encode_tuple_header(&x, 4);
-    ei_x_encode_atom(&x, "enable");
-    ei_x_encode_binary(&x, image, (int)len);
-    ei_x_encode_list_header(&x, 5);
-    put_option(&x, "bufsize", opt->bufsize);
-    put_option(&x, "aggsize", opt->aggsize);
-    put_option(&x, "dynvarsize", opt->dynvarsize);
-    put_option(&x, "specsize", opt->specsize);
-    put_option(&x, "nspec", opt->nspec);
-    ei_x_encode_empty_list(&x);
-    if (n > 0)
-        ei_x_encode_list_header(&x, (long)n);
-    int e = 0;
-    for (size_t i = 0; i < n && e == 0; i++)
-        if (!put_binding(v, &x, &sorted[i]))
-            e = diag_error(d, ET_EINVAL, NULL, NULL, NULL, "probe id %u is not one of this node",
-                           sorted[i].probe);
-    ei_x_encode_empty_list(&x);
-    if (e)
-        ei_x_free(&x);
-    else
-        e = agent_send(&v->agent, &x, d);
+    const struct tier_binding *last = sorted;
+    size_t nlast = n;
+    int e = begin_bindings(v, &x, &id, &last, &nlast, d);
+    if (e == 0) {
+        ei_x_encode_tuple_header(&x, 4);
+        ei_x_encode_atom(&x, "enable");
+        ei_x_encode_binary(&x, image, (int)len);
+        put_only(v, &x, img, sorted, n, opt);
+        put_options(&x, opt, v->catalog.have_modules);
+        e = send_bindings(v, &x, last, nlast, d);
+    }
     if (e == 0)
         e = agent_answer(&v->agent, id, ENABLE_MS, &r, &arity, d);
     if (e == 0) {
         if (arity != 2)
             r.bad = true;
         read_granted(v, &r, opt, &processes);
+        opt->ncpus = v->ncpus;
         agent_warnings(&r, d);
         if (r.bad)
             e = agent_malformed(&v->agent, "enable", d);
@@ -343,35 +317,119 @@ static int vm_enable(struct tier *t, const struct dif_image *img, const void *im
     if (e == 0) {
         v->img = img;
         v->opt = *opt;
+        catalog_settle(&v->catalog);
+        v->opt.later = NULL; /* was borrowed */
         describe(v, sorted, n, processes);
     }
     et_free(sorted);
     return e;
 }
 
-static bool in_cycle(const struct vm *v)
+/* The node has loaded a module. That can be heard in the middle of matching: it waits. */
+static void on_loaded(void *arg, const char *module, int64_t serial)
 {
-    return v->asked != 0;
+    struct vm *v = arg;
+    buf_add(&v->loaded, module, strlen(module) + 1);
+    v->load = serial;
 }
 
-static int64_t next_due(const struct vm *v)
+static bool vm_grown(struct tier *t)
 {
-    return v->next_read < v->next_aggs ? v->next_read : v->next_aggs;
+    struct vm *v = vm_of(t);
+    if (v->loaded.len == 0 || !v->running || v->lost || v->asked != 0)
+        return false;
+    v->answering = v->load;
+    for (size_t i = 0; i < v->loaded.len && !v->loaded.oom; i += strlen(v->loaded.data + i) + 1)
+        v->loaded.oom |= !catalog_loaded(&v->catalog, v->loaded.data + i);
+    if (!v->loaded.oom)
+        buf_reset(&v->loaded);
+    return true;
 }
 
-/* Makes fd() readable when the next read is due. */
-static void arm(struct vm *v)
+static int vm_match_new(struct tier *t, const struct probe_spec *spec, tier_match_fn fn, void *arg,
+                        struct diags *d)
 {
-    int64_t at = next_due(v);
-    struct itimerspec ts = {.it_value = {.tv_sec = at / 1000, .tv_nsec = at % 1000 * 1000000}};
-    if (!in_cycle(v) && v->running && at > 0)
-        timerfd_settime(v->timer, TFD_TIMER_ABSTIME, &ts, NULL);
+    return catalog_match_new(&vm_of(t)->catalog, spec, fn, arg, d);
 }
 
-static void disarm(struct vm *v)
+static int vm_extend(struct tier *t, const struct tier_binding *b, size_t n, struct diags *d)
 {
-    struct itimerspec ts = {0};
-    timerfd_settime(v->timer, 0, &ts, NULL);
+    struct vm *v = vm_of(t);
+    ei_x_buff x;
+    struct etf r;
+    int64_t id;
+    uint32_t arity;
+    if (v->loaded.oom)
+        return diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
+    catalog_settle(&v->catalog);
+    int e = begin_bindings(v, &x, &id, &b, &n, d);
+    if (e == 0) {
+        ei_x_encode_tuple_header(&x, 3);
+        ei_x_encode_atom(&x, "extend");
+        ei_x_encode_longlong(&x, v->answering);
+        e = send_bindings(v, &x, b, n, d);
+    }
+    if (e == 0)
+        e = agent_answer(&v->agent, id, ENABLE_MS, &r, &arity, d);
+    if (e == 0 && arity > 0)
+        agent_warnings(&r, d);
+    return e;
+}
+
+/* Atoms as words. */
+static void read_words(struct etf *r, char *out, size_t size)
+{
+    char name[ETF_ATOM_MAX];
+    size_t len = 0;
+    uint32_t n = etf_list(r);
+    for (uint32_t i = 0; i < n && !r->bad; i++) {
+        size_t more = etf_atom(r, name);
+        if (r->bad || len + more + 2 > size)
+            continue;
+        len += (size_t)sprintf(out + len, "%s%s", len > 0 ? " " : "", name);
+    }
+    if (n)
+        etf_list_end(r);
+}
+
+/* [{Name, Number | [atom()]}] */
+static void read_placed(struct etf *r, struct tier_placed *p)
+{
+    const struct {
+        const char *name;
+        uint64_t *n;
+        char *words;
+    } field[] = {
+        {"meta", &p->meta, NULL},
+        {"local", &p->local, NULL},
+        {"global", &p->global, NULL},
+        {"processes", &p->processes, NULL},
+        {"flags", NULL, p->flags},
+        {"only_processes", &p->only_processes, NULL},
+        {"only_flags", NULL, p->only_flags},
+        {"ports", &p->ports, NULL},
+        {"monitors", NULL, p->monitors},
+        {"ns", &p->ns, NULL},
+    };
+    enum { FIELDS = sizeof field / sizeof *field };
+    char name[ETF_ATOM_MAX];
+    memset(p, 0, sizeof *p);
+    uint32_t n = etf_list(r);
+    for (uint32_t i = 0, k; i < n && !r->bad; i++) {
+        if (etf_tuple(r) != 2)
+            r->bad = true;
+        etf_atom(r, name);
+        for (k = 0; k < FIELDS && strcmp(field[k].name, name) != 0; k++)
+            ;
+        if (k == FIELDS)
+            etf_skip(r);
+        else if (field[k].n)
+            *field[k].n = etf_uint(r);
+        else
+            read_words(r, field[k].words, sizeof p->flags);
+    }
+    if (n)
+        etf_list_end(r);
 }
 
 static int vm_go(struct tier *t, struct diags *d)
@@ -382,283 +440,13 @@ static int vm_go(struct tier *t, struct diags *d)
     int e = agent_call(&v->agent, "go", ENABLE_MS, &r, &arity, d);
     if (e)
         return e;
-    if (arity > 0)
-        agent_warnings(&r, d);
+    if (arity != 2)
+        r.bad = true;
+    agent_warnings(&r, d);
+    read_placed(&r, &v->placed);
     v->running = true;
-    v->pace = BUSY_MS;
-    v->next_read = clock_ms();
-    v->next_aggs = clock_ms() + AGGS_MS;
-    arm(v);
+    vm_read_begin(v);
     return r.bad ? agent_malformed(&v->agent, "go", d) : 0;
-}
-
-/* -- reading ----------------------------------------------------------------------------------- */
-
-static int ask(struct vm *v, unsigned what, struct diags *d)
-{
-    ei_x_buff x;
-    agent_begin(&v->agent, &x, &v->asked);
-    ei_x_encode_tuple_header(&x, 2);
-    ei_x_encode_atom(&x, "read");
-    ei_x_encode_ulong(&x, what);
-    v->asked_at = clock_ms();
-    return agent_send(&v->agent, &x, d);
-}
-
-static int sink_blocks(struct vm *v, const void *p, size_t n, const struct tier_sink *sink,
-                       struct diags *d)
-{
-    if (n == 0)
-        return 0;
-    v->reported = true;
-    return tier_report(&v->tier, v->img, p, n, sink, d);
-}
-
-static void read_counts(struct vm *v, struct etf *r, const struct tier_sink *sink)
-{
-    struct engine_counts c = {0};
-    uint32_t n = etf_tuple(r);
-    uint64_t *field[] = {&c.fired, &c.recorded, &c.updates, &c.errors};
-    for (uint32_t i = 0; i < n && !r->bad; i++) {
-        uint64_t value = etf_uint(r);
-        if (i < 4)
-            *field[i] = value;
-        else if (i - 4 < ENGINE_NDROPS)
-            c.drop[i - 4] = value;
-    }
-    if (!r->bad && sink && sink->counts)
-        sink->counts(sink->arg, &v->tier, &c);
-}
-
-/* The blocks of an answer. */
-static int read_blocks(struct vm *v, struct etf *r, unsigned kind, const struct tier_sink *sink,
-                       struct diags *d)
-{
-    uint32_t n = etf_list(r);
-    int e = 0;
-    for (uint32_t i = 0; i < n && e == 0 && !r->bad; i++) {
-        size_t len;
-        const void *p = etf_binary(r, &len);
-        if (!p || len == 0)
-            continue;
-        *(kind == PRINCIPAL ? &v->nrecords : &v->naggs) += len;
-        if (kind == PRINCIPAL && v->opt.aggs_with_records)
-            buf_add(&v->held, p, len);
-        else
-            e = sink_blocks(v, p, len, sink, d);
-    }
-    if (v->held.oom)
-        return diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
-    return e;
-}
-
-/* An answer to a read: {ok, State, Counts, [binary()], More, Warnings}, *r behind `ok`. When there
- * is more, it is asked for before the blocks are looked at: the node drains while we report. */
-static int read_answer(struct vm *v, struct etf *r, uint32_t arity, const struct tier_sink *sink,
-                       struct diags *d)
-{
-    char word[ETF_ATOM_MAX];
-    if (arity != 5)
-        return agent_malformed(&v->agent, "read", d);
-    etf_atom(r, word);
-    v->exiting |= strcmp(word, "exiting") == 0;
-    v->drained |= strcmp(word, "drained") == 0;
-    read_counts(v, r, sink);
-    struct etf blocks = *r;
-    etf_skip(r);
-    bool more = etf_atom_is(r, "true");
-    agent_warnings(r, d);
-    if (r->bad)
-        return agent_malformed(&v->agent, "read", d);
-    v->asked = 0;
-    unsigned kind = v->asking;
-    int e = more ? ask(v, 0, d) : 0;
-    if (e == 0)
-        e = read_blocks(v, &blocks, kind, sink, d);
-    if (e || more)
-        return e;
-    v->todo &= ~kind;
-    if (kind == PRINCIPAL && v->nrecords > 0 && v->opt.aggs_with_records)
-        v->todo |= AGGS;
-    return blocks.bad ? agent_malformed(&v->agent, "read", d) : 0;
-}
-
-/* A rate of the options in ms, or the default. */
-static int64_t rate_ms(uint64_t ns, int64_t otherwise)
-{
-    if (ns == 0)
-        return otherwise;
-    return ns < 1000000 ? 1 : (int64_t)(ns / 1000000);
-}
-
-/* Goes on with the cycle, or ends it. */
-static int cycle_step(struct vm *v, const struct tier_sink *sink, struct diags *d)
-{
-    if (v->todo) {
-        v->asking = v->todo & PRINCIPAL ? PRINCIPAL : AGGS;
-        return ask(v, v->asking, d);
-    }
-    int e = sink_blocks(v, v->held.data, v->held.len, sink, d);
-    int64_t now = clock_ms();
-    buf_reset(&v->held);
-    v->cycle++;
-    if (v->kinds & PRINCIPAL) { /* an aggregation-only cycle does not put off the records */
-        if (v->nrecords > v->opt.bufsize / 4)
-            v->pace = FULL_MS;
-        else if (v->nrecords > 0)
-            v->pace = BUSY_MS;
-        else
-            v->pace = v->pace * 2 > IDLE_MS ? IDLE_MS : v->pace * 2;
-        v->next_read = now + rate_ms(v->opt.switchrate, v->pace);
-    }
-    if (v->naggs > v->opt.aggsize / 4 && !v->opt.aggrate) /* before the table overflows */
-        v->next_aggs = now + AGGS_FULL_MS;
-    return e;
-}
-
-/* Begins a cycle with these kinds. */
-static int cycle_begin(struct vm *v, unsigned what, struct diags *d)
-{
-    int64_t now = clock_ms();
-    v->todo = v->kinds = what;
-    v->nrecords = v->naggs = 0;
-    if (what & AGGS)
-        v->next_aggs = now + rate_ms(v->opt.aggrate, AGGS_MS);
-    v->asking = what & PRINCIPAL ? PRINCIPAL : AGGS;
-    return ask(v, v->asking, d);
-}
-
-/* Kinds whose time has come. */
-static unsigned due(const struct vm *v, int64_t now)
-{
-    return (now >= v->next_read ? PRINCIPAL : 0u) | (now >= v->next_aggs ? AGGS : 0u);
-}
-
-/* Waits for one answer until `deadline`. 1: something happened; 0: nothing did in time; 2: a
- * signal; or an error. */
-static int wait_answer(struct vm *v, int64_t deadline, const struct tier_sink *sink,
-                       struct diags *d)
-{
-    struct etf r;
-    int64_t id = 0;
-    uint32_t arity;
-    int got = agent_event(&v->agent, clock_left(deadline), &id, &r, d);
-    if (got < 0)
-        return got;
-    if (got == DIST_SIGNAL)
-        return 2;
-    if (got != DIST_MESSAGE)
-        return 0;
-    if (id == v->stop_id && !v->stopped) {
-        v->stopped = true;
-        int e = agent_reply(&v->agent, &r, &arity, d);
-        return e ? e : 1;
-    }
-    if (id != v->asked)
-        return 1;
-    int e = agent_reply(&v->agent, &r, &arity, d);
-    if (e == 0)
-        e = read_answer(v, &r, arity, sink, d);
-    if (e == 0 && v->asked == 0)
-        e = cycle_step(v, sink, d);
-    return e ? e : 1;
-}
-
-static int work_error(struct vm *v, int e)
-{
-    if (e != ET_ELOST)
-        return e;
-    v->lost = true;
-    return TIER_LOST;
-}
-
-static int work_state(const struct vm *v)
-{
-    return v->exiting && !v->stop_id ? TIER_EXITING : TIER_RUNNING;
-}
-
-/* After stop: what is under way first, then the answer to stop, then cycles until nothing comes any
- * more. */
-static int work_rest(struct vm *v, int timeout_ms, const struct tier_sink *sink, struct diags *d)
-{
-    int64_t deadline = clock_ms() + (timeout_ms > FLUSH_MS ? timeout_ms : FLUSH_MS);
-    for (;;) {
-        int got = 0;
-        if (v->stopped && !in_cycle(v)) {
-            if (v->resting && (v->drained || v->nrecords + v->naggs == 0))
-                return TIER_DRAINED;
-            v->resting = true;
-            v->drained = false;
-            got = cycle_begin(v, PRINCIPAL | AGGS, d);
-        }
-        if (got == 0)
-            got = wait_answer(v, deadline, sink, d);
-        if (got < 0)
-            return work_error(v, got);
-        if (clock_ms() - v->asked_at > READ_MS)
-            return work_error(v, agent_silent(&v->agent, READ_MS, d));
-        if (got == 2 || (got == 0 && clock_ms() >= deadline))
-            return TIER_RUNNING;
-    }
-}
-
-static int vm_work(struct tier *t, int timeout_ms, bool flush, const struct tier_sink *sink,
-                   struct diags *d)
-{
-    struct vm *v = vm_of(t);
-    int64_t now = clock_ms(), deadline = now + (timeout_ms > 0 ? timeout_ms : 0);
-    unsigned want =
-        v->cycle + 1 + (in_cycle(v) ? 1 : 0); /* a flush ends with a cycle that began now */
-    if (v->lost)
-        return TIER_LOST;
-    if (v->stop_id)
-        return work_rest(v, timeout_ms, sink, d);
-    if (flush && deadline < now + FLUSH_MS)
-        deadline = now + FLUSH_MS;
-    disarm(v);
-    v->reported = false;
-    for (;;) {
-        unsigned what = flush ? PRINCIPAL | AGGS : due(v, clock_ms());
-        int got = 0;
-        if (!in_cycle(v) && what)
-            got = cycle_begin(v, what, d);
-        if (got == 0)
-            got = wait_answer(v, in_cycle(v) || next_due(v) > deadline ? deadline : next_due(v),
-                              sink, d);
-        if (got < 0)
-            return work_error(v, got);
-        now = clock_ms();
-        if (in_cycle(v) && now - v->asked_at > READ_MS)
-            return work_error(v, agent_silent(&v->agent, READ_MS, d));
-        if (flush ? (int)(v->cycle - want) >= 0 : v->reported && !in_cycle(v))
-            break;
-        /* What has been received already is taken in any case: fd() does not tell of it. */
-        if (got == 2 || (got == 0 && now >= deadline) || work_state(v) == TIER_EXITING)
-            break;
-    }
-    arm(v);
-    return work_state(v);
-}
-
-/* Only asks: an answer to a read may still be under way, and it has data. `work` takes both. */
-static int vm_stop(struct tier *t, struct diags *d)
-{
-    struct vm *v = vm_of(t);
-    ei_x_buff x;
-    if (v->stop_id || v->lost)
-        return 0;
-    if (!v->running) { /* nothing has fired */
-        v->stop_id = -1;
-        v->stopped = v->resting = v->drained = true;
-        return 0;
-    }
-    v->running = false;
-    agent_begin(&v->agent, &x, &v->stop_id);
-    ei_x_encode_atom(&x, "stop");
-    v->asked_at = clock_ms();
-    int e = agent_send(&v->agent, &x, d);
-    v->lost |= e == ET_ELOST;
-    return e;
 }
 
 /* -- the rest ---------------------------------------------------------------------------------- */
@@ -674,10 +462,11 @@ static void vm_close(struct tier *t)
         agent_call(&v->agent, "close", CLOSE_MS, &r, &arity, &d);
         diags_free(&d);
     }
-    dist_close(v->d);
+    conn_close(v->conn);
     catalog_free(&v->catalog);
     buf_free(&v->text);
     buf_free(&v->held);
+    buf_free(&v->loaded);
     if (v->epoll >= 0)
         close(v->epoll);
     if (v->timer >= 0)
@@ -695,33 +484,50 @@ static int vm_fd(struct tier *t)
     return vm_of(t)->epoll;
 }
 
-static void vm_rates(struct tier *t, uint64_t switchrate, uint64_t aggrate)
-{
-    struct vm *v = vm_of(t);
-    int64_t now = clock_ms();
-    v->opt.switchrate = switchrate;
-    v->opt.aggrate = aggrate;
-    v->next_read = now + rate_ms(switchrate, v->pace);
-    v->next_aggs = now + rate_ms(aggrate, AGGS_MS);
-}
-
 static const char *vm_enabled(struct tier *t)
 {
     return vm_of(t)->text.len ? buf_str(&vm_of(t)->text) : NULL;
 }
 
+static const struct tier_placed *vm_placed(struct tier *t)
+{
+    return &vm_of(t)->placed;
+}
+
+/* A name alone is no identity, two hosts or containers may use it: one agent serves both. */
+static bool vm_same(struct tier *t, struct tier *other)
+{
+    const erlang_pid *x = &vm_of(t)->agent.pid, *y = &vm_of(other)->agent.pid;
+    return strcmp(x->node, y->node) == 0 && x->creation == y->creation && x->num == y->num &&
+           x->serial == y->serial && vm_of(t)->os_pid == vm_of(other)->os_pid;
+}
+
+static int vm_examine(struct tier *t, int *otp, tier_finding_fn fn, void *arg, struct diags *d)
+{
+    *otp = vm_of(t)->otp;
+    return agent_examine(&vm_of(t)->agent, fn, arg, d);
+}
+
 static const struct tier_ops vm_ops = {
     .name = "vm",
+    .place = DIF_TIER_VM,
     .match = vm_match,
     .suggest = vm_suggest,
+    .lacking = vm_lacking,
     .enable = vm_enable,
     .go = vm_go,
     .work = vm_work,
     .stop = vm_stop,
     .close = vm_close,
     .target = vm_target,
+    .same = vm_same,
     .fd = vm_fd,
+    .grown = vm_grown,
+    .match_new = vm_match_new,
+    .extend = vm_extend,
     .enabled = vm_enabled,
+    .examine = vm_examine,
+    .placed = vm_placed,
     .rates = vm_rates,
 };
 
@@ -737,9 +543,11 @@ static int open_consumer(struct vm *v, const struct agent_options *opt, struct d
     struct etf r;
     uint32_t arity, n;
     char key[ETF_ATOM_MAX], prov[32];
-    int lease_ms = opt->lease_ms, e = agent_open(&v->agent, v->d, opt, &r, &arity, d);
+    int otp = 0, lease_ms = opt->lease_ms, e = agent_open(&v->agent, v->conn, opt, &r, &arity, d);
     if (e)
         return e;
+    v->agent.loaded = on_loaded;
+    v->agent.loaded_arg = v;
     n = etf_list(&r);
     for (uint32_t i = 0; i < n && !r.bad; i++) {
         if (etf_tuple(&r) != 2)
@@ -747,6 +555,10 @@ static int open_consumer(struct vm *v, const struct agent_options *opt, struct d
         etf_atom(&r, key);
         if (strcmp(key, "pid") == 0)
             v->os_pid = (pid_t)etf_uint(&r);
+        else if (strcmp(key, "otp") == 0)
+            otp = (int)etf_uint(&r);
+        else if (strcmp(key, "cpus") == 0)
+            v->ncpus = (uint32_t)etf_uint(&r);
         else if (strcmp(key, "warnings") == 0)
             agent_warnings(&r, d);
         else
@@ -759,15 +571,17 @@ static int open_consumer(struct vm *v, const struct agent_options *opt, struct d
     ei_x_new_with_version(&x);
     ei_x_encode_tuple_header(&x, 3);
     ei_x_encode_atom(&x, "erltrace");
-    ei_x_encode_pid(&x, dist_self(v->d));
+    conn_put_self(v->conn, &x);
     ei_x_encode_atom(&x, "alive");
-    e = dist_heartbeat(v->d, &v->agent.pid, &x, lease_ms / BEATS > 0 ? lease_ms / BEATS : 1);
+    e = conn_heartbeat(v->conn, &v->agent.pid, &x, lease_ms / BEATS > 0 ? lease_ms / BEATS : 1);
     ei_x_free(&x);
     if (e)
         return diag_error(d, e, NULL, NULL, NULL, "%s", et_strerror(e));
+    v->otp = otp;
     snprintf(prov, sizeof prov, "erlang%d", (int)v->os_pid);
-    struct catalog_source src = {.arg = v, .modules = fetch_modules, .functions = fetch_functions};
-    e = catalog_init(&v->catalog, prov, &src);
+    struct catalog_source src = {
+        .arg = &v->agent, .modules = code_modules, .functions = code_functions};
+    e = catalog_init(&v->catalog, prov, otp, &src);
     return e ? diag_error(d, e, NULL, NULL, NULL, "%s", et_strerror(e)) : 0;
 }
 
@@ -778,25 +592,39 @@ static int open_fds(struct vm *v, struct diags *d)
     v->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
     v->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (v->timer < 0 || v->epoll < 0 || epoll_ctl(v->epoll, EPOLL_CTL_ADD, v->timer, &ev) < 0 ||
-        epoll_ctl(v->epoll, EPOLL_CTL_ADD, dist_fd(v->d), &ev) < 0)
+        epoll_ctl(v->epoll, EPOLL_CTL_ADD, conn_fd(v->conn), &ev) < 0)
         return diag_error(d, ET_EIO, NULL, NULL, NULL, "cannot wait for %s: %m", v->node);
     return 0;
 }
 
-int tier_vm_open(const struct node_options *opt, struct tier **out, struct diags *d)
+/* By the way that the options ask for; v->node is then the node's name, as far as it is known. */
+static int connect_to(struct vm *v, const struct node_options *opt, struct diags *d)
 {
     struct reach reach;
+    if (opt->by_relay) {
+        snprintf(v->node, sizeof v->node, "%s", opt->name);
+        int e = relay_open(&v->conn, opt->relay);
+        return e ? diag_error(d, e, NULL, NULL, NULL, "%s", et_strerror(e)) : 0;
+    }
+    int e = reach_find(&reach, opt, d);
+    if (e == 0)
+        e = reach_connect(&reach, CONNECT_MS, &v->conn, d);
+    snprintf(v->node, sizeof v->node, "%s", reach.node);
+    reach_free(&reach);
+    return e;
+}
+
+int tier_vm_open(const struct node_options *opt, struct tier **out, struct diags *d)
+{
     struct vm *v = et_calloc(1, sizeof *v);
     *out = NULL;
+    if (!v && opt->by_relay)
+        close(opt->relay);
     if (!v)
         return diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
     v->tier.ops = &vm_ops;
     v->epoll = v->timer = -1;
-    int e = reach_find(&reach, opt, d);
-    if (e == 0)
-        e = reach_connect(&reach, CONNECT_MS, &v->d, d);
-    snprintf(v->node, sizeof v->node, "%s", reach.node);
-    reach_free(&reach);
+    int e = connect_to(v, opt, d);
     struct agent_options ao = {.node = v->node,
                                .root = opt->root,
                                .dir = opt->agent_dir,

@@ -8,8 +8,8 @@
  *   etf_version(&r);
  *   if (etf_tuple(&r) == 2 && etf_atom_is(&r, "ok")) { ... }
  */
-#ifndef ET_NODE_ETF_H
-#define ET_NODE_ETF_H
+#ifndef ET_ETF_ETF_H
+#define ET_ETF_ETF_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
  * Data: one tag byte, then what the tag says, big-endian. libei's own decoder takes no length and
  * would read past the end of a message that lies about its sizes; this one checks every step
  * against `end`. */
-#include "node/etf.h"
+#include "etf/etf.h"
 
 #include <string.h>
 
