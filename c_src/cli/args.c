@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
+
 const char args_usage[] =
-    "usage: erltrace [-qlSvwCHZe] [-o output] [-x opt[=val]] [-b bufsz] [-c cmd] [-p pid]\n"
-    "                [-D name[=def]] [-U name] [-I dir] [-X a|c|s|t]\n"
+    "usage: erltrace [-64] [-qlSvwBCFHhVZe] [-o output] [-x opt[=val]] [-b bufsz] [-c cmd]\n"
+    "                [-p pid] [-D name[=def]] [-U name] [-I dir] [-L dir] [-X a|c|s|t]\n"
     "                [--node NAME[,NAME]] [--cookie COOKIE | --cookie-file FILE] [--agent-dir "
     "DIR]\n"
     "                [--for TIME] [--json] [--local]\n"
@@ -17,6 +19,9 @@ const char args_usage[] =
     "                [-n [[[ provider: ] module: ] func: ] name [[ predicate ] action ]]\n"
     "                [-i probe-id [[ predicate ] action ]] [-s script] [args ...]\n"
     "       erltrace nodes [--json] [--cookie COOKIE | --cookie-file FILE]\n"
+    "       erltrace doctor [--node NAME[,NAME] | -p pid] [--agent-dir DIR] [--json]\n"
+    "                [--cookie COOKIE | --cookie-file FILE]\n"
+    "       erltrace serve [--listen ADDRESS[:PORT]] [--node NAME[,NAME]] ...\n"
     "       erltrace --help | --version\n";
 
 const char args_help[] =
@@ -31,7 +36,7 @@ const char args_help[] =
     "  --node NAME     a running node, or several with commas between them\n"
     "  -p pid          the BEAM with this process id\n"
     "  -c command      start a node and trace it until it ends\n"
-    "  --local         this process only: dtrace and profile probes\n"
+    "  --local         this process only: dtrace and profile probes; -c and -p name any process\n"
     "                  without any of these: the only BEAM of this host, or --local if that is "
     "enough\n"
     "  --cookie C, --cookie-file F   the node's cookie, when it is not its owner's "
@@ -41,12 +46,16 @@ const char args_help[] =
     "How:\n"
     "  -l              list matching probes, do not trace\n"
     "  -e              check the program, do not trace\n"
-    "  -v              show how stable the program is\n"
+    "  -v              show how stable the program is; with -l and -e also each probe, with -V "
+    "more versions\n"
     "  -S              show the DIF that was made\n"
     "  -q              only what the program prints\n"
     "  -F              indent by function entry and return\n"
-    "  -w              allow destructive actions: system(), freopen()\n"
+    "  -w              allow destructive actions: system(), freopen(), raise()\n"
     "  -o file         append output to a file\n"
+    "  -h              make a C header from the provider definitions of a script\n"
+    "  -B              show the output in the pieces in which it comes\n"
+    "  -L dir          more D libraries\n"
     "  -C              run the C preprocessor over scripts; -D, -U, -I and -H are its own\n"
     "  -X a|c|s|t      its mode: s is what it was before ISO C\n"
     "  -b size         bytes of buffer, a thread: -x bufsize\n"
@@ -54,7 +63,13 @@ const char args_help[] =
     "  --for TIME      end after a time: 10s, 500ms, 2m\n"
     "  --json          every record, aggregation, drop and error as a JSON object on one line\n"
     "  -V, --version   print the version\n"
-    "\nerltrace nodes lists the BEAMs of this host and says which of them can be traced.\n";
+    "\nerltrace nodes lists the BEAMs of this host and says which of them can be traced.\n"
+    "erltrace serve serves a page on which scripts are run; erltrace serve --help has its "
+    "options.\n"
+    "erltrace doctor says what of a node can be traced, what cannot, why, and what would help.\n"
+    "erltrace port is for programs: the Erlang application traces by it.\n"
+    "Exit codes: 0, N of exit(N), 1 error, 2 usage, 3 stopped by maxload (doctor: something is in "
+    "the way).\n";
 
 enum {
     LONG_NODE = 256,
@@ -84,20 +99,30 @@ static const struct option long_options[] = {
 /* Letters that take a program. */
 static const struct {
     char letter;
-    enum compile_kind kind;
-} program_letters[] = {{'n', COMPILE_NAME},     {'f', COMPILE_FUNCTION}, {'m', COMPILE_MODULE},
-                       {'P', COMPILE_PROVIDER}, {'i', COMPILE_ID},       {'s', COMPILE_SCRIPT}};
+    enum erltrace_spec spec;
+} program_letters[] = {{'n', ERLTRACE_SPEC_NAME},   {'f', ERLTRACE_SPEC_FUNCTION},
+                       {'m', ERLTRACE_SPEC_MODULE}, {'P', ERLTRACE_SPEC_PROVIDER},
+                       {'i', ERLTRACE_SPEC_ID},     {'s', ERLTRACE_SPEC_SCRIPT}};
 
-/* Letters of dtrace(1) that are refused. */
+/* Letters that are options under another name. */
 static const struct {
     char letter;
-    const char *what;
-} refused[] = {
-    {'L', "library directories"}, {'h', "header generation; --help shows help"},
-    {'G', "object generation"},   {'B', "buffered-output debugging"},
-    {'3', "data models"},         {'6', "data models"},
-    {'a', "anonymous tracing"},   {'A', "anonymous tracing"},
+    const char *name;
+} option_letters[] = {{'q', "quiet"},  {'F', "flowindent"}, {'w', "destructive"}, {'Z', "zdefs"},
+                      {'C', "cpp"},    {'b', "bufsize"},    {'D', "define"},      {'U', "undef"},
+                      {'I', "incdir"}, {'H', "cpphdrs"},    {'X', "stdc"},        {'L', "libdir"}};
 
+/* Letters of dtrace(1) that have no meaning here, and what to do instead. */
+static const struct {
+    char letter;
+    const char *why;
+} refused[] = {
+    {'G', "option -G (object generation) is not needed here: a header made by -h is complete, so "
+          "compile with it and link as usual"},
+    {'a', "option -a (anonymous tracing) is not supported: a node can be traced while it runs, and "
+          "from its start with -c"},
+    {'A', "option -A (anonymous tracing) is not supported: a node can be traced while it runs, and "
+          "from its start with -c"},
 };
 
 /* A growing list in the arena: room for one more element, doubled by copying. */
@@ -111,12 +136,12 @@ static void *more(struct arena *a, void *list, size_t n, size_t size)
     return p;
 }
 
-static bool add_program(struct args *a, struct arena *arena, enum compile_kind kind, char *text)
+static bool add_program(struct args *a, struct arena *arena, enum erltrace_spec spec, char *text)
 {
     a->program = more(arena, a->program, a->nprograms, sizeof *a->program);
     if (a->program == NULL)
         return false;
-    a->program[a->nprograms++] = (struct args_program){kind, text};
+    a->program[a->nprograms++] = (struct args_program){spec, text};
     return true;
 }
 
@@ -129,16 +154,13 @@ static bool add_process(struct args *a, struct arena *arena, pid_t pid, const ch
     return true;
 }
 
-/* An argument of the preprocessor: a letter and its value, or (letter 0) a word as it is. */
-static bool add_cpp(struct args *a, struct arena *arena, int letter, const char *value)
+static bool add_option(struct args *a, struct arena *arena, char letter, const char *name,
+                       const char *value)
 {
-    a->cpp = more(arena, a->cpp, a->ncpp, sizeof *a->cpp);
-    const char *text = value != NULL ? value : "";
-    char *word =
-        letter != 0 ? arena_printf(arena, "-%c%s", letter, text) : arena_strdup(arena, text);
-    if (a->cpp == NULL || word == NULL)
+    a->option = more(arena, a->option, a->noptions, sizeof *a->option);
+    if (a->option == NULL || name == NULL)
         return false;
-    a->cpp[a->ncpp++] = word;
+    a->option[a->noptions++] = (struct args_option){letter, name, value};
     return true;
 }
 
@@ -169,59 +191,18 @@ static bool parse_pid(const char *text, pid_t *pid)
     return true;
 }
 
-static bool set_mode(struct args *a, const char *mode)
+/* "10s": a time with its unit; without one it is nanoseconds. */
+static bool parse_time(const char *text, int64_t *ns)
 {
-    if (strlen(mode) != 1 || strchr("acst", mode[0]) == NULL)
+    char *unit;
+    uint64_t t;
+    errno = 0;
+    unsigned long long n = strtoull(text, &unit, 10);
+    if (unit == text || *text == '-' || errno != 0 ||
+        !units_time(n, *unit != '\0' ? unit : "ns", &t))
         return false;
-    a->traditional = mode[0] == 's';
-    return true;
-}
-
-/* The options of the preprocessor, which are the letters -D, -U, -I, -H and -X under another name.
- * False when it is none of them; *ok whether the value was good. */
-static bool set_cpp_option(struct args *a, struct arena *arena, const char *name, const char *value,
-                           bool *ok)
-{
-    static const struct {
-        const char *name;
-        int letter;
-        bool value;
-    } options[] = {{"define", 'D', true},
-                   {"undef", 'U', true},
-                   {"incdir", 'I', true},
-                   {"cpphdrs", 'H', false},
-                   {"cppargs", 0, true}};
-    *ok = false;
-    if (strcmp(name, "stdc") == 0) {
-        *ok = value != NULL && set_mode(a, value);
-        return true;
-    }
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
-        if (strcmp(name, options[i].name) != 0)
-            continue;
-        *ok = (value != NULL) == options[i].value && add_cpp(a, arena, options[i].letter, value);
-        return true;
-    }
-    return false;
-}
-
-static enum args_what set_option(struct args *a, struct arena *arena, const char *text,
-                                 const char **why)
-{
-    const char *reason, *eq = strchr(text, '=');
-    char *name = arena_strndup(arena, text, eq ? (size_t)(eq - text) : strlen(text));
-    bool ok = false;
-    if (name != NULL && set_cpp_option(a, arena, name, eq ? eq + 1 : NULL, &ok)) {
-        if (ok)
-            return ARGS_TRACE;
-        *why = arena_printf(arena, "failed to set -x %s: Invalid value for specified option", name);
-        return ARGS_FAILED;
-    }
-    if (name != NULL &&
-        options_set(&a->opt, name, eq ? eq + 1 : NULL, OPTION_FROM_COMMAND, &reason) == 0)
-        return ARGS_TRACE;
-    *why = name ? arena_printf(arena, "failed to set -x %s: %s", name, reason) : "out of memory";
-    return ARGS_FAILED;
+    *ns = (int64_t)t;
+    return t > 0;
 }
 
 static enum args_what option(struct args *a, struct arena *arena, int letter, char *value,
@@ -229,36 +210,30 @@ static enum args_what option(struct args *a, struct arena *arena, int letter, ch
 {
     pid_t pid;
     bool ok = true;
-    const char *reason;
+    const char *eq;
     for (size_t i = 0; i < sizeof program_letters / sizeof program_letters[0]; i++)
         if (program_letters[i].letter == letter)
-            return add_program(a, arena, program_letters[i].kind, value) ? ARGS_TRACE : ARGS_FAILED;
-    switch (letter) {
-    case 'q': options_set(&a->opt, "quiet", NULL, OPTION_FROM_COMMAND, &reason); break;
-    case 'F': options_set(&a->opt, "flowindent", NULL, OPTION_FROM_COMMAND, &reason); break;
-    case 'w': options_set(&a->opt, "destructive", NULL, OPTION_FROM_COMMAND, &reason); break;
-    case 'Z': options_set(&a->opt, "zdefs", NULL, OPTION_FROM_COMMAND, &reason); break;
-    case 'C': options_set(&a->opt, "cpp", NULL, OPTION_FROM_COMMAND, &reason); break;
-    case 'D':
-    case 'U':
-    case 'I':
-    case 'H': ok = add_cpp(a, arena, letter, value); break;
-    case 'X':
-        if (!set_mode(a, value)) {
+            return add_program(a, arena, program_letters[i].spec, value) ? ARGS_TRACE : ARGS_FAILED;
+    for (size_t i = 0; i < sizeof option_letters / sizeof option_letters[0]; i++) {
+        if (option_letters[i].letter != letter)
+            continue;
+        if (letter == 'X' && (strlen(value) != 1 || strchr("acst", value[0]) == NULL)) {
             *why = arena_printf(arena, "invalid mode -X %s: it is a, c, s or t", value);
             return ARGS_USAGE;
         }
-        break;
+        return add_option(a, arena, (char)letter, option_letters[i].name, value) ? ARGS_TRACE
+                                                                                 : ARGS_FAILED;
+    }
+    switch (letter) {
     case 'l': a->list = true; break;
     case 'e': a->no_run = true; break;
     case 'S': a->disasm = true; break;
     case 'o': a->output = value; break;
-    case 'x': return set_option(a, arena, value, why);
-    case 'b':
-        if (options_set(&a->opt, "bufsize", value, OPTION_FROM_COMMAND, &reason) != 0) {
-            *why = arena_printf(arena, "failed to set -b %s: %s", value, reason);
-            return ARGS_FAILED;
-        }
+    case 'x':
+        eq = strchr(value, '=');
+        ok = add_option(a, arena, 'x',
+                        arena_strndup(arena, value, eq ? (size_t)(eq - value) : strlen(value)),
+                        eq != NULL ? eq + 1 : NULL);
         break;
     case 'c': ok = add_process(a, arena, 0, value); break;
     case 'p':
@@ -268,6 +243,19 @@ static enum args_what option(struct args *a, struct arena *arena, int letter, ch
         }
         ok = add_process(a, arena, pid, NULL);
         break;
+    case 'B': a->show_pieces = true; break;
+    case 'h': a->header = true; break;
+    case '3': /* -32 and -64, which getopt takes for a letter and its value */
+    case '6':
+        if (strcmp(value, letter == '3' ? "2" : "4") != 0) {
+            *why = arena_printf(arena, "unknown option -%c%s", letter, value);
+            return ARGS_USAGE;
+        }
+        if (letter == '3') {
+            *why = "option -32 is not supported: the data model has 64 bits";
+            return ARGS_USAGE;
+        }
+        break;
     case LONG_NODE: ok = add_nodes(a, arena, value); break;
     case LONG_COOKIE: a->cookie = value; break;
     case LONG_COOKIE_FILE: a->cookie_file = value; break;
@@ -276,7 +264,7 @@ static enum args_what option(struct args *a, struct arena *arena, int letter, ch
     case LONG_LOCAL: a->local = true; break;
     case LONG_HELP: return ARGS_HELP;
     case LONG_FOR:
-        if (!option_rate(value, &a->for_ns) || a->for_ns <= 0) {
+        if (!parse_time(value, &a->for_ns)) {
             *why =
                 arena_printf(arena, "--for %s: not a time; write it like 10s, 500ms or 2m", value);
             return ARGS_USAGE;
@@ -285,8 +273,7 @@ static enum args_what option(struct args *a, struct arena *arena, int letter, ch
     default:
         for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
             if (refused[i].letter == letter) {
-                *why = arena_printf(arena, "option -%c (%s) is not built yet", letter,
-                                    refused[i].what);
+                *why = refused[i].why;
                 return ARGS_USAGE;
             }
         }
@@ -306,21 +293,28 @@ static const char *misuse(struct arena *arena, int code, char **argv)
                        : arena_printf(arena, "unknown option %s", what);
 }
 
+/* Whether something was asked for that only a trace or a list of probes has. */
+static bool asks_for_trace(const struct args *a)
+{
+    return a->nprograms > 0 || a->noptions > 0 || a->nwords > 2 || a->for_ns > 0 || a->list ||
+           a->no_run || a->disasm || a->local || a->verbose || a->header || a->show_pieces;
+}
+
 enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **argv,
                           const char **why)
 {
-    static const char letters[] = ":n:s:P:m:f:i:qleSvVo:x:p:c:Zb:FwCD:U:I:HX:L:hGB36aA";
-    const char *name;
-    bool nodes = argc > 1 && strcmp(argv[1], "nodes") == 0, version = false, verbose = false;
+    static const char letters[] = ":n:s:P:m:f:i:qleSvVo:x:p:c:Zb:FwCD:U:I:HX:L:hGB3:6:aA";
+    bool nodes = argc > 1 && strcmp(argv[1], "nodes") == 0, version = false;
+    bool doctor = argc > 1 && strcmp(argv[1], "doctor") == 0;
     int c;
     *a = (struct args){0};
     *why = NULL;
-    options_init(&a->opt);
     if (argc < 2)
         return ARGS_USAGE;
-    if (options_environment(&a->opt, &name, why) != 0) {
-        *why = arena_printf(arena, "failed to set option %s from the environment: %s", name, *why);
-        return ARGS_FAILED;
+    if (strcmp(argv[1], "port") == 0) {
+        if (argc > 2)
+            *why = "port takes no options and no words: all it is told comes on standard input";
+        return argc > 2 ? ARGS_USAGE : ARGS_PORT;
     }
     opterr = 0;
     while ((c = getopt_long(argc, argv, letters, long_options, NULL)) != -1) {
@@ -329,7 +323,7 @@ enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **
             return ARGS_USAGE;
         }
         if (c == 'v') {
-            verbose = true;
+            a->verbose = true;
             continue;
         }
         if (c == 'V' || c == LONG_VERSION) {
@@ -340,9 +334,18 @@ enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **
         if (what != ARGS_TRACE)
             return what;
     }
+    if (version + a->list + a->header > 1) {
+        *why = "only one of -G, -h, -l and -V can be given";
+        return ARGS_USAGE;
+    }
     if (version)
         return ARGS_VERSION;
-    a->verbose = verbose;
+    for (size_t i = 0; a->header && i <= a->nprograms; i++) {
+        if (a->nprograms == 0 || (i < a->nprograms && a->program[i].spec != ERLTRACE_SPEC_SCRIPT)) {
+            *why = "-h makes a header from scripts: it goes with -s, and with no other program";
+            return ARGS_USAGE;
+        }
+    }
     /* getopt has moved the words that are no options to the end; $0 goes before them. */
     a->nwords = argc - optind + 1;
     a->word = arena_alloc(arena, ((size_t)a->nwords + 1) * sizeof *a->word);
@@ -352,16 +355,27 @@ enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **
     a->word[0] = slash != NULL ? (char *)slash + 1 : argv[0];
     for (int i = 1; i < a->nwords; i++)
         a->word[i] = argv[optind + i - 1];
-    a->disasm |= option_on(&a->opt, OPTION_verbose);
     if (nodes) {
-        if (a->nprograms > 0 || a->nwords > 2) {
-            *why = "nodes takes no programs and no other words";
+        if (asks_for_trace(a) || a->nnodes > 0 || a->nprocesses > 0 || a->agent_dir != NULL) {
+            *why = "nodes takes --cookie, --cookie-file, --json and -o, no programs, no other "
+                   "options and no other words";
             return ARGS_USAGE;
         }
         return ARGS_NODES;
     }
-    if (a->local && (a->nnodes > 0 || a->nprocesses > 0)) {
-        *why = "--local cannot be used with --node, -p or -c";
+    if (doctor) {
+        bool command = false;
+        for (size_t i = 0; i < a->nprocesses; i++)
+            command = command || a->process[i].command != NULL;
+        if (asks_for_trace(a) || command) {
+            *why = "doctor takes --node, -p, --cookie, --cookie-file, --agent-dir, --json and -o, "
+                   "no programs, no other options and no other words";
+            return ARGS_USAGE;
+        }
+        return ARGS_DOCTOR;
+    }
+    if (a->local && a->nnodes > 0) {
+        *why = "--local cannot be used with --node";
         return ARGS_USAGE;
     }
     return ARGS_TRACE;

@@ -8,11 +8,10 @@
 #include <sys/types.h>
 
 #include "base/arena.h"
-#include "compile/compile.h"
-#include "consumer/options.h"
+#include "erltrace.h"
 
 struct args_program {
-    enum compile_kind kind;
+    enum erltrace_spec spec;
     const char *text; /* the argument: a program, or a file's name */
 };
 
@@ -20,6 +19,13 @@ struct args_program {
 struct args_process {
     pid_t pid;           /* -p */
     const char *command; /* -c, else NULL */
+};
+
+/* An option to be set. */
+struct args_option {
+    char letter; /* that set it: x, or a letter of its own */
+    const char *name;
+    const char *value; /* NULL: the name stood alone */
 };
 
 struct args {
@@ -31,17 +37,24 @@ struct args {
     size_t nnodes;
     char **word; /* word[0] is the place of $0, then the words that are no options */
     int nwords;
-    struct options opt;
+    struct args_option *option; /* in command-line order */
+    size_t noptions;
     const char *output; /* -o */
     const char *cookie, *cookie_file, *agent_dir;
-    const char **cpp; /* -D, -U, -I and -H for the preprocessor, in order */
-    size_t ncpp;
-    bool traditional; /* -Xs */
-    int64_t for_ns;   /* --for; 0: until it ends by itself */
-    bool list, no_run, disasm, local, json, verbose;
+    int64_t for_ns; /* --for; 0: until it ends by itself */
+    bool list, no_run, disasm, local, json, verbose, header, show_pieces;
 };
 
-enum args_what { ARGS_TRACE, ARGS_NODES, ARGS_HELP, ARGS_VERSION, ARGS_USAGE, ARGS_FAILED };
+enum args_what {
+    ARGS_TRACE,
+    ARGS_NODES,
+    ARGS_DOCTOR,
+    ARGS_PORT,
+    ARGS_HELP,
+    ARGS_VERSION,
+    ARGS_USAGE,
+    ARGS_FAILED
+};
 
 /* Reads the command line. Lists are in the arena. For ARGS_USAGE (exit code 2) and ARGS_FAILED (1)
  * *why is the text to show; NULL: only the usage. */

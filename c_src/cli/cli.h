@@ -4,22 +4,26 @@
 
 #include "base/arena.h"
 #include "cli/args.h"
+#include "cli/screen.h"
 
-enum { EXIT_OK = 0, EXIT_ERROR = 1, EXIT_USAGE = 2 };
+enum { EXIT_OK = 0, EXIT_ERROR = 1, EXIT_USAGE = 2, EXIT_OVERLOAD = 3 };
 
 /* Runs or lists what the command line asks for. */
 int cli_trace(struct args *a, struct arena *arena);
 /* Lists the BEAMs of this host. */
 int cli_nodes(const struct args *a, struct arena *arena);
+/* `erltrace port`. */
+int cli_port(void);
+/* `erltrace doctor`. */
+int cli_doctor(const struct args *a, struct arena *arena);
+/* `erltrace serve`, which has options of its own; returns only when it cannot be run. argv is
+ * changed. */
+int cli_serve(char **argv, struct arena *arena);
 
-/* The folder that holds ebin/ and priv/ of the agent: ERLTRACE_ROOT, or found from where this
- * program lies; NULL when there is none. In the arena. */
-const char *cli_root(struct arena *arena);
-/* The text after the C preprocessor, *len bytes of it in the arena; NULL and *why in dtrace's words
- * when that failed. */
-char *cli_preprocess(struct arena *arena, const struct args *a, const char *text, size_t *len,
-                     const char **why);
-/* Reads a whole file into the arena, NUL after it; NULL with errno set. */
-char *cli_read_file(struct arena *arena, const char *path, size_t *len);
+/* Prints what a handle says; the exit code. */
+typedef int cli_ask_fn(erltrace_t *h, const struct args *a, struct screen *s, void *arg);
+/* Calls it with a new handle, whose diagnostics go to the screen, and a screen for `-o`, and closes
+ * both. */
+int cli_ask(const struct args *a, cli_ask_fn *fn, void *arg);
 
 #endif

@@ -1,6 +1,7 @@
 /* main.c - the command: reads its arguments and hands over. */
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/args.h"
 #include "cli/cli.h"
@@ -19,11 +20,23 @@ int main(int argc, char **argv)
     int code = EXIT_OK;
     arena_init(&arena);
     signal(SIGPIPE, pipe_broken); /* a reader that is gone is noticed where we write */
+    if (argc > 1 && strcmp(argv[1], "serve") == 0) {
+        code = cli_serve(argv, &arena);
+        arena_free(&arena);
+        return code;
+    }
     switch (args_parse(&args, &arena, argc, argv, &why)) {
     case ARGS_TRACE: code = cli_trace(&args, &arena); break;
     case ARGS_NODES: code = cli_nodes(&args, &arena); break;
+    case ARGS_DOCTOR: code = cli_doctor(&args, &arena); break;
+    case ARGS_PORT: code = cli_port(); break;
     case ARGS_HELP: printf("%s%s", args_usage, args_help); break;
-    case ARGS_VERSION: printf("erltrace: erltrace " ET_VERSION "\n"); break;
+    case ARGS_VERSION:
+        printf("erltrace: erltrace %s\n", erltrace_version());
+        if (args.verbose)
+            printf("interface of the library: version %d\nprogram images: version %d\n",
+                   ERLTRACE_VERSION, erltrace_image_version());
+        break;
     case ARGS_USAGE:
         if (why != NULL)
             fprintf(stderr, "erltrace: %s\ntry 'erltrace --help'\n", why);

@@ -1,25 +1,45 @@
 /* nodes.c - `erltrace nodes`: the BEAMs of this host, and what keeps us from those that cannot be
  * traced. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "cli/cli.h"
 #include "cli/screen.h"
-#include "node/node.h"
 
-/* The cookie of the command line: given, or the first line of the file given. */
-static int cookie_of(const struct args *a, struct arena *arena, const char **cookie)
+/* One BEAM. The table waits for all of them, since its columns are as wide as the widest. */
+struct row {
+    struct row *next;
+    pid_t pid;
+    const char *name, *otp, *owner, *why, *help;
+    bool attachable;
+};
+
+struct listing {
+    struct arena *arena;
+    struct row *first, **last;
+    int width; /* of the column of names */
+};
+
+static int add_row(const struct erltrace_node *n, void *arg)
 {
-    size_t len;
-    *cookie = a->cookie;
-    if (a->cookie != NULL || a->cookie_file == NULL)
-        return 0;
-    char *text = cli_read_file(arena, a->cookie_file, &len);
-    if (text == NULL)
-        return -1;
-    text[strcspn(text, "\r\n")] = '\0';
-    *cookie = text;
+    struct listing *l = arg;
+    struct row *r = arena_alloc(l->arena, sizeof *r);
+    if (r == NULL)
+        return 1;
+    *r = (struct row){.pid = n->pid,
+                      .name = arena_strdup(l->arena, n->name),
+                      .otp = arena_strdup(l->arena, n->otp),
+                      .owner = arena_strdup(l->arena, n->owner),
+                      .why = arena_strdup(l->arena, n->why),
+                      .help = arena_strdup(l->arena, n->help),
+                      .attachable = n->attachable};
+    if (!r->name || !r->otp || !r->owner || !r->why || !r->help)
+        return 1;
+    if ((int)strlen(r->name) > l->width)
+        l->width = (int)strlen(r->name);
+    *l->last = r;
+    l->last = &r->next;
     return 0;
 }
 
@@ -32,7 +52,7 @@ static void put(struct buf *b, const char *key, const char *s)
         buf_json(b, s, strlen(s));
 }
 
-static void json_row(const struct node_info *n, struct buf *b)
+static void json_row(const struct row *n, struct buf *b)
 {
     buf_printf(b, "{\"type\":\"node\",\"pid\":%ld", (long)n->pid);
     put(b, "name", n->name);
@@ -49,7 +69,7 @@ static const char *or_dash(const char *s)
     return s[0] != '\0' ? s : "-";
 }
 
-static void text_row(const struct node_info *n, int width, struct buf *b)
+static void text_row(const struct row *n, int width, struct buf *b)
 {
     buf_printf(b, "%7ld  %-*s %-4s %-10s %s\n", (long)n->pid, width, or_dash(n->name),
                or_dash(n->otp), or_dash(n->owner), n->attachable ? "yes" : "no");
@@ -59,45 +79,32 @@ static void text_row(const struct node_info *n, int width, struct buf *b)
         buf_printf(b, "         try: %s\n", n->help);
 }
 
+static int list(erltrace_t *h, const struct args *a, struct screen *s, void *arena)
+{
+    struct listing l = {.arena = arena, .last = &l.first, .width = (int)strlen("NAME")};
+    struct buf b = BUF_INIT;
+    int rc = erltrace_set_cookie(h, a->cookie, a->cookie_file);
+    if (rc == 0)
+        rc = erltrace_node_iter(h, add_row, &l);
+    if (rc < 0 && s->errors == 0)
+        screen_error(s, "%s", erltrace_errmsg(h, erltrace_errno(h)));
+    if (rc > 0)
+        screen_error(s, "out of memory");
+    if (rc == 0 && !a->json)
+        buf_printf(&b, "%7s  %-*s %-4s %-10s %s\n", "PID", l.width, "NAME", "OTP", "OWNER",
+                   "ATTACHABLE");
+    for (const struct row *r = l.first; rc == 0 && r != NULL; r = r->next) {
+        if (a->json)
+            json_row(r, &b);
+        else
+            text_row(r, l.width, &b);
+    }
+    screen_data(s, buf_str(&b), b.len);
+    buf_free(&b);
+    return rc == 0 ? EXIT_OK : EXIT_ERROR;
+}
+
 int cli_nodes(const struct args *a, struct arena *arena)
 {
-    struct screen screen;
-    struct diags d;
-    struct node_list list = {0};
-    struct buf b = BUF_INIT;
-    const char *cookie;
-    int code = EXIT_OK;
-    diags_init(&d);
-    if (!screen_open(&screen, a->output, a->json)) {
-        fprintf(stderr, "erltrace: failed to open %s: %s\n", a->output, strerror(errno));
-        return EXIT_ERROR;
-    }
-    if (cookie_of(a, arena, &cookie) != 0) {
-        screen_message(&screen, "failed to open %s: %s", a->cookie_file, strerror(errno));
-        code = EXIT_ERROR;
-    } else if (node_scan(&list, cookie, &d) != 0) {
-        code = EXIT_ERROR;
-    }
-    screen_diags(&screen, &d);
-    int width = (int)strlen("NAME");
-    for (size_t i = 0; i < list.n; i++)
-        if ((int)strlen(list.node[i].name) > width)
-            width = (int)strlen(list.node[i].name);
-    if (code == EXIT_OK && !a->json)
-        buf_printf(&b, "%7s  %-*s %-4s %-10s %s\n", "PID", width, "NAME", "OTP", "OWNER",
-                   "ATTACHABLE");
-    for (size_t i = 0; i < list.n; i++) {
-        if (a->json)
-            json_row(&list.node[i], &b);
-        else
-            text_row(&list.node[i], width, &b);
-    }
-    if (b.len > 0)
-        screen.sink.data(screen.sink.arg, b.data, b.len);
-    screen_flush(&screen);
-    screen_close(&screen);
-    buf_free(&b);
-    node_list_free(&list);
-    diags_free(&d);
-    return code;
+    return cli_ask(a, list, arena);
 }

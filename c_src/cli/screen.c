@@ -2,12 +2,14 @@
 #include "cli/screen.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "base/diag.h"
+#include "base/stream.h"
 
 static void erase(struct screen *s)
 {
@@ -26,9 +28,8 @@ static void failed(struct screen *s)
         s->error = errno;
 }
 
-static void put_data(void *arg, const char *text, size_t n)
+void screen_data(struct screen *s, const char *text, size_t n)
 {
-    struct screen *s = arg;
     if (n == 0 || s->broken || s->error != 0)
         return;
     if (s->out_tty)
@@ -38,58 +39,65 @@ static void put_data(void *arg, const char *text, size_t n)
     s->mid_line = text[n - 1] != '\n';
 }
 
-static void put_message(void *arg, const char *text, size_t n)
+static void put_message(struct screen *s, const char *text, size_t n)
 {
-    struct screen *s = arg;
     screen_flush(s); /* so that both streams keep their order on one terminal */
     erase(s);
     fwrite(text, 1, n, stderr);
     fflush(stderr);
 }
 
-static void flush_out(void *arg)
+static int redirect(struct screen *s, const char *path)
 {
-    screen_flush(arg);
-}
-
-/* The descriptor stays the same, and only what it stands for changes: so the output of commands
- * that the program runs goes where its own goes. */
-static int redirect(void *arg, const char *path)
-{
-    struct screen *s = arg;
-    int fd = fileno(s->out), to = s->first_fd;
-    if (path != NULL) {
-        to = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-        if (to < 0)
-            return errno;
-        if (s->first_fd < 0)
-            s->first_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    } else if (to < 0) {
-        return 0; /* that is where it goes */
-    }
     screen_flush(s);
-    int err = dup2(to, fd) < 0 ? errno : 0;
-    if (path != NULL)
-        close(to);
-    s->out_tty = s->out == stdout && isatty(fd);
-    s->mid_line = false;
+    int err = stream_redirect(s->out, path, &s->first_fd);
+    s->out_tty = s->out == stdout && isatty(fileno(s->out));
+    if (err == 0 && s->first_fd >= 0)
+        s->mid_line = false;
     return err;
 }
 
-static void truncate_out(void *arg)
+static void truncate_out(struct screen *s)
+{
+    screen_flush(s);
+    stream_truncate(s->out);
+}
+
+/* What there is to see of one call of the handler. */
+static void put_piece(struct screen *s, const struct erltrace_output *o)
+{
+    static const char *const names[] = {[ERLTRACE_OUTPUT_DATA] = "data",
+                                        [ERLTRACE_OUTPUT_FLUSH] = "flush",
+                                        [ERLTRACE_OUTPUT_REDIRECT] = "redirect",
+                                        [ERLTRACE_OUTPUT_TRUNCATE] = "truncate"};
+    struct buf b = BUF_INIT;
+    const char *text = o->text != NULL ? o->text : "";
+    buf_printf(&b, "output: %s ", names[o->kind]);
+    buf_json(&b, text, o->kind == ERLTRACE_OUTPUT_DATA ? o->length : strlen(text));
+    buf_addc(&b, '\n');
+    screen_data(s, buf_str(&b), b.len);
+    buf_free(&b);
+}
+
+int screen_output(const struct erltrace_output *o, void *arg)
 {
     struct screen *s = arg;
-    screen_flush(s);
-    if (ftruncate(fileno(s->out), 0) == 0) /* not on a terminal or pipe */
-        lseek(fileno(s->out), 0, SEEK_SET);
+    if (s->pieces) {
+        put_piece(s, o);
+        return ERLTRACE_HANDLE_OK;
+    }
+    switch (o->kind) {
+    case ERLTRACE_OUTPUT_DATA: screen_data(s, o->text, o->length); break;
+    case ERLTRACE_OUTPUT_FLUSH: screen_flush(s); break;
+    case ERLTRACE_OUTPUT_REDIRECT: return redirect(s, o->text);
+    case ERLTRACE_OUTPUT_TRUNCATE: truncate_out(s); break;
+    }
+    return ERLTRACE_HANDLE_OK;
 }
 
 bool screen_open(struct screen *s, const char *path, bool json)
 {
-    *s = (struct screen){.out = stdout,
-                         .json = json,
-                         .first_fd = -1,
-                         .sink = {put_data, put_message, s, flush_out, redirect, truncate_out}};
+    *s = (struct screen){.out = stdout, .json = json, .first_fd = -1};
     if (path != NULL) {
         s->out = fopen(path, "ae");
         if (s->out == NULL)
@@ -121,39 +129,98 @@ void screen_close(struct screen *s)
     s->first_fd = -1;
 }
 
+void screen_text(struct screen *s, const char *text)
+{
+    put_message(s, text, strlen(text));
+}
+
+static void put_line(struct screen *s, const char *text)
+{
+    struct buf b = BUF_INIT;
+    buf_printf(&b, "erltrace: %s\n", text);
+    put_message(s, buf_str(&b), b.len);
+    buf_free(&b);
+}
+
 void screen_message(struct screen *s, const char *fmt, ...)
 {
     struct buf b = BUF_INIT;
     va_list ap;
-    buf_adds(&b, "erltrace: ");
     va_start(ap, fmt);
     buf_vprintf(&b, fmt, ap);
     va_end(ap);
-    buf_addc(&b, '\n');
-    if (b.data != NULL)
-        put_message(s, b.data, b.len);
+    put_line(s, buf_str(&b));
     buf_free(&b);
 }
 
-void screen_diags(struct screen *s, struct diags *d)
+static void put_error(struct screen *s, const char *hint, const char *fmt, va_list ap)
 {
-    for (size_t i = 0; i < d->count; i++) {
-        struct buf b = BUF_INIT;
-        const struct diag *g = &d->list[i];
-        if (s->json) {
-            diag_render_json(g, &b);
-            put_data(s, buf_str(&b), b.len);
-        } else if (g->severity == DIAG_NOTE && g->pos.file == NULL) {
-            screen_message(s, "%s", g->text); /* a notice, in dtrace's form */
-        } else {
-            diag_render(d, g, &b);
-            put_message(s, buf_str(&b), b.len);
+    struct buf text = BUF_INIT, more = BUF_INIT;
+    buf_vprintf(&text, fmt, ap);
+    if (s->json) {
+        struct diag g = {.severity = DIAG_ERROR, .tag = "", .text = buf_str(&text), .hint = hint};
+        diag_render_json(&g, &more);
+        screen_data(s, buf_str(&more), more.len);
+    } else {
+        put_line(s, buf_str(&text));
+        if (hint != NULL) {
+            buf_printf(&more, "      hint: %s\n", hint); /* as diag_render has it */
+            screen_text(s, buf_str(&more));
         }
-        buf_free(&b);
     }
-    if (d->errors > DIAG_MAX_ERRORS && !s->json)
-        screen_message(s, "%u more errors", d->errors - DIAG_MAX_ERRORS);
-    diags_clear(d);
+    buf_free(&text);
+    buf_free(&more);
+}
+
+void screen_error(struct screen *s, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    put_error(s, NULL, fmt, ap);
+    va_end(ap);
+}
+
+void screen_error_hint(struct screen *s, const char *hint, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    put_error(s, hint, fmt, ap);
+    va_end(ap);
+}
+
+void screen_diag(const struct erltrace_diag *d, void *arg)
+{
+    struct screen *s = arg;
+    s->errors += d->severity == ERLTRACE_ERROR;
+    if (s->json)
+        screen_data(s, d->rendered, strlen(d->rendered));
+    else
+        put_message(s, d->rendered, strlen(d->rendered));
+}
+
+int screen_fault(const struct erltrace_fault *f, void *arg)
+{
+    put_line(arg, f->message);
+    return ERLTRACE_HANDLE_OK;
+}
+
+int screen_drop(const struct erltrace_drop *d, void *arg)
+{
+    put_line(arg, d->message);
+    return ERLTRACE_HANDLE_OK;
+}
+
+int screen_stats(const struct erltrace_stats *st, void *arg)
+{
+    struct screen *s = arg;
+    struct buf b = BUF_INIT;
+    if (st->kind == ERLTRACE_STATS_OVERLOAD || (st->kind == ERLTRACE_STATS_TOTAL && !s->total))
+        return ERLTRACE_HANDLE_OK; /* a diagnostic has said it; nobody wants to know */
+    for (const char *p = st->message, *end; (end = strchr(p, '\n')) != NULL; p = end + 1)
+        buf_printf(&b, "erltrace: %.*s\n", (int)(end - p), p);
+    screen_text(s, buf_str(&b));
+    buf_free(&b);
+    return ERLTRACE_HANDLE_OK;
 }
 
 void screen_status(struct screen *s, const char *text)

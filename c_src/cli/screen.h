@@ -1,4 +1,4 @@
-/* screen.h - where a session's output goes, and the status line.
+/* screen.h - where a trace's output goes, and the status line.
  *
  * The one place that writes to stdout and stderr while a trace runs. The status line stands on a
  * terminal's stderr and is erased before anything else is written to that terminal; it never stands
@@ -11,8 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/diag.h"
-#include "consumer/report.h"
+#include "erltrace.h"
 
 struct screen {
     FILE *out;       /* stdout, or the file of -o */
@@ -24,7 +23,9 @@ struct screen {
     bool broken;     /* the reader of the output is gone */
     int error;       /* errno of another write that failed, or 0 */
     int first_fd;    /* what out was before freopen(), or -1 */
-    struct out sink; /* for the session */
+    bool pieces;     /* -B: each piece of output on a line of its own, as what it is */
+    bool total;      /* what all probes have cost is told at the end */
+    unsigned errors; /* diagnostics of errors that were shown */
 };
 
 /* path: the file of -o, opened for append, or NULL. False with errno set. */
@@ -34,8 +35,22 @@ void screen_flush(struct screen *s);
 void screen_close(struct screen *s);
 /* A line to stderr, "erltrace: " before it and a newline after it. */
 void screen_message(struct screen *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Renders the diagnostics collected so far, and forgets them. */
-void screen_diags(struct screen *s, struct diags *d);
+/* Text to stderr as it is. */
+void screen_text(struct screen *s, const char *text);
+/* An error without tag and place: a line to stderr, or an object of the output. */
+void screen_error(struct screen *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same with what to do next; NULL: nothing is known. */
+void screen_error_hint(struct screen *s, const char *hint, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Output of our own, that belongs to what is traced. */
+void screen_data(struct screen *s, const char *text, size_t n);
+/* Handlers of a trace; arg is the screen. */
+int screen_output(const struct erltrace_output *o, void *arg);
+void screen_diag(const struct erltrace_diag *d, void *arg);
+int screen_fault(const struct erltrace_fault *f, void *arg);
+int screen_drop(const struct erltrace_drop *d, void *arg);
+/* Each line of a report of costs; of the last one only if s->total is set. */
+int screen_stats(const struct erltrace_stats *st, void *arg);
 /* Draws the status line anew, or erases it (text NULL). */
 void screen_status(struct screen *s, const char *text);
 

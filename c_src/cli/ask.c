@@ -1,0 +1,28 @@
+/* ask.c - commands that ask and print what they hear, and trace nothing: what is around that. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/screen.h"
+
+int cli_ask(const struct args *a, cli_ask_fn *fn, void *arg)
+{
+    struct screen screen;
+    int err, code = EXIT_ERROR;
+    if (!screen_open(&screen, a->output, a->json)) {
+        fprintf(stderr, "erltrace: failed to open %s: %s\n", a->output, strerror(errno));
+        return EXIT_ERROR;
+    }
+    erltrace_t *h = erltrace_open(ERLTRACE_VERSION, a->json ? ERLTRACE_O_JSON : 0, &err);
+    if (h == NULL) {
+        screen_error(&screen, "%s", erltrace_errmsg(NULL, err));
+    } else {
+        erltrace_handle_diag(h, screen_diag, &screen);
+        code = fn(h, a, &screen, arg);
+    }
+    erltrace_close(h);
+    screen_flush(&screen);
+    screen_close(&screen);
+    return code;
+}

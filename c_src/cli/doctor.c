@@ -1,0 +1,140 @@
+/* doctor.c - `erltrace doctor`: what of a node can be traced, what cannot, why, and what would
+ * help.
+ *
+ * First what the node says of itself, then the probes that its release cannot deliver, by reason. A
+ * node that cannot be reached, or in which the agent cannot be placed, is an error with its own
+ * hint. Exit codes: 0 nothing is in the way, 3 something is, 1 it cannot be traced. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "cli/cli.h"
+#include "cli/screen.h"
+
+enum { EXIT_LIMITS = 3, REASONS_MAX = 64 };
+
+struct doctor {
+    struct screen *screen;
+    bool json;
+    char node[512]; /* the one that is being told of, "" before the first */
+    int otp;        /* its release */
+    unsigned limits;
+    size_t delivered; /* probes that this release can deliver */
+    struct {
+        const char *why;
+        struct buf names;
+    } reason[REASONS_MAX];
+    size_t nreasons;
+};
+
+static void tell(struct doctor *o, const char *subject, const char *level, const char *text,
+                 const char *help)
+{
+    struct buf b = BUF_INIT;
+    if (o->json) {
+        const char *part[] = {"node", o->node, "subject", subject, "level",
+                              level,  "text",  text,      "help",  help};
+        buf_adds(&b, "{\"type\":\"finding\"");
+        for (size_t i = 0; i < sizeof part / sizeof part[0]; i += 2) {
+            buf_printf(&b, ",\"%s\":", part[i]);
+            buf_json(&b, part[i + 1], strlen(part[i + 1]));
+        }
+        buf_adds(&b, "}\n");
+    } else {
+        buf_printf(&b, "  %-6s %-18s %s\n", level, subject, text);
+        if (help[0] != '\0')
+            buf_printf(&b, "  %-6s %-18s   try: %s\n", "", "", help);
+    }
+    screen_data(o->screen, buf_str(&b), b.len);
+    buf_free(&b);
+}
+
+/* -- probes by what keeps them away ------------------------------------------------------------ */
+
+static int sort_probe(const struct erltrace_about *p, void *arg)
+{
+    struct doctor *o = arg;
+    size_t which = 0;
+    while (which + 1 < p->notps && p->otp[which + 1] <= o->otp)
+        which++;
+    if (strcmp(p->by[which], "vm tier") == 0) {
+        o->delivered += p->numbered ? p->numbered : 1;
+        return 0;
+    }
+    const char *why = p->lacking != NULL ? p->lacking : "not delivered on this release";
+    size_t i = 0;
+    while (i < o->nreasons && strcmp(o->reason[i].why, why) != 0)
+        i++;
+    if (i == REASONS_MAX)
+        return 0;
+    if (i == o->nreasons) {
+        o->reason[i].why = why;
+        o->reason[i].names = (struct buf)BUF_INIT;
+        o->nreasons++;
+    }
+    buf_printf(&o->reason[i].names, "%s%s%s", o->reason[i].names.len ? ", " : "", p->name,
+               p->numbered ? "*" : "");
+    return 0;
+}
+
+static void tell_probes(struct doctor *o)
+{
+    struct buf b = BUF_INIT;
+    o->delivered = o->nreasons = 0;
+    erltrace_about_iter(sort_probe, o);
+    buf_printf(&b, "%zu named probes, and those of every function", o->delivered);
+    tell(o, "probes", "ok", buf_str(&b), "");
+    for (size_t i = 0; i < o->nreasons; i++) {
+        buf_reset(&b);
+        buf_printf(&b, "not %s: %s", buf_str(&o->reason[i].names), o->reason[i].why);
+        tell(o, "probes", "note", buf_str(&b), "");
+        buf_free(&o->reason[i].names);
+    }
+    buf_free(&b);
+}
+
+/* -- what the node says ------------------------------------------------------------------------ */
+
+static int tell_finding(const struct erltrace_finding *f, void *arg)
+{
+    struct doctor *o = arg;
+    if (strcmp(o->node, f->node) != 0) {
+        if (o->node[0] != '\0')
+            tell_probes(o);
+        snprintf(o->node, sizeof o->node, "%s", f->node);
+        o->otp = f->otp;
+        if (!o->json) {
+            screen_data(o->screen, f->node, strlen(f->node));
+            screen_data(o->screen, ":\n", 2);
+        }
+    }
+    o->limits += strcmp(f->level, "limit") == 0;
+    tell(o, f->subject, f->level, f->text, f->help);
+    return 0;
+}
+
+static int examine(erltrace_t *h, const struct args *a, struct screen *screen, void *arg)
+{
+    struct doctor doctor = {.screen = screen, .json = a->json}, *o = &doctor;
+    (void)arg;
+    int rc = erltrace_set_cookie(h, a->cookie, a->cookie_file);
+    if (rc == 0)
+        rc = erltrace_set_agent_dir(h, a->agent_dir);
+    for (size_t i = 0; rc == 0 && i < a->nnodes; i++)
+        rc = erltrace_target_node(h, a->node[i], NULL);
+    for (size_t i = 0; rc == 0 && i < a->nprocesses; i++)
+        rc = erltrace_target_pid(h, a->process[i].pid);
+    if (rc == 0)
+        rc = erltrace_examine(h, tell_finding, o);
+    if (rc == 0 && o->node[0] != '\0')
+        tell_probes(o);
+    if (rc < 0 && screen->errors == 0)
+        screen_error(screen, "%s", erltrace_errmsg(h, erltrace_errno(h)));
+    return rc != 0 ? EXIT_ERROR : o->limits > 0 ? EXIT_LIMITS : EXIT_OK;
+}
+
+int cli_doctor(const struct args *a, struct arena *arena)
+{
+    (void)arena;
+    return cli_ask(a, examine, NULL);
+}

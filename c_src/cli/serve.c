@@ -1,0 +1,43 @@
+/* serve.c - `erltrace serve`: becomes the program that does it, which lies beside this one. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+static const char name[] = "erltrace-serve";
+
+/* Becomes FOLDER/erltrace-serve; returns when there is none, or it cannot be run. */
+static void become(struct arena *arena, const char *folder, char **argv)
+{
+    char *path = arena_printf(arena, "%s/%s", folder, name);
+    if (path != NULL)
+        execv(path, argv);
+}
+
+int cli_serve(char **argv, struct arena *arena)
+{
+    char self[PATH_MAX];
+    const char *root = getenv("ERLTRACE_ROOT");
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    argv[1] = argv[0];
+    if (n > 0) {
+        self[n] = '\0';
+        char *slash = strrchr(self, '/');
+        *(slash != NULL ? slash : self) = '\0';
+        become(arena, self, argv + 1);
+    }
+    if (errno == ENOENT && root != NULL)
+        become(arena, arena_printf(arena, "%s/bin", root), argv + 1);
+    if (errno == ENOENT)
+        fprintf(stderr,
+                "erltrace: error: %s is not here: the web server is a program of its own, which "
+                "lies beside this one where erltrace is installed as a whole\n",
+                name);
+    else
+        fprintf(stderr, "erltrace: error: cannot run %s: %s\n", name, strerror(errno));
+    return EXIT_ERROR;
+}
