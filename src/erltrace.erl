@@ -1,0 +1,401 @@
+%% @doc erltrace for Erlang programs: D scripts that run in this node, or another, and whose results are terms.
+%%
+%% ```
+%% {ok, H} = erltrace:script("erlang*:lists:map/2:entry { @[copyinstr(arg0)] = count(); }"),
+%% ok = erltrace:go(H),
+%% timer:sleep(1000),
+%% {ok, [{count, ["<0.91.0>"], 42} | _]} = erltrace:walk(H),
+%% ok = erltrace:close(H).
+%% '''
+%%
+%% doc/erlang-api.md tells more, with examples in Erlang and Elixir.
+%%
+%% A handle is the property of the process that has opened it: when that ends, so does the trace, and nothing of it is left in the node
+%% that was traced. The D compiler is not in this VM but in a program of its own, one for each handle; when it dies, that is an error of its
+%% handle. Every function that takes a handle may be called by any process, also of another node.
+%%
+%% The shapes are those of the first erltrace: `ok', `{ok, Result}', `{error, Reason}'. Text in results is a string (a list), and the names in a
+%% probe's description are atoms, unless the handle was opened with `strings => binary'. {@link format_error/1} has words for every reason.
+%%
+%% == Probes of an application ==
+%% {@link probe/1} and its kind are probes that an application fires:
+%%
+%% ```
+%% erltrace:probe(order_placed, Order, Price)
+%% '''
+%%
+%% is the probe `erlang*:erltrace:probe:order_placed', in D with `args[0]', the calling process, `args[1]', the name, and the arguments as terms
+%% from `args[2]' on. While nobody traces it, a call costs some nanoseconds: the functions do nothing, it is the calls that are seen. So arguments
+%% should be what the program has at hand; what is made for a probe only is made whether anybody looks or not. These functions need nothing
+%% else of the application: it need not be started.
+-module(erltrace).
+
+-export([open/0, open/1, script/1, setopt/3, compile/2, compile/3, go/1, walk/1, walk/2, consume/1, consume/2, stop/1, close/1]).
+-export([subscribe/2, demand/2, unsubscribe/1, run/2, run/3, status/1, format_error/1]).
+-export([probe/1, probe/2, probe/3, probe/4, probe/5, probe/6, probe/7, probe/8, probe/9]).
+-export_type([handle/0, option/0, options/0, script/0, reason/0, diag/0, desc/0, text/0, value/0, entry/0, bucket/0, item/0, drop/0, fault/0,
+              subscription/0, found/0, status/0, duration/0]).
+
+-type handle() :: pid().
+%% A process; to be monitored or linked to if you like.
+-type script() :: unicode:chardata() | iodata().
+%% D text: a string, a binary, or a list of them.
+-type target() :: node() | local | {os_pid, pos_integer()}.
+-type option() :: {node, target()} | {nodes, [target(), ...]} | {options, map() | [{atom() | script(), atom() | script() | integer()} | atom()]}
+                | {strings, list | binary} | {queue, pos_integer()} | {timeout, pos_integer()} | {owner, pid()}
+                | {agent_dir, file:name_all()}.
+-type options() :: [option()] | #{node => target(), nodes => [target(), ...], options => map() | list(), strings => list | binary,
+                                  queue => pos_integer(), timeout => pos_integer(), owner => pid(), agent_dir => file:name_all()}.
+-type diag() :: #{severity := error | warning | note, tag => binary(), text := binary(), hint => binary(), file => binary(),
+                  line => pos_integer(), column => pos_integer(), length => non_neg_integer(), source => binary(), rendered => binary()}.
+%% Something to say about a script or a trace. Lines and columns count from 1, columns and length in bytes; `source' is the line, `rendered' all
+%% of it for people.
+-type reason() :: no_prog | already_running | not_running | stopped | exited | overload | lost | closed | timeout | subscribed | not_subscribed
+                | not_started | {limit, handles} | {option, term(), binary()} | {program, binary()} | {port_died, integer() | closed}
+                | {atom(), [diag(), ...]}.
+-type text() :: string() | binary().
+-type desc() :: {Provider :: atom() | text(), Module :: atom() | text(), Function :: atom() | text(), Name :: atom() | text()}.
+-type value() :: integer() | float() | text() | nan | infinity | neg_infinity.
+-type bucket() :: {{From :: integer(), To :: integer()}, Count :: integer()}.
+%% From and To belong to it; what has no bound goes to the least, or greatest, integer of 64 bits.
+-type entry() :: {count | sum | min | max, Keys :: [value()], integer()}
+               | {avg | stddev, Keys :: [value()], float()}
+               | {quantize | lquantize | llquantize, Keys :: [value()], [bucket()]}.
+-type drop() :: #{kind := binary(), count := integer(), total := integer(), node := binary(), cpu := integer(), text := binary()}.
+-type fault() :: #{name := binary(), code := integer(), epid := integer(), probe := desc(), action := integer(), offset := integer(),
+                   value := integer(), cpu := integer(), text := binary()}.
+-type item() :: {probe, desc(), value()}
+              | {printf | printa | print | stack, desc(), text()}
+              | {drop, drop()} | {error, fault()} | {stats, map()} | {diag, diag()}.
+-type subscription() :: #{demand => non_neg_integer(), max => pos_integer(), every => pos_integer() | undefined, records => boolean(),
+                          pid => pid()}.
+-type status() :: #{state := none | running | stopping | done | failed, atom() => term()}.
+-type duration() :: non_neg_integer() | infinity.
+-type found() :: #{aggregations := [{text(), [entry()]}], records := [item()], events := [item()], status := status()}.
+
+-define(NAP, 250).         % ms that run waits for records at a time
+-define(RECORDS, 1000000). % records that run keeps
+
+%% == a handle ==================================================================================================
+
+%% @doc A handle for this node. As `open([])'.
+-spec open() -> {ok, handle()} | {error, reason()}.
+open() ->
+    open([]).
+
+%% @doc A handle. Options, a list or a map:
+%%
+%% <dl>
+%% <dt>`node'</dt><dd>where to trace: a node of the cluster, this one if nothing is said; `local', no node at all, for the probes of `dtrace' and
+%% `profile'; `{os_pid, Pid}', the BEAM of this host with that process id, for which its cookie has to be readable</dd>
+%% <dt>`nodes'</dt><dd>several of them; aggregations are merged</dd>
+%% <dt>`options'</dt><dd>options of D (doc/command.md) as a map or a list: `#{bufsize => "1m", maxload => 10, quiet => true}'</dd>
+%% <dt>`strings'</dt><dd>what text is in results: `list', as in the first erltrace, or `binary'</dd>
+%% <dt>`queue'</dt><dd>bytes that records may take until they are consumed, 4 MB if nothing is said; what comes then is dropped and counted</dd>
+%% <dt>`timeout'</dt><dd>ms for an answer of the port program, 60000 if nothing is said; then it is killed</dd>
+%% <dt>`owner'</dt><dd>whose the handle is; the caller's if nothing is said</dd>
+%% <dt>`agent_dir'</dt><dd>where the traced node may keep the agent's library while it is being loaded</dd>
+%% </dl>
+%%
+%% The application is started if it is not. `{error, {limit, handles}}': there are as many handles as the application's environment allows
+%% (`max_handles', 100), not counting those of the owner's whose traces are over: these are closed then.
+-spec open(options()) -> {ok, handle()} | {error, reason()}.
+open(Options) ->
+    case erltrace_handle:options(Options) of
+        {ok, Owner, Checked} ->
+            case started() of
+                ok ->
+                    case room() orelse begin erltrace_sup:reap(Owner), room() end of
+                        true -> erltrace_handle:open(Owner, Checked);
+                        false -> {error, {limit, handles}}
+                    end;
+                Error ->
+                    Error
+            end;
+        {error, _} = Error ->
+            Error
+    end.
+
+room() ->
+    erltrace_sup:handles() < application:get_env(erltrace, max_handles, 100).
+
+started() ->
+    case whereis(erltrace_sup) of
+        undefined ->
+            case application:ensure_all_started(erltrace) of
+                {ok, _} -> ok;
+                {error, _} -> {error, not_started}
+            end;
+        _ ->
+            ok
+    end.
+
+%% @doc A handle with a script in it: {@link open/0} and {@link compile/2}.
+-spec script(script()) -> {ok, handle()} | {error, reason()}.
+script(Script) ->
+    case open() of
+        {ok, Handle} ->
+            case compile(Handle, Script) of
+                ok ->
+                    {ok, Handle};
+                {error, _} = Error ->
+                    ok = close(Handle),
+                    Error
+            end;
+        {error, _} = Error ->
+            Error
+    end.
+
+%% @doc Sets an option of D, `setopt(H, "bufsize", "1m")': before {@link go/1} any, afterwards those that D can change then. Names and values are
+%% text or atoms, values integers, too; a flag has the value `true', or the empty text.
+-spec setopt(handle(), atom() | script(), atom() | script() | integer()) -> ok | {error, reason()}.
+setopt(Handle, Option, Value) ->
+    case erltrace_handle:setopt(Option, Value) of
+        {ok, Setopt} -> erltrace_handle:call(Handle, Setopt);
+        error -> error(badarg)
+    end.
+
+%% @doc Compiles a script. Several are one program: they share variables, and run in this order. Errors have position and text:
+%% `{error, {compile, [#{line := 1, column := 8, text := <<"...">>}]}}'; then another script may be tried.
+-spec compile(handle(), script()) -> ok | {error, reason()}.
+compile(Handle, Script) ->
+    compile(Handle, Script, []).
+
+%% @doc The same, with the arguments `$1', `$2' ... of the script.
+-spec compile(handle(), script(), [script()]) -> ok | {error, reason()}.
+compile(Handle, Script, Args) ->
+    erltrace_handle:call(Handle, {compile, text(Script), [text(A) || A <- Args]}).
+
+text(Text) ->
+    case erltrace_term:text(Text) of
+        {ok, Binary} -> Binary;
+        error -> error(badarg)
+    end.
+
+%% @doc Starts the trace. When it returns, every probe is there. Errors leave nothing behind, and `go' may be tried again.
+-spec go(handle()) -> ok | {error, reason()}.
+go(Handle) ->
+    erltrace_handle:call(Handle, go).
+
+%% @doc What aggregations have gathered since the last walk, which begin anew with it; `ok' when there is nothing. After the end of a trace what
+%% is left, and then the reason: `stopped', `exited', `overload' (the probes took more of a scheduler than the option maxload allows), `lost' (the
+%% last node is gone), or what else went wrong.
+-spec walk(handle()) -> ok | {ok, [entry()]} | {error, reason()}.
+walk(Handle) ->
+    erltrace_handle:call(Handle, {walk, take, false}).
+
+%% @doc With `keep' aggregations go on growing; with `named' the result is by aggregation: `{ok, [{"name", [Entry]}]}', where "_" is the name of
+%% `@'.
+-spec walk(handle(), [keep | named]) -> ok | {ok, [entry()] | [{text(), [entry()]}]} | {error, reason()}.
+walk(Handle, Options) ->
+    Mode = case lists:member(keep, Options) of true -> keep; false -> take end,
+    [] =:= Options -- [keep, named] orelse error(badarg),
+    erltrace_handle:call(Handle, {walk, Mode, lists:member(named, Options)}).
+
+%% @doc The records that have come, in order, and with them drops, faults and warnings; `ok' when there are none. After the end of a trace
+%% what is left, and then the reason, as {@link walk/1} has it.
+-spec consume(handle()) -> ok | {ok, [item()]} | {error, reason()}.
+consume(Handle) ->
+    consume(Handle, 0).
+
+%% @doc The same, but waits so many ms for the first one.
+-spec consume(handle(), non_neg_integer()) -> ok | {ok, [item()]} | {error, reason()}.
+consume(Handle, Wait) when is_integer(Wait), Wait >= 0, Wait < 1 bsl 31 ->
+    erltrace_handle:call(Handle, {consume, Wait}).
+
+%% @doc Ends the trace: probes go off, END runs. What has been gathered can still be read.
+-spec stop(handle()) -> ok | {error, reason()}.
+stop(Handle) ->
+    erltrace_handle:call(Handle, stop).
+
+%% @doc Ends the trace and the handle. Afterwards nothing is left of it, here or in the node that was traced.
+-spec close(handle()) -> ok.
+close(Handle) when not is_pid(Handle) ->
+    error(badarg);
+close(Handle) ->
+    Monitor = erlang:monitor(process, Handle),
+    _ = erltrace_handle:call(Handle, close),
+    receive {'DOWN', Monitor, process, Handle, _} -> ok end.
+
+%% @doc How the trace is going: `state', `fired', `recorded', `drops', `errors', `exited' with the `status' of exit(), `probes', `targets',
+%% `queued' and `queue_drops' ...
+-spec status(handle()) -> {ok, status()} | {error, reason()}.
+status(Handle) ->
+    erltrace_handle:call(Handle, status).
+
+%% @doc An error's reason in words.
+-spec format_error(reason() | {error, reason()}) -> string().
+format_error(Reason) ->
+    erltrace_term:format_error(Reason).
+
+%% == subscribers ===============================================================================================
+
+%% @doc Has results sent to a process, the caller if nothing is said, from {@link go/1} on:
+%%
+%% <ul>
+%% <li>`{erltrace, Ref, {records, [Item]}}', as soon as there are any: items as {@link consume/1} has them</li>
+%% <li>`{erltrace, Ref, {walk, [Entry]}}' each so many ms, if the option `every' says so: entries as {@link walk/1} has them; nothing when there are
+%% none</li>
+%% <li>`{erltrace, Ref, {done, Reason}}', the last one; the reason is `closed' when somebody else has closed the handle, or its owner has ended</li>
+%% </ul>
+%%
+%% Each but the last takes one off the demand, and without demand nothing is sent: call {@link demand/2} for more. Meanwhile aggregations
+%% are still gathered where they are; records wait in the port program up to `queue' bytes, and then are dropped and counted, which the next
+%% message tells. So a slow subscriber never has more than its demand in its mailbox, of at most `max' items each.
+%%
+%% Options: the demand to begin with, as a number, or a map with `demand' (0), `max' (1000), `every' (undefined), `records' (true: records are
+%% wanted), `pid'. A handle has one subscriber at a time; when it dies, the subscription goes, and the trace goes on.
+-spec subscribe(handle(), non_neg_integer() | subscription()) -> {ok, reference()} | {error, reason()}.
+subscribe(Handle, Demand) when is_integer(Demand) ->
+    subscribe(Handle, #{demand => Demand});
+subscribe(Handle, #{} = Options) ->
+    Default = #{demand => 0, max => 1000, every => undefined, records => true, pid => self()},
+    case maps:merge(Default, Options) of
+        #{demand := D, max := M, every := E, records := R, pid := Pid} = All
+          when map_size(All) =:= 5, is_integer(D), D >= 0, is_integer(M), M > 0, is_boolean(R), is_pid(Pid),
+               (E =:= undefined andalso R) orelse (is_integer(E) andalso E > 0 andalso E < 1 bsl 31) ->
+            erltrace_handle:call(Handle, {subscribe, Pid, maps:remove(pid, All)});
+        _ ->
+            error(badarg)
+    end.
+
+%% @doc So many messages more.
+-spec demand(handle(), pos_integer()) -> ok | {error, reason()}.
+demand(Handle, More) when is_integer(More), More > 0 ->
+    erltrace_handle:call(Handle, {demand, More}).
+
+%% @doc Ends the subscription. The trace goes on; what was sent already is in the mailbox.
+-spec unsubscribe(handle()) -> ok | {error, reason()}.
+unsubscribe(Handle) ->
+    erltrace_handle:call(Handle, unsubscribe).
+
+%% == all at once ===============================================================================================
+
+%% @doc Runs a script in this node for so many ms, or `infinity', or until it calls exit(), and returns everything it found. As
+%% `run(Script, Duration, [])'.
+-spec run(script(), duration()) -> {ok, found()} | {error, reason()}.
+run(Script, Duration) ->
+    run(Script, Duration, []).
+
+%% @doc The same, with the options of {@link open/1}. The result: `aggregations' by name, `records' in order (a million at most, then
+%% the trace is stopped), `events', which are drops, faults and warnings, and `status'.
+-spec run(script(), duration(), options()) -> {ok, found()} | {error, reason()}.
+run(Script, Duration, Options) when Duration =:= infinity; is_integer(Duration), Duration >= 0 ->
+    case open(Options) of
+        {ok, Handle} ->
+            try
+                case compile(Handle, Script) of
+                    ok ->
+                        case go(Handle) of
+                            ok -> found(Handle, until(Duration));
+                            {error, _} = Error -> Error
+                        end;
+                    {error, _} = Error ->
+                        Error
+                end
+            after
+                close(Handle)
+            end;
+        {error, _} = Error ->
+            Error
+    end.
+
+until(infinity) -> infinity;
+until(Duration) -> erlang:monotonic_time(millisecond) + Duration.
+
+found(Handle, Until) ->
+    case collect(Handle, Until, [], 0) of
+        {ok, Items} ->
+            {Events, Records} = lists:partition(fun(I) -> lists:member(element(1, I), [drop, error, stats, diag]) end, Items),
+            case {named(Handle), status(Handle)} of
+                {{ok, Aggregations}, {ok, Status}} ->
+                    {ok, #{aggregations => Aggregations, records => Records, events => Events, status => Status}};
+                {{error, _} = Error, _} -> Error;
+                {_, {error, _} = Error} -> Error
+            end;
+        {error, _} = Error ->
+            Error
+    end.
+
+named(Handle) ->
+    case walk(Handle, [keep, named]) of
+        {ok, Named} -> {ok, Named};
+        ok -> {ok, []};
+        {error, Over} when is_atom(Over), Over =/= closed, Over =/= timeout -> {ok, []};
+        {error, _} = Error -> Error
+    end.
+
+%% Records until the end of the time or of the trace, then what END has left.
+collect(Handle, Until, Items, N) ->
+    case wait(Until, N) of
+        stop ->
+            case stop(Handle) of
+                ok -> rest(Handle, Items);
+                {error, _} = Error -> Error
+            end;
+        Wait ->
+            case consume(Handle, Wait) of
+                ok -> collect(Handle, Until, Items, N);
+                {ok, More} -> collect(Handle, Until, [More | Items], N + length(More));
+                {error, Over} when Over =:= exited; Over =:= overload; Over =:= lost -> {ok, in_order(Items)};
+                {error, _} = Error -> Error
+            end
+    end.
+
+wait(_, N) when N >= ?RECORDS -> stop;
+wait(infinity, _) -> ?NAP;
+wait(Until, _) ->
+    case Until - erlang:monotonic_time(millisecond) of
+        Left when Left > 0 -> min(Left, ?NAP);
+        _ -> stop
+    end.
+
+rest(Handle, Items) ->
+    case consume(Handle) of
+        ok -> rest(Handle, Items);
+        {ok, More} -> rest(Handle, [More | Items]);
+        {error, Over} when Over =:= stopped; Over =:= overload; Over =:= lost -> {ok, in_order(Items)};
+        {error, _} = Error -> Error
+    end.
+
+in_order(Items) ->
+    lists:append(lists:reverse(Items)).
+
+%% == probes ====================================================================================================
+
+%% @doc Fires the probe with this name, of at most 63 characters (bytes of UTF-8). Any name will do; those of letters, digits, _ and -
+%% need no pattern in a script.
+-spec probe(Name :: atom()) -> ok.
+probe(_) -> ok.
+
+%% @equiv probe(Name)
+-spec probe(Name :: atom(), term()) -> ok.
+probe(_, _) -> ok.
+
+%% @equiv probe(Name)
+-spec probe(Name :: atom(), term(), term()) -> ok.
+probe(_, _, _) -> ok.
+
+%% @equiv probe(Name)
+-spec probe(Name :: atom(), term(), term(), term()) -> ok.
+probe(_, _, _, _) -> ok.
+
+%% @equiv probe(Name)
+-spec probe(Name :: atom(), term(), term(), term(), term()) -> ok.
+probe(_, _, _, _, _) -> ok.
+
+%% @equiv probe(Name)
+-spec probe(Name :: atom(), term(), term(), term(), term(), term()) -> ok.
+probe(_, _, _, _, _, _) -> ok.
+
+%% @equiv probe(Name)
+-spec probe(Name :: atom(), term(), term(), term(), term(), term(), term()) -> ok.
+probe(_, _, _, _, _, _, _) -> ok.
+
+%% @equiv probe(Name)
+-spec probe(Name :: atom(), term(), term(), term(), term(), term(), term(), term()) -> ok.
+probe(_, _, _, _, _, _, _, _) -> ok.
+
+%% @equiv probe(Name)
+-spec probe(Name :: atom(), term(), term(), term(), term(), term(), term(), term(), term()) -> ok.
+probe(_, _, _, _, _, _, _, _, _) -> ok.

@@ -1,0 +1,553 @@
+%% @private
+%% erltrace_handle - a handle: the process that owns one port program, and with it one tracing session.
+%%
+%% States:
+%%   starting   the program is told what the handle was opened with, step by step; calls wait
+%%   ready      calls become requests of doc/port-protocol.md; any number may be under way
+%%   dead       the program is gone: every call is answered with the reason
+%%
+%% What always holds:
+%%  * The handle ends with its owner. Its end closes the port and takes its relays along, and those two undo the trace.
+%%  * Nothing waits in here: calls are answered when the program has answered, a program that does not read is not waited for, and
+%%    results are asked for only when somebody wants them. What waits, waits in the program, which bounds it.
+%%  * The program knows one attempt only: a compile or go that failed cannot be mended there. So the next attempt is made with a new
+%%    program, which is told first what the old one had been told successfully (`history').
+-module(erltrace_handle).
+-behaviour(gen_statem).
+
+-export([options/1, setopt/2, open/2, start_link/2, call/2]).
+-export([init/1, callback_mode/0, handle_event/4, terminate/3]).
+-export_type([options/0]).
+
+-define(TIMEOUT, 60000).      % ms for the program to answer a request
+-define(CLOSE_TIMEOUT, 5000). % ... to undo everything and end
+-define(BUSY, 5).             % ms until a program that did not read is tried again
+-define(WAIT, 10000).         % ms that a request for records waits for the first one
+-define(MAX, 10000).          % records in an answer to consume
+-define(NOTES, 100).          % warnings that are kept until somebody consumes
+
+-type target() :: local | node() | {os_pid, pos_integer()}.
+-type options() :: #{targets := [target(), ...], strings := erltrace_term:strings(), timeout := pos_integer(),
+                     hello := [{atom(), term()}], setopts := [{setopt, binary(), binary() | integer() | none}]}.
+
+%% What waits for an answer of the program.
+-record(req, {
+    kind :: term(),                       % what becomes of the answer: answer/5
+    from :: gen_statem:from() | undefined,
+    timer :: reference()
+}).
+
+-record(sub, {
+    ref :: reference(),
+    pid :: pid(),
+    monitor :: reference(),
+    demand :: non_neg_integer(),          % messages that it still takes
+    max :: pos_integer(),                 % records in one of them
+    every :: pos_integer() | undefined,   % ms between two walks; undefined: none
+    records :: boolean(),                 % wants them
+    held = [] :: [term()],                % came when there was no demand any more; two at most, oldest first
+    consuming = false :: boolean(),       % a request is under way
+    walking = false :: boolean(),
+    due = false :: boolean(),             % time for a walk
+    left :: [records | walk]              % of these not everything has been delivered
+}).
+
+-record(s, {
+    owner :: pid(),
+    options :: options(),
+    port :: port() | undefined,
+    steps = [] :: [term()],               % starting: requests still to be made, the first is under way
+    history = [] :: [term()],             % what succeeded and a new program has to be told, newest first
+    again = false :: boolean(),           % an attempt has failed: begin with a new program
+    phase = open :: open | compiled | running,
+    stopped = false :: boolean(),
+    ended :: undefined | term(),          % why the trace is over
+    next = 1 :: pos_integer(),
+    pending = #{} :: #{pos_integer() => #req{}},
+    out = [] :: [iodata()],               % frames that the program did not take, oldest first
+    relays = #{} :: #{0..255 => pid()},
+    notes = [] :: [map()],                % warnings for the next consume, newest first
+    sub :: undefined | #sub{},
+    reason :: term()                      % dead: why
+}).
+
+%% == opening ===================================================================================================
+
+%% Options of erltrace:open/1, checked.
+-spec options([{atom(), term()} | atom()] | map()) -> {ok, pid(), options()} | {error, {option, term(), binary()}}.
+options(List) when is_list(List) ->
+    try options(maps:from_list(proplists:unfold(List)))
+    catch error:_ -> {error, {option, List, <<"a list of {Name, Value}, or a map">>}}
+    end;
+options(#{} = Map) ->
+    Default = #{targets => [node()], strings => list, timeout => ?TIMEOUT, hello => [], setopts => []},
+    try maps:fold(fun option/3, {self(), Default}, Map) of
+        {Owner, Options} -> {ok, Owner, Options}
+    catch
+        throw:{Name, Expected} -> {error, {option, Name, Expected}}
+    end;
+options(Other) ->
+    {error, {option, Other, <<"a list of {Name, Value}, or a map">>}}.
+
+option(owner, Pid, {_, O}) when is_pid(Pid), node(Pid) =:= node() -> {Pid, O};
+option(owner, _, _) -> throw({owner, <<"a process of this node">>});
+option(node, Target, {P, O}) -> {P, O#{targets := [target(Target)]}};
+option(nodes, [_ | _] = Targets, {P, O}) when length(Targets) =< 256 -> {P, O#{targets := lists:usort([target(T) || T <- Targets])}};
+option(nodes, _, _) -> throw({nodes, <<"a list of 1 to 256 nodes">>});
+option(strings, S, {P, O}) when S =:= list; S =:= binary -> {P, O#{strings := S}};
+option(strings, _, _) -> throw({strings, <<"list or binary">>});
+option(timeout, Ms, {P, O}) when is_integer(Ms), Ms > 0, Ms < 1 bsl 31 -> {P, O#{timeout := Ms}};
+option(timeout, _, _) -> throw({timeout, <<"a number of milliseconds">>});
+option(queue, N, {P, #{hello := H} = O}) when is_integer(N), N >= 65536, N =< 1 bsl 40 -> {P, O#{hello := [{queue, N} | H]}};
+option(queue, _, _) -> throw({queue, <<"a number of bytes, 65536 at least">>});
+option(agent_dir, Dir, {P, #{hello := H} = O}) ->
+    case erltrace_term:text(Dir) of
+        {ok, Text} -> {P, O#{hello := [{agent_dir, Text} | H]}};
+        error -> throw({agent_dir, <<"the name of a folder">>})
+    end;
+option(options, Options, {P, O}) ->
+    List = if is_map(Options) -> maps:to_list(Options);
+              is_list(Options) -> proplists:unfold(Options);
+              true -> []
+           end,
+    Setopts = [case setopt(Name, Value) of
+                   {ok, Setopt} -> Setopt;
+                   error -> throw({options, <<"a map, or a list, of D's options and their values">>})
+               end || {Name, Value} <- List],
+    length(Setopts) > 0 orelse Options =:= [] orelse Options =:= #{} orelse
+        throw({options, <<"a map, or a list, of D's options and their values">>}),
+    {P, O#{setopts := Setopts}};
+option(Name, _, _) -> throw({Name, <<"one of node, nodes, options, strings, queue, timeout, owner, agent_dir: there is no such option">>}).
+
+target(local) -> local;
+target(Node) when is_atom(Node) -> Node;
+target({os_pid, Pid}) when is_integer(Pid), Pid > 0 -> {os_pid, Pid};
+target(_) -> throw({node, <<"a node, local, or {os_pid, Pid}">>}).
+
+%% An option of D, by name. A flag has the value `none', and so has what was given the empty text.
+-spec setopt(term(), term()) -> {ok, {setopt, binary(), binary() | integer() | none}} | error.
+setopt(Name, Value) ->
+    case {setopt_text(Name), Value} of
+        {{ok, <<>>}, _} -> error;
+        {{ok, Text}, N} when is_integer(N) -> {ok, {setopt, Text, N}};
+        {{ok, Text}, _} ->
+            case setopt_text(Value) of
+                {ok, <<>>} -> {ok, {setopt, Text, none}};
+                {ok, Value1} -> {ok, {setopt, Text, Value1}};
+                error -> error
+            end;
+        {error, _} -> error
+    end.
+
+setopt_text(Atom) when is_atom(Atom) -> {ok, atom_to_binary(Atom, utf8)};
+setopt_text(Text) -> erltrace_term:text(Text).
+
+-spec open(pid(), options()) -> {ok, pid()} | {error, term()}.
+open(Owner, Options) ->
+    case erltrace_sup:start_handle(Owner, Options) of
+        {ok, Handle} ->
+            case call(Handle, ready) of
+                ok -> {ok, Handle};
+                {error, _} = Error -> Error
+            end;
+        {error, _} = Error ->
+            Error
+    end.
+
+-spec start_link(pid(), options()) -> {ok, pid()} | {error, term()}.
+start_link(Owner, Options) ->
+    case gen_statem:start_link(?MODULE, {Owner, Options}, []) of
+        {ok, Pid} -> {ok, Pid};
+        ignore -> {error, ignore};
+        {error, _} = Error -> Error
+    end.
+
+%% A handle that is no more is closed. (The handle itself sees to it that there is an answer.)
+-spec call(pid(), term()) -> term().
+call(Handle, Request) when is_pid(Handle) ->
+    try
+        gen_statem:call(Handle, Request, infinity)
+    catch
+        exit:{Reason, {gen_statem, call, _}} when Reason =:= noproc; Reason =:= normal; Reason =:= shutdown; Reason =:= killed -> {error, closed};
+        exit:{{shutdown, _}, {gen_statem, call, _}} -> {error, closed};
+        exit:{{nodedown, _}, {gen_statem, call, _}} -> {error, closed}
+    end;
+call(_, _) ->
+    error(badarg).
+
+-spec callback_mode() -> handle_event_function.
+callback_mode() -> handle_event_function.
+
+-spec init({pid(), options()}) -> gen_statem:init_result(starting | dead).
+init({Owner, Options}) ->
+    process_flag(sensitive, true), % no part of what is traced
+    process_flag(trap_exit, true),
+    _ = erlang:monitor(process, Owner),
+    {State, S} = start(#s{owner = Owner, options = Options}),
+    {ok, State, S}.
+
+%% A new program, and what it is to be told before anything else.
+start(#s{options = #{targets := Targets, hello := Hello, setopts := Setopts}, history = History} = S) ->
+    case erltrace_port:open() of
+        {ok, Port} ->
+            Numbered = lists:zip(lists:seq(0, length(Targets) - 1), Targets),
+            Steps = [{hello, 1, Hello}] ++ [{target, target(N, T)} || {N, T} <- Numbered] ++ Setopts ++ lists:reverse(History),
+            Relays = maps:from_list([{N, relay(Port, N, T)} || {N, T} <- Numbered, is_atom(T), T =/= local]),
+            {starting, step(S#s{port = Port, steps = Steps, relays = Relays, again = false, out = []})};
+        {error, Reason} ->
+            {dead, S#s{reason = Reason}}
+    end.
+
+target(_, local) -> local;
+target(_, {os_pid, Pid}) -> {pid, Pid};
+target(N, Node) -> {relay, N, atom_to_binary(Node, utf8)}.
+
+relay(Port, N, Node) ->
+    {ok, Pid} = erltrace_relay:start_link(self(), Port, N, Node),
+    Pid.
+
+step(#s{steps = [Step | _]} = S) -> request(Step, step, undefined, S).
+
+%% Lets go of the program. What it undoes it undoes by itself.
+leave(#s{port = Port, relays = Relays, pending = Pending} = S) ->
+    lists:foreach(fun(R) -> unlink(R), exit(R, shutdown) end, maps:values(Relays)),
+    lists:foreach(fun(#req{timer = T}) -> erlang:cancel_timer(T) end, maps:values(Pending)),
+    Port =:= undefined orelse erltrace_port:close(Port),
+    S#s{port = undefined, relays = #{}, pending = #{}, out = [], steps = []}.
+
+%% == events ====================================================================================================
+
+%% When it was told to close, that is the answer, whether or not it could give one.
+port_ended(Status, S) ->
+    case [From || #req{kind = close, from = From} <- maps:values(S#s.pending)] of
+        [] -> die({port_died, Status}, S);
+        Froms -> {stop_and_reply, normal, [{reply, F, ok} || F <- Froms]}
+    end.
+
+-spec handle_event(gen_statem:event_type(), term(), starting | ready | dead, #s{}) ->
+          gen_statem:event_handler_result(starting | ready | dead).
+handle_event(info, {Port, {data, Frame}}, State, #s{port = Port} = S) ->
+    frame(erltrace_port:decode(Frame), State, S);
+handle_event(info, {Port, {exit_status, Status}}, _, #s{port = Port} = S) ->
+    port_ended(Status, S);
+%% Something was being written to it as it ended: then its last words are lost, and its status.
+handle_event(info, {'EXIT', Port, _}, _, #s{port = Port} = S) ->
+    port_ended(closed, S);
+handle_event(info, {relay, N, Relay, Term}, _, #s{relays = Relays} = S) ->
+    case Relays of
+        #{N := Relay} -> {keep_state, send(erltrace_port:to_relay(N, {term, Term}), S)};
+        #{} -> keep_state_and_data
+    end;
+handle_event(info, {'EXIT', Pid, _}, _, #s{relays = Relays} = S) when is_pid(Pid) ->
+    case [N || {N, R} <- maps:to_list(Relays), R =:= Pid] of
+        [N] -> {keep_state, send(erltrace_port:to_relay(N, done), S#s{relays = maps:remove(N, Relays)})};
+        [] -> keep_state_and_data
+    end;
+handle_event(info, {'DOWN', _, process, Owner, _}, _, #s{owner = Owner}) ->
+    {stop, normal};
+handle_event(info, {'DOWN', Monitor, process, _, _}, _, #s{sub = #sub{monitor = Monitor}} = S) ->
+    {keep_state, S#s{sub = undefined}};
+handle_event(info, {timeout, _, {request, Ref}}, _, #s{pending = Pending} = S) ->
+    case Pending of
+        #{Ref := _} ->
+            erltrace_port:kill(S#s.port),
+            die(timeout, S);
+        #{} ->
+            keep_state_and_data
+    end;
+handle_event(info, {timeout, _, write}, _, S) ->
+    {keep_state, write(S)};
+handle_event(info, {timeout, _, {walk, Ref}}, _, #s{sub = #sub{ref = Ref} = Sub} = S) ->
+    {keep_state, pump(S#s{sub = again(Sub#sub{due = true})})};
+handle_event(info, _, _, _) ->
+    keep_state_and_data;
+handle_event({call, From}, {reap, Owner}, State, #s{owner = Owner, stopped = Stopped, ended = Ended})
+  when State =:= dead; Stopped; Ended =/= undefined ->
+    {stop_and_reply, normal, [{reply, From, over}]};
+handle_event({call, From}, {reap, _}, _, _) ->
+    {keep_state_and_data, [{reply, From, ok}]};
+handle_event({call, {Pid, _}} = Call, close, State, #s{sub = #sub{pid = Pid}} = S) -> % who closes needs not be told
+    case handle_event(Call, close, State, S#s{sub = undefined}) of
+        {stop_and_reply, Reason, Replies} -> {stop_and_reply, Reason, Replies, S#s{sub = undefined}};
+        Result -> Result
+    end;
+handle_event({call, From}, close, _, #s{port = undefined}) ->
+    {stop_and_reply, normal, [{reply, From, ok}]};
+handle_event({call, From}, close, _, S) ->
+    {keep_state, request(close, close, From, ?CLOSE_TIMEOUT, S)};
+handle_event({call, _}, _, starting, _) ->
+    {keep_state_and_data, [postpone]};
+handle_event({call, From}, ready, dead, #s{reason = Reason}) ->
+    {stop_and_reply, normal, [{reply, From, {error, Reason}}]};
+handle_event({call, From}, _, dead, #s{reason = Reason}) ->
+    {keep_state_and_data, [{reply, From, {error, Reason}}]};
+handle_event({call, From}, Call, ready, S) ->
+    call(Call, From, S);
+handle_event(_, _, _, _) ->
+    keep_state_and_data.
+
+-spec terminate(term(), term(), #s{}) -> ok.
+terminate(_, _, #s{sub = Sub} = S) ->
+    Sub =:= undefined orelse (Sub#sub.pid ! {erltrace, Sub#sub.ref, {done, closed}}),
+    _ = leave(S),
+    ok.
+
+%% == calls =====================================================================================================
+
+call(ready, From, S) ->
+    reply(From, ok, S);
+call({compile, _, _}, From, #s{phase = running} = S) ->
+    reply(From, {error, already_running}, S);
+call(go, From, #s{phase = running} = S) ->
+    reply(From, {error, already_running}, S);
+call(go, From, #s{phase = open} = S) ->
+    reply(From, {error, no_prog}, S);
+call(Call, _, #s{again = true} = S) when Call =:= go; element(1, Call) =:= compile; element(1, Call) =:= setopt ->
+    {State, S1} = start(leave(S)),
+    {next_state, State, S1, [postpone]};
+call({setopt, _, _} = Setopt, From, S) ->
+    {keep_state, request(Setopt, {setopt, Setopt}, From, S)};
+call({compile, Text, Args}, From, S) ->
+    Compile = {compile, <<"script">>, script, Text, Args},
+    {keep_state, request(Compile, {compile, Compile}, From, S)};
+call(go, From, S) ->
+    {keep_state, request(go, go, From, S)};
+call(status, From, S) ->
+    {keep_state, request(status, status, From, S)};
+call({subscribe, Pid, Options}, From, S) ->
+    subscribe(Pid, Options, From, S);
+call(unsubscribe, From, #s{sub = Sub} = S) ->
+    Sub =:= undefined orelse erlang:demonitor(Sub#sub.monitor, [flush]),
+    reply(From, ok, S#s{sub = undefined});
+call({demand, _}, From, #s{sub = undefined} = S) ->
+    reply(From, {error, not_subscribed}, S);
+call({demand, N}, From, #s{sub = Sub} = S) ->
+    reply(From, ok, over(pump(S#s{sub = release(Sub#sub{demand = Sub#sub.demand + N})})));
+call(Call, From, #s{phase = open} = S) when Call =:= stop; element(1, Call) =:= walk; element(1, Call) =:= consume ->
+    reply(From, {error, no_prog}, S);
+call(stop, From, #s{phase = compiled} = S) ->
+    reply(From, ok, S);
+call(stop, From, S) ->
+    {keep_state, request(stop, stop, From, S)};
+call(_, From, #s{phase = compiled} = S) -> % walk, consume
+    reply(From, {error, not_running}, S);
+call({walk, Mode, Names}, From, S) ->
+    {keep_state, request({walk, Mode}, {walk, Names}, From, S)};
+call({consume, _}, From, #s{sub = #sub{records = true}} = S) ->
+    reply(From, {error, subscribed}, S);
+call({consume, Wait}, From, S) ->
+    {keep_state, request({consume, ?MAX, Wait}, consume, From, Wait + maps:get(timeout, S#s.options), S)}.
+
+reply(From, Reply, S) ->
+    gen_statem:reply(From, Reply),
+    {keep_state, S}.
+
+%% == the program ===============================================================================================
+
+request(Request, Kind, From, #s{options = #{timeout := Timeout}} = S) ->
+    request(Request, Kind, From, Timeout, S).
+
+request(Request, Kind, From, Timeout, #s{next = Ref, pending = Pending} = S) ->
+    Timer = erlang:start_timer(Timeout, self(), {request, Ref}),
+    send(erltrace_port:request(Ref, Request),
+         S#s{next = Ref + 1, pending = Pending#{Ref => #req{kind = Kind, from = From, timer = Timer}}}).
+
+send(_, #s{port = undefined} = S) -> S;
+send(Frame, #s{out = []} = S) -> write(S#s{out = [Frame]});
+send(Frame, #s{out = Out} = S) -> S#s{out = Out ++ [Frame]}.
+
+write(#s{out = [Frame | Out], port = Port} = S) when Port =/= undefined ->
+    case erltrace_port:send(Port, Frame) of
+        true ->
+            write(S#s{out = Out});
+        false ->
+            _ = erlang:start_timer(?BUSY, self(), write),
+            S
+    end;
+write(S) ->
+    S.
+
+frame({reply, Ref, Result, Diags}, State, #s{pending = Pending} = S) ->
+    case maps:take(Ref, Pending) of
+        {#req{kind = Kind, from = From, timer = Timer}, Rest} ->
+            _ = erlang:cancel_timer(Timer),
+            answer(Kind, From, Result, Diags, State, note(Result, Diags, S#s{pending = Rest}));
+        error ->
+            keep_state_and_data
+    end;
+frame({relay, N, Term}, _, S) ->
+    to_relay(N, {term, Term}, S);
+frame({relay_end, N}, _, S) ->
+    to_relay(N, done, S);
+frame({fatal, Error}, _, S) ->
+    die(erltrace_term:reason(Error, []), S);
+frame(nonsense, _, S) ->
+    erltrace_port:kill(S#s.port),
+    die(erltrace_term:reason(protocol, "the port program has said something that makes no sense",
+                            "is it of the same version as the application?"), S).
+
+to_relay(N, Frame, #s{relays = Relays}) ->
+    case Relays of
+        #{N := Relay} -> erltrace_relay:frame(Relay, Frame);
+        #{} -> ok
+    end,
+    keep_state_and_data.
+
+%% Warnings of what went well wait for the next consume; those of what did not are part of the error.
+note({error, _}, _, S) -> S;
+note(_, Diags, #s{notes = Notes} = S) -> S#s{notes = lists:sublist(lists:reverse(Diags) ++ Notes, ?NOTES)}.
+
+%% What becomes of an answer.
+answer(step, _, {error, Error}, Diags, starting, S) ->
+    die(erltrace_term:reason(Error, Diags), S);
+answer(step, _, _, _, starting, #s{steps = [_, _ | _] = Steps} = S) ->
+    {keep_state, step(S#s{steps = tl(Steps)})};
+answer(step, _, _, _, starting, S) ->
+    {next_state, ready, S#s{steps = []}};
+answer(close, From, _, _, _, _) ->
+    {stop_and_reply, normal, [{reply, From, ok}]};
+answer({why, Continue}, _, Result, _, _, S) ->
+    {keep_state, Continue(S#s{ended = why(Result, S)})};
+answer(Kind, _, Result, _, _, #s{sub = Sub} = S) when element(1, Kind) =:= sub ->
+    case Sub of
+        #sub{ref = Ref} when Ref =:= element(3, Kind) -> {keep_state, subscribed(element(2, Kind), Result, S)};
+        _ -> {keep_state, S}
+    end;
+answer(Kind, From, {error, Error}, Diags, _, S) ->
+    Failed = Kind =:= go orelse (is_tuple(Kind) andalso element(1, Kind) =:= compile),
+    reply(From, {error, erltrace_term:reason(Error, Diags)}, S#s{again = S#s.again orelse Failed});
+answer({setopt, Setopt}, From, _, _, _, #s{history = History} = S) ->
+    reply(From, ok, S#s{history = [Setopt | History]});
+answer({compile, Compile}, From, _, _, _, #s{history = History} = S) ->
+    reply(From, ok, S#s{history = [Compile | History], phase = compiled});
+answer(go, From, _, _, _, S) ->
+    reply(From, ok, pump(S#s{phase = running, history = []}));
+answer(stop, From, _, _, _, S) ->
+    reply(From, ok, S#s{stopped = true});
+answer(status, From, {ok, #{} = Status}, _, _, S) ->
+    reply(From, {ok, Status}, S);
+answer({walk, Names}, From, {ok, #{state := State, aggregations := Aggregations}}, _, _, S) ->
+    Strings = strings(S),
+    case [A || {_, [_ | _]} = A <- Aggregations] of
+        [] -> empty(State, From, S);
+        Some when Names -> reply(From, {ok, erltrace_term:named(Strings, Some)}, S);
+        Some -> reply(From, {ok, erltrace_term:entries(Strings, Some)}, S)
+    end;
+answer(consume, From, {ok, #{state := State, items := Items, more := More}}, _, _, #s{notes = Notes} = S) ->
+    case [{diag, D} || D <- lists:reverse(Notes)] ++ erltrace_term:items(strings(S), Items) of
+        [] when More -> reply(From, ok, S);
+        [] -> empty(State, From, S);
+        All -> reply(From, {ok, All}, S#s{notes = []})
+    end.
+
+strings(#s{options = #{strings := Strings}}) -> Strings.
+
+%% == the end ===================================================================================================
+
+%% There is nothing, and perhaps never will be: then why.
+empty(State, From, S) when State =:= done; State =:= failed ->
+    {keep_state, ended(fun(#s{ended = Why} = S1) -> gen_statem:reply(From, {error, Why}), S1 end, S)};
+empty(_, From, S) ->
+    reply(From, ok, S).
+
+%% Goes on once it is known why the trace is over.
+ended(Continue, #s{ended = undefined} = S) -> request(status, {why, Continue}, undefined, S);
+ended(Continue, S) -> Continue(S).
+
+why({ok, #{state := failed, error := Error}}, _) -> erltrace_term:reason(Error, []);
+why(_, #s{stopped = true}) -> stopped;
+why({ok, #{overloaded := N}}, _) when N > 0 -> overload;
+why({ok, #{exited := false, lost := N}}, _) when N > 0 -> lost;
+why(_, _) -> exited.
+
+%% The program is gone, or has to go.
+die(Reason, #s{pending = Pending, sub = Sub} = S) ->
+    Replies = [{reply, From, case Kind of close -> ok; _ -> {error, Reason} end}
+               || #req{kind = Kind, from = From} <- maps:values(Pending), From =/= undefined],
+    Waiting = [C || #req{kind = {why, C}} <- maps:values(Pending)],
+    Left = leave(S#s{reason = Reason}),
+    Done = lists:foldl(fun(Continue, S1) -> Continue(S1) end, Left#s{ended = Reason}, Waiting),
+    Sub =:= undefined orelse Done#s.sub =:= undefined orelse (Sub#sub.pid ! {erltrace, Sub#sub.ref, {done, Reason}}),
+    case lists:keyfind(close, #req.kind, maps:values(Pending)) of
+        false -> {next_state, dead, Done#s{sub = undefined}, Replies};
+        _ -> {stop_and_reply, normal, Replies, Done#s{sub = undefined}}
+    end.
+
+%% == subscribers ===============================================================================================
+
+subscribe(_, _, From, #s{sub = #sub{}} = S) ->
+    reply(From, {error, subscribed}, S);
+subscribe(Pid, #{demand := Demand, max := Max, every := Every, records := Records}, From, S) ->
+    Ref = make_ref(),
+    Sub = #sub{ref = Ref, pid = Pid, monitor = erlang:monitor(process, Pid), demand = Demand, max = Max, every = Every,
+               records = Records, left = [records || Records] ++ [walk || Every =/= undefined]},
+    reply(From, {ok, Ref}, pump(S#s{sub = again(Sub)})).
+
+again(#sub{every = undefined} = Sub) ->
+    Sub;
+again(#sub{every = Every, ref = Ref} = Sub) ->
+    _ = erlang:start_timer(Every, self(), {walk, Ref}),
+    Sub.
+
+%% Asks for what the subscriber has demanded.
+pump(#s{phase = running, sub = #sub{demand = N, held = [], ref = Ref} = Sub} = S) when N > 0 ->
+    S1 = case Sub of
+             #sub{due = true, walking = false} ->
+                 request({walk, take}, {sub, walk, Ref}, undefined, S#s{sub = Sub#sub{due = false, walking = true}});
+             _ ->
+                 S
+         end,
+    case S1#s.sub of
+        #sub{consuming = false, left = [records | _], max = Max} = Sub1 ->
+            request({consume, Max, ?WAIT}, {sub, consume, Ref}, undefined, ?WAIT + maps:get(timeout, S#s.options),
+                    S1#s{sub = Sub1#sub{consuming = true}});
+        _ ->
+            S1
+    end;
+pump(S) ->
+    S.
+
+subscribed(What, {error, Error}, #s{sub = Sub} = S) ->
+    over(S#s{ended = erltrace_term:reason(Error, []), sub = (idle(What, Sub))#sub{left = [], held = []}});
+subscribed(consume, {ok, #{state := State, items := Items, more := More}}, #s{sub = Sub, notes = Notes} = S) ->
+    Sub1 = case [{diag, D} || D <- lists:reverse(Notes)] ++ erltrace_term:items(strings(S), Items) of
+               [] when not More, State =:= done; not More, State =:= failed ->
+                   %% What has come together since the last walk goes along.
+                   #sub{left = Left} = idle(consume, Sub),
+                   Sub#sub{consuming = false, left = Left -- [records], due = true};
+               [] -> idle(consume, Sub);
+               All -> deliver({records, All}, idle(consume, Sub))
+           end,
+    over(pump(S#s{sub = Sub1, notes = []}));
+subscribed(walk, {ok, #{state := State, aggregations := Aggregations}}, #s{sub = Sub} = S) ->
+    Over = State =:= done orelse State =:= failed,
+    Sub1 = case erltrace_term:entries(strings(S), Aggregations) of
+               [] when Over, Sub#sub.left =:= [walk] -> (idle(walk, Sub))#sub{left = []};
+               [] -> idle(walk, Sub);
+               Entries -> deliver({walk, Entries}, (idle(walk, Sub))#sub{due = Over})
+           end,
+    over(pump(S#s{sub = Sub1})).
+
+idle(consume, Sub) -> Sub#sub{consuming = false};
+idle(walk, Sub) -> Sub#sub{walking = false}.
+
+%% A message, if it is wanted; else it is kept until it is.
+deliver(What, #sub{demand = 0, held = Held} = Sub) ->
+    Sub#sub{held = Held ++ [What]};
+deliver(What, #sub{demand = N, pid = Pid, ref = Ref} = Sub) ->
+    Pid ! {erltrace, Ref, What},
+    Sub#sub{demand = N - 1}.
+
+release(#sub{demand = N, held = [What | Held]} = Sub) when N > 0 -> release(deliver(What, Sub#sub{held = Held}));
+release(Sub) -> Sub.
+
+%% Everything has been delivered: why there is no more.
+over(#s{sub = #sub{left = [], held = []}} = S) ->
+    ended(fun(#s{sub = undefined} = S1) -> S1;
+             (#s{sub = #sub{pid = Pid, ref = Ref, monitor = Monitor}, ended = Why} = S1) ->
+                  erlang:demonitor(Monitor, [flush]),
+                  Pid ! {erltrace, Ref, {done, Why}},
+                  S1#s{sub = undefined}
+          end, S);
+over(S) ->
+    S.
