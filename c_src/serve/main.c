@@ -1,0 +1,254 @@
+/* main.c - the program behind `erltrace serve`: reads its options and runs the server of c_src/web
+ * until a signal.
+ *
+ * A program of its own, since it alone needs libwebsockets and TLS: the command goes to machines,
+ * and into Erlang releases, that have neither. */
+#include <getopt.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "erltrace.h"
+#include "web/web.h"
+
+static const char usage[] =
+    "usage: erltrace serve [--listen ADDRESS[:PORT]] [--host NAME] [--node NAME[,NAME]] [-w]\n"
+    "                [--cert FILE --key FILE | --insecure] [-x opt[=val]]\n"
+    "                [--cookie COOKIE | --cookie-file FILE] [--agent-dir DIR]\n";
+
+static const char help[] =
+    "\nServes a page on which D scripts are run and their results seen live, and prints its\n"
+    "address, with the token that opens it. A trace ends with the last page that looks on.\n"
+    "  --listen ADDRESS:PORT    where; 127.0.0.1:8042 when not given, port 0 is any\n"
+    "  --host NAME              another name under which the server is reached, beside\n"
+    "                           localhost, addresses, and the name of this host\n"
+    "  --node NAME              the nodes that may be traced; without it those of this host\n"
+    "  -w                       scripts may have destructive actions\n"
+    "  --cert FILE, --key FILE  TLS, with these files in PEM; needed for addresses that\n"
+    "                           others reach\n"
+    "  --insecure               no TLS although others reach it\n"
+    "  -x opt[=val]             an option of every script\n"
+    "  --cookie COOKIE, --cookie-file FILE, --agent-dir DIR  as for tracing\n"
+    "SIGINT and SIGTERM end the server, and all traces.\n"
+    "From another machine: `ssh -L 8042:127.0.0.1:8042 HOST`, and open the address there.\n";
+
+enum { EXIT_OK = 0, EXIT_ERROR = 1, EXIT_USAGE = 2 };
+enum { OPTIONS = 64, NAMES = 64 };
+enum { LISTEN = 256, HOST, NODE, CERT, KEY, INSECURE, COOKIE, COOKIE_FILE, AGENT_DIR, HELP };
+
+static const struct option long_options[] = {
+    {"listen", required_argument, NULL, LISTEN},
+    {"host", required_argument, NULL, HOST},
+    {"node", required_argument, NULL, NODE},
+    {"cert", required_argument, NULL, CERT},
+    {"key", required_argument, NULL, KEY},
+    {"insecure", no_argument, NULL, INSECURE},
+    {"cookie", required_argument, NULL, COOKIE},
+    {"cookie-file", required_argument, NULL, COOKIE_FILE},
+    {"agent-dir", required_argument, NULL, AGENT_DIR},
+    {"help", no_argument, NULL, HELP},
+    {NULL, 0, NULL, 0},
+};
+
+struct serve {
+    struct arena *arena;
+    struct web_config config;
+    struct web_option option[OPTIONS];
+    const char *host[NAMES], *node[NAMES];
+    const char *why; /* a misuse, in words */
+};
+
+/* "127.0.0.1:8042", "[::1]:8042", "8042", "localhost". */
+static bool set_listen(struct serve *s, const char *text)
+{
+    const char *colon = strrchr(text, ':'), *port = "8042";
+    size_t n = strlen(text);
+    if (text[0] == '[') {
+        const char *end = strchr(text, ']');
+        if (end == NULL || (end[1] != '\0' && end[1] != ':'))
+            return false;
+        port = end[1] == ':' ? end + 2 : port;
+        n = (size_t)(end - text) - 1;
+        text++;
+    } else if (strspn(text, "0123456789") == n) {
+        port = text;
+        n = 0;
+    } else if (colon != NULL && strchr(text, ':') == colon) {
+        port = colon + 1;
+        n = (size_t)(colon - text);
+    }
+    char *rest;
+    long number = strtol(port, &rest, 10);
+    if (*port == '\0' || *rest != '\0' || number < 0 || number > 65535)
+        return false;
+    s->config.address = n > 0 ? arena_strndup(s->arena, text, n) : "127.0.0.1";
+    if (s->config.address != NULL && strcmp(s->config.address, "localhost") == 0)
+        s->config.address = "127.0.0.1";
+    s->config.port = (int)number;
+    return s->config.address != NULL;
+}
+
+static bool add_names(struct serve *s, const char **list, size_t *n, const char *names)
+{
+    while (*names != '\0') {
+        size_t len = strcspn(names, ",");
+        if (len > 0) {
+            if (*n == NAMES || (list[*n] = arena_strndup(s->arena, names, len)) == NULL)
+                return false;
+            (*n)++;
+        }
+        names += len + (names[len] == ',');
+    }
+    return true;
+}
+
+static bool add_option(struct serve *s, const char *text)
+{
+    const char *eq = strchr(text, '=');
+    size_t n = eq != NULL ? (size_t)(eq - text) : strlen(text);
+    if (s->config.noptions == OPTIONS)
+        return false;
+    struct web_option *o = &s->option[s->config.noptions++];
+    o->name = arena_strndup(s->arena, text, n);
+    o->value = eq != NULL ? eq + 1 : NULL;
+    return o->name != NULL;
+}
+
+static bool set_option(struct serve *s, int letter, char *value)
+{
+    struct web_config *c = &s->config;
+    switch (letter) {
+    case LISTEN:
+        s->why = "--listen takes an address, a port, or both, as 127.0.0.1:8042 or [::1]:8042, "
+                 "and not";
+        return set_listen(s, value);
+    case HOST: return add_names(s, s->host, &c->nhosts, value);
+    case NODE: return add_names(s, s->node, &c->nnodes, value);
+    case CERT: c->cert = value; break;
+    case KEY: c->key = value; break;
+    case INSECURE: c->insecure = true; break;
+    case COOKIE: c->cookie = value; break;
+    case COOKIE_FILE: c->cookie_file = value; break;
+    case AGENT_DIR: c->agent_dir = value; break;
+    case 'w': c->destructive = true; break;
+    case 'x': return add_option(s, value);
+    default: s->why = letter == ':' ? "an option needs a value" : "unknown option"; return false;
+    }
+    return true;
+}
+
+/* Options are tried on a handle, so that a bad one is said now, and not to whoever opens a page. */
+static bool good_options(const struct serve *s)
+{
+    bool ok = true;
+    int err;
+    erltrace_t *h = erltrace_open(ERLTRACE_VERSION, 0, &err);
+    for (size_t i = 0; h != NULL && i < s->config.noptions; i++) {
+        const struct web_option *o = &s->option[i];
+        if (erltrace_setopt(h, o->name, o->value) == 0)
+            continue;
+        const char *hint = erltrace_setopt_hint(h, o->name);
+        fprintf(stderr, "erltrace: error: failed to set -x %s: %s\n", o->name,
+                erltrace_errmsg(h, erltrace_errno(h)));
+        if (hint != NULL)
+            fprintf(stderr, "  %s\n", hint);
+        ok = false;
+    }
+    erltrace_close(h);
+    return ok && h != NULL;
+}
+
+static struct web *server;
+
+/* A handler that does nothing: a socket that is gone is noticed where it is written to. */
+static void pipe_broken(int signo)
+{
+    (void)signo;
+}
+
+/* The second signal ends a server whose nodes do not answer. */
+static void on_signal(int signo)
+{
+    signal(signo, SIG_DFL);
+    web_end(server);
+}
+
+/* What was ignored when we were started stays ignored, as nohup wants it. */
+static void end_on(int signo)
+{
+    if (signal(signo, on_signal) == SIG_IGN)
+        signal(signo, SIG_IGN);
+}
+
+/* Large pieces, as messages of thousands of keys are, go back to the system when they are freed;
+ * what is freed in the heap of one thread serves others. */
+static void bound_memory(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 128 << 10);
+    mallopt(M_ARENA_MAX, 4);
+#endif
+}
+
+static int serve(const struct web_config *config)
+{
+    char why[512];
+    const char *hint;
+    server = web_open(config, why, sizeof why, &hint);
+    if (server == NULL) {
+        fprintf(stderr, "erltrace: error: %s\n", why);
+        if (hint != NULL)
+            fprintf(stderr, "  %s\n", hint);
+        return EXIT_ERROR;
+    }
+    bound_memory();
+    signal(SIGPIPE, pipe_broken);
+    end_on(SIGINT);
+    end_on(SIGTERM);
+    end_on(SIGHUP);
+    if (!web_has_page())
+        fprintf(stderr, "erltrace: the page was not built into this program (its build needs npm); "
+                        "the server itself works\n");
+    printf("%s\n", web_url(server));
+    fflush(stdout);
+    web_run(server);
+    web_close(server);
+    return EXIT_OK;
+}
+
+static int run(int argc, char **argv, struct arena *arena)
+{
+    struct serve s = {.arena = arena};
+    int c;
+    s.config = (struct web_config){
+        .address = "127.0.0.1", .port = 8042, .host = s.host, .node = s.node, .option = s.option};
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, ":wx:", long_options, NULL)) != -1) {
+        if (c == HELP) {
+            printf("%s%s", usage, help);
+            return EXIT_OK;
+        }
+        s.why = "too many names or options";
+        if (!set_option(&s, c, optarg)) {
+            fprintf(stderr, "erltrace: serve: %s: %s\n%s", s.why, argv[optind - 1], usage);
+            return EXIT_USAGE;
+        }
+    }
+    if (optind < argc) {
+        fprintf(stderr, "erltrace: serve takes no other words: %s\n%s", argv[optind], usage);
+        return EXIT_USAGE;
+    }
+    return good_options(&s) ? serve(&s.config) : EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    struct arena arena;
+    arena_init(&arena);
+    int code = run(argc, argv, &arena);
+    arena_free(&arena);
+    return code;
+}

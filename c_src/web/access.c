@@ -1,0 +1,95 @@
+/* access.c - see access.h. */
+#include "web/access.h"
+
+#include <arpa/inet.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+
+int access_secret(char out[ACCESS_SECRET])
+{
+    uint8_t bytes[(ACCESS_SECRET - 1) / 2];
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return -1;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+    return 0;
+}
+
+bool access_same(const char *secret, const char *given)
+{
+    size_t n = strlen(secret), m = strlen(given);
+    unsigned differ = n != m;
+    for (size_t i = 0; i < n; i++)
+        differ |= (unsigned char)secret[i] ^ (unsigned char)(i < m ? given[i] : 0);
+    return differ == 0;
+}
+
+bool access_cookie(const char *header, const char *name, const char *secret)
+{
+    size_t n = strlen(name);
+    const char *p = header;
+    bool found = false;
+    while (*p != '\0') {
+        p += strspn(p, "; \t");
+        size_t len = strcspn(p, ";");
+        if (len > n && p[n] == '=' && memcmp(p, name, n) == 0) {
+            char value[ACCESS_SECRET + 1];
+            size_t m = len - n - 1;
+            while (m > 0 && (p[n + m] == ' ' || p[n + m] == '\t'))
+                m--;
+            snprintf(value, sizeof value, "%.*s", (int)(m < sizeof value ? m : sizeof value - 1),
+                     p + n + 1);
+            found |= access_same(secret, value);
+        }
+        p += len;
+    }
+    return found;
+}
+
+/* The name of "name:port" or "[address]:port", without the brackets; false when it has not this
+ * form. */
+static bool name_of(const char *host, char *out, size_t size)
+{
+    const char *from = host, *end;
+    if (*host == '[') {
+        from = host + 1;
+        if ((end = strchr(from, ']')) == NULL || (end[1] != '\0' && end[1] != ':'))
+            return false;
+    } else {
+        end = from + strcspn(from, ":");
+    }
+    const char *port = *end == ']' ? end + 1 : end;
+    if (*port == ':' && strspn(port + 1, "0123456789") != strlen(port + 1))
+        return false;
+    size_t n = (size_t)(end - from);
+    if (n == 0 || n >= size)
+        return false;
+    memcpy(out, from, n);
+    out[n] = '\0';
+    return true;
+}
+
+bool access_host(const char *header, const char *const *names, size_t n)
+{
+    char name[256];
+    unsigned char address[16];
+    if (!name_of(header, name, sizeof name))
+        return false;
+    if (inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1 ||
+        strcasecmp(name, "localhost") == 0)
+        return true;
+    for (size_t i = 0; i < n; i++)
+        if (strcasecmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+bool access_origin(const char *header, const char *host, bool tls)
+{
+    const char *scheme = tls ? "https://" : "http://";
+    size_t n = strlen(scheme);
+    return strncmp(header, scheme, n) == 0 && strcasecmp(header + n, host) == 0;
+}

@@ -1,0 +1,35 @@
+/* history.h - the columns of the last ten minutes, all keys together, for who comes late. */
+#ifndef ET_WEB_HISTORY_H
+#define ET_WEB_HISTORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+enum {
+    HISTORY_COLUMNS = 6000,  /* at most */
+    HISTORY_MS = 10 * 60000, /* how far back */
+    HISTORY_BYTES = 2 << 20  /* of text, at most; at least one column is kept */
+};
+
+struct column {
+    uint64_t n;
+    int64_t t;
+    size_t len;
+    char *text; /* an object of `columns` */
+};
+
+struct history {
+    struct column *column; /* a ring of HISTORY_COLUMNS; NULL while there is none */
+    size_t first, n;
+    size_t bytes;
+};
+
+void history_free(struct history *h);
+/* Adds a column; one that there is no memory for is left out. */
+void history_add(struct history *h, uint64_t n, int64_t t, const struct buf *text);
+/* {"type":"history",...} with the columns after number `after`; false: there are none. */
+bool history_text(const struct history *h, uint64_t after, struct buf *out);
+
+#endif

@@ -1,0 +1,47 @@
+/* message.h - what a page says on its WebSocket: text to struct message (doc/web-protocol.md).
+ *
+ * The text comes from whoever holds the token, and is trusted in nothing: a message is either one
+ * of those described, with fields of the right types and sizes, or it is none. What is well-formed
+ * but cannot be done is for others to refuse. */
+#ifndef ET_WEB_MESSAGE_H
+#define ET_WEB_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum message_type { MESSAGE_START, MESSAGE_JOIN, MESSAGE_CHECK, MESSAGE_STOP, MESSAGE_PING };
+
+enum {
+    MESSAGE_ARGS = 64,          /* $1 to $64 */
+    MESSAGE_OPTIONS = 64,       /* options of one script */
+    MESSAGE_VIEW = 4096,        /* bytes of a view */
+    MESSAGE_SHORT = 1024,       /* bytes of names, arguments and values */
+    MESSAGE_SCRIPT = 64 * 1024, /* bytes of a script */
+    MESSAGE_SIZE = 128 * 1024   /* bytes of a message */
+};
+
+struct message_option {
+    char *name, *value; /* value NULL: the name alone */
+};
+
+/* Strings are owned by it; those that were not given are NULL. */
+struct message {
+    enum message_type type;
+    int64_t id;     /* of start, join, check; 0 */
+    int64_t t;      /* of ping; 0 */
+    uint64_t trace; /* of join */
+    bool all;       /* of stop */
+    char *node, *script, *name;
+    char *view; /* JSON text */
+    char *arg[MESSAGE_ARGS];
+    size_t nargs;
+    struct message_option option[MESSAGE_OPTIONS]; /* in the order of their names */
+    size_t noptions;
+};
+
+/* Decodes len bytes. NULL, or in one line why this is no message; then *m holds nothing. */
+const char *message_decode(const char *text, size_t len, struct message *m);
+void message_free(struct message *m);
+
+#endif

@@ -1,0 +1,269 @@
+/* trace.c - who looks on at which trace: the thread of the sockets starts traces, lets viewers join
+ * and leave, and collects those that are over. See trace.h, and trace_impl.h for what is locked. */
+#include "web/trace.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "web/json.h"
+#include "web/trace_impl.h"
+
+int64_t trace_now(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_REALTIME, &ts);
+    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* What a script is, for `started` and for the list of traces: "node" and so on. */
+void trace_script(struct buf *b, const struct message *m)
+{
+    buf_adds(b, "\"node\":");
+    json_text(b, m->node);
+    json_text_field(b, "name", m->name);
+    json_text_field(b, "script", m->script);
+    json_key(b, "args");
+    buf_addc(b, '[');
+    for (size_t i = 0; i < m->nargs; i++) {
+        buf_adds(b, i > 0 ? "," : "");
+        json_text(b, m->arg[i]);
+    }
+    buf_adds(b, "],\"options\":{");
+    for (size_t i = 0; i < m->noptions; i++) {
+        buf_adds(b, i > 0 ? "," : "");
+        json_text(b, m->option[i].name);
+        buf_addc(b, ':');
+        if (m->option[i].value != NULL)
+            json_text(b, m->option[i].value);
+        else
+            buf_adds(b, "true");
+    }
+    buf_adds(b, "},\"view\":");
+    buf_adds(b, m->view != NULL ? m->view : "null");
+}
+
+static void trace_free(struct trace *t)
+{
+    for (size_t i = 0; i < t->nfaults; i++) {
+        free(t->fault[i].text);
+        free(t->fault[i].name);
+    }
+    model_free(t->model);
+    rows_free(&t->rows);
+    history_free(&t->history);
+    diag_list_free(&t->diags);
+    message_free(&t->m);
+    trace_drop_state(t);
+    buf_free(&t->described);
+    buf_free(&t->out);
+    buf_free(&t->drops);
+    buf_free(&t->costs);
+    buf_free(&t->final);
+    free(t->truncating);
+    free(t);
+}
+
+static bool same_text(const char *x, const char *y)
+{
+    return strcmp(x != NULL ? x : "", y != NULL ? y : "") == 0;
+}
+
+static bool same(const struct message *x, const struct message *y)
+{
+    if (!same_text(x->node, y->node) || !same_text(x->script, y->script) || x->nargs != y->nargs ||
+        x->noptions != y->noptions)
+        return false;
+    for (size_t i = 0; i < x->nargs; i++)
+        if (!same_text(x->arg[i], y->arg[i]))
+            return false;
+    for (size_t i = 0; i < x->noptions; i++)
+        if (strcmp(x->option[i].name, y->option[i].name) != 0 ||
+            (x->option[i].value == NULL) != (y->option[i].value == NULL) ||
+            !same_text(x->option[i].value, y->option[i].value))
+            return false;
+    return true;
+}
+
+/* With the lock held. */
+static void join(struct trace *t, struct viewer *v, int64_t id, bool shared)
+{
+    v->trace = t;
+    v->id = id;
+    v->joined = ++t->hub->joins;
+    v->shared = shared;
+    v->wants_start = true;
+    v->warned = false;
+    v->next = t->viewers;
+    t->viewers = v;
+    t->nviewers++;
+}
+
+/* With the lock held. */
+static void ask(struct trace *t, enum ending e)
+{
+    t->asked = e;
+    if (t->interruptible != NULL)
+        erltrace_interrupt(t->interruptible);
+}
+
+/* With the lock held. False: it looked on at nothing. */
+static bool leave(struct viewer *v)
+{
+    struct trace *t = v->trace;
+    if (t == NULL)
+        return false;
+    struct viewer **at = &t->viewers;
+    while (*at != v)
+        at = &(*at)->next;
+    *at = v->next;
+    viewer_forget(v);
+    if (--t->nviewers == 0)
+        ask(t, ENDING_LEFT);
+    return true;
+}
+
+void trace_leave(struct hub *h, struct viewer *v)
+{
+    pthread_mutex_lock(&h->lock);
+    leave(v);
+    pthread_mutex_unlock(&h->lock);
+}
+
+bool trace_stop(struct hub *h, struct viewer *v, bool everybody)
+{
+    pthread_mutex_lock(&h->lock);
+    struct trace *t = v->trace;
+    bool left = false;
+    if (t != NULL && everybody) {
+        if (t->asked == ENDING_NOT)
+            ask(t, ENDING_USER);
+    } else if (t != NULL && t->asked == ENDING_NOT && t->state == TRACE_RUNNING &&
+               t->nviewers == 1 && !v->wants_start) {
+        ask(t, ENDING_LAST);
+    } else {
+        left = leave(v);
+    }
+    pthread_mutex_unlock(&h->lock);
+    return left;
+}
+
+static bool can_be_joined(const struct trace *t)
+{
+    return t->state != TRACE_OVER && t->asked == ENDING_NOT;
+}
+
+/* With the lock held: a new one, with its thread. */
+static const char *create(struct hub *h, struct viewer *v, struct message *m)
+{
+    struct trace *t;
+    if (h->ntraces >= HUB_TRACES)
+        return "too many traces run on this server";
+    if ((t = calloc(1, sizeof *t)) == NULL)
+        return "out of memory";
+    t->hub = h;
+    t->id = h->next_trace++;
+    t->m = *m;
+    t->began = trace_now();
+    join(t, v, m->id, false);
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr,
+                              8 << 20); /* what the compiler has in a program's main thread */
+    int rc = pthread_create(&t->thread, &attr, trace_main, t);
+    pthread_attr_destroy(&attr);
+    if (rc != 0) {
+        leave(v);
+        free(t);
+        return "the server can start no more threads";
+    }
+    memset(m, 0, sizeof *m); /* it is the trace's now */
+    t->next = h->traces;
+    h->traces = t;
+    h->ntraces++;
+    return NULL;
+}
+
+const char *trace_start(struct hub *h, struct viewer *v, struct message *m)
+{
+    const char *why = NULL;
+    pthread_mutex_lock(&h->lock);
+    leave(v);
+    struct trace *t = h->traces;
+    while (t != NULL && !(can_be_joined(t) && same(&t->m, m)))
+        t = t->next;
+    if (t != NULL)
+        join(t, v, m->id, true);
+    else
+        why = create(h, v, m);
+    pthread_mutex_unlock(&h->lock);
+    return why;
+}
+
+const char *trace_join(struct hub *h, struct viewer *v, const struct message *m)
+{
+    pthread_mutex_lock(&h->lock);
+    leave(v);
+    struct trace *t = h->traces;
+    while (t != NULL && !(can_be_joined(t) && t->id == m->trace))
+        t = t->next;
+    if (t != NULL)
+        join(t, v, m->id, true);
+    pthread_mutex_unlock(&h->lock);
+    return t != NULL ? NULL : "there is no such trace, or it has ended";
+}
+
+void trace_end_all(struct hub *h)
+{
+    pthread_mutex_lock(&h->lock);
+    for (struct trace *t = h->traces; t != NULL; t = t->next) {
+        ask(t, t->asked == ENDING_NOT ? ENDING_SERVER : t->asked);
+    }
+    pthread_mutex_unlock(&h->lock);
+}
+
+bool trace_reap(struct hub *h)
+{
+    struct trace *over = NULL;
+    pthread_mutex_lock(&h->lock);
+    for (struct trace **at = &h->traces; *at != NULL;) {
+        struct trace *t = *at;
+        if (t->state != TRACE_OVER) {
+            at = &t->next;
+            continue;
+        }
+        *at = t->next;
+        t->next = over;
+        over = t;
+        h->ntraces--;
+    }
+    bool none = h->traces == NULL;
+    pthread_mutex_unlock(&h->lock);
+    while (over != NULL) {
+        struct trace *t = over;
+        over = t->next;
+        pthread_join(t->thread, NULL);
+        trace_free(t);
+    }
+    return none;
+}
+
+void trace_list(struct hub *h, struct buf *out)
+{
+    bool first = true;
+    buf_addc(out, '[');
+    pthread_mutex_lock(&h->lock);
+    for (struct trace *t = h->traces; t != NULL; t = t->next) {
+        if (!can_be_joined(t))
+            continue;
+        buf_printf(out, "%s{\"trace\":%" PRIu64 ",", first ? "" : ",", t->id);
+        trace_script(out, &t->m);
+        json_int_field(out, "viewers", (int64_t)t->nviewers);
+        json_int_field(out, "since", t->began);
+        buf_addc(out, '}');
+        first = false;
+    }
+    pthread_mutex_unlock(&h->lock);
+    buf_addc(out, ']');
+}

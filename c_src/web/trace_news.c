@@ -1,0 +1,291 @@
+/* trace_news.c - what the library tells of a trace while it runs: records, faults, drops, costs,
+ * and readings of its aggregations, each made into messages. See trace_impl.h. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "web/command.h"
+#include "web/json.h"
+#include "web/trace_impl.h"
+
+#define MS UINT64_C(1000000)
+
+enum {
+    FINAL_BYTES = 256 << 10, /* of what is printed at the end */
+    THROWN_MOST = 500        /* clear() and trunc() in an interval that are looked at */
+};
+
+/* -- handlers ---------------------------------------------------------------------------------- */
+
+int trace_on_record(const struct erltrace_record *r, void *arg)
+{
+    struct trace *t = arg;
+    rows_begin(&t->rows, r, monotonic_ns());
+    return ERLTRACE_CONSUME_THIS;
+}
+
+/* A trunc() has acted: which keys are gone? */
+static void look_at_truncated(struct trace *t)
+{
+    if (t->truncating == NULL)
+        return;
+    model_after(t->model, t->h, t->truncating);
+    free(t->truncating);
+    t->truncating = NULL;
+}
+
+static void look_before(struct trace *t, const struct erltrace_data *d)
+{
+    bool trunc = strcmp(d->action, "trunc") == 0;
+    const char *name = erltrace_data_aggregation(d, 0);
+    if ((!trunc && strcmp(d->action, "clear") != 0) || name == NULL)
+        return;
+    if (++t->thrown > THROWN_MOST) {
+        if (!t->too_much)
+            diag_list_error(&t->diags, "WEB_CLEARS",
+                            "clear() and trunc() belong in a clause that seldom runs, as tick-1s",
+                            "aggregations are cleared so often that what is added to them between "
+                            "cannot be followed: columns and rates are not exact");
+        t->too_much = true;
+        return;
+    }
+    model_before(t->model, t->h, name);
+    t->truncating = trunc ? strdup(name) : NULL;
+}
+
+int trace_on_data(const struct erltrace_record *r, const struct erltrace_data *d, void *arg)
+{
+    struct trace *t = arg;
+    (void)r;
+    look_at_truncated(t);
+    if (d == NULL)
+        return t->rows.over ? ERLTRACE_CONSUME_NEXT : ERLTRACE_CONSUME_THIS;
+    look_before(t, d);
+    return rows_action(&t->rows, d) ? ERLTRACE_CONSUME_THIS : ERLTRACE_CONSUME_NEXT;
+}
+
+/* What was printed: to the file of a freopen(), to the console, or with the trace's last words. */
+static void print(struct trace *t, const char *text, size_t n)
+{
+    if (sink_write(&t->sink, text, n))
+        return;
+    if (!t->finishing)
+        rows_text(&t->rows, text, n);
+    else if (t->final.len < FINAL_BYTES)
+        buf_add(&t->final, text, n < FINAL_BYTES - t->final.len ? n : FINAL_BYTES - t->final.len);
+}
+
+static int on_output(const struct erltrace_output *o, void *arg)
+{
+    struct trace *t = arg;
+    switch (o->kind) {
+    case ERLTRACE_OUTPUT_REDIRECT: return sink_redirect(&t->sink, o->text);
+    case ERLTRACE_OUTPUT_FLUSH: sink_flush(&t->sink); return ERLTRACE_HANDLE_OK;
+    case ERLTRACE_OUTPUT_TRUNCATE: sink_truncate(&t->sink); return ERLTRACE_HANDLE_OK;
+    case ERLTRACE_OUTPUT_DATA: print(t, o->text, o->length); break;
+    }
+    return ERLTRACE_HANDLE_OK;
+}
+
+/* -- commands of system() ---------------------------------------------------------------------- */
+
+/* A row is as much as comes at once. */
+static void on_command_output(void *arg, const char *text, size_t n)
+{
+    struct trace *t = arg;
+    if (t->rows.over || t->rows.text.len + n > ROWS_TEXT)
+        rows_split(&t->rows, monotonic_ns());
+    print(t, text, n);
+}
+
+/* While a command runs, nothing is read, but what it prints is seen, and who comes is welcome. */
+static enum command_verdict look_on(void *arg)
+{
+    struct trace *t = arg;
+    if (monotonic_ns() - t->rows_ns > TRACE_ROWS_MS * MS) {
+        const struct buf *text = &t->rows.text;
+        if (text->len > 0 && (unsigned char)text->data[text->len - 1] < 0x80) /* not in a letter */
+            rows_split(&t->rows, monotonic_ns());
+        trace_send_rows(t);
+    }
+    trace_serve_viewers(t);
+    enum ending e = trace_asked(t);
+    return e == ENDING_NOT ? COMMAND_WANTED : e == ENDING_LEFT ? COMMAND_UNWANTED : COMMAND_HURRY;
+}
+
+static int on_command(const char *command, void *arg)
+{
+    const struct command_owner owner = {on_command_output, look_on, arg};
+    command_run(command, &owner); /* what becomes of it is nobody's business */
+    return ERLTRACE_HANDLE_OK;
+}
+
+/* -- faults, drops, costs ---------------------------------------------------------------------- */
+
+static int on_fault(const struct erltrace_fault *f, void *arg)
+{
+    struct trace *t = arg;
+    for (size_t i = 0; i < t->nfaults; i++) {
+        struct fault *known = &t->fault[i];
+        if (known->epid == f->epid && known->action == f->action &&
+            strcmp(known->name, f->name) == 0) {
+            known->count++;
+            return ERLTRACE_HANDLE_OK;
+        }
+    }
+    struct fault new = {.epid = f->epid, .action = f->action, .count = 1};
+    if (t->nfaults == TRACE_FAULTS || (new.text = strdup(f->message)) == NULL ||
+        (new.name = strdup(f->name)) == NULL) {
+        free(new.text);
+        t->faults_skipped++;
+    } else {
+        t->fault[t->nfaults++] = new;
+    }
+    return ERLTRACE_HANDLE_OK;
+}
+
+static int on_drop(const struct erltrace_drop *d, void *arg)
+{
+    struct trace *t = arg;
+    struct buf *b = &t->drops;
+    buf_adds(b, b->len > 0 ? ",{\"kind\":" : "{\"kind\":");
+    json_text(b, d->kind);
+    json_key(b, "count");
+    json_uint(b, d->count);
+    json_key(b, "total");
+    json_uint(b, d->total);
+    json_text_field(b, "node", d->node);
+    json_int_field(b, "cpu", d->cpu);
+    json_text_field(b, "text", d->message);
+    buf_addc(b, '}');
+    return ERLTRACE_HANDLE_OK;
+}
+
+static void add_costs(struct buf *b, const char *name, const struct erltrace_stats *s,
+                      const struct erltrace_cost *(*get)(const struct erltrace_stats *, size_t))
+{
+    const struct erltrace_cost *c;
+    json_key(b, name);
+    buf_addc(b, '[');
+    for (size_t i = 0; i < 20 && (c = get(s, i)) != NULL; i++) {
+        buf_adds(b, i > 0 ? ",[" : "[");
+        json_text(b, c->name);
+        buf_addc(b, ',');
+        json_uint(b, c->events);
+        buf_addc(b, ',');
+        json_uint(b, c->ns);
+        buf_printf(b, ",%u]", c->share);
+    }
+    buf_addc(b, ']');
+}
+
+static int on_stats(const struct erltrace_stats *s, void *arg)
+{
+    struct trace *t = arg;
+    struct buf *b = &t->costs;
+    const struct erltrace_cost *busiest = erltrace_stats_thread(s, 0);
+    if (s->kind == ERLTRACE_STATS_TOTAL)
+        return ERLTRACE_HANDLE_OK;
+    buf_reset(b); /* one that waits is older */
+    buf_adds(b, "{\"type\":\"cost\",\"node\":");
+    json_text(b, s->node);
+    json_int_field(b, "dt", (int64_t)(s->interval / 1000000));
+    json_key(b, "fired");
+    json_uint(b, s->fired);
+    buf_printf(b, ",\"share\":%u", busiest != NULL ? busiest->share : 0);
+    json_key(b, "ns");
+    json_uint(b, s->ns);
+    json_key(b, "drops");
+    json_uint(b, s->drops);
+    add_costs(b, "threads", s, erltrace_stats_thread);
+    add_costs(b, "kinds", s, erltrace_stats_kind);
+    add_costs(b, "probes", s, erltrace_stats_probe);
+    buf_addc(b, '}');
+    return ERLTRACE_HANDLE_OK;
+}
+
+void trace_listen(struct trace *t)
+{
+    erltrace_handle_output(t->h, on_output, t);
+    erltrace_handle_command(t->h, on_command, t);
+    erltrace_handle_fault(t->h, on_fault, t);
+    erltrace_handle_drop(t->h, on_drop, t);
+    erltrace_handle_stats(t->h, on_stats, t);
+}
+
+/* -- readings ---------------------------------------------------------------------------------- */
+
+void trace_send_rows(struct trace *t)
+{
+    uint64_t n;
+    t->rows_ns = monotonic_ns();
+    sink_flush(&t->sink);
+    if (rows_take(&t->rows, &t->out, &n))
+        trace_publish(t, PACKET_ROWS, n);
+}
+
+static void send_faults(struct trace *t)
+{
+    if (t->nfaults == 0 && t->faults_skipped == 0)
+        return;
+    struct buf *b = &t->out;
+    buf_adds(b, "{\"type\":\"errors\",\"errors\":[");
+    for (size_t i = 0; i < t->nfaults; i++) {
+        struct fault *f = &t->fault[i];
+        buf_adds(b, i > 0 ? ",{\"text\":" : "{\"text\":");
+        json_text(b, f->text);
+        json_text_field(b, "name", f->name);
+        buf_printf(b, ",\"epid\":%" PRIu32 ",\"count\":%" PRIu64 "}", f->epid, f->count);
+        free(f->text);
+        free(f->name);
+    }
+    buf_printf(b, "],\"skipped\":%" PRIu64 "}", t->faults_skipped);
+    t->nfaults = 0;
+    t->faults_skipped = 0;
+    trace_publish(t, PACKET_INFO, 0);
+}
+
+void trace_send_news(struct trace *t)
+{
+    send_faults(t);
+    if (t->drops.len > 0) {
+        buf_adds(&t->out, "{\"type\":\"drops\",\"drops\":[");
+        buf_add(&t->out, t->drops.data, t->drops.len);
+        buf_adds(&t->out, "]}");
+        buf_reset(&t->drops);
+        trace_publish(t, PACKET_INFO, 0);
+    }
+    if (t->costs.len > 0) {
+        buf_add(&t->out, t->costs.data, t->costs.len);
+        buf_reset(&t->costs);
+        trace_publish(t, PACKET_INFO, 0);
+    }
+    trace_tell_diagnostics(t);
+}
+
+/* One reading of what the library has. False: it failed, and the trace is over. */
+bool trace_read(struct trace *t)
+{
+    struct buf column = BUF_INIT;
+    uint64_t now = monotonic_ns();
+    int64_t dt = (int64_t)((now - t->read_ns) / 1000000);
+    dt = dt > 0 ? dt : 1;
+    t->read_ns = now;
+    t->due_ns += (uint64_t)t->interval * MS;
+    if (t->due_ns <= now) /* what is late is not made up for */
+        t->due_ns = now + (uint64_t)t->interval * MS;
+    t->thrown = 0;
+    t->t = trace_now();
+    trace_drop_state(t);
+    bool ok = model_read(t->model, t->h, ++t->n, t->t, dt, &t->out, &column) == 0;
+    if (ok) {
+        trace_publish(t, PACKET_RESULT, t->n);
+        history_add(&t->history, t->n, t->t, &column);
+    } else {
+        diag_list_error(&t->diags, "", NULL, "out of memory");
+    }
+    buf_reset(&t->out);
+    buf_free(&column);
+    return ok;
+}

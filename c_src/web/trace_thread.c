@@ -1,0 +1,307 @@
+/* trace_thread.c - the thread of a trace: from the script to its last result. See trace_impl.h. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "web/json.h"
+#include "web/run.h"
+#include "web/trace_impl.h"
+
+enum {
+    WORK_MS = 50,         /* how long somebody who joins or leaves may go unnoticed */
+    INTERVAL_LEAST = 100, /* ms between readings */
+    INTERVAL_MOST = 60000,
+    ENDING_MS = 5000 /* END and the last data may take so long */
+};
+
+/* -- the life of it ---------------------------------------------------------------------------- */
+
+static int on_placed(const struct erltrace_placed *p, void *arg)
+{
+    struct buf *b = arg;
+    buf_adds(b, b->len == 0 || b->data[b->len - 1] == '[' ? "{\"node\":" : ",{\"node\":");
+    json_text(b, p->node);
+    json_int_field(b, "clauses", (int64_t)p->clauses);
+    json_int_field(b, "left_out", (int64_t)p->left_out);
+    json_int_field(b, "functions", (int64_t)(p->meta + p->local + p->global));
+    json_int_field(b, "processes", (int64_t)(p->processes + p->only_processes));
+    json_text_field(b, "flags", p->flags[0] != '\0' ? p->flags : p->only_flags);
+    json_int_field(b, "ports", (int64_t)p->ports);
+    json_text_field(b, "monitors", p->monitors);
+    buf_addc(b, '}');
+    return 0;
+}
+
+static void describe(struct trace *t)
+{
+    struct buf *b = &t->described;
+    const char *enabled = erltrace_enabled(t->h);
+    unsigned probes = erltrace_status(t->h)->probes;
+    buf_printf(b, "\"trace\":%" PRIu64 ",", t->id);
+    trace_script(b, &t->m);
+    json_int_field(b, "t", t->began);
+    json_int_field(b, "interval", t->interval);
+    bool commands = erltrace_is_destructive(t->h) == 1; /* it may run some, and they print */
+    json_bool_field(b, "prints", commands || erltrace_prints(t->h) == 1);
+    json_bool_field(b, "destructive", erltrace_is_destructive(t->h) == 1);
+    buf_printf(b, ",\"enabled\":{\"probes\":%u", probes);
+    json_key(b, "text");
+    if (enabled != NULL)
+        json_text(b, enabled);
+    else
+        buf_printf(b, "\"%u probe%s\"", probes, probes == 1 ? "" : "s");
+    buf_adds(b, ",\"nodes\":[");
+    erltrace_placed_iter(t->h, on_placed, b);
+    buf_adds(b, "]},\"aggregations\":");
+    model_describe(t->model, b);
+    buf_addc(b, '}');
+}
+
+/* How often pages are told: as aggrate says, or each second. (What the library reads meanwhile, so
+ * that printa() and clear() find what came before them, is its own business.) */
+static void set_interval(struct trace *t)
+{
+    int64_t ns = 0;
+    erltrace_getopt(t->h, "aggrate", &ns);
+    int64_t ms = ns > 0 ? ns / 1000000 : 1000;
+    t->interval = ms < INTERVAL_LEAST ? INTERVAL_LEAST : ms > INTERVAL_MOST ? INTERVAL_MOST : ms;
+}
+
+static int on_setopt(const struct erltrace_setopt_data *s, void *arg)
+{
+    struct trace *t = arg;
+    if (strcmp(s->option, "aggrate") == 0) {
+        set_interval(t);
+        t->due_ns = t->read_ns + (uint64_t)t->interval * UINT64_C(1000000);
+    }
+    return ERLTRACE_HANDLE_OK;
+}
+
+static bool begin(struct trace *t)
+{
+    const struct web_config *config = t->hub->config;
+    const char *why;
+    t->h = run_open(config, &t->m, 0, &t->diags);
+    if (t->h == NULL || !run_target(config, t->h, t->m.node, &t->diags) ||
+        !run_compile(t->h, &t->m, &t->diags) || !run_enable(config, t->h, &t->diags))
+        return false;
+    trace_listen(t);
+    erltrace_handle_setopt(t->h, on_setopt, t);
+    set_interval(t);
+    t->model = model_new(t->h, &t->hub->keys, &why);
+    if (t->model == NULL) {
+        diag_list_error(&t->diags, "WEB_LIMIT", NULL, "%s", why);
+        return false;
+    }
+    t->t = t->began;
+    t->began_ns = t->read_ns = monotonic_ns();
+    t->due_ns = t->began_ns + (uint64_t)t->interval * UINT64_C(1000000);
+    rows_init(&t->rows, t->began_ns);
+    if (erltrace_go(t->h) != 0) {
+        diag_list_failed(&t->diags, t->h);
+        return false;
+    }
+    describe(t);
+    if (t->described.oom) {
+        diag_list_error(&t->diags, "", NULL, "out of memory");
+        return false;
+    }
+    return true;
+}
+
+enum ending trace_asked(struct trace *t)
+{
+    pthread_mutex_lock(&t->hub->lock);
+    enum ending e = t->asked;
+    pthread_mutex_unlock(&t->hub->lock);
+    return e;
+}
+
+/* The time until the next reading, but not so long that nobody is heard. */
+static int patience(const struct trace *t)
+{
+    uint64_t now = monotonic_ns();
+    uint64_t left = t->due_ns > now ? (t->due_ns - now + 999999) / 1000000 : 0;
+    return left < WORK_MS ? (int)left : WORK_MS;
+}
+
+/* A row is not closed before the next one begins: it may still get text. */
+static void send_rows(struct trace *t)
+{
+    rows_close(&t->rows);
+    trace_send_rows(t);
+}
+
+/* Until the trace is over, or nobody looks on. The state that erltrace_work has come to. */
+static int work(struct trace *t)
+{
+    uint64_t ending_ns = 0;
+    int state = ERLTRACE_WORK_OKAY;
+    while (state == ERLTRACE_WORK_OKAY) {
+        enum ending e = trace_asked(t);
+        if (e == ENDING_LEFT)
+            break;
+        if (e != ENDING_NOT && ending_ns == 0) {
+            ending_ns = monotonic_ns();
+            erltrace_stop(t->h);
+        }
+        if (ending_ns > 0 && monotonic_ns() - ending_ns > ENDING_MS * UINT64_C(1000000))
+            break;
+        trace_serve_viewers(t);
+        state = erltrace_work(t->h, NULL, patience(t), trace_on_record, trace_on_data, t);
+        if (monotonic_ns() - t->rows_ns > TRACE_ROWS_MS * UINT64_C(1000000))
+            send_rows(t);
+        if (state != ERLTRACE_WORK_OKAY || patience(t) > 0)
+            continue;
+        if (erltrace_aggregate_snap(t->h) != 0)
+            state = ERLTRACE_WORK_ERROR;
+        else if (!trace_read(t))
+            state = ERLTRACE_WORK_ERROR;
+        trace_send_news(t);
+    }
+    return state;
+}
+
+/* -- the end of it ----------------------------------------------------------------------------- */
+
+struct end {
+    const char *reason;
+    char text[600];
+};
+
+static void reason_of(struct trace *t, int state, struct end *end)
+{
+    const struct erltrace_status *st = erltrace_status(t->h);
+    enum ending e = trace_asked(t);
+    int code = erltrace_errno(t->h);
+    const char *said = t->diags.first;
+    if (state == ERLTRACE_WORK_ERROR) {
+        end->reason = code == ERLTRACE_E_LOST || code == ERLTRACE_E_NODE ? "lost" : "error";
+        snprintf(end->text, sizeof end->text, "%s",
+                 said[0] != '\0' ? said : erltrace_errmsg(t->h, code));
+    } else if (st->overloaded > 0) {
+        end->reason = "overload";
+        snprintf(end->text, sizeof end->text, "%s",
+                 said[0] != '\0' ? said
+                                 : "the probes took more of a scheduler than maxload allows");
+    } else if (st->exited) {
+        end->reason = "exit";
+        snprintf(end->text, sizeof end->text, "exit(%d)", st->status);
+    } else if (e == ENDING_USER) {
+        end->reason = "user";
+        snprintf(end->text, sizeof end->text, "somebody has stopped it");
+    } else if (e == ENDING_LAST) {
+        end->reason = "left";
+        end->text[0] = '\0';
+    } else if (e == ENDING_SERVER) {
+        end->reason = "server";
+        snprintf(end->text, sizeof end->text, "the server is ending");
+    } else if (st->lost > 0) {
+        end->reason = "lost";
+        snprintf(end->text, sizeof end->text, "%s",
+                 said[0] != '\0' ? said : "the connection to the node was lost");
+    } else {
+        end->reason = "error";
+        snprintf(end->text, sizeof end->text, "%s", said[0] != '\0' ? said : "the trace has ended");
+    }
+}
+
+static void conclude(struct trace *t, int state)
+{
+    struct end end;
+    reason_of(t, state, &end);
+    const struct erltrace_status st = *erltrace_status(t->h);
+    send_rows(t);
+    if (t->model != NULL && st.state == ERLTRACE_STATE_DONE)
+        trace_read(t);
+    trace_send_news(t);
+    trace_serve_viewers(t);
+    t->finishing = true;
+    if (st.state == ERLTRACE_STATE_DONE)
+        erltrace_aggregate_print(t->h, NULL);
+    struct buf *b = &t->out;
+    buf_printf(b, "{\"type\":\"stopped\",\"trace\":%" PRIu64, t->id);
+    json_text_field(b, "reason", end.reason);
+    json_int_field(b, "status", st.status);
+    json_text_field(b, "text", end.text);
+    json_text_field(b, "hint", t->diags.hint[0] != '\0' ? t->diags.hint : NULL);
+    json_int_field(b, "ms", (int64_t)((monotonic_ns() - t->began_ns) / 1000000));
+    json_key(b, "fired");
+    json_uint(b, st.fired);
+    json_key(b, "drops");
+    json_uint(b, st.drops);
+    json_key(b, "errors");
+    json_uint(b, st.errors);
+    json_key(b, "output");
+    buf_json(b, buf_str(&t->final), t->final.len);
+    buf_addc(b, '}');
+}
+
+static void add_failed(struct trace *t, const struct viewer *v)
+{
+    struct buf *b = &t->out;
+    buf_adds(b, "{\"type\":\"failed\"");
+    json_int_field(b, "id", v->id);
+    json_text_field(b, "tag", t->diags.tag);
+    json_text_field(b, "text", t->diags.first[0] != '\0' ? t->diags.first : "the trace has ended");
+    json_text_field(b, "hint", t->diags.hint[0] != '\0' ? t->diags.hint : NULL);
+    buf_addc(b, '}');
+}
+
+/* The last message, in `out`; empty when the trace never ran. Nobody looks on afterwards. */
+static void dismiss(struct trace *t)
+{
+    struct packet *last = t->out.len > 0 ? packet_make(t->hub, PACKET_KEPT, &t->out) : NULL;
+    buf_reset(&t->out);
+    pthread_mutex_lock(&t->hub->lock);
+    for (struct viewer *v = t->viewers, *next; v != NULL; v = next) {
+        next = v->next;
+        if (v->wants_start || last == NULL) {
+            if (!v->warned) /* it came when the others had been told */
+                trace_warn(t, v);
+            add_failed(t, v);
+            trace_give(t, v);
+        } else {
+            viewer_push(v, last);
+        }
+        v->trace = NULL;
+        v->next = NULL;
+        v->wants_start = v->warned = v->wants_state = false;
+    }
+    t->viewers = NULL;
+    t->nviewers = 0;
+    t->state = TRACE_OVER;
+    pthread_mutex_unlock(&t->hub->lock);
+    packet_drop(last);
+    t->hub->wake(t->hub->wake_arg);
+}
+
+static void set_state(struct trace *t, enum trace_state state, erltrace_t *interruptible)
+{
+    pthread_mutex_lock(&t->hub->lock);
+    t->state = state;
+    t->interruptible = interruptible;
+    pthread_mutex_unlock(&t->hub->lock);
+}
+
+void *trace_main(void *arg)
+{
+    struct trace *t = arg;
+    bool ran = begin(t);
+    int state = ERLTRACE_WORK_OKAY;
+    trace_tell_diagnostics(t);
+    if (ran) {
+        diag_list_reset(&t->diags);
+        set_state(t, TRACE_RUNNING, t->h);
+        state = work(t);
+        set_state(t, TRACE_RUNNING, NULL);
+        if (trace_asked(t) != ENDING_LEFT)
+            conclude(t, state);
+    }
+    sink_redirect(&t->sink, NULL);
+    erltrace_close(t->h); /* before anybody is told that it is over */
+    t->h = NULL;
+    dismiss(t);
+    return NULL;
+}
