@@ -1,0 +1,213 @@
+// dlang.ts - the words of D, and a stream parser that colours them. One table serves colouring and completion.
+import { StreamLanguage, type StringStream } from "@codemirror/language";
+
+export interface Word {
+    label: string;
+    kind: "keyword" | "variable" | "function" | "aggregation" | "type" | "option";
+    detail: string;
+    /** What is put behind the name when it is completed. */
+    call?: string;
+}
+
+const words = (kind: Word["kind"], rows: [string, string, string?][]): Word[] =>
+    rows.map(([label, detail, call]) => ({ label, kind, detail, ...(call === undefined ? {} : { call }) }));
+
+export const WORDS: Word[] = [
+    ...words("aggregation", [
+        ["count", "how often", "()"],
+        ["sum", "sum of a value", "("],
+        ["avg", "mean of a value", "("],
+        ["min", "smallest value", "("],
+        ["max", "largest value", "("],
+        ["stddev", "standard deviation", "("],
+        ["quantize", "distribution by powers of two", "("],
+        ["lquantize", "linear distribution: value, low, high, step", "("],
+        ["llquantize", "log-linear distribution: value, factor, low, high, steps", "("],
+    ]),
+    ...words("variable", [
+        ["timestamp", "monotonic nanoseconds"],
+        ["vtimestamp", "ns this process has been scheduled in"],
+        ["walltimestamp", "ns since the epoch"],
+        ["arg0", "first argument"],
+        ["arg1", "second argument"],
+        ["arg2", "third argument"],
+        ["arg3", "fourth argument"],
+        ["arg4", "fifth argument"],
+        ["args", "typed arguments"],
+        ["self", "variables of the process: self->x"],
+        ["this", "variables of the clause: this->x"],
+        ["probeprov", "provider of the probe"],
+        ["probemod", "module of the probe"],
+        ["probefunc", "function of the probe"],
+        ["probename", "name of the probe"],
+        ["cpu", "processor number"],
+        ["pid", "process id of the VM"],
+        ["tid", "thread id"],
+        ["id", "probe id"],
+        ["epid", "enabled probe id"],
+        ["errno", "error of the system call"],
+        ["execname", "name of the program"],
+        ["node", "name of the Erlang node"],
+    ]),
+    ...words("function", [
+        ["printf", "formatted output", "("],
+        ["printa", "an aggregation, now", "("],
+        ["trace", "records a value", "("],
+        ["tracemem", "records memory", "("],
+        ["print", "records a value with its type", "("],
+        ["clear", "sets an aggregation's values to 0", "("],
+        ["trunc", "removes keys of an aggregation", "("],
+        ["normalize", "divides what is shown", "("],
+        ["denormalize", "undoes normalize", "("],
+        ["exit", "ends the trace", "("],
+        ["stack", "kernel stack", "()"],
+        ["ustack", "user stack", "()"],
+        ["copyinstr", "a string argument", "("],
+        ["stringof", "as a string", "("],
+        ["strlen", "length of a string", "("],
+        ["strjoin", "two strings as one", "("],
+        ["strtok", "part of a string", "("],
+        ["strstr", "a string in another", "("],
+        ["strchr", "a character in a string", "("],
+        ["index", "where a string is", "("],
+        ["substr", "part of a string", "("],
+        ["lltostr", "number as text", "("],
+        ["strtoll", "text as number", "("],
+        ["basename", "last part of a path", "("],
+        ["dirname", "a path without its last part", "("],
+        ["json", "a member of JSON text", "("],
+        ["rand", "random number", "()"],
+        ["sizeof", "bytes of a type", "("],
+        ["speculation", "begins a speculation", "()"],
+        ["speculate", "records speculatively", "("],
+        ["commit", "keeps a speculation", "("],
+        ["discard", "drops a speculation", "("],
+        ["term_text", "a term as text", "("],
+        ["term_int", "an integer term", "("],
+        ["term_kind", "what a term is", "("],
+        ["term_size", "elements of a term", "("],
+        ["term_element", "element of a tuple", "("],
+        ["term_get", "value of a map", "("],
+        ["term_string", "a binary or string term", "("],
+    ]),
+    ...words("keyword", [
+        ["inline", "a named expression"],
+        ["translator", "makes one type of another"],
+        ["provider", "declares probes"],
+        ["xlate", "translates"],
+        ["typedef", "names a type"],
+        ["struct", ""],
+        ["union", ""],
+        ["enum", ""],
+        ["if", ""],
+        ["else", ""],
+    ]),
+    ...words("type", [
+        ["int", ""],
+        ["uint64_t", ""],
+        ["int64_t", ""],
+        ["uint32_t", ""],
+        ["int32_t", ""],
+        ["char", ""],
+        ["long", ""],
+        ["short", ""],
+        ["unsigned", ""],
+        ["string", ""],
+        ["void", ""],
+        ["const", ""],
+        ["uintptr_t", ""],
+    ]),
+];
+
+/** The probes of every script, beside those of the node. */
+export const COMMON_PROBES: [string, string][] = [
+    ["BEGIN", "before all others"],
+    ["END", "after all others"],
+    ["ERROR", "a clause had a fault"],
+    ["tick-1sec", "each second, once"],
+    ["tick-100ms", "ten times a second"],
+    ["profile-997", "what runs, 997 times a second"],
+];
+
+/** Options one may want in a page. */
+export const OPTIONS: [string, string][] = [
+    ["quiet", "prints only what is asked for"],
+    ["aggrate=1s", "how often aggregations are read"],
+    ["aggsize=16m", "memory of aggregations"],
+    ["bufsize=4m", "memory of records"],
+    ["dynvarsize=16m", "memory of variables"],
+    ["strsize=256", "longest string"],
+    ["maxload=40", "% of a scheduler the trace may take"],
+    ["cleanrate=101hz", ""],
+    ["longgc=100ms", "what gc-long means"],
+    ["longschedule=100ms", "what long_schedule means"],
+    ["largeheap=10m", "what heap-large means, in words"],
+];
+
+const KIND = new Map(WORDS.map((w) => [w.label, w.kind]));
+const TOKEN: Record<Word["kind"], string> = {
+    aggregation: "labelName",
+    function: "name.standard",
+    variable: "atom",
+    keyword: "keyword",
+    type: "typeName",
+    option: "meta",
+};
+
+interface State {
+    comment: boolean;
+    depth: number; // of braces: outside of them probes are described
+}
+
+// Of a probe description: words, colons, globs.
+const DESCRIPTION = /^[\w*?[\]!.$-]*(:[\w*?[\]!.$/@+-]*)+/;
+
+function token(stream: StringStream, state: State): string | null {
+    if (state.comment) {
+        if (stream.skipTo("*/")) {
+            stream.pos += 2;
+            state.comment = false;
+        } else stream.skipToEnd();
+        return "comment";
+    }
+    if (stream.eatSpace()) return null;
+    if (stream.sol() && stream.match(/^#.*/)) return "meta";
+    if (stream.match("/*")) {
+        state.comment = true;
+        return "comment";
+    }
+    if (stream.match("//")) {
+        stream.skipToEnd();
+        return "comment";
+    }
+    if (state.depth === 0 && (stream.match(DESCRIPTION) || stream.match(/^(BEGIN|END|ERROR|(tick|profile)-\w+)\b/))) return "tagName";
+    if (stream.match(/^"(\\.|[^"\\])*"?/) || stream.match(/^'(\\.|[^'\\])+'?/)) return "string";
+    if (stream.match(/^(0[xX][\da-fA-F]+|\d+\.\d+|\d+)([uUlL]+|[a-z]+)?/)) return "number";
+    if (stream.match(/^@\w*/)) return "labelName";
+    if (stream.match(/^\$\$?\w+/)) return "macroName";
+    if (stream.match(/^arg\d\b/)) return "atom";
+    const name = stream.match(/^[A-Za-z_]\w*/) as RegExpMatchArray | null;
+    if (name) {
+        const kind = KIND.get(name[0]);
+        if (kind === "aggregation" || kind === "function") return stream.match(/^\s*\(/, false) ? TOKEN[kind] : "variableName";
+        return kind ? TOKEN[kind] : "variableName";
+    }
+    const c = stream.next();
+    if (c === "{") state.depth++;
+    else if (c === "}") state.depth = Math.max(0, state.depth - 1);
+    return c && "{}()[];,".includes(c) ? "punctuation" : "operator";
+}
+
+export const dLanguage = StreamLanguage.define<State>({
+    name: "d",
+    startState: () => ({ comment: false, depth: 0 }),
+    token,
+    languageData: {
+        commentTokens: { line: "//", block: { open: "/*", close: "*/" } },
+        closeBrackets: { brackets: ["(", "[", "{", '"'] },
+        indentOnInput: /^\s*[{}]$/,
+    },
+    indent(state, after, cx) {
+        return (after.startsWith("}") ? state.depth - 1 : state.depth) * cx.unit;
+    },
+});

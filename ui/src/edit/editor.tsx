@@ -1,0 +1,171 @@
+// editor.tsx - the editor of scripts: CodeMirror in a shadow root, since that is where it may bring its styles without a hole in
+// the page's content security policy (adopted style sheets instead of style elements).
+import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { bracketMatching, HighlightStyle, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
+import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
+import { EditorState, Prec } from "@codemirror/state";
+import { drawSelection, EditorView, highlightActiveLine, highlightSpecialChars, keymap, lineNumbers, placeholder } from "@codemirror/view";
+import { tags as t } from "@lezer/highlight";
+import { useEffect, useRef } from "preact/hooks";
+import type { Diagnostic } from "../model/protocol.ts";
+import { completion } from "./complete.ts";
+import { dLanguage } from "./dlang.ts";
+import { span } from "./place.ts";
+
+const colours = HighlightStyle.define([
+    { tag: t.comment, color: "var(--code-comment)", fontStyle: "italic" },
+    { tag: t.string, color: "var(--code-string)" },
+    { tag: t.number, color: "var(--code-number)" },
+    { tag: t.tagName, color: "var(--code-probe)", fontWeight: "600" },
+    { tag: t.labelName, color: "var(--code-agg)", fontWeight: "600" },
+    { tag: [t.keyword, t.typeName], color: "var(--code-keyword)" },
+    { tag: t.atom, color: "var(--code-builtin)" },
+    { tag: t.standard(t.name), color: "var(--code-function)" },
+    { tag: [t.meta, t.macroName], color: "var(--code-meta)" },
+    { tag: [t.operator, t.punctuation], color: "var(--code-operator)" },
+    { tag: t.variableName, color: "var(--text)" },
+]);
+
+const theme = EditorView.theme({
+    "&": { height: "100%", color: "var(--text)", backgroundColor: "var(--code-ground)", fontSize: "12.5px" },
+    "&.cm-focused": { outline: "none" },
+    ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.5" },
+    ".cm-content": { caretColor: "var(--text)", padding: "8px 0" },
+    ".cm-cursor": { borderLeftColor: "var(--text)", borderLeftWidth: "1.5px" },
+    "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "var(--code-selection)" },
+    ".cm-activeLine": { backgroundColor: "var(--code-line)" },
+    ".cm-gutters": { backgroundColor: "var(--code-ground)", color: "var(--quiet)", border: "none", fontSize: "11px" },
+    ".cm-lineNumbers .cm-gutterElement": { paddingLeft: "8px", minWidth: "26px" },
+    ".cm-gutter-lint": { width: "12px" },
+    ".cm-gutter-lint .cm-gutterElement": { padding: "0 1px" },
+    // marks are drawn here: CodeMirror's own are images in data: addresses, which the content security policy refuses
+    ".cm-lint-marker": { width: "8px", height: "8px", borderRadius: "50%", margin: "6px 1px" },
+    ".cm-lint-marker-error": { content: "none", background: "var(--bad)" },
+    ".cm-lint-marker-warning": { content: "none", background: "var(--warn)", borderRadius: "1px" },
+    ".cm-lint-marker-info": { content: "none", background: "var(--faint)" },
+    ".cm-lintRange-info, .cm-lintRange-hint": { backgroundImage: "none", textDecoration: "underline dotted var(--muted) 1.2px", textUnderlineOffset: "3px" },
+    ".cm-lintRange-error": { backgroundImage: "none", textDecoration: "underline wavy var(--bad) 1.2px", textUnderlineOffset: "3px" },
+    ".cm-lintRange-warning": { backgroundImage: "none", textDecoration: "underline wavy var(--warn) 1.2px", textUnderlineOffset: "3px" },
+    ".cm-tooltip": { backgroundColor: "var(--raised)", border: "1px solid var(--line-strong)", borderRadius: "6px", color: "var(--text)", boxShadow: "var(--shadow)", overflow: "hidden" },
+    ".cm-tooltip-autocomplete > ul": { fontFamily: "var(--mono)", fontSize: "12px", maxHeight: "18em" },
+    ".cm-tooltip-autocomplete > ul > li": { padding: "3px 8px", maxWidth: "520px", overflow: "hidden", textOverflow: "ellipsis" },
+    ".cm-tooltip-autocomplete > ul > li[aria-selected]": { backgroundColor: "var(--accent)", color: "var(--on-accent)" },
+    ".cm-completionDetail": { color: "var(--muted)", fontStyle: "normal", fontFamily: "var(--sans)", marginLeft: "1em" },
+    "li[aria-selected] .cm-completionDetail": { color: "inherit", opacity: "0.85" },
+    ".cm-completionMatchedText": { textDecoration: "none", fontWeight: "700" },
+    ".cm-completionIcon": { display: "none" },
+    ".cm-tooltip.cm-completionInfo": { padding: "8px 10px", maxWidth: "360px", whiteSpace: "pre-wrap", fontSize: "12px", color: "var(--muted)" },
+    ".cm-diagnostic": { padding: "6px 10px", borderLeftWidth: "3px", fontSize: "12.5px", whiteSpace: "pre-wrap", maxWidth: "440px" },
+    ".cm-diagnostic-error": { borderLeftColor: "var(--bad)" },
+    ".cm-diagnostic-warning": { borderLeftColor: "var(--warn)" },
+    ".cm-matchingBracket": { backgroundColor: "var(--code-match) !important", outline: "none" },
+    ".cm-selectionMatch": { backgroundColor: "var(--code-match)" },
+    ".cm-panels": { backgroundColor: "var(--panel)", color: "var(--text)", borderColor: "var(--line)" },
+    ".cm-panel input, .cm-panel button": { font: "inherit", color: "inherit", background: "var(--ground)", border: "1px solid var(--line-strong)", borderRadius: "4px" },
+    ".cm-placeholder": { color: "var(--quiet)" },
+});
+
+export interface EditorHandle {
+    /** Puts the cursor to a place in bytes, as diagnostics have it. */
+    go(line: number, column: number): void;
+    focus(): void;
+}
+
+interface Props {
+    text: string;
+    /** Goes up when the text was set from elsewhere: the editor's own changes come back late, when it may hold more. */
+    loaded: number;
+    diagnostics: Diagnostic[];
+    node: () => string | null;
+    onChange: (text: string) => void;
+    onRun: () => void;
+    handle: { current: EditorHandle | null };
+}
+
+export function Editor({ text, loaded, diagnostics, node, onChange, onRun, handle }: Props) {
+    const host = useRef<HTMLDivElement>(null);
+    const view = useRef<EditorView | null>(null);
+    const calls = useRef({ onChange, onRun, node });
+    calls.current = { onChange, onRun, node };
+
+    useEffect(() => {
+        const root = host.current!.attachShadow({ mode: "open" });
+        const v = new EditorView({
+            root,
+            parent: root as unknown as Element,
+            state: EditorState.create({
+                doc: text,
+                extensions: [
+                    Prec.highest(
+                        keymap.of([
+                            {
+                                key: "Mod-Enter",
+                                run: () => {
+                                    calls.current.onRun();
+                                    return true;
+                                },
+                            },
+                        ]),
+                    ),
+                    lineNumbers(),
+                    highlightSpecialChars(),
+                    history(),
+                    drawSelection(),
+                    EditorState.allowMultipleSelections.of(true),
+                    indentUnit.of("    "),
+                    dLanguage,
+                    syntaxHighlighting(colours),
+                    bracketMatching(),
+                    closeBrackets(),
+                    autocompletion({ override: [completion(() => calls.current.node())], icons: false, activateOnTyping: true }),
+                    highlightActiveLine(),
+                    highlightSelectionMatches(),
+                    search({ top: true }),
+                    lintGutter(),
+                    placeholder("A D script, or pick one below. Ctrl+Space completes, Ctrl+Enter runs."),
+                    EditorView.contentAttributes.of({ "aria-label": "D script", spellcheck: "false", autocapitalize: "off" }),
+                    keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap, indentWithTab]),
+                    EditorView.updateListener.of((u) => {
+                        if (u.docChanged) calls.current.onChange(u.state.doc.toString());
+                    }),
+                    theme,
+                ],
+            }),
+        });
+        view.current = v;
+        handle.current = {
+            go(line, column) {
+                const at = span(v.state.doc.toString(), line, column, 1);
+                if (at) v.dispatch({ selection: { anchor: at.from }, scrollIntoView: true });
+                v.focus();
+            },
+            focus: () => v.focus(),
+        };
+        return () => v.destroy();
+    }, []);
+
+    useEffect(() => {
+        const v = view.current!;
+        if (v.state.doc.toString() === text) return;
+        // what a script says about itself is in the list; here its code is to be seen
+        const code = (/^(#!.*\n)?\s*\/\*[\s\S]*?\*\/\s*/.exec(text)?.[0] ?? "").length;
+        const at = code < text.length ? code : 0;
+        v.dispatch({ changes: { from: 0, to: v.state.doc.length, insert: text }, selection: { anchor: at } });
+        // when it has been laid out
+        requestAnimationFrame(() => v.dispatch({ effects: EditorView.scrollIntoView(Math.min(at, v.state.doc.length), { y: "start", yMargin: 8 }) }));
+    }, [loaded]);
+
+    useEffect(() => {
+        const v = view.current!;
+        const doc = v.state.doc.toString();
+        const marks = diagnostics.flatMap((d) => {
+            const at = span(doc, d.line, d.column, d.length);
+            return at ? [{ ...at, severity: d.severity === "note" ? ("info" as const) : d.severity, message: d.hint ? `${d.text}\n${d.hint}` : d.text, source: d.tag }] : [];
+        });
+        v.dispatch(setDiagnostics(v.state, marks));
+    }, [diagnostics]);
+
+    return <div class="editor" ref={host} />;
+}

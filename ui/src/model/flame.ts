@@ -1,0 +1,137 @@
+// flame.ts - stacks as a tree, for flame graphs, and as text, for other tools.
+//
+// A stack is a part of a key: a `stack`, or a string whose frames are separated by newlines (innermost first) or by `;`
+// (outermost first). Parts without frames are frames of their own, outside of those. An aggregation without any stack is drawn
+// as the tree of its keys.
+import type { Part } from "./protocol.ts";
+import { additive, type Aggregation } from "./trace.ts";
+
+export interface Frame {
+    name: string;
+    value: number; // with all below
+    self: number;
+    children: Frame[];
+    depth: number;
+    /** Where it begins and ends, as shares of the whole. */
+    x0: number;
+    x1: number;
+    parent: Frame | null;
+}
+
+/** The frames of one part, outermost first. */
+export function framesOf(part: Part): string[] {
+    if (Array.isArray(part)) return part.map((f) => f.trim()).filter(Boolean).reverse();
+    const text = String(part);
+    if (text.includes("\n")) return text.split("\n").map((f) => f.trim()).filter(Boolean).reverse();
+    if (text.includes(";")) return text.split(";").map((f) => f.trim()).filter(Boolean);
+    return [text.trim() || "(empty)"];
+}
+
+/** Whether an aggregation has anything that a flame graph could show: a value that adds up, and stacks or several parts. */
+export function canFlame(agg: Aggregation): boolean {
+    if (!additive(agg.fn)) return false;
+    if (agg.keyTypes.includes("stack") || agg.keyTypes.length > 1) return true;
+    if (agg.keyTypes[0] !== "string") return false;
+    let looked = 0; // a stack may begin with one frame, but some key has more
+    for (const parts of agg.keys.values()) {
+        if (framesOf(parts[0]!).length > 1) return true;
+        if (++looked >= 500) return false;
+    }
+    return false;
+}
+
+/** All stacks of an aggregation with their values, those above zero: outermost frame first. */
+export function stacksOf(agg: Aggregation): [string[], number][] {
+    const out: [string[], number][] = [];
+    for (const [key, value] of agg.rows()) {
+        const n = agg.shown(value);
+        if (n > 0) out.push([agg.parts(key).flatMap(framesOf), n]);
+    }
+    return out;
+}
+
+/** The tree. reverse: merged from the innermost frames, to see who calls what is dear. */
+export function flame(stacks: readonly [string[], number][], reverse: boolean): Frame {
+    const make = (name: string, depth: number, parent: Frame | null): Frame => ({ name, value: 0, self: 0, children: [], depth, x0: 0, x1: 1, parent });
+    const root = make("all", 0, null);
+    const index = new Map<Frame, Map<string, Frame>>();
+    for (const [frames, value] of stacks) {
+        let at = root;
+        at.value += value;
+        for (let i = 0; i < frames.length; i++) {
+            const name = frames[reverse ? frames.length - 1 - i : i]!;
+            let below = index.get(at);
+            if (!below) index.set(at, (below = new Map()));
+            let next = below.get(name);
+            if (!next) {
+                next = make(name, at.depth + 1, at);
+                below.set(name, next);
+                at.children.push(next);
+            }
+            next.value += value;
+            at = next;
+        }
+        at.self += value;
+    }
+    place(root);
+    return root;
+}
+
+// Children by name, so that a live graph does not jump about.
+function place(f: Frame): void {
+    f.children.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+    let x = f.x0;
+    const per = f.value > 0 ? (f.x1 - f.x0) / f.value : 0;
+    for (const c of f.children) {
+        c.x0 = x;
+        x += c.value * per;
+        c.x1 = x;
+        place(c);
+    }
+}
+
+export function* frames(f: Frame): Iterable<Frame> {
+    yield f;
+    for (const c of f.children) yield* frames(c);
+}
+
+export function depthOf(f: Frame): number {
+    let d = f.depth;
+    for (const c of f.children) d = Math.max(d, depthOf(c));
+    return d;
+}
+
+/** The frame that is reached by these names, from the root's children on; null when it is not there any more. */
+export function find(root: Frame, path: readonly string[]): Frame | null {
+    let at: Frame = root;
+    for (const name of path) {
+        const next = at.children.find((c) => c.name === name);
+        if (!next) return null;
+        at = next;
+    }
+    return at;
+}
+
+export function pathOf(f: Frame): string[] {
+    const names: string[] = [];
+    for (let at: Frame | null = f; at && at.parent; at = at.parent) names.unshift(at.name);
+    return names;
+}
+
+/** What share of the whole is in frames that match, those inside of others not counted again. */
+export function matched(f: Frame, test: (name: string) => boolean): number {
+    if (f.parent && test(f.name)) return f.value;
+    let sum = 0;
+    for (const c of f.children) sum += matched(c, test);
+    return sum;
+}
+
+/** A line a stack, "a;b;c 42", as flamegraph.pl, speedscope and others read it; the outermost frame first. */
+export function folded(stacks: readonly [string[], number][]): string {
+    const sum = new Map<string, number>();
+    for (const [frames, n] of stacks) {
+        const line = frames.map((f) => f.replace(/[;\n]/g, ":")).join(";");
+        sum.set(line, (sum.get(line) ?? 0) + n);
+    }
+    return [...sum].map(([line, n]) => `${line} ${n}\n`).join("");
+}

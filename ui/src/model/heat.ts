@@ -1,0 +1,379 @@
+// heat.ts - a heat map without its pixels' colours: which rows there are, how high they are, what is in each cell, and what keys
+// cells are made of.
+//
+// Rows are buckets, or, where buckets would be lower than a pixel, runs of them. The lowest row may be the underflow, the highest is
+// the overflow: everything that lies below or above what is shown. Every count of a column is in exactly one row, so that shares
+// add up to 1.
+import { percentile, total, type Buckets, type Hist } from "./buckets.ts";
+import { ALL, type Aggregation, type Column } from "./trace.ts";
+
+export type YScale = "log" | "linear";
+export interface Zoom {
+    from: number;
+    to: number; // inclusive
+}
+export interface HeatRow {
+    first: number; // bucket
+    last: number; // inclusive
+    from: number; // value
+    to: number; // inclusive
+    y0: number; // top, px
+    y1: number; // bottom, px
+    kind: "in" | "over" | "under";
+}
+export interface Layout {
+    rows: HeatRow[]; // from the bottom up
+    rowOf: Int32Array; // by bucket; -1: none
+    height: number;
+    /** Where a value lies, px from the top; clamped to the map. */
+    y(value: number): number;
+    /** The value at a height, inside of the rows between underflow and overflow. */
+    value(y: number): number;
+}
+
+/** Around the map, px: values at the left, times below, names of the percentile lines at the right. */
+export const MARGINS = { left: 66, right: 38, top: 6, bottom: 22 };
+
+/** Columns that the map is wide: what was asked for, but no more than twice of what there is, so that a new trace is not a thin line. */
+export function spanOf(columns: number, seconds: number, interval: number): number {
+    const wanted = Math.max(10, Math.round((seconds * 1000) / interval));
+    let span = Math.min(wanted, Math.max(10, Math.round(30_000 / interval)));
+    while (span < columns && span < wanted) span = Math.min(wanted, span * 2);
+    return span;
+}
+
+/** Height of the underflow and the overflow row, px; between them and the others lies GAP. */
+export const EDGE_ROW = 12;
+export const GAP = 3;
+const FEWEST = 6; // buckets shown, if there are as many
+
+// A place on the axis that makes every bucket of quantize equally high: 0 is 0, 1 is 1, 2 is 2, 4 is 3; likewise below 0.
+const logPlace = (v: number): number => (v >= 1 ? 1 + Math.log2(v) : v > 0 ? v : -Math.log2(1 - v));
+const logValue = (p: number): number => (p >= 1 ? 2 ** (p - 1) : p > 0 ? p : 1 - 2 ** -p);
+
+// Lower and upper place of a bucket; one about zero is no higher than 1, whatever it spans.
+function places(from: number, to: number, scale: YScale): [number, number] {
+    if (scale === "linear") return [from, to + 1];
+    if (from < 0 && to > 0) return [-0.5, 0.5];
+    return [logPlace(from), logPlace(to + 1)];
+}
+
+/** The buckets that have counts, over all columns: the lowest and the highest, null if there are none. */
+export function used(columns: readonly Column[], agg: number): [number, number] | null {
+    let lo = Infinity;
+    let hi = -Infinity;
+    for (const c of columns)
+        for (const [b, n] of c.merged.get(agg) ?? [])
+            if (n > 0) {
+                if (b < lo) lo = b;
+                if (b > hi) hi = b;
+            }
+    return lo <= hi ? [lo, hi] : null;
+}
+
+/** The highest bucket that a linear axis shows of itself: up to the 99th percentile, so that one outlier does not flatten all. */
+export function linearTop(columns: readonly Column[], agg: number, buckets: Buckets, q = 0.99): number {
+    const sum: Hist = new Map();
+    for (const c of columns) for (const [b, n] of c.merged.get(agg) ?? []) if (n > 0) sum.set(b, (sum.get(b) ?? 0) + n);
+    const all = total(sum);
+    let before = 0;
+    for (const [b, n] of [...sum].sort((x, y) => x[0] - y[0])) {
+        before += n;
+        if (before >= q * all) return b;
+    }
+    return buckets.count - 1;
+}
+
+/** Rows for buckets `lo` to `hi` (as `used` gives them), or for a zoom, on a map of so many pixels. */
+export function layout(buckets: Buckets, range: [number, number] | null, zoom: Zoom | null, scale: YScale, height: number): Layout {
+    const bounded: number[] = []; // buckets with two ends, ascending
+    for (let b = 0; b < buckets.count; b++) {
+        const s = buckets.bounds(b);
+        if (s && Number.isFinite(s.from) && Number.isFinite(s.to)) bounded.push(b);
+    }
+    let i = 0;
+    let j = bounded.length - 1;
+    if (zoom) {
+        while (i < j && buckets.bounds(bounded[i]!)!.to < zoom.from) i++;
+        while (j > i && buckets.bounds(bounded[j]!)!.from > zoom.to) j--;
+    } else if (range) {
+        while (i < j && bounded[i]! < range[0]) i++;
+        while (j > i && bounded[j]! > range[1]) j--;
+        for (let grow = true; j - i + 1 < FEWEST && grow; ) {
+            grow = false;
+            if (j < bounded.length - 1) (j++, (grow = true));
+            if (j - i + 1 < FEWEST && i > 0 && buckets.bounds(bounded[i - 1]!)!.from >= 0) (i--, (grow = true));
+        }
+    } else {
+        // nothing yet: zero and what is a little above
+        while (i < j && buckets.bounds(bounded[i]!)!.to < 0) i++;
+        j = Math.min(j, i + 19);
+    }
+    const shown = bounded.slice(i, j + 1);
+    const first = shown[0] ?? 0;
+    const last = shown[shown.length - 1] ?? 0;
+    const below = first > 0 && (zoom !== null || (range !== null && range[0] < first));
+    const above = last < buckets.count - 1;
+    const top = above ? EDGE_ROW + GAP : 0;
+    const bottom = height - (below ? EDGE_ROW + GAP : 0);
+
+    const spans = shown.map((b) => {
+        const s = buckets.bounds(b)!;
+        const [p0, p1] = places(s.from, s.to, scale);
+        return { b, from: s.from, to: s.to, weight: Math.max(p1 - p0, 1e-9) };
+    });
+    const sum = spans.reduce((s, x) => s + x.weight, 0);
+    const perWeight = (bottom - top) / sum;
+    const rows: HeatRow[] = [];
+    const rowOf = new Int32Array(buckets.count).fill(-1);
+    if (below) {
+        rows.push({ first: 0, last: first - 1, from: -Infinity, to: spans[0]!.from - 1, y0: height - EDGE_ROW, y1: height, kind: "under" });
+        rowOf.fill(0, 0, first);
+    } else rowOf.fill(0, 0, first); // what has no row of its own is with the lowest
+    const edges: { at: number; value: number; place: number }[] = [];
+    let at = 0;
+    let open: HeatRow | null = null;
+    for (const s of spans) {
+        edges.push({ at: bottom - at * perWeight, value: s.from, place: 0 });
+        at += s.weight;
+        const y = Math.round(bottom - at * perWeight);
+        if (!open) open = { first: s.b, last: s.b, from: s.from, to: s.to, y0: y, y1: rows.length > 0 && rows[rows.length - 1]!.kind === "in" ? rows[rows.length - 1]!.y0 : Math.round(bottom), kind: "in" };
+        open.last = s.b;
+        open.to = s.to;
+        open.y0 = y;
+        if (open.y1 - open.y0 >= 1) {
+            rows.push(open);
+            rowOf.fill(rows.length - 1, open.first, open.last + 1);
+            open = null;
+        }
+    }
+    if (open) {
+        const prev = rows[rows.length - 1];
+        if (prev && prev.kind === "in") {
+            prev.last = open.last;
+            prev.to = open.to;
+            rowOf.fill(rows.length - 1, open.first, open.last + 1);
+        }
+    }
+    if (spans.length > 0) edges.push({ at: bottom - at * perWeight, value: spans[spans.length - 1]!.to + 1, place: 0 });
+    if (above) {
+        rows.push({ first: last + 1, last: buckets.count - 1, from: spans.length > 0 ? spans[spans.length - 1]!.to + 1 : -Infinity, to: Infinity, y0: 0, y1: EDGE_ROW, kind: "over" });
+        rowOf.fill(rows.length - 1, last + 1);
+    }
+
+    // Inside of a bucket a logarithmic axis goes on logarithmically.
+    const inside = (e0: number, e1: number, v: number): number => {
+        if (scale === "linear" || (e0 < 0 && e1 > 0)) return (v - e0) / (e1 - e0);
+        const p0 = logPlace(e0);
+        return (logPlace(v) - p0) / (logPlace(e1) - p0);
+    };
+    const find = (test: (e: { at: number; value: number }) => boolean): number => {
+        let lo = 0;
+        let hi = edges.length - 2;
+        while (lo < hi) {
+            const mid = (lo + hi + 1) >> 1;
+            if (test(edges[mid]!)) lo = mid;
+            else hi = mid - 1;
+        }
+        return Math.max(0, lo);
+    };
+    return {
+        rows,
+        rowOf,
+        height,
+        y(v) {
+            if (edges.length < 2) return height;
+            if (v < edges[0]!.value) return below ? height - EDGE_ROW / 2 : bottom;
+            if (v > edges[edges.length - 1]!.value) return above ? EDGE_ROW / 2 : top;
+            const k = find((e) => e.value <= v);
+            const [e0, e1] = [edges[k]!, edges[k + 1]!];
+            return e0.at + inside(e0.value, e1.value, v) * (e1.at - e0.at);
+        },
+        value(y) {
+            if (edges.length < 2) return 0;
+            const yy = Math.min(bottom, Math.max(top, y));
+            const k = find((e) => e.at >= yy);
+            const [e0, e1] = [edges[k]!, edges[k + 1]!];
+            const f = e1.at === e0.at ? 0 : (yy - e0.at) / (e1.at - e0.at);
+            if (scale === "linear" || (e0.value < 0 && e1.value > 0)) return e0.value + f * (e1.value - e0.value);
+            const p0 = logPlace(e0.value);
+            return logValue(p0 + f * (logPlace(e1.value) - p0));
+        },
+    };
+}
+
+/** The histogram of a column, of all keys or of those given; null when the keys of the column are not known. */
+export function columnHist(column: Column, agg: number, keys: ReadonlySet<number> | null): Hist | null {
+    const merged = column.merged.get(agg);
+    if (keys === null) return merged ?? new Map();
+    const cells = column.cells.get(agg);
+    if (!cells || !cells.bucket) return new Map();
+    if (!column.keyed) return null;
+    const h: Hist = new Map();
+    for (let i = 0; i < cells.keys.length; i++)
+        if (keys.has(cells.keys[i]!)) h.set(cells.bucket[i]!, (h.get(cells.bucket[i]!) ?? 0) + cells.a[i]!);
+    return h;
+}
+
+/** Counts of a column by row; what is below zero counts as nothing. */
+export function rowCounts(h: Hist, lay: Layout): Float64Array {
+    const out = new Float64Array(lay.rows.length);
+    for (const [b, n] of h) {
+        const r = b < lay.rowOf.length ? lay.rowOf[b]! : -1;
+        if (r >= 0 && n > 0) out[r]! += n;
+    }
+    return out;
+}
+
+/** Percentile lines: for each histogram, a value for each of the shares; null where there is nothing. */
+export function percentileLines(hists: readonly (Hist | null)[], buckets: Buckets, shares: readonly number[]): (number[] | null)[] {
+    return hists.map((h) => (h && total(h) > 0 ? shares.map((q) => percentile(h, buckets, q)) : null));
+}
+
+export interface KeyCount {
+    key: number;
+    count: number;
+    share: number; // of all that was asked about
+}
+
+/** How much each key has in these columns, and, if told, in buckets `first` to `last` only; the largest first. */
+export function keyCounts(agg: Aggregation, columns: readonly Column[], first = 0, last = Infinity): { keys: KeyCount[]; total: number; unknown: number } {
+    const sum = new Map<number, number>();
+    let all = 0;
+    for (const c of columns) {
+        const cells = c.cells.get(agg.id);
+        if (!cells || !cells.bucket) continue;
+        for (let i = 0; i < cells.keys.length; i++) {
+            const b = cells.bucket[i]!;
+            const n = cells.a[i]!;
+            if (n <= 0 || b < first || b > last) continue;
+            sum.set(cells.keys[i]!, (sum.get(cells.keys[i]!) ?? 0) + n);
+            all += n;
+        }
+    }
+    const unknown = sum.get(ALL) ?? 0;
+    sum.delete(ALL);
+    const keys = [...sum].map(([key, count]) => ({ key, count, share: count / all }));
+    keys.sort((x, y) => y.count - x.count || x.key - y.key);
+    return { keys, total: all, unknown };
+}
+
+export interface KeyRow extends KeyCount {
+    p50: number;
+    p99: number;
+}
+
+/**
+ * The keys of these columns with count, median and 99th percentile; the largest first. This runs over every cell: what is drawn each
+ * second takes model/keytable.ts, where there are not too many keys.
+ */
+export function keyTable(agg: Aggregation, columns: readonly Column[]): { keys: KeyRow[]; total: number; unknown: number } {
+    const buckets = agg.buckets!;
+    const maps = new Map<number, Hist>();
+    let unknown = 0;
+    let all = 0;
+    for (const c of columns) {
+        const cells = c.cells.get(agg.id);
+        if (!cells || !cells.bucket) continue;
+        const { keys, bucket, a } = cells;
+        for (let i = 0; i < keys.length; i++) {
+            const n = a[i]!;
+            if (n <= 0) continue;
+            const key = keys[i]!;
+            all += n;
+            if (key === ALL) {
+                unknown += n;
+                continue;
+            }
+            let h = maps.get(key);
+            if (!h) maps.set(key, (h = new Map()));
+            h.set(bucket[i]!, (h.get(bucket[i]!) ?? 0) + n);
+        }
+    }
+    const rows: KeyRow[] = [];
+    for (const [key, h] of maps) {
+        const count = total(h);
+        rows.push({ key, count, share: count / all, p50: percentile(h, buckets, 0.5), p99: percentile(h, buckets, 0.99) });
+    }
+    rows.sort((x, y) => y.count - x.count || x.key - y.key);
+    return { keys: rows, total: all, unknown };
+}
+
+export interface Compared {
+    key: number;
+    inside: number;
+    outside: number;
+    shareInside: number; // of all inside
+    shareOutside: number; // of all outside
+}
+
+/**
+ * Compares what is inside of a rectangle (columns, and buckets `first` to `last`) with all the rest of `columns`. Keys come by how
+ * much more of their share is inside.
+ */
+export function compare(agg: Aggregation, columns: readonly Column[], inside: ReadonlySet<Column>, first: number, last: number): { keys: Compared[]; inside: number; outside: number } {
+    const ins = new Map<number, number>();
+    const out = new Map<number, number>();
+    let nIn = 0;
+    let nOut = 0;
+    for (const c of columns) {
+        const cells = c.cells.get(agg.id);
+        if (!cells || !cells.bucket) continue;
+        const within = inside.has(c);
+        for (let i = 0; i < cells.keys.length; i++) {
+            const n = cells.a[i]!;
+            if (n <= 0) continue;
+            const b = cells.bucket[i]!;
+            const key = cells.keys[i]!;
+            if (within && b >= first && b <= last) {
+                ins.set(key, (ins.get(key) ?? 0) + n);
+                nIn += n;
+            } else {
+                out.set(key, (out.get(key) ?? 0) + n);
+                nOut += n;
+            }
+        }
+    }
+    const keys = [...new Set([...ins.keys(), ...out.keys()])]
+        .filter((key) => key !== ALL)
+        .map((key) => {
+            const a = ins.get(key) ?? 0;
+            const b = out.get(key) ?? 0;
+            return { key, inside: a, outside: b, shareInside: nIn > 0 ? a / nIn : 0, shareOutside: nOut > 0 ? b / nOut : 0 };
+        });
+    keys.sort((x, y) => y.shareInside - y.shareOutside - (x.shareInside - x.shareOutside) || y.inside - x.inside);
+    return { keys, inside: nIn, outside: nOut };
+}
+
+/** Values at which to write on the axis: round ones, at least `gap` px from each other. */
+export function axisTicks(lay: Layout, scale: YScale, gap: number, base: 2 | 10): number[] {
+    const rows = lay.rows.filter((r) => r.kind === "in");
+    if (rows.length === 0) return [];
+    const lo = rows[0]!.from;
+    const hi = rows[rows.length - 1]!.to + 1;
+    const ticks: number[] = [];
+    if (scale === "linear") {
+        const span = hi - lo;
+        const most = Math.max(2, Math.floor(lay.height / gap));
+        const raw = span / most;
+        const mag = 10 ** Math.floor(Math.log10(raw));
+        const step = [1, 2, 5, 10].map((m) => m * mag).find((s) => s >= raw) ?? mag * 10;
+        for (let v = Math.ceil(lo / step) * step; v <= hi; v += step) ticks.push(v);
+        return ticks;
+    }
+    const factor = base === 10 ? 10 : 2;
+    const candidates: number[] = [];
+    for (let p = Math.ceil(Math.log(2 ** 63) / Math.log(factor)); p >= 0; p--) candidates.push(-(factor ** p));
+    candidates.push(0);
+    for (let p = 0; factor ** p <= 2 ** 63; p++) candidates.push(factor ** p);
+    let last = Infinity;
+    for (const v of candidates) {
+        if (v < lo || v > hi) continue;
+        const y = lay.y(v);
+        if (last - y >= gap) {
+            ticks.push(v);
+            last = y;
+        }
+    }
+    return ticks;
+}

@@ -1,0 +1,175 @@
+// protocol.ts - the messages of doc/web-protocol.md as types. Integers beyond 2^53 come as text; num() makes them numbers.
+
+export type Int = number | string;
+/** One part of a key: a number, text, or the frames of a stack, innermost first. */
+export type Part = Int | string[];
+
+/** As near as a double comes to it, which is what drawing needs. */
+export const num = (v: Int): number => (typeof v === "number" ? v : Number(v));
+
+export interface Diagnostic {
+    severity: "error" | "warning" | "note";
+    tag: string;
+    text: string;
+    hint: string | null;
+    file: string | null;
+    line: number; // from 1; 0: no place
+    column: number; // bytes of UTF-8, from 1
+    length: number; // bytes
+    source: string | null;
+    rendered: string;
+}
+
+export interface Limits {
+    script: number;
+    message: number;
+    keys: number;
+    rows: number;
+}
+
+export interface AggregationInfo {
+    id: number;
+    name: string;
+    function: string;
+    keys: string[]; // types of the parts
+    normal: Int;
+    buckets: { from: (Int | null)[]; to: (Int | null)[]; parameters: Int[] } | null;
+}
+
+export interface Started {
+    type: "started";
+    id: number;
+    trace: number;
+    shared: boolean;
+    node: string;
+    name: string;
+    script: string;
+    args: string[];
+    options: Record<string, unknown>;
+    view: unknown;
+    t: number;
+    interval: number;
+    prints: boolean;
+    destructive: boolean;
+    enabled: { probes: number; text: string | null; nodes?: unknown[] };
+    aggregations: AggregationInfo[];
+}
+
+export type Row = Int[];
+export interface Change {
+    id: number;
+    keys?: [number, ...Part[]][];
+    add?: Row[];
+    now?: Row[];
+    normal?: Int;
+    gone?: number[];
+}
+export interface Results {
+    type: "results";
+    n: number;
+    t: number;
+    dt: number;
+    aggregations: Change[];
+}
+export interface State {
+    type: "state";
+    n: number;
+    t: number;
+    skipped: number;
+    aggregations: Change[];
+}
+export interface History {
+    type: "history";
+    columns: Omit<Results, "type">[];
+}
+export interface Records {
+    type: "records";
+    probes?: [number, string, string][];
+    rows: [number, number, number, string, unknown[]][];
+    skipped: number;
+}
+export interface Cost {
+    type: "cost";
+    node: string;
+    dt: number;
+    fired: Int;
+    share: number; // permille of a scheduler
+    ns: Int;
+    drops: Int;
+    threads: [string, Int, Int, number][];
+    kinds: [string, Int, Int, number][];
+    probes: [string, Int, Int, number][];
+}
+export interface Drop {
+    kind: string;
+    count: Int;
+    total: Int;
+    node: string;
+    cpu: number | null;
+    text: string;
+}
+export interface Fault {
+    text: string;
+    name: string;
+    epid: number;
+    count: Int;
+}
+export interface Stopped {
+    type: "stopped";
+    trace?: number;
+    reason: "exit" | "user" | "overload" | "lost" | "limit" | "error" | "server" | "left";
+    status?: number;
+    text?: string;
+    hint?: string | null;
+    ms?: number;
+    fired?: Int;
+    drops?: Int;
+    errors?: Int;
+    output?: string;
+}
+
+export type Message =
+    | { type: "hello"; version: string; protocol: number; destructive: boolean; limits: Limits }
+    | { type: "diagnostics"; id?: number; diagnostics: Diagnostic[] }
+    | { type: "checked"; id: number; diagnostics: Diagnostic[] }
+    | { type: "failed"; id: number; tag: string; text: string; hint: string | null }
+    | Started
+    | Results
+    | State
+    | History
+    | Records
+    | Cost
+    | { type: "drops"; drops: Drop[] }
+    | { type: "errors"; errors: Fault[]; skipped: number }
+    | { type: "viewers"; viewers: number }
+    | { type: "pong"; t: number }
+    | Stopped;
+
+export interface NodeInfo {
+    node: string;
+    pid: number;
+    otp: string | null;
+    attachable: boolean;
+    why: string | null;
+    help: string | null;
+}
+
+export interface Script {
+    name: string;
+    title: string;
+    text: string;
+    args: { name: string; default: string | null }[];
+    view: string | null;
+    place: string | null;
+    script: string;
+}
+
+export interface RunningTrace {
+    trace: number;
+    node: string;
+    name: string;
+    script: string;
+    args: string[];
+    viewers: number;
+    since: number;
+}

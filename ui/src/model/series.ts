@@ -1,0 +1,80 @@
+// series.ts - lines over time: what each key of an aggregation did in each column.
+//
+// There may be thousands of keys, of which a few are drawn: a first walk over the columns weighs all keys, a second one makes the
+// lines of the heaviest.
+import { perKey, type Measure, type PerKey } from "./perkey.ts";
+import { ALL, scalar, type Aggregation, type Cells, type Column } from "./trace.ts";
+
+export type { Measure } from "./perkey.ts";
+
+export interface Line {
+    key: number; // ALL: over all keys
+    values: Float64Array; // by column, NaN where there is nothing
+    weight: number; // by which lines are chosen: its sum, or its largest value
+}
+
+// What the keys of a column come to, before it is divided by time and by what the script asked for.
+function valuesOf(agg: Aggregation, cells: Cells, measure: Measure): PerKey {
+    if (agg.hist) return perKey(cells, agg.buckets!, measure);
+    const { keys, a, b, c } = cells;
+    const sum = (x: Float64Array | null) => (x ? x.reduce((s, v) => s + v, 0) : 0);
+    if (agg.fn === "count" || agg.fn === "sum") return { keys, values: a, all: sum(a) };
+    const values = Float64Array.from(keys, (_, i) => scalar(agg.fn, [a[i]!, b?.[i] ?? 0, c?.[i] ?? 0]));
+    return { keys, values, all: b && sum(a) > 0 ? scalar(agg.fn, [sum(a), sum(b), sum(c)]) : NaN };
+}
+
+/**
+ * The lines of the `most` heaviest keys, and one over all keys where that makes sense, in this order. Counts and sums are rates
+ * a second; avg and stddev of what came in the interval; min and max as they stood.
+ */
+export function linesOf(agg: Aggregation, columns: readonly Column[], measure: Measure, most: number, only: ReadonlySet<number> | null): Line[] {
+    const rate = agg.fn === "count" || agg.fn === "sum" || (agg.hist && measure === "rate");
+    const normal = agg.hist ? 1 : agg.normal;
+    const factor = (c: Column) => (rate ? 1000 / Math.max(1, c.dt) : 1) / normal;
+    const found = columns.map((c) => {
+        const cells = c.cells.get(agg.id);
+        return cells ? valuesOf(agg, cells, measure) : null;
+    });
+    const weights = new Map<number, number>();
+    found.forEach((f, i) => {
+        if (!f) return;
+        const by = factor(columns[i]!);
+        for (let k = 0; k < f.keys.length; k++) {
+            const key = f.keys[k]!;
+            if (key === ALL || (only && !only.has(key))) continue;
+            const v = Math.abs(f.values[k]!) * by;
+            const old = weights.get(key) ?? 0;
+            weights.set(key, rate ? old + v : v > old ? v : old);
+        }
+    });
+    const chosen = [...weights].sort((x, y) => y[1] - x[1] || x[0] - y[0]).slice(0, most);
+    // a rate without an entry is none, unless keys are not known there
+    const make = (key: number, weight: number): Line => ({ key, weight, values: Float64Array.from(columns, (c) => (rate && (key === ALL || c.keyed) ? 0 : NaN)) });
+    const lines = new Map(chosen.map(([key, weight]) => [key, make(key, weight)]));
+    const all = make(ALL, 0);
+    found.forEach((f, i) => {
+        if (!f) return;
+        const by = factor(columns[i]!);
+        all.values[i] = f.all * by;
+        for (let k = 0; k < f.keys.length; k++) {
+            const line = lines.get(f.keys[k]!);
+            if (line) line.values[i] = f.values[k]! * by;
+        }
+    });
+    if (agg.fn === "min" || agg.fn === "max")
+        // told only when it changes
+        for (const { values } of lines.values()) for (let i = 1; i < values.length; i++) if (Number.isNaN(values[i]!)) values[i] = values[i - 1]!;
+    const whole = !only && weights.size !== 1 && agg.fn !== "min" && agg.fn !== "max" && found.some((f) => f);
+    return whole ? [all, ...lines.values()] : [...lines.values()];
+}
+
+/** Round steps for an axis from 0 (or `lo`) to `hi`. */
+export function steps(lo: number, hi: number, most: number): number[] {
+    if (!(hi > lo)) return [lo];
+    const raw = (hi - lo) / Math.max(1, most);
+    const mag = 10 ** Math.floor(Math.log10(raw));
+    const step = [1, 2, 2.5, 5, 10].map((m) => m * mag).find((s) => s >= raw) ?? mag * 10;
+    const out: number[] = [];
+    for (let v = Math.ceil(lo / step) * step; v <= hi + step * 1e-9; v += step) out.push(Math.abs(v) < step * 1e-9 ? 0 : v);
+    return out;
+}

@@ -1,0 +1,104 @@
+// canvas.tsx - canvases that fit their place and the screen's pixels, and the theme's colours for them.
+import { useEffect, useState } from "preact/hooks";
+import type { RefObject } from "preact";
+import { app } from "../app.ts";
+import { palette, type RGB } from "../model/colour.ts";
+
+export interface Size {
+    width: number;
+    height: number;
+}
+
+/** The size of an element, px, as it changes. */
+export function useSize(ref: RefObject<HTMLElement>): Size {
+    const [size, set] = useState<Size>({ width: 0, height: 0 });
+    useEffect(() => {
+        const el = ref.current!;
+        const observer = new ResizeObserver(() => {
+            const { clientWidth: width, clientHeight: height } = el;
+            set((old) => (old.width === width && old.height === height ? old : { width, height }));
+        });
+        observer.observe(el);
+        return () => observer.disconnect();
+    }, []);
+    return size;
+}
+
+/** Makes a canvas as large as told and gives its context, in CSS pixels, cleared. */
+export function prepare(canvas: HTMLCanvasElement, size: Size): CanvasRenderingContext2D {
+    const ratio = window.devicePixelRatio || 1;
+    const [w, h] = [Math.max(1, Math.round(size.width * ratio)), Math.max(1, Math.round(size.height * ratio))];
+    if (canvas.width !== w || canvas.height !== h) {
+        canvas.width = w;
+        canvas.height = h;
+    }
+    const cx = canvas.getContext("2d")!;
+    cx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    cx.clearRect(0, 0, size.width, size.height);
+    cx.lineWidth = 1;
+    cx.globalAlpha = 1;
+    cx.setLineDash([]);
+    return cx;
+}
+
+let cached = { theme: "", css: new Map<string, string>(), ramp: [] as string[], rgb: [] as RGB[] };
+function current(): typeof cached {
+    const theme = document.documentElement.dataset.theme ?? "";
+    if (cached.theme !== theme) {
+        const rgb = palette(theme === "dark");
+        cached = { theme, css: new Map(), rgb, ramp: rgb.map(([r, g, b]) => `rgb(${r},${g},${b})`) };
+    }
+    return cached;
+}
+
+/** A colour of the style sheet: css("--line"). */
+export function css(name: string): string {
+    const { css } = current();
+    let v = css.get(name);
+    if (v === undefined) css.set(name, (v = getComputedStyle(document.documentElement).getPropertyValue(name).trim()));
+    return v;
+}
+
+/** The colours of a heat map, from few to many. */
+export const ramp = (): string[] => current().ramp;
+
+export const MONO = "ui-monospace, 'SF Mono', 'Cascadia Mono', 'JetBrains Mono', 'DejaVu Sans Mono', Menlo, Consolas, monospace";
+export const font = (px: number, weight = 400): string => `${weight} ${px}px ${MONO}`;
+
+/** Colours of lines: apart from each other in lightness as well as in hue (after Okabe and Ito). */
+export function lineColours(): string[] {
+    return app.dark
+        ? ["#56b4e9", "#e69f00", "#2dc198", "#f0e442", "#e58ab8", "#ef7d3c", "#8fa3ff", "#b8b8b8", "#9bd36a", "#d0a87a"]
+        : ["#0072b2", "#c77d00", "#00845f", "#8a7f00", "#b1487f", "#cc4a00", "#4a4fc4", "#6b6b6b", "#4c8a1c", "#85572a"];
+}
+
+export const clip = (s: string, n: number): string => (s.length > n ? `${s.slice(0, n - 1)}…` : s);
+
+/** A file for the one who looks on. */
+export function save(name: string, data: BlobPart, type: string): void {
+    const a = document.createElement("a");
+    a.href = URL.createObjectURL(new Blob([data], { type }));
+    a.download = name;
+    a.click();
+    setTimeout(() => URL.revokeObjectURL(a.href), 10_000);
+}
+
+/** What is on canvases that lie above each other, on the page's ground, with a line of text above. */
+export function savePng(name: string, title: string, canvases: HTMLCanvasElement[]): void {
+    const first = canvases[0];
+    if (!first) return;
+    const ratio = window.devicePixelRatio || 1;
+    const head = Math.round(28 * ratio);
+    const out = document.createElement("canvas");
+    out.width = first.width;
+    out.height = first.height + head;
+    const cx = out.getContext("2d")!;
+    cx.fillStyle = css("--panel");
+    cx.fillRect(0, 0, out.width, out.height);
+    cx.fillStyle = css("--text");
+    cx.font = font(12 * ratio);
+    cx.textBaseline = "middle";
+    cx.fillText(title, 10 * ratio, head / 2);
+    for (const c of canvases) cx.drawImage(c, 0, head);
+    out.toBlob((blob) => blob && save(name, blob, "image/png"), "image/png");
+}

@@ -1,0 +1,80 @@
+// help.tsx - the keys.
+import { useEffect, useRef } from "preact/hooks";
+import { app } from "../app.ts";
+
+const KEYS: [string, [string, string][]][] = [
+    [
+        "Everywhere",
+        [
+            ["Ctrl Enter", "run the script"],
+            ["r  s", "run, stop"],
+            ["Space", "hold still, go on"],
+            ["1 … 6", "the views"],
+            ["/", "search"],
+            ["e", "to the editor (Esc leaves it)"],
+            ["b", "script and library at the side"],
+            ["Tab, arrows", "to the next group; inside of it"],
+            ["?", "this"],
+        ],
+    ],
+    [
+        "Editor",
+        [
+            ["Ctrl Space", "probes, modules, functions, words of D"],
+            ["Ctrl F", "search and replace"],
+            ["Ctrl /", "comment"],
+            ["F8", "next problem"],
+        ],
+    ],
+    [
+        "Heat map",
+        [
+            ["click", "the keys of a cell"],
+            ["drag", "a rectangle: its keys against the rest"],
+            ["Shift drag", "zoom"],
+            ["← →", "look back ten minutes"],
+            ["↑ ↓, Shift ← →", "choose a cell"],
+            ["0, double click", "reset zoom"],
+            ["Esc", "close what is selected"],
+        ],
+    ],
+    [
+        "Flame graph",
+        [
+            ["click", "zoom to a frame"],
+            ["Esc", "the whole graph"],
+        ],
+    ],
+];
+
+export function Help({ onClose }: { onClose: () => void }) {
+    const dialog = useRef<HTMLDialogElement>(null);
+    useEffect(() => dialog.current!.showModal(), []);
+    return (
+        <dialog class="help" ref={dialog} onClose={onClose} onClick={(e) => e.target === dialog.current && dialog.current!.close()} aria-label="keys">
+            <div class="help-body">
+                {KEYS.map(([title, rows]) => (
+                    <section key={title}>
+                        <h2>{title}</h2>
+                        <dl>
+                            {rows.map(([k, what]) => (
+                                <div key={k}>
+                                    <dt>
+                                        <kbd>{k}</kbd>
+                                    </dt>
+                                    <dd>{what}</dd>
+                                </div>
+                            ))}
+                        </dl>
+                    </section>
+                ))}
+            </div>
+            <footer>
+                <span>erltrace {app.version}</span>
+                <button type="button" onClick={() => dialog.current!.close()}>
+                    close
+                </button>
+            </footer>
+        </dialog>
+    );
+}

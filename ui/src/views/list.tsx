@@ -1,0 +1,156 @@
+// list.tsx - the live table of an aggregation: keys as a tree, values with bars, rates, totals.
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { app } from "../app.ts";
+import { listCsv, traceJson } from "../model/export.ts";
+import { compact, exact, percent, value } from "../model/format.ts";
+import { barOf, lines, sort, tree, type Item, type SortBy } from "../model/list.ts";
+import { additive, type Aggregation, type Trace } from "../model/trace.ts";
+import { save } from "./canvas.tsx";
+import { Menu, Pause, Rows, Search, SortHead, Toggle } from "./widgets.tsx";
+
+const UNFOLDED = 40; // children of an opened level that are open at first
+
+export function List({ trace, agg }: { trace: Trace; agg: Aggregation }) {
+    const [search, setSearch] = useState("");
+    const [by, setBy] = useState<SortBy>("value");
+    const [down, setDown] = useState(true);
+    const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+    const [held, setHeld] = useState(false);
+    const unit = app.unitOf(agg);
+    const nested = app.view.nested && agg.keyTypes.length > 1;
+    const version = held ? -1 : trace.version;
+    const root = useMemo(() => {
+        const t = tree(agg, trace.columns, nested);
+        sort(t, by, down);
+        return t;
+    }, [version, agg, nested, by, down]);
+    const open = useMemo(() => {
+        const set = new Set<string>();
+        const visit = (i: Item): void => {
+            if (i.leaf || closed.has(i.path)) return;
+            if (i.children.length <= UNFOLDED || i.depth === 0 || closed.has(`+${i.path}`)) set.add(i.path);
+            for (const c of i.children) visit(c);
+        };
+        for (const c of root.children) visit(c);
+        return set;
+    }, [root, closed]);
+    const shown = useMemo(() => lines(root, open, search), [root, open, search]);
+    const flip = (i: Item) => {
+        const next = new Set(closed);
+        if (open.has(i.path)) {
+            next.delete(`+${i.path}`);
+            next.add(i.path);
+        } else {
+            next.delete(i.path);
+            next.add(`+${i.path}`);
+        }
+        setClosed(next);
+    };
+    useLayoutEffect(() => {
+        const space = () => setHeld(!held);
+        addEventListener("erltrace:pause", space);
+        return () => removeEventListener("erltrace:pause", space);
+    });
+    const rated = agg.fn !== "min" && agg.fn !== "max";
+    const sums = additive(agg.fn);
+    const text = (n: number) => (agg.fn === "count" || agg.hist || unit === "" ? exact(n) : value(n, unit));
+    const perSecond = (n: number) => (agg.fn === "sum" && unit !== "" ? value(n, unit) : compact(n));
+    const head = (id: SortBy, name: string, title: string) => (
+        <SortHead
+            on={by === id}
+            down={down}
+            title={title}
+            onSort={() => {
+                if (by === id) setDown(!down);
+                else {
+                    setBy(id);
+                    setDown(id !== "key");
+                }
+            }}
+        >
+            {name}
+        </SortHead>
+    );
+    const rateTitle = agg.fn === "avg" || agg.fn === "stddev" ? "values a second, in the last second" : "added a second, in the last second";
+    const kind = agg.hist ? "hist" : rated ? "rated" : "plain";
+    const name = `erltrace-${agg.name.replace(/\W/g, "") || "list"}`;
+    return (
+        <div class="list">
+            <div class="toolbar">
+                <Search value={search} placeholder="search" onInput={setSearch} main />
+                {agg.keyTypes.length > 1 && (
+                    <Toggle on={app.view.nested} title="keys as a tree, part by part" onChange={(nested) => app.setView({ nested })}>
+                        nested
+                    </Toggle>
+                )}
+                <span class="muted">
+                    {exact(shown.length)} {shown.length === 1 ? "line" : "lines"}
+                </span>
+                <span class="grow" />
+                <Pause held={held} over={trace.stopped !== null} onChange={setHeld} />
+                <Menu
+                    label="export"
+                    items={[
+                        ["CSV", () => save(`${name}.csv`, listCsv(agg, root), "text/csv")],
+                        ["JSON of everything", () => save(`${name}.json`, traceJson(trace), "application/json")],
+                    ]}
+                />
+            </div>
+            <Rows
+                label={`list of ${agg.name}`}
+                rows={shown}
+                height={25}
+                class={`list-rows ${kind}`}
+                empty={search ? "nothing matches" : trace.stopped ? "nothing was counted" : "nothing yet"}
+                head={
+                    <div class="list-head">
+                        <div class="list-row title" role="row">
+                            {head("key", "key", "by name")}
+                            {agg.hist && head("p50", "median", "by median")}
+                            {agg.hist && head("p99", "p99", "by 99th percentile")}
+                            {rated && head("rate", agg.fn === "avg" || agg.fn === "stddev" ? "events /s" : "/s", rateTitle)}
+                            {head("value", agg.hist ? "count" : agg.fn, `by ${agg.fn}`)}
+                            <span role="columnheader" class="share">
+                                {sums ? "share" : ""}
+                            </span>
+                        </div>
+                        <div class="list-row total" role="row" data-testid="total">
+                            <span role="cell" class="name">{agg.fn === "min" || agg.fn === "max" ? `${agg.fn} of all` : "total"}</span>
+                            {agg.hist && <span role="cell" class="num">{value(root.p50, unit)}</span>}
+                            {agg.hist && <span role="cell" class="num">{value(root.p99, unit)}</span>}
+                            {rated && <span role="cell" class="num">{perSecond(root.rate)}</span>}
+                            <span role="cell" class="num">{text(root.value)}</span>
+                            <span role="cell" class="share" />
+                        </div>
+                    </div>
+                }
+                row={(i) => {
+                    const bar = barOf(agg, root, i);
+                    return (
+                        <div class={`list-row ${i.leaf ? "" : "group"}`} role="row" key={i.path} data-key={i.label}>
+                            <span role="cell" class="name" style={{ paddingLeft: `${(nested ? 8 : 12) + (i.depth - 1) * 16}px` }} title={i.label}>
+                                {nested &&
+                                    (i.leaf ? (
+                                        <i class="fold" />
+                                    ) : (
+                                        <button type="button" class="fold" aria-expanded={open.has(i.path)} aria-label={`${open.has(i.path) ? "close" : "open"} ${i.label}`} onClick={() => flip(i)}>
+                                            {open.has(i.path) || search ? "▾" : "▸"}
+                                        </button>
+                                    ))}
+                                {i.label}
+                            </span>
+                            {agg.hist && <span role="cell" class="num dim">{value(i.p50, unit)}</span>}
+                            {agg.hist && <span role="cell" class="num dim">{value(i.p99, unit)}</span>}
+                            {rated && <span role="cell" class={`num ${i.rate === 0 ? "faint" : ""}`}>{perSecond(i.rate)}</span>}
+                            <span role="cell" class="num strong">{text(i.value)}</span>
+                            <span role="cell" class="share">
+                                <i style={{ width: `${100 * Math.min(1, bar)}%` }} />
+                                <b>{sums ? percent(bar) : ""}</b>
+                            </span>
+                        </div>
+                    );
+                }}
+            />
+        </div>
+    );
+}
