@@ -18,5 +18,13 @@ BEGIN
 	printf("%d\n", rindex("", "x"));
 	printf("%d\n", rindex("foo", "fooo"));
 	printf("%d\n", rindex("foo", "f", 0));
+	/* places that overlap, and bytes above 127 */
+	printf("%d\n", rindex("abcabcabcab", "abcab"));
+	printf("%d\n", rindex("abcabcabcab", "abcab", 5));
+	printf("%d\n", rindex("aaaa", "aa"));
+	printf("%d\n", rindex("aaaa", "aa", 1));
+	printf("%d\n", rindex("\201\377\201\377", "\377\201"));
+	printf("%d\n", rindex("abab", "abab"));
+	printf("%d\n", rindex("abab", "baba"));
 	exit(0);
 }

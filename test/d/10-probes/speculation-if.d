@@ -1,4 +1,5 @@
 #pragma D option quiet
+#pragma D option nspec=4
 
 
 /* What decides is known at the end of the request only. */

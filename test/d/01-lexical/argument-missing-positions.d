@@ -1,0 +1,12 @@
+BEGIN
+{
+	trace($2);
+}
+BEGIN
+{
+	trace($$3);
+}
+BEGIN
+{
+	trace($1);
+}

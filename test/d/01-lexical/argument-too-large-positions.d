@@ -1,0 +1,3 @@
+BEGIN { trace($1); }
+BEGIN { trace($2); }
+BEGIN { trace($3); }

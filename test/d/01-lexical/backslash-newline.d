@@ -1,0 +1,9 @@
+#pragma D option quiet
+
+BEGIN
+{
+	printf("%d\n", 1 + \
+	    2);
+	exit\
+(0);
+}

@@ -1,0 +1,6 @@
+BEGIN { trace(''); }
+BEGIN { trace('abcdefghi'); }
+BEGIN { trace('a
+); }
+BEGIN { trace('\
+'); }

@@ -1,0 +1,3 @@
+BEGIN { x = 1; #pragma whatever
+	exit(0);
+}

@@ -1,0 +1,8 @@
+#include "x"
+#if 1
+#pragmatic
+BEGIN
+{
+#undef x
+	exit(0);
+}

@@ -1,0 +1,5 @@
+#!/usr/bin/env erltrace
+BEGIN
+{
+	trace(nosuch);
+}

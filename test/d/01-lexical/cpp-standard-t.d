@@ -1,0 +1,5 @@
+BEGIN
+{
+	printf("%d\n", __STDC_VERSION__);
+	exit(0);
+}

@@ -1,0 +1,2 @@
+auto int x;
+static int y;

@@ -1,0 +1,4 @@
+import x;
+counter int y;
+BEGIN { import = 1; }
+BEGIN { counter = 1; }

@@ -1,0 +1,7 @@
+#line
+#line abc
+#line 5x
+BEGIN
+{
+	exit(0);
+}

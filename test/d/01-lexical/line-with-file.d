@@ -1,0 +1,5 @@
+#line 10 "other.d"
+BEGIN
+{
+	trace(nosuch);
+}

@@ -1,0 +1,4 @@
+BEGIN "text"
+{
+	exit(0);
+}

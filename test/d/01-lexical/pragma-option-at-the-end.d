@@ -1,0 +1,6 @@
+BEGIN
+{
+	printf("quiet\n");
+	exit(0);
+}
+#pragma D option quiet

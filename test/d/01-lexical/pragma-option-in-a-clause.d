@@ -1,0 +1,6 @@
+BEGIN
+{
+	printf("quiet\n");
+#pragma D option quiet
+	exit(0);
+}

@@ -1,0 +1,5 @@
+BEGIN { trace("open
+); }
+BEGIN { trace("open \
+more"); }
+BEGIN { trace("a" "b"); }

@@ -1,0 +1,9 @@
+struct a { int x:0; };
+struct b { int x:33; };
+struct c { char x:9; };
+struct d { int x:-1; };
+struct e { int x:pid; };
+struct f { char *x:1; };
+struct g { string x:1; };
+struct h { int x:"1"; };
+struct i { long x:65; };

@@ -1,0 +1,10 @@
+enum a { A, };
+enum b { B = pid };
+enum c { C = 0x7fffffff, D };
+enum d { E = 0x80000000 };
+enum e { F = -0x80000001L };
+enum f { G, G };
+enum g { };
+enum h { 5 };
+int I;
+enum i { I };

@@ -1,0 +1,10 @@
+inline int a = "text";
+inline string b = 5;
+inline int pid = 1;
+inline int strlen = 1;
+inline int c = c;
+inline int d = 1;
+inline int d = 1;
+inline int uint64_t = 1;
+inline int e;
+inline f = 1;

@@ -1,0 +1,4 @@
+BEGIN, END, BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,3 @@
+erlang$pid:mod$1x:$2:$3
+{
+}

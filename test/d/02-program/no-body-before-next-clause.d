@@ -1,0 +1,6 @@
+int x;
+tick-1s
+BEGIN
+{
+	x = 1;
+}

@@ -1,0 +1,3 @@
+dtrace:::BEGINN { exit(0); }
+dtrase:::BEGIN { exit(0); }
+dtrace:::begin { exit(0); }

@@ -1,0 +1,3 @@
+#pragma D option quiet
+dtrace:::NOPE { exit(1); }
+BEGIN { printf("ok\n"); exit(0); }

@@ -1,0 +1,2 @@
+a:b:c:d:e { exit(0); }
+::::BEGIN { exit(0); }

@@ -1,0 +1,12 @@
+BEGIN
+{
+	@a = count();
+}
+BEGIN
+/@a/
+{
+}
+BEGIN
+/@a[1]/
+{
+}

@@ -1,0 +1,10 @@
+#pragma D option quiet
+
+struct job { int size; };
+typedef struct jobinfo { int bytes; } jobinfo_t;
+translator jobinfo_t < struct job *j > { bytes = j->size * 512; };
+provider shop {
+	probe start(struct job *j, char *who) : (jobinfo_t *j, string who, char *who2);
+};
+
+BEGIN { exit(0); }

@@ -1,0 +1,10 @@
+short char a;
+long char b;
+signed void c;
+long void d;
+unsigned string e;
+long string f;
+char int g;
+int struct s { int x; } h;
+signed unsigned i;
+long long long j;

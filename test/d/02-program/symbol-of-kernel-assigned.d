@@ -1,0 +1,4 @@
+BEGIN
+{
+	`jiffies = 5;
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	x = ext4`ext4_count + 1;
+}

@@ -1,0 +1,8 @@
+struct out { int v; };
+translator struct out < int i > { };
+
+BEGIN
+{
+	trace(xlate <struct out> (1).v);
+	exit(0);
+}

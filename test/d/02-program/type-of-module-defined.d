@@ -1,0 +1,4 @@
+struct ext4`inode { int x; } p;
+BEGIN
+{
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	x = ((struct ext4`inode *)0)->i_ino;
+}

@@ -1,0 +1,11 @@
+struct out { int v; };
+
+BEGIN
+{
+	trace(xlate (struct out) (1).v);
+}
+
+BEGIN
+{
+	trace(xlate <struct out> 1.v);
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	trace(xlate <int> (1).v);
+}

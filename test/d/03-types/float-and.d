@@ -1,0 +1,4 @@
+this double d; BEGIN
+{
+	x = this->d & 1;
+}

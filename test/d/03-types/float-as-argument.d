@@ -1,0 +1,4 @@
+this double d; BEGIN
+{
+	trace(strlen(this->d));
+}

@@ -1,0 +1,4 @@
+this double d; this float f; BEGIN
+{
+	this->d = this->f;
+}

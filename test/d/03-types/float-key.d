@@ -1,0 +1,4 @@
+this double d; BEGIN
+{
+	a[this->d] = 1;
+}

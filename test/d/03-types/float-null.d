@@ -1,0 +1,8 @@
+BEGIN
+{
+	printf("%f\n", *(double *)0);
+}
+BEGIN
+{
+	exit(0);
+}

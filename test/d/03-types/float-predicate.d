@@ -1,0 +1,5 @@
+this double d;
+BEGIN
+/this->d/
+{
+}

@@ -1,0 +1,4 @@
+string s[2]; BEGIN
+{
+	s[0] = 5;
+}

@@ -1,0 +1,4 @@
+string s[1000];
+BEGIN
+{
+}

@@ -1,0 +1,9 @@
+string *p;
+BEGIN
+{
+	trace(*p);
+}
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	*(string *)arg0 = "x";
+}

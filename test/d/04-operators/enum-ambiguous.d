@@ -1,0 +1,4 @@
+#include "header.h"
+enum of_header v;
+BEGIN { trace(v == pid); }
+BEGIN { trace(v == FIRST); }

@@ -1,0 +1,3 @@
+BEGIN { trace(arg10); }
+BEGIN { trace(arg); }
+BEGIN { trace(arg01); }

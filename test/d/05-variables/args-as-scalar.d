@@ -1,0 +1,19 @@
+BEGIN
+{
+	trace(args);
+}
+
+BEGIN
+{
+	args[0] = 1;
+}
+
+BEGIN
+{
+	args = 1;
+}
+
+BEGIN
+{
+	args++;
+}

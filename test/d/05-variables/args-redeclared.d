@@ -1,0 +1,3 @@
+int args;
+inline int args = 1;
+BEGIN { exit(0); }

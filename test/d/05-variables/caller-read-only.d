@@ -1,0 +1,4 @@
+BEGIN
+{
+	caller = 0;
+}

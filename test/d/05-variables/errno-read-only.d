@@ -1,0 +1,4 @@
+BEGIN
+{
+	errno = 1;
+}

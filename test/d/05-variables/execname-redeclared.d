@@ -1,0 +1,4 @@
+int execname; BEGIN
+{
+	x = 1;
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	printf("%p\n", curthread);
+	exit(0);
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	trace(ipl);
+	exit(0);
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	x = regs[0];
+	exit(0);
+}

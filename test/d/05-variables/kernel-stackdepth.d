@@ -1,0 +1,5 @@
+BEGIN
+{
+	trace(stackdepth);
+	exit(0);
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	trace(uregs[3]);
+	exit(0);
+}

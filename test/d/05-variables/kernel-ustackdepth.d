@@ -1,0 +1,5 @@
+BEGIN
+{
+	trace(ustackdepth);
+	exit(0);
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	trace(zonename);
+	exit(0);
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	x = 1;
+	trace(fds[x].fi_pathname);
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	trace(regs[-3]);
+}

@@ -1,0 +1,9 @@
+int x;
+
+BEGIN
+{
+	clear(x);
+	trunc("a", 1);
+	normalize(x, 1);
+	printa(x);
+}

@@ -1,0 +1,8 @@
+struct s { int a; } g;
+
+BEGIN
+{
+	(1)();
+	g.a();
+	self->f();
+}

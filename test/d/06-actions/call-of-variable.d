@@ -1,0 +1,7 @@
+int x;
+
+BEGIN
+{
+	x();
+	y = probename(1);
+}

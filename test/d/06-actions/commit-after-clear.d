@@ -1,0 +1,9 @@
+BEGIN
+{
+	@a = count();
+}
+BEGIN
+{
+	clear(@a);
+	commit(1);
+}

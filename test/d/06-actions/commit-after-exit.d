@@ -1,0 +1,9 @@
+BEGIN
+{
+	@a = count();
+}
+BEGIN
+{
+	exit(0);
+	commit(1);
+}

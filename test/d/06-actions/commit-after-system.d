@@ -1,0 +1,9 @@
+BEGIN
+{
+	@a = count();
+}
+BEGIN
+{
+	system("x");
+	commit(1);
+}

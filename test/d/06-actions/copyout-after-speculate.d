@@ -1,0 +1,4 @@
+BEGIN
+{
+	speculate(1); copyout(alloca(1), 0, 1);
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	x = copyout(alloca(8), arg0, 8);
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	copyout(arg1, arg0, 8);
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	copyoutstr(arg1, arg0, 8);
+}

@@ -1,0 +1,10 @@
+BEGIN
+{
+	commit();
+	discard();
+	discard(1, 2);
+}
+BEGIN
+{
+	speculate(1, 2);
+}

@@ -1,0 +1,7 @@
+int v[2];
+
+BEGIN
+{
+	tracemem(v);
+	tracemem(v, 8, 1, 1);
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	trace(d_path((void *)arg0));
+	exit(0);
+}

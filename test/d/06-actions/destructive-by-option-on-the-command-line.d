@@ -1,0 +1,7 @@
+#pragma D option quiet
+
+BEGIN
+{
+	system("echo ran");
+	exit(0);
+}

@@ -1,0 +1,10 @@
+#pragma D option quiet
+
+#pragma D option destructive
+
+BEGIN
+{
+	freopen("/nonexistent/%d/%s", 7, "x");
+	printf("unchanged\n");
+	exit(0);
+}

@@ -1,0 +1,14 @@
+BEGIN
+{
+	this->s = (ushort_t *)alloca(16);
+	this->s[0] = htons(0x0);
+	this->s[1] = htons(0x0);
+	this->s[2] = htons(0x0);
+	this->s[3] = htons(0x0);
+	this->s[4] = htons(0x0);
+	this->s[5] = htons(0xffff);
+	this->s[6] = htons(0x102);
+	this->s[7] = htons(0x304);
+	printf("%s\n", inet_ntoa6((void *)this->s, 0));
+	exit(0);
+}

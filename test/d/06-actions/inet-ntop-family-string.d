@@ -1,0 +1,4 @@
+BEGIN
+{
+	trace(inet_ntop("inet", alloca(4)));
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	chill(1000);
+	exit(0);
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	copyout(alloca(8), arg0, 8);
+	exit(0);
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	copyoutstr("hello", arg0, 6);
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	copyoutstr("hello", arg0, 6);
+	exit(0);
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	func(arg0);
+	exit(0);
+}

@@ -1,0 +1,8 @@
+BEGIN
+{
+	if (pid > 0) {
+		trace(1);
+	} else {
+		ustack();
+	}
+}

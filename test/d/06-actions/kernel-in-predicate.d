@@ -1,0 +1,8 @@
+BEGIN
+{
+}
+
+END
+/caller == 0/
+{
+}

@@ -1,0 +1,10 @@
+BEGIN
+{
+	trace(1);
+}
+
+END
+{
+	trace(2);
+	self->x = stackdepth + 1;
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	@[jstack(3)] = count();
+	exit(0);
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	jstack();
+	exit(0);
+}

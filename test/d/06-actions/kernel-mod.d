@@ -1,0 +1,5 @@
+BEGIN
+{
+	mod(arg0);
+	exit(0);
+}

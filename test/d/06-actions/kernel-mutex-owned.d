@@ -1,0 +1,5 @@
+BEGIN
+{
+	trace(mutex_owned((void *)arg0));
+	exit(0);
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	trace(mutex_owner((void *)arg0));
+	exit(0);
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	pcap(alloca(8), 1);
+	exit(0);
+}

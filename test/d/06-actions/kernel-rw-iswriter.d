@@ -1,0 +1,5 @@
+BEGIN
+{
+	trace(rw_iswriter((void *)arg0));
+	exit(0);
+}

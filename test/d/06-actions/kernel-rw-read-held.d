@@ -1,0 +1,5 @@
+BEGIN
+{
+	trace(rw_read_held((void *)arg0));
+	exit(0);
+}

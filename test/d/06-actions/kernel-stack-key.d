@@ -1,0 +1,5 @@
+BEGIN
+{
+	@[stack(3)] = count();
+	exit(0);
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	stop();
+	exit(0);
+}

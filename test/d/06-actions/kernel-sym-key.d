@@ -1,0 +1,5 @@
+BEGIN
+{
+	@[sym(arg0), pid] = sum(1);
+	exit(0);
+}

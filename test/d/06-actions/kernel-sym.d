@@ -1,0 +1,5 @@
+BEGIN
+{
+	sym(arg0);
+	exit(0);
+}

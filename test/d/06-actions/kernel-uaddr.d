@@ -1,0 +1,5 @@
+BEGIN
+{
+	uaddr(arg0);
+	exit(0);
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	ufunc(arg0);
+	exit(0);
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	umod(arg0);
+	exit(0);
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	@[ustack(3)] = count();
+	exit(0);
+}

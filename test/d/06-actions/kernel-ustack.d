@@ -1,0 +1,5 @@
+BEGIN
+{
+	ustack();
+	exit(0);
+}

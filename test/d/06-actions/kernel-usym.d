@@ -1,0 +1,5 @@
+BEGIN
+{
+	usym(arg0);
+	exit(0);
+}

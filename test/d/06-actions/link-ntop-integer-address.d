@@ -1,0 +1,4 @@
+BEGIN
+{
+	trace(link_ntop(1, 5));
+}

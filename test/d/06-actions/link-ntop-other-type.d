@@ -1,0 +1,8 @@
+BEGIN
+{
+	trace(link_ntop(7, alloca(20)));
+}
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,7 @@
+struct s { int a; } g;
+
+BEGIN
+{
+	@a = count();
+	normalize(@a, g);
+}

@@ -1,0 +1,9 @@
+BEGIN
+{
+	raise(SIGINT);
+}
+
+END
+{
+	trace("end");
+}

@@ -1,0 +1,9 @@
+BEGIN
+{
+	@a = count();
+}
+BEGIN
+{
+	setopt("quiet");
+	speculate(1);
+}

@@ -1,0 +1,9 @@
+BEGIN
+{
+	@a = count();
+}
+BEGIN
+{
+	trunc(@a);
+	speculate(1);
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	x = 3; stack(x);
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	a[sym(arg0)] = 1;
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	trace(sym(arg0));
+}

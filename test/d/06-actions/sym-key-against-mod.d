@@ -1,0 +1,5 @@
+BEGIN
+{
+	@[sym(arg0)] = count();
+	@[mod(arg0)] = count();
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	@[sym(arg0)] = count(); @[usym(arg0)] = count();
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	trace(term_int(NULL));
+	exit(0);
+}

@@ -1,0 +1,7 @@
+struct s { int a; } g;
+
+BEGIN
+{
+	exit(g);
+	exit("0");
+}

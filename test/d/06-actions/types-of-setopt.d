@@ -1,0 +1,7 @@
+int n;
+
+BEGIN
+{
+	setopt(n);
+	setopt("quiet", n);
+}

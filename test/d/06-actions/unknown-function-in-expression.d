@@ -1,0 +1,5 @@
+BEGIN
+{
+	x = strlne("x");
+	y = 1 + nosuch();
+}

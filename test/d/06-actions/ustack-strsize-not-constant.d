@@ -1,0 +1,4 @@
+BEGIN
+{
+	x = 3; ustack(5, x);
+}

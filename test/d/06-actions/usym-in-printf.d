@@ -1,0 +1,4 @@
+BEGIN
+{
+	printf("%A", usym(arg0));
+}

@@ -1,0 +1,11 @@
+#pragma D option quiet
+
+BEGIN
+{
+	@ = count();
+	exit(0);
+}
+END
+{
+	printf("last\n");
+}

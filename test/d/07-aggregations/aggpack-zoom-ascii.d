@@ -1,0 +1,5 @@
+#pragma D option quiet
+#pragma D option aggpack
+#pragma D option aggzoom
+#pragma D option encoding=ascii
+BEGIN { @["x"] = lquantize(1, 0, 9, 1, 1); @["x"] = lquantize(2, 0, 9, 1, 1000); @["x"] = lquantize(3, 0, 9, 1, 2000); exit(0); }

@@ -1,0 +1,7 @@
+BEGIN
+{
+	@a = count();
+	@a[1] = count();
+	@b[1] = count();
+	@b = count();
+}

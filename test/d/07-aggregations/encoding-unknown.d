@@ -1,0 +1,2 @@
+#pragma D option encoding=latin1
+BEGIN { exit(0); }

@@ -1,0 +1,5 @@
+BEGIN
+{
+	x = count();
+	quantize(5);
+}

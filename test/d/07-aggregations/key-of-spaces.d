@@ -1,0 +1,7 @@
+#pragma D option quiet
+
+BEGIN
+{
+	@["   "] = count();
+	exit(0);
+}

@@ -1,0 +1,6 @@
+BEGIN
+{
+	@[(void)1] = count();
+	@a[1] = count();
+	@a[(void)1] = count();
+}

@@ -1,0 +1,6 @@
+BEGIN
+{
+	@a[1] = count();
+	@b = sum(2);
+	exit(0);
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	@[usym(arg0)] = count(); printa("%a", @);
+}

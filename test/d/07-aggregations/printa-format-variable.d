@@ -1,0 +1,6 @@
+BEGIN
+{
+	@a = count();
+	s = "%@d";
+	printa(s, @a);
+}

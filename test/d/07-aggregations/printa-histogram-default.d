@@ -1,0 +1,8 @@
+#pragma D option quiet
+
+BEGIN
+{
+	@ = quantize(1);
+	printa(@);
+	exit(0);
+}

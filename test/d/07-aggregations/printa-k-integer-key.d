@@ -1,0 +1,4 @@
+BEGIN
+{
+	@[1] = count(); printa("%k", @);
+}

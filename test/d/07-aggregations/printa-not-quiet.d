@@ -1,0 +1,6 @@
+BEGIN
+{
+	@["x"] = count();
+	printa(@);
+	exit(0);
+}

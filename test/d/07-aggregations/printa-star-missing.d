@@ -1,0 +1,4 @@
+BEGIN
+{
+	@ = count(); printa("%*s", @);
+}

@@ -1,0 +1,15 @@
+BEGIN
+{
+	trace(1);
+}
+BEGIN
+{
+}
+END
+{
+	trace("x");
+}
+BEGIN
+{
+	exit(0);
+}

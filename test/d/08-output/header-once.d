@@ -1,0 +1,12 @@
+BEGIN
+{
+	trace(1);
+}
+END
+{
+	trace(2);
+}
+tick-1ms
+{
+	exit(0);
+}

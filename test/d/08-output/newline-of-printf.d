@@ -1,0 +1,8 @@
+BEGIN
+{
+	printf("a\nb\n");
+}
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,12 @@
+BEGIN
+/1/
+{
+}
+BEGIN
+{
+	;
+}
+BEGIN
+{
+	exit(0);
+}

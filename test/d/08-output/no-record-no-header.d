@@ -1,0 +1,12 @@
+BEGIN
+{
+	x = 1;
+}
+BEGIN
+{
+	@a = count();
+}
+END
+{
+	y = x;
+}

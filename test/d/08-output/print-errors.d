@@ -1,0 +1,12 @@
+struct nope;
+struct nope *q;
+void *v;
+
+BEGIN
+{
+	print(q);
+	print(v);
+	print(5);
+	print();
+	print(q, v);
+}

@@ -1,0 +1,4 @@
+this double d; BEGIN
+{
+	printf("%Lf", this->d);
+}

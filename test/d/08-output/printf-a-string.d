@@ -1,0 +1,4 @@
+BEGIN
+{
+	printf("%a", "x");
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	printf("%hd", 1);
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	printf("%hd", (ushort_t)1);
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	printf("%hu", 1);
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	printf("%hx", (char)1);
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	printf("%lc", 1L);
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	printf("%ld", (ulong_t)1);
+}

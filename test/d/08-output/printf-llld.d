@@ -1,0 +1,4 @@
+BEGIN
+{
+	printf("%llld", 1LL);
+}

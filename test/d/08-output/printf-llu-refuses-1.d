@@ -1,0 +1,4 @@
+BEGIN
+{
+	printf("%llu", 1LL);
+}

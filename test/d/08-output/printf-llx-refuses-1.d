@@ -1,0 +1,4 @@
+BEGIN
+{
+	printf("%llx", 1);
+}

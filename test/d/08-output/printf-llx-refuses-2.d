@@ -1,0 +1,4 @@
+BEGIN
+{
+	printf("%llx", (long)1);
+}

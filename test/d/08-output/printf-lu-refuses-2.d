@@ -1,0 +1,4 @@
+BEGIN
+{
+	printf("%lu", 1u);
+}

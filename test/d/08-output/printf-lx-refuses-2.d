@@ -1,0 +1,4 @@
+BEGIN
+{
+	printf("%lx", 1LL);
+}

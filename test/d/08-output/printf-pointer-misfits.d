@@ -1,0 +1,7 @@
+struct s { int a; } g;
+
+BEGIN
+{
+	printf("%p", "s");
+	printf("%p", g);
+}

@@ -1,0 +1,7 @@
+BEGIN
+{
+	printf("%*d", 1);
+	printf("%*d");
+	printf("%.*s", "a", "b");
+	printf("%*.*d", 1);
+}

@@ -1,0 +1,7 @@
+#pragma D option quiet
+
+BEGIN
+{
+	printf("no conversion %% at all\n");
+	exit(0);
+}

@@ -1,0 +1,4 @@
+short w[5]; BEGIN
+{
+	printf("%ws", w);
+}

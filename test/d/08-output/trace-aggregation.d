@@ -1,0 +1,6 @@
+BEGIN
+{
+	@a[1] = count();
+	trace(@a);
+	trace(@a[1]);
+}

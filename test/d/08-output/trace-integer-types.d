@@ -1,0 +1,15 @@
+BEGIN
+{
+	trace((int64_t)-1);
+	trace((uint64_t)-1);
+	trace((int32_t)-1);
+	trace((uint32_t)-1);
+	trace((int16_t)-1);
+	trace((uint16_t)-1);
+	trace((int8_t)-1);
+	trace((uint8_t)-1);
+}
+BEGIN
+{
+	exit(0);
+}

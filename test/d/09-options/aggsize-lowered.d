@@ -1,0 +1,4 @@
+#pragma D option quiet
+#pragma D option aggsize=100000t
+
+BEGIN { @ = count(); exit(0); }

@@ -1,0 +1,3 @@
+#pragma D option quiet
+#pragma D option bufresize=auto
+BEGIN { trace("x"); exit(0); }

@@ -1,0 +1,4 @@
+#pragma D option bufsize=128
+
+#pragma D option bufpolicy=fill
+BEGIN { trace("x"); exit(0); }

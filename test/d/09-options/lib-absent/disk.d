@@ -1,0 +1,2 @@
+#pragma D depends_on module vmlinux
+this is not even D

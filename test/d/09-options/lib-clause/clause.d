@@ -1,0 +1,6 @@
+inline int BEFORE = 1;
+
+BEGIN
+{
+	trace(1);
+}

@@ -1,0 +1,3 @@
+
+#pragma D depends_on library a.d
+inline int B = 1;

@@ -1,0 +1,3 @@
+inline int FINE = 1;
+inline int broken = no_such_name;
+int x

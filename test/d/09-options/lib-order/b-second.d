@@ -1,0 +1,3 @@
+#pragma D depends_on provider dtrace
+  #pragma D depends_on library c-first.d
+inline int SECOND = FIRST + 1;

@@ -1,0 +1,4 @@
+BEGIN
+{
+	trace(USER + IO_NEEDED);
+}

@@ -1,0 +1,2 @@
+#pragma D option quiet
+BEGIN { printf("fine\n"); exit(0); }

@@ -1,0 +1,2 @@
+/* Errors of a library are reported with its name. */
+BEGIN { exit(0); }

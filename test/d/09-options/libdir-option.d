@@ -1,0 +1,7 @@
+#pragma D option quiet
+
+BEGIN
+{
+	printf("%d %d %d\n", KILO, LAST, EPERM);
+	exit(0);
+}

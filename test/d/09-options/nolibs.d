@@ -1,0 +1,8 @@
+BEGIN
+{
+	trace(EPERM);
+	trace(curpsinfo->pr_pid);
+	trace(KILO);
+	trace(NULL);
+	trace(pid);
+}

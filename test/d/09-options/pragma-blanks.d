@@ -1,0 +1,5 @@
+#pragma D option strsize = 8
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,10 @@
+BEGIN
+{
+	printf("%d\n", 1);
+	exit(0);
+}
+END
+{
+#pragma D option quiet
+	printf("end\n");
+}

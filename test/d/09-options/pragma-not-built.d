@@ -1,5 +1,0 @@
-#pragma D option cpu=4
-BEGIN
-{
-	exit(0);
-}

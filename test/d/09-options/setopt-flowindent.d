@@ -1,0 +1,12 @@
+BEGIN
+{
+	trace(1);
+}
+BEGIN
+{
+	setopt("flowindent");
+}
+BEGIN
+{
+	exit(0);
+}

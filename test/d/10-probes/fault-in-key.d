@@ -1,0 +1,13 @@
+#pragma D option quiet
+
+int z;
+
+BEGIN
+{
+	@[1 / z] = count();
+	printf("never");
+}
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,10 @@
+syscall::read:entry
+/execname == "beam.smp"/
+{
+	self->t = timestamp;
+	@[ustack()] = count();
+}
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,4 @@
+fbt:vmlinux::entry
+{
+	trace(1);
+}

@@ -1,0 +1,9 @@
+syscall::read:entry
+{
+	trace(1);
+}
+BEGIN
+{
+	trace("begun");
+	exit(0);
+}

@@ -1,0 +1,4 @@
+pid1:libc:malloc:entry
+{
+	trace(1);
+}

@@ -1,0 +1,7 @@
+erlang*:string:join:entry, erlang*:int:float:entry, ::string:, string:join:entry
+{
+}
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,5 @@
+/* copy-struct has one argument */
+erlang*:::copy-struct
+{
+	trace(args[1]);
+}

@@ -1,0 +1,13 @@
+/* Clauses times probes. */
+BEGIN, END, dtrace:::
+{
+	x = 1;
+}
+END
+{
+	x = 2;
+}
+BEGIN
+{
+	exit(0);
+}

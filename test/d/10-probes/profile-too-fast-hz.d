@@ -1,0 +1,4 @@
+profile:::profile-5001
+{
+	exit(0);
+}

@@ -1,0 +1,4 @@
+profile:::profile-199us
+{
+	exit(0);
+}

@@ -1,0 +1,4 @@
+profile:::profile-5x
+{
+	exit(0);
+}

@@ -1,0 +1,4 @@
+profile:::profile-0
+{
+	exit(0);
+}

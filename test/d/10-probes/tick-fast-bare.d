@@ -1,0 +1,4 @@
+profile:::tick-5001
+{
+	exit(0);
+}

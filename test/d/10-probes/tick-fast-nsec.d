@@ -1,0 +1,4 @@
+profile:::tick-199999ns
+{
+	exit(0);
+}

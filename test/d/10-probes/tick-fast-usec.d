@@ -1,0 +1,4 @@
+profile:::tick-199us
+{
+	exit(0);
+}

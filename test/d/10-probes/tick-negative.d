@@ -1,0 +1,4 @@
+profile:::tick--5
+{
+	exit(0);
+}

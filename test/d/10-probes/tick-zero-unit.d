@@ -1,0 +1,4 @@
+profile:::tick-0ms
+{
+	exit(0);
+}

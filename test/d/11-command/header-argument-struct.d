@@ -1,0 +1,2 @@
+struct point { int x, y, z; };
+provider shop { probe moved(struct point); };

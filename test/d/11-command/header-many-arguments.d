@@ -1,0 +1,1 @@
+provider shop { probe many(int, int, int, int, int, int, int, int, int, int, int, int, int); };

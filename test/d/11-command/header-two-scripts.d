@@ -1,0 +1,1 @@
+provider other { probe a(); };

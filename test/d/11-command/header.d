@@ -1,0 +1,4 @@
+provider shop {
+	probe order__start(char *item, int n);
+	probe closing();
+};

@@ -1,0 +1,7 @@
+BEGIN
+{
+	printf("not run\n");
+}
+nosuch:::probe
+{
+}

@@ -1,0 +1,6 @@
+#pragma D option errform=dtrace
+#pragma D option errtags
+BEGIN
+{
+	x = y;
+}

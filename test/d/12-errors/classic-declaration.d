@@ -1,0 +1,5 @@
+int x;
+long x;
+BEGIN
+{
+}

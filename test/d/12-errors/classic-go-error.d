@@ -1,0 +1,5 @@
+/* What is no compile error has no envelope. */
+BEGIN
+{
+	system("true");
+}

@@ -1,0 +1,5 @@
+# 40 "include.h" 1
+BEGIN
+{
+	x = y;
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+#line 7 "other.d"
+	x = y;
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+#line 70
+	x = y;
+}

@@ -1,0 +1,6 @@
+/* one
+   two */
+BEGIN
+{
+	x = y;
+}

@@ -1,0 +1,6 @@
+BEGIN
+{
+}
+dtrace:::NOSUCH
+{
+}

@@ -1,0 +1,8 @@
+BEGIN
+{
+	x = one;
+}
+BEGIN
+{
+	x = two;
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+}
+#error not for this machine

@@ -1,0 +1,4 @@
+BEGIN
+{
+	prinft("a");
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	@ = quantise(1);
+}

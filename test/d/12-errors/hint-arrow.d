@@ -1,0 +1,8 @@
+struct s { int size; } g;
+struct s *p;
+
+BEGIN
+{
+	trace(g->size);
+	trace(p.size);
+}

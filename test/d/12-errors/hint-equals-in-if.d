@@ -1,0 +1,7 @@
+string s;
+
+BEGIN
+{
+	if (s = "x")
+		exit(0);
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	x = "text";
+	printf(x);
+}

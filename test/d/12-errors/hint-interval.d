@@ -1,0 +1,3 @@
+tick-1ns { }
+tick-0 { }
+profile-1week { }

@@ -1,0 +1,6 @@
+struct s { int size; } g;
+
+BEGIN
+{
+	trace(g.sise);
+}

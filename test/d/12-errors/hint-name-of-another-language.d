@@ -1,0 +1,6 @@
+BEGIN
+{
+	trace(comm);
+	trace(nsecs - 1);
+	@a = hist(3);
+}

@@ -1,0 +1,4 @@
+int y;
+BEGIN { trace(timestmp); }
+BEGIN { trace(x); }
+BEGIN { self->w = 1; trace(self->z); }

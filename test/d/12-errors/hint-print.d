@@ -1,0 +1,5 @@
+BEGIN
+{
+	print(1);
+	print("%d\n", 1);
+}

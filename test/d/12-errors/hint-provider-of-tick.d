@@ -1,0 +1,3 @@
+profle:::tick-1s
+{
+}

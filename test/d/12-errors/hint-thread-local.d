@@ -1,0 +1,5 @@
+BEGIN
+{
+	self->started = 1;
+	trace(self->startd);
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	printf("hi\n";
+	exit(0);
+}

@@ -1,0 +1,6 @@
+int counter1;
+
+BEGIN
+{
+	trace(countre1);
+}

@@ -1,0 +1,6 @@
+#include "classic-included.inc"
+
+BEGIN
+{
+	trace(other);
+}

@@ -1,0 +1,9 @@
+BEGIN
+{
+	printf("never\n");
+	exit(0);
+}
+END
+{
+	x = nosuch;
+}

@@ -1,0 +1,2 @@
+provider shop { probe a__b(int); probe a__b(int); };
+BEGIN { exit(0); }

@@ -1,0 +1,3 @@
+import x;
+counter y;
+BEGIN { exit(0); }

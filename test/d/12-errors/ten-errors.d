@@ -1,0 +1,17 @@
+BEGIN
+{
+	trace(n0);
+	trace(n1);
+	trace(n2);
+	trace(n3);
+	trace(n4);
+	trace(n5);
+	trace(n6);
+	trace(n7);
+	trace(n8);
+	trace(n9);
+	trace(n10);
+	trace(n11);
+	trace(n12);
+	trace(n13);
+}
