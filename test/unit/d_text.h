@@ -44,8 +44,7 @@ static int d_setopt(void *arg, const char *name, const char *value, const char *
 static inline void d_open(struct d_text *d)
 {
     memset(d, 0, sizeof *d);
-    d->opt.strsize = 256;
-    d->opt.target = 4711;
+    d->opt = (struct compile_options){COMPILE_SIZES, .target = 4711};
     d->opt.setopt = d_setopt;
     d->opt.setopt_arg = d;
     diags_init(&d->diags);

@@ -27,6 +27,7 @@ static inline void build_init(struct build *b)
     memset(b, 0, sizeof *b);
     arena_init(&b->img.arena);
     b->img.strsize = 256;
+    b->img.scratchsize = 256;
     b->img.strtab = b->strtab;
     b->img.strtab_len = 1; /* "" at offset 0 */
     b->img.nstr = 1;
@@ -40,7 +41,7 @@ static inline void build_init(struct build *b)
     b->img.subs = b->subs;
     b->img.clauses = b->clauses;
     b->img.code = b->code;
-    b->img.builtins = (1u << DIF_NBUILTINS) - 1;
+    b->img.builtins = (UINT64_C(1) << DIF_NBUILTINS) - 1;
 }
 
 static inline uint32_t build_str(struct build *b, const char *s)

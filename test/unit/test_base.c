@@ -247,6 +247,12 @@ static void nearest_name(void **state)
     assert_string_equal(diag_nearest("pdi", names, 4), "pid");
     assert_null(diag_nearest("completely", names, 4));
     assert_null(diag_nearest("x", names, 0));
+    /* names that are too long to compare: of the same length, and among others */
+    static const char *const longer[] = {
+        "a_very_long_name_that_goes_on_and_on_and_on_and_on_and_on_and_on_and_on_8", "pid"};
+    assert_null(diag_nearest(
+        "a_very_long_name_that_goes_on_and_on_and_on_and_on_and_on_and_on_and_on_9", longer, 2));
+    assert_string_equal(diag_nearest("pdi", longer, 2), "pid");
 }
 
 int main(void)

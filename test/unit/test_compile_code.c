@@ -30,7 +30,7 @@ static void show(const struct dif_image *img, uint32_t in, struct buf *b)
     else if (op == DIF_OP_SETS)
         buf_printf(b, " r%u \"%s\"", a, dif_str(img, imm));
     else if (op == DIF_OP_LDB)
-        buf_printf(b, " r%u %s", a, dif_builtin_name(imm));
+        buf_printf(b, " r%u %s", a, dif_builtin_info(imm)->name);
     else if (op == DIF_OP_CALL)
         buf_printf(b, " r%u %s", a, dif_subr_info(imm)->name);
     else if (strcmp(f, "NONE") == 0)
@@ -378,7 +378,8 @@ static void test_variables(void **state)
         assert_type(&v->type, want[i].type.kind, want[i].type.size);
         assert_int_equal(v->keys.n, want[i].nkeys);
     }
-    assert_int_equal(d.img.builtins, 1u << DIF_BUILTIN_pid | 1u << DIF_BUILTIN_timestamp);
+    assert_int_equal(d.img.builtins,
+                     dif_builtin_bit(DIF_BUILTIN_pid) | dif_builtin_bit(DIF_BUILTIN_timestamp));
     d_close(&d);
 }
 
@@ -550,7 +551,7 @@ static void test_tables_agree(void **state)
     for (size_t i = 0; lang_builtin_name(i); i++) {
         bool found = false;
         for (unsigned k = 0; k < DIF_NBUILTINS; k++)
-            found = found || strcmp(dif_builtin_name(k), lang_builtin_name(i)) == 0;
+            found = found || strcmp(dif_builtin_info(k)->name, lang_builtin_name(i)) == 0;
         assert_true(found);
     }
     for (size_t i = 0; lang_subr_name(i); i++) {
@@ -563,19 +564,79 @@ static void test_tables_agree(void **state)
     for (unsigned k = 0; k < DIF_NBUILTINS; k++) {
         bool found = false;
         for (size_t i = 0; lang_builtin_name(i); i++)
-            found = found || strcmp(dif_builtin_name(k), lang_builtin_name(i)) == 0;
+            found = found || strcmp(dif_builtin_info(k)->name, lang_builtin_name(i)) == 0;
         assert_true(found);
     }
+}
+
+/* The program as a tree: what people see with the option tree. */
+static void tree(void **state)
+{
+    (void)state;
+    struct d_text d;
+    struct buf out = BUF_INIT;
+    d_open(&d);
+    d_must(&d,
+           "BEGIN, 3 / pid != 0 / { self->s = \"a\\n\"; x = -1 + arg1; @a[x] = quantize(x, 2); }\n"
+           "tick-1s { if (x++ > 2) trace((char)x); else exit(0); }");
+    compile_tree(d.compile, &out);
+    assert_string_equal(buf_str(&out), "clause :::BEGIN\n"
+                                       "clause 3\n"
+                                       "  predicate\n"
+                                       "    binary != (int)\n"
+                                       "      built-in pid (pid_t)\n"
+                                       "      integer 0 (int)\n"
+                                       "  statement\n"
+                                       "    assign = (string)\n"
+                                       "      variable self->s (string)\n"
+                                       "      string \"a\\n\" (string)\n"
+                                       "  statement\n"
+                                       "    assign = (int64_t)\n"
+                                       "      variable x (int64_t)\n"
+                                       "      binary + (int64_t)\n"
+                                       "        integer -1 (int)\n"
+                                       "        argument 1 (int64_t)\n"
+                                       "  statement\n"
+                                       "    aggregation a\n"
+                                       "      variable x (int64_t)\n"
+                                       "      call\n"
+                                       "        name quantize\n"
+                                       "        variable x (int64_t)\n"
+                                       "        integer 2 (int)\n"
+                                       "clause :::tick-1s\n"
+                                       "  if\n"
+                                       "    binary > (int)\n"
+                                       "      step ++ after (int64_t)\n"
+                                       "        variable x (int64_t)\n"
+                                       "      integer 2 (int)\n"
+                                       "    statement\n"
+                                       "      call\n"
+                                       "        name trace\n"
+                                       "        cast (char)\n"
+                                       "          variable x (int64_t)\n"
+                                       "  else\n"
+                                       "    statement\n"
+                                       "      call\n"
+                                       "        name exit\n"
+                                       "        integer 0 (int)\n");
+    buf_free(&out);
+    d_close(&d);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),       cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_actions),      cmocka_unit_test(test_aggregations),
-        cmocka_unit_test(test_variables),    cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_descriptions), cmocka_unit_test(test_registers_run_out),
-        cmocka_unit_test(test_tables_agree), cmocka_unit_test(test_bytes),
+        cmocka_unit_test(tree),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_actions),
+        cmocka_unit_test(test_aggregations),
+        cmocka_unit_test(test_variables),
+        cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_descriptions),
+        cmocka_unit_test(test_registers_run_out),
+        cmocka_unit_test(test_tables_agree),
+        cmocka_unit_test(test_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,6 +105,32 @@ static void one(struct fixture *f, uint32_t agg, const char *want)
     rows_are(f, &agg, 1, (struct aggr_order){0}, want);
 }
 
+/* What each CPU has added; clear() and trunc() take it along. */
+static void of_each_cpu(void **state)
+{
+    struct fixture *f = *state;
+    static const uint8_t key[] = {1, 0, 0, 0, 'a'};
+    const uint64_t two = 2, three = 3;
+    add(f, 0, "a", 5, 0);
+    const struct aggr *a = &f->t.aggr[0];
+    assert_int_equal(aggr_merge_cpu(&f->t, 0, 3, key, sizeof key, &three, 1), 0);
+    assert_int_equal(aggr_merge_cpu(&f->t, 0, 1, key, sizeof key, &two, 1), 0);
+    assert_int_equal(aggr_merge_cpu(&f->t, 0, 3, key, sizeof key, &two, 1), 0);
+    assert_int_equal(f->t.ncpus, 4);
+    static const uint64_t want[] = {0, 2, 0, 5, 0};
+    for (uint32_t cpu = 0; cpu < 5; cpu++)
+        assert_int_equal(*aggr_cpu_words(a, a->entry[0], cpu), want[cpu]);
+    assert_int_equal(aggr_merge_cpu(&f->t, 0, 4096, key, sizeof key, &two, 1), ET_EIMAGE);
+    aggr_clear(&f->t.aggr[0]);
+    assert_int_equal(*aggr_cpu_words(a, a->entry[0], 3), 0);
+    assert_int_equal(aggr_merge_cpu(&f->t, 0, 2, key, sizeof key, &two, 1), 0);
+    assert_int_equal(*aggr_cpu_words(a, a->entry[0], 1), 0);
+    assert_int_equal(*aggr_cpu_words(a, a->entry[0], 2), 2);
+    aggr_empty(&f->t.aggr[0]);
+    assert_int_equal(aggr_merge_cpu(&f->t, 0, 2, key, sizeof key, &two, 1), 0); /* of nothing */
+    assert_int_equal(a->n, 0);
+}
+
 static void merging(void **state)
 {
     struct fixture *f = *state;
@@ -333,9 +359,19 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(merging),      T(deviation),         T(normalizing), T(clearing_and_truncating),
-        T(value_order),  T(order_of_averages), T(key_order),   T(joining),
-        T(without_keys), T(malformed_updates), T(many_keys),   T(memory_runs_out),
+        T(merging),
+        T(of_each_cpu),
+        T(deviation),
+        T(normalizing),
+        T(clearing_and_truncating),
+        T(value_order),
+        T(order_of_averages),
+        T(key_order),
+        T(joining),
+        T(without_keys),
+        T(malformed_updates),
+        T(many_keys),
+        T(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,6 +46,40 @@ static void values(void **state)
         {"aggrate", "1day", OPTION_aggrate, 86400000000000},
         {"aggrate", "100hz", OPTION_aggrate, 10000000},
         {"defaultargs", NULL, OPTION_defaultargs, 0},
+        {"cpu", "3", OPTION_cpu, 3},
+        {"cpu", NULL, OPTION_cpu, 0},
+        {"strsize", "1m", OPTION_strsize, 1 << 20},
+        {"scratchsize", "1k", OPTION_scratchsize, 1024},
+        {"pcapsize", "100", OPTION_pcapsize, 104},
+        {"pcapsize", "65535", OPTION_pcapsize, 65536},
+        {"printsize", NULL, OPTION_printsize, 8192},
+        {"printsize", "64k", OPTION_printsize, 65536},
+        {"lockmem", "unlimited", OPTION_lockmem, -1},
+        {"lockmem", "4m", OPTION_lockmem, 4 << 20},
+        {"evaltime", "exec", OPTION_evaltime, 0},
+        {"evaltime", "main", OPTION_evaltime, 3},
+        {"stackframes", "7", OPTION_stackframes, 7},
+        {"maxframes", "0x20", OPTION_maxframes, 32},
+        {"cleanrate", "10hz", OPTION_cleanrate, 100000000},
+        {"iregs", "3", OPTION_iregs, 3},
+        {"tregs", "0", OPTION_tregs, 0},
+        {"tree", "2", OPTION_tree, 2},
+        {"aggpercpu", NULL, OPTION_aggpercpu, 0},
+        {"agghist", NULL, OPTION_agghist, 0},
+        {"maxload", "1", OPTION_maxload, 1},
+        {"maxload", "100", OPTION_maxload, 100},
+        {"maxload", "0", OPTION_maxload, 0},
+        {"maxload", "off", OPTION_maxload, 0},
+        {"stats", NULL, OPTION_stats, 1000000000},
+        {"stats", "100ms", OPTION_stats, 100000000},
+        {"stats", "2hz", OPTION_stats, 500000000},
+        {"stats", "end", OPTION_stats, 0},
+        {"stats", "off", OPTION_stats, OPTION_UNSET},
+        {"bufpolicy", "switch", OPTION_bufpolicy, 0},
+        {"bufpolicy", "fill", OPTION_bufpolicy, 1},
+        {"bufpolicy", "ring", OPTION_bufpolicy, 2},
+        {"bufresize", "auto", OPTION_bufresize, 0},
+        {"bufresize", "manual", OPTION_bufresize, 1},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         struct options o;
@@ -82,13 +116,37 @@ static void refusals(void **state)
         {"switchrate", "0hz", BAD},
         {"switchrate", "3 fortnights", BAD},
         {"zdefs", "1", BAD},
+        {"maxload", NULL, BAD},
+        {"maxload", "101", BAD},
+        {"maxload", "-1", BAD},
+        {"maxload", "40%", BAD},
+        {"maxload", "none", BAD},
+        {"stats", "1ms", BAD},
+        {"stats", "often", BAD},
         {"bufpolicy", "circle", BAD},
-        {"bufpolicy", "ring", "not built yet"},
+        {"bufpolicy", NULL, BAD},
+        {"bufresize", "sometimes", BAD},
         {"nspec", "17", BAD},
         {"nspec", NULL, BAD},
         {"specsize", "many", BAD},
-        {"cpu", "1", "not built yet"},
-        {"aggpercpu", NULL, "not built yet"},
+        {"cpu", "one", BAD},
+        {"grabanon", NULL, "there is no anonymous tracing"},
+        {"aggpercpu", "1", BAD},
+        {"strsize", "1025k", BAD},
+        {"scratchsize", "17m", BAD},
+        {"pcapsize", "65536", BAD},
+        {"printsize", "65537", BAD},
+        {"printsize", "", BAD},
+        {"lockmem", NULL, "Option cannot be used from within a D program"},
+        {"evaltime", "never", BAD},
+        {"evaltime", NULL, BAD},
+        {"iregs", "0", BAD},
+        {"iregs", "17", BAD},
+        {"iregs", NULL, BAD},
+        {"tregs", "many", BAD},
+        {"tree", NULL, BAD},
+        {"tree", "x", BAD},
+        {"disasm", "", BAD},
         {"errform", "xml", BAD},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -146,24 +204,47 @@ static void while_running(void **state)
     assert_string_equal(why, BAD);
 }
 
+struct setting {
+    struct options o;
+    const char *why;
+    unsigned cpp; /* options of the preprocessor seen */
+};
+
+static int set(void *arg, const char *name, const char *value)
+{
+    struct setting *s = arg;
+    if (strcmp(name, "define") == 0 || strcmp(name, "cpphdrs") == 0) {
+        s->cpp++;
+        if (strcmp(name, "define") == 0)
+            assert_string_equal(value, "X=1");
+        else
+            assert_null(value);
+        return 0;
+    }
+    return options_set(&s->o, name, value, OPTION_FROM_COMMAND, &s->why);
+}
+
 static void environment(void **state)
 {
     (void)state;
-    struct options o;
-    const char *name, *why;
+    struct setting s = {.why = NULL};
+    const char *name;
     setenv("DTRACE_OPT_BUFSIZE", "64k", 1);
     setenv("DTRACE_OPT_QUIET", "yes", 1);
     setenv("DTRACE_OPT_ZDEFS", "", 1);
     setenv("DTRACE_OPT_NOSUCH", "1", 1); /* nobody's */
-    options_init(&o);
-    assert_int_equal(options_environment(&o, &name, &why), 0);
-    assert_int_equal(o.value[OPTION_bufsize], 65536);
-    assert_true(option_on(&o, OPTION_quiet));
-    assert_true(option_on(&o, OPTION_zdefs));
+    setenv("DTRACE_OPT_DEFINE", "X=1", 1);
+    setenv("DTRACE_OPT_CPPHDRS", "", 1);
+    options_init(&s.o);
+    assert_int_equal(options_environment(set, &s, &name), 0);
+    assert_int_equal(s.o.value[OPTION_bufsize], 65536);
+    assert_true(option_on(&s.o, OPTION_quiet));
+    assert_true(option_on(&s.o, OPTION_zdefs));
+    assert_int_equal(s.cpp, 2);
     setenv("DTRACE_OPT_STRSIZE", "big", 1);
-    assert_int_equal(options_environment(&o, &name, &why), -1);
+    assert_int_equal(options_environment(set, &s, &name), -1);
     assert_string_equal(name, "strsize");
-    assert_string_equal(why, BAD);
+    assert_string_equal(s.why, BAD);
     unsetenv("DTRACE_OPT_STRSIZE");
 }
 

@@ -20,7 +20,7 @@ static void prints(const char *format, const struct value *v, size_t n, const ch
     struct pf f;
     arena_init(&a);
     assert_int_equal(pf_parse(&a, format, &f), 0);
-    pf_format(&f, v, n, NULL, NULL, &b);
+    pf_format(&f, v, n, NULL, &b);
     assert_string_equal(buf_str(&b), want);
     buf_free(&b);
     arena_free(&a);
@@ -126,11 +126,11 @@ static void aggregation_conversions(void **state)
     assert_int_equal(pf_parse(&a, "%@5d %s %8@d|%-@4d|", &f), 0);
     sums[1] = -8;
     int64_t three[] = {7, -8, 9};
-    pf_format(&f, key, 1, put_sum, three, &b);
+    pf_format(&f, key, 1, &(struct pf_env){.agg = put_sum, .arg = three}, &b);
     assert_string_equal(buf_str(&b), "    7 k       -8|9   |");
     buf_reset(&b);
     assert_int_equal(pf_parse(&a, "%@x %@d", &f), 0);
-    pf_format(&f, key, 1, put_sum, sums, &b);
+    pf_format(&f, key, 1, &(struct pf_env){.agg = put_sum, .arg = sums}, &b);
     assert_string_equal(buf_str(&b), "7 -8");
     buf_free(&b);
     arena_free(&a);
@@ -160,7 +160,7 @@ static void robustness(void **state)
     arena_init(&a);
     assert_int_equal(pf_parse(&a, "%99999999999d", &f), 0);
     struct value v = I64(1);
-    pf_format(&f, &v, 1, NULL, NULL, &b);
+    pf_format(&f, &v, 1, NULL, &b);
     assert_int_equal(b.len, 65536);
     buf_free(&b);
     arena_free(&a);
@@ -190,7 +190,7 @@ static void random_formats(void **state)
         if (rc == 0) {
             struct buf b = BUF_INIT;
             int64_t sums[9] = {0};
-            pf_format(&f, v, 6, put_sum, sums, &b);
+            pf_format(&f, v, 6, &(struct pf_env){.agg = put_sum, .arg = sums}, &b);
             assert_false(b.oom);
             buf_free(&b);
             parsed++;

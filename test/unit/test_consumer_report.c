@@ -63,7 +63,7 @@ static void keys(void **state)
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         struct buf b = BUF_INIT;
-        field_key(&row[i].v, 256, false, &b);
+        field_key(&row[i].v, 256, false, NULL, &b);
         assert_string_equal(buf_str(&b), row[i].want);
         buf_free(&b);
     }
@@ -75,14 +75,14 @@ static void keys_that_are_not_text(void **state)
     (void)state;
     struct value empty = STR(""), accent = STR("\xc3\xa9t\xc3\xa9");
     struct buf b = BUF_INIT;
-    field_key(&empty, 16, false, &b);
+    field_key(&empty, 16, false, NULL, &b);
     assert_string_equal(
         buf_str(&b),
         "\n             0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f  0123456789abcdef\n"
         "         0: 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00  ................\n"
         "        10: 00                                               .\n");
     buf_reset(&b);
-    field_key(&accent, 7, false, &b);
+    field_key(&accent, 7, false, NULL, &b);
     assert_string_equal(
         buf_str(&b),
         "\n             0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f  0123456789abcdef\n"
@@ -352,21 +352,21 @@ static void drops(void **state)
 {
     struct fixture *f = *state;
     static const struct report_drop row[] = {
-        {ENGINE_DROP_PRINCIPAL, 1, "a@b"}, {ENGINE_DROP_PRINCIPAL, 5, ""},
-        {ENGINE_DROP_AGG, 2, "a@b"},       {ENGINE_DROP_DYNAMIC, 1, "a@b"},
-        {ENGINE_DROP_DBLERROR, 3, ""},
+        {ENGINE_DROP_PRINCIPAL, 1, "a@b", 1, 0}, {ENGINE_DROP_PRINCIPAL, 5, "", 6, 13},
+        {ENGINE_DROP_AGG, 2, "a@b", 2, 1},       {ENGINE_DROP_DYNAMIC, 1, "a@b", 1, -1},
+        {ENGINE_DROP_DBLERROR, 3, "", 3, -1},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         f->r.ops->drop(&f->r, &row[i]);
     f->opt.value[OPTION_droptags] = 0;
     f->r.ops->drop(&f->r, &row[2]);
     assert_string_equal(buf_str(&f->messages),
-                        "erltrace: 1 drop on a@b\n"
-                        "erltrace: 5 drops\n"
-                        "erltrace: 2 aggregation drops on a@b\n"
+                        "erltrace: 1 drop on CPU 0 of a@b\n"
+                        "erltrace: 5 drops on CPU 13\n"
+                        "erltrace: 2 aggregation drops on CPU 1 of a@b\n"
                         "erltrace: 1 dynamic variable drop\n"
                         "erltrace: 3 errors in ERROR probe enabling\n"
-                        "erltrace: [DTRACEDROP_AGGREGATION] 2 aggregation drops on a@b\n");
+                        "erltrace: [DTRACEDROP_AGGREGATION] 2 aggregation drops on CPU 1 of a@b\n");
 }
 
 /* -- JSON -------------------------------------------------------------------------------------- */
@@ -437,9 +437,9 @@ static void json_faults_and_drops(void **state)
     is_json(f, "{\"type\":\"error\",\"severity\":\"error\",\"tag\":\"DTRACEFLT_BADADDR\","
                "\"text\":\"invalid address\",\"epid\":1," BEGIN_JSON
                ",\"cpu\":3,\"action\":1,\"offset\":null,\"value\":16}");
-    f->r.ops->drop(&f->r, &(struct report_drop){ENGINE_DROP_AGG, 3, "a@b"});
-    is_json(f, "{\"type\":\"drop\",\"kind\":\"aggregation\",\"count\":3,\"node\":\"a@b\","
-               "\"text\":\"3 aggregation drops on a@b\"}");
+    f->r.ops->drop(&f->r, &(struct report_drop){ENGINE_DROP_AGG, 3, "a@b", 3, 2});
+    is_json(f, "{\"type\":\"drop\",\"kind\":\"aggregation\",\"count\":3,\"cpu\":2,\"node\":\"a@b\","
+               "\"text\":\"3 aggregation drops on CPU 2 of a@b\"}");
     assert_int_equal(f->messages.len, 0);
 }
 
@@ -455,10 +455,10 @@ static void test_print(void **state)
     memcpy(copy, bytes, 12);
     struct value v = {.kind = DIF_BYTES, .size = 12, .s = copy, .len = 12};
     struct buf out = BUF_INIT;
-    print_object(0x1000, &v,
-                 "s12,struct s;m0,0,0,i;d4,int;m4,0,0,n;a4,char [4];c1,char;m8,1,2,b;u4,unsigned;"
-                 "m8,0,0,e;e4,enum e;n1,A;n5,B;}}",
-                 &out);
+    static const char type[] =
+        "s12,struct s;m0,0,0,i;d4,int;m4,0,0,n;a4,char [4];c1,char;m8,1,2,b;u4,unsigned;"
+        "m8,0,0,e;e4,enum e;n1,A;n5,B;}}";
+    print_object(0x1000, &v, type, SIZE_MAX, &out);
     assert_string_equal(buf_str(&out),
                         "0x1000 = *\n"
                         "                                            (struct s) {\n"
@@ -470,6 +470,22 @@ static void test_print(void **state)
                         "                                             .b = (unsigned)2,\n"
                         "                                             .e = (enum e)B,\n"
                         "                                            }\n");
+    /* Not all of it: the rest is three dots, once. */
+    buf_reset(&out);
+    print_object(0x1000, &v, type, 5, &out);
+    assert_string_equal(buf_str(&out),
+                        "0x1000 = *\n"
+                        "                                            (struct s) {\n"
+                        "                                             .i = (int)-2,\n"
+                        "                                             .n = (char [4]) [\n"
+                        "                                              (char)'a',\n"
+                        "                                              ...\n"
+                        "                                             ],\n"
+                        "                                            }\n");
+    buf_reset(&out);
+    print_object(0x1000, &v, type, 0, &out);
+    assert_string_equal(buf_str(&out), "0x1000 = *\n"
+                                       "                                            ...\n");
     static const char *const senseless[] = {"",
                                             "x",
                                             "s",
@@ -485,7 +501,7 @@ static void test_print(void **state)
                                             "e4,e;n1,A",
                                             "a9999999999999,t;s0,s;}"};
     for (size_t i = 0; i < sizeof senseless / sizeof *senseless; i++)
-        print_object(0, &v, senseless[i], &out);
+        print_object(0, &v, senseless[i], i, &out);
     assert_false(out.oom);
     buf_free(&out);
     free(copy);

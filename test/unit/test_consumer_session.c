@@ -118,6 +118,7 @@ static int fake_fd(struct tier *t)
 }
 
 static const struct tier_ops fake_ops = {.name = "fake",
+                                         .place = DIF_TIER_LOCAL,
                                          .match = fake_match,
                                          .enable = fake_enable,
                                          .go = fake_go,
@@ -223,6 +224,16 @@ static void send_sum(struct fake *f, const struct tier_sink *sink, int64_t v)
 
 /* -- tests ------------------------------------------------------------------------------------- */
 
+static void assert_bindings(const struct fake *f, const struct tier_binding *b, size_t n)
+{
+    assert_int_equal(f->nbindings, n);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(f->binding[i].epid, b[i].epid);
+        assert_int_equal(f->binding[i].clause, b[i].clause);
+        assert_int_equal(f->binding[i].probe, b[i].probe);
+    }
+}
+
 /* EPIDs go by clause; bindings are sorted by probe, then clause. A description needs only one tier.
  */
 static void bindings(void **state)
@@ -233,10 +244,8 @@ static void bindings(void **state)
     start(f, true);
     static const struct tier_binding a[] = {{2, 1, 1}, {4, 2, 1}, {1, 0, 9}};
     static const struct tier_binding b[] = {{3, 1, 1}, {5, 2, 1}};
-    assert_int_equal(f->a.nbindings, 3);
-    assert_memory_equal(f->a.binding, a, sizeof a);
-    assert_int_equal(f->b.nbindings, 2);
-    assert_memory_equal(f->b.binding, b, sizeof b);
+    assert_bindings(&f->a, a, 3);
+    assert_bindings(&f->b, b, 2);
     assert_int_equal(session_matched(f->s, 0), 3);
     assert_int_equal(session_matched(f->s, 1), 2);
     assert_int_equal(session_probes(f->s), 5);
@@ -245,6 +254,22 @@ static void bindings(void **state)
     assert_int_equal(f->a.gone, 1);
     assert_int_equal(f->b.gone, 1);
     assert_false(f->a.opt.aggs_with_records);
+}
+
+/* A clause that can never run on a probe is not placed there; it has matched, and has its EPID. */
+static void left_out(void **state)
+{
+    struct fixture *f = *state;
+    program(f, "one.d",
+            "exit,BEGIN /probename == \"exit\"/ { trace(1); } BEGIN /0/ { trace(2); }"
+            "BEGIN /epid > 6/ { trace(3); }");
+    start(f, true);
+    static const struct tier_binding a[] = {{1, 0, 9}}, b[] = {{7, 3, 1}};
+    assert_bindings(&f->a, a, 1);
+    assert_bindings(&f->b, b, 1);
+    assert_int_equal(session_matched(f->s, 0), 7);
+    assert_int_equal(session_probes(f->s), 7);
+    assert_int_equal(f->b.gone, 1);
 }
 
 static void unmatched(void **state)
@@ -367,6 +392,53 @@ static void printa_sees_the_whole_reading(void **state)
     assert_string_equal(buf_str(&f->data), "5\n5\n\n");
 }
 
+static int sends_ten(struct fake *f, const struct tier_sink *sink, struct diags *d)
+{
+    (void)d;
+    for (int32_t i = 1; i <= 10; i++)
+        send_int(f, sink, epid(f, 0), i);
+    return f->stopped ? TIER_DRAINED : TIER_RUNNING;
+}
+
+/* With bufpolicy ring and fill nothing is shown before the end; what comes earlier (of a
+ * speculation of other threads) waits, as much of it as a buffer holds: of a ring the newest, with
+ * fill the trace ends. What comes at the end is shown whole. */
+static void policies_show_at_the_end(void **state)
+{
+    struct fixture *f = *state;
+    program(f, "p.d", "BEGIN { printf(\"%d \", 1); }");
+    f->opt.value[OPTION_quiet] = 0;
+    f->opt.value[OPTION_bufpolicy] = ENGINE_RING;
+    f->opt.value[OPTION_bufsize] = 256; /* four of 64 bytes */
+    start(f, false);
+    f->a.script = sends_ten;
+    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    f->a.script = sends_ten;
+    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    assert_int_equal(f->data.len, 0);
+    session_stop(f->s);
+    f->a.script = sends_ten;
+    assert_int_equal(session_work(f->s, 0), SESSION_ENDED);
+    assert_string_equal(buf_str(&f->data), "7 8 9 10 1 2 3 4 5 6 7 8 9 10 ");
+}
+
+static void fill_ends_when_much_waits(void **state)
+{
+    struct fixture *f = *state;
+    program(f, "p.d", "BEGIN { printf(\"%d \", 1); }");
+    f->opt.value[OPTION_quiet] = 0;
+    f->opt.value[OPTION_bufpolicy] = ENGINE_FILL;
+    f->opt.value[OPTION_bufsize] = 1024;
+    start(f, false);
+    f->a.script = sends_ten;
+    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    f->a.script = sends_ten;
+    assert_int_equal(session_work(f->s, 0), SESSION_ENDING);
+    assert_int_equal(f->data.len, 0);
+    assert_int_equal(session_work(f->s, 0), SESSION_ENDED);
+    assert_string_equal(buf_str(&f->data), "1 2 3 4 5 6 7 8 9 10 1 2 3 4 5 6 7 8 9 10 ");
+}
+
 static struct engine_counts counts;
 
 static int sends_counts(struct fake *f, const struct tier_sink *sink, struct diags *d)
@@ -383,22 +455,25 @@ static void drops_are_differences(void **state)
     program(f, "p.d", "BEGIN { trace(1); }");
     f->opt.value[OPTION_statusrate] = 0; /* report at once */
     start(f, true);
-    counts =
-        (struct engine_counts){.fired = 10, .recorded = 5, .drop = {[ENGINE_DROP_PRINCIPAL] = 5}};
+    counts = (struct engine_counts){
+        .fired = 10, .recorded = 5, .drop = {[ENGINE_DROP_PRINCIPAL] = 5}, .cpu = {[1] = {5, 0}}};
     f->a.script = sends_counts;
     session_work(f->s, 0);
     session_work(f->s, 0);
     counts.drop[ENGINE_DROP_PRINCIPAL] = 6;
     counts.drop[ENGINE_DROP_AGG] = 1;
+    counts.cpu[0].principal = 1;
+    counts.cpu[3].agg = 1;
     counts.fired = 20;
     f->a.script = sends_counts;
     f->b.script = sends_counts;
     session_work(f->s, 0);
-    assert_string_equal(buf_str(&f->messages), "erltrace: 5 drops on a@h\n"
-                                               "erltrace: 1 drop on a@h\n"
-                                               "erltrace: 1 aggregation drop on a@h\n"
-                                               "erltrace: 6 drops on b@h\n"
-                                               "erltrace: 1 aggregation drop on b@h\n");
+    assert_string_equal(buf_str(&f->messages), "erltrace: 5 drops on CPU 1 of a@h\n"
+                                               "erltrace: 1 drop on CPU 0 of a@h\n"
+                                               "erltrace: 1 aggregation drop on CPU 3 of a@h\n"
+                                               "erltrace: 1 drop on CPU 0 of b@h\n"
+                                               "erltrace: 5 drops on CPU 1 of b@h\n"
+                                               "erltrace: 1 aggregation drop on CPU 3 of b@h\n");
     session_stats(f->s, &st);
     assert_int_equal(st.fired, 40);
     assert_int_equal(st.recorded, 10);
@@ -418,6 +493,175 @@ static void drops_wait_for_the_statusrate(void **state)
     session_stop(f->s);
     assert_int_equal(session_work(f->s, 0), SESSION_ENDED);
     assert_string_equal(buf_str(&f->messages), "erltrace: 2 dynamic variable drops\n");
+}
+
+static struct tier_load load;
+static int load_state;
+
+static int sends_load(struct fake *f, const struct tier_sink *sink, struct diags *d)
+{
+    (void)d;
+    sink->counts(sink->arg, &f->tier, &counts);
+    sink->load(sink->arg, &f->tier, &load);
+    return load_state;
+}
+
+/* Two threads, two probes, two seconds. */
+static void make_load(enum tier_load_why why)
+{
+    static struct tier_load_thread threads[] = {
+        {"scheduler", 2, 3000, 1800000000, 2000000000},
+        {"dirty I/O scheduler", 1, 1000, 2000000, 1000000000}};
+    static struct tier_load_probe kinds[] = {
+        {"", "", "", "entry", PROBE_FN_ENTRY, 3000, 1800000000},
+        {"", "", "", "process-spawn", PROBE_PROCESS_SPAWN, 1000, 2000000},
+    };
+    static struct tier_load_probe of[] = {
+        {"erlang1", "lists", "map/2", "entry", PROBE_FN_ENTRY, 3000, 1800000000},
+        {"erlang1", "", "", "process-spawn", PROBE_PROCESS_SPAWN, 1000, 2000000},
+    };
+    load = (struct tier_load){.why = why,
+                              .ns = 2000000000,
+                              .fired = 4100,
+                              .thread = threads,
+                              .nthreads = 2,
+                              .kind = kinds,
+                              .nkinds = 2,
+                              .probe = of,
+                              .nprobes = 2,
+                              .over = threads[0],
+                              .permille = 901,
+                              .limit = 400};
+    load_state = why == TIER_LOAD_OVERLOAD ? TIER_OVERLOAD : TIER_RUNNING;
+}
+
+static void costs_are_told(void **state)
+{
+    struct fixture *f = *state;
+    program(f, "p.d", "BEGIN { trace(1); }");
+    f->opt.value[OPTION_statusrate] = INT64_MAX;
+    f->opt.value[OPTION_stats] = 1000000000;
+    f->opt.value[OPTION_maxload] = 30;
+    start(f, false);
+    assert_int_equal(f->a.opt.stats, 1000000000);
+    assert_int_equal(f->a.opt.maxload, 30);
+    counts = (struct engine_counts){.drop = {[ENGINE_DROP_PRINCIPAL] = 2, [ENGINE_DROP_AGG] = 1},
+                                    .cpu = {[0] = {2, 1}}};
+    make_load(TIER_LOAD_STATS);
+    f->a.script = sends_load;
+    session_work(f->s, 0);
+    assert_string_equal(
+        buf_str(&f->messages),
+        "erltrace: stats: 2050 events/s on a@h, 450500 ns each, 90.0 % of scheduler 2 (most), "
+        "0.2 % of dirty I/O scheduler 1, 3 drops (2 drops, 1 aggregation drop)\n"
+        "erltrace: stats:   90.0 %, 1500/s, 600000 ns each: lists:map/2:entry\n"
+        "erltrace: stats:   0.1 %, 500/s, 2000 ns each: process-spawn\n");
+    /* drops are those since the last time; without threads there is no cost */
+    buf_reset(&f->messages);
+    load.nthreads = load.nprobes = 0;
+    f->a.script = sends_load;
+    session_work(f->s, 0);
+    assert_string_equal(buf_str(&f->messages), "erltrace: stats: 2050 events/s on a@h, no drops\n");
+    /* at the end all of them */
+    buf_reset(&f->messages);
+    make_load(TIER_LOAD_TOTAL);
+    load.nprobes = 1; /* says nothing new */
+    f->a.script = sends_load;
+    session_work(f->s, 0);
+    assert_string_equal(
+        buf_str(&f->messages),
+        "erltrace: total: 4100 events in 2.0 s on a@h, 450500 ns each, 90.0 % of scheduler 2 "
+        "(most), 0.2 % of dirty I/O scheduler 1, 3 drops (2 drops, 1 aggregation drop)\n");
+}
+
+/* Nobody asked: nothing is said at the end. */
+static void costs_are_not_told(void **state)
+{
+    struct fixture *f = *state;
+    program(f, "p.d", "BEGIN { trace(1); }");
+    start(f, false);
+    assert_int_equal(f->a.opt.stats, 0);
+    assert_int_equal(f->a.opt.maxload, 40);
+    make_load(TIER_LOAD_TOTAL);
+    f->a.script = sends_load;
+    session_work(f->s, 0);
+    assert_int_equal(f->messages.len, 0);
+}
+
+/* The program is ended in one node because of what it took: the others go on, and what had been
+ * collected is reported. */
+static void overload_ends_one_node(void **state)
+{
+    struct fixture *f = *state;
+    program(f, "p.d", "BEGIN { trace(1); }");
+    start(f, true);
+    make_load(TIER_LOAD_OVERLOAD);
+    f->a.script = sends_load;
+    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    assert_int_equal(f->a.stopped, 1);
+    assert_int_equal(f->b.stopped, 0);
+    assert_int_equal(session_overloaded(f->s), 1);
+    assert_int_equal(f->d.errors, 1);
+    assert_string_equal(f->d.list[0].tag, "TRACE_OVERLOAD");
+    assert_string_equal(f->d.list[0].text,
+                        "the trace of a@h was stopped: its probes took 90.1 % of scheduler 2 for 2 "
+                        "s, with 2050 events/s in all; the limit is 40 %");
+    assert_non_null(strstr(f->d.list[0].hint, "called less often"));
+    assert_string_equal(f->d.list[1].text,
+                        "what cost most, in percent of one scheduler: lists:map/2:entry 90.0 % at "
+                        "1500/s; process-spawn 0.1 % at 500/s");
+    f->a.script = sends_ten;
+    session_work(f->s, 0);
+    assert_non_null(strstr(buf_str(&f->data), ":BEGIN          10"));
+    session_stop(f->s);
+    assert_int_equal(session_work(f->s, 0), SESSION_ENDED);
+    assert_int_equal(session_lost(f->s), 0);
+}
+
+/* The limit is for all traces of a node together, and the dearest is ended. */
+static void overload_of_several(void **state)
+{
+    struct fixture *f = *state;
+    program(f, "p.d", "BEGIN { trace(1); }");
+    start(f, false);
+    make_load(TIER_LOAD_OVERLOAD);
+    load.permille = 262;
+    f->a.script = sends_load;
+    session_work(f->s, 0);
+    assert_non_null(strstr(f->d.list[0].text, "took 26.2 % of scheduler 2 for 2 s, with 2050 "
+                                              "events/s in all; with what other traces of the "
+                                              "node took it was above the limit, 40 %"));
+}
+
+/* How to narrow a script depends on what it spent most on. */
+static void overload_says_what_helps(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        enum probe_kind kind;
+        uint32_t nprobes;
+        const char *says;
+    } row[] = {
+        {PROBE_FN_ENTRY, 1, "choose a function"},
+        {PROBE_FN_ENTRY, 3, "name fewer functions"},
+        {PROBE_FN_RETURN, 1, "leave out the return probes"},
+        {PROBE_MESSAGE_SEND, 1, "watch one, with a predicate"},
+    };
+    program(f, "p.d", "BEGIN { trace(1); }");
+    start(f, false);
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct tier_load_probe kind = {"", "", "", "x", row[i].kind, 1, 1};
+        struct tier_load_probe of[] = {kind, kind, kind};
+        make_load(TIER_LOAD_OVERLOAD);
+        load.kind = &kind;
+        load.nkinds = 1;
+        load.probe = of;
+        load.nprobes = row[i].nprobes;
+        f->a.script = sends_load;
+        session_work(f->s, 0);
+        assert_int_equal(f->d.errors, i + 1);
+        assert_non_null(strstr(f->d.list[2 * i].hint, row[i].says));
+    }
 }
 
 static int exits_with_3(struct fake *f, const struct tier_sink *sink, struct diags *d)
@@ -699,17 +943,99 @@ static void memory_runs_out(void **state)
     }
 }
 
+/* A tier that has the kernel's names: what its programs record is shown with what it knows of the
+ * addresses. */
+static bool fake_symbol(struct tier *t, uint64_t pid, uint64_t address, struct tier_symbol *out)
+{
+    (void)t;
+    if (address < 0x1000 || address >= 0x2000)
+        return false;
+    *out = (struct tier_symbol){.object = pid == 0 ? "vmlinux" : "/lib/libc.so",
+                                .function = pid == 0 ? "schedule" : "malloc",
+                                .offset = address - 0x1000};
+    return true;
+}
+
+static int send_places(struct fake *f, const struct tier_sink *sink, struct diags *d)
+{
+    /* stack(3), usym(); then the keys of an aggregation: ustack(2), mod() */
+    static const uint64_t parts[] = {0x1010, 0x9999, 0, 77, 0x1004};
+    static const uint64_t keys[] = {77, 0x1000, 0x1008, 0x1020};
+    const uint64_t five = 5;
+    (void)d;
+    sink->aggregation(sink->arg, &f->tier, 0, 0, (const uint8_t *)keys, sizeof keys, &five, 1);
+    sink->record(sink->arg, &f->tier, epid(f, 0), 1, 0, (const uint8_t *)parts, sizeof parts);
+    return TIER_EXITING;
+}
+
+static void kernel_tier(void **state)
+{
+    struct fixture *f = *state;
+    static struct tier_ops ops; /* the session closes it after this */
+    ops = fake_ops;
+    ops.place = DIF_TIER_KERNEL;
+    ops.symbol = fake_symbol;
+    f->a.tier.ops = &ops;
+    f->a.script = send_places;
+    program(f, "k.d",
+            "#pragma D option quiet\n#pragma D option stackindent=3\n"
+            "BEGIN { stack(3); usym(arg0); @[ustack(2), mod(caller)] = count(); }");
+    start(f, false);
+    while (session_work(f->s, 0) != SESSION_ENDED)
+        ;
+    session_finish(f->s);
+    char want[512];
+    snprintf(want, sizeof want,
+             "\n   vmlinux`schedule+0x10\n   0x9999\n  %-50s"
+             "\n\n   libc.so`malloc\n   libc.so`malloc+0x8\n  %-50s %16d\n",
+             "libc.so`malloc", "vmlinux", 5);
+    assert_string_equal(buf_str(&f->data), want);
+}
+
+/* One tier of two lacks a name: nothing is enabled anywhere. */
+static void kernel_names_elsewhere(void **state)
+{
+    struct fixture *f = *state;
+    static struct tier_ops ops; /* the session closes it after this */
+    ops = fake_ops;
+    ops.place = DIF_TIER_KERNEL;
+    f->a.tier.ops = &ops;
+    program(f, "k.d", "BEGIN {\n  trace(1);\n  stack(); }");
+    assert_int_equal(session_compile(f->s), 0);
+    assert_int_equal(session_attach(f->s, &f->a.tier), 0);
+    assert_int_equal(session_attach(f->s, &f->b.tier), 0);
+    assert_int_equal(session_match(f->s), 0);
+    assert_int_equal(session_start(f->s), ET_EUNSUP);
+    assert_int_equal(f->d.count, 1);
+    assert_string_equal(f->d.list[0].text,
+                        "could not enable tracing: stack() needs the kernel tier, which "
+                        "this erltrace does not have");
+    assert_string_equal(f->d.list[0].pos.file, "k.d");
+    assert_int_equal(f->d.list[0].pos.line, 3);
+    assert_int_equal(f->d.list[0].pos.col, 3);
+    assert_int_equal(f->a.nbindings, 0);
+    assert_int_equal(f->b.nbindings, 0);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(bindings),
+        T(left_out),
         T(unmatched),
         T(nodes_are_merged),
         T(begin_is_first_and_end_last),
         T(printa_sees_the_whole_reading),
+        T(policies_show_at_the_end),
+        T(fill_ends_when_much_waits),
         T(drops_are_differences),
         T(drops_wait_for_the_statusrate),
+        T(costs_are_told),
+        T(costs_are_not_told),
+        T(overload_ends_one_node),
+        T(overload_of_several),
+        T(overload_says_what_helps),
         T(exit_stops_all_nodes),
         T(a_node_is_lost),
         T(malformed_data),
@@ -717,6 +1043,8 @@ int main(void)
         T(destructive_needs_its_option),
         T(sizes_are_negotiated),
         T(enabling_fails),
+        T(kernel_tier),
+        T(kernel_names_elsewhere),
         T(nothing_stays_open),
         cmocka_unit_test(memory_runs_out),
         cmocka_unit_test(local_programs),

@@ -106,6 +106,10 @@ static void llquantize_buckets(void **state)
     assert_int_equal(dif_llq_nbuckets(1, 0, 2, 1), 0);
     assert_int_equal(dif_llq_nbuckets(10, 0, 19, 10), 0); /* 10^20 does not fit */
     assert_int_equal(dif_llq_nbuckets(10, 3, 2, 10), 0);
+    /* the largest bound there is */
+    assert_int_equal(dif_llq_nbuckets(2, 0, 62, 2), 2 * 63 + 3);
+    assert_int_equal(dif_llq_bucket(INT64_MIN, 2, 0, 62, 2), 0);
+    assert_true(dif_llq_label(0, 2, 0, 62, 2) == INT64_MIN);
 }
 
 /* Every value lies in the bin whose label it is not nearer to zero than, and the next bin starts
@@ -475,10 +479,11 @@ static void verifier_checks_tables(void **state)
             fail_msg("accepted: %s", #change);                                                     \
     } while (0)
     REFUSED(b.img.strsize = 1);
-    REFUSED(b.img.strsize = 1 << 20);
-    REFUSED(b.img.builtins = 1u << 31);
+    REFUSED(b.img.strsize = 1 << 21);
+    REFUSED(b.img.scratchsize = 1 << 25);
+    REFUSED(b.img.builtins = UINT64_C(1) << 63);
     REFUSED(b.vars[0].type.size = 3);
-    REFUSED(b.vars[0].type.kind = 9);
+    REFUSED(b.vars[0].type.kind = DIF_NKINDS);
     REFUSED(b.vars[0].scope = 4);
     REFUSED(b.vars[0].name = 99);
     REFUSED(b.vars[1].scope = DIF_CLAUSE);
@@ -499,12 +504,112 @@ static void verifier_checks_tables(void **state)
     REFUSED(b.clauses[0].records = false);
     REFUSED(b.clauses[0].name = 1000);
     REFUSED(b.clauses[0].nactions = 9);
+    /* what the clauses have is theirs alone: the verifier's work is bounded by the image */
+    REFUSED(b.clauses[1] = b.clauses[0]);
+    REFUSED((b.clauses[1].code = b.clauses[0].code, b.clauses[1].ncode = b.img.ncode));
 #undef REFUSED
+}
+
+/* What an image uses and a tier lacks: the name as D writes it, and the statement. */
+static void kernel_names(void **state)
+{
+    (void)state;
+    const struct {
+        const char *name;
+        uint32_t in;
+        enum dif_action_kind kind;
+        struct dif_type part, key;
+    } row[] = {
+        {"caller", OPI(LDB, 0, DIF_BUILTIN_caller), DIF_ACT_EXPR, {0, 0}, {0, 0}},
+        {"uregs[]", OPI(LDBA, 0, DIF_BUILTIN_uregs), DIF_ACT_EXPR, {0, 0}, {0, 0}},
+        {"chill()", OPI(CALL, 1, DIF_SUBR_chill), DIF_ACT_EXPR, {0, 0}, {0, 0}},
+        {"stop()", dif_abc(DIF_OP_NOP, 0, 0, 0), DIF_ACT_STOP, {0, 0}, {0, 0}},
+        {"sym()", OPI(REC, 0, 0), DIF_ACT_STACK, {DIF_SYM, 8}, {0, 0}},
+        {"uaddr()", OPI(AGG, 0, 0), DIF_ACT_AGG, {0, 0}, {DIF_UADDR, 16}},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        static struct build b;
+        struct dif_need need;
+        struct diags d;
+        diags_init(&d);
+        build_init(&b);
+        build_clause(&b);
+        build_op(&b, OPI(SETI, 0, 1));
+        if (row[i].part.kind != 0)
+            build_op(&b, dif_abc(DIF_OP_RECB, 0, 0, 0));
+        if (row[i].key.kind != 0)
+            build_agg(&b, DIF_AGG_COUNT, 1, &row[i].key);
+        uint32_t at = b.clauses[0].ncode;
+        if (row[i].in >> 24 == DIF_OP_AGG || row[i].in >> 24 == DIF_OP_CALL)
+            build_op(&b, dif_abc(DIF_OP_PUSHTV, 0, 0, 0));
+        build_op(&b, row[i].in);
+        build_action(&b, row[i].kind, at, row[i].part);
+        b.actions[0].line = 7;
+        b.actions[0].col = 3;
+        build_end(&b);
+        assert_int_equal(dif_verify(&b.img, &d), 0);
+        assert_int_equal(dif_verify_for(&b.img, DIF_TIER_KERNEL, &d), 0);
+        assert_int_equal(dif_verify_for(&b.img, DIF_TIER_VM, &d), ET_EUNSUP);
+        assert_int_equal(dif_verify_for(&b.img, DIF_TIER_LOCAL, &d), ET_EUNSUP);
+        assert_true(dif_lacks(&b.img, DIF_TIER_VM, &need));
+        assert_string_equal(need.name, row[i].name);
+        assert_int_equal(need.line, 7);
+        assert_int_equal(need.col, 3);
+        assert_int_equal(need.tiers, DIF_TIER_KERNEL);
+        arena_free(&b.img.arena);
+        diags_free(&d);
+    }
+}
+
+/* raise() is the local tier's and the kernel's. Types that no clause uses count as well. */
+static void names_of_some_tiers(void **state)
+{
+    (void)state;
+    static struct build b;
+    struct dif_need need;
+    build_init(&b);
+    build_clause(&b);
+    build_op(&b, OPI(SETI, 0, 2));
+    build_op(&b, dif_abc(DIF_OP_RECB, 0, 0, 0));
+    build_op(&b, OPI(REC, 0, 0));
+    build_action(&b, DIF_ACT_RAISE, 2, int32);
+    build_end(&b);
+    assert_false(dif_lacks(&b.img, DIF_TIER_LOCAL, &need));
+    assert_true(dif_lacks(&b.img, DIF_TIER_VM, &need));
+    assert_string_equal(need.name, "raise()");
+    assert_string_equal(dif_tier_text(need.tiers), "the local tier");
+    build_var(&b, DIF_GLOBAL, (struct dif_type){DIF_STACK, 80}, 0, NULL);
+    assert_true(dif_lacks(&b.img, DIF_TIER_LOCAL, &need));
+    assert_string_equal(need.name, "stack()");
+    assert_int_equal(need.line, 0);
+}
+
+/* Each clause by itself; the registers of an instruction are not its argument. */
+static void arguments_that_a_clause_reads(void **state)
+{
+    (void)state;
+    static struct build b;
+    build_init(&b);
+    build_clause(&b);
+    build_op(&b, OPI(SETI, 0, 4));
+    build_op(&b, OP3(LDARG, 1, 0, 3));
+    build_end(&b);
+    build_clause(&b);
+    build_op(&b, OP3(LDARG, 3, 0, 0));
+    build_end(&b);
+    for (unsigned n = 0; n < 10; n++) {
+        assert_int_equal(dif_reads_argument(&b.img, 0, n), n == 3);
+        assert_int_equal(dif_reads_argument(&b.img, 1, n), n == 0);
+    }
+    arena_free(&b.img.arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernel_names),
+        cmocka_unit_test(arguments_that_a_clause_reads),
+        cmocka_unit_test(names_of_some_tiers),
         cmocka_unit_test(quantize_buckets),
         cmocka_unit_test(lquantize_buckets),
         cmocka_unit_test(llquantize_buckets),

@@ -5,8 +5,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -15,6 +17,7 @@
 #include "dif_build.h"
 #include "engine/dyn.h"
 #include "engine/engine.h"
+#include "engine_build.h"
 
 #define OP3(op, a, b, c) dif_abc(DIF_OP_##op, a, b, c)
 #define OPI(op, a, imm)  dif_ai(DIF_OP_##op, a, imm)
@@ -33,21 +36,7 @@ static struct engine *engine_of(struct build *b, uint64_t size)
                                  .specsize = size,
                                  .nspec = 1,
                                  .pid = 42};
-    struct engine *e = NULL;
-    struct buf bytes = BUF_INIT;
-    struct dif_image img;
-    struct diags d;
-    diags_init(&d);
-    dif_image_init(&img);
-    assert_int_equal(dif_encode(&b->img, &bytes), 0);
-    assert_int_equal(dif_decode(&img, bytes.data, bytes.len, &d), 0);
-    if (dif_verify(&img, &d) != 0)
-        fail_msg("%s", d.list[0].text);
-    assert_int_equal(engine_create(&img, &opt, &e, &d), 0);
-    engine_set_phase(e, ENGINE_RUNNING);
-    buf_free(&bytes);
-    diags_free(&d);
-    return e;
+    return engine_build(&b->img, opt);
 }
 
 static uint64_t arg_is_its_number(struct engine_ctx *ctx, unsigned n)
@@ -494,16 +483,19 @@ static void threads_lose_nothing(void **state)
     engine_counts(e, &c);
     assert_int_equal(c.fired, THREADS * ROUNDS);
     assert_int_equal(records, c.recorded);
-    assert_int_equal(c.recorded + c.drop[ENGINE_DROP_PRINCIPAL], c.fired);
-    assert_int_equal(c.updates, c.recorded * 2); /* a dropped record ends its clause */
-    assert_int_equal(value[0], c.recorded);
-    assert_int_equal(value[1], c.recorded * 3);
+    /* A record without room ends its clause at once; a dynamic variable that others are busy with
+     * ends it at the last statement, behind the aggregations and the global. */
+    uint64_t ran = c.recorded + c.drop[ENGINE_DROP_DYNAMIC];
+    assert_int_equal(ran + c.drop[ENGINE_DROP_PRINCIPAL], c.fired);
+    assert_int_equal(c.updates, ran * 2);
+    assert_int_equal(value[0], ran);
+    assert_int_equal(value[1], ran * 3);
     assert_false(engine_pending(e, ENGINE_PRINCIPAL | ENGINE_AGGS));
     fire(e, 1); /* global and associative sums, each added to by all threads */
     buf_reset(&out);
     drain_all(e, ENGINE_PRINCIPAL, &out);
-    assert_int_equal(u64(out.data + 8 + 24), c.recorded);
-    assert_int_equal(u64(out.data + 8 + 32) + c.drop[ENGINE_DROP_DYNAMIC], c.recorded);
+    assert_int_equal(u64(out.data + 8 + 24), ran);
+    assert_int_equal(u64(out.data + 8 + 32), c.recorded);
     buf_free(&out);
     engine_destroy(e);
 }
@@ -543,6 +535,101 @@ static void full_table_counts_drops(void **state)
     engine_destroy(e);
 }
 
+static uint64_t key_arg; /* what arg0 is */
+
+static uint64_t arg_is_key(struct engine_ctx *ctx, unsigned n)
+{
+    (void)ctx;
+    (void)n;
+    return key_arg;
+}
+
+/* Keys that all belong into one cell of the table's index: the one that finds 1024 and more there
+ * is dropped, instead of looking at ever more. */
+static void keys_that_meet(void **state)
+{
+    (void)state;
+    enum { SIZE = 128 << 10, CELLS = 2048, LOOKS = 1024 };
+    static struct build b;
+    struct engine_counts c;
+    build_init(&b);
+    build_agg(&b, DIF_AGG_COUNT, 1, &int64);
+    build_clause(&b);
+    build_op(&b, OP3(LDARG, 1, 0, 0));
+    build_op(&b, OP3(PUSHTV, 1, 0, 0));
+    build_op(&b, OPI(AGG, 0, 0));
+    build_action(&b, DIF_ACT_AGG, 0, none);
+    build_end(&b);
+    struct engine *e = engine_of(&b, SIZE);
+    struct engine_thread *t = engine_thread_self();
+    const struct engine_binding bind = {5, 0};
+    uint32_t found = 0;
+    for (key_arg = 0; found < LOOKS + 10; key_arg++) {
+        uint64_t hash = hash_mix(hash_bytes(&key_arg, sizeof key_arg), 0x9e3779b97f4a7c15u);
+        if (hash % CELLS != 5)
+            continue;
+        struct engine_ctx ctx = {.probe = &a_probe, .arg = arg_is_key};
+        engine_enter(t);
+        engine_fire(e, t, &ctx, &bind, 1);
+        engine_leave(t);
+        found++;
+    }
+    engine_counts(e, &c);
+    assert_int_equal(c.updates, LOOKS + 1);
+    assert_int_equal(c.drop[ENGINE_DROP_AGG], 9);
+    engine_destroy(e);
+}
+
+/* A thread with a record of its own, in which it writes; `leave`: it says when it ends. */
+struct guest {
+    bool leave;
+    bool clean; /* the record had nothing of an earlier thread, and was the same when asked again */
+    struct engine_thread *t;
+    uint32_t index;
+    int32_t tid;
+};
+
+static void *be_guest(void *arg)
+{
+    struct guest *g = arg;
+    struct engine_thread *t = engine_thread_self();
+    g->t = t;
+    g->clean = t->tid == (int32_t)gettid();
+    for (size_t i = 0; i < sizeof t->room; i++)
+        g->clean &= t->room[i] == 0;
+    memset(t->room, 0xa5, sizeof t->room);
+    g->clean &= engine_thread_self() == t;
+    g->index = t->index;
+    g->tid = t->tid;
+    if (g->leave)
+        engine_thread_leave();
+    return NULL;
+}
+
+static struct guest guest(bool leave)
+{
+    struct guest g = {.leave = leave};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, be_guest, &g), 0);
+    pthread_join(thread, NULL);
+    return g;
+}
+
+/* A record that was left is the next thread's, as new; one whose thread ended without a word is
+ * nobody's, also when a thread comes that has the same address (threads that follow one another
+ * do). */
+static void threads_come_and_go(void **state)
+{
+    (void)state;
+    struct engine_thread *mine = engine_thread_self();
+    struct guest first = guest(true), second = guest(false), third = guest(true);
+    assert_true(first.clean && second.clean && third.clean);
+    assert_ptr_equal(second.t, first.t);
+    assert_ptr_not_equal(third.t, second.t);
+    assert_int_equal(second.t->tid, second.tid);
+    assert_ptr_equal(engine_thread_self(), mine);
+}
+
 static void exit_ends_firing(void **state)
 {
     (void)state;
@@ -573,6 +660,38 @@ static void exit_ends_firing(void **state)
     engine_counts(e, &c);
     assert_int_equal(c.recorded, 3);
     assert_true(engine_exiting(e));
+    engine_destroy(e);
+}
+
+/* Somebody else may end it: nothing fires any more but END. */
+static void ended_from_outside(void **state)
+{
+    (void)state;
+    static struct build b;
+    struct engine_counts c;
+    build_init(&b);
+    build_clause(&b);
+    build_op(&b, OP3(RECB, 0, 0, 0));
+    build_op(&b, OPI(SETI, 0, 7));
+    build_op(&b, OPI(REC, 0, 0));
+    build_action(&b, DIF_ACT_TRACE, 1, int64);
+    build_end(&b);
+    struct engine *e = engine_of(&b, 1 << 16);
+    struct engine_thread *t = engine_thread_self();
+    struct engine_ctx ctx = {.probe = &a_probe};
+    const struct engine_binding one[] = {{1, 0}};
+    assert_ptr_equal(engine_thread_at(t->index), t);
+    engine_enter(t);
+    engine_fire(e, t, &ctx, one, 1);
+    assert_false(engine_exiting(e));
+    engine_end(e);
+    assert_true(engine_exiting(e));
+    engine_fire(e, t, &ctx, one, 1);
+    engine_set_phase(e, ENGINE_END);
+    engine_fire(e, t, &ctx, one, 1);
+    engine_leave(t);
+    engine_counts(e, &c);
+    assert_int_equal(c.recorded, 2);
     engine_destroy(e);
 }
 
@@ -829,6 +948,49 @@ static void sub_clauses_record_apart(void **state)
     engine_destroy(e);
 }
 
+/* Programs of several consumers see the same event, each with its own texts of the probe. */
+static void every_program_reads_its_probe(void **state)
+{
+    (void)state;
+    enum { PROGRAMS = 10 };
+    static struct build b;
+    static char text[PROGRAMS][4][8];
+    struct buf out = BUF_INIT;
+    struct engine_counts c;
+    build_init(&b);
+    build_clause(&b);
+    for (uint32_t i = 0; i < 4; i++) {
+        build_op(&b, OPI(LDB, 0, DIF_BUILTIN_probeprov + i));
+        if (i == 0)
+            build_op(&b, OP3(RECB, 0, 0, 0));
+        build_op(&b, OPI(REC, 0, i));
+        build_action(&b, DIF_ACT_TRACE, b.clauses[0].ncode - 1, str);
+    }
+    build_end(&b);
+    struct engine_thread *t = engine_thread_self();
+    struct engine_ctx ctx = {.arg = arg_is_its_number, .self = 1};
+    struct engine_binding binding = {5, 0};
+    for (uint32_t i = 0; i < PROGRAMS; i++) {
+        struct engine *e = engine_of(&b, 1 << 16);
+        for (int k = 0; k < 4; k++)
+            snprintf(text[i][k], sizeof text[i][k], "%c%u", "pmfn"[k], i);
+        struct engine_probe probe = {7, text[i][0], text[i][1], text[i][2], text[i][3]};
+        ctx.probe = &probe;
+        engine_enter(t);
+        engine_fire(e, t, &ctx, &binding, 1);
+        engine_leave(t);
+        engine_counts(e, &c);
+        assert_int_equal(c.errors, 0);
+        assert_int_equal(c.recorded, 1);
+        buf_reset(&out);
+        drain_all(e, ENGINE_PRINCIPAL, &out);
+        for (int k = 0; k < 4; k++)
+            assert_memory_equal(out.data + 8 + 24 + k * 6 + 4, text[i][k], 2);
+        engine_destroy(e);
+    }
+    buf_free(&out);
+}
+
 static void error_probe_fires(void **state)
 {
     (void)state;
@@ -983,12 +1145,16 @@ int main(void)
         cmocka_unit_test(fault_says_where),
         cmocka_unit_test(threads_lose_nothing),
         cmocka_unit_test(full_table_counts_drops),
+        cmocka_unit_test(keys_that_meet),
+        cmocka_unit_test(threads_come_and_go),
         cmocka_unit_test(exit_ends_firing),
+        cmocka_unit_test(ended_from_outside),
         cmocka_unit_test(accepted_code_is_harmless),
         cmocka_unit_test(speculations_of_all_threads),
         cmocka_unit_test(speculations_under_churn),
         cmocka_unit_test(sub_clauses_record_apart),
         cmocka_unit_test(error_probe_fires),
+        cmocka_unit_test(every_program_reads_its_probe),
         cmocka_unit_test(too_large_for_its_buffer),
         cmocka_unit_test(store_holds_its_measure),
         cmocka_unit_test(store_under_churn),

@@ -50,7 +50,7 @@ static const struct wrong control[] = {
     {"#pragma D option quiet /* x */\nBEGIN{}\n", "D_PRAGMA_MALFORM", 1, 24, "superfluous arguments"},
     {"#pragma D option\nBEGIN{}\n", "D_PRAGMA_MALFORM", 1, 11, NULL},
     {"#pragma D nonsense\nBEGIN{}\n", "D_PRAGMA_INVAL", 1, 11, NULL},
-    {"#pragma D error a  b\nBEGIN{}\n", "D_PRAGERR", 1, 11, "#error: a  b"},
+    {"#pragma D error a  b\nBEGIN{}\n", "D_PRAGERR", 1, 11, "#error: a b "},
     {"#error enough\nBEGIN{}\n", "D_PRAGERR", 1, 2, "#error: enough"},
     {"  #pragma error enough\nBEGIN{}\n", "D_PRAGERR", 1, 11, NULL},
     {"#define X 1\nBEGIN{}\n", "D_PRAGCTL_INVAL", 1, 2, "invalid control directive: #define"},
@@ -120,9 +120,9 @@ static const struct wrong declarations[] = {
     {"int count;\nBEGIN{}", "D_DECL_IDRED", 1, 5, "a function"},
     {"int uint64_t;\nBEGIN{}", "D_DECL_IDRED", 1, 5, "type"},
     {"int a`b;\nBEGIN{}", "D_DECL_SCOPE", 1, 5, NULL},
-    {"translator a < b *p > { x = 1; };\nBEGIN{}", "D_UNKNOWN", 1, 1, "'translator' is not built yet"},
-    {"provider p { probe x(); };\nBEGIN{}", "D_UNKNOWN", 1, 1, "'provider' is not built yet"},
-    {"double d;\nBEGIN{}", "D_UNKNOWN", 1, 8, "not built yet"},
+    {"translator int < int p > { x = 1; };\nBEGIN{}", "D_XLATE_SOU", 1, 12, NULL},
+    {"provider p1 { probe x(); };\nBEGIN{}", "D_PROV_BADNAME", 1, 10, "end with a digit"},
+    {"double d;\nBEGIN{ d = 1; }", "D_OP_INCOMPAT", 2, 10, "\"double\" = \"int\""},
     {"inline int x = y;\nBEGIN{}", "D_IDENT_UNDEF", 1, 16, NULL},
     {"inline int x = x;\nBEGIN{}", "D_IDENT_UNDEF", 1, 16, NULL},
     {"inline int x = \"s\";\nBEGIN{}", "D_OP_INCOMPAT", 1, 12, NULL},
@@ -164,10 +164,12 @@ static const struct wrong names[] = {
     {"BEGIN { NULL = 2; }", "D_OP_LVAL", 1, 14, NULL},
     {"BEGIN { x = 1; (x + 1) = 2; }", "D_OP_LVAL", 1, 24, NULL},
     {"BEGIN { 1++; }", "D_OP_LVAL", 1, 10, NULL},
-    {"BEGIN { x = execname; }", "D_UNKNOWN", 1, 13, "'execname' is not built yet"},
-    {"BEGIN { x = args[0]; }", "D_UNKNOWN", 1, 13, "'args' is not built yet"},
-    {"BEGIN { x = curpsinfo->pr_pid; }", "D_UNKNOWN", 1, 13, NULL},
-    {"BEGIN { x = `jiffies; }", "D_UNKNOWN", 1, 13, NULL},
+    {"BEGIN { x = args[0]; }", "D_ARGS_IDX", 1, 18, "out of range"},
+    {"BEGIN { x = uregs[-1]; }", "D_REGS_IDX", 1, 19, "index -1 is out of range for array uregs"},
+    {"BEGIN { x = uregs[pid]; }", "D_PROTO_ARG", 1, 19, "integer constant expected"},
+    {"BEGIN { x = uregs; }", "D_IDENT_BADREF", 1, 13, "uregs is an array"},
+    {"BEGIN { x = curpsinfo->pr_pid; }", "D_IDENT_UNDEF", 1, 13, NULL}, /* it is of a library */
+    {"BEGIN { x = `jiffies; }", "D_SYM_NOTYPES", 1, 13, NULL},
     {"BEGIN { x = printf; }", "D_IDENT_BADREF", 1, 13, NULL},
     {"BEGIN { count = 1; }", "D_IDENT_BADREF", 1, 9, NULL},
     {"BEGIN { a[1] = 1; x = a; }", "D_IDENT_BADREF", 1, 23, NULL},
@@ -301,9 +303,9 @@ static const struct wrong memory[] = {
     {"struct t *p;\nBEGIN { trace(*p); }", "D_OP_INCOMPLETE", 2, 15, NULL},
     {"struct t *p;\nBEGIN { p++; }", "D_OP_INCOMPLETE", 2, 10, NULL},
     {S "BEGIN { trace(*vp); }", "D_DEREF_VOID", 2, 15, NULL},
-    {"string *p;\nBEGIN { p++; }", "D_UNKNOWN", 2, 10, "not built yet"},
-    {"string *p;\nBEGIN { trace(*p); }", "D_UNKNOWN", 2, 15, "not built yet"},
-    {"struct s { double d; } g;\nBEGIN { trace(g.d); }", "D_UNKNOWN", 2, 16, "not built yet"},
+    {"struct s { double d; } g;\nBEGIN { x = g.d + g.d; }", "D_OP_INCOMPAT", 2, 17, "\"double\" + \"double\""},
+    {"struct s { double d; } g;\nBEGIN { x = (int)g.d; }", "D_CAST_INVAL", 2, 13, ""},
+    {"struct s { double d; } g;\nBEGIN { @[g.d] = count(); }", "D_KEY_TYPE", 2, 12, "double"},
     {S "BEGIN { trace(*g); }", "D_DEREF_NONPTR", 2, 15, NULL},
     {"int (*f)(int);\nBEGIN { trace(*f); }", "D_DEREF_FUNC", 2, 15, NULL},
     {S "BEGIN { vp++; }", "D_OP_VFPTR", 2, 11, NULL},
@@ -410,9 +412,10 @@ static const struct wrong functions[] = {
     {"BEGIN { tracemem(arg0, \"a\"); }", "D_TRACEMEM_SIZE", 1, 24, NULL},
     {"BEGIN { tracemem(arg0, 4, \"a\"); }", "D_PROTO_ARG", 1, 27, NULL},
     {"BEGIN { tracemem(arg0); }", "D_PROTO_LEN", 1, 9, NULL},
-    {"BEGIN { stack(); }", "D_UNKNOWN", 1, 9, "'stack' is not built yet"},
-    {"BEGIN { raise(9); }", "D_UNKNOWN", 1, 9, "'raise' is not built yet"},
-    {"BEGIN { @[stack()] = count(); }", "D_UNKNOWN", 1, 11, "'stack' is not built yet"},
+    {"BEGIN { stack(0); }", "D_STACK_SIZE", 1, 15, "must be a non-zero positive integer constant"},
+    {"BEGIN { ustack(1, -1); }", "D_USTACK_STRSIZE", 1, 19, "must be a positive integer constant"},
+    {"BEGIN { a[stack()] = 1; }", "D_CG_EXPR", 1, 11, "may not be called from a D expression"},
+    {"BEGIN { x = msgsize(0); }", "D_FUNC_UNDEF", 1, 13, "msgsize is known, and not implemented"},
     {"BEGIN { exit(); }", "D_PROTO_LEN", 1, 9, NULL},
     {"BEGIN { exit(\"a\"); }", "D_PROTO_ARG", 1, 14, NULL},
     {"BEGIN { trace(); }", "D_PROTO_LEN", 1, 9, NULL},
@@ -444,11 +447,13 @@ static const struct wrong formats[] = {
     {"BEGIN { printf(\"%*d\", 1); }", "D_PRINTF_ARG_PROTO", 1, 16, NULL},
     {"BEGIN { printf(\"%*d\"); }", "D_PRINTF_DYN_PROTO", 1, 16, NULL},
     {"BEGIN { printf(\"%*d\", \"a\", 1); }", "D_PRINTF_DYN_TYPE", 1, 23, NULL},
-    {"BEGIN { printf(\"%*.*d\", 1, 1, 1); }", "D_SYNTAX", 1, 16, NULL},
     {"BEGIN { printf(\"%@d\", 1); }", "D_PRINTF_AGG_CONV", 1, 16, NULL},
-    {"BEGIN { printf(\"%a\", arg0); }", "D_UNKNOWN", 1, 16, "not built yet"},
+    {"BEGIN { printf(\"%A\", execname); }", "D_PRINTF_ARG_TYPE", 1, 22, "a symbol of a process expected"},
+    {"BEGIN { printf(\"%k\", arg0); }", "D_PRINTF_ARG_TYPE", 1, 22, "a stack expected"},
+    {"BEGIN { printf(\"%lld\", arg0); }", "D_PRINTF_ARG_TYPE", 1, 24, ""},
+    {"BEGIN { printf(\"%**d\", 1, 1, 1); }", "D_SYNTAX", 1, 16, "more than one *"},
     {"BEGIN { printf(\"%999999999d\", 1); }", "D_SYNTAX", 1, 16, "too large"},
-    {"BEGIN { printf(\"%d %u %x %hd %ld %lld %c %s %% %p %Y\\n\", 1, pid, arg0, (short)1, arg0, arg0, 'a', probename, arg1, walltimestamp); }", NULL, 0, 0, NULL},
+    {"BEGIN { printf(\"%d %u %x %hd %ld %lld %c %s %% %p %Y\\n\", 1, pid, arg0, (short)1, arg0, 1ll, 'a', probename, arg1, walltimestamp); }", NULL, 0, 0, NULL},
     {"BEGIN { printf(\"%*d|%-*s|%.*d\", 1, 2, 3, \"a\", 4, 5); }", NULL, 0, 0, NULL},
     {"BEGIN { printf(\"%lx %llX\", timestamp, arg0); }", NULL, 0, 0, NULL},
 };
@@ -456,16 +461,16 @@ static const struct wrong formats[] = {
 static const struct wrong aggregations[] = {
     {"BEGIN { @a; }", "D_AGG_NULL", 1, 9, "expression has null effect"},
     {"BEGIN { @; }", "D_AGG_NULL", 1, 9, "@_"},
-    {"BEGIN { @a = 1; }", "D_AGG_FUNC", 1, 12, "count"},
-    {"BEGIN { @a = count; }", "D_AGG_FUNC", 1, 12, "count()"},
-    {"BEGIN { @a = strlen(\"a\"); }", "D_AGG_FUNC", 1, 12, NULL},
+    {"BEGIN { @a = 1; }", "D_AGG_FUNC", 1, 14, "count"},
+    {"BEGIN { @a = count; }", "D_AGG_FUNC", 1, 14, "count()"},
+    {"BEGIN { @a = strlen(\"a\"); }", "D_AGG_FUNC", 1, 14, NULL},
     {"BEGIN { @a += count(); }", "D_AGG_FUNC", 1, 12, NULL},
     {"BEGIN { @a++; }", "D_AGG_FUNC", 1, 11, "@a = count()"},
     {"BEGIN { @a = cuont(); }", "D_FUNC_UNDEF", 1, 14, "did you mean 'count'?"},
     {"BEGIN { @a[1][2] = count(); }", "D_AGG_MDIM", 1, 9, "@a[x, y]"},
     {"BEGIN { @a = count(); x = @a; }", "D_IDENT_BADREF", 1, 27, NULL},
     {"BEGIN { @a[1] = count(); x = @a[1]; }", "D_IDENT_BADREF", 1, 30, NULL},
-    {"BEGIN { @a = count(); @a = sum(1); }", "D_AGG_REDEF", 1, 26, NULL},
+    {"BEGIN { @a = count(); @a = sum(1); }", "D_AGG_REDEF", 1, 28, NULL},
     {"BEGIN { @a = count(); @a[1] = count(); }", "D_PROTO_LEN", 1, 23, NULL},
     {"BEGIN { @a[1] = count(); @a[\"x\"] = count(); }", "D_PROTO_ARG", 1, 29, NULL},
     {"BEGIN { @a[1] = count(); @a[(char)2] = count(); @a[arg0] = count(); }", NULL, 0, 0, NULL},
@@ -479,41 +484,41 @@ static const struct wrong aggregations[] = {
     {"BEGIN { @a = lquantize(1, 2147483648, 2147483649); }", "D_LQUANT_BASEVAL", 1, 27, NULL},
     {"BEGIN { @a = lquantize(1, 0, arg0); }", "D_LQUANT_LIMTYPE", 1, 30, NULL},
     {"BEGIN { @a = lquantize(1, 0, 0x100000000); }", "D_LQUANT_LIMVAL", 1, 30, NULL},
-    {"BEGIN { @a = lquantize(1, 5, 5); }", "D_LQUANT_MISMATCH", 1, 14, NULL},
-    {"BEGIN { @a = lquantize(1, 5, -5); }", "D_LQUANT_MISMATCH", 1, 14, NULL},
+    {"BEGIN { @a = lquantize(1, 5, 5); }", "D_LQUANT_MISMATCH", 1, 30, NULL},
+    {"BEGIN { @a = lquantize(1, 5, -5); }", "D_LQUANT_MISMATCH", 1, 30, NULL},
     {"BEGIN { @a = lquantize(1, 0, 10, arg0); }", "D_LQUANT_STEPTYPE", 1, 34, NULL},
     {"BEGIN { @a = lquantize(1, 0, 10, 0); }", "D_LQUANT_STEPTYPE", 1, 34, NULL},
     {"BEGIN { @a = lquantize(1, 0, 100000, 65536); }", "D_LQUANT_STEPVAL", 1, 38, NULL},
-    {"BEGIN { @a = lquantize(1, 0, 10, 11); }", "D_LQUANT_STEPLARGE", 1, 14, NULL},
-    {"BEGIN { @a = lquantize(1, 0, 65536, 1); }", "D_LQUANT_STEPSMALL", 1, 14, NULL},
+    {"BEGIN { @a = lquantize(1, 0, 10, 11); }", "D_LQUANT_STEPLARGE", 1, 34, NULL},
+    {"BEGIN { @a = lquantize(1, 0, 65536, 1); }", "D_LQUANT_STEPSMALL", 1, 37, NULL},
     {"BEGIN { @a = lquantize(1, 0, 65535, 1); }", NULL, 0, 0, NULL},
     {"BEGIN { @a = lquantize(1, -5, 5); @a = lquantize(2, -5, 5, 1); }", NULL, 0, 0, NULL},
-    {"BEGIN { @a = lquantize(1, 0, 10); @a = lquantize(1, 1, 10); }", "D_LQUANT_MATCHBASE", 1, 38, NULL},
-    {"BEGIN { @a = lquantize(1, 0, 10); @a = lquantize(1, 0, 11); }", "D_LQUANT_MATCHLIM", 1, 38, NULL},
-    {"BEGIN { @a = lquantize(1, 0, 10); @a = lquantize(1, 0, 10, 2); }", "D_LQUANT_MATCHSTEP", 1, 38, NULL},
+    {"BEGIN { @a = lquantize(1, 0, 10); @a = lquantize(1, 1, 10); }", "D_LQUANT_MATCHBASE", 1, 53, NULL},
+    {"BEGIN { @a = lquantize(1, 0, 10); @a = lquantize(1, 0, 11); }", "D_LQUANT_MATCHLIM", 1, 56, NULL},
+    {"BEGIN { @a = lquantize(1, 0, 10); @a = lquantize(1, 0, 10, 2); }", "D_LQUANT_MATCHSTEP", 1, 60, NULL},
     {"BEGIN { @a = llquantize(1, arg0, 0, 1, 10); }", "D_LLQUANT_FACTORTYPE", 1, 28, NULL},
     {"BEGIN { @a = llquantize(1, 1, 0, 1, 10); }", "D_LLQUANT_FACTORVAL", 1, 28, NULL},
     {"BEGIN { @a = llquantize(1, 65536, 0, 1, 10); }", "D_LLQUANT_FACTORVAL", 1, 28, NULL},
     {"BEGIN { @a = llquantize(1, 10, arg0, 1, 10); }", "D_LLQUANT_LMAGTYPE", 1, 32, NULL},
     {"BEGIN { @a = llquantize(1, 10, -1, 1, 10); }", "D_LLQUANT_LMAGVAL", 1, 32, NULL},
     {"BEGIN { @a = llquantize(1, 10, 0, arg0, 10); }", "D_LLQUANT_HMAGTYPE", 1, 35, NULL},
-    {"BEGIN { @a = llquantize(1, 10, 3, 2, 10); }", "D_LLQUANT_HMAGVAL", 1, 14, NULL},
-    {"BEGIN { @a = llquantize(1, 10, 0, 19, 10); }", "D_LLQUANT_HMAGVAL", 1, 14, NULL},
+    {"BEGIN { @a = llquantize(1, 10, 3, 2, 10); }", "D_LLQUANT_HMAGVAL", 1, 35, NULL},
+    {"BEGIN { @a = llquantize(1, 10, 0, 19, 10); }", "D_LLQUANT_HMAGVAL", 1, 35, NULL},
     {"BEGIN { @a = llquantize(1, 10, 0, 18, 10); }", NULL, 0, 0, NULL},
-    {"BEGIN { @a = llquantize(1, 2, 0, 63, 2); }", "D_LLQUANT_HMAGVAL", 1, 14, NULL},
+    {"BEGIN { @a = llquantize(1, 2, 0, 63, 2); }", "D_LLQUANT_HMAGVAL", 1, 34, NULL},
     {"BEGIN { @a = llquantize(1, 10, 0, 1, arg0); }", "D_LLQUANT_STEPTYPE", 1, 38, NULL},
     {"BEGIN { @a = llquantize(1, 10, 0, 1, 0); }", "D_LLQUANT_STEPTYPE", 1, 38, NULL},
-    {"BEGIN { @a = llquantize(1, 10, 0, 1, 3); }", "D_LLQUANT_STEPVAL", 1, 14, "divide"},
+    {"BEGIN { @a = llquantize(1, 10, 0, 1, 3); }", "D_LLQUANT_STEPVAL", 1, 38, "divide"},
     {"BEGIN { @a = llquantize(1, 10, 0, 1, 5); }", NULL, 0, 0, NULL},
-    {"BEGIN { @a = llquantize(1, 10, 0, 1, 15); }", "D_LLQUANT_STEPVAL", 1, 14, "multiple"},
+    {"BEGIN { @a = llquantize(1, 10, 0, 1, 15); }", "D_LLQUANT_STEPVAL", 1, 38, "multiple"},
     {"BEGIN { @a = llquantize(1, 10, 0, 1, 20); }", NULL, 0, 0, NULL},
-    {"BEGIN { @a = llquantize(1, 10, 0, 1, 30); }", "D_LLQUANT_STEPVAL", 1, 14, "squared"},
+    {"BEGIN { @a = llquantize(1, 10, 0, 1, 30); }", "D_LLQUANT_STEPVAL", 1, 38, "squared"},
     {"BEGIN { @a = llquantize(1, 10, 1, 2, 100); }", NULL, 0, 0, NULL},
-    {"BEGIN { @a = llquantize(1, 10, 1, 2, 200); }", "D_LLQUANT_STEPVAL", 1, 14, NULL},
-    {"BEGIN { @a = llquantize(1, 10, 0, 1, 10); @a = llquantize(1, 10, 0, 2, 10); }", "D_LLQUANT_MATCHHMAG", 1, 46, NULL},
-    {"BEGIN { @a = llquantize(1, 10, 0, 1, 10); @a = llquantize(1, 20, 0, 1, 10); }", "D_LLQUANT_MATCHFACTOR", 1, 46, NULL},
-    {"BEGIN { @a = llquantize(1, 10, 0, 1, 10); @a = llquantize(1, 10, 1, 1, 10); }", "D_LLQUANT_MATCHLMAG", 1, 46, NULL},
-    {"BEGIN { @a = llquantize(1, 10, 0, 1, 10); @a = llquantize(1, 10, 0, 1, 20); }", "D_LLQUANT_MATCHSTEPS", 1, 46, NULL},
+    {"BEGIN { @a = llquantize(1, 10, 1, 2, 200); }", "D_LLQUANT_STEPVAL", 1, 38, NULL},
+    {"BEGIN { @a = llquantize(1, 10, 0, 1, 10); @a = llquantize(1, 10, 0, 2, 10); }", "D_LLQUANT_MATCHHMAG", 1, 69, NULL},
+    {"BEGIN { @a = llquantize(1, 10, 0, 1, 10); @a = llquantize(1, 20, 0, 1, 10); }", "D_LLQUANT_MATCHFACTOR", 1, 62, NULL},
+    {"BEGIN { @a = llquantize(1, 10, 0, 1, 10); @a = llquantize(1, 10, 1, 1, 10); }", "D_LLQUANT_MATCHLMAG", 1, 66, NULL},
+    {"BEGIN { @a = llquantize(1, 10, 0, 1, 10); @a = llquantize(1, 10, 0, 1, 20); }", "D_LLQUANT_MATCHSTEPS", 1, 72, NULL},
     {"BEGIN { printa(@a); }", "D_PRINTA_AGGBAD", 1, 16, "undefined aggregation: @a"},
     {"BEGIN { printa(@a); @a = count(); }", "D_PRINTA_AGGBAD", 1, 16, "before"},
     {"BEGIN { printa(1); }", "D_PRINTA_AGGARG", 1, 16, NULL},
@@ -602,7 +607,7 @@ static void test_recovery(void **state)
     d_open(&d);
     assert_int_equal(d_add(&d, COMPILE_SCRIPT,
                            "BEGIN { a = ; b = { \"}\" /* } */ }; }\n"
-                           "double p;\n"
+                           "register p;\n"
                            "END { x = y; z = x + 1; trace(z); }\n"
                            "tick-1s /(/ { }\n"
                            "BEGIN { x = \"abc; }\n"
@@ -612,8 +617,8 @@ static void test_recovery(void **state)
     static const struct {
         const char *tag;
         int line;
-    } want[] = {{"D_SYNTAX", 1}, {"D_UNKNOWN", 2}, {"D_IDENT_UNDEF", 3},
-                {"D_SYNTAX", 4}, {"D_STR_NL", 5},  {"D_IDENT_UNDEF", 6}};
+    } want[] = {{"D_SYNTAX", 1}, {"D_DECL_BADCLASS", 2}, {"D_IDENT_UNDEF", 3},
+                {"D_SYNTAX", 4}, {"D_STR_NL", 5},        {"D_IDENT_UNDEF", 6}};
     assert_int_equal(d.diags.count, 6);
     for (size_t i = 0; i < 6; i++) {
         assert_string_equal(d.diags.list[i].tag, want[i].tag);
@@ -659,6 +664,15 @@ static void test_rendering(void **state)
                            "Unknown variable name\n"
                            "    2 | END { trace(sent[timestmp]); }\n"
                            "      |                  ^~~~~~~~  did you mean 'timestamp'?\n");
+    free(s);
+    d_close(&d);
+    d_open(&d); /* #line changes the number that is said, and not the line that is shown */
+    d_add(&d, COMPILE_SCRIPT, "BEGIN {\n#line 1\n  trace(nosuch); }\n", NULL);
+    s = d_complaints(&d);
+    assert_string_equal(s, "erltrace: t.d:1:9: error: [D_IDENT_UNDEF] failed to resolve nosuch: "
+                           "Unknown variable name\n"
+                           "    1 |   trace(nosuch); }\n"
+                           "      |         ^~~~~~\n");
     free(s);
     d_close(&d);
 }

@@ -86,7 +86,7 @@ static void test_large(void **state)
     assert_int_equal(repeated("", "BEGIN { x++; } ", 5000, "", "", ""), 0);
     assert_int_equal(repeated("BEGIN", ", BEGIN", 5000, "", "", "{ x = 1; }"), 0);
     assert_int_equal(repeated("BEGIN { printf(\"", "%d", 100, "\"", ", 1", "); }"), 0);
-    assert_int_equal(repeated("BEGIN { @a[1", ", 1", 11, "] = count(); }", "", ""), 0);
+    assert_int_equal(repeated("BEGIN { @a[1", ", 1", 8, "] = count(); }", "", ""), 0);
     assert_int_equal(repeated("BEGIN { x = \"", "long text ", 20000, "\"; }", "", ""), 0);
 }
 

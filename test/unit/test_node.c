@@ -16,7 +16,8 @@
 #include "node/name.h"
 #include "node/catalog.h"
 #include "node/epmd.h"
-#include "node/etf.h"
+#include "etf/etf.h"
+#include "node/load.h"
 #include "node/find.h"
 
 /* -- terms ------------------------------------------------------------------------------------- */
@@ -360,7 +361,7 @@ static void test_cookie(void **state)
 
 struct fake {
     unsigned modules, functions, asked; /* calls, and modules that functions were asked of */
-    bool fail;
+    bool fail, reloaded;
 };
 
 static int fake_modules(void *arg, struct catalog *c, struct diags *d)
@@ -379,8 +380,12 @@ static int fake_functions(void *arg, struct catalog *c, const uint32_t *mods, si
                           struct diags *d)
 {
     static const struct catalog_fn lists[] = {
-        {.name = "seq", .arity = 3}, {.name = "map", .arity = 2}, {.name = "seq", .arity = 2}};
-    static const struct catalog_fn maps[] = {{.name = "map", .arity = 2}};
+        {.name = "seq", .arity = 3},
+        {.name = "map", .arity = 2},
+        {.name = "seq", .arity = 2},
+        {.name = "append", .arity = 1},
+        {.name = "seq", .arity = 4}}; /* two when loaded anew */
+    static const struct catalog_fn maps[] = {{.name = "map", .arity = 2, .class = PROBE_FN_BIF}};
     struct fake *f = arg;
     (void)d;
     f->functions++;
@@ -388,9 +393,9 @@ static int fake_functions(void *arg, struct catalog *c, const uint32_t *mods, si
     for (size_t i = 0; i < n; i++) {
         struct catalog_mod *m = &c->mod[mods[i]];
         if (strcmp(m->name, "lists") == 0) {
-            if (!catalog_set_functions(c, m, lists, 3))
+            if (!catalog_set_functions(c, m, lists, f->reloaded ? 5 : 3))
                 return ET_ENOMEM;
-        } else if (strcmp(m->name, "maps") == 0) {
+        } else if (strcmp(m->name, "maps") == 0 || strcmp(m->name, "atlas") == 0) {
             if (!catalog_set_functions(c, m, maps, 1))
                 return ET_ENOMEM;
         } else {
@@ -448,7 +453,7 @@ static void catalog_make(struct catalog *c, struct fake *f)
 {
     struct catalog_source src = {f, fake_modules, fake_functions};
     *f = (struct fake){0};
-    assert_int_equal(catalog_init(c, "erlang12", &src), 0);
+    assert_int_equal(catalog_init(c, "erlang12", 25, &src), 0);
 }
 
 static void test_catalog_match(void **state)
@@ -464,9 +469,24 @@ static void test_catalog_match(void **state)
     assert_int_equal(match(&c, "erlang13", "", "", "").n, 0);
     assert_string_equal(match(&c, "", "", "", "tick-1sec").text, "1000:profile:::tick-1sec ");
     assert_string_equal(match(&c, "profile", "", "", "tick-5").text, "1001:profile:::tick-5 ");
-    assert_int_equal(match(&c, "profile", "", "", "tick-*").n, 2);
+    assert_int_equal(match(&c, "profile", "", "", "tick-*").n, 6 + 2); /* six by default */
+    assert_string_equal(match(&c, "profile", "", "", "tick-100").text, "909:profile:::tick-100 ");
+    assert_string_equal(match(&c, "", "", "", "tick-1").text, "907:profile:::tick-1 ");
+    assert_int_equal(match(&c, "profile", "", "", "profile-*").n, 0); /* not in a node */
+    assert_int_equal(match(&c, "profile", "", "", "profile-97").n, 0);
     assert_int_equal(match(&c, "profile", "m", "", "tick-7").n, 0);
     assert_int_equal(match(&c, "erlang", "", "", "tick-7").n, 0);
+    assert_string_equal(match(&c, "", "", "", "user_trace-n17").text,
+                        "3017:erlang12:::user_trace-n17 ");
+    assert_int_equal(match(&c, "", "", "", "user_trace-n95?").n, 1);
+    assert_int_equal(match(&c, "", "", "", "user_trace-n951").n, 0);
+    assert_int_equal(match(&c, "erlang", "", "", "user_trace-*").n, 951 + 2);
+    assert_string_equal(match(&c, "erlang", "erltrace", "probe", "order").text,
+                        "4000:erlang12:erltrace:probe:order ");
+    assert_string_equal(match(&c, "erlang", "erl*", "", "o*").text,
+                        "4001:erlang12:erltrace:probe:o* ");
+    assert_int_equal(match(&c, "erlang", "erltrace", "probe", "order").first, 4000);
+    assert_int_equal(match(&c, "profile", "erltrace", "probe", "order").n, 0);
     assert_int_equal(f.modules, 0); /* none of these could be a function */
 
     /* sorted: huge 0, lists 1, maps 2; in lists map/2 0, seq/2 1, seq/3 2 */
@@ -475,17 +495,21 @@ static void test_catalog_match(void **state)
     assert_int_equal(f.modules, 1);
     assert_int_equal(f.asked, 1); /* of lists only */
     assert_string_equal(match(&c, "erlang", "lists", "seq", "function-entry").text,
-                        "20003:erlang12:lists:seq/2:entry 20006:erlang12:lists:seq/3:entry ");
-    assert_int_equal(match(&c, "", "l*", "", "").n, 9);
-    assert_int_equal(f.asked, 1);
+                        "20005:erlang12:lists:seq/2:entry 20010:erlang12:lists:seq/3:entry ");
+    assert_int_equal(match(&c, "", "l*", "", "").n, 9); /* local-function-entry is an entry */
+    assert_int_equal(match(&c, "", "l*", "", "local-*").n, 3);
+    assert_string_equal(match(&c, "", "*", "", "bif-*").text,
+                        "30003:erlang12:maps:map/2:bif-entry "
+                        "30004:erlang12:maps:map/2:bif-return ");
     assert_string_equal(match(&c, "", "", "map", "entry").text,
                         "20000:erlang12:lists:map/2:entry 30000:erlang12:maps:map/2:entry ");
     assert_int_equal(f.asked, 3);
 
     struct hits all = match(&c, "", "", "", "");
-    size_t named;
-    probe_erlang(&named);
-    assert_int_equal(all.n, 3 + named + 2 + 3 * (3 + 1 + 4000));
+    size_t named = 0;
+    for (const struct probe_def *p = NULL; (p = probe_erlang_next(p)) != NULL;)
+        named += probe_on(p, 25) == PROBE_BY_VM ? p->numbered ? p->numbered : 1 : 0;
+    assert_int_equal(all.n, 3 + named + 6 + 2 + 3 * (3 + 1 + 4000));
     assert_true(all.ordered);
     assert_int_equal(all.first, 1);
     assert_int_equal(f.modules, 1);
@@ -504,18 +528,24 @@ static void test_catalog_ids(void **state)
         uint32_t id;
         const char *text;
     } t[] = {{2, "2:dtrace:::END "},
-             {20006, "20006:erlang12:lists:seq/3:entry "},
+             {20010, "20010:erlang12:lists:seq/3:entry "},
              {30002, "30002:erlang12:maps:map/2:exception "},
-             {10000 + 3 * 3332 + 2, "19998:erlang12:huge:f03332/0:exception "},
-             {3000000000u, "3000000000:erlang12:huge:f03333/1:entry "},
-             {3000000000u + 3 * 666 + 1, "3000001999:erlang12:huge:f03999/3:return "},
+             {3950, "3950:erlang12:::user_trace-n950 "},
+             {PROBE_USER_TRACE_N, ""},
+             {PROBE_USER, ""},
+             {3951, ""},
+             {4000, ""},
+             {30003, "30003:erlang12:maps:map/2:bif-entry "},
+             {10000 + 5 * 1999 + 2, "19997:erlang12:huge:f01999/3:exception "},
+             {3000000000u, "3000000000:erlang12:huge:f02000/0:entry "},
+             {3000000000u + 5 * 1999 + 1, "3000009996:erlang12:huge:f03999/3:return "},
              {4, ""},
              {999, ""},
              {1000, ""},
-             {19999, ""},
-             {20009, ""},
+             {20009, "20009:erlang12:lists:seq/2:global-function-entry "},
+             {20015, ""},
              {40000, ""},
-             {3000002001u, ""},
+             {3000010000u, ""},
              {UINT32_MAX, ""}};
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
         struct probe_spec s = {.prov = "", .mod = "", .func = "", .name = "", .id = t[i].id};
@@ -526,6 +556,56 @@ static void test_catalog_ids(void **state)
         catalog_free(&c);
     }
     diags_free(&d);
+}
+
+static struct hits match_new(struct catalog *c, const char *mod, const char *name)
+{
+    struct diags d;
+    struct hits h = {0};
+    struct probe_spec s = {.prov = "", .mod = mod, .func = "", .name = name};
+    diags_init(&d);
+    assert_int_equal(catalog_match_new(c, &s, on_hit, &h, &d), 0);
+    diags_free(&d);
+    return h;
+}
+
+/* Code that is loaded adds probes; those that were there keep their ids. */
+static void test_catalog_loaded(void **state)
+{
+    (void)state;
+    struct catalog c;
+    struct fake f;
+    catalog_make(&c, &f);
+    assert_true(catalog_loaded(&c, "atlas")); /* nobody has asked for functions yet */
+    assert_int_equal(match_new(&c, "", "entry").n, 0);
+    assert_int_equal(match(&c, "", "lists", "", "entry").n, 3);
+    assert_int_equal(match(&c, "", "huge", "", "entry").n, 4000);
+    catalog_settle(&c);
+    unsigned asked = f.asked;
+
+    assert_true(catalog_loaded(&c, "lists")); /* the same code once more */
+    assert_int_equal(match_new(&c, "", "tick-1").n, 0);
+    assert_int_equal(f.asked, asked);
+    assert_int_equal(match_new(&c, "lists", "entry").n, 0);
+    assert_int_equal(f.asked, asked + 1);
+    catalog_settle(&c);
+
+    f.reloaded = true;
+    assert_true(catalog_loaded(&c, "lists") && catalog_loaded(&c, "atlas") &&
+                catalog_loaded(&c, "unknown") && catalog_loaded(&c, "atlas"));
+    assert_string_equal(match_new(&c, "lists", "entry").text,
+                        "3000010000:erlang12:lists:append/1:entry "
+                        "3000010005:erlang12:lists:seq/4:entry ");
+    assert_string_equal(match_new(&c, "a*", "bif-*").text,
+                        "3000010013:erlang12:atlas:map/2:bif-entry "
+                        "3000010014:erlang12:atlas:map/2:bif-return ");
+    catalog_settle(&c);
+    assert_int_equal(match_new(&c, "", "entry").n, 0);
+    assert_string_equal(match(&c, "", "lists", "seq", "entry").text,
+                        "20005:erlang12:lists:seq/2:entry 20010:erlang12:lists:seq/3:entry "
+                        "3000010005:erlang12:lists:seq/4:entry ");
+    assert_int_equal(match(&c, "", "atlas", "", "entry").n, 1);
+    catalog_free(&c);
 }
 
 static void test_catalog_errors(void **state)
@@ -562,7 +642,7 @@ static void test_catalog_out_of_memory(void **state)
         struct hits h = {0};
         diags_init(&d);
         et_alloc_fail_after(n);
-        int e = catalog_init(&c, "erlang12", &src);
+        int e = catalog_init(&c, "erlang12", 25, &src);
         if (e == 0)
             e = catalog_match(&c, NULL, &s, on_hit, &h, &d);
         et_alloc_fail_after(0);
@@ -585,6 +665,8 @@ static void test_catalog_suggest(void **state)
         const char *hint;
     } t[] = {
         {{"", "", "", "proces-spawn", 0}, "no probe 'proces-spawn'; did you mean 'process-spawn'?"},
+        {{"erlang*", "", "", "gc-*", 0},
+         "no probe is called so; -l -P erlang lists those that there are"},
         {{"", "", "", "BEGIM", 0}, "no probe 'BEGIM'; did you mean 'BEGIN'?"},
         {{"", "list", "", "entry", 0}, "module 'list' is not loaded; did you mean 'lists'?"},
         {{"", "rabbit", "", "", 0},
@@ -604,6 +686,105 @@ static void test_catalog_suggest(void **state)
     };
     for (size_t i = 0; i < sizeof t / sizeof *t; i++)
         assert_string_equal(catalog_suggest(&c, &t[i].s), t[i].hint);
+    catalog_free(&c);
+}
+
+/* {overload, {2000, 7, Threads, Kinds, Probes, {scheduler, 3, 870, 400}}} */
+static void put_load(ei_x_buff *x)
+{
+    static const struct {
+        const char *kind;
+        unsigned long number, events, ns;
+    } threads[] = {{"dirty_io", 1, 2, 30}, {"scheduler", 3, 5, 1000}, {"other", 9, 1, 1}};
+    static const unsigned long kinds[][3] = {
+        {PROBE_MESSAGE_SEND, 2, 30}, {PROBE_FN_RETURN, 4, 50}, {999, 1, 1}};
+    static const unsigned long probes[][3] = {{20005, 4, 10}, {20010, 4, 90}, {40000, 1, 2}};
+    ei_x_new(x);
+    ei_x_encode_tuple_header(x, 2);
+    ei_x_encode_atom(x, "overload");
+    ei_x_encode_tuple_header(x, 6);
+    ei_x_encode_ulong(x, 2000);
+    ei_x_encode_ulong(x, 7);
+    ei_x_encode_list_header(x, 3);
+    for (size_t i = 0; i < 3; i++) {
+        ei_x_encode_tuple_header(x, 5);
+        ei_x_encode_atom(x, threads[i].kind);
+        ei_x_encode_ulong(x, threads[i].number);
+        ei_x_encode_ulong(x, threads[i].events);
+        ei_x_encode_ulong(x, threads[i].ns);
+        ei_x_encode_ulong(x, 1500 + threads[i].number);
+    }
+    ei_x_encode_empty_list(x);
+    for (int what = 0; what < 2; what++) {
+        ei_x_encode_list_header(x, 3);
+        for (size_t i = 0; i < 3; i++) {
+            ei_x_encode_tuple_header(x, 3);
+            for (size_t j = 0; j < 3; j++)
+                ei_x_encode_ulong(x, what ? probes[i][j] : kinds[i][j]);
+        }
+        ei_x_encode_empty_list(x);
+    }
+    ei_x_encode_tuple_header(x, 4);
+    ei_x_encode_atom(x, "scheduler");
+    ei_x_encode_ulong(x, 3);
+    ei_x_encode_ulong(x, 870);
+    ei_x_encode_ulong(x, 400);
+}
+
+static void test_load(void **state)
+{
+    (void)state;
+    struct catalog c;
+    struct fake f;
+    struct arena a;
+    struct tier_load l;
+    ei_x_buff x;
+    catalog_make(&c, &f);
+    assert_int_equal(match(&c, "", "lists", "", "").n, 9);
+    arena_init(&a);
+    put_load(&x);
+    struct etf r = etf_over(x.buff, (size_t)x.index);
+    assert_true(load_read(&r, &c, &a, &l));
+    assert_false(r.bad);
+    assert_int_equal(etf_peek(&r), ETF_END);
+    assert_int_equal(l.why, TIER_LOAD_OVERLOAD);
+    assert_int_equal(l.ns, 2000);
+    assert_int_equal(l.fired, 7);
+    assert_int_equal(l.nthreads, 3); /* the busiest first */
+    assert_string_equal(l.thread[0].kind, "scheduler");
+    assert_int_equal(l.thread[0].number, 3);
+    assert_int_equal(l.thread[0].ns, 1000);
+    assert_int_equal(l.thread[0].time, 1503);
+    assert_string_equal(l.thread[1].kind, "dirty I/O scheduler");
+    assert_string_equal(l.thread[2].kind, "thread");
+    assert_int_equal(l.nkinds, 3);
+    assert_string_equal(l.kind[0].name, "return");
+    assert_string_equal(l.kind[1].name, "message-send");
+    assert_string_equal(l.kind[2].name, "?");
+    assert_int_equal(l.nprobes, 3);
+    assert_string_equal(l.probe[0].func, "seq/3");
+    assert_string_equal(l.probe[0].mod, "lists");
+    assert_string_equal(l.probe[0].name, "entry");
+    assert_string_equal(l.probe[1].func, "seq/2");
+    assert_string_equal(l.probe[2].name, ""); /* nobody knows it */
+    assert_int_equal(l.over.number, 3);
+    assert_int_equal(l.permille, 870);
+    assert_int_equal(l.limit, 400);
+    /* cut anywhere, and with any byte changed: no crash, nothing read beyond the end */
+    for (int n = 0; n < x.index; n++) {
+        r = etf_over(x.buff, (size_t)n);
+        load_read(&r, &c, &a, &l);
+        assert_true(r.bad);
+        for (int v = 0; v < 256; v += 51) {
+            char was = x.buff[n];
+            x.buff[n] = (char)v;
+            r = etf_over(x.buff, (size_t)x.index);
+            load_read(&r, &c, &a, &l);
+            x.buff[n] = was;
+        }
+    }
+    ei_x_free(&x);
+    arena_free(&a);
     catalog_free(&c);
 }
 
@@ -629,14 +810,24 @@ static void test_names_are_shared_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_etf_reads),       cmocka_unit_test(test_etf_cut),
-        cmocka_unit_test(test_etf_changed),     cmocka_unit_test(test_etf_limits),
-        cmocka_unit_test(test_epmd_parse),      cmocka_unit_test(test_beam_args),
-        cmocka_unit_test(test_beam_args_odd),   cmocka_unit_test(test_otp_of_erts),
-        cmocka_unit_test(test_match_epmd),      cmocka_unit_test(test_cookie),
-        cmocka_unit_test(test_catalog_match),   cmocka_unit_test(test_catalog_ids),
-        cmocka_unit_test(test_catalog_errors),  cmocka_unit_test(test_catalog_out_of_memory),
-        cmocka_unit_test(test_catalog_suggest), cmocka_unit_test(test_names_are_shared_out),
+        cmocka_unit_test(test_etf_reads),
+        cmocka_unit_test(test_etf_cut),
+        cmocka_unit_test(test_etf_changed),
+        cmocka_unit_test(test_etf_limits),
+        cmocka_unit_test(test_epmd_parse),
+        cmocka_unit_test(test_beam_args),
+        cmocka_unit_test(test_beam_args_odd),
+        cmocka_unit_test(test_otp_of_erts),
+        cmocka_unit_test(test_match_epmd),
+        cmocka_unit_test(test_cookie),
+        cmocka_unit_test(test_catalog_match),
+        cmocka_unit_test(test_catalog_ids),
+        cmocka_unit_test(test_catalog_loaded),
+        cmocka_unit_test(test_catalog_errors),
+        cmocka_unit_test(test_catalog_out_of_memory),
+        cmocka_unit_test(test_catalog_suggest),
+        cmocka_unit_test(test_names_are_shared_out),
+        cmocka_unit_test(test_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

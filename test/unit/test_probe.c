@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -92,10 +93,23 @@ static void functions(void **state)
 static void function_probe_names(void **state)
 {
     (void)state;
-    enum { ENTRY = 1, RETURN = 2, EXCEPTION = 4 };
+    enum {
+        ENTRY = 1,
+        RETURN = 2,
+        EXCEPTION = 4,
+        BIF = 8 | 16,
+        NIF_ENTRY = 32,
+        NIF_RETURN = 64,
+        LOCAL = 128,
+        GLOBAL = 256
+    };
     assert_int_equal(probe_fn_match("entry"), ENTRY);
     assert_int_equal(probe_fn_match("function-entry"), ENTRY);
-    assert_int_equal(probe_fn_match("local-function-entry"), ENTRY);
+    assert_int_equal(probe_fn_match("local-function-entry"), LOCAL);
+    assert_int_equal(probe_fn_match("[lg]*-function-*"), LOCAL | GLOBAL);
+    assert_int_equal(probe_fn_match("bif-*"), BIF);
+    assert_int_equal(probe_fn_match("nif-entry"), NIF_ENTRY);
+    assert_int_equal(probe_fn_match("*if-return"), 16 | NIF_RETURN);
     assert_int_equal(probe_fn_match("*-entry"), ENTRY);
     assert_int_equal(probe_fn_match("function-*"), ENTRY | RETURN);
     assert_int_equal(probe_fn_match("exception"), EXCEPTION);
@@ -103,18 +117,134 @@ static void function_probe_names(void **state)
     assert_int_equal(probe_fn_match("process-exit"), 0);
 }
 
+/* What a function of each class has, in the order of ids. */
+static void function_probe_classes(void **state)
+{
+    (void)state;
+    static const struct {
+        enum probe_fn_class class;
+        const char *names;
+    } t[] = {
+        {PROBE_FN_ERLANG, "entry return exception local-function-entry global-function-entry "},
+        {PROBE_FN_BIF, "entry return exception bif-entry bif-return "},
+        {PROBE_FN_NIF, "entry return exception nif-entry nif-return "},
+        {PROBE_FN_INLINED, "entry return exception   "},
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        char names[256] = "";
+        for (unsigned k = 0; k < PROBE_FN_EACH; k++) {
+            strcat(names, probe_fn_name(probe_fn_kind(t[i].class, k)));
+            strcat(names, " ");
+        }
+        assert_string_equal(names, t[i].names);
+    }
+    for (int k = PROBE_FN_ENTRY; k < PROBE_FN_END; k++) {
+        const struct probe_def *def = probe_fn_def((enum probe_kind)k);
+        assert_int_equal(def->kind, k);
+        const char *events = probe_fn_name(probe_fn_event((enum probe_kind)k));
+        assert_non_null(strstr(def->name, events)); /* bif-entry is an entry */
+    }
+}
+
 static void every_named_probe_is_found(void **state)
 {
     (void)state;
-    size_t n;
-    const struct probe_def *p = probe_erlang(&n);
-    assert_int_equal(n, PROBE_GC_MAJOR_END - PROBE_PROCESS_SPAWN + 1);
-    for (size_t i = 0; i < n; i++) {
-        assert_ptr_equal(probe_erlang_name(p[i].name), &p[i]);
-        assert_ptr_equal(probe_erlang_kind(p[i].kind), &p[i]);
-        assert_int_not_equal(p[i].needs, 0);
+    size_t n = 0;
+    for (const struct probe_def *p = NULL, *last = NULL; (p = probe_erlang_next(p)) != NULL;
+         last = p, n++) {
+        assert_true(last == NULL || p->kind > last->kind);
+        char name[PROBE_NAME_MAX + 2];
+        snprintf(name, sizeof name, p->numbered ? "%s0" : "%s", p->name);
+        assert_ptr_equal(probe_erlang_name(name), p->mod ? NULL : p);
+        assert_ptr_equal(probe_erlang_kind(p->kind), p);
+        assert_int_not_equal(p->needs, 0);
     }
+    assert_true(n >= 10);
     assert_null(probe_erlang_name("message-sent"));
+    assert_null(probe_erlang_name("user_trace-n"));
+    assert_null(probe_erlang_name("user_trace-n951"));
+    assert_null(probe_erlang_name("user_trace-n01"));
+    assert_null(probe_erlang_name("user_trace-n18446744073709551617"));
+    unsigned number;
+    assert_true(probe_has_name(probe_erlang_name("user_trace-n950"), "user_trace-n950", &number));
+    assert_int_equal(number, 950);
+    assert_null(probe_erlang_kind(0));
+}
+
+/* What each row must say: whoever cannot have a probe hears why, and of no probe that it can. */
+static void rows_are_whole(void **state)
+{
+    (void)state;
+    const struct probe_section *s;
+    for (size_t i = 0; (s = probe_section(i)) != NULL; i++) {
+        for (size_t j = 0; j < s->n; j++) {
+            const struct probe_def *p = &s->def[j];
+            size_t vm = 0;
+            for (size_t k = 0; k < PROBE_OTPS; k++)
+                vm += p->on[k] == PROBE_BY_VM;
+            if (p->name == NULL || p->text == NULL || strlen(p->name) > PROBE_NAME_MAX)
+                fail_msg("row %zu of %s has no name or no text", j, s->title);
+            if ((p->kind != 0) != (vm > 0))
+                fail_msg("%s: a kind and a release that delivers it go together", p->name);
+            if ((vm < PROBE_OTPS) != (p->lacking != NULL))
+                fail_msg("%s: says why it is lacking where it is, or the other way round", p->name);
+            for (size_t k = 0; k < 10 && p->arg[k].type != NULL; k++)
+                if (p->arg[k].name == NULL || p->arg[k].text == NULL)
+                    fail_msg("%s: argument %zu is not described", p->name, k);
+        }
+    }
+    assert_int_equal(probe_on(probe_erlang_kind(PROBE_PROCESS_SPAWN), 26), PROBE_BY_VM);
+    assert_int_equal(probe_on(probe_erlang_lacking("copy-struct"), 30), PROBE_BY_KERNEL);
+    assert_int_equal(probe_on(probe_erlang_lacking("aio_pool-add"), 28), PROBE_BY_NONE);
+}
+
+/* Those of OTP's provider that nobody has are known by name, number and glob, and say why. */
+static void lacking_probes_are_known(void **state)
+{
+    (void)state;
+    static const char *const known[] = {"message-receive", "copy-*", "aio_pool-add", "driver-init"};
+    static const char *const not [] = {"message-send",    "driver-", "user_trace-n",
+                                       "user_trace-n951", "entry",   "user_trace-n01"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const struct probe_def *p = probe_erlang_lacking(known[i]);
+        assert_non_null(p);
+        assert_non_null(p->lacking);
+        assert_non_null(p->arg[0].type);
+    }
+    for (size_t i = 0; i < sizeof not / sizeof *not ; i++)
+        assert_null(probe_erlang_lacking(not [i]));
+    assert_string_equal(probe_erlang_name("port-control")->arg[3].name, "command_no");
+    assert_string_equal(probe_erlang_name("user_trace-n7")->arg[9].name, "s4");
+}
+
+/* Descriptions that mean probes of programs, and those that do not. */
+static void any_names(void **state)
+{
+    (void)state;
+    const struct probe_def *def = probe_erlang_kind(PROBE_USER);
+    static const struct {
+        const char *mod, *func, *name;
+        bool means;
+    } cases[] = {
+        {"erltrace", "probe", "order", true},
+        {"erltrace", "probe", "entry", true},
+        {"erltrace", "", "order", true},
+        {"erltrace", "probe", "", true},
+        {"", "", "", true},
+        {"", "", "*", true},
+        {"erl*", "", "order", true},
+        {"erl*", "", "entry", false},
+        {"", "", "message-send", false},
+        {"", "", "*-send", false},
+        {"", "probe", "order", false},
+        {"lists", "", "order", false},
+        {"erltrace", "probes", "x", false},
+        {"*", "*", "order", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (probe_any_name(def, cases[i].mod, cases[i].func, cases[i].name) != cases[i].means)
+            fail_msg("%s:%s:%s", cases[i].mod, cases[i].func, cases[i].name);
+    assert_false(probe_any_name(probe_erlang_kind(PROBE_PROCESS_EXIT), "", "", ""));
 }
 
 static void intervals(void **state)
@@ -139,29 +269,73 @@ static void intervals(void **state)
         {"tick-", 0},
         {"tick-1x", 0},
         {"tick--1", 0},
-        {"profile-97", 0},
+        {"profile-97", 10309278},
+        {"profile-5000hz", 200000},
+        {"profile-5001", 0},
+        {"profile-10ms", 10000000},
+        {"profile-0", 0},
+        {"profile-", 0},
+        {"profile-x", 0},
+        {"Tick-1", 0},
         {"tick-99999999999999999999s", 0},
         {"tick-1 sec", 0},
         {"tick-1d", 86400000000000},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         uint64_t ns = 1;
-        bool is = probe_tick_period(row[i].name, &ns);
-        if (is != (row[i].ns != 0) || (is && ns != row[i].ns))
+        enum probe_kind kind = PROBE_BEGIN;
+        bool is = probe_interval(row[i].name, &ns, &kind);
+        if (is != (row[i].ns != 0) || (is && ns != row[i].ns) ||
+            (is && kind != (row[i].name[0] == 't' ? PROBE_TICK : PROBE_PROFILE)))
             fail_msg("%s: %d %lu", row[i].name, is, (unsigned long)ns);
     }
+}
+
+/* The default intervals have the periods of their names. */
+static void default_intervals(void **state)
+{
+    (void)state;
+    size_t n;
+    const struct probe_interval_def *def = probe_intervals(&n);
+    assert_int_equal(n, 13);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t ns;
+        enum probe_kind kind;
+        assert_true(probe_interval(def[i].name, &ns, &kind));
+        assert_int_equal(ns, def[i].period);
+        assert_int_equal(kind, def[i].kind);
+    }
+}
+
+/* Names of providers that a kernel has; pid with a number is one of them, nothing like it is. */
+static void kernel_providers(void **state)
+{
+    (void)state;
+    static const char *const kernel[] = {"syscall", "fbt", "sched", "pid1", "pid12345"};
+    static const char *const others[] = {"",        "pid",    "pidx",    "pid1x", "erlang",
+                                         "erlang*", "dtrace", "profile", "sys"};
+    for (size_t i = 0; i < sizeof kernel / sizeof *kernel; i++)
+        assert_true(probe_kernel_provider(kernel[i]));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(probe_kernel_provider(others[i]));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernel_providers),
         cmocka_unit_test(globs),
         cmocka_unit_test(a_hostile_glob_is_quick),
         cmocka_unit_test(providers),
         cmocka_unit_test(functions),
         cmocka_unit_test(function_probe_names),
+        cmocka_unit_test(function_probe_classes),
         cmocka_unit_test(every_named_probe_is_found),
+        cmocka_unit_test(rows_are_whole),
+        cmocka_unit_test(lacking_probes_are_known),
+        cmocka_unit_test(any_names),
         cmocka_unit_test(intervals),
+        cmocka_unit_test(default_intervals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,10 +66,10 @@ static void a_dead_one_goes_in_the_second_sweep(void **state)
     bool fresh;
     for (uint64_t pid = 1; pid <= 20; pid++)
         assert_non_null(proctab_claim(t, pid, &fresh));
-    proctab_sweep(t, odd_live, NULL);
+    proctab_sweep(t, 0, 1, odd_live, NULL);
     for (uint64_t pid = 1; pid <= 20; pid++)
         assert_non_null(proctab_find(t, pid));
-    proctab_sweep(t, odd_live, NULL);
+    proctab_sweep(t, 0, 1, odd_live, NULL);
     for (uint64_t pid = 1; pid <= 20; pid++)
         assert_true((proctab_find(t, pid) != NULL) == (pid & 1));
     assert_non_null(proctab_claim(t, 2, &fresh));

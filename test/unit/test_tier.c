@@ -1,9 +1,11 @@
 /* test_tier.c - the local tier from opening to closing, and trace data that nobody vouches for. */
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -88,7 +90,7 @@ static int bind(void *arg, const struct tier_probe *p)
 /* Runs a program in the local tier until it exits. */
 static void run(const char *text, struct seen *s)
 {
-    struct compile_options copt = {.strsize = 256};
+    struct compile_options copt = {COMPILE_SIZES};
     struct tier_options topt = {.bufsize = 1 << 16, .aggsize = 1 << 16, .dynvarsize = 1 << 16};
     struct compile_source src = {
         .kind = COMPILE_NAME, .name = "-n", .text = text, .len = strlen(text)};
@@ -169,10 +171,20 @@ static void probes_of_the_local_tier(void **state)
         const char *prov, *name;
         size_t n;
     } row[] = {
-        {"", "BEGIN", 1},     {"dtrace", "", 3},
-        {"", "E*", 2},        {"profile", "tick-1sec", 1},
-        {"", "tick-1sec", 1}, {"dtrace", "tick-1sec", 0},
-        {"", "tick-0", 0},    {"", "entry", 0},
+        {"", "BEGIN", 1},
+        {"dtrace", "", 3},
+        {"", "E*", 2},
+        {"profile", "tick-1sec", 1},
+        {"", "tick-1sec", 1},
+        {"dtrace", "tick-1sec", 0},
+        {"", "tick-0", 0},
+        {"", "entry", 0},
+        {"profile", "tick-*", 7},
+        {"profile", "profile-*", 7},
+        {"", "profile-3ms", 1},
+        {"profile", "", 15},
+        {"", "profile-97", 1},
+        {"", "profile-3x", 0},
     };
     struct diags d;
     struct tier *t;
@@ -190,9 +202,52 @@ static void probes_of_the_local_tier(void **state)
     assert_int_equal(b.n, 1);
     assert_int_equal(b.b[0].probe, 2);
     assert_string_equal(t->ops->suggest(t, &(struct probe_spec){"", "", "", "BEGN", 0}),
-                        "did you mean 'BEGIN'?");
+                        "no probe 'BEGN'; did you mean 'BEGIN'?");
+    assert_string_equal(t->ops->suggest(t, &(struct probe_spec){"dtrcae", "", "", "BEGIN", 0}),
+                        "no provider 'dtrcae'; did you mean 'dtrace'?");
+    assert_string_equal(t->ops->suggest(t, &(struct probe_spec){"", "", "", "end", 0}),
+                        "no probe 'end'; did you mean 'END'?");
     t->ops->close(t);
     diags_free(&d);
+}
+
+/* On every CPU: the program ends when it has fired on each. The threads of one session leave their
+ * places to those of the next. */
+static void profile_fires_on_every_cpu(void **state)
+{
+    (void)state;
+    char text[256];
+    cpu_set_t cpus;
+    assert_int_equal(sched_getaffinity(0, sizeof cpus, &cpus), 0);
+    uint32_t n = (uint32_t)CPU_COUNT(&cpus), before = engine_thread_count();
+    snprintf(text, sizeof text,
+             "profile-1ms / !seen[cpu] / { seen[cpu] = 1; n++; @ = count(); } "
+             "profile-1ms / n == %u / { exit(0); }",
+             n);
+    for (int i = 0; i < 20; i++) {
+        struct seen s = {.records = 0};
+        run(text, &s);
+        assert_int_equal(s.sum, n);
+        assert_true(s.records >= 1); /* of exit(), on one CPU or on several at the same time */
+        assert_int_equal(s.counts.drop[ENGINE_DROP_THREAD], 0);
+    }
+    assert_true(engine_thread_count() <= before + n + 1);
+}
+
+/* Ticks and profile probes in one program, and BEGIN before both. */
+static void profile_beside_ticks(void **state)
+{
+    (void)state;
+    struct seen s = {.records = 0};
+    run("BEGIN { x = 1; } profile-1ms { p = x; } tick-1ms { t = x; } tick-1ms / p && t / { "
+        "exit(0); } "
+        "END { trace((int64_t)(p + t)); }",
+        &s);
+    assert_int_equal(s.records, 2);
+    assert_int_equal(s.value[1], 2);
+    struct seen begin = {.records = 0};
+    run("BEGIN { exit(0); } profile-5000hz { trace(1); }", &begin);
+    assert_int_equal(begin.records, 1);
 }
 
 /* Blocks that were cut, or had a bit flipped, are refused or reported: nothing is read past their
@@ -258,6 +313,8 @@ int main(void)
         cmocka_unit_test(begin_ticks_end_in_order),
         cmocka_unit_test(aggregations_and_faults_are_reported),
         cmocka_unit_test(probes_of_the_local_tier),
+        cmocka_unit_test(profile_fires_on_every_cpu),
+        cmocka_unit_test(profile_beside_ticks),
         cmocka_unit_test(damaged_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

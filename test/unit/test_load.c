@@ -1,0 +1,379 @@
+/* What events cost: samples and their weights, who is charged, when a program is over its limit. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "beam/load.c"
+#include "probe/probe.h"
+
+enum { THREADS = 4, PROBES = 3, NEED = PROBE_NEED_SEND };
+static const uint64_t SECOND = 1000000000;
+
+struct account {
+    struct load load;
+    struct load_thread thread[THREADS];
+    struct load_probe probe[PROBES];
+};
+
+static struct load_sampler me; /* of the thread that the tests are */
+
+static void account_init(struct account *a, uint32_t limit, uint32_t needs)
+{
+    memset(a, 0, sizeof *a);
+    load_init(&a->load, a->thread, THREADS, a->probe, PROBES);
+    a->load.limit = limit;
+    a->load.needs = needs;
+    load_start(&a->load, 0);
+}
+
+static int fresh(void **state)
+{
+    (void)state;
+    me = (struct load_sampler){0};
+    memset(clocks, 0, sizeof clocks);
+    clock_ns = 0;
+    return 0;
+}
+
+/* An event of a thread at `now` that took so many ns in the clauses of a probe, or (NULL) of none,
+ * if it is a sample. */
+static struct load *event(struct load *const *all, uint32_t n, struct account *a, uint32_t probe,
+                          uint32_t thread, uint64_t now, uint64_t ns, bool *sampled)
+{
+    struct load_sample s;
+    load_begin(&me, &s);
+    *sampled = load_sampling(&me) != NULL;
+    if (!*sampled)
+        return NULL;
+    assert_ptr_equal(load_sampling(&me), &s);
+    s.start = now;
+    if (a)
+        load_part(&s, &a->load, &a->probe[probe], ns);
+    return load_end(&me, &s, all, n, thread, LOAD_MESSAGE, NEED, now + ns);
+}
+
+/* Every event counts once, one in LOAD_GAP is timed, and the time is that of all of them. */
+static void samples_stand_for_all(void **state)
+{
+    (void)state;
+    enum { EVENTS = 1000000 };
+    struct account a;
+    struct load *all[] = {&a.load};
+    uint32_t samples = 0;
+    bool sampled;
+    account_init(&a, 0, 0);
+    for (uint32_t i = 0; i < EVENTS; i++) {
+        event(all, 1, &a, 0, 0, i * UINT64_C(1000), 300, &sampled);
+        samples += sampled;
+    }
+    assert_in_range(samples, EVENTS / LOAD_GAP * 9 / 10, EVENTS / LOAD_GAP * 11 / 10);
+    assert_in_range(a.probe[0].events, EVENTS - 2 * LOAD_GAP, EVENTS);
+    assert_int_equal(a.probe[0].ns, a.probe[0].events * (300 + load_vm_ns[LOAD_MESSAGE]));
+    assert_int_equal(a.thread[0].events, a.probe[0].events);
+    assert_int_equal(a.thread[0].ns, a.probe[0].ns);
+    assert_null(load_sampling(&me));
+}
+
+/* A workload with the sampler's own rhythm: each probe gets its part all the same. */
+static void rhythm_does_not_hide(void **state)
+{
+    (void)state;
+    enum { EVENTS = 2000000 };
+    struct account a;
+    struct load *all[] = {&a.load};
+    bool sampled;
+    account_init(&a, 0, 0);
+    for (uint32_t i = 0; i < EVENTS; i++)
+        event(all, 1, &a, i % LOAD_GAP == 0 ? 1 : 0, 0, i * UINT64_C(1000), 100, &sampled);
+    assert_in_range(a.probe[1].events, EVENTS / LOAD_GAP / 2, EVENTS / LOAD_GAP * 2);
+}
+
+/* Slow events are timed one by one; a thread that stood still charges that once. */
+static void slow_events(void **state)
+{
+    (void)state;
+    struct account a;
+    struct load *all[] = {&a.load};
+    bool sampled;
+    uint64_t now = 0;
+    account_init(&a, 0, 0);
+    for (int i = 0; i < 100; i++) {
+        event(all, 1, &a, 0, 0, now += 100000, 2 * LOAD_SLOW_NS, &sampled);
+        assert_true(sampled);
+    }
+    assert_int_equal(a.probe[0].events, 100);
+    fresh(NULL);
+    me.left = me.gap = LOAD_GAP - 1;
+    for (int i = 0; i < LOAD_GAP; i++)
+        event(all, 1, &a, 1, 0, now += 100000, 10 * SECOND, &sampled);
+    assert_true(sampled);
+    assert_int_equal(a.probe[1].events, 1);
+    assert_in_range(a.probe[1].ns, 10 * SECOND, 11 * SECOND);
+}
+
+/* What no probe is charged for goes to those whose needs made the VM report it, else to all. */
+static void needs_pay(void **state)
+{
+    (void)state;
+    struct account a, b, c;
+    struct load *all[] = {&a.load, &b.load, &c.load};
+    bool sampled;
+    account_init(&a, 0, NEED);
+    account_init(&b, 0, PROBE_NEED_GC);
+    account_init(&c, 0, NEED | PROBE_NEED_GC);
+    event(all, 3, NULL, 0, 0, 5, 0, &sampled);
+    assert_true(sampled);
+    assert_int_equal(a.thread[0].ns, load_vm_ns[LOAD_MESSAGE] / 2);
+    assert_int_equal(b.thread[0].ns, 0);
+    assert_int_equal(c.thread[0].ns, load_vm_ns[LOAD_MESSAGE] / 2);
+    fresh(NULL);
+    event(all + 1, 1, NULL, 0, 0, 5, 0, &sampled);
+    assert_int_equal(b.thread[0].ns, load_vm_ns[LOAD_MESSAGE]);
+}
+
+/* An event with the probes of two programs: each pays its own clauses, and half of the rest. */
+static void two_programs_share(void **state)
+{
+    (void)state;
+    struct account a, b;
+    struct load *all[] = {&a.load, &b.load};
+    struct load_sample s;
+    account_init(&a, 0, 0);
+    account_init(&b, 0, 0);
+    load_begin(&me, &s);
+    assert_ptr_equal(load_sampling(&me), &s);
+    s.start = 1000;
+    load_part(&s, &a.load, &a.probe[0], 70);
+    load_part(&s, &b.load, &b.probe[0], 30);
+    load_end(&me, &s, all, 2, 0, LOAD_MESSAGE, NEED, 1120);
+    assert_int_equal(a.thread[0].ns, 70 + (20 + load_vm_ns[LOAD_MESSAGE]) / 2);
+    assert_int_equal(b.thread[0].ns, 30 + (20 + load_vm_ns[LOAD_MESSAGE]) / 2);
+}
+
+/* More firings in one event than are told apart: nothing is lost, and nothing overflows. */
+static void many_parts(void **state)
+{
+    (void)state;
+    struct account a;
+    struct load *all[] = {&a.load};
+    struct load_sample s;
+    account_init(&a, 0, 0);
+    load_begin(&me, &s);
+    s.start = 0;
+    for (int i = 0; i < 100; i++)
+        load_part(&s, &a.load, &a.probe[0], 10);
+    load_end(&me, &s, all, 1, 0, LOAD_MESSAGE, NEED, 1000);
+    assert_in_range(a.thread[0].ns, 1000, 1000 + load_vm_ns[LOAD_MESSAGE]);
+}
+
+/* Runs events of `share` permille of a thread's time from *now for `ns`; the program that is over,
+ * and when. */
+static struct load *busy(struct load *const *all, uint32_t n, struct account *const *who,
+                         const uint32_t *permille, uint64_t *now, uint64_t ns)
+{
+    enum { STEP = 1000000 };
+    for (uint64_t end = *now + ns; *now < end; *now += STEP)
+        for (uint32_t i = 0; i < n; i++) {
+            struct load_sample s;
+            if (!permille[i])
+                continue;
+            me.left = me.gap = 0;
+            load_begin(&me, &s);
+            s.start = *now;
+            /* as if the VM took no time at all */
+            uint64_t part = STEP / LOAD_MOST * (uint64_t)permille[i] - load_vm_ns[LOAD_MESSAGE];
+            load_part(&s, &who[i]->load, who[i]->probe, part);
+            struct load *over = load_end(&me, &s, all, n, 1, LOAD_MESSAGE, NEED,
+                                         *now + (part < STEP ? part : STEP - 1));
+            if (over)
+                return over;
+        }
+    return NULL;
+}
+
+static void limit(void **state)
+{
+    (void)state;
+    struct account a;
+    struct account *who[] = {&a};
+    struct load *all[] = {&a.load};
+    /* under the limit for long */
+    uint64_t now = 0;
+    account_init(&a, 400, 0);
+    assert_null(busy(all, 1, who, (uint32_t[]){390}, &now, 20 * SECOND));
+    assert_false(load_is_over(&a.load));
+    /* then over it, but not yet for a whole window; then for one */
+    uint64_t from = now;
+    assert_ptr_equal(busy(all, 1, who, (uint32_t[]){900}, &now, 20 * SECOND), &a.load);
+    assert_true(now - from <= LOAD_WINDOW_NS + LOAD_SLICE_NS);
+    assert_true(load_is_over(&a.load));
+    assert_int_equal(a.load.trip.thread, 1);
+    assert_in_range(a.load.trip.permille, 400, 450);
+    /* once is enough */
+    assert_null(busy(all, 1, who, (uint32_t[]){900}, &now, 5 * SECOND));
+
+    /* from the start: not before a whole window has passed */
+    fresh(NULL);
+    account_init(&a, 400, 0);
+    now = 0;
+    assert_ptr_equal(busy(all, 1, who, (uint32_t[]){990}, &now, 20 * SECOND), &a.load);
+    assert_in_range(now, LOAD_WINDOW_NS, LOAD_WINDOW_NS + 2 * (uint64_t)LOAD_SLICE_NS);
+    assert_in_range(a.load.trip.permille, 980, 1000);
+
+    /* no limit; not running */
+    fresh(NULL);
+    account_init(&a, 0, 0);
+    now = 0;
+    assert_null(busy(all, 1, who, (uint32_t[]){990}, &now, 10 * SECOND));
+    account_init(&a, 400, 0);
+    load_stop(&a.load);
+    assert_null(busy(all, 1, who, (uint32_t[]){990}, &now, 10 * SECOND));
+}
+
+/* A thread that hardly gets a processor: shares are of what it gets. */
+static void waits_do_not_count(void **state)
+{
+    (void)state;
+    struct account a;
+    struct account *who[] = {&a};
+    struct load *all[] = {&a.load};
+    uint64_t now = 0, base = load_wait(1);
+    account_init(&a, 400, 0);
+    for (int i = 0; i < 100; i++) {
+        assert_null(busy(all, 1, who, (uint32_t[]){100}, &now, SECOND / 10));
+        load_waited(1, SECOND / 20); /* half of the time: 200 permille */
+    }
+    assert_int_equal(load_wait(1) - base, 5 * SECOND);
+    assert_true(load_active(1, now));
+    struct load *over = NULL;
+    for (int i = 0; i < 30 && !over; i++) {
+        over = busy(all, 1, who, (uint32_t[]){100}, &now, SECOND / 10);
+        load_waited(1, SECOND / 10 * 8 / 10); /* four fifths: 500 permille */
+    }
+    assert_ptr_equal(over, &a.load);
+    assert_in_range(a.load.trip.permille, 400, 510);
+    /* never more than all of it, nor a division by nothing */
+    fresh(NULL);
+    now = 0;
+    account_init(&a, 400, 0);
+    for (int i = 0; i < 30; i++) {
+        busy(all, 1, who, (uint32_t[]){100}, &now, SECOND / 10);
+        load_waited(1, 10 * SECOND);
+    }
+    assert_true(load_is_over(&a.load));
+    assert_int_equal(a.load.trip.permille, LOAD_MOST);
+    assert_false(load_active(1, now + 10 * SECOND));
+    assert_false(load_active(3, now + 10 * SECOND));
+}
+
+/* A burst fades: what lies more than a window back does not count, also when nothing came since. */
+static void bursts_fade(void **state)
+{
+    (void)state;
+    struct account a;
+    struct account *who[] = {&a};
+    struct load *all[] = {&a.load};
+    uint64_t now = 0;
+    account_init(&a, 400, 0);
+    assert_null(busy(all, 1, who, (uint32_t[]){10}, &now, 5 * SECOND));
+    for (int i = 0; i < 10; i++) {
+        assert_null(busy(all, 1, who, (uint32_t[]){950}, &now, SECOND / 2));
+        now += 3 * SECOND;
+    }
+    now += 1000 * SECOND;
+    assert_null(busy(all, 1, who, (uint32_t[]){10}, &now, SECOND));
+}
+
+/* Who is ended when there are several. */
+static void the_guilty_one(void **state)
+{
+    (void)state;
+    struct account a, b;
+    struct account *who[] = {&a, &b};
+    struct load *all[] = {&a.load, &b.load};
+    static const struct {
+        uint32_t limit[2], permille[2];
+        int over; /* -1: nobody */
+    } cases[] = {
+        {{400, 400}, {20, 800}, 1},  /* the dear one, */
+        {{400, 400}, {800, 20}, 0},  /* wherever it stands */
+        {{400, 400}, {250, 350}, 1}, /* neither alone: the dearest */
+        {{400, 400}, {100, 200}, -1},
+        {{400, 0}, {20, 800}, -1}, /* one may take what it likes: the other is not to blame */
+        {{10, 400}, {5, 300}, -1}, /* a strict one is not ended for what another takes, */
+        {{10, 400}, {15, 300}, 0}, /* only for its own */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t now = 0;
+        fresh(NULL);
+        account_init(&a, cases[i].limit[0], 0);
+        account_init(&b, cases[i].limit[1], 0);
+        struct load *over = busy(all, 2, who, cases[i].permille, &now, 5 * SECOND);
+        if (cases[i].over < 0)
+            assert_null(over);
+        else
+            assert_ptr_equal(over, all[cases[i].over]);
+    }
+    /* the one is gone: the other goes on */
+    fresh(NULL);
+    uint64_t now = 0;
+    account_init(&a, 400, 0);
+    account_init(&b, 400, 0);
+    assert_ptr_equal(busy(all, 2, who, (uint32_t[]){250, 350}, &now, 5 * SECOND), &b.load);
+    load_stop(&b.load);
+    assert_null(busy(all, 2, who, (uint32_t[]){250, 0}, &now, 5 * SECOND));
+}
+
+static void marks_and_the_dearest(void **state)
+{
+    (void)state;
+    struct account a;
+    uint32_t top[PROBES];
+    account_init(&a, 0, 0);
+    assert_int_equal(load_top(&a.load, LOAD_MARK, top, PROBES), 0);
+    a.probe[0].ns = 10;
+    a.probe[1].ns = 30;
+    a.probe[2].ns = 20;
+    assert_int_equal(load_top(&a.load, LOAD_MARK, top, 2), 2);
+    assert_int_equal(top[0], 1);
+    assert_int_equal(top[1], 2);
+    assert_int_equal(load_top(&a.load, LOAD_MARK, top, 0), 0);
+    load_mark(&a.load, 100, 7);
+    a.probe[0].ns += 5;
+    assert_int_equal(load_top(&a.load, LOAD_MARK, top, PROBES), 1);
+    assert_int_equal(top[0], 0);
+    assert_int_equal(load_top(&a.load, LOAD_BEFORE, top, PROBES), 3); /* from the start */
+    load_mark(&a.load, 200, 9);
+    assert_int_equal(load_top(&a.load, LOAD_MARK, top, PROBES), 0);
+    assert_int_equal(load_top(&a.load, LOAD_BEFORE, top, PROBES), 1);
+    assert_int_equal(load_top(&a.load, LOAD_START, top, PROBES), 3);
+    assert_int_equal(a.load.marked[0], 100);
+    assert_int_equal(a.load.fired[1], 9);
+    uint64_t events = 3, ns = a.probe[0].ns;
+    a.probe[0].marks.events[0] = 1;
+    load_since(&a.probe[0].marks, LOAD_BEFORE, &events, &ns);
+    assert_int_equal(events, 2);
+    assert_int_equal(ns, 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(samples_stand_for_all, fresh),
+        cmocka_unit_test_setup(rhythm_does_not_hide, fresh),
+        cmocka_unit_test_setup(slow_events, fresh),
+        cmocka_unit_test_setup(needs_pay, fresh),
+        cmocka_unit_test_setup(two_programs_share, fresh),
+        cmocka_unit_test_setup(many_parts, fresh),
+        cmocka_unit_test_setup(limit, fresh),
+        cmocka_unit_test_setup(waits_do_not_count, fresh),
+        cmocka_unit_test_setup(bursts_fade, fresh),
+        cmocka_unit_test_setup(the_guilty_one, fresh),
+        cmocka_unit_test_setup(marks_and_the_dearest, fresh),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

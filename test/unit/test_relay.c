@@ -1,0 +1,237 @@
+/* test_relay.c - a way to a node through a relay: what goes out, what comes in, and what a relay
+ * that does not keep to the protocol can do. The other end of the socket is played here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/err.h"
+#include "node/relay.h"
+
+static const erlang_pid agent = {.node = "nonode@nohost", .num = 91, .serial = 3};
+
+struct both {
+    struct conn *c;
+    int fd; /* the relay's end */
+};
+
+static struct both both_open(void)
+{
+    struct both b;
+    int fd[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+    assert_int_equal(relay_open(&b.c, fd[0]), 0);
+    b.fd = fd[1];
+    return b;
+}
+
+static void both_close(struct both *b)
+{
+    conn_close(b->c);
+    if (b->fd >= 0)
+        close(b->fd);
+}
+
+static void give_bytes(struct both *b, const void *p, size_t n)
+{
+    unsigned char h[4] = {(unsigned char)(n >> 24), (unsigned char)(n >> 16),
+                          (unsigned char)(n >> 8), (unsigned char)n};
+    assert_int_equal(write(b->fd, h, 4), 4);
+    assert_int_equal(write(b->fd, p, n), (ssize_t)n);
+}
+
+/* {What, 1, ..}: what it has behind its name is made by `fill`. */
+static void give(struct both *b, const char *what, int arity, void (*fill)(ei_x_buff *x))
+{
+    ei_x_buff x;
+    ei_x_new_with_version(&x);
+    ei_x_encode_tuple_header(&x, arity);
+    ei_x_encode_atom(&x, what);
+    fill(&x);
+    give_bytes(b, x.buff, (size_t)x.index);
+    ei_x_free(&x);
+}
+
+/* The next frame that came out; the bytes live until the next call. */
+static struct etf taken(struct both *b)
+{
+    static unsigned char bytes[4096];
+    size_t have = 0, want = 4;
+    while (have < want) {
+        ssize_t n = read(b->fd, bytes + have, want - have);
+        assert_true(n > 0);
+        have += (size_t)n;
+        if (have == 4 && want == 4)
+            want = 4 + ((size_t)bytes[2] << 8 | bytes[3]);
+    }
+    struct etf r = etf_over(bytes + 4, want - 4);
+    etf_version(&r);
+    return r;
+}
+
+static void fill_ok(ei_x_buff *x)
+{
+    ei_x_encode_atom(x, "ok");
+}
+
+static void fill_pid(ei_x_buff *x)
+{
+    ei_x_encode_pid(x, &agent);
+}
+
+static void fill_text(ei_x_buff *x)
+{
+    ei_x_encode_binary(x, "gone fishing", 12);
+}
+
+static void fill_first(ei_x_buff *x)
+{
+    ei_x_encode_long(x, 1);
+    ei_x_encode_atom(x, "one");
+}
+
+static void fill_second(ei_x_buff *x)
+{
+    ei_x_encode_long(x, 2);
+    ei_x_encode_atom(x, "two");
+}
+
+static void test_out(void **state)
+{
+    struct both b = both_open();
+    ei_x_buff x;
+    erlang_pid to;
+    (void)state;
+    ei_x_new_with_version(&x);
+    ei_x_encode_tuple_header(&x, 3);
+    ei_x_encode_atom(&x, "erltrace");
+    conn_put_self(b.c, &x);
+    ei_x_encode_atom(&x, "alive");
+    assert_int_equal(conn_send(b.c, &agent, &x), 0);
+    assert_int_equal(conn_link(b.c, &agent), 0);
+    struct etf r = taken(&b);
+    assert_true(etf_tuple(&r) == 3 && etf_atom_is(&r, "send"));
+    etf_pid(&r, &to);
+    assert_int_equal(ei_cmp_pids(&to, (erlang_pid *)&agent), 0);
+    assert_true(etf_tuple(&r) == 3 && etf_atom_is(&r, "erltrace") && etf_atom_is(&r, "self") &&
+                etf_atom_is(&r, "alive"));
+    assert_true(!r.bad && r.p == r.end);
+    r = taken(&b);
+    assert_true(etf_tuple(&r) == 2 && etf_atom_is(&r, "link"));
+    etf_pid(&r, &to);
+    assert_true(!r.bad && r.p == r.end);
+    /* The heartbeat is the same message, and comes by itself. */
+    assert_int_equal(conn_heartbeat(b.c, &agent, &x, 1), 0);
+    r = taken(&b);
+    assert_true(etf_tuple(&r) == 3 && etf_atom_is(&r, "send"));
+    ei_x_free(&x);
+    both_close(&b);
+}
+
+static void test_in(void **state)
+{
+    struct both b = both_open();
+    struct etf r;
+    erlang_pid gone;
+    (void)state;
+    assert_int_equal(conn_recv(b.c, 0, &r), CONN_NOTHING);
+    give(&b, "message", 2, fill_ok);
+    give(&b, "down", 2, fill_pid);
+    assert_int_equal(conn_recv(b.c, 1000, &r), CONN_MESSAGE);
+    assert_true(etf_atom_is(&r, "ok"));
+    assert_int_equal(conn_recv(b.c, 1000, &r), CONN_DOWN);
+    etf_pid(&r, &gone);
+    assert_int_equal(ei_cmp_pids(&gone, (erlang_pid *)&agent), 0);
+    both_close(&b);
+}
+
+static int call(struct both *b, struct etf *r)
+{
+    ei_x_buff x;
+    ei_x_new(&x);
+    ei_x_encode_empty_list(&x);
+    int e = conn_call(b->c, "erlang", "node", &x, 1000, r);
+    ei_x_free(&x);
+    return e;
+}
+
+/* A result counts for the call that it answers: one that came too late is passed over. */
+static void test_call(void **state)
+{
+    struct both b = both_open();
+    struct etf r, out;
+    (void)state;
+    give(&b, "message", 2, fill_ok);
+    give(&b, "reply", 3, fill_first);
+    assert_int_equal(call(&b, &r), 0);
+    assert_true(etf_atom_is(&r, "one"));
+    out = taken(&b);
+    assert_true(etf_tuple(&out) == 5 && etf_atom_is(&out, "call") && etf_int(&out) == 1 &&
+                etf_atom_is(&out, "erlang") && etf_atom_is(&out, "node") && etf_list(&out) == 0 &&
+                !out.bad && out.p == out.end);
+    give(&b, "reply", 3, fill_first);
+    give(&b, "reply", 3, fill_second);
+    assert_int_equal(call(&b, &r), 0);
+    assert_true(etf_atom_is(&r, "two"));
+    give(&b, "reply", 3, fill_second);
+    assert_int_equal(conn_recv(b.c, 0, &r), CONN_NOTHING);
+    assert_string_equal(conn_lost(b.c), "");
+    both_close(&b);
+}
+
+static void test_lost(void **state)
+{
+    struct both b = both_open();
+    struct etf r;
+    (void)state;
+    give(&b, "lost", 2, fill_text);
+    assert_int_equal(conn_recv(b.c, 1000, &r), ET_ELOST);
+    assert_string_equal(conn_lost(b.c), "gone fishing");
+    assert_int_equal(conn_link(b.c, &agent), ET_ELOST);
+    both_close(&b);
+
+    b = both_open();
+    give_bytes(&b, "", 0);
+    assert_int_equal(conn_recv(b.c, 1000, &r), ET_ELOST);
+    assert_string_equal(conn_lost(b.c), "its relay process has ended");
+    both_close(&b);
+
+    b = both_open();
+    close(b.fd);
+    b.fd = -1;
+    assert_int_equal(call(&b, &r), ET_ELOST);
+    assert_true(conn_lost(b.c)[0] != '\0');
+    both_close(&b);
+}
+
+/* What is no frame of the protocol is passed over; a size that cannot be ends the connection. */
+static void test_hostile(void **state)
+{
+    static const char *const junk[] = {"x", "\x83", "\x83h\x02w\x07message", "\x83jmessage",
+                                       "\x83h\x02w\x05reply"};
+    struct both b = both_open();
+    struct etf r;
+    (void)state;
+    for (size_t i = 0; i < sizeof junk / sizeof *junk; i++) {
+        give_bytes(&b, junk[i], strlen(junk[i]));
+        assert_int_equal(conn_recv(b.c, 0, &r), CONN_NOTHING);
+    }
+    assert_int_equal(write(b.fd, "\xff\xff\xff\xff", 4), 4);
+    assert_int_equal(conn_recv(b.c, 1000, &r), ET_ELOST);
+    assert_string_equal(conn_lost(b.c), "the node sent a message that is too large");
+    both_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_out),  cmocka_unit_test(test_in),      cmocka_unit_test(test_call),
+        cmocka_unit_test(test_lost), cmocka_unit_test(test_hostile),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,120 @@
+/* test_web_access.c - who may talk to the web server: cookies, Host and Origin headers of every
+ * form, those that look nearly right above all. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "web/access.h"
+
+#define NELEM(a) (sizeof(a) / sizeof(a)[0])
+
+static void secrets_are_random_and_compared_whole(void **state)
+{
+    char a[ACCESS_SECRET], b[ACCESS_SECRET];
+    (void)state;
+    assert_int_equal(access_secret(a), 0);
+    assert_int_equal(access_secret(b), 0);
+    assert_int_equal(strlen(a), ACCESS_SECRET - 1);
+    assert_int_equal(strspn(a, "0123456789abcdef"), ACCESS_SECRET - 1);
+    assert_string_not_equal(a, b);
+    assert_true(access_same("abcd", "abcd"));
+    assert_false(access_same("abcd", "abce"));
+    assert_false(access_same("abcd", "abc"));
+    assert_false(access_same("abcd", "abcdd"));
+    assert_false(access_same("abcd", ""));
+}
+
+static void a_cookie_is_found_among_others(void **state)
+{
+    static const struct {
+        const char *header;
+        bool good;
+    } cases[] = {
+        {"erltrace-1=s3cret", true},
+        {"a=b; erltrace-1=s3cret; c=d", true},
+        {"", false},
+        {"erltrace-1=", false},
+        {"erltrace-1=s3cre", false},
+        {"erltrace-1=s3crets", false},
+        {"erltrace-11=s3cret", false},
+        {"xerltrace-1=s3cret", false},
+        {"a=erltrace-1=s3cret", false},
+        {"erltrace-1 s3cret", false},
+        {"erltrace-2=s3cret", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < NELEM(cases); i++)
+        if (access_cookie(cases[i].header, "erltrace-1", "s3cret") != cases[i].good)
+            fail_msg("%s", cases[i].header);
+}
+
+static void only_names_of_the_server_are_served(void **state)
+{
+    static const char *const names[] = {"shop.example"};
+    static const struct {
+        const char *header;
+        bool good;
+    } cases[] = {
+        {"localhost", true},
+        {"LocalHost:8042", true},
+        {"127.0.0.1:8042", true},
+        {"[::1]:8042", true},
+        {"[::1]", true},
+        {"shop.example:1", true},
+        {"Shop.Example", true},
+        {"", false},
+        {":8042", false},
+        {"localhost.example", false},
+        {"xlocalhost", false},
+        {"shop.example.org", false},
+        {"127.0.0.1.example", false},
+        {"shop.example:80x", false},
+        {"localhost:80:80", false},
+        {"[::1", false},
+        {"[localhost.evil]", false},
+        {"user@localhost", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < NELEM(cases); i++)
+        if (access_host(cases[i].header, names, NELEM(names)) != cases[i].good)
+            fail_msg("%s", cases[i].header);
+}
+
+static void only_the_page_itself_may_ask(void **state)
+{
+    static const struct {
+        const char *origin;
+        bool tls, good;
+    } cases[] = {
+        {"http://localhost:8042", false, true},
+        {"http://LOCALHOST:8042", false, true},
+        {"https://localhost:8042", true, true},
+        {"https://localhost:8042", false, false},
+        {"http://localhost:8042", true, false},
+        {"http://localhost:8043", false, false},
+        {"http://localhost", false, false},
+        {"http://localhost:8042.evil.example", false, false},
+        {"http://evil.example/localhost:8042", false, false},
+        {"null", false, false},
+        {"", false, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < NELEM(cases); i++)
+        if (access_origin(cases[i].origin, "localhost:8042", cases[i].tls) != cases[i].good)
+            fail_msg("%s", cases[i].origin);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(secrets_are_random_and_compared_whole),
+        cmocka_unit_test(a_cookie_is_found_among_others),
+        cmocka_unit_test(only_names_of_the_server_are_served),
+        cmocka_unit_test(only_the_page_itself_may_ask),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
