@@ -14,9 +14,12 @@
 -define(QUEUED, 15).
 -define(GC_MAJOR_START, 18).
 -define(GC_MAJOR_END, 19).
--define(ENTRY, 64).
--define(RETURN, 65).
--define(EXCEPTION, 66).
+-define(TRACE_SEQ, 35).
+-define(USER_TRACE, 121).
+-define(ENTRY, 192).
+-define(RETURN, 193).
+-define(EXCEPTION, 194).
+-define(LOCAL_ENTRY, 199).
 
 %% Clauses of the image: see mkimage.c.
 -define(COUNT, 0).
@@ -40,8 +43,8 @@ main(Root, Only) ->
     put(root, Root),
     persistent_term:put(agent_root, Root),
     {module, _} = code:ensure_loaded(agent_work),
-    [file(F) || F <- ["ebin/erltrace_agent.beam", "priv/erltrace_agent.so", "build/test/agent/image.dif",
-                      "build/test/agent/image_v.dif"]],
+    [file(F) || F <- [beam(M) || M <- modules()] ++ ["priv/erltrace_agent.so", "build/test/agent/image.dif",
+                      "build/test/agent/image_v.dif", "build/test/agent/image_k.dif"]],
     Tests = [{atom_to_list(F), F} || F <- tests(), Only =:= "" orelse atom_to_list(F) =:= Only],
     Results = [one(Name, F) || {Name, F} <- Tests],
     Failed = length([x || failed <- Results]),
@@ -51,11 +54,11 @@ main(Root, Only) ->
 tests() ->
     [life, calls_are_counted, begin_end_tick_exit_error, returns, returns_of_one_function, switched_under_load, tail_calls_return_once, tail_loop_is_flat, body_recursion,
      returns_and_exceptions, exceptions_alone, exception_frames_are_bounded, spawns_and_exits, messages, scheduling,
-     collections, vtimestamp, arguments, two_consumers, consumer_killed, lease_runs_out, closed_in_the_middle,
-     server_killed, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported,
-     whole_module, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, foreign_name, concurrent_attach, builtin_functions, builtins_and_other_sessions,
-     collections_of_others, server_crashed, everything,
-     sensitive_stays_hidden, many_times, under_churn, guard_killed_too].
+     collections, vtimestamp, arguments, two_consumers, over_its_limit, consumer_killed, lease_runs_out, closed_in_the_middle,
+     server_killed, killed_while_loading, gate_first, asked_before_start, asked_when_dead, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported, let_go_bit_by_bit,
+     whole_module, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, foreign_name, concurrent_attach, attached_to_who_leaves, attached_to_a_part, builtin_functions, builtins_and_other_sessions,
+     collections_of_others, session_destroyed, begun_in_vain, guard_of_old_code, collections_begun, late_answers, suspended_processes, server_crashed, everything,
+     ring_keeps_the_newest, fill_ends_when_full, only_one_cpu, too_small_for_end, sizes_are_bounded, sensitive_stays_hidden, many_times, under_churn, guard_killed_too].
 
 one(Name, F) ->
     Me = self(),
@@ -85,7 +88,8 @@ rescue() ->
         undefined -> ok;
         A -> exit(A, kill), timer:sleep(500)
     end,
-    code:purge(erltrace_agent), code:delete(erltrace_agent), code:purge(erltrace_agent).
+    [begin code:purge(M), code:delete(M), code:purge(M) end || M <- modules()],
+    ok.
 
 %% -- help -----------------------------------------------------------------------------------------------------
 
@@ -101,13 +105,35 @@ file(Name) ->
         B -> B
     end.
 
+beam(M) -> "priv/agent/" ++ atom_to_list(M) ++ ".beam".
+
+modules() ->
+    [list_to_atom(filename:basename(F, ".beam")) || F <- filelib:wildcard(filename:join(root(), beam('erltrace_agent*')))].
+
 otp() -> list_to_integer(erlang:system_info(otp_release)).
 
 load() ->
     case catch erltrace_agent:vsn() of
         V when is_binary(V) -> ok;
-        _ -> code:atomic_load([{erltrace_agent, "erltrace_agent.beam", file("ebin/erltrace_agent.beam")}])
+        _ -> code:atomic_load([{M, atom_to_list(M) ++ ".beam", file(beam(M))} || M <- modules()])
     end.
+
+%% A module of the agent's name with the same functions, and its library, which has not been started (the real one starts it at once).
+library() ->
+    load(),
+    Functions = [FA || {F, _} = FA <- erltrace_agent:module_info(functions), lists:prefix("nif_", atom_to_list(F)) orelse F =:= enabled orelse F =:= trace],
+    [begin code:purge(M), code:delete(M), code:purge(M) end || M <- modules()],
+    Stub = fun({F, N}) -> {function, 1, F, N, [{clause, 1, [{var, 1, '_'} || _ <- lists:seq(1, N)], [], [{atom, 1, none}]}]} end,
+    Load = {function, 1, load, 1, [{clause, 1, [{var, 1, 'File'}], [],
+                                    [{call, 1, {remote, 1, {atom, 1, erlang}, {atom, 1, load_nif}}, [{var, 1, 'File'}, {integer, 1, 0}]}]}]},
+    {ok, M, Code} = compile:forms([{attribute, 1, module, erltrace_agent}, {attribute, 1, export, [{load, 1} | Functions]},
+                                   Load | lists:map(Stub, Functions)]),
+    {module, M} = code:load_binary(M, "erltrace_agent.beam", Code),
+    File = filename:join(os:getenv("TMPDIR"), "erltrace_agent_test"),
+    ok = file:write_file(File ++ ".so", file("priv/erltrace_agent.so")),
+    ok = M:load(File),
+    ok = file:delete(File ++ ".so"),
+    M.
 
 attach() ->
     load(),
@@ -127,11 +153,8 @@ call(A, Request) ->
             receive {erltrace, Id, Reply} -> Reply
             after 0 -> error({agent_died, R, Request})
             end
-    after 20000 -> error({no_answer, Request, process_info(A)})
+    after 100000 -> error({no_answer, Request, process_info(A)})
     end.
-
-ok({ok, X}) -> X;
-ok(ok) -> ok.
 
 open() ->
     A = attach(),
@@ -153,9 +176,11 @@ bindings(L) ->
 
 start(A, L) -> start(A, "build/test/agent/image.dif", L).
 
-start(A, Image, L) ->
-    case call(A, {enable, file(Image), [{bufsize, 4 bsl 20}, {aggsize, 1 bsl 20}, {dynvarsize, 1 bsl 20}], bindings(L)}) of
-        {ok, _, []} -> ok(call(A, go));
+start(A, Image, L) -> start(A, Image, [{bufsize, 4 bsl 20}, {aggsize, 1 bsl 20}, {dynvarsize, 1 bsl 20}], L).
+
+start(A, Image, Options, L) ->
+    case call(A, {enable, file(Image), Options, bindings(L)}) of
+        {ok, _, []} -> {ok, Warnings, _} = call(A, go), Warnings;
         Error -> Error
     end.
 
@@ -175,7 +200,7 @@ drain(A) -> drain(A, 3, [], 0).
 
 drain(A, What, Acc, N) ->
     N > 1000 andalso error(never_drained),
-    {ok, State, Counts, Blocks, More, _} = call(A, {read, What}),
+    {ok, State, Counts, Blocks, More, _, _} = call(A, {read, What}),
     Acc1 = [Acc | Blocks],
     case {State, More} of
         {_, true} -> drain(A, 0, Acc1, N + 1);
@@ -184,12 +209,12 @@ drain(A, What, Acc, N) ->
     end.
 
 read(A) ->
-    {ok, State, Counts, Blocks, More, W} = call(A, {read, 3}),
+    {ok, State, Counts, Blocks, More, W, _} = call(A, {read, 3}),
     Rest = if More -> more(A); true -> [] end,
     {State, decode(iolist_to_binary([Blocks | Rest]), Counts), W}.
 
 more(A) ->
-    {ok, _, _, Blocks, More, _} = call(A, {read, 0}),
+    {ok, _, _, Blocks, More, _, _} = call(A, {read, 0}),
     [Blocks | if More -> more(A); true -> [] end].
 
 decode(Bin, Counts) ->
@@ -224,7 +249,7 @@ ints(#{data := <<A:32/little, Name:A/binary, B:32/little, X:B/binary, Y:64/littl
 
 text(X) -> iolist_to_binary(io_lib:format("~w", [X])).
 
-wait(F) -> wait(F, 3000).
+wait(F) -> wait(F, 15000).
 wait(F, Ms) when Ms =< 0 -> error({failed_to_happen, catch F()});
 wait(F, Ms) ->
     case F() of
@@ -236,14 +261,14 @@ wait(F, Ms) ->
 clean(When) ->
     try
         wait(fun() -> whereis(erltrace_agent) =:= undefined end),
-        wait(fun() -> code:is_loaded(erltrace_agent) =:= false andalso not erlang:check_old_code(erltrace_agent) end),
+        wait(fun() -> not lists:any(fun(M) -> code:is_loaded(M) =/= false orelse erlang:check_old_code(M) end, modules()) end),
         get(stays_mapped) =:= true orelse wait(fun() -> not mapped() end),
         ?equal([], [P || P <- processes(), traced(P)]),
         ?equal({flags, []}, erlang:trace_info(new_processes, flags)),
         ?equal([], [MFA || {M, _} <- code:all_loaded(), {F, A} <- erlang:get_module_info(M, functions),
                            MFA <- [{M, F, A}],
                            erlang:trace_info(MFA, traced) =/= {traced, false} orelse
-                               not lists:member(erlang:trace_info(MFA, meta), [{meta, false}, {meta, []}, {meta, undefined}])]),
+                               not lists:member(erlang:trace_info(MFA, meta), [{meta, false}, {meta, undefined}])]),
         otp() < 27 orelse (?equal([{legacy, default}], apply(trace, session_info, [all]) -- [])),
         ?equal({ok, []}, file:list_dir(os:getenv("TMPDIR"))) % where the library is placed first
     catch error:E:S -> error({not_clean, When, E, S})
@@ -261,6 +286,18 @@ traced(P) ->
         _ -> false
     end.
 
+guard() ->
+    [Guard] = [P || P <- processes(), process_info(P, initial_call) =:= {initial_call, {erltrace_agent, guard, 2}}],
+    Guard.
+
+%% What is set on a function, in any session.
+patterns(MFA) ->
+    All = case otp() >= 27 of
+              true -> [try apply(trace, info, [S, MFA, all]) catch error:badarg -> gone end || S <- apply(trace, session_info, [all])];
+              false -> [erlang:trace_info(MFA, all)]
+          end,
+    [P || {all, P} <- All, P =/= false].
+
 work(F, N) -> {agent_work, F, N}.
 
 %% -- the tests -----------------------------------------------------------------------------------------------
@@ -271,13 +308,13 @@ test(life) ->
     ?assert(lists:member(lists, Modules)),
     ?assert(not lists:member(erltrace_agent, Modules)),
     ?equal(Modules, lists:sort(Modules)),
-    {ok, [{agent_work, Fs}]} = call(A, {functions, [agent_work]}),
+    {ok, [{agent_work, Fs, []}]} = call(A, {functions, [agent_work]}),
     ?assert(lists:member({leaf, 1}, Fs)),
     ?equal([], start(A, [])),
     {running, #{records := [], aggs := G}, []} = read(A),
     ?equal(#{}, G),
     ?equal([], [P || P <- processes(), traced(P)]),
-    #{counts := {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}} = finish(A);
+    #{counts := {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, []}} = finish(A);
 
 test(calls_are_counted) ->
     code:ensure_loaded(agent_work),
@@ -294,7 +331,7 @@ test(calls_are_counted) ->
     ?equal(element(1, C), element(3, C));
 
 test(begin_end_tick_exit_error) ->
-    A = trace([{?BEGIN_, [], ?COUNT}, {?END_, [], ?COUNT}, {?TICK, 20000000, ?COUNT}, {?BEGIN_, [], ?FAULT}, {?ERROR, [], ?COUNT}]),
+    A = trace([{?BEGIN_, [], ?COUNT}, {?END_, [], ?COUNT}, {?TICK, {20000000, <<"tick-20ms">>}, ?COUNT}, {?BEGIN_, [], ?FAULT}, {?ERROR, [], ?COUNT}]),
     timer:sleep(110),
     #{aggs := G, records := R} = finish(A),
     ?equal([{<<"BEGIN">>, <<>>}, {<<"END">>, <<>>}, {<<"ERROR">>, <<>>}, {<<"tick-20ms">>, <<>>}], lists:sort(maps:keys(G))),
@@ -421,7 +458,7 @@ test(spawns_and_exits) ->
     {K, M1} = spawn_monitor(fun() -> exit({shutdown, "why", [1, 2.5, <<"x">>, #{a => b}]}) end),
     receive {'DOWN', M1, process, K, _} -> ok end,
     #{records := R, counts := C} = finish(A),
-    ?equal(0, element(5, C)),
+    ?equal(0, element(7, C)),
     T = [texts(X) || X <- R],
     Pids = lists:sort([text(P) || {P, _} <- Ps]),
     ?equal(Pids, lists:sort([P || {<<"process-spawn">>, P, <<"agent_work:child/0">>, 0} <- T])),
@@ -447,12 +484,12 @@ test(messages) ->
     Pong ! stop,
     wait(fun() -> not is_process_alive(Pong) end),
     #{records := R, counts := C} = finish(A),
-    ?equal(0, element(5, C)),
+    ?equal(0, element(7, C)),
     [PingT, PongT, NamedT] = [text(P) || P <- [Ping, Pong, Named]],
     Sends = [{F, T, S} || X <- R, {<<"message-send">>, F, T, S} <- [catch texts(X)]],
     ?equal(997, length([x || {F, T, 3} <- Sends, F =:= PingT, T =:= PongT])),
     ?equal(997, length([x || {F, T, 3} <- Sends, F =:= PongT, T =:= PingT])),
-    ?equal([{PongT, 3}, {<<"{agent_test_pong,'nonode@nohost'}">>, 6}], [{T, S} || {F, T, S} <- Sends, F =:= NamedT]),
+    ?equal([{PongT, 3}, {PongT, 6}], [{T, S} || {F, T, S} <- Sends, F =:= NamedT]),
     Queued = [{P, S, L} || X <- R, {<<"message-queued">>, P, S, L} <- [catch ints(X)]],
     ?equal(997, length([x || {P, 3, 16#ffffffff} <- Queued, P =:= PingT])),
     ?equal(1, length([x || {P, 0, 16#ffffffff} <- Queued, P =:= PingT])); % `go`
@@ -528,6 +565,24 @@ test(two_consumers) ->
     ?equal(100, maps:get({<<"return">>, <<"leaf/1">>}, G2)),
     ?equal(1110, maps:get({<<"entry">>, <<"leaf/1">>}, G1));
 
+%% When all programs are over their limits the VM need not make events, before the server knows of it; and when another one comes it does.
+test(over_its_limit) ->
+    A = open(),
+    [] = start(A, "build/test/agent/image.dif", [{bufsize, 1 bsl 20}, {aggsize, 1 bsl 20}, {maxload, 1}], [{?ENTRY, work(leaf, 1), ?COUNT}]),
+    Gate = fun() -> erltrace_agent:enabled(send, self(), []) end,
+    ?equal(trace, Gate()),
+    ok = sys:suspend(A),
+    wait(fun() -> agent_work:calls(10000), Gate() =:= discard end),
+    ok = sys:resume(A),
+    wait(fun() -> {State, _, _} = read(A), State =:= overload end),
+    other(fun() ->
+              B = trace([{?ENTRY, work(outer, 1), ?COUNT}]),
+              ?equal(trace, Gate()),
+              agent_work:outer(1),
+              #{aggs := #{{<<"entry">>, <<"outer/1">>} := 1}} = finish(B)
+          end),
+    finish(A);
+
 test(consumer_killed) ->
     C1 = client(), C2 = client(),
     [] = c(C1, [{?RETURN, work(leaf, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
@@ -540,13 +595,12 @@ test(consumer_killed) ->
 
 test(lease_runs_out) ->
     A = attach(),
-    {ok, _} = call(A, {open, 300}),
+    {ok, _} = call(A, {open, 1000}),
     [] = start(A, [{?SPAWN, [], ?COUNT}]),
-    timer:sleep(250),
-    A ! {erltrace, self(), alive},
-    timer:sleep(250),
+    %% Signs of life, often enough for a busy machine, for longer than a lease.
+    [begin A ! {erltrace, self(), alive}, timer:sleep(50) end || _ <- lists:seq(1, 30)],
     ?assert(is_process_alive(A)),
-    wait(fun() -> not is_process_alive(A) end, 1000);
+    wait(fun() -> not is_process_alive(A) end, 10000);
 
 test(closed_in_the_middle) ->
     A = trace([{?RETURN, work(leaf, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
@@ -556,6 +610,75 @@ test(server_killed) ->
     A = trace([{?RETURN, work(leaf, 1), ?COUNT}, {?ENTRY, work(outer, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
     exit(A, kill),
     wait(fun() -> not lists:any(fun traced/1, processes()) end);
+
+%% Code that has just been loaded when the server is killed keeps nothing, though it is called for the first time, and so its patterns
+%% change their look, while they are being taken away.
+test(killed_while_loading) ->
+    N = 2000,
+    Name = fun(I) -> list_to_atom("f" ++ integer_to_list(I)) end,
+    {ok, M, Beam} = compile:forms([{attribute, 1, module, agent_fresh}, {attribute, 1, export, [{Name(I), 0} || I <- lists:seq(1, N)]} |
+                                   [{function, 1, Name(I), 0, [{clause, 1, [], [], [{integer, 1, I}]}]} || I <- lists:seq(1, N)]]),
+    A = open(),
+    [] = start(A, "build/test/agent/image.dif", [{bufsize, 1 bsl 20}, {aggsize, 1 bsl 20}, {loads, 1}],
+               [{?ENTRY, work(leaf, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
+    {module, M} = code:load_binary(M, "agent_fresh.beam", Beam),
+    Gone = erlang:monitor(process, A),
+    exit(A, kill),
+    receive {'DOWN', Gone, process, A, killed} -> ok end,
+    [begin M:F(), agent_work:calls(10000) end || I <- lists:seq(N, 1, -1), F <- [Name(I)]],
+    wait(fun() -> whereis(erltrace_agent) =:= undefined andalso code:is_loaded(erltrace_agent) =:= false end),
+    ?equal([], [{F, P} || F <- M:module_info(functions), P <- patterns({M, element(1, F), element(2, F)})]),
+    code:delete(M),
+    code:purge(M);
+
+%% When the server is killed no event reaches a program any more, however long it takes until everything is away: here the guard has to
+%% wait for a module of its own, as nobody is there who loads it.
+test(gate_first) ->
+    A = trace([{?ENTRY, work(leaf, 1), ?COUNT}]),
+    ?equal(trace, erltrace_agent:enabled(send, self(), [])),
+    Guard = guard(),
+    Code = whereis(code_server),
+    Module = erltrace_agent_session,
+    {module, _} = code:ensure_loaded(timer), % that of wait/1
+    ok = sys:suspend(A),
+    true = erlang:delete_module(Module),
+    true = erlang:purge_module(Module),
+    true = erlang:suspend_process(Code),
+    try
+        exit(A, kill),
+        wait(fun() -> {current_function, {M, _, _}} = process_info(Guard, current_function), lists:member(M, [code, code_server]) end),
+        ?equal(case otp() < 27 of true -> discard; false -> remove end, erltrace_agent:enabled(send, self(), [])),
+        {module, Module} = erlang:load_module(Module, file(beam(Module)))
+    after
+        true = erlang:resume_process(Code)
+    end;
+
+%% What an earlier agent has left asks for its tracer between the loading of the library and its start: that is nobody's, and not the
+%% end of the new one.
+test(asked_before_start) ->
+    M = library(),
+    ?equal(discard, M:enabled(trace_status, self(), [])),
+    ok = M:nif_start(otp()),
+    ?equal(trace, M:enabled(trace_status, self(), [])),
+    code:delete(M), code:purge(M);
+
+%% Before OTP 27 a process that is asked about its tracer asks that tracer among its signals, and when it goes there, the next of them that
+%% is a message ends the VM. So the tracer of a dead server stays until it is taken off, and is silent.
+test(asked_when_dead) ->
+    M = library(),
+    Me = self(),
+    {Server, Monitor} = spawn_monitor(fun() -> ok = M:nif_start(otp()), Me ! started, receive stop -> ok end end),
+    receive started -> ok end,
+    P = spawn(fun() -> receive stop -> ok end end),
+    1 = erlang:trace(P, true, ['receive', {tracer, M, []}]),
+    Server ! stop,
+    receive {'DOWN', Monitor, process, Server, _} -> ok end,
+    Legacy = otp() < 27,
+    ?equal(if Legacy -> discard; true -> remove end, M:enabled(trace_status, Me, [])),
+    ?equal({tracer, if Legacy -> {M, []}; true -> [] end}, erlang:trace_info(P, tracer)),
+    1 = erlang:trace(P, false, [all]),
+    P ! stop,
+    code:delete(M), code:purge(M);
 
 test(foreign_process_tracer) ->
     Other = spawn(fun() -> receive stop -> ok end end),
@@ -625,6 +748,36 @@ test(reloaded_is_reported) ->
     finish(A),
     code:purge(agent_work);
 
+%% A module with many functions is loaded, and one of them has a probe: the others are let go one by one, and meanwhile the consumer is
+%% heard, and so are others.
+test(let_go_bit_by_bit) ->
+    N = 1000,
+    Name = fun(I) -> list_to_atom("f" ++ integer_to_list(I)) end,
+    Function = fun(I) -> {function, 1, Name(I), 0, [{clause, 1, [], [], [{integer, 1, I}]}]} end,
+    {ok, M, Beam} = compile:forms([{attribute, 1, module, agent_many}, {attribute, 1, compile, export_all} |
+                                   [Function(I) || I <- lists:seq(1, N)]], []),
+    Wanted = [{?RETURN, {M, f1, 0}, ?COUNT}, {?RETURN, work(leaf, 1), ?COUNT}],
+    Left = fun() -> [FA || {F, A} = FA <- M:module_info(functions), patterns({M, F, A}) =/= []] end,
+    {module, M} = code:load_binary(M, "agent_many.beam", Beam),
+    Heard = fun Heard(Tries) ->
+                A = open(),
+                ?equal([], start(A, "build/test/agent/image.dif", [{bufsize, 1 bsl 20}, {aggsize, 1 bsl 20}, {loads, 1}], Wanted)),
+                code:purge(M),
+                {module, M} = code:load_binary(M, "agent_many.beam", Beam),
+                Serial = receive {erltrace, loaded, Serial0, [M]} -> Serial0 after 15000 -> error(not_told) end,
+                {ok, []} = call(A, {extend, Serial, []}),
+                Midst = agent_state:lets_go(A),
+                wait(fun() -> Left() =:= [{f1, 0}] end),
+                agent_work:run(fun() -> M:f1(), M:f2(), M:f1() end),
+                #{aggs := G} = finish(A),
+                ?equal(#{{<<"return">>, <<"f1/0">>} => 2}, G),
+                ?equal([], Left()),
+                Midst orelse (Tries > 1 andalso Heard(Tries - 1))
+            end,
+    ?assert(Heard(5)),
+    code:delete(M),
+    code:purge(M);
+
 test(whole_module) ->
     Fs = lists:usort(agent_work:module_info(functions)),
     A = trace([{?ENTRY, {agent_work, F, N}, ?COUNT} || {F, N} <- Fs]),
@@ -636,6 +789,27 @@ test(whole_module) ->
     ok = call(A, close),
     ?equal([{{<<"entry">>, <<"calls/1">>}, 6}, {{<<"entry">>, <<"leaf/1">>}, 5}], lists:sort(maps:to_list(G)));
 
+%% Bindings that are too many for one message come in several; a request that fails has used them up.
+test(bindings_in_pieces) ->
+    Image = file("build/test/agent/image.dif"),
+    B = bindings([{?ENTRY, {agent_work, F, N}, ?COUNT} || {F, N} <- lists:usort(agent_work:module_info(functions))]),
+    {B1, B2} = lists:split(2, B),
+    {B3, B4} = lists:split(1, B2),
+    A = open(),
+    ok = call(A, {bindings, B1}),
+    {error, 'AGENT_IMAGE', _, _} = call(A, {enable, <<>>, [], B2}),
+    ok = call(A, {bindings, B1}),
+    {error, 'AGENT_IMAGE', <<"the bindings are not a list">>, _} = call(A, {enable, Image, [], x}),
+    {error, 'AGENT_REQUEST', _, _} = call(A, {bindings, x}),
+    ok = call(A, {bindings, B1}),
+    ok = call(A, {bindings, B3}),
+    {ok, _, []} = call(A, {enable, Image, [{bufsize, 1 bsl 20}, {aggsize, 1 bsl 20}], B4}),
+    {ok, [], Placed} = call(A, go),
+    ?equal(length(B), proplists:get_value(meta, Placed)),
+    agent_work:calls(5),
+    #{aggs := G} = finish(A),
+    ?equal([{{<<"entry">>, <<"calls/1">>}, 6}, {{<<"entry">>, <<"leaf/1">>}, 5}], lists:sort(maps:to_list(G)));
+
 test(bad_images) ->
     Image = file("build/test/agent/image.dif"),
     A = open(),
@@ -643,9 +817,12 @@ test(bad_images) ->
     [{error, 'AGENT_IMAGE', T, _} | _] = [call(A, {enable, X, [], B}) || X <- [<<>>, <<"D">>, binary:part(Image, 0, 100)]],
     ?assert(is_binary(T)),
     [{error, 'AGENT_IMAGE', _, _} = call(A, {enable, Image, [], X})
-     || X <- [[x], [{1, 99, 1, ?ENTRY, work(leaf, 1)}], [{0, 0, 1, ?ENTRY, work(leaf, 1)}], [{1, 0, 1, 63, []}],
+     || X <- [[x], [{1, 99, 1, ?ENTRY, work(leaf, 1)}], [{0, 0, 1, ?ENTRY, work(leaf, 1)}], [{1, 0, 1, 9, []}],
               [{1, 0, 1, 5000000, []}], [{1, 0, 1, ?ENTRY, []}], [{1, 0, 1, ?ENTRY, {a, b, 4000}}],
               [{1, 0, 1, ?TICK, 0}], [{1, 0, 2, ?SPAWN, []}, {2, 0, 1, ?EXIT, []}]]],
+    %% A program for another tier, whatever is bound.
+    {error, 'AGENT_IMAGE', <<"the program image uses caller, which only the kernel tier has">>, _} =
+        call(A, {enable, file("build/test/agent/image_k.dif"), [], B}),
     {error, 'AGENT_INTERNAL', _, _} = call(A, {enable, Image, x, B}),
     %% Bytes changed at random: refused, or run; but the node lives.
     rand:seed(exsss, {1, 2, 3}),
@@ -661,7 +838,11 @@ test(bad_requests) ->
     A ! nonsense,
     {error, 'AGENT_CLOSED', _, _} = element(2, {x, other(fun() -> call(A, go) end)}),
     %% what only the server may do
-    ?equal([], [F || F <- [nif_lost, nif_sweep], erlang:function_exported(erltrace_agent, F, 0)]),
+    [?equal(badarg, other(fun() -> try apply(erltrace_agent, F, Args) catch error:E -> E end end))
+     || {F, Args} <- [{nif_publish, [[], [], []]}, {nif_gate, [true]}, {nif_settled, []}, {nif_status, [make_ref()]},
+                      {nif_overruns, []}, {nif_sweep, [0]}, {nif_waits, [0]}, {nif_unknown_ports, [0]}, {nif_alive, [self()]}, {nif_event, [100, self(), {}]},
+                      {nif_event_of, [make_ref(), 100, self(), {}]}, {nif_block, [self(), self(), []]}, {nif_unblock, [self()]},
+                      {nif_blocked, [self()]}, {nif_forget_blocked, [self()]}]],
     ok = call(A, close);
 
 test(other_library) ->
@@ -672,7 +853,7 @@ test(other_library) ->
 %% Two consumers that load the module at the same moment: the second load replaces the code of a running agent.
 test(loaded_twice) ->
     A = attach(),
-    {module, _} = code:load_binary(erltrace_agent, "erltrace_agent.beam", file("ebin/erltrace_agent.beam")),
+    {module, _} = code:load_binary(erltrace_agent, "erltrace_agent.beam", file("priv/agent/erltrace_agent.beam")),
     {ok, _} = call(A, {open, 600000}),
     ok = other(fun() ->
                    {ok, A} = erltrace_agent:attach(file("priv/erltrace_agent.so"), []),
@@ -686,7 +867,7 @@ test(loaded_twice) ->
     clean(between),
     %% ... and of one that is at work: that trace ends, and says so.
     B = trace([{?ENTRY, work(leaf, 1), ?COUNT}, {?RETURN, work(outer, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
-    {module, _} = code:load_binary(erltrace_agent, "erltrace_agent.beam", file("ebin/erltrace_agent.beam")),
+    {module, _} = code:load_binary(erltrace_agent, "erltrace_agent.beam", file("priv/agent/erltrace_agent.beam")),
     agent_work:leaf(1),
     {ok, B} = erltrace_agent:attach(file("priv/erltrace_agent.so"), []),
     receive {erltrace, ended, 'AGENT_REPLACED', _, _} -> ok after 1000 -> error(not_told) end,
@@ -719,6 +900,33 @@ test(concurrent_attach) ->
     ?equal(1, length(lists:usort(As))),
     [P ! close || P <- Ps],
     wait(fun() -> not lists:any(fun is_process_alive/1, Ps) end);
+
+%% The modules have just been loaded when the agent that is asked is about to end; and who has loaded them never asks again.
+test(attached_to_who_leaves) ->
+    load(),
+    Leaving = proc_lib:spawn(agent_work, leaving, [self()]),
+    receive {Leaving, named} -> ok end,
+    ?equal(true, erlang:module_loaded(erltrace_agent)),
+    %% Not while somebody else loads them.
+    true = register(erltrace_attach, self()),
+    other(fun() -> try erltrace_agent:attach(<<>>, []) catch exit:{over, _} -> over end end),
+    timer:sleep(700),
+    ?equal([], [M || M <- modules(), not erlang:module_loaded(M)]),
+    true = unregister(erltrace_attach),
+    wait(fun() -> not lists:any(fun erlang:module_loaded/1, modules()) end);
+
+%% Some of the agent's modules are taken away: who comes next has all of them.
+test(attached_to_a_part) ->
+    A = trace([{?ENTRY, work(leaf, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
+    M = erlang:monitor(process, A),
+    true = code:delete(erltrace_agent_ports),
+    ?equal(gone, other(fun() -> try erltrace_agent:attach(file("priv/erltrace_agent.so"), []) catch exit:{shutdown, _} -> gone end end)),
+    receive {'DOWN', M, process, A, shutdown} -> ok end,
+    receive {erltrace, ended, 'AGENT_INTERNAL', _, _} -> ok end,
+    wait(fun() -> erltrace_agent_idle() end),
+    B = trace([{?ENTRY, work(leaf, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
+    agent_work:leaf(1),
+    #{aggs := #{{<<"entry">>, <<"leaf/1">>} := 1}} = finish(B);
 
 test(builtin_functions) ->
     A = trace([{K, MFA, ?COUNT} || K <- [?ENTRY, ?RETURN], MFA <- [{lists, keyfind, 3}, {ets, lookup, 2}]]),
@@ -769,6 +977,121 @@ test(collections_of_others) ->
     T ! stop, P ! stop,
     ok = call(A, close);
 
+%% Whoever destroys a session of ours ends what was in it, and that is told; what comes next, at once or later, is not in the way of
+%% anybody, and counts right.
+test(session_destroyed) ->
+    otp() >= 27 andalso begin
+        Hears = [{bufsize, 1 bsl 20}, {aggsize, 1 bsl 20}, {dynvarsize, 1 bsl 20}, {loads, 1}],
+        Image = "build/test/agent/image.dif",
+        [begin
+             A = open(),
+             [] = start(A, Image, Hears, [{?RETURN, work(leaf, 1), ?COUNT}, {?LOCAL_ENTRY, work(leaf, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
+             destroy(Name),
+             {ok, []} = call(A, {extend, 1, [{100, ?COUNT, 100, ?ENTRY, work(body, 1)}]}),
+             G = other(fun() ->
+                           B = open(),
+                           [] = start(B, Image, Hears, [{?ENTRY, work(leaf, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
+                           ?equal({flags, []}, erlang:trace_info(new_processes, flags)),
+                           ?equal([], [P || P <- processes(), traced(P)]),
+                           {_, normal} = agent_work:run(fun() -> agent_work:calls(7), agent_work:body(3), ok end),
+                           maps:get(aggs, finish(B))
+                       end),
+             ?equal(7, maps:get({<<"entry">>, <<"leaf/1">>}, G, 0)),
+             told(A, <<"destroyed the agent's trace session">>),
+             ?equal({Name, #{}}, {Name, maps:get(aggs, finish(A))})
+         end || Name <- [erltrace_agent, erltrace_loads, erltrace_global]],
+        C = trace([{?RETURN, work(leaf, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
+        destroy(erltrace_agent),
+        finish(C)
+    end;
+
+%% A program that cannot go after all leaves nothing.
+test(begun_in_vain) ->
+    A = open(),
+    {ok, _, []} = call(A, {enable, file("build/test/agent/image.dif"), [{bufsize, 1 bsl 20}, {aggsize, 1 bsl 20}, {dynvarsize, 1 bsl 20}, {loads, 1}],
+                           bindings([{?RETURN, work(leaf, 1), ?COUNT}, {?SPAWN, [], ?COUNT}, {?TRACE_SEQ, [], ?COUNT}])}),
+    seq_trace:set_system_tracer(self()),
+    {error, 'AGENT_BUSY', _, _} = call(A, go),
+    case otp() >= 27 of
+        true -> ?equal([{legacy, default}], apply(trace, session_info, [all]));
+        false ->
+            ?equal([], [MFA || MFA <- [{erlang, finish_loading, 1}, {erlang, finish_after_on_load, 2}],
+                               element(2, erlang:trace_info(MFA, meta)) =/= false])
+    end,
+    ?equal({{meta, false}, {traced, false}}, {erlang:trace_info(on_load, meta), erlang:trace_info(on_load, traced)}),
+    seq_trace:set_system_tracer(false),
+    {ok, [], _} = call(A, go),
+    agent_work:calls(3),
+    #{aggs := #{{<<"return">>, <<"leaf/1">>} := 3}} = finish(A);
+
+%% The guard's own code is old when its server is killed: nothing stays all the same.
+test(guard_of_old_code) ->
+    A = trace([{?RETURN, work(leaf, 1), ?COUNT}, {?ENTRY, work(outer, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
+    true = erlang:suspend_process(A), % it does not notice
+    {module, _} = code:load_binary(erltrace_agent, "erltrace_agent.beam", file(beam(erltrace_agent))),
+    exit(A, kill);
+
+%% Who begins to trace collections is heard of, in whichever way: ours go.
+test(collections_begun) ->
+    otp() >= 27 andalso begin
+        T = spawn(fun() -> receive stop -> ok end end),
+        P = spawn(agent_work, ponger, []),
+        S = apply(trace, session_create, [other, T, []]),
+        [begin
+             A = trace([{?GC_MAJOR_START, [], ?INTS}, {?SPAWN, [], ?COUNT}]),
+             ?equal(1, length([N || {N, _} <- apply(trace, session_info, [all]), N =:= erltrace_gc])),
+             1 = Begin(),
+             Then = erlang:monotonic_time(millisecond),
+             told(A, <<"traces garbage collection now">>),
+             io:format("     ~b ms~n", [erlang:monotonic_time(millisecond) - Then]),
+             ?equal([], [N || {N, _} <- apply(trace, session_info, [all]), N =:= erltrace_gc]),
+             1 = End(),
+             finish(A)
+         end || {Begin, End} <- [{fun() -> erlang:trace(P, true, [garbage_collection, {tracer, T}]) end, fun() -> erlang:trace(P, false, [all]) end},
+                                 {fun() -> apply(trace, process, [S, P, true, [garbage_collection]]) end,
+                                  fun() -> apply(trace, process, [S, P, false, [garbage_collection]]) end}]],
+        true = apply(trace, session_destroy, [S]),
+        T ! stop, P ! stop
+    end;
+
+%% What the VM does not answer holds nobody up.
+test(late_answers) ->
+    load(),
+    Each = fun(MF, Xs, Late) -> erltrace_agent_aside:each(MF, Xs, 1000, Late) end,
+    ?equal([{0, ok}, {1, ok}], Each({timer, sleep}, [0, infinity, 1, infinity, 2], 2)),
+    ?equal([{[a], a}, {[b], b}], Each({erlang, hd}, [[a], [], [b]], 1)),
+    ?equal([{I, I} || I <- lists:seq(1, 1000)], Each({erlang, abs}, lists:seq(1, 1000), 1)),
+    ?equal([], Each({erlang, exit}, [kill], 1)),
+    erltrace_agent:unload_later();
+
+%% A tracer, and the code server, that do not run for a long time: what is asked of us is answered, and names are known all the same.
+test(suspended_processes) ->
+    Other = spawn(fun() -> receive stop -> ok end end),
+    register(foreign_tool, Other),
+    P = spawn(agent_work, ponger, []),
+    1 = erlang:trace(P, true, [garbage_collection, {tracer, Other}]),
+    true = erlang:suspend_process(Other),
+    A = open(),
+    Text = case start(A, [{?GC_MAJOR_START, [], ?INTS}]) of
+               [W] -> W;
+               {error, 'AGENT_BUSY', T, _} -> T
+           end,
+    ?assert(binary:match(Text, <<"foreign_tool">>) =/= nomatch),
+    1 = erlang:trace(P, false, [all]),
+    true = erlang:resume_process(Other),
+    ok = call(A, close),
+    clean(between),
+    B = open(),
+    _ = code:purge(dyntrace), _ = code:delete(dyntrace), _ = code:purge(dyntrace),
+    Code = whereis(code_server),
+    true = erlang:suspend_process(Code),
+    Answer = try start(B, [{?USER_TRACE, [], ?COUNT}])
+             after true = erlang:resume_process(Code)
+             end,
+    ?assert(case Answer of {ok, _, [_]} -> true; _ -> {expected_warning, Answer} end),
+    ok = call(B, close),
+    Other ! stop, P ! stop;
+
 test(server_crashed) ->
     A = trace([{?RETURN, work(leaf, 1), ?COUNT}, {?ENTRY, work(outer, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
     A ! {timeout, x, {tick, self(), 1000000, x, x}},
@@ -779,7 +1102,7 @@ test(everything) ->
     A = open(),
     {ok, Ms} = call(A, modules),
     {ok, Fs} = call(A, {functions, Ms -- [agent_tests]}),
-    All = [{M, F, N} || {M, L} <- Fs, {F, N} <- L],
+    All = [{M, F, N} || {M, L, _} <- Fs, {F, N} <- L],
     Named = [{K, [], ?COUNT} || K <- lists:seq(?SPAWN, ?GC_MAJOR_END)],
     {T1, _} = timer:tc(fun() -> start(A, Named ++ [{K, MFA, ?COUNT} || MFA <- All, K <- [?ENTRY, ?RETURN]]) end),
     agent_work:run(fun() -> agent_work:calls(100), agent_work:collect(3), lists:sort([3, 1, 2]), io_lib:format("~p", [x]) end),
@@ -792,6 +1115,75 @@ test(everything) ->
     B = open(),
     _ = start(B, [{K, MFA, ?COUNT} || MFA <- All, K <- [?ENTRY, ?EXCEPTION]]),
     agent_work:run(fun() -> agent_work:calls(100), agent_work:catcher(1), io_lib:format("~p", [x]) end),
+    ok = call(B, close);
+
+%% A record of an entry takes 24 + 4 + 5 + 8 bytes, which is 48.
+test(ring_keeps_the_newest) ->
+    A = open(),
+    ?equal([], start(A, "build/test/agent/image.dif", [{bufsize, 4096}, {bufpolicy, 2}], [{?ENTRY, work(leaf, 1), ?TIME}, {?END_, [], ?TIME}])),
+    {_, normal} = agent_work:run(fun() -> [agent_work:leaf(N) || N <- lists:seq(1, 5000)], ok end),
+    {running, #{records := []}, _} = read(A),
+    {_, normal} = agent_work:run(fun() -> [agent_work:leaf(N) || N <- lists:seq(1, 1000)], ok end),
+    #{records := R, counts := C} = finish(A),
+    ?equal(6001, element(2, C)),
+    ?equal(6001, length(R) + element(6, C)),
+    ?assert(length(R) >= (4096 - 2 * 296) div 48), % a largest record is free at the end of one ring, and before its oldest
+    #{data := <<3:32/little, "END", _/binary>>} = lists:last(R);
+
+test(fill_ends_when_full) ->
+    A = open(),
+    ?equal([], start(A, "build/test/agent/image.dif", [{bufsize, 4096}, {bufpolicy, 1}], [{?ENTRY, work(leaf, 1), ?TIME}, {?END_, [], ?TIME}])),
+    [agent_work:leaf(N) || N <- lists:seq(1, 20)],
+    {running, #{records := []}, _} = read(A),
+    N = erlang:system_info(schedulers) * (4096 div 48) + 1, % one is full then, wherever they ran
+    [agent_work:leaf(I) || I <- lists:seq(1, N)],
+    {exiting, #{records := []}, _} = read(A),
+    #{records := R, counts := C} = finish(A),
+    ?equal(length(R), element(2, C)),
+    ?assert(element(5, C) >= 1),
+    ?equal(element(1, C), element(2, C) + element(5, C)),
+    #{data := <<3:32/little, "END", _/binary>>} = lists:last(R);
+
+%% With the node on one CPU, nothing happens on another.
+test(only_one_cpu) ->
+    Cpu = fun() -> lists:last(string:lexemes(os:cmd("taskset -cp " ++ os:getpid()), " \n")) end,
+    Before = Cpu(),
+    Fired = fun(Only) ->
+                    A = open(),
+                    ?equal([], start(A, "build/test/agent/image.dif", [{cpu, Only}], [{K, [], ?COUNT} || K <- [?SEND, ?QUEUED, ?IN, ?OUT]])),
+                    [begin P = spawn(fun() -> receive x -> ok end end), P ! x, erlang:yield() end || _ <- lists:seq(1, 100)],
+                    #{counts := C} = finish(A),
+                    element(1, C)
+            end,
+    case erlang:system_info(logical_processors) of
+        N when is_integer(N), N > 1 ->
+            [Ours | _] = string:lexemes(Before, ",-"),
+            Other = hd(lists:seq(0, N - 1) -- [list_to_integer(Ours)]),
+            _ = os:cmd("taskset -acp " ++ Ours ++ " " ++ os:getpid()),
+            ?equal(Ours, Cpu()),
+            Seen = {Fired(list_to_integer(Ours)), Fired(Other)},
+            _ = os:cmd("taskset -acp " ++ Before ++ " " ++ os:getpid()),
+            ?assert(element(1, Seen) >= 100),
+            ?equal(0, element(2, Seen));
+        _ ->
+            ok
+    end;
+
+test(too_small_for_end) ->
+    A = open(),
+    {error, '', Text, _} = start(A, "build/test/agent/image.dif", [{bufsize, 1200}, {bufpolicy, 1}], [{?END_, [], ?TEXTS}, {?END_, [], ?TEXTS}]),
+    ?assert(binary:match(Text, <<"END enablings exceed size of principal buffer">>) =/= nomatch),
+    ok = call(A, close);
+
+test(sizes_are_bounded) ->
+    L = [{?ENTRY, work(leaf, 1), ?COUNT}],
+    A = open(),
+    {ok, Granted, _} = call(A, {enable, file("build/test/agent/image.dif"), [{bufsize, 1 bsl 50}], bindings(L)}),
+    ?assert(proplists:get_value(bufsize, Granted) < 1 bsl 40),
+    ?equal(4 bsl 20, proplists:get_value(aggsize, Granted)),
+    ok = call(A, close),
+    B = open(),
+    {error, '', _, _} = call(B, {enable, file("build/test/agent/image.dif"), [{bufsize, 1 bsl 50}, {fixed, 1}], bindings(L)}),
     ok = call(B, close);
 
 test(sensitive_stays_hidden) ->
@@ -836,11 +1228,11 @@ test(under_churn) ->
     wait(fun() -> not lists:any(fun is_process_alive/1, Churn) end, 20000),
     c(Keeper, finish);
 
-%% Nobody is left to clean up: events do it (before OTP 27), and the next agent.
+%% Nobody is left to clean up: the VM does (from OTP 27 on), or the next agent.
 test(guard_killed_too) ->
     put(stays_mapped, true),
     A = trace([{?RETURN, work(leaf, 1), ?COUNT}, {?ENTRY, work(outer, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
-    [Guard] = [P || P <- processes(), process_info(P, initial_call) =:= {initial_call, {erltrace_agent, guard, 2}}],
+    Guard = guard(),
     P = spawn(agent_work, server, []),
     exit(Guard, kill),
     exit(A, kill),
@@ -848,13 +1240,24 @@ test(guard_killed_too) ->
     agent_work:outer(1),
     P ! {self(), 1},
     receive {P, 1} -> ok end,
-    wait(fun() -> not traced(P) end),
-    otp() >= 27 orelse ?equal({meta, []}, erlang:trace_info(work(outer, 1), meta)),
-    P ! stop,
+    otp() < 27 orelse wait(fun() -> not traced(P) end),
     B = trace([{?ENTRY, work(outer, 1), ?COUNT}, {?SPAWN, [], ?COUNT}, {?RETURN, work(body, 1), ?COUNT}]),
     agent_work:outer(1),
     #{aggs := #{{<<"entry">>, <<"outer/1">>} := 1}} = finish(B),
+    ?equal([false], lists:usort([element(2, erlang:trace_info(work(F, 1), meta)) || F <- [outer, leaf]])),
+    P ! stop,
     erlang:trace_pattern(work(leaf, 1), false, [local]). % nobody knows of this one
+
+%% Whether the modules of the last agent, and its guard, have gone.
+erltrace_agent_idle() ->
+    whereis(erltrace_agent_guard) =:= undefined andalso not lists:any(fun erlang:module_loaded/1, modules()).
+
+destroy(Name) ->
+    [true] = [apply(trace, session_destroy, [W]) || {N, _} = W <- apply(trace, session_info, [all]), N =:= Name].
+
+%% Waits for a warning with that text.
+told(A, Text) ->
+    wait(fun() -> {_, _, W} = read(A), [] =/= [T || T <- W, binary:match(T, Text) =/= nomatch] end).
 
 %% -- more help -------------------------------------------------------------------------------------------------
 
@@ -903,7 +1306,7 @@ fuzz(_, Image) ->
               A = open(),
               B = bindings([{?ENTRY, work(leaf, 1), Cl} || Cl <- [?COUNT, ?TEXTS, ?INTS, ?TIME, ?FAULT, ?ARG3]]),
               R = case call(A, {enable, Bad, [{bufsize, 65536}, {aggsize, 65536}, {dynvarsize, 65536}], B}) of
-                      {ok, _, _} -> {ok, _} = call(A, go), agent_work:leaf(1), ran;
+                      {ok, _, _} -> {ok, _, _} = call(A, go), agent_work:leaf(1), ran;
                       {error, _, _, _} -> refused
                   end,
               ok = call(A, close),

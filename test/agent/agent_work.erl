@@ -2,7 +2,7 @@
 -module(agent_work).
 -compile({no_auto_import, [apply/2]}).
 -export([calls/1, leaf/1, outer/1, tail/1, chain/1, even/1, odd/1, body/1, deep/1, thrower/1, catcher/1, far/1, server/0,
-         pinger/2, ponger/0, run/1, child/0, collect/1, noop/0]).
+         pinger/2, ponger/0, leaving/1, run/1, child/0, collect/1, noop/0]).
 
 calls(0) -> ok;
 calls(N) -> leaf(N), calls(N - 1).
@@ -55,6 +55,13 @@ ponger() ->
         {P, _} -> P ! {self(), pong}, ponger();
         stop -> ok
     end.
+
+%% Looks like an agent, and ends when it is asked.
+leaving(From) ->
+    process_flag(sensitive, true),
+    register(erltrace_agent, self()),
+    From ! {self(), named},
+    receive {'$gen_call', _, _} -> exit(over) end.
 
 child() -> ok.
 

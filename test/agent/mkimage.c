@@ -3,8 +3,8 @@
  * agent_tests.erl: 0  @[probename, probefunc] = count() 1  trace(probename);
  * trace(copyinstr(arg0)); trace(copyinstr(arg1)); trace(arg2) 2  trace(probename);
  * trace(copyinstr(arg0)); trace(arg1); trace(arg2) 3  trace(probename); trace(timestamp), or
- * vtimestamp when called with an argument 4  exit(3) 5  trace(*(char *)0), a fault 6
- * trace(probename); trace(copyinstr(arg3)) */
+ * vtimestamp when called with "v", or caller, which only the kernel tier has, when called with "k";
+ * 4  exit(3) 5  trace(*(char *)0), a fault 6 trace(probename); trace(copyinstr(arg3)) */
 #include <stdio.h>
 
 #include "../unit/dif_build.h"
@@ -56,10 +56,9 @@ int main(int argc, char **argv)
 {
     static struct build b;
     uint32_t at;
-    (void)argv;
     build_init(&b);
     if (argc == 1)
-        b.img.builtins &= ~(1u << DIF_BUILTIN_vtimestamp);
+        b.img.builtins &= ~dif_builtin_bit(DIF_BUILTIN_vtimestamp);
 
     uint32_t agg = build_agg(&b, DIF_AGG_COUNT, 2, (struct dif_type[]){TEXT, TEXT});
     build_clause(&b);
@@ -90,7 +89,10 @@ int main(int argc, char **argv)
     at = begin(&b);
     builtin(&b, 0, DIF_BUILTIN_probename);
     at = traced(&b, at, TEXT);
-    builtin(&b, 1, argc > 1 ? DIF_BUILTIN_vtimestamp : DIF_BUILTIN_timestamp);
+    builtin(&b, 1,
+            argc == 1         ? DIF_BUILTIN_timestamp
+            : *argv[1] == 'k' ? DIF_BUILTIN_caller
+                              : DIF_BUILTIN_vtimestamp);
     traced(&b, at, INT);
     build_end(&b);
 

@@ -54,7 +54,7 @@ def test_list_all(t):
     for module, n in functions:
         shown = {f[2] for f in found if f[1] == module and not f[2].startswith("module_info/")}
         t.true(abs(len(shown) - n) <= 12, f"{module} has {n} functions, {len(shown)} are listed")
-    t.true(not [f for f in found if f[1] and f[1].startswith("erltrace")], "our own modules are not listed")
+    t.true(not [f for f in found if f[1] and f[1].startswith("erltrace_agent")], "our own modules are not listed")
 
 
 def test_list_narrowed(t):
@@ -234,8 +234,10 @@ def test_nodes(t):
 def test_command(t):
     """-c: starts a node, traces it from when it can be reached, and ends when it ends."""
     t.needs_proc()
-    trace = t.trace("-q", "-n", "erlang*:lists:zipwith3/4:entry { @ = count(); }", "-c",
-                    f"erl -noinput -pa {workload()} -eval etw:when_traced().")
+    fires = os.path.join(t.folder, "fires")  # a tick means that all probes fire
+    trace = t.trace("-qw", "-n", f'profile:::tick-50ms /!told/ {{ told = 1; system("echo > {fires}"); }} '
+                    "erlang*:lists:zipwith3/4:entry { @ = count(); }", "-c",
+                    f'erl -noinput -pa {workload()} -eval etw:when_traced("{fires}").')
     status = trace.end()
     t.equal(status, 0, "exit status", trace)
     t.match(trace.out.text(), r"^ +1009$")
@@ -310,6 +312,23 @@ def test_two_nodes(t):
     t.match(trace.out.text(), r"^ +312$")
     t.clean(one)
     t.clean(two)
+
+
+def test_node_named_twice(t):
+    """One node by its name, again, and by its process: traced once, with a warning."""
+    t.needs_proc()
+    node = t.node()
+    worker = pid(node("etw:worker()"))
+    trace = t.trace("-q", "--node", f"{node.name},{node.name}", "-p", str(node.pid), "--cookie", node.cookie, "-n",
+                    'profile:::tick-50ms /!started/ { started = 1; printf("ready\\n"); } '
+                    "erlang*:etw:work/1:entry { @ = count(); }")
+    trace.ready()
+    node(f"etw:calls({worker}, 101)")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.match(trace.out.text(), r"^ +101$")
+    t.equal(trace.err.text().count(" is named twice; it is traced once"), 2, "warnings", trace)
+    t.clean(node)
 
 
 def test_only_node(t):

@@ -3,7 +3,7 @@ import glob
 import os
 import re
 
-from erlt import READY, ROOT, pid
+from erlt import READY, ROOT, Skipped, pid
 
 
 def histogram(text):
@@ -54,6 +54,26 @@ def test_message_latency(t):
     t.true(max(b for b, n in found.items() if n) < 60_000_000_000, "no latency longer than the test", trace)
 
 
+def test_typed_arguments(t):
+    """args[N] are strings and numbers; they say what arg0 ... do, and -lv says their types."""
+    node = t.node()
+    worker = pid(node("etw:worker()"))
+    trace = t.trace("-qn", READY + """
+        erlang*:::process-spawn /args[1] == "etw:child/1"/ { @born[args[1], args[0] == copyinstr(arg0)] = count(); }
+        erlang*:::message-send /args[0] == "%s"/ { @sent[args[2] == arg2, sizeof (args[2])] = count(); }"""
+        % re.search("<[0-9.]+>", worker)[0], node=node)
+    trace.ready()
+    node(f"etw:spawns({worker}, 19)")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.match(trace.out.text(), r"etw:child/1 +1 +19\n", "spawned")
+    t.match(trace.out.text(), r" 1 +4 +\d+\n", "sent")
+    listing = t.trace("-lvn", "erlang*:::message-send", node=node)
+    t.equal(listing.end(), 0, "exit status", listing)
+    t.match(listing.out.text(), r"Argument Types\n\t\targs\[0\]: string\n\t\targs\[1\]: string\n\t\targs\[2\]: uint32_t\n"
+              r"\t\targs\[3\]: int\n\t\targs\[4\]: int\n\t\targs\[5\]: int\n\n", "types")
+
+
 def test_function_latency(t):
     """Entry to return, by function, of a whole module."""
     node = t.node()
@@ -74,12 +94,34 @@ def test_function_latency(t):
     t.equal(sum(histogram(work[0]).values()), 1013, "returns of work/1", trace)
 
 
+def test_calls_that_move(t):
+    """migrations.d: calls that return on another CPU than they entered on, as many as there were, from where to where."""
+    node = t.node(options=["+sct", "L0-1c0-1", "+sbt", "db", "+S", "2:2"])
+    bound = node("tuple_to_list(erlang:system_info(scheduler_bindings))")
+    if None in bound or "unbound" in bound:
+        raise Skipped("schedulers cannot be bound to two CPUs here")
+    worker = pid(node("etw:worker()"))
+    trace = t.trace("-x", "argref", "-n", READY, "-s", os.path.join(ROOT, "scripts", "migrations.d"), "etw", node=node)
+    trace.ready()
+    node(f"etw:calls({worker}, 1013)")
+    node(f"etw:hops({worker}, 53, [1, 2])")     # each of them goes to the other scheduler
+    node(f"etw:hops({worker}, 59, [2, 2])")     # the way there is before the first call
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    text, (one, two) = trace.out.text(), bound
+    t.match(text, r"^calls +work/1 +1013$", "calls of work/1")
+    t.match(text, rf"^calls +hop/1 +{2 * 53 + 2 * 59}$", "calls of hop/1")
+    moved = {(int(m[2]), int(m[3])): int(m[4]) for m in re.finditer(r"^moved +(\S+) +from CPU +(\d+) to +(\d+) +(\d+)$", text, re.M)
+             if m[1] == "hop/1"}
+    t.equal(moved, {(one, two): 53, (two, one): 53}, "calls of hop/1 that moved", trace)
+
+
 def test_ready_scripts(t):
     """Each script of scripts/ compiles, runs for a while in a busy node, and prints something."""
     node = t.node()
     node("etw:chatter(1)")
     worker = pid(node("etw:worker()"))
-    arguments = {"functions.d": ["etw"], "calls.d": ["etw"], "exceptions.d": ["etw"]}
+    arguments = {"functions.d": ["etw"], "calls.d": ["etw"], "exceptions.d": ["etw"], "migrations.d": ["etw"], "profile.d": ["etw"], "flame.d": ["etw"]}
     scripts = sorted(glob.glob(os.path.join(ROOT, "scripts", "*.d")))
     t.true(len(scripts) >= 8, f"{len(scripts)} scripts")
     for script in scripts:

@@ -6,11 +6,14 @@
 %% what it says N times, not more.
 -module(etw).
 -export([start/0]).
--export([worker/0, asks/2, answers/0, as/2, all/1, spawns/2, sends/2, calls/2, tail/2, raises/2, collects/2, stop/1, when_traced/0]).
--export([busy/1, chatter/1, quiet/0]).
--export([child/1, nap/1, work/1, boom/1, loop/1, spin/1, sink/1, ping/1]).
--export([dirt/0, traced/0, await_clean/1, await_clean/2, flags/1, hold/1, memory/0, release/0, fake_release/1]).
+-export([worker/0, asks/2, answers/0, as/2, all/1, spawns/2, sends/2, calls/2, tail/2, raises/2, collects/2, stop/1, when_traced/1]).
+-export([order/2, answer/0, slow/1, hoard/1, pile/1, reader/0, fill/1, stuck/1, await/1]).
+-export([sleeper/1, awake/0, woken/1, await_hibernation/1, init/1, handle_info/2, handle_call/3, handle_cast/2]).
+-export([busy/1, chatter/1, shove/2, quiet/0]).
+-export([child/1, hops/3, hop/1, nap/1, work/1, boom/1, loop/1, spin/1, sink/1, ping/1]).
+-export([set/0, dirt/0, traced/0, await_clean/1, await_clean/2, flags/1, hold/1, memory/0, settled/1, release/0, fake_release/1]).
 -export([dbg_all/0, dbg_stop/0]).
+-export([load/1, table/1, start_all/1, wait_all/0, turns/2, turn/2, patterns/3]).
 
 start() ->
     process_flag(sensitive, true),
@@ -116,6 +119,21 @@ call_each(N) -> _ = ?MODULE:work(N), call_each(N - 1).
 
 work(N) -> N band 7.
 
+%% Worker calls hop/1 N times for each of these schedulers in turn: it goes on there before it returns.
+hops(Worker, N, Schedulers) ->
+    as(Worker, fun() ->
+        process_flag(scheduler, lists:last(Schedulers)), % undocumented: binds the process
+        erlang:yield(),
+        [?MODULE:hop(S) || _ <- lists:seq(1, N), S <- Schedulers],
+        process_flag(scheduler, 0),
+        ok
+    end).
+
+hop(Scheduler) ->
+    process_flag(scheduler, Scheduler),
+    erlang:yield(),
+    Scheduler.
+
 nap(Ms) -> receive after Ms -> ok end.
 
 %% N calls of boom/1, each ends by an exception that its caller catches.
@@ -154,26 +172,171 @@ ask_each(Server, N) -> {ok, N} = gen:call(Server, '$gen_call', N, 5000), ask_eac
 collects(Worker, N) ->
     as(Worker, fun() -> [garbage_collect() || _ <- lists:seq(1, N)], ok end).
 
-%% For `erltrace -c`: once lists:zipwith3/4 is traced (a function of a module that every node has loaded from the start, and that
-%% nobody calls), calls it 1009 times, gives the reader time, and stops the node.
-when_traced() ->
-    case pattern({lists, zipwith3, 4}) =/= false orelse in_session({lists, zipwith3, 4}) of
+%% Compiles a module's text and loads it, in the way of code:load_binary; old code that nobody runs goes.
+load(Text) ->
+    Forms = [begin {ok, Form} = erl_parse:parse_form(Tokens), Form end || Tokens <- forms(Text, 1)],
+    {ok, M, Beam} = compile:forms(Forms, [nowarn_export_all]),
+    code:soft_purge(M),
+    {module, M} = code:load_binary(M, atom_to_list(M) ++ ".erl", Beam),
+    M.
+
+forms(Text, Line) ->
+    case erl_scan:tokens([], Text, Line) of
+        {done, {ok, Tokens, Next}, Rest} -> [Tokens | forms(Rest, Next)];
+        {more, _} -> []
+    end.
+
+%% Several [{Worker, Fun}] at once, which go on until wait_all/0 asks for what they give.
+start_all(Orders) ->
+    Me = self(),
+    put(orders, [begin Ref = make_ref(), W ! {Me, Ref, Fun}, Ref end || {W, Fun} <- Orders]),
+    ok.
+
+wait_all() ->
+    [receive {Ref, Result} -> Result end || Ref <- erase(orders)].
+
+%% How often Fun ran until turn(Name, false).
+turns(Name, Fun) -> turns(Name, Fun, 0).
+
+turns(Name, Fun, N) ->
+    case persistent_term:get(Name) of
+        true -> Fun(), turns(Name, Fun, N + 1);
+        false -> N
+    end.
+
+turn(Name, On) -> persistent_term:put(Name, On), ok.
+
+%% The trace patterns of a function, in all sessions, as texts.
+patterns(M, F, A) ->
+    Sessions = case erlang:function_exported(trace, session_info, 1) of
+                   true -> [X || X <- trace:session_info(all), X =/= {legacy, default}];
+                   false -> []
+               end,
+    [text("~s:~s/~w: ~w", [M, F, A, I]) || I <- [pattern({M, F, A}) | [set(trace:info(X, {M, F, A}, all)) || X <- Sessions]],
+                                           I =/= false].
+
+%% A public table that outlives who made it.
+table(Name) ->
+    ets:info(Name) =/= undefined orelse
+        is_atom(spawn(fun() -> ets:new(Name, [named_table, public]), receive stop -> ok end end)) orelse wait_table(Name).
+
+wait_table(Name) ->
+    case ets:info(Name) of
+        undefined -> receive after 1 -> wait_table(Name) end;
+        _ -> ok
+    end.
+
+%% For `erltrace -c`: once File is there, calls lists:zipwith3/4 (a function of a module that every node has loaded from the start,
+%% and that nobody calls) 1009 times, gives the reader time, and stops the node.
+when_traced(File) ->
+    case filelib:is_file(File) of
         true ->
             [lists:zipwith3(fun(_, _, _) -> ok end, [], [], []) || _ <- lists:seq(1, 1009)],
             receive after 2500 -> init:stop() end;
         false ->
-            receive after 20 -> when_traced() end
+            receive after 20 -> when_traced(File) end
     end.
 
-in_session(MFA) ->
-    erlang:function_exported(trace, session_info, 1) andalso
-        case trace:session_info(MFA) of
-            {_, L} when is_list(L) -> L =/= [];
-            L when is_list(L) -> L =/= [];
-            _ -> false
-        end.
+%% Processes that hibernate when they are told to: by erlang:hibernate/3 written out, or a gen_server.
+sleeper(plain) ->
+    spawn(?MODULE, awake, []);
+sleeper(server) ->
+    {ok, P} = gen_server:start(?MODULE, sleeper, []),
+    P.
+
+awake() ->
+    receive
+        {hibernate, From} -> From ! {self(), now}, erlang:hibernate(?MODULE, woken, [x]);
+        {ping, From} -> From ! {self(), pong}, awake()
+    end.
+
+woken(x) -> awake().
+
+init(sleeper) -> {ok, sleeper}.
+handle_info({hibernate, From}, S) -> From ! {self(), now}, {noreply, S, hibernate};
+handle_info({ping, From}, S) -> From ! {self(), pong}, {noreply, S};
+handle_info(_, S) -> {noreply, S, hibernate}.
+handle_call(_, _, S) -> {reply, ok, S}.
+handle_cast(_, S) -> {noreply, S}.
+
+%% Until P sleeps, with the small heap of one that hibernates.
+await_hibernation(P) ->
+    case process_info(P, [status, current_function, message_queue_len]) of
+        [{status, waiting}, {current_function, {_, F, _}}, {message_queue_len, 0}]
+          when F =:= hibernate; F =:= loop_hibernate; F =:= wake_hib -> ok;
+        _ -> erlang:yield(), await_hibernation(P)
+    end.
 
 stop(Worker) -> exit(Worker, kill), ok.
+
+%% The same as `as`, in two steps, for what takes until the test has done something else.
+order(Worker, Fun) ->
+    Ref = make_ref(),
+    Worker ! {self(), Ref, Fun},
+    put(ordered, Ref),
+    ok.
+
+answer() ->
+    Ref = erase(ordered),
+    receive {Ref, Result} -> Result end.
+
+%% N turns on a scheduler of more than 20 ms each.
+slow(N) ->
+    erts_debug:set_internal_state(available_internal_state, true),
+    slow_each(N).
+
+slow_each(0) -> ok;
+slow_each(N) ->
+    erts_debug:set_internal_state(sleep, 20),
+    erlang:yield(),
+    slow_each(N - 1).
+
+%% Worker keeps a list of N elements, and has no garbage.
+hoard(N) ->
+    put(hoard, lists:seq(1, N)),
+    garbage_collect(),
+    ok.
+
+%% N messages come together in a process that then takes them all out and waits for more: its pid.
+pile(N) ->
+    Pid = spawn(fun() -> receive go -> drain() end end),
+    [Pid ! {n, I} || I <- lists:seq(1, N)],
+    Pid ! go,
+    Pid.
+
+drain() -> receive _ -> drain() end.
+
+%% A port to a process that reads what it gets and does nothing with it: [port, its process id].
+reader() ->
+    Port = open_port({spawn, "sh -c 'exec cat >/dev/null'"}, [out, binary]),
+    {os_pid, Pid} = erlang:port_info(Port, os_pid),
+    put(reader, Port),
+    [list_to_binary(erlang:port_to_list(Port)), Pid].
+
+%% A process that sends to a node without end.
+fill(Node) ->
+    spawn(fun() -> fill_with(Node, binary:copy(<<0>>, 65536)) end).
+
+fill_with(Node, Binary) ->
+    {nobody, Node} ! Binary,
+    fill_with(Node, Binary).
+
+%% Waits until nothing goes over the connection to a node any more: what the operating system takes is full, too.
+stuck(Node) ->
+    {_, Port} = lists:keyfind(Node, 1, erlang:system_info(dist_ctrl)),
+    stuck(Port, none).
+
+stuck(Port, Before) ->
+    case inet:getstat(Port, [send_oct]) of
+        Before -> ok;
+        Now -> receive after 150 -> stuck(Port, Now) end
+    end.
+
+await(Fun) ->
+    case Fun() of
+        true -> ok;
+        false -> receive after 5 -> await(Fun) end
+    end.
 
 %%% Floods, until quiet/0
 
@@ -194,6 +357,11 @@ chatter(N) ->
 
 ping(Other) -> receive ping -> Other ! ping, ping(Other) end.
 
+%% Processes that write binaries of so many bytes to a port.
+shove(Port, Bytes) ->
+    Binary = binary:copy(<<0>>, Bytes),
+    flood(3, fun F() -> port_command(Port, [Binary]), F() end).
+
 flood(N, Fun) ->
     put(flood, [spawn(Fun) || _ <- lists:seq(1, N)] ++ case get(flood) of undefined -> []; L -> L end),
     ok.
@@ -208,7 +376,7 @@ quiet() ->
 dirt() ->
     lists:usort(
         [text("module ~s is loaded", [M]) || {M, _} <- code:all_loaded(), ours(M)] ++
-        [text("old code of ~s", [M]) || M <- [erltrace_agent], erlang:check_old_code(M)] ++
+        [text("old code of ~s", [M]) || M <- erlang:loaded(), ours(M), erlang:check_old_code(M)] ++
         [text("process ~s is registered", [N]) || N <- registered(), ours(N)] ++
         [text("folder ~s/~s", [D, F]) || D <- [os:getenv("TMPDIR", "/tmp")], {ok, Fs} <- [file:list_dir(D)], F <- Fs,
                                          re:run(F, "^erltrace-[0-9A-Z]{10,}$") =/= nomatch] ++
@@ -220,15 +388,58 @@ traced() ->
     [text("~p has trace flags ~w", [P, F]) || P <- processes(), F <- [flags(P)], F =/= []] ++
     [text("new ~s have trace flags ~w", [N, F]) || N <- [new_processes, new_ports],
                                                    {flags, F} <- [erlang:trace_info(N, flags)], F =/= []] ++
+    [text("the system tracer of seq_trace is ~p", [P]) || P <- [seq_trace:get_system_tracer()], P =/= false] ++
     [text("port ~p is traced", [P]) || P <- erlang:ports(), {tracer, T} <- [catch erlang:trace_info(P, tracer)], T =/= []] ++
     [text("on_load pattern ~w", [A]) || {all, A} <- [erlang:trace_info(on_load, all)], A =/= false, A =/= []] ++
     [text("~s pattern ~w", [E, M]) || E <- [send, 'receive'],
                                       {match_spec, M} <- [erlang:trace_info(E, match_spec)], M =/= true] ++
     [text("~s:~s/~w has a pattern: ~w", [M, F, A, I]) || {M, _} <- code:all_loaded(), {F, A} <- functions(M),
                                                          I <- [pattern({M, F, A})], I =/= false] ++
+    %% RabbitMQ has one of its own.
+    [text("the system monitor is ~0p", [M]) || {P, _} = M <- [erlang:system_monitor()],
+                                               P =:= whereis(erltrace_agent) orelse not is_process_alive(P)] ++
+    [<<"scheduler_wall_time is on">> || erlang:statistics(scheduler_wall_time) =/= undefined] ++
     sessions().
 
-ours(Name) -> string:prefix(atom_to_list(Name), "erltrace") =/= nomatch.
+%% What one tracer has set for probes: {flags of processes [{Pid, Flags}], of new ones, functions [{Text, meta | local | ...}]}. Processes of the
+%% same flags come together: [{Flags, [Pid]}].
+set() ->
+    Session = case [W || {Name, _} = W <- session_handles(), Name =/= erltrace_loads, Name =/= erltrace_global] of
+                  [] -> legacy;
+                  [First | _] -> First
+              end,
+    Flags = lists:foldl(fun(P, Acc) ->
+                            case info(Session, P, flags) of
+                                F when is_list(F), F =/= [] -> maps:update_with(lists:sort(F), fun(L) -> [P | L] end, [P], Acc);
+                                _ -> Acc
+                            end
+                        end, #{}, processes()),
+    New = case info(Session, new_processes, flags) of L when is_list(L) -> lists:sort(L); _ -> [] end,
+    {maps:to_list(Flags), New,
+     [{text("~ts:~ts/~w", [M, F, A]), How} || {M, _} <- code:all_loaded(), {F, A} <- functions(M), How <- hows(Session, {M, F, A})]}.
+
+hows(Session, MFA) ->
+    case info(Session, MFA, all) of
+        L when is_list(L) ->
+            %% One whose tracer is a process tells the agent that code was loaded.
+            [meta || {meta, X} <- L, X =/= false, not is_pid(X)] ++ [X || {traced, X} <- L, X =/= false, X =/= undefined];
+        _ -> []
+    end.
+
+info(legacy, What, Item) -> info(catch erlang:trace_info(What, Item));
+info(Session, What, Item) -> info(catch trace:info(Session, What, Item)).
+
+info({_, Value}) -> Value;
+info(_) -> undefined.
+
+session_handles() ->
+    case erlang:function_exported(trace, session_info, 1) orelse code:ensure_loaded(trace) =:= {module, trace} of
+        true -> [S || S <- trace:session_info(all), S =/= {legacy, default}];
+        false -> []
+    end.
+
+%% The agent's, and what consumers take turns with; not the application erltrace, which a node may have.
+ours(Name) -> lists:any(fun(Prefix) -> lists:prefix(Prefix, atom_to_list(Name)) end, ["erltrace_agent", "erltrace_attach"]).
 
 flags(P) ->
     case erlang:trace_info(P, flags) of
@@ -240,11 +451,11 @@ functions(M) ->
     try M:module_info(functions) catch _:_ -> [] end.
 
 pattern(MFA) ->
-    case erlang:trace_info(MFA, all) of
-        {all, false} -> false;
-        {all, undefined} -> false;
-        {all, L} -> case [I || {_, V} = I <- L, V =/= false, V =/= []] of [] -> false; I -> I end
-    end.
+    set(erlang:trace_info(MFA, all)).
+
+set({all, false}) -> false;
+set({all, undefined}) -> false;
+set({all, L}) -> case [I || {_, V} = I <- L, V =/= false, V =/= []] of [] -> false; I -> I end.
 
 sessions() ->
     case erlang:function_exported(trace, session_info, 1) orelse code:ensure_loaded(trace) =:= {module, trace} of
@@ -258,7 +469,7 @@ mapped() ->
         {ok, F} ->
             Lines = lines(F),
             file:close(F),
-            [L || L <- Lines, binary:match(L, <<"erltrace">>) =/= nomatch];
+            [L || L <- Lines, binary:match(L, <<"erltrace_agent">>) =/= nomatch];
         _ -> []
     end.
 
@@ -289,6 +500,18 @@ text(Format, Args) -> unicode:characters_to_binary(io_lib:format(Format, Args)).
 
 %% Words, processes and atoms the VM holds.
 memory() -> [erlang:memory(total), erlang:system_info(process_count), erlang:system_info(atom_count)].
+
+%% What is held without garbage: processes, memory of the system and of processes, the least of some looks until they are no more than
+%% these limits, at most some seconds: what goes by itself is no leak. With limits of 0 a few looks.
+settled(Limits) -> settled(Limits, [1 bsl 60 || _ <- Limits], case lists:max(Limits) of 0 -> 5; _ -> 100 end).
+
+settled(Limits, Least, Left) ->
+    [garbage_collect(P) || P <- processes()],
+    Now = lists:zipwith(fun erlang:min/2, Least, [erlang:system_info(process_count), erlang:memory(system), erlang:memory(processes)]),
+    case Left =:= 0 orelse lists:all(fun({N, Limit}) -> N =< Limit end, lists:zip(Now, Limits)) of
+        true -> lists:zip([<<"process count">>, <<"system">>, <<"processes">>], Now) ++ [{<<"atom count">>, erlang:system_info(atom_count)}];
+        false -> receive after 100 -> settled(Limits, Now, Left - 1) end
+    end.
 
 release() -> list_to_binary(erlang:system_info(otp_release)).
 

@@ -1,0 +1,167 @@
+"""The dead-man: a trace that takes too much of a scheduler is stopped and taken away, what it had collected is printed, and
+cheap ones go on; and what probes cost is told."""
+import json
+import re
+
+from erlt import READY, aggregation, json_lines, pid
+
+LIMITED = {"DTRACE_OPT_MAXLOAD": "40"}  # the default, which the other tests do without
+OVERLOAD = 3  # exit status
+CALLS = 10007
+
+# Everything there is, on everything, with statements to match.
+EVERYTHING = """
+erlang*:::entry, erlang*:::return { @f[probefunc, probename] = count(); self->n++; x[probefunc] = timestamp; }
+erlang*:::message-send { @m[copyinstr(arg0), copyinstr(arg1)] = count(); }
+erlang*:::message-queued { @q[copyinstr(arg0)] = quantize(arg1); }
+erlang*:::process-scheduled, erlang*:::process-unscheduled { @s[copyinstr(arg0), copyinstr(arg1)] = count(); }
+erlang*:::process-spawn, erlang*:::process-exit { @p[copyinstr(arg1)] = count(); }
+erlang*:::gc_minor-start, erlang*:::gc_minor-end, erlang*:::gc_major-start, erlang*:::gc_major-end { @g[copyinstr(arg0)] = sum(arg1); }
+END { printf("the end\\n"); }
+"""
+
+
+def flood(node):
+    """More work than the node can do."""
+    node("etw:busy(3)")
+    node("etw:chatter(2)")
+
+
+def serves(t, node):
+    """The node does its work: a server answers."""
+    worker = node("etw:worker()")
+    server = node(f"etw:asks({pid(worker)}, 1000)")
+    t.true(server.startswith("<0."), "a server has answered")
+
+
+def stopped(t, trace, end="the end"):
+    """The trace ends by itself, says why, and shows what it has."""
+    t.equal(trace.end(), OVERLOAD, "exit status", trace)
+    said = t.match(trace.err.text(), r"error: \[TRACE_OVERLOAD\] the trace of \S+ was stopped: its probes took ([\d.]+) % of "
+                   r"(?:dirty \S+ )?scheduler \d+ for 2 s, with (\d+) events/s in all; the limit is (\d+) %", "why")
+    t.true(float(said[1]) >= int(said[3]), "more than the limit", trace)
+    t.match(trace.err.text(), r"^ +hint: .*maxload", "what helps")
+    t.match(trace.err.text(), r"^erltrace: what cost most, in percent of one scheduler: \S+ [\d.]+ % at \d+/s", "what cost most")
+    t.match(trace.out.text(), end, "the END clause")
+    return said
+
+
+def test_everything_is_stopped(t):
+    """All functions, messages, scheduling and collections of a node that has more to do than it can."""
+    node = t.node()
+    flood(node)
+    before = node.memory()
+    trace = t.trace("-q", "-n", EVERYTHING, node=node, env=LIMITED)
+    trace.wait_error("TRACE_OVERLOAD")
+    kind, found = node("etw:await_clean(10000, fun etw:traced/0)")
+    t.equal(kind, "clean", f"no flag, pattern or session is left: {found}", trace)
+    serves(t, node)
+    stopped(t, trace)
+    t.true(len(aggregation(trace.out.text())) > 10, "what had been counted is printed", trace)
+    grown = node.memory() - before
+    t.true(grown < 400_000_000, f"the node grew by {grown} bytes")
+    serves(t, node)
+
+
+def test_only_the_guilty_one(t):
+    """Of two consumers the one that takes too much goes, and the other counts on as if nothing had been."""
+    node = t.node()
+    worker = node("etw:worker()")
+    cheap = t.trace("-q", "-n", READY + "erlang*:etw:work/1:entry /copyinstr(arg0) == $$1/ { @ = count(); }", worker, node=node,
+                    env=LIMITED)
+    cheap.ready()
+    node("etw:chatter(2)")
+    dear = t.trace("-q", "-n", 'erlang*:::message-send { @[copyinstr(arg1)] = count(); } END { printf("the end\\n"); }', node=node,
+                   env=LIMITED)
+    stopped(t, dear)
+    node(f"etw:calls({pid(worker)}, {CALLS})")
+    cheap.interrupt()
+    t.equal(cheap.end(), 0, "exit status", cheap)
+    t.match(cheap.out.text(), rf"^ +{CALLS}$", "calls")
+    t.equal(cheap.err.text(), "", "nothing is said of it")
+
+
+def test_policies(t):
+    """Each buffer policy: the records of the moment are shown at the end, and several consumers end one after another."""
+    node = t.node()
+    node("etw:chatter(2)")
+    script = 'erlang*:::message-send { @[copyinstr(arg1)] = count(); @x[copyinstr(arg0)] = count(); } ' \
+        'erlang*:::message-send /n++ % 65536 == 0/ { trace(n); } END { printf("the end\\n"); }'
+    traces = [t.trace("-q", "-x", "maxload=5", "-x", f"bufpolicy={policy}", "-n", script, node=node)
+              for policy in ("switch", "fill", "ring")]
+    for trace in traces:
+        stopped(t, trace)
+        t.true(len(aggregation(trace.out.text())) >= 4, "what had been counted is printed", trace)
+    serves(t, node)
+
+
+def test_no_limit(t):
+    """Without a limit a trace may take what there is; with a low one it is stopped early, at the limit it was given, and that is
+    told at once, however seldom data is read."""
+    node = t.node()
+    node("etw:chatter(1)")
+    script = "erlang*:::message-send { @[copyinstr(arg1)] = count(); } END { printf(\"the end\\n\"); }"
+    free = t.trace("-q", "-x", "maxload=off", "--for", "3s", "-n", script, node=node)
+    strict = t.trace("-q", "-x", "maxload=1", "-x", "switchrate=1h", "-x", "aggrate=1h", "-n", script, node=node)
+    t.equal(stopped(t, strict)[3], "1", "the limit", strict)
+    t.equal(free.end(), 0, "exit status", free)
+    t.equal(free.err.text(), "", "nothing is said")
+
+
+def test_json(t):
+    """The same as objects: the reports, and why it ended."""
+    node = t.node()
+    node("etw:chatter(1)")
+    trace = t.trace("--json", "-x", "maxload=2", "-x", "stats=500ms", "-n", "erlang*:::message-send { @ = count(); }", node=node)
+    t.equal(trace.end(), OVERLOAD, "exit status", trace)
+    objects = json_lines(trace.out.text())
+    t.true(any(o["type"] == "error" and o["tag"] == "TRACE_OVERLOAD" and o["hint"] for o in objects), "why", trace)
+    t.true(any(o["type"] == "aggregation" and o["value"] > 0 for o in objects), "what had been counted", trace)
+    stats = [o for o in objects if o["type"] == "stats"]
+    t.equal(sorted({o["why"] for o in stats}), ["overload", "period", "total"], "reports", trace)
+    t.equal(trace.err.text(), "", "standard error")
+    for o in stats:
+        t.true({"node", "interval", "fired", "events", "ns", "threads", "kinds", "probes", "drops"} <= set(o), json.dumps(o))
+    over = [o for o in stats if o["why"] == "overload"][0]
+    t.equal([k["name"] for k in over["kinds"]], ["message-send"], "kinds")
+    t.equal([(p["name"], p["module"]) for p in over["probes"]], [("message-send", "")], "probes")
+    t.equal(over["threads"][0]["kind"], "scheduler", "the busiest thread")
+    t.true(over["threads"][0]["share"] > 0.02, "its share")
+    total = [o for o in stats if o["why"] == "total"][0]
+    t.true(total["fired"] >= sum(o["fired"] for o in stats if o["why"] == "period"), "the total is of all")
+
+
+def test_stats(t):
+    """The option stats: a report each second, one at the end; only at the end with `end`, and with -v."""
+    node = t.node()
+    worker = node("etw:worker()")
+    script = READY + "erlang*:etw:work/1:entry { @e = count(); } erlang*:etw:work/1:return { @r = count(); }"
+    line = r"^erltrace: {}, \d+ ns each, [\d.]+ % of scheduler \d+.*, no drops$"
+    period = t.trace("-q", "-x", "stats=200ms", "-n", script, node=node)
+    end = t.trace("-q", "-x", "stats=end", "-n", script, node=node)
+    verbose = t.trace("-q", "-v", "-n", script, node=node)
+    silent = t.trace("-q", "-n", script, node=node)
+    traces = (period, end, verbose, silent)
+    for trace in traces:
+        trace.ready()
+    node(f"etw:calls({pid(worker)}, {CALLS})")
+    period.wait_error(line.format(r"stats: [1-9]\d* events/s on \S+"))
+    for trace in traces:
+        trace.interrupt()
+    for trace in traces:
+        t.equal(trace.end(), 0, "exit status", trace)
+    t.match(period.err.text(), r"^erltrace: stats:   [\d.]+ %, \d+/s, \d+ ns each: etw:work/1:(entry|return)$", "a probe's line")
+    for trace in (period, end, verbose):
+        found = t.match(trace.err.text(), line.format(r"total: (\d+) events in [\d.]+ s on \S+"), "the last line")
+        # and the tick that said ready
+        t.true(int(found[1]) >= 2 * CALLS, "events", trace)
+    t.true("stats:" not in end.err.text() + verbose.err.text(), "no report before the end", end)
+    t.equal(silent.err.text(), "", "standard error")
+
+
+def test_bad_values(t):
+    """What is no limit and no period is refused with the form it has."""
+    for option, hint in (("maxload=101", "percent"), ("maxload", "percent"), ("stats=1ms", "100ms")):
+        status, _, err = t.run("--local", "-x", option, "-n", "BEGIN { exit(0); }")
+        t.equal(status, 1, option)
+        t.true(re.search(f"hint: .*{hint}", err), err)

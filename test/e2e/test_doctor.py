@@ -1,0 +1,123 @@
+"""erltrace doctor: what of a node can be traced, what cannot, why, and what would help."""
+import re
+
+from erlt import READY, json_lines, pid
+
+
+def doctor(t, node):
+    status, out, err = t.run("doctor", "--json", "--node", node.name, "--cookie", node.cookie)
+    findings = [f for f in json_lines(out) if f["type"] == "finding"]
+    return status, findings, out + err
+
+
+def of(findings, subject, level=None):
+    return [f for f in findings if f["subject"] == subject and level in (None, f["level"])]
+
+
+def test_healthy_node(t):
+    """Nothing is in the way: status 0; release, tracers, probes and what the release lacks are told; nothing is left behind."""
+    node = t.node()
+    release = node("etw:release()")
+    status, findings, said = doctor(t, node)
+    t.equal(status, 0, said)
+    t.match(of(findings, "vm", "ok")[0]["text"], rf"^OTP {release}, ERTS [\d.]+, with the JIT, \d+ of \d+ schedulers online")
+    t.equal({f["node"] for f in findings}, {node.name}, "nodes")
+    for subject in ("consumers", "tracers", "system_monitor", "probes") + (("gc", "sessions") if int(release) >= 27 else ()):
+        t.true(of(findings, subject, "ok"), f"{subject} is ok in {said}")
+    t.true(int(re.match(r"(\d+) named probes", of(findings, "probes", "ok")[0]["text"])[1]) >= 10, "probes")
+    shared = [f["text"] for f in of(findings, "tracers", "note")]
+    t.equal([("left alone" in s, "agent's own processes" in s) for s in shared], [(True, True)] if int(release) < 27 else [],
+            "what tracers are to each other")
+    lacking = [f["text"] for f in of(findings, "probes", "note")]
+    t.true(any("copy-object" in text and "no event" in text for text in lacking), f"what no tier has: {lacking}")
+    known = [f["text"] for f in of(findings, "known_fault")]
+    t.equal(any("OTP-19840" in k for k in known), release == "27", f"a fault of OTP 27: {known}")
+    t.clean(node, 15000)
+
+
+def test_in_words(t):
+    """The same for people, a line a finding."""
+    node = t.node()
+    status, out, err = t.run("doctor", "--node", node.name, "--cookie", node.cookie)
+    t.equal((status, err), (0, ""), "status and errors")
+    t.match(out, rf"\A{re.escape(node.name)}:\n  ok     vm                 OTP \d+, ERTS ")
+    t.match(out, r"^  ok     probes             \d+ named probes, and those of every function$")
+
+
+def test_somebody_traces(t):
+    """Other tracers are named; before OTP 27 they are in the way, and so are those of collections from then on: status 3."""
+    node = t.node()
+    worker = pid(node("etw:worker()"))
+    node(f"eto:kept(eto:process({worker}, [garbage_collection]))")
+    status, findings, said = doctor(t, node)
+    t.equal(status, 3, said)
+    if int(node("etw:release()")) >= 27:
+        t.match(of(findings, "gc", "limit")[0]["text"], "eto_tracer.* traces garbage collection")
+        t.match(of(findings, "tracers", "note")[0]["text"], r"^1 process is traced by <[\d.]+> .eto_tracer., beside us")
+    else:
+        found = of(findings, "tracers", "limit")[0]
+        t.match(found["text"], r"^1 process is traced by <[\d.]+> .eto_tracer.: a process has one tracer before OTP 27")
+        t.match(found["help"], "dbg:stop")
+    node("eto:stop(get(eto))")
+    t.equal(doctor(t, node)[0], 0, "when they have ended")
+
+
+def test_others_there(t):
+    """A session, another consumer, from OTP 28 on a system monitor: told, and not in the way. Before, a system monitor is: status 3."""
+    node = t.node()
+    release = int(node("etw:release()"))
+    trace = t.trace("-qn", READY + "erlang*:::process-spawn { n++; }", node=node)
+    node("begin erlang:system_monitor(self(), [{long_gc, 100000}]), ok end")
+    session = release >= 27
+    if session:
+        node(f"eto:kept(eto:session({pid(node('etw:worker()'))}, [send], none))")
+    trace.ready()
+    status, findings, said = doctor(t, node)
+    t.equal(status, 0 if release >= 28 else 3, said)
+    t.match(of(findings, "consumers")[0]["text"], "^1 other consumer of erltrace$")
+    if release >= 28:
+        t.match(of(findings, "system_monitor", "note")[0]["text"], "has the system monitor .*long_gc")
+    else:
+        found = of(findings, "system_monitor", "limit")[0]
+        t.match(found["text"], "has the system monitor .*long_gc.* gc-long.* are refused")
+        t.match(found["help"], "end that tool")
+    if session:
+        t.match(of(findings, "sessions", "note")[0]["text"], "trace session eto of somebody else")
+        node("eto:stop(get(eto))")
+    node("begin erlang:system_monitor(undefined), ok end")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+
+
+def test_system_tracer(t):
+    """A system tracer of seq_trace keeps trace_seq away, on every release: status 3, and whose it is."""
+    node = t.node()
+    node("seq_trace:set_system_tracer(P = spawn(fun() -> receive never -> ok end end)), register(t_seq, P)")
+    status, findings, said = doctor(t, node)
+    t.equal(status, 3, said)
+    found = of(findings, "seq_trace", "limit")[0]
+    t.match(found["text"], r"<0\.\d+\.\d+> \(t_seq\) is the system tracer of seq_trace.* trace_seq is refused")
+    t.match(found["help"], "set_system_tracer")
+    node("seq_trace:set_system_tracer(false), exit(whereis(t_seq), kill)")
+    t.equal(doctor(t, node)[0], 0, "when it has gone")
+
+
+def test_cannot_be_traced(t):
+    """What keeps us away is said by name, with what would help: status 1."""
+    node = t.node()
+    status, out, err = t.run("doctor", "--node", node.name, "--cookie", "not-the-cookie")
+    t.equal(status, 1, "wrong cookie")
+    t.match(err, r"\[NODE_COOKIE\] .*\n +hint: ")
+    status, out, err = t.run("doctor", "--node", "et_no_such_node")
+    t.equal(status, 1, "no such node")
+    t.match(err, r"\[NODE_\w+\] .*\n +hint: ")
+
+
+def test_usage(t):
+    """Words and options that doctor and nodes have no use for are refused."""
+    no_use = (["-n", "BEGIN"], ["what"], ["-c", "erl"], ["--local"], ["-l"], ["-q"], ["-x", "bufsize=1m"], ["-v"], ["-e"], ["-S"],
+              ["-B"], ["--for", "1s"])
+    for command, words in [("doctor", w) for w in no_use] + [("nodes", w) for w in no_use + (["-p", "1"], ["--node", "a"])]:
+        status, out, err = t.run(command, *words)
+        t.equal((status, out), (2, ""), f"{command} {words}")
+        t.match(err, f"{command} takes --")

@@ -1,0 +1,408 @@
+"""What is set in the VM for a program: only what it needs, where it needs it, and with the same counts as if everything were."""
+import re
+
+from erlt import READY, aggregation, json_lines, pid
+
+
+def what_is_set(node):
+    """(flags of processes {flags: [pid]}, of new processes, functions {name: pattern})."""
+    flags, new, functions = node("etw:set()")
+    return {tuple(f): sorted(p) for f, p in flags}, new, dict(functions)
+
+
+def test_functions_by_predicate(t):
+    """Of all functions that a description matches those get a pattern whose predicate can be true; the rest costs nothing. Probes
+    are matched and counted as before."""
+    node = t.node()
+    worker = node("etw:worker()")
+    predicates = ('probemod == "etw" && probefunc == "work/1"', 'copyinstr(arg1) == "etw:work/1"', 'args[1] == "etw:work/1"',
+                  'strstr(probefunc, "work/") == "work/1" && substr(probemod, 0, 2) == "et" && probemod != "lists"',
+                  'timestamp > 0 && index(args[1], "etw:work/") == 0 && cpu >= 0')
+    clauses = "".join(f"erlang*:::entry /{p}/ {{ @[probefunc, {i}] = count(); }}\n" for i, p in enumerate(predicates))
+    trace = t.trace("-n", READY + clauses, node=node)
+    trace.ready()
+    t.equal(what_is_set(node), ({}, [], {"etw:work/1": "meta"}), "what is set", trace)
+    node(f"etw:calls({pid(worker)}, 1009)")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.equal(aggregation(trace.out.text()), {("work/1", str(i)): 1009 for i in range(len(predicates))}, "calls", trace)
+    matched = int(t.match(trace.err.text(), r"matched (\d+) probes")[1])
+    t.true(matched > 5000 * len(predicates), f"every function is matched: {matched}", trace)
+
+
+def test_quoted_names(t):
+    """Argument 1 is the same text before anything fires as when it does, whatever has to be quoted in it."""
+    node = t.node(fresh=True)
+    names = (("Elixir.Etq.A", "b!"), ("etq b", "Cd"), ("etq_1@x", "_d"), ("etq", "-f/0-g-1-"), ("etq2", "it\\'s"))
+    for module, function in names:  # a module of one function, as its abstract form
+        node(f"begin {{ok, M, B}} = compile:forms([{{attribute, 1, module, '{module}'}}, {{attribute, 1, export, [{{'{function}', 0}}]}},"
+             f"{{function, 1, '{function}', 0, [{{clause, 1, [], [], [{{atom, 1, ok}}]}}]}}]), {{module, _}} = code:load_binary(M, \"x\", B), ok end")
+    calls = "as(etw:worker(), fun() -> " + ", ".join(f"'{m}':'{f}'()" for m, f in names) + " end)"
+    trace = t.trace("-q", "-n", READY + 'erlang*:etq*::entry, erlang*:Elixir.Etq*::entry { printf("<%s>\\n", copyinstr(arg1)); }', node=node)
+    trace.ready()
+    node("etw:" + calls)
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    texts = re.findall("^<(.*)>$", trace.out.text(), re.M)
+    t.equal(len(texts), len(names), "calls", trace)
+    quoted = [text.replace("\\", "\\\\") for text in texts]
+    clauses = "".join(f'erlang*:::entry /args[1] == "{q}"/ {{ @[{i}] = count(); }}\n' for i, q in enumerate(quoted))
+    trace = t.trace("-q", "-n", READY + clauses, node=node)
+    trace.ready()
+    node("etw:" + calls)
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.equal(aggregation(trace.out.text()), {str(i): 1 for i in range(len(names))}, f"calls of {texts}", trace)
+
+
+def test_left_out_everywhere(t):
+    """A program of which nothing is left runs: its ticks, BEGIN and END; what its descriptions match is an error as before only
+    when it is nothing."""
+    node = t.node()
+    trace = t.trace("-n", READY + 'erlang*:lists::entry, erlang*:::process-spawn /probefunc == "nosuch"/ { trace(1); } END { printf("end"); }',
+                    node=node)
+    trace.ready()
+    t.equal(what_is_set(node), ({}, [], {}), "what is set", trace)
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.true("end" in trace.out.text(), "END ran", trace)
+    status, _, err = t.run("-n", 'erlang*:lists:nosuch:entry /probefunc == "x"/ { }', node=node)
+    t.equal(status, 1, "exit status")
+    t.match(err, "does not match any probes")
+
+
+def test_predicates_that_fault(t):
+    """A predicate that would fault is not decided: ERROR fires as often as ever."""
+    node = t.node()
+    worker = node("etw:worker()")
+    trace = t.trace("-q", "-n", READY + """
+        erlang*:etw:work/1:entry /1 / (epid - epid) && probefunc == "x"/ { }
+        erlang*:etw:work/1:entry /probefunc == "x" && copyinstr(1) == ""/ { @["never"] = count(); }
+        ERROR { @["error"] = count(); }""", node=node)
+    trace.ready()
+    node(f"etw:calls({pid(worker)}, 101)")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.equal(aggregation(trace.out.text()), {"error": 101}, "faults", trace)
+
+
+ONE = """
+erlang*:::message-send /copyinstr(arg0) == $$1/ { @["send"] = count(); }
+erlang*:::message-queued /args[0] == $$1 && arg1 > 0/ { @["queued"] = count(); }
+erlang*:::gc_major-start /args[0] == $$1 || args[0] == $$2/ { @["gc"] = count(); }
+erlang*:etw:work/1:return /copyinstr(arg0) == $$1/ { @["return"] = count(); }
+"""
+
+
+def work(node, worker):
+    for order in ("sends({}, 1009)", "calls({}, 2003)", "collects({}, 101)"):
+        node("etw:" + order.format(pid(worker)))
+
+
+def test_one_process(t):
+    """Predicates on one process: flags are set on that one only, not on new ones; and all is counted as if they were everywhere."""
+    node = t.node()
+    worker, other = node("etw:worker()"), node("etw:worker()")
+    counts = []
+    unclear = re.sub(r"(copyinstr\(arg0\)|args\[0\]) == (\$\$\d)", r"strstr(\1, \2) != NULL", ONE)  # the same, and nobody can tell
+    for script in (ONE, unclear):
+        trace = t.trace("-q", "-n", READY + script, worker, other, node=node)
+        trace.ready()
+        flags, new, _ = what_is_set(node)
+        if script == ONE:
+            everything = tuple(sorted(["send", "receive", "garbage_collection", "call", "return_to", "arity"]))
+            t.equal(flags, {everything: [worker], ("garbage_collection",): [other]}, "flags", trace)
+            t.equal(new, [], "flags of new processes", trace)
+        else:
+            t.true(len(new) == 6 and max(len(p) for p in flags.values()) > 20, "flags are everywhere", trace)
+        work(node, worker)
+        work(node, other)
+        trace.interrupt()
+        t.equal(trace.end(), 0, "exit status", trace)
+        t.true("not seen" not in trace.err.text(), "nothing is missing", trace)
+        counts.append(aggregation(trace.out.text()))
+    t.equal(counts[0].get("return"), 2003, "returns")
+    t.true(counts[0]["send"] >= 1009, f"what the worker sent: {counts[0]}")
+    t.true(all(c.pop("gc") >= 202 for c in counts), "collections")  # and those that come by themselves
+    t.equal(counts[0], counts[1], "counts with flags on one process, and on all")
+
+
+def test_spawns_are_of_others(t):
+    """The process of process-spawn is the child, and its parent has the flag: no restriction; nor for a process that is not there."""
+    node = t.node()
+    worker = node("etw:worker()")
+    for clause in ("process-spawn /args[0] == $$1/", "process-exit /args[0] == $$1 || args[0] == \"<0.9999999.0>\"/",
+                   "process-exit /args[0] == $$1 || timestamp == 1/", "process-exit /args[0] == $$1/ { } erlang*:::process-exit",
+                   "process-exit /args[0] == $$1/ { } erlang*:::process-spawn"):
+        trace = t.trace("-q", "-n", READY + f"erlang*:::{clause} {{ }}", worker, node=node)
+        trace.ready()
+        _, new, _ = what_is_set(node)
+        t.equal(new, ["procs"], f"flags of new processes, {clause}", trace)
+        trace.interrupt()
+        t.equal(trace.end(), 0, "exit status", trace)
+
+
+def test_vtimestamp_of_one(t):
+    """vtimestamp needs to know when every process runs, whatever the predicates say."""
+    node = t.node()
+    worker = node("etw:worker()")
+    trace = t.trace("-q", "-n", READY + "erlang*:::process-scheduled /args[0] == $$1/ { @[vtimestamp > 0] = count(); }", worker, node=node)
+    trace.ready()
+    t.equal(what_is_set(node)[1], ["exiting", "running"], "flags of new processes", trace)
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+
+
+def test_needs_union_and_shrink(t):
+    """Two programs' needs are what is set, no more; and when one goes, what only it needed goes, also from the processes that both had,
+    while the other's counts go on."""
+    node = t.node()
+    worker, other = node("etw:worker()"), node("etw:worker()")
+    call = ["arity", "call", "return_to"]
+
+    def expect(flags, new, functions, when):
+        got_flags, got_new, got_functions = what_is_set(node)
+        t.equal(got_new, new, f"flags of new processes {when}")
+        for process, names in flags.items():
+            t.equal([f for f, ps in got_flags.items() if process in ps], [tuple(sorted(names))] if names else [], f"flags of {process} {when}")
+        t.equal(got_functions, functions, f"functions {when}")
+
+    one = t.trace("-q", "-n", READY + "erlang*:::message-send /args[0] == $$1/ { @ = count(); }"
+                  "erlang*:etw:work/1:return /args[0] == $$1/ { @r = count(); }", worker, node=node)
+    one.ready()
+    expect({worker: ["send"] + call, other: []}, [], {"etw:work/1": "local"}, "for one program")
+    node(f"etw:sends({pid(worker)}, 101)")
+    two = t.trace("-q", "-n", READY + "erlang*:::message-send /args[0] == $$1/ { @ = count(); } erlang*:etw:boom/1:entry { }", other, node=node)
+    two.ready()
+    expect({worker: ["send"] + call, other: ["send"]}, [], {"etw:work/1": "local", "etw:boom/1": "meta"}, "for two of one process each")
+    all_of = t.trace("-q", "-n", READY + "erlang*:::message-send,erlang*:::gc_minor-start { } erlang*:etw:work/1:entry { }", node=node)
+    all_of.ready()
+    everywhere = ["send", "garbage_collection"] + call
+    expect({worker: everywhere, other: everywhere}, sorted(everywhere), {"etw:work/1": "local", "etw:boom/1": "meta"}, "with one of all")
+    node(f"etw:sends({pid(worker)}, 101)")
+    all_of.interrupt()
+    t.equal(all_of.end(), 0, "exit status", all_of)
+    expect({worker: ["send"] + call, other: ["send"]}, [], {"etw:work/1": "local", "etw:boom/1": "meta"}, "when that has gone")
+    node(f"etw:sends({pid(worker)}, 101)")
+    two.interrupt()
+    t.equal(two.end(), 0, "exit status", two)
+    expect({worker: ["send"] + call, other: []}, [], {"etw:work/1": "local"}, "when the second has gone")
+    node(f"etw:sends({pid(worker)}, 101)")
+    node(f"etw:calls({pid(worker)}, 103)")
+    one.interrupt()
+    t.equal(one.end(), 0, "exit status", one)
+    # A worker's order is answered by a message, and it looks for its sink: 4 * (101 + 1), 1, and its monitors' none.
+    t.equal(re.findall(r"^ +(\d+)$", one.out.text(), re.M), ["409", "103"], "messages and returns of the first", one)
+
+
+def test_minimal(t):
+    """What needs nothing sets nothing."""
+    node = t.node()
+    for script, functions in (("profile:::tick-1 { @ = count(); }", {}), ("erlang*:etw:work/1:entry { }", {"etw:work/1": "meta"}),
+                              ("erlang*:etw:boom/1:exception { }", {"etw:boom/1": "meta"})):
+        trace = t.trace("-q", "-n", READY + script, node=node)
+        trace.ready()
+        t.equal(what_is_set(node), ({}, [], functions), f"what is set for {script}", trace)
+        trace.interrupt()
+        t.equal(trace.end(), 0, "exit status", trace)
+
+
+def test_verbose(t):
+    """-v tells what was set, in words and as JSON; the probes of -l and -e are told as before."""
+    node = t.node()
+    worker = node("etw:worker()")
+    script = ('erlang*:::entry /probefunc == "boom/1"/ { } erlang*:etw:work/1:return { } erlang*:::process-exit /args[0] == $$1/ { }'
+              "BEGIN { exit(0); }")
+    running = script.replace("BEGIN { exit(0); }", READY)
+    trace = t.trace("-v", "-n", running, worker, node=node)
+    trace.ready()
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    said = trace.err.text()
+    t.match(said, rf"^erltrace: set on {node.name}: 1 function by a meta pattern, 1 function by a local pattern, "
+            r"flags arity call return_to on \d{2,} processes and new ones, flags procs on 1 process; in \d+\.\d ms$")
+    t.match(said, r"^erltrace: \d{4,} clauses of \d{4,} left out where the predicate can never be true$")
+    trace = t.trace("-v", "--json", "-n", running, worker, node=node)
+    trace.wait("ready")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    set_there = [o for o in json_lines(trace.out.text()) if o["type"] == "enabled"]
+    t.equal(len(set_there), 1, "objects", trace)
+    o = set_there[0]
+    t.equal({k: o[k] for k in ("node", "clauses", "functions", "ports", "monitors")},
+            {"node": node.name, "clauses": 4, "functions": {"meta": 1, "local": 1, "global": 0},
+             "ports": 0, "monitors": []}, "what was set", trace)
+    t.true(o["left_out"] > 4000 and o["flags"][0].pop("processes") > 20 and o["ns"] > 0, f"numbers: {o}")
+    t.equal(o["flags"], [{"names": ["arity", "call", "return_to"], "new_processes": True}, {"names": ["procs"], "processes": 1, "new_processes": False}],
+            "flags", trace)
+    # One process; nothing; without -v nothing is said; nor when the program ends before anything is set.
+    trace = t.trace("-v", "-n", READY + "erlang*:::process-exit /args[0] == $$1/ { }", worker, node=node)
+    trace.ready()
+    trace.interrupt()
+    trace.end()
+    t.match(trace.err.text(), rf"^erltrace: set on {node.name}: flags procs on 1 process; in \d+\.\d ms$")
+    trace = t.trace("-v", "-n", READY + "erlang*:::ets-new { } erlang*:::node-up { } erlang*:::port-open { }", node=node)
+    trace.ready()
+    trace.interrupt()
+    trace.end()
+    t.match(trace.err.text(), rf"^erltrace: set on {node.name}: \d functions? by (a )?meta patterns?, \d+ ports, monitoring of nodes; in ")
+    status, _, err = t.run("-v", "-n", script, worker, node=node)
+    t.equal((status, "error" in err), (0, False), f"exit status; {err}")
+    t.match(err, rf"^erltrace: set on {node.name}: nothing$")
+    for options in (("-l",), ("-e", "-v"), ("-l", "-v"), ()):
+        status, out, err = t.run(*options, "-n", "BEGIN { exit(0); } erlang*:::process-exit /0/ { }", node=node)
+        t.equal(status, 0, f"exit status with {options}; {err}")
+        t.true("set on" not in out + err and "left out" not in out + err, f"nothing of it with {options}")
+
+
+def test_calls_of_one_process(t):
+    """Calls, and exceptions, of one process: from OTP 27 on by a local pattern and flags on that process, so that calls of others cost
+    nothing; before, by a meta pattern. While another program wants all calls, everybody's are seen, and each counts once."""
+    node = t.node()
+    worker, other = node("etw:worker()"), node("etw:worker()")
+    sessions = int(node("etw:release()")) >= 27
+    how, flags = ("local", {("arity", "call"): [worker]}) if sessions else ("meta", {})
+    one = t.trace("-q", "-n", READY + """erlang*:etw:work/1:entry /args[0] == $$1/ { @["call"] = count(); }
+                  erlang*:etw:boom/1:exception /copyinstr(arg0) == $$1/ { @["exception"] = count(); }""", worker, node=node)
+    one.ready()
+    t.equal(what_is_set(node), (flags, [], {"etw:work/1": how, "etw:boom/1": how}), "what is set for one process", one)
+
+    def work():
+        for process in (worker, other):
+            node(f"etw:calls({pid(process)}, 1009)")
+            node(f"etw:raises({pid(process)}, 101)")
+
+    work()
+    two = t.trace("-q", "-n", READY + """erlang*:etw:work/1:entry { @["calls"] = count(); }""", node=node)
+    two.ready()
+    t.equal(what_is_set(node)[2], {"etw:work/1": "meta", "etw:boom/1": how}, "functions with another program", two)
+    work()
+    three = t.trace("-q", "-n", READY + """erlang*:etw:work/1:return /args[0] == $$1/ { @["return"] = count(); }""", worker, node=node)
+    three.ready()
+    t.equal(what_is_set(node)[2], {"etw:work/1": "local", "etw:boom/1": how}, "functions with returns", three)
+    work()
+    for trace, expected in ((two, {"calls": 4 * 1009}), (three, {"return": 1009})):
+        trace.interrupt()
+        t.equal(trace.end(), 0, "exit status", trace)
+        t.equal(aggregation(trace.out.text()), expected, "counts of another program", trace)
+    t.equal(what_is_set(node), (flags, [], {"etw:work/1": how, "etw:boom/1": how}), "what is set again", one)
+    work()
+    one.interrupt()
+    t.equal(one.end(), 0, "exit status", one)
+    t.equal(aggregation(one.out.text()), {"call": 4 * 1009, "exception": 4 * 101}, "counts of one process", one)
+    t.true("not seen" not in one.err.text(), "nothing is missing", one)
+
+
+def test_one_process_and_other_tracers(t):
+    """The one process that flags are on is looked at like all are: somebody else has it, lets go of it, clears its flags; and from OTP 27
+    on our gc probes go when somebody else begins to trace its collections."""
+    node = t.node()
+    worker = node("etw:worker()")
+    sessions = int(node("etw:release()")) >= 27
+    w = pid(worker)
+    node(f"eto:kept(eto:process({w}, [send]))")
+    trace = t.trace("-q", "-n", READY + """erlang*:::message-send /args[0] == $$1/ { @["send"] = count(); }
+                    erlang*:::gc_major-start /args[0] == $$1/ { @["gc"] = count(); }""", worker, node=node)
+    trace.ready()
+    if not sessions:
+        trace.wait_error(rf"process {worker} is traced by <[\d.]+> .eto_tracer.: it is not seen")
+    node(f"etw:sends({w}, 1009)")
+    node("eto:stop(get(eto))")
+    if not sessions:
+        trace.wait_error("had traced are seen from now on")
+    t.equal(what_is_set(node)[:2], ({("garbage_collection", "send"): [worker]}, []), "flags", trace)
+    node(f"etw:sends({w}, 1009)")
+    if sessions:
+        node(f"eto:kept(eto:process({w}, [garbage_collection]))")
+        trace.wait_error("eto.* traces garbage collection now")
+        node(f"etw:collects({w}, 3)")
+        t.equal(what_is_set(node)[:2], ({("send",): [worker]}, []), "flags", trace)
+        node("eto:stop(get(eto))")
+    else:
+        node(f"erlang:trace({w}, false, [all])")
+        trace.wait_error("somebody cleared the trace flags of <")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    sent = aggregation(trace.out.text()).get("send", 0) - (2 if sessions else 1) * 1009
+    t.true(0 <= sent < 100, f"messages beyond ours: {sent}", trace)
+    t.clean(node, 15000)
+
+
+def test_code_to_come(t):
+    """A restriction holds for functions that are still to come: a clause that may get some, and any process with them, ends it."""
+    node = t.node()
+    worker = node("etw:worker()")
+    for clause in ("erlang*:nosuch*::entry { }", 'erlang*:::entry /probemod == "nosuch" || args[0] == $$1/ { }'):
+        trace = t.trace("-q", "-Z", "-n", READY + f"erlang*:etw:work/1:entry /args[0] == $$1/ {{ @ = count(); }} {clause}", worker, node=node)
+        trace.ready()
+        flags, new, functions = what_is_set(node)
+        t.equal((flags, new, functions["etw:work/1"]), ({}, [], "meta"), f"what is set with {clause}", trace)
+        trace.interrupt()
+        t.equal(trace.end(), 0, "exit status", trace)
+
+
+def test_life_of_one_process(t):
+    """When one process runs and ends is seen with flags on that one only."""
+    node = t.node()
+    worker, other = node("etw:worker()"), node("etw:worker()")
+    trace = t.trace("-q", "-n", READY + """
+        erlang*:::process-exit /args[0] == $$1/ { @[copyinstr(arg1)] = count(); }
+        erlang*:::process-scheduled /args[0] == $$1/ { @["in"] = count(); }
+        erlang*:::process-unscheduled /args[0] == $$1/ { @["out"] = count(); }""", worker, node=node)
+    trace.ready()
+    t.equal(what_is_set(node), ({("exiting", "procs", "running"): [worker]}, [], {}), "what is set", trace)
+    for process in (worker, other):
+        for _ in range(7):
+            node(f"etw:calls({pid(process)}, 11)")
+        node(f"etw:stop({pid(process)})")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    found = aggregation(trace.out.text())
+    t.equal(found.get("killed"), 1, "ends", trace)
+    t.true(found.get("in", 0) >= 8 and found["in"] == found["out"], f"it runs as often as it stops running: {found}", trace)
+
+
+def test_links_and_names_of_one_process(t):
+    """What else a process does and has done to it, with flags on it alone."""
+    node = t.node()
+    worker, other = node("etw:worker()"), node("etw:worker()")
+    names = ("link", "unlink", "getting_linked", "getting_unlinked", "register", "unregister")
+    trace = t.trace("-q", "-n", READY + "".join(f"erlang*:::process-{n} /args[0] == $$1/ {{ @[probename] = count(); }}\n" for n in names) +
+                    "erlang*:::message-send_noproc /args[0] == $$1/ { @[probename] = count(); }", worker, node=node)
+    trace.ready()
+    t.equal(what_is_set(node), ({("procs", "send"): [worker]}, [], {}), "what is set", trace)
+    w, o = pid(worker), pid(other)
+    for one, two in ((w, o), (o, w)):
+        node(f"etw:as({one}, fun() -> link({two}), unlink({two}), register(etw_name, self()), unregister(etw_name), "
+             f"{{P, R}} = spawn_monitor(fun() -> ok end), receive {{_, R, _, _, _}} -> P ! gone end, ok end)")
+    node(f"etw:calls({w}, 1)")  # what was done to it has been told by then
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    expected = {"process-" + n: 1 for n in names}
+    t.equal(aggregation(trace.out.text()), dict(expected, **{"message-send_noproc": 1}), "events", trace)
+
+
+def test_what_stays_when_a_trace_ends(t):
+    """A trace that ends takes what it needed alone; another one goes on to see processes and ports that come later."""
+    node = t.node()
+    worker = pid(node("etw:worker()"))
+    stays = t.trace("-q", "-n", READY + """
+        erlang*:::process-exit /copyinstr(arg1) == "normal"/ { @["exits"] = count(); }
+        erlang*:::port-open /copyinstr(arg1) == "cat -u"/ { self->opened = 1; @["opened"] = count(); }
+        erlang*:::port-exit { @["closed"] = count(); }
+        END { printa("%s %@d\\n", @); }""", node=node)
+    stays.ready()
+    new = node("etw:set()")[1]
+    goes = t.trace("-q", "-n", READY + "erlang*:etw:work/1:return { @ = sum(vtimestamp); } erlang*:::port-command { @p = count(); }", node=node)
+    goes.ready()
+    goes.interrupt()
+    t.equal(goes.end(), 0, "exit status", goes)
+    t.equal(node("etw:set()")[1], new, "flags of new processes are those of before", stays)
+    node(f"etw:spawns({worker}, 17)")
+    node(f'etw:as({worker}, fun() -> P = open_port({{spawn, "cat -u"}}, []), port_close(P), ok end)')
+    stays.interrupt()
+    t.equal(stays.end(), 0, "exit status", stays)
+    seen = dict(line.split() for line in stays.out.lines if line.startswith(("exits", "opened", "closed")))
+    t.true(int(seen.get("exits", 0)) >= 17, f"exits of processes born later: {seen}", stays)
+    t.equal(seen.get("opened"), "1", "a port that was opened later", stays)
+    t.true("somebody cleared" not in stays.err.text(), "nobody is accused", stays)

@@ -1,0 +1,344 @@
+"""Function probes: BIFs and NIFs by name, local and global calls, code that is loaded while it is traced, returns under load.
+
+What is counted is counted exactly. The module `etf` is made here, in one of several versions, so that tests can load it anew."""
+from erlt import READY, aggregation, pid
+
+# Versions of a module, as lists of forms; `lib` is loaded once for all tests of a node.
+V1 = """-module(etf). -export([calls/2, outer/1, mixed/1, f/1, server/0]).
+calls(0, _) -> ok; calls(N, F) -> F(N), calls(N - 1, F).
+outer(X) -> Y = f(X), Y.
+f(X) -> X.
+mixed(N) -> _ = [f(I) || I <- lists:seq(1, N)], _ = [etf:f(I) || I <- lists:seq(1, 2 * N)],
+    _ = lists:map(fun etf:f/1, lists:seq(1, 3 * N)), _ = [apply(etf, f, [I]) || I <- lists:seq(1, 5 * N)], ok.
+server() -> receive stop -> ok; {F, N} -> F(N), etf:server() end.
+"""
+
+
+def load(node, text):
+    """Compiles and loads a module in the node, as code:load_binary does."""
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    node(f'etw:load("{quoted}")')
+
+
+def counted(t, node, script, work, *args, warnings=False):
+    """What a script counts of a piece of work, an Erlang expression: {key: count}."""
+    trace = t.trace("-q", "-n", READY + script, *args, node=node)
+    trace.ready()
+    for w in work if isinstance(work, list) else [work]:
+        node(w)
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.true("drop" not in trace.err.text(), "nothing was dropped", trace)
+    found = aggregation(trace.out.text())
+    return (found, trace.err.text()) if warnings else found
+
+
+def as_worker(worker, body):
+    return f"etw:as({pid(worker)}, fun() -> {body}, ok end)"
+
+
+def test_bifs(t):
+    """bif-entry and bif-return, by module and function and of all BIFs at once, with the process and m:f/a."""
+    node = t.node()
+    worker = node("etw:worker()")
+    node("etw:table(etf_table)")
+    script = """
+        erlang*:ets:insert/2:bif-entry /copyinstr(arg0) == $$1/ { @[probefunc, probename] = count(); }
+        erlang*:ets:insert/2:bif-return /copyinstr(arg0) == $$1/ { @[probefunc, probename] = count(); }
+        erlang*:::bif-entry /copyinstr(arg0) == $$1 && copyinstr(arg1) == "ets:insert/2"/ { @[copyinstr(arg1), "any"] = count(); }
+        erlang*:lists:keyfind/3:bif-entry /copyinstr(arg0) == $$1/ { @[copyinstr(arg1), probemod] = count(); }
+        erlang*:erlang:binary_to_term/1:bif-return /copyinstr(arg0) == $$1/ { @[copyinstr(arg1), probename] = count(); }"""
+    work = as_worker(worker, """[ets:insert(etf_table, {I, I}) || I <- lists:seq(1, 1009)],
+        [lists:keyfind(3, 1, [{1, 2}, {3, 4}]) || _ <- lists:seq(1, 503)],
+        Large = term_to_binary(lists:seq(1, 200000)), [binary_to_term(Large) || _ <- lists:seq(1, 3)]""")
+    t.equal(counted(t, node, script, work, worker),
+            {("insert/2", "bif-entry"): 1009, ("insert/2", "bif-return"): 1009, ("ets:insert/2", "any"): 1009,
+             ("lists:keyfind/3", "lists"): 503, ("erlang:binary_to_term/1", "bif-return"): 3}, "BIFs")
+
+
+def test_nifs(t):
+    """nif-entry and nif-return; a dirty NIF, too."""
+    node = t.node()
+    worker = node("etw:worker()")
+    script = """
+        erlang*:zlib:open_nif:nif-entry /copyinstr(arg0) == $$1/ { @[copyinstr(arg1), probename] = count(); }
+        erlang*:zlib:open_nif:nif-return /copyinstr(arg0) == $$1/ { @[copyinstr(arg1), probename] = count(); }
+        erlang*:prim_file::nif-* /copyinstr(arg0) == $$1/ { @[copyinstr(arg1), probename] = count(); }"""
+    work = as_worker(worker, """[zlib:close(zlib:open()) || _ <- lists:seq(1, 307)],
+        [{error, enoent} = prim_file:read_file("/no/such/file") || _ <- lists:seq(1, 11)]""")
+    t.equal(counted(t, node, script, work, worker),
+            {(f, p): n for f, n in (("zlib:open_nif/0", 307), ("prim_file:read_file_nif/1", 11)) for p in ("nif-entry", "nif-return")},
+            "NIFs")
+
+
+def test_instructions_have_no_bif_probes(t):
+    """A BIF that the compiler makes an instruction of has no bif-entry: it would promise calls that nobody sees."""
+    node = t.node()
+    status, _, err = t.run("-e", "-n", "erlang*:erlang:length/1:bif-entry { }", node=node)
+    t.equal(status, 1, "exit status")
+    t.match(err, "does not match any probes")
+    status, out, _ = t.run("-l", "-n", "erlang*:erlang:length/1:", node=node)
+    t.equal([line.split()[-1] for line in out.splitlines()[1:]], ["entry", "return", "exception"], "its probes")
+
+
+def test_local_and_global(t):
+    """local- and global-function-entry are what entry is made of. Before OTP 27 only one of them can be had, and that is said."""
+    node = t.node()
+    load(node, V1)
+    worker = node("etw:worker()")
+    n, new = 101, t.otp is not None
+    work = as_worker(worker, f"etf:mixed({n})")
+    script = """
+        erlang*:etf:f/1:local-function-entry { @[probename, copyinstr(arg1), (int)arg2] = count(); }
+        erlang*:etf:f/1:global-function-entry { @[probename, copyinstr(arg1), (int)arg2] = count(); }
+        erlang*:etf:f/1:entry { @[probename, copyinstr(arg1), (int)arg2] = count(); }
+        erlang*:etf:f/1:return { @[probename, copyinstr(arg1), (int)arg2] = count(); }"""
+    found, said = counted(t, node, script, work, warnings=True)
+
+    def row(name, count):
+        return {(name, "etf:f/1", "-1"): count}
+    if new:
+        t.equal(found, row("local-function-entry", n) | row("global-function-entry", 10 * n) | row("entry", 11 * n) |
+                row("return", 11 * n), "all four")
+        t.equal(said, "", "warnings")
+    else:
+        t.equal(found, row("local-function-entry", 11 * n) | row("entry", 11 * n) | row("return", 11 * n), "before OTP 27")
+        t.match(said, "every call of etf:f/1 counts as local")
+        t.match(said, "global-function-entry does not fire for functions with any other probe: etf:f/1")
+    # By itself the global one is exact everywhere.
+    t.equal(counted(t, node, script.splitlines()[2], work), row("global-function-entry", 10 * n), "global alone")
+    if new:
+        t.equal(counted(t, node, script.splitlines()[1], work), row("local-function-entry", n), "local alone")
+    t.clean(node, what="etw:traced()")
+
+
+# -- code that is loaded while it is traced -----------------------------------------------------------------------
+
+def drops(trace):
+    """Calls that were missed while code was loaded, as the tool has told."""
+    import re
+    return sum(int(n) for n in re.findall(r"(\d+) calls? missed while code was loaded", trace.err.text()))
+
+
+def traced(t, node, script, *args):
+    trace = t.trace("-q", *args, "-n", READY + script, node=node)
+    trace.ready()
+    return trace
+
+
+def ended(t, trace):
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    return aggregation(trace.out.text())
+
+
+def await_probe(t, node, trace, call, key):
+    """Calls until a probe of code that was loaded has fired: the program prints its key then. The number of calls."""
+    n = 0
+    while trace.out.wait(key, 0.02) is None:
+        node(call)
+        n += 1
+        t.true(n < 300, "the probe never fired", trace)
+    return n
+
+
+V2 = V1.replace("f(X) -> X.", "f(X) -> {ok, X}.\nfresh(X) -> X.").replace("f/1,", "f/1, fresh/1,")
+
+
+def test_reload(t):
+    """A module is loaded anew while entry and return of one function are watched, and a function is new in it: what was called
+    before the probes were in the new code is told."""
+    node = t.node()
+    load(node, V1)
+    worker = node("etw:worker()")
+    trace = traced(t, node, """
+        erlang*:etf:f/1:entry { @["entry"] = count(); }
+        erlang*:etf:f/1:return { @["return"] = count(); }
+        erlang*:etf:fresh/1:entry { @["fresh"] = count(); printf("fresh\\n"); }""", "-Z")
+    node(as_worker(worker, "etf:calls(101, fun etf:f/1)"))
+    load(node, V2)
+    node(as_worker(worker, "etf:calls(1009, fun etf:f/1)"))
+    calls = await_probe(t, node, trace, as_worker(worker, "etf:fresh(1)"), "fresh")
+    node(as_worker(worker, "etf:calls(211, fun etf:fresh/1)"))
+    found = ended(t, trace)
+    t.equal(found["return"], found["entry"], "returns of f/1", trace)
+    t.equal(found["entry"] + found["fresh"] + drops(trace), 1110 + calls + 211, "calls of both, seen and missed", trace)
+    t.clean(node, what="etw:traced()")
+
+
+def test_reload_misses_nothing(t):
+    """Where returns of several functions are watched, or none, new code has its patterns in the moment when it is there: not one
+    call is missed."""
+    node = t.node()
+    load(node, V1)
+    worker = node("etw:worker()")
+    probes = {"returns": "erlang*:etf:f/1:entry, erlang*:etf:f/1:return, erlang*:etf:outer/1:return { @[probename] = count(); }",
+              "entries": "erlang*:etf:f/1:entry { @[probename] = count(); }"}
+    for name, script in probes.items():
+        trace = traced(t, node, script)
+        for version in (V2, V1):
+            load(node, version)
+            node(as_worker(worker, "etf:calls(1009, fun etf:f/1)"))
+        found = ended(t, trace)
+        t.equal(found, {"entry": 2018, "return": 2018} if name == "returns" else {"entry": 2018}, name, trace)
+        t.equal(drops(trace), 0, "missed calls", trace)
+
+
+def test_reload_of_a_whole_module(t):
+    """Entry and return of all functions of a module that is loaded anew, with one function more, or less."""
+    node = t.node()
+    load(node, V1)
+    worker = node("etw:worker()")
+    trace = traced(t, node, """
+        erlang*:etf::entry, erlang*:etf::return { @[probefunc, probename] = count(); }
+        erlang*:etf:fresh/1:entry { printf("fresh\\n"); }""", "-Z")
+    load(node, V2)
+    calls = await_probe(t, node, trace, as_worker(worker, "etf:fresh(1)"), "fresh")
+    node(as_worker(worker, "etf:calls(211, fun etf:fresh/1), etf:calls(211, fun etf:f/1)"))
+    load(node, V1)
+    node(as_worker(worker, "etf:calls(211, fun etf:f/1)"))
+    found = ended(t, trace)
+    t.equal((found["f/1", "entry"], found["f/1", "return"]), (422, 422), "f/1", trace)
+    t.equal(found["fresh/1", "entry"] + drops(trace), calls + 211, "fresh/1: seen and missed", trace)
+    t.equal(found["fresh/1", "return"], found["fresh/1", "entry"], "returns of fresh/1", trace)
+    t.true("warning" not in trace.err.text(), "no warning", trace)
+    t.clean(node, what="etw:traced()")
+
+
+def test_local_and_global_in_reloaded_code(t):
+    """local- and global-function-entry of a function, and of all functions of its module, whose code is loaded anew: each call is
+    seen as what it is (before OTP 27 as what it was before), or counted as missed; also of a function that is new."""
+    node = t.node()
+    n, new = 53, t.otp is not None
+    kinds = {"local-function-entry": n, "global-function-entry": 10 * n} if new else {"local-function-entry": 11 * n}
+    newer = V1.replace("-export([", "-export([fresh/1, own/1, ") + \
+        "fresh(X) -> X.\nown(N) -> _ = [fresh(I) || I <- lists:seq(1, N)], ok.\n"
+    worker = node("etw:worker()")
+    for name in ("f/1", ""):
+        load(node, V1)
+        trace = traced(t, node, "".join(f"erlang*:etf:{name}:{k} {{ @[probename, probefunc] = count(); }} " for k in kinds) +
+                       ("" if name else 'erlang*:etf:fresh/1:entry { printf("fresh\\n"); }'), "-Z")
+        for version in (None, newer, V1, newer):
+            if version:
+                load(node, version)
+            node(as_worker(worker, f"etf:mixed({n})"))
+        calls = 0 if name else await_probe(t, node, trace, as_worker(worker, "etf:fresh(1)"), "fresh")
+        if not name:
+            node(as_worker(worker, f"etf:own({n})"))
+        found = ended(t, trace)
+        t.equal({k: found[k, "f/1"] for k in kinds}, {k: 4 * v for k, v in kinds.items()}, name or "all functions", trace)
+        if not name:
+            fresh = {k: found.get((k, "fresh/1"), 0) for k in kinds}
+            t.equal(sum(fresh.values()) + drops(trace), calls + n, f"calls of a function that is new, seen and missed: {fresh}", trace)
+            t.true(not new or fresh["local-function-entry"] == n, f"local calls of it: {fresh}", trace)
+        else:
+            t.equal(drops(trace), 0, "missed calls", trace)
+        t.clean(node, what="etw:traced()")
+
+
+def test_module_that_was_not_there(t):
+    """With -Z a module that is not loaded yet: its probes come with it; deleted and loaded again, they come back."""
+    node = t.node()
+    worker = node("etw:worker()")
+    node("begin code:purge(etf), code:delete(etf), code:purge(etf) end")
+    trace = traced(t, node, """
+        erlang*:etf:f/1:entry { @["entry"] = count(); printf("entered\\n"); }
+        erlang*:etf:f/1:return { @["return"] = count(); }
+        erlang*:no_such_module::entry { @["never"] = count(); }""", "-Z")
+    load(node, V1)
+    calls = await_probe(t, node, trace, as_worker(worker, "etf:f(1)"), "entered")
+    node(as_worker(worker, "etf:calls(307, fun etf:f/1)"))
+    for version in (V2, V1):
+        node("begin code:delete(etf), code:purge(etf) end")
+        load(node, version)
+        node(as_worker(worker, "etf:calls(503, fun etf:f/1)"))
+    found = ended(t, trace)
+    expected = calls + 307 + 2 * 503
+    t.equal(found["entry"] + drops(trace), expected, "entries, seen and missed", trace)
+    t.equal(found["return"] + drops(trace), expected, "returns, seen and missed", trace)
+    t.true("never" not in found, "nothing else", trace)
+    t.clean(node, what="etw:traced()")
+
+
+def test_reload_under_load(t):
+    """Two processes call a function all the time while its module is loaded anew, 12 times: each call is seen or counted as
+    missed. (They call through the export entry, so that they are in the new code at once.)"""
+    node = t.node()
+    load(node, V1)
+    workers = [node("etw:worker()") for _ in range(2)]
+    trace = traced(t, node, "erlang*:etf:f/1:entry { @ = count(); } erlang*:etf:outer/1:return { @r = count(); }")
+    fun = "fun() -> etw:turns(etf_turns, fun() -> etf:f(1), etf:outer(2) end) end"
+    node("etw:turn(etf_turns, true)")
+    node("etw:start_all([" + ", ".join(f"{{{pid(w)}, {fun}}}" for w in workers) + "])")
+    for i in range(12):
+        load(node, V2 if i % 2 else V1)
+    node("etw:turn(etf_turns, false)")
+    turns = sum(node("etw:wait_all()"))
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    numbers = sorted(int(line) for line in trace.out.text().split() if line.isdigit())
+    t.true(turns > 1000, f"{turns} turns are not much", trace)
+    # The one call that a process is about to make while the code is exchanged runs in the old code, where nothing is seen.
+    t.true(len(numbers) == 2 and 2 * turns - 24 <= numbers[1] <= 2 * turns, f"calls of f/1 in {turns} turns", trace)
+    t.true(turns - 24 <= numbers[0] + drops(trace) <= turns, f"calls of outer/1 that returned or were missed in {turns} turns", trace)
+    t.clean(node, what="etw:traced()")
+
+
+def test_unwanted_code_is_let_go(t):
+    """Code that is loaded and that no description means has no pattern left, a moment later; and the trace goes on."""
+    node = t.node()
+    load(node, V1)
+    worker = node("etw:worker()")
+    trace = traced(t, node, "erlang*:etw:work/1:entry, erlang*:etw:work/1:return { @[probename] = count(); }")
+    load(node, V2)
+    left = node("etw:await_clean(15000, fun() -> [P || {F, A} <- etf:module_info(functions), P <- etw:patterns(etf, F, A)] end)")
+    t.equal(left[0], "clean", f"patterns of code that nobody wants: {left[1]}", trace)
+    node(f"etw:calls({pid(worker)}, 107)")
+    t.equal(ended(t, trace), {"entry": 107, "return": 107}, "counts", trace)
+    t.clean(node, what="etw:traced()")
+
+
+# -- returns under load -------------------------------------------------------------------------------------------
+
+SERVER = """-module(etg). -behaviour(gen_server). -export([start/0, ask/2, tell/2, init/1, handle_call/3, handle_cast/2, handle_info/2]).
+start() -> {ok, P} = gen_server:start(etg, [], []), P.
+ask(_, 0) -> ok; ask(P, N) -> N = gen_server:call(P, {number, N}), ask(P, N - 1).
+tell(_, 0) -> ok; tell(P, N) -> gen_server:cast(P, N), P ! N, tell(P, N - 1).
+init([]) -> {ok, 0}.
+handle_call({number, N}, _, S) -> {reply, digits(N), S}.
+handle_cast(N, S) -> {noreply, S + digits(N) - N}.
+handle_info(_, S) -> {noreply, S}.
+digits(N) -> list_to_integer(integer_to_list(N)).
+"""
+
+
+def test_gen_server_under_load(t):
+    """A gen_server that two processes keep busy, with entry and return of all its functions and all of gen_server watched:
+    what returns has returned as often as it was called, the loop that never returns has not, and takes no memory."""
+    node = t.node()
+    load(node, SERVER)
+    server = node("etg:start()")
+    workers = [node("etw:worker()") for _ in range(2)]
+    n, m = 20011, 5003
+    trace = traced(t, node, """
+        erlang*:etg::entry, erlang*:etg::return, erlang*:gen_server::entry, erlang*:gen_server::return
+        /copyinstr(arg0) == $$1/ { @[probefunc, probename] = count(); }""", server)
+    before = node.memory()
+    ask = f"fun() -> etg:ask({pid(server)}, {n}), etg:tell({pid(server)}, {m}), etg:ask({pid(server)}, 1) end"
+    node("etw:all([" + ", ".join(f"{{{pid(w)}, {ask}}}" for w in workers) + "])")
+    size = node(f"element(2, process_info({pid(server)}, memory))")
+    grown = node.memory() - before
+    found = ended(t, trace)
+    t.true("drop" not in trace.err.text() and "not seen" not in trace.err.text(), "nothing was dropped", trace)
+    t.true(size < 8_000_000, f"the server holds {size} bytes")
+    t.true(grown < 50_000_000, f"the node grew by {grown} bytes")
+    calls, casts = 2 * (n + 1), 2 * m
+    for name, count in {"handle_call/3": calls, "handle_cast/2": casts, "handle_info/2": casts, "digits/1": calls + casts}.items():
+        t.equal((found.get((name, "entry")), found.get((name, "return"))), (count, count), name, trace)
+    loops = {k: v for k, v in found.items() if k[0].startswith("loop/")}
+    t.equal({k[1] for k in loops}, {"entry"}, "gen_server:loop never returns", trace)
+    t.equal(set(loops.values()), {calls + 2 * casts}, "turns of gen_server:loop", trace)
+    # What is called for its value: one return for each entry. (try_handle_call of some releases has another arity.)
+    tried = {k: v for k, v in found.items() if k[0].startswith("try_handle_call/")}
+    t.equal(sorted(tried.values()), [calls, calls], "gen_server:try_handle_call", trace)
+    node(f"gen_server:stop({pid(server)})")

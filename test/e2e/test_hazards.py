@@ -1,0 +1,139 @@
+"""Hazards of tracing a VM that no other test has: each is a line of doc/safety.md, and fails without its guard."""
+import glob
+import os
+import re
+
+from erlt import BUILD, READY, ROOT, aggregation, pid
+
+ALL = READY + """
+erlang*:::message-send, erlang*:::process-spawn, erlang*:::process-scheduled { @n[probename] = count(); }
+erlang*:etw:work/1:entry, erlang*:etw:work/1:return, erlang*:etw:boom/1:exception { @f[probefunc, probename] = count(); }"""
+ENTRY = READY + 'erlang*:etw:work/1:entry { @["call"] = count(); }'
+AGENTS = """[exit(P, kill) || P <- processes(), (P =:= whereis(erltrace_agent)) orelse
+             (process_info(P, initial_call) =:= {initial_call, {erltrace_agent, guard, 2}})]"""
+CODE = """[begin code:purge(M), code:delete(M), code:purge(M) end
+           || {M, _} <- code:all_loaded(), lists:prefix("erltrace_agent", atom_to_list(M))]"""
+
+
+def test_agent_taken_away(t):
+    """Somebody kills the agent's server and guard at once, or deletes and purges its modules, under load: the node lives, our flags and
+    meta patterns dissolve, the next consumer takes away what is left and counts right, and then nothing is left but the old library's
+    memory: it has programs that nobody can free any more."""
+    node = t.node(fresh=True)
+    for how in (AGENTS, CODE):
+        node("etw:busy(1)")
+        node("etw:chatter(1)")
+        trace = t.trace("-q", "-n", ALL, node=node)
+        trace.ready()
+        node(f"begin {how}, ok end")
+        if how is AGENTS:
+            t.equal(trace.end(), 1, "exit status", trace)
+        else:  # the server waits outside of its code, and lives on without it: it answers nobody, until a consumer brings new code
+            trace.kill()
+        node("etw:quiet()")
+        worker = pid(node("etw:worker()"))
+        again = t.trace("-q", "-n", ENTRY, node=node)
+        again.ready()
+        node(f"etw:calls({worker}, 1009)")
+        again.interrupt()
+        t.equal(again.end(), 0, "exit status of the next", again)
+        t.equal(aggregation(again.out.text()), {"call": 1009}, "counts of the next", again)
+        t.clean(node, 15000, "[X || X <- etw:dirt(), re:run(X, <<\"^the library\">>) =:= nomatch]")
+
+
+def test_libraries_left_behind(t):
+    """An agent that is killed leaves its library in the node, where a program keeps it, for a time or for ever. Libraries with
+    thread-local variables would soon find no room any more, neither ours nor anybody else's; ours have none, and can be loaded
+    without end."""
+    mapped = """(fun() -> {ok, B} = file:read_file("/proc/self/maps"),
+                length([x || L <- binary:split(B, <<"\\n">>, [global]), binary:match(L, <<" r-xp ">>) =/= nomatch,
+                             binary:match(L, <<"erltrace">>) =/= nomatch]) end)()"""
+    node = t.node(fresh=True)
+    for _ in range(10):
+        trace = t.trace("-q", "-n", ENTRY, node=node)
+        trace.ready()
+        node(f"begin {AGENTS}, ok end")
+        t.equal(trace.end(), 1, "exit status", trace)
+    left = int(node(mapped))
+    t.true(left >= 2, f"{left} libraries are left: killed agents have kept theirs, unless the VM has come to drop them")
+    worker = pid(node("etw:worker()"))
+    trace = t.trace("-q", "-n", ENTRY, node=node)
+    trace.ready()
+    node(f"etw:calls({worker}, 1013)")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status of the last", trace)
+    t.equal(aggregation(trace.out.text()), {"call": 1013}, "counts of the last", trace)
+
+
+def test_never_all(t):
+    """Before OTP 27 setting or clearing flags of `all` and its like can crash the VM while dirty schedulers work: the agent never does.
+    (It is a sensitive process, so nobody sees its calls; they are looked for in its text.)"""
+    for path in glob.glob(os.path.join(ROOT, "agent", "*.erl")):
+        with open(path, encoding="utf-8") as f:
+            text = re.sub(r"%.*|<<\".*?\">>|\"[^\"]*\"", "", f.read(), flags=re.M)
+        t.equal(re.findall(r"erlang:trace\(\s*(?:all|existing\w*|processes|ports)\b", text), [], path)
+
+
+def test_callbacks(t):
+    """The library exports no trace_call/5: with it, meta patterns would be handed garbage."""
+    node = t.node()
+    trace = t.trace("-q", "-n", ENTRY, node=node)
+    trace.ready()
+    found = node("[F || {F, _} <- erltrace_agent:module_info(nifs)]")
+    t.true("trace" in found and "enabled" in found, f"the tracer's callbacks are there: {found}")
+    t.true("trace_call" not in found, f"trace_call/5 is among them: {found}")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+
+
+def test_killed_in_dirty_nifs(t):
+    """Traced processes are killed inside dirty NIFs, where an `in` has no `out`: the node lives, and counts go on being right."""
+    folder = os.path.join(BUILD, "test", "chaos")
+    node = t.node()
+    if not os.path.exists(os.path.join(folder, "etx_nif.so")):
+        import importlib.machinery
+        import importlib.util
+        loader = importlib.machinery.SourceFileLoader("chaos", os.path.join(os.path.dirname(__file__), "..", "chaos", "run"))
+        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("chaos", loader))
+        loader.exec_module(module)
+        module.build(t.otp)
+    node(f'begin code:add_patha("{folder}"), etx_nif:load("{folder}/etx_nif"), ok end')
+    trace = t.trace("-q", "-n", ALL + 'erlang*:etx_nif:: { @nif[probename] = count(); }'
+                    'erlang*:::process-exit /copyinstr(arg1) == "killed"/ { @["killed"] = count(); }', node=node)
+    trace.ready()
+    node("""lists:foreach(fun(_) ->
+                Ps = [spawn_monitor(fun() -> etx_nif:cpu(5) end) || _ <- lists:seq(1, 4)],
+                receive after 2 -> ok end,
+                [exit(P, kill) || {P, _} <- Ps],
+                [receive {'DOWN', R, _, _, _} -> ok end || {_, R} <- Ps]
+            end, lists:seq(1, 25))""")
+    worker = pid(node("etw:worker()"))
+    node(f"etw:calls({worker}, 1009)")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.match(trace.out.text(), r"^ +work/1 +entry +1009$", "calls")
+    t.match(trace.out.text(), r"^ +killed +\d+$", "deaths")
+    node(f'begin code:delete(etx_nif), code:purge(etx_nif), code:del_path("{folder}"), ok end')
+    t.clean(node, 15000)
+
+
+def test_long_terms(t):
+    """The reason of an exit is a list of a hundred thousand tuples, a message too: what is shown is short, and the work is bounded, so that this
+    is over as fast as without the trace."""
+    node = t.node()
+    worker = pid(node("etw:worker()"))
+    trace = t.trace("-q", "-n", READY + """
+        erlang*:::process-exit /strlen(copyinstr(arg1)) > 200/ { printf("%d %s\\n", strlen(copyinstr(arg1)), copyinstr(arg1)); }
+        erlang*:::message-send /arg2 == 4294967295/ { @["uncounted"] = count(); }""", node=node)
+    trace.ready()
+    node(f"""etw:as({worker}, fun() ->
+        L = [{{I, a}} || I <- lists:seq(1, 100000)],
+        {{P, R}} = spawn_monitor(fun() -> receive T -> exit(T) end end),
+        P ! L,
+        receive {{'DOWN', R, _, _, _}} -> ok end end)""")
+    trace.wait(r"^25\d \[{1,a},{2,a}")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    line = [x for x in trace.out.lines if re.match(r"25\d ", x)][0]
+    t.true(len(line) < 270, f"{len(line)} bytes")
+    t.match(trace.out.text(), r"uncounted +\d+", "sizes that are too large to count")

@@ -1,0 +1,299 @@
+"""Other tracing tools in the same node: they work, we work, or who is in whose way is said within a look (a second).
+
+Before OTP 27 a process has one tracer and a function one pattern of each sort; from 27 on each has a session. The tools are
+stand-ins (test/lib/eto.erl) that do to the VM what dbg, recon and redbug do."""
+from erlt import READY, Skipped, aggregation, pid
+
+SENDS, CALLS = 1009, 2003
+BOTH = READY + """
+erlang*:::message-send /copyinstr(arg0) == $$1/ { @["send"] = count(); }
+erlang*:etw:work/1:entry { @["entry"] = count(); }
+erlang*:etw:work/1:return { @["return"] = count(); }"""
+ENTRY = READY + 'erlang*:etw:work/1:entry { @["entry"] = count(); }'
+
+
+def sessions(node):
+    """Whether tools have sessions of their own there."""
+    return int(node("etw:release()")) >= 27
+
+
+def started(t, node, script):
+    """(trace, worker) with the script running."""
+    worker = node("etw:worker()")
+    trace = t.trace("-q", "-n", script, worker, "-x", "argref", node=node)
+    trace.ready()
+    return trace, pid(worker)
+
+
+def ended(t, trace):
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    return aggregation(trace.out.text())
+
+
+def tool(node, expression):
+    node(f"eto:kept(eto:{expression})")
+
+
+def stop(node):
+    node("eto:stop(get(eto))")
+
+
+def test_recon_clear(t):
+    """recon_trace:clear() clears what is in the legacy session: before OTP 27 our trace, which stays silent and says why;
+    from 27 on it does not touch us."""
+    node = t.node()
+    trace, worker = started(t, node, BOTH)
+    node(f"etw:calls({worker}, {CALLS})")
+    node("eto:recon_clear()")
+    if sessions(node):
+        node(f"etw:calls({worker}, {CALLS})")
+        t.equal(ended(t, trace).get("entry"), 2 * CALLS, "calls, before and after", trace)
+        t.equal(trace.err.text(), "", "nothing to complain of")
+    else:
+        trace.wait_error("somebody cleared the trace flags")
+        trace.wait_error("the trace patterns of etw:work/1 are gone")
+        node(f"etw:calls({worker}, {CALLS})")
+        t.equal({k: v for k, v in ended(t, trace).items() if k != "send"}, {"entry": CALLS, "return": CALLS}, "before the clear", trace)
+    t.clean(node, 15000)
+
+
+def test_patterns_of_others_stay(t):
+    """A trace of all functions ends, by itself and by the death of its agent: the patterns that somebody else has set are there as before, of
+    either kind, and ours are gone from between them. (Before OTP 27 ours go at once where nobody else has any.)"""
+    node = t.node()
+    mine = "[{meta, spawn(timer, sleep, [infinity])}]"
+    pattern = "[erlang:trace_info(MFA, I) || MFA <- [{maps, fold, 3}, {lists, keyfind, 3}], I <- [traced, meta, match_spec, meta_match_spec]]"
+    texts = f"[iolist_to_binary(io_lib:format(\"~0p\", [I])) || I <- {pattern}]"
+    for what, flags, probes in (("{maps, fold, 3}", mine, "erlang*:::entry"), ("{lists, keyfind, 3}", "[local]", "erlang*:::return")):
+        everything = READY + probes + " { @ = count(); }"
+        node(f"erlang:trace_pattern({what}, [], {flags})")
+        before = node(texts)
+        for how in ("interrupt", "kill"):
+            trace = t.trace("-q", "-n", everything, node=node)
+            trace.ready()
+            if how == "interrupt":
+                trace.interrupt()
+            else:
+                node("exit(whereis(erltrace_agent), kill)")
+            t.equal(trace.end(), 0 if how == "interrupt" else 1, "exit status", trace)
+            kind, left = node(f"etw:await_clean(60000, fun() -> etw:dirt() -- lists:append([[D || D <- etw:traced(), string:prefix(D, P) =/= nomatch] "
+                              f"|| P <- [\"maps:fold/3 \", \"lists:keyfind/3 \"]]) end)")
+            t.equal((kind, node(texts)), ("clean", before), f"{what} after {how}: {left}", trace)
+        node(f"[erlang:trace_pattern({what}, false, [F]) || F <- [meta, local]]")
+
+
+def test_recon_of_the_same_function(t):
+    """recon traces a function whose entries we count: both see every call (a local pattern and a meta pattern)."""
+    node = t.node()
+    trace, worker = started(t, node, ENTRY)
+    tool(node, f"recon({{etw, work, 1}}, {worker})")
+    node(f"etw:calls({worker}, {CALLS})")
+    t.equal(node("eto:seen(get(eto))"), CALLS, "calls that recon saw")
+    counted = CALLS
+    if sessions(node):
+        stop(node)
+        node(f"etw:calls({worker}, {CALLS})")
+        counted += CALLS
+    else:
+        stop(node)  # which clears all patterns there are, ours too
+        trace.wait_error("the trace patterns of etw:work/1 are gone")
+    t.equal(ended(t, trace), {"entry": counted}, "ours", trace)
+    t.clean(node, 15000)
+
+
+def test_redbug_of_the_same_function(t):
+    """A global pattern takes the place of every other one before OTP 27: noticed by name of function, left to them, and set
+    again when they have ended. From 27 on both see every call."""
+    node = t.node()
+    trace, worker = started(t, node, ENTRY)
+    node(f"etw:calls({worker}, {CALLS})")
+    tool(node, f"redbug({{etw, work, 1}}, {worker})")
+    if not sessions(node):
+        trace.wait_error("somebody else .a global trace pattern. traces etw:work/1 now")
+    node(f"etw:calls({worker}, {CALLS})")
+    t.equal(node("eto:seen(get(eto))"), CALLS, "calls that redbug saw")
+    stop(node)
+    if not sessions(node):
+        trace.wait_error("etw:work/1: nobody else traces that any more")
+    node(f"etw:calls({worker}, {CALLS})")
+    t.equal(ended(t, trace), {"entry": (3 if sessions(node) else 2) * CALLS}, "ours", trace)
+    t.clean(node, 15000)
+
+
+def test_dbg_of_the_same_function(t):
+    """dbg:tp, which is a global pattern, too; from OTP 27 on in dbg's own session."""
+    node = t.node()
+    trace, worker = started(t, node, ENTRY)
+    node(f"eto:kept(eto:dbg({{etw, work, 1}}, {worker}))")
+    if not sessions(node):
+        trace.wait_error("traces etw:work/1 now")
+    node(f"etw:calls({worker}, {CALLS})")
+    t.equal(node("eto:seen(get(eto))"), CALLS, "calls that dbg saw")
+    node("eto:dbg_stop()")
+    if not sessions(node):
+        trace.wait_error("etw:work/1: nobody else traces that any more")
+    node(f"etw:calls({worker}, {CALLS})")
+    t.equal(ended(t, trace), {"entry": (2 if sessions(node) else 1) * CALLS}, "ours", trace)
+    t.clean(node, 15000)
+
+
+def test_meta_tracer_of_the_same_function(t):
+    """Somebody's meta pattern is there first: before OTP 27 the function is left alone, by name of its tracer, until it goes."""
+    node = t.node()
+    tool(node, "meta({etw, work, 1})")
+    trace, worker = started(t, node, ENTRY)
+    if not sessions(node):
+        trace.wait_error(r"1 function is traced by <[\d.]+> .eto_tracer. and left alone: etw:work/1")
+    node(f"etw:calls({worker}, {CALLS})")
+    t.equal(node("eto:seen(get(eto))"), CALLS, "calls that the other saw")
+    stop(node)
+    if not sessions(node):
+        trace.wait_error("etw:work/1: nobody else traces that any more")
+    node(f"etw:calls({worker}, {CALLS})")
+    t.equal(ended(t, trace), {"entry": (2 if sessions(node) else 1) * CALLS}, "ours", trace)
+    t.clean(node, 15000)
+
+
+def test_traced_process(t):
+    """A process that somebody traces is theirs before OTP 27, and ours when they have ended; from 27 on it is both's."""
+    node = t.node()
+    worker = node("etw:worker()")
+    tool(node, f"process({pid(worker)}, [send])")
+    trace = t.trace("-q", "-n", BOTH, worker, "-x", "argref", node=node)
+    trace.ready()
+    w = pid(worker)
+    if not sessions(node):
+        trace.wait_error(r"1 process is traced by <[\d.]+> .eto_tracer.: those are not seen")
+    node(f"etw:sends({w}, {SENDS})")
+    t.true(node("eto:seen(get(eto))") >= SENDS, "messages that the other saw")
+    stop(node)
+    if not sessions(node):
+        trace.wait_error(r"processes that <[\d.]+> .eto_tracer. had traced are seen from now on")
+    node(f"etw:sends({w}, {SENDS})")
+    node(f"etw:calls({w}, {CALLS})")
+    found = ended(t, trace)
+    extra = found.get("send", 0) - (2 if sessions(node) else 1) * SENDS
+    t.true(0 <= extra < 100, f"sends beyond ours, to the one who gives orders: {extra}", trace)
+    t.equal((found.get("entry"), found.get("return")), (CALLS, CALLS), "calls", trace)
+    t.clean(node, 15000)
+
+
+def test_new_processes_taken(t):
+    """Somebody makes itself the tracer of new processes, which before OTP 27 replaces us without asking."""
+    node = t.node()
+    trace, worker = started(t, node, READY + 'erlang*:::process-spawn /copyinstr(arg1) == "etw:child/1"/ { @["spawn"] = count(); }'
+                            'erlang*:::process-exit /copyinstr(arg1) == "normal"/ { exits++; }')
+    tool(node, "new([procs])")
+    if not sessions(node):
+        trace.wait_error(r"new processes are traced by <[\d.]+> .eto_tracer. from now on")
+    node(f"etw:spawns({worker}, 101)")
+    t.true(node("eto:seen(get(eto))") >= 101, "what the other saw of new processes")
+    stop(node)
+    if not sessions(node):
+        trace.wait_error(r"processes that <[\d.]+> .eto_tracer. had traced are seen from now on")
+    late = pid(node("etw:worker()"))
+    node(f"etw:spawns({late}, 103)")
+    t.equal(ended(t, trace), {"spawn": 204}, "spawns by an old process and by one that was born later", trace)
+    t.clean(node, 15000)
+
+
+def test_cleared_process(t):
+    """erlang:trace(Pid, false, [all]) by somebody takes our flags off that process before OTP 27."""
+    node = t.node()
+    trace, worker = started(t, node, BOTH)
+    node(f"erlang:trace({worker}, false, [all])")
+    if sessions(node):
+        node(f"etw:sends({worker}, {SENDS})")
+        found = ended(t, trace)
+        t.true(found.get("send", 0) >= SENDS, f"sends: {found}", trace)
+    else:
+        trace.wait_error(r"somebody cleared the trace flags of <")
+        t.equal(trace.err.text().count("cleared"), 1, "said once")
+        ended(t, trace)
+    t.clean(node, 15000)
+
+
+def test_session_of_the_same_function(t):
+    """From OTP 27 on: another session, and the legacy one, see what we see."""
+    node = t.node()
+    if not sessions(node):
+        raise Skipped("before OTP 27 there are no trace sessions")
+    trace, worker = started(t, node, BOTH)
+    tool(node, f"session({worker}, [call, send], {{etw, work, 1}})")
+    node(f"etw:calls({worker}, {CALLS})")
+    t.true(node("eto:seen(get(eto))") >= CALLS, "what the other saw")
+    stop(node)
+    node(f"etw:calls({worker}, {CALLS})")
+    found = ended(t, trace)
+    t.equal((found.get("entry"), found.get("return")), (2 * CALLS, 2 * CALLS), "ours", trace)
+    t.clean(node, 15000)
+
+
+def test_session_destroyed(t):
+    """Who destroys our session, which any process of the node can do, is noticed; the next trace counts right."""
+    node = t.node()
+    if not sessions(node):
+        raise Skipped("before OTP 27 there are no trace sessions")
+    trace, worker = started(t, node, BOTH)
+    node("[trace:session_destroy(S) || {erltrace_agent, _} = S <- trace:session_info(all)]")
+    trace.wait_error("somebody destroyed the agent's trace session")
+    again = t.trace("-q", "-n", ENTRY, node=node)
+    again.ready()
+    node(f"etw:calls({worker}, {CALLS})")
+    t.equal(ended(t, again), {"entry": CALLS}, "the next trace", again)
+    ended(t, trace)
+    t.clean(node, 15000)
+
+
+def test_collections_of_somebody_else(t):
+    """Two who trace garbage collection crash the VM from OTP 27 on. Refused where somebody does; and when somebody begins
+    to, our gc probes go. (The process here does not collect while both trace it.)"""
+    node = t.node()
+    idle = pid(node("etw:worker()"))
+    gc = READY + "erlang*:::gc_major-start { @gc = count(); } erlang*:::process-spawn { spawned++; }"
+    for how in ("process", "session"):
+        if how == "session" and not sessions(node):
+            break
+        more = ", none" if how == "session" else ""
+        tool(node, f"{how}({idle}, [garbage_collection]{more})")
+        trace = t.trace("-q", "-n", gc, node=node)
+        if sessions(node):
+            t.equal(trace.end(), 1, "exit status", trace)
+            t.match(trace.err.text(), r"\[AGENT_BUSY\] .*eto.* traces garbage collection on this node")
+        else:
+            trace.ready()
+            t.match(trace.err.text(), "1 process is traced by")
+            ended(t, trace)
+        stop(node)
+        trace = t.trace("-q", "-n", gc, node=node)
+        trace.ready()
+        if sessions(node):
+            tool(node, f"{how}({idle}, [garbage_collection]{more})")
+            trace.wait_error("eto.* traces garbage collection now")
+            worker = pid(node("etw:worker()"))
+            node(f"etw:collects({worker}, 3)")
+            node(f"etw:collects({idle}, 3)")
+            t.true(node("eto:seen(get(eto))") >= 6, "the other goes on")
+            stop(node)
+        ended(t, trace)
+    t.clean(node, 15000)
+
+
+def test_bif_let_go_by_somebody_else(t):
+    """On OTP 27 and 28 a session that lets go of a BIF silences it for all others: ours is set again within a look."""
+    node = t.node()
+    if not sessions(node):
+        raise Skipped("before OTP 27 there are no trace sessions")
+    trace, worker = started(t, node, READY + 'erlang*:lists:keyfind/3:entry { @["keyfind"] = count(); n++; }'
+                            'profile:::tick-20ms /n/ { printf("heard\\n"); n = 0; }')
+    tool(node, f"session({worker}, [call], {{lists, keyfind, 3}})")
+    stop(node)
+    heard = len(trace.out.lines)
+    for _ in range(100):
+        node(f"etw:as({worker}, fun() -> lists:keyfind(1, 1, []) end)")
+        if trace.out.wait("heard", 0.1, heard) is not None:
+            break
+    trace.wait("heard", 1, heard)
+    ended(t, trace)
+    t.clean(node, 15000)

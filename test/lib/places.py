@@ -1,0 +1,97 @@
+"""places - where the D scripts of test/d run: on the local tier, or inside real nodes.
+
+A place runs one test at a time for each of its workers. A test is a function of the tool's options that say where, and
+gives None or what was wrong. `end` tells what was wrong with the place itself.
+"""
+import os
+import queue
+import subprocess
+
+import erlt
+
+
+class Local:
+    """Runs tests on the local tier."""
+
+    place = ["--local"]
+
+    def run(self, test):
+        return test(self.place)
+
+    def end(self):
+        return []
+
+
+class Nodes:
+    """Runs tests inside nodes, each of which serves one test at a time, and is clean when they have ended."""
+
+    # What all tests together may leave in a node. A test loads nothing but the agent, whose atoms come once.
+    ATOMS = 100 # one a test would be a thousand
+    # Of memory, bytes, and so many more for each test. What the VM holds it knows exactly; at each load of a library some 100 stay, and
+    # its own processes have room for more or less. What the library allocates is in the C library's heap, which is the only one there
+    # (see start) and thus has few holes; the dynamic linker leaves something there, too. Large blocks are the operating system's to
+    # count, with all that the VM's allocators keep for later: that goes up and down by 15 MiB.
+    MEMORY = {"system": (192 << 10, 192), "processes": (768 << 10, 0), "C heap": (256 << 10, 448), "resident": (64 << 20, 0)}
+    # Before OTP 27 the VM loses 150 to 190 KiB whenever modules of the agent's size are loaded and purged, with or without our library.
+    LOADING, LOADS_INTO = 224 << 10, ("C heap", "resident")
+
+    def __init__(self, jobs, otp):
+        self.otp = otp
+        self.nodes, self.problems, self.free = [], [], queue.Queue()
+        os.environ.setdefault("ERLTRACE_ROOT", erlt.ROOT)
+        for _ in range(jobs):
+            self.start()
+
+    def start(self):
+        """One more node, which has been traced once: what the first trace brings is there to stay. So is OTP's module dyntrace,
+        which is loaded for the probes that it fires, and the names of functions whose calls are probes."""
+        node = erlt.Node(otp=self.otp, options=["-env", "MALLOC_ARENA_MAX", "1", "-env", "MALLOC_MMAP_THRESHOLD_", "131072"])
+        self.nodes.append(node)
+        subprocess.run([erlt.TOOL, *self.place(node), "-qn", "BEGIN { exit(0); } erlang*:::user_trace-*, erlang*:::ets-*, erlang*:::code-* { }"], stdin=subprocess.DEVNULL,
+                       capture_output=True, check=False, timeout=erlt.PATIENCE)
+        self.unclean(node)
+        node.before = self.held(node, [0, 0, 0])
+        node.tests = 0
+        self.free.put(node)
+
+    @staticmethod
+    def held(node, limits):
+        """What a node holds once it has settled to these limits of processes, memory of the system and of processes, or has not."""
+        found = dict(node(f"etw:settled({limits})"))
+        return {**found, "C heap": node.heap(), "resident": node.memory()}
+
+    @staticmethod
+    def place(node):
+        return ["--node", node.name, "--cookie", node.cookie]
+
+    def run(self, test):
+        node = self.free.get()
+        node.tests += 1
+        problem = test(self.place(node))
+        if node.alive():
+            self.free.put(node)
+            return problem
+        node.end()
+        self.nodes.remove(node)
+        self.start()
+        return (problem + "\n" if problem else "") + "the node died: " + node.err.text()[-2000:]
+
+    def unclean(self, node):
+        """What is left of traces in a node when they have had time to end, as texts."""
+        kind, found = node("etw:await_clean(15000)")
+        return found if kind != "clean" else []
+
+    def end(self):
+        """Ends the nodes; what was wrong with them, as texts."""
+        for node in self.nodes:
+            limit = {what: node.before[what] + once + each * node.tests for what, (once, each) in self.MEMORY.items()}
+            if int(node("etw:release()")) < 27:
+                limit.update({what: limit[what] + self.LOADING * node.tests for what in self.LOADS_INTO})
+            limit.update({"process count": node.before["process count"], "atom count": node.before["atom count"] + self.ATOMS})
+            found = self.unclean(node)
+            for what, now in self.held(node, [limit[what] for what in ("process count", "system", "processes")]).items():
+                if now > limit[what]:
+                    found.append(f"{what}: {now - node.before[what]} more than before, {limit[what] - node.before[what]} are allowed")
+            self.problems += [f"left in a node: {what}" for what in found]
+            node.end()
+        return self.problems
