@@ -1,0 +1,181 @@
+%% erltrace_test - what the test modules need: running them, something to trace, waiting for what is to happen.
+-module(erltrace_test).
+
+-export([main/1]).
+-export([trace/1, trace/2, go/1, calls/1, call/0, call/1, await/1, await/2, clean/0, clean/1, receives/1, closed/1, fake/1, dead/1]).
+-export([peer/0, peer/1]).
+%% EUnit's listener.
+-export([start/1, init/1, handle_begin/3, handle_end/3, handle_cancel/3, terminate/2]).
+
+-behaviour(eunit_listener).
+
+-define(PATIENCE, 60000). % ms until what is awaited has failed to come
+
+-define(MODULES, [erltrace_api_tests, erltrace_result_tests, erltrace_subscribe_tests, erltrace_end_tests, erltrace_script_tests,
+                  erltrace_cluster_tests, erltrace_leak_tests]).
+
+main([]) ->
+    main(?MODULES);
+main(Modules) ->
+    {ok, _} = application:ensure_all_started(erltrace),
+    Self = self(),
+    _ = eunit:test([tests(M) || M <- Modules], [no_tty, {report, {?MODULE, [{tell, Self}]}}]),
+    receive
+        {tests, Passed, Failed} ->
+            io:format("~b passed, ~b failed~n", [Passed, Failed]),
+            halt(min(Failed, 1))
+    end.
+
+%% EUnit gives each test five seconds, where nobody says otherwise; that is nothing on a busy machine.
+tests(M) ->
+    Exports = M:module_info(exports),
+    [patient({atom_to_list(F), fun M:F/0}) || {F, 0} <- Exports, lists:suffix("_test", atom_to_list(F))] ++
+        [patient({atom_to_list(F) ++ ": " ++ Name, Test}) || {F, 0} <- Exports, lists:suffix("_test_", atom_to_list(F)), {Name, Test} <- M:F()].
+
+%% Each in a process of its own, which takes its handles along.
+patient({Name, Test}) -> {spawn, {timeout, 300, {Name, Test}}}.
+
+%% == EUnit's listener ==========================================================================================
+
+start(Options) -> eunit_listener:start(?MODULE, Options).
+
+init(Options) -> {proplists:get_value(tell, Options), 0}.
+
+handle_begin(_, _, S) -> S.
+
+handle_end(test, Data, {Tell, Failed}) ->
+    {M, F, _} = proplists:get_value(source, Data),
+    Name = case proplists:get_value(desc, Data) of
+               undefined -> F;
+               Desc -> Desc
+           end,
+    Ms = proplists:get_value(time, Data),
+    case proplists:get_value(status, Data) of
+        ok ->
+            io:format("  ok   ~s:~s (~.1f s)~n", [M, Name, Ms / 1000]),
+            {Tell, Failed};
+        {error, {Class, Reason, Stack}} ->
+            io:format("  FAIL ~s:~s (~.1f s)~n    | ~p:~p~n    | ~p~n", [M, Name, Ms / 1000, Class, Reason, Stack]),
+            {Tell, Failed + 1};
+        Other ->
+            io:format("  FAIL ~s:~s ~p~n", [M, Name, Other]),
+            {Tell, Failed + 1}
+    end;
+handle_end(group, _, S) -> S.
+
+handle_cancel(_, Data, {Tell, Failed}) ->
+    case proplists:get_value(reason, Data) of
+        undefined ->
+            {Tell, Failed};
+        Reason ->
+            io:format("  FAIL ~0p: ~p~n", [proplists:get_value(id, Data), Reason]),
+            {Tell, Failed + 1}
+    end.
+
+terminate({ok, Data}, {Tell, Failed}) ->
+    Tell ! {tests, proplists:get_value(pass, Data), max(Failed, proplists:get_value(fail, Data) + proplists:get_value(cancel, Data))};
+terminate({error, Reason}, {Tell, Failed}) ->
+    io:format("  FAIL eunit: ~p~n", [Reason]),
+    Tell ! {tests, 0, Failed + 1}.
+
+%% == something to trace ========================================================================================
+
+%% A running trace of this node.
+trace(Script) -> trace(Script, []).
+
+trace(Script, Options) ->
+    {ok, H} = erltrace:open(Options),
+    ok = erltrace:compile(H, Script),
+    ok = go(H),
+    H.
+
+%% On a machine that has much else to do an agent may be leaving for longer than one that comes waits for it; then that is said, and go may be
+%% tried again.
+go(H) -> go(H, now_ms() + ?PATIENCE).
+
+go(H, Until) ->
+    case erltrace:go(H) of
+        {error, {_, [#{tag := <<"AGENT_BUSY">>} | _]}} = Error ->
+            now_ms() < Until orelse error(Error),
+            go(H, Until);
+        Result ->
+            Result
+    end.
+
+%% So many calls of call/0, by a process of their own.
+calls(N) ->
+    {Pid, Monitor} = spawn_monitor(fun() -> [?MODULE:call() || _ <- lists:seq(1, N)] end),
+    receive {'DOWN', Monitor, process, Pid, normal} -> Pid end.
+
+call() -> ok.
+
+call(X) -> X.
+
+%% == waiting ===================================================================================================
+
+%% What Fun gives when it is neither false nor ok; it is asked until then.
+await(Fun) -> await(Fun, now_ms() + ?PATIENCE).
+
+await(Fun, Until) ->
+    case Fun() of
+        Not when Not =:= false; Not =:= ok ->
+            now_ms() < Until orelse error({never, Fun}),
+            receive after 10 -> ok end,
+            await(Fun, Until);
+        Value ->
+            Value
+    end.
+
+now_ms() -> erlang:monotonic_time(millisecond).
+
+receives(Pattern) ->
+    receive
+        Message when element(1, Message) =:= Pattern -> Message
+    after ?PATIENCE -> error({never, Pattern, process_info(self(), messages)})
+    end.
+
+%% Nothing of a trace is left in this node, and no handle.
+clean() ->
+    await(fun() -> erltrace_sup:handles() =:= 0 end),
+    clean(node()).
+
+clean(Node) ->
+    case erpc:call(Node, etw, await_clean, [?PATIENCE]) of
+        {clean, _} -> true;
+        Dirty -> error(Dirty)
+    end.
+
+%% A handle that is no more.
+closed(H) ->
+    await(fun() -> not is_process_alive(H) end).
+
+%% The operating system's process is gone.
+dead(OsPid) ->
+    await(fun() ->
+                  case file:read_file("/proc/" ++ integer_to_list(OsPid) ++ "/stat") of
+                      {ok, Stat} -> re:run(Stat, "\\) Z ") =/= nomatch;
+                      {error, _} -> true
+                  end
+          end).
+
+%% Runs Fun with a shell script in the place of the port program.
+fake(Script) ->
+    Path = filename:join(os:getenv("TMPDIR"), "fake" ++ integer_to_list(erlang:unique_integer([positive]))),
+    ok = file:write_file(Path, ["#!/bin/sh\n", Script, "\n"]),
+    ok = file:change_mode(Path, 8#755),
+    Path.
+
+%% == other nodes ===============================================================================================
+
+%% A node of the cluster, which ends with the caller. This one is made distributed first if it is not.
+peer() -> peer([]).
+
+peer(Args) ->
+    case is_alive() of
+        true -> ok;
+        false -> {ok, _} = net_kernel:start([list_to_atom("erltrace_test_" ++ os:getpid()), shortnames])
+    end,
+    {ok, Peer, Node} = peer:start_link(#{name => peer:random_name("et"), args => ["-pa" | code:get_path()] ++ Args,
+                                         wait_boot => ?PATIENCE}),
+    {module, _} = erpc:call(Node, code, ensure_loaded, [?MODULE]),
+    {Peer, Node}.
