@@ -1,0 +1,280 @@
+"""Pages that share a trace, and what is left in the node when they go, in every way in which they can."""
+import ctypes
+import os
+import signal
+import socket
+import struct
+import threading
+import time
+
+import client
+import erlt
+
+CALLS = "#pragma D option quiet\nerlang*:etw::entry { @[probefunc] = count(); }\nerlang*:::message-send { @m = count(); }"
+TICK = "#pragma D option aggrate=100ms\ntick-10ms { @c = count(); @q[\"k\"] = quantize(i++); }"
+
+
+def traced(t, node):
+    t.true(node("etw:traced()"), "something is traced")
+
+
+def started(s, node, script=CALLS):
+    w = s.websocket()
+    return w, w.start(script, node=node.name, options={"maxload": "off"})
+
+
+def test_counts_of_a_node(t, s):
+    node = t.node()
+    worker = node("etw:worker()")
+    w, m = started(s, node)
+    t.equal((m["node"], m["aggregations"][0]["keys"]), (node.name, ["string"]), "what runs")
+    t.true(m["enabled"]["nodes"][0]["functions"] > 0, "functions are traced")
+    node(f"etw:calls({erlt.pid(worker)}, 10007)")
+    model = client.Model(m)
+    while max([v[0] for v in model.values[0].values()] or [0]) < 10007:
+        model.take(w.wait(("state", "results")))
+    t.true(10007 in [v[0] for v in model.by_key(0).values()], f"calls are counted, each once: {model.by_key(0)}")
+    w.wait("cost")
+
+
+def test_pages_share_a_trace(t, s):
+    a, b, c = s.websocket(), s.websocket(), s.websocket()
+    first = a.start(TICK, name="one")
+    a.wait("results", lambda m: m["n"] >= 3)
+    second = b.start(TICK, name="two", view={"x": 1})
+    t.equal((first["shared"], second["shared"], second["trace"], second["name"]), (False, True, first["trace"], "one"), "the same trace")
+    c.send({"type": "join", "id": 9, "trace": first["trace"]})
+    t.equal(c.wait("started")["id"], 9, "joined by number")
+    a.wait("viewers", lambda m: m["viewers"] == 3)
+    # What the one who came late has adds up to what the first has.
+    ma, mb = client.Model(first), client.Model(second)
+    history = b.wait("history")
+    state = b.wait("state")
+    mb.take(state)
+    t.equal([x["n"] for x in history["columns"]], list(range(1, state["n"] + 1)), "columns of the past")
+    target = state["n"] + 4
+    for w, model in ((a, ma), (b, mb)):
+        w.at = 0 if w is a else w.at
+        while model.n is None or model.n < target:
+            model.take(w.wait(("state", "results")))
+    t.equal(mb.by_key(0), ma.by_key(0), "counts")
+    t.equal(mb.by_key(1), ma.by_key(1), "buckets")
+    past = {}
+    for column in history["columns"]:
+        for agg in column["aggregations"]:
+            for row in agg["add"]:
+                t.equal(row[0], -2, "all keys together")
+                if agg["id"] == 0:
+                    past[column["n"]] = row[1]
+    t.equal(sum(past.values()), state["aggregations"][0]["now"][0][1], "the past adds up to the state")
+    # The trace goes on while somebody looks on.
+    a.close()
+    b.wait("viewers", lambda m: m["viewers"] == 2)
+    b.send({"type": "stop"})
+    t.equal(b.wait("stopped"), {"type": "stopped", "reason": "left"}, "for itself")
+    n = c.wait("results")["n"]
+    c.wait("results", lambda m: m["n"] > n)
+    t.equal(len(s.get("/api/state").json()["traces"]), 1, "it is one trace")
+    c.send({"type": "stop", "all": True})
+    t.equal(c.wait("stopped")["reason"], "user", "ended")
+    c.send({"type": "join", "id": 1, "trace": first["trace"]})
+    c.wait("failed")
+
+
+def test_other_scripts_are_other_traces(t, s):
+    sockets = [s.websocket() for _ in range(4)]
+    numbers = {sockets[0].start(TICK)["trace"], sockets[1].start(TICK + "\n")["trace"], sockets[2].start(TICK, options={"strsize": "32"})["trace"],
+               sockets[3].start(TICK)["trace"]}
+    t.equal(len(numbers), 3, "traces")
+
+
+def test_errors_go_to_all_who_wait(t, s):
+    sockets = [s.websocket() for _ in range(3)]
+    for i, w in enumerate(sockets):
+        w.send({"type": "start", "id": i, "script": "BEGIN { nosuch(); }"})
+    for i, w in enumerate(sockets):
+        t.equal((w.wait("diagnostics")["id"], w.wait("failed")["id"]), (i, i), "an answer for each")
+
+
+def leaves(t, s, go):
+    """Nothing is left in the node when the last page has gone."""
+    node = t.node()
+    w, _ = started(s, node)
+    traced(t, node)
+    go(w)
+    client.await_idle(s)
+    t.clean(node, 15000)
+
+
+def test_closing_the_tab(t, s):
+    leaves(t, s, lambda w: w.close())
+
+
+def test_killing_the_browser(t, s):
+    leaves(t, s, lambda w: w.drop())
+
+
+def test_stopping(t, s):
+    leaves(t, s, lambda w: w.send({"type": "stop"}))
+
+
+def test_stopping_twice(t, s):
+    """The second time nobody waits for a node that says nothing."""
+    node = t.node()
+    w, _ = started(s, node)
+    traced(t, node)
+    os.kill(node.pid, signal.SIGSTOP)
+    w.send({"type": "stop"})
+    w.send({"type": "stop"})
+    t.equal(w.wait("stopped"), {"type": "stopped", "reason": "left"}, "at once, without the last data")
+    os.kill(node.pid, signal.SIGCONT)
+    client.await_idle(s)
+    t.clean(node, 15000)
+
+
+def test_another_script_on_the_same_socket(t, s):
+    node = t.node()
+    w, _ = started(s, node)
+    traced(t, node)
+    w.start(TICK)
+    t.clean(node, 15000)
+
+
+def cut_off(w):
+    """The network is lost: nothing that is sent to this socket arrives, or is acknowledged (SO_ATTACH_FILTER: drop all)."""
+    drop_all = ctypes.create_string_buffer(struct.pack("HBBI", 0x06, 0, 0, 0))
+    program = struct.pack("HL", 1, ctypes.addressof(drop_all))
+    w.sock.setsockopt(socket.SOL_SOCKET, 26, program)
+    w.filter = drop_all
+
+
+def test_a_lost_network(t, s):
+    """Nobody answers a ping: the trace ends."""
+    try:
+        leaves(t, s, cut_off)
+    except OSError as e:
+        raise erlt.Skipped(f"no filters on sockets here: {e}") from e
+
+
+def test_closing_while_it_starts(t, s):
+    """A page that goes before its trace runs."""
+    node = t.node()
+    for _ in range(5):
+        w = s.websocket()
+        w.send({"type": "start", "id": 1, "script": CALLS, "node": node.name})
+        w.drop()
+    client.await_idle(s)
+    t.clean(node, 15000)
+
+
+def test_killing_the_server(t, _s):
+    """The agent in the node notices by itself."""
+    node = t.node()
+    other = t.serve()
+    started(other, node)
+    traced(t, node)
+    other.stop(signal.SIGKILL)
+    t.clean(node, 15000)
+
+
+def test_ending_the_server(t, _s):
+    node = t.node()
+    other = t.serve()
+    w, _ = started(other, node)
+    traced(t, node)
+    t.equal(other.stop(), 0, "exit status")
+    t.equal(w.wait("stopped")["reason"], "server", "the page is told")
+    t.clean(node, 15000)
+
+
+def test_the_node_dies(t, s):
+    node = t.node(fresh=True)
+    w, _ = started(s, node)
+    os.kill(node.pid, signal.SIGKILL)
+    m = w.wait("stopped")
+    t.equal(m["reason"], "lost", f"the page is told: {m}")
+    t.match(m["text"], node.short, "which one")
+    w.start(TICK)
+
+
+def test_the_dead_man(t, s):
+    """A script that costs too much is stopped, and the page is told why."""
+    node = t.node()
+    node("etw:busy(3)")
+    node("etw:chatter(2)")
+    w = s.websocket()
+    w.start("#pragma D option quiet\nerlang*:::entry, erlang*:::return { @f[probefunc, probename] = count(); x[probefunc] = timestamp; }\n"
+            "erlang*:::message-send { @m[copyinstr(arg0), copyinstr(arg1)] = count(); }", node=node.name, options={"maxload": "1"})
+    m = w.wait("stopped")
+    t.equal(m["reason"], "overload", f"why: {m}")
+    t.match(m["text"], "of .*scheduler", "in words")
+    node("etw:quiet()")
+    t.clean(node, 15000)
+
+
+def test_completion(t, s):
+    node = t.node()
+    items = s.get(f"/api/modules?node={node.name}&prefix=list").json()["items"]
+    t.true("lists" in items and all(i.startswith("list") for i in items), str(items))
+    items = s.get(f"/api/functions?node={node.name}&module=lists&prefix=map").json()["items"]
+    t.true("map/2" in items and "mapfoldl/3" in items and items == sorted(items), str(items))
+    probes = {i["name"]: i for i in s.get(f"/api/probes?node={node.name}&prefix=&limit=1000").json()["items"]}
+    t.equal((probes["entry"].get("function"), probes["process-spawn"]["provider"]), (True, "erlang"), "probes")
+    t.true(len(probes["process-spawn"]["args"]) >= 2 and probes["process-spawn"]["text"], "with what is known of them")
+    t.equal(s.get(f"/api/functions?node={node.name}&module=lists&limit=3").json()["more"], True, "there are more")
+    names = [n["node"] for n in s.get("/api/nodes").json()["nodes"]]
+    t.true(node.name in names and "" in names, f"nodes: {names}")
+    for _ in range(2):  # the second time, the answer is one that was kept
+        r = s.get("/api/functions?node=nosuch&module=lists")
+        t.equal((r.status, r.json()["error"]["tag"]), (404, "WEB_NODE"), "a node that is not there")
+    other = t.serve("--node", "nosuch@127.0.0.1")
+    try:
+        first, second = (other.get("/api/modules?node=nosuch@127.0.0.1") for _ in range(2))
+        t.true(first.status == 503 and first.json()["error"]["text"], f"one that does not answer: {first.body}")
+        t.equal(second.body, first.body, "asked again")
+    finally:
+        t.equal(other.stop(), 0, "exit status")
+
+
+def test_a_slow_reader_skips(t, s):
+    """A page that does not keep up: what waits for it is bounded, others do not notice, and it goes on with a fresh state."""
+    script = "#pragma D option quiet\n#pragma D option aggrate=100ms\n#pragma D option aggsize=16m\nint x;\n" + "".join(
+        f"tick-20ms {{ {''.join(f'@[x + {k}] = quantize(x); ' for k in range(0, 300))} x = (x + 300) % 6000; }}\n" for _ in range(1))
+    fast, slow = s.websocket(), None
+    m = fast.start(script)
+    sock = s.connect()
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    s.upgrade(sock)
+    slow = client.Socket(sock, reading=False)
+    slow.send({"type": "start", "id": 1, "script": script})
+    fast.wait("viewers", lambda m: m["viewers"] == 2)
+    model, slow_model = client.Model(m), None
+    # It reads a little now and then, so that it is neither gone nor keeping up.
+    stop, raw = threading.Event(), []
+
+    def trickle():
+        while not stop.is_set():
+            try:
+                raw.append(slow.sock.recv(2048))
+            except OSError:
+                return
+            time.sleep(0.01)
+    reader = threading.Thread(target=trickle, daemon=True)
+    reader.start()
+    fast.wait("results", lambda m: m["n"] >= 40)
+    t.equal([m["n"] for m in fast.seen("results")], list(range(1, len(fast.seen("results")) + 1)), "nobody else is kept waiting")
+    stop.set()
+    reader.join()
+    slow.buffer += b"".join(raw)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+    slow.thread.start()
+    m = slow.wait("state", lambda m: m["skipped"] > 0)
+    slow_model = client.Model(slow.seen("started")[0])
+    slow_model.take(m)
+    target = slow_model.n + 3
+    while slow_model.n < target:
+        slow_model.take(slow.wait(("state", "results")))
+    fast.at = 0
+    while model.n is None or model.n < slow_model.n:
+        model.take(fast.wait(("state", "results")))
+    t.equal(slow_model.by_key(0), model.by_key(0), "the same as who has read all")

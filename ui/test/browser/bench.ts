@@ -1,0 +1,95 @@
+// bench.ts - what the page takes of a browser with 2,000 keys of 64 buckets each that all change each second: 128,000 cells a second.
+//
+//   test/ui/run --bench [SECONDS [VIEW]]   a table, and build/bench-page.json; SECONDS (20) for each view, or for the one that is named so
+//
+// The script runs in the server's own process, so that no node is needed. Of the main thread: `busy` is the share of the time that it
+// was not idle, `long` the tasks of over 50 ms, of which `longest` is one; a reading comes each second and is one task or two. `heap` is what is
+// in use after a collection, arrays included. `profile` names where the time went, of functions themselves.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DEFAULT_VIEW, write, type View } from "../../src/model/url.ts";
+import { ROOT, until, type Browsers } from "./browser.ts";
+import { Server } from "./node.ts";
+
+// 640 each 5 ms; no statement is long, since a script has its limit.
+const FULL = `#pragma D option quiet
+int i;
+tick-5ms { ${Array.from({ length: 640 }, (_, k) => `@["key",(i+${k})%2000]=lquantize((i+${k})/2000%64,0,62,1);`).join("")} i += 640; }
+`;
+
+const VIEWS: [string, Partial<View>][] = [
+    ["heat map", { view: "heatmap" }],
+    ["list, nested", { view: "list" }],
+    ["list, flat", { view: "list", nested: false }],
+    ["series, values/s", { view: "series" }],
+    ["series, p99", { view: "series", measure: "p99" }],
+    ["flame graph", { view: "flame" }],
+];
+
+interface Figures {
+    view: string;
+    seconds: number;
+    cells: number; // of a column, at most
+    busy: number;
+    long: number;
+    longest: number;
+    heap: number;
+    profile: [string, number][];
+}
+
+/** Milliseconds of functions themselves, the dearest first. */
+function dearest(profile: { nodes: { id: number; callFrame: { functionName: string; lineNumber: number; columnNumber: number; url: string } }[]; samples?: number[]; timeDeltas?: number[] }): [string, number][] {
+    const name = new Map(profile.nodes.map((n) => [n.id, n.callFrame.url || /^\((garbage|program)/.test(n.callFrame.functionName) ? `${n.callFrame.functionName || "anonymous"} ${n.callFrame.lineNumber}:${n.callFrame.columnNumber}` : ""]));
+    const sum = new Map<string, number>();
+    profile.samples?.forEach((id, i) => {
+        const n = name.get(id);
+        if (n) sum.set(n, (sum.get(n) ?? 0) + profile.timeDeltas![i]! / 1000);
+    });
+    return [...sum].sort((a, b) => b[1] - a[1]).slice(0, 8);
+}
+
+export async function bench(browsers: Browsers, seconds: number, only = ""): Promise<void> {
+    const server = await Server.start("");
+    const figures: Figures[] = [];
+    try {
+        for (const [name, view] of VIEWS.filter(([name]) => name.includes(only))) {
+            const { context } = await browsers.context();
+            const page = await context.newPage();
+            await page.goto(server.at("/", write({ node: "", name: "", script: FULL, args: [], view: { ...DEFAULT_VIEW, ...view } })));
+            await until("a connection", () => page.locator(".run").isEnabled());
+            await page.locator(".run").click();
+            await page.waitForSelector("[data-phase=running]");
+            await page.waitForSelector(".view canvas, .view .list-row:not(.title):not(.total)");
+            await page.waitForTimeout(3000);
+            await page.evaluate(() => {
+                const w = window as unknown as { tasks: number[] };
+                w.tasks = [];
+                new PerformanceObserver((l) => w.tasks.push(...l.getEntries().map((e) => e.duration))).observe({ type: "longtask" });
+            });
+            const cdp = await context.newCDPSession(page);
+            await cdp.send("Profiler.enable");
+            await cdp.send("Profiler.start");
+            const began = Date.now();
+            await page.waitForTimeout(seconds * 1000);
+            const took = (Date.now() - began) / 1000;
+            const { profile } = await cdp.send("Profiler.stop");
+            const tasks = await page.evaluate(() => (window as unknown as { tasks: number[] }).tasks);
+            await cdp.send("HeapProfiler.collectGarbage");
+            const heap = (await cdp.send("Runtime.getHeapUsage")) as { usedSize: number; backingStorageSize?: number };
+            const idle = new Set(profile.nodes.filter((n) => /^\((idle|root)\)$/.test(n.callFrame.functionName)).map((n) => n.id));
+            const busy = profile.samples!.reduce((sum, id, i) => sum + (idle.has(id) ? 0 : profile.timeDeltas![i]! / 1e6), 0) / took;
+            const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: /export/ }).click().then(() => page.getByRole("menuitem", { name: "JSON of everything" }).click())]);
+            const all = JSON.parse(readFileSync((await download.path())!, "utf8")) as { aggregations: { columns: { added: unknown[] }[] }[] };
+            const cells = all.aggregations[0]!.columns.map((c) => c.added.length);
+            const f: Figures = { view: name, seconds: took, cells: Math.max(...cells), busy, long: tasks.length, longest: Math.max(0, ...tasks), heap: (heap.usedSize + (heap.backingStorageSize ?? 0)) / 2 ** 20, profile: dearest(profile) };
+            figures.push(f);
+            console.log(`  ${name.padEnd(18)} busy ${(100 * f.busy).toFixed(1).padStart(5)} %  long ${String(f.long).padStart(3)}  longest ${f.longest.toFixed(0).padStart(5)} ms  heap ${f.heap.toFixed(0).padStart(4)} MiB  ${f.cells} cells a column`);
+            for (const [what, ms] of f.profile) console.log(`      ${ms.toFixed(0).padStart(7)} ms  ${what}`);
+            await context.close();
+        }
+    } finally {
+        await server.end();
+    }
+    mkdirSync(join(ROOT, "build"), { recursive: true });
+    writeFileSync(join(ROOT, "build", "bench-page.json"), JSON.stringify(figures, null, 1));
+}

@@ -1,0 +1,207 @@
+// browser.ts - what tests of the page are written with: a browser, a place for its pages, pictures of them, and tests that
+// are functions.
+import assert from "node:assert/strict";
+import { isDeepStrictEqual } from "node:util";
+import { chromium, type Browser, type BrowserContext, type Locator, type Page } from "playwright-core";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export const ROOT = process.env.ERLTRACE_ROOT ?? process.cwd();
+export const PATIENCE = Number(process.env.PATIENCE ?? 60_000);
+
+export interface Open {
+    dark?: boolean;
+    width?: number;
+    height?: number;
+    scale?: number;
+    phone?: boolean;
+}
+
+/** Where chromium is; a test without it cannot run. */
+export function chromiumPath(): string {
+    for (const p of [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]) if (p && existsSync(p)) return p;
+    throw new Error("no chromium: scripts/dev/deps ui installs it");
+}
+
+/** The processes that have the folder as their HOME: ours, and no others. */
+function chromiumOf(folder: string): number[] {
+    return readdirSync("/proc")
+        .filter((p) => /^\d+$/.test(p))
+        .map(Number)
+        .filter((p) => {
+            try {
+                return readFileSync(`/proc/${p}/environ`).includes(`HOME=${folder}\0`);
+            } catch {
+                return false;
+            }
+        });
+}
+
+export class Browsers {
+    private browser: Browser | null = null;
+    private folder = mkdtempSync(join(tmpdir(), "erltrace-ui-"));
+
+    async start(): Promise<Browser> {
+        if (!this.browser?.isConnected())
+            this.browser = await chromium.launch({
+                executablePath: chromiumPath(),
+                headless: true,
+                env: { ...process.env, HOME: this.folder, TMPDIR: this.folder, XDG_CONFIG_HOME: this.folder, XDG_CACHE_HOME: this.folder } as Record<string, string>,
+                args: [
+                    "--headless",
+                    "--no-sandbox",
+                    "--disable-gpu",
+                    "--disable-dev-shm-usage",
+                    "--disable-background-networking",
+                    "--disable-component-update",
+                    "--disable-sync",
+                    "--disable-default-apps",
+                    "--disable-extensions",
+                    "--no-first-run",
+                    "--no-default-browser-check",
+                    "--metrics-recording-only",
+                    "--mute-audio",
+                    "--font-render-hinting=none",
+                    "--hide-scrollbars=false",
+                ],
+            });
+        return this.browser;
+    }
+
+    /** A fresh context; whatever goes wrong in its pages is an error of the test. */
+    async context(o: Open = {}): Promise<{ context: BrowserContext; errors: string[] }> {
+        const browser = await this.start();
+        const context = await browser.newContext({
+            viewport: { width: o.width ?? 1360, height: o.height ?? 820 },
+            deviceScaleFactor: o.scale ?? 1,
+            colorScheme: o.dark ? "dark" : "light",
+            hasTouch: o.phone ?? false,
+            isMobile: o.phone ?? false,
+            timezoneId: "UTC",
+            locale: "en-US",
+            acceptDownloads: true,
+        });
+        context.setDefaultTimeout(PATIENCE);
+        const errors: string[] = [];
+        context.on("weberror", (e) => errors.push(String(e.error().stack ?? e.error())));
+        // Typing over styled text makes the browser itself try an inline style inside of the editor, which CodeMirror replaces
+        // anyway; that one refusal is expected, others are errors.
+        await context.addInitScript(() =>
+            document.addEventListener("securitypolicyviolation", (e) => {
+                if (!(e.effectiveDirective.startsWith("style-src") && e.target instanceof Element && e.target.closest(".editor") && e.sourceFile === "")) console.error(`refused: ${e.effectiveDirective} ${e.sourceFile}:${e.lineNumber} ${e.sample}`);
+            }),
+        );
+        context.on("console", (m) => {
+            if (m.type() === "error" && !/^Applying inline style|status of 403|ERR_CONNECTION_REFUSED|WebSocket connection|status of 50\d/.test(m.text())) errors.push(m.text());
+        });
+        context.on("request", (r) => {
+            const host = new URL(r.url()).hostname;
+            if (!/^(127\.0\.0\.1|localhost|\[::1\])$/.test(host) && !/^(blob|data):/.test(r.url())) errors.push(`a request to another host: ${r.url()}`);
+        });
+        return { context, errors };
+    }
+
+    /** Kills the browser with all its processes; the next context gets a new one. */
+    async kill(): Promise<void> {
+        const pid = chromiumOf(this.folder);
+        for (const p of pid) process.kill(p, "SIGKILL");
+        await until("the browser to be gone", () => !this.browser!.isConnected());
+        this.browser = null;
+    }
+
+    async end(): Promise<void> {
+        await this.browser?.close();
+        rmSync(this.folder, { recursive: true, force: true });
+    }
+}
+
+const PICTURES = process.env.PICTURES ?? join(ROOT, "build", "ui");
+
+/** A picture of the page in build/ui; the pointer out of the way unless it is to be seen. */
+export async function picture(page: Page, name: string): Promise<void> {
+    mkdirSync(PICTURES, { recursive: true });
+    await page.screenshot({ path: join(PICTURES, `${name}.png`), animations: "disabled", caret: "hide" });
+}
+
+/** Opens the menu `export` for `item`. As one does by hand: a button that has moved away between press and release (a banner has come) is clicked again. */
+export async function openExport(page: Page, item: string | RegExp, tries = 3): Promise<Locator> {
+    const entry = page.getByRole("menuitem", { name: item });
+    while ((await entry.count()) === 0) {
+        await page.getByRole("button", { name: /export/ }).click();
+        tries--;
+        await entry.first().waitFor({ timeout: PATIENCE / 3 }).catch((e: unknown) => {
+            if (tries <= 0) throw e;
+        });
+    }
+    return entry.first();
+}
+
+/** A file of the menu `export`. A browser that has hardly any time may think by then that nobody has clicked, and gives none: once more. */
+export async function download(page: Page, item: string, tries = 3): Promise<{ name: string; data: Buffer }> {
+    const entry = await openExport(page, item);
+    const coming = page.waitForEvent("download", { timeout: tries > 1 ? PATIENCE / 3 : PATIENCE }).catch((e: unknown) => {
+        if (tries > 1) return null;
+        throw e;
+    });
+    await entry.click();
+    const d = await coming;
+    return d ? { name: d.suggestedFilename(), data: readFileSync((await d.path())!) } : download(page, item, tries - 1);
+}
+
+/** Waits until `test` gives something; says what it waited for when it never does. */
+export async function until<T>(what: string, test: () => Promise<T | null | undefined | false> | T | null | undefined | false, patience = PATIENCE): Promise<T> {
+    const end = Date.now() + patience;
+    for (;;) {
+        const v = await test();
+        if (v) return v;
+        if (Date.now() > end) throw new Error(`waited in vain for: ${what}`);
+        await new Promise((r) => setTimeout(r, 50));
+    }
+}
+
+/** Waits until what is read is what is wanted: the page draws when it has time. Fails with the difference. */
+export async function same<T>(read: () => Promise<T>, wanted: T): Promise<void> {
+    const end = Date.now() + PATIENCE;
+    for (;;) {
+        const found = await read();
+        if (isDeepStrictEqual(found, wanted)) return;
+        if (Date.now() > end) assert.deepEqual(found, wanted);
+        await new Promise((r) => setTimeout(r, 50));
+    }
+}
+
+/** The same for text and a pattern. */
+export async function like(read: () => Promise<string | undefined | null>, wanted: RegExp): Promise<void> {
+    const end = Date.now() + PATIENCE;
+    for (;;) {
+        const found = (await read()) ?? "";
+        if (wanted.test(found)) return;
+        if (Date.now() > end) assert.match(found, wanted);
+        await new Promise((r) => setTimeout(r, 50));
+    }
+}
+
+export interface Case {
+    name: string;
+    run: () => Promise<void>;
+}
+
+/** Runs the cases one after the other; the numbers of those that passed and failed. */
+export async function runAll(cases: Case[], only: string | undefined): Promise<[number, number]> {
+    let passed = 0;
+    let failed = 0;
+    for (const c of cases) {
+        if (only && !c.name.includes(only)) continue;
+        const began = Date.now();
+        try {
+            await c.run();
+            passed++;
+            console.log(`  ok      ${c.name} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
+        } catch (e) {
+            failed++;
+            console.log(`  FAILED  ${c.name}\n${String((e as Error).stack ?? e).replace(/^/gm, "          ")}`);
+        }
+    }
+    return [passed, failed];
+}

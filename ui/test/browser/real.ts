@@ -1,0 +1,327 @@
+// real.ts - the page against `erltrace serve` and a real node, whose workload has known numbers and known times.
+import assert from "node:assert/strict";
+import type { BrowserContext, Page } from "playwright-core";
+import { spanOf } from "../../src/model/heat.ts";
+import { write, DEFAULT_VIEW, type View } from "../../src/model/url.ts";
+import { compact, exact } from "../../src/model/format.ts";
+import { engineOf, said } from "../fake/engine.ts";
+import { download, like, picture, same, until, type Browsers, type Case, type Open } from "./browser.ts";
+import { HeatMapOnScreen } from "./map.ts";
+import { ErlangNode, Server } from "./node.ts";
+import { realViews } from "./real_views.ts";
+
+/** How long each call takes, by function. */
+const BANDS = `#pragma D option quiet
+
+erlang*:etui:one/1:entry, erlang*:etui:ten/1:entry, erlang*:etui:hundred/1:entry
+{
+    self->began = timestamp;
+}
+
+erlang*:etui:one/1:return, erlang*:etui:ten/1:return, erlang*:etui:hundred/1:return
+/self->began/
+{
+    @took[probefunc] = quantize(timestamp - self->began);
+    @calls[probefunc] = count();
+    self->began = 0;
+}
+`;
+
+const CALLS = `#pragma D option quiet
+erlang*:etw:work/1:entry
+{
+    @calls[probemod, probefunc] = count();
+    @last = max(timestamp);
+}
+`;
+
+const plain = (t: string) => t.replace(/[\u202f\s]+/g, " ").trim();
+
+export class Real {
+    node!: ErlangNode;
+    server!: Server;
+
+    private contexts: BrowserContext[] = [];
+
+    constructor(private readonly browsers: Browsers) {}
+
+    /** Closes what a test has left open. */
+    async tidy(): Promise<void> {
+        for (const c of this.contexts.splice(0)) await c.close().catch(() => {});
+    }
+
+    async start(): Promise<void> {
+        this.node = await ErlangNode.start();
+        await this.node.call("code:ensure_loaded(etui)"); // of modules that are not loaded nothing is known
+        this.server = await Server.start(this.node.name);
+    }
+
+    async end(): Promise<void> {
+        await this.server?.end();
+        await this.node?.end();
+    }
+
+    /** Kills the browser, as the kernel does when there is no memory. */
+    async kill(): Promise<void> {
+        await this.browsers.kill();
+    }
+
+    /** A page with a script in place. */
+    async open(script: string, view: Partial<View> = {}, more: { server?: Server; open?: Open } = {}): Promise<{ page: Page; close: () => Promise<void> }> {
+        return this.openAt(write({ node: this.node.name, name: "", script, args: [], view: { ...DEFAULT_VIEW, ...view } }), more.open, more.server);
+    }
+
+    /** A page at an address, which is told by what is behind its `#`. */
+    async openAt(hash: string, open: Open = {}, server = this.server): Promise<{ page: Page; close: () => Promise<void> }> {
+        const made = await this.browsers.context(open);
+        this.contexts.push(made.context);
+        const page = await made.context.newPage();
+        await page.goto(server.at("/", hash));
+        await page.waitForSelector(".head");
+        return {
+            page,
+            close: async () => {
+                await made.context.close();
+                if (made.errors.length > 0) throw new Error(`in the page: ${made.errors.join("\n")}`);
+            },
+        };
+    }
+
+    async run(page: Page): Promise<void> {
+        await until("a connection", () => page.locator(".run").isEnabled());
+        await page.locator(".run").click();
+        const phase = () => page.locator("[data-testid=status]").getAttribute("data-phase");
+        await until("the trace to run or fail", async () => /running|failed|stopped/.test((await phase()) ?? ""));
+        if ((await phase()) === "failed") throw new Error(`did not start: ${(await page.locator(".empty, .banner").allTextContents()).join(" ")} ${(await page.locator("[data-testid=problems]").allTextContents()).join(" ")}`);
+    }
+}
+
+const texts = (page: Page, selector: string) => page.locator(selector).allTextContents();
+
+const exported = async (page: Page, item: string): Promise<string> => (await download(page, item)).data.toString();
+
+export function real(r: Real): Case[] {
+    const on = (name: string, body: (r: Real) => Promise<void>): Case => ({
+        name: `real node: ${name}`,
+        async run() {
+            try {
+                await body(r);
+            } finally {
+                await r.tidy();
+            }
+            await r.node.clean(20_000); // what each test must prove itself is proved there
+        },
+    });
+    return [
+        on("the printed address lets in, another does not", async () => {
+            const u = new URL(r.server.url);
+            const without = await fetch(u.origin + "/");
+            assert.equal(without.status, 403);
+            await same(async () => (await fetch(u.origin + "/api/state")).status, 403);
+            const { page, close } = await r.open("BEGIN { exit(0); }");
+            assert.equal(new URL(page.url()).search, "", "the token does not stay in the address");
+            await until("a node", async () => (await page.locator("select[aria-label=node]").inputValue()) === r.node.name);
+            await until("scripts", async () => (await texts(page, "[data-testid=scripts] .card-name")).some((t) => t.startsWith("latency.d")));
+            await close();
+        }),
+
+        on("/heatmap and /list open with a script in place", async () => {
+            const { page, close } = await r.open("BEGIN { exit(0); }");
+            for (const [path, script, tab] of [
+                ["/heatmap", "latency.d", "Heat map"],
+                ["/list", "functions.d", "List"],
+            ] as const) {
+                await page.goto(r.server.at(path));
+                await until(`${script} in place`, async () => (await texts(page, ".script-name"))[0] === script);
+                await r.run(page);
+                await page.getByRole("tab", { name: tab, selected: true }).waitFor();
+                await page.locator(".stop").click();
+                await page.waitForSelector("[data-phase=stopped]");
+            }
+            await close();
+        }),
+
+        on("calls of 1, 10 and 100 ms show as three bands with their shares", async () => {
+            const { page, close } = await r.open(BANDS, { view: "heatmap" });
+            await r.run(page);
+            await r.node.call("erlang:put(load, etui:sleepers(24, 12)), ok");
+            const seen = async () => Number(/^([\d\s\u202f]+) in/.exec((await texts(page, "[data-testid=keys] .what"))[0] ?? "")?.[1]!.replace(/\D/g, "") ?? 0);
+            await until("the first calls", seen); // live, while they are made
+            const told = (await r.node.call("etui:told(erlang:erase(load))")) as number[][];
+            const [all, ones, tens, hundreds] = [5760, 4032, 1440, 288];
+            await until("all calls", async () => (await seen()) === all);
+            await page.locator(".pause").click();
+            await page.waitForSelector(".held");
+            await picture(page, "real-heatmap");
+
+            // The shares of the functions are exact. A machine that does much else makes sleeps longer; by how much, the server has measured
+            // itself: each band of the map has the share that it says.
+            await same(() => texts(page, "[data-testid=keys] .key-row .name"), ["one/1", "ten/1", "hundred/1"]);
+            await same(() => texts(page, "[data-testid=keys] .key-row .num:nth-of-type(2)"), [ones, tens, hundreds].map(compact));
+            const rows = await Promise.all((await page.locator("[data-testid=keys] .key-row").all()).map(async (row) => [(await row.getAttribute("title"))!, await row.locator(".num").allTextContents()] as const));
+            const of = Object.fromEntries(rows.map(([name, [, median]]) => [name, median!]));
+            assert.match(of["one/1"]!, /^[1-8](\.\d+)? ms$/);
+            assert.match(of["ten/1"]!, /^([89]|[1-5]\d)(\.\d+)? ms$/);
+            assert.match(of["hundred/1"]!, /^([6-9]\d|[1-4]\d\d)(\.\d+)? ms$/);
+            const bandsOf = async () => {
+                const csv = await exported(page, "CSV of cells");
+                const cells = csv.trim().split("\r\n").slice(1).map((l) => l.split(",").slice(1).map(Number) as [number, number, number]);
+                const within = (lo: number, hi: number) => cells.filter(([from]) => from >= lo && from < hi).reduce((s, [, , n]) => s + n, 0);
+                assert.equal(within(0, 2 ** 19), 0, "nothing is shorter than 1 ms");
+                return [within(2 ** 19, 2 ** 23), within(2 ** 23, 2 ** 26), within(2 ** 26, 2 ** 62)];
+            };
+            const bands = await bandsOf();
+            assert.equal(bands.reduce((s, n) => s + n, 0), all);
+            const wanted = [0, 1, 2].map((b) => told.reduce((s, f) => s + f[b]!, 0));
+            bands.forEach((n, b) => assert.ok(Math.abs(n - wanted[b]!) <= 0.02 * all, `bands ${bands.join(" ")}, the server says ${wanted.join(" ")}`));
+            bands.forEach((n, b) => assert.ok(n >= [0.2, 0.1, 0.045][b]! * all, `three bands: ${bands.join(" ")}`));
+            // one key alone is where the server has measured it
+            for (const [f, name] of ["one/1", "ten/1", "hundred/1"].entries()) {
+                const row = page.locator("[data-testid=keys] .key-row", { hasText: name });
+                await row.click();
+                await until("the filter", async () => /shows 1 of 3/.test((await texts(page, ".what"))[0]!));
+                const json = JSON.parse(await exported(page, "JSON of everything")) as { aggregations: { columns: { added: [string, number, number][] }[] }[] };
+                const added = json.aggregations[0]!.columns.flatMap((c) => c.added).filter(([key]) => key === name);
+                const band = (lo: number, hi: number) => added.filter(([, b]) => b >= 64 + lo && b < 64 + hi).reduce((s, [, , n]) => s + n, 0);
+                [band(0, 23), band(23, 26), band(26, 63)].forEach((n, b) => assert.ok(Math.abs(n - told[f]![b]!) <= 0.02 * all, `${name}, band ${b}: ${n}, the server says ${told[f]![b]}`));
+                await page.getByRole("button", { name: "show all" }).click();
+            }
+            await page.getByRole("tab", { name: "List" }).click();
+            await page.getByLabel("aggregation", { exact: true }).selectOption("@calls");
+            await same(async () => await texts(page, ".list-row:not(.title):not(.total) .name"), ["one/1", "ten/1", "hundred/1"]);
+            await same(async () => (await texts(page, ".list-row .strong")).map(plain), [ones, tens, hundreds].map((n) => plain(exact(n))));
+            await same(async () => await texts(page, ".list-row:not(.total) .share b"), ["70.0 %", "25.0 %", "5.0 %"]);
+            await until("what it costs", async () => (await page.locator("[data-testid=cost]").count()) === 1);
+            await page.locator(".stop").click();
+            await page.waitForSelector("[data-phase=stopped]");
+            await r.node.clean();
+            // now all stands: a cell of the slowest band has the slowest calls only, and a rectangle about it tells them from the rest
+            await page.getByRole("tab", { name: "Heat map" }).click();
+            const json = JSON.parse(await exported(page, "JSON of everything")) as { aggregations: { columns: { added: [string, number, number][] }[] }[] };
+            const columns = json.aggregations[0]!.columns.map((c) => c.added);
+            const info = { id: 0, name: "@took", function: "quantize", keys: ["string"], normal: 1, buckets: said("quantize", []) };
+            const numbers = columns.flat().map(([, b]) => b);
+            const band = engineOf("quantize", []).of(100e6);
+            const count = (added: [string, number, number][]) => added.filter(([, b]) => b === band).reduce((sum, [, , n]) => sum + n, 0);
+            const best = columns.reduce((at, c, i) => (count(c) > count(columns[at]!) ? i : at), 0);
+            const back = columns.length - 1 - best;
+            const map = await HeatMapOnScreen.of(page, { info, used: [Math.min(...numbers), Math.max(...numbers)], span: spanOf(columns.length, 120, 1000) });
+            await same(async () => plain((await map.hover(back, band)).count!), plain(exact(count(columns[best]!))));
+            await map.click(back, band);
+            await page.waitForSelector("[data-testid=cell]");
+            const inCell = columns[best]!.filter(([, b]) => b === band).sort((x, y) => y[2] - x[2]);
+            await same(() => texts(page, "[data-testid=cell] .key-row .name"), inCell.map(([key]) => key));
+            await map.drag([columns.length, band], [0, band]); // from the empty place before the first column
+            await page.waitForSelector("[data-testid=compare]");
+            await same(async () => (await texts(page, ".compare-row .name"))[0], "hundred/1");
+            await close();
+        }),
+
+        ...realViews(on),
+
+        on("exact counts in the list, also for who comes later", async () => {
+            const { page, close } = await r.open(CALLS, { view: "list" });
+            await r.run(page);
+            await r.node.call("erlang:put(w, etw:worker()), ok");
+            await r.node.call("etw:calls(erlang:get(w), 10007)");
+            const value = async (p: Page) => plain((await texts(p, "[data-testid=total] .num")).pop() ?? "");
+            await until("10 007 calls", async () => (await value(page)) === "10 007");
+            await same(async () => await texts(page, ".list-row:not(.title):not(.total) .name"), ["▾etw", "work/1"]);
+            // a second page on the same script shares the trace, and sees what was before
+            const second = await r.open(CALLS, { view: "list" });
+            await r.run(second.page);
+            await until("the same in the second page", async () => (await value(second.page)) === "10 007");
+            await until("two viewers", async () => /2 viewers/.test((await texts(page, "[data-testid=status]"))[0]!));
+            await r.node.call("etw:calls(erlang:get(w), 5)");
+            await until("5 more", async () => (await value(page)) === "10 012" && (await value(second.page)) === "10 012");
+            // the first goes, the second still sees
+            await close();
+            await r.node.call("etw:calls(erlang:get(w), 1)");
+            await until("1 more", async () => (await value(second.page)) === "10 013");
+            await second.page.getByRole("tab", { name: "Time series" }).click();
+            await until("a line", async () => (await texts(second.page, ".series-legend .name")).includes("etw, work/1"));
+            await second.page.getByRole("tab", { name: "Flame graph" }).click();
+            await second.page.waitForSelector("[data-testid=flame]");
+            await like(async () => await exported(second.page, "folded stacks"), /^etw;work\/1 10013\n$/);
+            // the tab goes, and with it the trace
+            await second.close();
+            await r.node.clean();
+        }),
+
+        on("errors of the compiler at their place, completion from the node", async () => {
+            const { page, close } = await r.open("BEGIN { x = timestmp; }\n");
+            await until("the mark", async () => (await texts(page, ".editor .cm-lintRange-error")).join("") === "timestmp");
+            await like(async () => (await texts(page, "[data-testid=problems]"))[0]!, /D_IDENT_UNDEF/);
+            const content = page.locator(".editor .cm-content");
+            await content.click();
+            await page.keyboard.press("Control+a");
+            await page.keyboard.type("erlang*:etu");
+            await page.locator(".editor .cm-tooltip-autocomplete li", { hasText: "etui" }).first().click();
+            await page.locator(".editor .cm-tooltip-autocomplete li", { hasText: "hundred/1" }).first().click();
+            await page.keyboard.type("ret");
+            await page.locator(".editor .cm-tooltip-autocomplete li", { hasText: "return" }).first().click();
+            await until("the description", async () => ((await content.textContent()) ?? "").includes("erlang*:etui:hundred/1:return"));
+            await close();
+        }),
+
+        on("console and records; a script that ends by itself", async () => {
+            const { page, close } = await r.open('#pragma D option quiet\nBEGIN { n = 0; }\ntick-100ms { n++; printf("turn %d of 7\\n", n); }\ntick-100ms /n == 7/ { exit(3); }\n');
+            await r.run(page);
+            await until("the end", async () => /ended the trace.*exit\(3\)/.test((await texts(page, "[data-testid=stopped]"))[0] ?? ""));
+            await same(async () => await texts(page, ".console-line"), [1, 2, 3, 4, 5, 6, 7].map((i) => `turn ${i} of 7`));
+            await page.getByRole("tab", { name: "Records" }).click();
+            await until("records", async () => (await texts(page, ".record-row:not(.head) .values")).join() === "1,2,3,4,5,6,7");
+            await like(async () => (await texts(page, ".record-row:not(.head) .probe"))[0]!, /tick-100ms/);
+            await close();
+        }),
+
+        on("faults of a script are shown", async () => {
+            const { page, close } = await r.open("#pragma D option quiet\nBEGIN { zero = 0; }\ntick-100ms { @x = sum(1 / zero); }\ntick-100ms { @n = count(); }\n", { view: "list" });
+            await r.run(page);
+            await until("the banner", async () => /errors in the script.*divide/.test((await texts(page, "[data-testid=faults]"))[0] ?? ""));
+            await close();
+            await r.node.clean();
+        }),
+
+        on("drops cannot be overlooked", async () => {
+            const { page, close } = await r.open('#pragma D option quiet\n#pragma D option bufsize=16k\nerlang*:etw:work/1:entry { printf("%s %s %s\\n", copyinstr(arg0), copyinstr(arg1), probefunc); }\n');
+            await r.run(page);
+            await r.node.call("erlang:put(d, etw:worker()), ok");
+            await r.node.call("etw:calls(erlang:get(d), 20000)");
+            await until("the banner", async () => /^[\d\s\u202f]+ drops.*less than what happened/.test((await texts(page, "[data-testid=drops]"))[0] ?? ""));
+            await until("what was not dropped", async () => (await texts(page, ".console-line")).some((l) => /etw:work\/1/.test(l)));
+            await close();
+            await r.node.clean();
+        }),
+
+        on("a node that is no more", async () => {
+            const other = await r.open("BEGIN { exit(0); }");
+            await other.page.goto(r.server.at("/", write({ node: "nobody@nowhere", name: "", script: "tick-1sec { @ = count(); }\nerlang*:::process-spawn { @a = count(); }", args: [], view: DEFAULT_VIEW })));
+            await other.page.reload();
+            await until("a connection", () => other.page.locator(".run").isEnabled());
+            await other.page.locator(".run").click();
+            await other.page.waitForSelector("[data-phase=failed]");
+            await until("why", async () => /did not start/.test((await texts(other.page, ".empty"))[0] ?? ""));
+            await other.close();
+        }),
+
+        on("the browser is killed: the node is clean", async () => {
+            const { page } = await r.open(CALLS, { view: "list" });
+            await r.run(page);
+            await until("the trace in the node", async () => ((await r.node.call("etw:traced()")) as string[]).length > 0);
+            await r.kill();
+            await r.node.clean();
+        }),
+
+        on("the server is killed: the node is clean, and the page says so", async () => {
+            const second = await Server.start(r.node.name);
+            const { page, close } = await r.open(CALLS, { view: "list" }, { server: second });
+            await r.run(page);
+            await until("the trace in the node", async () => ((await r.node.call("etw:traced()")) as string[]).length > 0);
+            await second.end("SIGKILL");
+            await r.node.clean();
+            await until("the banner", async () => /connection to the server was lost/.test((await texts(page, "[data-testid=stopped]"))[0] ?? ""));
+            await close();
+        }),
+    ];
+}

@@ -1,0 +1,365 @@
+// real_views.ts - every view against `erltrace serve` and a real node: its scales, zoom, looking back, search, keys and files, each
+// held against a workload whose numbers are known to the last digit.
+//
+// The workload is etui:paced(N): N calls, a few each instant. Every tenth is told as 85, the others as 1 to 9; every fourth has
+// another stack. How the calls fall into columns is not known beforehand; the page says it in its JSON, whose sums are checked, and
+// what is drawn is held against that.
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { bucketsOf, percentile, type Hist } from "../../src/model/buckets.ts";
+import { compact, exact } from "../../src/model/format.ts";
+import { spanOf } from "../../src/model/heat.ts";
+import type { AggregationInfo } from "../../src/model/protocol.ts";
+import { write, DEFAULT_VIEW } from "../../src/model/url.ts";
+import { said } from "../fake/engine.ts";
+import { download, like, picture, same, until, type Case } from "./browser.ts";
+import { HeatMapOnScreen } from "./map.ts";
+import { ErlangNode, Server } from "./node.ts";
+import type { Real } from "./real.ts";
+
+const PACED = `#pragma D option quiet
+erlang*:etui:step/1:entry
+{
+    self->n++;
+    this->slow = self->n % 10 == 0;
+    @wait[this->slow ? "slow" : "fast"] = lquantize(this->slow ? 85 : self->n % 10, 0, 100, 10);
+    @n[this->slow ? "slow" : "fast"] = count();
+    @stacks[self->n % 4 == 0 ? "root;other" : "root;mid;leaf"] = count();
+}
+`;
+const STACKS_BY_LINES = `#pragma D option quiet
+erlang*:etui:step/1:entry { self->n++; @[self->n % 4 == 0 ? "other\\nroot" : "leaf\\nmid\\nroot"] = count(); }
+`;
+const CALLS = 2000;
+const FEW = 400;
+const WAIT: AggregationInfo = { id: 0, name: "@wait", function: "lquantize", keys: ["string"], normal: 1, buckets: said("lquantize", [0, 100, 10]) };
+const [FAST, SLOW] = [1, 9]; // buckets
+
+const texts = (page: Page, selector: string) => page.locator(selector).allTextContents();
+const plain = (t: string) => t.replace(/[\u202f\s]+/g, " ").trim();
+const lines = (csv: string) => csv.trim().split("\r\n").map((l) => l.split(","));
+
+const exported = async (page: Page, item: string): Promise<Buffer> => (await download(page, item)).data;
+
+interface Everything {
+    aggregations: { name: string; columns: { t: number; dt: number; added: [string, number, number][] }[] }[];
+}
+const everything = async (page: Page) => JSON.parse((await exported(page, "JSON of everything")).toString()) as Everything;
+
+/** A PNG of the size of a view, and not of one colour only: those pack to next to nothing. */
+function isPicture(png: Buffer): void {
+    assert.equal(png.subarray(0, 8).toString("latin1"), "\x89PNG\r\n\x1a\n");
+    const [w, h] = [png.readUInt32BE(16), png.readUInt32BE(20)];
+    assert.ok(w > 300 && h > 100 && png.length > 2000, `${w} x ${h}, ${png.length} bytes`);
+}
+
+/** The pixels of a canvas on a vertical line of the screen. */
+const strip = (page: Page, x: number) =>
+    page.locator("[data-testid=heatmap]").evaluate((el, x) => {
+        const c = el as HTMLCanvasElement;
+        const r = c.getBoundingClientRect();
+        const k = c.width / r.width;
+        return [...new Uint32Array(c.getContext("2d")!.getImageData(Math.round((x - r.left) * k), 0, 1, c.height).data.buffer)];
+    }, x);
+
+const legendTop = async (page: Page) => (await texts(page, "[data-testid=legend] .legend-ticks span")).at(-1);
+const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true });
+const choose = (page: Page, group: string, name: string) => page.getByRole("radiogroup", { name: group, exact: true }).getByRole("radio", { name, exact: true }).click();
+
+/** The views of counts: exact, searched, as lines. */
+async function counts(page: Page): Promise<void> {
+    await page.keyboard.press("2");
+    await tab(page, "List").and(page.locator("[aria-selected=true]")).waitFor();
+    await page.getByLabel("aggregation", { exact: true }).selectOption("@n");
+    await same(async () => (await texts(page, ".list-row .strong")).map(plain), ["1 800", "200"]);
+    await page.keyboard.press("/");
+    await page.keyboard.type("SLO");
+    await same(async () => await texts(page, ".list-row:not(.title):not(.total) .name"), ["slow"]);
+    await page.keyboard.press("Escape");
+
+    await tab(page, "Time series").click();
+    await page.getByLabel("aggregation", { exact: true }).selectOption("@n");
+    await same(async () => (await texts(page, ".series-legend .name")).sort(), ["all keys", "fast", "slow"]);
+    const { aggregations } = await everything(page);
+    const n = aggregations.find((a) => a.name === "@n")!.columns;
+    const of = (key: string) => n.map((c) => c.added.reduce((sum, [k, v]) => sum + (k === key ? v : 0), 0));
+    const series = lines((await exported(page, "CSV")).toString());
+    const dt = new Map(n.map((c) => [new Date(c.t).toISOString(), c.dt]));
+    for (const [key, wanted] of [["all", 2000], ["fast", 1800], ["slow", 200]] as const) {
+        const at = series[0]!.indexOf(key);
+        const sum = series.slice(1).reduce((s, l) => s + (Number(l[at]) * dt.get(l[0]!)!) / 1000, 0);
+        assert.ok(Math.abs(sum - wanted) < 0.5, `the rates of ${key} add up to ${sum}`);
+    }
+    // under the pointer stands what the column had
+    const box = (await page.locator("[data-testid=series]").boundingBox())!;
+    const most = of("fast").indexOf(Math.max(...of("fast")));
+    const [c, span] = [n[most]!, spanOf(n.length, 120, 1000)];
+    const per = (box.width - 62 - 14) / (span - 1);
+    await page.mouse.move(box.x + box.width - 14 - (n.length - 1 - most) * per, box.y + 60);
+    const at = (await texts(page, ".series-legend .name")).indexOf("fast");
+    await same(async () => (await texts(page, ".series-legend .num"))[at], `${compact((of("fast")[most]! * 1000) / c.dt)}/s`);
+}
+
+/** The flame graph of so many calls, a quarter of them with the other stack. */
+async function flames(page: Page, calls: number): Promise<void> {
+    await tab(page, "Flame graph").click();
+    const [all, mid, other] = [calls, 0.75 * calls, 0.25 * calls].map((n) => plain(exact(n)));
+    const canvas = page.locator("[data-testid=flame]");
+    await canvas.waitFor();
+    const box = (await canvas.boundingBox())!;
+    const at = (x: number, row: number) => [box.x + box.width * x, box.y + box.height - 2 - 24 * row - 12] as const;
+    const tip = async (x: number, row: number) => {
+        await page.mouse.move(...at(x, row));
+        return plain((await texts(page, "[data-testid=tip] .tip-name, [data-testid=tip] dd")).join(" | "));
+    };
+    await same(async () => await tip(0.5, 0), `all | ${all} | 100 % | 0`);
+    await same(async () => await tip(0.3, 1), `root | ${all} | 100 % | 0`);
+    await same(async () => await tip(0.3, 2), `mid | ${mid} | 75.0 % | 0`);
+    await same(async () => await tip(0.9, 2), `other | ${other} | 25.0 % | ${other}`);
+    await page.locator(".view .search").fill("^le.f$");
+    await like(async () => (await texts(page, "[data-testid=matched]"))[0], /^75\.0 % matched/);
+    await page.mouse.click(...at(0.3, 2));
+    await same(async () => await texts(page, ".crumbs button"), ["all", "root", "mid"]);
+    await like(async () => await tip(0.95, 3), new RegExp(`^leaf \\| ${mid} `));
+    await page.getByRole("button", { name: "reset zoom" }).click();
+    await page.getByRole("radio", { name: "inverted" }).click();
+    await same(async () => await tip(0.3, 1), `leaf | ${mid} | 75.0 % | 0`);
+    await same(async () => await tip(0.9, 2), `root | ${other} | 25.0 % | ${other}`);
+    assert.deepEqual((await exported(page, "folded stacks")).toString().trim().split("\n").sort(), [`root;mid;leaf ${0.75 * calls}`, `root;other ${0.25 * calls}`]);
+    isPicture(await exported(page, "PNG image"));
+    await page.getByRole("radio", { name: "from the root" }).click();
+}
+
+/** The heat map when all stands: what is drawn against what there is. */
+async function map(page: Page): Promise<void> {
+    await page.keyboard.press("1");
+    await page.waitForSelector("[data-testid=heatmap]");
+    const columns = (await everything(page)).aggregations.find((a) => a.name === "@wait")!.columns.map((c) => c.added);
+    const count = (i: number, bucket: number) => columns[i]!.reduce((sum, [, b, n]) => sum + (b === bucket ? n : 0), 0);
+    const sum = (bucket: number) => columns.reduce((s, _, i) => s + count(i, bucket), 0);
+    assert.deepEqual([sum(FAST), sum(SLOW)], [1800, 200]);
+    const span = spanOf(columns.length, 120, 1000);
+    const best = columns.reduce((at, _, i) => (count(i, SLOW) > 0 && count(i, FAST) > count(at, FAST) ? i : at), 0);
+    assert.ok(count(best, FAST) > count(best, SLOW), "a column with most of its calls fast");
+    const back = columns.length - 1 - best;
+
+    // both axes: where a bucket lies is what stands there
+    for (const scale of ["linear", "log"] as const) {
+        await choose(page, "y", scale);
+        await like(async () => page.url(), scale === "linear" ? /y=linear/ : /^(?!.*y=linear)/);
+        const m = await HeatMapOnScreen.of(page, { info: WAIT, used: [FAST, SLOW], scale, span });
+        for (const [bucket, text] of [[FAST, "0 – 10"], [5, "40 – 50"], [SLOW, "80 – 90"]] as const)
+            await same(async () => {
+                const t = await m.hover(back, bucket);
+                return [t.range, plain(t.count!)];
+            }, [text, String(count(best, bucket))]);
+    }
+    const m = await HeatMapOnScreen.of(page, { info: WAIT, used: [FAST, SLOW], span });
+    await page.mouse.move(2, 2);
+
+    // colours: more is another one than less, and none is the ground; by the count itself few are nearer to none than by its logarithm
+    const line = (p: string) => page.getByRole("group", { name: "percentile lines" }).getByRole("button", { name: p, exact: true });
+    for (const p of ["p50", "p90", "p99"]) await line(p).click(); // off
+    await like(async () => page.url(), /p=(&|$)/);
+    const far = (a: number[], b: number[]) => Math.hypot(...a.map((v, i) => v - b[i]!));
+    const seen: Record<string, [number, number]> = {};
+    for (const scale of ["rank", "log", "linear"]) {
+        await choose(page, "colour", scale);
+        await page.locator(`[data-testid=legend][title*=" ${scale} scale"]`).waitFor();
+        const ground = await m.colour(back, 5);
+        await until(`cells drawn ${scale}`, async () => far(await m.colour(back, FAST), ground) > far(await m.colour(back, SLOW), ground));
+        seen[scale] = [far(await m.colour(back, FAST), ground), far(await m.colour(back, SLOW), ground)];
+        if (scale === "linear") await same(() => legendTop(page), compact(Math.max(...columns.map((_, i) => count(i, FAST)))));
+    }
+    assert.ok(seen.linear![1] < seen.log![1], `few are fainter by count than by its logarithm: ${JSON.stringify(seen)}`);
+
+    // a percentile line runs where the percentile of the column is
+    const buckets = bucketsOf("lquantize", WAIT.buckets!);
+    const hist: Hist = new Map([[FAST, count(best, FAST)], [SLOW, count(best, SLOW)]]);
+    const { x } = m.cell(back, FAST);
+    const top = (await page.locator("[data-testid=heatmap]").boundingBox())!;
+    const without = await strip(page, x);
+    await line("p99").click();
+    const y = m.lay.y(percentile(hist, buckets, 0.99)) + 6;
+    const changed = await until("a line", async () => {
+        const now = await strip(page, x);
+        const rows = now.flatMap((v, i) => (v === without[i] ? [] : [i]));
+        return rows.length > 0 && rows;
+    });
+    const middle = (changed[0]! + changed.at(-1)!) / 2;
+    assert.ok(Math.abs(middle - y) < 4, `p99 is drawn at ${middle}, it is at ${y}`);
+
+    // drag to zoom: up to this column, and the upper half; then on in time, and back, and the whole again
+    const rows = async () => lines((await exported(page, "CSV of cells")).toString()).slice(1);
+    const calls = async () => (await rows()).reduce((s, l) => s + Number(l[3]), 0);
+    const between = (first: number, last: number) => columns.slice(first, last + 1).reduce((s, c) => s + c.reduce((t, [, , n]) => t + n, 0), 0);
+    const all = await rows();
+    assert.equal(await calls(), CALLS);
+    await page.keyboard.down("Shift");
+    await m.drag([Math.min(columns.length + 3, span - 1), SLOW], [back, 6]); // from the empty place before the first column
+    await page.keyboard.up("Shift");
+    await page.getByRole("button", { name: "reset zoom" }).waitFor();
+    await like(async () => (await texts(page, ".held"))[0], /held at/);
+    await same(calls, between(0, best));
+    const below = async () => {
+        await page.mouse.move(top.x + top.width / 2, top.y + top.height - 22 - 5);
+        const tip = page.locator("[data-testid=tip] dd");
+        return (await tip.count()) > 1 ? (await tip.allTextContents())[1] : "";
+    };
+    await like(below, /^< (50|60)$/);
+    const on = Math.min(best + Math.max(1, Math.round((best + 1) / 20)), columns.length - 1);
+    await page.locator(".heat-map").focus();
+    await page.keyboard.press("ArrowRight");
+    await same(calls, between(on - best, on));
+    await page.locator(".heat-map").focus();
+    await page.keyboard.press("ArrowLeft");
+    await same(calls, between(0, best));
+    await page.locator(".heat-map").focus();
+    await page.keyboard.press("0");
+    await same(async () => (await rows()).length, all.length);
+    isPicture(await exported(page, "PNG image"));
+
+    // keys choose cells, and filter
+    await page.locator(".heat-map").focus();
+    await page.keyboard.press("ArrowUp");
+    await page.waitForSelector("[data-testid=cell]");
+    await page.keyboard.press("Escape");
+    await page.waitForSelector("[data-testid=keys]");
+    await page.getByPlaceholder("search keys").fill("slo");
+    await same(async () => await texts(page, "[data-testid=keys] .key-row .name"), ["slow"]);
+    await page.locator("[data-testid=keys] .key-row").click();
+    await same(async () => plain((await m.hover(back, FAST)).count!), "0");
+    await same(async () => plain((await m.hover(back, SLOW)).count!), String(count(best, SLOW)));
+    await page.getByRole("button", { name: "show all" }).click();
+
+    // light and dark: everything is drawn anew
+    const light = await m.colour(back, 5);
+    for (let i = 0; i < 2; i++) await page.getByRole("button", { name: /^colours/ }).click();
+    await same(() => page.evaluate(() => document.documentElement.dataset.theme), "dark");
+    await until("a dark map", async () => (await m.colour(back, 5))[0] < light[0] - 60);
+    await picture(page, "real-heatmap-dark");
+}
+
+export function realViews(on: (name: string, body: (r: Real) => Promise<void>) => Case): Case[] {
+    return [
+        on("each view of a workload with known numbers: scales, lines, zoom, pause, search, keys, files, colours, phone", async (r) => {
+            const { page, close } = await r.open(PACED, { view: "heatmap" });
+            await r.run(page);
+            await r.node.call(`etui:paced(${CALLS}), ok`);
+            const inView = async () => Number(/^([\d\s\u202f]+) in 2 keys/.exec((await texts(page, "[data-testid=keys] .what"))[0] ?? "")?.[1]!.replace(/\D/g, "") ?? 0);
+            await until("calls", inView);
+            // hold still: what comes then is kept, but not shown
+            await page.locator(".heat-map").focus();
+            await page.keyboard.press("Space");
+            await page.waitForSelector(".held");
+            const held = await inView();
+            const total = async () => (await everything(page)).aggregations.find((a) => a.name === "@wait")!.columns.reduce((s, c) => s + c.added.reduce((t, [, , n]) => t + n, 0), 0);
+            await until("more", async () => (await total()) > held);
+            assert.equal(await inView(), held, "what is held stands");
+            await page.locator(".heat-map").focus();
+            await page.keyboard.press("End");
+            await until("all of it", async () => (await inView()) === CALLS);
+
+            // a phone looks on at the same trace
+            const phone = await r.open(PACED, { view: "list", agg: "@n" }, { open: { width: 390, height: 844, phone: true } });
+            await r.run(phone.page);
+            for (const name of ["Heat map", "Time series", "Flame graph", "List"]) {
+                await tab(phone.page, name).tap();
+                await tab(phone.page, name).and(phone.page.locator("[aria-selected=true]")).waitFor();
+                await same(() => phone.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
+            }
+            await same(async () => (await texts(phone.page, ".list-row .strong")).map(plain), ["1 800", "200"]);
+            await phone.close();
+
+            // the key stops it, and nothing is left in the node; what is seen stays
+            await page.locator(".heat-map").focus();
+            await page.keyboard.press("s");
+            await page.waitForSelector("[data-phase=stopped]");
+            await r.node.clean();
+            await counts(page);
+            await flames(page, CALLS);
+            await page.mouse.move(2, 2);
+            await map(page);
+            await page.keyboard.press("?");
+            await page.waitForSelector("dialog.help");
+            await page.keyboard.press("Escape");
+            await page.locator("dialog.help").waitFor({ state: "detached" });
+            await page.keyboard.press("b");
+            await page.locator(".side").waitFor({ state: "hidden" });
+            await close();
+        }),
+
+        on("the profile of a module: by function, by process, and as a flame graph", async (r) => {
+            const opened = async (name: string) => {
+                const made = await r.openAt(write({ node: r.node.name, name, script: null, args: ["etui"], view: DEFAULT_VIEW }));
+                await until("the script", () => made.page.locator("[data-testid=scripts] .card-name").count());
+                await r.run(made.page);
+                return made;
+            };
+            const [list, flame] = [await opened("profile.d"), await opened("flame.d")];
+            const burner = (await r.node.call("erlang:put(burner, etui:burners(1000, 20000)), list_to_binary(pid_to_list(erlang:get(burner)))")) as string;
+            await r.node.call("begin Ref = monitor(process, erlang:get(burner)), receive {'DOWN', Ref, _, _, _} -> ok end end");
+            // three times the work is three times the own time, in both, as nearly as a machine that takes the CPU away at any time lets it be;
+            // it all is of one process
+            const shares = (names: string[], values: number[]) => names.map((n, i) => [n, values[i]! / values.reduce((s, v) => s + v, 0)] as const);
+            const check = (found: (readonly [string, number])[]) => {
+                const long = found.filter(([n]) => /etui:(long\/1|-long\/1-.*);?$/.test(n)).reduce((sum, [, v]) => sum + v, 0); // with its comprehension
+                const short = found.find(([n]) => /etui:short\/1;?$/.test(n))?.[1] ?? 0;
+                assert.ok(Math.abs(long - 0.75) < 0.2 && Math.abs(short - 0.25) < 0.2, JSON.stringify(found));
+            };
+            for (const [agg, outer, inner] of [["@function", /^▾etui:(long|short)\/1$/, burner], ["@process", new RegExp(`^▾${burner}$`), "etui:long/1"]] as const) {
+                await list.page.getByLabel("aggregation", { exact: true }).selectOption(agg);
+                const names = () => texts(list.page, ".list-row:not(.title):not(.total) .name");
+                await until(`${agg} of the burner`, async () => (await names()).some((n) => outer.test(n)) && (await names()).includes(inner));
+            }
+            await list.page.locator(".stop").click();
+            await flame.page.locator(".stop").click();
+            for (const { page } of [list, flame]) await page.waitForSelector("[data-phase=stopped]");
+            await list.page.getByLabel("aggregation", { exact: true }).selectOption("@process");
+            const rows = lines((await exported(list.page, "CSV")).toString()).slice(1);
+            check(shares(rows.map((l) => l[1]!.replace(/"/g, "").trim()), rows.map((l) => Number(l[2]))));
+            const folds = (await exported(flame.page, "folded stacks")).toString().trim().split("\n").map((l) => l.split(" ") as [string, string]);
+            check(shares(folds.map(([n]) => n), folds.map(([, v]) => Number(v))));
+            await list.close();
+            await flame.close();
+        }),
+
+        on("stacks in lines; scripts are found, kept under Recent, and run on the node that is chosen", async (r) => {
+            const other = await ErlangNode.start("b");
+            const server = await Server.start(r.node.name, "--node", other.name);
+            try {
+                await other.call("code:ensure_loaded(etui)");
+                const { page, close } = await r.open(STACKS_BY_LINES, {}, { server });
+                await page.getByPlaceholder("search scripts").fill("latency.d");
+                await like(async () => (await texts(page, "[data-testid=scripts] .card-name"))[0], /^latency\.d/);
+                await page.getByPlaceholder("search scripts").fill("no such script");
+                await same(async () => await page.locator("[data-testid=scripts] .card-name").count(), 0);
+                const chooser = page.locator("select[aria-label=node]");
+                await like(async () => (await chooser.locator("option:not([disabled])").evaluateAll((all) => all.map((o) => (o as HTMLOptionElement).value))).sort().join(), new RegExp([r.node.name, other.name].sort().join(",")));
+                await chooser.selectOption(other.name);
+                await r.run(page);
+                await r.node.call("etui:paced(7), ok"); // nobody looks there
+                await other.call(`etui:paced(${FEW}), ok`);
+                await tab(page, "List").click();
+                const value = async () => plain((await texts(page, "[data-testid=total] .num")).pop() ?? "");
+                await until("all calls", async () => (await value()) === String(FEW));
+                assert.equal(((await r.node.call("etw:traced()")) as string[]).length, 0, "the first node is not traced");
+                await flames(page, FEW);
+                await page.locator(".stop").click();
+                await page.waitForSelector("[data-phase=stopped]");
+                await other.clean();
+                // another visit: the script is still there
+                await page.goto(server.at("/", write({ node: r.node.name, name: "", script: "BEGIN { exit(0); }", args: [], view: DEFAULT_VIEW })));
+                await page.reload();
+                await page.getByRole("tab", { name: /Recent 1/ }).click();
+                await page.locator("[data-testid=recent] .card-name").click();
+                await like(async () => await page.locator(".editor .cm-content").textContent(), /etui:step\/1:entry/);
+                await same(() => chooser.inputValue(), other.name);
+                await close();
+            } finally {
+                await server.end();
+                await other.end();
+            }
+        }),
+    ];
+}

@@ -1,0 +1,491 @@
+// views.ts - what the page shows and says, against the made-up server: every number that is seen is known.
+import assert from "node:assert/strict";
+import type { AggregationInfo, Message, Results } from "../../src/model/protocol.ts";
+import { said } from "../fake/engine.ts";
+import { cost, shop, started, T0 } from "../fake/world.ts";
+import { download as exported, like, picture, same, until, type Browsers, type Case, type Open } from "./browser.ts";
+import { stage, type FakeServer, type Stage } from "./fake.ts";
+import { HeatMapOnScreen } from "./map.ts";
+
+export const agg = (id: number, name: string, fn: string, keys: string[], params: number[] = []): AggregationInfo => ({
+    id,
+    name,
+    function: fn,
+    keys,
+    normal: 1,
+    buckets: /quantize/.test(fn) ? said(fn as "quantize", params) : null,
+});
+const column = (n: number, ...aggregations: Results["aggregations"]): Results => ({ type: "results", n, t: T0 + n * 1000, dt: 1000, aggregations });
+
+/** Presses Run and answers. */
+async function run(s: Stage, aggregations: AggregationInfo[], ...messages: Message[]): Promise<void> {
+    const from = s.said.length;
+    await s.page.locator(".run").click();
+    const start = await s.says("start", from);
+    s.send({ ...started(T0), id: start.id, script: start.script as string, name: start.name as string, aggregations }, { type: "state", n: 0, t: T0, skipped: 0, aggregations: [] }, ...messages);
+    await s.page.waitForSelector("[data-phase=running]");
+}
+
+const WAIT = agg(0, "@wait", "lquantize", ["string"], [0, 100, 10]);
+/** Ten columns: 90 fast ones in 0-9, 10 slow ones in 80-89; in the last three of "bad" 20 in 90-99 and 5 beyond. */
+const waits: Results[] = Array.from({ length: 10 }, (_, i) =>
+    column(i + 1, {
+        id: 0,
+        ...(i === 0 ? { keys: [[0, "fast"], [1, "slow"], [2, "bad"]] as [number, string][] } : {}),
+        add: [[0, 1, 90], [1, 9, 10], ...(i >= 7 ? [[2, 10, 20, 11, 5]] : [])],
+    }),
+);
+
+const texts = (s: Stage, selector: string) => s.page.locator(selector).allTextContents();
+/** Numbers have thin spaces between their thousands. */
+const plain = (t: string) => t.replace(/[\u202f\s]+/g, " ").trim();
+
+export function views(browsers: Browsers, server: FakeServer): Case[] {
+    const on = (name: string, path: string, body: (s: Stage) => Promise<void>, open: Open = {}): Case => ({
+        name,
+        async run() {
+            const s = await stage(browsers, server, path, open);
+            try {
+                await until("the list of scripts", () => s.page.locator(".card-name").count());
+                await body(s);
+            } catch (e) {
+                await picture(s.page, `failed-${name.replace(/\W+/g, "-")}`).catch(() => {});
+                await s.close().catch(() => {});
+                throw e;
+            }
+            await s.close();
+        },
+    });
+    const download = async (s: Stage, item: string): Promise<[string, Buffer]> => {
+        const { name, data } = await exported(s.page, item);
+        return [name, data];
+    };
+
+    return [
+        on("a script of the list runs with its arguments, and stops", "/", async (s) => {
+            await s.page.getByPlaceholder("search scripts").fill("functions module");
+            await same(async () => await texts(s, "[data-testid=scripts] .card-title"), ["calls of the functions of a module, each second"]);
+            await s.page.locator("[data-testid=scripts] button").click();
+            await s.page.getByLabel("argument MODULE").fill("shop");
+            await run(s, [agg(0, "@", "count", ["string"])], column(1, { id: 0, keys: [[0, "shop:order/2"]], add: [[0, 7]] }));
+            const start = await s.says("start");
+            assert.deepEqual([start.name, start.args, start.node], ["calls.d", ["shop"], "shop@host"]);
+            await same(async () => await s.page.getByRole("tab", { name: "List", selected: true }).count(), 1);
+            await s.page.locator(".stop").click();
+            await s.says("stop");
+            s.send({ type: "stopped", reason: "left" });
+            await s.page.waitForSelector("[data-phase=stopped]");
+            await s.page.getByRole("tab", { name: /Recent/ }).click();
+            await s.page.locator("[data-testid=recent] .card-name", { hasText: "calls.d" }).waitFor();
+            // what is kept is kept over a new visit; the address has script, argument and view
+            await s.page.getByRole("tab", { name: "Time series" }).click();
+            await s.page.reload();
+            await until("the list of scripts", () => s.page.locator(".card-name").count());
+            await same(async () => await s.page.getByLabel("argument MODULE").inputValue(), "shop");
+            await like(async () => s.page.url(), /view=series/);
+            await like(async () => s.page.url(), /name=calls\.d/);
+            await s.page.getByRole("tab", { name: /Recent 1/ }).waitFor();
+        }),
+
+        on("the first page: a question runs its script; a module is completed from the node", "/", async (s) => {
+            await same(() => texts(s, "[data-testid=first] b"), ["Do processes wait to run?", "Which processes are busy?", "What comes and goes?"]);
+            await s.page.getByRole("button", { name: /Do processes wait/ }).click();
+            const start = await s.says("start");
+            assert.deepEqual([start.name, start.node], ["latency.d", "shop@host"]);
+            await s.page.locator("[data-testid=scripts] button", { hasText: "calls.d" }).click();
+            await s.page.getByLabel("argument MODULE").fill("shop_");
+            await same(() => s.page.locator("datalist option").evaluateAll((all) => all.map((o) => (o as HTMLOptionElement).value)), ["shop_customer", "shop_sup"]);
+        }),
+
+        on("the editor tells comments, probes, aggregations, functions and strings from each other", "/", async (s) => {
+            await s.page.locator(".editor .cm-content").click();
+            await s.page.keyboard.type('/* said */ BEGIN');
+            await s.page.keyboard.press("Escape");
+            await s.page.keyboard.type(' { @a = quantize(12); printf("x"); }');
+            const colour = (text: string) =>
+                s.page.locator(".editor .cm-line span", { hasText: text }).last().evaluate((e) => getComputedStyle(e).color);
+            const colours = await Promise.all(["said", "BEGIN", "@a", "12", "printf", '"x"'].map(colour));
+            assert.ok(new Set(colours).size === 6, colours.join(" "));
+        }),
+
+        on("paths open with their script in place", "/list", async (s) => {
+            await until("the script", async () => /\$1::entry/.test((await s.page.locator(".editor .cm-content").textContent()) ?? ""));
+            assert.equal(s.said.filter((m) => m.type === "start").length, 0, "nothing starts by itself");
+        }),
+
+        on("heat map: hover, cells, keys, filter", "/heatmap", async (s) => {
+            await run(s, [WAIT], ...waits);
+            await until("keys", () => s.page.locator("[data-testid=keys] .key-row").count());
+            const map = await HeatMapOnScreen.of(s.page, { info: WAIT, used: [1, 11] });
+            const tip = async () => map.hover(0, 10).then((t) => [t.time, t.range, t.count, t["of column"], t["up to here"]]);
+            await same(tip, ["12:00:10", "90 – 100", "20", "16.0 %", "96.0 %"]);
+            await same(async () => (await map.hover(0, 11)).range, "≥ 100");
+            await same(async () => (await map.hover(0, 11)).count, "5");
+            await same(async () => (await map.hover(5, 10)).count, "0");
+            // as many, as bright; none, the ground
+            const [many, some, none] = [await map.colour(1, 1), await map.colour(1, 9), await map.colour(5, 10)];
+            await same(async () => await map.colour(2, 1), many);
+            assert.notDeepEqual(many, some);
+            assert.notDeepEqual(some, none);
+            // keys of all that is seen
+            await like(async () => plain((await texts(s, "[data-testid=keys] .what"))[0]!), /^1 075 in 3 keys/);
+            await same(async () => await texts(s, "[data-testid=keys] .key-row .name"), ["fast", "slow", "bad"]);
+            await same(async () => await texts(s, "[data-testid=keys] .key-row .num:nth-of-type(2)"), ["900", "100", "75"]);
+            await s.page.getByRole("button", { name: "key", exact: true }).click();
+            await same(async () => await texts(s, "[data-testid=keys] .key-row .name"), ["bad", "fast", "slow"]);
+            // a cell
+            await map.click(0, 11);
+            await s.page.waitForSelector("[data-testid=cell]");
+            await like(async () => plain((await texts(s, "[data-testid=cell] .what"))[0]!), /^12:00:10, ≥ 100: 5/);
+            await same(async () => await texts(s, "[data-testid=cell] .key-row .name"), ["bad"]);
+            await s.page.keyboard.press("Escape");
+            await s.page.locator(".heat-map").focus();
+            await s.page.keyboard.press("Escape");
+            await s.page.waitForSelector("[data-testid=keys]");
+            // one key alone
+            await s.page.locator("[data-testid=keys] .key-row", { hasText: "slow" }).click();
+            await until("the filter", async () => /shows 1 of 3/.test((await texts(s, ".what"))[0]!));
+            await same(async () => await map.colour(1, 1), none);
+            await until("the other key's cells", async () => (await map.colour(1, 9)).join() !== none.join());
+            await s.page.getByRole("button", { name: "show all" }).click();
+            // a column a second: what was the latest is the one before
+            s.send(column(11, { id: 0, add: [[0, 1, 7]] }));
+            await same(async () => (({ time, count }) => [time, count])(await map.hover(1, 10)), ["12:00:10", "20"]);
+            await same(async () => (({ time, count }) => [time, count])(await map.hover(0, 1)), ["12:00:11", "7"]);
+        }),
+
+        on("heat map: a rectangle against the rest", "/heatmap", async (s) => {
+            await run(s, [WAIT], ...waits);
+            await until("keys", () => s.page.locator("[data-testid=keys] .key-row").count());
+            const map = await HeatMapOnScreen.of(s.page, { info: WAIT, used: [1, 11] });
+            await map.drag([2, 11], [0, 9]);
+            await s.page.waitForSelector("[data-testid=compare]");
+            await like(async () => plain((await texts(s, "[data-testid=compare] .what"))[0]!), /12:00:08 – 12:00:10, ≥ 80: 105 inside, 970 in the rest/);
+            await same(async () => await texts(s, ".compare-row .name"), ["bad", "slow", "fast"]);
+            await same(async () => await texts(s, ".compare-row .num:not(.dim)"), ["71.4 %", "28.6 %", "0.00 %"]);
+            await same(async () => await texts(s, ".compare-row .dim"), ["0.00 %", "7.2 %", "92.8 %"]);
+        }),
+
+        on("heat map: scales, zoom, lines, looking back", "/heatmap", async (s) => {
+            const next = shop(T0);
+            await run(s, started(T0).aggregations, ...Array.from({ length: 660 }, (_, i) => next(i + 1)));
+            await until("keys", () => s.page.locator("[data-testid=keys] .key-row").count());
+            const legend = () => texts(s, "[data-testid=legend] .legend-ticks span");
+            await until("a legend", async () => (await legend()).length === 3);
+            const rank = await legend();
+            await s.page.getByRole("radiogroup", { name: "colour" }).getByRole("radio", { name: "linear" }).click();
+            await until("another legend", async () => (await legend()).join() !== rank.join());
+            const [low, , high] = await legend();
+            assert.ok(Number(low) <= 1 && Number(high) > 100);
+            await s.page.getByRole("radiogroup", { name: "colour" }).getByRole("radio", { name: "log" }).click();
+            await s.page.getByRole("button", { name: "p90" }).click();
+            await s.page.getByRole("radiogroup", { name: "y" }).getByRole("radio", { name: "linear" }).click();
+            await until("the address to know", () => /y=linear/.test(s.page.url()) && /scale=log/.test(s.page.url()) && /p=50%2C99/.test(s.page.url()));
+            await s.page.getByRole("radiogroup", { name: "y" }).getByRole("radio", { name: "log" }).click();
+            // hold still: what comes then is not shown, but kept
+            await s.page.locator(".heat-map").focus();
+            await s.page.keyboard.press("Space");
+            await s.page.waitForSelector(".held");
+            await like(async () => (await texts(s, ".held"))[0]!, /12:11:00/);
+            s.send(next(661));
+            await s.page.keyboard.press("ArrowLeft");
+            await like(async () => (await texts(s, ".held"))[0], /12:10:54/);
+            await s.page.keyboard.press("Home");
+            await like(async () => (await texts(s, ".held"))[0], /12:03:00/); // the first two of ten minutes
+            await s.page.keyboard.press("End");
+            await until("live again", async () => (await s.page.locator(".held").count()) === 0);
+            // the strip below goes where one drags
+            const strip = (await s.page.locator("[data-testid=overview]").boundingBox())!;
+            await s.page.mouse.click(strip.x + strip.width * 0.5, strip.y + 10);
+            await like(async () => (await texts(s, ".held"))[0], /12:0(6:59|7:0\d)/);
+            await s.page.keyboard.press("End");
+            await until("live once more", async () => (await s.page.locator(".held").count()) === 0);
+            // zoom to what is dragged, and back
+            const box = (await s.page.locator(".heat-map").boundingBox())!;
+            await s.page.keyboard.down("Shift");
+            await s.page.mouse.move(box.x + box.width * 0.5, box.y + box.height * 0.3);
+            await s.page.mouse.down();
+            await s.page.mouse.move(box.x + box.width * 0.7, box.y + box.height * 0.6, { steps: 4 });
+            await s.page.mouse.up();
+            await s.page.keyboard.up("Shift");
+            await s.page.getByRole("button", { name: "reset zoom" }).click();
+            await same(async () => await s.page.locator(".held").count(), 0);
+            const [csvName, csvText] = await download(s, "CSV of cells");
+            assert.equal(csvName, "erltrace-time.csv");
+            assert.match(csvText.toString(), /^time,from,to,count\r\n2026-11-20T12:09:02/);
+            const [, png] = await download(s, "PNG image");
+            assert.equal(png.subarray(1, 4).toString(), "PNG");
+        }),
+
+        on("list: totals, rates, nesting, sorting, search", "/", async (s) => {
+            await s.page.locator("[data-testid=scripts] button").first().click();
+            await run(
+                s,
+                [agg(0, "@n", "count", ["string", "string"])],
+                column(1, { id: 0, keys: [[0, "a", "f"], [1, "a", "g"], [2, "b", "f"]], add: [[0, 10], [1, 20], [2, 25]] }),
+                column(2, { id: 0, add: [[2, 1004]] }),
+            );
+            await until("rows", () => s.page.locator(".list-row .strong").count());
+            await until("the second reading", async () => (await texts(s, ".list-row .strong"))[0] === "1\u202f029");
+            await same(async () => (await texts(s, "[data-testid=total] .num")).map(plain), ["1004", "1 059"]);
+            await same(async () => await texts(s, ".list-row .name"), ["total", "▾b", "f", "▾a", "g", "f"]);
+            await same(async () => (await texts(s, ".list-row .strong")).map(plain), ["1 029", "1 029", "30", "20", "10"]);
+            await s.page.getByRole("button", { name: "close b" }).click();
+            await same(async () => await texts(s, ".list-row .name"), ["total", "▸b", "▾a", "g", "f"]);
+            await s.page.getByRole("button", { name: "key", exact: true }).click();
+            await same(async () => await texts(s, ".list-row .name"), ["total", "▾a", "f", "g", "▸b"]);
+            await s.page.getByPlaceholder("search", { exact: true }).fill("b f");
+            await same(async () => await texts(s, ".list-row .name"), ["total", "▾b", "f"]);
+            await s.page.getByPlaceholder("search", { exact: true }).fill("");
+            await s.page.getByRole("button", { name: "nested" }).click();
+            await same(async () => await texts(s, ".list-row .name"), ["total", "a, f", "a, g", "b, f"]);
+            const [, text] = await download(s, "CSV");
+            assert.equal(text.toString(), "key,count,per second\r\n\"a, f\",10,0\r\n\"a, g\",20,0\r\n\"b, f\",1029,1004\r\n");
+            // the script clears, and truncates
+            s.send(column(3, { id: 0, now: [[0, 3]], gone: [2] }));
+            await until("what is left", async () => (await texts(s, ".list-row .name")).length === 3);
+            await same(async () => (await texts(s, ".list-row .strong")).map(plain), ["3", "0"]);
+        }),
+
+        on("time series, flame graph, console, records", "/", async (s) => {
+            await s.page.locator("[data-testid=scripts] button").first().click();
+            await run(
+                s,
+                [agg(0, "@n", "count", ["string"]), agg(1, "@s", "count", ["stack"]), agg(2, "@w", "lquantize", ["string"], [0, 100, 10])],
+                column(1, { id: 0, keys: [[0, "x"], [1, "y"]], add: [[0, 10], [1, 30]] }, { id: 1, keys: [[0, ["leaf", "mid", "root"]], [1, ["other", "root"]]], add: [[0, 60], [1, 40]] }),
+                { ...column(2, { id: 0, add: [[0, 10]] }, { id: 2, keys: [[0, "fast"], [1, "slow"]], add: [[0, 1, 9], [1, 9, 1]] }), dt: 500 },
+                { type: "records", probes: [[3, "erlang1:::process-spawn", "shop@host"]], rows: [[3, 1034.25, 1, "spawned ", ["<0.91.0>"]], [3, 1035.5, 0, "<0.91.0>\nnext\n", [7]]], skipped: 2 },
+            );
+            await s.page.getByRole("tab", { name: "Time series" }).click();
+            await until("lines", async () => (await texts(s, ".series-legend .name")).length === 3);
+            await same(async () => await texts(s, ".series-legend .name"), ["all keys", "x", "y"]);
+            await same(async () => await texts(s, ".series-legend .num"), ["20/s", "20/s", "0/s"]);
+            await s.page.keyboard.press("/");
+            await s.page.keyboard.type("x");
+            await until("the search", async () => (await texts(s, ".series-legend .name")).join() === "x");
+            await s.page.keyboard.press("Escape");
+            // what is left out is drawn no more, and areas lie above each other
+            await s.page.getByRole("button", { name: "stacked" }).click();
+            await like(async () => s.page.url(), /stacked=1/);
+            await s.page.locator(".series-legend button", { hasText: "y" }).last().click();
+            await same(() => s.page.locator(".series-legend button[aria-pressed=false] .name").allTextContents(), ["y"]);
+            await s.page.getByLabel("aggregation", { exact: true }).selectOption("@w");
+            for (const [measure, values] of [["p50", ["5.56", "5", "85"]], ["p99", ["89", "9.9", "89.9"]], ["values /s", ["20/s", "18/s", "2/s"]]] as const) {
+                await s.page.getByRole("radio", { name: measure, exact: true }).click();
+                await same(async () => {
+                    const [names, numbers] = [await texts(s, ".series-legend .name"), await texts(s, ".series-legend .num")];
+                    return ["all keys", "fast", "slow"].map((n) => numbers[names.indexOf(n)]);
+                }, [...values]);
+            }
+            await s.page.getByRole("tab", { name: "Flame graph" }).click();
+            const canvas = s.page.locator("[data-testid=flame]");
+            await canvas.waitFor();
+            const box = (await canvas.boundingBox())!;
+            const tip = async (x: number, row: number) => {
+                await s.page.mouse.move(box.x + box.width * x, box.y + box.height - 2 - 24 * row - 12);
+                return (await until("a tip", () => texts(s, "[data-testid=tip] .tip-name, [data-testid=tip] dd"))).join(" | ");
+            };
+            await same(async () => await tip(0.5, 0), "all | 100 | 100 % | 0");
+            await same(async () => await tip(0.3, 2), "mid | 60 | 60.0 % | 0");
+            await same(async () => await tip(0.8, 2), "other | 40 | 40.0 % | 40");
+            await s.page.locator(".view .search").fill("leaf|other");
+            await until("the share", async () => (await texts(s, "[data-testid=matched]"))[0] === "100 % matched");
+            await s.page.locator(".view .search").fill("leaf");
+            await until("the share", async () => (await texts(s, "[data-testid=matched]"))[0] === "60.0 % matched");
+            await s.page.mouse.click(box.x + box.width * 0.3, box.y + box.height - 2 - 24 * 2 - 12);
+            await same(async () => await texts(s, ".crumbs button"), ["all", "root", "mid"]);
+            await like(async () => await tip(0.9, 3), /^leaf/);
+            await s.page.getByRole("button", { name: "reset zoom" }).click();
+            await s.page.getByRole("radio", { name: "inverted" }).click();
+            await same(async () => await tip(0.9, 1), "other | 40 | 40.0 % | 0");
+            const [name, text] = await download(s, "folded stacks");
+            assert.deepEqual([name, text.toString()], ["erltrace-s.folded", "root;mid;leaf 60\nroot;other 40\n"]);
+            await s.page.getByRole("tab", { name: "Console" }).click();
+            await same(async () => await texts(s, ".console-line"), ["spawned <0.91.0>", "next"]);
+            assert.equal((await download(s, "text"))[1].toString(), "spawned <0.91.0>\nnext\n");
+            await s.page.getByRole("tab", { name: "Records" }).click();
+            await same(async () => await texts(s, ".record-row:not(.head) .probe"), ["erlang1:::process-spawn", "erlang1:::process-spawn"]);
+            await same(async () => await texts(s, ".record-row:not(.head) .num"), ["1.034250", "1", "1.035500", "0"]);
+            await same(async () => await texts(s, ".record-row:not(.head) .values"), ["<0.91.0>", "7"]);
+            const [, csv] = await download(s, "CSV");
+            assert.match(csv.toString(), /^ms,probe,node,cpu,text,values\r\n1034\.25,erlang1:::process-spawn,shop@host,1,/);
+            const [, json] = await download(s, "JSON of everything");
+            assert.equal((JSON.parse(json.toString()) as { records: unknown[] }).records.length, 2);
+        }),
+
+        on("errors stand at their place, and are gone when the script is right", "/", async (s) => {
+            await s.page.locator(".editor .cm-content").click();
+            await s.page.keyboard.type("BEGIN { x = timestmp; }");
+            const check = await until("the whole script to be checked", () => s.said.find((m) => m.type === "check" && m.script === "BEGIN { x = timestmp; }"));
+            const diagnostic = { severity: "error" as const, tag: "D_IDENT_UNDEF", text: "failed to resolve timestmp: Unknown variable name", hint: "did you mean 'timestamp'?", file: "script.d", line: 1, column: 13, length: 8, source: "BEGIN { x = timestmp; }", rendered: "" };
+            s.send({ type: "checked", id: check.id, diagnostics: [diagnostic] });
+            await until("the mark", async () => (await texts(s, ".editor .cm-lintRange-error")).join("") === "timestmp");
+            await like(async () => (await texts(s, "[data-testid=problems]"))[0]!, /1:13.*Unknown variable name.*D_IDENT_UNDEF.*did you mean/);
+            await s.page.locator("[data-testid=problems] button").click();
+            let from = s.said.length;
+            await s.page.keyboard.press("Control+Enter");
+            const start = await s.says("start", from);
+            s.send({ type: "diagnostics", id: start.id, diagnostics: [diagnostic] }, { type: "failed", id: start.id, tag: "D_IDENT_UNDEF", text: diagnostic.text, hint: null });
+            await s.page.waitForSelector("[data-phase=failed]");
+            await like(async () => (await texts(s, ".empty"))[0]!, /did not start.*Unknown variable name/);
+            from = s.said.length;
+            await s.page.locator(".editor .cm-content").click();
+            await s.page.keyboard.press("Control+End");
+            await s.page.keyboard.type(" ");
+            const again = await s.says("check", from);
+            s.send({ type: "checked", id: again.id, diagnostics: [] });
+            await until("no problems", async () => (await s.page.locator("[data-testid=problems]").count()) === 0);
+        }),
+
+        on("completion of probes, modules, functions and words", "/", async (s) => {
+            const list = ".editor .cm-tooltip-autocomplete li";
+            const content = s.page.locator(".editor .cm-content");
+            const labels = async (wanted: string) => until(`the completion ${wanted}`, async () => (await texts(s, `${list} .cm-completionLabel`)).includes(wanted));
+            const take = async (wanted: string) => {
+                await labels(wanted);
+                await s.page.locator(list, { has: s.page.locator(".cm-completionLabel", { hasText: new RegExp(`^${wanted.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")}$`) }) }).first().click();
+            };
+            await content.click();
+            await s.page.keyboard.type("erl");
+            await take("erlang*:");
+            await labels("shop_customer");
+            await s.page.keyboard.type("sh");
+            await take("shop");
+            await take("pay/2");
+            await s.page.keyboard.type("en");
+            await take("entry");
+            await until("the description", async () => ((await content.textContent()) ?? "").includes("erlang*:shop:pay/2:entry"));
+            await s.page.keyboard.type(" { @ = quan");
+            await take("quantize");
+            await until("the function", async () => ((await content.textContent()) ?? "").includes("@ = quantize("));
+            await s.page.keyboard.type("vtim");
+            await take("vtimestamp");
+        }),
+
+        on("what went wrong cannot be overlooked; what it costs is said", "/", async (s) => {
+            await s.page.locator("[data-testid=scripts] button").first().click();
+            await run(s, [WAIT], ...waits.slice(0, 2), cost(39, 84211));
+            await until("the cost", async () => /3\.9 %of a scheduler84\.2kprobes\/s/.test((await texts(s, "[data-testid=cost]"))[0] ?? ""));
+            await s.page.locator("[data-testid=cost]").click();
+            await s.page.locator(".cost-more", { hasText: "shop:order/2:return" }).waitFor();
+            await s.page.locator("[data-testid=cost]").click();
+            s.send({ type: "drops", drops: [{ kind: "AGGREGATION", count: 3, total: 9, node: "shop@host", cpu: 1, text: "3 aggregation drops on CPU 1" }] });
+            await until("the drops", async () => /^9 drops/.test((await texts(s, "[data-testid=drops]"))[0] ?? ""));
+            await s.page.locator("[data-testid=drops] button").click();
+            await same(async () => await s.page.locator("[data-testid=drops]").count(), 0);
+            s.send({ type: "drops", drops: [{ kind: "AGGREGATION", count: 1, total: 10, node: "shop@host", cpu: 1, text: "1 aggregation drop on CPU 1" }] }, { type: "errors", errors: [{ text: "divide-by-zero", name: "DIVZERO", epid: 1, count: 17 }], skipped: 0 });
+            await until("the drops again", async () => /^10 drops/.test((await texts(s, "[data-testid=drops]"))[0] ?? ""));
+            await until("the errors", async () => /^17 errors.*divide-by-zero/.test((await texts(s, "[data-testid=faults]"))[0] ?? ""));
+            s.send({ type: "stopped", trace: 12, reason: "overload", text: "47 % of scheduler 1", hint: "trace fewer functions", ms: 2000, output: "" });
+            await until("the end", async () => /took too much.*47 % of scheduler 1.*trace fewer/.test((await texts(s, "[data-testid=stopped]"))[0] ?? ""));
+            await same(async () => await s.page.locator(".banner.bad[role=alert]").count(), 1);
+            await same(async () => await s.page.locator(".pause").count(), 0);
+            for (const [reason, title] of [["limit", /Stopped at a limit/], ["lost", /The trace was lost/], ["error", /ended with an error/], ["server", /server has ended/]] as const) {
+                await run(s, [WAIT], ...waits.slice(0, 2), { type: "state", n: 2, t: T0 + 2000, skipped: 3, aggregations: [] });
+                await like(async () => (await texts(s, ".banner.warn"))[0], /3 intervals came late/);
+                s.send({ type: "stopped", trace: 12, reason, text: "that is why", ms: 2000, output: "" }, { type: "diagnostics", diagnostics: [{ severity: "error", tag: "X", text: "that is why", hint: null, file: "", line: 0, column: 0, length: 0, source: "", rendered: "" }] });
+                await like(async () => (await texts(s, "[data-testid=stopped]"))[0], title);
+                await same(async () => await s.page.locator(".banner.bad[role=alert]").count(), 1); // it is said once
+            }
+        }),
+
+        on("looking on at a running trace: its past, without keys", "/", async (s) => {
+            await s.page.getByRole("tab", { name: /Running/ }).click();
+            await s.page.locator("[data-testid=running] button").click();
+            const join = await s.says("join");
+            assert.equal(join.trace, 12);
+            s.send(
+                { ...started(T0), id: join.id, shared: true, aggregations: [WAIT] },
+                { type: "history", columns: [1, 2, 3].map((n) => ({ n, t: T0 + n * 1000, dt: 1000, aggregations: [{ id: 0, add: [[-2, 1, 90, 9, 10]] }] })) },
+                { type: "state", n: 3, t: T0 + 3000, skipped: 0, aggregations: [{ id: 0, keys: [[0, "fast"], [1, "slow"]], now: [[0, 1, 270], [1, 9, 30]] }] },
+                column(4, { id: 0, add: [[0, 1, 90], [1, 9, 10]] }),
+                { type: "viewers", viewers: 2 },
+            );
+            await until("keys", () => s.page.locator("[data-testid=keys] .key-row").count());
+            const map = await HeatMapOnScreen.of(s.page, { info: WAIT, used: [1, 9] });
+            await same(async () => (await map.hover(3, 1)).count, "90");
+            await same(async () => (await map.hover(0, 1)).count, "90");
+            await like(async () => (await texts(s, "[data-testid=keys] .what"))[0]!, /300 of columns whose keys are not kept/);
+            await s.page.locator("[data-testid=keys] .key-row", { hasText: "fast" }).click();
+            await until("the filter", async () => /shows 1 of 2/.test((await texts(s, ".what"))[0]!));
+            await same(async () => (await map.hover(2, 1)).count, "not known");
+            await s.page.getByRole("tab", { name: "List" }).click();
+            await same(async () => (await texts(s, ".list-row .strong")).map(plain), ["360", "40"]);
+        }),
+
+        on("a lost connection is said, and starts nothing again", "/", async (s) => {
+            await s.page.locator("[data-testid=scripts] button").first().click();
+            await run(s, [WAIT], ...waits.slice(0, 2));
+            const from = s.said.length;
+            await s.socket!.close({ code: 1001 });
+            await until("the banner", async () => /connection to the server was lost/.test((await texts(s, "[data-testid=stopped]"))[0] ?? ""));
+            await until("a connection again", async () => (await texts(s, "[data-testid=status]"))[0]?.startsWith("stopped"));
+            assert.equal(s.said.slice(from).filter((m) => m.type === "start" || m.type === "join").length, 0);
+            await same(async () => await s.page.locator("[data-testid=heatmap]").count(), 1);
+        }),
+
+        {
+            name: "a server that does not know the page any more",
+            async run() {
+                const { context } = await browsers.context();
+                const page = await context.newPage();
+                server.refuses = true;
+                try {
+                    await page.goto(server.url); // no socket is played here: the server knows none
+                    await like(async () => page.locator(".refused").textContent(), /the address that erltrace serve has printed/);
+                } finally {
+                    server.refuses = false;
+                    await context.close();
+                }
+            },
+        },
+
+        on("keys: run, views, hold still, search, help, side", "/", async (s) => {
+            await s.page.locator("[data-testid=scripts] button").first().click();
+            await run(s, [WAIT, agg(1, "@n", "count", ["string"])], ...waits);
+            await s.page.locator(".main").click({ position: { x: 500, y: 20 } });
+            await s.page.keyboard.press("2");
+            await s.page.getByRole("tab", { name: "List", selected: true }).waitFor();
+            await s.page.keyboard.press("/");
+            await same(async () => await s.page.evaluate(() => document.activeElement?.getAttribute("placeholder")), "search");
+            await s.page.keyboard.press("Escape");
+            await s.page.keyboard.press("1");
+            await s.page.getByRole("tab", { name: "Heat map", selected: true }).waitFor();
+            await s.page.keyboard.press("Space");
+            await s.page.waitForSelector(".held");
+            await s.page.keyboard.press("b");
+            await same(async () => await s.page.locator(".side").isVisible(), false);
+            await s.page.keyboard.press("b");
+            await s.page.keyboard.press("?");
+            await s.page.waitForSelector("dialog.help");
+            await s.page.keyboard.press("Escape");
+            await until("no help", async () => (await s.page.locator("dialog.help").count()) === 0);
+            await s.page.keyboard.press("s");
+            await s.says("stop");
+        }),
+
+        on("light and dark, as the system has it or as one likes", "/", async (s) => {
+            const theme = () => s.page.evaluate(() => document.documentElement.dataset.theme);
+            await same(async () => await theme(), "light");
+            await s.page.emulateMedia({ colorScheme: "dark" });
+            await same(async () => await theme(), "dark");
+            await s.page.getByRole("button", { name: /^colours/ }).click();
+            await same(async () => await theme(), "light");
+            await s.page.reload();
+            await same(async () => await theme(), "light");
+        }),
+
+        on(
+            "nothing is wider than a phone",
+            "/heatmap",
+            async (s) => {
+                await run(s, [WAIT, agg(1, "@n", "count", ["string"])], ...waits);
+                for (const tab of ["Heat map", "List", "Time series"]) {
+                    await s.page.getByRole("tab", { name: tab }).click();
+                    await same(async () => await s.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
+                }
+            },
+            { width: 390, height: 844, phone: true },
+        ),
+    ];
+}
