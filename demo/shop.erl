@@ -1,7 +1,7 @@
 %% shop - a gen_server with a stock of things and their prices. It sells, restocks and writes invoices.
 -module(shop).
 -behaviour(gen_server).
--export([start_link/0, price/1, order/2, bring/2]).
+-export([start_link/0, price/1, order/2, carry/1, pay/1, bring/2]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2]).
 
 -define(THINGS, [{apples, 2}, {bread, 4}, {candles, 7}, {dates, 5}, {elderberries, 11}]).
@@ -13,6 +13,16 @@ price(Thing) -> gen_server:call(?MODULE, {price, Thing}).
 
 %% Buys: {ok, Invoice} or {sorry, HowManyAreLeft}.
 order(Thing, Count) -> gen_server:call(?MODULE, {order, Thing, Count}).
+
+%% What is large has to be fetched from the store.
+carry(Thing) when Thing =:= candles; Thing =:= dates ->
+    {fetched, Thing} = shop_store:fetch(Thing),
+    Thing;
+carry(Thing) -> Thing.
+
+%% Most have a card, which is quick; some look for coins.
+pay(Count) ->
+    receive after case rand:uniform(8) of 1 -> 60 + 4 * Count; _ -> 1 end -> ok end.
 
 %% A delivery.
 bring(Thing, Count) -> gen_server:cast(?MODULE, {bring, Thing, Count}).

@@ -1,4 +1,4 @@
-%% shop_customer - people: each is a process that asks for prices, orders, and goes home. One in fifty loses
+%% shop_customer - people: each is a process that asks for prices, orders, fetches what is in the store, pays, and goes home. One in fifty loses
 %% its temper (crashes), since the shop is a real one.
 -module(shop_customer).
 -export([start_link/0, start_door/0, visit/0, door/1]).
@@ -22,7 +22,10 @@ wish() ->
 
 buy(Thing, Count) ->
     case shop:order(Thing, Count) of
-        {ok, Invoice} -> Invoice;
+        {ok, Invoice} ->
+            shop:carry(Thing),
+            shop:pay(Count),
+            Invoice;
         {sorry, _} -> <<>>
     end.
 

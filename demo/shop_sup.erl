@@ -1,6 +1,7 @@
 %% shop_sup - the demo's workload: a shop, a street full of customers, and what keeps both going.
 %%
 %%   shop_sup ---- shop            the gen_server with the stock
+%%            \--- shop_store      the room behind it
 %%            \--- shop_street     a simple_one_for_one supervisor: one process for each customer inside
 %%            \--- shop_door       lets customers in, a few hundred a second
 -module(shop_sup).
@@ -23,6 +24,7 @@ start_link(street) -> supervisor:start_link({local, shop_street}, ?MODULE, stree
 init(all) ->
     {ok, {#{strategy => one_for_one, intensity => 1000, period => 1},
           [#{id => shop, start => {shop, start_link, []}},
+           #{id => shop_store, start => {shop_store, start_link, []}},
            #{id => shop_street, start => {?MODULE, start_link, [street]}, type => supervisor},
            #{id => shop_door, start => {shop_customer, start_door, []}}]}};
 init(street) ->

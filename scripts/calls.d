@@ -3,6 +3,8 @@
  * calls.d MODULE - calls of the functions of a module, each second: the ten most called.
  *
  *   erltrace -p PID -s scripts/calls.d ets
+ *
+ * page: view=console MODULE=ets
  */
 #pragma D option quiet
 

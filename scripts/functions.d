@@ -6,6 +6,8 @@
  *
  * Tracing each call of a busy module costs its callers some hundred nanoseconds a call; a call of a function
  * by itself is measured from the innermost one.
+ *
+ * page: view=list place=list MODULE=lists
  */
 #pragma D option quiet
 

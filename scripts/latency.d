@@ -6,6 +6,8 @@
  *
  * What it shows beyond a few microseconds is receivers waiting for a scheduler: a run queue that is too long, or a
  * receiver that was busy with an earlier message.
+ *
+ * page: view=heatmap place=heatmap
  */
 #pragma D option quiet
 

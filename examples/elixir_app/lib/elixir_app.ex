@@ -1,0 +1,49 @@
+defmodule ElixirApp do
+  @moduledoc """
+  Has something to do, and asks erltrace how long it takes: for two seconds a script watches `Enum.map/2` in this node. Module names of
+  Elixir stand in probe descriptions as they are in the VM, with `Elixir.` before them. Then the node ends.
+  """
+  use Application
+
+  @script """
+  erlang*:Elixir.Enum:map/2:entry  { self->began = timestamp; }
+  erlang*:Elixir.Enum:map/2:return /self->began/
+  {
+      @took["Enum.map/2, ns"] = quantize(timestamp - self->began);
+      self->began = 0;
+  }
+  """
+
+  @impl true
+  def start(_type, _args) do
+    Supervisor.start_link([{Task, &ask/0}, Supervisor.child_spec({Task, &work/0}, id: :work)],
+      strategy: :one_for_one
+    )
+  end
+
+  def work do
+    total = 1..Enum.random(1..300) |> Enum.map(&(&1 * &1)) |> Enum.sum()
+    Process.sleep(1)
+    if total >= 0, do: work()
+  end
+
+  def ask do
+    # Binaries, which are what Elixir has for strings.
+    case :erltrace.run(@script, 2000, strings: :binary) do
+      {:ok, %{aggregations: [{"took", [{:quantize, [name], buckets}]}]}} ->
+        IO.puts(name)
+        all = Enum.reduce(buckets, 0, fn {_, n}, sum -> sum + n end)
+
+        for {{from, to}, n} <- buckets do
+          bar = String.duplicate("@", div(40 * n, all))
+          IO.puts("#{String.pad_leading("#{from}", 10)} .. #{String.pad_trailing("#{to}", 10)} #{n} #{bar}")
+        end
+
+        System.halt(0)
+
+      other ->
+        IO.puts(:erltrace.format_error(other))
+        System.halt(1)
+    end
+  end
+end

@@ -1,0 +1,43 @@
+#!/usr/bin/env -S erltrace -s
+/*
+ * schedulers.d - how much the schedulers work, and what waits for them, each second.
+ *
+ *   erltrace -p PID -s scripts/schedulers.d
+ *
+ * BUSY is the mean of the normal schedulers, DIRTY CPU and DIRTY I/O those of the others, in per cent; WAITING are processes and
+ * ports that are ready to run on normal schedulers. Many that wait while schedulers rest are held up by something else:
+ * see busy.d and long.d.
+ */
+#pragma D option quiet
+
+string kind;
+int used[string], n[string], waiting;
+
+dtrace:::BEGIN
+{
+    printf("%20s %8s %10s %10s %10s\n", "", "BUSY", "DIRTY CPU", "DIRTY I/O", "WAITING");
+}
+
+erlang*:::scheduler-utilization
+{
+    kind = copyinstr(arg1);
+    n[kind]++;
+    used[kind] += arg2;
+}
+
+erlang*:::scheduler-run_queue
+/copyinstr(arg1) == "normal"/
+{
+    waiting += arg2;
+}
+
+/* The last run queue of a round. */
+erlang*:::scheduler-run_queue
+/copyinstr(arg1) == "dirty_io"/
+{
+    printf("%20Y %8d %10d %10d %10d\n", walltimestamp, used["normal"] / (10 * n["normal"]),
+           used["dirty_cpu"] / (10 * n["dirty_cpu"]), used["dirty_io"] / (10 * n["dirty_io"]), waiting);
+    used["normal"] = used["dirty_cpu"] = used["dirty_io"] = 0;
+    n["normal"] = n["dirty_cpu"] = n["dirty_io"] = 0;
+    waiting = 0;
+}
