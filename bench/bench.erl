@@ -3,23 +3,41 @@
 %% Workers are made once and live until the end, so that a tracer which goes process by process finds them. A measurement
 %% gives the nanoseconds of wall time from the first worker's start to the last one's end.
 -module(bench).
--export([start/0, calls/2, messages/2]).
+-export([start/0, calls/2, probes/2, dyntraces/2, loops/2, messages/2, controls/2]).
+-export([paced/1]).
 -export([on/1, off/1]).
--export([f/1, serve/0]).
+-export([f/1, serve/0, pace/3]).
 
 %% Makes the workers: two that call, two pairs that send to each other.
 start() ->
     W = [spawn(?MODULE, serve, []) || _ <- lists:seq(1, 6)],
     persistent_term:put(bench, W),
+    persistent_term:put(bench_ports, [open_port({spawn_driver, "udp_inet"}, [binary]) || _ <- [1, 2]]),
+    _ = [code:ensure_loaded(M) || M <- [erltrace, dyntrace]],
     {module, floor_tracer} = code:ensure_loaded(floor_tracer),
     ok.
 
 callers(Busy) -> lists:sublist(persistent_term:get(bench), Busy).
+ports(Busy) -> lists:sublist(persistent_term:get(bench_ports), Busy).
 senders(Busy) -> lists:sublist(lists:nthtail(2, persistent_term:get(bench)), Busy * 2).
 
 %% Busy processes call f/1 N times each.
 calls(Busy, N) ->
     timed([{W, {calls, N}} || W <- callers(Busy)]).
+
+%% Busy processes ask a port of their own N times what it is.
+controls(Busy, N) ->
+    timed([{W, {controls, P, N}} || {W, P} <- lists:zip(callers(Busy), ports(Busy))]).
+
+%% Busy processes call erltrace:probe/2, or dyntrace:p/2, N times each, or nothing at all.
+probes(Busy, N) ->
+    timed([{W, {probes, N}} || W <- callers(Busy)]).
+
+dyntraces(Busy, N) ->
+    timed([{W, {dyntraces, N}} || W <- callers(Busy)]).
+
+loops(Busy, N) ->
+    timed([{W, {loops, N}} || W <- callers(Busy)]).
 
 %% Busy pairs send each other N messages there and N back.
 messages(Busy, N) ->
@@ -27,6 +45,16 @@ messages(Busy, N) ->
 
 pairs([A, B | More], N) -> [{A, {ping, B, N}}, {B, {pong, A, N}} | pairs(More, N)];
 pairs([], _) -> [].
+
+%% From now on a process calls f/1 so many times a second. What it is late with it makes up for, also on a machine that is busy.
+paced(Rate) ->
+    spawn(?MODULE, pace, [Rate, erlang:monotonic_time(millisecond), 0]).
+
+pace(Rate, Start, Done) ->
+    Due = (erlang:monotonic_time(millisecond) - Start) * Rate div 1000,
+    call(Due - Done),
+    timer:sleep(10),
+    ?MODULE:pace(Rate, Start, Due).
 
 timed(Orders) ->
     Start = erlang:monotonic_time(nanosecond),
@@ -37,6 +65,10 @@ timed(Orders) ->
 serve() ->
     receive
         {From, {calls, N}} -> call(N), From ! {self(), done};
+        {From, {controls, Port, N}} -> control(Port, N), From ! {self(), done};
+        {From, {probes, N}} -> probe(N), From ! {self(), done};
+        {From, {dyntraces, N}} -> dyntrace(N), From ! {self(), done};
+        {From, {loops, N}} -> loop(N), From ! {self(), done};
         {From, {ping, To, N}} -> ping(To, N), From ! {self(), done};
         {From, {pong, To, N}} -> pong(To, N), From ! {self(), done}
     end,
@@ -46,6 +78,18 @@ call(0) -> ok;
 call(N) -> ?MODULE:f(N), call(N - 1).
 
 f(N) -> N.
+
+control(_, 0) -> ok;
+control(Port, N) -> port_control(Port, 16#03f1a300 + 15, []), control(Port, N - 1).
+
+probe(0) -> ok;
+probe(N) -> erltrace:probe(bench, N), probe(N - 1).
+
+dyntrace(0) -> ok;
+dyntrace(N) -> dyntrace:p(N, "bench"), dyntrace(N - 1).
+
+loop(0) -> ok;
+loop(N) -> loop(N - 1).
 
 ping(_, 0) -> ok;
 ping(To, N) -> To ! ball, receive ball -> ping(To, N - 1) end.
@@ -58,6 +102,8 @@ pong(To, N) -> receive ball -> To ! ball, pong(To, N - 1) end.
 on(floor_call) -> pattern(true, [{meta, floor_tracer, []}]);
 on(floor_pair_call) -> pattern(true, [local]), flags(callers(2), true, [call, arity, return_to, {tracer, floor_tracer, []}]);
 on(floor_message) -> flags(senders(2), true, [send, {tracer, floor_tracer, []}]);
+on(floor_port) -> flags(ports(2), true, ['receive', {tracer, floor_tracer, []}]);
+on(probe_off) -> 0;
 on(call_count) -> pattern(true, [call_count]);
 on(call_time) -> pattern(true, [call_time]), flags(callers(2), true, [call]);
 on(dbg_call) -> dbg(callers(2), [call], fun() -> {ok, _} = dbg:tp(?MODULE, f, 1, []) end);
@@ -66,6 +112,8 @@ on(dbg_message) -> dbg(senders(2), [send], fun() -> ok end).
 off(floor_call) -> pattern(false, [meta]);
 off(floor_pair_call) -> flags(callers(2), false, [all]), pattern(false, [local]);
 off(floor_message) -> flags(senders(2), false, [all]);
+off(floor_port) -> flags(ports(2), false, [all]);
+off(probe_off) -> 0;
 off(call_count) -> {call_count, N} = erlang:trace_info({?MODULE, f, 1}, call_count), pattern(false, [call_count]), N;
 off(call_time) ->
     {call_time, L} = erlang:trace_info({?MODULE, f, 1}, call_time),

@@ -1,0 +1,81 @@
+/* gaps.c - how long a scheduler did not come back to a process that is always ready to run.
+ *
+ * A process is bound to each scheduler, calls turn/1 and yields, again and again. What lies between
+ * two calls is what else the scheduler did, or what it waited for, less the time in which the
+ * operating system had given the processor to somebody else: that is the machine's noise, and the
+ * kernel tells how much it was (schedstat: time on the processor, time ready to run). Where it does
+ * not, the processor time of the thread is taken, which leaves out waiting. */
+#include <erl_nif.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SCHEDULERS = 1024 };
+
+/* Of one scheduler; its own process only. */
+static struct {
+    int fd;           /* its thread's schedstat, plus one; -1: there is none */
+    long long at;     /* ns of the last turn, as net() counts them */
+    _Atomic long max; /* ns: the longest gap since it was asked for */
+} of[SCHEDULERS];
+
+static long long clock_ns(clockid_t id)
+{
+    struct timespec t;
+    clock_gettime(id, &t);
+    return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+/* ns that have gone by, without those that went to other threads of the machine. */
+static long long net(int *fd)
+{
+    char text[128];
+    long long before, now = clock_ns(CLOCK_MONOTONIC), ready = 0;
+    if (*fd == 0) {
+        int f = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+        *fd = f < 0 ? -1 : f + 1;
+    }
+    do { /* once more, when the processor went between the two clocks */
+        before = now;
+        ssize_t n = *fd < 0 ? 0 : pread(*fd - 1, text, sizeof text - 1, 0);
+        if (n <= 0)
+            return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        text[n] = '\0';
+        sscanf(text, "%*d %lld", &ready);
+        now = clock_ns(CLOCK_MONOTONIC);
+    } while (now - before > 50000);
+    return now - ready;
+}
+
+static ERL_NIF_TERM turn(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    unsigned id;
+    (void)argc;
+    if (!enif_get_uint(env, argv[0], &id) || id >= SCHEDULERS)
+        return enif_make_badarg(env);
+    long long now = net(&of[id].fd);
+    long gap = (long)(now - of[id].at);
+    if (of[id].at && gap > of[id].max)
+        of[id].max = gap;
+    of[id].at = now;
+    return enif_make_int(env, 0);
+}
+
+/* The longest gap of any scheduler since this was asked last, in microseconds. */
+static ERL_NIF_TERM gap(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    long max = 0;
+    (void)argc;
+    (void)argv;
+    for (unsigned i = 0; i < SCHEDULERS; i++) {
+        long m = atomic_exchange(&of[i].max, 0);
+        max = m > max ? m : max;
+    }
+    return enif_make_long(env, max / 1000);
+}
+
+static ErlNifFunc funcs[] = {{"turn", 1, turn, 0}, {"gap", 0, gap, 0}};
+
+ERL_NIF_INIT(many, funcs, NULL, NULL, NULL, NULL)
