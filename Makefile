@@ -1,9 +1,11 @@
-# erltrace: make | demo | check | bench | install | format | lint.  V=1 shows the commands.
+# erltrace: make | demo | check | fuzz | bench | install | format | lint.  V=1 shows the commands.
 # SANITIZE=address,undefined builds and tests the C programs with those sanitizers.
 
 CC       ?= cc
 PREFIX   ?= /usr/local
 BUILD    := build$(if $(SANITIZE),/san)
+# The agent has no sanitizers in any build, so there is one of it.
+BUILD_AGENT = $(BUILD:%/san=%)
 VERSION  := 0.1.0
 Q        := $(if $(V),,@)
 
@@ -12,7 +14,8 @@ WARN     := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-pr
             -Wno-sign-conversion -Wno-missing-field-initializers
 OPT      ?= -O2 -g
 SANFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all)
-CFLAGS_  := -std=c17 -D_GNU_SOURCE -DET_VERSION='"$(VERSION)"' $(WARN) $(OPT) -Ic_src -pthread $(CFLAGS)
+CFLAGS_  := -std=c17 -D_GNU_SOURCE -DET_VERSION='"$(VERSION)"' -DET_LIBDIR='"$(PREFIX)/lib"' $(WARN) $(OPT) \
+            -Ic_src -Iinclude -pthread $(CFLAGS)
 
 # Erlang's own folders; asked once, from the erl on the PATH.
 ERL_ROOT := $(shell erl -noshell -eval 'io:format("~s",[code:root_dir()]),halt().' 2>/dev/null)
@@ -20,56 +23,91 @@ NIF_INC  := -isystem $(ERL_ROOT)/usr/include
 EI_INC   := -isystem $(ERL_ROOT)/usr/include
 EI_LIB   := -L$(ERL_ROOT)/usr/lib -lei
 
-ROOMS_TOOL  := base dif lang compile probe engine tier node consumer cli
+ROOMS_LIB   := base etf dif lang compile probe engine tier node consumer api
+ROOMS_TOOL  := $(ROOMS_LIB) web serve cli
 ROOMS_AGENT := base dif probe engine beam
 SRC_TOOL    := $(foreach r,$(ROOMS_TOOL),$(wildcard c_src/$(r)/*.c))
 SRC_AGENT   := $(foreach r,$(ROOMS_AGENT),$(wildcard c_src/$(r)/*.c))
-OBJ_TOOL    := $(SRC_TOOL:%.c=$(BUILD)/tool/%.o)
-OBJ_AGENT   := $(SRC_AGENT:%.c=$(BUILD)/agent/%.o)
-OBJ_LIB     := $(filter-out $(BUILD)/tool/c_src/cli/main.o,$(OBJ_TOOL))
-BEAMS       := $(patsubst src/%.erl,ebin/%.beam,$(wildcard src/*.erl))
+OBJ_TOOL    := $(SRC_TOOL:%.c=$(BUILD)/tool/%.o) $(BUILD)/tool/c_src/web/assets.o
+OBJ_AGENT   := $(SRC_AGENT:%.c=$(BUILD_AGENT)/agent/%.o)
+OBJ_WEB     := $(filter $(BUILD)/tool/c_src/web/%,$(OBJ_TOOL))
+OBJ_LIB     := $(filter-out %/cli/main.o %/serve/main.o $(OBJ_WEB),$(OBJ_TOOL))
+OBJ_CLI     := $(filter $(foreach r,base etf cli,$(BUILD)/tool/c_src/$(r)/%),$(OBJ_TOOL))
+APP         := $(patsubst src/%.erl,ebin/%.beam,$(wildcard src/*.erl)) ebin/erltrace.app
+AGENT       := $(patsubst agent/%.erl,priv/agent/%.beam,$(wildcard agent/*.erl))
+DLIBS       := $(patsubst lib/%.d,priv/lib/%.d,$(wildcard lib/*.d))
 TESTS       := $(patsubst test/unit/%.c,$(BUILD)/test/%,$(wildcard test/unit/test_*.c))
 
 BIN := $(if $(SANITIZE),$(BUILD)/erltrace,bin/erltrace)
 NIF := priv/erltrace_agent.so
+# What the Erlang application has beside its modules, so that a release, which copies priv/, has all of it.
+PRIV := $(NIF) $(AGENT) $(DLIBS) $(if $(SANITIZE),,priv/bin/erltrace)
+.DEFAULT_GOAL := all
+include mk/lib.mk
 
-.PHONY: all demo check check-unit check-d check-e2e bench install format lint clean deps
-all: $(BIN) $(NIF) $(BEAMS)
+.PHONY: all priv demo check check-unit check-d check-e2e bench install format lint clean deps
+all: $(BIN) $(LIB_A) $(LIB_SO) $(PRIV) $(APP)
+priv: $(PRIV)
 
-$(BIN): $(OBJ_TOOL)
+# The command is a program like any other that uses the library: nothing but erltrace.h is there to be linked with.
+$(BIN): $(OBJ_CLI) $(LIB_A)
 	@mkdir -p $(@D)
 	@echo "  LD    $@"
-	$(Q)$(CC) $(SANFLAGS) -o $@ $^ $(EI_LIB) -lm -pthread
+	$(Q)$(CC) $(SANFLAGS) -o $@ $^ -lm -pthread
 
-# The agent is loaded into other people's VMs: hidden symbols, no unresolved ones, no sanitizer.
+# The way of an event goes through several files of the agent, and is shorter when they are optimised as one; where the tools can.
+LTO := $(shell echo 'int x;' | $(CC) -flto=auto -O2 -shared -fPIC -x c - -o /dev/null 2>/dev/null && echo -flto=auto)
+
+# The agent is loaded into other people's VMs: hidden symbols, no unresolved ones, no sanitizer; and none of the megabyte of debugging
+# information, which every consumer would send there (the object files have it).
 $(NIF): $(OBJ_AGENT)
 	@mkdir -p $(@D)
 	@echo "  LD    $@"
-	$(Q)$(CC) -shared -Wl,-z,now,-z,relro,-z,noexecstack -Wl,--exclude-libs,ALL -o $@ $^ -lm -pthread
+	$(Q)$(CC) $(OPT) $(LTO) -shared -Wl,--strip-debug -Wl,-z,now,-z,relro,-z,noexecstack -Wl,--exclude-libs,ALL -o $@ $^ -lm -pthread
+	@if readelf -lW $@ | grep -q '^ *TLS '; then echo "$@ has thread-local variables, which it must not: c_src/engine/engine.c says why" >&2; rm $@; exit 1; fi
 
-$(BUILD)/tool/%.o: %.c
+$(BUILD)/tool/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
-	$(Q)$(CC) $(CFLAGS_) $(SANFLAGS) $(EI_INC) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS_) -fPIC -fvisibility=hidden $(SANFLAGS) $(EI_INC) -MMD -MP -c -o $@ $<
 
-$(BUILD)/agent/%.o: %.c
+$(BUILD_AGENT)/agent/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	@echo "  CC    $< (agent)"
-	$(Q)$(CC) $(CFLAGS_) -fPIC -fvisibility=hidden -ftls-model=initial-exec $(NIF_INC) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS_) $(LTO) -fPIC -fvisibility=hidden $(NIF_INC) -MMD -MP -c -o $@ $<
 
-ebin/%.beam: src/%.erl
+ebin/%.beam: src/%.erl $(wildcard src/*.hrl)
 	@mkdir -p $(@D)
 	@echo "  ERLC  $<"
-	$(Q)erlc +deterministic +debug_info -Werror -o $(@D) $<
+	$(Q)erlc -I src +deterministic +debug_info -Werror -o $(@D) $<
+
+comma := ,
+ebin/%.app: src/%.app.src $(wildcard src/*.erl)
+	@mkdir -p $(@D)
+	$(Q)sed 's/{modules, \[\]}/{modules, [$(subst $() $(),$(comma) ,$(basename $(notdir $(sort $(wildcard src/*.erl)))))]}/' $< >$@
+
+# Beside the code path: a node in which the application runs must not find an agent there that its consumer did not bring.
+priv/agent/%.beam: agent/%.erl $(wildcard agent/*.hrl)
+	@mkdir -p $(@D)
+	@echo "  ERLC  $<"
+	$(Q)erlc -I agent +deterministic +debug_info -Werror -o $(@D) $<
+
+priv/lib/%.d: lib/%.d
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+priv/bin/erltrace: bin/erltrace
+	@mkdir -p $(@D)
+	$(Q)cp $< $@.new && mv $@.new $@
 
 # Unit tests: one cmocka program a file, linked with everything but main.
 $(BUILD)/test/%: test/unit/%.c $(OBJ_LIB)
 	@mkdir -p $(@D)
 	@echo "  TEST  $<"
-	$(Q)$(CC) $(CFLAGS_) $(SANFLAGS) $(EI_INC) -Wno-missing-prototypes -MMD -MP -o $@ $< $(OBJ_LIB) $(EI_LIB) -lcmocka -lm -pthread
+	$(Q)$(CC) $(CFLAGS_) $(SANFLAGS) $(EI_INC) -Wno-missing-prototypes -MMD -MP -o $@ $< $(filter %.o,$^) $(EI_LIB) $(LIBS) -lcmocka -lm -pthread
 
 clean:
 	rm -rf build bin priv ebin
 
 -include $(OBJ_TOOL:.o=.d) $(OBJ_AGENT:.o=.d) $(TESTS:=.d)
--include mk/*.mk
+-include $(filter-out mk/lib.mk,$(wildcard mk/*.mk))

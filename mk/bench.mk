@@ -4,3 +4,19 @@ bench:
 	@scripts/dev/deps build test
 	@+$(MAKE) --no-print-directory all
 	@CC='$(CC)' bench/run $(BENCHFLAGS)
+
+# What compiling takes: build/bench-compile.json and a table.
+.PHONY: bench-compile
+bench-compile: all $(BUILD)/bench-compile
+	@ERLTRACE=$(CURDIR)/$(BIN) bench/run-compile $(BUILD)/bench-compile
+
+$(BUILD)/bench-compile: bench/compile.c $(OBJ_LIB)
+	@echo "  LD    $@"
+	$(Q)$(CC) $(CFLAGS_) $(SANFLAGS) $(EI_INC) -o $@ $< $(OBJ_LIB) $(EI_LIB) -lm -pthread
+
+# How long it takes to watch every function of a node with 20,000 of them, and to stop: a line.
+.PHONY: bench-enable
+bench-enable:
+	@scripts/dev/deps build test
+	@+$(MAKE) --no-print-directory all
+	@bench/enable $(BENCHFLAGS)

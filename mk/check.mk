@@ -3,18 +3,25 @@
 # A suite is a program that ends with such a line: the unit tests (test/unit, cmocka), and each test/NAME/run as the
 # target check-NAME. Other OTP releases are made by check-otp, and then used by check too.
 
-SUITES    := $(patsubst test/%/run,%,$(sort $(wildcard test/*/run)))
+# The agent's library is built without sanitizers, since the VM that it goes into is; the page is no C. Chaos is a matter of
+# minutes or hours, and run by itself (make chaos).
+SUITES    := $(filter-out chaos $(if $(SANITIZE),agent examples ui),$(patsubst test/%/run,%,$(sort $(wildcard test/*/run))))
+# Suites that are another suite's program, run in another way. What D scripts do in a node says nothing about the tool's memory that
+# they do not say in the local tier.
+VARIANTS  := $(if $(SANITIZE),,d-vm)
+# Those without nodes, which need no clock, go beside the others, which mostly wait.
+BESIDE    := unit api d oom
 SUITE_ENV  = BUILD=$(BUILD) ERLTRACE=$(CURDIR)/$(BIN) ERLTRACE_ROOT=$(CURDIR) CC='$(CC)' SANITIZE='$(SANITIZE)' \
              ASAN_OPTIONS=$(or $(ASAN_OPTIONS),detect_leaks=1:abort_on_error=0) \
              UBSAN_OPTIONS=$(or $(UBSAN_OPTIONS),print_stacktrace=1:halt_on_error=1)
 
-.PHONY: check check-all check-unit check-otp check-valgrind soak $(SUITES:%=check-%)
+.PHONY: check check-all check-unit check-otp check-valgrind soak chaos $(SUITES:%=check-%) $(VARIANTS:%=check-%)
 
 check:
-	@scripts/dev/deps build test
+	@scripts/dev/deps build test erlang browser
 	@+$(MAKE) --no-print-directory all
-	@+scripts/dev/tally '$(MAKE) --no-print-directory check-unit' \
-	    $(foreach s,$(SUITES),'$(MAKE) --no-print-directory check-$(s)')
+	@+scripts/dev/tally $(foreach s,$(BESIDE),'& $(MAKE) --no-print-directory check-$(s)') \
+	    $(foreach s,$(sort $(filter-out $(BESIDE),$(SUITES) $(VARIANTS))),'$(MAKE) --no-print-directory check-$(s)')
 
 check-unit: $(TESTS)
 	@$(SUITE_ENV) scripts/dev/unit $(TESTS)
@@ -22,7 +29,11 @@ check-unit: $(TESTS)
 $(SUITES:%=check-%): check-%: all
 	@$(SUITE_ENV) test/$*/run
 
-# The end-to-end tests on the other OTP releases, which are made first; where they cannot be made (no root), that is said
+# The D scripts of check-d, inside nodes instead of the local tier.
+check-d-vm: all
+	@$(SUITE_ENV) test/d/run --vm
+
+# The end-to-end tests and the D scripts on the other OTP releases, which are made first; where they cannot be made (no root), that is said
 # and the tests that need them are skipped.
 OTHERS := 27 29
 OTP_ROOTS = for n in $(OTHERS); do scripts/dev/otp $$n $(1) >/dev/null || [ $$? = 77 ] || exit 1; done
@@ -30,7 +41,15 @@ check-otp:
 	@scripts/dev/deps build test otp
 	@$(call OTP_ROOTS)
 	@+$(MAKE) --no-print-directory all
-	@+$(SUITE_ENV) scripts/dev/tally $(foreach n,$(OTHERS),'test/e2e/run --otp $(n)')
+	@+$(SUITE_ENV) scripts/dev/tally $(foreach n,$(OTHERS),'test/e2e/run --otp $(n)' 'test/port/run --otp $(n)' 'test/d/run --otp $(n)' 'test/erlang/run --otp $(n)')
+
+# Chaos (test/chaos): every probe, consumers that come and go in every way, a node in which everything happens; CHAOS seconds on each
+# OTP release that is here. SEED=N repeats a run.
+chaos:
+	@scripts/dev/deps build test otp
+	@$(call OTP_ROOTS)
+	@+$(MAKE) --no-print-directory all
+	@+$(SUITE_ENV) scripts/dev/tally $(foreach n,25 $(OTHERS),'test/chaos/run --otp $(n) --seconds $(or $(CHAOS),1800) $(if $(SEED),--seed $(SEED))')
 
 # Memory errors and leaks that a sanitizer build does not see: the unit tests and a few scripts under valgrind.
 VALGRIND := valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite --child-silent-after-fork=yes

@@ -1,18 +1,34 @@
-# `make install PREFIX=/usr/local DESTDIR=`: the tool, the agent beside it in lib, the ready scripts, the documents.
+# `make install PREFIX=/usr/local DESTDIR=`: the tool, the library with its header, the agent and D's libraries beside it in lib, the ready
+# scripts, the documents.
 
 DESTDIR ?=
 INSTALL ?= install
 
 .PHONY: install uninstall
-install: all
-	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/erltrace/ebin $(DESTDIR)$(PREFIX)/lib/erltrace/priv \
-	    $(DESTDIR)$(PREFIX)/share/erltrace/scripts $(DESTDIR)$(PREFIX)/share/doc/erltrace
+install: all $(LIB_DIR)/erltrace.pc
+	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/erltrace/ebin \
+	    $(addprefix $(DESTDIR)$(PREFIX)/lib/erltrace/priv/,agent bin lib) \
+	    $(DESTDIR)$(PREFIX)/share/erltrace/scripts $(DESTDIR)$(PREFIX)/share/erltrace/examples \
+	    $(DESTDIR)$(PREFIX)/share/doc/erltrace \
+	    $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	$(INSTALL) -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/erltrace
-	$(INSTALL) -m 644 $(BEAMS) $(DESTDIR)$(PREFIX)/lib/erltrace/ebin
+	$(INSTALL) -m 755 $(SERVE) $(DESTDIR)$(PREFIX)/bin/erltrace-serve
+	$(INSTALL) -m 644 $(APP) $(DESTDIR)$(PREFIX)/lib/erltrace/ebin
+	$(INSTALL) -m 644 $(AGENT) $(DESTDIR)$(PREFIX)/lib/erltrace/priv/agent
 	$(INSTALL) -m 755 $(NIF) $(DESTDIR)$(PREFIX)/lib/erltrace/priv
+	$(INSTALL) -m 644 $(DLIBS) $(DESTDIR)$(PREFIX)/lib/erltrace/priv/lib
+	$(INSTALL) -m 755 $(BIN) $(DESTDIR)$(PREFIX)/lib/erltrace/priv/bin/erltrace
 	$(INSTALL) -m 755 $(wildcard scripts/*.d) $(DESTDIR)$(PREFIX)/share/erltrace/scripts
+	$(INSTALL) -m 644 examples/top.c examples/Makefile $(DESTDIR)$(PREFIX)/share/erltrace/examples
+	$(INSTALL) -m 644 include/erltrace.h $(DESTDIR)$(PREFIX)/include
+	$(INSTALL) -m 644 $(LIB_A) $(DESTDIR)$(PREFIX)/lib
+	$(INSTALL) -m 755 $(LIB_SO) $(DESTDIR)$(PREFIX)/lib
+	ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/liberltrace.so
+	$(INSTALL) -m 644 $(LIB_DIR)/erltrace.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	$(INSTALL) -m 644 $(wildcard README.md LICENSE doc/*.md) $(DESTDIR)$(PREFIX)/share/doc/erltrace
 
 uninstall:
-	rm -rf $(DESTDIR)$(PREFIX)/bin/erltrace $(DESTDIR)$(PREFIX)/lib/erltrace $(DESTDIR)$(PREFIX)/share/erltrace \
+	rm -rf $(DESTDIR)$(PREFIX)/include/erltrace.h $(DESTDIR)$(PREFIX)/lib/liberltrace.* \
+	    $(DESTDIR)$(PREFIX)/lib/pkgconfig/erltrace.pc
+	rm -rf $(DESTDIR)$(PREFIX)/bin/erltrace $(DESTDIR)$(PREFIX)/bin/erltrace-serve $(DESTDIR)$(PREFIX)/lib/erltrace $(DESTDIR)$(PREFIX)/share/erltrace \
 	    $(DESTDIR)$(PREFIX)/share/doc/erltrace

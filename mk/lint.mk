@@ -1,20 +1,25 @@
 # The house rules, checked: `make lint`; and the layout, applied: `make format`.
 
-FORMATTED = $(wildcard c_src/*/*.c c_src/*/*.h test/unit/*.c test/unit/*.h bench/*.c)
+FORMATTED = $(wildcard include/*.h c_src/*/*.c c_src/*/*.h test/unit/*.c test/unit/*.h test/api/*.c test/fuzz/*.c test/fuzz/*.h test/oom/*.c \
+              test/node/*.c test/agent/*.c test/chaos/*.c test/lib/*.c examples/*.c bench/*.c)
 
-.PHONY: lint format lint-clang lint-tidy
+.PHONY: lint format lint-clang lint-erlang lint-tidy
 lint:
-	@scripts/dev/deps build test format
+	@scripts/dev/deps build test erlang format
 	@scripts/dev/lint-rooms
+	@+$(MAKE) --no-print-directory lint-erlang
 	@echo "  clang-format"
 	$(Q)clang-format --dry-run -Werror $(FORMATTED)
 	@+$(MAKE) --no-print-directory CFLAGS='$(CFLAGS) -Werror' BUILD=build/gcc lint-build
 	@+$(MAKE) --no-print-directory CC=clang CFLAGS='$(CFLAGS) -Werror' BUILD=build/clang lint-build
 	@echo "lint: ok"
 
+lint-erlang: $(APP) $(AGENT)
+	@scripts/dev/lint-erlang
+
 # Everything compiled, with whatever compiler and flags are asked for; nothing linked but the tests.
 .PHONY: lint-build
-lint-build: $(OBJ_TOOL) $(OBJ_AGENT) $(TESTS)
+lint-build: $(OBJ_TOOL) $(OBJ_AGENT) $(TESTS) $(patsubst %.c,$(BUILD)/tool/%.o,$(wildcard test/fuzz/*.c test/oom/*.c bench/compile.c))
 	@echo "  $(CC): no warning"
 
 # clang-tidy has opinions that change with its version; it is not a part of lint.

@@ -189,7 +189,7 @@ static void image_make(struct dif_image *img)
 
 static const char *state_name(int s)
 {
-    static const char *const names[] = {"running", "exiting", "drained", "lost"};
+    static const char *const names[] = {"running", "exiting", "overload", "drained", "lost"};
     return s < 0 ? et_strerror(s) : names[s];
 }
 

@@ -1,0 +1,5 @@
+# doc/probes.md, from the provider's tables (c_src/probe/*.list). A unit test fails when it is old.
+.PHONY: doc
+doc: $(BUILD)/test/test_probes_doc
+	$(Q)ERLTRACE_ROOT=$(CURDIR) $< --write
+	@echo "  DOC   doc/probes.md"

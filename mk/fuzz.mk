@@ -1,0 +1,45 @@
+# Fuzzing: `make fuzz` gives each target of test/fuzz FUZZ_SECONDS (60), two at a time, after it has run every seed; its last
+# line is `N passed, N failed`. FUZZ_TARGET names one or several. What the fuzzer learns is kept in FUZZ_CORPUS, outside of
+# the repository; none: it starts from the seeds. A finding is a file, shown with the command that replays it.
+#
+#   make fuzz FUZZ_TARGET=engine FUZZ_SECONDS=3600 FUZZ_CORPUS=~/.cache/erltrace/fuzz
+FUZZ_TARGET  ?= text image engine format session report message
+FUZZ_SECONDS ?= 60
+FUZZ_JOBS    ?= 2
+FUZZ_CORPUS  ?=
+FUZZ_CC      ?= clang
+
+FUZZ      := build/fuzz
+FUZZ_SAN  := address,undefined
+FUZZ_CODE := $(foreach r,base dif lang compile probe engine tier consumer,$(wildcard c_src/$(r)/*.c))
+FUZZ_OBJ  := $(FUZZ_CODE:%.c=$(FUZZ)/%.o)
+FUZZ_CFLAGS = $(CFLAGS_) -O1 -fno-omit-frame-pointer -fno-sanitize-recover=all -fsanitize=$(FUZZ_SAN) -Wno-missing-prototypes
+
+$(FUZZ)/%.o: %.c
+	@mkdir -p $(@D)
+	@echo "  CC    $< (fuzz)"
+	$(Q)$(FUZZ_CC) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+
+$(FUZZ)/fuzz-%: $(FUZZ)/test/fuzz/%.o $(FUZZ_OBJ)
+	@echo "  LD    $@"
+	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,$(FUZZ_SAN) -o $@ $^ $(LIBS) -lm -pthread
+
+$(FUZZ)/fuzz-engine $(FUZZ)/fuzz-image: $(FUZZ)/test/fuzz/mutate.o
+$(FUZZ)/fuzz-message: $(addprefix $(FUZZ)/c_src/web/,message.o access.o pack.o)
+$(FUZZ)/fuzz-message: LIBS := -ljansson -lz
+
+$(FUZZ)/mkseeds: $(FUZZ)/test/fuzz/mkseeds.o $(FUZZ_OBJ)
+	@echo "  LD    $@"
+	$(Q)$(FUZZ_CC) -fsanitize=$(FUZZ_SAN) -o $@ $^ -lm -pthread
+
+.PHONY: fuzz fuzz-build
+.PRECIOUS: $(FUZZ)/%.o
+fuzz:
+	@scripts/dev/deps build fuzz
+	@+$(MAKE) --no-print-directory fuzz-build
+	@scripts/dev/fuzz --build $(FUZZ) --seconds $(FUZZ_SECONDS) --jobs $(FUZZ_JOBS) \
+	    $(if $(FUZZ_CORPUS),--corpus $(FUZZ_CORPUS)) $(FUZZ_TARGET)
+
+fuzz-build: $(FUZZ_TARGET:%=$(FUZZ)/fuzz-%) $(FUZZ)/mkseeds
+
+-include $(FUZZ_OBJ:.o=.d) $(wildcard $(FUZZ)/test/fuzz/*.d)

@@ -1,0 +1,32 @@
+# liberltrace, static and shared: only what include/erltrace.h names can be seen in either.
+#
+# The interface may still change while the version begins with 0, so the soname has the whole of it.
+
+LIB_DIR     := $(BUILD)/lib
+SONAME      := liberltrace.so.$(VERSION)
+LIB_A       := $(LIB_DIR)/liberltrace.a
+LIB_SO      := $(LIB_DIR)/$(SONAME)
+OBJ_LIB_ALL  = $(filter $(foreach r,$(ROOMS_LIB),$(BUILD)/tool/c_src/$(r)/%),$(OBJ_TOOL))
+LD          ?= ld
+OBJCOPY     ?= objcopy
+
+# One object, libei included, in which everything else is local: its names cannot clash with those of the program.
+$(LIB_A): $(OBJ_LIB_ALL)
+	@mkdir -p $(@D)
+	@echo "  AR    $@"
+	$(Q)$(LD) -r -o $(LIB_DIR)/erltrace.o $^ $(EI_LIB)
+	$(Q)$(OBJCOPY) --wildcard --keep-global-symbol='erltrace_*' $(LIB_DIR)/erltrace.o
+	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_DIR)/erltrace.o && rm -f $(LIB_DIR)/erltrace.o
+
+$(LIB_SO): $(OBJ_LIB_ALL)
+	@mkdir -p $(@D)
+	@echo "  LD    $@"
+	$(Q)$(CC) $(SANFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,-z,now,-z,relro,-z,noexecstack -Wl,--exclude-libs,ALL \
+	    $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ $(EI_LIB) -lm -pthread
+	$(Q)ln -sf $(SONAME) $(LIB_DIR)/liberltrace.so
+
+# Made anew each time: PREFIX may be another.
+.PHONY: $(LIB_DIR)/erltrace.pc
+$(LIB_DIR)/erltrace.pc: include/erltrace.pc.in
+	@mkdir -p $(@D)
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< >$@

@@ -1,0 +1,21 @@
+# The browser page: ui/ is bundled into ui/dist, whose files go into the program (`erltrace serve`). The packages are those of
+# ui/package-lock.json, fetched once by npm. UI=no builds without the page, for machines without node or without a network.
+#
+#   make ui          the page
+#   make check-ui    its tests (test/ui/run)
+
+UI_PAGE := $(if $(filter-out no,$(or $(UI),yes)),$(if $(shell command -v npm 2>/dev/null),ui/dist/index.html))
+UI_FILES = ui/build.mjs ui/tsconfig.json $(wildcard ui/src/* ui/src/*/*)
+
+.PHONY: ui
+ui: ui/dist/index.html
+
+ui/node_modules/.complete: ui/package-lock.json ui/package.json
+	@echo "  NPM   ui"
+	$(Q)cd ui && npm ci --no-audit --no-fund --loglevel=error || \
+	    { echo "npm could not fetch the packages of the browser page; make UI=no builds without it" >&2; exit 1; }
+	$(Q)touch $@
+
+ui/dist/index.html: ui/node_modules/.complete $(UI_FILES)
+	@echo "  PAGE  ui/dist"
+	$(Q)node ui/build.mjs
