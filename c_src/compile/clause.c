@@ -32,6 +32,15 @@ static const uint8_t action_kind[] = {
     [ACT_DISCARD] = DIF_ACT_DISCARD,
     [ACT_TRACEMEM] = DIF_ACT_TRACEMEM,
     [ACT_PRINT] = DIF_ACT_PRINT,
+    [ACT_STACK] = DIF_ACT_STACK,
+    [ACT_STOP] = DIF_ACT_STOP,
+    [ACT_RAISE] = DIF_ACT_RAISE,
+    [ACT_COPYOUT] = DIF_ACT_COPYOUT,
+    [ACT_COPYOUTSTR] = DIF_ACT_COPYOUTSTR,
+    [ACT_BREAKPOINT] = DIF_ACT_BREAKPOINT,
+    [ACT_PANIC] = DIF_ACT_PANIC,
+    [ACT_CHILL] = DIF_ACT_CHILL,
+    [ACT_PCAP] = DIF_ACT_PCAP,
 };
 
 static uint32_t parts_so_far(const struct gen *g)
@@ -73,7 +82,8 @@ static struct dif_type part_type(const struct gen *g, const struct lang_stmt *s,
     switch (s->act) {
     case ACT_TRUNC: return (struct dif_type){DIF_INT, 8};
     case ACT_NORMALIZE: return (struct dif_type){DIF_UINT, 8};
-    case ACT_EXIT: return (struct dif_type){DIF_INT, 4};
+    case ACT_EXIT:
+    case ACT_RAISE: return (struct dif_type){DIF_INT, 4};
     case ACT_TRACEMEM:
         if (n != s->args)
             return (struct dif_type){DIF_INT, 8};
@@ -123,6 +133,15 @@ static void speculation(struct gen *g, const struct lang_stmt *s, uint32_t begin
         gen_emit(g, begin);
 }
 
+/* The subroutine that an action is; 0: none. */
+static const uint8_t action_subr[] = {
+    [ACT_COPYOUT] = DIF_SUBR_copyout,
+    [ACT_COPYOUTSTR] = DIF_SUBR_copyoutstr,
+    [ACT_CHILL] = DIF_SUBR_chill,
+    [ACT_PCAP] = DIF_SUBR_pcap,
+    [ACT_IF] = 0, /* the last */
+};
+
 /* begin: the instruction that begins the record. */
 static void statement(struct gen *g, const struct lang_stmt *s, uint32_t begin)
 {
@@ -138,6 +157,8 @@ static void statement(struct gen *g, const struct lang_stmt *s, uint32_t begin)
         speculation(g, s, begin);
     } else if (s->act == ACT_PRINT) {
         record_object(g, s);
+    } else if (action_subr[s->act] != 0) {
+        gen_unreg(g, gen_call(g, action_subr[s->act], s->args));
     } else {
         for (const struct node *n = s->args; n; n = n->next)
             record(g, n, part_type(g, s, n));

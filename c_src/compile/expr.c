@@ -51,7 +51,7 @@ void gen_place(struct gen *g, struct label *l)
 
 unsigned gen_reg(struct gen *g)
 {
-    for (unsigned r = 0; r < DIF_NREGS; r++) {
+    for (unsigned r = 0; r < g->nregs; r++) {
         if (!(g->regs >> r & 1)) {
             g->regs |= 1u << r;
             return r;
@@ -118,8 +118,8 @@ static bool uses_tuple(const struct node *n)
     if (n->kind == N_CALL || (n->kind == N_VAR && n->var->assoc))
         return true;
     if ((n->kind == N_UNARY && n->op == OP_STRINGOF) ||
-        (n->kind == N_CAST && type_is_string(n->type)))
-        return true; /* a call in disguise */
+        (type_is_string(n->type) && (n->kind == N_CAST || gen_is_place(n))))
+        return true; /* a call in disguise; so is a string in memory */
     for (size_t i = 0; i < 3; i++) {
         if (n->kid[i] && uses_tuple(n->kid[i]))
             return true;
@@ -374,7 +374,7 @@ static unsigned negated(struct gen *g, const struct node *n)
     return r;
 }
 
-static unsigned call(struct gen *g, unsigned subr, const struct node *args)
+unsigned gen_call(struct gen *g, unsigned subr, const struct node *args)
 {
     gen_tuple(g, args, NULL, 0);
     unsigned r = gen_reg(g);
@@ -486,9 +486,9 @@ static unsigned update(struct gen *g, const struct node *x, const struct gen_ope
     const struct access *acc = access_of(x->var);
     const struct type *t = x->type;
     bool adds = o->op == OP_ADD || o->op == OP_SUB;
-    bool pure = !o->expr || !reuse_has_effect(o->expr);
+    bool pure = !o->expr || !node_has_effect(o->expr);
     for (const struct node *k = x->args; k; k = k->next)
-        pure = pure && !reuse_has_effect(k);
+        pure = pure && !node_has_effect(k);
     if (adds && pure && t->size == 8 && acc->add != DIF_OP_NOP)
         return add_in_place(g, x, o, old_value && used);
     struct held keys;
@@ -553,29 +553,41 @@ static unsigned incdec(struct gen *g, const struct node *n, bool used)
 
 static unsigned builtin(struct gen *g, const struct node *n)
 {
-    static const char *const names[] = {
-#define DIF_BUILTIN(num, name, type, text) [num] = #name,
-#include "dif/builtins.list"
-#undef DIF_BUILTIN
-    };
     for (unsigned i = 0; i < DIF_NBUILTINS; i++) {
-        if (names[i] && strcmp(names[i], n->name) == 0) {
-            unsigned r = gen_reg(g);
-            g->builtins |= 1u << i;
-            gen_emit(g, dif_ai(DIF_OP_LDB, r, i));
+        const struct dif_builtin_info *b = dif_builtin_info(i);
+        if (b && strcmp(b->name, n->name) == 0) {
+            unsigned r = b->array ? gen_value(g, n->args) : gen_reg(g);
+            g->builtins |= dif_builtin_bit((enum dif_builtin)i);
+            gen_emit(g, dif_ai(b->array ? DIF_OP_LDBA : DIF_OP_LDB, r, i));
             return r;
         }
     }
     gen_fail(g, "D_UNKNOWN", "a built-in variable that the engine does not have", NULL);
 }
 
+/* A stack, or a symbol: what stands for it in a record. */
+static unsigned place(struct gen *g, const struct node *n)
+{
+    switch (n->type->place) {
+    case T_STACK: return gen_call(g, DIF_SUBR_stack, n->args);
+    case T_USTACK: return gen_call(g, DIF_SUBR_ustack, n->args);
+    case T_JSTACK: return gen_call(g, DIF_SUBR_jstack, n->args);
+    case T_SYM:
+    case T_FUNC:
+    case T_MOD: return gen_value(g, n->args);
+    default: return gen_call(g, DIF_SUBR_uaddr, n->args);
+    }
+}
+
 static unsigned subroutine(struct gen *g, const struct node *n)
 {
+    if (type_is_place(n->type))
+        return place(g, n);
     for (unsigned i = 0; i < DIF_NSUBRS; i++) {
         const struct dif_subr_info *s = dif_subr_info(i);
         if (s && strcmp(s->name, n->name) == 0) {
             bool goes_on = i == DIF_SUBR_strtok && n->args->kind == N_INT; /* strtok(NULL, ...) */
-            unsigned r = call(g, i, goes_on ? n->args->next : n->args);
+            unsigned r = gen_call(g, i, goes_on ? n->args->next : n->args);
             if (i == DIF_SUBR_bcopy || i == DIF_SUBR_copyinto)
                 reuse_store_memory(g);
             return r;

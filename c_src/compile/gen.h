@@ -30,8 +30,9 @@ struct gen {
     struct arena arena;               /* keys of the hash tables */
     struct hash str_index, int_index; /* text or value -> its number + 1 */
     struct buf strtab, str, ints, vars, aggs, parts, refs, actions, subs, clauses, code;
-    uint32_t builtins;
-    uint32_t strsize;
+    uint64_t builtins;
+    uint32_t strsize, scratchsize;
+    unsigned nregs;       /* that may be used */
     uint32_t clause_code; /* where the code of the clause begins, in instructions */
     uint32_t clause_part; /* where its parts begin */
     uint32_t clause_subs; /* its sub-clauses that record, so far */
@@ -44,7 +45,7 @@ struct gen {
 };
 
 /* -- table.c -- */
-void gen_init(struct gen *g, struct diags *d, uint32_t strsize);
+void gen_init(struct gen *g, struct diags *d, const struct compile_options *opt);
 void gen_free(struct gen *g);
 /* Reports at g->pos and jumps. hint may be NULL. */
 _Noreturn void gen_fail(struct gen *g, const char *tag, const char *text, const char *hint);
@@ -91,6 +92,8 @@ void gen_jump(struct gen *g, const struct node *n, bool sense, struct label *l);
 void gen_tuple(struct gen *g, const struct node *list, const struct type *const *kinds,
                unsigned nkinds);
 
+/* A subroutine's result, in a register that becomes the caller's. */
+unsigned gen_call(struct gen *g, unsigned subr, const struct node *args);
 /* Branches to l when the predicate is false. */
 void gen_predicate(struct gen *g, const struct node *n, struct label *l);
 
@@ -142,8 +145,6 @@ void reuse_store(struct gen *g, const struct lang_var *v);
 void reuse_store_memory(struct gen *g);
 /* Frees a register that only keeps a value for later; false when there is none. */
 bool reuse_evict(struct gen *g);
-/* Whether evaluating n changes a variable, or each evaluation may differ. */
-bool reuse_has_effect(const struct node *n);
 
 /* -- clause.c -- */
 void gen_clause(struct gen *g, const struct lang_clause *c, const struct lang_desc *d);

@@ -2,7 +2,7 @@
  *
  * The value of a struct, union or array is the address of its bytes, so that a place is an address
  * and an offset. A dynamic variable has no address: its bytes are loaded to scratch, changed there,
- * and stored back as a whole. */
+ * and stored back as a whole. A string in memory is copied out and in, as subroutines do it. */
 #include "compile/gen.h"
 
 static bool is_dynamic(const struct node *n)
@@ -102,6 +102,26 @@ static void shift(struct gen *g, enum dif_op op, unsigned reg, unsigned by)
     gen_unreg(g, r);
 }
 
+/* A copy of the string of that type in memory. */
+static void load_string(struct gen *g, const struct type *t, unsigned r, unsigned at)
+{
+    unsigned most = gen_int_value(g, t->size);
+    gen_emit(g, dif_abc(DIF_OP_PUSHTV, at, 0, 0));
+    gen_emit(g, dif_abc(DIF_OP_PUSHTV, most, 0, 0));
+    gen_unreg(g, most);
+    gen_emit(g, dif_ai(DIF_OP_CALL, r, DIF_SUBR_strndup));
+}
+
+static void store_string(struct gen *g, const struct type *t, unsigned at, unsigned v)
+{
+    unsigned most = gen_int_value(g, t->size);
+    gen_emit(g, dif_abc(DIF_OP_PUSHTV, at, 0, 0));
+    gen_emit(g, dif_abc(DIF_OP_PUSHTR, v, 0, 0));
+    gen_emit(g, dif_abc(DIF_OP_PUSHTV, most, 0, 0));
+    gen_emit(g, dif_ai(DIF_OP_CALL, most, DIF_SUBR_strncpy));
+    gen_unreg(g, most);
+}
+
 /* Loads what is at the address in `at` into r. */
 static void load(struct gen *g, const struct node *n, unsigned r, unsigned at)
 {
@@ -110,6 +130,10 @@ static void load(struct gen *g, const struct node *n, unsigned r, unsigned at)
                                           [4] = {DIF_OP_LDUW, DIF_OP_LDSW},
                                           [8] = {DIF_OP_LDX, DIF_OP_LDX}};
     const struct type *t = n->type;
+    if (type_is_string(t)) {
+        load_string(g, t, r, at);
+        return;
+    }
     if (!type_is_scalar(t)) {
         if (r != at)
             gen_emit(g, dif_abc(DIF_OP_MOV, r, at, 0));
@@ -129,7 +153,9 @@ static void store(struct gen *g, const struct node *n, unsigned at, unsigned v)
     static const enum dif_op ops[9] = {
         [1] = DIF_OP_STB, [2] = DIF_OP_STH, [4] = DIF_OP_STW, [8] = DIF_OP_STX};
     const struct type *t = n->type;
-    if (!type_is_scalar(t)) {
+    if (type_is_string(t)) {
+        store_string(g, t, at, v);
+    } else if (!type_is_scalar(t)) {
         unsigned size = gen_int_value(g, type_size(t));
         gen_emit(g, dif_abc(DIF_OP_COPY, at, v, size));
         gen_unreg(g, size);

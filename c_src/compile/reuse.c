@@ -18,21 +18,6 @@
 
 #include <string.h>
 
-bool reuse_has_effect(const struct node *n)
-{
-    if (n->kind == N_ASSIGN || n->kind == N_INCDEC || (n->kind == N_CALL && n->post))
-        return true;
-    for (size_t i = 0; i < 3; i++) {
-        if (n->kid[i] && reuse_has_effect(n->kid[i]))
-            return true;
-    }
-    for (const struct node *a = n->args; a; a = a->next) {
-        if (reuse_has_effect(a))
-            return true;
-    }
-    return false;
-}
-
 /* Whether making the value costs more than a register is worth. */
 static bool is_candidate(const struct node *n)
 {
@@ -52,7 +37,7 @@ static bool is_candidate(const struct node *n)
         break;
     default: return false;
     }
-    return !reuse_has_effect(n);
+    return !node_has_effect(n);
 }
 
 /* Whether two expressions without effects have the same value. */

@@ -8,9 +8,11 @@
 enum { TABLE_MOST = 65536 }; /* what a 16-bit imm can name */
 
 _Static_assert((int)LANG_KEYS_MAX == (int)DIF_KEYS_MAX, "lang and dif agree on keys");
-_Static_assert((int)LANG_SCRATCH_SIZE == (int)DIF_SCRATCH_SIZE, "lang and dif agree on alloca()");
+_Static_assert((int)LANG_HIST_MAX == (int)DIF_HIST_MAX, "lang and dif agree on histograms");
 _Static_assert((int)TYPE_SIZE_MAX == (int)DIF_BYTES_MAX, "lang and dif agree on sizes");
 #define SAME(a, b) _Static_assert((int)AGGF_##a == (int)DIF_AGG_##b, "lang and dif agree")
+_Static_assert((int)DIF_UADDR - (int)DIF_STACK == (int)T_UADDR - (int)T_STACK,
+               "lang and dif agree on stacks and symbols");
 SAME(COUNT, COUNT);
 SAME(SUM, SUM);
 SAME(AVG, AVG);
@@ -21,12 +23,14 @@ SAME(QUANTIZE, QUANTIZE);
 SAME(LQUANTIZE, LQUANTIZE);
 SAME(LLQUANTIZE, LLQUANTIZE);
 
-void gen_init(struct gen *g, struct diags *d, uint32_t strsize)
+void gen_init(struct gen *g, struct diags *d, const struct compile_options *opt)
 {
     memset(g, 0, sizeof *g);
     arena_init(&g->arena);
     g->diags = d;
-    g->strsize = strsize;
+    g->strsize = opt->strsize;
+    g->scratchsize = opt->scratchsize;
+    g->nregs = opt->iregs < DIF_NREGS ? opt->iregs : DIF_NREGS;
 }
 
 void gen_free(struct gen *g)
@@ -101,6 +105,10 @@ struct dif_type gen_type(const struct gen *g, const struct type *t)
         d.size = t->size;
     } else if (t->kind == TYPE_PTR) {
         d = (struct dif_type){DIF_UINT, 8};
+    } else if (type_is_place(t)) {
+        d = (struct dif_type){(uint8_t)(DIF_STACK + (t->place - T_STACK)), t->size};
+    } else if (t->kind == TYPE_FLOAT) {
+        d = (struct dif_type){DIF_FLOAT, t->size};
     } else if (type_is_bytes(t)) {
         d = (struct dif_type){DIF_BYTES, type_size(t)};
     }
@@ -132,6 +140,8 @@ void gen_vars(struct gen *g, const struct lang *l)
         d.scope = scope[v->scope];
         d.assoc = v->assoc;
         d.type = gen_type(g, v->type);
+        if (d.type.kind == DIF_FLOAT)
+            d.type.kind = DIF_BYTES; /* how it is kept; as a float it is recorded */
         d.keys = keys_of(g, v->key, v->nkeys);
         buf_add(&g->vars, &d, sizeof d);
     }
@@ -172,6 +182,7 @@ int gen_finish(struct gen *g, struct dif_image *img)
 {
     bool oom = false;
     img->strsize = g->strsize;
+    img->scratchsize = g->scratchsize;
     img->builtins = g->builtins;
     img->strtab = moved(img, &g->strtab, 1, &img->strtab_len, &oom);
     img->str = moved(img, &g->str, sizeof *img->str, &img->nstr, &oom);
