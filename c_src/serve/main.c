@@ -12,11 +12,12 @@
 
 #include "base/arena.h"
 #include "erltrace.h"
+#include "web/access.h"
 #include "web/web.h"
 
 static const char usage[] =
-    "usage: erltrace serve [--listen ADDRESS[:PORT]] [--host NAME] [--node NAME[,NAME]] [-w]\n"
-    "                [--cert FILE --key FILE | --insecure] [-x opt[=val]]\n"
+    "usage: erltrace serve [--listen ADDRESS[:PORT]] [--host NAME[,NAME]] [--node NAME[,NAME]]\n"
+    "                [-w] [--cert FILE --key FILE | --insecure] [-x opt[=val]]\n"
     "                [--cookie COOKIE | --cookie-file FILE] [--agent-dir DIR]\n";
 
 static const char help[] =
@@ -24,7 +25,8 @@ static const char help[] =
     "address, with the token that opens it. A trace ends with the last page that looks on.\n"
     "  --listen ADDRESS:PORT    where; 127.0.0.1:8042 when not given, port 0 is any\n"
     "  --host NAME              another name under which the server is reached, beside\n"
-    "                           localhost, addresses, and the name of this host\n"
+    "                           localhost, addresses, and the name of this host; behind a\n"
+    "                           proxy that ends TLS, what browsers see: https://NAME[:PORT]\n"
     "  --node NAME              the nodes that may be traced; without it those of this host\n"
     "  -w                       scripts may have destructive actions\n"
     "  --cert FILE, --key FILE  TLS, with these files in PEM; needed for addresses that\n"
@@ -125,7 +127,15 @@ static bool set_option(struct serve *s, int letter, char *value)
         s->why = "--listen takes an address, a port, or both, as 127.0.0.1:8042 or [::1]:8042, "
                  "and not";
         return set_listen(s, value);
-    case HOST: return add_names(s, s->host, &c->nhosts, value);
+    case HOST:
+        s->why = "--host takes names as shop.example, or https://shop.example when a proxy stands "
+                 "between, and not";
+        if (!add_names(s, s->host, &c->nhosts, value))
+            return false;
+        for (size_t i = 0; i < c->nhosts; i++)
+            if (!access_is_name(s->host[i]))
+                return false;
+        return true;
     case NODE: return add_names(s, s->node, &c->nnodes, value);
     case CERT: c->cert = value; break;
     case KEY: c->key = value; break;

@@ -8,6 +8,8 @@
 #include <strings.h>
 #include <sys/random.h>
 
+static const char *const schemes[] = {"http://", "https://"};
+
 int access_secret(char out[ACCESS_SECRET])
 {
     uint8_t bytes[(ACCESS_SECRET - 1) / 2];
@@ -72,6 +74,23 @@ static bool name_of(const char *host, char *out, size_t size)
     return true;
 }
 
+/* Behind the scheme, if there is one. */
+static const char *authority(const char *name)
+{
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+        if (strncmp(name, schemes[i], strlen(schemes[i])) == 0)
+            return name + strlen(schemes[i]);
+    return name;
+}
+
+bool access_is_name(const char *name)
+{
+    char host[256];
+    const char *rest = authority(name);
+    return rest[strcspn(rest, "/?#@ ")] == '\0' && name_of(rest, host, sizeof host) &&
+           (rest != name || strchr(rest, ':') == NULL);
+}
+
 bool access_host(const char *header, const char *const *names, size_t n)
 {
     char name[256];
@@ -81,15 +100,23 @@ bool access_host(const char *header, const char *const *names, size_t n)
     if (inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1 ||
         strcasecmp(name, "localhost") == 0)
         return true;
-    for (size_t i = 0; i < n; i++)
-        if (strcasecmp(name, names[i]) == 0)
+    for (size_t i = 0; i < n; i++) {
+        char known[256];
+        if (name_of(authority(names[i]), known, sizeof known) && strcasecmp(name, known) == 0)
             return true;
+    }
     return false;
 }
 
-bool access_origin(const char *header, const char *host, bool tls)
+bool access_origin(const char *header, const char *host, bool tls, const char *const *names,
+                   size_t n)
 {
-    const char *scheme = tls ? "https://" : "http://";
-    size_t n = strlen(scheme);
-    return strncmp(header, scheme, n) == 0 && strcasecmp(header + n, host) == 0;
+    const char *scheme = schemes[tls];
+    size_t len = strlen(scheme);
+    if (strncmp(header, scheme, len) == 0 && strcasecmp(header + len, host) == 0)
+        return true;
+    for (size_t i = 0; i < n; i++)
+        if (authority(names[i]) != names[i] && strcasecmp(header, names[i]) == 0)
+            return true;
+    return false;
 }

@@ -18,9 +18,14 @@ int access_secret(char out[ACCESS_SECRET]);
 bool access_same(const char *secret, const char *given);
 /* Whether a Cookie header has the cookie of that name with the secret as its value. */
 bool access_cookie(const char *header, const char *name, const char *secret);
+/* Whether it can be a name of the server: "shop.example", or where pages come from when a proxy
+ * stands between, "https://shop.example:8443". */
+bool access_is_name(const char *name);
 /* Whether a Host header may be served: an address in digits, localhost, or one of the names. */
 bool access_host(const char *header, const char *const *names, size_t n);
-/* Whether an Origin header is that of the page itself, which was asked for at `host`. */
-bool access_origin(const char *header, const char *host, bool tls);
+/* Whether an Origin header is that of the page itself, which was asked for at `host`, or one of the
+ * names. */
+bool access_origin(const char *header, const char *host, bool tls, const char *const *names,
+                   size_t n);
 
 #endif

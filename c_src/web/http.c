@@ -213,7 +213,8 @@ const char *http_access(struct web *w, struct lws *wsi, int *status, const char 
         return "This is not the server's name";
     *tag = "WEB_ORIGIN";
     if (!header_text(wsi, WSI_TOKEN_ORIGIN, origin, sizeof origin) ||
-        (origin[0] != '\0' && !access_origin(origin, host, w->config.cert != NULL)))
+        (origin[0] != '\0' &&
+         !access_origin(origin, host, w->config.cert != NULL, w->names, w->nnames)))
         return "Pages of others may not ask";
     *tag = "WEB_TOKEN";
     if (!header_text(wsi, WSI_TOKEN_HTTP_COOKIE, cookies, sizeof cookies))

@@ -22,7 +22,8 @@ struct web_option {
 struct web_config {
     const char *address;     /* in digits, or the name of an interface */
     int port;                /* 0: any */
-    const char *const *host; /* names under which the server is reached, besides localhost */
+    const char *const *host; /* names under which the server is reached, besides localhost: as
+                              * access_is_name has them */
     size_t nhosts;
     const char *cert, *key;  /* files in PEM; both or none */
     bool insecure;           /* no TLS although the address is not a loopback one */

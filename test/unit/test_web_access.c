@@ -101,17 +101,52 @@ static void only_the_page_itself_may_ask(void **state)
         {"http://evil.example/localhost:8042", false, false},
         {"null", false, false},
         {"", false, false},
+        {"https://shop.example", false, true},
+        {"https://SHOP.example", true, true},
+        {"http://shop.example", false, false},
+        {"https://shop.example:443", false, false},
+        {"https://shop.example.evil.example", false, false},
+        {"http://plain.example", false, false},
+        {"https://plain.example", true, false},
+        {"plain.example", false, false},
     };
+    static const char *const names[] = {"plain.example", "https://shop.example"};
     (void)state;
     for (size_t i = 0; i < NELEM(cases); i++)
-        if (access_origin(cases[i].origin, "localhost:8042", cases[i].tls) != cases[i].good)
+        if (access_origin(cases[i].origin, "localhost:8042", cases[i].tls, names, NELEM(names)) !=
+            cases[i].good)
             fail_msg("%s", cases[i].origin);
+}
+
+static void names_are_names_or_origins(void **state)
+{
+    static const char *const good[] = {"shop.example", "https://shop.example",
+                                       "https://shop.example:8443", "http://[::1]:80"};
+    static const char *const bad[] = {"",
+                                      "https://",
+                                      "shop.example:8443",
+                                      "https://shop.example/",
+                                      "https://shop.example/page",
+                                      "https://shop.example:x",
+                                      "https://user@shop.example",
+                                      "ftp://shop.example",
+                                      "https://https://shop.example"};
+    (void)state;
+    for (size_t i = 0; i < NELEM(good); i++)
+        if (!access_is_name(good[i]))
+            fail_msg("%s", good[i]);
+    for (size_t i = 0; i < NELEM(bad); i++)
+        if (access_is_name(bad[i]))
+            fail_msg("%s", bad[i]);
+    assert_true(access_host("shop.example", &good[2], 1));
+    assert_false(access_host("https", &good[2], 1));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(secrets_are_random_and_compared_whole),
+        cmocka_unit_test(names_are_names_or_origins),
         cmocka_unit_test(a_cookie_is_found_among_others),
         cmocka_unit_test(only_names_of_the_server_are_served),
         cmocka_unit_test(only_the_page_itself_may_ask),

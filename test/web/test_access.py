@@ -146,15 +146,21 @@ def test_addresses_of_others(t, s):
     t.match(refused("--listen", "somewhere:80"), "not an address", "a name")
     t.match(refused("--listen", "127.0.0.1:99999"), "--listen takes.*not: 127.0.0.1:99999", "no port")
     t.match(refused("--listen"), "an option needs a value: --listen", "no value")
+    t.match(refused("--host", "a.example,https://b.example/page"), r"--host takes names.*not: a\.example,https://b\.example/page", "no name")
     t.match(refused("-x", "nosuch"), "Invalid option name", "an option")
     t.match(refused("--nosuch"), "unknown option: --nosuch", "usage")
     t.match(refused("word"), "takes no other words: word", "usage")
-    other = t.serve("--listen", "0.0.0.0:0", "--insecure", "--host", "trace.example")
+    other = t.serve("--listen", "0.0.0.0:0", "--insecure", "--host", "trace.example,https://shop.example")
     try:
         other.host, other.netloc = "127.0.0.1", f"127.0.0.1:{other.port}"
         t.equal(other.get("/api/state").status, 200, "by address")
         t.equal(other.get("/api/state", host="trace.example").status, 200, "by the name it was given")
         t.equal(other.get("/api/state", host="other.example").status, 403, "by another")
+        for host in ("shop.example", None):  # what the proxy says that it was asked for, or its own name for us
+            t.equal(other.get("/api/state", host=host, Origin="https://shop.example").status, 200, f"through a proxy, {host}")
+        for origin in ("http://shop.example", "https://shop.example:444", "https://trace.example", "http://trace.example"):
+            t.equal(other.get("/api/state", Origin=origin).status, 403, origin)
+        t.equal(other.websocket(origin="https://shop.example").hello["protocol"], 1, "a page of the proxy")
     finally:
         t.equal(other.stop(), 0, "exit status")
 
