@@ -5,6 +5,8 @@
  * can be given back. */
 #include "fuzz.h"
 
+#include <strings.h>
+
 #include "web/access.h"
 #include "web/message.h"
 #include "web/pack.h"
@@ -40,11 +42,14 @@ static void message(const char *text, size_t n)
 
 static void header(const char *text)
 {
-    static const char *const names[] = {"trace.example"};
+    static const char *const names[] = {"trace.example", "https://shop.example"};
     char secret[ACCESS_SECRET] = "00112233445566778899aabbccddeeff";
-    bool own = access_host(text, names, 1);
+    bool own = access_host(text, names, 2);
     must(!own || strpbrk(text, "/@ ") == NULL, "a host is a name and a port", NULL);
-    must(!access_origin(text, text, false), "a host is no origin", NULL);
+    must(!access_origin(text, text, false, names, 2) || strcasecmp(text, names[1]) == 0,
+         "a host is no origin", NULL);
+    must(!access_is_name(text) || strpbrk(text, "?#@ ") == NULL, "a name is no address of a page",
+         NULL);
     if (access_cookie(text, "erltrace-1", secret))
         must(strstr(text, secret) != NULL, "who has the cookie has the secret", NULL);
     must(!pack_accepted(text) || strpbrk(text, "*gG") != NULL, "gzip is asked for", NULL);
