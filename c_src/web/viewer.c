@@ -84,7 +84,10 @@ static void stop(struct web *w, struct viewer *v, const struct message *m)
     if (!trace_stop(&w->hub, v, m->all))
         return;
     struct buf b = BUF_INIT;
-    buf_adds(&b, "{\"type\":\"stopped\",\"reason\":\"left\"}");
+    buf_adds(&b, "{\"type\":\"stopped\"");
+    json_int_field(&b, "id", v->id);
+    json_text_field(&b, "reason", "left");
+    buf_addc(&b, '}');
     hub_send(&w->hub, v, &b);
     buf_free(&b);
 }

@@ -71,7 +71,7 @@ def test_pages_share_a_trace(t, s):
     a.close()
     b.wait("viewers", lambda m: m["viewers"] == 2)
     b.send({"type": "stop"})
-    t.equal(b.wait("stopped"), {"type": "stopped", "reason": "left"}, "for itself")
+    t.equal(b.wait("stopped"), {"type": "stopped", "id": second["id"], "reason": "left"}, "for itself")
     n = c.wait("results")["n"]
     c.wait("results", lambda m: m["n"] > n)
     t.equal(len(s.get("/api/state").json()["traces"]), 1, "it is one trace")
@@ -121,13 +121,28 @@ def test_stopping(t, s):
 def test_stopping_twice(t, s):
     """The second time nobody waits for a node that says nothing."""
     node = t.node()
-    w, _ = started(s, node)
+    w, m = started(s, node)
     traced(t, node)
     os.kill(node.pid, signal.SIGSTOP)
     w.send({"type": "stop"})
     w.send({"type": "stop"})
-    t.equal(w.wait("stopped"), {"type": "stopped", "reason": "left"}, "at once, without the last data")
+    t.equal(w.wait("stopped"), {"type": "stopped", "id": m["id"], "reason": "left"}, "at once, without the last data")
     os.kill(node.pid, signal.SIGCONT)
+    client.await_idle(s)
+    t.clean(node, 15000)
+
+
+def test_stopping_before_it_has_started(t, s):
+    """A node that does not answer keeps nobody who has had enough."""
+    node = t.node()
+    os.kill(node.pid, signal.SIGSTOP)
+    w = s.websocket()
+    try:
+        w.send({"type": "start", "id": 17, "node": node.name, "script": TICK})
+        w.send({"type": "stop"})
+        t.equal(w.wait("stopped"), {"type": "stopped", "id": 17, "reason": "left"}, "which start")
+    finally:
+        os.kill(node.pid, signal.SIGCONT)
     client.await_idle(s)
     t.clean(node, 15000)
 

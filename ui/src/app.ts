@@ -359,7 +359,11 @@ export class App {
                 if (t && this.phase === "running") {
                     t.stopped = m;
                     this.phase = "stopped";
-                } else if (this.phase === "starting" && m.reason !== "left") this.phase = "idle";
+                } else if (this.phase === "starting" && m.id === this.startId) {
+                    // what was to start will not; what is still shown, if anything, was left for it
+                    if (t) t.stopped ??= m;
+                    this.phase = t ? "stopped" : "idle";
+                }
                 void this.fetchRunning();
                 break;
             case "pong":

@@ -116,6 +116,7 @@ export interface Fault {
 }
 export interface Stopped {
     type: "stopped";
+    id?: number; // of the start that was left, when the trace goes on or has not begun
     trace?: number;
     reason: "exit" | "user" | "overload" | "lost" | "limit" | "error" | "server" | "left";
     status?: number;

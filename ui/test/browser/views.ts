@@ -87,6 +87,26 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             await s.page.getByRole("tab", { name: /Recent 1/ }).waitFor();
         }),
 
+        on("a start that takes long can be stopped; what an earlier stop is answered does not end a start", "/", async (s) => {
+            await s.page.locator("[data-testid=scripts] button").first().click();
+            await s.page.locator(".run").click();
+            const first = await s.says("start");
+            await s.page.waitForSelector("[data-phase=starting]");
+            await s.page.locator(".stop").click();
+            await s.says("stop");
+            s.send({ type: "stopped", id: first.id, reason: "left" });
+            await s.page.waitForSelector("[data-phase=idle]");
+            const before = s.said.length;
+            await s.page.locator(".run").click();
+            const second = await s.says("start", before);
+            s.send({ type: "stopped", id: first.id, reason: "left" });
+            s.send({ type: "stopped", trace: 1, reason: "left", text: "" });
+            const warning = { severity: "warning" as const, tag: "D_X", text: "one after the other", hint: null, file: "x.d", line: 1, column: 1, length: 1, source: "", rendered: "" };
+            s.send({ type: "diagnostics", id: second.id, diagnostics: [warning] });
+            await s.page.locator("[data-testid=problems] li").waitFor();
+            assert.equal(await s.page.locator("[data-testid=status]").getAttribute("data-phase"), "starting");
+        }),
+
         on("the first page: a question runs its script; a module is completed from the node", "/", async (s) => {
             await same(() => texts(s, "[data-testid=first] b"), ["Do processes wait to run?", "Which processes are busy?", "What comes and goes?"]);
             await s.page.getByRole("button", { name: /Do processes wait/ }).click();
