@@ -45,7 +45,7 @@
     max :: pos_integer(),                 % records in one of them
     every :: pos_integer() | undefined,   % ms between two walks; undefined: none
     records :: boolean(),                 % wants them
-    held = [] :: [term()],                % came when there was no demand any more; two at most, oldest first
+    held = [] :: [term()],                % came when there was no demand any more; three at most, oldest first
     consuming = false :: boolean(),       % a request is under way
     walking = false :: boolean(),
     due = false :: boolean(),             % time for a walk
@@ -411,7 +411,7 @@ answer({why, Continue}, _, Result, _, _, S) ->
 answer(Kind, _, Result, _, _, #s{sub = Sub} = S) when element(1, Kind) =:= sub ->
     case Sub of
         #sub{ref = Ref} when Ref =:= element(3, Kind) -> {keep_state, subscribed(element(2, Kind), Result, S)};
-        _ -> {keep_state, S}
+        _ -> {keep_state, inherited(element(2, Kind), Result, S)}
     end;
 answer(Kind, From, {error, Error}, Diags, _, S) ->
     Failed = Kind =:= go orelse (is_tuple(Kind) andalso element(1, Kind) =:= compile),
@@ -527,6 +527,15 @@ subscribed(walk, {ok, #{state := State, aggregations := Aggregations}}, #s{sub =
                Entries -> deliver({walk, Entries}, (idle(walk, Sub))#sub{due = Over})
            end,
     over(pump(S#s{sub = Sub1})).
+
+%% What was asked for by a subscriber who is gone may come after the next one has subscribed: then it is for that one.
+inherited(consume, {ok, #{items := Items}}, #s{sub = #sub{left = [records | _]} = Sub} = S) ->
+    case erltrace_term:items(strings(S), Items) of
+        [] -> S;
+        All -> S#s{sub = deliver({records, All}, Sub)}
+    end;
+inherited(_, _, S) ->
+    S.
 
 idle(consume, Sub) -> Sub#sub{consuming = false};
 idle(walk, Sub) -> Sub#sub{walking = false}.
