@@ -30,8 +30,10 @@ int erltrace_setopt(erltrace_t *h, const char *name, const char *value)
     char *copy = api_strdup(h, value); /* a path is borrowed */
     if (value != NULL && copy == NULL)
         return api_fail(h, ERLTRACE_E_NOMEM);
-    if (options_set(&h->opt, name, copy, running ? OPTION_FROM_RUNNING : OPTION_FROM_COMMAND,
-                    &why) != 0)
+    bool late =
+        running || (h->opened && strcmp(name, "lease") == 0); /* agreed when a node is opened */
+    if (options_set(&h->opt, name, copy, late ? OPTION_FROM_RUNNING : OPTION_FROM_COMMAND, &why) !=
+        0)
         return refused(h, why);
     if (h->session != NULL)
         session_options_changed(h->session);

@@ -212,7 +212,8 @@ int api_open_targets(erltrace_t *h)
     struct node_options common = {.cookie = h->cookie,
                                   .cookie_file = h->cookie_file,
                                   .root = api_root(h),
-                                  .agent_dir = h->agent_dir};
+                                  .agent_dir = h->agent_dir,
+                                  .lease_ms = (int)(h->opt.value[OPTION_lease] / 1000000)};
     if (common.root == NULL)
         return diag_error(&h->diags, ET_EAGENT, NULL, "AGENT_FILES",
                           "build it with make, or set ERLTRACE_ROOT to the folder that holds priv/",

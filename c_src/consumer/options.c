@@ -24,7 +24,9 @@ static const char running[] = "Operation illegal when tracing is active";
 static const char option_restricted[] = "Option not allowed for this program";
 static const char no_anon[] = "there is no anonymous tracing";
 
-enum { STATS_LEAST = 100000000 }; /* ns: the node looks no more often */
+enum { STATS_LEAST = 100000000 };        /* ns: the node looks no more often */
+#define LEASE_LEAST INT64_C(300000000)   /* ns: signs of life go five times in a lease */
+#define LEASE_MOST  INT64_C(60000000000) /* ns: what a dead consumer leaves stays no longer */
 
 enum kind {
     KIND_FLAG,      /* nothing, a number, or a word for yes or no */
@@ -36,6 +38,7 @@ enum kind {
     KIND_LOCKMEM,   /* a size, or "unlimited" */
     KIND_NSPEC,     /* a number that there can be so many speculations of */
     KIND_RATE,      /* a time or a frequency */
+    KIND_LEASE,     /* a time that a node can wait */
     KIND_PERCENT,   /* a number up to 100, or "off" for 0 */
     KIND_STATS,     /* nothing: a second; a time or a frequency; "end"; a word for no */
     KIND_NUMBER,    /* a number */
@@ -66,7 +69,8 @@ static const struct row {
 } table[] = {
 #define X(name, kind, value)                                                                       \
     {#name, KIND_##kind, OPTION_##name,                                                            \
-     OPTION_##name == OPTION_lockmem || OPTION_##name == OPTION_nolibs},
+     OPTION_##name == OPTION_lockmem || OPTION_##name == OPTION_nolibs ||                          \
+         OPTION_##name == OPTION_lease},
     OPTIONS(X)
 #undef X
 #define ROW(name, kind, command)                                                                   \
@@ -252,6 +256,7 @@ static const char *set(struct options *o, const struct row *r, const char *value
         break;
     case KIND_NSPEC: ok = parse_size(value, &v) && v <= DIF_SPECS_MAX; break;
     case KIND_RATE: ok = option_rate(value, &v); break;
+    case KIND_LEASE: ok = option_rate(value, &v) && v >= LEASE_LEAST && v <= LEASE_MOST; break;
     case KIND_PERCENT:
         ok = (value != NULL && strcmp(value, "off") == 0) || (parse_number(value, &v) && v <= 100);
         break;
@@ -355,6 +360,7 @@ const char *options_hint(const struct options *o, const char *name, char room[OP
         [KIND_LOCKMEM] = "a size, or unlimited",
         [KIND_NSPEC] = "a small positive number",
         [KIND_RATE] = "a time or a frequency, as in 500ms, 10s or 97hz",
+        [KIND_LEASE] = "a time from 300ms to 60s",
         [KIND_PERCENT] = "a number of percent, 1 to 100, or off",
         [KIND_STATS] = "the name alone for each second, a time of at least 100ms, or end",
         [KIND_NUMBER] = "a number",

@@ -44,6 +44,7 @@
     X(largeheap,     SIZE, 10 << 20)     /* words: heap-large, for heaps that are so large */     \
     X(longqueue,     SIZE, 1000)         /* messages: queue-long, for queues that are so long */  \
     X(pollrate,      RATE, 1000000000)   /* ns between two firings of probes that tell how it is */ \
+    X(lease,         LEASE, 1500000000)  /* ns that a node waits for a sign of life of ours */        \
     X(quiet,         FLAG, OPTION_UNSET)                                                          \
     X(flowindent,    FLAG, OPTION_UNSET)                                                          \
     X(destructive,   FLAG, OPTION_UNSET) /* -w */                                                 \

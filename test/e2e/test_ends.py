@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 
+import erlt
 from erlt import PATIENCE, READY, ROOT, TOOL, Failed, aggregation, pid, tool
 
 FLOOD = READY + """
@@ -118,13 +119,13 @@ def test_answers_to_the_dead(t):
 def test_stopped_consumer(t):
     """A consumer that shows no sign of life (SIGSTOP) loses its trace; when it wakes up, it says so."""
     node = flooded(t)
-    trace = t.trace("-q", "-n", FLOOD, node=node)
+    trace = t.trace("-q", "-n", FLOOD, node=node, env=erlt.SHORT_LEASE)
     trace.ready()
     trace.signal(signal.SIGSTOP)
-    t.clean(node, 1500 + 2000)  # the lease, then two seconds
+    t.clean(node, erlt.SHORT_LEASE_MS + 2000)  # the lease, then two seconds
     trace.signal(signal.SIGCONT)
     t.equal(trace.end(), 1, "exit status", trace)
-    t.match(trace.err.text(), r"^erltrace: .*", "says why")
+    t.match(trace.err.text(), r"^erltrace: .*\(it waits 1\.5 s\)", "says why")
     node("etw:quiet()")
     exact(t, node)
 

@@ -34,6 +34,12 @@ COOKIE = "erltrace-test-cookie"
 PROC = os.path.exists("/proc/self/status")  # a bare chroot may lack it
 HOST = socket.gethostname().split(".")[0]
 
+# A machine that does much besides may keep a trace's consumer from its processor for a second or two; tests of what a consumer that stands
+# still loses ask for the lease that users have.
+os.environ.setdefault("DTRACE_OPT_LEASE", "30s")
+SHORT_LEASE_MS = 1500
+SHORT_LEASE = {"DTRACE_OPT_LEASE": f"{SHORT_LEASE_MS}ms"}
+
 # What runs in the background of a shell inherits an interrupt that is ignored, and would hand that on to what it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

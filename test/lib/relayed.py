@@ -32,7 +32,7 @@ def module():
 class Relayed:
     """Such a node. It has no name unless `name` gives it one; then `cookie` is its cookie."""
 
-    def __init__(self, t, name=None, cookie=erlt.COOKIE):
+    def __init__(self, t, name=None, cookie=erlt.COOKIE, env=None):
         self.home = tempfile.mkdtemp(prefix="et-home-")
         command = ["erl", "-noinput", "-pa", module(), "-s", "etp"]
         if name:
@@ -41,7 +41,7 @@ class Relayed:
         if t.otp:
             command = [os.path.join(ROOT, "scripts", "dev", "in-otp"), str(t.otp)] + command
         env = dict(os.environ, HOME=self.home, TMPDIR=self.home, ERL_CRASH_DUMP="/dev/null", ERLTRACE_ROOT=ROOT,
-                   DTRACE_OPT_MAXLOAD="off", ERL_AFLAGS="", ERL_FLAGS="", ERL_ZFLAGS="")
+                   DTRACE_OPT_MAXLOAD="off", ERL_AFLAGS="", ERL_FLAGS="", ERL_ZFLAGS="", **(env or {}))
         if t.otp:
             env["ERLTRACE_CACHE"] = erlt.cache()
         self.p = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, cwd=ROOT)

@@ -1,7 +1,9 @@
 """Relays: a node that is not distributed, by way of its own processes, and one of its cluster; and that nothing is left in either,
 whoever goes away first."""
+import os
 import signal
 
+import erlt
 from erlt import Failed
 from etf import Atom
 from relayed import Relayed
@@ -65,7 +67,7 @@ def test_becomes_distributed(t):
     node = Relayed(t)
     port = node.port()
     port.begin("erlang*:lists:seq/2:entry { @n = count(); }")
-    node("os:cmd(\"epmd -daemon\"), {ok, _} = net_kernel:start([etp_becomes, shortnames]), ok")
+    node(f"os:cmd(\"epmd -daemon\"), {{ok, _}} = net_kernel:start([etp_becomes_{os.getpid()}, shortnames]), ok")
     t.true(node("node()") != "nonode@nohost", "it has no name")
     node("lists:foreach(fun(_) -> lists:seq(1, 3) end, lists:duplicate(100, x))")
     t.true(port.walk()["n"][0][2] >= 100, "nothing was seen")
@@ -78,8 +80,8 @@ def test_becomes_distributed(t):
     node.clean()
 
 
-def ends(t, how, number=0):
-    node = Relayed(t)
+def ends(t, how, number=0, env=None):
+    node = Relayed(t, env=env)
     port = node.port()
     port.begin("erlang*:lists:seq/2:entry, erlang*:::process-spawn { @n = count(); }", number)
     t.equal(port.status()["state"], "running")
@@ -99,7 +101,7 @@ def test_port_killed(t):
 
 def test_port_stopped(t):
     """It gives no sign of life: the agent's lease runs out. Later it finds the trace ended."""
-    node, port = ends(t, lambda node, port: node.signal_port(signal.SIGSTOP))
+    node, port = ends(t, lambda node, port: node.signal_port(signal.SIGSTOP), env=erlt.SHORT_LEASE)
     node.signal_port(signal.SIGCONT)
     items = port.consume_all()
     diags = [d for what, d in (i for i in items if i[0] == "diag")]

@@ -70,6 +70,8 @@ static void values(void **state)
         {"maxload", "100", OPTION_maxload, 100},
         {"maxload", "0", OPTION_maxload, 0},
         {"maxload", "off", OPTION_maxload, 0},
+        {"lease", "300ms", OPTION_lease, 300000000},
+        {"lease", "60s", OPTION_lease, INT64_C(60000000000)},
         {"stats", NULL, OPTION_stats, 1000000000},
         {"stats", "100ms", OPTION_stats, 100000000},
         {"stats", "2hz", OPTION_stats, 500000000},
@@ -137,6 +139,7 @@ static void refusals(void **state)
         {"pcapsize", "65536", BAD},
         {"printsize", "65537", BAD},
         {"printsize", "", BAD},
+        {"lease", "10s", "Option cannot be used from within a D program"},
         {"lockmem", NULL, "Option cannot be used from within a D program"},
         {"evaltime", "never", BAD},
         {"evaltime", NULL, BAD},
@@ -158,6 +161,20 @@ static void refusals(void **state)
         assert_string_equal(why, row[i].why);
         assert_memory_equal(&o, &before, sizeof o);
     }
+}
+
+static void times_that_a_node_can_wait(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {NULL, "", "0", "299ms", "61s", "off"};
+    struct options o;
+    const char *why;
+    options_init(&o);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(options_set(&o, "lease", bad[i], OPTION_FROM_COMMAND, &why), -1);
+        assert_string_equal(why, BAD);
+    }
+    assert_int_equal(o.value[OPTION_lease], 1500000000);
 }
 
 static void from_a_program(void **state)
@@ -251,9 +268,13 @@ static void environment(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values),         cmocka_unit_test(refusals),
-        cmocka_unit_test(while_running),  cmocka_unit_test(preprocessor),
-        cmocka_unit_test(from_a_program), cmocka_unit_test(environment),
+        cmocka_unit_test(values),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(while_running),
+        cmocka_unit_test(preprocessor),
+        cmocka_unit_test(times_that_a_node_can_wait),
+        cmocka_unit_test(from_a_program),
+        cmocka_unit_test(environment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
