@@ -91,21 +91,32 @@ bool access_is_name(const char *name)
            (rest != name || strchr(rest, ':') == NULL);
 }
 
+/* Whether a Host header's name is one of the names, or of those that begin with the scheme. */
+static bool is_known(const char *name, const char *scheme, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char known[256];
+        if (strncmp(names[i], scheme, strlen(scheme)) == 0 &&
+            name_of(authority(names[i]), known, sizeof known) && strcasecmp(name, known) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool access_host(const char *header, const char *const *names, size_t n)
 {
     char name[256];
     unsigned char address[16];
     if (!name_of(header, name, sizeof name))
         return false;
-    if (inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1 ||
-        strcasecmp(name, "localhost") == 0)
-        return true;
-    for (size_t i = 0; i < n; i++) {
-        char known[256];
-        if (name_of(authority(names[i]), known, sizeof known) && strcasecmp(name, known) == 0)
-            return true;
-    }
-    return false;
+    return inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1 ||
+           strcasecmp(name, "localhost") == 0 || is_known(name, "", names, n);
+}
+
+bool access_by_proxy_tls(const char *header, const char *const *names, size_t n)
+{
+    char name[256];
+    return name_of(header, name, sizeof name) && is_known(name, schemes[true], names, n);
 }
 
 bool access_origin(const char *header, const char *host, bool tls, const char *const *names,

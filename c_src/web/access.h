@@ -23,6 +23,9 @@ bool access_cookie(const char *header, const char *name, const char *secret);
 bool access_is_name(const char *name);
 /* Whether a Host header may be served: an address in digits, localhost, or one of the names. */
 bool access_host(const char *header, const char *const *names, size_t n);
+/* Whether a Host header is a name that was given with https: a proxy that speaks TLS with the
+ * browser stands between and hands on what it was asked for. */
+bool access_by_proxy_tls(const char *header, const char *const *names, size_t n);
 /* Whether an Origin header is that of the page itself, which was asked for at `host`, or one of the
  * names. */
 bool access_origin(const char *header, const char *host, bool tls, const char *const *names,

@@ -231,7 +231,7 @@ const char *http_access(struct web *w, struct lws *wsi, int *status, const char 
 static int exchange(struct web *w, struct http *c, const char *path)
 {
     struct buf to = BUF_INIT, cookie = BUF_INIT;
-    char part[2048], escaped[3 * sizeof part];
+    char part[2048], escaped[3 * sizeof part], host[300];
     buf_adds(&to, path);
     bool first = true;
     for (int i = 0;
@@ -250,7 +250,11 @@ static int exchange(struct web *w, struct http *c, const char *path)
         first = false;
     }
     buf_printf(&cookie, "%s=%s; HttpOnly; SameSite=Strict; Path=/%s", w->cookie, w->secret,
-               w->config.cert != NULL ? "; Secure" : "");
+               w->config.cert != NULL ||
+                       (header_text(c->socket, WSI_TOKEN_HOST, host, sizeof host) &&
+                        access_by_proxy_tls(host, w->names, w->nnames))
+                   ? "; Secure"
+                   : "");
     const struct reply r = {.status = 303,
                             .type = "text/plain",
                             .cache = NO_STORE,

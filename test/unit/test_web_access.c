@@ -142,6 +142,21 @@ static void names_are_names_or_origins(void **state)
     assert_false(access_host("https", &good[2], 1));
 }
 
+static void a_proxy_may_speak_tls(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a.example", "https://b.example:8443", "http://c.example"};
+    static const char *const good[] = {"b.example:8443", "b.example", "B.example"};
+    static const char *const bad[] = {"a.example", "c.example", "127.0.0.1",
+                                      "localhost", "",          "https"};
+    for (size_t i = 0; i < NELEM(good); i++)
+        if (!access_by_proxy_tls(good[i], names, NELEM(names)))
+            fail_msg("%s", good[i]);
+    for (size_t i = 0; i < NELEM(bad); i++)
+        if (access_by_proxy_tls(bad[i], names, NELEM(names)))
+            fail_msg("%s", bad[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +165,7 @@ int main(void)
         cmocka_unit_test(a_cookie_is_found_among_others),
         cmocka_unit_test(only_names_of_the_server_are_served),
         cmocka_unit_test(only_the_page_itself_may_ask),
+        cmocka_unit_test(a_proxy_may_speak_tls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -161,6 +161,9 @@ def test_addresses_of_others(t, s):
         for origin in ("http://shop.example", "https://shop.example:444", "https://trace.example", "http://trace.example"):
             t.equal(other.get("/api/state", Origin=origin).status, 403, origin)
         t.equal(other.websocket(origin="https://shop.example").hello["protocol"], 1, "a page of the proxy")
+        for host, secure in (("shop.example", True), ("trace.example", False), (None, False)):
+            cookie = other.get("/?token=" + other.token, cookie=False, host=host).headers["set-cookie"]
+            t.equal("; Secure" in cookie, secure, f"a cookie for TLS only, {host}: {cookie}")
     finally:
         t.equal(other.stop(), 0, "exit status")
 
