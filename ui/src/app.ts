@@ -9,6 +9,9 @@ import * as url from "./model/url.ts";
 import type { View, ViewName } from "./model/url.ts";
 import { get, Session, type Link } from "./net/session.ts";
 
+/** Who clicks twice does not mean to stop twice: a second stop does not wait for what was counted. */
+const TWICE_MS = 1000;
+
 export type Phase = "idle" | "starting" | "running" | "stopped" | "failed";
 export type Theme = "auto" | "light" | "dark";
 
@@ -71,6 +74,7 @@ export class App {
     private listeners = new Set<() => void>();
     private frame = 0;
     private startId = 0;
+    private stopAt = 0; // when the server was told to stop; 0: it was not
     private checkId = 0;
     private checkTimer = 0;
     private written = "";
@@ -259,6 +263,7 @@ export class App {
 
     private begin(): void {
         this.phase = "starting";
+        this.stopAt = 0;
         this.failed = null;
         this.diagnostics = [];
         this.notices = [];
@@ -266,12 +271,27 @@ export class App {
     }
 
     stop(): void {
-        if (this.phase !== "running" && this.phase !== "starting") return;
-        this.session!.send({ type: "stop" });
+        if (!this.busy || (this.stopping && Date.now() - this.stopAt < TWICE_MS)) return;
+        this.end({ type: "stop" });
     }
 
     stopAll(): void {
-        if (this.phase === "running") this.session!.send({ type: "stop", all: true });
+        if (this.phase === "running") this.end({ type: "stop", all: true });
+    }
+
+    private end(how: Record<string, unknown>): void {
+        this.session!.send(how);
+        this.stopAt = Date.now();
+        this.changed();
+    }
+
+    get busy(): boolean {
+        return this.phase === "running" || this.phase === "starting";
+    }
+
+    /** Whether the server was told to end what is shown, and has not said yet that it has. */
+    get stopping(): boolean {
+        return this.busy && this.stopAt > 0;
     }
 
     private remember(): void {
@@ -292,7 +312,7 @@ export class App {
     private linked(link: Link, why: string): void {
         this.link = link;
         this.linkWhy = why;
-        if (link !== "open" && (this.phase === "running" || this.phase === "starting")) {
+        if (link !== "open" && this.busy) {
             if (this.trace && this.phase === "running") this.trace.stopped = { type: "stopped", reason: "lost", text: `the connection to the server was lost${why ? `: ${why}` : ""}`, hint: "the trace ends by itself when nobody looks on" };
             else this.failed = { tag: "", text: `the connection to the server was lost${why ? `: ${why}` : ""}`, hint: null };
             this.phase = this.trace && this.phase === "running" ? "stopped" : "failed";

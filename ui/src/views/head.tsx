@@ -17,7 +17,6 @@ function useTick(on: boolean): void {
 function NodeChooser() {
     const a = useApp();
     const known = a.nodes.some((n) => n.node === a.node);
-    const busy = a.phase === "running" || a.phase === "starting";
     return (
         <label class="node" title={a.nodesError || "where to trace"}>
             <span>node</span>
@@ -37,8 +36,17 @@ function NodeChooser() {
                     </option>
                 ))}
             </select>
-            {busy && a.trace && a.trace.info.node !== a.node && <i title="the trace that runs is of another node">*</i>}
+            {a.busy && a.trace && a.trace.info.node !== a.node && <i title="the trace that runs is of another node">*</i>}
         </label>
+    );
+}
+
+function StopButton({ title }: { title: string }) {
+    const a = useApp();
+    return (
+        <button type="button" class="stop" onClick={() => a.stop()} title={a.stopping ? "do not wait for what was counted last (s)" : title}>
+            {a.stopping ? "■ Stop now" : "■ Stop"}
+        </button>
     );
 }
 
@@ -46,10 +54,10 @@ function Status() {
     const a = useApp();
     useTick(a.phase === "running");
     const t = a.trace;
-    const text = { idle: "ready", starting: "starting", running: "running", stopped: "stopped", failed: "failed" }[a.phase];
+    const text = a.stopping ? "stopping" : { idle: "ready", starting: "starting", running: "running", stopped: "stopped", failed: "failed" }[a.phase];
     return (
         <div class="status" data-testid="status" data-phase={a.phase} title={t?.info.enabled.text ?? ""}>
-            <span class={`dot ${a.phase}`} />
+            <span class={`dot ${a.stopping ? "starting" : a.phase}`} />
             <span>{a.link === "open" ? text : a.link === "connecting" ? "connecting" : "no connection"}</span>
             {t && a.phase !== "starting" && a.phase !== "failed" && <span class="num">{duration(t.ran / 1000)}</span>}
             {t && a.phase === "running" && <span class="muted probes">{exact(t.info.enabled.probes)} {t.info.enabled.probes === 1 ? "probe" : "probes"}</span>}
@@ -120,7 +128,6 @@ const THEMES: [Theme, string, string][] = [
 
 export function Head({ onHelp, side, onSide }: { onHelp: () => void; side: boolean; onSide: (on: boolean) => void }) {
     const a = useApp();
-    const busy = a.phase === "running" || a.phase === "starting";
     const theme = THEMES.find(([t]) => t === a.theme)!;
     const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length]!;
     const same = a.phase === "running" && a.trace !== null && a.trace.info.script === a.script && a.trace.info.node === (a.node ?? a.trace.info.node) && a.trace.info.args.join("\n") === a.args.slice(0, a.argNames.length).join("\n");
@@ -137,20 +144,14 @@ export function Head({ onHelp, side, onSide }: { onHelp: () => void; side: boole
                 erl<b>trace</b>
             </h1>
             <NodeChooser />
-            {busy && same ? (
-                <button type="button" class="stop" onClick={() => a.stop()} title={a.trace && a.trace.viewers > 1 ? "look on no longer; others still do (s)" : "end the trace (s)"}>
-                    ■ Stop
-                </button>
+            {a.busy && same ? (
+                <StopButton title={a.trace && a.trace.viewers > 1 ? "look on no longer; others still do (s)" : "end the trace (s)"} />
             ) : (
                 <>
                     <button type="button" class="run" disabled={a.script.trim() === "" || a.link !== "open" || a.phase === "starting"} onClick={() => a.run()} title="run the script (Ctrl+Enter)">
                         ▶ Run
                     </button>
-                    {busy && (
-                        <button type="button" class="stop" onClick={() => a.stop()} title="end the trace (s)">
-                            ■ Stop
-                        </button>
-                    )}
+                    {a.busy && <StopButton title="end the trace (s)" />}
                 </>
             )}
             <Status />

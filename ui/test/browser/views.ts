@@ -107,6 +107,27 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             assert.equal(await s.page.locator("[data-testid=status]").getAttribute("data-phase"), "starting");
         }),
 
+        on("a trace that takes long to end is stopping until it has; a second stop does not wait, a double click is one stop", "/", async (s) => {
+            await s.page.locator("[data-testid=scripts] button").first().click();
+            await run(s, [agg(0, "@", "count", ["string"])], column(1, { id: 0, keys: [[0, "a"]], add: [[0, 7]] }));
+            await s.page.locator(".stop").dblclick();
+            await like(async () => (await texts(s, "[data-testid=status]"))[0], /^stopping/);
+            assert.equal((await texts(s, ".stop"))[0], "■ Stop now");
+            s.send(column(2, { id: 0, keys: [], add: [[0, 4]] }));
+            await until("what was counted last", async () => (await texts(s, ".list-row .strong")).includes("11"));
+            const stops = () => s.said.filter((m) => m.type === "stop").length;
+            assert.equal(stops(), 1);
+            await until("a second stop", async () => {
+                await s.page.locator(".stop").click();
+                return stops() === 2;
+            });
+            s.send({ type: "stopped", reason: "left" });
+            await like(async () => (await texts(s, "[data-testid=status]"))[0], /^stopped/);
+            await s.page.locator(".run").click();
+            await s.page.waitForSelector("[data-phase=starting]");
+            await like(async () => (await texts(s, "[data-testid=status]"))[0], /^starting/);
+        }),
+
         on("the first page: a question runs its script; a module is completed from the node", "/", async (s) => {
             await same(() => texts(s, "[data-testid=first] b"), ["Do processes wait to run?", "Which processes are busy?", "What comes and goes?"]);
             await s.page.getByRole("button", { name: /Do processes wait/ }).click();
