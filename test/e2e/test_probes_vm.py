@@ -296,13 +296,19 @@ def test_schedulers(t):
         t.equal([e[:2] for e in part], [[str(n + 1), k] for n, k in enumerate(types)], "schedulers", trace)
         for _, kind, permille in part:
             t.true(0 <= int(permille) <= 1000, f"{permille} per mille", trace)
-            t.true(kind != "normal" or int(permille) > 900, f"a scheduler with much to do: {permille}", trace)
         part = waiting[i * len(queues):(i + 1) * len(queues)]
         t.equal([e[:2] for e in part], [[str(n + 1), k] for n, k in enumerate(queues)], "queues", trace)
         # Three processes a scheduler that never wait: one runs, the others are ready. (Which queue they are in is the VM's
         # business.)
         ready = sum(int(e[2]) for e in part if e[1] == "normal")
         t.true(normal <= ready <= 3 * normal + 10, f"{ready} processes are ready", trace)
+    # In one period or another a scheduler may have to wait: for work that is moved to it, for code that is loaded.
+    for n, kind in enumerate(types):
+        share = [int(permille) for number, _, permille in used if number == str(n + 1)]
+        if kind == "normal":
+            t.true(max(share) > 900, f"a scheduler with much to do: {share}", trace)
+        if n == len(types) - 1:
+            t.true(min(share) < 100, f"a scheduler with nothing to do: {share}", trace)
 
 
 def test_traffic(t):

@@ -114,7 +114,7 @@ export class Server {
     }
 
     static async start(node: string, ...options: string[]): Promise<Server> {
-        const p = spawn(TOOL, ["serve", "--listen", "127.0.0.1:0", ...(node ? ["--node", node] : []), "--cookie", COOKIE, ...options], { cwd: ROOT, env: { ...process.env, ERLTRACE_ROOT: process.env.ERLTRACE_HOME ?? ROOT } });
+        const p = spawn(TOOL, ["serve", "--listen", "127.0.0.1:0", ...(node ? ["--node", node] : []), "--cookie", COOKIE, ...options], { cwd: ROOT, env: { DTRACE_OPT_LEASE: "30s", ...process.env, ERLTRACE_ROOT: process.env.ERLTRACE_HOME ?? ROOT } });
         const s = new Server(p, new Lines(p.stdout), new Lines(p.stderr));
         try {
             s.url = /https?:\/\/\S+/.exec(await s.out.wait(/https?:\/\//))![0];
