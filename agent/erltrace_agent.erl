@@ -222,8 +222,8 @@ info({erltrace, Pid, alive}, S) ->
 info({timeout, _, {tick, Pid, Index, Due, Ns}}, S) ->
     tick(Pid, Index, Due, Ns, S),
     {noreply, S};
-info({lease, Pid, Last}, S) ->
-    lease(Pid, Last, S);
+info({lease, Pid, At}, S) ->
+    lease(Pid, At, S);
 info({retry, Pid}, S) ->
     {noreply, flush(Pid, S)};
 info({'DOWN', _, process, Pid, _}, S) ->
@@ -379,21 +379,30 @@ heard(Pid, #s{consumers = Cs} = S) ->
         #{} -> S
     end.
 
-%% The timer of a lease. When it seems to have run out, a message from the consumer may still lie in the mailbox: a
-%% message to ourselves comes after all of those, and decides.
-lease(Pid, Last, #s{consumers = Cs} = S) ->
+%% The timer of a lease, which was to come when it says. When the lease seems to have run out, a message from the consumer may
+%% still lie in the mailbox: one to ourselves comes after all of those, and decides. A timer that comes late tells that the node
+%% stood still itself (its machine had no time for it, or slept): what the consumer has sent may not even have been read, so that
+%% it is given its lease once more.
+lease(Pid, At, #s{consumers = Cs} = S) ->
+    Now = now_ms(),
     case Cs of
-        #{Pid := #c{heard = Last}} ->
+        #{Pid := #c{heard = Heard}} when At =:= {last, Heard} ->
             gone(Pid, S);
-        #{Pid := #c{heard = Heard, lease = Lease}} ->
-            case Heard + Lease - now_ms() of
-                Left when Left > 0 -> erlang:send_after(Left, self(), {lease, Pid, none});
-                _ -> self() ! {lease, Pid, Heard}
-            end,
+        #{Pid := #c{heard = Heard, lease = Lease}} when Heard + Lease > Now; is_tuple(At) ->
+            lease_until(Heard + Lease, Pid),
+            {noreply, S};
+        #{Pid := #c{heard = Heard, lease = Lease, spared = Spared} = C} when Now - At > Lease div 4, Spared =/= Heard ->
+            lease_until(Now + Lease, Pid),
+            {noreply, S#s{consumers = Cs#{Pid := C#c{spared = Heard}}}};
+        #{Pid := #c{heard = Heard}} ->
+            self() ! {lease, Pid, {last, Heard}},
             {noreply, S};
         #{} ->
             {noreply, S}
     end.
+
+lease_until(At, Pid) ->
+    erlang:send_after(At, self(), {lease, Pid, At}, [{abs, true}]).
 
 %% A reply never suspends the server: a consumer that does not read would stop all others, and its own lease.
 reply(Pid, Message, #s{consumers = Cs} = S) ->
@@ -444,7 +453,7 @@ request({open, Lease}, Pid, #s{consumers = Cs, nif = Nif} = S) when is_integer(L
         #{} ->
             Heard = now_ms(),
             C = #c{pid = Pid, monitor = monitor_consumer(Pid), lease = Lease, heard = Heard},
-            erlang:send_after(Lease, self(), {lease, Pid, none}),
+            lease_until(Heard + Lease, Pid),
             Info = [{pid, list_to_integer(os:getpid())}, {otp, S#s.otp},
                     {erts, unicode:characters_to_binary(erlang:system_info(version))}, {node, node()},
                     {schedulers, erlang:system_info(schedulers)}, {cpus, cpus()}, {warnings, []}],

@@ -77,6 +77,7 @@
     monitor :: reference() | node, % `node`: watched by monitor_node
     lease :: pos_integer(),        % ms
     heard :: integer(),            % ms, monotonic: when its last message came
+    spared :: integer() | undefined, % `heard` when its lease was not held against it, as the node had stood still
     phase = open :: open | enabled | running | stopped,
     bindings = [] :: [[tuple()]],  % of the next enable or extend, as far as they have come, newest first
     program :: reference() | undefined,

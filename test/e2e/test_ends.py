@@ -130,6 +130,27 @@ def test_stopped_consumer(t):
     exact(t, node)
 
 
+def test_machine_without_time(t):
+    """A node that stands still as long as two leases, and its consumer with it, as on a machine that is suspended: the trace goes on."""
+    node = t.node()
+    worker = pid(node("etw:worker()"))
+    vm = int(node("list_to_integer(os:getpid())"))
+    trace = t.trace("-q", "-n", COUNT, node=node, env=erlt.SHORT_LEASE)
+    trace.ready()
+    for _ in range(3):
+        t.equal(trace.p.poll(), None, "the trace goes on", trace)
+        for process in (vm, trace.p.pid):
+            os.kill(process, signal.SIGSTOP)
+        time.sleep(2 * erlt.SHORT_LEASE_MS / 1000)
+        os.kill(vm, signal.SIGCONT)
+        time.sleep(0.2)  # it has its processor back before the consumer has
+        trace.signal(signal.SIGCONT)
+        node(f"etw:calls({worker}, 1009)")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.equal(aggregation(trace.out.text()), {"call": 3 * 1009}, "counts", trace)
+
+
 def test_two_consumers(t):
     """Two traces of the same function: one ends, the other goes on; both count exactly."""
     node = t.node()
