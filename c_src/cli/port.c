@@ -175,6 +175,12 @@ static bool setup(struct port *p)
         fprintf(stderr, "erltrace: port: %s\n", strerror(errno));
     if (p->io == NULL)
         return false;
+    const char *name;
+    if (erltrace_setopt_environment(p->h, &name) != 0) {
+        fprintf(stderr, "erltrace: port: failed to set option %s from the environment: %s\n", name,
+                erltrace_errmsg(p->h, erltrace_errno(p->h)));
+        return false;
+    }
     erltrace_handle_diag(p->h, on_diag, p);
     erltrace_handle_drop(p->h, on_drop, p);
     erltrace_handle_fault(p->h, on_fault, p);

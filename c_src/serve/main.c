@@ -150,25 +150,32 @@ static bool set_option(struct serve *s, int letter, char *value)
     return true;
 }
 
+static bool is_set(erltrace_t *h, int rc, const char *what, const char *name)
+{
+    if (rc == 0)
+        return true;
+    const char *hint = erltrace_setopt_hint(h, name);
+    fprintf(stderr, "erltrace: error: failed to set %s%s: %s\n", what, name,
+            erltrace_errmsg(h, erltrace_errno(h)));
+    if (hint != NULL)
+        fprintf(stderr, "  %s\n", hint);
+    return false;
+}
+
 /* Options are tried on a handle, so that a bad one is said now, and not to whoever opens a page. */
 static bool good_options(const struct serve *s)
 {
-    bool ok = true;
     int err;
     erltrace_t *h = erltrace_open(ERLTRACE_VERSION, 0, &err);
+    const char *name = "";
+    int rc = erltrace_setopt_environment(h, &name);
+    bool ok = is_set(h, rc, "what the environment has as option ", name);
     for (size_t i = 0; h != NULL && i < s->config.noptions; i++) {
         const struct web_option *o = &s->option[i];
-        if (erltrace_setopt(h, o->name, o->value) == 0)
-            continue;
-        const char *hint = erltrace_setopt_hint(h, o->name);
-        fprintf(stderr, "erltrace: error: failed to set -x %s: %s\n", o->name,
-                erltrace_errmsg(h, erltrace_errno(h)));
-        if (hint != NULL)
-            fprintf(stderr, "  %s\n", hint);
-        ok = false;
+        ok &= is_set(h, erltrace_setopt(h, o->name, o->value), "-x ", o->name);
     }
     erltrace_close(h);
-    return ok && h != NULL;
+    return ok;
 }
 
 static struct web *server;

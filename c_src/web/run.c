@@ -7,9 +7,9 @@
 /* What allows destructive actions. */
 static const char permit[] = "`erltrace serve -w` allows destructive actions";
 
-static bool set(erltrace_t *h, const char *name, const char *value, struct diag_list *diags)
+static bool is_set(erltrace_t *h, int rc, const char *name, struct diag_list *diags)
 {
-    if (erltrace_setopt(h, name, value) == 0)
+    if (rc == 0)
         return true;
     const char *why = erltrace_errmsg(h, erltrace_errno(h));
     const char *hint = erltrace_setopt_hint(h, name);
@@ -17,6 +17,19 @@ static bool set(erltrace_t *h, const char *name, const char *value, struct diag_
         hint = "a page cannot set what concerns the server's host";
     diag_list_error(diags, "OPTION", hint, "failed to set option '%s': %s", name, why);
     return false;
+}
+
+static bool set(erltrace_t *h, const char *name, const char *value, struct diag_list *diags)
+{
+    return is_set(h, erltrace_setopt(h, name, value), name, diags);
+}
+
+/* What the environment says of destructive actions is for commands: pages have them by -w only. */
+static bool set_environment(erltrace_t *h, struct diag_list *diags)
+{
+    const char *name = "";
+    int rc = erltrace_setopt_environment(h, &name);
+    return is_set(h, rc, name, diags) && set(h, "destructive", "no", diags);
 }
 
 erltrace_t *run_open(const struct web_config *config, const struct message *m, int flags,
@@ -29,7 +42,7 @@ erltrace_t *run_open(const struct web_config *config, const struct message *m, i
         return NULL;
     }
     erltrace_handle_diag(h, diag_list_add, diags);
-    bool ok = set(h, "stats", "1s", diags);
+    bool ok = set(h, "stats", "1s", diags) && set_environment(h, diags);
     for (size_t i = 0; ok && i < config->noptions; i++)
         ok = set(h, config->option[i].name, config->option[i].value, diags);
     if (ok && config->destructive)

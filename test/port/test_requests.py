@@ -35,6 +35,18 @@ def test_other_version(t):
     t.equal((port.next(), port.wait()), (None, 2))
 
 
+def test_options_of_the_environment(t):
+    port = Port(env={"DTRACE_OPT_BUFSIZE": "64k"})
+    t.traces.append(port)
+    port.hello()
+    t.equal(port.ask((Atom("getopt"), "bufsize")), 65536)
+    t.equal(port.close(), 0)
+    port = Port(env={"DTRACE_OPT_BUFSIZE": "much"})
+    t.traces.append(port)
+    t.equal(port.wait(), 1)
+    t.match(port.err.text(), "failed to set option bufsize from the environment: Invalid value")
+
+
 def test_options(t):
     port = opened(t)
     port.hello()

@@ -130,9 +130,9 @@ def test_no_files_of_the_host(t, s):
 
 def test_addresses_of_others(t, s):
     """Anything but loopback wants TLS, or an explicit word; what cannot be is said."""
-    def refused(*args):
+    def refused(*args, **more):
         p = subprocess.run([erlt.TOOL, "serve", *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                           timeout=erlt.PATIENCE, check=False, env=dict(os.environ, ERLTRACE_ROOT=erlt.ROOT))
+                           timeout=erlt.PATIENCE, check=False, env=dict(os.environ, ERLTRACE_ROOT=erlt.ROOT, **more))
         t.true(p.returncode != 0 and p.stdout == b"", f"{args}: {p}")
         return p.stderr.decode()
     t.match(refused("--listen", "0.0.0.0:0"), r"is not a loopback address.*\n.*--insecure", "no TLS")
@@ -148,6 +148,7 @@ def test_addresses_of_others(t, s):
     t.match(refused("--listen"), "an option needs a value: --listen", "no value")
     t.match(refused("--host", "a.example,https://b.example/page"), r"--host takes names.*not: a\.example,https://b\.example/page", "no name")
     t.match(refused("-x", "nosuch"), "Invalid option name", "an option")
+    t.match(refused(DTRACE_OPT_AGGRATE="often"), "what the environment has as option aggrate: Invalid value", "an option of the environment")
     t.match(refused("--nosuch"), "unknown option: --nosuch", "usage")
     t.match(refused("word"), "takes no other words: word", "usage")
     other = t.serve("--listen", "0.0.0.0:0", "--insecure", "--host", "trace.example,https://shop.example")

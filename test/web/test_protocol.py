@@ -403,6 +403,17 @@ def test_options_of_the_server(t, s):
         t.equal(other.stop(), 0, "exit status")
     t.equal(w.wait("stopped")["reason"], "server", "who looked on is told")
     t.equal(w.wait_closed()[0], 1001, "close code")
+    other = t.serve("-x", "aggrate=300ms", DTRACE_OPT_AGGRATE="500ms", DTRACE_OPT_STRSIZE="3", DTRACE_OPT_DESTRUCTIVE="1")
+    try:
+        w = other.websocket()
+        m = w.start('tick-10ms { @["truncated"] = count(); }')
+        t.equal(m["interval"], 300, "-x wins over the environment")
+        t.equal(list(follow(w, m, lambda model: model.by_key(0)).by_key(0)), [("tru",)], "which has more to say")
+        w = other.websocket()
+        w.send({"type": "start", "id": 1, "script": 'tick-10ms { system("true"); }'})
+        t.equal(w.wait(("started", "failed"))["type"], "failed", "destructive actions need -w")
+    finally:
+        t.equal(other.stop(), 0, "exit status")
 
 
 def test_lists(t, s):
