@@ -24,7 +24,7 @@ enum {
     HEADERS_SECONDS = 5, /* that a request may take to be said */
     IDLE_SECONDS = 30,   /* that a connection may wait for the next */
     FAREWELL_MS = 6000,  /* that traces may take to end, and to say so */
-    CLOSING_MS = 300
+    CLOSING_MS = 2000    /* that pages may take to hear that the server ends */
 };
 
 /* -- connections ------------------------------------------------------------------------------- */
@@ -369,13 +369,6 @@ bool web_has_page(void)
 
 /* -- running ----------------------------------------------------------------------------------- */
 
-static void serve_for(struct web *w, uint64_t ms)
-{
-    uint64_t end = monotonic_ns() + ms * 1000000;
-    while (monotonic_ns() < end)
-        lws_service(w->context, 0);
-}
-
 void web_run(struct web *w)
 {
     while (!atomic_load(&w->ending) && lws_service(w->context, 0) >= 0)
@@ -385,8 +378,9 @@ void web_run(struct web *w)
     while (!trace_reap(&w->hub) && monotonic_ns() < end)
         lws_service(w->context, 0);
     viewer_close_all(w, 1001, "the server is ending");
-    if (w->nviewers > 0)
-        serve_for(w, CLOSING_MS);
+    end = monotonic_ns() + CLOSING_MS * UINT64_C(1000000);
+    while (w->nviewers > 0 && monotonic_ns() < end)
+        lws_service(w->context, 0);
 }
 
 void web_end(struct web *w)

@@ -3,7 +3,7 @@
 %% Of 20 calls of a sleeper 14 take 1 ms, 5 take 10 ms, 1 takes 100 ms; in time order they are spread. A busy machine makes sleeps longer,
 %% so each call is measured here, too.
 -module(etui).
--export([sleepers/2, told/1, rounds/2, one/1, ten/1, hundred/1, paced/1, walk/2, step/1, burners/2, short/1, long/1]).
+-export([sleepers/2, told/1, rounds/2, one/1, ten/1, hundred/1, paced/1, walk/2, step/1, burners/2, burnt/1, short/1, long/1]).
 
 %% So many workers begin so many rounds of 20 calls each; told/1 waits until they are through.
 sleepers(Workers, Rounds) ->
@@ -49,7 +49,23 @@ walk(I, N) ->
 step(I) -> I band 7.
 
 %% A process that calls short/1 and long/1 N times in turn, the second with three times the work, which is done in another module.
-burners(N, Work) -> spawn(fun() -> [begin ?MODULE:short(Work), ?MODULE:long(Work) end || _ <- lists:seq(1, N)] end).
+burners(N, Work) ->
+    Spent = counters:new(2, []),
+    {spawn(fun() -> [[burn(F, Work, Spent) || F <- [short, long]] || _ <- lists:seq(1, N)] end), Spent}.
+
+burn(F, Work, Spent) ->
+    Began = erlang:monotonic_time(nanosecond),
+    {ok, Which} = case F of
+                      short -> {?MODULE:short(Work), 1};
+                      long -> {?MODULE:long(Work), 2}
+                  end,
+    counters:add(Spent, Which, erlang:monotonic_time(nanosecond) - Began).
+
+%% How long it was in each, in ns, when it has ended.
+burnt({Pid, Spent}) ->
+    Ref = monitor(process, Pid),
+    receive {'DOWN', Ref, process, _, _} -> ok end,
+    [counters:get(Spent, 1), counters:get(Spent, 2)].
 
 short(Work) -> true = lists:sum(lists:seq(1, Work)) > 0, ok.
 

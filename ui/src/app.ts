@@ -1,6 +1,6 @@
 // app.ts - what the page knows and does: the script, the node, the trace that is looked at, how it is shown. Views read it and call its
 // methods; it tells them when something has changed, at most once a frame.
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { divided, guessUnit, type Unit } from "./model/format.ts";
 import { canFlame } from "./model/flame.ts";
 import type { Diagnostic, Message, NodeInfo, RunningTrace, Script } from "./model/protocol.ts";
@@ -52,6 +52,8 @@ export class App {
     running: RunningTrace[] = [];
     recent: Recent[] = [];
     node: string | null = null;
+    /** Whether the server has been asked which node it traces. */
+    known = false;
     name = "";
     script = "";
     args: string[] = [];
@@ -140,6 +142,7 @@ export class App {
         } catch {
             // the link tells
         }
+        this.known = true;
         this.changed();
     }
 
@@ -240,7 +243,7 @@ export class App {
     // -- running
 
     run(): void {
-        if (this.script.trim() === "" || this.link === "refused") return;
+        if (this.script.trim() === "" || this.link === "refused" || !this.known) return;
         clearTimeout(this.checkTimer);
         this.remember();
         this.begin();
@@ -486,6 +489,6 @@ export const app = new App();
 /** Draws the component again when the app has changed. */
 export function useApp(): App {
     const [, set] = useState(0);
-    useEffect(() => app.listen(() => set((n) => n + 1)), []);
+    useLayoutEffect(() => app.listen(() => set((n) => n + 1)), []);
     return app;
 }

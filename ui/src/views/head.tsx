@@ -148,7 +148,7 @@ export function Head({ onHelp, side, onSide }: { onHelp: () => void; side: boole
                 <StopButton title={a.trace && a.trace.viewers > 1 ? "look on no longer; others still do (s)" : "end the trace (s)"} />
             ) : (
                 <>
-                    <button type="button" class="run" disabled={a.script.trim() === "" || a.link !== "open" || a.phase === "starting"} onClick={() => a.run()} title="run the script (Ctrl+Enter)">
+                    <button type="button" class="run" disabled={a.script.trim() === "" || a.link !== "open" || !a.known || a.phase === "starting"} onClick={() => a.run()} title="run the script (Ctrl+Enter)">
                         ▶ Run
                     </button>
                     {a.busy && <StopButton title="end the trace (s)" />}

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { cost, shop, started, T0 } from "../fake/world.ts";
-import { like, openExport, ROOT, same, until, type Browsers, type Case, type Open } from "./browser.ts";
+import { click, like, openExport, ROOT, same, until, type Browsers, type Case, type Open } from "./browser.ts";
 import { stage, type FakeServer, type Stage } from "./fake.ts";
 
 const AXE = readFileSync(join(ROOT, "ui", "node_modules", "axe-core", "axe.min.js"), "utf8");
@@ -29,7 +29,7 @@ async function violations(page: Page, rules: string[] | null): Promise<string[]>
 
 /** Runs the shop, with something in every view. */
 async function play(s: Stage): Promise<void> {
-    await s.page.locator(".run").click();
+    await click(s.page, ".run");
     const start = await s.says("start");
     const next = shop(T0 - 60_000);
     s.send({ ...started(T0 - 60_000), id: start.id, script: start.script as string }, { type: "state", n: 0, t: T0 - 60_000, skipped: 0, aggregations: [] });

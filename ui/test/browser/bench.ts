@@ -8,7 +8,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DEFAULT_VIEW, write, type View } from "../../src/model/url.ts";
-import { ROOT, until, type Browsers } from "./browser.ts";
+import { click, ROOT, until, type Browsers } from "./browser.ts";
 import { Server } from "./node.ts";
 
 // 640 each 5 ms; no statement is long, since a script has its limit.
@@ -57,7 +57,7 @@ export async function bench(browsers: Browsers, seconds: number, only = ""): Pro
             const page = await context.newPage();
             await page.goto(server.at("/", write({ node: "", name: "", script: FULL, args: [], view: { ...DEFAULT_VIEW, ...view } })));
             await until("a connection", () => page.locator(".run").isEnabled());
-            await page.locator(".run").click();
+            await click(page, ".run");
             await page.waitForSelector("[data-phase=running]");
             await page.waitForSelector(".view canvas, .view .list-row:not(.title):not(.total)");
             await page.waitForTimeout(3000);

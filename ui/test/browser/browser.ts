@@ -124,6 +124,27 @@ export async function picture(page: Page, name: string): Promise<void> {
     await page.screenshot({ path: join(PICTURES, `${name}.png`), animations: "disabled", caret: "hide" });
 }
 
+/** Clicks once. A button that moves away between press and release (a list has come, the head has another width) has not been clicked. */
+export async function click(page: Page, selector: string, tries = 3): Promise<void> {
+    await page.evaluate((selector) => {
+        delete document.body.dataset.clicked;
+        const heard = (e: Event) => {
+            if (!(e.target as Element).closest(selector)) return;
+            document.body.dataset.clicked = "yes";
+            document.removeEventListener("click", heard, true);
+        };
+        document.addEventListener("click", heard, true);
+    }, selector);
+    const clicked = page.locator("body[data-clicked]");
+    while ((await clicked.count()) === 0) {
+        await page.locator(selector).click();
+        tries--;
+        await clicked.waitFor({ timeout: PATIENCE / 3 }).catch((e: unknown) => {
+            if (tries <= 0) throw e;
+        });
+    }
+}
+
 /** Opens the menu `export` for `item`. As one does by hand: a button that has moved away between press and release (a banner has come) is clicked again. */
 export async function openExport(page: Page, item: string | RegExp, tries = 3): Promise<Locator> {
     const entry = page.getByRole("menuitem", { name: item });

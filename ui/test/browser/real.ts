@@ -5,7 +5,7 @@ import { spanOf } from "../../src/model/heat.ts";
 import { write, DEFAULT_VIEW, type View } from "../../src/model/url.ts";
 import { compact, exact } from "../../src/model/format.ts";
 import { engineOf, said } from "../fake/engine.ts";
-import { download, like, picture, same, until, type Browsers, type Case, type Open } from "./browser.ts";
+import { click, download, like, picture, same, until, type Browsers, type Case, type Open } from "./browser.ts";
 import { HeatMapOnScreen } from "./map.ts";
 import { ErlangNode, Server } from "./node.ts";
 import { realViews } from "./real_views.ts";
@@ -89,7 +89,7 @@ export class Real {
 
     async run(page: Page): Promise<void> {
         await until("a connection", () => page.locator(".run").isEnabled());
-        await page.locator(".run").click();
+        await click(page, ".run");
         const phase = () => page.locator("[data-testid=status]").getAttribute("data-phase");
         await until("the trace to run or fail", async () => /running|failed|stopped/.test((await phase()) ?? ""));
         if ((await phase()) === "failed") throw new Error(`did not start: ${(await page.locator(".empty, .banner").allTextContents()).join(" ")} ${(await page.locator("[data-testid=problems]").allTextContents()).join(" ")}`);
@@ -299,7 +299,7 @@ export function real(r: Real): Case[] {
             await other.page.goto(r.server.at("/", write({ node: "nobody@nowhere", name: "", script: "tick-1sec { @ = count(); }\nerlang*:::process-spawn { @a = count(); }", args: [], view: DEFAULT_VIEW })));
             await other.page.reload();
             await until("a connection", () => other.page.locator(".run").isEnabled());
-            await other.page.locator(".run").click();
+            await click(other.page, ".run");
             await other.page.waitForSelector("[data-phase=failed]");
             await until("why", async () => /did not start/.test((await texts(other.page, ".empty"))[0] ?? ""));
             await other.close();

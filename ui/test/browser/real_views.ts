@@ -139,7 +139,7 @@ async function map(page: Page): Promise<void> {
     const sum = (bucket: number) => columns.reduce((s, _, i) => s + count(i, bucket), 0);
     assert.deepEqual([sum(FAST), sum(SLOW)], [1800, 200]);
     const span = spanOf(columns.length, 120, 1000);
-    const best = columns.reduce((at, _, i) => (count(i, SLOW) > 0 && count(i, FAST) > count(at, FAST) ? i : at), 0);
+    const best = columns.reduce((at, _, i) => (i > 1 && count(i, SLOW) > 0 && count(i, FAST) > count(at, FAST) ? i : at), 1); // not the first: a drag from there to it is none
     assert.ok(count(best, FAST) > count(best, SLOW), "a column with most of its calls fast");
     const back = columns.length - 1 - best;
 
@@ -167,11 +167,12 @@ async function map(page: Page): Promise<void> {
         await choose(page, "colour", scale);
         await page.locator(`[data-testid=legend][title*=" ${scale} scale"]`).waitFor();
         const ground = await m.colour(back, 5);
-        await until(`cells drawn ${scale}`, async () => far(await m.colour(back, FAST), ground) > far(await m.colour(back, SLOW), ground));
-        seen[scale] = [far(await m.colour(back, FAST), ground), far(await m.colour(back, SLOW), ground)];
+        seen[scale] = await until(`cells drawn ${scale}`, async () => {
+            const [fast, slow] = [far(await m.colour(back, FAST), ground), far(await m.colour(back, SLOW), ground)];
+            return fast > slow && (scale !== "linear" || slow < seen.log![1]) && [fast, slow]; // few are fainter by count than by its logarithm
+        });
         if (scale === "linear") await same(() => legendTop(page), compact(Math.max(...columns.map((_, i) => count(i, FAST)))));
     }
-    assert.ok(seen.linear![1] < seen.log![1], `few are fainter by count than by its logarithm: ${JSON.stringify(seen)}`);
 
     // a percentile line runs where the percentile of the column is
     const buckets = bucketsOf("lquantize", WAIT.buckets!);
@@ -245,7 +246,7 @@ export function realViews(on: (name: string, body: (r: Real) => Promise<void>) =
         on("each view of a workload with known numbers: scales, lines, zoom, pause, search, keys, files, colours, phone", async (r) => {
             const { page, close } = await r.open(PACED, { view: "heatmap" });
             await r.run(page);
-            await r.node.call(`etui:paced(${CALLS}), ok`);
+            await r.node.call(`etui:paced(${CALLS / 2}), ok`);
             const inView = async () => Number(/^([\d\s\u202f]+) in 2 keys/.exec((await texts(page, "[data-testid=keys] .what"))[0] ?? "")?.[1]!.replace(/\D/g, "") ?? 0);
             await until("calls", inView);
             // hold still: what comes then is kept, but not shown
@@ -254,6 +255,7 @@ export function realViews(on: (name: string, body: (r: Real) => Promise<void>) =
             await page.waitForSelector(".held");
             const held = await inView();
             const total = async () => (await everything(page)).aggregations.find((a) => a.name === "@wait")!.columns.reduce((s, c) => s + c.added.reduce((t, [, , n]) => t + n, 0), 0);
+            await r.node.call(`etui:paced(${CALLS / 2}), ok`);
             await until("more", async () => (await total()) > held);
             assert.equal(await inView(), held, "what is held stands");
             await page.locator(".heat-map").focus();
@@ -297,15 +299,17 @@ export function realViews(on: (name: string, body: (r: Real) => Promise<void>) =
                 return made;
             };
             const [list, flame] = [await opened("profile.d"), await opened("flame.d")];
-            const burner = (await r.node.call("erlang:put(burner, etui:burners(1000, 20000)), list_to_binary(pid_to_list(erlang:get(burner)))")) as string;
-            await r.node.call("begin Ref = monitor(process, erlang:get(burner)), receive {'DOWN', Ref, _, _, _} -> ok end end");
-            // three times the work is three times the own time, in both, as nearly as a machine that takes the CPU away at any time lets it be;
-            // it all is of one process
+            const burner = (await r.node.call("erlang:put(burner, etui:burners(1000, 20000)), list_to_binary(pid_to_list(element(1, erlang:get(burner))))")) as string;
+            const [ofShort, ofLong] = (await r.node.call("etui:burnt(erlang:get(burner))")) as [number, number];
+            // three times the work, and about three times the own time: what it was, on a machine that takes the CPU away at any time, the burner
+            // says itself; it all is of one process
+            assert.ok(ofLong > ofShort, `long/1 took ${ofLong} ns, short/1 ${ofShort} ns`);
+            const [wantedShort, wantedLong] = [ofShort / (ofShort + ofLong), ofLong / (ofShort + ofLong)];
             const shares = (names: string[], values: number[]) => names.map((n, i) => [n, values[i]! / values.reduce((s, v) => s + v, 0)] as const);
             const check = (found: (readonly [string, number])[]) => {
                 const long = found.filter(([n]) => /etui:(long\/1|-long\/1-.*);?$/.test(n)).reduce((sum, [, v]) => sum + v, 0); // with its comprehension
                 const short = found.find(([n]) => /etui:short\/1;?$/.test(n))?.[1] ?? 0;
-                assert.ok(Math.abs(long - 0.75) < 0.2 && Math.abs(short - 0.25) < 0.2, JSON.stringify(found));
+                assert.ok(Math.abs(long - wantedLong) < 0.1 && Math.abs(short - wantedShort) < 0.1, `${JSON.stringify(found)}, not ${wantedLong} and ${wantedShort}`);
             };
             for (const [agg, outer, inner] of [["@function", /^▾etui:(long|short)\/1$/, burner], ["@process", new RegExp(`^▾${burner}$`), "etui:long/1"]] as const) {
                 await list.page.getByLabel("aggregation", { exact: true }).selectOption(agg);
