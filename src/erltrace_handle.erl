@@ -37,6 +37,9 @@
     timer :: reference()
 }).
 
+%% What was asked for on behalf of a subscriber.
+-type results() :: {records, [term()]} | {walk, [{binary(), [term()]}]}.
+
 -record(sub, {
     ref :: reference(),
     pid :: pid(),
@@ -45,7 +48,8 @@
     max :: pos_integer(),                 % records in one of them
     every :: pos_integer() | undefined,   % ms between two walks; undefined: none
     records :: boolean(),                 % wants them
-    held = [] :: [term()],                % came when there was no demand any more; three at most, oldest first
+    strings :: erltrace_term:strings(),
+    held = [] :: [results()],             % came when there was no demand any more; three at most, oldest first
     consuming = false :: boolean(),       % a request is under way
     walking = false :: boolean(),
     due = false :: boolean(),             % time for a walk
@@ -68,6 +72,7 @@
     relays = #{} :: #{0..255 => pid()},
     notes = [] :: [map()],                % warnings for the next consume, newest first
     sub :: undefined | #sub{},
+    left = [] :: [results()],             % of a subscriber who has gone: for whoever asks next, oldest first
     reason :: term()                      % dead: why
 }).
 
@@ -246,7 +251,7 @@ handle_event(info, {'EXIT', Pid, _}, _, #s{relays = Relays} = S) when is_pid(Pid
 handle_event(info, {'DOWN', _, process, Owner, _}, _, #s{owner = Owner}) ->
     {stop, normal};
 handle_event(info, {'DOWN', Monitor, process, _, _}, _, #s{sub = #sub{monitor = Monitor}} = S) ->
-    {keep_state, S#s{sub = undefined}};
+    {keep_state, leaves(S)};
 handle_event(info, {timeout, _, {request, Ref}}, _, #s{pending = Pending} = S) ->
     case Pending of
         #{Ref := _} ->
@@ -318,7 +323,7 @@ call({subscribe, Pid, Options}, From, S) ->
     subscribe(Pid, Options, From, S);
 call(unsubscribe, From, #s{sub = Sub} = S) ->
     Sub =:= undefined orelse erlang:demonitor(Sub#sub.monitor, [flush]),
-    reply(From, ok, S#s{sub = undefined});
+    reply(From, ok, leaves(S));
 call({demand, _}, From, #s{sub = undefined} = S) ->
     reply(From, {error, not_subscribed}, S);
 call({demand, N}, From, #s{sub = Sub} = S) ->
@@ -332,10 +337,11 @@ call(stop, From, S) ->
 call(_, From, #s{phase = compiled} = S) -> % walk, consume
     reply(From, {error, not_running}, S);
 call({walk, Mode, Names}, From, S) ->
-    {keep_state, request({walk, Mode}, {walk, Names}, From, S)};
+    {keep_state, request({walk, Mode}, {walk, Mode, Names}, From, S)};
 call({consume, _}, From, #s{sub = #sub{records = true}} = S) ->
     reply(From, {error, subscribed}, S);
-call({consume, Wait}, From, S) ->
+call({consume, Ms}, From, #s{left = Left} = S) ->
+    Wait = case lists:keymember(records, 1, Left) of true -> 0; false -> Ms end,
     {keep_state, request({consume, ?MAX, Wait}, consume, From, Wait + maps:get(timeout, S#s.options), S)}.
 
 reply(From, Reply, S) ->
@@ -426,19 +432,30 @@ answer(stop, From, _, _, _, S) ->
     reply(From, ok, S#s{stopped = true});
 answer(status, From, {ok, #{} = Status}, _, _, S) ->
     reply(From, {ok, Status}, S);
-answer({walk, Names}, From, {ok, #{state := State, aggregations := Aggregations}}, _, _, S) ->
-    Strings = strings(S),
-    case [A || {_, [_ | _]} = A <- Aggregations] of
-        [] -> empty(State, From, S);
-        Some when Names -> reply(From, {ok, erltrace_term:named(Strings, Some)}, S);
-        Some -> reply(From, {ok, erltrace_term:entries(Strings, Some)}, S)
+answer({walk, keep, Names}, From, {ok, #{state := State, aggregations := Aggregations}}, _, _, S) ->
+    walked(some(Aggregations), State, Names, From, S);
+answer({walk, take, Names}, From, {ok, #{state := State, aggregations := Aggregations}}, _, _, #s{left = Left} = S) ->
+    case lists:keytake(walk, 1, came({walk, some(Aggregations)}, Left)) of
+        {value, {walk, First}, Rest} -> walked(First, State, Names, From, S#s{left = Rest});
+        false -> walked([], State, Names, From, S)
     end;
-answer(consume, From, {ok, #{state := State, items := Items, more := More}}, _, _, #s{notes = Notes} = S) ->
-    case [{diag, D} || D <- lists:reverse(Notes)] ++ erltrace_term:items(strings(S), Items) of
+answer(consume, From, {ok, #{state := State, items := Items, more := More}}, _, _, #s{notes = Notes, left = Left} = S) ->
+    Before = [I || {records, L} <- Left, I <- L],
+    case Before ++ [{diag, D} || D <- lists:reverse(Notes)] ++ erltrace_term:items(strings(S), Items) of
         [] when More -> reply(From, ok, S);
         [] -> empty(State, From, S);
-        All -> reply(From, {ok, All}, S#s{notes = []})
+        All -> reply(From, {ok, All}, S#s{notes = [], left = [L || {walk, _} = L <- Left]})
     end.
+
+walked([], State, _, From, S) -> empty(State, From, S);
+walked(Some, _, true, From, S) -> reply(From, {ok, erltrace_term:named(strings(S), Some)}, S);
+walked(Some, _, false, From, S) -> reply(From, {ok, erltrace_term:entries(strings(S), Some)}, S).
+
+%% Those that have something.
+some(Aggregations) -> [A || {_, [_ | _]} = A <- Aggregations].
+
+came({_, []}, Left) -> Left;
+came(Results, Left) -> Left ++ [Results].
 
 strings(#s{options = #{strings := Strings}}) -> Strings.
 
@@ -467,21 +484,29 @@ die(Reason, #s{pending = Pending, sub = Sub} = S) ->
     Waiting = [C || #req{kind = {why, C}} <- maps:values(Pending)],
     Left = leave(S#s{reason = Reason}),
     Done = lists:foldl(fun(Continue, S1) -> Continue(S1) end, Left#s{ended = Reason}, Waiting),
-    Sub =:= undefined orelse Done#s.sub =:= undefined orelse (Sub#sub.pid ! {erltrace, Sub#sub.ref, {done, Reason}}),
-    case lists:keyfind(close, #req.kind, maps:values(Pending)) of
+    Closed = lists:keymember(close, #req.kind, maps:values(Pending)),
+    Why = case Closed of true -> closed; false -> Reason end,
+    Sub =:= undefined orelse Done#s.sub =:= undefined orelse (Sub#sub.pid ! {erltrace, Sub#sub.ref, {done, Why}}),
+    case Closed of
         false -> {next_state, dead, Done#s{sub = undefined}, Replies};
-        _ -> {stop_and_reply, normal, Replies, Done#s{sub = undefined}}
+        true -> {stop_and_reply, normal, Replies, Done#s{sub = undefined}}
     end.
 
 %% == subscribers ===============================================================================================
 
 subscribe(_, _, From, #s{sub = #sub{}} = S) ->
     reply(From, {error, subscribed}, S);
-subscribe(Pid, #{demand := Demand, max := Max, every := Every, records := Records}, From, S) ->
+subscribe(Pid, #{demand := Demand, max := Max, every := Every, records := Records}, From, #s{left = Left} = S) ->
     Ref = make_ref(),
+    Kinds = [records || Records] ++ [walk || Every =/= undefined],
+    {Mine, Others} = lists:partition(fun({Kind, _}) -> lists:member(Kind, Kinds) end, Left),
     Sub = #sub{ref = Ref, pid = Pid, monitor = erlang:monitor(process, Pid), demand = Demand, max = Max, every = Every,
-               records = Records, left = [records || Records] ++ [walk || Every =/= undefined]},
-    reply(From, {ok, Ref}, pump(S#s{sub = again(Sub)})).
+               records = Records, strings = strings(S), held = Mine, left = Kinds},
+    reply(From, {ok, Ref}, pump(S#s{sub = again(release(Sub)), left = Others})).
+
+%% What it has not been given is for whoever asks next.
+leaves(#s{sub = undefined} = S) -> S;
+leaves(#s{sub = #sub{held = Held}, left = Left} = S) -> S#s{sub = undefined, left = Left ++ Held}.
 
 again(#sub{every = undefined} = Sub) ->
     Sub;
@@ -521,21 +546,22 @@ subscribed(consume, {ok, #{state := State, items := Items, more := More}}, #s{su
     over(pump(S#s{sub = Sub1, notes = []}));
 subscribed(walk, {ok, #{state := State, aggregations := Aggregations}}, #s{sub = Sub} = S) ->
     Over = State =:= done orelse State =:= failed,
-    Sub1 = case erltrace_term:entries(strings(S), Aggregations) of
+    Sub1 = case some(Aggregations) of
                [] when Over, Sub#sub.left =:= [walk] -> (idle(walk, Sub))#sub{left = []};
                [] -> idle(walk, Sub);
-               Entries -> deliver({walk, Entries}, (idle(walk, Sub))#sub{due = Over})
+               Some -> deliver({walk, Some}, (idle(walk, Sub))#sub{due = Over})
            end,
     over(pump(S#s{sub = Sub1})).
 
-%% What was asked for by a subscriber who is gone may come after the next one has subscribed: then it is for that one.
-inherited(consume, {ok, #{items := Items}}, #s{sub = #sub{left = [records | _]} = Sub} = S) ->
-    case erltrace_term:items(strings(S), Items) of
-        [] -> S;
-        All -> S#s{sub = deliver({records, All}, Sub)}
-    end;
-inherited(_, _, S) ->
-    S.
+%% What was asked for by a subscriber who is gone may come when there is none, or another one.
+inherited(consume, {ok, #{items := Items}}, S) -> inherit({records, erltrace_term:items(strings(S), Items)}, S);
+inherited(walk, {ok, #{aggregations := Aggregations}}, S) -> inherit({walk, some(Aggregations)}, S);
+inherited(_, _, S) -> S.
+
+inherit({_, []}, S) -> S;
+inherit({records, _} = What, #s{sub = #sub{records = true} = Sub} = S) -> S#s{sub = deliver(What, Sub)};
+inherit({walk, _} = What, #s{sub = #sub{every = Every} = Sub} = S) when Every =/= undefined -> S#s{sub = deliver(What, Sub)};
+inherit(What, #s{left = Left} = S) -> S#s{left = came(What, Left)}.
 
 idle(consume, Sub) -> Sub#sub{consuming = false};
 idle(walk, Sub) -> Sub#sub{walking = false}.
@@ -543,20 +569,24 @@ idle(walk, Sub) -> Sub#sub{walking = false}.
 %% A message, if it is wanted; else it is kept until it is.
 deliver(What, #sub{demand = 0, held = Held} = Sub) ->
     Sub#sub{held = Held ++ [What]};
-deliver(What, #sub{demand = N, pid = Pid, ref = Ref} = Sub) ->
-    Pid ! {erltrace, Ref, What},
+deliver(What, #sub{demand = N, pid = Pid, ref = Ref, strings = Strings} = Sub) ->
+    Pid ! {erltrace, Ref, case What of
+                              {records, _} -> What;
+                              {walk, Some} -> {walk, erltrace_term:entries(Strings, Some)}
+                          end},
     Sub#sub{demand = N - 1}.
 
 release(#sub{demand = N, held = [What | Held]} = Sub) when N > 0 -> release(deliver(What, Sub#sub{held = Held}));
 release(Sub) -> Sub.
 
 %% Everything has been delivered: why there is no more.
-over(#s{sub = #sub{left = [], held = []}} = S) ->
-    ended(fun(#s{sub = undefined} = S1) -> S1;
-             (#s{sub = #sub{pid = Pid, ref = Ref, monitor = Monitor}, ended = Why} = S1) ->
+over(#s{sub = #sub{left = [], held = [], ref = Ref}} = S) ->
+    ended(fun(#s{sub = #sub{pid = Pid, ref = R, monitor = Monitor}, ended = Why} = S1) when R =:= Ref ->
                   erlang:demonitor(Monitor, [flush]),
                   Pid ! {erltrace, Ref, {done, Why}},
-                  S1#s{sub = undefined}
+                  S1#s{sub = undefined};
+             (S1) -> % it has left meanwhile
+                  S1
           end, S);
 over(S) ->
     S.

@@ -127,6 +127,52 @@ dead_subscriber_test() ->
     ?assertMatch({erltrace, Ref, {records, [{probe, _, 1}]}}, receives(erltrace)),
     ok = erltrace:close(H).
 
+%% Subscribers who come and go: what one had asked for and was not given is for whoever asks next, and nothing comes twice.
+come_and_go_test() ->
+    H = trace(?CALLS "{ trace(++n); @ = count(); }"),
+    Rounds = 100,
+    Had = [begin
+               {ok, Ref} = erltrace:subscribe(H, #{demand => 1 + N rem 4, every => 1}),
+               calls(3),
+               [{ok, _} = erltrace:status(H) || N rem 3 =:= 0], % sometimes the answers come before he leaves
+               ok = erltrace:unsubscribe(H),
+               had(Ref)
+           end || N <- lists:seq(1, Rounds)],
+    calls(3),
+    ok = erltrace:stop(H),
+    Records = lists:append([R || {R, _} <- Had]) ++ values(drained(fun() -> erltrace:consume(H) end)),
+    Counts = lists:append([C || {_, C} <- Had]) ++ drained(fun() -> erltrace:walk(H) end),
+    ?assertEqual(lists:seq(1, 3 * (Rounds + 1)), lists:sort(Records)),
+    ?assertEqual(3 * (Rounds + 1), lists:sum([N || {count, [], N} <- Counts])),
+    ok = erltrace:close(H),
+    ?assertEqual([], mailbox()).
+
+had(Ref) ->
+    receive
+        {erltrace, Ref, {records, Items}} -> {R, C} = had(Ref), {values(Items) ++ R, C};
+        {erltrace, Ref, {walk, Entries}} -> {R, C} = had(Ref), {R, Entries ++ C}
+    after 0 -> {[], []}
+    end.
+
+values(Items) -> [V || {probe, _, V} <- Items].
+
+drained(Fun) ->
+    case Fun() of
+        {ok, Found} -> Found ++ drained(Fun);
+        ok -> drained(Fun);
+        {error, stopped} -> []
+    end.
+
+%% What a subscriber had asked for comes after he has left: it is kept until somebody consumes.
+asked_for_and_gone_test() ->
+    H = trace(?CALLS "{ trace(1); }"),
+    {ok, _} = erltrace:subscribe(H, 10),
+    ok = erltrace:unsubscribe(H),
+    calls(1),
+    await(fun() -> {ok, #{recorded := N}} = erltrace:status(H), N =:= 1 end),
+    ?assertMatch({ok, [{probe, _, 1}]}, await(fun() -> erltrace:consume(H) end)),
+    ok = erltrace:close(H).
+
 %% A handle that is closed, or whose owner ends: its subscriber is told, unless it was he who closed it.
 closed_test_() ->
     [{atom_to_list(How), fun() -> closes(How) end} || How <- [owner_closes, owner_ends, subscriber_closes]].
