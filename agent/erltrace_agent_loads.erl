@@ -6,7 +6,8 @@
 %%  * A pattern on the BIFs that loading ends with, whose tracer is this process, says at once that something was loaded (return/1).
 %%    What it was is seen by the patterns: those of on_load look different from all that we set otherwise (?MARK).
 %%  * What was set before is set again, consumers are told, and answer with the probes that they want there: `extend`. A program
-%%    counts the calls that were missed until then. When all have answered, or ?PATIENCE is over, the other functions are let go.
+%%    counts the calls that were missed until then. When all have answered, or ?PATIENCE is over, the other functions are let go: of
+%%    calls of those nobody hears until a late consumer answers after all.
 %%
 %% Before OTP 27 there is one on_load slot for the whole node, and one meta tracer for each function. Where another tool has
 %% the slot we are blind: then it is found out by looking what has changed, and calls in between are not counted; that is told.
@@ -22,7 +23,7 @@
 -define(MARK_LOCAL, [{'_', [true], [{message, {caller}}]}]).
 -define(NOTICE, [{erlang, finish_loading, 1}, {erlang, finish_after_on_load, 2}]).
 -define(POLL, 100).                % ms between two looks where nobody tells us
--define(PATIENCE, 2000).           % ms that consumers have to answer
+-define(PATIENCE, 10000).          % ms that consumers have to answer
 -define(SLICE, 5).                 % ms that functions are let go at a time
 -define(BY_WILDCARD, 8).           % functions of a module from which on it is set as a whole
 

@@ -376,17 +376,20 @@ forget_waiting(#m{waiting = W} = M, S) ->
 looker(Server) ->
     process_flag(sensitive, true),
     erlang:monitor(process, Server),
-    look_loop().
+    look_loop([]).
 
-look_loop() ->
+%% Doubtful: who seemed to have gone on at the last look. Whose scheduler has lost its processor while it took a signal seems so, too, for
+%% as long as that takes: two looks have to say so.
+look_loop(Doubtful) ->
     receive
         {look, Server, Ps} ->
-            Server ! {looked, [{P, Is} || P <- Ps, Is <- [waiting(P)], Is =/= waits]},
-            look_loop();
+            Found = [{P, Is} || P <- Ps, Is <- [waiting(P)], Is =/= waits],
+            Server ! {looked, [{P, Is} || {P, Is} <- Found, Is =:= dead orelse lists:member(P, Doubtful)]},
+            look_loop([P || {P, gone_on} <- Found]);
         {'DOWN', _, _, _, _} ->
             ok;
         _ ->
-            look_loop()
+            look_loop(Doubtful)
     end.
 
 %% A process that takes a signal shows as running for a moment, although it waits: only the second answer counts.
