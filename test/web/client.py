@@ -17,7 +17,9 @@ import subprocess
 import threading
 import time
 
-PATIENCE = 60
+import erlt
+
+PATIENCE = erlt.PATIENCE
 
 
 class Failed(Exception):

@@ -105,14 +105,20 @@ export class Browsers {
     /** Kills the browser with all its processes; the next context gets a new one. */
     async kill(): Promise<void> {
         const pid = chromiumOf(this.folder);
-        for (const p of pid) process.kill(p, "SIGKILL");
+        for (const p of pid) {
+            try {
+                process.kill(p, "SIGKILL");
+            } catch {
+                // it has ended meanwhile
+            }
+        }
         await until("the browser to be gone", () => !this.browser!.isConnected());
         this.browser = null;
     }
 
     async end(): Promise<void> {
         await this.browser?.close();
-        rmSync(this.folder, { recursive: true, force: true });
+        rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
     }
 }
 

@@ -96,7 +96,7 @@ export class ErlangNode {
     async end(): Promise<void> {
         this.p.kill("SIGKILL");
         await ended(this.p);
-        rmSync(this.home, { recursive: true, force: true });
+        rmSync(this.home, { recursive: true, force: true, maxRetries: 5 });
     }
 }
 
