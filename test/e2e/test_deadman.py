@@ -52,13 +52,14 @@ def test_everything_is_stopped(t):
     node = t.node()
     flood(node)
     before = node.memory()
-    trace = t.trace("-q", "-n", EVERYTHING, node=node, env=LIMITED)
-    trace.wait_error("TRACE_OVERLOAD")
+    trace = t.trace("-q", "-x", "maxload=10", "-n", EVERYTHING, node=node)
+    trace.wait_error("TRACE_OVERLOAD", 3 * PATIENCE)  # placing all that has to share the processor with what it finds
     kind, found = node(f"etw:await_clean({1000 * PATIENCE}, fun etw:traced/0)", patience=2 * PATIENCE)
     t.equal(kind, "clean", f"no flag, pattern or session is left: {found}", trace)
     serves(t, node)
     stopped(t, trace)
-    t.true(len(aggregation(trace.out.text())) > 10, "what had been counted is printed", trace)
+    # It may be stopped before all is placed: the calls that the flood consists of are.
+    t.true(len(aggregation(trace.out.text())) >= 3, "what had been counted is printed", trace)
     grown = node.memory() - before
     t.true(grown < 400_000_000, f"the node grew by {grown} bytes")
     serves(t, node)

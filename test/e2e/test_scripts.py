@@ -137,7 +137,7 @@ def test_ready_scripts(t):
             text = f.read()
         trace = t.trace("-q", "-x", "argref", "-n", READY, "-s", script, *arguments.get(name, []), node=node)
         trace.ready()
-        for _ in range(20):
+        for _ in range(10):
             node(f"etw:spawns({worker}, 7)")
             node(f"etw:calls({worker}, 101)")
             node(f"etw:raises({worker}, 3)")
