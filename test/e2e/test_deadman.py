@@ -80,8 +80,8 @@ def test_only_the_guilty_one(t):
     node(f"etw:calls({pid(worker)}, {CALLS})")
     cheap.interrupt()
     t.equal(cheap.end(), 0, "exit status", cheap)
-    t.match(cheap.out.text(), rf"^ +{CALLS}$", "calls")
     t.equal(cheap.err.text(), "", "nothing is said of it")
+    t.match(cheap.out.text(), rf"^ +{CALLS}$", "calls")
 
 
 def test_policies(t):
