@@ -31,13 +31,18 @@ erlang*:::scheduler-run_queue
     waiting += arg2;
 }
 
-/* The last run queue of a round. */
+/* The last run queue of a round. Nothing is known of the schedulers when one of them did not answer in time. */
 erlang*:::scheduler-run_queue
-/copyinstr(arg1) == "dirty_io"/
+/copyinstr(arg1) == "dirty_io" && n["normal"]/
 {
     printf("%20Y %8d %10d %10d %10d\n", walltimestamp, used["normal"] / (10 * n["normal"]),
            used["dirty_cpu"] / (10 * n["dirty_cpu"]), used["dirty_io"] / (10 * n["dirty_io"]), waiting);
     used["normal"] = used["dirty_cpu"] = used["dirty_io"] = 0;
     n["normal"] = n["dirty_cpu"] = n["dirty_io"] = 0;
+}
+
+erlang*:::scheduler-run_queue
+/copyinstr(arg1) == "dirty_io"/
+{
     waiting = 0;
 }

@@ -3,7 +3,7 @@
 The numbers are primes, so that no sum or multiple of something else can pass for them."""
 import re
 
-from erlt import READY, aggregation, pid
+from erlt import PATIENCE, READY, aggregation, pid
 
 SPAWNS, SENDS, CALLS, RAISES = 1009, 10007, 100003, 2003
 
@@ -124,11 +124,14 @@ def test_scheduling(t):
     node = t.node()
     worker = node("etw:worker()")
     trace = t.trace("-q", "-n", READY + """
-        erlang*:::process-scheduled /copyinstr(arg0) == $$1/ { @["in"] = count(); }
-        erlang*:::process-unscheduled /copyinstr(arg0) == $$1/ { @["out"] = count(); }""", worker, node=node)
+        erlang*:::process-scheduled /copyinstr(arg0) == $$1/ { ins++; @["in"] = count(); }
+        erlang*:::process-unscheduled /copyinstr(arg0) == $$1/ { outs++; @["out"] = count(); }
+        erlang*:etw:work/1:entry { calls++; }
+        profile:::tick-50ms /calls == 31 * 7 && ins == outs/ { printf("even\\n"); }""", worker, node=node)
     trace.ready()
     for _ in range(31):
         node(f"etw:calls({pid(worker)}, 7)")
+    trace.wait("even", start=len(trace.out.lines))  # it goes out after it has answered
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     found = aggregation(trace.out.text())
@@ -156,6 +159,7 @@ def test_records_all(t):
     """With room and a reader that keeps up, every record arrives, in order."""
     node = t.node()
     worker = node("etw:worker()")
+    node(f"etw:as({pid(worker)}, fun() -> etw:hop(1) end)")  # records come scheduler by scheduler
     trace = t.trace("-q", "-n", READY + 'erlang*:etw:work/1:entry { n++; printf("call %d\\n", n); }', node=node)
     trace.ready()
     node(f"etw:calls({pid(worker)}, {SENDS})")
@@ -191,7 +195,7 @@ def test_tail_recursion(t):
         erlang*:etw:loop/1:return { @["return"] = count(); }""", node=node)
     trace.ready()
     before = node.memory()
-    size = node(f"etw:tail({pid(worker)}, 10000000)")
+    size = node(f"etw:tail({pid(worker)}, 10000000)", patience=5 * PATIENCE)
     grown = node.memory() - before
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
@@ -214,5 +218,5 @@ def test_function_time_is_sane(t):
     t.equal(trace.end(), 0, "exit status", trace)
     numbers = [int(n) for n in re.findall(r"^ +(\d+)$", trace.out.text(), re.M)]
     t.equal(len(numbers), 2, "two numbers", trace)
-    t.true(numbers[0] >= 30_000_000, f"the shortest of the naps took {numbers[0]} ns", trace)
+    t.true(numbers[0] >= 29_000_000, f"the shortest of the naps took {numbers[0]} ns", trace)
     t.equal(numbers[1], 7, "naps", trace)

@@ -3,7 +3,7 @@ cheap ones go on; and what probes cost is told."""
 import json
 import re
 
-from erlt import READY, aggregation, json_lines, pid
+from erlt import PATIENCE, READY, aggregation, json_lines, pid
 
 LIMITED = {"DTRACE_OPT_MAXLOAD": "40"}  # the default, which the other tests do without
 OVERLOAD = 3  # exit status
@@ -37,9 +37,10 @@ def serves(t, node):
 def stopped(t, trace, end="the end"):
     """The trace ends by itself, says why, and shows what it has."""
     t.equal(trace.end(), OVERLOAD, "exit status", trace)
+    with_others = "with what other traces of the node took it was above the limit,"
     said = t.match(trace.err.text(), r"error: \[TRACE_OVERLOAD\] the trace of \S+ was stopped: its probes took ([\d.]+) % of "
-                   r"(?:dirty \S+ )?scheduler \d+ for 2 s, with (\d+) events/s in all; the limit is (\d+) %", "why")
-    t.true(float(said[1]) >= int(said[3]), "more than the limit", trace)
+                   rf"(?:dirty \S+ )?scheduler \d+ for 2 s, with (\d+) events/s in all; (?:the limit is|{with_others}) (\d+) %", "why")
+    t.true(float(said[1]) >= int(said[3]) or with_others in said[0], "more than the limit", trace)
     t.match(trace.err.text(), r"^ +hint: .*maxload", "what helps")
     t.match(trace.err.text(), r"^erltrace: what cost most, in percent of one scheduler: \S+ [\d.]+ % at \d+/s", "what cost most")
     t.match(trace.out.text(), end, "the END clause")
@@ -51,13 +52,14 @@ def test_everything_is_stopped(t):
     node = t.node()
     flood(node)
     before = node.memory()
-    trace = t.trace("-q", "-n", EVERYTHING, node=node, env=LIMITED)
-    trace.wait_error("TRACE_OVERLOAD")
-    kind, found = node("etw:await_clean(10000, fun etw:traced/0)")
+    trace = t.trace("-q", "-x", "maxload=10", "-n", EVERYTHING, node=node)
+    trace.wait_error("TRACE_OVERLOAD", 3 * PATIENCE)  # placing all that has to share the processor with what it finds
+    kind, found = node(f"etw:await_clean({1000 * PATIENCE}, fun etw:traced/0)", patience=2 * PATIENCE)
     t.equal(kind, "clean", f"no flag, pattern or session is left: {found}", trace)
     serves(t, node)
     stopped(t, trace)
-    t.true(len(aggregation(trace.out.text())) > 10, "what had been counted is printed", trace)
+    # It may be stopped before all is placed: the calls that the flood consists of are.
+    t.true(len(aggregation(trace.out.text())) >= 3, "what had been counted is printed", trace)
     grown = node.memory() - before
     t.true(grown < 400_000_000, f"the node grew by {grown} bytes")
     serves(t, node)
@@ -71,15 +73,15 @@ def test_only_the_guilty_one(t):
                     env=LIMITED)
     cheap.ready()
     node("etw:chatter(2)")
-    # It takes between 30 and 50 % of a scheduler, as the machine lets it.
-    dear = t.trace("-q", "-x", "maxload=10", "-n", 'erlang*:::message-send { @[copyinstr(arg1)] = count(); } END { printf("the end\\n"); }',
+    # It takes between 30 and 50 % of a scheduler, and far less where the machine does much else.
+    dear = t.trace("-q", "-x", "maxload=2", "-n", 'erlang*:::message-send { @[copyinstr(arg1)] = count(); } END { printf("the end\\n"); }',
                    node=node)
     stopped(t, dear)
     node(f"etw:calls({pid(worker)}, {CALLS})")
     cheap.interrupt()
     t.equal(cheap.end(), 0, "exit status", cheap)
-    t.match(cheap.out.text(), rf"^ +{CALLS}$", "calls")
     t.equal(cheap.err.text(), "", "nothing is said of it")
+    t.match(cheap.out.text(), rf"^ +{CALLS}$", "calls")
 
 
 def test_policies(t):
@@ -88,7 +90,7 @@ def test_policies(t):
     node("etw:chatter(2)")
     script = 'erlang*:::message-send { @[copyinstr(arg1)] = count(); @x[copyinstr(arg0)] = count(); } ' \
         'erlang*:::message-send /n++ % 65536 == 0/ { trace(n); } END { printf("the end\\n"); }'
-    traces = [t.trace("-q", "-x", "maxload=5", "-x", f"bufpolicy={policy}", "-n", script, node=node)
+    traces = [t.trace("-q", "-x", "maxload=1", "-x", f"bufpolicy={policy}", "-n", script, node=node)
               for policy in ("switch", "fill", "ring")]
     for trace in traces:
         stopped(t, trace)
@@ -112,8 +114,9 @@ def test_no_limit(t):
 def test_json(t):
     """The same as objects: the reports, and why it ended."""
     node = t.node()
+    trace = t.trace("--json", "-x", "maxload=1", "-x", "stats=500ms", "-n", "erlang*:::message-send { @ = count(); }", node=node)
+    trace.wait('"why": ?"period"')
     node("etw:chatter(1)")
-    trace = t.trace("--json", "-x", "maxload=2", "-x", "stats=500ms", "-n", "erlang*:::message-send { @ = count(); }", node=node)
     t.equal(trace.end(), OVERLOAD, "exit status", trace)
     objects = json_lines(trace.out.text())
     t.true(any(o["type"] == "error" and o["tag"] == "TRACE_OVERLOAD" and o["hint"] for o in objects), "why", trace)
@@ -127,7 +130,7 @@ def test_json(t):
     t.equal([k["name"] for k in over["kinds"]], ["message-send"], "kinds")
     t.equal([(p["name"], p["module"]) for p in over["probes"]], [("message-send", "")], "probes")
     t.equal(over["threads"][0]["kind"], "scheduler", "the busiest thread")
-    t.true(over["threads"][0]["share"] > 0.02, "its share")
+    t.true(over["threads"][0]["share"] >= 0.01, "its share")
     total = [o for o in stats if o["why"] == "total"][0]
     t.true(total["fired"] >= sum(o["fired"] for o in stats if o["why"] == "period"), "the total is of all")
 

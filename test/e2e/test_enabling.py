@@ -346,15 +346,17 @@ def test_life_of_one_process(t):
     node = t.node()
     worker, other = node("etw:worker()"), node("etw:worker()")
     trace = t.trace("-q", "-n", READY + """
-        erlang*:::process-exit /args[0] == $$1/ { @[copyinstr(arg1)] = count(); }
-        erlang*:::process-scheduled /args[0] == $$1/ { @["in"] = count(); }
-        erlang*:::process-unscheduled /args[0] == $$1/ { @["out"] = count(); }""", worker, node=node)
+        erlang*:::process-exit /args[0] == $$1/ { dead = 1; @[copyinstr(arg1)] = count(); }
+        erlang*:::process-scheduled /args[0] == $$1/ { ins++; @["in"] = count(); }
+        erlang*:::process-unscheduled /args[0] == $$1/ { outs++; @["out"] = count(); }
+        profile:::tick-50ms /dead && ins == outs/ { printf("even\\n"); }""", worker, node=node)
     trace.ready()
     t.equal(what_is_set(node), ({("exiting", "procs", "running"): [worker]}, [], {}), "what is set", trace)
     for process in (worker, other):
         for _ in range(7):
             node(f"etw:calls({pid(process)}, 11)")
         node(f"etw:stop({pid(process)})")
+    trace.wait("even")  # nobody waits for it to die
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     found = aggregation(trace.out.text())

@@ -101,15 +101,13 @@ def test_answers_to_the_dead(t):
     """A consumer is killed while it waits for an answer. The next one goes by the same name, and the answer comes over its
     connection: it is not taken for one of its own."""
     node = t.node()
-    await_ = "(fun F(0) -> late; F(I) -> case {what} of true -> ok; _ -> receive after 10 -> F(I - 1) end end end)(3000)"
     node("erlang:suspend_process(whereis(rex))")
     for asked in (1, 2):
         trace = t.trace("-q", "-n", COUNT, node=node)
-        what = f"{{message_queue_len, {asked}}} =:= process_info(whereis(rex), message_queue_len)"
-        t.equal(node(await_.replace("{what}", what)), "ok", "has asked")
+        node(f"etw:await(fun() -> {{message_queue_len, {asked}}} =:= process_info(whereis(rex), message_queue_len) end)")
         if asked == 1:
             trace.signal(signal.SIGKILL)
-            t.equal(node(await_.replace("{what}", "nodes(hidden) =:= []")), "ok", "gone")
+            node("etw:await(fun() -> nodes(hidden) =:= [] end)")
     node("erlang:resume_process(whereis(rex))")
     trace.ready()
     trace.interrupt()
@@ -203,9 +201,12 @@ def test_reader_goes_away(t):
         try:
             got = b""
             while b"\n" not in got:
-                got += os.read(reading, 100)
+                part = os.read(reading, 100)
+                if not part:
+                    raise Failed(f"the tool has ended with {p.wait()}, and has printed {got!r}")
+                got += part
             os.close(reading)
-            p.wait(30)
+            p.wait(PATIENCE)
         except subprocess.TimeoutExpired as e:
             raise Failed("the tool goes on writing to a closed pipe") from e
         finally:

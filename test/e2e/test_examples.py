@@ -104,6 +104,7 @@ def test_named_what_is_lacking(t):
 def test_run(t):
     """With -Z each runs, and prints what it should where its probes exist."""
     node = t.node()
+    node("code:ensure_loaded(dyntrace)")  # for which a trace does not wait long
     other = t.node(fresh=True)
     worker = pid(node("etw:worker()"))
     listed = set(re.findall(r" (\S+)$", t.run("-ln", "erlang*:::", node=node)[1], re.M))

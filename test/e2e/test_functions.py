@@ -1,7 +1,7 @@
 """Function probes: BIFs and NIFs by name, local and global calls, code that is loaded while it is traced, returns under load.
 
 What is counted is counted exactly. The module `etf` is made here, in one of several versions, so that tests can load it anew."""
-from erlt import READY, aggregation, pid
+from erlt import PATIENCE, READY, aggregation, pid
 
 # Versions of a module, as lists of forms; `lib` is loaded once for all tests of a node.
 V1 = """-module(etf). -export([calls/2, outer/1, mixed/1, f/1, server/0]).
@@ -138,7 +138,7 @@ def await_probe(t, node, trace, call, key):
     while trace.out.wait(key, 0.02) is None:
         node(call)
         n += 1
-        t.true(n < 300, "the probe never fired", trace)
+        t.true(n < 50 * PATIENCE, "the probe never fired", trace)
     return n
 
 

@@ -234,10 +234,12 @@ def test_nodes(t):
 def test_command(t):
     """-c: starts a node, traces it from when it can be reached, and ends when it ends."""
     t.needs_proc()
-    fires = os.path.join(t.folder, "fires")  # a tick means that all probes fire
-    trace = t.trace("-qw", "-n", f'profile:::tick-50ms /!told/ {{ told = 1; system("echo > {fires}"); }} '
-                    "erlang*:lists:zipwith3/4:entry { @ = count(); }", "-c",
-                    f'erl -noinput -pa {workload()} -eval etw:when_traced("{fires}").')
+    fires, seen = os.path.join(t.folder, "fires"), os.path.join(t.folder, "seen")
+    trace = t.trace("-qw", "-n", f"""
+        profile:::tick-50ms /!told/ {{ told = 1; system("echo > {fires}"); }}  /* a tick means that all probes fire */
+        erlang*:lists:zipwith3/4:entry {{ n++; @ = count(); }}
+        profile:::tick-50ms /n == 1009 && !seen/ {{ seen = 1; printa(@); system("echo > {seen}"); }}""", "-c",
+                    f'erl -noinput -pa {workload()} -eval etw:when_traced("{fires}","{seen}").')
     status = trace.end()
     t.equal(status, 0, "exit status", trace)
     t.match(trace.out.text(), r"^ +1009$")

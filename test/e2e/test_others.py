@@ -2,7 +2,7 @@
 
 Before OTP 27 a process has one tracer and a function one pattern of each sort; from 27 on each has a session. The tools are
 stand-ins (test/lib/eto.erl) that do to the VM what dbg, recon and redbug do."""
-from erlt import READY, Skipped, aggregation, pid
+from erlt import PATIENCE, READY, Skipped, aggregation, pid
 
 SENDS, CALLS = 1009, 2003
 BOTH = READY + """
@@ -290,10 +290,10 @@ def test_bif_let_go_by_somebody_else(t):
     tool(node, f"session({worker}, [call], {{lists, keyfind, 3}})")
     stop(node)
     heard = len(trace.out.lines)
-    for _ in range(100):
+    for _ in range(10 * PATIENCE):
         node(f"etw:as({worker}, fun() -> lists:keyfind(1, 1, []) end)")
         if trace.out.wait("heard", 0.1, heard) is not None:
             break
-    trace.wait("heard", 1, heard)
+    trace.wait("heard", start=heard)
     ended(t, trace)
     t.clean(node, 15000)

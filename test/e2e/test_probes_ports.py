@@ -6,7 +6,7 @@ compiled, that can crash OTP 25 and 27, traced or not.)"""
 import os
 import subprocess
 
-from erlt import BUILD, READY, ROOT, pid
+from erlt import BUILD, PATIENCE, READY, ROOT, pid
 
 # Every probe, all arguments.
 ALL = r"""
@@ -185,7 +185,7 @@ def test_driver(t):
     bytes_ = node("byte_size(term_to_binary({some, [term]}))")
     made = node(f"""etw:as({pid(a)}, fun() -> P = open_port({{spawn_driver, "et_drv"}}, [binary]), port_control(P, 2, ""),
         receive {{et_child, C}} -> put(child, C) end, list_to_binary(erlang:port_to_list(C)) end)""")
-    for _ in range(100):
+    for _ in range(10 * PATIENCE):
         node(f"""etw:as({pid(a)}, fun() -> C = get(child), port_command(C, "abc"), receive {{C, {{data, _}}}} -> ok end end)""")
         if trace.out.wait(rf"driver-output\|.*{made}\|et_child\|3", 0.1) is not None:
             break
@@ -215,12 +215,16 @@ def test_ports_from_before(t):
         list_to_binary(erlang:port_to_list(P)) end)""")
     trace = t.trace("-q", "-n", READY + ALL + TURNS, node=node)
     trace.ready()
+    for _ in range(10 * PATIENCE):  # a port that does not say its name at once is asked again, within a second
+        node(f"""etw:as({pid(a)}, fun() -> P = list_to_port("{p}"), link(P), unlink(P), ok end)""")
+        if trace.out.wait(rf"port-link\|{a}\|{p}\|cat -n", 0.1) is not None:
+            break
     own = node("[list_to_binary(erlang:port_to_list(P)) || {_, P} <- erlang:system_info(dist_ctrl), is_port(P)]")
     node(f"""etw:as({pid(b)}, fun() -> P = list_to_port("{p}"), P ! {{self(), {{command, "z"}}}}, receive {{P, {{data, _}}}} -> ok end,
         exit(P, over), ok end)""")
     trace.wait(rf"port-exit\|.*{p}")
     finish(t, trace)
-    got = [line for line in lines_of(trace, p) if not line.startswith(("port-sch", "port-unsch"))]
+    got = [line for line in lines_of(trace, p) if not line.startswith(("port-sch", "port-unsch", "port-link", "port-unlink"))]
     t.equal(got, sorted([f"port-command|{b}|{p}|cat -n|command", f"driver-output|{b}|{p}|cat -n|1",
                          f"driver-ready_input|{b}|{p}|cat -n", f"port-data|{b}|{p}|cat -n|{len('     1') + 2}",
                          f"port-command|{b}|{p}|cat -n|close", f"port-exit|{b}|{p}|cat -n|over", f"driver-stop|{b}|cat -n|{p}"]), "lines", trace)

@@ -3,6 +3,14 @@ from erlt import READY, aggregation, pid
 
 LOADS = 13
 
+
+def bound(node):
+    """A worker that stays on one scheduler: records come scheduler by scheduler."""
+    worker = node("etw:worker()")
+    node(f"etw:as({pid(worker)}, fun() -> etw:hop(1) end)")
+    return worker
+
+
 # A worker that loads a module that nobody uses anew and purges it, N times.
 CODE = """etw:as({w}, fun() ->
     {{M, Beam, _}} = code:get_object_code(digraph_utils),
@@ -74,7 +82,8 @@ def test_hooks_of_two_programs(t):
 def test_dyntrace(t):
     """Each way of calling dyntrace, with every argument as OTP's own probe has it."""
     node = t.node()
-    worker = node("etw:worker()")
+    worker = bound(node)
+    node("code:ensure_loaded(dyntrace)")  # for which a trace does not wait long
     show = 'printf("%s %s %d %d %d %d [%s] [%s] [%s] [%s]\\n", probename, args[0], arg2, arg3, arg4, arg5,' + \
         ", ".join(f'arg{n} ? copyinstr(arg{n}) : "NULL"' for n in (6, 7, 8, 9)) + ");"
     trace = t.trace("-q", "-x", "strsize=1100", "-n", READY + """
@@ -138,7 +147,7 @@ def test_dyntrace_comes_later(t):
     trace.ready()
     trace.wait_error("no module dyntrace .*no runtime_tools.*: user_trace-i4s4, user_trace-s1 will fire when")
     node(f"""begin true = code:add_patha(filename:join(get(lib), "ebin")),
-        {pid(worker)} ! {{self(), none, fun() -> F = fun G() -> dyntrace:p(42), receive after 10 -> G() end end, F() end}}, ok end""")
+        {pid(worker)} ! {{self(), none, fun() -> F = fun G() -> dyntrace:p(42), etw:nap(10), G() end, F() end}}, ok end""")
     trace.wait("^seen 42$")
     t.equal(trace.end(), 0, "exit status", trace)
 
@@ -146,7 +155,7 @@ def test_dyntrace_comes_later(t):
 def test_program_probes(t):
     """erltrace:probe with names, patterns for names, and terms: every subroutine on terms, and what is no term."""
     node = t.node()
-    worker = node("etw:worker()")
+    worker = bound(node)
     trace = t.trace("-q", "-n", READY + r"""
         erlang*:erltrace:probe:order { printf("order %s %s\n", args[0], args[1]);
             printf("kinds %s %s %s %s [%s]\n", term_kind(args[2]), term_kind(args[3]), term_kind(args[4]), term_kind(args[5]), term_kind(args[6])); }
@@ -297,7 +306,7 @@ ETS = [  # (operation, probe, call)
 def test_ets(t):
     """Every operation on a table once: which, on which table, how much was inserted."""
     node = t.node()
-    worker = node("etw:worker()")
+    worker = bound(node)
     trace = t.trace("-q", "-n", READY + r"""
         erlang*:::ets-* /args[0] == $$1/ { printf("op %s %s %s %d\n", probename, args[1], args[2], args[3]); }""", worker, node=node)
     trace.ready()

@@ -5,8 +5,7 @@ import os
 import re
 import signal
 
-from erlt import READY, ROOT, Skipped, pid
-
+from erlt import READY, ROOT, Failed, Skipped, pid
 
 
 def clause(probe, kinds, predicate=""):
@@ -31,6 +30,11 @@ def seen(trace, pattern, times):
     for _ in range(times):
         at = trace.wait(pattern, start=at) + 1
     return at
+
+
+def suspended(node, process):
+    """Until the process waits for a port. (While it handles a signal it is running, for a moment.)"""
+    node(f"etw:await(fun() -> process_info({pid(process)}, status) =:= {{status, suspended}} end)")
 
 
 def finish(t, trace):
@@ -88,13 +92,13 @@ def test_busy_port(t):
         for _ in range(3):
             node(f"W = {pid(worker)}, W ! hello, demonitor(monitor(process, W)), link(W), unlink(W), "
                  "process_info(W, [message_queue_len, current_stacktrace])")
-        # The second look of the agent sees that it still waits.
-        t.equal(node(f"receive after 60 -> process_info({pid(worker)}, status) end"), ["status", "suspended"], "status")
+        node("etw:nap(60)")  # the second look of the agent sees that it still waits
+        suspended(node, worker)
         t.equal(len(of(trace, "port-not_busy")), i, "went on", trace)
         os.kill(reader, signal.SIGCONT)
         t.equal(node("etw:answer()"), "ok", "answer")
         last = trace.wait("> process-port_unblocked ", start=last)
-        node(f"etw:as({pid(worker)}, fun() -> (fun F() -> receive hello -> F() after 0 -> ok end end)() end)")
+        node(f"etw:as({pid(worker)}, fun() -> etw:flush(hello) end)")
     finish(t, trace)
     t.equal(of(trace, "port-busy"), [[port, worker]] * rounds, "busy", trace)
     t.equal([e[:2] for e in of(trace, "port-not_busy")], [[port, worker]] * rounds, "not busy", trace)
@@ -115,20 +119,22 @@ def test_script_of_busy_ports(t):
     node = t.node()
     worker = node("etw:worker()")
     port, reader = node("etw:reader()")
-    trace = t.trace("-n", READY, "-s", os.path.join(ROOT, "scripts", "busy.d"), node=node)
+    trace = t.trace("-n", READY + 'erlang*:::port-busy { printf("busy\\n"); } erlang*:::port-not_busy { printf("free\\n"); }',
+                    "-s", os.path.join(ROOT, "scripts", "busy.d"), node=node)
     trace.ready()
-    for _ in range(3):
+    for i in range(1, 4):
         os.kill(reader, signal.SIGSTOP)
         node(f"Port = get(reader), etw:order({pid(worker)}, fun() -> port_command(Port, binary:copy(<<0>>, 500000)), "
              "port_command(Port, <<1>>), ok end)")
-        node(f"etw:await(fun() -> process_info({pid(worker)}, status) =:= {{status, suspended}} end), receive after 30 -> ok end")
+        seen(trace, "^busy$", i)
+        node("etw:nap(30)")
         os.kill(reader, signal.SIGCONT)
         t.equal(node("etw:answer()"), "ok", "answer")
-    node("receive after 50 -> ok end")  # within which the agent looks
+        seen(trace, "^free$", i)
     finish(t, trace)
     t.equal(sum(int(n) for n in re.findall(r"\|@* +(\d+) *$", trace.out.text(), re.M)), 3, "waits", trace)
     total = int(t.match(trace.out.text(), rf"^{port} +(\d+)$", "the port")[1])
-    t.true(total > 3 * 30_000, f"{total} us", trace)
+    t.true(total > 3 * 29_000, f"{total} us", trace)  # a timer of 30 ms may end a little before
     node("port_close(get(reader))")
 
 
@@ -151,7 +157,8 @@ def test_busy_connection(t):
             start = 0 if i == 0 else last
             last = trace.wait(f"> dist-port_busy .* {worker}$", start=start) + 1
             node(f"W = {pid(worker)}, W ! hello, demonitor(monitor(process, W)), process_info(W, message_queue_len)")
-            t.equal(node(f"receive after 60 -> process_info({pid(worker)}, status) end"), ["status", "suspended"], "status")
+            node("etw:nap(60)")
+            suspended(node, worker)
             node(f"exit({pid(filler)}, kill)")
         finally:
             os.kill(other.pid, signal.SIGCONT)
@@ -185,9 +192,12 @@ def test_long_collections_and_large_heaps(t):
     words = node(f"process_info({pid(worker)}, total_heap_size)")[1]
     finish(t, trace)
     long, large = of(trace, "gc-long"), of(trace, "heap-large")
-    t.equal([e[0] for e in long], [worker] * collections, "long collections", trace)
+    # Its time is that of the wall: on a machine that is busy, a collection of a small heap may be long, too.
+    mine = [e for e in long if e[0] == worker]
+    t.equal(len(mine), collections, "long collections", trace)
+    t.true({e[0] for e in long} <= {worker, small}, "of other processes", trace)
     t.equal([e[0] for e in large], [worker] * collections, "large heaps", trace)
-    t.equal(sorted(e[2:] for e in long), sorted(e[2:] for e in large), "sizes in both", trace)
+    t.equal(sorted(e[2:] for e in mine), sorted(e[2:] for e in large), "sizes in both", trace)
     t.true(all(int(e[1]) >= 1 for e in long), "ms of collections", trace)
     for heap in large:
         young, old, stack, messages, block, old_block = [int(n) for n in heap[2:]]
@@ -285,60 +295,81 @@ def test_schedulers(t):
     node(f"etw:busy({normal * 3})")
     trace = t.trace("-q", "-x", "pollrate=200ms", "-n", READY + clause("scheduler-utilization", "dsd") +
                     clause("scheduler-run_queue", "dsd"), node=node)
-    periods = 4
-    seen(trace, f"> scheduler-run_queue {normal + 2} ", periods)
-    finish(t, trace)
     types = ["normal"] * normal + ["dirty_cpu"] * cpu + ["dirty_io"] * io
     queues = ["normal"] * normal + ["dirty_cpu", "dirty_io"]
+    periods = 4
+    # A scheduler that does not answer in time leaves its period and the next one without utilization, not without queues.
+    seen(trace, f"> scheduler-utilization {len(types)} ", periods)
+    seen(trace, f"> scheduler-run_queue {len(queues)} ", periods)
+    # In one period or another a scheduler may have to wait: for work that is moved to it, for code that is loaded.
+    for n in range(normal):
+        trace.wait(rf"> scheduler-utilization {n + 1} normal (9\d\d|1000)$")
+    trace.wait(rf"> scheduler-utilization {len(types)} dirty_io \d\d?$")
+    finish(t, trace)
     used, waiting = of(trace, "scheduler-utilization"), of(trace, "scheduler-run_queue")
-    for i in range(periods):
+    for i in range(len(used) // len(types)):
         part = used[i * len(types):(i + 1) * len(types)]
         t.equal([e[:2] for e in part], [[str(n + 1), k] for n, k in enumerate(types)], "schedulers", trace)
         for _, kind, permille in part:
             t.true(0 <= int(permille) <= 1000, f"{permille} per mille", trace)
+    for i in range(len(waiting) // len(queues)):
         part = waiting[i * len(queues):(i + 1) * len(queues)]
         t.equal([e[:2] for e in part], [[str(n + 1), k] for n, k in enumerate(queues)], "queues", trace)
         # Three processes a scheduler that never wait: one runs, the others are ready. (Which queue they are in is the VM's
         # business.)
         ready = sum(int(e[2]) for e in part if e[1] == "normal")
         t.true(normal <= ready <= 3 * normal + 10, f"{ready} processes are ready", trace)
-    # In one period or another a scheduler may have to wait: for work that is moved to it, for code that is loaded.
-    for n, kind in enumerate(types):
-        share = [int(permille) for number, _, permille in used if number == str(n + 1)]
-        if kind == "normal":
-            t.true(max(share) > 900, f"a scheduler with much to do: {share}", trace)
-        if n == len(types) - 1:
-            t.true(min(share) < 100, f"a scheduler with nothing to do: {share}", trace)
 
 
 def test_traffic(t):
-    """What goes over each connection, and not over that of the trace; of all periods together nothing is missing."""
+    """What goes over each connection, and not over that of the trace; of all periods together nothing is missing. (A port that does not
+    answer in time gives no numbers, for two periods; then it is measured again.)"""
     node, other = t.node(), t.node(fresh=True)
     worker = node("etw:worker()")
     t.equal(node(f"net_kernel:connect_node('{other.name}')"), True, "connected")
     counters = f"""{{_, P}} = lists:keyfind('{other.name}', 1, erlang:system_info(dist_ctrl)),
                    {{ok, L}} = inet:getstat(P, [recv_oct, send_oct, recv_cnt, send_cnt]), [list_to_binary(port_to_list(P)) |
                    [proplists:get_value(K, L) || K <- [recv_oct, send_oct, recv_cnt, send_cnt]]]"""
+    for _ in range(20):
+        if traffic(t, node, other, worker, counters):
+            return
+    raise Failed("some numbers were never known")
+
+
+def traffic(t, node, other, worker, counters):
+    """Whether all numbers were known."""
     before = node(counters)
     trace = t.trace("-q", "-x", "pollrate=50ms", "-n", READY + clause("dist-traffic", "sssddddd"), node=node)
     trace.ready()
     between = node(counters)
     messages, size = 7, 10007
     node(f"etw:as({pid(worker)}, fun() -> [begin {{nobody, '{other.name}'}} ! binary:copy(<<0>>, {size}), "
-         f"receive after 20 -> ok end end || _ <- lists:seq(1, {messages})], ok end)")
+         f"etw:nap(20) end || _ <- lists:seq(1, {messages})], ok end)")
     after = node(counters)
-    lines = len(events(trace))
-    seen(trace, "> dist-traffic ", lines + 2)
+    columns = {"bytes received": (0, 1), "bytes sent": (1, 2), "packets received": (3, 3), "packets sent": (4, 4)}  # ours, and that of counters
+
+    def numbers():
+        return [[int(n) for n in e[3:]] for e in of(trace, "dist-traffic")]
+
+    def total(column):
+        return sum(n[column] for n in numbers())
+
+    def unknown():
+        return any(-1 in n for n in numbers())
+
+    for _ in range(200):
+        if unknown() or all(total(c) >= after[i] - between[i] for c, i in columns.values()):
+            break
+        trace.wait("> dist-traffic ", start=len(trace.out.lines))
     finish(t, trace)
-    found = of(trace, "dist-traffic")
-    t.equal({tuple(e[:3]) for e in found}, {(node.name, before[0], other.name)}, "connections", trace)
-    numbers = [[int(n) for n in e[3:]] for e in found]
-    for column, (what, i) in enumerate((("bytes received", 1), ("bytes sent", 2), (None, 0), ("packets received", 3), ("packets sent", 4))):
-        total = sum(n[column] for n in numbers)
-        if what:  # more may have come before the first and after the last look of ours
-            t.true(after[i] - between[i] <= total <= node(counters)[i] - before[i], f"{what}: {total}", trace)
-    t.true(sum(n[1] for n in numbers) > messages * size, "bytes sent", trace)
-    t.true(all(n[2] < 1 << 20 for n in numbers), "bytes that wait", trace)
+    t.equal({tuple(e[:3]) for e in of(trace, "dist-traffic")}, {(node.name, before[0], other.name)}, "connections", trace)
+    if unknown():
+        return False
+    for what, (c, i) in columns.items():  # more may have come before the first and after the last look of ours
+        t.true(after[i] - between[i] <= total(c) <= node(counters)[i] - before[i], f"{what}: {total(c)}", trace)
+    t.true(total(1) > messages * size, "bytes sent", trace)
+    t.true(all(n[2] < 1 << 20 for n in numbers()), "bytes that wait", trace)
+    return True
 
 
 HOLD = "spawn(fun() -> erlang:system_monitor(self(), [busy_port]), register(other_tool, self()), receive stop -> ok end end)"
@@ -381,7 +412,7 @@ def test_monitor_taken(t):
     trace.ready()
     other = node(HOLD)
     try:
-        trace.wait_error(rf"{other}.* has taken the system monitor", 10)
+        trace.wait_error(rf"{other}.* has taken the system monitor")
         finish(t, trace)
         t.equal(node(SLOT), [other, ["busy_port"]], "the other tool's")
     finally:
@@ -406,7 +437,7 @@ def test_more_than_the_agent_can_take(t):
     t.match(err, "the system monitor is switched off", "another trace")
     finish(t, trace)
     counted = int(t.match(trace.out.text(), r"^ +(\d+)$", "some were counted")[1])
-    t.true(20000 <= counted <= 40000, f"{counted} were counted", trace)
+    t.true(20000 <= counted <= 70000, f"{counted} were counted", trace)
 
 
 def test_polls_of_two_traces(t):

@@ -79,8 +79,9 @@ hold(Starter, {On, Off, Collector}) ->
     receive
         {stop, From} ->
             Off(State),
+            Ref = monitor(process, Collector),
             exit(Collector, kill),
-            From ! {self(), stopped}
+            receive {'DOWN', Ref, _, _, _} -> From ! {self(), stopped} end % its name is free
     end.
 
 stop({Tool, _}) ->

@@ -6,8 +6,8 @@
 %% what it says N times, not more.
 -module(etw).
 -export([start/0]).
--export([worker/0, asks/2, answers/0, as/2, all/1, spawns/2, sends/2, calls/2, tail/2, raises/2, collects/2, stop/1, when_traced/1]).
--export([order/2, answer/0, slow/1, hoard/1, pile/1, reader/0, fill/1, stuck/1, await/1]).
+-export([worker/0, asks/2, answers/0, as/2, all/1, spawns/2, sends/2, calls/2, tail/2, raises/2, collects/2, stop/1, when_traced/2]).
+-export([order/2, answer/0, slow/1, hoard/1, pile/1, reader/0, fill/1, stuck/1, await/1, flush/1]).
 -export([sleeper/1, awake/0, woken/1, await_hibernation/1, init/1, handle_info/2, handle_call/3, handle_cast/2]).
 -export([busy/1, chatter/1, shove/2, quiet/0]).
 -export([child/1, hops/3, hop/1, nap/1, work/1, boom/1, loop/1, spin/1, sink/1, ping/1]).
@@ -166,7 +166,7 @@ answers() ->
     end.
 
 ask_each(_, 0) -> ok;
-ask_each(Server, N) -> {ok, N} = gen:call(Server, '$gen_call', N, 5000), ask_each(Server, N - 1).
+ask_each(Server, N) -> {ok, N} = gen:call(Server, '$gen_call', N, 60000), ask_each(Server, N - 1).
 
 %% N full collections of Worker's garbage.
 collects(Worker, N) ->
@@ -226,16 +226,13 @@ wait_table(Name) ->
         _ -> ok
     end.
 
-%% For `erltrace -c`: once File is there, calls lists:zipwith3/4 (a function of a module that every node has loaded from the start,
-%% and that nobody calls) 1009 times, gives the reader time, and stops the node.
-when_traced(File) ->
-    case filelib:is_file(File) of
-        true ->
-            [lists:zipwith3(fun(_, _, _) -> ok end, [], [], []) || _ <- lists:seq(1, 1009)],
-            receive after 2500 -> init:stop() end;
-        false ->
-            receive after 20 -> when_traced(File) end
-    end.
+%% For `erltrace -c`: once the file Traced is there, calls lists:zipwith3/4 (a function of a module that every node has loaded from the
+%% start, and that nobody calls) 1009 times; once the file Seen is there, stops the node.
+when_traced(Traced, Seen) ->
+    await(fun() -> filelib:is_file(Traced) end),
+    [lists:zipwith3(fun(_, _, _) -> ok end, [], [], []) || _ <- lists:seq(1, 1009)],
+    await(fun() -> filelib:is_file(Seen) end),
+    init:stop().
 
 %% Processes that hibernate when they are told to: by erlang:hibernate/3 written out, or a gen_server.
 sleeper(plain) ->
@@ -321,15 +318,17 @@ fill_with(Node, Binary) ->
     {nobody, Node} ! Binary,
     fill_with(Node, Binary).
 
-%% Waits until nothing goes over the connection to a node any more: what the operating system takes is full, too.
+%% Waits until nothing goes over the connection to a node any more, five looks long: what the operating system takes is full, too.
 stuck(Node) ->
     {_, Port} = lists:keyfind(Node, 1, erlang:system_info(dist_ctrl)),
-    stuck(Port, none).
+    stuck(Port, none, 0).
 
-stuck(Port, Before) ->
+stuck(_, _, 5) -> ok;
+stuck(Port, Before, Equal) ->
+    nap(150),
     case inet:getstat(Port, [send_oct]) of
-        Before -> ok;
-        Now -> receive after 150 -> stuck(Port, Now) end
+        Before -> stuck(Port, Before, Equal + 1);
+        Now -> stuck(Port, Now, 0)
     end.
 
 await(Fun) ->
@@ -337,6 +336,10 @@ await(Fun) ->
         true -> ok;
         false -> receive after 5 -> await(Fun) end
     end.
+
+%% Takes all messages of this kind out of the queue.
+flush(Message) ->
+    receive Message -> flush(Message) after 0 -> ok end.
 
 %%% Floods, until quiet/0
 
