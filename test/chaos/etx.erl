@@ -69,7 +69,7 @@ swollen(N) ->
     [iolist_to_binary(io_lib:format("~p ~0p", [P, Info])) || {_, P, Info} <- lists:sublist(lists:reverse(lists:sort(All)), N)].
 
 %% How many ms the node has taken, at most since this was last asked, for what needs nobody's leave but the code server's and that of who
-%% changes code: those who trace wait for both.
+%% changes code: those who trace wait for both; or by how many a timer was late.
 slowest() ->
     {_, _, Pulse} = get(etx),
     Begun = atomics:get(Pulse, 1),
@@ -81,9 +81,13 @@ pulse(Pulse) ->
     atomics:put(Pulse, 1, Begun),
     _ = code:get_path(),
     _ = erlang:trace_pattern({etx, nothing, 0}, false, []),
-    atomics:put(Pulse, 2, max(atomics:get(Pulse, 2), erlang:monotonic_time(millisecond) - Begun)),
+    Ended = erlang:monotonic_time(millisecond),
+    took(Pulse, Ended - Begun),
     atomics:put(Pulse, 1, 0),
-    receive after 500 -> pulse(Pulse) end.
+    receive after 500 -> took(Pulse, erlang:monotonic_time(millisecond) - Ended - 500) end,
+    pulse(Pulse).
+
+took(Pulse, Ms) -> atomics:put(Pulse, 2, max(atomics:get(Pulse, 2), Ms)).
 
 %% What others than a tracer leave: [] unless the system monitor or the sequential tracer is somebody's.
 others() ->

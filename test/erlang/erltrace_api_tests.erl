@@ -101,7 +101,7 @@ program_test_() ->
      || {Name, Fake, Options, Expected} <-
             [{"missing", "/nowhere/erltrace", [], fun({error, {program, <<"cannot start /nowhere/erltrace: it is not there">>}}) -> ok end},
              {"no program", "/etc/hosts", [], fun({error, {program, <<_/binary>>}}) -> ok; ({error, {port_died, _}}) -> ok end},
-             {"ends", fake("exit 3"), [], fun({error, {port_died, 3}}) -> ok end},
+             {"ends", fake("dd bs=1 count=1 >/dev/null 2>&1; exit 3"), [], fun({error, {port_died, 3}}) -> ok end},
              {"nonsense", fake("exec cat"), [], fun({error, {protocol, [#{text := _, hint := _}]}}) -> ok end},
              {"says nothing", fake("exec sleep 1000"), [{timeout, 500}], fun({error, timeout}) -> ok end}]].
 

@@ -2,7 +2,7 @@
 -module(erltrace_cluster_tests).
 -include_lib("eunit/include/eunit.hrl").
 
--import(erltrace_test, [trace/1, trace/2, calls/1, await/1, clean/0, clean/1, receives/1, closed/1, peer/0]).
+-import(erltrace_test, [trace/1, trace/2, calls/1, counted/2, await/1, clean/0, clean/1, receives/1, closed/1, peer/0]).
 
 -define(CALLS, "erlang*:erltrace_test:call/0:entry ").
 
@@ -13,7 +13,7 @@ other_node_test() ->
     H = trace(?CALLS "{ @ = count(); trace(1); }", [{node, Node}]),
     calls(5), % not there
     calls_in(Node, 7),
-    ?assertEqual({ok, [{count, [], 7}]}, erltrace:walk(H)),
+    ?assertEqual(7, counted(H, 7)),
     {ok, [{probe, {Provider, erltrace_test, 'call/0', entry}, 1} | _]} = await(fun() -> erltrace:consume(H) end),
     ?assertEqual("erlang" ++ erpc:call(Node, os, getpid, []), atom_to_list(Provider)),
     {ok, #{targets := Targets}} = erltrace:status(H),
@@ -30,7 +30,7 @@ nodes_test() ->
     calls(1),
     calls_in(A, 10),
     calls_in(B, 100),
-    ?assertEqual({ok, [{count, [], 111}]}, erltrace:walk(H)),
+    ?assertEqual(111, counted(H, 111)),
     peer:stop(PeerA),
     ?assertMatch(#{lost := 1}, await(fun() -> {ok, S} = erltrace:status(H), case S of #{lost := 1} -> S; _ -> false end end)),
     calls(1),
@@ -43,11 +43,6 @@ nodes_test() ->
     ?assertEqual({error, lost}, await(fun() -> case erltrace:walk(H2) of {error, _} = E -> E; _ -> false end end)),
     ok = erltrace:close(H2),
     ?assertEqual(true, clean()).
-
-counted(_, 0) -> 0;
-counted(H, N) ->
-    {ok, [{count, [], M}]} = await(fun() -> erltrace:walk(H) end),
-    M + counted(H, N - M).
 
 %% A node that is not there.
 no_node_test() ->
@@ -70,7 +65,7 @@ remote_handle_test() ->
                                             end]),
     {handle, H} = receives(handle),
     calls_in(Node, 6),
-    ?assertEqual({ok, [{count, [], 6}]}, erltrace:walk(H)),
+    ?assertEqual(6, counted(H, 6)),
     {ok, Ref} = erltrace:subscribe(H, 1),
     ?assertMatch({erltrace, Ref, {records, [{probe, _, 2} | _]}}, receives(erltrace)),
     Owner ! stop,
@@ -92,12 +87,12 @@ distribution_test() ->
     H = trace(?CALLS "{ @ = count(); }"),
     {ok, _} = net_kernel:start([list_to_atom("erltrace_test_b" ++ os:getpid()), shortnames]),
     calls(2),
-    ?assertEqual({ok, [{count, [], 2}]}, erltrace:walk(H)),
+    ?assertEqual(2, counted(H, 2)),
     H2 = trace(?CALLS "{ @ = count(); }"),
     ok = net_kernel:stop(),
     calls(3),
-    ?assertEqual({ok, [{count, [], 3}]}, erltrace:walk(H)),
-    ?assertEqual({ok, [{count, [], 3}]}, erltrace:walk(H2)),
+    ?assertEqual(3, counted(H, 3)),
+    ?assertEqual(3, counted(H2, 3)),
     ok = erltrace:close(H),
     ok = erltrace:close(H2),
     ?assertEqual(true, clean()).

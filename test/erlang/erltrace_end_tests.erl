@@ -3,7 +3,7 @@
 -include_lib("eunit/include/eunit.hrl").
 
 -export([kill/1, os_pid/1]).
--import(erltrace_test, [trace/1, trace/2, calls/1, await/1, clean/0, receives/1, closed/1, dead/1]).
+-import(erltrace_test, [trace/1, trace/2, calls/1, counted/2, await/1, clean/0, receives/1, closed/1, dead/1]).
 
 -define(CALLS, "erlang*:erltrace_test:call/0:entry ").
 
@@ -107,7 +107,7 @@ port_killed_test() ->
               fun() -> erltrace:stop(A) end, fun() -> erltrace:status(A) end, fun() -> erltrace:setopt(A, quiet, true) end,
               fun() -> erltrace:subscribe(A, 1) end, fun() -> erltrace:demand(A, 1) end]],
     calls(4),
-    ?assertEqual({ok, [{count, [], 4}]}, erltrace:walk(B)),
+    ?assertEqual(4, counted(B, 4)),
     ok = erltrace:close(A),
     ok = erltrace:close(B),
     ?assertEqual(true, clean()).

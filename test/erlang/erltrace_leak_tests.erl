@@ -64,12 +64,12 @@ run(Ways) ->
     [receive
          {ready, Owner} -> ok;
          {'DOWN', Monitor, process, Owner, Reason} -> error({owner, Reason})
-     after 60000 -> error({late, Some})
+     after 180000 -> error({late, Some})
      end || {Owner, Monitor} <- Owners],
     %% They go in an order that is not that of their coming.
     [Owner ! go || {Owner, _} <- lists:reverse(Owners)],
     [receive {'DOWN', Monitor, process, Owner, Reason} -> lists:member(Reason, [normal, killed]) orelse error({owner, Reason})
-     after 60000 -> error({stays, Owner, Some})
+     after 180000 -> error({stays, Owner, Some})
      end || {Owner, Monitor} <- Owners],
     run(Rest).
 
@@ -92,7 +92,7 @@ step(go, H) ->
 step(use, H) ->
     step(go, H),
     calls(5),
-    {ok, [{count, [], _}]} = erltrace:walk(H),
+    {ok, [{count, [], _}]} = await(fun() -> erltrace:walk(H) end),
     {ok, [_ | _]} = await(fun() -> erltrace:consume(H) end);
 step(subscribe, H) ->
     step(go, H),

@@ -2,7 +2,7 @@
 -module(erltrace_test).
 
 -export([main/1]).
--export([trace/1, trace/2, go/1, calls/1, call/0, call/1, await/1, await/2, clean/0, clean/1, receives/1, closed/1, fake/1, dead/1]).
+-export([trace/1, trace/2, go/1, calls/1, call/0, call/1, counted/2, await/1, await/2, clean/0, clean/1, receives/1, closed/1, fake/1, dead/1]).
 -export([peer/0, peer/1]).
 %% EUnit's listener.
 -export([start/1, init/1, handle_begin/3, handle_end/3, handle_cancel/3, terminate/2]).
@@ -33,7 +33,7 @@ tests(M) ->
         [patient({atom_to_list(F) ++ ": " ++ Name, Test}) || {F, 0} <- Exports, lists:suffix("_test_", atom_to_list(F)), {Name, Test} <- M:F()].
 
 %% Each in a process of its own, which takes its handles along.
-patient({Name, Test}) -> {spawn, {timeout, 300, {Name, Test}}}.
+patient({Name, Test}) -> {spawn, {timeout, 1800, {Name, Test}}}.
 
 %% == EUnit's listener ==========================================================================================
 
@@ -89,13 +89,14 @@ trace(Script, Options) ->
     ok = go(H),
     H.
 
-%% On a machine that has much else to do an agent may be leaving for longer than one that comes waits for it; then that is said, and go may be
-%% tried again.
+%% On a machine that has much else to do an agent may be leaving for longer than one that comes waits for it, a node may take too long for an
+%% answer, and the program for a sign of life. Then that is said, and go may be tried again.
 go(H) -> go(H, now_ms() + ?PATIENCE).
 
 go(H, Until) ->
     case erltrace:go(H) of
-        {error, {_, [#{tag := <<"AGENT_BUSY">>} | _]}} = Error ->
+        {error, {_, [#{tag := Tag} | _]}} = Error
+          when Tag =:= <<"AGENT_BUSY">>; Tag =:= <<"AGENT_CLOSED">>; Tag =:= <<"NODE_TIMEOUT">>; Tag =:= <<"NODE_LEASE">> ->
             now_ms() < Until orelse error(Error),
             go(H, Until);
         Result ->
@@ -110,6 +111,15 @@ calls(N) ->
 call() -> ok.
 
 call(X) -> X.
+
+%% What walks give until the only aggregation, a count without keys, has come to N, and no further: N. A walk waits a second for a node, and
+%% then gives what it has.
+counted(H, 0) ->
+    ok = erltrace:walk(H),
+    0;
+counted(H, N) when N > 0 ->
+    {ok, [{count, [], M}]} = await(fun() -> erltrace:walk(H) end),
+    M + counted(H, N - M).
 
 %% == waiting ===================================================================================================
 

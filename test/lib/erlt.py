@@ -12,6 +12,7 @@
 A test is a function `test_...(t)` in test/e2e/*.py. It fails by an exception; t.equal and friends say what was expected.
 What it started is ended after it, whatever happened. Only that every wait has an end is a matter of time here.
 """
+import fcntl
 import json
 import os
 import re
@@ -52,14 +53,17 @@ class Skipped(Exception):
     """Why a test cannot run here."""
 
 
-def workload():
-    """The folder of the compiled workload, and of the module that applications have of erltrace; made once."""
+def workload(*more):
+    """The folder of the compiled workload, of the module that applications have of erltrace, and of more modules; made once, also when
+    suites run beside each other."""
     ebin = os.path.join(BUILD, "test", "ebin")
-    for folder, module in (("test/lib", "etw"), ("test/lib", "eto"), ("src", "erltrace")):
-        beam, source = os.path.join(ebin, module + ".beam"), os.path.join(ROOT, folder, module + ".erl")
-        if not os.path.exists(beam) or os.path.getmtime(beam) < os.path.getmtime(source):
-            os.makedirs(ebin, exist_ok=True)
-            subprocess.run(["erlc", "+debug_info", "-o", ebin, source], check=True, stdout=subprocess.DEVNULL)
+    os.makedirs(ebin, exist_ok=True)
+    with open(os.path.join(ebin, "lock"), "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for module in ("test/lib/etw", "test/lib/eto", "src/erltrace", *more):
+            beam, source = os.path.join(ebin, os.path.basename(module) + ".beam"), os.path.join(ROOT, module + ".erl")
+            if not os.path.exists(beam) or os.path.getmtime(beam) < os.path.getmtime(source):
+                subprocess.run(["erlc", "+debug_info", "-o", ebin, source], check=True, stdout=subprocess.DEVNULL)
     return ebin
 
 

@@ -15,7 +15,7 @@ start(Port, Pairs) ->
     Me = self(),
     Pids = [spawn(?MODULE, pair, [Me, Port, Counter]) || _ <- lists:seq(1, Pairs)],
     put(pairs, Pids),
-    [receive {P, up} -> ok after 20000 -> exit(no_connection) end || P <- Pids],
+    [receive {P, up} -> ok after 60000 -> exit(no_connection) end || P <- Pids],
     ok.
 
 %% Messages that have made the whole way.

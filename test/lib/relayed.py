@@ -20,21 +20,12 @@ from etf import Atom, decode
 from port import Port
 
 
-def module():
-    """The folder of etp's module, beside the workload's; made once."""
-    ebin = erlt.workload()
-    beam, source = os.path.join(ebin, "etp.beam"), os.path.join(ROOT, "test", "port", "etp.erl")
-    if not os.path.exists(beam) or os.path.getmtime(beam) < os.path.getmtime(source):
-        subprocess.run(["erlc", "-o", ebin, source], check=True, stdout=subprocess.DEVNULL)
-    return ebin
-
-
 class Relayed:
     """Such a node. It has no name unless `name` gives it one; then `cookie` is its cookie."""
 
     def __init__(self, t, name=None, cookie=erlt.COOKIE, env=None):
         self.home = tempfile.mkdtemp(prefix="et-home-")
-        command = ["erl", "-noinput", "-pa", module(), "-s", "etp"]
+        command = ["erl", "-noinput", "-pa", erlt.workload("test/port/etp"), "-s", "etp"]
         if name:
             erlt.epmd()
             command[1:1] = ["-sname", name, "-setcookie", cookie]
@@ -109,7 +100,7 @@ class Relayed:
     def signal_port(self, number):
         os.kill(self.os_pid, number)
 
-    def clean(self, within_ms=15000):
+    def clean(self, within_ms=60000):
         """Nothing of a trace is left in it."""
         kind, found = self(f"etw:await_clean({within_ms}, fun etw:traced/0)")
         if kind == "clean":

@@ -2,9 +2,10 @@
 whoever goes away first."""
 import os
 import signal
+import time
 
 import erlt
-from erlt import Failed
+from erlt import PATIENCE, Failed
 from etf import Atom
 from relayed import Relayed
 
@@ -29,6 +30,18 @@ def test_own_node(t):
 
 def dict_of(walk):
     return {keys[0]: n for _, keys, n in walk["_"]}
+
+
+def counted(t, port, least, keys=1):
+    """Walks until each of so many keys of @n has been counted so often. (A walk waits a second for a node, and then gives what it has.)"""
+    end = time.monotonic() + PATIENCE
+    while True:
+        counts = [n for _, _, n in port.walk().get("n", [])]
+        if len(counts) >= keys and min(counts) >= least:
+            t.equal(len(counts), keys, "keys")
+            return
+        t.true(time.monotonic() < end, f"counted: {counts}")
+        time.sleep(0.02)
 
 
 def test_much_at_once(t):
@@ -70,7 +83,7 @@ def test_becomes_distributed(t):
     node(f"os:cmd(\"epmd -daemon\"), {{ok, _}} = net_kernel:start([etp_becomes_{os.getpid()}, shortnames]), ok")
     t.true(node("node()") != "nonode@nohost", "it has no name")
     node("lists:foreach(fun(_) -> lists:seq(1, 3) end, lists:duplicate(100, x))")
-    t.true(port.walk()["n"][0][2] >= 100, "nothing was seen")
+    counted(t, port, 100)
     node("net_kernel:stop()")
     node("lists:foreach(fun(_) -> lists:seq(1, 3) end, lists:duplicate(100, x))")
     port.ask(Atom("stop"))
@@ -169,14 +182,13 @@ def test_cluster(t):
     there("""begin {_, M} = spawn_monitor(fun() -> lists:foreach(fun(_) -> lists:seq(1, 3) end, lists:duplicate(100, x)) end),
              receive {'DOWN', M, _, _, _} -> ok end end""")
     node("lists:foreach(fun(_) -> lists:seq(1, 3) end, lists:duplicate(100, x))")
-    counts = {keys[0]: n for _, keys, n in port.walk()["n"]}
-    t.equal(len(counts), 2)
-    t.true(min(counts.values()) >= 100, counts)
+    counted(t, port, 100, keys=2)
     # Their connection is cut: the other node is clean, and the trace goes on here.
     node(f"erlang:disconnect_node('{there.name}')")
     t.clean(there, 15000)
-    seen = []
+    seen, end = [], time.monotonic() + PATIENCE
     while not any(i[0] == "diag" for i in seen):
+        t.true(time.monotonic() < end, seen)
         seen += port.consume(100, 1000)["items"]
     t.equal((seen[-1][1]["tag"], port.status()["state"], port.status()["lost"]), (b"NODE_LOST", "running", 1))
     port.ask(Atom("stop"))
