@@ -142,7 +142,8 @@ static void charge(struct load *l, struct load_probe *p, uint32_t thread, uint64
     *cell = ns < UINT32_MAX - *cell ? *cell + (uint32_t)ns : UINT32_MAX;
 }
 
-/* No probe fired: those whose needs made the VM report it, or, if nobody has them, all. */
+/* No probe fired: those whose needs made the VM report it. Nobody may have them any more: the flags
+ * of a program that was just ended go some time after it. */
 static void charge_needy(struct load *const *all, uint32_t n, uint32_t thread, uint64_t slice,
                          uint32_t need, uint64_t events, uint64_t ns)
 {
@@ -150,8 +151,8 @@ static void charge_needy(struct load *const *all, uint32_t n, uint32_t thread, u
     for (uint32_t i = 0; i < n; i++)
         needy += (all[i]->needs & need) != 0;
     for (uint32_t i = 0; i < n; i++)
-        if (needy == 0 || (all[i]->needs & need) != 0)
-            charge(all[i], NULL, thread, slice, events, ns / (needy ? needy : n));
+        if ((all[i]->needs & need) != 0)
+            charge(all[i], NULL, thread, slice, events, ns / needy);
 }
 
 /* -- the limit --------------------------------------------------------------------------------- */

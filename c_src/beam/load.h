@@ -10,7 +10,8 @@
  * CHARGING. What a probe's clauses took is charged to the probe and its program. The rest of the
  * event, and what the VM itself spends on it before and after we see it (load_vm_ns, an estimate),
  * is shared by the programs whose probes fired; when none did, by those whose needs made the VM
- * report it.
+ * report it; and what nobody needs (any more) is charged to nobody, since ending a program would
+ * not end it.
  *
  * THE LIMIT. A share is of the time that a thread could run: what it waited for a processor that
  * others had (on a busy machine, or in a container with a quota) does not count, or a node that
