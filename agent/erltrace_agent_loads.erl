@@ -4,7 +4,8 @@
 %%  * Patterns of the kind on_load put all functions of every module that is loaded under watch, in the step that loads it. Calls
 %%    of functions that have probes already fire them; others are counted by the library (missed.h).
 %%  * A pattern on the BIFs that loading ends with, whose tracer is this process, says at once that something was loaded (return/1).
-%%    What it was is seen by the patterns: those of on_load look different from all that we set otherwise (?MARK).
+%%    What it was is seen by the patterns: those of on_load look different from all that we set otherwise (?MARK). The meta one tells; so
+%%    it is the first to be set and the last to go, and no module that is loaded just then has only others, which nobody would find.
 %%  * What was set before is set again, consumers are told, and answer with the probes that they want there: `extend`. A program
 %%    counts the calls that were missed until then. When all have answered, or ?PATIENCE is over, the other functions are let go: of
 %%    calls of those nobody hears until a late consumer answers after all.
@@ -58,7 +59,7 @@ back(#s{loads = undefined, session = legacy}, _) ->
     left_behind(self()),
     ?AGENT:nif_loading(false);
 back(#s{loads = undefined} = S, Kinds) ->
-    [on_load(Kind, false, S) || Kind <- Kinds],
+    [on_load(Kind, false, S) || Kind <- lists:reverse(Kinds)],
     ?AGENT:nif_loading(false);
 back(#s{loads = #loads{kinds = Have}} = S, Kinds) ->
     [on_load(Kind, false, S) || Kind <- Kinds -- Have].
@@ -71,7 +72,7 @@ disarm(#s{loads = #loads{kinds = Kinds, notice = Notice, serial = Serial}, sessi
             left_behind(self()),
             %% Not when our code was replaced: the library is gone with it.
             ?AGENT:nif_loaded() andalso all_of_it(up_to(Serial + 1, look(S)));
-        _ -> there(S) andalso [on_load(Kind, false, S) || Kind <- Kinds]
+        _ -> there(S) andalso [on_load(Kind, false, S) || Kind <- lists:reverse(Kinds)]
     end,
     Notice =:= undefined orelse erltrace_agent_session:destroy(Notice),
     ?AGENT:nif_loaded() andalso ?AGENT:nif_loading(false),
@@ -80,7 +81,7 @@ disarm(#s{loads = #loads{kinds = Kinds, notice = Notice, serial = Serial}, sessi
 %% Takes away what a server has set in the legacy session, or one that is dead: `dead` for whichever it was.
 left_behind(Server) ->
     [erlang:trace_pattern(MFA, false, [meta]) || MFA <- ?NOTICE, is_left(erlang:trace_info(MFA, meta), Server)],
-    [on_load(Kind, false, #s{otp = 0, session = legacy}) || Kind <- [meta, local], slot(Kind) =:= ours],
+    [on_load(Kind, false, #s{otp = 0, session = legacy}) || Kind <- [local, meta], slot(Kind) =:= ours],
     ok.
 
 %% (The VM keeps a pattern whose tracer has died, and may have noticed that.)

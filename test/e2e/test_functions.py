@@ -184,6 +184,21 @@ def test_reload_misses_nothing(t):
         t.equal(drops(trace), 0, "missed calls", trace)
 
 
+def test_reload_as_traces_end(t):
+    """Code that is loaded just when what watches for it comes or goes keeps nothing of it."""
+    node = t.node()
+    load(node, V1)
+    script = READY + "erlang*:etf:f/1:entry, erlang*:etf:f/1:return, erlang*:etf:outer/1:return { @[probename] = count(); }"
+    for _ in range(5):
+        node("etw:loads()")
+        trace = t.trace("-q", "-n", script, node=node)
+        trace.ready()
+        trace.interrupt()
+        t.equal(trace.end(), 0, "exit status", trace)
+        node("etw:quiet()")
+        t.clean(node, what="etw:traced()")
+
+
 def test_reload_of_a_whole_module(t):
     """Entry and return of all functions of a module that is loaded anew, with one function more, or less."""
     node = t.node()

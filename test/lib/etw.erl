@@ -13,7 +13,7 @@
 -export([child/1, hops/3, hop/1, nap/1, work/1, boom/1, loop/1, spin/1, sink/1, ping/1]).
 -export([set/0, dirt/0, traced/0, await_clean/1, await_clean/2, flags/1, hold/1, memory/0, settled/1, release/0, fake_release/1]).
 -export([dbg_all/0, dbg_stop/0]).
--export([load/1, table/1, start_all/1, wait_all/0, turns/2, turn/2, patterns/3]).
+-export([load/1, loads/0, table/1, start_all/1, wait_all/0, turns/2, turn/2, patterns/3]).
 
 start() ->
     process_flag(sensitive, true),
@@ -174,11 +174,25 @@ collects(Worker, N) ->
 
 %% Compiles a module's text and loads it, in the way of code:load_binary; old code that nobody runs goes.
 load(Text) ->
-    Forms = [begin {ok, Form} = erl_parse:parse_form(Tokens), Form end || Tokens <- forms(Text, 1)],
-    {ok, M, Beam} = compile:forms(Forms, [nowarn_export_all]),
+    {M, Beam} = compiled(Text),
+    load(M, Beam).
+
+load(M, Beam) ->
     code:soft_purge(M),
     {module, M} = code:load_binary(M, atom_to_list(M) ++ ".erl", Beam),
     M.
+
+%% Loads small modules without end, and each of them anew only when many others have been.
+loads() ->
+    Text = "-module(etw_load_~w). -export([f/1, g/1]). f(X) -> g(X). g(X) -> X. ",
+    Beams = [compiled(lists:flatten(io_lib:format(Text, [I]))) || I <- lists:seq(1, 50)],
+    Again = fun(Again) -> [load(M, Beam) || {M, Beam} <- Beams], Again(Again) end,
+    flood(1, fun() -> Again(Again) end).
+
+compiled(Text) ->
+    Forms = [begin {ok, Form} = erl_parse:parse_form(Tokens), Form end || Tokens <- forms(Text, 1)],
+    {ok, M, Beam} = compile:forms(Forms, [nowarn_export_all]),
+    {M, Beam}.
 
 forms(Text, Line) ->
     case erl_scan:tokens([], Text, Line) of
