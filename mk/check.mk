@@ -9,8 +9,8 @@ SUITES    := $(filter-out chaos $(if $(SANITIZE),agent examples ui),$(patsubst t
 # Suites that are another suite's program, run in another way. What D scripts do in a node says nothing about the tool's memory that
 # they do not say in the local tier.
 VARIANTS  := $(if $(SANITIZE),,d-vm)
-# Those without nodes, which need no clock, go beside the others, which mostly wait.
-BESIDE    := unit api d oom
+# Those that need no clock, and those that are patient, go beside the others, which mostly wait.
+BESIDE    := unit api d oom port web $(if $(SANITIZE),,examples)
 SUITE_ENV  = BUILD=$(BUILD) ERLTRACE=$(CURDIR)/$(BIN) ERLTRACE_ROOT=$(CURDIR) CC='$(CC)' SANITIZE='$(SANITIZE)' \
              ASAN_OPTIONS=$(or $(ASAN_OPTIONS),detect_leaks=1:abort_on_error=0) \
              UBSAN_OPTIONS=$(or $(UBSAN_OPTIONS),print_stacktrace=1:halt_on_error=1)
