@@ -123,7 +123,7 @@ def test_stopped_consumer(t):
     t.clean(node, erlt.SHORT_LEASE_MS + 2000)  # the lease, then two seconds
     trace.signal(signal.SIGCONT)
     t.equal(trace.end(), 1, "exit status", trace)
-    t.match(trace.err.text(), r"^erltrace: .*\(it waits 1\.5 s\)", "says why")
+    t.match(trace.err.text(), r"^erltrace: .*\(it waits 1\.5 s\)\n +hint: .*-x lease=", "says why")
     node("etw:quiet()")
     exact(t, node)
 
