@@ -106,8 +106,8 @@ static int over(struct agent *a, struct diags *d)
     if (a->open && silence > a->lease_ms)
         return diag_error(
             d, ET_ELOST, NULL, "NODE_LEASE",
-            "erltrace was stopped, or its machine slept; start it again (-x lease= lets it be silent "
-            "for longer). Nothing of it is left in the node",
+            "erltrace was stopped, or its machine slept; start it again (-x lease= lets it be "
+            "silent for longer). Nothing of it is left in the node",
             "%s ended the trace: it had not heard from this process for %.1f s (it waits %.1f s)",
             a->node, (double)silence / 1000, a->lease_ms / 1000.0);
     if (conn_lost(a->conn)[0])
