@@ -344,12 +344,13 @@ def test_commands(t, s):
         os.mkfifo(gate)
         w = other.websocket()
         w.start('#pragma D option quiet\nBEGIN { printf("before\\n"); system("echo out %%d; echo err >&2; cat; echo é", 7); printf("after\\n"); '
-                'system("seq 3000"); freopen("%s"); system("echo file"); freopen(""); system("exit 3"); system("no-such-command"); exit(0); }' % out)
+                'system("seq 3000"); freopen("%s"); system("echo file"); freopen(""); system("exit 3"); system("no-such-command"); exit(0); } '
+                'END { system("echo ended"); }' % out)
         w.wait("stopped")
         text = "".join(row[3] for m in w.seen("records") for row in m["rows"])
         head = "before\nout 7\nerr\né\nafter\n" + "".join(f"{i}\n" for i in range(1, 3001))
         t.equal(text[:len(head)], head, "what was printed, in its order")
-        t.match(text[len(head):], "^.*no-such-command.*not found\n$", "an error of the shell")
+        t.match(text[len(head):], "^.*no-such-command.*not found\nended\n$", "an error of the shell, and what END runs")
         with open(out, encoding="ascii") as f:
             t.equal(f.read(), "file\n", "after freopen()")
         # While a command runs, what it has printed is there, and other pages may come.
