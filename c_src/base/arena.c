@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/size.h"
+
 enum { BLOCK_FIRST = 4096, BLOCK_MOST = 1 << 20, ALIGN = 16 };
 
 struct arena_block {
@@ -25,10 +27,11 @@ static _Atomic unsigned long alloc_live;  /* of those that succeeded, the ones n
 static _Atomic unsigned long alloc_fail;  /* the count from which allocations fail, 0: never */
 static _Atomic unsigned long alloc_last;  /* the count up to which they do */
 
-static int alloc_refused(void)
+/* No object is larger than PTRDIFF_MAX, SIZE_HUGE least of all: that is not even asked for. */
+static int alloc_refused(size_t size)
 {
     unsigned long n = ++alloc_count;
-    return alloc_fail != 0 && n >= alloc_fail && n <= alloc_last;
+    return size > PTRDIFF_MAX || (alloc_fail != 0 && n >= alloc_fail && n <= alloc_last);
 }
 
 static void *alloc_made(void *p)
@@ -39,20 +42,25 @@ static void *alloc_made(void *p)
 
 void *et_malloc(size_t size)
 {
-    return alloc_refused() ? NULL : alloc_made(malloc(size ? size : 1));
+    return alloc_refused(size) ? NULL : alloc_made(malloc(size ? size : 1));
 }
 
 void *et_calloc(size_t n, size_t size)
 {
-    return alloc_refused() ? NULL : alloc_made(calloc(n ? n : 1, size ? size : 1));
+    return alloc_refused(size_mul(n, size)) ? NULL : alloc_made(calloc(n ? n : 1, size ? size : 1));
 }
 
 void *et_realloc(void *p, size_t size)
 {
-    if (alloc_refused())
+    if (alloc_refused(size))
         return NULL;
     void *moved = realloc(p, size ? size : 1);
     return p == NULL ? alloc_made(moved) : moved;
+}
+
+void *et_rearray(void *p, size_t n, size_t size)
+{
+    return et_realloc(p, size_mul(n, size));
 }
 
 char *et_strdup(const char *s)
@@ -109,32 +117,36 @@ void arena_free(struct arena *a)
 void *arena_alloc(struct arena *a, size_t size)
 {
     struct arena_block *b = a->head;
-    if (size > SIZE_MAX - BLOCK_FIRST)
-        return NULL;
-    size = (size + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    size = size_up(size, ALIGN);
     if (b == NULL || b->size - b->used < size) {
         size_t want = b == NULL ? BLOCK_FIRST : b->size * 2;
         if (want > BLOCK_MOST)
             want = BLOCK_MOST;
         if (want < size)
             want = size;
-        b = et_malloc(sizeof *b + want);
+        const size_t whole = size_add(sizeof *b, want);
+        b = et_malloc(whole);
         if (b == NULL)
             return NULL;
         b->next = a->head;
         b->used = 0;
         b->size = want;
         a->head = b;
-        a->total += sizeof *b + want;
+        a->total += whole;
     }
     void *p = b->data + b->used;
     b->used += size;
     return memset(p, 0, size);
 }
 
+void *arena_array(struct arena *a, size_t n, size_t size)
+{
+    return arena_alloc(a, size_mul(n, size));
+}
+
 char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
-    char *p = n < SIZE_MAX ? arena_alloc(a, n + 1) : NULL;
+    char *p = arena_alloc(a, size_add(n, 1));
     if (p != NULL && n > 0)
         memcpy(p, s, n);
     return p;

@@ -19,6 +19,8 @@ void arena_init(struct arena *a);
 void arena_free(struct arena *a);
 /* Zero-filled memory, aligned for any type; NULL when memory is out. */
 void *arena_alloc(struct arena *a, size_t size);
+/* The same for n elements of `size` bytes; NULL also when that is more than there can be. */
+void *arena_array(struct arena *a, size_t n, size_t size);
 /* A copy of n bytes with a NUL after them; NULL when memory is out. */
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 char *arena_strdup(struct arena *a, const char *s);
@@ -32,6 +34,8 @@ char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(
 void *et_malloc(size_t size);
 void *et_calloc(size_t n, size_t size);
 void *et_realloc(void *p, size_t size);
+/* et_realloc for n elements of `size` bytes; NULL also when that is more than there can be. */
+void *et_rearray(void *p, size_t n, size_t size);
 char *et_strdup(const char *s);
 void et_free(void *p);
 void et_alloc_fail_after(unsigned long n);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/size.h"
 
 void buf_free(struct buf *b)
 {
@@ -22,15 +23,14 @@ void buf_reset(struct buf *b)
 
 bool buf_reserve(struct buf *b, size_t n)
 {
-    if (b->oom || n > SIZE_MAX / 4 || b->len > SIZE_MAX / 4) {
-        b->oom = true;
+    if (b->oom)
         return false;
-    }
-    if (b->len + n + 1 <= b->cap)
+    const size_t need = size_add(size_add(b->len, n), 1);
+    if (need <= b->cap)
         return true;
     size_t cap = b->cap ? b->cap : 64;
-    while (cap < b->len + n + 1)
-        cap *= 2;
+    while (cap < need)
+        cap = size_mul(cap, 2);
     char *p = et_realloc(b->data, cap);
     if (p == NULL) {
         b->oom = true;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/size.h"
 
 static const char *const severity_name[] = {"error", "warning", "note"};
 
@@ -29,8 +30,8 @@ static void *list_grow(void *list, size_t count, size_t *cap, size_t size)
 {
     if (count < *cap)
         return list;
-    size_t n = *cap ? *cap * 2 : 8;
-    void *p = et_realloc(list, n * size);
+    size_t n = *cap ? size_mul(*cap, 2) : 8;
+    void *p = et_rearray(list, n, size);
     if (p != NULL)
         *cap = n;
     return p ? p : list;
@@ -158,9 +159,7 @@ static void render_source(const struct diags *d, const struct diag *g, struct bu
     if (col > len)
         col = len;
     window(line, len, col, &from, &to);
-    size_t mark = g->pos.len > 0 ? (size_t)g->pos.len : 1;
-    if (mark > to - col)
-        mark = to > col ? to - col : 1;
+    size_t mark = size_min(g->pos.len > 0 ? (size_t)g->pos.len : 1, size_left(to, col));
     buf_printf(out, "%5d | %s", g->pos.line, from > 0 ? cut : "");
     for (size_t i = from; i < to; i++)
         buf_addc(out, line[i] == '\t' || (unsigned char)line[i] >= 0x20 ? line[i] : ' ');

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/size.h"
 
 void hash_free(struct hash *h)
 {
@@ -22,7 +23,7 @@ static struct hash_slot *hash_find(const struct hash *h, const void *key, size_t
 
 static int hash_grow(struct hash *h)
 {
-    struct hash bigger = {.cap = h->cap ? h->cap * 2 : 16, .count = h->count};
+    struct hash bigger = {.cap = h->cap ? size_mul(h->cap, 2) : 16, .count = h->count};
     bigger.slots = et_calloc(bigger.cap, sizeof *bigger.slots);
     if (bigger.slots == NULL)
         return ET_ENOMEM;
@@ -39,7 +40,7 @@ static int hash_grow(struct hash *h)
 int hash_put(struct hash *h, const void *key, size_t len, void *value)
 {
     uint64_t hash = hash_bytes(key, len);
-    if ((h->count + 1) * 4 > h->cap * 3) {
+    if (h->count >= h->cap / 4 * 3) {
         int err = hash_grow(h);
         if (err)
             return err;

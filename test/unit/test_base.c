@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/size.h"
 
 static void arena_holds_what_it_gave(void **state)
 {
@@ -51,6 +52,85 @@ static void allocation_failure_is_an_error(void **state)
     buf_reset(&b);
     buf_adds(&b, "x");
     assert_string_equal(buf_str(&b), "x");
+    buf_free(&b);
+    arena_free(&a);
+}
+
+/* Operands around every place where 64 or 32 bits end; what is right is computed in 128. */
+static const uint64_t edges[] = {0,
+                                 1,
+                                 7,
+                                 8,
+                                 9,
+                                 63,
+                                 64,
+                                 4096,
+                                 (UINT64_C(1) << 31) - 1,
+                                 UINT64_C(1) << 31,
+                                 UINT32_MAX - UINT64_C(1),
+                                 UINT32_MAX,
+                                 UINT64_C(1) << 32,
+                                 (UINT64_C(1) << 32) + 1,
+                                 (UINT64_C(1) << 63) - 1,
+                                 UINT64_C(1) << 63,
+                                 UINT64_MAX - 8,
+                                 UINT64_MAX - 7,
+                                 UINT64_MAX - 6,
+                                 UINT64_MAX - 1,
+                                 UINT64_MAX};
+enum { EDGES = sizeof edges / sizeof *edges };
+
+static void sizes_do_not_wrap(void **state)
+{
+    __extension__ typedef unsigned __int128 u128;
+    (void)state;
+    for (size_t i = 0; i < EDGES; i++) {
+        for (size_t j = 0; j < EDGES; j++) {
+            const uint64_t a = edges[i], b = edges[j];
+            const u128 sum = (u128)a + b, product = (u128)a * b;
+            assert_true(size_add(a, b) == (sum > UINT64_MAX ? SIZE_HUGE : (uint64_t)sum));
+            assert_true(size_mul(a, b) == (product > UINT64_MAX ? SIZE_HUGE : (uint64_t)product));
+            assert_true(size_left(a, b) == (a < b ? 0 : a - b));
+            assert_true(size_min(a, b) == (a < b ? a : b));
+            for (size_t k = 0; k < EDGES; k++)
+                assert_true(size_within(a, b, edges[k]) == (sum <= edges[k]));
+        }
+        for (unsigned to = 0; to < 13; to++) {
+            const u128 step = (u128)1 << to, up = (edges[i] + step - 1) / step * step;
+            assert_true(size_up(edges[i], (uint64_t)step) ==
+                        (up > UINT64_MAX ? SIZE_HUGE : (uint64_t)up));
+        }
+        uint32_t narrow = 42;
+        assert_true(size_fits(edges[i], &narrow) == (edges[i] <= UINT32_MAX));
+        assert_true(narrow == (edges[i] <= UINT32_MAX ? edges[i] : 42));
+    }
+}
+
+/* What does not fit is out of memory, and is not a small piece of it. */
+static void huge_sizes_are_refused(void **state)
+{
+    (void)state;
+    struct arena a;
+    struct buf b = BUF_INIT;
+    arena_init(&a);
+    const size_t half = (SIZE_MAX >> 1) + 2;
+    assert_null(et_malloc(SIZE_HUGE));
+    assert_null(et_calloc(half, 2));
+    assert_null(et_rearray(NULL, half, 2));
+    for (size_t less = 0; less < 40; less++) {
+        assert_null(arena_alloc(&a, SIZE_MAX - less));
+        assert_null(arena_strndup(&a, "", SIZE_MAX - less));
+    }
+    assert_null(arena_array(&a, half, 2));
+    assert_null(arena_array(&a, SIZE_MAX / 8 + 1, 8));
+    assert_int_equal(a.total, 0);
+    buf_adds(&b, "abc");
+    for (size_t less = 0; less < 8; less++) {
+        buf_fill(&b, 'x', SIZE_MAX - less);
+        assert_true(b.oom);
+        assert_int_equal(b.len, 3);
+        b.oom = false;
+    }
     buf_free(&b);
     arena_free(&a);
 }
@@ -260,6 +340,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arena_holds_what_it_gave),
         cmocka_unit_test(allocation_failure_is_an_error),
+        cmocka_unit_test(sizes_do_not_wrap),
+        cmocka_unit_test(huge_sizes_are_refused),
         cmocka_unit_test(json_strings),
         cmocka_unit_test(integers_read_back),
         cmocka_unit_test(formatting_grows),
