@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/size.h"
 #include "engine/impl.h"
 
 enum {
@@ -129,13 +130,15 @@ struct decider *decider_new(const struct dif_image *img)
         return NULL;
     arena_init(&d->arena);
     d->e.img = *img;
-    d->e.scratch_size = ENGINE_SCRATCH_STRINGS * ((img->strsize + 9 + 7) & ~7u);
-    d->ts.scratch = arena_alloc(&d->arena, d->e.scratch_size);
-    d->looks = arena_alloc(&d->arena, img->nclauses + 1);
-    d->opaque = arena_alloc(&d->arena, (img->nclauses + 1) * sizeof *d->opaque);
+    const uint64_t scratch =
+        size_mul(ENGINE_SCRATCH_STRINGS, size_up(size_add(img->strsize, 9), 8));
+    if (size_fits(scratch, &d->e.scratch_size))
+        d->ts.scratch = arena_alloc(&d->arena, scratch);
+    d->looks = arena_alloc(&d->arena, size_add(img->nclauses, 1));
+    d->opaque = arena_array(&d->arena, size_add(img->nclauses, 1), sizeof *d->opaque);
     if (d->ts.scratch != NULL && d->looks != NULL && d->opaque != NULL) {
         survey(d);
-        d->ahead = arena_alloc(&d->arena, (d->most_code + 1) * sizeof *d->ahead);
+        d->ahead = arena_array(&d->arena, size_add(d->most_code, 1), sizeof *d->ahead);
     }
     if (d->ahead == NULL) {
         decider_free(d);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/size.h"
 
 enum { FREE = 0, BUSY = 1, LIVE = 2, STATE = 3, WAYS = 8 };
 enum { LOOKS = 2000, TRIES = 64 }; /* bounds on waiting and on starting over */
@@ -14,21 +15,20 @@ struct slot {
     unsigned char val[]; /* val_size bytes rounded up to 8, then the key */
 };
 
-static uint32_t round8(uint32_t n)
-{
-    return (n + 7) & ~7u;
-}
-
 size_t dyn_size(struct dyn *d, uint64_t budget, uint32_t key_size, uint32_t val_size)
 {
+    const uint64_t slot =
+        size_add(sizeof(struct slot) + size_up(val_size, 8), size_up(key_size, 8));
+    const uint64_t per_slot = size_add(slot, sizeof *d->tag);
+    const uint64_t per_bucket = size_add(size_mul(WAYS, per_slot), sizeof *d->guard);
+    const uint64_t n = size_min(budget / per_bucket, UINT32_MAX / WAYS);
     d->key_size = key_size;
     d->val_size = val_size;
-    d->slot_size = (uint32_t)sizeof(struct slot) + round8(val_size) + round8(key_size);
-    uint64_t per_bucket = WAYS * ((uint64_t)d->slot_size + sizeof *d->tag) + sizeof *d->guard;
-    uint64_t n = budget / per_bucket;
-    d->nbuckets = n > UINT32_MAX / WAYS ? UINT32_MAX / WAYS : (uint32_t)n;
-    uint64_t guards = ((uint64_t)d->nbuckets * sizeof *d->guard + 63) & ~UINT64_C(63);
-    return d->nbuckets == 0 ? 0 : (size_t)(d->nbuckets * (per_bucket - sizeof *d->guard) + guards);
+    d->nbuckets = (uint32_t)n;
+    if (!size_fits(slot, &d->slot_size) || n == 0)
+        return 0;
+    const uint64_t guards = size_up(size_mul(n, sizeof *d->guard), 64);
+    return size_add(size_mul(n, size_mul(WAYS, per_slot)), guards);
 }
 
 void dyn_place(struct dyn *d, void *memory)
@@ -37,7 +37,7 @@ void dyn_place(struct dyn *d, void *memory)
     d->tag = (_Atomic uint64_t *)p;
     p += (size_t)d->nbuckets * WAYS * sizeof *d->tag;
     d->guard = (_Atomic uint32_t *)p;
-    p += ((size_t)d->nbuckets * sizeof *d->guard + 63) & ~(size_t)63;
+    p += size_up((size_t)d->nbuckets * sizeof *d->guard, 64);
     d->slot = p;
 }
 
@@ -48,7 +48,7 @@ static struct slot *slot_at(const struct dyn *d, size_t i)
 
 static unsigned char *slot_key(const struct dyn *d, struct slot *s)
 {
-    return s->val + round8(d->val_size);
+    return s->val + size_up(d->val_size, 8);
 }
 
 static inline void relax(void)

@@ -8,10 +8,9 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/size.h"
 #include "engine/guard.h"
 #include "engine/impl.h"
-
-__extension__ typedef unsigned __int128 u128;
 
 enum {
     VARIABLES_MOST = 1 << 30, /* bytes of globals, and of clause-locals */
@@ -22,7 +21,6 @@ enum {
     REC_HEAD = ENGINE_REC_HEAD,
     CELLS_MOST = 1 << 28 /* of the index of an aggregation half */
 };
-#define SIZE_MOST (UINT64_C(1) << 56)
 /* An index cell has 32 bits for the place of an entry, in units of 8 bytes. */
 #define AGG_DATA_MOST ((UINT64_C(1) << 35) - 16)
 
@@ -158,30 +156,25 @@ bool engine_quiet(const struct engine_mark *m)
 
 /* -- making an engine ------------------------------------------------------------ */
 
-static size_t round_up(size_t n, size_t to)
+static uint64_t part_max(const struct dif_type *t)
 {
-    return (n + to - 1) & ~(to - 1);
+    return t->kind == DIF_STRING ? size_add(4, t->size) : t->size;
 }
 
-static uint32_t part_max(const struct dif_type *t)
+static uint64_t keys_max(const struct dif_keys *k)
 {
-    return t->kind == DIF_STRING ? 4 + t->size : t->size;
-}
-
-static uint32_t keys_max(const struct dif_keys *k)
-{
-    uint32_t n = 0;
+    uint64_t n = 0;
     for (unsigned i = 0; i < k->n; i++)
-        n += part_max(&k->key[i]);
+        n = size_add(n, part_max(&k->key[i]));
     return n;
 }
 
 /* Bytes of a scalar in memory. */
-static uint32_t scalar_size(const struct dif_type *t)
+static uint64_t scalar_size(const struct dif_type *t)
 {
     if (t->kind == DIF_BYTES)
-        return (t->size + 7) & ~7u;
-    return t->kind == DIF_STRING ? (8 + t->size + 1 + 7) & ~7u : 8;
+        return size_up(t->size, 8);
+    return t->kind == DIF_STRING ? size_up(size_add(t->size, 8 + 1), 8) : 8;
 }
 
 static bool calls(const struct dif_image *img, enum dif_subr subr)
@@ -197,7 +190,7 @@ static uint64_t record_max(const struct dif_image *img, uint32_t part, uint32_t 
 {
     uint64_t n = REC_HEAD;
     for (uint32_t p = 0; p < nparts; p++)
-        n += part_max(&img->parts[part + p]);
+        n = size_add(n, part_max(&img->parts[part + p]));
     return n;
 }
 
@@ -219,73 +212,101 @@ static uint64_t loads_by_copy(const struct dif_image *img)
     return most;
 }
 
-/* Places variables, clauses and aggregations; key and value sizes of the dynamic store come out. */
-static int plan(struct engine *e, uint32_t *globals, uint32_t *dyn_key, uint32_t *dyn_val)
+/* Bytes that a program needs of each kind. They are added up in 64 bits, and are the engine's, in
+ * 32, only when they fit. */
+struct needs {
+    uint64_t globals, locals, key, dyn_key, dyn_val, strtok, alloca, scratch;
+};
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Places the variables. */
+static int plan_variables(struct engine *e, struct needs *n)
 {
     const struct dif_image *img = &e->img;
-    e->vars = arena_alloc(&e->arena, img->nvars * sizeof *e->vars);
-    e->clauses = arena_alloc(&e->arena, img->nclauses * sizeof *e->clauses);
-    e->agg_words = arena_alloc(&e->arena, img->naggs * sizeof *e->agg_words);
-    if (e->vars == NULL || e->clauses == NULL || e->agg_words == NULL)
-        return ET_ENOMEM;
     for (uint32_t i = 0; i < img->nvars; i++) {
         const struct dif_var *v = &img->vars[i];
         if (!v->assoc && v->scope != DIF_THREAD) {
-            uint32_t *end = v->scope == DIF_GLOBAL ? globals : &e->locals_size;
-            e->vars[i].offset = *end;
-            *end += scalar_size(&v->type);
+            uint64_t *end = v->scope == DIF_GLOBAL ? &n->globals : &n->locals;
+            if (!size_fits(*end, &e->vars[i].offset))
+                return ET_ELIMIT;
+            *end = size_add(*end, scalar_size(&v->type));
             if (*end > VARIABLES_MOST)
                 return ET_ELIMIT;
             continue;
         }
-        uint32_t key = 4 + (v->scope == DIF_THREAD ? 8 : 0) + keys_max(&v->keys);
-        uint32_t val = v->type.kind == DIF_STRING || v->type.size > 8 ? v->type.size : 8;
-        *dyn_key = key > *dyn_key ? key : *dyn_key;
-        *dyn_val = val > *dyn_val ? val : *dyn_val;
+        uint64_t key = size_add(4 + (v->scope == DIF_THREAD ? 8 : 0), keys_max(&v->keys));
+        n->dyn_key = larger(n->dyn_key, key);
+        n->dyn_val = larger(n->dyn_val, larger(v->type.size, 8));
     }
-    e->key_size = *dyn_key;
-    for (uint32_t i = 0; i < img->naggs; i++) {
-        uint32_t key = keys_max(&img->aggs[i].keys);
-        e->agg_words[i] = dif_agg_words(&img->aggs[i]);
-        e->key_size = key > e->key_size ? key : e->key_size;
-    }
+    return 0;
+}
+
+/* Finds out how large records become. */
+static int plan_clauses(struct engine *e)
+{
+    const struct dif_image *img = &e->img;
     for (uint32_t i = 0; i < img->nclauses; i++) {
         const struct dif_clause *c = &img->clauses[i];
         uint64_t n = c->nsubs == 0 ? record_max(img, c->part, c->nparts) : 0;
-        for (uint32_t s = c->sub; s < c->sub + c->nsubs; s++) {
-            uint64_t m = 4 + record_max(img, img->subs[s].part, img->subs[s].nparts);
-            n = m > n ? m : n;
+        for (uint32_t s = 0; s < c->nsubs; s++) {
+            const struct dif_sub *sub = &img->subs[c->sub + s];
+            n = larger(n, size_add(4, record_max(img, sub->part, sub->nparts)));
         }
-        n = round_up(n, 8);
-        if (n > UINT32_MAX)
+        e->clauses[i].code = img->code + c->code;
+        if (!size_fits(size_up(n, 8), &e->clauses[i].record_max))
             return ET_ELIMIT;
-        e->clauses[i] = (struct clause_rt){.code = img->code + c->code, .record_max = (uint32_t)n};
+    }
+    return 0;
+}
+
+/* Places variables, clauses and aggregations, and finds out what a thread needs. */
+static int plan(struct engine *e)
+{
+    const struct dif_image *img = &e->img;
+    struct needs n = {0};
+    e->vars = arena_array(&e->arena, img->nvars, sizeof *e->vars);
+    e->clauses = arena_array(&e->arena, img->nclauses, sizeof *e->clauses);
+    e->agg_words = arena_array(&e->arena, img->naggs, sizeof *e->agg_words);
+    if (e->vars == NULL || e->clauses == NULL || e->agg_words == NULL)
+        return ET_ENOMEM;
+    if (plan_variables(e, &n) != 0 || plan_clauses(e) != 0)
+        return ET_ELIMIT;
+    n.key = n.dyn_key;
+    for (uint32_t i = 0; i < img->naggs; i++) {
+        e->agg_words[i] = dif_agg_words(&img->aggs[i]);
+        n.key = larger(n.key, keys_max(&img->aggs[i].keys));
     }
     if (calls(img, DIF_SUBR_strtok))
-        e->strtok_size = (uint32_t)round_up(sizeof(struct strtok) + img->strsize, 8);
+        n.strtok = size_up(size_add(sizeof(struct strtok), img->strsize), 8);
     if (calls(img, DIF_SUBR_speculation))
         e->nspec = e->opt.nspec;
-    e->scratch_size = ENGINE_SCRATCH_STRINGS * (uint32_t)round_up(img->strsize + 9, 8);
-    if (e->scratch_size < SCRATCH_LEAST)
-        e->scratch_size = SCRATCH_LEAST;
-    e->alloca_size = (uint32_t)round_up(img->scratchsize, 8);
-    e->scratch_size += e->alloca_size;
-    uint64_t copies = loads_by_copy(img) * round_up((size_t)*dyn_val + 1, 8);
-    e->scratch_size += copies < COPIES_MOST ? (uint32_t)copies : COPIES_MOST;
-    e->globals_size = *globals;
-    return 0;
+    n.alloca = size_up(img->scratchsize, 8);
+    const uint64_t strings =
+        size_mul(ENGINE_SCRATCH_STRINGS, size_up(size_add(img->strsize, 9), 8));
+    const uint64_t copies = size_mul(loads_by_copy(img), size_up(size_add(n.dyn_val, 1), 8));
+    n.scratch = size_add(larger(strings, SCRATCH_LEAST), n.alloca);
+    n.scratch = size_add(n.scratch, size_min(copies, COPIES_MOST));
+    return size_fits(n.globals, &e->globals_size) && size_fits(n.locals, &e->locals_size) &&
+                   size_fits(n.key, &e->key_size) && size_fits(n.dyn_key, &e->dyn.key_size) &&
+                   size_fits(n.dyn_val, &e->dyn.val_size) && size_fits(n.strtok, &e->strtok_size) &&
+                   size_fits(n.alloca, &e->alloca_size) && size_fits(n.scratch, &e->scratch_size)
+               ? 0
+               : ET_ELIMIT;
 }
 
 /* Sizes of an aggregation half: a sixteenth to an eighth of it is the index. */
 static void plan_aggs(struct engine *e)
 {
     uint32_t cells = 64;
-    while (cells < CELLS_MOST && (uint64_t)cells * 2 * sizeof(uint64_t) <= e->opt.aggsize / 8)
+    while (cells < CELLS_MOST && size_mul(cells, 2 * sizeof(uint64_t)) <= e->opt.aggsize / 8)
         cells *= 2;
     e->index_cells = cells;
-    e->agg_data = (e->opt.aggsize - cells * sizeof(uint64_t)) & ~UINT64_C(7);
-    if (e->agg_data > AGG_DATA_MOST)
-        e->agg_data = AGG_DATA_MOST;
+    e->agg_data = size_left(e->opt.aggsize, size_mul(cells, sizeof(uint64_t))) & ~UINT64_C(7);
+    e->agg_data = size_min(e->agg_data, AGG_DATA_MOST);
 }
 
 /* Principal buffers of a thread: the policies that are read only at the end need no other half. */
@@ -307,7 +328,8 @@ static int check_limits(const struct engine *e, struct diags *d)
                               no_tracing);
         }
     for (uint32_t i = 0; i < e->img.naggs; i++)
-        if (sizeof(struct aentry) + e->agg_words[i] * 8 + keys_max(&e->img.aggs[i].keys) + 8 >
+        if (size_add(sizeof(struct aentry) + 8,
+                     size_add(size_mul(e->agg_words[i], 8), keys_max(&e->img.aggs[i].keys))) >
             e->agg_data)
             return diag_error(d, ET_ELIMIT, NULL, "", "give a larger aggsize (option -x aggsize=)",
                               "%sEnabling exceeds size of buffer: aggregation @%s", no_tracing,
@@ -321,15 +343,13 @@ static bool lower(struct engine *e)
     const uint64_t threads = e->opt.threads;
     const struct {
         uint64_t *size, times;
-    } sizes[] = {{&e->opt.bufsize, principals(e) * threads},
-                 {&e->opt.aggsize, 2 * threads},
-                 {&e->opt.specsize, e->nspec * threads},
+    } sizes[] = {{&e->opt.bufsize, size_mul(principals(e), threads)},
+                 {&e->opt.aggsize, size_mul(2, threads)},
+                 {&e->opt.specsize, size_mul(e->nspec, threads)},
                  {&e->opt.dynvarsize, 1}};
-    uint64_t *most = NULL;
-    u128 total = 0;
+    uint64_t *most = NULL, total = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        u128 n = *sizes[i].size;
-        n *= sizes[i].times;
+        const uint64_t n = size_mul(*sizes[i].size, sizes[i].times);
         if (*sizes[i].size > SIZE_LEAST && n > total) {
             total = n;
             most = sizes[i].size;
@@ -337,17 +357,17 @@ static bool lower(struct engine *e)
     }
     if (most == NULL)
         return false;
-    *most = *most / 2 > SIZE_LEAST ? round_up(*most / 2, 8) : SIZE_LEAST;
+    *most = larger(size_up(*most / 2, 8), SIZE_LEAST);
     return true;
 }
 
 /* Maps n bytes, NULL when that is refused or more than the options allow. */
-static unsigned char *map_memory(const struct engine *e, u128 n)
+static unsigned char *map_memory(const struct engine *e, uint64_t n)
 {
-    if (n > SIZE_MAX / 2 || (e->opt.memory > 0 && n > e->opt.memory))
+    if (n > PTRDIFF_MAX || (e->opt.memory > 0 && n > e->opt.memory))
         return NULL;
-    void *p = mmap(NULL, (size_t)n, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *p =
+        mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return p != MAP_FAILED ? p : NULL;
 }
 
@@ -362,7 +382,7 @@ struct cursor {
 static void *piece(struct cursor *c, size_t n)
 {
     unsigned char *p = c->base != NULL ? c->base + c->at : NULL;
-    size_t end = round_up(c->at + n, 8) + ENGINE_GUARD;
+    size_t end = size_add(size_up(size_add(c->at, n), 8), ENGINE_GUARD);
     if (p != NULL && c->clear)
         guard_clear(p + n, end - c->at - n);
     else if (p != NULL)
@@ -383,15 +403,15 @@ static unsigned char *layout(const struct engine *e, struct cursor *c, struct ts
 {
     static const enum full full[ENGINE_NPOLICIES] = {
         [ENGINE_SWITCH] = FULL_DROP, [ENGINE_FILL] = FULL_END, [ENGINE_RING] = FULL_WRAP};
-    c->at = round_up(sizeof *to, 64);
+    c->at = size_up(sizeof *to, 64);
     to->locals = piece(c, e->locals_size);
     /* a value is put behind the key */
-    unsigned char *key = piece(c, e->key_size + round_up(e->dyn.val_size, 8) + 8);
+    unsigned char *key = piece(c, size_add(e->key_size, size_up(e->dyn.val_size, 8) + 8));
     to->scratch = piece(c, e->scratch_size);
     for (int i = 0; i < 2; i++)
         to->strtok[i] = e->strtok_size > 0 ? piece(c, e->strtok_size) : NULL;
-    to->spec = piece(c, e->nspec * sizeof(struct phalf));
-    c->at = round_up(c->at, 64);
+    to->spec = piece(c, size_mul(e->nspec, sizeof(struct phalf)));
+    c->at = size_up(c->at, 64);
     for (unsigned i = 0; i < principals(e); i++) {
         to->principal[i] = buffer(c, e->opt.bufsize, full[e->opt.policy], ENGINE_DROP_PRINCIPAL);
         to->principal[i].limit -= e->end_size;
@@ -410,35 +430,35 @@ static unsigned char *layout(const struct engine *e, struct cursor *c, struct ts
 }
 
 /* Reserves the mapping, lowering sizes while it is refused. */
-static int reserve(struct engine *e, uint32_t globals, uint32_t dyn_key, uint32_t dyn_val,
-                   struct diags *d)
+static int reserve(struct engine *e, struct diags *d)
 {
+    const uint32_t key = e->dyn.key_size, val = e->dyn.val_size;
     for (;;) {
         plan_aggs(e);
         int err = check_limits(e, d);
         if (err)
             return err;
-        size_t dyn = dyn_key > 0 ? dyn_size(&e->dyn, e->opt.dynvarsize, dyn_key, dyn_val) : 0;
-        if (dyn_key > 0 && dyn == 0)
+        size_t dyn = key > 0 ? dyn_size(&e->dyn, e->opt.dynvarsize, key, val) : 0;
+        if (key > 0 && dyn == 0)
             return diag_error(d, ET_ELIMIT, NULL, "",
                               "give a larger dynvarsize (option -x dynvarsize=)",
                               "dynvarsize is too small for the variables of this program");
-        const size_t behind_globals = round_up(globals + ENGINE_GUARD, 64);
-        size_t shared = round_up(behind_globals + dyn + ENGINE_GUARD, PAGE);
+        const size_t behind_globals = size_up(size_add(e->globals_size, ENGINE_GUARD), 64);
+        size_t shared = size_up(size_add(behind_globals, size_add(dyn, ENGINE_GUARD)), PAGE);
         struct tstate none;
         struct cursor c = {.base = NULL};
         layout(e, &c, &none);
-        size_t stride = round_up(c.at, PAGE);
-        u128 size = shared + (u128)stride * e->opt.threads;
+        size_t stride = size_up(c.at, PAGE);
+        size_t size = size_add(shared, size_mul(stride, e->opt.threads));
         e->map = map_memory(e, size);
         if (e->map != NULL) {
             e->stride = stride;
-            e->map_size = (size_t)size;
+            e->map_size = size;
             e->globals = e->map;
-            if (dyn_key > 0)
+            if (key > 0)
                 dyn_place(&e->dyn, e->map + behind_globals);
             e->threads = e->map + shared;
-            guard_set(e->map + globals, ENGINE_GUARD);
+            guard_set(e->map + e->globals_size, ENGINE_GUARD);
             guard_set(e->threads - ENGINE_GUARD, ENGINE_GUARD);
             return 0;
         }
@@ -448,13 +468,6 @@ static int reserve(struct engine *e, uint32_t globals, uint32_t dyn_key, uint32_
                                            : "give smaller bufsize and aggsize",
                               "%sout of memory for buffers", no_tracing);
     }
-}
-
-/* The size of a buffer, in whole words. More than SIZE_MOST cannot be had anyway, and up to it no
- * sum of sizes overflows. */
-static uint64_t whole_size(uint64_t n)
-{
-    return n < SIZE_MOST ? round_up(n, 8) : SIZE_MOST;
 }
 
 int engine_create(struct dif_image *img, struct engine_options *opt, struct engine **out,
@@ -473,14 +486,13 @@ int engine_create(struct dif_image *img, struct engine_options *opt, struct engi
                      : opt->threads > ENGINE_THREADS_MAX ? ENGINE_THREADS_MAX
                                                          : opt->threads;
     e->open_threads = opt->one_cpu ? 0 : e->opt.threads;
-    e->opt.bufsize = whole_size(opt->bufsize);
-    e->opt.aggsize = whole_size(opt->aggsize < PAGE ? PAGE : opt->aggsize);
-    e->opt.specsize = whole_size(opt->specsize);
+    e->opt.bufsize = size_up(opt->bufsize, 8);
+    e->opt.aggsize = size_up(larger(opt->aggsize, PAGE), 8);
+    e->opt.specsize = size_up(opt->specsize, 8);
     e->opt.nspec = opt->nspec < DIF_SPECS_MAX ? opt->nspec : DIF_SPECS_MAX;
     identity_find(&e->self, opt->pid);
-    uint32_t globals = 0, dyn_key = 0, dyn_val = 0;
     const bool key = keyed();
-    int err = key ? plan(e, &globals, &dyn_key, &dyn_val) : ET_ELIMIT;
+    int err = key ? plan(e) : ET_ELIMIT;
     if (!key)
         diag_error(d, err, NULL, "", "libraries in this process hold all keys there are",
                    "%sno key left for data of threads (pthread_key_create)", no_tracing);
@@ -489,7 +501,7 @@ int engine_create(struct dif_image *img, struct engine_options *opt, struct engi
     else if (err)
         diag_error(d, err, NULL, "", NULL, "a record of this program is too large");
     else
-        err = reserve(e, globals, dyn_key, dyn_val, d);
+        err = reserve(e, d);
     if (err) {
         engine_destroy(e);
         return err;
@@ -546,8 +558,8 @@ int engine_set_end_bindings(struct engine *e, const struct engine_binding *b, ui
     for (uint32_t i = 0; i < n && e->opt.policy == ENGINE_FILL; i++) {
         const struct dif_clause *c = &e->img.clauses[b[i].clause];
         uint64_t records = c->nsubs > 0 ? c->nsubs : c->records;
-        uint64_t needed = records * e->clauses[b[i].clause].record_max;
-        size += needed > ENGINE_FAULT_SIZE ? needed : ENGINE_FAULT_SIZE;
+        uint64_t needed = size_mul(records, e->clauses[b[i].clause].record_max);
+        size = size_add(size, larger(needed, ENGINE_FAULT_SIZE));
     }
     if (size > e->opt.bufsize) {
         char hint[128];

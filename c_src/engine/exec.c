@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/hash.h"
+#include "base/size.h"
 #include "engine/impl.h"
 
 enum { REC_HEAD = ENGINE_REC_HEAD, FAULT_SIZE = ENGINE_FAULT_SIZE, ERROR_ARGS = 6 };
@@ -114,13 +115,13 @@ void *exec_writable(struct exec *x, uint64_t addr, size_t n)
 
 char *exec_scratch(struct exec *x, size_t n)
 {
-    n = (n + 7) & ~(size_t)7;
     if (n > x->e->scratch_size - x->scratch_used) {
         exec_fault(x, ENGINE_FAULT_NOSCRATCH, 0);
         return NULL;
     }
     char *p = (char *)x->ts->scratch + x->scratch_used;
-    x->scratch_used += (uint32_t)n;
+    /* Both are multiples of 8, so that what fits does so with its padding. */
+    x->scratch_used += (uint32_t)size_up(n, 8);
     return p;
 }
 
@@ -207,7 +208,8 @@ static void scalar_store(struct exec *x, const struct dif_var *v, unsigned char 
     if (s == NULL)
         return;
     n = n < v->type.size ? n : v->type.size;
-    memcpy(at + 8, s, n);
+    x->last_string = 0; /* it may have lain in here */
+    memmove(at + 8, s, n);
     at[8 + n] = '\0';
     __atomic_store_n((uint64_t *)(void *)at, 0, __ATOMIC_RELAXED);
 }

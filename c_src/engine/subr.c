@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/size.h"
+
 typedef uint64_t subr_fn(struct exec *x, const uint64_t *arg, unsigned n);
 
 bool subr_text(struct exec *x, uint64_t addr, struct text *t)
@@ -17,7 +19,7 @@ bool subr_text(struct exec *x, uint64_t addr, struct text *t)
 
 uint64_t subr_copy(struct exec *x, const char *s, size_t n)
 {
-    char *p = exec_scratch(x, n + 1);
+    char *p = exec_scratch(x, size_add(n, 1));
     if (p == NULL)
         return 0;
     memcpy(p, s, n);
@@ -53,7 +55,7 @@ uint64_t subr_strjoin(struct exec *x, const uint64_t *arg, unsigned n)
     (void)n;
     if (!subr_text(x, arg[0], &a) || !subr_text(x, arg[1], &b))
         return 0;
-    b.n = b.n < most - a.n ? b.n : most - a.n;
+    b.n = size_min(b.n, size_left(most, a.n));
     char *p = exec_scratch(x, a.n + b.n + 1);
     if (p == NULL)
         return 0;
