@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,34 +27,20 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "node/clock.h"
+#include "node/proc.h"
 
-enum { PROC_MAX = 1 << 20, EPMD_MS = 1000 };
+enum {
+    NET_MAX = 1 << 22,  /* bytes of a list of sockets; those that listen come first in it */
+    ARGS_MAX = 1 << 18, /* bytes of a command line, and of an environment, that are looked at */
+    HEAD_MAX = 4096,    /* enough of a command line to see that it is no BEAM's */
+    FDS_MAX = 1 << 16,  /* descriptors of a process that are looked at */
+    EPMD_MS = 1000,
+    OTHERS_MS = 3000 /* what epmds that other users' processes name may take together */
+};
 
-/* -- small readers --------------------------------------------------------------------------------
+/* -- small helpers --------------------------------------------------------------------------------
  */
-
-/* The start of a file, NUL after it; -errno when it cannot be read. */
-static ssize_t slurp(const char *path, struct buf *b)
-{
-    char chunk[8192];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n;
-    buf_reset(b);
-    if (fd < 0)
-        return -errno;
-    while (b->len < PROC_MAX && (n = read(fd, chunk, sizeof chunk)) != 0) {
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            n = -errno;
-            close(fd);
-            return n;
-        }
-        buf_add(b, chunk, (size_t)n);
-    }
-    close(fd);
-    return b->oom ? -ENOMEM : (ssize_t)b->len;
-}
 
 static void copy(char *out, size_t cap, const char *s)
 {
@@ -209,12 +196,10 @@ struct listeners {
     size_t n;
 };
 
-static void listeners_read(struct listeners *out, pid_t pid, const char *file)
+static void listeners_read(struct listeners *out, int proc, const char *file)
 {
-    char path[64];
     struct buf b = BUF_INIT;
-    snprintf(path, sizeof path, "/proc/%d/net/%s", (int)pid, file);
-    if (slurp(path, &b) <= 0)
+    if (proc_read(proc, file, NET_MAX, &b) <= 0)
         goto done;
     for (char *save = NULL, *line = strtok_r(b.data, "\n", &save); line;
          line = strtok_r(NULL, "\n", &save)) {
@@ -236,15 +221,19 @@ done:
 }
 
 /* Fills b->listen from the sockets that the process holds. */
-static void ports_of(struct beam *b, const struct listeners *all)
+static void ports_of(struct beam *b, int proc, const struct listeners *all)
 {
-    char path[64], link[64];
-    snprintf(path, sizeof path, "/proc/%d/fd", (int)b->pid);
-    DIR *dir = opendir(path);
-    if (!dir)
+    char link[64];
+    int fd = openat(proc, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!dir) {
+        if (fd >= 0)
+            close(fd);
         return;
+    }
     b->fds_known = true;
-    for (struct dirent *e; (e = readdir(dir));) {
+    struct dirent *e;
+    for (int i = 0; i < FDS_MAX && (e = readdir(dir)); i++) {
         unsigned long inode;
         ssize_t n = readlinkat(dirfd(dir), e->d_name, link, sizeof link - 1);
         if (n <= 0)
@@ -252,9 +241,9 @@ static void ports_of(struct beam *b, const struct listeners *all)
         link[n] = '\0';
         if (sscanf(link, "socket:[%lu]", &inode) != 1)
             continue;
-        for (size_t i = 0; i < all->n; i++)
-            if (all->l[i].inode == inode && b->nlisten < BEAM_PORTS)
-                b->listen[b->nlisten++] = all->l[i].port;
+        for (size_t k = 0; k < all->n; k++)
+            if (all->l[k].inode == inode && b->nlisten < BEAM_PORTS)
+                b->listen[b->nlisten++] = all->l[k].port;
     }
     closedir(dir);
 }
@@ -267,23 +256,34 @@ static bool listens(const struct beam *b, uint16_t port)
     return false;
 }
 
-static bool other_net(pid_t pid)
+/* Whether a socket listens at the port, and each that does is another user's. */
+static bool foreign(const struct listeners *all, uint16_t port, uid_t uid)
 {
-    char path[64];
+    bool any = false;
+    for (size_t i = 0; i < all->n; i++) {
+        if (all->l[i].port != port)
+            continue;
+        if (all->l[i].uid == uid)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+static bool other_net(int proc)
+{
     struct stat a, b;
-    snprintf(path, sizeof path, "/proc/%d/ns/net", (int)pid);
-    return stat("/proc/self/ns/net", &a) == 0 && stat(path, &b) == 0 && a.st_ino != b.st_ino;
+    return stat("/proc/self/ns/net", &a) == 0 && fstatat(proc, "ns/net", &b, 0) == 0 &&
+           a.st_ino != b.st_ino;
 }
 
 /* A variable of the process's environment, as it was at its start. */
-static bool environ_get(pid_t pid, const char *name, char *out, size_t cap)
+static bool environ_get(int proc, const char *name, char *out, size_t cap)
 {
-    char path[64];
     struct buf b = BUF_INIT;
     bool found = false;
     size_t k = strlen(name);
-    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-    if (slurp(path, &b) > 0)
+    if (proc_read(proc, "environ", ARGS_MAX, &b) > 0)
         for (char *p = b.data, *end = b.data + b.len; p < end && !found; p += strlen(p) + 1)
             if (strncmp(p, name, k) == 0 && p[k] == '=' && strlen(p + k + 1) < cap) {
                 strcpy(out, p + k + 1);
@@ -293,42 +293,40 @@ static bool environ_get(pid_t pid, const char *name, char *out, size_t cap)
     return found;
 }
 
-/* The OTP release by its files: <root>/releases/N/OTP_VERSION, or the second word of start_erl.data
- * when it looks like one. Only for a BEAM whose path does not name its ERTS. */
-static void otp_of_files(struct beam *b)
+/* A release's number in front of a text; nothing else of it is shown to anybody. */
+static unsigned release_of(const char *s)
 {
-    char path[700];
-    struct buf t = BUF_INIT;
-    snprintf(path, sizeof path, "/proc/%d/root%s/releases", (int)b->pid, b->root);
-    DIR *dir = opendir(path);
-    if (!dir)
+    size_t n = strspn(s, "0123456789");
+    return n > 0 && n <= 3 && strchr(".\r\n", s[n]) ? (unsigned)atoi(s) : 0;
+}
+
+void beam_release(struct beam *b)
+{
+    enum { OLDEST = 17, NEWEST = 60 }; /* releases whose folders are looked for */
+    char path[700], text[64], erts[16];
+    unsigned otp = 0;
+    int proc = b->otp[0] ? -1 : proc_open(b->pid, b->start);
+    if (proc < 0)
         return;
-    for (struct dirent *e; !b->otp[0] && (e = readdir(dir));) {
-        snprintf(path, sizeof path, "/proc/%d/root%s/releases/%.32s/OTP_VERSION", (int)b->pid,
-                 b->root, e->d_name);
-        if (isdigit((unsigned char)e->d_name[0]) && slurp(path, &t) > 0)
-            snprintf(b->otp, sizeof b->otp, "%.*s", (int)strcspn(t.data, ".\n"), t.data);
+    for (unsigned i = NEWEST; i >= OLDEST && otp == 0; i--) {
+        snprintf(path, sizeof path, "%s/releases/%u/OTP_VERSION", b->root, i);
+        ssize_t n = proc_file(proc, b->uid, path, PROC_OWN_OR_ROOT, text, sizeof text);
+        if (n > 0)
+            otp = release_of(text);
     }
-    closedir(dir);
-    snprintf(path, sizeof path, "/proc/%d/root%s/releases/start_erl.data", (int)b->pid, b->root);
-    if (!b->otp[0] && slurp(path, &t) > 0) {
-        char erts[16];
-        if (sscanf(t.data, "%15s", erts) == 1 && beam_otp_of_erts(erts)) {
-            copy(b->erts, sizeof b->erts, erts);
-            snprintf(b->otp, sizeof b->otp, "%u", beam_otp_of_erts(erts));
-        }
-    }
-    buf_free(&t);
+    snprintf(path, sizeof path, "%s/releases/start_erl.data", b->root);
+    if (otp == 0 && proc_file(proc, b->uid, path, PROC_OWN_OR_ROOT, text, sizeof text) > 0 &&
+        sscanf(text, "%15[0-9.]", erts) == 1 && (otp = beam_otp_of_erts(erts)) != 0)
+        copy(b->erts, sizeof b->erts, erts);
+    if (otp != 0)
+        snprintf(b->otp, sizeof b->otp, "%u", otp);
+    close(proc);
 }
 
 static void owner_of(struct beam *b)
 {
-    char path[64], mem[4096];
-    struct stat st;
+    char mem[4096];
     struct passwd pw, *res = NULL;
-    snprintf(path, sizeof path, "/proc/%d", (int)b->pid);
-    if (stat(path, &st) == 0)
-        b->uid = st.st_uid;
     snprintf(b->owner, sizeof b->owner, "%u", (unsigned)b->uid);
     if (getpwuid_r(b->uid, &pw, mem, sizeof mem, &res) == 0 && res) {
         if (strlen(res->pw_name) < sizeof b->owner)
@@ -338,34 +336,56 @@ static void owner_of(struct beam *b)
     }
 }
 
-/* True when the process is a BEAM: *b is filled. */
-static bool beam_read(pid_t pid, struct beam *b, struct buf *args, struct listeners *local)
+/* Its command line, or the start of one that is too long. False when it is no BEAM's. */
+static bool args_of(int proc, struct buf *args)
 {
-    char path[64], host[256] = "", home[512];
-    *b = (struct beam){.pid = pid};
-    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
-    if (slurp(path, args) <= 0 || !beam_args(b, args->data, args->len, NULL))
+    if (proc_read(proc, "cmdline", HEAD_MAX, args) <= 0 || !is_beam(args->data))
         return false;
+    if (args->len == HEAD_MAX && proc_read(proc, "cmdline", ARGS_MAX, args) <= 0)
+        return false;
+    while (args->len > 0 && args->data[args->len - 1] != '\0' && args->len == ARGS_MAX)
+        args->len--; /* the argument that was cut */
+    return args->len > 0;
+}
+
+/* True when the process is a BEAM: *b is filled. */
+static bool beam_look(int proc, struct beam *b, struct buf *args, struct listeners *local)
+{
+    char host[256] = "", home[512];
+    struct listeners there = {0};
+    gid_t gid;
+    /* A program that has the rights of another user than who started it (su) has a command line of
+     * the latter's; what runs tells. */
+    if (!args_of(proc, args) || proc_runs_other(proc, is_beam) ||
+        !beam_args(b, args->data, args->len, NULL) || !proc_owner(proc, &b->uid, &gid))
+        return false;
+    b->start = proc_start(proc);
     if (b->alive[0] && !b->name[0]) {
         node_hostname(host, sizeof host, b->longnames);
         full_name(b, host);
     }
     owner_of(b);
-    if (environ_get(pid, "HOME", home, sizeof home))
+    if (environ_get(proc, "HOME", home, sizeof home))
         copy(b->home, sizeof b->home, home);
-    if (!b->otp[0])
-        otp_of_files(b);
-    b->other_net = other_net(pid);
+    b->other_net = other_net(proc);
     if (b->other_net) {
-        struct listeners there = {0};
-        listeners_read(&there, pid, "tcp");
-        listeners_read(&there, pid, "tcp6");
-        ports_of(b, &there);
-        et_free(there.l);
-    } else {
-        ports_of(b, local);
+        listeners_read(&there, proc, "net/tcp");
+        listeners_read(&there, proc, "net/tcp6");
+        local = &there;
     }
+    ports_of(b, proc, local);
+    et_free(there.l);
     return true;
+}
+
+static bool beam_read(pid_t pid, struct beam *b, struct buf *args, struct listeners *local)
+{
+    int proc = proc_open(pid, 0);
+    *b = (struct beam){.pid = pid};
+    bool is = proc >= 0 && beam_look(proc, b, args, local);
+    if (proc >= 0)
+        close(proc);
+    return is;
 }
 
 static int by_pid(const void *a, const void *b)
@@ -401,18 +421,31 @@ void beam_match_epmd(struct beam_list *l, const struct epmd_list *names)
 }
 
 /* Nodes that are not at our epmd: one of their own, by their environment; else, when epmd has
- * forgotten a name (it was restarted) and the node listens at one port only, that must be it. */
-static void match_elsewhere(struct beam *b, const struct node_addr *here)
+ * forgotten a name (it was restarted) and the node listens at one port only, that must be it. What
+ * other users' processes name is asked only when it is theirs or root's, and while *others_ms
+ * lasts. */
+static void match_elsewhere(struct beam *b, const struct node_addr *here,
+                            const struct listeners *local, int *others_ms)
 {
     struct epmd_list names;
     char text[16];
-    int port = environ_get(b->pid, "ERL_EPMD_PORT", text, sizeof text) ? atoi(text) : 0;
     if (b->other_net || b->port)
         return;
+    int proc = proc_open(b->pid, b->start);
+    int port = proc >= 0 && environ_get(proc, "ERL_EPMD_PORT", text, sizeof text) ? atoi(text) : 0;
+    bool ours = b->uid == geteuid();
+    if (proc >= 0)
+        close(proc);
     if (port > 0 && port < 65536 && port != epmd_port() &&
-        epmd_names(here, (uint16_t)port, EPMD_MS, &names) == 0) {
-        match_one(b, &names);
-        epmd_list_free(&names);
+        !(foreign(local, (uint16_t)port, b->uid) && foreign(local, (uint16_t)port, 0)) &&
+        (ours || *others_ms > 0)) {
+        int64_t before = clock_ms();
+        if (epmd_names(here, (uint16_t)port, EPMD_MS, &names) == 0) {
+            match_one(b, &names);
+            epmd_list_free(&names);
+        }
+        if (!ours)
+            *others_ms -= (int)(clock_ms() - before);
     }
     if (!b->port && b->alive[0] && b->nlisten == 1)
         b->port = b->listen[0];
@@ -424,10 +457,13 @@ int beam_scan(struct beam_list *out)
     struct listeners local = {0};
     struct epmd_list names = {0};
     struct node_addr here;
-    int err = 0;
+    int err = 0, others_ms = OTHERS_MS, self = proc_open(getpid(), 0);
     *out = (struct beam_list){0};
-    listeners_read(&local, getpid(), "tcp");
-    listeners_read(&local, getpid(), "tcp6");
+    if (self >= 0) {
+        listeners_read(&local, self, "net/tcp");
+        listeners_read(&local, self, "net/tcp6");
+        close(self);
+    }
     DIR *dir = opendir("/proc");
     for (struct dirent *e; dir && (e = readdir(dir));) {
         struct beam b;
@@ -450,7 +486,11 @@ int beam_scan(struct beam_list *out)
         if (epmd_names(&here, epmd_port(), EPMD_MS, &names) == 0)
             beam_match_epmd(out, &names);
         for (size_t i = 0; i < out->n; i++)
-            match_elsewhere(&out->beam[i], &here);
+            match_elsewhere(&out->beam[i], &here, &local, &others_ms);
+    }
+    for (size_t i = 0; i < out->n; i++) {
+        struct beam *b = &out->beam[i];
+        b->foreign_port = !b->other_net && b->port && foreign(&local, b->port, b->uid);
     }
     epmd_list_free(&names);
     et_free(local.l);
@@ -495,33 +535,48 @@ void beam_list_free(struct beam_list *l)
 
 /* -- cookies ----------------------------------------------------------------------------------- */
 
-/* Reads the first line of a file. 0 or an errno; EINVAL: it holds no usable cookie; ESTALE: it is
- * not the owner's. */
-static int cookie_read(const char *path, const uid_t *owner, char out[COOKIE_MAX])
+/* What was read, as a cookie: its first line. 0 or an errno. */
+static int first_line(char out[COOKIE_MAX], ssize_t n)
 {
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t n;
+    if (n < 0) {
+        explicit_bzero(out, COOKIE_MAX);
+        return (int)-n;
+    }
+    out[strcspn(out, "\r\n")] = '\0';
+    return out[0] ? 0 : ENODATA;
+}
+
+/* The file that the user has named. It may be a pipe, `--cookie-file <(pass show shop)`, which has
+ * some time. */
+static int cookie_given(const char *path, char out[COOKIE_MAX])
+{
+    enum { PIPE_MS = 30000 };
+    size_t got = 0;
+    ssize_t n = 1;
+    int64_t deadline = clock_ms() + PIPE_MS;
+    int e = 0, fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return errno;
-    n = read(fd, out, COOKIE_MAX - 1);
-    int e = n < 0 ? errno : fstat(fd, &st) < 0 ? errno : 0;
-    close(fd);
-    if (e)
-        return e;
-    if (owner && *owner != 0 && st.st_uid != *owner) {
-        explicit_bzero(out, COOKIE_MAX);
-        return ESTALE;
+    while (e == 0 && n != 0 && got < COOKIE_MAX - 1 && !memchr(out, '\n', got)) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        if (poll(&p, 1, clock_left(deadline)) == 0)
+            e = ETIMEDOUT;
+        else if ((n = read(fd, out + got, COOKIE_MAX - 1 - got)) > 0)
+            got += (size_t)n;
+        else if (n < 0 && errno != EINTR && errno != EAGAIN)
+            e = errno;
     }
-    out[n] = '\0';
-    out[strcspn(out, "\r\n")] = '\0';
-    return out[0] ? 0 : EINVAL;
+    close(fd);
+    out[got] = '\0';
+    return first_line(out, e ? -e : (ssize_t)got);
 }
 
 static const char *cookie_error(int e)
 {
-    return e == EINVAL   ? "it is empty"
+    return e == ENODATA  ? "it is empty"
+           : e == EINVAL ? "it is not a regular file"
            : e == ESTALE ? "it belongs to somebody else than the process"
+           : e == ESRCH  ? "the process has ended"
                          : strerror(e);
 }
 
@@ -530,16 +585,23 @@ static const char *cookie_error(int e)
  * proof of a cookie that it may not read. */
 static int cookie_of_owner(const struct beam *b, const char *path, char out[COOKIE_MAX])
 {
-    char in_root[1400];
     if (!b)
-        return cookie_read(path, NULL, out);
-    snprintf(in_root, sizeof in_root, "/proc/%d/root%.1300s", (int)b->pid, path);
-    int e = cookie_read(in_root, &b->uid, out);
-    if (e == EACCES || e == EPERM) { /* /proc is closed to us; the file itself may not be */
-        int e2 = cookie_read(path, &b->uid, out);
+        return first_line(out, own_file(path, out, COOKIE_MAX));
+    int proc = proc_open(b->pid, b->start);
+    if (proc < 0)
+        return ESRCH;
+    int e = first_line(out, proc_file(proc, b->uid, path, PROC_OWN, out, COOKIE_MAX));
+    if ((e == EACCES || e == EPERM) && geteuid() != 0) { /* /proc is closed to us; the file itself
+                                                            may not be */
+        struct stat st;
+        int e2 = stat(path, &st) != 0   ? errno
+                 : !S_ISREG(st.st_mode) ? EINVAL
+                 : st.st_uid != b->uid  ? ESTALE
+                                        : first_line(out, own_file(path, out, COOKIE_MAX));
         if (e2 != ENOENT)
-            return e2;
+            e = e2;
     }
+    close(proc);
     return e;
 }
 
@@ -561,7 +623,7 @@ bool cookie_find(const struct beam *b, const char *cookie, const char *file, cha
         return true;
     }
     if (file) {
-        int e = cookie_read(file, NULL, out);
+        int e = cookie_given(file, out);
         snprintf(s->from, sizeof s->from, "%s", file);
         s->denied = e == EACCES;
         if (e)
@@ -577,11 +639,17 @@ bool cookie_find(const struct beam *b, const char *cookie, const char *file, cha
         snprintf(s->why, sizeof s->why, "no home folder is known to look for .erlang.cookie in");
         return false;
     }
-    if (b ? !environ_get(b->pid, "XDG_CONFIG_HOME", config, sizeof config)
-          : !getenv("XDG_CONFIG_HOME"))
-        snprintf(config, sizeof config, "%.480s/.config", home);
-    else if (!b)
+    if (b) {
+        int proc = proc_open(b->pid, b->start);
+        if (proc < 0 || !environ_get(proc, "XDG_CONFIG_HOME", config, sizeof config))
+            config[0] = '\0';
+        if (proc >= 0)
+            close(proc);
+    } else if (getenv("XDG_CONFIG_HOME")) {
         snprintf(config, sizeof config, "%s", getenv("XDG_CONFIG_HOME"));
+    }
+    if (!config[0])
+        snprintf(config, sizeof config, "%.480s/.config", home);
     snprintf(path[0], sizeof path[0], "%.1000s/.erlang.cookie", home);
     snprintf(path[1], sizeof path[1], "%.1000s/erlang/.erlang.cookie", config);
     for (int i = 0; i < 2; i++) {

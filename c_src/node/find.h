@@ -15,6 +15,7 @@ enum { BEAM_PORTS = 32, COOKIE_MAX = 512 };
 /* A BEAM process. What cannot be found out is empty. */
 struct beam {
     pid_t pid;
+    uint64_t start; /* when it began, so that it is not taken for another of that number */
     uid_t uid;
     char owner[64];
     char alive[256];             /* name before the @ */
@@ -30,6 +31,7 @@ struct beam {
     bool registered;             /* epmd knows its name and port */
     bool fds_known;              /* its sockets could be looked at */
     bool other_net;              /* lives in another network namespace */
+    bool foreign_port;           /* what listens at `port` is another user's */
     uint16_t listen[BEAM_PORTS]; /* ports it listens on, when fds_known */
     unsigned nlisten;
 };
@@ -42,6 +44,9 @@ struct beam_list {
  * them. 0 or ET_ENOMEM. */
 int beam_scan(struct beam_list *out);
 void beam_list_free(struct beam_list *l);
+/* Fills in the release of a BEAM whose command line does not tell it, from files of its OTP. For
+ * those that are asked for, as it opens what the process names. */
+void beam_release(struct beam *b);
 /* The BEAM that this process is, or the first that runs under it; NULL if there is none. */
 const struct beam *beam_under(const struct beam_list *l, pid_t pid);
 

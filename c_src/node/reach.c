@@ -86,6 +86,18 @@ int reach_check(const struct beam *b, struct reach_problem *p)
                  "registered");
         return problem(p, ET_ENODE, "NODE_DOWN");
     }
+    if (b->foreign_port) {
+        snprintf(
+            p->text, sizeof p->text,
+            "what listens at port %u, which should be that of %.200s, is not a process of user "
+            "%s",
+            b->port, title, b->owner);
+        snprintf(
+            p->help, sizeof p->help,
+            "no cookie is shown to it. Has the node ended, or did another process register its "
+            "name? `epmd -names` lists what is registered");
+        return problem(p, ET_ENODE, "NODE_DOWN");
+    }
     if (strcmp(b->proto, "inet_tcp") != 0 && strcmp(b->proto, "inet6_tcp") != 0) {
         snprintf(p->text, sizeof p->text, "%s speaks distribution over %s, which erltrace does not",
                  title, b->proto);
@@ -400,6 +412,7 @@ int reach_find(struct reach *r, const struct node_options *opt, struct diags *d)
     if (e)
         return e;
     if (r->beam) {
+        beam_release(&r->beams.beam[r->beam - r->beams.beam]);
         beam_title(r->beam, r->node, sizeof r->node);
         if (reach_check(r->beam, &p))
             return report(&p, d);

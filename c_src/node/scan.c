@@ -3,15 +3,46 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "node/clock.h"
 #include "node/dist.h"
 #include "node/find.h"
 #include "node/node.h"
 #include "node/reach.h"
 
-enum { PROBE_MS = 2000 };
+enum {
+    PROBE_MS = 2000,
+    OTHERS_MS = 6000, /* what the nodes of one other user may take together */
+    USERS = 64        /* other users whose time is counted */
+};
+
+/* Time that the nodes of other users have taken. A user can start any number of processes that
+ * accept a connection and say nothing; the list shall come all the same. */
+struct spent {
+    size_t n;
+    struct {
+        uid_t uid;
+        int64_t ms;
+    } user[USERS];
+};
+
+/* Where the time of a user is counted; NULL: there are too many. */
+static int64_t *spent_of(struct spent *s, uid_t uid)
+{
+    size_t i = 0;
+    while (i < s->n && s->user[i].uid != uid)
+        i++;
+    if (i == USERS)
+        return NULL;
+    if (i == s->n) {
+        s->user[s->n].uid = uid;
+        s->user[s->n++].ms = 0;
+    }
+    return &s->user[i].ms;
+}
 
 /* Tries to connect; the node's own name is learnt even when it refuses us. */
 static void probe(const struct beam *b, const char *cookie, struct node_info *n)
@@ -45,9 +76,30 @@ static void probe(const struct beam *b, const char *cookie, struct node_info *n)
     snprintf(n->help, sizeof n->help, "%.255s", p.help);
 }
 
+/* The same, while the time of the process's user lasts. */
+static void probe_in_time(struct beam *b, const char *cookie, struct spent *spent,
+                          struct node_info *n)
+{
+    int64_t *ms = b->uid == geteuid() ? NULL : spent_of(spent, b->uid), before = clock_ms();
+    if (b->uid != geteuid() && (ms == NULL || *ms >= OTHERS_MS)) {
+        snprintf(n->why, sizeof n->why,
+                 "not asked: other processes of user %s have not answered, and took all the time "
+                 "that one user's get",
+                 b->owner);
+        snprintf(n->help, sizeof n->help, "name it: erltrace -p %d ...", (int)b->pid);
+        return;
+    }
+    beam_release(b);
+    memcpy(n->otp, b->otp, sizeof n->otp);
+    probe(b, cookie, n);
+    if (ms != NULL)
+        *ms += clock_ms() - before;
+}
+
 int node_scan(struct node_list *out, const char *cookie, struct diags *d)
 {
     struct beam_list l;
+    struct spent spent = {0};
     *out = (struct node_list){0};
     int e = beam_scan(&l);
     if (e == 0 && l.n > 0) {
@@ -57,13 +109,13 @@ int node_scan(struct node_list *out, const char *cookie, struct diags *d)
     if (e)
         diag_error(d, e, NULL, NULL, NULL, "%s", et_strerror(e));
     for (size_t i = 0; e == 0 && i < l.n; i++) {
-        const struct beam *b = &l.beam[i];
+        struct beam *b = &l.beam[i];
         struct node_info *n = &out->node[out->n++];
         n->pid = b->pid;
         memcpy(n->name, b->name, sizeof n->name);
         memcpy(n->otp, b->otp, sizeof n->otp);
         memcpy(n->owner, b->owner, sizeof n->owner);
-        probe(b, cookie, n);
+        probe_in_time(b, cookie, &spent, n);
     }
     beam_list_free(&l);
     return e;

@@ -329,7 +329,7 @@ static void test_cookie(void **state)
     char home[] = "/tmp/test_node_XXXXXX", path[128], out[COOKIE_MAX];
     struct cookie_source s;
     assert_non_null(mkdtemp(home));
-    struct beam b = {.pid = getpid()};
+    struct beam b = {.pid = getpid(), .uid = geteuid()};
     snprintf(b.home, sizeof b.home, "%s", home);
     unsetenv("XDG_CONFIG_HOME");
 
