@@ -290,6 +290,8 @@ static int plan(struct engine *e)
     const uint64_t copies = size_mul(loads_by_copy(img), size_up(size_add(n.dyn_val, 1), 8));
     n.scratch = size_add(larger(strings, SCRATCH_LEAST), n.alloca);
     n.scratch = size_add(n.scratch, size_min(copies, COPIES_MOST));
+    if (calls(img, DIF_SUBR_rindex)) /* which looks for one reversed text in another */
+        n.scratch = size_add(n.scratch, strings / ENGINE_SCRATCH_STRINGS * 2);
     return size_fits(n.globals, &e->globals_size) && size_fits(n.locals, &e->locals_size) &&
                    size_fits(n.key, &e->key_size) && size_fits(n.dyn_key, &e->dyn.key_size) &&
                    size_fits(n.dyn_val, &e->dyn.val_size) && size_fits(n.strtok, &e->strtok_size) &&

@@ -78,6 +78,27 @@ uint64_t exec_fault(struct exec *x, enum engine_fault f, uint64_t value)
     return 0;
 }
 
+/* Whether other threads may write what stands there. What is in dynamic variables is copied by
+ * whoever loads them. */
+static bool shared(const struct exec *x, uint64_t addr)
+{
+    return addr - (uint64_t)(uintptr_t)x->e->globals < x->e->globals_size;
+}
+
+/* A copy in scratch of n bytes of text at s, at most strsize of them, where other threads may
+ * write. What they write before the copy is made may shorten it. */
+static const char *private_copy(struct exec *x, const char *s, size_t n, size_t *len)
+{
+    n = size_min(n, x->e->img.strsize);
+    char *p = exec_scratch(x, n + 1);
+    if (p == NULL)
+        return NULL;
+    memcpy(p, s, n);
+    p[n] = '\0';
+    *len = strlen(p);
+    return p;
+}
+
 const char *exec_string(struct exec *x, uint64_t addr, size_t *len)
 {
     const char *s = (const char *)(uintptr_t)addr;
@@ -87,6 +108,8 @@ const char *exec_string(struct exec *x, uint64_t addr, size_t *len)
     }
     size_t most = readable(x, addr);
     *len = most > 0 ? strnlen(s, most) : 0;
+    if (*len < most && __builtin_expect(shared(x, addr), 0))
+        return private_copy(x, s, *len, len);
     if (*len < most) {
         x->last_string = addr;
         x->last_length = *len;
@@ -189,26 +212,30 @@ static uint64_t scalar_load(struct exec *x, const struct dif_var *v, const unsig
 static void scalar_store(struct exec *x, const struct dif_var *v, unsigned char *at, uint64_t value)
 {
     if (v->type.kind <= DIF_UINT) {
+        x->last_string = 0; /* this may be a byte of it, here and below */
         __atomic_store_n((uint64_t *)(void *)at, value, __ATOMIC_RELAXED);
         return;
     }
     if (v->type.kind == DIF_BYTES) {
         const void *p = exec_bytes(x, value, v->type.size);
-        x->last_string = 0; /* it may have lain in there */
+        x->last_string = 0;
         if (p != NULL)
             memmove(at, p, v->type.size);
         return;
     }
     if (value == 0) {
+        x->last_string = 0;
         __atomic_store_n((uint64_t *)(void *)at, 1, __ATOMIC_RELAXED);
         return;
     }
     size_t n;
+    const uint32_t mark = x->scratch_used;
     const char *s = exec_string(x, value, &n);
+    x->scratch_used = mark;
+    x->last_string = 0; /* it may have lain in here */
     if (s == NULL)
         return;
     n = n < v->type.size ? n : v->type.size;
-    x->last_string = 0; /* it may have lain in here */
     memmove(at + 8, s, n);
     at[8 + n] = '\0';
     __atomic_store_n((uint64_t *)(void *)at, 0, __ATOMIC_RELAXED);
@@ -230,7 +257,9 @@ static unsigned char *key_add(struct exec *x, unsigned char *k, const struct dif
         return k + t->size;
     }
     size_t n = 0;
+    const uint32_t mark = x->scratch_used;
     const char *s = exec_string(x, v, &n);
+    x->scratch_used = mark; /* a copy has done its duty when it is in the key */
     if (s == NULL)
         return k;
     uint32_t len = n < t->size ? (uint32_t)n : t->size;
@@ -287,8 +316,10 @@ static uint64_t dynamic_load(struct exec *x, uint32_t var, const uint64_t *tuple
     }
     char *p = exec_scratch(x, x->e->dyn.val_size + 1);
     if (p != NULL && v->type.kind == DIF_BYTES) { /* an absent one is all zeros */
+        /* A value that another thread freed meanwhile may have left bytes there. */
         memset(p, 0, v->type.size);
-        dyn_get(&x->e->dyn, x->ts->key, n, hash, p, &len);
+        if (dyn_get(&x->e->dyn, x->ts->key, n, hash, p, &len) != DYN_OK)
+            memset(p, 0, v->type.size);
         return (uint64_t)(uintptr_t)p;
     }
     if (p == NULL || dyn_get(&x->e->dyn, x->ts->key, n, hash, p, &len) != DYN_OK)
@@ -309,7 +340,9 @@ static void dynamic_store(struct exec *x, uint32_t var, const uint64_t *tuple, u
         r = dyn_del(&x->e->dyn, x->ts->key, n, hash);
     } else if (v->type.kind == DIF_STRING) {
         size_t len = 0;
+        const uint32_t mark = x->scratch_used;
         const char *s = exec_string(x, value, &len);
+        x->scratch_used = mark;
         if (s == NULL)
             return;
         r = dyn_set(&x->e->dyn, x->ts->key, n, hash, s,
@@ -565,8 +598,10 @@ uint64_t exec_compare(struct exec *x, uint64_t a, uint64_t b)
     size_t na, nb;
     if (a == 0 || b == 0)
         return a < b ? 0 : a == b ? 1 : 2;
+    const uint32_t mark = x->scratch_used;
     const char *s = exec_string(x, a, &na);
     const char *t = s != NULL ? exec_string(x, b, &nb) : NULL;
+    x->scratch_used = mark;
     if (t == NULL)
         return 1;
     size_t n = na < nb ? na : nb;

@@ -204,15 +204,18 @@ struct exec {
     bool faulted;            /* the clause is given up */
     bool no_room; /* ... as a dynamic variable found none, which is counted and no error */
     uint64_t fault_value;
-    uint64_t last_string; /* the text exec_string looked at last, 0: none; what a clause can read
-                             does not change */
+    uint64_t last_string; /* the text exec_string looked at last, 0: none. It lies in memory that
+                             only this clause can change, and it is forgotten when that does */
     size_t last_length;   /* its length */
 };
 
-/* The text at addr if the program may read it: its length without NUL, and the address. NULL after
- * a fault. */
+/* The text at addr if the program may read it: its length without NUL, and its address, which is
+ * that of a copy in scratch, of at most strsize bytes, where other threads may write (globals). So
+ * a text may be looked at as often as need be. Whoever is done with it may take scratch back to
+ * where it was before. NULL after a fault. */
 const char *exec_string(struct exec *x, uint64_t addr, size_t *len);
-/* n bytes that the program may read; NULL after a fault. */
+/* n bytes that the program may read; NULL after a fault. Other threads may write them: they are to
+ * be read once, or copied. */
 const void *exec_bytes(struct exec *x, uint64_t addr, size_t n);
 /* How many bytes the program may read at addr, 0: none. */
 size_t exec_room(const struct exec *x, uint64_t addr);

@@ -28,7 +28,8 @@ uint64_t subr_copy(struct exec *x, const char *s, size_t n)
 }
 
 /* copyinstr(addr [, max]): at most min(max, strsize) bytes, the NUL included. Probe arguments do
- * not change during a firing, so that a text which fits is used where it stands. */
+ * not change during a firing, so that a text which fits is used where it stands; of one that other
+ * threads may write, exec_string gives a copy. */
 uint64_t subr_copyinstr(struct exec *x, const uint64_t *arg, unsigned n)
 {
     size_t len, most = x->e->img.strsize;

@@ -11,41 +11,37 @@ int64_t subr_find(const struct text *s, const struct text *t, size_t from)
     return p != NULL ? p - s->s : -1;
 }
 
-/* a * b + c modulo 2^61 - 1, for numbers below that and a c below 256. */
-static uint64_t mul_add(uint64_t a, uint64_t b, uint64_t c)
+/* The n bytes at s in the opposite order. */
+static void reverse(char *to, const char *s, size_t n)
 {
-    __extension__ typedef unsigned __int128 u128;
-    const uint64_t modulus = (UINT64_C(1) << 61) - 1;
-    u128 v = (u128)a * b + c;
-    uint64_t r = (uint64_t)(v & modulus) + (uint64_t)(v >> 61);
-    return r >= modulus ? r - modulus : r;
+    uint64_t w;
+    for (; n >= sizeof w; n -= sizeof w, to += sizeof w) {
+        memcpy(&w, s + n - sizeof w, sizeof w);
+        w = __builtin_bswap64(w);
+        memcpy(to, &w, sizeof w);
+    }
+    while (n > 0)
+        *to++ = s[--n];
 }
 
-/* The place of the last occurrence of t in s at or before `from`, or -1. Hashes of the text under a
- * window of t's length (Rabin and Karp), moved backwards, decide where it is worth to compare: the
- * time is in proportion to the lengths, whatever the texts are. */
-static int64_t find_last(const struct text *s, const struct text *t, int64_t from)
+/* The place of the last occurrence of t in s at or before `from`, or -1: that of the first one in
+ * the reversed text. */
+static int64_t find_last(struct exec *x, const struct text *s, const struct text *t, int64_t from)
 {
-    const uint64_t base = 0x1b3f72a95c4d8e1u, modulus = (UINT64_C(1) << 61) - 1;
-    const unsigned char *p = (const unsigned char *)s->s, *q = (const unsigned char *)t->s;
-    uint64_t want = 0, have = 0, top = 1; /* top: the weight of the window's last byte */
     if (from < 0)
         return -1;
-    for (size_t k = t->n; k > 0; k--) {
-        want = mul_add(want, base, q[k - 1]);
-        have = mul_add(have, base, p[(size_t)from + k - 1]);
-        top = k > 1 ? mul_add(top, base, 0) : top;
-    }
-    for (size_t i = (size_t)from;; i--) {
-        if (have == want && memcmp(p + i, q, t->n) == 0)
-            return (int64_t)i;
-        if (i == 0)
-            return -1;
-        if (t->n > 0) {
-            uint64_t out = modulus - mul_add(top, p[i + t->n - 1], 0);
-            have = mul_add((have + out) % modulus, base, p[i - 1]);
-        }
-    }
+    if (t->n == 0)
+        return from;
+    const size_t n = (size_t)from + t->n; /* an occurrence ends there at the latest */
+    const uint32_t mark = x->scratch_used;
+    char *p = exec_scratch(x, n), *q = p != NULL ? exec_scratch(x, t->n) : NULL;
+    x->scratch_used = mark;
+    if (q == NULL)
+        return 0;
+    reverse(p, s->s, n);
+    reverse(q, t->s, t->n);
+    const char *found = memmem(p, n, q, t->n);
+    return found != NULL ? from - (found - p) : -1;
 }
 
 static uint64_t suffix(struct exec *x, const struct text *s, int64_t from)
@@ -103,7 +99,7 @@ uint64_t subr_rindex(struct exec *x, const uint64_t *arg, unsigned n)
     if (!subr_text(x, arg[0], &s) || !subr_text(x, arg[1], &t))
         return 0;
     int64_t last = (int64_t)s.n - (int64_t)t.n, start = n > 2 ? position(arg[2]) : last;
-    return (uint64_t)find_last(&s, &t, start < last ? start : last);
+    return (uint64_t)find_last(x, &s, &t, start < last ? start : last);
 }
 
 /* The four rules of the reference. */

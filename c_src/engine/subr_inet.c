@@ -19,11 +19,22 @@ static int put_inet(char *to, size_t n, const unsigned char *a)
     return snprintf(to, n, "%u.%u.%u.%u", a[0], a[1], a[2], a[3]);
 }
 
+/* Copies an address of n bytes, which other threads may write; false after a fault. */
+static bool address(struct exec *x, uint64_t addr, unsigned char *to, size_t n)
+{
+    const void *p = exec_bytes(x, addr, n);
+    if (p != NULL)
+        memcpy(to, p, n);
+    return p != NULL;
+}
+
 static uint64_t inet(struct exec *x, uint64_t addr)
 {
-    const unsigned char *a = exec_bytes(x, addr, INET_BYTES);
+    unsigned char a[INET_BYTES];
     char text[sizeof "255.255.255.255"];
-    return a != NULL ? subr_copy(x, text, (size_t)put_inet(text, sizeof text, a)) : 0;
+    return address(x, addr, a, sizeof a)
+               ? subr_copy(x, text, (size_t)put_inet(text, sizeof text, a))
+               : 0;
 }
 
 /* The longest run of groups that are zero, the first of several; 0 groups: there is none. */
@@ -52,11 +63,11 @@ static bool holds_inet(const unsigned *group)
 
 static uint64_t inet6(struct exec *x, uint64_t addr, bool strict)
 {
-    const unsigned char *a = exec_bytes(x, addr, INET6_BYTES);
+    unsigned char a[INET6_BYTES];
     char text[64], *p = text;
     const char *end = text + sizeof text;
     unsigned group[INET6_GROUPS], start = INET6_GROUPS;
-    if (a == NULL)
+    if (!address(x, addr, a, sizeof a))
         return 0;
     for (unsigned i = 0; i < INET6_GROUPS; i++)
         group[i] = a[2 * i] * 256u + a[2 * i + 1];
@@ -104,9 +115,9 @@ uint64_t subr_link_ntop(struct exec *x, const uint64_t *arg, unsigned n)
                                                         : 0;
     if (bytes == 0)
         return exec_fault(x, ENGINE_FAULT_ILLOP, 0);
-    const unsigned char *a = exec_bytes(x, arg[1], bytes);
+    unsigned char a[INFINIBAND_BYTES];
     char text[INFINIBAND_BYTES * 3 + 1];
-    if (a == NULL)
+    if (!address(x, arg[1], a, bytes))
         return 0;
     for (size_t i = 0; i < bytes; i++)
         snprintf(text + i * 3, 4, "%02x:", a[i]);

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/size.h"
+
 struct json {
     const char *s;
     size_t n, at; /* at > n: it went wrong */
@@ -161,5 +163,5 @@ uint64_t subr_json(struct exec *x, const uint64_t *arg, unsigned n)
     if (!ok(&j))
         return 0;
     bool string = document.s[start] == '"';
-    return subr_copy(x, document.s + start + string, j.at - start - (string ? 2 : 0));
+    return subr_copy(x, document.s + start + string, size_left(j.at - start, string ? 2 : 0));
 }

@@ -75,7 +75,8 @@ uint64_t subr_strncpy(struct exec *x, const uint64_t *arg, unsigned n)
     return 0;
 }
 
-/* The string in an array of arg[1] chars, which may lack its NUL. */
+/* The string in an array of arg[1] chars, which may lack its NUL. Of one that other threads write
+ * meanwhile, the copy may be shorter. */
 uint64_t subr_strndup(struct exec *x, const uint64_t *arg, unsigned n)
 {
     (void)n;
