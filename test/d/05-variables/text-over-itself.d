@@ -12,7 +12,7 @@ BEGIN
 	s = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	this->p = (uintptr_t)&g[0] + sizeof (g) + 8 + 3;
 	s = copyinstr(this->p);
-	printf("%d\n", strlen(copyinstr(this->p)));
+	printf("%d\n", strlen(copyinstr(this->p, 200)));
 	printf("%s\n", s);
 	exit(0);
 }
