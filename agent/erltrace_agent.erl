@@ -93,27 +93,18 @@ is_agent(Pid) ->
     end.
 
 load_library(Nif, Dirs) ->
-    {ok, Cwd} = file:get_cwd(),
-    Tmp = case os:getenv("TMPDIR") of
-              false -> [];
-              "" -> [];
-              D -> [D]
-          end,
-    load_from(unique(Dirs ++ Tmp ++ ["/tmp", "/var/tmp", "/dev/shm", Cwd]), Nif, []).
-
-unique([H | T]) -> [H | unique([X || X <- T, X =/= H])];
-unique([]) -> [].
+    load_from(erltrace_agent_place:folders(Dirs), Nif, []).
 
 load_from([], _, Tried) ->
     Text = [["; ", D, ": ", Why] || {D, Why} <- lists:reverse(Tried)],
     error4('AGENT_NIF', ["the agent's library cannot be loaded", Text],
-           "name a folder on the node's machine that is writable for its user and not mounted noexec");
+           "name a folder on the node's machine with --agent-dir: the node's user must be able to write in it, other users must not be, nor "
+           "in those above it (unless they are sticky), and it must not be mounted noexec");
 load_from([Dir | Dirs], Nif, Tried) ->
-    case place(Dir, Nif) of
-        {ok, Place, File} ->
+    case erltrace_agent_place:put(Dir, Nif) of
+        {ok, File} ->
             Result = erlang:load_nif(filename:rootname(File), 0),
-            _ = file:delete(File),
-            _ = file:del_dir(Place),
+            erltrace_agent_place:remove(File),
             case Result of
                 ok -> ok;
                 {error, {old_code, _}} -> old_code;
@@ -126,45 +117,6 @@ load_from([Dir | Dirs], Nif, Tried) ->
         {error, Why} ->
             load_from(Dirs, Nif, [{Dir, Why} | Tried])
     end.
-
-%% Only the owner can enter the folder from the moment that something is in it: it is new, closed, found empty, and then the
-%% file is made in it by a call that fails if anything has that name.
-place(Dir, Nif) ->
-    Place = filename:join(Dir, "erltrace-" ++ integer_to_list(random_number(), 36)),
-    File = filename:join(Place, "erltrace_agent.so"),
-    case file:make_dir(Place) of
-        ok ->
-            Written =
-                try
-                    ok = file:change_mode(Place, 8#700),
-                    {ok, []} = file:list_dir(Place),
-                    {ok, Fd} = file:open(File, [write, exclusive, raw, binary]),
-                    Wrote = file:write(Fd, Nif),
-                    ok = file:close(Fd),
-                    Wrote
-                catch
-                    error:{badmatch, {error, E}} -> {error, E};
-                    error:_ -> {error, eacces}
-                end,
-            case Written of
-                ok ->
-                    {ok, Place, File};
-                {error, Why} ->
-                    _ = file:delete(File),
-                    _ = file:del_dir(Place),
-                    {error, file:format_error(Why)}
-            end;
-        {error, Why} ->
-            {error, file:format_error(Why)}
-    end.
-
-%% crypto is not part of every node. (It need not be a secret: see place/2.)
-random_number() ->
-    Seed = {make_ref(), erlang:monotonic_time(), erlang:unique_integer(), os:getpid(), self()},
-    S = rand:seed_s(exsss, erlang:phash2(Seed, 1 bsl 32) bxor erlang:system_time()),
-    {A, S1} = rand:uniform_s(1 bsl 40, S),
-    {B, _} = rand:uniform_s(1 bsl 40, S1),
-    A bsl 40 + B.
 
 %% == serving ==================================================================================================
 

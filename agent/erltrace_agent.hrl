@@ -3,6 +3,7 @@
 %% The agent's modules are erltrace_agent and those whose names begin with it; a new one is a file agent/erltrace_agent_NAME.erl and a
 %% line in MODULES. The consumer loads them all in one step, and they go in one step.
 %%   erltrace_agent            the server: coming, serving, reading, leaving; the NIF's stubs
+%%   erltrace_agent_place      where the library lies while it is loaded
 %%   erltrace_agent_needs      what all running programs together need of the VM, and keeping watch that it is there
 %%   erltrace_agent_flags      process flags
 %%   erltrace_agent_only       needs for which a few processes are enough
@@ -21,7 +22,7 @@
 %%   erltrace_agent_aside      questions that may take long to answer
 %%   erltrace_agent_lib        texts of errors and warnings; small things that all need
 -define(AGENT, erltrace_agent).
--define(MODULES, [erltrace_agent, erltrace_agent_needs, erltrace_agent_flags, erltrace_agent_only, erltrace_agent_ports, erltrace_agent_patterns,
+-define(MODULES, [erltrace_agent, erltrace_agent_place, erltrace_agent_needs, erltrace_agent_flags, erltrace_agent_only, erltrace_agent_ports, erltrace_agent_patterns,
                   erltrace_agent_hooks, erltrace_agent_seq, erltrace_agent_placed, erltrace_agent_others, erltrace_agent_monitor, erltrace_agent_poll,
                   erltrace_agent_load, erltrace_agent_loads, erltrace_agent_doctor,
                   erltrace_agent_session, erltrace_agent_aside, erltrace_agent_lib]).

@@ -56,7 +56,7 @@ tests() ->
      returns_and_exceptions, exceptions_alone, exception_frames_are_bounded, spawns_and_exits, messages, scheduling,
      collections, vtimestamp, arguments, two_consumers, over_its_limit, consumer_killed, lease_runs_out, closed_in_the_middle,
      server_killed, killed_while_loading, gate_first, asked_before_start, asked_when_dead, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported, let_go_bit_by_bit,
-     whole_module, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, foreign_name, concurrent_attach, attached_to_who_leaves, attached_to_a_part, builtin_functions, builtins_and_other_sessions,
+     whole_module, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, attached_to_a_part, builtin_functions, builtins_and_other_sessions,
      collections_of_others, session_destroyed, begun_in_vain, guard_of_old_code, collections_begun, late_answers, suspended_processes, server_crashed, everything,
      ring_keeps_the_newest, fill_ends_when_full, only_one_cpu, too_small_for_end, sizes_are_bounded, sensitive_stays_hidden, many_times, under_churn, guard_killed_too].
 
@@ -892,6 +892,62 @@ test(unloadable_library) ->
     load(),
     {error, 'AGENT_NIF', Text, _} = erltrace_agent:attach(<<"not a library">>, ["/nonexistent", "/proc"]),
     [?assert(binary:match(Text, T) =/= nomatch) || T <- [<<"/nonexistent: ">>, <<"/proc: ">>, <<"/tmp: ">>]];
+
+%% Only folders that nobody but the node's user and root can change, on any part of the way.
+test(library_folders) ->
+    load(),
+    T = os:getenv("TMPDIR"),
+    Is = fun(N) -> filename:join(T, N) end,
+    [begin ok = file:make_dir(Is(N)), "" = os:cmd("chmod " ++ Mode ++ " " ++ Is(N)) end
+     || {N, Mode} <- [{"mine", "700"}, {"open", "777"}, {"open/below", "755"}, {"group", "775"}, {"sticky", "1777"}]],
+    [ok = file:make_symlink(To, Is(N)) || {N, To} <- [{"to_mine", "group/../mine"}, {"to_below", Is("open/below")}, {"loop", "loop"}, {"sticky/to_mine", Is("mine")}]],
+    ok = file:write_file(Is("file"), <<>>),
+    Root = os:cmd("id -u") =:= "0\n",
+    Root andalso begin
+        ok = file:make_dir(Is("theirs")),
+        ok = file:change_owner(Is("theirs"), 65534),
+        "" = os:cmd("chown -h 65534 " ++ Is("sticky/to_mine"))
+    end,
+    Good = ["mine", "sticky", "mine/../sticky", "mine/."],
+    Bad = [{"open", "other users may write in", "open"}, {"open/below", "other users may write in", "open"}, {"group", "other users may write in", "group"},
+           {"to_mine", "other users may write in", "group"}, {"to_below", "other users may write in", "open"}, {"loop", "one link too many", ""},
+           {"file", "not a directory", ""}] ++
+          [{N, "belongs to another user", What} || {N, What} <- [{"theirs", "theirs"}, {"sticky/to_mine", "sticky/to_mine"}], Root],
+    try
+        {error, 'AGENT_NIF', Text, Hint} = erltrace_agent:attach(<<"not a library">>, [Is(N) || N <- Good ++ [N || {N, _, _} <- Bad]]),
+        Why = maps:from_list([list_to_tuple(string:split(Part, ": ")) || Part <- string:split(binary_to_list(Text), "; ", all), string:find(Part, ": ") =/= nomatch]),
+        [?assert(string:find(maps:get(Is(N), Why), "load_failed") =/= nomatch) || N <- Good],
+        [?assert(string:find(maps:get(Is(N), Why), W) =/= nomatch andalso string:find(maps:get(Is(N), Why), What) =/= nomatch) || {N, W, What} <- Bad],
+        ?assert(binary:match(Hint, <<"--agent-dir">>) =/= nomatch),
+        ?equal([{ok, []} || _ <- Bad], [case file:list_dir(Is(N)) of {ok, L} -> {ok, L -- ["below"]}; _ -> {ok, []} end || {N, _, _} <- Bad])
+    after
+        os:cmd("rm -rf " ++ T ++ "/*")
+    end;
+
+%% What a node that was killed while it loaded has left: gone with the next one. Nothing else is.
+test(library_left) ->
+    T = os:getenv("TMPDIR"),
+    Is = fun(N) -> filename:join(T, N) end,
+    Make = fun(N, Mode, Files, Time) ->
+               ok = file:make_dir(Is(N)),
+               [begin ok = file:write_file(filename:join(Is(N), F), <<"x">>), Time =:= now orelse (ok = file:change_time(filename:join(Is(N), F), Time)) end || F <- Files],
+               ok = file:change_mode(Is(N), Mode),
+               Time =:= now orelse (ok = file:change_time(Is(N), Time))
+           end,
+    Old = {{2020, 1, 1}, {0, 0, 0}},
+    [Make("erltrace-" ++ N, 8#700, Files, Old) || {N, Files} <- [{"3K1JH0Q8RT5W2MX", []}, {"3K1JH0Q8RT5W2MY", ["erltrace_agent.so"]}]],
+    Kept = [{"erltrace-3K1JH0Q8RT5W2M0", 8#700, ["erltrace_agent.so"], now}, {"erltrace-3K1JH0Q8RT5W2M1", 8#755, [], Old},
+            {"erltrace-3K1JH0Q8RT5W2M2", 8#700, ["erltrace_agent.so", "notes"], Old}, {"erltrace-notes", 8#700, [], Old},
+            {"erltrace-3K1JH0Q8RT5W2M3", 8#700, ["notes"], Old}, {"rltrace-3K1JH0Q8RT5W2M3", 8#700, [], Old}],
+    [Make(N, Mode, Files, Time) || {N, Mode, Files, Time} <- Kept],
+    try
+        A = open(),
+        {ok, Left} = file:list_dir(T),
+        ?equal(lists:sort([N || {N, _, _, _} <- Kept]), lists:sort(Left)),
+        call(A, close)
+    after
+        os:cmd("rm -rf " ++ T ++ "/*")
+    end;
 
 test(foreign_name) ->
     P = spawn(agent_work, ponger, []),

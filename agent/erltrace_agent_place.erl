@@ -1,0 +1,202 @@
+%% erltrace_agent_place - where the agent's library lies while it is loaded: folders that nobody else can change.
+%%
+%% The library is handed to the system's loader by its name. Who can rename a folder on the way to it, or a link, has his own library
+%% loaded into the node, with the rights of the node. So a folder is used only when every folder from / on down to it, each link on the way
+%% followed by hand, belongs to root or to the node's user, and can be written in by nobody else: neither by all nor by a group (who is in
+%% one cannot be found out here; and where a folder has access lists, what they allow shows as the group's), unless it is sticky, in which
+%% case others cannot touch what is not theirs. In there a new folder that only the node's user can enter takes the library.
+%%
+%% A node that was killed in the moment of loading leaves that folder; the next one of the same user removes it.
+-module(erltrace_agent_place).
+
+-export([folders/1, put/2, remove/1, trusted/1]).
+
+-include_lib("kernel/include/file.hrl").
+
+-define(PREFIX, "erltrace-").
+-define(NAME, "erltrace_agent.so").
+-define(OTHERS, 8#0022).           % others or a group may write
+-define(STICKY, 8#1000).
+-define(LINKS, 40).                % on one way, as in the kernel
+-define(LEFT_S, 60).               % a folder that is as old is nobody's who is loading just now
+-define(LEFT_MOST, 32).            % of them are removed at a time
+-define(SWEEP_BYTES, 524288).      % a folder that is longer has too many files to look through
+
+%% Where it can be placed, in this order: where the consumer says, TMPDIR, and what is there on every system.
+-spec folders([file:filename()]) -> [file:filename()].
+folders(Dirs) ->
+    Tmp = [D || D <- [os:getenv("TMPDIR", "")], D =/= ""],
+    Cwd = [D || {ok, D} <- [file:get_cwd()]],
+    unique(Dirs ++ Tmp ++ ["/tmp", "/var/tmp", "/dev/shm"] ++ Cwd).
+
+unique([H | T]) -> [H | unique([X || X <- T, X =/= H])];
+unique([]) -> [].
+
+%% Writes the library into a new folder in Dir. The result is its file; remove/1 takes both away.
+-spec put(file:filename(), binary()) -> {ok, file:filename()} | {error, iodata()}.
+put(Dir, Nif) ->
+    User = user(),
+    case trusted(Dir, User) of
+        {ok, Way} ->
+            sweep(Way, User),
+            Place = filename:join(Way, ?PREFIX ++ integer_to_list(random_number(), 36)),
+            try write(Place, User, Nif)
+            catch
+                error:{badmatch, {error, Why}} -> {error, file:format_error(Why)};
+                error:{badmatch, _} -> {error, "it changed while it was looked at"}
+            end;
+        {error, _} = Error ->
+            Error
+    end.
+
+%% Only the user can enter the folder from the moment that something is in it: it is new, closed, found to be that and empty, and then the
+%% file is made in it by a call that fails if anything has that name.
+write(Place, User, Nif) ->
+    ok = file:make_dir(Place),
+    File = filename:join(Place, ?NAME),
+    try
+        ok = file:change_mode(Place, 8#700),
+        {ok, #file_info{type = directory, mode = Mode, uid = Owner}} = look(Place),
+        true = Mode band 8#777 =:= 8#700,
+        true = User =:= unknown orelse Owner =:= User,
+        {ok, []} = file:list_dir(Place),
+        {ok, Fd} = file:open(File, [write, exclusive, raw, binary]),
+        Wrote = file:write(Fd, Nif),
+        ok = file:close(Fd),
+        ok = Wrote,
+        {ok, File}
+    catch
+        Class:Reason ->
+            remove(File),
+            erlang:raise(Class, Reason, [])
+    end.
+
+-spec remove(file:filename()) -> ok.
+remove(File) ->
+    _ = file:delete(File),
+    _ = file:del_dir(filename:dirname(File)),
+    ok.
+
+%% == folders that nobody else can change ========================================================================
+
+%% Under which name, without links, a folder is reached, if nobody but root and the node's user can change anything on the way.
+-spec trusted(file:filename()) -> {ok, file:filename()} | {error, iodata()}.
+trusted(Dir) ->
+    trusted(Dir, user()).
+
+trusted(Dir, User) ->
+    Users = [0 | [User || User =/= unknown]],
+    case look("/") of
+        {ok, Info} ->
+            case safe(Info, "/", Users) of
+                ok -> walk(tl(filename:split(filename:absname(Dir))), "/", Users, ?LINKS);
+                {error, _} = Error -> Error
+            end;
+        {error, Why} ->
+            {error, file:format_error(Why)}
+    end.
+
+walk([], Way, _, _) ->
+    {ok, Way};
+walk(["." | Names], Way, Users, Links) ->
+    walk(Names, Way, Users, Links);
+walk([".." | Names], Way, Users, Links) -> % of a way without links
+    walk(Names, filename:dirname(Way), Users, Links);
+walk([Name | Names], Way, Users, Links) ->
+    Path = filename:join(Way, Name),
+    case look(Path) of
+        {ok, #file_info{type = symlink}} when Links =:= 0 ->
+            {error, [Path, " is one link too many"]};
+        {ok, #file_info{type = symlink} = Info} ->
+            case {owned(Info, Path, Users), file:read_link(Path)} of
+                {ok, {ok, To}} ->
+                    case filename:split(To) of
+                        ["/" | Rest] -> walk(Rest ++ Names, "/", Users, Links - 1);
+                        Rest -> walk(Rest ++ Names, Way, Users, Links - 1)
+                    end;
+                {ok, {error, Why}} -> {error, [Path, ": ", file:format_error(Why)]};
+                {{error, _} = Error, _} -> Error
+            end;
+        {ok, #file_info{type = directory} = Info} ->
+            case safe(Info, Path, Users) of
+                ok -> walk(Names, Path, Users, Links);
+                {error, _} = Error -> Error
+            end;
+        {ok, _} ->
+            {error, file:format_error(enotdir)};
+        {error, Why} ->
+            {error, file:format_error(Why)}
+    end.
+
+safe(#file_info{mode = Mode} = Info, Path, Users) ->
+    case owned(Info, Path, Users) of
+        ok when Mode band ?OTHERS =/= 0, Mode band ?STICKY =:= 0 ->
+            {error, ["other users may write in ", Path]};
+        Owned ->
+            Owned
+    end.
+
+owned(#file_info{uid = Owner}, Path, Users) ->
+    case lists:member(Owner, Users) of
+        true -> ok;
+        false -> {error, [Path, " belongs to another user"]}
+    end.
+
+look(Path) ->
+    file:read_link_info(Path, [raw, {time, posix}]).
+
+%% Whose process the node is. (Without /proc nobody knows: then only what is root's is trusted.)
+user() ->
+    case file:read_file_info("/proc/self", [raw, {time, posix}]) of
+        {ok, #file_info{uid = User}} -> User;
+        {error, _} -> unknown
+    end.
+
+%% == what was left behind =======================================================================================
+
+%% What has our name, is the user's, closed, old enough, and holds nothing but a library of ours.
+sweep(_, unknown) ->
+    ok;
+sweep(Way, User) ->
+    case look(Way) of
+        {ok, #file_info{size = Size}} when Size =< ?SWEEP_BYTES ->
+            Names = case file:list_dir(Way) of
+                        {ok, All} -> [filename:join(Way, N) || N <- All, is_ours(N)];
+                        {error, _} -> []
+                    end,
+            [remove(filename:join(P, ?NAME)) || P <- lists:sublist(Names, ?LEFT_MOST), is_left(P, User)],
+            ok;
+        _ ->
+            ok
+    end.
+
+is_ours(?PREFIX ++ Rest) ->
+    length(Rest) >= 8 andalso length(Rest) =< 20 andalso
+        lists:all(fun(C) -> C >= $0 andalso C =< $9 orelse C >= $A andalso C =< $Z end, Rest);
+is_ours(_) ->
+    false.
+
+is_left(Place, User) ->
+    Before = erlang:system_time(second) - ?LEFT_S,
+    case look(Place) of
+        {ok, #file_info{type = directory, uid = User, mode = Mode, mtime = Time}} when Mode band 8#777 =:= 8#700, Time < Before ->
+            case file:list_dir(Place) of
+                {ok, []} -> true;
+                {ok, [?NAME]} ->
+                    case look(filename:join(Place, ?NAME)) of
+                        {ok, #file_info{type = regular, uid = User, mtime = Written}} -> Written < Before;
+                        _ -> false
+                    end;
+                _ -> false
+            end;
+        _ ->
+            false
+    end.
+
+%% crypto is not part of every node. (It need not be a secret: see write/3.)
+random_number() ->
+    Seed = {make_ref(), erlang:monotonic_time(), erlang:unique_integer(), os:getpid(), self()},
+    S = rand:seed_s(exsss, erlang:phash2(Seed, 1 bsl 32) bxor erlang:system_time()),
+    {A, S1} = rand:uniform_s(1 bsl 40, S),
+    {B, _} = rand:uniform_s(1 bsl 40, S1),
+    A bsl 40 + B.
