@@ -73,6 +73,11 @@ static void publish(struct snapshot *s)
  * -----------------------------------------------------------------------------------------------
  */
 
+static bool is_boolean(ERL_NIF_TERM t)
+{
+    return t == agent.atom.true_ || t == agent.atom.false_;
+}
+
 /* nif_loaded() -> true: this copy of the module has the library */
 static ERL_NIF_TERM nif_loaded(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -90,13 +95,14 @@ static ERL_NIF_TERM nif_start(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     int otp;
     if (!enif_get_int(env, argv[0], &otp) || !enif_self(env, &self))
         return enif_make_badarg(env);
-    if (atomic_load(&agent.started)) /* a library serves one server */
+    if (atomic_exchange(&agent.starting, true)) /* a library serves one server */
         return enif_make_badarg(env);
     /* The name stays: consumers come through the distribution, and go when it is started anew. */
     if (!nodename_encoded(env, enif_make_pid(env, &self), &agent.node))
         agent.node = 0;
     agent.otp = otp;
     agent.sizes = term_sizes_of(otp);
+    term_init(otp);
     load_calibrate();
     agent.sessions = otp >= 27;
     agent.server = self;
@@ -110,10 +116,10 @@ static ERL_NIF_TERM nif_guard(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     (void)argc;
     (void)argv;
     ErlNifPid self;
-    if (agent.guarded || !enif_self(env, &self))
+    if (!enif_self(env, &self) || atomic_exchange(&agent.guarding, true))
         return enif_make_badarg(env);
     agent.guard = self;
-    agent.guarded = true;
+    atomic_store(&agent.guarded, true);
     return agent.atom.ok;
 }
 
@@ -129,7 +135,8 @@ static ERL_NIF_TERM nif_retire(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
     (void)argc;
     (void)argv;
     ErlNifPid self;
-    if (!agent.guarded || !enif_self(env, &self) || enif_compare(self.pid, agent.guard.pid) != 0)
+    if (!atomic_load(&agent.guarded) || !enif_self(env, &self) ||
+        enif_compare(self.pid, agent.guard.pid) != 0)
         return enif_make_badarg(env);
     atomic_store(&agent.gate, false);
     atomic_store(&agent.dead, true);
@@ -153,7 +160,7 @@ static ERL_NIF_TERM nif_alias(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 static ERL_NIF_TERM nif_gate(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
-    if (!agent_is_server(env))
+    if (!agent_is_server(env) || !is_boolean(argv[0]))
         return enif_make_badarg(env);
     atomic_store(&agent.gate, argv[0] == agent.atom.true_);
     return agent.atom.ok;
@@ -275,7 +282,7 @@ static ERL_NIF_TERM nif_extend(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
 static ERL_NIF_TERM nif_loading(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
-    if (!agent_is_server(env))
+    if (!agent_is_server(env) || !is_boolean(argv[0]))
         return enif_make_badarg(env);
     atomic_store(&agent.loading, argv[0] == agent.atom.true_);
     atomic_fetch_add(&agent.round, 1); /* calls of new code have left no frames for a moment */

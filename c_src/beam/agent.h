@@ -167,13 +167,14 @@ enum {
 };
 
 struct agent {
-    _Atomic bool gate;    /* events count */
-    _Atomic bool dead;    /* the server is gone */
-    _Atomic bool started; /* server and what follows are known */
+    _Atomic bool gate;     /* events count */
+    _Atomic bool dead;     /* the server is gone */
+    _Atomic bool starting; /* somebody is becoming the server, or is it */
+    _Atomic bool started;  /* server and what follows are known */
     ErlNifPid server;
-    bool sessions;   /* OTP 27 and later: local and global calls are told apart */
-    ErlNifPid guard; /* may end everything when the server cannot */
-    bool guarded;
+    bool sessions;                  /* OTP 27 and later: local and global calls are told apart */
+    ErlNifPid guard;                /* may end everything when the server cannot */
+    _Atomic bool guarding, guarded; /* the same two of the guard */
     _Atomic(struct snapshot *) snapshot;
     _Atomic uint64_t serial; /* of that, or of the one before when there is none */
     _Atomic uint64_t spent;  /* the serial of one whose programs are all over their limits */

@@ -8,19 +8,26 @@ struct porttab *ports_table(void)
     return atomic_load_explicit(&agent.ports, memory_order_acquire);
 }
 
-void ports_note(ERL_NIF_TERM port, ERL_NIF_TERM name, ERL_NIF_TERM owner, bool surely)
+void ports_note(ErlNifEnv *env, ERL_NIF_TERM port, ERL_NIF_TERM name, ERL_NIF_TERM owner,
+                bool surely)
 {
+    ErlNifPort p;
+    ErlNifPid o;
+    if (!enif_get_local_port(env, port, &p))
+        return;
     if (name == agent.atom.sctp_inet)
         atomic_store_explicit(&agent.sctp, true, memory_order_relaxed);
-    (surely ? porttab_set : porttab_add)(ports_table(), port, name, owner);
+    (surely ? porttab_set : porttab_add)(ports_table(), port,
+                                         name && enif_is_atom(env, name) ? name : 0,
+                                         owner && enif_get_local_pid(env, owner, &o) ? owner : 0);
 }
 
-void ports_accepted(ERL_NIF_TERM port, ERL_NIF_TERM who)
+void ports_accepted(ErlNifEnv *env, ERL_NIF_TERM port, ERL_NIF_TERM who)
 {
     if (atomic_load_explicit(&agent.ports_known, memory_order_relaxed) &&
         !atomic_load_explicit(&agent.sctp, memory_order_relaxed) &&
         !porttab_name(ports_table(), port))
-        porttab_add(ports_table(), port, agent.atom.tcp_inet, who);
+        ports_note(env, port, agent.atom.tcp_inet, who, false);
 }
 
 static bool open_port(void *arg, uint64_t port)
@@ -51,7 +58,7 @@ ERL_NIF_TERM ports_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
             !enif_get_local_port(env, e[0], &port) || !enif_is_atom(env, e[1]) ||
             !enif_get_local_pid(env, e[2], &owner))
             return enif_make_badarg(env);
-        ports_note(e[0], e[1], e[2], false);
+        ports_note(env, e[0], e[1], e[2], false);
     }
     atomic_store(&agent.ports_known, true);
     return agent.atom.ok;

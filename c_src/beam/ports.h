@@ -14,11 +14,13 @@
 /* The table, NULL if there is none: then nothing is known. */
 struct porttab *ports_table(void);
 /* Notes what a port is called and whose it is, 0 for what is not known; what is known already
- * stays, unless this is known `surely`. */
-void ports_note(ERL_NIF_TERM port, ERL_NIF_TERM name, ERL_NIF_TERM owner, bool surely);
+ * stays, unless this is known `surely`. The terms may be any: nothing is kept but the word of a
+ * local port, of a name that is an atom, and of an owner that is a local process. */
+void ports_note(ErlNifEnv *env, ERL_NIF_TERM port, ERL_NIF_TERM name, ERL_NIF_TERM owner,
+                bool surely);
 /* A process told a port something that the inet module tells sockets. If nobody knows the port, it
  * comes from an accept, and this is its owner. */
-void ports_accepted(ERL_NIF_TERM port, ERL_NIF_TERM who);
+void ports_accepted(ErlNifEnv *env, ERL_NIF_TERM port, ERL_NIF_TERM who);
 
 /* nif_ports([{Port, Name, Owner}] | false) -> ok: names and owners of ports, as far as they are not
  * known from events; false: owners may have changed unseen, and there may be ports that no event

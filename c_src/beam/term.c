@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FLAT_MAP = 32 /* keys of the largest map that is one flat object */ };
+enum {
+    FLAT_MAP = 32, /* keys of the largest map that is one flat object */
+    TEXT_LEAST = 8 /* bytes that the text of a term needs to say anything */
+};
 
 struct term_sizes term_sizes_of(int otp)
 {
@@ -66,6 +69,14 @@ static bool plain(const char *s, size_t n)
     return true;
 }
 
+/* enif_get_atom knows UTF-8. Before, the emulator may abort when it is asked for that. */
+static bool atoms_as_utf8;
+
+void term_init(int otp)
+{
+    atoms_as_utf8 = otp >= 26;
+}
+
 size_t term_simple(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
 {
     if (enif_is_atom(env, t)) {
@@ -75,6 +86,11 @@ size_t term_simple(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
             memcpy(out, name, (size_t)n);
             return (size_t)n - 1;
         }
+    } else if (!enif_is_pid(env, t) && !enif_is_port(env, t) && !enif_is_ref(env, t)) {
+        if (cap >= TEXT_LEAST)
+            return term_text(env, t, out, cap);
+        out[0] = 0;
+        return 0;
     }
     int n = enif_snprintf(out, cap, "%T", t);
     out[cap - 1] = 0;
@@ -103,11 +119,11 @@ bool term_atom(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
         out[o] = 0;
         return true;
     }
-    /* OTP 26 and later can give UTF-8 (encoding 2); before, it answers 0. */
-    if (enif_get_atom(env, t, out, (unsigned)cap, (ErlNifCharEncoding)2) > 0)
-        return true;
     if (!enif_is_atom(env, t))
         return false;
+    /* The headers of OTP 25 have no name for the encoding. */
+    if (atoms_as_utf8)
+        return enif_get_atom(env, t, out, (unsigned)cap, (ErlNifCharEncoding)2) > 0;
     /* The emulator's text, without its quotes. */
     char quoted[4 * 255 + 3];
     int len = enif_snprintf(quoted, sizeof quoted, "%T", t);

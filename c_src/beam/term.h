@@ -36,7 +36,11 @@ struct term_sizes term_sizes_of(int otp);
  * Always NUL-terminated; returns the length. */
 size_t term_text(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap);
 
-/* The emulator's text of a pid, port, reference or atom (and nothing else). Returns the length. */
+/* Says which OTP release this is, once, before the functions below are used. */
+void term_init(int otp);
+
+/* The emulator's text of a pid, port, reference or atom; of any other term what term_text makes of
+ * it, as the emulator would print all of it. Returns the length. */
 size_t term_simple(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap);
 
 /* The text of an atom without quotes, in UTF-8. False: not an atom, or it does not fit. */

@@ -1,8 +1,9 @@
 /* tracer.c - what the VM calls at every event: enabled/3 and trace/5 of the erl_tracer behaviour.
  *
  * Both run on the thread where the event happens, often with locks of the VM held. So nothing here
- * blocks, allocates, sends, makes a system call other than reading a clock, or keeps a term.
- * Arguments of probes are made when D looks at them.
+ * blocks, allocates, sends, makes a system call other than reading a clock, or keeps a term that is
+ * on a heap. Arguments of probes are made when D looks at them. Both are exported, so that any
+ * process may call them: see tracer.h.
  *
  * There is no trace_call/5, and there must never be one: meta tracing would call it as if it were
  * enabled/3.
@@ -130,6 +131,9 @@ ERL_NIF_TERM tracer_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     const struct atoms *a = &agent.atom;
     const ERL_NIF_TERM tag = argv[0];
     if (!gate_open())
+        return a->ok;
+    /* The VM names a process or a port of this node; but for seq_trace, where the label comes. */
+    if (!event_is_word(argv[2]) && tag != a->seq_trace)
         return a->ok;
     struct engine_thread *t = engine_thread_self();
     if (!t) {

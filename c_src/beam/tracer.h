@@ -14,14 +14,28 @@
  *     ...
  *     event_named(s, t, PROBE_PROCESS_EXIT, env, argv[2], argv[3], 0, arg_exit);
  *
- * All of this runs in a callback of the VM: it does not block, allocate, send, call Erlang or keep
- * a term, and is bounded in work. */
+ * All of this runs in a callback of the VM: it does not block, allocate, send or call Erlang, and
+ * is bounded in work.
+ *
+ * TRUST. Any process of the node can call trace/5 by itself, with any terms, as it is exported. So
+ * nothing is believed that the VM would always do: each shape is checked, text is made by functions
+ * that are bounded whatever the term, and a word is kept beyond the event only if it is an
+ * immediate term (event_is_word), whose bits are all there is to it. What is to be looked at again
+ * later is also checked to be of its kind: an atom, a local pid, a local port. */
 #ifndef ET_BEAM_TRACER_H
 #define ET_BEAM_TRACER_H
 
 #include "beam/agent.h"
 
 typedef uint64_t event_arg_fn(struct engine_ctx *ctx, unsigned n);
+
+/* Whether a term is in its word and not on a heap, as atoms, small integers, and pids and ports of
+ * this node are: its two lowest bits are 11, on every release. Of a term on a heap the word is an
+ * address that means nothing after the event. */
+static inline bool event_is_word(ERL_NIF_TERM t)
+{
+    return (t & 3) == 3;
+}
 
 enum { EVENT_ROOM = 6144 }; /* bytes of text that the arguments of one event have */
 
@@ -97,7 +111,7 @@ uint64_t event_atom(struct event *ev, ERL_NIF_TERM t);
 uint64_t event_term(struct event *ev, ERL_NIF_TERM t);
 /* "m:f/a" of {M, F, Arity} or {M, F, Args}, `otherwise` for anything else. */
 uint64_t event_mfa(struct event *ev, ERL_NIF_TERM t, const char *otherwise);
-/* {M, F, Arity} or {M, F, Args}; false for anything else. */
+/* {M, F, Arity} or {M, F, Args}; false for anything else. M and F are words (event_is_word). */
 bool event_get_mfa(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM *f,
                    unsigned *arity, bool *args);
 

@@ -80,6 +80,8 @@ bool event_get_mfa(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM
         return false;
     *m = e[0];
     *f = e[1];
+    if (!event_is_word(*m) || !event_is_word(*f))
+        return false;
     if (enif_get_uint(env, e[2], arity)) {
         *args = false;
         return true;
@@ -99,13 +101,14 @@ static uint64_t event_vtimestamp(struct engine_ctx *ctx)
     return !p ? 0 : p->total + (p->in ? monotonic_ns() - p->in : 0);
 }
 
+/* `self->` is found by the word of the process. That of a process of another node says nothing. */
 void event_init(struct event *ev, struct engine_thread *t, ErlNifEnv *env, ERL_NIF_TERM pid,
                 ERL_NIF_TERM msg, event_arg_fn *arg)
 {
     ev->ctx.arg = arg;
     ev->ctx.vtimestamp = event_vtimestamp;
     ev->ctx.terms = NULL;
-    ev->ctx.self = pid;
+    ev->ctx.self = event_is_word(pid) ? pid : agent.server.pid;
     ev->ctx.have = 0;
     ev->ctx.nranges = 0;
     ev->ctx.anywhere = false;

@@ -112,6 +112,8 @@ static enum where receiver_of(ErlNifEnv *env, ERL_NIF_TERM *to, ERL_NIF_TERM *no
     if (!enif_get_tuple(env, *to, &n, &e) || n != 2)
         return NOT_A_PROCESS; /* a port */
     *node = e[1];
+    if (!enif_is_atom(env, e[0]) || !enif_is_atom(env, e[1]))
+        return NOT_A_PROCESS;
     return e[1] == agent.node ? by_name(env, e[0], to) : ELSEWHERE;
 }
 

@@ -134,7 +134,7 @@ static void on_open(const struct at *at, ERL_NIF_TERM opener, ERL_NIF_TERM opts)
 {
     ERL_NIF_TERM name = 0;
     enif_get_map_value(at->env, opts, agent.atom.extra, &name);
-    ports_note(at->port, name, opener, true);
+    ports_note(at->env, at->port, name, opener, true);
     fire(at, PROBE_PORT_OPEN, opener, 0, arg_open);
     fire(at, PROBE_DRIVER_START, opener, 0, arg_open);
 }
@@ -152,7 +152,7 @@ static void on_connect(const struct at *at, ERL_NIF_TERM who, ERL_NIF_TERM what,
     ERL_NIF_TERM old = porttab_owner(ports_table(), at->port);
     fire(at, PROBE_PORT_COMMAND, who, what, arg_atom);
     fire(at, PROBE_PORT_CONNECT, old ? old : who, new, arg_term);
-    porttab_set(ports_table(), at->port, 0, new);
+    ports_note(at->env, at->port, 0, new, true);
 }
 
 static void on_control(const struct at *at, ERL_NIF_TERM who, ERL_NIF_TERM control)
@@ -169,7 +169,7 @@ static void on_control(const struct at *at, ERL_NIF_TERM who, ERL_NIF_TERM contr
         return;
     }
     if ((operation & ~0xffu) == CONTROL_INET)
-        ports_accepted(at->port, who);
+        ports_accepted(at->env, at->port, who);
     fire(at, PROBE_PORT_CONTROL, who, control, arg_control);
     fire(at, PROBE_DRIVER_CONTROL, who, control, arg_control);
 }
@@ -251,7 +251,7 @@ static void on_sent(const struct at *at, ERL_NIF_TERM msg, ERL_NIF_TERM opts)
     if (!enif_is_port(at->env, data))
         fire(at, PROBE_PORT_DATA, to, data, arg_bytes);
     else
-        porttab_add(ports_table(), data, porttab_name(ports_table(), at->port), to);
+        ports_note(at->env, data, porttab_name(ports_table(), at->port), to, false);
 }
 
 void tracer_port(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
@@ -261,7 +261,7 @@ void tracer_port(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
     const ERL_NIF_TERM tag = argv[0], msg = argv[3];
     const struct at at = {s, t, env, argv[2]};
     if (tag != a->open && tag != a->closed)
-        porttab_add(ports_table(), at.port, 0, 0); /* the server asks for what stays unknown */
+        ports_note(env, at.port, 0, 0, false); /* the server asks for what stays unknown */
     if (tag == a->receive) {
         on_told(&at, msg);
     } else if (tag == a->send) {

@@ -3,7 +3,7 @@ import glob
 import os
 import re
 
-from erlt import BUILD, READY, ROOT, Skipped, aggregation, pid
+from erlt import BUILD, READY, ROOT, Skipped, aggregation, pid, workload
 
 ALL = READY + """
 erlang*:::message-send, erlang*:::process-spawn, erlang*:::process-scheduled { @n[probename] = count(); }
@@ -86,6 +86,46 @@ def test_callbacks(t):
     t.equal(trace.end(), 0, "exit status", trace)
 
 
+EVERY_TEXT = READY + """
+erlang*:::port-open, erlang*:::port-command, erlang*:::port-control, erlang*:::port-connect, erlang*:::port-exit, erlang*:::port-data,
+erlang*:::port-link, erlang*:::port-unlink, erlang*:::driver-start, erlang*:::driver-stop, erlang*:::driver-control, erlang*:::driver-call,
+erlang*:::driver-output, erlang*:::driver-outputv, erlang*:::driver-ready_input
+    { @n[probename, strlen(copyinstr(arg0)) + strlen(copyinstr(arg1)) + strlen(copyinstr(arg2)) > 0] = count(); self->n++; }
+erlang*:::process-spawn, erlang*:::process-spawned, erlang*:::process-exit, erlang*:::process-link, erlang*:::process-getting_linked,
+erlang*:::process-scheduled, erlang*:::process-unscheduled, erlang*:::process-hibernate, erlang*:::process-exit_signal,
+erlang*:::process-exit_signal-remote, erlang*:::message-send, erlang*:::message-send-remote, erlang*:::message-send_noproc,
+erlang*:::trace_seq, erlang*:::code-load, erlang*:::ets-write
+    { @n[probename, strlen(copyinstr(arg0)) + strlen(copyinstr(arg1)) > 0] = count(); self->n += vtimestamp; }
+erlang*:::gc_minor-start, erlang*:::gc_minor-end, erlang*:::process-heap_grow, erlang*:::message-queued { @g = sum(arg1); }
+erlang*:erltrace:probe:ev { @t[term_text(args[2])] = count(); }
+erlang*:::user_trace-i4s4 { @n[copyinstr(arg6), arg2] = count(); }
+erlang*:etw:work/1:entry, erlang*:etw:work/1:return, erlang*:etw:work/1:exception { @n[copyinstr(arg1), strlen(copyinstr(arg0)) > 0] = count(); }
+erlang*:etw:child/1:entry { @["child"] = count(); }"""
+
+
+def test_called_by_hand(t):
+    """What the agent's module exports can be called by any code in the node, with any terms. None is kept that a heap could take
+    away, none is looked at without bound, and who is not the agent's server changes nothing."""
+    node = t.node(fresh=True, options=("-pa", workload("test/lib/eth")))
+    trace = t.trace("-q", "-x", "aggsize=256k", "-x", "dynvarsize=64k", "-n", EVERY_TEXT, node=node)
+    trace.ready()
+    node("eth:ports(20)")
+    t.equal(node("eth:calls(20000)"), "normal", "how the caller ends", trace)
+    worker = pid(node("etw:worker()"))
+    node(f"etw:spawns({worker}, 101)")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.match(trace.out.text(), r"^ +child +101$", "calls of another function")
+    # And by the server, to whose library everything is allowed: the trace may end by that, the node may not.
+    trace = t.trace("-q", "-n", EVERY_TEXT, node=node)
+    trace.ready()
+    node("eth:server(10000)")
+    trace.interrupt()
+    trace.end()
+    t.true(node.alive(), "the node lives")
+    t.clean(node, 15000)
+
+
 def test_killed_in_dirty_nifs(t):
     """Traced processes are killed inside dirty NIFs, where an `in` has no `out`: the node lives, and counts go on being right."""
     folder = os.path.join(BUILD, "test", "chaos")
@@ -126,7 +166,8 @@ def test_long_terms(t):
     worker = pid(node("etw:worker()"))
     trace = t.trace("-q", "-n", READY + """
         erlang*:::process-exit /strlen(copyinstr(arg1)) > 200/ { printf("%d %s\\n", strlen(copyinstr(arg1)), copyinstr(arg1)); }
-        erlang*:::message-send /arg2 == 4294967295/ { @["uncounted"] = count(); }""", node=node)
+        erlang*:::message-send /arg2 == 4294967295/ { @["uncounted"] = count(); }
+        erlang*:::code-load /strlen(copyinstr(arg1)) > 200/ { printf("name %s\\n", copyinstr(arg1)); }""", node=node)
     trace.ready()
     node(f"""etw:as({worker}, fun() ->
         L = [{{I, a}} || I <- lists:seq(1, 100000)],
@@ -134,6 +175,9 @@ def test_long_terms(t):
         P ! L,
         receive {{'DOWN', R, _, _, _}} -> ok end end)""")
     trace.wait(r"^25\d \[{1,a},{2,a}")
+    # What stands where the VM has a name: not printed by the VM, which would walk all of it.
+    node(f"etw:as({worker}, fun() -> catch erts_internal:prepare_loading(lists:seq(1, 1000000), <<>>) end)")
+    trace.wait(r"^name \[1,2,3,.*\.\.\.$")
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     line = [x for x in trace.out.lines if re.match(r"25\d ", x)][0]

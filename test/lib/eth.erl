@@ -1,0 +1,128 @@
+%% eth - calls by hand: what code in the node can do to an agent through what its module exports, as nobody would who means well.
+-module(eth).
+-export([ports/1, calls/1, server/1]).
+
+%% Ports are opened, used and closed, while another process says of them, through trace/5, what the VM never would: names and
+%% owners that are terms on its heap, which it collects at once.
+ports(Rounds) ->
+    [begin
+         P = open_port({spawn, "cat"}, []),
+         {Pid, R} = spawn_monitor(fun() -> [lie(P, N) || N <- lists:seq(1, 40)] end),
+         [begin P ! {self(), {command, "x"}}, receive {P, _} -> ok after 1 -> ok end end || _ <- lists:seq(1, 20)],
+         receive {'DOWN', R, process, Pid, _} -> ok end,
+         P ! {self(), {command, "x"}},
+         port_close(P)
+     end || _ <- lists:seq(1, Rounds)],
+    ok.
+
+lie(P, N) ->
+    Boxed = lists:duplicate(50, {N, make_ref(), <<"abcdefghijkl">>}),
+    Remote = list_to_tuple([remote(T) || T <- [pid, port, ref]]),
+    _ = [erltrace_agent:trace(Tag, [], Of, Msg, #{extra => Extra})
+         || Of <- [P, element(2, Remote)],
+            {Tag, Msg, Extra} <- [{open, self(), Boxed}, {open, Boxed, cat}, {open, element(1, Remote), {cat}},
+                                  {'receive', {self(), {connect, Boxed}}, x}, {'receive', {Boxed, {connect, element(1, Remote)}}, x},
+                                  {'receive', {Boxed, {control, {16#03f1a300, <<>>}}}, x},
+                                  {send, {inet_async, P, x, {ok, element(2, Remote)}}, Boxed}]],
+    garbage_collect().
+
+%% So many calls of all that is exported for the VM and for the agent's own processes, by a process that is neither.
+calls(N) ->
+    {Pid, R} = spawn_monitor(fun() -> exported(N, fun(trace) -> traced(); (nif) -> junk([]) end) end),
+    receive {'DOWN', R, process, Pid, Why} -> Why end.
+
+%% The same by the agent's server itself, which knows programs; what it is told to forget is forgotten.
+server(N) ->
+    sys:replace_state(erltrace_agent, fun(S) ->
+        Known = references(S),
+        _ = exported(N, fun(trace) -> traced(); (nif) -> junk(Known) end),
+        S
+    end, infinity),
+    ok.
+
+exported(N, Term) ->
+    rand:seed(exsss, {N, 7, 1}),
+    put(junk, pool()),
+    Fs = [{F, A} || {F, A} <- erltrace_agent:module_info(exports), lists:prefix("nif_", atom_to_list(F))],
+    [begin
+         case rand:uniform(3) of
+             1 -> hand(trace, Term(trace));
+             2 -> hand(enabled, lists:sublist(Term(trace), 3));
+             3 ->
+                 {F, A} = lists:nth(rand:uniform(length(Fs)), Fs),
+                 hand(F, [Term(nif) || _ <- lists:seq(1, A)])
+         end,
+         I rem 64 =:= 0 andalso garbage_collect()
+     end || I <- lists:seq(1, N)],
+    ok.
+
+hand(F, Args) -> catch apply(erltrace_agent, F, Args).
+
+%% Arguments of trace/5, near to what they are.
+traced() ->
+    [pick([call, return_to, return_from, exception_from, send, 'receive', in, out, out_exiting, out_exited, in_exiting, spawn, spawned,
+           gc_minor_start, gc_minor_end, gc_major_start, gc_major_end, gc_max_heap_size, send_to_non_existing_process, seq_trace, exit,
+           link, unlink, getting_linked, getting_unlinked, register, unregister, open, closed, trace_status, junk([])]),
+     pick([[], global, junk([])]),
+     pick([self(), self(), self(), hd(erlang:ports()), remote(pid), remote(port), junk([])]),
+     near(3),
+     pick([#{}, #{extra => near(3)}, #{match_spec_result => near(3), extra => near(3)}, junk([])])].
+
+near(0) -> junk([]);
+near(Deep) ->
+    T = near(Deep - 1),
+    case rand:uniform(18) of
+        1 -> {etw, work, 1};
+        2 -> {etw, work, [T]};
+        3 -> {etw, work, [a | T]};
+        4 -> {T, T, 1};
+        5 -> {erltrace, probe, [ev, T, T]};
+        6 -> {dyntrace, user_trace_i4s4, [junk([]) || _ <- lists:seq(1, 9)]};
+        7 -> {ets, insert, [T, T]};
+        8 -> {self(), {command, T}};
+        9 -> {hd(erlang:ports()), {data, {eol, T}}};
+        10 -> {erlang, exit, [T, T]};
+        11 -> {erlang, hibernate, [T, T, [T]]};
+        12 -> [{wordsize, T}, {heap_block_size, 12} | T];
+        13 -> {T, {connect, T}};
+        14 -> {T, {control, {16#03f1a300, T}}};
+        15 -> {T, node()};
+        16 -> {erts_internal, prepare_loading, [T, T]};
+        17 -> {send, {0, 1}, T, self(), T};
+        18 -> T
+    end.
+
+%% Known: terms to take one of at times.
+junk([]) -> element(rand:uniform(tuple_size(get(junk))), get(junk));
+junk(Known) -> pick([pick(Known), junk([])]).
+
+pool() ->
+    {0, 1, 2, 31, 32, 192, -1, 1 bsl 31, 1 bsl 64, 1 bsl 5000, 1.5e308, true, false, '', undefined,
+     list_to_atom(lists:duplicate(255, 16#1f600)), self(), hd(erlang:ports()), make_ref(), alias([explicit_unalias]),
+     remote(pid), remote(port), remote(ref), [], [a | b], lists:seq(1, 3000), deep(3000), {}, {a, b, c}, #{}, #{a => 1},
+     maps:from_list([{I, I} || I <- lists:seq(1, 100)]), <<>>, <<1, 2, 3>>, <<5:3>>, sub(), binary:copy(<<"x">>, 100000),
+     fun() -> ok end, fun lists:map/2}.
+
+pick(L) ->
+    lists:nth(rand:uniform(length(L)), L).
+
+deep(N) -> lists:foldl(fun(_, T) -> [T] end, [], lists:seq(1, N)).
+
+%% Parts of a binary, one of which begins in the middle of a byte.
+sub() ->
+    <<_:3, Odd:1000/binary, _/bitstring>> = binary:copy(<<"y">>, 2000),
+    pick([Odd, binary:part(Odd, 7, 900)]).
+
+%% Of another node.
+remote(pid) -> binary_to_term(<<131, 88, 119, 3, "a@b", 77:32, 0:32, 5:32>>);
+remote(port) -> binary_to_term(<<131, 89, 119, 3, "a@b", 77:32, 5:32>>);
+remote(ref) -> binary_to_term(<<131, 90, 3:16, 119, 3, "a@b", 5:32, 1:32, 2:32, 3:32>>).
+
+%% Those in a state, programs among them.
+references(T) -> [make_ref() | lists:usort(references(T, []))].
+
+references(T, Acc) when is_reference(T) -> [T | Acc];
+references([H | T], Acc) -> references(T, references(H, Acc));
+references(T, Acc) when is_tuple(T) -> lists:foldl(fun references/2, Acc, tuple_to_list(T));
+references(T, Acc) when is_map(T) -> lists:foldl(fun references/2, Acc, maps:to_list(T));
+references(_, Acc) -> Acc.
