@@ -260,7 +260,7 @@ void dif_image_free(struct dif_image *img);
 /* The string of an index; "" when the index is out of range or DIF_NO_STRING. */
 const char *dif_str(const struct dif_image *img, uint32_t index);
 
-/* Appends the binary form to out; 0 or ET_ENOMEM. */
+/* Appends the binary form to out; 0, ET_ENOMEM, or ET_ELIMIT when it is 4 GiB or more. */
 int dif_encode(const struct dif_image *img, struct buf *out);
 /* Reads a binary form into img (which must be initialised). 0, ET_ENOMEM, or ET_EIMAGE with a
  * diagnostic. The bytes may come from anywhere. On error img is as after dif_image_init. */

@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/size.h"
 
 static const char magic[8] = {'e', 'r', 'l', 't', '-', 'd', 'i', 'f'};
 
@@ -113,7 +114,9 @@ int dif_encode(const struct dif_image *img, struct buf *out)
 
     if (out->oom)
         return ET_ENOMEM;
-    uint32_t len = (uint32_t)(out->len - start);
+    uint32_t len;
+    if (!size_fits(out->len - start, &len))
+        return ET_ELIMIT;
     for (int i = 0; i < 4; i++)
         out->data[length_at + (size_t)i] = (char)(len >> (8 * i));
     return 0;
@@ -129,7 +132,7 @@ static void *table(struct dif_image *img, struct rdr *r, uint32_t *n, size_t lea
         r->bad = true;
         *n = 0;
     }
-    void *p = arena_alloc(&img->arena, *n * size);
+    void *p = arena_array(&img->arena, *n, size);
     if (p == NULL) {
         *oom = true;
         *n = 0;

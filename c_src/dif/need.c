@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/size.h"
 #include "dif/dif.h"
 
 /* A search: stops at the first thing that the tier does not have. */
@@ -57,11 +58,6 @@ static bool code_lacks(const struct search *s, const struct dif_clause *c, uint3
     return false;
 }
 
-static bool range_ok(uint32_t start, uint32_t n, uint32_t size)
-{
-    return start <= size && n <= size - start;
-}
-
 static bool action_lacks(const struct search *s, const struct dif_clause *c,
                          const struct dif_action *a)
 {
@@ -70,16 +66,16 @@ static bool action_lacks(const struct search *s, const struct dif_clause *c,
     s->need->col = a->col;
     if (info != NULL && lacks(s, info->tiers, info->name, "()"))
         return true;
-    for (uint32_t i = 0; i < a->nparts && range_ok(a->part, a->nparts, s->img->nparts); i++)
+    for (uint32_t i = 0; i < a->nparts && size_within(a->part, a->nparts, s->img->nparts); i++)
         if (type_lacks(s, &s->img->parts[a->part + i]))
             return true;
-    return range_ok(a->pc, a->npc, c->ncode) && code_lacks(s, c, a->pc, a->npc);
+    return size_within(a->pc, a->npc, c->ncode) && code_lacks(s, c, a->pc, a->npc);
 }
 
 static bool clause_lacks(const struct search *s, const struct dif_clause *c)
 {
-    if (!range_ok(c->code, c->ncode, s->img->ncode) ||
-        !range_ok(c->action, c->nactions, s->img->nactions))
+    if (!size_within(c->code, c->ncode, s->img->ncode) ||
+        !size_within(c->action, c->nactions, s->img->nactions))
         return false; /* the verifier's to refuse */
     s->need->file = c->file;
     s->need->line = c->line;
@@ -137,7 +133,7 @@ const char *dif_tier_text(unsigned tiers)
 bool dif_reads_argument(const struct dif_image *img, uint32_t clause, unsigned n)
 {
     const struct dif_clause *c = &img->clauses[clause];
-    if (!range_ok(c->code, c->ncode, img->ncode))
+    if (!size_within(c->code, c->ncode, img->ncode))
         return false;
     for (uint32_t i = 0; i < c->ncode; i++) {
         uint32_t in = img->code[c->code + i];

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/size.h"
 #include "dif/format.h"
 
 enum {
@@ -81,11 +82,6 @@ static bool keys_ok(const struct dif_image *img, const struct dif_keys *k)
     return true;
 }
 
-static bool range_ok(uint32_t start, uint32_t n, uint32_t size)
-{
-    return start <= size && n <= size - start;
-}
-
 static bool str_ok(const struct dif_image *img, uint32_t s, bool may_lack)
 {
     return s < img->nstr || (may_lack && s == DIF_NO_STRING);
@@ -139,11 +135,11 @@ static bool check_actions(struct verifier *v)
             return fail(v, "an unknown action");
         if (a->nparts < shape->parts_least || a->nparts > shape->parts_most ||
             a->nrefs < shape->refs_least || a->nrefs > shape->refs_most ||
-            !range_ok(a->ref, a->nrefs, img->nrefs) || !str_ok(img, a->format, true))
+            !size_within(a->ref, a->nrefs, img->nrefs) || !str_ok(img, a->format, true))
             return fail(v, "an action's parts, aggregations or format");
-        if (a->pc < pc || !range_ok(a->pc, a->npc, c->ncode))
+        if (a->pc < pc || !size_within(a->pc, a->npc, c->ncode))
             return fail(v, "an action's place in the code");
-        if (a->part != part)
+        if (a->part != part || !size_within(part - c->part, a->nparts, c->nparts))
             return fail(v, "an action's place in the record");
         pc = a->pc + a->npc;
         part += a->nparts;
@@ -170,16 +166,16 @@ static bool check_subs(struct verifier *v)
     const struct dif_image *img = v->img;
     const struct dif_clause *c = v->clause;
     uint32_t action = c->action, part = c->part;
-    if (c->nsubs > UINT16_MAX || !range_ok(c->sub, c->nsubs, img->nsubs) ||
+    if (c->nsubs > UINT16_MAX || !size_within(c->sub, c->nsubs, img->nsubs) ||
         !takes(&v->sub, c->sub, c->nsubs))
         return fail(v, "a clause's sub-clauses");
     if (c->nsubs == 0)
         return true;
     for (const struct dif_sub *s = img->subs + c->sub; s < img->subs + c->sub + c->nsubs; s++) {
         if (s->action < action || s->nactions == 0 ||
-            !range_ok(s->action - c->action, s->nactions, c->nactions))
+            !size_within(s->action - c->action, s->nactions, c->nactions))
             return fail(v, "a sub-clause's actions");
-        if (s->part != part || !range_ok(s->part - c->part, s->nparts, c->nparts) ||
+        if (s->part != part || !size_within(s->part - c->part, s->nparts, c->nparts) ||
             img->actions[s->action].part != part)
             return fail(v, "a sub-clause's parts");
         const struct dif_action *last = &img->actions[s->action + s->nactions - 1];
@@ -199,11 +195,11 @@ static bool check_clause_head(struct verifier *v)
         !str_ok(img, c->func, false) || !str_ok(img, c->name, false) ||
         !str_ok(img, c->file, false))
         return fail(v, "a clause's names");
-    if (!range_ok(c->code, c->ncode, img->ncode) || c->ncode == 0 || c->ncode > DIF_CLAUSE_MAX ||
+    if (!size_within(c->code, c->ncode, img->ncode) || c->ncode == 0 || c->ncode > DIF_CLAUSE_MAX ||
         c->npred >= c->ncode)
         return fail(v, "a clause's code");
-    if (!range_ok(c->action, c->nactions, img->nactions) ||
-        !range_ok(c->part, c->nparts, img->nparts))
+    if (!size_within(c->action, c->nactions, img->nactions) ||
+        !size_within(c->part, c->nparts, img->nparts))
         return fail(v, "a clause's actions or parts");
     if (!takes(&v->code, c->code, c->ncode) || !takes(&v->action, c->action, c->nactions) ||
         !takes(&v->part, c->part, c->nparts))
@@ -514,13 +510,13 @@ int dif_verify(const struct dif_image *img, struct diags *d)
         if (v.clause->ncode > longest)
             longest = v.clause->ncode;
     }
-    v.flow = et_malloc((longest + 1) * sizeof *v.flow);
+    v.flow = et_rearray(NULL, size_add(longest, 1), sizeof *v.flow);
     if (v.flow == NULL)
         return diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory for the verifier");
     int err = 0;
     for (uint32_t i = 0; err == 0 && i < img->nclauses; i++) {
         v.clause = &img->clauses[i];
-        memset(v.flow, 0, v.clause->ncode * sizeof *v.flow);
+        memset(v.flow, 0, size_mul(v.clause->ncode, sizeof *v.flow)); /* at most `longest` */
         if (!check_code(&v))
             err = diag_error(d, ET_EVERIFY, NULL, "DIF_VERIFY", NULL,
                              "the program image is not sound: clause %u, instruction %u: %s", i,

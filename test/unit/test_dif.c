@@ -510,6 +510,33 @@ static void verifier_checks_tables(void **state)
 #undef REFUSED
 }
 
+/* Parts of actions that add up to those of the clause only modulo 2^32: each action's have to be
+ * the clause's. */
+static void verifier_adds_without_wrapping(void **state)
+{
+    (void)state;
+    static struct build b;
+    enum { MANY = 65538, MOST = 65535 };
+    struct dif_action *actions = calloc(MANY, sizeof *actions);
+    assert_non_null(actions);
+    uint32_t part = 0;
+    for (uint32_t i = 0; i < MANY; i++) {
+        actions[i] = (struct dif_action){.kind = DIF_ACT_PRINTF, .part = part};
+        actions[i].nparts = i < MANY - 1 ? MOST : 1;
+        actions[i].format = DIF_NO_STRING;
+        part += actions[i].nparts;
+    }
+    assert_int_equal(part, 0);
+    build_init(&b);
+    build_clause(&b);
+    build_end(&b);
+    assert_int_equal(verify(&b.img), 0);
+    b.img.actions = actions;
+    b.img.nactions = b.clauses[0].nactions = MANY;
+    assert_int_equal(verify(&b.img), ET_EVERIFY);
+    free(actions);
+}
+
 /* What an image uses and a tier lacks: the name as D writes it, and the statement. */
 static void kernel_names(void **state)
 {
@@ -617,6 +644,7 @@ int main(void)
         cmocka_unit_test(image_survives_its_binary_form),
         cmocka_unit_test(damaged_images_are_refused_or_sound),
         cmocka_unit_test(verifier_refuses),
+        cmocka_unit_test(verifier_adds_without_wrapping),
         cmocka_unit_test(verifier_checks_records),
         cmocka_unit_test(verifier_checks_sub_clauses),
         cmocka_unit_test(verifier_checks_tables),
