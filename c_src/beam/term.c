@@ -8,10 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    FLAT_MAP = 32, /* keys of the largest map that is one flat object */
-    TEXT_LEAST = 8 /* bytes that the text of a term needs to say anything */
-};
+#include "base/size.h"
+
+enum { FLAT_MAP = 32 /* keys of the largest map that is one flat object */ };
 
 struct term_sizes term_sizes_of(int otp)
 {
@@ -27,7 +26,7 @@ struct term_sizes term_sizes_of(int otp)
 
 struct out {
     char *p;
-    size_t len, cap; /* cap: bytes that may be used, NUL and room for "..." not counted */
+    size_t len, cap; /* cap: bytes that may be used, NUL not counted; len is never more */
     unsigned budget; /* terms that may still be looked at */
     bool cut;        /* something was left out: nothing more is written */
 };
@@ -36,10 +35,9 @@ static void put(struct out *o, const char *s, size_t n)
 {
     if (o->cut)
         return;
-    if (n > o->cap - o->len) {
-        n = o->cap - o->len;
-        o->cut = true;
-    }
+    const size_t room = size_left(o->cap, o->len);
+    o->cut = n > room;
+    n = size_min(n, room);
     memcpy(o->p + o->len, s, n);
     o->len += n;
 }
@@ -49,9 +47,10 @@ static void puts_(struct out *o, const char *s)
     put(o, s, strlen(s));
 }
 
+/* The length of what a function like snprintf wrote into cap bytes. */
 static size_t clamp(int n, size_t cap)
 {
-    return n < 0 ? 0 : (size_t)n < cap ? (size_t)n : cap - 1;
+    return n < 0 ? 0 : size_min((size_t)n, size_left(cap, 1));
 }
 
 /* Lower-case Latin letter, then letters, digits and _: never in need of quotes. (Rarer atoms that
@@ -87,11 +86,10 @@ size_t term_simple(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
             return (size_t)n - 1;
         }
     } else if (!enif_is_pid(env, t) && !enif_is_port(env, t) && !enif_is_ref(env, t)) {
-        if (cap >= TEXT_LEAST)
-            return term_text(env, t, out, cap);
-        out[0] = 0;
-        return 0;
+        return term_text(env, t, out, cap);
     }
+    if (cap == 0)
+        return 0;
     int n = enif_snprintf(out, cap, "%T", t);
     out[cap - 1] = 0;
     return clamp(n, cap);
@@ -145,12 +143,15 @@ bool term_atom(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
 size_t term_mfa(ErlNifEnv *env, ERL_NIF_TERM m, ERL_NIF_TERM f, unsigned arity, char *out,
                 size_t cap)
 {
-    size_t n = term_simple(env, m, out, cap);
-    if (n + 1 < cap)
+    size_t n = term_simple(env, m, out, cap), room = size_left(cap, n); /* with the NUL's */
+    if (room > 1) {
         out[n++] = ':';
-    n += term_simple(env, f, out + n, cap - n);
-    n += clamp(snprintf(out + n, cap - n, "/%u", arity), cap - n);
-    return n;
+        room--;
+    }
+    size_t len = term_simple(env, f, out + n, room);
+    n += len;
+    room = size_left(room, len);
+    return n + clamp(snprintf(out + n, room, "/%u", arity), room);
 }
 
 static void text_simple(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o)
@@ -199,7 +200,7 @@ static void text_binary(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o)
         puts_(o, "<<...>>");
         return;
     }
-    size_t look = b.size < o->cap ? b.size : o->cap, i;
+    size_t look = size_min(b.size, o->cap), i;
     puts_(o, "<<");
     for (i = 0; i < look && printable(b.data[i]); i++)
         ;
@@ -336,11 +337,16 @@ static void text_term(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o, unsigned de
 
 size_t term_text(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
 {
-    struct out o = {.p = out, .cap = cap - 4, .budget = TERM_NODES};
+    static const char cut[] = "...";
+    struct out o = {.p = out, .cap = size_left(cap, 1), .budget = TERM_NODES};
+    if (cap == 0)
+        return 0;
     text_term(env, t, &o, 0);
-    if (o.cut) {
-        memcpy(out + o.len, "...", 3);
-        o.len += 3;
+    if (o.cut) { /* over the end of what there is, where they need its room */
+        const size_t dots = size_min(sizeof cut - 1, o.cap);
+        o.len = size_min(o.len, o.cap - dots);
+        memcpy(out + o.len, cut, dots);
+        o.len += dots;
     }
     out[o.len] = 0;
     return o.len;

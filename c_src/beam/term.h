@@ -32,8 +32,11 @@ struct term_sizes {
 /* The sizes of an OTP release: 25 and 26, 27 and 28, or 29 and later. */
 struct term_sizes term_sizes_of(int otp);
 
-/* Writes the term as Erlang text, cut with "..." when it does not fit or is too large to look at.
- * Always NUL-terminated; returns the length. */
+/* What follows writes at most cap bytes to `out`, the NUL included, however small cap is; with 0 it
+ * writes none. */
+
+/* Writes the term as Erlang text, cut with "..." when it does not fit or is too large to look at,
+ * with fewer dots when there is no room for three. Always NUL-terminated; returns the length. */
 size_t term_text(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap);
 
 /* Says which OTP release this is, once, before the functions below are used. */

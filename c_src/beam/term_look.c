@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/size.h"
+
 enum { FLAT_MAP = 32 /* keys of the largest map that is one flat object */ };
 
 /* -- bytes and characters
@@ -23,8 +25,9 @@ struct walk {
 
 static void put(struct walk *w, const void *s, size_t n)
 {
-    if (n > w->cap - w->len) {
-        n = w->cap - w->len;
+    const size_t room = size_left(w->cap, w->len);
+    if (n > room) {
+        n = room;
         w->full = true;
     }
     memcpy(w->p + w->len, s, n);
@@ -45,7 +48,7 @@ static bool put_integer(struct walk *w, ERL_NIF_TERM t)
             u[i] = (unsigned char)(0x80 | (c & 0x3f));
         u[0] = (unsigned char)(lead[n] | c);
     }
-    if (n > w->cap - w->len)
+    if (n > size_left(w->cap, w->len))
         w->full = true; /* no part of a character */
     else
         put(w, u, n);
@@ -68,8 +71,9 @@ static bool walk(struct walk *w, ERL_NIF_TERM t)
     if (!enif_is_list(w->env, t))
         return put_binary(w, t);
     while (!w->full) {
-        if (w->budget-- == 0)
+        if (w->budget == 0)
             return false;
+        w->budget--;
         if (enif_is_empty_list(w->env, t)) {
             if (w->depth == 0)
                 return true;
@@ -96,8 +100,8 @@ static bool walk(struct walk *w, ERL_NIF_TERM t)
 
 bool term_bytes(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, size_t *len)
 {
-    struct walk w = {.env = env, .p = out, .cap = cap - 1, .budget = TERM_BYTES_NODES};
-    if (!walk(&w, t) || w.full)
+    struct walk w = {.env = env, .p = out, .cap = size_left(cap, 1), .budget = TERM_BYTES_NODES};
+    if (cap == 0 || !walk(&w, t) || w.full)
         return false;
     out[w.len] = '\0';
     *len = w.len;
@@ -107,8 +111,10 @@ bool term_bytes(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, size_t *l
 size_t term_string(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
 {
     struct walk w = {
-        .env = env, .p = out, .cap = cap - 1, .chars = true, .budget = TERM_BYTES_NODES};
+        .env = env, .p = out, .cap = size_left(cap, 1), .chars = true, .budget = TERM_BYTES_NODES};
     char name[TERM_ATOM];
+    if (cap == 0)
+        return 0;
     if (term_atom(env, t, name, sizeof name))
         put(&w, name, strlen(name));
     else if (!walk(&w, t))
