@@ -106,8 +106,12 @@ $(BUILD)/test/%: test/unit/%.c $(OBJ_LIB)
 	@echo "  TEST  $<"
 	$(Q)$(CC) $(CFLAGS_) $(SANFLAGS) $(EI_INC) -Wno-missing-prototypes -MMD -MP -o $@ $< $(filter %.o,$^) $(EI_LIB) $(LIBS) -lcmocka -lm -pthread
 
+# The agent's code that needs a virtual machine runs here with terms of its own (test/fuzz/nif.h).
+TERM_OBJ := $(patsubst %,$(BUILD)/tool/%.o,c_src/beam/term c_src/beam/term_look c_src/beam/pidtext test/fuzz/nif)
+$(BUILD)/test/test_term: $(TERM_OBJ)
+
 clean:
 	rm -rf build bin priv ebin
 
--include $(OBJ_TOOL:.o=.d) $(OBJ_AGENT:.o=.d) $(TESTS:=.d)
+-include $(OBJ_TOOL:.o=.d) $(TERM_OBJ:.o=.d) $(OBJ_AGENT:.o=.d) $(TESTS:=.d)
 -include $(filter-out mk/lib.mk,$(wildcard mk/*.mk))

@@ -284,6 +284,21 @@ def test_forged_terms(t):
     t.equal(node("1 + 1"), 2, "the node lives")
 
 
+def test_shortest_texts(t):
+    """Texts of large terms where a string has room for two bytes: nothing else of the node is touched."""
+    node = t.node()
+    worker = node("etw:worker()")
+    trace = t.trace("-q", "-x", "strsize=2", "-n", READY + r"""
+        erlang*:erltrace:probe:short { printf("short %s %s\n", term_text(args[2]), term_string(args[2])); }""", node=node)
+    trace.ready()
+    node(f"""etw:as({pid(worker)}, fun() ->
+        [erltrace:probe(short, X) || X <- [binary:copy(<<"abcdefgh">>, 1000000), lists:duplicate(100000, $a), 42, abc, <<"x">>]], ok end)""")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.equal(lines(trace, "short"), [".. ab", ".. aa", "42 ", ".. ab", ".. x"], "texts", trace)
+    t.equal(node("1 + 1"), 2, "the node lives")
+
+
 ETS = [  # (operation, probe, call)
     ("new/2", "new", "T = ets:new(et_table, [named_table, public, ordered_set])"),
     ("insert/2", "write", "ets:insert(T, {a, 1})"), ("insert/2", "write", "ets:insert(T, [{b, 2}, {c, 3}])"),

@@ -1,0 +1,822 @@
+/* nif.c - see nif.h. A term is the address of a record; atoms are equal when their addresses are,
+ * as in the emulator. */
+#include "nif.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ATOM_BYTES = 255 * 4, ATOMS_MOST = 4096, FLAT_MAP = 32, HEX = 16 };
+
+/* Beside those of the emulator: a resource is a reference. */
+enum { TYPE_RESOURCE = 100, TYPE_BADARG };
+
+struct nif_term {
+    struct nif_term *next; /* of those that nif_reset forgets */
+    int type;              /* ErlNifTermType, or one of the above */
+    bool local;            /* pid, port */
+    bool bits;             /* binary: a bit string */
+    bool latin1;           /* atom: `bytes` is, too */
+    bool wide;             /* integer: u; with `bits`: no word holds it */
+    int64_t i;
+    uint64_t u;
+    double d;
+    size_t n;             /* bytes, elements, pairs */
+    unsigned char *bytes; /* atom: UTF-8 */
+    ERL_NIF_TERM *e;      /* tuple: elements; list: head and tail, NULL: []; map: keys and values */
+};
+
+struct enif_environment_t {
+    int unused;
+};
+static struct enif_environment_t env_of_all;
+ErlNifEnv *const nif_env = &env_of_all;
+int nif_otp = 25;
+bool nif_callback;
+unsigned long nif_calls;
+ERL_NIF_TERM nif_self;
+
+static struct nif_term badarg = {.type = TYPE_BADARG}, nil = {.type = ERL_NIF_TERM_TYPE_LIST};
+#define TERM(p) ((ERL_NIF_TERM)(uintptr_t)(p))
+static struct nif_term *made, *atoms[ATOMS_MOST];
+static unsigned natoms;
+
+static void nif_must(int ok, const char *what)
+{
+    if (ok)
+        return;
+    fprintf(stderr, "the agent may not: %s\n", what);
+    abort();
+}
+
+static void *memory(size_t n)
+{
+    void *p = calloc(n > 0 ? n : 1, 1);
+    nif_must(p != NULL, "(memory is out)");
+    return p;
+}
+
+/* -- resources ----------------------------------------------------------------------- */
+
+struct enif_resource_type_t {
+    ErlNifResourceDtor *dtor;
+};
+static struct enif_resource_type_t resource_type;
+
+struct resource {
+    struct enif_resource_type_t *type;
+    unsigned refs;
+    _Alignas(16) unsigned char data[];
+};
+
+static struct resource *resource_of(void *obj)
+{
+    return (struct resource *)(void *)((unsigned char *)obj - offsetof(struct resource, data));
+}
+
+ErlNifResourceType *enif_open_resource_type_x(ErlNifEnv *env, const char *name,
+                                              const ErlNifResourceTypeInit *init,
+                                              ErlNifResourceFlags flags, ErlNifResourceFlags *tried)
+{
+    (void)env, (void)name, (void)flags, (void)tried;
+    resource_type.dtor = init->dtor;
+    return &resource_type;
+}
+
+void *enif_alloc_resource(ErlNifResourceType *type, size_t size)
+{
+    nif_must(!nif_callback, "allocate in a callback");
+    struct resource *r = memory(sizeof *r + size);
+    *r = (struct resource){.type = type, .refs = 1};
+    return r->data;
+}
+
+void enif_keep_resource(void *obj)
+{
+    resource_of(obj)->refs++;
+}
+
+void enif_release_resource(void *obj)
+{
+    struct resource *r = resource_of(obj);
+    nif_must(r->refs > 0, "release a resource that nobody holds");
+    if (--r->refs > 0)
+        return;
+    r->type->dtor(nif_env, obj);
+    free(r);
+}
+
+/* -- making terms -------------------------------------------------------------------- */
+
+static struct nif_term *make(int type)
+{
+    struct nif_term *t = memory(sizeof *t);
+    t->type = type;
+    t->next = made;
+    made = t;
+    return t;
+}
+
+void nif_reset(void)
+{
+    for (struct nif_term *t = made, *next; t != NULL; t = next) {
+        next = t->next;
+        if (t->type == TYPE_RESOURCE)
+            enif_release_resource(t->bytes);
+        else
+            free(t->bytes);
+        free(t->e);
+        free(t);
+    }
+    made = NULL;
+}
+
+/* Characters of UTF-8, or -1; *latin1: all are below 256. */
+static long characters(const unsigned char *p, size_t n, bool *latin1)
+{
+    long count = 0;
+    *latin1 = true;
+    for (size_t i = 0; i < n; count++) {
+        unsigned char c = p[i];
+        size_t len = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : 0;
+        len = c >= 0xf0 && c < 0xf5 ? 4 : len;
+        if (len == 0 || len > n - i)
+            return -1;
+        for (size_t k = 1; k < len; k++)
+            if ((p[i + k] & 0xc0) != 0x80)
+                return -1;
+        *latin1 = *latin1 && c < 0xc4;
+        i += len;
+    }
+    return count;
+}
+
+static size_t utf8_of_latin1(unsigned char *to, const unsigned char *p, size_t n)
+{
+    size_t o = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (p[i] >= 0x80)
+            to[o++] = (unsigned char)(0xc0 | p[i] >> 6);
+        to[o++] = p[i] < 0x80 ? p[i] : (unsigned char)(0x80 | (p[i] & 0x3f));
+    }
+    return o;
+}
+
+/* The atom, made when there is none. */
+ERL_NIF_TERM nif_atom(const void *name, size_t n)
+{
+    unsigned char text[ATOM_BYTES];
+    bool latin1;
+    n = n < ATOM_BYTES ? n : ATOM_BYTES;
+    long count = characters(name, n, &latin1);
+    if (count < 0 || count > 255) {
+        n = utf8_of_latin1(text, name, n < 255 ? n : 255);
+        latin1 = true;
+    } else if (n > 0) {
+        memcpy(text, name, n);
+    }
+    for (unsigned i = 0; i < natoms; i++)
+        if (atoms[i]->n == n && memcmp(atoms[i]->bytes, text, n) == 0)
+            return TERM(atoms[i]);
+    if (natoms == ATOMS_MOST)
+        return TERM(atoms[n % ATOMS_MOST]);
+    struct nif_term *t = memory(sizeof *t);
+    *t = (struct nif_term){.type = ERL_NIF_TERM_TYPE_ATOM, .latin1 = latin1, .n = n};
+    t->bytes = memory(n);
+    memcpy(t->bytes, text, n);
+    atoms[natoms++] = t;
+    return TERM(t);
+}
+
+unsigned nif_natoms(void)
+{
+    return natoms;
+}
+
+ERL_NIF_TERM nif_atom_at(unsigned i)
+{
+    return TERM(atoms[i]);
+}
+
+ERL_NIF_TERM nif_int(int64_t i)
+{
+    struct nif_term *t = make(ERL_NIF_TERM_TYPE_INTEGER);
+    t->i = i;
+    t->u = (uint64_t)i;
+    return TERM(t);
+}
+
+ERL_NIF_TERM nif_uint(uint64_t u)
+{
+    ERL_NIF_TERM r = nif_int((int64_t)u);
+    struct nif_term *t = made;
+    t->wide = u > INT64_MAX;
+    return r;
+}
+
+ERL_NIF_TERM nif_bignum(void)
+{
+    struct nif_term *t = make(ERL_NIF_TERM_TYPE_INTEGER);
+    t->wide = t->bits = true;
+    return TERM(t);
+}
+
+ERL_NIF_TERM nif_float(double d)
+{
+    struct nif_term *t = make(ERL_NIF_TERM_TYPE_FLOAT);
+    t->d = d;
+    return TERM(t);
+}
+
+static ERL_NIF_TERM numbered(int type, uint32_t number, bool local)
+{
+    struct nif_term *t = make(type);
+    t->u = number;
+    t->local = local;
+    return TERM(t);
+}
+
+ERL_NIF_TERM nif_pid(uint32_t number, bool local)
+{
+    return numbered(ERL_NIF_TERM_TYPE_PID, number, local);
+}
+
+ERL_NIF_TERM nif_port(uint32_t number, bool local)
+{
+    return numbered(ERL_NIF_TERM_TYPE_PORT, number, local);
+}
+
+ERL_NIF_TERM nif_ref(uint32_t number)
+{
+    return numbered(ERL_NIF_TERM_TYPE_REFERENCE, number, true);
+}
+
+ERL_NIF_TERM nif_fun(void)
+{
+    return numbered(ERL_NIF_TERM_TYPE_FUN, 0, true);
+}
+
+ERL_NIF_TERM nif_binary(const void *p, size_t n, bool bits)
+{
+    struct nif_term *t = make(ERL_NIF_TERM_TYPE_BITSTRING);
+    t->bits = bits;
+    t->n = n;
+    t->bytes = memory(n);
+    if (p != NULL && n > 0)
+        memcpy(t->bytes, p, n);
+    return TERM(t);
+}
+
+ERL_NIF_TERM nif_nil(void)
+{
+    return TERM(&nil);
+}
+
+ERL_NIF_TERM nif_cons(ERL_NIF_TERM head, ERL_NIF_TERM tail)
+{
+    struct nif_term *t = make(ERL_NIF_TERM_TYPE_LIST);
+    t->e = memory(2 * sizeof *t->e);
+    t->e[0] = head;
+    t->e[1] = tail;
+    return TERM(t);
+}
+
+static ERL_NIF_TERM terms(int type, const ERL_NIF_TERM *e, size_t n, size_t words)
+{
+    struct nif_term *t = make(type);
+    t->n = n;
+    t->e = memory(words * sizeof *t->e);
+    if (words > 0)
+        memcpy(t->e, e, words * sizeof *t->e);
+    return TERM(t);
+}
+
+ERL_NIF_TERM nif_tuple(const ERL_NIF_TERM *e, unsigned n)
+{
+    return terms(ERL_NIF_TERM_TYPE_TUPLE, e, n, n);
+}
+
+ERL_NIF_TERM nif_map(const ERL_NIF_TERM *pairs, unsigned n)
+{
+    return terms(ERL_NIF_TERM_TYPE_MAP, pairs, n, 2 * (size_t)n);
+}
+
+static void heap(void)
+{
+    nif_must(!nif_callback, "make a term on a heap in a callback");
+}
+
+ERL_NIF_TERM enif_make_atom(ErlNifEnv *env, const char *name)
+{
+    (void)env;
+    return nif_atom(name, strlen(name));
+}
+
+int enif_make_existing_atom_len(ErlNifEnv *env, const char *name, size_t len, ERL_NIF_TERM *atom,
+                                ErlNifCharEncoding encoding)
+{
+    unsigned char text[2 * 255];
+    (void)env;
+    nif_must(encoding == ERL_NIF_LATIN1 || nif_otp >= 26, "use an encoding that OTP 25 lacks");
+    if (len > 255)
+        return 0;
+    size_t n = utf8_of_latin1(text, (const unsigned char *)name, len);
+    for (unsigned i = 0; i < natoms; i++)
+        if (atoms[i]->n == n && memcmp(atoms[i]->bytes, text, n) == 0) {
+            *atom = TERM(atoms[i]);
+            return 1;
+        }
+    return 0;
+}
+
+ERL_NIF_TERM enif_make_badarg(ErlNifEnv *env)
+{
+    (void)env;
+    return TERM(&badarg);
+}
+
+/* Integers of less than 60 bits are words. */
+ERL_NIF_TERM enif_make_int64(ErlNifEnv *env, ErlNifSInt64 i)
+{
+    (void)env;
+    if (i < -(INT64_C(1) << 59) || i >= INT64_C(1) << 59)
+        heap();
+    return nif_int(i);
+}
+
+ERL_NIF_TERM enif_make_uint64(ErlNifEnv *env, ErlNifUInt64 u)
+{
+    (void)env;
+    if (u >= UINT64_C(1) << 59)
+        heap();
+    return nif_uint(u);
+}
+
+ERL_NIF_TERM enif_make_uint(ErlNifEnv *env, unsigned u)
+{
+    (void)env;
+    return nif_int(u);
+}
+
+unsigned char *enif_make_new_binary(ErlNifEnv *env, size_t size, ERL_NIF_TERM *t)
+{
+    (void)env;
+    heap();
+    *t = nif_binary(NULL, size, false);
+    return made->bytes;
+}
+
+ERL_NIF_TERM enif_make_list_cell(ErlNifEnv *env, ERL_NIF_TERM head, ERL_NIF_TERM tail)
+{
+    (void)env;
+    heap();
+    return nif_cons(head, tail);
+}
+
+ERL_NIF_TERM enif_make_list(ErlNifEnv *env, unsigned n, ...)
+{
+    ERL_NIF_TERM e[16], list = nif_nil();
+    va_list ap;
+    (void)env;
+    nif_must(n <= 16, "(more elements than this knows)");
+    if (n > 0)
+        heap();
+    va_start(ap, n);
+    for (unsigned i = 0; i < n; i++)
+        e[i] = va_arg(ap, ERL_NIF_TERM);
+    va_end(ap);
+    while (n-- > 0)
+        list = nif_cons(e[n], list);
+    return list;
+}
+
+ERL_NIF_TERM enif_make_tuple_from_array(ErlNifEnv *env, const ERL_NIF_TERM e[], unsigned n)
+{
+    (void)env;
+    heap();
+    return nif_tuple(e, n);
+}
+
+ERL_NIF_TERM enif_make_tuple(ErlNifEnv *env, unsigned n, ...)
+{
+    ERL_NIF_TERM e[16];
+    va_list ap;
+    nif_must(n <= 16, "(more elements than this knows)");
+    va_start(ap, n);
+    for (unsigned i = 0; i < n; i++)
+        e[i] = va_arg(ap, ERL_NIF_TERM);
+    va_end(ap);
+    return enif_make_tuple_from_array(env, e, n);
+}
+
+ERL_NIF_TERM enif_make_resource(ErlNifEnv *env, void *obj)
+{
+    (void)env;
+    heap();
+    enif_keep_resource(obj);
+    struct nif_term *t = make(TYPE_RESOURCE);
+    t->bytes = obj;
+    return TERM(t);
+}
+
+/* -- looking at terms ---------------------------------------------------------------- */
+
+static const struct nif_term *look(ERL_NIF_TERM t)
+{
+    nif_calls++;
+    nif_must(t != 0, "look at a term that is none");
+    return (const struct nif_term *)(uintptr_t)t;
+}
+
+static const struct nif_term *look_for(ERL_NIF_TERM t, int type)
+{
+    const struct nif_term *p = look(t);
+    return p->type == type ? p : NULL;
+}
+
+ErlNifTermType enif_term_type(ErlNifEnv *env, ERL_NIF_TERM t)
+{
+    (void)env;
+    const int type = look(t)->type;
+    return type == TYPE_RESOURCE ? ERL_NIF_TERM_TYPE_REFERENCE : (ErlNifTermType)type;
+}
+
+#define IS(name, type)                                                                             \
+    int enif_is_##name(ErlNifEnv *env, ERL_NIF_TERM t)                                             \
+    {                                                                                              \
+        (void)env;                                                                                 \
+        return look_for(t, ERL_NIF_TERM_TYPE_##type) != NULL;                                      \
+    }
+IS(atom, ATOM)
+IS(list, LIST)
+IS(map, MAP)
+IS(pid, PID)
+IS(port, PORT)
+IS(tuple, TUPLE)
+
+int enif_is_ref(ErlNifEnv *env, ERL_NIF_TERM t)
+{
+    return enif_term_type(env, t) == ERL_NIF_TERM_TYPE_REFERENCE;
+}
+
+int enif_is_binary(ErlNifEnv *env, ERL_NIF_TERM t)
+{
+    const struct nif_term *p = look_for(t, ERL_NIF_TERM_TYPE_BITSTRING);
+    (void)env;
+    return p != NULL && !p->bits;
+}
+
+int enif_is_empty_list(ErlNifEnv *env, ERL_NIF_TERM t)
+{
+    (void)env;
+    return look(t) == &nil;
+}
+
+int enif_get_int64(ErlNifEnv *env, ERL_NIF_TERM t, ErlNifSInt64 *i)
+{
+    const struct nif_term *p = look_for(t, ERL_NIF_TERM_TYPE_INTEGER);
+    (void)env;
+    if (p == NULL || p->wide)
+        return 0;
+    *i = p->i;
+    return 1;
+}
+
+int enif_get_uint64(ErlNifEnv *env, ERL_NIF_TERM t, ErlNifUInt64 *u)
+{
+    const struct nif_term *p = look_for(t, ERL_NIF_TERM_TYPE_INTEGER);
+    (void)env;
+    if (p == NULL || p->bits || (!p->wide && p->i < 0))
+        return 0;
+    *u = p->u;
+    return 1;
+}
+
+int enif_get_uint(ErlNifEnv *env, ERL_NIF_TERM t, unsigned *u)
+{
+    ErlNifSInt64 i;
+    if (!enif_get_int64(env, t, &i) || i < 0 || i > UINT32_MAX)
+        return 0;
+    *u = (unsigned)i;
+    return 1;
+}
+
+int enif_get_int(ErlNifEnv *env, ERL_NIF_TERM t, int *to)
+{
+    ErlNifSInt64 i;
+    if (!enif_get_int64(env, t, &i) || i < INT32_MIN || i > INT32_MAX)
+        return 0;
+    *to = (int)i;
+    return 1;
+}
+
+int enif_get_double(ErlNifEnv *env, ERL_NIF_TERM t, double *d)
+{
+    const struct nif_term *p = look_for(t, ERL_NIF_TERM_TYPE_FLOAT);
+    (void)env;
+    if (p == NULL)
+        return 0;
+    *d = p->d;
+    return 1;
+}
+
+int enif_get_local_pid(ErlNifEnv *env, ERL_NIF_TERM t, ErlNifPid *pid)
+{
+    const struct nif_term *p = look_for(t, ERL_NIF_TERM_TYPE_PID);
+    (void)env;
+    if (p == NULL || !p->local)
+        return 0;
+    pid->pid = t;
+    return 1;
+}
+
+int enif_get_local_port(ErlNifEnv *env, ERL_NIF_TERM t, ErlNifPort *port)
+{
+    const struct nif_term *p = look_for(t, ERL_NIF_TERM_TYPE_PORT);
+    (void)env;
+    if (p == NULL || !p->local)
+        return 0;
+    port->port_id = t;
+    return 1;
+}
+
+int enif_get_list_cell(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *head, ERL_NIF_TERM *tail)
+{
+    const struct nif_term *p = look_for(t, ERL_NIF_TERM_TYPE_LIST);
+    (void)env;
+    if (p == NULL || p->e == NULL)
+        return 0;
+    *head = p->e[0];
+    *tail = p->e[1];
+    return 1;
+}
+
+int enif_get_list_length(ErlNifEnv *env, ERL_NIF_TERM t, unsigned *len)
+{
+    ERL_NIF_TERM head;
+    unsigned n = 0;
+    nif_must(!nif_callback, "ask for the length of a list in a callback");
+    while (enif_get_list_cell(env, t, &head, &t))
+        n++;
+    *len = n;
+    return enif_is_empty_list(env, t);
+}
+
+int enif_get_tuple(ErlNifEnv *env, ERL_NIF_TERM t, int *n, const ERL_NIF_TERM **e)
+{
+    const struct nif_term *p = look_for(t, ERL_NIF_TERM_TYPE_TUPLE);
+    (void)env;
+    if (p == NULL)
+        return 0;
+    *n = (int)p->n;
+    *e = p->e;
+    return 1;
+}
+
+int enif_get_map_size(ErlNifEnv *env, ERL_NIF_TERM t, size_t *n)
+{
+    const struct nif_term *p = look_for(t, ERL_NIF_TERM_TYPE_MAP);
+    (void)env;
+    if (p == NULL)
+        return 0;
+    *n = p->n;
+    return 1;
+}
+
+/* Keys that are integers, binaries, or the same. */
+static bool equal(ERL_NIF_TERM x, ERL_NIF_TERM y)
+{
+    const struct nif_term *a = look(x), *b = look(y);
+    if (a == b)
+        return true;
+    if (a->type != b->type || a->bits != b->bits || a->wide != b->wide)
+        return false;
+    if (a->type == ERL_NIF_TERM_TYPE_INTEGER)
+        return !a->bits && a->u == b->u;
+    return a->type == ERL_NIF_TERM_TYPE_BITSTRING && a->n == b->n &&
+           memcmp(a->bytes, b->bytes, a->n) == 0;
+}
+
+int enif_get_map_value(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM key, ERL_NIF_TERM *value)
+{
+    const struct nif_term *p = look_for(t, ERL_NIF_TERM_TYPE_MAP);
+    const unsigned long calls = nif_calls; /* this is one */
+    (void)env;
+    for (size_t i = 0; p != NULL && i < p->n; i++)
+        if (equal(p->e[2 * i], key)) {
+            *value = p->e[2 * i + 1];
+            nif_calls = calls;
+            return 1;
+        }
+    nif_calls = calls;
+    return 0;
+}
+
+int enif_map_iterator_create(ErlNifEnv *env, ERL_NIF_TERM t, ErlNifMapIterator *it,
+                             ErlNifMapIteratorEntry entry)
+{
+    const struct nif_term *p = look_for(t, ERL_NIF_TERM_TYPE_MAP);
+    (void)env;
+    (void)entry;
+    if (p == NULL)
+        return 0;
+    nif_must(p->n <= FLAT_MAP, "iterate over a map that is no flat one");
+    it->map = t;
+    it->idx = 0;
+    return 1;
+}
+
+int enif_map_iterator_get_pair(ErlNifEnv *env, ErlNifMapIterator *it, ERL_NIF_TERM *key,
+                               ERL_NIF_TERM *value)
+{
+    const struct nif_term *p = look(it->map);
+    (void)env;
+    if (it->idx >= p->n)
+        return 0;
+    *key = p->e[2 * it->idx];
+    *value = p->e[2 * it->idx + 1];
+    return 1;
+}
+
+int enif_map_iterator_next(ErlNifEnv *env, ErlNifMapIterator *it)
+{
+    (void)env;
+    return ++it->idx < look(it->map)->n;
+}
+
+void enif_map_iterator_destroy(ErlNifEnv *env, ErlNifMapIterator *it)
+{
+    (void)env;
+    it->map = 0;
+}
+
+int enif_inspect_binary(ErlNifEnv *env, ERL_NIF_TERM t, ErlNifBinary *bin)
+{
+    const struct nif_term *p = look_for(t, ERL_NIF_TERM_TYPE_BITSTRING);
+    (void)env;
+    if (p == NULL || p->bits)
+        return 0;
+    bin->size = p->n;
+    bin->data = p->bytes;
+    return 1;
+}
+
+int enif_get_resource(ErlNifEnv *env, ERL_NIF_TERM t, ErlNifResourceType *type, void **obj)
+{
+    const struct nif_term *p = look_for(t, TYPE_RESOURCE);
+    (void)env;
+    if (p == NULL || resource_of(p->bytes)->type != type)
+        return 0;
+    *obj = p->bytes;
+    return 1;
+}
+
+int enif_compare(ERL_NIF_TERM a, ERL_NIF_TERM b)
+{
+    look(a);
+    look(b);
+    return a < b ? -1 : a > b;
+}
+
+/* -- texts --------------------------------------------------------------------------- */
+
+int enif_get_atom(ErlNifEnv *env, ERL_NIF_TERM t, char *out, unsigned cap,
+                  ErlNifCharEncoding encoding)
+{
+    const struct nif_term *p = look_for(t, ERL_NIF_TERM_TYPE_ATOM);
+    size_t o = 0;
+    (void)env;
+    nif_must(encoding == ERL_NIF_LATIN1 || nif_otp >= 26, "use an encoding that OTP 25 lacks");
+    if (p == NULL)
+        return 0;
+    if (encoding != ERL_NIF_LATIN1) {
+        if (p->n >= cap)
+            return 0;
+        memcpy(out, p->bytes, p->n);
+        out[p->n] = '\0';
+        return (int)p->n + 1;
+    }
+    if (!p->latin1)
+        return 0;
+    for (size_t i = 0; i < p->n; i++, o++) {
+        unsigned char c = p->bytes[i];
+        if (o + 1 >= cap)
+            return 0;
+        if (c >= 0x80)
+            c = (unsigned char)(c << 6 | (p->bytes[++i] & 0x3f));
+        out[o] = (char)c;
+    }
+    if (o >= cap)
+        return 0;
+    out[o] = '\0';
+    return (int)o + 1;
+}
+
+/* An atom in quotes, as the emulator writes it. */
+static size_t quoted(const struct nif_term *p, char *to)
+{
+    size_t o = 0;
+    to[o++] = '\'';
+    for (size_t i = 0; i < p->n; i++) {
+        unsigned char c = p->bytes[i];
+        if (c == '\'' || c == '\\')
+            o += (size_t)sprintf(to + o, "\\%c", c);
+        else if (c == '\n')
+            o += (size_t)sprintf(to + o, "\\n");
+        else if (c < 0x20 || c == 0x7f)
+            o += (size_t)sprintf(to + o, "\\%o", c);
+        else
+            to[o++] = (char)c;
+    }
+    to[o++] = '\'';
+    to[o] = '\0';
+    return o;
+}
+
+/* "%T" only; of pids, ports, references, atoms: of others it would walk the whole term. */
+int enif_snprintf(char *out, size_t size, const char *format, ...)
+{
+    static char text[4 * ATOM_BYTES + 3];
+    va_list ap;
+    va_start(ap, format);
+    const struct nif_term *p = look(va_arg(ap, ERL_NIF_TERM));
+    va_end(ap);
+    nif_must(strcmp(format, "%T") == 0, "(another format than this knows)");
+    const unsigned n = (unsigned)p->u;
+    switch (p->type) {
+    case ERL_NIF_TERM_TYPE_ATOM: quoted(p, text); break;
+    case ERL_NIF_TERM_TYPE_PID:
+        sprintf(text, p->local ? "<0.%u.%u>" : "<8745.%u.%u>", n % 1000000, n / 1000000);
+        break;
+    case ERL_NIF_TERM_TYPE_PORT:
+        sprintf(text, p->local ? "#Port<0.%u>" : "#Port<8745.%u>", n);
+        break;
+    case ERL_NIF_TERM_TYPE_REFERENCE:
+    case TYPE_RESOURCE: sprintf(text, "#Ref<0.%u.%u.%u>", n, n ^ 0x5555, n / 3); break;
+    case ERL_NIF_TERM_TYPE_INTEGER: sprintf(text, "%llu", (unsigned long long)p->u); break;
+    default: nif_must(0, "have the emulator print a term that can be large");
+    }
+    return snprintf(out, size, "%s", text);
+}
+
+/* A pid of this node, as the distribution sends it. */
+int enif_term_to_binary(ErlNifEnv *env, ERL_NIF_TERM t, ErlNifBinary *bin)
+{
+    static const unsigned char pid[] = {131, 88, 119, 6, 'n', 'o', 'd', 'e', '@', 'h', 0,
+                                        0,   0,  1,   0, 0,   0,   0,   0,   0,   0,   0};
+    (void)env;
+    look(t);
+    *bin = (ErlNifBinary){.size = sizeof pid, .data = memory(sizeof pid)};
+    memcpy(bin->data, pid, sizeof pid);
+    return 1;
+}
+
+void enif_release_binary(ErlNifBinary *bin)
+{
+    free(bin->data);
+}
+
+/* -- processes ----------------------------------------------------------------------- */
+
+ErlNifPid *enif_self(ErlNifEnv *env, ErlNifPid *pid)
+{
+    (void)env;
+    pid->pid = nif_self;
+    return nif_self != 0 ? pid : NULL;
+}
+
+int enif_is_process_alive(ErlNifEnv *env, ErlNifPid *pid)
+{
+    (void)env;
+    return pid->pid == nif_self || look(pid->pid)->u % 2 == 0;
+}
+
+int enif_is_port_alive(ErlNifEnv *env, ErlNifPort *port)
+{
+    (void)env;
+    return look(port->port_id)->u % 2 == 0;
+}
+
+int enif_whereis_pid(ErlNifEnv *env, ERL_NIF_TERM name, ErlNifPid *pid)
+{
+    (void)env;
+    (void)name;
+    (void)pid;
+    return 0;
+}
+
+int enif_whereis_port(ErlNifEnv *env, ERL_NIF_TERM name, ErlNifPort *port)
+{
+    (void)env;
+    (void)name;
+    (void)port;
+    return 0;
+}
+
+int enif_consume_timeslice(ErlNifEnv *env, int percent)
+{
+    (void)env;
+    (void)percent;
+    return 0;
+}

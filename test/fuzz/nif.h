@@ -1,0 +1,50 @@
+/* nif.h - terms without a virtual machine: the part of erl_nif that the agent uses, for tests that
+ * run its code in a program of their own.
+ *
+ * Terms are made by the functions here and by those of erl_nif.h, and last until nif_reset, but for
+ * atoms, which last for ever. Every binary, tuple and map has memory of its own, so that a
+ * sanitizer sees who reads past its end.
+ *
+ * What the agent must not do ends the program: an encoding of atoms that the release does not have,
+ * an iterator over a map of more than 32 keys (it allocates), a term made on a heap or memory asked
+ * for while nif_callback says that a callback of a tracer runs. */
+#ifndef ET_TEST_FUZZ_NIF_H
+#define ET_TEST_FUZZ_NIF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <erl_nif.h>
+
+extern ErlNifEnv *const nif_env;
+extern int nif_otp;             /* the release that this is; 25 */
+extern bool nif_callback;       /* a tracer's callback runs */
+extern unsigned long nif_calls; /* calls of functions that look at a term, so far */
+extern ERL_NIF_TERM nif_self;   /* enif_self, and enif_is_process_alive says yes to */
+
+/* Forgets all terms but atoms. Resources that only terms have held are destroyed. */
+void nif_reset(void);
+/* An atom of this name in UTF-8, at most 255 characters; what is no UTF-8 is taken as Latin-1. */
+ERL_NIF_TERM nif_atom(const void *name, size_t n);
+unsigned nif_natoms(void);
+ERL_NIF_TERM nif_atom_at(unsigned i);
+ERL_NIF_TERM nif_int(int64_t i);
+ERL_NIF_TERM nif_uint(uint64_t u);
+/* An integer of more than 64 bits. */
+ERL_NIF_TERM nif_bignum(void);
+ERL_NIF_TERM nif_float(double d);
+/* Of this node, or of another one. */
+ERL_NIF_TERM nif_pid(uint32_t number, bool local);
+ERL_NIF_TERM nif_port(uint32_t number, bool local);
+ERL_NIF_TERM nif_ref(uint32_t number);
+ERL_NIF_TERM nif_fun(void);
+/* A copy of these bytes; NULL: zeros. `bits`: one with bits behind them. */
+ERL_NIF_TERM nif_binary(const void *p, size_t n, bool bits);
+ERL_NIF_TERM nif_nil(void);
+ERL_NIF_TERM nif_cons(ERL_NIF_TERM head, ERL_NIF_TERM tail);
+ERL_NIF_TERM nif_tuple(const ERL_NIF_TERM *e, unsigned n);
+/* n keys and n values, in turn. */
+ERL_NIF_TERM nif_map(const ERL_NIF_TERM *pairs, unsigned n);
+
+#endif

@@ -1,0 +1,206 @@
+/* test_term.c - texts of terms in rooms of every size, and looks that are bounded in work. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "beam/pidtext.h"
+#include "beam/term.h"
+
+#include "../fuzz/nif.h"
+
+enum { ROOM_MOST = 300, BEHIND = 4096, LONG = 20000 };
+
+static ERL_NIF_TERM atom(const char *s)
+{
+    return nif_atom(s, strlen(s));
+}
+
+static ERL_NIF_TERM list_of(ERL_NIF_TERM t, unsigned n)
+{
+    ERL_NIF_TERM list = nif_nil();
+    while (n-- > 0)
+        list = nif_cons(t, list);
+    return list;
+}
+
+static ERL_NIF_TERM nested(unsigned n)
+{
+    ERL_NIF_TERM t = nif_nil();
+    while (n-- > 0)
+        t = nif_cons(t, nif_nil());
+    return t;
+}
+
+static ERL_NIF_TERM map_of(unsigned n)
+{
+    ERL_NIF_TERM e[200];
+    for (unsigned i = 0; i < n; i++) {
+        e[2 * i] = i % 2 ? nif_int(i) : nif_binary("key", i % 4, false);
+        e[2 * i + 1] = nif_int(i);
+    }
+    return nif_map(e, n);
+}
+
+/* One of each kind, small and large. */
+static unsigned all_kinds(ERL_NIF_TERM *t)
+{
+    unsigned n = 0;
+    char longest[255];
+    memset(longest, 'x', sizeof longest);
+    t[n++] = atom("a");
+    t[n++] = atom("");
+    t[n++] = atom("no plain one\n'");
+    t[n++] = atom("\xc3\xa4");
+    t[n++] = nif_atom(longest, sizeof longest);
+    t[n++] = nif_int(-7);
+    t[n++] = nif_uint(UINT64_MAX);
+    t[n++] = nif_bignum();
+    t[n++] = nif_float(1e300);
+    t[n++] = nif_pid(4711, true);
+    t[n++] = nif_pid(4711, false);
+    t[n++] = nif_port(7, true);
+    t[n++] = nif_ref(UINT32_MAX);
+    t[n++] = nif_fun();
+    t[n++] = nif_binary("text\n", 5, false);
+    t[n++] = nif_binary("\0\xff", 2, false);
+    t[n++] = nif_binary(NULL, 0, false);
+    t[n++] = nif_binary(NULL, 1 << 20, false);
+    t[n++] = nif_binary("x", 1, true);
+    t[n++] = nif_nil();
+    t[n++] = list_of(nif_int('c'), 3);
+    t[n++] = list_of(nif_int(0x20ac), 3);
+    t[n++] = list_of(nif_int('c'), LONG);
+    t[n++] = list_of(atom("element"), LONG);
+    t[n++] = nif_cons(nif_int(1), nif_int(2));
+    t[n++] = nested(1000);
+    t[n++] = nif_tuple(NULL, 0);
+    t[n] = nif_tuple(t, n);
+    n++;
+    t[n++] = map_of(0);
+    t[n++] = map_of(32);
+    t[n++] = map_of(33);
+    return n;
+}
+
+static size_t mfa(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
+{
+    return term_mfa(env, t, t, 255, out, cap);
+}
+
+static size_t pid(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
+{
+    return pidtext(env, t, 3, out, cap);
+}
+
+static size_t name(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
+{
+    return term_atom(env, t, out, cap) ? strlen(out) : 0;
+}
+
+static size_t bytes(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
+{
+    size_t n;
+    return term_bytes(env, t, out, cap, &n) ? n : 0;
+}
+
+/* Nothing is written behind the room, whatever the term and however small the room, and the text
+ * ends in it. What is behind is looked at also where no sanitizer does. */
+static void texts_keep_to_their_room(void **state)
+{
+    static const struct {
+        size_t (*text)(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap);
+        bool ends; /* it has written a NUL, whatever it made of the term */
+    } way[] = {{term_text, true}, {term_string, true}, {term_simple, true}, {mfa, true},
+               {pid, true},       {name, false},       {bytes, false}};
+    ERL_NIF_TERM t[64];
+    static unsigned char behind[BEHIND];
+    const int otp = *(const int *)*state;
+    memset(behind, 0xa5, sizeof behind);
+    nif_otp = otp;
+    term_init(otp);
+    const unsigned n = all_kinds(t);
+    for (size_t w = 0; w < sizeof way / sizeof *way; w++)
+        for (unsigned i = 0; i < n; i++)
+            for (size_t cap = 0; cap <= ROOM_MOST; cap += cap < 40 ? 1 : 13) {
+                char *out = malloc(cap + BEHIND);
+                assert_non_null(out);
+                memset(out, 0xa5, cap + BEHIND);
+                size_t len = way[w].text(nif_env, t[i], out, cap);
+                assert_memory_equal(out + cap, behind, BEHIND);
+                assert_true(len < cap || (len == 0 && cap == 0));
+                if (cap > 0 && way[w].ends)
+                    assert_int_equal(out[len], '\0');
+                free(out);
+            }
+    nif_reset();
+}
+
+static const char *text_in(ERL_NIF_TERM t, size_t cap)
+{
+    static char out[ROOM_MOST];
+    const size_t len = term_text(nif_env, t, out, cap);
+    assert_int_equal(len, strlen(out));
+    return out;
+}
+
+/* A text that just fits is whole; the dots of another take the place of its end. */
+static void texts_are_cut(void **state)
+{
+    (void)state;
+    const ERL_NIF_TERM t = nif_binary("abcdef", 6, false);
+    assert_string_equal(text_in(t, 13), "<<\"abcdef\">>");
+    assert_string_equal(text_in(t, 12), "<<\"abcde...");
+    assert_string_equal(text_in(t, 5), "<...");
+    assert_string_equal(text_in(t, 4), "...");
+    assert_string_equal(text_in(t, 3), "..");
+    assert_string_equal(text_in(t, 2), ".");
+    assert_string_equal(text_in(t, 1), "");
+    assert_string_equal(text_in(nif_int(42), 3), "42");
+    assert_string_equal(text_in(nif_int(421), 3), "..");
+    assert_string_equal(text_in(nested(100), 200), "[[[[[[[[[[[[[[[[...]]]]]]]]]]]]]]]]");
+    nif_reset();
+}
+
+/* No look at a term takes more than so many looks at what it is made of. */
+static void looks_are_bounded(void **state)
+{
+    enum { TEXT_LOOKS = 40 * TERM_NODES, LOOKS = 8 * TERM_BYTES_NODES };
+    ERL_NIF_TERM t[64], out;
+    char text[ROOM_MOST];
+    (void)state;
+    const unsigned n = all_kinds(t);
+    const struct term_sizes sizes = term_sizes_of(25);
+    for (unsigned i = 0; i < n; i++) {
+        nif_calls = 0;
+        term_text(nif_env, t[i], text, sizeof text);
+        term_simple(nif_env, t[i], text, sizeof text);
+        assert_true(nif_calls < TEXT_LOOKS);
+        nif_calls = 0;
+        term_string(nif_env, t[i], text, sizeof text);
+        assert_true(nif_calls < LOOKS);
+        nif_calls = 0;
+        term_count(nif_env, t[i]);
+        term_element(nif_env, t[i], LONG, &out);
+        term_get(nif_env, t[i], "no such key", 11, &out);
+        term_words(nif_env, t[i], &sizes);
+        assert_true(nif_calls < LOOKS);
+    }
+    nif_reset();
+}
+
+int main(void)
+{
+    static int before = 25, since = 26; /* atoms as UTF-8 */
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(texts_keep_to_their_room, &before),
+        cmocka_unit_test_prestate(texts_keep_to_their_room, &since),
+        cmocka_unit_test(texts_are_cut),
+        cmocka_unit_test(looks_are_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
