@@ -84,7 +84,11 @@ enum {
     ERLTRACE_O_JSON = 1,
     /* Programs are only checked, and never started: probes that are known but not to be had here
      * are no error of erltrace_enable. */
-    ERLTRACE_O_CHECK = 2
+    ERLTRACE_O_CHECK = 2,
+    /* What a program prints goes to a terminal: texts that it shows as values (%s, %c, keys,
+     * trace()) have what could steer a terminal written out, "\033[2J", unless the option rawoutput
+     * is set. What its own formats say stays as it is. */
+    ERLTRACE_O_TERMINAL = 4
 };
 
 enum erltrace_err {

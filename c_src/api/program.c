@@ -27,6 +27,7 @@ int api_session(erltrace_t *h)
                                     .diags = &h->diags,
                                     .out = api_out(h),
                                     .json = (h->flags & ERLTRACE_O_JSON) != 0,
+                                    .terminal = (h->flags & ERLTRACE_O_TERMINAL) != 0,
                                     .watch = &h->watch,
                                     .check_only = (h->flags & ERLTRACE_O_CHECK) != 0};
     const char *root;

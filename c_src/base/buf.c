@@ -147,6 +147,22 @@ static size_t utf8_len(const unsigned char *s, size_t n)
     return 0;
 }
 
+/* Whether a character of two or three bytes is one that steers. */
+static bool steers(const unsigned char *s, size_t len)
+{
+    return (len == 2 && s[0] == 0xc2 && s[1] < 0xa0) ||
+           (len == 3 && s[0] == 0xe2 && s[1] == 0x80 && s[2] >= 0xa8 && s[2] <= 0xae) ||
+           (len == 3 && s[0] == 0xe2 && s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9);
+}
+
+/* Such a character, as JSON and C write it. */
+static void put_steering(struct buf *b, const unsigned char *s, size_t len)
+{
+    unsigned c = len == 2 ? (s[0] & 0x1fu) << 6 | (s[1] & 0x3fu)
+                          : (s[0] & 0xfu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu);
+    buf_printf(b, "\\u%04x", c);
+}
+
 /* Bytes from s on that stand in a JSON string as they are. */
 static size_t json_plain(const char *s, size_t n)
 {
@@ -177,11 +193,69 @@ void buf_json(struct buf *b, const char *s, size_t n)
             buf_printf(b, "\\u%04x", c);
         else if (len == 0)
             buf_adds(b, "\\ufffd");
+        else if (steers((const unsigned char *)s + i, len))
+            put_steering(b, (const unsigned char *)s + i, len);
         else
             buf_add(b, s + i, len);
         i += len ? len : 1;
     }
     buf_addc(b, '"');
+}
+
+void buf_visible_byte(struct buf *b, unsigned char c)
+{
+    static const char from[] = "\a\b\f\n\r\t\v", to[] = "abfnrtv";
+    const char *at = c != 0 ? strchr(from, c) : NULL;
+    if (c == 0)
+        buf_adds(b, "\\0");
+    else if (at != NULL)
+        buf_printf(b, "\\%c", to[at - from]);
+    else if (c >= ' ' && c <= '~')
+        buf_addc(b, (char)c);
+    else
+        buf_printf(b, "\\%03o", c);
+}
+
+/* Bytes from s on that stay as they are. */
+static size_t visible_plain(const unsigned char *s, size_t n, bool lines)
+{
+    size_t i = 0;
+    while (i < n) {
+        size_t len = 1;
+        if (s[i] >= 0x80)
+            len = utf8_len(s + i, n - i);
+        else if ((s[i] < ' ' || s[i] == 0x7f) && !(lines && (s[i] == '\n' || s[i] == '\t')))
+            return i;
+        if (len == 0 || steers(s + i, len))
+            return i;
+        i += len;
+    }
+    return i;
+}
+
+void buf_visible(struct buf *b, const char *s, size_t n, bool lines)
+{
+    const unsigned char *p = (const unsigned char *)s;
+    for (size_t i = 0; i < n;) {
+        size_t plain = visible_plain(p + i, n - i, lines);
+        buf_add(b, s + i, plain);
+        i += plain;
+        if (i == n)
+            break;
+        size_t len = p[i] >= 0x80 ? utf8_len(p + i, n - i) : 1;
+        if (len > 1)
+            put_steering(b, p + i, len);
+        else
+            buf_visible_byte(b, p[i]);
+        i += len ? len : 1;
+    }
+}
+
+const char *buf_shown(struct buf *room, const char *s)
+{
+    buf_reset(room);
+    buf_visible(room, s, strlen(s), false);
+    return buf_str(room);
 }
 
 const char *buf_str(const struct buf *b)

@@ -38,8 +38,19 @@ void buf_u8(struct buf *b, uint8_t v);
 void buf_u16(struct buf *b, uint16_t v);
 void buf_u32(struct buf *b, uint32_t v);
 void buf_u64(struct buf *b, uint64_t v);
-/* The text as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD. */
+/* The text as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD; what could
+ * steer a terminal (buf_visible) is escaped. */
 void buf_json(struct buf *b, const char *s, size_t n);
+/* What of a text reaches a terminal, or a line that people read: bytes that could steer a terminal
+ * are written out. Control characters (below 0x20, 0x7f) and bytes that are no UTF-8 become \n,
+ * \t ... or \033; U+0080 to U+009F, and what turns the direction of a text or ends its line (U+2028
+ * to U+202E, U+2066 to U+2069), \u009b. With `lines` newlines and tabs stay: the text is a whole
+ * one of ours, whose parts were made visible before. */
+void buf_visible(struct buf *b, const char *s, size_t n, bool lines);
+/* One byte of it, as if it stood alone. */
+void buf_visible_byte(struct buf *b, unsigned char c);
+/* A part of a line, visible: in `room`, which is emptied first. */
+const char *buf_shown(struct buf *room, const char *s);
 /* The text, or "" while nothing was written. */
 const char *buf_str(const struct buf *b);
 

@@ -143,6 +143,19 @@ static void window(const char *line, size_t len, size_t col, size_t *from, size_
         ++*to;
 }
 
+/* A part of a diagnostic, which may be a node's words. */
+static void put_part(struct buf *out, const char *before, const char *part, const char *after)
+{
+    buf_adds(out, before);
+    buf_visible(out, part, strlen(part), false);
+    buf_adds(out, after);
+}
+
+static bool is_shown(unsigned char c)
+{
+    return c == '\t' || (c >= 0x20 && c != 0x7f);
+}
+
 /* The source line and the caret under the place. A tab in the source stays a tab above and below,
  * so that the caret stands right whatever a tab is wide; control characters show as blanks. */
 static void render_source(const struct diags *d, const struct diag *g, struct buf *out)
@@ -152,7 +165,7 @@ static void render_source(const struct diags *d, const struct diag *g, struct bu
     const char *line = source_line(d, g->pos.file, g->pos.at > 0 ? g->pos.at : g->pos.line, &len);
     if (line == NULL) {
         if (g->hint != NULL)
-            buf_printf(out, "      hint: %s\n", g->hint);
+            put_part(out, "      hint: ", g->hint, "\n");
         return;
     }
     size_t col = g->pos.col > 0 ? (size_t)g->pos.col - 1 : 0;
@@ -162,7 +175,7 @@ static void render_source(const struct diags *d, const struct diag *g, struct bu
     size_t mark = size_min(g->pos.len > 0 ? (size_t)g->pos.len : 1, size_left(to, col));
     buf_printf(out, "%5d | %s", g->pos.line, from > 0 ? cut : "");
     for (size_t i = from; i < to; i++)
-        buf_addc(out, line[i] == '\t' || (unsigned char)line[i] >= 0x20 ? line[i] : ' ');
+        buf_addc(out, is_shown((unsigned char)line[i]) ? line[i] : ' ');
     buf_printf(out, "%s\n      | %*s", to < len ? cut : "", from > 0 ? (int)strlen(cut) : 0, "");
     for (size_t i = from; i < col; i++)
         if (((unsigned char)line[i] & 0xc0) != 0x80) /* one blank for a whole UTF-8 character */
@@ -172,25 +185,27 @@ static void render_source(const struct diags *d, const struct diag *g, struct bu
         if (((unsigned char)line[col + i] & 0xc0) != 0x80)
             buf_addc(out, '~');
     if (g->hint != NULL)
-        buf_printf(out, "  %s", g->hint);
+        put_part(out, "  ", g->hint, "");
     buf_addc(out, '\n');
 }
 
 void diag_render(const struct diags *d, const struct diag *g, struct buf *out)
 {
     buf_adds(out, "erltrace: ");
-    if (g->pos.file != NULL && g->pos.line > 0)
-        buf_printf(out, "%s:%d:%d: ", g->pos.file, g->pos.line, g->pos.col);
-    else if (g->pos.file != NULL)
-        buf_printf(out, "%s: ", g->pos.file);
+    if (g->pos.file != NULL) {
+        put_part(out, "", g->pos.file, ":");
+        if (g->pos.line > 0)
+            buf_printf(out, "%d:%d:", g->pos.line, g->pos.col);
+        buf_addc(out, ' ');
+    }
     buf_printf(out, "%s: ", severity_name[g->severity]);
     if (g->tag[0] != '\0')
-        buf_printf(out, "[%s] ", g->tag);
-    buf_printf(out, "%s\n", g->text);
+        put_part(out, "[", g->tag, "] ");
+    put_part(out, "", g->text, "\n");
     if (g->pos.file != NULL && g->pos.line > 0)
         render_source(d, g, out);
     else if (g->hint != NULL)
-        buf_printf(out, "      hint: %s\n", g->hint);
+        put_part(out, "      hint: ", g->hint, "\n");
 }
 
 static void json_str(struct buf *out, const char *key, const char *s)

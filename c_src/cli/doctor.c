@@ -41,9 +41,13 @@ static void tell(struct doctor *o, const char *subject, const char *level, const
         }
         buf_adds(&b, "}\n");
     } else {
-        buf_printf(&b, "  %-6s %-18s %s\n", level, subject, text);
+        struct buf part[3] = {BUF_INIT, BUF_INIT, BUF_INIT};
+        buf_printf(&b, "  %-6s %-18s %s\n", buf_shown(&part[0], level),
+                   buf_shown(&part[1], subject), buf_shown(&part[2], text));
         if (help[0] != '\0')
-            buf_printf(&b, "  %-6s %-18s   try: %s\n", "", "", help);
+            buf_printf(&b, "  %-6s %-18s   try: %s\n", "", "", buf_shown(&part[2], help));
+        for (size_t i = 0; i < sizeof part / sizeof part[0]; i++)
+            buf_free(&part[i]);
     }
     screen_data(o->screen, buf_str(&b), b.len);
     buf_free(&b);
@@ -104,7 +108,10 @@ static int tell_finding(const struct erltrace_finding *f, void *arg)
         snprintf(o->node, sizeof o->node, "%s", f->node);
         o->otp = f->otp;
         if (!o->json) {
-            screen_data(o->screen, f->node, strlen(f->node));
+            struct buf name = BUF_INIT;
+            buf_shown(&name, f->node);
+            screen_data(o->screen, buf_str(&name), name.len);
+            buf_free(&name);
             screen_data(o->screen, ":\n", 2);
         }
     }

@@ -243,8 +243,12 @@ static int list_probe(const struct erltrace_probe *p, void *arg)
         }
         buf_adds(&b, "}\n");
     } else {
-        buf_printf(&b, "%5" PRIu32 " %10s %17s %33s %s\n", p->id, p->provider, p->module,
-                   p->function, p->name);
+        struct buf part[4] = {BUF_INIT, BUF_INIT, BUF_INIT, BUF_INIT};
+        buf_printf(&b, "%5" PRIu32 " %10s %17s %33s %s\n", p->id, buf_shown(&part[0], p->provider),
+                   buf_shown(&part[1], p->module), buf_shown(&part[2], p->function),
+                   buf_shown(&part[3], p->name));
+        for (size_t i = 0; i < sizeof part / sizeof part[0]; i++)
+            buf_free(&part[i]);
         if (r->a->verbose) {
             put_attributes(&b, "Probe Description Attributes", p->attributes);
             put_attributes(&b, "Argument Attributes", p->arguments);

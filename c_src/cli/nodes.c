@@ -71,12 +71,17 @@ static const char *or_dash(const char *s)
 
 static void text_row(const struct row *n, int width, struct buf *b)
 {
-    buf_printf(b, "%7ld  %-*s %-4s %-10s %s\n", (long)n->pid, width, or_dash(n->name),
-               or_dash(n->otp), or_dash(n->owner), n->attachable ? "yes" : "no");
+    struct buf name = BUF_INIT, text = BUF_INIT;
+    buf_printf(b, "%7ld  %-*s %-4s %-10s %s\n", (long)n->pid, width,
+               buf_shown(&name, or_dash(n->name)), or_dash(n->otp),
+               buf_shown(&text, or_dash(n->owner)), n->attachable ? "yes" : "no");
     if (n->why[0] != '\0')
-        buf_printf(b, "         why: %s\n", n->why);
+        buf_printf(b, "         why: %s\n", buf_shown(&text, n->why));
     if (n->help[0] != '\0')
-        buf_printf(b, "         try: %s\n", n->help);
+        buf_printf(b, "         try: %s\n", buf_shown(&text, n->help));
+    b->oom |= name.oom || text.oom;
+    buf_free(&name);
+    buf_free(&text);
 }
 
 static int list(erltrace_t *h, const struct args *a, struct screen *s, void *arena)

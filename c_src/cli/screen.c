@@ -28,7 +28,8 @@ static void failed(struct screen *s)
         s->error = errno;
 }
 
-void screen_data(struct screen *s, const char *text, size_t n)
+/* Bytes to the output, as they are. */
+static void put_data(struct screen *s, const char *text, size_t n)
 {
     if (n == 0 || s->broken || s->error != 0)
         return;
@@ -39,12 +40,23 @@ void screen_data(struct screen *s, const char *text, size_t n)
     s->mid_line = text[n - 1] != '\n';
 }
 
+void screen_data(struct screen *s, const char *text, size_t n)
+{
+    struct buf b = BUF_INIT;
+    buf_visible(&b, text, n, true);
+    put_data(s, buf_str(&b), b.len);
+    buf_free(&b);
+}
+
 static void put_message(struct screen *s, const char *text, size_t n)
 {
+    struct buf b = BUF_INIT;
+    buf_visible(&b, text, n, true);
     screen_flush(s); /* so that both streams keep their order on one terminal */
     erase(s);
-    fwrite(text, 1, n, stderr);
+    fwrite(buf_str(&b), 1, b.len, stderr);
     fflush(stderr);
+    buf_free(&b);
 }
 
 static int redirect(struct screen *s, const char *path)
@@ -87,7 +99,12 @@ int screen_output(const struct erltrace_output *o, void *arg)
         return ERLTRACE_HANDLE_OK;
     }
     switch (o->kind) {
-    case ERLTRACE_OUTPUT_DATA: screen_data(s, o->text, o->length); break;
+    case ERLTRACE_OUTPUT_DATA:
+        if (s->out_tty && !s->raw)
+            screen_data(s, o->text, o->length);
+        else
+            put_data(s, o->text, o->length);
+        break;
     case ERLTRACE_OUTPUT_FLUSH: screen_flush(s); break;
     case ERLTRACE_OUTPUT_REDIRECT: return redirect(s, o->text);
     case ERLTRACE_OUTPUT_TRUNCATE: truncate_out(s); break;
@@ -137,7 +154,9 @@ void screen_text(struct screen *s, const char *text)
 static void put_line(struct screen *s, const char *text)
 {
     struct buf b = BUF_INIT;
-    buf_printf(&b, "erltrace: %s\n", text);
+    buf_adds(&b, "erltrace: ");
+    buf_visible(&b, text, strlen(text), false);
+    buf_addc(&b, '\n');
     put_message(s, buf_str(&b), b.len);
     buf_free(&b);
 }
@@ -164,7 +183,9 @@ static void put_error(struct screen *s, const char *hint, const char *fmt, va_li
     } else {
         put_line(s, buf_str(&text));
         if (hint != NULL) {
-            buf_printf(&more, "      hint: %s\n", hint); /* as diag_render has it */
+            buf_adds(&more, "      hint: "); /* as diag_render has it */
+            buf_visible(&more, hint, strlen(hint), false);
+            buf_addc(&more, '\n');
             screen_text(s, buf_str(&more));
         }
     }
@@ -235,7 +256,10 @@ void screen_status(struct screen *s, const char *text)
     }
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 0)
         columns = w.ws_col;
-    fprintf(stderr, "\r\033[K%.*s", columns - 1, text);
+    struct buf b = BUF_INIT;
+    buf_visible(&b, text, strlen(text), false);
+    fprintf(stderr, "\r\033[K%.*s", columns - 1, buf_str(&b));
     fflush(stderr);
+    buf_free(&b);
     s->shown = true;
 }

@@ -2,7 +2,11 @@
  *
  * The one place that writes to stdout and stderr while a trace runs. The status line stands on a
  * terminal's stderr and is erased before anything else is written to that terminal; it never stands
- * on a line that output has begun. */
+ * on a line that output has begun.
+ *
+ * Whatever a node or a file has said goes through buf_visible here, but for what a program prints:
+ * that goes to a file as it is, and to a terminal with the option rawoutput. Parts that could hold
+ * a newline are made visible where they are put together. */
 #ifndef ET_CLI_SCREEN_H
 #define ET_CLI_SCREEN_H
 
@@ -23,6 +27,7 @@ struct screen {
     bool broken;     /* the reader of the output is gone */
     int error;       /* errno of another write that failed, or 0 */
     int first_fd;    /* what out was before freopen(), or -1 */
+    bool raw;        /* a terminal gets what a program prints as it is */
     bool pieces;     /* -B: each piece of output on a line of its own, as what it is */
     bool total;      /* what all probes have cost is told at the end */
     unsigned errors; /* diagnostics of errors that were shown */
@@ -35,7 +40,7 @@ void screen_flush(struct screen *s);
 void screen_close(struct screen *s);
 /* A line to stderr, "erltrace: " before it and a newline after it. */
 void screen_message(struct screen *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Text to stderr as it is. */
+/* Whole lines to stderr. */
 void screen_text(struct screen *s, const char *text);
 /* An error without tag and place: a line to stderr, or an object of the output. */
 void screen_error(struct screen *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -229,6 +229,7 @@ static int trace(struct run *r)
     if (start(r) != EXIT_OK)
         return EXIT_ERROR;
     p.start = monotonic_ns();
+    r->screen.raw = run_option(r, "rawoutput");
     r->screen.total = r->a->verbose || run_option(r, "stats");
     while (state == ERLTRACE_WORK_OKAY && signals <= 1) {
         if (asked_to_end(r, &p) && erltrace_stop(r->h) != 0)
@@ -273,7 +274,8 @@ static int run(struct run *r)
 {
     struct args *a = r->a;
     int err, code;
-    int flags = (a->json ? ERLTRACE_O_JSON : 0) | (a->no_run ? ERLTRACE_O_CHECK : 0);
+    int flags = (a->json ? ERLTRACE_O_JSON : 0) | (a->no_run ? ERLTRACE_O_CHECK : 0) |
+                (r->screen.out_tty ? ERLTRACE_O_TERMINAL : 0);
     r->h = erltrace_open(ERLTRACE_VERSION, flags, &err);
     if (r->h == NULL) {
         screen_error(&r->screen, "%s", erltrace_errmsg(NULL, err));

@@ -63,16 +63,25 @@ static void raw_bytes(const struct value *v, uint32_t strsize, struct buf *out)
     }
 }
 
-void field_trace(const struct value *v, bool quiet, bool raw, struct buf *out)
+/* A text, padded to `width` on its right. */
+static void put_text(const struct value *v, size_t width, bool visible, struct buf *out)
+{
+    size_t before = out->len, n = strnlen(v->s, v->len);
+    if (visible)
+        buf_visible(out, v->s, n, false);
+    else
+        buf_add(out, v->s, n);
+    size_t shown = out->len - before;
+    buf_fill(out, ' ', shown < width ? width - shown : 0);
+}
+
+void field_trace(const struct value *v, bool quiet, bool raw, bool visible, struct buf *out)
 {
     if (raw || v->kind == DIF_BYTES) {
         raw_bytes(v, v->size, out);
     } else if (v->kind == DIF_STRING) {
-        int len = (int)strnlen(v->s, v->len);
-        if (quiet)
-            buf_printf(out, "%.*s", len, v->s);
-        else
-            buf_printf(out, "  %-*.*s", TRACE_WIDTH, len, v->s);
+        buf_adds(out, quiet ? "" : "  ");
+        put_text(v, quiet ? 0 : TRACE_WIDTH, visible, out);
     } else if (v->kind == DIF_FLOAT) {
         buf_printf(out, quiet ? "%.*Lg" : " %*Lg",
                    quiet         ? 6
@@ -127,8 +136,8 @@ void field_place(const struct value *v, bool raw, const struct symbols *s, struc
     }
 }
 
-void field_key(const struct value *v, uint32_t strsize, bool raw, const struct symbols *s,
-               struct buf *out)
+void field_key(const struct value *v, uint32_t strsize, bool raw, bool visible,
+               const struct symbols *s, struct buf *out)
 {
     if (symbol_is(v)) {
         field_place(v, raw, s, out);
@@ -144,10 +153,12 @@ void field_key(const struct value *v, uint32_t strsize, bool raw, const struct s
         }
     }
     size_t whole = v->kind == DIF_STRING ? strsize + (size_t)1 : v->len;
-    if (raw || !field_printable(v->s, v->len, whole))
+    if (raw || !field_printable(v->s, v->len, whole)) {
         raw_bytes(v, strsize, out);
-    else
-        buf_printf(out, "  %-*.*s", KEY_WIDTH, (int)strnlen(v->s, v->len), v->s);
+    } else {
+        buf_adds(out, "  ");
+        put_text(v, KEY_WIDTH, visible, out);
+    }
 }
 
 void field_aggr(const struct aggr *a, const uint64_t *words, bool zoom, struct buf *out)

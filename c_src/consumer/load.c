@@ -98,8 +98,11 @@ void report_stats_text(const struct report_stats *st, struct buf *out)
         percent(out, permille(p->ns, l->ns, UINT32_MAX));
         buf_printf(out, ", %" PRIu64 "/s, %" PRIu64 " ns each: ", per_second(p->events, l->ns),
                    p->events > 0 ? p->ns / p->events : 0);
-        probe_text(p, out);
+        struct buf name = BUF_INIT;
+        probe_text(p, &name);
+        buf_visible(out, buf_str(&name), name.len, false);
         buf_addc(out, '\n');
+        buf_free(&name);
     }
 }
 

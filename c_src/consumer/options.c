@@ -303,10 +303,10 @@ static const char *set(struct options *o, const struct row *r, const char *value
 /* Options that setopt() may set while the program runs (reference 9.3). */
 static bool is_dynamic(const char *name)
 {
-    static const char *const names[] = {"quiet",       "flowindent",    "switchrate",  "aggrate",
-                                        "aggsortkey",  "aggsortkeypos", "aggsortpos",  "aggsortrev",
-                                        "stackindent", "rawbytes",      "quietresize", "printsize",
-                                        "agghist",     "aggpack",       "aggzoom",     "encoding"};
+    static const char *const names[] = {
+        "quiet",      "flowindent", "switchrate",  "aggrate",  "aggsortkey",  "aggsortkeypos",
+        "aggsortpos", "aggsortrev", "stackindent", "rawbytes", "quietresize", "printsize",
+        "rawoutput",  "agghist",    "aggpack",     "aggzoom",  "encoding"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(names[i], name) == 0)
             return true;

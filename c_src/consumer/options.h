@@ -50,6 +50,7 @@
     X(destructive,   FLAG, OPTION_UNSET) /* -w */                                                 \
     X(quietresize,   FLAG, OPTION_UNSET)                                                          \
     X(rawbytes,      FLAG, OPTION_UNSET)                                                          \
+    X(rawoutput,     FLAG, OPTION_UNSET) /* a terminal gets what a program prints as it is */      \
     X(aggsortkey,    FLAG, OPTION_UNSET)                                                          \
     X(aggsortkeypos, FLAG, OPTION_UNSET)                                                          \
     X(aggsortpos,    FLAG, OPTION_UNSET)                                                          \

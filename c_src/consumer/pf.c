@@ -19,6 +19,16 @@ enum { WIDTH_MAX = 65536, PF_LP64_WIDTH = 16, FIELD_MAX = 128 };
 /* A text in its field: precision cuts, width pads. */
 static void field(const struct pf_conv *c, const char *s, size_t len, struct buf *out)
 {
+    if (c->flags & PF_VISIBLE) {
+        struct buf text = BUF_INIT;
+        struct pf_conv plain = *c;
+        plain.flags &= ~(unsigned)PF_VISIBLE;
+        buf_visible(&text, s, len, false);
+        field(&plain, buf_str(&text), text.len, out);
+        out->oom |= text.oom;
+        buf_free(&text);
+        return;
+    }
     size_t width = (size_t)c->width;
     size_t pad = width > len ? width - len : 0;
     if (!(c->flags & PF_LEFT))
@@ -73,27 +83,12 @@ static void put_string(const struct pf_conv *c, const struct value *v, struct bu
     field(c, v->s ? v->s : "", c->prec > 0 && (size_t)c->prec < len ? (size_t)c->prec : len, out);
 }
 
-/* One byte as it is, or as an escape when it cannot be seen. */
-static void escape(unsigned char b, struct buf *out)
-{
-    static const char from[] = "\a\b\f\n\r\t\v", to[] = "abfnrtv";
-    const char *at = b != 0 ? strchr(from, b) : NULL;
-    if (b == 0)
-        buf_adds(out, "\\0");
-    else if (at != NULL)
-        buf_printf(out, "\\%c", to[at - from]);
-    else if (b >= ' ' && b <= '~')
-        buf_addc(out, (char)b);
-    else
-        buf_printf(out, "\\%03o", b);
-}
-
 static void put_escaped(const struct pf_conv *c, const struct value *v, struct buf *out)
 {
     struct buf text = BUF_INIT;
     size_t len = v->s ? strnlen(v->s, v->len) : 0;
     for (size_t i = 0; i < len; i++)
-        escape((unsigned char)v->s[i], &text);
+        buf_visible_byte(&text, (unsigned char)v->s[i]);
     struct value escaped = {.kind = DIF_STRING, .s = buf_str(&text), .len = text.len};
     put_string(c, &escaped, out);
     out->oom |= text.oom;
@@ -117,7 +112,7 @@ static void put_char(const struct pf_conv *c, const struct value *v, struct buf 
 static void put_char_escaped(const struct pf_conv *c, const struct value *v, struct buf *out)
 {
     struct buf text = BUF_INIT;
-    escape((unsigned char)v->i, &text);
+    buf_visible_byte(&text, (unsigned char)v->i);
     field(c, buf_str(&text), text.len, out);
     out->oom |= text.oom;
     buf_free(&text);
@@ -406,6 +401,8 @@ void pf_format(const struct pf *f, const struct value *v, size_t n, const struct
     unsigned nth = 0;
     for (size_t i = 0; i < f->n; i++) {
         struct pf_conv c = f->conv[i];
+        if (env != NULL && env->visible)
+            c.flags |= PF_VISIBLE;
         buf_add(out, c.text, c.len);
         if (c.conv == '\0')
             continue;

@@ -20,7 +20,8 @@ enum pf_flag {
     PF_AGG = 1 << 6,       /* @: the value of an aggregation */
     PF_WIDTH_ARG = 1 << 7, /* width is an argument */
     PF_PREC_ARG = 1 << 8,  /* precision is an argument */
-    PF_WIDE = 1 << 9       /* l or w with c or s: wide characters */
+    PF_WIDE = 1 << 9,      /* l or w with c or s: wide characters */
+    PF_VISIBLE = 1 << 10   /* env.visible */
 };
 
 struct pf_conv {
@@ -50,6 +51,7 @@ struct pf_env {
     void *arg;                     /* of agg */
     const struct symbols *symbols; /* for stacks and addresses */
     uint64_t target;               /* the process that %A looks up an integer in */
+    bool visible;                  /* texts and characters are shown by buf_visible */
 };
 
 /* Applies a format to the values, left to right; a missing value counts as 0 or "". env may be

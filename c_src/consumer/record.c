@@ -264,7 +264,9 @@ static void reopen(struct session *s, const struct report_record *rec, uint32_t 
 {
     const struct out *o = &s->config.out;
     int err = o->redirect != NULL ? o->redirect(o->arg, path[0] != '\0' ? path : NULL) : 0;
-    if (err != 0)
+    if (err == 0)
+        s->report.terminal = s->config.terminal && path[0] == '\0';
+    else
         late_fault(
             s, rec,
             (struct report_fault){.action = number, .offset = UINT32_MAX, .fault = REPORT_LIBRARY},

@@ -192,13 +192,14 @@ void report_rows(struct report *r, const uint32_t *aggs, size_t n, const struct 
     for (size_t i = 0; i < view.nrows; i++) {
         struct row row = {zoom, &view, &view.row[i]};
         const struct dif_keys *keys = &view.aggr[0]->def->keys;
-        const struct pf_env env = {put_aggregation, &row, &r->symbols, r->target};
+        const struct pf_env env = {put_aggregation, &row, &r->symbols, r->target,
+                                   report_visible(r)};
         if (format->n > 0) {
             pf_format(format, row.row->key->key, keys->n, &env, out);
             continue;
         }
         for (size_t k = 0; k < keys->n; k++)
-            field_key(&row.row->key->key[k], strsize, raw, &r->symbols, out);
+            field_key(&row.row->key->key[k], strsize, raw, report_visible(r), &r->symbols, out);
         for (size_t a = 0; a < view.naggrs; a++)
             put_value(r, view.aggr[a], row.row, row.row->words[a], out);
         buf_addc(out, '\n');

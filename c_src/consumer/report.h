@@ -103,6 +103,7 @@ struct report {
     const struct pf *format; /* of each action of the image; those without have n = 0 */
     struct symbols symbols;
     uint64_t target; /* $target */
+    bool terminal;   /* the output goes to a terminal: see report_visible */
     /* below: the reporter's own */
     struct buf line;    /* what is being composed */
     bool oom;           /* something could not be composed, or not sorted */
@@ -129,6 +130,12 @@ void report_drop_message(const struct options *o, const struct report_drop *d, s
  * permille. */
 void report_stats_text(const struct report_stats *st, struct buf *out);
 uint32_t report_stats_share(const struct report_stats *st, uint32_t i);
+/* Whether texts that a program shows as values (%s, keys, trace()) have what could steer a terminal
+ * written out: on a terminal, without the option rawoutput. */
+static inline bool report_visible(const struct report *r)
+{
+    return r->terminal && !option_on(r->opt, OPTION_rawoutput);
+}
 /* The sorting that the options ask for. */
 struct aggr_order report_order(const struct options *o);
 /* The rows of aggregations with one key signature, sorted; by a format, or (format->n = 0) as

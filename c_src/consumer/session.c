@@ -222,6 +222,7 @@ int session_compile(struct session *s)
                                 .opt = s->config.opt,
                                 .img = &s->img,
                                 .aggr = &s->aggr,
+                                .terminal = s->config.terminal,
                                 .format = s->format,
                                 .symbols = {.find = find_symbol, .arg = s, .opt = s->config.opt},
                                 .target = s->config.target > 0 ? (uint64_t)s->config.target : 0};

@@ -48,6 +48,7 @@ struct session_config {
     struct options *opt; /* changed by programs */
     struct diags *diags; /* both outlive the session */
     struct out out;
+    bool terminal; /* the output goes to a terminal */
     bool json;
     int64_t target;                    /* $target */
     const char *libraries;             /* folder of our D libraries; NULL: none. Borrowed */

@@ -37,7 +37,7 @@ static void flow_prefix(struct report *r, const struct report_record *rec)
 {
     enum { STEP = 2, WIDTH = 41 };
     const struct report_probe *p = rec->probe;
-    struct buf name = BUF_INIT;
+    struct buf name = BUF_INIT, func = BUF_INIT;
     bool syscall = strcmp(p->prov, "syscall") == 0;
     bool entry = strcmp(p->name, "entry") == 0 || ends_with(p->name, "-entry");
     bool ret = strcmp(p->name, "return") == 0 || ends_with(p->name, "-return");
@@ -47,16 +47,17 @@ static void flow_prefix(struct report *r, const struct report_record *rec)
         r->indent = r->indent > STEP ? r->indent - STEP : 0;
     buf_fill(&name, ' ', (size_t)r->indent);
     if (entry && !again) {
-        buf_printf(&name, "%s%s", syscall ? " => " : " -> ", p->func);
+        buf_printf(&name, "%s%s", syscall ? " => " : " -> ", buf_shown(&func, p->func));
         r->indent += STEP;
     } else if (ret) {
-        buf_printf(&name, "%s%s", syscall ? " <= " : " <- ", p->func);
+        buf_printf(&name, "%s%s", syscall ? " <= " : " <- ", buf_shown(&func, p->func));
     } else {
-        buf_printf(&name, "| %s:%s", p->func, p->name);
+        buf_printf(&name, "| %s:%s", buf_shown(&func, p->func), p->name);
     }
     buf_printf(&r->line, "%3" PRIu32 " %-*s ", rec->cpu, WIDTH, buf_str(&name));
-    r->line.oom |= name.oom;
+    r->line.oom |= name.oom || func.oom;
     buf_free(&name);
+    buf_free(&func);
     r->last_epid = p->epid;
     r->last_probe = p->id;
 }
@@ -68,10 +69,13 @@ static void plain_prefix(struct report *r, const struct report_record *rec)
 {
     const struct report_probe *p = rec->probe;
     if (r->head_epid != p->epid) {
-        int pad = 32 - (int)(strlen(p->func) + 1 + strlen(p->name));
+        struct buf func = BUF_INIT;
+        buf_shown(&func, p->func);
+        int pad = 32 - (int)(func.len + 1 + strlen(p->name));
         buf_reset(&r->head);
-        buf_printf(&r->head, " %6" PRIu32 " %*s%s:%s ", p->id, pad > 0 ? pad : 0, "", p->func,
-                   p->name);
+        buf_printf(&r->head, " %6" PRIu32 " %*s%s:%s ", p->id, pad > 0 ? pad : 0, "",
+                   buf_str(&func), p->name);
+        buf_free(&func);
         r->head_epid = p->epid;
     }
     buf_fill(&r->line, ' ', rec->cpu < 10 ? 2 : rec->cpu < 100 ? 1 : 0);
@@ -106,7 +110,7 @@ static void action(struct report *r, const struct report_record *rec, uint32_t i
     switch ((enum dif_action_kind)act->kind) {
     case DIF_ACT_TRACE:
         field_trace(v, option_on(r->opt, OPTION_quiet), option_on(r->opt, OPTION_rawbytes),
-                    &r->line);
+                    report_visible(r), &r->line);
         break;
     case DIF_ACT_TRACEMEM: field_tracemem(v, act->nparts, &r->line); break;
     case DIF_ACT_PRINT:
@@ -117,7 +121,8 @@ static void action(struct report *r, const struct report_record *rec, uint32_t i
         field_place(v, option_on(r->opt, OPTION_rawbytes), &r->symbols, &r->line);
         break;
     case DIF_ACT_PRINTF: {
-        const struct pf_env env = {.symbols = &r->symbols, .target = r->target};
+        const struct pf_env env = {
+            .symbols = &r->symbols, .target = r->target, .visible = report_visible(r)};
         pf_format(&r->format[index], v, act->nparts, &env, &r->line);
         break;
     }

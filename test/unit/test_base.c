@@ -151,6 +151,7 @@ static void json_strings(void **state)
         {"\xc0\x80", 2, "\"\\ufffd\\ufffd\""},            /* overlong */
         {"\xed\xa0\x80", 3, "\"\\ufffd\\ufffd\\ufffd\""}, /* surrogate */
         {"a\0b", 3, "\"a\\u0000b\""},
+        {"\xc2\x9b\xe2\x80\xae", 5, "\"\\u009b\\u202e\""}, /* what steers a terminal */
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         struct buf b = BUF_INIT;
@@ -158,6 +159,55 @@ static void json_strings(void **state)
         assert_string_equal(buf_str(&b), row[i].out);
         buf_free(&b);
     }
+}
+
+static void visible_texts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *in;
+        size_t n;
+        bool lines;
+        const char *out;
+    } row[] = {
+        {"plain \\ text", 12, false, "plain \\ text"},
+        {"\x1b[2J\x7f", 5, true, "\\033[2J\\177"},
+        {"a\nb\tc\r", 6, true, "a\nb\tc\\r"},
+        {"a\nb\tc\r", 6, false, "a\\nb\\tc\\r"},
+        {"\a\b\f\v\x01", 5, true, "\\a\\b\\f\\v\\001"},
+        {"a\0b", 3, false, "a\\0b"},
+        {"\xc2\x80\xc2\x9f\xc2\xa0", 6, false, "\\u0080\\u009f\xc2\xa0"}, /* C1 and the next */
+        {"\x9b", 1, false, "\\233"},                                      /* C1 without UTF-8 */
+        {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\x98", 9, false,
+         "\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\x98"}, /* letters of two, three, four bytes */
+        {"\xe2\x80\xa7\xe2\x80\xa8\xe2\x80\xae\xe2\x80\xaf", 12, false,
+         "\xe2\x80\xa7\\u2028\\u202e\xe2\x80\xaf"},
+        {"\xe2\x81\xa5\xe2\x81\xa6\xe2\x81\xa9\xe2\x81\xaa", 12, false,
+         "\xe2\x81\xa5\\u2066\\u2069\xe2\x81\xaa"},
+        {"\xe2\x80", 2, false, "\\342\\200"}, /* cut short */
+        {"\xc0\x9b", 2, false, "\\300\\233"}, /* overlong */
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct buf b = BUF_INIT;
+        buf_visible(&b, row[i].in, row[i].n, row[i].lines);
+        assert_string_equal(buf_str(&b), row[i].out);
+        buf_free(&b);
+    }
+}
+
+/* Words of a node in a diagnostic: they make no line of their own, and steer nothing. */
+static void diagnostic_is_visible(void **state)
+{
+    (void)state;
+    struct diags d;
+    struct buf b = BUF_INIT;
+    diags_init(&d);
+    diag_error(&d, 1, NULL, "T\x1bG", "\x1b[0m\nhint", "%s", "bad\nerltrace: fine\xc2\x9b");
+    diag_render(&d, &d.list[0], &b);
+    assert_string_equal(buf_str(&b), "erltrace: error: [T\\033G] bad\\nerltrace: fine\\u009b\n"
+                                     "      hint: \\033[0m\\nhint\n");
+    buf_free(&b);
+    diags_free(&d);
 }
 
 /* Text of every length, onto buffers of every fill: formatted in place, or after growing. */
@@ -343,6 +393,8 @@ int main(void)
         cmocka_unit_test(sizes_do_not_wrap),
         cmocka_unit_test(huge_sizes_are_refused),
         cmocka_unit_test(json_strings),
+        cmocka_unit_test(visible_texts),
+        cmocka_unit_test(diagnostic_is_visible),
         cmocka_unit_test(integers_read_back),
         cmocka_unit_test(formatting_grows),
         cmocka_unit_test(hash_table_finds_all),

@@ -38,10 +38,10 @@ static void traced_values(void **state)
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         struct buf b = BUF_INIT;
-        field_trace(&row[i].v, false, false, &b);
+        field_trace(&row[i].v, false, false, false, &b);
         assert_string_equal(buf_str(&b), row[i].plain);
         buf_reset(&b);
-        field_trace(&row[i].v, true, false, &b);
+        field_trace(&row[i].v, true, false, false, &b);
         assert_string_equal(buf_str(&b), row[i].quiet);
         buf_free(&b);
     }
@@ -63,7 +63,7 @@ static void keys(void **state)
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         struct buf b = BUF_INIT;
-        field_key(&row[i].v, 256, false, NULL, &b);
+        field_key(&row[i].v, 256, false, false, NULL, &b);
         assert_string_equal(buf_str(&b), row[i].want);
         buf_free(&b);
     }
@@ -75,14 +75,14 @@ static void keys_that_are_not_text(void **state)
     (void)state;
     struct value empty = STR(""), accent = STR("\xc3\xa9t\xc3\xa9");
     struct buf b = BUF_INIT;
-    field_key(&empty, 16, false, NULL, &b);
+    field_key(&empty, 16, false, false, NULL, &b);
     assert_string_equal(
         buf_str(&b),
         "\n             0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f  0123456789abcdef\n"
         "         0: 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00  ................\n"
         "        10: 00                                               .\n");
     buf_reset(&b);
-    field_key(&accent, 7, false, NULL, &b);
+    field_key(&accent, 7, false, false, NULL, &b);
     assert_string_equal(
         buf_str(&b),
         "\n             0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f  0123456789abcdef\n"
@@ -103,7 +103,7 @@ static void hex_dump(void **state)
     field_hex("", 0, 0, &b);
     assert_string_equal(buf_str(&b), "");
     struct value v = I32(0x41424344);
-    field_trace(&v, false, true, &b);
+    field_trace(&v, false, true, false, &b);
     assert_string_equal(
         buf_str(&b),
         "\n             0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f  0123456789abcdef\n"

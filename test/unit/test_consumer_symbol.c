@@ -68,7 +68,7 @@ static void kernel_stack(void **state)
     buf_reset(&b);
     struct options o;
     struct symbols near = with(&o, 2, false);
-    field_key(&v, 256, false, &near, &b);
+    field_key(&v, 256, false, false, &near, &b);
     assert_string_equal(text(&b),
                         "\n  ext4`ext4_read\n  ext4`ext4_read+0x42\n  ext4`0x1300\n  0xdead\n");
     buf_reset(&b);
@@ -126,7 +126,7 @@ static void single_symbols(void **state)
         symbol_text(&raw, &v, &b);
         assert_string_equal(text(&b), row[i].unresolved);
         buf_reset(&b);
-        field_key(&v, 256, false, &known, &b); /* two blanks and 50 columns */
+        field_key(&v, 256, false, false, &known, &b); /* two blanks and 50 columns */
         buf_printf(&want, "  %-50s", row[i].text);
         assert_string_equal(text(&b), text(&want));
         buf_free(&want);
