@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/secret.h"
 #include "base/units.h"
 
 const char args_usage[] =
@@ -40,7 +41,8 @@ const char args_help[] =
     "                  without any of these: the only BEAM of this host, or --local if that is "
     "enough\n"
     "  --cookie C, --cookie-file F   the node's cookie, when it is not its owner's "
-    "~/.erlang.cookie\n"
+    "~/.erlang.cookie;\n"
+    "                  ERLTRACE_COOKIE in the environment, and a pipe as F, are seen by nobody\n"
     "  --agent-dir DIR               where the node may keep the agent's library while it is "
     "loaded\n"
     "How:\n"
@@ -257,7 +259,7 @@ static enum args_what option(struct args *a, struct arena *arena, int letter, ch
         }
         break;
     case LONG_NODE: ok = add_nodes(a, arena, value); break;
-    case LONG_COOKIE: a->cookie = value; break;
+    case LONG_COOKIE: ok = (a->cookie = secret_argument(arena, value)) != NULL; break;
     case LONG_COOKIE_FILE: a->cookie_file = value; break;
     case LONG_AGENT_DIR: a->agent_dir = value; break;
     case LONG_JSON: a->json = true; break;
@@ -334,6 +336,9 @@ enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **
         if (what != ARGS_TRACE)
             return what;
     }
+    const char *cookie = secret_variable(arena, SECRET_COOKIE);
+    if (a->cookie == NULL && a->cookie_file == NULL)
+        a->cookie = cookie;
     if (version + a->list + a->header > 1) {
         *why = "only one of -G, -h, -l and -V can be given";
         return ARGS_USAGE;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/secret.h"
 #include "cli/cli.h"
 
 static const char name[] = "erltrace-serve";
@@ -18,9 +19,37 @@ static void become(struct arena *arena, const char *folder, char **argv)
         execv(path, argv);
 }
 
+/* Takes the cookie from the words into the environment, so that the program that this one becomes
+ * does not show it either. False: memory is out. */
+static bool hide_cookie(char **argv)
+{
+    static const char option[] = "--cookie";
+    static const size_t n = sizeof option - 1;
+    size_t to = 2;
+    bool ok = true;
+    for (char **from = argv + 2; argv[1] != NULL && *from != NULL; from++) {
+        char *value = strcmp(*from, option) == 0 && from[1] != NULL         ? *++from
+                      : strncmp(*from, option, n) == 0 && (*from)[n] == '=' ? *from + n + 1
+                                                                            : NULL;
+        if (value == NULL) {
+            argv[to++] = *from;
+            continue;
+        }
+        ok = setenv(SECRET_COOKIE, value, 1) == 0 && ok;
+        explicit_bzero(value, strlen(value));
+    }
+    if (argv[1] != NULL)
+        argv[to] = NULL;
+    return ok;
+}
+
 int cli_serve(char **argv, struct arena *arena)
 {
     char self[PATH_MAX];
+    if (!hide_cookie(argv)) {
+        fprintf(stderr, "erltrace: error: out of memory\n");
+        return EXIT_ERROR;
+    }
     const char *root = getenv("ERLTRACE_ROOT");
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     argv[1] = argv[0];

@@ -613,7 +613,7 @@ bool cookie_find(const struct beam *b, const char *cookie, const char *file, cha
     *s = (struct cookie_source){0};
     out[0] = '\0';
     if (cookie) {
-        snprintf(s->from, sizeof s->from, "--cookie");
+        snprintf(s->from, sizeof s->from, "--cookie or ERLTRACE_COOKIE");
         if (!cookie[0] || strlen(cookie) >= COOKIE_MAX) {
             snprintf(s->why, sizeof s->why, "the cookie given is %s",
                      cookie[0] ? "too long" : "empty");

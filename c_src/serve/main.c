@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/secret.h"
 #include "erltrace.h"
 #include "web/access.h"
 #include "web/web.h"
@@ -140,7 +141,7 @@ static bool set_option(struct serve *s, int letter, char *value)
     case CERT: c->cert = value; break;
     case KEY: c->key = value; break;
     case INSECURE: c->insecure = true; break;
-    case COOKIE: c->cookie = value; break;
+    case COOKIE: return (c->cookie = secret_argument(s->arena, value)) != NULL;
     case COOKIE_FILE: c->cookie_file = value; break;
     case AGENT_DIR: c->agent_dir = value; break;
     case 'w': c->destructive = true; break;
@@ -258,6 +259,9 @@ static int run(int argc, char **argv, struct arena *arena)
         fprintf(stderr, "erltrace: serve takes no other words: %s\n%s", argv[optind], usage);
         return EXIT_USAGE;
     }
+    const char *cookie = secret_variable(arena, SECRET_COOKIE);
+    if (s.config.cookie == NULL && s.config.cookie_file == NULL)
+        s.config.cookie = cookie;
     return good_options(&s) ? serve(&s.config) : EXIT_USAGE;
 }
 

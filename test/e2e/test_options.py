@@ -34,6 +34,26 @@ def test_help(t):
         t.true(word in out, f"--help speaks of {word}")
 
 
+def test_cookie_is_not_shown(t):
+    """Neither the command line nor the environment of the tool, nor what it starts, show the cookie."""
+    def shown(process):
+        return b"".join(open(f"/proc/{process}/{name}", "rb").read() for name in ("cmdline", "environ"))
+    node = t.node()
+    for how in ("words", "one word", "environment"):
+        command, env = tool("-wqn", READY + 'tick-50ms /started/ { system("tr \'\\\\0\' \' \' </proc/self/environ; echo; echo said"); exit(0); }')
+        env = dict(env, ERLTRACE_COOKIE=node.cookie if how == "environment" else "wrong")
+        command[len(UNDER) + 1:len(UNDER) + 1] = {"words": ["--cookie", node.cookie], "one word": ["--cookie=" + node.cookie],
+                                                  "environment": []}[how] + ["--node", node.name]
+        p = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        t.equal(p.stdout.readline(), b"ready\n", how)
+        there = shown(p.pid)
+        out, err = p.communicate()
+        t.equal((p.returncode, err), (0, b""), how)
+        t.equal(node.cookie.encode() in there, False, f"{how}: seen in /proc")
+        t.match(out.decode(), "said")
+        t.equal(node.cookie in out.decode() or "ERLTRACE_COOKIE" in out.decode(), False, f"{how}: seen in a child")
+
+
 def test_list_all(t):
     """-l shows what the node really has: the named probes, and each function of each module."""
     node = t.node()

@@ -122,6 +122,13 @@ def test_lists_are_packed(t, s):
     t.equal((state.headers.get("content-encoding"), gzip.decompress(state.body)), ("gzip", s.get("/api/state").body), "what runs")
 
 
+def test_cookie_is_not_shown(t, s):
+    """The node's cookie, which this server was started with: `erltrace serve` becomes another program, which does not show it either."""
+    for name in ("cmdline", "environ"):
+        with open(f"/proc/{s.process.pid}/{name}", "rb") as f:
+            t.equal(erlt.COOKIE.encode() in f.read(), False, name)
+
+
 def test_no_files_of_the_host(t, s):
     for path in ("/../../etc/passwd", "/..%2f..%2fetc/passwd", "/assets/../../../etc/passwd", "//etc/passwd", "/scripts/calls.d", "scripts/calls.d",
                  "/" + "a" * 5000):
