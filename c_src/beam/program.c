@@ -335,9 +335,11 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
 {
     ErlNifBinary bin, prov;
     uint32_t limit = 0;
-    /* A node is not to be pushed out of its memory by what it is watched with. */
+    /* A node is not to be pushed out of its memory by what it is watched with: all programs
+     * together, and with what others use. */
     struct engine_options opt = {.threads = 64,
                                  .memory = engine_machine_memory("") / 2,
+                                 .left = engine_machine_left(""),
                                  .bufsize = 4 << 20,
                                  .aggsize = 4 << 20,
                                  .dynvarsize = 1 << 20,

@@ -363,14 +363,60 @@ static bool lower(struct engine *e)
     return true;
 }
 
+/* -- memory ----------------------------------------------------------------------
+ *
+ * What all engines of this process have mapped, and what of that is certainly not in use yet: the
+ * parts of threads that have not fired. The other part counts as used by the machine, too, and is
+ * not to be counted twice. */
+static _Atomic uint64_t memory_held, memory_unused;
+
+/* How many bytes an engine may take now. */
+static uint64_t memory_left(const struct engine_options *opt)
+{
+    const uint64_t ours =
+        opt->memory > 0 ? size_left(opt->memory, atomic_load(&memory_held)) : PTRDIFF_MAX;
+    const uint64_t others =
+        opt->left > 0 ? size_left(opt->left, atomic_load(&memory_unused)) : PTRDIFF_MAX;
+    return size_min(ours, others);
+}
+
+/* Takes n bytes of what engines may have together. */
+static bool memory_take(const struct engine_options *opt, uint64_t n)
+{
+    uint64_t held = atomic_load(&memory_held);
+    do {
+        if (n > PTRDIFF_MAX || n > memory_left(opt) ||
+            (opt->memory > 0 && n > size_left(opt->memory, held)))
+            return false;
+    } while (!atomic_compare_exchange_weak(&memory_held, &held, held + n));
+    atomic_fetch_add(&memory_unused, n);
+    return true;
+}
+
+/* An engine begins to use n bytes. */
+static void memory_used(struct engine *e, uint64_t n)
+{
+    atomic_fetch_sub(&e->unused, n);
+    atomic_fetch_sub(&memory_unused, n);
+}
+
+static void memory_give(uint64_t n, uint64_t unused)
+{
+    atomic_fetch_sub(&memory_unused, unused);
+    atomic_fetch_sub(&memory_held, n);
+}
+
 /* Maps n bytes, NULL when that is refused or more than the options allow. */
 static unsigned char *map_memory(const struct engine *e, uint64_t n)
 {
-    if (n > PTRDIFF_MAX || (e->opt.memory > 0 && n > e->opt.memory))
+    if (!memory_take(&e->opt, n))
         return NULL;
     void *p =
         mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return p != MAP_FAILED ? p : NULL;
+    if (p != MAP_FAILED)
+        return p;
+    memory_give(n, n);
+    return NULL;
 }
 
 /* Goes over a thread's memory piece by piece: counts it (base NULL), places it, or takes the guards
@@ -431,6 +477,22 @@ static unsigned char *layout(const struct engine *e, struct cursor *c, struct ts
     return key;
 }
 
+/* There is no room for a mapping of n bytes. */
+static int no_memory(const struct engine *e, uint64_t n, struct diags *d)
+{
+    const uint64_t left = memory_left(&e->opt), mib = 1 << 20;
+    const char *hint = e->opt.fixed ? "with bufresize=auto they would be lowered"
+                       : atomic_load(&memory_held) > 0
+                           ? "end other traces, or give smaller bufsize and aggsize"
+                           : "give smaller bufsize and aggsize";
+    if (n <= left) /* the system has refused it */
+        return diag_error(d, ET_ENOMEM, NULL, "", hint, "%sout of memory for buffers", no_tracing);
+    return diag_error(d, ET_ENOMEM, NULL, "", hint,
+                      "%sout of memory for buffers: they need %llu MiB, and %llu MiB are left",
+                      no_tracing, (unsigned long long)(size_up(n, mib) / mib),
+                      (unsigned long long)(left / mib));
+}
+
 /* Reserves the mapping, lowering sizes while it is refused. */
 static int reserve(struct engine *e, struct diags *d)
 {
@@ -460,15 +522,14 @@ static int reserve(struct engine *e, struct diags *d)
             if (key > 0)
                 dyn_place(&e->dyn, e->map + behind_globals);
             e->threads = e->map + shared;
+            e->unused = size;
+            memory_used(e, shared);
             guard_set(e->map + e->globals_size, ENGINE_GUARD);
             guard_set(e->threads - ENGINE_GUARD, ENGINE_GUARD);
             return 0;
         }
         if (e->opt.fixed || !lower(e))
-            return diag_error(d, ET_ENOMEM, NULL, "",
-                              e->opt.fixed ? "with bufresize=auto they would be lowered"
-                                           : "give smaller bufsize and aggsize",
-                              "%sout of memory for buffers", no_tracing);
+            return no_memory(e, size, d);
     }
 }
 
@@ -527,14 +588,16 @@ void engine_destroy(struct engine *e)
                 layout(e, &c, &none);
         }
         munmap(e->map, e->map_size);
+        memory_give(e->map_size, atomic_load(&e->unused));
     }
     dif_image_free(&e->img);
     arena_free(&e->arena);
     et_free(e);
 }
 
-void engine_thread_init(const struct engine *e, struct tstate *ts)
+void engine_thread_init(struct engine *e, struct tstate *ts)
 {
+    memory_used(e, e->stride);
     struct cursor c = {.base = (unsigned char *)ts};
     unsigned char *key = layout(e, &c, ts);
     __atomic_store_n(&ts->key, key, __ATOMIC_RELEASE);

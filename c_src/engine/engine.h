@@ -171,7 +171,8 @@ struct engine_options {
     uint32_t threads; /* threads that can have buffers, by engine_thread.index; others drop */
     enum engine_policy policy;
     bool fixed;          /* sizes are as asked for, or not at all */
-    uint64_t memory;     /* most bytes for all threads together, 0: any */
+    uint64_t memory;     /* most bytes that all engines of this process may have, 0: any */
+    uint64_t left;       /* bytes that the machine has left, 0: any number */
     uint64_t bufsize;    /* bytes of principal buffer a thread (switch: each half) */
     uint64_t aggsize;    /* bytes of aggregation table a thread (each half) */
     uint64_t dynvarsize; /* bytes for dynamic variables */
@@ -185,9 +186,13 @@ struct engine_options {
 /* Bytes of memory that this process can have: the machine's, or what its control groups allow.
  * `root` goes before the paths that are read: "", or a folder that looks like /. */
 uint64_t engine_machine_memory(const char *root);
+/* How many of those nothing uses now; never 0. Of what the engines of this process have been granted
+ * they use only what their threads have touched. */
+uint64_t engine_machine_left(const char *root);
 
 /* Makes an engine for a verified image, which the engine takes over (also on error). Memory is
- * reserved, not touched. When the system refuses it, or it is more than `memory`, sizes are halved
+ * reserved, not touched. When the system refuses it, or it is more than the engines that there are
+ * have left of `memory`, or more than `left` without what those may still touch, sizes are halved
  * down to 64 KiB, unless they are fixed (the options are updated to what was granted). 0,
  * ET_ENOMEM, or ET_ELIMIT when one record, key or variable is larger than its store, or when this
  * process can tell no thread from another (see engine.c). */

@@ -124,6 +124,7 @@ struct engine {
     uint32_t *agg_words; /* of each aggregation */
     unsigned char *map;  /* the mapping */
     size_t map_size;
+    _Atomic uint64_t unused; /* bytes of it, in parts of threads that have not fired */
     unsigned char *globals;
     struct dyn dyn;         /* nbuckets 0: the program has no dynamic variables */
     unsigned char *threads; /* thread 0 */
@@ -170,7 +171,7 @@ static inline bool tstate_live(const struct tstate *ts)
 }
 
 /* Gives a thread's part its pointers; called by that thread at its first event. */
-void engine_thread_init(const struct engine *e, struct tstate *ts);
+void engine_thread_init(struct engine *e, struct tstate *ts);
 
 enum {
     ENGINE_REC_HEAD = 24,                     /* bytes of a record before its parts */

@@ -1,29 +1,69 @@
-/* machine.c - how much memory this process can have: that of the machine, or less when a control
- * group bounds it, as in a container. A group is bounded by those that it lies in, too. */
+/* machine.c - how much memory this process can have, and how much of that is left: of the
+ * machine's, or less when a control group bounds it, as in a container. A group is bounded by those
+ * that it lies in, too. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/size.h"
 #include "engine/impl.h"
 
+enum { TEXT_MOST = 4096 }; /* bytes of a file of the system that are looked at */
+
 /* The two versions of control groups: how a line of /proc/self/cgroup begins behind its number,
- * and where the bound of a group stands. */
+ * and where the bound of a group stands, and what it uses. */
 static const struct version {
     const char *controller; /* "": the line names none */
-    const char *folder, *file;
-} versions[] = {{"", "/sys/fs/cgroup", "memory.max"},
-                {"memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes"}};
+    const char *folder, *bound, *used;
+    const char *cache; /* of memory.stat: what the system can take back at once */
+} versions[] = {{"", "/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"},
+                {"memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes",
+                 "memory.usage_in_bytes", "total_inactive_file"}};
 
-/* The bound of one group, `most` when there is none; a word ("max") is none. */
-static uint64_t bound_of(const char *root, const struct version *v, const char *group,
-                         uint64_t most)
+struct memory {
+    uint64_t most, left;
+};
+
+/* The number that a text begins with, or the one behind `key` at the beginning of a line. A word
+ * ("max") is none. */
+static bool number_in(const char *text, const char *key, uint64_t *n)
 {
-    char path[4608], text[32], *end;
-    snprintf(path, sizeof path, "%s%s%s/%s", root, v->folder, group, v->file);
+    const size_t len = strlen(key);
+    while (text != NULL && strncmp(text, key, len) != 0) {
+        text = strchr(text, '\n');
+        text += text != NULL;
+    }
+    if (text == NULL)
+        return false;
+    char *end;
+    unsigned long long v = strtoull(text + len, &end, 10);
+    *n = v;
+    return end != text + len;
+}
+
+/* The number in a file of a group. */
+static bool number_of(const char *root, const struct version *v, const char *group,
+                      const char *file, const char *key, uint64_t *n)
+{
+    char path[4608], text[TEXT_MOST];
+    snprintf(path, sizeof path, "%s%s%s/%s", root, v->folder, group, file);
     file_text(path, text, sizeof text);
-    unsigned long long n = strtoull(text, &end, 10);
-    return end != text && n < most ? n : most;
+    return number_in(text, key, n);
+}
+
+/* What one group leaves. */
+static void bound_by(const char *root, const struct version *v, const char *group, struct memory *m)
+{
+    uint64_t most, used = 0, cache = 0;
+    char key[32];
+    if (!number_of(root, v, group, v->bound, "", &most))
+        return;
+    m->most = size_min(m->most, most);
+    snprintf(key, sizeof key, "%s ", v->cache);
+    if (number_of(root, v, group, v->used, "", &used))
+        number_of(root, v, group, "memory.stat", key, &cache);
+    m->left = size_min(m->left, size_left(most, size_left(used, cache)));
 }
 
 /* Whether the list a,b,c holds the controller. */
@@ -42,32 +82,48 @@ static bool lists(const char *list, size_t n, const char *controller)
 }
 
 /* Of one line, number:controllers:/group, its group and those that it lies in. */
-static uint64_t line_bound(const char *root, char *line, uint64_t most)
+static void line_bounds(const char *root, char *line, struct memory *m)
 {
     char *list = strchr(line, ':'), *group = list != NULL ? strchr(list + 1, ':') : NULL;
     if (group == NULL)
-        return most;
+        return;
     size_t n = (size_t)(group++ - ++list);
     group[strcspn(group, "\n")] = '\0';
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
         if (!lists(list, n, versions[i].controller))
             continue;
         for (char *end; (end = strrchr(group, '/')) != NULL; *end = '\0')
-            most = bound_of(root, &versions[i], end[1] != '\0' ? group : "", most);
-        most = bound_of(root, &versions[i], "", most); /* a container may see no more of it */
+            bound_by(root, &versions[i], end[1] != '\0' ? group : "", m);
+        bound_by(root, &versions[i], "", m); /* a container may see no more of it */
     }
-    return most;
+}
+
+static struct memory memory_of(const char *root)
+{
+    char path[512], line[4096], text[TEXT_MOST];
+    struct memory m = {
+        .most = size_mul((uint64_t)sysconf(_SC_PHYS_PAGES), (uint64_t)sysconf(_SC_PAGESIZE))};
+    uint64_t kib;
+    snprintf(path, sizeof path, "%s/proc/meminfo", root);
+    file_text(path, text, sizeof text);
+    m.left =
+        number_in(text, "MemAvailable:", &kib) ? size_min(size_mul(kib, 1024), m.most) : m.most;
+    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+    FILE *f = fopen(path, "re");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        line_bounds(root, line, &m);
+    if (f != NULL)
+        fclose(f);
+    return m;
 }
 
 uint64_t engine_machine_memory(const char *root)
 {
-    uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-    char path[512], line[4096];
-    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-    FILE *f = fopen(path, "re");
-    while (f != NULL && fgets(line, sizeof line, f) != NULL)
-        most = line_bound(root, line, most);
-    if (f != NULL)
-        fclose(f);
-    return most;
+    return memory_of(root).most;
+}
+
+uint64_t engine_machine_left(const char *root)
+{
+    const uint64_t left = memory_of(root).left;
+    return left > 0 ? left : 1;
 }

@@ -183,3 +183,25 @@ def test_long_terms(t):
     line = [x for x in trace.out.lines if re.match(r"25\d ", x)][0]
     t.true(len(line) < 270, f"{len(line)} bytes")
     t.match(trace.out.text(), r"uncounted +\d+", "sizes that are too large to count")
+
+
+SIZES = {b: 1024 ** i for i, b in enumerate(("", "k", "m", "g", "t"))}
+
+
+def test_memory_of_three_programs(t):
+    """Three programs that ask for all there is get less than half of the machine together: each what the others have left."""
+    node = t.node(fresh=True)
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    threads = node("erlang:system_info(schedulers) + erlang:system_info(dirty_cpu_schedulers) + erlang:system_info(dirty_io_schedulers) + 8")
+    traces, granted = [], []
+    for _ in range(3):
+        trace = t.trace("-q", "-x", "bufsize=64t", "-n", ENTRY, node=node)
+        trace.ready()
+        size = re.search(r"buffer size lowered to (\d+)([kmgt]?)", trace.err.text())
+        t.true(size, "buffers are lowered", trace)
+        traces.append(trace)
+        granted.append(int(size[1]) * SIZES[size[2]])
+    t.true(sum(granted) * 2 * threads <= memory // 2, f"{granted} for each half of {threads} threads, of {memory}")
+    for trace in traces:
+        trace.interrupt()
+        t.equal(trace.end(), 0, "exit status", trace)

@@ -59,6 +59,8 @@ static void program(struct build *b)
     build_end(b);
 }
 
+static char problem[256], problem_hint[256]; /* what the last error said */
+
 static int create(struct engine_options *opt, struct engine **e)
 {
     struct build b;
@@ -73,6 +75,10 @@ static int create(struct engine_options *opt, struct engine **e)
     if (dif_verify(&img, &d) != 0)
         fail_msg("%s", d.list[0].text);
     int err = engine_create(&img, opt, e, &d);
+    if (err != 0) {
+        snprintf(problem, sizeof problem, "%s", d.list[0].text);
+        snprintf(problem_hint, sizeof problem_hint, "%s", d.list[0].hint);
+    }
     buf_free(&bytes);
     diags_free(&d);
     return err;
@@ -496,6 +502,78 @@ static void sizes_are_lowered(void **state)
     assert_int_equal(opt.bufsize, 16 << 20);
 }
 
+enum { SMALL = 64 << 10 }; /* sizes that are not lowered */
+
+/* Four threads with small buffers, unless something has to be lowered. */
+static struct engine_options small(uint64_t memory, uint64_t left)
+{
+    return (struct engine_options){.threads = 4,
+                                   .memory = memory,
+                                   .left = left,
+                                   .bufsize = SMALL,
+                                   .aggsize = SMALL,
+                                   .specsize = SMALL,
+                                   .nspec = 1};
+}
+
+/* All engines of a process together keep to the memory that they may have. */
+static void memory_is_granted_from_what_is_left(void **state)
+{
+    enum { MANY = 100 };
+    struct engine *e[MANY], *more;
+    struct engine_options opt = small(0, 0);
+    unsigned n = 0;
+    (void)state;
+    opt.memory = 64 << 20;
+    opt.bufsize = 6 << 20; /* 48 MB, and a little */
+    assert_int_equal(create(&opt, &more), 0);
+    assert_int_equal(opt.bufsize, 6 << 20);
+    opt.bufsize = 6 << 20; /* and now 14 MB are left */
+    assert_int_equal(create(&opt, &e[n++]), 0);
+    assert_int_equal(opt.bufsize, 3 << 19);
+    for (; n < MANY; n++) {
+        struct engine_options next = small(64 << 20, 0);
+        if (create(&next, &e[n]) != 0)
+            break;
+    }
+    assert_in_range(n, 2, 2);
+    assert_non_null(strstr(problem, "out of memory for buffers: they need "));
+    assert_non_null(strstr(problem_hint, "end other traces"));
+    engine_destroy(more);
+    opt = small(64 << 20, 0);
+    assert_int_equal(create(&opt, &more), 0); /* what was given back can be had again */
+    engine_destroy(more);
+    while (n-- > 0)
+        engine_destroy(e[n]);
+}
+
+/* Of what the machine has left, engines that there are may still want what they have not touched.
+ */
+static void memory_that_is_not_used_yet(void **state)
+{
+    struct engine *first, *second;
+    struct engine_options opt = small(0, 0);
+    (void)state;
+    opt.bufsize = 4 << 20;
+    assert_int_equal(create(&opt, &first), 0); /* 32 MB, and a little for each thread */
+    opt = small(0, 48 << 20);
+    opt.bufsize = 4 << 20;
+    assert_int_equal(create(&opt, &second), 0);
+    assert_int_equal(opt.bufsize, 1 << 20);
+    engine_destroy(second);
+    engine_set_phase(first, ENGINE_RUNNING);
+    fire(first, 0); /* one of four threads: 8 MB of those that are left are counted no more */
+    opt = small(0, 48 << 20);
+    opt.bufsize = 4 << 20;
+    assert_int_equal(create(&opt, &second), 0);
+    assert_int_equal(opt.bufsize, 2 << 20);
+    engine_destroy(second);
+    engine_destroy(first);
+    opt = small(0, 1);
+    assert_int_equal(create(&opt, &second), ET_ENOMEM);
+    assert_non_null(strstr(problem, "0 MiB are left"));
+}
+
 /* Writes a file below root, with its folders. */
 static void put_file(const char *root, const char *folder, const char *name, const char *content)
 {
@@ -533,6 +611,20 @@ static void memory_of_a_container(void **state)
     assert_int_equal(engine_machine_memory(root), 16 << 20);
     put_file(root, "/sys/fs/cgroup", "memory.max", "8388608\n");
     assert_int_equal(engine_machine_memory(root), 8 << 20);
+    assert_int_equal(engine_machine_left(root), 8 << 20);
+
+    put_file(root, "/proc", "meminfo", "MemTotal: 1000 kB\nMemAvailable:    5120 kB\n");
+    assert_int_equal(engine_machine_left(root), 5 << 20);
+    put_file(root, "/sys/fs/cgroup/x", "memory.current", "48234496\n"); /* of 48 MiB: 2 are left */
+    assert_int_equal(engine_machine_left(root), 2 << 20);
+    put_file(root, "/sys/fs/cgroup/x", "memory.stat", "anon 1\ninactive_file 1048576\nx 3\n");
+    assert_int_equal(engine_machine_left(root), 3 << 20);
+    put_file(root, "/sys/fs/cgroup/memory/a/b", "memory.usage_in_bytes", "33554432\n");
+    assert_int_equal(engine_machine_left(root), 1); /* nothing */
+    put_file(root, "/sys/fs/cgroup/memory/a/b", "memory.stat",
+             "inactive_file 7\ntotal_inactive_file 2097152\n");
+    assert_int_equal(engine_machine_left(root), 2 << 20);
+    assert_int_equal(engine_machine_memory(root), 8 << 20);
 
     snprintf(command, sizeof command, "rm -r %s", root);
     assert_int_equal(system(command), 0);
@@ -541,11 +633,18 @@ static void memory_of_a_container(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ring_keeps_the_newest),  cmocka_unit_test(ring_with_faults),
-        cmocka_unit_test(ring_of_each_thread),    cmocka_unit_test(fill_ends_at_a_full_buffer),
-        cmocka_unit_test(fill_of_all_threads),    cmocka_unit_test(fill_keeps_room_for_end),
-        cmocka_unit_test(committing_to_a_ring),   cmocka_unit_test(committing_to_a_full_buffer),
-        cmocka_unit_test(speculations_of_others), cmocka_unit_test(sizes_are_lowered),
+        cmocka_unit_test(ring_keeps_the_newest),
+        cmocka_unit_test(ring_with_faults),
+        cmocka_unit_test(ring_of_each_thread),
+        cmocka_unit_test(fill_ends_at_a_full_buffer),
+        cmocka_unit_test(fill_of_all_threads),
+        cmocka_unit_test(fill_keeps_room_for_end),
+        cmocka_unit_test(committing_to_a_ring),
+        cmocka_unit_test(committing_to_a_full_buffer),
+        cmocka_unit_test(speculations_of_others),
+        cmocka_unit_test(sizes_are_lowered),
+        cmocka_unit_test(memory_is_granted_from_what_is_left),
+        cmocka_unit_test(memory_that_is_not_used_yet),
         cmocka_unit_test(memory_of_a_container),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
