@@ -14,11 +14,13 @@
 #include "base/secret.h"
 #include "erltrace.h"
 #include "web/access.h"
+#include "web/peer.h"
 #include "web/web.h"
 
 static const char usage[] =
     "usage: erltrace serve [--listen ADDRESS[:PORT]] [--host NAME[,NAME]] [--node NAME[,NAME]]\n"
-    "                [-w] [--cert FILE --key FILE | --insecure] [-x opt[=val]]\n"
+    "                [--user NAME[,NAME]] [-w] [--cert FILE --key FILE | --insecure] [-x "
+    "opt[=val]]\n"
     "                [--cookie COOKIE | --cookie-file FILE] [--agent-dir DIR]\n";
 
 static const char help[] =
@@ -28,6 +30,7 @@ static const char help[] =
     "  --host NAME              another name under which the server is reached, beside\n"
     "                           localhost, addresses, and the name of this host; behind a\n"
     "                           proxy that ends TLS, what browsers see: https://NAME[:PORT]\n"
+    "  --user NAME              another user of this host whose browser may connect\n"
     "  --node NAME              the nodes that may be traced; without it those of this host\n"
     "  -w                       scripts may have destructive actions\n"
     "  --cert FILE, --key FILE  TLS, with these files in PEM; needed for addresses that\n"
@@ -40,11 +43,12 @@ static const char help[] =
 
 enum { EXIT_OK = 0, EXIT_ERROR = 1, EXIT_USAGE = 2 };
 enum { OPTIONS = 64, NAMES = 64 };
-enum { LISTEN = 256, HOST, NODE, CERT, KEY, INSECURE, COOKIE, COOKIE_FILE, AGENT_DIR, HELP };
+enum { LISTEN = 256, HOST, USER, NODE, CERT, KEY, INSECURE, COOKIE, COOKIE_FILE, AGENT_DIR, HELP };
 
 static const struct option long_options[] = {
     {"listen", required_argument, NULL, LISTEN},
     {"host", required_argument, NULL, HOST},
+    {"user", required_argument, NULL, USER},
     {"node", required_argument, NULL, NODE},
     {"cert", required_argument, NULL, CERT},
     {"key", required_argument, NULL, KEY},
@@ -60,7 +64,9 @@ struct serve {
     struct arena *arena;
     struct web_config config;
     struct web_option option[OPTIONS];
-    const char *host[NAMES], *node[NAMES];
+    const char *host[NAMES], *node[NAMES], *user[NAMES];
+    uid_t uid[NAMES];
+    size_t nusers;
     const char *why; /* a misuse, in words */
 };
 
@@ -135,6 +141,14 @@ static bool set_option(struct serve *s, int letter, char *value)
             return false;
         for (size_t i = 0; i < c->nhosts; i++)
             if (!access_is_name(s->host[i]))
+                return false;
+        return true;
+    case USER:
+        s->why = "--user takes names or numbers of users of this host, and not";
+        if (!add_names(s, s->user, &s->nusers, value))
+            return false;
+        for (c->nusers = 0; c->nusers < s->nusers; c->nusers++)
+            if (!peer_user(s->user[c->nusers], &s->uid[c->nusers]))
                 return false;
         return true;
     case NODE: return add_names(s, s->node, &c->nnodes, value);
@@ -241,8 +255,12 @@ static int run(int argc, char **argv, struct arena *arena)
 {
     struct serve s = {.arena = arena};
     int c;
-    s.config = (struct web_config){
-        .address = "127.0.0.1", .port = 8042, .host = s.host, .node = s.node, .option = s.option};
+    s.config = (struct web_config){.address = "127.0.0.1",
+                                   .port = 8042,
+                                   .host = s.host,
+                                   .user = s.uid,
+                                   .node = s.node,
+                                   .option = s.option};
     opterr = 0;
     while ((c = getopt_long(argc, argv, ":wx:", long_options, NULL)) != -1) {
         if (c == HELP) {

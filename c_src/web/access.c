@@ -29,22 +29,17 @@ bool access_same(const char *secret, const char *given)
     return differ == 0;
 }
 
-bool access_cookie(const char *header, const char *name, const char *secret)
+bool access_offers(const char *list, const char *prefix, const char *rest)
 {
-    size_t n = strlen(name);
-    const char *p = header;
+    static const char between[] = ", \t";
+    size_t n = strlen(prefix);
     bool found = false;
-    while (*p != '\0') {
-        p += strspn(p, "; \t");
-        size_t len = strcspn(p, ";");
-        if (len > n && p[n] == '=' && memcmp(p, name, n) == 0) {
-            char value[ACCESS_SECRET + 1];
-            size_t m = len - n - 1;
-            while (m > 0 && (p[n + m] == ' ' || p[n + m] == '\t'))
-                m--;
-            snprintf(value, sizeof value, "%.*s", (int)(m < sizeof value ? m : sizeof value - 1),
-                     p + n + 1);
-            found |= access_same(secret, value);
+    for (const char *p = list; *(p += strspn(p, between)) != '\0';) {
+        size_t len = strcspn(p, between);
+        char value[ACCESS_SECRET + 1];
+        if (len >= n && memcmp(p, prefix, n) == 0 && len - n < sizeof value) {
+            snprintf(value, sizeof value, "%.*s", (int)(len - n), p + n);
+            found |= access_same(rest, value);
         }
         p += len;
     }
@@ -113,10 +108,9 @@ bool access_host(const char *header, const char *const *names, size_t n)
            strcasecmp(name, "localhost") == 0 || is_known(name, "", names, n);
 }
 
-bool access_by_proxy_tls(const char *header, const char *const *names, size_t n)
+bool access_is_proxy(const char *name)
 {
-    char name[256];
-    return name_of(header, name, sizeof name) && is_known(name, schemes[true], names, n);
+    return authority(name) != name;
 }
 
 bool access_origin(const char *header, const char *host, bool tls, const char *const *names,

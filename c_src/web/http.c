@@ -36,11 +36,10 @@ enum {
 struct reply {
     int status;
     const char *type;
-    const char *cache;    /* Cache-Control */
-    const char *etag;     /* or NULL */
-    const char *encoding; /* or NULL */
-    bool varies;          /* whether it is packed depends on who asks */
-    const char *location, *cookie;
+    const char *cache;         /* Cache-Control */
+    const char *etag;          /* or NULL */
+    const char *encoding;      /* or NULL */
+    bool varies;               /* whether it is packed depends on who asks */
     const unsigned char *body; /* NULL: http.own */
     size_t len;
 };
@@ -92,8 +91,6 @@ static int begin_reply(struct web *w, struct http *c, const struct reply *r)
     header(&h, "etag:", r->etag);
     header(&h, "content-encoding:", r->encoding);
     header(&h, "vary:", r->varies ? "accept-encoding" : NULL);
-    header(&h, "location:", r->location);
-    header(&h, "set-cookie:", r->cookie);
     header(&h, "allow:", r->status == 405 ? "GET, HEAD" : NULL);
     header(&h, "connection:", c->last ? "close" : NULL);
     for (size_t i = 0; i < sizeof security / sizeof security[0]; i++)
@@ -181,8 +178,6 @@ static int refuse(struct web *w, struct http *c, const char *path, int status, c
     return begin_reply(w, c, &r);
 }
 
-static const char open_again[] = "Open the address that <code>erltrace serve</code> has printed.";
-
 /* -- access ------------------------------------------------------------------------------------ */
 
 static bool header_text(struct lws *wsi, enum lws_token_indexes token, char *out, int size)
@@ -203,82 +198,46 @@ static bool argument(struct lws *wsi, const char *name, char *out, size_t size)
     return value == NULL || strlen(value) < size;
 }
 
-const char *http_access(struct web *w, struct lws *wsi, int *status, const char **tag)
+/* What a request lacks: NULL, or in words; *status of the answer, its tag, and what helps. */
+struct refusal {
+    int status;
+    const char *tag, *text, *hint;
+};
+
+/* Whether who asks may be here at all: under a name of ours, from a page of ours, as a user that
+ * has business here. */
+static bool is_welcome(struct web *w, struct lws *wsi, struct refusal *r)
 {
-    char host[300], origin[320], cookies[4096];
-    *status = 403;
-    *tag = "WEB_HOST";
+    char host[300], origin[320];
+    *r = (struct refusal){403, "WEB_HOST", "This is not the server's name", NULL};
     if (!header_text(wsi, WSI_TOKEN_HOST, host, sizeof host) ||
         !access_host(host, w->names, w->nnames))
-        return "This is not the server's name";
-    *tag = "WEB_ORIGIN";
+        return false;
+    *r = (struct refusal){403, "WEB_ORIGIN", "Pages of others may not ask", NULL};
     if (!header_text(wsi, WSI_TOKEN_ORIGIN, origin, sizeof origin) ||
         (origin[0] != '\0' &&
          !access_origin(origin, host, w->config.cert != NULL, w->names, w->nnames)))
-        return "Pages of others may not ask";
-    *tag = "WEB_TOKEN";
-    if (!header_text(wsi, WSI_TOKEN_HTTP_COOKIE, cookies, sizeof cookies))
-        return "The cookies are too long";
-    if (access_cookie(cookies, w->cookie, w->secret))
-        return NULL;
-    char token[64];
-    return argument(wsi, "token=", token, sizeof token) && token[0] != '\0'
-               ? "This is not the token of this server"
-               : "Who are you?";
+        return false;
+    *r = (struct refusal){403, "WEB_USER", "Another user of the server's host may not ask",
+                          "erltrace serve --user NAME lets that user in"};
+    return !server_foreign(w, wsi);
 }
 
-/* The token was right: the same address without it, and the cookie. */
-static int exchange(struct web *w, struct http *c, const char *path)
+/* Whether the page, or who else asks, has said the token. */
+static bool has_token(struct web *w, struct lws *wsi, struct refusal *r)
 {
-    struct buf to = BUF_INIT, cookie = BUF_INIT;
-    char part[2048], escaped[3 * sizeof part], host[300];
-    buf_adds(&to, path);
-    bool first = true;
-    for (int i = 0;
-         lws_hdr_copy_fragment(c->socket, part, sizeof part, WSI_TOKEN_HTTP_URI_ARGS, i) > 0; i++) {
-        if (strncmp(part, "token=", 6) == 0)
-            continue;
-        char *eq = strchr(part, '=');
-        if (eq != NULL)
-            *eq = '\0';
-        buf_adds(&to, first ? "?" : "&");
-        buf_adds(&to, lws_urlencode(escaped, part, sizeof escaped));
-        if (eq != NULL) {
-            buf_addc(&to, '=');
-            buf_adds(&to, lws_urlencode(escaped, eq + 1, sizeof escaped));
-        }
-        first = false;
-    }
-    buf_printf(&cookie, "%s=%s; HttpOnly; SameSite=Strict; Path=/%s", w->cookie, w->secret,
-               w->config.cert != NULL ||
-                       (header_text(c->socket, WSI_TOKEN_HOST, host, sizeof host) &&
-                        access_by_proxy_tls(host, w->names, w->nnames))
-                   ? "; Secure"
-                   : "");
-    const struct reply r = {.status = 303,
-                            .type = "text/plain",
-                            .cache = NO_STORE,
-                            .location = buf_str(&to),
-                            .cookie = buf_str(&cookie)};
-    int rc = to.oom || cookie.oom ? -1 : begin_reply(w, c, &r);
-    buf_free(&to);
-    buf_free(&cookie);
-    return rc;
+    static const char name[] = "x-erltrace-token:";
+    char token[64];
+    int n = lws_hdr_custom_copy(wsi, token, sizeof token, name, sizeof name - 1);
+    *r = (struct refusal){403, "WEB_TOKEN",
+                          n > 0 ? "This is not the token of this server" : "Who are you?",
+                          "open the address that erltrace serve has printed"};
+    return n > 0 && access_same(w->token, token);
 }
 
 static bool is_page(const char *path)
 {
     return strcmp(path, "/") == 0 || strcmp(path, "/heatmap") == 0 || strcmp(path, "/list") == 0;
-}
-
-/* Whether the request has the token, for a page, under a name that is ours. */
-static bool has_token(struct web *w, struct http *c, const char *path)
-{
-    char token[64], host[300];
-    if (!is_page(path) || !header_text(c->socket, WSI_TOKEN_HOST, host, sizeof host) ||
-        !access_host(host, w->names, w->nnames))
-        return false;
-    return argument(c->socket, "token=", token, sizeof token) && access_same(w->token, token);
 }
 
 /* -- files ------------------------------------------------------------------------------------- */
@@ -429,22 +388,15 @@ void http_answer(struct web *w, struct job *j)
 
 /* -- requests ---------------------------------------------------------------------------------- */
 
+/* The page's files are no secret: they say nothing, and ask for all with the token. */
 static int request(struct web *w, struct http *c, const char *path)
 {
-    int status;
-    const char *tag, *why;
-    if (has_token(w, c, path)) {
+    struct refusal r;
+    bool is_api = strncmp(path, "/api/", 5) == 0;
+    if (!is_welcome(w, c->socket, &r) || (is_api && !has_token(w, c->socket, &r)))
+        return refuse(w, c, path, r.status, r.tag, r.text, r.hint);
+    if (is_api)
         server_good(w, c->socket);
-        return exchange(w, c, path);
-    }
-    if ((why = http_access(w, c->socket, &status, &tag)) != NULL) {
-        bool is_api = strncmp(path, "/api/", 5) == 0;
-        return refuse(w, c, path, status, tag, why,
-                      strcmp(tag, "WEB_TOKEN") != 0 ? NULL
-                      : is_api ? "open the address that erltrace serve has printed"
-                               : open_again);
-    }
-    server_good(w, c->socket);
     for (size_t i = 0; i < sizeof api / sizeof api[0]; i++)
         if (strcmp(api[i].path, path) == 0)
             return api[i].serve(w, c);
@@ -477,27 +429,26 @@ static int on_upgrade(struct lws *wsi)
 {
     struct web *w = web_of(wsi);
     struct http c = {.socket = wsi, .last = true};
-    char path[64], protocol[64];
-    int status;
-    const char *tag, *why = http_access(w, wsi, &status, &tag);
+    char path[64], protocols[256];
+    struct refusal why;
     header_text(wsi, WSI_TOKEN_GET_URI, path, sizeof path);
-    if (why == NULL && strcmp(path, "/ws") != 0) {
-        status = 404;
-        tag = "WEB_PATH";
-        why = "There is no WebSocket here";
+    bool offered = header_text(wsi, WSI_TOKEN_PROTOCOL, protocols, sizeof protocols);
+    if (is_welcome(w, wsi, &why)) {
+        if (strcmp(path, "/ws") != 0)
+            why = (struct refusal){404, "WEB_PATH", "There is no WebSocket here", NULL};
+        else if (!offered || !access_offers(protocols, "erltrace.1", ""))
+            why = (struct refusal){400, "WEB_PROTOCOL", "The WebSocket's subprotocol is erltrace.1",
+                                   NULL};
+        else if (!access_offers(protocols, "token.", w->token))
+            why = (struct refusal){403, "WEB_TOKEN", "Who are you?",
+                                   "the token is offered as a subprotocol, token.TOKEN"};
+        else {
+            server_good(w, wsi);
+            return 0;
+        }
     }
-    if (why == NULL && (!header_text(wsi, WSI_TOKEN_PROTOCOL, protocol, sizeof protocol) ||
-                        strcmp(protocol, "erltrace.1") != 0)) {
-        status = 400;
-        tag = "WEB_PROTOCOL";
-        why = "The WebSocket's subprotocol is erltrace.1";
-    }
-    if (why == NULL) {
-        server_good(w, wsi);
-        return 0;
-    }
-    error_of(&c.own, tag, why, NULL);
-    const struct reply r = {.status = status, .type = "application/json", .cache = NO_STORE};
+    error_of(&c.own, why.tag, why.text, why.hint);
+    const struct reply r = {.status = why.status, .type = "application/json", .cache = NO_STORE};
     int rc = begin_reply(w, &c, &r);
     if (rc == 0 && c.left < SERVER_CHUNK) {
         memcpy(w->chunk + LWS_PRE, c.body, c.left);

@@ -16,6 +16,7 @@
 #include "web/asset.h"
 #include "web/keys.h"
 #include "web/pack.h"
+#include "web/peer.h"
 #include "web/scripts.h"
 #include "web/trace.h"
 
@@ -29,7 +30,7 @@ enum {
 
 /* -- connections ------------------------------------------------------------------------------- */
 
-/* Too many: the oldest that has not shown its cookie has to go, so that strangers cannot keep out
+/* Too many: the oldest that has not shown the token has to go, so that strangers cannot keep out
  * those who have it. False: all have. */
 static bool make_room(struct web *w)
 {
@@ -62,7 +63,11 @@ static void opened(struct web *w, struct lws *wsi)
     setsockopt(lws_get_socket_fd(wsi), SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
     fcntl(lws_get_socket_fd(wsi), F_SETFD, FD_CLOEXEC); /* not for what system() runs */
     if (w->nconnections < HUB_CONNECTIONS + SERVER_SPARE)
-        w->connection[w->nconnections++] = (struct connection){wsi, false, monotonic_ns()};
+        w->connection[w->nconnections++] = (struct connection){
+            .socket = wsi,
+            .foreign = !w->proxied &&
+                       !peer_admits(lws_get_socket_fd(wsi), w->config.user, w->config.nusers),
+            .since_ns = monotonic_ns()};
 }
 
 bool server_wrote(struct lws *wsi, int rc, size_t n)
@@ -78,6 +83,14 @@ static void closed(struct web *w, const struct lws *wsi)
             return;
         }
     }
+}
+
+bool server_foreign(const struct web *w, const struct lws *wsi)
+{
+    for (size_t i = 0; i < w->nconnections; i++)
+        if (w->connection[i].socket == wsi)
+            return w->connection[i].foreign;
+    return true;
 }
 
 void server_good(struct web *w, struct lws *wsi)
@@ -291,8 +304,7 @@ static void make_url(struct web *w)
     const char *address = is_any(w->config.address) ? w->host : w->config.address;
     bool six = strchr(address, ':') != NULL;
     int port = lws_get_vhost_listen_port(w->vhost);
-    snprintf(w->cookie, sizeof w->cookie, "erltrace-%d", port);
-    buf_printf(&w->url, "http%s://%s%s%s:%d/?token=%s", w->config.cert != NULL ? "s" : "",
+    buf_printf(&w->url, "http%s://%s%s%s:%d/#token=%s", w->config.cert != NULL ? "s" : "",
                six ? "[" : "", address, six ? "]" : "", port, w->token);
 }
 
@@ -302,6 +314,8 @@ static void collect_names(struct web *w)
         w->names[w->nnames++] = w->host;
     for (size_t i = 0; i < w->config.nhosts && w->nnames < 65; i++)
         w->names[w->nnames++] = w->config.host[i];
+    for (size_t i = 0; i < w->nnames; i++)
+        w->proxied |= access_is_proxy(w->names[i]);
 }
 
 void server_limits(struct buf *out)
@@ -335,7 +349,7 @@ struct web *web_open(const struct web_config *config, char *why, size_t size, co
         free(w);
         return NULL;
     }
-    if (access_secret(w->token) != 0 || access_secret(w->secret) != 0) {
+    if (access_secret(w->token) != 0) {
         snprintf(why, size, "the system has no random numbers");
     } else if (make_context(w) == NULL) {
         if (config->cert != NULL)

@@ -12,7 +12,8 @@
 /* A connection, of whatever kind. */
 struct connection {
     struct lws *socket;
-    bool good; /* it has shown the cookie */
+    bool good;    /* it has shown the token */
+    bool foreign; /* its other end is another user's of this host */
     uint64_t since_ns;
 };
 
@@ -31,11 +32,11 @@ struct web {
     struct lws_vhost *vhost;
     lws_sorted_usec_list_t timer;
     atomic_bool ending;
-    char token[ACCESS_SECRET], secret[ACCESS_SECRET];
-    char cookie[32];       /* its name */
+    char token[ACCESS_SECRET];
     char host[256];        /* of this machine */
     const char *names[66]; /* that may stand in a Host header */
     size_t nnames;
+    bool proxied; /* a proxy stands between: connections are its user's */
     struct buf url;
     struct buf scripts, scripts_packed; /* what /api/scripts answers; packed: empty, if it is not */
     struct viewer *viewers;
@@ -57,8 +58,6 @@ struct http; /* of one connection */
 enum { HTTP_SIZE = 256 /* bytes of it, at most */ };
 int http_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                   size_t len);
-/* Whether the headers of a request give access: NULL, or why not. *status: of the answer. */
-const char *http_access(struct web *w, struct lws *wsi, int *status, const char **tag);
 /* A job of a connection is done. */
 void http_answer(struct web *w, struct job *j);
 
@@ -78,6 +77,8 @@ void viewer_close_all(struct web *w, int code, const char *why);
 /* Whether lws_write, which has returned rc, has got rid of n bytes; if not, the socket has to go.
  */
 bool server_wrote(struct lws *wsi, int rc, size_t n);
+/* Whether the other end of the socket is a user's of this host who has no business here. */
+bool server_foreign(const struct web *w, const struct lws *wsi);
 /* The socket has shown that it may be here. */
 void server_good(struct web *w, struct lws *wsi);
 /* "limits":{...}: what `hello` and /api/state say. */

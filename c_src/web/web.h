@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 struct web;
 
@@ -25,6 +26,8 @@ struct web_config {
     const char *const *host; /* names under which the server is reached, besides localhost: as
                               * access_is_name has them */
     size_t nhosts;
+    const uid_t *user; /* users of this host that may connect, besides ours and root */
+    size_t nusers;
     const char *cert, *key;  /* files in PEM; both or none */
     bool insecure;           /* no TLS although the address is not a loopback one */
     bool destructive;        /* pages may run destructive actions */

@@ -66,12 +66,11 @@ class Found:
     """A server, by the address that it has printed."""
 
     def __init__(self, url):
-        m = re.fullmatch(r"(https?)://(\[[^]]*\]|[^:/]*):(\d+)/\?token=([0-9a-f]{32})", url)
+        m = re.fullmatch(r"(https?)://(\[[^]]*\]|[^:/]*):(\d+)/#token=([0-9a-f]{32})", url)
         if not m:
             raise Failed(f"erltrace serve printed {url!r}")
         self.url, self.host, self.port, self.token = url, m[2].strip("[]"), int(m[3]), m[4]
         self.netloc = f"{m[2]}:{m[3]}"
-        self.cookie = None
 
     def connect(self, timeout=PATIENCE):
         return socket.create_connection((self.host, self.port), timeout)
@@ -81,29 +80,19 @@ class Found:
             s.sendall(text if isinstance(text, bytes) else text.encode())
             return Response(receive_all(s, timeout))
 
-    def get(self, path, method="GET", cookie=True, host=None, **headers):
+    def get(self, path, method="GET", token=True, host=None, **headers):
         lines = [f"{method} {path} HTTP/1.1", f"Host: {host or self.netloc}"]
-        if cookie:
-            lines.append(f"Cookie: {self.login() if cookie is True else cookie}")
+        if token:
+            lines.append(f"X-Erltrace-Token: {self.token if token is True else token}")
         lines += [f"{k.replace('_', '-')}: {v}" for k, v in headers.items()]
         return self.request("\r\n".join(lines) + "\r\nConnection: close\r\n\r\n")
 
-    def login(self):
-        """The cookie, as a browser would send it."""
-        if self.cookie is None:
-            r = self.get("/?token=" + self.token, cookie=False)
-            if r.status != 303:
-                raise Failed(f"the token was not taken: {r.status} {r.body!r}")
-            self.cookie = r.headers["set-cookie"].split(";")[0]
-        return self.cookie
-
-    def upgrade(self, sock, cookie=True, path="/ws", origin=True, host=None, protocol="erltrace.1"):
+    def upgrade(self, sock, token=True, path="/ws", origin=True, host=None, protocol="erltrace.1"):
         lines = [f"GET {path} HTTP/1.1", f"Host: {host or self.netloc}", "Upgrade: websocket", "Connection: Upgrade",
                  "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: " + base64.b64encode(os.urandom(16)).decode()]
-        if protocol:
-            lines.append("Sec-WebSocket-Protocol: " + protocol)
-        if cookie:
-            lines.append(f"Cookie: {self.login() if cookie is True else cookie}")
+        offered = ([protocol] if protocol else []) + (["token." + (self.token if token is True else token)] if token else [])
+        if offered:
+            lines.append("Sec-WebSocket-Protocol: " + ", ".join(offered))
         if origin:
             lines.append("Origin: " + (f"http://{self.netloc}" if origin is True else origin))
         sock.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())

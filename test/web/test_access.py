@@ -1,6 +1,7 @@
 """Who gets in, and what strangers are told; headers and files."""
 import gzip
 import os
+import pwd
 import signal
 import subprocess
 
@@ -8,31 +9,58 @@ import client
 import erlt
 
 
-def test_nothing_without_the_cookie(t, s):
-    for path in ("/", "/heatmap", "/list", "/index.html", "/assets/x.js", "/api/state", "/api/nodes", "/api/scripts", "/nothing"):
-        r = s.get(path, cookie=False)
-        t.equal(r.status, 403, path)
+def test_nothing_without_the_token(t, s):
+    """The page's files are no secret; all else is said to who has the token, in the header of its own that no other page can send."""
+    for path in ("/", "/heatmap", "/list", "/index.html", "/assets/x.js", "/nothing"):
+        r = s.get(path, token=False)
+        t.true(r.status in (200, 404, 503), f"{path}: {r.status}")
         t.true(s.token not in r.body.decode() and "set-cookie" not in r.headers, "nothing is given away")
-    t.equal(s.get("/api/state", cookie=False).json()["error"]["tag"], "WEB_TOKEN", "tag")
-    for wrong in ("", "x", s.token[:-1], s.token + "0", "0" * 32, s.token.upper() if s.token.upper() != s.token else "y"):
-        r = s.get("/?token=" + wrong, cookie=False)
-        t.true(r.status == 403 and "set-cookie" not in r.headers, f"token {wrong!r}: {r.status}")
-    t.equal(s.get("/api/state?token=" + s.token, cookie=False).status, 403, "the token opens the page, and nothing else")
-    name, value = s.login().split("=")
-    for wrong in (f"{name}=", f"{name}={value[:-1]}", f"{name}={value}0", f"{name}={s.token}", f"x{name}={value}", f"{name}x={value}", value):
-        t.equal(s.get("/api/state", cookie=wrong).status, 403, wrong)
-    t.equal(s.get("/api/state", cookie=f"a=b; {name}={value}; c=d").status, 200, "among others")
+    for path in ("/api/state", "/api/nodes", "/api/scripts", "/api/probes", "/api/nothing"):
+        r = s.get(path, token=False)
+        t.equal((r.status, r.json()["error"]["tag"]), (403, "WEB_TOKEN"), path)
+        t.true(s.token not in r.body.decode() and "set-cookie" not in r.headers, "nothing is given away")
+    for wrong in ("x", s.token[:-1], s.token + "0", "0" * 32, s.token.upper() if s.token.upper() != s.token else "y", s.token * 9):
+        t.equal(s.get("/api/state", token=wrong).status, 403, wrong)
+    for path, headers in (("/api/state?token=" + s.token, {}), ("/api/state", {"Cookie": f"erltrace-{s.port}={s.token}"}),
+                          ("/api/state", {"Authorization": "Bearer " + s.token})):
+        t.equal(s.get(path, token=False, **headers).status, 403, f"{path} {headers}")
+    r = s.get("/?token=" + s.token, token=False)
+    t.true("set-cookie" not in r.headers and "location" not in r.headers, "no cookie is made of it")
 
 
-def test_the_token_is_exchanged(t, s):
-    r = s.get("/heatmap?script=a%26b&token=" + s.token + "&x=y", cookie=False)
-    t.equal(r.status, 303, "status")
-    t.equal(r.headers["location"], "/heatmap?script=a%26b&x=y", "the same address without the token")
-    cookie = r.headers["set-cookie"]
-    for part in ("HttpOnly", "SameSite=Strict", "Path=/"):
-        t.true(part in cookie, cookie)
-    t.true(s.token not in cookie, "the cookie is not the token")
-    t.equal(s.get("/api/state", cookie=cookie.split(";")[0]).status, 200, "with it")
+def test_other_users(t, s):
+    """Who has heard the token, and is another user of this host, gets nowhere; unless that user was named, or a proxy is."""
+    if os.geteuid() != 0:
+        raise erlt.Skipped("only root can become somebody else")
+    nobody = pwd.getpwnam("nobody")
+
+    def asked(server, upgrade=False):
+        """What nobody is answered: whose a socket is, is who made it."""
+        os.seteuid(nobody.pw_uid)
+        try:
+            sock = server.connect()
+        finally:
+            os.seteuid(0)
+        with sock:
+            if upgrade:
+                server.upgrade(sock)
+            else:
+                sock.sendall(f"GET /api/state HTTP/1.1\r\nHost: {server.netloc}\r\nX-Erltrace-Token: {server.token}\r\n\r\n".encode())
+            return client.receive_all(sock).decode("latin-1")
+    for upgrade in (False, True):
+        answer = asked(s, upgrade)
+        t.match(answer, "^HTTP/1.[01] 403 ")
+        t.match(answer, '"tag":"WEB_USER".*--user NAME')
+    for options in (("--user", "nobody"), ("--user", f"1,{nobody.pw_uid}"), ("--host", "https://shop.example")):
+        other = t.serve(*options)
+        try:
+            t.match(asked(other), "^HTTP/1.1 200 ")
+            t.match(asked(other, True), "^HTTP/1.1 101 ")
+        finally:
+            t.equal(other.stop(), 0, "exit status")
+    p = subprocess.run([erlt.TOOL, "serve", "--user", "nobody-has-this-name"], stderr=subprocess.PIPE, check=False)
+    t.equal(p.returncode, 2, "exit status")
+    t.match(p.stderr.decode(), "--user takes names or numbers of users of this host")
 
 
 def test_other_names_are_refused(t, s):
@@ -40,7 +68,7 @@ def test_other_names_are_refused(t, s):
     port = s.port
     for host in ("evil.example", f"evil.example:{port}", f"localhost.evil.example:{port}", "127.0.0.1.evil.example", "[::1", "a b", ":80"):
         t.equal(s.get("/api/state", host=host).status, 403, host)
-        t.equal(s.get("/?token=" + s.token, cookie=False, host=host).status, 403, host)
+        t.equal(s.get("/", token=False, host=host).status, 403, host)
     for host in (f"localhost:{port}", f"127.0.0.1:{port}", f"[::1]:{port}", "127.0.0.1", "LOCALHOST"):
         t.equal(s.get("/api/state", host=host).status, 200, host)
     for origin in ("http://evil.example", "null", f"https://{s.netloc}", f"http://{s.netloc}.evil.example", "http://localhost:1"):
@@ -51,9 +79,9 @@ def test_other_names_are_refused(t, s):
 
 
 def test_websockets_are_guarded(t, s):
-    for how, status in (({"cookie": False}, 403), ({"cookie": "erltrace-1=00"}, 403), ({"origin": "http://evil.example"}, 403),
+    for how, status in (({"token": False}, 403), ({"token": "00"}, 403), ({"token": s.token + "0"}, 403), ({"origin": "http://evil.example"}, 403),
                         ({"origin": "null"}, 403), ({"host": "evil.example"}, 403), ({"path": "/"}, 404), ({"path": "/api/state"}, 404),
-                        ({"protocol": "chat"}, 400), ({"protocol": None}, 400)):
+                        ({"protocol": "chat"}, 400), ({"protocol": None}, 400), ({"protocol": "erltrace.11"}, 400)):
         try:
             s.websocket(**how)
         except client.Refused as e:
@@ -65,20 +93,20 @@ def test_websockets_are_guarded(t, s):
 
 def test_only_reading(t, s):
     for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH"):
-        r = s.request(f"{method} /api/state HTTP/1.1\r\nHost: {s.netloc}\r\nCookie: {s.login()}\r\nContent-Length: 0\r\n\r\n")
+        r = s.request(f"{method} /api/state HTTP/1.1\r\nHost: {s.netloc}\r\nX-Erltrace-Token: {s.token}\r\nContent-Length: 0\r\n\r\n")
         t.true(r.status in (405, 0), f"{method}: {r.status}")  # 0: not even an answer
     r = s.get("/api/state", method="HEAD")
     t.true(r.status == 200 and r.body == b"", "HEAD has no body")
 
 
 def test_headers(t, s):
-    for path, cookie in (("/api/state", True), ("/", False), ("/nothing", True)):
-        h = s.get(path, cookie=cookie).headers
+    for path, cache in (("/api/state", "no-store"), ("/api/nothing", "no-store"), ("/nothing", "no-store")):
+        h = s.get(path).headers
         policy = h["content-security-policy"]
         t.true("default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy, policy)
         t.equal(h["x-content-type-options"], "nosniff", "sniffing")
         t.equal(h["referrer-policy"], "no-referrer", "referrer")
-        t.equal(h["cache-control"], "no-store", "caching of " + path)
+        t.equal(h["cache-control"], cache, "caching of " + path)
         t.true("access-control-allow-origin" not in h, "nobody else's page may read it")
 
 
@@ -169,9 +197,6 @@ def test_addresses_of_others(t, s):
         for origin in ("http://shop.example", "https://shop.example:444", "https://trace.example", "http://trace.example"):
             t.equal(other.get("/api/state", Origin=origin).status, 403, origin)
         t.equal(other.websocket(origin="https://shop.example").hello["protocol"], 1, "a page of the proxy")
-        for host, secure in (("shop.example", True), ("trace.example", False), (None, False)):
-            cookie = other.get("/?token=" + other.token, cookie=False, host=host).headers["set-cookie"]
-            t.equal("; Secure" in cookie, secure, f"a cookie for TLS only, {host}: {cookie}")
     finally:
         t.equal(other.stop(), 0, "exit status")
 
@@ -211,9 +236,8 @@ def test_tls(t, _s):
     try:
         t.match(other.url, "^https://", "address")
         other.connect = lambda timeout=60: context.wrap_socket(plain(timeout))
-        r = other.get("/?token=" + other.token, cookie=False)
-        t.equal(r.status, 303, "status")
-        t.match(r.headers["set-cookie"], "; Secure", "cookie")
+        t.equal(other.get("/api/state").status, 200, "with the token")
+        t.equal(other.get("/api/state", token=False).status, 403, "without")
         w = other.websocket(origin=f"https://{other.netloc}")
         t.equal(w.hello["type"], "hello", "over TLS")
         w.start("tick-10ms { @ = count(); }")

@@ -24,6 +24,8 @@ def test_the_demo(t, _s):
         s = client.Found(said.splitlines()[-1])
         node = s.get("/api/state").json()["node"]
         t.match(said, "node " + re.escape(node), "the node is named")
+        left = subprocess.run(["grep", "-rlF", s.token, os.path.join(erlt.ROOT, "build", "demo-web")], stdout=subprocess.PIPE, check=False)
+        t.equal(left.stdout, b"", "files with the token")
         w = s.websocket()
         w.start("#pragma D option aggrate=200ms\nerlang*:::process-spawn { @ = count(); }", node=node)
         w.wait("results", lambda m: client.added(m).get(0, [0])[0] > 0)

@@ -185,7 +185,7 @@ def state_of(sock):
 
 
 def test_a_thousand_connections(t, s):
-    """Strangers that hold all the connections there are: who has the cookie still gets in, and nobody is disturbed."""
+    """Strangers that hold all the connections there are: who has the token still gets in, and nobody is disturbed."""
     witness = Witness(t, s)
     strangers = []
     half = f"GET / HTTP/1.1\r\nHost: {s.netloc}\r\n".encode()
@@ -199,7 +199,7 @@ def test_a_thousand_connections(t, s):
             except OSError:
                 pass
             if i % 250 == 100:
-                t.equal(s.get("/api/state").status, 200, "who has the cookie gets in")
+                t.equal(s.get("/api/state").status, 200, "who has the token gets in")
         t.true(len(strangers) >= 500, "there are many")
         w = s.websocket()
         w.start(TICK + "\n")

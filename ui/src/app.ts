@@ -7,6 +7,7 @@ import type { Diagnostic, Message, NodeInfo, RunningTrace, Script } from "./mode
 import { keyText, Trace, type Aggregation } from "./model/trace.ts";
 import * as url from "./model/url.ts";
 import type { View, ViewName } from "./model/url.ts";
+import { take } from "./net/token.ts";
 import { get, Session, type Link } from "./net/session.ts";
 
 /** Who clicks twice does not mean to stop twice: a second stop does not wait for what was counted. */
@@ -91,8 +92,10 @@ export class App {
         } catch {
             this.recent = [];
         }
+        this.takeToken();
         this.read();
         addEventListener("hashchange", () => {
+            this.takeToken();
             if (location.hash.replace(/^#/, "") !== this.written) this.read();
         });
         this.session = new Session(
@@ -454,6 +457,12 @@ export class App {
     private write(): void {
         this.written = url.write(this.address());
         history.replaceState(null, "", `${location.pathname}${location.search}#${this.written}`);
+    }
+
+    /** The printed address has the token, which does not stay in it. */
+    private takeToken(): void {
+        const left = take(location.hash);
+        if (left !== location.hash) history.replaceState(null, "", `${location.pathname}${location.search}${left ? "#" + left : ""}`);
     }
 
     private read(): void {

@@ -1,6 +1,7 @@
 // session.ts - the socket: one trace at a time, and messages for whoever listens. Connects again by itself when the connection is lost,
 // but starts nothing again by itself.
 import type { Message } from "../model/protocol.ts";
+import { ask, token } from "./token.ts";
 
 export type Link = "connecting" | "open" | "lost" | "refused";
 
@@ -20,7 +21,7 @@ export class Session {
 
     private connect(): void {
         const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-        const socket = new WebSocket(`${scheme}//${location.host}/ws`, "erltrace.1");
+        const socket = new WebSocket(`${scheme}//${location.host}/ws`, ["erltrace.1", `token.${token() || "none"}`]);
         this.socket = socket;
         let opened = false;
         socket.onopen = () => {
@@ -47,7 +48,7 @@ export class Session {
             this.set("lost", why);
             // A server that does not let us in answers a plain request with 403; one that is gone does not answer.
             if (!opened)
-                fetch("/api/state", { cache: "no-store" })
+                ask("/api/state", { cache: "no-store" })
                     .then((r) => {
                         if (r.status === 403) this.set("refused", "");
                     })
@@ -75,7 +76,7 @@ export class Session {
 /** A list from the server; throws an Error with the text that it gives. */
 export async function get<T>(path: string, params: Record<string, string | number> = {}, signal?: AbortSignal): Promise<T> {
     const q = new URLSearchParams(Object.entries(params).map(([k, v]) => [k, String(v)]));
-    const r = await fetch(q.size ? `${path}?${q}` : path, signal ? { signal } : {});
+    const r = await ask(q.size ? `${path}?${q}` : path, signal ? { signal } : {});
     const body = (await r.json().catch(() => null)) as (T & { error?: { text: string; hint?: string } }) | null;
     if (!r.ok || body === null) throw new Error(body?.error?.text ?? `the server answered ${r.status}`);
     return body;

@@ -16,7 +16,7 @@ export const CSP = "default-src 'none'; script-src 'self'; style-src 'self'; img
 export class FakeServer {
     private server: Server;
     url = "";
-    /** As a server that was started again: the page's cookie is of another one. */
+    /** As a server that was started again: the page's token is of another one. */
     refuses = false;
 
     constructor() {

@@ -128,7 +128,7 @@ export class Server {
     at(path: string, hash = ""): string {
         const u = new URL(this.url);
         u.pathname = path;
-        u.hash = hash;
+        u.hash = hash ? `${u.hash}&${hash.replace(/^#/, "")}` : u.hash;
         return u.href;
     }
 

@@ -1,5 +1,7 @@
 // real.ts - the page against `erltrace serve` and a real node, whose workload has known numbers and known times.
 import assert from "node:assert/strict";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { BrowserContext, Page } from "playwright-core";
 import { spanOf } from "../../src/model/heat.ts";
 import { write, DEFAULT_VIEW, type View } from "../../src/model/url.ts";
@@ -115,13 +117,52 @@ export function real(r: Real): Case[] {
     return [
         on("the printed address lets in, another does not", async () => {
             const u = new URL(r.server.url);
-            const without = await fetch(u.origin + "/");
-            assert.equal(without.status, 403);
+            assert.equal((await fetch(u.origin + "/")).status, 200); // the page itself is no secret
             await same(async () => (await fetch(u.origin + "/api/state")).status, 403);
             const { page, close } = await r.open("BEGIN { exit(0); }");
-            assert.equal(new URL(page.url()).search, "", "the token does not stay in the address");
+            assert.ok(!page.url().includes("token"), "the token does not stay in the address");
             await until("a node", async () => (await page.locator("select[aria-label=node]").inputValue()) === r.node.name);
             await until("scripts", async () => (await texts(page, "[data-testid=scripts] .card-name")).some((t) => t.startsWith("latency.d")));
+            await close();
+        }),
+
+        on("another server of this host gets nothing from the browser", async () => {
+            // As any user of the host may listen at a port of it, and bring this browser to open a page there.
+            const heard: IncomingHttpHeaders[] = [];
+            const evil = createServer((req, res) => {
+                heard.push(req.headers);
+                res.writeHead(200, { "content-type": "text/html" });
+                res.end("<!doctype html><title>evil</title>");
+            });
+            await new Promise<void>((done) => evil.listen(0, "127.0.0.1", done));
+            const u = new URL(r.server.url);
+            const { page, close } = await r.open("BEGIN { exit(0); }");
+            try {
+                await until("a connection", () => page.locator(".run").isEnabled());
+                const there = await page.context().newPage();
+                await there.goto(`http://127.0.0.1:${(evil.address() as AddressInfo).port}/`);
+                const token = /token=(\w+)/.exec(r.server.url)![1]!;
+                const held = await there.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]));
+                assert.ok(heard.length > 0 && !JSON.stringify([heard, held]).includes(token), "the token");
+                // What it has heard, it tries; and what a page can do by itself.
+                for (const h of heard)
+                    await same(async () => (await fetch(u.origin + "/api/state", { headers: h.cookie ? { cookie: h.cookie } : {} })).status, 403);
+                await same(() => there.evaluate((o) => fetch(o + "/api/state", { credentials: "include" }).then(() => "read", () => "no"), u.origin), "no");
+                await same(() => there.evaluate((o) => new Promise((done) => {
+                    const s = new WebSocket(o.replace("http", "ws") + "/ws", "erltrace.1");
+                    s.onopen = () => done("open");
+                    s.onerror = () => done("no");
+                }), u.origin), "no");
+                await there.close();
+                // Another page of the same server needs no token: it is known to this browser.
+                const second = await page.context().newPage();
+                await second.goto(u.origin + "/");
+                await until("scripts", async () => (await texts(second, "[data-testid=scripts] .card-name")).some((t) => t.startsWith("latency.d")));
+                await second.close();
+            } finally {
+                evil.closeAllConnections();
+                evil.close();
+            }
             await close();
         }),
 
