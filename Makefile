@@ -34,7 +34,7 @@ OBJ_WEB     := $(filter $(BUILD)/tool/c_src/web/%,$(OBJ_TOOL))
 OBJ_LIB     := $(filter-out %/cli/main.o %/serve/main.o $(OBJ_WEB),$(OBJ_TOOL))
 OBJ_CLI     := $(filter $(foreach r,base etf cli,$(BUILD)/tool/c_src/$(r)/%),$(OBJ_TOOL))
 APP         := $(patsubst src/%.erl,ebin/%.beam,$(wildcard src/*.erl)) ebin/erltrace.app
-AGENT       := $(patsubst agent/%.erl,priv/agent/%.beam,$(wildcard agent/*.erl))
+AGENT       := priv/agent/erltrace_agent.beam
 DLIBS       := $(patsubst lib/%.d,priv/lib/%.d,$(wildcard lib/*.d))
 TESTS       := $(patsubst test/unit/%.c,$(BUILD)/test/%,$(wildcard test/unit/test_*.c))
 
@@ -87,10 +87,11 @@ ebin/%.app: src/%.app.src $(wildcard src/*.erl)
 	$(Q)sed 's/{modules, \[\]}/{modules, [$(subst $() $(),$(comma) ,$(basename $(notdir $(sort $(wildcard src/*.erl)))))]}/' $< >$@
 
 # Beside the code path: a node in which the application runs must not find an agent there that its consumer did not bring.
-priv/agent/%.beam: agent/%.erl $(wildcard agent/*.hrl)
+# One module of all files, since a node is to load and to purge one.
+$(AGENT): agent/erltrace_agent.erl $(wildcard agent/*.erl agent/*.hrl) scripts/dev/pack-agent
 	@mkdir -p $(@D)
-	@echo "  ERLC  $<"
-	$(Q)erlc -I agent +deterministic +debug_info -Werror -o $(@D) $<
+	@echo "  PACK  $@"
+	$(Q)scripts/dev/pack-agent $@ $< $(wildcard agent/erltrace_agent_*.erl)
 
 priv/lib/%.d: lib/%.d
 	@mkdir -p $(@D)

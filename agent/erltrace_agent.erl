@@ -1,9 +1,9 @@
 %% erltrace_agent - the agent in a traced node: the server that consumers talk to, and the stubs of its NIF.
 %%
-%% doc/agent-protocol.md says how it gets here and what it is asked; erltrace_agent.hrl which modules it has. They are compiled
-%% once, by the oldest OTP, and loaded by all; so they match no binaries (the newest OTP refuses that code). Sections:
+%% doc/agent-protocol.md says how it gets here and what it is asked; erltrace_agent.hrl which parts it has. They become one module,
+%% compiled once, by the oldest OTP, and loaded by all; so they match no binaries (the newest OTP refuses that code). Sections:
 %%   coming          vsn, attach, placing and loading the NIF library
-%%   serving         the gen_server: consumers, leases, requests
+%%   serving         the server: consumers, leases, requests
 %%   reading         flip, wait, drain, reply
 %%   leaving         undoing, unloading; the guard that does it when the server is killed
 %%   nif stubs
@@ -11,14 +11,17 @@
 %% What always holds:
 %%  * The tracer term is {erltrace_agent, ?STATE} everywhere: the VM takes two terms for two tracers.
 %%  * Only what we set is cleared, and all of it.
+%%  * Nothing of ours is ever written into the node's log. So no process of ours is one of OTP's (a gen_server that fails says so there), none
+%%    ends with an error (which the VM would report), and none is started by the name of a function of ours, which may not be there
+%%    any more in the moment when it begins.
 -module(erltrace_agent).
--behaviour(gen_server).
 
+%% For consumers, for the VM, and for who runs older code of ours: all that the module exports in a node.
+-outside([vsn/0, attach/2, enabled/3, trace/5, newest/0, nif_loaded/0]).
 -export([vsn/0, attach/2]).
 -export([enabled/3, trace/5]).
--export([guard/2, start_library/3, unload_later/0]).
--export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, format_status/1]).
-%% For the agent's other modules; the library refuses everybody but the server.
+-export([newest/0]).
+%% For the agent's other parts; the library refuses everybody but the server.
 -export([nif_event/3, nif_event_of/4, nif_block/3, nif_unblock/1, nif_blocked/1, nif_forget_blocked/1]).
 -export([nif_loaded/0, nif_loading/1, nif_missed/1, nif_count_missed/2, tell/3]).
 -export([nif_publish/3, nif_gate/1, nif_settled/0, nif_status/1, nif_lost/0, nif_overruns/0, nif_sweep/1,
@@ -41,6 +44,7 @@
 -define(GUARD, erltrace_agent_guard). % consumers wait for who has this name, when there is no server
 -define(SESSIONS, 8).              % trace sessions that the guard knows of: there are four kinds
 -define(FAILED, 200).              % ... when its library could not be loaded
+-define(ATTACH, 30000).            % ms that attaching may take: it may be taking away what another consumer had
 -define(WATCH, 1000).              % ms between two looks at what is set
 
 %% == coming ===================================================================================================
@@ -60,36 +64,65 @@ vsn() ->
 %% Starts the agent, or finds it. Nif is the library, Dirs are folders to place it in for the moment of loading.
 -spec attach(binary(), [file:filename()]) -> {ok, pid()} | {error, atom(), binary(), binary()}.
 attach(Nif, Dirs) when is_binary(Nif), is_list(Dirs) ->
-    Pid = case gen_server:start({local, ?MODULE}, ?MODULE, [], []) of
-              {ok, P} -> P;
-              {error, {already_started, P}} -> P
-          end,
-    case is_agent(Pid) of
-        true ->
-            try gen_server:call(Pid, {attach, Nif, Dirs}, 30000)
-            catch
-                exit:Reason -> % it was just leaving, and who has asked may be gone by now: nobody else knows of what was loaded meanwhile
+    case start() of
+        Pid when is_pid(Pid) ->
+            case is_agent(Pid) of
+                true ->
+                    case ask(Pid, {attach, Nif, Dirs}, ?ATTACH) of
+                        {answer, Answer} ->
+                            Answer;
+                        gone -> % it was just leaving, and who has asked may be gone by now: nobody else knows of what was loaded meanwhile
+                            unload_idle(),
+                            exit(gone)
+                    end;
+                false ->
                     unload_idle(),
-                    exit(Reason)
+                    error4('AGENT_NAME', text("a process of the node has the name erltrace_agent: ~p", [Pid]),
+                           "the agent needs that name; can the process go by another?")
             end;
-        false ->
+        undefined ->
             unload_idle(),
-            error4('AGENT_NAME', text("a process of the node has the name erltrace_agent: ~p", [Pid]),
-                   "the agent needs that name; can the process go by another?")
+            exit(gone)
     end.
 
-%% Not a stranger that has our name. (The agent is a sensitive process: its dictionary looks empty.)
-is_agent(Pid) ->
-    case {process_info(Pid, initial_call), process_info(Pid, dictionary)} of
-        {{initial_call, {proc_lib, init_p, 5}}, {dictionary, D}} ->
-            case lists:keyfind('$initial_call', 1, D) of
-                {_, {?MODULE, init, 1}} -> true;
-                false -> D =:= [];
-                _ -> false
+%% Who has our name; the server, unless somebody else has it already.
+start() ->
+    case whereis(?MODULE) of
+        undefined ->
+            Parent = self(),
+            Tag = make_ref(),
+            {Pid, Monitor} = spawn_monitor(fun() -> init(Parent, Tag) end),
+            receive
+                {Tag, Who} ->
+                    erlang:demonitor(Monitor, [flush]),
+                    Who;
+                {'DOWN', Monitor, process, Pid, _} ->
+                    undefined
             end;
-        {undefined, _} -> true; % it has just ended: the call will say so
-        {_, undefined} -> true;
-        _ -> false
+        Pid ->
+            Pid
+    end.
+
+%% -> {answer, Answer} | gone
+ask(Pid, Request, Ms) ->
+    Monitor = erlang:monitor(process, Pid),
+    Pid ! {ask, self(), Monitor, Request},
+    receive
+        {Monitor, Answer} ->
+            erlang:demonitor(Monitor, [flush]),
+            {answer, Answer};
+        {'DOWN', Monitor, process, Pid, _} ->
+            gone
+    after Ms ->
+        erlang:demonitor(Monitor, [flush]),
+        gone
+    end.
+
+%% Not a stranger that has our name. Ours is its own group leader (init/2), which no other process is.
+is_agent(Pid) ->
+    case process_info(Pid, group_leader) of
+        {group_leader, Leader} -> Leader =:= Pid;
+        undefined -> true % it has just ended: who asks it will hear so
     end.
 
 load_library(Nif, Dirs) ->
@@ -120,43 +153,57 @@ load_from([Dir | Dirs], Nif, Tried) ->
 
 %% == serving ==================================================================================================
 
-%% Nothing here may be a fun or belong to this code: the code can be replaced under the server (see current/1).
-init([]) ->
+init(Parent, Tag) ->
     process_flag(sensitive, true),
     process_flag(priority, high),
     process_flag(trap_exit, true),
+    %% It would be that of who attached: a process of another node, at times.
+    group_leader(self(), self()),
     Otp = list_to_integer(erlang:system_info(otp_release)),
-    {ok, #s{otp = Otp, session = erltrace_agent_session:none()}}.
+    try register(?MODULE, self()) of
+        true ->
+            Parent ! {Tag, self()},
+            serve(#s{otp = Otp, session = erltrace_agent_session:none()})
+    catch
+        error:badarg -> Parent ! {Tag, whereis(?MODULE)}
+    end.
 
-handle_call({attach, Nif, Dirs}, _, S0) ->
-    Digest = erlang:md5(Nif),
-    case whole() andalso current(S0) of
-        false -> % some of our modules have been taken away: who has asked loads all of them anew
-            {stop, shutdown, S0};
-        #s{nif = undefined} = S ->
-            case start_library(Nif, Dirs, S) of
-                {ok, S1} -> {reply, {ok, self()}, attached(?ATTACHED, S1)};
-                left -> % who has asked will find nothing, and load it anew
-                    erltrace_agent_others:sweep(S),
-                    leave(S);
-                Error -> {reply, Error, attached(?FAILED, S)}
-            end;
-        #s{nif = Digest} = S ->
-            {reply, {ok, self()}, attached(?ATTACHED, S)};
-        S ->
-            {reply, error4('AGENT_VERSION', "the node is being traced by another version of erltrace, whose agent has "
-                           "not the same library",
-                           "use the erltrace that is in use there, or wait until it has ended"), S}
-    end;
-handle_call(_, _, S) ->
-    {reply, {error, 'AGENT_REQUEST', <<"not a request that the agent knows">>, <<>>}, S}.
+%% Each message is taken by the newest code, as the code can be replaced under the server (see current/1); or taken away. So nothing in the
+%% state may be a fun or belong to this code.
+serve(S) ->
+    receive
+        Message ->
+            Turn = try ?MODULE:newest()
+                   catch error:_ -> fun taken_away/2
+                   end,
+            Turn(Message, S)
+    end.
 
-handle_cast(_, S) ->
-    {noreply, S}.
+newest() ->
+    fun turn/2.
 
-handle_info(Info, S) ->
-    info(Info, current(S)).
+turn(Message, S) ->
+    try info(Message, current(S)) of
+        {noreply, S1} -> serve(S1);
+        {stop, _} -> ok
+    catch
+        Class:Reason:Stack -> failed(text("the agent has crashed: ~w:~0P at ~0P", [Class, Reason, 12, Stack, 12]), S)
+    end.
 
+%% Who comes loads the module anew, once this is over.
+taken_away(_, S) ->
+    failed(<<"somebody has taken the agent's module out of the node">>, S).
+
+%% The end; the guard does the rest.
+failed(Text, #s{consumers = Cs}) ->
+    try nif_loaded() andalso nif_gate(false)
+    catch error:_ -> false
+    end,
+    [send(Pid, {erltrace, ended, 'AGENT_INTERNAL', Text, <<"report this">>}) || Pid <- maps:keys(Cs)],
+    exit(shutdown).
+
+info({ask, From, Tag, {attach, Nif, Dirs}}, S) ->
+    attach(From, Tag, Nif, Dirs, S);
 info({erltrace, Pid, Id, Request}, S) when is_pid(Pid) ->
     S1 = heard(Pid, S),
     try request(Request, Pid, S1) of
@@ -234,21 +281,30 @@ info(overrun, S) ->
 info(_, S) ->
     {noreply, S}.
 
-%% A crash of the server; the guard does the rest. (leave/1 has undone everything.)
-terminate(_, #s{nif = undefined}) ->
-    ok;
-terminate(Reason, #s{consumers = Cs}) ->
-    nif_loaded() andalso nif_gate(false),
-    [send(Pid, {erltrace, ended, 'AGENT_INTERNAL', text("the agent has crashed: ~0P", [Reason, 12]), <<"report this">>})
-     || Pid <- maps:keys(Cs)],
-    ok.
-
-%% What a report of a crash shows: not thousands of functions.
-format_status(Status) ->
-    maps:map(fun(state, _) -> '...';
-                (message, _) -> '...';
-                (_, V) -> V
-             end, Status).
+attach(From, Tag, Nif, Dirs, S) ->
+    Digest = erlang:md5(Nif),
+    case S of
+        #s{nif = undefined} ->
+            case start_library(Nif, Dirs, S) of
+                {ok, S1} ->
+                    From ! {Tag, {ok, self()}},
+                    {noreply, attached(?ATTACHED, S1)};
+                left -> % who has asked will find nothing, and load it anew
+                    erltrace_agent_others:sweep(S),
+                    leave(S);
+                {error, _, _, _} = Error ->
+                    From ! {Tag, Error},
+                    {noreply, attached(?FAILED, S)}
+            end;
+        #s{nif = Digest} ->
+            From ! {Tag, {ok, self()}},
+            {noreply, attached(?ATTACHED, S)};
+        _ ->
+            From ! {Tag, error4('AGENT_VERSION', "the node is being traced by another version of erltrace, whose agent has "
+                                "not the same library",
+                                "use the erltrace that is in use there, or wait until it has ended")},
+            {noreply, S}
+    end.
 
 start_library(Nif, Dirs, S) ->
     case load_library(Nif, Dirs) of
@@ -259,9 +315,10 @@ start_library(Nif, Dirs, S) ->
             _ = nif_alias(Alias, self(), make_ref()), % false: aliases stay references
             unalias(Alias),
             erlang:send_after(?WATCH, self(), watch),
-            {ok, S#s{nif = erlang:md5(Nif), guard = spawn(?MODULE, guard, [self(), {Nif, Dirs}])}};
-        old_code -> % just now replaced: once more, from the new code
-            ?MODULE:start_library(Nif, Dirs, S);
+            Server = self(),
+            {ok, S#s{nif = erlang:md5(Nif), guard = spawn(fun() -> guard(Server, {Nif, Dirs}) end)}};
+        old_code -> % just now replaced: who has asked comes again, to the new code
+            left;
         stale -> % an agent was here that was killed together with its guard
             purge(),
             start_library(Nif, Dirs, S);
@@ -270,9 +327,6 @@ start_library(Nif, Dirs, S) ->
         Error ->
             Error
     end.
-
-whole() ->
-    lists:all(fun erlang:module_loaded/1, ?MODULES).
 
 %% Two consumers that come at the same moment may both load the module. The second load takes the place of the code that is
 %% at work, library and all. Usually nobody has enabled anything yet: then the library is loaded again and
@@ -659,15 +713,15 @@ undo(S) ->
     S1.
 
 leave(#s{nif = undefined} = S) ->
-    unload(),
-    {stop, normal, S};
+    _ = unload(),
+    {stop, S};
 leave(S) ->
     S1 = undo_once(S),
     _ = settled(?STOP_WAIT),
     %% Programs are freed with the last reference; ours goes with the process.
     _ = dismiss_guard(S1),
-    unload(),
-    {stop, normal, S1#s{nif = undefined, guard = undefined}}.
+    _ = unload(),
+    {stop, S1#s{nif = undefined, guard = undefined}}.
 
 undo_once(#s{session = Session, flags = [], some = Some, port_flags = [], seq = 0, functions = F, hooks = H} = S)
   when Session =:= legacy orelse Session =:= undefined, map_size(Some) =:= 0, map_size(F) + map_size(H) =:= 0 ->
@@ -677,52 +731,78 @@ undo_once(#s{session = Session, flags = [], some = Some, port_flags = [], seq = 
 undo_once(S) ->
     undo(S).
 
-%% Whoever attaches from now on finds no module, and loads it anew. Old code goes from outside of it.
+%% What takes the module away runs no code of it: it is an expression, which a process of its own evaluates. That process has the name that
+%% consumers have while they load. So nothing is taken away in part from who comes meanwhile; and nobody loads the module between the
+%% purge and the deletion: to delete one of which there is old code is an error that the VM writes into the log.
+%%   Server, a pid: it is about to end, and hears whether the module is deleted (Tag); the rest goes when the server has ended.
+%%   Server, none: the module is not used, and goes some moments later unless an agent is there by then.
+-define(UNLOAD,
+    "Purge = fun() -> erlang:check_old_code(Agent) andalso Purger:purge(Agent) end,
+     Named = fun() -> (catch register(Name, self())) =:= true end,
+     Idle = fun Idle(0) ->
+                    ok;
+                Idle(N) ->
+                    receive after Ms -> ok end,
+                    case Named() of
+                        true ->
+                            case catch Agent:vsn() of
+                                InUse when is_binary(InUse) -> ok;
+                                _ -> Purge(), code:delete(Agent), Purge()
+                            end;
+                        false ->
+                            Idle(N - 1)
+                    end
+            end,
+     catch case is_pid(Server) andalso Named() of
+               true ->
+                   Monitor = monitor(process, Server),
+                   Purge(),
+                   code:delete(Agent),
+                   Server ! {Tag, true},
+                   receive {'DOWN', Monitor, _, _, _} -> ok end,
+                   Purge();
+               false when is_pid(Server) ->
+                   Server ! {Tag, false};
+               false ->
+                   Idle(Tries)
+           end.").
+
+%% Whoever attaches from now on finds no module, and loads it anew.
 unload() ->
-    purge(), % what a second load has put aside
-    delete(),
-    unregister(?MODULE),
-    purge_later().
-
-%% A module that will not be used, from a process that runs it: gone some moments later.
-unload_idle() ->
-    spawn(?MODULE, unload_later, []).
-
-unload_later() ->
-    unload_later(?TRIES).
-
-%% With the name that consumers have while they load: what comes meanwhile is not taken away in part.
-unload_later(0) ->
-    ok;
-unload_later(N) ->
-    receive after ?FAILED -> ok end,
-    case vsn() of
-        idle ->
-            try register(?ATTACHING, self()) of
-                true -> vsn() =:= idle andalso unload_unnamed()
-            catch
-                error:badarg -> unload_later(N - 1)
-            end;
-        _ -> ok % somebody has come meanwhile
+    Tag = make_ref(),
+    {Pid, Monitor} = unloader(self(), Tag, [monitor]),
+    receive
+        {Tag, true} -> unregister(?MODULE);
+        {Tag, false} -> unregister(?MODULE), unload_idle(); % who is about to load it finds no agent in use
+        {'DOWN', Monitor, process, Pid, _} -> unregister(?MODULE)
     end.
 
-unload_unnamed() ->
-    purge(),
-    delete(),
-    purge_later().
+%% (Who was just leaving has done it.)
+unload_idle() ->
+    _ = (erlang:module_loaded(?MODULE) orelse erlang:check_old_code(?MODULE)) andalso unloader(none, none, []),
+    ok.
+
+unloader(Server, Tag, Options) ->
+    {ok, Tokens, _} = erl_scan:string(?UNLOAD),
+    {ok, Expressions} = erl_parse:parse_exprs(Tokens),
+    spawn_opt(erl_eval, exprs, [Expressions, orddict:from_list([{'Agent', ?MODULE}, {'Name', ?ATTACHING}, {'Purger', purger()}, {'Server', Server},
+                                                               {'Tag', Tag}, {'Tries', ?TRIES}, {'Ms', ?FAILED}])],
+              Options).
 
 purge() ->
-    [code:purge(M) || M <- ?MODULES, erlang:check_old_code(M)],
+    _ = erlang:check_old_code(?MODULE) andalso purge_old(),
     ok.
 
-delete() ->
-    [code:delete(M) || M <- ?MODULES],
-    ok.
+%% Every process of the node is asked whether it runs the old code. The VM's purger does that; the code server, by way of which it usually
+%% is asked, would serve nobody until all have answered.
+purge_old() ->
+    _ = apply(purger(), purge, [?MODULE]).
 
-%% This module last: its purge ends who still runs it.
-purge_later() ->
-    [spawn(code, purge, [M]) || M <- lists:reverse(?MODULES)],
-    ok.
+purger() ->
+    case erlang:function_exported(erts_code_purger, purge, 1) of
+        true -> erts_code_purger;
+        false -> code
+    end.
 
 %% -- the guard: does what the server cannot do any more when it was killed. From OTP 27 on the VM ends the session by
 %% itself. It knows the functions that have, or are about to get, a pattern; and it keeps the library, which has no place
@@ -731,7 +811,9 @@ purge_later() ->
 guard(Server, Library) ->
     process_flag(sensitive, true),
     process_flag(priority, high),
-    ok = nif_guard(),
+    try ok = nif_guard()
+    catch error:_ -> exit(shutdown)
+    end,
     try register(?GUARD, self())
     catch error:badarg -> true % somebody else has it: nobody will wait for us, then
     end,
@@ -749,9 +831,11 @@ guard(Server, Monitor, Library, Functions, Sessions) ->
         {'DOWN', Monitor, process, Server, _} ->
             _ = nif_retire(), % the gate first: what follows can take long
             [erltrace_agent_session:destroy(Session) || Session <- Sessions],
-            left_behind(Server, Functions, #s{otp = 0, session = erltrace_agent_session:none()}),
+            try left_behind(Server, Functions, #s{otp = 0, session = erltrace_agent_session:none()})
+            catch _:_ -> ok % the next agent clears up
+            end,
             retire(?STOP_WAIT),
-            guard_unload();
+            whereis(?MODULE) =:= undefined andalso unload_idle();
         _ ->
             guard(Server, Monitor, Library, Functions, Sessions)
     end.
@@ -784,19 +868,6 @@ dismiss_guard(#s{guard = Guard}) ->
             Library;
         {'DOWN', Monitor, process, Guard, _} -> none
     after 2 * ?STOP_WAIT -> none
-    end.
-
-guard_unload() ->
-    case whereis(?MODULE) of
-        undefined ->
-            case {erlang:check_process_code(self(), ?MODULE), erlang:module_loaded(?MODULE)} of
-                {false, _} -> unload_unnamed();
-                %% Our own code is old, and its purge would end us in the middle: the new code does it.
-                {true, true} -> spawn(?MODULE, unload_later, []);
-                {true, false} -> purge_later()
-            end;
-        _ ->
-            ok
     end.
 
 %% == nif stubs ================================================================================================

@@ -1,7 +1,7 @@
-%% erltrace_agent.hrl - what the modules of the agent share: the numbers of the protocol and the server's state.
+%% erltrace_agent.hrl - what the parts of the agent share: the numbers of the protocol and the server's state.
 %%
-%% The agent's modules are erltrace_agent and those whose names begin with it; a new one is a file agent/erltrace_agent_NAME.erl and a
-%% line in MODULES. The consumer loads them all in one step, and they go in one step.
+%% A node loads one module, erltrace_agent. scripts/dev/pack-agent makes it of these files, which are modules to who writes them; a
+%% new part is a file agent/erltrace_agent_NAME.erl, and what it may not do is said there.
 %%   erltrace_agent            the server: coming, serving, reading, leaving; the NIF's stubs
 %%   erltrace_agent_place      where the library lies while it is loaded
 %%   erltrace_agent_needs      what all running programs together need of the VM, and keeping watch that it is there
@@ -22,11 +22,6 @@
 %%   erltrace_agent_aside      questions that may take long to answer
 %%   erltrace_agent_lib        texts of errors and warnings; small things that all need
 -define(AGENT, erltrace_agent).
--define(MODULES, [erltrace_agent, erltrace_agent_place, erltrace_agent_needs, erltrace_agent_flags, erltrace_agent_only, erltrace_agent_ports, erltrace_agent_patterns,
-                  erltrace_agent_hooks, erltrace_agent_seq, erltrace_agent_placed, erltrace_agent_others, erltrace_agent_monitor, erltrace_agent_poll,
-                  erltrace_agent_load, erltrace_agent_loads, erltrace_agent_doctor,
-                  erltrace_agent_session, erltrace_agent_aside, erltrace_agent_lib]).
-
 -define(PARTS, lists:seq(0, 31)). % AGENT_PARTS of c_src/beam/agent.h
 
 -define(STATE, []).

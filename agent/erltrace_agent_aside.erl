@@ -6,25 +6,26 @@
 %% goes on, but a process that has been told to end.
 -module(erltrace_agent_aside).
 
--export([each/4, asker/4]).
+-export([each/4]).
 
-%% [{X, M:F(X)} || X <- Xs], without those that have failed or not come within Ms. When Late of them have not come, the rest is
+%% [{X, F(X)} || X <- Xs], without those that have failed or not come within Ms. When Late of them have not come, the rest is
 %% not asked any more.
--spec each({module(), atom()}, [X], pos_integer(), pos_integer()) -> [{X, term()}].
+-spec each(fun((X) -> term()), [X], pos_integer(), non_neg_integer()) -> [{X, term()}].
 each(_, [], _, _) ->
     [];
 each(_, _, _, 0) ->
     [];
-each(MF, Xs, Ms, Late) ->
+each(F, Xs, Ms, Late) ->
     Tag = make_ref(),
-    {Pid, Monitor} = spawn_opt(?MODULE, asker, [self(), Tag, MF, Xs], [monitor, {priority, high}]),
+    Server = self(),
+    {Pid, Monitor} = spawn_opt(fun() -> ask(Server, Tag, F, Xs) end, [monitor, {priority, high}]),
     {Answers, Left} = answers(Xs, Tag, Monitor, Ms, []),
     erlang:demonitor(Monitor, [flush]),
     exit(Pid, kill),
     forget(Tag),
     case Left of
         [] -> Answers;
-        [_ | Others] -> Answers ++ each(MF, Others, Ms, Late - 1)
+        [_ | Others] -> Answers ++ each(F, Others, Ms, Late - 1)
     end.
 
 answers([], _, _, _, Acc) ->
@@ -46,6 +47,6 @@ forget(Tag) ->
     after 0 -> ok
     end.
 
-asker(Server, Tag, {M, F}, Xs) ->
+ask(Server, Tag, F, Xs) ->
     process_flag(sensitive, true),
-    [Server ! try {Tag, M:F(X)} catch Class:_ -> {Tag, failed, Class} end || X <- Xs].
+    [Server ! try {Tag, F(X)} catch Class:_ -> {Tag, failed, Class} end || X <- Xs].

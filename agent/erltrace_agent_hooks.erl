@@ -19,7 +19,7 @@
 %% Behaviours are not loaded for a probe: a node that uses one loads it, and watch/1 sees that.
 prepare(Probes) ->
     Modules = lists:usort([M || {_, Fs, _} <- Probes, {M, _, _} <- Fs, M =/= gen_server, M =/= gen_statem]),
-    Asked = erltrace_agent_aside:each({code, ensure_loaded}, [M || M <- Modules, not erlang:module_loaded(M)], ?LOADED, 1),
+    Asked = erltrace_agent_aside:each(fun code:ensure_loaded/1, [M || M <- Modules, not erlang:module_loaded(M)], ?LOADED, 1),
     [text("~s ~p~s: ~s will fire when that is loaded",
           [What, M, why(M), lists:join(", ", lists:sort([Name || {Name, Fs, _} <- Probes, lists:keymember(M, 1, Fs)]))])
      || M <- Modules, not erlang:module_loaded(M),

@@ -18,7 +18,7 @@ text(Format, Args) ->
 
 %% Whether a module is one of the agent's own, which are never traced.
 ours(M) ->
-    lists:member(M, ?MODULES).
+    M =:= ?AGENT.
 
 now_ms() ->
     erlang:monotonic_time(millisecond).
@@ -28,7 +28,7 @@ now_ms() ->
 %% So then nobody is asked: `undefined`.
 -spec tracer(pid() | port() | atom()) -> {tracer, term()} | undefined.
 tracer(P) ->
-    case erlang:function_exported(?AGENT, nif_loaded, 0) andalso ?AGENT:nif_loaded() of
+    case erlang:function_exported(?AGENT, nif_loaded, 0) andalso apply(?AGENT, nif_loaded, []) of
         true ->
             try erlang:trace_info(P, tracer)
             catch error:badarg -> undefined

@@ -10,7 +10,7 @@
 -module(erltrace_agent_monitor).
 
 -export([told/2, check/2, apply_needs/2, back/2, undo/1, dead/1, event/2, watch/1, ours/1]).
--export([slot/0, looker/1, session/1]).
+-export([slot/0, session/1]).
 
 -import(erltrace_agent_lib, [error4/3, text/2, owner/1, now_ms/0]).
 
@@ -167,7 +167,7 @@ session([], #m{session = Session}, _) ->
     erltrace_agent_session:destroy(Session),
     undefined;
 session(Items, #m{session = undefined} = M, S) ->
-    session(Items, M#m{session = erltrace_agent_session:create(?MODULE, self(), S), items = []}, S);
+    session(Items, M#m{session = erltrace_agent_session:create(erltrace_monitor, self(), S), items = []}, S);
 session(Items, #m{session = Session, items = Old}, _) ->
     [erltrace_agent_session:system(Session, K, false) || {K, _} <- Old, not lists:keymember(K, 1, Items)],
     [erltrace_agent_session:system(Session, K, V) || {K, V} <- Items -- Old],
@@ -355,7 +355,9 @@ look(#m{waiting = W} = M, S) ->
 with_looker(#m{looker = Pid} = M) ->
     case Pid =/= undefined andalso erltrace_agent_lib:alive(Pid) of
         true -> M;
-        false -> M#m{looker = spawn(?MODULE, looker, [self()])}
+        false ->
+            Server = self(),
+            M#m{looker = spawn(fun() -> looker(Server) end)}
     end.
 
 looked(Found, #m{waiting = W} = M, S) ->

@@ -6,7 +6,7 @@
 %%  * The flag scheduler_wall_time is counted by process in the VM: the server has it while a program needs it, and no longer.
 -module(erltrace_agent_poll).
 
--export([apply_needs/2, undo/1, poll/3, counters/1]).
+-export([apply_needs/2, undo/1, poll/3]).
 
 -include("erltrace_agent.hrl").
 
@@ -91,7 +91,7 @@ event(Program, Kind, Args) ->
 %% -- schedulers
 
 walls() ->
-    case erltrace_agent_aside:each({erlang, statistics}, [scheduler_wall_time_all], ?ANSWER, 1) of
+    case erltrace_agent_aside:each(fun erlang:statistics/1, [scheduler_wall_time_all], ?ANSWER, 1) of
         [{_, L}] when is_list(L) -> lists:sort(L);
         _ -> [] % a scheduler does not answer: a NIF holds it
     end.
@@ -126,7 +126,7 @@ run_queues(Program) ->
 
 links() ->
     All = [L || {Node, _} = L <- erlang:system_info(dist_ctrl), not erltrace_agent_monitor:ours(Node)],
-    Asked = maps:from_list(erltrace_agent_aside:each({?MODULE, counters}, [P || {_, P} <- All, is_port(P)], ?ANSWER, 2)),
+    Asked = maps:from_list(erltrace_agent_aside:each(fun counters/1, [P || {_, P} <- All, is_port(P)], ?ANSWER, 2)),
     %% Of a process that carries a connection only it knows.
     [{Node, {P, maps:get(P, Asked, unknown)}} || {Node, P} <- All].
 

@@ -8,7 +8,7 @@
 %% without an event, it is told here.
 -module(erltrace_agent_ports).
 
--export([flags/1, add_flags/2, remove_flags/3, leave_out/1, are_ours/0, look/0, info/1, ports_of/1]).
+-export([flags/1, add_flags/2, remove_flags/3, leave_out/1, are_ours/0, look/0]).
 
 -import(erltrace_agent_lib, [text/2]).
 -import(erltrace_agent_flags, [add_to/3, may_take/1, is_ours/1]).
@@ -70,7 +70,7 @@ own_ports(#s{consumers = Cs}) ->
     {Here, There} = lists:partition(fun(P) -> node(P) =:= node() end, maps:keys(Cs)),
     Nodes = [node(P) || P <- There],
     [P || {N, P} <- erlang:system_info(dist_ctrl), is_port(P), lists:member(N, Nodes)] ++
-    lists:append([Ports || {_, Ports} <- erltrace_agent_aside:each({?MODULE, ports_of}, Here, ?ANSWER, ?LATE)]).
+    lists:append([Ports || {_, Ports} <- erltrace_agent_aside:each(fun ports_of/1, Here, ?ANSWER, ?LATE)]).
 
 ports_of(Pid) ->
     [{links, Links}, {monitors, Monitors}] = process_info(Pid, [links, monitors]),
@@ -114,7 +114,7 @@ look() ->
     end.
 
 know(Ports) ->
-    Asked = erltrace_agent_aside:each({?MODULE, info}, Ports, ?ANSWER, ?LATE),
+    Asked = erltrace_agent_aside:each(fun info/1, Ports, ?ANSWER, ?LATE),
     ?AGENT:nif_ports([{P, atom(Name), Owner} || {P, [{name, Name}, {connected, Owner}]} <- Asked]).
 
 %% Of a port that is closed or busy it may be something else.

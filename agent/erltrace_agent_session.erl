@@ -12,7 +12,7 @@
 
 -include("erltrace_agent.hrl").
 
--define(NAMES, [?AGENT, erltrace_loads, erltrace_gc, erltrace_global, erltrace_agent_monitor]).
+-define(NAMES, [?AGENT, erltrace_loads, erltrace_gc, erltrace_global, erltrace_monitor]).
 
 %% What #s.session is while nothing is traced.
 -spec none() -> legacy | undefined.

@@ -1,7 +1,6 @@
 /* agent.c - the consumer's side of the agent's protocol. See agent.h. */
 #include "node/agent.h"
 
-#include <dirent.h>
 #include <elf.h>
 #include <poll.h>
 #include <stdio.h>
@@ -17,7 +16,7 @@
 #define MODULE  "erltrace_agent"
 #define GUARD   MODULE "_guard" /* the registered name of its guard */
 #define LIBRARY "priv/" MODULE ".so"
-#define FOLDER  "priv/agent"
+#define BEAM    "priv/agent/" MODULE ".beam"
 
 enum {
     RPC_MS = 5000,
@@ -33,16 +32,7 @@ enum {
                          less than PLACE_MS */
     AGAIN = 1,        /* not an error: begin again */
     OLD = 2,          /* likewise, when old code is gone */
-    EXPORT_EXT = 'q',
-    FILE_MAX = 64 << 20,
-    MODULES_MAX = 64
-};
-
-/* The agent's modules: the files of FOLDER whose names begin with MODULE. */
-struct modules {
-    struct buf code[MODULES_MAX];
-    char name[MODULES_MAX][64];
-    size_t n;
+    FILE_MAX = 64 << 20
 };
 
 /* -- errors ------------------------------------------------------------------------------------ */
@@ -277,40 +267,6 @@ static int read_file(const char *root, const char *rel, struct buf *out, struct 
     return 0;
 }
 
-static void free_modules(struct modules *m)
-{
-    for (size_t i = 0; i < m->n; i++)
-        buf_free(&m->code[i]);
-}
-
-static int read_modules(const char *root, struct modules *m, struct diags *d)
-{
-    char path[4096];
-    const struct dirent *e;
-    int err = 0;
-    m->n = 0;
-    snprintf(path, sizeof path, "%s/" FOLDER, root);
-    DIR *dir = opendir(path);
-    while (err == 0 && dir && (e = readdir(dir)) != NULL) {
-        size_t len = strlen(e->d_name), end = len - strlen(".beam");
-        if (strncmp(e->d_name, MODULE, strlen(MODULE)) != 0 || len <= strlen(".beam") ||
-            strcmp(e->d_name + end, ".beam") != 0 || end >= sizeof m->name[0] ||
-            m->n == MODULES_MAX)
-            continue;
-        snprintf(m->name[m->n], sizeof m->name[0], "%.*s", (int)end, e->d_name);
-        snprintf(path, sizeof path, FOLDER "/%.*s.beam", (int)end, e->d_name);
-        m->code[m->n] = (struct buf)BUF_INIT;
-        err = read_file(root, path, &m->code[m->n++], d);
-    }
-    if (dir)
-        closedir(dir);
-    struct buf main = BUF_INIT; /* says what is wrong if it is not there at all */
-    if (err == 0 && m->n == 0)
-        err = read_file(root, FOLDER "/" MODULE ".beam", &main, d);
-    buf_free(&main);
-    return err;
-}
-
 /* What is wrong with a library, or NULL. The node's loader believes what it is given: a library
  * that ends too early would be mapped past its end and take the VM down, so it is looked at before
  * it goes there. */
@@ -462,18 +418,14 @@ static int unlock(struct agent *a, const erlang_pid *holder, struct diags *d)
     return rpc(a, "erlang", "exit", &x, RPC_MS, &r, d);
 }
 
-/* The arguments of code:atomic_load/1. */
-static void put_modules(ei_x_buff *x, const struct modules *m)
+/* The argument of code:atomic_load/1. */
+static void put_module(ei_x_buff *x, const struct buf *beam)
 {
-    char file[80];
-    ei_x_encode_list_header(x, (long)m->n);
-    for (size_t i = 0; i < m->n; i++) {
-        snprintf(file, sizeof file, "%s.beam", m->name[i]);
-        ei_x_encode_tuple_header(x, 3);
-        ei_x_encode_atom(x, m->name[i]);
-        ei_x_encode_string(x, file);
-        ei_x_encode_binary(x, m->code[i].data, (int)m->code[i].len);
-    }
+    ei_x_encode_list_header(x, 1);
+    ei_x_encode_tuple_header(x, 3);
+    ei_x_encode_atom(x, MODULE);
+    ei_x_encode_string(x, MODULE ".beam");
+    ei_x_encode_binary(x, beam->data, (int)beam->len);
     ei_x_encode_empty_list(x);
 }
 
@@ -524,8 +476,8 @@ static void put_call(ei_x_buff *x, const char *mod, const char *fun, const char 
     ei_x_encode_empty_list(x);
 }
 
-/* {error, [{Module, Why}, ...]} of code:atomic_load. An error, or OLD: of some module there is old
- * code, which is in the way of every load. */
+/* {error, [{Module, Why}]} of code:atomic_load. An error, or OLD: there is old code, which is in
+ * the way of every load. */
 static int read_not_loaded(struct agent *a, struct etf *r, struct diags *d)
 {
     char word[ETF_ATOM_MAX];
@@ -537,7 +489,7 @@ static int read_not_loaded(struct agent *a, struct etf *r, struct diags *d)
     if (!r->bad && strcmp(word, "not_purged") == 0)
         return OLD;
     return diag_error(d, ET_EAGENT, NULL, "AGENT_LOAD", "does the node allow code to be loaded?",
-                      "%s does not load the agent's modules%s%s", a->node, word[0] ? ": " : "",
+                      "%s does not load the agent's module%s%s", a->node, word[0] ? ": " : "",
                       word);
 }
 
@@ -575,24 +527,19 @@ static int attach(struct agent *a, const struct buf *nif, const char *dir, struc
     return e ? e : read_attached(a, &r, d);
 }
 
-/* Old code of the modules goes; nobody is served by it, since the agent is not at work. Its guard
- * may run it, which undoes what the agent did: it is waited for, a while. AGAIN or an error. */
-static int purge(struct agent *a, const struct modules *m, bool in_use_too, struct diags *d)
+/* Old code of the module goes; nobody is served by it, since the agent is not at work. Its guard
+ * may run it, which undoes what the agent did: it is waited for, a while. The purger
+ * is asked, which every release has, and not the code server, which would serve nobody else
+ * meanwhile. AGAIN or an error. */
+static int purge(struct agent *a, bool in_use_too, struct diags *d)
 {
     ei_x_buff x;
     struct etf r;
     ei_x_new(&x);
-    ei_x_encode_list_header(&x, 2);
-    ei_x_append_buf(&x, (const char[]){EXPORT_EXT}, 1); /* fun code:purge/1 */
-    ei_x_encode_atom(&x, "code");
-    ei_x_encode_atom(&x, in_use_too ? "purge" : "soft_purge");
-    ei_x_encode_long(&x, 1);
-    ei_x_encode_list_header(&x, (long)m->n);
-    for (size_t i = 0; i < m->n; i++)
-        ei_x_encode_atom(&x, m->name[i]);
+    ei_x_encode_list_header(&x, 1);
+    ei_x_encode_atom(&x, MODULE);
     ei_x_encode_empty_list(&x);
-    ei_x_encode_empty_list(&x);
-    int e = rpc(a, "lists", "foreach", &x, LOAD_MS, &r, d);
+    int e = rpc(a, "erts_code_purger", in_use_too ? "purge" : "soft_purge", &x, LOAD_MS, &r, d);
     return e ? e : AGAIN;
 }
 
@@ -614,10 +561,10 @@ static int guard_at_work(struct agent *a, bool *yes, struct diags *d)
  *     ok -> catch erltrace_agent:attach(N, D);
  *     E -> E
  * end, evaluated by one process of the node: who dies in between, or whose connection is cut, does
- * not leave modules behind that nobody would take away. And where the modules cannot be loaded,
- * those that are there are not asked: they are what is left of an agent, and may have its library
- * still. 0, an error, AGAIN or OLD. */
-static int load_and_attach(struct agent *a, const struct modules *m, const struct buf *nif,
+ * not leave a module behind that nobody would take away. And where it cannot be loaded, the one
+ * that is there is not asked: it is what is left of an agent, and may have its library still. 0,
+ * an error, AGAIN or OLD. */
+static int load_and_attach(struct agent *a, const struct buf *beam, const struct buf *nif,
                            const char *dir, struct diags *d)
 {
     ei_x_buff x;
@@ -642,7 +589,7 @@ static int load_and_attach(struct agent *a, const struct modules *m, const struc
     put_dirs(&x, dir);
     ei_x_encode_tuple_header(&x, 2);
     ei_x_encode_atom(&x, "M");
-    put_modules(&x, m);
+    put_module(&x, beam);
     ei_x_encode_tuple_header(&x, 2);
     ei_x_encode_atom(&x, "N");
     ei_x_encode_binary(&x, nif->data, (int)nif->len);
@@ -686,7 +633,7 @@ static int open_consumer(struct agent *a, int lease_ms, struct etf *info, uint32
 
 /* One try. 0, an error, or AGAIN. waited: ms that we have tried already; who runs old code may go
  * on for a while. */
-static int place(struct agent *a, const struct modules *m, const struct buf *nif,
+static int place(struct agent *a, const struct buf *beam, const struct buf *nif,
                  const struct agent_options *opt, int64_t waited, struct etf *info, uint32_t *arity,
                  struct diags *d)
 {
@@ -705,9 +652,9 @@ static int place(struct agent *a, const struct modules *m, const struct buf *nif
     if (guarded)
         e = AGAIN;
     if (e == 0)
-        e = used ? attach(a, nif, opt->dir, d) : load_and_attach(a, m, nif, opt->dir, d);
+        e = used ? attach(a, nif, opt->dir, d) : load_and_attach(a, beam, nif, opt->dir, d);
     if (e == OLD)
-        e = purge(a, m, waited >= OLD_MS, d);
+        e = purge(a, waited >= OLD_MS, d);
     if (locked) {
         int u = unlock(a, &holder, d);
         e = e ? e : u;
@@ -718,22 +665,20 @@ static int place(struct agent *a, const struct modules *m, const struct buf *nif
 int agent_open(struct agent *a, struct conn *conn, const struct agent_options *opt,
                struct etf *info, uint32_t *arity, struct diags *d)
 {
-    struct modules *m = et_calloc(1, sizeof *m);
-    struct buf nif = BUF_INIT;
+    struct buf beam = BUF_INIT, nif = BUF_INIT;
     int64_t begun = clock_ms(), deadline = begun + PLACE_MS;
     memset(a, 0, sizeof *a);
     a->conn = conn;
     a->next_id = 1;
     a->lease_ms = opt->lease_ms;
     snprintf(a->node, sizeof a->node, "%s", opt->node);
-    int e = m ? check_target(a, d)
-              : diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
+    int e = check_target(a, d);
     if (e == 0)
-        e = read_modules(opt->root, m, d);
+        e = read_file(opt->root, BEAM, &beam, d);
     if (e == 0)
         e = read_library(opt->root, &nif, d);
     for (int pause = BACKOFF_MS; e == 0;) {
-        e = place(a, m, &nif, opt, clock_ms() - begun, info, arity, d);
+        e = place(a, &beam, &nif, opt, clock_ms() - begun, info, arity, d);
         if (e != AGAIN)
             break;
         if (clock_ms() > deadline) {
@@ -746,9 +691,7 @@ int agent_open(struct agent *a, struct conn *conn, const struct agent_options *o
         pause = pause < 100 ? pause * 2 : pause;
         e = 0;
     }
-    if (m)
-        free_modules(m);
-    et_free(m);
+    buf_free(&beam);
     buf_free(&nif);
     return e;
 }

@@ -59,9 +59,10 @@ ponger() ->
 %% Looks like an agent, and ends when it is asked.
 leaving(From) ->
     process_flag(sensitive, true),
+    group_leader(self(), self()),
     register(erltrace_agent, self()),
     From ! {self(), named},
-    receive {'$gen_call', _, _} -> exit(over) end.
+    receive {ask, _, _, _} -> exit(over) end.
 
 child() -> ok.
 

@@ -117,7 +117,7 @@ agents(code) ->
     true.
 
 guards() ->
-    [P || P <- processes(), process_info(P, initial_call) =:= {initial_call, {erltrace_agent, guard, 2}}].
+    [G || G <- [whereis(erltrace_agent_guard)], is_pid(G)].
 
 worker(Kind, I, Turns, {Seed, Variants}) ->
     process_flag(trap_exit, true),

@@ -288,13 +288,14 @@ def test_many_in_a_row(t):
         t.true(now <= limit[what], f"{what}: {before[what]} before, {now} after 30 traces")
 
 
-def test_half_an_agent_was_left(t):
-    """Somebody has purged modules of an agent under it, and what was being loaded is there in part, some as old code: the next
-    agent is not kept from coming, and takes all away."""
+AGENT = os.path.join(ROOT, "priv", "agent", "erltrace_agent")
+
+
+def test_old_code_was_left(t):
+    """The agent's module is there, and old code of it as well, of who was killed while loading: the next agent is not kept from coming,
+    and takes all away."""
     node = t.node()
-    for module in ("erltrace_agent_seq", "erltrace_agent_poll"):
-        file = os.path.join(ROOT, "priv", "agent", module)
-        node(f'[{{module, _}} = code:load_abs("{file}") || _ <- [1, 2]], true = erlang:check_old_code({module})')
+    node(f'begin [{{module, _}} = code:load_abs("{AGENT}") || _ <- [1, 2]], true = erlang:check_old_code(erltrace_agent) end')
     status, out, err = t.run("-qn", 'BEGIN { printf("here\\n"); exit(0); }', node=node)
     t.equal((status, out.strip(), err), (0, "here", ""), "the trace")
     t.clean(node)
@@ -302,8 +303,7 @@ def test_half_an_agent_was_left(t):
 
 KILL = """(fun() ->
     Kill = fun(P) -> R = monitor(process, P), exit(P, kill), receive {'DOWN', R, _, _, _} -> ok end end,
-    [Kill(P) || P <- processes(), process_info(P, initial_call) =:= {initial_call, {erltrace_agent, guard, 2}}],
-    Kill(whereis(erltrace_agent)) end)()"""
+    [Kill(whereis(N)) || N <- [erltrace_agent_guard, erltrace_agent]] end)()"""
 
 
 def half_dead(t):
@@ -332,10 +332,8 @@ def test_dead_agent_and_old_code(t):
     """The same, and of some module there is old code, that somebody runs and goes on running: nothing can be loaded until that is
     gone, and what is there is of no use, since a module takes a library once."""
     node = half_dead(t)
-    node("begin spawn(erltrace_agent_aside, asker, [self(), make_ref(), {timer, sleep}, [infinity]]), ok end")
-    for module in ("erltrace_agent_seq", "erltrace_agent_aside"):
-        file = os.path.join(ROOT, "priv", "agent", module)
-        node(f'begin {{module, _}} = code:load_abs("{file}"), true = erlang:check_old_code({module}), ok end')
+    node("begin etw:in_agent(30000), ok end")
+    node(f'begin {{module, _}} = code:load_abs("{AGENT}"), true = erlang:check_old_code(erltrace_agent), ok end')
     exact(t, node)
     t.clean(node, what=UNMAPPED)
 
@@ -344,12 +342,10 @@ def test_dead_agent_and_slow_guard(t):
     """Who runs that old code is the guard of a dead agent (here a process by its name), and takes its time: it is not ended in the
     middle of its work."""
     node = half_dead(t)
-    node("""begin P = spawn(erltrace_agent_aside, asker, [self(), make_ref(), {timer, sleep}, [5000]]),
+    node("""begin P = etw:in_agent(5000),
             register(erltrace_agent_guard, P),
             spawn(fun() -> R = monitor(process, P), receive {'DOWN', R, _, _, Why} -> persistent_term:put(t_why, Why) end end), ok end""")
-    for module in ("erltrace_agent_seq", "erltrace_agent_aside"):
-        file = os.path.join(ROOT, "priv", "agent", module)
-        node(f'begin {{module, _}} = code:load_abs("{file}"), true = erlang:check_old_code({module}), ok end')
+    node(f'begin {{module, _}} = code:load_abs("{AGENT}"), true = erlang:check_old_code(erltrace_agent), ok end')
     exact(t, node)
     t.equal(node("persistent_term:get(t_why)"), "normal", "how the guard ended")
     t.clean(node, what=UNMAPPED)

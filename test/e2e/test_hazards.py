@@ -9,10 +9,8 @@ ALL = READY + """
 erlang*:::message-send, erlang*:::process-spawn, erlang*:::process-scheduled { @n[probename] = count(); }
 erlang*:etw:work/1:entry, erlang*:etw:work/1:return, erlang*:etw:boom/1:exception { @f[probefunc, probename] = count(); }"""
 ENTRY = READY + 'erlang*:etw:work/1:entry { @["call"] = count(); }'
-AGENTS = """[exit(P, kill) || P <- processes(), (P =:= whereis(erltrace_agent)) orelse
-             (process_info(P, initial_call) =:= {initial_call, {erltrace_agent, guard, 2}})]"""
-CODE = """[begin code:purge(M), code:delete(M), code:purge(M) end
-           || {M, _} <- code:all_loaded(), lists:prefix("erltrace_agent", atom_to_list(M))]"""
+AGENTS = """[exit(whereis(N), kill) || N <- [erltrace_agent_guard, erltrace_agent]]"""
+CODE = """[begin code:purge(M), code:delete(M), code:purge(M) end || M <- [erltrace_agent]]"""
 
 
 def test_agent_taken_away(t):

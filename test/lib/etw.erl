@@ -12,7 +12,7 @@
 -export([busy/1, chatter/1, shove/2, quiet/0]).
 -export([child/1, hops/3, hop/1, nap/1, work/1, boom/1, loop/1, spin/1, sink/1, ping/1]).
 -export([set/0, dirt/0, traced/0, await_clean/1, await_clean/2, flags/1, hold/1, memory/0, settled/1, release/0, fake_release/1]).
--export([dbg_all/0, dbg_stop/0]).
+-export([dbg_all/0, dbg_stop/0, in_agent/1]).
 -export([load/1, loads/0, table/1, start_all/1, wait_all/0, turns/2, turn/2, patterns/3]).
 
 start() ->
@@ -399,6 +399,20 @@ dirt() ->
                                          re:run(F, "^erltrace-[0-9A-Z]{10,}$") =/= nomatch] ++
         [text("the library is mapped: ~s", [L]) || L <- mapped()] ++
         traced()).
+
+%% A process that runs the agent's code for so long: it waits there for the answer of one that has the agent's name meanwhile.
+in_agent(Ms) ->
+    Me = self(),
+    spawn(fun() ->
+              group_leader(self(), self()),
+              register(erltrace_agent, self()),
+              P = spawn(fun() -> _ = (catch erltrace_agent:attach(<<>>, [])) end),
+              receive {ask, From, Tag, _} -> ok end,
+              unregister(erltrace_agent),
+              Me ! {in_agent, P},
+              receive after Ms -> From ! {Tag, ok} end
+          end),
+    receive {in_agent, P} -> P end.
 
 %% Of that, what makes the VM slower: flags, patterns, sessions, of whatever tracer.
 traced() ->
