@@ -9,7 +9,7 @@
 %% A node that was killed in the moment of loading leaves that folder; the next one of the same user removes it.
 -module(erltrace_agent_place).
 
--export([folders/1, put/2, remove/1, trusted/1]).
+-export([folders/1, put/2, remove/1]).
 
 -include_lib("kernel/include/file.hrl").
 
@@ -80,10 +80,6 @@ remove(File) ->
 %% == folders that nobody else can change ========================================================================
 
 %% Under which name, without links, a folder is reached, if nobody but root and the node's user can change anything on the way.
--spec trusted(file:filename()) -> {ok, file:filename()} | {error, iodata()}.
-trusted(Dir) ->
-    trusted(Dir, user()).
-
 trusted(Dir, User) ->
     Users = [0 | [User || User =/= unknown]],
     case look("/") of
