@@ -69,6 +69,8 @@ static bool options_of(ErlNifEnv *env, ERL_NIF_TERM list, struct engine_options 
             o->specsize = v;
         else if (e[0] == agent.atom.nspec)
             o->nspec = v < DIF_SPECS_MAX ? (uint32_t)v : DIF_SPECS_MAX;
+        else if (e[0] == agent.atom.eventbudget)
+            o->eventbudget = v;
         else if (e[0] == agent.atom.bufpolicy && v < ENGINE_NPOLICIES)
             o->policy = (enum engine_policy)v;
         else if (e[0] == agent.atom.fixed)

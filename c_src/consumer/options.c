@@ -33,6 +33,7 @@ enum kind {
     KIND_SIZE,      /* a number with k m g t */
     KIND_STRSIZE,   /* a size that a string can have */
     KIND_SCRATCH,   /* a size that scratch can have */
+    KIND_BUDGET,    /* a size that the budget of an event can have */
     KIND_PCAP,      /* a size of at most 65535, rounded up to a multiple of 8 */
     KIND_PRINT,     /* a size of at most 65536; nothing: 8192 */
     KIND_LOCKMEM,   /* a size, or "unlimited" */
@@ -242,6 +243,9 @@ static const char *set(struct options *o, const struct row *r, const char *value
         ok = parse_size(value, &v) && v >= DIF_STRSIZE_LEAST && v <= DIF_STRSIZE_MOST;
         break;
     case KIND_SCRATCH: ok = parse_size(value, &v) && v <= DIF_SCRATCH_MOST; break;
+    case KIND_BUDGET:
+        ok = parse_size(value, &v) && v >= ENGINE_BUDGET_LEAST && v <= ENGINE_BUDGET_MOST;
+        break;
     case KIND_PCAP:
         ok = parse_size(value, &v) && v <= UINT16_MAX;
         v = (v + 7) & ~INT64_C(7);
@@ -355,6 +359,7 @@ const char *options_hint(const struct options *o, const char *name, char room[OP
         [KIND_SIZE] = "a size is a number with k, m, g or t if you like, as in 16k",
         [KIND_STRSIZE] = "a size from 2 to 1m",
         [KIND_SCRATCH] = "a size is a number with k, m, g or t if you like, as in 16k",
+        [KIND_BUDGET] = "units of work, from 1k to 64m; an event cannot be without bounds",
         [KIND_PCAP] = "a size of at most 65535",
         [KIND_PRINT] = "a size of at most 64k",
         [KIND_LOCKMEM] = "a size, or unlimited",

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/engine.h"
+
 /* OPTION(id, "kind", default): the options that are built, each with the value it has when nobody
  * sets it. */
 /* clang-format off */
@@ -22,6 +24,7 @@
     X(bufpolicy,     POLICY, 0)          /* enum engine_policy */                                 \
     X(bufresize,     RESIZE, 0)          /* 1: manual, sizes are as asked for or not at all */    \
     X(cpu,           FLAG, OPTION_UNSET) /* the only CPU that is traced */                        \
+    X(eventbudget,   BUDGET, ENGINE_BUDGET) /* units of work for one event */                     \
     X(scratchsize,   SCRATCH, 256)       /* bytes for alloca() and copyin(), a clause */          \
     X(stackframes,   FLAG, 20)           /* frames of stack(), unless it says */               \
     X(ustackframes,  FLAG, 100)                                                                   \

@@ -27,6 +27,7 @@ static const struct fault {
     {9, "BADSTACK", "bad stack", SHOW_HEX},
     {10, "BADSIZE", "invalid size", SHOW_HEX},
     {11, "BADINDEX", "index out of bounds", SHOW_DECIMAL},
+    {ENGINE_FAULT_EVENTBUDGET, "EVENTBUDGET", "event exceeds its eventbudget", SHOW_DECIMAL},
     {1000, "LIBRARY", "library-level fault", SHOW_NOTHING},
 };
 

@@ -309,6 +309,7 @@ static int enable(struct session *s, struct session_tier *t)
                                  .dynvarsize = (uint64_t)v[OPTION_dynvarsize],
                                  .specsize = (uint64_t)v[OPTION_specsize],
                                  .nspec = (uint32_t)v[OPTION_nspec],
+                                 .eventbudget = (uint64_t)v[OPTION_eventbudget],
                                  .switchrate = (uint64_t)v[OPTION_switchrate],
                                  .aggrate = (uint64_t)v[OPTION_aggrate],
                                  .maxload = (uint32_t)v[OPTION_maxload],

@@ -55,9 +55,10 @@ static void words_update(const struct dif_agg *a, uint64_t *w, int64_t v, int64_
     }
 }
 
-bool aggr_update(const struct engine *e, struct ahalf *h, uint32_t agg, const void *key,
-                 uint32_t keylen, uint64_t hash, int64_t value, int64_t incr)
+bool aggr_update(struct exec *x, struct ahalf *h, uint32_t agg, const void *key, uint32_t keylen,
+                 uint64_t hash, int64_t value, int64_t incr)
 {
+    const struct engine *e = x->e;
     const struct dif_agg *a = &e->img.aggs[agg];
     unsigned nwords = e->agg_words[agg];
     uint32_t mask = e->index_cells - 1;
@@ -69,6 +70,8 @@ bool aggr_update(const struct engine *e, struct ahalf *h, uint32_t agg, const vo
             return false;
         if ((h->index[i] & 0xffffffff00000000u) != high)
             continue;
+        if (!exec_work(x, 1 + keylen / WORK_COPY))
+            return false;
         struct aentry *n =
             (struct aentry *)(void *)(h->data + ((h->index[i] & 0xffffffffu) - 1) * 8);
         if (n->agg == agg && n->keylen == keylen && memcmp(n->words + nwords, key, keylen) == 0) {
@@ -79,6 +82,8 @@ bool aggr_update(const struct engine *e, struct ahalf *h, uint32_t agg, const vo
     uint64_t used = atomic_load_explicit(&h->used, memory_order_relaxed);
     uint32_t size = (uint32_t)((sizeof(struct aentry) + nwords * 8u + keylen + 7u) & ~7u);
     if (h->count >= e->index_cells / 4 * 3 || size > e->agg_data - used)
+        return false;
+    if (!exec_work(x, e->agg_far + WORK_CLOCK + size / WORK_COPY))
         return false;
     struct aentry *n = (struct aentry *)(void *)(h->data + used);
     *n = (struct aentry){

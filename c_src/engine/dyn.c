@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "engine/impl.h"
 #include "base/size.h"
 
 enum { FREE = 0, BUSY = 1, LIVE = 2, STATE = 3, WAYS = 8 };
@@ -51,6 +52,14 @@ static unsigned char *slot_key(const struct dyn *d, struct slot *s)
     return s->val + size_up(d->val_size, 8);
 }
 
+/* Counts work; false: there is none left. */
+static bool work(uint64_t *left, uint64_t units)
+{
+    bool enough = units < *left;
+    *left = enough ? *left - units : 0;
+    return enough;
+}
+
 static inline void relax(void)
 {
 #if defined(__x86_64__)
@@ -95,20 +104,24 @@ static bool key_is(const struct dyn *d, size_t i, const void *key, uint32_t keyl
 
 /* Finds the key. DYN_OK: *at is its slot and *seen its LIVE tag. DYN_FULL: a slot that may be the
  * key's stayed BUSY. */
-static enum dyn_result find(const struct dyn *d, const struct place *p, const void *key,
-                            uint32_t keylen, size_t *at, uint64_t *seen)
+static enum dyn_result find(const struct dyn *d, uint64_t *left, const struct place *p,
+                            const void *key, uint32_t keylen, size_t *at, uint64_t *seen)
 {
     for (unsigned b = 0; b < 2; b++) {
         size_t first = (size_t)p->bucket[b] * WAYS;
         for (size_t i = first; i < first + WAYS; i++) {
             uint64_t tag = atomic_load_explicit(&d->tag[i], memory_order_acquire);
             for (unsigned looks = 0; (tag & STATE) == BUSY && (tag ^ p->tag) >> 32 == 0; looks++) {
-                if (looks == LOOKS)
+                if (looks == LOOKS || !work(left, WORK_WAIT))
                     return DYN_FULL;
                 relax();
                 tag = atomic_load_explicit(&d->tag[i], memory_order_acquire);
             }
-            if ((tag & STATE) == LIVE && (tag ^ p->tag) >> 32 == 0 && key_is(d, i, key, keylen)) {
+            if ((tag & STATE) != LIVE || (tag ^ p->tag) >> 32 != 0)
+                continue;
+            if (!work(left, keylen / WORK_COPY + 1))
+                return DYN_FULL;
+            if (key_is(d, i, key, keylen)) {
                 *at = i;
                 *seen = tag;
                 return DYN_OK;
@@ -120,20 +133,22 @@ static enum dyn_result find(const struct dyn *d, const struct place *p, const vo
     return DYN_ABSENT;
 }
 
-enum dyn_result dyn_get(struct dyn *d, const void *key, uint32_t keylen, uint64_t hash, void *val,
-                        uint32_t *len)
+enum dyn_result dyn_get(struct dyn *d, uint64_t *left, const void *key, uint32_t keylen,
+                        uint64_t hash, void *val, uint32_t *len)
 {
     struct place p = place_of(d, hash);
     for (unsigned tries = 0; tries < TRIES; tries++) {
         size_t at;
         uint64_t seen;
-        enum dyn_result r = find(d, &p, key, keylen, &at, &seen);
+        enum dyn_result r = find(d, left, &p, key, keylen, &at, &seen);
         if (r != DYN_OK)
             return r;
         struct slot *s = slot_at(d, at);
         uint32_t n = __atomic_load_n(&s->vallen, __ATOMIC_RELAXED);
         if (n > d->val_size)
             n = d->val_size;
+        if (!work(left, n / WORK_COPY + keylen / WORK_COPY))
+            return DYN_FULL;
         memcpy(val, s->val, n);
         bool key_held = key_is(d, at, key, keylen);
         atomic_thread_fence(memory_order_acquire);
@@ -146,11 +161,11 @@ enum dyn_result dyn_get(struct dyn *d, const void *key, uint32_t keylen, uint64_
 }
 
 /* Takes the LIVE slot of the key for writing: its tag is then BUSY and *seen what it was. */
-static enum dyn_result take(struct dyn *d, const struct place *p, const void *key, uint32_t keylen,
-                            size_t *at, uint64_t *seen)
+static enum dyn_result take(struct dyn *d, uint64_t *left, const struct place *p, const void *key,
+                            uint32_t keylen, size_t *at, uint64_t *seen)
 {
     for (unsigned tries = 0; tries < TRIES; tries++) {
-        enum dyn_result r = find(d, p, key, keylen, at, seen);
+        enum dyn_result r = find(d, left, p, key, keylen, at, seen);
         if (r != DYN_OK)
             return r;
         uint64_t expect = *seen;
@@ -217,15 +232,16 @@ static enum dyn_result insert(struct dyn *d, const struct place *p, uint32_t gua
 }
 
 /* Takes the key's slot, or makes one: *fresh says which. On DYN_OK the slot is BUSY and ours. */
-static enum dyn_result take_or_insert(struct dyn *d, const void *key, uint32_t keylen,
-                                      uint64_t hash, size_t *at, uint64_t *seen, bool *fresh)
+static enum dyn_result take_or_insert(struct dyn *d, uint64_t *left, const void *key,
+                                      uint32_t keylen, uint64_t hash, size_t *at, uint64_t *seen,
+                                      bool *fresh)
 {
     struct place p = place_of(d, hash);
     if (keylen > d->key_size)
         return DYN_FULL;
     for (unsigned tries = 0; tries < TRIES; tries++) {
         uint32_t guard = atomic_load_explicit(&d->guard[p.bucket[0]], memory_order_acquire);
-        enum dyn_result r = take(d, &p, key, keylen, at, seen);
+        enum dyn_result r = take(d, left, &p, key, keylen, at, seen);
         *fresh = r == DYN_ABSENT;
         if (r == DYN_ABSENT)
             r = insert(d, &p, guard, key, keylen, at, seen);
@@ -235,15 +251,15 @@ static enum dyn_result take_or_insert(struct dyn *d, const void *key, uint32_t k
     return DYN_FULL;
 }
 
-enum dyn_result dyn_set(struct dyn *d, const void *key, uint32_t keylen, uint64_t hash,
-                        const void *val, uint32_t len)
+enum dyn_result dyn_set(struct dyn *d, uint64_t *left, const void *key, uint32_t keylen,
+                        uint64_t hash, const void *val, uint32_t len)
 {
     size_t at;
     uint64_t seen;
     bool fresh;
-    if (len > d->val_size)
+    if (len > d->val_size || !work(left, len / WORK_COPY + keylen / WORK_COPY))
         return DYN_FULL;
-    enum dyn_result r = take_or_insert(d, key, keylen, hash, &at, &seen, &fresh);
+    enum dyn_result r = take_or_insert(d, left, key, keylen, hash, &at, &seen, &fresh);
     if (r != DYN_OK)
         return r;
     struct slot *s = slot_at(d, at);
@@ -253,13 +269,13 @@ enum dyn_result dyn_set(struct dyn *d, const void *key, uint32_t keylen, uint64_
     return DYN_OK;
 }
 
-enum dyn_result dyn_add(struct dyn *d, const void *key, uint32_t keylen, uint64_t hash,
-                        uint64_t delta, uint64_t *sum)
+enum dyn_result dyn_add(struct dyn *d, uint64_t *left, const void *key, uint32_t keylen,
+                        uint64_t hash, uint64_t delta, uint64_t *sum)
 {
     size_t at;
     uint64_t seen, v = 0;
     bool fresh;
-    enum dyn_result r = take_or_insert(d, key, keylen, hash, &at, &seen, &fresh);
+    enum dyn_result r = take_or_insert(d, left, key, keylen, hash, &at, &seen, &fresh);
     if (r != DYN_OK)
         return r;
     struct slot *s = slot_at(d, at);
@@ -273,12 +289,13 @@ enum dyn_result dyn_add(struct dyn *d, const void *key, uint32_t keylen, uint64_
     return DYN_OK;
 }
 
-enum dyn_result dyn_del(struct dyn *d, const void *key, uint32_t keylen, uint64_t hash)
+enum dyn_result dyn_del(struct dyn *d, uint64_t *left, const void *key, uint32_t keylen,
+                        uint64_t hash)
 {
     struct place p = place_of(d, hash);
     size_t at;
     uint64_t seen;
-    enum dyn_result r = take(d, &p, key, keylen, &at, &seen);
+    enum dyn_result r = take(d, left, &p, key, keylen, &at, &seen);
     if (r == DYN_OK)
         publish(d, at, seen, FREE);
     return r;

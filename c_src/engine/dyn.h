@@ -40,21 +40,24 @@ size_t dyn_size(struct dyn *d, uint64_t budget, uint32_t key_size, uint32_t val_
 /* Places the store into zeroed memory of that size, aligned to 64. */
 void dyn_place(struct dyn *d, void *memory);
 
+/* Each of these counts its work, in the units of impl.h, and takes it from *left. When that is 0
+ * afterwards the operation may have been given up for want of it. */
 enum dyn_result { DYN_OK, DYN_ABSENT, DYN_FULL /* no room, or somebody was busy for too long */ };
 
 /* Copies the value of the key to val: 8 bytes for an integer store (len 8), or as much as was
  * stored (*len says how much; val has room for val_size). DYN_ABSENT leaves val alone. */
-enum dyn_result dyn_get(struct dyn *d, const void *key, uint32_t keylen, uint64_t hash, void *val,
-                        uint32_t *len);
+enum dyn_result dyn_get(struct dyn *d, uint64_t *left, const void *key, uint32_t keylen,
+                        uint64_t hash, void *val, uint32_t *len);
 /* Sets the value of the key, making it if it is not there. */
-enum dyn_result dyn_set(struct dyn *d, const void *key, uint32_t keylen, uint64_t hash,
-                        const void *val, uint32_t len);
+enum dyn_result dyn_set(struct dyn *d, uint64_t *left, const void *key, uint32_t keylen,
+                        uint64_t hash, const void *val, uint32_t len);
 /* Adds to the integer value of the key, as one step; *sum is the new value. A sum of 0 stays in
  * place. */
-enum dyn_result dyn_add(struct dyn *d, const void *key, uint32_t keylen, uint64_t hash,
-                        uint64_t delta, uint64_t *sum);
+enum dyn_result dyn_add(struct dyn *d, uint64_t *left, const void *key, uint32_t keylen,
+                        uint64_t hash, uint64_t delta, uint64_t *sum);
 /* Frees the key's slot. */
-enum dyn_result dyn_del(struct dyn *d, const void *key, uint32_t keylen, uint64_t hash);
+enum dyn_result dyn_del(struct dyn *d, uint64_t *left, const void *key, uint32_t keylen,
+                        uint64_t hash);
 /* Keys present now, for tests and statistics. */
 uint64_t dyn_count(const struct dyn *d);
 

@@ -15,6 +15,8 @@
 enum {
     VARIABLES_MOST = 1 << 30, /* bytes of globals, and of clause-locals */
     PAGE = 4096,
+    FAR = 1 << 20,    /* bytes */
+    PAGE_UNITS = 400, /* of work, to make a page */
     SIZE_LEAST = 64 << 10,
     SCRATCH_LEAST = 8 << 10,
     COPIES_MOST = 16 << 20, /* bytes of scratch for structs that are read by copy */
@@ -533,6 +535,29 @@ static int reserve(struct engine *e, struct diags *d)
     }
 }
 
+/* The budget of an event, within its bounds. */
+static uint64_t budget(uint64_t asked)
+{
+    return asked == 0                    ? ENGINE_BUDGET
+           : asked < ENGINE_BUDGET_LEAST ? ENGINE_BUDGET_LEAST
+                                         : size_min(asked, ENGINE_BUDGET_MOST);
+}
+
+/* What a look at memory takes beside the others when there is more of it than the processor and the
+ * system keep at hand: it may be the first one at its page. */
+static uint32_t far_from(uint64_t size)
+{
+    return size > FAR ? PAGE_UNITS : 0;
+}
+
+/* Once all sizes are known. */
+static void plan_work(struct engine *e)
+{
+    e->far = far_from(size_add(e->globals_size, e->locals_size));
+    e->dyn_far = far_from(e->opt.dynvarsize) * 2;
+    e->agg_far = far_from(e->index_cells * sizeof(uint64_t));
+}
+
 int engine_create(struct dif_image *img, struct engine_options *opt, struct engine **out,
                   struct diags *d)
 {
@@ -553,6 +578,7 @@ int engine_create(struct dif_image *img, struct engine_options *opt, struct engi
     e->opt.aggsize = size_up(larger(opt->aggsize, PAGE), 8);
     e->opt.specsize = size_up(opt->specsize, 8);
     e->opt.nspec = opt->nspec < DIF_SPECS_MAX ? opt->nspec : DIF_SPECS_MAX;
+    e->opt.eventbudget = budget(opt->eventbudget);
     identity_find(&e->self, opt->pid);
     const bool key = keyed();
     int err = key ? plan(e) : ET_ELIMIT;
@@ -565,6 +591,7 @@ int engine_create(struct dif_image *img, struct engine_options *opt, struct engi
         diag_error(d, err, NULL, "", NULL, "a record of this program is too large");
     else
         err = reserve(e, d);
+    plan_work(e);
     if (err) {
         engine_destroy(e);
         return err;

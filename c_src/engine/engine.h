@@ -31,6 +31,13 @@
  * record has room kept for it in every thread. With ring, the newest records overwrite the oldest.
  * What other threads hold of a speculation that was committed is drained as with switch.
  *
+ * THE BUDGET OF AN EVENT. Whatever a firing does is counted in units of work: an instruction is
+ * one, and so are a few bytes that are copied or compared; what takes longer counts as more (enum
+ * work in impl.h). A clause that would exceed engine_options.eventbudget, which is for all clauses
+ * of the firing, faults with ENGINE_FAULT_EVENTBUDGET. ERROR then has ENGINE_BUDGET_ERROR units for
+ * itself, and the later clauses of the firing are given up: each counts as an error, too. A firing
+ * exceeds its budget by no more than the instructions of one clause, and by one bounded step.
+ *
  * COUNTS. For each clause execution whose predicate is true and that records: one record, or one
  * counted drop, or one counted error, or (policy fill) one counted as having found the buffer full;
  * each sub-clause of a clause with branches counts for itself. Of the records, those that were
@@ -165,20 +172,31 @@ static inline void engine_ctx_range(struct engine_ctx *ctx, const void *p, size_
     }
 }
 
+/* Units of work: what a firing has when nobody says, and what can be said; what ERROR has when a
+ * firing has nothing left. */
+enum {
+    ENGINE_BUDGET = 256 << 10,
+    ENGINE_BUDGET_LEAST = 1 << 10,
+    ENGINE_BUDGET_MOST = 64 << 20,
+    ENGINE_BUDGET_ERROR = 16 << 10
+};
+
 enum engine_policy { ENGINE_SWITCH, ENGINE_FILL, ENGINE_RING, ENGINE_NPOLICIES };
 
 struct engine_options {
     uint32_t threads; /* threads that can have buffers, by engine_thread.index; others drop */
     enum engine_policy policy;
-    bool fixed;          /* sizes are as asked for, or not at all */
-    uint64_t memory;     /* most bytes that all engines of this process may have, 0: any */
-    uint64_t left;       /* bytes that the machine has left, 0: any number */
-    uint64_t bufsize;    /* bytes of principal buffer a thread (switch: each half) */
-    uint64_t aggsize;    /* bytes of aggregation table a thread (each half) */
-    uint64_t dynvarsize; /* bytes for dynamic variables */
-    uint64_t specsize;   /* bytes of each speculation a thread */
-    uint32_t nspec;      /* speculations, at most DIF_SPECS_MAX */
-    bool one_cpu;        /* while running, only what happens on this CPU fires */
+    bool fixed;           /* sizes are as asked for, or not at all */
+    uint64_t memory;      /* most bytes that all engines of this process may have, 0: any */
+    uint64_t left;        /* bytes that the machine has left, 0: any number */
+    uint64_t bufsize;     /* bytes of principal buffer a thread (switch: each half) */
+    uint64_t aggsize;     /* bytes of aggregation table a thread (each half) */
+    uint64_t dynvarsize;  /* bytes for dynamic variables */
+    uint64_t specsize;    /* bytes of each speculation a thread */
+    uint32_t nspec;       /* speculations, at most DIF_SPECS_MAX */
+    uint64_t eventbudget; /* units of work for one firing, see above; 0: ENGINE_BUDGET; otherwise
+                             brought between ENGINE_BUDGET_LEAST and ENGINE_BUDGET_MOST */
+    bool one_cpu;         /* while running, only what happens on this CPU fires */
     uint32_t cpu;
     int32_t pid; /* what `pid` shows */
 };
@@ -186,8 +204,8 @@ struct engine_options {
 /* Bytes of memory that this process can have: the machine's, or what its control groups allow.
  * `root` goes before the paths that are read: "", or a folder that looks like /. */
 uint64_t engine_machine_memory(const char *root);
-/* How many of those nothing uses now; never 0. Of what the engines of this process have been granted
- * they use only what their threads have touched. */
+/* How many of those nothing uses now; never 0. Of what the engines of this process have been
+ * granted they use only what their threads have touched. */
 uint64_t engine_machine_left(const char *root);
 
 /* Makes an engine for a verified image, which the engine takes over (also on error). Memory is
@@ -291,7 +309,8 @@ enum engine_fault {
     ENGINE_FAULT_NOSCRATCH = 5,
     ENGINE_FAULT_TUPOFLOW = 8,
     ENGINE_FAULT_BADSIZE = 10,
-    ENGINE_FAULT_BADINDEX = 11
+    ENGINE_FAULT_BADINDEX = 11,
+    ENGINE_FAULT_EVENTBUDGET = 100 /* ours begin here; its value is the budget */
 };
 
 #endif

@@ -99,6 +99,13 @@ static const char *private_copy(struct exec *x, const char *s, size_t n, size_t 
     return p;
 }
 
+bool exec_overdrawn(struct exec *x)
+{
+    x->left = 0;
+    exec_fault(x, ENGINE_FAULT_EVENTBUDGET, x->e->opt.eventbudget);
+    return false;
+}
+
 const char *exec_string(struct exec *x, uint64_t addr, size_t *len)
 {
     const char *s = (const char *)(uintptr_t)addr;
@@ -106,8 +113,12 @@ const char *exec_string(struct exec *x, uint64_t addr, size_t *len)
         *len = x->last_length;
         return s;
     }
-    size_t most = readable(x, addr);
+    size_t room = readable(x, addr), most = size_min(room, size_mul(x->left, WORK_SCAN));
     *len = most > 0 ? strnlen(s, most) : 0;
+    if (!exec_work(x, WORK_LOOK + x->e->far + *len / WORK_SCAN) || (*len == most && most < room)) {
+        exec_overdrawn(x);
+        return NULL;
+    }
     if (*len < most && __builtin_expect(shared(x, addr), 0))
         return private_copy(x, s, *len, len);
     if (*len < most) {
@@ -121,6 +132,8 @@ const char *exec_string(struct exec *x, uint64_t addr, size_t *len)
 
 const void *exec_bytes(struct exec *x, uint64_t addr, size_t n)
 {
+    if (!exec_work(x, WORK_LOOK + x->e->far + n / WORK_SCAN))
+        return NULL;
     if (readable(x, addr) >= n)
         return (const void *)(uintptr_t)addr;
     exec_fault(x, ENGINE_FAULT_BADADDR, addr);
@@ -130,6 +143,8 @@ const void *exec_bytes(struct exec *x, uint64_t addr, size_t n)
 void *exec_writable(struct exec *x, uint64_t addr, size_t n)
 {
     x->last_string = 0;
+    if (!exec_work(x, WORK_LOOK + x->e->far + n / WORK_COPY))
+        return NULL;
     if (writable(x, addr) >= n)
         return (void *)(uintptr_t)addr;
     exec_fault(x, ENGINE_FAULT_BADADDR, addr);
@@ -141,6 +156,17 @@ char *exec_scratch(struct exec *x, size_t n)
     if (n > x->e->scratch_size - x->scratch_used) {
         exec_fault(x, ENGINE_FAULT_NOSCRATCH, 0);
         return NULL;
+    }
+    /* The system makes a page when it is written for the first time. */
+    const uint64_t end = x->scratch_used + n;
+    if (__builtin_expect(end > x->ts->touched, 0)) {
+        const uint64_t fresh = size_min(end - x->ts->touched, size_mul(x->left, WORK_COPY));
+        memset(x->ts->scratch + x->ts->touched, 0, fresh);
+        x->ts->touched += fresh;
+        if (!exec_work(x, fresh / WORK_COPY) || x->ts->touched < end) {
+            exec_overdrawn(x);
+            return NULL;
+        }
     }
     char *p = (char *)x->ts->scratch + x->scratch_used;
     /* Both are multiples of 8, so that what fits does so with its padding. */
@@ -193,15 +219,17 @@ static uint64_t int_truncate(const struct dif_type *t, uint64_t v)
  * out, so that what another thread writes meanwhile tears the text at worst. */
 static uint64_t scalar_load(struct exec *x, const struct dif_var *v, const unsigned char *at)
 {
+    if (v->type.kind == DIF_BYTES)
+        return (uint64_t)(uintptr_t)at;
+    if (__builtin_expect(x->e->far > 0, 0) && !exec_work(x, x->e->far))
+        return 0;
     if (v->type.kind <= DIF_UINT)
         return int_truncate(&v->type,
                             __atomic_load_n((const uint64_t *)(const void *)at, __ATOMIC_RELAXED));
-    if (v->type.kind == DIF_BYTES)
-        return (uint64_t)(uintptr_t)at;
     if (__atomic_load_n((const uint64_t *)(const void *)at, __ATOMIC_RELAXED) == 1)
         return 0;
     size_t n = strnlen((const char *)at + 8, v->type.size);
-    char *p = exec_scratch(x, n + 1);
+    char *p = exec_work(x, n / WORK_COPY) ? exec_scratch(x, n + 1) : NULL;
     if (p == NULL)
         return 0;
     memcpy(p, at + 8, n);
@@ -211,20 +239,20 @@ static uint64_t scalar_load(struct exec *x, const struct dif_var *v, const unsig
 
 static void scalar_store(struct exec *x, const struct dif_var *v, unsigned char *at, uint64_t value)
 {
+    x->last_string = 0; /* what is stored may be bytes of it */
+    if (__builtin_expect(x->e->far > 0, 0) && !exec_work(x, x->e->far))
+        return;
     if (v->type.kind <= DIF_UINT) {
-        x->last_string = 0; /* this may be a byte of it, here and below */
         __atomic_store_n((uint64_t *)(void *)at, value, __ATOMIC_RELAXED);
         return;
     }
     if (v->type.kind == DIF_BYTES) {
         const void *p = exec_bytes(x, value, v->type.size);
-        x->last_string = 0;
-        if (p != NULL)
+        if (p != NULL && exec_work(x, v->type.size / WORK_COPY))
             memmove(at, p, v->type.size);
         return;
     }
     if (value == 0) {
-        x->last_string = 0;
         __atomic_store_n((uint64_t *)(void *)at, 1, __ATOMIC_RELAXED);
         return;
     }
@@ -236,6 +264,8 @@ static void scalar_store(struct exec *x, const struct dif_var *v, unsigned char 
     if (s == NULL)
         return;
     n = n < v->type.size ? n : v->type.size;
+    if (!exec_work(x, n / WORK_COPY))
+        return;
     memmove(at + 8, s, n);
     at[8 + n] = '\0';
     __atomic_store_n((uint64_t *)(void *)at, 0, __ATOMIC_RELAXED);
@@ -252,7 +282,7 @@ static unsigned char *key_add(struct exec *x, unsigned char *k, const struct dif
     }
     if (t->kind != DIF_STRING) {
         const void *p = exec_bytes(x, v, t->size);
-        if (p != NULL)
+        if (p != NULL && exec_work(x, t->size / WORK_KEY))
             memcpy(k, p, t->size);
         return k + t->size;
     }
@@ -263,6 +293,8 @@ static unsigned char *key_add(struct exec *x, unsigned char *k, const struct dif
     if (s == NULL)
         return k;
     uint32_t len = n < t->size ? (uint32_t)n : t->size;
+    if (!exec_work(x, len / WORK_KEY))
+        return k;
     memcpy(k, &len, 4);
     memcpy(k + 4, s, len);
     return k + 4 + len;
@@ -289,8 +321,17 @@ static uint32_t key_dynamic(struct exec *x, uint32_t var, const uint64_t *tuple,
         k += 8;
     }
     uint32_t n = key_tuple(x, k, &v->keys, tuple);
+    exec_work(x, WORK_DYN + x->e->dyn_far);
     *hash = hash_bytes(x->ts->key, n);
     return n;
+}
+
+/* After a look at the store, which counts its work by itself: whether it was the last. */
+static bool store_over(struct exec *x)
+{
+    if (__builtin_expect(x->left == 0, 0))
+        exec_overdrawn(x);
+    return x->faulted;
 }
 
 /* No room: the rest of the clause is given up, what it recorded too, and nobody is told but by the
@@ -310,19 +351,22 @@ static uint64_t dynamic_load(struct exec *x, uint32_t var, const uint64_t *tuple
     if (x->faulted)
         return 0;
     if (v->type.kind <= DIF_UINT) {
-        if (dyn_get(&x->e->dyn, x->ts->key, n, hash, x->ts->key + x->e->key_size, &len) == DYN_OK)
+        if (dyn_get(&x->e->dyn, &x->left, x->ts->key, n, hash, x->ts->key + x->e->key_size, &len) ==
+            DYN_OK)
             memcpy(&word, x->ts->key + x->e->key_size, 8);
-        return int_truncate(&v->type, word);
+        return store_over(x) ? 0 : int_truncate(&v->type, word);
     }
     char *p = exec_scratch(x, x->e->dyn.val_size + 1);
-    if (p != NULL && v->type.kind == DIF_BYTES) { /* an absent one is all zeros */
-        /* A value that another thread freed meanwhile may have left bytes there. */
-        memset(p, 0, v->type.size);
-        if (dyn_get(&x->e->dyn, x->ts->key, n, hash, p, &len) != DYN_OK)
-            memset(p, 0, v->type.size);
-        return (uint64_t)(uintptr_t)p;
+    if (p == NULL)
+        return 0;
+    if (v->type.kind == DIF_BYTES) { /* an absent one is all zeros */
+        if (dyn_get(&x->e->dyn, &x->left, x->ts->key, n, hash, p, &len) != DYN_OK &&
+            exec_work(x, v->type.size / WORK_COPY))
+            memset(p, 0, v->type.size); /* also what it held that was freed meanwhile */
+        return store_over(x) ? 0 : (uint64_t)(uintptr_t)p;
     }
-    if (p == NULL || dyn_get(&x->e->dyn, x->ts->key, n, hash, p, &len) != DYN_OK)
+    enum dyn_result r = dyn_get(&x->e->dyn, &x->left, x->ts->key, n, hash, p, &len);
+    if (store_over(x) || r != DYN_OK)
         return 0;
     p[len] = '\0';
     return (uint64_t)(uintptr_t)p;
@@ -337,7 +381,7 @@ static void dynamic_store(struct exec *x, uint32_t var, const uint64_t *tuple, u
         return;
     enum dyn_result r;
     if (value == 0) {
-        r = dyn_del(&x->e->dyn, x->ts->key, n, hash);
+        r = dyn_del(&x->e->dyn, &x->left, x->ts->key, n, hash);
     } else if (v->type.kind == DIF_STRING) {
         size_t len = 0;
         const uint32_t mark = x->scratch_used;
@@ -345,17 +389,17 @@ static void dynamic_store(struct exec *x, uint32_t var, const uint64_t *tuple, u
         x->scratch_used = mark;
         if (s == NULL)
             return;
-        r = dyn_set(&x->e->dyn, x->ts->key, n, hash, s,
+        r = dyn_set(&x->e->dyn, &x->left, x->ts->key, n, hash, s,
                     len < v->type.size ? (uint32_t)len : v->type.size);
     } else if (v->type.kind == DIF_BYTES) {
         const void *p = exec_bytes(x, value, v->type.size);
         if (p == NULL)
             return;
-        r = dyn_set(&x->e->dyn, x->ts->key, n, hash, p, v->type.size);
+        r = dyn_set(&x->e->dyn, &x->left, x->ts->key, n, hash, p, v->type.size);
     } else {
-        r = dyn_set(&x->e->dyn, x->ts->key, n, hash, &value, 8);
+        r = dyn_set(&x->e->dyn, &x->left, x->ts->key, n, hash, &value, 8);
     }
-    if (r == DYN_FULL)
+    if (!store_over(x) && r == DYN_FULL)
         dynamic_drop(x);
 }
 
@@ -365,12 +409,13 @@ static uint64_t dynamic_add(struct exec *x, uint32_t var, const uint64_t *tuple,
     uint32_t n = key_dynamic(x, var, tuple, &hash);
     if (x->faulted)
         return 0;
-    if (dyn_add(&x->e->dyn, x->ts->key, n, hash, delta, &sum) != DYN_OK) {
-        dynamic_drop(x);
+    if (dyn_add(&x->e->dyn, &x->left, x->ts->key, n, hash, delta, &sum) != DYN_OK) {
+        if (!store_over(x))
+            dynamic_drop(x);
         return 0;
     }
     if (sum == 0) /* a value that became 0 is freed */
-        dyn_del(&x->e->dyn, x->ts->key, n, hash);
+        dyn_del(&x->e->dyn, &x->left, x->ts->key, n, hash);
     return int_truncate(&x->e->img.vars[var].type, sum);
 }
 
@@ -415,6 +460,7 @@ static uint64_t builtin(struct exec *x, struct clocks *c, unsigned which, uint32
     case DIF_BUILTIN_timestamp: return timestamp(c);
     case DIF_BUILTIN_vtimestamp:
         if ((c->have & 1u << DIF_BUILTIN_vtimestamp) == 0) {
+            exec_work(x, x->ctx->vtimestamp ? WORK_CLOCK : WORK_CPUTIME);
             c->vtimestamp =
                 x->ctx->vtimestamp ? x->ctx->vtimestamp(x->ctx) : clock_ns(CLOCK_THREAD_CPUTIME_ID);
             c->have |= 1u << DIF_BUILTIN_vtimestamp;
@@ -422,11 +468,12 @@ static uint64_t builtin(struct exec *x, struct clocks *c, unsigned which, uint32
         return c->vtimestamp;
     case DIF_BUILTIN_walltimestamp:
         if ((c->have & 1u << DIF_BUILTIN_walltimestamp) == 0) {
+            exec_work(x, WORK_CLOCK);
             c->wall = clock_ns(CLOCK_REALTIME);
             c->have |= 1u << DIF_BUILTIN_walltimestamp;
         }
         return c->wall;
-    case DIF_BUILTIN_cpu: return (uint64_t)(int64_t)sched_getcpu();
+    case DIF_BUILTIN_cpu: exec_work(x, WORK_CLOCK); return (uint64_t)(int64_t)sched_getcpu();
     case DIF_BUILTIN_pid: return (uint64_t)(int64_t)x->e->self.pid;
     case DIF_BUILTIN_ppid: return (uint64_t)(int64_t)x->e->self.ppid;
     case DIF_BUILTIN_uid: return x->e->self.uid;
@@ -449,9 +496,11 @@ static uint64_t builtin(struct exec *x, struct clocks *c, unsigned which, uint32
     }
 }
 
-static uint64_t argument(struct engine_ctx *ctx, unsigned n)
+static uint64_t argument(struct exec *x, unsigned n)
 {
+    struct engine_ctx *ctx = x->ctx;
     if ((ctx->have >> n & 1) == 0) {
+        exec_work(x, WORK_ARGUMENT);
         ctx->have |= (uint16_t)(1u << n);
         ctx->argv[n] = ctx->arg != NULL ? ctx->arg(ctx, n) : 0;
     }
@@ -479,6 +528,14 @@ static unsigned char *record_reserve(struct exec *x, struct phalf *h, uint32_t n
     return h->data + used;
 }
 
+/* The same for a record of a clause: NULL also after a fault. A ring goes over the older records
+ * that it overwrites. */
+static unsigned char *record_begin(struct exec *x, struct phalf *h, uint32_t n)
+{
+    const uint64_t over = h->full == FULL_WRAP ? n / WORK_SCAN : 0;
+    return exec_work(x, WORK_RECORD + over) ? record_reserve(x, h, n) : NULL;
+}
+
 static void record_commit(struct phalf *h, uint32_t size)
 {
     uint64_t used = atomic_load_explicit(&h->used, memory_order_relaxed);
@@ -502,6 +559,8 @@ static inline void record_finish(struct exec *x, struct phalf *h, unsigned char 
 uint64_t exec_speculation(struct exec *x)
 {
     bool busy = false;
+    if (!exec_work(x, WORK_SPEC))
+        return 0;
     for (uint32_t i = 0; i < x->e->nspec; i++) {
         uint32_t s = SPEC_IDLE;
         if (atomic_compare_exchange_strong(&x->e->spec[i], &s, SPEC_ACTIVE))
@@ -525,6 +584,8 @@ static struct phalf *spec_buffer(const struct exec *x, uint64_t id)
 static void spec_end(struct exec *x, uint64_t id, enum spec_state end, struct phalf *principal)
 {
     uint32_t s = SPEC_ACTIVE;
+    if (!exec_work(x, WORK_SPEC))
+        return;
     if (id > x->e->opt.nspec) {
         exec_fault(x, ENGINE_FAULT_ILLOP, 0);
         return;
@@ -533,7 +594,7 @@ static void spec_end(struct exec *x, uint64_t id, enum spec_state end, struct ph
         !atomic_compare_exchange_strong(&x->e->spec[id - 1], &s, end))
         return;
     if (end == SPEC_COMMITTED)
-        buffer_commit(x->e, x->ts, &x->ts->spec[id - 1], principal);
+        buffer_commit(x, &x->ts->spec[id - 1], principal);
 }
 
 /* Writes a part, returns the end of it. */
@@ -580,14 +641,14 @@ static void aggregate(struct exec *x, struct ahalf *h, uint32_t agg, const uint6
 {
     const struct dif_agg *a = &x->e->img.aggs[agg];
     uint32_t n = key_tuple(x, x->ts->key, &a->keys, tuple);
-    if (x->faulted)
+    if (x->faulted || !exec_work(x, WORK_AGG))
         return;
     unsigned nargs = dif_agg_nargs(a->func);
     int64_t value = nargs > 0 ? (int64_t)tuple[a->keys.n] : 0;
     int64_t incr = nargs > 1 ? (int64_t)tuple[a->keys.n + 1] : 1;
-    if (aggr_update(x->e, h, agg, x->ts->key, n, hash_bytes(x->ts->key, n), value, incr))
+    if (aggr_update(x, h, agg, x->ts->key, n, hash_bytes(x->ts->key, n), value, incr))
         tcount_add(&x->ts->updates, 1);
-    else
+    else if (!x->faulted)
         buffer_dropped(x->e, x->ts, ENGINE_DROP_AGG, 1);
 }
 
@@ -605,6 +666,8 @@ uint64_t exec_compare(struct exec *x, uint64_t a, uint64_t b)
     if (t == NULL)
         return 1;
     size_t n = na < nb ? na : nb;
+    if (!exec_work(x, n / WORK_COPY))
+        return 1;
     int r = memcmp(s, t, n < x->e->img.strsize ? n : x->e->img.strsize);
     if (r != 0 || n >= x->e->img.strsize)
         return r < 0 ? 0 : r == 0 ? 1 : 2;
@@ -613,6 +676,7 @@ uint64_t exec_compare(struct exec *x, uint64_t a, uint64_t b)
 
 static uint64_t sdiv(struct exec *x, uint64_t a, uint64_t b, bool rem)
 {
+    exec_work(x, WORK_DIVIDE);
     if (b == 0)
         return exec_fault(x, ENGINE_FAULT_DIVZERO, 0);
     if (b == UINT64_MAX) /* INT64_MIN / -1 traps in hardware */
@@ -622,12 +686,14 @@ static uint64_t sdiv(struct exec *x, uint64_t a, uint64_t b, bool rem)
 
 static uint64_t udiv(struct exec *x, uint64_t a, uint64_t b, bool rem)
 {
+    exec_work(x, WORK_DIVIDE);
     if (b == 0)
         return exec_fault(x, ENGINE_FAULT_DIVZERO, 0);
     return rem ? a % b : a / b;
 }
 
-/* Runs one clause to its end or to a fault; *at is then the instruction. */
+/* Runs one clause to its end or to a fault; *at is then the instruction. As branches go forward, no
+ * more instructions than that were run. */
 static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c,
                        const struct clause_rt *rt, struct phalf *principal, struct ahalf *ah,
                        uint32_t *at)
@@ -658,7 +724,7 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
         case DIF_OP_RET:
             if (rec != NULL)
                 record_finish(x, ph, rec, part, epid, timestamp(&clocks));
-            return;
+            goto ended;
         case DIF_OP_OR: A = B | C; break;
         case DIF_OP_XOR: A = B ^ C; break;
         case DIF_OP_AND: A = B & C; break;
@@ -726,8 +792,8 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
             if (A >= img->ints[IMM])
                 exec_fault(x, ENGINE_FAULT_BADINDEX, A);
             goto checked;
-        case DIF_OP_LDARG: A = argument(x->ctx, in & 255); break;
-        case DIF_OP_LDB: A = builtin(x, &clocks, IMM, epid); break;
+        case DIF_OP_LDARG: A = argument(x, in & 255); goto checked;
+        case DIF_OP_LDB: A = builtin(x, &clocks, IMM, epid); goto checked;
         case DIF_OP_LDBA: A = exec_fault(x, ENGINE_FAULT_ILLOP, 0); goto checked;
         case DIF_OP_LDGS:
             A = scalar_load(x, &img->vars[IMM], e->globals + e->vars[IMM].offset);
@@ -772,16 +838,16 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
             depth = 0;
             goto checked;
         case DIF_OP_RECB:
-            rec = record_reserve(x, ph, rt->record_max);
+            rec = record_begin(x, ph, rt->record_max);
             if (rec == NULL)
-                return;
+                goto ended;
             part = rec + REC_HEAD;
             break;
         case DIF_OP_RECN: {
             const uint32_t sub = IMM;
-            rec = record_reserve(x, ph, rt->record_max);
+            rec = record_begin(x, ph, rt->record_max);
             if (rec == NULL)
-                return;
+                goto ended;
             memcpy(rec + REC_HEAD, &sub, sizeof sub);
             part = rec + REC_HEAD + sizeof sub;
             break;
@@ -794,7 +860,7 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
         case DIF_OP_SPEC:
             ph = spec_buffer(x, A);
             if (ph == NULL)
-                return;
+                goto ended;
             break;
         case DIF_OP_COMMIT: spec_end(x, A, SPEC_COMMITTED, principal); goto checked;
         case DIF_OP_DISCARD: spec_end(x, A, SPEC_DISCARDED, principal); goto checked;
@@ -807,11 +873,11 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
         }
         continue;
     checked:
-        if (__builtin_expect(x->faulted, 0)) {
-            *at = pc;
-            return;
-        }
+        if (__builtin_expect(x->faulted, 0))
+            goto ended;
     }
+ended:
+    *at = pc;
 #undef A
 #undef B
 #undef C
@@ -821,19 +887,29 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
 
 static void bindings_run(struct engine *e, struct engine_thread *t, struct tstate *ts,
                          struct engine_ctx *ctx, const struct engine_binding *b, uint32_t n,
-                         bool in_error);
+                         uint64_t *left, bool in_error);
 
-/* Counts and records a fault, and fires ERROR. */
+/* Counts n errors of clauses, which in ERROR are drops, too. */
+static void count_errors(struct tstate *ts, uint32_t n, bool in_error)
+{
+    tcount_add(&ts->errors, n);
+    if (in_error)
+        tcount_add(&ts->drop[ENGINE_DROP_DBLERROR], n);
+}
+
+/* Counts and records a fault, and fires ERROR: on what the firing has left, or, when that was
+ * nothing, on what is kept for it. */
 static void fault_report(struct exec *x, const struct engine_binding *b, uint32_t pc,
-                         struct phalf *ph, bool in_error)
+                         struct phalf *ph, uint64_t *left, bool in_error)
 {
     struct engine *e = x->e;
-    uint32_t offset, action = action_of(&e->img, &e->img.clauses[b->clause], pc, &offset);
-    tcount_add(&x->ts->errors, 1);
-    if (in_error) {
-        tcount_add(&x->ts->drop[ENGINE_DROP_DBLERROR], 1);
+    const struct dif_clause *c = &e->img.clauses[b->clause];
+    uint32_t offset, action = action_of(&e->img, c, pc, &offset);
+    uint64_t spare = ENGINE_BUDGET_ERROR;
+    *left = size_left(*left, WORK_FAULT + c->nactions);
+    count_errors(x->ts, 1, in_error);
+    if (in_error)
         return;
-    }
     record_fault(x, ph, b->epid, action, offset);
     if (e->nerror == 0)
         return;
@@ -844,12 +920,13 @@ static void fault_report(struct exec *x, const struct engine_binding *b, uint32_
     const uint64_t arg[ERROR_ARGS] = {
         0, b->epid, action, offset, (uint64_t)x->fault, x->fault_value};
     memcpy(ctx.argv, arg, sizeof arg);
-    bindings_run(e, x->t, x->ts, &ctx, e->error_bindings, e->nerror, true);
+    bindings_run(e, x->t, x->ts, &ctx, e->error_bindings, e->nerror,
+                 x->fault == ENGINE_FAULT_EVENTBUDGET ? &spare : left, true);
 }
 
 static void bindings_run(struct engine *e, struct engine_thread *t, struct tstate *ts,
                          struct engine_ctx *ctx, const struct engine_binding *b, uint32_t n,
-                         bool in_error)
+                         uint64_t *left, bool in_error)
 {
     uint32_t active = atomic_load_explicit(&e->active, memory_order_acquire);
     struct phalf *ph = &ts->principal[(active & ENGINE_PRINCIPAL) != 0];
@@ -860,12 +937,22 @@ static void bindings_run(struct engine *e, struct engine_thread *t, struct tstat
     for (uint32_t i = 0; i < n; i++) {
         if (!ending && i > 0 && atomic_load_explicit(&e->exiting, memory_order_relaxed))
             return; /* exit() ran: no later clause of this firing */
-        struct exec x = {.e = e, .t = t, .ts = ts, .ctx = ctx, .in_error = in_error};
+        struct exec x = {.e = e, .t = t, .ts = ts, .ctx = ctx, .in_error = in_error, .left = *left};
         uint32_t at = 0;
-        clause_run(&x, b[i].epid, &e->img.clauses[b[i].clause], &e->clauses[b[i].clause], ph, ah,
-                   &at);
-        if (__builtin_expect(x.faulted, 0) && !x.no_room)
-            fault_report(&x, &b[i], at, ph, in_error);
+        if (__builtin_expect(*left > 0, 1))
+            clause_run(&x, b[i].epid, &e->img.clauses[b[i].clause], &e->clauses[b[i].clause], ph,
+                       ah, &at);
+        else
+            exec_overdrawn(&x);
+        *left = size_left(x.left, WORK_CLAUSE + at);
+        if (__builtin_expect(x.faulted, 0) && !x.no_room) {
+            fault_report(&x, &b[i], at, ph, left, in_error);
+            if (x.fault == ENGINE_FAULT_EVENTBUDGET) { /* the later ones are given up */
+                count_errors(ts, n - i - 1, in_error);
+                *left = 0;
+                return;
+            }
+        }
     }
 }
 
@@ -898,5 +985,7 @@ void engine_fire(struct engine *e, struct engine_thread *t, struct engine_ctx *c
         engine_thread_init(e, ts);
     tcount_add(&ts->fired, 1);
     ctx->ntexts = 0;
-    bindings_run(e, t, ts, ctx, b, n, false);
+    uint64_t left = e->opt.eventbudget;
+    bindings_run(e, t, ts, ctx, b, n, &left, false);
+    ts->left = left;
 }

@@ -81,6 +81,8 @@ struct tstate {
     struct strtok *strtok[2]; /* of a firing, and of ERROR within it; NULL: not in the program */
     struct phalf *spec;       /* engine.nspec speculative buffers */
     uint64_t rand;            /* state of rand(); 0: not seeded */
+    uint64_t touched;         /* bytes of scratch that have been written at some time */
+    uint64_t left;            /* units of work that the last firing had left */
 };
 
 /* What strtok() keeps between calls. */
@@ -132,7 +134,10 @@ struct engine {
     uint32_t key_size, scratch_size, locals_size, globals_size;
     uint32_t alloca_size; /* bytes of a clause's scratch for alloca() and copyin() */
     uint32_t strtok_size; /* bytes of one struct strtok; 0: the program does not call strtok() */
-    uint64_t end_size;    /* policy fill: bytes of a buffer that are kept for END */
+    uint32_t far;      /* units that a look at memory of variables takes beside the others, and */
+    uint32_t dyn_far;  /* one at the dynamic store, */
+    uint32_t agg_far;  /* or a new key: where these are so large that each finds a new page */
+    uint64_t end_size; /* policy fill: bytes of a buffer that are kept for END */
     uint32_t index_cells; /* of an aggregation half, a power of two */
     uint64_t agg_data;    /* bytes of entries in an aggregation half */
     const struct engine_binding *error_bindings;
@@ -185,12 +190,6 @@ enum {
 unsigned char *buffer_full(struct engine *e, struct tstate *ts, struct phalf *h, uint32_t n);
 /* Counts n drops of records, or of aggregations, on the CPU that this thread is on. */
 void buffer_dropped(struct engine *e, struct tstate *ts, enum engine_drop kind, uint64_t n);
-/* Moves what this thread has recorded speculatively to its principal buffer. */
-void buffer_commit(struct engine *e, struct tstate *ts, struct phalf *from, struct phalf *to);
-
-/* Adds to the entry of this key, making it. False: no room, count a drop. */
-bool aggr_update(const struct engine *e, struct ahalf *h, uint32_t agg, const void *key,
-                 uint32_t keylen, uint64_t hash, int64_t value, int64_t incr);
 
 /* One execution of a clause, for the files that share it: exec.c and subr.c. */
 struct exec {
@@ -201,6 +200,7 @@ struct exec {
     bool in_error; /* this is a clause of ERROR, which fired within another firing */
     uint32_t scratch_used;
     uint32_t alloca_used;    /* of engine.alloca_size */
+    uint64_t left;           /* units of work that this firing may still do */
     enum engine_fault fault; /* valid when `faulted` */
     bool faulted;            /* the clause is given up */
     bool no_room; /* ... as a dynamic variable found none, which is counted and no error */
@@ -209,6 +209,48 @@ struct exec {
                              only this clause can change, and it is forgotten when that does */
     size_t last_length;   /* its length */
 };
+
+/* What is counted as work, in units: see "the budget of an event" in engine.h. A unit is at most
+ * some 3 ns of a machine of today, and mostly less than one. What takes time in proportion to
+ * something is counted before it is done. */
+enum work {
+    WORK_CLAUSE = 32,   /* to begin and end a clause */
+    WORK_CALL = 16,     /* a subroutine, beside what it looks at */
+    WORK_LOOK = 8,      /* to find out whether an address is the program's */
+    WORK_DIVIDE = 8,    /* a division */
+    WORK_CLOCK = 16,    /* a look at a clock, or which CPU this is */
+    WORK_CPUTIME = 256, /* a system call */
+    WORK_ARGUMENT = 64, /* an argument of a probe, which is made once in a firing */
+    WORK_RECORD = 48,   /* to begin and end a record */
+    WORK_SPEC = 48,     /* to look for a speculation, or to end one */
+    WORK_AGG = 64,      /* an update of an aggregation, beside its key */
+    WORK_DYN = 64,      /* a look for a dynamic variable, beside its key and value */
+    WORK_WAIT = 8,      /* a look at a slot that another thread is at */
+    WORK_FAULT = 128,   /* to report a fault */
+    /* Bytes that are a unit. */
+    WORK_SCAN = 32, /* looked at by the C library, or skipped */
+    WORK_COPY = 16, /* copied from here to there, or zeroed */
+    WORK_KEY = 8    /* copied and hashed and compared */
+};
+
+/* Faults as the budget is exceeded; false. */
+bool exec_overdrawn(struct exec *x);
+/* Counts work before it is done. False: it is too much, and the clause has faulted. */
+static inline bool exec_work(struct exec *x, uint64_t units)
+{
+    if (__builtin_expect(units > x->left, 0))
+        return exec_overdrawn(x);
+    x->left -= units;
+    return true;
+}
+
+/* Adds to the entry of this key, making it. False: no room, count a drop; or a fault. */
+bool aggr_update(struct exec *x, struct ahalf *h, uint32_t agg, const void *key, uint32_t keylen,
+                 uint64_t hash, int64_t value, int64_t incr);
+/* Moves what this thread has recorded speculatively to its principal buffer. What is more than may
+ * be copied in an event is left where it is, for the reader, who takes it from there as he does
+ * with what other threads have. */
+void buffer_commit(struct exec *x, struct phalf *from, struct phalf *to);
 
 /* The text at addr if the program may read it: its length without NUL, and its address, which is
  * that of a copy in scratch, of at most strsize bytes, where other threads may write (globals). So

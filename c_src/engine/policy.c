@@ -5,6 +5,9 @@
 
 #include "engine/impl.h"
 
+/* Bytes of a speculation that are copied when it is committed. */
+enum { COMMIT_MOST = 128 << 10 };
+
 /* Every record starts with its size. */
 static uint32_t record_size(const unsigned char *p)
 {
@@ -80,10 +83,16 @@ unsigned char *buffer_full(struct engine *e, struct tstate *ts, struct phalf *h,
     return NULL;
 }
 
-void buffer_commit(struct engine *e, struct tstate *ts, struct phalf *from, struct phalf *to)
+void buffer_commit(struct exec *x, struct phalf *from, struct phalf *to)
 {
+    struct engine *e = x->e;
+    struct tstate *ts = x->ts;
     uint64_t n = atomic_load_explicit(&from->used, memory_order_relaxed);
     uint64_t used = atomic_load_explicit(&to->used, memory_order_relaxed);
+    const uint64_t units = n / (to->full == FULL_WRAP ? WORK_KEY : WORK_COPY);
+    if (n > COMMIT_MOST || units > x->left)
+        return; /* nobody writes it any more */
+    exec_work(x, units);
     atomic_store_explicit(&from->used, 0, memory_order_relaxed);
     if (n <= to->limit - used) {
         memcpy(to->data + used, from->data, n);

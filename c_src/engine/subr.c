@@ -17,9 +17,16 @@ bool subr_text(struct exec *x, uint64_t addr, struct text *t)
     return t->s != NULL;
 }
 
+bool subr_looked(struct exec *x, size_t looked, size_t most, size_t n, unsigned units)
+{
+    if (looked >= most && most < n)
+        return exec_overdrawn(x);
+    return exec_work(x, (uint64_t)looked * units);
+}
+
 uint64_t subr_copy(struct exec *x, const char *s, size_t n)
 {
-    char *p = exec_scratch(x, size_add(n, 1));
+    char *p = exec_work(x, n / WORK_COPY) ? exec_scratch(x, size_add(n, 1)) : NULL;
     if (p == NULL)
         return 0;
     memcpy(p, s, n);
@@ -57,7 +64,7 @@ uint64_t subr_strjoin(struct exec *x, const uint64_t *arg, unsigned n)
     if (!subr_text(x, arg[0], &a) || !subr_text(x, arg[1], &b))
         return 0;
     b.n = size_min(b.n, size_left(most, a.n));
-    char *p = exec_scratch(x, a.n + b.n + 1);
+    char *p = exec_work(x, (a.n + b.n) / WORK_COPY) ? exec_scratch(x, a.n + b.n + 1) : NULL;
     if (p == NULL)
         return 0;
     memcpy(p, a.s, a.n);
@@ -77,7 +84,7 @@ uint64_t subr_strdup(struct exec *x, const uint64_t *arg, unsigned n)
 static uint64_t change_case(struct exec *x, uint64_t addr, char from, int by)
 {
     struct text s;
-    char *p = subr_text(x, addr, &s) ? exec_scratch(x, s.n + 1) : NULL;
+    char *p = subr_text(x, addr, &s) && exec_work(x, s.n) ? exec_scratch(x, s.n + 1) : NULL;
     if (p == NULL)
         return 0;
     for (size_t i = 0; i < s.n; i++)
@@ -117,5 +124,5 @@ static subr_fn *const subr_table[DIF_NSUBRS] = {
 
 uint64_t subr_call(struct exec *x, unsigned subr, const uint64_t *arg, unsigned n)
 {
-    return subr_table[subr](x, arg, n);
+    return exec_work(x, WORK_CALL) ? subr_table[subr](x, arg, n) : 0;
 }

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+/* memmem and what is beside it take up to so many units a byte. */
+enum { SEARCH = 2, SEARCH_LAST = 3 };
+
 int64_t subr_find(const struct text *s, const struct text *t, size_t from)
 {
     /* memmem takes time in proportion to both lengths, also where nearly everything matches. */
@@ -38,6 +41,8 @@ static int64_t find_last(struct exec *x, const struct text *s, const struct text
     x->scratch_used = mark;
     if (q == NULL)
         return 0;
+    if (!exec_work(x, (n + t->n) * SEARCH_LAST))
+        return 0;
     reverse(p, s->s, n);
     reverse(q, t->s, t->n);
     const char *found = memmem(p, n, q, t->n);
@@ -55,6 +60,8 @@ uint64_t subr_strchr(struct exec *x, const uint64_t *arg, unsigned n)
     (void)n;
     if (!subr_text(x, arg[0], &s))
         return 0;
+    if (!exec_work(x, s.n / WORK_SCAN))
+        return 0;
     const char *p = memchr(s.s, (int)(arg[1] & 255), s.n);
     return suffix(x, &s, p != NULL ? p - s.s : -1);
 }
@@ -64,6 +71,8 @@ uint64_t subr_strrchr(struct exec *x, const uint64_t *arg, unsigned n)
     struct text s;
     (void)n;
     if (!subr_text(x, arg[0], &s))
+        return 0;
+    if (!exec_work(x, s.n / WORK_SCAN))
         return 0;
     const char *p = memrchr(s.s, (int)(arg[1] & 255), s.n);
     return suffix(x, &s, p != NULL ? p - s.s : -1);
@@ -75,7 +84,7 @@ uint64_t subr_strstr(struct exec *x, const uint64_t *arg, unsigned n)
     (void)n;
     if (!subr_text(x, arg[0], &s) || !subr_text(x, arg[1], &t))
         return 0;
-    return suffix(x, &s, subr_find(&s, &t, 0));
+    return exec_work(x, (s.n + t.n) * SEARCH) ? suffix(x, &s, subr_find(&s, &t, 0)) : 0;
 }
 
 /* A start position, 32-bit signed. */
@@ -88,7 +97,8 @@ uint64_t subr_index(struct exec *x, const uint64_t *arg, unsigned n)
 {
     struct text s, t;
     int64_t start = n > 2 ? position(arg[2]) : 0;
-    if (!subr_text(x, arg[0], &s) || !subr_text(x, arg[1], &t))
+    if (!subr_text(x, arg[0], &s) || !subr_text(x, arg[1], &t) ||
+        !exec_work(x, (s.n + t.n) * SEARCH))
         return 0;
     return (uint64_t)subr_find(&s, &t, start > 0 ? (size_t)start : 0);
 }
@@ -127,6 +137,8 @@ uint64_t subr_substr(struct exec *x, const uint64_t *arg, unsigned n)
     return subr_copy(x, s.s + at, (size_t)(count < len - at ? count : len - at));
 }
 
+enum { WORK_TABLE = 16 }; /* to make a table of 256 bytes */
+
 /* strtok(s, delimiters) takes a copy of s that lives as long as the firing; strtok(NULL,
  * delimiters), here with one argument, goes on in it. */
 uint64_t subr_strtok(struct exec *x, const uint64_t *arg, unsigned n)
@@ -135,7 +147,7 @@ uint64_t subr_strtok(struct exec *x, const uint64_t *arg, unsigned n)
     uint64_t now = exec_firing(x);
     struct text s, d;
     if (n > 1) {
-        if (!subr_text(x, arg[0], &s))
+        if (!subr_text(x, arg[0], &s) || !exec_work(x, s.n / WORK_COPY))
             return 0;
         memcpy(k->text, s.s, s.n);
         k->len = (uint32_t)s.n;
@@ -144,19 +156,20 @@ uint64_t subr_strtok(struct exec *x, const uint64_t *arg, unsigned n)
     } else if (k->firing != now) {
         return exec_fault(x, ENGINE_FAULT_BADADDR, 0);
     }
-    if (!subr_text(x, arg[n - 1], &d))
+    if (!subr_text(x, arg[n - 1], &d) || !exec_work(x, WORK_TABLE + d.n))
         return 0;
     bool delimits[256] = {false};
     for (size_t i = 0; i < d.n; i++)
         delimits[(unsigned char)d.s[i]] = true;
-    while (k->at < k->len && delimits[(unsigned char)k->text[k->at]])
+    const uint32_t before = k->at, most = (uint32_t)subr_most(x, k->len - k->at, 1);
+    while (k->at - before < most && delimits[(unsigned char)k->text[k->at]])
         k->at++;
-    if (k->at == k->len)
-        return 0;
     uint32_t start = k->at;
-    while (k->at < k->len && !delimits[(unsigned char)k->text[k->at]])
+    while (k->at - before < most && !delimits[(unsigned char)k->text[k->at]])
         k->at++;
     uint32_t end = k->at;
+    if (!subr_looked(x, end - before, most, k->len - before, 1) || start == k->len)
+        return 0;
     k->at += k->at < k->len; /* the delimiter that ends it */
     return subr_copy(x, k->text + start, end - start);
 }

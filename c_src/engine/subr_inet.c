@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { WORK_NUMBER = 32 }; /* units, to write a number of a byte or two */
 enum { FAMILY_INET6 = 10, LINK_ETHERNET = 1, LINK_INFINIBAND = 32 };
 enum {
     INET_BYTES = 4,
@@ -22,7 +23,7 @@ static int put_inet(char *to, size_t n, const unsigned char *a)
 /* Copies an address of n bytes, which other threads may write; false after a fault. */
 static bool address(struct exec *x, uint64_t addr, unsigned char *to, size_t n)
 {
-    const void *p = exec_bytes(x, addr, n);
+    const void *p = exec_work(x, n * WORK_NUMBER) ? exec_bytes(x, addr, n) : NULL;
     if (p != NULL)
         memcpy(to, p, n);
     return p != NULL;

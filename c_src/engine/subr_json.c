@@ -8,6 +8,8 @@
 
 #include "base/size.h"
 
+enum { WORK_CHARACTER = 2 }; /* units a character */
+
 struct json {
     const char *s;
     size_t n, at; /* at > n: it went wrong */
@@ -28,9 +30,14 @@ static char here(const struct json *j)
     return j->at < j->n ? j->s[j->at] : '\0';
 }
 
+static bool blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 static void blanks(struct json *j)
 {
-    while (here(j) != '\0' && strchr(" \t\r\n", here(j)) != NULL)
+    while (blank(here(j)))
         j->at++;
 }
 
@@ -68,7 +75,7 @@ static void skip_value(struct json *j)
             if (depth > 0 || j->at == start)
                 fail(j);
             return;
-        } else if (depth == 0 && strchr(",]} \t\r\n", c) != NULL) {
+        } else if (depth == 0 && (c == ',' || c == ']' || c == '}' || blank(c))) {
             if (j->at == start)
                 fail(j);
             return;
@@ -150,17 +157,19 @@ uint64_t subr_json(struct exec *x, const uint64_t *arg, unsigned n)
 {
     struct text document, path;
     (void)n;
-    if (!subr_text(x, arg[0], &document) || !subr_text(x, arg[1], &path) || path.n == 0)
+    if (!subr_text(x, arg[0], &document) || !subr_text(x, arg[1], &path) || path.n == 0 ||
+        !exec_work(x, path.n * WORK_CHARACTER))
         return 0;
-    struct json j = {document.s, document.n, 0};
+    const size_t most = subr_most(x, document.n, WORK_CHARACTER);
+    struct json j = {document.s, most, 0};
     for (size_t p = 0; p < path.n && ok(&j);)
         step(&j, &path, &p);
-    if (!ok(&j))
-        return 0;
-    blanks(&j);
+    if (ok(&j))
+        blanks(&j);
     size_t start = j.at;
-    skip_value(&j);
-    if (!ok(&j))
+    if (ok(&j))
+        skip_value(&j);
+    if (!subr_looked(x, j.at, most, document.n, WORK_CHARACTER) || !ok(&j))
         return 0;
     bool string = document.s[start] == '"';
     return subr_copy(x, document.s + start + string, size_left(j.at - start, string ? 2 : 0));

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/size.h"
+
 /* Memory of this clause; NULL after a fault. */
 static void *take(struct exec *x, uint64_t n)
 {
@@ -51,7 +53,7 @@ uint64_t subr_copyin(struct exec *x, const uint64_t *arg, unsigned n)
     if (arg[1] > x->e->alloca_size)
         return exec_fault(x, ENGINE_FAULT_NOSCRATCH, 0);
     const void *s = exec_bytes(x, arg[0], arg[1]);
-    void *d = s != NULL ? take(x, arg[1]) : NULL;
+    void *d = s != NULL && exec_work(x, arg[1] / WORK_COPY) ? take(x, arg[1]) : NULL;
     if (d == NULL)
         return 0;
     memcpy(d, s, arg[1]);
@@ -83,7 +85,6 @@ uint64_t subr_strndup(struct exec *x, const uint64_t *arg, unsigned n)
     const char *s = exec_bytes(x, arg[0], 1);
     if (s == NULL)
         return 0;
-    size_t most = arg[1] < x->e->img.strsize ? (size_t)arg[1] : x->e->img.strsize;
-    size_t room = exec_room(x, arg[0]);
-    return subr_copy(x, s, strnlen(s, most < room ? most : room));
+    size_t most = size_min(size_min(arg[1], x->e->img.strsize), exec_room(x, arg[0]));
+    return exec_work(x, most / WORK_SCAN) ? subr_copy(x, s, strnlen(s, most)) : 0;
 }

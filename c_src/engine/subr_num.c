@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+enum { WORK_DIGITS = 128 }; /* to divide by 2 until nothing is left */
 enum { BASE_LEAST = 2, BASE_MOST = 36, MINOR_BITS = 20 };
 
 /* The base given as argument 1, or 10; 0 after a fault. */
@@ -22,7 +23,7 @@ uint64_t subr_lltostr(struct exec *x, const uint64_t *arg, unsigned n)
     uint64_t base = base_of(x, arg, n), v = arg[0];
     char text[72], *p = text + sizeof text;
     bool negative = base == 10 && (int64_t)v < 0;
-    if (base == 0)
+    if (base == 0 || !exec_work(x, base < 8 ? WORK_DIGITS : WORK_DIGITS / 4))
         return 0;
     if (negative)
         v = 0 - v;
@@ -56,6 +57,8 @@ uint64_t subr_strtoll(struct exec *x, const uint64_t *arg, unsigned n)
     size_t i = 0;
     if (base == 0 || !subr_text(x, arg[0], &s))
         return 0;
+    const size_t n_all = s.n;
+    s.n = subr_most(x, s.n, 2);
     while (i < s.n && (s.s[i] == ' ' || (s.s[i] >= '\t' && s.s[i] <= '\r')))
         i++;
     bool negative = i < s.n && s.s[i] == '-';
@@ -65,6 +68,8 @@ uint64_t subr_strtoll(struct exec *x, const uint64_t *arg, unsigned n)
         i += 2;
     for (; i < s.n && digit(s.s[i]) < base; i++)
         v = v * base + digit(s.s[i]);
+    if (!subr_looked(x, i, s.n, n_all, 2))
+        return 0;
     return negative ? 0 - v : v;
 }
 
@@ -103,7 +108,7 @@ uint64_t subr_getminor(struct exec *x, const uint64_t *arg, unsigned n)
 uint64_t subr_progenyof(struct exec *x, const uint64_t *arg, unsigned n)
 {
     (void)n;
-    for (uint32_t i = 0; i < x->e->self.nancestors; i++)
+    for (uint32_t i = 0; i < x->e->self.nancestors; i++) /* a few */
         if (x->e->self.ancestor[i] == (int32_t)arg[0])
             return 1;
     return 0;

@@ -23,7 +23,7 @@ uint64_t subr_basename(struct exec *x, const uint64_t *arg, unsigned n)
 {
     struct text s;
     (void)n;
-    if (!subr_text(x, arg[0], &s))
+    if (!subr_text(x, arg[0], &s) || !exec_work(x, s.n))
         return 0;
     size_t end = without_slashes(s.s, s.n), start = up_to_slash(s.s, end);
     if (end == 0)
@@ -35,7 +35,7 @@ uint64_t subr_dirname(struct exec *x, const uint64_t *arg, unsigned n)
 {
     struct text s;
     (void)n;
-    if (!subr_text(x, arg[0], &s))
+    if (!subr_text(x, arg[0], &s) || !exec_work(x, s.n))
         return 0;
     size_t dir = up_to_slash(s.s, without_slashes(s.s, s.n)), end = without_slashes(s.s, dir);
     if (end > 0)
@@ -75,11 +75,14 @@ static void drop_part(struct path *to)
         to->n = to->kept;
 }
 
+enum { WORK_PART = 3 }; /* a byte, where every other one is a slash */
+
 uint64_t subr_cleanpath(struct exec *x, const uint64_t *arg, unsigned n)
 {
     struct text s;
     (void)n;
-    struct path to = {subr_text(x, arg[0], &s) ? exec_scratch(x, s.n + 2) : NULL, 0, 0};
+    bool may = subr_text(x, arg[0], &s) && exec_work(x, s.n * WORK_PART);
+    struct path to = {may ? exec_scratch(x, s.n + 2) : NULL, 0, 0};
     if (to.p == NULL)
         return 0;
     bool absolute = s.n > 0 && s.s[0] == '/';

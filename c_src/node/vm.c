@@ -148,6 +148,7 @@ static void put_options(ei_x_buff *x, const struct tier_options *opt, bool loads
         {"dynvarsize", opt->dynvarsize, true},
         {"specsize", opt->specsize, true},
         {"nspec", opt->nspec, true},
+        {"eventbudget", opt->eventbudget, opt->eventbudget > 0},
         {"bufpolicy", opt->policy, true},
         {"fixed", opt->fixed, true},
         {"loads", 1, loads},

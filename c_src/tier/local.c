@@ -198,6 +198,7 @@ static int local_enable(struct tier *t, const struct dif_image *img, const void 
                                 .dynvarsize = opt->dynvarsize,
                                 .specsize = opt->specsize,
                                 .nspec = opt->nspec,
+                                .eventbudget = opt->eventbudget,
                                 .pid = (int32_t)getpid()};
     err = engine_create(&copy, &eo, &l->engine, d);
     if (err)

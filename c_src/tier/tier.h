@@ -90,9 +90,10 @@ struct tier_options {
     uint32_t cpu;
     /* bytes; updated to what was granted */
     uint64_t bufsize, aggsize, dynvarsize, specsize;
-    uint32_t nspec;      /* speculations */
-    uint32_t ncpus;      /* of the target; set by enable */
-    uint64_t switchrate; /* ns between two readings of the principal buffers, 0: as data arrives */
+    uint32_t nspec;       /* speculations */
+    uint64_t eventbudget; /* units of work for one event, see engine.h */
+    uint32_t ncpus;       /* of the target; set by enable */
+    uint64_t switchrate;  /* ns between two readings of the principal buffers, 0: as data arrives */
     uint64_t aggrate; /* ns between two readings of the aggregations, 0: with each reading, at least
                          each second */
     uint32_t maxload; /* percent of a scheduler's time that the probes may take; 0: any */

@@ -336,6 +336,9 @@ static void faults(void **state)
          "1 (ID 1: dtrace:::BEGIN): invalid size (0x1f) in action #1\n"},
         {{&begin_probe, 1, 0, ENGINE_FAULT_BADINDEX, (uint64_t)-3, 0},
          "1 (ID 1: dtrace:::BEGIN): index out of bounds (-3) in action #1 at DIF offset 0\n"},
+        {{&begin_probe, 1, 0, ENGINE_FAULT_EVENTBUDGET, 262144, 0},
+         "1 (ID 1: dtrace:::BEGIN): event exceeds its eventbudget (262144) in action #1 at DIF "
+         "offset 0\n"},
         {{&begin_probe, 1, 0, 12345, 9, 0},
          "1 (ID 1: dtrace:::BEGIN): unknown fault in action #1 at DIF offset 0\n"},
     };

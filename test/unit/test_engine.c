@@ -1062,22 +1062,22 @@ static void store_holds_its_measure(void **state)
     void *mem = aligned_alloc(64, (size + 63) & ~(size_t)63);
     memset(mem, 0, size);
     dyn_place(&d, mem);
-    uint64_t slots = (uint64_t)d.nbuckets * 8, full = 0, val, n;
+    uint64_t slots = (uint64_t)d.nbuckets * 8, full = 0, val, n, work = UINT64_MAX;
     uint32_t len;
     for (n = 0; n < slots && full == 0; n++) {
-        enum dyn_result r = dyn_set(&d, &n, 8, hash_bytes(&n, 8), &n, 8);
+        enum dyn_result r = dyn_set(&d, &work, &n, 8, hash_bytes(&n, 8), &n, 8);
         full += r == DYN_FULL;
     }
     assert_true(n > slots / 4 * 3); /* two choices of eight */
     for (uint64_t k = 0; k < n - full; k++) {
-        assert_int_equal(dyn_get(&d, &k, 8, hash_bytes(&k, 8), &val, &len), DYN_OK);
+        assert_int_equal(dyn_get(&d, &work, &k, 8, hash_bytes(&k, 8), &val, &len), DYN_OK);
         assert_int_equal(val, k);
     }
     for (uint64_t k = 0; k < n - full; k++)
-        assert_int_equal(dyn_del(&d, &k, 8, hash_bytes(&k, 8)), DYN_OK);
+        assert_int_equal(dyn_del(&d, &work, &k, 8, hash_bytes(&k, 8)), DYN_OK);
     assert_int_equal(dyn_count(&d), 0);
     val = 1;
-    assert_int_equal(dyn_get(&d, &val, 8, hash_bytes(&val, 8), &val, &len), DYN_ABSENT);
+    assert_int_equal(dyn_get(&d, &work, &val, 8, hash_bytes(&val, 8), &val, &len), DYN_ABSENT);
     free(mem);
 }
 
@@ -1091,6 +1091,7 @@ struct churn {
 static void *churn(void *arg)
 {
     struct churn *c = arg;
+    uint64_t work = UINT64_MAX;
     for (int i = 0; i < 100000; i++) {
         uint64_t key = (uint64_t)(rand_r(&c->seed) % 16), hash = hash_bytes(&key, 8);
         unsigned char val[64], want[64];
@@ -1098,11 +1099,11 @@ static void *churn(void *arg)
         switch (rand_r(&c->seed) % 3) {
         case 0:
             memset(val, rand_r(&c->seed), sizeof val);
-            dyn_set(c->d, &key, 8, hash, val, sizeof val);
+            dyn_set(c->d, &work, &key, 8, hash, val, sizeof val);
             break;
-        case 1: dyn_del(c->d, &key, 8, hash); break;
+        case 1: dyn_del(c->d, &work, &key, 8, hash); break;
         default:
-            if (dyn_get(c->d, &key, 8, hash, val, &len) == DYN_OK) {
+            if (dyn_get(c->d, &work, &key, 8, hash, val, &len) == DYN_OK) {
                 memset(want, val[0], sizeof want);
                 c->torn += len != sizeof val || memcmp(val, want, sizeof want) != 0;
             }
@@ -1119,6 +1120,7 @@ static void store_under_churn(void **state)
     void *mem = aligned_alloc(64, (size + 63) & ~(size_t)63);
     struct churn c[THREADS];
     pthread_t t[THREADS];
+    uint64_t work = UINT64_MAX;
     memset(mem, 0, size);
     dyn_place(&d, mem);
     for (unsigned i = 0; i < THREADS; i++) {
@@ -1131,7 +1133,7 @@ static void store_under_churn(void **state)
     }
     assert_true(dyn_count(&d) <= 16);
     for (uint64_t key = 0; key < 16; key++) /* a key that was there twice would still be there */
-        dyn_del(&d, &key, 8, hash_bytes(&key, 8));
+        dyn_del(&d, &work, &key, 8, hash_bytes(&key, 8));
     assert_int_equal(dyn_count(&d), 0);
     free(mem);
 }

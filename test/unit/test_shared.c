@@ -287,7 +287,8 @@ static void handed_on(void **state)
     struct engine_thread *t = engine_thread_self();
     struct engine_ctx ctx = {.probe = &probe};
     engine_thread_init(e, engine_tstate(e, t->index));
-    struct exec x = {.e = e, .t = t, .ts = engine_tstate(e, t->index), .ctx = &ctx};
+    struct exec x = {
+        .e = e, .t = t, .ts = engine_tstate(e, t->index), .ctx = &ctx, .left = UINT64_MAX};
     memcpy(e->globals, "text", 5);
     for (uint64_t off = 0; off < TEXT; off++) {
         size_t len;

@@ -62,7 +62,7 @@ static void index_and_rindex(void **state)
     for (int i = 0; i < 20000; i++) {
         char s[LENGTH + 1], p[LENGTH + 1];
         struct engine_ctx ctx = {.nranges = 0};
-        struct exec x = {.e = e, .t = t, .ts = ts, .ctx = &ctx};
+        struct exec x = {.e = e, .t = t, .ts = ts, .ctx = &ctx, .left = UINT64_MAX};
         random_text(s, LENGTH);
         random_text(p, rnd(2) ? 3 : LENGTH);
         int32_t at = (int32_t)rnd(LENGTH + 4) - 2;

@@ -1,0 +1,512 @@
+/* test_budget.c - the budget of an event: what takes time is counted, and when there is more of it
+ * than the budget the clause faults, once, and the event ends.
+ *
+ * Work is told from outside by what a firing has left of its budget. Whatever looks at a text or at
+ * bytes is run on some and on twice as many: the difference has to be there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "dif_build.h"
+#include "engine/engine.h"
+#include "engine/impl.h"
+#include "engine_build.h"
+
+#define OP3(op, a, b, c) dif_abc(DIF_OP_##op, a, b, c)
+#define OPI(op, a, imm)  dif_ai(DIF_OP_##op, a, imm)
+
+enum { LONG = 20000, STRSIZE = 65000 };
+static const struct dif_type int64 = {DIF_INT, 8}, str = {DIF_STRING, STRSIZE};
+
+/* Argument 0 is a text, `at` bytes of it; argument 1 how many they are. */
+static char *text;
+static size_t length;
+
+static uint64_t argument(struct engine_ctx *ctx, unsigned n)
+{
+    if (n != 0)
+        return n == 1 ? length : 0;
+    engine_ctx_range(ctx, text, length + 1);
+    return (uint64_t)(uintptr_t)text;
+}
+
+static void set_text(size_t n, const char *of)
+{
+    free(text);
+    length = n;
+    text = malloc(n + 1);
+    for (size_t i = 0; i < n; i++)
+        text[i] = of[i % strlen(of)];
+    text[n] = '\0';
+}
+
+static struct engine *engine_of(struct build *b, uint64_t budget)
+{
+    struct engine_options opt = {.threads = 64,
+                                 .bufsize = 4 << 20,
+                                 .aggsize = 32 << 20,
+                                 .dynvarsize = 1 << 20,
+                                 .specsize = 4 << 20,
+                                 .nspec = 1,
+                                 .eventbudget = budget};
+    return engine_build(&b->img, opt);
+}
+
+/* Fires the first n clauses at once; the work that took. */
+static uint64_t fire(struct engine *e, uint32_t n)
+{
+    static const struct engine_probe probe = {7, "prov", "mod", "func", "name"};
+    struct engine_thread *t = engine_thread_self();
+    struct engine_ctx ctx = {.probe = &probe, .arg = argument, .self = 1};
+    struct engine_binding b[8];
+    for (uint32_t i = 0; i < n; i++)
+        b[i] = (struct engine_binding){i + 1, i};
+    engine_enter(t);
+    engine_fire(e, t, &ctx, b, n);
+    engine_leave(t);
+    return e->opt.eventbudget - engine_tstate(e, t->index)->left;
+}
+
+static struct engine_counts counts_of(struct engine *e)
+{
+    struct engine_counts c;
+    engine_counts(e, &c);
+    return c;
+}
+
+static void begin(struct build *b)
+{
+    build_init(b);
+    b->img.strsize = STRSIZE;
+    b->img.scratchsize = STRSIZE;
+    build_clause(b);
+    build_op(b, OP3(LDARG, 1, 0, 0));
+    build_op(b, OP3(LDARG, 2, 0, 1));
+}
+
+/* How much more work the clause is for a text of twice LONG bytes than for one of LONG. What takes
+ * longer the first time, as memory is made for it, was run before. */
+static uint64_t more(struct build *b, const char *of)
+{
+    struct engine *e = engine_of(b, ENGINE_BUDGET_MOST);
+    set_text((size_t)2 * LONG, of);
+    fire(e, b->img.nclauses);
+    uint64_t twice = fire(e, b->img.nclauses);
+    set_text(LONG, of);
+    uint64_t once = fire(e, b->img.nclauses);
+    uint64_t errors = counts_of(e).errors;
+    engine_destroy(e);
+    if (errors > 0 || twice < once)
+        return 0;
+    return twice - once;
+}
+
+/* -- what is counted ------------------------------------------------------------------- */
+
+static void subroutines(void **state)
+{
+    static const struct {
+        uint16_t subr;
+        const char *of; /* a text that keeps it busy */
+        uint64_t least; /* units */
+    } row[] = {
+        {DIF_SUBR_json, "[1,2,\"x\",{\"a\":1}],", LONG},
+        {DIF_SUBR_strtoll, "1", LONG},
+        {DIF_SUBR_cleanpath, "a/../", LONG},
+        {DIF_SUBR_basename, "a/", LONG},
+        {DIF_SUBR_dirname, "a", LONG},
+        {DIF_SUBR_toupper, "ab", LONG},
+        {DIF_SUBR_tolower, "ab", LONG},
+        {DIF_SUBR_strtok, "ab", LONG},
+        {DIF_SUBR_strstr, "ab", 2 * LONG},
+        {DIF_SUBR_index, "ab", 2 * LONG},
+        {DIF_SUBR_rindex, "ab", 2 * LONG},
+        /* These only look for the end of the text. */
+        {DIF_SUBR_strlen, "ab", LONG / WORK_SCAN},
+        {DIF_SUBR_copyinstr, "ab", LONG / WORK_SCAN},
+        {DIF_SUBR_strchr, "ab", LONG / WORK_SCAN},
+        {DIF_SUBR_strrchr, "ab", LONG / WORK_SCAN},
+    };
+    unsigned n = 0;
+    (void)state;
+    for (unsigned i = 0; i < DIF_NSUBRS; i++) {
+        const struct dif_subr_info *s = dif_subr_info(i);
+        static struct build b;
+        const char *of = "ab";
+        uint64_t least = LONG / WORK_COPY; /* it is copied */
+        if (s == NULL || (s->tiers & DIF_TIER_LOCAL) == 0 || strchr(s->args, 's') == NULL)
+            continue;
+        for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+            of = row[k].subr == i ? row[k].of : of;
+            least = row[k].subr == i ? row[k].least : least;
+        }
+        begin(&b);
+        bool first = true,
+             memory = i == DIF_SUBR_bcopy || i == DIF_SUBR_copyinto || i == DIF_SUBR_strncpy;
+        if (memory) { /* to copy to */
+            build_op(&b, OP3(PUSHTV, 2, 0, 0));
+            build_op(&b, OPI(CALL, 5, DIF_SUBR_alloca));
+        }
+        build_op(&b, OPI(SETS, 4, build_str(&b, i == DIF_SUBR_json ? "[7]" : "zz")));
+        for (unsigned a = 0; a < s->max; a++) {
+            unsigned to = i == DIF_SUBR_bcopy ? 1 : i == DIF_SUBR_copyinto ? 2 : 0;
+            if (memory && a == to)
+                build_op(&b, OP3(PUSHTV, 5, 0, 0));
+            else if (s->args[a] == 's') {
+                build_op(&b, OP3(PUSHTR, first ? 1 : 4, 0, 0));
+                first = false;
+            } else if (i == DIF_SUBR_strtoll || i == DIF_SUBR_index || i == DIF_SUBR_substr) {
+                build_op(&b, OPI(SETI, 3, i == DIF_SUBR_strtoll ? 10 : 0));
+                build_op(&b, OP3(PUSHTV, i == DIF_SUBR_substr && a == 2 ? 2 : 3, 0, 0));
+            } else
+                build_op(&b, OP3(PUSHTV, 2, 0, 0));
+        }
+        build_op(&b, OPI(CALL, 0, i));
+        build_end(&b);
+        uint64_t units = more(&b, of);
+        if (units < least || units > (uint64_t)LONG * 16)
+            fail_msg("%s: %llu units", s->name, (unsigned long long)units);
+        n++;
+    }
+    assert_true(n >= 20);
+}
+
+/* Instructions that look at what their operands say. */
+static void instructions(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what;
+        uint32_t code[10];
+        uint64_t least;
+    } row[] = {
+        {"scmp", {OP3(SCMP, 1, 1, 0)}, LONG / WORK_COPY},
+        {"stgs", {OPI(STGS, 1, 0)}, LONG / WORK_COPY},
+        {"ldgs", {OPI(STGS, 1, 0), OPI(LDGS, 3, 0)}, 2 * LONG / WORK_COPY},
+        {"stts", {OPI(STTS, 1, 1)}, LONG / WORK_COPY},
+        {"ldts", {OPI(STTS, 1, 1), OPI(LDTS, 3, 1)}, 2 * LONG / WORK_COPY},
+        {"stgaa", {OP3(PUSHTR, 1, 0, 0), OPI(STGAA, 2, 2)}, LONG / WORK_KEY},
+        {"ldgaa", {OP3(PUSHTR, 1, 0, 0), OPI(LDGAA, 3, 2)}, LONG / WORK_KEY},
+        {"addgaa", {OPI(SETI, 3, 1), OP3(PUSHTR, 1, 0, 0), OPI(ADDGAA, 3, 2)}, LONG / WORK_KEY},
+        {"agg", {OP3(PUSHTR, 1, 0, 0), dif_ai(DIF_OP_AGG, 0, 0)}, LONG / WORK_KEY},
+        {"copy",
+         {OP3(PUSHTV, 2, 0, 0), OPI(CALL, 5, DIF_SUBR_alloca), OP3(COPY, 5, 1, 2)},
+         LONG / WORK_COPY},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        static struct build b;
+        begin(&b);
+        build_var(&b, DIF_GLOBAL, str, 0, NULL);
+        build_var(&b, DIF_THREAD, str, 0, NULL);
+        build_var(&b, DIF_GLOBAL, int64, 1, &str);
+        build_agg(&b, DIF_AGG_COUNT, 1, &str);
+        for (int k = 0; row[i].code[k] != 0; k++)
+            build_op(&b, row[i].code[k]);
+        build_end(&b);
+        uint64_t units = more(&b, "ab");
+        if (units < row[i].least || units > row[i].least * 8)
+            fail_msg("%s: %llu units", row[i].what, (unsigned long long)units);
+    }
+}
+
+static void records(void **state)
+{
+    static struct build b;
+    (void)state;
+    begin(&b);
+    build_op(&b, OP3(RECB, 0, 0, 0));
+    build_op(&b, OPI(REC, 1, 0));
+    build_action(&b, DIF_ACT_TRACE, 0, str);
+    build_end(&b);
+    assert_true(more(&b, "ab") >= LONG / WORK_KEY);
+}
+
+/* Straight code, and clauses that do nothing. */
+static void code(void **state)
+{
+    static struct build b;
+    (void)state;
+    build_init(&b);
+    for (int c = 0; c < 8; c++) {
+        build_clause(&b);
+        for (int i = 0; i < 100; i++)
+            build_op(&b, OPI(SETI, 0, 1));
+        build_end(&b);
+    }
+    struct engine *e = engine_of(&b, 0);
+    uint64_t one = fire(e, 1), all = fire(e, 8);
+    assert_true(one >= 100 && one < 200);
+    assert_int_equal(all, 8 * one);
+    engine_destroy(e);
+}
+
+/* The first entry of a key is made, with all its buckets; later updates are short. */
+static void histograms(void **state)
+{
+    static struct build b;
+    (void)state;
+    begin(&b);
+    build_agg(&b, DIF_AGG_LQUANTIZE, 0, NULL);
+    b.aggs[0].param[1] = 60000;
+    b.aggs[0].param[2] = 1;
+    build_op(&b, OP3(PUSHTV, 2, 0, 0));
+    build_op(&b, OP3(PUSHTV, 2, 0, 0));
+    build_op(&b, dif_ai(DIF_OP_AGG, 0, 0));
+    build_end(&b);
+    struct engine *e = engine_of(&b, 0);
+    set_text(1, "a");
+    assert_true(fire(e, 1) >= 8 * 60000 / WORK_COPY);
+    assert_true(fire(e, 1) < 1000);
+    engine_destroy(e);
+}
+
+/* Pages of scratch that are made, once. */
+static void fresh_memory(void **state)
+{
+    static struct build b;
+    (void)state;
+    begin(&b);
+    build_op(&b, OP3(PUSHTV, 2, 0, 0));
+    build_op(&b, OPI(CALL, 5, DIF_SUBR_alloca));
+    build_end(&b);
+    struct engine *e = engine_of(&b, 0);
+    set_text(STRSIZE - 8, "a");
+    assert_true(fire(e, 1) >= (STRSIZE - 8) / WORK_COPY);
+    assert_true(fire(e, 1) < 1000);
+    engine_destroy(e);
+}
+
+/* -- beyond it --------------------------------------------------------------------------- */
+
+/* Records, each {epid, value of its part}, and faults, each {epid, code, value}. */
+struct seen {
+    unsigned records, faults;
+    uint32_t epid[64], fault_epid[64], fault[64];
+    uint64_t value[64], fault_value[64];
+};
+
+static void drain(struct engine *e, struct seen *s)
+{
+    static struct engine_mark m;
+    memset(s, 0, sizeof *s);
+    for (int half = 0; half < 2; half++) {
+        struct buf out = BUF_INIT;
+        engine_flip(e, ENGINE_PRINCIPAL);
+        engine_mark(&m);
+        assert_true(engine_quiet(&m));
+        assert_true(engine_drain(e, ENGINE_PRINCIPAL, SIZE_MAX, &out));
+        const char *p = out.data, *end = p + out.len;
+        while (p < end) {
+            uint32_t size, bytes;
+            memcpy(&bytes, p + 4, 4);
+            const char *stop = p + 8 + bytes;
+            for (p += 8; p < stop; p += size) {
+                uint32_t epid;
+                memcpy(&size, p, 4);
+                memcpy(&epid, p + 4, 4);
+                if (epid == ENGINE_EPID_FAULT) {
+                    memcpy(&s->fault_epid[s->faults % 64], p + 24, 4);
+                    memcpy(&s->fault[s->faults % 64], p + 36, 4);
+                    memcpy(&s->fault_value[s->faults++ % 64], p + 40, 8);
+                } else {
+                    s->epid[s->records % 64] = epid;
+                    memcpy(&s->value[s->records++ % 64], p + 24, 8);
+                }
+            }
+        }
+        buf_free(&out);
+    }
+}
+
+/* A clause that looks for something in a long text n times, then records 1. */
+static void searching(struct build *b, int n)
+{
+    build_clause(b);
+    build_op(b, OP3(LDARG, 1, 0, 0));
+    build_op(b, OPI(SETS, 4, 1));
+    for (int i = 0; i < n; i++) {
+        build_op(b, OP3(PUSHTR, 1, 0, 0));
+        build_op(b, OP3(PUSHTR, 4, 0, 0));
+        build_op(b, OPI(CALL, 0, DIF_SUBR_rindex));
+    }
+    build_op(b, OPI(SETI, 0, 1));
+    build_op(b, OP3(RECB, 0, 0, 0));
+    build_op(b, OPI(REC, 0, 0));
+    build_action(b, DIF_ACT_TRACE, 0, int64);
+    build_end(b);
+}
+
+static void beyond(void **state)
+{
+    static struct build b;
+    static const struct engine_probe error = {3, "dtrace", "", "", "ERROR"};
+    struct seen s;
+    (void)state;
+    build_init(&b);
+    b.img.strsize = STRSIZE;
+    build_str(&b, "zz");
+    searching(&b, 0);
+    searching(&b, 100); /* 100 * 20000 * 3 units */
+    searching(&b, 0);
+    searching(&b, 0);
+    build_clause(&b); /* ERROR: the code of the fault */
+    build_op(&b, OP3(LDARG, 0, 0, 4));
+    build_op(&b, OP3(RECB, 0, 0, 0));
+    build_op(&b, OPI(REC, 0, 0));
+    build_action(&b, DIF_ACT_TRACE, 0, int64);
+    build_end(&b);
+    searching(&b,
+              100); /* ERROR, once more: as long as the other; the text is not an argument here */
+    struct engine *e = engine_of(&b, 0);
+    const struct engine_binding on_error[] = {{50, 4}, {51, 5}};
+    engine_set_error_bindings(e, on_error, 2, &error);
+    set_text(LONG, "ab");
+    assert_int_equal(fire(e, 4), ENGINE_BUDGET); /* nothing is left */
+    drain(e, &s);
+    assert_int_equal(s.faults, 1);
+    assert_int_equal(s.fault_epid[0], 2);
+    assert_int_equal(s.fault[0], ENGINE_FAULT_EVENTBUDGET);
+    assert_int_equal(s.fault_value[0], ENGINE_BUDGET);
+    assert_int_equal(s.records, 2);
+    assert_int_equal(s.epid[0], 1); /* the clause before it did what it had to */
+    assert_int_equal(s.epid[1], 50);
+    assert_int_equal(s.value[1], ENGINE_FAULT_EVENTBUDGET);
+    /* the clause itself, those that were given up, and the one of ERROR that had no text */
+    assert_int_equal(counts_of(e).errors, 1 + 2 + 1);
+    assert_int_equal(counts_of(e).drop[ENGINE_DROP_DBLERROR], 1);
+    fire(e, 1); /* the next event has a budget of its own */
+    drain(e, &s);
+    assert_int_equal(s.records, 1);
+    assert_int_equal(s.faults, 0);
+    engine_destroy(e);
+    e = engine_of(&b, ENGINE_BUDGET_MOST); /* where that is enough */
+    assert_in_range(fire(e, 4), 100 * LONG * 3, ENGINE_BUDGET_MOST);
+    assert_int_equal(counts_of(e).recorded, 4);
+    assert_int_equal(counts_of(e).errors, 0);
+    engine_destroy(e);
+}
+
+/* A clause of ERROR cannot go on for ever on what other clauses left; nor on what is kept for it.
+ */
+static void errors_in_error(void **state)
+{
+    static struct build b;
+    static const struct engine_probe error = {3, "dtrace", "", "", "ERROR"};
+    struct seen s;
+    (void)state;
+    build_init(&b);
+    b.img.strsize = STRSIZE;
+    build_str(&b, "zz");
+    for (int i = 0; i < 4; i++) { /* faults of another kind */
+        build_clause(&b);
+        build_op(&b, OPI(SETI, 0, 0));
+        build_op(&b, OP3(LDX, 0, 0, 0));
+        build_end(&b);
+    }
+    build_clause(&b); /* ERROR: a comparison of 20000 bytes of the program's, 200 times */
+    static char much[2000];
+    memset(much, 'a', sizeof much - 1);
+    uint32_t at = build_str(&b, much);
+    build_op(&b, OPI(SETS, 1, at));
+    for (int i = 0; i < 250; i++)
+        build_op(&b, OP3(SCMP, 1, 1, 0));
+    build_end(&b);
+    struct engine *e = engine_of(&b, 3 * 250 * (2000 / WORK_COPY));
+    const struct engine_binding on_error = {50, 4};
+    engine_set_error_bindings(e, &on_error, 1, &error);
+    assert_int_equal(fire(e, 4), e->opt.eventbudget);
+    drain(e, &s);
+    /* Some clauses of ERROR were whole, one was not; then the event had nothing left. */
+    assert_in_range(s.faults, 2, 4);
+    assert_int_equal(s.fault[0], ENGINE_FAULT_BADADDR);
+    assert_int_equal(s.fault[s.faults - 1], ENGINE_FAULT_EVENTBUDGET);
+    assert_true(counts_of(e).drop[ENGINE_DROP_DBLERROR] >= 1);
+    engine_destroy(e);
+}
+
+/* A speculation that is too much to be copied at the probe is read from where it is. */
+static void large_speculation(void **state)
+{
+    static struct build b;
+    struct seen s;
+    (void)state;
+    build_init(&b);
+    b.img.strsize = STRSIZE;
+    const uint32_t id = build_var(&b, DIF_GLOBAL, int64, 0, NULL);
+    build_clause(&b);
+    build_op(&b, OPI(CALL, 0, DIF_SUBR_speculation));
+    build_op(&b, OPI(STGS, 0, id));
+    build_end(&b);
+    build_clause(&b);
+    build_op(&b, OPI(LDGS, 0, id));
+    build_op(&b, OP3(SPEC, 0, 0, 0));
+    build_op(&b, OP3(LDARG, 1, 0, 0));
+    build_op(&b, OP3(RECB, 0, 0, 0));
+    build_op(&b, OPI(REC, 1, 0));
+    build_action(&b, DIF_ACT_TRACE, 0, str);
+    build_end(&b);
+    build_clause(&b);
+    build_op(&b, OPI(LDGS, 0, id));
+    build_op(&b, OP3(COMMIT, 0, 0, 0));
+    build_end(&b);
+    struct engine *e = engine_of(&b, 0);
+    set_text(LONG, "ab");
+    for (unsigned n = 2; n <= 50; n += 48) {
+        struct engine_thread *t = engine_thread_self();
+        const struct engine_probe probe = {7, "prov", "mod", "func", "name"};
+        for (unsigned i = 0; i < n + 2; i++) {
+            struct engine_ctx ctx = {.probe = &probe, .arg = argument, .self = 1};
+            struct engine_binding one = {i == 0 ? 1 : i <= n ? 2 : 3, i == 0 ? 0 : i <= n ? 1 : 2};
+            engine_enter(t);
+            engine_fire(e, t, &ctx, &one, 1);
+            engine_leave(t);
+        }
+        uint64_t took = e->opt.eventbudget - engine_tstate(e, t->index)->left;
+        assert_true(n == 2 ? took >= 2 * LONG / WORK_COPY : took < 200);
+        drain(e, &s);
+        assert_int_equal(s.records, n);
+    }
+    assert_int_equal(counts_of(e).errors, 0);
+    engine_destroy(e);
+}
+
+/* What is asked for is brought between the bounds, whoever asks. */
+static void bounds(void **state)
+{
+    static const uint64_t row[][2] = {{0, ENGINE_BUDGET},
+                                      {1, ENGINE_BUDGET_LEAST},
+                                      {5000, 5000},
+                                      {UINT64_MAX, ENGINE_BUDGET_MOST}};
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        static struct build b;
+        build_init(&b);
+        build_clause(&b);
+        build_end(&b);
+        struct engine *e = engine_of(&b, row[i][0]);
+        assert_int_equal(e->opt.eventbudget, row[i][1]);
+        engine_destroy(e);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(subroutines),
+                                       cmocka_unit_test(instructions),
+                                       cmocka_unit_test(records),
+                                       cmocka_unit_test(code),
+                                       cmocka_unit_test(histograms),
+                                       cmocka_unit_test(fresh_memory),
+                                       cmocka_unit_test(beyond),
+                                       cmocka_unit_test(errors_in_error),
+                                       cmocka_unit_test(large_speculation),
+                                       cmocka_unit_test(bounds)};
+    int failed = cmocka_run_group_tests_name("budget", tests, NULL, NULL);
+    free(text);
+    return failed;
+}
