@@ -234,10 +234,14 @@ info({nodedown, Node}, S) ->
     lists:foldl(fun(P, {noreply, S1}) -> gone(P, S1);
                    (_, Stop) -> Stop
                 end, {noreply, S}, Pids);
-info({trace_ts, _, return_from, {_, Name, _}, _, _}, S) when Name =:= trace; Name =:= process ->
-    {noreply, erltrace_agent_needs:flags_set(S)};
+info({trace_ts, _, call, {_, trace, _}, _} = Message, S) ->
+    {noreply, erltrace_agent_needs:flags_set(Message, S)};
+info({trace_ts, _, _, {_, Name, _}, _, _} = Message, S) when Name =:= trace; Name =:= process ->
+    {noreply, erltrace_agent_needs:flags_set(Message, S)};
 info(flags_set, S) ->
-    {noreply, erltrace_agent_needs:flags_set(S)};
+    {noreply, erltrace_agent_needs:flags_set(flags_set, S)};
+info({io_reply, Ref, Options}, S) ->
+    {noreply, erltrace_agent_others:terminal(Ref, Options, S)};
 info({trace_ts, _, return_from, {erlang, _, _}, _, _}, S) ->
     {noreply, erltrace_agent_loads:loaded(S)};
 info({loads, look}, S) ->
@@ -346,8 +350,8 @@ replaced(#s{consumers = Cs} = S) ->
     erltrace_agent_flags:remove_ours(S),
     erltrace_agent_ports:remove_flags(S#s.port_flags, [], S),
     erltrace_agent_seq:remove(S#s.seq, S),
-    S0 = erltrace_agent_loads:disarm(erltrace_agent_monitor:undo(erltrace_agent_poll:undo(S))),
-    [erltrace_agent_session:destroy(Session) || Session <- [S#s.session, S#s.global, S#s.gc], Session =/= undefined, Session =/= legacy],
+    S0 = erltrace_agent_others:deaf(erltrace_agent_loads:disarm(erltrace_agent_monitor:undo(erltrace_agent_poll:undo(S)))),
+    [erltrace_agent_session:destroy(Session) || Session <- [S#s.session, S#s.global], Session =/= undefined, Session =/= legacy],
     Library = dismiss_guard(S),
     purge(), % the library cannot be there twice
     S1 = S0#s{nif = undefined, guard = undefined, session = erltrace_agent_session:none(), global = undefined, gc = undefined, flags = [], some = #{}, port_flags = [], seq = 0,

@@ -27,6 +27,9 @@
 -define(STATE, []).
 -define(TRACER, {?AGENT, ?STATE}).
 
+%% With this every tool sets trace flags; before OTP 27 a meta pattern on it tells us who does.
+-define(SETS_FLAGS, {erlang, trace, 3}).
+
 %% enum probe_kind and enum probe_need of c_src/probe/probe.h.
 -define(BEGIN_, 1).
 -define(END_, 2).
@@ -133,6 +136,11 @@
     attached :: reference() | undefined, % by the last attach
     complained = #{},              % what a warning was given for
     others = #{} :: #{pid() | new_processes | mfa() => Owner :: binary()}, % what other tracers have (before OTP 27)
+    asked = #{} :: #{Caller :: pid() => {What :: term(), Flags :: term()}}, % calls that set trace flags and have not returned yet
+    given = #{} :: #{new_processes | new_ports => [atom()]}, % our flags there, and when somebody else has become the tracer: still
+    %% Who else traces calls (before OTP 27), and the consumers that know what they miss by that.
+    calls :: undefined | {pid() | new_processes, Owner :: binary(), [pid()]},
+    terminals = #{} :: #{reference() => {pid(), Text :: binary()}}, % what a tool's owner is to read, if that is a terminal
     looks = 0 :: non_neg_integer(), % at what is set
     bifs = [] :: list(),           % still to be set again, in this round
     monitor :: term(),             % of erltrace_agent_monitor

@@ -6,7 +6,7 @@
 %% Flags are set on all processes and on new ones (#s.flags), or, where a few processes are enough, on those only (#s.some).
 -module(erltrace_agent_flags).
 
--export([add/3, again/1, remove/3, remove_ours/1, remove_all/1, add_running/2, remove_running/2, add_to/3, may_take/1, is_ours/1, check_gc/1]).
+-export([add/3, again/1, remove/3, off/3, remove_ours/1, remove_all/1, add_running/2, remove_running/2, add_to/3, may_take/1, is_ours/1, check_gc/1]).
 
 -import(erltrace_agent_lib, [error4/3, text/2, owner/1, plural/1, count/2]).
 
@@ -56,13 +56,18 @@ add_some(P, Flags, #s{session = Session}) ->
 
 add_flags([], _) ->
     [];
-add_flags(Flags, #s{session = legacy}) ->
+add_flags(Flags, #s{session = legacy} = S) ->
     New = case may_take(new_processes) of
-              true ->
-                  erlang:trace(new_processes, true, [{tracer, ?AGENT, ?STATE} | Flags]),
-                  [];
               {no, Owner} ->
-                  [text("new processes are traced by ~s: those are not seen", [Owner])]
+                  [text("new processes are traced by ~s: those are not seen", [Owner])];
+              true ->
+                  case not is_ours(new_processes) andalso erltrace_agent_others:heirs_of(S) of
+                      {heirs_of, Owner} ->
+                          [erltrace_agent_others:heirs(Owner)];
+                      _ ->
+                          erlang:trace(new_processes, true, [{tracer, ?AGENT, ?STATE} | Flags]),
+                          []
+                  end
           end,
     Foreign = lists:foldl(fun(P, Acc) -> add_to(P, Flags, Acc) end, #{}, processes()),
     New ++ [text("~b process~s traced by ~s: those are not seen", [N, plural(N), Owner])
@@ -103,17 +108,19 @@ may_take(P) ->
 is_ours(P) ->
     erltrace_agent_lib:tracer(P) =:= {tracer, ?TRACER}.
 
-%% Flags off, of all processes and new ones, but for those of Keep; Left stays on all. The VM takes the tracer of new processes away
-%% with any of their flags; so what is left is set again, also on those that were born in between.
+%% Flags off, of all processes and new ones, but for those of Keep; Left stays on all. In a session the VM takes the tracer of new
+%% processes away with any of their flags; so what is left is set again, also on those that were born in between.
 remove_flags([], _, _, _) ->
     ok;
+remove_flags(Flags, Left, Keep, #s{session = legacy} = S) ->
+    take_off(Flags, Left, Keep, S);
 remove_flags(Flags, Left, Keep, S) ->
     take_off(Flags, Left, Keep, S),
     _ = add_flags(Left, S),
     ok.
 
 take_off(Flags, Left, Keep, #s{session = legacy} = S) ->
-    is_ours(new_processes) andalso erlang:trace(new_processes, false, [all]),
+    is_ours(new_processes) andalso erlang:trace(new_processes, false, off(Flags, Left, ?TRACER)),
     lists:foreach(fun(P) -> remove_but(P, Flags, Left, Keep, S) end, [P || P <- processes(), is_ours(P)]);
 take_off(Flags, _, Keep, #s{session = Session}) when map_size(Keep) =:= 0 ->
     erltrace_agent_session:process(Session, all, false, Flags);
@@ -138,6 +145,11 @@ remove_from(P, Flags, _, #s{session = Session}) ->
 %% With the last flag goes the tracer.
 off(_, []) -> [all];
 off(Flags, _) -> Flags.
+
+%% Of new processes, or new ports, it goes with any flag, unless it is named.
+off(_, [], _) -> [all];
+off(Flags, _, {Module, State}) -> [{tracer, Module, State} | Flags];
+off(Flags, _, Tracer) -> [{tracer, Tracer} | Flags].
 
 %% The flag `running` of one process, for as long as it is interesting; a process that has it anyway, or that is somebody
 %% else's, stays as it is.

@@ -80,7 +80,8 @@ disarm(#s{loads = #loads{kinds = Kinds, notice = Notice, serial = Serial}, sessi
 
 %% Takes away what a server has set in the legacy session, or one that is dead: `dead` for whichever it was.
 left_behind(Server) ->
-    [erlang:trace_pattern(MFA, false, [meta]) || MFA <- ?NOTICE, is_left(erlang:trace_info(MFA, meta), Server)],
+    Heard = [?SETS_FLAGS || Server =/= self()],
+    [erlang:trace_pattern(MFA, false, [meta]) || MFA <- Heard ++ ?NOTICE, is_left(erlang:trace_info(MFA, meta), Server)],
     [on_load(Kind, false, #s{otp = 0, session = legacy}) || Kind <- [local, meta], slot(Kind) =:= ours],
     ok.
 

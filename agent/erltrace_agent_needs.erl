@@ -7,7 +7,7 @@
 -module(erltrace_agent_needs).
 
 -export([wants/2, apply_needs/1]).
--export([watch/1, flags_set/1, present/1, complain/2, start_watching/1, overrun/1]).
+-export([watch/1, flags_set/2, present/1, complain/2, start_watching/1, overrun/1]).
 
 -import(erltrace_agent_lib, [error4/3, text/2, names/1, ours/1]).
 
@@ -58,7 +58,7 @@ needs(#c{needs = N, wants = W, hooks = H, hears = Hears}) ->
 no_needs(S0) ->
     ?AGENT:nif_gate(false), % first: the other waits for a dirty scheduler
     ?AGENT:nif_publish([], [], []),
-    S = erltrace_agent_loads:disarm(erltrace_agent_monitor:undo(erltrace_agent_poll:undo(S0))),
+    S = erltrace_agent_others:deaf(erltrace_agent_loads:disarm(erltrace_agent_monitor:undo(erltrace_agent_poll:undo(S0)))),
     case S#s.session of
         legacy ->
             %% Flags first: from then on calls through local patterns cost next to nothing, and patterns take long.
@@ -73,8 +73,8 @@ no_needs(S0) ->
             erltrace_agent_seq:remove(S#s.seq band ?NEED_SEQ_TRACE, S),
             Session =:= undefined orelse erltrace_agent_session:destroy(Session)
     end,
-    (erltrace_agent_others:deaf(erltrace_agent_patterns:globals(#{}, S)))#s{session = erltrace_agent_session:none(), flags = [], some = #{}, port_flags = [], seq = 0, functions = #{}, hooks = #{}, taken = #{},
-                                                bifs = []}.
+    (erltrace_agent_patterns:globals(#{}, S))#s{session = erltrace_agent_session:none(), flags = [], some = #{}, port_flags = [], seq = 0, functions = #{}, hooks = #{}, taken = #{},
+                                                bifs = [], given = #{}, calls = undefined}.
 
 %% When it fails, sessions that were begun for it go.
 apply_needs(Running, S00) ->
@@ -96,16 +96,17 @@ sessions_back(#s{session = legacy}) ->
 sessions_back(#s{session = Session, global = Global} = S) ->
     erltrace_agent_session:sweep([Session, Global, S#s.gc, erltrace_agent_loads:session(S), erltrace_agent_monitor:session(S)]).
 
-apply_traces(Running, S0) ->
+apply_traces(Running, S00) ->
     Bits = lists:foldl(fun(#c{needs = N}, A) -> N bor A end, 0, Running),
     [First | Others] = [W || #c{wants = W} <- Running],
     Wants = lists:foldl(fun merge_wants/2, First, Others),
-    Taken = without_taken(S0#s.taken, Wants),
-    {Globals, All} = globals(Taken, S0),
-    Few = erltrace_agent_only:functions(Running, S0),
+    {Taken, W7, S01} = erltrace_agent_others:spare(without_taken(S00#s.taken, Wants), Running, S00),
+    {Globals, All} = globals(Taken, S01),
+    Few = erltrace_agent_only:functions(Running, S01),
     {Patterns, Flagged} = simplify(erltrace_agent_lib:map(fun(MFA, B) -> pattern(B, is_map_key(MFA, Few)) end, All), All),
     {Flags, Some} = erltrace_agent_only:flags(Running, Bits, Flagged),
     PortFlags = erltrace_agent_ports:flags(Bits),
+    S0 = erltrace_agent_others:make_room(Patterns, Flags, PortFlags, S01),
     %% Who was asked when the program came may not have traced collections then.
     New = lists:append([Flags -- S0#s.flags | [F -- maps:get(P, S0#s.some, []) || {P, F} <- maps:to_list(Some)]]),
     lists:member(garbage_collection, New) andalso erltrace_agent_flags:check_gc(S0),
@@ -120,7 +121,11 @@ apply_traces(Running, S0) ->
             W1 = erltrace_agent_flags:add(Flags, Some, S),
             W3 = erltrace_agent_ports:add_flags(NewPort, S#s{port_flags = PortFlags}),
             S1 = S#s{flags = Flags, some = Some, port_flags = PortFlags, seq = Seq},
-            {Warnings, S2} = apply_patterns(Running, Patterns, Globals, maps:keys(Few), S, S1),
+            Locally = case S0#s.calls of
+                          undefined -> maps:keys(Few);
+                          _ -> meta
+                      end,
+            {Warnings, S2} = apply_patterns(Running, Patterns, Globals, Locally, S, S1),
             erltrace_agent_flags:remove(Flags, Some, S),
             erltrace_agent_ports:remove_flags(S#s.port_flags -- PortFlags, PortFlags, S),
             erltrace_agent_seq:remove(Seq band (bnot Bits), S),
@@ -129,7 +134,7 @@ apply_traces(Running, S0) ->
             S3 = erltrace_agent_patterns:globals(Globals, S2#s{seq = Seq band Bits}),
             {W5, S4} = erltrace_agent_loads:arm(Kinds, maps:merge(Set, Hooks), S3),
             erltrace_agent_hooks:restore(Hooks, Set, S),
-            {W6 ++ W0 ++ W1 ++ W3 ++ Warnings ++ W5 ++ all_local(Wants, S), erltrace_agent_others:hear(erltrace_agent_others:remember(S4))}
+            {W7 ++ W6 ++ W0 ++ W1 ++ W3 ++ Warnings ++ W5 ++ all_local(Wants, S), erltrace_agent_others:hear(erltrace_agent_others:remember(S4))}
         end,
         fun() ->
             erltrace_agent_loads:back(S0, grown(Kinds, S0)),
@@ -139,7 +144,7 @@ apply_traces(Running, S0) ->
         end).
 
 %% From the patterns of state S to those of these, and the events reach the programs. S1: S with what has been set meanwhile.
-apply_patterns(Running, Patterns, Globals, Few, S, S1) ->
+apply_patterns(Running, Patterns, Globals, Locally, S, S1) ->
     {Set, W2} = erltrace_agent_patterns:add_patterns(Patterns, S),
     or_back(
         fun() ->
@@ -147,7 +152,7 @@ apply_patterns(Running, Patterns, Globals, Few, S, S1) ->
             or_back(
                 fun() ->
                     S2 = erltrace_agent_patterns:globals(maps:merge(S#s.globals, Globals), S1),
-                    publish([C#c.program || C <- Running], maps:keys(S#s.taken), Few),
+                    publish([C#c.program || C <- Running], maps:keys(S#s.taken), Locally),
                     erltrace_agent_patterns:remove_patterns(erltrace_agent_hooks:without(no_longer(S#s.functions, Set), Hooks), S),
                     erltrace_agent_hooks:remove(Hooks, Set, S),
                     {W2 ++ W4, S2#s{functions = Set, hooks = Hooks}}
@@ -160,8 +165,8 @@ apply_patterns(Running, Patterns, Globals, Few, S, S1) ->
         end,
         fun() -> erltrace_agent_patterns:remove_patterns(erltrace_agent_hooks:without(no_longer(Set, S#s.functions), S#s.hooks), S) end).
 
-publish(Programs, Taken, Few) ->
-    ?AGENT:nif_publish(Programs, Taken, Few) =:= ok orelse
+publish(Programs, Taken, Locally) ->
+    ?AGENT:nif_publish(Programs, Taken, Locally) =:= ok orelse
         throw(error4('AGENT_MEMORY', "the node has no memory for the table of probes", "enable fewer probes")),
     ?AGENT:nif_gate(true).
 
@@ -291,23 +296,19 @@ watch(S00) ->
     {Told, S3} = erltrace_agent_monitor:watch(S2),
     {S4, Complaints, Again} = erltrace_agent_others:look(S3),
     {Gone, S5} = erltrace_agent_hooks:watch(S4),
-    S6 = lists:foldl(fun complain/2, S5, Told ++ Complaints ++ Gone ++ erltrace_agent_seq:wiped(S5)),
-    case Again of
-        true ->
-            {Warnings, S7} = apply_needs(S6),
-            lists:foldl(fun warn/2, S7, Warnings);
-        false ->
-            S6
-    end.
+    once_more(Again, lists:foldl(fun complain/2, S5, Told ++ Complaints ++ Gone ++ erltrace_agent_seq:wiped(S5))).
 
 %% Somebody has set trace flags, maybe those that must not meet ours.
-flags_set(S) ->
-    {S1, Told, Again} = erltrace_agent_others:flags_set(S),
-    S2 = lists:foldl(fun complain/2, S1, Told),
-    case Again of
-        true -> {_, S3} = apply_needs(S2), S3;
-        false -> S2
-    end.
+flags_set(Message, S) ->
+    {S1, Told, Again} = erltrace_agent_others:flags_set(Message, S),
+    once_more(Again, lists:foldl(fun complain/2, S1, Told)).
+
+%% When what is wanted has to be set again: the consumers are told what comes of it.
+once_more(true, S) ->
+    {Warnings, S1} = apply_needs(S),
+    lists:foldl(fun warn/2, S1, Warnings);
+once_more(false, S) ->
+    S.
 
 %% Whoever destroys a session of ours wants silence: the programs that were running are over, and their consumers are told. The next
 %% program begins with a new one.

@@ -2,6 +2,11 @@
 %%
 %% What always holds:
 %%  * What somebody else has is not taken. When they let go of it, we set what we wanted, and say so.
+%%  * Before OTP 27 tools share what the VM has one of, and nobody is handed what he has not asked for. Flags of new processes are one
+%%    set: when somebody else becomes their tracer, ours are taken out of it (mend/3); and while somebody else's processes hand on their
+%%    tracer to those that they spawn, who would get our flags with it, we have none there (heirs_of/1). Local and global patterns are seen by all who trace
+%%    calls: while somebody else does, we have none, which costs us the returns (spare/3).
+%%  * Whom the VM refuses what is ours can read it in his terminal, if he has one; a node's log has no line of ours (tell_owner/4).
 %%  * What somebody has cleared stays cleared: who calls recon_trace:clear() wants silence. The consumers are told.
 %%  * From OTP 27 on nobody is in the other's way, but two who trace garbage collection crash the VM: when somebody begins to, our gc
 %%    probes go at once: calls that set trace flags are heard of (hear/1). And when any session lets go of a BIF, OTP 27 and 28 stop telling all others of it: those patterns are
@@ -10,15 +15,20 @@
 %% A look costs about a microsecond a process and less for a function; of very many processes it takes some at a time.
 -module(erltrace_agent_others).
 
--export([sweep_loaded/1, functions/0, look/1, hear/1, deaf/1, flags_set/1, is_present/1, sweep/1, remember/1, gc_owners/2]).
+-export([sweep_loaded/1, functions/0, look/1, hear/1, deaf/1, flags_set/2, is_present/1, sweep/1, remember/1, gc_owners/2]).
+-export([make_room/4, heirs_of/1, heirs/1, spare/3, terminal/3]).
 
--import(erltrace_agent_lib, [text/2, names/1, owner/1, now_ms/0]).
+-import(erltrace_agent_lib, [text/2, names/1, owner/1, now_ms/0, breathe/0]).
 
 -include("erltrace_agent.hrl").
 
 -define(SOME, 2000).  % processes that one look takes
 -define(ALL, 20000).  % ... that are all looked at when somebody has set trace flags
 -define(PAUSE, 100).  % ms between two such looks
+-define(ANSWER, 50).  % ms that a process has to say who its group leader is
+-define(STEP, 128).   % processes between two breaths
+-define(TERMINALS, 100). % terminals that are still asked whether they are one
+-define(SHARED, (?RETURN bor ?GLOBAL)). % what of a function takes a pattern that others see, before OTP 27
 -define(BUDGET, 50).  % ms for setting BIFs again, in one look
 
 %% -> {state, [{Key, Text}] that consumers are told once, whether what is wanted has to be set again}
@@ -27,7 +37,8 @@ look(#s{session = undefined} = S) ->
 look(#s{session = legacy} = S) ->
     {S1, C1, A1} = legacy_processes(S),
     {S2, C2, A2} = legacy_functions(S1),
-    {S2#s{looks = S2#s.looks + 1}, C1 ++ C2 ++ legacy_ports(S), A1 orelse A2};
+    {S3, C3, A3} = legacy_calls(S2),
+    {S3#s{looks = S3#s.looks + 1}, C1 ++ C2 ++ C3 ++ legacy_ports(S), A1 orelse A2 orelse A3};
 look(S) ->
     {S1, C, A} = collections(S),
     {bifs(S1#s{looks = S1#s.looks + 1}), C, A}.
@@ -41,7 +52,9 @@ remember(#s{flags = Flags, some = Some} = S) ->
                     _ -> [new_processes | processes()]
                 end,
     Theirs = [{P, Owner} || P <- Processes, {theirs, Owner} <- [tracer(P)]],
-    S#s{others = maps:merge(owners(missing(S)), maps:from_list(Theirs))}.
+    Heirs = [{new_processes, Owner} || Flags =/= [], tracer(new_processes) =:= free,
+                                       {heirs_of, Owner} <- [heirs_of([P || {P, _} <- Theirs])]],
+    S#s{others = maps:merge(owners(missing(S)), maps:from_list(Heirs ++ Theirs))}.
 
 %% What an agent has left that was killed together with its guard, or whose code was purged: flags and meta patterns bear our
 %% name, local patterns do not. Some ten milliseconds, when an agent starts.
@@ -99,20 +112,28 @@ legacy_ports(#s{port_flags = Flags}) ->
 legacy_processes(#s{flags = [], some = Some, others = Others} = S) ->
     some_processes(S#s{others = maps:filter(fun(K, _) -> is_tuple(K) orelse is_map_key(K, Some) end, Others)}, maps:keys(Some), []);
 legacy_processes(#s{others = Others} = S) ->
-    case {tracer(new_processes), Others} of
-        {free, #{new_processes := Owner}} ->
-            let_go(Owner, S#s{others = maps:without([P || P <- maps:keys(Others), not is_tuple(P)], Others)});
-        {free, _} ->
-            {S, [{flags, <<"somebody cleared the trace flags that the probes need (recon_trace:clear(), dbg, "
-                           "erlang:trace(all, false, ...)): events are missing from now on; start the trace again">>}], false};
-        {{theirs, Owner}, #{new_processes := _}} ->
+    case {tracer(new_processes), Others, heirs_of(theirs(S))} of
+        {free, #{new_processes := _}, {heirs_of, Owner}} ->
             some_processes(S#s{others = Others#{new_processes := Owner}}, processes(), []);
-        {{theirs, Owner}, _} ->
+        {ours, _, {heirs_of, Owner}} ->
+            erlang:trace(new_processes, false, [all]),
+            some_processes(S#s{others = Others#{new_processes => Owner}}, processes(), [{{heirs, Owner}, heirs(Owner)}]);
+        {free, #{new_processes := Owner}, none} ->
+            let_go(Owner, S#s{others = maps:without([P || P <- maps:keys(Others), not is_tuple(P)], Others)});
+        {free, _, _} ->
+            {S, cleared(), false};
+        {{theirs, Owner}, #{new_processes := _}, _} ->
+            some_processes(S#s{others = Others#{new_processes := Owner}}, processes(), []);
+        {{theirs, Owner}, _, _} ->
             some_processes(S#s{others = Others#{new_processes => Owner}}, processes(),
                            [{{new, Owner}, text("new processes are traced by ~s from now on: those are not seen", [Owner])}]);
-        {ours, _} ->
+        {ours, _, none} ->
             some_processes(S#s{others = maps:remove(new_processes, Others)}, processes(), [])
     end.
+
+cleared() ->
+    [{flags, <<"somebody cleared the trace flags that the probes need (recon_trace:clear(), fprof, erlang:trace(all, false, ...)): events are "
+               "missing from now on; start the trace again">>}].
 
 some_processes(#s{others = Others, guard = Guard} = S, Processes, Complaints) ->
     {Theirs, Freed, Cleared} =
@@ -136,7 +157,8 @@ some_processes(#s{others = Others, guard = Guard} = S, Processes, Complaints) ->
     end.
 
 %% They have ended: what they had is free.
-let_go(Owner, S) ->
+let_go(Owner, S0) ->
+    S = given(S0#s.flags, S0#s.port_flags, S0),
     Warnings = erltrace_agent_flags:again(S),
     {S, [{{let_go, S#s.looks}, text("processes that ~s had traced are seen from now on", [Owner])} |
          [{{flags, W}, W} || W <- Warnings]], false}.
@@ -209,7 +231,10 @@ is_present(#s{session = legacy}) ->
 is_present(#s{session = Session, global = Global} = S) ->
     lists:all(fun erltrace_agent_session:there/1, [X || X <- [Session, Global, erltrace_agent_loads:session(S)], X =/= undefined]).
 
-%% The server gets a message when somebody has set trace flags (a function that does has returned), while we trace collections.
+%% == hearing of calls that set trace flags =====================================================================
+
+%% The server gets a message when somebody has set trace flags (a function that does has returned): from OTP 27 on while we trace
+%% collections, before that while we trace anything (make_room/4).
 hear(#s{session = legacy} = S) ->
     S;
 hear(#s{gc = Session} = S) ->
@@ -225,6 +250,9 @@ hear(#s{gc = Session} = S) ->
         _ -> S
     end.
 
+deaf(#s{session = legacy} = S) ->
+    is_heard() andalso erlang:trace_pattern(?SETS_FLAGS, false, [meta]),
+    S#s{asked = #{}};
 deaf(#s{gc = undefined} = S) -> S;
 deaf(#s{gc = Session} = S) ->
     erltrace_agent_session:destroy(Session),
@@ -233,25 +261,268 @@ deaf(#s{gc = Session} = S) ->
 has_collections(#s{flags = Flags, some = Some}) ->
     lists:any(fun(F) -> lists:member(garbage_collection, F) end, [Flags | maps:values(Some)]).
 
-%% Who sets the flags of many processes one by one is heard as often: one look for all of them, and not more than one in ?PAUSE.
-flags_set(S) ->
-    receive
-        {trace_ts, _, return_from, {_, Name, _}, _, _} when Name =:= trace; Name =:= process -> flags_set(S);
-        flags_set -> flags_set(S)
-    after 0 ->
-        Now = now_ms(),
-        case get(flags_set) of
-            Until when is_integer(Until), Now < Until ->
-                erlang:send_after(Until - Now, self(), flags_set),
-                {S, [], false};
-            _ ->
-                put(flags_set, Now + ?PAUSE),
-                collections(S, case erlang:system_info(process_count) of
-                                   N when N =< ?ALL -> processes();
-                                   _ -> some(processes(), S#s.looks)
-                               end)
-        end
+%% A call has begun, or has returned, or it is time to look. Who sets the flags of many processes one by one is heard as often: one look
+%% for all of them, and not more than one in ?PAUSE.
+flags_set(Message, #s{session = legacy} = S) ->
+    {Set, S1} = heard(Message, [], S),
+    S2 = mend(new_ports, Set, mend(new_processes, Set, S1)),
+    Theirs = maps:from_list([{P, Owner} || {_, P, _, false} <- Set, is_pid(P), {theirs, Owner} <- [tracer(P)]]),
+    {S3, Refused} = refused(Set, S2#s{others = maps:merge(S2#s.others, Theirs)}),
+    case begin_to_call(may_call(S3), S3) of
+        true -> % that first: the rest is seen when it is looked next
+            Cleared = S3#s.flags =/= [] andalso tracer(new_processes) =:= free andalso not is_map_key(new_processes, S3#s.others),
+            {S3, [C || Cleared, C <- cleared()] ++ Refused, true};
+        false -> {S4, Told, Again} = not_too_often(S3, fun look/1), {S4, Refused ++ Told, Again}
+    end;
+flags_set(Message, S) ->
+    {_, S1} = heard(Message, [], S),
+    not_too_often(S1, fun(S2) -> collections(S2, many(S2)) end).
+
+not_too_often(S, Look) ->
+    Now = now_ms(),
+    case get(flags_set) of
+        Until when is_integer(Until), Now < Until ->
+            erlang:send_after(Until - Now, self(), flags_set),
+            {S, [], false};
+        _ ->
+            put(flags_set, Now + ?PAUSE),
+            Look(S)
     end.
+
+many(S) ->
+    case erlang:system_info(process_count) of
+        N when N =< ?ALL -> processes();
+        _ -> some(processes(), S#s.looks)
+    end.
+
+%% This message and those of its kind that are there. -> [{Caller, What, Flags, whether the VM has refused}] of the calls that are over
+heard(Message, Set, S0) ->
+    {Over, S} = heard(Message, S0),
+    receive
+        {trace_ts, _, call, {_, trace, _}, _} = M -> heard(M, Over ++ Set, S);
+        {trace_ts, _, _, {_, Name, _}, _, _} = M when Name =:= trace; Name =:= process -> heard(M, Over ++ Set, S);
+        flags_set -> heard(flags_set, Over ++ Set, S)
+    after 0 ->
+        {Over ++ Set, S}
+    end.
+
+heard({trace_ts, Caller, call, {_, _, [What, _, Flags]}, _}, #s{asked = Asked} = S) when is_list(Flags) ->
+    {[], S#s{asked = Asked#{Caller => {What, Flags}}}};
+heard({trace_ts, Caller, How, _, _, _}, #s{asked = Asked} = S) when is_map_key(Caller, Asked) ->
+    {{What, Flags}, Left} = maps:take(Caller, Asked),
+    {[{Caller, What, Flags, How =:= exception_from}], S#s{asked = Left}};
+heard(_, S) ->
+    {[], S}.
+
+is_heard() ->
+    erlang:trace_info(?SETS_FLAGS, meta) =:= {meta, self()}.
+
+%% Before OTP 27, where a function has one meta tracer: hears of calls that set trace flags, unless one of these patterns is to be there.
+make_room(Patterns, Flags, PortFlags, #s{session = legacy} = S) ->
+    _ = case {is_map_key(?SETS_FLAGS, Patterns), erlang:trace_info(?SETS_FLAGS, meta)} of
+            {true, {meta, Pid}} when Pid =:= self() -> erlang:trace_pattern(?SETS_FLAGS, false, [meta]);
+            {false, {meta, false}} -> erlang:trace_pattern(?SETS_FLAGS, [{['_', true, '_'], [], [{exception_trace}]}], [{meta, self()}]);
+            _ -> 0
+        end,
+    given(Flags, PortFlags, S);
+make_room(_, _, _, S) ->
+    S.
+
+%% == before OTP 27: what tools share ===========================================================================
+
+%% Somebody has become the tracer of new processes (or ports): the VM has added his flags to ours. Ours go, but for those that he has
+%% asked for himself, also from who was born meanwhile. His tracer stays, as we name it.
+mend(New, Set, #s{given = Given} = S) ->
+    Flags = [F || {_, What, F, false} <- Set, is_new(New, What)],
+    case Flags =/= [] andalso is_map_key(New, Given) andalso erltrace_agent_lib:tracer(New) of
+        {tracer, Theirs} when Theirs =/= [], Theirs =/= ?TRACER ->
+            take_out(New, Theirs, not_asked(map_get(New, Given), lists:append(Flags))),
+            S#s{given = maps:remove(New, Given)};
+        _ -> S
+    end.
+
+%% The flags that new processes and ports have from us, or are about to have.
+given(Flags, PortFlags, #s{given = Given} = S) ->
+    S#s{given = maps:merge(Given, maps:from_list([{New, F} || {New, F} <- [{new_processes, Flags}, {new_ports, PortFlags}],
+                                                              F =/= [], erltrace_agent_flags:may_take(New) =:= true]))}.
+
+is_new(new_processes, What) -> lists:member(What, [all, new, processes, new_processes]);
+is_new(new_ports, What) -> lists:member(What, [all, new, ports, new_ports]).
+
+not_asked(Ours, Asked) ->
+    case lists:member(all, Asked) of
+        true -> [];
+        false -> Ours -- Asked
+    end.
+
+take_out(_, _, []) ->
+    ok;
+take_out(New, Theirs, Excess) ->
+    {flags, Now} = erlang:trace_info(New, flags),
+    _ = Excess -- Now =:= Excess orelse erlang:trace(New, false, erltrace_agent_flags:off(Excess, Now -- Excess, Theirs)),
+    lists:foreach(fun(P) ->
+                      erltrace_agent_lib:tracer(P) =:= {tracer, Theirs} andalso
+                          (try erlang:trace(P, false, Excess) catch error:badarg -> 0 end)
+                  end, case New of
+                           new_processes -> processes();
+                           new_ports -> erlang:ports()
+                       end).
+
+%% Whose processes hand their tracer on, or `none`. Before OTP 27 what they spawn has their tracer, and the flags of new processes besides.
+heirs_of(#s{} = S) ->
+    heirs_of(many(S));
+heirs_of(Ps) ->
+    case first([set_on_spawn, set_on_first_spawn, set_on_link, set_on_first_link], Ps) of
+        {_, Owner} -> {heirs_of, Owner};
+        none -> none
+    end.
+
+heirs(Owner) ->
+    text("~s has processes that hand their tracer on to those that they spawn: before OTP 27 it would be handed our events of those, so "
+         "that new processes are not seen until it has ended", [Owner]).
+
+%% Those processes that we know are somebody else's.
+theirs(#s{others = Others}) ->
+    [P || P <- maps:keys(Others), is_pid(P)].
+
+%% What is wanted, without what takes a pattern that others would see: who traces calls is handed those of every function that has a local
+%% or a global pattern, whoever has set it.
+spare(Wants, Running, #s{session = legacy} = S) ->
+    case shares(Wants) andalso first([call], may_call(S)) of
+        No when No =:= false; No =:= none ->
+            {Wants, [], S#s{calls = undefined}};
+        {P, Owner} ->
+            Losers = [Pid || #c{pid = Pid, wants = W} <- Running, shares(W)],
+            Knows = case S#s.calls of
+                        {_, _, Pids} -> Pids;
+                        undefined -> []
+                    end,
+            {erltrace_agent_lib:fold(fun(MFA, Bits, Acc) ->
+                                         case Bits band (bnot ?SHARED) of
+                                             0 -> Acc;
+                                             Left -> Acc#{MFA => Left}
+                                         end
+                                     end, #{}, Wants),
+             [text("~s traces calls: before OTP 27 it would be handed every call of a function whose returns are traced, so that "
+                   "return (and global-function-entry) probes do not fire until it has ended", [Owner]) || Losers -- Knows =/= []],
+             S#s{calls = {P, Owner, Losers}}}
+    end;
+spare(Wants, _, S) ->
+    {Wants, [], S}.
+
+shares(Wants) ->
+    lists:any(fun(Bits) -> Bits band ?SHARED =/= 0 end, maps:values(Wants)).
+
+%% Who may have a tracer of somebody else: once our patterns are there, whom we have seen.
+may_call(#s{calls = {P, _, _}} = S) ->
+    [P, new_processes | many(S)];
+may_call(#s{flags = Flags, some = Some} = S) ->
+    [new_processes | case lists:any(fun(F) -> lists:member(call, F) end, [Flags | maps:values(Some)]) of
+                         true -> theirs(S);
+                         false -> many(S)
+                     end].
+
+%% The first of these processes that has one of these flags of somebody else's tracer, and whose that is.
+first(Flags, Ps) -> first(Flags, Ps, ?STEP).
+
+first(_, [], _) ->
+    none;
+first(Flags, Ps, 0) ->
+    breathe(),
+    first(Flags, Ps, ?STEP);
+first(Flags, [P | Ps], N) ->
+    case [Owner || {Owner, Theirs} <- [foreign(P)], Theirs -- Flags =/= Theirs] of
+        [Owner] -> {P, Owner};
+        [] -> first(Flags, Ps, N - 1)
+    end.
+
+%% Somebody else's tracer of a process, or of new ones, and its flags.
+foreign(P) ->
+    case tracer(P) of
+        {theirs, Owner} ->
+            try erlang:trace_info(P, flags) of
+                {flags, Flags} when is_list(Flags) -> {Owner, Flags};
+                _ -> none
+            catch error:badarg -> none
+            end;
+        _ -> none
+    end.
+
+%% Somebody has begun to trace calls, or has ended.
+legacy_calls(#s{calls = undefined} = S) ->
+    {S, [], begin_to_call(may_call(S), S)};
+legacy_calls(#s{calls = {_, Owner, Knows}} = S) ->
+    case first([call], may_call(S)) of
+        none -> {S, [{{calls, S#s.looks}, text("~s traces no calls any more: return probes fire again", [Owner])}], true};
+        {P, Name} -> {S#s{calls = {P, Name, Knows}}, [], false}
+    end.
+
+begin_to_call(Ps, #s{calls = undefined} = S) -> shares(wanted(S)) andalso first([call], Ps) =/= none;
+begin_to_call(_, _) -> false.
+
+%% Who has asked for processes that are ours: he sees those that are born from now on, or nothing. He can read why, and our consumers
+%% hear of it.
+refused(Set, S) ->
+    lists:foldl(fun({Caller, What, Flags, Failed}, {S1, Told}) ->
+                    case refusal(What, Failed, S1) of
+                        none -> {S1, Told};
+                        {Text, Left} ->
+                            Theirs = tracer_of(Flags, Caller),
+                            Owner = owner(Theirs),
+                            {tell_owner(Theirs, Caller,
+                                        text("erltrace: the VM has refused ~s to ~s, which ~s: this node is being traced by erltrace, and "
+                                             "before OTP 27 a process has one tracer. To see the rest, end that trace first.",
+                                             [Text, Owner, Left]), S1),
+                             [{{refused, Owner}, text("~s asked to trace ~s, which this trace has: the VM refused (before OTP 27 a process has "
+                                                      "one tracer), and ~s ~s", [Owner, Text, Owner, Left])} | Told]}
+                    end
+                end, {S, []}, Set).
+
+refusal(P, true, _) when is_pid(P) ->
+    case tracer(P) of
+        ours -> {text("process ~p", [P]), "has got badarg"};
+        _ -> none
+    end;
+refusal(What, false, #s{flags = [_ | _]}) when What =:= all; What =:= processes ->
+    {"the processes that existed", "sees those that are born from now on"};
+refusal(What, false, #s{flags = [_ | _]}) when What =:= existing; What =:= existing_processes ->
+    {"the processes that existed", "sees none of them"};
+refusal(_, _, _) ->
+    none.
+
+tracer_of([{tracer, Tracer} | _], _) -> Tracer;
+tracer_of([{tracer, Module, State} | _], _) -> {Module, State};
+tracer_of([_ | Flags], Caller) -> tracer_of(Flags, Caller);
+tracer_of(_, Caller) -> Caller.
+
+%% Who has begun a tool at a terminal reads this there; not who has none, as what a program prints goes to a log. Whether a group leader is
+%% a terminal it says itself: one that has `echo` is (see io:getopts/1).
+tell_owner(Tracer, Caller, Text, #s{complained = Seen, terminals = Asked} = S) ->
+    case is_map_key({terminal, Tracer}, Seen) orelse map_size(Asked) >= ?TERMINALS of
+        true -> S;
+        false ->
+            Pids = [P || P <- lists:usort([Tracer, Caller]), is_pid(P), node(P) =:= node()],
+            Leaders = lists:usort([L || {_, {group_leader, L}} <- erltrace_agent_aside:each(fun leader/1, Pids, ?ANSWER, 1)]),
+            S#s{complained = Seen#{{terminal, Tracer} => true},
+                terminals = lists:foldl(fun(L, Acc) -> Acc#{ask(L, getopts) => {L, Text}} end, Asked, lists:sublist(Leaders, 1))}
+    end.
+
+leader(Pid) ->
+    process_info(Pid, group_leader).
+
+%% A group leader has answered.
+terminal(Ref, Options, #s{terminals = Asked} = S) ->
+    case maps:take(Ref, Asked) of
+        {{Leader, Text}, Left} ->
+            is_list(Options) andalso lists:keymember(echo, 1, Options) andalso ask(Leader, {put_chars, unicode, [$\n, Text, $\n]}),
+            S#s{terminals = Left};
+        error -> S
+    end.
+
+ask(Leader, Request) ->
+    Ref = make_ref(),
+    _ = erlang:send(Leader, {io_request, self(), Ref, Request}, [nosuspend, noconnect]),
+    Ref.
 
 %% Our gc probes go when somebody else traces collections.
 collections(S) ->

@@ -83,9 +83,8 @@ remove_flags(Flags, Left, #s{session = legacy} = S) ->
               [] -> [all];
               _ -> Flags
           end,
-    is_ours(new_ports) andalso erlang:trace(new_ports, false, [all]), % the tracer would go with any flag
-    clear_each(erlang:ports(), Off, S),
-    set_again(Left, S);
+    is_ours(new_ports) andalso erlang:trace(new_ports, false, erltrace_agent_flags:off(Flags, Left, ?TRACER)),
+    clear_each(erlang:ports(), Off, S);
 remove_flags(Flags, Left, #s{session = Session} = S) ->
     erltrace_agent_session:port(Session, all, false, Flags),
     set_again(Left, S).

@@ -220,6 +220,15 @@ static void see_locally(struct function *f)
     f->local = true;
 }
 
+static void see_by_meta(struct snapshot *s)
+{
+    for (uint32_t i = 0; i < s->nfunctions; i++) {
+        s->function[i].local = s->function[i].global_only = false;
+        s->function[i].ret.n = 0;
+    }
+    s->returns = false;
+}
+
 /* See nif_publish, which calls it. */
 static ERL_NIF_TERM publish_programs(ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
@@ -247,7 +256,10 @@ static ERL_NIF_TERM publish_programs(ErlNifEnv *env, const ERL_NIF_TERM argv[])
     if (!s)
         return agent.atom.agent_memory;
     each_function(env, s, argv[1], take_off);
-    each_function(env, s, argv[2], see_locally);
+    if (argv[2] == agent.atom.meta)
+        see_by_meta(s);
+    else
+        each_function(env, s, argv[2], see_locally);
     if (atomic_load(&agent.dead))
         snapshot_free(s);
     else
@@ -255,9 +267,10 @@ static ERL_NIF_TERM publish_programs(ErlNifEnv *env, const ERL_NIF_TERM argv[])
     return agent.atom.ok;
 }
 
-/* nif_publish([Program], [MFA], [MFA]) -> ok | 'AGENT_MEMORY': these programs see events from now
- * on, others no more; the first functions have no exception probes, whatever the programs say; the
- * others are seen through local patterns, though nobody wants their returns */
+/* nif_publish([Program], [MFA], [MFA] | meta) -> ok | 'AGENT_MEMORY': these programs see events
+ * from now on, others no more; the first functions have no exception probes, whatever the programs
+ * say; the others are seen through local patterns, though nobody wants their returns. `meta`: none
+ * is, though somebody does */
 static ERL_NIF_TERM nif_publish(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;

@@ -1,8 +1,12 @@
 """Other tracing tools in the same node: they work, we work, or who is in whose way is said within a look (a second).
 
 Before OTP 27 a process has one tracer and a function one pattern of each sort; from 27 on each has a session. The tools are
-stand-ins (test/lib/eto.erl) that do to the VM what dbg, recon and redbug do."""
-from erlt import PATIENCE, READY, Skipped, aggregation, pid
+stand-ins (test/lib/eto.erl) that do to the VM what dbg, recon and redbug do, and the tools themselves."""
+import glob
+import os
+import time
+
+from erlt import PATIENCE, READY, Skipped, aggregation, cache, pid
 
 SENDS, CALLS = 1009, 2003
 BOTH = READY + """
@@ -136,6 +140,154 @@ def test_dbg_of_the_same_function(t):
     node(f"etw:calls({worker}, {CALLS})")
     t.equal(ended(t, trace), {"entry": (2 if sessions(node) else 1) * CALLS}, "ours", trace)
     t.clean(node, 15000)
+
+
+# == the tools themselves: what they see, what we see, who is told (the table of doc/safety.md) ==
+# recon and redbug are where RECON and REDBUG say (a folder of beams), or in an unpacked RabbitMQ, or stand-ins (eto).
+
+EVERYTHING = READY + """
+erlang*:etw:work/1:entry { @["entry"] = count(); }
+erlang*:etw:work/1:return { @["return"] = count(); }
+erlang*:::process-spawn, erlang*:::process-exit, erlang*:::message-send, erlang*:::gc_minor-start { @["others"] = count(); }"""
+ALL, NEW = ["etw:child(1)", "etw:child(2)"], ["etw:child(2)"]
+REFUSED, YIELDS, CLEARED = "asked to trace .* the VM refused", "traces calls: before OTP 27", "somebody cleared the trace flags"
+BACK = "traces no calls any more: return probes fire again"
+# Before OTP 27, of a tool that comes before us and one that comes after: what it sees of a process that was there and of its child, what we
+# are told, whether our returns are off for its time, whether it can read why it sees less than it asked for.
+BEFORE_27 = {
+    "dbg": [(ALL, [YIELDS], False), (NEW, [REFUSED, YIELDS], True)],
+    "recon": [(ALL, [YIELDS], False), (ALL, [YIELDS], False)],
+    "redbug": [(ALL, [YIELDS], False), (NEW, [REFUSED, YIELDS], True)],
+    "eprof": [(["2 calls"], [YIELDS, "hand their tracer on"], False), (["0 calls"], [REFUSED], True)],
+    "fprof": [(["2 calls"], [YIELDS, "hand their tracer on"], False), (["2 calls"], [CLEARED, YIELDS], False)],
+}
+FROM_27 = {"dbg": ALL, "recon": ALL, "redbug": ALL, "eprof": ["2 calls"], "fprof": ["2 calls"], "tprof": ["2 calls"]}
+
+
+def beams(t, tool):
+    """Folders, as the node sees them, of what is no part of OTP."""
+    inside = os.path.join(cache(), f"otp-{t.otp}") if t.otp else ""
+    unpacked = glob.glob(f"{inside + '/opt' if inside else cache()}/rabbitmq/usr/lib/rabbitmq/lib/*/plugins/{tool}-*/ebin")
+    given = os.environ.get(tool.upper())
+    return [given] if given else [path[len(inside):] for path in unpacked]
+
+
+def beside(t, tool, first):
+    """One tool, before us or after. Two calls of etw:work/1 while it is there, two when it has ended."""
+    node = t.node()
+    w = pid(node("etw:worker()"))
+    paths = ", ".join(f'"{path}"' for path in beams(t, tool))
+    which = "all" if tool in ("dbg", "recon", "redbug") else w
+
+    def begin():
+        node(f"eto:kept(eto:tool({tool}, {which}, [{paths}]))")
+
+    def trace():
+        # Two tracers of garbage collection crash the VM from OTP 27 on, which is why ours is refused then (collections_of_somebody_else).
+        script = EVERYTHING.replace(", erlang*:::gc_minor-start", "") if sessions(node) else EVERYTHING
+        trace = t.trace("-q", "-n", script, node=node)
+        trace.ready()
+        return trace
+
+    if first:
+        begin()
+        ours = trace()
+    else:
+        ours = trace()
+        begin()
+    seen, warned, told = (FROM_27[tool], [], False) if sessions(node) else BEFORE_27[tool][0 if first else 1]
+    for line in warned:
+        ours.wait_error(line)
+    node(f"eto:family({w})")
+    if told:
+        for _ in range(10 * PATIENCE):
+            if "this node is being traced by erltrace" in node("eto:told(get(eto))"):
+                break
+            time.sleep(0.1)
+        else:
+            t.true(False, "its terminal says why it does not see all", ours)
+    else:
+        t.true("erltrace" not in node("eto:told(get(eto))"), "it need not be told anything", ours)
+    t.equal(node("eto:result(get(eto))"), seen, f"{tool} {'before' if first else 'after'} us", ours)
+    if YIELDS in warned:
+        ours.wait_error(BACK)
+    node(f"eto:family({w})")
+    found = ended(t, ours)
+    t.equal((found.get("entry"), found.get("return")), (4, 2 if YIELDS in warned else 4), "our entries and returns", ours)
+    if sessions(node):
+        t.equal(ours.err.text(), "", "nothing to complain of", ours)
+    t.clean(node, 15000)
+
+
+def both(t, tool):
+    for first in (True, False):
+        beside(t, tool, first)
+
+
+def test_dbg(t):
+    both(t, "dbg")
+
+
+def test_recon(t):
+    both(t, "recon")
+
+
+def test_redbug(t):
+    both(t, "redbug")
+
+
+def test_eprof(t):
+    both(t, "eprof")
+
+
+def test_fprof(t):
+    both(t, "fprof")
+
+
+def test_no_terminal(t):
+    """What a tool's owner is to read goes to a terminal; a program's group leader, whose output may be a log, hears nothing."""
+    node = t.node()
+    if sessions(node):
+        raise Skipped("from OTP 27 on nobody is refused anything")
+    for echo in ("true", "false"):
+        trace, worker = started(t, node, BOTH)
+        node("put(terminal, spawn(eto, terminal, [" + echo + ", []])), ok")
+        node(f"""etw:as({pid(node("etw:worker()"))}, (fun(Terminal, Worker) -> fun() ->
+            group_leader(Terminal, self()),
+            try erlang:trace(Worker, true, [send]) catch error:badarg -> refused end
+        end end)(get(terminal), {worker}))""")
+        trace.wait_error(REFUSED)
+        said = "begin get(terminal) ! {told, self()}, receive {_, Text} -> Text end end"
+        for _ in range(10 * PATIENCE):  # it is asked whether it is a terminal before it is told, and the questions are counted
+            text = node(said)
+            if "refused" in text or echo == "false" and "asked" in text:
+                break
+            time.sleep(0.1)
+        t.equal("refused" in text, echo == "true", f"told: {text}", trace)
+        ended(t, trace)
+    t.clean(node, 15000)
+
+
+def test_new_ports_taken(t):
+    """Flags of new ports are shared before OTP 27, too: who takes them is left with those that he has asked for."""
+    node = t.node()
+    trace, worker = started(t, node, READY + "erlang*:::port-open, erlang*:::port-command, erlang*:::port-exit { @ = count(); }")
+    node(f"etw:as({worker}, fun() -> erlang:trace(new_ports, true, [send]) end)")
+    flags = "[iolist_to_binary(io_lib:format(\"~0p\", [erlang:trace_info(new_ports, I)])) || I <- [flags]]"
+    for _ in range(10 * PATIENCE):
+        if node(flags) == ["{flags,[send]}"]:
+            break
+        time.sleep(0.1)
+    t.equal(node(flags), ["{flags,[send]}"], "what is his", trace)
+    node("erlang:trace(new_ports, false, [all])")
+    ended(t, trace)
+    t.clean(node, 15000)
+
+
+def test_tprof(t):
+    if not sessions(t.node()):
+        raise Skipped("before OTP 27 there is no tprof")
+    both(t, "tprof")
 
 
 def test_meta_tracer_of_the_same_function(t):

@@ -5,6 +5,8 @@
 -module(eto).
 -export([recon_clear/0, recon/2, redbug/2, dbg/2, dbg_stop/0, process/2, meta/1, session/3, new/1, stop/1, seen/1, kept/1]).
 -export([collect/2, hold/2]).
+-export([tool/2, tool/3, result/1, told/1, family/1]).
+-export([record/1, terminal/2]).
 
 %% recon_trace:clear/0.
 recon_clear() ->
@@ -106,3 +108,206 @@ seen(Collector) ->
 
 %% Under a name, so that the next order finds it.
 kept(Tool) -> put(eto, Tool), ok.
+
+%% == the tools themselves, as people use them: each is to watch calls of etw:child/1 ==========================
+%%
+%% A tool runs with a terminal as its group leader, which keeps what is printed there. result/1 ends it and says, in words, what it has
+%% seen: of those that trace, each sort of message once; of those that profile, how often etw:child/1 was called.
+
+%% Which processes: `all`, `new`, or one. -> the tool
+tool(Name, Which) -> tool(Name, Which, []).
+
+%% Paths: folders of the tool's modules. A tool that is not there is a stand-in.
+tool(Name, Which, Paths) ->
+    code:add_pathsz(Paths),
+    Me = self(),
+    Tool = spawn(fun() ->
+                     Terminal = spawn(?MODULE, terminal, [true, []]),
+                     group_leader(Terminal, self()),
+                     Seen = spawn(?MODULE, record, [[]]),
+                     Answer = try on(Name, Which, Seen) catch C:R -> {C, R} end,
+                     Me ! {self(), Answer},
+                     at_work(Name, Which, Seen, Terminal)
+                 end),
+    receive {Tool, Answer} -> {Tool, iolist_to_binary(io_lib:format("~0p", [Answer]))} end.
+
+at_work(Name, Which, Seen, Terminal) ->
+    receive
+        {result, From} ->
+            settle(),
+            Result = try off(Name, Which, Seen) catch C:R -> [io_lib:format("~0p", [{C, R}])] end,
+            From ! {self(), [iolist_to_binary(T) || T <- lists:usort(Result)]};
+        {told, From} ->
+            Terminal ! {told, self()},
+            receive {Terminal, Text} -> From ! {self(), Text} end,
+            at_work(Name, Which, Seen, Terminal);
+        _ -> at_work(Name, Which, Seen, Terminal)
+    end.
+
+%% A process that etw:worker/0 has begun calls etw:child/1 and etw:work/1, and so does one that it spawns. -> that one
+family(Worker) ->
+    etw:as(Worker, fun() ->
+        etw:child(1),
+        _ = etw:work(1),
+        {Pid, Ref} = spawn_monitor(fun() -> etw:child(2), _ = etw:work(2) end),
+        receive {'DOWN', Ref, process, Pid, Reason} -> Reason end
+    end).
+
+result({Tool, _}) -> ask(Tool, result).
+
+%% What its terminal has been told.
+told({Tool, _}) -> ask(Tool, told).
+
+ask(Tool, What) ->
+    Ref = monitor(process, Tool),
+    Tool ! {What, self()},
+    receive
+        {Tool, Answer} -> demonitor(Ref, [flush]), Answer;
+        {'DOWN', Ref, _, _, Reason} -> exit(Reason)
+    end.
+
+on(dbg, Which, Seen) ->
+    {ok, _} = dbg:tracer(process, {fun(M, _) -> Seen ! M end, none}),
+    {ok, [{matched, _, _} | _]} = dbg:p(Which, [c]),
+    dbg:tpl(etw, child, 1, []);
+on(recon, Which, Seen) ->
+    Options = [{pid, Which}, {scope, local}, {io_server, Seen}, {formatter, fun(M) -> Seen ! M, "" end}],
+    case code:which(recon_trace) of
+        non_existing -> recon_calls({etw, child, '_'}, Which, Seen);
+        _ -> recon_trace:calls({etw, child, '_'}, {100000, 1000}, Options)
+    end;
+on(redbug, Which, Seen) ->
+    case code:which(redbug) of
+        non_existing ->
+            redbug_calls({etw, child, 1}, Which, Seen);
+        _ ->
+            redbug:start("etw:child/1", [{procs, Which}, {time, 600000}, {msgs, 100000}, {print_fun, fun(M) -> Seen ! M end}])
+    end;
+on(eprof, Which, _) ->
+    {ok, _} = eprof:start(),
+    eprof:start_profiling([Which], {etw, '_', '_'}, [set_on_spawn]);
+on(fprof, Which, _) ->
+    fprof:trace([start, {procs, [Which]}, {file, file()}]);
+on(tprof, Which, _) ->
+    {ok, _} = tprof:start(#{type => call_count}),
+    tprof:set_pattern(etw, child, 1),
+    tprof:enable_trace(Which, #{set_on_spawn => true}).
+
+off(dbg, _, Seen) ->
+    Words = words(Seen),
+    dbg:stop(),
+    Words;
+off(recon, _, Seen) ->
+    Words = words(Seen),
+    case code:which(recon_trace) of
+        non_existing -> recon_clear();
+        _ -> recon_trace:clear()
+    end,
+    Words;
+off(redbug, _, Seen) ->
+    case code:which(redbug) of
+        non_existing -> redbug_stop();
+        _ -> redbug:stop(), await_gone(list_to_atom("redbug_" ++ atom_to_list(node())))
+    end,
+    words(Seen);
+off(eprof, _, _) ->
+    eprof:stop_profiling(),
+    Calls = [N || {_, Fs} <- eprof:dump(), {{etw, child, 1}, {N, _}} <- Fs],
+    eprof:stop(),
+    calls(lists:sum(Calls));
+off(fprof, _, _) ->
+    fprof:trace(stop),
+    ok = fprof:profile([{file, file()}]),
+    ok = fprof:analyse([{dest, file() ++ ".txt"}, {callers, false}, {totals, false}]),
+    {ok, Terms} = file:consult(file() ++ ".txt"),
+    fprof:stop(),
+    [file:delete(file() ++ End) || End <- ["", ".txt"]],
+    calls(lists:sum([N || {{etw, child, 1}, N, _, _} <- Terms]));
+off(tprof, _, _) ->
+    {_, Sample} = tprof:collect(),
+    tprof:stop(),
+    calls(lists:sum([N || {etw, child, 1, Counts} <- Sample, {_, N, _} <- Counts])).
+
+calls(N) -> [integer_to_list(N) ++ " calls"].
+
+file() -> filename:join(os:getenv("TMPDIR"), "eto.trace").
+
+await_gone(Name) ->
+    case whereis(Name) of
+        undefined -> ok;
+        _ -> receive after 1 -> await_gone(Name) end
+    end.
+
+%% What was on its way has come.
+settle() ->
+    Ref = erlang:trace_delivered(all),
+    receive {trace_delivered, all, Ref} -> ok end.
+
+words(Seen) ->
+    Seen ! {words, self()},
+    receive {Seen, Words} -> Words end.
+
+%% What a tool hands over, in words, each once.
+record(Words) ->
+    receive
+        {words, From} -> From ! {self(), Words};
+        {io_request, From, Ref, _} -> From ! {io_reply, Ref, ok}, record(Words);
+        Message ->
+            case word(Message) of
+                "" -> record(Words);
+                W -> record([W | Words -- [W]])
+            end
+    end.
+
+word({trace, _, call, MFA}) -> called(MFA);
+word({trace, _, call, MFA, _}) -> called(MFA);
+word({trace_ts, _, call, MFA, _}) -> called(MFA);
+word({trace_ts, _, call, MFA, _, _}) -> called(MFA);
+word(T) when element(1, T) =:= trace; element(1, T) =:= trace_ts -> atom_to_list(element(3, T));
+word({call, {MFA, _}, _, _}) -> called(MFA); % redbug
+word({meta, _, _, _}) -> "";
+word(T) -> atom_to_list(element(1, T)).
+
+called({M, F, Args}) when is_list(Args) -> io_lib:format("~p:~p(~s)", [M, F, lists:join(",", [io_lib:format("~0p", [A]) || A <- Args])]);
+called({M, F, Arity}) -> io_lib:format("~p:~p/~p", [M, F, Arity]).
+
+%% Somebody's terminal, as a shell's group leader is one; or what is none.
+terminal(Echo, Printed) ->
+    receive
+        {told, From} ->
+            From ! {self(), iolist_to_binary(lists:reverse(Printed))},
+            terminal(Echo, Printed);
+        {io_request, From, Ref, getopts} ->
+            From ! {io_reply, Ref, [{echo, true} || Echo] ++ [{binary, false}, {encoding, unicode}]},
+            terminal(Echo, ["(asked)" | Printed]);
+        {io_request, From, Ref, {put_chars, unicode, Text}} ->
+            From ! {io_reply, Ref, ok},
+            terminal(Echo, [Text | Printed]);
+        {io_request, From, Ref, {put_chars, unicode, M, F, A}} ->
+            From ! {io_reply, Ref, ok},
+            terminal(Echo, [apply(M, F, A) | Printed]);
+        {io_request, From, Ref, _} ->
+            From ! {io_reply, Ref, {error, request}},
+            terminal(Echo, Printed)
+    end.
+
+%% recon_trace:calls/3: everything that anybody traces goes first.
+recon_calls(MFA, Which, Seen) ->
+    recon_clear(),
+    Matches = erlang:trace_pattern(MFA, true, [local]),
+    erlang:trace(Which, true, [call, {tracer, Seen}]),
+    Matches.
+
+%% redbug:start/2: the patterns that there are go first, but those of meta tracers; flags come before its own.
+redbug_calls(MFA, Which, Seen) ->
+    redbug_patterns(),
+    N = erlang:trace(Which, true, [{tracer, Seen}, call, timestamp]),
+    {redbug, N, erlang:trace_pattern(MFA, [{'_', [], []}], [local])}.
+
+redbug_stop() ->
+    erlang:trace(all, false, [call, timestamp]),
+    redbug_patterns().
+
+redbug_patterns() ->
+    erlang:trace_pattern({'_', '_', '_'}, false, [local, call_count, call_time]),
+    erlang:trace_pattern({'_', '_', '_'}, false, [global]).
