@@ -557,6 +557,22 @@ static int guard_at_work(struct agent *a, bool *yes, struct diags *d)
     return e;
 }
 
+/* Whether there is old code, which is in the way of every load. This is asked beforehand, since
+ * before OTP 27 a load that is refused because of it takes all breakpoints off the code that is
+ * there, and keeps their number: the next load aborts an emulator that has assertions. */
+static int old_code(struct agent *a, bool *yes, struct diags *d)
+{
+    ei_x_buff x;
+    struct etf r;
+    ei_x_new(&x);
+    ei_x_encode_list_header(&x, 1);
+    ei_x_encode_atom(&x, MODULE);
+    ei_x_encode_empty_list(&x);
+    int e = rpc(a, "erlang", "check_old_code", &x, RPC_MS, &r, d);
+    *yes = e == 0 && etf_atom_is(&r, "true");
+    return e;
+}
+
 /* case code:atomic_load(M) of
  *     ok -> catch erltrace_agent:attach(N, D);
  *     E -> E
@@ -638,7 +654,7 @@ static int place(struct agent *a, const struct buf *beam, const struct buf *nif,
                  struct diags *d)
 {
     erlang_pid holder;
-    bool used, guarded = false, locked = false;
+    bool used, guarded = false, old = false, locked = false;
     int e = in_use(a, &used, d);
     if (e == 0 && !used) {
         e = lock(a, &holder, d);
@@ -651,6 +667,10 @@ static int place(struct agent *a, const struct buf *beam, const struct buf *nif,
         e = guard_at_work(a, &guarded, d);
     if (guarded)
         e = AGAIN;
+    if (e == 0 && !used)
+        e = old_code(a, &old, d);
+    if (old)
+        e = OLD;
     if (e == 0)
         e = used ? attach(a, nif, opt->dir, d) : load_and_attach(a, beam, nif, opt->dir, d);
     if (e == OLD)
