@@ -63,3 +63,15 @@ soak:
 	@+$(MAKE) --no-print-directory all
 	@+$(SUITE_ENV) SOAK=$(or $(SOAK),60) scripts/dev/tally 'test/e2e/run --only rabbit' \
 	    $(foreach n,$(OTHERS),'test/e2e/run --otp $(n) --only rabbit')
+
+# What a production VM does not notice: end-to-end tests, those of the agent, and chaos (CHAOS seconds) on debug emulators with assertions and
+# the lock checker, which may write nothing but what test/lib/debug-vm.list excuses. DEBUG_OTP says of which releases; the emulators are built
+# first (scripts/dev/otp-debug: some minutes each).
+DEBUG_OTP := 25 27
+.PHONY: check-debug-vm
+check-debug-vm:
+	@scripts/dev/deps build test otp otp-debug
+	@for n in $(DEBUG_OTP); do scripts/dev/otp-debug $$n >/dev/null || [ $$? = 77 ] || exit 1; done
+	@+$(MAKE) --no-print-directory all
+	@+$(SUITE_ENV) scripts/dev/tally $(foreach n,$(DEBUG_OTP),'test/agent/run --otp $(n)-debug' 'test/e2e/run --otp $(n)-debug' \
+	    'test/chaos/run --otp $(n)-debug --seconds $(or $(CHAOS),600) $(if $(SEED),--seed $(SEED))')

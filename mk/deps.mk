@@ -6,7 +6,7 @@ deps:
 
 # A build that lacks its tools says what to do instead of failing somewhere inside. Targets that install the tools
 # themselves first, or need none, go on.
-BUILDS := $(filter-out deps demo demo-web check check-otp soak chaos bench bench-enable fuzz lint format clean,$(or $(MAKECMDGOALS),all))
+BUILDS := $(filter-out deps demo demo-web check check-otp check-debug-vm soak chaos bench bench-enable fuzz lint format clean,$(or $(MAKECMDGOALS),all))
 ifneq ($(BUILDS),)
   LACKS := $(if $(shell command -v $(firstword $(CC))),,a C compiler) \
            $(if $(ERL_ROOT),$(if $(wildcard $(ERL_ROOT)/usr/include/ei.h),,ei.h),erl) \

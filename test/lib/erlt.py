@@ -44,6 +44,26 @@ SHORT_LEASE = {"DTRACE_OPT_LEASE": f"{SHORT_LEASE_MS}ms"}
 # What runs in the background of a shell inherits an interrupt that is ignored, and would hand that on to what it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+OTPS = ["25", "27", "29", "25-debug", "27-debug", "29-debug"]  # what --otp may say
+DEBUG = False  # nodes run on the debug emulator of their release (scripts/dev/otp-debug), whose stderr has to stay empty
+EXCUSED = os.path.join(ROOT, "test", "lib", "debug-vm.list")
+
+
+def chosen(otp):
+    """What tests take for the release of --otp: that of a Debian folder, or None for the one on the PATH, which is to be 25 if one was named.
+    After NN-debug all nodes run on debug emulators."""
+    global DEBUG  # pylint: disable=global-statement
+    release, _, kind = (otp or "").partition("-")
+    DEBUG = kind == "debug"
+    return release if release not in ("", "25") else None
+
+
+def complaints(lines):
+    """Lines of a debug emulator's stderr that the list does not excuse."""
+    with open(EXCUSED, encoding="utf-8") as f:
+        excused = [re.compile(line.rstrip("\n")) for line in f if line.strip() and not line.startswith("#")]
+    return [line for line in lines if line.strip() and not any(e.search(line) for e in excused)]
+
 
 class Failed(Exception):
     """What a test found wrong."""
@@ -135,11 +155,11 @@ class Node:
         os.chmod(os.path.join(self.home, ".erlang.cookie"), 0o400)
         command = ["erl", "-noinput", "-noshell", "-sname", self.short, "-pa", workload(), *options, "-s", "etw"]
         command.remove("-noinput")  # orders come on standard input
-        if otp:
-            command = [os.path.join(ROOT, "scripts", "dev", "in-otp"), str(otp)] + command
+        if otp or DEBUG:
+            command = [os.path.join(ROOT, "scripts", "dev", "in-otp"), f"{otp or 25}{'-debug' * DEBUG}"] + command
         # The agent's library is placed in TMPDIR for a moment: a folder of its own tells whether this node's is gone.
         env = dict(os.environ, HOME=self.home, TMPDIR=self.home, ERL_CRASH_DUMP="/dev/null", ERL_AFLAGS="", ERL_FLAGS="", ERL_ZFLAGS="")
-        if otp:  # the folder of the release is found by the HOME of whoever calls, the node has its own
+        if otp or DEBUG:  # the folder of the release is found by the HOME of whoever calls, the node has its own
             env["ERLTRACE_CACHE"] = cache()
         if evidence:
             env["ERL_CRASH_DUMP"] = os.path.join(evidence, "erl_crash.dump")
@@ -147,7 +167,7 @@ class Node:
         self.p = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                   env=env, cwd=evidence or ROOT, preexec_fn=cores if evidence else None)
         self.out, self.err = Lines(self.p.stdout), Lines(self.p.stderr)
-        self.seen = 0
+        self.seen = self.heard = 0
         if self.out.wait("\x01ready") is None:
             if self.p.poll() == 77:
                 raise Skipped(self.err.text().strip())
@@ -161,11 +181,22 @@ class Node:
     def alive(self):
         return self.p.poll() is None
 
+    def complaints(self):
+        """What a debug emulator wrote since this was asked last: assertions, orders of locks; a list of lines."""
+        if not DEBUG:
+            return []
+        with self.err.change:
+            new, self.heard = self.err.lines[self.heard:], len(self.err.lines)
+        return complaints(new)
+
     def __call__(self, expression, patience=None):
         """Evaluates an Erlang expression in the node; numbers, texts and lists come back as such. A pid is a text:
         give it back as pid("<0.1.2>")."""
-        self.p.stdin.write((expression.replace("\n", " ") + ".\n").encode())
-        self.p.stdin.flush()
+        try:
+            self.p.stdin.write((expression.replace("\n", " ") + ".\n").encode())
+            self.p.stdin.flush()
+        except OSError as e:
+            raise Failed(f"the node is gone: {e}\n{self.err.text()}") from e
         i = self.out.wait("^\x01(ok|error) ", patience, self.seen)
         if i is None:
             raise Failed(f"no answer from the node to {expression}\n{self.err.text()}")
@@ -372,6 +403,12 @@ class Test:
                 Test.shared.pop(self.otp, None)
         for node in self.nodes:
             node.end()
+        for node in self.used + self.nodes:
+            if not node.alive():
+                node.err.thread.join(PATIENCE)
+            said = node.complaints()
+            if said:
+                problems.append("the emulator says:\n" + "\n".join(said[:40]))
         shutil.rmtree(self.folder, ignore_errors=True)
         return problems
 
