@@ -63,6 +63,16 @@ static ERL_NIF_TERM turn(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_make_int(env, 0);
 }
 
+/* Microseconds of the thread of that scheduler, on which the caller is. */
+static ERL_NIF_TERM lap(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    unsigned id;
+    (void)argc;
+    if (!enif_get_uint(env, argv[0], &id) || id >= SCHEDULERS)
+        return enif_make_badarg(env);
+    return enif_make_int64(env, net(&of[id].fd) / 1000);
+}
+
 /* The longest gap of any scheduler since this was asked last, in microseconds. */
 static ERL_NIF_TERM gap(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -76,6 +86,6 @@ static ERL_NIF_TERM gap(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_make_long(env, max / 1000);
 }
 
-static ErlNifFunc funcs[] = {{"turn", 1, turn, 0}, {"gap", 0, gap, 0}};
+static ErlNifFunc funcs[] = {{"turn", 1, turn, 0}, {"gap", 0, gap, 0}, {"lap", 1, lap, 0}};
 
 ERL_NIF_INIT(many, funcs, NULL, NULL, NULL, NULL)

@@ -1,6 +1,7 @@
-%% many - a node with very many functions, and on each scheduler a process that notices when it was kept from running.
+%% many - a node with very many functions and processes, and what notices when something of it was kept from running: a process on
+%% each scheduler (gaps.c), and processes that ask the agent and the code server again and again, and tell how long the longest answer took.
 -module(many).
--export([load/1, watch/1, gap/0, patterns/0, turn/1]).
+-export([load/1, make/2, crowd/1, watch/1, gap/0, patterns/0, flags/0, purge/0, ask/0, slowest/0, agent/0, gone/0, events/1, turn/1, lap/1]).
 
 %% Loads modules of OTP until there are at least N functions. -> [functions, modules]
 load(N) ->
@@ -19,6 +20,35 @@ count() ->
     All = [length(M:module_info(functions)) || {M, _} <- code:all_loaded()],
     {lists:sum(All), length(All)}.
 
+%% Makes modules Prefix001 ... with 50 functions each, so that there are N.
+make(Prefix, N) ->
+    Own = [F || F <- lists:seq(1, 48)], % and two of module_info
+    _ = [begin
+             M = list_to_atom(Prefix ++ string:right(integer_to_list(I), 3, $0)),
+             Forms = [{attribute, 1, module, M}, {attribute, 1, export, [{name(F), 1} || F <- Own]} |
+                      [{function, 1, name(F), 1, [{clause, 1, [{var, 1, 'X'}], [], [{tuple, 1, [{integer, 1, F}, {var, 1, 'X'}]}]}]} || F <- Own]],
+             {ok, M, Beam} = compile:forms(Forms),
+             {module, M} = code:load_binary(M, atom_to_list(M), Beam)
+         end || I <- lists:seq(1, N div 50)],
+    ok.
+
+name(F) -> list_to_atom("f" ++ integer_to_list(F)).
+
+%% Sees that there are N processes that wait, not counting others.
+crowd(N) ->
+    Have = case get(crowd) of undefined -> []; L -> L end,
+    case N - length(Have) of
+        More when More >= 0 ->
+            put(crowd, [spawn(fun() -> receive stop -> ok end end) || _ <- lists:seq(1, More)] ++ Have);
+        Less ->
+            {Stop, Keep} = lists:split(-Less, Have),
+            Refs = [begin P ! stop, monitor(process, P) end || P <- Stop],
+            _ = [receive {'DOWN', R, _, _, _} -> ok end || R <- Refs],
+            put(crowd, Keep)
+    end,
+    erlang:garbage_collect(),
+    erlang:system_info(process_count).
+
 %% A process on each scheduler that is always ready to run, unseen by any trace. Library: gaps.c, without its ".so".
 watch(Library) ->
     ok = erlang:load_nif(Library, 0),
@@ -31,6 +61,8 @@ look(N) ->
     erlang:yield(),
     look(N).
 
+%% == what OTP takes for the same =====================================================================================
+
 %% One pattern on everything, set by OTP itself, as ours are (match specification), and cleared. -> [longest gap of each, us]
 patterns() ->
     [begin
@@ -39,6 +71,86 @@ patterns() ->
          receive after 2 -> gap() end
      end || What <- [[{'_', [], [{message, {caller}}]}], false]].
 
+%% Flags on all processes in one call, and off: nobody else traces, and no dirty scheduler works. -> [us]
+flags() ->
+    [element(1, timer:tc(fun() -> erlang:trace(existing, On, [call]) end)) || On <- [true, false]].
+
+%% A module with nothing in it, purged after its deletion. -> us
+purge() ->
+    {ok, M, Beam} = compile:forms([{attribute, 1, module, many_empty}]),
+    {module, M} = code:load_binary(M, "many_empty", Beam),
+    true = code:delete(M),
+    {Us, _} = timer:tc(fun() -> code:purge(M) end),
+    Us.
+
+%% == how long answers take ===========================================================================================
+
+%% Asks the agent's server, if there is one, and the code server, every few milliseconds.
+ask() ->
+    _ = [begin
+             Begun = atomics:new(2, []), % when the question was asked that is under way, or 0; the longest answer, us
+             put({asked, Who}, Begun),
+             spawn_opt(fun() -> process_flag(sensitive, true), asker(Who, Begun) end, [{priority, high}])
+         end || Who <- [agent, code]],
+    ok.
+
+asker(Who, A) ->
+    Start = erlang:monotonic_time(microsecond),
+    atomics:put(A, 1, Start),
+    question(Who),
+    longer(A, erlang:monotonic_time(microsecond) - Start),
+    atomics:put(A, 1, 0),
+    receive after 5 -> asker(Who, A) end.
+
+%% Not a request that the agent knows, which is an answer like others.
+question(agent) -> whereis(erltrace_agent) =/= undefined andalso (catch gen_server:call(erltrace_agent, many, infinity));
+question(code) -> code:get_path().
+
+longer(A, Us) -> atomics:put(A, 2, max(atomics:get(A, 2), Us)).
+
+%% The longest answers since this was last asked, with those that are under way. -> [us of the agent, us of the code server]
+slowest() ->
+    [begin
+         A = get({asked, Who}),
+         case atomics:get(A, 1) of
+             0 -> ok;
+             Begun -> longer(A, erlang:monotonic_time(microsecond) - Begun)
+         end,
+         atomics:exchange(A, 2, 0)
+     end || Who <- [agent, code]].
+
+%% The agent's modules are remembered;
+agent() ->
+    put(agent, [M || {M, _} <- code:all_loaded(), lists:prefix("erltrace_agent", atom_to_list(M))]),
+    length(get(agent)).
+
+%% waits until nothing of them is left, without the code server's help.
+gone() ->
+    Left = [M || M <- get(agent), erlang:module_loaded(M) orelse erlang:check_old_code(M)],
+    case Left =:= [] andalso whereis(erltrace_agent_guard) =:= undefined of
+        true -> ok;
+        false -> receive after 2 -> gone() end
+    end.
+
+%% == how long an event takes ==========================================================================================
+
+%% N events of the probe ev with a long text, in the only process that runs on its scheduler. -> [us], the longest first
+events(N) ->
+    Text = binary:copy(<<"abcdefgh">>, 250000),
+    Self = self(),
+    Pid = spawn_opt(fun() ->
+                            L = [begin
+                                     erlang:yield(),
+                                     Before = lap(1),
+                                     erltrace:probe(ev, Text, 1),
+                                     lap(1) - Before
+                                 end || _ <- lists:seq(1, N)],
+                            Self ! {self(), lists:reverse(lists:sort(L))}
+                    end, [{scheduler, 1}]),
+    receive {Pid, L} -> L end.
+
 turn(_) -> erlang:nif_error(not_loaded).
 %% The longest time in microseconds that a scheduler did not come back to its process, since this was last asked.
 gap() -> erlang:nif_error(not_loaded).
+%% Microseconds that scheduler N, which the caller is bound to, has not waited for a processor.
+lap(_) -> erlang:nif_error(not_loaded).
