@@ -3,7 +3,7 @@
 # the repository; none: it starts from the seeds. A finding is a file, shown with the command that replays it.
 #
 #   make fuzz FUZZ_TARGET=engine FUZZ_SECONDS=3600 FUZZ_CORPUS=~/.cache/erltrace/fuzz
-FUZZ_TARGET  ?= text image engine format session report message
+FUZZ_TARGET  ?= text image engine format session report message agent
 FUZZ_SECONDS ?= 60
 FUZZ_JOBS    ?= 2
 FUZZ_CORPUS  ?=
@@ -13,7 +13,7 @@ FUZZ      := build/fuzz
 FUZZ_SAN  := address,undefined
 FUZZ_CODE := $(foreach r,base dif lang compile probe engine tier consumer,$(wildcard c_src/$(r)/*.c))
 FUZZ_OBJ  := $(FUZZ_CODE:%.c=$(FUZZ)/%.o)
-FUZZ_CFLAGS = $(CFLAGS_) -O1 -fno-omit-frame-pointer -fno-sanitize-recover=all -fsanitize=$(FUZZ_SAN) -Wno-missing-prototypes
+FUZZ_CFLAGS = $(CFLAGS_) -O1 -fno-omit-frame-pointer -fno-sanitize-recover=all -fsanitize=$(FUZZ_SAN) -Wno-missing-prototypes $(NIF_INC)
 
 $(FUZZ)/%.o: %.c
 	@mkdir -p $(@D)
@@ -24,7 +24,8 @@ $(FUZZ)/fuzz-%: $(FUZZ)/test/fuzz/%.o $(FUZZ_OBJ)
 	@echo "  LD    $@"
 	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,$(FUZZ_SAN) -o $@ $^ $(LIBS) -lm -pthread
 
-$(FUZZ)/fuzz-engine $(FUZZ)/fuzz-image: $(FUZZ)/test/fuzz/mutate.o
+$(FUZZ)/fuzz-engine $(FUZZ)/fuzz-image $(FUZZ)/fuzz-agent: $(FUZZ)/test/fuzz/mutate.o
+$(FUZZ)/fuzz-agent: $(FUZZ)/test/fuzz/nif.o $(patsubst %.c,$(FUZZ)/%.o,$(wildcard c_src/beam/*.c))
 $(FUZZ)/fuzz-message: $(addprefix $(FUZZ)/c_src/web/,message.o access.o pack.o)
 $(FUZZ)/fuzz-message: LIBS := -ljansson -lz
 
@@ -42,4 +43,4 @@ fuzz:
 
 fuzz-build: $(FUZZ_TARGET:%=$(FUZZ)/fuzz-%) $(FUZZ)/mkseeds
 
--include $(FUZZ_OBJ:.o=.d) $(wildcard $(FUZZ)/test/fuzz/*.d)
+-include $(FUZZ_OBJ:.o=.d) $(wildcard $(FUZZ)/c_src/beam/*.d) $(wildcard $(FUZZ)/test/fuzz/*.d)

@@ -71,6 +71,18 @@ uint64_t event_mfa(struct event *ev, ERL_NIF_TERM t, const char *otherwise)
              : event_constant(ev, "");
 }
 
+/* How many arguments a list has. A function has 255 at most: a list that is longer is not walked to
+ * its end. */
+static bool count_args(ErlNifEnv *env, ERL_NIF_TERM list, unsigned *n)
+{
+    enum { ARGS_MOST = 255 };
+    ERL_NIF_TERM head;
+    for (*n = 0; enif_get_list_cell(env, list, &head, &list); ++*n)
+        if (*n == ARGS_MOST)
+            return false;
+    return enif_is_empty_list(env, list);
+}
+
 bool event_get_mfa(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM *f,
                    unsigned *arity, bool *args)
 {
@@ -87,7 +99,7 @@ bool event_get_mfa(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM
         return true;
     }
     *args = true;
-    return enif_get_list_length(env, e[2], arity);
+    return count_args(env, e[2], arity);
 }
 
 /* -- firing

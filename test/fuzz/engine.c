@@ -1,6 +1,6 @@
 /* engine.c - fuzz target: any image that the verifier accepts, run by the engine.
  *
- * The input is an image in its binary form, then how it is run: six bytes of options, then
+ * The input is an image in its binary form, then how it is run: options, then
  * firings, each the number of a clause and the arguments that it asks for. When the input is at its
  * end, each clause fires once more with arguments of 0. What the engine gathered is drained and
  * walked as a tier does it: every record must be as its parts say. */
@@ -13,6 +13,7 @@
 #include "tier/tier.h"
 
 enum { FIRINGS_MOST = 48, TEXT_MOST = 300, PARTS_MOST = 4096 };
+#define MEMORY_MOST (UINT64_C(3) << 30) /* of address space, mostly */
 
 struct run {
     struct input in;
@@ -152,17 +153,25 @@ static bool speculates(const struct dif_image *img)
     return false;
 }
 
+static uint64_t size_or(struct input *in, uint64_t otherwise)
+{
+    const uint64_t n = a_size(in);
+    return n != SIZE_AS_IT_IS ? n : otherwise;
+}
+
 static void run(struct run *r, struct dif_image *img)
 {
     static const struct engine_probe error = {3, "dtrace", "", "", "ERROR"};
     const uint32_t nclauses = img->nclauses;
-    /* Sizes from a few hundred bytes, so that all kinds of drops happen. */
-    struct engine_options opt = {.threads = 1, .pid = 4711};
-    opt.bufsize = UINT64_C(256) << (input_byte(&r->in) % 11);
-    opt.aggsize = UINT64_C(4096) << (input_byte(&r->in) % 7);
-    opt.dynvarsize = UINT64_C(256) << (input_byte(&r->in) % 13);
-    opt.specsize = UINT64_C(64) << (input_byte(&r->in) % 11);
-    opt.nspec = input_byte(&r->in) % (DIF_SPECS_MAX + 2);
+    /* Sizes from a few hundred bytes, so that all kinds of drops happen; or the least and the most.
+     */
+    struct engine_options opt = {.threads = 1, .pid = 4711, .memory = MEMORY_MOST};
+    opt.bufsize = size_or(&r->in, UINT64_C(256) << (input_byte(&r->in) % 11));
+    opt.aggsize = size_or(&r->in, UINT64_C(4096) << (input_byte(&r->in) % 7));
+    opt.dynvarsize = size_or(&r->in, UINT64_C(256) << (input_byte(&r->in) % 13));
+    opt.specsize = size_or(&r->in, UINT64_C(64) << (input_byte(&r->in) % 11));
+    opt.nspec = (uint32_t)size_or(&r->in, input_byte(&r->in) % (DIF_SPECS_MAX + 2));
+    opt.threads = (uint32_t)size_or(&r->in, 1);
     uint8_t policy = input_byte(&r->in);
     opt.policy = (enum engine_policy)(policy % ENGINE_NPOLICIES);
     opt.fixed = policy >= 128;
@@ -229,17 +238,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned 
     return mutate(data, size, max, seed, true);
 }
 
-/* One's image, run as the other is. */
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t na, const uint8_t *b, size_t nb,
                                  uint8_t *out, size_t max, unsigned seed)
 {
-    size_t image = image_length(a, na), from = image_length(b, nb);
-    size_t n = nb - from;
-    (void)seed;
-    if (image > max)
-        return 0;
-    n = n < max - image ? n : max - image;
-    memcpy(out, a, image);
-    memcpy(out + image, b + from, n);
-    return image + n;
+    return cross_over(a, na, b, nb, out, max, seed);
 }

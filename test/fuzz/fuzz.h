@@ -63,4 +63,40 @@ static inline uint8_t input_byte(struct input *in)
     return (uint8_t)input_bytes(in, 1);
 }
 
+/* A size for an option: mostly SIZE_AS_IT_IS, else one of those where arithmetic goes wrong, the
+ * least and the most that there are among them. */
+#define SIZE_AS_IT_IS UINT64_C(0x5a5a5a5a5a5a5a5a)
+static inline uint64_t a_size(struct input *in)
+{
+    static const uint64_t edges[] = {0,
+                                     1,
+                                     7,
+                                     8,
+                                     63,
+                                     64,
+                                     255,
+                                     4095,
+                                     4096,
+                                     4097,
+                                     65535,
+                                     65536,
+                                     1u << 20,
+                                     1u << 24,
+                                     (1u << 31) - 1,
+                                     1u << 31,
+                                     UINT32_MAX,
+                                     UINT64_C(1) << 32,
+                                     (UINT64_C(1) << 35) - 1,
+                                     UINT64_C(1) << 35,
+                                     (UINT64_C(1) << 35) + 8,
+                                     UINT64_C(1) << 40,
+                                     UINT64_C(1) << 56,
+                                     (UINT64_C(1) << 56) + 1,
+                                     UINT64_C(1) << 63,
+                                     UINT64_MAX - 7,
+                                     UINT64_MAX};
+    const uint8_t what = input_byte(in);
+    return what < 192 ? SIZE_AS_IT_IS : edges[what % (sizeof edges / sizeof *edges)];
+}
+
 #endif

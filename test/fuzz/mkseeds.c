@@ -1,7 +1,8 @@
 /* mkseeds.c - makes seeds of D scripts: mkseeds DIRECTORY FILE.d...
  *
- * What compiles becomes DIRECTORY/image/NAME and DIRECTORY/engine/NAME, and each of its formats
- * DIRECTORY/format/NAME-N. NAME is the number of the file; the directories must be there. */
+ * What compiles becomes DIRECTORY/image/NAME, DIRECTORY/engine/NAME, DIRECTORY/agent/NAME, and each
+ * of its formats DIRECTORY/format/NAME-N. NAME is the number of the file; the directories must be
+ * there. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,9 +74,27 @@ static int write_format(const char *dir, unsigned num, const struct dif_image *i
     return err;
 }
 
+/* Options as they are, each clause at erltrace:probe, calls of that with three terms of all kinds;
+ * see agent.c. */
+static void write_events(struct buf *b, uint32_t nclauses)
+{
+    enum { OPTIONS = 9, CALLS = 16, TERMS = 40 };
+    uint32_t random = 1;
+    buf_fill(b, 0, OPTIONS);
+    buf_fill(b, 0, nclauses);
+    for (unsigned i = 0; i < CALLS; i++) {
+        static const unsigned char call[] = {4 + TERMS, 0, 14, 0, 8 * 3 + 1};
+        buf_add(b, call, sizeof call);
+        buf_u8(b, (uint8_t)(128 + i)); /* each kind once for the last of them */
+        for (unsigned k = 1; k < TERMS; k++, random = random * 1103515245 + 12345)
+            buf_u8(b, (uint8_t)(random >> 16));
+    }
+}
+
 static int write_image(const char *dir, unsigned num, const struct dif_image *img)
 {
     struct buf b = BUF_INIT;
+    struct dif_need need;
     char path[4096];
     int err = dif_encode(img, &b);
     snprintf(path, sizeof path, "%s/image/%u", dir, num);
@@ -83,7 +102,9 @@ static int write_image(const char *dir, unsigned num, const struct dif_image *im
         err = write_file(path, &b);
     /* Sizes in the middle of what there is; three firings of each clause, with all kinds of
      * arguments. */
-    buf_add(&b, "\x08\x04\x0a\x08\x03\x00", 6);
+    static const char sizes[] = {0, 8, 0, 4, 0, 10, 0, 8, 0, 3, 0, 0};
+    const size_t len = b.len;
+    buf_add(&b, sizes, sizeof sizes);
     for (uint32_t i = 0; i < 3 * img->nclauses && i < 40; i++) {
         buf_u8(&b, (uint8_t)(i % img->nclauses));
         buf_add(&b, "\x05\xa0\x0bhello world\x70\1\2\3\4\0\0\0\0\xf0\x03xyz", 28);
@@ -91,6 +112,13 @@ static int write_image(const char *dir, unsigned num, const struct dif_image *im
     snprintf(path, sizeof path, "%s/engine/%u", dir, num);
     if (err == 0)
         err = write_file(path, &b);
+    if (!dif_lacks(img, DIF_TIER_VM, &need)) {
+        b.len = len;
+        write_events(&b, img->nclauses);
+        snprintf(path, sizeof path, "%s/agent/%u", dir, num);
+        if (err == 0)
+            err = write_file(path, &b);
+    }
     for (uint32_t i = 0; err == 0 && i < img->nactions; i++)
         if (img->actions[i].format != DIF_NO_STRING)
             err = write_format(dir, num, img, &img->actions[i], i);

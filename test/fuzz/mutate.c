@@ -63,9 +63,10 @@ static struct dif_type a_type(const struct dif_image *img)
 
 static void keys(struct dif_image *img, struct dif_keys *k)
 {
-    k->n = (uint8_t)rnd(rnd(4) == 0 ? DIF_KEYS_MAX + 1 : 4);
+    const bool most = rnd(16) == 0; /* as many as there can be, as large as they can be */
+    k->n = most ? DIF_KEYS_MAX : (uint8_t)rnd(rnd(4) == 0 ? DIF_KEYS_MAX + 1 : 4);
     for (unsigned i = 0; i < k->n; i++)
-        k->key[i] = a_type(img);
+        k->key[i] = most ? (struct dif_type){DIF_STRING, img->strsize} : a_type(img);
 }
 
 /* An instruction with fields that could be right. */
@@ -228,6 +229,35 @@ static void change_string(struct dif_image *img)
     img->strtab = s;
 }
 
+static void fit_type(struct dif_type *t, uint32_t before, uint32_t now)
+{
+    if (t->kind == DIF_STRING && (t->size == before || t->size > now))
+        t->size = now;
+}
+
+static void fit_keys(struct dif_keys *k, uint32_t before, uint32_t now)
+{
+    for (unsigned i = 0; i < k->n; i++)
+        fit_type(&k->key[i], before, now);
+}
+
+/* Another strsize, with the strings that have had it, or are too long now. */
+static void change_strsize(struct dif_image *img)
+{
+    const uint32_t before = img->strsize;
+    const uint32_t some[] = {DIF_STRSIZE_LEAST, 3,           8, 255, 4096, DIF_STRSIZE_MOST - 1,
+                             DIF_STRSIZE_MOST,  2 + rnd(300)};
+    img->strsize = rnd(8) == 0 ? (uint32_t)number() : some[rnd(sizeof some / sizeof *some)];
+    for (uint32_t i = 0; i < img->nvars; i++) {
+        fit_type(&img->vars[i].type, before, img->strsize);
+        fit_keys(&img->vars[i].keys, before, img->strsize);
+    }
+    for (uint32_t i = 0; i < img->naggs; i++)
+        fit_keys(&img->aggs[i].keys, before, img->strsize);
+    for (uint32_t i = 0; i < img->nparts; i++)
+        fit_type(&img->parts[i], before, img->strsize);
+}
+
 static void change(struct dif_image *img)
 {
     if (img->nclauses == 0)
@@ -241,14 +271,19 @@ static void change(struct dif_image *img)
         if (img->nparts > 0)
             img->parts[rnd(img->nparts)] = a_type(img);
         break;
-    case 5: img->strsize = rnd(2) ? 2 + rnd(300) : (uint32_t)number(); break;
-    case 6: img->scratchsize = rnd(2) ? rnd(300) : (uint32_t)number(); break;
+    case 5: change_strsize(img); break;
+    case 6:
+        img->scratchsize = rnd(3) == 0   ? DIF_SCRATCH_MOST
+                           : rnd(2) == 0 ? rnd(300)
+                                         : (uint32_t)number();
+        break;
     default: change_code(img);
     }
 }
 
 /* Changes the image; the bytes in out. False: it is not sound any more. */
-static bool change_image(const uint8_t *data, size_t size, bool sound, struct buf *out)
+static bool change_image(enum dif_tier tier, const uint8_t *data, size_t size, bool sound,
+                         struct buf *out)
 {
     struct dif_image img;
     struct diags d;
@@ -259,8 +294,7 @@ static bool change_image(const uint8_t *data, size_t size, bool sound, struct bu
         img.builtins = (UINT64_C(1) << DIF_NBUILTINS) - 1;
         for (uint32_t i = 1 + rnd(CHANGES_MOST); i > 0; i--)
             change(&img);
-        ok =
-            (!sound || dif_verify_for(&img, DIF_TIER_LOCAL, &d) == 0) && dif_encode(&img, out) == 0;
+        ok = (!sound || dif_verify_for(&img, tier, &d) == 0) && dif_encode(&img, out) == 0;
     }
     dif_image_free(&img);
     diags_free(&d);
@@ -269,13 +303,33 @@ static bool change_image(const uint8_t *data, size_t size, bool sound, struct bu
 
 size_t mutate(uint8_t *data, size_t size, size_t max, unsigned seed, bool sound)
 {
+    return mutate_for(DIF_TIER_LOCAL, data, size, max, seed, sound);
+}
+
+size_t cross_over(const uint8_t *a, size_t na, const uint8_t *b, size_t nb, uint8_t *out,
+                  size_t max, unsigned seed)
+{
+    size_t image = image_length(a, na), from = image_length(b, nb);
+    size_t n = nb - from;
+    (void)seed;
+    if (image > max)
+        return 0;
+    n = n < max - image ? n : max - image;
+    memcpy(out, a, image);
+    memcpy(out + image, b + from, n);
+    return image + n;
+}
+
+size_t mutate_for(enum dif_tier tier, uint8_t *data, size_t size, size_t max, unsigned seed,
+                  bool sound)
+{
     size_t len = image_length(data, size);
     rnd_state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     if (rnd(3) == 0) /* what is behind it */
         return len + LLVMFuzzerMutate(data + len, size - len, max - len);
     for (int tries = 0; tries < TRIES; tries++) {
         struct buf out = BUF_INIT;
-        bool ok = change_image(data, len, sound, &out) && out.len + (size - len) <= max;
+        bool ok = change_image(tier, data, len, sound, &out) && out.len + (size - len) <= max;
         if (ok) {
             memmove(data + out.len, data + len, size - len);
             memcpy(data, out.data, out.len);

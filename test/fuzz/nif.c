@@ -1,5 +1,7 @@
-/* nif.c - see nif.h. A term is the address of a record; atoms are equal when their addresses are,
- * as in the emulator. */
+/* nif.c - see nif.h. A term is the address of a record, with the emulator's tag in its lowest bits:
+ * 11 for what is all in its word there (atoms, [], small integers, processes and ports of this
+ * node), 01 for lists, 10 for all else. Atoms, processes and ports of this node are equal when
+ * their words are, and last for ever, as there. */
 #include "nif.h"
 
 #include <stdarg.h>
@@ -7,18 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { IMMEDIATE = 3, CONS = 1, BOXED = 2, TAGS = 15 };
+enum { LOCALS = 256 /* processes, and ports, of this node */ };
 enum { ATOM_BYTES = 255 * 4, ATOMS_MOST = 4096, FLAT_MAP = 32, HEX = 16 };
 
 /* Beside those of the emulator: a resource is a reference. */
 enum { TYPE_RESOURCE = 100, TYPE_BADARG };
 
 struct nif_term {
-    struct nif_term *next; /* of those that nif_reset forgets */
-    int type;              /* ErlNifTermType, or one of the above */
-    bool local;            /* pid, port */
-    bool bits;             /* binary: a bit string */
-    bool latin1;           /* atom: `bytes` is, too */
-    bool wide;             /* integer: u; with `bits`: no word holds it */
+    _Alignas(16) struct nif_term *next; /* of those that nif_reset forgets */
+    int type;                           /* ErlNifTermType, or one of the above */
+    bool local;                         /* pid, port */
+    bool bits;                          /* binary: a bit string */
+    bool latin1;                        /* atom: `bytes` is, too */
+    bool wide;                          /* integer: u; with `bits`: no word holds it */
     int64_t i;
     uint64_t u;
     double d;
@@ -37,8 +41,8 @@ bool nif_callback;
 unsigned long nif_calls;
 ERL_NIF_TERM nif_self;
 
-static struct nif_term badarg = {.type = TYPE_BADARG}, nil = {.type = ERL_NIF_TERM_TYPE_LIST};
-#define TERM(p) ((ERL_NIF_TERM)(uintptr_t)(p))
+static _Alignas(16) struct nif_term badarg = {.type = TYPE_BADARG};
+static _Alignas(16) struct nif_term nil = {.type = ERL_NIF_TERM_TYPE_LIST};
 static struct nif_term *made, *atoms[ATOMS_MOST];
 static unsigned natoms;
 
@@ -48,6 +52,18 @@ static void nif_must(int ok, const char *what)
         return;
     fprintf(stderr, "the agent may not: %s\n", what);
     abort();
+}
+
+/* The word that a term is. */
+static ERL_NIF_TERM word(const struct nif_term *t)
+{
+    const int64_t small = INT64_C(1) << 59;
+    bool immediate =
+        t->type == ERL_NIF_TERM_TYPE_ATOM || t == &nil || t == &badarg ||
+        ((t->type == ERL_NIF_TERM_TYPE_PID || t->type == ERL_NIF_TERM_TYPE_PORT) && t->local) ||
+        (t->type == ERL_NIF_TERM_TYPE_INTEGER && !t->wide && t->i >= -small && t->i < small);
+    unsigned tag = immediate ? IMMEDIATE : t->type == ERL_NIF_TERM_TYPE_LIST ? CONS : BOXED;
+    return (ERL_NIF_TERM)(uintptr_t)t | tag;
 }
 
 static void *memory(size_t n)
@@ -118,9 +134,14 @@ static struct nif_term *make(int type)
     return t;
 }
 
-void nif_reset(void)
+void *nif_mark(void)
 {
-    for (struct nif_term *t = made, *next; t != NULL; t = next) {
+    return made;
+}
+
+void nif_forget(void *mark)
+{
+    for (struct nif_term *t = made, *next; t != mark; t = next) {
         next = t->next;
         if (t->type == TYPE_RESOURCE)
             enif_release_resource(t->bytes);
@@ -129,7 +150,12 @@ void nif_reset(void)
         free(t->e);
         free(t);
     }
-    made = NULL;
+    made = mark;
+}
+
+void nif_reset(void)
+{
+    nif_forget(NULL);
 }
 
 /* Characters of UTF-8, or -1; *latin1: all are below 256. */
@@ -178,15 +204,15 @@ ERL_NIF_TERM nif_atom(const void *name, size_t n)
     }
     for (unsigned i = 0; i < natoms; i++)
         if (atoms[i]->n == n && memcmp(atoms[i]->bytes, text, n) == 0)
-            return TERM(atoms[i]);
+            return word(atoms[i]);
     if (natoms == ATOMS_MOST)
-        return TERM(atoms[n % ATOMS_MOST]);
+        return word(atoms[n % ATOMS_MOST]);
     struct nif_term *t = memory(sizeof *t);
     *t = (struct nif_term){.type = ERL_NIF_TERM_TYPE_ATOM, .latin1 = latin1, .n = n};
     t->bytes = memory(n);
     memcpy(t->bytes, text, n);
     atoms[natoms++] = t;
-    return TERM(t);
+    return word(t);
 }
 
 unsigned nif_natoms(void)
@@ -196,7 +222,7 @@ unsigned nif_natoms(void)
 
 ERL_NIF_TERM nif_atom_at(unsigned i)
 {
-    return TERM(atoms[i]);
+    return word(atoms[i]);
 }
 
 ERL_NIF_TERM nif_int(int64_t i)
@@ -204,29 +230,30 @@ ERL_NIF_TERM nif_int(int64_t i)
     struct nif_term *t = make(ERL_NIF_TERM_TYPE_INTEGER);
     t->i = i;
     t->u = (uint64_t)i;
-    return TERM(t);
+    return word(t);
 }
 
 ERL_NIF_TERM nif_uint(uint64_t u)
 {
-    ERL_NIF_TERM r = nif_int((int64_t)u);
-    struct nif_term *t = made;
+    struct nif_term *t = make(ERL_NIF_TERM_TYPE_INTEGER);
+    t->i = (int64_t)u;
+    t->u = u;
     t->wide = u > INT64_MAX;
-    return r;
+    return word(t);
 }
 
 ERL_NIF_TERM nif_bignum(void)
 {
     struct nif_term *t = make(ERL_NIF_TERM_TYPE_INTEGER);
     t->wide = t->bits = true;
-    return TERM(t);
+    return word(t);
 }
 
 ERL_NIF_TERM nif_float(double d)
 {
     struct nif_term *t = make(ERL_NIF_TERM_TYPE_FLOAT);
     t->d = d;
-    return TERM(t);
+    return word(t);
 }
 
 static ERL_NIF_TERM numbered(int type, uint32_t number, bool local)
@@ -234,17 +261,28 @@ static ERL_NIF_TERM numbered(int type, uint32_t number, bool local)
     struct nif_term *t = make(type);
     t->u = number;
     t->local = local;
-    return TERM(t);
+    return word(t);
+}
+
+/* One of this node. */
+static ERL_NIF_TERM local_of(int type, uint32_t number)
+{
+    static struct nif_term locals[2][LOCALS];
+    struct nif_term *t = &locals[type == ERL_NIF_TERM_TYPE_PORT][number % LOCALS];
+    *t = (struct nif_term){.type = type, .local = true, .u = number % LOCALS};
+    return word(t);
 }
 
 ERL_NIF_TERM nif_pid(uint32_t number, bool local)
 {
-    return numbered(ERL_NIF_TERM_TYPE_PID, number, local);
+    return local ? local_of(ERL_NIF_TERM_TYPE_PID, number)
+                 : numbered(ERL_NIF_TERM_TYPE_PID, number, false);
 }
 
 ERL_NIF_TERM nif_port(uint32_t number, bool local)
 {
-    return numbered(ERL_NIF_TERM_TYPE_PORT, number, local);
+    return local ? local_of(ERL_NIF_TERM_TYPE_PORT, number)
+                 : numbered(ERL_NIF_TERM_TYPE_PORT, number, false);
 }
 
 ERL_NIF_TERM nif_ref(uint32_t number)
@@ -265,12 +303,12 @@ ERL_NIF_TERM nif_binary(const void *p, size_t n, bool bits)
     t->bytes = memory(n);
     if (p != NULL && n > 0)
         memcpy(t->bytes, p, n);
-    return TERM(t);
+    return word(t);
 }
 
 ERL_NIF_TERM nif_nil(void)
 {
-    return TERM(&nil);
+    return word(&nil);
 }
 
 ERL_NIF_TERM nif_cons(ERL_NIF_TERM head, ERL_NIF_TERM tail)
@@ -279,7 +317,26 @@ ERL_NIF_TERM nif_cons(ERL_NIF_TERM head, ERL_NIF_TERM tail)
     t->e = memory(2 * sizeof *t->e);
     t->e[0] = head;
     t->e[1] = tail;
-    return TERM(t);
+    return word(t);
+}
+
+ERL_NIF_TERM nif_cells(ERL_NIF_TERM one, unsigned n, bool nested)
+{
+    struct cell {
+        struct nif_term list;
+        ERL_NIF_TERM e[2];
+    };
+    struct nif_term *owner = make(TYPE_BADARG);
+    owner->bytes = memory(n * sizeof(struct cell));
+    struct cell *cell = (struct cell *)(void *)owner->bytes;
+    ERL_NIF_TERM t = word(&nil);
+    for (unsigned i = 0; i < n; i++) {
+        cell[i].e[0] = nested ? t : one;
+        cell[i].e[1] = nested ? word(&nil) : t;
+        cell[i].list = (struct nif_term){.type = ERL_NIF_TERM_TYPE_LIST, .e = cell[i].e};
+        t = word(&cell[i].list);
+    }
+    return t;
 }
 
 static ERL_NIF_TERM terms(int type, const ERL_NIF_TERM *e, size_t n, size_t words)
@@ -289,7 +346,7 @@ static ERL_NIF_TERM terms(int type, const ERL_NIF_TERM *e, size_t n, size_t word
     t->e = memory(words * sizeof *t->e);
     if (words > 0)
         memcpy(t->e, e, words * sizeof *t->e);
-    return TERM(t);
+    return word(t);
 }
 
 ERL_NIF_TERM nif_tuple(const ERL_NIF_TERM *e, unsigned n)
@@ -324,7 +381,7 @@ int enif_make_existing_atom_len(ErlNifEnv *env, const char *name, size_t len, ER
     size_t n = utf8_of_latin1(text, (const unsigned char *)name, len);
     for (unsigned i = 0; i < natoms; i++)
         if (atoms[i]->n == n && memcmp(atoms[i]->bytes, text, n) == 0) {
-            *atom = TERM(atoms[i]);
+            *atom = word(atoms[i]);
             return 1;
         }
     return 0;
@@ -333,7 +390,7 @@ int enif_make_existing_atom_len(ErlNifEnv *env, const char *name, size_t len, ER
 ERL_NIF_TERM enif_make_badarg(ErlNifEnv *env)
 {
     (void)env;
-    return TERM(&badarg);
+    return word(&badarg);
 }
 
 /* Integers of less than 60 bits are words. */
@@ -417,7 +474,7 @@ ERL_NIF_TERM enif_make_resource(ErlNifEnv *env, void *obj)
     enif_keep_resource(obj);
     struct nif_term *t = make(TYPE_RESOURCE);
     t->bytes = obj;
-    return TERM(t);
+    return word(t);
 }
 
 /* -- looking at terms ---------------------------------------------------------------- */
@@ -426,7 +483,7 @@ static const struct nif_term *look(ERL_NIF_TERM t)
 {
     nif_calls++;
     nif_must(t != 0, "look at a term that is none");
-    return (const struct nif_term *)(uintptr_t)t;
+    return (const struct nif_term *)(uintptr_t)(t & ~(ERL_NIF_TERM)TAGS);
 }
 
 static const struct nif_term *look_for(ERL_NIF_TERM t, int type)

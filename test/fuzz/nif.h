@@ -1,9 +1,9 @@
 /* nif.h - terms without a virtual machine: the part of erl_nif that the agent uses, for tests that
  * run its code in a program of their own.
  *
- * Terms are made by the functions here and by those of erl_nif.h, and last until nif_reset, but for
- * atoms, which last for ever. Every binary, tuple and map has memory of its own, so that a
- * sanitizer sees who reads past its end.
+ * Terms are made by the functions here and by those of erl_nif.h, and last until nif_reset; atoms,
+ * and processes and ports of this node, for ever. Every binary, tuple and map has memory of its
+ * own, so that a sanitizer sees who reads past its end.
  *
  * What the agent must not do ends the program: an encoding of atoms that the release does not have,
  * an iterator over a map of more than 32 keys (it allocates), a term made on a heap or memory asked
@@ -23,8 +23,11 @@ extern bool nif_callback;       /* a tracer's callback runs */
 extern unsigned long nif_calls; /* calls of functions that look at a term, so far */
 extern ERL_NIF_TERM nif_self;   /* enif_self, and enif_is_process_alive says yes to */
 
-/* Forgets all terms but atoms. Resources that only terms have held are destroyed. */
+/* Forgets all terms that are not for ever. Resources that only terms have held are destroyed. */
 void nif_reset(void);
+/* The same for those that were made after a mark. */
+void *nif_mark(void);
+void nif_forget(void *mark);
 /* An atom of this name in UTF-8, at most 255 characters; what is no UTF-8 is taken as Latin-1. */
 ERL_NIF_TERM nif_atom(const void *name, size_t n);
 unsigned nif_natoms(void);
@@ -34,7 +37,7 @@ ERL_NIF_TERM nif_uint(uint64_t u);
 /* An integer of more than 64 bits. */
 ERL_NIF_TERM nif_bignum(void);
 ERL_NIF_TERM nif_float(double d);
-/* Of this node, or of another one. */
+/* Of this node (which has 256), or of another one. */
 ERL_NIF_TERM nif_pid(uint32_t number, bool local);
 ERL_NIF_TERM nif_port(uint32_t number, bool local);
 ERL_NIF_TERM nif_ref(uint32_t number);
@@ -43,6 +46,8 @@ ERL_NIF_TERM nif_fun(void);
 ERL_NIF_TERM nif_binary(const void *p, size_t n, bool bits);
 ERL_NIF_TERM nif_nil(void);
 ERL_NIF_TERM nif_cons(ERL_NIF_TERM head, ERL_NIF_TERM tail);
+/* A list of n times `one`, or n lists in each other: all in one piece of memory. */
+ERL_NIF_TERM nif_cells(ERL_NIF_TERM one, unsigned n, bool nested);
 ERL_NIF_TERM nif_tuple(const ERL_NIF_TERM *e, unsigned n);
 /* n keys and n values, in turn. */
 ERL_NIF_TERM nif_map(const ERL_NIF_TERM *pairs, unsigned n);

@@ -1,0 +1,9 @@
+/* Texts of terms in the largest strings there can be. */
+#pragma D option strsize=1m
+
+erlang*:erltrace:probe:p
+{
+	@[term_text(args[2]), term_string(args[2])] = count();
+	self->s = term_text(args[3]);
+	printf("%s %s %s", self->s, term_text(args[4]), term_string(args[4]));
+}
