@@ -282,8 +282,16 @@ info(session_lost, S) ->
     {noreply, erltrace_agent_needs:present(S)};
 info(overrun, S) ->
     {noreply, erltrace_agent_needs:overrun(S)};
-info(_, S) ->
+info(Other, S) ->
+    other(Other, S),
     {noreply, S}.
+
+-ifdef(OPEN). % for tests
+other({open, From, F}, S) -> From ! {opened, F(S)};
+other(_, _) -> ok.
+-else.
+other(_, _) -> ok.
+-endif.
 
 attach(From, Tag, Nif, Dirs, S) ->
     Digest = erlang:md5(Nif),

@@ -45,6 +45,7 @@ struct dist {
     int tcp_err;              /* errno of the TCP connection, 0: it was made */
     int writes;               /* packets written in the handshake */
     bool timed_out;
+    bool looked;              /* stopped before the cookie, as was asked for */
     bool closed;              /* the other side closed during the handshake */
     unsigned char seen[1024]; /* first bytes of its answers: its status and its name */
     size_t nseen;
@@ -104,6 +105,10 @@ static int io_write(void *ctx, const char *buf, ssize_t *len, unsigned tmo)
 {
     struct dist *d = ctx;
     (void)tmo;
+    if (d->to && d->to->look && d->writes > 0) {
+        d->looked = true;
+        return ECANCELED;
+    }
     for (;;) {
         ssize_t n = send(d->conn.fd, buf, (size_t)*len, MSG_NOSIGNAL);
         if (n >= 0) {
@@ -265,6 +270,8 @@ static void explain(const struct dist *d, struct dist_fail *why)
         why->err = d->tcp_err;
     } else if (why->status[0] && strncmp(why->status, "ok", 2) != 0) {
         why->step = DIST_REFUSED;
+    } else if (d->looked && d->peer[0]) {
+        why->step = DIST_LOOKED;
     } else if (d->timed_out) {
         why->step = DIST_SILENT;
     } else if (d->writes >= 2) {
@@ -300,7 +307,7 @@ static int connect_as(struct dist *d, const struct dist_to *to, const char *aliv
     d->conn.fd = -1;
     d->writes = 0;
     d->nseen = 0;
-    d->timed_out = d->closed = false;
+    d->timed_out = d->closed = d->looked = false;
     d->tcp_err = 0;
     if ((size_t)snprintf(name, sizeof name, "%s@%s", alive, to->self_host) >= sizeof name)
         return -1;

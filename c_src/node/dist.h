@@ -18,6 +18,9 @@ struct dist_to {
     struct node_addr addr;
     uint16_t port;
     int timeout_ms;
+    bool look; /* go no further than to hear who it is: our proof of the cookie is not sent, so that
+                  it cannot be wrong, which the node would write into its log. Ends with
+                  DIST_LOOKED */
 };
 
 /* Which step of connecting failed. */
@@ -27,7 +30,8 @@ enum dist_step {
     DIST_REFUSED, /* the node said no: status is what it said */
     DIST_COOKIE,  /* it closed the connection when it saw our proof of the cookie, or its own proof
                      was wrong */
-    DIST_PROTO    /* what answered does not speak the protocol (no node, or one behind TLS) */
+    DIST_PROTO,   /* what answered does not speak the protocol (no node, or one behind TLS) */
+    DIST_LOOKED   /* it answered, and nothing was to be proved */
 };
 struct dist_fail {
     enum dist_step step;

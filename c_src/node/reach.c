@@ -137,6 +137,7 @@ void reach_explain(const struct dist_fail *f, const char *node, uint16_t port, c
                  from);
         snprintf(p->help, sizeof p->help, "give the node's own with --cookie or --cookie-file");
         break;
+    case DIST_LOOKED:
     case DIST_PROTO:
         snprintf(p->text, sizeof p->text,
                  "what listens at port %u for %.200s does not speak Erlang distribution", port,

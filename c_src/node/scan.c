@@ -44,7 +44,8 @@ static int64_t *spent_of(struct spent *s, uid_t uid)
     return &s->user[i].ms;
 }
 
-/* Tries to connect; the node's own name is learnt even when it refuses us. */
+/* Asks who it is. Nobody has named this node, and a cookie may have been changed since it started:
+ * one that is wrong would be told in its log, so none is tried. */
 static void probe(const struct beam *b, const char *cookie, struct node_info *n)
 {
     struct reach_problem p = {0};
@@ -52,7 +53,7 @@ static void probe(const struct beam *b, const char *cookie, struct node_info *n)
     struct conn *dist = NULL;
     struct dist_fail why;
     char secret[COOKIE_MAX], host[256];
-    struct dist_to to = {.node = n->name, .cookie = secret, .timeout_ms = PROBE_MS};
+    struct dist_to to = {.node = n->name, .cookie = secret, .timeout_ms = PROBE_MS, .look = true};
     if (reach_check(b, &p) == 0) {
         if (!cookie_find(b, cookie, NULL, secret, &s)) {
             reach_no_cookie(b, n->name[0] ? n->name : b->alive, &s, &p);
@@ -65,7 +66,7 @@ static void probe(const struct beam *b, const char *cookie, struct node_info *n)
             const char *peer = e ? why.peer : dist_peer(dist);
             if (peer[0])
                 snprintf(n->name, sizeof n->name, "%s", peer);
-            if (e)
+            if (e && why.step != DIST_LOOKED)
                 reach_explain(&why, n->name[0] ? n->name : b->alive, b->port, s.from, &p);
             conn_close(dist);
         }

@@ -128,7 +128,8 @@ struct wait {
     struct reach_problem last; /* why it could not be reached yet */
 };
 
-/* One try to reach it. */
+/* One try to reach it. The cookie is tried once, by who connects then: a node that refuses one
+ * tells its log. */
 static bool reached(pid_t pid, struct wait *w)
 {
     struct beam_list l;
@@ -136,7 +137,7 @@ static bool reached(pid_t pid, struct wait *w)
     struct cookie_source s;
     struct dist_fail why;
     struct conn *dist = NULL;
-    struct dist_to to = {.cookie = secret, .timeout_ms = TRY_MS};
+    struct dist_to to = {.cookie = secret, .timeout_ms = TRY_MS, .look = true};
     bool ok = false;
     if (beam_scan(&l) != 0)
         return false;
@@ -149,10 +150,11 @@ static bool reached(pid_t pid, struct wait *w)
         else if (reach_local(b, &to, host, sizeof host) == 0) {
             to.node = b->name;
             int e = dist_open(&dist, &to, &why);
-            if (e == ET_ENODE)
+            if (e == ET_ENODE && why.step != DIST_LOOKED)
                 reach_explain(&why, b->name, b->port, s.from, &w->last);
-            if (e == 0 && strlen(dist_peer(dist)) < w->n && strlen(secret) < w->nc) {
-                strcpy(w->name, dist_peer(dist));
+            if (e == ET_ENODE && why.step == DIST_LOOKED && strlen(why.peer) < w->n &&
+                strlen(secret) < w->nc) {
+                strcpy(w->name, why.peer);
                 strcpy(w->cookie, secret);
                 ok = true;
             }

@@ -56,7 +56,7 @@ tests() ->
      returns_and_exceptions, exceptions_alone, exception_frames_are_bounded, spawns_and_exits, messages, scheduling,
      collections, vtimestamp, arguments, two_consumers, over_its_limit, consumer_killed, lease_runs_out, closed_in_the_middle,
      server_killed, killed_while_loading, gate_first, asked_before_start, asked_when_dead, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported, let_go_bit_by_bit,
-     whole_module, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, taken_away, builtin_functions, builtins_and_other_sessions,
+     whole_module, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, taken_away, purged_once, builtin_functions, builtins_and_other_sessions,
      collections_of_others, session_destroyed, begun_in_vain, guard_of_old_code, collections_begun, late_answers, suspended_processes, server_crashed, everything,
      ring_keeps_the_newest, fill_ends_when_full, only_one_cpu, too_small_for_end, sizes_are_bounded, sensitive_stays_hidden, many_times, under_churn, guard_killed_too].
 
@@ -984,6 +984,24 @@ test(attached_to_who_leaves) ->
     ?assert(erlang:module_loaded(erltrace_agent)),
     true = unregister(erltrace_attach),
     wait(fun() -> not lists:any(fun erlang:module_loaded/1, modules()) end);
+
+%% Who leaves asks for one purge, and not by way of the code server, which answers as long as that takes; here for ever.
+test(purged_once) ->
+    Purger = whereis(erts_code_purger),
+    A = trace([{?ENTRY, work(leaf, 1), ?COUNT}]),
+    1 = erlang:trace(Purger, true, ['receive']),
+    true = erlang:suspend_process(Purger),
+    finish(A),
+    wait(fun() -> whereis(erltrace_agent) =:= undefined end),
+    ?assert(erlang:check_old_code(erltrace_agent)),
+    ?assert(is_list(other(fun() -> code:get_path() end))),
+    true = erlang:resume_process(Purger),
+    wait(fun() -> not erlang:check_old_code(erltrace_agent) end),
+    1 = erlang:trace(Purger, false, [all]),
+    Ref = erlang:trace_delivered(Purger),
+    receive {trace_delivered, Purger, Ref} -> ok end,
+    Asked = fun Asked() -> receive {trace, Purger, 'receive', {What, M, _, _}} when What =:= purge; What =:= soft_purge -> [M | Asked()] after 0 -> [] end end,
+    ?equal([erltrace_agent], Asked());
 
 %% The agent's module is taken away under it: it says so, and who comes next loads it anew.
 test(taken_away) ->

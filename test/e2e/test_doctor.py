@@ -105,6 +105,7 @@ def test_system_tracer(t):
 def test_cannot_be_traced(t):
     """What keeps us away is said by name, with what would help: status 1."""
     node = t.node()
+    t.logs = ["Invalid challenge reply"]
     status, out, err = t.run("doctor", "--node", node.name, "--cookie", "not-the-cookie")
     t.equal(status, 1, "wrong cookie")
     t.match(err, r"\[NODE_COOKIE\] .*\n +hint: ")

@@ -89,9 +89,15 @@ def test_node_without_epmd(t):
 
 
 def test_wrong_cookie(t):
-    node = t.node()
+    """The node tells its log, which nobody can prevent; but the tool tries once."""
+    node = t.node(fresh=True)
+    t.logs = ["Invalid challenge reply"]
     status, out, err = t.run("--node", node.name, "--cookie", "wrong", "-n", "BEGIN { exit(0); }")
     complaint(t, status, 1, out, err, r"\[NODE_COOKIE\]", node.short, "--cookie")
+    logged = node.logged()
+    t.equal([len(logged), bool(logged) and t.logs[0] in logged[0]], [1, True], f"the log: {logged}")
+    t.run("nodes")
+    t.equal(len(node.logged()), 0, "lines of the log when the nodes are listed")
 
 
 def test_port_is_no_node(t):

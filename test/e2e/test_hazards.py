@@ -2,6 +2,7 @@
 import glob
 import os
 import re
+import subprocess
 
 from erlt import BUILD, READY, ROOT, Skipped, aggregation, pid, workload
 
@@ -101,11 +102,23 @@ erlang*:etw:work/1:entry, erlang*:etw:work/1:return, erlang*:etw:work/1:exceptio
 erlang*:etw:child/1:entry { @["child"] = count(); }"""
 
 
+def open_agent(t):
+    """The root of an agent whose module exports its NIFs."""
+    root = os.path.join(t.folder, "open")
+    os.makedirs(os.path.join(root, "priv", "agent"))
+    for name in ("erltrace_agent.so", "lib"):
+        os.symlink(os.path.join(ROOT, "priv", name), os.path.join(root, "priv", name))
+    sources = sorted(glob.glob(os.path.join(ROOT, "agent", "erltrace_agent_*.erl")))
+    subprocess.run([os.path.join(ROOT, "scripts", "dev", "pack-agent"), "--open", os.path.join(root, "priv", "agent", "erltrace_agent.beam"),
+                    os.path.join(ROOT, "agent", "erltrace_agent.erl"), *sources], check=True)
+    return {"ERLTRACE_ROOT": root}
+
+
 def test_called_by_hand(t):
-    """What the agent's module exports can be called by any code in the node, with any terms. None is kept that a heap could take
-    away, none is looked at without bound, and who is not the agent's server changes nothing."""
-    node = t.node(fresh=True, options=("-pa", workload("test/lib/eth")))
-    trace = t.trace("-q", "-x", "aggsize=256k", "-x", "dynvarsize=64k", "-n", EVERY_TEXT, node=node)
+    """What the agent's module exports, and here its NIFs, too, can be called by any code in the node, with any terms. None is kept that a
+    heap could take away, none is looked at without bound, and who is not the agent's server changes nothing."""
+    node, env = t.node(fresh=True, options=("-pa", workload("test/lib/eth"))), open_agent(t)
+    trace = t.trace("-q", "-x", "aggsize=256k", "-x", "dynvarsize=64k", "-n", EVERY_TEXT, node=node, env=env)
     trace.ready()
     node("eth:ports(20)")
     t.equal(node("eth:calls(20000)"), "normal", "how the caller ends", trace)
@@ -115,7 +128,7 @@ def test_called_by_hand(t):
     t.equal(trace.end(), 0, "exit status", trace)
     t.match(trace.out.text(), r"^ +child +101$", "calls of another function")
     # And by the server, to whose library everything is allowed: the trace may end by that, the node may not.
-    trace = t.trace("-q", "-n", EVERY_TEXT, node=node)
+    trace = t.trace("-q", "-n", EVERY_TEXT, node=node, env=env)
     trace.ready()
     node("eth:server(10000)")
     trace.interrupt()

@@ -229,6 +229,7 @@ def test_limits_of_two_traces(t):
 def test_long_schedules(t):
     """Turns of 20 ms on a scheduler: each is told, with where it began and ended."""
     node = t.node()
+    t.logs = ["enabled access to the emulator internal state"]  # by the workload, to hold a scheduler
     worker = node("etw:worker()")
     trace = t.trace("-q", "-x", "longschedule=15ms", "-n",
                     READY + clause("schedule-long", "sdss", "/copyinstr(arg0) == $$1/"), worker, node=node)

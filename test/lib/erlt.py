@@ -136,6 +136,16 @@ def cores():
     resource.setrlimit(resource.RLIMIT_CORE, (resource.getrlimit(resource.RLIMIT_CORE)[1],) * 2)
 
 
+# What the log of a node of tests may hold: an operator sees nothing of us in his, ever, whatever becomes of a trace. So each line that a
+# node logs, at whichever level, fails the test that it comes in, but for these, none of which can be of the agent or of a connection.
+OWN = [
+    # Programs that the workload has started, whose port it has closed.
+    r"^cat: write error",
+    # Progress, at a level that no system logs by default: the resolver starts at the first name that is looked up.
+    r"^(info|debug) Supervisor: \{local,(inet_gethost_native_sup|kernel_safe_sup)\}\. Started",
+]
+
+
 class Node:
     """A BEAM with the workload in it, and a line to it that no trace sees."""
 
@@ -173,6 +183,7 @@ class Node:
                 raise Skipped(self.err.text().strip())
             raise Failed(f"the node did not start: {self.out.text()}{self.err.text()}")
         self.seen = self.out.wait("\x01ready") + 1
+        self.printed = self.erred = 0
 
     @property
     def pid(self):
@@ -205,6 +216,18 @@ class Node:
         if kind == "error":
             raise Failed(f"{expression}: {value}")
         return json.loads(value)
+
+    def logged(self):
+        """What was written into its log since the last time, and on its standard streams beside the answers; without what is OTP's own
+        and says nothing of anybody's doing, and what the test or the workload expressly did."""
+        lines = self("etw:logged()")
+        with self.out.change:
+            lines += [line for line in self.out.lines[self.printed:] if not line.startswith("\x01")]
+            self.printed = len(self.out.lines)
+        with self.err.change:
+            lines += self.err.lines[self.erred:]
+            self.erred = len(self.err.lines)
+        return [line for line in lines if line and not any(re.search(own, line) for own in OWN)]
 
     def memory(self):
         """Bytes of memory that the operating system counts for the node; 0 where /proc is not mounted."""
@@ -322,6 +345,7 @@ class Test:
     def __init__(self, otp=None):
         self.otp = otp
         self.traces, self.nodes, self.used = [], [], []
+        self.logs = []  # patterns of lines that the test itself has the node log
         self.folder = tempfile.mkdtemp(prefix="et-test-")
 
     def node(self, fresh=False, **more):
@@ -384,6 +408,16 @@ class Test:
             raise Failed("left behind in the node: " + "; ".join(found[:20]))
         return found
 
+    def silent(self, node):
+        """The node has logged nothing, if it can still say so."""
+        try:
+            logged = node.logged() if node.alive() else []
+        except OSError:  # it has just ended
+            logged = []
+        lines = [line for line in logged if not any(re.search(own, line) for own in self.logs)]
+        if lines:
+            raise Failed("in the node's log: " + "\n".join(lines[:20]))
+
     def end(self):
         problems = []
         for trace in self.traces:
@@ -397,11 +431,16 @@ class Test:
             try:
                 node("etw:quiet()")
                 self.clean(node, 15000)
+                self.silent(node)
             except Failed as e:
                 problems.append(str(e))
                 node.end()  # the next test gets a new one
                 Test.shared.pop(self.otp, None)
         for node in self.nodes:
+            try:
+                self.silent(node)
+            except Failed as e:
+                problems.append(str(e))
             node.end()
         for node in self.used + self.nodes:
             if not node.alive():

@@ -1,4 +1,5 @@
-%% eth - calls by hand: what code in the node can do to an agent through what its module exports, as nobody would who means well.
+%% eth - calls by hand: what code in the node could do to an agent if its module exported its NIFs (scripts/dev/pack-agent --open), as
+%% nobody would who means well.
 -module(eth).
 -export([ports/1, calls/1, server/1]).
 
@@ -33,12 +34,11 @@ calls(N) ->
 
 %% The same by the agent's server itself, which knows programs; what it is told to forget is forgotten.
 server(N) ->
-    sys:replace_state(erltrace_agent, fun(S) ->
+    erltrace_agent ! {open, self(), fun(S) ->
         Known = references(S),
-        _ = exported(N, fun(trace) -> traced(); (nif) -> junk(Known) end),
-        S
-    end, infinity),
-    ok.
+        exported(N, fun(trace) -> traced(); (nif) -> junk(Known) end)
+    end},
+    receive {opened, ok} -> ok end.
 
 exported(N, Term) ->
     rand:seed(exsss, {N, 7, 1}),
