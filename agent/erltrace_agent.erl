@@ -25,7 +25,7 @@
 -export([nif_event/3, nif_event_of/4, nif_block/3, nif_unblock/1, nif_blocked/1, nif_forget_blocked/1]).
 -export([nif_loaded/0, nif_loading/1, nif_missed/1, nif_count_missed/2, tell/3]).
 -export([nif_publish/3, nif_gate/1, nif_settled/0, nif_status/1, nif_lost/0, nif_overruns/0, nif_sweep/1,
-         nif_ports/1, nif_unknown_ports/1, nif_load/3, nif_waits/1, nif_alive/1]).
+         nif_ports/1, nif_unknown_ports/1, nif_load/3, nif_stolen/0, nif_alive/1]).
 
 -import(erltrace_agent_lib, [error4/3, text/2, ours/1, now_ms/0]).
 -import(erltrace_agent_needs, [apply_needs/1]).
@@ -900,7 +900,7 @@ nif_settled() -> erlang:nif_error(not_loaded).
 nif_fire(_Program, _Index) -> erlang:nif_error(not_loaded).
 nif_phase(_Program, _Phase) -> erlang:nif_error(not_loaded).
 nif_flip(_Program, _What) -> erlang:nif_error(not_loaded).
-nif_waits(_From) -> erlang:nif_error(not_loaded).
+nif_stolen() -> erlang:nif_error(not_loaded).
 nif_load(_Program, _Top, _From) -> erlang:nif_error(not_loaded).
 nif_quiet(_Program) -> erlang:nif_error(not_loaded).
 nif_drain(_Program, _Limit) -> erlang:nif_error(not_loaded).

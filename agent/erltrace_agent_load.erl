@@ -28,7 +28,7 @@ again(S) ->
 
 look(#s{consumers = Cs} = S) ->
     Now = erltrace_agent_lib:now_ms(),
-    waits(?AGENT:nif_waits(0)),
+    ok = ?AGENT:nif_stolen(),
     case [look(C, Now) || #c{phase = running, over = false} = C <- maps:values(Cs)] of
         [] ->
             S#s{looking = false};
@@ -41,9 +41,6 @@ look(#s{consumers = Cs} = S) ->
                           S2
                   end)
     end.
-
-waits(0) -> ok;
-waits(Next) -> waits(?AGENT:nif_waits(Next)).
 
 look(#c{program = P, stats = Stats, marked = Marked, loads = Loads} = C, Now) ->
     Period = if Stats > 0 -> Stats;

@@ -569,8 +569,8 @@ typedef int erltrace_drop_fn(const struct erltrace_drop *d, void *arg);
 ERLTRACE_API int erltrace_handle_drop(erltrace_t *h, erltrace_drop_fn *fn, void *arg);
 
 /* What probes cost in one node: each time that the option stats asks for it, when a program is
- * ended because it took too much, and at the end. Estimates from samples, the VM's own part of an
- * event included; only `fired` is exact. */
+ * ended because it took too much, and at the end. Estimates from samples; only `fired` is exact.
+ * What the VM itself spends on an event is part of what threads spend, not of what probes do. */
 enum erltrace_stats_kind {
     ERLTRACE_STATS_PERIOD,   /* since the last one of this kind */
     ERLTRACE_STATS_OVERLOAD, /* of the last seconds before the program was ended */
@@ -580,7 +580,8 @@ struct erltrace_cost {
     const char *name; /* "scheduler 2"; "message-send", "entry"; "erlang12:lists:map/2:entry" */
     uint64_t events;  /* that it is about */
     uint64_t ns;      /* that they took */
-    unsigned share;   /* permille of the time of one scheduler; of a thread: that it could run */
+    unsigned share; /* permille of the time that the thread could run; of probes: that the first of
+                       the threads could */
 };
 struct erltrace_stats {
     enum erltrace_stats_kind kind;
@@ -602,6 +603,9 @@ ERLTRACE_API const struct erltrace_cost *erltrace_stats_kind(const struct erltra
                                                              size_t i);
 ERLTRACE_API const struct erltrace_cost *erltrace_stats_probe(const struct erltrace_stats *s,
                                                               size_t i);
+/* What of all this the VM itself took on its way to the probes and back, an estimate: one row,
+ * which belongs to no probe. NULL when there is nothing to tell. */
+ERLTRACE_API const struct erltrace_cost *erltrace_stats_emulator(const struct erltrace_stats *s);
 typedef int erltrace_stats_fn(const struct erltrace_stats *s, void *arg);
 ERLTRACE_API int erltrace_handle_stats(erltrace_t *h, erltrace_stats_fn *fn, void *arg);
 

@@ -9,21 +9,16 @@ struct stats {
     struct buf name;           /* of it */
 };
 
-static unsigned permille(uint64_t ns, uint64_t of)
-{
-    return of > 0 ? (unsigned)((double)ns * 1000 / (double)of + 0.5) : 0;
-}
-
 static struct stats *stats_of(const struct erltrace_stats *s)
 {
     return (struct stats *)(void *)s;
 }
 
 static const struct erltrace_cost *cost(struct stats *s, uint64_t events, uint64_t ns,
-                                        uint64_t time)
+                                        unsigned share)
 {
     s->cost = (struct erltrace_cost){
-        .name = buf_str(&s->name), .events = events, .ns = ns, .share = permille(ns, time)};
+        .name = buf_str(&s->name), .events = events, .ns = ns, .share = share};
     return &s->cost;
 }
 
@@ -37,7 +32,7 @@ const struct erltrace_cost *erltrace_stats_thread(const struct erltrace_stats *s
     buf_adds(&me->name, t->kind);
     if (t->number > 0)
         buf_printf(&me->name, " %u", (unsigned)t->number);
-    return cost(me, t->events, t->ns, t->time);
+    return cost(me, t->events, t->ns, report_stats_share(me->report, (uint32_t)i));
 }
 
 const struct erltrace_cost *erltrace_stats_kind(const struct erltrace_stats *s, size_t i)
@@ -48,7 +43,7 @@ const struct erltrace_cost *erltrace_stats_kind(const struct erltrace_stats *s, 
     const struct tier_load_probe *p = &me->report->load->kind[i];
     buf_reset(&me->name);
     buf_adds(&me->name, p->name);
-    return cost(me, p->events, p->ns, s->interval);
+    return cost(me, p->events, p->ns, report_stats_part(me->report, p->ns));
 }
 
 const struct erltrace_cost *erltrace_stats_probe(const struct erltrace_stats *s, size_t i)
@@ -59,7 +54,18 @@ const struct erltrace_cost *erltrace_stats_probe(const struct erltrace_stats *s,
     const struct tier_load_probe *p = &me->report->load->probe[i];
     buf_reset(&me->name);
     buf_printf(&me->name, "%s:%s:%s:%s", p->prov, p->mod, p->func, p->name);
-    return cost(me, p->events, p->ns, s->interval);
+    return cost(me, p->events, p->ns, report_stats_part(me->report, p->ns));
+}
+
+const struct erltrace_cost *erltrace_stats_emulator(const struct erltrace_stats *s)
+{
+    if (s == NULL || stats_of(s)->report->load->vm == 0)
+        return NULL;
+    struct stats *me = stats_of(s);
+    uint64_t ns = me->report->load->vm;
+    buf_reset(&me->name);
+    buf_adds(&me->name, "the emulator on its way to the probes");
+    return cost(me, s->events, ns, report_stats_part(me->report, ns));
 }
 
 enum session_verdict api_stats(void *arg, const struct report_stats *st)

@@ -1,5 +1,6 @@
 /* clock.h - the monotonic clock, by which everything here is measured that does not concern a
- * connection (node/clock.h). Never set, and the same in all processes of a machine. */
+ * connection (node/clock.h): never set, and the same in all processes of a machine. And the clock
+ * of a thread, which runs while the thread has a processor. */
 #ifndef ET_BASE_CLOCK_H
 #define ET_BASE_CLOCK_H
 
@@ -11,6 +12,14 @@ static inline uint64_t monotonic_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+/* Nanoseconds for which the calling thread has had a processor. A system call. */
+static inline uint64_t thread_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 

@@ -455,23 +455,22 @@ static ERL_NIF_TERM nif_counts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
     return enif_make_tuple_from_array(env, v, FIRST + ENGINE_NDROPS + 1);
 }
 
-/* nif_waits(From) -> Next: finds out what some threads have waited for a processor; see load.h. The
- * next call goes on with Next, 0: that were all. Every 100 ms */
-static ERL_NIF_TERM nif_waits(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+/* nif_stolen() -> ok: finds out, once a second at most, what a hypervisor takes of the processors;
+ * see load.h */
+static ERL_NIF_TERM nif_stolen(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
-    unsigned from;
-    if (!agent_is_server(env) || !enif_get_uint(env, argv[0], &from))
+    (void)argv;
+    if (!agent_is_server(env))
         return enif_make_badarg(env);
-    enif_consume_timeslice(env, AGENT_PART_PERCENT);
-    return enif_make_uint(env, cost_waits(from));
+    cost_stolen();
+    return agent.atom.ok;
 }
 
 /* nif_load(Program, N, From) -> what it has cost from the mark before the last one (0), the last
  * one (1) or the start (2) on, with its N dearest probes; and makes a mark: {Ns, Fired,
- * [{ThreadKind, Number, Events, Ns, Time}], [{Kind, Events, Ns}], [{ProbeId, Events, Ns}], Over};
- * Over:
- * [], or {ThreadKind, Number, Permille, Limit} */
+ * [{ThreadKind, Number, Events, Ns, Time}], [{Kind, Events, Ns}], [{ProbeId, Events, Ns}], VmNs,
+ * Over}; Over: [], or {ThreadKind, Number, Time, Permille, Limit} */
 static ERL_NIF_TERM nif_load(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -617,7 +616,7 @@ static ErlNifFunc functions[] = {
     {"nif_fire", 2, nif_fire, 0},           {"nif_phase", 2, nif_phase, 0},
     {"nif_flip", 2, nif_flip, 0},           {"nif_quiet", 1, nif_quiet, 0},
     {"nif_drain", 2, nif_drain, DIRTY},     {"nif_counts", 1, nif_counts, 0},
-    {"nif_load", 3, nif_load, DIRTY},       {"nif_waits", 1, nif_waits, 0},
+    {"nif_load", 3, nif_load, DIRTY},       {"nif_stolen", 0, nif_stolen, 0},
     {"nif_status", 1, nif_status, 0},       {"nif_overruns", 0, nif_overruns, 0},
     {"nif_lost", 0, nif_lost, 0},           {"nif_sweep", 1, nif_sweep, 0},
     {"nif_ports", 1, ports_nif, 0},         {"nif_unknown_ports", 1, ports_unknown_nif, 0},

@@ -235,9 +235,9 @@ void program_destroy(ErlNifEnv *env, void *obj);
 
 /* -- what programs cost (cost.c)
  * ------------------------------------------------------------------------------ */
-/* Asks the system what threads have waited for a processor: some of them, from this one on. Gives
- * back the next one, 0 when there are no more. The server's. */
-uint32_t cost_waits(uint32_t from);
+/* Asks the system what a hypervisor takes of the processors, once a second at most. The server's.
+ */
+void cost_stolen(void);
 /* What a program has cost, with its dearest probes, at most `top`; and makes a mark. See nif_load
  * in agent.c. */
 ERL_NIF_TERM program_load(ErlNifEnv *env, struct program *p, uint32_t top, enum load_from from);

@@ -2,6 +2,7 @@
  * threads it was on, and the report of a program's account. How accounts work is in load.h. */
 #include "beam/tracer.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -9,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+
+enum { STOLEN_NS = 1000000000 /* at least between two looks at what a hypervisor takes */ };
 
 /* Of each tag: what the VM spends on it, and the need that makes it report it. */
 static const struct tag_cost {
@@ -63,12 +66,44 @@ static struct tag_cost cost_of(ERL_NIF_TERM tag)
     return (struct tag_cost){0, LOAD_OTHER, 0};
 }
 
+/* -- clocks ------------------------------------------------------------------------------------ */
+
+/* What the file says, which the system makes when it is read. False: it cannot be read. */
+static bool read_file(const char *path, char *text, size_t cap)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, cap - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    return n > 0;
+}
+
+/* What the thread has run and waited for a processor in all: some microseconds, once a slice. Where
+ * the system does not tell, nothing is known of waits. */
+static void ask_thread(struct load_clocks *k)
+{
+    char text[96];
+    unsigned long long ran, waited;
+    int was = errno; /* the VM's, which is in the middle of something */
+    k->ran = thread_ns();
+    if (read_file("/proc/thread-self/schedstat", text, sizeof text) &&
+        sscanf(text, "%llu %llu", &ran, &waited) == 2)
+        k->waited = waited;
+    errno = was;
+}
+
 void tracer_account(struct load_sample *sample, const struct snapshot *s, struct engine_thread *t,
                     const ERL_NIF_TERM argv[])
 {
     struct tag_cost c = cost_of(argv[0]);
-    struct load *over = load_end(&tracer_thread(t)->sampler, sample, s ? s->load : NULL,
-                                 s ? s->nprograms : 0, t->index, c.class, c.need, monotonic_ns());
+    struct load_sampler *me = &tracer_thread(t)->sampler;
+    struct load_clocks k = {.now = monotonic_ns()};
+    k.took = load_doubtful(sample, k.now) ? thread_ns() - sample->cpu : k.now - sample->start;
+    if (load_turns(me, k.now))
+        ask_thread(&k);
+    struct load *over = load_end(me, sample, s ? s->load : NULL, s ? s->nprograms : 0, t->index,
+                                 c.class, c.need, &k);
     if (over) {
         struct program *p =
             (struct program *)(void *)((char *)over - offsetof(struct program, load));
@@ -81,42 +116,24 @@ void tracer_account(struct load_sample *sample, const struct snapshot *s, struct
     }
 }
 
-/* -- waits ------------------------------------------------------------------------------------- */
-
-enum { WAITS_AT_ONCE = 16 /* threads, some ten microseconds each */ };
-
-uint32_t cost_waits(uint32_t from)
+void cost_stolen(void)
 {
-    /* The server's: what the system said of each thread last, and when. */
-    static struct {
-        int32_t tid;
-        uint64_t wait, at;
-    } last[ENGINE_THREADS_MAX];
+    /* The server's: what the system said last, and when. */
+    static uint64_t last, at;
+    char text[256];
+    unsigned long long ticks;
     uint64_t now = monotonic_ns();
-    uint32_t i, some = WAITS_AT_ONCE;
-    for (i = from; i < engine_thread_count() && some > 0; i++) {
-        char path[64], text[96];
-        unsigned long long run, wait;
-        int32_t tid = engine_thread_at(i)->tid;
-        if (!load_active(i, now))
-            continue;
-        some--;
-        snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", (int)tid);
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-        if (fd >= 0)
-            close(fd);
-        text[n > 0 ? n : 0] = '\0';
-        if (sscanf(text, "%llu %llu", &run, &wait) != 2)
-            continue;
-        /* One that had no events for a while was not looked at. */
-        if (last[i].tid == tid && now - last[i].at < LOAD_WINDOW_NS && wait > last[i].wait)
-            load_waited(i, wait - last[i].wait);
-        last[i].tid = tid;
-        last[i].wait = wait;
-        last[i].at = now;
-    }
-    return i < engine_thread_count() ? i : 0;
+    long second = sysconf(_SC_CLK_TCK), cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    /* The line of all processors: user nice system idle iowait irq softirq steal ... */
+    if (second <= 0 || cpus <= 0 || now - at < STOLEN_NS ||
+        !read_file("/proc/stat", text, sizeof text) ||
+        sscanf(text, "cpu %*s %*s %*s %*s %*s %*s %*s %llu", &ticks) != 1)
+        return;
+    uint64_t stolen = ticks * (UINT64_C(1000000000) / (uint64_t)second) / (uint64_t)cpus;
+    if (at && stolen >= last)
+        load_stolen((uint32_t)((double)(stolen - last) * LOAD_MOST / (double)(now - at)));
+    last = stolen;
+    at = now;
 }
 
 /* -- reporting --------------------------------------------------------------------------------- */
@@ -171,10 +188,22 @@ static ERL_NIF_TERM threads(ErlNifEnv *env, const struct load *l, enum load_from
             env,
             enif_make_tuple5(env, name.kind, enif_make_uint(env, name.number),
                              enif_make_uint64(env, events), enif_make_uint64(env, ns),
-                             enif_make_uint64(env, waited < time ? time - waited : 1)),
+                             enif_make_uint64(env, load_could_run(time, waited))),
             list);
     }
     return list;
+}
+
+/* The VM's own part of all that it has cost. */
+static uint64_t vm_cost(const struct load *l, enum load_from from)
+{
+    uint64_t ns = 0;
+    for (uint32_t i = 0; i < l->nthreads; i++) {
+        const struct load_thread *t = &l->thread[i];
+        ns += atomic_load_explicit(&t->vm, memory_order_relaxed) -
+              (from == LOAD_START ? 0 : t->vm_marks[from]);
+    }
+    return ns;
 }
 
 static ERL_NIF_TERM row(ErlNifEnv *env, uint32_t what, uint64_t events, uint64_t ns)
@@ -199,7 +228,9 @@ ERL_NIF_TERM program_load(ErlNifEnv *env, struct program *p, uint32_t top, enum 
         uint64_t events, ns;
     } kind[PROBE_NKINDS] = {{0, 0}};
     uint32_t index[TOP];
-    uint64_t events, ns, now = monotonic_ns();
+    /* It has cost nothing since it was ended, however long that took to be noticed. */
+    uint64_t events, ns, now = load_is_over(l) ? l->trip.at : monotonic_ns();
+    uint64_t period = now > l->marked[from] ? now - l->marked[from] : 1;
     struct engine_counts c;
     engine_counts(p->engine, &c);
     for (uint32_t i = 0; i < l->nprobes; i++) {
@@ -219,14 +250,14 @@ ERL_NIF_TERM program_load(ErlNifEnv *env, struct program *p, uint32_t top, enum 
     }
     if (load_is_over(l)) {
         struct thread_name name = thread_name(l->trip.thread);
-        over =
-            enif_make_tuple4(env, name.kind, enif_make_uint(env, name.number),
-                             enif_make_uint(env, l->trip.permille), enif_make_uint(env, l->limit));
+        over = enif_make_tuple5(
+            env, name.kind, enif_make_uint(env, name.number), enif_make_uint64(env, l->trip.time),
+            enif_make_uint(env, l->trip.permille), enif_make_uint(env, l->limit));
     }
-    ERL_NIF_TERM result =
-        enif_make_tuple6(env, enif_make_uint64(env, now - l->marked[from]),
-                         enif_make_uint64(env, c.fired - l->fired[from]),
-                         threads(env, l, from, now - l->marked[from]), kinds, probes, over);
+    ERL_NIF_TERM result = enif_make_tuple7(env, enif_make_uint64(env, period),
+                                           enif_make_uint64(env, c.fired - l->fired[from]),
+                                           threads(env, l, from, period), kinds, probes,
+                                           enif_make_uint64(env, vm_cost(l, from)), over);
     load_mark(l, now, c.fired);
     return result;
 }

@@ -12,13 +12,15 @@ const uint16_t load_vm_ns[LOAD_NCLASSES] = {
     [LOAD_PORT] = 200,    [LOAD_OTHER] = 170,
 };
 
-/* Of each thread: what it has waited for a processor, and had waited when slices began. The waits
- * are one thread's to write, the rest is the thread's own. */
+/* Of each thread, and its own: what it could run. */
 static struct load_clock {
-    _Atomic uint64_t wait;
-    _Atomic uint64_t slice; /* the newest in the ring */
-    uint64_t at[LOAD_RING];
+    uint64_t at, ran, waited;  /* when it last looked, and what its clocks showed */
+    uint64_t slice;            /* ... in which slice */
+    uint64_t could[LOAD_RING]; /* ns that it could run in slice n, at n % LOAD_RING */
+    _Atomic uint64_t wait;     /* ns that it has waited, for reports */
 } clocks[ENGINE_THREADS_MAX];
+
+static _Atomic uint32_t stolen; /* permille */
 
 static uint32_t clock_ns; /* that reading the clock takes */
 
@@ -32,20 +34,22 @@ void load_calibrate(void)
     clock_ns = best < 1000 ? (uint32_t)best : 1000;
 }
 
-void load_waited(uint32_t thread, uint64_t ns)
-{
-    atomic_fetch_add_explicit(&clocks[thread].wait, ns, memory_order_relaxed);
-}
-
 uint64_t load_wait(uint32_t thread)
 {
     return atomic_load_explicit(&clocks[thread].wait, memory_order_relaxed);
 }
 
-bool load_active(uint32_t thread, uint64_t now)
+void load_stolen(uint32_t permille)
 {
-    uint64_t slice = atomic_load_explicit(&clocks[thread].slice, memory_order_relaxed);
-    return slice + LOAD_SLICES >= now / LOAD_SLICE_NS;
+    atomic_store_explicit(&stolen, permille < LOAD_MOST ? permille : LOAD_MOST,
+                          memory_order_relaxed);
+}
+
+uint64_t load_could_run(uint64_t ns, uint64_t waited)
+{
+    uint64_t left = LOAD_MOST - atomic_load_explicit(&stolen, memory_order_relaxed);
+    uint64_t could = waited < ns ? (ns - waited) / LOAD_MOST * left : 0;
+    return could ? could : 1;
 }
 
 void load_init(struct load *l, struct load_thread *thread, uint32_t nthreads,
@@ -81,6 +85,7 @@ void load_sample_begin(struct load_sampler *me, struct load_sample *s)
     me->on = s;
     s->nparts = 0;
     s->clocks = 1;
+    s->cpu = thread_ns();
     s->start = monotonic_ns();
 }
 
@@ -125,34 +130,46 @@ static void advance(struct load_thread *t, uint64_t slice)
         t->ring[++t->slice % LOAD_RING] = 0;
 }
 
-static void charge(struct load *l, struct load_probe *p, uint32_t thread, uint64_t slice,
-                   uint64_t events, uint64_t ns)
+/* What a sample is charged for. */
+struct bill {
+    uint32_t thread;
+    uint64_t slice, events;
+};
+
+/* Per event: ns of ours, which are the probe's if there is one, and vm of the VM. A program that
+ * was ended takes no more: the rest of the VM's events are on their way out, and nobody's. */
+static void charge(const struct bill *b, struct load *l, struct load_probe *p, uint64_t ns,
+                   uint64_t vm)
 {
-    if (p) {
-        atomic_fetch_add_explicit(&p->events, events, memory_order_relaxed);
-        atomic_fetch_add_explicit(&p->ns, ns, memory_order_relaxed);
-    }
-    if (thread >= l->nthreads)
+    if (load_is_over(l))
         return;
-    struct load_thread *t = &l->thread[thread];
-    uint32_t *cell = &t->ring[slice % LOAD_RING];
-    add(&t->events, events);
+    if (p) {
+        atomic_fetch_add_explicit(&p->events, b->events, memory_order_relaxed);
+        atomic_fetch_add_explicit(&p->ns, ns * b->events, memory_order_relaxed);
+    }
+    if (b->thread >= l->nthreads)
+        return;
+    struct load_thread *t = &l->thread[b->thread];
+    uint32_t *cell = &t->ring[b->slice % LOAD_RING];
+    ns = (ns + vm) * b->events;
+    add(&t->events, b->events);
     add(&t->ns, ns);
-    advance(t, slice);
+    add(&t->vm, vm * b->events);
+    advance(t, b->slice);
     *cell = ns < UINT32_MAX - *cell ? *cell + (uint32_t)ns : UINT32_MAX;
 }
 
 /* No probe fired: those whose needs made the VM report it. Nobody may have them any more: the flags
  * of a program that was just ended go some time after it. */
-static void charge_needy(struct load *const *all, uint32_t n, uint32_t thread, uint64_t slice,
-                         uint32_t need, uint64_t events, uint64_t ns)
+static void charge_needy(const struct bill *b, struct load *const *all, uint32_t n, uint32_t need,
+                         uint64_t ns, uint64_t vm)
 {
     uint32_t needy = 0;
     for (uint32_t i = 0; i < n; i++)
         needy += (all[i]->needs & need) != 0;
     for (uint32_t i = 0; i < n; i++)
         if ((all[i]->needs & need) != 0)
-            charge(all[i], NULL, thread, slice, events, ns / needy);
+            charge(b, all[i], NULL, ns / needy, vm / needy);
 }
 
 /* -- the limit --------------------------------------------------------------------------------- */
@@ -178,24 +195,42 @@ static bool judged(const struct load *l, uint64_t slice)
            atomic_load_explicit(&l->over, memory_order_relaxed) == 0;
 }
 
-/* ns of the window before this slice that the thread could run. */
-static uint64_t available(uint32_t thread, uint64_t slice)
+/* Notes what the thread could run in the slices since it last looked, all of which had their part
+ * of it. first: it has had no events before. */
+static void note_time(struct load_clock *c, uint64_t slice, const struct load_clocks *k, bool first)
 {
-    struct load_clock *c = &clocks[thread];
-    uint64_t wait = load_wait(thread), at = atomic_load_explicit(&c->slice, memory_order_relaxed);
-    if (slice - at > LOAD_RING)
-        at = slice - LOAD_RING;
-    while (at != slice)
-        c->at[++at % LOAD_RING] = wait;
-    atomic_store_explicit(&c->slice, slice, memory_order_relaxed);
-    wait -= c->at[(slice - LOAD_SLICES) % LOAD_RING];
-    return wait < LOAD_WINDOW_NS - LOAD_LEAST_NS ? LOAD_WINDOW_NS - wait : LOAD_LEAST_NS;
+    if (first || k->ran < c->ran || k->waited < c->waited || k->now <= c->at) {
+        for (uint32_t i = 0; i < LOAD_RING; i++)
+            c->could[i] = LOAD_SLICE_NS;
+    } else {
+        uint64_t ns = k->now - c->at, waited = k->waited - c->waited, ran = k->ran - c->ran;
+        uint64_t could = load_could_run(ns, waited);
+        could = could > ran ? could : ran < ns ? ran : ns;
+        could = (uint64_t)((double)could * LOAD_SLICE_NS / (double)ns);
+        for (uint64_t i = 0; i < LOAD_RING && slice - i > c->slice; i++)
+            c->could[(slice - i - 1) % LOAD_RING] = could;
+        add(&c->wait, waited);
+    }
+    c->at = k->now;
+    c->ran = k->ran;
+    c->waited = k->waited;
+    c->slice = slice;
+}
+
+/* ns of the window before this slice that the thread could run. */
+static uint64_t available(const struct load_clock *c, uint64_t slice)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 1; i <= LOAD_SLICES; i++)
+        sum += c->could[(slice - i) % LOAD_RING];
+    return sum > LOAD_LEAST_NS ? sum : LOAD_LEAST_NS;
 }
 
 /* The program to end, NULL: none. Another thread may find the same one. */
-static struct load *look(struct load *const *all, uint32_t n, uint32_t thread, uint64_t slice)
+static struct load *look(struct load *const *all, uint32_t n, uint32_t thread, uint64_t slice,
+                         uint64_t now)
 {
-    uint64_t sum = 0, most = 0, time = available(thread, slice);
+    uint64_t sum = 0, most = 0, time = available(&clocks[thread], slice);
     struct load *worst = NULL, *over = NULL;
     for (uint32_t i = 0; i < n; i++) {
         if (!judged(all[i], slice))
@@ -217,32 +252,54 @@ static struct load *look(struct load *const *all, uint32_t n, uint32_t thread, u
     uint64_t permille = window(over, thread, slice) / (time / LOAD_MOST);
     over->trip.thread = thread;
     over->trip.permille = permille < LOAD_MOST ? (uint32_t)permille : LOAD_MOST;
+    over->trip.time = time;
+    over->trip.at = now;
     atomic_store_explicit(&over->over, 2, memory_order_release);
     return over;
 }
 
+/* Takes from the parts, the longest first, what of the event the thread did not run. */
+static void not_run(struct load_sample *s, uint64_t ns)
+{
+    while (ns > 0) {
+        struct load_part *most = NULL;
+        for (uint32_t i = 0; i < s->nparts; i++)
+            if (!most || s->part[i].ns > most->ns)
+                most = &s->part[i];
+        if (!most || most->ns == 0)
+            return;
+        uint64_t n = most->ns < ns ? most->ns : ns;
+        most->ns -= n;
+        ns -= n;
+    }
+}
+
 struct load *load_end(struct load_sampler *me, struct load_sample *s, struct load *const *all,
                       uint32_t n, uint32_t thread, enum load_class class, uint32_t need,
-                      uint64_t now)
+                      const struct load_clocks *k)
 {
-    uint64_t took = now - s->start, readings = (uint64_t)s->clocks * clock_ns;
-    uint64_t weight = took >= LOAD_STALL_NS ? 1 : (uint64_t)me->gap + 1,
-             slice = now / LOAD_SLICE_NS;
+    uint64_t length = k->now - s->start, took = k->took < length ? k->took : length;
+    uint64_t readings = (uint64_t)s->clocks * clock_ns, slice = k->now / LOAD_SLICE_NS;
+    struct bill bill = {thread, slice, (uint64_t)me->gap + 1};
+    if (took * bill.events > LOAD_SAMPLE_NS)
+        bill.events = took < LOAD_SAMPLE_NS ? LOAD_SAMPLE_NS / took : 1;
     me->on = NULL;
-    me->left = me->gap = next_gap(me, now, took);
+    me->left = me->gap = next_gap(me, k->now, took);
+    not_run(s, length - took);
     took -= took < readings ? took : readings;
-    uint64_t common = took + load_vm_ns[class];
+    uint64_t common = took, vm = load_vm_ns[class];
     for (uint32_t i = 0; i < s->nparts; i++)
         common -= s->part[i].ns < common ? s->part[i].ns : common;
     for (uint32_t i = 0; i < s->nparts; i++)
-        charge(s->part[i].load, s->part[i].probe, thread, slice, weight,
-               (s->part[i].ns + common / s->nparts) * weight);
+        charge(&bill, s->part[i].load, s->part[i].probe, s->part[i].ns + common / s->nparts,
+               vm / s->nparts);
     if (s->nparts == 0 && n > 0)
-        charge_needy(all, n, thread, slice, need, weight, common * weight);
+        charge_needy(&bill, all, n, need, common, vm);
     if (slice == me->looked)
         return NULL;
+    note_time(&clocks[thread], slice, k, me->looked == 0);
     me->looked = slice;
-    return look(all, n, thread, slice);
+    return look(all, n, thread, slice, k->now);
 }
 
 /* -- reading ----------------------------------------------------------------------------------- */
@@ -260,6 +317,8 @@ void load_mark(struct load *l, uint64_t now, uint64_t fired)
     for (uint32_t i = 0; i < l->nthreads; i++) {
         struct load_thread *t = &l->thread[i];
         mark(&t->marks, &t->events, &t->ns);
+        t->vm_marks[0] = t->vm_marks[1];
+        t->vm_marks[1] = atomic_load_explicit(&t->vm, memory_order_relaxed);
         t->waited[LOAD_BEFORE] = t->waited[LOAD_MARK];
         t->waited[LOAD_MARK] = load_wait(i);
     }

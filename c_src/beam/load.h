@@ -4,18 +4,24 @@
  * SAMPLING. A thread times about one event in LOAD_GAP; how many lie between two of them is random,
  * so that no rhythm of the workload hides from it or is taken for all of it. A sample stands for
  * the events since the last one. After a slow event the next one is timed, too, as long as they
- * are slow: then it costs nothing to know. One that took LOAD_STALL_NS stands for itself alone: the
- * thread was not running.
+ * are slow: then it costs nothing to know. What one sample stands for is bounded (LOAD_SAMPLE_NS),
+ * so that no single event that the system made slow weighs like a program that is slow.
+ *
+ * Only time in which the thread had a processor counts. An event that looks long was perhaps
+ * interrupted, by other threads or by a hypervisor: then the thread's own clock says how much of it
+ * the thread ran.
  *
  * CHARGING. What a probe's clauses took is charged to the probe and its program. The rest of the
- * event, and what the VM itself spends on it before and after we see it (load_vm_ns, an estimate),
- * is shared by the programs whose probes fired; when none did, by those whose needs made the VM
- * report it; and what nobody needs (any more) is charged to nobody, since ending a program would
- * not end it.
+ * event, and what the VM itself spends on it before and after we see it (load_vm_ns, an estimate
+ * that is also kept by itself), is shared by the programs whose probes fired; when none did, by
+ * those whose needs made the VM report it; and what nobody needs (any more) is charged to nobody,
+ * since ending a program would not end it.
  *
  * THE LIMIT. A share is of the time that a thread could run: what it waited for a processor that
- * others had (on a busy machine, or in a container with a quota) does not count, or a node that
- * gets little would be left with nothing. Somebody tells us of these waits (load_waited).
+ * others had (on a busy machine, or in a container with a quota), and what a hypervisor took, does
+ * not count, or a node that gets little would be left with nothing. The thread itself asks the
+ * system for this, once a slice; nobody else has to run for that. It could run at least for as long
+ * as it ran.
  *
  * A thread's time is cut into slices; each program has a ring of them for each thread.
  * When a slice begins, the thread looks at the last LOAD_SLICES: their sum is what the program has
@@ -34,9 +40,10 @@
 #include <stdint.h>
 
 enum {
-    LOAD_GAP = 64,               /* events for one sample, in the mean; a power of two */
+    LOAD_GAP = 128,              /* events for one sample, in the mean; a power of two */
     LOAD_SLOW_NS = 16000,        /* the next event is worth timing, too */
-    LOAD_STALL_NS = 1000000,     /* no event takes so long by itself */
+    LOAD_DOUBT_NS = 4000,        /* no interruption is shorter than that */
+    LOAD_SAMPLE_NS = 100000000,  /* the most that a sample stands for, but for its own time */
     LOAD_SLICE_NS = 125000000,   /* of time, for which costs are added up */
     LOAD_SLICES = 16,            /* of a window */
     LOAD_RING = 2 * LOAD_SLICES, /* kept; a power of two */
@@ -72,6 +79,8 @@ struct load_marks {
 /* A thread's part of a program; only that thread writes, but for the marks. */
 struct load_thread {
     _Atomic uint64_t events, ns;
+    _Atomic uint64_t vm;      /* of ns: the VM's own part */
+    uint64_t vm_marks[2];     /* what it was at the last two marks, the older one first */
     uint64_t slice;           /* the number of the newest slice in the ring */
     uint32_t ring[LOAD_RING]; /* ns charged in slice n, at n % LOAD_RING */
     struct load_marks marks;
@@ -86,7 +95,9 @@ struct load_probe {
 /* Why a program was ended. */
 struct load_trip {
     uint32_t thread;   /* engine_thread.index */
-    uint32_t permille; /* of its time, over the window */
+    uint32_t permille; /* of the time that it could run, over the window */
+    uint64_t time;     /* ns: that time */
+    uint64_t at;       /* when that was */
 };
 
 /* A program's account. */
@@ -105,8 +116,8 @@ struct load {
 
 /* An event that is being timed; it lies on the stack of who handles the event. */
 struct load_sample {
-    uint64_t start;
-    uint32_t clocks; /* how often the clock was read since */
+    uint64_t start, cpu; /* by the monotonic clock, by the thread's own */
+    uint32_t clocks;     /* how often the clock was read since */
     uint32_t nparts;
     struct load_part {
         struct load *load;
@@ -124,12 +135,13 @@ struct load_sampler {
     uint32_t random;        /* state; 0: not seeded */
 };
 
-/* The thread has waited for a processor for so many ns more. By one thread only. */
-void load_waited(uint32_t thread, uint64_t ns);
-/* What it has waited in all. */
+/* What the thread of that index has waited for a processor since it has had events, as of its last
+ * slice with events. */
 uint64_t load_wait(uint32_t thread);
-/* Whether it has had events in the last window: its waits are of interest. */
-bool load_active(uint32_t thread, uint64_t now);
+/* How much of the time of the machine's processors a hypervisor has taken lately, in permille. */
+void load_stolen(uint32_t permille);
+/* What is left of so many ns for a thread that has waited so many of them. At least 1. */
+uint64_t load_could_run(uint64_t ns, uint64_t waited);
 
 /* Measures what reading the clock takes. Once, before anything is sampled. */
 void load_calibrate(void);
@@ -161,11 +173,29 @@ static inline struct load_sample *load_sampling(const struct load_sampler *me)
 }
 /* The clauses of a probe took so long. */
 void load_part(struct load_sample *s, struct load *l, struct load_probe *p, uint64_t ns);
-/* The sample ends at `now`, on the thread of that index. all: the programs that see events; need:
- * what made the VM report this one. The program that is now over, NULL: none. */
+/* What the clocks show when a sample ends. */
+struct load_clocks {
+    uint64_t now;
+    uint64_t took; /* ns of the sample in which the thread had a processor */
+    /* Of the thread, from its beginning on, 0 where the system does not tell; only where load_turns
+     * says so. */
+    uint64_t ran, waited;
+};
+/* Whether the event may have been interrupted: `took` is to be found out. */
+static inline bool load_doubtful(const struct load_sample *s, uint64_t now)
+{
+    return now - s->start >= LOAD_DOUBT_NS;
+}
+/* Whether a slice begins, in which the thread looks whether a program is over its limit. */
+static inline bool load_turns(const struct load_sampler *me, uint64_t now)
+{
+    return now / LOAD_SLICE_NS != me->looked;
+}
+/* The sample ends, on the thread of that index. all: the programs that see events; need: what made
+ * the VM report this one. The program that is now over, NULL: none. */
 struct load *load_end(struct load_sampler *me, struct load_sample *s, struct load *const *all,
                       uint32_t n, uint32_t thread, enum load_class class, uint32_t need,
-                      uint64_t now);
+                      const struct load_clocks *clocks);
 
 /* -- reading ----------------------------------------------------------------------------------- */
 

@@ -1,9 +1,10 @@
 /* tracer.c - what the VM calls at every event: enabled/3 and trace/5 of the erl_tracer behaviour.
  *
  * Both run on the thread where the event happens, often with locks of the VM held. So nothing here
- * blocks, allocates, sends, makes a system call other than reading a clock, or keeps a term that is
- * on a heap. Arguments of probes are made when D looks at them. Both are exported, so that any
- * process may call them: see tracer.h.
+ * blocks, allocates, sends, makes a system call, or keeps a term that is on a heap; but for one
+ * event in about 128, which reads the thread's clock, and eight a second on each thread, which read
+ * what the thread has waited (cost.c). Arguments of probes are made when D looks at them. Both are
+ * exported, so that any process may call them: see tracer.h.
  *
  * There is no trace_call/5, and there must never be one: meta tracing would call it as if it were
  * enabled/3.

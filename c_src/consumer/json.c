@@ -398,6 +398,13 @@ static void stats(struct report *r, const struct report_stats *st)
     buf_addc(out, ']');
     costs(out, "kinds", l->kind, l->nkinds, false);
     costs(out, "probes", l->probe, l->nprobes, true);
+    buf_printf(out, ",\"emulator\":%" PRIu64, l->vm);
+    if (l->why == TIER_LOAD_OVERLOAD)
+        buf_printf(out,
+                   ",\"over\":{\"kind\":\"%s\",\"number\":%" PRIu32 ",\"time\":%" PRIu64
+                   ",\"share\":%" PRIu32 ".%03" PRIu32 ",\"limit\":%" PRIu32 ".%03" PRIu32 "}",
+                   l->over.kind, l->over.number, l->over.time, l->permille / 1000,
+                   l->permille % 1000, l->limit / 1000, l->limit % 1000);
     buf_adds(out, ",\"drops\":{");
     for (int k = 0; k < ENGINE_NDROPS; k++) {
         if (st->drop[k] == 0)

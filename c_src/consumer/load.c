@@ -2,8 +2,12 @@
  * ended.
  *
  * A share is of the time that one thread could run: 100 % of scheduler 2 is all of what it can do.
- * A probe's share is the sum over all threads, of one scheduler's time. */
+ * A probe's share is the sum over all threads, in percent of the same: of the busiest thread's
+ * time. When a program was ended it is a part of the share that was too much, so that what is
+ * listed adds up to what is said. */
 #include <inttypes.h>
+
+#include <string.h>
 
 #include "base/err.h"
 #include "consumer/session_impl.h"
@@ -12,6 +16,8 @@ enum {
     PROBES = 5, /* that a report lists */
     THREADS = 4
 };
+
+#define EMULATOR "the emulator on its way to the probes and back (an estimate)"
 
 /* permille of `of`, at most `most`. */
 static uint32_t permille(uint64_t ns, uint64_t of, uint32_t most)
@@ -25,9 +31,25 @@ static uint64_t per_second(uint64_t n, uint64_t ns)
     return ns > 0 ? (uint64_t)((double)n * 1e9 / (double)ns + 0.5) : 0;
 }
 
+static bool is_over(const struct tier_load *l, const struct tier_load_thread *t)
+{
+    return l->why == TIER_LOAD_OVERLOAD && t->number == l->over.number &&
+           strcmp(t->kind, l->over.kind) == 0;
+}
+
 uint32_t report_stats_share(const struct report_stats *st, uint32_t i)
 {
-    return permille(st->load->thread[i].ns, st->load->thread[i].time, 1000);
+    const struct tier_load *l = st->load;
+    const struct tier_load_thread *t = &l->thread[i];
+    return is_over(l, t) ? l->permille : permille(t->ns, t->time, 1000);
+}
+
+uint32_t report_stats_part(const struct report_stats *st, uint64_t ns)
+{
+    const struct tier_load *l = st->load;
+    if (l->why == TIER_LOAD_OVERLOAD)
+        return permille((uint64_t)((double)ns * l->permille / 1000), st->ns, 1000);
+    return l->nthreads > 0 ? permille(ns, l->thread[0].time, UINT32_MAX) : 0;
 }
 
 static void percent(struct buf *out, uint32_t permille)
@@ -92,10 +114,10 @@ void report_stats_text(const struct report_stats *st, struct buf *out)
     }
     drops_text(st, out);
     buf_addc(out, '\n');
-    for (uint32_t i = 0; i < l->nprobes && i < PROBES && l->nprobes > 1; i++) {
+    for (uint32_t i = 0; i < l->nprobes && i < PROBES && (l->nprobes > 1 || l->vm > 0); i++) {
         const struct tier_load_probe *p = &l->probe[i];
         buf_adds(out, total ? "total:   " : "stats:   ");
-        percent(out, permille(p->ns, l->ns, UINT32_MAX));
+        percent(out, report_stats_part(st, p->ns));
         buf_printf(out, ", %" PRIu64 "/s, %" PRIu64 " ns each: ", per_second(p->events, l->ns),
                    p->events > 0 ? p->ns / p->events : 0);
         struct buf name = BUF_INIT;
@@ -103,6 +125,12 @@ void report_stats_text(const struct report_stats *st, struct buf *out)
         buf_visible(out, buf_str(&name), name.len, false);
         buf_addc(out, '\n');
         buf_free(&name);
+    }
+    if (l->vm > 0) {
+        buf_adds(out, total ? "total:   " : "stats:   ");
+        percent(out, report_stats_part(st, l->vm));
+        buf_printf(out, ", %" PRIu64 " ns each: " EMULATOR "\n",
+                   st->events > 0 ? l->vm / st->events : 0);
     }
 }
 
@@ -147,18 +175,23 @@ static void tell_overload(struct session *s, const struct report_stats *st)
     const struct tier_load *l = st->load;
     struct buf who = BUF_INIT, most = BUF_INIT;
     percent(&who, l->permille);
-    buf_adds(&who, " of ");
+    buf_printf(&who, " of the %.2f s that ", (double)l->over.time / 1e9);
     thread_text(&l->over, &who);
     for (uint32_t i = 0; i < l->nprobes && i < PROBES; i++) {
         const struct tier_load_probe *p = &l->probe[i];
         buf_adds(&most, i > 0 ? "; " : "");
         probe_text(p, &most);
         buf_addc(&most, ' ');
-        percent(&most, permille(p->ns, l->ns, UINT32_MAX));
+        percent(&most, report_stats_part(st, p->ns));
         buf_printf(&most, " at %" PRIu64 "/s", per_second(p->events, l->ns));
     }
+    if (l->vm > 0) {
+        buf_adds(&most, most.len > 0 ? "; " : "");
+        percent(&most, report_stats_part(st, l->vm));
+        buf_adds(&most, " " EMULATOR);
+    }
     diag_error(s->config.diags, ET_ELIMIT, NULL, "TRACE_OVERLOAD", advice(l),
-               "the trace of %s was stopped: its probes took %s for %d s, with "
+               "the trace of %s was stopped: its probes took %s could run in %d s, with "
                "%" PRIu64 " events/s in all; %s %" PRIu32 " %%",
                st->target, buf_str(&who), (int)(TIER_LOAD_WINDOW_NS / 1000000000),
                per_second(l->fired, l->ns),
@@ -168,7 +201,8 @@ static void tell_overload(struct session *s, const struct report_stats *st)
                l->limit / 10);
     if (most.len > 0)
         diag_add(s->config.diags, DIAG_NOTE, NULL, "", NULL,
-                 "what cost most, in percent of one scheduler: %s", buf_str(&most));
+                 "what cost most, in percent of the same %.2f s: %s", (double)l->over.time / 1e9,
+                 buf_str(&most));
     buf_free(&who);
     buf_free(&most);
 }

@@ -129,6 +129,7 @@ void report_drop_message(const struct options *o, const struct report_drop *d, s
 /* The lines about costs without dtrace's prefix, each with its newline; the share of thread i in
  * permille. */
 void report_stats_text(const struct report_stats *st, struct buf *out);
+/* Permille of the time that the i-th thread could run. */
 uint32_t report_stats_share(const struct report_stats *st, uint32_t i);
 /* Whether texts that a program shows as values (%s, keys, trace()) have what could steer a terminal
  * written out: on a terminal, without the option rawoutput. */
@@ -136,6 +137,9 @@ static inline bool report_visible(const struct report *r)
 {
     return r->terminal && !option_on(r->opt, OPTION_rawoutput);
 }
+/* What took so many ns on all threads, in permille of the time that one thread could run: the
+ * busiest, or the one for whose sake the program was ended. */
+uint32_t report_stats_part(const struct report_stats *st, uint64_t ns);
 /* The sorting that the options ask for. */
 struct aggr_order report_order(const struct options *o);
 /* The rows of aggregations with one key signature, sorted; by a format, or (format->n = 0) as

@@ -120,7 +120,7 @@ static bool read_probes(struct etf *r, struct catalog *c, struct arena *a,
 bool load_read(struct etf *r, struct catalog *c, struct arena *a, struct tier_load *out)
 {
     char why[ETF_ATOM_MAX];
-    *out = (struct tier_load){.why = TIER_LOAD_STATS};
+    *out = (struct tier_load){.why = TIER_LOAD_STATS, .over.kind = "thread"};
     if (etf_tuple(r) != 2)
         r->bad = true;
     etf_atom(r, why);
@@ -128,21 +128,23 @@ bool load_read(struct etf *r, struct catalog *c, struct arena *a, struct tier_lo
         out->why = TIER_LOAD_OVERLOAD;
     else if (strcmp(why, "total") == 0)
         out->why = TIER_LOAD_TOTAL;
-    if (etf_tuple(r) != 6)
+    if (etf_tuple(r) != 7)
         r->bad = true;
     out->ns = etf_uint(r);
     out->fired = etf_uint(r);
     if (!read_threads(r, a, out) || !read_probes(r, NULL, a, &out->kind, &out->nkinds) ||
         !read_probes(r, c, a, &out->probe, &out->nprobes))
         return false;
+    out->vm = etf_uint(r);
     if (etf_peek(r) != ETF_TUPLE) { /* [] */
         etf_skip(r);
         return true;
     }
-    if (etf_tuple(r) != 4)
+    if (etf_tuple(r) != 5)
         r->bad = true;
     out->over.kind = read_kind(r);
     out->over.number = (uint32_t)etf_uint(r);
+    out->over.time = etf_uint(r);
     out->permille = (uint32_t)etf_uint(r);
     out->limit = (uint32_t)etf_uint(r);
     return true;

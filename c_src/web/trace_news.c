@@ -180,6 +180,15 @@ static void add_costs(struct buf *b, const char *name, const struct erltrace_sta
     buf_addc(b, ']');
 }
 
+/* The row before those of the probes, which belongs to none. */
+static const struct erltrace_cost *emulator_or_probe(const struct erltrace_stats *s, size_t i)
+{
+    const struct erltrace_cost *c = erltrace_stats_emulator(s);
+    if (c == NULL)
+        return erltrace_stats_probe(s, i);
+    return i == 0 ? c : erltrace_stats_probe(s, i - 1);
+}
+
 static int on_stats(const struct erltrace_stats *s, void *arg)
 {
     struct trace *t = arg;
@@ -200,7 +209,7 @@ static int on_stats(const struct erltrace_stats *s, void *arg)
     json_uint(b, s->drops);
     add_costs(b, "threads", s, erltrace_stats_thread);
     add_costs(b, "kinds", s, erltrace_stats_kind);
-    add_costs(b, "probes", s, erltrace_stats_probe);
+    add_costs(b, "probes", s, emulator_or_probe);
     buf_addc(b, '}');
     return ERLTRACE_HANDLE_OK;
 }

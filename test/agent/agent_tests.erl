@@ -854,7 +854,7 @@ test(bad_requests) ->
     %% what only the server may do is not even to be called
     [?equal(undef, other(fun() -> try apply(erltrace_agent, F, Args) catch error:E -> E end end))
      || {F, Args} <- [{nif_publish, [[], [], []]}, {nif_gate, [true]}, {nif_settled, []}, {nif_status, [make_ref()]},
-                      {nif_overruns, []}, {nif_sweep, [0]}, {nif_waits, [0]}, {nif_unknown_ports, [0]}, {nif_alive, [self()]}, {nif_event, [100, self(), {}]},
+                      {nif_overruns, []}, {nif_sweep, [0]}, {nif_stolen, []}, {nif_unknown_ports, [0]}, {nif_alive, [self()]}, {nif_event, [100, self(), {}]},
                       {nif_event_of, [make_ref(), 100, self(), {}]}, {nif_block, [self(), self(), []]}, {nif_unblock, [self()]},
                       {nif_blocked, [self()]}, {nif_forget_blocked, [self()]}]],
     ok = call(A, close);

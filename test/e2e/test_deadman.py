@@ -1,9 +1,12 @@
 """The dead-man: a trace that takes too much of a scheduler is stopped and taken away, what it had collected is printed, and
 cheap ones go on; and what probes cost is told."""
 import json
+import os
 import re
+import subprocess
+import sys
 
-from erlt import PATIENCE, READY, aggregation, json_lines, pid
+from erlt import PATIENCE, READY, ROOT, Skipped, aggregation, json_lines, pid, workload
 
 LIMITED = {"DTRACE_OPT_MAXLOAD": "40"}  # the default, which the other tests do without
 OVERLOAD = 3  # exit status
@@ -38,11 +41,15 @@ def stopped(t, trace, end="the end"):
     """The trace ends by itself, says why, and shows what it has."""
     t.equal(trace.end(), OVERLOAD, "exit status", trace)
     with_others = "with what other traces of the node took it was above the limit,"
-    said = t.match(trace.err.text(), r"error: \[TRACE_OVERLOAD\] the trace of \S+ was stopped: its probes took ([\d.]+) % of "
-                   rf"(?:dirty \S+ )?scheduler \d+ for 2 s, with (\d+) events/s in all; (?:the limit is|{with_others}) (\d+) %", "why")
-    t.true(float(said[1]) >= int(said[3]) or with_others in said[0], "more than the limit", trace)
+    said = t.match(trace.err.text(), r"error: \[TRACE_OVERLOAD\] the trace of \S+ was stopped: its probes took ([\d.]+) % of the ([\d.]+) s that "
+                   rf"(?:dirty \S+ )?scheduler \d+ could run in 2 s, with (\d+) events/s in all; (?:the limit is|{with_others}) (\d+) %", "why")
+    t.true(float(said[1]) >= int(said[4]) or with_others in said[0], "more than the limit", trace)
     t.match(trace.err.text(), r"^ +hint: .*maxload", "what helps")
-    t.match(trace.err.text(), r"^erltrace: what cost most, in percent of one scheduler: \S+ [\d.]+ % at \d+/s", "what cost most")
+    # What is listed is of the same time, and parts of what was too much.
+    parts = t.match(trace.err.text(), rf"^erltrace: what cost most, in percent of the same {said[2]} s: (\S+ [\d.]+ % at \d+/s(; |$).*)", "what cost most")
+    shares = [float(share) for share in re.findall(r"([\d.]+) %", parts[1])]
+    t.match(parts[1], r"; [\d.]+ % the emulator", "the emulator's own part")
+    t.true(sum(shares) <= float(said[1]) + 0.1 * len(shares), f"no more than the whole: {shares}", trace)
     t.match(trace.out.text(), end, "the END clause")
     return said
 
@@ -106,7 +113,7 @@ def test_no_limit(t):
     script = "erlang*:::message-send { @[copyinstr(arg1)] = count(); } END { printf(\"the end\\n\"); }"
     free = t.trace("-q", "-x", "maxload=off", "--for", "3s", "-n", script, node=node)
     strict = t.trace("-q", "-x", "maxload=1", "-x", "switchrate=1h", "-x", "aggrate=1h", "-n", script, node=node)
-    t.equal(stopped(t, strict)[3], "1", "the limit", strict)
+    t.equal(stopped(t, strict)[4], "1", "the limit", strict)
     t.equal(free.end(), 0, "exit status", free)
     t.equal(free.err.text(), "", "nothing is said")
 
@@ -125,12 +132,15 @@ def test_json(t):
     t.equal(sorted({o["why"] for o in stats}), ["overload", "period", "total"], "reports", trace)
     t.equal(trace.err.text(), "", "standard error")
     for o in stats:
-        t.true({"node", "interval", "fired", "events", "ns", "threads", "kinds", "probes", "drops"} <= set(o), json.dumps(o))
+        t.true({"node", "interval", "fired", "events", "ns", "threads", "kinds", "probes", "emulator", "drops"} <= set(o), json.dumps(o))
     over = [o for o in stats if o["why"] == "overload"][0]
     t.equal([k["name"] for k in over["kinds"]], ["message-send"], "kinds")
     t.equal([(p["name"], p["module"]) for p in over["probes"]], [("message-send", "")], "probes")
     t.equal(over["threads"][0]["kind"], "scheduler", "the busiest thread")
     t.true(over["threads"][0]["share"] >= 0.01, "its share")
+    t.equal((over["over"]["kind"], over["over"]["limit"]), ("scheduler", 0.01), "what was over the limit")
+    t.true(over["over"]["share"] >= 0.01 and 0 < over["over"]["time"] <= 2_000_000_000, "its share and time")
+    t.true(0 < over["emulator"] < over["ns"], "the emulator's part")
     total = [o for o in stats if o["why"] == "total"][0]
     t.true(total["fired"] >= sum(o["fired"] for o in stats if o["why"] == "period"), "the total is of all")
 
@@ -155,12 +165,90 @@ def test_stats(t):
     for trace in traces:
         t.equal(trace.end(), 0, "exit status", trace)
     t.match(period.err.text(), r"^erltrace: stats:   [\d.]+ %, \d+/s, \d+ ns each: etw:work/1:(entry|return)$", "a probe's line")
+    t.match(period.err.text(), r"^erltrace: stats:   [\d.]+ %, \d+ ns each: the emulator .*\(an estimate\)$", "the emulator's line")
     for trace in (period, end, verbose):
         found = t.match(trace.err.text(), line.format(r"total: (\d+) events in [\d.]+ s on \S+"), "the last line")
         # and the tick that said ready
         t.true(int(found[1]) >= 2 * CALLS, "events", trace)
     t.true("stats:" not in end.err.text() + verbose.err.text(), "no report before the end", end)
     t.equal(silent.err.text(), "", "standard error")
+
+
+class Neighbour:
+    """Real-time loops that take so many ms of each processor and leave it so many, until the end of the block; never for long."""
+
+    LOOP = """
+import os, sys, time
+on, off, end = float(sys.argv[1]) / 1000, float(sys.argv[2]) / 1000, time.monotonic() + 20
+for cpu in os.sched_getaffinity(0):
+    if os.fork() == 0:
+        os.sched_setaffinity(0, {cpu})
+        break
+else:
+    sys.stdin.read()
+    os.killpg(0, 9)
+os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+while time.monotonic() < end:
+    spin = time.monotonic() + on
+    while time.monotonic() < spin:
+        pass
+    time.sleep(off)
+"""
+
+    def __init__(self, on, off):
+        self.times = (str(on), str(off))
+
+    def __enter__(self):
+        self.p = subprocess.Popen([sys.executable, "-c", self.LOOP, *self.times], stdin=subprocess.PIPE, start_new_session=True)
+
+    def __exit__(self, *_):
+        self.p.stdin.close()
+        self.p.wait()
+
+
+def needs_real_time():
+    """Skips where nobody may have a processor before all others."""
+    try:
+        allowed = subprocess.run([sys.executable, "-c", "import os; os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))"],
+                                 stderr=subprocess.DEVNULL, check=False).returncode == 0
+    except OSError:
+        allowed = False
+    if not allowed:
+        raise Skipped("real-time scheduling is not allowed here: it needs CAP_SYS_NICE, or a limit (ulimit -r) above 0")
+
+
+def test_neighbour_in_real_time(t):
+    """Others take half of each processor: what a trace costs is of what the node gets. Cheap ones go on, and one that takes all of a
+    scheduler is ended, at the limit that everybody has."""
+    needs_real_time()
+    node = t.node(fresh=True, options=("-pa", workload(*(f"demo/{m}" for m in ("shop", "shop_customer", "shop_store", "shop_sup")))))
+    node("shop_sup:start()")
+    node("etw:trickle(10, 4)")
+    with Neighbour(5, 5):
+        cheap = [t.trace("--for", "4s", "-s", os.path.join(ROOT, "scripts", "latency.d"), node=node, env=LIMITED),
+                 t.trace("--for", "4s", "-qn", "erlang*:shop:[op]r*:entry { self->ts[probefunc] = timestamp; } "
+                         "erlang*:shop:[op]r*:return /self->ts[probefunc]/ { @[probefunc] = quantize(timestamp - self->ts[probefunc]); "
+                         "self->ts[probefunc] = 0; }", node=node, env=LIMITED)]
+        for trace, shows in zip(cheap, ("send to scheduled", r"order/2")):
+            t.equal(trace.end(), 0, "exit status", trace)
+            t.match(trace.out.text(), shows, "what it saw")
+        node("etw:chatter(2)")
+        dear = t.trace("-q", "-s", os.path.join(ROOT, "scripts", "latency.d"), node=node, env=LIMITED)
+        t.equal(dear.end(), OVERLOAD, "exit status", dear)
+    t.match(dear.err.text(), r"TRACE_OVERLOAD", "why")
+    serves(t, node)
+
+
+def test_neighbour_that_interrupts(t):
+    """Nearly all of each processor, in parts of less than a millisecond, many of which fall into an event that is timed: that is not the
+    event's time."""
+    needs_real_time()
+    node = t.node()
+    node("etw:trickle(40, 8)")
+    with Neighbour(0.7, 0.1):
+        trace = t.trace("--for", "3500ms", "-qn", "erlang*:::message-send { @ = count(); }", node=node, env=LIMITED)
+        t.equal(trace.end(), 0, "exit status", trace)
+    t.match(trace.out.text(), r"^ +\d+$", "what it counted")
 
 
 def test_bad_values(t):

@@ -9,7 +9,7 @@
 -export([worker/0, asks/2, answers/0, as/2, all/1, spawns/2, sends/2, calls/2, tail/2, raises/2, collects/2, stop/1, when_traced/2]).
 -export([order/2, answer/0, slow/1, hoard/1, pile/1, reader/0, fill/1, stuck/1, await/1, flush/1]).
 -export([sleeper/1, awake/0, woken/1, await_hibernation/1, init/1, handle_info/2, handle_call/3, handle_cast/2]).
--export([busy/1, chatter/1, shove/2, quiet/0]).
+-export([busy/1, chatter/1, trickle/2, shove/2, quiet/0]).
 -export([child/1, hops/3, hop/1, nap/1, work/1, boom/1, loop/1, spin/1, sink/1, ping/1]).
 -export([set/0, dirt/0, traced/0, await_clean/1, await_clean/2, flags/1, hold/1, memory/0, settled/1, release/0, fake_release/1]).
 -export([dbg_all/0, dbg_stop/0, in_agent/1]).
@@ -391,6 +391,19 @@ chatter(N) ->
     end).
 
 ping(Other) -> receive ping -> Other ! ping, ping(Other) end.
+
+%% N pairs of processes that send each other K messages each, and then sleep for a millisecond, without end.
+trickle(N, K) ->
+    flood(N, fun() ->
+        Me = self(),
+        Other = spawn_link(fun() -> ping(Me) end),
+        trickle_on(Other, K)
+    end).
+
+trickle_on(Other, K) ->
+    [begin Other ! ping, receive ping -> ok end end || _ <- lists:seq(1, K)],
+    nap(1),
+    trickle_on(Other, K).
 
 %% Processes that write binaries of so many bytes to a port.
 shove(Port, Bytes) ->

@@ -517,7 +517,7 @@ static void make_load(enum tier_load_why why)
         {"", "", "", "process-spawn", PROBE_PROCESS_SPAWN, 1000, 2000000},
     };
     static struct tier_load_probe of[] = {
-        {"erlang1", "lists", "map/2", "entry", PROBE_FN_ENTRY, 3000, 1800000000},
+        {"erlang1", "lists", "map/2", "entry", PROBE_FN_ENTRY, 3000, 1200000000},
         {"erlang1", "", "", "process-spawn", PROBE_PROCESS_SPAWN, 1000, 2000000},
     };
     load = (struct tier_load){.why = why,
@@ -529,7 +529,8 @@ static void make_load(enum tier_load_why why)
                               .nkinds = 2,
                               .probe = of,
                               .nprobes = 2,
-                              .over = threads[0],
+                              .vm = 600000000,
+                              .over = {"scheduler", 2, 0, 0, 310000000},
                               .permille = 901,
                               .limit = 400};
     load_state = why == TIER_LOAD_OVERLOAD ? TIER_OVERLOAD : TIER_RUNNING;
@@ -554,11 +555,14 @@ static void costs_are_told(void **state)
         buf_str(&f->messages),
         "erltrace: stats: 2050 events/s on a@h, 450500 ns each, 90.0 % of scheduler 2 (most), "
         "0.2 % of dirty I/O scheduler 1, 3 drops (2 drops, 1 aggregation drop)\n"
-        "erltrace: stats:   90.0 %, 1500/s, 600000 ns each: lists:map/2:entry\n"
-        "erltrace: stats:   0.1 %, 500/s, 2000 ns each: process-spawn\n");
+        "erltrace: stats:   60.0 %, 1500/s, 400000 ns each: lists:map/2:entry\n"
+        "erltrace: stats:   0.1 %, 500/s, 2000 ns each: process-spawn\n"
+        "erltrace: stats:   30.0 %, 150000 ns each: the emulator on its way to the probes and back "
+        "(an estimate)\n");
     /* drops are those since the last time; without threads there is no cost */
     buf_reset(&f->messages);
     load.nthreads = load.nprobes = 0;
+    load.vm = 0;
     f->a.script = sends_load;
     session_work(f->s, 0);
     assert_string_equal(buf_str(&f->messages), "erltrace: stats: 2050 events/s on a@h, no drops\n");
@@ -566,6 +570,7 @@ static void costs_are_told(void **state)
     buf_reset(&f->messages);
     make_load(TIER_LOAD_TOTAL);
     load.nprobes = 1; /* says nothing new */
+    load.vm = 0;
     f->a.script = sends_load;
     session_work(f->s, 0);
     assert_string_equal(
@@ -604,12 +609,15 @@ static void overload_ends_one_node(void **state)
     assert_int_equal(f->d.errors, 1);
     assert_string_equal(f->d.list[0].tag, "TRACE_OVERLOAD");
     assert_string_equal(f->d.list[0].text,
-                        "the trace of a@h was stopped: its probes took 90.1 % of scheduler 2 for 2 "
-                        "s, with 2050 events/s in all; the limit is 40 %");
+                        "the trace of a@h was stopped: its probes took 90.1 % of the 0.31 s that "
+                        "scheduler 2 could run in 2 s, with 2050 events/s in all; the limit is "
+                        "40 %");
     assert_non_null(strstr(f->d.list[0].hint, "called less often"));
-    assert_string_equal(f->d.list[1].text,
-                        "what cost most, in percent of one scheduler: lists:map/2:entry 90.0 % at "
-                        "1500/s; process-spawn 0.1 % at 500/s");
+    assert_string_equal(
+        f->d.list[1].text,
+        "what cost most, in percent of the same 0.31 s: lists:map/2:entry 60.0 % at "
+        "1500/s; process-spawn 0.1 % at 500/s; 30.0 % the emulator on its way to "
+        "the probes and back (an estimate)");
     f->a.script = sends_ten;
     session_work(f->s, 0);
     assert_non_null(strstr(buf_str(&f->data), ":BEGIN          10"));
@@ -628,9 +636,12 @@ static void overload_of_several(void **state)
     load.permille = 262;
     f->a.script = sends_load;
     session_work(f->s, 0);
-    assert_non_null(strstr(f->d.list[0].text, "took 26.2 % of scheduler 2 for 2 s, with 2050 "
-                                              "events/s in all; with what other traces of the "
-                                              "node took it was above the limit, 40 %"));
+    assert_non_null(strstr(f->d.list[0].text,
+                           "took 26.2 % of the 0.31 s that scheduler 2 could run in 2 s, with 2050 "
+                           "events/s in all; with what other traces of the node took it was above "
+                           "the limit, 40 %"));
+    /* what is listed is part of that */
+    assert_non_null(strstr(f->d.list[1].text, "0.31 s: lists:map/2:entry 17.4 % at"));
 }
 
 /* How to narrow a script depends on what it spent most on. */

@@ -20,6 +20,7 @@ struct account {
 };
 
 static struct load_sampler me; /* of the thread that the tests are */
+static uint64_t waited;        /* what the thread has waited in all */
 
 static void account_init(struct account *a, uint32_t limit, uint32_t needs)
 {
@@ -36,7 +37,17 @@ static int fresh(void **state)
     me = (struct load_sampler){0};
     memset(clocks, 0, sizeof clocks);
     clock_ns = 0;
+    waited = 0;
+    stolen = 0;
     return 0;
+}
+
+/* The sample ends, in which the thread ran all the time. */
+static struct load *ends(struct load_sample *s, struct load *const *all, uint32_t n,
+                         uint32_t thread, uint64_t now)
+{
+    const struct load_clocks k = {now, now - s->start, 0, waited};
+    return load_end(&me, s, all, n, thread, LOAD_MESSAGE, NEED, &k);
 }
 
 /* An event of a thread at `now` that took so many ns in the clauses of a probe, or (NULL) of none,
@@ -53,7 +64,7 @@ static struct load *event(struct load *const *all, uint32_t n, struct account *a
     s.start = now;
     if (a)
         load_part(&s, &a->load, &a->probe[probe], ns);
-    return load_end(&me, &s, all, n, thread, LOAD_MESSAGE, NEED, now + ns);
+    return ends(&s, all, n, thread, now + ns);
 }
 
 /* Every event counts once, one in LOAD_GAP is timed, and the time is that of all of them. */
@@ -72,9 +83,11 @@ static void samples_stand_for_all(void **state)
     }
     assert_in_range(samples, EVENTS / LOAD_GAP * 9 / 10, EVENTS / LOAD_GAP * 11 / 10);
     assert_in_range(a.probe[0].events, EVENTS - 2 * LOAD_GAP, EVENTS);
-    assert_int_equal(a.probe[0].ns, a.probe[0].events * (300 + load_vm_ns[LOAD_MESSAGE]));
+    assert_int_equal(a.probe[0].ns, a.probe[0].events * 300);
     assert_int_equal(a.thread[0].events, a.probe[0].events);
-    assert_int_equal(a.thread[0].ns, a.probe[0].ns);
+    /* what the VM spends is the program's, and not the probe's */
+    assert_int_equal(a.thread[0].vm, a.probe[0].events * load_vm_ns[LOAD_MESSAGE]);
+    assert_int_equal(a.thread[0].ns, a.probe[0].ns + a.thread[0].vm);
     assert_null(load_sampling(&me));
 }
 
@@ -92,7 +105,7 @@ static void rhythm_does_not_hide(void **state)
     assert_in_range(a.probe[1].events, EVENTS / LOAD_GAP / 2, EVENTS / LOAD_GAP * 2);
 }
 
-/* Slow events are timed one by one; a thread that stood still charges that once. */
+/* Slow events are timed one by one, and a single one does not weigh like a program that is slow. */
 static void slow_events(void **state)
 {
     (void)state;
@@ -106,13 +119,59 @@ static void slow_events(void **state)
         assert_true(sampled);
     }
     assert_int_equal(a.probe[0].events, 100);
-    fresh(NULL);
-    me.left = me.gap = LOAD_GAP - 1;
-    for (int i = 0; i < LOAD_GAP; i++)
-        event(all, 1, &a, 1, 0, now += 100000, 10 * SECOND, &sampled);
-    assert_true(sampled);
-    assert_int_equal(a.probe[1].events, 1);
-    assert_in_range(a.probe[1].ns, 10 * SECOND, 11 * SECOND);
+    static const struct {
+        uint64_t took, least, most; /* ns */
+    } cases[] = {
+        {500000, LOAD_GAP * UINT64_C(500000), LOAD_GAP * UINT64_C(500000)}, /* stands for all */
+        {10000000, LOAD_SAMPLE_NS, LOAD_SAMPLE_NS},
+        {10 * SECOND, 10 * SECOND, 10 * SECOND},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fresh(NULL);
+        account_init(&a, 0, 0);
+        me.left = me.gap = LOAD_GAP - 1;
+        for (int j = 0; j < LOAD_GAP; j++)
+            event(all, 1, &a, 1, 0, now += 100000, cases[i].took, &sampled);
+        assert_true(sampled);
+        assert_in_range(a.probe[1].ns, cases[i].least, cases[i].most);
+    }
+}
+
+/* An event in which the thread stood still: what it did not run is nobody's, and its probes are
+ * charged for what they ran, the one that was interrupted first. */
+static void interrupted_events(void **state)
+{
+    (void)state;
+    struct account a;
+    struct load *all[] = {&a.load};
+    struct load_sample s;
+    account_init(&a, 0, 0);
+    for (int i = 0; i < 2; i++) { /* of one event, then of all since the last sample */
+        uint64_t weight = i == 0 ? 1 : LOAD_GAP, was[] = {a.probe[0].ns, a.probe[1].ns};
+        me.left = 0;
+        me.gap = (uint32_t)weight - 1;
+        load_begin(&me, &s);
+        s.start = 1000;
+        load_part(&s, &a.load, &a.probe[0], 900000); /* 899,700 of which it waited */
+        load_part(&s, &a.load, &a.probe[1], 200);
+        const struct load_clocks k = {1000 + 900300, 600, 0, 0};
+        assert_true(load_doubtful(&s, k.now));
+        assert_false(load_doubtful(&s, s.start + LOAD_DOUBT_NS - 1));
+        load_end(&me, &s, all, 1, 0, LOAD_MESSAGE, NEED, &k);
+        assert_int_equal(a.probe[0].ns - was[0], (300 + 50) * weight);
+        assert_int_equal(a.probe[1].ns - was[1], (200 + 50) * weight);
+    }
+    /* and it is no slow one */
+    assert_true(me.left > 0);
+    /* a clock that goes astray adds nothing */
+    me.left = me.gap = 0;
+    load_begin(&me, &s);
+    s.start = 1000;
+    const struct load_clocks k = {1500, UINT64_MAX, 0, 0};
+    uint64_t was = a.thread[0].ns;
+    load_part(&s, &a.load, &a.probe[0], 400);
+    load_end(&me, &s, all, 1, 0, LOAD_MESSAGE, NEED, &k);
+    assert_int_equal(a.thread[0].ns - was, 500 + load_vm_ns[LOAD_MESSAGE]);
 }
 
 /* What no probe is charged for goes to those whose needs made the VM report it, else to nobody. */
@@ -150,7 +209,7 @@ static void two_programs_share(void **state)
     s.start = 1000;
     load_part(&s, &a.load, &a.probe[0], 70);
     load_part(&s, &b.load, &b.probe[0], 30);
-    load_end(&me, &s, all, 2, 0, LOAD_MESSAGE, NEED, 1120);
+    ends(&s, all, 2, 0, 1120);
     assert_int_equal(a.thread[0].ns, 70 + (20 + load_vm_ns[LOAD_MESSAGE]) / 2);
     assert_int_equal(b.thread[0].ns, 30 + (20 + load_vm_ns[LOAD_MESSAGE]) / 2);
 }
@@ -167,7 +226,7 @@ static void many_parts(void **state)
     s.start = 0;
     for (int i = 0; i < 100; i++)
         load_part(&s, &a.load, &a.probe[0], 10);
-    load_end(&me, &s, all, 1, 0, LOAD_MESSAGE, NEED, 1000);
+    ends(&s, all, 1, 0, 1000);
     assert_in_range(a.thread[0].ns, 1000, 1000 + load_vm_ns[LOAD_MESSAGE]);
 }
 
@@ -188,8 +247,7 @@ static struct load *busy(struct load *const *all, uint32_t n, struct account *co
             /* as if the VM took no time at all */
             uint64_t part = STEP / LOAD_MOST * (uint64_t)permille[i] - load_vm_ns[LOAD_MESSAGE];
             load_part(&s, &who[i]->load, who[i]->probe, part);
-            struct load *over = load_end(&me, &s, all, n, 1, LOAD_MESSAGE, NEED,
-                                         *now + (part < STEP ? part : STEP - 1));
+            struct load *over = ends(&s, all, n, 1, *now + (part < STEP ? part : STEP - 1));
             if (over)
                 return over;
         }
@@ -235,40 +293,103 @@ static void limit(void **state)
     assert_null(busy(all, 1, who, (uint32_t[]){990}, &now, 10 * SECOND));
 }
 
+/* Eighths of seconds of a thread that waits for `wait` permille of its time, until a program is
+ * over.
+ */
+static struct load *starved(struct account *a, uint32_t permille, uint32_t wait, uint64_t *now,
+                            int eighths)
+{
+    struct load *over = NULL, *all[] = {&a->load};
+    for (int i = 0; i < eighths && !over; i++) {
+        over = busy(all, 1, &a, &permille, now, SECOND / 8);
+        waited += SECOND / 8 / LOAD_MOST * wait;
+    }
+    return over;
+}
+
 /* A thread that hardly gets a processor: shares are of what it gets. */
 static void waits_do_not_count(void **state)
 {
     (void)state;
     struct account a;
-    struct account *who[] = {&a};
-    struct load *all[] = {&a.load};
-    uint64_t now = 0, base = load_wait(1);
+    uint64_t now = 0;
     account_init(&a, 400, 0);
-    for (int i = 0; i < 100; i++) {
-        assert_null(busy(all, 1, who, (uint32_t[]){100}, &now, SECOND / 10));
-        load_waited(1, SECOND / 20); /* half of the time: 200 permille */
-    }
-    assert_int_equal(load_wait(1) - base, 5 * SECOND);
-    assert_true(load_active(1, now));
-    struct load *over = NULL;
-    for (int i = 0; i < 30 && !over; i++) {
-        over = busy(all, 1, who, (uint32_t[]){100}, &now, SECOND / 10);
-        load_waited(1, SECOND / 10 * 8 / 10); /* four fifths: 500 permille */
-    }
-    assert_ptr_equal(over, &a.load);
+    assert_null(starved(&a, 100, 500, &now, 80)); /* half of the time: 200 permille */
+    assert_in_range(load_wait(1), 5 * SECOND - SECOND / 4, 5 * SECOND);
+    assert_ptr_equal(starved(&a, 100, 800, &now, 24), &a.load); /* a fifth: 500 permille */
     assert_in_range(a.load.trip.permille, 400, 510);
+    assert_in_range(a.load.trip.at, now, now + SECOND / 1000);
+    assert_in_range(a.load.trip.time, LOAD_WINDOW_NS / 5, LOAD_WINDOW_NS / 4 + LOAD_SLICE_NS);
+    assert_int_equal(a.load.trip.permille,
+                     window(&a.load, 1, now / LOAD_SLICE_NS) * LOAD_MOST / a.load.trip.time);
     /* never more than all of it, nor a division by nothing */
     fresh(NULL);
     now = 0;
     account_init(&a, 400, 0);
-    for (int i = 0; i < 30; i++) {
-        busy(all, 1, who, (uint32_t[]){100}, &now, SECOND / 10);
-        load_waited(1, 10 * SECOND);
-    }
+    starved(&a, 100, 100 * LOAD_MOST, &now, 24);
     assert_true(load_is_over(&a.load));
     assert_int_equal(a.load.trip.permille, LOAD_MOST);
-    assert_false(load_active(1, now + 10 * SECOND));
-    assert_false(load_active(3, now + 10 * SECOND));
+    assert_int_equal(a.load.trip.time, LOAD_LEAST_NS);
+}
+
+/* A wait of seconds that is only known when it is over belongs to the time that it was in. */
+static void long_waits(void **state)
+{
+    (void)state;
+    struct account a;
+    uint64_t now = 0;
+    account_init(&a, 400, 0);
+    assert_null(starved(&a, 50, 0, &now, 40));
+    now += 10 * SECOND;
+    waited += 9 * SECOND;
+    assert_null(starved(&a, 50, 0, &now, 40));
+    /* what the thread ran, it could run, whatever is said of its waits */
+    for (int i = 0; i < 30; i++) {
+        struct load_sample s;
+        struct load *all[] = {&a.load};
+        now += SECOND / 8;
+        waited += SECOND / 8;
+        me.left = me.gap = 0;
+        load_begin(&me, &s);
+        s.start = now;
+        load_part(&s, &a.load, a.probe, SECOND / 100);
+        const struct load_clocks k = {now + SECOND / 100, SECOND / 100, (uint64_t)i * SECOND / 16,
+                                      waited};
+        assert_null(load_end(&me, &s, all, 1, 1, LOAD_MESSAGE, NEED, &k));
+    }
+}
+
+/* What a hypervisor takes could not be run either. */
+static void stolen_time(void **state)
+{
+    (void)state;
+    struct account a;
+    uint64_t now = 0;
+    account_init(&a, 400, 0);
+    assert_null(starved(&a, 150, 0, &now, 40));
+    load_stolen(500);
+    assert_null(starved(&a, 150, 0, &now, 40)); /* 300 permille of half */
+    load_stolen(700);
+    assert_ptr_equal(starved(&a, 150, 0, &now, 40), &a.load);
+    load_stolen(5000);
+    assert_int_equal(load_could_run(SECOND, 0), 1);
+    assert_int_equal(load_could_run(SECOND, 2 * SECOND), 1);
+    load_stolen(0);
+    assert_int_equal(load_could_run(SECOND, SECOND / 4), SECOND / 4 * 3);
+}
+
+/* A program that was ended is charged for nothing more, however long it takes to be noticed. */
+static void the_ended_pay_nothing(void **state)
+{
+    (void)state;
+    struct account a;
+    uint64_t now = 0;
+    account_init(&a, 400, 0);
+    assert_ptr_equal(starved(&a, 900, 0, &now, 80), &a.load);
+    uint64_t ns = a.probe[0].ns, of_thread = a.thread[1].ns;
+    starved(&a, 900, 0, &now, 8);
+    assert_int_equal(a.probe[0].ns, ns);
+    assert_int_equal(a.thread[1].ns, of_thread);
 }
 
 /* A burst fades: what lies more than a window back does not count, also when nothing came since. */
@@ -367,11 +488,15 @@ int main(void)
         cmocka_unit_test_setup(samples_stand_for_all, fresh),
         cmocka_unit_test_setup(rhythm_does_not_hide, fresh),
         cmocka_unit_test_setup(slow_events, fresh),
+        cmocka_unit_test_setup(interrupted_events, fresh),
         cmocka_unit_test_setup(needs_pay, fresh),
         cmocka_unit_test_setup(two_programs_share, fresh),
         cmocka_unit_test_setup(many_parts, fresh),
         cmocka_unit_test_setup(limit, fresh),
         cmocka_unit_test_setup(waits_do_not_count, fresh),
+        cmocka_unit_test_setup(long_waits, fresh),
+        cmocka_unit_test_setup(stolen_time, fresh),
+        cmocka_unit_test_setup(the_ended_pay_nothing, fresh),
         cmocka_unit_test_setup(bursts_fade, fresh),
         cmocka_unit_test_setup(the_guilty_one, fresh),
         cmocka_unit_test_setup(marks_and_the_dearest, fresh),

@@ -689,7 +689,7 @@ static void test_catalog_suggest(void **state)
     catalog_free(&c);
 }
 
-/* {overload, {2000, 7, Threads, Kinds, Probes, {scheduler, 3, 870, 400}}} */
+/* {overload, {2000, 7, Threads, Kinds, Probes, 123, {scheduler, 3, 1400, 870, 400}}} */
 static void put_load(ei_x_buff *x)
 {
     static const struct {
@@ -702,7 +702,7 @@ static void put_load(ei_x_buff *x)
     ei_x_new(x);
     ei_x_encode_tuple_header(x, 2);
     ei_x_encode_atom(x, "overload");
-    ei_x_encode_tuple_header(x, 6);
+    ei_x_encode_tuple_header(x, 7);
     ei_x_encode_ulong(x, 2000);
     ei_x_encode_ulong(x, 7);
     ei_x_encode_list_header(x, 3);
@@ -724,9 +724,11 @@ static void put_load(ei_x_buff *x)
         }
         ei_x_encode_empty_list(x);
     }
-    ei_x_encode_tuple_header(x, 4);
+    ei_x_encode_ulong(x, 123);
+    ei_x_encode_tuple_header(x, 5);
     ei_x_encode_atom(x, "scheduler");
     ei_x_encode_ulong(x, 3);
+    ei_x_encode_ulong(x, 1400);
     ei_x_encode_ulong(x, 870);
     ei_x_encode_ulong(x, 400);
 }
@@ -767,7 +769,9 @@ static void test_load(void **state)
     assert_string_equal(l.probe[0].name, "entry");
     assert_string_equal(l.probe[1].func, "seq/2");
     assert_string_equal(l.probe[2].name, ""); /* nobody knows it */
+    assert_int_equal(l.vm, 123);
     assert_int_equal(l.over.number, 3);
+    assert_int_equal(l.over.time, 1400);
     assert_int_equal(l.permille, 870);
     assert_int_equal(l.limit, 400);
     /* cut anywhere, and with any byte changed: no crash, nothing read beyond the end */
