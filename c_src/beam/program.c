@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/size.h"
 #include "dif/dif.h"
 
 void program_destroy(ErlNifEnv *env, void *obj)
@@ -197,9 +198,9 @@ static const char *bind(ErlNifEnv *env, struct program *p, ERL_NIF_TERM list, bo
     uint32_t i = 0, last = 0;
     if (!enif_get_list_length(env, list, &n))
         return "the bindings are not a list";
-    struct engine_binding *v = arena_alloc(&p->arena, (n + 1ul) * sizeof *v);
+    struct engine_binding *v = arena_array(&p->arena, size_add(n, 1), sizeof *v);
     /* There are at most as many probes as bindings. */
-    to->v = arena_alloc(&p->arena, (n + 1ul) * sizeof *to->v);
+    to->v = arena_array(&p->arena, size_add(n, 1), sizeof *to->v);
     if (!v || !to->v)
         return "out of memory";
     for (; enif_get_list_cell(env, list, &head, &list); i++) {
@@ -239,10 +240,9 @@ ERL_NIF_TERM program_extend(ErlNifEnv *env, struct program *p, ERL_NIF_TERM bind
     if (why)
         return error4(env, agent.atom.agent_image, why,
                       "use the erltrace and the agent of one version");
-    more->cost = arena_alloc(&p->arena, (more->n + 1ul) * sizeof *more->cost);
+    more->cost = arena_array(&p->arena, size_add(more->n, 1), sizeof *more->cost);
     if (!more->cost)
         return error4(env, agent.atom.agent_memory, et_strerror(ET_ENOMEM), "");
-    memset(more->cost, 0, (more->n + 1ul) * sizeof *more->cost);
     while (last->next)
         last = last->next;
     last->next = more;
@@ -252,12 +252,10 @@ ERL_NIF_TERM program_extend(ErlNifEnv *env, struct program *p, ERL_NIF_TERM bind
 /* Room for the account of what it costs. */
 static bool account(struct program *p, uint32_t threads)
 {
-    struct load_thread *t = arena_alloc(&p->arena, threads * sizeof *t);
-    struct load_probe *probe = arena_alloc(&p->arena, (p->probes.n + 1ul) * sizeof *probe);
+    struct load_thread *t = arena_array(&p->arena, threads, sizeof *t);
+    struct load_probe *probe = arena_array(&p->arena, size_add(p->probes.n, 1), sizeof *probe);
     if (!t || !probe)
         return false;
-    memset(t, 0, threads * sizeof *t);
-    memset(probe, 0, (p->probes.n + 1ul) * sizeof *probe);
     p->probes.cost = probe;
     load_init(&p->load, t, threads, probe, p->probes.n);
     return true;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/size.h"
 
 static uint32_t hash_function(ERL_NIF_TERM m, ERL_NIF_TERM f, uint32_t arity)
 {
@@ -80,11 +81,11 @@ static bool add(struct snapshot *s, struct bounds *to, struct program *p,
 {
     /* Few programs share a probe: a new array for each further one is no waste worth a pass of
      * counting. */
-    struct bound *v = arena_alloc(&s->arena, (to->n + 1) * sizeof *v);
+    struct bound *v = arena_array(&s->arena, size_add(to->n, 1), sizeof *v);
     if (!v)
         return false;
     if (to->n)
-        memcpy(v, to->v, to->n * sizeof *v);
+        memcpy(v, to->v, size_mul(to->n, sizeof *v)); /* less than was just made */
     v[to->n] = (struct bound){p->engine, &probe->id, probe->b, probe->n, &p->load, cost};
     to->v = v;
     to->n++;
@@ -94,7 +95,7 @@ static bool add(struct snapshot *s, struct bounds *to, struct program *p,
 struct snapshot *snapshot_new(ErlNifEnv *env, struct program *const *p, uint32_t n)
 {
     struct snapshot *s = et_calloc(1, sizeof *s);
-    uint32_t functions = 0, users = 0, cap = 16;
+    uint64_t functions = 0, users = 0, cap = 16;
     bool wanted[PROBE_FN_ENTRY] = {false};
     if (!s)
         return NULL;
@@ -110,16 +111,17 @@ struct snapshot *snapshot_new(ErlNifEnv *env, struct program *const *p, uint32_t
                 }
     for (size_t i = 0; hook_at(i); i++)
         functions += wanted[hook_at(i)->kind];
-    while (cap < 2 * functions)
-        cap *= 2;
-    s->mask = cap - 1;
-    s->slot = arena_alloc(&s->arena, cap * sizeof *s->slot);
-    s->function = arena_alloc(&s->arena, (functions + 1) * sizeof *s->function);
-    s->user = arena_alloc(&s->arena, (users + 1) * sizeof *s->user);
+    while (cap < size_mul(2, functions))
+        cap = size_mul(cap, 2);
+    if (!size_fits(cap - 1, &s->mask)) /* more functions than slots have numbers */
+        goto fail;
+    s->slot = arena_array(&s->arena, cap, sizeof *s->slot);
+    s->function = arena_array(&s->arena, size_add(functions, 1), sizeof *s->function);
+    s->user = arena_array(&s->arena, size_add(users, 1), sizeof *s->user);
     if (wanted[PROBE_USER_TRACE_N])
-        s->label = arena_alloc(&s->arena, PROBE_LABELS * sizeof *s->label);
-    s->program = arena_alloc(&s->arena, (n + 1) * sizeof *s->program);
-    s->load = arena_alloc(&s->arena, (n + 1) * sizeof *s->load);
+        s->label = arena_array(&s->arena, PROBE_LABELS, sizeof *s->label);
+    s->program = arena_array(&s->arena, size_add(n, 1), sizeof *s->program);
+    s->load = arena_array(&s->arena, size_add(n, 1), sizeof *s->load);
     if (!s->slot || !s->function || !s->program || !s->load || !s->user ||
         (wanted[PROBE_USER_TRACE_N] && !s->label))
         goto fail;

@@ -111,7 +111,8 @@ uint64_t event_atom(struct event *ev, ERL_NIF_TERM t);
 uint64_t event_term(struct event *ev, ERL_NIF_TERM t);
 /* "m:f/a" of {M, F, Arity} or {M, F, Args}, `otherwise` for anything else. */
 uint64_t event_mfa(struct event *ev, ERL_NIF_TERM t, const char *otherwise);
-/* {M, F, Arity} or {M, F, Args}; false for anything else. M and F are words (event_is_word). */
+/* {M, F, Arity} or {M, F, Args}, of at most 255 arguments; false for anything else. M and F are
+ * words (event_is_word). */
 bool event_get_mfa(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM *f,
                    unsigned *arity, bool *args);
 

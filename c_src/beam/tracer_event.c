@@ -71,11 +71,11 @@ uint64_t event_mfa(struct event *ev, ERL_NIF_TERM t, const char *otherwise)
              : event_constant(ev, "");
 }
 
-/* How many arguments a list has. A function has 255 at most: a list that is longer is not walked to
- * its end. */
+enum { ARGS_MOST = 255 }; /* that a function has */
+
+/* How many arguments a list has. One that is longer is not walked to its end. */
 static bool count_args(ErlNifEnv *env, ERL_NIF_TERM list, unsigned *n)
 {
-    enum { ARGS_MOST = 255 };
     ERL_NIF_TERM head;
     for (*n = 0; enif_get_list_cell(env, list, &head, &list); ++*n)
         if (*n == ARGS_MOST)
@@ -96,7 +96,7 @@ bool event_get_mfa(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM
         return false;
     if (enif_get_uint(env, e[2], arity)) {
         *args = false;
-        return true;
+        return *arity <= ARGS_MOST;
     }
     *args = true;
     return count_args(env, e[2], arity);

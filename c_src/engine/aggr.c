@@ -80,6 +80,8 @@ bool aggr_update(struct exec *x, struct ahalf *h, uint32_t agg, const void *key,
         }
     }
     uint64_t used = atomic_load_explicit(&h->used, memory_order_relaxed);
+    /* The verifier bounds words (DIF_HIST_MAX) and keys (DIF_KEYS_MAX of DIF_STRSIZE_MOST): this is
+     * far below 2^32, and check_limits has seen to it that it fits an empty table. */
     uint32_t size = (uint32_t)((sizeof(struct aentry) + nwords * 8u + keylen + 7u) & ~7u);
     if (h->count >= e->index_cells / 4 * 3 || size > e->agg_data - used)
         return false;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/size.h"
 #include "engine/impl.h"
 
 enum { PAGE = 4096, ZERO_LARGE = 4 << 20 };
@@ -133,12 +134,14 @@ static void half_drain(struct half *h, unsigned kind, uint32_t thread, size_t li
                        struct buf *out)
 {
     uint64_t from = *h->drained, to = from;
-    while (to < h->used && (to == from || out->len + (to - from) < limit)) {
+    while (to < h->used && (to == from || size_add(out->len, to - from) < limit)) {
         uint32_t size;
         memcpy(&size, h->data + to, 4);
+        if (to > from && to - from + size > UINT32_MAX) /* a block says its length in 32 bits */
+            break;
         to += size;
     }
-    if (!buf_reserve(out, 8 + (to - from)))
+    if (!buf_reserve(out, size_add(8, to - from)))
         return;
     buf_u8(out, (uint8_t)kind);
     buf_u8(out, 0);
