@@ -38,6 +38,8 @@
 -define(READ_WAIT, 50).            % ms that a read waits for threads inside an event
 -define(STOP_WAIT, 2000).          % ms that stop waits for them
 -define(RETRY, 20).                % ms until a reply that the connection had no room for is sent again
+-define(UNSENT, 64).               % replies that wait for a consumer, besides the oldest
+-define(UNSENT_BYTES, 67108864).   % ... and bytes of them
 -define(ATTACHED, 1500).           % ms that an agent without a consumer stays
 -define(ATTACHING, erltrace_attach). % the name of who holds back others while a consumer loads the modules
 -define(TRIES, 150).               % to get it
@@ -223,6 +225,8 @@ info({timeout, _, {tick, Pid, Index, Due, Ns}}, S) ->
     {noreply, S};
 info({lease, Pid, At}, S) ->
     lease(Pid, At, S);
+info({unread, Pid}, S) ->
+    {noreply, unread_by(Pid, S)};
 info({retry, Pid}, S) ->
     {noreply, flush(Pid, S)};
 info({'DOWN', _, process, Pid, _}, S) ->
@@ -430,10 +434,15 @@ reply(Pid, Message, #s{consumers = Cs} = S) ->
                 ok -> S;
                 full ->
                     erlang:send_after(?RETRY, self(), {retry, Pid}),
-                    S#s{consumers = Cs#{Pid := C#c{unsent = [Message]}}}
+                    S#s{consumers = Cs#{Pid := C#c{unsent = [{0, Message}]}}}
             end;
-        #{Pid := #c{unsent = U} = C} ->
-            S#s{consumers = Cs#{Pid := C#c{unsent = U ++ [Message]}}};
+        #{Pid := #c{unsent = [_ | More], unread = Bytes} = C} when length(More) >= ?UNSENT; Bytes > ?UNSENT_BYTES ->
+            %% (What is under way here may be the setting of what that consumer needs: it goes when that is done.)
+            self() ! {unread, Pid},
+            S#s{consumers = Cs#{Pid := C#c{unsent = [{0, unread(1 + length(More))}], unread = 0}}};
+        #{Pid := #c{unsent = U, unread = Bytes} = C} ->
+            Size = erlang:external_size(Message),
+            S#s{consumers = Cs#{Pid := C#c{unsent = U ++ [{Size, Message}], unread = Bytes + Size}}};
         #{} ->
             _ = send(Pid, Message),
             S
@@ -443,11 +452,28 @@ reply(Pid, Message, #s{consumers = Cs} = S) ->
 tell(Pid, Message, S) ->
     reply(Pid, Message, S).
 
+%% What a consumer hears, once it reads again, that let so much pile up. All else that it was to be sent is gone.
+unread(N) ->
+    {erltrace, ended, 'AGENT_UNREAD', text("~b answers waited for this consumer, which does not read them", [N]),
+     <<"was it stopped, or is its connection too slow for what it asks?">>}.
+
+%% Its program ends, and it is as if it had just come: so it can still be sent that one thing, and its lease decides when it is gone.
+unread_by(Pid, #s{consumers = Cs} = S) ->
+    case Cs of
+        #{Pid := C} ->
+            C#c.program =/= undefined andalso nif_phase(C#c.program, stopped),
+            {_, S1} = apply_needs(set_consumer(Pid, #c{pid = Pid, monitor = C#c.monitor, lease = C#c.lease, heard = C#c.heard, spared = C#c.spared,
+                                                       unsent = C#c.unsent}, S)),
+            S1;
+        #{} ->
+            S
+    end.
+
 flush(Pid, #s{consumers = Cs} = S) ->
     case Cs of
-        #{Pid := #c{unsent = [M | U]} = C} ->
+        #{Pid := #c{unsent = [{Size, M} | U], unread = Bytes} = C} ->
             case send(Pid, M) of
-                ok -> flush(Pid, S#s{consumers = Cs#{Pid := C#c{unsent = U}}});
+                ok -> flush(Pid, S#s{consumers = Cs#{Pid := C#c{unsent = U, unread = Bytes - Size}}});
                 full ->
                     erlang:send_after(?RETRY, self(), {retry, Pid}),
                     S

@@ -94,7 +94,9 @@
     loads = [] :: [{stats | overload | total, tuple()}], % reports for the next reply, oldest first
     over = false :: boolean(),     % it took too much of a scheduler: it is running, but needs nothing any more
     warnings = [] :: [binary()],   % for the next reply, newest first
-    unsent = [] :: [term()]        % replies that the connection has no room for, oldest first
+    %% replies that the connection has no room for, oldest first, with their bytes (0: the one that found no room first)
+    unsent = [] :: [{non_neg_integer(), term()}],
+    unread = 0 :: non_neg_integer() % the sum of those
 }).
 
 %% While code that is loaded may get probes.

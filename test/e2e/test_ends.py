@@ -378,3 +378,51 @@ def test_interrupted_while_writing(t):
         t.equal((p.returncode, err), (0, b""), "exit status and errors")
         lines = out.decode().split()
         t.equal(lines, [str(i + 1) for i in range(len(lines))], "each line, in order")
+
+
+# In the consumer's node: asks for far more than it reads, and tells what it has been sent in the end.
+UNREAD = """begin
+    Me = self(),
+    P = spawn(fun() ->
+        A = rpc:call('NODE', erlang, whereis, [erltrace_agent]),
+        A ! {erltrace, self(), open, {open, 600000}},
+        receive {erltrace, open, {ok, _}} -> Me ! opened end,
+        receive {ask, From} -> ok end,
+        [A ! {erltrace, self(), I, {functions, [erl_parse, erl_lint, erl_eval, lists, core_parse, beam_ssa_opt]}} || I <- lists:seq(1, 3000)],
+        true = is_atom(rpc:call('NODE', erlang, node, [])),
+        From ! asked,
+        (fun Loop(N) ->
+             receive
+                 {erltrace, _, {ok, L}} when is_list(L) -> Loop(N + 1);
+                 {erltrace, ended, Tag, Text, _} -> receive {result, To} -> To ! {result, N, Tag, Text} end
+             end
+         end)(0)
+    end),
+    register(unread, P), receive opened -> ok end end"""
+
+
+def test_consumer_that_does_not_read(t):
+    """It asks for 3000 answers, and then stands still: what waits for it is bounded, it is ended and told why, and another consumer of the
+    node does not notice."""
+    node, consumer = t.node(fresh=True), t.node(fresh=True)
+    other = t.trace("-qn", READY, node=node)
+    other.ready()
+    node("[code:ensure_loaded(M) || M <- [erl_parse, erl_lint, erl_eval, lists, core_parse, beam_ssa_opt]]")
+    consumer(UNREAD.replace("NODE", node.name).replace("\n", " "))
+    agent = "whereis(erltrace_agent)"
+    node(f"erlang:suspend_process({agent})")  # until the consumer stands still
+    consumer("begin unread ! {ask, self()}, receive asked -> ok end end")
+    consumer.p.send_signal(signal.SIGSTOP)
+    try:
+        node(f"erlang:resume_process({agent})")
+        # The mailbox of requests goes down; then what is kept can be seen.
+        node(f"(fun W() -> case process_info({agent}, message_queue_len) of {{_, N}} when N > 5 -> timer:sleep(20), W(); _ -> ok end end)()")
+        memory = node(f"begin erlang:garbage_collect({agent}), element(2, process_info({agent}, memory)) end")
+    finally:
+        consumer.p.send_signal(signal.SIGCONT)
+    got = consumer("begin unread ! {result, self()}, receive {result, N, Tag, Text} -> [N, Tag, Text] end end")
+    t.equal(got[1], "AGENT_UNREAD", f"how it ended, after {got[0]} answers")
+    t.match(got[2], "^65 answers waited for this consumer, which does not read them$")
+    t.true(got[0] < 3000 and memory < 16 << 20, f"{got[0]} answers, {memory} bytes")
+    other.interrupt()
+    t.equal(other.end(), 0, "the other one's exit status", other)
