@@ -69,7 +69,7 @@ add_flags(Flags, #s{session = legacy} = S) ->
                           []
                   end
           end,
-    Foreign = lists:foldl(fun(P, Acc) -> add_to(P, Flags, Acc) end, #{}, processes()),
+    Foreign = each(fun(P, Acc) -> add_to(P, Flags, Acc) end, #{}),
     New ++ [text("~b process~s traced by ~s: those are not seen", [N, plural(N), Owner])
             || {Owner, N} <- maps:to_list(Foreign)];
 add_flags(Flags, #s{session = Session}) ->
@@ -79,22 +79,19 @@ add_flags(Flags, #s{session = Session}) ->
 %% Before OTP 27, on a process or port; who has it is counted among Foreign.
 -spec add_to(pid() | port(), [atom()], #{Owner => pos_integer()}) -> #{Owner => pos_integer()}.
 add_to(P, Flags, Foreign) ->
-    case P =/= self() andalso may_take(P) of
-        true ->
-            try erlang:trace(P, true, [{tracer, ?AGENT, ?STATE} | Flags]) of
+    try P =/= self() andalso erlang:trace(P, true, [{tracer, ?AGENT, ?STATE} | Flags]) of
+        _ -> Foreign
+    catch
+        error:badarg -> % it is dead, or somebody else's
+            case may_take(P) of
+                {no, Owner} -> count(Owner, Foreign);
                 _ -> Foreign
-            catch
-                error:badarg -> % it is dead, or somebody was faster than we
-                    case may_take(P) of
-                        {no, Owner} -> count(Owner, Foreign);
-                        _ -> Foreign
-                    end
-            end;
-        {no, Owner} ->
-            count(Owner, Foreign);
-        false ->
-            Foreign
+            end
     end.
+
+%% Before OTP 27: each process by itself, of which a node may have hundreds of thousands; so with breaths.
+each(F, Acc) ->
+    erltrace_agent_lib:fold_list(F, Acc, processes()).
 
 %% Whether the legacy tracer of a process or port (or of new ones) is free or ours; false: dead.
 may_take(P) ->
@@ -121,7 +118,7 @@ remove_flags(Flags, Left, Keep, S) ->
 
 take_off(Flags, Left, Keep, #s{session = legacy} = S) ->
     is_ours(new_processes) andalso erlang:trace(new_processes, false, off(Flags, Left, ?TRACER)),
-    lists:foreach(fun(P) -> remove_but(P, Flags, Left, Keep, S) end, [P || P <- processes(), is_ours(P)]);
+    each(fun(P, ok) -> remove_but(P, Flags, Left, Keep, S) end, ok);
 take_off(Flags, _, Keep, #s{session = Session}) when map_size(Keep) =:= 0 ->
     erltrace_agent_session:process(Session, all, false, Flags);
 take_off(Flags, Left, Keep, #s{session = Session} = S) ->
