@@ -244,8 +244,6 @@ info({trace_ts, _, _, {_, Name, _}, _, _} = Message, S) when Name =:= trace; Nam
     {noreply, erltrace_agent_needs:flags_set(Message, S)};
 info(flags_set, S) ->
     {noreply, erltrace_agent_needs:flags_set(flags_set, S)};
-info({io_reply, Ref, Options}, S) ->
-    {noreply, erltrace_agent_others:terminal(Ref, Options, S)};
 info({trace_ts, _, return_from, {erlang, _, _}, _, _}, S) ->
     {noreply, erltrace_agent_loads:loaded(S)};
 info({loads, look}, S) ->

@@ -142,7 +142,6 @@
     given = #{} :: #{new_processes | new_ports => [atom()]}, % our flags there, and when somebody else has become the tracer: still
     %% Who else traces calls (before OTP 27), and the consumers that know what they miss by that.
     calls :: undefined | {pid() | new_processes, Owner :: binary(), [pid()]},
-    terminals = #{} :: #{reference() => {pid(), Text :: binary()}}, % what a tool's owner is to read, if that is a terminal
     looks = 0 :: non_neg_integer(), % at what is set
     bifs = [] :: list(),           % still to be set again, in this round
     monitor :: term(),             % of erltrace_agent_monitor

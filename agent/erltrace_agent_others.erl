@@ -6,7 +6,7 @@
 %%    set: when somebody else becomes their tracer, ours are taken out of it (mend/3); and while somebody else's processes hand on their
 %%    tracer to those that they spawn, who would get our flags with it, we have none there (heirs_of/1). Local and global patterns are seen by all who trace
 %%    calls: while somebody else does, we have none, which costs us the returns (spare/3).
-%%  * Whom the VM refuses what is ours can read it in his terminal, if he has one; a node's log has no line of ours (tell_owner/4).
+%%  * Whom the VM refuses what is ours can read it in his terminal, if he has one; a node's log has no line of ours (tell_owner/5).
 %%  * What somebody has cleared stays cleared: who calls recon_trace:clear() wants silence. The consumers are told.
 %%  * From OTP 27 on nobody is in the other's way, but two who trace garbage collection crash the VM: when somebody begins to, our gc
 %%    probes go at once: calls that set trace flags are heard of (hear/1). And when any session lets go of a BIF, OTP 27 and 28 stop telling all others of it: those patterns are
@@ -16,7 +16,7 @@
 -module(erltrace_agent_others).
 
 -export([sweep_loaded/1, functions/0, look/1, hear/1, deaf/1, flags_set/2, is_present/1, sweep/1, remember/1, gc_owners/2]).
--export([make_room/4, heirs_of/1, heirs/1, spare/3, terminal/3]).
+-export([make_room/4, heirs_of/1, heirs/1, spare/3]).
 
 -import(erltrace_agent_lib, [text/2, names/1, owner/1, now_ms/0, breathe/0]).
 
@@ -25,9 +25,8 @@
 -define(SOME, 2000).  % processes that one look takes
 -define(ALL, 20000).  % ... that are all looked at when somebody has set trace flags
 -define(PAUSE, 100).  % ms between two such looks
--define(ANSWER, 50).  % ms that a process has to say who its group leader is
 -define(STEP, 128).   % processes between two breaths
--define(TERMINALS, 100). % terminals that are still asked whether they are one
+-define(READ, 5000).  % ms that a terminal has to answer
 -define(SHARED, (?RETURN bor ?GLOBAL)). % what of a function takes a pattern that others see, before OTP 27
 -define(BUDGET, 50).  % ms for setting BIFs again, in one look
 
@@ -267,7 +266,7 @@ flags_set(Message, #s{session = legacy} = S) ->
     {Set, S1} = heard(Message, [], S),
     S2 = mend(new_ports, Set, mend(new_processes, Set, S1)),
     Theirs = maps:from_list([{P, Owner} || {_, P, _, false} <- Set, is_pid(P), {theirs, Owner} <- [tracer(P)]]),
-    {S3, Refused} = refused(Set, S2#s{others = maps:merge(S2#s.others, Theirs)}),
+    {S3, Refused} = refused(Set, mixed(Set, S1, S2#s{others = maps:merge(S2#s.others, Theirs)})),
     case begin_to_call(may_call(S3), S3) of
         true -> % that first: the rest is seen when it is looked next
             Cleared = S3#s.flags =/= [] andalso tracer(new_processes) =:= free andalso not is_map_key(new_processes, S3#s.others),
@@ -340,6 +339,18 @@ mend(New, Set, #s{given = Given} = S) ->
             S#s{given = maps:remove(New, Given)};
         _ -> S
     end.
+
+%% What was born in the moment before that may have sent what nobody had asked it for; who gets it can read so.
+mixed(Set, #s{given = #{new_processes := _}}, #s{given = Given} = S) when not is_map_key(new_processes, Given) ->
+    lists:foldl(fun({Caller, _, Flags, _}, S1) ->
+                    Theirs = tracer_of(Flags, Caller),
+                    tell_owner({mixed, Theirs}, Theirs, Caller,
+                               text("erltrace: this node is being traced by erltrace, and before OTP 27 tools share the flags of new processes. "
+                                    "erltrace's are out again, but what was born in the moment after ~s began may have sent events that it "
+                                    "did not ask for, or arities for arguments.", [owner(Theirs)]), S1)
+                end, S, [C || {_, What, _, false} = C <- Set, is_new(new_processes, What)]);
+mixed(_, _, S) ->
+    S.
 
 %% The flags that new processes and ports have from us, or are about to have.
 given(Flags, PortFlags, #s{given = Given} = S) ->
@@ -469,7 +480,7 @@ refused(Set, S) ->
                         {Text, Left} ->
                             Theirs = tracer_of(Flags, Caller),
                             Owner = owner(Theirs),
-                            {tell_owner(Theirs, Caller,
+                            {tell_owner({refused, Theirs}, Theirs, Caller,
                                         text("erltrace: the VM has refused ~s to ~s, which ~s: this node is being traced by erltrace, and "
                                              "before OTP 27 a process has one tracer. To see the rest, end that trace first.",
                                              [Text, Owner, Left]), S1),
@@ -497,32 +508,37 @@ tracer_of(_, Caller) -> Caller.
 
 %% Who has begun a tool at a terminal reads this there; not who has none, as what a program prints goes to a log. Whether a group leader is
 %% a terminal it says itself: one that has `echo` is (see io:getopts/1).
-tell_owner(Tracer, Caller, Text, #s{complained = Seen, terminals = Asked} = S) ->
-    case is_map_key({terminal, Tracer}, Seen) orelse map_size(Asked) >= ?TERMINALS of
-        true -> S;
-        false ->
-            Pids = [P || P <- lists:usort([Tracer, Caller]), is_pid(P), node(P) =:= node()],
-            Leaders = lists:usort([L || {_, {group_leader, L}} <- erltrace_agent_aside:each(fun leader/1, Pids, ?ANSWER, 1)]),
-            S#s{complained = Seen#{{terminal, Tracer} => true},
-                terminals = lists:foldl(fun(L, Acc) -> Acc#{ask(L, getopts) => {L, Text}} end, Asked, lists:sublist(Leaders, 1))}
+tell_owner(Key, Tracer, Caller, Text, #s{complained = Seen} = S) ->
+    case Seen of
+        #{{terminal, Key} := _} -> S;
+        #{} ->
+            Server = self(),
+            _ = spawn(fun() -> teller(Server, [P || P <- [Tracer, Caller], is_pid(P), node(P) =:= node()], Text) end),
+            S#s{complained = Seen#{{terminal, Key} => true}}
     end.
 
-leader(Pid) ->
-    process_info(Pid, group_leader).
-
-%% A group leader has answered.
-terminal(Ref, Options, #s{terminals = Asked} = S) ->
-    case maps:take(Ref, Asked) of
-        {{Leader, Text}, Left} ->
-            is_list(Options) andalso lists:keymember(echo, 1, Options) andalso ask(Leader, {put_chars, unicode, [$\n, Text, $\n]}),
-            S#s{terminals = Left};
-        error -> S
+%% A process of its own, as all whom it asks may take their time. It ends with the server.
+teller(Server, Pids, Text) ->
+    process_flag(sensitive, true),
+    Monitor = erlang:monitor(process, Server),
+    case [L || P <- Pids, {group_leader, L} <- [process_info(P, group_leader)]] of
+        [Leader | _] ->
+            case request(Leader, getopts, Monitor) of
+                Options when is_list(Options) ->
+                    lists:keymember(echo, 1, Options) andalso request(Leader, {put_chars, unicode, [$\n, Text, $\n]}, Monitor);
+                _ -> false
+            end;
+        [] -> false
     end.
 
-ask(Leader, Request) ->
+request(Leader, Request, Monitor) ->
     Ref = make_ref(),
     _ = erlang:send(Leader, {io_request, self(), Ref, Request}, [nosuspend, noconnect]),
-    Ref.
+    receive
+        {io_reply, Ref, Reply} -> Reply;
+        {'DOWN', Monitor, process, _, _} -> ended
+    after ?READ -> late
+    end.
 
 %% Our gc probes go when somebody else traces collections.
 collections(S) ->
