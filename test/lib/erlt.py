@@ -52,9 +52,11 @@ EXCUSED = os.path.join(ROOT, "test", "lib", "debug-vm.list")
 def chosen(otp):
     """What tests take for the release of --otp: that of a Debian folder, or None for the one on the PATH, which is to be 25 if one was named.
     After NN-debug all nodes run on debug emulators."""
-    global DEBUG  # pylint: disable=global-statement
+    global DEBUG, PATIENCE  # pylint: disable=global-statement
     release, _, kind = (otp or "").partition("-")
     DEBUG = kind == "debug"
+    if DEBUG:  # it takes many times as long for everything
+        PATIENCE *= 5
     return release if release not in ("", "25") else None
 
 
@@ -400,7 +402,7 @@ class Test:
         """The node holds nothing of a trace any more; what: the expression that lists what it holds. Nothing is traced after at most
         so long (STRICT=1 in the environment; else five times that, since a machine may do much besides); the memory of modules that
         are no longer used may take longer, where many processes have to be asked about it."""
-        within_ms *= 1 if os.environ.get("STRICT") else 5
+        within_ms *= 25 if DEBUG else 1 if os.environ.get("STRICT") else 5
         kind, found = node(f"etw:await_clean({within_ms}, fun etw:traced/0)")
         if kind == "clean":
             kind, found = node(f"etw:await_clean({max(within_ms, 1000 * PATIENCE // 4)}, fun() -> {what} end)")
