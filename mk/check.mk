@@ -10,7 +10,7 @@ SUITES    := $(filter-out chaos $(if $(SANITIZE),agent examples ui),$(patsubst t
 # they do not say in the local tier.
 VARIANTS  := $(if $(SANITIZE),,d-vm)
 # Those that need no clock, and those that are patient, go beside the others, which mostly wait.
-BESIDE    := unit api d oom port web $(if $(SANITIZE),,examples)
+BESIDE    := unit api d longest oom port web $(if $(SANITIZE),,examples)
 SUITE_ENV  = BUILD=$(BUILD) ERLTRACE=$(CURDIR)/$(BIN) ERLTRACE_ROOT=$(CURDIR) CC='$(CC)' SANITIZE='$(SANITIZE)' \
              ASAN_OPTIONS=$(or $(ASAN_OPTIONS),detect_leaks=1:abort_on_error=0) \
              UBSAN_OPTIONS=$(or $(UBSAN_OPTIONS),print_stacktrace=1:halt_on_error=1)

@@ -85,7 +85,7 @@ bool aggr_update(struct exec *x, struct ahalf *h, uint32_t agg, const void *key,
     uint32_t size = (uint32_t)((sizeof(struct aentry) + nwords * 8u + keylen + 7u) & ~7u);
     if (h->count >= e->index_cells / 4 * 3 || size > e->agg_data - used)
         return false;
-    if (!exec_work(x, e->agg_far + WORK_CLOCK + size / WORK_COPY))
+    if (!exec_work(x, e->agg_far + WORK_ENTRY + size / WORK_NEW))
         return false;
     struct aentry *n = (struct aentry *)(void *)(h->data + used);
     *n = (struct aentry){

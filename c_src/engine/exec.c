@@ -113,7 +113,9 @@ const char *exec_string(struct exec *x, uint64_t addr, size_t *len)
         *len = x->last_length;
         return s;
     }
-    size_t room = readable(x, addr), most = size_min(room, size_mul(x->left, WORK_SCAN));
+    size_t room = readable(x, addr), most = room;
+    if (__builtin_expect(room / WORK_SCAN > x->left, 0))
+        most = x->left * WORK_SCAN;
     *len = most > 0 ? strnlen(s, most) : 0;
     if (!exec_work(x, WORK_LOOK + x->e->far + *len / WORK_SCAN) || (*len == most && most < room)) {
         exec_overdrawn(x);
@@ -229,7 +231,7 @@ static uint64_t scalar_load(struct exec *x, const struct dif_var *v, const unsig
     if (__atomic_load_n((const uint64_t *)(const void *)at, __ATOMIC_RELAXED) == 1)
         return 0;
     size_t n = strnlen((const char *)at + 8, v->type.size);
-    char *p = exec_work(x, n / WORK_COPY) ? exec_scratch(x, n + 1) : NULL;
+    char *p = exec_work(x, WORK_LOOK + n / WORK_COPY) ? exec_scratch(x, n + 1) : NULL;
     if (p == NULL)
         return 0;
     memcpy(p, at + 8, n);
@@ -264,7 +266,7 @@ static void scalar_store(struct exec *x, const struct dif_var *v, unsigned char 
     if (s == NULL)
         return;
     n = n < v->type.size ? n : v->type.size;
-    if (!exec_work(x, n / WORK_COPY))
+    if (!exec_work(x, WORK_LOOK + n / WORK_COPY))
         return;
     memmove(at + 8, s, n);
     at[8 + n] = '\0';
@@ -666,7 +668,7 @@ uint64_t exec_compare(struct exec *x, uint64_t a, uint64_t b)
     if (t == NULL)
         return 1;
     size_t n = na < nb ? na : nb;
-    if (!exec_work(x, n / WORK_COPY))
+    if (!exec_work(x, WORK_LOOK + n / WORK_COPY))
         return 1;
     int r = memcmp(s, t, n < x->e->img.strsize ? n : x->e->img.strsize);
     if (r != 0 || n >= x->e->img.strsize)
@@ -802,6 +804,8 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
             scalar_store(x, &img->vars[IMM], e->globals + e->vars[IMM].offset, A);
             goto checked;
         case DIF_OP_ADDGS: {
+            if (!exec_work(x, WORK_LOOK + e->far))
+                goto ended;
             uint64_t *at64 = (uint64_t *)(void *)(e->globals + e->vars[IMM].offset);
             A = int_truncate(&img->vars[IMM].type, __atomic_add_fetch(at64, A, __ATOMIC_RELAXED));
             break;

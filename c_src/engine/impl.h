@@ -224,13 +224,15 @@ enum work {
     WORK_RECORD = 48,   /* to begin and end a record */
     WORK_SPEC = 48,     /* to look for a speculation, or to end one */
     WORK_AGG = 64,      /* an update of an aggregation, beside its key */
+    WORK_ENTRY = 128,   /* to make an entry */
     WORK_DYN = 64,      /* a look for a dynamic variable, beside its key and value */
     WORK_WAIT = 8,      /* a look at a slot that another thread is at */
     WORK_FAULT = 128,   /* to report a fault */
     /* Bytes that are a unit. */
     WORK_SCAN = 32, /* looked at by the C library, or skipped */
     WORK_COPY = 16, /* copied from here to there, or zeroed */
-    WORK_KEY = 8    /* copied and hashed and compared */
+    WORK_KEY = 8,   /* copied and hashed and compared, or recorded */
+    WORK_NEW = 4    /* of an entry of an aggregation, in memory that may not have been made yet */
 };
 
 /* Faults as the budget is exceeded; false. */

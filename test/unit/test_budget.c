@@ -98,6 +98,7 @@ static uint64_t more(struct build *b, const char *of)
     fire(e, b->img.nclauses);
     uint64_t twice = fire(e, b->img.nclauses);
     set_text(LONG, of);
+    fire(e, b->img.nclauses);
     uint64_t once = fire(e, b->img.nclauses);
     uint64_t errors = counts_of(e).errors;
     engine_destroy(e);

@@ -1,0 +1,15 @@
+# The program whose event takes longest, for several sets of options: `make longest ROUNDS=20000` looks for it for some minutes.
+LONGEST_OBJ := $(filter $(foreach r,base dif engine,$(BUILD)/tool/c_src/$(r)/%),$(OBJ_LIB))
+ROUNDS      ?= 1000
+
+$(BUILD)/test/longest: test/longest/longest.c $(BUILD)/tool/test/fuzz/mutate.o $(LONGEST_OBJ)
+	@mkdir -p $(@D)
+	@echo "  LD    $@"
+	$(Q)$(CC) $(CFLAGS_) $(SANFLAGS) -MMD -MP -o $@ $(filter %.c %.o,$^) -lm -pthread
+
+.PHONY: longest
+longest: $(BUILD)/test/longest
+	@$< $(ROUNDS)
+
+check-longest: $(BUILD)/test/longest
+-include $(BUILD)/test/longest.d
