@@ -24,10 +24,15 @@ struct term_sizes term_sizes_of(int otp)
 /* -- text -----------------------------------------------------------------------------------------
  */
 
+/* What is as long as so many looks: a text that the emulator makes, and a term. */
+enum { LOOKS_TEXT = 32, LOOKS_NODE = 4 };
+
 struct out {
     char *p;
     size_t len, cap; /* cap: bytes that may be used, NUL not counted; len is never more */
     unsigned budget; /* terms that may still be looked at */
+    size_t scan;     /* elements of lists that may be looked at for whether they are texts */
+    uint64_t looked; /* what was looked at, see term.h */
     bool cut;        /* something was left out: nothing more is written */
 };
 
@@ -86,7 +91,7 @@ size_t term_simple(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
             return (size_t)n - 1;
         }
     } else if (!enif_is_pid(env, t) && !enif_is_port(env, t) && !enif_is_ref(env, t)) {
-        return term_text(env, t, out, cap);
+        return term_text(env, t, out, cap, &(uint64_t){0});
     }
     if (cap == 0)
         return 0;
@@ -157,6 +162,7 @@ size_t term_mfa(ErlNifEnv *env, ERL_NIF_TERM m, ERL_NIF_TERM f, unsigned arity, 
 static void text_simple(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o)
 {
     char tmp[TERM_TEXT];
+    o->looked += LOOKS_TEXT;
     put(o, tmp, term_simple(env, t, tmp, sizeof tmp));
 }
 
@@ -228,7 +234,9 @@ static bool is_string(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o)
 {
     ERL_NIF_TERM head, tail = t;
     unsigned n = 0, c;
-    while (n < o->cap && enif_get_list_cell(env, tail, &head, &tail)) {
+    while (n < o->cap && o->scan > 0 && enif_get_list_cell(env, tail, &head, &tail)) {
+        o->scan--;
+        o->looked++;
         if (!enif_get_uint(env, head, &c) || c > 255 || !printable((unsigned char)c))
             return false;
         n++;
@@ -335,13 +343,17 @@ static void text_term(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o, unsigned de
     }
 }
 
-size_t term_text(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
+size_t term_text(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64_t *looked)
 {
     static const char cut[] = "...";
     struct out o = {.p = out, .cap = size_left(cap, 1), .budget = TERM_NODES};
     if (cap == 0)
         return 0;
+    /* A list that is no text after all was looked at in vain, perhaps as often as there are nodes:
+     * all such looks together take no longer than the text. */
+    o.scan = size_add(size_mul(o.cap, 2), TERM_NODES);
     text_term(env, t, &o, 0);
+    *looked += o.looked + o.len + (TERM_NODES - o.budget) * LOOKS_NODE;
     if (o.cut) { /* over the end of what there is, where they need its room */
         const size_t dots = size_min(sizeof cut - 1, o.cap);
         o.len = size_min(o.len, o.cap - dots);

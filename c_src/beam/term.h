@@ -3,7 +3,8 @@
  * The emulator's own printer walks a whole term however small the buffer is, so it is used for
  * pids, ports, references and atoms only; what a program sent or died of goes through these
  * functions, which stop after a fixed number of nodes. They allocate nothing and may run in a
- * tracer callback.
+ * tracer callback. What takes time in proportion to a term adds to *looked how much it looked at:
+ * one for each element of a list or byte of a text, more for what takes longer.
  */
 #ifndef ET_BEAM_TERM_H
 #define ET_BEAM_TERM_H
@@ -37,7 +38,7 @@ struct term_sizes term_sizes_of(int otp);
 
 /* Writes the term as Erlang text, cut with "..." when it does not fit or is too large to look at,
  * with fewer dots when there is no room for three. Always NUL-terminated; returns the length. */
-size_t term_text(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap);
+size_t term_text(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64_t *looked);
 
 /* Says which OTP release this is, once, before the functions below are used. */
 void term_init(int otp);
@@ -74,7 +75,7 @@ bool term_bytes(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, size_t *l
 /* The text that a term holds: the name of an atom, the bytes of a binary, the characters of a list
  * of those and of binaries and lists (as UTF-8), cut where it does not fit; "" for anything else.
  * NUL-terminated; returns the length. */
-size_t term_string(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap);
+size_t term_string(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64_t *looked);
 
 /* "atom", "integer", "float", "binary", "bitstring", "list", "tuple", "map", "pid", "port",
  * "reference", "fun" */
@@ -82,15 +83,16 @@ const char *term_kind(ErlNifEnv *env, ERL_NIF_TERM t);
 
 /* Elements of a tuple or list, pairs of a map, bytes of a binary; 0 for anything else,
  * -1 for a list that is longer than TERM_BYTES_NODES. */
-int64_t term_count(ErlNifEnv *env, ERL_NIF_TERM t);
+int64_t term_count(ErlNifEnv *env, ERL_NIF_TERM t, uint64_t *looked);
 
 /* The n-th element, from 1 on, of a tuple or list; of a map the value of the integer key n. False:
  * there is none, or it is behind more than TERM_LOOK others. */
-bool term_element(ErlNifEnv *env, ERL_NIF_TERM t, int64_t n, ERL_NIF_TERM *out);
+bool term_element(ErlNifEnv *env, ERL_NIF_TERM t, int64_t n, ERL_NIF_TERM *out, uint64_t *looked);
 
 /* The value of a key that is an atom of this name, or a binary of these bytes: in a map (binaries
  * only where it has at most 32 pairs), or in a list of pairs {Key, Value} among its first TERM_LOOK
  * elements. False: there is none. */
-bool term_get(ErlNifEnv *env, ERL_NIF_TERM t, const char *key, size_t len, ERL_NIF_TERM *out);
+bool term_get(ErlNifEnv *env, ERL_NIF_TERM t, const char *key, size_t len, ERL_NIF_TERM *out,
+              uint64_t *looked);
 
 #endif

@@ -7,6 +7,10 @@
 
 #include "base/size.h"
 
+/* What is as long as so many looks: to read the name of an atom; and how many bytes are copied
+ * meanwhile. */
+enum { LOOKS_ATOM = 16, LOOKS_COPY = 16 };
+
 enum { FLAT_MAP = 32 /* keys of the largest map that is one flat object */ };
 
 /* -- bytes and characters
@@ -108,7 +112,7 @@ bool term_bytes(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, size_t *l
     return true;
 }
 
-size_t term_string(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
+size_t term_string(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64_t *looked)
 {
     struct walk w = {
         .env = env, .p = out, .cap = size_left(cap, 1), .chars = true, .budget = TERM_BYTES_NODES};
@@ -119,6 +123,8 @@ size_t term_string(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
         put(&w, name, strlen(name));
     else if (!walk(&w, t))
         w.len = 0;
+    /* Bytes of binaries are copied, which is shorter. */
+    *looked += LOOKS_ATOM + TERM_BYTES_NODES - w.budget + w.len / LOOKS_COPY;
     out[w.len] = '\0';
     return w.len;
 }
@@ -145,7 +151,7 @@ const char *term_kind(ErlNifEnv *env, ERL_NIF_TERM t)
     }
 }
 
-int64_t term_count(ErlNifEnv *env, ERL_NIF_TERM t)
+int64_t term_count(ErlNifEnv *env, ERL_NIF_TERM t, uint64_t *looked)
 {
     const ERL_NIF_TERM *e;
     ERL_NIF_TERM head;
@@ -159,12 +165,15 @@ int64_t term_count(ErlNifEnv *env, ERL_NIF_TERM t)
     if (enif_is_binary(env, t) && enif_inspect_binary(env, t, &b))
         return (int64_t)b.size;
     for (n = 0; enif_get_list_cell(env, t, &head, &t); n++)
-        if (n == TERM_BYTES_NODES)
+        if (n == TERM_BYTES_NODES) {
+            *looked += TERM_BYTES_NODES;
             return -1;
+        }
+    *looked += (uint64_t)n;
     return n;
 }
 
-bool term_element(ErlNifEnv *env, ERL_NIF_TERM t, int64_t n, ERL_NIF_TERM *out)
+bool term_element(ErlNifEnv *env, ERL_NIF_TERM t, int64_t n, ERL_NIF_TERM *out, uint64_t *looked)
 {
     /* Integers of this size are words, and are no terms on a heap. */
     const int64_t small = (int64_t)1 << 58;
@@ -180,7 +189,7 @@ bool term_element(ErlNifEnv *env, ERL_NIF_TERM t, int64_t n, ERL_NIF_TERM *out)
         return n > -small && n < small && enif_get_map_value(env, t, enif_make_int64(env, n), out);
     if (n < 1 || n > TERM_LOOK)
         return false;
-    while (enif_get_list_cell(env, t, out, &t))
+    for (; enif_get_list_cell(env, t, out, &t); ++*looked)
         if (--n == 0)
             return true;
     return false;
@@ -197,12 +206,13 @@ static bool is_key(ErlNifEnv *env, ERL_NIF_TERM t, const char *key, size_t len)
 }
 
 static bool get_of_map(ErlNifEnv *env, ERL_NIF_TERM t, const char *key, size_t len,
-                       ERL_NIF_TERM *out)
+                       ERL_NIF_TERM *out, uint64_t *looked)
 {
     ErlNifMapIterator it;
     ERL_NIF_TERM k, v, atom;
     size_t pairs;
     bool found = false;
+    *looked += LOOKS_ATOM;
     if (len < 256 && enif_make_existing_atom_len(env, key, len, &atom, ERL_NIF_LATIN1) &&
         enif_get_map_value(env, t, atom, out))
         return true;
@@ -212,6 +222,7 @@ static bool get_of_map(ErlNifEnv *env, ERL_NIF_TERM t, const char *key, size_t l
         return false;
     for (; !found && enif_map_iterator_get_pair(env, &it, &k, &v);
          enif_map_iterator_next(env, &it)) {
+        *looked += LOOKS_ATOM;
         found = is_key(env, k, key, len);
         if (found)
             *out = v;
@@ -220,14 +231,16 @@ static bool get_of_map(ErlNifEnv *env, ERL_NIF_TERM t, const char *key, size_t l
     return found;
 }
 
-bool term_get(ErlNifEnv *env, ERL_NIF_TERM t, const char *key, size_t len, ERL_NIF_TERM *out)
+bool term_get(ErlNifEnv *env, ERL_NIF_TERM t, const char *key, size_t len, ERL_NIF_TERM *out,
+              uint64_t *looked)
 {
     const ERL_NIF_TERM *e;
     ERL_NIF_TERM head;
     int n;
     if (enif_is_map(env, t))
-        return get_of_map(env, t, key, len, out);
-    for (unsigned i = 0; i < TERM_LOOK && enif_get_list_cell(env, t, &head, &t); i++)
+        return get_of_map(env, t, key, len, out, looked);
+    for (unsigned i = 0; i < TERM_LOOK && enif_get_list_cell(env, t, &head, &t);
+         i++, *looked += LOOKS_ATOM)
         if (enif_get_tuple(env, head, &n, &e) && n == 2 && is_key(env, e[0], key, len)) {
             *out = e[1];
             return true;

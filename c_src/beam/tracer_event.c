@@ -56,7 +56,8 @@ uint64_t event_atom(struct event *ev, ERL_NIF_TERM t)
 uint64_t event_term(struct event *ev, ERL_NIF_TERM t)
 {
     char *p = event_room(ev, TERM_TEXT);
-    return p ? written(ev, p, term_text(ev->env, t, p, TERM_TEXT)) : event_constant(ev, "");
+    return p ? written(ev, p, term_text(ev->env, t, p, TERM_TEXT, &(uint64_t){0}))
+             : event_constant(ev, "");
 }
 
 uint64_t event_mfa(struct event *ev, ERL_NIF_TERM t, const char *otherwise)

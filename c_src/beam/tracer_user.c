@@ -109,29 +109,32 @@ static int64_t terms_integer(struct engine_ctx *ctx, uint64_t term)
 
 static int64_t terms_size(struct engine_ctx *ctx, uint64_t term)
 {
-    return term_count(event_of(ctx)->env, term_of(ctx, term));
+    return term_count(event_of(ctx)->env, term_of(ctx, term), &ctx->looked);
 }
 
 static size_t terms_text(struct engine_ctx *ctx, uint64_t term, char *out, size_t cap)
 {
-    return term_text(event_of(ctx)->env, term_of(ctx, term), out, cap);
+    return term_text(event_of(ctx)->env, term_of(ctx, term), out, cap, &ctx->looked);
 }
 
 static size_t terms_string(struct engine_ctx *ctx, uint64_t term, char *out, size_t cap)
 {
-    return term_string(event_of(ctx)->env, term_of(ctx, term), out, cap);
+    return term_string(event_of(ctx)->env, term_of(ctx, term), out, cap, &ctx->looked);
 }
 
 static uint64_t terms_element(struct engine_ctx *ctx, uint64_t term, int64_t n)
 {
     ERL_NIF_TERM t;
-    return term_element(event_of(ctx)->env, term_of(ctx, term), n, &t) ? keep(ctx, t) : 0;
+    return term_element(event_of(ctx)->env, term_of(ctx, term), n, &t, &ctx->looked) ? keep(ctx, t)
+                                                                                     : 0;
 }
 
 static uint64_t terms_get(struct engine_ctx *ctx, uint64_t term, const char *name, size_t len)
 {
     ERL_NIF_TERM t;
-    return term_get(event_of(ctx)->env, term_of(ctx, term), name, len, &t) ? keep(ctx, t) : 0;
+    return term_get(event_of(ctx)->env, term_of(ctx, term), name, len, &t, &ctx->looked)
+               ? keep(ctx, t)
+               : 0;
 }
 
 static const struct engine_terms terms_ops = {

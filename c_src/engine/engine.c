@@ -554,7 +554,7 @@ static uint32_t far_from(uint64_t size)
 static void plan_work(struct engine *e)
 {
     e->far = far_from(size_add(e->globals_size, e->locals_size));
-    e->dyn_far = far_from(e->opt.dynvarsize) * 2;
+    e->dyn_far = far_from(e->opt.dynvarsize) * 6;
     e->agg_far = far_from(e->index_cells * sizeof(uint64_t));
 }
 

@@ -147,8 +147,10 @@ struct engine_ctx {
     /* vtimestamp, or NULL: it is then CPU time of the thread. */
     uint64_t (*vtimestamp)(struct engine_ctx *ctx);
     const struct engine_terms *terms; /* NULL: no argument is a term */
-    uint64_t self; /* whose thread-local variables: any number that identifies the process */
-    uint16_t have; /* bit set of cached arguments */
+    uint64_t looked; /* what the functions of `terms` looked at: they add to it, an element of a
+                        list or a byte of a text is one */
+    uint64_t self;   /* whose thread-local variables: any number that identifies the process */
+    uint16_t have;   /* bit set of cached arguments */
     uint16_t nranges;
     bool anywhere; /* belongs to no CPU: engine_options.cpu does not keep it out */
     uint64_t argv[ENGINE_ARGS];
@@ -175,7 +177,7 @@ static inline void engine_ctx_range(struct engine_ctx *ctx, const void *p, size_
 /* Units of work: what a firing has when nobody says, and what can be said; what ERROR has when a
  * firing has nothing left. */
 enum {
-    ENGINE_BUDGET = 256 << 10,
+    ENGINE_BUDGET = 192 << 10,
     ENGINE_BUDGET_LEAST = 1 << 10,
     ENGINE_BUDGET_MOST = 64 << 20,
     ENGINE_BUDGET_ERROR = 16 << 10

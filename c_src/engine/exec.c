@@ -643,7 +643,7 @@ static void aggregate(struct exec *x, struct ahalf *h, uint32_t agg, const uint6
 {
     const struct dif_agg *a = &x->e->img.aggs[agg];
     uint32_t n = key_tuple(x, x->ts->key, &a->keys, tuple);
-    if (x->faulted || !exec_work(x, WORK_AGG))
+    if (x->faulted || !exec_work(x, WORK_AGG + x->e->agg_far))
         return;
     unsigned nargs = dif_agg_nargs(a->func);
     int64_t value = nargs > 0 ? (int64_t)tuple[a->keys.n] : 0;

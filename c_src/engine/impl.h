@@ -225,8 +225,9 @@ enum work {
     WORK_SPEC = 48,     /* to look for a speculation, or to end one */
     WORK_AGG = 64,      /* an update of an aggregation, beside its key */
     WORK_ENTRY = 128,   /* to make an entry */
-    WORK_DYN = 64,      /* a look for a dynamic variable, beside its key and value */
+    WORK_DYN = 128,     /* a look for a dynamic variable, beside its key and value */
     WORK_WAIT = 8,      /* a look at a slot that another thread is at */
+    WORK_TERM = 2,      /* a look at an element or a byte of a term */
     WORK_FAULT = 128,   /* to report a fault */
     /* Bytes that are a unit. */
     WORK_SCAN = 32, /* looked at by the C library, or skipped */

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/size.h"
+
 /* Whether there is a term to look at; false also after a fault. */
 static bool there(struct exec *x, uint64_t term)
 {
@@ -16,6 +18,15 @@ static bool there(struct exec *x, uint64_t term)
         return true;
     exec_fault(x, ENGINE_FAULT_BADADDR, term);
     return false;
+}
+
+/* Counts what has been looked at in terms. All of these functions are bounded, also where it is too
+ * much. */
+static bool looked(struct exec *x)
+{
+    const uint64_t units = size_mul(x->ctx->looked, WORK_TERM);
+    x->ctx->looked = 0;
+    return exec_work(x, units);
 }
 
 static uint64_t empty(struct exec *x)
@@ -41,18 +52,26 @@ uint64_t subr_term_int(struct exec *x, const uint64_t *arg, unsigned n)
 uint64_t subr_term_size(struct exec *x, const uint64_t *arg, unsigned n)
 {
     (void)n;
-    return there(x, arg[0]) ? (uint64_t)x->ctx->terms->size(x->ctx, arg[0]) : 0;
+    if (!there(x, arg[0]))
+        return 0;
+    int64_t size = x->ctx->terms->size(x->ctx, arg[0]);
+    return looked(x) ? (uint64_t)size : 0;
 }
 
 /* What `write` makes of the term, in scratch. */
 static uint64_t written(struct exec *x, uint64_t term,
                         size_t (*write)(struct engine_ctx *, uint64_t, char *, size_t))
 {
-    size_t cap = (size_t)x->e->img.strsize + 1;
+    const size_t all = (size_t)x->e->img.strsize + 1;
+    const size_t cap = size_min(all, x->left / WORK_TERM + 1);
     char *p = exec_scratch(x, cap);
     if (p == NULL)
         return 0;
-    write(x->ctx, term, p, cap);
+    size_t n = write(x->ctx, term, p, cap);
+    if (!looked(x))
+        return 0;
+    if (n + 1 == cap && cap < all)
+        return exec_overdrawn(x); /* it would have been longer */
     return subr_address(p);
 }
 
@@ -70,6 +89,8 @@ uint64_t subr_term_string(struct exec *x, const uint64_t *arg, unsigned n)
 
 static uint64_t part(struct exec *x, uint64_t term)
 {
+    if (!looked(x))
+        return 0;
     return term == ENGINE_TERMS_FULL ? exec_fault(x, ENGINE_FAULT_NOSCRATCH, 0) : term;
 }
 

@@ -349,3 +349,55 @@ def test_agent_is_killed(t):
     node("exit(whereis(erltrace_agent), kill)")
     t.true(trace.end() != 0, "the tool says so", trace)
     t.clean(node)
+
+
+def test_one_event_has_a_budget(t):
+    """Hundreds of looks into long texts, and long looks into terms, are given up when the event has done enough: the program is
+    told, with the option's name, ERROR is fired, and the next event has a budget of its own. Where the option allows for it, all
+    of it is done."""
+    node = t.node()
+    worker = node("etw:worker()")
+    # 40 times the same list that is no text at its end: looked at in vain each time
+    terms = "L = lists:duplicate(100000, $a) ++ [x], T = lists:duplicate(40, {x, L}), B = binary:copy(<<\"abcdefgh\">>, 4000)"
+    looks = " ".join(f'this->n += rindex(this->s, "zq{i}");' for i in range(100))
+    script = READY + r"""
+        erlang*:erltrace:probe:long { this->s = term_text(args[2]); this->n = 0; """ + looks + r""" printf("long %d\n", this->n); }
+        erlang*:erltrace:probe:terms { @n["looks"] = count(); """ + " ".join(
+            f"x = strlen(term_text(args[2])) + {i};" for i in range(20)) + r""" printf("terms\n"); }
+        erlang*:erltrace:probe:short { printf("short %d\n", strlen(term_text(args[2]))); }
+        dtrace:::ERROR { printf("error %d %d\n", arg4 == 100, arg5); }"""
+    fire = f"""etw:as({pid(worker)}, fun() -> {terms},
+        erltrace:probe(long, B), erltrace:probe(short, abc), erltrace:probe(terms, T), erltrace:probe(short, B), ok end)"""
+    trace = t.trace("-q", "-x", "nolibs", "-x", "strsize=64k", "-n", script, node=node)
+    trace.ready()
+    node(fire)
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.equal(sorted(lines(trace, "short")), ["3", "32006"], "other events", trace)
+    t.equal(lines(trace, "long"), [], "what was not finished", trace)
+    t.equal(lines(trace, "error")[:1], ["1 196608"], "ERROR", trace)
+    t.true("event exceeds its eventbudget (196608) in action #" in trace.err.text(), "the budget is named", trace)
+    trace = t.trace("-q", "-x", "nolibs", "-x", "strsize=64k", "-x", "eventbudget=64m", "-n", script, node=node)
+    trace.ready()
+    node(fire)
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.equal(lines(trace, "long"), ["-100"], "what was finished", trace)
+    t.equal(lines(trace, "error"), [], "no error", trace)
+
+
+def test_text_that_others_write(t):
+    """A program looks into a text while another process writes it: what it takes for text does not change meanwhile."""
+    node = t.node()
+    workers = [node("etw:worker()") for _ in range(2)]
+    reads = " ".join('this->r = json(copyinstr((uintptr_t)&g[0]), "[0]"); n += (this->r == "1");' for _ in range(20))
+    writes = " ".join("g[1] = '\"'; g[1] = '1';" for _ in range(50))
+    trace = t.trace("-q", "-x", "maxload=off", "-n", "char g[64]; BEGIN { n = 0; g[0] = '['; g[1] = '1'; g[2] = ']'; g[3] = 0; }" + READY +
+                    "erlang*:erltrace:probe:a { " + reads + " } erlang*:erltrace:probe:b { " + writes + " }", node=node)
+    trace.ready()
+    writer, reader = (f"fun() -> [erltrace:probe({name}) || _ <- lists:seq(1, 20000)], ok end" for name in "ba")
+    node(f"{pid(workers[0])} ! {{self(), make_ref(), {writer}}}, etw:as({pid(workers[1])}, {reader})")
+    node(f"etw:as({pid(workers[0])}, fun() -> ok end)")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.equal(node("1 + 1"), 2, "the node lives")

@@ -97,6 +97,18 @@ static size_t pid(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
     return pidtext(env, t, 3, out, cap);
 }
 
+static uint64_t looked;
+
+static size_t whole(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
+{
+    return term_text(env, t, out, cap, &looked);
+}
+
+static size_t string(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
+{
+    return term_string(env, t, out, cap, &looked);
+}
+
 static size_t name(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
 {
     return term_atom(env, t, out, cap) ? strlen(out) : 0;
@@ -115,8 +127,8 @@ static void texts_keep_to_their_room(void **state)
     static const struct {
         size_t (*text)(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap);
         bool ends; /* it has written a NUL, whatever it made of the term */
-    } way[] = {{term_text, true}, {term_string, true}, {term_simple, true}, {mfa, true},
-               {pid, true},       {name, false},       {bytes, false}};
+    } way[] = {{whole, true}, {string, true}, {term_simple, true}, {mfa, true},
+               {pid, true},   {name, false},  {bytes, false}};
     ERL_NIF_TERM t[64];
     static unsigned char behind[BEHIND];
     const int otp = *(const int *)*state;
@@ -143,7 +155,7 @@ static void texts_keep_to_their_room(void **state)
 static const char *text_in(ERL_NIF_TERM t, size_t cap)
 {
     static char out[ROOM_MOST];
-    const size_t len = term_text(nif_env, t, out, cap);
+    const size_t len = term_text(nif_env, t, out, cap, &looked);
     assert_int_equal(len, strlen(out));
     return out;
 }
@@ -166,6 +178,33 @@ static void texts_are_cut(void **state)
     nif_reset();
 }
 
+/* A list of long lists that turn out to be no texts, each at its end: they are not looked at as
+ * often as there are of them. What is looked at is told. */
+static void lists_that_are_no_texts(void **state)
+{
+    enum { LETTERS = 5000, LISTS = 300, CAP = 6000 };
+    static char text[CAP];
+    ERL_NIF_TERM list = nif_cons(nif_atom("end", 3), nif_nil()), all = nif_nil();
+    (void)state;
+    for (unsigned i = 0; i < LETTERS; i++)
+        list = nif_cons(nif_int('a'), list);
+    for (unsigned i = 0; i < LISTS; i++)
+        all = nif_cons(nif_cons(nif_atom("x", 1), nif_cons(list, nif_nil())), all);
+    const struct {
+        size_t (*text)(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap);
+    } way[] = {{whole}, {string}};
+    for (size_t i = 0; i < 2; i++) {
+        looked = nif_calls = 0;
+        way[i].text(nif_env, i == 0 ? all : list, text, sizeof text);
+        assert_true(nif_calls < 10 * CAP);
+        assert_true(nif_calls > LETTERS && looked >= nif_calls / 8);
+    }
+    looked = 0;
+    assert_int_equal(term_count(nif_env, list, &looked), LETTERS + 1);
+    assert_int_equal(looked, LETTERS + 1);
+    nif_reset();
+}
+
 /* No look at a term takes more than so many looks at what it is made of. */
 static void looks_are_bounded(void **state)
 {
@@ -177,16 +216,16 @@ static void looks_are_bounded(void **state)
     const struct term_sizes sizes = term_sizes_of(25);
     for (unsigned i = 0; i < n; i++) {
         nif_calls = 0;
-        term_text(nif_env, t[i], text, sizeof text);
+        term_text(nif_env, t[i], text, sizeof text, &looked);
         term_simple(nif_env, t[i], text, sizeof text);
         assert_true(nif_calls < TEXT_LOOKS);
         nif_calls = 0;
-        term_string(nif_env, t[i], text, sizeof text);
+        term_string(nif_env, t[i], text, sizeof text, &looked);
         assert_true(nif_calls < LOOKS);
         nif_calls = 0;
-        term_count(nif_env, t[i]);
-        term_element(nif_env, t[i], LONG, &out);
-        term_get(nif_env, t[i], "no such key", 11, &out);
+        term_count(nif_env, t[i], &looked);
+        term_element(nif_env, t[i], LONG, &out, &looked);
+        term_get(nif_env, t[i], "no such key", 11, &out, &looked);
         term_words(nif_env, t[i], &sizes);
         assert_true(nif_calls < LOOKS);
     }
@@ -201,6 +240,7 @@ int main(void)
         cmocka_unit_test_prestate(texts_keep_to_their_room, &since),
         cmocka_unit_test(texts_are_cut),
         cmocka_unit_test(looks_are_bounded),
+        cmocka_unit_test(lists_that_are_no_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
