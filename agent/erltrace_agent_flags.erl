@@ -79,14 +79,22 @@ add_flags(Flags, #s{session = Session}) ->
 %% Before OTP 27, on a process or port; who has it is counted among Foreign.
 -spec add_to(pid() | port(), [atom()], #{Owner => pos_integer()}) -> #{Owner => pos_integer()}.
 add_to(P, Flags, Foreign) ->
-    try P =/= self() andalso erlang:trace(P, true, [{tracer, ?AGENT, ?STATE} | Flags]) of
-        _ -> Foreign
-    catch
-        error:badarg -> % it is dead, or somebody else's
-            case may_take(P) of
-                {no, Owner} -> count(Owner, Foreign);
+    %% It is asked first: to try it with one that is somebody else's is an error that the VM writes into the log.
+    case P =/= self() andalso may_take(P) of
+        true ->
+            try erlang:trace(P, true, [{tracer, ?AGENT, ?STATE} | Flags]) of
                 _ -> Foreign
-            end
+            catch
+                error:badarg -> % it is dead, or somebody was faster than we
+                    case may_take(P) of
+                        {no, Owner} -> count(Owner, Foreign);
+                        _ -> Foreign
+                    end
+            end;
+        {no, Owner} ->
+            count(Owner, Foreign);
+        false ->
+            Foreign
     end.
 
 %% Before OTP 27: each process by itself, of which a node may have hundreds of thousands; so with breaths.
