@@ -365,8 +365,9 @@ static void drain(struct run *r, ERL_NIF_TERM program)
 /* Everything about sizes that a consumer can ask for, at its least and its most. */
 static ERL_NIF_TERM options(struct run *r)
 {
-    static const char *const names[] = {"bufsize",   "aggsize", "dynvarsize", "specsize", "nspec",
-                                        "bufpolicy", "fixed",   "maxload",    "threads"};
+    static const char *const names[] = {"bufsize",     "aggsize",   "dynvarsize", "specsize",
+                                        "nspec",       "bufpolicy", "fixed",      "maxload",
+                                        "eventbudget", "threads"};
     ERL_NIF_TERM list = nif_nil();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const uint64_t n = a_size(&r->in);

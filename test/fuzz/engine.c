@@ -172,6 +172,7 @@ static void run(struct run *r, struct dif_image *img)
     opt.specsize = size_or(&r->in, UINT64_C(64) << (input_byte(&r->in) % 11));
     opt.nspec = (uint32_t)size_or(&r->in, input_byte(&r->in) % (DIF_SPECS_MAX + 2));
     opt.threads = (uint32_t)size_or(&r->in, 1);
+    opt.eventbudget = size_or(&r->in, 0);
     uint8_t policy = input_byte(&r->in);
     opt.policy = (enum engine_policy)(policy % ENGINE_NPOLICIES);
     opt.fixed = policy >= 128;

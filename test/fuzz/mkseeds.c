@@ -78,7 +78,7 @@ static int write_format(const char *dir, unsigned num, const struct dif_image *i
  * see agent.c. */
 static void write_events(struct buf *b, uint32_t nclauses)
 {
-    enum { OPTIONS = 9, CALLS = 16, TERMS = 40 };
+    enum { OPTIONS = 10, CALLS = 16, TERMS = 40 };
     uint32_t random = 1;
     buf_fill(b, 0, OPTIONS);
     buf_fill(b, 0, nclauses);
@@ -102,7 +102,7 @@ static int write_image(const char *dir, unsigned num, const struct dif_image *im
         err = write_file(path, &b);
     /* Sizes in the middle of what there is; three firings of each clause, with all kinds of
      * arguments. */
-    static const char sizes[] = {0, 8, 0, 4, 0, 10, 0, 8, 0, 3, 0, 0};
+    static const char sizes[] = {8, 0, 4, 0, 10, 0, 8, 0, 3, 0, 0, 0, 0};
     const size_t len = b.len;
     buf_add(&b, sizes, sizeof sizes);
     for (uint32_t i = 0; i < 3 * img->nclauses && i < 40; i++) {
