@@ -36,7 +36,7 @@ class Relayed:
         if t.otp:
             env["ERLTRACE_CACHE"] = erlt.cache()
         self.p = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, cwd=ROOT)
-        self.err = Lines(self.p.stderr)
+        self.err, self.seen = Lines(self.p.stderr), 0
         self.came = {kind: queue.Queue() for kind in b"OPAEX"}
         self.thread = threading.Thread(target=self._read, daemon=True)
         self.thread.start()
@@ -48,6 +48,16 @@ class Relayed:
             if self.p.poll() == 77:
                 raise Skipped(self.err.text().strip()) from e
             raise
+
+    def logged(self):
+        """What it has written on standard error since the last time (its standard output is its owner's)."""
+        with self.err.change:
+            lines, self.seen = self.err.lines[self.seen:], len(self.err.lines)
+        return [line for line in lines if line]
+
+    def complaints(self):
+        """What a debug emulator says comes on standard error, and is in what it has logged."""
+        return []
 
     def _read(self):
         while True:
