@@ -102,9 +102,21 @@ asker(Who, A) ->
     atomics:put(A, 1, 0),
     receive after 5 -> asker(Who, A) end.
 
-%% Not a request that the agent knows, which is an answer like others.
-question(agent) -> whereis(erltrace_agent) =/= undefined andalso (catch gen_server:call(erltrace_agent, many, infinity));
-question(code) -> code:get_path().
+%% A request of who is no consumer: the answer says so, and waits for what the server does like any other.
+question(agent) ->
+    case whereis(erltrace_agent) of
+        undefined ->
+            ok;
+        Pid ->
+            R = monitor(process, Pid),
+            Pid ! {erltrace, self(), 1, modules},
+            receive
+                {erltrace, 1, {error, _, _, _}} -> demonitor(R, [flush]);
+                {'DOWN', R, _, _, _} -> ok
+            end
+    end;
+question(code) ->
+    code:get_path().
 
 longer(A, Us) -> atomics:put(A, 2, max(atomics:get(A, 2), Us)).
 

@@ -14,7 +14,7 @@ $(BUILD)/bench-compile: bench/compile.c $(OBJ_LIB)
 	@echo "  LD    $@"
 	$(Q)$(CC) $(CFLAGS_) $(SANFLAGS) $(EI_INC) -o $@ $< $(OBJ_LIB) $(EI_LIB) -lm -pthread
 
-# How long it takes to watch every function of a node with 20,000 of them, and to stop: a line.
+# How long enabling, leaving, the longest answer and the longest event take, by functions, processes and neighbours: build/bench-enable.json and a table.
 .PHONY: bench-enable
 bench-enable:
 	@scripts/dev/deps build test
