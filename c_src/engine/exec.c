@@ -989,6 +989,7 @@ void engine_fire(struct engine *e, struct engine_thread *t, struct engine_ctx *c
         engine_thread_init(e, ts);
     tcount_add(&ts->fired, 1);
     ctx->ntexts = 0;
+    ctx->looked = 0; /* tiers do not zero what is the engine's */
     uint64_t left = e->opt.eventbudget;
     bindings_run(e, t, ts, ctx, b, n, &left, false);
     ts->left = left;
