@@ -23,12 +23,12 @@
 -export([newest/0]).
 %% For the agent's other parts; the library refuses everybody but the server.
 -export([nif_event/3, nif_event_of/4, nif_block/3, nif_unblock/1, nif_blocked/1, nif_forget_blocked/1]).
--export([nif_loaded/0, nif_loading/1, nif_missed/1, nif_count_missed/2, tell/3]).
+-export([nif_loaded/0, nif_loading/1, nif_missed/1, nif_count_missed/2, tell/3, info/2]).
 -export([nif_publish/3, nif_gate/1, nif_settled/0, nif_status/1, nif_lost/0, nif_overruns/0, nif_sweep/1,
          nif_ports/1, nif_unknown_ports/1, nif_load/3, nif_stolen/0, nif_alive/1]).
 
 -import(erltrace_agent_lib, [error4/3, text/2, ours/1, now_ms/0]).
--import(erltrace_agent_needs, [apply_needs/1]).
+-import(erltrace_agent_needs, [apply_needs/1, apply_needs/2]).
 
 -include("erltrace_agent.hrl").
 
@@ -212,11 +212,8 @@ info({erltrace, Pid, Id, Request}, S) when is_pid(Pid) ->
         {reply, Reply, S2} -> {noreply, reply(Pid, {erltrace, Id, Reply}, S2)};
         {last, Reply, S2} -> last(Pid, Id, Reply, S2)
     catch
-        throw:{error, _, _, _} = Error ->
-            {noreply, reply(Pid, {erltrace, Id, Error}, no_bindings(Pid, S1))};
         Class:Reason:Stack ->
-            Text = io_lib:format("~w:~0P at ~0P", [Class, Reason, 10, Stack, 10]),
-            {noreply, reply(Pid, {erltrace, Id, error4('AGENT_INTERNAL', Text, "report this")}, no_bindings(Pid, S1))}
+            {noreply, reply(Pid, {erltrace, Id, failure(Class, Reason, Stack)}, no_bindings(Pid, erltrace_agent_meanwhile:latest(S1)))}
     end;
 info({erltrace, Pid, alive}, S) ->
     {noreply, heard(Pid, S)};
@@ -319,6 +316,13 @@ attach(From, Tag, Nif, Dirs, S) ->
                                 "use the erltrace that is in use there, or wait until it has ended")},
             {noreply, S}
     end.
+
+%% What a consumer is told of it.
+failure(throw, {error, _, _, _} = Error, _) ->
+    Error;
+failure(Class, Reason, Stack) ->
+    error4('AGENT_INTERNAL', io_lib:format("~w:~0P at ~0P", [Class, Reason, 10, Stack, 10]), "report this").
+
 
 start_library(Nif, Dirs, S) ->
     case load_library(Nif, Dirs) of
@@ -503,6 +507,7 @@ request({open, Lease}, Pid, #s{consumers = Cs, nif = Nif} = S) when is_integer(L
     end;
 request(Request, Pid, S0) ->
     #s{consumers = Cs} = S = case Request of
+                                 place -> erltrace_agent_needs:present(S0);
                                  go -> erltrace_agent_needs:present(S0);
                                  {extend, _, _} -> erltrace_agent_needs:present(S0);
                                  _ -> S0
@@ -543,27 +548,36 @@ request({enable, Image, Options, Bindings}, #c{phase = open} = C, Pid, S) ->
         {error, _, _, _} = Error ->
             throw(Error)
     end;
-request(go, #c{phase = enabled, program = P} = C, Pid, S) ->
+request(place, #c{phase = enabled} = C, Pid, S) ->
+    Start = erlang:monotonic_time(nanosecond),
+    Calls = erltrace_agent_lib:pattern_calls(),
+    try apply_needs(Pid, set_consumer(Pid, C#c{phase = placed}, S)) of
+        {Warnings, S1} ->
+            Took = [{ns, erlang:monotonic_time(nanosecond) - Start}, {calls, erltrace_agent_lib:pattern_calls() - Calls}],
+            {reply, {ok, Warnings, erltrace_agent_placed:placed(C, S1) ++ Took}, erltrace_agent_needs:start_watching(S1)}
+    catch
+        Class:Reason:Stack ->
+            #s{consumers = #{Pid := C1}} = S1 = erltrace_agent_meanwhile:latest(S),
+            {_, S2} = apply_needs(set_consumer(Pid, C1#c{phase = enabled}, S1)),
+            {reply, failure(Class, Reason, Stack), S2}
+    end;
+request(go, #c{phase = enabled} = C, Pid, S) ->
+    case request(place, C, Pid, S) of
+        {reply, {ok, _, _} = Placed, #s{consumers = #{Pid := C1}} = S1} ->
+            {reply, ok, S2} = request(go, C1, Pid, S1),
+            {reply, Placed, S2};
+        Failed ->
+            Failed
+    end;
+%% Its patterns and flags are there; so nothing takes long any more.
+request(go, #c{phase = placed, program = P} = C, Pid, S) ->
     ok = nif_phase(P, 'begin'),
     fire(?BEGIN_, C),
     ok = nif_phase(P, running),
-    case nif_status(P) of
-        {true, _} -> % exit() in BEGIN: nothing needs to be set
-            {reply, {ok, [], []}, set_consumer(Pid, C#c{phase = running, needs = 0, wants = #{}, hooks = [], hears = false}, S)};
-        {false, _} ->
-            Start = erlang:monotonic_time(nanosecond),
-            try apply_needs(set_consumer(Pid, C#c{phase = running}, S)) of
-                {Warnings, S1} ->
-                    Ns = erlang:monotonic_time(nanosecond) - Start,
-                    start_ticks(C),
-                    {reply, {ok, Warnings, erltrace_agent_placed:placed(C, S1, Ns)},
-                     erltrace_agent_load:start(erltrace_agent_needs:start_watching(S1))}
-            catch
-                Class:Reason:Stack ->
-                    _ = apply_needs(set_consumer(Pid, C#c{phase = enabled}, S)),
-                    erlang:raise(Class, Reason, Stack)
-            end
-    end;
+    S1 = set_consumer(Pid, C#c{phase = running}, S),
+    element(1, nif_status(P)) =:= false andalso erltrace_agent_needs:publish(S1), % else it has ended itself
+    start_ticks(C),
+    {reply, ok, erltrace_agent_load:start(S1)};
 request({read, What}, #c{program = P} = C, Pid, S) when P =/= undefined, What >= 0, What =< 3 ->
     {Reply, C1} = read(What, C),
     {reply, Reply, set_consumer(Pid, C1, S)};
@@ -585,9 +599,13 @@ request({extend, Serial, Bindings}, #c{phase = running, program = P, wants = Had
     {reply, {ok, Warnings}, erltrace_agent_loads:answered(Pid, Serial, S1)};
 request({extend, _, _}, _, _, S) -> % it has ended meanwhile
     {reply, {ok, []}, S};
-request(stop, #c{phase = running, program = P} = C, Pid, S) ->
+request(stop, #c{phase = placed, program = P} = C, Pid, S) ->
     {_, S1} = apply_needs(set_consumer(Pid, C#c{phase = stopped}, S)),
-    _ = settled(?STOP_WAIT),
+    ok = nif_phase(P, stopped),
+    {reply, ok, S1};
+request(stop, #c{phase = running, program = P} = C, Pid, S) ->
+    {_, S0} = apply_needs(set_consumer(Pid, C#c{phase = stopped}, S)),
+    {_, S1} = erltrace_agent_meanwhile:during(undefined, S0, fun() -> {settled(?STOP_WAIT), S0} end),
     ok = nif_phase(P, 'end'),
     fire(?END_, C),
     ok = nif_phase(P, stopped),
@@ -739,7 +757,7 @@ settled(Ms) ->
 
 settled_until(Until) ->
     nif_settled() orelse
-        (now_ms() < Until andalso begin receive after 1 -> ok end, settled_until(Until) end).
+        (now_ms() < Until andalso begin erltrace_agent_meanwhile:serve(1), settled_until(Until) end).
 
 %% == leaving ==================================================================================================
 
@@ -885,10 +903,8 @@ left_behind(Server, Functions, S) ->
     erltrace_agent_ports:remove_flags([all], [], S),
     erltrace_agent_seq:remove(?NEED_SEQ_TRACE bor ?NEED_TOKENS, S),
     erltrace_agent_loads:left_behind(Server),
-    erltrace_agent_patterns:remove_at_once(lists:foldl(fun maps:merge/2, #{}, Functions)),
-    [erltrace_agent_patterns:remove_patterns(F, S) || F <- Functions],
-    erltrace_agent_monitor:dead(Server),
-    erltrace_agent_others:sweep_loaded(erltrace_agent_others:functions()).
+    erltrace_agent_patterns:remove_all(Functions, S),
+    erltrace_agent_monitor:dead(Server).
 
 retire(Ms) ->
     nif_retire() orelse

@@ -20,6 +20,7 @@
 %%   erltrace_agent_loads      code that is loaded while it is traced
 %%   erltrace_agent_session    trace sessions of our own
 %%   erltrace_agent_aside      questions that may take long to answer
+%%   erltrace_agent_meanwhile  consumers that are answered while something takes long
 %%   erltrace_agent_lib        texts of errors and warnings; small things that all need
 -define(AGENT, erltrace_agent).
 -define(PARTS, lists:seq(0, 31)). % AGENT_PARTS of c_src/beam/agent.h
@@ -66,6 +67,9 @@
 -define(WANT_NEEDS, [{?ENTRY, ?NEED_CALL}, {?LOCAL, ?NEED_CALL}, {?GLOBAL, ?NEED_CALL}, {?RETURN, ?NEED_RETURN},
                      {?EXCEPTION, ?NEED_EXCEPTION}]).
 
+%% Phases of a consumer whose program needs something of the VM.
+-define(is_placed(Phase), (Phase =:= placed orelse Phase =:= running)).
+
 %% enum probe_fn_class
 -define(CLASS_BIF, 1).
 -define(CLASS_NIF, 2).
@@ -77,7 +81,7 @@
     lease :: pos_integer(),        % ms
     heard :: integer(),            % ms, monotonic: when its last message came
     spared :: integer() | undefined, % `heard` when its lease was not held against it, as the node had stood still
-    phase = open :: open | enabled | running | stopped,
+    phase = open :: open | enabled | placed | running | stopped, % placed: its probes are there, and BEGIN has not fired yet
     bindings = [] :: [[tuple()]],  % of the next enable or extend, as far as they have come, newest first
     program :: reference() | undefined,
     needs = 0 :: non_neg_integer(),

@@ -2,7 +2,7 @@
 -module(erltrace_agent_lib).
 
 -export([error4/3, text/2, names/1, owner/1, count/2, plural/1, functions_of/1, functions/1, ours/1, now_ms/0, alive/1, new_look/0]).
--export([tracer/1, breathe/0, fold/3, fold_list/3, map/2, filter/2]).
+-export([tracer/1, breathe/0, fold/3, fold_list/3, map/2, filter/2, pattern_call/0, pattern_calls/0]).
 
 -include("erltrace_agent.hrl").
 
@@ -40,16 +40,29 @@ tracer(P) ->
 %% == work on very many functions ===============================================================================
 
 %% The server has a high priority, so that a busy node does not keep it from ending a trace. But then no other process of its scheduler
-%% runs while it works: where it goes through all functions of a node it lets them, every few milliseconds.
+%% runs while it works: where it goes through all functions of a node it lets them, every few milliseconds. And it answers consumers.
 breathe() ->
     Now = erlang:monotonic_time(microsecond),
     case get(breath) of
         Until when is_integer(Until), Now < Until ->
             ok;
         _ ->
-            receive after 1 -> ok end,
+            erltrace_agent_meanwhile:serve(1),
             put(breath, erlang:monotonic_time(microsecond) + ?AT_A_TIME),
             ok
+    end.
+
+%% Before each call that sets or clears patterns of functions, as many as that may be. They are counted: on a busy node they are what enabling
+%% costs.
+pattern_call() ->
+    put(pattern_calls, pattern_calls() + 1),
+    breathe().
+
+%% How many there were since this process began.
+pattern_calls() ->
+    case get(pattern_calls) of
+        undefined -> 0;
+        N -> N
     end.
 
 %% As those of maps and lists, with breaths. (maps:from_list/1 is one long step.)

@@ -14,7 +14,7 @@
 %% the slot we are blind: then it is found out by looking what has changed, and calls in between are not counted; that is told.
 -module(erltrace_agent_loads).
 
--export([arm/3, back/2, session/1, poll/1, disarm/1, loaded/1, look/1, answered/3, missed_by/3, clean/2, later/1, left_behind/1, is_mark/2, is_fresh/2, has/3]).
+-export([seen/1, mark_again/2, arm/3, back/2, session/1, poll/1, disarm/1, forget/1, loaded/1, look/1, answered/3, missed_by/3, clean/2, later/1, left_behind/1, is_mark/2, is_fresh/2, has/3]).
 
 -import(erltrace_agent_lib, [functions_of/1, ours/1, now_ms/0]).
 
@@ -78,10 +78,19 @@ disarm(#s{loads = #loads{kinds = Kinds, notice = Notice, serial = Serial}, sessi
     ?AGENT:nif_loaded() andalso ?AGENT:nif_loading(false),
     S#s{loads = undefined}.
 
+%% The same when nothing stays: what code has got as it came goes with all the rest, before OTP 27 by erltrace_agent_patterns:remove_all/2.
+forget(#s{loads = undefined} = S) ->
+    S;
+forget(#s{loads = #loads{notice = Notice}, session = Session} = S) ->
+    Session =:= legacy andalso left_behind(self()),
+    Notice =:= undefined orelse erltrace_agent_session:destroy(Notice),
+    ?AGENT:nif_loading(false),
+    S#s{loads = undefined}.
+
 %% Takes away what a server has set in the legacy session, or one that is dead: `dead` for whichever it was.
 left_behind(Server) ->
     Heard = [?SETS_FLAGS || Server =/= self()],
-    [erlang:trace_pattern(MFA, false, [meta]) || MFA <- Heard ++ ?NOTICE, is_left(erlang:trace_info(MFA, meta), Server)],
+    [erltrace_agent_patterns:legacy(MFA, false, [meta]) || MFA <- Heard ++ ?NOTICE, is_left(erlang:trace_info(MFA, meta), Server)],
     [on_load(Kind, false, #s{otp = 0, session = legacy}) || Kind <- [local, meta], slot(Kind) =:= ours],
     ok.
 
@@ -107,9 +116,9 @@ notice(S) ->
 legacy_notice(Patterns, #s{session = legacy, loads = L} = S) ->
     lists:foreach(fun(MFA) ->
                       case {Patterns, erlang:trace_info(MFA, meta)} of
-                          {#{MFA := {meta, _, _}}, {meta, Pid}} when Pid =:= self() -> erlang:trace_pattern(MFA, false, [meta]);
+                          {#{MFA := {meta, _, _}}, {meta, Pid}} when Pid =:= self() -> erltrace_agent_patterns:legacy(MFA, false, [meta]);
                           {#{MFA := {meta, _, _}}, _} -> 0;
-                          {_, {meta, false}} -> erlang:trace_pattern(MFA, return_only(), [{meta, self()}]);
+                          {_, {meta, false}} -> erltrace_agent_patterns:legacy(MFA, return_only(), [{meta, self()}]);
                           _ -> 0
                       end
                   end, ?NOTICE),
@@ -143,8 +152,8 @@ on_load(Kind, On, #s{session = legacy}) ->
     case slot(Kind) of
         foreign -> false;
         free when not On -> true;
-        _ when Kind =:= meta, On -> erlang:trace_pattern(on_load, MS, [{meta, ?AGENT, ?STATE}]), true;
-        _ -> erlang:trace_pattern(on_load, MS, [Kind]), true
+        _ when Kind =:= meta, On -> erltrace_agent_patterns:legacy(on_load, MS, [{meta, ?AGENT, ?STATE}]), true;
+        _ -> erltrace_agent_patterns:legacy(on_load, MS, [Kind]), true
     end;
 on_load(global, On, #s{global = Session}) ->
     Session =:= undefined orelse erltrace_agent_session:function(Session, on_load, On andalso mark(global), [global]),
@@ -227,6 +236,17 @@ is_fresh(M, undefined, #s{session = Session}) ->
 is_fresh(M, Now, #s{loads = #loads{known = Known}}) ->
     maps:get(M, Known, none) =/= maps:get(M, Now, none).
 
+%% What is loaded, before patterns are set on whole modules; `none` when nobody looks for marks.
+seen(#s{loads = #loads{known = undefined}}) -> known();
+seen(_) -> none.
+
+%% They are set. What was loaded meanwhile may have lost its mark to them, and gets it back, so that it is seen.
+mark_again(none, _) ->
+    ok;
+mark_again(Before, S) ->
+    Mark = fun(M, Code) -> not ours(M) andalso maps:get(M, Before, none) =/= Code andalso erltrace_agent_patterns:pattern({M, module_info, 0}, ?MARK, meta, S) end,
+    maps:foreach(Mark, known()).
+
 %% What tells one code of a module from another, as well as it can be told: the same code loaded anew has lost its patterns.
 known() ->
     maps:from_list([{M, {erlang:get_module_info(M, md5), erlang:check_old_code(M)}} || M <- erlang:loaded()]).
@@ -261,7 +281,7 @@ missed_by(_, _, S) ->
     S.
 
 tell(Ms, #s{consumers = Cs, loads = #loads{serial = Serial}} = S) ->
-    maps:fold(fun(Pid, #c{phase = running, hears = true}, A) -> ?AGENT:tell(Pid, {erltrace, loaded, Serial, Ms}, A);
+    maps:fold(fun(Pid, #c{phase = Phase, hears = true}, A) when ?is_placed(Phase) -> ?AGENT:tell(Pid, {erltrace, loaded, Serial, Ms}, A);
                  (_, _, A) -> A
               end, S, Cs).
 
@@ -271,7 +291,7 @@ answered(Pid, Serial, #s{consumers = Cs} = S) ->
     let_go(S#s{consumers = Cs#{Pid := C#c{answered = Serial}}}).
 
 let_go(#s{consumers = Cs, loads = #loads{serial = Last}} = S) ->
-    clean(lists:min([Last | [C#c.answered || #c{phase = running, hears = true} = C <- maps:values(Cs)]]), S);
+    clean(lists:min([Last | [C#c.answered || #c{phase = Phase, hears = true} = C <- maps:values(Cs), ?is_placed(Phase)]]), S);
 let_go(S) ->
     S.
 

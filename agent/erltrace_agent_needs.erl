@@ -3,10 +3,12 @@
 %%
 %% What always holds:
 %%  * What is set is remembered in #s.flags, #s.some, #s.port_flags and #s.functions, and nothing else is ever cleared.
-%%  * Needs grow before the snapshot that relies on them is published, and shrink after the one that does without.
+%%  * Needs grow before the snapshot that relies on them is published, and shrink after the one that does without. A program that has been
+%%    placed has all that it needs; it is in no snapshot before it runs.
+%%  * The server hears its consumers meanwhile (erltrace_agent_meanwhile).
 -module(erltrace_agent_needs).
 
--export([wants/2, apply_needs/1]).
+-export([wants/2, apply_needs/1, apply_needs/2, publish/1]).
 -export([watch/1, flags_set/2, present/1, complain/2, start_watching/1, overrun/1]).
 
 -import(erltrace_agent_lib, [error4/3, text/2, names/1, ours/1]).
@@ -44,10 +46,21 @@ bit(_) -> ?ENTRY.
 %% Makes the VM deliver what the running programs need, no more and no less, and the events reach them.
 %% -> {warnings, state}; throws an error, and then leaves everything as it was.
 apply_needs(S) ->
-    case [C || #c{phase = running, over = false} = C <- maps:values(S#s.consumers), needs(C)] of
-        [] -> {[], no_needs(S)};
-        Running -> apply_needs(Running, S)
-    end.
+    apply_needs(undefined, S).
+
+%% The same for one consumer, which can give it up.
+-spec apply_needs(pid() | undefined, #s{}) -> {[binary()], #s{}}.
+apply_needs(Own, S) ->
+    erltrace_agent_meanwhile:during(Own, S, fun() ->
+                                                case placed(S) of
+                                                    [] -> {[], no_needs(S)};
+                                                    Placed -> apply_all(Placed, S)
+                                                end
+                                            end).
+
+%% The consumers that need something.
+placed(#s{consumers = Cs}) ->
+    [C || #c{phase = Phase, over = false} = C <- maps:values(Cs), ?is_placed(Phase), needs(C)].
 
 %% Not a program that has but ticks, or that is over: what it has bound must not tell how the functions of others are traced.
 needs(#c{needs = N, wants = W, hooks = H, hears = Hears}) ->
@@ -58,14 +71,13 @@ needs(#c{needs = N, wants = W, hooks = H, hears = Hears}) ->
 no_needs(S0) ->
     ?AGENT:nif_gate(false), % first: the other waits for a dirty scheduler
     ?AGENT:nif_publish([], [], []),
-    S = erltrace_agent_others:deaf(erltrace_agent_loads:disarm(erltrace_agent_monitor:undo(erltrace_agent_poll:undo(S0)))),
+    S = erltrace_agent_others:deaf(erltrace_agent_loads:forget(erltrace_agent_monitor:undo(erltrace_agent_poll:undo(S0)))),
     case S#s.session of
         legacy ->
             %% Flags first: from then on calls through local patterns cost next to nothing, and patterns take long.
             erltrace_agent_flags:remove_ours(S),
-            erltrace_agent_patterns:remove_at_once(S#s.functions),
-            erltrace_agent_patterns:remove_patterns(S#s.functions, S),
-            erltrace_agent_hooks:remove(#{}, #{}, S),
+            Any = S0#s.loads =/= undefined orelse map_size(S#s.functions) + map_size(S#s.hooks) > 0,
+            Any andalso erltrace_agent_patterns:remove_all([S#s.functions, S#s.hooks], S),
             erltrace_agent_ports:remove_flags(S#s.port_flags, [], S),
             erltrace_agent_seq:remove(S#s.seq, S),
             tell_guard(S, [#{}]);
@@ -77,7 +89,7 @@ no_needs(S0) ->
                                                 bifs = [], given = #{}, calls = undefined}.
 
 %% When it fails, sessions that were begun for it go.
-apply_needs(Running, S00) ->
+apply_all(Running, S00) ->
     or_back(
         fun() ->
             S0 = session(S00),
@@ -121,11 +133,7 @@ apply_traces(Running, S00) ->
             W1 = erltrace_agent_flags:add(Flags, Some, S),
             W3 = erltrace_agent_ports:add_flags(NewPort, S#s{port_flags = PortFlags}),
             S1 = S#s{flags = Flags, some = Some, port_flags = PortFlags, seq = Seq},
-            Locally = case S0#s.calls of
-                          undefined -> maps:keys(Few);
-                          _ -> meta
-                      end,
-            {Warnings, S2} = apply_patterns(Running, Patterns, Globals, Locally, S, S1),
+            {Warnings, S2} = apply_patterns(Running, Patterns, Globals, locally(Few, S0), S, S1),
             erltrace_agent_flags:remove(Flags, Some, S),
             erltrace_agent_ports:remove_flags(S#s.port_flags -- PortFlags, PortFlags, S),
             erltrace_agent_seq:remove(Seq band (bnot Bits), S),
@@ -152,8 +160,8 @@ apply_patterns(Running, Patterns, Globals, Locally, S, S1) ->
             or_back(
                 fun() ->
                     S2 = erltrace_agent_patterns:globals(maps:merge(S#s.globals, Globals), S1),
-                    publish([C#c.program || C <- Running], maps:keys(S#s.taken), Locally),
-                    erltrace_agent_patterns:remove_patterns(erltrace_agent_hooks:without(no_longer(S#s.functions, Set), Hooks), S),
+                    publish(Running, Locally, S),
+                    erltrace_agent_patterns:remove_patterns(erltrace_agent_hooks:without(erltrace_agent_patterns:no_longer(S#s.functions, Set), Hooks), S),
                     erltrace_agent_hooks:remove(Hooks, Set, S),
                     {W2 ++ W4, S2#s{functions = Set, hooks = Hooks}}
                 end,
@@ -163,10 +171,27 @@ apply_patterns(Running, Patterns, Globals, Locally, S, S1) ->
                     erltrace_agent_hooks:remove(S#s.hooks, S#s.functions, S#s{hooks = Hooks})
                 end)
         end,
-        fun() -> erltrace_agent_patterns:remove_patterns(erltrace_agent_hooks:without(no_longer(Set, S#s.functions), S#s.hooks), S) end).
+        fun() -> erltrace_agent_patterns:back(Set, S#s.functions, S#s.hooks, S) end).
 
-publish(Programs, Taken, Locally) ->
-    ?AGENT:nif_publish(Programs, Taken, Locally) =:= ok orelse
+%% Events reach the programs that run.
+publish(S) ->
+    case placed(S) of
+        [] -> true;
+        Placed -> publish(Placed, locally(erltrace_agent_only:functions(Placed, S), S), S)
+    end.
+
+%% Functions of which few calls are wanted have a local pattern although nobody wants their returns; or all calls are seen by meta patterns.
+locally(Few, #s{calls = undefined}) -> maps:keys(Few);
+locally(_, _) -> meta.
+
+%% So have those whose returns only a program wants that does not run yet.
+publish(Placed, Locally, #s{taken = Taken}) ->
+    {Running, Waiting} = lists:partition(fun(#c{phase = Phase}) -> Phase =:= running end, Placed),
+    Local = case Locally of
+                meta -> meta;
+                _ -> Locally ++ [MFA || Running =/= [], #c{wants = W} <- Waiting, {MFA, Bits} <- maps:to_list(W), Bits band ?RETURN =/= 0]
+            end,
+    ?AGENT:nif_publish([P || #c{program = P} <- Running], maps:keys(Taken), Local) =:= ok orelse
         throw(error4('AGENT_MEMORY', "the node has no memory for the table of probes", "enable fewer probes")),
     ?AGENT:nif_gate(true).
 
@@ -200,15 +225,6 @@ without_taken(Taken, Wants) ->
                       #{} -> W
                   end
               end, Wants, Taken).
-
-%% What was set one way or the other and is not in the new set that way.
-no_longer(Old, New) ->
-    erltrace_agent_lib:filter(fun(MFA, {How, _, _}) ->
-                                  case New of
-                                      #{MFA := {How, _, _}} -> false;
-                                      #{} -> true
-                                  end
-                              end, Old).
 
 %% From OTP 27 on, which functions need a global pattern in a session of its own to tell local calls from global ones, and what
 %% is wanted of which function besides. Before that, local and global exclude each other (see all_local).
@@ -319,7 +335,7 @@ present(S) ->
         false ->
             #s{consumers = Cs} = S1 =
                 complain({{session, S#s.session}, <<"somebody destroyed the agent's trace session: no probe fires from now on; start the trace again">>}, S),
-            {_, S2} = apply_needs(S1#s{consumers = maps:map(fun(_, #c{phase = running} = C) -> idle(C); (_, C) -> C end, Cs)}),
+            {_, S2} = apply_needs(S1#s{consumers = maps:map(fun(_, #c{phase = Phase} = C) when ?is_placed(Phase) -> idle(C); (_, C) -> C end, Cs)}),
             S2
     end.
 
@@ -347,7 +363,7 @@ complain({Key, Text}, #s{complained = Seen} = S) ->
     end.
 
 warn(Text, #s{consumers = Cs} = S) ->
-    S#s{consumers = maps:map(fun(_, #c{phase = running, warnings = W} = C) -> C#c{warnings = [Text | W]};
+    S#s{consumers = maps:map(fun(_, #c{phase = Phase, warnings = W} = C) when ?is_placed(Phase) -> C#c{warnings = [Text | W]};
                                 (_, C) -> C
                              end, Cs)}.
 

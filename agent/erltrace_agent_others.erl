@@ -204,7 +204,7 @@ missing(#s{functions = Fs, taken = Taken} = S) ->
 
 %% {mfa => bits} of all that runs.
 wanted(#s{consumers = Cs}) ->
-    maps:fold(fun(_, #c{phase = running, wants = W}, Acc) -> maps:merge(Acc, W);
+    maps:fold(fun(_, #c{phase = Phase, wants = W}, Acc) when ?is_placed(Phase) -> maps:merge(Acc, W);
                  (_, _, Acc) -> Acc
               end, #{}, Cs).
 

@@ -1,19 +1,20 @@
 %% erltrace_agent_patterns - trace patterns of functions: in the legacy session before OTP 27, in a session of ours from then on.
 %%
-%% A function with somebody else's tracer is left alone and reported. One call of trace_pattern takes as long for a module as for
-%% a function, so a module of which all functions are wanted is set at once.
+%% A function with somebody else's tracer is left alone and reported. Each call that sets or clears a pattern waits for all schedulers,
+%% which on a busy node takes a tenth of a second, for one function as for all of them: the number of these calls is what counts. So
+%% the functions of a module are set and cleared together wherever that comes to the same, and those of all modules, too (set/3, clear/2).
 -module(erltrace_agent_patterns).
 
--export([add_patterns/2, set_again/2, remove_patterns/2, remove_at_once/1, still_ours/3, owner_of/2, is_match_spec/1, globals/2]).
--export([set_loaded/3, set_globals/3, set_mark_off/2, clear_loaded/4]).
+-export([add_patterns/2, set_again/2, back/4, no_longer/2, remove_patterns/2, remove_all/2, remove_at_once/1, still_ours/3, owner_of/2, is_match_spec/1, globals/2]).
+-export([set_loaded/3, set_globals/3, set_mark_off/2, clear_loaded/4, pattern/4, legacy/3]).
 
 -import(erltrace_agent_lib, [text/2, owner/1, names/1, functions_of/1]).
 
 -include("erltrace_agent.hrl").
 
--define(AT_ONCE, 8).               % modules from which on their patterns are cleared with those of all others
+-define(AT_ONCE, 8).               % modules from which on their patterns are cleared with those of all others (which costs a look at all functions)
 
-%% Sets what is not set yet. -> {what is set then, warnings}
+%% Sets what is not set yet. -> {what is set then, warnings}; when it fails, nothing has changed.
 add_patterns(Patterns, #s{functions = Have} = S) ->
     New = erltrace_agent_lib:filter(fun(MFA, P) ->
                                         case Have of
@@ -22,8 +23,16 @@ add_patterns(Patterns, #s{functions = Have} = S) ->
                                         end
                                     end, Patterns),
     {Foreign, Free} = foreign(New, S),
-    Missed = maps:fold(fun({M, Pattern}, FAs, Acc) -> set_patterns(M, Pattern, FAs, S) ++ Acc end,
-                       [], by_module(Free)),
+    erltrace_agent_meanwhile:expect(functions, map_size(Free)),
+    Before = erltrace_agent_loads:seen(S),
+    Missed = try
+                 set(Free, maps:without(maps:keys(Foreign), Patterns), S)
+             catch
+                 Class:Reason:Stack ->
+                     back(Free, Have, #{}, S),
+                     erlang:raise(Class, Reason, Stack)
+             end,
+    erltrace_agent_loads:mark_again(Before, S),
     Set = maps:without(maps:keys(Foreign), Patterns), % those that are not there may come back
     {Set,
      [text("~b function~s traced by ~s and left alone: ~s",
@@ -32,14 +41,38 @@ add_patterns(Patterns, #s{functions = Have} = S) ->
      [text("~b function~s not there any more: ~s",
            [length(Missed), case Missed of [_] -> " is"; _ -> "s are" end, names(Missed)]) || Missed =/= []]}.
 
+%% From New, or a part of it, back to what was there before: Have. Those of Hooks stay in any case.
+back(New, Have, Hooks, S) ->
+    remove_patterns(erltrace_agent_hooks:without(no_longer(New, Have), Hooks), S),
+    set_again(erltrace_agent_lib:filter(fun(MFA, {How, _, _} = Was) ->
+                                            case New of
+                                                #{MFA := {How, _, _} = Is} -> Is =/= Was;
+                                                #{} -> false
+                                            end
+                                        end, Have), S).
+
+%% What was set one way or the other and is not in the new set that way.
+no_longer(Old, New) ->
+    erltrace_agent_lib:filter(fun(MFA, {How, _, _}) ->
+                                  case New of
+                                      #{MFA := {How, _, _}} -> false;
+                                      #{} -> true
+                                  end
+                              end, Old).
+
 by_owner(Foreign) ->
     maps:fold(fun(MFA, Owner, Acc) ->
                   maps:update_with(Owner, fun(L) -> [MFA | L] end, [MFA], Acc)
               end, #{}, Foreign).
 
+%% #{{Module, meta | local | global} => [{Pattern, {Function, Arity}}]}
 by_module(Patterns) ->
-    erltrace_agent_lib:fold(fun({M, F, A}, Pattern, Acc) ->
-                                maps:update_with({M, Pattern}, fun(L) -> [{F, A} | L] end, [{F, A}], Acc)
+    erltrace_agent_lib:fold(fun({M, F, A}, {How, _, _} = Pattern, Acc) ->
+                                Key = {M, How},
+                                case Acc of
+                                    #{Key := L} -> Acc#{Key := [{Pattern, {F, A}} | L]};
+                                    #{} -> Acc#{Key => [{Pattern, {F, A}}]}
+                                end
                             end, #{}, Patterns).
 
 %% The functions that somebody else traces in a way that ours would replace: {#{MFA => Owner}, the rest}.
@@ -105,28 +138,131 @@ not_global(MFA) ->
 
 %% Sets what has been set before.
 set_again(Patterns, S) ->
-    maps:foreach(fun({M, Pattern}, FAs) -> set_patterns(M, Pattern, FAs, S) end, by_module(Patterns)).
+    _ = set(Patterns, Patterns, S),
+    ok.
 
-%% -> functions that are not there
-set_patterns(M, {How, _, _} = Pattern, FAs, S) ->
-    MS = match_spec(Pattern),
-    Sorted = lists:usort(FAs),
-    case length(Sorted) > 1 andalso functions_of(M) =:= Sorted of
-        true ->
-            pattern({M, '_', '_'}, MS, How, S),
+%% == setting, in as few calls as can be ========================================================================
+
+%% Sets New, a part of what is wanted in all. -> functions that are not there
+set(New, _, _) when map_size(New) =:= 0 ->
+    [];
+set(New, All, S) ->
+    Modules = by_module(New),
+    case everywhere(Modules, All, S) of
+        {true, {How, _, _} = Pattern} ->
+            _ = pattern({'_', '_', '_'}, match_spec(Pattern), How, S),
             [];
-        false ->
-            [{M, F, A} || {F, A} <- Sorted, pattern({M, F, A}, MS, How, S) =:= 0]
+        _ ->
+            maps:fold(fun({M, How}, L, Acc) -> set_module(M, How, L, All, S) ++ Acc end, [], Modules)
     end.
 
-pattern(MFA, MS, meta, #s{session = legacy}) ->
-    erlang:trace_pattern(MFA, MS, [{meta, ?AGENT, ?STATE}]);
-pattern(MFA, MS, local, #s{session = legacy}) ->
-    erlang:trace_pattern(MFA, MS, [local]);
-pattern(MFA, MS, global, #s{session = legacy}) ->
-    erlang:trace_pattern(MFA, MS, [global]);
-pattern(MFA, MS, How, #s{session = Session}) ->
+%% Whether every function of every module is to have the same pattern. (The agent's own modules get it, too: nobody who can be traced
+%% runs them, and it goes with those of the others, or with the modules.)
+everywhere(Modules, All, S) ->
+    case maps:next(maps:iterator(Modules)) of
+        {{_, How}, [{Pattern, _} | _], _} when How =/= global ->
+            Loaded = [M || M <- erlang:loaded(), not erltrace_agent_lib:ours(M)],
+            {length(Loaded) > 1 andalso length(Loaded) =< map_size(Modules) andalso
+                 lists:all(fun(M) ->
+                               erltrace_agent_lib:breathe(),
+                               wholly(M, How, Pattern, functions_of(M), maps:get({M, How}, Modules, []), All, S)
+                           end, Loaded), Pattern};
+        _ -> false
+    end.
+
+%% Whether all functions of a module are to have this pattern: those of L get it now, others have it.
+wholly(M, How, Pattern, Functions, L, All, S) ->
+    {Same, Others} = lists:partition(fun({P, _}) -> P =:= Pattern end, L),
+    Others =:= [] andalso
+        lists:all(fun({F, A}) -> has({M, F, A}, How, Pattern, All, S) end, Functions -- [FA || {_, FA} <- Same]).
+
+%% Whether a function has a pattern that is wanted, and it is still ours: then it can be set once more.
+has(MFA, How, Pattern, All, S) ->
+    case All of
+        #{MFA := Pattern} when element(1, Pattern) =:= How -> still_ours(MFA, Pattern, S);
+        #{} -> false
+    end.
+
+%% Those of one module and kind: function by function, or all at once and then those that are to be otherwise, whichever has fewer calls.
+%% -> functions that are not there
+set_module(M, How, L, All, S) ->
+    Functions = functions_of(M),
+    Known = maps:from_keys(Functions, true),
+    {There, Missed} = lists:partition(fun({_, FA}) -> is_map_key(FA, Known) end, L),
+    Groups = lists:foldl(fun({P, FA}, Acc) -> maps:update_with(P, fun(FAs) -> [FA | FAs] end, [FA], Acc) end, #{}, There),
+    Exact = [{MFA, match_spec(P)} || {P, FAs} <- maps:to_list(Groups), MFA <- spans(M, FAs, Functions)],
+    Calls = case length(Exact) > 1 andalso at_once(M, How, Groups, Functions, All, S) of
+                [_ | _] = Fewer when length(Fewer) < length(Exact) -> Fewer;
+                _ -> Exact
+            end,
+    [{M, F, A} || {_, {F, A}} <- Missed] ++
+        [MFA || {{_, F, A} = MFA, MS} <- Calls, pattern(MFA, MS, How, S) =:= 0, MS =/= false, F =/= '_', A =/= '_'].
+
+%% The same by a pattern on the whole module, and what puts the others right; [] if that would touch what somebody has there.
+at_once(_, global, _, _, _, _) ->
+    [];
+at_once(M, How, Groups, Functions, All, S) ->
+    {_, Major, FAs} = lists:max([{length(FAs), P, FAs} || {P, FAs} <- maps:to_list(Groups)]),
+    Others = lists:append(maps:values(maps:remove(Major, Groups))),
+    Rest = [{F, A} || {F, A} <- (Functions -- FAs) -- Others, not has({M, F, A}, How, Major, All, S)],
+    %% A BIF is never cleared without need: other sessions would hear of it no more (OTP 27 and 28).
+    case 2 * length(Rest) < length(Functions) andalso
+         lists:all(fun({F, A}) -> bare({M, F, A}, How, S) andalso not erlang:is_builtin(M, F, A) end, Rest) of
+        true ->
+            [{{M, '_', '_'}, match_spec(Major)}] ++
+            [{MFA, match_spec(P)} || {P, Some} <- maps:to_list(maps:remove(Major, Groups)), MFA <- spans(M, Some, Functions)] ++
+            [{MFA, false} || MFA <- spans(M, Rest, Functions)];
+        false ->
+            []
+    end.
+
+%% What to name in order to have just these functions of a module, in few terms.
+spans(M, FAs, Functions) ->
+    case lists:usort(FAs) of
+        [] -> [];
+        [{F, A}] -> [{M, F, A}];
+        Functions -> [{M, '_', '_'}];
+        Sorted -> by_name(M, Sorted, Functions)
+    end.
+
+by_name(M, [{F, _} | _] = Sorted, Functions) ->
+    {Same, Others} = lists:splitwith(fun({N, _}) -> N =:= F end, Sorted),
+    {Named, Rest} = lists:splitwith(fun({N, _}) -> N =:= F end, lists:dropwhile(fun({N, _}) -> N < F end, Functions)),
+    case Same of
+        [_, _ | _] when Same =:= Named -> [{M, F, '_'} | by_name(M, Others, Rest)];
+        _ -> [{M, F, A} || {_, A} <- Same] ++ by_name(M, Others, Rest)
+    end;
+by_name(_, [], _) ->
+    [].
+
+%% Whether nobody has a pattern of that kind on a function, as far as this session goes.
+bare(MFA, meta, #s{session = legacy}) -> is_none(erlang:trace_info(MFA, meta)) andalso erlang:trace_info(MFA, traced) =/= {traced, global};
+bare(MFA, _, #s{session = legacy}) -> is_none(erlang:trace_info(MFA, traced));
+bare(MFA, meta, #s{session = Session}) -> is_none(erltrace_agent_session:info(Session, MFA, meta));
+bare(MFA, _, #s{session = Session}) -> is_none(erltrace_agent_session:info(Session, MFA, traced)).
+
+is_none({_, false}) -> true;
+is_none(_) -> false.
+
+%% The one way to a pattern: sets it, or clears it (MS is false). -> how many functions
+pattern(MFA, MS, How, S) ->
+    N = pattern_of(MFA, MS, How, S),
+    erltrace_agent_meanwhile:done(functions, N),
+    N.
+
+pattern_of(MFA, false, How, #s{session = legacy}) ->
+    legacy(MFA, false, [How]);
+pattern_of(MFA, MS, meta, #s{session = legacy}) ->
+    legacy(MFA, MS, [{meta, ?AGENT, ?STATE}]);
+pattern_of(MFA, MS, How, #s{session = legacy}) ->
+    legacy(MFA, MS, [How]);
+pattern_of(MFA, MS, How, #s{session = Session}) ->
     erltrace_agent_session:function(Session, MFA, MS, [How]).
+
+%% Every call in the legacy session goes this way, so that it is counted.
+legacy(MFA, MS, Flags) ->
+    erltrace_agent_lib:pattern_call(),
+    erlang:trace_pattern(MFA, MS, Flags).
 
 %% Makes the second session's patterns those of the functions in Want. It never has flags but `call`: two sessions that trace
 %% collections crash the VM.
@@ -145,32 +281,36 @@ globals(Want, #s{globals = Have} = S) ->
     S#s{globals = Want}.
 
 set_globals(MFAs, How, #s{global = Session}) ->
-    maps:foreach(fun({M, global}, FAs) -> set_globals(Session, M, FAs, How) end,
-                 by_module(maps:map(fun(_, true) -> global end, MFAs))).
+    maps:foreach(fun({M, global}, L) ->
+                     [erltrace_agent_session:function(Session, MFA, How, [global]) || MFA <- spans(M, [FA || {_, FA} <- L], functions_of(M))]
+                 end, by_module(maps:map(fun(_, true) -> {global, false, false} end, MFAs))).
 
-set_globals(Session, M, FAs, How) ->
-    Sorted = lists:usort(FAs),
-    case length(Sorted) > 1 andalso functions_of(M) =:= Sorted of
-        true -> erltrace_agent_session:function(Session, {M, '_', '_'}, How, [global]);
-        false -> [erltrace_agent_session:function(Session, {M, F, A}, How, [global]) || {F, A} <- Sorted]
-    end.
+%% == clearing ==================================================================================================
 
 remove_patterns(Gone, S) ->
-    maps:foreach(fun({M, Pattern}, FAs) -> clear_patterns(M, Pattern, FAs, S) end, by_module(Gone)).
+    erltrace_agent_meanwhile:expect(functions, map_size(Gone)),
+    maps:foreach(fun({M, How}, L) -> clear_module(M, How, L, S) end, by_module(Gone)).
+
+%% Before OTP 27: all that is ours, in maps as in #s.functions, and what code has got as it came.
+remove_all(Maps, S) ->
+    remove_at_once(lists:foldl(fun maps:merge/2, #{}, Maps)),
+    [remove_patterns(Patterns, S) || Patterns <- Maps],
+    _ = erltrace_agent_others:sweep_loaded(erltrace_agent_others:functions()),
+    ok.
 
 %% Before OTP 27, when all that is ours is to go: a pattern takes as long to clear as those of all modules, which on a busy node is
 %% milliseconds each. So those of a kind go at once if there are many, and no function has one of somebody else. What is left after this
 %% has to be cleared in other ways. Functions: what we have set, as it is in #s.functions; all meta patterns that bear our name go in any case.
 -spec remove_at_once(#{mfa() => pattern()}) -> ok.
 remove_at_once(Functions) when map_size(Functions) >= ?AT_ONCE ->
-    [at_once(How, map_size(Modules)) || {How, Modules} <- alone(Functions)],
+    [cleared(How, map_size(Modules)) || {How, Modules} <- alone(Functions)],
     ok;
 remove_at_once(_) ->
     ok.
 
-at_once(How, N) when N >= ?AT_ONCE ->
-    erlang:trace_pattern({'_', '_', '_'}, false, [How]);
-at_once(_, _) ->
+cleared(How, N) when N >= ?AT_ONCE ->
+    legacy({'_', '_', '_'}, false, [How]);
+cleared(_, _) ->
     0.
 
 %% [{kind, modules that have patterns of it}] of the kinds that are nobody's but ours.
@@ -196,8 +336,8 @@ local_alone({M, _, _} = MFA, Functions, Modules) ->
     case erlang:trace_info(MFA, traced) of
         {traced, local} ->
             Ours = case Functions of
-                       #{MFA := {local, _, _} = Pattern} -> still_ours(MFA, Pattern, #s{session = legacy});
-                       #{} -> false
+                       #{MFA := {local, _, _} = Pattern} -> still_ours(MFA, Pattern, #s{session = legacy}) orelse is_marked(MFA);
+                       #{} -> is_marked(MFA)
                    end,
             if Ours -> Modules#{M => true};
                true -> foreign
@@ -205,19 +345,26 @@ local_alone({M, _, _} = MFA, Functions, Modules) ->
         _ -> Modules
     end.
 
-clear_patterns(M, {How, _, _} = Pattern, FAs, S) ->
-    All = functions_of(M),
-    Ours = [FA || {F, A} = FA <- lists:usort(FAs), still_ours({M, F, A}, Pattern, S)],
-    case length(Ours) > 1 andalso Ours =:= All of
-        true -> clear({M, '_', '_'}, How, S);
-        false -> [clear({M, F, A}, How, S) || {F, A} <- Ours]
-    end,
-    ok.
+%% All of a module at once when nobody has another of that kind in it.
+clear_module(M, How, L, S) ->
+    Functions = functions_of(M),
+    case [FA || {Pattern, {F, A} = FA} <- L, still_ours({M, F, A}, Pattern, S)] of
+        [] ->
+            ok;
+        Ours ->
+            Single = spans(M, Ours, Functions),
+            Wild = length(Single) > 1 andalso How =/= global andalso
+                lists:all(fun({F, A}) -> bare({M, F, A}, How, S) end, Functions -- Ours),
+            [pattern(MFA, false, How, S) || MFA <- if Wild -> [{M, '_', '_'}]; true -> Single end],
+            ok
+    end.
 
-clear(MFA, How, #s{session = legacy}) ->
-    erlang:trace_pattern(MFA, false, [How]);
-clear(MFA, How, #s{session = Session}) ->
-    erltrace_agent_session:function(Session, MFA, false, [How]).
+%% Whether code has got its local pattern as it was loaded.
+is_marked(MFA) ->
+    case erlang:trace_info(MFA, match_spec) of
+        {match_spec, MS} -> erltrace_agent_loads:is_mark(local, MS);
+        _ -> false
+    end.
 
 still_ours(MFA, {meta, _, _}, #s{session = legacy}) ->
     lists:member(erlang:trace_info(MFA, meta), [{meta, ?TRACER}, {meta, undefined}]); % or not loaded
@@ -241,17 +388,19 @@ is_match_spec(MS) ->
 %% Sets what was set on it before; a function that is not there any more does not matter. From Many functions on a whole module at
 %% once: those that are too many are let go with the rest.
 set_loaded(Patterns, Many, S) ->
-    Groups = by_module(Patterns),
-    maps:foreach(fun({M, {How, _, _} = Pattern}, FAs) ->
-                     MS = match_spec(Pattern),
-                     Others = [x || {Mod, {H, _, _} = P} <- maps:keys(Groups), Mod =:= M, H =:= How, P =/= Pattern],
+    maps:foreach(fun({M, How}, [{First, _} | _] = L) ->
                      %% Before OTP 27 a local pattern is known to be ours by its look, and the rest must keep that of on_load.
                      Wild = How =:= meta orelse (How =:= local andalso S#s.session =/= legacy),
-                     case Wild andalso Others =:= [] andalso length(FAs) >= Many of
-                         true -> pattern({M, '_', '_'}, MS, How, S);
-                         false -> [pattern({M, F, A}, MS, How, S) || {F, A} <- FAs]
+                     Same = lists:all(fun({P, _}) -> P =:= First end, L),
+                     case Wild andalso Same andalso length(L) >= Many of
+                         true ->
+                             pattern({M, '_', '_'}, match_spec(First), How, S);
+                         false ->
+                             Functions = functions_of(M),
+                             Groups = lists:foldl(fun({P, FA}, Acc) -> maps:update_with(P, fun(FAs) -> [FA | FAs] end, [FA], Acc) end, #{}, L),
+                             [pattern(MFA, match_spec(P), How, S) || {P, FAs} <- maps:to_list(Groups), MFA <- spans(M, FAs, Functions)]
                      end
-                 end, Groups).
+                 end, by_module(Patterns)).
 
 %% The function keeps a meta pattern that does not look like one of on_load.
 set_mark_off(MFA, #s{functions = Functions} = S) ->
@@ -282,7 +431,7 @@ clear_fresh({M, _, _} = MFA, Kind, #s{global = Global} = S) ->
     case {erltrace_agent_loads:is_fresh(M, S), Kind} of
         {true, _} -> 0;
         {false, global} -> Global =:= undefined orelse erltrace_agent_session:function(Global, MFA, false, [global]);
-        {false, _} -> clear(MFA, Kind, S)
+        {false, _} -> pattern(MFA, false, Kind, S)
     end.
 
 is_loaded(meta, MFA) ->

@@ -1,9 +1,9 @@
-%% erltrace_agent_placed - what is set in the VM for one program, in figures: the answer to `go`.
+%% erltrace_agent_placed - what is set in the VM for one program, in figures: the answer to `place`.
 %%
 %% Several programs share what is set. This says what one of them would have set alone, as far as it is there.
 -module(erltrace_agent_placed).
 
--export([placed/3]).
+-export([placed/2]).
 
 -import(erltrace_agent_lib, [count/2]).
 
@@ -15,9 +15,9 @@
                    {?NEED_TOKENS, tokens}]).
 -define(PORTS, 16#f00).
 
-%% A list of atoms, or a number; what is not there is 0 or empty, and may be left out. Ns: how long it took to set.
--spec placed(#c{}, #s{}, non_neg_integer()) -> [{atom(), non_neg_integer() | [atom()]}].
-placed(#c{wants = Wants, needs = Needs} = C, #s{functions = Set} = S, Ns) ->
+%% A list of atoms, or a number; what is not there is 0 or empty, and may be left out.
+-spec placed(#c{}, #s{}) -> [{atom(), non_neg_integer() | [atom()]}].
+placed(#c{wants = Wants, needs = Needs} = C, #s{functions = Set} = S) ->
     {Functions, Flagged} =
         erltrace_agent_lib:fold(fun(MFA, Bits, {Counts, F}) ->
                                     case Set of
@@ -32,8 +32,7 @@ placed(#c{wants = Wants, needs = Needs} = C, #s{functions = Set} = S, Ns) ->
         [{flags, lists:sort(All)}, {processes, processes(All, S)},
          {only_flags, lists:usort(lists:append(maps:values(Some))) -- All}, {only_processes, map_size(Some)},
          {ports, case Needs band ?PORTS of 0 -> 0; _ -> length(erlang:ports()) end},
-         {monitors, [M || {Bit, M} <- ?MONITORS, Needs band Bit =/= 0]},
-         {ns, Ns}].
+         {monitors, [M || {Bit, M} <- ?MONITORS, Needs band Bit =/= 0]}].
 
 %% Functions whose calls are named probes, and that are not counted for their own.
 hooked(#c{hooks = Probes, wants = Wants}, #s{hooks = Hooks, functions = Set}) ->

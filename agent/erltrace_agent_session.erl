@@ -53,7 +53,9 @@ sweep(Keep) ->
     ok.
 
 %% Likewise in `trace`, but for what they give back when that session, or the process, is not there.
-function(Session, MFA, MS, Flags) -> ask(Session, function, [MFA, MS, Flags], 1).
+function(Session, MFA, MS, Flags) ->
+    erltrace_agent_lib:pattern_call(),
+    ask(Session, function, [MFA, MS, Flags], 1).
 process(Session, Which, How, Flags) -> ask(Session, process, [Which, How, Flags], 0).
 port(Session, Which, How, Flags) -> ask(Session, port, [Which, How, Flags], 0).
 send(Session, MS, Options) -> ask(Session, send, [MS, Options], 0).

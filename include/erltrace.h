@@ -246,6 +246,7 @@ struct erltrace_placed {
     uint64_t ports;          /* that are traced */
     const char *monitors;    /* what else tells of events: "busy_port nodes"; "" */
     uint64_t ns;             /* that it took to set all this */
+    uint64_t calls;          /* that set or cleared patterns of functions, meanwhile */
 };
 /* Returns 0 to go on, another value to end the walk. */
 typedef int erltrace_placed_fn(const struct erltrace_placed *p, void *arg);
@@ -397,7 +398,8 @@ ERLTRACE_API int erltrace_about_iter(erltrace_about_fn *fn, void *arg);
  * and the option zdefs is not set), the errors of nodes, COMPILE. */
 ERLTRACE_API int erltrace_enable(erltrace_t *h);
 /* Starts tracing, after erltrace_enable or doing that, too: probes are set, BEGIN has run when it
- * returns. -1: DESTRUCTIVE, the errors of nodes; then nothing is left in any of them. */
+ * returns. -1: DESTRUCTIVE, the errors of nodes; then nothing is left in any of them. May take
+ * long: see erltrace_handle_progress. */
 ERLTRACE_API int erltrace_go(erltrace_t *h);
 
 /* What a handler of records returns. */
@@ -482,7 +484,8 @@ ERLTRACE_API int erltrace_timeout(erltrace_t *h);
  * nothing. -1: STATE before erltrace_go. */
 ERLTRACE_API int erltrace_stop(erltrace_t *h);
 /* The same, but may be called from signal handlers, other threads and handlers; acts within the
- * erltrace_work that is under way (at most 100 ms later), or the next. */
+ * erltrace_work that is under way (at most 100 ms later), or the next. It ends erltrace_go, too,
+ * while that sets what the probes need: see erltrace_handle_progress. */
 ERLTRACE_API void erltrace_interrupt(erltrace_t *h);
 
 enum erltrace_state {
@@ -608,6 +611,20 @@ ERLTRACE_API const struct erltrace_cost *erltrace_stats_probe(const struct erltr
 ERLTRACE_API const struct erltrace_cost *erltrace_stats_emulator(const struct erltrace_stats *s);
 typedef int erltrace_stats_fn(const struct erltrace_stats *s, void *arg);
 ERLTRACE_API int erltrace_handle_stats(erltrace_t *h, erltrace_stats_fn *fn, void *arg);
+
+/* While erltrace_go takes long: how far it is in a target. Each call that sets something in a node
+ * waits for all of its schedulers, so that thousands of functions may take a busy node a minute. */
+struct erltrace_progress {
+    const char *node;     /* the target in words */
+    int waiting;          /* what another trace had set there is being taken away first, or added */
+    const char *unit;     /* what is counted: "functions", "processes" */
+    uint64_t done, total; /* total 0: it has only begun */
+};
+/* Called some times a second, and at once after a signal. HANDLE_ABORT ends it as
+ * erltrace_interrupt does: what was set is undone, erltrace_go returns 0, and erltrace_work is done
+ * at once; no probe has fired, BEGIN neither. */
+typedef int erltrace_progress_fn(const struct erltrace_progress *p, void *arg);
+ERLTRACE_API int erltrace_handle_progress(erltrace_t *h, erltrace_progress_fn *fn, void *arg);
 
 /* setopt() in a program has set an option. */
 struct erltrace_setopt_data {

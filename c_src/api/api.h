@@ -118,6 +118,8 @@ struct erltrace {
     void *drop_arg;
     erltrace_stats_fn *stats_fn;
     void *stats_arg;
+    erltrace_progress_fn *progress_fn;
+    void *progress_arg;
     erltrace_setopt_fn *setopt_fn;
     void *setopt_arg;
     erltrace_record_fn *record_fn; /* these two of the erltrace_work that is under way */
@@ -133,6 +135,8 @@ struct erltrace {
 /* Whether the handle may do this now: it is one, no handler is running, and the phase lies between
  * the two. Sets the error if not. */
 bool api_enter(erltrace_t *h, enum api_phase from, enum api_phase to);
+/* Of session_config. */
+bool api_progress(void *arg, const char *target, const struct tier_progress *p);
 /* Sets an error and returns -1. The text is the code's own, or the format's. */
 int api_fail(erltrace_t *h, int code);
 int api_fail_text(erltrace_t *h, int code, const char *fmt, ...)

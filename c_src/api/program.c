@@ -29,6 +29,8 @@ int api_session(erltrace_t *h)
                                     .json = (h->flags & ERLTRACE_O_JSON) != 0,
                                     .terminal = (h->flags & ERLTRACE_O_TERMINAL) != 0,
                                     .watch = &h->watch,
+                                    .progress = api_progress,
+                                    .progress_arg = h,
                                     .check_only = (h->flags & ERLTRACE_O_CHECK) != 0};
     const char *root;
     if (h->session != NULL)

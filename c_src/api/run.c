@@ -24,6 +24,36 @@ int erltrace_enable(erltrace_t *h)
     return api_leave(h, rc);
 }
 
+int erltrace_handle_progress(erltrace_t *h, erltrace_progress_fn *fn, void *arg)
+{
+    if (h == NULL)
+        return -1;
+    h->progress_fn = fn;
+    h->progress_arg = arg;
+    return 0;
+}
+
+bool api_progress(void *arg, const char *target, const struct tier_progress *p)
+{
+    erltrace_t *h = arg;
+    const struct erltrace_progress how = {
+        .node = target, .waiting = p->waiting, .unit = p->unit, .done = p->done, .total = p->total};
+    if (!atomic_load(&h->interrupted) && h->progress_fn != NULL &&
+        h->progress_fn(&how, h->progress_arg) == ERLTRACE_HANDLE_ABORT)
+        atomic_store(&h->interrupted, 1);
+    return !atomic_load(&h->interrupted);
+}
+
+/* It was ended before anything could fire: as if it had run, and nothing had happened. */
+static int given_up(erltrace_t *h)
+{
+    diag_add(&h->diags, DIAG_NOTE, NULL, "", NULL,
+             "ended while probes were being placed: nothing was traced");
+    h->phase = API_DONE;
+    api_release(h);
+    return api_leave(h, 0);
+}
+
 int erltrace_go(erltrace_t *h)
 {
     if (!api_enter(h, API_OPEN, API_ENABLED))
@@ -36,7 +66,11 @@ int erltrace_go(erltrace_t *h)
         return api_fail_text(h, ERLTRACE_E_STATE, "programs are only checked");
     if (!option_on(&h->opt, OPTION_destructive) && session_is_destructive(h->session))
         return api_fail(h, ERLTRACE_E_DESTRUCTIVE);
+    h->busy = true;
     int rc = session_start(h->session);
+    h->busy = false;
+    if (rc == ET_EABORT)
+        return given_up(h);
     h->phase = rc == 0 ? API_RUNNING : API_FAILED;
     if (rc == 0)
         api_release(h);

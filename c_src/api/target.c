@@ -313,7 +313,8 @@ int erltrace_placed_iter(erltrace_t *h, erltrace_placed_fn *fn, void *arg)
                                       .only_processes = p->only_processes,
                                       .ports = p->ports,
                                       .monitors = p->monitors,
-                                      .ns = p->ns};
+                                      .ns = p->ns,
+                                      .calls = p->calls};
         int rc = fn(&out, arg);
         if (rc != 0)
             return rc;

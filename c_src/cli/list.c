@@ -110,7 +110,7 @@ static void put_placed(struct buf *b, const struct erltrace_placed *p)
     put_flags(b, p->only_flags, p->only_processes, "false");
     buf_printf(b, "],\"ports\":%" PRIu64 ",\"monitors\":", p->ports);
     put_words(b, p->monitors);
-    buf_printf(b, ",\"ns\":%" PRIu64 "}\n", p->ns);
+    buf_printf(b, ",\"ns\":%" PRIu64 ",\"pattern_calls\":%" PRIu64 "}\n", p->ns, p->calls);
 }
 
 static void count_of(struct buf *b, uint64_t n, const char *one, const char *many)

@@ -204,10 +204,39 @@ static int wait_ms(const struct run *r, const struct progress *p)
     return left < WAIT_MS ? (int)left : WAIT_MS;
 }
 
+/* "3 100": three digits at a time. */
+static const char *grouped(uint64_t n, char out[32])
+{
+    char digits[24];
+    int len = snprintf(digits, sizeof digits, "%" PRIu64, n), k = 0;
+    for (int i = 0; i < len; i++) {
+        if (i > 0 && (len - i) % 3 == 0)
+            out[k++] = ' ';
+        out[k++] = digits[i];
+    }
+    out[k] = '\0';
+    return out;
+}
+
+/* Probes are being placed, which takes long. */
+static int show_progress(const struct erltrace_progress *p, void *arg)
+{
+    struct run *r = arg;
+    char line[512], done[32], total[32], how_far[96] = "";
+    if (p->total > 0)
+        snprintf(how_far, sizeof how_far, ": %s of %s %s", grouped(p->done, done),
+                 grouped(p->total, total), p->unit);
+    snprintf(line, sizeof line, "%s  %s%s", p->node,
+             p->waiting ? "waiting for another trace" : "placing probes", how_far);
+    screen_status(&r->screen, line);
+    return signals > 0 || r->screen.broken ? ERLTRACE_HANDLE_ABORT : ERLTRACE_HANDLE_OK;
+}
+
 static int start(struct run *r)
 {
     bool destructive = run_option(r, "destructive");
     catch_signals();
+    erltrace_handle_progress(r->h, show_progress, r);
     if (erltrace_go(r->h) != 0) {
         if (erltrace_errno(r->h) != ERLTRACE_E_DESTRUCTIVE)
             return run_failed(r);
@@ -215,6 +244,9 @@ static int start(struct run *r)
                           erltrace_errmsg(r->h, ERLTRACE_E_DESTRUCTIVE));
         return EXIT_ERROR;
     }
+    screen_status(&r->screen, NULL);
+    if (erltrace_status(r->h)->state == ERLTRACE_STATE_DONE) /* we were asked to end meanwhile */
+        return EXIT_OK;
     if (destructive && !r->a->json && !run_option(r, "quiet"))
         screen_message(&r->screen, "allowing destructive actions");
     if (r->a->verbose)

@@ -297,6 +297,13 @@ static uint32_t cpu_number(int64_t v)
     return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
 }
 
+static bool progress(void *arg, const struct tier_progress *p)
+{
+    const struct session *s = arg;
+    const struct session_config *c = &s->config;
+    return c->progress(c->progress_arg, s->starting->ops->target(s->starting), p);
+}
+
 static int enable(struct session *s, struct session_tier *t)
 {
     const int64_t *v = s->config.opt->value;
@@ -321,8 +328,11 @@ static int enable(struct session *s, struct session_tier *t)
                                  .pollrate = (uint64_t)v[OPTION_pollrate],
                                  .later = s->later,
                                  .nlater = s->nlater,
+                                 .progress = s->config.progress != NULL ? progress : NULL,
+                                 .progress_arg = s,
                                  .aggs_with_records = acts_on_aggregations(&s->img)};
     struct tier_options granted = asked;
+    s->starting = t->t;
     int rc = t->t->ops->enable(t->t, &s->img, s->encoded.data, s->encoded.len, t->binding,
                                t->nbindings, &granted, s->config.diags);
     if (rc != 0)
@@ -393,7 +403,14 @@ int session_start(struct session *s)
         if (rc != 0)
             return rc;
     }
-    s->reported_ns = monotonic_ns();
+    for (size_t i = 0; i < s->ntiers; i++) {
+        struct tier *t = s->tier[i].t;
+        s->starting = t;
+        int rc = t->ops->prepare != NULL ? t->ops->prepare(t, s->config.diags) : 0;
+        if (rc != 0)
+            return rc;
+    }
+    s->reported_ns = monotonic_ns(); /* all that counts time begins here, with BEGIN */
     for (size_t i = 0; i < s->ntiers; i++) {
         int rc = s->tier[i].t->ops->go(s->tier[i].t, s->config.diags);
         if (rc != 0)

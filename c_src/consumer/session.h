@@ -53,6 +53,10 @@ struct session_config {
     int64_t target;                    /* $target */
     const char *libraries;             /* folder of our D libraries; NULL: none. Borrowed */
     const struct session_watch *watch; /* may be NULL; outlives the session */
+    /* Called several times a second while a target is long about what is set in it; false gives it
+     * up: session_start is ET_EABORT. May be NULL. */
+    bool (*progress)(void *arg, const char *target, const struct tier_progress *p);
+    void *progress_arg;
     /* It is not going to be started: probes that are known and not to be had are no error. */
     bool check_only;
 };

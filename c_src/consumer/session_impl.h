@@ -55,6 +55,7 @@ struct session {
     uint32_t *clause_program; /* number of the program of each clause; in the arena */
     struct session_tier *tier;
     size_t ntiers;
+    struct tier *starting;       /* what it is about to enable */
     struct session_probe *probe; /* by EPID - 1 */
     size_t nprobes, capprobes;
     struct decider *decider;        /* NULL: before matching */

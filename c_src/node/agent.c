@@ -27,11 +27,12 @@ enum {
     PLACE_MS = 20000,  /* for how long to try when others come and go at the same time */
     LOCK_MS = 10000,
     BACKOFF_MS = 5,
-    OLD_MS = 2000,    /* for how long to wait for who runs old code of the agent */
-    GUARD_MS = 15000, /* ... for the guard of an agent that was killed, which undoes what that did;
-                         less than PLACE_MS */
-    AGAIN = 1,        /* not an error: begin again */
-    OLD = 2,          /* likewise, when old code is gone */
+    OLD_MS = 2000,     /* for how long to wait for who runs old code of the agent */
+    PROGRESS_MS = 100, /* between two looks whether the wait for an answer is to go on */
+    GUARD_MS = 15000,  /* ... for the guard of an agent that was killed, which undoes what that did;
+                          less than PLACE_MS */
+    AGAIN = 1,         /* not an error: begin again */
+    OLD = 2,           /* likewise, when old code is gone */
     FILE_MAX = 64 << 20
 };
 
@@ -164,6 +165,23 @@ static void read_loads(struct agent *a, struct etf *m)
     }
 }
 
+/* Own, Unit, Done, Total: the agent is at something that takes long. */
+static void read_working(struct agent *a, struct etf *m)
+{
+    char word[ETF_ATOM_MAX];
+    struct tier_progress p = {0};
+    etf_atom(m, word);
+    p.waiting = strcmp(word, "true") != 0;
+    etf_atom(m, word);
+    p.unit = strcmp(word, "processes") == 0 ? "processes" : "functions";
+    p.done = etf_uint(m);
+    p.total = etf_uint(m);
+    if (m->bad)
+        return;
+    a->at = p;
+    a->told_ms = clock_ms();
+}
+
 /* One message: true when it is an answer. */
 static bool is_answer(struct agent *a, struct etf *m, int64_t *id, bool *ended, struct diags *d)
 {
@@ -180,6 +198,8 @@ static bool is_answer(struct agent *a, struct etf *m, int64_t *id, bool *ended, 
         a->ended = *ended = true;
     } else if (arity == 4 && etf_atom_is(m, "loaded")) {
         read_loads(a, m);
+    } else if (arity == 6 && etf_atom_is(m, "working")) {
+        read_working(a, m);
     }
     return false;
 }
@@ -222,18 +242,27 @@ int agent_reply(struct agent *a, struct etf *reply, uint32_t *arity, struct diag
     return 0;
 }
 
+int64_t agent_waited(const struct agent *a, int64_t since_ms)
+{
+    return clock_ms() - (a->told_ms > since_ms ? a->told_ms : since_ms);
+}
+
 int agent_answer(struct agent *a, int64_t id, int timeout_ms, struct etf *reply, uint32_t *arity,
                  struct diags *d)
 {
-    int64_t deadline = clock_ms() + timeout_ms, got_id = -1;
+    int64_t begun = clock_ms(), got_id = -1;
     for (;;) {
-        int got = agent_event(a, clock_left(deadline), &got_id, reply, d);
+        int64_t left = timeout_ms - agent_waited(a, begun);
+        int slice = left > PROGRESS_MS ? PROGRESS_MS : left > 0 ? (int)left : 0;
+        int got = agent_event(a, slice, &got_id, reply, d);
         if (got < 0)
             return got;
-        if (got == CONN_NOTHING)
-            return agent_silent(a, timeout_ms, d);
         if (got == CONN_MESSAGE && got_id == id)
             return agent_reply(a, reply, arity, d);
+        if (a->progress && !a->progress(a->progress_arg, &a->at))
+            return ET_EABORT;
+        if (got == CONN_NOTHING && agent_waited(a, begun) >= timeout_ms)
+            return agent_silent(a, timeout_ms, d);
     }
 }
 

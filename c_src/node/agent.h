@@ -18,6 +18,12 @@ struct agent {
      * probes in it; may be NULL. `serial` grows, and is what `extend` answers. */
     void (*loaded)(void *arg, const char *module, int64_t serial);
     void *loaded_arg;
+    /* Asked several times a second while an answer is waited for, also when nothing is known; false
+     * ends the wait. NULL: nobody wants to know. */
+    tier_progress_fn progress;
+    void *progress_arg;
+    struct tier_progress at; /* what the agent has told of that */
+    int64_t told_ms;         /* when; it lives, and will answer */
 };
 
 struct agent_options {
@@ -44,7 +50,8 @@ int agent_send(struct agent *a, ei_x_buff *x, struct diags *d);
  * call) are set. CONN_NOTHING, CONN_SIGNAL. ET_ELOST: the trace is over, and a diagnostic says why
  * (the first time). */
 int agent_event(struct agent *a, int timeout_ms, int64_t *id, struct etf *reply, struct diags *d);
-/* Waits for the answer to one request, through signals. *reply is behind `ok` of an {ok, ...} or at
+/* Waits for the answer to one request, through signals, for timeout_ms after the agent has last
+ * told how far it is. *reply is behind `ok` of an {ok, ...} or at
  * the end of an ok; *arity is the number of elements behind it. An {error, ...} becomes a
  * diagnostic and a code. */
 int agent_answer(struct agent *a, int64_t id, int timeout_ms, struct etf *reply, uint32_t *arity,
@@ -56,6 +63,8 @@ int agent_call(struct agent *a, const char *request, int timeout_ms, struct etf 
                uint32_t *arity, struct diags *d);
 /* Asks what can be traced and what is in the way: a finding each. */
 int agent_examine(struct agent *a, tier_finding_fn fn, void *arg, struct diags *d);
+/* For how long nothing has been heard of a request made at this time, ms. */
+int64_t agent_waited(const struct agent *a, int64_t since_ms);
 /* No answer came in this time: ET_ENODE, or ET_ELOST when the reason is that we were silent for too
  * long. */
 int agent_silent(struct agent *a, int timeout_ms, struct diags *d);

@@ -322,7 +322,7 @@ static int work_rest(struct vm *v, int timeout_ms, const struct tier_sink *sink,
             got = wait_answer(v, deadline, sink, d);
         if (got < 0)
             return work_error(v, got);
-        if (clock_ms() - v->asked_at > READ_MS)
+        if (agent_waited(&v->agent, v->asked_at) > READ_MS)
             return work_error(v, agent_silent(&v->agent, READ_MS, d));
         if (got == 2 || (got == 0 && clock_ms() >= deadline))
             return TIER_RUNNING;
@@ -355,7 +355,7 @@ int vm_work(struct tier *t, int timeout_ms, bool flush, const struct tier_sink *
         if (got < 0)
             return work_error(v, got);
         now = clock_ms();
-        if (in_cycle(v) && now - v->asked_at > READ_MS)
+        if (in_cycle(v) && agent_waited(&v->agent, v->asked_at) > READ_MS)
             return work_error(v, agent_silent(&v->agent, READ_MS, d));
         if (flush ? (int)(v->cycle - want) >= 0 : (v->reported || v->loaded.len) && !in_cycle(v))
             break;

@@ -22,8 +22,9 @@
 
 enum {
     CONNECT_MS = 5000,
-    ENABLE_MS = 60000, /* placing probes on very many functions takes seconds */
+    ENABLE_MS = 60000, /* after the node has last said that it is at it */
     CLOSE_MS = 2000,
+    GIVE_UP_MS = 700, /* who does not wait until probes are placed does not wait for long */
     LEASE_MS = 1500,
     BINDINGS = 1000, /* in one message: a millisecond of decoding */
     BEATS = 5        /* signs of life in one lease */
@@ -277,6 +278,14 @@ static int begin_bindings(struct vm *v, ei_x_buff *x, int64_t *id, const struct 
     return e;
 }
 
+/* Whom to tell while an answer is waited for; NULL: nobody. */
+static void tell_progress(struct vm *v, const struct tier_options *opt)
+{
+    v->agent.at = (struct tier_progress){.unit = "functions"};
+    v->agent.progress = opt ? opt->progress : NULL;
+    v->agent.progress_arg = opt ? opt->progress_arg : NULL;
+}
+
 static int vm_enable(struct tier *t, const struct dif_image *img, const void *image, size_t len,
                      const struct tier_binding *b, size_t n, struct tier_options *opt,
                      struct diags *d)
@@ -304,8 +313,11 @@ static int vm_enable(struct tier *t, const struct dif_image *img, const void *im
         put_options(&x, opt, v->catalog.have_modules);
         e = send_bindings(v, &x, last, nlast, d);
     }
+    tell_progress(v, opt);
     if (e == 0)
         e = agent_answer(&v->agent, id, ENABLE_MS, &r, &arity, d);
+    tell_progress(v, NULL);
+    v->given_up = e == ET_EABORT;
     if (e == 0) {
         if (arity != 2)
             r.bad = true;
@@ -411,6 +423,7 @@ static void read_placed(struct etf *r, struct tier_placed *p)
         {"ports", &p->ports, NULL},
         {"monitors", NULL, p->monitors},
         {"ns", &p->ns, NULL},
+        {"calls", &p->calls, NULL},
     };
     enum { FIELDS = sizeof field / sizeof *field };
     char name[ETF_ATOM_MAX];
@@ -433,6 +446,24 @@ static void read_placed(struct etf *r, struct tier_placed *p)
         etf_list_end(r);
 }
 
+static int vm_prepare(struct tier *t, struct diags *d)
+{
+    struct vm *v = vm_of(t);
+    struct etf r;
+    uint32_t arity;
+    tell_progress(v, &v->opt);
+    int e = agent_call(&v->agent, "place", ENABLE_MS, &r, &arity, d);
+    tell_progress(v, NULL);
+    v->given_up = e == ET_EABORT;
+    if (e)
+        return e;
+    if (arity != 2)
+        r.bad = true;
+    agent_warnings(&r, d);
+    read_placed(&r, &v->placed);
+    return r.bad ? agent_malformed(&v->agent, "place", d) : 0;
+}
+
 static int vm_go(struct tier *t, struct diags *d)
 {
     struct vm *v = vm_of(t);
@@ -441,10 +472,6 @@ static int vm_go(struct tier *t, struct diags *d)
     int e = agent_call(&v->agent, "go", ENABLE_MS, &r, &arity, d);
     if (e)
         return e;
-    if (arity != 2)
-        r.bad = true;
-    agent_warnings(&r, d);
-    read_placed(&r, &v->placed);
     v->running = true;
     vm_read_begin(v);
     return r.bad ? agent_malformed(&v->agent, "go", d) : 0;
@@ -460,7 +487,7 @@ static void vm_close(struct tier *t)
         struct etf r;
         uint32_t arity;
         diags_init(&d);
-        agent_call(&v->agent, "close", CLOSE_MS, &r, &arity, &d);
+        agent_call(&v->agent, "close", v->given_up ? GIVE_UP_MS : CLOSE_MS, &r, &arity, &d);
         diags_free(&d);
     }
     conn_close(v->conn);
@@ -516,6 +543,7 @@ static const struct tier_ops vm_ops = {
     .suggest = vm_suggest,
     .lacking = vm_lacking,
     .enable = vm_enable,
+    .prepare = vm_prepare,
     .go = vm_go,
     .work = vm_work,
     .stop = vm_stop,

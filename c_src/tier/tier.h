@@ -1,7 +1,7 @@
 /* tier.h - the one contract between a tracing session and a place where programs run.
  *
- * Life of a tier:  open (by its own room) -> match... -> enable -> go -> work... -> stop -> work...
- * -> close. A session may hold several (one a node); each is used by one thread only.
+ * Life of a tier:  open (by its own room) -> match... -> enable -> prepare -> go -> work... -> stop
+ * -> work... -> close. A session may hold several (one a node); each is used by one thread only.
  *
  * match asks what probes there are; the session makes EPIDs of the matches and hands them to enable
  * with the encoded image. Everything that a tier then reports goes to a sink, from inside work.
@@ -83,6 +83,14 @@ struct tier_later {
     const struct decide_pids *pids; /* as in a binding */
 };
 
+/* How far a target is with what takes long. */
+struct tier_progress {
+    bool waiting;         /* it does something for another trace, which comes first */
+    const char *unit;     /* what is counted: "functions", "processes" */
+    uint64_t done, total; /* total 0: it has only begun */
+};
+typedef bool (*tier_progress_fn)(void *arg, const struct tier_progress *p); /* false: give it up */
+
 struct tier_options {
     enum engine_policy policy; /* of principal buffers */
     bool fixed;                /* sizes are as asked for, or enable fails */
@@ -103,6 +111,10 @@ struct tier_options {
     uint64_t pollrate; /* ns between two firings of a node's periodic probes; 0: its own */
     const struct tier_later *later; /* nlater of them; borrowed until enable returns */
     size_t nlater;
+    /* Called several times a second while enable or prepare takes long; NULL: nobody wants to know.
+     */
+    tier_progress_fn progress;
+    void *progress_arg;
     bool aggs_with_records; /* the program acts on aggregations from records (printa, clear, ...) */
 };
 
@@ -124,6 +136,7 @@ struct tier_placed {
     uint64_t ports;               /* that are traced */
     char monitors[160];           /* what else tells of events; names with blanks between them */
     uint64_t ns;                  /* that it took to set all this */
+    uint64_t calls;               /* that set or cleared patterns of functions, meanwhile */
 };
 
 typedef int (*tier_match_fn)(void *arg,
@@ -152,12 +165,15 @@ struct tier_ops {
      * this tier lacks, else NULL. Such a program compiles, but does not run. May be NULL. Borrowed.
      */
     const char *(*lacking)(struct tier *t, const struct probe_spec *spec);
-    /* Loads the program, places the probes. Nothing fires yet. The image is encoded by the caller.
-     */
+    /* Loads the program. Nothing is set, nothing fires yet. The image is encoded by the caller. */
     int (*enable)(struct tier *t, const struct dif_image *img, const void *image, size_t len,
                   const struct tier_binding *b, size_t n, struct tier_options *opt,
                   struct diags *d);
-    /* Runs BEGIN, then lets the probes fire. */
+    /* Sets all that the probes need in the target; nothing fires yet. This and enable give
+     * ET_EABORT, without a diagnostic, when opt->progress says so: then nothing but close may
+     * follow. May be NULL: nothing has to be set. */
+    int (*prepare)(struct tier *t, struct diags *d);
+    /* Runs BEGIN, then lets the probes fire, at once. */
     int (*go)(struct tier *t, struct diags *d);
     /* Waits up to timeout_ms for something to happen and reports it. Returns enum tier_state, or a
      * negative error with a diagnostic. With `flush`, records and aggregations are read now

@@ -56,7 +56,7 @@ tests() ->
      returns_and_exceptions, exceptions_alone, exception_frames_are_bounded, spawns_and_exits, messages, scheduling,
      collections, vtimestamp, arguments, two_consumers, over_its_limit, consumer_killed, lease_runs_out, closed_in_the_middle,
      server_killed, killed_while_loading, gate_first, asked_before_start, asked_when_dead, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported, let_go_bit_by_bit,
-     whole_module, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, taken_away, purged_once, builtin_functions, builtins_and_other_sessions,
+     whole_module, heard_meanwhile, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, taken_away, purged_once, builtin_functions, builtins_and_other_sessions,
      collections_of_others, session_destroyed, begun_in_vain, guard_of_old_code, collections_begun, late_answers, suspended_processes, server_crashed, everything,
      ring_keeps_the_newest, fill_ends_when_full, only_one_cpu, too_small_for_end, sizes_are_bounded, sensitive_stays_hidden, many_times, under_churn, guard_killed_too].
 
@@ -804,6 +804,37 @@ test(whole_module) ->
     ok = call(A, close),
     ?equal([{{<<"entry">>, <<"calls/1">>}, 6}, {{<<"entry">>, <<"leaf/1">>}, 5}], lists:sort(maps:to_list(G)));
 
+%% The server answers while it sets and clears patterns, each of which takes long as schedulers are held; a consumer that is killed
+%% meanwhile ends the work for it.
+test(heard_meanwhile) ->
+    Modules = [list_to_atom("agent_tiny_" ++ integer_to_list(I)) || I <- lists:seq(1, 20)],
+    [begin
+         {ok, M, Code} = compile:forms([{attribute, 1, module, M}, {attribute, 1, export, [{f, 0}]},
+                                        {function, 1, f, 0, [{clause, 1, [], [], [{atom, 1, ok}]}]}]),
+         {module, M} = code:load_binary(M, "tiny", Code)
+     end || M <- Modules],
+    Tiny = [{?ENTRY, {M, f, 0}, ?COUNT} || M <- Modules],
+    A = trace([{?ENTRY, work(leaf, 1), ?COUNT}]),
+    C1 = client(),
+    erts_debug:set_internal_state(available_internal_state, true),
+    Held = [spawn_opt(fun() -> process_flag(sensitive, true), hold_scheduler() end, [{scheduler, N}])
+            || N <- lists:seq(1, erlang:system_info(schedulers))],
+    C1 ! {self(), Tiny},
+    {Setting, []} = heard(A, C1, 0),
+    C1 ! {self(), close},
+    {Clearing, ok} = heard(A, C1, 0),
+    ?assert({Setting > 15, Clearing > 10} =:= {true, true} orelse {Setting, Clearing}),
+    C2 = client(),
+    C2 ! {self(), Tiny},
+    wait(fun() -> patterns({hd(Modules), f, 0}) =/= [] end),
+    exit(C2, kill),
+    wait(fun() -> [M || M <- Modules, patterns({M, f, 0}) =/= []] =:= [] end),
+    [exit(P, kill) || P <- Held],
+    agent_work:calls(7),
+    #{aggs := G} = finish(A),
+    ?equal(#{{<<"entry">>, <<"leaf/1">>} => 7}, G),
+    [begin code:delete(M), code:purge(M) end || M <- Modules];
+
 %% Bindings that are too many for one message come in several; a request that fails has used them up.
 test(bindings_in_pieces) ->
     Image = file("build/test/agent/image.dif"),
@@ -1382,6 +1413,21 @@ other(F) ->
     receive {P, R} -> R end.
 
 %% A consumer of its own.
+%% Asks the agent until another of its consumers has its answer: how often, and that answer.
+heard(A, C, N) ->
+    receive
+        {C, Answer} -> {N, Answer}
+    after 0 ->
+        {ok, running, _, _, _, _, _} = call(A, {read, 0}),
+        heard(A, C, N + 1)
+    end.
+
+%% As a NIF that takes long: what waits for all schedulers waits for this one.
+hold_scheduler() ->
+    erts_debug:set_internal_state(sleep, 5),
+    erlang:yield(),
+    hold_scheduler().
+
 client() -> spawn(?MODULE, consumer, [self(), none]).
 
 consumer(Owner, none) -> consumer(Owner, open());

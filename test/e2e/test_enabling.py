@@ -1,7 +1,14 @@
-"""What is set in the VM for a program: only what it needs, where it needs it, and with the same counts as if everything were."""
+"""What is set in the VM for a program: only what it needs, where it needs it, and with the same counts as if everything were; and
+the time in which it is set."""
+import os
+import pty
 import re
+import select
+import signal
+import subprocess
+import time
 
-from erlt import READY, aggregation, json_lines, pid
+from erlt import PATIENCE, READY, ROOT, Skipped, aggregation, json_lines, pid, tool
 
 
 def what_is_set(node):
@@ -208,7 +215,7 @@ def test_minimal(t):
 
 
 def test_verbose(t):
-    """-v tells what was set, in words and as JSON; the probes of -l and -e are told as before."""
+    """-v tells what was set, in words and as JSON, also for a program that ends in BEGIN; the probes of -l and -e are told as before."""
     node = t.node()
     worker = node("etw:worker()")
     script = ('erlang*:::entry /probefunc == "boom/1"/ { } erlang*:etw:work/1:return { } erlang*:::process-exit /args[0] == $$1/ { }'
@@ -235,7 +242,7 @@ def test_verbose(t):
     t.true(o["left_out"] > 4000 and o["flags"][0].pop("processes") > 20 and o["ns"] > 0, f"numbers: {o}")
     t.equal(o["flags"], [{"names": ["arity", "call", "return_to"], "new_processes": True}, {"names": ["procs"], "processes": 1, "new_processes": False}],
             "flags", trace)
-    # One process; nothing; without -v nothing is said; nor when the program ends before anything is set.
+    # One process; nothing; without -v nothing is said.
     trace = t.trace("-v", "-n", READY + "erlang*:::process-exit /args[0] == $$1/ { }", worker, node=node)
     trace.ready()
     trace.interrupt()
@@ -247,6 +254,9 @@ def test_verbose(t):
     trace.end()
     t.match(trace.err.text(), rf"^erltrace: set on {node.name}: \d functions? by (a )?meta patterns?, \d+ ports, monitoring of nodes; in ")
     status, _, err = t.run("-v", "-n", script, worker, node=node)
+    t.equal((status, "error" in err), (0, False), f"exit status; {err}")
+    t.match(err, rf"^erltrace: set on {node.name}: 1 function by a meta pattern, ")
+    status, _, err = t.run("-v", "-n", "profile:::tick-1ms { exit(0); }", node=node)
     t.equal((status, "error" in err), (0, False), f"exit status; {err}")
     t.match(err, rf"^erltrace: set on {node.name}: nothing$")
     for options in (("-l",), ("-e", "-v"), ("-l", "-v"), ()):
@@ -408,3 +418,108 @@ def test_what_stays_when_a_trace_ends(t):
     t.true(int(seen.get("exits", 0)) >= 17, f"exits of processes born later: {seen}", stays)
     t.equal(seen.get("opened"), "1", "a port that was opened later", stays)
     t.true("somebody cleared" not in stays.err.text(), "nobody is accused", stays)
+
+
+def pattern_calls(t, node, script):
+    """Calls that set patterns for a script, and how many functions got one of a kind of their own."""
+    trace = t.trace("-v", "--json", "-n", READY + script, node=node)
+    trace.wait("ready")
+    there = {f: how for f, how in what_is_set(node)[2].items() if not f.startswith("erltrace_agent")}
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    o = [o for o in json_lines(trace.out.text()) if o["type"] == "enabled"][0]
+    t.equal(len(there), o["functions"]["meta"] + o["functions"]["local"], "functions", trace)
+    return o["pattern_calls"], there
+
+
+def test_few_pattern_calls(t):
+    """A call that sets a pattern waits for all schedulers: one for everything, one for a module, one for each name in it."""
+    node = t.node(fresh=True)
+    modules, per_module = 40, 5
+    node(f"etw:tiny({modules}, {per_module})")  # each: f0/0 ... and g/0, g/1, g/2, module_info/0,1
+    least, _ = pattern_calls(t, node, "erlang*:etw:work/1:entry { }")  # code to come is watched besides
+    t.true(least <= 6, f"for one function: {least}")
+    for script, expected, kinds in (
+            ("erlang*:etn_*::entry { n++; }", modules, {"meta": modules * (per_module + 5)}),
+            ("erlang*:etn_*::entry, erlang*:etn_*::return { n++; }", modules + 1, {"local": modules * (per_module + 5)}),
+            # A name, whatever its arities; and all but one function.
+            ("erlang*:etn_*:g:entry { n++; }", modules, {"meta": modules * 3}),
+            ('erlang*:etn_*::entry /probefunc != "f1/0"/ { n++; }', 2 * modules, {"meta": modules * (per_module + 4)})):
+        calls, there = pattern_calls(t, node, script)
+        t.equal({k: sum(1 for how in there.values() if how == k) for k in set(there.values())}, kinds, f"functions of {script}")
+        t.true(calls <= least + expected, f"calls for {script}: {calls}, {least} for one function")
+    calls, there = pattern_calls(t, node, "erlang*:::entry { n++; }")
+    t.true(calls <= least and len(there) > 5000, f"calls for all {len(there)} functions: {calls}")
+    # Some are there already: what is set besides them is still one call a module.
+    one = t.trace("-q", "-n", READY + "erlang*:etn_*:f1:entry { }", node=node)
+    one.ready()
+    calls, _ = pattern_calls(t, node, "erlang*:etn_*::entry { n++; }")
+    t.true(calls <= modules, f"calls beside another program: {calls}")
+    t.equal(len(what_is_set(node)[2]), modules, "what the other program has set")
+    one.interrupt()
+    t.equal(one.end(), 0, "exit status", one)
+    t.clean(node)
+
+
+def slow_node(t):
+    """A node in which each call that sets a pattern takes long, as schedulers are busy; with some modules."""
+    node = t.node(fresh=True)
+    node("etw:tiny(30, 1)")
+    t.logs.append("enabled access to the emulator internal state")  # what holds the schedulers
+    node("etw:held(4)")
+    return node
+
+
+SLOW = "erlang*:etn_*:f0:entry { @ = count(); }"
+
+
+def test_begin_when_everything_is_placed(t):
+    """BEGIN fires when all probes are there, also in a node that takes long over them, and time is counted from then on."""
+    node = slow_node(t)
+    trace = t.trace("-v", "-x", "quiet", "-n", 'BEGIN { began = timestamp; printf("began\\n"); } ' + SLOW +
+                    'profile:::tick-100ms { printf("%d\\n", (timestamp - began) / 1000000); } END { printf("ended\\n"); }', "--for", "1s", node=node)
+    trace.wait("began")
+    t.equal(trace.end(), 0, "exit status", trace)
+    lines = re.findall(r"\b(began|ended|\d+)$", trace.out.text(), re.M)
+    t.true("placing" not in trace.err.text(), "how far it is, is nothing for a pipe", trace)
+    took = float(t.match(trace.err.text(), r"set on .*; in (\d+\.\d) ms$")[1])
+    t.equal((lines[0], lines[-1], "ended" in lines[:-1]), ("began", "ended", False), "BEGIN is the first and END the last", trace)
+    t.true(len(lines) > 2 and 50 < int(lines[1]) < took / 2, f"the first tick comes {lines[1]} ms after BEGIN; placing took {took} ms", trace)
+
+
+def test_progress_and_interrupt(t):
+    """While probes are placed a terminal shows how far it is. A signal ends it: what was set is undone, and nobody says
+    that anything was traced. Another consumer goes on all the time."""
+    node = slow_node(t)
+    other = t.trace("-q", "-n", READY + "profile:::tick-20ms { @ = count(); n++; } profile:::tick-100ms { printf(\"%d\\n\", n); }", node=node)
+    other.ready()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        command, env = tool("-n", 'BEGIN { printf("began\\n"); } END { printf("ended\\n"); }' + SLOW, node=node)
+        try:
+            main, terminal = pty.openpty()
+        except OSError as e:
+            raise Skipped(f"no terminal: {e}") from e
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=terminal, stdin=subprocess.DEVNULL, env=dict(env, TERM="xterm"), cwd=ROOT,
+                              start_new_session=True) as p:
+            os.close(terminal)
+            shown, asked, end = b"", False, time.monotonic() + PATIENCE
+            while time.monotonic() < end:
+                if select.select([main], [], [], 0.2)[0]:
+                    try:
+                        shown += os.read(main, 4096)
+                    except OSError:
+                        break
+                if not asked and re.search(rb"placing probes: \d+ of 30 functions", shown):
+                    p.send_signal(number)
+                    asked = True
+            out = p.stdout.read().decode()
+            t.equal(p.wait(), 0, f"exit status; {shown}")
+        os.close(main)
+        t.true(asked, f"progress was shown: {shown}")
+        t.match(shown.decode(), "ended while probes were being placed: nothing was traced")
+        t.equal(out.strip(), "", "the output")
+        seen = len(other.out.lines)
+        other.wait("^[0-9]+$", start=seen)  # its ticks fire, it is read, it is there
+    other.interrupt()
+    t.equal(other.end(), 0, "exit status", other)
+    t.clean(node, 10000)

@@ -144,6 +144,7 @@ def test_machine_without_time(t):
         time.sleep(0.2)  # it has its processor back before the consumer has
         trace.signal(signal.SIGCONT)
         node(f"etw:calls({worker}, 1009)")
+        time.sleep(0.5)  # and so has that
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     t.equal(aggregation(trace.out.text()), {"call": 3 * 1009}, "counts", trace)

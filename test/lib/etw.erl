@@ -9,7 +9,7 @@
 -export([worker/0, asks/2, answers/0, as/2, all/1, spawns/2, sends/2, calls/2, tail/2, raises/2, collects/2, stop/1, when_traced/2]).
 -export([order/2, answer/0, slow/1, hoard/1, pile/1, reader/0, fill/1, stuck/1, await/1, flush/1]).
 -export([sleeper/1, awake/0, woken/1, await_hibernation/1, init/1, handle_info/2, handle_call/3, handle_cast/2]).
--export([busy/1, chatter/1, trickle/2, shove/2, quiet/0]).
+-export([busy/1, chatter/1, trickle/2, shove/2, held/1, tiny/2, quiet/0]).
 -export([child/1, hops/3, hop/1, nap/1, work/1, boom/1, loop/1, spin/1, sink/1, ping/1]).
 -export([set/0, dirt/0, traced/0, await_clean/1, await_clean/2, flags/1, hold/1, memory/0, settled/1, release/0, fake_release/1]).
 -export([dbg_all/0, dbg_stop/0, in_agent/1]).
@@ -380,6 +380,30 @@ busy(N) ->
     flood(N, fun() -> spin(0) end).
 
 spin(N) -> _ = ?MODULE:work(N), spin(N + 1).
+
+%% Keeps each scheduler busy for so many milliseconds at a time with something that does not let go of it, as a NIF might, but needs no
+%% processor: what waits for all schedulers takes long.
+held(Ms) ->
+    erts_debug:set_internal_state(available_internal_state, true),
+    [spawn_opt(fun() -> process_flag(sensitive, true), hold_scheduler(Ms) end, [{scheduler, N}])
+     || N <- lists:seq(1, erlang:system_info(schedulers))],
+    ok.
+
+hold_scheduler(Ms) ->
+    erts_debug:set_internal_state(sleep, Ms),
+    erlang:yield(),
+    hold_scheduler(Ms).
+
+%% Loads N modules etn_1, etn_2, ... with so many functions f0/0, f1/0, ... each, and g/0, g/1, g/2.
+tiny(N, Functions) ->
+    [begin
+         M = list_to_atom("etn_" ++ integer_to_list(I)),
+         Names = [{list_to_atom("f" ++ integer_to_list(F)), 0} || F <- lists:seq(0, Functions - 1)] ++ [{g, A} || A <- [0, 1, 2]],
+         {ok, M, Code} = compile:forms([{attribute, 1, module, M}, {attribute, 1, export, Names} |
+                                        [{function, 1, F, A, [{clause, 1, lists:duplicate(A, {var, 1, '_'}), [], [{atom, 1, ok}]}]} || {F, A} <- Names]]),
+         {module, M} = code:load_binary(M, "tiny", Code)
+     end || I <- lists:seq(1, N)],
+    ok.
 
 %% N pairs of processes that send each other messages without end.
 chatter(N) ->
