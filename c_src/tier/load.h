@@ -1,9 +1,10 @@
 /* load.h - what the probes of a program cost where they fire, as a tier reports it.
  *
- * Times are estimates from samples (one event in about 128); counts of events, too, but for `fired`,
- * which is exact. Everything is of one stretch of time, `ns` long. Only time in which a thread had
- * a processor is counted. What the VM itself spends on an event, before and after a program sees
- * it, is part of what threads spend, not of what probes do; it is also given by itself. */
+ * Times are estimates from samples (one event in about 128); counts of events, too, but for
+ * `fired`, which is exact. Everything is of one stretch of time, `ns` long. Only time in which a
+ * thread had a processor is counted. What the VM itself spends on an event, before and after a
+ * program sees it, is part of what threads spend, not of what probes do; it is also given by
+ * itself. */
 #ifndef ET_TIER_LOAD_H
 #define ET_TIER_LOAD_H
 
