@@ -248,7 +248,6 @@ def test_redbug(t):
 
 
 def test_eprof(t):
-    t.logs = [ONE_TRACER]
     both(t, "eprof")
 
 
@@ -288,6 +287,7 @@ def test_new_processes_shared(t):
     node = t.node(fresh=True)
     if sessions(node):
         raise Skipped("from OTP 27 on flags are not shared")
+    t.logs = [ONE_TRACER]
     trace, worker = started(t, node, EVERYTHING)
     node("eto:kept(eto:tool(dbg, new))")
     trace.wait_error(YIELDS)
