@@ -50,8 +50,8 @@ static void header(const char *text)
          "a host is no origin", NULL);
     must(!access_is_name(text) || strpbrk(text, "?#@ ") == NULL, "a name is no address of a page",
          NULL);
-    if (access_cookie(text, "erltrace-1", secret))
-        must(strstr(text, secret) != NULL, "who has the cookie has the secret", NULL);
+    if (access_offers(text, "token.", secret))
+        must(strstr(text, secret) != NULL, "who offers the token has the secret", NULL);
     must(!pack_accepted(text) || strpbrk(text, "*gG") != NULL, "gzip is asked for", NULL);
     must(access_same(secret, text) == (strcmp(secret, text) == 0), "the same is the same", NULL);
 }
