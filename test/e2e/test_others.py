@@ -151,7 +151,6 @@ erlang*:etw:work/1:return { @["return"] = count(); }
 erlang*:::process-spawn, erlang*:::process-exit, erlang*:::message-send, erlang*:::gc_minor-start { @["others"] = count(); }"""
 ALL, NEW = ["etw:child(1)", "etw:child(2)"], ["etw:child(2)"]
 REFUSED, YIELDS, CLEARED = "asked to trace .* the VM refused", "traces calls: before OTP 27", "somebody cleared the trace flags"
-ONE_TRACER = "can only have one tracer per process"  # the VM logs that, whose ever the two are
 BACK = "traces no calls any more: return probes fire again"
 # Before OTP 27, of a tool that comes before us and one that comes after: what it sees of a process that was there and of its child, what we
 # are told, whether our returns are off for its time, whether it can read why it sees less than it asked for.
