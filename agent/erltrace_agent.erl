@@ -251,7 +251,7 @@ info({loads, clean, Serial}, S) ->
     {noreply, erltrace_agent_loads:clean(Serial, S)};
 info({lonely, Attached}, #s{consumers = C, attached = Attached} = S) ->
     case map_size(C) of
-        0 -> leave(S);
+        0 -> leave(S#s{expected = 0});
         _ -> {noreply, S#s{expected = 0}}
     end;
 info(watch, #s{nif = undefined} = S) ->
@@ -771,11 +771,16 @@ leave(#s{nif = undefined} = S) ->
     {stop, S};
 leave(S) ->
     S1 = undo_once(S),
-    _ = settled(?STOP_WAIT),
-    %% Programs are freed with the last reference; ours goes with the process.
-    _ = dismiss_guard(S1),
-    _ = unload(),
-    {stop, S1#s{nif = undefined, guard = undefined}}.
+    case needed(S1) of
+        true -> % a consumer has come while what the last one needed was undone
+            {noreply, S1};
+        false ->
+            _ = settled(?STOP_WAIT),
+            %% Programs are freed with the last reference; ours goes with the process.
+            _ = dismiss_guard(S1),
+            _ = unload(),
+            {stop, S1#s{nif = undefined, guard = undefined}}
+    end.
 
 undo_once(#s{session = Session, flags = [], some = Some, port_flags = [], seq = 0, functions = F, hooks = H} = S)
   when Session =:= legacy orelse Session =:= undefined, map_size(Some) =:= 0, map_size(F) + map_size(H) =:= 0 ->

@@ -249,7 +249,13 @@ mark_again(Before, S) ->
 
 %% What tells one code of a module from another, as well as it can be told: the same code loaded anew has lost its patterns.
 known() ->
-    maps:from_list([{M, {erlang:get_module_info(M, md5), erlang:check_old_code(M)}} || M <- erlang:loaded()]).
+    maps:from_list(lists:append([known(M) || M <- erlang:loaded()])).
+
+%% One that is deleted meanwhile is not there.
+known(M) ->
+    try [{M, {erlang:get_module_info(M, md5), erlang:check_old_code(M)}}]
+    catch error:badarg -> []
+    end.
 
 set_again(Ms, #s{functions = Functions, globals = Globals} = S) ->
     %% First: what is loaded from here on is fresh again.

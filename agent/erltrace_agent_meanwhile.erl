@@ -8,6 +8,7 @@
 %% What always holds:
 %%  * What is answered meanwhile changes nothing that is set in the VM, and of the server's state only the consumers and who is expected.
 %%    No consumer is forgotten meanwhile.
+%%  * A program is checked against who else traces: not before it is known which sessions are ours, and the first work makes them.
 %%  * The work sees none of that: when it is done, latest/1 puts these together with its result.
 %%  * A consumer that ends while its own probes are being placed ends the work: breathe/0 throws, once, and what undoes the work is
 %%    not disturbed any more. The message that says so is handled after it.
@@ -97,7 +98,7 @@ wait(Ms) ->
 
 messages(W, _, 0) ->
     W;
-messages(#w{own = Own} = W, Ms, N) ->
+messages(#w{own = Own, s = #s{session = Session}} = W, Ms, N) ->
     receive
         {erltrace, _, alive} = M -> messages(answer(M, W), 0, N - 1);
         {erltrace, Own, _, R} = M when R =:= stop; R =:= close -> ends(M, W);
@@ -108,7 +109,7 @@ messages(#w{own = Own} = W, Ms, N) ->
         {erltrace, _, _, examine} = M -> messages(answer(M, W), 0, N - 1);
         {erltrace, _, _, {What, _}} = M when What =:= read; What =:= open; What =:= functions; What =:= bindings ->
             messages(answer(M, W), 0, N - 1);
-        {erltrace, _, _, {enable, _, _, _}} = M -> messages(answer(M, W), 0, N - 1);
+        {erltrace, _, _, {enable, _, _, _}} = M when Session =/= undefined -> messages(answer(M, W), 0, N - 1);
         {timeout, _, {tick, _, _, _, _}} = M -> messages(answer(M, W), 0, N - 1);
         {retry, _} = M -> messages(answer(M, W), 0, N - 1);
         {ask, _, _, {attach, _, _}} = M -> messages(answer(M, W), 0, N - 1)

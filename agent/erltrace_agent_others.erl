@@ -25,6 +25,7 @@
 -define(SOME, 2000).  % processes that one look takes
 -define(ALL, 20000).  % ... that are all looked at when somebody has set trace flags
 -define(PAUSE, 100).  % ms between two such looks
+-define(QUIET, 300).  % ms without a tracer of calls after which that tool has ended
 -define(STEP, 128).   % processes between two breaths
 -define(READ, 5000).  % ms that a terminal has to answer
 -define(SHARED, (?RETURN bor ?GLOBAL)). % what of a function takes a pattern that others see, before OTP 27
@@ -399,8 +400,9 @@ theirs(#s{others = Others}) ->
 %% What is wanted, without what takes a pattern that others would see: who traces calls is handed those of every function that has a local
 %% or a global pattern, whoever has set it.
 spare(Wants, Running, #s{session = legacy} = S) ->
-    case shares(Wants) andalso first([call], may_call(S)) of
+    case shares(Wants) andalso still_call(S) of
         No when No =:= false; No =:= none ->
+            _ = erase(calls_ended),
             {Wants, [], S#s{calls = undefined}};
         {P, Owner} ->
             Losers = [Pid || #c{pid = Pid, wants = W} <- Running, shares(W)],
@@ -463,9 +465,34 @@ foreign(P) ->
 legacy_calls(#s{calls = undefined} = S) ->
     {S, [], begin_to_call(may_call(S), S)};
 legacy_calls(#s{calls = {_, Owner, Knows}} = S) ->
-    case first([call], may_call(S)) of
+    case still_call(S) of
         none -> {S, [{{calls, S#s.looks}, text("~s traces no calls any more: return probes fire again", [Owner])}], true};
         {P, Name} -> {S#s{calls = {P, Name, Knows}}, [], false}
+    end.
+
+%% Whoever traces calls, or did a moment ago: a tool that ends takes its flags first and then all patterns of the node, and ours must not be
+%% among those yet.
+still_call(#s{calls = Calls} = S) ->
+    case {first([call], may_call(S)), Calls} of
+        {none, {P, Owner, _}} ->
+            case have_ended() of
+                true -> none;
+                false -> {P, Owner}
+            end;
+        {Found, _} ->
+            _ = erase(calls_ended),
+            Found
+    end.
+
+have_ended() ->
+    Now = now_ms(),
+    case get(calls_ended) of
+        undefined ->
+            put(calls_ended, Now),
+            erlang:send_after(?QUIET, self(), flags_set),
+            false;
+        Since ->
+            Now - Since >= ?QUIET
     end.
 
 begin_to_call(Ps, #s{calls = undefined} = S) -> shares(wanted(S)) andalso first([call], Ps) =/= none;

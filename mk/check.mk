@@ -66,7 +66,8 @@ soak:
 
 # What a production VM does not notice: end-to-end tests, those of the agent, and chaos (CHAOS seconds) on debug emulators with assertions and
 # the lock checker, which may write nothing but what test/lib/debug-vm.list excuses. DEBUG_OTP says of which releases; the emulators are built
-# first (scripts/dev/otp-debug: some minutes each).
+# first (scripts/dev/otp-debug: some minutes each). Not of 29: its debug emulator aborts (busy_port_cnt == erts_system_monitor_busy_port_cnt) when
+# trace sessions take and give back busy_port of the system monitor, without any tool.
 DEBUG_OTP := 25 27
 .PHONY: check-debug-vm
 check-debug-vm:
