@@ -229,6 +229,7 @@ def test_large_walk(t):
     port = opened(t)
     port.hello()
     port.setopt("aggsize", "64m")
+    port.setopt("eventbudget", "16m")  # all of a round is one event
     port.ask((Atom("target"), Atom("local")))
     port.compile("int i; " + "\n".join(clauses) + "\ntick-1ms /i == 100/ { exit(0); }")
     port.ask(Atom("go"))
