@@ -2,12 +2,12 @@
 %%
 %% Each call that sets a pattern waits for all schedulers, a tenth of a second on a busy node, and thousands of processes are asked one
 %% by one. So such work goes on in during/3, and whatever takes long calls erltrace_agent_lib:breathe/0 between its steps. There the server
-%% takes from its mailbox what can be answered at once (signs of life, readings, questions, who comes), fires ticks that are due, and
+%% takes from its mailbox what can be answered at once (signs of life, readings, questions), fires ticks that are due, and
 %% tells consumers how far it is. All else waits in the mailbox, in its order, until the work is done.
 %%
 %% What always holds:
 %%  * What is answered meanwhile changes nothing that is set in the VM, and of the server's state only the consumers and who is expected.
-%%    No consumer is forgotten meanwhile.
+%%    No consumer is forgotten meanwhile, and none is added: the word that the one before it, of the same name, has gone may lie before it.
 %%  * A program is checked against who else traces: not before it is known which sessions are ours, and the first work makes them.
 %%  * The work sees none of that: when it is done, latest/1 puts these together with its result.
 %%  * A consumer that ends while its own probes are being placed ends the work: breathe/0 throws, once, and what undoes the work is
@@ -107,7 +107,7 @@ messages(#w{own = Own, s = #s{session = Session}} = W, Ms, N) ->
         {nodedown, Node} = M when Own =/= undefined, node(Own) =:= Node -> ends(M, W);
         {erltrace, _, _, modules} = M -> messages(answer(M, W), 0, N - 1);
         {erltrace, _, _, examine} = M -> messages(answer(M, W), 0, N - 1);
-        {erltrace, _, _, {What, _}} = M when What =:= read; What =:= open; What =:= functions; What =:= bindings ->
+        {erltrace, _, _, {What, _}} = M when What =:= read; What =:= functions; What =:= bindings ->
             messages(answer(M, W), 0, N - 1);
         {erltrace, _, _, {enable, _, _, _}} = M when Session =/= undefined -> messages(answer(M, W), 0, N - 1);
         {timeout, _, {tick, _, _, _, _}} = M -> messages(answer(M, W), 0, N - 1);
