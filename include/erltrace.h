@@ -509,6 +509,8 @@ struct erltrace_status {
     unsigned overloaded; /* targets where the program was ended because its probes took more than
                             the option maxload allows; a diagnostic TRACE_OVERLOAD has said so, and
                             what had been collected there is reported all the same */
+    uint64_t began;      /* when BEGIN ran, from when rates and durations count: CLOCK_MONOTONIC of
+                            this host, ns; 0: it has not run */
 };
 /* Valid until the next call. NULL only for a handle that is NULL. */
 ERLTRACE_API const struct erltrace_status *erltrace_status(erltrace_t *h);
@@ -619,10 +621,13 @@ struct erltrace_progress {
     int waiting;          /* what another trace had set there is being taken away first, or added */
     const char *unit;     /* what is counted: "functions", "processes" */
     uint64_t done, total; /* total 0: it has only begun */
+    int fresh; /* the target has said so since the last call; 0: it has said nothing new */
 };
-/* Called some times a second, and at once after a signal. HANDLE_ABORT ends it as
- * erltrace_interrupt does: what was set is undone, erltrace_go returns 0, and erltrace_work is done
- * at once; no probe has fired, BEGIN neither. */
+/* Called some times a second, also while a target says nothing, and at once after a signal: a
+ * program that bounds its wait for erltrace_go begins that bound again with each call that is
+ * fresh. HANDLE_ABORT ends it as erltrace_interrupt does: what was set is undone, erltrace_go
+ * returns 0 with the state DONE, and so does erltrace_work at once; no probe has fired, BEGIN
+ * neither. */
 typedef int erltrace_progress_fn(const struct erltrace_progress *p, void *arg);
 ERLTRACE_API int erltrace_handle_progress(erltrace_t *h, erltrace_progress_fn *fn, void *arg);
 

@@ -36,8 +36,12 @@ int erltrace_handle_progress(erltrace_t *h, erltrace_progress_fn *fn, void *arg)
 bool api_progress(void *arg, const char *target, const struct tier_progress *p)
 {
     erltrace_t *h = arg;
-    const struct erltrace_progress how = {
-        .node = target, .waiting = p->waiting, .unit = p->unit, .done = p->done, .total = p->total};
+    const struct erltrace_progress how = {.node = target,
+                                          .waiting = p->waiting,
+                                          .unit = p->unit,
+                                          .done = p->done,
+                                          .total = p->total,
+                                          .fresh = p->fresh};
     if (!atomic_load(&h->interrupted) && h->progress_fn != NULL &&
         h->progress_fn(&how, h->progress_arg) == ERLTRACE_HANDLE_ABORT)
         atomic_store(&h->interrupted, 1);
@@ -233,6 +237,7 @@ const struct erltrace_status *erltrace_status(erltrace_t *h)
         h->status.errors = st.errors;
         h->status.drops = st.drops;
         h->status.overloaded = (unsigned)session_overloaded(h->session);
+        h->status.began = st.began_ns;
     }
     return &h->status;
 }

@@ -260,7 +260,7 @@ static int trace(struct run *r)
     int state = ERLTRACE_WORK_OKAY;
     if (start(r) != EXIT_OK)
         return EXIT_ERROR;
-    p.start = monotonic_ns();
+    p.start = erltrace_status(r->h)->began;
     r->screen.raw = run_option(r, "rawoutput");
     r->screen.total = r->a->verbose || run_option(r, "stats");
     while (state == ERLTRACE_WORK_OKAY && signals <= 1) {

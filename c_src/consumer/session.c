@@ -410,7 +410,8 @@ int session_start(struct session *s)
         if (rc != 0)
             return rc;
     }
-    s->reported_ns = monotonic_ns(); /* all that counts time begins here, with BEGIN */
+    s->began_ns = s->reported_ns =
+        monotonic_ns(); /* all that counts time begins here, with BEGIN */
     for (size_t i = 0; i < s->ntiers; i++) {
         int rc = s->tier[i].t->ops->go(s->tier[i].t, s->config.diags);
         if (rc != 0)
@@ -625,7 +626,7 @@ int session_status(const struct session *s, bool *exited)
 
 void session_stats(const struct session *s, struct session_stats *out)
 {
-    *out = (struct session_stats){0};
+    *out = (struct session_stats){.began_ns = s->began_ns};
     for (size_t i = 0; i < s->ntiers; i++) {
         const struct engine_counts *c = &s->tier[i].counts;
         out->fired += c->fired;

@@ -74,6 +74,7 @@ struct session {
     bool has_libraries;   /* they have been read */
     int status;           /* of exit() */
     uint64_t reported_ns; /* when drops were last reported */
+    uint64_t began_ns;    /* when BEGIN ran */
 };
 
 /* Reports that memory is out; the error. */

@@ -169,7 +169,7 @@ static void read_loads(struct agent *a, struct etf *m)
 static void read_working(struct agent *a, struct etf *m)
 {
     char word[ETF_ATOM_MAX];
-    struct tier_progress p = {0};
+    struct tier_progress p = {.fresh = true};
     etf_atom(m, word);
     p.waiting = strcmp(word, "true") != 0;
     etf_atom(m, word);
@@ -261,6 +261,7 @@ int agent_answer(struct agent *a, int64_t id, int timeout_ms, struct etf *reply,
             return agent_reply(a, reply, arity, d);
         if (a->progress && !a->progress(a->progress_arg, &a->at))
             return ET_EABORT;
+        a->at.fresh = false;
         if (got == CONN_NOTHING && agent_waited(a, begun) >= timeout_ms)
             return agent_silent(a, timeout_ms, d);
     }

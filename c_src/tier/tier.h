@@ -88,6 +88,7 @@ struct tier_progress {
     bool waiting;         /* it does something for another trace, which comes first */
     const char *unit;     /* what is counted: "functions", "processes" */
     uint64_t done, total; /* total 0: it has only begun */
+    bool fresh;           /* the target has said so since the last call */
 };
 typedef bool (*tier_progress_fn)(void *arg, const struct tier_progress *p); /* false: give it up */
 

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from erlt import PATIENCE, READY, ROOT, Skipped, aggregation, json_lines, pid, tool
+from erlt import PATIENCE, READY, ROOT, SLOW, Skipped, aggregation, json_lines, pid, tool
 
 
 def what_is_set(node):
@@ -461,21 +461,9 @@ def test_few_pattern_calls(t):
     t.clean(node)
 
 
-def slow_node(t):
-    """A node in which each call that sets a pattern takes long, as schedulers are busy; with some modules."""
-    node = t.node(fresh=True)
-    node("etw:tiny(30, 1)")
-    t.logs.append("enabled access to the emulator internal state")  # what holds the schedulers
-    node("etw:held(4)")
-    return node
-
-
-SLOW = "erlang*:etn_*:f0:entry { @ = count(); }"
-
-
 def test_begin_when_everything_is_placed(t):
     """BEGIN fires when all probes are there, also in a node that takes long over them, and time is counted from then on."""
-    node = slow_node(t)
+    node = t.slow_node()
     trace = t.trace("-v", "-x", "quiet", "-n", 'BEGIN { began = timestamp; printf("began\\n"); } ' + SLOW +
                     'profile:::tick-100ms { printf("%d\\n", (timestamp - began) / 1000000); } END { printf("ended\\n"); }', "--for", "1s", node=node)
     trace.wait("began")
@@ -490,7 +478,7 @@ def test_begin_when_everything_is_placed(t):
 def test_progress_and_interrupt(t):
     """While probes are placed a terminal shows how far it is. A signal ends it: what was set is undone, and nobody says
     that anything was traced. Another consumer goes on all the time."""
-    node = slow_node(t)
+    node = t.slow_node()
     other = t.trace("-q", "-n", READY + "profile:::tick-20ms { @ = count(); n++; } profile:::tick-100ms { printf(\"%d\\n\", n); }", node=node)
     other.ready()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -338,6 +338,9 @@ class Trace:
 # A clause that tells when tracing has begun: the first tick comes when all probes are placed.
 READY = 'profile:::tick-50ms /!started/ { started = 1; printf("ready\\n"); }\n'
 
+# A clause whose functions take long to place in a slow_node.
+SLOW, SLOW_FUNCTIONS = "erlang*:etn_*:f0:entry { @ = count(); }", 30
+
 
 class Test:
     """What a test gets: nodes, traces, and expectations."""
@@ -360,6 +363,15 @@ class Test:
         if node is None or not node.alive():
             node = Test.shared[self.otp] = Node(otp=self.otp)
         self.used.append(node)
+        return node
+
+    def slow_node(self):
+        """A node in which each call that sets a pattern takes long, as schedulers are busy. In it SLOW has SLOW_FUNCTIONS functions, each in a
+        module of its own."""
+        node = self.node(fresh=True)
+        node(f"etw:tiny({SLOW_FUNCTIONS}, 1)")
+        self.logs.append("enabled access to the emulator internal state")  # what holds the schedulers
+        node("etw:held(4)")
         return node
 
     def trace(self, *args, **more):
