@@ -51,6 +51,8 @@ struct trace {
     struct packet *state_packet; /* the state after reading state_n, or NULL */
     uint64_t state_n;
     size_t told_viewers;     /* as last announced */
+    uint64_t told_joins;     /* who has joined until then has been told how far the placing is */
+    bool given_up;           /* it was ended before anything could fire */
     struct buf drops, costs; /* objects of drops with commas; whole messages, one a line */
     struct buf final;        /* what is printed at the end */
     bool finishing;          /* output goes to final */
@@ -60,9 +62,10 @@ struct trace {
     struct fault fault[TRACE_FAULTS];
     size_t nfaults;
     uint64_t faults_skipped;
-    uint64_t n;                          /* number of the last reading */
-    int64_t t;                           /* when that was */
-    int64_t began;                       /* ms since 1970; from before the thread was there */
+    uint64_t n;    /* number of the last reading */
+    int64_t t;     /* when that was */
+    int64_t began; /* ms since 1970: when BEGIN ran; before that, when it was asked for. The thread
+                      changes it, with the lock held */
     uint64_t began_ns, read_ns, rows_ns; /* of the last reading, and batch of records */
     uint64_t due_ns;                     /* when the next reading is due */
     int64_t interval;                    /* ms */
@@ -99,6 +102,9 @@ void trace_publish(struct trace *t, enum packet_kind kind, uint64_t n);
 void trace_give(struct trace *t, struct viewer *v);
 /* Those who have come, or are to begin anew. */
 void trace_serve_viewers(struct trace *t);
+/* How far the placing of probes is: to all who wait for the trace to run, when that is news; else
+ * to those who have come since. */
+void trace_tell_progress(struct trace *t, const struct erltrace_progress *p);
 /* The state of an earlier reading is not needed any more. */
 void trace_drop_state(struct trace *t);
 /* Diagnostics so far to one viewer, with the lock held. */

@@ -163,6 +163,31 @@ void trace_serve_viewers(struct trace *t)
         t->hub->wake(t->hub->wake_arg);
 }
 
+void trace_tell_progress(struct trace *t, const struct erltrace_progress *p)
+{
+    struct buf *b = &t->out;
+    pthread_mutex_lock(&t->hub->lock);
+    for (struct viewer *v = t->viewers; v != NULL; v = v->next) {
+        if (!p->fresh && v->joined <= t->told_joins)
+            continue;
+        buf_adds(b, "{\"type\":\"progress\"");
+        json_int_field(b, "id", v->id);
+        json_text_field(b, "node", p->node);
+        json_bool_field(b, "waiting", p->waiting != 0);
+        json_text_field(b, "unit", p->unit);
+        json_int_field(b, "done", (int64_t)p->done);
+        json_int_field(b, "total", (int64_t)p->total);
+        buf_addc(b, '}');
+        struct packet *packet = take_out(t, PACKET_INFO);
+        if (packet != NULL) /* the next one says it again */
+            viewer_push(v, packet);
+        packet_drop(packet);
+    }
+    t->told_joins = t->hub->joins;
+    pthread_mutex_unlock(&t->hub->lock);
+    t->hub->wake(t->hub->wake_arg);
+}
+
 void trace_warn(struct trace *t, struct viewer *v)
 {
     if (t->diags.n == 0)

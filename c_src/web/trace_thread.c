@@ -8,6 +8,8 @@
 #include "web/run.h"
 #include "web/trace_impl.h"
 
+#define MS UINT64_C(1000000)
+
 enum {
     WORK_MS = 50,         /* how long somebody who joins or leaves may go unnoticed */
     INTERVAL_LEAST = 100, /* ms between readings */
@@ -73,11 +75,33 @@ static int on_setopt(const struct erltrace_setopt_data *s, void *arg)
     struct trace *t = arg;
     if (strcmp(s->option, "aggrate") == 0) {
         set_interval(t);
-        t->due_ns = t->read_ns + (uint64_t)t->interval * UINT64_C(1000000);
+        t->due_ns = t->read_ns + (uint64_t)t->interval * MS;
     }
     return ERLTRACE_HANDLE_OK;
 }
 
+/* Probes are being placed, which takes long. Whoever looks on is told; when nobody does any more,
+ * or the trace is to end, that ends it. */
+static int on_progress(const struct erltrace_progress *p, void *arg)
+{
+    struct trace *t = arg;
+    trace_tell_progress(t, p);
+    return trace_asked(t) == ENDING_NOT ? ERLTRACE_HANDLE_OK : ERLTRACE_HANDLE_ABORT;
+}
+
+/* All that counts time begins with BEGIN, which may be long after the trace was asked for. */
+static void set_clocks(struct trace *t)
+{
+    t->began_ns = t->read_ns = erltrace_status(t->h)->began;
+    t->due_ns = t->began_ns + (uint64_t)t->interval * MS;
+    t->t = trace_now() - (int64_t)((monotonic_ns() - t->began_ns) / MS);
+    rows_init(&t->rows, t->began_ns);
+    pthread_mutex_lock(&t->hub->lock);
+    t->began = t->t;
+    pthread_mutex_unlock(&t->hub->lock);
+}
+
+/* Until the probes are there, and BEGIN has run. False: it could not be, or was given up. */
 static bool begin(struct trace *t)
 {
     const struct web_config *config = t->hub->config;
@@ -88,20 +112,22 @@ static bool begin(struct trace *t)
         return false;
     trace_listen(t);
     erltrace_handle_setopt(t->h, on_setopt, t);
+    erltrace_handle_progress(t->h, on_progress, t);
     set_interval(t);
     t->model = model_new(t->h, &t->hub->keys, &why);
     if (t->model == NULL) {
         diag_list_error(&t->diags, "WEB_LIMIT", NULL, "%s", why);
         return false;
     }
-    t->t = t->began;
-    t->began_ns = t->read_ns = monotonic_ns();
-    t->due_ns = t->began_ns + (uint64_t)t->interval * UINT64_C(1000000);
-    rows_init(&t->rows, t->began_ns);
-    if (erltrace_go(t->h) != 0) {
+    t->given_up = trace_asked(t) != ENDING_NOT;
+    if (!t->given_up && erltrace_go(t->h) != 0) {
         diag_list_failed(&t->diags, t->h);
         return false;
     }
+    t->given_up = t->given_up || erltrace_status(t->h)->state == ERLTRACE_STATE_DONE;
+    if (t->given_up)
+        return false;
+    set_clocks(t);
     describe(t);
     if (t->described.oom) {
         diag_list_error(&t->diags, "", NULL, "out of memory");
@@ -146,11 +172,11 @@ static int work(struct trace *t)
             ending_ns = monotonic_ns();
             erltrace_stop(t->h);
         }
-        if (ending_ns > 0 && monotonic_ns() - ending_ns > ENDING_MS * UINT64_C(1000000))
+        if (ending_ns > 0 && monotonic_ns() - ending_ns > ENDING_MS * MS)
             break;
         trace_serve_viewers(t);
         state = erltrace_work(t->h, NULL, patience(t), trace_on_record, trace_on_data, t);
-        if (monotonic_ns() - t->rows_ns > TRACE_ROWS_MS * UINT64_C(1000000))
+        if (monotonic_ns() - t->rows_ns > TRACE_ROWS_MS * MS)
             send_rows(t);
         if (state != ERLTRACE_WORK_OKAY || patience(t) > 0)
             continue;
@@ -238,6 +264,17 @@ static void conclude(struct trace *t, int state)
     buf_addc(b, '}');
 }
 
+/* To who has waited for a trace that was ended while its probes were being placed. */
+static void add_given_up(struct trace *t, const struct viewer *v, const struct end *end)
+{
+    struct buf *b = &t->out;
+    buf_adds(b, "{\"type\":\"stopped\"");
+    json_int_field(b, "id", v->id);
+    json_text_field(b, "reason", end->reason);
+    json_text_field(b, "text", end->text);
+    buf_addc(b, '}');
+}
+
 static void add_failed(struct trace *t, const struct viewer *v)
 {
     struct buf *b = &t->out;
@@ -249,8 +286,9 @@ static void add_failed(struct trace *t, const struct viewer *v)
     buf_addc(b, '}');
 }
 
-/* The last message, in `out`; empty when the trace never ran. Nobody looks on afterwards. */
-static void dismiss(struct trace *t)
+/* The last message, in `out`; empty when the trace never ran. Nobody looks on afterwards. `end`:
+ * why it was given up, if it was. */
+static void dismiss(struct trace *t, const struct end *end)
 {
     struct packet *last = t->out.len > 0 ? packet_make(t->hub, PACKET_KEPT, &t->out) : NULL;
     buf_reset(&t->out);
@@ -260,7 +298,10 @@ static void dismiss(struct trace *t)
         if (v->wants_start || last == NULL) {
             if (!v->warned) /* it came when the others had been told */
                 trace_warn(t, v);
-            add_failed(t, v);
+            if (t->given_up)
+                add_given_up(t, v, end);
+            else
+                add_failed(t, v);
             trace_give(t, v);
         } else {
             viewer_push(v, last);
@@ -290,6 +331,7 @@ void *trace_main(void *arg)
     struct trace *t = arg;
     bool ran = begin(t);
     int state = ERLTRACE_WORK_OKAY;
+    struct end end = {"", ""};
     trace_tell_diagnostics(t);
     if (ran) {
         diag_list_reset(&t->diags);
@@ -299,9 +341,11 @@ void *trace_main(void *arg)
         if (trace_asked(t) != ENDING_LEFT)
             conclude(t, state);
     }
+    if (t->given_up)
+        reason_of(t, state, &end);
     sink_redirect(&t->sink, NULL);
     erltrace_close(t->h); /* before anybody is told that it is over */
     t->h = NULL;
-    dismiss(t);
+    dismiss(t, &end);
     return NULL;
 }

@@ -147,6 +147,65 @@ def test_stopping_before_it_has_started(t, s):
     t.clean(node, 15000)
 
 
+def placing(w):
+    """The next message that says how far the placing of a start is, while it is far from its end."""
+    m = w.wait(("progress", "started"), lambda m: m["type"] == "started" or m["total"] > 0)
+    if m["type"] == "started":
+        raise erlt.Failed("it has started, and nothing was said of how far it is")
+    return m
+
+
+def test_how_far_placing_is(t, s):
+    """Pages see how far the placing of probes is, also those that come meanwhile; when the one who has started it goes, it goes on. However long
+    it takes, the first column and the times of rows begin with BEGIN."""
+    node = t.slow_node()
+    w, other, sent = s.websocket(), s.websocket(), time.time() * 1000
+    w.send({"type": "start", "id": 4, "node": node.name, "script": 'BEGIN { printf("%d", walltimestamp / 1000000); } ' + erlt.SLOW, "options": {"quiet": True}})
+    m = placing(w)
+    t.equal((m["id"], m["node"], m["waiting"], m["unit"], m["total"]), (4, node.name, False, "functions", erlt.SLOW_FUNCTIONS), f"progress {m}")
+    traces = s.get("/api/state").json()["traces"]
+    t.equal([(r["node"], r["viewers"]) for r in traces], [(node.name, 1)], "one that is being placed is among those that run")
+    other.send({"type": "join", "id": 9, "trace": traces[0]["trace"]})
+    t.equal(placing(other)["id"], 9, "who comes meanwhile is told, too")
+    w.close()
+    m = other.wait("started")
+    t.equal((m["id"], m["shared"]), (9, True), "it runs")
+    done = [p["done"] for p in other.seen("progress")]
+    t.true(done == sorted(done) and len(set(done)) > 1 and max(done) <= erlt.SLOW_FUNCTIONS, f"it goes on: {done}")
+
+    took, began = m["t"] - sent, m["t"]
+    row = other.wait("records")["rows"][0]
+    first = (other.seen("results") or [other.wait("results")])[0]
+    other.send({"type": "stop"})
+    ran, now = other.wait("stopped")["ms"], time.time() * 1000
+    t.true(abs(int(row[3]) - began) < took / 2, f"it began at {began}, BEGIN fired at {row[3]}; placing took {took} ms")
+    t.true(row[1] < took / 2, f"the row of BEGIN is {row[1]} ms after the beginning")
+    t.true(abs(first["t"] - first["dt"] - began) < 100, f"the first column is from {first['t'] - first['dt']} on, the trace from {began}")
+    t.true(first["t"] - began - 100 <= ran <= now - began + 100, f"it ran for {ran} ms of {now - began}")
+
+
+def test_stopping_while_probes_are_placed(t, s):
+    """Placing ends when nobody waits for it any more, and when somebody ends it for everybody: then nothing has fired."""
+    node = t.slow_node()
+    w, other = s.websocket(), s.websocket()
+    w.send({"type": "start", "id": 3, "node": node.name, "script": erlt.SLOW})
+    placing(w)
+    w.send({"type": "stop"})
+    t.equal(w.wait("stopped"), {"type": "stopped", "id": 3, "reason": "left"}, "the answer")
+    client.await_idle(s)
+    t.clean(node, 15000)
+    for i, page in enumerate((w, other)):
+        page.send({"type": "start", "id": 10 + i, "node": node.name, "script": erlt.SLOW})
+        placing(page)
+    other.send({"type": "stop", "all": True})
+    for i, page in enumerate((w, other)):
+        m = page.wait(("stopped", "started", "failed"))
+        t.equal((m["type"], m.get("id"), m.get("reason")), ("stopped", 10 + i, "user"), f"told {m}")
+    client.await_idle(s)
+    t.clean(node, 15000)
+    t.equal(w.start(TICK)["shared"], False, "the socket goes on")
+
+
 def test_another_script_on_the_same_socket(t, s):
     node = t.node()
     w, _ = started(s, node)

@@ -3,7 +3,7 @@
 import { useLayoutEffect, useState } from "preact/hooks";
 import { divided, guessUnit, type Unit } from "./model/format.ts";
 import { canFlame } from "./model/flame.ts";
-import type { Diagnostic, Message, NodeInfo, RunningTrace, Script } from "./model/protocol.ts";
+import type { Diagnostic, Message, NodeInfo, Progress, RunningTrace, Script } from "./model/protocol.ts";
 import { keyText, Trace, type Aggregation } from "./model/trace.ts";
 import * as url from "./model/url.ts";
 import type { View, ViewName } from "./model/url.ts";
@@ -62,6 +62,8 @@ export class App {
     phase: Phase = "idle";
     trace: Trace | null = null;
     failed: { text: string; hint: string | null; tag: string } | null = null;
+    /** How far the placing of probes is, when a start takes long. */
+    progress: Progress | null = null;
     diagnostics: Diagnostic[] = [];
     /** Diagnostics that came while the trace ran. */
     notices: Diagnostic[] = [];
@@ -271,6 +273,7 @@ export class App {
         this.phase = "starting";
         this.stopAt = 0;
         this.failed = null;
+        this.progress = null;
         this.diagnostics = [];
         this.notices = [];
         this.dismissed.clear();
@@ -348,6 +351,9 @@ export class App {
                 if (m.id !== this.startId) break;
                 this.phase = "failed";
                 this.failed = m;
+                break;
+            case "progress":
+                if (m.id === this.startId && this.phase === "starting") this.progress = m;
                 break;
             case "started":
                 this.trace = new Trace(m);

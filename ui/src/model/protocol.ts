@@ -114,6 +114,16 @@ export interface Fault {
     epid: number;
     count: Int;
 }
+/** How far the placing of probes is, before `started`. */
+export interface Progress {
+    type: "progress";
+    id: number;
+    node: string;
+    waiting: boolean; // another trace has to be undone, or placed, first
+    unit: "functions" | "processes";
+    done: Int;
+    total: Int; // 0: it has only begun
+}
 export interface Stopped {
     type: "stopped";
     id?: number; // of the start that was left, when the trace goes on or has not begun
@@ -134,6 +144,7 @@ export type Message =
     | { type: "diagnostics"; id?: number; diagnostics: Diagnostic[] }
     | { type: "checked"; id: number; diagnostics: Diagnostic[] }
     | { type: "failed"; id: number; tag: string; text: string; hint: string | null }
+    | Progress
     | Started
     | Results
     | State

@@ -26,6 +26,18 @@ export function Banners() {
                 </p>
             </div>,
         );
+    if (a.phase === "starting" && a.progress) {
+        const { node, waiting, unit, done, total } = a.progress;
+        out.push(
+            <div class="banner calm" key="placing" data-testid="placing">
+                <p>
+                    <b>{waiting ? "Waiting for another trace" : "Placing probes"}</b> {num(total) > 0 && `${exact(num(done))} of ${exact(num(total))} ${unit} `}
+                    {node && `on ${node}`}
+                </p>
+                {num(total) > 0 && <progress max={num(total)} value={num(done)} aria-label={waiting ? "waiting for another trace" : "placing probes"} />}
+            </div>,
+        );
+    }
     if (a.phase === "failed" && a.failed && t)
         out.push(
             <div class="banner bad" role="alert" key="failed">

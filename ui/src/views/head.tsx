@@ -54,7 +54,7 @@ function Status() {
     const a = useApp();
     useTick(a.phase === "running");
     const t = a.trace;
-    const text = a.stopping ? "stopping" : { idle: "ready", starting: "starting", running: "running", stopped: "stopped", failed: "failed" }[a.phase];
+    const text = a.stopping ? "stopping" : { idle: "ready", starting: a.progress ? "placing probes" : "starting", running: "running", stopped: "stopped", failed: "failed" }[a.phase];
     return (
         <div class="status" data-testid="status" data-phase={a.phase} title={t?.info.enabled.text ?? ""}>
             <span class={`dot ${a.stopping ? "starting" : a.phase}`} />

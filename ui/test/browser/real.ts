@@ -346,6 +346,33 @@ export function real(r: Real): Case[] {
             await other.close();
         }),
 
+        on("placing probes takes long: the page says how far it is, a page that comes later too, and Stop ends it", async () => {
+            const node = await ErlangNode.start("slow");
+            const server = await Server.start(node.name);
+            try {
+                await node.call("etw:tiny(30, 1)");
+                await node.call("etw:held(4)");
+                const script = "erlang*:etn_*:f0:entry { @ = count(); }";
+                const at = write({ node: node.name, name: "", script, args: [], view: DEFAULT_VIEW });
+                const [first, second] = [await r.openAt(at, {}, server), await r.openAt(at, {}, server)];
+                const placing = async (page: Page) => /^Placing probes \d+ of 30 functions on etuislow/.test(plain((await texts(page, "[data-testid=placing]"))[0] ?? ""));
+                for (const { page } of [first, second]) {
+                    await until("a connection", () => page.locator(".run").isEnabled());
+                    await click(page, ".run");
+                    await until("how far it is", () => placing(page));
+                }
+                await first.close();
+                await second.page.locator(".stop").click();
+                await second.page.waitForSelector("[data-phase=idle]");
+                await node.clean();
+                assert.deepEqual(await texts(second.page, ".banner"), []);
+                await second.close();
+            } finally {
+                await server.end();
+                await node.end();
+            }
+        }),
+
         on("the browser is killed: the node is clean", async () => {
             const { page } = await r.open(CALLS, { view: "list" });
             await r.run(page);

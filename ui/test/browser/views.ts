@@ -107,6 +107,41 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             assert.equal(await s.page.locator("[data-testid=status]").getAttribute("data-phase"), "starting");
         }),
 
+        on("how far the placing of probes is, live; it can be stopped, and a later start knows nothing of it", "/", async (s) => {
+            await s.page.locator("[data-testid=scripts] button").first().click();
+            await click(s.page, ".run");
+            const first = await s.says("start");
+            await s.page.waitForSelector("[data-phase=starting]");
+            const progress = (done: number, total: number, waiting = false, id = first.id) => s.send({ type: "progress", id, node: "shop@host", waiting, unit: "functions", done, total });
+            const placing = async () => (await texts(s, "[data-testid=placing]")).map(plain);
+            progress(0, 0);
+            await same(placing, ["Placing probes on shop@host"]);
+            assert.equal(await s.page.locator("progress").count(), 0);
+            progress(12, 90, true);
+            await same(placing, ["Waiting for another trace 12 of 90 functions on shop@host"]);
+            progress(3100, 8037);
+            await same(placing, ["Placing probes 3 100 of 8 037 functions on shop@host"]);
+            await like(async () => (await texts(s, "[data-testid=status]"))[0], /^placing probes/);
+            assert.deepEqual(await s.page.getByRole("progressbar", { name: "placing probes" }).evaluate((p: HTMLProgressElement) => [p.value, p.max]), [3100, 8037]);
+            progress(7000, 8037, false, first.id + 100); // of a start that is none of this page's
+            await s.page.locator(".stop").click();
+            await s.says("stop");
+            await same(placing, ["Placing probes 3 100 of 8 037 functions on shop@host"]);
+            s.send({ type: "stopped", id: first.id, reason: "user", text: "somebody has stopped it" });
+            await s.page.waitForSelector("[data-phase=idle]");
+            await same(placing, []);
+            const before = s.said.length;
+            await click(s.page, ".run");
+            const second = await s.says("start", before);
+            await s.page.waitForSelector("[data-phase=starting]");
+            assert.deepEqual(await placing(), []);
+            progress(1, 2, false, second.id);
+            await same(placing, ["Placing probes 1 of 2 functions on shop@host"]);
+            s.send({ ...started(T0), id: second.id, script: second.script as string, name: second.name as string, aggregations: [agg(0, "@", "count", [])] }, { type: "state", n: 0, t: T0, skipped: 0, aggregations: [] });
+            await s.page.waitForSelector("[data-phase=running]");
+            assert.deepEqual(await placing(), []);
+        }),
+
         on("a trace that takes long to end is stopping until it has; a second stop does not wait, a double click is one stop", "/", async (s) => {
             await s.page.locator("[data-testid=scripts] button").first().click();
             await run(s, [agg(0, "@", "count", ["string"])], column(1, { id: 0, keys: [[0, "a"]], add: [[0, 7]] }));
