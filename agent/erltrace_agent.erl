@@ -538,7 +538,7 @@ request({enable, Image, Options, Bindings}, #c{phase = open} = C, Pid, S) ->
     {Only, Sizes} = erltrace_agent_only:take(Options),
     case nif_enable(Image, [{threads, Threads} | Sizes], Bindings, Provider) of
         {ok, Program, Granted, Needs, Special, Hooks} ->
-            Needs band ?NEED_GC =/= 0 andalso erltrace_agent_flags:check_gc(S),
+            Needs band ?NEED_GC =/= 0 andalso erltrace_agent_flags:check_gc(S, erltrace_agent_others:many(S)), % all are asked by `place`
             erltrace_agent_seq:check(Needs),
             erltrace_agent_monitor:check(Needs, S),
             C1 = C#c{phase = enabled, program = Program, needs = Needs, special = Special, only = Only,

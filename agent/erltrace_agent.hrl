@@ -20,6 +20,7 @@
 %%   erltrace_agent_loads      code that is loaded while it is traced
 %%   erltrace_agent_session    trace sessions of our own
 %%   erltrace_agent_aside      questions that may take long to answer
+%%   erltrace_agent_crowd      the same question to very many processes
 %%   erltrace_agent_meanwhile  consumers that are answered while something takes long
 %%   erltrace_agent_lib        texts of errors and warnings; small things that all need
 -define(AGENT, erltrace_agent).
@@ -127,6 +128,7 @@
     gc :: undefined | term(),      % likewise: the session that tells us who sets trace flags, while we trace collections
     consumers = #{} :: #{pid() => #c{}},
     flags = [] :: [atom()],        % set on all processes
+    alone = false :: boolean(),    % before OTP 27: when `flags` came, no process was somebody else's
     some = #{} :: #{pid() => [atom()]}, % set on single ones besides
     seq = 0 :: non_neg_integer(),  % bits of what is set for seq_trace
     port_flags = [] :: [atom()],   % set on ports

@@ -6,21 +6,22 @@
 %% Flags are set on all processes and on new ones (#s.flags), or, where a few processes are enough, on those only (#s.some).
 -module(erltrace_agent_flags).
 
--export([add/3, again/1, remove/3, off/3, remove_ours/1, remove_all/1, add_running/2, remove_running/2, add_to/3, may_take/1, is_ours/1, check_gc/1]).
+-export([add/3, again/1, remove/3, off/3, remove_ours/1, remove_all/1, add_running/2, remove_running/2, add_to/3, may_take/1, is_ours/1, check_gc/2]).
 
 -import(erltrace_agent_lib, [error4/3, text/2, owner/1, plural/1, count/2]).
 
 -include("erltrace_agent.hrl").
 
-%% Adds what is missing: All on all processes, Some[P] on P. -> warnings
--spec add([atom()], #{pid() => [atom()]}, #s{}) -> [binary()].
+%% Adds what is missing: All on all processes, Some[P] on P. -> {warnings, state that knows whose the others are, if all were asked}
+-spec add([atom()], #{pid() => [atom()]}, #s{}) -> {[binary()], #s{}}.
 add(All, Some, #s{flags = Have, some = Had} = S) ->
-    add_flags(All -- Have, S) ++
-        lists:append([add_some(P, (F -- All) -- maps:get(P, Had, []), S) || {P, F} <- maps:to_list(Some)]).
+    {Warnings, S1} = add_flags(All -- Have, S),
+    {Warnings ++ lists:append([add_some(P, (F -- All) -- maps:get(P, Had, []), S) || {P, F} <- maps:to_list(Some)]), S1}.
 
-%% Sets once more what is set already, where it is not any more. -> warnings
+%% Sets once more what is set already, where it is not any more. -> as add/3
 again(#s{flags = All, some = Some} = S) ->
-    add(All, Some, S#s{flags = [], some = #{}}).
+    {Warnings, S1} = add(All, Some, S#s{flags = [], some = #{}}),
+    {Warnings, S1#s{flags = All, some = Some}}.
 
 %% Removes what is too much, and leaves what is to stay as it is all the time.
 -spec remove([atom()], #{pid() => [atom()]}, #s{}) -> ok.
@@ -54,27 +55,44 @@ add_some(P, Flags, #s{session = Session}) ->
     erltrace_agent_session:process(Session, P, true, Flags), % it may be dead
     [].
 
-add_flags([], _) ->
-    [];
-add_flags(Flags, #s{session = legacy} = S) ->
+add_flags([], S) ->
+    {[], S};
+add_flags(Flags, #s{session = legacy, others = Others} = S) ->
+    Alone = alone(S),
     New = case may_take(new_processes) of
-              {no, Owner} ->
-                  [text("new processes are traced by ~s: those are not seen", [Owner])];
+              {no, NewOwner} ->
+                  [text("new processes are traced by ~s: those are not seen", [NewOwner])];
               true ->
                   case not is_ours(new_processes) andalso erltrace_agent_others:heirs_of(S) of
-                      {heirs_of, Owner} ->
-                          [erltrace_agent_others:heirs(Owner)];
+                      {heirs_of, HeirsOwner} ->
+                          [erltrace_agent_others:heirs(HeirsOwner)];
                       _ ->
                           erlang:trace(new_processes, true, [{tracer, ?AGENT, ?STATE} | Flags]),
                           []
                   end
           end,
-    Foreign = each(fun(P, Acc) -> add_to(P, Flags, Acc) end, #{}),
-    New ++ [text("~b process~s traced by ~s: those are not seen", [N, plural(N), Owner])
-            || {Owner, N} <- maps:to_list(Foreign)];
-add_flags(Flags, #s{session = Session}) ->
+    Theirs = each(Alone, fun(P, Tracer, Acc) -> add_to_one(P, Tracer, Flags, Acc) end, #{}),
+    Counts = maps:fold(fun(_, Owner, Acc) -> count(Owner, Acc) end, #{}, Theirs),
+    {New ++ [text("~b process~s traced by ~s: those are not seen", [N, plural(N), Owner]) || {Owner, N} <- maps:to_list(Counts)],
+     S#s{alone = map_size(Theirs) =:= 0, others = maps:merge(maps:filter(fun(K, _) -> not is_pid(K) end, Others), Theirs)}};
+add_flags(Flags, #s{session = Session} = S) ->
     erltrace_agent_session:process(Session, all, true, Flags),
-    [].
+    {[], S}.
+
+add_to_one(_, undefined, _, Theirs) ->
+    Theirs; % dead
+add_to_one(P, {tracer, Tracer}, Flags, Theirs) when Tracer =:= []; Tracer =:= ?TRACER ->
+    try erlang:trace(P, true, [{tracer, ?AGENT, ?STATE} | Flags]) of
+        _ -> Theirs
+    catch
+        error:badarg -> % it is dead, or somebody was faster than we
+            case may_take(P) of
+                {no, Owner} -> Theirs#{P => Owner};
+                _ -> Theirs
+            end
+    end;
+add_to_one(P, {tracer, Tracer}, _, Theirs) ->
+    Theirs#{P => owner(Tracer)}.
 
 %% Before OTP 27, on a process or port; who has it is counted among Foreign.
 -spec add_to(pid() | port(), [atom()], #{Owner => pos_integer()}) -> #{Owner => pos_integer()}.
@@ -97,9 +115,28 @@ add_to(P, Flags, Foreign) ->
             Foreign
     end.
 
-%% Before OTP 27: each process by itself, of which a node may have hundreds of thousands; so with breaths.
-each(F, Acc) ->
-    erltrace_agent_lib:fold_list(F, Acc, processes()).
+%% Before OTP 27: F(P, {tracer, Tracer} | undefined, Acc) for each process, by itself. Alone: nobody else has one, so none is asked, which is
+%% nearly all that it costs.
+each(Alone, F, Acc) ->
+    Ps = processes() -- [self()],
+    erltrace_agent_meanwhile:expect(processes, length(Ps)),
+    Counted = fun(P, Tracer, A) ->
+                  erltrace_agent_meanwhile:done(processes, 1),
+                  F(P, Tracer, A)
+              end,
+    case Alone of
+        true -> erltrace_agent_lib:fold_list(fun(P, A) -> Counted(P, {tracer, ?TRACER}, A) end, Acc, Ps);
+        false -> erltrace_agent_crowd:fold(fun erltrace_agent_lib:tracer/1, Counted, Acc, Ps)
+    end.
+
+%% Before OTP 27: whether no process is somebody else's, so that ours need not be asked. Each was asked when our first flags came, and since then
+%% we have heard of every call that sets flags. (Where this is wrong, as when a sensitive process has made such a call, the VM
+%% finds it out: it does nothing with a process whose tracer is not the one that we name.)
+alone(#s{flags = [_ | _], alone = true, calls = undefined, others = Others}) ->
+    not lists:any(fun(K) -> is_pid(K) orelse K =:= new_processes end, maps:keys(Others)) andalso
+        is_ours(new_processes) andalso erltrace_agent_others:is_heard();
+alone(_) ->
+    false.
 
 %% Whether the legacy tracer of a process or port (or of new ones) is free or ours; false: dead.
 may_take(P) ->
@@ -125,13 +162,23 @@ remove_flags(Flags, Left, Keep, S) ->
     ok.
 
 take_off(Flags, Left, Keep, #s{session = legacy} = S) ->
+    Alone = alone(S),
     is_ours(new_processes) andalso erlang:trace(new_processes, false, off(Flags, Left, ?TRACER)),
-    each(fun(P, ok) -> remove_but(P, Flags, Left, Keep, S) end, ok);
+    each(Alone, fun(P, {tracer, ?TRACER}, ok) -> take_off_one(P, Flags, Left, maps:get(P, Keep, []));
+                   (_, _, ok) -> ok
+                end, ok);
 take_off(Flags, _, Keep, #s{session = Session}) when map_size(Keep) =:= 0 ->
     erltrace_agent_session:process(Session, all, false, Flags);
 take_off(Flags, Left, Keep, #s{session = Session} = S) ->
     erltrace_agent_session:process(Session, new_processes, false, Flags),
     lists:foreach(fun(P) -> remove_but(P, Flags, Left, Keep, S) end, processes()).
+
+take_off_one(P, Flags, Left, Keep) ->
+    _ = case {Flags -- Keep, Keep ++ Left} of
+            {[], _} -> 0;
+            {Gone, Stay} -> try erlang:trace(P, false, [{tracer, ?AGENT, ?STATE} | off(Gone, Stay)]) catch error:badarg -> 0 end
+        end,
+    ok.
 
 remove_but(P, Flags, Left, Keep, S) ->
     Stay = maps:get(P, Keep, []),
@@ -184,10 +231,10 @@ has(P, Flag, #s{flags = Flags, some = Some}) ->
     lists:member(Flag, Flags) orelse lists:member(Flag, maps:get(P, Some, [])).
 
 %% OTP 27 to 29 crash at a collection that two sessions trace (the legacy one counts as one).
-check_gc(#s{otp = Otp}) when Otp < 27 ->
+check_gc(#s{otp = Otp}, _) when Otp < 27 ->
     ok;
-check_gc(S) ->
-    case erltrace_agent_others:gc_owners(S, processes()) of
+check_gc(S, Processes) ->
+    case erltrace_agent_others:gc_owners(S, Processes) of
         [] -> ok;
         [Owner | _] ->
             throw(error4('AGENT_BUSY', [Owner, " traces garbage collection on this node, and OTP 27 to 29 crash when two do"],

@@ -85,6 +85,7 @@ no_needs(S0) ->
             erltrace_agent_seq:remove(S#s.seq band ?NEED_SEQ_TRACE, S),
             Session =:= undefined orelse erltrace_agent_session:destroy(Session)
     end,
+    erltrace_agent_crowd:dismiss(),
     (erltrace_agent_patterns:globals(#{}, S))#s{session = erltrace_agent_session:none(), flags = [], some = #{}, port_flags = [], seq = 0, functions = #{}, hooks = #{}, taken = #{},
                                                 bifs = [], given = #{}, calls = undefined}.
 
@@ -121,7 +122,7 @@ apply_traces(Running, S00) ->
     S0 = erltrace_agent_others:make_room(Patterns, Flags, PortFlags, S01),
     %% Who was asked when the program came may not have traced collections then.
     New = lists:append([Flags -- S0#s.flags | [F -- maps:get(P, S0#s.some, []) || {P, F} <- maps:to_list(Some)]]),
-    lists:member(garbage_collection, New) andalso erltrace_agent_flags:check_gc(S0),
+    lists:member(garbage_collection, New) andalso erltrace_agent_flags:check_gc(S0, processes()),
     Kinds = kinds(Running, Patterns, Globals),
     NewPort = PortFlags -- S0#s.port_flags,
     or_back(
@@ -130,9 +131,9 @@ apply_traces(Running, S00) ->
             {W6, S} = erltrace_agent_loads:arm(grown(Kinds, S0), maps:merge(S0#s.functions, Patterns), S0),
             {Seq, W0} = erltrace_agent_seq:add(Bits, S),
             tell_guard(S, [maps:merge(S#s.functions, Patterns), erltrace_agent_hooks:guarded(Running, S)]),
-            W1 = erltrace_agent_flags:add(Flags, Some, S),
+            {W1, Known} = erltrace_agent_flags:add(Flags, Some, S),
             W3 = erltrace_agent_ports:add_flags(NewPort, S#s{port_flags = PortFlags}),
-            S1 = S#s{flags = Flags, some = Some, port_flags = PortFlags, seq = Seq},
+            S1 = Known#s{flags = Flags, some = Some, port_flags = PortFlags, seq = Seq},
             {Warnings, S2} = apply_patterns(Running, Patterns, Globals, locally(Few, S0), S, S1),
             erltrace_agent_flags:remove(Flags, Some, S),
             erltrace_agent_ports:remove_flags(S#s.port_flags -- PortFlags, PortFlags, S),

@@ -15,10 +15,10 @@
 %% A look costs about a microsecond a process and less for a function; of very many processes it takes some at a time.
 -module(erltrace_agent_others).
 
--export([sweep_loaded/1, functions/0, look/1, hear/1, deaf/1, flags_set/2, is_present/1, sweep/1, remember/1, gc_owners/2]).
--export([make_room/4, heirs_of/1, heirs/1, spare/3]).
+-export([sweep_loaded/1, functions/0, look/1, hear/1, deaf/1, flags_set/2, is_present/1, is_heard/0, sweep/1, remember/1, gc_owners/2]).
+-export([make_room/4, heirs_of/1, heirs/1, spare/3, many/1]).
 
--import(erltrace_agent_lib, [text/2, names/1, owner/1, now_ms/0, breathe/0]).
+-import(erltrace_agent_lib, [text/2, names/1, owner/1, now_ms/0]).
 
 -include("erltrace_agent.hrl").
 
@@ -26,7 +26,7 @@
 -define(ALL, 20000).  % ... that are all looked at when somebody has set trace flags
 -define(PAUSE, 100).  % ms between two such looks
 -define(QUIET, 300).  % ms without a tracer of calls after which that tool has ended
--define(STEP, 128).   % processes between two breaths
+-define(LATE, 300).   % ms that processes have to answer, in such a look
 -define(READ, 5000).  % ms that a terminal has to answer
 -define(SHARED, (?RETURN bor ?GLOBAL)). % what of a function takes a pattern that others see, before OTP 27
 -define(BUDGET, 50).  % ms for setting BIFs again, in one look
@@ -43,18 +43,21 @@ look(S) ->
     {S1, C, A} = collections(S),
     {bifs(S1#s{looks = S1#s.looks + 1}), C, A}.
 
-%% What has just been set may have left out what others have: they are remembered, so that a look sees them let go.
+%% What has just been set may have left out what others have: they are remembered, so that a look sees them let go. Of all processes
+%% it is known since our flags came there (erltrace_agent_flags:add/3).
 remember(#s{otp = Otp} = S) when Otp >= 27 ->
     S;
-remember(#s{flags = Flags, some = Some} = S) ->
-    Processes = case Flags of
-                    [] -> maps:keys(Some);
-                    _ -> [new_processes | processes()]
-                end,
-    Theirs = [{P, Owner} || P <- Processes, {theirs, Owner} <- [tracer(P)]],
-    Heirs = [{new_processes, Owner} || Flags =/= [], tracer(new_processes) =:= free,
-                                       {heirs_of, Owner} <- [heirs_of([P || {P, _} <- Theirs])]],
-    S#s{others = maps:merge(owners(missing(S)), maps:from_list(Heirs ++ Theirs))}.
+remember(#s{flags = Flags, some = Some, others = Others} = S) ->
+    Theirs = case Flags of
+                 [] -> maps:from_list([{P, Owner} || P <- maps:keys(Some), {theirs, Owner} <- [tracer(P)]]);
+                 _ -> maps:filter(fun(K, _) -> is_pid(K) end, Others)
+             end,
+    New = [{new_processes, Owner} || Flags =/= [], Owner <- case tracer(new_processes) of
+                                                                {theirs, O} -> [O];
+                                                                free -> [O || {heirs_of, O} <- [heirs_of(maps:keys(Theirs))]];
+                                                                _ -> []
+                                                            end],
+    S#s{others = maps:merge(owners(missing(S)), maps:merge(Theirs, maps:from_list(New)))}.
 
 %% What an agent has left that was killed together with its guard, or whose code was purged: flags and meta patterns bear our
 %% name, local patterns do not. Some ten milliseconds, when an agent starts.
@@ -64,8 +67,12 @@ sweep(#s{otp = Otp} = S) when Otp >= 27 ->
 sweep(S) ->
     erltrace_agent_loads:left_behind(dead), % first: code that is loaded from now on is nothing to look for
     erltrace_agent_seq:remove(?NEED_SEQ_TRACE bor ?NEED_TOKENS, S),
-    Flagged = [P || P <- [new_processes, new_ports | processes() ++ erlang:ports()], tracer(P) =:= ours],
-    [try erlang:trace(P, false, [all]) catch error:badarg -> 0 end || P <- Flagged],
+    New = [P || P <- [new_processes, new_ports | erlang:ports()], tracer(P) =:= ours],
+    _ = [cleared(P) || P <- New],
+    Flagged = erltrace_agent_crowd:fold(fun erltrace_agent_lib:tracer/1, fun(P, {tracer, ?TRACER}, Acc) -> [cleared(P) | Acc];
+                                                                            (_, _, Acc) -> Acc
+                                                                         end, New, processes() -- [self()]),
+    erltrace_agent_crowd:dismiss(),
     All = functions(),
     Meta = sweep_loaded(All),
     Local = [{MFA, MS} || MFA <- All, erlang:trace_info(MFA, traced) =:= {traced, local}, {match_spec, MS} <- [erlang:trace_info(MFA, match_spec)]],
@@ -74,6 +81,10 @@ sweep(S) ->
     Plain = [MFA || {MFA, []} <- Local, Flagged =/= [] orelse Meta =/= [] orelse Ours =/= [], not calls_traced()],
     [erlang:trace_pattern(MFA, false, [local]) || MFA <- Ours ++ Plain],
     ok.
+
+cleared(P) ->
+    _ = try erlang:trace(P, false, [all]) catch error:badarg -> 0 end,
+    P.
 
 functions() ->
     [{M, F, A} || M <- erlang:loaded(), not erltrace_agent_lib:ours(M), {F, A} <- erltrace_agent_lib:functions_of(M)].
@@ -135,18 +146,18 @@ cleared() ->
     [{flags, <<"somebody cleared the trace flags that the probes need (recon_trace:clear(), fprof, erlang:trace(all, false, ...)): events are "
                "missing from now on; start the trace again">>}].
 
-some_processes(#s{others = Others, guard = Guard} = S, Processes, Complaints) ->
-    {Theirs, Freed, Cleared} =
-        lists:foldl(fun(P, {T, F, C} = Acc) ->
-                        case tracer(P) of
-                            {theirs, Owner} -> {T#{P => Owner}, F, C};
-                            free when is_map_key(P, Others) -> {T, [P | F], C};
-                            free when is_map_key(new_processes, Others) -> Acc; % born while they were the tracer, and let go
-                            free -> {T, F, [P | C]};
-                            _ -> Acc
-                        end
-                    end, {#{}, [], []}, some(Processes, S#s.looks) -- [self(), Guard]),
-    S1 = S#s{others = maps:merge(maps:filter(fun(K, _) -> is_tuple(K) orelse K =:= new_processes end, Others), Theirs)},
+%% Of very many some are looked at, and of those that somebody else has.
+some_processes(#s{others = Others, guard = Guard, looks = Looks} = S, Processes, Complaints) ->
+    Looked = lists:usort(some(Processes, Looks) ++ some(theirs(S), Looks)) -- [self(), Guard],
+    {Theirs, Freed, Cleared, Gone} =
+        erltrace_agent_crowd:fold(fun tracer/1,
+                                  fun(P, {theirs, Owner}, {T, F, C, G}) -> {T#{P => Owner}, F, C, G};
+                                     (P, free, {T, F, C, G}) when is_map_key(P, Others) -> {T, [P | F], C, [P | G]};
+                                     (P, free, {T, F, C, G}) when not is_map_key(new_processes, Others) -> {T, F, [P | C], G};
+                                     (P, Is, {T, F, C, G}) when Is =/= undefined -> {T, F, C, [P | G]}; % or was born while they were the tracer, and let go
+                                     (_, _, Acc) -> Acc
+                                  end, {#{}, [], [], []}, Looked, ?LATE),
+    S1 = S#s{others = maps:merge(maps:without(Gone, Others), Theirs)},
     Told = [{processes, text("somebody cleared the trace flags of ~p (erlang:trace(Pid, false, ...)): it is not seen any more, and "
                              "others may not be", [hd(Cleared)])} || Cleared =/= []] ++ Complaints,
     case Freed of
@@ -158,8 +169,8 @@ some_processes(#s{others = Others, guard = Guard} = S, Processes, Complaints) ->
 
 %% They have ended: what they had is free.
 let_go(Owner, S0) ->
-    S = given(S0#s.flags, S0#s.port_flags, S0),
-    Warnings = erltrace_agent_flags:again(S),
+    S1 = given(S0#s.flags, S0#s.port_flags, S0),
+    {Warnings, S} = erltrace_agent_meanwhile:during(undefined, S1, fun() -> erltrace_agent_flags:again(S1) end),
     {S, [{{let_go, S#s.looks}, text("processes that ~s had traced are seen from now on", [Owner])} |
          [{{flags, W}, W} || W <- Warnings]], false}.
 
@@ -336,8 +347,8 @@ mend(New, Set, #s{given = Given} = S) ->
     Flags = [F || {_, What, F, false} <- Set, is_new(New, What)],
     case Flags =/= [] andalso is_map_key(New, Given) andalso erltrace_agent_lib:tracer(New) of
         {tracer, Theirs} when Theirs =/= [], Theirs =/= ?TRACER ->
-            take_out(New, Theirs, not_asked(map_get(New, Given), lists:append(Flags))),
-            S#s{given = maps:remove(New, Given)};
+            {_, S1} = erltrace_agent_meanwhile:during(undefined, S, fun() -> {take_out(New, Theirs, not_asked(map_get(New, Given), lists:append(Flags))), S} end),
+            S1#s{given = maps:remove(New, Given)};
         _ -> S
     end.
 
@@ -372,13 +383,15 @@ take_out(_, _, []) ->
 take_out(New, Theirs, Excess) ->
     {flags, Now} = erlang:trace_info(New, flags),
     _ = Excess -- Now =:= Excess orelse erlang:trace(New, false, erltrace_agent_flags:off(Excess, Now -- Excess, Theirs)),
-    lists:foreach(fun(P) ->
-                      erltrace_agent_lib:tracer(P) =:= {tracer, Theirs} andalso
-                          (try erlang:trace(P, false, Excess) catch error:badarg -> 0 end)
-                  end, case New of
-                           new_processes -> processes();
-                           new_ports -> erlang:ports()
-                       end).
+    erltrace_agent_crowd:fold(fun erltrace_agent_lib:tracer/1,
+                              fun(P, {tracer, Tracer}, ok) when Tracer =:= Theirs ->
+                                      _ = try erlang:trace(P, false, Excess) catch error:badarg -> 0 end,
+                                      ok;
+                                 (_, _, ok) -> ok
+                              end, ok, case New of
+                                           new_processes -> processes();
+                                           new_ports -> erlang:ports()
+                                       end).
 
 %% Whose processes hand their tracer on, or `none`. Before OTP 27 what they spawn has their tracer, and the flags of new processes besides.
 heirs_of(#s{} = S) ->
@@ -435,19 +448,16 @@ may_call(#s{flags = Flags, some = Some} = S) ->
                          false -> many(S)
                      end].
 
-%% The first of these processes that has one of these flags of somebody else's tracer, and whose that is.
-first(Flags, Ps) -> first(Flags, Ps, ?STEP).
-
-first(_, [], _) ->
-    none;
-first(Flags, Ps, 0) ->
-    breathe(),
-    first(Flags, Ps, ?STEP);
-first(Flags, [P | Ps], N) ->
-    case [Owner || {Owner, Theirs} <- [foreign(P)], Theirs -- Flags =/= Theirs] of
-        [Owner] -> {P, Owner};
-        [] -> first(Flags, Ps, N - 1)
-    end.
+%% One of these processes that has one of these flags of somebody else's tracer, and whose that is.
+first(Flags, Ps) ->
+    erltrace_agent_crowd:fold(fun foreign/1,
+                              fun(P, {Owner, Theirs}, none) ->
+                                      case Theirs -- Flags of
+                                          Theirs -> none;
+                                          _ -> {P, Owner}
+                                      end;
+                                 (_, _, Found) -> Found
+                              end, none, Ps, ?LATE).
 
 %% Somebody else's tracer of a process, or of new ones, and its flags.
 foreign(P) ->
@@ -591,20 +601,18 @@ collections(#s{flags = Flags, some = Some, consumers = Cs} = S, Processes) ->
 gc_owners(#s{session = Own}, Processes) ->
     Ps = [new_processes | Processes],
     Sessions = [W || W <- trace:session_info(all), W =/= {legacy, default}, not erltrace_agent_session:own(W, Own)],
-    first_owner([fun() -> case tracer(P) of {theirs, O} -> O; _ -> <<"somebody">> end end
-                 || P <- Ps, has_gc(fun() -> erlang:trace_info(P, flags) end)]) ++
-    [text("trace session ~p", [Name]) || {Name, _} = W <- Sessions,
-                                         lists:any(fun(P) -> has_gc(fun() -> trace:info(W, P, flags) end) end, Ps)].
+    [case tracer(P) of {theirs, O} -> O; _ -> <<"somebody">> end || {found, P} <- [with_gc(fun(P) -> erlang:trace_info(P, flags) end, Ps)]] ++
+    [text("trace session ~p", [Name]) || {Name, _} = W <- Sessions, with_gc(fun(P) -> trace:info(W, P, flags) end, Ps) =/= none].
 
-first_owner([F | _]) -> [F()];
-first_owner([]) -> [].
-
-has_gc(Info) ->
-    try Info() of
-        {flags, F} when is_list(F) -> lists:member(garbage_collection, F);
-        _ -> false
-    catch _:_ -> false
-    end.
+%% One of these processes with the flag.
+with_gc(Ask, Ps) ->
+    erltrace_agent_crowd:fold(Ask, fun(P, {flags, F}, none) when is_list(F) ->
+                                           case lists:member(garbage_collection, F) of
+                                               true -> {found, P};
+                                               false -> none
+                                           end;
+                                      (_, _, Found) -> Found
+                                   end, none, Ps).
 
 %% As many as there is time for; the next look goes on with the rest.
 bifs(#s{otp = Otp, functions = Fs, bifs = Left} = S) when Otp < 29 ->

@@ -40,5 +40,5 @@ hooked(#c{hooks = Probes, wants = Wants}, #s{hooks = Hooks, functions = Set}) ->
                    is_map_key(MFA, Hooks) orelse (is_map_key(MFA, Set) andalso not is_map_key(MFA, Wants))]).
 
 processes([], _) -> 0;
-processes(_, #s{session = legacy}) -> length([P || P <- processes(), erltrace_agent_flags:is_ours(P)]);
+processes(_, #s{session = legacy, others = Others}) -> erlang:system_info(process_count) - 1 - length([P || P <- maps:keys(Others), is_pid(P)]);
 processes(_, _) -> erlang:system_info(process_count).

@@ -56,7 +56,7 @@ tests() ->
      returns_and_exceptions, exceptions_alone, exception_frames_are_bounded, spawns_and_exits, messages, scheduling,
      collections, vtimestamp, arguments, two_consumers, over_its_limit, consumer_killed, lease_runs_out, closed_in_the_middle,
      server_killed, killed_while_loading, gate_first, asked_before_start, asked_when_dead, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported, let_go_bit_by_bit,
-     whole_module, heard_meanwhile, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, taken_away, purged_once, builtin_functions, builtins_and_other_sessions,
+     whole_module, heard_meanwhile, silent_process, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, taken_away, purged_once, builtin_functions, builtins_and_other_sessions,
      collections_of_others, session_destroyed, begun_in_vain, guard_of_old_code, collections_begun, late_answers, suspended_processes, server_crashed, everything,
      ring_keeps_the_newest, fill_ends_when_full, only_one_cpu, too_small_for_end, sizes_are_bounded, sensitive_stays_hidden, many_times, under_churn, guard_killed_too].
 
@@ -835,6 +835,33 @@ test(heard_meanwhile) ->
     ?equal(#{{<<"entry">>, <<"leaf/1">>} => 7}, G),
     [begin code:delete(M), code:purge(M) end || M <- Modules];
 
+%% Before OTP 27 each process is asked whose it is, and one that cannot run does not answer. Consumers are answered all the same, and hear
+%% how many are done.
+test(silent_process) ->
+    Idle = fun() -> receive stop -> ok end end,
+    Crowd = [spawn(Idle) || _ <- lists:seq(1, 1500)],
+    A = trace([{?ENTRY, work(leaf, 1), ?COUNT}]),
+    C = client(),
+    P = spawn_opt(Idle, [{scheduler, 1}]),
+    Me = self(),
+    Hog = spawn_opt(fun() -> process_flag(sensitive, true), Me ! hog, hog() end, [{scheduler, 1}, {priority, max}]),
+    receive hog -> ok end,
+    C ! {self(), [{?SEND, [], ?COUNT}]},
+    case otp() of
+        N when N < 27 ->
+            receive {erltrace, working, false, processes, Done, Total} when Done > 1000, Total > Done -> ok after 60000 -> error(not_told) end,
+            [{ok, running, _, _, _, _, _} = call(A, {read, 0}) || _ <- lists:seq(1, 10)],
+            receive {C, _} -> error(done_already) after 0 -> ok end;
+        _ -> ok
+    end,
+    exit(Hog, kill),
+    receive {C, Warnings} -> ?equal([], Warnings) end,
+    ?equal([], [Q || otp() < 27, Q <- [P | Crowd], erlang:trace_info(Q, flags) =/= {flags, [send]}]),
+    ok = c(C, close),
+    ?equal([], [Q || Q <- [P | Crowd], traced(Q)]),
+    finish(A),
+    [Q ! stop || Q <- [P | Crowd]];
+
 %% Bindings that are too many for one message come in several; a request that fails has used them up.
 test(bindings_in_pieces) ->
     Image = file("build/test/agent/image.dif"),
@@ -1427,6 +1454,9 @@ hold_scheduler() ->
     erts_debug:set_internal_state(sleep, 5),
     erlang:yield(),
     hold_scheduler().
+
+%% Keeps all that is bound to its scheduler from running.
+hog() -> hog().
 
 client() -> spawn(?MODULE, consumer, [self(), none]).
 
