@@ -91,6 +91,7 @@ ebin/%.app: src/%.app.src $(wildcard src/*.erl)
 $(AGENT): agent/erltrace_agent.erl $(wildcard agent/*.erl agent/*.hrl) scripts/dev/pack-agent
 	@mkdir -p $(@D)
 	@echo "  PACK  $@"
+	$(Q)rm -f $(filter-out $@,$(wildcard priv/agent/*.beam)) # of older builds
 	$(Q)scripts/dev/pack-agent $@ $< $(wildcard agent/erltrace_agent_*.erl)
 
 priv/lib/%.d: lib/%.d

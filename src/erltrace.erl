@@ -105,7 +105,7 @@ open(Options) ->
         {ok, Owner, Checked} ->
             case started() of
                 ok ->
-                    case room() orelse begin erltrace_sup:reap(Owner), room() end of
+                    case room() orelse begin erltrace_handles:reap(Owner), room() end of
                         true -> erltrace_handle:open(Owner, Checked);
                         false -> {error, {limit, handles}}
                     end;
@@ -117,10 +117,10 @@ open(Options) ->
     end.
 
 room() ->
-    erltrace_sup:handles() < application:get_env(erltrace, max_handles, 100).
+    erltrace_handles:count() < application:get_env(erltrace, max_handles, 100).
 
 started() ->
-    case whereis(erltrace_sup) of
+    case whereis(erltrace_handles) of
         undefined ->
             case application:ensure_all_started(erltrace) of
                 {ok, _} -> ok;

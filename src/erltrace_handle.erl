@@ -8,6 +8,8 @@
 %%
 %% What always holds:
 %%  * The handle ends with its owner. Its end closes the port and takes its relays along, and those two undo the trace.
+%%  * No way of dying is logged. So keeper, handle and relays are linked by themselves, and none has another as its parent in OTP's sense:
+%%    a behaviour whose parent was killed logs its own end as an error.
 %%  * Nothing waits in here: calls are answered when the program has answered, a program that does not read is not waited for, and
 %%    results are asked for only when somebody wants them. What waits, waits in the program, which bounds it.
 %%  * The program knows one attempt only: a compile or go that failed cannot be mended there. So the next attempt is made with a new
@@ -15,7 +17,7 @@
 -module(erltrace_handle).
 -behaviour(gen_statem).
 
--export([options/1, setopt/2, open/2, start_link/2, call/2]).
+-export([options/1, setopt/2, open/2, start/2, call/2]).
 -export([init/1, callback_mode/0, handle_event/4, terminate/3]).
 -export_type([options/0]).
 
@@ -57,6 +59,7 @@
 }).
 
 -record(s, {
+    keeper :: pid(),                      % erltrace_handles
     owner :: pid(),
     options :: options(),
     port :: port() | undefined,
@@ -149,7 +152,7 @@ setopt_text(Text) -> erltrace_term:text(Text).
 
 -spec open(pid(), options()) -> {ok, pid()} | {error, term()}.
 open(Owner, Options) ->
-    case erltrace_sup:start_handle(Owner, Options) of
+    case erltrace_handles:start_handle(Owner, Options) of
         {ok, Handle} ->
             case call(Handle, ready) of
                 ok -> {ok, Handle};
@@ -159,9 +162,10 @@ open(Owner, Options) ->
             Error
     end.
 
--spec start_link(pid(), options()) -> {ok, pid()} | {error, term()}.
-start_link(Owner, Options) ->
-    case gen_statem:start_link(?MODULE, {Owner, Options}, []) of
+%% The caller becomes its keeper, which it is linked to.
+-spec start(pid(), options()) -> {ok, pid()} | {error, term()}.
+start(Owner, Options) ->
+    case gen_statem:start(?MODULE, {self(), Owner, Options}, []) of
         {ok, Pid} -> {ok, Pid};
         ignore -> {error, ignore};
         {error, _} = Error -> Error
@@ -183,12 +187,13 @@ call(_, _) ->
 -spec callback_mode() -> handle_event_function.
 callback_mode() -> handle_event_function.
 
--spec init({pid(), options()}) -> gen_statem:init_result(starting | dead).
-init({Owner, Options}) ->
+-spec init({pid(), pid(), options()}) -> gen_statem:init_result(starting | dead).
+init({Keeper, Owner, Options}) ->
     process_flag(sensitive, true), % no part of what is traced
     process_flag(trap_exit, true),
+    link(Keeper), % gone already: it exits with noproc
     _ = erlang:monitor(process, Owner),
-    {State, S} = start(#s{owner = Owner, options = Options}),
+    {State, S} = start(#s{keeper = Keeper, owner = Owner, options = Options}),
     {ok, State, S}.
 
 %% A new program, and what it is to be told before anything else.
@@ -208,8 +213,10 @@ target(_, {os_pid, Pid}) -> {pid, Pid};
 target(N, Node) -> {relay, N, atom_to_binary(Node, utf8)}.
 
 relay(Port, N, Node) ->
-    {ok, Pid} = erltrace_relay:start_link(self(), Port, N, Node),
-    Pid.
+    case erltrace_relay:start(self(), Port, N, Node) of
+        {ok, Pid} -> Pid;
+        {error, _} -> spawn_link(fun() -> ok end) % killed as it began: heard like the end of any other
+    end.
 
 step(#s{steps = [Step | _]} = S) -> request(Step, step, undefined, S).
 
@@ -243,6 +250,8 @@ handle_event(info, {relay, N, Relay, Term}, _, #s{relays = Relays} = S) ->
         #{N := Relay} -> {keep_state, send(erltrace_port:to_relay(N, {term, Term}), S)};
         #{} -> keep_state_and_data
     end;
+handle_event(info, {'EXIT', Keeper, _}, _, #s{keeper = Keeper}) ->
+    {stop, shutdown};
 handle_event(info, {'EXIT', Pid, _}, _, #s{relays = Relays} = S) when is_pid(Pid) ->
     case [N || {N, R} <- maps:to_list(Relays), R =:= Pid] of
         [N] -> {keep_state, send(erltrace_port:to_relay(N, done), S#s{relays = maps:remove(N, Relays)})};

@@ -5,12 +5,13 @@
 %% What always holds:
 %%  * It is linked to its handle, and monitors the port; when one of them ends, so does it, and the agent, which watches it, undoes everything.
 %%    (By that monitor the agent knows which port is no part of what is traced.)
+%%  * However it ends, nothing is logged (erltrace_handle says why the handle is not its parent).
 %%  * It makes no sign of life by itself: when the program falls silent, the agent hears nothing.
 %%  * It does nothing that waits. Calls are made by processes that are not linked to it, and are not cut off.
 -module(erltrace_relay).
 -behaviour(gen_server).
 
--export([start_link/4, frame/2]).
+-export([start/4, frame/2]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2]).
 
 -record(s, {
@@ -23,9 +24,9 @@
 
 -define(RETRY, 10). % ms until a connection that had no room is tried again
 
--spec start_link(pid(), port(), 0..255, node()) -> {ok, pid()} | {error, term()}.
-start_link(Handle, Port, Number, Node) ->
-    case gen_server:start_link(?MODULE, {Handle, Port, Number, Node}, []) of
+-spec start(pid(), port(), 0..255, node()) -> {ok, pid()} | {error, term()}.
+start(Handle, Port, Number, Node) ->
+    case gen_server:start(?MODULE, {Handle, Port, Number, Node}, []) of
         {ok, Pid} -> {ok, Pid};
         ignore -> {error, ignore};
         {error, _} = Error -> Error
@@ -41,6 +42,7 @@ init({Handle, Port, Number, Node}) ->
     process_flag(sensitive, true),
     process_flag(priority, high),
     process_flag(trap_exit, true),
+    link(Handle), % gone already: it exits with noproc
     _ = erlang:monitor(port, Port),
     {ok, #s{handle = Handle, number = Number, node = Node, own = Node =:= node()}}.
 
@@ -54,16 +56,16 @@ handle_cast({frame, done}, S) ->
 handle_cast({frame, {term, {call, Ref, Module, Function, Args}}}, S) ->
     call(Ref, Module, Function, Args, S),
     {noreply, S};
-handle_cast({frame, {term, {link, Pid}}}, S) ->
+handle_cast({frame, {term, {link, Pid}}}, S) when is_pid(Pid) ->
     link(here(Pid, S)), % trapping exits: never an error, one that is gone exits with noproc
     {noreply, S};
-handle_cast({frame, {term, {send, Pid, Message}}}, #s{unsent = Unsent} = S) ->
+handle_cast({frame, {term, {send, Pid, Message}}}, #s{unsent = Unsent} = S) when is_pid(Pid) ->
     S1 = S#s{unsent = Unsent ++ [{here(Pid, S), signed(Message)}]},
     {noreply, case Unsent of [] -> flush(S1); _ -> S1 end};
 handle_cast(_, S) ->
     {noreply, S}.
 
--spec handle_info(term(), #s{}) -> {noreply, #s{}} | {stop, term(), #s{}}.
+-spec handle_info(term(), #s{}) -> {noreply, #s{}} | {stop, shutdown, #s{}}.
 handle_info({erltrace, _, _} = Message, S) ->
     {noreply, up({message, Message}, S)};
 handle_info({erltrace, _, _, _} = Message, S) ->
@@ -78,9 +80,11 @@ handle_info(flush, S) ->
     {noreply, flush(S)};
 handle_info({'DOWN', _, port, _, _}, S) ->
     {stop, shutdown, S};
+handle_info({'EXIT', Handle, _}, #s{handle = Handle} = S) ->
+    {stop, shutdown, S};
 handle_info({'EXIT', Pid, noconnection}, #s{node = Node} = S) when is_pid(Pid) ->
     {noreply, up({lost, unicode:characters_to_binary(io_lib:format("the connection of ~s to ~s is down", [node(), Node]))}, S)};
-handle_info({'EXIT', Pid, _}, S) when is_pid(Pid) -> % (the handle is our parent: gen_server sees to that)
+handle_info({'EXIT', Pid, _}, S) when is_pid(Pid) ->
     {noreply, up({down, Pid}, S)};
 handle_info(_, S) ->
     {noreply, S}.
@@ -139,5 +143,6 @@ rex(Node, Module, Function, Args) ->
     try
         gen_server:call({rex, Node}, {call, Module, Function, Args, user}, infinity)
     catch
-        exit:{Reason, _} -> {badrpc, Reason}
+        exit:{Reason, _} -> {badrpc, Reason};
+        _:Reason -> {badrpc, Reason}
     end.

@@ -43,6 +43,7 @@ main(Root, Only) ->
     put(root, Root),
     persistent_term:put(agent_root, Root),
     {module, _} = code:ensure_loaded(agent_work),
+    ok = etlog:start(),
     [file(F) || F <- [beam(M) || M <- modules()] ++ ["priv/erltrace_agent.so", "build/test/agent/image.dif",
                       "build/test/agent/image_v.dif", "build/test/agent/image_k.dif"]],
     Tests = [{atom_to_list(F), F} || F <- tests(), Only =:= "" orelse atom_to_list(F) =:= Only],
@@ -64,9 +65,15 @@ one(Name, F) ->
     Me = self(),
     {P, M} = spawn_monitor(fun() ->
                                erlang:put(me, Me),
-                               clean(before),
-                               test(F),
-                               clean('after')
+                               put(caused, "^$"),
+                               try
+                                   clean(before),
+                                   test(F),
+                                   clean('after'),
+                                   silent()
+                               catch
+                                   _:Why:Where -> exit({Why, Where}) % an error would be logged
+                               end
                            end),
     receive
         {'DOWN', M, process, P, normal} ->
@@ -82,6 +89,15 @@ one(Name, F) ->
             rescue(),
             failed
     end.
+
+%% This node has logged nothing, in this test or since one before, but for what the test has caused itself.
+silent() ->
+    ?equal([], [Line || Line <- etlog:logged(), re:run(Line, get(caused)) =:= nomatch]).
+
+%% The VM warns whoever looks on of this.
+internal_state(On) ->
+    put(caused, "^warning Process \\S+ (enabled|disabled) access to the emulator internal state"),
+    erts_debug:set_internal_state(available_internal_state, On).
 
 rescue() ->
     case whereis(erltrace_agent) of
@@ -107,8 +123,8 @@ file(Name) ->
 
 beam(M) -> "priv/agent/" ++ atom_to_list(M) ++ ".beam".
 
-modules() ->
-    [list_to_atom(filename:basename(F, ".beam")) || F <- filelib:wildcard(filename:join(root(), beam('erltrace_agent*')))].
+%% What a consumer loads: one module.
+modules() -> [erltrace_agent].
 
 otp() -> list_to_integer(erlang:system_info(otp_release)).
 
@@ -654,13 +670,13 @@ test(gate_first) ->
     Closed = fun() -> erltrace_agent:enabled(send, self(), []) =/= trace end,
     case otp() < 27 of
         true ->
-            erts_debug:set_internal_state(available_internal_state, true),
+            internal_state(true),
             Asleep = spawn(fun() -> erts_debug:set_internal_state(sleep, 3000) end),
             exit(A, kill),
             wait(Closed),
             Still = patterns(work(leaf, 1)) =/= [],
             ?assert(Still orelse not is_process_alive(Asleep)),
-            erts_debug:set_internal_state(available_internal_state, false);
+            internal_state(false);
         false ->
             exit(A, kill),
             wait(Closed)
@@ -790,6 +806,7 @@ test(let_go_bit_by_bit) ->
                 Midst orelse (Tries > 1 andalso Heard(Tries - 1))
             end,
     ?assert(Heard(5)),
+    code:purge(M),
     code:delete(M),
     code:purge(M);
 
@@ -816,7 +833,7 @@ test(heard_meanwhile) ->
     Tiny = [{?ENTRY, {M, f, 0}, ?COUNT} || M <- Modules],
     A = trace([{?ENTRY, work(leaf, 1), ?COUNT}]),
     C1 = client(),
-    erts_debug:set_internal_state(available_internal_state, true),
+    internal_state(true),
     Held = [spawn_opt(fun() -> process_flag(sensitive, true), hold_scheduler() end, [{scheduler, N}])
             || N <- lists:seq(1, erlang:system_info(schedulers))],
     C1 ! {self(), Tiny},

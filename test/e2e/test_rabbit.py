@@ -18,6 +18,12 @@ SECONDS = int(os.environ.get("SOAK", "5"))
 PATIENCE = 2000 if SECONDS > 10 else 30000
 
 
+# What the broker's log may hold at these levels: its client's connections that end without a farewell. Below them it tells of its own work;
+# what names us is ours at any level.
+GRAVE = re.compile(r"\[(warning|error|critical|alert|emergency)\]|erltrace|^\s*\*\*|crash")
+OWN = [r"closing AMQP connection", r"client unexpectedly closed TCP connection"]
+
+
 def free_ports():
     """The first of two free ports in a row, below those that the kernel gives to connections."""
     for i in range(1000):
@@ -49,7 +55,7 @@ class Broker:
         self.home, self.port = home, free_ports()
         self.name = f"rabbit{os.getpid()}@{HOST}"
         with open(os.path.join(home, "rabbitmq.conf"), "w", encoding="ascii") as f:
-            f.write(f"listeners.tcp.default = 127.0.0.1:{self.port}\n")
+            f.write(f"listeners.tcp.default = 127.0.0.1:{self.port}\nlog.file.level = debug\n")
         with open(os.path.join(home, "enabled_plugins"), "w", encoding="ascii") as f:
             f.write("[].\n")
         env = dict(os.environ, HOME=home, TMPDIR=home, RABBITMQ_HOME=server, RABBITMQ_NODENAME=self.name.split("@")[0],
@@ -62,9 +68,9 @@ class Broker:
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=home, start_new_session=True)
         self.client = None
         try:
-            out = Lines(self.p.stdout)
-            if out.wait("completed with", 3 * erlt.PATIENCE) is None:
-                raise Failed("RabbitMQ did not start:\n" + out.text())
+            self.out = Lines(self.p.stdout)
+            if self.out.wait("completed with", 3 * erlt.PATIENCE) is None:
+                raise Failed("RabbitMQ did not start:\n" + self.out.text())
             with open(home + "/pid", encoding="ascii") as f:
                 self.pid = int(f.read())
             libs = server + "/plugins"
@@ -77,6 +83,7 @@ class Broker:
             self.client(f"etr:start({self.port}, 3)")
             with open(os.path.join(workload(), "etw.beam"), "rb") as f:
                 self.beam = f.read()
+            self.before = set(self.log())  # what it had to say of its start
         except BaseException:
             self.end()
             raise
@@ -91,6 +98,20 @@ class Broker:
 
     def consumed(self):
         return self.client("etr:consumed()")
+
+    def log(self):
+        """The lines of its own log, and of its standard streams."""
+        lines = []
+        for name in sorted(glob.glob(os.path.join(self.home, "log", "*"))):
+            with open(name, encoding="utf-8", errors="replace") as f:
+                lines += f.read().splitlines()
+        return self.out.text().splitlines() + lines
+
+    def silent(self):
+        """Its log has nothing of us, and nothing that went wrong since it was started."""
+        wrong = erlt.foreign([line for line in self.log() if line not in self.before and GRAVE.search(line)], OWN)
+        if wrong:
+            raise Failed("in the broker's log: " + "\n".join(wrong[:20]))
 
     def clean(self):
         """Nothing is left of the trace; looked at from inside, by the module that does it for the other tests too."""
@@ -157,6 +178,7 @@ def test_broker(t):
         message_latency(t, broker)
         functions(t, broker)
         killed(t, broker)
+        broker.silent()
     finally:
         broker.end()
 

@@ -59,7 +59,7 @@ script_test() ->
     ?assertEqual(true, clean()).
 
 limit_test() ->
-    await(fun() -> erltrace_sup:handles() =:= 0 end),
+    await(fun() -> erltrace_handles:count() =:= 0 end),
     {ok, Max} = application:get_env(erltrace, max_handles),
     ok = application:set_env(erltrace, max_handles, 2),
     try

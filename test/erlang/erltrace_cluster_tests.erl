@@ -2,7 +2,7 @@
 -module(erltrace_cluster_tests).
 -include_lib("eunit/include/eunit.hrl").
 
--import(erltrace_test, [trace/1, trace/2, calls/1, counted/2, await/1, clean/0, clean/1, receives/1, closed/1, peer/0]).
+-import(erltrace_test, [trace/1, trace/2, calls/1, counted/2, await/1, clean/0, clean/1, receives/1, closed/1, peer/0, stop/2]).
 
 -define(CALLS, "erlang*:erltrace_test:call/0:entry ").
 
@@ -20,7 +20,7 @@ other_node_test() ->
     ?assertMatch({match, _}, re:run(Targets, atom_to_list(Node))),
     ok = erltrace:close(H),
     ?assertEqual(true, clean(Node)),
-    peer:stop(Peer).
+    stop(Peer, Node).
 
 %% Several: their aggregations are one. One of them goes, the rest is left; all of them go.
 nodes_test() ->
@@ -31,7 +31,7 @@ nodes_test() ->
     calls_in(A, 10),
     calls_in(B, 100),
     ?assertEqual(111, counted(H, 111)),
-    peer:stop(PeerA),
+    stop(PeerA, A),
     ?assertMatch(#{lost := 1}, await(fun() -> {ok, S} = erltrace:status(H), case S of #{lost := 1} -> S; _ -> false end end)),
     calls(1),
     calls_in(B, 100),
@@ -39,7 +39,7 @@ nodes_test() ->
     ok = erltrace:close(H),
     ?assertEqual(true, clean(B)),
     H2 = trace(?CALLS "{ @ = count(); }", [{node, B}]),
-    peer:stop(PeerB),
+    stop(PeerB, B),
     ?assertEqual({error, lost}, await(fun() -> case erltrace:walk(H2) of {error, _} = E -> E; _ -> false end end)),
     ok = erltrace:close(H2),
     ?assertEqual(true, clean()).
@@ -47,7 +47,7 @@ nodes_test() ->
 %% A node that is not there.
 no_node_test() ->
     {Peer, Node} = peer(),
-    peer:stop(Peer),
+    stop(Peer, Node),
     {ok, H} = erltrace:open([{node, Node}]),
     ok = erltrace:compile(H, ?CALLS "{ @ = count(); }"),
     {error, {lost, [#{tag := <<"NODE_LOST">>, text := Text} | _]}} = erltrace:go(H),
@@ -71,7 +71,7 @@ remote_handle_test() ->
     Owner ! stop,
     ?assertEqual({error, closed}, await(fun() -> case erltrace:status(H) of {error, _} = E -> E; _ -> false end end)),
     ?assertEqual(true, clean(Node)),
-    peer:stop(Peer),
+    stop(Peer, Node),
     ?assertEqual({error, closed}, erltrace:walk(H)).
 
 peer(Args) -> erltrace_test:peer([lists:flatten(A) || A <- Args]).

@@ -2,7 +2,7 @@
 -module(erltrace_end_tests).
 -include_lib("eunit/include/eunit.hrl").
 
--export([kill/1, os_pid/1]).
+-export([kill/1, os_pid/1, relays/1]).
 -import(erltrace_test, [trace/1, trace/2, calls/1, counted/2, await/1, clean/0, receives/1, closed/1, dead/1]).
 
 -define(CALLS, "erlang*:erltrace_test:call/0:entry ").
@@ -25,7 +25,7 @@ signal(H, Signal) ->
 
 relays(H) ->
     {links, Links} = process_info(H, links),
-    [L || L <- Links, is_pid(L), L =/= whereis(erltrace_handle_sup)].
+    [L || L <- Links, is_pid(L), L =/= whereis(erltrace_handles)].
 
 %% However an owner ends, so does its trace.
 owner_test_() ->

@@ -3,7 +3,7 @@
 
 -export([main/1]).
 -export([trace/1, trace/2, go/1, calls/1, call/0, call/1, counted/2, await/1, await/2, clean/0, clean/1, receives/1, closed/1, fake/1, dead/1]).
--export([peer/0, peer/1]).
+-export([peer/0, peer/1, stop/2, silent/1, foreign/1]).
 %% EUnit's listener.
 -export([start/1, init/1, handle_begin/3, handle_end/3, handle_cancel/3, terminate/2]).
 
@@ -12,16 +12,18 @@
 -define(PATIENCE, 60000). % ms until what is awaited has failed to come
 
 -define(MODULES, [erltrace_api_tests, erltrace_result_tests, erltrace_subscribe_tests, erltrace_end_tests, erltrace_script_tests,
-                  erltrace_cluster_tests, erltrace_leak_tests]).
+                  erltrace_cluster_tests, erltrace_log_tests, erltrace_leak_tests]).
 
 main([]) ->
     main(?MODULES);
 main(Modules) ->
+    ok = etlog:start(),
     {ok, _} = application:ensure_all_started(erltrace),
     Self = self(),
     _ = eunit:test([tests(M) || M <- Modules], [no_tty, {report, {?MODULE, [{tell, Self}]}}]),
     receive
-        {tests, Passed, Failed} ->
+        {tests, Passed, NotPassed} ->
+            Failed = NotPassed + try silent(node()), 0 catch error:Why -> io:format("  FAIL ~p~n", [Why]), 1 end,
             io:format("~b passed, ~b failed~n", [Passed, Failed]),
             halt(min(Failed, 1))
     end.
@@ -29,11 +31,13 @@ main(Modules) ->
 %% EUnit gives each test five seconds, where nobody says otherwise; that is nothing on a busy machine.
 tests(M) ->
     Exports = M:module_info(exports),
-    [patient({atom_to_list(F), fun M:F/0}) || {F, 0} <- Exports, lists:suffix("_test", atom_to_list(F))] ++
-        [patient({atom_to_list(F) ++ ": " ++ Name, Test}) || {F, 0} <- Exports, lists:suffix("_test_", atom_to_list(F)), {Name, Test} <- M:F()].
+    [patient({name(M, F, []), fun M:F/0}) || {F, 0} <- Exports, lists:suffix("_test", atom_to_list(F))] ++
+        [patient({name(M, F, ": " ++ Name), Test}) || {F, 0} <- Exports, lists:suffix("_test_", atom_to_list(F)), {Name, Test} <- M:F()].
 
-%% Each in a process of its own, which takes its handles along.
-patient({Name, Test}) -> {spawn, {timeout, 1800, {Name, Test}}}.
+name(M, F, More) -> lists:concat([M, ":", F, More]).
+
+%% Each in a process of its own, which takes its handles along; what this node logs fails it.
+patient({Name, Test}) -> {spawn, {timeout, 1800, {Name, fun() -> Test(), silent(node()) end}}}.
 
 %% == EUnit's listener ==========================================================================================
 
@@ -44,21 +48,17 @@ init(Options) -> {proplists:get_value(tell, Options), 0}.
 handle_begin(_, _, S) -> S.
 
 handle_end(test, Data, {Tell, Failed}) ->
-    {M, F, _} = proplists:get_value(source, Data),
-    Name = case proplists:get_value(desc, Data) of
-               undefined -> F;
-               Desc -> Desc
-           end,
+    Name = proplists:get_value(desc, Data),
     Ms = proplists:get_value(time, Data),
     case proplists:get_value(status, Data) of
         ok ->
-            io:format("  ok   ~s:~s (~.1f s)~n", [M, Name, Ms / 1000]),
+            io:format("  ok   ~s (~.1f s)~n", [Name, Ms / 1000]),
             {Tell, Failed};
         {error, {Class, Reason, Stack}} ->
-            io:format("  FAIL ~s:~s (~.1f s)~n    | ~p:~p~n    | ~p~n", [M, Name, Ms / 1000, Class, Reason, Stack]),
+            io:format("  FAIL ~s (~.1f s)~n    | ~p:~p~n    | ~p~n", [Name, Ms / 1000, Class, Reason, Stack]),
             {Tell, Failed + 1};
         Other ->
-            io:format("  FAIL ~s:~s ~p~n", [M, Name, Other]),
+            io:format("  FAIL ~s ~p~n", [Name, Other]),
             {Tell, Failed + 1}
     end;
 handle_end(group, _, S) -> S.
@@ -146,7 +146,7 @@ receives(Pattern) ->
 
 %% Nothing of a trace is left in this node, and no handle.
 clean() ->
-    await(fun() -> erltrace_sup:handles() =:= 0 end),
+    await(fun() -> erltrace_handles:count() =:= 0 end),
     clean(node()).
 
 clean(Node) ->
@@ -180,12 +180,38 @@ fake(Script) ->
 %% A node of the cluster, which ends with the caller. This one is made distributed first if it is not.
 peer() -> peer([]).
 
-peer(Args) ->
+peer(Args) when is_list(Args) -> peer(#{args => Args});
+peer(#{args := Args} = Options) ->
     case is_alive() of
         true -> ok;
         false -> {ok, _} = net_kernel:start([list_to_atom("erltrace_test_" ++ os:getpid()), shortnames])
     end,
-    {ok, Peer, Node} = peer:start_link(#{name => peer:random_name("et"), args => ["-pa" | code:get_path()] ++ Args,
-                                         wait_boot => ?PATIENCE}),
+    {ok, Peer, Node} = peer:start_link(Options#{name => peer:random_name("et"), args => ["-pa" | code:get_path()] ++ Args, wait_boot => ?PATIENCE}),
+    true = net_kernel:connect_node(Node),
     {module, _} = erpc:call(Node, code, ensure_loaded, [?MODULE]),
+    ok = erpc:call(Node, etlog, start, []),
     {Peer, Node}.
+
+%% Stops it; it must have logged nothing.
+stop(Peer, Node) ->
+    silent(Node),
+    peer:stop(Peer).
+
+%% == what is logged ============================================================================================
+
+%% The node has logged nothing since it was asked last, but for what OTP says of itself, and of what the tests ask it for: distribution that
+%% is begun and ended, the application that is started and stopped.
+silent(Node) ->
+    case foreign(erpc:call(Node, etlog, logged, [])) of
+        [] -> ok;
+        Lines -> error({logged, Node, Lines})
+    end.
+
+%% Those of a log's lines that are not OTP's own. (When a node ends, those that were connected to it hear of it one after the other, and tell
+%% each other so.)
+foreign(Lines) -> [Line || Line <- Lines, re:run(Line, own()) =:= nomatch].
+
+own() ->
+    "^(info|debug) (Supervisor: \\{local,(net_sup|kernel_sup|kernel_safe_sup|inet_gethost_native_sup|logger_sup|erltrace_sup)\\}\\. Started"
+        "|Application: erltrace\\. Started)|^notice Application: erltrace\\. Exited: stopped\\."
+        "|^warning 'global' at node \\S+ requested disconnect from node \\S+ in order to prevent overlapping partitions$".

@@ -82,7 +82,7 @@ def workload(*more):
     os.makedirs(ebin, exist_ok=True)
     with open(os.path.join(ebin, "lock"), "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for module in ("test/lib/etw", "test/lib/eto", "src/erltrace", *more):
+        for module in ("test/lib/etw", "test/lib/etlog", "test/lib/eto", "src/erltrace", *more):
             beam, source = os.path.join(ebin, os.path.basename(module) + ".beam"), os.path.join(ROOT, module + ".erl")
             if not os.path.exists(beam) or os.path.getmtime(beam) < os.path.getmtime(source):
                 subprocess.run(["erlc", "+debug_info", "-o", ebin, source], check=True, stdout=subprocess.DEVNULL)
@@ -146,6 +146,11 @@ OWN = [
     # Progress, at a level that no system logs by default: the resolver starts at the first name that is looked up.
     r"^(info|debug) Supervisor: \{local,(inet_gethost_native_sup|kernel_safe_sup)\}\. Started",
 ]
+
+
+def foreign(lines, own=()):
+    """Those of a log's lines that nobody has to answer for."""
+    return [line for line in lines if line and not any(re.search(pattern, line) for pattern in [*OWN, *own])]
 
 
 class Node:
@@ -222,14 +227,14 @@ class Node:
     def logged(self):
         """What was written into its log since the last time, and on its standard streams beside the answers; without what is OTP's own
         and says nothing of anybody's doing, and what the test or the workload expressly did."""
-        lines = self("etw:logged()")
+        lines = self("etlog:logged()")
         with self.out.change:
             lines += [line for line in self.out.lines[self.printed:] if not line.startswith("\x01")]
             self.printed = len(self.out.lines)
         with self.err.change:
             lines += self.err.lines[self.erred:]
             self.erred = len(self.err.lines)
-        return [line for line in lines if line and not any(re.search(own, line) for own in OWN)]
+        return foreign(lines)
 
     def memory(self):
         """Bytes of memory that the operating system counts for the node; 0 where /proc is not mounted."""
@@ -428,7 +433,7 @@ class Test:
             logged = node.logged() if node.alive() else []
         except OSError:  # it has just ended
             logged = []
-        lines = [line for line in logged if not any(re.search(own, line) for own in self.logs)]
+        lines = foreign(logged, self.logs)
         if lines:
             raise Failed("in the node's log: " + "\n".join(lines[:20]))
 

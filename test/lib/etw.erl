@@ -13,32 +13,14 @@
 -export([child/1, hops/3, hop/1, nap/1, work/1, boom/1, loop/1, spin/1, sink/1, ping/1]).
 -export([set/0, dirt/0, traced/0, await_clean/1, await_clean/2, flags/1, hold/1, memory/0, settled/1, release/0, fake_release/1]).
 -export([dbg_all/0, dbg_stop/0, in_agent/1]).
--export([logged/0, log/2]).
 -export([load/1, loads/0, table/1, start_all/1, wait_all/0, turns/2, turn/2, patterns/3]).
 
 start() ->
     process_flag(sensitive, true),
     %% Orders come and go on the standard streams; nothing else may write there.
-    logger:remove_handler(default),
-    keep_log(),
+    ok = etlog:start(),
     io:put_chars("\1ready\n"),
     orders().
-
-%% All that is logged, of whatever level and from wherever, as text; a line each.
-keep_log() ->
-    ets:new(etw_log, [named_table, public, ordered_set]),
-    ok = logger:set_primary_config(level, all),
-    ok = logger:add_handler(etw_log, ?MODULE, #{level => all, filter_default => log, filters => []}).
-
-log(#{level := Level} = Event, _) ->
-    Text = try logger_formatter:format(Event, #{single_line => true, depth => 30, chars_limit => 3000, template => [msg]})
-           catch _:_ -> io_lib:format("~0P", [Event, 40])
-           end,
-    ets:insert(etw_log, {erlang:unique_integer([monotonic]), unicode:characters_to_binary([atom_to_list(Level), " ", Text])}).
-
-%% What has been since the last time.
-logged() ->
-    [begin ets:delete(etw_log, K), T end || {K, T} <- ets:tab2list(etw_log)].
 
 orders() ->
     case io:get_line("") of

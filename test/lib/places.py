@@ -81,6 +81,9 @@ class Nodes:
         node.tests += 1
         problem = test(self.place(node))
         if node.alive():
+            said = node.logged()
+            if said:
+                problem = "\n".join([problem] * bool(problem) + ["in the node's log, in this test or in one before:", *said])
             self.free.put(node)
             return problem
         node.end()
@@ -100,10 +103,10 @@ class Nodes:
             if int(node("etw:release()")) < 27:
                 limit.update({what: limit[what] + self.LOADING * node.tests for what in self.LOADS_INTO})
             limit.update({"process count": node.before["process count"], "atom count": node.before["atom count"] + self.ATOMS})
-            found = self.unclean(node)
+            found = self.unclean(node) + [f"in its log: {line}" for line in node.logged()]
             for what, now in self.held(node, [limit[what] for what in ("process count", "system", "processes")]).items():
                 if now > limit[what]:
                     found.append(f"{what}: {now - node.before[what]} more than before, {limit[what] - node.before[what]} are allowed")
-            self.problems += [f"left in a node: {what}" for what in found]
+            self.problems += [f"in a node: {what}" for what in found]
             node.end()
         return self.problems

@@ -50,10 +50,12 @@ class Relayed:
             raise
 
     def logged(self):
-        """What it has written on standard error since the last time (its standard output is its owner's)."""
+        """What was written into its log, and on standard error, since the last time (its standard output is its owner's)."""
+        lines = [line.decode() for line in self("etlog:logged()")]
         with self.err.change:
-            lines, self.seen = self.err.lines[self.seen:], len(self.err.lines)
-        return [line for line in lines if line]
+            lines += self.err.lines[self.seen:]
+            self.seen = len(self.err.lines)
+        return erlt.foreign(lines)
 
     def complaints(self):
         """What a debug emulator says comes on standard error, and is in what it has logged."""

@@ -17,7 +17,7 @@
 start() ->
     process_flag(trap_exit, true),
     process_flag(sensitive, true),
-    logger:remove_handler(default),
+    ok = etlog:start(),
     orders(open_port({fd, 0, 1}, [{packet, 4}, binary, eof]), none, #{}).
 
 orders(Io, Port, Relays) ->

@@ -77,6 +77,7 @@ def test_no_traces_of_ourselves(t):
 
 def test_becomes_distributed(t):
     """The node gets a name, and loses it, while it is traced."""
+    t.logs.append(r"^info Supervisor: \{local,(net_sup|kernel_sup)\}\. Started")
     node = Relayed(t)
     port = node.port()
     port.begin("erlang*:lists:seq/2:entry { @n = count(); }")

@@ -52,7 +52,7 @@ export class ErlangNode {
         const ebin = join(ROOT, "build", "ui", "ebin");
         mkdirSync(ebin, { recursive: true });
         const demo = readdirSync(join(ROOT, "demo")).filter((f) => f.endsWith(".erl"));
-        for (const source of ["test/lib/etw.erl", "test/ui/etui.erl", ...demo.map((f) => join("demo", f))]) {
+        for (const source of ["test/lib/etw.erl", "test/lib/etlog.erl", "test/ui/etui.erl", ...demo.map((f) => join("demo", f))]) {
             const r = spawnSync("erlc", ["+debug_info", "-o", ebin, join(ROOT, source)]);
             if (r.status !== 0) throw new Error(`erlc ${source}: ${r.stdout.toString()}${r.stderr?.toString()}`);
         }

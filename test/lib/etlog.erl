@@ -1,0 +1,35 @@
+%% etlog - what a node logs, for tests: an operator sees nothing of a trace in the log, ever, at whatever level.
+-module(etlog).
+-export([start/0, logged/0]).
+-export([log/2]).
+
+%% From here on all that is logged, of whatever level and from wherever, is kept as text, a line each, until the node ends. Nothing is
+%% printed any more: the standard streams are the tests' own.
+start() ->
+    Ref = make_ref(),
+    Self = self(),
+    spawn(fun() ->
+              process_flag(sensitive, true), % no trace sees it
+              ets:new(?MODULE, [named_table, public, ordered_set]),
+              Self ! Ref,
+              receive stop -> ok end
+          end),
+    receive Ref -> ok end,
+    _ = logger:remove_handler(default),
+    ok = logger:set_primary_config(level, all),
+    ok = logger:add_handler(?MODULE, ?MODULE, #{level => all, filter_default => log, filters => []}).
+
+log(#{level := Level} = Event, _) ->
+    Text = try logger_formatter:format(Event, #{single_line => true, depth => 30, chars_limit => 3000, template => [msg]})
+           catch _:_ -> io_lib:format("~0P", [Event, 40])
+           end,
+    try
+        ets:insert(?MODULE, {erlang:unique_integer([monotonic]), unicode:characters_to_binary([atom_to_list(Level), " ", Text])})
+    catch
+        error:badarg -> false % the node is just ending
+    end.
+
+%% What has been logged since the last time, the emulator's own words included, which come by way of a process.
+logged() ->
+    _ = try sys:get_state(logger_proxy, 1000) catch exit:_ -> none end,
+    [begin ets:delete(?MODULE, K), T end || {K, T} <- ets:tab2list(?MODULE)].
