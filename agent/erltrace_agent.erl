@@ -40,7 +40,7 @@
 -define(RETRY, 20).                % ms until a reply that the connection had no room for is sent again
 -define(UNSENT, 64).               % replies that wait for a consumer, besides the oldest
 -define(UNSENT_BYTES, 67108864).   % ... and bytes of them
--define(ATTACHED, 1500).           % ms that an agent without a consumer stays
+-define(ATTACHED, 5000).           % ms that an agent stays for a consumer that has attached: a slow machine may need seconds to come back with `open`
 -define(ATTACHING, erltrace_attach). % the name of who holds back others while a consumer loads the modules
 -define(TRIES, 150).               % to get it
 -define(GUARD, erltrace_agent_guard). % consumers wait for who has this name, when there is no server
@@ -230,8 +230,8 @@ info({'DOWN', _, process, Pid, _}, S) ->
     gone(Pid, S);
 info({'EXIT', Pid, _}, S) -> % a consumer may be linked
     gone(Pid, S);
-info({nodedown, Node}, S) ->
-    Pids = [P || P <- maps:keys(S#s.consumers), node(P) =:= Node],
+info({nodedown, Node}, S) -> % another of its name may have come since; consumers link themselves to us before they do
+    Pids = [P || P <- maps:keys(S#s.consumers), node(P) =:= Node, not erltrace_agent_lib:linked(P)],
     lists:foldl(fun(P, {noreply, S1}) -> gone(P, S1);
                    (_, Stop) -> Stop
                 end, {noreply, S}, Pids);

@@ -1,7 +1,7 @@
 %% erltrace_agent_lib - what several modules of the agent need: the form of errors, names in words, the clock.
 -module(erltrace_agent_lib).
 
--export([error4/3, text/2, names/1, owner/1, count/2, plural/1, functions_of/1, functions/1, ours/1, now_ms/0, alive/1, new_look/0]).
+-export([error4/3, text/2, names/1, owner/1, count/2, plural/1, functions_of/1, functions/1, ours/1, now_ms/0, alive/1, linked/1, new_look/0]).
 -export([tracer/1, breathe/0, fold/3, fold_list/3, map/2, filter/2, pattern_call/0, pattern_calls/0]).
 
 -include("erltrace_agent.hrl").
@@ -95,6 +95,11 @@ alive(Pid) ->
     try ?AGENT:nif_alive(Pid)
     catch error:_ -> is_process_alive(Pid) % the library may have gone
     end.
+
+%% Whether the caller is linked to a process, and so to a connection that is there.
+linked(Pid) ->
+    {links, Links} = process_info(self(), links),
+    lists:member(Pid, Links).
 
 %% Whose a tracer is; asked once between two looks (new_look/0), as thousands of processes can have the same one.
 owner(Tracer) ->

@@ -2,12 +2,13 @@
 %%
 %% Each call that sets a pattern waits for all schedulers, a tenth of a second on a busy node, and thousands of processes are asked one
 %% by one. So such work goes on in during/3, and whatever takes long calls erltrace_agent_lib:breathe/0 between its steps. There the server
-%% takes from its mailbox what can be answered at once (signs of life, readings, questions), fires ticks that are due, and
+%% takes from its mailbox what can be answered at once (signs of life, readings, questions, who comes), fires ticks that are due, and
 %% tells consumers how far it is. All else waits in the mailbox, in its order, until the work is done.
 %%
 %% What always holds:
 %%  * What is answered meanwhile changes nothing that is set in the VM, and of the server's state only the consumers and who is expected.
-%%    No consumer is forgotten meanwhile, and none is added: the word that the one before it, of the same name, has gone may lie before it.
+%%    No consumer is forgotten meanwhile. The word that one has gone may lie before the request of another to come, from a node of the same
+%%    name: each such word means one consumer (their pids differ), or if it is that of the node, none to which we are linked.
 %%  * A program is checked against who else traces: not before it is known which sessions are ours, and the first work makes them.
 %%  * The work sees none of that: when it is done, latest/1 puts these together with its result.
 %%  * A consumer that ends while its own probes are being placed ends the work: breathe/0 throws, once, and what undoes the work is
@@ -104,10 +105,15 @@ messages(#w{own = Own, s = #s{session = Session}} = W, Ms, N) ->
         {erltrace, Own, _, R} = M when R =:= stop; R =:= close -> ends(M, W);
         {'EXIT', Own, _} = M -> ends(M, W);
         {'DOWN', _, process, Own, _} = M -> ends(M, W);
-        {nodedown, Node} = M when Own =/= undefined, node(Own) =:= Node -> ends(M, W);
+        {nodedown, Node} = M when Own =/= undefined, node(Own) =:= Node ->
+            self() ! M,
+            case erltrace_agent_lib:linked(Own) of
+                true -> messages(W, 0, N - 1); % of one before it
+                false -> given_up(W)
+            end;
         {erltrace, _, _, modules} = M -> messages(answer(M, W), 0, N - 1);
         {erltrace, _, _, examine} = M -> messages(answer(M, W), 0, N - 1);
-        {erltrace, _, _, {What, _}} = M when What =:= read; What =:= functions; What =:= bindings ->
+        {erltrace, _, _, {What, _}} = M when What =:= read; What =:= open; What =:= functions; What =:= bindings ->
             messages(answer(M, W), 0, N - 1);
         {erltrace, _, _, {enable, _, _, _}} = M when Session =/= undefined -> messages(answer(M, W), 0, N - 1);
         {timeout, _, {tick, _, _, _, _}} = M -> messages(answer(M, W), 0, N - 1);
@@ -125,6 +131,9 @@ answer(Message, #w{s = S} = W) ->
 %% The consumer for which all this is done has gone, or wants to: that is for later, and there is no need to go on.
 ends(Message, W) ->
     self() ! Message,
+    given_up(W).
+
+given_up(W) ->
     put(given_up, true),
     W#w{own = undefined}.
 

@@ -300,7 +300,8 @@ static void take_name(struct dist *d, unsigned *next, char *alive, size_t cap)
 
 static int connect_as(struct dist *d, const struct dist_to *to, const char *alive)
 {
-    /* Tells our pids from those of an earlier holder of the name. */
+    /* Tells our pids from those of an earlier holder of the name, whose process may have had our
+     * number, as it is in a container. */
     static _Atomic unsigned creation;
     char name[MAXNODELEN + 1];
     struct in_addr ip = {0};
@@ -311,7 +312,8 @@ static int connect_as(struct dist *d, const struct dist_to *to, const char *aliv
     d->tcp_err = 0;
     if ((size_t)snprintf(name, sizeof name, "%s@%s", alive, to->self_host) >= sizeof name)
         return -1;
-    unsigned c = ((unsigned)getpid() << 10) + atomic_fetch_add(&creation, 1) + 1;
+    unsigned c = ((unsigned)getpid() << 10) + atomic_fetch_add(&creation, 1) + (unsigned)clock_ms();
+    c = c > 3 ? c : 4; /* those are of old releases */
     if (ei_connect_xinit_ussi(&d->ec, to->self_host, alive, name, &ip, to->cookie, c, &io,
                               sizeof io, d) < 0)
         return -1;
