@@ -11,16 +11,16 @@
 %% What always holds:
 %%  * The tracer term is {erltrace_agent, ?STATE} everywhere: the VM takes two terms for two tracers.
 %%  * Only what we set is cleared, and all of it.
-%%  * Nothing of ours is ever written into the node's log. So no process of ours is one of OTP's (a gen_server that fails says so there), none
-%%    ends with an error (which the VM would report), and none is started by the name of a function of ours, which may not be there
-%%    any more in the moment when it begins.
+%%  * Nothing of ours is ever written into the node's log. So no process of ours is one of OTP's (a gen_server that fails says so there), and none
+%%    ends with an error (which the VM would report): each runs below a catch that is not our code, as that may have been taken out of the
+%%    node in the moment when a process begins, or calls (erltrace_agent_lib:start/2).
 -module(erltrace_agent).
 
 %% For consumers, for the VM, and for who runs older code of ours: all that the module exports in a node.
--outside([vsn/0, attach/2, enabled/3, trace/5, newest/0, nif_loaded/0]).
+-outside([vsn/0, attach/2, enabled/3, trace/5, turn/2, nif_loaded/0]).
 -export([vsn/0, attach/2]).
 -export([enabled/3, trace/5]).
--export([newest/0]).
+-export([turn/2]).
 %% For the agent's other parts; the library refuses everybody but the server.
 -export([nif_event/3, nif_event_of/4, nif_block/3, nif_unblock/1, nif_blocked/1, nif_forget_blocked/1]).
 -export([nif_loaded/0, nif_loading/1, nif_missed/1, nif_count_missed/2, tell/3, info/2]).
@@ -87,13 +87,39 @@ attach(Nif, Dirs) when is_binary(Nif), is_list(Dirs) ->
             exit(gone)
     end.
 
+%% The server's loop is no code of ours, but an expression: each message is taken by the newest code, as the code can be replaced under the
+%% server (see current/1); and when there is none any more, the end is silent. A call of ours that waits in the loop would end with an error
+%% then, or with the process, whichever way it is written. So nothing in the state may be a fun, or belong to this code.
+-define(SERVER,
+    "Serve = fun Serve(State) ->
+                 receive
+                     Message ->
+                         case catch Agent:turn(Message, State) of
+                             {noreply, Next} ->
+                                 Serve(Next);
+                             stop ->
+                                 ok;
+                             _ -> % who comes loads the module again, once this is over; the guard does the rest
+                                 [erlang:send(Consumer, Taken, [nosuspend, noconnect]) || Consumer <- maps:keys(element(Consumers, State))],
+                                 exit(shutdown)
+                         end
+                 end
+             end,
+     case catch Init() of
+         {ok, First} -> Serve(First);
+         _ -> ok
+     end.").
+
 %% Who has our name; the server, unless somebody else has it already.
 start() ->
     case whereis(?MODULE) of
         undefined ->
             Parent = self(),
             Tag = make_ref(),
-            {Pid, Monitor} = spawn_monitor(fun() -> init(Parent, Tag) end),
+            Bindings = [{'Agent', ?MODULE}, {'Consumers', #s.consumers}, {'Init', fun() -> init(Parent, Tag) end},
+                        {'Taken', {erltrace, ended, 'AGENT_INTERNAL', <<"the agent's module was taken out of the node">>,
+                                   <<"load no code into the node by the name erltrace_agent, and delete none">>}}],
+            {Pid, Monitor} = erltrace_agent_lib:evaluate(?SERVER, Bindings, [monitor]),
             receive
                 {Tag, Who} ->
                     erlang:demonitor(Monitor, [flush]),
@@ -165,36 +191,22 @@ init(Parent, Tag) ->
     try register(?MODULE, self()) of
         true ->
             Parent ! {Tag, self()},
-            serve(#s{otp = Otp, session = erltrace_agent_session:none()})
+            {ok, #s{otp = Otp, session = erltrace_agent_session:none()}}
     catch
-        error:badarg -> Parent ! {Tag, whereis(?MODULE)}
+        error:badarg ->
+            Parent ! {Tag, whereis(?MODULE)},
+            none
     end.
 
-%% Each message is taken by the newest code, as the code can be replaced under the server (see current/1); or taken away. So nothing in the
-%% state may be a fun or belong to this code.
-serve(S) ->
-    receive
-        Message ->
-            Turn = try ?MODULE:newest()
-                   catch error:_ -> fun taken_away/2
-                   end,
-            Turn(Message, S)
-    end.
-
-newest() ->
-    fun turn/2.
-
+%% What the server does with a message. An error is not for the log.
+-spec turn(term(), #s{}) -> {noreply, #s{}} | stop.
 turn(Message, S) ->
     try info(Message, current(S)) of
-        {noreply, S1} -> serve(S1);
-        {stop, _} -> ok
+        {noreply, S1} -> {noreply, S1};
+        {stop, _} -> stop
     catch
         Class:Reason:Stack -> failed(text("the agent has crashed: ~w:~0P at ~0P", [Class, Reason, 12, Stack, 12]), S)
     end.
-
-%% Who comes loads the module anew, once this is over.
-taken_away(_, S) ->
-    failed(<<"somebody has taken the agent's module out of the node">>, S).
 
 %% The end; the guard does the rest.
 failed(Text, #s{consumers = Cs}) ->
@@ -202,7 +214,7 @@ failed(Text, #s{consumers = Cs}) ->
     catch error:_ -> false
     end,
     [send(Pid, {erltrace, ended, 'AGENT_INTERNAL', Text, <<"report this">>}) || Pid <- maps:keys(Cs)],
-    exit(shutdown).
+    stop.
 
 info({ask, From, Tag, {attach, Nif, Dirs}}, S) ->
     attach(From, Tag, Nif, Dirs, S);
@@ -258,6 +270,7 @@ info(watch, #s{nif = undefined} = S) ->
     {noreply, S};
 info(watch, S) ->
     erlang:send_after(?WATCH, self(), watch),
+    _ = free(),
     {noreply, erltrace_agent_needs:watch(S)};
 info(load, #s{nif = undefined} = S) ->
     {noreply, S#s{looking = false}};
@@ -334,7 +347,7 @@ start_library(Nif, Dirs, S) ->
             unalias(Alias),
             erlang:send_after(?WATCH, self(), watch),
             Server = self(),
-            {ok, S#s{nif = erlang:md5(Nif), guard = spawn(fun() -> guard(Server, {Nif, Dirs}) end)}};
+            {ok, S#s{nif = erlang:md5(Nif), guard = erltrace_agent_lib:start(fun() -> guard(Server, {Nif, Dirs}) end, [])}};
         old_code -> % just now replaced: who has asked comes again, to the new code
             left;
         stale -> % an agent was here that was killed together with its guard
@@ -466,6 +479,7 @@ unread_by(Pid, #s{consumers = Cs} = S) ->
             C#c.program =/= undefined andalso nif_phase(C#c.program, stopped),
             {_, S1} = apply_needs(set_consumer(Pid, #c{pid = Pid, monitor = C#c.monitor, lease = C#c.lease, heard = C#c.heard, spared = C#c.spared,
                                                        unsent = C#c.unsent}, S)),
+            put(ended_programs, true),
             S1;
         #{} ->
             S
@@ -536,6 +550,7 @@ request({enable, Image, Options, Bindings}, #c{phase = open} = C, Pid, S) ->
         erlang:system_info(dirty_io_schedulers) + 8,
     Provider = unicode:characters_to_binary(["erlang", os:getpid()]),
     {Only, Sizes} = erltrace_agent_only:take(Options),
+    _ = free(),
     case nif_enable(Image, [{threads, Threads} | Sizes], Bindings, Provider) of
         {ok, Program, Granted, Needs, Special, Hooks} ->
             Needs band ?NEED_GC =/= 0 andalso erltrace_agent_flags:check_gc(S, erltrace_agent_others:many(S)), % all are asked by `place`
@@ -688,7 +703,19 @@ forget(Pid, C, #s{consumers = Cs} = S) ->
     unwatch(C),
     C#c.program =/= undefined andalso nif_phase(C#c.program, stopped),
     {_, S1} = apply_needs(S#s{consumers = maps:remove(Pid, Cs)}),
+    C#c.program =/= undefined andalso put(ended_programs, true),
     S1.
+
+%% A program holds its buffers until no event sees it, and nothing on the server's heap names it: a heap that hardly grows would keep those of
+%% very many consumers, and the next ones were refused for want of memory.
+free() ->
+    case erase(ended_programs) of
+        true ->
+            _ = settled(?READ_WAIT),
+            erlang:garbage_collect();
+        undefined ->
+            false
+    end.
 
 unwatch(#c{monitor = node, pid = Pid}) -> erlang:monitor_node(node(Pid), false);
 unwatch(#c{monitor = Ref}) -> erlang:demonitor(Ref, [flush]).
@@ -842,11 +869,8 @@ unload_idle() ->
     ok.
 
 unloader(Server, Tag, Options) ->
-    {ok, Tokens, _} = erl_scan:string(?UNLOAD),
-    {ok, Expressions} = erl_parse:parse_exprs(Tokens),
-    spawn_opt(erl_eval, exprs, [Expressions, orddict:from_list([{'Agent', ?MODULE}, {'Name', ?ATTACHING}, {'Purger', purger()}, {'Server', Server},
-                                                               {'Tag', Tag}, {'Tries', ?TRIES}, {'Ms', ?FAILED}])],
-              Options).
+    erltrace_agent_lib:evaluate(?UNLOAD, [{'Agent', ?MODULE}, {'Name', ?ATTACHING}, {'Purger', purger()}, {'Server', Server}, {'Tag', Tag},
+                                          {'Tries', ?TRIES}, {'Ms', ?FAILED}], Options).
 
 purge() ->
     _ = erlang:check_old_code(?MODULE) andalso purge_old(),

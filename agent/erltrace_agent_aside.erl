@@ -18,7 +18,7 @@ each(_, _, _, 0) ->
 each(F, Xs, Ms, Late) ->
     Tag = make_ref(),
     Server = self(),
-    {Pid, Monitor} = spawn_opt(fun() -> ask(Server, Tag, F, Xs) end, [monitor, {priority, high}]),
+    {Pid, Monitor} = erltrace_agent_lib:start(fun() -> ask(Server, Tag, F, Xs) end, [monitor, {priority, high}]),
     {Answers, Left} = answers(Xs, Tag, Monitor, Ms, []),
     erlang:demonitor(Monitor, [flush]),
     exit(Pid, kill),

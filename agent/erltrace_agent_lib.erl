@@ -2,7 +2,7 @@
 -module(erltrace_agent_lib).
 
 -export([error4/3, text/2, names/1, owner/1, count/2, plural/1, functions_of/1, functions/1, ours/1, now_ms/0, alive/1, linked/1, new_look/0]).
--export([tracer/1, breathe/0, fold/3, fold_list/3, map/2, filter/2, pattern_call/0, pattern_calls/0]).
+-export([start/2, evaluate/3, tracer/1, breathe/0, fold/3, fold_list/3, map/2, filter/2, pattern_call/0, pattern_calls/0]).
 
 -include("erltrace_agent.hrl").
 
@@ -22,6 +22,18 @@ ours(M) ->
 
 now_ms() ->
     erlang:monotonic_time(millisecond).
+
+%% A process that runs F, and of which the VM has nothing to report when F fails, or is not there any more.
+-spec start(fun(() -> term()), [term()]) -> pid() | {pid(), reference()}.
+start(F, Options) ->
+    evaluate("catch Run().", [{'Run', F}], Options).
+
+%% A process that evaluates a text, with these variables; Options are those of spawn_opt/4.
+-spec evaluate(string(), [{atom(), term()}], [term()]) -> pid() | {pid(), reference()}.
+evaluate(Text, Variables, Options) ->
+    {ok, Tokens, _} = erl_scan:string(Text),
+    {ok, Expressions} = erl_parse:parse_exprs(Tokens),
+    spawn_opt(erl_eval, exprs, [Expressions, orddict:from_list(Variables)], Options).
 
 %% erlang:trace_info(P, tracer) of a process, or of new ones, before OTP 27. There the process asks its tracer among its signals; if that is
 %% ours and our library is not there (somebody has taken its code away), the tracer goes, and the next signal, if it is a message, ends the VM.

@@ -357,7 +357,7 @@ with_looker(#m{looker = Pid} = M) ->
         true -> M;
         false ->
             Server = self(),
-            M#m{looker = spawn(fun() -> looker(Server) end)}
+            M#m{looker = erltrace_agent_lib:start(fun() -> looker(Server) end, [])}
     end.
 
 looked(Found, #m{waiting = W} = M, S) ->

@@ -550,7 +550,7 @@ tell_owner(Key, Tracer, Caller, Text, #s{complained = Seen} = S) ->
         #{{terminal, Key} := _} -> S;
         #{} ->
             Server = self(),
-            _ = spawn(fun() -> teller(Server, [P || P <- [Tracer, Caller], is_pid(P), node(P) =:= node()], Text) end),
+            _ = erltrace_agent_lib:start(fun() -> teller(Server, [P || P <- [Tracer, Caller], is_pid(P), node(P) =:= node()], Text) end, []),
             S#s{complained = Seen#{{terminal, Key} => true}}
     end.
 

@@ -1,6 +1,6 @@
 %% The agent through its protocol, in this node. Every test begins without an agent and must end without a trace of it.
 -module(agent_tests).
--export([main/2, consumer/2]).
+-export([main/2, consumer/2, log/2]).
 
 -define(BEGIN_, 1).
 -define(END_, 2).
@@ -57,7 +57,7 @@ tests() ->
      returns_and_exceptions, exceptions_alone, exception_frames_are_bounded, spawns_and_exits, messages, scheduling,
      collections, vtimestamp, arguments, two_consumers, over_its_limit, consumer_killed, lease_runs_out, closed_in_the_middle,
      server_killed, killed_while_loading, gate_first, asked_before_start, asked_when_dead, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported, let_go_bit_by_bit,
-     whole_module, heard_meanwhile, silent_process, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, taken_away, purged_once, builtin_functions, builtins_and_other_sessions,
+     whole_module, heard_meanwhile, silent_process, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, taken_away, memory_of_ended_programs, purged_once, builtin_functions, builtins_and_other_sessions,
      collections_of_others, session_destroyed, begun_in_vain, guard_of_old_code, collections_begun, late_answers, suspended_processes, server_crashed, everything,
      ring_keeps_the_newest, fill_ends_when_full, only_one_cpu, too_small_for_end, sizes_are_bounded, sensitive_stays_hidden, many_times, under_churn, guard_killed_too].
 
@@ -1093,6 +1093,50 @@ test(taken_away) ->
     agent_work:leaf(1),
     #{aggs := #{{<<"entry">>, <<"leaf/1">>} := 1}} = finish(B);
 
+%% Likewise while it works all the time: so its code goes in the midst of a message, or when it is about to take the next one. Whichever it is,
+%% the VM has nothing to report of it.
+test(taken_away_at_work) ->
+    put(stays_mapped, true), % nobody is left to free what the library holds
+    Logged = ets:new(logged, [public]),
+    #{level := Level} = logger:get_primary_config(),
+    ok = logger:set_primary_config(level, all),
+    ok = logger:add_handler(taken_away, ?MODULE, #{config => Logged}),
+    [begin
+         A = trace([{?ENTRY, work(leaf, 1), ?COUNT}]),
+         M = erlang:monitor(process, A),
+         Consumer = self(),
+         Flood = [spawn_link(fun() -> flood(A, Consumer) end) || _ <- lists:seq(1, 3)],
+         timer:sleep(rand:uniform(5)),
+         true = code:delete(erltrace_agent),
+         code:purge(erltrace_agent),
+         receive {'DOWN', M, process, A, _} -> ok end,
+         [begin unlink(P), exit(P, kill) end || P <- Flood],
+         receive {erltrace, ended, _, _, _} -> ok after 0 -> ok end,
+         wait(fun() -> erltrace_agent_idle() end)
+     end || _ <- lists:seq(1, 20)],
+    ok = logger:set_primary_config(level, Level),
+    ok = logger:remove_handler(taken_away),
+    ?equal([], ets:tab2list(Logged)),
+    B = trace([{?ENTRY, work(leaf, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
+    agent_work:leaf(1),
+    #{aggs := #{{<<"entry">>, <<"leaf/1">>} := 1}} = finish(B);
+
+%% What programs have held that are over can be had again, however little the server has done since.
+test(memory_of_ended_programs) ->
+    Keeper = client(),
+    [] = c(Keeper, [{?ENTRY, work(outer, 1), ?COUNT}]),
+    Image = file("build/test/agent/image.dif"),
+    B = bindings([{?ENTRY, work(leaf, 1), ?COUNT}]),
+    Granted = [other(fun() ->
+                         A = open(),
+                         {ok, Options, _} = call(A, {enable, Image, [{bufsize, 1 bsl 50}], B}),
+                         [{ok, _} = call(A, modules) || _ <- lists:seq(1, 100)], % so it grows old on the server's heap
+                         ok = call(A, close),
+                         proplists:get_value(bufsize, Options)
+                     end) || _ <- lists:seq(1, 8)],
+    c(Keeper, finish),
+    ?assert(lists:min(Granted) * 4 > hd(Granted)); % the machine may have got less meanwhile
+
 test(builtin_functions) ->
     A = trace([{K, MFA, ?COUNT} || K <- [?ENTRY, ?RETURN], MFA <- [{lists, keyfind, 3}, {ets, lookup, 2}]]),
     T = ets:new(x, []),
@@ -1381,7 +1425,7 @@ test(under_churn) ->
                            [{?IN, [], ?TEXTS}, {?OUT, [], ?COUNT}],
                            [{?RETURN, work(leaf, 1), ?COUNT}, {?EXCEPTION, work(thrower, 1), ?COUNT}],
                            [{?EXCEPTION, work(far, 1), ?COUNT}, {?ENTRY, work(calls, 1), ?TEXTS}]]),
-         _ = c(C, [X || X <- L, rand:uniform(3) > 1]),
+         [] = c(C, [X || X <- L, rand:uniform(3) > 1]),
          timer:sleep(rand:uniform(20)),
          case rand:uniform(3) of
              1 -> exit(C, kill);
@@ -1441,6 +1485,14 @@ outlives([Lease | Longer]) ->
             io:format("     a lease of ~b ms was too short: ~0p~n", [Lease, Why]),
             outlives(Longer)
     end.
+
+flood(A, Consumer) ->
+    A ! {erltrace, Consumer, alive},
+    flood(A, Consumer).
+
+%% A handler of the logger.
+log(Event, #{config := Table}) ->
+    ets:insert(Table, {erlang:unique_integer(), Event}).
 
 call_until(Stop, N) ->
     case counters:get(Stop, 1) of
