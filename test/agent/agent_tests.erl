@@ -1,6 +1,6 @@
 %% The agent through its protocol, in this node. Every test begins without an agent and must end without a trace of it.
 -module(agent_tests).
--export([main/2, consumer/2, log/2]).
+-export([main/2, consumer/2]).
 
 -define(BEGIN_, 1).
 -define(END_, 2).
@@ -1097,10 +1097,6 @@ test(taken_away) ->
 %% the VM has nothing to report of it.
 test(taken_away_at_work) ->
     put(stays_mapped, true), % nobody is left to free what the library holds
-    Logged = ets:new(logged, [public]),
-    #{level := Level} = logger:get_primary_config(),
-    ok = logger:set_primary_config(level, all),
-    ok = logger:add_handler(taken_away, ?MODULE, #{config => Logged}),
     [begin
          A = trace([{?ENTRY, work(leaf, 1), ?COUNT}]),
          M = erlang:monitor(process, A),
@@ -1114,9 +1110,6 @@ test(taken_away_at_work) ->
          receive {erltrace, ended, _, _, _} -> ok after 0 -> ok end,
          wait(fun() -> erltrace_agent_idle() end)
      end || _ <- lists:seq(1, 20)],
-    ok = logger:set_primary_config(level, Level),
-    ok = logger:remove_handler(taken_away),
-    ?equal([], ets:tab2list(Logged)),
     B = trace([{?ENTRY, work(leaf, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
     agent_work:leaf(1),
     #{aggs := #{{<<"entry">>, <<"leaf/1">>} := 1}} = finish(B);
@@ -1489,10 +1482,6 @@ outlives([Lease | Longer]) ->
 flood(A, Consumer) ->
     A ! {erltrace, Consumer, alive},
     flood(A, Consumer).
-
-%% A handler of the logger.
-log(Event, #{config := Table}) ->
-    ets:insert(Table, {erlang:unique_integer(), Event}).
 
 call_until(Stop, N) ->
     case counters:get(Stop, 1) of

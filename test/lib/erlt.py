@@ -71,6 +71,10 @@ class Failed(Exception):
     """What a test found wrong."""
 
 
+class Gone(Failed):
+    """The node is not there any more."""
+
+
 class Skipped(Exception):
     """Why a test cannot run here."""
 
@@ -142,7 +146,7 @@ def cores():
 # node logs, at whichever level, fails the test that it comes in, but for these, none of which can be of the agent or of a connection.
 OWN = [
     # Programs that the workload has started, whose port it has closed.
-    r"^cat: write error",
+    r"^((cat: )+|)write error: Broken pipe$",
     # Progress, at a level that no system logs by default: the resolver starts at the first name that is looked up.
     r"^(info|debug) Supervisor: \{local,(inet_gethost_native_sup|kernel_safe_sup)\}\. Started",
 ]
@@ -214,10 +218,10 @@ class Node:
             self.p.stdin.write((expression.replace("\n", " ") + ".\n").encode())
             self.p.stdin.flush()
         except OSError as e:
-            raise Failed(f"the node is gone: {e}\n{self.err.text()}") from e
+            raise Gone(f"the node is gone: {e}\n{self.err.text()}") from e
         i = self.out.wait("^\x01(ok|error) ", patience, self.seen)
         if i is None:
-            raise Failed(f"no answer from the node to {expression}\n{self.err.text()}")
+            raise (Gone if self.out.ended else Failed)(f"no answer from the node to {expression}\n{self.err.text()}")
         self.seen = i + 1
         kind, _, value = self.out.lines[i][1:].partition(" ")
         if kind == "error":
@@ -227,7 +231,10 @@ class Node:
     def logged(self):
         """What was written into its log since the last time, and on its standard streams beside the answers; without what is OTP's own
         and says nothing of anybody's doing, and what the test or the workload expressly did."""
-        lines = self("etlog:logged()")
+        try:
+            lines = self("etlog:logged()")
+        except Gone:  # what it has printed tells all the same
+            lines = []
         with self.out.change:
             lines += [line for line in self.out.lines[self.printed:] if not line.startswith("\x01")]
             self.printed = len(self.out.lines)
@@ -428,11 +435,8 @@ class Test:
         return found
 
     def silent(self, node):
-        """The node has logged nothing, if it can still say so."""
-        try:
-            logged = node.logged() if node.alive() else []
-        except OSError:  # it has just ended
-            logged = []
+        """The node has logged nothing."""
+        logged = node.logged() if node.alive() else []  # one that was killed a moment ago may still seem to be alive
         lines = foreign(logged, self.logs)
         if lines:
             raise Failed("in the node's log: " + "\n".join(lines[:20]))
