@@ -819,11 +819,13 @@ undo_once(S) ->
 
 %% What takes the module away runs no code of it: it is an expression, which a process of its own evaluates. That process has the name that
 %% consumers have while they load. So nothing is taken away in part from who comes meanwhile; and nobody loads the module between the
-%% purge and the deletion: to delete one of which there is old code is an error that the VM writes into the log.
+%% purge and the deletion: to delete one of which there is old code is an error that the VM writes into the log. (Who deletes or loads it by
+%% hand does not ask for that name.)
 %%   Server, a pid: it is about to end, and hears whether the module is deleted (Tag); the rest goes when the server has ended.
 %%   Server, none: the module is not used, and goes some moments later unless an agent is there by then.
 -define(UNLOAD,
     "Purge = fun() -> erlang:check_old_code(Agent) andalso Purger:purge(Agent) end,
+     Delete = fun() -> erlang:check_old_code(Agent) orelse code:delete(Agent) end,
      Named = fun() -> (catch register(Name, self())) =:= true end,
      Idle = fun Idle(0) ->
                     ok;
@@ -833,7 +835,7 @@ undo_once(S) ->
                         true ->
                             case catch Agent:vsn() of
                                 InUse when is_binary(InUse) -> ok;
-                                _ -> Purge(), code:delete(Agent), Purge()
+                                _ -> Purge(), Delete(), Purge()
                             end;
                         false ->
                             Idle(N - 1)
@@ -843,10 +845,11 @@ undo_once(S) ->
                true ->
                    Monitor = monitor(process, Server),
                    Purge(),
-                   code:delete(Agent),
+                   Delete(),
                    Server ! {Tag, true},
                    receive {'DOWN', Monitor, _, _, _} -> ok end,
-                   Purge();
+                   Purge(),
+                   erlang:module_loaded(Agent) andalso begin Delete(), Purge() end;
                false when is_pid(Server) ->
                    Server ! {Tag, false};
                false ->

@@ -59,7 +59,7 @@ tests() ->
      server_killed, killed_while_loading, gate_first, asked_before_start, asked_when_dead, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported, let_go_bit_by_bit,
      whole_module, heard_meanwhile, silent_process, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, taken_away, memory_of_ended_programs, purged_once, builtin_functions, builtins_and_other_sessions,
      collections_of_others, session_destroyed, begun_in_vain, guard_of_old_code, collections_begun, late_answers, suspended_processes, server_crashed, everything,
-     ring_keeps_the_newest, fill_ends_when_full, only_one_cpu, too_small_for_end, sizes_are_bounded, sensitive_stays_hidden, many_times, under_churn, guard_killed_too].
+     ring_keeps_the_newest, fill_ends_when_full, only_one_cpu, too_small_for_end, sizes_are_bounded, sensitive_stays_hidden, many_times, under_churn, taken_away_at_work, guard_killed_too].
 
 one(Name, F) ->
     Me = self(),
@@ -296,7 +296,7 @@ clean(When) ->
     try
         wait(fun() -> whereis(erltrace_agent) =:= undefined end),
         wait(fun() -> not lists:any(fun(M) -> code:is_loaded(M) =/= false orelse erlang:check_old_code(M) end, modules()) end),
-        get(stays_mapped) =:= true orelse wait(fun() -> not mapped() end),
+        persistent_term:get(stays_mapped, false) orelse wait(fun() -> not mapped() end),
         ?equal([], [P || P <- processes(), traced(P)]),
         ?equal({flags, []}, erlang:trace_info(new_processes, flags)),
         ?equal([], [MFA || {M, _} <- code:all_loaded(), {F, A} <- erlang:get_module_info(M, functions),
@@ -1096,7 +1096,7 @@ test(taken_away) ->
 %% Likewise while it works all the time: so its code goes in the midst of a message, or when it is about to take the next one. Whichever it is,
 %% the VM has nothing to report of it.
 test(taken_away_at_work) ->
-    put(stays_mapped, true), % nobody is left to free what the library holds
+    persistent_term:put(stays_mapped, true), % nobody is left to free what the library holds
     [begin
          A = trace([{?ENTRY, work(leaf, 1), ?COUNT}]),
          M = erlang:monitor(process, A),
@@ -1432,7 +1432,7 @@ test(under_churn) ->
 
 %% Nobody is left to clean up: the VM does (from OTP 27 on), or the next agent.
 test(guard_killed_too) ->
-    put(stays_mapped, true),
+    persistent_term:put(stays_mapped, true),
     A = trace([{?RETURN, work(leaf, 1), ?COUNT}, {?ENTRY, work(outer, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
     Guard = guard(),
     P = spawn(agent_work, server, []),
