@@ -7,7 +7,7 @@ import socket
 import subprocess
 import threading
 
-from erlt import HOST, READY, ROOT, TOOL, Failed, aggregation, pid
+from erlt import COOKIE, HOST, READY, ROOT, TOOL, Failed, aggregation, pid
 
 
 def complaint(t, status, expected, out, err, *patterns):
@@ -98,6 +98,20 @@ def test_wrong_cookie(t):
     t.equal([len(logged), bool(logged) and t.logs[0] in logged[0]], [1, True], f"the log: {logged}")
     t.run("nodes")
     t.equal(len(node.logged()), 0, "lines of the log when the nodes are listed")
+
+
+def test_unnamed_nodes_hear_nothing(t):
+    """No proof of a cookie goes to a node that nobody has named: one that is wrong would be in that node's log."""
+    named, other = t.node(), t.node(fresh=True)
+    other("erlang:set_cookie(list_to_atom(\"changed\"))")
+    for cookie in ((), ("--cookie", "wrong"), ("--cookie", COOKIE)):
+        status, out, _ = t.run("nodes", *cookie)
+        t.equal([status, other.short in out], [0, True], f"nodes {cookie}")
+        for args in (["doctor"], ["-l", "-m", "lists"], ["doctor", "--node", other.short + "x"], ["-l", "--node", other.short + "x"],
+                     ["doctor", "-p", named.pid], ["-l", "-p", named.pid, "-m", "lists"]):
+            t.run(*args, *cookie)
+            t.silent(other)
+    t.logs = ["Invalid challenge reply"]  # of the node that was named, with a cookie that is wrong
 
 
 def test_port_is_no_node(t):
