@@ -34,7 +34,7 @@
 -export([subscribe/2, demand/2, unsubscribe/1, run/2, run/3, status/1, format_error/1]).
 -export([probe/1, probe/2, probe/3, probe/4, probe/5, probe/6, probe/7, probe/8, probe/9]).
 -export_type([handle/0, option/0, options/0, script/0, reason/0, diag/0, desc/0, text/0, value/0, entry/0, bucket/0, item/0, drop/0, fault/0,
-              subscription/0, found/0, status/0, duration/0]).
+              subscription/0, progress/0, found/0, status/0, duration/0]).
 
 -type handle() :: pid().
 %% A process; to be monitored or linked to if you like.
@@ -67,8 +67,11 @@
 -type item() :: {probe, desc(), value()}
               | {printf | printa | print | stack, desc(), text()}
               | {drop, drop()} | {error, fault()} | {stats, map()} | {diag, diag()}.
+-type progress() :: #{node := binary(), waiting := boolean(), unit := functions | processes, done := non_neg_integer(),
+                      total := non_neg_integer()}.
+%% How far the placing of probes is in a node; `waiting': what another trace has set there comes first; `total' 0: it has only begun.
 -type subscription() :: #{demand => non_neg_integer(), max => pos_integer(), every => pos_integer() | undefined, records => boolean(),
-                          pid => pid()}.
+                          progress => boolean(), pid => pid()}.
 -type status() :: #{state := none | running | stopping | done | failed, atom() => term()}.
 -type duration() :: non_neg_integer() | infinity.
 -type found() :: #{aggregations := [{text(), [entry()]}], records := [item()], events := [item()], status := status()}.
@@ -92,7 +95,8 @@ open() ->
 %% <dt>`options'</dt><dd>options of D (doc/command.md) as a map or a list: `#{bufsize => "1m", maxload => 10, quiet => true}'</dd>
 %% <dt>`strings'</dt><dd>what text is in results: `list', as in the first erltrace, or `binary'</dd>
 %% <dt>`queue'</dt><dd>bytes that records may take until they are consumed, 4 MB if nothing is said; what comes then is dropped and counted</dd>
-%% <dt>`timeout'</dt><dd>ms for an answer of the port program, 60000 if nothing is said; then it is killed</dd>
+%% <dt>`timeout'</dt><dd>ms for an answer of the port program, 60000 if nothing is said; then it is killed. While probes are being placed, ms
+%% since the node has last said how far it is</dd>
 %% <dt>`owner'</dt><dd>whose the handle is; the caller's if nothing is said</dd>
 %% <dt>`agent_dir'</dt><dd>where the traced node may keep the agent's library while it is being loaded</dd>
 %% </dl>
@@ -172,7 +176,9 @@ text(Text) ->
         error -> error(badarg)
     end.
 
-%% @doc Starts the trace. When it returns, every probe is there. Errors leave nothing behind, and `go' may be tried again.
+%% @doc Starts the trace. When it returns, every probe is there. Errors leave nothing behind, and `go' may be tried again. In a busy node it
+%% may take minutes: the option `timeout' does not end it while the node says that it is at work, a subscriber can hear how far it is, and
+%% {@link stop/1} and {@link close/1} end it: then it answers `{error, stopped}', and nothing has been traced.
 -spec go(handle()) -> ok | {error, reason()}.
 go(Handle) ->
     erltrace_handle:call(Handle, go).
@@ -236,6 +242,8 @@ format_error(Reason) ->
 %% <li>`{erltrace, Ref, {records, [Item]}}', as soon as there are any: items as {@link consume/1} has them</li>
 %% <li>`{erltrace, Ref, {walk, [Entry]}}' each so many ms, if the option `every' says so: entries as {@link walk/1} has them; nothing when there are
 %% none</li>
+%% <li>`{erltrace, Ref, {progress, Progress}}' some times a second while {@link go/1} takes long, if the option `progress' says so; those for which
+%% there is no demand are not kept</li>
 %% <li>`{erltrace, Ref, {done, Reason}}', the last one; the reason is `closed' when somebody else has closed the handle, or its owner has ended</li>
 %% </ul>
 %%
@@ -244,15 +252,15 @@ format_error(Reason) ->
 %% message tells. So a slow subscriber never has more than its demand in its mailbox, of at most `max' items each.
 %%
 %% Options: the demand to begin with, as a number, or a map with `demand' (0), `max' (1000), `every' (undefined), `records' (true: records are
-%% wanted), `pid'. A handle has one subscriber at a time; when it dies, the subscription goes, and the trace goes on.
+%% wanted), `progress' (false), `pid'. A handle has one subscriber at a time; when it dies, the subscription goes, and the trace goes on.
 -spec subscribe(handle(), non_neg_integer() | subscription()) -> {ok, reference()} | {error, reason()}.
 subscribe(Handle, Demand) when is_integer(Demand) ->
     subscribe(Handle, #{demand => Demand});
 subscribe(Handle, #{} = Options) ->
-    Default = #{demand => 0, max => 1000, every => undefined, records => true, pid => self()},
+    Default = #{demand => 0, max => 1000, every => undefined, records => true, progress => false, pid => self()},
     case maps:merge(Default, Options) of
-        #{demand := D, max := M, every := E, records := R, pid := Pid} = All
-          when map_size(All) =:= 5, is_integer(D), D >= 0, is_integer(M), M > 0, is_boolean(R), is_pid(Pid),
+        #{demand := D, max := M, every := E, records := R, progress := P, pid := Pid} = All
+          when map_size(All) =:= 6, is_integer(D), D >= 0, is_integer(M), M > 0, is_boolean(R), is_boolean(P), is_pid(Pid),
                (E =:= undefined andalso R) orelse (is_integer(E) andalso E > 0 andalso E < 1 bsl 31) ->
             erltrace_handle:call(Handle, {subscribe, Pid, maps:remove(pid, All)});
         _ ->

@@ -12,6 +12,7 @@
 %%    a behaviour whose parent was killed logs its own end as an error.
 %%  * Nothing waits in here: calls are answered when the program has answered, a program that does not read is not waited for, and
 %%    results are asked for only when somebody wants them. What waits, waits in the program, which bounds it.
+%%  * A program that places probes is at work as long as it says how far it is; requests are answered in order, so those behind go wait, too.
 %%  * The program knows one attempt only: a compile or go that failed cannot be mended there. So the next attempt is made with a new
 %%    program, which is told first what the old one had been told successfully (`history').
 -module(erltrace_handle).
@@ -36,7 +37,8 @@
 -record(req, {
     kind :: term(),                       % what becomes of the answer: answer/5
     from :: gen_statem:from() | undefined,
-    timer :: reference()
+    timer :: reference(),
+    ms :: pos_integer()                   % that the program has for it
 }).
 
 %% What was asked for on behalf of a subscriber.
@@ -50,6 +52,7 @@
     max :: pos_integer(),                 % records in one of them
     every :: pos_integer() | undefined,   % ms between two walks; undefined: none
     records :: boolean(),                 % wants them
+    progress :: boolean(),                % wants to know how far go is
     strings :: erltrace_term:strings(),
     held = [] :: [results()],             % came when there was no demand any more; three at most, oldest first
     consuming = false :: boolean(),       % a request is under way
@@ -68,6 +71,7 @@
     again = false :: boolean(),           % an attempt has failed: begin with a new program
     phase = open :: open | compiled | running,
     stopped = false :: boolean(),
+    heard :: integer() | undefined,       % ms: when the program has last said how far go is
     ended :: undefined | term(),          % why the trace is over
     next = 1 :: pos_integer(),
     pending = #{} :: #{pos_integer() => #req{}},
@@ -263,9 +267,15 @@ handle_event(info, {'DOWN', Monitor, process, _, _}, _, #s{sub = #sub{monitor = 
     {keep_state, leaves(S)};
 handle_event(info, {timeout, _, {request, Ref}}, _, #s{pending = Pending} = S) ->
     case Pending of
-        #{Ref := _} ->
-            erltrace_port:kill(S#s.port),
-            die(timeout, S);
+        #{Ref := Req} ->
+            case left(Req, S) of
+                Ms when Ms > 0 ->
+                    Timer = erlang:start_timer(Ms, self(), {request, Ref}),
+                    {keep_state, S#s{pending = Pending#{Ref := Req#req{timer = Timer}}}};
+                _ ->
+                    erltrace_port:kill(S#s.port),
+                    die(timeout, S)
+            end;
         #{} ->
             keep_state_and_data
     end;
@@ -325,7 +335,7 @@ call({compile, Text, Args}, From, S) ->
     Compile = {compile, <<"script">>, script, Text, Args},
     {keep_state, request(Compile, {compile, Compile}, From, S)};
 call(go, From, S) ->
-    {keep_state, request(go, go, From, S)};
+    {keep_state, request({go, progress}, go, From, S#s{stopped = false})};
 call(status, From, S) ->
     {keep_state, request(status, status, From, S)};
 call({subscribe, Pid, Options}, From, S) ->
@@ -340,7 +350,10 @@ call({demand, N}, From, #s{sub = Sub} = S) ->
 call(Call, From, #s{phase = open} = S) when Call =:= stop; element(1, Call) =:= walk; element(1, Call) =:= consume ->
     reply(From, {error, no_prog}, S);
 call(stop, From, #s{phase = compiled} = S) ->
-    reply(From, ok, S);
+    case lists:keymember(go, #req.kind, maps:values(S#s.pending)) of
+        true -> {keep_state, request(stop, stop, From, S)};
+        false -> reply(From, ok, S)
+    end;
 call(stop, From, S) ->
     {keep_state, request(stop, stop, From, S)};
 call(_, From, #s{phase = compiled} = S) -> % walk, consume
@@ -365,7 +378,14 @@ request(Request, Kind, From, #s{options = #{timeout := Timeout}} = S) ->
 request(Request, Kind, From, Timeout, #s{next = Ref, pending = Pending} = S) ->
     Timer = erlang:start_timer(Timeout, self(), {request, Ref}),
     send(erltrace_port:request(Ref, Request),
-         S#s{next = Ref + 1, pending = Pending#{Ref => #req{kind = Kind, from = From, timer = Timer}}}).
+         S#s{next = Ref + 1, pending = Pending#{Ref => #req{kind = Kind, from = From, timer = Timer, ms = Timeout}}}).
+
+%% ms that the program still has for a request. Who closes does not wait for what is being placed.
+left(#req{kind = close}, _) -> 0;
+left(_, #s{heard = undefined}) -> 0;
+left(#req{ms = Ms}, #s{heard = Heard}) -> Heard + Ms - now_ms().
+
+now_ms() -> erlang:monotonic_time(millisecond).
 
 send(_, #s{port = undefined} = S) -> S;
 send(Frame, #s{out = []} = S) -> write(S#s{out = [Frame]});
@@ -390,6 +410,8 @@ frame({reply, Ref, Result, Diags}, State, #s{pending = Pending} = S) ->
         error ->
             keep_state_and_data
     end;
+frame({progress, _, Progress}, _, #s{sub = Sub} = S) ->
+    {keep_state, S#s{heard = now_ms(), sub = progress(Progress, Sub)}};
 frame({relay, N, Term}, _, S) ->
     to_relay(N, {term, Term}, S);
 frame({relay_end, N}, _, S) ->
@@ -428,6 +450,8 @@ answer(Kind, _, Result, _, _, #s{sub = Sub} = S) when element(1, Kind) =:= sub -
         #sub{ref = Ref} when Ref =:= element(3, Kind) -> {keep_state, subscribed(element(2, Kind), Result, S)};
         _ -> {keep_state, inherited(element(2, Kind), Result, S)}
     end;
+answer(go, From, {error, #{code := abort}}, _, _, S) ->
+    reply(From, {error, stopped}, S#s{again = true});
 answer(Kind, From, {error, Error}, Diags, _, S) ->
     Failed = Kind =:= go orelse (is_tuple(Kind) andalso element(1, Kind) =:= compile),
     reply(From, {error, erltrace_term:reason(Error, Diags)}, S#s{again = S#s.again orelse Failed});
@@ -436,7 +460,7 @@ answer({setopt, Setopt}, From, _, _, _, #s{history = History} = S) ->
 answer({compile, Compile}, From, _, _, _, #s{history = History} = S) ->
     reply(From, ok, S#s{history = [Compile | History], phase = compiled});
 answer(go, From, _, _, _, S) ->
-    reply(From, ok, pump(S#s{phase = running, history = []}));
+    reply(From, ok, pump(begins(S#s{phase = running, history = []})));
 answer(stop, From, _, _, _, S) ->
     reply(From, ok, S#s{stopped = true});
 answer(status, From, {ok, #{} = Status}, _, _, S) ->
@@ -505,13 +529,17 @@ die(Reason, #s{pending = Pending, sub = Sub} = S) ->
 
 subscribe(_, _, From, #s{sub = #sub{}} = S) ->
     reply(From, {error, subscribed}, S);
-subscribe(Pid, #{demand := Demand, max := Max, every := Every, records := Records}, From, #s{left = Left} = S) ->
+subscribe(Pid, #{demand := Demand, max := Max, every := Every, records := Records, progress := Progress}, From, #s{left = Left} = S) ->
     Ref = make_ref(),
     Kinds = [records || Records] ++ [walk || Every =/= undefined],
     {Mine, Others} = lists:partition(fun({Kind, _}) -> lists:member(Kind, Kinds) end, Left),
     Sub = #sub{ref = Ref, pid = Pid, monitor = erlang:monitor(process, Pid), demand = Demand, max = Max, every = Every,
-               records = Records, strings = strings(S), held = Mine, left = Kinds},
-    reply(From, {ok, Ref}, pump(S#s{sub = again(release(Sub)), left = Others})).
+               records = Records, progress = Progress, strings = strings(S), held = Mine, left = Kinds},
+    reply(From, {ok, Ref}, pump(begins(S#s{sub = release(Sub), left = Others}))).
+
+%% Walks count from the beginning of the trace, or of the subscription if that is later.
+begins(#s{phase = running, sub = #sub{} = Sub} = S) -> S#s{sub = again(Sub)};
+begins(S) -> S.
 
 %% What it has not been given is for whoever asks next.
 leaves(#s{sub = undefined} = S) -> S;
@@ -584,6 +612,13 @@ deliver(What, #sub{demand = N, pid = Pid, ref = Ref, strings = Strings} = Sub) -
                               {walk, Some} -> {walk, erltrace_term:entries(Strings, Some)}
                           end},
     Sub#sub{demand = N - 1}.
+
+%% How far go is, is of interest now or never.
+progress(Progress, #sub{progress = true, demand = N, pid = Pid, ref = Ref} = Sub) when N > 0 ->
+    Pid ! {erltrace, Ref, {progress, Progress}},
+    Sub#sub{demand = N - 1};
+progress(_, Sub) ->
+    Sub.
 
 release(#sub{demand = N, held = [What | Held]} = Sub) when N > 0 -> release(deliver(What, Sub#sub{held = Held}));
 release(Sub) -> Sub.

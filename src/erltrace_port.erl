@@ -6,7 +6,8 @@
 -export([open/0, send/2, kill/1, close/1, request/2, to_relay/2, decode/1]).
 -export_type([frame/0]).
 
--type frame() :: {reply, integer(), ok | {ok, term()} | {error, #{code := atom(), text := binary()}}, [map()]}
+-type frame() :: {progress, integer(), map()}
+               | {reply, integer(), ok | {ok, term()} | {error, #{code := atom(), text := binary()}}, [map()]}
                | {fatal, map()}
                | {relay, 0..255, term()}
                | {relay_end, 0..255}
@@ -84,6 +85,7 @@ decode(Frame) ->
         _ ->
             case binary_to_term(Frame) of
                 {reply, Ref, _, Diags} = Reply when is_integer(Ref), is_list(Diags) -> Reply;
+                {progress, Ref, #{}} = Progress when is_integer(Ref) -> Progress;
                 {fatal, #{}} = Fatal -> Fatal;
                 _ -> nonsense
             end

@@ -66,11 +66,7 @@ handle_cast(_, S) ->
     {noreply, S}.
 
 -spec handle_info(term(), #s{}) -> {noreply, #s{}} | {stop, shutdown, #s{}}.
-handle_info({erltrace, _, _} = Message, S) ->
-    {noreply, up({message, Message}, S)};
-handle_info({erltrace, _, _, _} = Message, S) ->
-    {noreply, up({message, Message}, S)};
-handle_info({erltrace, _, _, _, _} = Message, S) ->
+handle_info(Message, S) when element(1, Message) =:= erltrace -> % all that an agent says, whatever it is
     {noreply, up({message, Message}, S)};
 handle_info({called, _, {badrpc, {nodedown, _}}}, S) -> % there was no connection, and there is no making one
     {noreply, up({lost, not_connected(S)}, S)};

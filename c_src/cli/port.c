@@ -99,6 +99,27 @@ static int on_stats(const struct erltrace_stats *s, void *arg)
     return ERLTRACE_HANDLE_OK;
 }
 
+/* A frame that nobody reads is left out: the next one says it again. */
+static void tell_progress(struct port *p, const struct erltrace_progress *g)
+{
+    struct buf b = BUF_INIT;
+    port_put_progress(&b, p->go_ref, g);
+    if (!b.oom && port_io_ready(p->io))
+        port_io_put(p->io, &b, NULL);
+    buf_free(&b);
+}
+
+/* Requests wait while probes are placed; one that ends the trace, or the end of the owner, ends
+ * that. */
+static int on_progress(const struct erltrace_progress *g, void *arg)
+{
+    struct port *p = arg;
+    if (p->progress && g->fresh)
+        tell_progress(p, g);
+    return port_is_alone(p) || port_io_waits(p->io, port_request_ends) ? ERLTRACE_HANDLE_ABORT
+                                                                       : ERLTRACE_HANDLE_OK;
+}
+
 void port_settle(struct port *p)
 {
     p->settled = true;
@@ -185,6 +206,7 @@ static bool setup(struct port *p)
     erltrace_handle_drop(p->h, on_drop, p);
     erltrace_handle_fault(p->h, on_fault, p);
     erltrace_handle_stats(p->h, on_stats, p);
+    erltrace_handle_progress(p->h, on_progress, p);
     return true;
 }
 

@@ -36,6 +36,9 @@ struct port {
     uint32_t ndiags;
     struct buf item; /* being made */
 
+    bool progress;  /* `go` is to tell how far it is, */
+    int64_t go_ref; /* with its number */
+
     struct { /* a consume that waits */
         bool on;
         int64_t ref, most;
@@ -60,6 +63,8 @@ bool port_is_alone(struct port *p);
 /* -- port_request.c -- */
 /* Answers one request, or ends the program because it is none. */
 void port_request(struct port *p, const void *term, size_t n);
+/* Whether a request ends the trace. */
+bool port_request_ends(const void *term, size_t n);
 /* Answers the consume that waits, if it is due. */
 void port_answer_waiting(struct port *p);
 /* The owner does not keep to the protocol: tells it so; the program ends. */

@@ -153,6 +153,12 @@ static void put_frame(struct port_io *io, const void *a, size_t na, const void *
         end(io, e == EPIPE ? PORT_ENDED : PORT_FAILED, why);
 }
 
+bool port_io_ready(const struct port_io *io)
+{
+    struct pollfd pf = {.fd = io->out, .events = POLLOUT};
+    return poll(&pf, 1, 0) == 1 && (pf.revents & POLLOUT) != 0;
+}
+
 void port_io_put(struct port_io *io, const struct buf *head, const struct buf *body)
 {
     put_frame(io, head->data, head->len, body != NULL ? body->data : NULL,
@@ -541,6 +547,16 @@ struct port_frame *port_io_take(struct port_io *io)
     if (was_full && f != NULL)
         signal_fd(io->stop);
     return f;
+}
+
+bool port_io_waits(struct port_io *io, bool (*wanted)(const void *term, size_t n))
+{
+    bool found = false;
+    pthread_mutex_lock(&io->lock);
+    for (const struct port_frame *f = io->first; f != NULL && !found; f = f->next)
+        found = wanted(f->byte, f->n);
+    pthread_mutex_unlock(&io->lock);
+    return found;
 }
 
 enum port_end port_io_end(struct port_io *io, const char **why)

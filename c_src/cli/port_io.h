@@ -37,6 +37,8 @@ struct port_frame {
 struct port_io *port_io_open(void);
 /* Ends the thread and closes. NULL is fine. */
 void port_io_close(struct port_io *io);
+/* Whether `wanted` says so of one of the requests that wait, which go on waiting. */
+bool port_io_waits(struct port_io *io, bool (*wanted)(const void *term, size_t n));
 /* A descriptor that is readable while there is a request, or the end has come. */
 int port_io_fd(const struct port_io *io);
 /* The next request, to be freed with et_free; NULL: there is none, or the end has come. */
@@ -47,6 +49,8 @@ enum port_end port_io_end(struct port_io *io, const char **why);
 /* Makes relay n and returns the library's end of it: a socket. -1: n has been used (EEXIST), or
  * another errno. */
 int port_io_relay(struct port_io *io, unsigned n);
+/* Whether a short frame can be written without waiting for the owner to read. */
+bool port_io_ready(const struct port_io *io);
 /* Writes a frame: the bytes of `head` and `body` (which may be NULL) together. Waits for the owner
  * to read. */
 void port_io_put(struct port_io *io, const struct buf *head, const struct buf *body);

@@ -27,6 +27,7 @@ enum outcome {
     OUT_FAILED,  /* the library said why */
     OUT_REFUSED, /* not in this form: {error, #{code := request}}; p->value holds the text */
     OUT_STATE,   /* not now; likewise */
+    OUT_ENDED,   /* another request has ended it; likewise */
     OUT_LATER,   /* it is answered when it is due */
     OUT_CLOSED,  /* ok, and the program ends */
     OUT_VERSION  /* another protocol: an error, and the program ends; likewise */
@@ -58,6 +59,7 @@ static void answer(struct port *p, int64_t ref, enum outcome out)
         else
             port_put_error(&head,
                            out == OUT_STATE     ? "state"
+                           : out == OUT_ENDED   ? "abort"
                            : out == OUT_VERSION ? "version"
                                                 : "request",
                            buf_str(&p->value));
@@ -391,6 +393,10 @@ static enum outcome do_go(struct port *p, struct etf *r)
             port_settle(p);
         return OUT_FAILED;
     }
+    if (erltrace_status(p->h)->state == ERLTRACE_STATE_DONE) {
+        port_settle(p);
+        return refuse(p, OUT_ENDED, "ended while probes were being placed: nothing was traced");
+    }
     etf_put_map(&p->value, 3);
     etf_put_atom(&p->value, "targets");
     etf_put_text(&p->value, erltrace_targets(p->h));
@@ -402,6 +408,16 @@ static enum outcome do_go(struct port *p, struct etf *r)
         etf_put_uint(&p->value, erltrace_program_info(p->h, p->program[i])->matches);
     etf_list_finish(&p->value, at, (uint32_t)p->nprograms);
     return OUT_OK;
+}
+
+static enum outcome do_go_and_tell(struct port *p, struct etf *r)
+{
+    if (!etf_atom_is(r, "progress"))
+        return refuse(p, OUT_REFUSED, "go is asked for alone, or with progress");
+    p->progress = true;
+    enum outcome out = do_go(p, r);
+    p->progress = false;
+    return out;
 }
 
 /* -- results ----------------------------------------------------------------------------------- */
@@ -625,10 +641,11 @@ static const struct {
     uint32_t arity; /* of the tuple; 0: the name alone */
     enum outcome (*run)(struct port *p, struct etf *r);
 } requests[] = {
-    {"hello", 3, do_hello},   {"setopt", 3, do_setopt},   {"getopt", 2, do_getopt},
-    {"target", 2, do_target}, {"compile", 5, do_compile}, {"compile_file", 3, do_compile_file},
-    {"go", 0, do_go},         {"walk", 2, do_walk},       {"consume", 3, do_consume},
-    {"status", 0, do_status}, {"stop", 0, do_stop},       {"close", 0, do_close},
+    {"hello", 3, do_hello},     {"setopt", 3, do_setopt},   {"getopt", 2, do_getopt},
+    {"target", 2, do_target},   {"compile", 5, do_compile}, {"compile_file", 3, do_compile_file},
+    {"go", 0, do_go},           {"go", 2, do_go_and_tell},  {"walk", 2, do_walk},
+    {"consume", 3, do_consume}, {"status", 0, do_status},   {"stop", 0, do_stop},
+    {"close", 0, do_close},
 };
 enum { NREQUESTS = sizeof requests / sizeof requests[0] };
 
@@ -647,6 +664,16 @@ static bool read_head(struct etf *r, int64_t *ref, char *name, uint32_t *arity)
     *arity = etf_peek(r) == ETF_TUPLE ? etf_tuple(r) : 0;
     etf_atom(r, name);
     return !r->bad;
+}
+
+bool port_request_ends(const void *term, size_t n)
+{
+    char name[ETF_ATOM_MAX];
+    struct etf r = etf_over(term, n);
+    int64_t ref;
+    uint32_t arity;
+    return read_head(&r, &ref, name, &arity) && arity == 0 &&
+           (strcmp(name, "stop") == 0 || strcmp(name, "close") == 0);
 }
 
 void port_request(struct port *p, const void *term, size_t n)
@@ -670,6 +697,7 @@ void port_request(struct port *p, const void *term, size_t n)
     if (i < NREQUESTS && requests[i].run == do_consume && p->waiting.on)
         answer_waiting(p);
     p->asked = true;
+    p->go_ref = ref;
     enum outcome out =
         i < NREQUESTS ? requests[i].run(p, &r) : refuse(p, OUT_REFUSED, "there is no such request");
     p->asked = false;

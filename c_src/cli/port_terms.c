@@ -333,3 +333,19 @@ void port_put_stats(struct buf *b, const struct erltrace_stats *s)
     pair_uint(b, "drops", s->drops);
     pair_lines(b, "text", s->message);
 }
+
+void port_put_progress(struct buf *b, int64_t ref, const struct erltrace_progress *p)
+{
+    etf_put_version(b);
+    etf_put_tuple(b, 3);
+    etf_put_atom(b, "progress");
+    etf_put_int(b, ref);
+    etf_put_map(b, 5);
+    pair_text(b, "node", p->node);
+    etf_put_atom(b, "waiting");
+    etf_put_atom(b, p->waiting ? "true" : "false");
+    etf_put_atom(b, "unit");
+    etf_put_atom(b, p->unit);
+    pair_uint(b, "done", p->done);
+    pair_uint(b, "total", p->total);
+}

@@ -27,6 +27,8 @@ void port_put_drop(struct buf *b, const char *kind, uint64_t count, uint64_t tot
                    const char *node, int cpu, const char *text);
 void port_put_fault(struct buf *b, const struct erltrace_fault *f);
 void port_put_stats(struct buf *b, const struct erltrace_stats *s);
+/* The frame {progress, Ref, Map} */
+void port_put_progress(struct buf *b, int64_t ref, const struct erltrace_progress *p);
 /* {diag, Diag} */
 void port_put_notice(struct buf *b, const struct erltrace_diag *d);
 

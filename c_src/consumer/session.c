@@ -390,14 +390,9 @@ static int check_needs(struct session *s)
     return 0;
 }
 
-int session_start(struct session *s)
+/* Sets everything, then runs BEGIN everywhere. */
+static int start(struct session *s)
 {
-    if (session_is_destructive(s) && !option_on(s->config.opt, OPTION_destructive))
-        return diag_error(s->config.diags, ET_EINVAL, NULL, "", "allow them with -w",
-                          "could not enable tracing: Destructive actions not allowed");
-    int lacking = check_needs(s);
-    if (lacking != 0)
-        return lacking;
     for (size_t i = 0; i < s->ntiers; i++) {
         int rc = enable(s, &s->tier[i]);
         if (rc != 0)
@@ -418,6 +413,21 @@ int session_start(struct session *s)
             return rc;
     }
     return 0;
+}
+
+int session_start(struct session *s)
+{
+    if (session_is_destructive(s) && !option_on(s->config.opt, OPTION_destructive))
+        return diag_error(s->config.diags, ET_EINVAL, NULL, "", "allow them with -w",
+                          "could not enable tracing: Destructive actions not allowed");
+    int lacking = check_needs(s);
+    if (lacking != 0)
+        return lacking;
+    int rc = start(s);
+    for (size_t i = 0; rc == ET_EABORT && i < s->ntiers; i++)
+        if (s->tier[i].t->ops->give_up != NULL)
+            s->tier[i].t->ops->give_up(s->tier[i].t);
+    return rc;
 }
 
 int session_stop(struct session *s)

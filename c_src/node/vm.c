@@ -317,7 +317,6 @@ static int vm_enable(struct tier *t, const struct dif_image *img, const void *im
     if (e == 0)
         e = agent_answer(&v->agent, id, ENABLE_MS, &r, &arity, d);
     tell_progress(v, NULL);
-    v->given_up = e == ET_EABORT;
     if (e == 0) {
         if (arity != 2)
             r.bad = true;
@@ -454,7 +453,6 @@ static int vm_prepare(struct tier *t, struct diags *d)
     tell_progress(v, &v->opt);
     int e = agent_call(&v->agent, "place", ENABLE_MS, &r, &arity, d);
     tell_progress(v, NULL);
-    v->given_up = e == ET_EABORT;
     if (e)
         return e;
     if (arity != 2)
@@ -479,17 +477,29 @@ static int vm_go(struct tier *t, struct diags *d)
 
 /* -- the rest ---------------------------------------------------------------------------------- */
 
+/* Has the agent undo everything. */
+static void leave(struct vm *v, int timeout_ms)
+{
+    struct diags d;
+    struct etf r;
+    uint32_t arity;
+    if (!v->agent.open || v->agent.ended)
+        return;
+    diags_init(&d);
+    agent_call(&v->agent, "close", timeout_ms, &r, &arity, &d);
+    diags_free(&d);
+    v->agent.open = false;
+}
+
+static void vm_give_up(struct tier *t)
+{
+    leave(vm_of(t), GIVE_UP_MS);
+}
+
 static void vm_close(struct tier *t)
 {
     struct vm *v = vm_of(t);
-    if (v->agent.open && !v->agent.ended) {
-        struct diags d;
-        struct etf r;
-        uint32_t arity;
-        diags_init(&d);
-        agent_call(&v->agent, "close", v->given_up ? GIVE_UP_MS : CLOSE_MS, &r, &arity, &d);
-        diags_free(&d);
-    }
+    leave(v, CLOSE_MS);
     conn_close(v->conn);
     catalog_free(&v->catalog);
     buf_free(&v->text);
@@ -544,6 +554,7 @@ static const struct tier_ops vm_ops = {
     .lacking = vm_lacking,
     .enable = vm_enable,
     .prepare = vm_prepare,
+    .give_up = vm_give_up,
     .go = vm_go,
     .work = vm_work,
     .stop = vm_stop,

@@ -24,7 +24,6 @@ struct vm {
     const struct dif_image *img;
     struct tier_options opt;
     int otp;       /* its release */
-    bool given_up; /* while its probes were being placed */
     bool running;  /* between go and stop */
     bool exiting;  /* exit() ran */
     bool overload; /* the program was ended because of what it took */

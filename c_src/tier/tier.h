@@ -171,9 +171,13 @@ struct tier_ops {
                   const struct tier_binding *b, size_t n, struct tier_options *opt,
                   struct diags *d);
     /* Sets all that the probes need in the target; nothing fires yet. This and enable give
-     * ET_EABORT, without a diagnostic, when opt->progress says so: then nothing but close may
-     * follow. May be NULL: nothing has to be set. */
+     * ET_EABORT, without a diagnostic, when opt->progress says so: then give_up has to follow. May
+     * be NULL: nothing has to be set. */
     int (*prepare)(struct tier *t, struct diags *d);
+    /* Undoes what enable and prepare have set, and ends what they still do in the target; nothing
+     * but close, target and enabled may follow. Waits for less than a second, unless the target
+     * says that it is at it. May be NULL: close is soon enough. */
+    void (*give_up)(struct tier *t);
     /* Runs BEGIN, then lets the probes fire, at once. */
     int (*go)(struct tier *t, struct diags *d);
     /* Waits up to timeout_ms for something to happen and reports it. Returns enum tier_state, or a

@@ -11,7 +11,7 @@
 
 -define(PATIENCE, 60000). % ms until what is awaited has failed to come
 
--define(MODULES, [erltrace_api_tests, erltrace_result_tests, erltrace_subscribe_tests, erltrace_end_tests, erltrace_script_tests,
+-define(MODULES, [erltrace_api_tests, erltrace_result_tests, erltrace_subscribe_tests, erltrace_end_tests, erltrace_placing_tests, erltrace_script_tests,
                   erltrace_cluster_tests, erltrace_log_tests, erltrace_leak_tests]).
 
 main([]) ->
@@ -214,4 +214,5 @@ foreign(Lines) -> [Line || Line <- Lines, re:run(Line, own()) =:= nomatch].
 own() ->
     "^(info|debug) (Supervisor: \\{local,(net_sup|kernel_sup|kernel_safe_sup|inet_gethost_native_sup|logger_sup|erltrace_sup)\\}\\. Started"
         "|Application: erltrace\\. Started)|^notice Application: erltrace\\. Exited: stopped\\."
-        "|^warning 'global' at node \\S+ requested disconnect from node \\S+ in order to prevent overlapping partitions$".
+        "|^warning 'global' at node \\S+ requested disconnect from node \\S+ in order to prevent overlapping partitions$"
+        "|^warning Process \\S+ on node \\S+ enabled access to the emulator internal state\\.".

@@ -208,3 +208,44 @@ def test_dies_with_the_owner(t):
     t.clean(there, 15000)
     if not there.alive():
         raise Failed("the other node has ended")
+
+
+def test_placing_takes_long(t):
+    """While probes are placed the program says how far it is, to who has asked for that with `go`, and to nobody else; what ends the trace ends
+    it, and other requests wait."""
+    there = t.slow_node()
+    node = Relayed(t, name=there.short + "_owner", cookie=there.cookie)
+    port = node.port()
+    port.hello()
+    t.equal(port.refused((Atom("go"), Atom("quickly")))[0], "request")
+    node.relay(0, there.name)
+    port.ask((Atom("target"), (Atom("relay"), 0, there.name)))
+    port.compile('BEGIN { trace("began"); } ' + erlt.SLOW)
+    go, status, told = port.send((Atom("go"), Atom("progress"))), port.send(Atom("status")), []
+    while not told or told[-1]["done"] == 0:
+        what, ref, how_far = port.next()
+        t.equal((what, ref), ("progress", go), "a frame")
+        told.append(how_far)
+    t.equal(told[-1], {"node": there.name.encode(), "waiting": False, "unit": Atom("functions"), "done": told[-1]["done"], "total": erlt.SLOW_FUNCTIONS})
+    stop = port.send(Atom("stop"))
+    while (term := port.next())[0] == "progress":
+        told.append(term[2])
+    t.equal(term[:3], ("reply", go, ("error", {"code": Atom("abort"), "text": b"ended while probes were being placed: nothing was traced"})))
+    t.true(max(p["done"] for p in told) < erlt.SLOW_FUNCTIONS, f"it was ended on the way: {told}")
+    t.equal(port.answer(status)[0][1]["state"], "done", "what was asked meanwhile")
+    t.equal(port.answer(stop)[0], "ok")
+    t.equal((port.walk(), port.consume_all()), ({}, []), "nothing has fired")
+    t.clean(there, 15000)
+    t.equal(port.close(), 0)
+
+    port = node.port()
+    port.hello()
+    node.relay(0, there.name)
+    port.ask((Atom("target"), (Atom("relay"), 0, there.name)))
+    port.compile(erlt.SLOW)
+    go, end = port.send(Atom("go")), port.send(Atom("close"))
+    replies = [port.next(), port.next()]
+    t.equal([r[:2] for r in replies], [("reply", go), ("reply", end)], "nothing is said unasked")
+    t.equal((replies[0][2][1]["code"], replies[1][2]), ("abort", "ok"), "closed while it places")
+    t.equal(port.wait(), 0)
+    t.clean(there, 15000)
