@@ -900,10 +900,14 @@ guard(Server, Library) ->
     try ok = nif_guard()
     catch error:_ -> exit(shutdown)
     end,
-    try register(?GUARD, self())
-    catch error:badarg -> true % somebody else has it: nobody will wait for us, then
-    end,
+    guard_name(),
     guard(Server, erlang:monitor(process, Server), Library, [], []).
+
+%% Consumers wait for who has this name. The guard of an agent that was killed may have it until its work is done; then it is ours.
+guard_name() ->
+    try register(?GUARD, self())
+    catch error:badarg -> is_pid(whereis(?GUARD)) andalso whereis(?GUARD) =/= self() andalso erlang:monitor(process, ?GUARD)
+    end.
 
 guard(Server, Monitor, Library, Functions, Sessions) ->
     receive
@@ -917,26 +921,31 @@ guard(Server, Monitor, Library, Functions, Sessions) ->
         {'DOWN', Monitor, process, Server, _} ->
             _ = nif_retire(), % the gate first: what follows can take long
             [erltrace_agent_session:destroy(Session) || Session <- Sessions],
-            try left_behind(Server, Functions, #s{otp = 0, session = erltrace_agent_session:none()})
-            catch _:_ -> ok % the next agent clears up
-            end,
+            left_behind(Server, Functions, #s{otp = 0, session = erltrace_agent_session:none()}),
             retire(?STOP_WAIT),
             whereis(?MODULE) =:= undefined andalso unload_idle();
+        {'DOWN', _, process, {?GUARD, _}, _} ->
+            guard_name(),
+            guard(Server, Monitor, Library, Functions, Sessions);
         _ ->
             guard(Server, Monitor, Library, Functions, Sessions)
     end.
 
-%% What the server had set and no session takes with it.
-left_behind(Server, _, #s{session = undefined} = S) ->
-    erltrace_agent_seq:remove(?NEED_SEQ_TRACE, S),
-    erltrace_agent_monitor:dead(Server);
+%% What the server had set and no session takes with it. One step that fails does not keep the others from being done.
 left_behind(Server, Functions, S) ->
-    erltrace_agent_flags:remove_all(S),
-    erltrace_agent_ports:remove_flags([all], [], S),
-    erltrace_agent_seq:remove(?NEED_SEQ_TRACE bor ?NEED_TOKENS, S),
-    erltrace_agent_loads:left_behind(Server),
-    erltrace_agent_patterns:remove_all(Functions, S),
-    erltrace_agent_monitor:dead(Server).
+    [try Step() catch _:_ -> ok end || Step <- steps(Server, Functions, S)],
+    ok.
+
+steps(Server, _, #s{session = undefined} = S) ->
+    [fun() -> erltrace_agent_seq:remove(?NEED_SEQ_TRACE, S) end,
+     fun() -> erltrace_agent_monitor:dead(Server) end];
+steps(Server, Functions, S) ->
+    [fun() -> erltrace_agent_flags:remove_all(S) end,
+     fun() -> erltrace_agent_ports:remove_flags([all], [], S) end,
+     fun() -> erltrace_agent_seq:remove(?NEED_SEQ_TRACE bor ?NEED_TOKENS, S) end,
+     fun() -> erltrace_agent_loads:left_behind(Server) end,
+     fun() -> erltrace_agent_patterns:remove_all(Functions, S) end,
+     fun() -> erltrace_agent_monitor:dead(Server) end].
 
 retire(Ms) ->
     nif_retire() orelse

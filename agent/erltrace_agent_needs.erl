@@ -130,7 +130,8 @@ apply_traces(Running, S00) ->
             %% Before the rest: what is loaded from now on is seen.
             {W6, S} = erltrace_agent_loads:arm(grown(Kinds, S0), maps:merge(S0#s.functions, Patterns), S0),
             {Seq, W0} = erltrace_agent_seq:add(Bits, S),
-            tell_guard(S, [maps:merge(S#s.functions, Patterns), erltrace_agent_hooks:guarded(Running, S)]),
+            %% Not one map of both: a function may be getting another pattern than it has.
+            tell_guard(S, [S#s.functions, Patterns, erltrace_agent_hooks:guarded(Running, S)]),
             {W1, Known} = erltrace_agent_flags:add(Flags, Some, S),
             W3 = erltrace_agent_ports:add_flags(NewPort, S#s{port_flags = PortFlags}),
             S1 = Known#s{flags = Flags, some = Some, port_flags = PortFlags, seq = Seq},
