@@ -56,7 +56,7 @@ tests() ->
     [life, calls_are_counted, begin_end_tick_exit_error, returns, returns_of_one_function, switched_under_load, tail_calls_return_once, tail_loop_is_flat, body_recursion,
      returns_and_exceptions, exceptions_alone, exception_frames_are_bounded, spawns_and_exits, messages, scheduling,
      collections, vtimestamp, arguments, two_consumers, over_its_limit, consumer_killed, lease_runs_out, closed_in_the_middle,
-     server_killed, killed_while_changing, killed_while_loading, gate_first, asked_before_start, asked_when_dead, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported, let_go_bit_by_bit,
+     server_killed, guard_takes_its_name, killed_while_changing, killed_while_loading, gate_first, asked_before_start, asked_when_dead, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported, let_go_bit_by_bit,
      whole_module, heard_meanwhile, silent_process, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, taken_away, memory_of_ended_programs, purged_once, builtin_functions, builtins_and_other_sessions,
      collections_of_others, session_destroyed, begun_in_vain, guard_of_old_code, collections_begun, late_answers, suspended_processes, server_crashed, everything,
      ring_keeps_the_newest, fill_ends_when_full, only_one_cpu, too_small_for_end, sizes_are_bounded, sensitive_stays_hidden, many_times, under_churn, taken_away_at_work, guard_killed_too].
@@ -644,6 +644,17 @@ test(server_killed) ->
 
 %% Code that has just been loaded when the server is killed keeps nothing, though it is called for the first time, and so its patterns
 %% change their look, while they are being taken away.
+%% A guard that comes while that of an agent before it is still at work has the name, by which consumers wait for it, when that has ended.
+test(guard_takes_its_name) ->
+    Before = spawn(fun() -> receive stop -> ok end end),
+    register(erltrace_agent_guard, Before),
+    A = open(),
+    _ = start(A, [{?ENTRY, work(leaf, 1), ?COUNT}]),
+    ?equal(Before, whereis(erltrace_agent_guard)),
+    Before ! stop,
+    wait(fun() -> not lists:member(whereis(erltrace_agent_guard), [undefined, Before]) end),
+    finish(A);
+
 %% The server is killed when it has told its guard what it is about to set, and has not changed the pattern that a function has. (It is held there
 %% by a process that does not run: before OTP 27 processes are asked whose they are, unless it is known that nobody else has any.)
 test(killed_while_changing) ->
