@@ -352,16 +352,23 @@ static int rpc(struct agent *a, const char *mod, const char *fun, ei_x_buff *arg
     return e ? agent_silent(a, timeout_ms, d) : 0;
 }
 
+/* Calls a function of the node that takes one name. */
+static int ask_of(struct agent *a, const char *mod, const char *fun, const char *name,
+                  int timeout_ms, struct etf *r, struct diags *d)
+{
+    ei_x_buff x;
+    ei_x_new(&x);
+    ei_x_encode_list_header(&x, 1);
+    ei_x_encode_atom(&x, name);
+    ei_x_encode_empty_list(&x);
+    return rpc(a, mod, fun, &x, timeout_ms, r, d);
+}
+
 /* erlang:system_info(Item) as text. */
 static int system_info(struct agent *a, const char *item, struct buf *out, struct diags *d)
 {
-    ei_x_buff x;
     struct etf r;
-    ei_x_new(&x);
-    ei_x_encode_list_header(&x, 1);
-    ei_x_encode_atom(&x, item);
-    ei_x_encode_empty_list(&x);
-    int e = rpc(a, "erlang", "system_info", &x, RPC_MS, &r, d);
+    int e = ask_of(a, "erlang", "system_info", item, RPC_MS, &r, d);
     buf_reset(out);
     if (e == 0)
         etf_text(&r, out);
@@ -563,26 +570,17 @@ static int attach(struct agent *a, const struct buf *nif, const char *dir, struc
  * meanwhile. AGAIN or an error. */
 static int purge(struct agent *a, bool in_use_too, struct diags *d)
 {
-    ei_x_buff x;
     struct etf r;
-    ei_x_new(&x);
-    ei_x_encode_list_header(&x, 1);
-    ei_x_encode_atom(&x, MODULE);
-    ei_x_encode_empty_list(&x);
-    int e = rpc(a, "erts_code_purger", in_use_too ? "purge" : "soft_purge", &x, LOAD_MS, &r, d);
+    int e =
+        ask_of(a, "erts_code_purger", in_use_too ? "purge" : "soft_purge", MODULE, LOAD_MS, &r, d);
     return e ? e : AGAIN;
 }
 
 /* Whether the guard of an agent that is gone is still at work. */
 static int guard_at_work(struct agent *a, bool *yes, struct diags *d)
 {
-    ei_x_buff x;
     struct etf r;
-    ei_x_new(&x);
-    ei_x_encode_list_header(&x, 1);
-    ei_x_encode_atom(&x, GUARD);
-    ei_x_encode_empty_list(&x);
-    int e = rpc(a, "erlang", "whereis", &x, RPC_MS, &r, d);
+    int e = ask_of(a, "erlang", "whereis", GUARD, RPC_MS, &r, d);
     *yes = e == 0 && etf_peek(&r) == ETF_PID;
     return e;
 }
@@ -592,13 +590,8 @@ static int guard_at_work(struct agent *a, bool *yes, struct diags *d)
  * there, and keeps their number: the next load aborts an emulator that has assertions. */
 static int old_code(struct agent *a, bool *yes, struct diags *d)
 {
-    ei_x_buff x;
     struct etf r;
-    ei_x_new(&x);
-    ei_x_encode_list_header(&x, 1);
-    ei_x_encode_atom(&x, MODULE);
-    ei_x_encode_empty_list(&x);
-    int e = rpc(a, "erlang", "check_old_code", &x, RPC_MS, &r, d);
+    int e = ask_of(a, "erlang", "check_old_code", MODULE, RPC_MS, &r, d);
     *yes = e == 0 && etf_atom_is(&r, "true");
     return e;
 }
