@@ -94,8 +94,13 @@ def workload(*more):
 
 
 def epmd():
-    """epmd of this host, so that none is born inside another release's folder."""
+    """epmd of this host, so that none is born inside another release's folder; it answers."""
     subprocess.run(["epmd", "-daemon"], check=False)
+    end = time.monotonic() + PATIENCE
+    while subprocess.run(["epmd", "-names"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode != 0:
+        if time.monotonic() > end:
+            raise Failed("epmd does not answer")
+        time.sleep(0.02)
 
 
 class Lines:
