@@ -104,6 +104,6 @@ is_set(MFA, #s{session = Session, otp = Otp}) ->
     {meta, M} = erltrace_agent_session:info(Session, MFA, meta),
     M =/= false andalso M =/= undefined andalso not (Otp < 29 andalso is_bif(MFA)).
 
-%% OTP 27 and 28: when any session lets go of a BIF, all others stop hearing of it, although their pattern is still there.
+%% OTP 27 and 28: when any session takes its pattern off a BIF, all others stop hearing of it, although their pattern is still there.
 is_bif({M, F, A}) ->
     erlang:is_builtin(M, F, A).

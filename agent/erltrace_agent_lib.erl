@@ -36,7 +36,7 @@ evaluate(Text, Variables, Options) ->
     spawn_opt(erl_eval, exprs, [Expressions, orddict:from_list(Variables)], Options).
 
 %% erlang:trace_info(P, tracer) of a process, or of new ones, before OTP 27. There the process asks its tracer among its signals; if that is
-%% ours and our library is not there (somebody has taken its code away), the tracer goes, and the next signal, if it is a message, ends the VM.
+%% ours and our library is not there (its code was taken away), the tracer goes, and the next signal, if it is a message, ends the VM.
 %% So then nobody is asked: `undefined`.
 -spec tracer(pid() | port() | atom()) -> {tracer, term()} | undefined.
 tracer(P) ->

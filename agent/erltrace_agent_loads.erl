@@ -7,11 +7,15 @@
 %%    What it was is seen by the patterns: those of on_load look different from all that we set otherwise (?MARK). The meta one tells; so
 %%    it is the first to be set and the last to go, and no module that is loaded just then has only others, which nobody would find.
 %%  * What was set before is set again, consumers are told, and answer with the probes that they want there: `extend`. A program
-%%    counts the calls that were missed until then. When all have answered, or ?PATIENCE is over, the other functions are let go: of
-%%    calls of those nobody hears until a late consumer answers after all.
+%%    counts the calls that were missed until then. When all have answered, or ?PATIENCE is over, the other functions lose their patterns:
+%%    of calls of those nobody hears until a late consumer answers after all.
 %%
 %% Before OTP 27 there is one on_load slot for the whole node, and one meta tracer for each function. Where another tool has
-%% the slot we are blind: then it is found out by looking what has changed, and calls in between are not counted; that is told.
+%% the slot we are blind: then it is found out by looking what has changed, and calls in between are not counted; a warning says so.
+%%
+%% Known gap: the VM applies a pattern to the code that is there when the call is carried out. A module that is loaded between is_fresh/2 and
+%% the call that takes a meta mark off (erltrace_agent_patterns:clear_fresh/3) loses that mark: until look/2 sets the module's patterns
+%% again, calls of a function that has to wait for a local pattern are neither seen nor counted.
 -module(erltrace_agent_loads).
 
 -export([seen/1, mark_again/2, arm/3, back/2, session/1, poll/1, disarm/1, forget/1, loaded/1, look/1, answered/3, missed_by/3, clean/2, later/1, left_behind/1, is_mark/2, is_fresh/2, has/3]).
@@ -25,7 +29,7 @@
 -define(NOTICE, [{erlang, finish_loading, 1}, {erlang, finish_after_on_load, 2}]).
 -define(POLL, 100).                % ms between two looks where nobody tells us
 -define(PATIENCE, 10000).          % ms that consumers have to answer
--define(SLICE, 5).                 % ms that functions are let go at a time
+-define(SLICE, 5).                 % ms that functions lose their patterns at a time
 -define(BY_WILDCARD, 8).           % functions of a module from which on it is set as a whole
 
 %% Whether a match specification of the legacy session's local patterns is our on_load one.
@@ -112,7 +116,7 @@ notice(S) ->
     [erltrace_agent_session:function(Session, MFA, return_only(), [meta]) || MFA <- ?NOTICE],
     Session.
 
-%% Before OTP 27 a function has one meta tracer. Where probes, or somebody else, need that of these, we look from time to time.
+%% Before OTP 27 a function has one meta tracer. Where probes, or another tool, need that of these, we look from time to time.
 legacy_notice(Patterns, #s{session = legacy, loads = L} = S) ->
     lists:foreach(fun(MFA) ->
                       case {Patterns, erlang:trace_info(MFA, meta)} of
@@ -146,7 +150,7 @@ poll(S) ->
 return_only() ->
     [{'_', [], [{message, false}, {return_trace}]}].
 
-%% Sets or clears a pattern for code to come; false: somebody else has it.
+%% Sets or clears a pattern for code to come; false: another tool has it.
 on_load(Kind, On, #s{session = legacy}) ->
     MS = On andalso mark(Kind),
     case slot(Kind) of
@@ -203,7 +207,7 @@ look(S, Cleaned) ->
         false -> S
     end.
 
-%% From OTP 27 on somebody may have destroyed our session; what is loaded has nothing of ours then.
+%% From OTP 27 on another process may have destroyed our session; what is loaded has nothing of ours then.
 there(#s{session = legacy}) -> true;
 there(#s{session = Session}) -> erltrace_agent_session:there(Session).
 
@@ -213,7 +217,7 @@ look_there(#s{loads = #loads{known = Known, serial = Serial, fresh = Fresh, doin
     Now = if Known =:= undefined -> undefined;
              true -> known()
           end,
-    %% A module that lost its marks in the moment when it was loaded anew would not show it.
+    %% A module that lost its marks in the moment when it was loaded again would not show it.
     case [M || M <- erlang:loaded(), is_fresh(M, Now, S) orelse lists:member(M, Cleaned), not ours(M)] of
         [] ->
             S;
@@ -247,7 +251,7 @@ mark_again(Before, S) ->
     Mark = fun(M, Code) -> not ours(M) andalso maps:get(M, Before, none) =/= Code andalso erltrace_agent_patterns:pattern({M, module_info, 0}, ?MARK, meta, S) end,
     maps:foreach(Mark, known()).
 
-%% What tells one code of a module from another, as well as it can be told: the same code loaded anew has lost its patterns.
+%% What tells one code of a module from another, as well as it can be told: the same code loaded again has lost its patterns.
 known() ->
     maps:from_list(lists:append([known(M) || M <- erlang:loaded()])).
 
@@ -342,7 +346,7 @@ all_of_it(S) ->
         S1 -> all_of_it(S1)
     end.
 
-%% A bit of the work: a module is begun, a few of its functions are let go, or it is done.
+%% A bit of the work: a module is begun, a few of its functions lose their patterns, or it is done.
 step(#s{loads = #loads{doing = none, upto = Upto, fresh = Fresh, cleaned = Cleaned} = L} = S) ->
     case next(maps:next(maps:iterator(Fresh)), Upto) of
         none -> done;
@@ -363,7 +367,7 @@ step(#s{loads = #loads{doing = {M, Serial, Work}, fresh = Fresh} = L} = S) ->
                                                                            0 -> #{};
                                                                            _ -> L#loads.missed
                                                                        end}};
-        _ -> % it has been loaded anew, which is for later
+        _ -> % it has been loaded again, which is for later
             S#s{loads = L#loads{doing = none}}
     end.
 

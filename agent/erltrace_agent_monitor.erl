@@ -140,14 +140,14 @@ system(Items, #m{items = Old} = M, _) ->
         {Other, _} when Other =/= self(), More -> throw(taken(Other));
         {Other, _} when Other =/= self() -> M#m{items = Items}; % has been complained of
         _ when Items =:= [] -> slot(undefined), M#m{items = []};
-        undefined when Old =/= [], not More, not M#m.flooded -> M#m{items = Items}; % somebody took it away: likewise
+        undefined when Old =/= [], not More, not M#m.flooded -> M#m{items = Items}; % it was taken away: likewise
         _ -> slot({self(), options(Items)}), M#m{items = Items, flooded = false}
     end.
 
 options(Items) ->
     [case I of {K, true} -> K; _ -> I end || I <- Items].
 
-%% Between the look and this somebody else may have come: then theirs is put back.
+%% Between the look and this another tool may have come: then its monitor is put back.
 slot(Value) ->
     case erlang:system_monitor(Value) of
         {Other, _} = Theirs when Other =/= self() ->

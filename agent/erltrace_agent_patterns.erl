@@ -1,6 +1,6 @@
 %% erltrace_agent_patterns - trace patterns of functions: in the legacy session before OTP 27, in a session of ours from then on.
 %%
-%% A function with somebody else's tracer is left alone and reported. Each call that sets or clears a pattern waits for all schedulers,
+%% A function with another tool's tracer is left alone and reported. Each call that sets or clears a pattern waits for all schedulers,
 %% which on a busy node takes a tenth of a second, for one function as for all of them: the number of these calls is what counts. So
 %% the functions of a module are set and cleared together wherever that comes to the same, and those of all modules, too (set/3, clear/2).
 -module(erltrace_agent_patterns).
@@ -75,7 +75,7 @@ by_module(Patterns) ->
                                 end
                             end, #{}, Patterns).
 
-%% The functions that somebody else traces in a way that ours would replace: {#{MFA => Owner}, the rest}.
+%% The functions that another tool traces in a way that ours would replace: {#{MFA => Owner}, the rest}.
 foreign(New, #s{session = legacy, functions = Have} = S) ->
     Owner = fun(MFA, {How, _, _}) ->
                 Ours = case Have of
@@ -117,7 +117,7 @@ owner_of(MFA, local) ->
             end;
         _ -> not_global(MFA)
     end;
-%% Likewise of a global pattern of ours; a meta pattern of somebody else would go.
+%% Likewise of a global pattern of ours; a meta pattern of another tool would go.
 owner_of(MFA, global) ->
     case erlang:trace_info(MFA, meta) of
         {meta, {_, _} = Other} when Other =/= ?TRACER -> owner(Other);
@@ -198,7 +198,7 @@ set_module(M, How, L, All, S) ->
     [{M, F, A} || {_, {F, A}} <- Missed] ++
         [MFA || {{_, F, A} = MFA, MS} <- Calls, pattern(MFA, MS, How, S) =:= 0, MS =/= false, F =/= '_', A =/= '_'].
 
-%% The same by a pattern on the whole module, and what puts the others right; [] if that would touch what somebody has there.
+%% The same by a pattern on the whole module, and what puts the others right; [] if that would touch what another tool has there.
 at_once(_, global, _, _, _, _) ->
     [];
 at_once(M, How, Groups, Functions, All, S) ->
@@ -299,7 +299,7 @@ remove_all(Maps, S) ->
     ok.
 
 %% Before OTP 27, when all that is ours is to go: a pattern takes as long to clear as those of all modules, which on a busy node is
-%% milliseconds each. So those of a kind go at once if there are many, and no function has one of somebody else. What is left after this
+%% milliseconds each. So those of a kind go at once if there are many, and no function has one of another tool. What is left after this
 %% has to be cleared in other ways. Functions: what we have set, as it is in #s.functions; all meta patterns that bear our name go in any case.
 -spec remove_at_once(#{mfa() => pattern()}) -> ok.
 remove_at_once(Functions) when map_size(Functions) >= ?AT_ONCE ->
@@ -386,7 +386,7 @@ is_match_spec(MS) ->
 %% == code that was loaded: on all its functions are the patterns of erltrace_agent_loads =======================
 
 %% Sets what was set on it before; a function that is not there any more does not matter. From Many functions on a whole module at
-%% once: those that are too many are let go with the rest.
+%% once: those that are too many go with the rest.
 set_loaded(Patterns, Many, S) ->
     maps:foreach(fun({M, How}, [{First, _} | _] = L) ->
                      %% Before OTP 27 a local pattern is known to be ours by its look, and the rest must keep that of on_load.
@@ -422,11 +422,11 @@ clear_loaded(M, [{F, A} | Left], Kind, S) ->
     may_go({M, F, A}, Kind, S) andalso clear_fresh({M, F, A}, Kind, S),
     Left.
 
-%% Before OTP 27 somebody else may have the function by now.
+%% Before OTP 27 another tool may have the function by now.
 may_go(MFA, Kind, #s{session = Session} = S) ->
     not erltrace_agent_loads:has(MFA, Kind, S) andalso (Session =/= legacy orelse is_loaded(Kind, MFA)).
 
-%% Not when the module has been loaded anew: that code is not to lose anything.
+%% Not when the module has been loaded again: that code is not to lose anything.
 clear_fresh({M, _, _} = MFA, Kind, #s{global = Global} = S) ->
     case {erltrace_agent_loads:is_fresh(M, S), Kind} of
         {true, _} -> 0;

@@ -2,7 +2,7 @@
 %% what goes over the connections to other nodes. Each program has a period of its own, and numbers since its own last time.
 %%
 %% What always holds:
-%%  * A poll of a consumer that has gone, or began anew, does nothing: its round is not that of #s.polls.
+%%  * A poll of a consumer that has gone, or began again, does nothing: its round is not that of #s.polls.
 %%  * The flag scheduler_wall_time is counted by process in the VM: the server has it while a program needs it, and no longer.
 -module(erltrace_agent_poll).
 

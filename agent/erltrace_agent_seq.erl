@@ -64,7 +64,7 @@ remove_tokens(#s{session = legacy}) ->
 remove_tokens(#s{session = Session}) ->
     erltrace_agent_session:send(Session, true, []).
 
-%% What we set and somebody took away, as {key, text}.
+%% What we set and another took away, as {key, text}.
 wiped(#s{seq = Have, session = Session}) ->
     [{seq_trace, <<"somebody has taken the system tracer of seq_trace: trace_seq fires no more; start the trace again">>}
      || Have band ?NEED_SEQ_TRACE =/= 0, seq_trace:get_system_tracer() =/= ?TRACER] ++
