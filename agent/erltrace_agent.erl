@@ -824,8 +824,8 @@ undo_once(S) ->
 %%   Server, a pid: it is about to end, and hears whether the module is deleted (Tag); the rest goes when the server has ended.
 %%   Server, none: the module is not used, and goes some moments later unless an agent is there by then.
 -define(UNLOAD,
-    "Purge = fun() -> erlang:check_old_code(Agent) andalso Purger:purge(Agent) end,
-     Delete = fun() -> erlang:check_old_code(Agent) orelse code:delete(Agent) end,
+    "Purge = fun() -> erlang:check_old_code(Agent) andalso code:purge(Agent) end,
+     Delete = fun() -> not erlang:check_old_code(Agent) andalso code:delete(Agent) end,
      Named = fun() -> (catch register(Name, self())) =:= true end,
      Idle = fun Idle(0) ->
                     ok;
@@ -845,11 +845,11 @@ undo_once(S) ->
                true ->
                    Monitor = monitor(process, Server),
                    Purge(),
-                   Delete(),
+                   Deleted = Delete(),
                    Server ! {Tag, true},
                    receive {'DOWN', Monitor, _, _, _} -> ok end,
                    Purge(),
-                   erlang:module_loaded(Agent) andalso begin Delete(), Purge() end;
+                   Deleted orelse begin Delete(), Purge() end;
                false when is_pid(Server) ->
                    Server ! {Tag, false};
                false ->
@@ -872,23 +872,14 @@ unload_idle() ->
     ok.
 
 unloader(Server, Tag, Options) ->
-    erltrace_agent_lib:evaluate(?UNLOAD, [{'Agent', ?MODULE}, {'Name', ?ATTACHING}, {'Purger', purger()}, {'Server', Server}, {'Tag', Tag},
+    erltrace_agent_lib:evaluate(?UNLOAD, [{'Agent', ?MODULE}, {'Name', ?ATTACHING}, {'Server', Server}, {'Tag', Tag},
                                           {'Tries', ?TRIES}, {'Ms', ?FAILED}], Options).
 
+%% (By way of the code server, which serves nobody else meanwhile. But the VM's purger, asked by anybody besides, drops what the code server
+%% has to ask it when code with an -on_load function is loaded at that moment, and the code server then waits for ever.)
 purge() ->
-    _ = erlang:check_old_code(?MODULE) andalso purge_old(),
+    _ = erlang:check_old_code(?MODULE) andalso code:purge(?MODULE),
     ok.
-
-%% Every process of the node is asked whether it runs the old code. The VM's purger does that; the code server, by way of which it usually
-%% is asked, would serve nobody until all have answered.
-purge_old() ->
-    _ = apply(purger(), purge, [?MODULE]).
-
-purger() ->
-    case erlang:function_exported(erts_code_purger, purge, 1) of
-        true -> erts_code_purger;
-        false -> code
-    end.
 
 %% -- the guard: does what the server cannot do any more when it was killed. From OTP 27 on the VM ends the session by
 %% itself. It knows the functions that have, or are about to get, a pattern; and it keeps the library, which has no place

@@ -47,7 +47,7 @@ askers() ->
     case Have =:= [] andalso erlang:system_info(process_limit) - erlang:system_info(process_count) > ?ROOM of
         true ->
             Server = self(),
-            New = [spawn_opt(fun() -> asker(Server) end, [{priority, high}]) || _ <- lists:seq(1, ?ASKERS)],
+            New = [erltrace_agent_lib:start(fun() -> asker(Server) end, [{priority, high}]) || _ <- lists:seq(1, ?ASKERS)],
             put(askers, New),
             New;
         false -> Have

@@ -565,14 +565,11 @@ static int attach(struct agent *a, const struct buf *nif, const char *dir, struc
 }
 
 /* Old code of the module goes; nobody is served by it, since the agent is not at work. Its guard
- * may run it, which undoes what the agent did: it is waited for, a while. The purger
- * is asked, which every release has, and not the code server, which would serve nobody else
- * meanwhile. AGAIN or an error. */
+ * may run it, which undoes what the agent did: it is waited for, a while. AGAIN or an error. */
 static int purge(struct agent *a, bool in_use_too, struct diags *d)
 {
     struct etf r;
-    int e =
-        ask_of(a, "erts_code_purger", in_use_too ? "purge" : "soft_purge", MODULE, LOAD_MS, &r, d);
+    int e = ask_of(a, "code", in_use_too ? "purge" : "soft_purge", MODULE, LOAD_MS, &r, d);
     return e ? e : AGAIN;
 }
 

@@ -57,7 +57,7 @@ tests() ->
      returns_and_exceptions, exceptions_alone, exception_frames_are_bounded, spawns_and_exits, messages, scheduling,
      collections, vtimestamp, arguments, two_consumers, over_its_limit, consumer_killed, lease_runs_out, closed_in_the_middle,
      server_killed, guard_takes_its_name, killed_while_changing, killed_while_loading, gate_first, asked_before_start, asked_when_dead, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported, let_go_bit_by_bit,
-     whole_module, heard_meanwhile, silent_process, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, taken_away, memory_of_ended_programs, purged_once, builtin_functions, builtins_and_other_sessions,
+     whole_module, heard_meanwhile, silent_process, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, taken_away, memory_of_ended_programs, purged_once, on_load_meanwhile, builtin_functions, builtins_and_other_sessions,
      collections_of_others, session_destroyed, begun_in_vain, guard_of_old_code, collections_begun, late_answers, suspended_processes, server_crashed, everything,
      ring_keeps_the_newest, fill_ends_when_full, only_one_cpu, too_small_for_end, sizes_are_bounded, sensitive_stays_hidden, many_times, under_churn, taken_away_at_work, guard_killed_too].
 
@@ -1102,18 +1102,28 @@ test(purged_once) ->
     Purger = whereis(erts_code_purger),
     A = trace([{?ENTRY, work(leaf, 1), ?COUNT}]),
     1 = erlang:trace(Purger, true, ['receive']),
-    true = erlang:suspend_process(Purger),
     finish(A),
-    wait(fun() -> whereis(erltrace_agent) =:= undefined end),
-    ?assert(erlang:check_old_code(erltrace_agent)),
-    ?assert(is_list(other(fun() -> code:get_path() end))),
-    true = erlang:resume_process(Purger),
-    wait(fun() -> not erlang:check_old_code(erltrace_agent) end),
+    wait(fun() -> erltrace_agent_idle() end),
     1 = erlang:trace(Purger, false, [all]),
     Ref = erlang:trace_delivered(Purger),
     receive {trace_delivered, Purger, Ref} -> ok end,
     Asked = fun Asked() -> receive {trace, Purger, 'receive', {What, M, _, _}} when What =:= purge; What =:= soft_purge -> [M | Asked()] after 0 -> [] end end,
     ?equal([erltrace_agent], Asked());
+
+%% While it is purged, code is loaded that has an -on_load function: the VM's purger has to do with both.
+test(on_load_meanwhile) ->
+    Forms = [begin {ok, T, _} = erl_scan:string(L), {ok, F} = erl_parse:parse_form(T), F end
+             || L <- ["-module(agent_on_load).", "-on_load(f/0).", "f() -> ok."]],
+    {ok, M, Beam} = compile:forms(Forms),
+    Many = [spawn(fun() -> receive stop -> ok end end) || _ <- lists:seq(1, 20000)], % so it takes its time
+    [begin
+         A = trace([{?ENTRY, work(leaf, 1), ?COUNT}]),
+         Loader = spawn_monitor(fun() -> load_until_idle(M, Beam) end),
+         finish(A),
+         receive {'DOWN', R, process, P, normal} when {P, R} =:= Loader -> ok end
+     end || _ <- lists:seq(1, 10)],
+    [P ! stop || P <- Many],
+    _ = code:purge(M), _ = code:delete(M), _ = code:purge(M);
 
 %% The agent's module is taken away under it: it says so, and who comes next loads it anew.
 test(taken_away) ->
@@ -1512,6 +1522,11 @@ outlives([Lease | Longer]) ->
             io:format("     a lease of ~b ms was too short: ~0p~n", [Lease, Why]),
             outlives(Longer)
     end.
+
+load_until_idle(M, Beam) ->
+    _ = code:purge(M),
+    {module, M} = code:load_binary(M, "nowhere", Beam),
+    erltrace_agent_idle() orelse load_until_idle(M, Beam).
 
 flood(A, Consumer) ->
     A ! {erltrace, Consumer, alive},
