@@ -237,8 +237,12 @@ def beside(t, tool, first):
 ONE_TRACER = r"^error \*\* can only have one tracer per process$"
 
 
+# What recon's formatter ends with when it has a line left for a process of the test that it was to write to, and that has ended.
+FORMATTER = r"^error Error in process (?!.*erltrace).*\{terminated,.*\brecon_trace\b"
+
+
 def both(t, tool):
-    t.logs = [ONE_TRACER]
+    t.logs = [ONE_TRACER] + [FORMATTER] * (tool == "recon")
     for first in (True, False):
         beside(t, tool, first)
 
