@@ -59,14 +59,27 @@ arm(Kinds, #s{loads = #loads{kinds = Have} = L} = S) ->
      S#s{loads = L#loads{kinds = Kinds, known = if Blind -> known(); true -> undefined end}}}.
 
 %% Takes back what arm/3 has set of these kinds, or was about to set, since the server was in state S.
-back(#s{loads = undefined, session = legacy}, _) ->
-    left_behind(self()),
-    ?AGENT:nif_loading(false);
-back(#s{loads = undefined} = S, Kinds) ->
-    [on_load(Kind, false, S) || Kind <- lists:reverse(Kinds)],
+back(#s{loads = undefined, session = Session} = S, Kinds) ->
+    case Session of
+        legacy -> left_behind(self());
+        _ -> [on_load(Kind, false, S) || Kind <- lists:reverse(Kinds)]
+    end,
+    unmark(Kinds, S#s{loads = #loads{}}),
     ?AGENT:nif_loading(false);
 back(#s{loads = #loads{kinds = Have}} = S, Kinds) ->
     [on_load(Kind, false, S) || Kind <- Kinds -- Have].
+
+%% What was loaded meanwhile, and nobody has looked at, loses what it has got as it came.
+unmark([], _) ->
+    ok;
+unmark(Kinds, S) ->
+    Ms = [M || M <- erlang:loaded(), is_fresh(M, S), not ours(M)],
+    [erltrace_agent_patterns:set_mark_off({M, module_info, 0}, S) || M <- Ms],
+    [unmark(M, all, Kind, S) || M <- Ms, Kind <- Kinds],
+    ok.
+
+unmark(_, [], _, _) -> ok;
+unmark(M, What, Kind, S) -> unmark(M, erltrace_agent_patterns:clear_loaded(M, What, Kind, S), Kind, S).
 
 disarm(#s{loads = undefined} = S) ->
     S;

@@ -57,7 +57,7 @@ tests() ->
      returns_and_exceptions, exceptions_alone, exception_frames_are_bounded, spawns_and_exits, messages, scheduling,
      collections, vtimestamp, arguments, two_consumers, over_its_limit, consumer_killed, lease_runs_out, closed_in_the_middle,
      server_killed, guard_takes_its_name, killed_while_changing, killed_while_loading, gate_first, asked_before_start, asked_when_dead, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported, let_go_bit_by_bit,
-     whole_module, heard_meanwhile, silent_process, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, taken_away, memory_of_ended_programs, purged_once, on_load_meanwhile, builtin_functions, builtins_and_other_sessions,
+     whole_module, heard_meanwhile, given_up_and_loaded, silent_process, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, taken_away, memory_of_ended_programs, purged_once, on_load_meanwhile, builtin_functions, builtins_and_other_sessions,
      collections_of_others, session_destroyed, begun_in_vain, guard_of_old_code, collections_begun, late_answers, suspended_processes, server_crashed, everything,
      ring_keeps_the_newest, fill_ends_when_full, only_one_cpu, too_small_for_end, sizes_are_bounded, sensitive_stays_hidden, many_times, under_churn, taken_away_at_work, guard_killed_too].
 
@@ -885,6 +885,34 @@ test(heard_meanwhile) ->
     #{aggs := G} = finish(A),
     ?equal(#{{<<"entry">>, <<"leaf/1">>} => 7}, G),
     [begin code:delete(M), code:purge(M) end || M <- Modules];
+
+%% A trace is given up while its probes are being placed; what has been loaded since it began keeps nothing of it.
+test(given_up_and_loaded) ->
+    Tiny = fun(M) ->
+               {ok, M, Code} = compile:forms([{attribute, 1, module, M}, {attribute, 1, export, [{f, 0}]},
+                                              {function, 1, f, 0, [{clause, 1, [], [], [{atom, 1, ok}]}]}]),
+               fun() -> {module, M} = code:load_binary(M, "tiny", Code) end
+           end,
+    Modules = [list_to_atom("agent_tiny_" ++ integer_to_list(I)) || I <- lists:seq(1, 20)],
+    [(Tiny(M))() || M <- Modules],
+    Load = Tiny(agent_tiny_late),
+    Options = [{bufsize, 1 bsl 20}, {aggsize, 1 bsl 20}, {loads, 1}],
+    internal_state(true),
+    [begin
+         Held = [spawn_opt(fun() -> process_flag(sensitive, true), hold_scheduler() end, [{scheduler, N}])
+                 || N <- lists:seq(1, erlang:system_info(schedulers))],
+         Consumer = spawn(fun() ->
+                              A = open(),
+                              start(A, "build/test/agent/image.dif", Options, [{K, {M, f, 0}, ?COUNT} || M <- Modules, K <- Kinds])
+                          end),
+         wait(fun() -> patterns({hd(Modules), f, 0}) =/= [] end),
+         Load(),
+         exit(Consumer, kill),
+         wait(fun() -> whereis(erltrace_agent) =:= undefined end),
+         ?equal([], [F || F <- [{f, 0}, {module_info, 0}, {module_info, 1}], {A, B} <- [F], patterns({agent_tiny_late, A, B}) =/= []]),
+         [exit(P, kill) || P <- Held]
+     end || Kinds <- [[?ENTRY], [?ENTRY, ?RETURN]]],
+    [begin code:purge(M), code:delete(M), code:purge(M) end || M <- [agent_tiny_late | Modules]];
 
 %% Before OTP 27 each process is asked whose it is, and one that cannot run does not answer. Consumers are answered all the same, hear
 %% how many are done, and one more can come.

@@ -153,7 +153,7 @@ OWN = [
     # Programs that the workload has started, whose port it has closed.
     r"^((cat: )+|)write error: Broken pipe$",
     # Progress, at a level that no system logs by default: the resolver starts at the first name that is looked up.
-    r"^(info|debug) Supervisor: \{local,(inet_gethost_native_sup|kernel_safe_sup)\}\. Started",
+    r"^(info|debug) Supervisor: \{local,(inet_gethost_native_sup|kernel_safe_sup|kernel_sup)\}\. Started",
 ]
 
 
