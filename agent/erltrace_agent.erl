@@ -875,8 +875,8 @@ unloader(Server, Tag, Options) ->
     erltrace_agent_lib:evaluate(?UNLOAD, [{'Agent', ?MODULE}, {'Name', ?ATTACHING}, {'Server', Server}, {'Tag', Tag},
                                           {'Tries', ?TRIES}, {'Ms', ?FAILED}], Options).
 
-%% (By way of the code server, which serves nobody else meanwhile. But the VM's purger, asked by anybody besides, drops what the code server
-%% has to ask it when code with an -on_load function is loaded at that moment, and the code server then waits for ever.)
+%% The code server does it, and serves nobody else meanwhile. The VM's purger must not be asked directly: while it purges, it drops the request
+%% with which the code server finishes loading code that has an -on_load function, and the code server then waits for ever.
 purge() ->
     _ = erlang:check_old_code(?MODULE) andalso code:purge(?MODULE),
     ok.

@@ -85,7 +85,7 @@ add_to_one(P, {tracer, Tracer}, Flags, Theirs) when Tracer =:= []; Tracer =:= ?T
     try erlang:trace(P, true, [{tracer, ?AGENT, ?STATE} | Flags]) of
         _ -> Theirs
     catch
-        error:badarg -> % it is dead, or somebody was faster than we
+        error:badarg -> % it is dead, or another tool was faster
             case may_take(P) of
                 {no, Owner} -> Theirs#{P => Owner};
                 _ -> Theirs
@@ -115,8 +115,8 @@ add_to(P, Flags, Foreign) ->
             Foreign
     end.
 
-%% Before OTP 27: F(P, {tracer, Tracer} | undefined, Acc) for each process, by itself. Alone: nobody else has one, so none is asked, which is
-%% nearly all that it costs.
+%% Before OTP 27: folds F(P, {tracer, Tracer} | undefined, Acc) over all processes. Alone says that no other tool has a process: then none is
+%% asked for its tracer, and asking is nearly all that this costs.
 each(Alone, F, Acc) ->
     Ps = processes() -- [self()],
     erltrace_agent_meanwhile:expect(processes, length(Ps)),
@@ -129,8 +129,8 @@ each(Alone, F, Acc) ->
         false -> erltrace_agent_crowd:fold(fun erltrace_agent_lib:tracer/1, Counted, Acc, Ps)
     end.
 
-%% Before OTP 27: whether no process is somebody else's, so that ours need not be asked. Each was asked when our first flags came, and since then
-%% we have heard of every call that sets flags. (Where this is wrong, as when a sensitive process has made such a call, the VM
+%% Before OTP 27: whether no other tool has a process, so that none need be asked. The server asked each when it set the first flags, and has
+%% heard since of every call that sets flags. (Where this is wrong, as when a sensitive process has made such a call, the VM
 %% finds it out: it does nothing with a process whose tracer is not the one that we name.)
 alone(#s{flags = [_ | _], alone = true, calls = undefined, others = Others}) ->
     not lists:any(fun(K) -> is_pid(K) orelse K =:= new_processes end, maps:keys(Others)) andalso

@@ -8,7 +8,7 @@
 %%    it is the first to be set and the last to go, and no module that is loaded just then has only others, which nobody would find.
 %%  * What was set before is set again, consumers are told, and answer with the probes that they want there: `extend`. A program
 %%    counts the calls that were missed until then. When all have answered, or ?PATIENCE is over, the other functions lose their patterns:
-%%    of calls of those nobody hears until a late consumer answers after all.
+%%    their calls go unseen until a late consumer answers after all.
 %%
 %% Before OTP 27 there is one on_load slot for the whole node, and one meta tracer for each function. Where another tool has
 %% the slot we are blind: then it is found out by looking what has changed, and calls in between are not counted; a warning says so.
@@ -69,7 +69,7 @@ back(#s{loads = undefined, session = Session} = S, Kinds) ->
 back(#s{loads = #loads{kinds = Have}} = S, Kinds) ->
     [on_load(Kind, false, S) || Kind <- Kinds -- Have].
 
-%% What was loaded meanwhile, and nobody has looked at, loses what it has got as it came.
+%% Clears the marks of modules that were loaded meanwhile and that look/2 has not seen yet.
 unmark([], _) ->
     ok;
 unmark(Kinds, S) ->

@@ -108,7 +108,7 @@ messages(#w{own = Own, s = #s{session = Session}} = W, Ms, N) ->
         {nodedown, Node} = M when Own =/= undefined, node(Own) =:= Node ->
             self() ! M,
             case erltrace_agent_lib:linked(Own) of
-                true -> messages(W, 0, N - 1); % of one before it
+                true -> wait(Ms), W; % of one before it: it comes again, in another round
                 false -> given_up(W)
             end;
         {erltrace, _, _, modules} = M -> messages(answer(M, W), 0, N - 1);

@@ -146,7 +146,7 @@ cleared() ->
     [{flags, <<"somebody cleared the trace flags that the probes need (recon_trace:clear(), fprof, erlang:trace(all, false, ...)): events are "
                "missing from now on; start the trace again">>}].
 
-%% Of very many some are looked at, and of those that somebody else has.
+%% A look takes a part of very many processes, and all of those that another tool has.
 some_processes(#s{others = Others, guard = Guard, looks = Looks} = S, Processes, Complaints) ->
     Looked = lists:usort(some(Processes, Looks) ++ some(theirs(S), Looks)) -- [self(), Guard],
     {Theirs, Freed, Cleared, Gone} =
