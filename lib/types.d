@@ -13,6 +13,30 @@ typedef id_t projid_t;
 typedef id_t dprojid_t;
 typedef id_t poolid_t;
 
+typedef uint_t uint;
+typedef ushort_t ushort;
+typedef ulong_t ulong;
+typedef uchar_t u_char;
+typedef ushort_t u_short;
+typedef uint_t u_int;
+typedef ulong_t u_long;
+
+/* Of the kernel's interfaces, and in the byte order of the network and the other one. */
+typedef uint8_t __u8;
+typedef uint16_t __u16;
+typedef uint32_t __u32;
+typedef uint64_t __u64;
+typedef int8_t __s8;
+typedef int16_t __s16;
+typedef int32_t __s32;
+typedef int64_t __s64;
+typedef uint16_t __be16;
+typedef uint32_t __be32;
+typedef uint64_t __be64;
+typedef uint16_t __le16;
+typedef uint32_t __le32;
+typedef uint64_t __le64;
+
 typedef struct timestruc {
 	time_t tv_sec;
 	long tv_nsec;

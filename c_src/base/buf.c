@@ -123,8 +123,7 @@ void buf_u64(struct buf *b, uint64_t v)
     buf_le(b, v, 8);
 }
 
-/* Bytes of the UTF-8 sequence at s, 0 when it is not one. */
-static size_t utf8_len(const unsigned char *s, size_t n)
+size_t buf_utf8_len(const unsigned char *s, size_t n)
 {
     static const struct {
         unsigned char mask, lead;
@@ -182,7 +181,7 @@ void buf_json(struct buf *b, const char *s, size_t n)
         if (i == n)
             break;
         unsigned char c = (unsigned char)s[i];
-        size_t len = utf8_len((const unsigned char *)s + i, n - i);
+        size_t len = buf_utf8_len((const unsigned char *)s + i, n - i);
         if (c == '"' || c == '\\')
             buf_printf(b, "\\%c", c);
         else if (c == '\n')
@@ -223,7 +222,7 @@ static size_t visible_plain(const unsigned char *s, size_t n, bool lines)
     while (i < n) {
         size_t len = 1;
         if (s[i] >= 0x80)
-            len = utf8_len(s + i, n - i);
+            len = buf_utf8_len(s + i, n - i);
         else if ((s[i] < ' ' || s[i] == 0x7f) && !(lines && (s[i] == '\n' || s[i] == '\t')))
             return i;
         if (len == 0 || steers(s + i, len))
@@ -242,7 +241,7 @@ void buf_visible(struct buf *b, const char *s, size_t n, bool lines)
         i += plain;
         if (i == n)
             break;
-        size_t len = p[i] >= 0x80 ? utf8_len(p + i, n - i) : 1;
+        size_t len = p[i] >= 0x80 ? buf_utf8_len(p + i, n - i) : 1;
         if (len > 1)
             put_steering(b, p + i, len);
         else

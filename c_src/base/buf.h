@@ -38,6 +38,8 @@ void buf_u8(struct buf *b, uint8_t v);
 void buf_u16(struct buf *b, uint16_t v);
 void buf_u32(struct buf *b, uint32_t v);
 void buf_u64(struct buf *b, uint64_t v);
+/* Bytes of the UTF-8 sequence at s, which has n > 0 bytes; 0 when it is not one. */
+size_t buf_utf8_len(const unsigned char *s, size_t n);
 /* The text as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD; what could
  * steer a terminal (buf_visible) is escaped. */
 void buf_json(struct buf *b, const char *s, size_t n);

@@ -149,8 +149,14 @@ static void statement(struct gen *g, const struct lang_stmt *s, uint32_t begin)
     if (s->act == ACT_EXPR) {
         gen_effect(g, s->expr);
     } else if (s->act == ACT_AGG) {
+        struct label unknown = {0};
+        if (s->known)
+            gen_jump(g, s->known, false, &unknown);
+        g->maybe += s->known != NULL;
         gen_tuple(g, s->args, s->agg->key, s->agg->nkeys);
         gen_emit(g, dif_ai(DIF_OP_AGG, 0, s->agg->id));
+        g->maybe -= s->known != NULL;
+        gen_place(g, &unknown);
         buf_add(&g->refs, &s->agg->id, sizeof s->agg->id);
         a.nrefs = 1;
     } else if (s->act == ACT_SPECULATE || s->act == ACT_COMMIT || s->act == ACT_DISCARD) {

@@ -70,7 +70,9 @@ bool aggr_update(struct exec *x, struct ahalf *h, uint32_t agg, const void *key,
             return false;
         if ((h->index[i] & 0xffffffff00000000u) != high)
             continue;
-        if (!exec_work(x, 1 + keylen / WORK_COPY))
+        /* The first look at a key that is short is counted with the update. */
+        if (__builtin_expect(looks > 1 || keylen > WORK_SHORT, 0) &&
+            !exec_work(x, 1 + keylen / WORK_COPY))
             return false;
         struct aentry *n =
             (struct aentry *)(void *)(h->data + ((h->index[i] & 0xffffffffu) - 1) * 8);

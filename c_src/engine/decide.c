@@ -51,9 +51,6 @@ struct flow {
     struct value r[DIF_NREGS], tuple[DIF_TUPLE_MAX];
 };
 
-/* What a predicate looks at, as a set. */
-enum look { PROV = 1, MOD = 2, FUNC = 4, NAME = 8, NUMBER = 16, ARG0 = 32, ARG1 = 64 };
-
 struct decider {
     struct engine e;
     struct tstate ts;
@@ -87,16 +84,17 @@ static unsigned look_of(uint32_t in)
 {
     unsigned imm = in & 65535;
     if (in >> 24 == DIF_OP_LDARG)
-        return (in & 255) == 0 ? ARG0 : (in & 255) == 1 ? ARG1 : 0;
+        return (in & 255) == 0 ? DECIDE_LOOKS_ARG0 : (in & 255) == 1 ? DECIDE_LOOKS_ARG1 : 0;
     if (in >> 24 != DIF_OP_LDB)
         return 0;
     switch (imm) {
-    case DIF_BUILTIN_probeprov: return PROV;
-    case DIF_BUILTIN_probemod: return MOD;
-    case DIF_BUILTIN_probefunc: return FUNC;
-    case DIF_BUILTIN_probename: return NAME;
+    case DIF_BUILTIN_probeprov: return DECIDE_LOOKS_PROV;
+    case DIF_BUILTIN_probemod: return DECIDE_LOOKS_MOD;
+    case DIF_BUILTIN_probefunc: return DECIDE_LOOKS_FUNC;
+    case DIF_BUILTIN_probename: return DECIDE_LOOKS_NAME;
     case DIF_BUILTIN_id:
-    case DIF_BUILTIN_epid: return NUMBER;
+    case DIF_BUILTIN_epid: return DECIDE_LOOKS_NUMBER;
+    case DIF_BUILTIN_pid: return DECIDE_LOOKS_PROCESS;
     default: return 0;
     }
 }
@@ -340,6 +338,7 @@ static struct value builtin(const struct decider *d, unsigned which)
     case DIF_BUILTIN_probename: return text(p->id.name);
     case DIF_BUILTIN_id: return p->unnumbered ? any : number(p->id.id);
     case DIF_BUILTIN_epid: return p->unnumbered ? any : number(p->epid);
+    case DIF_BUILTIN_pid: return p->process != 0 ? number((uint64_t)p->process) : any;
     case DIF_BUILTIN_execname: return text(NULL);
     default: return any;
     }
@@ -573,13 +572,15 @@ static bool as_before(const struct decider *d, uint32_t clause, const struct dec
     unsigned looks = d->looks[clause];
     const struct decide_probe *l = &d->last;
     return d->asked && d->clause == clause &&
-           ((looks & NUMBER) == 0 || (l->unnumbered && p->unnumbered)) &&
-           ((looks & PROV) == 0 || same_text(l->id.prov, p->id.prov)) &&
-           ((looks & MOD) == 0 || same_text(l->id.mod, p->id.mod)) &&
-           ((looks & FUNC) == 0 || same_text(l->id.func, p->id.func)) &&
-           ((looks & NAME) == 0 || same_text(l->id.name, p->id.name)) &&
-           ((looks & ARG0) == 0 || l->pid == p->pid) &&
-           ((looks & ARG1) == 0 || (l->function == p->function && same_text(l->mfa, p->mfa)));
+           ((looks & DECIDE_LOOKS_NUMBER) == 0 || (l->unnumbered && p->unnumbered)) &&
+           ((looks & DECIDE_LOOKS_PROV) == 0 || same_text(l->id.prov, p->id.prov)) &&
+           ((looks & DECIDE_LOOKS_MOD) == 0 || same_text(l->id.mod, p->id.mod)) &&
+           ((looks & DECIDE_LOOKS_FUNC) == 0 || same_text(l->id.func, p->id.func)) &&
+           ((looks & DECIDE_LOOKS_NAME) == 0 || same_text(l->id.name, p->id.name)) &&
+           ((looks & DECIDE_LOOKS_PROCESS) == 0 || l->process == p->process) &&
+           ((looks & DECIDE_LOOKS_ARG0) == 0 || l->pid == p->pid) &&
+           ((looks & DECIDE_LOOKS_ARG1) == 0 ||
+            (l->function == p->function && same_text(l->mfa, p->mfa)));
 }
 
 /* Makes the texts of a probe readable for subroutines. */
@@ -610,7 +611,8 @@ enum decide_verdict decide(struct decider *d, uint32_t clause, const struct deci
             show(d, p);
             d->verdict = walk(d, c, p, NULL);
             bool look = d->searched && d->verdict == DECIDE_MAYBE && p->pid &&
-                        (d->looks[clause] & ARG0) != 0 && d->e.img.strsize >= PID_STRSIZE;
+                        (d->looks[clause] & DECIDE_LOOKS_ARG0) != 0 &&
+                        d->e.img.strsize >= PID_STRSIZE;
             if (look && walk(d, c, p, &d->found) != DECIDE_NEVER)
                 d->found.n = 0;
         }
@@ -618,4 +620,9 @@ enum decide_verdict decide(struct decider *d, uint32_t clause, const struct deci
     if (pids != NULL)
         *pids = d->found;
     return d->verdict;
+}
+
+unsigned decide_looks(const struct decider *d, uint32_t clause)
+{
+    return d->looks[clause];
 }

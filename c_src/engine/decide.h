@@ -33,6 +33,19 @@ struct decide_probe {
     bool pid;        /* argument 0 is the text of a process's id */
     bool function;   /* argument 1 is text, a function's name */
     const char *mfa; /* ... this one; NULL: not known */
+    int64_t process; /* of the operating system, where the probe fires; 0: not known */
+};
+
+/* What a predicate looks at, as a set. */
+enum decide_look {
+    DECIDE_LOOKS_PROV = 1 << 0,
+    DECIDE_LOOKS_MOD = 1 << 1,
+    DECIDE_LOOKS_FUNC = 1 << 2,
+    DECIDE_LOOKS_NAME = 1 << 3,
+    DECIDE_LOOKS_NUMBER = 1 << 4,
+    DECIDE_LOOKS_ARG0 = 1 << 5,
+    DECIDE_LOOKS_ARG1 = 1 << 6,
+    DECIDE_LOOKS_PROCESS = 1 << 7
 };
 
 enum { DECIDE_PIDS = 8 }; /* most processes that a predicate is restricted to */
@@ -54,5 +67,7 @@ void decider_free(struct decider *d);
  * looks at is the same as it was in the last question about this decider. */
 enum decide_verdict decide(struct decider *d, uint32_t clause, const struct decide_probe *p,
                            struct decide_pids *pids);
+/* What the clause's predicate looks at of all that `struct decide_probe` can tell. */
+unsigned decide_looks(const struct decider *d, uint32_t clause);
 
 #endif

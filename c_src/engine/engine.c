@@ -217,7 +217,7 @@ static uint64_t loads_by_copy(const struct dif_image *img)
 /* Bytes that a program needs of each kind. They are added up in 64 bits, and are the engine's, in
  * 32, only when they fit. */
 struct needs {
-    uint64_t globals, locals, key, dyn_key, dyn_val, strtok, alloca, scratch;
+    uint64_t globals, locals, key, dyn_key, dyn_val, strtok, alloca, scratch, borders;
 };
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -294,8 +294,11 @@ static int plan(struct engine *e)
     n.scratch = size_add(n.scratch, size_min(copies, COPIES_MOST));
     if (calls(img, DIF_SUBR_rindex)) /* which looks for one reversed text in another */
         n.scratch = size_add(n.scratch, strings / ENGINE_SCRATCH_STRINGS * 2);
-    return size_fits(n.globals, &e->globals_size) && size_fits(n.locals, &e->locals_size) &&
-                   size_fits(n.key, &e->key_size) && size_fits(n.dyn_key, &e->dyn.key_size) &&
+    if (calls(img, DIF_SUBR_alloca) || calls(img, DIF_SUBR_copyin)) /* and one for its end */
+        n.borders = size_up(size_add(n.scratch, 8) / 64 + 1, 8);
+    return size_fits(n.borders, &e->borders_size) && size_fits(n.globals, &e->globals_size) &&
+                   size_fits(n.locals, &e->locals_size) && size_fits(n.key, &e->key_size) &&
+                   size_fits(n.dyn_key, &e->dyn.key_size) &&
                    size_fits(n.dyn_val, &e->dyn.val_size) && size_fits(n.strtok, &e->strtok_size) &&
                    size_fits(n.alloca, &e->alloca_size) && size_fits(n.scratch, &e->scratch_size)
                ? 0
@@ -331,13 +334,20 @@ static int check_limits(const struct engine *e, struct diags *d)
             return diag_error(d, ET_ELIMIT, NULL, "", hint, "%sEnabling exceeds size of buffer",
                               no_tracing);
         }
-    for (uint32_t i = 0; i < e->img.naggs; i++)
-        if (size_add(sizeof(struct aentry) + 8,
-                     size_add(size_mul(e->agg_words[i], 8), keys_max(&e->img.aggs[i].keys))) >
-            e->agg_data)
-            return diag_error(d, ET_ELIMIT, NULL, "", "give a larger aggsize (option -x aggsize=)",
+    for (uint32_t i = 0; i < e->img.naggs; i++) {
+        uint64_t least =
+            size_add(sizeof(struct aentry) + 8,
+                     size_add(size_mul(e->agg_words[i], 8), keys_max(&e->img.aggs[i].keys)));
+        if (least > e->agg_data || least > e->agg_asked) {
+            snprintf(hint, sizeof hint,
+                     "one entry takes up to %llu bytes, and each table its index: give a larger "
+                     "aggsize (-x aggsize=)",
+                     (unsigned long long)least);
+            return diag_error(d, ET_ELIMIT, NULL, "", hint,
                               "%sEnabling exceeds size of buffer: aggregation @%s", no_tracing,
                               dif_str(&e->img, e->img.aggs[i].name));
+        }
+    }
     return 0;
 }
 
@@ -458,6 +468,7 @@ static unsigned char *layout(const struct engine *e, struct cursor *c, struct ts
     /* a value is put behind the key */
     unsigned char *key = piece(c, size_add(e->key_size, size_up(e->dyn.val_size, 8) + 8));
     to->scratch = piece(c, e->scratch_size);
+    to->borders = e->borders_size > 0 ? (uint64_t *)(void *)piece(c, e->borders_size) : NULL;
     for (int i = 0; i < 2; i++)
         to->strtok[i] = e->strtok_size > 0 ? piece(c, e->strtok_size) : NULL;
     to->spec = piece(c, size_mul(e->nspec, sizeof(struct phalf)));
@@ -575,6 +586,7 @@ int engine_create(struct dif_image *img, struct engine_options *opt, struct engi
                                                          : opt->threads;
     e->open_threads = opt->one_cpu ? 0 : e->opt.threads;
     e->opt.bufsize = size_up(opt->bufsize, 8);
+    e->agg_asked = opt->aggsize;
     e->opt.aggsize = size_up(larger(opt->aggsize, PAGE), 8);
     e->opt.specsize = size_up(opt->specsize, 8);
     e->opt.nspec = opt->nspec < DIF_SPECS_MAX ? opt->nspec : DIF_SPECS_MAX;
@@ -704,6 +716,7 @@ void engine_counts(const struct engine *e, struct engine_counts *c)
     for (uint32_t i = 0; i < engine_nthreads(e); i++) {
         const struct tstate *ts = engine_tstate(e, i);
         c->fired += atomic_load_explicit(&ts->fired, memory_order_relaxed);
+        c->own += atomic_load_explicit(&ts->own, memory_order_relaxed);
         c->recorded += atomic_load_explicit(&ts->recorded, memory_order_relaxed);
         c->updates += atomic_load_explicit(&ts->updates, memory_order_relaxed);
         c->errors += atomic_load_explicit(&ts->errors, memory_order_relaxed);

@@ -153,6 +153,7 @@ struct engine_ctx {
     uint16_t have;   /* bit set of cached arguments */
     uint16_t nranges;
     bool anywhere; /* belongs to no CPU: engine_options.cpu does not keep it out */
+    bool own;      /* BEGIN, END or an interval: nothing of the target has happened */
     uint64_t argv[ENGINE_ARGS];
     struct engine_range {
         uint64_t base;
@@ -261,7 +262,7 @@ enum engine_drop {
 };
 enum { ENGINE_CPUS = 256 }; /* CPUs that are told apart; the last stands for all beyond */
 struct engine_counts {
-    uint64_t fired;
+    uint64_t fired, own;  /* own: of these, firings of BEGIN, END and intervals */
     uint64_t recorded;    /* records committed */
     uint64_t updates;     /* aggregation updates */
     uint64_t errors;      /* faults */

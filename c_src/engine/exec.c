@@ -132,11 +132,49 @@ const char *exec_string(struct exec *x, uint64_t addr, size_t *len)
     return NULL;
 }
 
+/* -- areas: what a clause has from alloca() and copyin() ------------------------------------------
+ */
+
+static void border(const struct exec *x, size_t word)
+{
+    x->ts->borders[word / 64] |= UINT64_C(1) << word % 64;
+}
+
+/* Whether n bytes at addr begin on one side of a border and end on the other. */
+static bool crosses(const struct exec *x, uint64_t addr, size_t n)
+{
+    const uint64_t off = addr - (uint64_t)(uintptr_t)x->ts->scratch;
+    if (off >= x->scratch_used || n == 0)
+        return false;
+    const uint64_t last = (off + n - 1) / 8;
+    for (uint64_t word = off / 8 + 1; word <= last; word = (word | 63) + 1) {
+        uint64_t bits = x->ts->borders[word / 64] >> word % 64;
+        if ((word | 63) > last)
+            bits &= (UINT64_C(2) << (last - word)) - 1;
+        if (bits != 0)
+            return true;
+    }
+    return false;
+}
+
+char *exec_area(struct exec *x, size_t n)
+{
+    char *p = exec_scratch(x, n);
+    if (p == NULL)
+        return NULL;
+    if (x->alloca_used == 0) /* what other clauses had */
+        memset(x->ts->borders, 0, x->ts->touched / 64 + 1);
+    border(x, (size_t)((unsigned char *)p - x->ts->scratch) / 8);
+    border(x, x->scratch_used / 8);
+    x->alloca_used += (uint32_t)size_up(n, 8);
+    return p;
+}
+
 const void *exec_bytes(struct exec *x, uint64_t addr, size_t n)
 {
     if (!exec_work(x, WORK_LOOK + x->e->far + n / WORK_SCAN))
         return NULL;
-    if (readable(x, addr) >= n)
+    if (readable(x, addr) >= n && (x->alloca_used == 0 || !crosses(x, addr, n)))
         return (const void *)(uintptr_t)addr;
     exec_fault(x, ENGINE_FAULT_BADADDR, addr);
     return NULL;
@@ -147,7 +185,7 @@ void *exec_writable(struct exec *x, uint64_t addr, size_t n)
     x->last_string = 0;
     if (!exec_work(x, WORK_LOOK + x->e->far + n / WORK_COPY))
         return NULL;
-    if (writable(x, addr) >= n)
+    if (writable(x, addr) >= n && (x->alloca_used == 0 || !crosses(x, addr, n)))
         return (void *)(uintptr_t)addr;
     exec_fault(x, ENGINE_FAULT_BADADDR, addr);
     return NULL;
@@ -284,7 +322,7 @@ static unsigned char *key_add(struct exec *x, unsigned char *k, const struct dif
     }
     if (t->kind != DIF_STRING) {
         const void *p = exec_bytes(x, v, t->size);
-        if (p != NULL && exec_work(x, t->size / WORK_KEY))
+        if (p != NULL && (t->size <= WORK_SHORT || exec_work(x, t->size / WORK_KEY)))
             memcpy(k, p, t->size);
         return k + t->size;
     }
@@ -295,7 +333,7 @@ static unsigned char *key_add(struct exec *x, unsigned char *k, const struct dif
     if (s == NULL)
         return k;
     uint32_t len = n < t->size ? (uint32_t)n : t->size;
-    if (!exec_work(x, len / WORK_KEY))
+    if (__builtin_expect(len > WORK_SHORT, 0) && !exec_work(x, len / WORK_KEY))
         return k;
     memcpy(k, &len, 4);
     memcpy(k + 4, s, len);
@@ -323,7 +361,7 @@ static uint32_t key_dynamic(struct exec *x, uint32_t var, const uint64_t *tuple,
         k += 8;
     }
     uint32_t n = key_tuple(x, k, &v->keys, tuple);
-    exec_work(x, WORK_DYN + x->e->dyn_far);
+    exec_work(x, WORK_DYN + x->e->dyn_far + v->keys.n * (WORK_SHORT / WORK_KEY));
     *hash = hash_bytes(x->ts->key, n);
     return n;
 }
@@ -643,7 +681,7 @@ static void aggregate(struct exec *x, struct ahalf *h, uint32_t agg, const uint6
 {
     const struct dif_agg *a = &x->e->img.aggs[agg];
     uint32_t n = key_tuple(x, x->ts->key, &a->keys, tuple);
-    if (x->faulted || !exec_work(x, WORK_AGG + x->e->agg_far))
+    if (x->faulted || !exec_work(x, WORK_AGG + x->e->agg_far + a->keys.n * (WORK_SHORT / WORK_KEY)))
         return;
     unsigned nargs = dif_agg_nargs(a->func);
     int64_t value = nargs > 0 ? (int64_t)tuple[a->keys.n] : 0;
@@ -988,6 +1026,8 @@ void engine_fire(struct engine *e, struct engine_thread *t, struct engine_ctx *c
     if (__builtin_expect(ts->key == NULL, 0))
         engine_thread_init(e, ts);
     tcount_add(&ts->fired, 1);
+    if (ctx->own)
+        tcount_add(&ts->own, 1);
     ctx->ntexts = 0;
     ctx->looked = 0; /* tiers do not zero what is the engine's */
     uint64_t left = e->opt.eventbudget;

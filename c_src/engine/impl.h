@@ -72,12 +72,14 @@ static inline void tcount_add(tcount *c, uint64_t n)
 struct tstate {
     struct phalf principal[2];
     struct ahalf aggs[2];
-    tcount fired, recorded, updates, errors, filled, overwritten;
+    tcount fired, own, recorded, updates, errors, filled, overwritten;
     tcount drop[ENGINE_NDROPS];
     unsigned char *locals; /* clause-local variables, at var_rt.offset */
     unsigned char
         *key; /* key_size bytes: the key being built. Not NULL says that all of this is set */
-    unsigned char *scratch;   /* scratch_size bytes, fresh for each clause */
+    unsigned char *scratch; /* scratch_size bytes, fresh for each clause */
+    uint64_t *borders;      /* a bit for each 8 bytes of it: an area from alloca() begins there, or
+                               has ended. NULL: the program has none */
     struct strtok *strtok[2]; /* of a firing, and of ERROR within it; NULL: not in the program */
     struct phalf *spec;       /* engine.nspec speculative buffers */
     uint64_t rand;            /* state of rand(); 0: not seeded */
@@ -132,13 +134,15 @@ struct engine {
     unsigned char *threads; /* thread 0 */
     size_t stride;
     uint32_t key_size, scratch_size, locals_size, globals_size;
-    uint32_t alloca_size; /* bytes of a clause's scratch for alloca() and copyin() */
-    uint32_t strtok_size; /* bytes of one struct strtok; 0: the program does not call strtok() */
+    uint32_t alloca_size;  /* bytes of a clause's scratch for alloca() and copyin() */
+    uint32_t borders_size; /* bytes of tstate.borders */
+    uint32_t strtok_size;  /* bytes of one struct strtok; 0: the program does not call strtok() */
     uint32_t far;      /* units that a look at memory of variables takes beside the others, and */
     uint32_t dyn_far;  /* one at the dynamic store, */
     uint32_t agg_far;  /* or a new key: where these are so large that each finds a new page */
     uint64_t end_size; /* policy fill: bytes of a buffer that are kept for END */
     uint32_t index_cells; /* of an aggregation half, a power of two */
+    uint64_t agg_asked;   /* the option aggsize, as it was given */
     uint64_t agg_data;    /* bytes of entries in an aggregation half */
     const struct engine_binding *error_bindings;
     uint32_t nerror;
@@ -223,17 +227,19 @@ enum work {
     WORK_ARGUMENT = 64, /* an argument of a probe, which is made once in a firing */
     WORK_RECORD = 48,   /* to begin and end a record */
     WORK_SPEC = 48,     /* to look for a speculation, or to end one */
-    WORK_AGG = 64,      /* an update of an aggregation, beside its key */
+    WORK_AGG = 80,      /* an update of an aggregation, beside its key */
     WORK_ENTRY = 128,   /* to make an entry */
     WORK_DYN = 128,     /* a look for a dynamic variable, beside its key and value */
     WORK_WAIT = 8,      /* a look at a slot that another thread is at */
     WORK_TERM = 2,      /* a look at an element or a byte of a term */
     WORK_FAULT = 128,   /* to report a fault */
     /* Bytes that are a unit. */
-    WORK_SCAN = 32, /* looked at by the C library, or skipped */
-    WORK_COPY = 16, /* copied from here to there, or zeroed */
-    WORK_KEY = 8,   /* copied and hashed and compared, or recorded */
-    WORK_NEW = 4    /* of an entry of an aggregation, in memory that may not have been made yet */
+    WORK_SCAN = 32,   /* looked at by the C library, or skipped */
+    WORK_COPY = 16,   /* copied from here to there, or zeroed */
+    WORK_KEY = 8,     /* copied and hashed and compared, or recorded */
+    WORK_SHORT = 128, /* so many of a key are counted with what looks for it, which is less to do
+                         than to count them by themselves */
+    WORK_NEW = 4      /* of an entry of an aggregation, in memory that may not have been made yet */
 };
 
 /* Faults as the budget is exceeded; false. */
@@ -271,6 +277,9 @@ void *exec_writable(struct exec *x, uint64_t addr, size_t n);
 uint64_t exec_compare(struct exec *x, uint64_t a, uint64_t b);
 /* Scratch for n bytes, 8-byte aligned; NULL after a fault. */
 char *exec_scratch(struct exec *x, size_t n);
+/* The same as an area of its own: what begins in it may not reach beyond it, to the next multiple
+ * of 8 bytes, and nothing may reach into it. */
+char *exec_area(struct exec *x, size_t n);
 /* The string "<unknown>". */
 static inline uint64_t exec_unknown(const struct exec *x)
 {

@@ -140,7 +140,8 @@ uint64_t subr_substr(struct exec *x, const uint64_t *arg, unsigned n)
 enum { WORK_TABLE = 16 }; /* to make a table of 256 bytes */
 
 /* strtok(s, delimiters) takes a copy of s that lives as long as the firing; strtok(NULL,
- * delimiters), here with one argument, goes on in it. */
+ * delimiters), here with one argument, goes on in it, at the delimiter that ended the token before:
+ * other delimiters make it the first character of the next token. */
 uint64_t subr_strtok(struct exec *x, const uint64_t *arg, unsigned n)
 {
     struct strtok *k = exec_strtok(x);
@@ -170,6 +171,5 @@ uint64_t subr_strtok(struct exec *x, const uint64_t *arg, unsigned n)
     uint32_t end = k->at;
     if (!subr_looked(x, end - before, most, k->len - before, 1) || start == k->len)
         return 0;
-    k->at += k->at < k->len; /* the delimiter that ends it */
     return subr_copy(x, k->text + start, end - start);
 }

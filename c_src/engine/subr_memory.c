@@ -13,8 +13,7 @@ static void *take(struct exec *x, uint64_t n)
         exec_fault(x, ENGINE_FAULT_NOSCRATCH, 0);
         return NULL;
     }
-    x->alloca_used += ((uint32_t)n + 7) & ~7u;
-    return exec_scratch(x, n);
+    return exec_area(x, n);
 }
 
 uint64_t subr_alloca(struct exec *x, const uint64_t *arg, unsigned n)

@@ -201,6 +201,7 @@ struct lang_stmt {
     const char *format;         /* printf, printa; NULL: none given */
     struct node *args;          /* what is recorded, in order (by next); of ACT_AGG: see there */
     struct lang_agg *agg;       /* ACT_AGG */
+    struct node *known;         /* ACT_AGG: only where this holds; NULL: always */
     struct lang_aggref *refs;   /* printa and its kind: the aggregations, in order */
     struct lang_stmt *yes, *no; /* ACT_IF; NULL: nothing to do */
     struct lang_stmt *next;

@@ -7,6 +7,7 @@
 #define ET_LANG_CHECK_H
 
 #include "lang/prog.h"
+#include "probe/probe.h"
 
 /* Marks n as complained about. */
 static inline const struct type *check_bad(struct node *n)
@@ -106,8 +107,12 @@ bool check_compatible(const struct type *left, const struct node *right);
 void check_as_string(struct lang *l, struct node *n);
 /* An array's or a string's type as a pointer; others as they are. */
 const struct type *check_decayed(struct lang *l, const struct type *t);
-/* Whether a pointer leads to memory from alloca() or copyin(), as far as the text says. */
-bool check_is_alloca(const struct node *n);
+/* Whether a pointer leads to memory from alloca() or copyin(), or elsewhere, as far as the text
+ * says. */
+enum lang_alloca check_origin(const struct node *n);
+/* Whether memory that a pointer leads to may be the program's own, so that the clause has to see
+ * when it runs. */
+bool check_may_write(const struct node *n);
 /* Whether n names memory: a member, an element, *p. Whether that, or a variable, may be stored to.
  */
 bool check_is_place(const struct node *n);
@@ -135,6 +140,9 @@ const struct type *check_xlate(struct lang *l, struct node *n);
 /* n is a member of a translation, its kid, and has been found in the output type: makes it the
  * translator's expression. */
 const struct type *check_xlated_member(struct lang *l, struct node *n);
+/* n is a translation, checked, whose value is wanted as a whole: makes it memory of the clause that
+ * has every member. */
+const struct type *check_xlated_whole(struct lang *l, struct node *n);
 /* Whether any value of type `from` fits a type as it is. */
 bool check_fits(const struct type *to, const struct type *from);
 /* Whether a value of type `from` can be had as one of type `to`, as it is or through a translator.
@@ -144,6 +152,26 @@ bool check_translates(const struct lang *l, const struct type *from, const struc
 /* -- check_args.c -- */
 /* n is args[...]. */
 const struct type *check_args_element(struct lang *l, struct node *n);
+/* What the tables say of an argument, n, which is argN; its type goes to *t. NULL: it is not known
+ * which argument that is, or probes that the clause may be for differ. Nor are there answers in D
+ * libraries. */
+const struct probe_arg *check_argument(struct lang *l, const struct node *n, const struct type **t);
+
+/* Warns of an argN that the clause's probes, which are known, do not pass. */
+void check_arg_is_passed(struct lang *l, const struct node *n);
+
+/* -- check_known.c: warnings of what is right as D, and says nothing -- */
+/* Of a key of an aggregation that is argN where that is the address of a text. */
+void check_key_of_text(struct lang *l, const struct node *key);
+/* Of a comparison, checked, that always ends alike because of what its argument can be. */
+void check_comparison(struct lang *l, const struct node *n);
+/* Of a value to be aggregated that is not known here. Returns what must hold for the value to be
+ * one: that none of its arguments is what stands for "not known". NULL: it always is one. */
+struct node *check_aggregated(struct lang *l, const struct node *value);
+
+/* -- check_elixir.c -- */
+/* Warns of a text that is compared with the name of a module, and lacks Elixir's prefix. */
+void check_elixir_name(struct lang *l, const struct node *text, const struct node *other);
 
 /* -- print_type.c -- */
 /* The description of a type for print(); `at` is what is printed. */

@@ -17,19 +17,20 @@ struct param {
     const char *match_tag; /* differs from the aggregation's first use */
     int64_t min, max;
     int64_t missing; /* value when it is not given */
+    bool typed;      /* the prototype has a type for it */
 };
 
 /* clang-format off */
 static const struct param lquantize_params[] = {
-    {"base", "D_LQUANT_BASETYPE", "D_LQUANT_BASEVAL", "D_LQUANT_MATCHBASE", INT32_MIN, INT32_MAX, 0},
-    {"limit", "D_LQUANT_LIMTYPE", "D_LQUANT_LIMVAL", "D_LQUANT_MATCHLIM", INT32_MIN, INT32_MAX, 0},
-    {"step", "D_LQUANT_STEPTYPE", "D_LQUANT_STEPVAL", "D_LQUANT_MATCHSTEP", 1, UINT16_MAX, 1},
+    {"base", "D_LQUANT_BASETYPE", "D_LQUANT_BASEVAL", "D_LQUANT_MATCHBASE", INT32_MIN, INT32_MAX, 0, true},
+    {"limit", "D_LQUANT_LIMTYPE", "D_LQUANT_LIMVAL", "D_LQUANT_MATCHLIM", INT32_MIN, INT32_MAX, 0, true},
+    {"step", "D_LQUANT_STEPTYPE", "D_LQUANT_STEPVAL", "D_LQUANT_MATCHSTEP", 1, UINT16_MAX, 1, false},
 };
 static const struct param llquantize_params[] = {
-    {"factor", "D_LLQUANT_FACTORTYPE", "D_LLQUANT_FACTORVAL", "D_LLQUANT_MATCHFACTOR", 2, UINT16_MAX, 0},
-    {"low magnitude", "D_LLQUANT_LMAGTYPE", "D_LLQUANT_LMAGVAL", "D_LLQUANT_MATCHLMAG", 0, UINT16_MAX, 0},
-    {"high magnitude", "D_LLQUANT_HMAGTYPE", "D_LLQUANT_HMAGVAL", "D_LLQUANT_MATCHHMAG", 0, UINT16_MAX, 0},
-    {"steps", "D_LLQUANT_STEPTYPE", "D_LLQUANT_STEPVAL", "D_LLQUANT_MATCHSTEPS", 1, UINT16_MAX, 0},
+    {"factor", "D_LLQUANT_FACTORTYPE", "D_LLQUANT_FACTORVAL", "D_LLQUANT_MATCHFACTOR", 2, UINT16_MAX, 0, true},
+    {"low magnitude", "D_LLQUANT_LMAGTYPE", "D_LLQUANT_LMAGVAL", "D_LLQUANT_MATCHLMAG", 0, UINT16_MAX, 0, true},
+    {"high magnitude", "D_LLQUANT_HMAGTYPE", "D_LLQUANT_HMAGVAL", "D_LLQUANT_MATCHHMAG", 0, UINT16_MAX, 0, true},
+    {"steps", "D_LLQUANT_STEPTYPE", "D_LLQUANT_STEPVAL", "D_LLQUANT_MATCHSTEPS", 1, UINT16_MAX, 0, true},
 };
 /* clang-format on */
 
@@ -38,6 +39,12 @@ static bool constant_param(struct lang *l, const char *fn, const struct param *p
 {
     if (type_is_error(check_expr(l, n)))
         return false;
+    if (p->typed && !type_is_int(n->type)) {
+        lang_err(l, &n->pos, "D_PROTO_ARG", NULL,
+                 "%s( ) argument '%s' is incompatible with prototype: integer expected, %s passed",
+                 fn, p->name, n->type->name);
+        return false;
+    }
     if (n->kind != N_INT) {
         lang_err(l, &n->pos, p->type_tag, NULL, "%s( ) argument '%s' must be an integer constant",
                  fn, p->name);
@@ -283,6 +290,10 @@ static void aggregation(struct lang *l, struct lang_stmt *s)
         else if (fn && ok)
             same_params(l, a, fn, param, at);
     }
+    for (const struct node *k = keys; k; k = k->next)
+        check_key_of_text(l, k);
+    if (s->args)
+        s->known = check_aggregated(l, s->args);
     s->act = ACT_AGG;
     s->agg = a;
     /* keys, then values, in one list */
@@ -488,6 +499,13 @@ static void act_print(struct lang *l, struct lang_stmt *s, const struct lang_fn 
     if (args->type->kind == TYPE_ARRAY) { /* all of it */
         t = args->type;
         s->size = type_size(t);
+    }
+    if (s->size > TYPE_SIZE_MAX) {
+        lang_err(l, &args->pos, "D_PRINT_SIZE", "print its members",
+                 "print( ) argument #1 refers to a %s, which is too large: %u bytes, %u are "
+                 "possible",
+                 t->name, s->size, (unsigned)TYPE_SIZE_MAX);
+        return;
     }
     s->format = check_describe(l, t, args);
     s->args = args;

@@ -17,7 +17,13 @@ enum { NATIVE_MAX = 10 }; /* arg0 .. arg9 */
 struct found {
     const struct lang_probe *probe; /* NULL: nothing matched */
     bool differ;
+    uint32_t vague; /* arguments, as bits, whose forms differ */
 };
+
+static bool same_form(const struct probe_arg *a, const struct probe_arg *b)
+{
+    return a && b && a->form == b->form && a->stands == b->stands;
+}
 
 static bool same(const struct lang_probe *a, const struct lang_probe *b)
 {
@@ -38,6 +44,9 @@ static void add(struct found *f, const struct lang_probe *p)
         f->probe = p;
     else if (!same(f->probe, p))
         f->differ = true;
+    for (uint32_t i = 0; i < NATIVE_MAX && i < p->nnative && i < f->probe->nnative; i++)
+        if (!same_form(f->probe->native[i].row, p->native[i].row))
+            f->vague |= 1u << i;
 }
 
 /* Whether the pattern could mean the provider, or the provider of some process: with a process id
@@ -76,7 +85,7 @@ static struct lang_probe *from_table(struct lang *l, const struct probe_def *def
     p->arg = lang_alloc(l, NATIVE_MAX * sizeof *p->arg);
     for (uint32_t i = 0; i < NATIVE_MAX && def->arg[i].type; i++) {
         const struct type *t = table_type(l, def->arg[i].type);
-        p->native[i] = (struct lang_native){def->arg[i].name, t};
+        p->native[i] = (struct lang_native){def->arg[i].name, t, &def->arg[i]};
         p->arg[i] = (struct lang_probe_arg){i, table_type(l, probe_args_type(def, i))};
         p->nnative = p->nargs = i + 1;
     }
@@ -153,23 +162,43 @@ static const char *desc_text(struct lang *l, const struct lang_desc *d)
                  : lang_printf(l, "%s:%s:%s:%s", d->prov, d->mod, d->func, d->name);
 }
 
+static void find_probes(struct lang *l, const struct lang_desc *d, struct found *f)
+{
+    if (d->id >= 1 && d->id <= 3) {
+        add(f, &none);
+    } else if (d->id == 0) {
+        look_at_untyped(d, f);
+        look_at_definitions(l, d, f);
+        look_at_erlang(l, d, f);
+    }
+}
+
+const struct probe_arg *check_argument(struct lang *l, const struct node *n, const struct type **t)
+{
+    static const struct probe_arg any = {.form = PROBE_FORM_ANY};
+    struct found f = {NULL, false, 0};
+    if (n->kind != N_ARG || !l->desc || l->library)
+        return NULL;
+    for (const struct lang_desc *d = l->desc; d; d = d->next)
+        find_probes(l, d, &f);
+    if (!f.probe || f.differ || n->num >= f.probe->nnative || n->num >= NATIVE_MAX)
+        return NULL;
+    const struct lang_native *a = &f.probe->native[n->num];
+    *t = a->type;
+    return a->row && (f.vague & 1u << n->num) == 0 ? a->row : &any;
+}
+
 /* The probe whose arguments the clause has; NULL after a complaint. */
 static const struct lang_probe *probe_of(struct lang *l, const struct node *n)
 {
     const struct lang_desc *d = l->desc;
-    struct found f = {NULL, false};
+    struct found f = {NULL, false, 0};
     if (!d) {
         lang_err(l, &n->pos, "D_ARGS_NONE", NULL,
                  "args[ ] may not be referenced outside of a clause");
         return NULL;
     }
-    if (d->id >= 1 && d->id <= 3) {
-        add(&f, &none);
-    } else if (d->id == 0) {
-        look_at_untyped(d, &f);
-        look_at_definitions(l, d, &f);
-        look_at_erlang(l, d, &f);
-    }
+    find_probes(l, d, &f);
     if (!f.probe)
         lang_err(l, &n->pos, "D_ARGS_TYPE", "arg0 to arg9 are the untyped arguments",
                  "failed to resolve the types of args[ ]: what the probes of %s pass is not known",
@@ -180,6 +209,38 @@ static const struct lang_probe *probe_of(struct lang *l, const struct node *n)
                  "set of probes",
                  desc_text(l, d));
     return f.differ ? NULL : f.probe;
+}
+
+#define FUNCTION_TERMS                                                                             \
+    "; the arguments and the result of a function are not among them (doc/user-probes.md)"
+
+/* NULL: it is none of a function. */
+static const struct probe_def *function_probe(const struct lang_probe *p)
+{
+    for (int k = PROBE_FN_ENTRY; k < PROBE_FN_END; k++)
+        if (p->provider && strcmp(p->provider, "erlang") == 0 &&
+            strcmp(p->name, probe_fn_name((enum probe_kind)k)) == 0)
+            return probe_fn_def((enum probe_kind)k);
+    return NULL;
+}
+
+void check_arg_is_passed(struct lang *l, const struct node *n)
+{
+    struct found f = {0};
+    if (!l->desc || l->library)
+        return;
+    find_probes(l, l->desc, &f);
+    if (!f.probe || f.differ || f.probe->nnative == 0)
+        return;
+    const struct probe_def *function = function_probe(f.probe);
+    unsigned passed = f.probe->nnative + (function ? function->untyped : 0);
+    if (n->num < passed)
+        return;
+    diag_add(l->diags, DIAG_WARNING, &n->pos, "",
+             passed == 1 ? "it has arg0 alone"
+                         : lang_printf(l, "it has arg0 to arg%u%s", passed - 1,
+                                       function ? FUNCTION_TERMS : ""),
+             "no probe of %s passes an arg%u; it is 0", desc_text(l, l->desc), (unsigned)n->num);
 }
 
 /* Node n becomes argN cast to its type, and that translated if the provider says so. */
@@ -233,8 +294,10 @@ const struct type *check_args_element(struct lang *l, struct node *n)
         return check_bad(n);
     }
     if (at->num >= p->nargs || p->arg[at->num].native >= NATIVE_MAX) {
-        const char *has = p->nargs > 0 ? lang_printf(l, "it has args[0] to args[%u]", p->nargs - 1)
-                                       : "it has no typed arguments; arg0 to arg9 are untyped";
+        const char *function = function_probe(p) ? FUNCTION_TERMS : "";
+        const char *has =
+            p->nargs > 0 ? lang_printf(l, "it has args[0] to args[%u]%s", p->nargs - 1, function)
+                         : "it has no typed arguments; arg0 to arg9 are untyped";
         lang_err(l, &at->pos, "D_ARGS_IDX", p->nargs == 1 ? "it has args[0]" : has,
                  "index %lld is out of range for %s args[ ]", (long long)at->num,
                  desc_text(l, l->desc));

@@ -21,7 +21,8 @@ const struct lang_fn *check_callee(struct lang *l, struct node *n)
 {
     const struct node *f = n->kid[0];
     if (f->kind != N_IDENT || f->scope != SCOPE_GLOBAL) {
-        lang_err(l, &n->pos, "D_FUNC_IDENT", NULL, "only a function's name can be called");
+        lang_err(l, &n->pos, "D_FUNC_IDENT", n->kid[0]->kind == N_MEMBER ? lang_no_call() : NULL,
+                 "only a function's name can be called");
         return NULL;
     }
     const struct ident *id = names_find(&l->globals, f->name);
@@ -69,6 +70,54 @@ bool check_arg_count(struct lang *l, const struct lang_fn *fn, const struct node
     return false;
 }
 
+/* Whether a pointer, or an array, leads to so many bytes: as an integer or a structure, as single
+ * bytes, or as void. */
+static bool points_to_bytes(const struct type *t, uint32_t size)
+{
+    if (!type_refers(t))
+        return false;
+    const struct type *of = t->of;
+    while (of->kind == TYPE_ARRAY)
+        of = of->of;
+    return of->kind == TYPE_VOID || (of->kind == TYPE_INT && of->size == 1 && !of->is_signed) ||
+           ((of->kind == TYPE_INT || type_is_sou(of)) &&
+            type_size(t->kind == TYPE_PTR ? t->of : t) == size);
+}
+
+static bool fits_prototype(struct node *a, char want)
+{
+    const struct type *t = a->type;
+    switch (want) {
+    case '\0': return true; /* one too many: that is said elsewhere */
+    case 's': return type_is_string(t) || check_is_null(a);
+    case 'p': return type_is_int(t) || type_refers(t);
+    case 'q': return type_refers(t) || type_is_string(t) || check_is_null(a);
+    case 'r': return type_refers(t) || check_is_null(a);
+    case '4': return points_to_bytes(t, 4) || check_is_null(a);
+    case '6': return points_to_bytes(t, 16) || check_is_null(a);
+    case 't': return type_same(t, &type_c[T_TERM]) || check_is_null(a);
+    case 'a':
+        return (type_refers(t) && check_may_write(a) && check_origin(a) != ALLOCA_NO) ||
+               check_is_null(a);
+    default: return type_is_int(t);
+    }
+}
+
+static const char *wanted(char want)
+{
+    switch (want) {
+    case 's': return "string";
+    case 'p': return "address";
+    case 'q':
+    case 'r': return "pointer";
+    case '4': return "ipaddr_t *";
+    case '6': return "struct in6_addr *";
+    case 't': return "term_t";
+    case 'a': return "pointer from alloca( )";
+    default: return "integer";
+    }
+}
+
 bool check_args(struct lang *l, const struct lang_fn *fn, struct node *args)
 {
     const char *want = fn->args;
@@ -79,28 +128,15 @@ bool check_args(struct lang *l, const struct lang_fn *fn, struct node *args)
         if (*want == 's')
             check_as_string(l, a);
         t = a->type;
-        bool fits = *want == '\0'  ? true /* one too many: that is said elsewhere */
-                    : *want == 's' ? type_is_string(t) || check_is_null(a)
-                    : *want == 'p' ? type_is_int(t) || type_refers(t)
-                    : *want == 'q' ? type_refers(t) || type_is_string(t)
-                    : *want == 't' ? type_same(t, &type_c[T_TERM]) || check_is_null(a)
-                    : *want == 'a' ? type_refers(t) && check_is_alloca(a)
-                                   : type_is_int(t);
-        const char *expected = *want == 's'   ? "string"
-                               : *want == 'p' ? "address"
-                               : *want == 'q' ? "pointer"
-                               : *want == 't' ? "term_t"
-                               : *want == 'a' ? "pointer from alloca( )"
-                                              : "integer";
         if (type_is_error(t)) {
             ok = false;
-        } else if (!fits) {
+        } else if (!fits_prototype(a, *want)) {
             lang_err(l, &a->pos, "D_PROTO_ARG",
                      *want == 's'                        ? check_string_hint(l, a)
                      : *want == 'p' && type_is_string(t) ? "it is a string already"
                                                          : meant_instead(fn),
                      "%s( ) argument #%u is incompatible with prototype: %s expected, %s passed",
-                     fn->name, i, expected, t->name);
+                     fn->name, i, wanted(*want), t->name);
             ok = false;
         }
         want += want[0] != '\0' && want[1] != '\0';
@@ -113,6 +149,12 @@ const struct type *check_call(struct lang *l, struct node *n)
     const struct lang_fn *fn = check_callee(l, n);
     bool ok = fn != NULL;
     if (fn && fn->kind != FN_SUBR) {
+        /* What is wrong with its arguments comes first. */
+        ok = check_arg_count(l, fn, n->args, &n->pos);
+        for (struct node *a = n->args; a; a = a->next)
+            ok = (check_is_aggregation(a) || !type_is_error(check_expr(l, a))) && ok;
+        if (!ok)
+            return check_bad(n);
         lang_err(l, &n->pos, "D_CG_EXPR",
                  fn->kind == FN_AGG ? lang_printf(l, "@name = %s(...) aggregates", fn->name)
                                     : "it must be a statement of its own",
@@ -127,11 +169,14 @@ const struct type *check_call(struct lang *l, struct node *n)
         for (struct node *a = n->args; a; a = a->next)
             check_expr(l, a);
     }
-    if (ok && fn->result == T_COUNT && n->args->kind == N_INT && !n->args->next &&
-        n->args->num > l->opt->scratchsize) {
-        lang_err(l, &n->pos, "D_ALLOCA_SIZE", NULL,
-                 "alloca( ) size (%llu) is larger than scratchsize (%u)",
-                 (unsigned long long)n->args->num, l->opt->scratchsize);
+    const struct node *size = ok && fn->result == T_COUNT ? n->args : NULL;
+    if (size && size->next) /* copyin(address, size) */
+        size = size->next;
+    if (size && size->kind == N_INT && size->num > l->opt->scratchsize) {
+        lang_err(l, &n->pos, "D_ALLOCA_SIZE",
+                 lang_printf(l, "-x scratchsize=%llu", (unsigned long long)size->num),
+                 "%s( ) size (%llu) is larger than scratchsize (%u)", fn->name,
+                 (unsigned long long)size->num, l->opt->scratchsize);
         return check_bad(n);
     }
     if (!ok)

@@ -3,19 +3,30 @@
 
 #include <string.h>
 
-static bool usable_type(struct lang *l, const struct diag_pos *pos, const char *name,
-                        const struct type *type)
+/* Of an inline, which keeps nothing. */
+static bool named_type(struct lang *l, const struct diag_pos *pos, const char *name,
+                       const struct type *type)
 {
     if (type->kind == TYPE_VOID)
         lang_err(l, pos, "D_DECL_VOIDOBJ", NULL, "'%s' cannot be of type void", name);
     else if (type_is_incomplete(type))
         lang_err(l, pos, "D_DECL_INCOMPLETE", NULL, "'%s' is of the incomplete type %s", name,
                  type->name);
-    else if (type_size(type) > TYPE_SIZE_MAX)
-        lang_err(l, pos, "D_UNKNOWN", NULL, "'%s' is too large: %u bytes, %u are possible", name,
-                 type_size(type), (unsigned)TYPE_SIZE_MAX);
     else
         return true;
+    return false;
+}
+
+/* Of what is kept. */
+static bool usable_type(struct lang *l, const struct diag_pos *pos, const char *name,
+                        const struct type *type)
+{
+    if (!named_type(l, pos, name, type))
+        return false;
+    if (type_size(type) <= TYPE_SIZE_MAX)
+        return true;
+    lang_err(l, pos, "D_UNKNOWN", NULL, "'%s' is too large: %u bytes, %u are possible", name,
+             type_size(type), (unsigned)TYPE_SIZE_MAX);
     return false;
 }
 
@@ -158,7 +169,7 @@ static bool usable_params(struct lang *l, const struct diag_pos *pos, const stru
 void decl_inline(struct lang *l, const struct diag_pos *pos, const char *name,
                  struct lang_inline *in)
 {
-    if (!usable_name(l, pos, name) || !usable_type(l, pos, name, in->type) ||
+    if (!usable_name(l, pos, name) || !named_type(l, pos, name, in->type) ||
         !usable_params(l, pos, in))
         return;
     if (names_find(&l->globals, name)) {

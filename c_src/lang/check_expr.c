@@ -12,10 +12,15 @@ static bool is_const(const struct node *n)
 
 const char *check_string_hint(struct lang *l, const struct node *n)
 {
+    if (type_same(n->type, &type_c[T_TERM]))
+        return "a term is no text: term_string(x) is the text that it holds, term_text(x) writes "
+               "it";
     if (!type_is_int(n->type))
         return NULL;
     if (n->is_char)
         return "strings are written with double quotes";
+    if (n->kind == N_BUILTIN && strcmp(n->name, "pid") == 0)
+        return "pid is the number of the VM's process; one of Erlang is the text copyinstr(arg0)";
     if (n->kind == N_ARG)
         return lang_printf(l, "copyinstr(arg%u) gives the string that it points to",
                            (unsigned)n->num);
@@ -28,6 +33,10 @@ const struct type *check_incompatible(struct lang *l, struct node *n, const char
     const char *text = op_text[n->op];
     if (n->kind == N_ASSIGN && n->op != OP_NONE)
         text = lang_printf(l, "%s=", text);
+    const struct type *term = &type_c[T_TERM];
+    if (!hint && ((type_same(a->type, term) && type_is_int(b->type)) ||
+                  (type_same(b->type, term) && type_is_int(a->type))))
+        hint = "a term is no number: term_int(x) is the integer that it is";
     if (!hint)
         hint = type_is_string(a->type)   ? check_string_hint(l, b)
                : type_is_string(b->type) ? check_string_hint(l, a)
@@ -103,6 +112,12 @@ static bool refuse_action(struct lang *l, struct node *n, const char *op)
                                     lang_printf(l, "operand of the operator %s", op));
     if (!is_action(l, n))
         return false;
+    for (struct node *a = n->args; a; a = a->next) { /* what is wrong with them comes first */
+        if (!check_is_aggregation(a) && type_is_error(check_expr(l, a))) {
+            check_bad(n);
+            return true;
+        }
+    }
     lang_err(l, &n->pos, "D_OP_ACT", "use a predicate",
              "action %s( ) cannot be an operand of the operator %s", n->kid[0]->name, op);
     check_bad(n);
@@ -189,6 +204,8 @@ static const struct type *check_binary(struct lang *l, struct node *n)
         if (type_is_string(ta) || type_is_string(tb)) {
             check_as_string(l, a);
             check_as_string(l, b);
+            check_elixir_name(l, a, b);
+            check_elixir_name(l, b, a);
         }
         break;
     default:
@@ -208,6 +225,8 @@ static const struct type *check_binary(struct lang *l, struct node *n)
         node_set_int(n, fold(op, a->num, b->num, common->is_signed), result);
         return n->type;
     }
+    if (op >= OP_EQ && op <= OP_GE)
+        check_comparison(l, n);
     return n->type = result;
 }
 
@@ -220,8 +239,12 @@ static const struct type *check_unary(struct lang *l, struct node *n)
                  "operator & cannot be applied to an aggregation");
         return check_bad(n);
     }
-    k->by_member = op == OP_DEREF;
+    k->by_member = op == OP_DEREF || op == OP_ADDR;
     const struct type *t = check_expr(l, k);
+    if (op == OP_ADDR && k->kind == N_XLATE) { /* it has no address */
+        k->by_member = false;
+        t = check_expr(l, k);
+    }
     const char *tag = NULL, *kind = NULL, *hint = NULL;
     if (type_is_error(t))
         return check_bad(n);
@@ -300,8 +323,15 @@ static const struct type *check_cond(struct lang *l, struct node *n)
         check_as_string(l, b);
         return n->type = &type_c[T_STRING];
     }
-    if (fit)
+    if (fit) {
+        enum lang_alloca oa = check_origin(a), ob = check_origin(b);
+        if (oa != ALLOCA_UNKNOWN && ob != ALLOCA_UNKNOWN && oa != ob) {
+            lang_err(l, &n->pos, "D_ALLOCA_INCOMPAT", "use a variable for each",
+                     "operator ?: alloca( ) and other pointers cannot be mixed");
+            return check_bad(n);
+        }
         return n->type = check_decayed(l, type_refers(ta) ? ta : tb);
+    }
     lang_err(l, &n->pos, "D_OP_INCOMPAT",
              type_is_string(ta) ? check_string_hint(l, b) : check_string_hint(l, a),
              "operator ?: operands must have compatible types: \"%s\" and \"%s\"", ta->name,
@@ -381,9 +411,12 @@ const struct type *check_expr(struct lang *l, struct node *n)
         check_node(l, n);
         l->depth--;
     }
-    if (n->kind == N_XLATE && !n->by_member) {
-        lang_err(l, &n->pos, "D_UNKNOWN", "take its members: xlate < type > (e).member",
-                 "a value translated to %s can only be used member by member", n->type->name);
+    if (n->kind == N_XLATE && !n->by_member)
+        check_xlated_whole(l, n);
+    if (type_is_sou(n->type) && type_size(n->type) > TYPE_SIZE_MAX && !n->by_member) {
+        lang_err(l, &n->pos, "D_UNKNOWN", "use its members",
+                 "a value of %s is too large to be used as a whole: %u bytes, %u are possible",
+                 n->type->name, type_size(n->type), (unsigned)TYPE_SIZE_MAX);
         return check_bad(n);
     }
     return n->type;

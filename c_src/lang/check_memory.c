@@ -55,35 +55,47 @@ const struct type *check_decayed(struct lang *l, const struct type *t)
 
 /* -- places ------------------------------------------------------------------------------------ */
 
-static bool place_in_alloca(const struct node *n)
+/* Where the memory is that a place names. */
+static enum lang_alloca place_origin(const struct node *n)
 {
     const struct node *k = n->kid[0];
     switch ((enum node_kind)n->kind) {
-    case N_MEMBER: return n->post ? check_is_alloca(k) : place_in_alloca(k);
-    case N_INDEX: return check_is_alloca(k);
-    case N_UNARY: return n->op == OP_DEREF && check_is_alloca(k);
-    default: return false;
+    case N_MEMBER: return n->post ? check_origin(k) : place_origin(k);
+    case N_INDEX: return check_origin(k);
+    case N_UNARY: return n->op == OP_DEREF ? check_origin(k) : ALLOCA_NO;
+    default: return ALLOCA_NO;
     }
 }
 
-bool check_is_alloca(const struct node *n)
+enum lang_alloca check_origin(const struct node *n)
 {
     if (n->type && n->type->kind == TYPE_ARRAY)
-        return place_in_alloca(n);
+        return place_origin(n);
+    if (check_is_null(n))
+        return ALLOCA_UNKNOWN;
     switch ((enum node_kind)n->kind) {
-    case N_CALL: return n->fn && n->fn->result == T_COUNT;
-    case N_VAR: return n->var->alloca == ALLOCA_YES;
+    case N_CALL: return n->fn && n->fn->result == T_COUNT ? ALLOCA_YES : ALLOCA_NO;
+    case N_VAR: return n->var->alloca;
     case N_CAST:
-    case N_INCDEC: return check_is_alloca(n->kid[0]);
-    case N_ASSIGN: return check_is_alloca(n->kid[n->op == OP_NONE]);
-    case N_COND: return check_is_alloca(n->kid[1]) || check_is_alloca(n->kid[2]);
-    case N_UNARY: return n->op == OP_ADDR && place_in_alloca(n->kid[0]);
+    case N_INCDEC: return check_origin(n->kid[0]);
+    case N_ASSIGN: return check_origin(n->kid[n->op == OP_NONE]);
+    case N_COND: {
+        enum lang_alloca a = check_origin(n->kid[1]);
+        return a != ALLOCA_UNKNOWN ? a : check_origin(n->kid[2]);
+    }
+    case N_MEMBER:
+    case N_INDEX: return ALLOCA_UNKNOWN; /* a pointer that was kept in memory */
+    case N_UNARY:
+        return n->op == OP_DEREF  ? ALLOCA_UNKNOWN
+               : n->op == OP_ADDR ? place_origin(n->kid[0])
+                                  : ALLOCA_NO;
     case N_BINARY:
         if (n->op == OP_COMMA)
-            return check_is_alloca(n->kid[1]);
-        return (n->op == OP_ADD || n->op == OP_SUB) &&
-               (check_is_alloca(n->kid[0]) || check_is_alloca(n->kid[1]));
-    default: return false;
+            return check_origin(n->kid[1]);
+        return n->op == OP_ADD || n->op == OP_SUB
+                   ? check_origin(n->kid[type_refers(n->kid[0]->type) ? 0 : 1])
+                   : ALLOCA_NO;
+    default: return ALLOCA_NO;
     }
 }
 
@@ -100,12 +112,45 @@ bool check_is_writable(const struct node *n)
         return false;
     if (n->kind == N_MEMBER ? !n->post : n->kid[0]->type->kind == TYPE_ARRAY)
         return check_is_writable(n->kid[0]);
-    return check_is_alloca(n->kid[0]);
+    return check_may_write(n->kid[0]);
+}
+
+/* What is said at once: memory that a probe's arguments, built-in variables, strings and numbers
+ * of the text lead to is never the program's. All else is seen by its address. */
+bool check_may_write(const struct node *n)
+{
+    if (type_is_string(n->type))
+        return false;
+    if (n->type->kind == TYPE_ARRAY)
+        return check_is_writable(n);
+    switch ((enum node_kind)n->kind) {
+    case N_CALL: return n->fn && n->fn->result == T_COUNT;
+    case N_VAR: return true;
+    case N_CAST:
+    case N_INCDEC: return check_may_write(n->kid[0]);
+    case N_ASSIGN: return check_may_write(n->kid[n->op == OP_NONE]);
+    case N_COND: return check_may_write(n->kid[1]) || check_may_write(n->kid[2]);
+    case N_MEMBER:
+    case N_INDEX: return check_is_writable(n); /* where what is not ours points to is not, either */
+    case N_UNARY:
+        return n->op == OP_DEREF || n->op == OP_ADDR
+                   ? check_is_writable(n->op == OP_ADDR ? n->kid[0] : n)
+                   : false;
+    case N_BINARY:
+        if (n->op == OP_COMMA)
+            return check_may_write(n->kid[1]);
+        return (n->op == OP_ADD || n->op == OP_SUB) &&
+               (check_may_write(n->kid[0]) || check_may_write(n->kid[1]));
+    default: return false;
+    }
 }
 
 const struct type *check_deref(struct lang *l, struct node *n)
 {
     struct node *k = n->kid[0];
+    if (k->kind == N_CAST && type_is_string(k->type) && k->kid[0]->kind == N_BINARY &&
+        type_refers(k->kid[0]->type)) /* *(s + i): the character, no copy of the rest */
+        check_replace(k, k->kid[0]);
     const struct type *t = k->type;
     const char *tag = NULL;
     if (!type_refers(t))
@@ -256,10 +301,15 @@ const struct type *check_pointer_sum(struct lang *l, struct node *n)
     bool strings = type_is_string(n->kid[0]->type) && type_is_string(n->kid[1]->type);
     if (pa && pb && n->op == OP_SUB && !strings && type_same(ta->of, tb->of))
         return check_steps(l, n, ta) ? n->type = type_typedef("ptrdiff_t", 9) : check_bad(n);
-    if (pa && type_is_int(tb))
-        return check_steps(l, n, ta) ? n->type = ta : check_bad(n);
-    if (pb && type_is_int(ta) && n->op == OP_ADD)
-        return check_steps(l, n, tb) ? n->type = tb : check_bad(n);
+    bool first = pa && type_is_int(tb), second = pb && type_is_int(ta) && n->op == OP_ADD;
+    if (first || second) {
+        if (!check_steps(l, n, first ? ta : tb))
+            return check_bad(n);
+        n->type = first ? ta : tb;
+        if (type_is_string(n->kid[first ? 0 : 1]->type)) /* the rest of the string, from there */
+            check_as_string(l, n);
+        return n->type;
+    }
     bool s = type_is_string(n->kid[0]->type) || type_is_string(n->kid[1]->type);
     return check_incompatible(l, n, n->op == OP_ADD && s ? "strjoin() joins strings" : NULL);
 }

@@ -42,6 +42,8 @@ static const struct type *undefined(struct lang *l, struct node *n)
             lang_err(l, &n->pos, "D_IDENT_UNDEF", hint,
                      "failed to resolve %s: Unknown variable name", n->name);
     }
+    if (!strchr(n->name, '`')) /* known from now on, as a mistake: it is told once */
+        var_new(l, n->name, n->scope, &type_c[T_ERROR]);
     return check_bad(n);
 }
 
@@ -79,6 +81,7 @@ const struct type *check_ident(struct lang *l, struct node *n)
     case ID_ARG:
         n->kind = N_ARG;
         n->num = id->num;
+        check_arg_is_passed(l, n);
         return n->type = id->type;
     case ID_INT: node_set_int(n, id->num, id->type); return n->type;
     case ID_ARGS:
@@ -390,15 +393,13 @@ bool check_assignable(struct lang *l, const struct type *left, const struct node
     return false;
 }
 
-/* A pointer variable holds addresses from alloca() or others, and never both. */
-static bool check_origin(struct lang *l, struct node *n)
+/* A pointer variable holds addresses from alloca() or others, and never both, where both are known.
+ */
+static bool keep_origin(struct lang *l, struct node *n)
 {
     struct lang_var *v = n->kid[0]->var;
-    uint8_t origin = check_is_alloca(n->kid[1]) ? ALLOCA_YES : ALLOCA_NO;
-    const struct node *k = n->kid[1];
-    while (k->kind == N_CAST)
-        k = k->kid[0];
-    if (check_is_null(k))
+    uint8_t origin = (uint8_t)check_origin(n->kid[1]);
+    if (origin == ALLOCA_UNKNOWN)
         return true;
     if (v->alloca != ALLOCA_UNKNOWN && v->alloca != origin) {
         lang_err(l, &n->pos, "D_ALLOCA_INCOMPAT", "use another variable",
@@ -445,7 +446,7 @@ const struct type *check_assign(struct lang *l, struct node *n)
             return check_bad(n);
         if (type_is_string(lt))
             check_as_string(l, right);
-        if (left->kind == N_VAR && lt->kind == TYPE_PTR && !check_origin(l, n))
+        if (left->kind == N_VAR && lt->kind == TYPE_PTR && !keep_origin(l, n))
             return check_bad(n);
         return n->type = lt;
     }

@@ -1,10 +1,11 @@
 /* check_xlate.c - translators and what they translate (reference 2.6).
  *
- * A translation has no value as a whole: xlate < T > (e) becomes N_XLATE, which lives only as the
- * kid of a member access, and that is replaced by the translator's expression for this member, with
- * e in the place of the input. So only that expression is ever evaluated, and compile/ knows
- * nothing of translators. Whoever looks at a kid by its members says so beforehand (by_member); a
- * translation found anywhere else is an error, raised by check_expr. */
+ * xlate < T > (e) becomes N_XLATE, which lives only as the kid of a member access, and that is
+ * replaced by the translator's expression for this member, with e in the place of the input. So
+ * only that expression is evaluated, and compile/ knows nothing of translators. Whoever looks at a
+ * kid by its members says so beforehand (by_member). A translation found anywhere else is wanted as
+ * a whole: check_expr has it replaced by memory of the clause, and a store to each of its members.
+ */
 #include "lang/check.h"
 
 #include <string.h>
@@ -75,7 +76,7 @@ static struct node *assigned(struct lang *l, const struct node *e, struct node *
 {
     struct lang_var *v =
         var_new(l, lang_printf(l, "xlate %u", l->nvars), SCOPE_CLAUSE, check_decayed(l, e->type));
-    v->alloca = check_is_alloca(e) ? ALLOCA_YES : ALLOCA_NO;
+    v->alloca = (uint8_t)check_origin(e);
     struct node *set = node_new(l, N_ASSIGN, &e->pos), *var = node_new(l, N_VAR, &e->pos);
     var->var = v;
     var->type = v->type;
@@ -138,6 +139,123 @@ const struct type *check_xlated_member(struct lang *l, struct node *n)
     check_replace(n, e);
     n->pos = pos;
     return n->type;
+}
+
+/* -- as a whole -------------------------------------------------------------------------------- */
+
+static struct node *variable(struct lang *l, struct lang_var *v, const struct diag_pos *pos)
+{
+    struct node *n = node_new(l, N_VAR, pos);
+    n->var = v;
+    n->type = v->type;
+    return n;
+}
+
+static struct node *two(struct lang *l, enum node_kind kind, enum op op, struct node *a,
+                        struct node *b)
+{
+    struct node *n = node_new(l, kind, &a->pos);
+    n->op = (uint8_t)op;
+    n->kid[0] = a;
+    n->kid[1] = b;
+    return node_done(l, n);
+}
+
+static struct node *member_of(struct lang *l, struct node *of, const char *name)
+{
+    struct node *n = node_new(l, N_MEMBER, &of->pos);
+    n->kid[0] = of;
+    n->name = name;
+    n->post = of->type->kind == TYPE_PTR;
+    return node_done(l, n);
+}
+
+static struct node *one(struct lang *l, enum op op, struct node *of)
+{
+    struct node *n = node_new(l, N_UNARY, &of->pos);
+    n->op = (uint8_t)op;
+    n->kid[0] = of;
+    return node_done(l, n);
+}
+
+static struct node *cast_to(struct lang *l, const struct type *t, struct node *of)
+{
+    struct node *n = node_new(l, N_CAST, &of->pos);
+    n->cast = t;
+    n->kid[0] = of;
+    return node_done(l, n);
+}
+
+/* The member of *v, to be stored to: an array of chars as a string in its place. */
+static struct node *place_of(struct lang *l, struct lang_var *v, const struct type_member *m,
+                             const struct diag_pos *pos)
+{
+    struct node *place = member_of(l, variable(l, v, pos), m->name);
+    if (!type_is_chars(m->type) || m->type->kind != TYPE_ARRAY)
+        return place;
+    struct type *string = lang_alloc(l, sizeof *string);
+    *string = type_c[T_STRING];
+    string->size = type_size(m->type);
+    return one(l, OP_DEREF, cast_to(l, type_pointer(l, string), one(l, OP_ADDR, place)));
+}
+
+static bool has_all(struct lang *l, const struct node *n)
+{
+    const struct lang_xlator *x = n->xlator;
+    for (const struct type_member *m = x->out->sou->members; m; m = m->next) {
+        const struct lang_xmember *given = x->members;
+        while (given && given->member != m)
+            given = given->next;
+        if (given)
+            continue;
+        lang_err(l, &n->pos, "D_XLATE_NOCONV", "take the members that it has, one by one",
+                 "translator from \"%s\" to \"%s\" does not define a conversion for member %s, so "
+                 "that there is no value as a whole",
+                 x->in.type->name, x->out->name, m->name);
+        return false;
+    }
+    return true;
+}
+
+/* (T *)alloca(sizeof (T)) */
+static struct node *room_for(struct lang *l, const struct type *pointer, const struct diag_pos *pos)
+{
+    struct node *name = node_new(l, N_IDENT, pos), *size = node_new(l, N_INT, pos);
+    struct node *call = node_new(l, N_CALL, pos);
+    name->name = "alloca";
+    name->scope = SCOPE_GLOBAL;
+    node_set_int(size, type_size(pointer->of), type_typedef("size_t", 6));
+    call->kid[0] = name;
+    call->args = size;
+    return cast_to(l, pointer, node_done(l, call));
+}
+
+const struct type *check_xlated_whole(struct lang *l, struct node *n)
+{
+    const struct type *out = output_of(n->type);
+    const struct diag_pos pos = n->pos;
+    if (!has_all(l, n))
+        return check_bad(n);
+    struct node *x = node_clone(l, n), *value = x->kid[0], *all;
+    struct lang_var *v =
+        var_new(l, lang_printf(l, "xlate %u", l->nvars), SCOPE_CLAUSE, type_pointer(l, out));
+    all = two(l, N_ASSIGN, OP_NONE, variable(l, v, &pos), room_for(l, v->type, &pos));
+    if (value->kind != N_XLATE && node_has_effect(value)) {
+        all = two(l, N_BINARY, OP_COMMA, assigned(l, x->kid[0], &value), all);
+        x->kid[0] = value;
+    }
+    for (const struct type_member *m = out->sou->members; m; m = m->next) {
+        struct node *from = node_clone(l, x);
+        from->by_member = true;
+        all = two(l, N_BINARY, OP_COMMA, all,
+                  two(l, N_ASSIGN, OP_NONE, place_of(l, v, m, &pos), member_of(l, from, m->name)));
+    }
+    struct node *result = variable(l, v, &pos);
+    if (n->type->kind != TYPE_PTR)
+        result = one(l, OP_DEREF, result);
+    check_replace(n, two(l, N_BINARY, OP_COMMA, all, result));
+    n->pos = pos;
+    return check_expr(l, n);
 }
 
 /* -- declarations ------------------------------------------------------------------------------ */

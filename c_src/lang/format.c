@@ -45,7 +45,7 @@ static const struct { const char *size, *letters; enum want want; const char *te
 };
 /* clang-format on */
 
-enum { FIELD_MAX = 9999 }; /* columns: one conversion shall not fill a disk */
+enum { FIELD_MAX = 1048576 }; /* columns: one conversion shall not fill a disk */
 
 struct conv {
     char text[48]; /* as written, for messages */
@@ -265,7 +265,8 @@ void format_check_printf(struct lang *l, const struct node *fmt, struct node *ar
         a = a->next;
     }
     if (a)
-        lang_err(l, &a->pos, "D_PRINTF_ARG_EXTRA", NULL,
+        lang_err(l, &a->pos, "D_PRINTF_ARG_EXTRA",
+                 strchr(fmt->str, '~') ? "conversions are written %s and %d, newlines \\n" : NULL,
                  "%s( ) prototype mismatch: only %u argument%s required by this format string", fn,
                  argno, argno == 1 ? " is" : "s are");
 }
@@ -303,9 +304,9 @@ void format_check_printa(struct lang *l, const struct node *fmt, const struct la
             }
         }
         if (c.at) {
-            if (c.want == WANT_INT)
+            if (c.want == WANT_INT || c.letter == 'Y' || c.letter == 'T')
                 continue;
-            lang_err(l, &fmt->pos, "D_PRINTF_ARG_TYPE", "%@d prints the value",
+            lang_err(l, &fmt->pos, "D_PRINTF_ARG_TYPE", "%@d prints the value, %@Y a time",
                      "printa( ) conversion #%u (%s): the value of an aggregation is an integer",
                      num, c.text);
             return;

@@ -169,9 +169,9 @@ _Noreturn void lex_syntax(struct lex *lx, const char *hint)
     if (t->kind == TOK_EOF)
         lang_fail(lx->l, &t->pos, "D_SYNTAX", hint, "syntax error near end of input");
     int n = t->pos.len > 0 && t->pos.len < 60 ? t->pos.len : 1;
-    if (lx->end - t->raw >= 2 && t->raw[0] == '/' && t->raw[1] == '/')
-        hint = "comments are written /* like this */";
-    lang_fail(lx->l, &t->pos, "D_SYNTAX", hint, "syntax error near \"%.*s\"", n, t->raw);
+    const char *meant = lex_meant(lx);
+    lang_fail(lx->l, &t->pos, "D_SYNTAX", meant ? meant : hint, "syntax error near \"%.*s\"", n,
+              t->raw);
 }
 
 /* A character that begins no token. */
@@ -183,7 +183,7 @@ static _Noreturn void stray(struct lex *lx)
     if (c < ' ' || c > '~')
         lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", "only ASCII may stand outside strings",
                   "syntax error near \"\\%03o\"", (unsigned)c);
-    lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", NULL, "syntax error near \"%c\"", c);
+    lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", lex_meant(lx), "syntax error near \"%c\"", c);
 }
 
 /* -- constants --------------------------------------------------------------------------------- */
@@ -354,7 +354,10 @@ static _Noreturn void float_constant(struct lex *lx)
     while (is_name(at(lx, 0)) || at(lx, 0) == '.')
         lx->p++;
     lx->tok.pos.len = (int)(lx->p - start);
-    lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", NULL, "floating-point constants are not permitted");
+    lang_fail(
+        lx->l, &lx->tok.pos, "D_SYNTAX",
+        "D counts in integers: 1500000 ns for 1.5 ms, 15 for 1.5 where all is ten times as much",
+        "floating-point constants are not permitted");
 }
 
 static void integer_constant(struct lex *lx)
@@ -414,6 +417,13 @@ static bool used_as_ident(const struct lex *lx)
            (c == '-' && d == '-') || (c == ',' && lx->paren == 0);
 }
 
+static bool is_type_word(enum tok kw)
+{
+    return kw == TOK_KW_CHAR || kw == TOK_KW_DOUBLE || kw == TOK_KW_FLOAT || kw == TOK_KW_INT ||
+           kw == TOK_KW_LONG || kw == TOK_KW_SHORT || kw == TOK_KW_SIGNED || kw == TOK_KW_STRING ||
+           kw == TOK_KW_UNSIGNED || kw == TOK_KW_VOID;
+}
+
 /* A word in expression context: keyword, type name or identifier. */
 static void word(struct lex *lx, const char *s, size_t n)
 {
@@ -425,7 +435,13 @@ static void word(struct lex *lx, const char *s, size_t n)
     lx->tok.str = lang_strndup(lx->l, s, n);
     lx->tok.len = n;
     lx->tok.kind = TOK_IDENT;
-    const struct type *type = typedef_find(lx->l, s, n);
+    const bool own = n > 2 && (s[0] == 'D' || s[0] == 'C') && s[1] == '`';
+    kw = own ? keyword(s + 2, n - 2) : TOK_EOF; /* D`int: a type of the program's own spaces */
+    if (kw != TOK_EOF && is_type_word(kw)) {
+        lx->tok.kind = kw;
+        return;
+    }
+    const struct type *type = own ? typedef_find(lx->l, s + 2, n - 2) : typedef_find(lx->l, s, n);
     if (type && !names_find(&lx->l->globals, lx->tok.str) && !used_as_ident(lx)) {
         lx->tok.kind = TOK_TYPE;
         lx->tok.type = type;
@@ -674,10 +690,44 @@ static bool is_desc(int c)
     return is_desc_start(c) || is_digit(c) || c == '`';
 }
 
+/* The place from n on where something stands: behind blanks and comments. */
+static size_t behind_blanks(const struct lex *lx, size_t n)
+{
+    for (;;) {
+        if (is_blank(at(lx, n))) {
+            n++;
+        } else if (at(lx, n) == '/' && at(lx, n + 1) == '*') {
+            for (n += 2; at(lx, n) >= 0 && !(at(lx, n) == '*' && at(lx, n + 1) == '/');)
+                n++;
+            n += at(lx, n) >= 0 ? 2 : 0;
+        } else {
+            return n;
+        }
+    }
+}
+
+/* Whether a word that began at `start` ends in a function's arity, whose digits end at place n, and
+ * not before a predicate. */
+static bool ends_in_arity(const struct lex *lx, const char *start, size_t n)
+{
+    size_t len = (size_t)(lx->p - start), next = behind_blanks(lx, n);
+    bool parts = memchr(start, ':', len) || memchr(start, '.', len);
+    switch (at(lx, next)) {
+    case -1:
+    case '{':
+    case ';':
+    case ',': return true;
+    case '/': /* "f/1/ {": a predicate after all */
+        next = behind_blanks(lx, next + 1);
+        return (parts || lx->src->kind == LANG_FUNCTION) && at(lx, next) >= 0 &&
+               at(lx, next) != '{' && at(lx, next) != ';';
+    default: return false;
+    }
+}
+
 /* Whether the '/' at lx->p, inside a word, is that of a function's arity ("map/2") and no
- * predicate's. It is when digits follow and the word goes on to a ':' from there; where the last
- * part is a function, also when it ends there. */
-static bool is_arity(const struct lex *lx)
+ * predicate's. It is when digits follow and the word goes on to a ':' from there, or ends. */
+static bool is_arity(const struct lex *lx, const char *start)
 {
     size_t n = 1;
     if (!is_digit(at(lx, n)))
@@ -692,15 +742,20 @@ static bool is_arity(const struct lex *lx)
         if (!is_name(c) && c != '-' && c != '.' && c != '/')
             break;
     }
-    if (lx->src->kind != LANG_FUNCTION || is_desc(at(lx, digits)))
-        return false;
-    if (at(lx, digits) != '/')
-        return true;
-    /* "f/1/ {": a predicate after all. */
-    for (n = digits + 1; is_blank(at(lx, n)); n++)
-        ;
-    int c = at(lx, n);
-    return c >= 0 && c != '{' && c != ';';
+    return !is_desc(at(lx, digits)) && ends_in_arity(lx, start, digits);
+}
+
+/* Bytes of an operator that is a function's name, at the start of a part and with its arity:
+ * "<>/2", "..///3". 0: there is none, or wildcards could be meant. */
+static size_t operator_len(const struct lex *lx, const char *start)
+{
+    size_t n = 0;
+    bool special = false;
+    if (lx->p == start || !strchr(".:", lx->p[-1]))
+        return 0;
+    for (int c; (c = at(lx, n)) > 0 && strchr("+-*/<>=!&|^~@.%", c); n++)
+        special = special || (n > 0 && !is_desc(at(lx, n - 1)));
+    return special && at(lx, n - 1) == '/' && is_digit(at(lx, n)) ? n : 0;
 }
 
 /* A name that is always a probe's, whatever types there are. */
@@ -734,13 +789,16 @@ static void desc_token(struct lex *lx)
     bool plain = true;
     for (;;) {
         int c = at(lx, 0);
-        if (c == '\'') {
-            size_t n;
+        size_t n = operator_len(lx, start);
+        if (n > 0) {
+            lx->p += n;
+            plain = false;
+        } else if (c == '\'') {
             quoted(lx, '\'', "D_PDESC_INVAL", &n);
             plain = false;
         } else if (c == '\\' && at(lx, 1) > ' ') {
             lx->p += 2;
-        } else if (is_desc(c) || (c == '/' && is_arity(lx))) {
+        } else if (is_desc(c) || (c == '/' && is_arity(lx, start))) {
             plain = plain && c != '/' && !strchr(":-.?!`", c);
             lx->p++;
         } else {

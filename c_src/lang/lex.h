@@ -143,6 +143,7 @@ struct lex {
     const char *unit;   /* of the parser: where the clause or declaration that it is in begins */
     int depth;          /* braces open */
     int paren;          /* parentheses and brackets open */
+    bool open_arrays;   /* of the parser: "[]" may stand here, in what is only declared */
     int nest;           /* of the parser: how deep it is in an expression */
     bool fresh;         /* nothing but blanks so far on this line: a '#' opens a control line */
     bool declares;      /* of the parser: it is in a declaration, which a ; ends behind any } */
@@ -164,6 +165,13 @@ _Noreturn void lex_syntax(struct lex *lx, const char *hint);
 /* The keyword's text. */
 const char *lex_keyword(enum tok t);
 
+/* -- meant.c -- */
+/* What D has for what stands around the token, which was not expected there; NULL: who knows. */
+const char *lex_meant(struct lex *lx);
+/* What the current token, a / or {, stands for when it is part of a description: a regular
+ * expression, alternatives. NULL: it is no part. */
+const char *lex_meant_part(const struct lex *lx);
+
 /* -- control.c -- */
 /* Carries out a control line; lx->p stands behind the '#'; leaves it behind the newline. */
 void lex_control(struct lex *lx);
@@ -174,6 +182,15 @@ void lex_control(struct lex *lx);
 void parse_unit(struct lex *lx);
 void parse_decl(struct lex *lx);
 void parse_clause(struct lex *lx);
+/* A part of a probe description. */
+struct desc_part {
+    const char *text; /* a pattern */
+    bool quoted;      /* some of it stands in quotes: it is what it says */
+    bool closed;      /* ... its end does, too: a slash is none before an arity */
+};
+/* Functions as Erlang and Elixir write them become parts. named: the last part is a probe's name;
+ * colon: the description begins with a colon. */
+void parse_names(struct lang *l, struct desc_part p[4], bool named, bool colon);
 /* The current token is the first of the expression, in LEX_EXPR. */
 struct node *parse_expr(struct lex *lx);   /* with commas */
 struct node *parse_assign(struct lex *lx); /* without */

@@ -2,7 +2,8 @@
  *
  * The four parts of a description are assigned from the right; which part is rightmost depends on
  * where the text comes from (-n name, -f function ...). A part in single quotes is an Erlang name
- * taken literally: what is special in a glob is quoted with '\'. */
+ * taken literally: what is special in a glob is quoted with '\'. parse_names.c reads what is no
+ * four parts. */
 #include "lang/lex.h"
 
 #include <string.h>
@@ -89,7 +90,7 @@ static struct lang_desc *description(struct lex *lx)
 {
     struct lang_desc *d = lang_alloc(lx->l, sizeof *d);
     const struct token *t = &lx->tok;
-    const char *parts[4] = {"", "", "", ""};
+    struct desc_part parts[4] = {{.text = ""}, {.text = ""}, {.text = ""}, {.text = ""}};
     unsigned right = rightmost(lx);
     d->pos = t->pos;
     if (t->kind == TOK_INT) {
@@ -126,18 +127,21 @@ static struct lang_desc *description(struct lex *lx)
             start[++n] = s + 1;
         }
         for (unsigned i = 0; i < n; i++)
-            parts[right + 1 - n + i] = part(lx, start[i], len[i]);
+            parts[right + 1 - n + i] = (struct desc_part){
+                part(lx, start[i], len[i]), memchr(start[i], '\'', len[i]) != NULL,
+                len[i] > 0 && start[i][len[i] - 1] == '\''};
+        parse_names(lx->l, parts, right == 3, t->str[0] == ':');
         for (unsigned i = 0; i < 4; i++) {
-            if (strlen(parts[i]) > part_limits[i].most)
+            if (strlen(parts[i].text) > part_limits[i].most)
                 invalid(lx, NULL,
                         lang_printf(lx->l, "the %s is longer than %zu characters",
                                     part_limits[i].what, part_limits[i].most));
         }
     }
-    d->prov = parts[0];
-    d->mod = parts[1];
-    d->func = parts[2];
-    d->name = parts[3];
+    d->prov = parts[0].text;
+    d->mod = parts[1].text;
+    d->func = parts[2].text;
+    d->name = parts[3].text;
     return d;
 }
 
@@ -298,17 +302,17 @@ void parse_clause(struct lex *lx)
     struct lang_clause *c = lang_alloc(l, sizeof *c);
     struct diag_pos first = lx->tok.pos;
     c->descs = descriptions(lx);
+    const char *part =
+        lx->tok.kind == TOK_SLASH || lx->tok.kind == TOK_LBRACE ? lex_meant_part(lx) : NULL;
+    if (part)
+        lex_syntax(lx, part);
     if (lx->tok.kind == TOK_SLASH) {
-        bool arity = strchr(" \t\n", lx->tok.raw[-1]) == NULL; /* "map/2" and no predicate? */
         lx->ctx = LEX_EXPR;
         lx->paren = 0;
         lex_next(lx);
         c->pred = parse_expr(lx);
         if (lx->tok.kind == TOK_LBRACE || lx->tok.kind == TOK_EOF || lx->tok.kind == TOK_COMMA)
-            lex_syntax(lx, arity && c->pred->kind == N_INT
-                               ? "a function with its arity is followed by the probe's name: "
-                                 "lists:map/2:entry"
-                               : "a predicate is closed by / directly before {");
+            lex_syntax(lx, "a predicate is closed by / directly before {");
         parse_expect(lx, TOK_PREDEND);
         if (lx->tok.kind != TOK_LBRACE)
             lang_fail(l, &first, "D_SYNTAX", NULL,
@@ -322,9 +326,11 @@ void parse_clause(struct lex *lx)
     } else if (lx->src->kind == LANG_SCRIPT || lx->tok.kind != TOK_EOF) {
         if (lx->src->kind != LANG_SCRIPT && lx->tok.kind != TOK_DESC && lx->tok.kind != TOK_SEMI)
             lex_syntax(lx, NULL);
+        const char *meant = lex_meant(lx);
         lang_fail(l, &first, "D_SYNTAX",
-                  lx->tok.kind == TOK_SEMI ? "a declaration begins with a type: int x;"
-                                           : "an empty { } records the firing only",
+                  meant                      ? meant
+                  : lx->tok.kind == TOK_SEMI ? "a declaration begins with a type: int x;"
+                                             : "an empty { } records the firing only",
                   "expected predicate and/or actions following probe description");
     }
     if (c->descs->next && check_uses_args(c))

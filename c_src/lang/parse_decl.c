@@ -187,7 +187,9 @@ const struct type *parse_spec(struct lex *lx)
 static void declare(struct lex *lx, const struct spec *s, const struct type *base)
 {
     struct declared d;
+    lx->open_arrays = s->is_extern;
     declarator(lx, &d, base, DECLARE_NAME);
+    lx->open_arrays = false;
     if (lx->tok.kind == TOK_IDENT)
         lang_fail(lx->l, &d.pos, "D_DECL_IDENT", NULL,
                   "'%s' is not a type, but another name follows it", d.name);

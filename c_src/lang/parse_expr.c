@@ -97,7 +97,7 @@ static void member_name(struct lex *lx, struct node *n)
     lex_next(lx);
     lx->ctx = LEX_EXPR;
     if (lx->tok.kind != TOK_IDENT)
-        lang_fail(lx->l, &lx->tok.pos, "D_OP_IDENT", NULL, "name expected after %s",
+        lang_fail(lx->l, &lx->tok.pos, "D_OP_IDENT", lex_meant(lx), "name expected after %s",
                   n->post ? "->" : ".");
     n->name = lx->tok.str;
     lex_next(lx);

@@ -75,7 +75,10 @@ const struct declared_param *parse_params(struct lex *lx)
         }
         struct declared d;
         const struct type *t = parse_spec(lx);
+        bool outside = lx->open_arrays;
+        lx->open_arrays = true;
         declarator(lx, &d, t, DECLARE_PARAM);
+        lx->open_arrays = outside;
         if (d.type->kind == TYPE_VOID && d.name)
             lang_fail(lx->l, &pos, "D_DECL_PROTO_NAME", NULL,
                       "a parameter of type void cannot have the name '%s'", d.name);
@@ -118,6 +121,10 @@ static void key_types(struct lex *lx, struct declared *d)
         if (type_is_incomplete(k.type))
             lang_fail(lx->l, &pos, "D_DECL_INCOMPLETE", NULL,
                       "a key cannot be of the incomplete type %s", k.type->name);
+        if (type_size(k.type) > TYPE_SIZE_MAX)
+            lang_fail(lx->l, &pos, "D_KEY_TYPE", NULL,
+                      "a key of type %s is too large: %u bytes, %u are possible", k.type->name,
+                      type_size(k.type), (unsigned)TYPE_SIZE_MAX);
         if (d->nkeys == lx->l->opt->keys)
             lang_fail(lx->l, &pos, "D_UNKNOWN", NULL,
                       "Insufficient tuple registers to generate code");
@@ -153,6 +160,11 @@ static void dimension(struct lex *lx, struct derivations *v, struct declared *d,
     uint64_t count;
     bool is_signed;
     lex_next(lx);
+    if (lx->tok.kind == TOK_RBRACK && lx->open_arrays && v->n == 0) {
+        lex_next(lx); /* nothing can be done with it but declare it: its size is of no use */
+        derive(lx, v, 1, &pos);
+        return;
+    }
     if (lx->tok.kind == TOK_RBRACK)
         lang_fail(lx->l, &lx->tok.pos, "D_DECL_ARRNULL", NULL, "array dimension is missing");
     if (parse_is_type(&lx->tok)) {
@@ -163,10 +175,7 @@ static void dimension(struct lex *lx, struct derivations *v, struct declared *d,
         if (what == DECLARE_TYPE)
             lang_fail(lx->l, &pos, "D_DECL_DYNOBJ", NULL,
                       "an associative array is a variable, and no type");
-        key_types(lx, d);
-        if (lx->tok.kind == TOK_LBRACK)
-            lang_fail(lx->l, &lx->tok.pos, "D_DECL_DYNOBJ", NULL,
-                      "an array of associative arrays cannot be declared");
+        key_types(lx, d); /* dimensions behind it are those of its elements */
         return;
     }
     struct diag_pos at = lx->tok.pos;
@@ -360,8 +369,9 @@ static void member(struct lex *lx, struct type *t, struct layout *at, const stru
     if (is_bits && m->bits == 0) /* closes nothing, as the reference has it */
         return;
     place(at, s, m);
-    if ((at->bit + 7) / 8 > TYPE_SIZE_MAX)
-        lang_fail(lx->l, &d.pos, "D_UNKNOWN", NULL, "%s is too large", t->name);
+    if ((at->bit + 7) / 8 > TYPE_SIZE_SOU)
+        lang_fail(lx->l, &d.pos, "D_UNKNOWN", NULL, "%s is too large: %u bytes are possible",
+                  t->name, (unsigned)TYPE_SIZE_SOU);
     if (!m->name)
         return;
     if (!is_first(lx->l, s, m->name))
@@ -451,6 +461,8 @@ const struct type *parse_tag(struct lex *lx)
         pos = lx->tok.pos;
         tag = lx->tok.str;
         lex_next(lx);
+        if ((tag[0] == 'D' || tag[0] == 'C') && tag[1] == '`' && lx->tok.kind != TOK_LBRACE)
+            tag += 2; /* of the program's own spaces */
         if (strchr(tag, '`') && lx->tok.kind == TOK_LBRACE)
             lang_fail(lx->l, &pos, "D_DECL_SCOPE", NULL, "a tag cannot be scoped: %s", tag);
         if (strchr(tag, '`'))

@@ -103,9 +103,9 @@ enum fn_kind { FN_SUBR, FN_ACTION, FN_AGG, FN_UNDEFINED /* known by name only */
 /* `what` of a subroutine whose calls each have an effect or a value of their own. */
 enum { FN_AFRESH = 1 };
 
-/* A function-like name. Letters of `args`: s string, i integer, p address, q pointer,
- * a pointer from alloca(), @ aggregation, v any value; the last letter is repeated for further
- * arguments. */
+/* A function-like name. Letters of `args`: s string, i integer, p address, q pointer or
+ * string, r pointer, 4 and 6 pointer to an address of IPv4 or IPv6, a pointer from alloca(), @
+ * aggregation, v any value; the last letter is repeated for further arguments. */
 struct lang_fn {
     const char *name;
     enum fn_kind kind;
@@ -149,6 +149,8 @@ struct lang {
     struct buf tmp, part; /* for texts being put together; freed with the rest */
 };
 
+/* What helps whoever calls a function of the node. */
+const char *lang_no_call(void);
 /* Never NULL. */
 void *lang_alloc(struct lang *l, size_t size);
 char *lang_strndup(struct lang *l, const char *s, size_t n);

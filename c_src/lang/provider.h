@@ -18,6 +18,7 @@ enum { LANG_PROBE_ARGS_MAX = 255 };
 struct lang_native {
     const char *name; /* NULL: none given */
     const struct type *type;
+    const struct probe_arg *row; /* of the erlang provider's tables; NULL: a program defines it */
 };
 
 struct lang_probe_arg {

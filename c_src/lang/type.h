@@ -54,7 +54,11 @@ struct type_enum {
     struct type_enum *next;
 };
 
-enum { TYPE_SIZE_MAX = 65536 }; /* bytes of an object: arrays and structs */
+enum {
+    TYPE_SIZE_MAX = 65536,   /* bytes of an object that D keeps or copies, and of an array */
+    TYPE_SIZE_SOU = 64 << 20 /* of a struct or union of which only members are used: those of the
+                                libraries have several strings, of up to 1 MiB each */
+};
 
 struct type {
     enum type_kind kind;

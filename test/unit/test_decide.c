@@ -10,6 +10,7 @@
 static const struct decide_probe map2 = {
     .id = {12345, "erlang42", "lists", "map/2", "entry"},
     .epid = 9,
+    .process = 4711,
     .pid = true,
     .function = true,
     .mfa = "lists:map/2",
@@ -21,6 +22,8 @@ static const struct {
     const char *pids; /* that it is restricted to, with blanks between them */
 } table[] = {
     /* what a probe is called */
+    {"pid == 4711", DECIDE_ALWAYS, ""},
+    {"pid == 87", DECIDE_NEVER, ""},
     {"probefunc == \"map/2\"", DECIDE_ALWAYS, ""},
     {"probefunc == \"map/3\"", DECIDE_NEVER, ""},
     {"probefunc != \"map/3\"", DECIDE_ALWAYS, ""},

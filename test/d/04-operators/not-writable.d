@@ -1,14 +1,12 @@
-int *ip;
 struct s { int a; char n[4]; } *sp;
 string str;
-enum e { ONE = 1 };
 BEGIN { timestamp = 1; }
 BEGIN { arg0 += 1; }
 BEGIN { probename = "x"; }
 BEGIN { pid++; }
-BEGIN { *ip = 1; }
-BEGIN { sp->a = 1; }
-BEGIN { sp->n[0] = 'x'; }
-BEGIN { ip[1]--; }
+BEGIN { *(int *)arg0 = 1; }
+BEGIN { ((struct s *)arg1)->a = 1; }
+BEGIN { ((struct s *)(arg1 + 8))->n[0] = 'x'; }
+BEGIN { *(1 ? (int *)arg0 : (int *)arg1) = 1; }
 BEGIN { str[0] = 'x'; }
-BEGIN { *sp = *sp; }
+BEGIN { *(int *)4 = 1; }

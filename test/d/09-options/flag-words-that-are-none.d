@@ -2,8 +2,6 @@
 
 BEGIN
 {
-	setopt("aggsortkey", "Yes");
-	setopt("aggsortkey", "ON");
 	setopt("aggsortkey", "y");
 	setopt("aggsortkey", "maybe");
 	setopt("aggsortkey", "-1");

@@ -1,0 +1,189 @@
+/* check_known.c - what the provider's tables know of arguments, held against what a program does
+ * with them. All of it is right as D, and says nothing: so the program is warned, and runs. */
+#include "lang/check.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/elixir.h"
+
+static bool is_text(const struct type *t)
+{
+    return t && t->kind == TYPE_PTR && type_same(t->of, &type_c[T_CHAR]);
+}
+
+/* Once for each place: a clause with several descriptions may be checked for each. */
+__attribute__((format(printf, 4, 5))) static void warn(struct lang *l, const struct diag_pos *pos,
+                                                       const char *hint, const char *fmt, ...)
+{
+    va_list ap;
+    for (size_t i = 0; i < l->diags->count; i++) {
+        const struct diag *g = &l->diags->list[i];
+        if (g->severity == DIAG_WARNING && g->pos.line == pos->line && g->pos.col == pos->col &&
+            g->pos.file && pos->file && strcmp(g->pos.file, pos->file) == 0)
+            return;
+    }
+    va_start(ap, fmt);
+    buf_reset(&l->tmp);
+    buf_vprintf(&l->tmp, fmt, ap);
+    va_end(ap);
+    diag_add(l->diags, DIAG_WARNING, pos, "", hint, "%s", buf_str(&l->tmp));
+}
+
+void check_key_of_text(struct lang *l, const struct node *key)
+{
+    const struct type *t;
+    unsigned i = (unsigned)key->num;
+    if (key->kind == N_ARG && check_argument(l, key, &t) && is_text(t))
+        warn(l, &key->pos, lang_printf(l, "copyinstr(arg%u) is the text", i),
+             "the key arg%u is the address of a text, and says nothing", i);
+}
+
+/* -- comparisons ------------------------------------------------------------------------------- */
+
+/* The argument whose text the expression is, copyinstr(argN) or args[N]; the expression itself, if
+ * it is none. */
+static const struct node *text_of(const struct node *n)
+{
+    while (n->kind == N_CAST)
+        n = n->kid[0];
+    if (n->kind == N_CALL && n->fn && strcmp(n->fn->name, "copyinstr") == 0 && n->args)
+        return n->args;
+    return n;
+}
+
+/* Whether an argument of that form can be this text. */
+static bool can_be(enum probe_form form, const char *s)
+{
+    switch (form) {
+    case PROBE_FORM_PROCESS: return s[0] == '\0' || strchr("<#{", s[0]) != NULL;
+    case PROBE_FORM_FUNCTION:
+        return s[0] == '\0' || s[0] == '<' || (strchr(s, ':') && strchr(s, '/'));
+    default: return true;
+    }
+}
+
+/* What was probably meant by comparing a process with s. */
+static const char *process_meant(struct lang *l, const char *s)
+{
+    size_t dots = 0, n = strspn(s, "0123456789.");
+    for (const char *p = s; *p; p++)
+        dots += *p == '.';
+    if (s[n] != '\0')
+        return "a process has no name there: whereis(NAME) in the node tells its pid";
+    return dots == 0 ? lang_printf(l, "\"<0.%s.0>\"", s) : lang_printf(l, "\"<%s>\"", s);
+}
+
+/* ... a function with s, which lacks its module or its arity. */
+static const char *function_meant(struct lang *l, const char *s)
+{
+    return strchr(s, ':')   ? lang_printf(l, "with the arity: \"%s/1\"", s)
+           : strchr(s, '/') ? lang_printf(l, "with the module: \"lists:%s\"", s)
+                            : lang_printf(l,
+                                          "as in \"lists:map/2\"; of a module alone: "
+                                          "strtok(copyinstr(arg1), \":\") == \"%s\"",
+                                          s);
+}
+
+static const char *ends(enum op op)
+{
+    return op == OP_NE ? "always true" : "never true";
+}
+
+static void compare_text(struct lang *l, const struct node *n, const struct node *arg,
+                         const char *s)
+{
+    const struct type *t;
+    const struct probe_arg *row = check_argument(l, arg, &t);
+    if (!row || can_be(row->form, s))
+        return;
+    if (row->form == PROBE_FORM_FUNCTION && elixir_module_len(s) > 0)
+        return; /* check_elixir.c has said it */
+    bool process = row->form == PROBE_FORM_PROCESS;
+    warn(l, &n->pos, process ? process_meant(l, s) : function_meant(l, s),
+         "this is %s: arg%u, %s, is text like %s", ends(n->op), (unsigned)arg->num, row->name,
+         process ? "\"<0.87.0>\"" : "\"lists:map/2\"");
+}
+
+static void compare_number(struct lang *l, const struct node *n, const struct node *arg,
+                           const struct node *number)
+{
+    const struct type *t;
+    unsigned i = (unsigned)arg->num;
+    const struct probe_arg *row = check_argument(l, arg, &t);
+    bool equality = n->op == OP_EQ || n->op == OP_NE;
+    if (!row)
+        return;
+    if (row->form == PROBE_FORM_UNKNOWN && equality && number->num == (uint64_t)row->stands)
+        return; /* it asks whether it is known */
+    if (row->form == PROBE_FORM_UNKNOWN)
+        warn(l, &n->pos, NULL, "arg%u, %s, is not known here: it is always %lld", i, row->name,
+             (long long)row->stands);
+    else if (is_text(t) && equality && number->num != 0)
+        warn(l, &n->pos,
+             row->form == PROBE_FORM_PROCESS
+                 ? lang_printf(l, "copyinstr(arg%u) == \"<0.%lld.0>\"", i, (long long)number->num)
+                 : lang_printf(l, "copyinstr(arg%u) is the text", i),
+             "this is %s: arg%u is the address of a text", ends(n->op), i);
+}
+
+void check_comparison(struct lang *l, const struct node *n)
+{
+    const struct node *a = text_of(n->kid[0]), *b = text_of(n->kid[1]);
+    if (b->kind == N_ARG) {
+        const struct node *c = a;
+        a = b;
+        b = c;
+    }
+    if (a->kind != N_ARG)
+        return;
+    if (b->kind == N_STR && (n->op == OP_EQ || n->op == OP_NE))
+        compare_text(l, n, a, b->str);
+    else if (b->kind == N_INT)
+        compare_number(l, n, a, b);
+}
+
+/* -- aggregations ------------------------------------------------------------------------------ */
+
+/* Adds what the arguments below n must not be, as conditions, to `all`. */
+static struct node *known(struct lang *l, const struct node *n, struct node *all)
+{
+    const struct type *t;
+    const struct probe_arg *row = n->kind == N_ARG ? check_argument(l, n, &t) : NULL;
+    if (row && row->form == PROBE_FORM_UNKNOWN)
+        warn(l, &n->pos, "count() counts the events",
+             "arg%u, %s, is not known here: nothing is aggregated", (unsigned)n->num, row->name);
+    if (row && (row->form == PROBE_FORM_UNKNOWN || row->form == PROBE_FORM_NUMBER)) {
+        struct node *arg = node_new(l, N_CAST, &n->pos), *number = node_new(l, N_INT, &n->pos),
+                    *is = node_new(l, N_BINARY, &n->pos);
+        arg->cast = t;
+        arg->kid[0] = node_clone(l, n);
+        node_set_int(number, type_truncate(t, (uint64_t)row->stands), t);
+        is->op = OP_NE;
+        is->kid[0] = node_done(l, arg);
+        is->kid[1] = number;
+        node_done(l, is);
+        if (all) {
+            struct node *both = node_new(l, N_BINARY, &n->pos);
+            both->op = OP_LAND;
+            both->kid[0] = all;
+            both->kid[1] = is;
+            is = node_done(l, both);
+        }
+        all = is;
+    }
+    for (size_t i = 0; i < 3; i++)
+        if (n->kid[i])
+            all = known(l, n->kid[i], all);
+    for (const struct node *a = n->args; a; a = a->next)
+        all = known(l, a, all);
+    return all;
+}
+
+struct node *check_aggregated(struct lang *l, const struct node *value)
+{
+    struct node *all = known(l, value, NULL);
+    if (all)
+        check_expr(l, all);
+    return all;
+}

@@ -1,0 +1,7 @@
+#pragma D option quiet
+
+BEGIN
+{
+	trace(FIRST + SECOND);
+	exit(0);
+}
