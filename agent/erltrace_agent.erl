@@ -42,7 +42,8 @@
 -define(UNSENT_BYTES, 67108864).   % ... and bytes of them
 -define(ATTACHED, 5000).           % ms that an agent stays for a consumer that has attached: a slow machine may need seconds to come back with `open`
 -define(ATTACHING, erltrace_attach). % the name of who holds back others while a consumer loads the modules
--define(TRIES, 150).               % to get it
+-define(LOADING, erltrace_loading). % ... and of the process that loads them, which may go on when that consumer has ended
+-define(TRIES, 150).               % attempts to take ?ATTACHING while no process is ?LOADING
 -define(GUARD, erltrace_agent_guard). % consumers wait for who has this name, when there is no server
 -define(SESSIONS, 8).              % trace sessions that the guard knows of: there are four kinds
 -define(FAILED, 200).              % ... when its library could not be loaded
@@ -160,7 +161,8 @@ load_from([], _, Tried) ->
     Text = [["; ", D, ": ", Why] || {D, Why} <- lists:reverse(Tried)],
     error4('AGENT_NIF', ["the agent's library cannot be loaded", Text],
            "name a folder on the node's machine with --agent-dir: the node's user must be able to write in it, other users must not be, nor "
-           "in those above it (unless they are sticky), and it must not be mounted noexec");
+           "in those above it (unless they are sticky), and it must not be mounted noexec. Where all are, root can make one: "
+           "mkdir /run/erltrace && mount -t tmpfs -o exec,mode=1777 erltrace /run/erltrace");
 load_from([Dir | Dirs], Nif, Tried) ->
     case erltrace_agent_place:put(Dir, Nif) of
         {ok, File} ->
@@ -819,14 +821,16 @@ undo_once(S) ->
 
 %% What takes the module away runs no code of it: it is an expression, which a process of its own evaluates. That process has the name that
 %% consumers have while they load. So nothing is taken away in part from who comes meanwhile; and nobody loads the module between the
-%% purge and the deletion: to delete one of which there is old code is an error that the VM writes into the log. (Who deletes or loads it by
-%% hand does not ask for that name.)
+%% purge and the deletion: to delete one of which there is old code is an error that the VM writes into the log. The name of a consumer that is
+%% killed, or cut off, is free at once, but what it has asked to be loaded may be loaded later: the process that does so has a name, too
+%% (?LOADING), and when it has that it loads only if its consumer still has the other one. So it is enough to look, when we have that one,
+%% whether there is such a process. (Who deletes or loads the module by hand does not ask for these names.)
 %%   Server, a pid: it is about to end, and hears whether the module is deleted (Tag); the rest goes when the server has ended.
 %%   Server, none: the module is not used, and goes some moments later unless an agent is there by then.
 -define(UNLOAD,
     "Purge = fun() -> erlang:check_old_code(Agent) andalso code:purge(Agent) end,
      Delete = fun() -> not erlang:check_old_code(Agent) andalso code:delete(Agent) end,
-     Named = fun() -> (catch register(Name, self())) =:= true end,
+     Named = fun() -> (catch register(Name, self())) =:= true andalso (whereis(Loading) =:= undefined orelse not unregister(Name)) end,
      Idle = fun Idle(0) ->
                     ok;
                 Idle(N) ->
@@ -872,7 +876,7 @@ unload_idle() ->
     ok.
 
 unloader(Server, Tag, Options) ->
-    erltrace_agent_lib:evaluate(?UNLOAD, [{'Agent', ?MODULE}, {'Name', ?ATTACHING}, {'Server', Server}, {'Tag', Tag},
+    erltrace_agent_lib:evaluate(?UNLOAD, [{'Agent', ?MODULE}, {'Name', ?ATTACHING}, {'Loading', ?LOADING}, {'Server', Server}, {'Tag', Tag},
                                           {'Tries', ?TRIES}, {'Ms', ?FAILED}], Options).
 
 %% The code server does it, and serves nobody else meanwhile. The VM's purger must not be asked directly: while it purges, it drops the request

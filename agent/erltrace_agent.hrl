@@ -75,6 +75,7 @@
 -define(CLASS_BIF, 1).
 -define(CLASS_NIF, 2).
 -define(CLASS_INLINED, 3).
+-define(CLASS_PRIVATE, 4).
 
 -record(c, {
     pid :: pid(),                  % the consumer

@@ -26,9 +26,7 @@ again(#s{flags = All, some = Some} = S) ->
 %% Removes what is too much, and leaves what is to stay as it is all the time.
 -spec remove([atom()], #{pid() => [atom()]}, #s{}) -> ok.
 remove(All, Some, #s{flags = Have, some = Had} = S) ->
-    Gone = Have -- All,
-    Keep = maps:filter(fun(_, F) -> F -- Gone =/= F end, Some),
-    remove_flags(Gone, All, Keep, S),
+    remove_flags(Have -- All, All, Some, S),
     maps:foreach(fun(P, F) ->
                      Stay = maps:get(P, Some, []) ++ All,
                      remove_from(P, F -- Stay, Stay, S)
@@ -150,8 +148,8 @@ may_take(P) ->
 is_ours(P) ->
     erltrace_agent_lib:tracer(P) =:= {tracer, ?TRACER}.
 
-%% Flags off, of all processes and new ones, but for those of Keep; Left stays on all. In a session the VM takes the tracer of new
-%% processes away with any of their flags; so what is left is set again, also on those that were born in between.
+%% Takes flags off all processes and new ones. Keep has all flags of single processes, which stay; Left stays on all. In a session the VM takes
+%% the tracer of new processes away with any of their flags; so what is left is set again, also on those that were born in between.
 remove_flags([], _, _, _) ->
     ok;
 remove_flags(Flags, Left, Keep, #s{session = legacy} = S) ->
@@ -167,11 +165,14 @@ take_off(Flags, Left, Keep, #s{session = legacy} = S) ->
     each(Alone, fun(P, {tracer, ?TRACER}, ok) -> take_off_one(P, Flags, Left, maps:get(P, Keep, []));
                    (_, _, ok) -> ok
                 end, ok);
-take_off(Flags, _, Keep, #s{session = Session}) when map_size(Keep) =:= 0 ->
-    erltrace_agent_session:process(Session, all, false, Flags);
 take_off(Flags, Left, Keep, #s{session = Session} = S) ->
-    erltrace_agent_session:process(Session, new_processes, false, Flags),
-    lists:foreach(fun(P) -> remove_but(P, Flags, Left, Keep, S) end, processes()).
+    case lists:any(fun(F) -> F -- Flags =/= F end, maps:values(Keep)) of
+        false ->
+            erltrace_agent_session:process(Session, all, false, Flags);
+        true ->
+            erltrace_agent_session:process(Session, new_processes, false, Flags),
+            lists:foreach(fun(P) -> remove_but(P, Flags, Left, Keep, S) end, processes())
+    end.
 
 take_off_one(P, Flags, Left, Keep) ->
     _ = case {Flags -- Keep, Keep ++ Left} of

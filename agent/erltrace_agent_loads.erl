@@ -14,11 +14,13 @@
 %% the slot we are blind: then it is found out by looking what has changed, and calls in between are not counted; a warning says so.
 %%
 %% Known gap: the VM applies a pattern to the code that is there when the call is carried out. A module that is loaded between is_fresh/2 and
-%% the call that takes a meta mark off (erltrace_agent_patterns:clear_fresh/3) loses that mark: until look/2 sets the module's patterns
-%% again, calls of a function that has to wait for a local pattern are neither seen nor counted.
+%% the call that takes a meta mark off (erltrace_agent_patterns:clear_fresh/4) loses that mark. Nothing waits between the two, and where the loss
+%% can be seen (is_new/2) the next call gives the mark back; until then, or until look/2 sets the module's patterns again, calls of a function
+%% that has to wait for a local pattern are neither seen nor counted. One call cannot do both: it sets patterns or clears them, whatever
+%% their kinds, and nothing but the name says of which code.
 -module(erltrace_agent_loads).
 
--export([seen/1, mark_again/2, arm/3, back/2, session/1, poll/1, disarm/1, forget/1, loaded/1, look/1, answered/3, missed_by/3, clean/2, later/1, left_behind/1, is_mark/2, is_fresh/2, has/3]).
+-export([seen/1, mark_again/2, arm/3, back/3, session/1, poll/1, disarm/1, forget/1, loaded/1, look/1, answered/3, missed_by/3, clean/2, later/1, left_behind/1, is_mark/2, is_fresh/2, is_new/2, has/3, mark/1]).
 
 -import(erltrace_agent_lib, [functions_of/1, ours/1, now_ms/0]).
 
@@ -51,6 +53,8 @@ arm(Kinds, #s{loads = #loads{kinds = Kinds}} = S) ->
     {[], S};
 arm(Kinds, #s{loads = #loads{kinds = Have} = L} = S) ->
     [on_load(Kind, false, S) || Kind <- Have -- Kinds],
+    unmark([M || Have -- Kinds =/= [], L#loads.known =:= undefined, M <- erlang:loaded(), is_map_key(M, L#loads.fresh) orelse is_fresh(M, S), not ours(M)],
+           Have -- Kinds, S),
     Armed = [Kind || Kind <- Kinds, lists:member(Kind, Have) orelse on_load(Kind, true, S)],
     Blind = Armed =/= Kinds,
     [on_load(Kind, false, S) || Kind <- Armed, Blind],
@@ -58,28 +62,34 @@ arm(Kinds, #s{loads = #loads{kinds = Have} = L} = S) ->
         "placed, and those calls are not counted">> || Blind, L#loads.known =:= undefined],
      S#s{loads = L#loads{kinds = Kinds, known = if Blind -> known(); true -> undefined end}}}.
 
-%% Takes back what arm/3 has set of these kinds, or was about to set, since the server was in state S.
-back(#s{loads = undefined, session = Session} = S, Kinds) ->
+%% Takes back what arm/3 has set of these kinds, or was about to set, since the server was in state S, and all patterns with it that are not
+%% those of S. Before: what seen/1 gave in that state.
+back(#s{loads = undefined, session = Session} = S, Kinds, none) ->
     case Session of
         legacy -> left_behind(self());
         _ -> [on_load(Kind, false, S) || Kind <- lists:reverse(Kinds)]
     end,
-    unmark(Kinds, S#s{loads = #loads{}}),
+    Armed = S#s{loads = #loads{}},
+    Ms = [M || Kinds =/= [], M <- erlang:loaded(), is_fresh(M, Armed), not ours(M)],
+    [erltrace_agent_patterns:set_mark_off({M, module_info, 0}, Armed) || M <- Ms],
+    unmark(Ms, Kinds, Armed),
     ?AGENT:nif_loading(false);
-back(#s{loads = #loads{kinds = Have}} = S, Kinds) ->
-    [on_load(Kind, false, S) || Kind <- Kinds -- Have].
+back(#s{loads = #loads{kinds = Have}} = S, Kinds, Before) ->
+    [on_load(Kind, false, S) || Kind <- Kinds -- Have],
+    unmark([M || Before =/= none, Kinds -- Have =/= [], M <- loaded_since(Before, S)], Kinds -- Have, S),
+    mark_again(Before, S). % taking back may have taken the mark of code that is not to lose it
 
-%% Clears the marks of modules that were loaded meanwhile and that look/2 has not seen yet.
-unmark([], _) ->
-    ok;
-unmark(Kinds, S) ->
-    Ms = [M || M <- erlang:loaded(), is_fresh(M, S), not ours(M)],
-    [erltrace_agent_patterns:set_mark_off({M, module_info, 0}, S) || M <- Ms],
+%% Modules that were loaded since then, and earlier ones that look/2 has not seen.
+loaded_since(Before, S) ->
+    [M || {M, Code} <- maps:to_list(known()), maps:get(M, Before, none) =/= Code orelse is_fresh(M, S), not ours(M)].
+
+%% Modules lose what they have got as they came of kinds that code to come does not get any more.
+unmark(Ms, Kinds, S) ->
     [unmark(M, all, Kind, S) || M <- Ms, Kind <- Kinds],
     ok.
 
 unmark(_, [], _, _) -> ok;
-unmark(M, What, Kind, S) -> unmark(M, erltrace_agent_patterns:clear_loaded(M, What, Kind, S), Kind, S).
+unmark(M, What, Kind, S) -> unmark(M, erltrace_agent_patterns:clear_loaded(M, What, Kind, old, S), Kind, S).
 
 disarm(#s{loads = undefined} = S) ->
     S;
@@ -253,6 +263,23 @@ is_fresh(M, undefined, #s{session = Session}) ->
 is_fresh(M, Now, #s{loads = #loads{known = Known}}) ->
     maps:get(M, Known, none) =/= maps:get(M, Now, none).
 
+%% Whether a module at which we have looked has been loaded since, although marks were taken off it: it has not what it was given.
+is_new(M, #s{functions = Functions} = S) ->
+    is_fresh(M, S) orelse
+        case lists:search(fun({F, A}) -> is_local(Functions, {M, F, A}) end, functions_of(M)) of
+            {value, {F, A}} -> is_bare({M, F, A}, S);
+            false -> false
+        end.
+
+is_local(Functions, MFA) ->
+    case Functions of
+        #{MFA := {local, _, _}} -> true;
+        #{} -> false
+    end.
+
+is_bare(MFA, #s{session = legacy}) -> erlang:trace_info(MFA, traced) =:= {traced, false};
+is_bare(MFA, #s{session = Session}) -> erltrace_agent_session:info(Session, MFA, traced) =:= {traced, false}.
+
 %% What is loaded, before patterns are set on whole modules; `none` when nobody looks for marks.
 seen(#s{loads = #loads{known = undefined}}) -> known();
 seen(_) -> none.
@@ -369,7 +396,7 @@ step(#s{loads = #loads{doing = {M, Serial, Work}, fresh = Fresh} = L} = S) ->
     case {Fresh, Work} of
         {#{M := Serial}, [{Kind, What} | More]} ->
             Left = case there(S) of
-                       true -> erltrace_agent_patterns:clear_loaded(M, What, Kind, S);
+                       true -> erltrace_agent_patterns:clear_loaded(M, What, Kind, fresh, S);
                        false -> []
                    end,
             S#s{loads = L#loads{doing = {M, Serial, [{Kind, Left} || Left =/= []] ++ More}}};

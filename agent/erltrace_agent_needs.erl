@@ -125,6 +125,7 @@ apply_traces(Running, S00) ->
     lists:member(garbage_collection, New) andalso erltrace_agent_flags:check_gc(S0, processes()),
     Kinds = kinds(Running, Patterns, Globals),
     NewPort = PortFlags -- S0#s.port_flags,
+    Before = erltrace_agent_loads:seen(S0),
     or_back(
         fun() ->
             %% Before the rest: what is loaded from now on is seen.
@@ -147,7 +148,7 @@ apply_traces(Running, S00) ->
             {W7 ++ W6 ++ W0 ++ W1 ++ W3 ++ Warnings ++ W5 ++ all_local(Wants, S), erltrace_agent_others:hear(erltrace_agent_others:remember(S4))}
         end,
         fun() ->
-            erltrace_agent_loads:back(S0, grown(Kinds, S0)),
+            erltrace_agent_loads:back(S0, grown(Kinds, S0), Before),
             erltrace_agent_flags:remove(S0#s.flags, S0#s.some, S0#s{flags = Flags, some = Some}),
             erltrace_agent_ports:remove_flags(NewPort, S0#s.port_flags, S0),
             erltrace_agent_seq:remove(Bits band (bnot S0#s.seq), S0)

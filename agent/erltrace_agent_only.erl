@@ -62,9 +62,9 @@ calls(Flagged, #c{wants = Wants} = C) ->
     scope([only(Need, C) || {Want, Need} <- ?WANT_NEEDS, Bits band Want =/= 0]).
 
 %% The functions of which everybody wants calls and exceptions of a few processes only: a local pattern costs the others next to nothing,
-%% where a meta pattern costs half a microsecond a call. Not before OTP 27, where other tools' tracers would see its events, too.
+%% where a meta pattern costs half a microsecond a call. Not while another tool traces calls before OTP 27: it would see its events, too.
 -spec functions([#c{}], #s{}) -> #{mfa() => true}.
-functions(_, #s{session = legacy}) ->
+functions(_, #s{calls = {_, _, _}}) ->
     #{};
 functions(Running, _) ->
     case [C || #c{only = Only, wants = W} = C <- Running, map_size(W) > 0, is_map_key(?NEED_CALL, Only) orelse is_map_key(?NEED_EXCEPTION, Only)] of

@@ -279,7 +279,7 @@ flags_set(Message, #s{session = legacy} = S) ->
     S2 = mend(new_ports, Set, mend(new_processes, Set, S1)),
     Theirs = maps:from_list([{P, Owner} || {_, P, _, false} <- Set, is_pid(P), {theirs, Owner} <- [tracer(P)]]),
     {S3, Refused} = refused(Set, mixed(Set, S1, S2#s{others = maps:merge(S2#s.others, Theirs)})),
-    case begin_to_call(may_call(S3), S3) of
+    case begin_to_call(S3) of
         true -> % that first: the rest is seen when it is looked next
             Cleared = S3#s.flags =/= [] andalso tracer(new_processes) =:= free andalso not is_map_key(new_processes, S3#s.others),
             {S3, [C || Cleared, C <- cleared()] ++ Refused, true};
@@ -413,7 +413,7 @@ theirs(#s{others = Others}) ->
 %% What is wanted, without what takes a pattern that others would see: who traces calls is handed those of every function that has a local
 %% or a global pattern, whoever has set it.
 spare(Wants, Running, #s{session = legacy} = S) ->
-    case shares(Wants) andalso still_call(S) of
+    case shares(Wants, Running, S) andalso still_call(S) of
         No when No =:= false; No =:= none ->
             _ = erase(calls_ended),
             {Wants, [], S#s{calls = undefined}};
@@ -439,12 +439,16 @@ spare(Wants, _, S) ->
 shares(Wants) ->
     lists:any(fun(Bits) -> Bits band ?SHARED =/= 0 end, maps:values(Wants)).
 
+%% ... or would share one because a few processes are enough. A meta pattern serves instead, and misses nothing.
+shares(Wants, Running, S) ->
+    shares(Wants) orelse map_size(erltrace_agent_only:functions(Running, S#s{calls = undefined})) > 0.
+
 %% Who may have a tracer of somebody else: once our patterns are there, whom we have seen.
 may_call(#s{calls = {P, _, _}} = S) ->
     [P, new_processes | many(S)];
-may_call(#s{flags = Flags, some = Some} = S) ->
-    [new_processes | case lists:any(fun(F) -> lists:member(call, F) end, [Flags | maps:values(Some)]) of
-                         true -> theirs(S);
+may_call(#s{flags = Flags} = S) ->
+    [new_processes | case lists:member(call, Flags) of
+                         true -> theirs(S); % all were asked
                          false -> many(S)
                      end].
 
@@ -473,10 +477,11 @@ foreign(P) ->
 
 %% Somebody has begun to trace calls, or has ended.
 legacy_calls(#s{calls = undefined} = S) ->
-    {S, [], begin_to_call(may_call(S), S)};
+    {S, [], begin_to_call(S)};
 legacy_calls(#s{calls = {_, Owner, Knows}} = S) ->
     case still_call(S) of
-        none -> {S, [{{calls, S#s.looks}, text("~s traces no calls any more: return probes fire again", [Owner])}], true};
+        none ->
+            {S, [{{calls, S#s.looks}, text("~s traces no calls any more: return probes fire again", [Owner])} || Knows =/= []], true};
         {P, Name} -> {S#s{calls = {P, Name, Knows}}, [], false}
     end.
 
@@ -505,8 +510,11 @@ have_ended() ->
             Now - Since >= ?QUIET
     end.
 
-begin_to_call(Ps, #s{calls = undefined} = S) -> shares(wanted(S)) andalso first([call], Ps) =/= none;
-begin_to_call(_, _) -> false.
+begin_to_call(#s{calls = undefined, consumers = Cs} = S) ->
+    Placed = [C || #c{phase = Phase} = C <- maps:values(Cs), ?is_placed(Phase)],
+    shares(wanted(S), Placed, S) andalso first([call], may_call(S)) =/= none;
+begin_to_call(_) ->
+    false.
 
 %% Who has asked for processes that are ours: he sees those that are born from now on, or nothing. He can read why, and our consumers
 %% hear of it.

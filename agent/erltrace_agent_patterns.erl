@@ -6,7 +6,7 @@
 -module(erltrace_agent_patterns).
 
 -export([add_patterns/2, set_again/2, back/4, no_longer/2, remove_patterns/2, remove_all/2, remove_at_once/1, still_ours/3, owner_of/2, is_match_spec/1, globals/2]).
--export([set_loaded/3, set_globals/3, set_mark_off/2, clear_loaded/4, pattern/4, legacy/3]).
+-export([set_loaded/3, set_globals/3, set_mark_off/2, clear_loaded/5, pattern/4, legacy/3]).
 
 -import(erltrace_agent_lib, [text/2, owner/1, names/1, functions_of/1]).
 
@@ -30,6 +30,7 @@ add_patterns(Patterns, #s{functions = Have} = S) ->
              catch
                  Class:Reason:Stack ->
                      back(Free, Have, #{}, S),
+                     erltrace_agent_loads:mark_again(Before, S),
                      erlang:raise(Class, Reason, Stack)
              end,
     erltrace_agent_loads:mark_again(Before, S),
@@ -411,28 +412,38 @@ set_mark_off(MFA, #s{functions = Functions} = S) ->
     end.
 
 %% Lets functions of a module go that have patterns of this kind and that nobody wants so: `all` of them at once, if that can be, or one.
-%% -> those that are left
-clear_loaded(M, all, Kind, S) ->
+%% Code: `fresh` if code to come gets patterns of this kind, else `old`. -> those that are left
+clear_loaded(M, all, Kind, Code, S) ->
     All = functions_of(M),
     case [FA || {F, A} = FA <- All, may_go({M, F, A}, Kind, S)] of
-        All when All =/= [] -> clear_fresh({M, '_', '_'}, Kind, S), [];
+        All when All =/= [] -> clear_now({M, '_', '_'}, Kind, Code, S), [];
         Some -> Some
     end;
-clear_loaded(M, [{F, A} | Left], Kind, S) ->
-    may_go({M, F, A}, Kind, S) andalso clear_fresh({M, F, A}, Kind, S),
+clear_loaded(M, [{F, A} | Left], Kind, Code, S) ->
+    may_go({M, F, A}, Kind, S) andalso clear_now({M, F, A}, Kind, Code, S),
     Left.
+
+clear_now(MFA, Kind, fresh, S) -> clear_fresh(MFA, Kind, S);
+clear_now(MFA, Kind, old, S) -> clear_kind(MFA, Kind, S).
 
 %% Before OTP 27 another tool may have the function by now.
 may_go(MFA, Kind, #s{session = Session} = S) ->
     not erltrace_agent_loads:has(MFA, Kind, S) andalso (Session =/= legacy orelse is_loaded(Kind, MFA)).
 
-%% Not when the module has been loaded again: that code is not to lose anything.
-clear_fresh({M, _, _} = MFA, Kind, #s{global = Global} = S) ->
-    case {erltrace_agent_loads:is_fresh(M, S), Kind} of
-        {true, _} -> 0;
-        {false, global} -> Global =:= undefined orelse erltrace_agent_session:function(Global, MFA, false, [global]);
-        {false, _} -> pattern(MFA, false, Kind, S)
+%% Not when the module has been loaded again: that code is not to lose anything. If it is loaded just then it gets its mark back.
+clear_fresh({M, _, _} = MFA, Kind, S) ->
+    erltrace_agent_lib:breathe(), % here, so that the call comes right after the look
+    Told = Kind =:= meta andalso not erltrace_agent_loads:is_new(M, S),
+    case erltrace_agent_loads:is_fresh(M, S) of
+        true ->
+            0;
+        false ->
+            clear_kind(MFA, Kind, S),
+            Told andalso erltrace_agent_loads:is_new(M, S) andalso pattern(MFA, erltrace_agent_loads:mark(meta), meta, S)
     end.
+
+clear_kind(MFA, global, #s{global = Global}) -> Global =:= undefined orelse erltrace_agent_session:function(Global, MFA, false, [global]);
+clear_kind(MFA, Kind, S) -> pattern(MFA, false, Kind, S).
 
 is_loaded(meta, MFA) ->
     erlang:trace_info(MFA, meta) =:= {meta, ?TRACER};

@@ -4,13 +4,15 @@
  *
  *   erltrace -p PID -s scripts/calls.d ets
  *
+ * MODULE may be a pattern, as in 'shop*'.
+ *
  * page: view=console MODULE=ets
  */
 #pragma D option quiet
 
 erlang*:$1::entry
 {
-    @[probefunc] = count();
+    @[copyinstr(arg1)] = count();
 }
 
 profile:::tick-1sec

@@ -4,13 +4,14 @@
  *
  *   erltrace -p PID --for 10s -s scripts/exceptions.d lists
  *
- * An exception is counted in each function of the module that it passes through.
+ * An exception is counted in each function of the module that it passes through. MODULE may be a
+ * pattern, as in 'shop*'.
  */
 #pragma D option quiet
 
 erlang*:$1::exception
 {
-    @[probefunc] = count();
+    @[copyinstr(arg1)] = count();
 }
 
 dtrace:::END

@@ -5,7 +5,7 @@
  *   erltrace -p PID --for 10s -s scripts/functions.d lists
  *
  * Tracing each call of a busy module costs its callers some hundred nanoseconds a call; a call of a function
- * by itself is measured from the innermost one.
+ * by itself is measured from the innermost one. MODULE may be a pattern, as in 'shop*'.
  *
  * page: view=list place=list MODULE=lists
  */
@@ -13,15 +13,15 @@
 
 erlang*:$1::entry
 {
-    self->start[probefunc] = timestamp;
-    @calls[probefunc] = count();
+    self->start[copyinstr(arg1)] = timestamp;
+    @calls[copyinstr(arg1)] = count();
 }
 
 erlang*:$1::return
-/self->start[probefunc]/
+/self->start[copyinstr(arg1)]/
 {
-    @["ns", probefunc] = quantize(timestamp - self->start[probefunc]);
-    self->start[probefunc] = 0;
+    @["ns", copyinstr(arg1)] = quantize(timestamp - self->start[copyinstr(arg1)]);
+    self->start[copyinstr(arg1)] = 0;
 }
 
 dtrace:::END

@@ -5,30 +5,31 @@
  *   erltrace -p PID --for 10s -s scripts/migrations.d lists
  *
  * A process that waits or runs out of its time slice inside a call may go on elsewhere, on a core whose caches know nothing of
- * it. For each function: its calls, and those that moved, from which CPU to which. Recursive calls count as their innermost.
+ * it. For each function: its calls, and those that moved, from which CPU to which. Recursive calls count as their innermost. MODULE may be
+ * a pattern, as in 'shop*'.
  */
 #pragma D option quiet
 
 erlang*:$1::entry
 {
-    self->from[probefunc] = cpu + 1;
+    self->from[copyinstr(arg1)] = cpu + 1;
 }
 
 erlang*:$1::return
-/self->from[probefunc]/
+/self->from[copyinstr(arg1)]/
 {
-    @calls["calls", probefunc] = count();
+    @calls["calls", copyinstr(arg1)] = count();
 }
 
 erlang*:$1::return
-/self->from[probefunc] && self->from[probefunc] != cpu + 1/
+/self->from[copyinstr(arg1)] && self->from[copyinstr(arg1)] != cpu + 1/
 {
-    @moved["moved", probefunc, self->from[probefunc] - 1, cpu] = count();
+    @moved["moved", copyinstr(arg1), self->from[copyinstr(arg1)] - 1, cpu] = count();
 }
 
 erlang*:$1::return
 {
-    self->from[probefunc] = 0;
+    self->from[copyinstr(arg1)] = 0;
 }
 
 dtrace:::END

@@ -375,7 +375,7 @@ static ERL_NIF_TERM nif_phase(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
             if (i == ENGINE_RUNNING)
                 load_start(&p->load, monotonic_ns());
             else
-                load_stop(&p->load);
+                load_stop(&p->load, monotonic_ns());
             engine_set_phase(p->engine, (enum engine_phase)i);
             return agent.atom.ok;
         }
@@ -428,7 +428,7 @@ static ERL_NIF_TERM nif_drain(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 }
 
 /* nif_counts(Program) -> {Fired, Recorded, Updates, Errors, Filled, Overwritten, Drop...,
- * [{Cpu, DropPrincipal, DropAgg}]} */
+ * [{Cpu, DropPrincipal, DropAgg}], Own} */
 static ERL_NIF_TERM nif_counts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -439,7 +439,7 @@ static ERL_NIF_TERM nif_counts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
     engine_counts(p->engine, &c);
     const uint64_t first[] = {c.fired, c.recorded, c.updates, c.errors, c.filled, c.overwritten};
     enum { FIRST = sizeof first / sizeof *first };
-    ERL_NIF_TERM v[FIRST + ENGINE_NDROPS + 1], list = enif_make_list(env, 0);
+    ERL_NIF_TERM v[FIRST + ENGINE_NDROPS + 2], list = enif_make_list(env, 0);
     for (unsigned i = 0; i < FIRST; i++)
         v[i] = enif_make_uint64(env, first[i]);
     for (unsigned i = 0; i < ENGINE_NDROPS; i++)
@@ -452,7 +452,8 @@ static ERL_NIF_TERM nif_counts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
                                                         enif_make_uint64(env, c.cpu[i].agg)),
                                        list);
     v[FIRST + ENGINE_NDROPS] = list;
-    return enif_make_tuple_from_array(env, v, FIRST + ENGINE_NDROPS + 1);
+    v[FIRST + ENGINE_NDROPS + 1] = enif_make_uint64(env, c.own);
+    return enif_make_tuple_from_array(env, v, FIRST + ENGINE_NDROPS + 2);
 }
 
 /* nif_stolen() -> ok: finds out, once a second at most, what a hypervisor takes of the processors;
@@ -575,6 +576,7 @@ static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 #define ATOM(name, text) a->name = enif_make_atom(env, text);
 #include "beam/atoms.list"
 #undef ATOM
+    agent.nil = enif_make_list(env, 0);
     ErlNifResourceTypeInit program = {.dtor = program_destroy};
     agent.program_type =
         enif_open_resource_type_x(env, "erltrace_program", &program, ERL_NIF_RT_CREATE, NULL);
@@ -627,5 +629,11 @@ static ErlNifFunc functions[] = {
     {"nif_missed", 1, nif_missed, DIRTY},   {"nif_count_missed", 2, nif_count_missed, 0},
     {"nif_alive", 1, nif_alive, 0},
 };
+
+/* A VM refuses a library whose interface is newer than its own. Nothing is used here that OTP 25
+ * does not have, so that is what it says, whatever release's header it was built with. */
+#undef ERL_NIF_MINOR_VERSION
+#define ERL_NIF_MINOR_VERSION 16
+_Static_assert(ERL_NIF_MAJOR_VERSION == 2, "the interface of OTP 25 is 2.16");
 
 ERL_NIF_INIT(erltrace_agent, functions, load, NULL, NULL, unload)

@@ -153,9 +153,11 @@ enum { PROCESSES = 1 << 17, SHADOWS = 1 << 14 };
 struct process {
     uint64_t
         in; /* when it was last scheduled in, CLOCK_MONOTONIC ns; 0: not running or not known */
-    uint64_t total;  /* ns of earlier slices */
-    uint32_t frames; /* exception frames on its stack */
-    uint32_t round;  /* agent.round that frames belongs to */
+    uint64_t total;                 /* ns of earlier slices, without what we took of them */
+    uint64_t ours;                  /* ns that we took of this one */
+    const struct engine_thread *on; /* that it was last scheduled in on */
+    uint32_t frames;                /* exception frames on its stack */
+    uint32_t round;                 /* agent.round that frames belongs to */
 };
 
 /* -- the state of the library
@@ -194,6 +196,7 @@ struct agent {
     ERL_NIF_TERM node;                   /* its name; 0 when it cannot be known */
     struct term_sizes sizes;
     struct atoms atom;
+    ERL_NIF_TERM nil; /* [], of which there is one */
     ErlNifResourceType *program_type;
     /* Events that could not be told to any program. */
     _Atomic uint64_t lost_threads; /* more threads than the engine knows */

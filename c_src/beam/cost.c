@@ -183,7 +183,7 @@ static ERL_NIF_TERM threads(ErlNifEnv *env, const struct load *l, enum load_from
         if (events == 0)
             continue;
         struct thread_name name = thread_name(i);
-        uint64_t waited = load_wait(i) - l->thread[i].waited[from];
+        uint64_t waited = load_waited(l, i, from);
         list = enif_make_list_cell(
             env,
             enif_make_tuple5(env, name.kind, enif_make_uint(env, name.number),
@@ -228,8 +228,7 @@ ERL_NIF_TERM program_load(ErlNifEnv *env, struct program *p, uint32_t top, enum 
         uint64_t events, ns;
     } kind[PROBE_NKINDS] = {{0, 0}};
     uint32_t index[TOP];
-    /* It has cost nothing since it was ended, however long that took to be noticed. */
-    uint64_t events, ns, now = load_is_over(l) ? l->trip.at : monotonic_ns();
+    uint64_t events, ns, now = load_until(l, monotonic_ns());
     uint64_t period = now > l->marked[from] ? now - l->marked[from] : 1;
     struct engine_counts c;
     engine_counts(p->engine, &c);

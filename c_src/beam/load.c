@@ -70,12 +70,28 @@ void load_start(struct load *l, uint64_t now)
         for (uint32_t i = 0; i < l->nthreads; i++)
             l->thread[i].waited[from] = load_wait(i);
     }
+    l->ended = 0;
     atomic_store(&l->first, now / LOAD_SLICE_NS + 1);
 }
 
-void load_stop(struct load *l)
+void load_stop(struct load *l, uint64_t now)
 {
-    atomic_store(&l->first, UINT64_MAX);
+    if (atomic_exchange(&l->first, UINT64_MAX) == UINT64_MAX)
+        return; /* it did not run */
+    l->ended = now;
+    for (uint32_t i = 0; i < l->nthreads; i++)
+        l->thread[i].waited_in_all = load_wait(i);
+}
+
+uint64_t load_waited(const struct load *l, uint32_t i, enum load_from from)
+{
+    const struct load_thread *t = &l->thread[i];
+    return (l->ended != 0 ? t->waited_in_all : load_wait(i)) - t->waited[from];
+}
+
+uint64_t load_until(const struct load *l, uint64_t now)
+{
+    return load_is_over(l) ? l->trip.at : l->ended != 0 ? l->ended : now;
 }
 
 /* -- a sample ---------------------------------------------------------------------------------- */

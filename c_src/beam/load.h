@@ -84,7 +84,8 @@ struct load_thread {
     uint64_t slice;           /* the number of the newest slice in the ring */
     uint32_t ring[LOAD_RING]; /* ns charged in slice n, at n % LOAD_RING */
     struct load_marks marks;
-    uint64_t waited[3]; /* load_wait of the thread, by enum load_from */
+    uint64_t waited[3];     /* load_wait of the thread, by enum load_from */
+    uint64_t waited_in_all; /* the same when the program ended */
 };
 
 struct load_probe {
@@ -109,6 +110,7 @@ struct load {
     struct load_probe *probe;
     _Atomic uint64_t first; /* the first whole slice that it ran in; UINT64_MAX: it does not run */
     uint64_t marked[3];     /* ns, by enum load_from */
+    uint64_t ended;         /* ns: since when it has not run any more; 0: it runs, or never did */
     uint64_t fired[3];      /* engine_counts.fired then */
     _Atomic uint32_t over;  /* 0, 1: being written, 2: `trip` says why */
     struct load_trip trip;
@@ -151,7 +153,10 @@ void load_init(struct load *l, struct load_thread *thread, uint32_t nthreads,
                struct load_probe *probe, uint32_t nprobes);
 /* The program's probes fire from now on (ns), or no more: then it cannot be over. */
 void load_start(struct load *l, uint64_t now);
-void load_stop(struct load *l);
+void load_stop(struct load *l, uint64_t now);
+/* The end of the time that an account is about: now, or when the program ended, however long it
+ * took since to undo what was set for it. */
+uint64_t load_until(const struct load *l, uint64_t now);
 static inline bool load_is_over(const struct load *l)
 {
     return atomic_load_explicit(&l->over, memory_order_acquire) == 2;
@@ -201,6 +206,8 @@ struct load *load_end(struct load_sampler *me, struct load_sample *s, struct loa
 
 /* From when on: the mark before the last one, the last one, the start. */
 enum load_from { LOAD_BEFORE, LOAD_MARK, LOAD_START };
+/* ns from then until load_until that thread i waited for a processor. */
+uint64_t load_waited(const struct load *l, uint32_t i, enum load_from from);
 /* Takes away what had been counted before. */
 static inline void load_since(const struct load_marks *m, enum load_from from, uint64_t *events,
                               uint64_t *ns)

@@ -13,6 +13,11 @@ static bool in_function(const struct shadow_entry *e, const struct shadow_fn *fn
     return e->f == fn->f && e->m == fn->m && e->a == fn->a;
 }
 
+static bool same(const struct shadow_fn *a, const struct shadow_fn *b)
+{
+    return a->f == b->f && a->m == b->m && a->a == b->a;
+}
+
 static bool called_from(const struct shadow_entry *e, const struct shadow_fn *fn)
 {
     return e->cf == fn->f && e->cm == fn->m && e->ca == fn->a;
@@ -23,6 +28,7 @@ static void push(struct shadow *s, const struct shadow_fn *fn, const struct shad
     if (s->depth == SHADOW_DEPTH) {
         s->base = (s->base + 1) % SHADOW_DEPTH;
         s->depth--;
+        s->under++;
     }
     *at(s, s->depth++) = (struct shadow_entry){.m = fn->m,
                                                .f = fn->f,
@@ -33,15 +39,33 @@ static void push(struct shadow *s, const struct shadow_fn *fn, const struct shad
                                                .n = 1};
 }
 
-void shadow_call(struct shadow *s, const struct shadow_fn *fn, const struct shadow_fn *caller,
+/* Takes away what cannot lie between a caller and what it calls. True: something did. */
+static bool clear_above(struct shadow *s, const struct shadow_fn *caller)
+{
+    uint32_t was = s->depth;
+    if (caller->bottom) {
+        was += s->under;
+        s->depth = s->under = 0;
+        return was > 0;
+    }
+    for (uint32_t i = was; i > 0; i--)
+        if (in_function(at(s, i - 1), caller)) {
+            s->depth = i;
+            return i < was;
+        }
+    return false;
+}
+
+bool shadow_call(struct shadow *s, const struct shadow_fn *fn, const struct shadow_fn *caller,
                  bool wanted)
 {
     s->unwinding = false;
     s->plain_last = false;
     struct shadow_entry *top = s->depth ? at(s, s->depth - 1) : NULL;
     if (!top || !called_from(top, caller)) {
+        bool gone = clear_above(s, caller);
         push(s, fn, caller);
-        return;
+        return gone;
     }
     if (in_function(top, caller)) { /* body recursion, or a tail call inside it */
         top->over = 1;
@@ -51,10 +75,10 @@ void shadow_call(struct shadow *s, const struct shadow_fn *fn, const struct shad
         } else {
             push(s, fn, caller);
         }
-        return;
+        return false;
     }
     if (!wanted)
-        return;
+        return false;
     top->m = fn->m;
     top->f = fn->f;
     top->a = (uint16_t)fn->a;
@@ -67,6 +91,7 @@ void shadow_call(struct shadow *s, const struct shadow_fn *fn, const struct shad
             below->n++;
         s->depth--;
     }
+    return false;
 }
 
 void shadow_call_plain(struct shadow *s, const struct shadow_fn *fn)
@@ -89,12 +114,29 @@ static bool plain_return(struct shadow *s, struct shadow_fn *fn)
     return true;
 }
 
-bool shadow_return(struct shadow *s, const struct shadow_fn *to, struct shadow_fn *fn)
+/* The entry i - 1 is left, and those above it with it. Returns i. */
+static uint32_t leave(struct shadow *s, uint32_t i)
+{
+    struct shadow_entry *e = at(s, i - 1);
+    if (e->n > 1) {
+        e->n--;
+        s->depth = i;
+    } else {
+        s->depth = i - 1;
+    }
+    return i;
+}
+
+enum shadow_gone shadow_return(struct shadow *s, const struct shadow_fn *to, struct shadow_fn *fn,
+                               uint32_t *depth)
 {
     bool unwound = s->unwinding;
     s->unwinding = false;
+    *depth = 0;
+    if (unwound && same(&s->left, to)) /* where it was caught: that is known */
+        return SHADOW_UNKNOWN;
     if (s->plain_last && plain_return(s, fn))
-        return true;
+        return SHADOW_RETURNED;
     uint32_t i = s->depth;
     while (i > 0 && !called_from(at(s, i - 1), to)) {
         if (!at(s, i - 1)->over)
@@ -103,22 +145,31 @@ bool shadow_return(struct shadow *s, const struct shadow_fn *to, struct shadow_f
     }
     if (i == 0) {
         if (plain_return(s, fn))
-            return true;
+            return SHADOW_RETURNED;
         s->lost++;
-        return false;
+        if (s->depth == 0 && s->under > 0)
+            s->under--;
+        return SHADOW_UNKNOWN;
     }
     struct shadow_entry *e = at(s, i - 1);
     *fn = (struct shadow_fn){.m = e->m, .f = e->f, .a = e->a};
-    if (e->n > 1) {
-        e->n--;
-        s->depth = i;
-    } else {
-        s->depth = i - 1;
-    }
-    return !unwound;
+    *depth = s->under + leave(s, i);
+    return unwound ? SHADOW_UNWOUND : SHADOW_RETURNED;
 }
 
-void shadow_unwind(struct shadow *s)
+uint32_t shadow_unwind(struct shadow *s, const struct shadow_fn *fn)
 {
+    uint32_t i = s->depth;
+    if (!s->unwinding) /* those above it have no exception probe */
+        while (i > 0 && !in_function(at(s, i - 1), fn))
+            i--;
+    if (i > 0 && in_function(at(s, i - 1), fn)) {
+        const struct shadow_entry *e = at(s, i - 1);
+        s->left = (struct shadow_fn){.m = e->cm, .f = e->cf, .a = e->ca};
+        s->unwinding = true;
+        return s->under + leave(s, i);
+    }
+    uint32_t depth = s->unwinding ? shadow_depth(s) + 1 : 0;
     s->unwinding = true;
+    return depth;
 }

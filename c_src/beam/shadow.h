@@ -19,16 +19,30 @@
  * are dropped when a return goes past them.
  *
  * A return_to X belongs to the topmost entry whose caller is X. Entries above it that are not
- * possibly over cannot have returned: they, and the entry itself, were left by an exception, and
- * nothing fires. An exception that the direct caller of the function catches looks exactly like a
- * return and counts as one.
+ * possibly over cannot have returned: they, and the entry itself, were left by an exception, which
+ * X caught. An exception that the direct caller of the function catches looks exactly like a return
+ * and counts as one.
+ *
+ * With an exception probe, which has the VM tell of each function that an exception leaves, entries
+ * go one by one. One that ended in a call of another function is told of behind that, when the
+ * entry of both is gone; it had the same depth.
+ *
+ * Without, the VM tells of an exception only if the function that catches it had called a watched
+ * one directly. Of others it shows later that entries are gone, if it does: a call from the
+ * function of an entry is no call from below those above it, and a call whose caller is the bottom
+ * of the process's stack has no entry below. The latter is how a process wakes up from
+ * erlang:hibernate/3, too, which drops the stack without an event.
+ *
+ * DEPTH is the number of entries up to one, those counted that were forgotten. A chain of tail
+ * calls keeps its depth, and so does a function that calls itself directly, from its second call
+ * on.
  *
  * PLAIN CALLS. To know callers costs the VM some time. As long as only one function is watched they
  * are not needed: every return_to is a return of that function. Then entries are just counted
  * (plain). Only while the set of functions changes can there be both; the younger kind goes first.
  *
- * Always: at most SHADOW_DEPTH entries; the oldest goes when a chain opens beyond that, and returns
- * that then find no entry are counted.
+ * Always: at most SHADOW_DEPTH entries; the oldest is forgotten when a chain opens beyond that, and
+ * returns that then find no entry are counted.
  */
 #ifndef ET_BEAM_SHADOW_H
 #define ET_BEAM_SHADOW_H
@@ -43,6 +57,7 @@ enum { SHADOW_DEPTH = 64 };
 struct shadow_fn {
     uint64_t m, f;
     uint32_t a;
+    bool bottom; /* of a caller: no frame of the process lies below its own */
 };
 
 struct shadow_entry {
@@ -54,13 +69,15 @@ struct shadow_entry {
 };
 
 struct shadow {
-    uint32_t base;   /* index of the oldest entry in the ring */
-    uint32_t depth;  /* entries */
-    uint32_t lost;   /* returns that found no entry because it had to go, or was never seen */
-    bool unwinding;  /* an exception left a traced function: the next return_to is where it was
-                        caught */
-    bool plain_last; /* the last call was a plain one */
-    uint32_t plain;  /* plain calls that have not returned; tail calls leave some over */
+    uint32_t base;  /* index of the oldest entry in the ring */
+    uint32_t depth; /* entries */
+    uint32_t under; /* entries that were forgotten, as there are too many above them */
+    uint32_t lost;  /* returns that found no entry because it had to go, or was never seen */
+    bool unwinding; /* an exception left a traced function: the next return_to is where it was
+                       caught */
+    struct shadow_fn left; /* the caller of the last entry that it took away */
+    bool plain_last;       /* the last call was a plain one */
+    uint32_t plain;        /* plain calls that have not returned; tail calls leave some over */
     struct shadow_fn plain_fn;
     struct shadow_entry e[SHADOW_DEPTH];
 };
@@ -68,20 +85,36 @@ struct shadow {
 /* Empties it; what the entries hold does not matter. */
 static inline void shadow_reset(struct shadow *s)
 {
-    s->base = s->depth = s->lost = s->plain = 0;
+    s->base = s->depth = s->under = s->lost = s->plain = 0;
     s->unwinding = s->plain_last = false;
-    s->plain_fn = (struct shadow_fn){0};
+    s->plain_fn = s->left = (struct shadow_fn){0};
 }
+
+/* The depth of what was called last, 1 for the outermost; after shadow_call. */
+static inline uint32_t shadow_depth(const struct shadow *s)
+{
+    return s->under + s->depth;
+}
+
 /* Function fn was entered; the frame it was entered with returns into caller. One whose return
  * nobody wants (seen because code was just loaded) does not take the place of the function that it
- * was tail-called by: the return is still that one's. */
-void shadow_call(struct shadow *s, const struct shadow_fn *fn, const struct shadow_fn *caller,
+ * was tail-called by: the return is still that one's. True: it shows that functions have gone which
+ * nothing told of. */
+bool shadow_call(struct shadow *s, const struct shadow_fn *fn, const struct shadow_fn *caller,
                  bool wanted);
 /* Function fn was entered, and nobody said from where: it is the only one that is watched. */
 void shadow_call_plain(struct shadow *s, const struct shadow_fn *fn);
-/* Execution went back into `to`. True: function *fn returned. */
-bool shadow_return(struct shadow *s, const struct shadow_fn *to, struct shadow_fn *fn);
-/* An exception left a function. */
-void shadow_unwind(struct shadow *s);
+enum shadow_gone {
+    SHADOW_UNKNOWN,  /* nothing that is known of */
+    SHADOW_RETURNED, /* the function */
+    SHADOW_UNWOUND   /* by an exception: that depth and all above it */
+};
+/* Execution went back into `to`. *fn is the function that returned, *depth its depth or that of the
+ * outermost one that an exception left; 0: not known, as of plain calls. */
+enum shadow_gone shadow_return(struct shadow *s, const struct shadow_fn *to, struct shadow_fn *fn,
+                               uint32_t *depth);
+/* An exception left a function: its depth, 0 when that is not known. Before it was caught, and from
+ * the innermost function on. */
+uint32_t shadow_unwind(struct shadow *s, const struct shadow_fn *fn);
 
 #endif

@@ -100,6 +100,46 @@ size_t term_simple(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
     return clamp(n, cap);
 }
 
+size_t term_copy(const void *bytes, size_t n, char *out, size_t cap, bool *cut)
+{
+    const unsigned char *from = bytes;
+    size_t len = 0, i = 0;
+    *cut = n > 0;
+    if (cap == 0)
+        return 0;
+    while (i < n) {
+        const size_t room = size_left(cap - 1, len);
+        const unsigned char *zero = memchr(from + i, 0, size_min(n - i, room));
+        const size_t part = zero != NULL ? (size_t)(zero - (from + i)) : size_min(n - i, room);
+        memcpy(out + len, from + i, part);
+        len += part;
+        i += part;
+        if (i == n || from[i] != 0 || size_left(cap - 1, len) < 2)
+            break;
+        out[len++] = '\\';
+        out[len++] = '0';
+        i++;
+    }
+    *cut = i < n;
+    out[len] = '\0';
+    return len;
+}
+
+/* The emulator has written n bytes of an atom's name to out, where there may be zeros among them.
+ */
+static bool without_zeros(char *out, size_t n, size_t cap)
+{
+    char name[TERM_ATOM];
+    bool cut;
+    if (strlen(out) == n)
+        return true;
+    if (n > sizeof name)
+        return false;
+    memcpy(name, out, n);
+    term_copy(name, n, out, cap, &cut);
+    return !cut;
+}
+
 bool term_atom(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
 {
     char name[256];
@@ -108,9 +148,12 @@ bool term_atom(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
         size_t o = 0;
         for (int i = 0; i < n - 1; i++) {
             unsigned char c = (unsigned char)name[i];
-            if (o + 3 > cap)
+            if (o + (c == 0 || c >= 0x80 ? 2 : 1) >= cap)
                 return false;
-            if (c < 0x80) {
+            if (c == 0) {
+                out[o++] = '\\';
+                out[o++] = '0';
+            } else if (c < 0x80) {
                 out[o++] = (char)c;
             } else {
                 out[o++] = (char)(0xc0 | c >> 6);
@@ -125,8 +168,10 @@ bool term_atom(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
     if (!enif_is_atom(env, t))
         return false;
     /* The headers of OTP 25 have no name for the encoding. */
-    if (atoms_as_utf8)
-        return enif_get_atom(env, t, out, (unsigned)cap, (ErlNifCharEncoding)2) > 0;
+    if (atoms_as_utf8) {
+        n = enif_get_atom(env, t, out, (unsigned)cap, (ErlNifCharEncoding)2);
+        return n > 0 && without_zeros(out, (size_t)n - 1, cap);
+    }
     /* The emulator's text, without its quotes. */
     char quoted[4 * 255 + 3];
     int len = enif_snprintf(quoted, sizeof quoted, "%T", t);

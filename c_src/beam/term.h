@@ -47,7 +47,13 @@ void term_init(int otp);
  * it, as the emulator would print all of it. Returns the length. */
 size_t term_simple(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap);
 
-/* The text of an atom without quotes, in UTF-8. False: not an atom, or it does not fit. */
+/* Copies bytes as a text of D: a zero byte, where a string of D would end, is written as \0, so
+ * that texts which differ behind one stay apart. Cut where it does not fit, but not within a \0;
+ * NUL-terminated. Returns the length; *cut says that something was left out. */
+size_t term_copy(const void *bytes, size_t n, char *out, size_t cap, bool *cut);
+
+/* The text of an atom without quotes, in UTF-8, zero bytes as term_copy has them. False: not an
+ * atom, or it does not fit. */
 bool term_atom(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap);
 
 /* "m:f/a" as the VM's provider prints it, atoms quoted where they need it. Returns the length. */
@@ -73,8 +79,8 @@ enum {
 bool term_bytes(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, size_t *len);
 
 /* The text that a term holds: the name of an atom, the bytes of a binary, the characters of a list
- * of those and of binaries and lists (as UTF-8), cut where it does not fit; "" for anything else.
- * NUL-terminated; returns the length. */
+ * of those and of binaries and lists (as UTF-8), zero bytes as term_copy has them, cut where it
+ * does not fit; "" for anything else. NUL-terminated; returns the length. */
 size_t term_string(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64_t *looked);
 
 /* "atom", "integer", "float", "binary", "bitstring", "list", "tuple", "map", "pid", "port",

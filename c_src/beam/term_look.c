@@ -30,6 +30,12 @@ struct walk {
 static void put(struct walk *w, const void *s, size_t n)
 {
     const size_t room = size_left(w->cap, w->len);
+    bool cut;
+    if (w->chars) {
+        w->len += term_copy(s, n, w->p + w->len, room + 1, &cut);
+        w->full = w->full || cut;
+        return;
+    }
     if (n > room) {
         n = room;
         w->full = true;

@@ -29,12 +29,16 @@ static struct proctab *processes(void)
     return atomic_load_explicit(&agent.processes, memory_order_acquire);
 }
 
-/* The answer when there is no server. Before OTP 27 erlang:trace_info/2 has the process itself ask,
+/* The answer when there is no server. The VM asks for a tracer's status before it tells of one, or
+ * hands it on, and may take it off then; at an event it may not: an emulator with assertions aborts
+ * there, and one without takes and releases locks that the event holds. So `remove` answers
+ * trace_status alone. Before OTP 27 not even that: erlang:trace_info/2 has the process itself ask,
  * among its signals, and if its tracer went there the VM would crash at the next one that is a
- * message: so ours stays until somebody takes it off. Later, flags and patterns dissolve. */
-static ERL_NIF_TERM none(void)
+ * message: so ours stays until a process takes it off. */
+static ERL_NIF_TERM none(ERL_NIF_TERM tag)
 {
-    return agent.sessions ? agent.atom.remove : agent.atom.discard;
+    return agent.sessions && tag == agent.atom.trace_status ? agent.atom.remove
+                                                            : agent.atom.discard;
 }
 
 ERL_NIF_TERM tracer_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
@@ -42,18 +46,18 @@ ERL_NIF_TERM tracer_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     (void)argc;
     const struct atoms *a = &agent.atom;
     if (atomic_load_explicit(&agent.dead, memory_order_relaxed))
-        return none();
+        return none(argv[0]);
     struct engine_thread *t = engine_thread_self();
     if (t)
         tracer_thread(t)->asked++;
     if (argv[0] == a->trace_status) {
         /* Asked about what an agent before us has left, while ours is about to come. */
         if (!atomic_load_explicit(&agent.started, memory_order_acquire))
-            return none();
+            return none(argv[0]);
         /* The dead-man. */
         if (!enif_is_process_alive(env, &agent.server)) {
             atomic_store_explicit(&agent.dead, true, memory_order_relaxed);
-            return none();
+            return none(argv[0]);
         }
         return a->trace;
     }
@@ -102,8 +106,12 @@ static void on_in(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *
         struct process *p = proctab_claim(processes(), argv[2], &fresh);
         if (fresh)
             *p = (struct process){0};
-        if (p)
-            p->in = monotonic_ns();
+        if (p) {
+            p->ours = 0;
+            p->on = t;
+            p->in = tracer_thread(t)->running.began;
+        }
+        tracer_thread(t)->running.pid = argv[2];
     }
     event_named(s, t, PROBE_PROCESS_SCHEDULED, env, argv[2], argv[3],
                 exiting ? agent.atom.true_ : 0, arg_scheduled);
@@ -120,9 +128,19 @@ static void on_out(const struct snapshot *s, struct engine_thread *t, ErlNifEnv 
                 exiting ? agent.atom.true_ : 0, arg_scheduled);
     struct process *p = s->vtime ? proctab_find(processes(), argv[2]) : NULL;
     if (p && p->in) {
-        p->total += monotonic_ns() - p->in;
+        p->total += tracer_thread(t)->running.began - p->in - p->ours;
         p->in = 0;
     }
+}
+
+/* What the event took is not the time of the process that it interrupted, which need not be the one
+ * that it is about. */
+static void not_its_time(struct engine_thread *t)
+{
+    struct tracer_thread *me = tracer_thread(t);
+    struct process *p = me->running.pid ? proctab_find(processes(), me->running.pid) : NULL;
+    if (p && p->in && p->on == t)
+        p->ours += monotonic_ns() - me->running.began;
 }
 
 /* trace(Tag, State, Tracee, Msg, Opts) */
@@ -148,6 +166,8 @@ ERL_NIF_TERM tracer_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     engine_enter(t);
     load_begin(&me->sampler, &sample);
     const struct snapshot *s = atomic_load(&agent.snapshot);
+    if (s && __builtin_expect(s->vtime, 0))
+        me->running.began = monotonic_ns();
     if (!s)
         ;
     else if (tag == a->call)
@@ -192,6 +212,8 @@ ERL_NIF_TERM tracer_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
         tracer_procs(s, t, env, argv);
     if (__builtin_expect(load_sampling(&me->sampler) != NULL, 0))
         tracer_account(&sample, s, t, argv);
+    if (s && __builtin_expect(s->vtime, 0))
+        not_its_time(t);
     engine_leave(t);
     return a->ok;
 }
@@ -203,7 +225,7 @@ void tracer_fire_plain(struct program *p, const struct program_probe *probe, uin
         atomic_fetch_add_explicit(&agent.lost_threads, 1, memory_order_relaxed);
         return;
     }
-    struct engine_ctx ctx = {.probe = &probe->id, .self = self, .anywhere = true};
+    struct engine_ctx ctx = {.probe = &probe->id, .self = self, .anywhere = true, .own = true};
     engine_enter(t);
     engine_fire(p->engine, t, &ctx, probe->b, probe->n);
     engine_leave(t);

@@ -39,6 +39,12 @@ static inline bool event_is_word(ERL_NIF_TERM t)
 
 enum { EVENT_ROOM = 6144 }; /* bytes of text that the arguments of one event have */
 
+/* Where in its process's stack of watched functions a function is. */
+struct event_place {
+    int64_t depth; /* 1: the outermost; -1: not known */
+    bool gone;     /* its call shows that there, and above, were some that have gone */
+};
+
 struct event {
     struct engine_ctx ctx; /* first: the engine hands this back */
     ErlNifEnv *env;
@@ -46,6 +52,7 @@ struct event {
     ERL_NIF_TERM msg;   /* what came with the event */
     ERL_NIF_TERM other; /* receiver, {M,F,Args} of a spawn, class of an exception */
     const struct function *fn;
+    struct event_place at;
     struct engine_thread *t; /* that the event is on */
     uint32_t used;           /* of room */
     char room[EVENT_ROOM];
@@ -69,6 +76,10 @@ struct tracer_thread {
         bool counted;
     } last, global;
     struct load_sampler sampler;
+    struct {              /* kept while a program uses vtimestamp */
+        ERL_NIF_TERM pid; /* that was last scheduled in here */
+        uint64_t began;   /* when the event of the moment did, CLOCK_MONOTONIC ns */
+    } running;
     uint64_t user_events; /* with terms that have handles */
     struct tracer_turn {  /* of a process: tracer_signal.c */
         ERL_NIF_TERM pid; /* whose turn it is, 0: nothing is known */
@@ -83,7 +94,7 @@ struct tracer_thread {
     } io;
     struct {              /* tracer_process.c */
         ERL_NIF_TERM pid; /* 0: no collection has begun */
-        uint64_t words;   /* of the young heap's block when it did */
+        uint64_t words;   /* of both heaps' blocks when it did */
     } collection;
 };
 _Static_assert(sizeof(struct tracer_thread) <= ENGINE_THREAD_ROOM,
@@ -102,6 +113,8 @@ static inline struct tracer_thread *tracer_thread(struct engine_thread *t)
 char *event_room(struct event *ev, size_t n);
 /* A text of len bytes with a NUL behind it, which stays where it is for as long as the event. */
 uint64_t event_text(struct event *ev, const char *p, size_t len);
+/* The same of what was written at the start of some room, whose end is given back. */
+uint64_t event_written(struct event *ev, const char *p, size_t len);
 uint64_t event_constant(struct event *ev, const char *s);
 /* A pid, port, reference or atom as the VM prints it. */
 uint64_t event_pid(struct event *ev, ERL_NIF_TERM t);

@@ -29,8 +29,7 @@ uint64_t event_constant(struct event *ev, const char *s)
     return event_text(ev, s, strlen(s));
 }
 
-/* What was written at the start of some room: its end is given back. */
-static uint64_t written(struct event *ev, const char *p, size_t len)
+uint64_t event_written(struct event *ev, const char *p, size_t len)
 {
     ev->used = (uint32_t)(p + len + 1 - ev->room);
     return event_text(ev, p, len);
@@ -39,7 +38,7 @@ static uint64_t written(struct event *ev, const char *p, size_t len)
 uint64_t event_pid(struct event *ev, ERL_NIF_TERM t)
 {
     char *p = event_room(ev, TERM_TEXT);
-    return p ? written(ev, p, pidtext(ev->env, t, ev->t->index, p, TERM_TEXT))
+    return p ? event_written(ev, p, pidtext(ev->env, t, ev->t->index, p, TERM_TEXT))
              : event_constant(ev, "");
 }
 
@@ -47,7 +46,7 @@ uint64_t event_atom(struct event *ev, ERL_NIF_TERM t)
 {
     char *p = event_room(ev, TERM_ATOM);
     if (p && term_atom(ev->env, t, p, TERM_ATOM))
-        return written(ev, p, strlen(p));
+        return event_written(ev, p, strlen(p));
     if (p)
         ev->used = (uint32_t)(p - ev->room);
     return event_pid(ev, t);
@@ -56,7 +55,7 @@ uint64_t event_atom(struct event *ev, ERL_NIF_TERM t)
 uint64_t event_term(struct event *ev, ERL_NIF_TERM t)
 {
     char *p = event_room(ev, TERM_TEXT);
-    return p ? written(ev, p, term_text(ev->env, t, p, TERM_TEXT, &(uint64_t){0}))
+    return p ? event_written(ev, p, term_text(ev->env, t, p, TERM_TEXT, &(uint64_t){0}))
              : event_constant(ev, "");
 }
 
@@ -68,7 +67,7 @@ uint64_t event_mfa(struct event *ev, ERL_NIF_TERM t, const char *otherwise)
     if (!event_get_mfa(ev->env, t, &m, &f, &arity, &args))
         return event_constant(ev, otherwise);
     char *p = event_room(ev, TERM_TEXT);
-    return p ? written(ev, p, term_mfa(ev->env, m, f, arity, p, TERM_TEXT))
+    return p ? event_written(ev, p, term_mfa(ev->env, m, f, arity, p, TERM_TEXT))
              : event_constant(ev, "");
 }
 
@@ -78,10 +77,10 @@ enum { ARGS_MOST = 255 }; /* that a function has */
 static bool count_args(ErlNifEnv *env, ERL_NIF_TERM list, unsigned *n)
 {
     ERL_NIF_TERM head;
-    for (*n = 0; enif_get_list_cell(env, list, &head, &list); ++*n)
-        if (*n == ARGS_MOST)
+    for (*n = 0; list != agent.nil; ++*n)
+        if (*n == ARGS_MOST || !enif_get_list_cell(env, list, &head, &list))
             return false;
-    return enif_is_empty_list(env, list);
+    return true;
 }
 
 bool event_get_mfa(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM *f,
@@ -95,23 +94,29 @@ bool event_get_mfa(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM
     *f = e[1];
     if (!event_is_word(*m) || !event_is_word(*f))
         return false;
-    if (enif_get_uint(env, e[2], arity)) {
-        *args = false;
-        return *arity <= ARGS_MOST;
-    }
-    *args = true;
+    /* Each call into the VM is some of what an event costs: none is made in vain. */
+    *args = !event_is_word(e[2]) || e[2] == agent.nil;
+    if (!*args)
+        return enif_get_uint(env, e[2], arity) && *arity <= ARGS_MOST;
     return count_args(env, e[2], arity);
 }
 
 /* -- firing
  * ------------------------------------------------------------------------------------------ */
 
-/* Time that the process has been scheduled in; 0 for one that there was no room to remember. */
+/* Time that the process has been scheduled in until the event began, without what events took; 0
+ * for one that there was no room to remember. */
 static uint64_t event_vtimestamp(struct engine_ctx *ctx)
 {
-    const struct process *p = proctab_find(
-        atomic_load_explicit(&agent.processes, memory_order_acquire), event_of(ctx)->pid);
-    return !p ? 0 : p->total + (p->in ? monotonic_ns() - p->in : 0);
+    struct event *ev = event_of(ctx);
+    const struct process *p =
+        proctab_find(atomic_load_explicit(&agent.processes, memory_order_acquire), ev->pid);
+    uint64_t began = tracer_thread(ev->t)->running.began;
+    if (!p)
+        return 0;
+    /* Of a process that runs on another thread both may change just now. */
+    uint64_t in = p->in, ours = p->ours;
+    return p->total + (in && began > in + ours ? began - in - ours : 0);
 }
 
 /* `self->` is found by the word of the process. That of a process of another node says nothing. */
@@ -124,7 +129,7 @@ void event_init(struct event *ev, struct engine_thread *t, ErlNifEnv *env, ERL_N
     ev->ctx.self = event_is_word(pid) ? pid : agent.server.pid;
     ev->ctx.have = 0;
     ev->ctx.nranges = 0;
-    ev->ctx.anywhere = false;
+    ev->ctx.anywhere = ev->ctx.own = false;
     ev->t = t;
     ev->used = 0;
     ev->env = env;

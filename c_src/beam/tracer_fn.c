@@ -47,17 +47,21 @@ static uint64_t arg_function(struct engine_ctx *ctx, unsigned n)
     switch (n) {
     case 0: return event_pid(ev, ev->pid);
     case 1: return event_text(ev, ev->fn->text, ev->fn->text_len);
-    case 2: return (uint64_t)-1; /* the depth of the stack cannot be known */
-    case 3: /* the class of an exception */ return ev->other ? event_pid(ev, ev->other) : 0;
+    case 2: return (uint64_t)ev->at.depth;
+    case 3: /* the class of an exception */
+        return ev->other ? event_pid(ev, ev->other) : ev->at.gone;
     default: return 0;
     }
 }
+
+static const struct event_place nowhere = {.depth = -1};
 
 /* -- functions
  * ---------------------------------------------------------------------------------------- */
 
 static void function_event(struct engine_thread *t, const struct bounds *b, ErlNifEnv *env,
-                           ERL_NIF_TERM pid, const struct function *fn, ERL_NIF_TERM class)
+                           ERL_NIF_TERM pid, const struct function *fn, ERL_NIF_TERM class,
+                           struct event_place at)
 {
     if (b->n == 0)
         return;
@@ -65,12 +69,19 @@ static void function_event(struct engine_thread *t, const struct bounds *b, ErlN
     event_init(&ev, t, env, pid, 0, arg_function);
     ev.fn = fn;
     ev.other = class;
+    ev.at = at;
     event_fire(&ev, t, b);
 }
 
 static struct shadow_fn undefined_fn(void)
 {
-    return (struct shadow_fn){.m = agent.atom.undefined};
+    return (struct shadow_fn){.m = agent.atom.undefined, .bottom = true};
+}
+
+/* Whether this is what a process hibernates into through proc_lib: it has no caller. */
+static bool wakes_up(ERL_NIF_TERM m, ERL_NIF_TERM f)
+{
+    return f == agent.atom.wake_up && m == agent.atom.proc_lib;
 }
 
 /* The function that a call returns into: what the match specification {message, {caller}} gave.
@@ -84,7 +95,7 @@ static bool caller_of(ErlNifEnv *env, ERL_NIF_TERM opts, struct shadow_fn *calle
         return false;
     *caller = undefined_fn();
     if (event_get_mfa(env, v, &m, &f, &arity, &args))
-        *caller = (struct shadow_fn){.m = m, .f = f, .a = arity};
+        *caller = (struct shadow_fn){.m = m, .f = f, .a = arity, .bottom = wakes_up(m, f)};
     return true;
 }
 
@@ -175,14 +186,15 @@ static ERL_NIF_TERM args_of(ErlNifEnv *env, ERL_NIF_TERM mfa)
 
 /* An entry that counts, of a process that may be at it through the export entry. */
 static void entry_event(struct engine_thread *t, ErlNifEnv *env, ERL_NIF_TERM pid,
-                        const struct function *fn)
+                        const struct function *fn, struct event_place at)
 {
     struct tracer_thread *me = tracer_thread(t);
-    function_event(t, &fn->entry, env, pid, fn, 0);
+    function_event(t, &fn->entry, env, pid, fn, 0, at);
     if (!agent.sessions)
-        function_event(t, fn->global_only ? &fn->global_entry : &fn->local_entry, env, pid, fn, 0);
+        function_event(t, fn->global_only ? &fn->global_entry : &fn->local_entry, env, pid, fn, 0,
+                       at);
     else if (fn->local_entry.n && !just_seen(me, &me->global, pid, fn, 4))
-        function_event(t, &fn->local_entry, env, pid, fn, 0);
+        function_event(t, &fn->local_entry, env, pid, fn, 0, at);
 }
 
 /* A call of a function that nothing is bound to. Code that has just been loaded has patterns on all
@@ -221,7 +233,7 @@ void tracer_call(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
     }
     if (argv[1] == agent.atom.global) {
         now_seen(mine, &mine->global, pid, fn, true);
-        function_event(t, &fn->global_entry, env, pid, fn, 0);
+        function_event(t, &fn->global_entry, env, pid, fn, 0, nowhere);
         return;
     }
     bool counts = this_call_counts(mine, fn, pid, meta);
@@ -231,18 +243,45 @@ void tracer_call(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
         frame_pushed(pid, fn);
     if (meta && fn->hook)
         hooks_fire(s, t, env, pid, fn, args_of(env, argv[3]));
+    struct event_place at = nowhere;
     if (!meta && !fn->global_only && s->returns) { /* its return comes, whether the call counts */
         struct shadow *sh = counts ? shadow_of(pid) : proctab_find(shadows(), pid);
         if (sh) {
             struct shadow_fn me = {.m = m, .f = f, .a = arity}, caller;
-            if (caller_of(env, argv[4], &caller))
-                shadow_call(sh, &me, &caller, fn->ret.n > 0);
-            else
+            if (caller_of(env, argv[4], &caller)) {
+                at.gone = shadow_call(sh, &me, &caller, fn->ret.n > 0);
+                at.depth = shadow_depth(sh);
+            } else {
                 shadow_call_plain(sh, &me);
+            }
         }
     }
     if (counts)
-        entry_event(t, env, pid, fn);
+        entry_event(t, env, pid, fn, at);
+}
+
+static uint64_t arg_caught(struct engine_ctx *ctx, unsigned n)
+{
+    struct event *ev = event_of(ctx);
+    switch (n) {
+    case 0: return event_pid(ev, ev->pid);
+    case 1: return event_mfa(ev, ev->msg, "undefined");
+    case 2: return (uint64_t)ev->at.depth;
+    default: return 0;
+    }
+}
+
+/* An exception has left the watched functions at that depth and above, and was caught. */
+static void caught_event(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
+                         const ERL_NIF_TERM argv[], uint32_t depth)
+{
+    const struct bounds *b = &s->named[PROBE_EXCEPTION_CAUGHT];
+    if (b->n == 0)
+        return;
+    struct event ev;
+    event_init(&ev, t, env, argv[2], argv[3], arg_caught);
+    ev.at = (struct event_place){.depth = depth};
+    event_fire(&ev, t, b);
 }
 
 void tracer_return_to(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
@@ -257,11 +296,17 @@ void tracer_return_to(const struct snapshot *s, struct engine_thread *t, ErlNifE
     bool args;
     if (event_get_mfa(env, argv[3], &m, &f, &arity, &args))
         to = (struct shadow_fn){.m = m, .f = f, .a = arity};
-    if (!shadow_return(sh, &to, &from))
-        return;
-    const struct function *fn = snapshot_function(s, from.m, from.f, from.a);
-    if (fn)
-        function_event(t, &fn->ret, env, argv[2], fn, 0);
+    uint32_t depth;
+    const struct function *fn;
+    switch (shadow_return(sh, &to, &from, &depth)) {
+    case SHADOW_RETURNED:
+        if ((fn = snapshot_function(s, from.m, from.f, from.a)))
+            function_event(t, &fn->ret, env, argv[2], fn, 0,
+                           depth ? (struct event_place){.depth = depth} : nowhere);
+        break;
+    case SHADOW_UNWOUND: caught_event(s, t, env, argv, depth); break;
+    case SHADOW_UNKNOWN: break;
+    }
 }
 
 void tracer_frame_gone(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
@@ -277,10 +322,12 @@ void tracer_frame_gone(const struct snapshot *s, struct engine_thread *t, ErlNif
     const struct function *fn = snapshot_function(s, m, f, arity);
     if (!fn)
         return;
-    if (fn->local) {
-        struct shadow *sh = proctab_find(shadows(), argv[2]);
-        if (sh)
-            shadow_unwind(sh);
+    struct event_place at = nowhere;
+    struct shadow *sh = fn->local ? proctab_find(shadows(), argv[2]) : NULL;
+    if (sh) {
+        struct shadow_fn left = {.m = m, .f = f, .a = arity};
+        uint32_t depth = shadow_unwind(sh, &left);
+        at.depth = depth ? (int64_t)depth : -1;
     }
     const ERL_NIF_TERM *e;
     int n;
@@ -288,5 +335,5 @@ void tracer_frame_gone(const struct snapshot *s, struct engine_thread *t, ErlNif
     if (enif_get_map_value(env, argv[4], agent.atom.extra, &extra) &&
         enif_get_tuple(env, extra, &n, &e) && n == 2 && enif_is_atom(env, e[0]))
         class = e[0];
-    function_event(t, &fn->exception, env, argv[2], fn, class);
+    function_event(t, &fn->exception, env, argv[2], fn, class, at);
 }

@@ -8,7 +8,9 @@
  *
  * Names and owners of ports are in a table (ports.h).
  *
- * A driver that reads has no event of its own: what a port sends in a turn for I/O was read. */
+ * A driver that reads has no event of its own: what a port sends in a turn for I/O was read. That
+ * is not so for one that answers a command at once, when the command had to wait for such a turn;
+ * no event says when the command is done and input begins, so both count. */
 #include "beam/ports.h"
 #include "beam/tracer.h"
 

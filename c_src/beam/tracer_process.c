@@ -101,9 +101,25 @@ static uint64_t gc_words(ErlNifEnv *env, ERL_NIF_TERM list, ERL_NIF_TERM key)
 static uint64_t arg_gc(struct engine_ctx *ctx, unsigned n)
 {
     struct event *ev = event_of(ctx);
-    return n == 0   ? event_pid(ev, ev->pid)
-           : n == 1 ? gc_words(ev->env, ev->msg, agent.atom.wordsize)
-                    : 0;
+    const struct atoms *a = &agent.atom;
+    switch (n) {
+    case 0: return event_pid(ev, ev->pid);
+    case 1: return gc_words(ev->env, ev->msg, a->wordsize);
+    case 2: return gc_words(ev->env, ev->msg, a->heap_size);
+    case 3: return gc_words(ev->env, ev->msg, a->old_heap_size);
+    case 4: return gc_words(ev->env, ev->msg, a->stack_size);
+    case 5:
+        return gc_words(ev->env, ev->msg, a->bin_vheap_size) +
+               gc_words(ev->env, ev->msg, a->bin_old_vheap_size);
+    default: return 0;
+    }
+}
+
+/* Of the blocks of both heaps: what leaks is in the old one. */
+static uint64_t both_blocks(ErlNifEnv *env, ERL_NIF_TERM list)
+{
+    return gc_words(env, list, agent.atom.heap_block_size) +
+           gc_words(env, list, agent.atom.old_heap_block_size);
 }
 
 /* The process has not run since its start, so what that said is there yet. */
@@ -113,7 +129,8 @@ static uint64_t arg_heap(struct engine_ctx *ctx, unsigned n)
     switch (n) {
     case 0: return event_pid(ev, ev->pid);
     case 1: return tracer_thread(ev->t)->collection.words;
-    case 2: return gc_words(ev->env, ev->msg, agent.atom.heap_block_size);
+    case 2: return both_blocks(ev->env, ev->msg);
+    case 3: return gc_words(ev->env, ev->msg, agent.atom.old_heap_block_size);
     default: return 0;
     }
 }
@@ -138,7 +155,7 @@ void tracer_gc(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env
         s->named[PROBE_PROCESS_HEAP_GROW].n + s->named[PROBE_PROCESS_HEAP_SHRINK].n == 0)
         return;
     struct tracer_thread *me = tracer_thread(t);
-    uint64_t words = gc_words(env, argv[3], agent.atom.heap_block_size);
+    uint64_t words = both_blocks(env, argv[3]);
     if (kind == PROBE_GC_MINOR_START || kind == PROBE_GC_MAJOR_START) {
         me->collection.pid = argv[2];
         me->collection.words = words;

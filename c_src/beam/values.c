@@ -12,16 +12,12 @@ struct value_event {
     unsigned n;
 };
 
-/* The bytes of a binary, up to its first NUL. */
 static uint64_t bytes_arg(struct event *ev, const ErlNifBinary *bin)
 {
-    size_t n = bin->size < TERM_TEXT ? bin->size : TERM_TEXT - 1;
-    char *p = event_room(ev, n + 1);
-    if (!p)
-        return event_constant(ev, "");
-    memcpy(p, bin->data, n);
-    p[n] = 0;
-    return event_text(ev, p, strlen(p));
+    char *p = event_room(ev, TERM_TEXT);
+    bool cut;
+    return p ? event_written(ev, p, term_copy(bin->data, bin->size, p, TERM_TEXT, &cut))
+             : event_constant(ev, "");
 }
 
 static uint64_t text_arg(struct event *ev, ERL_NIF_TERM t)

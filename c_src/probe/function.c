@@ -31,6 +31,7 @@ const char *const probe_fn_names[] = {"entry", "return", "exception", "function-
 /* What a function of each class has beside entry, return and exception. */
 static const enum probe_kind fn_own[PROBE_FN_CLASSES][PROBE_FN_OWN] = {
     [PROBE_FN_ERLANG] = {PROBE_FN_LOCAL_ENTRY, PROBE_FN_GLOBAL_ENTRY},
+    [PROBE_FN_PRIVATE] = {PROBE_FN_LOCAL_ENTRY},
     [PROBE_FN_BIF] = {PROBE_FN_BIF_ENTRY, PROBE_FN_BIF_RETURN},
     [PROBE_FN_NIF] = {PROBE_FN_NIF_ENTRY, PROBE_FN_NIF_RETURN},
     /* a BIF that the compiler makes an instruction of has no more: PROBE_FN_INLINED */

@@ -95,6 +95,7 @@ enum probe_kind {
     PROBE_PROCESS_SPAWNED,
     PROBE_GC_MAX_HEAP,
     PROBE_TRACE_SEQ,
+    PROBE_EXCEPTION_CAUGHT,
     PROBE_PORT_OPEN = 60,
     PROBE_PORT_COMMAND,
     PROBE_PORT_CONTROL,
@@ -173,10 +174,22 @@ enum probe_kind {
  */
 enum { PROBE_LABELS = 951 }; /* user_trace-n0 to user_trace-n950 */
 
+/* What values an argument can have, where that is less than its type says: programs that compare it
+ * with others, or aggregate what is no value, are warned. */
+enum probe_form {
+    PROBE_FORM_ANY,
+    PROBE_FORM_PROCESS,  /* "<0.87.0>", or a text that begins with one of < # { */
+    PROBE_FORM_FUNCTION, /* "lists:map/2", or a text that begins with < */
+    PROBE_FORM_UNKNOWN,  /* not known here: always the number `stands` */
+    PROBE_FORM_NUMBER    /* a number; `stands` where it is not known */
+};
+
 struct probe_arg {
     const char *type; /* as a D programmer writes it: "char *", "uint32_t" */
     const char *name;
     const char *text; /* meaning and unit, and what stands there when it cannot be known */
+    enum probe_form form;
+    int64_t stands;
 };
 
 enum probe_origin {
@@ -201,6 +214,8 @@ struct probe_def {
     uint32_t needs;           /* enum probe_need bits */
     const char *text;         /* when it fires, one line */
     struct probe_arg arg[10]; /* ends at the first type NULL */
+    unsigned untyped;         /* arguments behind those, which args[] does not have: probes that one
+                                 description means must not differ in args[] */
     const char *how; /* how good it is: what is derived, from what, what is missed; NULL: exact */
     enum probe_by on[PROBE_OTPS];
     const char
@@ -260,6 +275,7 @@ enum probe_fn_class {
     PROBE_FN_BIF,
     PROBE_FN_NIF,
     PROBE_FN_INLINED, /* a BIF whose calls the compiler replaces by an instruction: no bif-* */
+    PROBE_FN_PRIVATE, /* one written in Erlang that is not exported: no call of it is global */
     PROBE_FN_CLASSES
 };
 enum {

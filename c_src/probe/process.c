@@ -30,6 +30,7 @@ static const uint8_t process_of[PROBE_NKINDS] = {
     [PROBE_PROCESS_UNREGISTER] = PROBE_PROCESS_TRACED,
     [PROBE_PROCESS_SPAWNED] = PROBE_PROCESS_TEXT, /* it is not there before */
     [PROBE_GC_MAX_HEAP] = PROBE_PROCESS_TRACED,
+    [PROBE_EXCEPTION_CAUGHT] = PROBE_PROCESS_TRACED,
 };
 /* clang-format on */
 

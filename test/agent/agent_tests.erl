@@ -57,7 +57,7 @@ tests() ->
      returns_and_exceptions, exceptions_alone, exception_frames_are_bounded, spawns_and_exits, messages, scheduling,
      collections, vtimestamp, arguments, two_consumers, over_its_limit, consumer_killed, lease_runs_out, closed_in_the_middle,
      server_killed, guard_takes_its_name, killed_while_changing, killed_while_loading, gate_first, asked_before_start, asked_when_dead, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported, let_go_bit_by_bit,
-     whole_module, heard_meanwhile, given_up_and_loaded, silent_process, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, taken_away, memory_of_ended_programs, purged_once, on_load_meanwhile, builtin_functions, builtins_and_other_sessions,
+     whole_module, heard_meanwhile, given_up_and_loaded, given_up_beside, ended_and_loaded, silent_process, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, taken_away, memory_of_ended_programs, purged_once, on_load_meanwhile, builtin_functions, instructions, builtins_and_other_sessions,
      collections_of_others, session_destroyed, begun_in_vain, guard_of_old_code, collections_begun, late_answers, suspended_processes, server_crashed, everything,
      ring_keeps_the_newest, fill_ends_when_full, only_one_cpu, too_small_for_end, sizes_are_bounded, sensitive_stays_hidden, many_times, under_churn, taken_away_at_work, guard_killed_too].
 
@@ -283,6 +283,31 @@ ints(#{data := <<A:32/little, Name:A/binary, B:32/little, X:B/binary, Y:64/littl
 
 text(X) -> iolist_to_binary(io_lib:format("~w", [X])).
 
+%% Whether a call by name, with arguments that the function refuses, is reported.
+reported({M, F, A} = MFA) ->
+    Vars = [{var, 1, list_to_atom("V" ++ integer_to_list(N))} || N <- lists:seq(1, A)],
+    Call = {call, 1, {remote, 1, {atom, 1, M}, {atom, 1, F}}, Vars},
+    {ok, agent_calls, Code} = compile:forms([{attribute, 1, module, agent_calls}, {attribute, 1, export, [{go, A}]},
+        {function, 1, go, A, [{clause, 1, Vars, [], [{call, 1, {atom, 1, put}, [{atom, 1, result}, Call]}]}]}], []),
+    {module, agent_calls} = code:load_binary(agent_calls, "", Code),
+    {P, Ref} = spawn_monitor(fun() -> receive go -> catch apply(agent_calls, go, lists:duplicate(A, {no, argument})) end end),
+    1 = erlang:trace_pattern(MFA, true, [local]),
+    1 = erlang:trace(P, true, [call]),
+    P ! go,
+    receive {'DOWN', Ref, _, _, _} -> ok end,
+    Told = erlang:trace_delivered(P),
+    receive {trace_delivered, P, Told} -> ok end,
+    erlang:trace_pattern(MFA, false, [local]),
+    code:purge(agent_calls),
+    told(P, MFA, false).
+
+told(P, {M, F, A} = MFA, Seen) ->
+    receive
+        {trace, P, call, {M, F, Args}} when length(Args) =:= A -> told(P, MFA, true);
+        {trace, P, _, _} -> told(P, MFA, Seen)
+    after 0 -> Seen
+    end.
+
 wait(F) -> wait(F, 60000).
 wait(F, Ms) when Ms =< 0 -> error({failed_to_happen, catch F()});
 wait(F, Ms) ->
@@ -342,13 +367,14 @@ test(life) ->
     ?assert(lists:member(lists, Modules)),
     ?assert(not lists:member(erltrace_agent, Modules)),
     ?equal(Modules, lists:sort(Modules)),
-    {ok, [{agent_work, Fs, []}]} = call(A, {functions, [agent_work]}),
+    {ok, [{agent_work, Fs, [{4, Private}]}]} = call(A, {functions, [agent_work]}), % PROBE_FN_PRIVATE
+    ?equal(agent_work:module_info(functions) -- agent_work:module_info(exports), Private),
     ?assert(lists:member({leaf, 1}, Fs)),
     ?equal([], start(A, [])),
     {running, #{records := [], aggs := G}, []} = read(A),
     ?equal(#{}, G),
     ?equal([], [P || P <- processes(), traced(P)]),
-    #{counts := {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, []}} = finish(A);
+    #{counts := {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, [], 0}} = finish(A);
 
 test(calls_are_counted) ->
     code:ensure_loaded(agent_work),
@@ -361,6 +387,7 @@ test(calls_are_counted) ->
     #{aggs := G2, counts := C} = finish(A),
     ?equal(#{{<<"entry">>, <<"leaf/1">>} => 7 * 1009 + 3, {<<"entry">>, <<"calls/1">>} => 7 * 1010 + 4}, added(G1, G2)),
     ?equal(14 * 1009 + 14, element(1, C)),
+    ?equal(0, element(17, C)), % all of the node
     ?equal(element(1, C), element(3, C));
 
 test(begin_end_tick_exit_error) ->
@@ -738,6 +765,7 @@ test(asked_when_dead) ->
     receive {'DOWN', Monitor, process, Server, _} -> ok end,
     Legacy = otp() < 27,
     ?equal(if Legacy -> discard; true -> remove end, M:enabled(trace_status, Me, [])),
+    ?equal([discard], lists:usort([M:enabled(Tag, Me, []) || Tag <- [call, 'receive', send, in, out, exit, gc_minor_start, spawned]])),
     ?equal({tracer, if Legacy -> {M, []}; true -> [] end}, erlang:trace_info(P, tracer)),
     1 = erlang:trace(P, false, [all]),
     P ! stop,
@@ -888,31 +916,74 @@ test(heard_meanwhile) ->
 
 %% A trace is given up while its probes are being placed; what has been loaded since it began keeps nothing of it.
 test(given_up_and_loaded) ->
-    Tiny = fun(M) ->
-               {ok, M, Code} = compile:forms([{attribute, 1, module, M}, {attribute, 1, export, [{f, 0}]},
-                                              {function, 1, f, 0, [{clause, 1, [], [], [{atom, 1, ok}]}]}]),
-               fun() -> {module, M} = code:load_binary(M, "tiny", Code) end
-           end,
-    Modules = [list_to_atom("agent_tiny_" ++ integer_to_list(I)) || I <- lists:seq(1, 20)],
-    [(Tiny(M))() || M <- Modules],
-    Load = Tiny(agent_tiny_late),
+    Modules = [tiny(I) || I <- lists:seq(1, 20)],
+    [load_tiny(M) || M <- Modules],
     Options = [{bufsize, 1 bsl 20}, {aggsize, 1 bsl 20}, {loads, 1}],
     internal_state(true),
     [begin
-         Held = [spawn_opt(fun() -> process_flag(sensitive, true), hold_scheduler() end, [{scheduler, N}])
-                 || N <- lists:seq(1, erlang:system_info(schedulers))],
+         Held = held(),
          Consumer = spawn(fun() ->
                               A = open(),
                               start(A, "build/test/agent/image.dif", Options, [{K, {M, f, 0}, ?COUNT} || M <- Modules, K <- Kinds])
                           end),
          wait(fun() -> patterns({hd(Modules), f, 0}) =/= [] end),
-         Load(),
+         load_tiny(agent_tiny_late),
          exit(Consumer, kill),
          wait(fun() -> whereis(erltrace_agent) =:= undefined end),
          ?equal([], [F || F <- [{f, 0}, {module_info, 0}, {module_info, 1}], {A, B} <- [F], patterns({agent_tiny_late, A, B}) =/= []]),
          [exit(P, kill) || P <- Held]
      end || Kinds <- [[?ENTRY], [?ENTRY, ?RETURN]]],
-    [begin code:purge(M), code:delete(M), code:purge(M) end || M <- [agent_tiny_late | Modules]];
+    [unload_tiny(M) || M <- [agent_tiny_late | Modules]];
+
+%% Likewise while another program goes on, which needs fewer patterns of code to come. What has been loaded keeps those that it needs, and no
+%% other; and the other one finds its probes there again, whether the program that was given up had any there or not.
+test(given_up_beside) ->
+    Modules = [tiny(I) || I <- lists:seq(1, 20)],
+    [load_tiny(M) || M <- [agent_tiny_late | Modules]],
+    Options = [{bufsize, 1 bsl 20}, {aggsize, 1 bsl 20}, {loads, 1}],
+    Late = {agent_tiny_late, f, 0},
+    internal_state(true),
+    A = open(),
+    [] = start(A, "build/test/agent/image.dif", Options, [{?ENTRY, Late, ?COUNT}]),
+    [begin
+         Held = held(),
+         Consumer = spawn(fun() -> B = open(), start(B, "build/test/agent/image.dif", Options, [{K, MFA, ?COUNT} || MFA <- Of, K <- [?ENTRY, ?RETURN]]) end),
+         wait(fun() -> patterns({hd(Modules), f, 0}) =/= [] end),
+         load_tiny(agent_tiny_late),
+         ?assert(locally(Late)),
+         exit(Consumer, kill),
+         Serial = loaded(agent_tiny_late),
+         ?equal([], [F || {F, N} <- agent_tiny_late:module_info(functions), locally({agent_tiny_late, F, N})]),
+         [exit(P, kill) || P <- Held],
+         {ok, []} = call(A, {extend, Serial, []}),
+         [agent_tiny_late:f() || _ <- lists:seq(1, 7)]
+     end || Of <- [[{M, f, 0} || M <- Modules], [{M, F, N} || M <- [agent_tiny_late | Modules], {F, N} <- agent_tiny_late:module_info(functions)]]],
+    #{aggs := G} = finish(A),
+    ?equal(#{{<<"entry">>, <<"f/0">>} => 14}, G),
+    [unload_tiny(M) || M <- [agent_tiny_late | Modules]];
+
+%% A program ends before what was loaded has lost its patterns, and one that goes on does not need that kind of them.
+test(ended_and_loaded) ->
+    Options = [{bufsize, 1 bsl 20}, {aggsize, 1 bsl 20}, {loads, 1}],
+    A = open(),
+    [] = start(A, "build/test/agent/image.dif", Options, [{?ENTRY, work(leaf, 1), ?COUNT}]),
+    Test = self(),
+    Other = spawn_link(fun() ->
+                           B = open(),
+                           [] = start(B, "build/test/agent/image.dif", Options, [{?RETURN, work(F, 1), ?COUNT} || F <- [leaf, body]]),
+                           Test ! {self(), placed},
+                           receive {Test, finish} -> finish(B) end,
+                           Test ! {self(), finished}
+                       end),
+    receive {Other, placed} -> ok end,
+    load_tiny(agent_tiny_late),
+    _ = loaded(agent_tiny_late),
+    ?assert(locally({agent_tiny_late, f, 0})),
+    Other ! {self(), finish},
+    receive {Other, finished} -> ok end,
+    ?assert(not locally({agent_tiny_late, f, 0})),
+    finish(A),
+    unload_tiny(agent_tiny_late);
 
 %% Before OTP 27 each process is asked whose it is, and one that cannot run does not answer. Consumers are answered all the same, hear
 %% how many are done, and one more can come.
@@ -1211,6 +1282,21 @@ test(builtin_functions) ->
     #{aggs := G} = finish(A),
     ?assert(maps:get({<<"entry">>, <<"keyfind/3">>}, G) >= 41),
     ?assert(maps:get({<<"return">>, <<"keyfind/3">>}, G) >= 41);
+
+%% The VM is asked, BIF by BIF, whether it reports a call from code that names it; the agent's class says the same. Those that end or
+%% change too much, or nobody can call, are left out.
+test(instructions) ->
+    Strange = [halt, hibernate, load_nif, send, '!', yield, apply, is_record, suspend_process, exit, garbage_collect, call_on_load_function,
+               process_flag, system_flag, system_profile, system_monitor, trace, trace_pattern, delete_module, purge_module, finish_loading, crash_dump, display,
+               dist_exit, seq_trace, abort_pending_connection, bump_reductions, put, erase],
+    Modules = [erlang, maps, lists, binary, math],
+    [code:ensure_loaded(M) || M <- Modules],
+    Instructions = [{M, F, A} || {M, _, Classes} <- erltrace_agent_lib:functions(Modules), {3, L} <- Classes, {F, A} <- L],
+    Bifs = [X || {M, F, _} = X <- lists:usort(erlang:system_info(snifs)), lists:member(M, Modules), not (M =:= erlang andalso lists:member(F, Strange))],
+    ?assert(length(Bifs) > 200),
+    ?equal([X || X <- Bifs, not reported(X)], [X || X <- Bifs, lists:member(X, Instructions)]),
+    ?equal([true, true, true], [lists:member({erlang, F, A}, Instructions) || {F, A} <- [{apply, 3}, {yield, 0}, {'!', 2}]] ),
+    ?equal(otp() < 28, lists:member({erlang, hibernate, 3}, Instructions));
 
 %% OTP 27: a session that lets go of a BIF silences it for all others.
 test(builtins_and_other_sessions) ->
@@ -1586,6 +1672,33 @@ heard(A, C, N) ->
         {ok, running, _, _, _, _, _} = call(A, {read, 0}),
         heard(A, C, N + 1)
     end.
+
+%% Modules of one function.
+tiny(I) -> list_to_atom("agent_tiny_" ++ integer_to_list(I)).
+
+load_tiny(M) ->
+    {ok, M, Code} = compile:forms([{attribute, 1, module, M}, {attribute, 1, export, [{f, 0}]}, {function, 1, f, 0, [{clause, 1, [], [], [{atom, 1, ok}]}]}]),
+    {module, M} = code:load_binary(M, "tiny", Code).
+
+unload_tiny(M) -> code:purge(M), code:delete(M), code:purge(M).
+
+%% Waits for the word that it was loaded, others perhaps beside it.
+loaded(M) ->
+    receive
+        {erltrace, loaded, Serial, Ms} ->
+            case lists:member(M, Ms) of
+                true -> Serial;
+                false -> loaded(M)
+            end
+    after 30000 -> error({not_told_of, M, process_info(self(), messages), process_info(whereis(erltrace_agent), [messages, current_stacktrace]), patterns({M, module_info, 0})})
+    end.
+
+%% Whether a function has a local pattern in any session.
+locally(MFA) -> [P || P <- patterns(MFA), lists:keyfind(traced, 1, P) =:= {traced, local}] =/= [].
+
+%% Each call that sets a pattern takes long.
+held() ->
+    [spawn_opt(fun() -> process_flag(sensitive, true), hold_scheduler() end, [{scheduler, N}]) || N <- lists:seq(1, erlang:system_info(schedulers))].
 
 %% As a NIF that takes long: what waits for all schedulers waits for this one.
 hold_scheduler() ->

@@ -149,6 +149,7 @@ static void interrupted_events(void **state)
     for (int i = 0; i < 2; i++) { /* of one event, then of all since the last sample */
         uint64_t weight = i == 0 ? 1 : LOAD_GAP, was[] = {a.probe[0].ns, a.probe[1].ns};
         me.left = 0;
+        me.random = 1; /* the next gap is none of those that are 0 */
         me.gap = (uint32_t)weight - 1;
         load_begin(&me, &s);
         s.start = 1000;
@@ -289,7 +290,7 @@ static void limit(void **state)
     now = 0;
     assert_null(busy(all, 1, who, (uint32_t[]){990}, &now, 10 * SECOND));
     account_init(&a, 400, 0);
-    load_stop(&a.load);
+    load_stop(&a.load, 1000);
     assert_null(busy(all, 1, who, (uint32_t[]){990}, &now, 10 * SECOND));
 }
 
@@ -446,8 +447,28 @@ static void the_guilty_one(void **state)
     account_init(&a, 400, 0);
     account_init(&b, 400, 0);
     assert_ptr_equal(busy(all, 2, who, (uint32_t[]){250, 350}, &now, 5 * SECOND), &b.load);
-    load_stop(&b.load);
+    load_stop(&b.load, 1000);
     assert_null(busy(all, 2, who, (uint32_t[]){250, 0}, &now, 5 * SECOND));
+}
+
+/* What it takes to undo a trace is no time that was watched, nor is what was before it began. */
+static void an_account_ends_with_its_program(void **state)
+{
+    (void)state;
+    struct account a;
+    account_init(&a, 0, 0);
+    assert_int_equal(load_until(&a.load, 500), 500);
+    load_stop(&a.load, 700);
+    a.thread[0].waited_in_all = a.thread[0].waited[LOAD_START] + 30;
+    load_stop(&a.load, 900); /* END has run */
+    assert_int_equal(load_until(&a.load, 2000), 700);
+    assert_int_equal(load_waited(&a.load, 0, LOAD_START), 30);
+    load_start(&a.load, 3000);
+    assert_int_equal(load_until(&a.load, 3500), 3500);
+    load_init(&a.load, a.thread, THREADS, a.probe, PROBES);
+    a.load.ended = 0;
+    load_stop(&a.load, 100); /* it never ran */
+    assert_int_equal(load_until(&a.load, 200), 200);
 }
 
 static void marks_and_the_dearest(void **state)
@@ -499,6 +520,7 @@ int main(void)
         cmocka_unit_test_setup(the_ended_pay_nothing, fresh),
         cmocka_unit_test_setup(bursts_fade, fresh),
         cmocka_unit_test_setup(the_guilty_one, fresh),
+        cmocka_unit_test_setup(an_account_ends_with_its_program, fresh),
         cmocka_unit_test_setup(marks_and_the_dearest, fresh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

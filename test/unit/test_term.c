@@ -178,6 +178,45 @@ static void texts_are_cut(void **state)
     nif_reset();
 }
 
+static const char *string_in(ERL_NIF_TERM t, size_t cap)
+{
+    static char out[ROOM_MOST];
+    const size_t len = term_string(nif_env, t, out, cap, &looked);
+    assert_int_equal(len, strlen(out));
+    return out;
+}
+
+static const char *name_in(ERL_NIF_TERM t, size_t cap)
+{
+    static char out[ROOM_MOST];
+    return term_atom(nif_env, t, out, cap) ? out : "does not fit";
+}
+
+/* A zero byte is shown, so that texts which differ behind one are two. It is never cut. */
+static void zero_bytes_are_shown(void **state)
+{
+    const ERL_NIF_TERM bin = nif_binary("a\0b\0", 4, false), name = nif_atom("m\0x", 3),
+                       wide = nif_atom("\xd0\xb4\0\0x", 5),
+                       list =
+                           nif_cons(nif_int('l'), nif_cons(nif_int(0), nif_cons(bin, nif_nil())));
+    nif_otp = *(const int *)*state;
+    term_init(nif_otp);
+    assert_string_equal(string_in(bin, 7), "a\\0b\\0");
+    assert_string_equal(string_in(bin, 6), "a\\0b");
+    assert_string_equal(string_in(bin, 4), "a\\0");
+    assert_string_equal(string_in(bin, 3), "a");
+    assert_string_equal(string_in(list, ROOM_MOST), "l\\0a\\0b\\0");
+    assert_string_equal(string_in(nif_binary("\0\0", 2, false), ROOM_MOST), "\\0\\0");
+    assert_string_equal(string_in(name, ROOM_MOST), "m\\0x");
+    assert_string_equal(name_in(name, 5), "m\\0x");
+    assert_string_equal(name_in(name, 4), "does not fit");
+    if (nif_otp >= 26) { /* before, it is the emulator's text */
+        assert_string_equal(name_in(wide, 8), "\xd0\xb4\\0\\0x");
+        assert_string_equal(name_in(wide, 7), "does not fit");
+    }
+    nif_reset();
+}
+
 /* A list of long lists that turn out to be no texts, each at its end: they are not looked at as
  * often as there are of them. What is looked at is told. */
 static void lists_that_are_no_texts(void **state)
@@ -239,6 +278,8 @@ int main(void)
         cmocka_unit_test_prestate(texts_keep_to_their_room, &before),
         cmocka_unit_test_prestate(texts_keep_to_their_room, &since),
         cmocka_unit_test(texts_are_cut),
+        cmocka_unit_test_prestate(zero_bytes_are_shown, &before),
+        cmocka_unit_test_prestate(zero_bytes_are_shown, &since),
         cmocka_unit_test(looks_are_bounded),
         cmocka_unit_test(lists_that_are_no_texts),
     };
