@@ -14,7 +14,9 @@
 #include "node/clock.h"
 
 #define MODULE  "erltrace_agent"
-#define GUARD   MODULE "_guard" /* the registered name of its guard */
+#define GUARD   MODULE "_guard"    /* the registered name of its guard */
+#define LOCK    "erltrace_attach"  /* ... of who holds back others while a consumer loads it */
+#define LOADING "erltrace_loading" /* ... of the process that loads it */
 #define LIBRARY "priv/" MODULE ".so"
 #define BEAM    "priv/agent/" MODULE ".beam"
 
@@ -436,7 +438,7 @@ static int lock(struct agent *a, erlang_pid *holder, struct diags *d)
         return over(a, d);
     ei_x_new(&x);
     ei_x_encode_list_header(&x, 2);
-    ei_x_encode_atom(&x, "erltrace_attach");
+    ei_x_encode_atom(&x, LOCK);
     ei_x_encode_pid(&x, holder);
     ei_x_encode_empty_list(&x);
     e = rpc(a, "erlang", "register", &x, RPC_MS, &r, d);
@@ -495,9 +497,8 @@ static void put_clause(ei_x_buff *x, const char *kind, const char *pattern)
     ei_x_encode_list_header(x, 1);
 }
 
-/* The call of a function with variables as arguments. */
-static void put_call(ei_x_buff *x, const char *mod, const char *fun, const char *const variable[],
-                     int n)
+/* The call of a function; its arguments, if there are any, follow, and the end of a list. */
+static void put_function(ei_x_buff *x, const char *mod, const char *fun)
 {
     put_form(x, "call", 2);
     put_form(x, "remote", 2);
@@ -505,6 +506,13 @@ static void put_call(ei_x_buff *x, const char *mod, const char *fun, const char 
     ei_x_encode_atom(x, mod);
     put_form(x, "atom", 1);
     ei_x_encode_atom(x, fun);
+}
+
+/* The call of a function with variables as arguments. */
+static void put_call(ei_x_buff *x, const char *mod, const char *fun, const char *const variable[],
+                     int n)
+{
+    put_function(x, mod, fun);
     ei_x_encode_list_header(x, n);
     for (int i = 0; i < n; i++) {
         put_form(x, "var", 1);
@@ -573,11 +581,11 @@ static int purge(struct agent *a, bool in_use_too, struct diags *d)
     return e ? e : AGAIN;
 }
 
-/* Whether the guard of an agent that is gone is still at work. */
-static int guard_at_work(struct agent *a, bool *yes, struct diags *d)
+/* Whether a process has a name. */
+static int is_registered(struct agent *a, const char *name, bool *yes, struct diags *d)
 {
     struct etf r;
-    int e = ask_of(a, "erlang", "whereis", GUARD, RPC_MS, &r, d);
+    int e = ask_of(a, "erlang", "whereis", name, RPC_MS, &r, d);
     *yes = e == 0 && etf_peek(&r) == ETF_PID;
     return e;
 }
@@ -593,20 +601,45 @@ static int old_code(struct agent *a, bool *yes, struct diags *d)
     return e;
 }
 
-/* case code:atomic_load(M) of
- *     ok -> catch erltrace_agent:attach(N, D);
- *     E -> E
+/* case register(L, self()) of
+ *     true ->
+ *         case whereis(K) of
+ *             H ->
+ *                 case code:atomic_load(M) of
+ *                     ok -> catch erltrace_agent:attach(N, D);
+ *                     E -> E
+ *                 end
+ *         end
  * end, evaluated by one process of the node: who dies in between, or whose connection is cut, does
  * not leave a module behind that nobody would take away. And where it cannot be loaded, the one
- * that is there is not asked: it is what is left of an agent, and may have its library still. 0,
- * an error, AGAIN or OLD. */
+ * that is there is not asked: it is what is left of an agent, and may have its library still.
+ *
+ * The lock (K) ends with us, and when its time is over, but what the node has begun to evaluate
+ * goes on. So that process has a name of its own (L), and with that it looks whether the lock is
+ * ours still (H). Who takes the module away looks the other way round: it takes the lock, then
+ * looks whether a process has that name. So nothing is loaded while the module is taken away. An
+ * expression that fails is a {badrpc, Reason}. 0, an error, AGAIN or OLD. */
 static int load_and_attach(struct agent *a, const struct buf *beam, const struct buf *nif,
-                           const char *dir, struct diags *d)
+                           const char *dir, const erlang_pid *holder, struct diags *d)
 {
     ei_x_buff x;
     struct etf r;
     ei_x_new(&x);
     ei_x_encode_list_header(&x, 5);
+    put_form(&x, "case", 2);
+    put_function(&x, "erlang", "register");
+    ei_x_encode_list_header(&x, 2);
+    put_form(&x, "atom", 1);
+    ei_x_encode_atom(&x, LOADING);
+    put_function(&x, "erlang", "self");
+    ei_x_encode_empty_list(&x);
+    ei_x_encode_empty_list(&x);
+    ei_x_encode_list_header(&x, 1);
+    put_clause(&x, "atom", "true");
+    put_form(&x, "case", 2);
+    put_call(&x, "erlang", "whereis", (const char *const[]){"K"}, 1);
+    ei_x_encode_list_header(&x, 1);
+    put_clause(&x, "var", "H");
     put_form(&x, "case", 2);
     put_call(&x, "code", "atomic_load", (const char *const[]){"M"}, 1);
     ei_x_encode_list_header(&x, 2);
@@ -617,12 +650,18 @@ static int load_and_attach(struct agent *a, const struct buf *beam, const struct
     put_clause(&x, "var", "E");
     put_form(&x, "var", 1);
     ei_x_encode_atom(&x, "E");
-    ei_x_encode_empty_list(&x);
-    ei_x_encode_empty_list(&x);
-    ei_x_encode_list_header(&x, 3); /* the variables, sorted */
+    for (int i = 0; i < 6; i++) /* two lists for each case: its last clause's body, its clauses */
+        ei_x_encode_empty_list(&x);
+    ei_x_encode_list_header(&x, 5); /* the variables, sorted */
     ei_x_encode_tuple_header(&x, 2);
     ei_x_encode_atom(&x, "D");
     put_dirs(&x, dir);
+    ei_x_encode_tuple_header(&x, 2);
+    ei_x_encode_atom(&x, "H");
+    ei_x_encode_pid(&x, holder);
+    ei_x_encode_tuple_header(&x, 2);
+    ei_x_encode_atom(&x, "K");
+    ei_x_encode_atom(&x, LOCK);
     ei_x_encode_tuple_header(&x, 2);
     ei_x_encode_atom(&x, "M");
     put_module(&x, beam);
@@ -674,7 +713,7 @@ static int place(struct agent *a, const struct buf *beam, const struct buf *nif,
                  struct diags *d)
 {
     erlang_pid holder;
-    bool used, guarded = false, old = false, locked = false;
+    bool used, guarded = false, loading = false, old = false, locked = false;
     int e = in_use(a, &used, d);
     if (e == 0 && !used) {
         e = lock(a, &holder, d);
@@ -684,15 +723,19 @@ static int place(struct agent *a, const struct buf *beam, const struct buf *nif,
     }
     /* Its work needs the library, so nothing is loaded in its place until it is done. */
     if (e == 0 && !used && waited < GUARD_MS)
-        e = guard_at_work(a, &guarded, d);
-    if (guarded)
+        e = is_registered(a, GUARD, &guarded, d);
+    /* A load of who has gone meanwhile. */
+    if (e == 0 && !used && !guarded)
+        e = is_registered(a, LOADING, &loading, d);
+    if (guarded || loading)
         e = AGAIN;
     if (e == 0 && !used)
         e = old_code(a, &old, d);
     if (old)
         e = OLD;
     if (e == 0)
-        e = used ? attach(a, nif, opt->dir, d) : load_and_attach(a, beam, nif, opt->dir, d);
+        e = used ? attach(a, nif, opt->dir, d)
+                 : load_and_attach(a, beam, nif, opt->dir, &holder, d);
     if (e == OLD)
         e = purge(a, waited >= OLD_MS, d);
     if (locked) {

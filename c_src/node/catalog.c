@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elixir.h"
 #include "base/err.h"
 #include "probe/probe.h"
 
@@ -201,6 +202,18 @@ static int need_modules(struct catalog *c, struct diags *d)
     return e;
 }
 
+/* Whether a module is meant: by its name, or by that without Elixir's prefix, unless there is a
+ * module of exactly this name. */
+static bool means_module(struct catalog *c, const char *pattern, const char *name)
+{
+    const char *alias;
+    if (probe_glob(pattern, name))
+        return true;
+    alias = elixir_alias(name);
+    return alias && probe_glob(pattern, alias) &&
+           !(probe_glob_exact(pattern) && catalog_module(c, pattern));
+}
+
 /* Fetches the functions of all modules that match. */
 static int need_functions(struct catalog *c, const char *pattern, struct diags *d)
 {
@@ -208,7 +221,7 @@ static int need_functions(struct catalog *c, const char *pattern, struct diags *
     size_t n = 0;
     for (size_t i = 0; i <= c->nmod; i++) {
         if (i < c->nmod && (!c->mod[i].fetched || c->mod[i].stale) &&
-            probe_glob(pattern, c->mod[i].name))
+            means_module(c, pattern, c->mod[i].name))
             want[n++] = (uint32_t)i;
         if (n == FETCH_MODULES || (n > 0 && i == c->nmod)) {
             int e = c->src.functions(c->src.arg, c, want, n, d);
@@ -244,7 +257,8 @@ static bool fn_probe(const struct catalog *c, const struct catalog_mod *m, uint3
                              .func = m->fn[f].full,
                              .name = probe_fn_name(kind),
                              .kind = kind,
-                             .arity = m->fn[f].arity};
+                             .arity = m->fn[f].arity,
+                             .instruction = m->fn[f].class == PROBE_FN_INLINED};
     return kind != 0;
 }
 
@@ -461,13 +475,13 @@ static int match_function(const struct catalog *c, const struct catalog_mod *m, 
 }
 
 /* The functions that have ids of their module's range. */
-static int match_modules(const struct catalog *c, const struct probe_spec *s, unsigned kinds,
+static int match_modules(struct catalog *c, const struct probe_spec *s, unsigned kinds,
                          tier_match_fn fn, void *arg)
 {
     int e = 0;
     for (size_t i = 0; i < c->nsorted; i++) {
         const struct catalog_mod *m = &c->mod[i];
-        if (!probe_glob(s->mod, m->name))
+        if (!means_module(c, s->mod, m->name))
             continue;
         for (uint32_t f = 0; e == 0 && f < m->nfn && !m->fn[f].late; f++)
             e = match_function(c, m, f, s, kinds, fn, arg);
@@ -478,13 +492,13 @@ static int match_modules(const struct catalog *c, const struct probe_spec *s, un
 }
 
 /* Those of the last range, from the first-th on. */
-static int match_late(const struct catalog *c, size_t first, const struct probe_spec *s,
-                      unsigned kinds, tier_match_fn fn, void *arg)
+static int match_late(struct catalog *c, size_t first, const struct probe_spec *s, unsigned kinds,
+                      tier_match_fn fn, void *arg)
 {
     int e = 0;
     for (size_t i = first; e == 0 && i < c->nlate; i++) {
         const struct catalog_mod *m = &c->mod[c->late[i].mod];
-        if (probe_glob(s->mod, m->name))
+        if (means_module(c, s->mod, m->name))
             e = match_function(c, m, c->late[i].fn, s, kinds, fn, arg);
     }
     return e;
@@ -584,13 +598,85 @@ static const char *say(struct catalog *c, const char *fmt, ...)
     return buf_str(&c->hint);
 }
 
+/* Whether a probe's name has the word among its parts: send in message-send, gc in gc_minor-start.
+ */
+static bool has_part(const char *name, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *p = name; n > 0 && (p = strstr(p, word)) != NULL; p++)
+        if ((p == name || strchr("-_", p[-1])) && strchr("-_", p[n])) /* also at its end */
+            return true;
+    return false;
+}
+
+/* The names that have what was asked for as a part; if this node can deliver none of them, what
+ * keeps one away. NULL: there are none. */
+static const char *suggest_part(struct catalog *c, const char *word)
+{
+    enum { SHOWN = 8 };
+    const struct probe_def *def = NULL, *lacks = NULL;
+    char last[128]; /* as the last part of a name */
+    struct buf names = BUF_INIT;
+    const char *hint = NULL;
+    size_t n = 0;
+    while ((def = probe_erlang_next(def)) != NULL) {
+        if (def->mod || def->numbered || !has_part(def->name, word))
+            continue;
+        if (!delivers(c, def))
+            lacks = def;
+        else if (n++ < SHOWN)
+            buf_printf(&names, "%s%s", n > 1 ? ", " : "", def->name);
+    }
+    if (!lacks && snprintf(last, sizeof last, "*-%s", word) < (int)sizeof last)
+        lacks = probe_erlang_lacking(last);
+    if (n > 0)
+        hint = say(c, "no probe '%s'; did you mean one of these? %s%s", word, buf_str(&names),
+                   n > SHOWN ? ", ..." : "");
+    else if (lacks)
+        hint = say(c, "no probe '%s'; of %s: %s", word, lacks->name, lacks->lacking);
+    buf_free(&names);
+    return hint;
+}
+
+/* The candidate that differs in dashes and underscores only: "process-exit" for "process_exit". */
+static const char *other_dashes(const char *name, const char *const *cand, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *p = name, *q = cand[i];
+        while (*p != '\0' && (*p == *q || (strchr("-_", *p) && *q != '\0' && strchr("-_", *q))))
+            p++, q++;
+        if (*p == '\0' && *q == '\0')
+            return cand[i];
+    }
+    return NULL;
+}
+
+/* The module that a name means, as people write it; NULL: there is none. */
+static const char *module_named(struct catalog *c, const char *name)
+{
+    struct diags d;
+    const char *found = NULL, *alias;
+    diags_init(&d);
+    if (name[0] != '\0' && probe_glob_exact(name) && need_modules(c, &d) == 0)
+        for (size_t i = 0; !found && i < c->nmod; i++)
+            if (means_module(c, name, c->mod[i].name)) {
+                alias = elixir_alias(c->mod[i].name);
+                found = alias ? alias : c->mod[i].name;
+            }
+    diags_free(&d);
+    return found;
+}
+
 static const char *suggest_name(struct catalog *c, const struct probe_spec *s)
 {
-    const char *cand[NEAR_MAX];
+    const char *cand[NEAR_MAX], *mod;
     size_t n = 0;
     const struct probe_def *def = NULL;
     if (strncmp(s->name, "profile-", 8) == 0)
-        return say(c, "the profile-N probes are not available in a node; tick-N is");
+        return say(c,
+                   "a node has no profile-N; `erltrace run profile MODULE` shows where time goes, "
+                   "tick-%s fires as often, in no process",
+                   s->name + 8);
     if (strncmp(s->name, "tick-", 5) == 0)
         return say(c, "intervals are tick-N[ns|us|ms|s|m|h|d|hz], at least 200us");
     while ((def = probe_erlang_next(def)) != NULL)
@@ -600,7 +686,15 @@ static const char *suggest_name(struct catalog *c, const struct probe_spec *s)
         cand[n++] = dtrace_probes[i].name;
     for (size_t i = 0; probe_fn_names[i] && n < NEAR_MAX; i++)
         cand[n++] = probe_fn_names[i];
-    const char *near = diag_nearest(s->name, cand, n);
+    const char *near = other_dashes(s->name, cand, n);
+    if (near)
+        return say(c, "no probe '%s'; did you mean '%s'?", s->name, near);
+    near = suggest_part(c, s->name);
+    if (near)
+        return near;
+    if ((mod = module_named(c, s->name)) != NULL)
+        return say(c, "%s is a module; %s::entry are the calls of its functions", mod, mod);
+    near = diag_nearest(s->name, cand, n);
     if (near)
         return say(c, "no probe '%s'; did you mean '%s'?", s->name, near);
     return say(c, "no probe is called so; -l -P erlang lists those that there are");
@@ -617,6 +711,13 @@ static void arities(struct buf *b, const struct catalog_mod *m, const char *name
             buf_printf(b, "%s%s", i++ == 0 ? "" : i == n ? " and " : ", ", m->fn[f].full);
 }
 
+/* A module that a description matched, with Elixir's prefix if the description has it. */
+static const char *as_written(const struct probe_spec *s, const struct catalog_mod *m)
+{
+    const char *alias = elixir_alias(m->name);
+    return alias && !probe_glob(s->mod, m->name) ? alias : m->name;
+}
+
 static const char *suggest_function(struct catalog *c, const struct probe_spec *s,
                                     const struct catalog_mod *m)
 {
@@ -624,13 +725,16 @@ static const char *suggest_function(struct catalog *c, const struct probe_spec *
     size_t n = 0;
     char name[512];
     struct buf have = BUF_INIT;
-    const char *hint;
-    snprintf(name, sizeof name, "%.*s", (int)(slash ? (size_t)(slash - s->func) : strlen(s->func)),
-             s->func);
+    const char *hint, *mod = as_written(s, m);
+    size_t len = 0;
+    for (const char *p = s->func; *p != '\0' && p != slash && len + 1 < sizeof name; p++)
+        if (*p != '\\' || p[1] == '\\')
+            name[len++] = *p;
+    name[len] = '\0';
     if (slash && slash != s->func) {
         arities(&have, m, name);
         if (have.len > 0) {
-            hint = say(c, "%s has no %s; it has %s", m->name, s->func, buf_str(&have));
+            hint = say(c, "%s has no %s; it has %s", mod, s->func, buf_str(&have));
             buf_free(&have);
             return hint;
         }
@@ -640,21 +744,59 @@ static const char *suggest_function(struct catalog *c, const struct probe_spec *
             cand[n++] = m->fn[f].name;
     const char *near = diag_nearest(name, cand, n);
     if (near)
-        return say(c, "%s has no function '%s'; did you mean '%s'?", m->name, s->func, near);
-    return say(c, "%s has no function '%s'", m->name, s->func);
+        return say(c, "%s has no function '%s'; did you mean '%s'?", mod, s->func, near);
+    return say(c, "%s has no function '%s'", mod, s->func);
+}
+
+/* Whether there are modules below one that there is not: MyApp.Foo, for MyApp. */
+static bool has_below(const char *mod, const char *const *cand, size_t n)
+{
+    size_t len = strlen(mod);
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(cand[i], mod, len) == 0 && cand[i][len] == '.')
+            return true;
+    return false;
+}
+
+/* The module whose last parts are this name, as an alias of Elixir is written: MyApp.Foo, for Foo.
+ * NULL: there is not exactly one. */
+static const char *longer_name(const char *mod, const char *const *cand, size_t n)
+{
+    const char *found = NULL;
+    size_t len = strlen(mod), all;
+    for (size_t i = 0; i < n; i++) {
+        all = strlen(cand[i]);
+        if (all <= len + 1 || cand[i][all - len - 1] != '.' ||
+            strcmp(cand[i] + all - len, mod) != 0)
+            continue;
+        if (found)
+            return NULL;
+        found = cand[i];
+    }
+    return found;
 }
 
 static const char *suggest_module(struct catalog *c, const struct probe_spec *s)
 {
-    const char *near = NULL;
+    const char *near = NULL, *alias;
     const char **cand;
+    if (strcmp(s->mod, "erltrace_agent") == 0)
+        return say(c, "erltrace's own module in the node is never traced");
     if (!probe_glob_exact(s->mod))
         return say(c, "no loaded module matches '%s'; erltrace sees loaded modules only", s->mod);
     cand = et_malloc((c->nmod + 1) * sizeof *cand);
     if (cand) {
-        for (size_t i = 0; i < c->nmod; i++)
-            cand[i] = c->mod[i].name;
-        near = diag_nearest(s->mod, cand, c->nmod);
+        for (size_t i = 0; i < c->nmod; i++) {
+            alias = elixir_alias(s->mod) ? NULL : elixir_alias(c->mod[i].name);
+            cand[i] = alias ? alias : c->mod[i].name;
+        }
+        if (has_below(s->mod, cand, c->nmod)) {
+            et_free(cand);
+            return say(c, "module '%s' is not loaded; %s.*::entry are the calls of those below it",
+                       s->mod, s->mod);
+        }
+        near = longer_name(s->mod, cand, c->nmod);
+        near = near ? near : diag_nearest(s->mod, cand, c->nmod);
         et_free(cand);
     }
     if (near)
@@ -725,11 +867,14 @@ const char *catalog_suggest(struct catalog *c, const struct probe_spec *s)
             return say(c, "%s has neither module nor function: erlang*:::%s", s->name, s->name);
         return say(c, "functions have the probes entry, return and exception");
     }
+    const char *mod = s->mod[0] ? NULL : module_named(c, s->func);
+    if (mod)
+        return say(c, "%s is a module: %s::%s", mod, mod, s->name[0] ? s->name : "entry");
     diags_init(&d);
     if (need_modules(c, &d) == 0 && need_functions(c, s->mod[0] ? s->mod : "", &d) == 0) {
         size_t n = 0;
         for (size_t i = 0; i < c->nmod; i++)
-            if (probe_glob(s->mod, c->mod[i].name)) {
+            if (means_module(c, s->mod, c->mod[i].name)) {
                 m = &c->mod[i];
                 n++;
             }

@@ -35,7 +35,7 @@ int code_modules(void *arg, struct catalog *c, struct diags *d)
 static void read_classes(struct etf *r, struct catalog_fn *fn, uint32_t n)
 {
     char name[ETF_ATOM_MAX];
-    uint32_t classes = etf_list(r);
+    uint32_t classes = etf_list(r), k = 0;
     for (uint32_t i = 0; i < classes && !r->bad; i++) {
         if (etf_tuple(r) != 2)
             r->bad = true;
@@ -46,9 +46,13 @@ static void read_classes(struct etf *r, struct catalog_fn *fn, uint32_t n)
                 r->bad = true;
             etf_atom(r, name);
             uint64_t arity = etf_uint(r);
-            for (uint32_t k = 0; k < n && !r->bad; k++)
-                if (fn[k].arity == arity && strcmp(fn[k].name, name) == 0)
+            /* Most come in the order of the functions, so the next is near. */
+            for (uint32_t seen = 0; seen < n && !r->bad; seen++, k = k + 1 < n ? k + 1 : 0) {
+                if (fn[k].arity == arity && strcmp(fn[k].name, name) == 0) {
                     fn[k].class = (enum probe_fn_class) class;
+                    break;
+                }
+            }
         }
         if (members)
             etf_list_end(r);

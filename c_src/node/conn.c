@@ -12,10 +12,12 @@
 
 #include "base/err.h"
 #include "node/clock.h"
+#include "node/tls.h"
 
 enum {
-    CONN_WRITE_MS = 10000,     /* a node that takes nothing for so long is lost */
-    CONN_FRAME_MAX = 512 << 20 /* no message of the agent comes near */
+    CONN_WRITE_MS = 10000,      /* a node that takes nothing for so long is lost */
+    CONN_FRAME_MAX = 512 << 20, /* no message of the agent comes near */
+    CONN_TURN_MS = 50           /* TLS waits for what another thread may take from the socket */
 };
 
 /* -- open and close ---------------------------------------------------------------------------- */
@@ -80,6 +82,40 @@ int conn_lose(struct conn *c, const char *why)
     return ET_ELOST;
 }
 
+/* -- bytes ------------------------------------------------------------------------------------- */
+
+ssize_t conn_take(struct conn *c, void *p, size_t n)
+{
+    return c->tls ? tls_recv(c->tls, p, n) : recv(c->fd, p, n, MSG_DONTWAIT);
+}
+
+ssize_t conn_give(struct conn *c, const void *p, size_t n)
+{
+    return c->tls ? tls_send(c->tls, p, n) : send(c->fd, p, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+int conn_wait(struct conn *c, short events, int timeout_ms)
+{
+    short needs = c->tls ? tls_events(c->tls, events) : events;
+    struct pollfd p = {.fd = c->fd, .events = needs};
+    /* When keys are made anew, a writer waits for the other side's word, which the reader may take,
+     * and the other way round. */
+    if (needs == events || timeout_ms <= CONN_TURN_MS)
+        return poll(&p, 1, timeout_ms);
+    int n = poll(&p, 1, CONN_TURN_MS);
+    return n == 0 ? 1 : n;
+}
+
+/* Why bytes could not be taken or given, by the errno of that. */
+static int lose_by(struct conn *c, int e)
+{
+    struct tls_why why;
+    if (!c->tls || e != EPROTO)
+        return conn_lose(c, strerror(e));
+    tls_explain(c->tls, "the node", &why);
+    return conn_lose(c, why.text);
+}
+
 /* -- writing ----------------------------------------------------------------------------------- */
 
 /* Writes all of it. Holds the lock. 0 or an errno. */
@@ -88,7 +124,7 @@ static int put(struct conn *c, const void *data, size_t n)
     const char *p = data;
     int64_t deadline = clock_ms() + CONN_WRITE_MS;
     while (n > 0) {
-        ssize_t k = send(c->fd, p, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ssize_t k = conn_give(c, p, n);
         if (k > 0) {
             p += k;
             n -= (size_t)k;
@@ -96,8 +132,7 @@ static int put(struct conn *c, const void *data, size_t n)
         }
         if (k < 0 && errno != EAGAIN && errno != EINTR)
             return errno;
-        struct pollfd pf = {.fd = c->fd, .events = POLLOUT};
-        if (poll(&pf, 1, clock_left(deadline)) == 0)
+        if (conn_wait(c, POLLOUT, clock_left(deadline)) == 0)
             return ETIMEDOUT;
     }
     int64_t now = clock_ms(), pause = now - atomic_exchange(&c->sent_ms, now);
@@ -115,7 +150,9 @@ int conn_put(struct conn *c, const struct buf *frames)
     pthread_mutex_lock(&c->lock);
     int e = put(c, frames->data, frames->len);
     pthread_mutex_unlock(&c->lock);
-    return e ? conn_lose(c, e == ETIMEDOUT ? "the node takes no more messages" : strerror(e)) : 0;
+    if (e == ETIMEDOUT)
+        return conn_lose(c, "the node takes no more messages");
+    return e ? lose_by(c, e) : 0;
 }
 
 static int put_and_free(struct conn *c, struct buf *frame)
@@ -201,7 +238,7 @@ static int rx_fill(struct conn *c)
         want = size - c->rx.len;
     if (!buf_reserve(&c->rx, want))
         return conn_lose(c, et_strerror(ET_ENOMEM));
-    ssize_t n = recv(c->fd, c->rx.data + c->rx.len, want, MSG_DONTWAIT);
+    ssize_t n = conn_take(c, c->rx.data + c->rx.len, want);
     if (n > 0) {
         c->rx.len += (size_t)n;
         return CONN_MESSAGE;
@@ -210,7 +247,7 @@ static int rx_fill(struct conn *c)
         return conn_lose(c, "the node closed the connection");
     if (errno == EAGAIN || errno == EINTR)
         return CONN_NOTHING;
-    return conn_lose(c, strerror(errno));
+    return lose_by(c, errno);
 }
 
 /* One thing of any kind. */
@@ -233,8 +270,7 @@ static int next(struct conn *c, int64_t deadline, struct etf *msg)
             return got;
         if (got == CONN_MESSAGE)
             continue;
-        struct pollfd p = {.fd = c->fd, .events = POLLIN};
-        int k = poll(&p, 1, clock_left(deadline));
+        int k = conn_wait(c, POLLIN, clock_left(deadline));
         if (k == 0)
             return CONN_NOTHING;
         if (k < 0)

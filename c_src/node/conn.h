@@ -21,6 +21,7 @@
 #include "etf/etf.h"
 
 struct conn;
+struct tls;
 
 enum conn_got {
     CONN_NOTHING, /* nothing came in time */
@@ -50,12 +51,13 @@ struct conn_ops {
 /* Its members belong to conn.c and, before it is open, to the way. */
 struct conn {
     const struct conn_ops *ops;
-    int fd; /* -1: none */
+    int fd;          /* -1: none */
+    struct tls *tls; /* what goes over fd goes through it; NULL: as it is */
 
     pthread_mutex_t lock; /* around every write */
     struct buf rx;        /* bytes received; a message given out lies at its start */
     size_t used;          /* bytes of rx that the last message took */
-    char lost[160];       /* why it is gone, "" while it is not */
+    char lost[320];       /* why it is gone, "" while it is not */
 
     _Atomic int64_t sent_ms;    /* when something was last sent */
     _Atomic int64_t silence_ms; /* longest pause so far */
@@ -106,6 +108,12 @@ void conn_begin(struct conn *c);
 void conn_end(struct conn *c);
 /* The connection is gone; the first reason counts. Returns ET_ELOST. */
 int conn_lose(struct conn *c, const char *why);
+/* Bytes as they come and go, over TLS or not: as recv and send that do not wait. EPROTO: TLS has a
+ * fault. After EAGAIN, conn_wait waits for what is missing to take (POLLIN) or to give (POLLOUT),
+ * and returns as poll does. */
+ssize_t conn_take(struct conn *c, void *p, size_t n);
+ssize_t conn_give(struct conn *c, const void *p, size_t n);
+int conn_wait(struct conn *c, short events, int timeout_ms);
 /* Writes what frames were made. 0 or ET_ELOST. */
 int conn_put(struct conn *c, const struct buf *frames);
 /* Appends a frame's length. */

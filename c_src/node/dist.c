@@ -45,8 +45,10 @@ struct dist {
     int tcp_err;              /* errno of the TCP connection, 0: it was made */
     int writes;               /* packets written in the handshake */
     bool timed_out;
-    bool looked;              /* stopped before the cookie, as was asked for */
-    bool closed;              /* the other side closed during the handshake */
+    bool looked;     /* stopped before the cookie, as was asked for */
+    bool closed;     /* the other side closed during the handshake */
+    bool tls_failed; /* tls_why says how */
+    struct tls_why tls_why;
     unsigned char seen[1024]; /* first bytes of its answers: its status and its name */
     size_t nseen;
     erlang_pid self; /* who we are there */
@@ -65,10 +67,66 @@ static int io_socket(void **ctx, void *setup)
 static int io_close(void *ctx)
 {
     struct dist *d = ctx;
+    tls_close(d->conn.tls);
+    d->conn.tls = NULL;
     if (d->conn.fd >= 0)
         close(d->conn.fd);
     d->conn.fd = -1;
     return 0;
+}
+
+static int io_wait(struct dist *d, short events)
+{
+    for (;;) {
+        int n = conn_wait(&d->conn, events, clock_left(d->deadline));
+        if (n > 0)
+            return 0;
+        if (n == 0) {
+            d->timed_out = true;
+            return ETIMEDOUT;
+        }
+        if (errno != EINTR)
+            return errno;
+    }
+}
+
+/* What the node is called in messages. */
+static const char *called(const struct dist *d)
+{
+    return d->to ? d->to->node : "the node";
+}
+
+/* The TLS handshake, if there is to be one. */
+static int io_tls(struct dist *d)
+{
+    if (!d->to->tls)
+        return 0;
+    int e = tls_open(&d->conn.tls, d->conn.fd, d->to->tls, d->to->tls_host, &d->tls_why);
+    while (e == 0 && (e = tls_handshake(d->conn.tls, called(d), &d->tls_why)) == EAGAIN)
+        e = io_wait(d, POLLIN);
+    d->tls_failed = e != 0;
+    if (e == ET_ENOMEM)
+        snprintf(d->tls_why.text, sizeof d->tls_why.text, "%s", et_strerror(e));
+    if (e > 0) {
+        snprintf(d->tls_why.text, sizeof d->tls_why.text,
+                 "%.200s accepted the connection, and did not answer the TLS handshake", called(d));
+        snprintf(d->tls_why.help, sizeof d->tls_why.help,
+                 "is its distribution without TLS? Then leave out the --tls options. Or is its "
+                 "process stopped?");
+    }
+    return e == 0 ? 0 : EPROTO;
+}
+
+/* The connection has ended, with an errno or, 0, without. A node that did not like our certificate
+ * may say so only after the handshake, which TLS 1.3 has done with by then. */
+static int io_ended(struct dist *d, int e)
+{
+    d->closed = e == 0 || e == EPIPE || e == ECONNRESET;
+    if (d->conn.tls && (e == EPROTO || (d->closed && d->nseen == 0))) {
+        tls_explain(d->conn.tls, called(d), &d->tls_why);
+        d->tls_failed = true;
+    }
+    return e;
 }
 
 static int io_connect(void *ctx, void *addr, int len, unsigned tmo)
@@ -82,23 +140,7 @@ static int io_connect(void *ctx, void *addr, int len, unsigned tmo)
     }
     d->conn.fd = fd;
     d->tcp_err = 0;
-    return 0;
-}
-
-static int io_wait(struct dist *d, short events)
-{
-    for (;;) {
-        struct pollfd p = {.fd = d->conn.fd, .events = events};
-        int n = poll(&p, 1, clock_left(d->deadline));
-        if (n > 0)
-            return 0;
-        if (n == 0) {
-            d->timed_out = true;
-            return ETIMEDOUT;
-        }
-        if (errno != EINTR)
-            return errno;
-    }
+    return io_tls(d);
 }
 
 static int io_write(void *ctx, const char *buf, ssize_t *len, unsigned tmo)
@@ -110,7 +152,7 @@ static int io_write(void *ctx, const char *buf, ssize_t *len, unsigned tmo)
         return ECANCELED;
     }
     for (;;) {
-        ssize_t n = send(d->conn.fd, buf, (size_t)*len, MSG_NOSIGNAL);
+        ssize_t n = conn_give(&d->conn, buf, (size_t)*len);
         if (n >= 0) {
             d->writes++;
             *len = n;
@@ -121,8 +163,7 @@ static int io_write(void *ctx, const char *buf, ssize_t *len, unsigned tmo)
             if (e)
                 return e;
         } else if (errno != EINTR) {
-            d->closed = errno == EPIPE || errno == ECONNRESET;
-            return errno;
+            return io_ended(d, errno);
         }
     }
 }
@@ -132,32 +173,35 @@ static int io_read(void *ctx, char *buf, ssize_t *len, unsigned tmo)
     struct dist *d = ctx;
     (void)tmo;
     for (;;) {
-        ssize_t n = recv(d->conn.fd, buf, (size_t)*len, 0);
+        ssize_t n = conn_take(&d->conn, buf, (size_t)*len);
         if (n >= 0) {
             size_t k = sizeof d->seen - d->nseen;
             if ((size_t)n < k)
                 k = (size_t)n;
             memcpy(d->seen + d->nseen, buf, k);
             d->nseen += k;
-            d->closed = n == 0;
             *len = n;
-            return 0;
+            return n == 0 ? io_ended(d, 0) : 0;
         }
         if (errno == EAGAIN) {
             int e = io_wait(d, POLLIN);
             if (e)
                 return e;
         } else if (errno != EINTR) {
-            d->closed = errno == ECONNRESET;
-            return errno;
+            return io_ended(d, errno);
         }
     }
 }
 
+/* Bytes of the length before each packet of the handshake: it is another one inside TLS. */
+static size_t header_of(const struct dist *d)
+{
+    return d->to && d->to->tls ? 4 : 2;
+}
+
 static int io_header(void *ctx, int *size)
 {
-    (void)ctx;
-    *size = 2;
+    *size = (int)header_of(ctx);
     return 0;
 }
 
@@ -210,16 +254,21 @@ static ei_socket_callbacks io = {
 /* -- open and close -------------------------------------------------------------------------------
  */
 
-/* The n-th packet (u16 length before it) of what the node sent in the handshake; NULL when it did
+/* The n-th packet (its length before it) of what the node sent in the handshake; NULL when it did
  * not come. */
 static const unsigned char *packet(const struct dist *d, unsigned n, size_t *len)
 {
-    for (size_t at = 0; at + 2 <= d->nseen; at += 2 + *len) {
-        *len = (size_t)(d->seen[at] << 8 | d->seen[at + 1]);
-        if (at + 2 + *len > d->nseen)
+    const size_t header = header_of(d);
+    for (size_t at = 0; at + header <= d->nseen; at += *len) {
+        const unsigned char *p = d->seen + at;
+        at += header;
+        *len = (size_t)(p[header - 2] << 8 | p[header - 1]);
+        if (header == 4)
+            *len |= (size_t)p[0] << 24 | (size_t)p[1] << 16;
+        if (*len > d->nseen - at)
             break;
         if (n-- == 0)
-            return d->seen + at + 2;
+            return d->seen + at;
     }
     return NULL;
 }
@@ -260,6 +309,13 @@ static void status_text(const struct dist *d, char *out, size_t cap)
         copy_text(out, cap, p + 1, n - 1);
 }
 
+/* Whether what came is TLS's way to say that it was not spoken to in TLS: a record of type 21, an
+ * alert, of version 3.x. */
+static bool is_alert(const struct dist *d)
+{
+    return !d->to->tls && d->nseen >= 2 && d->seen[0] == 21 && d->seen[1] == 3;
+}
+
 static void explain(const struct dist *d, struct dist_fail *why)
 {
     *why = (struct dist_fail){0};
@@ -268,6 +324,12 @@ static void explain(const struct dist *d, struct dist_fail *why)
     if (d->tcp_err) {
         why->step = DIST_TCP;
         why->err = d->tcp_err;
+    } else if (d->tls_failed) {
+        why->step = DIST_TLS;
+        why->err = d->timed_out ? ETIMEDOUT : 0;
+        why->tls = d->tls_why;
+    } else if (is_alert(d)) {
+        why->step = DIST_NEEDSTLS;
     } else if (why->status[0] && strncmp(why->status, "ok", 2) != 0) {
         why->step = DIST_REFUSED;
     } else if (d->looked && d->peer[0]) {
@@ -308,7 +370,7 @@ static int connect_as(struct dist *d, const struct dist_to *to, const char *aliv
     d->conn.fd = -1;
     d->writes = 0;
     d->nseen = 0;
-    d->timed_out = d->closed = d->looked = false;
+    d->timed_out = d->closed = d->looked = d->tls_failed = false;
     d->tcp_err = 0;
     if ((size_t)snprintf(name, sizeof name, "%s@%s", alive, to->self_host) >= sizeof name)
         return -1;

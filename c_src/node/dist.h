@@ -1,7 +1,8 @@
 /* dist.h - a way to a node over Erlang distribution, as a hidden node.
  *
  * libei makes the connection (handshake, cookie) and encodes terms. What comes and goes then is in
- * dist.c, and what is common to all ways in conn.c. */
+ * dist.c, and what is common to all ways in conn.c. A node that speaks distribution over TLS
+ * expects the TLS handshake first, on the same port, and then the same bytes. */
 #ifndef ET_NODE_DIST_H
 #define ET_NODE_DIST_H
 
@@ -10,11 +11,14 @@
 
 #include "node/conn.h"
 #include "node/epmd.h"
+#include "node/tls.h"
 
 struct dist_to {
     const char *node;      /* full name, "shop@host" */
     const char *self_host; /* host part of our own name; it has a dot when the target's has one */
     const char *cookie;
+    const struct tls_cred *tls; /* the connection is to be over TLS; NULL: as it is */
+    const char *tls_host;       /* host of the node, whose certificate it is to be */
     struct node_addr addr;
     uint16_t port;
     int timeout_ms;
@@ -25,19 +29,23 @@ struct dist_to {
 
 /* Which step of connecting failed. */
 enum dist_step {
-    DIST_TCP,     /* no connection to the port: err is the errno */
-    DIST_SILENT,  /* connected, and then no answer in time */
-    DIST_REFUSED, /* the node said no: status is what it said */
-    DIST_COOKIE,  /* it closed the connection when it saw our proof of the cookie, or its own proof
-                     was wrong */
-    DIST_PROTO,   /* what answered does not speak the protocol (no node, or one behind TLS) */
-    DIST_LOOKED   /* it answered, and nothing was to be proved */
+    DIST_TCP,      /* no connection to the port: err is the errno */
+    DIST_SILENT,   /* connected, and then no answer in time */
+    DIST_REFUSED,  /* the node said no: status is what it said */
+    DIST_COOKIE,   /* it closed the connection when it saw our proof of the cookie, or its own proof
+                      was wrong */
+    DIST_PROTO,    /* what answered does not speak the protocol */
+    DIST_NEEDSTLS, /* what answered speaks TLS, and we did not */
+    DIST_TLS,      /* TLS could not be agreed on: `tls` says why; err is ETIMEDOUT when the node has
+                      said nothing */
+    DIST_LOOKED    /* it answered, and nothing was to be proved */
 };
 struct dist_fail {
     enum dist_step step;
     int err;
     char status[64];
     char peer[256]; /* what the node called itself, "" if it did not come so far */
+    struct tls_why tls;
 };
 
 /* Connects. 0, ET_ENOMEM, or ET_ENODE with *why filled. A link (conn_link) it is and no monitor,

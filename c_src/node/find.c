@@ -123,7 +123,7 @@ bool beam_args(struct beam *b, const char *args, size_t len, const char *hostnam
 {
     const char *p = args, *end = args + len, *flag = "", *sname = NULL, *name = NULL,
                *cookie = NULL;
-    unsigned nvalue = 0;
+    unsigned nvalue = 0, ncookies = 0;
     bool ours = false; /* past the first --: flags of Erlang, not of the emulator */
     if (len == 0 || args[len - 1] != '\0' || !is_beam(args))
         return false;
@@ -151,9 +151,10 @@ bool beam_args(struct beam *b, const char *args, size_t len, const char *hostnam
             sname = p;
         else if (strcmp(flag, "-name") == 0 && !name)
             name = p;
-        else if (strcmp(flag, "-setcookie") == 0 && !cookie && !has_value(p + strlen(p) + 1, end))
+        else if (strcmp(flag, "-setcookie") == 0 && !has_value(p + strlen(p) + 1, end)) {
             cookie = p; /* with two values it is another node's */
-        else if (strcmp(flag, "-root") == 0)
+            ncookies++;
+        } else if (strcmp(flag, "-root") == 0)
             copy(b->root, sizeof b->root, p);
         else if (strcmp(flag, "-home") == 0)
             copy(b->home, sizeof b->home, p);
@@ -161,10 +162,12 @@ bool beam_args(struct beam *b, const char *args, size_t len, const char *hostnam
             erts_of_path(b, p);
         else if (strcmp(flag, "-proto_dist") == 0)
             copy(b->proto, sizeof b->proto, p);
+        else if (strcmp(flag, "-dist_listen") == 0)
+            b->deaf = strcmp(p, "false") == 0;
         else if (strcmp(flag, "-erl_epmd_port") == 0)
             b->port = (uint16_t)atoi(p);
     }
-    if (cookie)
+    if (ncookies == 1) /* several: the VM takes none of them, and reads its file */
         copy(b->cookie, sizeof b->cookie, cookie);
     const char *full = sname ? sname : name; /* OTP looks for -sname first */
     if (full && strcmp(full, "undefined") != 0) {
@@ -181,6 +184,11 @@ bool beam_args(struct beam *b, const char *args, size_t len, const char *hostnam
     if (otp)
         snprintf(b->otp, sizeof b->otp, "%u", otp);
     return true;
+}
+
+bool beam_tls(const struct beam *b)
+{
+    return strcmp(b->proto, "inet_tls") == 0 || strcmp(b->proto, "inet6_tls") == 0;
 }
 
 /* -- what the process has ---------------------------------------------------------------------- */

@@ -27,6 +27,7 @@ struct beam {
     char home[512];              /* HOME */
     char cookie[COOKIE_MAX];     /* of -setcookie. A secret */
     char proto[32];              /* -proto_dist, "inet_tcp" when not given */
+    bool deaf;                   /* -dist_listen false: it accepts no connections */
     uint16_t port;               /* distribution port, 0: not known */
     bool registered;             /* epmd knows its name and port */
     bool fds_known;              /* its sockets could be looked at */
@@ -53,6 +54,8 @@ const struct beam *beam_under(const struct beam_list *l, pid_t pid);
 /* Reads a command line as /proc/PID/cmdline has it (each argument ends with NUL). False when it is
  * not a BEAM's. `hostname` completes names without a host part. */
 bool beam_args(struct beam *b, const char *args, size_t len, const char *hostname);
+/* Whether its distribution speaks TLS, and nothing else. */
+bool beam_tls(const struct beam *b);
 /* The OTP release that an ERTS version belongs to: "13.1.5" -> 25; 0 when it is not known. */
 unsigned beam_otp_of_erts(const char *erts);
 /* Fills in, for BEAMs that have no name or no port, what epmd knows of their sockets. */

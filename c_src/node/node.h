@@ -1,8 +1,8 @@
 /* node.h - Erlang nodes: find them on this host, reach them, and the tier that runs programs inside
  * one.
  *
- * A node is reached over Erlang distribution, as a hidden node, with libei; or through a relay, a
- * process of another node or of itself. */
+ * A node is reached over Erlang distribution, as a hidden node, with libei, with or without TLS; or
+ * through a relay, a process of another node or of itself. */
 #ifndef ET_NODE_NODE_H
 #define ET_NODE_NODE_H
 
@@ -13,6 +13,8 @@
 #include "base/diag.h"
 #include "tier/tier.h"
 
+struct cred_options; /* cred.h */
+
 /* A BEAM of this host. */
 struct node_info {
     pid_t pid;
@@ -22,15 +24,18 @@ struct node_info {
     char owner[64];  /* user name, or the number */
     bool attachable; /* name and cookie were found, and it answers */
     char why[256];   /* why not, "" when attachable */
-    char help[256];  /* what would help, "" when attachable */
+    char help[384];  /* what would help, "" when attachable */
 };
 struct node_list {
     struct node_info *node; /* by pid; et_free */
     size_t n;
 };
 /* Lists the BEAMs of this host. Probes each one's distribution port (a connection that is closed at
- * once), with the cookie given or its owner's. 0 or ET_ENOMEM. */
-int node_scan(struct node_list *out, const char *cookie, struct diags *d);
+ * once), with the cookie given or its owner's. A node that speaks TLS would log each handshake that
+ * fails; so it is not asked, and counts as attachable when `tls` (NULL: none) has certificates for
+ * it. 0 or ET_ENOMEM. */
+int node_scan(struct node_list *out, const char *cookie, const struct cred_options *tls,
+              struct diags *d);
 void node_list_free(struct node_list *l);
 
 struct node_options {
@@ -39,7 +44,8 @@ struct node_options {
     const char *cookie; /* NULL: from cookie_file, else -setcookie of the process, else its owner's
                            cookie file */
     const char *cookie_file;
-    const char *root; /* folder whose priv/ holds the agent */
+    const struct cred_options *tls; /* NULL, or not on: without TLS */
+    const char *root;               /* folder whose priv/ holds the agent */
     const char
         *agent_dir; /* folder on the target for the NIF library, NULL: tries the usual ones */
     bool by_relay; /* not by distribution: through the relay at the other end of the socket `relay`,
@@ -51,20 +57,20 @@ struct node_options {
 
 /* Connects, checks the release, places the agent. Both name and pid unset: the only BEAM of this
  * host. Errors are diagnostics with these tags: NODE_NONE, NODE_MANY (its hint lists them),
- * NODE_NOTDIST      which node? NODE_HOST, NODE_DOWN, NODE_TIMEOUT, NODE_COOKIE, NODE_PERM    the
- * way there OTP_OLD, OTP_ARCH                                             not a node for us
- *   AGENT_FILES, AGENT_LOAD, AGENT_NIF, AGENT_VERSION, AGENT_BUSY the agent cannot be placed
- *   NODE_LOST, NODE_LEASE                                         it was a node of ours, and is no
- * more; with TIER_LOST and those that the agent itself gives. */
+ * NODE_NOTDIST      which node? NODE_HOST, NODE_DOWN, NODE_TIMEOUT, NODE_COOKIE, NODE_TLS,
+ * NODE_PERM    the way there OTP_OLD, OTP_ARCH                                             not a
+ * node for us AGENT_FILES, AGENT_LOAD, AGENT_NIF, AGENT_VERSION, AGENT_BUSY the agent cannot be
+ * placed NODE_LOST, NODE_LEASE                                         it was a node of ours, and
+ * is no more; with TIER_LOST and those that the agent itself gives. */
 int tier_vm_open(const struct node_options *opt, struct tier **out, struct diags *d);
 /* OS pid of the node's VM (for $target); 0 when unknown. */
 pid_t tier_vm_pid(struct tier *t);
 
 /* Starts a command (split on blanks, no quoting) that runs an Erlang node, and waits until it can
  * be attached to, at most wait_ms. A command that names its node neither with -name nor -sname gets
- * a name through the environment. On success *pid is the child; name (of size n) its node name,
- * cookie likewise. */
-int node_spawn(const char *command, int wait_ms, pid_t *pid, char *name, size_t n, char *cookie,
-               size_t nc, struct diags *d);
+ * a name through the environment. `tls` as in node_options. On success *pid is the child; name (of
+ * size n) its node name, cookie likewise. */
+int node_spawn(const char *command, int wait_ms, const struct cred_options *tls, pid_t *pid,
+               char *name, size_t n, char *cookie, size_t nc, struct diags *d);
 
 #endif

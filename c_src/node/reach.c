@@ -15,7 +15,15 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-enum { EPMD_MS = 3000, LIST_NAMES = 12 };
+enum {
+    EPMD_MS = 3000,
+    LIST_NAMES = 12,
+    TLS_TIMES = 2 /* the time that a connection over TLS gets: a node computes, and may have its
+                     modules to load first */
+};
+
+/* What remains where no connection can be made. */
+#define FROM_INSIDE "its application can trace from inside: erltrace:run/2 (doc/erlang-api.md)"
 
 static int problem(struct reach_problem *p, int err, const char *tag)
 {
@@ -40,7 +48,32 @@ static void beam_title(const struct beam *b, char *out, size_t cap)
         snprintf(out, cap, "process %d", (int)b->pid);
 }
 
-int reach_check(const struct beam *b, struct reach_problem *p)
+/* Whether the node speaks TLS as it is asked for, or not. */
+static int check_tls(const struct beam *b, const char *title, const struct cred_options *tls,
+                     struct reach_problem *p)
+{
+    bool on = tls && tls->on;
+    if (beam_tls(b) && !on) {
+        snprintf(p->text, sizeof p->text, "%s speaks distribution over TLS (-proto_dist %s)", title,
+                 b->proto);
+        snprintf(p->help, sizeof p->help,
+                 "give --tls-from-node, for the certificates of its own configuration, or "
+                 "--tls-cacert FILE, with --tls-cert FILE and --tls-key FILE if it asks for ours");
+        return problem(p, ET_ENODE, "NODE_TLS");
+    }
+    if (beam_tls(b) || (!on && strcmp(b->proto, "inet_tcp") == 0) ||
+        (!on && strcmp(b->proto, "inet6_tcp") == 0))
+        return 0;
+    snprintf(p->text, sizeof p->text, "%s speaks distribution over %s, %s", title, b->proto,
+             on ? "without TLS" : "which erltrace does not");
+    snprintf(p->help, sizeof p->help, "%s",
+             on ? "leave out the --tls options"
+                : "it connects over TCP and TLS (-proto_dist inet_tcp, inet_tls); " FROM_INSIDE
+                  ", and so can another node of its cluster");
+    return problem(p, ET_ENODE, on ? "NODE_TLS" : "NODE_DOWN");
+}
+
+int reach_check(const struct beam *b, const struct cred_options *tls, struct reach_problem *p)
 {
     char title[256];
     *p = (struct reach_problem){0};
@@ -73,10 +106,18 @@ int reach_check(const struct beam *b, struct reach_problem *p)
         snprintf(p->text, sizeof p->text, "the Erlang VM of process %d is not distributed",
                  (int)b->pid);
         snprintf(p->help, sizeof p->help,
-                 "start it with -sname NAME, or make it distributed in its shell: os:cmd(\"epmd "
-                 "-daemon\"), "
-                 "net_kernel:start([NAME, shortnames])");
+                 "start it with -sname NAME (a release of Elixir: RELEASE_DISTRIBUTION=sname), or "
+                 "make it distributed in its shell: os:cmd(\"epmd -daemon\"), "
+                 "net_kernel:start([NAME, shortnames]); or " FROM_INSIDE);
         return problem(p, ET_ENODE, "NODE_NOTDIST");
+    }
+    if (b->deaf && !b->port) {
+        snprintf(p->text, sizeof p->text,
+                 "%s accepts no connections: it was started with -dist_listen false", title);
+        snprintf(p->help, sizeof p->help,
+                 "start it without that; or " FROM_INSIDE
+                 ", and so can a node that it is connected to");
+        return problem(p, ET_ENODE, "NODE_DOWN");
     }
     if (!b->port) {
         snprintf(p->text, sizeof p->text, "%s runs (process %d), but epmd does not know it", title,
@@ -98,14 +139,7 @@ int reach_check(const struct beam *b, struct reach_problem *p)
             "name? `epmd -names` lists what is registered");
         return problem(p, ET_ENODE, "NODE_DOWN");
     }
-    if (strcmp(b->proto, "inet_tcp") != 0 && strcmp(b->proto, "inet6_tcp") != 0) {
-        snprintf(p->text, sizeof p->text, "%s speaks distribution over %s, which erltrace does not",
-                 title, b->proto);
-        snprintf(p->help, sizeof p->help,
-                 "only plain TCP distribution is supported (-proto_dist inet_tcp)");
-        return problem(p, ET_ENODE, "NODE_DOWN");
-    }
-    return 0;
+    return check_tls(b, title, tls, p);
 }
 
 void reach_explain(const struct dist_fail *f, const char *node, uint16_t port, const char *from,
@@ -137,14 +171,32 @@ void reach_explain(const struct dist_fail *f, const char *node, uint16_t port, c
                  from);
         snprintf(p->help, sizeof p->help, "give the node's own with --cookie or --cookie-file");
         break;
+    case DIST_NEEDSTLS:
+        problem(p, ET_ENODE, "NODE_TLS");
+        snprintf(p->text, sizeof p->text, "%.200s speaks distribution over TLS", node);
+        snprintf(p->help, sizeof p->help,
+                 "give --tls-cacert FILE, with --tls-cert FILE and --tls-key FILE if it asks for "
+                 "ours");
+        break;
+    case DIST_TLS: reach_no_cred(ET_ENODE, &f->tls, p); break;
     case DIST_LOOKED:
     case DIST_PROTO:
         snprintf(p->text, sizeof p->text,
                  "what listens at port %u for %.200s does not speak Erlang distribution", port,
                  node);
-        snprintf(p->help, sizeof p->help, "distribution over TLS is not supported");
+        snprintf(p->help, sizeof p->help,
+                 "if the node speaks TLS there, give --tls-cacert FILE, with --tls-cert FILE and "
+                 "--tls-key FILE if it asks for ours");
         break;
     }
+}
+
+int reach_no_cred(int err, const struct tls_why *why, struct reach_problem *p)
+{
+    *p = (struct reach_problem){0};
+    snprintf(p->text, sizeof p->text, "%s", err == ET_ENODE ? why->text : et_strerror(err));
+    snprintf(p->help, sizeof p->help, "%s", err == ET_ENODE ? why->help : "");
+    return problem(p, err, "NODE_TLS");
 }
 
 void reach_no_cookie(const struct beam *b, const char *node, const struct cookie_source *s,
@@ -170,8 +222,9 @@ int reach_local(const struct beam *b, struct dist_to *to, char *self_host, size_
     else
         node_hostname(self_host, cap, b->longnames);
     to->self_host = self_host;
+    to->tls_host = self_host;
     to->port = b->port;
-    return node_resolve(strcmp(b->proto, "inet6_tcp") == 0 ? "::1" : "127.0.0.1", &to->addr);
+    return node_resolve(strncmp(b->proto, "inet6_", 6) == 0 ? "::1" : "127.0.0.1", &to->addr);
 }
 
 /* -- which node -------------------------------------------------------------------------------- */
@@ -248,7 +301,32 @@ static int pick_registered(struct reach *r, struct diags *d)
     return e;
 }
 
-static int pick_only(struct reach *r, struct diags *d)
+/* The only one of several that can be traced: the others are other users', say. */
+static bool pick_attachable(struct reach *r, const struct node_options *opt)
+{
+    struct node_list all = {0};
+    struct diags none;
+    const struct node_info *only = NULL;
+    size_t n = 0;
+    if (opt->cookie_file != NULL) /* each would be asked with a cookie that is not its own */
+        return false;
+    diags_init(&none);
+    node_scan(&all, opt->cookie, opt->tls, &none);
+    for (size_t i = 0; i < all.n; i++)
+        if (all.node[i].attachable) {
+            only = &all.node[i];
+            n++;
+        }
+    r->beam = NULL;
+    for (size_t i = 0; n == 1 && i < r->beams.n; i++)
+        if (r->beams.beam[i].pid == only->pid)
+            r->beam = &r->beams.beam[i];
+    node_list_free(&all);
+    diags_free(&none);
+    return r->beam != NULL;
+}
+
+static int pick_only(struct reach *r, const struct node_options *opt, struct diags *d)
 {
     size_t n = 0;
     for (size_t i = 0; i < r->beams.n; i++)
@@ -264,6 +342,8 @@ static int pick_only(struct reach *r, struct diags *d)
         r->beam = &r->beams.beam[0]; /* it will be told what it lacks */
         return 0;
     }
+    if (n > 1 && pick_attachable(r, opt))
+        return 0;
     struct buf names = BUF_INIT;
     buf_adds(&names, "choose with --node or -p: ");
     list_beams(&r->beams, &names);
@@ -400,6 +480,19 @@ static void own_host(struct reach *r)
         strcat(r->self_host, ".localdomain");
 }
 
+/* The certificates, when there is to be TLS. */
+static int find_cred(struct reach *r, const struct node_options *opt, struct diags *d)
+{
+    struct reach_problem p;
+    struct tls_why why;
+    r->over_tls = opt->tls && opt->tls->on;
+    int e = r->over_tls ? cred_read(&r->tls, opt->tls, r->beam, &why) : 0;
+    if (e == 0)
+        return 0;
+    reach_no_cred(e, &why, &p);
+    return report(&p, d);
+}
+
 int reach_find(struct reach *r, const struct node_options *opt, struct diags *d)
 {
     struct reach_problem p;
@@ -409,13 +502,13 @@ int reach_find(struct reach *r, const struct node_options *opt, struct diags *d)
         return diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
     int e = opt->name  ? pick_name(r, opt->name, d)
             : opt->pid ? pick_pid(r, opt->pid, d)
-                       : pick_only(r, d);
+                       : pick_only(r, opt, d);
     if (e)
         return e;
     if (r->beam) {
         beam_release(&r->beams.beam[r->beam - r->beams.beam]);
         beam_title(r->beam, r->node, sizeof r->node);
-        if (reach_check(r->beam, &p))
+        if (reach_check(r->beam, opt->tls, &p))
             return report(&p, d);
         if (reach_local(r->beam, &to, r->self_host, sizeof r->self_host))
             return diag_error(d, ET_ENODE, NULL, "NODE_HOST", NULL,
@@ -431,7 +524,7 @@ int reach_find(struct reach *r, const struct node_options *opt, struct diags *d)
         reach_no_cookie(r->beam, r->node, &r->source, &p);
         return report(&p, d);
     }
-    return 0;
+    return find_cred(r, opt, d);
 }
 
 int reach_connect(struct reach *r, int timeout_ms, struct conn **out, struct diags *d)
@@ -439,9 +532,11 @@ int reach_connect(struct reach *r, int timeout_ms, struct conn **out, struct dia
     struct dist_to to = {.node = r->node,
                          .self_host = r->self_host,
                          .cookie = r->cookie,
+                         .tls = r->over_tls ? &r->tls : NULL,
+                         .tls_host = r->beam ? r->self_host : r->host,
                          .addr = r->addr,
                          .port = r->port,
-                         .timeout_ms = timeout_ms};
+                         .timeout_ms = r->over_tls ? TLS_TIMES * timeout_ms : timeout_ms};
     struct dist_fail why;
     struct reach_problem p;
     int e = dist_open(out, &to, &why);
@@ -463,5 +558,6 @@ int reach_connect(struct reach *r, int timeout_ms, struct conn **out, struct dia
 void reach_free(struct reach *r)
 {
     beam_list_free(&r->beams);
+    cred_free(&r->tls);
     explicit_bzero(r, sizeof *r);
 }

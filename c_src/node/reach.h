@@ -3,6 +3,7 @@
 #ifndef ET_NODE_REACH_H
 #define ET_NODE_REACH_H
 
+#include "node/cred.h"
 #include "node/dist.h"
 #include "node/find.h"
 #include "node/node.h"
@@ -17,6 +18,8 @@ struct reach {
     char self_host[256];
     char cookie[COOKIE_MAX];
     struct cookie_source source;
+    bool over_tls;
+    struct tls_cred tls; /* when over_tls */
 };
 
 /* Finds out all that a connection needs. Errors are diagnostics with the tags of node.h. reach_free
@@ -28,16 +31,18 @@ int reach_connect(struct reach *r, int timeout_ms, struct conn **out, struct dia
 void reach_free(struct reach *r);
 
 /* Why a BEAM of this host cannot be reached, before any connection is tried: an error, its tag, and
- * what would help; 0 when nothing speaks against it. */
+ * what would help; 0 when nothing speaks against it. `tls` may be NULL. */
 struct reach_problem {
     int err;
     const char *tag;
     char text[384], help[384];
 };
-int reach_check(const struct beam *b, struct reach_problem *p);
+int reach_check(const struct beam *b, const struct cred_options *tls, struct reach_problem *p);
 /* The same for a connection that failed. `from`: where the cookie came from. */
 void reach_explain(const struct dist_fail *f, const char *node, uint16_t port, const char *from,
                    struct reach_problem *p);
+/* The same for certificates; `err` is what cred_read has returned. */
+int reach_no_cred(int err, const struct tls_why *why, struct reach_problem *p);
 /* The same for a cookie that was not found. */
 void reach_no_cookie(const struct beam *b, const char *node, const struct cookie_source *s,
                      struct reach_problem *p);

@@ -99,9 +99,9 @@ static void read_counts(struct vm *v, struct etf *r, const struct tier_sink *sin
     uint32_t n = etf_tuple(r);
     uint64_t *field[] = {&c.fired, &c.recorded, &c.updates, &c.errors, &c.filled, &c.overwritten};
     enum { FIELDS = sizeof field / sizeof *field };
-    if (n != FIELDS + ENGINE_NDROPS + 1)
+    if (n != FIELDS + ENGINE_NDROPS + 2)
         r->bad = true;
-    for (uint32_t i = 0; i + 1 < n && !r->bad; i++) {
+    for (uint32_t i = 0; i + 2 < n && !r->bad; i++) {
         uint64_t value = etf_uint(r);
         if (i < FIELDS)
             *field[i] = value;
@@ -120,6 +120,7 @@ static void read_counts(struct vm *v, struct etf *r, const struct tier_sink *sin
     }
     if (cpus)
         etf_list_end(r);
+    c.own = etf_uint(r);
     if (!r->bad && sink && sink->counts)
         sink->counts(sink->arg, &v->tier, &c);
 }
@@ -209,6 +210,13 @@ static int64_t rate_ms(uint64_t ns, int64_t otherwise)
     return ns < 1000000 ? 1 : (int64_t)(ns / 1000000);
 }
 
+/* Until the next reading of the principal buffers. */
+static int64_t read_ms(const struct vm *v)
+{
+    int64_t cleaned = rate_ms(v->opt.cleanrate, v->pace);
+    return rate_ms(v->opt.switchrate, cleaned < v->pace ? cleaned : v->pace);
+}
+
 /* Goes on with the cycle, or ends it. */
 static int cycle_step(struct vm *v, const struct tier_sink *sink, struct diags *d)
 {
@@ -227,7 +235,7 @@ static int cycle_step(struct vm *v, const struct tier_sink *sink, struct diags *
             v->pace = BUSY_MS;
         else
             v->pace = v->pace * 2 > IDLE_MS ? IDLE_MS : v->pace * 2;
-        v->next_read = now + rate_ms(v->opt.switchrate, v->pace);
+        v->next_read = now + read_ms(v);
     }
     if (v->naggs > v->opt.aggsize / 4 && !v->opt.aggrate) /* before the table overflows */
         v->next_aggs = now + AGGS_FULL_MS;
@@ -394,6 +402,6 @@ void vm_rates(struct tier *t, uint64_t switchrate, uint64_t aggrate)
     int64_t now = clock_ms();
     v->opt.switchrate = switchrate;
     v->opt.aggrate = aggrate;
-    v->next_read = now + rate_ms(switchrate, v->pace);
+    v->next_read = now + read_ms(v);
     v->next_aggs = now + rate_ms(aggrate, AGGS_MS);
 }

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "node/clock.h"
+#include "node/cred.h"
 #include "node/dist.h"
 #include "node/find.h"
 #include "node/node.h"
@@ -44,9 +45,26 @@ static int64_t *spent_of(struct spent *s, uid_t uid)
     return &s->user[i].ms;
 }
 
+/* What the user has given for all nodes. */
+struct given {
+    const char *cookie;
+    const struct cred_options *tls;
+};
+
+/* Whether there are certificates for a node that speaks TLS. */
+static void probe_cred(const struct beam *b, const struct given *given, struct reach_problem *p)
+{
+    struct tls_cred cred;
+    struct tls_why why;
+    int e = cred_read(&cred, given->tls, b, &why);
+    if (e)
+        reach_no_cred(e, &why, p);
+    cred_free(&cred);
+}
+
 /* Asks who it is. Nobody has named this node, and a cookie may have been changed since it started:
  * one that is wrong would be told in its log, so none is tried. */
-static void probe(const struct beam *b, const char *cookie, struct node_info *n)
+static void probe(const struct beam *b, const struct given *given, struct node_info *n)
 {
     struct reach_problem p = {0};
     struct cookie_source s;
@@ -54,9 +72,11 @@ static void probe(const struct beam *b, const char *cookie, struct node_info *n)
     struct dist_fail why;
     char secret[COOKIE_MAX], host[256];
     struct dist_to to = {.node = n->name, .cookie = secret, .timeout_ms = PROBE_MS, .look = true};
-    if (reach_check(b, &p) == 0) {
-        if (!cookie_find(b, cookie, NULL, secret, &s)) {
+    if (reach_check(b, given->tls, &p) == 0) {
+        if (!cookie_find(b, given->cookie, NULL, secret, &s)) {
             reach_no_cookie(b, n->name[0] ? n->name : b->alive, &s, &p);
+        } else if (beam_tls(b)) {
+            probe_cred(b, given, &p);
         } else if (reach_local(b, &to, host, sizeof host) == 0) {
             int e = dist_open(&dist, &to, &why);
             const char *at = strchr(b->name, '@');
@@ -78,7 +98,7 @@ static void probe(const struct beam *b, const char *cookie, struct node_info *n)
 }
 
 /* The same, while the time of the process's user lasts. */
-static void probe_in_time(struct beam *b, const char *cookie, struct spent *spent,
+static void probe_in_time(struct beam *b, const struct given *given, struct spent *spent,
                           struct node_info *n)
 {
     int64_t *ms = b->uid == geteuid() ? NULL : spent_of(spent, b->uid), before = clock_ms();
@@ -92,13 +112,15 @@ static void probe_in_time(struct beam *b, const char *cookie, struct spent *spen
     }
     beam_release(b);
     memcpy(n->otp, b->otp, sizeof n->otp);
-    probe(b, cookie, n);
+    probe(b, given, n);
     if (ms != NULL)
         *ms += clock_ms() - before;
 }
 
-int node_scan(struct node_list *out, const char *cookie, struct diags *d)
+int node_scan(struct node_list *out, const char *cookie, const struct cred_options *tls,
+              struct diags *d)
 {
+    const struct given given = {cookie, tls};
     struct beam_list l;
     struct spent spent = {0};
     *out = (struct node_list){0};
@@ -116,7 +138,7 @@ int node_scan(struct node_list *out, const char *cookie, struct diags *d)
         memcpy(n->name, b->name, sizeof n->name);
         memcpy(n->otp, b->otp, sizeof n->otp);
         memcpy(n->owner, b->owner, sizeof n->owner);
-        probe_in_time(b, cookie, &spent, n);
+        probe_in_time(b, &given, &spent, n);
     }
     beam_list_free(&l);
     return e;

@@ -25,7 +25,7 @@
 #include "node/node.h"
 #include "node/reach.h"
 
-enum { SPAWN_ARGS = 256, POLL_MS = 50, TRY_MS = 1000 };
+enum { SPAWN_ARGS = 256, POLL_MS = 50, TRY_MS = 1000, TRY_TLS_MS = 5000 };
 
 /* Splits on blanks into argv, in place. The number of words, or -1 when there are too many. */
 static int split(char *s, char *argv[SPAWN_ARGS])
@@ -125,8 +125,32 @@ static pid_t start(char **argv, int *e)
 struct wait {
     char *name, *cookie;
     size_t n, nc;
+    const struct cred_options *tls;
     struct reach_problem last; /* why it could not be reached yet */
+    bool hopeless;             /* and why that will not change */
 };
+
+/* Connects as far as to hear who it is. */
+static bool answers(const struct beam *b, struct dist_to *to, const char *from, struct wait *w)
+{
+    struct dist_fail why;
+    struct conn *dist = NULL;
+    bool ok = false;
+    to->node = b->name;
+    int e = dist_open(&dist, to, &why);
+    if (e == ET_ENODE && why.step != DIST_LOOKED)
+        reach_explain(&why, b->name, b->port, from, &w->last);
+    /* It has refused our certificate or we its, and has written that into its log. */
+    w->hopeless = e == ET_ENODE && why.step == DIST_TLS && why.err != ETIMEDOUT;
+    if (e == ET_ENODE && why.step == DIST_LOOKED && strlen(why.peer) < w->n &&
+        strlen(to->cookie) < w->nc) {
+        strcpy(w->name, why.peer);
+        strcpy(w->cookie, to->cookie);
+        ok = true;
+    }
+    conn_close(dist);
+    return ok;
+}
 
 /* One try to reach it. The cookie is tried once, by who connects then: a node that refuses one
  * tells its log. */
@@ -135,32 +159,28 @@ static bool reached(pid_t pid, struct wait *w)
     struct beam_list l;
     char secret[COOKIE_MAX], host[256];
     struct cookie_source s;
-    struct dist_fail why;
-    struct conn *dist = NULL;
-    struct dist_to to = {.cookie = secret, .timeout_ms = TRY_MS, .look = true};
-    bool ok = false;
+    struct tls_cred cred = {0};
+    struct tls_why no_cred;
+    bool over_tls = w->tls && w->tls->on, ok = false;
+    struct dist_to to = {.cookie = secret,
+                         .tls = over_tls ? &cred : NULL,
+                         .timeout_ms = over_tls ? TRY_TLS_MS : TRY_MS,
+                         .look = true};
     if (beam_scan(&l) != 0)
         return false;
     const struct beam *b = beam_under(&l, pid);
     if (!b) {
         snprintf(w->last.text, sizeof w->last.text, "it runs no Erlang VM");
-    } else if (reach_check(b, &w->last) == 0) {
-        if (!cookie_find(b, NULL, NULL, secret, &s))
+    } else if (reach_check(b, w->tls, &w->last) == 0) {
+        int e = over_tls ? cred_read(&cred, w->tls, b, &no_cred) : 0;
+        if (e)
+            reach_no_cred(e, &no_cred, &w->last);
+        else if (!cookie_find(b, NULL, NULL, secret, &s))
             reach_no_cookie(b, b->name, &s, &w->last);
-        else if (reach_local(b, &to, host, sizeof host) == 0) {
-            to.node = b->name;
-            int e = dist_open(&dist, &to, &why);
-            if (e == ET_ENODE && why.step != DIST_LOOKED)
-                reach_explain(&why, b->name, b->port, s.from, &w->last);
-            if (e == ET_ENODE && why.step == DIST_LOOKED && strlen(why.peer) < w->n &&
-                strlen(secret) < w->nc) {
-                strcpy(w->name, why.peer);
-                strcpy(w->cookie, secret);
-                ok = true;
-            }
-            conn_close(dist);
-        }
+        else if (reach_local(b, &to, host, sizeof host) == 0)
+            ok = answers(b, &to, s.from, w);
     }
+    cred_free(&cred);
     explicit_bzero(secret, sizeof secret);
     beam_list_free(&l);
     return ok;
@@ -192,11 +212,11 @@ static void end_child(pid_t pid)
     waitpid(pid, NULL, 0);
 }
 
-int node_spawn(const char *command, int wait_ms, pid_t *pid, char *name, size_t n, char *cookie,
-               size_t nc, struct diags *d)
+int node_spawn(const char *command, int wait_ms, const struct cred_options *tls, pid_t *pid,
+               char *name, size_t n, char *cookie, size_t nc, struct diags *d)
 {
     char *argv[SPAWN_ARGS], *words = et_strdup(command);
-    struct wait w = {.name = name, .cookie = cookie, .n = n, .nc = nc};
+    struct wait w = {.name = name, .cookie = cookie, .n = n, .nc = nc, .tls = tls};
     int64_t deadline = clock_ms() + wait_ms;
     int status, e = 0, words_n = words ? split(words, argv) : -1;
     *pid = -1;
@@ -220,11 +240,15 @@ int node_spawn(const char *command, int wait_ms, pid_t *pid, char *name, size_t 
         }
         if (waitpid(p, &status, WNOHANG) == p)
             return died(command, status, d);
-        if (clock_ms() >= deadline)
+        if (w.hopeless || clock_ms() >= deadline)
             break;
         poll(NULL, 0, POLL_MS);
     }
     end_child(p);
+    if (w.hopeless)
+        return diag_error(d, ET_ENODE, NULL, "NODE_SPAWN", w.last.help[0] ? w.last.help : NULL,
+                          "failed to execute %s: it cannot be attached to: %s", command,
+                          w.last.text);
     return diag_error(d, ET_ENODE, NULL, "NODE_SPAWN", w.last.help[0] ? w.last.help : NULL,
                       "failed to execute %s: it could not be attached to within %.0f s: %s",
                       command, wait_ms / 1000.0, w.last.text[0] ? w.last.text : "no answer");

@@ -59,7 +59,7 @@ static struct probe_spec spec_of(char *s)
 static int scan(const char *cookie)
 {
     struct node_list l;
-    int e = node_scan(&l, cookie, &diags);
+    int e = node_scan(&l, cookie, NULL, &diags);
     for (size_t i = 0; e == 0 && i < l.n; i++) {
         const struct node_info *n = &l.node[i];
         printf("%d|%s|%s|%s|%s|%s|%s\n", (int)n->pid, n->name, n->otp, n->owner,
@@ -73,7 +73,8 @@ static int spawn(int wait_ms, const char *command)
 {
     pid_t pid;
     char name[256], cookie[512];
-    int e = node_spawn(command, wait_ms, &pid, name, sizeof name, cookie, sizeof cookie, &diags);
+    int e =
+        node_spawn(command, wait_ms, NULL, &pid, name, sizeof name, cookie, sizeof cookie, &diags);
     if (e)
         return e;
     printf("spawned %d %s %s\n", (int)pid, name, cookie[0] ? "with-cookie" : "without-cookie");

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/arena.h"
 #include "base/err.h"
 #include "node/name.h"
 #include "node/catalog.h"
@@ -19,6 +20,9 @@
 #include "etf/etf.h"
 #include "node/load.h"
 #include "node/find.h"
+#include "node/reach.h"
+#include "node/cred.h"
+#include "node/optfile.h"
 
 /* -- terms ------------------------------------------------------------------------------------- */
 
@@ -225,6 +229,7 @@ static void test_beam_args(void **state)
         {HEAD "-sname|undefined|", true, "", "", "", "25", false},
         {HEAD "-sname|a|-extra|-sname|b|-setcookie|c|", true, "a", "a@here", "", "25", false},
         {HEAD "-extra|-sname|b|", true, "", "", "", "25", false},
+        {HEAD "-setcookie|c1|-setcookie|c2|", true, "", "", "", "25", false},
         {HEAD "-setcookie|other@host|c1|-setcookie|c2|", true, "", "", "c2", "25", false},
         {HEAD "-setcookie|c1|-setcookie|other@host|c2|", true, "", "", "c1", "25", false},
         {HEAD "-eval|-sname|shop|", true, "shop", "shop@here", "", "25", false},
@@ -253,6 +258,40 @@ static void test_beam_args(void **state)
         assert_string_equal(b.cookie, t[i].cookie);
         assert_string_equal(b.otp, t[i].otp);
         assert_int_equal(b.longnames, t[i].longnames);
+    }
+}
+
+/* What keeps a connection away, and what remains. */
+static void test_unreachable(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *more; /* arguments, as above */
+        uint16_t port;
+        const char *text, *help;
+    } t[] = {
+        {"-sname|a|-proto_dist|shop|", 4000, "over shop, which erltrace does not",
+         "erltrace:run/2"},
+        {"-sname|a|-proto_dist|inet_tls|", 4000, "over TLS (-proto_dist inet_tls)",
+         "--tls-from-node"},
+        {"-sname|a|-dist_listen|false|", 0, "-dist_listen false", "erltrace:run/2"},
+        {"-sname|a|-dist_listen|true|", 0, "epmd does not know it", "epmd -names"},
+        {"-noshell|", 0, "is not distributed", "RELEASE_DISTRIBUTION"},
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct beam b = {.pid = 7, .uid = geteuid(), .fds_known = true};
+        struct reach_problem p;
+        char args[512];
+        int n = snprintf(args, sizeof args, "%s%s", HEAD, t[i].more);
+        for (int k = 0; k < n; k++)
+            if (args[k] == '|')
+                args[k] = '\0';
+        assert_true(beam_args(&b, args, (size_t)n, "here"));
+        b.port = t[i].port;
+        assert_int_equal(reach_check(&b, NULL, &p), ET_ENODE);
+        assert_non_null(strstr(p.text, t[i].text));
+        assert_non_null(strstr(p.help, t[i].help));
+        assert_true(strlen(p.help) + 1 < sizeof p.help); /* nothing is cut off */
     }
 }
 
@@ -811,9 +850,142 @@ static void test_names_are_shared_out(void **state)
     close(fd);
 }
 
+/* -- the options of TLS ------------------------------------------------------------------------ */
+
+/* What a client's options come to, on one line. */
+static const char *optfile_text(const char *text)
+{
+    static char out[2400];
+    static const char *const verify[] = {"", "host", "ca", "none"};
+    struct optfile o = {0};
+    char why[100];
+    int e = optfile_read(&o, text, strlen(text), why, sizeof why);
+    if (e)
+        snprintf(out, sizeof out, "error %s", why);
+    else
+        snprintf(out, sizeof out, "%s|%s|%s|%s|%s|%s|%s", o.cert, o.key, o.cacert, o.password,
+                 verify[o.verify], o.any_host ? "any" : o.host, o.not_read);
+    return out;
+}
+
+static void test_optfile(void **state)
+{
+    static const struct {
+        const char *text, *options;
+    } rows[] = {
+        {"[].", "||||||"},
+        {"[{server, [{certfile, \"/s\"}]}].", "||||||"},
+        {"[{client, [{certfile, \"/c\"}, {keyfile, \"/k\"}, {cacertfile, \"/a\"}, {verify, "
+         "verify_peer}, {password, \"p\"}]}].",
+         "/c|/k|/a|p|host||"},
+        {"%% coding: latin-1\n[ {'client',[{certfile,<<\"/c\">>} , % "
+         "one\n{verify,verify_none}]}\n]  .\n",
+         "/c||||none||"},
+        {"[{client, [{certfile, <<\"/\\\"c\\\"\"/utf8>>}, {server_name_indication, disable}]}].",
+         "/\"c\"|||||any|"},
+        {"[{client, [{server_name_indication, \"shop.example\"}, {certfile, \"/1\"}, {certfile, "
+         "\"/2\"}]}].",
+         "/1|||||shop.example|"},
+        {"[{client, [{cacerts, public_key:cacerts_get()}, {secure_renegotiate, true}]}].",
+         "||||||cacerts"},
+        {"[{client, [{certs_keys, [#{certfile => \"/c\", keyfile => \"/k\"}]}]}].",
+         "||||||certs_keys"},
+        {"[{client, [{verify_fun, {fun(_, valid, S) -> {valid, S}; (_, R, _) -> {fail, R} end, "
+         "[]}}, {certfile, \"/c\"}]}].",
+         "/c||||||"},
+        {"[{client, [{verify_fun, {shop, check, #{n => -1}}}, {depth, 2}, inet6 | []]}].",
+         "||||||"},
+        {"[{client, [{key, {'ECPrivateKey', <<48,119,2>>}}]}].", "||||||key"},
+        {"[{client, []}]",
+         "error line 1: it is not one list of options with a full stop behind it"},
+        {"{client, []}.", "error line 1: it is not one list of options with a full stop behind it"},
+        {"[{client,\n[{certfile, \"/c\n", "error line 2: a quote is not closed"},
+        {"[{client,\n[}\n", "error line 2: it is no term"},
+        {"", "error line 1: it ends too early"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_string_equal(optfile_text(rows[i].text), rows[i].options);
+}
+
+/* A file that is cut anywhere, that never ends a bracket, or is all of one character. */
+static void test_optfile_hostile(void **state)
+{
+    static const char whole[] =
+        "[{server, [{certfile, \"/s\\\"\"}]}, % a\n{client, [{verify_fun, {fun m:f/3, []}}, "
+        "{a, <<\"x\"/utf8>>}, {b, #{c => 'd\\'', e => 1.5}}, {f, <<1,2>>}]}].";
+    static const char odd[] = "[{(<#'\"%\\:-.,|>=$a1 \n";
+    char text[60000];
+    (void)state;
+    for (size_t n = 0; n < sizeof whole - 1; n++) {
+        char *cut = et_malloc(n + 1); /* so that a look behind its end is found */
+        assert_non_null(cut);
+        memcpy(cut, whole, n);
+        struct optfile o = {0};
+        char why[100];
+        assert_int_equal(optfile_read(&o, cut, n, why, sizeof why), ET_EINVAL);
+        et_free(cut);
+    }
+    for (size_t i = 0; i < sizeof odd; i++) {
+        memset(text, odd[i], sizeof text - 1);
+        text[sizeof text - 1] = '\0';
+        assert_int_equal(strncmp(optfile_text(text), "error ", 6), 0);
+        text[0] = '[';
+        assert_int_equal(strncmp(optfile_text(text), "error ", 6), 0);
+    }
+}
+
+static void test_optfile_argument(void **state)
+{
+    struct optfile o = {0};
+    char why[100];
+    static const char file[] = "[{client, [{certfile, \"/file\"}, {keyfile, \"/key\"}]}].";
+    (void)state;
+    optfile_argument(&o, "server_certfile", "/server");
+    optfile_argument(&o, "client_certfile", "/first");
+    optfile_argument(&o, "client_verify", "verify_none");
+    assert_int_equal(optfile_read(&o, file, sizeof file - 1, why, sizeof why), 0);
+    assert_string_equal(o.cert, "/first");
+    assert_string_equal(o.key, "/key");
+    assert_int_equal(o.verify, TLS_VERIFY_NONE);
+}
+
+static void test_cred_option(void **state)
+{
+    static const struct {
+        const char *name, *value, *why; /* NULL: it is taken */
+    } rows[] = {
+        {"cert", "/c", NULL},
+        {"key", "/k", NULL},
+        {"cacert", "", "it takes the name of a file"},
+        {"verify", "ca", NULL},
+        {"verify", "none", NULL},
+        {"verify", "peer", "it takes host, ca or none"},
+        {"from-node", NULL, NULL},
+        {"from_node", NULL, NULL},
+        {"from_node", "shop", "it takes no value"},
+        {"from", NULL,
+         "there is no such option of TLS: they are cert, key, cacert, verify and "
+         "from_node"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct cred_options o = {0};
+        const char *why;
+        assert_int_equal(cred_option(&o, rows[i].name, rows[i].value, &why), rows[i].why == NULL);
+        assert_int_equal(o.on, rows[i].why == NULL);
+        if (rows[i].why)
+            assert_string_equal(why, rows[i].why);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_optfile),
+        cmocka_unit_test(test_optfile_hostile),
+        cmocka_unit_test(test_optfile_argument),
+        cmocka_unit_test(test_cred_option),
         cmocka_unit_test(test_etf_reads),
         cmocka_unit_test(test_etf_cut),
         cmocka_unit_test(test_etf_changed),
@@ -821,6 +993,7 @@ int main(void)
         cmocka_unit_test(test_epmd_parse),
         cmocka_unit_test(test_beam_args),
         cmocka_unit_test(test_beam_args_odd),
+        cmocka_unit_test(test_unreachable),
         cmocka_unit_test(test_otp_of_erts),
         cmocka_unit_test(test_match_epmd),
         cmocka_unit_test(test_cookie),
