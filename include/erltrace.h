@@ -80,7 +80,8 @@ typedef struct erltrace_prog erltrace_prog_t;
 /* Flags of erltrace_open. */
 enum {
     /* What would be printed is JSON, an object a line as doc/json.md has it: records, aggregations,
-     * and in the same stream drops, faults and costs, which then go to no handler. */
+     * and in the same stream drops, faults (those that repeat with a count) and costs, which then
+     * go to no handler. */
     ERLTRACE_O_JSON = 1,
     /* Programs are only checked, and never started: probes that are known but not to be had here
      * are no error of erltrace_enable. */
@@ -221,6 +222,16 @@ ERLTRACE_API pid_t erltrace_target_command(erltrace_t *h, const char *command);
 /* For nodes without a cookie of their own: the cookie, or a file with it. NULL, NULL: what
  * -setcookie of the process says, else its owner's ~/.erlang.cookie. */
 ERLTRACE_API int erltrace_set_cookie(erltrace_t *h, const char *cookie, const char *file);
+/* For nodes whose distribution speaks TLS: an option by its name. Any of them makes all connections
+ * by distribution TLS ones.
+ *   cert, key, cacert  files in PEM: our certificate with those that signed it, its key (NULL: it
+ * is in the same file), and who may have signed the node's from_node          (no value) what is
+ * not given is taken from the configuration of the node's own process, -ssl_dist_optfile and
+ * -ssl_dist_opt, for clients verify             what the node's certificate is looked at for:
+ * "host" (the default: it is valid, signed by one of cacert, and for the node's host), "ca" (the
+ * same without the host), "none". Without cacert nothing but "none" is possible, and has to be said
+ */
+ERLTRACE_API int erltrace_set_tls(erltrace_t *h, const char *name, const char *value);
 /* Where a node may keep the agent's library while it is being loaded; NULL: the usual places. */
 ERLTRACE_API int erltrace_set_agent_dir(erltrace_t *h, const char *dir);
 /* The folder whose priv/ holds the agent and D's libraries. NULL: ERLTRACE_ROOT of the environment,
@@ -511,6 +522,8 @@ struct erltrace_status {
                             what had been collected there is reported all the same */
     uint64_t began;      /* when BEGIN ran, from when rates and durations count: CLOCK_MONOTONIC of
                             this host, ns; 0: it has not run */
+    unsigned watched;    /* of `probes`, those of nodes: not BEGIN, END, ERROR, tick-N, profile-N */
+    uint64_t events;     /* of `fired`, what those have fired */
 };
 /* Valid until the next call. NULL only for a handle that is NULL. */
 ERLTRACE_API const struct erltrace_status *erltrace_status(erltrace_t *h);
@@ -546,7 +559,7 @@ typedef int erltrace_command_fn(const char *command, void *arg);
 ERLTRACE_API int erltrace_handle_command(erltrace_t *h, erltrace_command_fn *fn, void *arg);
 
 /* A clause that failed at run time, or an action that could not be done. Without a handler it is
- * counted, no more. */
+ * counted, no more. The handler gets each fault, also those that repeat. */
 struct erltrace_fault {
     const char *message; /* all of it on one line: "error on enabled probe ID 1 (ID 1: ...): ..." */
     uint32_t epid;

@@ -16,6 +16,7 @@
 #include "consumer/options.h"
 #include "consumer/session.h"
 #include "erltrace.h"
+#include "node/cred.h"
 
 enum api_phase {
     API_OPEN,     /* programs may be compiled */
@@ -96,6 +97,7 @@ struct erltrace {
     bool local;
     bool opened; /* tiers are attached */
     const char *cookie, *cookie_file, *agent_dir, *root;
+    struct cred_options tls;
     unsigned lost_commands; /* targets lost because their command has ended */
     size_t lost_seen;
 
@@ -192,5 +194,8 @@ struct out api_out(erltrace_t *h);
 /* -- root.c -- */
 /* The folder whose priv/ holds the agent and D's libraries; NULL when it is not found. */
 const char *api_root(erltrace_t *h);
+/* -- libdir.c -- */
+/* The folder for libraries under the PREFIX that this library was installed with. */
+const char *api_libdir(void);
 
 #endif

@@ -27,13 +27,30 @@ static const char version[] = "-D__SUNW_D_VERSION=0x02000001";
 
 static const struct {
     const char *name;
-    const char *letter; /* of cpp; "": the value is the whole argument */
+    const char *letter; /* of cpp; "": the value is arguments, with blanks between them */
     bool value;         /* it takes one */
 } options[] = {{"define", "-D", true},
                {"undef", "-U", true},
                {"incdir", "-I", true},
                {"cpphdrs", "-H", false},
                {"cppargs", "", true}};
+
+static void add_argument(erltrace_t *h, const char *letter, const char *value, size_t n)
+{
+    buf_adds(&h->cpp, letter);
+    buf_add(&h->cpp, value, n);
+    buf_addc(&h->cpp, '\0');
+    h->ncpp++;
+}
+
+static void add_arguments(erltrace_t *h, const char *value)
+{
+    static const char blanks[] = " \t\n";
+    for (size_t n; *(value += strspn(value, blanks)) != '\0'; value += n) {
+        n = strcspn(value, blanks);
+        add_argument(h, "", value, n);
+    }
+}
 
 bool api_cpp_option(erltrace_t *h, const char *name, const char *value, bool *ok)
 {
@@ -50,12 +67,11 @@ bool api_cpp_option(erltrace_t *h, const char *name, const char *value, bool *ok
         if (strcmp(name, options[i].name) != 0)
             continue;
         *ok = (value != NULL) == options[i].value;
-        if (*ok) {
-            buf_adds(&h->cpp, options[i].letter);
-            buf_adds(&h->cpp, value != NULL ? value : "");
-            buf_addc(&h->cpp, '\0');
-            h->ncpp++;
-        }
+        const char *given = value != NULL ? value : "";
+        if (*ok && options[i].letter[0] == '\0')
+            add_arguments(h, given);
+        else if (*ok)
+            add_argument(h, options[i].letter, given, strlen(given));
         return true;
     }
     return false;

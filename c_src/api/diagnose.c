@@ -117,8 +117,9 @@ void api_hand_out(erltrace_t *h)
         one = is_classic(h, &h->diags.list[i]);
     unsigned errors_seen = 0;
     if (h->diags.errors > DIAG_MAX_ERRORS && !one && (h->flags & ERLTRACE_O_JSON) == 0)
-        diag_add(&h->diags, DIAG_NOTE, NULL, "", NULL, "%u more errors",
-                 h->diags.errors - DIAG_MAX_ERRORS);
+        diag_add(&h->diags, DIAG_NOTE, NULL, "", NULL, "%u more error%s",
+                 h->diags.errors - DIAG_MAX_ERRORS,
+                 h->diags.errors == DIAG_MAX_ERRORS + 1 ? "" : "s");
     h->busy = true;
     for (size_t i = 0; i < h->diags.count && h->diag_fn != NULL; i++) {
         const struct diag *g = &h->diags.list[i];

@@ -73,7 +73,7 @@ int erltrace_node_iter(erltrace_t *h, erltrace_node_fn *fn, void *arg)
         return api_fail(h, ERLTRACE_E_INVAL);
     if (cookie_of(h, &cookie) != 0)
         return -1;
-    int rc = node_scan(&list, cookie, &h->diags);
+    int rc = node_scan(&list, cookie, &h->tls, &h->diags);
     h->busy = true;
     for (size_t i = 0; rc == 0 && result == 0 && i < list.n; i++) {
         const struct node_info *n = &list.node[i];

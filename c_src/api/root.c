@@ -42,5 +42,7 @@ const char *api_root(erltrace_t *h)
                 return root;
         }
     }
-    return is_root(h, ET_LIBDIR "/erltrace") ? ET_LIBDIR "/erltrace" : NULL;
+    /* A program that holds the static library may lie anywhere. */
+    const char *installed = arena_printf(&h->arena, "%s/erltrace", api_libdir());
+    return is_root(h, installed) ? installed : NULL;
 }

@@ -231,6 +231,8 @@ const struct erltrace_status *erltrace_status(erltrace_t *h)
         h->status.exited = exited;
         h->status.lost = (unsigned)session_lost(h->session) - h->lost_commands;
         h->status.probes = (unsigned)session_probes(h->session);
+        h->status.watched = (unsigned)st.watched;
+        h->status.events = st.events;
         h->status.fired = st.fired;
         h->status.recorded = st.recorded;
         h->status.updates = st.updates;

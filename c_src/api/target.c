@@ -123,7 +123,7 @@ pid_t erltrace_target_command(erltrace_t *h, const char *command)
     if (command == NULL)
         return api_fail(h, ERLTRACE_E_INVAL);
     int rc = h->local ? api_start_process(command, &pid)
-                      : node_spawn(command, SPAWN_WAIT_MS, &pid, name, sizeof name, cookie,
+                      : node_spawn(command, SPAWN_WAIT_MS, &h->tls, &pid, name, sizeof name, cookie,
                                    sizeof cookie, &h->diags);
     if (h->local && rc != 0)
         return api_fail_text(h, ERLTRACE_E_NODE, "failed to execute %s: %s", command, strerror(rc));
@@ -153,6 +153,21 @@ int erltrace_set_cookie(erltrace_t *h, const char *cookie, const char *file)
     return (cookie == NULL || h->cookie != NULL) && (file == NULL || h->cookie_file != NULL)
                ? 0
                : api_fail(h, ERLTRACE_E_NOMEM);
+}
+
+int erltrace_set_tls(erltrace_t *h, const char *name, const char *value)
+{
+    const char *why;
+    if (!api_enter(h, API_OPEN, API_COMPILED))
+        return -1;
+    const char *kept = api_strdup(h, value);
+    if (value != NULL && kept == NULL)
+        return api_fail(h, ERLTRACE_E_NOMEM);
+    if (name != NULL && cred_option(&h->tls, name, kept, &why))
+        return 0;
+    return name == NULL ? api_fail(h, ERLTRACE_E_INVAL)
+                        : api_fail_text(h, ERLTRACE_E_OPTVAL, "TLS option %s%s%s: %s", name,
+                                        value ? " " : "", value ? value : "", why);
 }
 
 static int set_folder(erltrace_t *h, const char **which, const char *dir)
@@ -211,6 +226,7 @@ int api_open_targets(erltrace_t *h)
         return open_local(h);
     struct node_options common = {.cookie = h->cookie,
                                   .cookie_file = h->cookie_file,
+                                  .tls = &h->tls,
                                   .root = api_root(h),
                                   .agent_dir = h->agent_dir,
                                   .lease_ms = (int)(h->opt.value[OPTION_lease] / 1000000)};

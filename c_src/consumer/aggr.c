@@ -205,15 +205,10 @@ static uint64_t isqrt(u128 v)
     return (uint64_t)root;
 }
 
-/* Truncates toward zero; a divisor that is negative as a number is beyond any sum. */
-static int64_t divide(int64_t v, uint64_t by)
-{
-    return by > INT64_MAX ? 0 : v / (int64_t)by;
-}
-
 static int64_t average(const uint64_t *words, uint64_t normal)
 {
-    return words[0] == 0 ? 0 : divide(divide((int64_t)words[1], normal), words[0]);
+    return words[0] == 0 ? 0
+                         : hist_normalized(hist_normalized((int64_t)words[1], normal), words[0]);
 }
 
 static uint64_t deviation(const uint64_t *words, uint64_t normal)
@@ -232,16 +227,8 @@ int64_t aggr_number(const struct aggr *a, const uint64_t *words)
     switch (a->def->func) {
     case DIF_AGG_AVG: return average(words, a->normal);
     case DIF_AGG_STDDEV: return (int64_t)deviation(words, a->normal);
-    /* Unsigned also for sums below zero: that is how dtrace normalizes them. */
-    default: return (int64_t)(words[0] / a->normal);
+    default: return hist_normalized((int64_t)words[0], a->normal);
     }
-}
-
-int64_t aggr_number_printa(const struct aggr *a, const uint64_t *words)
-{
-    if (a->def->func == DIF_AGG_AVG)
-        return words[0] == 0 ? 0 : (int64_t)(words[1] / a->normal / words[0]);
-    return aggr_number(a, words);
 }
 
 /* -- order ------------------------------------------------------------------------------------- */

@@ -76,8 +76,6 @@ int aggr_trunc(struct aggr *a, int64_t n);
 
 /* The value that people see, of any function but the histograms: normalized, averaged. */
 int64_t aggr_number(const struct aggr *a, const uint64_t *words);
-/* The same as printa's %@ conversions have it: an average is divided unsigned. */
-int64_t aggr_number_printa(const struct aggr *a, const uint64_t *words);
 
 /* How rows are sorted; from the options of the same names. */
 struct aggr_order {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/elixir.h"
 #include "base/err.h"
 #include "consumer/hist.h"
 
@@ -26,8 +27,16 @@ bool bars_want(const struct report *r, const struct aggr_view *v)
 
 /* -- keys -------------------------------------------------------------------------------------- */
 
-static void put_key(const struct value *v, struct buf *out)
+static void put_key(const struct value *v, unsigned show, struct buf *out)
 {
+    if (v->kind == DIF_STRING && (show & SHOW_ELIXIR) && elixir_has(v->s, strnlen(v->s, v->len))) {
+        struct buf text = BUF_INIT;
+        elixir_put(&text, v->s, strnlen(v->s, v->len));
+        put_key(&(struct value){.kind = DIF_STRING, .s = buf_str(&text), .len = text.len}, 0, out);
+        out->oom |= text.oom;
+        buf_free(&text);
+        return;
+    }
     if (v->kind == DIF_BYTES) {
         buf_addc(out, ' ');
         for (size_t i = 0; i < v->len; i++)
@@ -46,11 +55,12 @@ static void put_key(const struct value *v, struct buf *out)
     }
 }
 
-static void put_keys(const struct aggr *a, const struct aggr_row *row, struct buf *out)
+static void put_keys(const struct aggr *a, const struct aggr_row *row, unsigned show,
+                     struct buf *out)
 {
     buf_reset(out);
     for (size_t i = 0; i < a->def->keys.n; i++)
-        put_key(&row->key->key[i], out);
+        put_key(&row->key->key[i], show, out);
 }
 
 static void put_right(struct buf *out, const char *s, size_t len, size_t width)
@@ -59,11 +69,11 @@ static void put_right(struct buf *out, const char *s, size_t len, size_t width)
     buf_add(out, s, len);
 }
 
-static size_t keys_width(const struct aggr_view *v, struct buf *text)
+static size_t keys_width(const struct aggr_view *v, unsigned show, struct buf *text)
 {
     size_t width = 0;
     for (size_t i = 0; i < v->nrows; i++) {
-        put_keys(v->aggr[0], &v->row[i], text);
+        put_keys(v->aggr[0], &v->row[i], show, text);
         width = text->len > width ? text->len : width;
     }
     return width;
@@ -76,7 +86,7 @@ static void hist_rows(const struct report *r, const struct aggr_view *v, struct 
 {
     const struct aggr *a = v->aggr[0];
     struct hist_scale scale = {.zoom = option_on(r->opt, OPTION_aggzoom)};
-    size_t width = keys_width(v, text);
+    size_t width = keys_width(v, report_shown(r), text);
     for (size_t i = 0; i < v->nrows; i++)
         hist_scale_add(&scale, (int64_t)v->row[i].words[0][0]);
     buf_addc(out, '\n');
@@ -84,7 +94,7 @@ static void hist_rows(const struct report *r, const struct aggr_view *v, struct 
     buf_printf(out, " %41s %-9s\n", "------------- Distribution -------------", "count");
     for (size_t i = 0; i < v->nrows; i++) {
         const uint64_t *words = v->row[i].words[0];
-        put_keys(a, &v->row[i], text);
+        put_keys(a, &v->row[i], report_shown(r), text);
         put_right(out, buf_str(text), text->len, width);
         buf_addc(out, ' ');
         hist_bar(&scale, (int64_t)words[0], out);
@@ -146,7 +156,7 @@ static void pack_rows(const struct report *r, const struct aggr_view *v, struct 
     const struct aggr *a = v->aggr[0];
     struct hist h;
     bool wide = utf8(r);
-    size_t width = keys_width(v, text);
+    size_t width = keys_width(v, report_shown(r), text);
     if (all_rows(v, &h) != 0) {
         out->oom = true;
         return;
@@ -164,12 +174,13 @@ static void pack_rows(const struct report *r, const struct aggr_view *v, struct 
             hist_scale_add(&scale, (int64_t)words[h.row[b].bucket]);
             sum += words[h.row[b].bucket];
         }
-        put_keys(a, &v->row[i], text);
+        put_keys(a, &v->row[i], report_shown(r), text);
         put_right(out, buf_str(text), text->len, width);
         buf_printf(out, " %7s :", h.row[0].label);
         for (size_t b = 0; b < h.n; b++)
             put_bucket(&scale, (int64_t)words[h.row[b].bucket], wide, out);
-        buf_printf(out, ": %-8s | %" PRId64 "\n", h.row[h.n - 1].label, (int64_t)(sum / a->normal));
+        buf_printf(out, ": %-8s | %" PRId64 "\n", h.row[h.n - 1].label,
+                   hist_normalized((int64_t)sum, a->normal));
     }
     hist_free(&h);
 }

@@ -5,6 +5,7 @@
  * counts as matched all the same, and has its EPID. (What can be told is the engine's business:
  * engine/decide.h. That a predicate is always true makes no difference: it is evaluated.) */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "consumer/session_impl.h"
@@ -128,6 +129,19 @@ bool session_later(struct session *s, uint32_t clause, const char *name)
     return true;
 }
 
+/* The process of the operating system that a node is, which its provider is named by; 0: another
+ * provider. */
+static int64_t process_of(const struct tier_probe *p)
+{
+    static const char name[] = "erlang";
+    const char *digits = p->prov + sizeof name - 1;
+    char *end;
+    if (strncmp(p->prov, name, sizeof name - 1) != 0 || *digits < '0' || *digits > '9')
+        return 0;
+    int64_t process = strtoll(digits, &end, 10);
+    return *end == '\0' ? process : 0;
+}
+
 bool session_wants(struct session *s, const struct tier_probe *p, struct tier_binding *b)
 {
     struct decide_pids pids;
@@ -141,6 +155,7 @@ bool session_wants(struct session *s, const struct tier_probe *p, struct tier_bi
         .pid = process != PROBE_PROCESS_NONE,
         .function = function,
         .mfa = function ? function_text(p, &s->text) : NULL,
+        .process = process_of(p),
     };
     bool restricts = process == PROBE_PROCESS_TRACED;
     enum decide_verdict v =
@@ -148,4 +163,59 @@ bool session_wants(struct session *s, const struct tier_probe *p, struct tier_bi
     if (restricts)
         b->pids = function ? function_pids(s, b->clause, p->kind) : keep_pids(s, &pids);
     return v != DECIDE_NEVER;
+}
+
+/* -- what says nothing ------------------------------------------------------------------------- */
+
+#define INSTEAD "probe the functions that call it"
+
+/* What a predicate that is never true was probably meant to say, by what it looks at. NULL: who
+ * knows. */
+static const char *meant(struct session *s, uint32_t clause, const struct session_matched *m)
+{
+    unsigned looks = decide_looks(s->decider, clause);
+    const struct tier_probe *p = &m->first;
+    bool function = p->kind >= PROBE_FN_ENTRY;
+    if (looks & DECIDE_LOOKS_PROCESS)
+        return arena_printf(&s->arena,
+                            "pid is the node's process in the operating system, here %lld; one of "
+                            "Erlang is args[0] == \"<0.87.0>\"",
+                            (long long)process_of(p));
+    if (function && (looks & DECIDE_LOOKS_FUNC))
+        return arena_printf(&s->arena, "probefunc has the arity, as in \"%s\"", p->func);
+    if (function && (looks & DECIDE_LOOKS_ARG1)) {
+        const char *text = function_text(p, &s->text);
+        return text == NULL
+                   ? "args[1] is the function itself, as in \"lists:map/2\""
+                   : arena_printf(&s->arena, "args[1] is the function itself, as in \"%s\"", text);
+    }
+    if (function && (looks & DECIDE_LOOKS_MOD))
+        return arena_printf(&s->arena, "probemod is a module, as in \"%s\"", p->mod);
+    return looks & DECIDE_LOOKS_NAME
+               ? arena_printf(&s->arena, "probename is a name as -l lists it, as in \"%s\"",
+                              p->name)
+               : NULL;
+}
+
+void session_doubt(struct session *s, uint32_t clause, const struct diag_pos *pos,
+                   const struct session_matched *m)
+{
+    if (m->count == 0 || m->first.kind < PROBE_PROCESS_SPAWN)
+        return;
+    const struct tier_probe *p = &m->first;
+    if (m->left_out == m->count)
+        diag_add(s->config.diags, DIAG_WARNING, pos, NULL, meant(s, clause, m),
+                 m->count == 1 ? "the predicate is never true on the probe that it is for"
+                               : "the predicate is never true on any of the %zu probes that it is "
+                                 "for",
+                 m->count);
+    else if (m->instructions == m->count && !m->several)
+        diag_add(s->config.diags, DIAG_WARNING, pos, NULL, INSTEAD,
+                 "calls of %s:%s by its name are instructions, which the VM does not report: only "
+                 "those by apply or through a fun are seen",
+                 p->mod, p->func);
+    else if (m->instructions == m->count)
+        diag_add(s->config.diags, DIAG_WARNING, pos, NULL, INSTEAD,
+                 "calls of these functions by their names are instructions, which the VM does not "
+                 "report: only those by apply or through a fun are seen");
 }

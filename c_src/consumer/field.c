@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/elixir.h"
 #include "consumer/hist.h"
 
 enum { HEX_ROW = 16, KEY_WIDTH = 50, TRACE_WIDTH = 33 };
@@ -50,6 +51,21 @@ bool field_printable(const char *s, size_t len, size_t n)
     return true;
 }
 
+/* Whether a string is text: UTF-8 without control characters but those of white space. It may be
+ * empty. */
+static bool is_text(const struct value *v)
+{
+    size_t n = strnlen(v->s, v->len);
+    for (size_t i = 0; i < n;) {
+        unsigned char c = (unsigned char)v->s[i];
+        size_t len = buf_utf8_len((const unsigned char *)v->s + i, n - i);
+        if (len == 0 || c == 0x7f || (c < ' ' && (c < '\a' || c > '\r')))
+            return false;
+        i += len;
+    }
+    return true;
+}
+
 static void raw_bytes(const struct value *v, uint32_t strsize, struct buf *out)
 {
     if (value_is_int(v)) {
@@ -64,24 +80,35 @@ static void raw_bytes(const struct value *v, uint32_t strsize, struct buf *out)
 }
 
 /* A text, padded to `width` on its right. */
-static void put_text(const struct value *v, size_t width, bool visible, struct buf *out)
+static void put_text(const struct value *v, size_t width, unsigned show, struct buf *out)
 {
     size_t before = out->len, n = strnlen(v->s, v->len);
-    if (visible)
+    if ((show & SHOW_ELIXIR) && elixir_has(v->s, n)) {
+        struct buf text = BUF_INIT;
+        elixir_put(&text, v->s, n);
+        struct value named = {.kind = DIF_STRING, .s = buf_str(&text), .len = text.len};
+        put_text(&named, width, show & ~(unsigned)SHOW_ELIXIR, out);
+        out->oom |= text.oom;
+        buf_free(&text);
+        return;
+    }
+    if (show & SHOW_VISIBLE)
         buf_visible(out, v->s, n, false);
     else
         buf_add(out, v->s, n);
-    size_t shown = out->len - before;
+    size_t shown = 0; /* characters; the bytes that go on with one have the top bits 10 */
+    for (size_t i = before; i < out->len; i++)
+        shown += (out->data[i] & 0xc0) != 0x80;
     buf_fill(out, ' ', shown < width ? width - shown : 0);
 }
 
-void field_trace(const struct value *v, bool quiet, bool raw, bool visible, struct buf *out)
+void field_trace(const struct value *v, bool quiet, bool raw, unsigned show, struct buf *out)
 {
     if (raw || v->kind == DIF_BYTES) {
         raw_bytes(v, v->size, out);
     } else if (v->kind == DIF_STRING) {
         buf_adds(out, quiet ? "" : "  ");
-        put_text(v, quiet ? 0 : TRACE_WIDTH, visible, out);
+        put_text(v, quiet ? 0 : TRACE_WIDTH, show, out);
     } else if (v->kind == DIF_FLOAT) {
         buf_printf(out, quiet ? "%.*Lg" : " %*Lg",
                    quiet         ? 6
@@ -136,7 +163,7 @@ void field_place(const struct value *v, bool raw, const struct symbols *s, struc
     }
 }
 
-void field_key(const struct value *v, uint32_t strsize, bool raw, bool visible,
+void field_key(const struct value *v, uint32_t strsize, bool raw, unsigned show,
                const struct symbols *s, struct buf *out)
 {
     if (symbol_is(v)) {
@@ -152,12 +179,12 @@ void field_key(const struct value *v, uint32_t strsize, bool raw, bool visible,
         default: buf_printf(out, " %3" PRIu64, value_unsigned(v)); return;
         }
     }
-    size_t whole = v->kind == DIF_STRING ? strsize + (size_t)1 : v->len;
-    if (raw || !field_printable(v->s, v->len, whole)) {
+    bool text = v->kind == DIF_STRING ? is_text(v) : field_printable(v->s, v->len, v->len);
+    if (raw || !text) {
         raw_bytes(v, strsize, out);
     } else {
         buf_adds(out, "  ");
-        put_text(v, KEY_WIDTH, visible, out);
+        put_text(v, KEY_WIDTH, show, out);
     }
 }
 

@@ -8,15 +8,15 @@
 #include "consumer/symbol.h"
 #include "consumer/value.h"
 
-/* What trace() shows. raw: everything as a hex dump. */
-void field_trace(const struct value *v, bool quiet, bool raw, bool visible, struct buf *out);
+/* What trace() shows. raw: everything as a hex dump. show: enum value_show. */
+void field_trace(const struct value *v, bool quiet, bool raw, unsigned show, struct buf *out);
 /* What tracemem() shows: all of the bytes, or as many as its third argument (nparts 2) says. */
 void field_tracemem(const struct value *v, size_t nparts, struct buf *out);
 /* How many bytes that is. */
 size_t field_tracemem_size(const struct value *v, size_t nparts);
 /* One key of a row. strsize is the option of that name: a string key stands in a buffer of strsize
  * + 1 bytes. */
-void field_key(const struct value *v, uint32_t strsize, bool raw, bool visible,
+void field_key(const struct value *v, uint32_t strsize, bool raw, unsigned show,
                const struct symbols *s, struct buf *out);
 /* What stack(), sym() and the like show in a record. */
 void field_place(const struct value *v, bool raw, const struct symbols *s, struct buf *out);

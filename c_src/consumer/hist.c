@@ -371,6 +371,11 @@ void hist_bar(const struct hist_scale *s, int64_t count, struct buf *out)
     }
 }
 
+int64_t hist_normalized(int64_t v, uint64_t by)
+{
+    return by > INT64_MAX ? 0 : v / (int64_t)by;
+}
+
 void hist_text(const struct hist *h, uint64_t normal, bool zoom, struct buf *out)
 {
     struct hist_scale scale = {.zoom = zoom};
@@ -382,8 +387,7 @@ void hist_text(const struct hist *h, uint64_t normal, bool zoom, struct buf *out
         const struct hist_row *r = &h->row[i];
         buf_printf(out, "%16s ", r->label);
         hist_bar(&scale, r->count, out);
-        /* Unsigned on purpose: that is how a normalized negative count has always been shown. */
-        buf_printf(out, " %-9" PRId64 "\n", (int64_t)((uint64_t)r->count / normal));
+        buf_printf(out, " %-9" PRId64 "\n", hist_normalized(r->count, normal));
     }
 }
 

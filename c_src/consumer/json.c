@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "consumer/hist.h"
 
 /* Keys are ours: there is nothing to escape. */
@@ -138,7 +139,7 @@ static void buckets(struct report *r, const struct aggr *a, const uint64_t *word
         buf_adds(&r->line, first ? "{" : ",{");
         bound(&r->line, "from", row->open_from, row->from);
         bound(&r->line, "to", row->open_to, row->to);
-        buf_printf(&r->line, "\"count\":%" PRId64 "}", (int64_t)((uint64_t)row->count / a->normal));
+        buf_printf(&r->line, "\"count\":%" PRId64 "}", hist_normalized(row->count, a->normal));
         first = false;
     }
     buf_addc(&r->line, ']');
@@ -309,6 +310,25 @@ static void end(struct report *r, const struct report_record *rec)
 
 /* -- the rest ---------------------------------------------------------------------------------- */
 
+/* A fault's object has no end yet. */
+static void put_repeated(void *arg, const char *s, size_t n, uint64_t more)
+{
+    struct report *r = arg;
+    struct buf line = BUF_INIT;
+    buf_add(&line, s, n);
+    buf_printf(&line, ",\"count\":%" PRIu64 "}\n", more);
+    r->oom |= line.oom;
+    r->out.data(r->out.arg, buf_str(&line), line.len);
+    buf_free(&line);
+}
+
+static void due(struct report *r, bool all)
+{
+    fold_tell(&r->faults, monotonic_ns(), all, put_repeated, r);
+    if (all)
+        fold_free(&r->faults);
+}
+
 static void fault(struct report *r, const struct report_fault *f)
 {
     struct buf *out = &r->line;
@@ -326,7 +346,12 @@ static void fault(struct report *r, const struct report_fault *f)
         buf_adds(out, ",\"offset\":null");
     else
         number(out, "offset", f->offset);
-    buf_printf(out, ",\"value\":%" PRIu64 "}", f->value);
+    buf_printf(out, ",\"value\":%" PRIu64, f->value);
+    if (!fold_comes(&r->faults, buf_str(out), out->len, monotonic_ns(), put_repeated, r)) {
+        buf_reset(out);
+        return;
+    }
+    buf_addc(out, '}');
     flush(r);
 }
 
@@ -463,4 +488,5 @@ static void aggregations(struct report *r)
     }
 }
 
-const struct report_ops report_json = {begin, action, end, end, fault, drop, stats, aggregations};
+const struct report_ops report_json = {begin, action, end,          end, fault,
+                                       drop,  stats,  aggregations, due};

@@ -232,8 +232,10 @@ void session_load(void *arg, struct tier *t, const struct tier_load *l)
         st.drops += st.drop[k];
         r->tier->reported[k] = drop[k];
     }
-    if (l->why == TIER_LOAD_OVERLOAD)
+    if (l->why == TIER_LOAD_OVERLOAD) {
+        r->tier->overload_told = true;
         tell_overload(s, &st);
+    }
     if (watch != NULL && watch->stats != NULL)
         s->aborted |= watch->stats(watch->arg, &st) == SESSION_ABORT;
     else if (wanted(s, l) && (l->why != TIER_LOAD_OVERLOAD || s->config.json))

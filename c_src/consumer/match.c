@@ -107,13 +107,21 @@ static const char *lacking(struct session *s, const struct probe_spec *spec)
     return why;
 }
 
-static int report_unmatched(struct session *s, const struct dif_clause *c,
-                            const struct probe_spec *spec, size_t program)
+/* Where the description of a clause stands. */
+static struct diag_pos position(const struct session *s, uint32_t clause)
 {
-    const char *hint = probe_kernel_provider(spec->prov) ? lacking(s, spec) : NULL;
+    const struct dif_clause *c = &s->img.clauses[clause];
+    size_t program = s->clause_program[clause];
     struct diag_pos pos = {dif_str(&s->img, c->file), (int)c->line, (int)c->col, 0};
     if (program < s->nprograms && c->line > 0 && c->col > 0)
         pos.len = description_length(&s->program[program], c->line, c->col);
+    return pos;
+}
+
+static int report_unmatched(struct session *s, uint32_t clause, const struct probe_spec *spec)
+{
+    const char *hint = probe_kernel_provider(spec->prov) ? lacking(s, spec) : NULL;
+    const struct diag_pos pos = position(s, clause);
     for (size_t i = 0; hint == NULL && i < s->ntiers; i++)
         if (s->tier[i].t->ops->suggest != NULL)
             hint = s->tier[i].t->ops->suggest(s->tier[i].t, spec);
@@ -128,7 +136,7 @@ struct matching {
     struct session *s;
     struct session_tier *tier;
     uint32_t clause;
-    size_t count;
+    struct session_matched sum; /* of this tier and those before */
 };
 
 static int matched(void *arg, const struct tier_probe *p)
@@ -156,12 +164,20 @@ static int matched(void *arg, const struct tier_probe *p)
     s->probe[epid - 1] = (struct session_probe){{epid, m->clause, p->id, p->prov, p->mod, p->func,
                                                  p->name, p->kind, t->t->ops->target(t->t)},
                                                 (size_t)(t - s->tier)};
+    s->nwatched += p->kind >= PROBE_PROCESS_SPAWN;
     struct tier_binding b = {epid, m->clause, p->id, NULL};
-    if (session_wants(s, p, &b))
+    if (session_wants(s, p, &b)) {
         t->binding[t->nbindings++] = b;
-    else
+    } else {
         t->left_out++;
-    m->count++;
+        m->sum.left_out++;
+    }
+    m->sum.instructions += p->instruction;
+    m->sum.several =
+        m->sum.several || (m->sum.count > 0 && (strcmp(p->func, m->sum.first.func) != 0 ||
+                                                strcmp(p->mod, m->sum.first.mod) != 0));
+    if (m->sum.count++ == 0 || m->sum.first.func[0] == '-') /* not one that the compiler made */
+        m->sum.first = *p;
     return 0;
 }
 
@@ -181,21 +197,23 @@ int session_match(struct session *s)
         return session_no_memory(s);
     for (uint32_t c = 0; c < s->img.nclauses; c++) {
         struct probe_spec spec = spec_of(s, &s->img.clauses[c]);
-        size_t found = 0, program = s->clause_program[c];
+        struct matching m = {.s = s, .clause = c};
+        size_t program = s->clause_program[c];
         if (spec.id == 0 && !spec_is_local(&spec) && !session_later(s, c, spec.name))
             return session_no_memory(s);
         for (size_t i = 0; i < s->ntiers; i++) {
-            struct matching m = {s, &s->tier[i], c, 0};
+            m.tier = &s->tier[i];
             int rc = m.tier->t->ops->match(m.tier->t, &spec, matched, &m, s->config.diags);
             if (rc != 0)
                 return rc;
-            found += m.count;
         }
         if (program < s->nprograms)
-            s->program[program].matched += found;
-        if (found == 0 && !option_on(s->config.opt, OPTION_zdefs) &&
+            s->program[program].matched += m.sum.count;
+        const struct diag_pos pos = position(s, c);
+        session_doubt(s, c, &pos, &m.sum);
+        if (m.sum.count == 0 && !option_on(s->config.opt, OPTION_zdefs) &&
             !(s->config.check_only && lacking(s, &spec) != NULL))
-            unmatched = report_unmatched(s, &s->img.clauses[c], &spec, program);
+            unmatched = report_unmatched(s, c, &spec);
     }
     for (size_t i = 0; i < s->ntiers; i++)
         if (s->tier[i].nbindings > 0)
@@ -210,12 +228,12 @@ int session_extend(struct session *s, struct session_tier *t)
     size_t had = t->nbindings;
     for (uint32_t c = 0; c < s->img.nclauses; c++) {
         struct probe_spec spec = spec_of(s, &s->img.clauses[c]);
-        struct matching m = {s, t, c, 0};
+        struct matching m = {.s = s, .tier = t, .clause = c};
         int rc = t->t->ops->match_new(t->t, &spec, matched, &m, s->config.diags);
         if (rc != 0)
             return rc;
         if (s->clause_program[c] < s->nprograms)
-            s->program[s->clause_program[c]].matched += m.count;
+            s->program[s->clause_program[c]].matched += m.sum.count;
     }
     if (t->nbindings > had)
         qsort(t->binding + had, t->nbindings - had, sizeof *t->binding, binding_order);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/diag.h"
 #include "base/units.h"
@@ -145,7 +146,7 @@ static bool parse_flag(const char *text, int64_t *v)
         return true;
     }
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(text, words[i].word) == 0) {
+        if (strcasecmp(text, words[i].word) == 0) {
             *v = words[i].value;
             return true;
         }
@@ -194,7 +195,7 @@ static bool parse_stats(const char *text, int64_t *ns)
 {
     int64_t flag;
     *ns = text == NULL ? 1000000000 : 0;
-    if (text == NULL || strcmp(text, "end") == 0)
+    if (text == NULL || strcasecmp(text, "end") == 0)
         return true;
     if (parse_flag(text, &flag) && flag == OPTION_UNSET) {
         *ns = OPTION_UNSET;
@@ -206,7 +207,7 @@ static bool parse_stats(const char *text, int64_t *ns)
 static bool parse_word(const char *text, const char *const *words, int64_t n, int64_t *v)
 {
     for (int64_t i = 0; text != NULL && i < n; i++) {
-        if (strcmp(text, words[i]) == 0) {
+        if (strcasecmp(text, words[i]) == 0) {
             *v = i;
             return true;
         }
@@ -256,13 +257,14 @@ static const char *set(struct options *o, const struct row *r, const char *value
         break;
     case KIND_LOCKMEM:
         v = -1;
-        ok = (value != NULL && strcmp(value, "unlimited") == 0) || parse_size(value, &v);
+        ok = (value != NULL && strcasecmp(value, "unlimited") == 0) || parse_size(value, &v);
         break;
     case KIND_NSPEC: ok = parse_size(value, &v) && v <= DIF_SPECS_MAX; break;
     case KIND_RATE: ok = option_rate(value, &v); break;
     case KIND_LEASE: ok = option_rate(value, &v) && v >= LEASE_LEAST && v <= LEASE_MOST; break;
     case KIND_PERCENT:
-        ok = (value != NULL && strcmp(value, "off") == 0) || (parse_number(value, &v) && v <= 100);
+        ok = (value != NULL && strcasecmp(value, "off") == 0) ||
+             (parse_number(value, &v) && v <= 100);
         break;
     case KIND_STATS: ok = parse_stats(value, &v); break;
     case KIND_NUMBER: ok = parse_number(value, &v); break;
@@ -270,8 +272,9 @@ static const char *set(struct options *o, const struct row *r, const char *value
     case KIND_TREGS: ok = parse_number(value, &v) && v <= DIF_KEYS_MAX; break;
     case KIND_COMPILE: ok = value == NULL; break;
     case KIND_ERRFORM:
-        ok = value != NULL && (strcmp(value, "dtrace") == 0 || strcmp(value, "erltrace") == 0);
-        v = ok && strcmp(value, "dtrace") == 0 ? 1 : OPTION_UNSET;
+        ok = value != NULL &&
+             (strcasecmp(value, "dtrace") == 0 || strcasecmp(value, "erltrace") == 0);
+        v = ok && strcasecmp(value, "dtrace") == 0 ? 1 : OPTION_UNSET;
         break;
     case KIND_POLICY: ok = parse_word(value, policies, ENGINE_NPOLICIES, &v); break;
     case KIND_RESIZE: ok = parse_word(value, resizings, 2, &v); break;
@@ -310,7 +313,7 @@ static bool is_dynamic(const char *name)
     static const char *const names[] = {
         "quiet",      "flowindent", "switchrate",  "aggrate",  "aggsortkey",  "aggsortkeypos",
         "aggsortpos", "aggsortrev", "stackindent", "rawbytes", "quietresize", "printsize",
-        "rawoutput",  "agghist",    "aggpack",     "aggzoom",  "encoding"};
+        "rawoutput",  "agghist",    "aggpack",     "aggzoom",  "encoding",    "elixir"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(names[i], name) == 0)
             return true;
@@ -363,14 +366,14 @@ const char *options_hint(const struct options *o, const char *name, char room[OP
         [KIND_PCAP] = "a size of at most 65535",
         [KIND_PRINT] = "a size of at most 64k",
         [KIND_LOCKMEM] = "a size, or unlimited",
-        [KIND_NSPEC] = "a small positive number",
+        [KIND_NSPEC] = "a number up to 16",
         [KIND_RATE] = "a time or a frequency, as in 500ms, 10s or 97hz",
         [KIND_LEASE] = "a time from 300ms to 60s",
         [KIND_PERCENT] = "a number of percent, 1 to 100, or off",
         [KIND_STATS] = "the name alone for each second, a time of at least 100ms, or end",
         [KIND_NUMBER] = "a number",
-        [KIND_IREGS] = "a small positive number",
-        [KIND_TREGS] = "a small positive number",
+        [KIND_IREGS] = "a number from 1 to 16",
+        [KIND_TREGS] = "a number up to 11",
         [KIND_COMPILE] = "it takes no value",
         [KIND_POLICY] = "switch, fill or ring",
         [KIND_RESIZE] = "auto or manual",
@@ -390,7 +393,7 @@ const char *options_hint(const struct options *o, const char *name, char room[OP
     }
     const char *near = diag_nearest(name, names, sizeof names / sizeof names[0]);
     if (near == NULL)
-        return NULL;
+        return "doc/command.md lists the options; -x maxload=80 sets one";
     snprintf(room, OPTION_HINT, "did you mean '%s'?", near);
     return room;
 }

@@ -35,7 +35,7 @@
     X(noresolve,     FLAG, OPTION_UNSET)                                                          \
     X(pcapsize,      PCAP, 1520)         /* rounded up to a multiple of 8 */                      \
     X(lockmem,       LOCKMEM, -1)        /* -1: unlimited */                                      \
-    X(cleanrate,     RATE, 9900990)      /* accepted; ids are cleaned at each reading */          \
+    X(cleanrate,     RATE, 9900990)      /* most between readings when there are speculations */  \
     X(printsize,     PRINT, OPTION_UNSET) /* bytes that print() shows at most */                  \
     X(switchrate,    RATE, 0)            /* ns between readings of records; 0: as they come */    \
     X(aggrate,       RATE, 0)            /* ns between readings of aggregations */                \
@@ -54,6 +54,7 @@
     X(quietresize,   FLAG, OPTION_UNSET)                                                          \
     X(rawbytes,      FLAG, OPTION_UNSET)                                                          \
     X(rawoutput,     FLAG, OPTION_UNSET) /* a terminal gets what a program prints as it is */      \
+    X(elixir,        FLAG, 0)            /* texts show MyApp.Foo for Elixir.MyApp.Foo */           \
     X(aggsortkey,    FLAG, OPTION_UNSET)                                                          \
     X(aggsortkeypos, FLAG, OPTION_UNSET)                                                          \
     X(aggsortpos,    FLAG, OPTION_UNSET)                                                          \

@@ -10,9 +10,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/elixir.h"
 #include "base/err.h"
 
-enum { WIDTH_MAX = 65536, PF_LP64_WIDTH = 16, FIELD_MAX = 128 };
+enum { WIDTH_MAX = 1048576, PF_LP64_WIDTH = 16, FIELD_MAX = 128 };
 
 /* -- fields ------------------------------------------------------------------------------------ */
 
@@ -80,6 +81,17 @@ static void put_string(const struct pf_conv *c, const struct value *v, struct bu
         return;
     }
     size_t len = v->s ? strnlen(v->s, v->len) : 0;
+    if ((c->flags & PF_ELIXIR) && len > 0 && elixir_has(v->s, len)) {
+        struct buf text = BUF_INIT;
+        struct pf_conv plain = *c;
+        plain.flags &= ~(unsigned)PF_ELIXIR;
+        elixir_put(&text, v->s, len);
+        put_string(&plain,
+                   &(struct value){.kind = DIF_STRING, .s = buf_str(&text), .len = text.len}, out);
+        out->oom |= text.oom;
+        buf_free(&text);
+        return;
+    }
     field(c, v->s ? v->s : "", c->prec > 0 && (size_t)c->prec < len ? (size_t)c->prec : len, out);
 }
 
@@ -282,6 +294,11 @@ static const struct letter *letter_of(char c)
     return NULL;
 }
 
+void pf_value(const struct pf_conv *c, const struct value *v, struct buf *out)
+{
+    letter_of(c->conv)->put(c, v, out);
+}
+
 /* -- parsing ----------------------------------------------------------------------------------- */
 
 static const char *parse_flags(const char *p, struct pf_conv *c)
@@ -340,7 +357,8 @@ static const char *parse_conversion(const char *p, struct pf_conv *c)
     if (wide && (*p == 'c' || *p == 's'))
         c->flags |= PF_WIDE;
     const struct letter *l = letter_of(*p);
-    if (l == NULL || ((c->flags & PF_AGG) && l->put != pf_integer))
+    if (l == NULL || ((c->flags & PF_AGG) && l->put != pf_integer && l->put != put_time_y &&
+                      l->put != put_time_t))
         return NULL;
     c->conv = *p;
     return p + 1;
@@ -401,8 +419,9 @@ void pf_format(const struct pf *f, const struct value *v, size_t n, const struct
     unsigned nth = 0;
     for (size_t i = 0; i < f->n; i++) {
         struct pf_conv c = f->conv[i];
-        if (env != NULL && env->visible)
-            c.flags |= PF_VISIBLE;
+        if (env != NULL)
+            c.flags |= (env->show & SHOW_VISIBLE ? PF_VISIBLE : 0u) |
+                       (env->show & SHOW_ELIXIR ? PF_ELIXIR : 0u);
         buf_add(out, c.text, c.len);
         if (c.conv == '\0')
             continue;

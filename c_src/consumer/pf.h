@@ -21,7 +21,8 @@ enum pf_flag {
     PF_WIDTH_ARG = 1 << 7, /* width is an argument */
     PF_PREC_ARG = 1 << 8,  /* precision is an argument */
     PF_WIDE = 1 << 9,      /* l or w with c or s: wide characters */
-    PF_VISIBLE = 1 << 10   /* env.visible */
+    PF_VISIBLE = 1 << 10,  /* env.show */
+    PF_ELIXIR = 1 << 11    /* likewise */
 };
 
 struct pf_conv {
@@ -51,7 +52,7 @@ struct pf_env {
     void *arg;                     /* of agg */
     const struct symbols *symbols; /* for stacks and addresses */
     uint64_t target;               /* the process that %A looks up an integer in */
-    bool visible;                  /* texts and characters are shown by buf_visible */
+    unsigned show;                 /* enum value_show: of texts and characters */
 };
 
 /* Applies a format to the values, left to right; a missing value counts as 0 or "". env may be
@@ -60,5 +61,7 @@ void pf_format(const struct pf *f, const struct value *v, size_t n, const struct
                struct buf *out);
 /* Applies one integer conversion to a value. */
 void pf_integer(const struct pf_conv *c, const struct value *v, struct buf *out);
+/* Applies a conversion that may have an @, an integer's or a time's. */
+void pf_value(const struct pf_conv *c, const struct value *v, struct buf *out);
 
 #endif

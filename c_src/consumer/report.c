@@ -154,8 +154,8 @@ static void put_aggregation(void *arg, unsigned nth, const struct pf_conv *c, st
     }
     struct value v = {.kind = a->def->func == DIF_AGG_COUNT ? DIF_UINT : DIF_INT,
                       .size = sizeof(int64_t),
-                      .i = aggr_number_printa(a, r->row->words[at])};
-    pf_integer(c, &v, out);
+                      .i = aggr_number(a, r->row->words[at])};
+    pf_value(c, &v, out);
 }
 
 /* A value, and with aggpercpu the part of each CPU in it. */
@@ -193,14 +193,13 @@ void report_rows(struct report *r, const uint32_t *aggs, size_t n, const struct 
     for (size_t i = 0; i < view.nrows; i++) {
         struct row row = {zoom, &view, &view.row[i]};
         const struct dif_keys *keys = &view.aggr[0]->def->keys;
-        const struct pf_env env = {put_aggregation, &row, &r->symbols, r->target,
-                                   report_visible(r)};
+        const struct pf_env env = {put_aggregation, &row, &r->symbols, r->target, report_shown(r)};
         if (format->n > 0) {
             pf_format(format, row.row->key->key, keys->n, &env, out);
             continue;
         }
         for (size_t k = 0; k < keys->n; k++)
-            field_key(&row.row->key->key[k], strsize, raw, report_visible(r), &r->symbols, out);
+            field_key(&row.row->key->key[k], strsize, raw, report_shown(r), &r->symbols, out);
         for (size_t a = 0; a < view.naggrs; a++)
             put_value(r, view.aggr[a], row.row, row.row->words[a], out);
         buf_addc(out, '\n');

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/fold.h"
 #include "consumer/aggr.h"
 #include "consumer/options.h"
 #include "consumer/pf.h"
@@ -91,6 +92,9 @@ struct report_ops {
     void (*stats)(struct report *r, const struct report_stats *st);
     /* The end of the run: every aggregation that no printa() has shown. */
     void (*aggregations)(struct report *r);
+    /* Once in a while, and (all) at the end: what is told later than it comes. NULL: there is
+     * nothing. */
+    void (*due)(struct report *r, bool all);
 };
 extern const struct report_ops report_text; /* report_json: json.h */
 
@@ -103,7 +107,7 @@ struct report {
     const struct pf *format; /* of each action of the image; those without have n = 0 */
     struct symbols symbols;
     uint64_t target; /* $target */
-    bool terminal;   /* the output goes to a terminal: see report_visible */
+    bool terminal;   /* the output goes to a terminal: see report_shown */
     /* below: the reporter's own */
     struct buf line;    /* what is being composed */
     bool oom;           /* something could not be composed, or not sorted */
@@ -111,6 +115,7 @@ struct report {
     struct buf head;    /* the start of a record of head_epid, as far as it is always the same */
     uint32_t head_epid; /* 0: none */
     bool first;         /* JSON: no comma before the next element */
+    struct fold faults; /* JSON: those that were shown */
     int indent;         /* flowindent */
     uint32_t last_epid, last_probe; /* of the last record, for flowindent */
 };
@@ -131,11 +136,13 @@ void report_drop_message(const struct options *o, const struct report_drop *d, s
 void report_stats_text(const struct report_stats *st, struct buf *out);
 /* Permille of the time that the i-th thread could run. */
 uint32_t report_stats_share(const struct report_stats *st, uint32_t i);
-/* Whether texts that a program shows as values (%s, keys, trace()) have what could steer a terminal
- * written out: on a terminal, without the option rawoutput. */
-static inline bool report_visible(const struct report *r)
+/* How texts that a program shows as values (%s, keys, trace()) are shown, enum value_show: on a
+ * terminal, without the option rawoutput, what could steer it is written out; modules of Elixir are
+ * named as Elixir does, unless the option elixir is off. */
+static inline unsigned report_shown(const struct report *r)
 {
-    return r->terminal && !option_on(r->opt, OPTION_rawoutput);
+    return (r->terminal && !option_on(r->opt, OPTION_rawoutput) ? SHOW_VISIBLE : 0) |
+           (option_on(r->opt, OPTION_elixir) ? SHOW_ELIXIR : 0);
 }
 /* What took so many ns on all threads, in permille of the time that one thread could run: the
  * busiest, or the one for whose sake the program was ended. */

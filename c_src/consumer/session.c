@@ -1,6 +1,7 @@
 /* session.c - the life of a session, except matching (match.c) and reading (record.c). */
 #include "consumer/session_impl.h"
 
+#include <ctype.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -241,6 +242,14 @@ void session_tree(const struct session *s, struct buf *out)
 
 /* -- running ----------------------------------------------------------------------------------- */
 
+static bool speculates(const struct dif_image *img)
+{
+    for (uint32_t i = 0; i < img->ncode; i++)
+        if (img->code[i] >> 24 == DIF_OP_SPEC)
+            return true;
+    return false;
+}
+
 static bool acts_on_aggregations(const struct dif_image *img)
 {
     for (uint32_t i = 0; i < img->nactions; i++)
@@ -318,6 +327,8 @@ static int enable(struct session *s, struct session_tier *t)
                                  .nspec = (uint32_t)v[OPTION_nspec],
                                  .eventbudget = (uint64_t)v[OPTION_eventbudget],
                                  .switchrate = (uint64_t)v[OPTION_switchrate],
+                                 .cleanrate =
+                                     speculates(&s->img) ? (uint64_t)v[OPTION_cleanrate] : 0,
                                  .aggrate = (uint64_t)v[OPTION_aggrate],
                                  .maxload = (uint32_t)v[OPTION_maxload],
                                  .stats = v[OPTION_stats] > 0 ? (uint64_t)v[OPTION_stats] : 0,
@@ -370,6 +381,58 @@ bool session_is_destructive(const struct session *s)
     return false;
 }
 
+/* What does in a node what only a kernel tier has. */
+static const char *instead(const char *name)
+{
+    static const char stacks[] =
+        "the VM shows no stacks to probes; `erltrace run flame MODULE` makes "
+        "stacks of calls, `erltrace run profile MODULE` a profile";
+    static const struct {
+        const char *name, *hint;
+    } rows[] = {
+        {"stack()", stacks},     {"ustack()", stacks},
+        {"jstack()", stacks},    {"stackdepth", stacks},
+        {"ustackdepth", stacks}, {"caller", stacks},
+        {"ucaller", stacks},     {"curthread", "a process is the text copyinstr(arg0)"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return rows[i].hint;
+    return NULL;
+}
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Moves a position, that of the statement, to the name of what is called or read there, if that
+ * stands on the line. */
+static void point_at(const struct session *s, const char *name, struct diag_pos *pos)
+{
+    size_t n = strcspn(name, "([");
+    for (size_t i = 0; i < s->nprograms; i++) {
+        const struct session_program *p = &s->program[i];
+        const char *at = p->text, *end = p->text + p->len;
+        if (strcmp(p->name, pos->file) != 0)
+            continue;
+        for (int line = 1; line < pos->line && at < end; line++) {
+            const char *nl = memchr(at, '\n', (size_t)(end - at));
+            at = nl != NULL ? nl + 1 : end;
+        }
+        const char *start = at, *nl = memchr(at, '\n', (size_t)(end - at));
+        end = nl != NULL ? nl : end;
+        for (at += pos->col - 1; at < end && (size_t)(end - at) >= n; at++) {
+            if (memcmp(at, name, n) != 0 || (at > start && is_word(at[-1])) ||
+                (at + n < end && is_word(at[n])))
+                continue;
+            pos->col = (int)(at - start) + 1;
+            pos->len = (int)n;
+            return;
+        }
+    }
+}
+
 /* The tier among those of this program that lacks something the program uses. */
 static int check_needs(struct session *s)
 {
@@ -379,7 +442,10 @@ static int check_needs(struct session *s)
         if (!dif_lacks(&s->img, ops->place, &need))
             continue;
         struct diag_pos pos = {dif_str(&s->img, need.file), (int)need.line, (int)need.col, 0};
-        return diag_error(s->config.diags, ET_EUNSUP, need.line > 0 ? &pos : NULL, "", NULL,
+        if (need.line > 0)
+            point_at(s, need.name, &pos);
+        return diag_error(s->config.diags, ET_EUNSUP, need.line > 0 ? &pos : NULL, "",
+                          instead(need.name),
                           need.tiers == DIF_TIER_KERNEL
                               ? "could not enable tracing: %s needs %s, which this erltrace does "
                                 "not have"
@@ -553,6 +619,8 @@ int session_work(struct session *s, int timeout_ms)
     uint64_t now = monotonic_ns();
     if (ended || now - s->reported_ns >= (uint64_t)s->config.opt->value[OPTION_statusrate]) {
         session_report_drops(s);
+        if (s->report.ops->due != NULL)
+            s->report.ops->due(&s->report, ended);
         s->reported_ns = now;
         if (s->aborted)
             return ET_EABORT;
@@ -616,7 +684,7 @@ size_t session_overloaded(const struct session *s)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->ntiers; i++)
-        n += s->tier[i].overload;
+        n += s->tier[i].overload || s->tier[i].overload_told;
     return n;
 }
 
@@ -636,10 +704,11 @@ int session_status(const struct session *s, bool *exited)
 
 void session_stats(const struct session *s, struct session_stats *out)
 {
-    *out = (struct session_stats){.began_ns = s->began_ns};
+    *out = (struct session_stats){.began_ns = s->began_ns, .watched = s->nwatched};
     for (size_t i = 0; i < s->ntiers; i++) {
         const struct engine_counts *c = &s->tier[i].counts;
         out->fired += c->fired;
+        out->events += c->fired - c->own;
         out->recorded += c->recorded;
         out->updates += c->updates;
         out->errors += c->errors;
@@ -716,6 +785,7 @@ void session_close(struct session *s)
     et_free(s->later);
     aggr_table_free(&s->aggr);
     buf_free(&s->report.line);
+    fold_free(&s->report.faults);
     buf_free(&s->report.head);
     buf_free(&s->end_queue);
     buf_free(&s->late);

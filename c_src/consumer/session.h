@@ -155,6 +155,8 @@ int session_status(const struct session *s, bool *exited);
 
 struct session_stats {
     uint64_t fired, recorded, updates, errors, drops; /* since the start, of all nodes */
+    uint64_t events;   /* of `fired`, those that are not of BEGIN, END and intervals */
+    size_t watched;    /* probes that those could be of */
     uint64_t began_ns; /* when BEGIN ran, CLOCK_MONOTONIC; 0: not yet */
 };
 void session_stats(const struct session *s, struct session_stats *out);

@@ -31,7 +31,8 @@ struct session_tier {
     struct buf queue;                 /* struct event, read and not yet reported */
     struct buf held;                  /* struct event: bufpolicy fill and ring, until the end */
     bool lost, drained;
-    bool overload; /* the program was ended there because of what it took */
+    bool overload;      /* the program was ended there because of what it took */
+    bool overload_told; /* ... which has been said; when it ended anyhow, that is all there is */
 };
 
 /* The processes that one clause is restricted to on functions, by kind of probe. */
@@ -58,6 +59,7 @@ struct session {
     struct tier *starting;       /* what it is about to enable */
     struct session_probe *probe; /* by EPID - 1 */
     size_t nprobes, capprobes;
+    size_t nwatched; /* of these, the probes of nodes: neither BEGIN and its kind nor intervals */
     struct decider *decider;        /* NULL: before matching */
     const struct decide_pids *pids; /* the last set that was kept; in the arena */
     struct session_functions functions;
@@ -84,6 +86,15 @@ int session_no_memory(struct session *s);
 
 /* Whether a clause has to be placed on a probe: b says which, and gets its `pids`. */
 bool session_wants(struct session *s, const struct tier_probe *p, struct tier_binding *b);
+/* What a clause's description has matched. */
+struct session_matched {
+    size_t count, left_out, instructions; /* probes; see tier_binding and tier_probe */
+    bool several;                         /* functions */
+    struct tier_probe first;              /* as an example */
+};
+/* Warns when nothing, or next to nothing, can come of the clause on all that it has matched. */
+void session_doubt(struct session *s, uint32_t clause, const struct diag_pos *pos,
+                   const struct session_matched *m);
 /* Notes what functions that are still to come can get of a clause whose description has this name.
  * False: out of memory. */
 bool session_later(struct session *s, uint32_t clause, const char *name);

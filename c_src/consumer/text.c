@@ -110,7 +110,7 @@ static void action(struct report *r, const struct report_record *rec, uint32_t i
     switch ((enum dif_action_kind)act->kind) {
     case DIF_ACT_TRACE:
         field_trace(v, option_on(r->opt, OPTION_quiet), option_on(r->opt, OPTION_rawbytes),
-                    report_visible(r), &r->line);
+                    report_shown(r), &r->line);
         break;
     case DIF_ACT_TRACEMEM: field_tracemem(v, act->nparts, &r->line); break;
     case DIF_ACT_PRINT:
@@ -122,7 +122,7 @@ static void action(struct report *r, const struct report_record *rec, uint32_t i
         break;
     case DIF_ACT_PRINTF: {
         const struct pf_env env = {
-            .symbols = &r->symbols, .target = r->target, .visible = report_visible(r)};
+            .symbols = &r->symbols, .target = r->target, .show = report_shown(r)};
         pf_format(&r->format[index], v, act->nparts, &env, &r->line);
         break;
     }
@@ -192,4 +192,5 @@ static void aggregations(struct report *r)
     flush(r);
 }
 
-const struct report_ops report_text = {begin, action, end, leave, fault, drop, stats, aggregations};
+const struct report_ops report_text = {begin, action, end,          leave, fault,
+                                       drop,  stats,  aggregations, NULL};

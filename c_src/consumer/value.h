@@ -21,6 +21,10 @@ struct value {
     size_t len;    /* bytes of s */
 };
 
+/* How texts are shown: with what steers a terminal written out, with modules as Elixir names them.
+ */
+enum value_show { SHOW_VISIBLE = 1 << 0, SHOW_ELIXIR = 1 << 1 };
+
 /* Reads n values of these types from the bytes at p. 0, or ET_EIMAGE when the bytes are not exactly
  * that. */
 int values_parse(const struct dif_type *type, size_t n, const uint8_t *p, size_t len,

@@ -35,9 +35,11 @@ struct tier_probe {
                     tier's own, stable while it is open */
     const char *prov, *mod, *func, *name;
     enum probe_kind kind;
-    uint64_t period; /* ns, PROBE_TICK and PROBE_PROFILE */
-    uint32_t number; /* of a numbered probe: which */
-    uint32_t arity;  /* function probes: func is "name/arity" */
+    uint64_t period;  /* ns, PROBE_TICK and PROBE_PROFILE */
+    uint32_t number;  /* of a numbered probe: which */
+    uint32_t arity;   /* function probes: func is "name/arity" */
+    bool instruction; /* likewise: code that names the function has an instruction in its place, so
+                         that only other calls are seen */
 };
 
 /* One clause of the image on one probe. */
@@ -103,6 +105,7 @@ struct tier_options {
     uint64_t eventbudget; /* units of work for one event, see engine.h */
     uint32_t ncpus;       /* of the target; set by enable */
     uint64_t switchrate;  /* ns between two readings of the principal buffers, 0: as data arrives */
+    uint64_t cleanrate;   /* ... then that at most: speculations become free by readings; 0: any */
     uint64_t aggrate; /* ns between two readings of the aggregations, 0: with each reading, at least
                          each second */
     uint32_t maxload; /* percent of a scheduler's time that the probes may take; 0: any */

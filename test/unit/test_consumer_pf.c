@@ -140,7 +140,7 @@ static void malformed_formats(void **state)
 {
     (void)state;
     static const char *const bad[] = {"%",  "%z",   "%5", "%-",  "%5%", "%l",
-                                      "%.", "%1$d", "a%", "%@s", "%@Y"};
+                                      "%.", "%1$d", "a%", "%@s", "%@k"};
     struct arena a;
     struct pf f;
     arena_init(&a);
@@ -161,7 +161,7 @@ static void robustness(void **state)
     assert_int_equal(pf_parse(&a, "%99999999999d", &f), 0);
     struct value v = I64(1);
     pf_format(&f, &v, 1, NULL, &b);
-    assert_int_equal(b.len, 65536);
+    assert_int_equal(b.len, 1048576);
     buf_free(&b);
     arena_free(&a);
 }

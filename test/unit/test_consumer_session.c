@@ -626,6 +626,21 @@ static void overload_ends_one_node(void **state)
     assert_int_equal(session_lost(f->s), 0);
 }
 
+/* The trace was ending anyhow when that was found: it counts, since it has been said. */
+static void overload_at_the_end(void **state)
+{
+    struct fixture *f = *state;
+    program(f, "p.d", "BEGIN { trace(1); }");
+    start(f, false);
+    assert_int_equal(session_stop(f->s), 0);
+    make_load(TIER_LOAD_OVERLOAD);
+    load_state = TIER_RUNNING;
+    f->a.script = sends_load;
+    session_work(f->s, 0);
+    assert_string_equal(f->d.list[0].tag, "TRACE_OVERLOAD");
+    assert_int_equal(session_overloaded(f->s), 1);
+}
+
 /* The limit is for all traces of a node together, and the dearest is ended. */
 static void overload_of_several(void **state)
 {
@@ -1045,6 +1060,7 @@ int main(void)
         T(costs_are_told),
         T(costs_are_not_told),
         T(overload_ends_one_node),
+        T(overload_at_the_end),
         T(overload_of_several),
         T(overload_says_what_helps),
         T(exit_stops_all_nodes),
