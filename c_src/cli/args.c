@@ -6,72 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/diag.h"
 #include "base/secret.h"
+#include "base/tls_words.h"
 #include "base/units.h"
-
-const char args_usage[] =
-    "usage: erltrace [-64] [-qlSvwBCFHhVZe] [-o output] [-x opt[=val]] [-b bufsz] [-c cmd]\n"
-    "                [-p pid] [-D name[=def]] [-U name] [-I dir] [-L dir] [-X a|c|s|t]\n"
-    "                [--node NAME[,NAME]] [--cookie COOKIE | --cookie-file FILE] [--agent-dir "
-    "DIR]\n"
-    "                [--for TIME] [--json] [--local]\n"
-    "                [-P provider [[ predicate ] action ]] [-m [ provider: ] module [...]]\n"
-    "                [-f [[ provider: ] module: ] func [...]]\n"
-    "                [-n [[[ provider: ] module: ] func: ] name [[ predicate ] action ]]\n"
-    "                [-i probe-id [[ predicate ] action ]] [-s script] [args ...]\n"
-    "       erltrace nodes [--json] [--cookie COOKIE | --cookie-file FILE]\n"
-    "       erltrace doctor [--node NAME[,NAME] | -p pid] [--agent-dir DIR] [--json]\n"
-    "                [--cookie COOKIE | --cookie-file FILE]\n"
-    "       erltrace serve [--listen ADDRESS[:PORT]] [--node NAME[,NAME]] ...\n"
-    "       erltrace --help | --version\n";
-
-const char args_help[] =
-    "\nWhat to trace:\n"
-    "  -n, -f, -m, -P  probe description, with a predicate and a clause if you like; the rightmost "
-    "part is\n"
-    "                  the name, function, module or provider of the probe\n"
-    "  -i id           probe id, as -l shows it\n"
-    "  -s file         D script; words that are no options are its arguments $1, $2 ...\n"
-    "  -Z              descriptions may match no probe\n"
-    "Where:\n"
-    "  --node NAME     a running node, or several with commas between them\n"
-    "  -p pid          the BEAM with this process id\n"
-    "  -c command      start a node and trace it until it ends\n"
-    "  --local         this process only: dtrace and profile probes; -c and -p name any process\n"
-    "                  without any of these: the only BEAM of this host, or --local if that is "
-    "enough\n"
-    "  --cookie C, --cookie-file F   the node's cookie, when it is not its owner's "
-    "~/.erlang.cookie;\n"
-    "                  ERLTRACE_COOKIE in the environment, and a pipe as F, are seen by nobody\n"
-    "  --agent-dir DIR               where the node may keep the agent's library while it is "
-    "loaded\n"
-    "How:\n"
-    "  -l              list matching probes, do not trace\n"
-    "  -e              check the program, do not trace\n"
-    "  -v              show how stable the program is; with -l and -e also each probe, with -V "
-    "more versions\n"
-    "  -S              show the DIF that was made\n"
-    "  -q              only what the program prints\n"
-    "  -F              indent by function entry and return\n"
-    "  -w              allow destructive actions: system(), freopen(), raise()\n"
-    "  -o file         append output to a file\n"
-    "  -h              make a C header from the provider definitions of a script\n"
-    "  -B              show the output in the pieces in which it comes\n"
-    "  -L dir          more D libraries\n"
-    "  -C              run the C preprocessor over scripts; -D, -U, -I and -H are its own\n"
-    "  -X a|c|s|t      its mode: s is what it was before ISO C\n"
-    "  -b size         bytes of buffer, a thread: -x bufsize\n"
-    "  -x opt[=val]    set an option\n"
-    "  --for TIME      end after a time: 10s, 500ms, 2m\n"
-    "  --json          every record, aggregation, drop and error as a JSON object on one line\n"
-    "  -V, --version   print the version\n"
-    "\nerltrace nodes lists the BEAMs of this host and says which of them can be traced.\n"
-    "erltrace serve serves a page on which scripts are run; erltrace serve --help has its "
-    "options.\n"
-    "erltrace doctor says what of a node can be traced, what cannot, why, and what would help.\n"
-    "erltrace port is for programs: the Erlang application traces by it.\n"
-    "Exit codes: 0, N of exit(N), 1 error, 2 usage, 3 stopped by maxload (doctor: something is in "
-    "the way).\n";
+#include "cli/scripts.h"
 
 enum {
     LONG_NODE = 256,
@@ -82,7 +21,8 @@ enum {
     LONG_HELP,
     LONG_VERSION,
     LONG_AGENT_DIR,
-    LONG_LOCAL
+    LONG_LOCAL,
+    LONG_TLS
 };
 
 static const struct option long_options[] = {
@@ -95,6 +35,7 @@ static const struct option long_options[] = {
     {"version", no_argument, NULL, LONG_VERSION},
     {"agent-dir", required_argument, NULL, LONG_AGENT_DIR},
     {"local", no_argument, NULL, LONG_LOCAL},
+    TLS_WORDS(LONG_TLS),
     {NULL, 0, NULL, 0},
 };
 
@@ -166,6 +107,15 @@ static bool add_option(struct args *a, struct arena *arena, char letter, const c
     return true;
 }
 
+static bool add_tls(struct args *a, struct arena *arena, const char *name, const char *value)
+{
+    a->tls = more(arena, a->tls, a->ntls, sizeof *a->tls);
+    if (a->tls == NULL)
+        return false;
+    a->tls[a->ntls++] = (struct args_option){'-', name, value};
+    return true;
+}
+
 static bool add_nodes(struct args *a, struct arena *arena, const char *names)
 {
     while (*names != '\0') {
@@ -193,7 +143,7 @@ static bool parse_pid(const char *text, pid_t *pid)
     return true;
 }
 
-/* "10s": a time with its unit; without one it is nanoseconds. */
+/* "10s": a time with its unit; without one it is seconds. */
 static bool parse_time(const char *text, int64_t *ns)
 {
     char *unit;
@@ -201,7 +151,7 @@ static bool parse_time(const char *text, int64_t *ns)
     errno = 0;
     unsigned long long n = strtoull(text, &unit, 10);
     if (unit == text || *text == '-' || errno != 0 ||
-        !units_time(n, *unit != '\0' ? unit : "ns", &t))
+        !units_time(n, *unit != '\0' ? unit : "s", &t))
         return false;
     *ns = (int64_t)t;
     return t > 0;
@@ -240,7 +190,8 @@ static enum args_what option(struct args *a, struct arena *arena, int letter, ch
     case 'c': ok = add_process(a, arena, 0, value); break;
     case 'p':
         if (!parse_pid(value, &pid)) {
-            *why = arena_printf(arena, "invalid pid: %s", value);
+            *why = arena_printf(arena, "invalid pid: %s; a node is named with --node %s", value,
+                                value);
             return ARGS_USAGE;
         }
         ok = add_process(a, arena, pid, NULL);
@@ -267,8 +218,8 @@ static enum args_what option(struct args *a, struct arena *arena, int letter, ch
     case LONG_HELP: return ARGS_HELP;
     case LONG_FOR:
         if (!parse_time(value, &a->for_ns)) {
-            *why =
-                arena_printf(arena, "--for %s: not a time; write it like 10s, 500ms or 2m", value);
+            *why = arena_printf(
+                arena, "--for %s: not a time; write it like 10 (seconds), 500ms or 2m", value);
             return ARGS_USAGE;
         }
         break;
@@ -284,6 +235,47 @@ static enum args_what option(struct args *a, struct arena *arena, int letter, ch
     return ok ? ARGS_TRACE : ARGS_FAILED;
 }
 
+/* Words that are no programs, and what they are. */
+static const struct {
+    const char *word;
+    enum args_what what;
+} commands[] = {{"nodes", ARGS_NODES}, {"doctor", ARGS_DOCTOR}, {"list", ARGS_LIST},
+                {"run", ARGS_TRACE},   {"help", ARGS_HELP},     {"port", ARGS_PORT}};
+
+/* What an option is called here that has this name elsewhere. */
+static const struct {
+    const char *name, *ours;
+} known_as[] = {
+    {"--pid", "-p PID"},         {"--script", "-s FILE"},        {"--file", "-s FILE"},
+    {"--output", "-o FILE"},     {"--out", "-o FILE"},           {"--probe", "-n 'PROBE { }'"},
+    {"--module", "-m MODULE"},   {"--function", "-f FUNCTION"},  {"--quiet", "-q"},
+    {"--verbose", "-v"},         {"--list-probes", "-l"},        {"--sname", "--node NAME"},
+    {"--name", "--node NAME"},   {"--host", "--node NAME@HOST"}, {"--setcookie", "--cookie COOKIE"},
+    {"--time", "--for TIME"},    {"--timeout", "--for TIME"},    {"--duration", "--for TIME"},
+    {"--seconds", "--for TIME"}, {"--serve", "erltrace serve"},
+};
+
+/* What was probably meant by an option that there is not; NULL: who knows. */
+static const char *meant(struct arena *arena, const char *word)
+{
+    const char *name[sizeof long_options / sizeof long_options[0]];
+    size_t n = 0;
+    if (strncmp(word, "--", 2) != 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(word + 2, commands[i].word) == 0)
+            return arena_printf(arena, "erltrace %s", word + 2);
+    for (size_t i = 0; i < sizeof known_as / sizeof known_as[0]; i++)
+        if (strcmp(word, known_as[i].name) == 0)
+            return known_as[i].ours;
+    while (long_options[n].name != NULL) {
+        name[n] = long_options[n].name;
+        n++;
+    }
+    const char *near = diag_nearest(word + 2, name, n);
+    return near != NULL ? arena_printf(arena, "--%s", near) : NULL;
+}
+
 /* What getopt did not understand, in words. */
 static const char *misuse(struct arena *arena, int code, char **argv)
 {
@@ -291,8 +283,10 @@ static const char *misuse(struct arena *arena, int code, char **argv)
     char letter[3] = {'-', (char)optopt, '\0'};
     bool is_letter = optopt > 0 && optopt < 256;
     const char *what = is_letter ? letter : word;
-    return code == ':' ? arena_printf(arena, "option %s needs a value", what)
-                       : arena_printf(arena, "unknown option %s", what);
+    const char *ours = is_letter ? NULL : meant(arena, word);
+    return code == ':'    ? arena_printf(arena, "option %s needs a value", what)
+           : ours != NULL ? arena_printf(arena, "unknown option %s; did you mean '%s'?", what, ours)
+                          : arena_printf(arena, "unknown option %s", what);
 }
 
 /* Whether something was asked for that only a trace or a list of probes has. */
@@ -302,24 +296,115 @@ static bool asks_for_trace(const struct args *a)
            a->no_run || a->disasm || a->local || a->verbose || a->header || a->show_pieces;
 }
 
+/* The command that the first word is, or NULL. */
+static const char *command_of(int argc, char **argv, enum args_what *what)
+{
+    for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(argv[1], commands[i].word) == 0) {
+            *what = commands[i].what;
+            return commands[i].word;
+        }
+    }
+    *what = ARGS_TRACE;
+    return NULL;
+}
+
+/* run NAME: the script of that name is the program, and the words behind it are its arguments. */
+static enum args_what run_script(struct args *a, struct arena *arena, const char **why)
+{
+    if (a->nwords < 3) {
+        *why = "run needs the name of a script; 'erltrace list' has them";
+        return ARGS_USAGE;
+    }
+    if (a->nprograms > 0) {
+        *why = "run takes one script by name, and no other program";
+        return ARGS_USAGE;
+    }
+    const char *name = a->word[2], *near;
+    const struct script *s = scripts_find(arena, name, &near);
+    if (s == NULL && strchr(name, '/') == NULL) {
+        *why = near != NULL
+                   ? arena_printf(arena,
+                                  "there is no ready script %s: did you mean %s? "
+                                  "'erltrace list' has all",
+                                  name, near)
+                   : arena_printf(arena,
+                                  "there is no ready script %s; 'erltrace list' has all, and "
+                                  "-s FILE takes any file",
+                                  name);
+        return ARGS_USAGE;
+    }
+    if (s != NULL && (size_t)a->nwords - 3 < scripts_arguments(s)) {
+        *why = arena_printf(arena, "%s needs %s: erltrace run %s %s", s->name, s->arguments,
+                            s->name, s->arguments);
+        return ARGS_USAGE;
+    }
+    /* A script without the line that says so may take any. */
+    if (s != NULL && s->what[0] != '\0' && (size_t)a->nwords - 3 > scripts_arguments(s)) {
+        *why = arena_printf(arena, "%s takes %s, not %s: erltrace run %s%s%s", s->name,
+                            s->arguments[0] != '\0' ? s->arguments : "no arguments",
+                            a->word[3 + scripts_arguments(s)], s->name,
+                            s->arguments[0] != '\0' ? " " : "", s->arguments);
+        return ARGS_USAGE;
+    }
+    a->nwords -= 2;
+    memmove(a->word + 1, a->word + 3, (size_t)(a->nwords - 1) * sizeof *a->word);
+    return add_program(a, arena, ERLTRACE_SPEC_SCRIPT, s != NULL ? (char *)s->path : (char *)name)
+               ? ARGS_TRACE
+               : ARGS_FAILED;
+}
+
+/* What is wrong with a word where nothing takes arguments; NULL: nothing that one can tell from it.
+ */
+static const char *stray(const struct args *a, struct arena *arena)
+{
+    const char *name[sizeof commands / sizeof commands[0] + 1], *word = a->word[1];
+    size_t n = sizeof commands / sizeof commands[0];
+    for (size_t i = 0; i < n; i++)
+        name[i] = commands[i].word;
+    name[n] = "serve";
+    const char *near = diag_nearest(word, name, n + 1);
+    const char *other;
+    if (scripts_find(arena, word, &other) != NULL)
+        return arena_printf(arena, "no command %s; the script is run by: erltrace run %s", word,
+                            word);
+    if (near != NULL && strcmp(near, word) == 0)
+        return arena_printf(arena, "%s is a command, which comes before all options: erltrace %s",
+                            word, word);
+    if (near != NULL)
+        return arena_printf(arena, "no command %s; did you mean '%s'?", word, near);
+    return a->list || a->no_run
+               ? arena_printf(arena, "%s is the argument of no program: %s", word,
+                              arena_printf(arena,
+                                           a->list ? "a description is given with -n '%s'"
+                                                   : "a program is given with -n '%s'",
+                                           word))
+               : NULL;
+}
+
 enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **argv,
                           const char **why)
 {
     static const char letters[] = ":n:s:P:m:f:i:qleSvVo:x:p:c:Zb:FwCD:U:I:HX:L:hGB3:6:aA";
-    bool nodes = argc > 1 && strcmp(argv[1], "nodes") == 0, version = false;
-    bool doctor = argc > 1 && strcmp(argv[1], "doctor") == 0;
-    int c;
+    enum args_what command;
+    bool version = false;
+    int c, row = 0;
     *a = (struct args){0};
     *why = NULL;
+    a->command = command_of(argc, argv, &command);
     if (argc < 2)
-        return ARGS_USAGE;
-    if (strcmp(argv[1], "port") == 0) {
+        return ARGS_NOTHING;
+    if (command == ARGS_HELP) {
+        a->command = argc > 2 ? argv[2] : NULL;
+        return ARGS_HELP;
+    }
+    if (command == ARGS_PORT) {
         if (argc > 2)
             *why = "port takes no options and no words: all it is told comes on standard input";
         return argc > 2 ? ARGS_USAGE : ARGS_PORT;
     }
     opterr = 0;
-    while ((c = getopt_long(argc, argv, letters, long_options, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, letters, long_options, &row)) != -1) {
         if (c == '?' || c == ':') {
             *why = misuse(arena, c, argv);
             return ARGS_USAGE;
@@ -330,6 +415,11 @@ enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **
         }
         if (c == 'V' || c == LONG_VERSION) {
             version = true;
+            continue;
+        }
+        if (c == LONG_TLS) {
+            if (!add_tls(a, arena, tls_word(&long_options[row]), optarg))
+                return ARGS_FAILED;
             continue;
         }
         enum args_what what = option(a, arena, c, optarg, why);
@@ -360,21 +450,34 @@ enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **
     a->word[0] = slash != NULL ? (char *)slash + 1 : argv[0];
     for (int i = 1; i < a->nwords; i++)
         a->word[i] = argv[optind + i - 1];
-    if (nodes) {
+    if (a->command != NULL && command == ARGS_TRACE) {
+        enum args_what what = run_script(a, arena, why);
+        if (what != ARGS_TRACE)
+            return what;
+    }
+    if (command == ARGS_LIST) {
         if (asks_for_trace(a) || a->nnodes > 0 || a->nprocesses > 0 || a->agent_dir != NULL) {
-            *why = "nodes takes --cookie, --cookie-file, --json and -o, no programs, no other "
-                   "options and no other words";
+            *why = "list takes --json and -o; probes are listed by -l";
+            return ARGS_USAGE;
+        }
+        return ARGS_LIST;
+    }
+    if (command == ARGS_NODES) {
+        if (asks_for_trace(a) || a->nnodes > 0 || a->nprocesses > 0 || a->agent_dir != NULL) {
+            *why = "nodes takes --cookie, --cookie-file, the --tls options, --json and -o, no "
+                   "programs, no other options and no other words";
             return ARGS_USAGE;
         }
         return ARGS_NODES;
     }
-    if (doctor) {
-        bool command = false;
+    if (command == ARGS_DOCTOR) {
+        bool starts = false;
         for (size_t i = 0; i < a->nprocesses; i++)
-            command = command || a->process[i].command != NULL;
-        if (asks_for_trace(a) || command) {
-            *why = "doctor takes --node, -p, --cookie, --cookie-file, --agent-dir, --json and -o, "
-                   "no programs, no other options and no other words";
+            starts = starts || a->process[i].command != NULL;
+        if (asks_for_trace(a) || starts) {
+            *why =
+                "doctor takes --node, -p, --cookie, --cookie-file, the --tls options, --agent-dir, "
+                "--json and -o, no programs, no other options and no other words";
             return ARGS_USAGE;
         }
         return ARGS_DOCTOR;
@@ -382,6 +485,11 @@ enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **
     if (a->local && a->nnodes > 0) {
         *why = "--local cannot be used with --node";
         return ARGS_USAGE;
+    }
+    if (a->command == NULL && a->nprograms == 0 && a->nwords > 1 && !a->header) {
+        *why = stray(a, arena);
+        if (*why != NULL)
+            return ARGS_USAGE;
     }
     return ARGS_TRACE;
 }

@@ -39,9 +39,12 @@ struct args {
     int nwords;
     struct args_option *option; /* in command-line order */
     size_t noptions;
+    struct args_option *tls; /* --tls-NAME, in command-line order */
+    size_t ntls;
     const char *output; /* -o */
     const char *cookie, *cookie_file, *agent_dir;
-    int64_t for_ns; /* --for; 0: until it ends by itself */
+    int64_t for_ns;      /* --for; 0: until it ends by itself */
+    const char *command; /* the first word, when it is one of ours; of `help` the second */
     bool list, no_run, disasm, local, json, verbose, header, show_pieces;
 };
 
@@ -49,8 +52,10 @@ enum args_what {
     ARGS_TRACE,
     ARGS_NODES,
     ARGS_DOCTOR,
+    ARGS_LIST,
     ARGS_PORT,
     ARGS_HELP,
+    ARGS_NOTHING, /* there are no words */
     ARGS_VERSION,
     ARGS_USAGE,
     ARGS_FAILED
@@ -60,6 +65,5 @@ enum args_what {
  * *why is the text to show; NULL: only the usage. */
 enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **argv,
                           const char **why);
-extern const char args_usage[], args_help[];
 
 #endif

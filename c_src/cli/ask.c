@@ -6,6 +6,14 @@
 #include "cli/cli.h"
 #include "cli/screen.h"
 
+int cli_set_access(erltrace_t *h, const struct args *a)
+{
+    int rc = erltrace_set_cookie(h, a->cookie, a->cookie_file);
+    for (size_t i = 0; rc == 0 && i < a->ntls; i++)
+        rc = erltrace_set_tls(h, a->tls[i].name, a->tls[i].value);
+    return rc == 0 ? erltrace_set_agent_dir(h, a->agent_dir) : rc;
+}
+
 int cli_ask(const struct args *a, cli_ask_fn *fn, void *arg)
 {
     struct screen screen;

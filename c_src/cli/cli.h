@@ -12,6 +12,12 @@ enum { EXIT_OK = 0, EXIT_ERROR = 1, EXIT_USAGE = 2, EXIT_OVERLOAD = 3 };
 int cli_trace(struct args *a, struct arena *arena);
 /* Lists the BEAMs of this host. */
 int cli_nodes(const struct args *a, struct arena *arena);
+/* `erltrace list`. */
+int cli_list(const struct args *a, struct arena *arena);
+/* `--help`, and `help COMMAND`. */
+int cli_help(const struct args *a);
+/* No words at all: what can be done here and now. */
+int cli_nothing(struct arena *arena);
 /* `erltrace port`. */
 int cli_port(void);
 /* `erltrace doctor`. */
@@ -19,6 +25,10 @@ int cli_doctor(const struct args *a, struct arena *arena);
 /* `erltrace serve`, which has options of its own; returns only when it cannot be run. argv is
  * changed. */
 int cli_serve(char **argv, struct arena *arena);
+
+/* Tells a handle with what nodes are to be reached: cookie, certificates, folder. As the library's
+ * functions: 0, or -1. */
+int cli_set_access(erltrace_t *h, const struct args *a);
 
 /* Prints what a handle says; the exit code. */
 typedef int cli_ask_fn(erltrace_t *h, const struct args *a, struct screen *s, void *arg);

@@ -1,9 +1,10 @@
 /* doctor.c - `erltrace doctor`: what of a node can be traced, what cannot, why, and what would
  * help.
  *
- * First what the node says of itself, then the probes that its release cannot deliver, by reason. A
- * node that cannot be reached, or in which the agent cannot be placed, is an error with its own
- * hint. Exit codes: 0 nothing is in the way, 3 something is, 1 it cannot be traced. */
+ * First the verdict, then what the node says of itself, then the probes that its release cannot
+ * deliver, by reason. A node that cannot be reached, or in which the agent cannot be placed, is an
+ * error with its own hint. Exit codes: 0 nothing is in the way, 3 something is, 1 it cannot be
+ * traced. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,10 +17,11 @@ enum { EXIT_LIMITS = 3, REASONS_MAX = 64 };
 struct doctor {
     struct screen *screen;
     bool json;
-    char node[512]; /* the one that is being told of, "" before the first */
-    int otp;        /* its release */
-    unsigned limits;
-    size_t delivered; /* probes that this release can deliver */
+    char node[512];           /* the one that is being told of, "" before the first */
+    int otp;                  /* its release */
+    unsigned limits, of_node; /* of all nodes, and of this one */
+    struct buf text;          /* the findings of this node; its verdict goes before */
+    size_t delivered;         /* probes that this release can deliver */
     struct {
         const char *why;
         struct buf names;
@@ -30,27 +32,47 @@ struct doctor {
 static void tell(struct doctor *o, const char *subject, const char *level, const char *text,
                  const char *help)
 {
-    struct buf b = BUF_INIT;
+    struct buf *b = &o->text;
     if (o->json) {
         const char *part[] = {"node", o->node, "subject", subject, "level",
                               level,  "text",  text,      "help",  help};
-        buf_adds(&b, "{\"type\":\"finding\"");
+        buf_adds(b, "{\"type\":\"finding\"");
         for (size_t i = 0; i < sizeof part / sizeof part[0]; i += 2) {
-            buf_printf(&b, ",\"%s\":", part[i]);
-            buf_json(&b, part[i + 1], strlen(part[i + 1]));
+            buf_printf(b, ",\"%s\":", part[i]);
+            buf_json(b, part[i + 1], strlen(part[i + 1]));
         }
-        buf_adds(&b, "}\n");
+        buf_adds(b, "}\n");
     } else {
         struct buf part[3] = {BUF_INIT, BUF_INIT, BUF_INIT};
-        buf_printf(&b, "  %-6s %-18s %s\n", buf_shown(&part[0], level),
-                   buf_shown(&part[1], subject), buf_shown(&part[2], text));
+        buf_printf(b, "  %-6s %-18s %s\n", buf_shown(&part[0], level), buf_shown(&part[1], subject),
+                   buf_shown(&part[2], text));
         if (help[0] != '\0')
-            buf_printf(&b, "  %-6s %-18s   try: %s\n", "", "", buf_shown(&part[2], help));
+            buf_printf(b, "  %-6s %-18s   try: %s\n", "", "", buf_shown(&part[2], help));
         for (size_t i = 0; i < sizeof part / sizeof part[0]; i++)
             buf_free(&part[i]);
     }
+}
+
+/* The verdict, and all that was told of this node. */
+static void end_node(struct doctor *o)
+{
+    struct buf b = BUF_INIT, name = BUF_INIT;
+    if (o->json) {
+        buf_adds(&b, "{\"type\":\"verdict\",\"node\":");
+        buf_json(&b, o->node, strlen(o->node));
+        buf_printf(&b, ",\"traceable\":true,\"limits\":%u}\n", o->of_node);
+    } else if (o->of_node == 0) {
+        buf_printf(&b, "%s can be traced, and nothing is in the way.\n", buf_shown(&name, o->node));
+    } else {
+        buf_printf(&b, "%s can be traced. %u thing%s in the way (limit, below).\n",
+                   buf_shown(&name, o->node), o->of_node, o->of_node == 1 ? " is" : "s are");
+    }
+    buf_add(&b, buf_str(&o->text), o->text.len);
     screen_data(o->screen, buf_str(&b), b.len);
     buf_free(&b);
+    buf_free(&name);
+    buf_reset(&o->text);
+    o->of_node = 0;
 }
 
 /* -- probes by what keeps them away ------------------------------------------------------------ */
@@ -103,38 +125,35 @@ static int tell_finding(const struct erltrace_finding *f, void *arg)
 {
     struct doctor *o = arg;
     if (strcmp(o->node, f->node) != 0) {
-        if (o->node[0] != '\0')
+        if (o->node[0] != '\0') {
             tell_probes(o);
+            end_node(o);
+        }
         snprintf(o->node, sizeof o->node, "%s", f->node);
         o->otp = f->otp;
-        if (!o->json) {
-            struct buf name = BUF_INIT;
-            buf_shown(&name, f->node);
-            screen_data(o->screen, buf_str(&name), name.len);
-            buf_free(&name);
-            screen_data(o->screen, ":\n", 2);
-        }
     }
     o->limits += strcmp(f->level, "limit") == 0;
+    o->of_node += strcmp(f->level, "limit") == 0;
     tell(o, f->subject, f->level, f->text, f->help);
     return 0;
 }
 
 static int examine(erltrace_t *h, const struct args *a, struct screen *screen, void *arg)
 {
-    struct doctor doctor = {.screen = screen, .json = a->json}, *o = &doctor;
+    struct doctor doctor = {.screen = screen, .json = a->json, .text = BUF_INIT}, *o = &doctor;
     (void)arg;
-    int rc = erltrace_set_cookie(h, a->cookie, a->cookie_file);
-    if (rc == 0)
-        rc = erltrace_set_agent_dir(h, a->agent_dir);
+    int rc = cli_set_access(h, a);
     for (size_t i = 0; rc == 0 && i < a->nnodes; i++)
         rc = erltrace_target_node(h, a->node[i], NULL);
     for (size_t i = 0; rc == 0 && i < a->nprocesses; i++)
         rc = erltrace_target_pid(h, a->process[i].pid);
     if (rc == 0)
         rc = erltrace_examine(h, tell_finding, o);
-    if (rc == 0 && o->node[0] != '\0')
+    if (rc == 0 && o->node[0] != '\0') {
         tell_probes(o);
+        end_node(o);
+    }
+    buf_free(&o->text);
     if (rc < 0 && screen->errors == 0)
         screen_error(screen, "%s", erltrace_errmsg(h, erltrace_errno(h)));
     return rc != 0 ? EXIT_ERROR : o->limits > 0 ? EXIT_LIMITS : EXIT_OK;

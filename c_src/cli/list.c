@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/elixir.h"
 #include "cli/run.h"
 
 static void put_buf(struct run *r, struct buf *b)
@@ -16,8 +17,13 @@ static void put_buf(struct run *r, struct buf *b)
 /* Whether a function's arity begins here, "/2", and no predicate. */
 static bool is_arity(const char *slash)
 {
+    static const char blanks[] = " \t\n";
     size_t digits = strspn(slash + 1, "0123456789");
-    const char *behind = slash + 1 + digits + strspn(slash + 1 + digits, " \t\n");
+    const char *behind = slash + 1 + digits + strspn(slash + 1 + digits, blanks);
+    if (digits > 0 && *behind == '/') { /* "f/1/ {" is a predicate, in "f/1 /x/ {" is one behind */
+        behind += 1 + strspn(behind + 1, blanks);
+        return strchr("{;", *behind) == NULL;
+    }
     return digits > 0 && strchr(":,{", *behind) != NULL; /* or the end of the text */
 }
 
@@ -30,17 +36,24 @@ static int description_length(const char *text)
     return (int)n;
 }
 
+/* Bytes before a description that is not on the first line of its text. */
+static size_t blank_lines(const char *text)
+{
+    size_t n = strspn(text, " \t\n");
+    return memchr(text, '\n', n) != NULL ? n : 0;
+}
+
 void tell_matched(struct run *r)
 {
     for (size_t i = 0; i < r->a->nprograms; i++) {
         const struct args_program *p = &r->a->program[i];
         uint64_t n = erltrace_program_info(r->h, r->program[i])->matches;
-        const char *s = n == 1 ? "" : "s";
+        const char *s = n == 1 ? "" : "s", *text = p->text + blank_lines(p->text);
         if (p->spec == ERLTRACE_SPEC_SCRIPT)
             screen_message(&r->screen, "script '%s' matched %" PRIu64 " probe%s", p->text, n, s);
         else
             screen_message(&r->screen, "description '%.*s' matched %" PRIu64 " probe%s",
-                           description_length(p->text), p->text, n, s);
+                           description_length(text), text, n, s);
     }
 }
 
@@ -244,8 +257,9 @@ static int list_probe(const struct erltrace_probe *p, void *arg)
         buf_adds(&b, "}\n");
     } else {
         struct buf part[4] = {BUF_INIT, BUF_INIT, BUF_INIT, BUF_INIT};
+        const char *alias = run_option(r, "elixir") ? elixir_alias(p->module) : NULL;
         buf_printf(&b, "%5" PRIu32 " %10s %17s %33s %s\n", p->id, buf_shown(&part[0], p->provider),
-                   buf_shown(&part[1], p->module), buf_shown(&part[2], p->function),
+                   buf_shown(&part[1], alias ? alias : p->module), buf_shown(&part[2], p->function),
                    buf_shown(&part[3], p->name));
         for (size_t i = 0; i < sizeof part / sizeof part[0]; i++)
             buf_free(&part[i]);

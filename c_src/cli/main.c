@@ -20,7 +20,12 @@ int main(int argc, char **argv)
     int code = EXIT_OK;
     arena_init(&arena);
     signal(SIGPIPE, pipe_broken); /* a reader that is gone is noticed where we write */
-    if (argc > 1 && strcmp(argv[1], "serve") == 0) {
+    static char serve[] = "serve", help[] = "--help";
+    if (argc == 3 && strcmp(argv[1], "help") == 0 && strcmp(argv[2], serve) == 0) {
+        argv[1] = serve;
+        argv[2] = help;
+    }
+    if (argc > 1 && strcmp(argv[1], serve) == 0) {
         code = cli_serve(argv, &arena);
         arena_free(&arena);
         return code;
@@ -30,7 +35,9 @@ int main(int argc, char **argv)
     case ARGS_NODES: code = cli_nodes(&args, &arena); break;
     case ARGS_DOCTOR: code = cli_doctor(&args, &arena); break;
     case ARGS_PORT: code = cli_port(); break;
-    case ARGS_HELP: printf("%s%s", args_usage, args_help); break;
+    case ARGS_LIST: code = cli_list(&args, &arena); break;
+    case ARGS_HELP: code = cli_help(&args); break;
+    case ARGS_NOTHING: code = cli_nothing(&arena); break;
     case ARGS_VERSION:
         printf("erltrace: erltrace %s\n", erltrace_version());
         if (args.verbose)
@@ -38,10 +45,7 @@ int main(int argc, char **argv)
                    ERLTRACE_VERSION, erltrace_image_version());
         break;
     case ARGS_USAGE:
-        if (why != NULL)
-            fprintf(stderr, "erltrace: %s\ntry 'erltrace --help'\n", why);
-        else
-            fputs(args_usage, stderr);
+        fprintf(stderr, "erltrace: %s\ntry 'erltrace --help'\n", why != NULL ? why : "usage");
         code = EXIT_USAGE;
         break;
     case ARGS_FAILED:

@@ -88,7 +88,7 @@ static int list(erltrace_t *h, const struct args *a, struct screen *s, void *are
 {
     struct listing l = {.arena = arena, .last = &l.first, .width = (int)strlen("NAME")};
     struct buf b = BUF_INIT;
-    int rc = erltrace_set_cookie(h, a->cookie, a->cookie_file);
+    int rc = cli_set_access(h, a);
     if (rc == 0)
         rc = erltrace_node_iter(h, add_row, &l);
     if (rc < 0 && s->errors == 0)

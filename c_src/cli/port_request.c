@@ -172,6 +172,10 @@ static bool hello_option(struct port *p, struct etf *r, struct buf *b)
         return false;
     if (strcmp(key, "cookie") == 0)
         return erltrace_set_cookie(p->h, buf_str(b), NULL) == 0;
+    if (strcmp(key, "tls_from_node") == 0)
+        return strcmp(buf_str(b), "true") == 0 && erltrace_set_tls(p->h, key + 4, NULL) == 0;
+    if (strncmp(key, "tls_", 4) == 0)
+        return erltrace_set_tls(p->h, key + 4, buf_str(b)) == 0;
     if (strcmp(key, "root") == 0)
         return erltrace_set_root(p->h, buf_str(b)) == 0;
     if (strcmp(key, "agent_dir") == 0)

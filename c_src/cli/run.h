@@ -11,6 +11,7 @@ struct run {
     struct screen screen;
     erltrace_t *h;
     erltrace_prog_t **program; /* of each program of the command line */
+    uint64_t watched_ns;       /* from BEGIN to the end, as far as it has come */
 };
 
 /* Says why the last call failed, if no diagnostic has. Returns the exit code. */
@@ -25,6 +26,8 @@ void tell_matched(struct run *r);
 void tell_stability(struct run *r);
 /* What was set, in each target. */
 void tell_placed(struct run *r);
+/* silent.c: a trace has ended; when nothing came of it, says so, with the likeliest reason. */
+void tell_silence(struct run *r);
 /* -l: the header, then the probes. Each of them returns the exit code. */
 int list_probes(struct run *r);
 /* -h: the C header. */

@@ -2,13 +2,16 @@
 #include "cli/screen.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
+#include "base/elixir.h"
 #include "base/stream.h"
 
 static void erase(struct screen *s)
@@ -100,12 +103,16 @@ int screen_output(const struct erltrace_output *o, void *arg)
     }
     switch (o->kind) {
     case ERLTRACE_OUTPUT_DATA:
+        s->spoke = s->spoke || strspn(o->text, "\n") < o->length;
         if (s->out_tty && !s->raw)
             screen_data(s, o->text, o->length);
         else
             put_data(s, o->text, o->length);
         break;
-    case ERLTRACE_OUTPUT_FLUSH: screen_flush(s); break;
+    case ERLTRACE_OUTPUT_FLUSH:
+        s->spoke = true; /* system() runs a command */
+        screen_flush(s);
+        break;
     case ERLTRACE_OUTPUT_REDIRECT: return redirect(s, o->text);
     case ERLTRACE_OUTPUT_TRUNCATE: truncate_out(s); break;
     }
@@ -138,6 +145,7 @@ void screen_flush(struct screen *s)
 void screen_close(struct screen *s)
 {
     erase(s);
+    fold_free(&s->faults);
     if (s->out != NULL && s->out != stdout)
         fclose(s->out);
     s->out = NULL;
@@ -172,12 +180,13 @@ void screen_message(struct screen *s, const char *fmt, ...)
     buf_free(&b);
 }
 
-static void put_error(struct screen *s, const char *hint, const char *fmt, va_list ap)
+static void put_diag(struct screen *s, enum diag_severity severity, const char *hint,
+                     const char *fmt, va_list ap)
 {
     struct buf text = BUF_INIT, more = BUF_INIT;
     buf_vprintf(&text, fmt, ap);
     if (s->json) {
-        struct diag g = {.severity = DIAG_ERROR, .tag = "", .text = buf_str(&text), .hint = hint};
+        struct diag g = {.severity = severity, .tag = "", .text = buf_str(&text), .hint = hint};
         diag_render_json(&g, &more);
         screen_data(s, buf_str(&more), more.len);
     } else {
@@ -197,7 +206,7 @@ void screen_error(struct screen *s, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    put_error(s, NULL, fmt, ap);
+    put_diag(s, DIAG_ERROR, NULL, fmt, ap);
     va_end(ap);
 }
 
@@ -205,7 +214,15 @@ void screen_error_hint(struct screen *s, const char *hint, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    put_error(s, hint, fmt, ap);
+    put_diag(s, DIAG_ERROR, hint, fmt, ap);
+    va_end(ap);
+}
+
+void screen_note(struct screen *s, const char *hint, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    put_diag(s, DIAG_NOTE, hint, fmt, ap);
     va_end(ap);
 }
 
@@ -219,10 +236,32 @@ void screen_diag(const struct erltrace_diag *d, void *arg)
         put_message(s, d->rendered, strlen(d->rendered));
 }
 
+static void put_repeated(void *arg, const char *text, size_t len, uint64_t more)
+{
+    struct buf b = BUF_INIT;
+    buf_printf(&b, "%.*s (%" PRIu64 " more like this)", (int)len, text, more);
+    put_line(arg, buf_str(&b));
+    buf_free(&b);
+}
+
 int screen_fault(const struct erltrace_fault *f, void *arg)
 {
-    put_line(arg, f->message);
+    struct screen *s = arg;
+    struct buf named = BUF_INIT;
+    const char *text = f->message;
+    if (s->elixir && elixir_has(text, strlen(text))) {
+        elixir_put(&named, text, strlen(text));
+        text = buf_str(&named);
+    }
+    if (fold_comes(&s->faults, text, strlen(text), monotonic_ns(), put_repeated, s))
+        put_line(s, text);
+    buf_free(&named);
     return ERLTRACE_HANDLE_OK;
+}
+
+void screen_faults(struct screen *s, bool all)
+{
+    fold_tell(&s->faults, monotonic_ns(), all, put_repeated, s);
 }
 
 int screen_drop(const struct erltrace_drop *d, void *arg)

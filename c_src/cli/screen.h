@@ -15,22 +15,26 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/fold.h"
 #include "erltrace.h"
 
 struct screen {
-    FILE *out;       /* stdout, or the file of -o */
-    bool json;       /* errors go to out as JSON too */
-    bool status;     /* a status line may be shown */
-    bool out_tty;    /* output shares the terminal with the status line */
-    bool shown;      /* it stands there now */
-    bool mid_line;   /* the last output did not end its line */
-    bool broken;     /* the reader of the output is gone */
-    int error;       /* errno of another write that failed, or 0 */
-    int first_fd;    /* what out was before freopen(), or -1 */
-    bool raw;        /* a terminal gets what a program prints as it is */
-    bool pieces;     /* -B: each piece of output on a line of its own, as what it is */
-    bool total;      /* what all probes have cost is told at the end */
-    unsigned errors; /* diagnostics of errors that were shown */
+    FILE *out;          /* stdout, or the file of -o */
+    bool json;          /* errors go to out as JSON too */
+    bool status;        /* a status line may be shown */
+    bool out_tty;       /* output shares the terminal with the status line */
+    bool shown;         /* it stands there now */
+    bool mid_line;      /* the last output did not end its line */
+    bool broken;        /* the reader of the output is gone */
+    int error;          /* errno of another write that failed, or 0 */
+    int first_fd;       /* what out was before freopen(), or -1 */
+    bool raw;           /* a terminal gets what a program prints as it is */
+    bool elixir;        /* messages name modules as Elixir does */
+    bool pieces;        /* -B: each piece of output on a line of its own, as what it is */
+    bool total;         /* what all probes have cost is told at the end */
+    bool spoke;         /* what the program prints has begun, with more than a newline */
+    struct fold faults; /* those of probes that were told */
+    unsigned errors;    /* diagnostics of errors that were shown */
 };
 
 /* path: the file of -o, opened for append, or NULL. False with errno set. */
@@ -47,12 +51,17 @@ void screen_error(struct screen *s, const char *fmt, ...) __attribute__((format(
 /* The same with what to do next; NULL: nothing is known. */
 void screen_error_hint(struct screen *s, const char *hint, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* What is worth to know, and no error. Its place is that of an error. */
+void screen_note(struct screen *s, const char *hint, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Output of our own, that belongs to what is traced. */
 void screen_data(struct screen *s, const char *text, size_t n);
 /* Handlers of a trace; arg is the screen. */
 int screen_output(const struct erltrace_output *o, void *arg);
 void screen_diag(const struct erltrace_diag *d, void *arg);
 int screen_fault(const struct erltrace_fault *f, void *arg);
+/* Tells how often faults that were told have come again in the last second, or (all) since. */
+void screen_faults(struct screen *s, bool all);
 int screen_drop(const struct erltrace_drop *d, void *arg);
 /* Each line of a report of costs; of the last one only if s->total is set. */
 int screen_stats(const struct erltrace_stats *st, void *arg);

@@ -99,9 +99,7 @@ static int set_targets(struct run *r)
     struct args *a = r->a;
     int rc = a->local ? erltrace_target_local(r->h) : 0;
     if (rc == 0)
-        rc = erltrace_set_cookie(r->h, a->cookie, a->cookie_file);
-    if (rc == 0)
-        rc = erltrace_set_agent_dir(r->h, a->agent_dir);
+        rc = cli_set_access(r->h, a);
     for (size_t i = 0; rc == 0 && i < a->nnodes; i++)
         rc = erltrace_target_node(r->h, a->node[i], NULL);
     for (size_t i = 0; rc == 0 && i < a->nprocesses; i++) {
@@ -262,14 +260,19 @@ static int trace(struct run *r)
         return EXIT_ERROR;
     p.start = erltrace_status(r->h)->began;
     r->screen.raw = run_option(r, "rawoutput");
+    r->screen.elixir = run_option(r, "elixir");
     r->screen.total = r->a->verbose || run_option(r, "stats");
     while (state == ERLTRACE_WORK_OKAY && signals <= 1) {
         if (asked_to_end(r, &p) && erltrace_stop(r->h) != 0)
             return run_failed(r);
+        if (erltrace_status(r->h)->state == ERLTRACE_STATE_RUNNING)
+            r->watched_ns = monotonic_ns() - p.start;
         state = erltrace_work(r->h, NULL, wait_ms(r, &p), NULL, NULL, NULL);
+        screen_faults(&r->screen, state != ERLTRACE_WORK_OKAY);
         screen_flush(&r->screen);
         draw_status(r, &p);
     }
+    screen_faults(&r->screen, true);
     screen_status(&r->screen, NULL);
     if (state == ERLTRACE_WORK_ERROR)
         return run_failed(r);
@@ -283,6 +286,8 @@ static int trace(struct run *r)
         screen_message(&r->screen, "failed to write the output: %s", strerror(r->screen.error));
         return EXIT_ERROR;
     }
+    if (signals <= 1)
+        tell_silence(r);
     const struct erltrace_status *st = erltrace_status(r->h);
     if (st->overloaded > 0)
         return EXIT_OVERLOAD;
@@ -316,6 +321,8 @@ static int run(struct run *r)
     set_handlers(r);
     if ((code = set_options(r)) != EXIT_OK)
         return code;
+    if (a->nprograms == 0 && !a->list && a->no_run) /* nothing to check is nothing wrong */
+        return EXIT_OK;
     if (a->nprograms == 0 && !a->list) {
         screen_error_hint(&r->screen,
                           a->nwords > 1 ? "a program is given with -n 'TEXT' or -s FILE; other "

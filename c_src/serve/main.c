@@ -3,6 +3,7 @@
  *
  * A program of its own, since it alone needs libwebsockets and TLS: the command goes to machines,
  * and into Erlang releases, that have neither. */
+#include <errno.h>
 #include <getopt.h>
 #include <malloc.h>
 #include <signal.h>
@@ -12,16 +13,19 @@
 
 #include "base/arena.h"
 #include "base/secret.h"
+#include "base/tls_words.h"
 #include "erltrace.h"
 #include "web/access.h"
 #include "web/peer.h"
+#include "web/run.h"
 #include "web/web.h"
 
 static const char usage[] =
     "usage: erltrace serve [--listen ADDRESS[:PORT]] [--host NAME[,NAME]] [--node NAME[,NAME]]\n"
     "                [--user NAME[,NAME]] [-w] [--cert FILE --key FILE | --insecure] [-x "
     "opt[=val]]\n"
-    "                [--cookie COOKIE | --cookie-file FILE] [--agent-dir DIR]\n";
+    "                [-p pid] [--cookie COOKIE | --cookie-file FILE] [--agent-dir DIR]\n"
+    "                " TLS_USAGE "\n";
 
 static const char help[] =
     "\nServes a page on which D scripts are run and their results seen live, and prints its\n"
@@ -32,18 +36,33 @@ static const char help[] =
     "                           proxy that ends TLS, what browsers see: https://NAME[:PORT]\n"
     "  --user NAME              another user of this host whose browser may connect\n"
     "  --node NAME              the nodes that may be traced; without it those of this host\n"
+    "  -p pid                   the same, by the process id of a BEAM of this host\n"
     "  -w                       scripts may have destructive actions\n"
     "  --cert FILE, --key FILE  TLS, with these files in PEM; needed for addresses that\n"
     "                           others reach\n"
     "  --insecure               no TLS although others reach it\n"
     "  -x opt[=val]             an option of every script\n"
-    "  --cookie COOKIE, --cookie-file FILE, --agent-dir DIR  as for tracing\n"
+    "  --cookie COOKIE, --cookie-file FILE, --agent-dir DIR, --tls-from-node and the other\n"
+    "  --tls options            as for tracing\n"
     "SIGINT and SIGTERM end the server, and all traces.\n"
     "From another machine: `ssh -L 8042:127.0.0.1:8042 HOST`, and open the address there.\n";
 
 enum { EXIT_OK = 0, EXIT_ERROR = 1, EXIT_USAGE = 2 };
 enum { OPTIONS = 64, NAMES = 64 };
-enum { LISTEN = 256, HOST, USER, NODE, CERT, KEY, INSECURE, COOKIE, COOKIE_FILE, AGENT_DIR, HELP };
+enum {
+    LISTEN = 256,
+    HOST,
+    USER,
+    NODE,
+    CERT,
+    KEY,
+    INSECURE,
+    COOKIE,
+    COOKIE_FILE,
+    AGENT_DIR,
+    TLS,
+    HELP
+};
 
 static const struct option long_options[] = {
     {"listen", required_argument, NULL, LISTEN},
@@ -56,6 +75,7 @@ static const struct option long_options[] = {
     {"cookie", required_argument, NULL, COOKIE},
     {"cookie-file", required_argument, NULL, COOKIE_FILE},
     {"agent-dir", required_argument, NULL, AGENT_DIR},
+    TLS_WORDS(TLS),
     {"help", no_argument, NULL, HELP},
     {NULL, 0, NULL, 0},
 };
@@ -63,10 +83,12 @@ static const struct option long_options[] = {
 struct serve {
     struct arena *arena;
     struct web_config config;
-    struct web_option option[OPTIONS];
+    struct web_option option[OPTIONS], tls[OPTIONS];
     const char *host[NAMES], *node[NAMES], *user[NAMES];
     uid_t uid[NAMES];
     size_t nusers;
+    pid_t pid[NAMES];
+    size_t npids;
     const char *why; /* a misuse, in words */
 };
 
@@ -126,6 +148,27 @@ static bool add_option(struct serve *s, const char *text)
     return o->name != NULL;
 }
 
+static bool add_tls(struct serve *s, const char *name, const char *value)
+{
+    if (s->config.ntls == OPTIONS)
+        return false;
+    s->tls[s->config.ntls++] = (struct web_option){name, value};
+    return true;
+}
+
+static bool add_pid(struct serve *s, const char *text)
+{
+    char *end;
+    errno = 0;
+    long pid = strtol(text, &end, 10);
+    s->why = "-p takes the process id of a BEAM of this host, and not";
+    if (errno != 0 || end == text || *end != '\0' || pid <= 0 || pid > INT32_MAX ||
+        s->npids == NAMES)
+        return false;
+    s->pid[s->npids++] = (pid_t)pid;
+    return true;
+}
+
 static bool set_option(struct serve *s, int letter, char *value)
 {
     struct web_config *c = &s->config;
@@ -160,6 +203,7 @@ static bool set_option(struct serve *s, int letter, char *value)
     case AGENT_DIR: c->agent_dir = value; break;
     case 'w': c->destructive = true; break;
     case 'x': return add_option(s, value);
+    case 'p': return add_pid(s, value);
     default: s->why = letter == ':' ? "an option needs a value" : "unknown option"; return false;
     }
     return true;
@@ -177,6 +221,17 @@ static bool is_set(erltrace_t *h, int rc, const char *what, const char *name)
     return false;
 }
 
+/* The same for those of TLS; the library's text names the option. */
+static bool good_tls(erltrace_t *h, const struct web_config *c)
+{
+    for (size_t i = 0; h != NULL && i < c->ntls; i++)
+        if (erltrace_set_tls(h, c->tls[i].name, c->tls[i].value) != 0) {
+            fprintf(stderr, "erltrace: error: %s\n", erltrace_errmsg(h, erltrace_errno(h)));
+            return false;
+        }
+    return true;
+}
+
 /* Options are tried on a handle, so that a bad one is said now, and not to whoever opens a page. */
 static bool good_options(const struct serve *s)
 {
@@ -188,6 +243,50 @@ static bool good_options(const struct serve *s)
     for (size_t i = 0; h != NULL && i < s->config.noptions; i++) {
         const struct web_option *o = &s->option[i];
         ok &= is_set(h, erltrace_setopt(h, o->name, o->value), "-x ", o->name);
+    }
+    ok &= good_tls(h, &s->config);
+    erltrace_close(h);
+    return ok;
+}
+
+/* -- nodes by process id ----------------------------------------------------------------------- */
+
+static int name_of(const struct erltrace_node *n, void *arg)
+{
+    struct serve *s = arg;
+    for (size_t i = 0; i < s->npids; i++) {
+        if (s->pid[i] != n->pid)
+            continue;
+        if (!n->attachable || n->name[0] == '\0') {
+            fprintf(stderr, "erltrace: error: -p %ld: %s\n", (long)n->pid,
+                    n->why[0] != '\0' ? n->why : "that node has no name");
+            if (n->help[0] != '\0')
+                fprintf(stderr, "  %s\n", n->help);
+            return 1;
+        }
+        s->pid[i] = 0;
+        if (!add_names(s, s->node, &s->config.nnodes, n->name))
+            return 1;
+    }
+    return 0;
+}
+
+/* Each -p becomes the name of its node, which is what pages choose by. */
+static bool name_pids(struct serve *s)
+{
+    int err;
+    if (s->npids == 0)
+        return true;
+    erltrace_t *h = erltrace_open(ERLTRACE_VERSION, 0, &err);
+    bool ok = h != NULL && run_set_access(&s->config, h) && erltrace_node_iter(h, name_of, s) == 0;
+    for (size_t i = 0; ok && i < s->npids; i++) {
+        if (s->pid[i] == 0)
+            continue;
+        fprintf(stderr,
+                "erltrace: error: process %ld is no Erlang VM of this host\n"
+                "  `erltrace nodes` lists them\n",
+                (long)s->pid[i]);
+        ok = false;
     }
     erltrace_close(h);
     return ok;
@@ -242,8 +341,8 @@ static int serve(const struct web_config *config)
     end_on(SIGTERM);
     end_on(SIGHUP);
     if (!web_has_page())
-        fprintf(stderr, "erltrace: the page was not built into this program (its build needs npm); "
-                        "the server itself works\n");
+        fprintf(stderr, "erltrace: the page was not built into this program; in the checkout "
+                        "`make demo-web` installs npm and builds it\n");
     printf("%s\n", web_url(server));
     fflush(stdout);
     web_run(server);
@@ -254,21 +353,23 @@ static int serve(const struct web_config *config)
 static int run(int argc, char **argv, struct arena *arena)
 {
     struct serve s = {.arena = arena};
-    int c;
+    int c, row = 0;
     s.config = (struct web_config){.address = "127.0.0.1",
                                    .port = 8042,
                                    .host = s.host,
                                    .user = s.uid,
                                    .node = s.node,
-                                   .option = s.option};
+                                   .option = s.option,
+                                   .tls = s.tls};
     opterr = 0;
-    while ((c = getopt_long(argc, argv, ":wx:", long_options, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, ":wx:p:", long_options, &row)) != -1) {
         if (c == HELP) {
             printf("%s%s", usage, help);
             return EXIT_OK;
         }
         s.why = "too many names or options";
-        if (!set_option(&s, c, optarg)) {
+        if (c == TLS ? !add_tls(&s, tls_word(&long_options[row]), optarg)
+                     : !set_option(&s, c, optarg)) {
             fprintf(stderr, "erltrace: serve: %s: %s\n%s", s.why, argv[optind - 1], usage);
             return EXIT_USAGE;
         }
@@ -280,7 +381,9 @@ static int run(int argc, char **argv, struct arena *arena)
     const char *cookie = secret_variable(arena, SECRET_COOKIE);
     if (s.config.cookie == NULL && s.config.cookie_file == NULL)
         s.config.cookie = cookie;
-    return good_options(&s) ? serve(&s.config) : EXIT_USAGE;
+    if (!good_options(&s))
+        return EXIT_USAGE;
+    return name_pids(&s) ? serve(&s.config) : EXIT_ERROR;
 }
 
 int main(int argc, char **argv)

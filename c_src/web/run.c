@@ -99,13 +99,21 @@ static const char *allowed(const struct web_config *config, erltrace_t *h, const
     return w.found ? node : NULL;
 }
 
+bool run_set_access(const struct web_config *config, erltrace_t *h)
+{
+    bool ok = erltrace_set_cookie(h, config->cookie, config->cookie_file) == 0 &&
+              erltrace_set_agent_dir(h, config->agent_dir) == 0;
+    for (size_t i = 0; ok && i < config->ntls; i++)
+        ok = erltrace_set_tls(h, config->tls[i].name, config->tls[i].value) == 0;
+    return ok;
+}
+
 bool run_target(const struct web_config *config, erltrace_t *h, const char *node,
                 struct diag_list *diags)
 {
     const char *allowed_node;
     int rc;
-    if (erltrace_set_cookie(h, config->cookie, config->cookie_file) != 0 ||
-        erltrace_set_agent_dir(h, config->agent_dir) != 0) {
+    if (!run_set_access(config, h)) {
         diag_list_failed(diags, h);
         return false;
     }

@@ -12,6 +12,8 @@
  * the list says why. */
 erltrace_t *run_open(const struct web_config *config, const struct message *m, int flags,
                      struct diag_list *diags);
+/* Tells a handle with what nodes are to be reached; false when it has an error. */
+bool run_set_access(const struct web_config *config, erltrace_t *h);
 /* The target that the page has named: false, and the list says why. */
 bool run_target(const struct web_config *config, erltrace_t *h, const char *node,
                 struct diag_list *diags);

@@ -34,7 +34,9 @@ struct web_config {
     const char *const *node; /* the nodes that may be traced; none: those of this host */
     size_t nnodes;
     const char *cookie, *cookie_file, *agent_dir; /* as the library takes them */
-    const struct web_option *option;              /* of every trace */
+    const struct web_option *tls;                 /* as erltrace_set_tls takes them */
+    size_t ntls;
+    const struct web_option *option; /* of every trace */
     size_t noptions;
 };
 

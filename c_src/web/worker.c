@@ -109,7 +109,7 @@ static void list_nodes(struct worker *w)
     buf_reset(&w->nodes);
     buf_adds(&w->nodes, "{\"nodes\":[");
     erltrace_t *h = run_open(w->config, &none, 0, &diags);
-    if (h != NULL && erltrace_set_cookie(h, w->config->cookie, w->config->cookie_file) == 0)
+    if (h != NULL && run_set_access(w->config, h))
         erltrace_node_iter(h, on_node, &l);
     erltrace_close(h);
     for (size_t i = 0; i < w->config->nnodes && i < 64; i++)

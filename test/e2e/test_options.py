@@ -34,6 +34,66 @@ def test_help(t):
         t.true(word in out, f"--help speaks of {word}")
 
 
+def test_help_of_commands(t):
+    for command in ("run", "list", "nodes", "doctor", "serve"):
+        said = [t.run(*words) for words in (("help", command), (command, "--help"))]
+        t.equal(said[0], said[1], f"help {command} and {command} --help")
+        t.equal(said[0][0], 0, "exit status")
+        t.match(said[0][1], rf"^usage: erltrace {command}\b")
+    status, out, err = t.run("help", "nothing")
+    t.equal((status, out), (2, ""), "no such command")
+    t.match(err, "no command nothing: they are run, list, nodes, doctor, serve")
+
+
+def test_no_words(t):
+    """What can be done here and now, in ten lines: the nodes there are, and commands that work as they stand."""
+    t.needs_proc()
+    node = t.node(fresh=True)
+    status, out, err = t.run()
+    t.equal((status, out), (2, ""), "status and output")
+    t.true(len(err.splitlines()) <= 12, err)
+    t.match(err, r"^\d+ of the \d+ Erlang VMs of this host can be traced:$")
+    t.match(err, r"^  erltrace run births -p \d+ ")
+    if f"-p {node.pid} " not in err:
+        t.match(err, r"(?s)(  -p \d+ .*){3}")  # other nodes are here, too
+
+
+def test_scripts_by_name(t):
+    """`list` has the ready scripts with what they show; `run` runs one, wherever it lies."""
+    status, out, err = t.run("list", "--json")
+    t.equal((status, err), (0, ""), "list")
+    here = {s["name"]: s for s in json_lines(out)}
+    t.equal(set(here), {f[:-2] for f in os.listdir(os.path.join(ROOT, "scripts")) if f.endswith(".d")}, "names")
+    t.true(all(s["what"] and os.path.isfile(s["path"]) for s in here.values()), f"{here}")
+    t.equal(here["functions"]["arguments"], "MODULE", "arguments")
+    t.match(t.run("list")[1], r"^births +processes born and dead, each second\.$")
+    mine = t.file("mine.d", "/*\n * mine.d A B - what mine shows.\n */\n#pragma D option quiet\n"
+                            'BEGIN { printf("%s %s %d\\n", $$1, $$2, $#); exit(0); }\n'.replace(" %d", "").replace(", $#", ""))
+    t.file("births.d", "BEGIN { exit(7); }\n")
+    env = {"ERLTRACE_SCRIPTS": f"/nonexistent:{os.path.dirname(mine)}"}
+    t.match(t.run("list", env=env)[1], r"^mine A B +what mine shows\.$")
+    t.equal(t.run("run", "mine", "--local", "one", "two", env=env), (0, "one two\n\n", ""), "run mine")
+    t.equal(t.run("run", "mine.d", "one", "two", "--local", env=env)[1], "one two\n\n", "with its ending")
+    t.equal(t.run("run", mine, "one", "two", "--local")[1], "one two\n\n", "a file")
+    t.equal(t.run("run", "births", "--local", env=env)[0], 7, "the earlier folder counts")
+    t.equal(t.run("run", "births", "any", "--local", "-x", "argref", env=env)[0], 7, "one that does not say what it takes")
+    for words, status, text in ((("mine", "one"), 2, "mine needs A B: erltrace run mine A B"), (("min",), 2, "did you mean mine"),
+                                (("mine", "one", "two", "three"), 2, "mine takes A B, not three: erltrace run mine A B"),
+                                (("latency", "shop"), 2, "latency takes no arguments, not shop: erltrace run latency"), ((), 2, "the name of a script"),
+                                (("mine", "-n", "BEGIN"), 2, "no other program"), (("/no/such.d",), 1, "No such file")):
+        got, out, err = t.run("run", *words, "--local", env=env)
+        t.equal((got, out), (status, ""), f"{words}: {err}")
+        t.match(err, re.escape(text))
+
+
+def test_seconds(t):
+    """A time without a unit is one of seconds."""
+    status, out, err = t.run("--local", "--for", "1", "-qn", 'BEGIN { began = timestamp; } END { printf("%d\\n", (timestamp - began) / 1000000); }')
+    t.equal((status, err), (0, ""), "status")
+    t.true(int(out) >= 900, f"a second: {out} ms")
+    t.match(t.run("--for", "1parsec", "-n", "BEGIN")[2], "--for 1parsec: not a time; write it like 10 ")
+
+
 def test_cookie_is_not_shown(t):
     """Neither the command line nor the environment of the tool, nor what it starts, show the cookie."""
     def shown(process):

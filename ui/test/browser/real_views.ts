@@ -336,7 +336,7 @@ export function realViews(on: (name: string, body: (r: Real) => Promise<void>) =
                 const { page, close } = await r.open(STACKS_BY_LINES, {}, { server });
                 await page.getByPlaceholder("search scripts").fill("latency.d");
                 await like(async () => (await texts(page, "[data-testid=scripts] .card-name"))[0], /^latency\.d/);
-                await page.getByPlaceholder("search scripts").fill("no such script");
+                await page.getByPlaceholder("search scripts").fill("xyzzy");
                 await same(async () => await page.locator("[data-testid=scripts] .card-name").count(), 0);
                 const chooser = page.locator("select[aria-label=node]");
                 await like(async () => (await chooser.locator("option:not([disabled])").evaluateAll((all) => all.map((o) => (o as HTMLOptionElement).value))).sort().join(), new RegExp([r.node.name, other.name].sort().join(",")));

@@ -1,0 +1,212 @@
+/* help.c - what the command says of itself. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/tls_words.h"
+#include "cli/cli.h"
+
+static const char usage[] =
+    "usage: erltrace [-64] [-qlSvwBCFHhVZe] [-o output] [-x opt[=val]] [-b bufsz] [-c cmd]\n"
+    "                [-p pid] [-D name[=def]] [-U name] [-I dir] [-L dir] [-X a|c|s|t]\n"
+    "                [--node NAME[,NAME]] [--cookie COOKIE | --cookie-file FILE] [--agent-dir "
+    "DIR]\n"
+    "                " TLS_USAGE "\n"
+    "                [--for TIME] [--json] [--local]\n"
+    "                [-P provider [[ predicate ] action ]] [-m [ provider: ] module [...]]\n"
+    "                [-f [[ provider: ] module: ] func [...]]\n"
+    "                [-n [[[ provider: ] module: ] func: ] name [[ predicate ] action ]]\n"
+    "                [-i probe-id [[ predicate ] action ]] [-s script] [args ...]\n"
+    "       erltrace run SCRIPT [options] [args ...]\n"
+    "       erltrace list [--json]\n"
+    "       erltrace nodes [--json] [--cookie COOKIE | --cookie-file FILE]\n"
+    "       erltrace doctor [--node NAME[,NAME] | -p pid] [--agent-dir DIR] [--json]\n"
+    "                [--cookie COOKIE | --cookie-file FILE]\n"
+    "       erltrace serve [--listen ADDRESS[:PORT]] [--node NAME[,NAME]] ...\n"
+    "       erltrace help [COMMAND] | --help | --version\n";
+
+static const char help[] =
+    "\nWhat to trace:\n"
+    "  -n, -f, -m, -P  probe description, with a predicate and a clause if you like; the rightmost "
+    "part is\n"
+    "                  the name, function, module or provider of the probe\n"
+    "  -i id           probe id, as -l shows it\n"
+    "  -s file         D script; words that are no options are its arguments $1, $2 ...\n"
+    "  -Z              descriptions may match no probe\n"
+    "Where:\n"
+    "  --node NAME     a running node, or several with commas between them\n"
+    "  -p pid          the BEAM with this process id\n"
+    "  -c command      start a node and trace it until it ends\n"
+    "  --local         this process only: dtrace and profile probes; -c and -p name any process\n"
+    "                  without any of these: the only BEAM of this host, or --local if that is "
+    "enough\n"
+    "  --cookie C, --cookie-file F   the node's cookie, when it is not its owner's "
+    "~/.erlang.cookie;\n"
+    "                  ERLTRACE_COOKIE in the environment, and a pipe as F, are seen by nobody\n"
+    "  --tls-from-node               the node speaks TLS: the certificates of its own "
+    "configuration;\n"
+    "  --tls-cacert F, --tls-cert F, --tls-key F   or these: who signed the node's, ours, its key\n"
+    "  --tls-verify host|ca|none     what of the node's certificate is verified: all, not its "
+    "host, nothing\n"
+    "  --agent-dir DIR               where the node may keep the agent's library while it is "
+    "loaded\n"
+    "How:\n"
+    "  -l              list matching probes, do not trace\n"
+    "  -e              check the program, do not trace\n"
+    "  -v              show how stable the program is; with -l and -e also each probe, with -V "
+    "more versions\n"
+    "  -S              show the DIF that was made\n"
+    "  -q              only what the program prints\n"
+    "  -F              indent by function entry and return\n"
+    "  -w              allow destructive actions: system(), freopen(), raise()\n"
+    "  -o file         append output to a file\n"
+    "  -h              make a C header from the provider definitions of a script\n"
+    "  -B              show the output in the pieces in which it comes\n"
+    "  -L dir          more D libraries\n"
+    "  -C              run the C preprocessor over scripts; -D, -U, -I and -H are its own\n"
+    "  -X a|c|s|t      its mode: s is what it was before ISO C\n"
+    "  -b size         bytes of buffer, a thread: -x bufsize\n"
+    "  -x opt[=val]    set an option\n"
+    "  --for TIME      end after a time: 10 (seconds), 500ms, 2m\n"
+    "  --json          every record, aggregation, drop and error as a JSON object on one line\n"
+    "  -V, --version   print the version\n"
+    "\nerltrace list has the scripts that are ready to use, erltrace run NAME runs one.\n"
+    "erltrace nodes lists the BEAMs of this host and says which of them can be traced.\n"
+    "erltrace serve serves a page on which scripts are run; erltrace serve --help has its "
+    "options.\n"
+    "erltrace doctor says what of a node can be traced, what cannot, why, and what would help.\n"
+    "erltrace port is for programs: the Erlang application traces by it.\n"
+    "Exit codes: 0, N of exit(N), 1 error, 2 usage, 3 stopped by maxload (doctor: something is in "
+    "the way).\n";
+
+/* -- commands ---------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *command, *text;
+} topics[] = {
+    {"run",
+     "usage: erltrace run SCRIPT [options] [args ...]\n"
+     "Runs a ready script by its name, as -s does a file; all options of a trace can follow.\n"
+     "  erltrace run latency -p 1234 --for 10\n"
+     "  erltrace run functions --node shop@host --for 10 lists\n"
+     "Scripts are looked for in the folders of ERLTRACE_SCRIPTS (with colons between them), in\n"
+     "~/.config/erltrace/scripts, and in the one that came with this program.\n"},
+    {"list", "usage: erltrace list [--json] [-o output]\n"
+             "Lists the ready scripts: their names, their arguments, what they show. --json has "
+             "where they\n"
+             "are, too.\n"
+             "  erltrace list\n"
+             "  ERLTRACE_SCRIPTS=~/scripts erltrace list\n"
+             "The probes of a node are listed by -l: erltrace -l -m lists\n"},
+    {"nodes", "usage: erltrace nodes [--json] [-o output] [--cookie COOKIE | --cookie-file FILE]\n"
+              "Lists the Erlang VMs of this host, whether each can be traced, and what would help "
+              "where one\n"
+              "cannot.\n"
+              "  erltrace nodes\n"
+              "  erltrace nodes --cookie-file /var/lib/rabbitmq/.erlang.cookie\n"
+              "Nodes that speak TLS are not asked; with --tls-from-node, or other --tls options, "
+              "they are\n"
+              "listed as those that can be traced if there are certificates for them.\n"},
+    {"doctor",
+     "usage: erltrace doctor [--node NAME[,NAME] | -p pid] [--agent-dir DIR] [--json] [-o output]\n"
+     "                [--cookie COOKIE | --cookie-file FILE]\n"
+     "                " TLS_USAGE "\n"
+     "Says what of a node can be traced, what cannot, why, and what would help. Exit codes: 0\n"
+     "nothing is in the way, 3 something is, 1 the node cannot be traced.\n"
+     "  erltrace doctor -p 1234\n"
+     "  erltrace doctor --node rabbit@host\n"},
+    {"port", "usage: erltrace port\n"
+             "For programs: the protocol of doc/port-protocol.md on standard input and output.\n"},
+};
+
+int cli_help(const struct args *a)
+{
+    if (a->command == NULL || strcmp(a->command, "help") == 0) {
+        printf("%s%s", usage, help);
+        return EXIT_OK;
+    }
+    for (size_t i = 0; i < sizeof topics / sizeof topics[0]; i++) {
+        if (strcmp(topics[i].command, a->command) == 0) {
+            fputs(topics[i].text, stdout);
+            return EXIT_OK;
+        }
+    }
+    fprintf(stderr,
+            "erltrace: there is no command %s: they are run, list, nodes, doctor, serve and port\n"
+            "try 'erltrace --help'\n",
+            a->command);
+    return EXIT_USAGE;
+}
+
+/* -- no words at all --------------------------------------------------------------------------- */
+
+enum { NODES_SHOWN = 3 };
+
+struct here {
+    struct buf text;
+    unsigned all, attachable;
+    pid_t pid; /* of the first one that can be traced */
+};
+
+static int look(const struct erltrace_node *n, void *arg)
+{
+    struct here *h = arg;
+    struct buf name = BUF_INIT, otp = BUF_INIT;
+    h->all++;
+    if (n->attachable && h->attachable++ == 0)
+        h->pid = n->pid;
+    if (n->attachable && h->attachable <= NODES_SHOWN)
+        buf_printf(&h->text, "  -p %ld  %s, OTP %s\n", (long)n->pid,
+                   n->name[0] != '\0' ? buf_shown(&name, n->name) : "without a name",
+                   buf_shown(&otp, n->otp));
+    h->text.oom |= name.oom || otp.oom;
+    buf_free(&name);
+    buf_free(&otp);
+    return 0;
+}
+
+/* The nodes that are here; they may be none, and that none can be looked at is no error here. */
+static void look_around(struct here *here)
+{
+    int err;
+    erltrace_t *h = erltrace_open(ERLTRACE_VERSION, 0, &err);
+    if (h != NULL)
+        erltrace_node_iter(h, look, here);
+    erltrace_close(h);
+}
+
+int cli_nothing(struct arena *arena)
+{
+    struct here here = {.text = BUF_INIT};
+    char which[32] = "-p PID";
+    (void)arena;
+    look_around(&here);
+    fputs("erltrace: DTrace for the Erlang VM. Usage: erltrace run SCRIPT | -n 'TEXT' | COMMAND\n",
+          stderr);
+    if (here.attachable > 0) {
+        fprintf(stderr, "%u of the %u Erlang VMs of this host can be traced:\n%s", here.attachable,
+                here.all, buf_str(&here.text));
+        snprintf(which, sizeof which, "-p %ld", (long)here.pid);
+    } else if (here.all > 0) {
+        fprintf(stderr,
+                "None of the %u Erlang VMs of this host can be traced; `erltrace nodes` says why, "
+                "and what would help.\n",
+                here.all);
+    } else {
+        fputs("No Erlang VM runs on this host that can be seen; one elsewhere: --node NAME@HOST\n",
+              stderr);
+    }
+    fprintf(
+        stderr,
+        "  erltrace run births %-12s  processes born and dead, each second; `erltrace list` has "
+        "more\n"
+        "  erltrace -n 'erlang*:lists:map/2:entry { @[copyinstr(arg0)] = count(); }' %s\n"
+        "  erltrace serve                    a page on which scripts run live\n"
+        "  erltrace doctor %-17s what of a node can be traced\n"
+        "  erltrace --help                   everything\n",
+        which, which, which);
+    buf_free(&here.text);
+    return EXIT_USAGE;
+}

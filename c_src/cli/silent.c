@@ -1,0 +1,69 @@
+/* silent.c - a trace that ends with nothing says so.
+ *
+ * An empty screen has many reasons, and most are not that nothing happened. What is said here is
+ * what the numbers of the trace say: whether probes of a node have fired at all, what was set for
+ * them, and whether anything was printed. A trace that only watches itself (BEGIN, END, intervals),
+ * one that found something, and one whose end has been explained already are passed over. */
+#include <inttypes.h>
+
+#include "cli/run.h"
+
+enum { MOMENT_MS = 200 /* a trace that ends itself sooner has not watched anything */ };
+
+/* What was set in the nodes, all of them together. */
+struct placed {
+    uint64_t left_out, functions, only;
+    bool filtered; /* flags on a few processes */
+};
+
+static int add_placed(const struct erltrace_placed *p, void *arg)
+{
+    struct placed *all = arg;
+    all->left_out += p->left_out;
+    all->functions += p->meta + p->local + p->global;
+    all->only += p->only_processes;
+    all->filtered = all->filtered || p->only_flags[0] != '\0';
+    return 0;
+}
+
+/* Why no probe fired, as far as what was set tells; perhaps nothing. */
+static const char *unfired(const struct placed *p, bool nothing)
+{
+    if (nothing && p->left_out > 0)
+        return "the predicates can never be true on these probes, so that none was watched";
+    if (p->filtered && p->only == 0)
+        return "the process that the predicates name was not there; "
+               "whereis(NAME) in the node, or ps, tells the pid of one that is";
+    if (p->functions > 0 && p->filtered)
+        return "the processes that the predicates name did not call it; without the predicate the "
+               "trace shows who does";
+    if (p->functions > 0)
+        return "nothing called them: they may run in another node, or seldom (--for 1m waits "
+               "longer); a probe of their callers shows which way the work goes";
+    return "nothing of the kind happened: --for 1m waits longer";
+}
+
+void tell_silence(struct run *r)
+{
+    const struct erltrace_status *st = erltrace_status(r->h);
+    const char *where = erltrace_targets(r->h);
+    bool moment = st->exited && r->watched_ns < MOMENT_MS * UINT64_C(1000000);
+    struct placed placed = {0};
+    if (st->watched == 0 || moment || st->overloaded > 0 || st->lost > 0 || st->errors > 0 ||
+        st->drops > 0 || r->screen.broken)
+        return;
+    erltrace_placed_iter(r->h, add_placed, &placed);
+    if (st->events > 0) {
+        bool something = st->updates > 0 || (r->a->json ? st->recorded > 0 : r->screen.spoke);
+        if (!something)
+            screen_note(&r->screen,
+                        "no predicate was true, or no clause prints: an empty { } shows each event",
+                        "the probes fired %" PRIu64 " times in %s, and nothing came of it",
+                        st->events, where);
+        return;
+    }
+    const char *what = erltrace_enabled(r->h);
+    screen_note(&r->screen, unfired(&placed, what == NULL),
+                "no probe fired in %.1f s of watching %s%s%s", (double)r->watched_ns / 1e9, where,
+                what != NULL ? ": " : "", what != NULL ? what : "");
+}

@@ -1,0 +1,106 @@
+"""Every command of the pages for newcomers (doc/start*.md), as it stands there, against the shop of `make shop` or an Elixir node. What differs: the
+node is named, as others may be here, and one second has to be enough."""
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import textwrap
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from erlt import BUILD, COOKIE, PATIENCE, ROOT, TOOL, Skipped, epmd
+
+AT_ONCE = 4  # commands
+
+
+def commands(page):
+    """The commands of a page: indented lines, as far as their quotes go, and what tables have between backquotes."""
+    with open(os.path.join(ROOT, "doc", page), encoding="utf-8") as f:
+        lines = f.read().splitlines()
+    found, i = [], 0
+    while i < len(lines):
+        found += [c.replace("\\|", "|") for c in re.findall(r"\| `(erltrace [^`]*)` \|", lines[i])]
+        if m := re.match(r" +(erltrace .*)$", lines[i]):
+            command = m[1]
+            while command.count("'") % 2:
+                i += 1
+                command += "\n" + lines[i]
+            found.append(command)
+        i += 1
+    return found
+
+
+def run(command, number):
+    """(exit status, output, error output)"""
+    if not re.match(r"erltrace (list|nodes|help)\b", command):
+        command = re.sub(r"^erltrace( run \S+| doctor)?", lambda m: f"{m[0]} -p {number}", command)
+    command = re.sub(r"--for \d+", "--for 2" if "tick-1sec" in command or "schedulers" in command else "--for 1", command)
+    env = dict(os.environ, PATH=os.path.dirname(TOOL) + ":" + os.environ["PATH"], ERLTRACE_ROOT=ROOT, DTRACE_OPT_MAXLOAD="off")
+    p = subprocess.run(["bash", "-c", command], cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                       timeout=5 * PATIENCE, check=False)
+    return p.returncode, p.stdout.decode(errors="replace"), p.stderr.decode(errors="replace")
+
+
+def try_all(t, page, number, least):
+    """All of them end well, show something, and complain of nothing."""
+    found = commands(page)
+    t.true(len(found) >= least, f"{len(found)} commands in {page}")
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for command, (status, out, err) in zip(found, pool.map(lambda c: run(c, number), found)):
+            said = [line for line in err.splitlines() if not re.match(r"erltrace: (description|script) '.*' matched \d+ probe", line)]
+            if re.search("run (busy|long)", command):  # the shop gives them nothing to tell
+                said = [line for line in said if not re.match("erltrace: no probe fired|      hint: nothing of the kind", line)]
+            t.equal((status, said), (0, []), f"exit status and complaints of {command}\n{err}")
+            t.true(out.strip(), f"{command} shows something")
+
+
+def shop(t):
+    """A node in which the shop is open. The pages show the same on every release."""
+    if t.otp:
+        raise Skipped("on the host's own OTP only")
+    ebin = os.path.join(BUILD, "test", "shop")
+    os.makedirs(ebin, exist_ok=True)
+    subprocess.run(["erlc", "-o", ebin, *glob.glob(os.path.join(ROOT, "demo", "*.erl"))], check=True, stdout=subprocess.DEVNULL)
+    node = t.node(fresh=True, options=("-pa", ebin))
+    t.logs.append("shop_")  # what it says of itself: supervisors, and customers that crash
+    node("shop_sup:start()")
+    return node
+
+
+def try_at_shop(t, page, least):
+    node = shop(t)
+    try_all(t, page, node.pid, least)
+    t.clean(node, 15000)
+
+
+def test_erlang_people(t):
+    try_at_shop(t, "start.md", 32)
+
+
+def test_dtrace_people(t):
+    try_at_shop(t, "start-dtrace.md", 12)
+
+
+def test_elixir_people(t):
+    if t.otp or shutil.which("elixir") is None:
+        raise Skipped("on the host's own OTP only" if t.otp else "Elixir is not here: scripts/dev/deps erlang")
+    with open(os.path.join(ROOT, "doc", "start-elixir.md"), encoding="utf-8") as f:
+        command = textwrap.dedent(re.search(r"^    elixir --sname hello --no-halt -e '\n.*?'$", f.read(), re.S | re.M)[0])
+    epmd()
+    env = dict(os.environ, HOME=t.folder, LC_ALL="C.UTF-8", ELIXIR_ERL_OPTIONS="-setcookie " + COOKIE)
+    with subprocess.Popen(["bash", "-c", "exec " + command.replace("hello", f"hello{os.getpid()}", 1)], env=env, cwd=t.folder,
+                          stdin=subprocess.DEVNULL, start_new_session=True) as node:
+        try:
+            await_functions(t, node.pid)
+            try_all(t, "start-elixir.md", node.pid, 12)
+        finally:
+            os.killpg(node.pid, signal.SIGKILL)
+
+
+def await_functions(t, number):
+    """The node of that process id has begun to run its own code."""
+    end = time.monotonic() + PATIENCE
+    while not run("erltrace -l -m Hello.Shop", number)[1].count("order/1"):
+        t.true(time.monotonic() < end, "the node of the page runs")
