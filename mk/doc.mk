@@ -1,5 +1,7 @@
 # doc/probes.md, from the provider's tables (c_src/probe/*.list). A unit test fails when it is old.
 .PHONY: doc
-doc: $(BUILD)/test/test_probes_doc
-	$(Q)ERLTRACE_ROOT=$(CURDIR) $< --write
+doc:
+	@scripts/dev/deps build test
+	@+$(MAKE) --no-print-directory $(BUILD)/test/test_probes_doc
+	$(Q)ERLTRACE_ROOT=$(CURDIR) $(BUILD)/test/test_probes_doc --write
 	@echo "  DOC   doc/probes.md"

@@ -2,9 +2,9 @@ defmodule ElixirApp.MixProject do
   use Mix.Project
 
   # A project that depends on erltrace by path. Mix compiles it with rebar3 (MIX_REBAR3 says where that is, unless Mix has one of its own),
-  # and its compile hook builds what it has in C.
+  # and its compile hook builds what it has in C. `--no-halt` because `mix run` ends when the application has started.
   #
-  #   mix run
+  #   MIX_REBAR3=$(command -v rebar3) mix run --no-halt
   def project do
     [
       app: :elixir_app,

@@ -1,13 +1,13 @@
 defmodule ElixirApp do
   @moduledoc """
-  Has something to do, and asks erltrace how long it takes: for two seconds a script watches `Enum.map/2` in this node. Module names of
-  Elixir stand in probe descriptions as they are in the VM, with `Elixir.` before them. Then the node ends.
+  Has something to do, and asks erltrace how long it takes: for two seconds a script watches `Enum.map/2` in this node. Then the
+  node ends.
   """
   use Application
 
   @script """
-  erlang*:Elixir.Enum:map/2:entry  { self->began = timestamp; }
-  erlang*:Elixir.Enum:map/2:return /self->began/
+  Enum.map/2 { self->began = timestamp; }
+  Enum.map/2:return /self->began/
   {
       @took["Enum.map/2, ns"] = quantize(timestamp - self->began);
       self->began = 0;
