@@ -10,15 +10,18 @@ SUITES    := $(filter-out chaos $(if $(SANITIZE),agent examples ui),$(patsubst t
 # they do not say in the local tier.
 VARIANTS  := $(if $(SANITIZE),,d-vm)
 # Those that need no clock, and those that are patient, go beside the others, which mostly wait.
-BESIDE    := unit api d longest oom port web $(if $(SANITIZE),,examples)
+BESIDE    := unit api d longest oom port setup web $(if $(SANITIZE),,examples)
 SUITE_ENV  = BUILD=$(BUILD) ERLTRACE=$(CURDIR)/$(BIN) ERLTRACE_ROOT=$(CURDIR) CC='$(CC)' SANITIZE='$(SANITIZE)' \
              ASAN_OPTIONS=$(or $(ASAN_OPTIONS),detect_leaks=1:abort_on_error=0) \
              UBSAN_OPTIONS=$(or $(UBSAN_OPTIONS),print_stacktrace=1:halt_on_error=1)
 
 .PHONY: check check-all check-unit check-otp check-valgrind soak chaos $(SUITES:%=check-%) $(VARIANTS:%=check-%)
 
+# What the Erlang application and the page are tested with can be missing: those tests are skipped, and say what they lack.
 check:
-	@scripts/dev/deps build test erlang browser
+	@scripts/dev/deps build test
+	@scripts/dev/deps erlang || true
+	@scripts/dev/deps browser || true
 	@+$(MAKE) --no-print-directory all
 	@+scripts/dev/tally $(foreach s,$(BESIDE),'& $(MAKE) --no-print-directory check-$(s)') \
 	    $(foreach s,$(sort $(filter-out $(BESIDE),$(SUITES) $(VARIANTS))),'$(MAKE) --no-print-directory check-$(s)')
@@ -33,15 +36,16 @@ $(SUITES:%=check-%): check-%: all
 check-d-vm: all
 	@$(SUITE_ENV) test/d/run --vm
 
-# The end-to-end tests and the D scripts on the other OTP releases, which are made first; where they cannot be made (no root), that is said
-# and the tests that need them are skipped.
+# The end-to-end tests, and those D scripts that are about probes, on the other OTP releases, which are made first; where they cannot be made
+# (no root), that is said and the tests that need them are skipped.
 OTHERS := 27 29
 OTP_ROOTS = for n in $(OTHERS); do scripts/dev/otp $$n $(1) >/dev/null || [ $$? = 77 ] || exit 1; done
 check-otp:
 	@scripts/dev/deps build test otp
 	@$(call OTP_ROOTS)
 	@+$(MAKE) --no-print-directory all
-	@+$(SUITE_ENV) scripts/dev/tally $(foreach n,$(OTHERS),'test/e2e/run --otp $(n)' 'test/port/run --otp $(n)' 'test/d/run --otp $(n)' 'test/erlang/run --otp $(n)')
+	@+$(SUITE_ENV) scripts/dev/tally $(foreach n,$(OTHERS),'test/e2e/run --otp $(n)' 'test/port/run --otp $(n)' 'test/d/run --otp $(n) test/d/10-probes' 'test/erlang/run --otp $(n)') \
+	    'test/e2e/run --only builds'
 
 # Chaos (test/chaos): every probe, consumers that come and go in every way, a node in which everything happens; CHAOS seconds on each
 # OTP release that is here. SEED=N repeats a run.
@@ -53,7 +57,9 @@ chaos:
 
 # Memory errors and leaks that a sanitizer build does not see: the unit tests and a few scripts under valgrind.
 VALGRIND := valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite --child-silent-after-fork=yes
-check-valgrind: all $(TESTS)
+check-valgrind:
+	@scripts/dev/deps build test
+	@+$(MAKE) --no-print-directory all $(TESTS)
 	@+$(SUITE_ENV) UNDER='$(VALGRIND)' scripts/dev/tally 'scripts/dev/unit $(TESTS)' 'test/e2e/run --only valgrind'
 
 # RabbitMQ under load for a minute with each script of that test, on every OTP release that is here.

@@ -6,14 +6,14 @@ deps:
 
 # A build that lacks its tools says what to do instead of failing somewhere inside. Targets that install the tools
 # themselves first, or need none, go on.
-BUILDS := $(filter-out deps demo demo-web check check-otp check-debug-vm soak chaos bench bench-enable fuzz lint format clean,$(or $(MAKECMDGOALS),all))
+BUILDS := $(filter-out deps demo demo-web shop check check-otp check-debug-vm check-valgrind doc soak chaos bench bench-enable fuzz lint format clean,$(or $(MAKECMDGOALS),all))
 ifneq ($(BUILDS),)
   LACKS := $(if $(shell command -v $(firstword $(CC))),,a C compiler) \
            $(if $(ERL_ROOT),$(if $(wildcard $(ERL_ROOT)/usr/include/ei.h),,ei.h),erl) \
-           $(shell printf '#if !__has_include(<libwebsockets.h>)\nlibwebsockets.h\n#endif\n#if !__has_include(<jansson.h>)\njansson.h\n#endif\n#if !__has_include(<zlib.h>)\nzlib.h\n#endif\n' | \
+           $(shell printf '#if !__has_include(<libwebsockets.h>)\nlibwebsockets.h\n#endif\n#if !__has_include(<jansson.h>)\njansson.h\n#endif\n#if !__has_include(<zlib.h>)\nzlib.h\n#endif\n#if !__has_include(<openssl/ssl.h>)\nopenssl/ssl.h\n#endif\n' | \
              $(CC) -E -P - 2>/dev/null)
   ifneq ($(strip $(LACKS)),)
     $(error not found: $(strip $(LACKS)). On Debian, run scripts/dev/deps build; elsewhere install gcc, Erlang/OTP 25, \
-libwebsockets 4, jansson and zlib, with their development files)
+libwebsockets 4, jansson, zlib and OpenSSL 3, with their development files)
   endif
 endif

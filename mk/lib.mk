@@ -10,13 +10,25 @@ OBJ_LIB_ALL  = $(filter $(foreach r,$(ROOMS_LIB),$(BUILD)/tool/c_src/$(r)/%),$(O
 LD          ?= ld
 OBJCOPY     ?= objcopy
 
+# The static library as it is installed under PREFIX, where a program that is linked with it will look for the agent. The build's own has the
+# PREFIX of the `make` before; what that has made stays as it is.
+LIB_AT   := $(LIB_DIR)/at$(subst /,-,$(PREFIX))
+LIB_A_AT := $(LIB_AT)/liberltrace.a
+
 # One object, libei included, in which everything else is local: its names cannot clash with those of the program.
 $(LIB_A): $(OBJ_LIB_ALL)
+$(LIB_A_AT): $(filter-out %/api/libdir.o,$(OBJ_LIB_ALL)) $(LIB_AT)/libdir.o
+$(LIB_A) $(LIB_A_AT):
 	@mkdir -p $(@D)
 	@echo "  AR    $@"
-	$(Q)$(LD) -r -o $(LIB_DIR)/erltrace.o $^ $(EI_LIB)
-	$(Q)$(OBJCOPY) --wildcard --keep-global-symbol='erltrace_*' $(LIB_DIR)/erltrace.o
-	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_DIR)/erltrace.o && rm -f $(LIB_DIR)/erltrace.o
+	$(Q)$(LD) -r -o $(@D)/erltrace.o $^ $(EI_LIB)
+	$(Q)$(OBJCOPY) --wildcard --keep-global-symbol='erltrace_*' $(@D)/erltrace.o
+	$(Q)rm -f $@ && $(AR) rcs $@ $(@D)/erltrace.o && rm -f $(@D)/erltrace.o
+
+$(LIB_AT)/libdir.o: c_src/api/libdir.c
+	@mkdir -p $(@D)
+	@echo "  CC    $< for $(PREFIX)"
+	$(Q)$(CC) $(CFLAGS_) $(SANFLAGS) -fPIC -fvisibility=hidden -c -o $@ $<
 
 $(LIB_SO): $(OBJ_LIB_ALL)
 	@mkdir -p $(@D)

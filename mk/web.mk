@@ -17,7 +17,7 @@ $(SERVE): $(OBJ_SERVE) $(LIB_A)
 $(BUILD)/web/assets.c: scripts/dev/embed $(wildcard scripts/*.d) $(UI_PAGE)
 	@mkdir -p $(@D)
 	@echo "  EMBED $@"
-	$(Q)scripts/dev/embed $@
+	$(Q)UI=$(UI) scripts/dev/embed $@
 
 $(BUILD)/tool/c_src/web/assets.o: $(BUILD)/web/assets.c
 	@mkdir -p $(@D)

@@ -388,7 +388,7 @@ class Test:
         node = self.node(fresh=True)
         node(f"etw:tiny({SLOW_FUNCTIONS}, 1)")
         self.logs.append("enabled access to the emulator internal state")  # what holds the schedulers
-        node("etw:held(4)")
+        node("etw:held(2)")
         return node
 
     def trace(self, *args, **more):

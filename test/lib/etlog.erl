@@ -29,7 +29,7 @@ log(#{level := Level} = Event, _) ->
         error:badarg -> false % the node is just ending
     end.
 
-%% What has been logged since the last time, the emulator's own words included, which come by way of a process.
+%% What has been logged since the last time, the words of the emulator and of the code server included, which come by way of processes.
 logged() ->
-    _ = try sys:get_state(logger_proxy, 1000) catch exit:_ -> none end,
+    [try sys:get_state(P, 1000) catch exit:_ -> none end || P <- [logger, logger_proxy]],
     [begin ets:delete(?MODULE, K), T end || {K, T} <- ets:tab2list(?MODULE)].

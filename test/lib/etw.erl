@@ -507,7 +507,7 @@ session_handles() ->
     end.
 
 %% The agent's, and what consumers take turns with; not the application erltrace, which a node may have.
-ours(Name) -> lists:any(fun(Prefix) -> lists:prefix(Prefix, atom_to_list(Name)) end, ["erltrace_agent", "erltrace_attach"]).
+ours(Name) -> lists:any(fun(Prefix) -> lists:prefix(Prefix, atom_to_list(Name)) end, ["erltrace_agent", "erltrace_attach", "erltrace_loading"]).
 
 flags(P) ->
     case erlang:trace_info(P, flags) of

@@ -160,11 +160,13 @@ class Port:
             self.p.stdin.close()
 
     def wait(self, patience=None):
-        """Its exit status."""
+        """Its exit status; what it wrote to its standard error has been read by then."""
         try:
-            return self.p.wait(patience or PATIENCE)
+            status = self.p.wait(patience or PATIENCE)
         except subprocess.TimeoutExpired as e:
             raise Failed("the port program does not end\n" + self.err.text()) from e
+        self.err.thread.join(PATIENCE)
+        return status
 
     def close(self):
         self.ask(Atom("close"))
