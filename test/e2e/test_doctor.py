@@ -7,6 +7,8 @@ from erlt import READY, json_lines, pid
 def doctor(t, node):
     status, out, err = t.run("doctor", "--json", "--node", node.name, "--cookie", node.cookie)
     findings = [f for f in json_lines(out) if f["type"] == "finding"]
+    limits = len([f for f in findings if f["level"] == "limit"])
+    t.equal(json_lines(out)[0], {"type": "verdict", "node": node.name, "traceable": True, "limits": limits}, "it begins with the verdict")
     return status, findings, out + err
 
 
@@ -40,7 +42,7 @@ def test_in_words(t):
     node = t.node()
     status, out, err = t.run("doctor", "--node", node.name, "--cookie", node.cookie)
     t.equal((status, err), (0, ""), "status and errors")
-    t.match(out, rf"\A{re.escape(node.name)}:\n  ok     vm                 OTP \d+, ERTS ")
+    t.match(out, rf"\A{re.escape(node.name)} can be traced, and nothing is in the way\.\n  ok     vm                 OTP \d+, ERTS ")
     t.match(out, r"^  ok     probes             \d+ named probes, and those of every function$")
 
 

@@ -1,12 +1,13 @@
 """However a trace ends, its node is as it was before: by itself, by a signal, by the reader of its output, by the
 node's own end. And while one consumer ends, others do not notice."""
 import os
+import re
 import signal
 import subprocess
 import time
 
 import erlt
-from erlt import PATIENCE, READY, ROOT, TOOL, Failed, aggregation, pid, tool
+from erlt import PATIENCE, READY, ROOT, TOOL, Failed, aggregation, json_lines, pid, tool
 
 FLOOD = READY + """
 erlang*:etw:work/1:entry { @calls = count(); self->ts = timestamp; }
@@ -112,6 +113,35 @@ def test_answers_to_the_dead(t):
     trace.ready()
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
+
+
+def test_kill_while_loading(t):
+    """A consumer is killed while the node loads the agent's module for it, and the code server has no time for that. What takes an older
+    load of the module away waits until this one is over: the code server is never asked to delete a module of which there is old code."""
+    node = t.node(fresh=True)
+    node('[code:ensure_loaded(list_to_atom(filename:basename(F, ".beam"))) || A <- [kernel, stdlib], '
+         'F <- filelib:wildcard(code:lib_dir(A) ++ "/ebin/*.beam")]')  # nothing but the agent is to be loaded
+    node(f'begin {{ok, Code}} = file:read_file("{ROOT}/priv/agent/erltrace_agent.beam"), '
+         'code:load_binary(erltrace_agent, "erltrace_agent.beam", Code) end')
+    # Not an agent: who comes loads the module all the same, and who attaches by hand has it taken away.
+    node("begin P = spawn(fun() -> receive stop -> ok end end), true = register(erltrace_agent, P) end")
+    queue = "element(2, process_info(whereis(code_server), message_queue_len))"
+    node("erlang:suspend_process(whereis(code_server))")
+    try:
+        trace = t.trace("-q", "-n", COUNT, node=node)
+        node(f"etw:await(fun() -> {queue} =:= 1 end)")
+        trace.signal(signal.SIGKILL)
+        node("etw:await(fun() -> nodes(hidden) =:= [] andalso whereis(erltrace_attach) =:= undefined end)")
+        t.equal(node("element(2, erltrace_agent:attach(<<>>, []))"), "AGENT_NAME", "what who attaches by hand is answered")
+        # Without the wait the code server is asked to delete it some 200 ms later.
+        node(f"(fun W(0) -> ok; W(N) -> timer:sleep(10), {queue} =:= 1 andalso W(N - 1) end)(100)")
+    finally:
+        node("erlang:resume_process(whereis(code_server))")
+    node("etw:await(fun() -> not erlang:module_loaded(erltrace_agent) end)")
+    t.silent(node)
+    node("exit(whereis(erltrace_agent), kill)")
+    t.clean(node)
+    exact(t, node)
 
 
 def test_stopped_consumer(t):
@@ -427,3 +457,42 @@ def test_consumer_that_does_not_read(t):
     t.true(got[0] < 3000 and memory < 16 << 20, f"{got[0]} answers, {memory} bytes")
     other.interrupt()
     t.equal(other.end(), 0, "the other one's exit status", other)
+
+
+def test_nothing_came(t):
+    """A trace that ends with nothing says so, with the likeliest reason: no probe fired, or no predicate was true. One that found something does not."""
+    node = t.node()
+    worker = pid(node("etw:worker()"))
+    for text, work, note, hint in (
+            ("erlang*:etw:work/1:entry { }", "ok", r"^erltrace: no probe fired in \d+\.\d s of watching \S+: 1 function$", "nothing called them"),
+            ("erlang*:::gc-max_heap { @ = count(); }", "ok", "no probe fired in", "nothing of the kind happened"),
+            ("erlang*:etw:work/1:entry /args[0] == \"<0.99999.0>\"/ { @ = count(); }", f"etw:calls({worker}, 7)", "no probe fired in|fired 7 times", "predicate"),
+            ("erlang*:etw:work/1:entry /arg0 == timestamp/ { @ = count(); }", f"etw:calls({worker}, 7)",
+             r"the probes fired 7 times in \S+, and nothing came of it", "no predicate was true"),
+            ("erlang*:etw:work/1:entry { @ = count(); }", f"etw:calls({worker}, 7)", None, None),
+            ("erlang*:etw:work/1:entry { printf(\"call\\n\"); }", f"etw:calls({worker}, 7)", None, None),
+            ("erlang*:etw:work/1:entry { n++; } END { printf(\"%d calls\\n\", n); }", f"etw:calls({worker}, 7)", None, None)):
+        for json in (False, True):
+            trace = t.trace("-q", *(["--json"] if json else []), "-x", "stats=100ms", "-n", text, node=node)
+            if json:
+                trace.wait('"type":"stats"')
+            else:
+                trace.wait_error("^erltrace: stats: ")  # the probes are there
+            node(work)
+            trace.interrupt()
+            t.equal(trace.end(), 0, text, trace)
+            if json:
+                said = [x for x in json_lines(trace.out.text()) if x.get("severity") == "note"]
+                t.equal(len(said), 1 if note else 0, f"notes of {text}", trace)
+                if note:
+                    t.match(said[0]["hint"], hint, text)
+            else:
+                said = re.sub(r"(?m)^erltrace: (stats|total): .*\n", "", trace.err.text())
+                if note:
+                    t.match(said, note, text)
+                    t.match(said, f"^      hint: .*{hint}", text)
+                else:
+                    t.equal(said, "", text, trace)
+    for text in ("BEGIN { exit(0); } erlang*:etw:work/1:entry { }", "tick-1s { exit(0); }"):
+        status, out, err = t.run("-qn", text, node=node)
+        t.equal((status, out.strip(), err), (0, "", ""), text)

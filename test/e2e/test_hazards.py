@@ -178,6 +178,7 @@ def test_long_terms(t):
     trace = t.trace("-q", "-n", READY + """
         erlang*:::process-exit /strlen(copyinstr(arg1)) > 200/ { printf("%d %s\\n", strlen(copyinstr(arg1)), copyinstr(arg1)); }
         erlang*:::message-send /arg2 == 4294967295/ { @["uncounted"] = count(); }
+        erlang*:::message-send { @most["words"] = max(args[2]); @all["words, too"] = sum(arg2 * 8); @known["not known"] = count(); }
         erlang*:::code-load /strlen(copyinstr(arg1)) > 200/ { printf("name %s\\n", copyinstr(arg1)); }""", node=node)
     trace.ready()
     node(f"""etw:as({worker}, fun() ->
@@ -194,6 +195,8 @@ def test_long_terms(t):
     line = [x for x in trace.out.lines if re.match(r"25\d ", x)][0]
     t.true(len(line) < 270, f"{len(line)} bytes")
     t.match(trace.out.text(), r"uncounted +\d+", "sizes that are too large to count")
+    for name in ("words", "words, too"):
+        t.true(int(re.search(rf"^ +{name} +(\d+)$", trace.out.text(), re.M)[1]) < 4294967295, f"{name}: what is not known is not aggregated", trace)
 
 
 SIZES = {b: 1024 ** i for i, b in enumerate(("", "k", "m", "g", "t"))}

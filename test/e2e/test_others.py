@@ -115,6 +115,33 @@ def test_recon_of_the_same_function(t):
     t.clean(node, 15000)
 
 
+def test_recon_of_the_same_function_of_one_process(t):
+    """The same where a predicate names a process, so that the function has a local pattern before OTP 27, too, which recon's takes the place of."""
+    node = t.node()
+    worker, other = node("etw:worker()"), node("etw:worker()")
+    trace = t.trace("-q", "-n", READY + 'erlang*:etw:work/1:entry /args[0] == $$1/ { @["entry"] = count(); }', worker, node=node)
+    trace.ready()
+    node(f"etw:calls({pid(worker)}, {CALLS})")
+    tool(node, f"recon({{etw, work, 1}}, {pid(other)})")
+    if not sessions(node):
+        until_meta(t, node, trace)
+    for process in (worker, other):
+        node(f"etw:calls({pid(process)}, {CALLS})")
+    saw(t, node, "calls that recon saw")
+    stop(node)
+    if not sessions(node):
+        trace.wait_error("the trace patterns of etw:work/1 are gone")
+    t.equal(ended(t, trace), {"entry": 2 * CALLS}, "ours", trace)
+    t.clean(node, 15000)
+
+
+def until_meta(t, node, trace):
+    """Before OTP 27 the function has a meta pattern of ours soon after another tool has begun to trace calls."""
+    end = time.monotonic() + PATIENCE
+    while node("erlang:trace_info({etw, work, 1}, meta)") == ["meta", False]:
+        t.true(time.monotonic() < end, "a meta pattern", trace)
+
+
 def test_redbug_of_the_same_function(t):
     """A global pattern takes the place of every other one before OTP 27: noticed by name of function, left to them, and set
     again when they have ended. From 27 on both see every call."""

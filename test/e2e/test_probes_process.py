@@ -18,6 +18,11 @@ def does(node, worker, body):
     return node(f"etw:as({pid(worker)}, fun() -> {body} end)")
 
 
+def blocks(node, process, key):
+    """What the VM says of the heaps of a process that waits."""
+    return node(f"begin {{_, I}} = process_info({pid(process)}, garbage_collection_info), proplists:get_value({key}, I) end")
+
+
 def lines(t, trace):
     """What was printed, in the order in which it happened."""
     trace.interrupt()
@@ -241,11 +246,14 @@ def test_collections_tell_words(t):
         erlang*:::gc_minor-start /args[0] == $$1/ { @m["minor"] = count(); @n["needed"] = min(args[1]); }
         erlang*:::gc_minor-end /args[0] == $$1/ { @m["ended"] = count(); }
         erlang*:::process-heap_grow /args[0] == $$1/ { printf("grow %d %d\\n", args[1], args[2]); }
-        erlang*:::process-heap_shrink /args[0] == $$1/ { printf("shrink %d %d\\n", args[1], args[2]); }""")
-    size = does(node, worker, """
+        erlang*:::process-heap_shrink /args[0] == $$1/ { printf("shrink %d %d\\n", args[1], args[2]); }
+        erlang*:::gc_major-end, erlang*:::gc_minor-end /args[0] == $$1/
+            { printf("now %d %d %d %d %d\\n", args[2], args[3], args[4] > 0, args[5], probename == "gc_major-end"); }""")
+    does(node, worker, """
         garbage_collect(), garbage_collect(),
         100000 = (fun() -> L = lists:seq(1, 100000), garbage_collect(), length(L) end)(), garbage_collect(), garbage_collect(),
-        {garbage_collection_info, I} = process_info(self(), garbage_collection_info), proplists:get_value(heap_block_size, I)""")
+        B = binary:copy(<<1>>, 8000000), garbage_collect(), byte_size(B)""")
+    size = blocks(node, worker, "heap_block_size") + blocks(node, worker, "old_heap_block_size")
     got = lines(t, trace)
     found = aggregation(trace.out.text())
     t.equal(found["start"], found["end"], "major collections end", trace)
@@ -255,11 +263,32 @@ def test_collections_tell_words(t):
         t.true(found.get(need, -1) >= 0, f"the least of {need} is there, and no negative number", trace)
     reclaimed = [int(line.split()[1]) for line in got if line.startswith("reclaimed")]
     t.true(max(reclaimed) >= 200000, f"the list's 200000 words come free: {reclaimed}", trace)
+    now = [[int(word) for word in line.split()[1:]] for line in got if line.startswith("now")]
+    t.true(max(heap for heap, *_ in now) >= 200000, f"words of the young heap that the list takes: {now}", trace)
+    t.true(all(old == 0 for _, old, _, _, major in now if major), f"nothing is old after a major collection: {now}", trace)
+    t.true(all(stack for _, _, stack, _, _ in now), f"words of the stack: {now}", trace)
+    t.true(max(words for _, _, _, words, _ in now) >= 1000000, f"words of the binary: {now}", trace)
     chain = [(line.split()[0], int(line.split()[1]), int(line.split()[2])) for line in got if re.match("grow|shrink", line)]
     t.true(any(c[0] == "grow" for c in chain) and any(c[0] == "shrink" for c in chain), "both happen", trace)
     for (kind, old, new), after in zip(chain, chain[1:] + [(None, size, 0)]):
         t.true((new > old) == (kind == "grow") and old != new, f"{kind} from {old} to {new}", trace)
         t.equal(new, after[1], "what one leaves, the next one finds", trace)
+
+
+def test_old_heap_that_grows(t):
+    """A process that keeps all that it makes, without any major collection: its young heap stays, and the growth of the old one is seen."""
+    node = t.node()
+    worker, _, trace = traced(t, node, """
+        erlang*:::process-heap_grow /args[0] == $$1/ { printf("%d %d %d\\n", args[1], args[2], args[3]); }
+        erlang*:::gc_minor-end /args[0] == $$1/ { @old = max(args[3]); }""")
+    does(node, worker, """
+        process_flag(fullsweep_after, 65535), put(kept, []),
+        [begin put(kept, [lists:seq(1, 100) | get(kept)]), erlang:garbage_collect(self(), [{type, minor}]) end || _ <- lists:seq(1, 500)]""")
+    left = blocks(node, worker, "old_heap_block_size")
+    grown = [[int(word) for word in line.split()] for line in lines(t, trace) if re.fullmatch(r"\d+ \d+ \d+", line)]
+    t.true(len([old for _, _, old in grown if old > 0]) >= 3, f"growth of the old heap is seen: {grown}", trace)
+    t.equal(grown[-1][2], left, "the old heap's block at last", trace)
+    t.true(int(trace.out.text().split()[-1]) >= 90000, "words in use of it", trace)
 
 
 def test_max_heap(t):

@@ -175,7 +175,7 @@ def test_program_probes(t):
         erltrace:probe(order, \#{{item => <<"tea">>, n => 3}}, -17, {{a, 42}}, [1, 2, three]),
         [erltrace:probe(kinds, X) || X <- [a, 1, 1.5, <<"b">>, <<1:3>>, [], [1], {{}}, \#{{}}]],
         [erltrace:probe(kinds2, X) || X <- [self(), make_ref(), fun() -> ok end]],
-        [erltrace:probe(text, X) || X <- [atom, <<"bin">>, ["io", <<"list">>, $!], [1076, $x], {{no, text}}, lists:duplicate(300, $y), 5]],
+        [erltrace:probe(text, X) || X <- [atom, <<"bin">>, ["io", <<"list">>, $!], [1076, $x], {{no, text}}, lists:duplicate(300, $y), 5, <<"ab", 0, "c">>, <<"ab", 0, "d">>]],
         erltrace:probe(get, \#{{a => 1, <<"b">> => two, 7 => seven}}, [x, {{key, v}}]),
         [erltrace:probe(plain) || _ <- lists:seq(1, 5)], erltrace:probe(entry, 1), erltrace:probe('Other'), erltrace:probe("no atom"),
         erltrace:probe(nine, 1, 2, 3, 4, 5, 6, 7, 8), ok end)""".replace("\#", "#"))
@@ -187,11 +187,11 @@ def test_program_probes(t):
     t.equal(lines(trace, "parts"), ["a 42 3 three [] 1"], "parts", trace)
     t.equal([line for line in trace.out.lines if "=" in line],
             ["a=atom", "1=integer", "1.500000e+00=float", '<<"b">>=binary', "<<...>>=bitstring", "[]=list", "[1]=list", "{}=tuple", "#{}=map"], "kinds", trace)
-    t.equal(lines(trace, "text"), ["[atom] 0", "[bin] 3", "[iolist!] 3", "[\u0434x] 2", "[] 2", f"[{'y' * 256}] 300", "[] 0"], "texts", trace)
+    t.equal(lines(trace, "text"), ["[atom] 0", "[bin] 3", "[iolist!] 3", "[\u0434x] 2", "[] 2", f"[{'y' * 256}] 300", "[] 0", r"[ab\0c] 4", r"[ab\0d] 4"], "texts", trace)
     t.equal(lines(trace, "got"), ["1 two seven v []"], "keys", trace)
     t.equal(lines(trace, "nine"), ["81 1"], "nine arguments", trace)
     found = aggregation(trace.out.text().replace("a name that functions have", "function"))
-    expected = {"order": 1, "kinds": 9, "kinds2": 3, "text": 7, "get": 1, "plain": 5, "entry": 1, "nine": 1, "function": 1}
+    expected = {"order": 1, "kinds": 9, "kinds2": 3, "text": 9, "get": 1, "plain": 5, "entry": 1, "nine": 1, "function": 1}
     t.equal({k: found.get(k) for k in expected}, expected, "names", trace)
     t.equal(found.get(("erltrace", "probe")), sum(expected.values()) - 1, "module and function", trace)
     t.true("Other" not in found, "a name that the pattern does not match", trace)

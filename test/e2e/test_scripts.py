@@ -2,8 +2,10 @@
 import glob
 import os
 import re
+import signal
+import subprocess
 
-from erlt import PATIENCE, READY, ROOT, Skipped, pid
+from erlt import PATIENCE, READY, ROOT, TOOL, Skipped, pid
 
 
 def histogram(text):
@@ -92,13 +94,37 @@ def test_function_latency(t):
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     text = trace.out.text()
-    t.match(text, r"^work/1 +1013$", "calls of work/1")
+    t.match(text, r"^etw:work/1 +1013$", "calls of work/1")
     # loop(N) enters N + 1 times.
-    t.match(text, r"^loop/1 +18$", "calls of loop/1")
+    t.match(text, r"^etw:loop/1 +18$", "calls of loop/1")
     parts = re.split(r"\n(?=  ns +\S+)", text)
-    work = [p for p in parts if re.match(r"  ns +work/1", p)]
+    work = [p for p in parts if re.match(r"  ns +etw:work/1", p)]
     t.equal(len(work), 1, "histograms of work/1", trace)
     t.equal(sum(histogram(work[0]).values()), 1013, "returns of work/1", trace)
+
+
+def test_functions_of_one_name_in_two_modules(t):
+    """With a pattern of modules, a function is its module's: those of two with one name are two lines, each with its own numbers."""
+    node = t.node()
+    for module in ("twin_a", "twin_b"):
+        node(f"""begin {{ok, M, B}} = compile:forms([{{attribute, 1, module, {module}}}, {{attribute, 1, export, [{{same, 1}}]}},
+            {{function, 1, same, 1, [{{clause, 1, [{{var, 1, 'X'}}], [], [{{call, 1, {{atom, 1, hd}}, [{{var, 1, 'X'}}]}}]}}]}}]),
+            {{module, M}} = code:load_binary(M, "", B), ok end""")
+    worker = pid(node("etw:worker()"))
+    for script, counts in (("functions.d", (7, 12)), ("calls.d", (7, 12)), ("exceptions.d", (2, 3))):
+        trace = t.trace("-q", "-x", "argref", "-n", READY, "-s", os.path.join(ROOT, "scripts", script), "twin_*", node=node)
+        trace.ready()
+        node(f"""etw:as({worker}, fun() -> [twin_a:same([1]) || _ <- lists:seq(1, 5)], [catch twin_a:same(0) || _ <- lists:seq(1, 2)],
+            [twin_b:same([1]) || _ <- lists:seq(1, 9)], [catch twin_b:same(0) || _ <- lists:seq(1, 3)] end)""")
+        if script == "calls.d":     # prints each second
+            trace.wait("^twin_b:same/1 ")
+        trace.interrupt()
+        t.equal(trace.end(), 0, f"exit status of {script}", trace)
+        found = {m[1]: int(m[2]) for m in re.finditer(r"^twin_(.):same/1 +([1-9]\d*)$", trace.out.text(), re.M)}
+        t.equal(found, dict(zip("ab", counts)), script, trace)
+        if script == "functions.d":
+            times = re.findall(r"^  ns +twin_(.):same/1 *$", trace.out.text(), re.M)
+            t.equal(sorted(times), ["a", "b"], "times", trace)
 
 
 def test_calls_that_move(t):
@@ -116,10 +142,10 @@ def test_calls_that_move(t):
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     text, (one, two) = trace.out.text(), bound
-    t.match(text, r"^calls +work/1 +1013$", "calls of work/1")
-    t.match(text, rf"^calls +hop/1 +{2 * 53 + 2 * 59}$", "calls of hop/1")
+    t.match(text, r"^calls +etw:work/1 +1013$", "calls of work/1")
+    t.match(text, rf"^calls +etw:hop/1 +{2 * 53 + 2 * 59}$", "calls of hop/1")
     moved = {(int(m[2]), int(m[3])): int(m[4]) for m in re.finditer(r"^moved +(\S+) +from CPU +(\d+) to +(\d+) +(\d+)$", text, re.M)
-             if m[1] == "hop/1"}
+             if m[1] == "etw:hop/1"}
     t.equal(moved, {(one, two): 53, (two, one): 53}, "calls of hop/1 that moved", trace)
 
 
@@ -150,3 +176,23 @@ def test_ready_scripts(t):
         t.true(printed, f"{name} prints results", trace)
         t.true("error" not in trace.err.text(), f"{name} runs without faults", trace)
         t.match(text, rf"\A#!/usr/bin/env -S erltrace -s\n/\*\n \* {re.escape(name)}\b.* - ", f"header of {name}")
+
+
+def test_the_shop(t):
+    """`make shop` leaves a shop running, and each command that it prints works as it stands; once more, it says the same of the same shop."""
+    t.needs_proc()
+    env = dict(os.environ, DEMO_WORK=os.path.join(t.folder, "shop"), ERLTRACE_ROOT=ROOT, DTRACE_OPT_MAXLOAD="off")
+    first, again = (subprocess.run([os.path.join(ROOT, "demo", "shop")], env=env, check=True, capture_output=True, text=True).stdout for _ in range(2))
+    shop = re.search(r"^To close the shop: kill (\d+)$", first, re.M)[1]
+    try:
+        t.match(first, r"^A shop is open: node shop\d+@\S+, OS process \d+,")
+        t.match(again, rf"^The shop is open already: node shop\d+@\S+, OS process {shop}\.$")
+        commands = re.findall(r"^  bin/erltrace (.*)$", first, re.M)
+        t.equal(len(commands), 3, first)
+        t.equal(commands, re.findall(r"^  bin/erltrace (.*)$", again, re.M), "the same commands")
+        for command in commands:
+            done = subprocess.run([TOOL, *command.replace("--for 5", "--for 1500ms").split()], cwd=ROOT, env=env, check=False, capture_output=True, text=True)
+            t.equal((done.returncode, done.stderr), (0, ""), command)
+            t.match(done.stdout, r"[1-9]", command)
+    finally:
+        os.kill(int(shop), signal.SIGTERM)

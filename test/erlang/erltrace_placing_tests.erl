@@ -11,7 +11,7 @@
 slow_peer() ->
     {Peer, Node} = peer(),
     ok = erpc:call(Node, etw, tiny, [?FUNCTIONS, 1]),
-    ok = erpc:call(Node, etw, held, [4]),
+    ok = erpc:call(Node, etw, held, [2]),
     {Peer, Node}.
 
 %% What go gives comes as {went, Result}.
