@@ -6,6 +6,7 @@
 %% what it says N times, not more.
 -module(etw).
 -export([start/0]).
+-compile({nowarn_deprecated_function, [{dbg, stop_clear, 0}]}). % older releases have nothing else
 -export([worker/0, asks/2, answers/0, as/2, all/1, spawns/2, sends/2, calls/2, tail/2, raises/2, collects/2, stop/1, when_traced/2]).
 -export([order/2, answer/0, slow/1, hoard/1, pile/1, reader/0, fill/1, stuck/1, await/1, flush/1]).
 -export([sleeper/1, awake/0, woken/1, await_hibernation/1, init/1, handle_info/2, handle_call/3, handle_cast/2]).
