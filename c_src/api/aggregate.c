@@ -106,7 +106,7 @@ static void fill(erltrace_t *h, const struct aggr *a, const struct aggr_entry *e
     *out = (struct api_aggr){.h = h, .aggr = a, .e = e};
     out->public = (struct erltrace_aggr){
         .name = a->name,
-        .function = aggr_func_name(a->def->func),
+        .function = dif_agg_name(a->def->func),
         .id = (uint32_t)(a - t->aggr),
         .nkeys = a->def->keys.n,
         .value = histogram ? 0 : aggr_number(a, words),
@@ -179,7 +179,7 @@ int erltrace_aggregation_iter(erltrace_t *h, erltrace_aggregation_fn *fn, void *
         struct api_aggregation seen = {.def = a->def};
         seen.public = (struct erltrace_aggregation){
             .name = a->name,
-            .function = aggr_func_name(a->def->func),
+            .function = dif_agg_name(a->def->func),
             .id = i,
             .nkeys = a->def->keys.n,
             .nbuckets = hist_is(a->def->func) ? a->nwords : 0,

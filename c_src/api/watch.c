@@ -96,7 +96,7 @@ static enum session_verdict on_action(void *arg, const struct report_record *rec
     if (action != SESSION_RECORD_END) {
         const struct dif_image *img = session_image(h->session);
         const struct dif_action *act = &img->actions[action];
-        bool format = act->format != DIF_NO_STRING && act->kind != DIF_ACT_PRINT;
+        bool format = act->format != DIF_NO_STRING && act->kind != ACT_PRINT;
         h->data = (struct api_data){{.action = dif_action_info(act->kind)->name,
                                      .format = format ? dif_str(img, act->format) : NULL,
                                      .nvalues = act->nparts,

@@ -362,7 +362,7 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
     const char *provider_name = arena_strndup(&p->arena, (const char *)prov.data, prov.size);
     int err = provider_name ? dif_decode(&img, bin.data, bin.size, &d) : ET_ENOMEM;
     if (err == ET_OK)
-        err = dif_verify_for(&img, DIF_TIER_VM, &d);
+        err = dif_verify_for(&img, WORD_VM, &d);
     if (err == ET_OK && opt.one_cpu && opt.cpu >= (uint64_t)sysconf(_SC_NPROCESSORS_CONF))
         err = diag_error(&d, ET_ELIMIT, NULL, "", "option cpu is the number of a processor",
                          "could not enable tracing: there is no CPU %u", opt.cpu);

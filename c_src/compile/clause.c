@@ -11,38 +11,6 @@
 
 #include <string.h>
 
-static const uint8_t action_kind[] = {
-    [ACT_EXPR] = DIF_ACT_EXPR,
-    [ACT_IF] = DIF_ACT_EXPR,
-    [ACT_AGG] = DIF_ACT_AGG,
-    [ACT_TRACE] = DIF_ACT_TRACE,
-    [ACT_PRINTF] = DIF_ACT_PRINTF,
-    [ACT_PRINTA] = DIF_ACT_PRINTA,
-    [ACT_CLEAR] = DIF_ACT_CLEAR,
-    [ACT_TRUNC] = DIF_ACT_TRUNC,
-    [ACT_NORMALIZE] = DIF_ACT_NORMALIZE,
-    [ACT_DENORMALIZE] = DIF_ACT_DENORMALIZE,
-    [ACT_EXIT] = DIF_ACT_EXIT,
-    [ACT_SETOPT] = DIF_ACT_SETOPT,
-    [ACT_SYSTEM] = DIF_ACT_SYSTEM,
-    [ACT_FREOPEN] = DIF_ACT_FREOPEN,
-    [ACT_FTRUNCATE] = DIF_ACT_FTRUNCATE,
-    [ACT_SPECULATE] = DIF_ACT_SPECULATE,
-    [ACT_COMMIT] = DIF_ACT_COMMIT,
-    [ACT_DISCARD] = DIF_ACT_DISCARD,
-    [ACT_TRACEMEM] = DIF_ACT_TRACEMEM,
-    [ACT_PRINT] = DIF_ACT_PRINT,
-    [ACT_STACK] = DIF_ACT_STACK,
-    [ACT_STOP] = DIF_ACT_STOP,
-    [ACT_RAISE] = DIF_ACT_RAISE,
-    [ACT_COPYOUT] = DIF_ACT_COPYOUT,
-    [ACT_COPYOUTSTR] = DIF_ACT_COPYOUTSTR,
-    [ACT_BREAKPOINT] = DIF_ACT_BREAKPOINT,
-    [ACT_PANIC] = DIF_ACT_PANIC,
-    [ACT_CHILL] = DIF_ACT_CHILL,
-    [ACT_PCAP] = DIF_ACT_PCAP,
-};
-
 static uint32_t parts_so_far(const struct gen *g)
 {
     return (uint32_t)(g->parts.len / sizeof(struct dif_type));
@@ -103,7 +71,7 @@ static struct dif_action action_begin(struct gen *g, const struct lang_stmt *s)
     struct dif_action a;
     memset(&a, 0, sizeof a);
     g->pos = &s->pos;
-    a.kind = action_kind[s->act];
+    a.kind = s->act == ACT_IF ? ACT_EXPR : s->act;
     a.pc = gen_pc(g);
     a.part = parts_so_far(g);
     a.ref = (uint32_t)(g->refs.len / 4);

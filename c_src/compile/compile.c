@@ -20,7 +20,7 @@ static void refresh(struct compile *c)
 {
     c->lopt.strsize = c->opt->strsize;
     c->lopt.scratchsize = c->opt->scratchsize;
-    c->lopt.keys = c->opt->tregs < LANG_KEYS_MAX ? c->opt->tregs + 1 : LANG_KEYS_MAX;
+    c->lopt.keys = c->opt->tregs < WORD_KEYS_MAX ? c->opt->tregs + 1 : WORD_KEYS_MAX;
     c->lopt.argref = c->opt->argref;
     c->lopt.defaultargs = c->opt->defaultargs;
     c->lopt.pspec = c->opt->pspec;

@@ -553,16 +553,12 @@ static unsigned incdec(struct gen *g, const struct node *n, bool used)
 
 static unsigned builtin(struct gen *g, const struct node *n)
 {
-    for (unsigned i = 0; i < DIF_NBUILTINS; i++) {
-        const struct dif_builtin_info *b = dif_builtin_info(i);
-        if (b && strcmp(b->name, n->name) == 0) {
-            unsigned r = b->array ? gen_value(g, n->args) : gen_reg(g);
-            g->builtins |= dif_builtin_bit((enum dif_builtin)i);
-            gen_emit(g, dif_ai(b->array ? DIF_OP_LDBA : DIF_OP_LDB, r, i));
-            return r;
-        }
-    }
-    gen_fail(g, "D_UNKNOWN", "a built-in variable that the engine does not have", NULL);
+    unsigned number = (unsigned)n->num;
+    bool array = dif_builtin_info(number)->array;
+    unsigned r = array ? gen_value(g, n->args) : gen_reg(g);
+    g->builtins |= dif_builtin_bit((enum dif_builtin)number);
+    gen_emit(g, dif_ai(array ? DIF_OP_LDBA : DIF_OP_LDB, r, number));
+    return r;
 }
 
 /* A stack, or a symbol: what stands for it in a record. */
@@ -583,17 +579,12 @@ static unsigned subroutine(struct gen *g, const struct node *n)
 {
     if (type_is_place(n->type))
         return place(g, n);
-    for (unsigned i = 0; i < DIF_NSUBRS; i++) {
-        const struct dif_subr_info *s = dif_subr_info(i);
-        if (s && strcmp(s->name, n->name) == 0) {
-            bool goes_on = i == DIF_SUBR_strtok && n->args->kind == N_INT; /* strtok(NULL, ...) */
-            unsigned r = gen_call(g, i, goes_on ? n->args->next : n->args);
-            if (i == DIF_SUBR_bcopy || i == DIF_SUBR_copyinto)
-                reuse_store_memory(g);
-            return r;
-        }
-    }
-    gen_fail(g, "D_UNKNOWN", "a subroutine that the engine does not have", NULL);
+    unsigned number = (unsigned)n->num;
+    bool goes_on = number == DIF_SUBR_strtok && n->args->kind == N_INT; /* strtok(NULL, ...) */
+    unsigned r = gen_call(g, number, goes_on ? n->args->next : n->args);
+    if (number == DIF_SUBR_bcopy || number == DIF_SUBR_copyinto)
+        reuse_store_memory(g);
+    return r;
 }
 
 static unsigned cast(struct gen *g, const struct node *n)

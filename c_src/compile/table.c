@@ -7,21 +7,8 @@
 
 enum { TABLE_MOST = 65536 }; /* what a 16-bit imm can name */
 
-_Static_assert((int)LANG_KEYS_MAX == (int)DIF_KEYS_MAX, "lang and dif agree on keys");
-_Static_assert((int)LANG_HIST_MAX == (int)DIF_HIST_MAX, "lang and dif agree on histograms");
-_Static_assert((int)TYPE_SIZE_MAX == (int)DIF_BYTES_MAX, "lang and dif agree on sizes");
-#define SAME(a, b) _Static_assert((int)AGGF_##a == (int)DIF_AGG_##b, "lang and dif agree")
 _Static_assert((int)DIF_UADDR - (int)DIF_STACK == (int)T_UADDR - (int)T_STACK,
                "lang and dif agree on stacks and symbols");
-SAME(COUNT, COUNT);
-SAME(SUM, SUM);
-SAME(AVG, AVG);
-SAME(MIN, MIN);
-SAME(MAX, MAX);
-SAME(STDDEV, STDDEV);
-SAME(QUANTIZE, QUANTIZE);
-SAME(LQUANTIZE, LQUANTIZE);
-SAME(LLQUANTIZE, LLQUANTIZE);
 
 void gen_init(struct gen *g, struct diags *d, const struct compile_options *opt)
 {

@@ -18,9 +18,9 @@ __extension__ typedef unsigned __int128 u128;
 static void start_value(const struct aggr *a, uint64_t *words)
 {
     memset(words, 0, a->nwords * sizeof *words);
-    if (a->def->func == DIF_AGG_MIN)
+    if (a->def->func == AGG_MIN)
         words[0] = (uint64_t)INT64_MAX;
-    else if (a->def->func == DIF_AGG_MAX)
+    else if (a->def->func == AGG_MAX)
         words[0] = (uint64_t)INT64_MIN;
 }
 
@@ -76,9 +76,9 @@ void aggr_table_free(struct aggr_table *t)
 static void add_words(const struct aggr *a, uint64_t *into, const uint64_t *add)
 {
     switch (a->def->func) {
-    case DIF_AGG_MIN: into[0] = (int64_t)add[0] < (int64_t)into[0] ? add[0] : into[0]; return;
-    case DIF_AGG_MAX: into[0] = (int64_t)add[0] > (int64_t)into[0] ? add[0] : into[0]; return;
-    case DIF_AGG_STDDEV: {
+    case AGG_MIN: into[0] = (int64_t)add[0] < (int64_t)into[0] ? add[0] : into[0]; return;
+    case AGG_MAX: into[0] = (int64_t)add[0] > (int64_t)into[0] ? add[0] : into[0]; return;
+    case AGG_STDDEV: {
         u128 sum = ((u128)into[3] << 64 | into[2]) + ((u128)add[3] << 64 | add[2]);
         into[0] += add[0];
         into[1] += add[1];
@@ -225,8 +225,8 @@ static uint64_t deviation(const uint64_t *words, uint64_t normal)
 int64_t aggr_number(const struct aggr *a, const uint64_t *words)
 {
     switch (a->def->func) {
-    case DIF_AGG_AVG: return average(words, a->normal);
-    case DIF_AGG_STDDEV: return (int64_t)deviation(words, a->normal);
+    case AGG_AVG: return average(words, a->normal);
+    case AGG_STDDEV: return (int64_t)deviation(words, a->normal);
     default: return hist_normalized((int64_t)words[0], a->normal);
     }
 }
@@ -240,12 +240,12 @@ static int compare_words(const struct aggr *a, const uint64_t *x, const uint64_t
         hist_weight_t wx = hist_weight(a->def, x, &zx), wy = hist_weight(a->def, y, &zy);
         return wx != wy ? (wx > wy) - (wx < wy) : (zx > zy) - (zx < zy);
     }
-    if (a->def->func == DIF_AGG_STDDEV) {
+    if (a->def->func == AGG_STDDEV) {
         uint64_t u = deviation(x, 1), v = deviation(y, 1);
         return (u > v) - (u < v);
     }
-    int64_t u = a->def->func == DIF_AGG_AVG ? average(x, 1) : (int64_t)x[0];
-    int64_t v = a->def->func == DIF_AGG_AVG ? average(y, 1) : (int64_t)y[0];
+    int64_t u = a->def->func == AGG_AVG ? average(x, 1) : (int64_t)x[0];
+    int64_t v = a->def->func == AGG_AVG ? average(y, 1) : (int64_t)y[0];
     return (u > v) - (u < v);
 }
 
@@ -431,20 +431,4 @@ int aggr_sweep(struct aggr *a)
         return 0;
     a->n = kept;
     return index_again(a);
-}
-
-const char *aggr_func_name(uint8_t func)
-{
-    static const char *const name[] = {
-        [DIF_AGG_COUNT] = "count",
-        [DIF_AGG_SUM] = "sum",
-        [DIF_AGG_AVG] = "avg",
-        [DIF_AGG_MIN] = "min",
-        [DIF_AGG_MAX] = "max",
-        [DIF_AGG_STDDEV] = "stddev",
-        [DIF_AGG_QUANTIZE] = "quantize",
-        [DIF_AGG_LQUANTIZE] = "lquantize",
-        [DIF_AGG_LLQUANTIZE] = "llquantize",
-    };
-    return func < sizeof name / sizeof name[0] && name[func] ? name[func] : "";
 }

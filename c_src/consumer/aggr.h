@@ -103,7 +103,4 @@ int aggr_view_make(struct aggr_view *v, const struct aggr_table *t, const uint32
                    const struct aggr_order *order);
 void aggr_view_free(struct aggr_view *v);
 
-/* "count", "lquantize"; "" for a number that is no function. Static. */
-const char *aggr_func_name(uint8_t func);
-
 #endif

@@ -22,7 +22,7 @@ bool bars_want(const struct report *r, const struct aggr_view *v)
     if (hist_is(def->func))
         return option_on(r->opt, OPTION_aggpack);
     return option_on(r->opt, OPTION_agghist) && def->keys.n > 0 &&
-           (def->func == DIF_AGG_COUNT || def->func == DIF_AGG_SUM);
+           (def->func == AGG_COUNT || def->func == AGG_SUM);
 }
 
 /* -- keys -------------------------------------------------------------------------------------- */

@@ -198,7 +198,7 @@ void field_aggr(const struct aggr *a, const uint64_t *words, bool zoom, struct b
         }
         hist_text(&h, a->normal, zoom, out);
         hist_free(&h);
-    } else if (a->def->func == DIF_AGG_STDDEV) {
+    } else if (a->def->func == AGG_STDDEV) {
         buf_printf(out, " %16" PRIu64, (uint64_t)aggr_number(a, words));
     } else {
         buf_printf(out, " %16" PRId64, aggr_number(a, words));

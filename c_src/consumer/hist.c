@@ -222,9 +222,9 @@ static const struct kind *kind_of(uint8_t func)
     static const struct kind lquantize = {l_zero_row, NULL, l_describe, l_weight, l_zero};
     static const struct kind llquantize = {ll_middle, ll_hidden, ll_describe, ll_weight, ll_zero};
     switch (func) {
-    case DIF_AGG_QUANTIZE: return &quantize;
-    case DIF_AGG_LQUANTIZE: return &lquantize;
-    case DIF_AGG_LLQUANTIZE: return &llquantize;
+    case AGG_QUANTIZE: return &quantize;
+    case AGG_LQUANTIZE: return &lquantize;
+    case AGG_LLQUANTIZE: return &llquantize;
     default: return NULL;
     }
 }
@@ -308,8 +308,7 @@ int hist_make(const struct dif_agg *def, const uint64_t *words, struct hist *out
         r->count = (int64_t)words[b];
         r->bucket = b;
         k->describe(def, b, r);
-        if (def->func == DIF_AGG_LLQUANTIZE && def->param[1] > 0 && b == ll_middle(def) &&
-            out->n > 0)
+        if (def->func == AGG_LLQUANTIZE && def->param[1] > 0 && b == ll_middle(def) && out->n > 0)
             snprintf(r->label, sizeof r->label, "abs() < %" PRId64, ll_low(def));
         out->n++;
     }

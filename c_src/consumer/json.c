@@ -205,7 +205,7 @@ static void printa(struct report *r, const struct dif_action *act, const struct 
     for (size_t i = 0; i < view.naggrs; i++) {
         buf_adds(out, i > 0 ? ",{" : "{");
         aggr_name(out, "name", view.aggr[i]);
-        text(out, "function", aggr_func_name(view.aggr[i]->def->func));
+        text(out, "function", dif_agg_name(view.aggr[i]->def->func));
         buf_addc(out, '}');
     }
     buf_adds(out, "],\"rows\":[");
@@ -227,33 +227,33 @@ static void printa(struct report *r, const struct dif_action *act, const struct 
 static void action(struct report *r, const struct report_record *rec, uint32_t index,
                    const struct value *v)
 {
-    static const char *const names[DIF_ACT_NKINDS] = {
-        [DIF_ACT_TRACE] = "trace",       [DIF_ACT_PRINTF] = "printf",
-        [DIF_ACT_PRINTA] = "printa",     [DIF_ACT_CLEAR] = "clear",
-        [DIF_ACT_TRUNC] = "trunc",       [DIF_ACT_NORMALIZE] = "normalize",
-        [DIF_ACT_EXIT] = "exit",         [DIF_ACT_DENORMALIZE] = "denormalize",
-        [DIF_ACT_SETOPT] = "setopt",     [DIF_ACT_SYSTEM] = "system",
-        [DIF_ACT_FREOPEN] = "freopen",   [DIF_ACT_FTRUNCATE] = "ftruncate",
-        [DIF_ACT_TRACEMEM] = "tracemem", [DIF_ACT_PRINT] = "print",
-        [DIF_ACT_RAISE] = "raise",       [DIF_ACT_STACK] = "stack",
+    static const char *const names[WORD_ACTIONS] = {
+        [ACT_TRACE] = "trace",       [ACT_PRINTF] = "printf",
+        [ACT_PRINTA] = "printa",     [ACT_CLEAR] = "clear",
+        [ACT_TRUNC] = "trunc",       [ACT_NORMALIZE] = "normalize",
+        [ACT_EXIT] = "exit",         [ACT_DENORMALIZE] = "denormalize",
+        [ACT_SETOPT] = "setopt",     [ACT_SYSTEM] = "system",
+        [ACT_FREOPEN] = "freopen",   [ACT_FTRUNCATE] = "ftruncate",
+        [ACT_TRACEMEM] = "tracemem", [ACT_PRINT] = "print",
+        [ACT_RAISE] = "raise",       [ACT_STACK] = "stack",
     };
     const struct dif_action *act = &r->img->actions[index];
     struct buf *out = &r->line, shown = BUF_INIT;
     (void)rec;
-    if (act->kind >= DIF_ACT_NKINDS || names[act->kind] == NULL)
+    if (act->kind >= WORD_ACTIONS || names[act->kind] == NULL)
         return;
     buf_adds(out, r->first ? "{" : ",{");
     r->first = false;
     name(out, "action");
     buf_json(out, names[act->kind], strlen(names[act->kind]));
-    switch ((enum dif_action_kind)act->kind) {
-    case DIF_ACT_TRACE:
-    case DIF_ACT_STACK:
+    switch ((enum word_action)act->kind) {
+    case ACT_TRACE:
+    case ACT_STACK:
         buf_addc(out, ',');
         name(out, "value");
         json_value(r, v, out);
         break;
-    case DIF_ACT_TRACEMEM: {
+    case ACT_TRACEMEM: {
         struct value shown_bytes = *v;
         shown_bytes.len = field_tracemem_size(v, act->nparts);
         buf_addc(out, ',');
@@ -261,7 +261,7 @@ static void action(struct report *r, const struct report_record *rec, uint32_t i
         json_value(r, &shown_bytes, out);
         break;
     }
-    case DIF_ACT_PRINT:
+    case ACT_PRINT:
         print_object((uint64_t)v->i, v + 1, dif_str(r->img, act->format), report_print_most(r->opt),
                      &shown);
         buf_adds(out, ",\"text\":");
@@ -272,15 +272,15 @@ static void action(struct report *r, const struct report_record *rec, uint32_t i
         out->oom |= shown.oom;
         buf_free(&shown);
         break;
-    case DIF_ACT_SETOPT:
-    case DIF_ACT_RAISE:
-    case DIF_ACT_FTRUNCATE:
+    case ACT_SETOPT:
+    case ACT_RAISE:
+    case ACT_FTRUNCATE:
         buf_addc(out, ',');
         values(r, out, "values", v, act->nparts);
         break;
-    case DIF_ACT_SYSTEM:
-    case DIF_ACT_FREOPEN:
-    case DIF_ACT_PRINTF:
+    case ACT_SYSTEM:
+    case ACT_FREOPEN:
+    case ACT_PRINTF:
         pf_format(&r->format[index], v, act->nparts,
                   &(struct pf_env){.symbols = &r->symbols, .target = r->target}, &shown);
         buf_adds(out, ",\"text\":");
@@ -290,8 +290,8 @@ static void action(struct report *r, const struct report_record *rec, uint32_t i
         out->oom |= shown.oom;
         buf_free(&shown);
         break;
-    case DIF_ACT_PRINTA: printa(r, act, &r->format[index]); break;
-    case DIF_ACT_EXIT: number(out, "status", v->i); break;
+    case ACT_PRINTA: printa(r, act, &r->format[index]); break;
+    case ACT_EXIT: number(out, "status", v->i); break;
     default:
         buf_addc(out, ',');
         aggr_name(out, "aggregation", &r->aggr->aggr[r->img->refs[act->ref]]);
@@ -473,7 +473,7 @@ static void aggregations(struct report *r)
             struct buf *out = &r->line;
             buf_adds(out, "{\"type\":\"aggregation\",");
             aggr_name(out, "name", a);
-            text(out, "function", aggr_func_name(a->def->func));
+            text(out, "function", dif_agg_name(a->def->func));
             buf_addc(out, ',');
             values(r, out, "keys", view.row[row].key->key, a->def->keys.n);
             buf_addc(out, ',');

@@ -103,7 +103,7 @@ static const char *lacking(struct session *s, const struct probe_spec *spec)
     if (why == NULL && probe_kernel_provider(spec->prov))
         why = arena_printf(&s->arena,
                            "probes of the provider %s need %s, which this erltrace does not have",
-                           spec->prov, dif_tier_text(DIF_TIER_KERNEL));
+                           spec->prov, dif_tier_text(WORD_KERNEL));
     return why;
 }
 

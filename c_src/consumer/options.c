@@ -269,7 +269,7 @@ static const char *set(struct options *o, const struct row *r, const char *value
     case KIND_STATS: ok = parse_stats(value, &v); break;
     case KIND_NUMBER: ok = parse_number(value, &v); break;
     case KIND_IREGS: ok = parse_number(value, &v) && v >= 1 && v <= DIF_NREGS; break;
-    case KIND_TREGS: ok = parse_number(value, &v) && v <= DIF_KEYS_MAX; break;
+    case KIND_TREGS: ok = parse_number(value, &v) && v <= WORD_KEYS_MAX; break;
     case KIND_COMPILE: ok = value == NULL; break;
     case KIND_ERRFORM:
         ok = value != NULL &&

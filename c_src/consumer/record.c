@@ -278,18 +278,18 @@ static int perform(struct session *s, const struct report_record *rec, const str
                    uint32_t number, const struct value *v)
 {
     struct aggr *a = act->nrefs > 0 ? &s->aggr.aggr[s->img.refs[act->ref]] : NULL;
-    switch ((enum dif_action_kind)act->kind) {
-    case DIF_ACT_PRINTA:
+    switch ((enum word_action)act->kind) {
+    case ACT_PRINTA:
         for (uint32_t i = 0; i < act->nrefs; i++)
             s->aggr.aggr[s->img.refs[act->ref + i]].printed = true;
         break;
-    case DIF_ACT_CLEAR: aggr_clear(a); break;
-    case DIF_ACT_TRUNC:
+    case ACT_CLEAR: aggr_clear(a); break;
+    case ACT_TRUNC:
         if (act->nparts > 0)
             return aggr_trunc(a, v->i);
         aggr_empty(a);
         break;
-    case DIF_ACT_NORMALIZE:
+    case ACT_NORMALIZE:
         if (v->i == 0)
             late_fault(s, rec,
                        (struct report_fault){
@@ -298,16 +298,16 @@ static int perform(struct session *s, const struct report_record *rec, const str
         else
             a->normal = (uint64_t)v->i;
         break;
-    case DIF_ACT_DENORMALIZE: a->normal = 1; break;
-    case DIF_ACT_EXIT:
+    case ACT_DENORMALIZE: a->normal = 1; break;
+    case ACT_EXIT:
         s->status = (int)v->i;
         s->exited = true;
         break;
-    case DIF_ACT_SETOPT: set_option(s, rec, number, v, act->nparts); break;
-    case DIF_ACT_SYSTEM: run_command(s, action_text(s, act, v)); break;
-    case DIF_ACT_FREOPEN: reopen(s, rec, number, action_text(s, act, v)); break;
-    case DIF_ACT_RAISE: raise_signal(s, (int)v->i); break;
-    case DIF_ACT_FTRUNCATE:
+    case ACT_SETOPT: set_option(s, rec, number, v, act->nparts); break;
+    case ACT_SYSTEM: run_command(s, action_text(s, act, v)); break;
+    case ACT_FREOPEN: reopen(s, rec, number, action_text(s, act, v)); break;
+    case ACT_RAISE: raise_signal(s, (int)v->i); break;
+    case ACT_FTRUNCATE:
         if (s->config.out.truncate != NULL)
             s->config.out.truncate(s->config.out.arg);
         break;
@@ -349,7 +349,7 @@ static void showing_action(struct showing *w, uint32_t action, const struct valu
 {
     const struct session_watch *watch = w->s->config.watch;
     uint8_t kind = w->s->img.actions[action].kind;
-    if (w->hidden || w->s->aborted || kind == DIF_ACT_EXPR || kind == DIF_ACT_AGG)
+    if (w->hidden || w->s->aborted || kind == ACT_EXPR || kind == ACT_AGG)
         return;
     if (watch != NULL && watch->action != NULL &&
         !shows(w, watch->action(watch->arg, w->rec, action, v)))

@@ -152,7 +152,7 @@ static void put_aggregation(void *arg, unsigned nth, const struct pf_conv *c, st
         field_aggr(a, r->row->words[at], r->zoom, out);
         return;
     }
-    struct value v = {.kind = a->def->func == DIF_AGG_COUNT ? DIF_UINT : DIF_INT,
+    struct value v = {.kind = a->def->func == AGG_COUNT ? DIF_UINT : DIF_INT,
                       .size = sizeof(int64_t),
                       .i = aggr_number(a, r->row->words[at])};
     pf_value(c, &v, out);

@@ -110,8 +110,7 @@ int session_add(struct session *s, const struct compile_source *src)
 
 static bool has_format(uint8_t kind)
 {
-    return kind == DIF_ACT_PRINTF || kind == DIF_ACT_PRINTA || kind == DIF_ACT_SYSTEM ||
-           kind == DIF_ACT_FREOPEN;
+    return kind == ACT_PRINTF || kind == ACT_PRINTA || kind == ACT_SYSTEM || kind == ACT_FREOPEN;
 }
 
 static int parse_formats(struct session *s)
@@ -184,8 +183,8 @@ static int check_restricted(struct session *s)
         const struct dif_clause *c = &s->img.clauses[i];
         for (uint32_t k = c->action; k < c->action + c->nactions; k++) {
             const struct dif_action *a = &s->img.actions[k];
-            if (a->kind != DIF_ACT_SYSTEM && a->kind != DIF_ACT_FREOPEN &&
-                a->kind != DIF_ACT_FTRUNCATE && a->kind != DIF_ACT_RAISE)
+            if (a->kind != ACT_SYSTEM && a->kind != ACT_FREOPEN && a->kind != ACT_FTRUNCATE &&
+                a->kind != ACT_RAISE)
                 continue;
             struct diag_pos pos = {dif_str(&s->img, c->file), (int)a->line, (int)a->col, 0};
             rc = diag_error(s->config.diags, ET_ECOMPILE, &pos, "ACTION_RESTRICTED", hint,
@@ -253,7 +252,7 @@ static bool speculates(const struct dif_image *img)
 static bool acts_on_aggregations(const struct dif_image *img)
 {
     for (uint32_t i = 0; i < img->nactions; i++)
-        if (img->actions[i].nrefs > 0 && img->actions[i].kind != DIF_ACT_AGG)
+        if (img->actions[i].nrefs > 0 && img->actions[i].kind != ACT_AGG)
             return true;
     return false;
 }
@@ -360,9 +359,9 @@ static int enable(struct session *s, struct session_tier *t)
 
 bool session_prints(const struct session *s)
 {
-    static const bool prints[DIF_ACT_NKINDS] = {
-        [DIF_ACT_TRACE] = true,    [DIF_ACT_PRINTF] = true, [DIF_ACT_PRINTA] = true,
-        [DIF_ACT_TRACEMEM] = true, [DIF_ACT_PRINT] = true,  [DIF_ACT_STACK] = true,
+    static const bool prints[WORD_ACTIONS] = {
+        [ACT_TRACE] = true,    [ACT_PRINTF] = true, [ACT_PRINTA] = true,
+        [ACT_TRACEMEM] = true, [ACT_PRINT] = true,  [ACT_STACK] = true,
     };
     for (uint32_t i = 0; i < s->img.nactions; i++)
         if (prints[s->img.actions[i].kind])
@@ -446,7 +445,7 @@ static int check_needs(struct session *s)
             point_at(s, need.name, &pos);
         return diag_error(s->config.diags, ET_EUNSUP, need.line > 0 ? &pos : NULL, "",
                           instead(need.name),
-                          need.tiers == DIF_TIER_KERNEL
+                          need.tiers == WORD_KERNEL
                               ? "could not enable tracing: %s needs %s, which this erltrace does "
                                 "not have"
                               : "could not enable tracing: %s needs %s, and this program runs in "

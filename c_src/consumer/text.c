@@ -107,31 +107,31 @@ static void action(struct report *r, const struct report_record *rec, uint32_t i
 {
     const struct dif_action *act = &r->img->actions[index];
     (void)rec;
-    switch ((enum dif_action_kind)act->kind) {
-    case DIF_ACT_TRACE:
+    switch ((enum word_action)act->kind) {
+    case ACT_TRACE:
         field_trace(v, option_on(r->opt, OPTION_quiet), option_on(r->opt, OPTION_rawbytes),
                     report_shown(r), &r->line);
         break;
-    case DIF_ACT_TRACEMEM: field_tracemem(v, act->nparts, &r->line); break;
-    case DIF_ACT_PRINT:
+    case ACT_TRACEMEM: field_tracemem(v, act->nparts, &r->line); break;
+    case ACT_PRINT:
         print_object((uint64_t)v->i, v + 1, dif_str(r->img, act->format), report_print_most(r->opt),
                      &r->line);
         break;
-    case DIF_ACT_STACK:
+    case ACT_STACK:
         field_place(v, option_on(r->opt, OPTION_rawbytes), &r->symbols, &r->line);
         break;
-    case DIF_ACT_PRINTF: {
+    case ACT_PRINTF: {
         const struct pf_env env = {
             .symbols = &r->symbols, .target = r->target, .show = report_shown(r)};
         pf_format(&r->format[index], v, act->nparts, &env, &r->line);
         break;
     }
-    case DIF_ACT_PRINTA: report_printa(r, act, &r->format[index], &r->line); break;
-    case DIF_ACT_SYSTEM:
-    case DIF_ACT_FREOPEN:
-    case DIF_ACT_RAISE:
-    case DIF_ACT_FTRUNCATE: flush(r); break; /* what stands before goes out before */
-    default: break;                          /* the others show nothing */
+    case ACT_PRINTA: report_printa(r, act, &r->format[index], &r->line); break;
+    case ACT_SYSTEM:
+    case ACT_FREOPEN:
+    case ACT_RAISE:
+    case ACT_FTRUNCATE: flush(r); break; /* what stands before goes out before */
+    default: break;                      /* the others show nothing */
     }
 }
 

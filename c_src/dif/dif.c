@@ -5,35 +5,48 @@
 #include <string.h>
 
 /* As the lists write sets of tiers. */
-enum { LOCAL = DIF_TIER_LOCAL, VM = DIF_TIER_VM, KERNEL = DIF_TIER_KERNEL, ALL = DIF_TIER_ALL };
-/* Whether a type letter of builtins.list is an array's. */
+enum { LOCAL = WORD_LOCAL, VM = WORD_VM, KERNEL = WORD_KERNEL, ALL = WORD_ALL };
+/* Whether a shape of builtins.list is an array's. */
 enum { U64 = 0, S64 = 0, U32 = 0, S32 = 0, STR = 0, U64S = 1 };
 
 static const struct dif_builtin_info builtin_info[DIF_NBUILTINS] = {
-#define DIF_BUILTIN(num, name, type, tiers, text) [num] = {#name, tiers, type},
-#include "dif/builtins.list"
-#undef DIF_BUILTIN
+#define WORD_BUILTIN(num, name, shape, type, tiers, since, text) [num] = {#name, tiers, shape},
+#include "word/builtins.list"
+#undef WORD_BUILTIN
 };
 
 static const struct dif_subr_info subr_info[DIF_NSUBRS] = {
-#define DIF_SUBR(num, name, args, result, min, max, tiers)                                         \
+#define WORD_SUBR(num, name, args, result, min, max, tiers, d)                                     \
     [num] = {#name, args, result, min, max, tiers},
-#include "dif/subrs.list"
-#undef DIF_SUBR
+#include "word/subrs.list"
+#undef WORD_SUBR
 };
 
 static const struct dif_kind_info kind_info[DIF_NKINDS] = {
-#define DIF_KIND(num, name, text, tiers) [num] = {text, tiers},
-#include "dif/kinds.list"
-#undef DIF_KIND
+#define WORD_KIND(num, name, text, tiers, d) [num] = {text, tiers},
+#include "word/kinds.list"
+#undef WORD_KIND
 };
 
-static const struct dif_action_info action_info[DIF_ACT_NKINDS] = {
-#define DIF_ACT(num, name, text, tiers, destr, pleast, pmost, rleast, rmost)                       \
+static const struct dif_action_info action_info[WORD_ACTIONS] = {
+#define WORD_ACTION(num, name, text, tiers, destr, pleast, pmost, rleast, rmost, d)                \
     [num] = {text, tiers, destr, pleast, pmost, rleast, rmost},
-#include "dif/actions.list"
-#undef DIF_ACT
+#include "word/actions.list"
+#undef WORD_ACTION
 };
+
+enum { BY_PARAMETERS = 0 };
+static const struct {
+    const char *name;
+    uint8_t values;
+    uint8_t words;
+} agg_info[WORD_AGGS] = {
+#define WORD_AGG(num, name, text, values, words, parameters, merge, result, d)                     \
+    [num] = {text, values, words},
+#include "word/aggs.list"
+#undef WORD_AGG
+};
+_Static_assert((int)DIF_QUANTIZE_BUCKETS == 127, "what aggs.list says");
 
 const struct dif_builtin_info *dif_builtin_info(unsigned builtin)
 {
@@ -53,7 +66,7 @@ const struct dif_kind_info *dif_kind_info(unsigned kind)
 
 const struct dif_action_info *dif_action_info(unsigned kind)
 {
-    return kind < DIF_ACT_NKINDS && action_info[kind].name != NULL ? &action_info[kind] : NULL;
+    return kind < WORD_ACTIONS && action_info[kind].name != NULL ? &action_info[kind] : NULL;
 }
 
 void dif_image_init(struct dif_image *img)
@@ -75,33 +88,25 @@ const char *dif_str(const struct dif_image *img, uint32_t index)
 
 unsigned dif_agg_nargs(uint8_t func)
 {
-    switch (func) {
-    case DIF_AGG_COUNT: return 0;
-    case DIF_AGG_QUANTIZE:
-    case DIF_AGG_LQUANTIZE:
-    case DIF_AGG_LLQUANTIZE: return 2;
-    default: return 1;
-    }
+    return func < WORD_AGGS ? agg_info[func].values : 0;
 }
 
 unsigned dif_agg_words(const struct dif_agg *a)
 {
     switch (a->func) {
-    case DIF_AGG_COUNT:
-    case DIF_AGG_SUM:
-    case DIF_AGG_MIN:
-    case DIF_AGG_MAX: return 1;
-    case DIF_AGG_AVG: return 2;
-    case DIF_AGG_STDDEV: return 4;
-    case DIF_AGG_QUANTIZE: return DIF_QUANTIZE_BUCKETS;
-    case DIF_AGG_LQUANTIZE: {
+    case AGG_LQUANTIZE: {
         unsigned levels = dif_lquantize_levels(a->param[0], a->param[1], a->param[2]);
         return levels ? levels + 2 : 0;
     }
-    case DIF_AGG_LLQUANTIZE:
+    case AGG_LLQUANTIZE:
         return dif_llq_nbuckets(a->param[0], a->param[1], a->param[2], a->param[3]);
-    default: return 0;
+    default: return a->func < WORD_AGGS ? agg_info[a->func].words : 0;
     }
+}
+
+const char *dif_agg_name(uint8_t func)
+{
+    return func < WORD_AGGS && func != AGG_NONE ? agg_info[func].name : "";
 }
 
 /* The number of the highest bit set; v is not 0. */
@@ -173,7 +178,7 @@ unsigned dif_llq_nbuckets(int64_t factor, int64_t low, int64_t high, int64_t ste
                     ? false
                     : power((uint64_t)factor, low == 0 ? 2 : low + 1) % (uint64_t)steps == 0;
     uint64_t n = llq_bins(factor, steps) * (uint64_t)(high - low + 1) * 2 + 3;
-    return even && n <= DIF_HIST_MAX ? (unsigned)n : 0;
+    return even && n <= WORD_HIST_MAX ? (unsigned)n : 0;
 }
 
 unsigned dif_llq_bucket(int64_t v, int64_t factor, int64_t low, int64_t high, int64_t steps)

@@ -31,6 +31,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
+#include "word/word.h"
 
 enum {
     DIF_SPECS_MAX = 16, /* option nspec */
@@ -38,11 +39,8 @@ enum {
     DIF_STRSIZE_LEAST = 2,
     DIF_STRSIZE_MOST = 1 << 20,  /* option strsize */
     DIF_SCRATCH_MOST = 16 << 20, /* option scratchsize */
-    DIF_HIST_MAX = 1 << 20,      /* buckets of a histogram */
-    DIF_BYTES_MAX = 65536,       /* bytes of a value of kind DIF_BYTES */
     DIF_NREGS = 16,              /* integer registers */
     DIF_TUPLE_MAX = 16,          /* values in the tuple */
-    DIF_KEYS_MAX = 12,           /* keys of an associative array or aggregation */
     DIF_CLAUSE_MAX = 65536,      /* instructions in one clause */
 };
 
@@ -51,29 +49,22 @@ enum dif_op {
 #include "dif/opcodes.list"
 #undef DIF_OP
 };
-/* Where programs run. The lists say on which of these each of their names exists. */
-enum dif_tier {
-    DIF_TIER_LOCAL = 1,
-    DIF_TIER_VM = 2,
-    DIF_TIER_KERNEL = 4,
-    DIF_TIER_ALL = DIF_TIER_LOCAL | DIF_TIER_VM | DIF_TIER_KERNEL
-};
 enum dif_builtin {
-#define DIF_BUILTIN(num, name, type, tiers, text) DIF_BUILTIN_##name = num,
-#include "dif/builtins.list"
-#undef DIF_BUILTIN
+#define WORD_BUILTIN(num, name, shape, type, tiers, since, text) DIF_BUILTIN_##name = num,
+#include "word/builtins.list"
+#undef WORD_BUILTIN
     DIF_NBUILTINS
 };
 enum dif_subr {
-#define DIF_SUBR(num, name, args, result, min, max, tiers) DIF_SUBR_##name = num,
-#include "dif/subrs.list"
-#undef DIF_SUBR
+#define WORD_SUBR(num, name, args, result, min, max, tiers, d) DIF_SUBR_##name = num,
+#include "word/subrs.list"
+#undef WORD_SUBR
     DIF_NSUBRS
 };
 
 struct dif_builtin_info {
     const char *name;
-    uint8_t tiers; /* set of enum dif_tier */
+    uint8_t tiers; /* set of enum word_tier */
     bool array;    /* read by LDBA, not by LDB */
 };
 struct dif_subr_info {
@@ -81,7 +72,7 @@ struct dif_subr_info {
     const char *args; /* letters of subrs.list */
     char result;
     uint8_t min, max;
-    uint8_t tiers; /* set of enum dif_tier */
+    uint8_t tiers; /* set of enum word_tier */
 };
 const struct dif_builtin_info *dif_builtin_info(unsigned builtin); /* NULL: no such number */
 const struct dif_subr_info *dif_subr_info(unsigned subr);          /* likewise */
@@ -101,25 +92,25 @@ static inline uint32_t dif_t(enum dif_op op, uint32_t target)
 
 /* The type of a value that is stored, recorded or used as a key. */
 enum dif_kind {
-#define DIF_KIND(num, name, text, tiers) DIF_##name = num,
-#include "dif/kinds.list"
-#undef DIF_KIND
+#define WORD_KIND(num, name, text, tiers, d) DIF_##name = num,
+#include "word/kinds.list"
+#undef WORD_KIND
     DIF_NKINDS
 };
 struct dif_type {
     uint8_t kind;  /* enum dif_kind */
-    uint32_t size; /* bytes, see kinds.list; at most DIF_BYTES_MAX */
+    uint32_t size; /* bytes, see kinds.list; at most WORD_BYTES_MAX */
 };
 struct dif_kind_info {
     const char *name;
-    uint8_t tiers; /* set of enum dif_tier */
+    uint8_t tiers; /* set of enum word_tier */
 };
 const struct dif_kind_info *dif_kind_info(unsigned kind); /* NULL: no such kind */
 
 /* A key signature. */
 struct dif_keys {
-    uint8_t n; /* at most DIF_KEYS_MAX */
-    struct dif_type key[DIF_KEYS_MAX];
+    uint8_t n; /* at most WORD_KEYS_MAX */
+    struct dif_type key[WORD_KEYS_MAX];
 };
 
 enum dif_scope { DIF_GLOBAL = 1, DIF_THREAD = 2, DIF_CLAUSE = 3 };
@@ -131,20 +122,9 @@ struct dif_var {
     struct dif_keys keys; /* of an associative array; n = 0 otherwise */
 };
 
-enum dif_aggfunc {
-    DIF_AGG_COUNT = 1,
-    DIF_AGG_SUM,
-    DIF_AGG_AVG,
-    DIF_AGG_MIN,
-    DIF_AGG_MAX,
-    DIF_AGG_STDDEV,
-    DIF_AGG_QUANTIZE,
-    DIF_AGG_LQUANTIZE,
-    DIF_AGG_LLQUANTIZE
-};
 struct dif_agg {
     uint32_t name; /* string index, "_" for the anonymous one */
-    uint8_t func;  /* enum dif_aggfunc */
+    uint8_t func;  /* enum word_agg */
     struct dif_keys keys;
     /* lquantize: base, limit, step. llquantize: factor, low, high, steps. Otherwise 0. */
     int64_t param[4];
@@ -152,6 +132,8 @@ struct dif_agg {
 /* How many values AGG takes from the tuple after the keys: 0 for count, 1, or 2 (value, increment)
  * for the three quantizers. */
 unsigned dif_agg_nargs(uint8_t func);
+/* "count", "lquantize"; "" for a number that is no function. Static. */
+const char *dif_agg_name(uint8_t func);
 /* 64-bit words of an aggregation's value. count, sum, min, max: the value. avg: count, sum. stddev:
  * count, sum, sum of squares (low word, high word). quantize: 127 buckets, DIF_QUANTIZE_ZERO is the
  * one of 0. lquantize: levels + 2. llquantize: see dif_llq_nbuckets. 0 when the parameters are not
@@ -175,16 +157,9 @@ unsigned dif_llq_bucket(int64_t v, int64_t factor, int64_t low, int64_t high, in
  * the underflow bin 0; overflow bins X and -X. */
 int64_t dif_llq_label(unsigned bucket, int64_t factor, int64_t low, int64_t high, int64_t steps);
 
-/* What a statement is; the consumer does its part when it reads the record. */
-enum dif_action_kind {
-#define DIF_ACT(num, name, text, tiers, destr, pleast, pmost, rleast, rmost) DIF_ACT_##name = num,
-#include "dif/actions.list"
-#undef DIF_ACT
-    DIF_ACT_NKINDS
-};
 struct dif_action_info {
     const char *name;
-    uint8_t tiers; /* set of enum dif_tier */
+    uint8_t tiers; /* set of enum word_tier */
     bool destructive;
     uint32_t parts_least, parts_most;
     uint32_t refs_least, refs_most;
@@ -193,7 +168,7 @@ const struct dif_action_info *dif_action_info(unsigned kind); /* NULL: no such k
 
 enum { DIF_NO_STRING = 0xffffffffu };
 struct dif_action {
-    uint8_t kind;          /* enum dif_action_kind */
+    uint8_t kind;          /* enum word_action */
     uint32_t pc, npc;      /* its instructions, within the clause's code */
     uint32_t part, nparts; /* its parts, index into the image's parts */
     uint32_t ref, nrefs;   /* its aggregations, index into the image's refs */
@@ -272,17 +247,17 @@ int dif_verify(const struct dif_image *img, struct diags *d);
 /* Something that an image uses and that a tier lacks. */
 struct dif_need {
     char name[48];            /* as D writes it: "curthread", "stack()", "uregs[]" */
-    uint8_t tiers;            /* set of enum dif_tier: those that have it */
+    uint8_t tiers;            /* set of enum word_tier: those that have it */
     uint32_t file, line, col; /* of the statement, or of the clause whose predicate it is in */
 };
 /* Finds the first such use in program order; false when the tier has everything. The image need not
  * be verified. */
-bool dif_lacks(const struct dif_image *img, enum dif_tier tier, struct dif_need *need);
+bool dif_lacks(const struct dif_image *img, enum word_tier tier, struct dif_need *need);
 /* Whether a clause looks at the probe argument n. The image need not be verified. */
 bool dif_reads_argument(const struct dif_image *img, uint32_t clause, unsigned n);
 /* dif_verify, and nothing that this tier lacks; ET_EUNSUP when there is. What runs programs asks
  * this. */
-int dif_verify_for(const struct dif_image *img, enum dif_tier tier, struct diags *d);
+int dif_verify_for(const struct dif_image *img, enum word_tier tier, struct diags *d);
 /* "the kernel tier", "the local tier": the first of a set, in words. */
 const char *dif_tier_text(unsigned tiers);
 

@@ -16,8 +16,6 @@ static const struct {
 };
 
 static const char *const scope_name[] = {"?", "", "self->", "this->"};
-static const char *const agg_name[] = {"?",   "count",  "sum",      "avg",       "min",
-                                       "max", "stddev", "quantize", "lquantize", "llquantize"};
 static void put_type(struct buf *out, const struct dif_type *t)
 {
     const struct dif_kind_info *k = dif_kind_info(t->kind);
@@ -30,7 +28,7 @@ static void put_type(struct buf *out, const struct dif_type *t)
 /* Says of something that not every tier has where it is. */
 static void put_tiers(struct buf *out, unsigned tiers)
 {
-    if ((tiers & DIF_TIER_LOCAL) == 0)
+    if ((tiers & WORD_LOCAL) == 0)
         buf_printf(out, ", needs %s", dif_tier_text(tiers));
 }
 
@@ -66,7 +64,7 @@ static void put_comment(const struct dif_image *img, const struct dif_clause *c,
     case DIF_OP_AGG:
         if (imm < img->naggs)
             buf_printf(out, "\t; @%s = %s()", dif_str(img, img->aggs[imm].name),
-                       agg_name[img->aggs[imm].func]);
+                       dif_agg_name(img->aggs[imm].func));
         break;
     case DIF_OP_REC:
         if (imm < c->nparts) {

@@ -150,7 +150,7 @@ static void get_type(struct rdr *r, struct dif_type *t)
 static void get_keys(struct rdr *r, struct dif_keys *k)
 {
     k->n = rdr_u8(r);
-    if (k->n > DIF_KEYS_MAX) {
+    if (k->n > WORD_KEYS_MAX) {
         r->bad = true;
         k->n = 0;
     }

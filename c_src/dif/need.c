@@ -12,7 +12,7 @@
 /* A search: stops at the first thing that the tier does not have. */
 struct search {
     const struct dif_image *img;
-    enum dif_tier tier;
+    enum word_tier tier;
     struct dif_need *need;
 };
 
@@ -90,7 +90,7 @@ static bool clause_lacks(const struct search *s, const struct dif_clause *c)
     return code_lacks(s, c, 0, c->ncode); /* what belongs to no action */
 }
 
-bool dif_lacks(const struct dif_image *img, enum dif_tier tier, struct dif_need *need)
+bool dif_lacks(const struct dif_image *img, enum word_tier tier, struct dif_need *need)
 {
     const struct search s = {img, tier, need};
     memset(need, 0, sizeof *need);
@@ -112,7 +112,7 @@ bool dif_lacks(const struct dif_image *img, enum dif_tier tier, struct dif_need 
     return false;
 }
 
-int dif_verify_for(const struct dif_image *img, enum dif_tier tier, struct diags *d)
+int dif_verify_for(const struct dif_image *img, enum word_tier tier, struct diags *d)
 {
     struct dif_need need;
     int err = dif_verify(img, d);
@@ -125,9 +125,9 @@ int dif_verify_for(const struct dif_image *img, enum dif_tier tier, struct diags
 
 const char *dif_tier_text(unsigned tiers)
 {
-    return (tiers & DIF_TIER_LOCAL) != 0 ? "the local tier"
-           : (tiers & DIF_TIER_VM) != 0  ? "the vm tier"
-                                         : "the kernel tier";
+    return (tiers & WORD_LOCAL) != 0 ? "the local tier"
+           : (tiers & WORD_VM) != 0  ? "the vm tier"
+                                     : "the kernel tier";
 }
 
 bool dif_reads_argument(const struct dif_image *img, uint32_t clause, unsigned n)

@@ -57,10 +57,10 @@ static bool type_ok(const struct dif_image *img, const struct dif_type *t)
     case DIF_INT:
     case DIF_UINT: return t->size == 1 || t->size == 2 || t->size == 4 || t->size == 8;
     case DIF_FLOAT: return t->size == 4 || t->size == 8 || t->size == 16;
-    case DIF_BYTES: return t->size <= DIF_BYTES_MAX;
-    case DIF_STACK: return t->size > 0 && t->size <= DIF_BYTES_MAX && t->size % 8 == 0;
+    case DIF_BYTES: return t->size <= WORD_BYTES_MAX;
+    case DIF_STACK: return t->size > 0 && t->size <= WORD_BYTES_MAX && t->size % 8 == 0;
     case DIF_USTACK:
-    case DIF_JSTACK: return t->size > 8 && t->size <= DIF_BYTES_MAX && t->size % 8 == 0;
+    case DIF_JSTACK: return t->size > 8 && t->size <= WORD_BYTES_MAX && t->size % 8 == 0;
     case DIF_SYM:
     case DIF_FUNC:
     case DIF_MOD: return t->size == 8;
@@ -74,7 +74,7 @@ static bool type_ok(const struct dif_image *img, const struct dif_type *t)
 
 static bool keys_ok(const struct dif_image *img, const struct dif_keys *k)
 {
-    if (k->n > DIF_KEYS_MAX)
+    if (k->n > WORD_KEYS_MAX)
         return false;
     for (unsigned i = 0; i < k->n; i++)
         if (!type_ok(img, &k->key[i]) || k->key[i].kind == DIF_FLOAT)

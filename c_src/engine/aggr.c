@@ -14,9 +14,9 @@ enum { LOOKS = 1024 }; /* most cells that are looked at for one key */
 static void words_init(uint8_t func, uint64_t *w, unsigned n)
 {
     memset(w, 0, n * sizeof *w);
-    if (func == DIF_AGG_MIN)
+    if (func == AGG_MIN)
         w[0] = (uint64_t)INT64_MAX;
-    else if (func == DIF_AGG_MAX)
+    else if (func == AGG_MAX)
         w[0] = (uint64_t)INT64_MIN;
 }
 
@@ -25,21 +25,21 @@ static void words_update(const struct dif_agg *a, uint64_t *w, int64_t v, int64_
     __extension__ typedef unsigned __int128 u128;
     const int64_t *p = a->param;
     switch (a->func) {
-    case DIF_AGG_COUNT: w[0]++; break;
-    case DIF_AGG_SUM: w[0] += (uint64_t)v; break;
-    case DIF_AGG_AVG:
+    case AGG_COUNT: w[0]++; break;
+    case AGG_SUM: w[0] += (uint64_t)v; break;
+    case AGG_AVG:
         w[0]++;
         w[1] += (uint64_t)v;
         break;
-    case DIF_AGG_MIN:
+    case AGG_MIN:
         if (v < (int64_t)w[0])
             w[0] = (uint64_t)v;
         break;
-    case DIF_AGG_MAX:
+    case AGG_MAX:
         if (v > (int64_t)w[0])
             w[0] = (uint64_t)v;
         break;
-    case DIF_AGG_STDDEV: {
+    case AGG_STDDEV: {
         uint64_t mag = v < 0 ? -(uint64_t)v : (uint64_t)v;
         u128 sq = ((u128)w[3] << 64 | w[2]) + (u128)mag * mag;
         w[0]++;
@@ -48,9 +48,9 @@ static void words_update(const struct dif_agg *a, uint64_t *w, int64_t v, int64_
         w[3] = (uint64_t)(sq >> 64);
         break;
     }
-    case DIF_AGG_QUANTIZE: w[dif_quantize_bucket(v)] += (uint64_t)incr; break;
-    case DIF_AGG_LQUANTIZE: w[dif_lquantize_bucket(v, p[0], p[1], p[2])] += (uint64_t)incr; break;
-    case DIF_AGG_LLQUANTIZE: w[dif_llq_bucket(v, p[0], p[1], p[2], p[3])] += (uint64_t)incr; break;
+    case AGG_QUANTIZE: w[dif_quantize_bucket(v)] += (uint64_t)incr; break;
+    case AGG_LQUANTIZE: w[dif_lquantize_bucket(v, p[0], p[1], p[2])] += (uint64_t)incr; break;
+    case AGG_LLQUANTIZE: w[dif_llq_bucket(v, p[0], p[1], p[2], p[3])] += (uint64_t)incr; break;
     default: break;
     }
 }
@@ -82,8 +82,8 @@ bool aggr_update(struct exec *x, struct ahalf *h, uint32_t agg, const void *key,
         }
     }
     uint64_t used = atomic_load_explicit(&h->used, memory_order_relaxed);
-    /* The verifier bounds words (DIF_HIST_MAX) and keys (DIF_KEYS_MAX of DIF_STRSIZE_MOST): this is
-     * far below 2^32, and check_limits has seen to it that it fits an empty table. */
+    /* The verifier bounds words (WORD_HIST_MAX) and keys (WORD_KEYS_MAX of DIF_STRSIZE_MOST): this
+     * is far below 2^32, and check_limits has seen to it that it fits an empty table. */
     uint32_t size = (uint32_t)((sizeof(struct aentry) + nwords * 8u + keylen + 7u) & ~7u);
     if (h->count >= e->index_cells / 4 * 3 || size > e->agg_data - used)
         return false;

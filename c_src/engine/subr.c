@@ -114,12 +114,12 @@ static uint64_t elsewhere(struct exec *x, const uint64_t *arg, unsigned n)
 }
 
 static subr_fn *const subr_table[DIF_NSUBRS] = {
-#define SUBR_ALL(name)                                     subr_##name
-#define SUBR_VM(name)                                      subr_##name
-#define SUBR_KERNEL(name)                                  elsewhere
-#define DIF_SUBR(num, name, args, result, min, max, tiers) [num] = SUBR_##tiers(name),
-#include "dif/subrs.list"
-#undef DIF_SUBR
+#define SUBR_ALL(name)                                         subr_##name
+#define SUBR_VM(name)                                          subr_##name
+#define SUBR_KERNEL(name)                                      elsewhere
+#define WORD_SUBR(num, name, args, result, min, max, tiers, d) [num] = SUBR_##tiers(name),
+#include "word/subrs.list"
+#undef WORD_SUBR
 };
 
 uint64_t subr_call(struct exec *x, unsigned subr, const uint64_t *arg, unsigned n)

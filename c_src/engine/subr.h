@@ -11,12 +11,12 @@
 #include "engine/impl.h"
 
 /* One function for each line of the list that names a tier with an engine. */
-#define SUBR_ALL(name)                                     uint64_t subr_##name(struct exec *x, const uint64_t *arg, unsigned n);
-#define SUBR_VM(name)                                      SUBR_ALL(name)
-#define SUBR_KERNEL(name)                                  /* not here */
-#define DIF_SUBR(num, name, args, result, min, max, tiers) SUBR_##tiers(name)
-#include "dif/subrs.list"
-#undef DIF_SUBR
+#define SUBR_ALL(name)                                         uint64_t subr_##name(struct exec *x, const uint64_t *arg, unsigned n);
+#define SUBR_VM(name)                                          SUBR_ALL(name)
+#define SUBR_KERNEL(name)                                      /* not here */
+#define WORD_SUBR(num, name, args, result, min, max, tiers, d) SUBR_##tiers(name)
+#include "word/subrs.list"
+#undef WORD_SUBR
 #undef SUBR_ALL
 #undef SUBR_VM
 #undef SUBR_KERNEL

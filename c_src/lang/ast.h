@@ -15,10 +15,9 @@
 
 #include "base/diag.h"
 #include "lang/type.h"
+#include "word/word.h"
 
 enum {
-    LANG_KEYS_MAX = 12,      /* keys of an associative array or aggregation */
-    LANG_HIST_MAX = 1 << 20, /* buckets of a histogram */
     LANG_NEST_MAX = 400,   /* nested expressions in the text; a pair of parentheses counts twice */
     LANG_HEIGHT_MAX = 2000 /* height of an expression's tree, whatever made it so high */
 };
@@ -35,31 +34,18 @@ struct lang_var {
     bool assoc;
     uint8_t nkeys;
     uint8_t alloca; /* enum lang_alloca: what a pointer variable was assigned */
-    const struct type *key[LANG_KEYS_MAX];
+    const struct type *key[WORD_KEYS_MAX];
     uint32_t id;           /* index into the program's variables, in order of creation */
     struct lang_var *next; /* in order of creation */
-};
-
-enum lang_aggfunc {
-    AGGF_NONE,
-    AGGF_COUNT,
-    AGGF_SUM,
-    AGGF_AVG,
-    AGGF_MIN,
-    AGGF_MAX,
-    AGGF_STDDEV,
-    AGGF_QUANTIZE,
-    AGGF_LQUANTIZE,
-    AGGF_LLQUANTIZE
 };
 
 /* An aggregation. Bound to one function, one key signature and one parameter set by its first use.
  */
 struct lang_agg {
     const char *name; /* without the '@'; "_" for the anonymous one */
-    enum lang_aggfunc func;
+    enum word_agg func;
     uint8_t nkeys;
-    const struct type *key[LANG_KEYS_MAX];
+    const struct type *key[WORD_KEYS_MAX];
     int64_t param[4]; /* lquantize: base, limit, step; llquantize: factor, low, high, steps */
     uint32_t id;      /* index into the program's aggregations, in order of first appearance */
     struct lang_agg *next;
@@ -108,9 +94,9 @@ enum node_kind {
     N_AGG, /* name; agg once resolved; only legal below N_INDEX / N_ASSIGN / as an action's argument
             */
     N_VAR, /* var, args (its keys when it is associative) */
-    N_BUILTIN,  /* name */
+    N_BUILTIN,  /* name; num: of builtins.list */
     N_ARG,      /* num: arg0 .. arg9 */
-    N_CALL,     /* kid[0] what is called, args; once resolved: name and fn, a subroutine */
+    N_CALL,     /* kid[0] what is called, args; once resolved: name, fn, and num of subrs.list */
     N_UNARY,    /* op, kid[0] */
     N_BINARY,   /* op, kid[0], kid[1] */
     N_COND,     /* kid[0] ? kid[1] : kid[2] */
@@ -152,39 +138,9 @@ struct node {
     struct node *next;
 };
 
-enum lang_act {
-    ACT_EXPR, /* expr is evaluated */
-    ACT_AGG,  /* agg is updated: args are its keys (agg->nkeys of them), then its function's values
-               */
-    ACT_TRACE,
-    ACT_PRINTF,
-    ACT_PRINTA,
-    ACT_CLEAR,
-    ACT_TRUNC,
-    ACT_NORMALIZE,
-    ACT_DENORMALIZE,
-    ACT_EXIT,
-    ACT_SETOPT,
-    ACT_SYSTEM,
-    ACT_FREOPEN,
-    ACT_FTRUNCATE,
-    ACT_SPECULATE, /* args: the id; so of the next two */
-    ACT_COMMIT,
-    ACT_DISCARD,
-    ACT_TRACEMEM, /* args: the address, perhaps a limit; size bytes are recorded */
-    ACT_PRINT,    /* args: the address, of a type of size bytes that format describes */
-    ACT_STACK,    /* stack(), ustack(), sym() and their kind: args is the value, of such a type */
-    ACT_STOP,
-    ACT_RAISE,   /* args: the signal */
-    ACT_COPYOUT, /* args: those of the subroutine of that name; so of the next, and of chill, pcap
-                  */
-    ACT_COPYOUTSTR,
-    ACT_BREAKPOINT,
-    ACT_PANIC,
-    ACT_CHILL,
-    ACT_PCAP,
-    ACT_IF /* expr is the condition of the statements yes and no */
-};
+/* What a statement is beside an action: if/else. expr is the condition of the statements yes and
+ * no. */
+enum { ACT_IF = WORD_ACTIONS };
 
 struct lang_aggref {
     struct lang_agg *agg;
@@ -195,11 +151,14 @@ struct lang_aggref {
 struct lang_stmt {
     struct diag_pos pos;
     struct node *expr; /* as parsed; the checker fills the rest from it */
-    enum lang_act act;
+    /* enum word_action, or ACT_IF. Of ACT_AGG args are the keys of agg (agg->nkeys of them), then
+     * its function's values. Of the others args is what the function is given, the format and
+     * aggregations left out; of ACT_STACK the call itself. */
+    uint8_t act;
     bool records;               /* writes into the clause's record */
     uint32_t size;              /* ACT_TRACEMEM, ACT_PRINT */
     const char *format;         /* printf, printa; NULL: none given */
-    struct node *args;          /* what is recorded, in order (by next); of ACT_AGG: see there */
+    struct node *args;          /* what is recorded, in order (by next); see act */
     struct lang_agg *agg;       /* ACT_AGG */
     struct node *known;         /* ACT_AGG: only where this holds; NULL: always */
     struct lang_aggref *refs;   /* printa and its kind: the aggregations, in order */

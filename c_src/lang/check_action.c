@@ -127,7 +127,7 @@ static bool llquantize_fits(struct lang *l, const int64_t v[4], const struct dia
     }
     if (!why) {
         uint64_t bins = 2 * (high - low + 1) * (steps - steps / factor) + 3;
-        if (bins <= LANG_HIST_MAX)
+        if (bins <= WORD_HIST_MAX)
             return true;
         why = "make a histogram that is too large";
     }
@@ -163,10 +163,10 @@ static struct node *agg_values(struct lang *l, const struct lang_fn *fn, struct 
         return NULL;
     *ok = scalar_value(l, fn->name, value);
     a = value->next;
-    if (fn->what == AGGF_LQUANTIZE) {
+    if (fn->number == AGG_LQUANTIZE) {
         params = lquantize_params;
         nparams = 3;
-    } else if (fn->what == AGGF_LLQUANTIZE) {
+    } else if (fn->number == AGG_LLQUANTIZE) {
         params = llquantize_params;
         nparams = 4;
     }
@@ -177,11 +177,11 @@ static struct node *agg_values(struct lang *l, const struct lang_fn *fn, struct 
             *ok = false;
         a = a ? a->next : NULL;
     }
-    if (*ok && fn->what == AGGF_LQUANTIZE)
+    if (*ok && fn->number == AGG_LQUANTIZE)
         *ok = lquantize_fits(l, param, at);
-    if (*ok && fn->what == AGGF_LLQUANTIZE)
+    if (*ok && fn->number == AGG_LLQUANTIZE)
         *ok = llquantize_fits(l, param, at);
-    if (fn->what == AGGF_QUANTIZE || nparams > 0) {
+    if (fn->number == AGG_QUANTIZE || nparams > 0) {
         incr = a;
         if (!incr) {
             incr = node_new(l, N_INT, &call->pos);
@@ -198,8 +198,8 @@ static struct node *agg_values(struct lang *l, const struct lang_fn *fn, struct 
 static bool same_params(struct lang *l, const struct lang_agg *a, const struct lang_fn *fn,
                         const int64_t param[4], const struct diag_pos at[4])
 {
-    const struct param *params = fn->what == AGGF_LQUANTIZE ? lquantize_params : llquantize_params;
-    size_t n = fn->what == AGGF_LQUANTIZE ? 3 : fn->what == AGGF_LLQUANTIZE ? 4 : 0;
+    const struct param *params = fn->number == AGG_LQUANTIZE ? lquantize_params : llquantize_params;
+    size_t n = fn->number == AGG_LQUANTIZE ? 3 : fn->number == AGG_LLQUANTIZE ? 4 : 0;
     for (size_t i = 0; i < n; i++) {
         if (a->param[i] != param[i]) {
             lang_err(l, &at[i], params[i].match_tag, NULL,
@@ -272,7 +272,7 @@ static void aggregation(struct lang *l, struct lang_stmt *s)
             check_place_call(l, k, names_find(&l->globals, k->kid[0]->name)->fn);
     }
     if (!a) {
-        a = agg_new(l, name->name, fn ? (enum lang_aggfunc)fn->what : AGGF_NONE);
+        a = agg_new(l, name->name, fn ? (enum word_agg)fn->number : AGG_NONE);
         ok = check_first_keys(l, a->key, &a->nkeys, keys, &left->pos);
         if (fn) {
             s->args = agg_values(l, fn, right, param, at, &ok);
@@ -282,9 +282,9 @@ static void aggregation(struct lang *l, struct lang_stmt *s)
         ok = check_keys(l, lang_printf(l, "@%s[ ]", a->name), a->key, a->nkeys, keys, &left->pos);
         if (fn)
             s->args = agg_values(l, fn, right, param, at, &ok);
-        if (fn && a->func == AGGF_NONE) /* its first use was wrong and has been reported */
+        if (fn && a->func == AGG_NONE) /* its first use was wrong and has been reported */
             ok = false;
-        else if (fn && (int)a->func != fn->what)
+        else if (fn && (int)a->func != fn->number)
             lang_err(l, &right->pos, "D_AGG_REDEF", "use another name",
                      "aggregation @%s was assigned another function before", a->name);
         else if (fn && ok)
@@ -470,10 +470,10 @@ static void act_tracemem(struct lang *l, struct lang_stmt *s, struct node *args)
         (size->kind != N_INT || size->num == 0 || (int64_t)size->num < 0))
         lang_err(l, &size->pos, "D_TRACEMEM_SIZE", NULL,
                  "tracemem( ) argument #2 must be a non-zero positive integral constant");
-    else if (size->num > TYPE_SIZE_MAX)
+    else if (size->num > WORD_BYTES_MAX)
         lang_err(l, &size->pos, "D_TRACEMEM_SIZE", NULL,
                  "tracemem( ) argument #2 is too large: %llu, %u is possible",
-                 (unsigned long long)size->num, (unsigned)TYPE_SIZE_MAX);
+                 (unsigned long long)size->num, (unsigned)WORD_BYTES_MAX);
     if (limit && !type_is_int(check_expr(l, limit)) && !type_is_error(limit->type))
         lang_err(l, &limit->pos, "D_PROTO_ARG", NULL,
                  "tracemem( ) argument #3 is incompatible with prototype: integer expected, %s "
@@ -500,11 +500,11 @@ static void act_print(struct lang *l, struct lang_stmt *s, const struct lang_fn 
         t = args->type;
         s->size = type_size(t);
     }
-    if (s->size > TYPE_SIZE_MAX) {
+    if (s->size > WORD_BYTES_MAX) {
         lang_err(l, &args->pos, "D_PRINT_SIZE", "print its members",
                  "print( ) argument #1 refers to a %s, which is too large: %u bytes, %u are "
                  "possible",
-                 t->name, s->size, (unsigned)TYPE_SIZE_MAX);
+                 t->name, s->size, (unsigned)WORD_BYTES_MAX);
         return;
     }
     s->format = check_describe(l, t, args);
@@ -514,7 +514,7 @@ static void act_print(struct lang *l, struct lang_stmt *s, const struct lang_fn 
 static void action(struct lang *l, struct lang_stmt *s, const struct lang_fn *fn)
 {
     struct node *call = s->expr;
-    s->act = (enum lang_act)fn->what;
+    s->act = fn->number;
     s->records = s->act != ACT_COMMIT && s->act != ACT_DISCARD;
     if (s->act != ACT_STACK && !check_arg_count(l, fn, call->args, &call->pos))
         return;

@@ -182,7 +182,8 @@ const struct type *check_call(struct lang *l, struct node *n)
     if (!ok)
         return check_bad(n);
     n->fn = fn;
-    n->post = fn->what == FN_AFRESH;
+    n->num = fn->number;
+    n->post = fn->afresh;
     n->name = fn->name;
     n->kid[0] = NULL;
     if (fn->result == T_COUNT)

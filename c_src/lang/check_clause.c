@@ -122,7 +122,7 @@ static void check_condition(struct lang *l, struct node *n)
 /* What a sub-clause has done so far, for the rules of reference 6.1. */
 enum { DID_RECORD = 1, DID_AGGREGATE = 2, DID_SPECULATE = 4, DID_COMMIT = 8, DID_DESTROY = 16 };
 
-static bool is_destructive(enum lang_act act)
+static bool is_destructive(unsigned act)
 {
     switch (act) {
     case ACT_SYSTEM:
@@ -153,7 +153,7 @@ static void check_order(struct lang *l, const struct lang_stmt *s, unsigned befo
     static const struct {
         unsigned before; /* what was done: one of these */
         unsigned does;   /* what s does; 0: it is of act */
-        enum lang_act act;
+        unsigned act;
         const char *tag, *text;
     } rules[] = {
         {DID_SPECULATE, DID_SPECULATE, 0, "D_SPEC_SPEC",

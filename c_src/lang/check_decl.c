@@ -23,10 +23,10 @@ static bool usable_type(struct lang *l, const struct diag_pos *pos, const char *
 {
     if (!named_type(l, pos, name, type))
         return false;
-    if (type_size(type) <= TYPE_SIZE_MAX)
+    if (type_size(type) <= WORD_BYTES_MAX)
         return true;
     lang_err(l, pos, "D_UNKNOWN", NULL, "'%s' is too large: %u bytes, %u are possible", name,
-             type_size(type), (unsigned)TYPE_SIZE_MAX);
+             type_size(type), (unsigned)WORD_BYTES_MAX);
     return false;
 }
 

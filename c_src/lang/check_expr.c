@@ -413,10 +413,10 @@ const struct type *check_expr(struct lang *l, struct node *n)
     }
     if (n->kind == N_XLATE && !n->by_member)
         check_xlated_whole(l, n);
-    if (type_is_sou(n->type) && type_size(n->type) > TYPE_SIZE_MAX && !n->by_member) {
+    if (type_is_sou(n->type) && type_size(n->type) > WORD_BYTES_MAX && !n->by_member) {
         lang_err(l, &n->pos, "D_UNKNOWN", "use its members",
                  "a value of %s is too large to be used as a whole: %u bytes, %u are possible",
-                 n->type->name, type_size(n->type), (unsigned)TYPE_SIZE_MAX);
+                 n->type->name, type_size(n->type), (unsigned)WORD_BYTES_MAX);
         return check_bad(n);
     }
     return n->type;

@@ -73,7 +73,10 @@ const struct type *check_ident(struct lang *l, struct node *n)
         n->kind = N_VAR;
         n->var = id->var;
         return n->type = id->var->type;
-    case ID_BUILTIN: n->kind = N_BUILTIN; return n->type = id->type;
+    case ID_BUILTIN:
+        n->kind = N_BUILTIN;
+        n->num = id->num;
+        return n->type = id->type;
     case ID_ARRAY:
         lang_err(l, &n->pos, "D_IDENT_BADREF", lang_printf(l, "%s[N] is an element", n->name),
                  "%s is an array and cannot be used as a scalar", n->name);
@@ -130,7 +133,7 @@ bool check_first_keys(struct lang *l, const struct type **key, uint8_t *nkeys, s
             t = &type_c[T_ERROR];
         }
         ok = ok && !type_is_error(t);
-        if (n < LANG_KEYS_MAX)
+        if (n < WORD_KEYS_MAX)
             key[n] = t;
     }
     return ok;
@@ -206,6 +209,7 @@ static const struct type *check_register(struct lang *l, struct node *n, const s
                  (long long)at->num, id->name);
     } else {
         n->kind = N_BUILTIN;
+        n->num = id->num;
         n->name = id->name;
         n->kid[0] = NULL;
         return n->type = id->type;
@@ -363,7 +367,7 @@ static const struct type *check_lvalue(struct lang *l, struct node *n, const str
         return check_bad(n);
     }
     /* Keys are looked at before the name exists: a[a[1]] = 1 is an error. */
-    const struct type *key[LANG_KEYS_MAX];
+    const struct type *key[WORD_KEYS_MAX];
     uint8_t nkeys = 0;
     bool ok = n->kind != N_INDEX || check_first_keys(l, key, &nkeys, n->args, &n->pos);
     if ((id = names_find(t, base->name)) != NULL) /* a key's expression created it */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* What a value can hold, the process included. */
-enum { FRAMES_MOST = TYPE_SIZE_MAX / 8 - 1 };
+enum { FRAMES_MOST = WORD_BYTES_MAX / 8 - 1 };
 
 bool check_is_place_call(const struct lang *l, const struct node *n)
 {
@@ -15,7 +15,7 @@ bool check_is_place_call(const struct lang *l, const struct node *n)
         n->kid[0]->scope != SCOPE_GLOBAL)
         return false;
     const struct ident *id = names_find(&l->globals, n->kid[0]->name);
-    return id && id->kind == ID_FN && id->fn->kind == FN_ACTION && id->fn->what == ACT_STACK;
+    return id && id->kind == ID_FN && id->fn->kind == FN_ACTION && id->fn->number == ACT_STACK;
 }
 
 /* A constant argument of at least `least`; complains if it is none. */

@@ -16,7 +16,7 @@ struct declared {
     struct diag_pos pos;
     const char *name;                      /* NULL: none */
     const struct type *type;               /* of an associative array: of its elements */
-    const struct type *key[LANG_KEYS_MAX]; /* of an associative array */
+    const struct type *key[WORD_KEYS_MAX]; /* of an associative array */
     unsigned nkeys;                        /* 0: it is none */
 };
 

@@ -95,9 +95,4 @@ void lang_tree(const struct lang *l, struct buf *out);
  * statements. */
 void lang_stability(const struct lang *l, struct attr *probes, struct attr *statements);
 
-/* The names of the built-in variables and subroutines that the language has, for checks that the
- * tables of lang/ and dif/ agree: the i-th, NULL after the last. */
-const char *lang_builtin_name(size_t i);
-const char *lang_subr_name(size_t i);
-
 #endif

@@ -1,167 +1,60 @@
-/* names.c - what names mean: the tables of built-in variables and functions, and the program's own.
+/* names.c - what names mean: the built-in variables and functions of word/'s lists, and the
+ * program's own.
  *
  * Functions, global variables, built-ins and inlines share one namespace; thread-local variables,
  * clause-local variables and aggregations have one each (reference 1.1). What
- * only other systems have is in the tables too, so that it is refused by name and never taken for a
- * new variable. Where a name exists, dif/'s lists say: all are part of the language. */
+ * only other systems have is among them, so that it is refused by name and never taken for a new
+ * variable: all names of the lists are part of the language, wherever they exist. */
 #include "lang/prog.h"
 
 #include <string.h>
 #include <strings.h>
 
-/* clang-format off */
 static const struct {
     const char *name;
-    const char *type; /* a typedef name, or "string"; NULL: struct task_struct * */
+    const char *type; /* a typedef name, "string", or a pointer to a structure */
+    bool array;       /* an index in [ ], which must be a constant where that matters */
+    uint32_t since;
+    uint8_t number;
 } builtins[] = {
-    {"timestamp", "uint64_t"},   {"vtimestamp", "uint64_t"}, {"walltimestamp", "int64_t"},
-    {"cpu", "processorid_t"},    {"pid", "pid_t"},           {"tid", "id_t"},
-    {"probeprov", "string"},     {"probemod", "string"},     {"probefunc", "string"},
-    {"probename", "string"},     {"id", "uint_t"},           {"epid", "uint_t"},
-    {"errno", "int32_t"},        {"ppid", "pid_t"},          {"uid", "uid_t"},
-    {"gid", "gid_t"},            {"execname", "string"},     {"cwd", "string"},
-    {"root", "string"},          {"zonename", "string"},     {"caller", "uintptr_t"},
-    {"ucaller", "uint64_t"},     {"stackdepth", "uint32_t"}, {"ustackdepth", "uint32_t"},
-    {"ipl", "uint_t"},           {"curthread", NULL},
-    /* of lib/ */
-    {"_pgid", "pid_t"},          {"_sid", "pid_t"},          {"_euid", "uid_t"},
-    {"_egid", "gid_t"},          {"_chip", "id_t"},          {"_pri", "int32_t"},
-    {"_lwpname", "string"},
+#define U64                                                      false
+#define S64                                                      false
+#define U32                                                      false
+#define S32                                                      false
+#define STR                                                      false
+#define U64S                                                     true
+#define WORD_BUILTIN(num, name, shape, type, tiers, since, text) {#name, type, shape, since, num},
+#include "word/builtins.list"
+#undef WORD_BUILTIN
 };
 
-/* Built-in arrays: an index in [ ], which must be a constant where that matters. */
-static const struct {
-    const char *name;
-    const char *type;
-} arrays[] = {{"uregs", "uint64_t"},    {"regs", "uint64_t"},
-              {"_fd_path", "uint64_t"}, {"_fd_offset", "int64_t"}, {"_fd_fs", "uint64_t"},
-              {"_fd_mount", "uint64_t"}, {"_fd_flags", "int64_t"}};
-
+/* Functions. A row that is not of D has no `args`. */
 static const struct lang_fn fns[] = {
-    /* subroutines */
-    {"copyinstr", FN_SUBR, "pi", 1, 2, 0, T_STRING},
-    {"strlen",    FN_SUBR, "s",  1, 1, 0, T_ULONG},
-    {"strjoin",   FN_SUBR, "ss", 2, 2, 0, T_STRING},
-    {"strchr",    FN_SUBR, "si", 2, 2, 0, T_STRING},
-    {"strrchr",   FN_SUBR, "si", 2, 2, 0, T_STRING},
-    {"strstr",    FN_SUBR, "ss", 2, 2, 0, T_STRING},
-    {"index",     FN_SUBR, "ssi", 2, 3, 0, T_INT},
-    {"rindex",    FN_SUBR, "ssi", 2, 3, 0, T_INT},
-    {"substr",    FN_SUBR, "sii", 2, 3, 0, T_STRING},
-    {"strtok",    FN_SUBR, "ss", 2, 2, FN_AFRESH, T_STRING},
-    {"basename",  FN_SUBR, "s",  1, 1, 0, T_STRING},
-    {"dirname",   FN_SUBR, "s",  1, 1, 0, T_STRING},
-    {"cleanpath", FN_SUBR, "s",  1, 1, 0, T_STRING},
-    {"lltostr",   FN_SUBR, "ii", 1, 2, 0, T_STRING},
-    {"strtoll",   FN_SUBR, "si", 1, 2, 0, T_LONG},
-    {"toupper",   FN_SUBR, "s",  1, 1, 0, T_STRING},
-    {"tolower",   FN_SUBR, "s",  1, 1, 0, T_STRING},
-    {"alloca",    FN_SUBR, "i",  1, 1, FN_AFRESH, T_COUNT},
-    {"bcopy",     FN_SUBR, "qai", 3, 3, FN_AFRESH, T_VOID},
-    {"copyin",    FN_SUBR, "pi", 2, 2, FN_AFRESH, T_COUNT},
-    {"copyinto",  FN_SUBR, "pia", 3, 3, FN_AFRESH, T_VOID},
-    {"speculation", FN_SUBR, "", 0, 0, FN_AFRESH, T_INT},
-    {"rand",      FN_SUBR, "",   0, 0, FN_AFRESH, T_INT},
-    {"json",      FN_SUBR, "ss", 2, 2, 0, T_STRING},
-    {"progenyof", FN_SUBR, "i",  1, 1, 0, T_INT},
-    {"d_path",    FN_SUBR, "r",  1, 1, 0, T_STRING},
-    {"inet_ntoa", FN_SUBR, "4",  1, 1, 0, T_STRING},
-    {"inet_ntoa6", FN_SUBR, "6i", 1, 2, 0, T_STRING},
-    {"inet_ntop", FN_SUBR, "ir", 2, 2, 0, T_STRING},
-    {"link_ntop", FN_SUBR, "ir", 2, 2, 0, T_STRING},
-    {"mutex_owned",         FN_SUBR, "r", 1, 1, FN_AFRESH, T_INT},
-    {"mutex_owner",         FN_SUBR, "r", 1, 1, FN_AFRESH, T_DYN},
-    {"mutex_type_adaptive", FN_SUBR, "r", 1, 1, FN_AFRESH, T_INT},
-    {"mutex_type_spin",     FN_SUBR, "r", 1, 1, FN_AFRESH, T_INT},
-    {"rw_read_held",        FN_SUBR, "r", 1, 1, FN_AFRESH, T_INT},
-    {"rw_write_held",       FN_SUBR, "r", 1, 1, FN_AFRESH, T_INT},
-    {"rw_iswriter",         FN_SUBR, "r", 1, 1, FN_AFRESH, T_INT},
-    {"getmajor",  FN_SUBR, "i",  1, 1, 0, T_UINT},
-    {"getminor",  FN_SUBR, "i",  1, 1, 0, T_UINT},
-    {"term_kind",    FN_SUBR, "t",  1, 1, 0, T_STRING},
-    {"term_int",     FN_SUBR, "t",  1, 1, 0, T_LONG},
-    {"term_size",    FN_SUBR, "t",  1, 1, 0, T_LONG},
-    {"term_text",    FN_SUBR, "t",  1, 1, 0, T_STRING},
-    {"term_string",  FN_SUBR, "t",  1, 1, 0, T_STRING},
-    {"term_element", FN_SUBR, "ti", 2, 2, 0, T_TERM},
-    {"term_get",     FN_SUBR, "ts", 2, 2, 0, T_TERM},
-    {"htons",     FN_SUBR, "i",  1, 1, 0, T_USHORT},
-    {"htonl",     FN_SUBR, "i",  1, 1, 0, T_UINT},
-    {"htonll",    FN_SUBR, "i",  1, 1, 0, T_ULONG},
-    {"ntohs",     FN_SUBR, "i",  1, 1, 0, T_USHORT},
-    {"ntohl",     FN_SUBR, "i",  1, 1, 0, T_UINT},
-    {"ntohll",    FN_SUBR, "i",  1, 1, 0, T_ULONG},
-    /* actions; format and aggregation arguments are looked at by the action itself */
-    {"trace",       FN_ACTION, "v",  1, 1,   ACT_TRACE, T_VOID},
-    {"printf",      FN_ACTION, "v",  1, 255, ACT_PRINTF, T_VOID},
-    {"printa",      FN_ACTION, "v",  1, 255, ACT_PRINTA, T_VOID},
-    {"clear",       FN_ACTION, "@",  1, 1,   ACT_CLEAR, T_VOID},
-    {"trunc",       FN_ACTION, "@i", 1, 2,   ACT_TRUNC, T_VOID},
-    {"normalize",   FN_ACTION, "@i", 2, 2,   ACT_NORMALIZE, T_VOID},
-    {"denormalize", FN_ACTION, "@",  1, 1,   ACT_DENORMALIZE, T_VOID},
-    {"exit",        FN_ACTION, "i",  1, 1,   ACT_EXIT, T_VOID},
-    {"setopt",      FN_ACTION, "s",  1, 2,   ACT_SETOPT, T_VOID},
-    {"system",      FN_ACTION, "v",  1, 255, ACT_SYSTEM, T_VOID},
-    {"freopen",     FN_ACTION, "v",  1, 255, ACT_FREOPEN, T_VOID},
-    {"ftruncate",   FN_ACTION, "",   0, 0,   ACT_FTRUNCATE, T_VOID},
-    {"speculate",   FN_ACTION, "i",  1, 1,   ACT_SPECULATE, T_VOID},
-    {"commit",      FN_ACTION, "i",  1, 1,   ACT_COMMIT, T_VOID},
-    {"discard",     FN_ACTION, "i",  1, 1,   ACT_DISCARD, T_VOID},
-    {"tracemem",    FN_ACTION, "v",  2, 3,   ACT_TRACEMEM, T_VOID},
-    {"print",       FN_ACTION, "q",  1, 1,   ACT_PRINT, T_VOID},
-    {"stack",       FN_ACTION, "i",  0, 1,   ACT_STACK, T_STACK},
-    {"ustack",      FN_ACTION, "ii", 0, 2,   ACT_STACK, T_USTACK},
-    {"jstack",      FN_ACTION, "ii", 0, 2,   ACT_STACK, T_JSTACK},
-    {"sym",         FN_ACTION, "p",  1, 1,   ACT_STACK, T_SYM},
-    {"func",        FN_ACTION, "p",  1, 1,   ACT_STACK, T_FUNC},
-    {"mod",         FN_ACTION, "p",  1, 1,   ACT_STACK, T_MOD},
-    {"usym",        FN_ACTION, "p",  1, 1,   ACT_STACK, T_USYM},
-    {"ufunc",       FN_ACTION, "p",  1, 1,   ACT_STACK, T_UFUNC},
-    {"umod",        FN_ACTION, "p",  1, 1,   ACT_STACK, T_UMOD},
-    {"uaddr",       FN_ACTION, "p",  1, 1,   ACT_STACK, T_UADDR},
-    {"stop",        FN_ACTION, "",   0, 0,   ACT_STOP, T_VOID},
-    {"raise",       FN_ACTION, "i",  1, 1,   ACT_RAISE, T_VOID},
-    {"copyout",     FN_ACTION, "rpi", 3, 3,  ACT_COPYOUT, T_VOID},
-    {"copyoutstr",  FN_ACTION, "spi", 3, 3,  ACT_COPYOUTSTR, T_VOID},
-    {"breakpoint",  FN_ACTION, "",   0, 0,   ACT_BREAKPOINT, T_VOID},
-    {"panic",       FN_ACTION, "",   0, 0,   ACT_PANIC, T_VOID},
-    {"chill",       FN_ACTION, "i",  1, 1,   ACT_CHILL, T_VOID},
-    {"pcap",        FN_ACTION, "ri", 2, 2,   ACT_PCAP, T_VOID},
-    /* aggregating functions; what their arguments must be is in check_action.c */
-    {"count",      FN_AGG, "",       0, 0, AGGF_COUNT, T_VOID},
-    {"sum",        FN_AGG, "v",      1, 1, AGGF_SUM, T_VOID},
-    {"avg",        FN_AGG, "v",      1, 1, AGGF_AVG, T_VOID},
-    {"min",        FN_AGG, "v",      1, 1, AGGF_MIN, T_VOID},
-    {"max",        FN_AGG, "v",      1, 1, AGGF_MAX, T_VOID},
-    {"stddev",     FN_AGG, "v",      1, 1, AGGF_STDDEV, T_VOID},
-    {"quantize",   FN_AGG, "vv",     1, 2, AGGF_QUANTIZE, T_VOID},
-    {"lquantize",  FN_AGG, "vvvvv",  3, 5, AGGF_LQUANTIZE, T_VOID},
-    {"llquantize", FN_AGG, "vvvvvv", 5, 6, AGGF_LLQUANTIZE, T_VOID},
+#define AFRESH   true
+#define FN_NOT_D .args = NULL
+#define FN_D(letters, least, most, flag, type, since_, usage, text)                                \
+    .args = letters, .min = least, .max = most, .afresh = flag, .result = T_##type, .since = since_
+#define FN(text, kind_, num, d)                                {.name = text, .kind = kind_, .number = num, FN_##d},
+#define WORD_SUBR(num, name, args, result, min, max, tiers, d) FN(#name, FN_SUBR, num, d)
+#include "word/subrs.list"
+#define WORD_ACTION(num, name, text, tiers, destr, pleast, pmost, rleast, rmost, d)                \
+    FN(text, FN_ACTION, num, d)
+#include "word/actions.list"
+#define WORD_KIND(num, name, text, tiers, d) FN(text, FN_ACTION, ACT_STACK, d)
+#include "word/kinds.list"
+#define WORD_AGG(num, name, text, values, words, parameters, merge, result, d)                     \
+    FN(text, FN_AGG, num, d)
+#include "word/aggs.list"
 };
 
 /* Subroutines that D knows by name and that do not exist (reference 6.3). */
 static const char *const subrs_undefined[] = {
-    "ddi_pathname", "msgdsize", "msgsize",
+    "ddi_pathname",
+    "msgdsize",
+    "msgsize",
 };
-/* clang-format on */
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
-
-const char *lang_builtin_name(size_t i)
-{
-    return i < NELEM(builtins)                   ? builtins[i].name
-           : i - NELEM(builtins) < NELEM(arrays) ? arrays[i - NELEM(builtins)].name
-                                                 : NULL;
-}
-
-const char *lang_subr_name(size_t i)
-{
-    for (size_t k = 0; k < NELEM(fns); k++) {
-        if (fns[k].kind == FN_SUBR && i-- == 0)
-            return fns[k].name;
-    }
-    return NULL;
-}
 
 struct ident *names_find(const struct names *t, const char *name)
 {
@@ -226,15 +119,15 @@ static void builtin_names(struct lang *l)
     static const char *const args[] = {"arg0", "arg1", "arg2", "arg3", "arg4",
                                        "arg5", "arg6", "arg7", "arg8", "arg9"};
     for (size_t i = 0; i < NELEM(builtins); i++) {
-        struct ident *id = names_add(l, &l->globals, builtins[i].name, ID_BUILTIN);
         const char *type = builtins[i].type;
-        id->type = type ? type_typedef(type, strlen(type)) : task_struct(l);
+        struct ident *id =
+            names_add(l, &l->globals, builtins[i].name, builtins[i].array ? ID_ARRAY : ID_BUILTIN);
+        id->version = builtins[i].since;
+        id->num = builtins[i].number;
+        id->type = strchr(type, '*') ? task_struct(l) : type_typedef(type, strlen(type));
         if (!id->type)
             id->type = &type_c[T_STRING];
     }
-    for (size_t i = 0; i < NELEM(arrays); i++)
-        names_add(l, &l->globals, arrays[i].name, ID_ARRAY)->type =
-            type_typedef(arrays[i].type, strlen(arrays[i].type));
     for (size_t i = 0; i < NELEM(args); i++) {
         struct ident *id = names_add(l, &l->globals, args[i], ID_ARG);
         id->type = type_typedef("int64_t", 7);
@@ -242,8 +135,13 @@ static void builtin_names(struct lang *l)
     }
     names_add(l, &l->globals, "args", ID_ARGS)->type = &type_c[T_DYN];
     names_add(l, &l->globals, "NULL", ID_INT)->type = &type_c[T_LONG];
-    for (size_t i = 0; i < NELEM(fns); i++)
-        names_add(l, &l->globals, fns[i].name, ID_FN)->fn = &fns[i];
+    for (size_t i = 0; i < NELEM(fns); i++) {
+        if (!fns[i].args)
+            continue;
+        struct ident *id = names_add(l, &l->globals, fns[i].name, ID_FN);
+        id->fn = &fns[i];
+        id->version = fns[i].since;
+    }
     for (size_t i = 0; i < NELEM(subrs_undefined); i++)
         add_undefined(l, subrs_undefined[i]);
 }
@@ -253,7 +151,6 @@ void names_init(struct lang *l)
     l->globals.opt = l->threads.opt = l->locals.opt = l->opt;
     l->library = true; /* so is what is built in */
     builtin_names(l);
-    names_versions(l);
     l->library = false;
 }
 
@@ -329,7 +226,7 @@ struct lang_agg *agg_find(const struct lang *l, const char *name)
     return hash_gets(&l->agg_table, name);
 }
 
-struct lang_agg *agg_new(struct lang *l, const char *name, enum lang_aggfunc func)
+struct lang_agg *agg_new(struct lang *l, const char *name, enum word_agg func)
 {
     struct lang_agg *a = lang_alloc(l, sizeof *a);
     a->name = name;

@@ -216,9 +216,9 @@ static void params(struct lex *lx, struct lang_inline *in)
         lex_next(lx);
         if (!parse_is_type(&lx->tok))
             lex_syntax(lx, "a parameter has a type and a name: inline int f[int x] = x + 1;");
-        if (in->nparams == LANG_KEYS_MAX)
+        if (in->nparams == WORD_KEYS_MAX)
             lang_fail(lx->l, &lx->tok.pos, "D_UNKNOWN", NULL, "an inline has at most %d parameters",
-                      LANG_KEYS_MAX);
+                      WORD_KEYS_MAX);
         struct lang_param *p = &in->param[in->nparams++];
         p->type = parse_type(lx);
         if (lx->tok.kind != TOK_IDENT)

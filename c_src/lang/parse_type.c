@@ -41,9 +41,9 @@ static const struct type *array_of(struct lex *lx, const struct diag_pos *pos,
 {
     uint64_t size = type_is_string(of) ? lx->l->opt->strsize : type_size(of);
     check_object(lx, pos, of, "an array");
-    if (size * count > TYPE_SIZE_MAX)
+    if (size * count > WORD_BYTES_MAX)
         lang_fail(lx->l, pos, "D_UNKNOWN", NULL, "the array is too large: %llu bytes, %u possible",
-                  (unsigned long long)size * count, (unsigned)TYPE_SIZE_MAX);
+                  (unsigned long long)size * count, (unsigned)WORD_BYTES_MAX);
     return type_array(lx->l, of, count);
 }
 
@@ -121,10 +121,10 @@ static void key_types(struct lex *lx, struct declared *d)
         if (type_is_incomplete(k.type))
             lang_fail(lx->l, &pos, "D_DECL_INCOMPLETE", NULL,
                       "a key cannot be of the incomplete type %s", k.type->name);
-        if (type_size(k.type) > TYPE_SIZE_MAX)
+        if (type_size(k.type) > WORD_BYTES_MAX)
             lang_fail(lx->l, &pos, "D_KEY_TYPE", NULL,
                       "a key of type %s is too large: %u bytes, %u are possible", k.type->name,
-                      type_size(k.type), (unsigned)TYPE_SIZE_MAX);
+                      type_size(k.type), (unsigned)WORD_BYTES_MAX);
         if (d->nkeys == lx->l->opt->keys)
             lang_fail(lx->l, &pos, "D_UNKNOWN", NULL,
                       "Insufficient tuple registers to generate code");

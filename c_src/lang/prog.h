@@ -43,7 +43,7 @@ struct lang_inline {
     struct node *expr; /* unchecked: each use clones it */
     bool library;      /* of a D library: complaints are about the place of the use */
     unsigned nparams;
-    struct lang_param param[LANG_KEYS_MAX];
+    struct lang_param param[WORD_KEYS_MAX];
 };
 
 /* What a translator gives a member of its output. */
@@ -67,9 +67,9 @@ struct lang_xlator {
 struct ident {
     enum ident_kind kind;
     const char *name;
-    const struct type *type;     /* ID_BUILTIN, ID_ARG, ID_INT, ID_EXTERN */
-    uint64_t num;                /* ID_ARG: which; ID_INT: value */
-    struct lang_var *var;        /* ID_VAR */
+    const struct type *type; /* ID_BUILTIN, ID_ARG, ID_INT, ID_EXTERN */
+    uint64_t num;         /* ID_ARG: which; ID_INT: value; ID_BUILTIN, ID_ARRAY: of builtins.list */
+    struct lang_var *var; /* ID_VAR */
     const struct lang_fn *fn;    /* ID_FN */
     struct lang_inline *inlined; /* ID_INLINE */
     struct attr attr;            /* what #pragma D attributes says of it */
@@ -100,9 +100,6 @@ struct names {
 
 enum fn_kind { FN_SUBR, FN_ACTION, FN_AGG, FN_UNDEFINED /* known by name only */ };
 
-/* `what` of a subroutine whose calls each have an effect or a value of their own. */
-enum { FN_AFRESH = 1 };
-
 /* A function-like name. Letters of `args`: s string, i integer, p address, q pointer or
  * string, r pointer, 4 and 6 pointer to an address of IPv4 or IPv6, a pointer from alloca(), @
  * aggregation, v any value; the last letter is repeated for further arguments. */
@@ -111,9 +108,11 @@ struct lang_fn {
     enum fn_kind kind;
     const char *args;
     uint8_t min, max; /* 255: no limit */
-    int what; /* FN_ACTION: enum lang_act; FN_AGG: enum lang_aggfunc; FN_SUBR: FN_AFRESH or 0 */
+    uint8_t number; /* FN_ACTION: enum word_action; FN_AGG: enum word_agg; FN_SUBR: of subrs.list */
+    bool afresh;    /* each call has an effect or a value of its own */
     enum type_id result; /* FN_SUBR; T_COUNT: memory of this clause, void *;
                             T_DYN: a thread of the kernel, as curthread. ACT_STACK: T_STACK on */
+    uint32_t since;      /* version of the language that has it first */
 };
 
 struct lang {
@@ -184,7 +183,7 @@ const struct type *type_in_memory(struct lang *l, const struct type *t);
 const struct type *type_pointer(struct lang *l, const struct type *of);
 const struct type *type_array(struct lang *l, const struct type *of, uint32_t count);
 struct lang_agg *agg_find(const struct lang *l, const char *name);
-struct lang_agg *agg_new(struct lang *l, const char *name, enum lang_aggfunc func);
+struct lang_agg *agg_new(struct lang *l, const char *name, enum word_agg func);
 /* "did you mean 'x'?" with the nearest name that `want` accepts (NULL: any); NULL when none is
  * near. */
 const char *names_suggest(struct lang *l, const struct names *t, const char *name,
@@ -194,8 +193,6 @@ const char *scope_prefix(enum lang_scope scope);
 
 /* Adds the constants of the library. */
 void names_constants(struct lang *l);
-/* Says of the built-in names which version of the language has them first. */
-void names_versions(struct lang *l);
 /* Whether the language of the option version has what came with this one. */
 static inline bool version_has(const struct lang_options *o, uint32_t version)
 {

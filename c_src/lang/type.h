@@ -55,7 +55,6 @@ struct type_enum {
 };
 
 enum {
-    TYPE_SIZE_MAX = 65536,   /* bytes of an object that D keeps or copies, and of an array */
     TYPE_SIZE_SOU = 64 << 20 /* of a struct or union of which only members are used: those of the
                                 libraries have several strings, of up to 1 MiB each */
 };
@@ -98,16 +97,12 @@ enum type_id {
     T_DYN,
     T_TERM, /* term_t: a value of the traced program, by its handle */
     T_ERROR,
-    T_STACK, /* in the order of dif/kinds.list, from STACK on */
-    T_USTACK,
-    T_JSTACK,
-    T_SYM,
-    T_FUNC,
-    T_MOD,
-    T_USYM,
-    T_UFUNC,
-    T_UMOD,
-    T_UADDR,
+/* stacks and symbols: T_STACK to T_UADDR */
+#define PLACE_NOT_D
+#define PLACE_D(letters, least, most, flag, type, since, usage, text) T_##type,
+#define WORD_KIND(num, name, text, tiers, d)                          PLACE_##d
+#include "word/kinds.list"
+#undef WORD_KIND
     T_COUNT
 };
 extern const struct type type_c[T_COUNT];

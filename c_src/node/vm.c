@@ -548,7 +548,7 @@ static int vm_examine(struct tier *t, int *otp, tier_finding_fn fn, void *arg, s
 
 static const struct tier_ops vm_ops = {
     .name = "vm",
-    .place = DIF_TIER_VM,
+    .place = WORD_VM,
     .match = vm_match,
     .suggest = vm_suggest,
     .lacking = vm_lacking,

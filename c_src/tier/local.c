@@ -179,7 +179,7 @@ static int local_enable(struct tier *t, const struct dif_image *img, const void 
     dif_image_init(&copy);
     int err = dif_decode(&copy, image, len, d);
     if (err == 0)
-        err = dif_verify_for(&copy, DIF_TIER_LOCAL, d);
+        err = dif_verify_for(&copy, WORD_LOCAL, d);
     if (err) {
         dif_image_free(&copy);
         return err;
@@ -415,7 +415,7 @@ static void local_rates(struct tier *t, uint64_t switchrate, uint64_t aggrate)
 
 static const struct tier_ops local_ops = {
     .name = "local",
-    .place = DIF_TIER_LOCAL,
+    .place = WORD_LOCAL,
     .match = local_match,
     .suggest = local_suggest,
     .enable = local_enable,

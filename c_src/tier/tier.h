@@ -155,8 +155,8 @@ struct tier_finding {
 typedef void (*tier_finding_fn)(void *arg, const struct tier_finding *f);
 
 struct tier_ops {
-    const char *name;    /* "local", "vm" */
-    enum dif_tier place; /* which of the names of D it has */
+    const char *name;     /* "local", "vm" */
+    enum word_tier place; /* which of the names of D it has */
     /* Calls fn for each probe that the description matches, in order of id. Function probes come by
      * module, then function. 0, or an error with a diagnostic (a description that matches nothing
      * is not an error). */

@@ -41,7 +41,7 @@ static uint32_t pc(const struct build *b)
 /* One trace action that began at `from`. */
 static uint32_t traced(struct build *b, uint32_t from, struct dif_type part)
 {
-    build_action(b, DIF_ACT_TRACE, from, part);
+    build_action(b, ACT_TRACE, from, part);
     return pc(b);
 }
 
@@ -60,14 +60,14 @@ int main(int argc, char **argv)
     if (argc == 1)
         b.img.builtins &= ~dif_builtin_bit(DIF_BUILTIN_vtimestamp);
 
-    uint32_t agg = build_agg(&b, DIF_AGG_COUNT, 2, (struct dif_type[]){TEXT, TEXT});
+    uint32_t agg = build_agg(&b, AGG_COUNT, 2, (struct dif_type[]){TEXT, TEXT});
     build_clause(&b);
     build_op(&b, dif_ai(DIF_OP_LDB, 1, DIF_BUILTIN_probename));
     build_op(&b, dif_abc(DIF_OP_PUSHTR, 1, 0, 0));
     build_op(&b, dif_ai(DIF_OP_LDB, 1, DIF_BUILTIN_probefunc));
     build_op(&b, dif_abc(DIF_OP_PUSHTR, 1, 0, 0));
     build_op(&b, dif_ai(DIF_OP_AGG, 0, agg));
-    build_action(&b, DIF_ACT_AGG, 0, (struct dif_type){0});
+    build_action(&b, ACT_AGG, 0, (struct dif_type){0});
     build_end(&b);
 
     for (int texts = 2; texts >= 1; texts--) {
@@ -100,7 +100,7 @@ int main(int argc, char **argv)
     build_op(&b, dif_ai(DIF_OP_SETI, 1, 3));
     build_op(&b, dif_ai(DIF_OP_REC, 1, 0));
     build_op(&b, dif_abc(DIF_OP_EXIT, 0, 0, 0));
-    build_action(&b, DIF_ACT_EXIT, at, (struct dif_type){DIF_INT, 4});
+    build_action(&b, ACT_EXIT, at, (struct dif_type){DIF_INT, 4});
     build_end(&b);
 
     at = begin(&b);

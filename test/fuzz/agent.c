@@ -463,7 +463,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     start();
     diags_init(&d);
     dif_image_init(&img);
-    if (dif_decode(&img, data, len, &d) == 0 && dif_verify_for(&img, DIF_TIER_VM, &d) == 0 &&
+    if (dif_decode(&img, data, len, &d) == 0 && dif_verify_for(&img, WORD_VM, &d) == 0 &&
         img.nclauses > 0 && img.nclauses <= CLAUSES_MOST) {
         r = (struct run){.in = {data + len, size - len}, .img = &img, .d = &d};
         run(&r, data, len);
@@ -476,7 +476,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
 {
-    return mutate_for(DIF_TIER_VM, data, size, max, seed, true);
+    return mutate_for(WORD_VM, data, size, max, seed, true);
 }
 
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t na, const uint8_t *b, size_t nb,

@@ -219,7 +219,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t len = image_length(data, size);
     diags_init(&d);
     dif_image_init(&img);
-    if (dif_decode(&img, data, len, &d) == 0 && dif_verify_for(&img, DIF_TIER_LOCAL, &d) == 0 &&
+    if (dif_decode(&img, data, len, &d) == 0 && dif_verify_for(&img, WORD_LOCAL, &d) == 0 &&
         img.nclauses > 0) {
         memset(&r, 0, offsetof(struct run, value));
         r.in = (struct input){data + len, size - len};

@@ -54,7 +54,7 @@ static int write_format(const char *dir, unsigned num, const struct dif_image *i
 {
     struct buf b = BUF_INIT;
     char path[4096];
-    buf_u8(&b, (uint8_t)(a->kind == DIF_ACT_PRINTA ? 2 : a->kind == DIF_ACT_PRINT ? 3 : nth % 2));
+    buf_u8(&b, (uint8_t)(a->kind == ACT_PRINTA ? 2 : a->kind == ACT_PRINT ? 3 : nth % 2));
     buf_u8(&b, (uint8_t)(a->nparts % 9));
     for (uint32_t i = 0; i < a->nparts % 9; i++) {
         const struct dif_type *t = &img->parts[a->part + i];
@@ -112,7 +112,7 @@ static int write_image(const char *dir, unsigned num, const struct dif_image *im
     snprintf(path, sizeof path, "%s/engine/%u", dir, num);
     if (err == 0)
         err = write_file(path, &b);
-    if (!dif_lacks(img, DIF_TIER_VM, &need)) {
+    if (!dif_lacks(img, WORD_VM, &need)) {
         b.len = len;
         write_events(&b, img->nclauses);
         snprintf(path, sizeof path, "%s/agent/%u", dir, num);

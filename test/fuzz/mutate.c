@@ -53,7 +53,7 @@ static void *grown(struct dif_image *img, const void *table, uint32_t n, size_t 
 static struct dif_type a_type(const struct dif_image *img)
 {
     static const uint8_t ints[] = {1, 2, 4, 8};
-    static const uint32_t bytes[] = {0, 1, 4, 7, 8, 16, 24, 256, 4096, DIF_BYTES_MAX};
+    static const uint32_t bytes[] = {0, 1, 4, 7, 8, 16, 24, 256, 4096, WORD_BYTES_MAX};
     struct dif_type t = {.kind = (uint8_t)(DIF_INT + rnd(rnd(4) ? 5 : DIF_NKINDS - 1))};
     t.size = t.kind <= DIF_UINT     ? ints[rnd(4)]
              : t.kind == DIF_STRING ? (rnd(2) ? img->strsize : 1 + rnd(img->strsize))
@@ -64,7 +64,7 @@ static struct dif_type a_type(const struct dif_image *img)
 static void keys(struct dif_image *img, struct dif_keys *k)
 {
     const bool most = rnd(16) == 0; /* as many as there can be, as large as they can be */
-    k->n = most ? DIF_KEYS_MAX : (uint8_t)rnd(rnd(4) == 0 ? DIF_KEYS_MAX + 1 : 4);
+    k->n = most ? WORD_KEYS_MAX : (uint8_t)rnd(rnd(4) == 0 ? WORD_KEYS_MAX + 1 : 4);
     for (unsigned i = 0; i < k->n; i++)
         k->key[i] = most ? (struct dif_type){DIF_STRING, img->strsize} : a_type(img);
 }
@@ -78,9 +78,9 @@ static uint32_t instruction(const struct dif_image *img, const struct dif_clause
 #undef DIF_OP
     };
     static const uint8_t subrs[] = {
-#define DIF_SUBR(num, name, args, result, min, max, tiers) num,
-#include "dif/subrs.list"
-#undef DIF_SUBR
+#define WORD_SUBR(num, name, args, result, min, max, tiers, d) num,
+#include "word/subrs.list"
+#undef WORD_SUBR
     };
     enum dif_op op = (enum dif_op)ops[rnd(sizeof ops)];
     unsigned a = rnd(rnd(4) == 0 ? DIF_NREGS : 4), b = rnd(4), d = rnd(4);
@@ -200,7 +200,7 @@ static void change_aggregation(struct dif_image *img)
     if (img->naggs == 0)
         return;
     switch (rnd(3)) {
-    case 0: a->func = (uint8_t)(DIF_AGG_COUNT + rnd(DIF_AGG_LLQUANTIZE)); break;
+    case 0: a->func = (uint8_t)(AGG_COUNT + rnd(AGG_LLQUANTIZE)); break;
     case 1: keys(img, &a->keys); break;
     default: a->param[rnd(4)] = rnd(2) ? (int64_t)number() : (int64_t)rnd(20);
     }
@@ -282,7 +282,7 @@ static void change(struct dif_image *img)
 }
 
 /* Changes the image; the bytes in out. False: it is not sound any more. */
-static bool change_image(enum dif_tier tier, const uint8_t *data, size_t size, bool sound,
+static bool change_image(enum word_tier tier, const uint8_t *data, size_t size, bool sound,
                          struct buf *out)
 {
     struct dif_image img;
@@ -303,7 +303,7 @@ static bool change_image(enum dif_tier tier, const uint8_t *data, size_t size, b
 
 size_t mutate(uint8_t *data, size_t size, size_t max, unsigned seed, bool sound)
 {
-    return mutate_for(DIF_TIER_LOCAL, data, size, max, seed, sound);
+    return mutate_for(WORD_LOCAL, data, size, max, seed, sound);
 }
 
 size_t cross_over(const uint8_t *a, size_t na, const uint8_t *b, size_t nb, uint8_t *out,
@@ -320,7 +320,7 @@ size_t cross_over(const uint8_t *a, size_t na, const uint8_t *b, size_t nb, uint
     return image + n;
 }
 
-size_t mutate_for(enum dif_tier tier, uint8_t *data, size_t size, size_t max, unsigned seed,
+size_t mutate_for(enum word_tier tier, uint8_t *data, size_t size, size_t max, unsigned seed,
                   bool sound)
 {
     size_t len = image_length(data, size);

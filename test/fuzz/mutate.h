@@ -18,7 +18,7 @@ void image_set_length(uint8_t *data, size_t size);
  * what comes out if it accepted what went in. */
 size_t mutate(uint8_t *data, size_t size, size_t max, unsigned seed, bool sound);
 /* The same with the verifier of another tier than the local one. */
-size_t mutate_for(enum dif_tier tier, uint8_t *data, size_t size, size_t max, unsigned seed,
+size_t mutate_for(enum word_tier tier, uint8_t *data, size_t size, size_t max, unsigned seed,
                   bool sound);
 /* libFuzzer's cross-over of such inputs: a's image, with what is behind b's. */
 size_t cross_over(const uint8_t *a, size_t na, const uint8_t *b, size_t nb, uint8_t *out,

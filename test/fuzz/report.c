@@ -175,7 +175,7 @@ static int source_fd(struct tier *t)
 }
 
 static const struct tier_ops source_ops = {.name = "input",
-                                           .place = DIF_TIER_VM,
+                                           .place = WORD_VM,
                                            .match = source_match,
                                            .enable = source_enable,
                                            .go = source_start,

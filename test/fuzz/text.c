@@ -24,7 +24,7 @@ static void formats(const struct dif_image *img, const struct diags *d)
     struct pf pf;
     arena_init(&a);
     for (uint32_t i = 0; i < img->nactions; i++) {
-        bool has = img->actions[i].kind == DIF_ACT_PRINTF || img->actions[i].kind == DIF_ACT_PRINTA;
+        bool has = img->actions[i].kind == ACT_PRINTF || img->actions[i].kind == ACT_PRINTA;
         if (has && img->actions[i].format != DIF_NO_STRING)
             must(pf_parse(&a, dif_str(img, img->actions[i].format), &pf) == 0,
                  "a format that was accepted can be parsed", d);

@@ -186,7 +186,7 @@ static void piece(struct making *m, unsigned which)
 static void make(struct making *m, const struct set *s, const struct recipe *r)
 {
     static const struct dif_type int64 = {DIF_INT, 8};
-    const struct dif_type str = {DIF_STRING, s->strsize}, bytes = {DIF_BYTES, DIF_BYTES_MAX};
+    const struct dif_type str = {DIF_STRING, s->strsize}, bytes = {DIF_BYTES, WORD_BYTES_MAX};
     static const char names[] = "\0v";
     uint32_t *code = m->code, *strings = m->str;
     memset(m, 0, sizeof *m);
@@ -196,16 +196,16 @@ static void make(struct making *m, const struct set *s, const struct recipe *r)
     memcpy(m->strtab, names, sizeof names);
     m->str[0] = 0;
     m->str[1] = 1;
-    m->ints[0] = DIF_BYTES_MAX;
+    m->ints[0] = WORD_BYTES_MAX;
     m->ints[1] = INT64_MAX;
     m->var[0] = (struct dif_var){1, DIF_GLOBAL, false, bytes, {0}};
     m->var[1] = (struct dif_var){1, DIF_GLOBAL, false, str, {0}};
     m->var[2] = (struct dif_var){1, DIF_THREAD, false, int64, {0}};
     m->var[3] = (struct dif_var){1, DIF_GLOBAL, true, int64, {1, {int64}}};
     m->var[4] = (struct dif_var){1, DIF_GLOBAL, true, int64, {1, {str}}};
-    m->agg[0] = (struct dif_agg){1, DIF_AGG_COUNT, {1, {int64}}, {0}};
-    m->agg[1] = (struct dif_agg){1, DIF_AGG_QUANTIZE, {1, {int64}}, {0}};
-    m->agg[2] = (struct dif_agg){1, DIF_AGG_LLQUANTIZE, {0}, {10, 0, 17, 100}};
+    m->agg[0] = (struct dif_agg){1, AGG_COUNT, {1, {int64}}, {0}};
+    m->agg[1] = (struct dif_agg){1, AGG_QUANTIZE, {1, {int64}}, {0}};
+    m->agg[2] = (struct dif_agg){1, AGG_LLQUANTIZE, {0}, {10, 0, 17, 100}};
     m->img = (struct dif_image){.strsize = s->strsize,
                                 .scratchsize = s->scratchsize,
                                 .strtab = m->strtab,
@@ -245,7 +245,7 @@ static uint8_t a_piece(void)
     for (;;) {
         unsigned i = rnd(P_SUBR + DIF_NSUBRS);
         const struct dif_subr_info *s = i < P_SUBR ? NULL : dif_subr_info(i - P_SUBR);
-        if (i < P_SUBR || (s != NULL && (s->tiers & DIF_TIER_LOCAL) != 0))
+        if (i < P_SUBR || (s != NULL && (s->tiers & WORD_LOCAL) != 0))
             return (uint8_t)i;
     }
 }
@@ -311,9 +311,8 @@ static bool run(const struct set *s, const uint8_t *bytes, size_t len, uint64_t 
                                  .policy = s->policy,
                                  .eventbudget = budget};
     memset(o, 0, sizeof *o);
-    bool ok = dif_decode(&img, bytes, len, &d) == 0 &&
-              dif_verify_for(&img, DIF_TIER_LOCAL, &d) == 0 && img.nclauses > 0 &&
-              img.nclauses <= CLAUSES && img.strsize <= s->strsize;
+    bool ok = dif_decode(&img, bytes, len, &d) == 0 && dif_verify_for(&img, WORD_LOCAL, &d) == 0 &&
+              img.nclauses > 0 && img.nclauses <= CLAUSES && img.strsize <= s->strsize;
     const uint32_t n = ok ? img.nclauses : 0;
     if (ok)
         ok = engine_create(&img, &opt, &e, &d) == 0;

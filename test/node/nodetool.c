@@ -167,7 +167,7 @@ static void image_make(struct dif_image *img)
     img->aggs = arena_alloc(a, sizeof *img->aggs);
     img->naggs = 1;
     img->aggs[0].name = 1;
-    img->aggs[0].func = DIF_AGG_COUNT;
+    img->aggs[0].func = AGG_COUNT;
     img->code = arena_alloc(a, 4 * sizeof *img->code);
     img->ncode = 4;
     img->code[0] = dif_abc(DIF_OP_RECB, 0, 0, 0);
@@ -179,7 +179,7 @@ static void image_make(struct dif_image *img)
     img->actions = arena_alloc(a, sizeof *img->actions);
     img->nactions = 1;
     img->actions[0] = (struct dif_action){
-        .kind = DIF_ACT_AGG, .npc = 1, .nrefs = 1, .format = DIF_NO_STRING, .line = 1, .col = 1};
+        .kind = ACT_AGG, .npc = 1, .nrefs = 1, .format = DIF_NO_STRING, .line = 1, .col = 1};
     img->clauses = arena_alloc(a, 2 * sizeof *img->clauses);
     img->nclauses = 2;
     img->clauses[0] =

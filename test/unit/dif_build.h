@@ -70,7 +70,7 @@ static inline uint32_t build_var(struct build *b, enum dif_scope scope, struct d
     return b->img.nvars++;
 }
 
-static inline uint32_t build_agg(struct build *b, enum dif_aggfunc func, unsigned nkeys,
+static inline uint32_t build_agg(struct build *b, enum word_agg func, unsigned nkeys,
                                  const struct dif_type *key)
 {
     struct dif_agg *a = &b->aggs[b->img.naggs];
@@ -99,7 +99,7 @@ static inline void build_op(struct build *b, uint32_t in)
 }
 
 /* An action that began at clause instruction `pc`, with this one part (kind 0: none). */
-static inline void build_action(struct build *b, enum dif_action_kind kind, uint32_t pc,
+static inline void build_action(struct build *b, enum word_action kind, uint32_t pc,
                                 struct dif_type part)
 {
     struct dif_clause *c = &b->clauses[b->img.nclauses - 1];

@@ -140,7 +140,7 @@ static void subroutines(void **state)
         static struct build b;
         const char *of = "ab";
         uint64_t least = LONG / WORK_COPY; /* it is copied */
-        if (s == NULL || (s->tiers & DIF_TIER_LOCAL) == 0 || strchr(s->args, 's') == NULL)
+        if (s == NULL || (s->tiers & WORD_LOCAL) == 0 || strchr(s->args, 's') == NULL)
             continue;
         for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
             of = row[k].subr == i ? row[k].of : of;
@@ -205,7 +205,7 @@ static void instructions(void **state)
         build_var(&b, DIF_GLOBAL, str, 0, NULL);
         build_var(&b, DIF_THREAD, str, 0, NULL);
         build_var(&b, DIF_GLOBAL, int64, 1, &str);
-        build_agg(&b, DIF_AGG_COUNT, 1, &str);
+        build_agg(&b, AGG_COUNT, 1, &str);
         for (int k = 0; row[i].code[k] != 0; k++)
             build_op(&b, row[i].code[k]);
         build_end(&b);
@@ -222,7 +222,7 @@ static void records(void **state)
     begin(&b);
     build_op(&b, OP3(RECB, 0, 0, 0));
     build_op(&b, OPI(REC, 1, 0));
-    build_action(&b, DIF_ACT_TRACE, 0, str);
+    build_action(&b, ACT_TRACE, 0, str);
     build_end(&b);
     assert_true(more(&b, "ab") >= LONG / WORK_KEY);
 }
@@ -252,7 +252,7 @@ static void histograms(void **state)
     static struct build b;
     (void)state;
     begin(&b);
-    build_agg(&b, DIF_AGG_LQUANTIZE, 0, NULL);
+    build_agg(&b, AGG_LQUANTIZE, 0, NULL);
     b.aggs[0].param[1] = 60000;
     b.aggs[0].param[2] = 1;
     build_op(&b, OP3(PUSHTV, 2, 0, 0));
@@ -338,7 +338,7 @@ static void searching(struct build *b, int n)
     build_op(b, OPI(SETI, 0, 1));
     build_op(b, OP3(RECB, 0, 0, 0));
     build_op(b, OPI(REC, 0, 0));
-    build_action(b, DIF_ACT_TRACE, 0, int64);
+    build_action(b, ACT_TRACE, 0, int64);
     build_end(b);
 }
 
@@ -359,7 +359,7 @@ static void beyond(void **state)
     build_op(&b, OP3(LDARG, 0, 0, 4));
     build_op(&b, OP3(RECB, 0, 0, 0));
     build_op(&b, OPI(REC, 0, 0));
-    build_action(&b, DIF_ACT_TRACE, 0, int64);
+    build_action(&b, ACT_TRACE, 0, int64);
     build_end(&b);
     searching(&b,
               100); /* ERROR, once more: as long as the other; the text is not an argument here */
@@ -449,7 +449,7 @@ static void large_speculation(void **state)
     build_op(&b, OP3(LDARG, 1, 0, 0));
     build_op(&b, OP3(RECB, 0, 0, 0));
     build_op(&b, OPI(REC, 1, 0));
-    build_action(&b, DIF_ACT_TRACE, 0, str);
+    build_action(&b, ACT_TRACE, 0, str);
     build_end(&b);
     build_clause(&b);
     build_op(&b, OPI(LDGS, 0, id));

@@ -25,15 +25,15 @@
  * three keyed by two integers. */
 enum { COUNT, SUM, AVG, MIN, MAX, STDDEV, PAIR, PAIR2, BARE };
 static struct dif_agg aggs[] = {
-    [COUNT] = {0, DIF_AGG_COUNT, {1, {S_KEY}}, {0}},
-    [SUM] = {0, DIF_AGG_SUM, {1, {S_KEY}}, {0}},
-    [AVG] = {0, DIF_AGG_AVG, {1, {S_KEY}}, {0}},
-    [MIN] = {0, DIF_AGG_MIN, {1, {S_KEY}}, {0}},
-    [MAX] = {0, DIF_AGG_MAX, {1, {S_KEY}}, {0}},
-    [STDDEV] = {0, DIF_AGG_STDDEV, {1, {S_KEY}}, {0}},
-    [PAIR] = {0, DIF_AGG_SUM, {2, {I_KEY, I_KEY}}, {0}},
-    [PAIR2] = {0, DIF_AGG_SUM, {2, {I_KEY, I_KEY}}, {0}},
-    [BARE] = {0, DIF_AGG_COUNT, {0, {{0, 0}}}, {0}},
+    [COUNT] = {0, AGG_COUNT, {1, {S_KEY}}, {0}},
+    [SUM] = {0, AGG_SUM, {1, {S_KEY}}, {0}},
+    [AVG] = {0, AGG_AVG, {1, {S_KEY}}, {0}},
+    [MIN] = {0, AGG_MIN, {1, {S_KEY}}, {0}},
+    [MAX] = {0, AGG_MAX, {1, {S_KEY}}, {0}},
+    [STDDEV] = {0, AGG_STDDEV, {1, {S_KEY}}, {0}},
+    [PAIR] = {0, AGG_SUM, {2, {I_KEY, I_KEY}}, {0}},
+    [PAIR2] = {0, AGG_SUM, {2, {I_KEY, I_KEY}}, {0}},
+    [BARE] = {0, AGG_COUNT, {0, {{0, 0}}}, {0}},
 };
 
 struct fixture {

@@ -16,7 +16,7 @@
 #define HALF    "                    "
 #define HALFBAR "@@@@@@@@@@@@@@@@@@@@"
 
-static const struct dif_agg quantize = {.func = DIF_AGG_QUANTIZE};
+static const struct dif_agg quantize = {.func = AGG_QUANTIZE};
 
 /* A histogram of values, each counted so often. */
 struct sample {
@@ -27,8 +27,8 @@ static unsigned bucket(const struct dif_agg *def, int64_t v)
 {
     const int64_t *p = def->param;
     switch (def->func) {
-    case DIF_AGG_LQUANTIZE: return dif_lquantize_bucket(v, p[0], p[1], p[2]);
-    case DIF_AGG_LLQUANTIZE: return dif_llq_bucket(v, p[0], p[1], p[2], p[3]);
+    case AGG_LQUANTIZE: return dif_lquantize_bucket(v, p[0], p[1], p[2]);
+    case AGG_LLQUANTIZE: return dif_llq_bucket(v, p[0], p[1], p[2], p[3]);
     default: return dif_quantize_bucket(v);
     }
 }
@@ -152,7 +152,7 @@ static void normalized_counts(void **state)
           {1, 100});
 }
 
-static const struct dif_agg tens = {.func = DIF_AGG_LQUANTIZE, .param = {0, 100, 10}};
+static const struct dif_agg tens = {.func = AGG_LQUANTIZE, .param = {0, 100, 10}};
 
 static void lquantize_rows(void **state)
 {
@@ -177,7 +177,7 @@ static void lquantize_rows(void **state)
 static void lquantize_limit_not_reached(void **state)
 {
     (void)state;
-    static const struct dif_agg def = {.func = DIF_AGG_LQUANTIZE, .param = {0, 100, 30}};
+    static const struct dif_agg def = {.func = AGG_LQUANTIZE, .param = {0, 100, 30}};
     SHOWS(&def, 1,
           HEADER "              60 |" BLANK " 0        \n"
                  "           >= 90 |" FULL " 1        \n",
@@ -185,7 +185,7 @@ static void lquantize_limit_not_reached(void **state)
 }
 
 /* Powers of ten, 10 bins each: 1 2 .. 9 10 20 .. 90. */
-static const struct dif_agg decades = {.func = DIF_AGG_LLQUANTIZE, .param = {10, 0, 1, 10}};
+static const struct dif_agg decades = {.func = AGG_LLQUANTIZE, .param = {10, 0, 1, 10}};
 
 static void llquantize_rows(void **state)
 {
@@ -217,7 +217,7 @@ static void llquantize_rows(void **state)
 static void llquantize_middle(void **state)
 {
     (void)state;
-    static const struct dif_agg def = {.func = DIF_AGG_LLQUANTIZE, .param = {10, 1, 2, 10}};
+    static const struct dif_agg def = {.func = AGG_LLQUANTIZE, .param = {10, 1, 2, 10}};
     SHOWS(&def, 1,
           HEADER "            < 10 |" BLANK " 0        \n"
                  "              10 |" FULL " 1        \n"
@@ -240,7 +240,7 @@ static void llquantize_middle(void **state)
 static void llquantize_bins_without_integers(void **state)
 {
     (void)state;
-    static const struct dif_agg def = {.func = DIF_AGG_LLQUANTIZE, .param = {10, 0, 1, 20}};
+    static const struct dif_agg def = {.func = AGG_LLQUANTIZE, .param = {10, 0, 1, 20}};
     SHOWS(&def, 1,
           HEADER "               2 |" BLANK " 0        \n"
                  "               3 |" FULL " 1        \n"
@@ -308,7 +308,7 @@ static void bounds_beyond_all_values(void **state)
         {{3, 39, 39, 3}, INT64_MIN, INT64_MIN, -INT64_C(8105110306037952534)},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-        struct dif_agg def = {.func = DIF_AGG_LLQUANTIZE};
+        struct dif_agg def = {.func = AGG_LLQUANTIZE};
         uint64_t words[16] = {0};
         struct hist h;
         const int64_t *p = row[i].param;

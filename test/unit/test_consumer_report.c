@@ -117,17 +117,17 @@ enum { TRACE, PRINTF, PRINTA, PRINTA_FMT, CLEAR, EXIT, NACTIONS };
 static struct dif_type parts[] = {{DIF_INT, 4}, {DIF_STRING, 256}, {DIF_INT, 4}, {DIF_INT, 4}};
 static uint32_t refs[] = {0, 1};
 static struct dif_action actions[NACTIONS] = {
-    [TRACE] = {.kind = DIF_ACT_TRACE, .part = 0, .nparts = 1},
-    [PRINTF] = {.kind = DIF_ACT_PRINTF, .part = 1, .nparts = 2},
-    [PRINTA] = {.kind = DIF_ACT_PRINTA, .ref = 0, .nrefs = 1},
-    [PRINTA_FMT] = {.kind = DIF_ACT_PRINTA, .ref = 0, .nrefs = 2},
-    [CLEAR] = {.kind = DIF_ACT_CLEAR, .ref = 0, .nrefs = 1},
-    [EXIT] = {.kind = DIF_ACT_EXIT, .part = 3, .nparts = 1},
+    [TRACE] = {.kind = ACT_TRACE, .part = 0, .nparts = 1},
+    [PRINTF] = {.kind = ACT_PRINTF, .part = 1, .nparts = 2},
+    [PRINTA] = {.kind = ACT_PRINTA, .ref = 0, .nrefs = 1},
+    [PRINTA_FMT] = {.kind = ACT_PRINTA, .ref = 0, .nrefs = 2},
+    [CLEAR] = {.kind = ACT_CLEAR, .ref = 0, .nrefs = 1},
+    [EXIT] = {.kind = ACT_EXIT, .part = 3, .nparts = 1},
 };
 static struct dif_agg aggs[] = {
-    {1, DIF_AGG_COUNT, {1, {{DIF_STRING, 256}}}, {0}},
-    {2, DIF_AGG_SUM, {1, {{DIF_STRING, 256}}}, {0}},
-    {3, DIF_AGG_QUANTIZE, {0, {{0, 0}}}, {0}},
+    {1, AGG_COUNT, {1, {{DIF_STRING, 256}}}, {0}},
+    {2, AGG_SUM, {1, {{DIF_STRING, 256}}}, {0}},
+    {3, AGG_QUANTIZE, {0, {{0, 0}}}, {0}},
 };
 static uint32_t strings[] = {0, 1, 3, 5};
 static struct dif_image img = {.strsize = 256,

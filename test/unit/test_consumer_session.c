@@ -118,7 +118,7 @@ static int fake_fd(struct tier *t)
 }
 
 static const struct tier_ops fake_ops = {.name = "fake",
-                                         .place = DIF_TIER_LOCAL,
+                                         .place = WORD_LOCAL,
                                          .match = fake_match,
                                          .enable = fake_enable,
                                          .go = fake_go,
@@ -999,7 +999,7 @@ static void kernel_tier(void **state)
     struct fixture *f = *state;
     static struct tier_ops ops; /* the session closes it after this */
     ops = fake_ops;
-    ops.place = DIF_TIER_KERNEL;
+    ops.place = WORD_KERNEL;
     ops.symbol = fake_symbol;
     f->a.tier.ops = &ops;
     f->a.script = send_places;
@@ -1024,7 +1024,7 @@ static void kernel_names_elsewhere(void **state)
     struct fixture *f = *state;
     static struct tier_ops ops; /* the session closes it after this */
     ops = fake_ops;
-    ops.place = DIF_TIER_KERNEL;
+    ops.place = WORD_KERNEL;
     f->a.tier.ops = &ops;
     program(f, "k.d", "BEGIN {\n  trace(1);\n  stack(); }");
     assert_int_equal(session_compile(f->s), 0);

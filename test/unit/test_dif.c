@@ -133,7 +133,7 @@ static void sample(struct build *b)
     uint32_t g = build_var(b, DIF_GLOBAL, int64, 0, NULL);
     const struct dif_type keys[] = {str, int32};
     uint32_t m = build_var(b, DIF_GLOBAL, int64, 2, keys);
-    uint32_t a = build_agg(b, DIF_AGG_COUNT, 1, keys);
+    uint32_t a = build_agg(b, AGG_COUNT, 1, keys);
     uint32_t s = build_str(b, "hello");
     build_clause(b);
     build_op(b, OP3(LDARG, 1, 0, 3));
@@ -143,16 +143,16 @@ static void sample(struct build *b)
     build_op(b, OP3(RECB, 0, 0, 0));
     build_op(b, OPI(SETI, 2, 7));
     build_op(b, OPI(REC, 2, 0));
-    build_action(b, DIF_ACT_TRACE, 4, int64);
+    build_action(b, ACT_TRACE, 4, int64);
     build_op(b, OPI(STGS, 2, g));
     build_op(b, OPI(SETS, 3, s));
     build_op(b, OP3(PUSHTR, 3, 0, 0));
     build_op(b, OP3(PUSHTV, 2, 0, 0));
     build_op(b, OPI(STGAA, 2, m));
-    build_action(b, DIF_ACT_EXPR, 6, none);
+    build_action(b, ACT_EXPR, 6, none);
     build_op(b, OP3(PUSHTR, 3, 0, 0));
     build_op(b, OPI(AGG, 0, a));
-    build_action(b, DIF_ACT_AGG, 11, none);
+    build_action(b, ACT_AGG, 11, none);
     build_op(b, OP3(NOP, 0, 0, 0));
     build_end(b);
     /* bytes: a global, an element of an array, an index and a copy */
@@ -166,10 +166,10 @@ static void sample(struct build *b)
     build_op(b, OP3(PUSHTV, 0, 0, 0));
     build_op(b, OPI(LDGAA, 2, many));
     build_op(b, OP3(COPY, 0, 2, 1));
-    build_action(b, DIF_ACT_EXPR, 0, none);
+    build_action(b, ACT_EXPR, 0, none);
     build_op(b, OP3(RECB, 0, 0, 0));
     build_op(b, OPI(REC, 0, 0));
-    build_action(b, DIF_ACT_TRACEMEM, 7, bytes24);
+    build_action(b, ACT_TRACEMEM, 7, bytes24);
     build_end(b);
 }
 
@@ -323,7 +323,7 @@ static void verifier_refuses(void **state)
         build_var(&b, DIF_GLOBAL, int64, 2, keys);
         build_var(&b, DIF_GLOBAL, str, 0, NULL);
         build_var(&b, DIF_GLOBAL, bytes24, 0, NULL);
-        build_agg(&b, DIF_AGG_SUM, 1, keys);
+        build_agg(&b, AGG_SUM, 1, keys);
         prelude(&b);
         for (int k = 0; row[i].code[k] != 0; k++)
             build_op(&b, row[i].code[k]);
@@ -367,7 +367,7 @@ static void verifier_checks_records(void **state)
         prelude(&b);
         for (int k = 0; row[i].code[k] != 0; k++)
             build_op(&b, row[i].code[k]);
-        build_action(&b, DIF_ACT_TRACE, 0, int64);
+        build_action(&b, ACT_TRACE, 0, int64);
         build_end(&b);
         diags_init(&d);
         assert_int_equal(dif_verify(&b.img, &d), row[i].why == NULL ? 0 : ET_EVERIFY);
@@ -411,10 +411,10 @@ static void verifier_checks_sub_clauses(void **state)
         prelude(&b);
         for (int k = 0; row[i].code[k] != 0; k++)
             build_op(&b, row[i].code[k]);
-        build_action(&b, DIF_ACT_TRACE, 2, int64);
+        build_action(&b, ACT_TRACE, 2, int64);
         b.actions[0].npc = 0;
         build_sub(&b, 1);
-        build_action(&b, DIF_ACT_TRACE, 2, int64);
+        build_action(&b, ACT_TRACE, 2, int64);
         build_sub(&b, 1);
         build_end(&b);
         diags_init(&d);
@@ -431,7 +431,7 @@ static void verifier_checks_sub_clauses(void **state)
     for (uint32_t i = 0; i < 2; i++) {
         build_op(&b, OPI(RECN, 0, i));
         build_op(&b, OPI(REC, 0, i));
-        build_action(&b, DIF_ACT_TRACE, 3 + 3 * i, int64);
+        build_action(&b, ACT_TRACE, 3 + 3 * i, int64);
         build_op(&b, OP3(RECE, 0, 0, 0));
         build_sub(&b, 1);
     }
@@ -489,10 +489,10 @@ static void verifier_checks_tables(void **state)
     REFUSED(b.vars[1].scope = DIF_CLAUSE);
     REFUSED(b.vars[1].keys.key[0].size = 257);
     REFUSED(b.aggs[0].func = 77);
-    REFUSED(b.aggs[0].func = DIF_AGG_LQUANTIZE);
+    REFUSED(b.aggs[0].func = AGG_LQUANTIZE);
     REFUSED(b.parts[0].size = 0);
     REFUSED(b.actions[0].kind = 0);
-    REFUSED(b.actions[0].kind = DIF_ACT_PRINTA);
+    REFUSED(b.actions[0].kind = ACT_PRINTA);
     REFUSED(b.actions[0].nparts = 0);
     REFUSED(b.actions[0].part = 1);
     REFUSED(b.actions[1].pc = 0);
@@ -521,7 +521,7 @@ static void verifier_adds_without_wrapping(void **state)
     assert_non_null(actions);
     uint32_t part = 0;
     for (uint32_t i = 0; i < MANY; i++) {
-        actions[i] = (struct dif_action){.kind = DIF_ACT_PRINTF, .part = part};
+        actions[i] = (struct dif_action){.kind = ACT_PRINTF, .part = part};
         actions[i].nparts = i < MANY - 1 ? MOST : 1;
         actions[i].format = DIF_NO_STRING;
         part += actions[i].nparts;
@@ -544,15 +544,15 @@ static void kernel_names(void **state)
     const struct {
         const char *name;
         uint32_t in;
-        enum dif_action_kind kind;
+        enum word_action kind;
         struct dif_type part, key;
     } row[] = {
-        {"caller", OPI(LDB, 0, DIF_BUILTIN_caller), DIF_ACT_EXPR, {0, 0}, {0, 0}},
-        {"uregs[]", OPI(LDBA, 0, DIF_BUILTIN_uregs), DIF_ACT_EXPR, {0, 0}, {0, 0}},
-        {"chill()", OPI(CALL, 1, DIF_SUBR_chill), DIF_ACT_EXPR, {0, 0}, {0, 0}},
-        {"stop()", dif_abc(DIF_OP_NOP, 0, 0, 0), DIF_ACT_STOP, {0, 0}, {0, 0}},
-        {"sym()", OPI(REC, 0, 0), DIF_ACT_STACK, {DIF_SYM, 8}, {0, 0}},
-        {"uaddr()", OPI(AGG, 0, 0), DIF_ACT_AGG, {0, 0}, {DIF_UADDR, 16}},
+        {"caller", OPI(LDB, 0, DIF_BUILTIN_caller), ACT_EXPR, {0, 0}, {0, 0}},
+        {"uregs[]", OPI(LDBA, 0, DIF_BUILTIN_uregs), ACT_EXPR, {0, 0}, {0, 0}},
+        {"chill()", OPI(CALL, 1, DIF_SUBR_chill), ACT_EXPR, {0, 0}, {0, 0}},
+        {"stop()", dif_abc(DIF_OP_NOP, 0, 0, 0), ACT_STOP, {0, 0}, {0, 0}},
+        {"sym()", OPI(REC, 0, 0), ACT_STACK, {DIF_SYM, 8}, {0, 0}},
+        {"uaddr()", OPI(AGG, 0, 0), ACT_AGG, {0, 0}, {DIF_UADDR, 16}},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         static struct build b;
@@ -565,7 +565,7 @@ static void kernel_names(void **state)
         if (row[i].part.kind != 0)
             build_op(&b, dif_abc(DIF_OP_RECB, 0, 0, 0));
         if (row[i].key.kind != 0)
-            build_agg(&b, DIF_AGG_COUNT, 1, &row[i].key);
+            build_agg(&b, AGG_COUNT, 1, &row[i].key);
         uint32_t at = b.clauses[0].ncode;
         if (row[i].in >> 24 == DIF_OP_AGG || row[i].in >> 24 == DIF_OP_CALL)
             build_op(&b, dif_abc(DIF_OP_PUSHTV, 0, 0, 0));
@@ -575,14 +575,14 @@ static void kernel_names(void **state)
         b.actions[0].col = 3;
         build_end(&b);
         assert_int_equal(dif_verify(&b.img, &d), 0);
-        assert_int_equal(dif_verify_for(&b.img, DIF_TIER_KERNEL, &d), 0);
-        assert_int_equal(dif_verify_for(&b.img, DIF_TIER_VM, &d), ET_EUNSUP);
-        assert_int_equal(dif_verify_for(&b.img, DIF_TIER_LOCAL, &d), ET_EUNSUP);
-        assert_true(dif_lacks(&b.img, DIF_TIER_VM, &need));
+        assert_int_equal(dif_verify_for(&b.img, WORD_KERNEL, &d), 0);
+        assert_int_equal(dif_verify_for(&b.img, WORD_VM, &d), ET_EUNSUP);
+        assert_int_equal(dif_verify_for(&b.img, WORD_LOCAL, &d), ET_EUNSUP);
+        assert_true(dif_lacks(&b.img, WORD_VM, &need));
         assert_string_equal(need.name, row[i].name);
         assert_int_equal(need.line, 7);
         assert_int_equal(need.col, 3);
-        assert_int_equal(need.tiers, DIF_TIER_KERNEL);
+        assert_int_equal(need.tiers, WORD_KERNEL);
         arena_free(&b.img.arena);
         diags_free(&d);
     }
@@ -599,14 +599,14 @@ static void names_of_some_tiers(void **state)
     build_op(&b, OPI(SETI, 0, 2));
     build_op(&b, dif_abc(DIF_OP_RECB, 0, 0, 0));
     build_op(&b, OPI(REC, 0, 0));
-    build_action(&b, DIF_ACT_RAISE, 2, int32);
+    build_action(&b, ACT_RAISE, 2, int32);
     build_end(&b);
-    assert_false(dif_lacks(&b.img, DIF_TIER_LOCAL, &need));
-    assert_true(dif_lacks(&b.img, DIF_TIER_VM, &need));
+    assert_false(dif_lacks(&b.img, WORD_LOCAL, &need));
+    assert_true(dif_lacks(&b.img, WORD_VM, &need));
     assert_string_equal(need.name, "raise()");
     assert_string_equal(dif_tier_text(need.tiers), "the local tier");
     build_var(&b, DIF_GLOBAL, (struct dif_type){DIF_STACK, 80}, 0, NULL);
-    assert_true(dif_lacks(&b.img, DIF_TIER_LOCAL, &need));
+    assert_true(dif_lacks(&b.img, WORD_LOCAL, &need));
     assert_string_equal(need.name, "stack()");
     assert_int_equal(need.line, 0);
 }

@@ -94,7 +94,7 @@ static uint64_t run(struct build *b, const uint32_t *code)
         build_op(b, code[k]);
     build_op(b, OP3(RECB, 0, 0, 0));
     build_op(b, OPI(REC, 0, 0));
-    build_action(b, DIF_ACT_TRACE, 0, int64);
+    build_action(b, ACT_TRACE, 0, int64);
     build_end(b);
     struct engine *e = engine_of(b, 1 << 16);
     fire(e, b->img.nclauses - 1);
@@ -364,12 +364,12 @@ static void fault_says_where(void **state)
     build_clause(&b);
     build_op(&b, OPI(SETI, 0, 1));
     build_op(&b, OPI(STGS, 0, 0));
-    build_action(&b, DIF_ACT_EXPR, 0, none);
+    build_action(&b, ACT_EXPR, 0, none);
     build_op(&b, OP3(RECB, 0, 0, 0));
     build_op(&b, OPI(SETX, 1, build_int(&b, 0xbad)));
     build_op(&b, OP3(LDUB, 0, 1, 0));
     build_op(&b, OPI(REC, 0, 0));
-    build_action(&b, DIF_ACT_TRACE, 3, int64);
+    build_action(&b, ACT_TRACE, 3, int64);
     build_end(&b);
     struct engine *e = engine_of(&b, 1 << 16);
     struct engine_counts c;
@@ -397,7 +397,7 @@ enum { THREADS = 4, ROUNDS = 40000 };
 static void counting_program(struct build *b)
 {
     build_init(b);
-    uint32_t count = build_agg(b, DIF_AGG_COUNT, 1, &str), sum = build_agg(b, DIF_AGG_SUM, 0, NULL);
+    uint32_t count = build_agg(b, AGG_COUNT, 1, &str), sum = build_agg(b, AGG_SUM, 0, NULL);
     uint32_t total = build_var(b, DIF_GLOBAL, int64, 0, NULL),
              slot = build_var(b, DIF_GLOBAL, int64, 1, &str);
     build_clause(b);
@@ -405,30 +405,30 @@ static void counting_program(struct build *b)
     build_op(b, OP3(LDARG, 1, 0, 9));
     build_op(b, OPI(SETI, 2, 3));
     build_op(b, OPI(REC, 2, 0));
-    build_action(b, DIF_ACT_TRACE, 1, int64);
+    build_action(b, ACT_TRACE, 1, int64);
     build_op(b, OP3(PUSHTR, 1, 0, 0));
     build_op(b, OPI(AGG, 0, count));
-    build_action(b, DIF_ACT_AGG, 4, none);
+    build_action(b, ACT_AGG, 4, none);
     build_op(b, OP3(PUSHTV, 2, 0, 0));
     build_op(b, OPI(AGG, 0, sum));
-    build_action(b, DIF_ACT_AGG, 6, none);
+    build_action(b, ACT_AGG, 6, none);
     build_op(b, OPI(SETI, 3, 1));
     build_op(b, OPI(ADDGS, 3, total));
     build_op(b, OPI(SETI, 3, 1));
     build_op(b, OP3(PUSHTR, 1, 0, 0));
     build_op(b, OPI(ADDGAA, 3, slot));
-    build_action(b, DIF_ACT_EXPR, 8, none);
+    build_action(b, ACT_EXPR, 8, none);
     build_end(b);
     build_clause(b); /* shows the totals */
     build_op(b, OP3(RECB, 0, 0, 0));
     build_op(b, OPI(LDGS, 0, total));
     build_op(b, OPI(REC, 0, 0));
-    build_action(b, DIF_ACT_TRACE, 1, int64);
+    build_action(b, ACT_TRACE, 1, int64);
     build_op(b, OP3(LDARG, 1, 0, 9));
     build_op(b, OP3(PUSHTR, 1, 0, 0));
     build_op(b, OPI(LDGAA, 0, slot));
     build_op(b, OPI(REC, 0, 1));
-    build_action(b, DIF_ACT_TRACE, 3, int64);
+    build_action(b, ACT_TRACE, 3, int64);
     build_end(b);
 }
 
@@ -505,7 +505,7 @@ static void full_table_counts_drops(void **state)
     (void)state;
     static struct build b;
     build_init(&b);
-    build_agg(&b, DIF_AGG_QUANTIZE, 1, &int64);
+    build_agg(&b, AGG_QUANTIZE, 1, &int64);
     build_var(&b, DIF_GLOBAL, int64, 0, NULL);
     build_clause(&b);
     build_op(&b, OPI(SETI, 0, 1));
@@ -515,7 +515,7 @@ static void full_table_counts_drops(void **state)
     build_op(&b, OPI(SETI, 1, 1));
     build_op(&b, OP3(PUSHTV, 1, 0, 0));
     build_op(&b, OPI(AGG, 0, 0));
-    build_action(&b, DIF_ACT_AGG, 0, none);
+    build_action(&b, ACT_AGG, 0, none);
     build_end(&b);
     struct engine *e = engine_of(&b, 64 << 10);
     struct engine_counts c;
@@ -553,12 +553,12 @@ static void keys_that_meet(void **state)
     static struct build b;
     struct engine_counts c;
     build_init(&b);
-    build_agg(&b, DIF_AGG_COUNT, 1, &int64);
+    build_agg(&b, AGG_COUNT, 1, &int64);
     build_clause(&b);
     build_op(&b, OP3(LDARG, 1, 0, 0));
     build_op(&b, OP3(PUSHTV, 1, 0, 0));
     build_op(&b, OPI(AGG, 0, 0));
-    build_action(&b, DIF_ACT_AGG, 0, none);
+    build_action(&b, ACT_AGG, 0, none);
     build_end(&b);
     struct engine *e = engine_of(&b, SIZE);
     struct engine_thread *t = engine_thread_self();
@@ -642,7 +642,7 @@ static void exit_ends_firing(void **state)
         build_op(&b, OP3(RECB, 0, 0, 0));
         build_op(&b, OPI(REC, 0, 0));
         build_op(&b, OP3(EXIT, 0, 0, 0));
-        build_action(&b, DIF_ACT_EXIT, 2, int32);
+        build_action(&b, ACT_EXIT, 2, int32);
         build_end(&b);
     }
     struct engine *e = engine_of(&b, 1 << 16);
@@ -674,7 +674,7 @@ static void ended_from_outside(void **state)
     build_op(&b, OP3(RECB, 0, 0, 0));
     build_op(&b, OPI(SETI, 0, 7));
     build_op(&b, OPI(REC, 0, 0));
-    build_action(&b, DIF_ACT_TRACE, 1, int64);
+    build_action(&b, ACT_TRACE, 1, int64);
     build_end(&b);
     struct engine *e = engine_of(&b, 1 << 16);
     struct engine_thread *t = engine_thread_self();
@@ -703,20 +703,20 @@ static void speculating_program(struct build *b)
     build_op(b, OP3(RECB, 0, 0, 0));
     build_op(b, OPI(CALL, 0, DIF_SUBR_speculation));
     build_op(b, OPI(REC, 0, 0));
-    build_action(b, DIF_ACT_TRACE, 1, int64);
+    build_action(b, ACT_TRACE, 1, int64);
     build_end(b);
     build_clause(b);
     build_op(b, OPI(SETI, 0, 1));
     build_op(b, OP3(SPEC, 0, 0, 0));
     build_op(b, OP3(RECB, 0, 0, 0));
     build_op(b, OPI(REC, 0, 0));
-    build_action(b, DIF_ACT_TRACE, 0, int64);
+    build_action(b, ACT_TRACE, 0, int64);
     build_end(b);
     for (int i = 0; i < 2; i++) {
         build_clause(b);
         build_op(b, OPI(SETI, 0, 1));
         build_op(b, i == 0 ? OP3(COMMIT, 0, 0, 0) : OP3(DISCARD, 0, 0, 0));
-        build_action(b, DIF_ACT_COMMIT, 0, none);
+        build_action(b, ACT_COMMIT, 0, none);
         build_end(b);
     }
 }
@@ -879,10 +879,10 @@ static void accepted_code_is_harmless(void **state)
             }
             build_op(&b, in);
         }
-        build_action(&b, DIF_ACT_TRACE, 3, int64);
+        build_action(&b, ACT_TRACE, 3, int64);
         b.actions[0].npc = 0;
         build_sub(&b, 1);
-        build_action(&b, DIF_ACT_TRACE, 3, str);
+        build_action(&b, ACT_TRACE, 3, str);
         build_sub(&b, 1);
         b.clauses[0].records = true;
         build_end(&b);
@@ -926,7 +926,7 @@ static void sub_clauses_record_apart(void **state)
             build_op(&b, OP3(SDIV, 0, 0, 1));
         }
         build_op(&b, OPI(REC, 0, i));
-        build_action(&b, DIF_ACT_TRACE, 1 + 4 * i, int64);
+        build_action(&b, ACT_TRACE, 1 + 4 * i, int64);
         build_op(&b, OP3(RECE, 0, 0, 0));
         build_sub(&b, 1);
     }
@@ -964,7 +964,7 @@ static void every_program_reads_its_probe(void **state)
         if (i == 0)
             build_op(&b, OP3(RECB, 0, 0, 0));
         build_op(&b, OPI(REC, 0, i));
-        build_action(&b, DIF_ACT_TRACE, b.clauses[0].ncode - 1, str);
+        build_action(&b, ACT_TRACE, b.clauses[0].ncode - 1, str);
     }
     build_end(&b);
     struct engine_thread *t = engine_thread_self();
@@ -1003,18 +1003,18 @@ static void error_probe_fires(void **state)
     build_clause(&b);
     build_op(&b, OPI(SETI, 0, 0));
     build_op(&b, OP3(SDIV, 0, 0, 0));
-    build_action(&b, DIF_ACT_EXPR, 0, none);
+    build_action(&b, ACT_EXPR, 0, none);
     build_end(&b);
     build_clause(&b); /* ERROR: trace(arg4) */
     build_op(&b, OP3(RECB, 0, 0, 0));
     build_op(&b, OP3(LDARG, 0, 0, 4));
     build_op(&b, OPI(REC, 0, 0));
-    build_action(&b, DIF_ACT_TRACE, 1, int64);
+    build_action(&b, ACT_TRACE, 1, int64);
     build_end(&b);
     build_clause(&b); /* ERROR: faults itself */
     build_op(&b, OPI(SETI, 0, 0));
     build_op(&b, OP3(SDIV, 0, 0, 0));
-    build_action(&b, DIF_ACT_EXPR, 0, none);
+    build_action(&b, ACT_EXPR, 0, none);
     build_end(&b);
     struct engine *e = engine_of(&b, 1 << 16);
     engine_set_error_bindings(e, on_error, 2, &error);
@@ -1043,7 +1043,7 @@ static void too_large_for_its_buffer(void **state)
     build_op(&b, OPI(SETI, 0, 0));
     build_op(&b, OP3(RECB, 0, 0, 0));
     build_op(&b, OPI(REC, 0, 0));
-    build_action(&b, DIF_ACT_TRACE, 2, str);
+    build_action(&b, ACT_TRACE, 2, str);
     build_end(&b);
     diags_init(&d);
     assert_int_equal(engine_create(&b.img, &opt, &e, &d), ET_ELIMIT);

@@ -33,7 +33,7 @@ static void program(struct build *b)
         build_op(b, OPI(LDARG, 0, i));
         build_op(b, OP3(RECB, 0, 0, 0));
         build_op(b, OPI(REC, 0, 0));
-        build_action(b, DIF_ACT_TRACE, 0, i == 0 ? int64 : str);
+        build_action(b, ACT_TRACE, 0, i == 0 ? int64 : str);
         build_end(b);
     }
     build_clause(b);
@@ -42,12 +42,12 @@ static void program(struct build *b)
     build_op(b, OPI(LDARG, 0, 0));
     build_op(b, OP3(RECB, 0, 0, 0));
     build_op(b, OPI(REC, 0, 0));
-    build_action(b, DIF_ACT_TRACE, 0, int64);
+    build_action(b, ACT_TRACE, 0, int64);
     build_end(b);
     build_clause(b);
     build_op(b, OPI(SETI, 0, 1));
     build_op(b, OP3(COMMIT, 0, 0, 0));
-    build_action(b, DIF_ACT_COMMIT, 0, none);
+    build_action(b, ACT_COMMIT, 0, none);
     build_end(b);
     build_clause(b);
     build_op(b, OPI(CALL, 0, DIF_SUBR_speculation));
@@ -55,7 +55,7 @@ static void program(struct build *b)
     build_clause(b);
     build_op(b, OPI(SETI, 0, 0));
     build_op(b, OP3(SDIV, 0, 0, 0));
-    build_action(b, DIF_ACT_EXPR, 0, none);
+    build_action(b, ACT_EXPR, 0, none);
     build_end(b);
 }
 

@@ -174,7 +174,7 @@ static void end(struct build *b, bool is_text)
 {
     build_op(b, OP3(RECB, 0, 0, 0));
     build_op(b, OPI(REC, 2, 0));
-    build_action(b, DIF_ACT_TRACE, 0, is_text ? str : int64);
+    build_action(b, ACT_TRACE, 0, is_text ? str : int64);
     build_end(b);
 }
 
@@ -184,7 +184,7 @@ static void call(unsigned subr, const struct dif_subr_info *s, unsigned nargs, i
 {
     static struct build b;
     int nth = 0;
-    bool is_term = s->tiers == DIF_TIER_VM;
+    bool is_term = s->tiers == WORD_VM;
     begin(&b);
     build_op(&b, OPI(SETI, 3, is_term ? 1 : 16));
     build_op(&b, OPI(SETS, 4, build_str(&b, subr == DIF_SUBR_json ? "[0]" : "ab")));
@@ -206,7 +206,7 @@ static void subroutines(void **state)
     (void)state;
     for (unsigned i = 0; i < DIF_NSUBRS; i++) {
         const struct dif_subr_info *s = dif_subr_info(i);
-        if (s == NULL || (s->tiers & (DIF_TIER_LOCAL | DIF_TIER_VM)) == 0 || !strchr(s->args, 's'))
+        if (s == NULL || (s->tiers & (WORD_LOCAL | WORD_VM)) == 0 || !strchr(s->args, 's'))
             continue;
         bool two = strrchr(s->args, 's') != strchr(s->args, 's') && s->max > 1;
         for (int only = two ? 0 : -1; only < (two ? 2 : 0); only++, n++)
@@ -263,7 +263,7 @@ static void instructions(void **state)
         build_var(&b, DIF_CLAUSE, str, 0, NULL);
         build_var(&b, DIF_THREAD, str, 0, NULL);
         build_var(&b, DIF_GLOBAL, int64, 1, &str);
-        build_agg(&b, DIF_AGG_COUNT, 1, &str);
+        build_agg(&b, AGG_COUNT, 1, &str);
         for (int k = 0; row[i].code[k] != 0; k++)
             build_op(&b, row[i].code[k]);
         end(&b, row[i].is_text);

@@ -256,7 +256,7 @@ static void damaged_blocks(void **state)
 {
     (void)state;
     struct dif_image img;
-    struct dif_agg agg = {.func = DIF_AGG_COUNT};
+    struct dif_agg agg = {.func = AGG_COUNT};
     struct buf b = BUF_INIT;
     struct seen s = {.records = 0};
     const struct tier_sink sink = {&s, on_record, on_entry, NULL, on_counts};
