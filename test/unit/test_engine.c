@@ -580,6 +580,53 @@ static void keys_that_meet(void **state)
     engine_destroy(e);
 }
 
+/* A table whose index is so large that its pages are given back instead of written: after it was
+ * read, nothing of it is left, neither in whole pages nor before or behind them, so that a key
+ * that comes again is a new entry. In both halves, since they begin at different places of a page.
+ */
+static void large_table_is_emptied(void **state)
+{
+    (void)state;
+    enum { SIZE = 32 << 20, CELLS = SIZE / 8 / sizeof(uint64_t), KEYS = 3 };
+    static const uint32_t cell[KEYS] = {0, CELLS / 2, CELLS - 1};
+    static struct build b;
+    uint64_t key[KEYS];
+    build_init(&b);
+    build_agg(&b, AGG_COUNT, 1, &int64);
+    build_clause(&b);
+    build_op(&b, OP3(LDARG, 1, 0, 0));
+    build_op(&b, OP3(PUSHTV, 1, 0, 0));
+    build_op(&b, OPI(AGG, 0, 0));
+    build_action(&b, ACT_AGG, 0, none);
+    build_end(&b);
+    for (unsigned i = 0; i < KEYS; i++)
+        for (key[i] = 0;
+             hash_mix(hash_bytes(&key[i], sizeof key[i]), 0x9e3779b97f4a7c15u) % CELLS != cell[i];)
+            key[i]++;
+    struct engine_options opt = {
+        .threads = 64, .bufsize = 1 << 16, .aggsize = SIZE, .dynvarsize = 1 << 16, .pid = 42};
+    struct engine *e = engine_build(&b.img, opt);
+    struct engine_thread *t = engine_thread_self();
+    const struct engine_binding bind = {5, 0};
+    struct buf out = BUF_INIT;
+    for (int round = 0; round < 4; round++) {
+        uint64_t records = 0, sum = 0;
+        for (unsigned i = 0; i < KEYS; i++) {
+            struct engine_ctx ctx = {.probe = &a_probe, .arg = arg_is_key};
+            key_arg = key[i];
+            engine_enter(t);
+            engine_fire(e, t, &ctx, &bind, 1);
+            engine_leave(t);
+        }
+        buf_reset(&out);
+        drain_all(e, ENGINE_AGGS, &out);
+        read_totals(&out, &records, &sum);
+        assert_int_equal(sum, KEYS);
+    }
+    buf_free(&out);
+    engine_destroy(e);
+}
+
 /* A thread with a record of its own, in which it writes; `leave`: it says when it ends. */
 struct guest {
     bool leave;
@@ -1148,6 +1195,7 @@ int main(void)
         cmocka_unit_test(threads_lose_nothing),
         cmocka_unit_test(full_table_counts_drops),
         cmocka_unit_test(keys_that_meet),
+        cmocka_unit_test(large_table_is_emptied),
         cmocka_unit_test(threads_come_and_go),
         cmocka_unit_test(exit_ends_firing),
         cmocka_unit_test(ended_from_outside),

@@ -307,6 +307,89 @@ static void damaged_blocks(void **state)
     diags_free(&d);
 }
 
+/* A block with one record or entry, which says what `row` says of its lengths: `size` bytes of it,
+ * of which `n` are there, words 1 to 5 as given. */
+struct said {
+    uint8_t kind;
+    uint32_t size, n, word[5];
+};
+
+static int report_said(const struct said *w, const struct dif_image *img,
+                       const struct tier_sink *sink)
+{
+    struct buf b = BUF_INIT;
+    struct diags d;
+    diags_init(&d);
+    buf_u8(&b, w->kind);
+    buf_u8(&b, 0);
+    buf_u16(&b, 0);
+    buf_u32(&b, w->n);
+    buf_u32(&b, w->size);
+    for (unsigned i = 0; i < 5; i++)
+        buf_u32(&b, w->word[i]);
+    while (b.len < 8 + w->n)
+        buf_u8(&b, 1);
+    char *exact = malloc(8 + w->n); /* so that a sanitizer sees what is read behind it */
+    memcpy(exact, b.data, 8 + w->n);
+    int err = tier_report(NULL, img, exact, 8 + w->n, sink, &d);
+    free(exact);
+    buf_free(&b);
+    diags_free(&d);
+    return err;
+}
+
+/* Each length that a node sends has a bound; beyond it, the record or entry is refused. */
+static void lengths_of_a_node(void **state)
+{
+    (void)state;
+    enum { REC = ENGINE_PRINCIPAL, AGG = ENGINE_AGGS };
+    const uint32_t fault = ENGINE_EPID_FAULT;
+    static const struct dif_agg aggs[] = {
+        {.func = AGG_COUNT}, {.func = AGG_AVG}, {.func = AGG_COUNT}};
+    const struct {
+        struct said said;
+        int err;
+        unsigned given; /* to the sink */
+    } row[] = {
+        /* a record: epid, time (2), CPU, bytes of its parts */
+        {{REC, 24, 24, {1, 1, 0, 0, 0}}, 0, 1},
+        {{REC, 32, 32, {1, 1, 0, 0, 8}}, 0, 1},
+        {{REC, 32, 32, {1, 1, 0, 0, 9}}, ET_EIMAGE, 0},
+        {{REC, 32, 32, {1, 1, 0, 0, UINT32_MAX}}, ET_EIMAGE, 0},
+        {{REC, 16, 16, {1, 1, 0, 0, 0}}, ET_EIMAGE, 0},
+        {{REC, 28, 28, {1, 1, 0, 0, 0}}, ET_EIMAGE, 0},
+        {{REC, 32, 24, {1, 1, 0, 0, 0}}, ET_EIMAGE, 0},
+        {{REC, 24, 26, {1, 1, 0, 0, 0}}, ET_EIMAGE, 1}, /* and half a length */
+        {{REC, 0, 24, {1, 1, 0, 0, 0}}, ET_EIMAGE, 0},
+        /* a fault has 24 bytes of parts */
+        {{REC, 48, 48, {fault, 1, 0, 0, 16}}, ET_EIMAGE, 0},
+        {{REC, 56, 56, {fault, 1, 0, 0, 32}}, ET_EIMAGE, 0},
+        /* an entry: aggregation, bytes of its key, CPU; then its words */
+        {{AGG, 24, 24, {0, 0, 0, 1, 0}}, 0, 1},
+        {{AGG, 32, 32, {0, 8, 0, 1, 0}}, 0, 1},
+        {{AGG, 32, 32, {0, 9, 0, 1, 0}}, ET_EIMAGE, 0},
+        {{AGG, 32, 32, {0, UINT32_MAX, 0, 1, 0}}, ET_EIMAGE, 0},
+        {{AGG, 32, 32, {1, 0, 0, 1, 0}}, 0, 1},
+        {{AGG, 24, 24, {1, 0, 0, 1, 0}}, ET_EIMAGE, 0},
+        {{AGG, 16, 16, {0, 0, 0, 0, 0}}, ET_EIMAGE, 0},
+        {{AGG, 8, 8, {0, 0, 0, 0, 0}}, ET_EIMAGE, 0},
+        {{AGG, 24, 24, {2, 0, 0, 1, 0}}, ET_EIMAGE, 0},
+        {{AGG, 24, 24, {UINT32_MAX, 0, 0, 1, 0}}, ET_EIMAGE, 0},
+        {{REC | AGG, 24, 24, {0, 0, 0, 1, 0}}, ET_EIMAGE, 0},
+    };
+    struct dif_image img;
+    dif_image_init(&img);
+    img.aggs = (struct dif_agg *)(uintptr_t)aggs;
+    img.naggs = 2; /* the third is beyond them */
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct seen s = {.records = 0};
+        const struct tier_sink sink = {&s, on_record, on_entry, on_fault, on_counts};
+        int err = report_said(&row[i].said, &img, &sink);
+        if (err != row[i].err || s.records + s.entries + s.faults != row[i].given)
+            fail_msg("row %zu: %d, %u records, %u entries", i, err, s.records, s.entries);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,6 +399,7 @@ int main(void)
         cmocka_unit_test(profile_fires_on_every_cpu),
         cmocka_unit_test(profile_beside_ticks),
         cmocka_unit_test(damaged_blocks),
+        cmocka_unit_test(lengths_of_a_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
