@@ -102,11 +102,13 @@ priv/bin/erltrace: bin/erltrace
 	@mkdir -p $(@D)
 	$(Q)cp $< $@.new && mv $@.new $@
 
-# Unit tests: one cmocka program a file, linked with everything but main.
-$(BUILD)/test/%: test/unit/%.c $(OBJ_LIB)
+# Unit tests: one cmocka program a file, linked with everything but main. Each has select.c, by which some of its tests can be run.
+TEST_OBJ := $(TESTS:$(BUILD)/test/%=$(BUILD)/tool/test/unit/%.o) $(BUILD)/tool/test/unit/select.o
+$(BUILD)/tool/test/unit/%: CFLAGS_ += -Wno-missing-prototypes
+$(TESTS): $(BUILD)/test/%: $(BUILD)/tool/test/unit/%.o $(BUILD)/tool/test/unit/select.o $(OBJ_LIB)
 	@mkdir -p $(@D)
-	@echo "  TEST  $<"
-	$(Q)$(CC) $(CFLAGS_) $(SANFLAGS) $(EI_INC) -Wno-missing-prototypes -MMD -MP -o $@ $< $(filter %.o,$^) $(EI_LIB) $(LIBS) -lcmocka -lm -pthread
+	@echo "  TEST  $@"
+	$(Q)$(CC) $(SANFLAGS) -o $@ $(filter %.o,$^) -Wl,--wrap=_cmocka_run_group_tests $(EI_LIB) $(LIBS) -lcmocka -lm -pthread
 
 # The agent's code that needs a virtual machine runs here with terms of its own (test/fuzz/nif.h).
 TERM_OBJ := $(patsubst %,$(BUILD)/tool/%.o,c_src/beam/term c_src/beam/term_look c_src/beam/pidtext test/fuzz/nif)
@@ -115,5 +117,5 @@ $(BUILD)/test/test_term: $(TERM_OBJ)
 clean:
 	rm -rf build bin priv ebin
 
--include $(OBJ_TOOL:.o=.d) $(TERM_OBJ:.o=.d) $(OBJ_AGENT:.o=.d) $(TESTS:=.d)
+-include $(OBJ_TOOL:.o=.d) $(TERM_OBJ:.o=.d) $(OBJ_AGENT:.o=.d) $(TEST_OBJ:.o=.d)
 -include $(filter-out mk/lib.mk,$(wildcard mk/*.mk))

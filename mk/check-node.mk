@@ -6,5 +6,5 @@ $(BUILD)/test/nodetool: test/node/nodetool.c $(NODETOOL_OBJ)
 	@echo "  LD    $@"
 	$(Q)$(CC) $(CFLAGS_) $(SANFLAGS) $(EI_INC) -MMD -MP -o $@ $< $(NODETOOL_OBJ) $(EI_LIB) -lm -pthread
 
-check-node: $(BUILD)/test/nodetool
+ready-node: $(BUILD)/test/nodetool
 -include $(BUILD)/test/nodetool.d

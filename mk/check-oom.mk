@@ -6,5 +6,5 @@ $(BUILD)/test/oom-sweep: test/oom/sweep.c $(OOM_OBJ)
 	@echo "  LD    $@"
 	$(Q)$(CC) $(CFLAGS_) $(SANFLAGS) -MMD -MP -o $@ $< $(OOM_OBJ) -lm -pthread
 
-check-oom: $(BUILD)/test/oom-sweep
+ready-oom: $(BUILD)/test/oom-sweep
 -include $(BUILD)/test/oom-sweep.d

@@ -1,21 +1,20 @@
 # Tests. `make check` installs what they need, builds, and runs every suite; its last line is `N passed, N failed`.
 #
-# A suite is a program that ends with such a line: the unit tests (test/unit, cmocka), and each test/NAME/run as the
-# target check-NAME. Other OTP releases are made by check-otp, and then used by check too.
+# A suite is a program that ends with such a line, test/NAME/run as the target check-NAME; test/README.md tells of them. Other OTP releases are made by check-otp, and then used by check too.
 
 # The agent's library is built without sanitizers, since the VM that it goes into is; the page is no C. Chaos is a matter of
-# minutes or hours, and run by itself (make chaos).
-SUITES    := $(filter-out chaos $(if $(SANITIZE),agent examples ui),$(patsubst test/%/run,%,$(sort $(wildcard test/*/run))))
+# minutes or hours, and run by itself (make chaos); so is fuzzing (make fuzz).
+SUITES    := $(filter-out chaos fuzz $(if $(SANITIZE),agent examples ui),$(patsubst test/%/run,%,$(sort $(wildcard test/*/run))))
 # Suites that are another suite's program, run in another way. What D scripts do in a node says nothing about the tool's memory that
 # they do not say in the local tier.
 VARIANTS  := $(if $(SANITIZE),,d-vm)
 # Those that need no clock, and those that are patient, go beside the others, which mostly wait.
-BESIDE    := unit api d longest oom port setup web $(if $(SANITIZE),,examples)
-SUITE_ENV  = BUILD=$(BUILD) ERLTRACE=$(CURDIR)/$(BIN) ERLTRACE_ROOT=$(CURDIR) CC='$(CC)' SANITIZE='$(SANITIZE)' \
+BESIDE    := unit api d longest oom port setup tools web $(if $(SANITIZE),,examples)
+SUITE_ENV  = TESTS='$(TESTS)' BUILD=$(BUILD) ERLTRACE=$(CURDIR)/$(BIN) ERLTRACE_ROOT=$(CURDIR) CC='$(CC)' SANITIZE='$(SANITIZE)' \
              ASAN_OPTIONS=$(or $(ASAN_OPTIONS),detect_leaks=1:abort_on_error=0) \
              UBSAN_OPTIONS=$(or $(UBSAN_OPTIONS),print_stacktrace=1:halt_on_error=1)
 
-.PHONY: check check-all check-unit check-otp check-valgrind soak chaos $(SUITES:%=check-%) $(VARIANTS:%=check-%)
+.PHONY: check check-otp check-valgrind soak chaos $(SUITES:%=check-%) $(VARIANTS:%=check-%)
 
 # What the Erlang application and the page are tested with can be missing: those tests are skipped, and say what they lack.
 check:
@@ -26,14 +25,19 @@ check:
 	@+scripts/dev/tally $(foreach s,$(BESIDE),'& $(MAKE) --no-print-directory check-$(s)') \
 	    $(foreach s,$(sort $(filter-out $(BESIDE),$(SUITES) $(VARIANTS))),'$(MAKE) --no-print-directory check-$(s)')
 
-check-unit: $(TESTS)
-	@$(SUITE_ENV) scripts/dev/unit $(TESTS)
-
-$(SUITES:%=check-%): check-%: all
+$(SUITES:%=check-%): check-%: ready-%
 	@$(SUITE_ENV) test/$*/run
 
+# What has to be built before a suite runs. (mk/check-*.mk have more.) test/run builds that, and asks for the environment.
+.PHONY: suite-env $(SUITES:%=ready-%) ready-chaos ready-fuzz
+$(filter-out ready-unit,$(SUITES:%=ready-%)) ready-chaos: all
+ready-unit: $(TESTS)
+ready-fuzz: fuzz-build
+suite-env:
+	@echo "$(SUITE_ENV)"
+
 # The D scripts of check-d, inside nodes instead of the local tier.
-check-d-vm: all
+check-d-vm: ready-d
 	@$(SUITE_ENV) test/d/run --vm
 
 # The end-to-end tests, and those D scripts that are about probes, on the other OTP releases, which are made first; where they cannot be made
@@ -60,7 +64,7 @@ VALGRIND := valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-
 check-valgrind:
 	@scripts/dev/deps build test
 	@+$(MAKE) --no-print-directory all $(TESTS)
-	@+$(SUITE_ENV) UNDER='$(VALGRIND)' scripts/dev/tally 'scripts/dev/unit $(TESTS)' 'test/e2e/run --only valgrind'
+	@+$(SUITE_ENV) UNDER='$(VALGRIND)' scripts/dev/tally 'test/unit/run' 'test/e2e/run --only valgrind'
 
 # RabbitMQ under load for a minute with each script of that test, on every OTP release that is here.
 soak:

@@ -38,7 +38,7 @@ $(FUZZ)/mkseeds: $(FUZZ)/test/fuzz/mkseeds.o $(FUZZ_OBJ)
 fuzz:
 	@scripts/dev/deps build fuzz
 	@+$(MAKE) --no-print-directory fuzz-build
-	@scripts/dev/fuzz --build $(FUZZ) --seconds $(FUZZ_SECONDS) --jobs $(FUZZ_JOBS) \
+	@test/fuzz/run --build $(FUZZ) --seconds $(FUZZ_SECONDS) -j $(FUZZ_JOBS) \
 	    $(if $(FUZZ_CORPUS),--corpus $(FUZZ_CORPUS)) $(FUZZ_TARGET)
 
 fuzz-build: $(FUZZ_TARGET:%=$(FUZZ)/fuzz-%) $(FUZZ)/mkseeds

@@ -11,5 +11,5 @@ $(BUILD)/test/longest: test/longest/longest.c $(BUILD)/tool/test/fuzz/mutate.o $
 longest: $(BUILD)/test/longest
 	@$< $(ROUNDS)
 
-check-longest: $(BUILD)/test/longest
+ready-longest: $(BUILD)/test/longest
 -include $(BUILD)/test/longest.d

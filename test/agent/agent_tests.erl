@@ -1,6 +1,6 @@
 %% The agent through its protocol, in this node. Every test begins without an agent and must end without a trace of it.
 -module(agent_tests).
--export([main/2, consumer/2]).
+-export([main/1, consumer/2]).
 
 -define(BEGIN_, 1).
 -define(END_, 2).
@@ -39,14 +39,14 @@ assert(Value, Line, Text) -> error({failed, Line, Text, Value}).
 equal(Same, Same, _, _) -> ok;
 equal(Expected, Value, Line, Text) -> error({failed, Line, Text, {expected, Expected}, {got, Value}}).
 
-main(Root, Only) ->
+main(Root) ->
     put(root, Root),
     persistent_term:put(agent_root, Root),
     {module, _} = code:ensure_loaded(agent_work),
     ok = etlog:start(),
     [file(F) || F <- [beam(M) || M <- modules()] ++ ["priv/erltrace_agent.so", "build/test/agent/image.dif",
                       "build/test/agent/image_v.dif", "build/test/agent/image_k.dif"]],
-    Tests = [{atom_to_list(F), F} || F <- tests(), Only =:= "" orelse atom_to_list(F) =:= Only],
+    Tests = etchoice:tests("agent", [{atom_to_list(F), F} || F <- tests()]),
     Results = [one(Name, F) || {Name, F} <- Tests],
     Failed = length([x || failed <- Results]),
     io:format("~b passed, ~b failed~n", [length(Results) - Failed, Failed]),

@@ -1,7 +1,7 @@
 %% erltrace_test - what the test modules need: running them, something to trace, waiting for what is to happen.
 -module(erltrace_test).
 
--export([main/1]).
+-export([main/0]).
 -export([trace/1, trace/2, go/1, calls/1, call/0, call/1, counted/2, await/1, await/2, clean/0, clean/1, receives/1, closed/1, fake/1, dead/1]).
 -export([peer/0, peer/1, stop/2, silent/1, foreign/1]).
 %% EUnit's listener.
@@ -14,13 +14,12 @@
 -define(MODULES, [erltrace_api_tests, erltrace_result_tests, erltrace_subscribe_tests, erltrace_end_tests, erltrace_placing_tests, erltrace_script_tests,
                   erltrace_cluster_tests, erltrace_log_tests, erltrace_leak_tests]).
 
-main([]) ->
-    main(?MODULES);
-main(Modules) ->
+main() ->
     ok = etlog:start(),
     {ok, _} = application:ensure_all_started(erltrace),
     Self = self(),
-    _ = eunit:test([tests(M) || M <- Modules], [no_tty, {report, {?MODULE, [{tell, Self}]}}]),
+    Tests = etchoice:tests("erlang", lists:append([tests(M) || M <- ?MODULES])),
+    _ = eunit:test([patient(T) || T <- Tests], [no_tty, {report, {?MODULE, [{tell, Self}]}}]),
     receive
         {tests, Passed, NotPassed} ->
             Failed = NotPassed + try silent(node()), 0 catch error:Why -> io:format("  FAIL ~p~n", [Why]), 1 end,
@@ -28,15 +27,15 @@ main(Modules) ->
             halt(min(Failed, 1))
     end.
 
-%% EUnit gives each test five seconds, where nobody says otherwise; that is nothing on a busy machine.
 tests(M) ->
     Exports = M:module_info(exports),
-    [patient({name(M, F, []), fun M:F/0}) || {F, 0} <- Exports, lists:suffix("_test", atom_to_list(F))] ++
-        [patient({name(M, F, ": " ++ Name), Test}) || {F, 0} <- Exports, lists:suffix("_test_", atom_to_list(F)), {Name, Test} <- M:F()].
+    [{name(M, F, []), fun M:F/0} || {F, 0} <- Exports, lists:suffix("_test", atom_to_list(F))] ++
+        [{name(M, F, ": " ++ Name), Test} || {F, 0} <- Exports, lists:suffix("_test_", atom_to_list(F)), {Name, Test} <- M:F()].
 
 name(M, F, More) -> lists:concat([M, ":", F, More]).
 
-%% Each in a process of its own, which takes its handles along; what this node logs fails it.
+%% EUnit gives each test five seconds, where nobody says otherwise; that is nothing on a busy machine. Each runs in a process of its own,
+%% which takes its handles along; what this node logs fails it.
 patient({Name, Test}) -> {spawn, {timeout, 1800, {Name, fun() -> Test(), silent(node()) end}}}.
 
 %% == EUnit's listener ==========================================================================================

@@ -47,7 +47,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Test code has plain `catch`, which OTP 29 warns of. Older compilers pass over the option.
 ERLC = ["erlc", "+nowarn_deprecated_catch"]
 
-OTPS = ["25", "27", "29", "25-debug", "27-debug", "29-debug"]  # what --otp may say
+RELEASES = ["25", "27", "29"]  # what --otp may say
+OTPS = RELEASES + [f"{n}-debug" for n in RELEASES]  # where it may also ask for a debug emulator
 DEBUG = False  # nodes run on the debug emulator of their release (scripts/dev/otp-debug), whose stderr has to stay empty
 EXCUSED = os.path.join(ROOT, "test", "lib", "debug-vm.list")
 

@@ -1,7 +1,7 @@
-// main.ts - runs the tests of the page in a browser: `node build/browser/main.mjs [--only TEXT]`; its last line is `N passed, N failed`.
+// main.ts - runs the tests of the page in a browser: `node build/browser/main.mjs [--list]`: all, or those named in TEST_CHOSEN, one a line; its last line is `N passed, N failed`.
 import { access } from "./access.ts";
 import { bench } from "./bench.ts";
-import { Browsers, runAll } from "./browser.ts";
+import { Browsers, runAll, type Case } from "./browser.ts";
 import { FakeServer } from "./fake.ts";
 import { pictures } from "./pictures.ts";
 import { Real, real } from "./real.ts";
@@ -17,22 +17,33 @@ if (process.argv.includes("--bench")) {
     }
     process.exit(0);
 }
-const only = process.argv.includes("--only") ? process.argv[process.argv.indexOf("--only") + 1] : undefined;
+const wanted = process.env.TEST_CHOSEN?.split("\n");
+
+/** The tests that test/ui/run has chosen. */
+function chosen(cases: Case[]): Case[] {
+    return cases.filter((c) => !wanted || wanted.includes(c.name));
+}
+
 const browsers = new Browsers();
 const server = new FakeServer();
+const node = new Real(browsers);
+const madeUp = chosen([...views(browsers, server), ...access(browsers, server)]);
+const onANode = chosen([...real(node), ...pictures(node)]);
+if (process.argv.includes("--list")) {
+    for (const c of [...madeUp, ...onANode]) console.log(c.name);
+    process.exit(0);
+}
 await server.start();
 // what has run before, without a browser
 const before = [Number(process.env.PASSED ?? 0), Number(process.env.FAILED ?? 0)] as const;
 let result: [number, number] = [0, 1];
 try {
-    const cases = [...views(browsers, server), ...access(browsers, server)];
-    const node = new Real(browsers);
-    const [a, b] = await runAll(cases, only);
+    const [a, b] = await runAll(madeUp);
     let [c, d] = [0, 0];
-    if (!only || [...real(node), ...pictures(node)].some((x) => x.name.includes(only)))
+    if (onANode.length > 0)
         try {
             await node.start();
-            [c, d] = await runAll([...real(node), ...pictures(node)], only);
+            [c, d] = await runAll(onANode);
         } finally {
             await node.end();
         }

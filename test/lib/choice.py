@@ -1,0 +1,60 @@
+"""choice - which of its tests a suite runs. All runners understand the same words (test/README.md):
+
+    run [--otp N] [-j N] [-v] [--list] [PATTERN ...]
+
+A test is chosen when its name holds one of the patterns; without a pattern all are. A pattern that is the whole name of a test chooses no
+other one. A pattern that no name holds is an error.
+"""
+import argparse
+import os
+import sys
+
+WRONG = 2  # exit code: the words on the command line are wrong, no test has failed
+
+
+def parser(doc, otps=(), jobs=0):
+    """The options that every runner has; a release and a number of jobs only where the suite has a use for them."""
+    options = argparse.ArgumentParser(description=doc.strip().split("\n\n")[0], formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("patterns", nargs="*", metavar="PATTERN", help="run the tests whose name holds it")
+    options.add_argument("--only", action="append", default=[], metavar="PATTERN", help="the same")
+    options.add_argument("--list", action="store_true", help="print the names of the tests instead of running them")
+    options.add_argument("-v", dest="verbose", action="store_true", help="a line for each test that passes, where the suite is silent about those")
+    if otps:
+        options.add_argument("--otp", choices=otps, help="nodes of that OTP release instead of the one on the PATH")
+    if jobs:
+        options.add_argument("-j", dest="jobs", type=int, default=jobs, metavar="N", help=f"how many at a time (default {jobs})")
+    return options
+
+
+def parse(options, argv=None):
+    """The options, with the patterns of both spellings in `patterns`."""
+    chosen = options.parse_intermixed_args(argv)
+    chosen.patterns += chosen.only
+    return chosen
+
+
+def select(patterns, names):
+    """The names that hold a pattern, in their order. Ends the program when a pattern matches nothing."""
+    kept = set() if patterns else set(names)
+    for pattern in patterns:
+        found = {pattern} & set(names) or {name for name in names if pattern in name}
+        if not found:
+            sys.exit(nothing(os.path.basename(os.path.dirname(os.path.abspath(sys.argv[0]))), pattern))
+        kept |= found
+    return [name for name in names if name in kept]
+
+
+def nothing(suite, pattern):
+    """Says that no test has such a name; the exit code."""
+    print(f"{suite}: no test has '{pattern}' in its name; test/run {suite} --list prints the names", file=sys.stderr)
+    return WRONG
+
+
+def tests(chosen, found):
+    """Of (name, function) pairs those that were chosen. With --list it prints their names and ends the program."""
+    names = set(select(chosen.patterns, [name for name, _ in found]))
+    kept = [(name, function) for name, function in found if name in names]
+    if chosen.list:
+        print("\n".join(name for name, _ in kept))
+        sys.exit(0)
+    return kept
