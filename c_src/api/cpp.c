@@ -1,5 +1,5 @@
 /* cpp.c - option cpp: a script goes through the C preprocessor before it is compiled
- * (reference 1.9).
+ * (language.md 1.9).
  *
  * Input and output are files that have no name, so that neither side waits for the other. */
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* diagnose.c - diagnostics on their way to the program: in our form, as JSON, or, with the option
- * errform=dtrace, in the one that dtrace gives to compile errors (reference 12.1). */
+ * errform=dtrace, in the one that dtrace gives to compile errors (language.md 12.1). */
 #include <string.h>
 
 #include "api/api.h"

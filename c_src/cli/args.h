@@ -1,4 +1,4 @@
-/* args.h - the command line: dtrace(1)'s letters with dtrace(1)'s meanings (reference 11.1), and
+/* args.h - the command line: dtrace(1)'s letters with dtrace(1)'s meanings (language.md 11.1), and
  * our long options. */
 #ifndef ET_CLI_ARGS_H
 #define ET_CLI_ARGS_H

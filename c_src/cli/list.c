@@ -1,5 +1,5 @@
 /* list.c - what is said of programs and probes: lists of probes, matches, stability
- * (reference 11.2, 11.3), what was set. */
+ * (language.md 11.2, 11.3), what was set. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -19,7 +19,7 @@ int run_failed(struct run *r);
 /* Whether an option is set. */
 bool run_option(struct run *r, const char *name);
 
-/* -- list.c: what is said of programs and probes (reference 11.2, 11.3) -- */
+/* -- list.c: what is said of programs and probes (language.md 11.2, 11.3) -- */
 /* `matched N probes`, for each program. */
 void tell_matched(struct run *r);
 /* The stability report of each program. */

@@ -1,7 +1,7 @@
 /* trace.c - one run: programs in, targets opened, output shown until the trace ends.
  *
- * The order of steps is dtrace's (reference 11.2): options, processes, compile, match, enable, go,
- * work, final printout. All that traces is the library behind erltrace.h. */
+ * The order of steps is dtrace's (language.md 11.2): options, processes, compile, match, enable,
+ * go, work, final printout. All that traces is the library behind erltrace.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>

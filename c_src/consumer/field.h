@@ -1,4 +1,4 @@
-/* field.h - the fixed layouts of single values: trace() (reference 8.2), rows of aggregations
+/* field.h - the fixed layouts of single values: trace() (language.md 8.2), rows of aggregations
  * (7.3), and the hex dump (8.3). */
 #ifndef ET_CONSUMER_FIELD_H
 #define ET_CONSUMER_FIELD_H

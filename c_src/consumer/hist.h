@@ -2,7 +2,7 @@
  * look.
  *
  * Rows go from one bucket before the first that is not zero to one after the last; when all are
- * zero, three rows about zero (reference 7.4). Text and JSON are made from the same rows. */
+ * zero, three rows about zero (language.md 7.4). Text and JSON are made from the same rows. */
 #ifndef ET_CONSUMER_HIST_H
 #define ET_CONSUMER_HIST_H
 

@@ -1,4 +1,4 @@
-/* library.c - D libraries: found, put in order, compiled before the first program (reference 1.8,
+/* library.c - D libraries: found, put in order, compiled before the first program (language.md 1.8,
  * 9.4).
  *
  * A library is a file DIR/NAME.d. The folders are looked at in their order, and the files of one by

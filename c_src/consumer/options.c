@@ -1,7 +1,7 @@
 /* options.c - names and value syntax of options.
  *
- * `table` holds what is built and what the reference names besides, mostly options that only other
- * systems have a use for, which are accepted and mean nothing here. */
+ * `table` holds what is built and what DTrace names besides, mostly options that only other systems
+ * have a use for, which are accepted and mean nothing here. */
 #include "consumer/options.h"
 
 #include <ctype.h>
@@ -307,7 +307,7 @@ static const char *set(struct options *o, const struct row *r, const char *value
     return NULL;
 }
 
-/* Options that setopt() may set while the program runs (reference 9.3). */
+/* Options that setopt() may set while the program runs (language.md 9.3). */
 static bool is_dynamic(const char *name)
 {
     static const char *const names[] = {

@@ -1,4 +1,4 @@
-/* options.h - the options of a session: one table of names, kinds and defaults (reference 9).
+/* options.h - the options of a session: one table of names, kinds and defaults (language.md 9).
  *
  * An option is set from the environment (DTRACE_OPT_NAME), by -x, or by `#pragma D option`; the
  * later wins. Options that only other systems have a use for are accepted and mean nothing. */

@@ -1,4 +1,4 @@
-/* pf.h - printf and printa formats (reference 8.5).
+/* pf.h - printf and printa formats (language.md 8.5).
  *
  * A format is parsed once, when a session starts, and applied to each record. The compiler has
  * checked it against the types of its arguments; here only the shape is checked again. */

@@ -1,4 +1,4 @@
-/* print.h - what print() shows (reference 8.6). */
+/* print.h - what print() shows (language.md 8.6). */
 #ifndef ET_CONSUMER_PRINT_H
 #define ET_CONSUMER_PRINT_H
 

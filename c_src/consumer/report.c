@@ -7,7 +7,7 @@
 #include "consumer/field.h"
 #include "consumer/hist.h"
 
-/* -- faults (reference 10.4) ------------------------------------------------------------------- */
+/* -- faults (language.md 10.4) ----------------------------------------------------------------- */
 
 enum show { SHOW_NOTHING, SHOW_HEX, SHOW_DECIMAL };
 static const struct fault {
@@ -75,7 +75,7 @@ void report_fault_message(const struct report_fault *f, struct buf *out)
         buf_printf(out, " at DIF offset %" PRIu32, f->offset);
 }
 
-/* -- drops (reference 10.6) -------------------------------------------------------------------- */
+/* -- drops (language.md 10.6) ------------------------------------------------------------------ */
 
 static const struct {
     const char *name, *noun, *rest;
@@ -117,7 +117,7 @@ void report_drop_message(const struct options *o, const struct report_drop *d, s
     report_drop_text(d, out);
 }
 
-/* -- printa (reference 7.6) -------------------------------------------------------------------- */
+/* -- printa (language.md 7.6) ------------------------------------------------------------------ */
 
 size_t report_print_most(const struct options *o)
 {

@@ -1,4 +1,4 @@
-/* symbol.h - stacks and addresses as text (reference 8.4).
+/* symbol.h - stacks and addresses as text (language.md 8.4).
  *
  * Whoever runs a program knows what lies at an address (tier_ops.symbol); here that becomes text.
  * Without it, or where it does not know, an address is shown in hexadecimal. */

@@ -1,4 +1,4 @@
-/* text.c - the reporter that writes what dtrace writes (reference 8.1, 8.7, 7.2, 10.4, 10.6). */
+/* text.c - the reporter that writes what dtrace writes (language.md 8.1, 8.7, 7.2, 10.4, 10.6). */
 #include <inttypes.h>
 #include <string.h>
 

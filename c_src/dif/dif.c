@@ -1,5 +1,5 @@
 /* dif.c - the tables about instructions, the life of an image, and the bucket arithmetic of the
- * quantizing aggregations (reference 7.1), which engine and consumer share. */
+ * quantizing aggregations (language.md 7.1), which engine and consumer share. */
 #include "dif/dif.h"
 
 #include <string.h>

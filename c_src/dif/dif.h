@@ -141,7 +141,7 @@ const char *dif_agg_name(uint8_t func);
 unsigned dif_agg_words(const struct dif_agg *a);
 
 enum { DIF_QUANTIZE_BUCKETS = 127, DIF_QUANTIZE_ZERO = 63 };
-/* Bucket numbers and the lower bounds ("labels") that they stand for; the rules of reference 7.1.
+/* Bucket numbers and the lower bounds ("labels") that they stand for; the rules of language.md 7.1.
  * The engine and the consumer both use these, so that they cannot disagree. */
 unsigned dif_quantize_bucket(int64_t v);
 int64_t dif_quantize_label(unsigned bucket); /* bucket 0: INT64_MIN's bucket, shown as its power */
@@ -150,7 +150,7 @@ unsigned dif_lquantize_bucket(int64_t v, int64_t base, int64_t limit, int64_t st
 /* llquantize, buckets in ascending order of value: overflow below (<= -X), the negative magnitudes
  * (each steps - steps/factor bins) from large to small, the underflow bin (|v| < factor^low), the
  * positive magnitudes, overflow above (>= X). One magnitude has n = steps - steps/factor bins of
- * width factor^(m+1)/steps (as integers: see reference); n * (high - low + 1) bins a side. */
+ * width factor^(m+1)/steps (as integers: language.md 7.1); n * (high - low + 1) bins a side. */
 unsigned dif_llq_nbuckets(int64_t factor, int64_t low, int64_t high, int64_t steps);
 unsigned dif_llq_bucket(int64_t v, int64_t factor, int64_t low, int64_t high, int64_t steps);
 /* The bound of the bin nearest to zero: positive bins their lower bound, negative bins minus it;

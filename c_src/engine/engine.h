@@ -296,7 +296,7 @@ bool engine_pressed(const struct engine *e, unsigned what);
  * then its parts) one after another without padding (integers little-endian in
  * their size; strings u32 length + bytes, no NUL), then zeros up to size. epid 0xffffffff is a
  * fault: parts are u32 epid, u32 action (1.., 0 = predicate), u32 offset (bytes from the start of
- * that action's instructions), u32 fault code (reference 10.4), u64 value. AGGREGATIONS: entries,
+ * that action's instructions), u32 fault code (language.md 10.4), u64 value. AGGREGATIONS: entries,
  * each u32 size (whole, a multiple of 8), u32 aggregation, u32 key bytes, u32 cpu, then the value
  * words (u64 each, dif_agg_words of them), then the key (encoded like parts), then zeros up to
  * size. They are what was added since the last drain: the reader merges. */

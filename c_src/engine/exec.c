@@ -375,7 +375,7 @@ static bool store_over(struct exec *x)
 }
 
 /* No room: the rest of the clause is given up, what it recorded too, and nobody is told but by the
- * count (reference 5.2). */
+ * count (language.md 5.2). */
 static void dynamic_drop(struct exec *x)
 {
     tcount_add(&x->ts->drop[ENGINE_DROP_DYNAMIC], 1);

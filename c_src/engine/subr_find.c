@@ -1,4 +1,4 @@
-/* subr_find.c - subroutines that look for something in a string (reference 6.3): strchr, strrchr,
+/* subr_find.c - subroutines that look for something in a string (language.md 6.3): strchr, strrchr,
  * strstr, index, rindex, substr, strtok. What they return is a copy, or NULL for nothing found. */
 #include "engine/subr.h"
 
@@ -112,7 +112,7 @@ uint64_t subr_rindex(struct exec *x, const uint64_t *arg, unsigned n)
     return (uint64_t)find_last(x, &s, &t, start < last ? start : last);
 }
 
-/* The four rules of the reference. */
+/* The rules of language.md 6.3. */
 uint64_t subr_substr(struct exec *x, const uint64_t *arg, unsigned n)
 {
     struct text s;

@@ -1,5 +1,5 @@
 /* subr_inet.c - addresses of networks as text: inet_ntoa, inet_ntoa6, inet_ntop, link_ntop
- * (reference 6.3). An address is read from memory of the program, most significant byte first. */
+ * (language.md 6.3). An address is read from memory of the program, most significant byte first. */
 #include "engine/subr.h"
 
 #include <stdio.h>

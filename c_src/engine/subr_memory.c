@@ -1,4 +1,4 @@
-/* subr_memory.c - subroutines on memory (reference 6.2): alloca, bcopy, copyin, copyinto, and the
+/* subr_memory.c - subroutines on memory (language.md 6.2): alloca, bcopy, copyin, copyinto, and the
  * string in an array of char. What alloca and copyin give lives as long as the clause. */
 #include "engine/subr.h"
 

@@ -1,5 +1,5 @@
 /* subr_num.c - subroutines on numbers: text of them, random ones, device numbers, byte order
- * (reference 6.3). */
+ * (language.md 6.3). */
 #include "engine/subr.h"
 
 #include <string.h>

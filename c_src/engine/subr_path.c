@@ -1,4 +1,4 @@
-/* subr_path.c - subroutines on path names: basename, dirname, cleanpath (reference 6.3). */
+/* subr_path.c - subroutines on path names: basename, dirname, cleanpath (language.md 6.3). */
 #include "engine/subr.h"
 
 #include <string.h>

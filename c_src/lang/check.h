@@ -101,7 +101,7 @@ const struct type *check_inlined(struct lang *l, struct node *n, const struct id
 /* -- check_memory.c -- */
 /* Whether two pointers (or arrays) may stand for each other. */
 bool check_same_pointers(const struct type *a, const struct type *b);
-/* Whether a checked value fits a type (reference 3.5), without a word. */
+/* Whether a checked value fits a type (language.md 3.5), without a word. */
 bool check_compatible(const struct type *left, const struct node *right);
 /* Makes an array of, or a pointer to char the string that it holds; leaves others alone. */
 void check_as_string(struct lang *l, struct node *n);

@@ -1,4 +1,4 @@
-/* check_action.c - statements: actions, aggregations (reference 6, 7.1), expressions.
+/* check_action.c - statements: actions, aggregations (language.md 6, 7.1), expressions.
  *
  * A statement is parsed as an expression; what it is shows in its shape: "@a[...] = f(...)" is an
  * aggregation, a call of an action's name is that action, everything else is evaluated for its
@@ -95,7 +95,7 @@ static bool power(uint64_t factor, uint64_t n, uint64_t *v)
     return true;
 }
 
-/* The rules of reference 7.1. */
+/* The rules of language.md 7.1. */
 static bool llquantize_fits(struct lang *l, const int64_t v[4], const struct diag_pos at[4])
 {
     uint64_t factor = (uint64_t)v[0], low = (uint64_t)v[1], high = (uint64_t)v[2];

@@ -1,4 +1,4 @@
-/* check_args.c - args[N]: the typed arguments of the probes that a clause is for (reference 5.1).
+/* check_args.c - args[N]: the typed arguments of the probes that a clause is for (language.md 5.1).
  *
  * What probes pass is known from provider definitions of the programs, from the tables of the
  * erlang provider, and of dtrace and profile, whose probes pass none. A description may match

@@ -2,7 +2,7 @@
  *
  * Names are created by what is checked first, so the order decides types. The actions come before
  * the predicate; only when they read a name that nothing but the predicate creates does the
- * predicate come first (reference 2.1). */
+ * predicate come first (language.md 2.1). */
 #include "lang/check.h"
 
 #include <string.h>
@@ -119,7 +119,7 @@ static void check_condition(struct lang *l, struct node *n)
                  "condition of if must be of scalar type, not %s", t->name);
 }
 
-/* What a sub-clause has done so far, for the rules of reference 6.1. */
+/* What a sub-clause has done so far, for the rules of language.md 6.1. */
 enum { DID_RECORD = 1, DID_AGGREGATE = 2, DID_SPECULATE = 4, DID_COMMIT = 8, DID_DESTROY = 16 };
 
 static bool is_destructive(unsigned act)

@@ -1,4 +1,4 @@
-/* check_decl.c - declared variables and inlines (reference 2.3, 2.5). */
+/* check_decl.c - declared variables and inlines (language.md 2.3, 2.5). */
 #include "lang/check.h"
 
 #include <string.h>

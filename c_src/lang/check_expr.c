@@ -1,4 +1,4 @@
-/* check_expr.c - operators, types and constants (reference 3, 4). See check.h for how it works. */
+/* check_expr.c - operators, types and constants (language.md 3, 4). See check.h. */
 #include "lang/check.h"
 
 #include <string.h>
@@ -63,7 +63,7 @@ static uint64_t fold(enum op op, uint64_t a, uint64_t b, bool is_signed)
             return a % b;
         return sb == -1 ? 0 : (uint64_t)(sa % sb);
     case OP_SHL: return a << (b & 63);
-    case OP_SHR: return a >> (b & 63); /* logical, also for negative constants: reference 3.2 */
+    case OP_SHR: return a >> (b & 63); /* logical, also for negative constants: language.md 3.2 */
     case OP_AND: return a & b;
     case OP_OR: return a | b;
     case OP_XOR: return a ^ b;

@@ -1,5 +1,5 @@
-/* check_inline.c - inlines where they are used (reference 2.5): a copy of the expression, with the
- * arguments in the places of the parameters. */
+/* check_inline.c - inlines where they are used (language.md 2.5): a copy of the expression, with
+ * the arguments in the places of the parameters. */
 #include "lang/check.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* check_memory.c - pointers, arrays, structs and their members; which types fit which (reference
+/* check_memory.c - pointers, arrays, structs and their members; which types fit which (language.md
  * 3.5, 4). */
 #include "lang/check.h"
 

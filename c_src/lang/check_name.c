@@ -1,5 +1,5 @@
 /* check_name.c - names and what is done to them: variables, elements of associative arrays and of
- * built-in ones; assignment, which is what creates variables (reference 2.4, 5). */
+ * built-in ones; assignment, which is what creates variables (language.md 2.4, 5). */
 #include "lang/check.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* check_place.c - stacks and symbols: stack, ustack, jstack, sym, func, mod, usym, ufunc, umod,
- * uaddr (reference 6.1, 3.6). Each is an action, or a key of an aggregation; nothing else can be
+ * uaddr (language.md 6.1, 3.6). Each is an action, or a key of an aggregation; nothing else can be
  * done with the value. A checked call keeps as its argument what the engine needs: the number of
  * frames, or the address. */
 #include "lang/check.h"

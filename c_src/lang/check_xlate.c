@@ -1,4 +1,4 @@
-/* check_xlate.c - translators and what they translate (reference 2.6).
+/* check_xlate.c - translators and what they translate (language.md 2.6).
  *
  * xlate < T > (e) becomes N_XLATE, which lives only as the kid of a member access, and that is
  * replaced by the translator's expression for this member, with e in the place of the input. So

@@ -1,4 +1,4 @@
-/* control.c - control lines: #pragma, #line, #error and their kin (reference 1.8).
+/* control.c - control lines: #pragma, #line, #error and their kin (language.md 1.8).
  *
  * A control line is words, integers and quoted strings up to the newline; comments mean nothing in
  * it. */

@@ -1,4 +1,4 @@
-/* format.c - printf and printa formats against what they are to print (reference 8.5, 7.6).
+/* format.c - printf and printa formats against what they are to print (language.md 8.5, 7.6).
  *
  * Only checking happens here; formatting is the consumer's. A conversion is
  * %[flags][width][.prec][h l ll L w]conv. */

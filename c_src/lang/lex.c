@@ -188,7 +188,7 @@ static _Noreturn void stray(struct lex *lx)
 
 /* -- constants --------------------------------------------------------------------------------- */
 
-/* Copies n raw bytes with escapes carried out (reference 1.4): pairs that are no escape keep both
+/* Copies n raw bytes with escapes carried out (language.md 1.4): pairs that are no escape keep both
  * characters. */
 static char *unescape(struct lang *l, const char *s, size_t n, size_t *len)
 {
@@ -373,7 +373,7 @@ static void integer_constant(struct lex *lx)
     if (!hex && is_float_tail(lx))
         float_constant(lx);
     bool decimal = n == 1 || start[0] != '0';
-    /* U does not exclude the signed types of octal and hexadecimal constants: reference 1.3 */
+    /* U does not exclude the signed types of octal and hexadecimal constants: language.md 1.3 */
     bool is_unsigned = at(lx, 0) == 'u' || (at(lx, 0) == 'U' && decimal);
     lx->p += at(lx, 0) == 'u' || at(lx, 0) == 'U';
     unsigned longs = 0;
@@ -406,7 +406,7 @@ static enum tok keyword(const char *s, size_t n)
     return TOK_EOF;
 }
 
-/* Whether what follows makes a typedef name a plain identifier (reference 1.2). */
+/* Whether what follows makes a typedef name a plain identifier (language.md 1.2). */
 static bool used_as_ident(const struct lex *lx)
 {
     size_t i = 0;
@@ -506,7 +506,7 @@ const char *lex_macro_hint(bool number)
                   : "there are $pid $ppid $pgid $sid $uid $euid $gid $egid $target and $1 ...";
 }
 
-/* "$N": what the argument's text looks like decides what it becomes (reference 1.6). */
+/* "$N": what the argument's text looks like decides what it becomes (language.md 1.6). */
 static void numeric_macro(struct lex *lx, const char *arg)
 {
     size_t n = strlen(arg), sign = n > 1 && (arg[0] == '+' || arg[0] == '-'), i;

@@ -1,4 +1,4 @@
-/* lex.h - D text to tokens (reference 1).
+/* lex.h - D text to tokens (language.md 1).
  *
  * The same characters mean different things in different contexts, so the parser sets `ctx` before
  * it asks for the next token: LEX_OUTER between clauses, where probe descriptions stand; LEX_EXPR

@@ -2,7 +2,7 @@
  * program's own.
  *
  * Functions, global variables, built-ins and inlines share one namespace; thread-local variables,
- * clause-local variables and aggregations have one each (reference 1.1). What
+ * clause-local variables and aggregations have one each (language.md 1.1). What
  * only other systems have is among them, so that it is refused by name and never taken for a new
  * variable: all names of the lists are part of the language, wherever they exist. */
 #include "lang/prog.h"
@@ -47,7 +47,7 @@ static const struct lang_fn fns[] = {
 #include "word/aggs.list"
 };
 
-/* Subroutines that D knows by name and that do not exist (reference 6.3). */
+/* Subroutines that D knows by name and that do not exist (language.md 6.3). */
 static const char *const subrs_undefined[] = {
     "ddi_pathname",
     "msgdsize",

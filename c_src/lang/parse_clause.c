@@ -1,4 +1,4 @@
-/* parse_clause.c - clauses and their probe descriptions (reference 1.7, 2.1, 2.2).
+/* parse_clause.c - clauses and their probe descriptions (language.md 1.7, 2.1, 2.2).
  *
  * The four parts of a description are assigned from the right; which part is rightmost depends on
  * where the text comes from (-n name, -f function ...). A part in single quotes is an Erlang name
@@ -16,8 +16,8 @@ static const char *const most_parts[] = {"-P takes a provider alone",
                                          "-f takes no more than provider:module:function",
                                          "it has four parts: provider:module:function:name"};
 
-/* The most bytes of each part (reference 2.2); names of modules and functions may be as long as the
- * VM lets them be: an atom, and a function's arity. */
+/* The most bytes of each part (language.md 2.2); names of modules and functions may be as long as
+ * the VM lets them be: an atom, and a function's arity. */
 static const struct {
     const char *what;
     size_t most;

@@ -1,4 +1,4 @@
-/* parse_decl.c - declarations of variables and inlines, and types (reference 2.3, 2.5).
+/* parse_decl.c - declarations of variables and inlines, and types (language.md 2.3, 2.5).
  *
  * Specifiers are counted first and made a type afterwards, so that they may stand in any order, as
  * in C. Declarators and tags are in parse_type.c. */

@@ -1,4 +1,5 @@
-/* parse_expr.c - expressions (reference 4): precedence climbing over one table of binary operators.
+/* parse_expr.c - expressions (language.md 4): precedence climbing over one table of binary
+ * operators.
  *
  * The tree says what is written; names and types are the checker's. Nesting is counted, so that no
  * text can overflow the C stack; how high left-leaning chains may grow is node_done's business. */

@@ -1,4 +1,4 @@
-/* parse_type.c - declarators, and the bodies of structs, unions and enums (reference 2.3).
+/* parse_type.c - declarators, and the bodies of structs, unions and enums (language.md 2.3).
  *
  * A declarator is read from the name outward into a list of derivations, and the type is then made
  * from the far end: "int *a[4]" is the list [4], pointer, and makes an array of 4 pointers. */
@@ -366,7 +366,7 @@ static void member(struct lex *lx, struct type *t, struct layout *at, const stru
         bit_field(lx, at, m);
     }
     check_object(lx, &d.pos, m->type, "a member");
-    if (is_bits && m->bits == 0) /* closes nothing, as the reference has it */
+    if (is_bits && m->bits == 0) /* closes nothing: language.md 2.3 */
         return;
     place(at, s, m);
     if ((at->bit + 7) / 8 > TYPE_SIZE_SOU)

@@ -1,4 +1,4 @@
-/* parse_xlator.c - translator OUT < IN x > { member = expr; ... }; (reference 2.6). */
+/* parse_xlator.c - translator OUT < IN x > { member = expr; ... }; (language.md 2.6). */
 #include "lang/declare.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
-/* stability.h - attributes: how stable a name and its data are, and what they depend on (reference
- * 2.7). Written Name/Data/Class; the attributes of several things together are the least of each.
+/* stability.h - attributes: how stable a name and its data are, and what they depend on
+ * (language.md 2.7). Written Name/Data/Class; the attributes of several things together are the
+ * least of each.
  */
 #ifndef ET_LANG_STABILITY_H
 #define ET_LANG_STABILITY_H

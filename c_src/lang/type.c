@@ -1,4 +1,4 @@
-/* type.c - the table of types and the arithmetic rules between them (reference 3.1, 3.2). */
+/* type.c - the table of types and the arithmetic rules between them (language.md 3.1, 3.2). */
 #include "lang/type.h"
 
 #include <string.h>

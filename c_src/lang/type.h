@@ -1,4 +1,4 @@
-/* type.h - the types of D and the rules between them (reference 3).
+/* type.h - the types of D and the rules between them (language.md 3).
  *
  * A type is a constant object; two types are compared with type_same, never by address, since
  * typedef names are types of their own here (so that messages can say "uint64_t" where the program
@@ -166,7 +166,7 @@ static inline bool type_is_incomplete(const struct type *t)
 {
     return (type_is_sou(t) && !t->sou->complete) || (t->is_enum && t->size == 0);
 }
-/* An array of char, or a pointer to char: a string in the right places (reference 3.4). */
+/* An array of char, or a pointer to char: a string in the right places (language.md 3.4). */
 static inline bool type_is_chars(const struct type *t)
 {
     return type_refers(t) && t->of->kind == TYPE_INT && t->of->size == 1 && !t->of->is_enum;
@@ -175,15 +175,15 @@ static inline bool type_is_chars(const struct type *t)
 /* The same type once typedef names are resolved. */
 bool type_same(const struct type *a, const struct type *b);
 /* Bits, plus one when unsigned: which of two integer types an operator's result has
- * (reference 3.2). */
+ * (language.md 3.2). */
 unsigned type_rank(const struct type *t);
 /* The type of an arithmetic operator's result on two integers; the left one when they are
  * equivalent. */
 const struct type *type_arith(const struct type *a, const struct type *b);
 /* v cut to the type's width, then extended by its sign. Only integers change. */
 uint64_t type_truncate(const struct type *t, uint64_t v);
-/* The type of an integer constant (reference 1.3): the first in its list that holds v. Returns NULL
- * when none does. longs is the number of `l` given. */
+/* The type of an integer constant (language.md 1.3): the first in its list that holds v. Returns
+ * NULL when none does. longs is the number of `l` given. */
 const struct type *type_of_constant(uint64_t v, bool is_decimal, bool is_unsigned, unsigned longs);
 
 #endif

@@ -305,7 +305,7 @@ extern const char *const probe_fn_names[];
 
 /* dtrace's interval names: "tick-100ms", "profile-97": period in ns and kind, PROBE_TICK or
  * PROBE_PROFILE. False: not such a name, or out of range (under 200 us, 0, unknown unit). Units as
- * in the reference 10.2; no unit means hz. */
+ * in language.md 10.2; no unit means hz. */
 bool probe_interval(const char *name, uint64_t *ns, enum probe_kind *kind);
 /* The intervals that are listed without being asked for, *n of them. Others come into being when
  * their exact name is asked for. */

@@ -1,5 +1,5 @@
 /* What compiled D computes: texts are compiled, encoded, decoded, verified and run by the engine,
- * and what they trace is compared with what the reference (3, 4, 5) says. Constant folding and
+ * and what they trace is compared with what language.md 3, 4, 5 says. Constant folding and
  * running must agree. */
 #include "d_text.h"
 

@@ -1,5 +1,5 @@
 /* test_consumer_aggr.c - merging, operations and order of aggregations
- * (reference 7.1, 7.5, 7.6, 7.7). */
+ * (language.md 7.1, 7.5, 7.6, 7.7). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

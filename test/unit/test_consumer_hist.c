@@ -1,4 +1,4 @@
-/* test_consumer_hist.c - which rows histograms show, and their layout (reference 7.4). */
+/* test_consumer_hist.c - which rows histograms show, and their layout (language.md 7.4). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -129,7 +129,7 @@ static void negative_counts(void **state)
           {1, -1});
 }
 
-/* The reference's rows, and a third so that the shares are 1/4, 1/2, 1/4 of 20 columns. */
+/* The rows of language.md 7.4, and a third so that the shares are 1/4, 1/2, 1/4 of 20 columns. */
 static void mixed_counts(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_consumer_options.c - option values and the reasons of refusal (reference 9, 12.9). */
+/* test_consumer_options.c - option values and the reasons of refusal (language.md 9, 12.9). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

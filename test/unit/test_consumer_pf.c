@@ -1,4 +1,4 @@
-/* test_consumer_pf.c - printf conversions (reference 8.5). */
+/* test_consumer_pf.c - printf conversions (language.md 8.5). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

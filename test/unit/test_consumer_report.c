@@ -1,4 +1,4 @@
-/* test_consumer_report.c - records, rows, faults and drops as text (reference 7.3, 8, 10) and as
+/* test_consumer_report.c - records, rows, faults and drops as text (language.md 7.3, 8, 10) and as
  * JSON (doc/json.md). */
 #include <setjmp.h>
 #include <stdarg.h>

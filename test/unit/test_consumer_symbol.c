@@ -1,5 +1,5 @@
-/* test_consumer_symbol.c - stacks and symbols as text, of frames made by hand (reference 7.3, 8.4,
- * 8.5). */
+/* test_consumer_symbol.c - stacks and symbols as text, of frames made by hand
+ * (language.md 7.3, 8.4, 8.5). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

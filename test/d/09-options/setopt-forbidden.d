@@ -1,4 +1,4 @@
-/* Only the options of reference 9.3 can change while the trace runs; the action is the first of its
+/* Only the options of language.md 9.3 can change while the trace runs; the action is the first of its
  * clause. */
 #pragma D option quiet
 BEGIN { setopt("bufsize", "1m"); }
