@@ -7,32 +7,7 @@
 
 #include <string.h>
 
-static const uint8_t *take(struct etf *r, size_t n)
-{
-    if (r->bad || (size_t)(r->end - r->p) < n) {
-        r->bad = true;
-        return NULL;
-    }
-    const uint8_t *p = r->p;
-    r->p += n;
-    return p;
-}
-
-/* An unsigned big-endian number of n bytes, n <= 8. */
-static uint64_t be(struct etf *r, size_t n)
-{
-    const uint8_t *p = take(r, n);
-    uint64_t v = 0;
-    if (p)
-        for (size_t i = 0; i < n; i++)
-            v = v << 8 | p[i];
-    return v;
-}
-
-static uint8_t tag(struct etf *r)
-{
-    return (uint8_t)be(r, 1);
-}
+#include "etf/step.h"
 
 void etf_version(struct etf *r)
 {

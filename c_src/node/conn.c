@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "node/clock.h"
+#include "node/talk.h"
 #include "node/tls.h"
 
 enum {
@@ -55,6 +56,7 @@ void conn_end(struct conn *c)
     pthread_mutex_destroy(&c->beat_lock);
     buf_free(&c->rx);
     buf_free(&c->beat_frame);
+    buf_free(&c->beat_msg);
 }
 
 void conn_close(struct conn *c)
@@ -62,12 +64,19 @@ void conn_close(struct conn *c)
     if (!c)
         return;
     conn_end(c);
+    talk_line(c->talk, "--", "closed", NULL);
     c->ops->close(c);
 }
 
 int conn_fd(const struct conn *c)
 {
     return c->fd;
+}
+
+void conn_log(struct conn *c, struct talk *talk)
+{
+    c->talk = talk;
+    talk_line(talk, "--", "connected", NULL);
 }
 
 const char *conn_lost(const struct conn *c)
@@ -77,8 +86,12 @@ const char *conn_lost(const struct conn *c)
 
 int conn_lose(struct conn *c, const char *why)
 {
-    if (!c->lost[0])
+    if (!c->lost[0]) {
+        char word[sizeof c->lost + 8];
         snprintf(c->lost, sizeof c->lost, "%s", why);
+        snprintf(word, sizeof word, "lost: %s", c->lost);
+        talk_line(c->talk, "--", word, NULL);
+    }
     return ET_ELOST;
 }
 
@@ -181,9 +194,23 @@ bool conn_whole(const ei_x_buff *x, bool version)
     return !r.bad && r.p == r.end;
 }
 
+/* A log's word for a process, in front of what is sent to it. */
+static void log_sent(struct conn *c, const char *what, const erlang_pid *to, const void *msg,
+                     size_t n)
+{
+    char word[MAXATOMLEN_UTF8 + 64];
+    struct etf r = etf_over(msg, n);
+    snprintf(word, sizeof word, "%s<%s.%u.%u>", what, to->node, to->num, to->serial);
+    if (n > 0)
+        etf_version(&r);
+    talk_line(c->talk, "->", word, n > 0 ? &r : NULL);
+}
+
 int conn_send(struct conn *c, const erlang_pid *to, const ei_x_buff *msg)
 {
     struct buf b = BUF_INIT;
+    if (c->talk && conn_whole(msg, true))
+        log_sent(c, "", to, msg->buff, (size_t)msg->index);
     c->ops->send(c, &b, to, msg);
     return put_and_free(c, &b);
 }
@@ -191,6 +218,8 @@ int conn_send(struct conn *c, const erlang_pid *to, const ei_x_buff *msg)
 int conn_link(struct conn *c, const erlang_pid *pid)
 {
     struct buf b = BUF_INIT;
+    if (c->talk)
+        log_sent(c, "link ", pid, NULL, 0);
     c->ops->link(c, &b, pid);
     return put_and_free(c, &b);
 }
@@ -250,6 +279,11 @@ static int rx_fill(struct conn *c)
     return lose_by(c, errno);
 }
 
+static void log_got(struct conn *c, int got, const struct etf *msg)
+{
+    talk_line(c->talk, "<-", got == CONN_RESULT ? "result" : got == CONN_DOWN ? "down" : NULL, msg);
+}
+
 /* One thing of any kind. */
 static int next(struct conn *c, int64_t deadline, struct etf *msg)
 {
@@ -261,6 +295,8 @@ static int next(struct conn *c, int64_t deadline, struct etf *msg)
         if (n > 0) {
             c->used = (size_t)n;
             int got = c->ops->read(c, (unsigned char *)c->rx.data + 4, (size_t)n - 4, msg);
+            if (got >= 0 && got != CONN_NOTHING)
+                log_got(c, got, msg);
             if (got != CONN_NOTHING)
                 return got;
             continue;
@@ -288,15 +324,26 @@ int conn_recv(struct conn *c, int timeout_ms, struct etf *msg)
     return got;
 }
 
+static void log_call(struct conn *c, const char *mod, const char *fun, const ei_x_buff *args)
+{
+    char word[128];
+    struct etf r = etf_over(args->buff, (size_t)args->index);
+    snprintf(word, sizeof word, "call %s:%s", mod, fun);
+    talk_line(c->talk, "->", word, &r);
+}
+
 int conn_call(struct conn *c, const char *mod, const char *fun, const ei_x_buff *args,
               int timeout_ms, struct etf *reply)
 {
     int64_t deadline = clock_ms() + timeout_ms;
     struct buf b = BUF_INIT;
-    if (conn_whole(args, false))
+    if (conn_whole(args, false)) {
+        if (c->talk)
+            log_call(c, mod, fun, args);
         c->ops->call(c, &b, mod, fun, args);
-    else
+    } else {
         b.oom = true;
+    }
     int e = put_and_free(c, &b);
     while (e == 0) {
         int got = next(c, deadline, reply);
@@ -332,6 +379,8 @@ static void *beat_run(void *arg)
             0) { /* else something is being sent, which is as good */
             put(c, c->beat_frame.data, c->beat_frame.len);
             pthread_mutex_unlock(&c->lock);
+            if (c->talk)
+                log_sent(c, "", &c->beat_to, c->beat_msg.data, c->beat_msg.len);
         }
         clock_gettime(CLOCK_MONOTONIC, &at); /* after a stop: no burst */
         pthread_mutex_lock(&c->beat_lock);
@@ -345,7 +394,10 @@ int conn_heartbeat(struct conn *c, const erlang_pid *to, const ei_x_buff *msg, i
     pthread_condattr_t ca;
     sigset_t all, old;
     c->ops->send(c, &c->beat_frame, to, msg);
-    if (c->beat_frame.oom)
+    if (c->talk)
+        buf_add(&c->beat_msg, msg->buff, (size_t)msg->index);
+    c->beat_to = *to;
+    if (c->beat_frame.oom || c->beat_msg.oom)
         return ET_ENOMEM;
     c->beat_ms = period_ms;
     atomic_store(&c->silence_ms, 0);

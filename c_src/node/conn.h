@@ -21,6 +21,7 @@
 #include "etf/etf.h"
 
 struct conn;
+struct talk;
 struct tls;
 
 enum conn_got {
@@ -58,6 +59,7 @@ struct conn {
     struct buf rx;        /* bytes received; a message given out lies at its start */
     size_t used;          /* bytes of rx that the last message took */
     char lost[320];       /* why it is gone, "" while it is not */
+    struct talk *talk;    /* all that is said is written there; NULL: nowhere */
 
     _Atomic int64_t sent_ms;    /* when something was last sent */
     _Atomic int64_t silence_ms; /* longest pause so far */
@@ -68,6 +70,8 @@ struct conn {
     bool beat_stop; /* under beat_lock */
     int beat_ms;
     struct buf beat_frame;
+    erlang_pid beat_to;
+    struct buf beat_msg; /* what is in that frame, for the log; empty without one */
 };
 
 /* -- for those who use one -- */
@@ -75,6 +79,8 @@ struct conn {
 /* Ends the heartbeat, closes, frees. NULL is fine. */
 void conn_close(struct conn *c);
 int conn_fd(const struct conn *c);
+/* From now on what is said is written to a log, which stays the caller's and must live as long. */
+void conn_log(struct conn *c, struct talk *talk);
 /* Sends the term in `msg` (with its version byte) to a process. 0 or ET_ELOST. */
 int conn_send(struct conn *c, const erlang_pid *to, const ei_x_buff *msg);
 /* Links us to a process there: CONN_DOWN comes when it is gone. 0 or ET_ELOST. */

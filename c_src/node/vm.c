@@ -18,6 +18,7 @@
 #include "node/only.h"
 #include "node/reach.h"
 #include "node/relay.h"
+#include "node/talk.h"
 #include "node/vm.h"
 
 enum {
@@ -501,6 +502,7 @@ static void vm_close(struct tier *t)
     struct vm *v = vm_of(t);
     leave(v, CLOSE_MS);
     conn_close(v->conn);
+    talk_close(v->talk);
     catalog_free(&v->catalog);
     buf_free(&v->text);
     buf_free(&v->held);
@@ -664,7 +666,15 @@ int tier_vm_open(const struct node_options *opt, struct tier **out, struct diags
         return diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
     v->tier.ops = &vm_ops;
     v->epoll = v->timer = -1;
-    int e = connect_to(v, opt, d);
+    int e = talk_open(&v->talk, d);
+    if (e && opt->by_relay)
+        close(opt->relay);
+    if (e == 0)
+        e = connect_to(v, opt, d);
+    if (e == 0) {
+        talk_with(v->talk, v->node);
+        conn_log(v->conn, v->talk);
+    }
     struct agent_options ao = {.node = v->node,
                                .root = opt->root,
                                .dir = opt->agent_dir,

@@ -12,6 +12,7 @@
 
 struct vm {
     struct tier tier;
+    struct talk *talk; /* the log of what is said there; NULL: none */
     struct conn *conn;
     struct agent agent;
     struct catalog catalog;

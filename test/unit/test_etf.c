@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "etf/etf.h"
+#include "etf/print.h"
 #include "etf/write.h"
 
 static struct etf reader(const struct buf *b)
@@ -116,12 +117,130 @@ static void test_floats_and_maps(void **state)
     buf_free(&b);
 }
 
+/* -- printing ---------------------------------------------------------------------------------- */
+
+#define PRINTS(bytes, text) prints(bytes, sizeof(bytes) - 1, 4096, text)
+
+static void prints(const char *bytes, size_t n, size_t limit, const char *expected)
+{
+    struct buf out = BUF_INIT;
+    /* In memory of its own, so that a byte too many is seen. */
+    void *copy = test_malloc(n);
+    memcpy(copy, bytes, n);
+    etf_print(&out, etf_over(copy, n), limit);
+    assert_string_equal(buf_str(&out), expected);
+    test_free(copy);
+    buf_free(&out);
+}
+
+static void test_printed(void **state)
+{
+    (void)state;
+    PRINTS("a\7", "7");
+    PRINTS("b\377\377\377\377", "-1");
+    PRINTS("n\10\0\377\377\377\377\377\377\377\377", "18446744073709551615");
+    PRINTS("n\11\1\0\0\0\0\0\0\0\0\1", "-16#010000000000000000");
+    PRINTS("F\77\370\0\0\0\0\0\0", "1.5");
+    PRINTS("F\100\0\0\0\0\0\0\0", "2.0");
+    PRINTS("w\2ok", "ok");
+    PRINTS("w\3end", "'end'");
+    PRINTS("w\6it's A", "'it\\'s A'");
+    PRINTS("w\0", "''");
+    PRINTS("h\0", "{}");
+    PRINTS("h\2w\1aa\1", "{a,1}");
+    PRINTS("j", "[]");
+    PRINTS("l\0\0\0\2a\1a\2j", "[1,2]");
+    PRINTS("l\0\0\0\2a\1a\2w\1t", "[1,2|t]");
+    PRINTS("l\0\0\0\1l\0\0\0\1a\1jj", "[[1]]");
+    PRINTS("l\0\0\0\1a\1l\0\0\0\1a\2j", "[1|[2]]");
+    PRINTS("k\0\2hi", "\"hi\"");
+    PRINTS("k\0\2\1\2", "[1,2]");
+    PRINTS("m\0\0\0\3a\"b", "<<\"a\\\"b\">>");
+    PRINTS("m\0\0\0\2\0\377", "<<0,255>>");
+    PRINTS("m\0\0\0\0", "<<>>");
+    PRINTS("M\0\0\0\2\3\1\200", "<<1,128:3>>");
+    PRINTS("t\0\0\0\2w\1aa\1w\1bt\0\0\0\0", "#{a => 1,b => #{}}");
+    PRINTS("Xw\3n@h\0\0\0\133\0\0\0\2\0\0\0\1", "<n@h.91.2>");
+    PRINTS("Z\0\2w\3n@h\0\0\0\1\0\0\0\5\0\0\0\6", "#Ref<n@h.6.5>");
+    PRINTS("Yw\3n@h\0\0\0\7\0\0\0\1", "#Port<n@h.7>");
+    PRINTS("qw\1mw\1fa\2", "#Fun<>");
+    /* Nothing reaches a terminal that could steer it. */
+    PRINTS("w\4\33[2J", "'\\033[2J'");
+    PRINTS("m\0\0\0\2a\n", "<<\"a\\n\">>");
+}
+
+static void test_printed_within_bounds(void **state)
+{
+    enum { MANY = 5000, LIMIT = 200 };
+    struct buf in = BUF_INIT, out = BUF_INIT;
+    (void)state;
+    etf_put_tuple(&in, MANY);
+    for (int i = 0; i < MANY; i++)
+        etf_put_int(&in, i);
+    etf_print(&out, etf_over(in.data, in.len), LIMIT);
+    assert_true(out.len > LIMIT && out.len < LIMIT + 16);
+    assert_string_equal(out.data + out.len - 3, "...");
+    buf_reset(&in), buf_reset(&out);
+    buf_fill(&in, 'x', MANY);
+    struct buf term = BUF_INIT;
+    etf_put_binary(&term, in.data, in.len);
+    etf_print(&out, etf_over(term.data, term.len), LIMIT);
+    assert_non_null(strstr(buf_str(&out), "xxx\"... 5000 bytes>>"));
+    assert_true(out.len < 300);
+    /* Deeper than the stack is: {{{...}}}. */
+    buf_reset(&term), buf_reset(&out);
+    for (int i = 0; i < MANY; i++)
+        etf_put_tuple(&term, 1);
+    etf_put_int(&term, 1);
+    etf_print(&out, etf_over(term.data, term.len), LIMIT);
+    assert_true(out.len < 100);
+    assert_non_null(strstr(buf_str(&out), "{{...}}"));
+    assert_null(strstr(buf_str(&out), "malformed"));
+    buf_free(&in), buf_free(&out), buf_free(&term);
+}
+
+/* Each form cut short at each byte, and each of its bytes changed to anything. */
+static void test_printed_without_trust(void **state)
+{
+    static const char whole[] =
+        "h\12l\0\0\0\2a\1a\2w\1tt\0\0\0\1w\1aF\77\370\0\0\0\0\0\0Xw\1n\0\0\0\1\0\0\0\2\0\0\0\3"
+        "Z\0\2w\1n\0\0\0\1\0\0\0\5\0\0\0\6k\0\2hio\0\0\0\2\0\1\2M\0\0\0\1\3\200Yw\1n\0\0\0\7"
+        "\0\0\0\1qw\1mw\1fa\2m\0\0\0\3abc";
+    enum { SIZE = sizeof whole - 1 };
+    struct buf out = BUF_INIT;
+    (void)state;
+    etf_print(&out, etf_over(whole, SIZE), 4096);
+    assert_null(strstr(buf_str(&out), "malformed"));
+    for (size_t n = 0; n < SIZE; n++) {
+        char *copy = test_malloc(n ? n : 1);
+        memcpy(copy, whole, n);
+        buf_reset(&out);
+        etf_print(&out, etf_over(copy, n), 4096);
+        assert_non_null(strstr(buf_str(&out), "<malformed>"));
+        test_free(copy);
+    }
+    char *copy = test_malloc(SIZE);
+    for (size_t i = 0; i < SIZE; i++)
+        for (int v = 0; v < 256; v++) {
+            memcpy(copy, whole, SIZE);
+            copy[i] = (char)v;
+            buf_reset(&out);
+            etf_print(&out, etf_over(copy, SIZE), 4096);
+            assert_true(out.len > 0 && out.len < 4096 + 600);
+        }
+    test_free(copy);
+    buf_free(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_integers),
         cmocka_unit_test(test_forms),
         cmocka_unit_test(test_floats_and_maps),
+        cmocka_unit_test(test_printed),
+        cmocka_unit_test(test_printed_within_bounds),
+        cmocka_unit_test(test_printed_without_trust),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
