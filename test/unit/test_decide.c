@@ -40,6 +40,9 @@ static const struct {
     {"0", DECIDE_NEVER, ""},
     {"id - 12345", DECIDE_NEVER, ""},
     {"(id * 2 + 1) % 11 / 3 << 4 >> 2", DECIDE_ALWAYS, ""},
+    {"(int64_t)id + 1 == 12346", DECIDE_ALWAYS, ""},
+    {"(3 - (int64_t)id) >> 1 == -6171", DECIDE_ALWAYS, ""},
+    {"(3 - (int64_t)id) >> 1 > 0", DECIDE_NEVER, ""},
     /* what follows from it */
     {"copyinstr(arg1) == \"lists:map/2\"", DECIDE_ALWAYS, ""},
     {"copyinstr(arg1) == \"lists:map/3\"", DECIDE_NEVER, ""},
@@ -57,6 +60,7 @@ static const struct {
     {"index(args[1], \"fold\") >= 0", DECIDE_NEVER, ""},
     {"rindex(args[1], \"/\") < 0", DECIDE_NEVER, ""},
     {"strlen(probefunc) == 5", DECIDE_ALWAYS, ""},
+    {"strstr(probefunc, \"q\") == \"x\"", DECIDE_NEVER, ""}, /* NULL is no text */
     {"strjoin(probemod, probefunc) == \"listsmap/2\"", DECIDE_ALWAYS, ""},
     {"strchr(probefunc, '/') == \"/2\"", DECIDE_ALWAYS, ""},
     {"basename(probefunc) == \"3\"", DECIDE_NEVER, ""},

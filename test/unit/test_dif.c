@@ -293,6 +293,9 @@ static void verifier_refuses(void **state)
          {OP3(PUSHTR, 0, 0, 0), OP3(PUSHTV, 0, 0, 0), OP3(PUSHTV, 0, 0, 0), OPI(LDGAA, 0, 1)}},
         {"arithmetic on a variable that is no integer", {OPI(ADDGS, 0, 2)}},
         {"arithmetic on a variable that is no integer", {OPI(ADDGS, 0, 3)}},
+        {"arithmetic on a variable that is no integer", {OPI(ADDTS, 0, 4)}},
+        {"arithmetic on a variable that is no integer", {OP3(PUSHTV, 0, 0, 0), OPI(ADDTAA, 0, 5)}},
+        {"arithmetic on a variable that is no integer", {OP3(PUSHTV, 0, 0, 0), OPI(ADDGAA, 0, 6)}},
         {"an integer that does not exist", {OPI(BOUND, 0, 0)}},
         {"a register that is read before it is made", {OPI(BOUND, 2, 0)}},
         {"a register that is read before it is made", {OP3(COPY, 0, 1, 2)}},
@@ -323,6 +326,9 @@ static void verifier_refuses(void **state)
         build_var(&b, DIF_GLOBAL, int64, 2, keys);
         build_var(&b, DIF_GLOBAL, str, 0, NULL);
         build_var(&b, DIF_GLOBAL, bytes24, 0, NULL);
+        build_var(&b, DIF_THREAD, str, 0, NULL);
+        build_var(&b, DIF_THREAD, str, 1, &int64);
+        build_var(&b, DIF_GLOBAL, str, 1, &int64);
         build_agg(&b, AGG_SUM, 1, keys);
         prelude(&b);
         for (int k = 0; row[i].code[k] != 0; k++)
@@ -334,6 +340,43 @@ static void verifier_refuses(void **state)
         if (strstr(d.list[0].text, row[i].why) == NULL)
             fail_msg("row %zu: %s, not %s", i, d.list[0].text, row[i].why);
         diags_free(&d);
+    }
+}
+
+/* The first clause that is not sound is named, and no other. */
+static void verifier_names_the_first(void **state)
+{
+    (void)state;
+    static struct build b;
+    struct diags d;
+    build_init(&b);
+    for (int i = 0; i < 3; i++) {
+        build_clause(&b);
+        if (i > 0)
+            build_op(&b, OP3(MOV, 0, 2, 0));
+        build_end(&b);
+    }
+    diags_init(&d);
+    assert_int_equal(dif_verify(&b.img, &d), ET_EVERIFY);
+    assert_int_equal(d.count, 1);
+    assert_non_null(strstr(d.list[0].text, "clause 1, instruction 0"));
+    diags_free(&d);
+}
+
+/* As many instructions as a clause may have, and one more. */
+static void verifier_bounds_clauses(void **state)
+{
+    (void)state;
+    static struct build b;
+    static uint32_t code[DIF_CLAUSE_MAX + 1];
+    for (uint32_t n = DIF_CLAUSE_MAX; n <= DIF_CLAUSE_MAX + 1; n++) {
+        build_init(&b);
+        build_clause(&b);
+        for (uint32_t i = 0; i < n; i++)
+            code[i] = i + 1 < n ? OPI(SETI, 0, 1) : OP3(RET, 0, 0, 0);
+        b.img.code = code;
+        b.img.ncode = b.clauses[0].ncode = n;
+        assert_int_equal(verify(&b.img), n <= DIF_CLAUSE_MAX ? 0 : ET_EVERIFY);
     }
 }
 
@@ -465,6 +508,27 @@ static void verifier_checks_sub_clauses(void **state)
     REFUSED(b.subs[1].part = 0);
     REFUSED(b.subs[1].part = 7);
 #undef REFUSED
+}
+
+/* The last part of a clause that has sub-clauses is of none. */
+static void verifier_checks_parts_behind_sub_clauses(void **state)
+{
+    (void)state;
+    static struct build b;
+    struct diags d;
+    build_init(&b);
+    prelude(&b);
+    build_op(&b, OPI(RECN, 0, 0));
+    build_op(&b, OPI(REC, 0, 0));
+    build_action(&b, ACT_TRACE, 2, int64);
+    build_op(&b, OP3(RECE, 0, 0, 0));
+    build_sub(&b, 1);
+    build_action(&b, ACT_TRACE, 5, int64);
+    build_end(&b);
+    diags_init(&d);
+    assert_int_equal(dif_verify(&b.img, &d), ET_EVERIFY);
+    assert_non_null(strstr(d.list[0].text, "parts that belong to no sub-clause"));
+    diags_free(&d);
 }
 
 static void verifier_checks_tables(void **state)
@@ -645,8 +709,11 @@ int main(void)
         cmocka_unit_test(damaged_images_are_refused_or_sound),
         cmocka_unit_test(verifier_refuses),
         cmocka_unit_test(verifier_adds_without_wrapping),
+        cmocka_unit_test(verifier_names_the_first),
+        cmocka_unit_test(verifier_bounds_clauses),
         cmocka_unit_test(verifier_checks_records),
         cmocka_unit_test(verifier_checks_sub_clauses),
+        cmocka_unit_test(verifier_checks_parts_behind_sub_clauses),
         cmocka_unit_test(verifier_checks_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

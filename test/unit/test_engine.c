@@ -580,6 +580,32 @@ static void keys_that_meet(void **state)
     engine_destroy(e);
 }
 
+/* A quarter of the index stays free, so that keys which are not there are found out soon. */
+static void index_keeps_room(void **state)
+{
+    (void)state;
+    enum { SIZE = 64 << 10, CELLS = SIZE / 8 / sizeof(uint64_t) };
+    static struct build b;
+    struct engine_counts c;
+    build_init(&b);
+    build_agg(&b, AGG_COUNT, 1, &int64);
+    build_var(&b, DIF_GLOBAL, int64, 0, NULL);
+    build_clause(&b);
+    build_op(&b, OPI(SETI, 0, 1));
+    build_op(&b, OPI(ADDGS, 0, 0)); /* a new key each time */
+    build_op(&b, OP3(PUSHTV, 0, 0, 0));
+    build_op(&b, OPI(AGG, 0, 0));
+    build_action(&b, ACT_AGG, 0, none);
+    build_end(&b);
+    struct engine *e = engine_of(&b, SIZE);
+    for (int i = 0; i < 2 * CELLS; i++)
+        fire(e, 0);
+    engine_counts(e, &c);
+    assert_int_equal(c.updates, CELLS / 4 * 3);
+    assert_int_equal(c.drop[ENGINE_DROP_AGG], 2 * CELLS - CELLS / 4 * 3);
+    engine_destroy(e);
+}
+
 /* A table whose index is so large that its pages are given back instead of written: after it was
  * read, nothing of it is left, neither in whole pages nor before or behind them, so that a key
  * that comes again is a new entry. In both halves, since they begin at different places of a page.
@@ -830,6 +856,36 @@ static void speculations_of_all_threads(void **state)
         buf_free(&out);
         engine_destroy(e);
     }
+}
+
+/* However many speculations are asked for, there are at most as many as an engine has places for.
+ */
+static void speculations_are_bounded(void **state)
+{
+    (void)state;
+    static struct build b;
+    struct buf out = BUF_INIT;
+    uint64_t last = 0;
+    speculating_program(&b);
+    struct engine_options opt = {.threads = 64,
+                                 .bufsize = 1 << 16,
+                                 .aggsize = 1 << 16,
+                                 .dynvarsize = 1 << 16,
+                                 .specsize = 1 << 12,
+                                 .nspec = 4 * DIF_SPECS_MAX,
+                                 .pid = 42};
+    struct engine *e = engine_build(&b.img, opt);
+    for (int i = 0; i < DIF_SPECS_MAX + 1; i++)
+        fire(e, 0);
+    drain_all(e, ENGINE_PRINCIPAL, &out);
+    assert_int_equal(records_in(&out), DIF_SPECS_MAX + 1);
+    for (size_t r = 8; r < 8 + u32(out.data + 4); r += u32(out.data + r)) {
+        assert_true(u64(out.data + r + 24) <= DIF_SPECS_MAX);
+        last = u64(out.data + r + 24);
+    }
+    assert_int_equal(last, 0); /* there is none left */
+    buf_free(&out);
+    engine_destroy(e);
 }
 
 static _Atomic bool spec_stop;
@@ -1195,12 +1251,14 @@ int main(void)
         cmocka_unit_test(threads_lose_nothing),
         cmocka_unit_test(full_table_counts_drops),
         cmocka_unit_test(keys_that_meet),
+        cmocka_unit_test(index_keeps_room),
         cmocka_unit_test(large_table_is_emptied),
         cmocka_unit_test(threads_come_and_go),
         cmocka_unit_test(exit_ends_firing),
         cmocka_unit_test(ended_from_outside),
         cmocka_unit_test(accepted_code_is_harmless),
         cmocka_unit_test(speculations_of_all_threads),
+        cmocka_unit_test(speculations_are_bounded),
         cmocka_unit_test(speculations_under_churn),
         cmocka_unit_test(sub_clauses_record_apart),
         cmocka_unit_test(error_probe_fires),

@@ -596,7 +596,8 @@ static void memory_of_a_container(void **state)
     uint64_t machine = engine_machine_memory(root); /* no groups there */
     assert_true(machine > 64 << 20);
 
-    put_file(root, "/proc/self", "cgroup", "5:cpu,memory:/a/b\n4:memoryless:/c\n0::/x/y\n");
+    put_file(root, "/proc/self", "cgroup",
+             "5:cpu,memory:/a/b\nno group\n3:memory\n4:memoryless:/c\n0::/x/y\n");
     assert_int_equal(engine_machine_memory(root), machine); /* nor bounds */
     put_file(root, "/sys/fs/cgroup/x/y", "memory.max", "max\n");
     put_file(root, "/sys/fs/cgroup/memory/c", "memory.limit_in_bytes", "4096\n"); /* another's */

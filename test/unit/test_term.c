@@ -172,6 +172,9 @@ static void texts_are_cut(void **state)
     assert_string_equal(text_in(t, 3), "..");
     assert_string_equal(text_in(t, 2), ".");
     assert_string_equal(text_in(t, 1), "");
+    assert_string_equal(text_in(nif_binary(" ~", 2, false), 13), "<<\" ~\">>");
+    assert_string_equal(text_in(nif_binary("\x1f", 1, false), 13), "<<31>>");
+    assert_string_equal(text_in(nif_binary("\x7f", 1, false), 13), "<<127>>");
     assert_string_equal(text_in(nif_int(42), 3), "42");
     assert_string_equal(text_in(nif_int(421), 3), "..");
     assert_string_equal(text_in(nested(100), 200), "[[[[[[[[[[[[[[[[...]]]]]]]]]]]]]]]]");
@@ -244,6 +247,25 @@ static void lists_that_are_no_texts(void **state)
     nif_reset();
 }
 
+/* Of a map that is too large to be walked, the value of the longest atom that there can be. */
+static void longest_key_of_a_map(void **state)
+{
+    enum { KEYS = 40, LONGEST = 255 };
+    ERL_NIF_TERM pair[2 * KEYS], out = 0;
+    char name[LONGEST];
+    (void)state;
+    memset(name, 'k', sizeof name);
+    for (unsigned i = 0; i < KEYS; i++) {
+        pair[2 * i] = i > 0 ? nif_int(i) : nif_atom(name, sizeof name);
+        pair[2 * i + 1] = nif_int(100 + i);
+    }
+    const ERL_NIF_TERM map = nif_map(pair, KEYS);
+    assert_true(term_get(nif_env, map, name, LONGEST, &out, &looked));
+    assert_true(out == pair[1]);
+    assert_false(term_get(nif_env, map, name, LONGEST - 1, &out, &looked));
+    nif_reset();
+}
+
 /* No look at a term takes more than so many looks at what it is made of. */
 static void looks_are_bounded(void **state)
 {
@@ -280,6 +302,7 @@ int main(void)
         cmocka_unit_test(texts_are_cut),
         cmocka_unit_test_prestate(zero_bytes_are_shown, &before),
         cmocka_unit_test_prestate(zero_bytes_are_shown, &since),
+        cmocka_unit_test(longest_key_of_a_map),
         cmocka_unit_test(looks_are_bounded),
         cmocka_unit_test(lists_that_are_no_texts),
     };

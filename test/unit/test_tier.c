@@ -12,6 +12,8 @@
 
 #include "base/err.h"
 #include "compile/compile.h"
+#include "engine_build.h"
+#include "tier/sampler.h"
 #include "tier/tier.h"
 
 enum { MOST = 64 };
@@ -234,6 +236,57 @@ static void profile_fires_on_every_cpu(void **state)
     assert_true(engine_thread_count() <= before + n + 1);
 }
 
+/* A probe whose period is shorter than its own work misses periods and makes up for one: however
+ * long it has been at it, some firing comes in time. */
+static void missed_periods_are_left_out(void **state)
+{
+    (void)state;
+    enum { PERIOD = 1, WARM = 20000, LATE = 1000000 };
+    const struct engine_options opt = {
+        .threads = 64, .bufsize = 1 << 16, .aggsize = 1 << 16, .dynvarsize = 1 << 16};
+    static const char text[] = "int n; BEGIN /n++ > 20000/ { @ = min(arg2); }";
+    struct compile_options copt = {COMPILE_SIZES};
+    const struct compile_source src = {
+        .kind = COMPILE_NAME, .name = "-n", .text = text, .len = sizeof text - 1};
+    static const struct engine_probe identity = {1, "profile", "", "", "profile-1ns"};
+    const struct engine_binding binding = {1, 0};
+    const struct sampler_probe probe = {&identity, &binding, 1, PERIOD};
+    struct seen s = {.records = 0};
+    const struct tier_sink sink = {&s, on_record, on_entry, NULL, on_counts};
+    struct engine_counts counts;
+    struct dif_image img;
+    struct sampler *sampler;
+    struct engine_mark m;
+    struct buf out = BUF_INIT;
+    struct diags d;
+    diags_init(&d);
+    dif_image_init(&img);
+    struct compile *c = compile_new(&copt, &d);
+    assert_int_equal(compile_add(c, &src), 0);
+    assert_int_equal(compile_image(c, &img), 0);
+    struct engine *e = engine_build(&img, opt);
+    assert_int_equal(sampler_start(&sampler, e, &probe, 1, &d), 0);
+    do {
+        sched_yield();
+        engine_counts(e, &counts);
+    } while (counts.updates < WARM);
+    sampler_stop(sampler);
+    engine_flip(e, ENGINE_AGGS);
+    engine_mark(&m);
+    while (!engine_quiet(&m))
+        ;
+    while (!engine_drain(e, ENGINE_AGGS, out.len + 5000, &out))
+        ;
+    assert_int_equal(tier_report(NULL, &img, out.data, out.len, &sink, &d), 0);
+    assert_true(s.entries >= 1); /* one for each CPU, which has its own times */
+    assert_true(s.sum < s.entries * (uint64_t)LATE);
+    engine_destroy(e);
+    buf_free(&out);
+    compile_free(c);
+    dif_image_free(&img);
+    diags_free(&d);
+}
+
 /* Ticks and profile probes in one program, and BEGIN before both. */
 static void profile_beside_ticks(void **state)
 {
@@ -397,6 +450,7 @@ int main(void)
         cmocka_unit_test(aggregations_and_faults_are_reported),
         cmocka_unit_test(probes_of_the_local_tier),
         cmocka_unit_test(profile_fires_on_every_cpu),
+        cmocka_unit_test(missed_periods_are_left_out),
         cmocka_unit_test(profile_beside_ticks),
         cmocka_unit_test(damaged_blocks),
         cmocka_unit_test(lengths_of_a_node),
