@@ -23,16 +23,16 @@ NIF_INC  := -isystem $(ERL_ROOT)/usr/include
 EI_INC   := -isystem $(ERL_ROOT)/usr/include
 EI_LIB   := -L$(ERL_ROOT)/usr/lib -lei
 
-ROOMS_LIB   := base etf dif lang compile probe engine tier node consumer api
+ROOMS_LIB   := base word etf dif lang compile probe engine tier node consumer api
 ROOMS_TOOL  := $(ROOMS_LIB) web serve cli
-ROOMS_AGENT := base dif probe engine beam
+ROOMS_AGENT := base word dif probe engine beam
 SRC_TOOL    := $(foreach r,$(ROOMS_TOOL),$(wildcard c_src/$(r)/*.c))
 SRC_AGENT   := $(foreach r,$(ROOMS_AGENT),$(wildcard c_src/$(r)/*.c))
 OBJ_TOOL    := $(SRC_TOOL:%.c=$(BUILD)/tool/%.o) $(BUILD)/tool/c_src/web/assets.o
 OBJ_AGENT   := $(SRC_AGENT:%.c=$(BUILD_AGENT)/agent/%.o)
 OBJ_WEB     := $(filter $(BUILD)/tool/c_src/web/%,$(OBJ_TOOL))
 OBJ_LIB     := $(filter-out %/cli/main.o %/serve/main.o $(OBJ_WEB),$(OBJ_TOOL))
-OBJ_CLI     := $(filter $(foreach r,base etf cli,$(BUILD)/tool/c_src/$(r)/%),$(OBJ_TOOL))
+OBJ_CLI     := $(filter $(foreach r,base word etf cli,$(BUILD)/tool/c_src/$(r)/%),$(OBJ_TOOL))
 APP         := $(patsubst src/%.erl,ebin/%.beam,$(wildcard src/*.erl)) ebin/erltrace.app
 AGENT       := priv/agent/erltrace_agent.beam
 DLIBS       := $(patsubst lib/%.d,priv/lib/%.d,$(wildcard lib/*.d))

@@ -11,7 +11,7 @@ FUZZ_CC      ?= clang
 
 FUZZ      := build/fuzz
 FUZZ_SAN  := address,undefined
-FUZZ_CODE := $(foreach r,base dif lang compile probe engine tier consumer,$(wildcard c_src/$(r)/*.c))
+FUZZ_CODE := $(foreach r,base word dif lang compile probe engine tier consumer,$(wildcard c_src/$(r)/*.c))
 FUZZ_OBJ  := $(FUZZ_CODE:%.c=$(FUZZ)/%.o)
 FUZZ_CFLAGS = $(CFLAGS_) -O1 -fno-omit-frame-pointer -fno-sanitize-recover=all -fsanitize=$(FUZZ_SAN) -Wno-missing-prototypes $(NIF_INC)
 

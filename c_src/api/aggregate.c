@@ -102,11 +102,11 @@ static void fill(erltrace_t *h, const struct aggr *a, const struct aggr_entry *e
                  const uint64_t *words, struct api_aggr *out)
 {
     const struct aggr_table *t = session_aggregations(h->session);
-    bool histogram = hist_is(a->def->func);
+    bool histogram = a->fn->result == WORD_BUCKETS;
     *out = (struct api_aggr){.h = h, .aggr = a, .e = e};
     out->public = (struct erltrace_aggr){
         .name = a->name,
-        .function = dif_agg_name(a->def->func),
+        .function = a->fn->name,
         .id = (uint32_t)(a - t->aggr),
         .nkeys = a->def->keys.n,
         .value = histogram ? 0 : aggr_number(a, words),
@@ -179,10 +179,10 @@ int erltrace_aggregation_iter(erltrace_t *h, erltrace_aggregation_fn *fn, void *
         struct api_aggregation seen = {.def = a->def};
         seen.public = (struct erltrace_aggregation){
             .name = a->name,
-            .function = dif_agg_name(a->def->func),
+            .function = a->fn->name,
             .id = i,
             .nkeys = a->def->keys.n,
-            .nbuckets = hist_is(a->def->func) ? a->nwords : 0,
+            .nbuckets = a->fn->result == WORD_BUCKETS ? a->nwords : 0,
             .normal = a->normal,
         };
         memcpy(seen.public.parameter, a->def->param, sizeof seen.public.parameter);

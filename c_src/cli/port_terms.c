@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "etf/write.h"
+#include "word/word.h"
 
 /* -- parts of maps ----------------------------------------------------------------------------- */
 
@@ -219,14 +220,14 @@ void port_put_aggr(struct buf *b, const struct erltrace_aggr *a)
     for (size_t i = 0; i < a->nkeys; i++)
         put_value(b, erltrace_aggr_key(a, i));
     etf_list_finish(b, at, (uint32_t)a->nkeys);
-    if (strcmp(a->function, "avg") == 0)
-        put_average(b, a);
-    else if (strcmp(a->function, "stddev") == 0)
-        put_deviation(b, a);
-    else if (a->nbuckets > 0 || strstr(a->function, "quantize") != NULL)
-        put_buckets(b, a);
-    else
-        etf_put_int(b, a->value);
+    const struct word_agg_info *f = word_agg_named(a->function);
+    switch (f != NULL ? (enum word_result)f->result : WORD_NUMBER) {
+    case WORD_AVERAGE: put_average(b, a); break;
+    case WORD_DEVIATION: put_deviation(b, a); break;
+    case WORD_BUCKETS: put_buckets(b, a); break;
+    case WORD_COUNT:
+    case WORD_NUMBER: etf_put_int(b, a->value); break;
+    }
 }
 
 /* -- records ----------------------------------------------------------------------------------- */

@@ -15,15 +15,6 @@ __extension__ typedef unsigned __int128 u128;
 
 /* -- the table --------------------------------------------------------------------------------- */
 
-static void start_value(const struct aggr *a, uint64_t *words)
-{
-    memset(words, 0, a->nwords * sizeof *words);
-    if (a->def->func == AGG_MIN)
-        words[0] = (uint64_t)INT64_MAX;
-    else if (a->def->func == AGG_MAX)
-        words[0] = (uint64_t)INT64_MIN;
-}
-
 int aggr_table_init(struct aggr_table *t, const struct dif_image *img)
 {
     *t = (struct aggr_table){0};
@@ -35,6 +26,7 @@ int aggr_table_init(struct aggr_table *t, const struct dif_image *img)
     t->n = img->naggs;
     for (uint32_t i = 0; i < t->n; i++) {
         t->aggr[i].def = &img->aggs[i];
+        t->aggr[i].fn = word_agg(img->aggs[i].func);
         t->aggr[i].name = dif_str(img, img->aggs[i].name);
         t->aggr[i].nwords = dif_agg_words(&img->aggs[i]);
         t->aggr[i].normal = 1;
@@ -43,7 +35,7 @@ int aggr_table_init(struct aggr_table *t, const struct dif_image *img)
             aggr_table_free(t);
             return ET_ENOMEM;
         }
-        start_value(&t->aggr[i], t->aggr[i].none);
+        word_agg_start(t->aggr[i].fn, t->aggr[i].none, t->aggr[i].nwords);
     }
     return 0;
 }
@@ -73,25 +65,6 @@ void aggr_table_free(struct aggr_table *t)
     *t = (struct aggr_table){0};
 }
 
-static void add_words(const struct aggr *a, uint64_t *into, const uint64_t *add)
-{
-    switch (a->def->func) {
-    case AGG_MIN: into[0] = (int64_t)add[0] < (int64_t)into[0] ? add[0] : into[0]; return;
-    case AGG_MAX: into[0] = (int64_t)add[0] > (int64_t)into[0] ? add[0] : into[0]; return;
-    case AGG_STDDEV: {
-        u128 sum = ((u128)into[3] << 64 | into[2]) + ((u128)add[3] << 64 | add[2]);
-        into[0] += add[0];
-        into[1] += add[1];
-        into[2] = (uint64_t)sum;
-        into[3] = (uint64_t)(sum >> 64);
-        return;
-    }
-    default:
-        for (unsigned i = 0; i < a->nwords; i++)
-            into[i] += add[i];
-    }
-}
-
 static int entry_new(struct aggr *a, const uint8_t *key, size_t keylen, struct aggr_entry **out)
 {
     const struct dif_keys *k = &a->def->keys;
@@ -115,7 +88,7 @@ static int entry_new(struct aggr *a, const uint8_t *key, size_t keylen, struct a
     e->ncpus = 0;
     e->gone = false;
     memcpy(e->raw, key, keylen);
-    start_value(a, e->words);
+    word_agg_start(a->fn, e->words, a->nwords);
     int rc = values_parse(k->key, k->n, e->raw, keylen, e->key);
     if (rc == 0)
         rc = hash_put(&a->index, e->raw, keylen, e);
@@ -142,7 +115,7 @@ int aggr_merge(struct aggr_table *t, uint32_t agg, const uint8_t *key, size_t ke
         if (rc != 0)
             return rc;
     }
-    add_words(a, e->words, words);
+    word_agg_merge(a->fn, e->words, words, a->nwords);
     return 0;
 }
 
@@ -162,9 +135,9 @@ int aggr_merge_cpu(struct aggr_table *t, uint32_t agg, uint32_t cpu, const uint8
             return ET_ENOMEM;
         e->cpu = p;
         for (; e->ncpus <= cpu; e->ncpus++)
-            start_value(a, e->cpu + e->ncpus * nwords);
+            word_agg_start(a->fn, e->cpu + e->ncpus * nwords, a->nwords);
     }
-    add_words(a, e->cpu + cpu * nwords, words);
+    word_agg_merge(a->fn, e->cpu + cpu * nwords, words, a->nwords);
     t->ncpus = cpu + 1 > t->ncpus ? cpu + 1 : t->ncpus;
     return 0;
 }
@@ -177,7 +150,7 @@ const uint64_t *aggr_cpu_words(const struct aggr *a, const struct aggr_entry *of
 
 void aggr_clear_entry(const struct aggr *a, struct aggr_entry *e)
 {
-    start_value(a, e->words);
+    word_agg_start(a->fn, e->words, a->nwords);
     e->ncpus = 0;
 }
 
@@ -224,9 +197,9 @@ static uint64_t deviation(const uint64_t *words, uint64_t normal)
 
 int64_t aggr_number(const struct aggr *a, const uint64_t *words)
 {
-    switch (a->def->func) {
-    case AGG_AVG: return average(words, a->normal);
-    case AGG_STDDEV: return (int64_t)deviation(words, a->normal);
+    switch (a->fn->result) {
+    case WORD_AVERAGE: return average(words, a->normal);
+    case WORD_DEVIATION: return (int64_t)deviation(words, a->normal);
     default: return hist_normalized((int64_t)words[0], a->normal);
     }
 }
@@ -235,17 +208,17 @@ int64_t aggr_number(const struct aggr *a, const uint64_t *words)
 
 static int compare_words(const struct aggr *a, const uint64_t *x, const uint64_t *y)
 {
-    if (hist_is(a->def->func)) {
+    if (a->fn->result == WORD_BUCKETS) {
         int64_t zx, zy;
         hist_weight_t wx = hist_weight(a->def, x, &zx), wy = hist_weight(a->def, y, &zy);
         return wx != wy ? (wx > wy) - (wx < wy) : (zx > zy) - (zx < zy);
     }
-    if (a->def->func == AGG_STDDEV) {
+    if (a->fn->result == WORD_DEVIATION) {
         uint64_t u = deviation(x, 1), v = deviation(y, 1);
         return (u > v) - (u < v);
     }
-    int64_t u = a->def->func == AGG_AVG ? average(x, 1) : (int64_t)x[0];
-    int64_t v = a->def->func == AGG_AVG ? average(y, 1) : (int64_t)y[0];
+    int64_t u = a->fn->result == WORD_AVERAGE ? average(x, 1) : (int64_t)x[0];
+    int64_t v = a->fn->result == WORD_AVERAGE ? average(y, 1) : (int64_t)y[0];
     return (u > v) - (u < v);
 }
 
@@ -269,10 +242,10 @@ int aggr_compare_values(const struct aggr *a, const struct aggr_entry *x, const 
     if (a == b)
         return compare_words(a, x->words, y->words);
     int64_t zero;
-    hist_weight_t u =
-        hist_is(a->def->func) ? hist_weight(a->def, x->words, &zero) : aggr_number(a, x->words);
-    hist_weight_t v =
-        hist_is(b->def->func) ? hist_weight(b->def, y->words, &zero) : aggr_number(b, y->words);
+    hist_weight_t u = a->fn->result == WORD_BUCKETS ? hist_weight(a->def, x->words, &zero)
+                                                    : aggr_number(a, x->words);
+    hist_weight_t v = b->fn->result == WORD_BUCKETS ? hist_weight(b->def, y->words, &zero)
+                                                    : aggr_number(b, y->words);
     return (u > v) - (u < v);
 }
 

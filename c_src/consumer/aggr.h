@@ -27,7 +27,8 @@ struct aggr_entry {
 
 struct aggr {
     const struct dif_agg *def;
-    const char *name; /* without the @; "_" for the anonymous one */
+    const struct word_agg_info *fn; /* of def->func */
+    const char *name;               /* without the @; "_" for the anonymous one */
     unsigned nwords;
     uint64_t normal;           /* shown values are divided by it; 1 */
     uint64_t *none;            /* the start value */

@@ -19,10 +19,11 @@ bool bars_want(const struct report *r, const struct aggr_view *v)
     if (v->naggrs != 1)
         return false;
     const struct dif_agg *def = v->aggr[0]->def;
-    if (hist_is(def->func))
+    const struct word_agg_info *fn = v->aggr[0]->fn;
+    if (fn->result == WORD_BUCKETS)
         return option_on(r->opt, OPTION_aggpack);
-    return option_on(r->opt, OPTION_agghist) && def->keys.n > 0 &&
-           (def->func == AGG_COUNT || def->func == AGG_SUM);
+    return option_on(r->opt, OPTION_agghist) && def->keys.n > 0 && fn->merge == WORD_ADD &&
+           (fn->result == WORD_COUNT || fn->result == WORD_NUMBER);
 }
 
 /* -- keys -------------------------------------------------------------------------------------- */
@@ -190,7 +191,7 @@ void bars_rows(struct report *r, const struct aggr_view *v, struct buf *out)
     struct buf text = BUF_INIT;
     if (v->nrows == 0)
         return;
-    if (hist_is(v->aggr[0]->def->func))
+    if (v->aggr[0]->fn->result == WORD_BUCKETS)
         pack_rows(r, v, &text, out);
     else
         hist_rows(r, v, &text, out);

@@ -190,7 +190,7 @@ void field_key(const struct value *v, uint32_t strsize, bool raw, unsigned show,
 
 void field_aggr(const struct aggr *a, const uint64_t *words, bool zoom, struct buf *out)
 {
-    if (hist_is(a->def->func)) {
+    if (a->fn->result == WORD_BUCKETS) {
         struct hist h;
         if (hist_make(a->def, words, &h) != 0) {
             out->oom = true;
@@ -198,7 +198,7 @@ void field_aggr(const struct aggr *a, const uint64_t *words, bool zoom, struct b
         }
         hist_text(&h, a->normal, zoom, out);
         hist_free(&h);
-    } else if (a->def->func == AGG_STDDEV) {
+    } else if (a->fn->result == WORD_DEVIATION) {
         buf_printf(out, " %16" PRIu64, (uint64_t)aggr_number(a, words));
     } else {
         buf_printf(out, " %16" PRId64, aggr_number(a, words));

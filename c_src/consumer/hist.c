@@ -229,11 +229,6 @@ static const struct kind *kind_of(uint8_t func)
     }
 }
 
-bool hist_is(uint8_t func)
-{
-    return kind_of(func) != NULL;
-}
-
 bool hist_bucket(const struct dif_agg *def, unsigned b, struct hist_row *out)
 {
     const struct kind *k = kind_of(def->func);

@@ -22,7 +22,6 @@ struct hist {
     size_t n;
 };
 
-bool hist_is(uint8_t func); /* an aggregating function that makes a histogram */
 /* The rows of one value; 0 or ET_ENOMEM. words: dif_agg_words of them. */
 int hist_make(const struct dif_agg *def, const uint64_t *words, struct hist *out);
 void hist_free(struct hist *h);

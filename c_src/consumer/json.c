@@ -148,7 +148,7 @@ static void buckets(struct report *r, const struct aggr *a, const uint64_t *word
 
 static void aggr_value(struct report *r, const struct aggr *a, const uint64_t *words)
 {
-    if (hist_is(a->def->func))
+    if (a->fn->result == WORD_BUCKETS)
         buckets(r, a, words);
     else
         buf_printf(&r->line, "%" PRId64, aggr_number(a, words));
@@ -205,7 +205,7 @@ static void printa(struct report *r, const struct dif_action *act, const struct 
     for (size_t i = 0; i < view.naggrs; i++) {
         buf_adds(out, i > 0 ? ",{" : "{");
         aggr_name(out, "name", view.aggr[i]);
-        text(out, "function", dif_agg_name(view.aggr[i]->def->func));
+        text(out, "function", view.aggr[i]->fn->name);
         buf_addc(out, '}');
     }
     buf_adds(out, "],\"rows\":[");
@@ -473,11 +473,11 @@ static void aggregations(struct report *r)
             struct buf *out = &r->line;
             buf_adds(out, "{\"type\":\"aggregation\",");
             aggr_name(out, "name", a);
-            text(out, "function", dif_agg_name(a->def->func));
+            text(out, "function", a->fn->name);
             buf_addc(out, ',');
             values(r, out, "keys", view.row[row].key->key, a->def->keys.n);
             buf_addc(out, ',');
-            name(out, hist_is(a->def->func) ? "buckets" : "value");
+            name(out, a->fn->result == WORD_BUCKETS ? "buckets" : "value");
             aggr_value(r, a, view.row[row].words[0]);
             if (option_on(r->opt, OPTION_aggpercpu))
                 percpu(r, a, view.row[row].key);

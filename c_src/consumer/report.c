@@ -148,11 +148,11 @@ static void put_aggregation(void *arg, unsigned nth, const struct pf_conv *c, st
     const struct row *r = arg;
     size_t at = nth < r->view->naggrs ? nth : r->view->naggrs - 1;
     const struct aggr *a = r->view->aggr[at];
-    if (hist_is(a->def->func)) {
+    if (a->fn->result == WORD_BUCKETS) {
         field_aggr(a, r->row->words[at], r->zoom, out);
         return;
     }
-    struct value v = {.kind = a->def->func == AGG_COUNT ? DIF_UINT : DIF_INT,
+    struct value v = {.kind = a->fn->result == WORD_COUNT ? DIF_UINT : DIF_INT,
                       .size = sizeof(int64_t),
                       .i = aggr_number(a, r->row->words[at])};
     pf_value(c, &v, out);

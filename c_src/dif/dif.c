@@ -35,19 +35,6 @@ static const struct dif_action_info action_info[WORD_ACTIONS] = {
 #undef WORD_ACTION
 };
 
-enum { BY_PARAMETERS = 0 };
-static const struct {
-    const char *name;
-    uint8_t values;
-    uint8_t words;
-} agg_info[WORD_AGGS] = {
-#define WORD_AGG(num, name, text, values, words, parameters, merge, result, d)                     \
-    [num] = {text, values, words},
-#include "word/aggs.list"
-#undef WORD_AGG
-};
-_Static_assert((int)DIF_QUANTIZE_BUCKETS == 127, "what aggs.list says");
-
 const struct dif_builtin_info *dif_builtin_info(unsigned builtin)
 {
     return builtin < DIF_NBUILTINS && builtin_info[builtin].name != NULL ? &builtin_info[builtin]
@@ -88,11 +75,13 @@ const char *dif_str(const struct dif_image *img, uint32_t index)
 
 unsigned dif_agg_nargs(uint8_t func)
 {
-    return func < WORD_AGGS ? agg_info[func].values : 0;
+    const struct word_agg_info *f = word_agg(func);
+    return f != NULL ? f->values : 0;
 }
 
 unsigned dif_agg_words(const struct dif_agg *a)
 {
+    const struct word_agg_info *f = word_agg(a->func);
     switch (a->func) {
     case AGG_LQUANTIZE: {
         unsigned levels = dif_lquantize_levels(a->param[0], a->param[1], a->param[2]);
@@ -100,13 +89,8 @@ unsigned dif_agg_words(const struct dif_agg *a)
     }
     case AGG_LLQUANTIZE:
         return dif_llq_nbuckets(a->param[0], a->param[1], a->param[2], a->param[3]);
-    default: return a->func < WORD_AGGS ? agg_info[a->func].words : 0;
+    default: return f != NULL ? f->words : 0;
     }
-}
-
-const char *dif_agg_name(uint8_t func)
-{
-    return func < WORD_AGGS && func != AGG_NONE ? agg_info[func].name : "";
 }
 
 /* The number of the highest bit set; v is not 0. */

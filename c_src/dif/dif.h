@@ -132,8 +132,6 @@ struct dif_agg {
 /* How many values AGG takes from the tuple after the keys: 0 for count, 1, or 2 (value, increment)
  * for the three quantizers. */
 unsigned dif_agg_nargs(uint8_t func);
-/* "count", "lquantize"; "" for a number that is no function. Static. */
-const char *dif_agg_name(uint8_t func);
 /* 64-bit words of an aggregation's value. count, sum, min, max: the value. avg: count, sum. stddev:
  * count, sum, sum of squares (low word, high word). quantize: 127 buckets, DIF_QUANTIZE_ZERO is the
  * one of 0. lquantize: levels + 2. llquantize: see dif_llq_nbuckets. 0 when the parameters are not

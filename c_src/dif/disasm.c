@@ -62,9 +62,9 @@ static void put_comment(const struct dif_image *img, const struct dif_clause *c,
         }
         break;
     case DIF_OP_AGG:
-        if (imm < img->naggs)
+        if (imm < img->naggs && word_agg(img->aggs[imm].func) != NULL)
             buf_printf(out, "\t; @%s = %s()", dif_str(img, img->aggs[imm].name),
-                       dif_agg_name(img->aggs[imm].func));
+                       word_agg(img->aggs[imm].func)->name);
         break;
     case DIF_OP_REC:
         if (imm < c->nparts) {

@@ -11,15 +11,6 @@
 
 enum { LOOKS = 1024 }; /* most cells that are looked at for one key */
 
-static void words_init(uint8_t func, uint64_t *w, unsigned n)
-{
-    memset(w, 0, n * sizeof *w);
-    if (func == AGG_MIN)
-        w[0] = (uint64_t)INT64_MAX;
-    else if (func == AGG_MAX)
-        w[0] = (uint64_t)INT64_MIN;
-}
-
 static void words_update(const struct dif_agg *a, uint64_t *w, int64_t v, int64_t incr)
 {
     __extension__ typedef unsigned __int128 u128;
@@ -94,7 +85,7 @@ bool aggr_update(struct exec *x, struct ahalf *h, uint32_t agg, const void *key,
         .size = size, .agg = agg, .keylen = keylen, .cpu = (uint32_t)sched_getcpu()};
     unsigned char *end = (unsigned char *)n + size;
     memset(end - 8, 0, 8); /* the padding; words and key overwrite what is theirs */
-    words_init(a->func, n->words, nwords);
+    word_agg_start(word_agg(a->func), n->words, nwords);
     memcpy(n->words + nwords, key, keylen);
     words_update(a, n->words, value, incr);
     h->index[i] = high | (used / 8 + 1);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "web/json.h"
+#include "word/word.h"
 #include "web/keys.h"
 #include "web/value.h"
 
@@ -60,10 +61,7 @@ static void add_bounds(struct buf *out, const struct erltrace_aggregation *a, bo
 
 static void describe(struct buf *out, const struct erltrace_aggregation *a)
 {
-    static const struct {
-        const char *function;
-        unsigned n;
-    } parameters[] = {{"lquantize", 3}, {"llquantize", 4}};
+    const struct word_agg_info *f = word_agg_named(a->function);
     buf_printf(out, "{\"id\":%" PRIu32, a->id);
     json_key(out, "name");
     buf_adds(out, "\"@");
@@ -85,14 +83,10 @@ static void describe(struct buf *out, const struct erltrace_aggregation *a)
         return;
     }
     buf_adds(out, "{\"parameters\":[");
-    for (size_t i = 0; i < sizeof parameters / sizeof parameters[0]; i++) {
-        if (strcmp(parameters[i].function, a->function) != 0)
-            continue;
-        for (unsigned k = 0; k < parameters[i].n; k++) {
-            if (k > 0)
-                buf_addc(out, ',');
-            json_int(out, a->parameter[k]);
-        }
+    for (unsigned i = 0; f != NULL && i < f->parameters; i++) {
+        if (i > 0)
+            buf_addc(out, ',');
+        json_int(out, a->parameter[i]);
     }
     buf_addc(out, ']');
     add_bounds(out, a, false);

@@ -4,31 +4,24 @@
 #include <string.h>
 
 #include "web/json.h"
+#include "word/word.h"
 
 __extension__ typedef unsigned __int128 wide;
 
 struct value_kind value_kind(const char *function, size_t nbuckets)
 {
-    static const struct {
-        const char *name;
-        struct value_kind kind; /* nwords 0: as many as there are buckets */
-    } functions[] = {
-        {"count", {SHAPE_WORDS, 1}},
-        {"sum", {SHAPE_WORDS, 1}},
-        {"avg", {SHAPE_WORDS, 2}},
-        {"stddev", {SHAPE_STDDEV, 4}},
-        {"min", {SHAPE_MIN, 1}},
-        {"max", {SHAPE_MAX, 1}},
-        {"quantize", {SHAPE_BUCKETS, 0}},
-        {"lquantize", {SHAPE_BUCKETS, 0}},
-        {"llquantize", {SHAPE_BUCKETS, 0}},
-    };
-    struct value_kind kind = {SHAPE_WORDS, 0};
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
-        if (strcmp(functions[i].name, function) == 0)
-            kind = functions[i].kind;
-    if (kind.nwords == 0)
-        kind.nwords = (unsigned)nbuckets;
+    const struct word_agg_info *f = word_agg_named(function);
+    struct value_kind kind = {SHAPE_WORDS, (unsigned)nbuckets};
+    if (f == NULL)
+        return kind;
+    if (f->result == WORD_BUCKETS)
+        kind.shape = SHAPE_BUCKETS;
+    else
+        kind = (struct value_kind){f->merge == WORD_LEAST         ? SHAPE_MIN
+                                   : f->merge == WORD_MOST        ? SHAPE_MAX
+                                   : f->merge == WORD_ADD_SQUARES ? SHAPE_STDDEV
+                                                                  : SHAPE_WORDS,
+                                   f->words};
     return kind;
 }
 

@@ -45,4 +45,25 @@ enum word_agg {
     WORD_AGGS
 };
 
+/* How the words of two threads, or of two intervals, become one value. */
+enum word_merge { WORD_ADD, WORD_LEAST, WORD_MOST, WORD_ADD_SQUARES };
+/* What is shown of a value. */
+enum word_result { WORD_COUNT, WORD_NUMBER, WORD_AVERAGE, WORD_DEVIATION, WORD_BUCKETS };
+/* A row of aggs.list, which explains the columns. */
+struct word_agg_info {
+    const char *name;   /* "lquantize" */
+    uint8_t values;     /* that an update takes */
+    uint8_t words;      /* of a value; 0: as the parameters say */
+    uint8_t parameters; /* constants of the aggregation */
+    uint8_t merge;      /* enum word_merge */
+    uint8_t result;     /* enum word_result */
+};
+/* By number, and by name; NULL: there is none. */
+const struct word_agg_info *word_agg(unsigned func);
+const struct word_agg_info *word_agg_named(const char *name);
+/* The n words of a value to which nothing was added yet. */
+void word_agg_start(const struct word_agg_info *f, uint64_t *words, unsigned n);
+/* Adds the n words of one value to those of another. */
+void word_agg_merge(const struct word_agg_info *f, uint64_t *into, const uint64_t *add, unsigned n);
+
 #endif
