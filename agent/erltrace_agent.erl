@@ -589,7 +589,7 @@ request(go, #c{phase = enabled} = C, Pid, S) ->
 %% Its patterns and flags are there; so nothing takes long any more.
 request(go, #c{phase = placed, program = P} = C, Pid, S) ->
     ok = nif_phase(P, 'begin'),
-    fire(?BEGIN_, C),
+    fire(?PROBE_BEGIN, C),
     ok = nif_phase(P, running),
     S1 = set_consumer(Pid, C#c{phase = running}, S),
     element(1, nif_status(P)) =:= false andalso erltrace_agent_needs:publish(S1), % else it has ended itself
@@ -624,7 +624,7 @@ request(stop, #c{phase = running, program = P} = C, Pid, S) ->
     {_, S0} = apply_needs(set_consumer(Pid, C#c{phase = stopped}, S)),
     {_, S1} = erltrace_agent_meanwhile:during(undefined, S0, fun() -> {settled(?STOP_WAIT), S0} end),
     ok = nif_phase(P, 'end'),
-    fire(?END_, C),
+    fire(?PROBE_END, C),
     ok = nif_phase(P, stopped),
     #{Pid := Stopped} = S1#s.consumers,
     {reply, ok, set_consumer(Pid, erltrace_agent_load:last(Stopped), S1)};
@@ -730,7 +730,7 @@ fire(Kind, #c{program = P, special = Special}) ->
 
 start_ticks(#c{pid = Pid, special = Special}) ->
     Now = erlang:monotonic_time(nanosecond),
-    [tick_at(Pid, I, Now + Ns, Ns) || {I, ?TICK, Ns} <- Special],
+    [tick_at(Pid, I, Now + Ns, Ns) || {I, ?PROBE_TICK, Ns} <- Special],
     ok.
 
 tick_at(Pid, Index, Due, Ns) ->

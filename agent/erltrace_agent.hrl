@@ -23,6 +23,8 @@
 %%   erltrace_agent_crowd      the same question to very many processes
 %%   erltrace_agent_meanwhile  consumers that are answered while something takes long
 %%   erltrace_agent_lib        texts of errors and warnings; small things that all need
+-include("erltrace_agent_words.hrl").
+
 -define(AGENT, erltrace_agent).
 -define(PARTS, lists:seq(0, 31)). % AGENT_PARTS of c_src/beam/agent.h
 
@@ -32,32 +34,6 @@
 %% With this every tool sets trace flags; before OTP 27 a meta pattern on it tells us who does.
 -define(SETS_FLAGS, {erlang, trace, 3}).
 
-%% enum probe_kind and enum probe_need of c_src/probe/probe.h.
--define(BEGIN_, 1).
--define(END_, 2).
--define(TICK, 4).
--define(FN_ENTRY, 192).
--define(FN_RETURN, 193).
--define(FN_EXCEPTION, 194).
--define(FN_BIF_ENTRY, 195).
--define(FN_BIF_RETURN, 196).
--define(FN_NIF_ENTRY, 197).
--define(FN_NIF_RETURN, 198).
--define(FN_LOCAL_ENTRY, 199).
--define(FN_GLOBAL_ENTRY, 200).
--define(NEED_SEND, 1).
--define(NEED_RECEIVE, 2).
--define(NEED_PROCS, 4).
--define(NEED_RUNNING, 8).
--define(NEED_GC, 16).
--define(NEED_CALL, 32).
--define(NEED_RETURN, 64).
--define(NEED_EXCEPTION, 128).
-%% The process flags of each need.
--define(NEED_FLAGS, [{?NEED_SEND, [send]}, {?NEED_RECEIVE, ['receive']}, {?NEED_PROCS, [procs]},
-                     {?NEED_RUNNING, [running, exiting]}, {?NEED_GC, [garbage_collection]}]).
--define(NEED_SEQ_TRACE, (1 bsl 20)).
--define(NEED_TOKENS, (1 bsl 21)).
 
 %% What is wanted of a function, as bits.
 -define(ENTRY, 1).
@@ -70,12 +46,6 @@
 
 %% Phases of a consumer whose program needs something of the VM.
 -define(is_placed(Phase), (Phase =:= placed orelse Phase =:= running)).
-
-%% enum probe_fn_class
--define(CLASS_BIF, 1).
--define(CLASS_NIF, 2).
--define(CLASS_INLINED, 3).
--define(CLASS_PRIVATE, 4).
 
 -record(c, {
     pid :: pid(),                  % the consumer

@@ -16,26 +16,6 @@
 
 -include("erltrace_agent.hrl").
 
-%% enum probe_kind and enum probe_need of c_src/probe/probe.h.
--define(PORT_BUSY, 90).
--define(DIST_PORT_BUSY, 93).
--define(GC_LONG, 95).
--define(HEAP_LARGE, 96).
--define(SCHEDULE_LONG, 97).
--define(QUEUE_LONG, 98).
--define(QUEUE_NORMAL, 99).
--define(DIST_MONITOR, 100).
--define(NODE_UP, 101).
--define(NODE_DOWN, 102).
--define(NEED_BUSY_PORT, 16#1000).
--define(NEED_BUSY_DIST_PORT, 16#2000).
--define(NEED_LONG_GC, 16#4000).
--define(NEED_LONG_SCHEDULE, 16#8000).
--define(NEED_LARGE_HEAP, 16#10000).
--define(NEED_LONG_QUEUE, 16#20000).
--define(NEED_NODES, 16#40000).
--define(NEED_MONITOR, 16#3f000).   % any of the system monitor's
-
 -define(LOOK, 20).                 % ms between two looks at processes that wait, and one more for each of them
 -define(LOOK_MOST, 500).           % ... but not more
 -define(FLOOD, 20000).             % messages of the system monitor in a second beyond which it is given up
@@ -56,7 +36,7 @@
 told(Options, Bindings) ->
     O = maps:merge(#{longgc => 100, longschedule => 100, largeheap => 10485760, longqueue => 1000, pollrate => 1000},
                    maps:from_list([KV || {K, _} = KV <- Options, lists:member(K, [longgc, longschedule, largeheap, longqueue, pollrate])])),
-    O#{kinds => lists:usort([K || {_, _, _, K, _} <- Bindings, K >= 90, K =< 119])}.
+    O#{kinds => lists:usort([K || {_, _, _, K, _} <- Bindings, K < ?PROBE_FN_ENTRY, lists:member(K, ?SERVER_PROBES)])}.
 
 %% == needs ====================================================================================================
 
@@ -223,8 +203,8 @@ event({nodeup, Node, Info}, #s{monitor = #m{nodes = true}} = S) ->
     Type = maps:get(node_type, Info, visible),
     Type =:= hidden andalso ours(Node) orelse
         begin
-            ?AGENT:nif_event(?DIST_MONITOR, self(), {node(), nodeup, Node, Type, undefined}),
-            ?AGENT:nif_event(?NODE_UP, self(), {Node, Type})
+            ?AGENT:nif_event(?PROBE_DIST_MONITOR, self(), {node(), nodeup, Node, Type, undefined}),
+            ?AGENT:nif_event(?PROBE_NODE_UP, self(), {Node, Type})
         end,
     S;
 event({nodedown, Node, Info}, #s{monitor = #m{nodes = true}} = S) ->
@@ -232,8 +212,8 @@ event({nodedown, Node, Info}, #s{monitor = #m{nodes = true}} = S) ->
     Reason = maps:get(nodedown_reason, Info, undefined),
     Type =:= hidden andalso ours(Node) orelse
         begin
-            ?AGENT:nif_event(?DIST_MONITOR, self(), {node(), nodedown, Node, Type, Reason}),
-            ?AGENT:nif_event(?NODE_DOWN, self(), {Node, Type, Reason})
+            ?AGENT:nif_event(?PROBE_DIST_MONITOR, self(), {node(), nodedown, Node, Type, Reason}),
+            ?AGENT:nif_event(?PROBE_NODE_DOWN, self(), {Node, Type, Reason})
         end,
     S;
 event(_, S) ->
@@ -247,7 +227,7 @@ ours(Node) ->
     end.
 
 system(busy_port, P, Port, S) ->
-    ?AGENT:nif_event(?PORT_BUSY, P, {Port, P}),
+    ?AGENT:nif_event(?PROBE_PORT_BUSY, P, {Port, P}),
     waits(P, Port, [], S);
 system(busy_dist_port, P, Port, S) ->
     There = case lists:keyfind(Port, 2, erlang:system_info(dist_ctrl)) of
@@ -257,16 +237,16 @@ system(busy_dist_port, P, Port, S) ->
     case ours(There) of
         true -> S;
         false ->
-            ?AGENT:nif_event(?DIST_PORT_BUSY, P, {node(), Port, There, P}),
+            ?AGENT:nif_event(?PROBE_DIST_PORT_BUSY, P, {node(), Port, There, P}),
             waits(P, Port, {node(), There}, S)
     end;
 system(long_gc, P, Info, S) ->
     Ms = value(timeout, Info),
-    each(?NEED_LONG_GC, longgc, Ms, ?GC_LONG, P, list_to_tuple([P, Ms | sizes(Info)]), S),
+    each(?NEED_LONG_GC, longgc, Ms, ?PROBE_GC_LONG, P, list_to_tuple([P, Ms | sizes(Info)]), S),
     S;
 system(large_heap, P, Info, S) ->
     Size = value(heap_block_size, Info) + value(old_heap_block_size, Info),
-    each(?NEED_LARGE_HEAP, largeheap, Size, ?HEAP_LARGE, P, list_to_tuple([P, Size | sizes(Info)]), S),
+    each(?NEED_LARGE_HEAP, largeheap, Size, ?PROBE_HEAP_LARGE, P, list_to_tuple([P, Size | sizes(Info)]), S),
     S;
 system(long_schedule, P, Info, S) ->
     Ms = value(timeout, Info),
@@ -274,12 +254,12 @@ system(long_schedule, P, Info, S) ->
                     {_, Op} -> {Op, <<>>};
                     false -> {value(in, Info), value(out, Info)}
                 end,
-    each(?NEED_LONG_SCHEDULE, longschedule, Ms, ?SCHEDULE_LONG, P, {P, Ms, In, Out}, S),
+    each(?NEED_LONG_SCHEDULE, longschedule, Ms, ?PROBE_SCHEDULE_LONG, P, {P, Ms, In, Out}, S),
     S;
 system(long_message_queue, P, Long, #s{monitor = #m{items = Items}} = S) ->
     case lists:keyfind(long_message_queue, 1, Items) of
-        {_, {_, Most}} when Long -> ?AGENT:nif_event(?QUEUE_LONG, P, {P, Most});
-        {_, {Least, _}} -> ?AGENT:nif_event(?QUEUE_NORMAL, P, {P, Least});
+        {_, {_, Most}} when Long -> ?AGENT:nif_event(?PROBE_QUEUE_LONG, P, {P, Most});
+        {_, {Least, _}} -> ?AGENT:nif_event(?PROBE_QUEUE_NORMAL, P, {P, Least});
         false -> ok
     end,
     S;

@@ -21,7 +21,7 @@
 wants(Bindings, Acc) ->
     erltrace_agent_lib:fold_list(fun want/2, Acc, Bindings).
 
-want({_, _, _, Kind, {M, _, _} = MFA}, Acc) when Kind >= ?FN_ENTRY ->
+want({_, _, _, Kind, {M, _, _} = MFA}, Acc) when Kind >= ?PROBE_FN_ENTRY ->
     Bit = bit(Kind),
     case Acc of
         #{MFA := Bits} when Bits band Bit =/= 0 -> Acc;
@@ -35,12 +35,12 @@ want({_, _, _, Kind, {M, _, _} = MFA}, Acc) when Kind >= ?FN_ENTRY ->
 want(_, Acc) ->
     Acc.
 
-bit(?FN_RETURN) -> ?RETURN;
-bit(?FN_BIF_RETURN) -> ?RETURN;
-bit(?FN_NIF_RETURN) -> ?RETURN;
-bit(?FN_EXCEPTION) -> ?EXCEPTION;
-bit(?FN_LOCAL_ENTRY) -> ?LOCAL;
-bit(?FN_GLOBAL_ENTRY) -> ?GLOBAL;
+bit(?PROBE_FN_RETURN) -> ?RETURN;
+bit(?PROBE_FN_BIF_RETURN) -> ?RETURN;
+bit(?PROBE_FN_NIF_RETURN) -> ?RETURN;
+bit(?PROBE_FN_EXCEPTION) -> ?EXCEPTION;
+bit(?PROBE_FN_LOCAL_ENTRY) -> ?LOCAL;
+bit(?PROBE_FN_GLOBAL_ENTRY) -> ?GLOBAL;
 bit(_) -> ?ENTRY.
 
 %% Makes the VM deliver what the running programs need, no more and no less, and the events reach them.

@@ -39,7 +39,7 @@ pids([], Acc) ->
 -spec flags([#c{}], non_neg_integer(), #{mfa() => pos_integer()}) -> {[atom()], #{pid() => [atom()]}}.
 flags(Running, Bits, Flagged) ->
     Scopes = [{scope([only(Bit, C) || #c{needs = N} = C <- Running, N band Bit =/= 0]), F}
-              || {Bit, F} <- ?NEED_FLAGS, Bits band Bit =/= 0] ++
+              || {Bit, F} <- ?PROCESS_FLAGS, Bits band Bit =/= 0] ++
              [{scope([calls(Flagged, C) || C <- Running]), call_flags(Flagged)} || map_size(Flagged) > 0],
     {lists:append([F || {all, F} <- Scopes]),
      lists:foldl(fun({P, F}, Some) -> maps:update_with(P, fun(L) -> L ++ F end, F, Some) end, #{},

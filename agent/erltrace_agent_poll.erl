@@ -10,11 +10,7 @@
 
 -include("erltrace_agent.hrl").
 
-%% enum probe_kind of c_src/probe/probe.h.
--define(DIST_TRAFFIC, 110).
--define(UTILIZATION, 111).
--define(RUN_QUEUE, 112).
--define(KINDS, [?DIST_TRAFFIC, ?UTILIZATION, ?RUN_QUEUE]).
+-define(KINDS, [?PROBE_DIST_TRAFFIC, ?PROBE_SCHEDULER_UTILIZATION, ?PROBE_SCHEDULER_RUN_QUEUE]).
 
 -define(LEAST, 10).                % ms of the shortest period
 -define(ANSWER, 100).              % ms that a port, or all schedulers, have to answer
@@ -25,7 +21,7 @@
     due :: integer(),              % ms, monotonic: when the next one is, whatever this one takes
     period :: pos_integer(),       % ms
     program :: reference(),
-    kinds :: [110..112],
+    kinds :: [pos_integer()],
     walls = [] :: [{pos_integer(), integer(), integer()}], % scheduler_wall_time_all of the last time
     links = #{} :: #{node() => {term(), [non_neg_integer()]}} % counters of the last time
 }).
@@ -33,7 +29,7 @@
 %% Polls for the running programs that want it, and for no others.
 apply_needs(Running, #s{polls = Old} = S) ->
     Want = maps:from_list([{Pid, C} || #c{pid = Pid, needs = N, told = #{kinds := Kinds}} = C <- Running, N =/= 0, polls(Kinds) =/= []]),
-    Measure = lists:any(fun(#c{told = #{kinds := Kinds}}) -> lists:member(?UTILIZATION, Kinds) end, maps:values(Want)),
+    Measure = lists:any(fun(#c{told = #{kinds := Kinds}}) -> lists:member(?PROBE_SCHEDULER_UTILIZATION, Kinds) end, maps:values(Want)),
     measured(Old) =:= Measure orelse erlang:system_flag(scheduler_wall_time, Measure),
     S#s{polls = maps:map(fun(Pid, C) ->
                              case Old of
@@ -49,7 +45,7 @@ polls(Kinds) ->
     [K || K <- Kinds, lists:member(K, ?KINDS)].
 
 measured(Polls) ->
-    lists:any(fun(#p{kinds = Kinds}) -> lists:member(?UTILIZATION, Kinds) end, maps:values(Polls)).
+    lists:any(fun(#p{kinds = Kinds}) -> lists:member(?PROBE_SCHEDULER_UTILIZATION, Kinds) end, maps:values(Polls)).
 
 start(Pid, #c{program = Program, told = #{kinds := Kinds, pollrate := Period0}}) ->
     Period = max(?LEAST, Period0),
@@ -70,18 +66,18 @@ poll(Pid, Round, #s{polls = Polls} = S) ->
 
 %% The numbers that the next ones are compared with.
 look(#p{kinds = Kinds} = P) ->
-    P#p{walls = [X || lists:member(?UTILIZATION, Kinds), X <- walls()],
-        links = maps:from_list([X || lists:member(?DIST_TRAFFIC, Kinds), X <- links()])}.
+    P#p{walls = [X || lists:member(?PROBE_SCHEDULER_UTILIZATION, Kinds), X <- walls()],
+        links = maps:from_list([X || lists:member(?PROBE_DIST_TRAFFIC, Kinds), X <- links()])}.
 
 fire(#p{program = Program, kinds = Kinds} = P) ->
     New = look(P),
-    lists:member(?UTILIZATION, Kinds) andalso
-        [event(Program, ?UTILIZATION, {I, type(I), permille(Active - Active0, Total - Total0)})
+    lists:member(?PROBE_SCHEDULER_UTILIZATION, Kinds) andalso
+        [event(Program, ?PROBE_SCHEDULER_UTILIZATION, {I, type(I), permille(Active - Active0, Total - Total0)})
          || {{I, Active, Total}, {I, Active0, Total0}} <- both(New#p.walls, P#p.walls)],
-    lists:member(?RUN_QUEUE, Kinds) andalso run_queues(Program),
+    lists:member(?PROBE_SCHEDULER_RUN_QUEUE, Kinds) andalso run_queues(Program),
     maps:foreach(fun(Node, {Port, Now}) ->
                      {In, Out, Pending, InN, OutN} = since(Port, Now, maps:get(Node, P#p.links, none)),
-                     event(Program, ?DIST_TRAFFIC, {node(), Port, Node, In, Out, Pending, InN, OutN})
+                     event(Program, ?PROBE_DIST_TRAFFIC, {node(), Port, Node, In, Out, Pending, InN, OutN})
                  end, New#p.links),
     New.
 
@@ -118,7 +114,7 @@ run_queues(Program) ->
                               I =:= Normal + 1 -> dirty_cpu;
                               true -> dirty_io
                            end,
-                    event(Program, ?RUN_QUEUE, {I, Type, Length}),
+                    event(Program, ?PROBE_SCHEDULER_RUN_QUEUE, {I, Type, Length}),
                     I + 1
                 end, 1, erlang:statistics(run_queue_lengths_all)).
 

@@ -15,20 +15,13 @@
 
 -include("erltrace_agent.hrl").
 
--define(NEED_PORTS, 256).
--define(NEED_PORT_SEND, 512).
--define(NEED_PORT_RECEIVE, 1024).
--define(NEED_PORT_RUNNING, 2048).
-
 -define(ANSWER, 50). % ms that a port has to answer
 -define(LATE, 4).    % so many may not
 -define(SAMPLE, 50). % ports that one look samples
 
 %% What needs mean for ports.
 flags(Bits) ->
-    [F || {Bit, F} <- [{?NEED_PORTS, ports}, {?NEED_PORT_SEND, send}, {?NEED_PORT_RECEIVE, 'receive'},
-                       {?NEED_PORT_RUNNING, running_ports}],
-          Bits band Bit =/= 0].
+    lists:append([F || {Bit, F} <- ?PORT_FLAGS, Bits band Bit =/= 0]).
 
 %% -> warnings
 add_flags([], S) ->

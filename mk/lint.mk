@@ -1,13 +1,13 @@
 # The house rules, checked: `make lint`; and the layout, applied: `make format`.
 
 FORMATTED = $(wildcard include/*.h c_src/*/*.c c_src/*/*.h test/unit/*.c test/unit/*.h test/api/*.c test/fuzz/*.c test/fuzz/*.h test/oom/*.c test/longest/*.c \
-              test/node/*.c test/agent/*.c test/chaos/*.c test/lib/*.c examples/*.c bench/*.c)
+              test/node/*.c test/agent/*.c test/chaos/*.c test/lib/*.c examples/*.c bench/*.c scripts/dev/*.c)
 
 .PHONY: lint format lint-clang lint-erlang lint-tidy
 lint:
 	@scripts/dev/deps build test erlang format
 	@scripts/dev/lint-rooms
-	@+$(MAKE) --no-print-directory lint-erlang
+	@+$(MAKE) --no-print-directory lint-erlang lint-words
 	@echo "  clang-format"
 	$(Q)clang-format --dry-run -Werror $(FORMATTED)
 	@+$(MAKE) --no-print-directory CFLAGS='$(CFLAGS) -Werror' BUILD=build/gcc lint-build

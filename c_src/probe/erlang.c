@@ -177,29 +177,11 @@ enum probe_by probe_on(const struct probe_def *def, int otp)
 const char *probe_need_text(enum probe_need need)
 {
     switch (need) {
-    case PROBE_NEED_SEND: return "process flag send";
-    case PROBE_NEED_RECEIVE: return "process flag receive";
-    case PROBE_NEED_PROCS: return "process flag procs";
-    case PROBE_NEED_RUNNING: return "process flags running, exiting";
-    case PROBE_NEED_GC: return "process flag garbage_collection";
-    case PROBE_NEED_CALL: return "a trace pattern";
-    case PROBE_NEED_RETURN: return "a local trace pattern, process flags call, return_to, arity";
-    case PROBE_NEED_SEQ_TRACE: return "the system tracer of seq_trace";
-    case PROBE_NEED_TOKENS: return "a match specification on send";
-    case PROBE_NEED_EXCEPTION: return "a trace pattern with exception_trace";
-    case PROBE_NEED_PORTS: return "port flag ports";
-    case PROBE_NEED_PORT_SEND: return "port flag send";
-    case PROBE_NEED_PORT_RECEIVE: return "port flag receive";
-    case PROBE_NEED_PORT_RUNNING: return "port flag running_ports";
-    case PROBE_NEED_BUSY_PORT: return "system monitor busy_port";
-    case PROBE_NEED_BUSY_DIST_PORT: return "system monitor busy_dist_port";
-    case PROBE_NEED_LONG_GC: return "system monitor long_gc";
-    case PROBE_NEED_LONG_SCHEDULE: return "system monitor long_schedule";
-    case PROBE_NEED_LARGE_HEAP: return "system monitor large_heap";
-    case PROBE_NEED_LONG_QUEUE: return "system monitor long_message_queue";
-    case PROBE_NEED_NODES: return "net_kernel:monitor_nodes";
-    case PROBE_NEED_POLL: return "a timer of the agent";
-    case PROBE_NEED_HOOKS: return "trace patterns on the functions that do it";
+#define WORD_NEED(bit, name, of, flags, text)                                                      \
+    case PROBE_NEED_##name:                                                                        \
+        return text;
+#include "word/needs.list"
+#undef WORD_NEED
     }
     return "";
 }

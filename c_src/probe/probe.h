@@ -37,122 +37,18 @@ bool probe_glob_function(const char *pattern, const char *name, unsigned arity);
 
 /* What a VM-tier probe needs from the VM; the agent sets the union. */
 enum probe_need {
-    PROBE_NEED_SEND = 1 << 0,            /* process flag send */
-    PROBE_NEED_RECEIVE = 1 << 1,         /* process flag receive */
-    PROBE_NEED_PROCS = 1 << 2,           /* process flag procs */
-    PROBE_NEED_RUNNING = 1 << 3,         /* process flags running and exiting */
-    PROBE_NEED_GC = 1 << 4,              /* process flag garbage_collection */
-    PROBE_NEED_CALL = 1 << 5,            /* entry of named functions */
-    PROBE_NEED_RETURN = 1 << 6,          /* return of named functions: call + return_to */
-    PROBE_NEED_EXCEPTION = 1 << 7,       /* exception_trace on named functions */
-    PROBE_NEED_PORTS = 1 << 8,           /* port flag ports */
-    PROBE_NEED_PORT_SEND = 1 << 9,       /* port flag send */
-    PROBE_NEED_PORT_RECEIVE = 1 << 10,   /* port flag receive */
-    PROBE_NEED_PORT_RUNNING = 1 << 11,   /* port flag running_ports */
-    PROBE_NEED_BUSY_PORT = 1 << 12,      /* of the system monitor: busy_port */
-    PROBE_NEED_BUSY_DIST_PORT = 1 << 13, /* ... busy_dist_port */
-    PROBE_NEED_LONG_GC = 1 << 14,        /* ... long_gc */
-    PROBE_NEED_LONG_SCHEDULE = 1 << 15,  /* ... long_schedule */
-    PROBE_NEED_LARGE_HEAP = 1 << 16,     /* ... large_heap */
-    PROBE_NEED_LONG_QUEUE = 1 << 17,     /* ... long_message_queue */
-    PROBE_NEED_NODES = 1 << 18,          /* nodes that come and go */
-    PROBE_NEED_POLL = 1 << 19,           /* the agent asks the VM from time to time */
-    PROBE_NEED_SEQ_TRACE = 1 << 20,      /* the system tracer of seq_trace */
-    PROBE_NEED_TOKENS = 1 << 21,         /* a match specification that gives a sender's token */
-    PROBE_NEED_HOOKS = 1 << 23           /* meta patterns on the functions whose calls it is */
+#define WORD_NEED(bit, name, of, flags, text) PROBE_NEED_##name = 1 << bit,
+#include "word/needs.list"
+#undef WORD_NEED
 };
 
-/* Every probe kind that a tier can be asked for. The numbers are part of the agent's protocol. */
+/* Every probe kind that a tier can be asked for: word/probes.list. Named probes are below
+ * PROBE_FN_ENTRY. */
 enum probe_kind {
-    PROBE_BEGIN = 1,
-    PROBE_END = 2,
-    PROBE_ERROR = 3,
-    PROBE_TICK = 4,
-    PROBE_PROFILE = 5,
-    PROBE_PROCESS_SPAWN = 10,
-    PROBE_PROCESS_EXIT,
-    PROBE_PROCESS_SCHEDULED,
-    PROBE_PROCESS_UNSCHEDULED,
-    PROBE_MESSAGE_SEND,
-    PROBE_MESSAGE_QUEUED,
-    PROBE_GC_MINOR_START,
-    PROBE_GC_MINOR_END,
-    PROBE_GC_MAJOR_START,
-    PROBE_GC_MAJOR_END,
-    PROBE_MESSAGE_SEND_REMOTE = 20, /* 20 to 59: processes, messages, memory */
-    PROBE_MESSAGE_SEND_NOPROC,
-    PROBE_PROCESS_EXIT_SIGNAL,
-    PROBE_PROCESS_EXIT_SIGNAL_REMOTE,
-    PROBE_PROCESS_HIBERNATE,
-    PROBE_PROCESS_HEAP_GROW,
-    PROBE_PROCESS_HEAP_SHRINK,
-    PROBE_PROCESS_LINK,
-    PROBE_PROCESS_UNLINK,
-    PROBE_PROCESS_GETTING_LINKED,
-    PROBE_PROCESS_GETTING_UNLINKED,
-    PROBE_PROCESS_REGISTER,
-    PROBE_PROCESS_UNREGISTER,
-    PROBE_PROCESS_SPAWNED,
-    PROBE_GC_MAX_HEAP,
-    PROBE_TRACE_SEQ,
-    PROBE_EXCEPTION_CAUGHT,
-    PROBE_PORT_OPEN = 60,
-    PROBE_PORT_COMMAND,
-    PROBE_PORT_CONTROL,
-    PROBE_PORT_EXIT,
-    PROBE_PORT_CONNECT,
-    PROBE_DRIVER_START,
-    PROBE_DRIVER_STOP,
-    PROBE_DRIVER_OUTPUT,
-    PROBE_DRIVER_OUTPUTV,
-    PROBE_DRIVER_CONTROL,
-    PROBE_DRIVER_CALL,
-    PROBE_DRIVER_READY_INPUT,
-    PROBE_PORT_LINK,
-    PROBE_PORT_UNLINK,
-    PROBE_PORT_REGISTER,
-    PROBE_PORT_UNREGISTER,
-    PROBE_PORT_DATA,
-    PROBE_PORT_SCHEDULED,
-    PROBE_PORT_UNSCHEDULED,
-    PROBE_PORT_BUSY = 90,
-    PROBE_PORT_NOT_BUSY,
-    PROBE_PROCESS_PORT_UNBLOCKED,
-    PROBE_DIST_PORT_BUSY,
-    PROBE_DIST_PORT_NOT_BUSY,
-    PROBE_GC_LONG,
-    PROBE_HEAP_LARGE,
-    PROBE_SCHEDULE_LONG,
-    PROBE_QUEUE_LONG,
-    PROBE_QUEUE_NORMAL,
-    PROBE_DIST_MONITOR = 100,
-    PROBE_NODE_UP,
-    PROBE_NODE_DOWN,
-    PROBE_DIST_TRAFFIC = 110,
-    PROBE_SCHEDULER_UTILIZATION,
-    PROBE_SCHEDULER_RUN_QUEUE,
-    PROBE_USER_TRACE_S1 = 120,
-    PROBE_USER_TRACE_I4S4,
-    PROBE_USER_TRACE_N, /* with a number */
-    PROBE_USER,         /* with a name: erltrace:probe */
-    PROBE_ETS_READ,
-    PROBE_ETS_WRITE,
-    PROBE_ETS_DELETE,
-    PROBE_ETS_SCAN,
-    PROBE_ETS_NEW,
-    PROBE_CODE_LOAD,
-    PROBE_CODE_PURGE,
-    /* up to 191: the other named probes */
-    PROBE_FN_ENTRY = 192,
-    PROBE_FN_RETURN,
-    PROBE_FN_EXCEPTION,
-    PROBE_FN_BIF_ENTRY,
-    PROBE_FN_BIF_RETURN,
-    PROBE_FN_NIF_ENTRY,
-    PROBE_FN_NIF_RETURN,
-    PROBE_FN_LOCAL_ENTRY,
-    PROBE_FN_GLOBAL_ENTRY,
-    PROBE_FN_END, /* the first that is none */
+#define WORD_PROBE(num, name, by) PROBE_##name = num,
+#include "word/probes.list"
+#undef WORD_PROBE
+    PROBE_FN_END, /* the first that is no function's */
     PROBE_NKINDS = 224
 };
 

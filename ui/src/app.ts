@@ -3,6 +3,7 @@
 import { useLayoutEffect, useState } from "preact/hooks";
 import { divided, guessUnit, type Unit } from "./model/format.ts";
 import { canFlame } from "./model/flame.ts";
+import { resultOf } from "./model/functions.ts";
 import type { Diagnostic, Message, NodeInfo, Progress, RunningTrace, Script } from "./model/protocol.ts";
 import { keyText, Trace, type Aggregation } from "./model/trace.ts";
 import * as url from "./model/url.ts";
@@ -449,7 +450,7 @@ export class App {
 
     unitOf(agg: Aggregation): Unit {
         if (this.view.unit !== "auto") return this.view.unit;
-        if (agg.fn === "count") return "";
+        if (resultOf(agg.fn) === "count") return "";
         const first = agg.keys.values().next().value;
         return divided(guessUnit(agg.name, first ? keyText(first) : "", this.trace?.info.script ?? this.script), agg.normal);
     }

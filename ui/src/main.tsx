@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { app, useApp } from "./app.ts";
 import { Editor, type EditorHandle } from "./edit/editor.tsx";
 import { UNITS, type Unit } from "./model/format.ts";
+import { resultOf } from "./model/functions.ts";
 import type { ViewName } from "./model/url.ts";
 import { Banners } from "./views/banners.tsx";
 import { Console, Records } from "./views/text.tsx";
@@ -66,7 +67,7 @@ function Results() {
                         {agg.name} {agg.fn}
                     </span>
                 )}
-                {agg && agg.fn !== "count" && (
+                {agg && resultOf(agg.fn) !== "count" && (
                     <label class="pick">
                         <span>unit</span>
                         <select value={a.view.unit} aria-label="unit" onChange={(e) => a.setView({ unit: e.currentTarget.value as Unit | "auto" })}>

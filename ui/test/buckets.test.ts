@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addHist, bucketsOf, percentile, type Hist, type HistFn } from "../src/model/buckets.ts";
+import { addHist, bucketsOf, percentile, type Hist } from "../src/model/buckets.ts";
+import type { HistFn } from "../src/model/functions.ts";
 import { engineOf, said } from "./fake/engine.ts";
 
 // What bin/erltrace prints for these values: function, parameters, value, first and last value of its bucket.

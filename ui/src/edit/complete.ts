@@ -108,7 +108,7 @@ export function completion(node: () => string | null) {
                 const probes = where === null ? [] : await probesOf(where);
                 const probe = probes.find((p) => p.name === place.probe);
                 return result(
-                    WORDS.map((w) => {
+                    WORDS.filter((w) => !w.elsewhere).map((w) => {
                         const arg = probe && /^arg(\d)$/.exec(w.label) ? probe.args[Number(w.label[3])] : undefined;
                         return {
                             label: w.label,

@@ -1,5 +1,6 @@
 // dlang.ts - the words of D, and a stream parser that colours them. One table serves colouring and completion.
 import { StreamLanguage, type StringStream } from "@codemirror/language";
+import { D_WORDS } from "../model/words.ts";
 
 export interface Word {
     label: string;
@@ -7,27 +8,16 @@ export interface Word {
     detail: string;
     /** What is put behind the name when it is completed. */
     call?: string;
+    /** Not in nodes: it is coloured, and not offered. */
+    elsewhere?: boolean;
 }
 
 const words = (kind: Word["kind"], rows: [string, string, string?][]): Word[] =>
     rows.map(([label, detail, call]) => ({ label, kind, detail, ...(call === undefined ? {} : { call }) }));
 
 export const WORDS: Word[] = [
-    ...words("aggregation", [
-        ["count", "how often", "()"],
-        ["sum", "sum of a value", "("],
-        ["avg", "mean of a value", "("],
-        ["min", "smallest value", "("],
-        ["max", "largest value", "("],
-        ["stddev", "standard deviation", "("],
-        ["quantize", "distribution by powers of two", "("],
-        ["lquantize", "linear distribution: value, low, high, step", "("],
-        ["llquantize", "log-linear distribution: value, factor, low, high, steps", "("],
-    ]),
+    ...D_WORDS.map(([kind, label, detail, call, here]) => ({ label, kind, detail, ...(call === "" ? {} : { call }), ...(here ? {} : { elsewhere: true }) })),
     ...words("variable", [
-        ["timestamp", "monotonic nanoseconds"],
-        ["vtimestamp", "ns this process has been scheduled in"],
-        ["walltimestamp", "ns since the epoch"],
         ["arg0", "first argument"],
         ["arg1", "second argument"],
         ["arg2", "third argument"],
@@ -36,59 +26,10 @@ export const WORDS: Word[] = [
         ["args", "typed arguments"],
         ["self", "variables of the process: self->x"],
         ["this", "variables of the clause: this->x"],
-        ["probeprov", "provider of the probe"],
-        ["probemod", "module of the probe"],
-        ["probefunc", "function of the probe"],
-        ["probename", "name of the probe"],
-        ["cpu", "processor number"],
-        ["pid", "process id of the VM"],
-        ["tid", "thread id"],
-        ["id", "probe id"],
-        ["epid", "enabled probe id"],
-        ["errno", "error of the system call"],
-        ["execname", "name of the program"],
-        ["node", "name of the Erlang node"],
     ]),
     ...words("function", [
-        ["printf", "formatted output", "("],
-        ["printa", "an aggregation, now", "("],
-        ["trace", "records a value", "("],
-        ["tracemem", "records memory", "("],
-        ["print", "records a value with its type", "("],
-        ["clear", "sets an aggregation's values to 0", "("],
-        ["trunc", "removes keys of an aggregation", "("],
-        ["normalize", "divides what is shown", "("],
-        ["denormalize", "undoes normalize", "("],
-        ["exit", "ends the trace", "("],
-        ["stack", "kernel stack", "()"],
-        ["ustack", "user stack", "()"],
-        ["copyinstr", "a string argument", "("],
         ["stringof", "as a string", "("],
-        ["strlen", "length of a string", "("],
-        ["strjoin", "two strings as one", "("],
-        ["strtok", "part of a string", "("],
-        ["strstr", "a string in another", "("],
-        ["strchr", "a character in a string", "("],
-        ["index", "where a string is", "("],
-        ["substr", "part of a string", "("],
-        ["lltostr", "number as text", "("],
-        ["strtoll", "text as number", "("],
-        ["basename", "last part of a path", "("],
-        ["dirname", "a path without its last part", "("],
-        ["json", "a member of JSON text", "("],
-        ["rand", "random number", "()"],
         ["sizeof", "bytes of a type", "("],
-        ["speculation", "begins a speculation", "()"],
-        ["speculate", "records speculatively", "("],
-        ["commit", "keeps a speculation", "("],
-        ["discard", "drops a speculation", "("],
-        ["term_text", "a term as text", "("],
-        ["term_int", "an integer term", "("],
-        ["term_kind", "what a term is", "("],
-        ["term_size", "elements of a term", "("],
-        ["term_element", "element of a tuple", "("],
-        ["term_get", "value of a map", "("],
-        ["term_string", "a binary or string term", "("],
     ]),
     ...words("keyword", [
         ["inline", "a named expression"],

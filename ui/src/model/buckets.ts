@@ -1,10 +1,9 @@
-// buckets.ts - the buckets of quantize(), lquantize() and llquantize(), and histograms over them.
+// buckets.ts - the buckets of quantize() and its kind, and histograms over them.
 //
 // What a bucket holds comes with the aggregation (`started`). A histogram is sparse: counts by bucket number, zeros left out.
 // Bounds are inclusive at both ends, as integers are; beyond 2^53 they are as near as a double comes to them.
 import { num, type AggregationInfo } from "./protocol.ts";
-
-export type HistFn = "quantize" | "lquantize" | "llquantize";
+import type { HistFn } from "./functions.ts";
 
 export interface Bounds {
     from: number; // -Infinity: open below
@@ -29,10 +28,6 @@ export function bucketsOf(fn: HistFn, said: NonNullable<AggregationInfo["buckets
         table.push(from === null && to === null ? null : { from: from === null ? -Infinity : num(from), to: to === null ? Infinity : num(to) });
     }
     return { fn, count: n, bounds: (b) => table[b] ?? null };
-}
-
-export function isHist(fn: string): fn is HistFn {
-    return fn === "quantize" || fn === "lquantize" || fn === "llquantize";
 }
 
 /** A histogram: counts by bucket number, zeros left out. */

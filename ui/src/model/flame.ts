@@ -3,8 +3,9 @@
 // A stack is a part of a key: a `stack`, or a string whose frames are separated by newlines (innermost first) or by `;`
 // (outermost first). Parts without frames are frames of their own, outside of those. An aggregation without any stack is drawn
 // as the tree of its keys.
+import { additive } from "./functions.ts";
 import type { Part } from "./protocol.ts";
-import { additive, type Aggregation } from "./trace.ts";
+import type { Aggregation } from "./trace.ts";
 
 export interface Frame {
     name: string;

@@ -1,5 +1,7 @@
 // format.ts - numbers as people read them: counts, values with a unit, times, shares.
 
+import { D_FUNCTIONS } from "./words.ts";
+
 export type Unit = "" | "ns" | "us" | "ms" | "s" | "bytes" | "words";
 export const UNITS: Unit[] = ["", "ns", "us", "ms", "s", "bytes", "words"];
 
@@ -107,7 +109,7 @@ export function guessUnit(name: string, firstKey: string, script: string): Unit 
     const said = /(?:^|[^a-z])(ns|us|µs|ms|bytes|words)(?:$|[^a-z])/i.exec(`${name.replace(/_/g, " ")} ${firstKey}`);
     if (said) return said[1]!.toLowerCase().replace("µ", "u") as Unit;
     const bare = name.replace(/[^\w@]/g, "");
-    const uses = new RegExp(`${bare}\\s*(?:\\[[^\\]]*\\])?\\s*=\\s*(?:l?l?quantize|avg|min|max|sum|stddev)\\s*\\(([^;]*)`, "g");
+    const uses = new RegExp(`${bare}\\s*(?:\\[[^\\]]*\\])?\\s*=\\s*(?:${Object.keys(D_FUNCTIONS).join("|")})\\s*\\(([^;]*)`, "g");
     for (const use of script.matchAll(uses)) {
         const what = use[1]!;
         if (!/timestamp/.test(what)) continue;

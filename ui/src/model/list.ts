@@ -2,7 +2,8 @@
 import { quantile, type Hist } from "./buckets.ts";
 import { perKey } from "./perkey.ts";
 import type { Part } from "./protocol.ts";
-import { additive, partText, scalar, type Aggregation, type Column, type Value } from "./trace.ts";
+import { additive, isMean, mergeInto, scalar, stands } from "./functions.ts";
+import { partText, type Aggregation, type Column, type Value } from "./trace.ts";
 
 export type SortBy = "key" | "value" | "rate" | "p50" | "p99";
 
@@ -30,9 +31,7 @@ function labelsOf(parts: readonly Part[]): string[] {
 
 function plus(fn: string, a: number[] | null, b: readonly number[]): number[] {
     if (a === null) return [...b];
-    if (fn === "min") a[0] = Math.min(a[0]!, b[0]!);
-    else if (fn === "max") a[0] = Math.max(a[0]!, b[0]!);
-    else b.forEach((x, i) => (a[i] = (a[i] ?? 0) + x));
+    mergeInto(fn, a, b);
     return a;
 }
 
@@ -68,11 +67,11 @@ export function rates(agg: Aggregation, columns: readonly Column[], ms = 1000): 
         const c = columns[i]!;
         dt += c.dt;
         const cells = c.cells.get(agg.id);
-        if (!cells || agg.fn === "min" || agg.fn === "max") continue;
+        if (!cells || stands(agg.fn)) continue;
         const { keys, values } = agg.hist ? perKey(cells, agg.buckets!, "rate") : { keys: cells.keys, values: cells.a };
         for (let k = 0; k < keys.length; k++) sum.set(keys[k]!, (sum.get(keys[k]!) ?? 0) + values[k]!);
     }
-    if (dt > 0) for (const [k, n] of sum) sum.set(k, (n * 1000) / dt / (agg.fn === "avg" || agg.fn === "stddev" ? 1 : agg.normal));
+    if (dt > 0) for (const [k, n] of sum) sum.set(k, (n * 1000) / dt / (isMean(agg.fn) ? 1 : agg.normal));
     return sum;
 }
 

@@ -2,8 +2,9 @@
 //
 // There may be thousands of keys, of which a few are drawn: a first walk over the columns weighs all keys, a second one makes the
 // lines of the heaviest.
+import { isSum, scalar, stands } from "./functions.ts";
 import { perKey, type Measure, type PerKey } from "./perkey.ts";
-import { ALL, scalar, type Aggregation, type Cells, type Column } from "./trace.ts";
+import { ALL, type Aggregation, type Cells, type Column } from "./trace.ts";
 
 export type { Measure } from "./perkey.ts";
 
@@ -18,7 +19,7 @@ function valuesOf(agg: Aggregation, cells: Cells, measure: Measure): PerKey {
     if (agg.hist) return perKey(cells, agg.buckets!, measure);
     const { keys, a, b, c } = cells;
     const sum = (x: Float64Array | null) => (x ? x.reduce((s, v) => s + v, 0) : 0);
-    if (agg.fn === "count" || agg.fn === "sum") return { keys, values: a, all: sum(a) };
+    if (isSum(agg.fn)) return { keys, values: a, all: sum(a) };
     const values = Float64Array.from(keys, (_, i) => scalar(agg.fn, [a[i]!, b?.[i] ?? 0, c?.[i] ?? 0]));
     return { keys, values, all: b && sum(a) > 0 ? scalar(agg.fn, [sum(a), sum(b), sum(c)]) : NaN };
 }
@@ -28,7 +29,7 @@ function valuesOf(agg: Aggregation, cells: Cells, measure: Measure): PerKey {
  * a second; avg and stddev of what came in the interval; min and max as they stood.
  */
 export function linesOf(agg: Aggregation, columns: readonly Column[], measure: Measure, most: number, only: ReadonlySet<number> | null): Line[] {
-    const rate = agg.fn === "count" || agg.fn === "sum" || (agg.hist && measure === "rate");
+    const rate = isSum(agg.fn) || (agg.hist && measure === "rate");
     const normal = agg.hist ? 1 : agg.normal;
     const factor = (c: Column) => (rate ? 1000 / Math.max(1, c.dt) : 1) / normal;
     const found = columns.map((c) => {
@@ -61,10 +62,10 @@ export function linesOf(agg: Aggregation, columns: readonly Column[], measure: M
             if (line) line.values[i] = f.values[k]! * by;
         }
     });
-    if (agg.fn === "min" || agg.fn === "max")
+    if (stands(agg.fn))
         // told only when it changes
         for (const { values } of lines.values()) for (let i = 1; i < values.length; i++) if (Number.isNaN(values[i]!)) values[i] = values[i - 1]!;
-    const whole = !only && weights.size !== 1 && agg.fn !== "min" && agg.fn !== "max" && found.some((f) => f);
+    const whole = !only && weights.size !== 1 && !stands(agg.fn) && found.some((f) => f);
     return whole ? [all, ...lines.values()] : [...lines.values()];
 }
 

@@ -4,7 +4,8 @@
 // key; a histogram's cell is a triple of key, bucket and count. What the script itself sees is kept beside, in `now`, as
 // doc/web-protocol.md says: the sum of what was added, unless the script has cleared or truncated. Cells are what takes memory:
 // when there are more than CELLS of them, the oldest columns keep only their sums over all keys.
-import { addHist, bucketsOf, bump, isHist, type Buckets, type Hist } from "./buckets.ts";
+import { addHist, bucketsOf, bump, type Buckets, type Hist } from "./buckets.ts";
+import { isHist, moreSums, scalar, stands } from "./functions.ts";
 import {
     num,
     type AggregationInfo,
@@ -102,7 +103,7 @@ export class Aggregation {
 
     /** The keys that the script has, with their values. */
     *rows(): Iterable<[number, Value]> {
-        const zero: Value = this.hist ? new Map() : this.fn === "avg" ? [0, 0] : this.fn === "stddev" ? [0, 0, 0] : [0];
+        const zero: Value = this.hist ? new Map() : new Array<number>(1 + moreSums(this.fn)).fill(0);
         for (const key of this.keys.keys()) if (!this.gone.has(key)) yield [key, this.now.get(key) ?? zero];
         for (const [key, v] of this.now) if (!this.keys.has(key)) yield [key, v];
     }
@@ -124,7 +125,7 @@ export class Aggregation {
             const key = num(row[0]!);
             const old = this.now.get(key);
             const more = this.valueOf(row);
-            if (old === undefined || this.fn === "min" || this.fn === "max") this.now.set(key, more);
+            if (old === undefined || stands(this.fn)) this.now.set(key, more);
             else if (old instanceof Map) addHist(old, more as Hist);
             else (more as number[]).forEach((v, i) => (old[i] = (old[i] ?? 0) + v));
         }
@@ -169,7 +170,7 @@ export class Aggregation {
                 }
             return cells;
         }
-        const more = this.fn === "avg" ? 1 : this.fn === "stddev" ? 2 : 0;
+        const more = moreSums(this.fn);
         const cells: Cells = {
             keys: new Int32Array(rows.length),
             bucket: null,
@@ -186,17 +187,6 @@ export class Aggregation {
         return cells;
     }
 }
-
-/** The number that a function's sums come to. */
-export function scalar(fn: string, v: readonly number[]): number {
-    const [a = 0, b = 0, c = 0] = v;
-    if (fn === "avg") return a === 0 ? 0 : b / a;
-    if (fn === "stddev") return a === 0 ? 0 : Math.sqrt(Math.max(0, c / a - (b / a) ** 2));
-    return a;
-}
-
-/** Whether additions of a function add up to its value, so that a rate and a share mean something. */
-export const additive = (fn: string): boolean => fn === "count" || fn === "sum" || isHist(fn);
 
 export interface RecordRow {
     at: number; // ms since the trace began
@@ -378,7 +368,7 @@ const size = (c: Column): number => [...c.cells.values()].reduce((sum, x) => sum
 // The cells of two columns as one: sums, but of min and max the later value.
 function together(agg: Aggregation, x: Cells, y: Cells): Cells {
     const rows = new Map<number, Row>();
-    const last = agg.fn === "min" || agg.fn === "max";
+    const last = stands(agg.fn);
     const wide = agg.buckets?.count ?? 1;
     for (const cells of [x, y])
         for (let i = 0; i < cells.keys.length; i++) {
@@ -414,7 +404,7 @@ function summed(agg: Aggregation, cells: Cells, merged: Hist | undefined): Cells
             c: null,
         };
     }
-    if (agg.fn === "min" || agg.fn === "max") return { keys: new Int32Array(0), bucket: null, a: new Float64Array(0), b: null, c: null };
+    if (stands(agg.fn)) return { keys: new Int32Array(0), bucket: null, a: new Float64Array(0), b: null, c: null };
     const sum = (x: Float64Array | null) => (x ? Float64Array.of(x.reduce((s, v) => s + v, 0)) : null);
     return { keys: Int32Array.of(ALL), bucket: null, a: sum(cells.a)!, b: sum(cells.b), c: sum(cells.c) };
 }

@@ -4,6 +4,7 @@ import { app } from "../app.ts";
 import { traceJson } from "../model/export.ts";
 import { depthOf, find, flame, folded, frames, matched, pathOf, stacksOf, type Frame } from "../model/flame.ts";
 import { exact, percent, value } from "../model/format.ts";
+import { isAmount } from "../model/functions.ts";
 import { oklch } from "../model/colour.ts";
 import type { Aggregation, Trace } from "../model/trace.ts";
 import { css, font, prepare, save, savePng, useSize } from "./canvas.tsx";
@@ -111,7 +112,7 @@ export function Flame({ trace, agg }: { trace: Trace; agg: Aggregation }) {
     };
     const share = test ? matched(root, test) / Math.max(1, root.value) : null;
     const name = `erltrace-${agg.name.replace(/\W/g, "") || "flame"}`;
-    const text = (n: number) => (agg.fn === "sum" && unit ? value(n, unit) : exact(n));
+    const text = (n: number) => (isAmount(agg.fn) && unit ? value(n, unit) : exact(n));
     const stacked = agg.keyTypes.includes("stack") || stacks.some(([f]) => f.length > agg.keyTypes.length);
     useLayoutEffect(() => {
         const space = () => setHeld(!held);

@@ -4,7 +4,8 @@ import { app } from "../app.ts";
 import { listCsv, traceJson } from "../model/export.ts";
 import { compact, exact, percent, value } from "../model/format.ts";
 import { barOf, lines, sort, tree, type Item, type SortBy } from "../model/list.ts";
-import { additive, type Aggregation, type Trace } from "../model/trace.ts";
+import { additive, isAmount, isMean, resultOf, stands } from "../model/functions.ts";
+import type { Aggregation, Trace } from "../model/trace.ts";
 import { save } from "./canvas.tsx";
 import { Menu, Pause, Rows, Search, SortHead, Toggle } from "./widgets.tsx";
 
@@ -51,10 +52,10 @@ export function List({ trace, agg }: { trace: Trace; agg: Aggregation }) {
         addEventListener("erltrace:pause", space);
         return () => removeEventListener("erltrace:pause", space);
     });
-    const rated = agg.fn !== "min" && agg.fn !== "max";
+    const rated = !stands(agg.fn);
     const sums = additive(agg.fn);
-    const text = (n: number) => (agg.fn === "count" || agg.hist || unit === "" ? exact(n) : value(n, unit));
-    const perSecond = (n: number) => (agg.fn === "sum" && unit !== "" ? value(n, unit) : compact(n));
+    const text = (n: number) => (resultOf(agg.fn) === "count" || agg.hist || unit === "" ? exact(n) : value(n, unit));
+    const perSecond = (n: number) => (isAmount(agg.fn) && unit !== "" ? value(n, unit) : compact(n));
     const head = (id: SortBy, name: string, title: string) => (
         <SortHead
             on={by === id}
@@ -71,7 +72,7 @@ export function List({ trace, agg }: { trace: Trace; agg: Aggregation }) {
             {name}
         </SortHead>
     );
-    const rateTitle = agg.fn === "avg" || agg.fn === "stddev" ? "values a second, in the last second" : "added a second, in the last second";
+    const rateTitle = isMean(agg.fn) ? "values a second, in the last second" : "added a second, in the last second";
     const kind = agg.hist ? "hist" : rated ? "rated" : "plain";
     const name = `erltrace-${agg.name.replace(/\W/g, "") || "list"}`;
     return (
@@ -108,14 +109,14 @@ export function List({ trace, agg }: { trace: Trace; agg: Aggregation }) {
                             {head("key", "key", "by name")}
                             {agg.hist && head("p50", "median", "by median")}
                             {agg.hist && head("p99", "p99", "by 99th percentile")}
-                            {rated && head("rate", agg.fn === "avg" || agg.fn === "stddev" ? "events /s" : "/s", rateTitle)}
+                            {rated && head("rate", isMean(agg.fn) ? "events /s" : "/s", rateTitle)}
                             {head("value", agg.hist ? "count" : agg.fn, `by ${agg.fn}`)}
                             <span role="columnheader" class="share">
                                 {sums ? "share" : ""}
                             </span>
                         </div>
                         <div class="list-row total" role="row" data-testid="total">
-                            <span role="cell" class="name">{agg.fn === "min" || agg.fn === "max" ? `${agg.fn} of all` : "total"}</span>
+                            <span role="cell" class="name">{stands(agg.fn) ? `${agg.fn} of all` : "total"}</span>
                             {agg.hist && <span role="cell" class="num">{value(root.p50, unit)}</span>}
                             {agg.hist && <span role="cell" class="num">{value(root.p99, unit)}</span>}
                             {rated && <span role="cell" class="num">{perSecond(root.rate)}</span>}

@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { app } from "../app.ts";
 import { seriesCsv, traceJson } from "../model/export.ts";
 import { clock, compact, value } from "../model/format.ts";
+import { isAmount, isSum } from "../model/functions.ts";
 import { spanOf } from "../model/heat.ts";
 import { linesOf, steps, type Line, type Measure } from "../model/series.ts";
 import { ALL, keyText, type Aggregation, type Trace } from "../model/trace.ts";
@@ -28,7 +29,7 @@ export function Series({ trace, agg }: { trace: Trace; agg: Aggregation }) {
     const [mark, setMark] = useState<number | null>(null); // the key of the line that is pointed at in the legend
     const unit = app.unitOf(agg);
     const measure = agg.hist ? app.view.measure : "rate";
-    const rate = agg.fn === "count" || agg.fn === "sum" || (agg.hist && measure === "rate");
+    const rate = isSum(agg.fn) || (agg.hist && measure === "rate");
     const interval = Math.max(1000, trace.info.interval); // of a column
     const span = spanOf(trace.columns.length, seconds, interval);
     const stacked = app.view.stacked && rate;
@@ -42,7 +43,7 @@ export function Series({ trace, agg }: { trace: Trace; agg: Aggregation }) {
     }, [trace.version, agg, measure, search, span, held]);
     const colours = lineColours();
     const colourOf = (l: Line, i: number) => (l.key === ALL ? css("--text") : colours[(lines[0]?.key === ALL ? i - 1 : i) % colours.length]!);
-    const text = (v: number) => (rate && agg.fn !== "sum" ? `${compact(v)}/s` : rate ? `${value(v, unit)}/s` : value(v, unit));
+    const text = (v: number) => (rate && !isAmount(agg.fn) ? `${compact(v)}/s` : rate ? `${value(v, unit)}/s` : value(v, unit));
     const visible = lines.filter((l) => !off.has(l.key) && !(stacked && l.key === ALL));
 
     const plot = { x: LEFT, y: TOP, w: Math.max(10, size.width - LEFT - RIGHT), h: Math.max(10, size.height - TOP - BOTTOM) };
@@ -80,7 +81,7 @@ export function Series({ trace, agg }: { trace: Trace; agg: Aggregation }) {
             cx.lineTo(plot.x + plot.w, y);
             cx.stroke();
             cx.fillStyle = css("--muted");
-            cx.fillText(rate && agg.fn !== "sum" ? compact(t) : value(t, unit), plot.x - 8, y);
+            cx.fillText(rate && !isAmount(agg.fn) ? compact(t) : value(t, unit), plot.x - 8, y);
         }
         cx.textAlign = "center";
         const step = [1, 2, 5, 10, 15, 30, 60, 120, 300].find((s) => ((s * 1000) / interval) * per >= 84) ?? 600;

@@ -1,6 +1,7 @@
 // engine.ts - the bucket numbers of the engine (c_src/dif/dif.c, c_src/consumer/hist.c), for made-up servers and as a second
 // opinion on what is drawn.
-import type { Bounds, HistFn } from "../../src/model/buckets.ts";
+import type { Bounds } from "../../src/model/buckets.ts";
+import type { HistFn } from "../../src/model/functions.ts";
 import type { AggregationInfo } from "../../src/model/protocol.ts";
 
 /** The buckets of one aggregation. */

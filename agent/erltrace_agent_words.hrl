@@ -1,0 +1,126 @@
+%% erltrace_agent_words.hrl - made by `make words`; edit c_src/word/ instead.
+%%
+%% Kinds of probes.
+-define(PROBE_BEGIN, 1).
+-define(PROBE_END, 2).
+-define(PROBE_ERROR, 3).
+-define(PROBE_TICK, 4).
+-define(PROBE_PROFILE, 5).
+-define(PROBE_PROCESS_SPAWN, 10).
+-define(PROBE_PROCESS_EXIT, 11).
+-define(PROBE_PROCESS_SCHEDULED, 12).
+-define(PROBE_PROCESS_UNSCHEDULED, 13).
+-define(PROBE_MESSAGE_SEND, 14).
+-define(PROBE_MESSAGE_QUEUED, 15).
+-define(PROBE_GC_MINOR_START, 16).
+-define(PROBE_GC_MINOR_END, 17).
+-define(PROBE_GC_MAJOR_START, 18).
+-define(PROBE_GC_MAJOR_END, 19).
+-define(PROBE_MESSAGE_SEND_REMOTE, 20).
+-define(PROBE_MESSAGE_SEND_NOPROC, 21).
+-define(PROBE_PROCESS_EXIT_SIGNAL, 22).
+-define(PROBE_PROCESS_EXIT_SIGNAL_REMOTE, 23).
+-define(PROBE_PROCESS_HIBERNATE, 24).
+-define(PROBE_PROCESS_HEAP_GROW, 25).
+-define(PROBE_PROCESS_HEAP_SHRINK, 26).
+-define(PROBE_PROCESS_LINK, 27).
+-define(PROBE_PROCESS_UNLINK, 28).
+-define(PROBE_PROCESS_GETTING_LINKED, 29).
+-define(PROBE_PROCESS_GETTING_UNLINKED, 30).
+-define(PROBE_PROCESS_REGISTER, 31).
+-define(PROBE_PROCESS_UNREGISTER, 32).
+-define(PROBE_PROCESS_SPAWNED, 33).
+-define(PROBE_GC_MAX_HEAP, 34).
+-define(PROBE_TRACE_SEQ, 35).
+-define(PROBE_EXCEPTION_CAUGHT, 36).
+-define(PROBE_PORT_OPEN, 60).
+-define(PROBE_PORT_COMMAND, 61).
+-define(PROBE_PORT_CONTROL, 62).
+-define(PROBE_PORT_EXIT, 63).
+-define(PROBE_PORT_CONNECT, 64).
+-define(PROBE_DRIVER_START, 65).
+-define(PROBE_DRIVER_STOP, 66).
+-define(PROBE_DRIVER_OUTPUT, 67).
+-define(PROBE_DRIVER_OUTPUTV, 68).
+-define(PROBE_DRIVER_CONTROL, 69).
+-define(PROBE_DRIVER_CALL, 70).
+-define(PROBE_DRIVER_READY_INPUT, 71).
+-define(PROBE_PORT_LINK, 72).
+-define(PROBE_PORT_UNLINK, 73).
+-define(PROBE_PORT_REGISTER, 74).
+-define(PROBE_PORT_UNREGISTER, 75).
+-define(PROBE_PORT_DATA, 76).
+-define(PROBE_PORT_SCHEDULED, 77).
+-define(PROBE_PORT_UNSCHEDULED, 78).
+-define(PROBE_PORT_BUSY, 90).
+-define(PROBE_PORT_NOT_BUSY, 91).
+-define(PROBE_PROCESS_PORT_UNBLOCKED, 92).
+-define(PROBE_DIST_PORT_BUSY, 93).
+-define(PROBE_DIST_PORT_NOT_BUSY, 94).
+-define(PROBE_GC_LONG, 95).
+-define(PROBE_HEAP_LARGE, 96).
+-define(PROBE_SCHEDULE_LONG, 97).
+-define(PROBE_QUEUE_LONG, 98).
+-define(PROBE_QUEUE_NORMAL, 99).
+-define(PROBE_DIST_MONITOR, 100).
+-define(PROBE_NODE_UP, 101).
+-define(PROBE_NODE_DOWN, 102).
+-define(PROBE_DIST_TRAFFIC, 110).
+-define(PROBE_SCHEDULER_UTILIZATION, 111).
+-define(PROBE_SCHEDULER_RUN_QUEUE, 112).
+-define(PROBE_USER_TRACE_S1, 120).
+-define(PROBE_USER_TRACE_I4S4, 121).
+-define(PROBE_USER_TRACE_N, 122).
+-define(PROBE_USER, 123).
+-define(PROBE_ETS_READ, 124).
+-define(PROBE_ETS_WRITE, 125).
+-define(PROBE_ETS_DELETE, 126).
+-define(PROBE_ETS_SCAN, 127).
+-define(PROBE_ETS_NEW, 128).
+-define(PROBE_CODE_LOAD, 129).
+-define(PROBE_CODE_PURGE, 130).
+-define(PROBE_FN_ENTRY, 192).
+-define(PROBE_FN_RETURN, 193).
+-define(PROBE_FN_EXCEPTION, 194).
+-define(PROBE_FN_BIF_ENTRY, 195).
+-define(PROBE_FN_BIF_RETURN, 196).
+-define(PROBE_FN_NIF_ENTRY, 197).
+-define(PROBE_FN_NIF_RETURN, 198).
+-define(PROBE_FN_LOCAL_ENTRY, 199).
+-define(PROBE_FN_GLOBAL_ENTRY, 200).
+%% Those that the server fires.
+-define(SERVER_PROBES, [90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 110, 111, 112]).
+%% What a probe needs of the VM.
+-define(NEED_SEND, 1).
+-define(NEED_RECEIVE, 2).
+-define(NEED_PROCS, 4).
+-define(NEED_RUNNING, 8).
+-define(NEED_GC, 16).
+-define(NEED_CALL, 32).
+-define(NEED_RETURN, 64).
+-define(NEED_EXCEPTION, 128).
+-define(NEED_PORTS, 256).
+-define(NEED_PORT_SEND, 512).
+-define(NEED_PORT_RECEIVE, 1024).
+-define(NEED_PORT_RUNNING, 2048).
+-define(NEED_BUSY_PORT, 4096).
+-define(NEED_BUSY_DIST_PORT, 8192).
+-define(NEED_LONG_GC, 16384).
+-define(NEED_LONG_SCHEDULE, 32768).
+-define(NEED_LARGE_HEAP, 65536).
+-define(NEED_LONG_QUEUE, 131072).
+-define(NEED_NODES, 262144).
+-define(NEED_POLL, 524288).
+-define(NEED_SEQ_TRACE, 1048576).
+-define(NEED_TOKENS, 2097152).
+-define(NEED_HOOKS, 8388608).
+%% Any of the system monitor's.
+-define(NEED_MONITOR, 258048).
+%% The trace flags of each need.
+-define(PROCESS_FLAGS, [{?NEED_SEND, ['send']}, {?NEED_RECEIVE, ['receive']}, {?NEED_PROCS, ['procs']}, {?NEED_RUNNING, ['running', 'exiting']}, {?NEED_GC, ['garbage_collection']}]).
+-define(PORT_FLAGS, [{?NEED_PORTS, ['ports']}, {?NEED_PORT_SEND, ['send']}, {?NEED_PORT_RECEIVE, ['receive']}, {?NEED_PORT_RUNNING, ['running_ports']}]).
+%% Classes of functions.
+-define(CLASS_BIF, 1).
+-define(CLASS_NIF, 2).
+-define(CLASS_INLINED, 3).
+-define(CLASS_PRIVATE, 4).

@@ -1,0 +1,17 @@
+# The names of D and of probes, for other languages than C: made of c_src/word/ and committed.
+WORDS_ERLANG := agent/erltrace_agent_words.hrl
+WORDS_TS     := ui/src/model/words.ts
+
+.PHONY: words
+words: $(BUILD)/words
+	$(Q)$(BUILD)/words erlang >$(WORDS_ERLANG)
+	$(Q)$(BUILD)/words typescript >$(WORDS_TS)
+
+$(BUILD)/words: scripts/dev/words.c c_src/probe/probe.h $(wildcard c_src/word/*)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_) -o $@ $<
+
+# Lint refuses what is not as these rows have it.
+.PHONY: lint-words
+lint-words: $(BUILD)/words
+	@scripts/dev/lint-same "$(BUILD)/words erlang" $(WORDS_ERLANG) "$(BUILD)/words typescript" $(WORDS_TS)
