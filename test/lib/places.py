@@ -30,8 +30,8 @@ class Nodes:
     ATOMS = 100 # one a test would be a thousand
     # Of memory, bytes, and so many more for each test. What the VM holds it knows exactly; at each load of a library some 100 stay, and
     # its own processes have room for more or less. What the library allocates is in the C library's heap, which is the only one there
-    # (see start); its holes take up to 340 KiB, whatever the number of tests; the dynamic linker leaves something there, too. Large blocks are the operating system's to
-    # count, with all that the VM's allocators keep for later: that goes up and down by 15 MiB.
+    # (see start); its holes take up to 340 KiB, whatever the number of tests, and the dynamic linker leaves something there. Large
+    # blocks are the operating system's to count, with all that the VM's allocators keep for later: that goes up and down by 15 MiB.
     MEMORY = {"system": (192 << 10, 192), "processes": (768 << 10, 0), "C heap": (1 << 20, 448), "resident": (64 << 20, 0)}
     # Before OTP 27 the VM loses 150 to 190 KiB whenever modules of the agent's size are loaded and purged, with or without our library.
     LOADING, LOADS_INTO = 224 << 10, ("C heap", "resident")
