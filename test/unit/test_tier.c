@@ -23,7 +23,8 @@ struct seen {
     uint32_t epid[MOST];
     int64_t value[MOST]; /* first part, an int64 */
     unsigned records, faults, entries;
-    uint64_t sum; /* of first words of entries */
+    uint64_t sum;   /* of first words of entries */
+    uint64_t least; /* of them */
     struct engine_counts counts;
 };
 
@@ -53,6 +54,7 @@ static void on_entry(void *arg, struct tier *t, uint32_t agg, uint32_t cpu, cons
     assert_true(nwords > 0);
     s->entries++;
     s->sum += words[0];
+    s->least = s->entries == 1 || words[0] < s->least ? words[0] : s->least;
 }
 
 static void on_fault(void *arg, struct tier *t, uint32_t epid, uint32_t action, uint32_t offset,
@@ -278,8 +280,9 @@ static void missed_periods_are_left_out(void **state)
     while (!engine_drain(e, ENGINE_AGGS, out.len + 5000, &out))
         ;
     assert_int_equal(tier_report(NULL, &img, out.data, out.len, &sink, &d), 0);
-    assert_true(s.entries >= 1); /* one for each CPU, which has its own times */
-    assert_true(s.sum < s.entries * (uint64_t)LATE);
+    /* One for each CPU, which has its own times; a CPU may have been busy with something else. */
+    assert_true(s.entries >= 1);
+    assert_true(s.least < LATE);
     engine_destroy(e);
     buf_free(&out);
     compile_free(c);
