@@ -34,7 +34,6 @@
 %% With this every tool sets trace flags; before OTP 27 a meta pattern on it tells us who does.
 -define(SETS_FLAGS, {erlang, trace, 3}).
 
-
 %% What is wanted of a function, as bits.
 -define(ENTRY, 1).
 -define(RETURN, 2).

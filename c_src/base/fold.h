@@ -1,7 +1,7 @@
 /* fold.h - lines that repeat: the first is shown, of the others a count each second.
  *
- * A fixed number of different lines is known; when another comes, the one that has been quiet for
- * longest is forgotten, and its count is told before. */
+ * A fold remembers a fixed number of different lines. Another line takes the place of the one that
+ * has been quiet longest, whose count is shown first. */
 #ifndef ET_BASE_FOLD_H
 #define ET_BASE_FOLD_H
 

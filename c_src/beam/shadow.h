@@ -24,8 +24,8 @@
  * and counts as one.
  *
  * With an exception probe, which has the VM tell of each function that an exception leaves, entries
- * go one by one. One that ended in a call of another function is told of behind that, when the
- * entry of both is gone; it had the same depth.
+ * go one by one. The VM reports a function that ended in a call of another one after that one, when
+ * the entry of both is gone; both had the same depth.
  *
  * Without, the VM tells of an exception only if the function that catches it had called a watched
  * one directly. Of others it shows later that entries are gone, if it does: a call from the

@@ -44,7 +44,7 @@ static const char help[] =
     "enough\n"
     "  --cookie C, --cookie-file F   the node's cookie, when it is not its owner's "
     "~/.erlang.cookie;\n"
-    "                  ERLTRACE_COOKIE in the environment, and a pipe as F, are seen by nobody\n"
+    "                  no other user sees ERLTRACE_COOKIE in the environment, or a pipe as F\n"
     "  --tls-from-node               the node speaks TLS: the certificates of its own "
     "configuration;\n"
     "  --tls-cacert F, --tls-cert F, --tls-key F   or these: who signed the node's, ours, its key\n"

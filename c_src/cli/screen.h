@@ -31,7 +31,7 @@ struct screen {
     bool raw;           /* a terminal gets what a program prints as it is */
     bool elixir;        /* messages name modules as Elixir does */
     bool pieces;        /* -B: each piece of output on a line of its own, as what it is */
-    bool total;         /* what all probes have cost is told at the end */
+    bool total;         /* the end shows what all probes have cost */
     bool spoke;         /* what the program prints has begun, with more than a newline */
     struct fold faults; /* those of probes that were told */
     unsigned errors;    /* diagnostics of errors that were shown */

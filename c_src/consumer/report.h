@@ -92,8 +92,8 @@ struct report_ops {
     void (*stats)(struct report *r, const struct report_stats *st);
     /* The end of the run: every aggregation that no printa() has shown. */
     void (*aggregations)(struct report *r);
-    /* Once in a while, and (all) at the end: what is told later than it comes. NULL: there is
-     * nothing. */
+    /* Shows what is held back, from time to time, and all of it at the end. NULL: nothing is held
+     * back. */
     void (*due)(struct report *r, bool all);
 };
 extern const struct report_ops report_text; /* report_json: json.h */

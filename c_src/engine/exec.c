@@ -135,9 +135,22 @@ const char *exec_string(struct exec *x, uint64_t addr, size_t *len)
 /* -- areas: what a clause has from alloca() and copyin() ------------------------------------------
  */
 
+/* Borders come in ascending order: areas are never given back. */
 static void border(const struct exec *x, size_t word)
 {
     x->ts->borders[word / 64] |= UINT64_C(1) << word % 64;
+    x->ts->nborders = word / 64 + 1;
+}
+
+/* Takes away those that an earlier clause has left. False after a fault. */
+static bool no_borders(struct exec *x)
+{
+    const size_t bytes = x->ts->nborders * sizeof *x->ts->borders;
+    if (!exec_work(x, bytes / WORK_COPY))
+        return false;
+    memset(x->ts->borders, 0, bytes);
+    x->ts->nborders = 0;
+    return true;
 }
 
 /* Whether n bytes at addr begin on one side of a border and end on the other. */
@@ -159,11 +172,11 @@ static bool crosses(const struct exec *x, uint64_t addr, size_t n)
 
 char *exec_area(struct exec *x, size_t n)
 {
+    if (x->alloca_used == 0 && !no_borders(x))
+        return NULL;
     char *p = exec_scratch(x, n);
     if (p == NULL)
         return NULL;
-    if (x->alloca_used == 0) /* what other clauses had */
-        memset(x->ts->borders, 0, x->ts->touched / 64 + 1);
     border(x, (size_t)((unsigned char *)p - x->ts->scratch) / 8);
     border(x, x->scratch_used / 8);
     x->alloca_used += (uint32_t)size_up(n, 8);

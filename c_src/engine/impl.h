@@ -80,6 +80,7 @@ struct tstate {
     unsigned char *scratch; /* scratch_size bytes, fresh for each clause */
     uint64_t *borders;      /* a bit for each 8 bytes of it: an area from alloca() begins there, or
                                has ended. NULL: the program has none */
+    uint64_t nborders;      /* words of it in which a clause has set one */
     struct strtok *strtok[2]; /* of a firing, and of ERROR within it; NULL: not in the program */
     struct phalf *spec;       /* engine.nspec speculative buffers */
     uint64_t rand;            /* state of rand(); 0: not seeded */
@@ -227,9 +228,9 @@ enum work {
     WORK_ARGUMENT = 64, /* an argument of a probe, which is made once in a firing */
     WORK_RECORD = 48,   /* to begin and end a record */
     WORK_SPEC = 48,     /* to look for a speculation, or to end one */
-    WORK_AGG = 80,      /* an update of an aggregation, beside its key */
+    WORK_AGG = 80,      /* an update of an aggregation; its key is counted apart */
     WORK_ENTRY = 128,   /* to make an entry */
-    WORK_DYN = 128,     /* a look for a dynamic variable, beside its key and value */
+    WORK_DYN = 128,     /* a look for a dynamic variable; key and value are counted apart */
     WORK_WAIT = 8,      /* a look at a slot that another thread is at */
     WORK_TERM = 2,      /* a look at an element or a byte of a term */
     WORK_FAULT = 128,   /* to report a fault */

@@ -138,8 +138,7 @@ struct node {
     struct node *next;
 };
 
-/* What a statement is beside an action: if/else. expr is the condition of the statements yes and
- * no. */
+/* if/else, which is no action: expr is the condition of the statements yes and no. */
 enum { ACT_IF = WORD_ACTIONS };
 
 struct lang_aggref {

@@ -219,8 +219,11 @@ static bool is_agg_function(const struct ident *id)
 /* The aggregating function on the right side; NULL after a complaint. */
 static const struct lang_fn *agg_function(struct lang *l, const char *name, struct node *right)
 {
-    const char *hint = "aggregating functions: count sum avg min max stddev quantize lquantize "
-                       "llquantize";
+#define WORD_AGG(num, name, text, values, words, parameters, merge, result, d) " " text
+    const char *hint = "aggregating functions:"
+#include "word/aggs.list"
+        ;
+#undef WORD_AGG
     if (right->kind == N_CALL && right->kid[0]->kind == N_IDENT) {
         const struct node *f = right->kid[0];
         const struct ident *id = names_find(&l->globals, f->name);

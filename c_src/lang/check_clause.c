@@ -124,18 +124,12 @@ enum { DID_RECORD = 1, DID_AGGREGATE = 2, DID_SPECULATE = 4, DID_COMMIT = 8, DID
 
 static bool is_destructive(unsigned act)
 {
-    switch (act) {
-    case ACT_SYSTEM:
-    case ACT_FREOPEN:
-    case ACT_STOP:
-    case ACT_RAISE:
-    case ACT_COPYOUT:
-    case ACT_COPYOUTSTR:
-    case ACT_BREAKPOINT:
-    case ACT_PANIC:
-    case ACT_CHILL: return true;
-    default: return false;
-    }
+    static const bool destructive[WORD_ACTIONS + 1] = {
+#define WORD_ACTION(num, name, text, tiers, destr, pleast, pmost, rleast, rmost, d) [num] = destr,
+#include "word/actions.list"
+#undef WORD_ACTION
+        [ACT_IF] = false};
+    return destructive[act];
 }
 
 static unsigned does(const struct lang_stmt *s)

@@ -42,7 +42,7 @@ static const struct type *undefined(struct lang *l, struct node *n)
             lang_err(l, &n->pos, "D_IDENT_UNDEF", hint,
                      "failed to resolve %s: Unknown variable name", n->name);
     }
-    if (!strchr(n->name, '`')) /* known from now on, as a mistake: it is told once */
+    if (!strchr(n->name, '`')) /* known as a mistake from now on, so that it is reported once */
         var_new(l, n->name, n->scope, &type_c[T_ERROR]);
     return check_bad(n);
 }

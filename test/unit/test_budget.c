@@ -392,6 +392,31 @@ static void beyond(void **state)
     engine_destroy(e);
 }
 
+/* Each clause with an area of its own takes away the borders of the areas before it. */
+static void borders(void **state)
+{
+    static struct build b;
+    enum { LARGE = 16 << 20, AREAS = 8 };
+    (void)state;
+    build_init(&b);
+    b.img.strsize = STRSIZE;
+    b.img.scratchsize = LARGE;
+    build_int(&b, LARGE - 64);
+    for (int i = 0; i < AREAS; i++) {
+        build_clause(&b);
+        build_op(&b, OPI(SETX, 1, 0));
+        build_op(&b, OP3(PUSHTV, 1, 0, 0));
+        build_op(&b, OPI(CALL, 0, DIF_SUBR_alloca));
+        build_end(&b);
+    }
+    struct engine *e = engine_of(&b, ENGINE_BUDGET_MOST);
+    fire(e, 1); /* memory is touched */
+    const uint64_t one = LARGE / 8 / 8 / WORK_COPY;
+    assert_in_range(fire(e, AREAS), AREAS * one, AREAS * (one + 200));
+    assert_int_equal(counts_of(e).errors, 0);
+    engine_destroy(e);
+}
+
 /* A clause of ERROR cannot go on for ever on what other clauses left; nor on what is kept for it.
  */
 static void errors_in_error(void **state)
@@ -497,16 +522,13 @@ static void bounds(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(subroutines),
-                                       cmocka_unit_test(instructions),
-                                       cmocka_unit_test(records),
-                                       cmocka_unit_test(code),
-                                       cmocka_unit_test(histograms),
-                                       cmocka_unit_test(fresh_memory),
-                                       cmocka_unit_test(beyond),
-                                       cmocka_unit_test(errors_in_error),
-                                       cmocka_unit_test(large_speculation),
-                                       cmocka_unit_test(bounds)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(subroutines),     cmocka_unit_test(instructions),
+        cmocka_unit_test(records),         cmocka_unit_test(code),
+        cmocka_unit_test(histograms),      cmocka_unit_test(fresh_memory),
+        cmocka_unit_test(beyond),          cmocka_unit_test(borders),
+        cmocka_unit_test(errors_in_error), cmocka_unit_test(large_speculation),
+        cmocka_unit_test(bounds)};
     int failed = cmocka_run_group_tests_name("budget", tests, NULL, NULL);
     free(text);
     return failed;
