@@ -15,7 +15,7 @@ WARN     := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-pr
 OPT      ?= -O2 -g
 SANFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 CFLAGS_  := -std=c17 -D_GNU_SOURCE -DET_VERSION='"$(VERSION)"' -DET_LIBDIR='"$(PREFIX)/lib"' $(WARN) $(OPT) \
-            -Ic_src -Iinclude -pthread $(CFLAGS)
+            -Ic_src -Iguest -Iinclude -pthread $(CFLAGS)
 
 # Erlang's own folders; asked once, from the erl on the PATH.
 ERL_ROOT := $(shell erl -noshell -eval 'io:format("~s",[code:root_dir()]),halt().' 2>/dev/null)
@@ -23,16 +23,20 @@ NIF_INC  := -isystem $(ERL_ROOT)/usr/include
 EI_INC   := -isystem $(ERL_ROOT)/usr/include
 EI_LIB   := -L$(ERL_ROOT)/usr/lib -lei
 
-ROOMS_LIB   := base word etf dif lang compile probe engine tier node consumer api
-ROOMS_TOOL  := $(ROOMS_LIB) web serve cli
-ROOMS_AGENT := base word dif probe engine beam
-SRC_TOOL    := $(foreach r,$(ROOMS_TOOL),$(wildcard c_src/$(r)/*.c))
-SRC_AGENT   := $(foreach r,$(ROOMS_AGENT),$(wildcard c_src/$(r)/*.c))
-OBJ_TOOL    := $(SRC_TOOL:%.c=$(BUILD)/tool/%.o) $(BUILD)/tool/c_src/web/assets.o
-OBJ_AGENT   := $(SRC_AGENT:%.c=$(BUILD_AGENT)/agent/%.o)
-OBJ_WEB     := $(filter $(BUILD)/tool/c_src/web/%,$(OBJ_TOOL))
-OBJ_LIB     := $(filter-out %/cli/main.o %/serve/main.o $(OBJ_WEB),$(OBJ_TOOL))
-OBJ_CLI     := $(filter $(foreach r,base word etf cli,$(BUILD)/tool/c_src/$(r)/%),$(OBJ_TOOL))
+# doc/architecture.md says what the rooms are. Those of the guest, which enter a node, lie below guest/.
+ROOMS_GUEST := words base dif engine beam
+ROOMS_LOW   := words base util
+ROOMS_LIB   := $(ROOMS_LOW) dif engine etf probe lang tier wire result session
+ROOMS_CLI   := $(ROOMS_LOW) etf port cli
+# The sources, and the tool's objects, of rooms.
+sources      = $(foreach r,$(1),$(wildcard c_src/$(r)/*.c c_src/$(r)/*/*.c guest/$(r)/*.c guest/$(r)/*/*.c))
+objects      = $(patsubst %.c,$(BUILD)/tool/%.o,$(call sources,$(1)))
+OBJ_AGENT   := $(patsubst %.c,$(BUILD_AGENT)/agent/%.o,$(call sources,$(ROOMS_GUEST) util probe))
+OBJ_WEB     := $(call objects,web) $(BUILD)/tool/c_src/web/assets.o
+OBJ_CLI     := $(call objects,$(ROOMS_CLI))
+OBJ_TOOL    := $(call objects,$(ROOMS_LIB) port cli) $(OBJ_WEB)
+# What tests may call: everything but programs' main.
+OBJ_LIB     := $(filter-out %/cli/main.o $(OBJ_WEB),$(OBJ_TOOL))
 APP         := $(patsubst src/%.erl,ebin/%.beam,$(wildcard src/*.erl)) ebin/erltrace.app
 AGENT       := priv/agent/erltrace_agent.beam
 DLIBS       := $(patsubst lib/%.d,priv/lib/%.d,$(wildcard lib/*.d))
@@ -64,7 +68,7 @@ $(NIF): $(OBJ_AGENT)
 	@mkdir -p $(@D)
 	@echo "  LD    $@"
 	$(Q)$(CC) $(OPT) $(LTO) -shared -Wl,--strip-debug -Wl,-z,now,-z,relro,-z,noexecstack -Wl,--exclude-libs,ALL -o $@ $^ -lm -pthread
-	@if readelf -lW $@ | grep -q '^ *TLS '; then echo "$@ has thread-local variables, which it must not: c_src/engine/engine.c says why" >&2; rm $@; exit 1; fi
+	@if readelf -lW $@ | grep -q '^ *TLS '; then echo "$@ has thread-local variables, which it must not: guest/engine/engine.c says why" >&2; rm $@; exit 1; fi
 
 $(BUILD)/tool/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -111,7 +115,7 @@ $(TESTS): $(BUILD)/test/%: $(BUILD)/tool/test/unit/%.o $(BUILD)/tool/test/unit/s
 	$(Q)$(CC) $(SANFLAGS) -o $@ $(filter %.o,$^) -Wl,--wrap=_cmocka_run_group_tests $(EI_LIB) $(LIBS) -lcmocka -lm -pthread
 
 # The agent's code that needs a virtual machine runs here with terms of its own (test/fuzz/nif.h).
-TERM_OBJ := $(patsubst %,$(BUILD)/tool/%.o,c_src/beam/term c_src/beam/term_look c_src/beam/pidtext test/fuzz/nif)
+TERM_OBJ := $(filter $(foreach f,term term_look pidtext,%/$(f).o),$(call objects,beam)) $(BUILD)/tool/test/fuzz/nif.o
 $(BUILD)/test/test_term: $(TERM_OBJ)
 
 clean:

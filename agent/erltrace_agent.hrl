@@ -26,7 +26,7 @@
 -include("erltrace_agent_words.hrl").
 
 -define(AGENT, erltrace_agent).
--define(PARTS, lists:seq(0, 31)). % AGENT_PARTS of c_src/beam/agent.h
+-define(PARTS, lists:seq(0, 31)). % AGENT_PARTS of guest/beam/agent.h
 
 -define(STATE, []).
 -define(TRACER, {?AGENT, ?STATE}).

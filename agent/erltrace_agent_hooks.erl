@@ -1,4 +1,4 @@
-%% erltrace_agent_hooks - functions whose calls are named probes (c_src/beam/hooks.h): dyntrace:user_trace_i4s4/9, ets:insert/2 and so on.
+%% erltrace_agent_hooks - functions whose calls are named probes (guest/beam/probe/hooks.h): dyntrace:user_trace_i4s4/9, ets:insert/2 and so on.
 %%
 %% Each has a meta pattern, which carries the arguments and needs no process flags. Where the function has a meta pattern for its
 %% entry or exception probes already, that one serves; a local pattern, for returns, does not, and both are set.

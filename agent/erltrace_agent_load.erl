@@ -1,7 +1,7 @@
 %% erltrace_agent_load - what programs cost: the dead-man, and the reports for consumers.
 %%
 %% The library measures, and ends a program that takes too much of a scheduler from inside the event that finds it so
-%% (c_src/beam/load.h). Here this is noticed moments later, and everything that only that program needed is taken away; its
+%% (guest/beam/load.h). Here this is noticed moments later, and everything that only that program needed is taken away; its
 %% consumer is told with its next reading, and then stops it as usual: END runs, and what was collected is read.
 -module(erltrace_agent_load).
 
@@ -13,7 +13,7 @@
 -define(MARK, 1000).               % ms that a mark is good for: a report tells of the last seconds
 -define(TOP, 10).                  % probes in a report
 
-%% enum load_from of c_src/beam/load.h.
+%% enum load_from of guest/beam/load.h.
 -define(BEFORE, 0).
 -define(SINCE_MARK, 1).
 -define(SINCE_START, 2).

@@ -1,4 +1,4 @@
-%% erltrace_agent_words.hrl - made by `make words`; edit c_src/word/ instead.
+%% erltrace_agent_words.hrl - made by `make words`; edit guest/words/ instead.
 %%
 %% Kinds of probes.
 -define(PROBE_BEGIN, 1).

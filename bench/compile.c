@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "consumer/session.h"
+#include "session/session.h"
 
 enum { ROUNDS_MOST = 10000 };
 

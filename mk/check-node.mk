@@ -1,5 +1,5 @@
-# The tests of c_src/node need a small program around that room.
-NODETOOL_OBJ := $(filter $(foreach r,base word etf dif probe engine tier node,$(BUILD)/tool/c_src/$(r)/%),$(OBJ_LIB))
+# The tests of c_src/wire and of the vm tier need a small program around them.
+NODETOOL_OBJ := $(call objects,$(ROOMS_LOW) dif engine etf probe tier wire)
 
 $(BUILD)/test/nodetool: test/node/nodetool.c $(NODETOOL_OBJ)
 	@mkdir -p $(@D)

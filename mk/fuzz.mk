@@ -11,7 +11,7 @@ FUZZ_CC      ?= clang
 
 FUZZ      := build/fuzz
 FUZZ_SAN  := address,undefined
-FUZZ_CODE := $(foreach r,base word dif lang compile probe engine tier consumer,$(wildcard c_src/$(r)/*.c))
+FUZZ_CODE := $(call sources,$(ROOMS_LIB))
 FUZZ_OBJ  := $(FUZZ_CODE:%.c=$(FUZZ)/%.o)
 FUZZ_CFLAGS = $(CFLAGS_) -O1 -fno-omit-frame-pointer -fno-sanitize-recover=all -fsanitize=$(FUZZ_SAN) -Wno-missing-prototypes $(NIF_INC)
 
@@ -22,16 +22,16 @@ $(FUZZ)/%.o: %.c
 
 $(FUZZ)/fuzz-%: $(FUZZ)/test/fuzz/%.o $(FUZZ_OBJ)
 	@echo "  LD    $@"
-	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,$(FUZZ_SAN) -o $@ $^ $(LIBS) -lm -pthread
+	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,$(FUZZ_SAN) -o $@ $^ $(LIBS) $(EI_LIB) -lm -pthread
 
 $(FUZZ)/fuzz-engine $(FUZZ)/fuzz-image $(FUZZ)/fuzz-agent: $(FUZZ)/test/fuzz/mutate.o
-$(FUZZ)/fuzz-agent: $(FUZZ)/test/fuzz/nif.o $(patsubst %.c,$(FUZZ)/%.o,$(wildcard c_src/beam/*.c))
+$(FUZZ)/fuzz-agent: $(FUZZ)/test/fuzz/nif.o $(patsubst %.c,$(FUZZ)/%.o,$(call sources,beam))
 $(FUZZ)/fuzz-message: $(addprefix $(FUZZ)/c_src/web/,message.o access.o pack.o)
 $(FUZZ)/fuzz-message: LIBS := -ljansson -lz
 
 $(FUZZ)/mkseeds: $(FUZZ)/test/fuzz/mkseeds.o $(FUZZ_OBJ)
 	@echo "  LD    $@"
-	$(Q)$(FUZZ_CC) -fsanitize=$(FUZZ_SAN) -o $@ $^ -lm -pthread
+	$(Q)$(FUZZ_CC) -fsanitize=$(FUZZ_SAN) -o $@ $^ $(EI_LIB) -lm -pthread
 
 .PHONY: fuzz fuzz-build
 .PRECIOUS: $(FUZZ)/%.o
@@ -43,4 +43,4 @@ fuzz:
 
 fuzz-build: $(FUZZ_TARGET:%=$(FUZZ)/fuzz-%) $(FUZZ)/mkseeds
 
--include $(FUZZ_OBJ:.o=.d) $(wildcard $(FUZZ)/c_src/beam/*.d) $(wildcard $(FUZZ)/test/fuzz/*.d)
+-include $(FUZZ_OBJ:.o=.d) $(patsubst %.c,$(FUZZ)/%.d,$(call sources,beam)) $(wildcard $(FUZZ)/test/fuzz/*.d)

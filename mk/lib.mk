@@ -6,7 +6,7 @@ LIB_DIR     := $(BUILD)/lib
 SONAME      := liberltrace.so.$(VERSION)
 LIB_A       := $(LIB_DIR)/liberltrace.a
 LIB_SO      := $(LIB_DIR)/$(SONAME)
-OBJ_LIB_ALL  = $(filter $(foreach r,$(ROOMS_LIB),$(BUILD)/tool/c_src/$(r)/%),$(OBJ_TOOL))
+OBJ_LIB_ALL  = $(call objects,$(ROOMS_LIB))
 LD          ?= ld
 OBJCOPY     ?= objcopy
 
@@ -17,7 +17,7 @@ LIB_A_AT := $(LIB_AT)/liberltrace.a
 
 # One object, libei included, in which everything else is local: its names cannot clash with those of the program.
 $(LIB_A): $(OBJ_LIB_ALL)
-$(LIB_A_AT): $(filter-out %/api/libdir.o,$(OBJ_LIB_ALL)) $(LIB_AT)/libdir.o
+$(LIB_A_AT): $(filter-out %/session/libdir.o,$(OBJ_LIB_ALL)) $(LIB_AT)/libdir.o
 $(LIB_A) $(LIB_A_AT):
 	@mkdir -p $(@D)
 	@echo "  AR    $@"
@@ -25,7 +25,7 @@ $(LIB_A) $(LIB_A_AT):
 	$(Q)$(OBJCOPY) --wildcard --keep-global-symbol='erltrace_*' $(@D)/erltrace.o
 	$(Q)rm -f $@ && $(AR) rcs $@ $(@D)/erltrace.o && rm -f $(@D)/erltrace.o
 
-$(LIB_AT)/libdir.o: c_src/api/libdir.c
+$(LIB_AT)/libdir.o: c_src/session/libdir.c
 	@mkdir -p $(@D)
 	@echo "  CC    $< for $(PREFIX)"
 	$(Q)$(CC) $(CFLAGS_) $(SANFLAGS) -fPIC -fvisibility=hidden -c -o $@ $<

@@ -1,6 +1,6 @@
 # The house rules, checked: `make lint`; and the layout, applied: `make format`.
 
-FORMATTED = $(wildcard include/*.h c_src/*/*.c c_src/*/*.h test/unit/*.c test/unit/*.h test/api/*.c test/fuzz/*.c test/fuzz/*.h test/oom/*.c test/longest/*.c \
+FORMATTED = $(wildcard include/*.h $(foreach d,c_src guest,$(foreach e,c h,$(d)/*/*.$(e) $(d)/*/*/*.$(e))) test/unit/*.c test/unit/*.h test/api/*.c test/fuzz/*.c test/fuzz/*.h test/oom/*.c test/longest/*.c \
               test/node/*.c test/agent/*.c test/chaos/*.c test/lib/*.c examples/*.c bench/*.c scripts/dev/*.c)
 
 .PHONY: lint format lint-clang lint-erlang lint-tidy

@@ -3,7 +3,7 @@
 #   make demo-web    a node with something to see, the server, and the address to open
 
 SERVE     := $(if $(SANITIZE),$(BUILD)/erltrace-serve,bin/erltrace-serve)
-OBJ_SERVE := $(filter $(BUILD)/tool/c_src/base/% $(BUILD)/tool/c_src/word/% $(BUILD)/tool/c_src/serve/%,$(OBJ_TOOL)) $(OBJ_WEB)
+OBJ_SERVE := $(call objects,$(ROOMS_LOW)) $(OBJ_WEB)
 WEB_LIBS  := -lwebsockets -ljansson -lz
 
 all: $(SERVE)
@@ -26,9 +26,9 @@ $(BUILD)/tool/c_src/web/assets.o: $(BUILD)/web/assets.c
 
 # Tests of the room's parts.
 $(BUILD)/test/test_web_access: $(BUILD)/tool/c_src/web/access.o
-$(BUILD)/test/test_web_model: $(addprefix $(BUILD)/tool/c_src/web/,model.o keys.o value.o json.o) $(BUILD)/tool/c_src/word/agg.o
+$(BUILD)/test/test_web_model: $(addprefix $(BUILD)/tool/c_src/web/,model.o keys.o web_value.o web_json.o) $(filter %/aggs.o,$(call objects,words))
 $(BUILD)/test/test_web_hub: $(BUILD)/tool/c_src/web/hub.o
-$(BUILD)/test/test_web_keys: $(addprefix $(BUILD)/tool/c_src/web/,keys.o value.o json.o) $(BUILD)/tool/c_src/word/agg.o
+$(BUILD)/test/test_web_keys: $(addprefix $(BUILD)/tool/c_src/web/,keys.o web_value.o web_json.o) $(filter %/aggs.o,$(call objects,words))
 $(BUILD)/test/test_web_pack: $(BUILD)/tool/c_src/web/pack.o
 $(BUILD)/test/test_web_pack: LIBS := -lz
 

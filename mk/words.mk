@@ -1,4 +1,4 @@
-# The names of D and of probes, for other languages than C: made of c_src/word/ and committed.
+# The names of D and of probes, for other languages than C: made of words/ and committed.
 WORDS_ERLANG := agent/erltrace_agent_words.hrl
 WORDS_TS     := ui/src/model/words.ts
 
@@ -7,7 +7,7 @@ words: $(BUILD)/words
 	$(Q)$(BUILD)/words erlang >$(WORDS_ERLANG)
 	$(Q)$(BUILD)/words typescript >$(WORDS_TS)
 
-$(BUILD)/words: scripts/dev/words.c c_src/probe/probe.h $(wildcard c_src/word/*)
+$(BUILD)/words: scripts/dev/words.c c_src/probe/probe.h $(wildcard guest/words/* guest/words/*)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_) -o $@ $<
 

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/secret.h"
-#include "base/tls_words.h"
-#include "base/units.h"
+#include "util/secret.h"
+#include "util/tls_words.h"
+#include "util/units.h"
 #include "cli/scripts.h"
 
 enum {

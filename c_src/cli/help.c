@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/tls_words.h"
+#include "util/tls_words.h"
 #include "cli/cli.h"
 
 static const char usage[] =

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/elixir.h"
+#include "util/elixir.h"
 #include "cli/run.h"
 
 static void put_buf(struct run *r, struct buf *b)

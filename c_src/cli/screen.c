@@ -11,8 +11,8 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/elixir.h"
-#include "base/stream.h"
+#include "util/elixir.h"
+#include "util/stream.h"
 
 static void erase(struct screen *s)
 {

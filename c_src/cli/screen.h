@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/fold.h"
+#include "util/fold.h"
 #include "erltrace.h"
 
 struct screen {

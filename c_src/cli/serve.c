@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/secret.h"
+#include "util/secret.h"
 #include "cli/cli.h"
 
 static const char name[] = "erltrace-serve";

@@ -15,7 +15,7 @@
 
 #include "base/diag.h"
 #include "lang/type.h"
-#include "word/word.h"
+#include "words/words.h"
 
 enum {
     LANG_NEST_MAX = 400,   /* nested expressions in the text; a pair of parentheses counts twice */

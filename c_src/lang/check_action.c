@@ -221,7 +221,7 @@ static const struct lang_fn *agg_function(struct lang *l, const char *name, stru
 {
 #define WORD_AGG(num, name, text, values, words, parameters, merge, result, d) " " text
     const char *hint = "aggregating functions:"
-#include "word/aggs.list"
+#include "words/aggs.list"
         ;
 #undef WORD_AGG
     if (right->kind == N_CALL && right->kid[0]->kind == N_IDENT) {

@@ -126,7 +126,7 @@ static bool is_destructive(unsigned act)
 {
     static const bool destructive[WORD_ACTIONS + 1] = {
 #define WORD_ACTION(num, name, text, tiers, destr, pleast, pmost, rleast, rmost, d) [num] = destr,
-#include "word/actions.list"
+#include "words/actions.list"
 #undef WORD_ACTION
         [ACT_IF] = false};
     return destructive[act];

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/elixir.h"
+#include "util/elixir.h"
 
 /* Bytes of the module in the text of a function, "MyApp.Foo:bar/1" or "MyApp.Foo.bar/1". */
 static size_t module_of_function(const char *s)

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/elixir.h"
+#include "util/elixir.h"
 
 static bool is_text(const struct type *t)
 {

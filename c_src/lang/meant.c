@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/units.h"
+#include "util/units.h"
 
 #define COMMENT "comments are written /* like this */"
 #define GLOB    "the parts of a description are globs, as in pr*, and no regular expressions"

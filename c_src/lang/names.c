@@ -24,7 +24,7 @@ static const struct {
 #define STR                                                      false
 #define U64S                                                     true
 #define WORD_BUILTIN(num, name, shape, type, tiers, since, text) {#name, type, shape, since, num},
-#include "word/builtins.list"
+#include "words/builtins.list"
 #undef WORD_BUILTIN
 };
 
@@ -36,15 +36,15 @@ static const struct lang_fn fns[] = {
     .args = letters, .min = least, .max = most, .afresh = flag, .result = T_##type, .since = since_
 #define FN(text, kind_, num, d)                                {.name = text, .kind = kind_, .number = num, FN_##d},
 #define WORD_SUBR(num, name, args, result, min, max, tiers, d) FN(#name, FN_SUBR, num, d)
-#include "word/subrs.list"
+#include "words/subrs.list"
 #define WORD_ACTION(num, name, text, tiers, destr, pleast, pmost, rleast, rmost, d)                \
     FN(text, FN_ACTION, num, d)
-#include "word/actions.list"
+#include "words/actions.list"
 #define WORD_KIND(num, name, text, tiers, d) FN(text, FN_ACTION, ACT_STACK, d)
-#include "word/kinds.list"
+#include "words/kinds.list"
 #define WORD_AGG(num, name, text, values, words, parameters, merge, result, d)                     \
     FN(text, FN_AGG, num, d)
-#include "word/aggs.list"
+#include "words/aggs.list"
 };
 
 /* Subroutines that D knows by name and that do not exist (language.md 6.3). */

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "base/elixir.h"
+#include "util/elixir.h"
 #include "probe/probe.h"
 
 enum { PROV, MOD, FUNC, NAME };

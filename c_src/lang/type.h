@@ -101,7 +101,7 @@ enum type_id {
 #define PLACE_NOT_D
 #define PLACE_D(letters, least, most, flag, type, since, usage, text) T_##type,
 #define WORD_KIND(num, name, text, tiers, d)                          PLACE_##d
-#include "word/kinds.list"
+#include "words/kinds.list"
 #undef WORD_KIND
     T_COUNT
 };

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/units.h"
-#include "probe/args.h"
+#include "util/units.h"
+#include "probe/parts.h"
 #include "probe/probe.h"
 
 /* clang-format off */
@@ -180,7 +180,7 @@ const char *probe_need_text(enum probe_need need)
 #define WORD_NEED(bit, name, of, flags, text)                                                      \
     case PROBE_NEED_##name:                                                                        \
         return text;
-#include "word/needs.list"
+#include "words/needs.list"
 #undef WORD_NEED
     }
     return "";

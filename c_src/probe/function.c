@@ -5,7 +5,7 @@
  * and global-function-entry for functions written in Erlang. A pattern that matches `entry` as well
  * means `entry` only, or each call would be seen twice: "*", "*-entry" and no name at all pick none
  * of the others, "bif-*" and "local-function-entry" do. The same holds of returns. */
-#include "probe/args.h"
+#include "probe/parts.h"
 #include "probe/probe.h"
 
 /* clang-format off */

@@ -38,15 +38,15 @@ bool probe_glob_function(const char *pattern, const char *name, unsigned arity);
 /* What a VM-tier probe needs from the VM; the agent sets the union. */
 enum probe_need {
 #define WORD_NEED(bit, name, of, flags, text) PROBE_NEED_##name = 1 << bit,
-#include "word/needs.list"
+#include "words/needs.list"
 #undef WORD_NEED
 };
 
-/* Every probe kind that a tier can be asked for: word/probes.list. Named probes are below
+/* Every probe kind that a tier can be asked for: words/probes.list. Named probes are below
  * PROBE_FN_ENTRY. */
 enum probe_kind {
 #define WORD_PROBE(num, name, by) PROBE_##name = num,
-#include "word/probes.list"
+#include "words/probes.list"
 #undef WORD_PROBE
     PROBE_FN_END, /* the first that is no function's */
     PROBE_NKINDS = 224
@@ -66,7 +66,7 @@ enum probe_kind {
  *
  * To deliver a probe give its row a kind and its needs, and take .on and .lacking away. What stands
  * in an argument that the VM does not tell is part of the argument's text. Parts that rows share
- * are in args.h.
+ * are in parts.h.
  */
 enum { PROBE_LABELS = 951 }; /* user_trace-n0 to user_trace-n950 */
 

@@ -18,7 +18,7 @@
 #include "engine/decide.h"
 #include "engine/engine.h"
 #include "probe/probe.h"
-#include "tier/load.h"
+#include "tier/tier_load.h"
 
 struct tier;
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "web/asset.h"
-#include "web/json.h"
+#include "web/web_json.h"
 #include "web/pack.h"
 #include "web/server.h"
 #include "web/trace.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "web/json.h"
+#include "web/web_json.h"
 
 /* -- texts ------------------------------------------------------------------------------------- */
 

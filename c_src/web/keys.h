@@ -18,7 +18,7 @@
 
 #include "base/buf.h"
 #include "erltrace.h"
-#include "web/value.h"
+#include "web/web_value.h"
 
 enum { KEYS_MOST = 20000, KEYS_BYTES = 32 << 20, KEYS_SHARED = 256 << 20 };
 

@@ -1,15 +1,15 @@
 /* model.c - see model.h. Keys and their numbers are in keys.c, the words of values and the rows
- * they become in value.c. */
+ * they become in web_value.c. */
 #include "web/model.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "web/json.h"
-#include "word/word.h"
+#include "web/web_json.h"
+#include "words/words.h"
 #include "web/keys.h"
-#include "web/value.h"
+#include "web/web_value.h"
 
 struct aggregation {
     char *described; /* its object of `started` */

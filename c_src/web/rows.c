@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "web/hub.h"
-#include "web/json.h"
+#include "web/web_json.h"
 
 #define SECOND UINT64_C(1000000000)
 

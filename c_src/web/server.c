@@ -17,7 +17,7 @@
 #include "web/keys.h"
 #include "web/pack.h"
 #include "web/peer.h"
-#include "web/scripts.h"
+#include "web/ready.h"
 #include "web/trace.h"
 
 enum {

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "base/stream.h"
+#include "util/stream.h"
 
 int sink_redirect(struct sink *s, const char *path)
 {

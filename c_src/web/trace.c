@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "web/json.h"
+#include "web/web_json.h"
 #include "web/trace_impl.h"
 
 int64_t trace_now(void)

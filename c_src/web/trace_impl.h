@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-#include "web/diag.h"
+#include "web/marks.h"
 #include "web/history.h"
 #include "web/hub.h"
 #include "web/model.h"

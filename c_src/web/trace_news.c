@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "web/command.h"
-#include "web/json.h"
+#include "web/web_json.h"
 #include "web/trace_impl.h"
 
 #define MS UINT64_C(1000000)

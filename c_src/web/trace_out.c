@@ -2,7 +2,7 @@
  * and a state, then everything that is published. See trace_impl.h. */
 #include <inttypes.h>
 
-#include "web/json.h"
+#include "web/web_json.h"
 #include "web/trace_impl.h"
 
 static void empty_out(struct trace *t)

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "web/json.h"
-#include "web/run.h"
+#include "web/web_json.h"
+#include "web/running.h"
 #include "web/trace_impl.h"
 
 #define MS UINT64_C(1000000)

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "web/json.h"
+#include "web/web_json.h"
 #include "web/pack.h"
-#include "web/run.h"
+#include "web/running.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "web/catalog.h"
+#include "web/lists.h"
 #include "web/message.h"
 #include "web/web.h"
 

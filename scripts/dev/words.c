@@ -1,4 +1,4 @@
-/* words.c - writes the names of D (c_src/word/) and of probes for other languages than C.
+/* words.c - writes the names of D (guest/words/) and of probes for other languages than C.
  *
  *   words erlang        agent/erltrace_agent_words.hrl
  *   words typescript    ui/src/model/words.ts
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "probe/probe.h"
-#include "word/word.h"
+#include "words/words.h"
 
 /* -- Erlang: the numbers of the agent's protocol -------------------------------------------------
  */
@@ -31,7 +31,7 @@ static void put_flags(const char *macro, const char *of)
         const char *name, *of, *flags;
     } needs[] = {
 #define WORD_NEED(bit, name, of, flags, text) {#name, #of, flags},
-#include "word/needs.list"
+#include "words/needs.list"
 #undef WORD_NEED
     };
     const char *comma = "";
@@ -54,12 +54,12 @@ static void put_erlang(void)
         unsigned number;
     } probes[] = {
 #define WORD_PROBE(num, name, by) {#name, #by, num},
-#include "word/probes.list"
+#include "words/probes.list"
 #undef WORD_PROBE
     };
     const char *comma = "";
     unsigned monitor = 0;
-    puts("%% erltrace_agent_words.hrl - made by `make words`; edit c_src/word/ instead.\n"
+    puts("%% erltrace_agent_words.hrl - made by `make words`; edit guest/words/ instead.\n"
          "%%\n"
          "%% Kinds of probes.");
     for (size_t i = 0; i < sizeof probes / sizeof probes[0]; i++)
@@ -82,7 +82,7 @@ static void put_erlang(void)
 #define WORD_NEED(bit, name, of, flags, text)                                                      \
     printf("-define(NEED_%s, %u).\n", #name, 1u << bit);                                           \
     monitor |= of##_ ? 1u << bit : 0;
-#include "word/needs.list"
+#include "words/needs.list"
 #undef WORD_NEED
     printf("%%%% Any of the system monitor's.\n"
            "-define(NEED_MONITOR, %u).\n"
@@ -130,7 +130,7 @@ enum { LOCAL = WORD_LOCAL, VM = WORD_VM, KERNEL = WORD_KERNEL, ALL = WORD_ALL };
 
 static void put_typescript(void)
 {
-    puts("// words.ts - made by `make words`; edit c_src/word/ instead.\n"
+    puts("// words.ts - made by `make words`; edit guest/words/ instead.\n"
          "\n"
          "/** Kind, name, meaning, what is put behind the name when it is completed, and whether "
          "nodes have it. */\n"
@@ -141,20 +141,20 @@ static void put_typescript(void)
 #define PUT(kind, name, tiers, ...)                                  put_function(kind, name, tiers, __VA_ARGS__)
 #define WORD_AGG(num, name, text, values, words, parameters, merge, result, d)                     \
     PUT("aggregation", text, ALL, WORD_##d);
-#include "word/aggs.list"
+#include "words/aggs.list"
 #undef WORD_AGG
 #define WORD_BUILTIN(num, name, shape, type, tiers, since, text)                                   \
     if (#name[0] != '_')                                                                           \
         put_word("variable", #name, tiers, text, "");
-#include "word/builtins.list"
+#include "words/builtins.list"
 #define WORD_ACTION(num, name, text, tiers, destr, pleast, pmost, rleast, rmost, d)                \
     PUT("function", text, tiers, WORD_##d);
-#include "word/actions.list"
+#include "words/actions.list"
 #define WORD_KIND(num, name, text, tiers, d) PUT("function", text, tiers, WORD_##d);
-#include "word/kinds.list"
+#include "words/kinds.list"
 #define WORD_SUBR(num, name, args, result, min, max, tiers, d)                                     \
     PUT("function", #name, tiers, WORD_##d);
-#include "word/subrs.list"
+#include "words/subrs.list"
     puts(
         "];\n"
         "\n"
@@ -175,7 +175,7 @@ static void put_typescript(void)
 #define MOST_        "most"
 #define WORD_AGG(num, name, text, values, words, parameters, merge, result, d)                     \
     printf("    %s: { result: \"%s\", merge: \"%s\" },\n", text, result##_, merge##_);
-#include "word/aggs.list"
+#include "words/aggs.list"
 #undef WORD_AGG
     puts("};\n"
          "\n"
@@ -186,7 +186,7 @@ static void put_typescript(void)
         printf("%s\"%s\"", bar, text);                                                             \
         bar = " | ";                                                                               \
     }
-#include "word/aggs.list"
+#include "words/aggs.list"
 #undef WORD_AGG
     puts(";");
 }

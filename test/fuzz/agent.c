@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "consumer/value.h"
+#include "result/value.h"
 #include "engine/engine.h"
 #include "probe/probe.h"
 #include "tier/tier.h"

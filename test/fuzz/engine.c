@@ -8,7 +8,7 @@
 #include "mutate.h"
 
 #include "base/err.h"
-#include "consumer/value.h"
+#include "result/value.h"
 #include "engine/engine.h"
 #include "tier/tier.h"
 

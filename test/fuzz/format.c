@@ -7,9 +7,9 @@
 #include "fuzz.h"
 
 #include "base/err.h"
-#include "compile/compile.h"
-#include "consumer/pf.h"
-#include "consumer/print.h"
+#include "lang/compile.h"
+#include "result/pf.h"
+#include "result/print.h"
 
 enum { VALUES_MOST = 8, TEXT_MOST = 64, SHOWN_MOST = 1 << 24 };
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "compile/compile.h"
-#include "consumer/options.h"
+#include "lang/compile.h"
+#include "result/options.h"
 
 static int setopt(void *arg, const char *name, const char *value, const char **why)
 {

@@ -79,7 +79,7 @@ static uint32_t instruction(const struct dif_image *img, const struct dif_clause
     };
     static const uint8_t subrs[] = {
 #define WORD_SUBR(num, name, args, result, min, max, tiers, d) num,
-#include "word/subrs.list"
+#include "words/subrs.list"
 #undef WORD_SUBR
     };
     enum dif_op op = (enum dif_op)ops[rnd(sizeof ops)];

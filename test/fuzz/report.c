@@ -7,7 +7,7 @@
 #include "fuzz.h"
 
 #include "base/err.h"
-#include "consumer/session.h"
+#include "session/session.h"
 
 enum { REPORTS_MOST = 64, TEXT_MOST = 64, OUT_MOST = 64 << 20 };
 

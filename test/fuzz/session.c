@@ -6,7 +6,7 @@
 #include "fuzz.h"
 
 #include "base/err.h"
-#include "consumer/session.h"
+#include "session/session.h"
 
 enum { WORK_MOST = 10000, SIZE = 64 << 10 };
 

@@ -8,9 +8,9 @@
 #include "fuzz.h"
 
 #include "base/err.h"
-#include "compile/compile.h"
-#include "consumer/options.h"
-#include "consumer/pf.h"
+#include "lang/compile.h"
+#include "result/options.h"
+#include "result/pf.h"
 
 static int setopt(void *arg, const char *name, const char *value, const char **why)
 {

@@ -1,5 +1,5 @@
-/* nodetool.c - what the tests of c_src/node drive: the room's functions from a command line, one
- * result a line.
+/* nodetool.c - what the tests of c_src/wire and the vm tier drive: the room's functions from a
+ * command line, one result a line.
  *
  *     nodetool scan [COOKIE]
  *     nodetool spawn WAIT-MS COMMAND
@@ -28,7 +28,7 @@
 #include "base/diag.h"
 #include "base/err.h"
 #include "dif/dif.h"
-#include "node/node.h"
+#include "tier/vm_open.h"
 
 static struct diags diags;
 static bool aggs_with_records;

@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "compile/compile.h"
-#include "consumer/session.h"
+#include "lang/compile.h"
+#include "session/session.h"
 
 enum { WORK_MOST = 10000 };
 

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
-#include "compile/compile.h"
+#include "lang/compile.h"
 
 struct d_text {
     struct compile_options opt;

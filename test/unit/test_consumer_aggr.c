@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
-#include "consumer/aggr.h"
+#include "result/aggr.h"
 
 #define S_KEY                                                                                      \
     {                                                                                              \

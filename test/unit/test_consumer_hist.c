@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
-#include "consumer/hist.h"
+#include "result/hist.h"
 
 #define HEADER  "\n           value  ------------- Distribution ------------- count    \n"
 #define FULL    "@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "consumer/options.h"
+#include "result/options.h"
 
 #define BAD "Invalid value for specified option"
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
-#include "consumer/pf.h"
+#include "result/pf.h"
 #include "values.h"
 
 static void prints(const char *format, const struct value *v, size_t n, const char *want)

@@ -10,11 +10,11 @@
 
 #include <cmocka.h>
 
-#include "consumer/field.h"
-#include "consumer/print.h"
-#include "consumer/field.h"
-#include "consumer/json.h"
-#include "consumer/report.h"
+#include "result/field.h"
+#include "result/print.h"
+#include "result/field.h"
+#include "result/json.h"
+#include "result/report.h"
 #include "values.h"
 
 static void traced_values(void **state)

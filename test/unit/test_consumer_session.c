@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
-#include "consumer/session.h"
+#include "session/session.h"
 
 /* -- a tier by hand ---------------------------------------------------------------------------- */
 

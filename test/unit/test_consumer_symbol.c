@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "consumer/field.h"
-#include "consumer/pf.h"
-#include "consumer/symbol.h"
+#include "result/field.h"
+#include "result/pf.h"
+#include "result/symbol.h"
 #include "values.h"
 
 /* What lies where: a kernel's module `ext4` from 0x1000 on, with a function of 0x100 bytes; a

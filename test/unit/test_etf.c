@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "etf/etf.h"
-#include "etf/print.h"
+#include "etf/etf_print.h"
 #include "etf/write.h"
 
 static struct etf reader(const struct buf *b)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/fold.h"
+#include "util/fold.h"
 
 #define MS UINT64_C(1000000)
 

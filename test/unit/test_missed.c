@@ -1,4 +1,4 @@
-/* Counts of calls by function: see beam/missed.h. */
+/* Counts of calls by function: see beam/probe/missed.h. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "beam/missed.c"
+#include "beam/probe/missed.c"
 
 static void counts_are_by_function(void **state)
 {

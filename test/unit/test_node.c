@@ -1,5 +1,5 @@
-/* test_node.c - what of c_src/node can be tested without a node: reading terms, epmd's answers,
- * command lines, cookies, and the catalog of probes. */
+/* test_node.c - what of c_src/wire and the vm tier can be tested without a node: reading terms,
+ * epmd's answers, command lines, cookies, and the catalog of probes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,15 +14,15 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "node/name.h"
-#include "node/catalog.h"
-#include "node/epmd.h"
+#include "wire/name.h"
+#include "tier/functions.h"
+#include "wire/epmd.h"
 #include "etf/etf.h"
-#include "node/load.h"
-#include "node/find.h"
-#include "node/reach.h"
-#include "node/cred.h"
-#include "node/optfile.h"
+#include "tier/vm_load.h"
+#include "wire/find.h"
+#include "wire/reach.h"
+#include "wire/cred.h"
+#include "wire/optfile.h"
 
 /* -- terms ------------------------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "node/only.h"
+#include "tier/only.h"
 
 static const struct decide_pids one = {1, {"<0.91.0>"}}, two = {2, {"<0.92.0>", "<0.91.0>"}};
 

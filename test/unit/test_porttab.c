@@ -8,7 +8,7 @@
 #include <pthread.h>
 
 #include "base/arena.h"
-#include "beam/porttab.c"
+#include "beam/probe/porttab.c"
 
 enum { CAP = 1 << 10 };
 

@@ -7,7 +7,7 @@
 #include <pthread.h>
 
 #include "base/arena.h"
-#include "beam/proctab.c"
+#include "beam/probe/proctab.c"
 
 static void claims_and_finds(void **state)
 {

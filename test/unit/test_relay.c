@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
-#include "node/relay.h"
+#include "wire/relay.h"
 
 static const erlang_pid agent = {.node = "nonode@nohost", .num = 91, .serial = 3};
 

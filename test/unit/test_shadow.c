@@ -1,5 +1,6 @@
-/* Which function a return_to belongs to: see beam/shadow.h. Events are written as text, one letter
- * a function: "f<m"  f is entered, its frame returns into m        ">m"  execution goes back into m
+/* Which function a return_to belongs to: see beam/probe/shadow.h. Events are written as text, one
+ * letter a function: "f<m"  f is entered, its frame returns into m        ">m"  execution goes back
+ * into m
  *   "!f"   an exception left f
  *   "f(m"  as f<m, but nobody wants f's return
  *   "f*"   f is entered and nobody says from where
@@ -16,7 +17,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "beam/shadow.c"
+#include "beam/probe/shadow.c"
 
 static struct shadow_fn fn(char c)
 {

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "beam/pidtext.h"
-#include "beam/term.h"
+#include "beam/probe/term.h"
 
 #include "../fuzz/nif.h"
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
-#include "compile/compile.h"
+#include "lang/compile.h"
 #include "engine_build.h"
 #include "tier/sampler.h"
 #include "tier/tier.h"

@@ -2,7 +2,7 @@
 #ifndef ET_TEST_VALUES_H
 #define ET_TEST_VALUES_H
 
-#include "consumer/value.h"
+#include "result/value.h"
 
 #define VALUE_OF(KIND, SIZE, V)                                                                    \
     {                                                                                              \

@@ -1,4 +1,4 @@
-// words.ts - made by `make words`; edit c_src/word/ instead.
+// words.ts - made by `make words`; edit guest/words/ instead.
 
 /** Kind, name, meaning, what is put behind the name when it is completed, and whether nodes have it. */
 export const D_WORDS: ["aggregation" | "variable" | "function", string, string, string, boolean][] = [

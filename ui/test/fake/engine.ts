@@ -1,4 +1,4 @@
-// engine.ts - the bucket numbers of the engine (c_src/dif/dif.c, c_src/consumer/hist.c), for made-up servers and as a second
+// engine.ts - the bucket numbers of the engine (guest/dif/dif.c, c_src/result/hist.c), for made-up servers and as a second
 // opinion on what is drawn.
 import type { Bounds } from "../../src/model/buckets.ts";
 import type { HistFn } from "../../src/model/functions.ts";

@@ -1,0 +1,235 @@
+/* compile.c - the door: programs in, an image out. The program is lang's, the image is made in one
+ * go at the end, so that what a later program adds to a shared table costs nothing. */
+#include "lang/gen.h"
+
+#include <string.h>
+
+#include "lang/provider.h"
+
+enum { STACKFRAMES = 20, USTACKFRAMES = 100, JSTACKFRAMES = 50, MAXFRAMES = 127 };
+
+struct compile {
+    struct compile_options *opt; /* the caller's */
+    struct lang_options lopt;    /* the same for lang/; refreshed after each setopt */
+    struct diags *diags;
+    struct lang *lang;
+    bool failed; /* some program did not compile */
+};
+
+static void refresh(struct compile *c)
+{
+    c->lopt.strsize = c->opt->strsize;
+    c->lopt.scratchsize = c->opt->scratchsize;
+    c->lopt.keys = c->opt->tregs < WORD_KEYS_MAX ? c->opt->tregs + 1 : WORD_KEYS_MAX;
+    c->lopt.argref = c->opt->argref;
+    c->lopt.defaultargs = c->opt->defaultargs;
+    c->lopt.pspec = c->opt->pspec;
+    c->lopt.empty = c->opt->empty;
+    c->lopt.amin = c->opt->amin;
+    c->lopt.target = c->opt->target;
+    c->lopt.version = c->opt->version;
+    c->lopt.stackframes = c->opt->stackframes ? c->opt->stackframes : STACKFRAMES;
+    c->lopt.ustackframes = c->opt->ustackframes ? c->opt->ustackframes : USTACKFRAMES;
+    c->lopt.jstackframes = c->opt->jstackframes ? c->opt->jstackframes : JSTACKFRAMES;
+    c->lopt.maxframes = c->opt->maxframes ? c->opt->maxframes : MAXFRAMES;
+}
+
+static int setopt(void *arg, const char *name, const char *value, const char **why)
+{
+    struct compile *c = arg;
+    if (!c->opt->setopt)
+        return -1;
+    int r = c->opt->setopt(c->opt->setopt_arg, name, value, why);
+    refresh(c);
+    return r;
+}
+
+static const char *opthint(void *arg, const char *name)
+{
+    const struct compile *c = arg;
+    return c->opt->opthint ? c->opt->opthint(c->opt->setopt_arg, name) : NULL;
+}
+
+struct compile *compile_new(struct compile_options *opt, struct diags *d)
+{
+    struct compile *c = et_calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    c->opt = opt;
+    c->diags = d;
+    c->lopt.setopt = setopt;
+    c->lopt.opthint = opthint;
+    c->lopt.setopt_arg = c;
+    refresh(c);
+    c->lang = lang_new(&c->lopt, d);
+    if (!c->lang) {
+        et_free(c);
+        return NULL;
+    }
+    return c;
+}
+
+void compile_free(struct compile *c)
+{
+    if (!c)
+        return;
+    lang_free(c->lang);
+    et_free(c);
+}
+
+/* Where there was no memory, nothing has been said yet. */
+static int complain(struct compile *c, int err)
+{
+    if (err == ET_ENOMEM)
+        diag_error(c->diags, err, NULL, "", NULL, "%s", et_strerror(err));
+    return err;
+}
+
+void compile_tree(const struct compile *c, struct buf *out)
+{
+    if (!c->failed)
+        lang_tree(c->lang, out);
+}
+
+int compile_add(struct compile *c, const struct compile_source *src)
+{
+    static const enum lang_kind kinds[] = {
+        [COMPILE_SCRIPT] = LANG_SCRIPT,     [COMPILE_NAME] = LANG_NAME,
+        [COMPILE_FUNCTION] = LANG_FUNCTION, [COMPILE_MODULE] = LANG_MODULE,
+        [COMPILE_PROVIDER] = LANG_PROVIDER, [COMPILE_ID] = LANG_ID,
+        [COMPILE_LIBRARY] = LANG_LIBRARY,
+    };
+    const struct lang_source s = {.kind = kinds[src->kind],
+                                  .name = src->name,
+                                  .text = src->text,
+                                  .len = src->len,
+                                  .shown = src->shown ? src->shown : src->text,
+                                  .shown_len = src->shown ? src->shown_len : src->len,
+                                  .argc = src->argc,
+                                  .argv = src->argv};
+    refresh(c);
+    int err = lang_add(c->lang, &s);
+    if (err != 0)
+        c->failed = true;
+    return complain(c, err);
+}
+
+int compile_constants(struct compile *c)
+{
+    return lang_constants(c->lang);
+}
+
+const char *compile_version(const char *text, uint32_t *version)
+{
+    if (!lang_version_parse(text, version))
+        return "Version is not properly formatted or is too large";
+    return lang_version_exists(*version) ? NULL : "Requested version is not supported by compiler";
+}
+
+bool compile_depends(const char *text, size_t len, size_t *at, int *line,
+                     struct compile_depend *out)
+{
+    struct lang_depend d;
+    if (!lang_depends(text, len, at, line, &d))
+        return false;
+    *out = (struct compile_depend){.name = d.name, .name_len = d.name_len, .line = d.line};
+    if (d.kind_len == strlen("library") && memcmp(d.kind, "library", d.kind_len) == 0)
+        out->needs = COMPILE_NEEDS_LIBRARY;
+    else
+        out->needs = lang_has(d.kind, d.kind_len, d.name, d.name_len) ? COMPILE_NEEDS_MET
+                                                                      : COMPILE_NEEDS_UNMET;
+    return true;
+}
+
+static struct compile_attr in_words(struct attr a)
+{
+    return (struct compile_attr){attr_stability(a.name), attr_stability(a.data),
+                                 attr_class(a.class)};
+}
+
+void compile_stability(const struct compile *c, struct compile_attr *probes,
+                       struct compile_attr *statements)
+{
+    struct attr p, s;
+    lang_stability(c->lang, &p, &s);
+    *probes = in_words(p);
+    *statements = in_words(s);
+}
+
+int64_t compile_amin(const char *text)
+{
+    struct attr a;
+    return attr_parse(text, &a) ? attr_pack(a) : -1;
+}
+
+struct compile_attr compile_provider(const char *name)
+{
+    return in_words(attr_provider(name));
+}
+
+static signed char width_of(const struct type *t)
+{
+    if (t->kind == TYPE_INT)
+        return (signed char)(t->is_signed ? -(int)t->size : (int)t->size);
+    return type_is_string(t) || t->kind == TYPE_PTR ? sizeof(void *) : 0;
+}
+
+int compile_probes(const struct compile *c, int (*fn)(void *arg, const struct compile_probe *p),
+                   void *arg)
+{
+    const char *types[LANG_PROBE_ARGS_MAX];
+    signed char widths[LANG_PROBE_ARGS_MAX];
+    for (const struct lang_provider *v = lang_providers(c->lang); v; v = v->next) {
+        if (v->library)
+            continue;
+        struct compile_probe p = {.provider = v->name, .arg = types, .width = widths};
+        struct compile_attr *const attr[] = {&p.provider_attr, &p.module_attr, &p.function_attr,
+                                             &p.name_attr, &p.args_attr};
+        for (size_t i = 0; i < sizeof attr / sizeof attr[0]; i++)
+            *attr[i] = in_words(lang_provider_attr(c->lang, v->name, (enum lang_part)i));
+        const struct lang_probe *b = v->probes;
+        do {
+            p.nargs = 0;
+            for (; b && p.nargs < b->nnative; p.nargs++) {
+                types[p.nargs] = lang_c_type(b->native[p.nargs].type);
+                widths[p.nargs] = width_of(b->native[p.nargs].type);
+            }
+            p.name = b ? b->name : NULL;
+            p.ident = b ? b->ident : NULL;
+            int rc = fn(arg, &p);
+            if (rc != 0)
+                return rc;
+            b = b ? b->next : NULL;
+        } while (b);
+    }
+    return 0;
+}
+
+/* Fills g with everything but what gen_finish does. The trap's value is what went wrong. */
+static int generate(struct gen *g, const struct lang *l)
+{
+    int caught = setjmp(g->trap);
+    if (caught != 0)
+        return -caught;
+    gen_str(g, "");
+    gen_vars(g, l);
+    gen_aggs(g, l);
+    for (const struct lang_clause *c = lang_clauses(l); c; c = c->next) {
+        for (const struct lang_desc *d = c->descs; d; d = d->next)
+            gen_clause(g, c, d);
+    }
+    return 0;
+}
+
+int compile_image(struct compile *c, struct dif_image *img)
+{
+    struct gen g;
+    if (c->failed)
+        return ET_ECOMPILE;
+    gen_init(&g, c->diags, c->opt);
+    int err = generate(&g, c->lang);
+    if (err == 0)
+        err = gen_finish(&g, img);
+    gen_free(&g);
+    return complain(c, err);
+}

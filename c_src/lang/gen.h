@@ -1,0 +1,152 @@
+/* gen.h - what the files of this room share: the image under construction and its registers.
+ *
+ * Tables grow in buffers and are copied into the image's arena at the end. A program that cannot be
+ * generated (too few registers, a table that is full) jumps out through gen_fail, so that emitting
+ * code needs no checks; buffers note for themselves when memory is out. */
+#ifndef ET_LANG_GEN_H
+#define ET_LANG_GEN_H
+
+#include <setjmp.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "lang/compile.h"
+#include "lang/lang.h"
+
+enum { REUSE_MAX = 32 };
+
+/* A value that occurs several times in the clause; see gen_reuse.c. */
+struct reuse {
+    const struct node *node; /* its first occurrence */
+    uint32_t left;           /* occurrences still to come */
+    unsigned reg;            /* holds it, if have */
+    unsigned pins;           /* readers of reg right now */
+    bool have;
+    bool closed; /* planning: a variable that it reads has been stored to */
+};
+
+struct gen {
+    struct diags *diags;
+    struct arena arena;               /* keys of the hash tables */
+    struct hash str_index, int_index; /* text or value -> its number + 1 */
+    struct buf strtab, str, ints, vars, aggs, parts, refs, actions, subs, clauses, code;
+    uint64_t builtins;
+    uint32_t strsize, scratchsize;
+    unsigned nregs;       /* that may be used */
+    uint32_t clause_code; /* where the code of the clause begins, in instructions */
+    uint32_t clause_part; /* where its parts begin */
+    uint32_t clause_subs; /* its sub-clauses that record, so far */
+    uint32_t regs;        /* bit set: registers in use */
+    unsigned maybe;       /* not 0: what is being generated may be skipped when the clause runs */
+    struct reuse reuse[REUSE_MAX];
+    unsigned nreuse;
+    const struct diag_pos *pos; /* what is being generated, for gen_fail */
+    jmp_buf trap;               /* where gen_fail goes; the value is the error */
+};
+
+/* -- gen_table.c -- */
+void gen_init(struct gen *g, struct diags *d, const struct compile_options *opt);
+void gen_free(struct gen *g);
+/* Reports at g->pos and jumps. hint may be NULL. */
+_Noreturn void gen_fail(struct gen *g, const char *tag, const char *text, const char *hint);
+_Noreturn void gen_nomem(struct gen *g);
+uint32_t gen_str(struct gen *g, const char *s);
+uint32_t gen_int(struct gen *g, uint64_t v);
+struct dif_type gen_type(const struct gen *g, const struct type *t);
+void gen_vars(struct gen *g, const struct lang *l);
+void gen_aggs(struct gen *g, const struct lang *l);
+/* Moves everything into img. 0 or ET_ENOMEM. */
+int gen_finish(struct gen *g, struct dif_image *img);
+
+/* -- gen_expr.c -- */
+/* Branches always go forward, so a label is a chain of branches that wait for their target: each
+ * holds the number of the one before in its target field. */
+struct label {
+    uint32_t last; /* newest branch + 1; 0: none */
+};
+/* The number of the next instruction in the clause. */
+uint32_t gen_pc(const struct gen *g);
+void gen_emit(struct gen *g, uint32_t insn);
+void gen_place(struct gen *g, struct label *l);
+void gen_branch(struct gen *g, enum dif_op op, struct label *l);
+unsigned gen_reg(struct gen *g);
+void gen_unreg(struct gen *g, unsigned reg);
+/* A value in a register that is only to be read; gen_done ends that. */
+struct value {
+    unsigned reg;
+    struct reuse *of; /* whose register it is; NULL: the value's own */
+};
+struct value gen_read(struct gen *g, const struct node *n);
+void gen_done(struct gen *g, struct value v);
+/* The value in a register that becomes the caller's. */
+unsigned gen_value(struct gen *g, const struct node *n);
+/* The same, made afresh. Only for gen_read. */
+unsigned gen_make(struct gen *g, const struct node *n);
+/* For its effects only. */
+void gen_effect(struct gen *g, const struct node *n);
+/* Branches to l when n is true (or, with sense false, when it is not). */
+void gen_jump(struct gen *g, const struct node *n, bool sense, struct label *l);
+/* Pushes the values of a list on the empty tuple. The first nkinds are keys of these types; a key
+ * is pushed as a string if its type is one, whatever its value is. The others go by their own
+ * types. */
+void gen_tuple(struct gen *g, const struct node *list, const struct type *const *kinds,
+               unsigned nkinds);
+
+/* A subroutine's result, in a register that becomes the caller's. */
+unsigned gen_call(struct gen *g, unsigned subr, const struct node *args);
+/* Branches to l when the predicate is false. */
+void gen_predicate(struct gen *g, const struct node *n, struct label *l);
+
+/* Values of a list, in registers; pushing them as often as it takes, the last time ends that. */
+struct held {
+    unsigned n;
+    struct value value[DIF_TUPLE_MAX];
+    bool string[DIF_TUPLE_MAX];
+};
+void gen_hold(struct gen *g, struct held *h, const struct node *list,
+              const struct type *const *kinds, unsigned nkinds);
+void gen_push_held(struct gen *g, const struct held *h, bool last);
+unsigned gen_int_value(struct gen *g, uint64_t v);
+enum dif_op gen_load_op(const struct lang_var *v);
+enum dif_op gen_store_op(const struct lang_var *v);
+/* What is assigned to, added to or otherwise combined with something: an expression, or the 1 of ++
+ * and --. */
+struct gen_operand {
+    const struct node *expr; /* NULL: 1 */
+    enum op op;              /* OP_NONE: assigned */
+    uint64_t scale;          /* what it is multiplied by: the bytes that a pointer steps */
+};
+unsigned gen_operand_value(struct gen *g, const struct gen_operand *o);
+/* r = r op e, for a target of type t. */
+void gen_arith(struct gen *g, const struct type *t, const struct gen_operand *o, unsigned r,
+               unsigned e);
+
+/* -- gen_memory.c -- */
+bool gen_is_place(const struct node *n);
+/* The value of a place; its address. */
+unsigned gen_load(struct gen *g, const struct node *n);
+unsigned gen_address(struct gen *g, const struct node *n);
+/* x op= operand; used: somebody wants the value, old_value: the one before. */
+unsigned gen_change(struct gen *g, const struct node *x, const struct gen_operand *o, bool used,
+                    bool old_value);
+/* Faults before the bytes at an address that is not ours are stored to a dynamic variable x, which
+ * 0 would free. */
+void gen_check_address(struct gen *g, const struct node *x, const struct node *e, unsigned reg);
+uint64_t gen_step_size(const struct type *t);
+void gen_scale(struct gen *g, unsigned reg, uint64_t by);
+unsigned gen_pointer_sum(struct gen *g, const struct node *n);
+
+/* -- gen_reuse.c -- */
+/* Called before a clause is generated. */
+void reuse_plan(struct gen *g, const struct lang_clause *c);
+/* Called after a store to v. */
+void reuse_store(struct gen *g, const struct lang_var *v);
+/* Called after a store to memory, which any value may have been read from. */
+void reuse_store_memory(struct gen *g);
+/* Frees a register that only keeps a value for later; false when there is none. */
+bool reuse_evict(struct gen *g);
+
+/* -- gen_clause.c -- */
+void gen_clause(struct gen *g, const struct lang_clause *c, const struct lang_desc *d);
+
+#endif

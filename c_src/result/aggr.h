@@ -1,0 +1,107 @@
+/* aggr.h - the consumer's merged aggregations.
+ *
+ * A table holds one `struct aggr` for each aggregation of the image. What a thread or a node added
+ * to a key is merged here by (aggregation, key bytes). clear, trunc and normalize act on this table
+ * only; a key that was removed comes back with the next update. Entries stay where they are until
+ * they are truncated away; the words and keys of an entry are owned by it. */
+#ifndef ET_RESULT_AGGR_H
+#define ET_RESULT_AGGR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "result/value.h"
+#include "dif/dif.h"
+
+struct aggr_entry {
+    uint64_t *words;   /* the merged value, as dif_agg_words says */
+    struct value *key; /* decoded keys; their text points into raw */
+    uint8_t *raw;      /* the key as it came */
+    size_t rawlen;
+    uint64_t *cpu; /* aggpercpu: the words of CPU 0, of CPU 1, ...; or NULL */
+    uint32_t ncpus;
+    bool gone; /* aggr_sweep will remove it */
+};
+
+struct aggr {
+    const struct dif_agg *def;
+    const struct word_agg_info *fn; /* of def->func */
+    const char *name;               /* without the @; "_" for the anonymous one */
+    unsigned nwords;
+    uint64_t normal;           /* shown values are divided by it; 1 */
+    uint64_t *none;            /* the start value */
+    bool printed;              /* printa() has shown it: no final printout */
+    struct aggr_entry **entry; /* in order of arrival */
+    size_t n, cap;
+    struct hash index; /* key bytes -> entry */
+};
+
+struct aggr_table {
+    struct aggr *aggr; /* as many as the image has, same numbers */
+    uint32_t n;
+    uint32_t ncpus; /* CPUs that there are, as far as is known */
+};
+
+/* The image must outlive the table. 0 or ET_ENOMEM. */
+int aggr_table_init(struct aggr_table *t, const struct dif_image *img);
+void aggr_table_free(struct aggr_table *t);
+
+/* Merges what was added to one key. 0, ET_ENOMEM, or ET_EIMAGE when it does not fit the
+ * aggregation. */
+int aggr_merge(struct aggr_table *t, uint32_t agg, const uint8_t *key, size_t keylen,
+               const uint64_t *words, size_t nwords);
+/* With aggpercpu, besides: what of it a CPU has added. */
+int aggr_merge_cpu(struct aggr_table *t, uint32_t agg, uint32_t cpu, const uint8_t *key,
+                   size_t keylen, const uint64_t *words, size_t nwords);
+/* What a CPU has of this aggregation under the key of `of`: its words, or the start value. */
+const uint64_t *aggr_cpu_words(const struct aggr *a, const struct aggr_entry *of, uint32_t cpu);
+/* Order of two entries, of one aggregation or of two: by value, and by keys from key_pos on. Of
+ * keys with different types a number comes before text; of lists that begin alike the shorter one.
+ */
+int aggr_compare_values(const struct aggr *a, const struct aggr_entry *x, const struct aggr *b,
+                        const struct aggr_entry *y);
+int aggr_compare_keys(const struct aggr *a, const struct aggr_entry *x, const struct aggr *b,
+                      const struct aggr_entry *y, size_t key_pos);
+/* One value to its start. */
+void aggr_clear_entry(const struct aggr *a, struct aggr_entry *e);
+/* Removes the entries that are marked as gone. 0 or ET_ENOMEM. */
+int aggr_sweep(struct aggr *a);
+/* Values to their start (min and max included); keys stay. */
+void aggr_clear(struct aggr *a);
+/* Removes every entry. */
+void aggr_empty(struct aggr *a);
+/* Keeps the n largest entries, or the -n smallest; by value, then key. 0 or ET_ENOMEM. */
+int aggr_trunc(struct aggr *a, int64_t n);
+
+/* The value that people see, of any function but the histograms: normalized, averaged. */
+int64_t aggr_number(const struct aggr *a, const uint64_t *words);
+
+/* How rows are sorted; from the options of the same names. */
+struct aggr_order {
+    bool by_key;    /* aggsortkey */
+    bool reverse;   /* aggsortrev */
+    size_t key_pos; /* aggsortkeypos */
+    size_t pos;     /* aggsortpos */
+};
+
+/* One or several aggregations joined by key and sorted. */
+struct aggr_row {
+    const struct aggr_entry *key; /* one that has the key */
+    const uint64_t **words;       /* of each aggregation; zeros where it has no such key */
+};
+struct aggr_view {
+    const struct aggr **aggr;
+    size_t naggrs;
+    struct aggr_row *row;
+    size_t nrows;
+    uint64_t *zeros; /* the value of a missing entry */
+};
+/* aggs: numbers of aggregations with one key signature, the same one may come twice. Valid until
+ * the next change of the table. 0 or ET_ENOMEM. */
+int aggr_view_make(struct aggr_view *v, const struct aggr_table *t, const uint32_t *aggs, size_t n,
+                   const struct aggr_order *order);
+void aggr_view_free(struct aggr_view *v);
+
+#endif

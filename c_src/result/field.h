@@ -1,0 +1,30 @@
+/* field.h - the fixed layouts of single values: trace() (language.md 8.2), rows of aggregations
+ * (7.3), and the hex dump (8.3). */
+#ifndef ET_RESULT_FIELD_H
+#define ET_RESULT_FIELD_H
+
+#include "base/buf.h"
+#include "result/aggr.h"
+#include "result/symbol.h"
+#include "result/value.h"
+
+/* What trace() shows. raw: everything as a hex dump. show: enum value_show. */
+void field_trace(const struct value *v, bool quiet, bool raw, unsigned show, struct buf *out);
+/* What tracemem() shows: all of the bytes, or as many as its third argument (nparts 2) says. */
+void field_tracemem(const struct value *v, size_t nparts, struct buf *out);
+/* How many bytes that is. */
+size_t field_tracemem_size(const struct value *v, size_t nparts);
+/* One key of a row. strsize is the option of that name: a string key stands in a buffer of strsize
+ * + 1 bytes. */
+void field_key(const struct value *v, uint32_t strsize, bool raw, unsigned show,
+               const struct symbols *s, struct buf *out);
+/* What stack(), sym() and the like show in a record. */
+void field_place(const struct value *v, bool raw, const struct symbols *s, struct buf *out);
+/* The value of a row; a histogram with its leading newline. */
+void field_aggr(const struct aggr *a, const uint64_t *words, bool zoom, struct buf *out);
+/* n bytes, of which all behind the first `have` are zero. Nothing when n is 0. */
+void field_hex(const void *p, size_t have, size_t n, struct buf *out);
+/* Whether a block of n bytes counts as text: printable bytes, then only NULs, and not empty. */
+bool field_printable(const char *s, size_t len, size_t n);
+
+#endif

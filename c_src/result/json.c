@@ -1,0 +1,492 @@
+/* json.c - the reporter that writes lines of JSON; json.h says which. */
+#include "result/field.h"
+#include "result/print.h"
+#include "result/json.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "result/hist.h"
+
+/* Keys are ours: there is nothing to escape. */
+static void name(struct buf *out, const char *key)
+{
+    buf_addc(out, '"');
+    buf_adds(out, key);
+    buf_adds(out, "\":");
+}
+
+static void text(struct buf *out, const char *key, const char *s)
+{
+    buf_addc(out, ',');
+    name(out, key);
+    buf_json(out, s, strlen(s));
+}
+
+static void number(struct buf *out, const char *key, int64_t v)
+{
+    buf_addc(out, ',');
+    name(out, key);
+    value_decimal(v, true, out);
+}
+
+static void flush(struct report *r)
+{
+    buf_addc(&r->line, '\n');
+    r->oom |= r->line.oom;
+    if (!r->line.oom)
+        r->out.data(r->out.arg, r->line.data, r->line.len);
+    buf_reset(&r->line);
+}
+
+/* JSON has no words for infinity and not-a-number: these are strings. */
+static void json_float(long double f, struct buf *out)
+{
+    if (f - f == 0)
+        buf_printf(out, "%.17Lg", f);
+    else
+        buf_printf(out, "\"%Lg\"", f);
+}
+
+/* A symbol's text; of a stack, the texts of its frames. */
+static void json_place(const struct report *r, const struct value *v, struct buf *out)
+{
+    struct buf text = BUF_INIT;
+    if (!symbol_is_stack(v)) {
+        symbol_text(&r->symbols, v, &text);
+        buf_json(out, buf_str(&text), text.len);
+    } else {
+        buf_addc(out, '[');
+        for (size_t i = 0; symbol_frame(&r->symbols, v, i, &text); i++, buf_reset(&text)) {
+            if (i > 0)
+                buf_addc(out, ',');
+            buf_json(out, buf_str(&text), text.len);
+        }
+        buf_addc(out, ']');
+    }
+    out->oom |= text.oom;
+    buf_free(&text);
+}
+
+static void json_value(const struct report *r, const struct value *v, struct buf *out)
+{
+    if (v->kind == DIF_STRING) {
+        buf_json(out, v->s, strnlen(v->s, v->len));
+    } else if (v->kind == DIF_FLOAT) {
+        json_float(value_float(v), out);
+    } else if (symbol_is(v)) {
+        json_place(r, v, out);
+    } else if (v->kind == DIF_BYTES) {
+        buf_addc(out, '"');
+        for (size_t i = 0; i < v->len; i++)
+            buf_printf(out, "%02x", (unsigned char)v->s[i]);
+        buf_addc(out, '"');
+    } else {
+        value_decimal(v->i, v->kind == DIF_INT, out);
+    }
+}
+
+static void values(const struct report *r, struct buf *out, const char *key, const struct value *v,
+                   size_t n)
+{
+    name(out, key);
+    buf_addc(out, '[');
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0)
+            buf_addc(out, ',');
+        json_value(r, &v[i], out);
+    }
+    buf_addc(out, ']');
+}
+
+static void probe(struct buf *out, const struct report_probe *p)
+{
+    buf_addc(out, ',');
+    name(out, "probe");
+    buf_printf(out, "{\"id\":%" PRIu32, p->id);
+    text(out, "provider", p->prov);
+    text(out, "module", p->mod);
+    text(out, "function", p->func);
+    text(out, "name", p->name);
+    buf_addc(out, '}');
+    text(out, "node", p->target);
+}
+
+static void bound(struct buf *out, const char *key, bool open, int64_t v)
+{
+    name(out, key);
+    if (open)
+        buf_adds(out, "null");
+    else
+        buf_printf(out, "%" PRId64, v);
+    buf_addc(out, ',');
+}
+
+static void buckets(struct report *r, const struct aggr *a, const uint64_t *words)
+{
+    struct hist h;
+    bool first = true;
+    if (hist_make(a->def, words, &h) != 0)
+        r->oom = true;
+    buf_addc(&r->line, '[');
+    for (size_t i = 0; i < h.n; i++) {
+        const struct hist_row *row = &h.row[i];
+        if (row->count == 0)
+            continue;
+        buf_adds(&r->line, first ? "{" : ",{");
+        bound(&r->line, "from", row->open_from, row->from);
+        bound(&r->line, "to", row->open_to, row->to);
+        buf_printf(&r->line, "\"count\":%" PRId64 "}", hist_normalized(row->count, a->normal));
+        first = false;
+    }
+    buf_addc(&r->line, ']');
+    hist_free(&h);
+}
+
+static void aggr_value(struct report *r, const struct aggr *a, const uint64_t *words)
+{
+    if (a->fn->result == WORD_BUCKETS)
+        buckets(r, a, words);
+    else
+        buf_printf(&r->line, "%" PRId64, aggr_number(a, words));
+}
+
+static void aggr_name(struct buf *out, const char *key, const struct aggr *a)
+{
+    struct buf s = BUF_INIT;
+    buf_printf(&s, "@%s", strcmp(a->name, "_") == 0 ? "" : a->name);
+    name(out, key);
+    buf_json(out, buf_str(&s), s.len);
+    out->oom |= s.oom;
+    buf_free(&s);
+}
+
+/* -- records ----------------------------------------------------------------------------------- */
+
+static void begin(struct report *r, const struct report_record *rec)
+{
+    /* What is the same for every record of a probe is kept from the last one. */
+    if (r->head_epid != rec->probe->epid) {
+        buf_reset(&r->head);
+        buf_adds(&r->head, "{\"type\":\"record\"");
+        number(&r->head, "epid", rec->probe->epid);
+        probe(&r->head, rec->probe);
+        buf_adds(&r->head, ",\"cpu\":");
+        r->head_epid = rec->probe->epid;
+    }
+    buf_add(&r->line, r->head.data, r->head.len);
+    r->line.oom |= r->head.oom;
+    value_decimal(rec->cpu, false, &r->line);
+    buf_adds(&r->line, ",\"timestamp\":");
+    value_decimal((int64_t)rec->timestamp, false, &r->line);
+    buf_adds(&r->line, ",\"data\":[");
+    r->first = true;
+}
+
+static void printa(struct report *r, const struct dif_action *act, const struct pf *format)
+{
+    struct aggr_order order = report_order(r->opt);
+    struct buf shown = BUF_INIT;
+    struct aggr_view view;
+    struct buf *out = &r->line;
+    report_printa(r, act, format, &shown);
+    buf_adds(out, ",\"text\":");
+    buf_json(out, buf_str(&shown), shown.len);
+    out->oom |= shown.oom;
+    buf_free(&shown);
+    if (aggr_view_make(&view, r->aggr, r->img->refs + act->ref, act->nrefs, &order) != 0) {
+        r->oom = true;
+        return;
+    }
+    buf_adds(out, ",\"aggregations\":[");
+    for (size_t i = 0; i < view.naggrs; i++) {
+        buf_adds(out, i > 0 ? ",{" : "{");
+        aggr_name(out, "name", view.aggr[i]);
+        text(out, "function", view.aggr[i]->fn->name);
+        buf_addc(out, '}');
+    }
+    buf_adds(out, "],\"rows\":[");
+    for (size_t i = 0; i < view.nrows; i++) {
+        buf_adds(out, i > 0 ? ",{" : "{");
+        values(r, out, "keys", view.row[i].key->key, view.aggr[0]->def->keys.n);
+        buf_adds(out, ",\"values\":[");
+        for (size_t a = 0; a < view.naggrs; a++) {
+            if (a > 0)
+                buf_addc(out, ',');
+            aggr_value(r, view.aggr[a], view.row[i].words[a]);
+        }
+        buf_adds(out, "]}");
+    }
+    buf_addc(out, ']');
+    aggr_view_free(&view);
+}
+
+static void action(struct report *r, const struct report_record *rec, uint32_t index,
+                   const struct value *v)
+{
+    static const char *const names[WORD_ACTIONS] = {
+        [ACT_TRACE] = "trace",       [ACT_PRINTF] = "printf",
+        [ACT_PRINTA] = "printa",     [ACT_CLEAR] = "clear",
+        [ACT_TRUNC] = "trunc",       [ACT_NORMALIZE] = "normalize",
+        [ACT_EXIT] = "exit",         [ACT_DENORMALIZE] = "denormalize",
+        [ACT_SETOPT] = "setopt",     [ACT_SYSTEM] = "system",
+        [ACT_FREOPEN] = "freopen",   [ACT_FTRUNCATE] = "ftruncate",
+        [ACT_TRACEMEM] = "tracemem", [ACT_PRINT] = "print",
+        [ACT_RAISE] = "raise",       [ACT_STACK] = "stack",
+    };
+    const struct dif_action *act = &r->img->actions[index];
+    struct buf *out = &r->line, shown = BUF_INIT;
+    (void)rec;
+    if (act->kind >= WORD_ACTIONS || names[act->kind] == NULL)
+        return;
+    buf_adds(out, r->first ? "{" : ",{");
+    r->first = false;
+    name(out, "action");
+    buf_json(out, names[act->kind], strlen(names[act->kind]));
+    switch ((enum word_action)act->kind) {
+    case ACT_TRACE:
+    case ACT_STACK:
+        buf_addc(out, ',');
+        name(out, "value");
+        json_value(r, v, out);
+        break;
+    case ACT_TRACEMEM: {
+        struct value shown_bytes = *v;
+        shown_bytes.len = field_tracemem_size(v, act->nparts);
+        buf_addc(out, ',');
+        name(out, "value");
+        json_value(r, &shown_bytes, out);
+        break;
+    }
+    case ACT_PRINT:
+        print_object((uint64_t)v->i, v + 1, dif_str(r->img, act->format), report_print_most(r->opt),
+                     &shown);
+        buf_adds(out, ",\"text\":");
+        buf_json(out, buf_str(&shown), shown.len);
+        buf_addc(out, ',');
+        name(out, "value");
+        json_value(r, v + 1, out);
+        out->oom |= shown.oom;
+        buf_free(&shown);
+        break;
+    case ACT_SETOPT:
+    case ACT_RAISE:
+    case ACT_FTRUNCATE:
+        buf_addc(out, ',');
+        values(r, out, "values", v, act->nparts);
+        break;
+    case ACT_SYSTEM:
+    case ACT_FREOPEN:
+    case ACT_PRINTF:
+        pf_format(&r->format[index], v, act->nparts,
+                  &(struct pf_env){.symbols = &r->symbols, .target = r->target}, &shown);
+        buf_adds(out, ",\"text\":");
+        buf_json(out, buf_str(&shown), shown.len);
+        buf_addc(out, ',');
+        values(r, out, "values", v, act->nparts);
+        out->oom |= shown.oom;
+        buf_free(&shown);
+        break;
+    case ACT_PRINTA: printa(r, act, &r->format[index]); break;
+    case ACT_EXIT: number(out, "status", v->i); break;
+    default:
+        buf_addc(out, ',');
+        aggr_name(out, "aggregation", &r->aggr->aggr[r->img->refs[act->ref]]);
+        if (act->nparts > 0)
+            number(out, "value", v->i);
+    }
+    buf_addc(out, '}');
+}
+
+static void end(struct report *r, const struct report_record *rec)
+{
+    (void)rec;
+    buf_adds(&r->line, "]}");
+    flush(r);
+}
+
+/* -- the rest ---------------------------------------------------------------------------------- */
+
+/* A fault's object has no end yet. */
+static void put_repeated(void *arg, const char *s, size_t n, uint64_t more)
+{
+    struct report *r = arg;
+    struct buf line = BUF_INIT;
+    buf_add(&line, s, n);
+    buf_printf(&line, ",\"count\":%" PRIu64 "}\n", more);
+    r->oom |= line.oom;
+    r->out.data(r->out.arg, buf_str(&line), line.len);
+    buf_free(&line);
+}
+
+static void due(struct report *r, bool all)
+{
+    fold_tell(&r->faults, monotonic_ns(), all, put_repeated, r);
+    if (all)
+        fold_free(&r->faults);
+}
+
+static void fault(struct report *r, const struct report_fault *f)
+{
+    struct buf *out = &r->line;
+    buf_printf(out, "{\"type\":\"error\",\"severity\":\"error\",\"tag\":\"DTRACEFLT_%s\"",
+               report_fault_name(f->fault));
+    text(out, "text", f->why != NULL ? f->why : report_fault_text(f->fault));
+    number(out, "epid", f->probe->epid);
+    probe(out, f->probe);
+    number(out, "cpu", f->cpu);
+    if (f->action == 0)
+        buf_adds(out, ",\"action\":null");
+    else
+        number(out, "action", f->action);
+    if (f->offset == UINT32_MAX)
+        buf_adds(out, ",\"offset\":null");
+    else
+        number(out, "offset", f->offset);
+    buf_printf(out, ",\"value\":%" PRIu64, f->value);
+    if (!fold_comes(&r->faults, buf_str(out), out->len, monotonic_ns(), put_repeated, r)) {
+        buf_reset(out);
+        return;
+    }
+    buf_addc(out, '}');
+    flush(r);
+}
+
+static void drop_name(struct buf *out, enum engine_drop kind)
+{
+    for (const char *p = report_drop_name(kind); *p != '\0'; p++)
+        buf_addc(out, (char)tolower((unsigned char)*p));
+}
+
+static void drop(struct report *r, const struct report_drop *d)
+{
+    struct buf shown = BUF_INIT, *out = &r->line;
+    report_drop_text(d, &shown);
+    buf_adds(out, "{\"type\":\"drop\",\"kind\":\"");
+    drop_name(out, d->kind);
+    buf_printf(out, "\",\"count\":%" PRIu64, d->count);
+    if (d->cpu >= 0)
+        number(out, "cpu", d->cpu);
+    text(out, "node", d->target);
+    text(out, "text", buf_str(&shown));
+    buf_addc(out, '}');
+    out->oom |= shown.oom;
+    buf_free(&shown);
+    flush(r);
+}
+
+static void costs(struct buf *out, const char *key, const struct tier_load_probe *p, uint32_t n,
+                  bool full)
+{
+    buf_addc(out, ',');
+    name(out, key);
+    buf_addc(out, '[');
+    for (uint32_t i = 0; i < n; i++) {
+        buf_adds(out, i > 0 ? ",{" : "{");
+        name(out, "name");
+        buf_json(out, p[i].name, strlen(p[i].name));
+        if (full) {
+            text(out, "provider", p[i].prov);
+            text(out, "module", p[i].mod);
+            text(out, "function", p[i].func);
+        }
+        buf_printf(out, ",\"events\":%" PRIu64 ",\"ns\":%" PRIu64 "}", p[i].events, p[i].ns);
+    }
+    buf_addc(out, ']');
+}
+
+static void stats(struct report *r, const struct report_stats *st)
+{
+    static const char *const why[] = {[TIER_LOAD_STATS] = "period",
+                                      [TIER_LOAD_OVERLOAD] = "overload",
+                                      [TIER_LOAD_TOTAL] = "total"};
+    const struct tier_load *l = st->load;
+    struct buf *out = &r->line;
+    bool first = true;
+    buf_printf(out, "{\"type\":\"stats\",\"why\":\"%s\"", why[l->why]);
+    text(out, "node", st->target);
+    buf_printf(out,
+               ",\"interval\":%" PRIu64 ",\"fired\":%" PRIu64 ",\"events\":%" PRIu64
+               ",\"ns\":%" PRIu64 ",\"threads\":[",
+               l->ns, l->fired, st->events, st->ns);
+    for (uint32_t i = 0; i < l->nthreads; i++) {
+        uint32_t share = report_stats_share(st, i);
+        buf_printf(out,
+                   "%s{\"kind\":\"%s\",\"number\":%" PRIu32 ",\"events\":%" PRIu64
+                   ",\"ns\":%" PRIu64 ",\"share\":%" PRIu32 ".%03" PRIu32 "}",
+                   i > 0 ? "," : "", l->thread[i].kind, l->thread[i].number, l->thread[i].events,
+                   l->thread[i].ns, share / 1000, share % 1000);
+    }
+    buf_addc(out, ']');
+    costs(out, "kinds", l->kind, l->nkinds, false);
+    costs(out, "probes", l->probe, l->nprobes, true);
+    buf_printf(out, ",\"emulator\":%" PRIu64, l->vm);
+    if (l->why == TIER_LOAD_OVERLOAD)
+        buf_printf(out,
+                   ",\"over\":{\"kind\":\"%s\",\"number\":%" PRIu32 ",\"time\":%" PRIu64
+                   ",\"share\":%" PRIu32 ".%03" PRIu32 ",\"limit\":%" PRIu32 ".%03" PRIu32 "}",
+                   l->over.kind, l->over.number, l->over.time, l->permille / 1000,
+                   l->permille % 1000, l->limit / 1000, l->limit % 1000);
+    buf_adds(out, ",\"drops\":{");
+    for (int k = 0; k < ENGINE_NDROPS; k++) {
+        if (st->drop[k] == 0)
+            continue;
+        buf_adds(out, first ? "\"" : ",\"");
+        drop_name(out, (enum engine_drop)k);
+        buf_printf(out, "\":%" PRIu64, st->drop[k]);
+        first = false;
+    }
+    buf_adds(out, "}}");
+    flush(r);
+}
+
+/* What each CPU has of it, in order of their numbers. */
+static void percpu(struct report *r, const struct aggr *a, const struct aggr_entry *e)
+{
+    struct buf *out = &r->line;
+    buf_adds(out, ",\"percpu\":[");
+    for (uint32_t cpu = 0; cpu < r->aggr->ncpus; cpu++) {
+        if (cpu > 0)
+            buf_addc(out, ',');
+        aggr_value(r, a, aggr_cpu_words(a, e, cpu));
+    }
+    buf_addc(out, ']');
+}
+
+static void aggregations(struct report *r)
+{
+    struct aggr_order order = report_order(r->opt);
+    for (uint32_t i = 0; i < r->aggr->n; i++) {
+        uint32_t at = order.reverse ? r->aggr->n - 1 - i : i;
+        const struct aggr *a = &r->aggr->aggr[at];
+        struct aggr_view view;
+        if (a->printed)
+            continue;
+        if (aggr_view_make(&view, r->aggr, &at, 1, &order) != 0) {
+            r->oom = true;
+            return;
+        }
+        for (size_t row = 0; row < view.nrows; row++) {
+            struct buf *out = &r->line;
+            buf_adds(out, "{\"type\":\"aggregation\",");
+            aggr_name(out, "name", a);
+            text(out, "function", a->fn->name);
+            buf_addc(out, ',');
+            values(r, out, "keys", view.row[row].key->key, a->def->keys.n);
+            buf_addc(out, ',');
+            name(out, a->fn->result == WORD_BUCKETS ? "buckets" : "value");
+            aggr_value(r, a, view.row[row].words[0]);
+            if (option_on(r->opt, OPTION_aggpercpu))
+                percpu(r, a, view.row[row].key);
+            buf_addc(out, '}');
+            flush(r);
+        }
+        aggr_view_free(&view);
+    }
+}
+
+const struct report_ops report_json = {begin, action, end,          end, fault,
+                                       drop,  stats,  aggregations, due};

@@ -1,0 +1,216 @@
+/* report.c - what both reporters need: texts of faults and drops, and printa(). */
+#include "result/report.h"
+
+#include <inttypes.h>
+
+#include "result/bars.h"
+#include "result/field.h"
+#include "result/hist.h"
+
+/* -- faults (language.md 10.4) ----------------------------------------------------------------- */
+
+enum show { SHOW_NOTHING, SHOW_HEX, SHOW_DECIMAL };
+static const struct fault {
+    uint32_t code;
+    const char *name, *text;
+    enum show show;
+} faults[] = {
+    {0, "UNKNOWN", "unknown fault", SHOW_NOTHING},
+    {1, "BADADDR", "invalid address", SHOW_HEX},
+    {2, "BADALIGN", "invalid alignment", SHOW_HEX},
+    {3, "ILLOP", "illegal operation", SHOW_NOTHING},
+    {4, "DIVZERO", "divide-by-zero", SHOW_NOTHING},
+    {5, "NOSCRATCH", "out of scratch space", SHOW_NOTHING},
+    {6, "KPRIV", "invalid kernel access", SHOW_NOTHING},
+    {7, "UPRIV", "invalid user access", SHOW_NOTHING},
+    {8, "TUPOFLOW", "tuple stack overflow", SHOW_NOTHING},
+    {9, "BADSTACK", "bad stack", SHOW_HEX},
+    {10, "BADSIZE", "invalid size", SHOW_HEX},
+    {11, "BADINDEX", "index out of bounds", SHOW_DECIMAL},
+    {ENGINE_FAULT_EVENTBUDGET, "EVENTBUDGET", "event exceeds its eventbudget", SHOW_DECIMAL},
+    {1000, "LIBRARY", "library-level fault", SHOW_NOTHING},
+};
+
+static const struct fault *fault_of(uint32_t code)
+{
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        if (faults[i].code == code)
+            return &faults[i];
+    return &faults[0];
+}
+
+const char *report_fault_name(uint32_t fault)
+{
+    return fault_of(fault)->name;
+}
+
+const char *report_fault_text(uint32_t fault)
+{
+    return fault_of(fault)->text;
+}
+
+void report_fault_value(const struct report_fault *f, struct buf *out)
+{
+    const struct fault *row = fault_of(f->fault);
+    if (row->show == SHOW_DECIMAL)
+        buf_printf(out, " (%" PRId64 ")", (int64_t)f->value);
+    else if (row->show == SHOW_HEX && (f->value != UINT64_MAX || f->fault != ENGINE_FAULT_BADADDR))
+        buf_printf(out, " (0x%" PRIx64 ")", f->value);
+}
+
+void report_fault_message(const struct report_fault *f, struct buf *out)
+{
+    const struct report_probe *p = f->probe;
+    buf_printf(out, "error on enabled probe ID %" PRIu32 " (ID %" PRIu32 ": %s:%s:%s:%s): %s",
+               p->epid, p->id, p->prov, p->mod, p->func, p->name,
+               f->why != NULL ? f->why : report_fault_text(f->fault));
+    if (f->why != NULL)
+        return;
+    report_fault_value(f, out);
+    if (f->action == 0)
+        buf_adds(out, " in predicate");
+    else
+        buf_printf(out, " in action #%" PRIu32, f->action);
+    if (f->offset != UINT32_MAX)
+        buf_printf(out, " at DIF offset %" PRIu32, f->offset);
+}
+
+/* -- drops (language.md 10.6) ------------------------------------------------------------------ */
+
+static const struct {
+    const char *name, *noun, *rest;
+} drops[ENGINE_NDROPS] = {
+    [ENGINE_DROP_PRINCIPAL] = {"PRINCIPAL", "drop", ""},
+    [ENGINE_DROP_AGG] = {"AGGREGATION", "aggregation drop", ""},
+    [ENGINE_DROP_DYNAMIC] = {"DYNAMIC", "dynamic variable drop", ""},
+    [ENGINE_DROP_DBLERROR] = {"DBLERROR", "error", " in ERROR probe enabling"},
+    [ENGINE_DROP_SPEC] = {"SPEC", "speculative drop", ""},
+    [ENGINE_DROP_SPECBUSY] = {"SPECBUSY", "failed speculation",
+                              " (available buffer(s) still busy)"},
+    [ENGINE_DROP_SPECUNAVAIL] = {"SPECUNAVAIL", "failed speculation",
+                                 " (no speculative buffer available)"},
+    [ENGINE_DROP_LOAD] = {"LOAD", "call", " missed while code was loaded"},
+    [ENGINE_DROP_THREAD] = {"THREAD", "drop", " on threads without a buffer"},
+};
+
+const char *report_drop_name(enum engine_drop kind)
+{
+    return kind < ENGINE_NDROPS ? drops[kind].name : "UNKNOWN";
+}
+
+void report_drop_text(const struct report_drop *d, struct buf *out)
+{
+    if (d->kind >= ENGINE_NDROPS)
+        return;
+    buf_printf(out, "%" PRIu64 " %s%s%s", d->count, drops[d->kind].noun, d->count > 1 ? "s" : "",
+               drops[d->kind].rest);
+    if (d->cpu >= 0)
+        buf_printf(out, " on CPU %" PRId32, d->cpu);
+    if (d->cpu >= 0 && d->target[0] != '\0')
+        buf_printf(out, " of %s", d->target);
+}
+
+void report_drop_message(const struct options *o, const struct report_drop *d, struct buf *out)
+{
+    if (option_on(o, OPTION_droptags))
+        buf_printf(out, "[DTRACEDROP_%s] ", report_drop_name(d->kind));
+    report_drop_text(d, out);
+}
+
+/* -- printa (language.md 7.6) ------------------------------------------------------------------ */
+
+size_t report_print_most(const struct options *o)
+{
+    int64_t v = o->value[OPTION_printsize];
+    return v < 0 ? SIZE_MAX : (size_t)v;
+}
+
+struct aggr_order report_order(const struct options *o)
+{
+    int64_t key = o->value[OPTION_aggsortkeypos], pos = o->value[OPTION_aggsortpos];
+    return (struct aggr_order){
+        .by_key = option_on(o, OPTION_aggsortkey),
+        .reverse = option_on(o, OPTION_aggsortrev),
+        .key_pos = key > 0 ? (size_t)key : 0,
+        .pos = pos > 0 ? (size_t)pos : 0,
+    };
+}
+
+struct row {
+    bool zoom;
+    const struct aggr_view *view;
+    const struct aggr_row *row;
+};
+
+/* The nth %@: the nth aggregation, or the last one when there are fewer. */
+static void put_aggregation(void *arg, unsigned nth, const struct pf_conv *c, struct buf *out)
+{
+    const struct row *r = arg;
+    size_t at = nth < r->view->naggrs ? nth : r->view->naggrs - 1;
+    const struct aggr *a = r->view->aggr[at];
+    if (a->fn->result == WORD_BUCKETS) {
+        field_aggr(a, r->row->words[at], r->zoom, out);
+        return;
+    }
+    struct value v = {.kind = a->fn->result == WORD_COUNT ? DIF_UINT : DIF_INT,
+                      .size = sizeof(int64_t),
+                      .i = aggr_number(a, r->row->words[at])};
+    pf_value(c, &v, out);
+}
+
+/* A value, and with aggpercpu the part of each CPU in it. */
+static void put_value(const struct report *r, const struct aggr *a, const struct aggr_row *row,
+                      const uint64_t *words, struct buf *out)
+{
+    bool zoom = option_on(r->opt, OPTION_aggzoom);
+    int64_t only = r->opt->value[OPTION_cpu];
+    field_aggr(a, words, zoom, out);
+    for (uint32_t cpu = 0; cpu < r->aggr->ncpus && option_on(r->opt, OPTION_aggpercpu); cpu++) {
+        if (only >= 0 && cpu != only)
+            continue;
+        buf_printf(out, "\n    [CPU %" PRIu32 "]", cpu);
+        field_aggr(a, aggr_cpu_words(a, row->key, cpu), zoom, out);
+    }
+}
+
+void report_rows(struct report *r, const uint32_t *aggs, size_t n, const struct pf *format,
+                 struct buf *out)
+{
+    struct aggr_order order = report_order(r->opt);
+    struct aggr_view view;
+    if (aggr_view_make(&view, r->aggr, aggs, n, &order) != 0) {
+        r->oom = true;
+        return;
+    }
+    if (format->n == 0 && bars_want(r, &view)) {
+        bars_rows(r, &view, out);
+        aggr_view_free(&view);
+        return;
+    }
+    uint32_t strsize = r->img->strsize;
+    bool zoom = option_on(r->opt, OPTION_aggzoom);
+    bool raw = option_on(r->opt, OPTION_rawbytes);
+    for (size_t i = 0; i < view.nrows; i++) {
+        struct row row = {zoom, &view, &view.row[i]};
+        const struct dif_keys *keys = &view.aggr[0]->def->keys;
+        const struct pf_env env = {put_aggregation, &row, &r->symbols, r->target, report_shown(r)};
+        if (format->n > 0) {
+            pf_format(format, row.row->key->key, keys->n, &env, out);
+            continue;
+        }
+        for (size_t k = 0; k < keys->n; k++)
+            field_key(&row.row->key->key[k], strsize, raw, report_shown(r), &r->symbols, out);
+        for (size_t a = 0; a < view.naggrs; a++)
+            put_value(r, view.aggr[a], row.row, row.row->words[a], out);
+        buf_addc(out, '\n');
+    }
+    aggr_view_free(&view);
+}
+
+void report_printa(struct report *r, const struct dif_action *act, const struct pf *format,
+                   struct buf *out)
+{
+    if (format->n == 0)
+        buf_addc(out, '\n');
+    report_rows(r, r->img->refs + act->ref, act->nrefs, format, out);
+}

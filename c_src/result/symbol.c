@@ -1,0 +1,86 @@
+/* symbol.c - stacks and addresses as text. A stack is 8-byte return addresses up to the first 0,
+ * after the process id if it is a user's; see dif/kinds.list. */
+#include "result/symbol.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { WORD = 8, INDENT = 14 };
+
+/* How much of a symbol is shown. */
+enum shown { SHOW_OBJECT, SHOW_FUNCTION, SHOW_OFFSET };
+
+static uint64_t word_at(const struct value *v, size_t nth)
+{
+    uint64_t w = 0;
+    if (v->len >= WORD && nth <= v->len / WORD - 1)
+        memcpy(&w, v->s + nth * WORD, WORD); /* little-endian, as records are */
+    return w;
+}
+
+static void put(const struct symbols *s, uint64_t pid, uint64_t address, enum shown shown,
+                struct buf *out)
+{
+    struct tier_symbol sym = {0};
+    if (s == NULL || s->find == NULL || !s->find(s->arg, pid, address, &sym) ||
+        sym.object == NULL) {
+        buf_printf(out, "0x%" PRIx64, address);
+        return;
+    }
+    const char *slash = pid != 0 ? strrchr(sym.object, '/') : NULL;
+    const char *object = slash != NULL ? slash + 1 : sym.object;
+    if (pid != 0 && s->opt != NULL && option_on(s->opt, OPTION_noresolve) && shown != SHOW_OBJECT)
+        buf_printf(out, "%s:0x%" PRIx64, object, sym.object_offset);
+    else if (shown == SHOW_OBJECT)
+        buf_adds(out, object);
+    else if (sym.function == NULL)
+        buf_printf(out, "%s`0x%" PRIx64, object, address);
+    else if (shown == SHOW_FUNCTION || sym.offset == 0)
+        buf_printf(out, "%s`%s", object, sym.function);
+    else
+        buf_printf(out, "%s`%s+0x%" PRIx64, object, sym.function, sym.offset);
+}
+
+int64_t symbol_indent(const struct symbols *s)
+{
+    return s != NULL && s->opt != NULL ? s->opt->value[OPTION_stackindent] : INDENT;
+}
+
+void symbol_address(const struct symbols *s, uint64_t pid, uint64_t address, struct buf *out)
+{
+    put(s, pid, address, SHOW_OFFSET, out);
+}
+
+void symbol_text(const struct symbols *s, const struct value *v, struct buf *out)
+{
+    static const enum shown shown[DIF_NKINDS] = {
+        [DIF_SYM] = SHOW_FUNCTION,  [DIF_FUNC] = SHOW_FUNCTION,  [DIF_MOD] = SHOW_OBJECT,
+        [DIF_USYM] = SHOW_FUNCTION, [DIF_UFUNC] = SHOW_FUNCTION, [DIF_UMOD] = SHOW_OBJECT,
+        [DIF_UADDR] = SHOW_OFFSET,
+    };
+    bool user = v->kind >= DIF_USYM;
+    put(s, user ? word_at(v, 0) : 0, word_at(v, user), shown[v->kind], out);
+}
+
+bool symbol_frame(const struct symbols *s, const struct value *v, size_t nth, struct buf *out)
+{
+    bool user = v->kind != DIF_STACK;
+    uint64_t pc = word_at(v, nth + user);
+    if (pc != 0)
+        put(s, user ? word_at(v, 0) : 0, pc, SHOW_OFFSET, out);
+    return pc != 0;
+}
+
+void symbol_stack(const struct symbols *s, const struct value *v, int64_t indent, size_t width,
+                  struct buf *out)
+{
+    struct buf frame = BUF_INIT;
+    for (size_t i = 0; symbol_frame(s, v, i, &frame); i++, buf_reset(&frame)) {
+        buf_fill(out, ' ', indent > 0 ? (size_t)indent : 0);
+        buf_fill(out, ' ', width > frame.len ? width - frame.len : 0);
+        buf_add(out, frame.data, frame.len);
+        buf_addc(out, '\n');
+    }
+    out->oom |= frame.oom;
+    buf_free(&frame);
+}

@@ -1,0 +1,243 @@
+/* costs.c - what probes cost, in words: the reports of the option stats, and why a program was
+ * ended.
+ *
+ * A share is of the time that one thread could run: 100 % of scheduler 2 is all of what it can do.
+ * A probe's share is the sum over all threads, in percent of the same: of the busiest thread's
+ * time. When a program was ended it is a part of the share that was too much, so that what is
+ * listed adds up to what is said. */
+#include <inttypes.h>
+
+#include <string.h>
+
+#include "base/err.h"
+#include "session/session_impl.h"
+
+enum {
+    PROBES = 5, /* that a report lists */
+    THREADS = 4
+};
+
+#define EMULATOR "the emulator on its way to the probes and back (an estimate)"
+
+/* permille of `of`, at most `most`. */
+static uint32_t permille(uint64_t ns, uint64_t of, uint32_t most)
+{
+    double share = of > 0 ? (double)ns * 1000 / (double)of : 0;
+    return share < most ? (uint32_t)(share + 0.5) : most;
+}
+
+static uint64_t per_second(uint64_t n, uint64_t ns)
+{
+    return ns > 0 ? (uint64_t)((double)n * 1e9 / (double)ns + 0.5) : 0;
+}
+
+static bool is_over(const struct tier_load *l, const struct tier_load_thread *t)
+{
+    return l->why == TIER_LOAD_OVERLOAD && t->number == l->over.number &&
+           strcmp(t->kind, l->over.kind) == 0;
+}
+
+uint32_t report_stats_share(const struct report_stats *st, uint32_t i)
+{
+    const struct tier_load *l = st->load;
+    const struct tier_load_thread *t = &l->thread[i];
+    return is_over(l, t) ? l->permille : permille(t->ns, t->time, 1000);
+}
+
+uint32_t report_stats_part(const struct report_stats *st, uint64_t ns)
+{
+    const struct tier_load *l = st->load;
+    if (l->why == TIER_LOAD_OVERLOAD)
+        return permille((uint64_t)((double)ns * l->permille / 1000), st->ns, 1000);
+    return l->nthreads > 0 ? permille(ns, l->thread[0].time, UINT32_MAX) : 0;
+}
+
+static void percent(struct buf *out, uint32_t permille)
+{
+    buf_printf(out, "%" PRIu32 ".%" PRIu32 " %%", permille / 10, permille % 10);
+}
+
+static void thread_text(const struct tier_load_thread *t, struct buf *out)
+{
+    buf_adds(out, t->kind);
+    if (t->number > 0)
+        buf_printf(out, " %" PRIu32, t->number);
+}
+
+/* As a description names it, without the parts that say nothing. */
+static void probe_text(const struct tier_load_probe *p, struct buf *out)
+{
+    if (p->mod[0] != '\0')
+        buf_printf(out, "%s:%s:", p->mod, p->func);
+    buf_adds(out, p->name);
+}
+
+static void drops_text(const struct report_stats *st, struct buf *out)
+{
+    bool first = true;
+    if (st->drops == 0) {
+        buf_adds(out, ", no drops");
+        return;
+    }
+    buf_printf(out, ", %" PRIu64 " drop%s (", st->drops, st->drops > 1 ? "s" : "");
+    for (int k = 0; k < ENGINE_NDROPS; k++) {
+        struct report_drop d = {(enum engine_drop)k, st->drop[k], st->target, st->drop[k], -1};
+        if (st->drop[k] == 0)
+            continue;
+        buf_adds(out, first ? "" : ", ");
+        report_drop_text(&d, out);
+        first = false;
+    }
+    buf_addc(out, ')');
+}
+
+void report_stats_text(const struct report_stats *st, struct buf *out)
+{
+    const struct tier_load *l = st->load;
+    bool total = l->why == TIER_LOAD_TOTAL;
+    if (total)
+        buf_printf(out, "total: %" PRIu64 " event%s in %.1f s", l->fired, l->fired == 1 ? "" : "s",
+                   (double)l->ns / 1e9);
+    else
+        buf_printf(out, "stats: %" PRIu64 " events/s", per_second(l->fired, l->ns));
+    if (st->target[0] != '\0')
+        buf_printf(out, " on %s", st->target);
+    if (st->events > 0)
+        buf_printf(out, ", %" PRIu64 " ns each", st->ns / st->events);
+    for (uint32_t i = 0; i < l->nthreads && i < THREADS; i++) {
+        buf_adds(out, ", ");
+        percent(out, report_stats_share(st, i));
+        buf_adds(out, " of ");
+        thread_text(&l->thread[i], out);
+        if (i == 0 && l->nthreads > 1)
+            buf_adds(out, " (most)");
+    }
+    drops_text(st, out);
+    buf_addc(out, '\n');
+    for (uint32_t i = 0; i < l->nprobes && i < PROBES && (l->nprobes > 1 || l->vm > 0); i++) {
+        const struct tier_load_probe *p = &l->probe[i];
+        buf_adds(out, total ? "total:   " : "stats:   ");
+        percent(out, report_stats_part(st, p->ns));
+        buf_printf(out, ", %" PRIu64 "/s, %" PRIu64 " ns each: ", per_second(p->events, l->ns),
+                   p->events > 0 ? p->ns / p->events : 0);
+        struct buf name = BUF_INIT;
+        probe_text(p, &name);
+        buf_visible(out, buf_str(&name), name.len, false);
+        buf_addc(out, '\n');
+        buf_free(&name);
+    }
+    if (l->vm > 0) {
+        buf_adds(out, total ? "total:   " : "stats:   ");
+        percent(out, report_stats_part(st, l->vm));
+        buf_printf(out, ", %" PRIu64 " ns each: " EMULATOR "\n",
+                   st->events > 0 ? l->vm / st->events : 0);
+    }
+}
+
+/* -- a program that took too much -------------------------------------------------------------- */
+
+static bool is_function(enum probe_kind kind)
+{
+    return kind >= PROBE_FN_ENTRY && kind < PROBE_FN_END;
+}
+
+static bool is_return(enum probe_kind kind)
+{
+    return kind == PROBE_FN_RETURN || kind == PROBE_FN_BIF_RETURN || kind == PROBE_FN_NIF_RETURN ||
+           kind == PROBE_FN_EXCEPTION;
+}
+
+/* How to narrow the script, by what it spent most on. */
+static const char *advice(const struct tier_load *l)
+{
+    uint64_t fn = 0, other = 0, returns = 0;
+    for (uint32_t i = 0; i < l->nkinds; i++) {
+        uint64_t *sum = is_function(l->kind[i].kind) ? &fn : &other;
+        *sum += l->kind[i].ns;
+        returns += is_return(l->kind[i].kind) ? l->kind[i].ns : 0;
+    }
+#define LIMIT "; -x maxload= (percent, or off) sets the limit"
+    if (fn > other && l->nprobes > 2)
+        return "name fewer functions: a module, or those that matter, instead of a pattern that "
+               "also matches what is called all the time" LIMIT;
+    if (fn > other && returns > fn / 2)
+        return "leave out the return probes, or choose a function that is called less often, such "
+               "as a caller of this one" LIMIT;
+    if (fn > other)
+        return "choose a function that is called less often, such as a caller of this one" LIMIT;
+    return "these probes fire for every process: watch one, with a predicate as "
+           "/copyinstr(arg0) == \"<0.91.0>\"/, or choose an event that is rarer" LIMIT;
+#undef LIMIT
+}
+
+static void tell_overload(struct session *s, const struct report_stats *st)
+{
+    const struct tier_load *l = st->load;
+    struct buf who = BUF_INIT, most = BUF_INIT;
+    percent(&who, l->permille);
+    buf_printf(&who, " of the %.2f s that ", (double)l->over.time / 1e9);
+    thread_text(&l->over, &who);
+    for (uint32_t i = 0; i < l->nprobes && i < PROBES; i++) {
+        const struct tier_load_probe *p = &l->probe[i];
+        buf_adds(&most, i > 0 ? "; " : "");
+        probe_text(p, &most);
+        buf_addc(&most, ' ');
+        percent(&most, report_stats_part(st, p->ns));
+        buf_printf(&most, " at %" PRIu64 "/s", per_second(p->events, l->ns));
+    }
+    if (l->vm > 0) {
+        buf_adds(&most, most.len > 0 ? "; " : "");
+        percent(&most, report_stats_part(st, l->vm));
+        buf_adds(&most, " " EMULATOR);
+    }
+    diag_error(s->config.diags, ET_ELIMIT, NULL, "TRACE_OVERLOAD", advice(l),
+               "the trace of %s was stopped: its probes took %s could run in %d s, with "
+               "%" PRIu64 " events/s in all; %s %" PRIu32 " %%",
+               st->target, buf_str(&who), (int)(TIER_LOAD_WINDOW_NS / 1000000000),
+               per_second(l->fired, l->ns),
+               l->permille < l->limit
+                   ? "with what other traces of the node took it was above the limit,"
+                   : "the limit is",
+               l->limit / 10);
+    if (most.len > 0)
+        diag_add(s->config.diags, DIAG_NOTE, NULL, "", NULL,
+                 "what cost most, in percent of the same %.2f s: %s", (double)l->over.time / 1e9,
+                 buf_str(&most));
+    buf_free(&who);
+    buf_free(&most);
+}
+
+/* -- the sink ---------------------------------------------------------------------------------- */
+
+/* The last report is for those who asked for reports, and for a program that looks on. */
+static bool wanted(const struct session *s, const struct tier_load *l)
+{
+    return l->why != TIER_LOAD_TOTAL || option_on(s->config.opt, OPTION_stats) ||
+           (s->config.watch != NULL && s->config.watch->stats != NULL);
+}
+
+void session_load(void *arg, struct tier *t, const struct tier_load *l)
+{
+    struct session_reader *r = arg;
+    struct session *s = r->s;
+    const struct session_watch *watch = s->config.watch;
+    const uint64_t *drop = r->tier->counts.drop;
+    struct report_stats st = {.load = l, .target = t->ops->target(t)};
+    for (uint32_t i = 0; i < l->nthreads; i++) {
+        st.events += l->thread[i].events;
+        st.ns += l->thread[i].ns;
+    }
+    for (int k = 0; k < ENGINE_NDROPS; k++) {
+        st.drop[k] = drop[k] - (l->why == TIER_LOAD_TOTAL ? 0 : r->tier->reported[k]);
+        st.drops += st.drop[k];
+        r->tier->reported[k] = drop[k];
+    }
+    if (l->why == TIER_LOAD_OVERLOAD) {
+        r->tier->overload_told = true;
+        tell_overload(s, &st);
+    }
+    if (watch != NULL && watch->stats != NULL)
+        s->aborted |= watch->stats(watch->arg, &st) == SESSION_ABORT;
+    else if (wanted(s, l) && (l->why != TIER_LOAD_OVERLOAD || s->config.json))
+        s->report.ops->stats(&s->report, &st);
+}

@@ -1,0 +1,221 @@
+/* enabling.c - which clauses are placed on which probes.
+ *
+ * A clause whose predicate can never be true on a probe, as far as what is known before it fires
+ * tells, is not placed there: it would do nothing, and each firing would cost something. The probe
+ * counts as matched all the same, and has its EPID. (What can be told is the engine's business:
+ * engine/decide.h. That a predicate is always true makes no difference: it is evaluated.) */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/session_impl.h"
+
+/* Characters of an atom's text that are the same in every printer. */
+static bool printable(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (s[i] < ' ' || s[i] > '~' || s[i] == '\'' || s[i] == '\\')
+            return false;
+    return n > 0;
+}
+
+static bool word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* What the VM puts around an atom when it prints it; NULL: better not to say. */
+static const char *quote_of(const char *s, size_t n)
+{
+    if (!printable(s, n))
+        return NULL;
+    bool plain = s[0] >= 'a' && s[0] <= 'z';
+    for (size_t i = 0; i < n; i++)
+        plain = plain && word(s[i]);
+    return plain ? "" : "'";
+}
+
+/* "m:f/a" of a function probe, as its argument 1 has it, in `out`; NULL: it cannot be told. */
+static const char *function_text(const struct tier_probe *p, struct buf *out)
+{
+    const char *slash = strrchr(p->func, '/');
+    if (slash == NULL)
+        return NULL;
+    int len = (int)(slash - p->func);
+    const char *mod = quote_of(p->mod, strlen(p->mod)), *fun = quote_of(p->func, (size_t)len);
+    if (mod == NULL || fun == NULL)
+        return NULL;
+    buf_reset(out);
+    buf_printf(out, "%s%s%s:%s%.*s%s%s", mod, p->mod, mod, fun, len, p->func, fun, slash);
+    return out->oom ? NULL : buf_str(out);
+}
+
+/* A text of the probe if the tier shows exactly these bytes. */
+static const char *known(const char *s)
+{
+    return s[0] == '\0' || printable(s, strlen(s)) ? s : NULL;
+}
+
+static bool same_pids(const struct decide_pids *a, const struct decide_pids *b)
+{
+    if (a->n != b->n)
+        return false;
+    for (uint32_t i = 0; i < a->n; i++)
+        if (a->text[i] !=
+            b->text[i]) /* constants of the image: the same string is the same place */
+            return false;
+    return true;
+}
+
+/* The set in the session's memory; one that is like the last is that. NULL: none, any process. */
+static const struct decide_pids *keep_pids(struct session *s, const struct decide_pids *pids)
+{
+    if (pids->n == 0)
+        return NULL;
+    if (s->pids == NULL || !same_pids(s->pids, pids)) {
+        struct decide_pids *copy = arena_alloc(&s->arena, sizeof *copy);
+        if (copy == NULL)
+            return NULL;
+        *copy = *pids;
+        s->pids = copy;
+    }
+    return s->pids;
+}
+
+/* The name that the probe has when it fires: of probes of programs a pattern may be all that is
+ * known. */
+static const char *known_name(const struct tier_probe *p)
+{
+    return p->kind == PROBE_USER && !probe_glob_exact(p->name) ? NULL : known(p->name);
+}
+
+/* The processes that the clause is restricted to on every function, whatever its name, those of
+ * modules that are yet to come too. Found out once for each clause and kind of probe. */
+static const struct decide_pids *function_pids(struct session *s, uint32_t clause,
+                                               enum probe_kind kind)
+{
+    struct session_functions *f = &s->functions;
+    uint32_t bit = 1u << (kind - PROBE_FN_ENTRY);
+    if (f->known == 0 || f->clause != clause)
+        *f = (struct session_functions){.clause = clause};
+    if (s->img.clauses[clause].npred == 0)
+        return NULL;
+    if ((f->known & bit) == 0) {
+        struct decide_pids pids;
+        struct decide_probe any = {.id = {.name = probe_fn_name(kind)},
+                                   .unnumbered = true,
+                                   .pid = probe_process(kind) == PROBE_PROCESS_TRACED,
+                                   .function = true};
+        f->known |= bit;
+        decide(s->decider, clause, &any, &pids);
+        f->pids[kind - PROBE_FN_ENTRY] = keep_pids(s, &pids);
+    }
+    return f->pids[kind - PROBE_FN_ENTRY];
+}
+
+bool session_later(struct session *s, uint32_t clause, const char *name)
+{
+    unsigned kinds = probe_fn_match(name);
+    for (unsigned i = 0; kinds >> i != 0; i++) {
+        if ((kinds >> i & 1) == 0)
+            continue;
+        struct tier_later *q = et_realloc(s->later, (s->nlater + 1) * sizeof *q);
+        if (q == NULL)
+            return false;
+        s->later = q;
+        enum probe_kind kind = (enum probe_kind)(PROBE_FN_ENTRY + i);
+        s->later[s->nlater++] = (struct tier_later){kind, function_pids(s, clause, kind)};
+    }
+    return true;
+}
+
+/* The process of the operating system that a node is, which its provider is named by; 0: another
+ * provider. */
+static int64_t process_of(const struct tier_probe *p)
+{
+    static const char name[] = "erlang";
+    const char *digits = p->prov + sizeof name - 1;
+    char *end;
+    if (strncmp(p->prov, name, sizeof name - 1) != 0 || *digits < '0' || *digits > '9')
+        return 0;
+    int64_t process = strtoll(digits, &end, 10);
+    return *end == '\0' ? process : 0;
+}
+
+bool session_wants(struct session *s, const struct tier_probe *p, struct tier_binding *b)
+{
+    struct decide_pids pids;
+    bool function = p->kind >= PROBE_FN_ENTRY;
+    enum probe_process process = probe_process(p->kind);
+    if (s->decider == NULL || s->img.clauses[b->clause].npred == 0)
+        return true;
+    struct decide_probe d = {
+        .id = {p->id, known(p->prov), known(p->mod), known(p->func), known_name(p)},
+        .epid = b->epid,
+        .pid = process != PROBE_PROCESS_NONE,
+        .function = function,
+        .mfa = function ? function_text(p, &s->text) : NULL,
+        .process = process_of(p),
+    };
+    bool restricts = process == PROBE_PROCESS_TRACED;
+    enum decide_verdict v =
+        decide(s->decider, b->clause, &d, restricts && !function ? &pids : NULL);
+    if (restricts)
+        b->pids = function ? function_pids(s, b->clause, p->kind) : keep_pids(s, &pids);
+    return v != DECIDE_NEVER;
+}
+
+/* -- what says nothing ------------------------------------------------------------------------- */
+
+#define INSTEAD "probe the functions that call it"
+
+/* What a predicate that is never true was probably meant to say, by what it looks at. NULL: who
+ * knows. */
+static const char *meant(struct session *s, uint32_t clause, const struct session_matched *m)
+{
+    unsigned looks = decide_looks(s->decider, clause);
+    const struct tier_probe *p = &m->first;
+    bool function = p->kind >= PROBE_FN_ENTRY;
+    if (looks & DECIDE_LOOKS_PROCESS)
+        return arena_printf(&s->arena,
+                            "pid is the node's process in the operating system, here %lld; one of "
+                            "Erlang is args[0] == \"<0.87.0>\"",
+                            (long long)process_of(p));
+    if (function && (looks & DECIDE_LOOKS_FUNC))
+        return arena_printf(&s->arena, "probefunc has the arity, as in \"%s\"", p->func);
+    if (function && (looks & DECIDE_LOOKS_ARG1)) {
+        const char *text = function_text(p, &s->text);
+        return text == NULL
+                   ? "args[1] is the function itself, as in \"lists:map/2\""
+                   : arena_printf(&s->arena, "args[1] is the function itself, as in \"%s\"", text);
+    }
+    if (function && (looks & DECIDE_LOOKS_MOD))
+        return arena_printf(&s->arena, "probemod is a module, as in \"%s\"", p->mod);
+    return looks & DECIDE_LOOKS_NAME
+               ? arena_printf(&s->arena, "probename is a name as -l lists it, as in \"%s\"",
+                              p->name)
+               : NULL;
+}
+
+void session_doubt(struct session *s, uint32_t clause, const struct diag_pos *pos,
+                   const struct session_matched *m)
+{
+    if (m->count == 0 || m->first.kind < PROBE_PROCESS_SPAWN)
+        return;
+    const struct tier_probe *p = &m->first;
+    if (m->left_out == m->count)
+        diag_add(s->config.diags, DIAG_WARNING, pos, NULL, meant(s, clause, m),
+                 m->count == 1 ? "the predicate is never true on the probe that it is for"
+                               : "the predicate is never true on any of the %zu probes that it is "
+                                 "for",
+                 m->count);
+    else if (m->instructions == m->count && !m->several)
+        diag_add(s->config.diags, DIAG_WARNING, pos, NULL, INSTEAD,
+                 "calls of %s:%s by its name are instructions, which the VM does not report: only "
+                 "those by apply or through a fun are seen",
+                 p->mod, p->func);
+    else if (m->instructions == m->count)
+        diag_add(s->config.diags, DIAG_WARNING, pos, NULL, INSTEAD,
+                 "calls of these functions by their names are instructions, which the VM does not "
+                 "report: only those by apply or through a fun are seen");
+}

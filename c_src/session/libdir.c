@@ -1,0 +1,8 @@
+/* libdir.c - the only place that knows the PREFIX: made once more for each that `make install` is
+ * given. */
+#include "session/api.h"
+
+const char *api_libdir(void)
+{
+    return ET_LIBDIR;
+}

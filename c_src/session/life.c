@@ -1,0 +1,245 @@
+/* life.c - enabling, going, working, stopping. */
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "session/api.h"
+#include "base/clock.h"
+#include "base/err.h"
+
+enum {
+    SLICE_MS = 100,     /* how long an interrupt, or the end of a command, may go unnoticed */
+    CHILD_END_MS = 2000 /* between a node that closes its connections and the end of its process */
+};
+
+int erltrace_enable(erltrace_t *h)
+{
+    if (!api_enter(h, API_OPEN, API_COMPILED) || api_compile(h) != 0)
+        return -1;
+    int rc = api_open_targets(h);
+    if (rc == 0 && h->program != NULL)
+        rc = session_match(h->session);
+    h->phase = rc == 0 ? API_ENABLED : API_FAILED;
+    return api_leave(h, rc);
+}
+
+int erltrace_handle_progress(erltrace_t *h, erltrace_progress_fn *fn, void *arg)
+{
+    if (h == NULL)
+        return -1;
+    h->progress_fn = fn;
+    h->progress_arg = arg;
+    return 0;
+}
+
+bool api_progress(void *arg, const char *target, const struct tier_progress *p)
+{
+    erltrace_t *h = arg;
+    const struct erltrace_progress how = {.node = target,
+                                          .waiting = p->waiting,
+                                          .unit = p->unit,
+                                          .done = p->done,
+                                          .total = p->total,
+                                          .fresh = p->fresh};
+    if (!atomic_load(&h->interrupted) && h->progress_fn != NULL &&
+        h->progress_fn(&how, h->progress_arg) == ERLTRACE_HANDLE_ABORT)
+        atomic_store(&h->interrupted, 1);
+    return !atomic_load(&h->interrupted);
+}
+
+/* It was ended before anything could fire: as if it had run, and nothing had happened. */
+static int given_up(erltrace_t *h)
+{
+    diag_add(&h->diags, DIAG_NOTE, NULL, "", NULL,
+             "ended while probes were being placed: nothing was traced");
+    h->phase = API_DONE;
+    api_release(h);
+    return api_leave(h, 0);
+}
+
+int erltrace_go(erltrace_t *h)
+{
+    if (!api_enter(h, API_OPEN, API_ENABLED))
+        return -1;
+    if (h->phase < API_ENABLED && erltrace_enable(h) != 0)
+        return -1;
+    if (h->program == NULL)
+        return api_fail_text(h, ERLTRACE_E_STATE, "no probes specified");
+    if ((h->flags & ERLTRACE_O_CHECK) != 0)
+        return api_fail_text(h, ERLTRACE_E_STATE, "programs are only checked");
+    if (!option_on(&h->opt, OPTION_destructive) && session_is_destructive(h->session))
+        return api_fail(h, ERLTRACE_E_DESTRUCTIVE);
+    h->busy = true;
+    int rc = session_start(h->session);
+    h->busy = false;
+    if (rc == ET_EABORT)
+        return given_up(h);
+    h->phase = rc == 0 ? API_RUNNING : API_FAILED;
+    if (rc == 0)
+        api_release(h);
+    return api_leave(h, rc);
+}
+
+/* -- working ----------------------------------------------------------------------------------- */
+
+static int64_t now_ms(void)
+{
+    return (int64_t)(monotonic_ns() / 1000000);
+}
+
+/* A node that is lost because its command has ended is no error. */
+static void look_at_lost(erltrace_t *h)
+{
+    size_t lost = session_lost(h->session);
+    if (lost == h->lost_seen)
+        return;
+    h->lost_seen = lost;
+    if (h->nwatched != lost || !api_commands_ended(h, CHILD_END_MS))
+        return;
+    h->lost_commands = (unsigned)lost;
+    diags_clear(&h->diags);
+    if (session_end_missed(h->session))
+        diag_add(&h->diags, DIAG_NOTE, NULL, "", NULL,
+                 "the command ended before END could run in its node");
+}
+
+static int work_failed(erltrace_t *h, int rc)
+{
+    h->phase = API_FAILED;
+    api_leave(h, rc);
+    return ERLTRACE_WORK_ERROR;
+}
+
+/* One look at everything. */
+static int step(erltrace_t *h, int timeout_ms)
+{
+    int rc = 0;
+    if (h->phase == API_RUNNING &&
+        (atomic_load(&h->interrupted) || (h->nwatched > 0 && api_commands_ended(h, 0)))) {
+        rc = session_stop(h->session);
+        h->phase = API_STOPPING;
+    }
+    int state = rc != 0 ? rc : session_work(h->session, timeout_ms);
+    if (h->io_failed || h->aborted) {
+        api_leave(h, h->aborted ? ET_EABORT : ET_EIO);
+        h->phase = API_FAILED;
+        return ERLTRACE_WORK_ERROR;
+    }
+    if (state < 0)
+        return work_failed(h, state);
+    look_at_lost(h);
+    api_leave(h, 0);
+    h->phase = state == SESSION_ENDED    ? API_DONE
+               : state == SESSION_ENDING ? API_STOPPING
+                                         : h->phase;
+    return state == SESSION_ENDED ? ERLTRACE_WORK_DONE : ERLTRACE_WORK_OKAY;
+}
+
+int erltrace_work(erltrace_t *h, FILE *fp, int timeout_ms, erltrace_record_fn *record,
+                  erltrace_data_fn *data, void *arg)
+{
+    if (h != NULL && h->phase == API_DONE && !h->busy)
+        return ERLTRACE_WORK_DONE;
+    if (!api_enter(h, API_RUNNING, API_STOPPING))
+        return ERLTRACE_WORK_ERROR;
+    int64_t end = now_ms() + (timeout_ms > 0 ? timeout_ms : 0), left = timeout_ms;
+    int rc;
+    h->fp = fp;
+    h->record_fn = record;
+    h->data_fn = data;
+    h->work_arg = arg;
+    h->reported = 0;
+    h->busy = true;
+    for (;;) {
+        int64_t began = now_ms();
+        int slice = left > SLICE_MS ? SLICE_MS : left > 0 ? (int)left : 0;
+        rc = step(h, slice);
+        left = end - now_ms();
+        /* A wait that was shorter than asked for had a reason: data, or a signal. */
+        if (rc != ERLTRACE_WORK_OKAY || h->reported > 0 || left <= 0 || now_ms() - began < slice)
+            break;
+    }
+    h->busy = false;
+    if (fp != NULL && h->output_fn == NULL && h->reported > 0 && fflush(fp) != 0 &&
+        rc != ERLTRACE_WORK_ERROR) {
+        h->phase = API_FAILED;
+        rc = api_fail_text(h, ERLTRACE_E_IO, "failed to write the output: %s", strerror(errno));
+    }
+    h->fp = NULL;
+    return rc;
+}
+
+int erltrace_timeout(erltrace_t *h)
+{
+    return api_enter(h, API_RUNNING, API_STOPPING) ? session_timeout(h->session) : -1;
+}
+
+/* The descriptor is one of epoll, which never changes; what it looks at does when a node is lost.
+ */
+int erltrace_fd(erltrace_t *h)
+{
+    if (!api_enter(h, API_RUNNING, API_STOPPING))
+        return -1;
+    if (h->fd < 0 && (h->fd = epoll_create1(EPOLL_CLOEXEC)) < 0)
+        return api_fail_text(h, ERLTRACE_E_IO, "cannot wait: %s", strerror(errno));
+    size_t n = session_tiers(h->session);
+    for (size_t i = 0; i < n; i++) {
+        int fd = session_fd(h->session, i);
+        struct epoll_event ev = {.events = EPOLLIN, .data = {.u64 = i}};
+        if (fd >= 0 && epoll_ctl(h->fd, EPOLL_CTL_ADD, fd, &ev) != 0 && errno != EEXIST)
+            return api_fail_text(h, ERLTRACE_E_IO, "cannot wait: %s", strerror(errno));
+    }
+    return h->fd;
+}
+
+/* -- ending ------------------------------------------------------------------------------------ */
+
+int erltrace_stop(erltrace_t *h)
+{
+    if (!api_enter(h, API_RUNNING, API_DONE))
+        return -1;
+    if (h->phase != API_RUNNING)
+        return 0;
+    int rc = session_stop(h->session);
+    h->phase = rc == 0 ? API_STOPPING : API_FAILED;
+    return api_leave(h, rc);
+}
+
+void erltrace_interrupt(erltrace_t *h)
+{
+    if (h != NULL)
+        atomic_store(&h->interrupted, 1);
+}
+
+const struct erltrace_status *erltrace_status(erltrace_t *h)
+{
+    static const enum erltrace_state states[] = {
+        [API_OPEN] = ERLTRACE_STATE_NONE,         [API_COMPILED] = ERLTRACE_STATE_NONE,
+        [API_ENABLED] = ERLTRACE_STATE_NONE,      [API_RUNNING] = ERLTRACE_STATE_RUNNING,
+        [API_STOPPING] = ERLTRACE_STATE_STOPPING, [API_DONE] = ERLTRACE_STATE_DONE,
+        [API_FAILED] = ERLTRACE_STATE_FAILED,
+    };
+    if (h == NULL)
+        return NULL;
+    h->status = (struct erltrace_status){.state = states[h->phase]};
+    if (h->session != NULL) {
+        struct session_stats st;
+        bool exited;
+        session_stats(h->session, &st);
+        h->status.status = session_status(h->session, &exited);
+        h->status.exited = exited;
+        h->status.lost = (unsigned)session_lost(h->session) - h->lost_commands;
+        h->status.probes = (unsigned)session_probes(h->session);
+        h->status.watched = (unsigned)st.watched;
+        h->status.events = st.events;
+        h->status.fired = st.fired;
+        h->status.recorded = st.recorded;
+        h->status.updates = st.updates;
+        h->status.errors = st.errors;
+        h->status.drops = st.drops;
+        h->status.overloaded = (unsigned)session_overloaded(h->session);
+        h->status.began = st.began_ns;
+    }
+    return &h->status;
+}

@@ -1,0 +1,309 @@
+/* match.c - which probes a session's descriptions name, and on which tiers.
+ *
+ * EPIDs are given out in the order of clauses, and within a clause in the order in which the tiers
+ * name their probes; probe[epid - 1] says what an EPID is. A tier gets its bindings sorted by
+ * probe, then clause; of an EPID whose clause can never run there it gets none. */
+#include "session/session_impl.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+
+static struct probe_spec spec_of(const struct session *s, const struct dif_clause *c)
+{
+    return (struct probe_spec){dif_str(&s->img, c->prov), dif_str(&s->img, c->mod),
+                               dif_str(&s->img, c->func), dif_str(&s->img, c->name), c->id};
+}
+
+static bool spec_is_local(const struct probe_spec *p)
+{
+    enum { LAST_DTRACE_ID = 3 };
+    static const char *const names[] = {"BEGIN", "END", "ERROR"};
+    if (p->id != 0)
+        return p->id <= LAST_DTRACE_ID;
+    if (probe_kernel_provider(p->prov)) /* no other tier has it either */
+        return true;
+    if (p->mod[0] != '\0' || p->func[0] != '\0')
+        return false;
+    if (strcmp(p->prov, "dtrace") == 0 || strcmp(p->prov, "profile") == 0)
+        return true;
+    if (p->prov[0] != '\0')
+        return false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(p->name, names[i]) == 0)
+            return true;
+    return strncmp(p->name, "tick-", 5) == 0 || strncmp(p->name, "profile-", 8) == 0;
+}
+
+bool session_is_local(const struct session *s)
+{
+    for (uint32_t i = 0; i < s->img.nclauses; i++) {
+        struct probe_spec spec = spec_of(s, &s->img.clauses[i]);
+        if (!spec_is_local(&spec))
+            return false;
+    }
+    return true;
+}
+
+int session_attach(struct session *s, struct tier *t)
+{
+    for (size_t i = 0; i < s->ntiers; i++) {
+        struct tier *other = s->tier[i].t;
+        if (t->ops == other->ops && t->ops->same != NULL && t->ops->same(t, other)) {
+            diag_add(s->config.diags, DIAG_WARNING, NULL, NULL, NULL,
+                     "%s is named twice; it is traced once", t->ops->target(t));
+            t->ops->close(t);
+            return 0;
+        }
+    }
+    struct session_tier *p = et_realloc(s->tier, (s->ntiers + 1) * sizeof *p);
+    if (p == NULL) {
+        t->ops->close(t);
+        return session_no_memory(s);
+    }
+    s->tier = p;
+    p[s->ntiers++] = (struct session_tier){.t = t};
+    return 0;
+}
+
+/* The text of a description, for messages: p:m:f:n, or the id. */
+static const char *spec_text(struct session *s, const struct probe_spec *p)
+{
+    const char *text =
+        p->id != 0 ? arena_printf(&s->arena, "%u", p->id)
+                   : arena_printf(&s->arena, "%s:%s:%s:%s", p->prov, p->mod, p->func, p->name);
+    return text != NULL ? text : "";
+}
+
+/* Bytes of the description that starts at this place of a program's text. */
+static int description_length(const struct session_program *p, uint32_t line, uint32_t col)
+{
+    const char *at = p->text, *end = p->text + p->len;
+    for (uint32_t i = 1; i < line && at < end; i++) {
+        const char *nl = memchr(at, '\n', (size_t)(end - at));
+        at = nl != NULL ? nl + 1 : end;
+    }
+    at += (size_t)(end - at) >= col - 1 ? col - 1 : (size_t)(end - at);
+    int n = 0;
+    while (at + n < end && !isspace((unsigned char)at[n]) && strchr(",/{", at[n]) == NULL)
+        n++;
+    return n;
+}
+
+/* Why no tier has the probe that a description names, when it is a known one; else NULL. */
+static const char *lacking(struct session *s, const struct probe_spec *spec)
+{
+    const char *why = NULL;
+    for (size_t i = 0; why == NULL && i < s->ntiers; i++)
+        if (s->tier[i].t->ops->lacking != NULL)
+            why = s->tier[i].t->ops->lacking(s->tier[i].t, spec);
+    if (why == NULL && probe_kernel_provider(spec->prov))
+        why = arena_printf(&s->arena,
+                           "probes of the provider %s need %s, which this erltrace does not have",
+                           spec->prov, dif_tier_text(WORD_KERNEL));
+    return why;
+}
+
+/* Where the description of a clause stands. */
+static struct diag_pos position(const struct session *s, uint32_t clause)
+{
+    const struct dif_clause *c = &s->img.clauses[clause];
+    size_t program = s->clause_program[clause];
+    struct diag_pos pos = {dif_str(&s->img, c->file), (int)c->line, (int)c->col, 0};
+    if (program < s->nprograms && c->line > 0 && c->col > 0)
+        pos.len = description_length(&s->program[program], c->line, c->col);
+    return pos;
+}
+
+static int report_unmatched(struct session *s, uint32_t clause, const struct probe_spec *spec)
+{
+    const char *hint = probe_kernel_provider(spec->prov) ? lacking(s, spec) : NULL;
+    const struct diag_pos pos = position(s, clause);
+    for (size_t i = 0; hint == NULL && i < s->ntiers; i++)
+        if (s->tier[i].t->ops->suggest != NULL)
+            hint = s->tier[i].t->ops->suggest(s->tier[i].t, spec);
+    if (spec->id != 0)
+        return diag_error(s->config.diags, ET_ENOPROBE, &pos, "D_PDESC_INVAL", hint,
+                          "invalid probe identifier %u: Unknown probe identifier", spec->id);
+    return diag_error(s->config.diags, ET_ENOPROBE, &pos, "D_PDESC_ZERO", hint,
+                      "probe description %s does not match any probes", spec_text(s, spec));
+}
+
+struct matching {
+    struct session *s;
+    struct session_tier *tier;
+    uint32_t clause;
+    struct session_matched sum; /* of this tier and those before */
+};
+
+static int matched(void *arg, const struct tier_probe *p)
+{
+    struct matching *m = arg;
+    struct session *s = m->s;
+    struct session_tier *t = m->tier;
+    if (s->nprobes == s->capprobes) {
+        size_t cap = s->capprobes ? s->capprobes * 2 : 64;
+        struct session_probe *q = et_realloc(s->probe, cap * sizeof *q);
+        if (q == NULL)
+            return session_no_memory(s);
+        s->probe = q;
+        s->capprobes = cap;
+    }
+    if (t->nbindings == t->capbindings) {
+        size_t cap = t->capbindings ? t->capbindings * 2 : 64;
+        struct tier_binding *q = et_realloc(t->binding, cap * sizeof *q);
+        if (q == NULL)
+            return session_no_memory(s);
+        t->binding = q;
+        t->capbindings = cap;
+    }
+    uint32_t epid = (uint32_t)++s->nprobes;
+    s->probe[epid - 1] = (struct session_probe){{epid, m->clause, p->id, p->prov, p->mod, p->func,
+                                                 p->name, p->kind, t->t->ops->target(t->t)},
+                                                (size_t)(t - s->tier)};
+    s->nwatched += p->kind >= PROBE_PROCESS_SPAWN;
+    struct tier_binding b = {epid, m->clause, p->id, NULL};
+    if (session_wants(s, p, &b)) {
+        t->binding[t->nbindings++] = b;
+    } else {
+        t->left_out++;
+        m->sum.left_out++;
+    }
+    m->sum.instructions += p->instruction;
+    m->sum.several =
+        m->sum.several || (m->sum.count > 0 && (strcmp(p->func, m->sum.first.func) != 0 ||
+                                                strcmp(p->mod, m->sum.first.mod) != 0));
+    if (m->sum.count++ == 0 || m->sum.first.func[0] == '-') /* not one that the compiler made */
+        m->sum.first = *p;
+    return 0;
+}
+
+static int binding_order(const void *px, const void *py)
+{
+    const struct tier_binding *x = px, *y = py;
+    if (x->probe != y->probe)
+        return x->probe < y->probe ? -1 : 1;
+    return (x->clause > y->clause) - (x->clause < y->clause);
+}
+
+int session_match(struct session *s)
+{
+    int unmatched = 0;
+    s->decider = decider_new(&s->img);
+    if (s->decider == NULL)
+        return session_no_memory(s);
+    for (uint32_t c = 0; c < s->img.nclauses; c++) {
+        struct probe_spec spec = spec_of(s, &s->img.clauses[c]);
+        struct matching m = {.s = s, .clause = c};
+        size_t program = s->clause_program[c];
+        if (spec.id == 0 && !spec_is_local(&spec) && !session_later(s, c, spec.name))
+            return session_no_memory(s);
+        for (size_t i = 0; i < s->ntiers; i++) {
+            m.tier = &s->tier[i];
+            int rc = m.tier->t->ops->match(m.tier->t, &spec, matched, &m, s->config.diags);
+            if (rc != 0)
+                return rc;
+        }
+        if (program < s->nprograms)
+            s->program[program].matched += m.sum.count;
+        const struct diag_pos pos = position(s, c);
+        session_doubt(s, c, &pos, &m.sum);
+        if (m.sum.count == 0 && !option_on(s->config.opt, OPTION_zdefs) &&
+            !(s->config.check_only && lacking(s, &spec) != NULL))
+            unmatched = report_unmatched(s, c, &spec);
+    }
+    for (size_t i = 0; i < s->ntiers; i++)
+        if (s->tier[i].nbindings > 0)
+            qsort(s->tier[i].binding, s->tier[i].nbindings, sizeof *s->tier[i].binding,
+                  binding_order);
+    return unmatched;
+}
+
+/* A program that could not be extended goes on with the probes that it has. */
+int session_extend(struct session *s, struct session_tier *t)
+{
+    size_t had = t->nbindings;
+    for (uint32_t c = 0; c < s->img.nclauses; c++) {
+        struct probe_spec spec = spec_of(s, &s->img.clauses[c]);
+        struct matching m = {.s = s, .tier = t, .clause = c};
+        int rc = t->t->ops->match_new(t->t, &spec, matched, &m, s->config.diags);
+        if (rc != 0)
+            return rc;
+        if (s->clause_program[c] < s->nprograms)
+            s->program[s->clause_program[c]].matched += m.sum.count;
+    }
+    if (t->nbindings > had)
+        qsort(t->binding + had, t->nbindings - had, sizeof *t->binding, binding_order);
+    return t->t->ops->extend(t->t, t->binding + had, t->nbindings - had, s->config.diags);
+}
+
+uint64_t session_matched(const struct session *s, size_t nth)
+{
+    return nth < s->nprograms ? s->program[nth].matched : 0;
+}
+
+void session_stability(const struct session *s, size_t nth, struct compile_attr *probes,
+                       struct compile_attr *statements)
+{
+    *probes = s->program[nth].probes;
+    *statements = s->program[nth].statements;
+}
+
+int session_definitions(const struct session *s,
+                        int (*fn)(void *arg, const struct compile_probe *p), void *arg)
+{
+    return compile_probes(s->compile, fn, arg);
+}
+
+size_t session_programs(const struct session *s)
+{
+    return s->nprograms;
+}
+
+size_t session_probes(const struct session *s)
+{
+    return s->nprobes;
+}
+
+struct listing {
+    session_list_fn fn;
+    void *arg;
+    struct tier *tier;
+    size_t count;
+};
+
+static int listed(void *arg, const struct tier_probe *p)
+{
+    struct listing *l = arg;
+    l->count++;
+    return l->fn(l->arg, l->tier, p);
+}
+
+int session_list(struct session *s, size_t nth, session_list_fn fn, session_missed_fn missed,
+                 void *arg)
+{
+    uint32_t n = s->nprograms > 0 ? s->img.nclauses : 1;
+    for (uint32_t c = 0; c < n; c++) {
+        struct probe_spec spec = {"", "", "", "", 0};
+        struct listing l = {fn, arg, NULL, 0};
+        if (nth != SESSION_ALL && s->clause_program[c] != nth)
+            continue;
+        if (s->nprograms > 0)
+            spec = spec_of(s, &s->img.clauses[c]);
+        for (size_t i = 0; i < s->ntiers; i++) {
+            l.tier = s->tier[i].t;
+            int rc = l.tier->ops->match(l.tier, &spec, listed, &l, s->config.diags);
+            if (rc != 0)
+                return rc;
+        }
+        int rc = l.count == 0 && missed != NULL
+                     ? missed(arg, spec_text(s, &spec), lacking(s, &spec))
+                     : 0;
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}

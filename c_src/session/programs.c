@@ -1,0 +1,281 @@
+/* programs.c - programs: from texts and files to the image of the session. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "session/api.h"
+#include "base/err.h"
+
+/* By enum erltrace_spec: the compiler's word for it, and the command's letter. */
+static const struct {
+    enum compile_kind kind;
+    const char *letter;
+} specs[] = {
+    [ERLTRACE_SPEC_SCRIPT] = {COMPILE_SCRIPT, "-s"},
+    [ERLTRACE_SPEC_NAME] = {COMPILE_NAME, "-n"},
+    [ERLTRACE_SPEC_FUNCTION] = {COMPILE_FUNCTION, "-f"},
+    [ERLTRACE_SPEC_MODULE] = {COMPILE_MODULE, "-m"},
+    [ERLTRACE_SPEC_PROVIDER] = {COMPILE_PROVIDER, "-P"},
+    [ERLTRACE_SPEC_ID] = {COMPILE_ID, "-i"},
+};
+enum { NSPECS = sizeof specs / sizeof specs[0] };
+
+int api_session(erltrace_t *h)
+{
+    struct session_config config = {.opt = &h->opt,
+                                    .diags = &h->diags,
+                                    .out = api_out(h),
+                                    .json = (h->flags & ERLTRACE_O_JSON) != 0,
+                                    .terminal = (h->flags & ERLTRACE_O_TERMINAL) != 0,
+                                    .watch = &h->watch,
+                                    .progress = api_progress,
+                                    .progress_arg = h,
+                                    .check_only = (h->flags & ERLTRACE_O_CHECK) != 0};
+    const char *root;
+    if (h->session != NULL)
+        return 0;
+    if ((root = api_root(h)) != NULL)
+        config.libraries = arena_printf(&h->arena, "%s/priv/lib", root);
+    for (struct api_target *t = h->target; t != NULL && config.target == 0; t = t->next)
+        config.target = t->pid;
+    h->session = session_new(&config);
+    return h->session != NULL ? 0 : api_fail(h, ERLTRACE_E_NOMEM);
+}
+
+/* A name for diagnostics that no other program has: the second "-n" is "-n (2)". */
+static const char *unique_name(erltrace_t *h, const char *name)
+{
+    const char *result = name;
+    for (size_t n = 2;; n++) {
+        const struct erltrace_prog *p = h->program;
+        while (p != NULL && strcmp(p->name, result) != 0)
+            p = p->next;
+        if (p == NULL)
+            return result;
+        result = arena_printf(&h->arena, "%s (%zu)", name, n);
+        if (result == NULL)
+            return NULL;
+    }
+}
+
+struct erltrace_attributes api_attributes(struct compile_attr a)
+{
+    return (struct erltrace_attributes){a.name, a.data, a.class};
+}
+
+static char **copy_words(erltrace_t *h, const char *zero, int argc, char *const argv[])
+{
+    int n = argc > 0 ? argc : 1;
+    char **v = arena_alloc(&h->arena, ((size_t)n + 1) * sizeof *v);
+    if (v == NULL)
+        return NULL;
+    v[0] = api_strdup(h, argc > 0 && argv[0] != NULL ? argv[0] : zero);
+    for (int i = 1; i < argc; i++)
+        if ((v[i] = api_strdup(h, argv[i])) == NULL)
+            return NULL;
+    return v[0] != NULL ? v : NULL;
+}
+
+/* Adds a program. src: text, len, shown and shown_len are set; p: spec and text. */
+static erltrace_prog_t *add(erltrace_t *h, struct erltrace_prog *p, struct compile_source *src,
+                            const char *name, int argc, char *const argv[])
+{
+    struct compile_attr probes = {0}, statements = {0};
+    p->name = unique_name(h, name);
+    src->kind = specs[p->spec].kind;
+    src->name = p->name;
+    src->argc = argc > 0 ? argc : 1;
+    src->argv = copy_words(h, p->spec == ERLTRACE_SPEC_SCRIPT ? p->text : "erltrace", argc, argv);
+    if (p->name == NULL || src->argv == NULL || api_session(h) != 0) {
+        api_fail(h, ERLTRACE_E_NOMEM);
+        return NULL;
+    }
+    h->compiling = p;
+    p->number = session_programs(h->session);
+    int rc = session_add(h->session, src);
+    h->compile_failed |= rc != 0;
+    if (rc == 0)
+        session_stability(h->session, p->number, &probes, &statements);
+    rc = api_leave(h, rc);
+    h->compiling = NULL;
+    p->descriptions = api_attributes(probes);
+    p->statements = api_attributes(statements);
+    p->info = (struct erltrace_proginfo){0, &p->descriptions, &p->statements};
+    *h->program_tail = p;
+    h->program_tail = &p->next;
+    return rc == 0 ? p : NULL;
+}
+
+static bool good_words(int argc, char *const argv[])
+{
+    for (int i = 0; i < argc; i++)
+        if (argv == NULL || argv[i] == NULL)
+            return false;
+    return argc >= 0;
+}
+
+erltrace_prog_t *erltrace_program_strcompile(erltrace_t *h, const char *name,
+                                             enum erltrace_spec spec, const char *text, int argc,
+                                             char *const argv[])
+{
+    if (!api_enter(h, API_OPEN, API_OPEN))
+        return NULL;
+    if ((unsigned)spec >= NSPECS || text == NULL || !good_words(argc, argv)) {
+        api_fail(h, ERLTRACE_E_INVAL);
+        return NULL;
+    }
+    struct erltrace_prog *p = arena_alloc(&h->arena, sizeof *p);
+    char *copy = api_strdup(h, text), *called = api_strdup(h, name);
+    if (p == NULL || copy == NULL || (name != NULL && called == NULL)) {
+        api_fail(h, ERLTRACE_E_NOMEM);
+        return NULL;
+    }
+    p->spec = spec;
+    p->text = spec == ERLTRACE_SPEC_SCRIPT && called != NULL ? called : copy;
+    struct compile_source src = {.text = copy, .len = strlen(copy)};
+    return add(h, p, &src, called != NULL ? called : specs[spec].letter, argc, argv);
+}
+
+/* -- files ------------------------------------------------------------------------------------- */
+
+char *api_read(erltrace_t *h, FILE *f, size_t *len)
+{
+    struct buf b = BUF_INIT;
+    char piece[8192];
+    size_t n;
+    while (!b.oom && (n = fread(piece, 1, sizeof piece, f)) > 0)
+        buf_add(&b, piece, n);
+    int error = ferror(f) ? errno : b.oom ? ENOMEM : 0;
+    char *text = error == 0 ? arena_strndup(&h->arena, buf_str(&b), b.len) : NULL;
+    *len = b.len;
+    buf_free(&b);
+    errno = error != 0 ? error : ENOMEM;
+    return text;
+}
+
+/* A whole file, as api_read. */
+static char *read_file(erltrace_t *h, const char *path, size_t *len)
+{
+    struct stat st;
+    FILE *f = fopen(path, "re");
+    if (f == NULL)
+        return NULL;
+    /* Opening a folder succeeds; reading it does not say what is wrong. */
+    if (fstat(fileno(f), &st) == 0 && S_ISDIR(st.st_mode)) {
+        fclose(f);
+        errno = EISDIR;
+        return NULL;
+    }
+    char *text = api_read(h, f, len);
+    int error = errno;
+    fclose(f);
+    errno = error;
+    return text;
+}
+
+erltrace_prog_t *erltrace_program_fcompile(erltrace_t *h, const char *path, int argc,
+                                           char *const argv[])
+{
+    struct compile_source src = {0};
+    const char *why;
+    if (!api_enter(h, API_OPEN, API_OPEN))
+        return NULL;
+    if (path == NULL || !good_words(argc, argv)) {
+        api_fail(h, ERLTRACE_E_INVAL);
+        return NULL;
+    }
+    struct erltrace_prog *p = arena_alloc(&h->arena, sizeof *p);
+    const char *name = api_strdup(h, path);
+    if (p == NULL || name == NULL) {
+        api_fail(h, ERLTRACE_E_NOMEM);
+        return NULL;
+    }
+    p->spec = ERLTRACE_SPEC_SCRIPT;
+    p->text = name;
+    src.text = read_file(h, strcmp(path, "-") == 0 ? "/dev/stdin" : path, &src.len);
+    if (src.text == NULL) {
+        api_fail_text(h, ERLTRACE_E_OPEN, "failed to open %s: %s", path, strerror(errno));
+        return NULL;
+    }
+    if (option_on(&h->opt, OPTION_cpp)) {
+        src.shown = src.text;
+        src.shown_len = src.len;
+        src.text = api_preprocess(h, src.text, &src.len, &why);
+        if (src.text == NULL) {
+            api_fail_text(h, ERLTRACE_E_CPP, "failed to compile script %s: %s", path, why);
+            return NULL;
+        }
+    }
+    return add(h, p, &src, name, argc, argv);
+}
+
+/* -- what was compiled ------------------------------------------------------------------------- */
+
+int api_compile(erltrace_t *h)
+{
+    if (h->phase >= API_COMPILED)
+        return 0;
+    if (h->compile_failed)
+        return api_fail(h, ERLTRACE_E_COMPILE);
+    if (api_session(h) != 0)
+        return -1;
+    h->phase = API_COMPILED;
+    for (struct erltrace_prog *p = h->program; p != NULL; p = p->next)
+        if (p->next == NULL)
+            h->compiling = p; /* an error of all of them is shown as one of the last */
+    int rc = h->program != NULL ? session_compile(h->session) : 0;
+    h->compile_failed = rc != 0;
+    rc = api_leave(h, rc);
+    h->compiling = NULL;
+    if (rc != 0)
+        h->phase = API_FAILED;
+    return rc;
+}
+
+const struct erltrace_proginfo *erltrace_program_info(erltrace_t *h, const erltrace_prog_t *p)
+{
+    struct erltrace_prog *known = h != NULL ? h->program : NULL;
+    while (known != NULL && known != p)
+        known = known->next;
+    if (known == NULL) {
+        if (h != NULL)
+            api_fail(h, ERLTRACE_E_INVAL);
+        return NULL;
+    }
+    known->info.matches = session_matched(h->session, known->number);
+    return &known->info;
+}
+
+int erltrace_is_destructive(erltrace_t *h)
+{
+    if (!api_enter(h, API_OPEN, API_DONE) || api_compile(h) != 0)
+        return -1;
+    return session_is_destructive(h->session);
+}
+
+int erltrace_prints(erltrace_t *h)
+{
+    if (!api_enter(h, API_OPEN, API_DONE) || api_compile(h) != 0)
+        return -1;
+    return session_prints(h->session);
+}
+
+int erltrace_program_dump(erltrace_t *h, FILE *fp)
+{
+    if (!api_enter(h, API_OPEN, API_DONE))
+        return -1;
+    if (fp == NULL)
+        return api_fail(h, ERLTRACE_E_INVAL);
+    if (api_compile(h) != 0)
+        return -1;
+    struct buf b = BUF_INIT;
+    if (option_on(&h->opt, OPTION_tree))
+        session_tree(h->session, &b);
+    dif_disasm(session_image(h->session), &b);
+    int code = b.oom                                                           ? ERLTRACE_E_NOMEM
+               : fwrite(buf_str(&b), 1, b.len, fp) != b.len || fflush(fp) != 0 ? ERLTRACE_E_IO
+                                                                               : ERLTRACE_E_OK;
+    buf_free(&b);
+    return code == ERLTRACE_E_OK ? 0 : api_fail(h, code);
+}

@@ -1,0 +1,509 @@
+/* record.c - from what a tier delivers to what is reported.
+ *
+ * Records and faults are copied to a queue while a tier works, and looked at when it is done; by
+ * then all that was aggregated before them has been merged. A queue holds struct event, each
+ * followed by its parts, padded to 8 bytes. */
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "session/session_impl.h"
+
+struct event {
+    uint32_t size; /* of the whole, parts and padding included */
+    uint32_t epid;
+    uint64_t timestamp;
+    uint32_t cpu;
+    uint32_t len; /* bytes of parts */
+    bool is_fault;
+    uint32_t action, offset, fault; /* faults only */
+    uint64_t value;
+};
+
+/* -- from the tier ----------------------------------------------------------------------------- */
+
+static void malformed(struct session_reader *r, const char *what)
+{
+    if (r->error == 0)
+        r->error = diag_error(r->s->config.diags, ET_EIMAGE, NULL, "DATA_MALFORMED",
+                              "stop other versions of erltrace that use this node, then try again",
+                              "%s that the program cannot have made came from %s", what,
+                              r->tier->t->ops->target(r->tier->t));
+}
+
+/* NULL when this tier has no such EPID. */
+static const struct session_probe *probe_of(const struct session_reader *r, uint32_t epid)
+{
+    const struct session *s = r->s;
+    if (epid == 0 || epid > s->nprobes)
+        return NULL;
+    const struct session_probe *p = &s->probe[epid - 1];
+    return &s->tier[p->tier] == r->tier ? p : NULL;
+}
+
+static void enqueue(struct session_reader *r, struct event *e, const uint8_t *parts, size_t len)
+{
+    struct buf *q = &r->tier->queue;
+    e->size = (uint32_t)((sizeof *e + len + 7) & ~(size_t)7);
+    e->len = (uint32_t)len;
+    buf_add(q, e, sizeof *e);
+    buf_add(q, parts, len);
+    buf_fill(q, 0, e->size - sizeof *e - len);
+    if (q->oom && r->error == 0)
+        r->error = diag_error(r->s->config.diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
+}
+
+void session_record(void *arg, struct tier *t, uint32_t epid, uint64_t timestamp, uint32_t cpu,
+                    const uint8_t *parts, size_t len)
+{
+    struct session_reader *r = arg;
+    (void)t;
+    if (probe_of(r, epid) == NULL || len > UINT32_MAX / 2) {
+        malformed(r, "a record");
+        return;
+    }
+    struct event e = {.epid = epid, .timestamp = timestamp, .cpu = cpu};
+    enqueue(r, &e, parts, len);
+}
+
+void session_fault(void *arg, struct tier *t, uint32_t epid, uint32_t action, uint32_t offset,
+                   uint32_t fault, uint64_t value, uint32_t cpu)
+{
+    struct session_reader *r = arg;
+    (void)t;
+    if (probe_of(r, epid) == NULL) {
+        malformed(r, "a fault");
+        return;
+    }
+    struct event e = {.epid = epid,
+                      .cpu = cpu,
+                      .is_fault = true,
+                      .action = action,
+                      .offset = offset,
+                      .fault = fault,
+                      .value = value};
+    enqueue(r, &e, NULL, 0);
+}
+
+void session_aggregation(void *arg, struct tier *t, uint32_t agg, uint32_t cpu, const uint8_t *key,
+                         size_t keylen, const uint64_t *words, size_t nwords)
+{
+    struct session_reader *r = arg;
+    (void)t;
+    int rc = aggr_merge(&r->s->aggr, agg, key, keylen, words, nwords);
+    if (rc == 0 && option_on(r->s->config.opt, OPTION_aggpercpu))
+        rc = aggr_merge_cpu(&r->s->aggr, agg, cpu, key, keylen, words, nwords);
+    if (rc == ET_ENOMEM && r->error == 0)
+        r->error = diag_error(r->s->config.diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
+    else if (rc != 0)
+        malformed(r, "an aggregation");
+}
+
+void session_counts(void *arg, struct tier *t, const struct engine_counts *c)
+{
+    struct session_reader *r = arg;
+    (void)t;
+    r->tier->counts = *c;
+}
+
+/* Reports what has come to a count since it was shown. */
+static void report_drop(struct session *s, const struct session_tier *t, enum engine_drop kind,
+                        int cpu, uint64_t now, uint64_t *shown)
+{
+    const struct session_watch *watch = s->config.watch;
+    struct report_drop d = {kind, now - *shown, t->t->ops->target(t->t), now, cpu};
+    if (now <= *shown)
+        return;
+    *shown = now;
+    if (watch == NULL || watch->drop == NULL)
+        s->report.ops->drop(&s->report, &d);
+    else
+        s->aborted |= watch->drop(watch->arg, &d) == SESSION_ABORT;
+}
+
+void session_report_drops(struct session *s)
+{
+    for (size_t i = 0; i < s->ntiers; i++) {
+        struct session_tier *t = &s->tier[i];
+        const struct engine_counts *now = &t->counts;
+        for (int c = 0; c < ENGINE_CPUS; c++) {
+            report_drop(s, t, ENGINE_DROP_PRINCIPAL, c, now->cpu[c].principal,
+                        &t->shown.cpu[c].principal);
+            report_drop(s, t, ENGINE_DROP_AGG, c, now->cpu[c].agg, &t->shown.cpu[c].agg);
+        }
+        for (int k = ENGINE_DROP_AGG + 1; k < ENGINE_NDROPS; k++)
+            report_drop(s, t, (enum engine_drop)k, -1, now->drop[k], &t->shown.drop[k]);
+    }
+}
+
+/* -- to the reporter --------------------------------------------------------------------------- */
+
+/* A fault of an action of the consumer, reported when the record is: a record is one piece. */
+struct late_fault {
+    struct report_fault f;
+    char why[512]; /* "": f says it */
+};
+
+__attribute__((format(printf, 4, 5))) static void late_fault(struct session *s,
+                                                             const struct report_record *rec,
+                                                             struct report_fault f, const char *fmt,
+                                                             ...)
+{
+    struct late_fault l = {.f = f};
+    va_list ap;
+    l.f.probe = rec->probe;
+    l.f.cpu = rec->cpu;
+    va_start(ap, fmt);
+    vsnprintf(l.why, sizeof l.why, fmt, ap);
+    va_end(ap);
+    buf_add(&s->late, &l, sizeof l);
+}
+
+static void report_fault(struct session *s, const struct report_fault *f)
+{
+    const struct session_watch *watch = s->config.watch;
+    if (watch == NULL || watch->fault == NULL)
+        s->report.ops->fault(&s->report, f);
+    else
+        s->aborted |= watch->fault(watch->arg, f) == SESSION_ABORT;
+}
+
+static void report_late(struct session *s)
+{
+    for (size_t i = 0; i + sizeof(struct late_fault) <= s->late.len;
+         i += sizeof(struct late_fault)) {
+        struct late_fault l;
+        memcpy(&l, s->late.data + i, sizeof l);
+        l.f.why = l.why[0] != '\0' ? l.why : NULL;
+        report_fault(s, &l.f);
+    }
+    s->report.oom |= s->late.oom;
+    buf_reset(&s->late);
+}
+
+/* A string of a record, cut to n - 1 bytes. */
+static const char *string_of(const struct value *v, char *out, size_t n)
+{
+    size_t len = v->len < n - 1 ? v->len : n - 1;
+    memcpy(out, v->s, len);
+    out[len] = '\0';
+    return out;
+}
+
+void session_set_rates(struct session *s)
+{
+    const int64_t *v = s->config.opt->value;
+    for (size_t i = 0; i < s->ntiers; i++)
+        if (s->tier[i].t->ops->rates != NULL)
+            s->tier[i].t->ops->rates(s->tier[i].t, (uint64_t)v[OPTION_switchrate],
+                                     (uint64_t)v[OPTION_aggrate]);
+}
+
+static void set_option(struct session *s, const struct report_record *rec, uint32_t number,
+                       const struct value *v, uint32_t nparts)
+{
+    char name[64], value[128] = "1";
+    const struct session_watch *watch = s->config.watch;
+    const char *why;
+    int64_t before, after;
+    string_of(v, name, sizeof name);
+    if (nparts > 1)
+        string_of(v + 1, value, sizeof value);
+    options_get(s->config.opt, name, &before);
+    if (options_set(s->config.opt, name, value, OPTION_FROM_RUNNING, &why) != 0) {
+        late_fault(
+            s, rec,
+            (struct report_fault){.action = number, .offset = UINT32_MAX, .fault = REPORT_LIBRARY},
+            "couldn't set option \"%s\" to \"%s\": %s", name, value, why);
+        return;
+    }
+    session_set_rates(s);
+    options_get(s->config.opt, name, &after);
+    if (watch != NULL && watch->setopt != NULL)
+        s->aborted |= watch->setopt(watch->arg, rec, name, value, before, after) == SESSION_ABORT;
+}
+
+/* The text of a printf-like action, at most strsize - 1 bytes. */
+static const char *action_text(struct session *s, const struct dif_action *act,
+                               const struct value *v)
+{
+    buf_reset(&s->text);
+    const struct pf_env env = {.symbols = &s->report.symbols, .target = s->report.target};
+    pf_format(&s->format[act - s->img.actions], v, act->nparts, &env, &s->text);
+    if (s->text.len > s->img.strsize - 1) {
+        s->text.len = s->img.strsize - 1;
+        s->text.data[s->text.len] = '\0';
+    }
+    s->report.oom |= s->text.oom;
+    return buf_str(&s->text);
+}
+
+static void run_command(struct session *s, const char *command)
+{
+    const struct out *o = &s->config.out;
+    if (o->flush != NULL)
+        o->flush(o->arg);
+    if (o->run != NULL)
+        o->run(o->arg, command);
+}
+
+/* The process at the probe is this one. A number that is no signal does nothing. */
+static void raise_signal(struct session *s, int sig)
+{
+    const struct out *o = &s->config.out;
+    if (o->flush != NULL)
+        o->flush(o->arg);
+    raise(sig);
+}
+
+static void reopen(struct session *s, const struct report_record *rec, uint32_t number,
+                   const char *path)
+{
+    const struct out *o = &s->config.out;
+    int err = o->redirect != NULL ? o->redirect(o->arg, path[0] != '\0' ? path : NULL) : 0;
+    if (err == 0)
+        s->report.terminal = s->config.terminal && path[0] == '\0';
+    else
+        late_fault(
+            s, rec,
+            (struct report_fault){.action = number, .offset = UINT32_MAX, .fault = REPORT_LIBRARY},
+            "couldn't freopen() \"%s\": %s", path, strerror(err));
+}
+
+/* What an action does to the session. number: 1.., its place in the clause. */
+static int perform(struct session *s, const struct report_record *rec, const struct dif_action *act,
+                   uint32_t number, const struct value *v)
+{
+    struct aggr *a = act->nrefs > 0 ? &s->aggr.aggr[s->img.refs[act->ref]] : NULL;
+    switch ((enum word_action)act->kind) {
+    case ACT_PRINTA:
+        for (uint32_t i = 0; i < act->nrefs; i++)
+            s->aggr.aggr[s->img.refs[act->ref + i]].printed = true;
+        break;
+    case ACT_CLEAR: aggr_clear(a); break;
+    case ACT_TRUNC:
+        if (act->nparts > 0)
+            return aggr_trunc(a, v->i);
+        aggr_empty(a);
+        break;
+    case ACT_NORMALIZE:
+        if (v->i == 0)
+            late_fault(s, rec,
+                       (struct report_fault){
+                           .action = number, .offset = UINT32_MAX, .fault = ENGINE_FAULT_DIVZERO},
+                       "%s", "");
+        else
+            a->normal = (uint64_t)v->i;
+        break;
+    case ACT_DENORMALIZE: a->normal = 1; break;
+    case ACT_EXIT:
+        s->status = (int)v->i;
+        s->exited = true;
+        break;
+    case ACT_SETOPT: set_option(s, rec, number, v, act->nparts); break;
+    case ACT_SYSTEM: run_command(s, action_text(s, act, v)); break;
+    case ACT_FREOPEN: reopen(s, rec, number, action_text(s, act, v)); break;
+    case ACT_RAISE: raise_signal(s, (int)v->i); break;
+    case ACT_FTRUNCATE:
+        if (s->config.out.truncate != NULL)
+            s->config.out.truncate(s->config.out.arg);
+        break;
+    default: break;
+    }
+    return 0;
+}
+
+/* -- showing a record, as far as the watch lets us --------------------------------------------- */
+
+struct showing {
+    struct session *s;
+    const struct report_record *rec;
+    bool hidden; /* all of it */
+    bool begun;  /* the reporter has begun it */
+};
+
+static bool shows(struct showing *w, enum session_verdict verdict)
+{
+    w->s->aborted |= verdict == SESSION_ABORT;
+    return verdict == SESSION_SHOW;
+}
+
+static void begin_once(struct showing *w)
+{
+    if (!w->begun)
+        w->s->report.ops->begin(&w->s->report, w->rec);
+    w->begun = true;
+}
+
+static void showing_begin(struct showing *w)
+{
+    const struct session_watch *watch = w->s->config.watch;
+    if (watch != NULL && watch->record != NULL)
+        w->hidden = !shows(w, watch->record(watch->arg, w->rec));
+}
+
+static void showing_action(struct showing *w, uint32_t action, const struct value *v)
+{
+    const struct session_watch *watch = w->s->config.watch;
+    uint8_t kind = w->s->img.actions[action].kind;
+    if (w->hidden || w->s->aborted || kind == ACT_EXPR || kind == ACT_AGG)
+        return;
+    if (watch != NULL && watch->action != NULL &&
+        !shows(w, watch->action(watch->arg, w->rec, action, v)))
+        return;
+    begin_once(w);
+    w->s->report.ops->action(&w->s->report, w->rec, action, v);
+}
+
+static void showing_end(struct showing *w)
+{
+    const struct session_watch *watch = w->s->config.watch;
+    if (w->s->aborted) {
+        if (w->begun)
+            w->s->report.ops->leave(&w->s->report, w->rec);
+        return;
+    }
+    if (w->hidden)
+        return;
+    if (watch == NULL || watch->action == NULL ||
+        shows(w, watch->action(watch->arg, w->rec, SESSION_RECORD_END, NULL))) {
+        begin_once(w);
+        w->s->report.ops->end(&w->s->report, w->rec);
+    } else if (w->begun) {
+        w->s->report.ops->leave(&w->s->report, w->rec);
+    }
+}
+
+bool session_frame(const struct session *s, const struct value *v, size_t nth, struct buf *out)
+{
+    if (symbol_is_stack(v))
+        return symbol_frame(&s->report.symbols, v, nth, out);
+    if (nth == 0)
+        symbol_text(&s->report.symbols, v, out);
+    return nth == 0;
+}
+
+void session_action_text(struct session *s, const struct report_record *rec, uint32_t action,
+                         const struct value *v, struct buf *out)
+{
+    struct buf line = s->report.line;
+    s->report.line = *out;
+    report_text.action(&s->report, rec, action, v);
+    *out = s->report.line;
+    s->report.line = line;
+}
+
+static int consume_record(struct session *s, const struct event *e, const uint8_t *parts)
+{
+    struct report_record rec = {&s->probe[e->epid - 1].p, e->timestamp, e->cpu};
+    const struct dif_clause *c = &s->img.clauses[rec.probe->clause];
+    struct dif_sub sub = {c->action, c->nactions, c->part, c->nparts};
+    uint32_t len = e->len;
+    if (c->nsubs > 0) { /* the sub-clause's number comes first */
+        uint32_t which = UINT32_MAX;
+        if (len >= sizeof which)
+            memcpy(&which, parts, sizeof which);
+        if (which < c->nsubs) {
+            sub = s->img.subs[c->sub + which];
+            parts += sizeof which;
+            len -= (uint32_t)sizeof which;
+        } else {
+            parts = NULL;
+        }
+    }
+    if (parts == NULL ||
+        values_parse(s->img.parts + sub.part, sub.nparts, parts, len, s->value) != 0) {
+        struct session_reader r = {s, &s->tier[s->probe[e->epid - 1].tier], 0};
+        malformed(&r, "a record");
+        return r.error;
+    }
+    struct showing show = {s, &rec, false, false};
+    showing_begin(&show);
+    for (uint32_t i = sub.action; i < sub.action + sub.nactions; i++) {
+        const struct dif_action *act = &s->img.actions[i];
+        const struct value *v = s->value + (act->part - sub.part);
+        showing_action(&show, i, v);
+        if (perform(s, &rec, act, i - c->action + 1, v) != 0)
+            return diag_error(s->config.diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
+    }
+    showing_end(&show);
+    report_late(s);
+    return s->aborted ? ET_EABORT : 0;
+}
+
+static int consume_event(struct session *s, const struct event *e, const uint8_t *parts)
+{
+    if (!e->is_fault)
+        return consume_record(s, e, parts);
+    struct report_fault f = {
+        &s->probe[e->epid - 1].p, e->action, e->offset, e->fault, e->value, e->cpu};
+    report_fault(s, &f);
+    return s->aborted ? ET_EABORT : 0;
+}
+
+enum pick { PICK_ALL, PICK_BEGIN, PICK_BUT_BEGIN };
+
+static int consume_some(struct session *s, const struct buf *queue, enum session_order order,
+                        enum pick pick)
+{
+    for (size_t at = 0; at < queue->len;) {
+        struct event e;
+        memcpy(&e, queue->data + at, sizeof e);
+        const uint8_t *parts = (const uint8_t *)queue->data + at + sizeof e;
+        enum probe_kind kind = s->probe[e.epid - 1].p.kind;
+        bool chosen = pick == PICK_ALL || (kind == PROBE_BEGIN) == (pick == PICK_BEGIN);
+        if (chosen && order != SESSION_AS_IS && kind == PROBE_END) {
+            buf_add(&s->end_queue, queue->data + at, e.size);
+            if (s->end_queue.oom)
+                return diag_error(s->config.diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
+        } else if (chosen) {
+            int rc = consume_event(s, &e, parts);
+            if (rc != 0)
+                return rc;
+        }
+        at += e.size;
+    }
+    return 0;
+}
+
+int session_consume(struct session *s, struct buf *queue, enum session_order order)
+{
+    int rc;
+    if (order == SESSION_FIRST) {
+        rc = consume_some(s, queue, order, PICK_BEGIN);
+        if (rc == 0)
+            rc = consume_some(s, queue, order, PICK_BUT_BEGIN);
+    } else {
+        rc = consume_some(s, queue, order, PICK_ALL);
+    }
+    buf_reset(queue);
+    return rc;
+}
+
+int session_hold(struct session *s, struct session_tier *t)
+{
+    uint64_t most = (uint64_t)s->config.opt->value[OPTION_bufsize];
+    struct buf *held = &t->held;
+    buf_add(held, t->queue.data, t->queue.len);
+    buf_reset(&t->queue);
+    if (held->oom)
+        return diag_error(s->config.diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
+    if (s->stopped || held->len <= most)
+        return 0;
+    if (s->config.opt->value[OPTION_bufpolicy] == ENGINE_FILL) {
+        s->exiting = true;
+        return 0;
+    }
+    size_t from = 0;
+    while (held->len - from > most) {
+        uint32_t size;
+        memcpy(&size, held->data + from, sizeof size);
+        from += size;
+    }
+    memmove(held->data, held->data + from, held->len - from);
+    held->len -= from;
+    return 0;
+}

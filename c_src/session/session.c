@@ -1,0 +1,798 @@
+/* session.c - the life of a session, except matching (match.c) and reading (record.c). */
+#include "session/session_impl.h"
+
+#include <ctype.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "result/json.h"
+
+/* -- options ----------------------------------------------------------------------------------- */
+
+/* A number of frames; 0 is what the compiler takes for not set. */
+static uint32_t frames(const struct options *o, enum option_id which)
+{
+    int64_t v = o->value[which];
+    return v <= 0 ? 0 : v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
+}
+
+static void sync_options(struct session *s)
+{
+    const struct options *o = s->config.opt;
+    int64_t iregs = o->value[OPTION_iregs];
+    s->compile_options.strsize = (uint32_t)o->value[OPTION_strsize];
+    s->compile_options.scratchsize = (uint32_t)o->value[OPTION_scratchsize];
+    s->compile_options.iregs = iregs > 0 ? (uint32_t)iregs : DIF_NREGS;
+    s->compile_options.tregs = (uint32_t)o->value[OPTION_tregs];
+    s->compile_options.stackframes = frames(o, OPTION_stackframes);
+    s->compile_options.ustackframes = frames(o, OPTION_ustackframes);
+    s->compile_options.jstackframes = frames(o, OPTION_jstackframes);
+    s->compile_options.maxframes = frames(o, OPTION_maxframes);
+    s->compile_options.argref = option_on(o, OPTION_argref);
+    s->compile_options.defaultargs = option_on(o, OPTION_defaultargs);
+    s->compile_options.amin = o->value[OPTION_amin];
+    s->compile_options.version = (uint32_t)o->value[OPTION_version];
+    s->compile_options.pspec = option_on(o, OPTION_pspec);
+    s->compile_options.empty = option_on(o, OPTION_empty);
+}
+
+void session_options_changed(struct session *s)
+{
+    sync_options(s);
+    session_set_rates(s);
+}
+
+static int set_option(void *arg, const char *name, const char *value, const char **why)
+{
+    struct session *s = arg;
+    int rc = options_set(s->config.opt, name, value, OPTION_FROM_PROGRAM, why);
+    if (rc == 0)
+        sync_options(s);
+    return rc;
+}
+
+/* Valid until the next: the compiler copies it into its message. */
+static const char *option_help(void *arg, const char *name)
+{
+    struct session *s = arg;
+    return options_hint(s->config.opt, name, s->option_hint);
+}
+
+/* -- compiling --------------------------------------------------------------------------------- */
+
+int session_no_memory(struct session *s)
+{
+    return diag_error(s->config.diags, ET_ENOMEM, NULL, "", NULL, "%s", et_strerror(ET_ENOMEM));
+}
+
+struct session *session_new(const struct session_config *config)
+{
+    struct session *s = et_calloc(1, sizeof *s);
+    if (s == NULL)
+        return NULL;
+    s->config = *config;
+    arena_init(&s->arena);
+    dif_image_init(&s->img);
+    sync_options(s);
+    s->compile_options.target = config->target;
+    s->compile_options.setopt = set_option;
+    s->compile_options.opthint = option_help;
+    s->compile_options.setopt_arg = s;
+    s->compile = compile_new(&s->compile_options, config->diags);
+    if (s->compile == NULL) {
+        session_close(s);
+        return NULL;
+    }
+    return s;
+}
+
+int session_add(struct session *s, const struct compile_source *src)
+{
+    struct session_program *p = et_realloc(s->program, (s->nprograms + 1) * sizeof *p);
+    if (p == NULL)
+        return session_no_memory(s);
+    s->program = p;
+    p += s->nprograms++;
+    *p = (struct session_program){.name = src->name,
+                                  .text = src->shown != NULL ? src->shown : src->text,
+                                  .len = src->shown != NULL ? src->shown_len : src->len};
+    int rc = session_libraries(s);
+    if (rc == 0)
+        rc = compile_add(s->compile, src);
+    if (rc == 0)
+        compile_stability(s->compile, &p->probes, &p->statements);
+    return rc;
+}
+
+static bool has_format(uint8_t kind)
+{
+    return kind == ACT_PRINTF || kind == ACT_PRINTA || kind == ACT_SYSTEM || kind == ACT_FREOPEN;
+}
+
+static int parse_formats(struct session *s)
+{
+    s->format = arena_alloc(&s->arena, (s->img.nactions + 1) * sizeof *s->format);
+    if (s->format == NULL)
+        return session_no_memory(s);
+    for (uint32_t i = 0; i < s->img.nactions; i++) {
+        const struct dif_action *a = &s->img.actions[i];
+        if (a->format == DIF_NO_STRING || !has_format(a->kind))
+            continue;
+        int rc = pf_parse(&s->arena, dif_str(&s->img, a->format), &s->format[i]);
+        if (rc == ET_ENOMEM)
+            return session_no_memory(s);
+        if (rc != 0)
+            return diag_error(s->config.diags, ET_EIMAGE, NULL, "D_SYNTAX", NULL,
+                              "format \"%s\" holds a conversion that does not exist",
+                              dif_str(&s->img, a->format));
+    }
+    return 0;
+}
+
+/* Asks the tiers what lies at an address: one that runs programs with addresses can tell. */
+static bool find_symbol(void *arg, uint64_t pid, uint64_t address, struct tier_symbol *out)
+{
+    struct session *s = arg;
+    for (size_t i = 0; i < s->ntiers; i++) {
+        const struct tier_ops *ops = s->tier[i].t->ops;
+        if (ops->symbol != NULL && ops->symbol(s->tier[i].t, pid, address, out))
+            return true;
+    }
+    return false;
+}
+
+/* The program that a clause stands in: the one of its file's name. A #line can give a clause any
+ * name; then it is the program of the clause before it. */
+static int number_clauses(struct session *s)
+{
+    uint32_t program = 0;
+    s->clause_program = arena_alloc(&s->arena, (s->img.nclauses + 1) * sizeof *s->clause_program);
+    if (s->clause_program == NULL)
+        return session_no_memory(s);
+    for (uint32_t c = 0; c < s->img.nclauses; c++) {
+        const char *file = dif_str(&s->img, s->img.clauses[c].file);
+        for (uint32_t i = 0; i < s->nprograms; i++)
+            if (strcmp(s->program[i].name, file) == 0)
+                program = i;
+        s->clause_program[c] = program;
+    }
+    return 0;
+}
+
+size_t session_program_of(const struct session *s, uint32_t clause)
+{
+    return s->clause_program[clause];
+}
+
+/* Actions of a restricted program that would do something to this process or its host. */
+static int check_restricted(struct session *s)
+{
+    const struct options *opt = s->config.opt;
+    const char *why = "it would act on the host that the program is started from";
+    char hint[256];
+    int rc = 0;
+    if (!opt->restricted || option_on(opt, OPTION_destructive))
+        return 0;
+    snprintf(hint, sizeof hint, "%s%s%s", why, opt->permit != NULL ? "; " : "",
+             opt->permit != NULL ? opt->permit : "");
+    for (uint32_t i = 0; i < s->img.nclauses; i++) {
+        const struct dif_clause *c = &s->img.clauses[i];
+        for (uint32_t k = c->action; k < c->action + c->nactions; k++) {
+            const struct dif_action *a = &s->img.actions[k];
+            if (a->kind != ACT_SYSTEM && a->kind != ACT_FREOPEN && a->kind != ACT_FTRUNCATE &&
+                a->kind != ACT_RAISE)
+                continue;
+            struct diag_pos pos = {dif_str(&s->img, c->file), (int)a->line, (int)a->col, 0};
+            rc = diag_error(s->config.diags, ET_ECOMPILE, &pos, "ACTION_RESTRICTED", hint,
+                            "%s() is not allowed for this program", dif_action_info(a->kind)->name);
+        }
+    }
+    return rc;
+}
+
+int session_compile(struct session *s)
+{
+    int rc = compile_image(s->compile, &s->img);
+    if (rc == 0)
+        rc = dif_verify(&s->img, s->config.diags);
+    if (rc == 0)
+        rc = check_restricted(s);
+    if (rc == 0 && (rc = dif_encode(&s->img, &s->encoded)) != 0)
+        rc = session_no_memory(s);
+    if (rc == 0)
+        rc = parse_formats(s);
+    if (rc == 0 && (rc = aggr_table_init(&s->aggr, &s->img)) != 0)
+        rc = session_no_memory(s);
+    for (uint32_t i = 0; rc == 0 && i < s->img.nclauses; i++)
+        if (s->img.clauses[i].nparts > s->nvalues)
+            s->nvalues = s->img.clauses[i].nparts;
+    if (rc == 0) {
+        s->value = arena_alloc(&s->arena, (s->nvalues + 1) * sizeof *s->value);
+        if (s->value == NULL)
+            rc = session_no_memory(s);
+    }
+    if (rc == 0)
+        rc = number_clauses(s);
+    s->report = (struct report){.ops = s->config.json ? &report_json : &report_text,
+                                .out = s->config.out,
+                                .opt = s->config.opt,
+                                .img = &s->img,
+                                .aggr = &s->aggr,
+                                .terminal = s->config.terminal,
+                                .format = s->format,
+                                .symbols = {.find = find_symbol, .arg = s, .opt = s->config.opt},
+                                .target = s->config.target > 0 ? (uint64_t)s->config.target : 0};
+    return rc;
+}
+
+const struct dif_image *session_image(const struct session *s)
+{
+    return &s->img;
+}
+
+void session_tree(const struct session *s, struct buf *out)
+{
+    compile_tree(s->compile, out);
+}
+
+/* -- running ----------------------------------------------------------------------------------- */
+
+static bool speculates(const struct dif_image *img)
+{
+    for (uint32_t i = 0; i < img->ncode; i++)
+        if (img->code[i] >> 24 == DIF_OP_SPEC)
+            return true;
+    return false;
+}
+
+static bool acts_on_aggregations(const struct dif_image *img)
+{
+    for (uint32_t i = 0; i < img->nactions; i++)
+        if (img->actions[i].nrefs > 0 && img->actions[i].kind != ACT_AGG)
+            return true;
+    return false;
+}
+
+/* "4m": a size as people write it, if it is a whole number of some unit. */
+static void size_text(uint64_t v, char *out, size_t n)
+{
+    static const char units[] = "kmgt";
+    size_t u = 0;
+    while (u < sizeof units - 1 && v >= 1024 && v % 1024 == 0) {
+        v /= 1024;
+        u++;
+    }
+    if (u > 0)
+        snprintf(out, n, "%llu%c", (unsigned long long)v, units[u - 1]);
+    else
+        snprintf(out, n, "%llu", (unsigned long long)v);
+}
+
+static void notice_lowered(struct session *s, const char *what, uint64_t asked, uint64_t granted)
+{
+    char size[32];
+    if (granted == 0 || granted >= asked || option_on(s->config.opt, OPTION_quietresize))
+        return;
+    size_text(granted, size, sizeof size);
+    diag_add(s->config.diags, DIAG_NOTE, NULL, "", NULL, "%s lowered to %s", what, size);
+}
+
+/* Option debug: what was made, and what was got. */
+static void tell_enabled(struct session *s, const struct session_tier *t,
+                         const struct tier_options *o)
+{
+    const char *target = t->t->ops->target(t->t);
+    if (!option_on(s->config.opt, OPTION_debug))
+        return;
+    diag_add(s->config.diags, DIAG_NOTE, NULL, "", NULL,
+             "debug: image of %zu bytes: %u clauses, %u actions, %u instructions", s->encoded.len,
+             s->img.nclauses, s->img.nactions, s->img.ncode);
+    diag_add(s->config.diags, DIAG_NOTE, NULL, "", NULL,
+             "debug: %s tier%s%s: %zu enablings, bufsize %llu, aggsize %llu, dynvarsize %llu, "
+             "specsize %llu, %u CPUs",
+             t->t->ops->name, target[0] != '\0' ? " of " : "", target, t->nbindings,
+             (unsigned long long)o->bufsize, (unsigned long long)o->aggsize,
+             (unsigned long long)o->dynvarsize, (unsigned long long)o->specsize, o->ncpus);
+}
+
+/* Option cpu as tiers take it; what is too large for that is no CPU either. */
+static uint32_t cpu_number(int64_t v)
+{
+    return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
+}
+
+static bool progress(void *arg, const struct tier_progress *p)
+{
+    const struct session *s = arg;
+    const struct session_config *c = &s->config;
+    return c->progress(c->progress_arg, s->starting->ops->target(s->starting), p);
+}
+
+static int enable(struct session *s, struct session_tier *t)
+{
+    const int64_t *v = s->config.opt->value;
+    struct tier_options asked = {.policy = (enum engine_policy)v[OPTION_bufpolicy],
+                                 .fixed = v[OPTION_bufresize] != 0,
+                                 .one_cpu = v[OPTION_cpu] >= 0,
+                                 .cpu = cpu_number(v[OPTION_cpu]),
+                                 .bufsize = (uint64_t)v[OPTION_bufsize],
+                                 .aggsize = (uint64_t)v[OPTION_aggsize],
+                                 .dynvarsize = (uint64_t)v[OPTION_dynvarsize],
+                                 .specsize = (uint64_t)v[OPTION_specsize],
+                                 .nspec = (uint32_t)v[OPTION_nspec],
+                                 .eventbudget = (uint64_t)v[OPTION_eventbudget],
+                                 .switchrate = (uint64_t)v[OPTION_switchrate],
+                                 .cleanrate =
+                                     speculates(&s->img) ? (uint64_t)v[OPTION_cleanrate] : 0,
+                                 .aggrate = (uint64_t)v[OPTION_aggrate],
+                                 .maxload = (uint32_t)v[OPTION_maxload],
+                                 .stats = v[OPTION_stats] > 0 ? (uint64_t)v[OPTION_stats] : 0,
+                                 .longgc = (uint64_t)v[OPTION_longgc],
+                                 .longschedule = (uint64_t)v[OPTION_longschedule],
+                                 .largeheap = (uint64_t)v[OPTION_largeheap],
+                                 .longqueue = (uint64_t)v[OPTION_longqueue],
+                                 .pollrate = (uint64_t)v[OPTION_pollrate],
+                                 .later = s->later,
+                                 .nlater = s->nlater,
+                                 .progress = s->config.progress != NULL ? progress : NULL,
+                                 .progress_arg = s,
+                                 .aggs_with_records = acts_on_aggregations(&s->img)};
+    struct tier_options granted = asked;
+    s->starting = t->t;
+    int rc = t->t->ops->enable(t->t, &s->img, s->encoded.data, s->encoded.len, t->binding,
+                               t->nbindings, &granted, s->config.diags);
+    if (rc != 0)
+        return rc;
+    if (granted.ncpus > s->aggr.ncpus && granted.ncpus <= 4096)
+        s->aggr.ncpus = granted.ncpus;
+    tell_enabled(s, t, &granted);
+    notice_lowered(s, "buffer size", asked.bufsize, granted.bufsize);
+    notice_lowered(s, "aggregation size", asked.aggsize, granted.aggsize);
+    notice_lowered(s, "speculation size", asked.specsize, granted.specsize);
+    notice_lowered(s, "dynamic variable size", asked.dynvarsize, granted.dynvarsize);
+    return 0;
+}
+
+bool session_prints(const struct session *s)
+{
+    static const bool prints[WORD_ACTIONS] = {
+        [ACT_TRACE] = true,    [ACT_PRINTF] = true, [ACT_PRINTA] = true,
+        [ACT_TRACEMEM] = true, [ACT_PRINT] = true,  [ACT_STACK] = true,
+    };
+    for (uint32_t i = 0; i < s->img.nactions; i++)
+        if (prints[s->img.actions[i].kind])
+            return true;
+    for (uint32_t i = 0; i < s->img.nclauses; i++) /* a clause without a body tells that it ran */
+        if (s->img.clauses[i].records && s->img.clauses[i].nactions == 0)
+            return true;
+    return false;
+}
+
+bool session_is_destructive(const struct session *s)
+{
+    for (uint32_t i = 0; i < s->img.nactions; i++)
+        if (dif_action_info(s->img.actions[i].kind)->destructive)
+            return true;
+    return false;
+}
+
+/* What does in a node what only a kernel tier has. */
+static const char *instead(const char *name)
+{
+    static const char stacks[] =
+        "the VM shows no stacks to probes; `erltrace run flame MODULE` makes "
+        "stacks of calls, `erltrace run profile MODULE` a profile";
+    static const struct {
+        const char *name, *hint;
+    } rows[] = {
+        {"stack()", stacks},     {"ustack()", stacks},
+        {"jstack()", stacks},    {"stackdepth", stacks},
+        {"ustackdepth", stacks}, {"caller", stacks},
+        {"ucaller", stacks},     {"curthread", "a process is the text copyinstr(arg0)"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return rows[i].hint;
+    return NULL;
+}
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Moves a position, that of the statement, to the name of what is called or read there, if that
+ * stands on the line. */
+static void point_at(const struct session *s, const char *name, struct diag_pos *pos)
+{
+    size_t n = strcspn(name, "([");
+    for (size_t i = 0; i < s->nprograms; i++) {
+        const struct session_program *p = &s->program[i];
+        const char *at = p->text, *end = p->text + p->len;
+        if (strcmp(p->name, pos->file) != 0)
+            continue;
+        for (int line = 1; line < pos->line && at < end; line++) {
+            const char *nl = memchr(at, '\n', (size_t)(end - at));
+            at = nl != NULL ? nl + 1 : end;
+        }
+        const char *start = at, *nl = memchr(at, '\n', (size_t)(end - at));
+        end = nl != NULL ? nl : end;
+        for (at += pos->col - 1; at < end && (size_t)(end - at) >= n; at++) {
+            if (memcmp(at, name, n) != 0 || (at > start && is_word(at[-1])) ||
+                (at + n < end && is_word(at[n])))
+                continue;
+            pos->col = (int)(at - start) + 1;
+            pos->len = (int)n;
+            return;
+        }
+    }
+}
+
+/* The tier among those of this program that lacks something the program uses. */
+static int check_needs(struct session *s)
+{
+    struct dif_need need;
+    for (size_t i = 0; i < s->ntiers; i++) {
+        const struct tier_ops *ops = s->tier[i].t->ops;
+        if (!dif_lacks(&s->img, ops->place, &need))
+            continue;
+        struct diag_pos pos = {dif_str(&s->img, need.file), (int)need.line, (int)need.col, 0};
+        if (need.line > 0)
+            point_at(s, need.name, &pos);
+        return diag_error(s->config.diags, ET_EUNSUP, need.line > 0 ? &pos : NULL, "",
+                          instead(need.name),
+                          need.tiers == WORD_KERNEL
+                              ? "could not enable tracing: %s needs %s, which this erltrace does "
+                                "not have"
+                              : "could not enable tracing: %s needs %s, and this program runs in "
+                                "another",
+                          need.name, dif_tier_text(need.tiers));
+    }
+    return 0;
+}
+
+/* Sets everything, then runs BEGIN everywhere. */
+static int start(struct session *s)
+{
+    for (size_t i = 0; i < s->ntiers; i++) {
+        int rc = enable(s, &s->tier[i]);
+        if (rc != 0)
+            return rc;
+    }
+    for (size_t i = 0; i < s->ntiers; i++) {
+        struct tier *t = s->tier[i].t;
+        s->starting = t;
+        int rc = t->ops->prepare != NULL ? t->ops->prepare(t, s->config.diags) : 0;
+        if (rc != 0)
+            return rc;
+    }
+    s->began_ns = s->reported_ns =
+        monotonic_ns(); /* all that counts time begins here, with BEGIN */
+    for (size_t i = 0; i < s->ntiers; i++) {
+        int rc = s->tier[i].t->ops->go(s->tier[i].t, s->config.diags);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}
+
+int session_start(struct session *s)
+{
+    if (session_is_destructive(s) && !option_on(s->config.opt, OPTION_destructive))
+        return diag_error(s->config.diags, ET_EINVAL, NULL, "", "allow them with -w",
+                          "could not enable tracing: Destructive actions not allowed");
+    int lacking = check_needs(s);
+    if (lacking != 0)
+        return lacking;
+    int rc = start(s);
+    for (size_t i = 0; rc == ET_EABORT && i < s->ntiers; i++)
+        if (s->tier[i].t->ops->give_up != NULL)
+            s->tier[i].t->ops->give_up(s->tier[i].t);
+    return rc;
+}
+
+int session_stop(struct session *s)
+{
+    int first = 0;
+    if (s->stopped)
+        return 0;
+    s->stopped = true;
+    for (size_t i = 0; i < s->ntiers; i++) {
+        struct session_tier *t = &s->tier[i];
+        if (t->lost)
+            continue;
+        int rc = t->t->ops->stop(t->t, s->config.diags);
+        if (rc == ET_ELOST)
+            t->lost = true;
+        else if (rc != 0 && first == 0)
+            first = rc;
+    }
+    return first;
+}
+
+enum { SLICE_MS = 20 }; /* how long a tier without a descriptor is left alone */
+
+/* With several tiers: waits until one of them has something to do. */
+static void wait_any(struct session *s, int timeout_ms)
+{
+    struct pollfd fds[64];
+    nfds_t n = 0;
+    for (size_t i = 0; i < s->ntiers; i++) {
+        const struct session_tier *t = &s->tier[i];
+        int fd = t->lost || t->drained ? -1 : t->t->ops->fd(t->t);
+        if (t->lost || t->drained)
+            continue;
+        if (fd >= 0 && n < sizeof fds / sizeof fds[0])
+            fds[n++] = (struct pollfd){fd, POLLIN, 0};
+        else if (timeout_ms > SLICE_MS)
+            timeout_ms = SLICE_MS; /* one that cannot be waited for */
+    }
+    poll(fds, n, timeout_ms);
+}
+
+static int work_tier(struct session *s, struct session_tier *t, int timeout_ms, bool flush)
+{
+    struct session_reader reader = {s, t, 0};
+    struct tier_sink sink = {&reader,       session_record, session_aggregation,
+                             session_fault, session_counts, session_load};
+    int rc = t->t->ops->work(t->t, timeout_ms, flush || s->stopped || t->overload, &sink,
+                             s->config.diags);
+    if (rc == TIER_RUNNING && !s->stopped && t->t->ops->grown != NULL && t->t->ops->grown(t->t)) {
+        int e = session_extend(s, t);
+        rc = e != 0 ? e : rc;
+    }
+    if (rc == ET_ELOST)
+        rc = TIER_LOST;
+    if (reader.error != 0)
+        return reader.error;
+    if (rc < 0)
+        return rc;
+    switch ((enum tier_state)rc) {
+    case TIER_RUNNING: break;
+    case TIER_EXITING: s->exiting = true; break;
+    case TIER_OVERLOAD: /* the trace goes on with other nodes */
+        t->overload = true;
+        if (!s->stopped && (rc = t->t->ops->stop(t->t, s->config.diags)) != 0 && rc != ET_ELOST)
+            return rc;
+        break;
+    case TIER_DRAINED: t->drained = true; break;
+    case TIER_LOST: t->lost = true; break;
+    }
+    return 0;
+}
+
+/* Reports what a tier has delivered, or keeps it for the end if the policy says so. */
+static int consume(struct session *s, struct session_tier *t)
+{
+    struct buf *queue = &t->queue;
+    if (s->config.opt->value[OPTION_bufpolicy] != ENGINE_SWITCH) {
+        int rc = session_hold(s, t);
+        if (rc != 0 || !(t->drained || t->lost))
+            return rc;
+        queue = &t->held;
+    }
+    if (queue->len == 0)
+        return 0;
+    int rc = session_consume(s, queue, t->begun ? SESSION_ORDERED : SESSION_FIRST);
+    t->begun = true;
+    return rc;
+}
+
+int session_work(struct session *s, int timeout_ms)
+{
+    size_t live = 0;
+    for (size_t i = 0; i < s->ntiers; i++) {
+        live += !(s->tier[i].lost || s->tier[i].drained);
+        if (s->tier[i].queue.len > 0) /* what session_snapshot has left */
+            timeout_ms = 0;
+    }
+    if (live > 1)
+        wait_any(s, timeout_ms);
+    for (size_t i = 0; i < s->ntiers; i++) {
+        struct session_tier *t = &s->tier[i];
+        if (t->lost || t->drained)
+            continue;
+        int rc = work_tier(s, t, live > 1 ? 0 : timeout_ms, false);
+        if (rc == 0)
+            rc = consume(s, t);
+        if (rc != 0)
+            return rc;
+    }
+    if (s->exiting) {
+        int rc = session_stop(s);
+        if (rc != 0)
+            return rc;
+    }
+    bool ended = true;
+    for (size_t i = 0; i < s->ntiers; i++)
+        ended &= s->tier[i].lost || s->tier[i].drained;
+    if (ended) {
+        int rc = session_consume(s, &s->end_queue, SESSION_AS_IS);
+        if (rc != 0)
+            return rc;
+    }
+    uint64_t now = monotonic_ns();
+    if (ended || now - s->reported_ns >= (uint64_t)s->config.opt->value[OPTION_statusrate]) {
+        session_report_drops(s);
+        if (s->report.ops->due != NULL)
+            s->report.ops->due(&s->report, ended);
+        s->reported_ns = now;
+        if (s->aborted)
+            return ET_EABORT;
+    }
+    if (s->report.oom)
+        return session_no_memory(s);
+    return ended ? SESSION_ENDED : s->stopped ? SESSION_ENDING : SESSION_RUNNING;
+}
+
+int session_snapshot(struct session *s)
+{
+    for (size_t i = 0; i < s->ntiers; i++) {
+        struct session_tier *t = &s->tier[i];
+        int rc = t->lost || t->drained ? 0 : work_tier(s, t, 0, true);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}
+
+size_t session_tiers(const struct session *s)
+{
+    return s->ntiers;
+}
+
+int session_fd(const struct session *s, size_t i)
+{
+    const struct session_tier *t = &s->tier[i];
+    return t->lost || t->drained ? -1 : t->t->ops->fd(t->t);
+}
+
+int session_timeout(const struct session *s)
+{
+    enum { MOST_MS = 100 }; /* drops are reported, and lost nodes noticed */
+    for (size_t i = 0; i < s->ntiers; i++)
+        if (!s->tier[i].lost && !s->tier[i].drained &&
+            (s->tier[i].queue.len > 0 || session_fd(s, i) < 0))
+            return s->tier[i].queue.len > 0 ? 0 : SLICE_MS;
+    return MOST_MS;
+}
+
+struct aggr_table *session_aggregations(struct session *s)
+{
+    return &s->aggr;
+}
+
+void session_finish(struct session *s)
+{
+    s->report.ops->aggregations(&s->report);
+}
+
+size_t session_lost(const struct session *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->ntiers; i++)
+        n += s->tier[i].lost;
+    return n;
+}
+
+size_t session_overloaded(const struct session *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->ntiers; i++)
+        n += s->tier[i].overload || s->tier[i].overload_told;
+    return n;
+}
+
+bool session_end_missed(const struct session *s)
+{
+    for (size_t i = 0; i < s->nprobes; i++)
+        if (s->probe[i].p.kind == PROBE_END && s->tier[s->probe[i].tier].lost)
+            return true;
+    return false;
+}
+
+int session_status(const struct session *s, bool *exited)
+{
+    *exited = s->exited;
+    return s->status;
+}
+
+void session_stats(const struct session *s, struct session_stats *out)
+{
+    *out = (struct session_stats){.began_ns = s->began_ns, .watched = s->nwatched};
+    for (size_t i = 0; i < s->ntiers; i++) {
+        const struct engine_counts *c = &s->tier[i].counts;
+        out->fired += c->fired;
+        out->events += c->fired - c->own;
+        out->recorded += c->recorded;
+        out->updates += c->updates;
+        out->errors += c->errors;
+        for (int k = 0; k < ENGINE_NDROPS; k++)
+            out->drops += c->drop[k];
+    }
+}
+
+const char *session_targets(const struct session *s)
+{
+    struct buf *b = (struct buf *)&s->targets;
+    buf_reset(b);
+    for (size_t i = 0; i < s->ntiers; i++) {
+        if (i > 0)
+            buf_addc(b, ',');
+        buf_adds(b, s->tier[i].t->ops->target(s->tier[i].t));
+    }
+    return buf_str(b);
+}
+
+struct examining {
+    session_finding_fn fn;
+    void *arg;
+    const char *target;
+    int otp;
+};
+
+static void found(void *arg, const struct tier_finding *f)
+{
+    struct examining *x = arg;
+    x->fn(x->arg, x->target, x->otp, f);
+}
+
+int session_examine(struct session *s, session_finding_fn fn, void *arg, struct diags *d)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < s->ntiers; i++) {
+        struct tier *t = s->tier[i].t;
+        struct examining x = {.fn = fn, .arg = arg, .target = t->ops->target(t)};
+        if (t->ops->examine != NULL)
+            rc = t->ops->examine(t, &x.otp, found, &x, d);
+    }
+    return rc;
+}
+
+const char *session_enabled(const struct session *s)
+{
+    struct tier *t = s->ntiers == 1 ? s->tier[0].t : NULL;
+    return t != NULL && t->ops->enabled != NULL ? t->ops->enabled(t) : NULL;
+}
+
+struct session_placed session_placed(const struct session *s, size_t i)
+{
+    const struct session_tier *t = &s->tier[i];
+    const struct tier_ops *ops = t->t->ops;
+    return (struct session_placed){ops->target(t->t), t->nbindings, t->left_out,
+                                   ops->placed != NULL ? ops->placed(t->t) : NULL};
+}
+
+void session_close(struct session *s)
+{
+    if (s == NULL)
+        return;
+    for (size_t i = 0; i < s->ntiers; i++) {
+        s->tier[i].t->ops->close(s->tier[i].t);
+        et_free(s->tier[i].binding);
+        buf_free(&s->tier[i].queue);
+        buf_free(&s->tier[i].held);
+    }
+    et_free(s->tier);
+    et_free(s->probe);
+    et_free(s->program);
+    decider_free(s->decider);
+    et_free(s->later);
+    aggr_table_free(&s->aggr);
+    buf_free(&s->report.line);
+    fold_free(&s->report.faults);
+    buf_free(&s->report.head);
+    buf_free(&s->end_queue);
+    buf_free(&s->late);
+    buf_free(&s->text);
+    buf_free(&s->encoded);
+    buf_free(&s->targets);
+    dif_image_free(&s->img);
+    compile_free(s->compile);
+    arena_free(&s->arena);
+    et_free(s);
+}

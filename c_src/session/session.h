@@ -1,0 +1,187 @@
+/* session.h - a tracing session: compile, match, enable, run, read, report.
+ *
+ *     session_new -> session_add... -> session_compile -> session_attach... -> session_match
+ *                 -> session_start -> session_work... -> session_close
+ *
+ * All programs of a session become one image, which runs in every tier that is attached (one a
+ * node). Records are reported in the order in which a tier hands them over, BEGIN's first and END's
+ * last; aggregations are merged over threads and nodes. Everything goes to the struct out given;
+ * errors are diagnostics.
+ *
+ * Within one reading, aggregations are merged before the records are looked at, so that a printa()
+ * sees all that had been aggregated when it ran. */
+#ifndef ET_SESSION_SESSION_H
+#define ET_SESSION_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "lang/compile.h"
+#include "result/options.h"
+#include "result/report.h"
+#include "dif/dif.h"
+#include "tier/tier.h"
+
+struct session;
+
+/* Somebody who looks on, and may keep the reporter from showing what he shows himself. Any function
+ * may be NULL. What a hidden record does to the session, it does all the same. */
+enum session_verdict { SESSION_SHOW, SESSION_HIDE, SESSION_ABORT /* session_work: ET_EABORT */ };
+enum { SESSION_RECORD_END = UINT32_MAX };
+struct session_watch {
+    void *arg;
+    enum session_verdict (*record)(void *arg, const struct report_record *rec);
+    /* An action of the image with its parts; SESSION_RECORD_END and NULL after the last one. */
+    enum session_verdict (*action)(void *arg, const struct report_record *rec, uint32_t action,
+                                   const struct value *v);
+    /* Instead of the reporter's functions of the same names. */
+    enum session_verdict (*fault)(void *arg, const struct report_fault *f);
+    enum session_verdict (*drop)(void *arg, const struct report_drop *d);
+    enum session_verdict (*stats)(void *arg, const struct report_stats *st);
+    /* setopt() has set an option. */
+    enum session_verdict (*setopt)(void *arg, const struct report_record *rec, const char *name,
+                                   const char *value, int64_t before, int64_t after);
+};
+
+struct session_config {
+    struct options *opt; /* changed by programs */
+    struct diags *diags; /* both outlive the session */
+    struct out out;
+    bool terminal; /* the output goes to a terminal */
+    bool json;
+    int64_t target;                    /* $target */
+    const char *libraries;             /* folder of our D libraries; NULL: none. Borrowed */
+    const struct session_watch *watch; /* may be NULL; outlives the session */
+    /* Called several times a second while a target is long about what is set in it; false gives it
+     * up: session_start is ET_EABORT. May be NULL. */
+    bool (*progress)(void *arg, const char *target, const struct tier_progress *p);
+    void *progress_arg;
+    /* It is not going to be started: probes that are known and not to be had are no error. */
+    bool check_only;
+};
+
+/* NULL: out of memory. */
+struct session *session_new(const struct session_config *config);
+/* Adds a program; see compile.h. Texts and arguments are borrowed until session_close. */
+int session_add(struct session *s, const struct compile_source *src);
+/* To be called when the options were changed from outside. */
+void session_options_changed(struct session *s);
+/* Makes the image. An error of session_add or this one: nothing but session_close may follow. */
+int session_compile(struct session *s);
+const struct dif_image *session_image(const struct session *s);
+/* The programs as a tree, in lines. */
+void session_tree(const struct session *s, struct buf *out);
+/* Whether the local tier has every probe that the programs describe: those of dtrace and profile.
+ */
+bool session_is_local(const struct session *s);
+
+/* Takes over an open tier, also on error. One whose target the session has already is closed, with
+ * a warning. */
+int session_attach(struct session *s, struct tier *t);
+/* Matches every description against every tier. A description that no tier has is an error at its
+ * place, ET_ENOPROBE, unless the option zdefs is set. */
+int session_match(struct session *s);
+/* What the nth program of session_add matched: clauses times probes. */
+uint64_t session_matched(const struct session *s, size_t nth);
+/* How stable the nth program of session_add is: its probe descriptions, its statements. */
+void session_stability(const struct session *s, size_t nth, struct compile_attr *probes,
+                       struct compile_attr *statements);
+/* The probes of the providers that the programs define, as compile_probes has them. */
+int session_definitions(const struct session *s,
+                        int (*fn)(void *arg, const struct compile_probe *p), void *arg);
+size_t session_programs(const struct session *s);
+size_t session_probes(const struct session *s); /* the sum */
+
+/* The number of the program that holds a clause of the image. */
+size_t session_program_of(const struct session *s, uint32_t clause);
+
+/* Calls fn for each probe that the nth program's descriptions match (SESSION_ALL: those of every
+ * program, or every probe when there is no program); missed (may be NULL) for each description
+ * without any, with the reason if it names a known probe, else NULL. Not 0 ends the walk and is
+ * returned. 0, that value, or an error with a diagnostic.
+ */
+#define SESSION_ALL ((size_t)-1)
+typedef int (*session_list_fn)(void *arg, const struct tier *t, const struct tier_probe *p);
+typedef int (*session_missed_fn)(void *arg, const char *description, const char *why);
+int session_list(struct session *s, size_t nth, session_list_fn fn, session_missed_fn missed,
+                 void *arg);
+
+/* Whether some action prints. */
+bool session_prints(const struct session *s);
+/* Whether some action needs the option destructive, without which session_start refuses. */
+bool session_is_destructive(const struct session *s);
+/* Enables and starts everywhere. On an error nothing runs. */
+int session_start(struct session *s);
+
+enum session_state {
+    SESSION_RUNNING,
+    SESSION_ENDING, /* stop was asked for, END's data is still to come */
+    SESSION_ENDED   /* all has been reported */
+};
+/* Waits up to timeout_ms for something to happen and reports it. Returns a state, or an error with
+ * a diagnostic after which the session is over. A node that is lost is a diagnostic too; the
+ * session goes on with the others and ends with the last. */
+int session_work(struct session *s, int timeout_ms);
+/* Reads every tier now, waiting at most about a second for each: its aggregations are merged, its
+ * records wait for the next session_work. 0 or an error with a diagnostic. */
+int session_snapshot(struct session *s);
+/* The descriptor of the ith tier that says when session_work has something to do; -1: it has none,
+ * or nothing more will come from there. */
+int session_fd(const struct session *s, size_t i);
+size_t session_tiers(const struct session *s);
+/* ms after which session_work has to be called, whatever the descriptors say. */
+int session_timeout(const struct session *s);
+/* Ends tracing: END runs, session_work reports the rest. Twice is as once. */
+int session_stop(struct session *s);
+/* The final printout, once session_work returned SESSION_ENDED. */
+void session_finish(struct session *s);
+/* Nodes that were lost, of those attached. */
+size_t session_lost(const struct session *s);
+/* Nodes in which the program was ended because of what its probes took. Everything that it had
+ * collected there is reported as at any end. */
+size_t session_overloaded(const struct session *s);
+/* Whether a node was lost that had END clauses: they did not run. */
+bool session_end_missed(const struct session *s);
+/* The merged aggregations. */
+struct aggr_table *session_aggregations(struct session *s);
+/* The text of a symbol (nth 0), or of the nth frame of a stack; false when there is none. */
+bool session_frame(const struct session *s, const struct value *v, size_t nth, struct buf *out);
+/* What the reporter of text writes for one action of a record. */
+void session_action_text(struct session *s, const struct report_record *rec, uint32_t action,
+                         const struct value *v, struct buf *out);
+/* The argument of the last exit(), 0 if there was none; whether there was one. */
+int session_status(const struct session *s, bool *exited);
+
+struct session_stats {
+    uint64_t fired, recorded, updates, errors, drops; /* since the start, of all nodes */
+    uint64_t events;   /* of `fired`, those that are not of BEGIN, END and intervals */
+    size_t watched;    /* probes that those could be of */
+    uint64_t began_ns; /* when BEGIN ran, CLOCK_MONOTONIC; 0: not yet */
+};
+void session_stats(const struct session *s, struct session_stats *out);
+/* The targets in words, separated by commas; "" for the local tier. Borrowed. */
+const char *session_targets(const struct session *s);
+/* Examines each target: fn is told the target in words and a finding. Targets that say nothing are
+ * passed over. *otp is the release of the one that the finding is about, while fn runs. 0 or an
+ * error. */
+typedef void (*session_finding_fn)(void *arg, const char *target, int otp,
+                                   const struct tier_finding *f);
+int session_examine(struct session *s, session_finding_fn fn, void *arg, struct diags *d);
+/* What was enabled, as the only tier says it; NULL with several, or when it does not say. Borrowed.
+ */
+const char *session_enabled(const struct session *s);
+
+/* What was placed in the ith target, once the session has started. */
+struct session_placed {
+    const char *target;
+    size_t clauses;                   /* clauses on probes that were enabled */
+    size_t left_out;                  /* that were not: their predicates can never be true there */
+    const struct tier_placed *placed; /* NULL: the tier does not say. Borrowed */
+};
+struct session_placed session_placed(const struct session *s, size_t i);
+
+/* Closes every tier: whatever was set in the nodes is undone. */
+void session_close(struct session *s);
+
+#endif

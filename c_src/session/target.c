@@ -1,0 +1,339 @@
+/* target.c - from names, process ids and commands to open tiers. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "session/api.h"
+#include "base/err.h"
+#include "tier/vm_open.h"
+#include "tier/tier.h"
+
+enum { SPAWN_WAIT_MS = 20000, NAME_LEN = 256 };
+
+/* Adds a target, NULL with the error set when memory is out. */
+static struct api_target *add(erltrace_t *h)
+{
+    struct api_target *t = arena_alloc(&h->arena, sizeof *t);
+    if (t == NULL) {
+        api_fail(h, ERLTRACE_E_NOMEM);
+        return NULL;
+    }
+    t->pidfd = t->relay = -1;
+    *h->target_tail = t;
+    h->target_tail = &t->next;
+    h->ntargets++;
+    return t;
+}
+
+static bool may_add(erltrace_t *h)
+{
+    if (!api_enter(h, API_OPEN, API_COMPILED))
+        return false;
+    if (h->opened)
+        api_fail_text(h, ERLTRACE_E_STATE, "the targets have been connected to");
+    return !h->opened;
+}
+
+int erltrace_target_local(erltrace_t *h)
+{
+    if (!may_add(h))
+        return -1;
+    if (h->ntargets > 0)
+        return api_fail_text(h, ERLTRACE_E_STATE, "the local tier comes before other targets");
+    h->local = true;
+    return 0;
+}
+
+int erltrace_target_node(erltrace_t *h, const char *name, const char *cookie)
+{
+    if (!may_add(h))
+        return -1;
+    if (h->local)
+        return api_fail_text(h, ERLTRACE_E_STATE, "the local tier goes with no node");
+    if (name == NULL || *name == '\0')
+        return api_fail(h, ERLTRACE_E_INVAL);
+    struct api_target *t = add(h);
+    if (t == NULL)
+        return -1;
+    t->node = api_strdup(h, name);
+    t->cookie = api_strdup(h, cookie);
+    return t->node != NULL && (cookie == NULL || t->cookie != NULL) ? 0
+                                                                    : api_fail(h, ERLTRACE_E_NOMEM);
+}
+
+int erltrace_target_relay(erltrace_t *h, const char *name, int fd)
+{
+    struct api_target *t = NULL;
+    if (may_add(h)) {
+        if (h->local)
+            api_fail_text(h, ERLTRACE_E_STATE, "the local tier goes with no node");
+        else if (name == NULL || *name == '\0' || fd < 0)
+            api_fail(h, ERLTRACE_E_INVAL);
+        else
+            t = add(h);
+    }
+    if (t == NULL) {
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    t->by_relay = true;
+    t->relay = fd;
+    t->node = api_strdup(h, name);
+    return t->node != NULL ? 0 : api_fail(h, ERLTRACE_E_NOMEM);
+}
+
+/* The trace ends with this process; false, with errno set, when there is none. */
+static bool watch(erltrace_t *h, struct api_target *t)
+{
+    t->watched = true;
+    h->nwatched++;
+    t->pidfd = (int)syscall(SYS_pidfd_open, t->pid, 0);
+    return t->pidfd >= 0 || kill(t->pid, 0) == 0 || errno != ESRCH;
+}
+
+int erltrace_target_pid(erltrace_t *h, pid_t pid)
+{
+    if (!may_add(h))
+        return -1;
+    if (pid <= 0)
+        return api_fail(h, ERLTRACE_E_INVAL);
+    struct api_target *t = add(h);
+    if (t == NULL)
+        return -1;
+    t->pid = pid;
+    if (!h->local)
+        return 0;
+    if (!watch(h, t))
+        return api_fail_text(h, ERLTRACE_E_NODE, "failed to grab pid %d: %s", (int)pid,
+                             strerror(errno));
+    return 0;
+}
+
+pid_t erltrace_target_command(erltrace_t *h, const char *command)
+{
+    char name[NAME_LEN] = "", cookie[NAME_LEN] = "";
+    pid_t pid;
+    if (!may_add(h))
+        return -1;
+    if (command == NULL)
+        return api_fail(h, ERLTRACE_E_INVAL);
+    int rc = h->local ? api_start_process(command, &pid)
+                      : node_spawn(command, SPAWN_WAIT_MS, &h->tls, &pid, name, sizeof name, cookie,
+                                   sizeof cookie, &h->diags);
+    if (h->local && rc != 0)
+        return api_fail_text(h, ERLTRACE_E_NODE, "failed to execute %s: %s", command, strerror(rc));
+    struct api_target *t = rc == 0 ? add(h) : NULL;
+    if (t != NULL) {
+        t->command = api_strdup(h, command);
+        t->node = api_strdup(h, name);
+        t->cookie = api_strdup(h, cookie);
+        t->pid = pid;
+        t->stopped = h->local;
+        watch(h, t);
+        if (t->command == NULL || t->node == NULL || t->cookie == NULL)
+            rc = ET_ENOMEM;
+    } else if (rc == 0) {
+        rc = ET_ENOMEM;
+    }
+    explicit_bzero(cookie, sizeof cookie);
+    return api_leave(h, rc) == 0 ? pid : -1;
+}
+
+int erltrace_set_cookie(erltrace_t *h, const char *cookie, const char *file)
+{
+    if (!api_enter(h, API_OPEN, API_COMPILED))
+        return -1;
+    h->cookie = api_strdup(h, cookie);
+    h->cookie_file = api_strdup(h, file);
+    return (cookie == NULL || h->cookie != NULL) && (file == NULL || h->cookie_file != NULL)
+               ? 0
+               : api_fail(h, ERLTRACE_E_NOMEM);
+}
+
+int erltrace_set_tls(erltrace_t *h, const char *name, const char *value)
+{
+    const char *why;
+    if (!api_enter(h, API_OPEN, API_COMPILED))
+        return -1;
+    const char *kept = api_strdup(h, value);
+    if (value != NULL && kept == NULL)
+        return api_fail(h, ERLTRACE_E_NOMEM);
+    if (name != NULL && cred_option(&h->tls, name, kept, &why))
+        return 0;
+    return name == NULL ? api_fail(h, ERLTRACE_E_INVAL)
+                        : api_fail_text(h, ERLTRACE_E_OPTVAL, "TLS option %s%s%s: %s", name,
+                                        value ? " " : "", value ? value : "", why);
+}
+
+static int set_folder(erltrace_t *h, const char **which, const char *dir)
+{
+    if (!api_enter(h, API_OPEN, API_COMPILED))
+        return -1;
+    *which = api_strdup(h, dir);
+    return dir == NULL || *which != NULL ? 0 : api_fail(h, ERLTRACE_E_NOMEM);
+}
+
+int erltrace_set_agent_dir(erltrace_t *h, const char *dir)
+{
+    return h != NULL ? set_folder(h, &h->agent_dir, dir) : -1;
+}
+
+int erltrace_set_root(erltrace_t *h, const char *dir)
+{
+    return h != NULL ? set_folder(h, &h->root, dir) : -1;
+}
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+static int open_node(erltrace_t *h, const struct node_options *opt)
+{
+    struct tier *tier;
+    int rc = tier_vm_open(opt, &tier, &h->diags);
+    return rc != 0 ? rc : session_attach(h->session, tier);
+}
+
+static int open_local(erltrace_t *h)
+{
+    struct tier *tier;
+    int rc = tier_local_open(&tier, &h->diags);
+    return rc != 0 ? rc : session_attach(h->session, tier);
+}
+
+/* Puts before the error what dtrace says of a process that it cannot trace. */
+static void not_grabbed(erltrace_t *h, pid_t pid)
+{
+    struct diag *g = h->diags.count > 0 ? &h->diags.list[h->diags.count - 1] : NULL;
+    const char *text =
+        g != NULL ? arena_printf(&h->diags.arena, "failed to grab pid %d: %s", (int)pid, g->text)
+                  : NULL;
+    if (text != NULL && g->severity == DIAG_ERROR)
+        g->text = text;
+}
+
+int api_open_targets(erltrace_t *h)
+{
+    int rc = 0;
+    if (h->opened)
+        return 0;
+    h->opened = true; /* also when it fails: what is open then must not be opened again */
+    bool any = h->ntargets == 0 && !h->local;
+    if (h->local || (any && h->program != NULL && session_is_local(h->session)))
+        return open_local(h);
+    struct node_options common = {.cookie = h->cookie,
+                                  .cookie_file = h->cookie_file,
+                                  .tls = &h->tls,
+                                  .root = api_root(h),
+                                  .agent_dir = h->agent_dir,
+                                  .lease_ms = (int)(h->opt.value[OPTION_lease] / 1000000)};
+    if (common.root == NULL)
+        return diag_error(&h->diags, ET_EAGENT, NULL, "AGENT_FILES",
+                          "build it with make, or set ERLTRACE_ROOT to the folder that holds priv/",
+                          "priv/agent/erltrace_agent.beam is not where this program expects it");
+    if (any)
+        return open_node(h, &common);
+    for (struct api_target *t = h->target; rc == 0 && t != NULL; t = t->next) {
+        struct node_options one = common;
+        one.name = t->node;
+        one.pid = t->node == NULL ? t->pid : 0;
+        if (t->cookie != NULL)
+            one.cookie = t->cookie;
+        one.by_relay = t->by_relay;
+        one.relay = t->relay;
+        t->relay = -1;
+        rc = open_node(h, &one);
+        if (rc != 0 && t->node == NULL)
+            not_grabbed(h, t->pid);
+    }
+    return rc;
+}
+
+bool api_commands_ended(erltrace_t *h, int timeout_ms)
+{
+    bool all = h->nwatched > 0;
+    for (struct api_target *t = h->target; t != NULL; t = t->next) {
+        struct pollfd p = {t->pidfd, POLLIN, 0};
+        if (!t->watched || t->ended)
+            continue;
+        if (t->pidfd >= 0)
+            t->ended = poll(&p, 1, timeout_ms) > 0;
+        if (t->command != NULL && waitpid(t->pid, NULL, WNOHANG) == t->pid)
+            t->ended = true;
+        if (t->pidfd < 0 && kill(t->pid, 0) != 0 && errno == ESRCH)
+            t->ended = true;
+        all &= t->ended;
+    }
+    return all;
+}
+
+void api_release(erltrace_t *h)
+{
+    for (struct api_target *t = h->target; t != NULL; t = t->next) {
+        if (t->stopped)
+            kill(t->pid, SIGCONT);
+        t->stopped = false;
+    }
+}
+
+void api_close_targets(erltrace_t *h)
+{
+    for (struct api_target *t = h->target; t != NULL; t = t->next) {
+        if (t->stopped) { /* it has not begun, and nobody would let it */
+            kill(t->pid, SIGKILL);
+            waitpid(t->pid, NULL, 0);
+        }
+        if (t->pidfd >= 0)
+            close(t->pidfd);
+        if (t->relay >= 0)
+            close(t->relay);
+        if (t->cookie != NULL)
+            explicit_bzero((char *)t->cookie, strlen(t->cookie));
+    }
+    if (h->cookie != NULL)
+        explicit_bzero((char *)h->cookie, strlen(h->cookie));
+}
+
+const char *erltrace_targets(erltrace_t *h)
+{
+    return h != NULL && h->session != NULL ? session_targets(h->session) : "";
+}
+
+const char *erltrace_enabled(erltrace_t *h)
+{
+    return h != NULL && h->session != NULL ? session_enabled(h->session) : NULL;
+}
+
+int erltrace_placed_iter(erltrace_t *h, erltrace_placed_fn *fn, void *arg)
+{
+    if (!api_enter(h, API_RUNNING, API_DONE))
+        return -1;
+    if (fn == NULL)
+        return api_fail(h, ERLTRACE_E_INVAL);
+    for (size_t i = 0; i < session_tiers(h->session); i++) {
+        static const struct tier_placed nothing = {0};
+        struct session_placed s = session_placed(h->session, i);
+        const struct tier_placed *p = s.placed != NULL ? s.placed : &nothing;
+        struct erltrace_placed out = {.node = s.target,
+                                      .clauses = s.clauses,
+                                      .left_out = s.left_out,
+                                      .meta = p->meta,
+                                      .local = p->local,
+                                      .global = p->global,
+                                      .flags = p->flags,
+                                      .processes = p->processes,
+                                      .only_flags = p->only_flags,
+                                      .only_processes = p->only_processes,
+                                      .ports = p->ports,
+                                      .monitors = p->monitors,
+                                      .ns = p->ns,
+                                      .calls = p->calls};
+        int rc = fn(&out, arg);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}

@@ -1,0 +1,692 @@
+/* vm.c - the vm tier: a program that runs inside a node.
+ *
+ * The node does the work; this side asks. What it has recorded is read by vm_read.c, and which code
+ * it has by vm_code.c. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "tier/vm_code.h"
+#include "tier/only.h"
+#include "wire/reach.h"
+#include "wire/relay.h"
+#include "wire/talk.h"
+#include "tier/vm.h"
+
+enum {
+    CONNECT_MS = 5000,
+    ENABLE_MS = 60000, /* after the node has last said that it is at it */
+    CLOSE_MS = 2000,
+    GIVE_UP_MS = 700, /* who does not wait until probes are placed does not wait for long */
+    LEASE_MS = 1500,
+    BINDINGS = 1000, /* in one message: a millisecond of decoding */
+    BEATS = 5        /* signs of life in one lease */
+};
+
+static int vm_match(struct tier *t, const struct probe_spec *spec, tier_match_fn fn, void *arg,
+                    struct diags *d)
+{
+    return catalog_match(&vm_of(t)->catalog, t, spec, fn, arg, d);
+}
+
+static const char *vm_suggest(struct tier *t, const struct probe_spec *spec)
+{
+    return catalog_suggest(&vm_of(t)->catalog, spec);
+}
+
+static const char *vm_lacking(struct tier *t, const struct probe_spec *spec)
+{
+    return catalog_lacking(&vm_of(t)->catalog, spec);
+}
+
+/* -- enable ------------------------------------------------------------------------------------ */
+
+static int by_probe(const void *a, const void *b)
+{
+    const struct tier_binding *x = a, *y = b;
+    if (x->probe != y->probe)
+        return x->probe < y->probe ? -1 : 1;
+    if (x->clause != y->clause)
+        return x->clause < y->clause ? -1 : 1;
+    return (x->epid > y->epid) - (x->epid < y->epid);
+}
+
+/* {Epid, Clause, ProbeId, Kind, Where} */
+static bool put_binding(struct vm *v, ei_x_buff *x, const struct tier_binding *b)
+{
+    struct tier_probe p;
+    const struct catalog_mod *m;
+    const struct catalog_fn *f;
+    if (!catalog_probe(&v->catalog, b->probe, &p, &m, &f))
+        return false;
+    ei_x_encode_tuple_header(x, 5);
+    ei_x_encode_ulong(x, b->epid);
+    ei_x_encode_ulong(x, b->clause);
+    ei_x_encode_ulong(x, b->probe);
+    ei_x_encode_ulong(x, (unsigned long)p.kind);
+    if (f) {
+        ei_x_encode_tuple_header(x, 3);
+        ei_x_encode_atom_as(x, m->name, ERLANG_UTF8, ERLANG_UTF8);
+        ei_x_encode_atom_as(x, f->name, ERLANG_UTF8, ERLANG_UTF8);
+        ei_x_encode_ulong(x, f->arity);
+    } else if (p.kind == PROBE_TICK) {
+        ei_x_encode_tuple_header(x, 2);
+        ei_x_encode_ulonglong(x, p.period);
+        ei_x_encode_binary(x, p.name, (int)strlen(p.name));
+    } else if (p.kind == PROBE_USER_TRACE_N) {
+        ei_x_encode_ulong(x, p.number);
+    } else if (p.kind == PROBE_USER) {
+        ei_x_encode_binary(x, p.name, (int)strlen(p.name));
+    } else {
+        ei_x_encode_empty_list(x);
+    }
+    return true;
+}
+
+static void put_option(ei_x_buff *x, const char *name, uint64_t value)
+{
+    ei_x_encode_tuple_header(x, 2);
+    ei_x_encode_atom(x, name);
+    ei_x_encode_ulonglong(x, value);
+}
+
+/* The first of the options: the needs that a few processes are enough for. {only, [{Need, [Pid]}]}
+ */
+static void put_only(struct vm *v, ei_x_buff *x, const struct dif_image *img,
+                     const struct tier_binding *b, size_t n, const struct tier_options *opt)
+{
+    struct only o;
+    struct tier_probe p;
+    const struct catalog_mod *m;
+    const struct catalog_fn *f;
+    only_init(&o, img);
+    for (size_t i = 0; i < n; i++)
+        if (catalog_probe(&v->catalog, b[i].probe, &p, &m, &f))
+            only_add(&o, p.kind, b[i].pids);
+    for (size_t i = 0; i < opt->nlater; i++)
+        only_add(&o, opt->later[i].kind, opt->later[i].pids);
+    ei_x_encode_list_header(x, 1);
+    ei_x_encode_tuple_header(x, 2);
+    ei_x_encode_atom(x, "only");
+    for (unsigned need = 0; need < ONLY_NEEDS; need++) {
+        if ((only_needs(&o) >> need & 1) == 0)
+            continue;
+        ei_x_encode_list_header(x, 1);
+        ei_x_encode_tuple_header(x, 2);
+        ei_x_encode_ulong(x, 1ul << need);
+        ei_x_encode_list_header(x, (long)o.need[need].n);
+        for (uint32_t i = 0; i < o.need[need].n; i++)
+            ei_x_encode_binary(x, o.need[need].pid[i], (int)strlen(o.need[need].pid[i]));
+        ei_x_encode_empty_list(x);
+    }
+    ei_x_encode_empty_list(x);
+}
+
+/* The agent counts in ms. */
+static uint64_t whole_ms(uint64_t ns)
+{
+    return (ns + 999999) / 1000000;
+}
+
+/* [{Name, N}]; what is 0 and means nothing then is left out. */
+/* `loads`: the program may have probes in code to come. */
+static void put_options(ei_x_buff *x, const struct tier_options *opt, bool loads)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+        bool given;
+    } option[] = {
+        {"bufsize", opt->bufsize, true},
+        {"aggsize", opt->aggsize, true},
+        {"dynvarsize", opt->dynvarsize, true},
+        {"specsize", opt->specsize, true},
+        {"nspec", opt->nspec, true},
+        {"eventbudget", opt->eventbudget, opt->eventbudget > 0},
+        {"bufpolicy", opt->policy, true},
+        {"fixed", opt->fixed, true},
+        {"loads", 1, loads},
+        {"cpu", opt->cpu, opt->one_cpu},
+        {"longgc", whole_ms(opt->longgc), opt->longgc > 0},
+        {"longschedule", whole_ms(opt->longschedule), opt->longschedule > 0},
+        {"largeheap", opt->largeheap, opt->largeheap > 0},
+        {"longqueue", opt->longqueue, opt->longqueue > 0},
+        {"pollrate", whole_ms(opt->pollrate), opt->pollrate > 0},
+        {"maxload", opt->maxload, opt->maxload > 0},
+        {"stats", whole_ms(opt->stats), opt->stats > 0},
+    };
+    for (size_t i = 0; i < sizeof option / sizeof *option; i++) {
+        if (option[i].given) {
+            ei_x_encode_list_header(x, 1);
+            put_option(x, option[i].name, option[i].value);
+        }
+    }
+    ei_x_encode_empty_list(x);
+}
+
+/* [{Name, N}]: sizes as granted, and what the probes were placed on. */
+static void read_granted(struct vm *v, struct etf *r, struct tier_options *opt, uint64_t *processes)
+{
+    char name[ETF_ATOM_MAX];
+    uint32_t n = etf_list(r);
+    *processes = UINT64_MAX;
+    (void)v;
+    for (uint32_t i = 0; i < n && !r->bad; i++) {
+        if (etf_tuple(r) != 2)
+            r->bad = true;
+        etf_atom(r, name);
+        uint64_t value = etf_uint(r);
+        if (strcmp(name, "bufsize") == 0)
+            opt->bufsize = value;
+        else if (strcmp(name, "aggsize") == 0)
+            opt->aggsize = value;
+        else if (strcmp(name, "dynvarsize") == 0)
+            opt->dynvarsize = value;
+        else if (strcmp(name, "specsize") == 0)
+            opt->specsize = value;
+        else if (strcmp(name, "processes") == 0)
+            *processes = value;
+    }
+    if (n)
+        etf_list_end(r);
+}
+
+static void count_text(struct buf *b, uint64_t n, const char *one, const char *many)
+{
+    if (n > 0)
+        buf_printf(b, "%s%llu %s", b->len ? ", " : "", (unsigned long long)n, n == 1 ? one : many);
+}
+
+/* What was enabled, in words. `b` is sorted by probe; an id is a kind of one function, three ids
+ * apart. */
+static void describe(struct vm *v, const struct tier_binding *b, size_t n, uint64_t processes)
+{
+    uint64_t named = 0, ticks = 0, fns = 0;
+    struct tier_probe p;
+    const struct catalog_mod *m;
+    const struct catalog_fn *f, *last = NULL;
+    uint32_t id = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (b[i].probe == id || !catalog_probe(&v->catalog, id = b[i].probe, &p, &m, &f))
+            continue;
+        if (f) {
+            fns += f != last;
+            last = f;
+        } else if (p.kind == PROBE_TICK) {
+            ticks++;
+        } else if (p.kind > PROBE_TICK) {
+            named++;
+        }
+    }
+    buf_reset(&v->text);
+    count_text(&v->text, named, "process probe", "process probes");
+    if (named > 0 && processes != UINT64_MAX) {
+        buf_adds(&v->text, " on ");
+        buf_printf(&v->text, "%llu %s", (unsigned long long)processes,
+                   processes == 1 ? "process" : "processes");
+    }
+    count_text(&v->text, fns, "function", "functions");
+    count_text(&v->text, ticks, "tick", "ticks");
+}
+
+/* A list of bindings, sorted as the agent wants them. */
+static int put_bindings(struct vm *v, ei_x_buff *x, const struct tier_binding *b, size_t n,
+                        struct diags *d)
+{
+    if (n > 0)
+        ei_x_encode_list_header(x, (long)n);
+    for (size_t i = 0; i < n; i++)
+        if (!put_binding(v, x, &b[i]))
+            return diag_error(d, ET_EINVAL, NULL, NULL, NULL, "probe id %u is not one of this node",
+                              b[i].probe);
+    ei_x_encode_empty_list(x);
+    return 0;
+}
+
+/* Ends a request by bindings and sends it. Frees x. */
+static int send_bindings(struct vm *v, ei_x_buff *x, const struct tier_binding *b, size_t n,
+                         struct diags *d)
+{
+    int e = put_bindings(v, x, b, n, d);
+    if (e)
+        ei_x_free(x);
+    return e ? e : agent_send(&v->agent, x, d);
+}
+
+/* Begins a request that ends with *n bindings. Those that are too many for one message are sent
+ * ahead, and *b, *n are what is left: the node decodes a message in one go, and nothing else runs
+ * on that scheduler meanwhile. (Their answers are not waited for: they hold nothing.) */
+static int begin_bindings(struct vm *v, ei_x_buff *x, int64_t *id, const struct tier_binding **b,
+                          size_t *n, struct diags *d)
+{
+    int e = 0;
+    for (; *n > BINDINGS && e == 0; *b += BINDINGS, *n -= BINDINGS) {
+        agent_begin(&v->agent, x, id);
+        ei_x_encode_tuple_header(x, 2);
+        ei_x_encode_atom(x, "bindings");
+        e = send_bindings(v, x, *b, BINDINGS, d);
+    }
+    if (e == 0)
+        agent_begin(&v->agent, x, id);
+    return e;
+}
+
+/* Whom to tell while an answer is waited for; NULL: nobody. */
+static void tell_progress(struct vm *v, const struct tier_options *opt)
+{
+    v->agent.at = (struct tier_progress){.unit = "functions"};
+    v->agent.progress = opt ? opt->progress : NULL;
+    v->agent.progress_arg = opt ? opt->progress_arg : NULL;
+}
+
+static int vm_enable(struct tier *t, const struct dif_image *img, const void *image, size_t len,
+                     const struct tier_binding *b, size_t n, struct tier_options *opt,
+                     struct diags *d)
+{
+    struct vm *v = vm_of(t);
+    ei_x_buff x;
+    struct etf r;
+    int64_t id;
+    uint32_t arity;
+    uint64_t processes = UINT64_MAX;
+    struct tier_binding *sorted = et_malloc((n + 1) * sizeof *sorted);
+    if (!sorted)
+        return diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
+    if (n > 0)
+        memcpy(sorted, b, n * sizeof *b);
+    qsort(sorted, n, sizeof *sorted, by_probe);
+    const struct tier_binding *last = sorted;
+    size_t nlast = n;
+    int e = begin_bindings(v, &x, &id, &last, &nlast, d);
+    if (e == 0) {
+        ei_x_encode_tuple_header(&x, 4);
+        ei_x_encode_atom(&x, "enable");
+        ei_x_encode_binary(&x, image, (int)len);
+        put_only(v, &x, img, sorted, n, opt);
+        put_options(&x, opt, v->catalog.have_modules);
+        e = send_bindings(v, &x, last, nlast, d);
+    }
+    tell_progress(v, opt);
+    if (e == 0)
+        e = agent_answer(&v->agent, id, ENABLE_MS, &r, &arity, d);
+    tell_progress(v, NULL);
+    if (e == 0) {
+        if (arity != 2)
+            r.bad = true;
+        read_granted(v, &r, opt, &processes);
+        opt->ncpus = v->ncpus;
+        agent_warnings(&r, d);
+        if (r.bad)
+            e = agent_malformed(&v->agent, "enable", d);
+    }
+    if (e == 0) {
+        v->img = img;
+        v->opt = *opt;
+        catalog_settle(&v->catalog);
+        v->opt.later = NULL; /* was borrowed */
+        describe(v, sorted, n, processes);
+    }
+    et_free(sorted);
+    return e;
+}
+
+/* The node has loaded a module. That can be heard in the middle of matching: it waits. */
+static void on_loaded(void *arg, const char *module, int64_t serial)
+{
+    struct vm *v = arg;
+    buf_add(&v->loaded, module, strlen(module) + 1);
+    v->load = serial;
+}
+
+static bool vm_grown(struct tier *t)
+{
+    struct vm *v = vm_of(t);
+    if (v->loaded.len == 0 || !v->running || v->lost || v->asked != 0)
+        return false;
+    v->answering = v->load;
+    for (size_t i = 0; i < v->loaded.len && !v->loaded.oom; i += strlen(v->loaded.data + i) + 1)
+        v->loaded.oom |= !catalog_loaded(&v->catalog, v->loaded.data + i);
+    if (!v->loaded.oom)
+        buf_reset(&v->loaded);
+    return true;
+}
+
+static int vm_match_new(struct tier *t, const struct probe_spec *spec, tier_match_fn fn, void *arg,
+                        struct diags *d)
+{
+    return catalog_match_new(&vm_of(t)->catalog, spec, fn, arg, d);
+}
+
+static int vm_extend(struct tier *t, const struct tier_binding *b, size_t n, struct diags *d)
+{
+    struct vm *v = vm_of(t);
+    ei_x_buff x;
+    struct etf r;
+    int64_t id;
+    uint32_t arity;
+    if (v->loaded.oom)
+        return diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
+    catalog_settle(&v->catalog);
+    int e = begin_bindings(v, &x, &id, &b, &n, d);
+    if (e == 0) {
+        ei_x_encode_tuple_header(&x, 3);
+        ei_x_encode_atom(&x, "extend");
+        ei_x_encode_longlong(&x, v->answering);
+        e = send_bindings(v, &x, b, n, d);
+    }
+    if (e == 0)
+        e = agent_answer(&v->agent, id, ENABLE_MS, &r, &arity, d);
+    if (e == 0 && arity > 0)
+        agent_warnings(&r, d);
+    return e;
+}
+
+/* Atoms as words. */
+static void read_words(struct etf *r, char *out, size_t size)
+{
+    char name[ETF_ATOM_MAX];
+    size_t len = 0;
+    uint32_t n = etf_list(r);
+    for (uint32_t i = 0; i < n && !r->bad; i++) {
+        size_t more = etf_atom(r, name);
+        if (r->bad || len + more + 2 > size)
+            continue;
+        len += (size_t)sprintf(out + len, "%s%s", len > 0 ? " " : "", name);
+    }
+    if (n)
+        etf_list_end(r);
+}
+
+/* [{Name, Number | [atom()]}] */
+static void read_placed(struct etf *r, struct tier_placed *p)
+{
+    const struct {
+        const char *name;
+        uint64_t *n;
+        char *words;
+    } field[] = {
+        {"meta", &p->meta, NULL},
+        {"local", &p->local, NULL},
+        {"global", &p->global, NULL},
+        {"processes", &p->processes, NULL},
+        {"flags", NULL, p->flags},
+        {"only_processes", &p->only_processes, NULL},
+        {"only_flags", NULL, p->only_flags},
+        {"ports", &p->ports, NULL},
+        {"monitors", NULL, p->monitors},
+        {"ns", &p->ns, NULL},
+        {"calls", &p->calls, NULL},
+    };
+    enum { FIELDS = sizeof field / sizeof *field };
+    char name[ETF_ATOM_MAX];
+    memset(p, 0, sizeof *p);
+    uint32_t n = etf_list(r);
+    for (uint32_t i = 0, k; i < n && !r->bad; i++) {
+        if (etf_tuple(r) != 2)
+            r->bad = true;
+        etf_atom(r, name);
+        for (k = 0; k < FIELDS && strcmp(field[k].name, name) != 0; k++)
+            ;
+        if (k == FIELDS)
+            etf_skip(r);
+        else if (field[k].n)
+            *field[k].n = etf_uint(r);
+        else
+            read_words(r, field[k].words, sizeof p->flags);
+    }
+    if (n)
+        etf_list_end(r);
+}
+
+static int vm_prepare(struct tier *t, struct diags *d)
+{
+    struct vm *v = vm_of(t);
+    struct etf r;
+    uint32_t arity;
+    tell_progress(v, &v->opt);
+    int e = agent_call(&v->agent, "place", ENABLE_MS, &r, &arity, d);
+    tell_progress(v, NULL);
+    if (e)
+        return e;
+    if (arity != 2)
+        r.bad = true;
+    agent_warnings(&r, d);
+    read_placed(&r, &v->placed);
+    return r.bad ? agent_malformed(&v->agent, "place", d) : 0;
+}
+
+static int vm_go(struct tier *t, struct diags *d)
+{
+    struct vm *v = vm_of(t);
+    struct etf r;
+    uint32_t arity;
+    int e = agent_call(&v->agent, "go", ENABLE_MS, &r, &arity, d);
+    if (e)
+        return e;
+    v->running = true;
+    vm_read_begin(v);
+    return r.bad ? agent_malformed(&v->agent, "go", d) : 0;
+}
+
+/* -- the rest ---------------------------------------------------------------------------------- */
+
+/* Has the agent undo everything. */
+static void leave(struct vm *v, int timeout_ms)
+{
+    struct diags d;
+    struct etf r;
+    uint32_t arity;
+    if (!v->agent.open || v->agent.ended)
+        return;
+    diags_init(&d);
+    agent_call(&v->agent, "close", timeout_ms, &r, &arity, &d);
+    diags_free(&d);
+    v->agent.open = false;
+}
+
+static void vm_give_up(struct tier *t)
+{
+    leave(vm_of(t), GIVE_UP_MS);
+}
+
+static void vm_close(struct tier *t)
+{
+    struct vm *v = vm_of(t);
+    leave(v, CLOSE_MS);
+    conn_close(v->conn);
+    talk_close(v->talk);
+    catalog_free(&v->catalog);
+    buf_free(&v->text);
+    buf_free(&v->held);
+    buf_free(&v->loaded);
+    if (v->epoll >= 0)
+        close(v->epoll);
+    if (v->timer >= 0)
+        close(v->timer);
+    et_free(v);
+}
+
+static const char *vm_target(struct tier *t)
+{
+    return vm_of(t)->node;
+}
+
+static int vm_fd(struct tier *t)
+{
+    return vm_of(t)->epoll;
+}
+
+static const char *vm_enabled(struct tier *t)
+{
+    return vm_of(t)->text.len ? buf_str(&vm_of(t)->text) : NULL;
+}
+
+static const struct tier_placed *vm_placed(struct tier *t)
+{
+    return &vm_of(t)->placed;
+}
+
+/* A name alone is no identity, two hosts or containers may use it: one agent serves both. */
+static bool vm_same(struct tier *t, struct tier *other)
+{
+    const erlang_pid *x = &vm_of(t)->agent.pid, *y = &vm_of(other)->agent.pid;
+    return strcmp(x->node, y->node) == 0 && x->creation == y->creation && x->num == y->num &&
+           x->serial == y->serial && vm_of(t)->os_pid == vm_of(other)->os_pid;
+}
+
+static int vm_examine(struct tier *t, int *otp, tier_finding_fn fn, void *arg, struct diags *d)
+{
+    *otp = vm_of(t)->otp;
+    return agent_examine(&vm_of(t)->agent, fn, arg, d);
+}
+
+static const struct tier_ops vm_ops = {
+    .name = "vm",
+    .place = WORD_VM,
+    .match = vm_match,
+    .suggest = vm_suggest,
+    .lacking = vm_lacking,
+    .enable = vm_enable,
+    .prepare = vm_prepare,
+    .give_up = vm_give_up,
+    .go = vm_go,
+    .work = vm_work,
+    .stop = vm_stop,
+    .close = vm_close,
+    .target = vm_target,
+    .same = vm_same,
+    .fd = vm_fd,
+    .grown = vm_grown,
+    .match_new = vm_match_new,
+    .extend = vm_extend,
+    .enabled = vm_enabled,
+    .examine = vm_examine,
+    .placed = vm_placed,
+    .rates = vm_rates,
+};
+
+pid_t tier_vm_pid(struct tier *t)
+{
+    return t->ops == &vm_ops ? vm_of(t)->os_pid : 0;
+}
+
+/* Makes us a consumer, and gives signs of life from then on. */
+static int open_consumer(struct vm *v, const struct agent_options *opt, struct diags *d)
+{
+    ei_x_buff x;
+    struct etf r;
+    uint32_t arity, n;
+    char key[ETF_ATOM_MAX], prov[32];
+    int otp = 0, lease_ms = opt->lease_ms, e = agent_open(&v->agent, v->conn, opt, &r, &arity, d);
+    if (e)
+        return e;
+    v->agent.loaded = on_loaded;
+    v->agent.loaded_arg = v;
+    n = etf_list(&r);
+    for (uint32_t i = 0; i < n && !r.bad; i++) {
+        if (etf_tuple(&r) != 2)
+            r.bad = true;
+        etf_atom(&r, key);
+        if (strcmp(key, "pid") == 0)
+            v->os_pid = (pid_t)etf_uint(&r);
+        else if (strcmp(key, "otp") == 0)
+            otp = (int)etf_uint(&r);
+        else if (strcmp(key, "cpus") == 0)
+            v->ncpus = (uint32_t)etf_uint(&r);
+        else if (strcmp(key, "warnings") == 0)
+            agent_warnings(&r, d);
+        else
+            etf_skip(&r);
+    }
+    if (n)
+        etf_list_end(&r);
+    if (r.bad || arity != 1 || v->os_pid <= 0)
+        return agent_malformed(&v->agent, "open", d);
+    ei_x_new_with_version(&x);
+    ei_x_encode_tuple_header(&x, 3);
+    ei_x_encode_atom(&x, "erltrace");
+    conn_put_self(v->conn, &x);
+    ei_x_encode_atom(&x, "alive");
+    e = conn_heartbeat(v->conn, &v->agent.pid, &x, lease_ms / BEATS > 0 ? lease_ms / BEATS : 1);
+    ei_x_free(&x);
+    if (e)
+        return diag_error(d, e, NULL, NULL, NULL, "%s", et_strerror(e));
+    v->otp = otp;
+    snprintf(prov, sizeof prov, "erlang%d", (int)v->os_pid);
+    struct catalog_source src = {
+        .arg = &v->agent, .modules = code_modules, .functions = code_functions};
+    e = catalog_init(&v->catalog, prov, otp, &src);
+    return e ? diag_error(d, e, NULL, NULL, NULL, "%s", et_strerror(e)) : 0;
+}
+
+/* The descriptor that fd() shows. */
+static int open_fds(struct vm *v, struct diags *d)
+{
+    struct epoll_event ev = {.events = EPOLLIN};
+    v->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    v->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (v->timer < 0 || v->epoll < 0 || epoll_ctl(v->epoll, EPOLL_CTL_ADD, v->timer, &ev) < 0 ||
+        epoll_ctl(v->epoll, EPOLL_CTL_ADD, conn_fd(v->conn), &ev) < 0)
+        return diag_error(d, ET_EIO, NULL, NULL, NULL, "cannot wait for %s: %m", v->node);
+    return 0;
+}
+
+/* By the way that the options ask for; v->node is then the node's name, as far as it is known. */
+static int connect_to(struct vm *v, const struct node_options *opt, struct diags *d)
+{
+    struct reach reach;
+    if (opt->by_relay) {
+        snprintf(v->node, sizeof v->node, "%s", opt->name);
+        int e = relay_open(&v->conn, opt->relay);
+        return e ? diag_error(d, e, NULL, NULL, NULL, "%s", et_strerror(e)) : 0;
+    }
+    int e = reach_find(&reach, opt, d);
+    if (e == 0)
+        e = reach_connect(&reach, CONNECT_MS, &v->conn, d);
+    snprintf(v->node, sizeof v->node, "%s", reach.node);
+    reach_free(&reach);
+    return e;
+}
+
+int tier_vm_open(const struct node_options *opt, struct tier **out, struct diags *d)
+{
+    struct vm *v = et_calloc(1, sizeof *v);
+    *out = NULL;
+    if (!v && opt->by_relay)
+        close(opt->relay);
+    if (!v)
+        return diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
+    v->tier.ops = &vm_ops;
+    v->epoll = v->timer = -1;
+    int e = talk_open(&v->talk, d);
+    if (e && opt->by_relay)
+        close(opt->relay);
+    if (e == 0)
+        e = connect_to(v, opt, d);
+    if (e == 0) {
+        talk_with(v->talk, v->node);
+        conn_log(v->conn, v->talk);
+    }
+    struct agent_options ao = {.node = v->node,
+                               .root = opt->root,
+                               .dir = opt->agent_dir,
+                               .lease_ms = opt->lease_ms > 0 ? opt->lease_ms : LEASE_MS};
+    if (e == 0)
+        e = open_consumer(v, &ao, d);
+    if (e == 0)
+        e = open_fds(v, d);
+    if (e) {
+        vm_close(&v->tier);
+        return e;
+    }
+    *out = &v->tier;
+    return 0;
+}

@@ -1,0 +1,69 @@
+/* vm.h - the vm tier's own state, for the files that it is made of.
+ *
+ *     vm.c     matching, enabling, the rest of the contract (tier.h)
+ *     vm_read.c   reading what has been recorded, from go to the last answer after stop */
+#ifndef ET_TIER_VM_H
+#define ET_TIER_VM_H
+
+#include "base/buf.h"
+#include "tier/vm_agent.h"
+#include "tier/functions.h"
+#include "tier/vm_open.h"
+
+struct vm {
+    struct tier tier;
+    struct talk *talk; /* the log of what is said there; NULL: none */
+    struct conn *conn;
+    struct agent agent;
+    struct catalog catalog;
+    char node[256];
+    pid_t os_pid;
+    uint32_t ncpus;
+    int epoll, timer; /* what fd() shows: the socket, and a timer for the next read */
+    struct buf text;  /* of enabled() */
+    struct tier_placed placed;
+    const struct dif_image *img;
+    struct tier_options opt;
+    int otp;       /* its release */
+    bool running;  /* between go and stop */
+    bool exiting;  /* exit() ran */
+    bool overload; /* the program was ended because of what it took */
+    bool lost;
+    int64_t stop_id; /* id of the stop request, 0: not sent */
+    bool stopped;    /* it was answered: END has run */
+    bool resting;    /* a cycle has begun since */
+
+    int64_t asked;                /* id of the read under way, 0: none */
+    int64_t asked_at;             /* ms */
+    unsigned asking;              /* its kind: PRINCIPAL or AGGS */
+    unsigned todo;                /* kinds still to be read in this cycle */
+    unsigned kinds;               /* kinds that this cycle began with */
+    unsigned cycle;               /* cycles completed */
+    size_t nrecords, naggs;       /* bytes that came in this cycle */
+    bool reported;                /* something was, in this call of work */
+    bool drained;                 /* the node said that nothing is left */
+    int64_t next_read, next_aggs; /* ms */
+    int64_t next_status;          /* ms */
+    int pace;                     /* ms, of adaptive reading */
+    struct buf held;              /* principal blocks that wait for aggregations */
+
+    struct buf loaded; /* names of modules that the node has loaded since grown() said so, NUL after
+                          each */
+    int64_t load;      /* the serial of the last of them */
+    int64_t answering; /* ... of those that the catalog knows of */
+};
+
+static inline struct vm *vm_of(struct tier *t)
+{
+    return (struct vm *)(void *)t;
+}
+
+/* The program has begun to run: reads are due from now on. */
+void vm_read_begin(struct vm *v);
+/* tier_ops: work, stop, rates. */
+int vm_work(struct tier *t, int timeout_ms, bool flush, const struct tier_sink *sink,
+            struct diags *d);
+int vm_stop(struct tier *t, struct diags *d);
+void vm_rates(struct tier *t, uint64_t switchrate, uint64_t aggrate);
+
+#endif

@@ -1,0 +1,780 @@
+/* vm_agent.c - the consumer's side of the agent's protocol. See vm_agent.h. */
+#include "tier/vm_agent.h"
+
+#include <elf.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "wire/deadline.h"
+
+#define MODULE  "erltrace_agent"
+#define GUARD   MODULE "_guard"    /* the registered name of its guard */
+#define LOCK    "erltrace_attach"  /* ... of who holds back others while a consumer loads it */
+#define LOADING "erltrace_loading" /* ... of the process that loads it */
+#define LIBRARY "priv/" MODULE ".so"
+#define BEAM    "priv/agent/" MODULE ".beam"
+
+enum {
+    RPC_MS = 5000,
+    LOAD_MS =
+        15000, /* what has to wait for the node's code server: it may be purging the last agent */
+    SERVER_MS = 32000, /* what has to wait for the agent: it may be taking away what another
+                          consumer had, and itself gives up after 30 s */
+    PLACE_MS = 20000,  /* for how long to try when others come and go at the same time */
+    LOCK_MS = 10000,
+    BACKOFF_MS = 5,
+    OLD_MS = 2000,     /* for how long to wait for who runs old code of the agent */
+    PROGRESS_MS = 100, /* between two looks whether the wait for an answer is to go on */
+    GUARD_MS = 15000,  /* ... for the guard of an agent that was killed, which undoes what that did;
+                          less than PLACE_MS */
+    AGAIN = 1,         /* not an error: begin again */
+    OLD = 2,           /* likewise, when old code is gone */
+    FILE_MAX = 64 << 20
+};
+
+/* -- errors ------------------------------------------------------------------------------------ */
+
+/* What an agent's tag means to a program; any other is ET_EAGENT. */
+static const struct {
+    const char *tag;
+    int err;
+} tag_err[] = {
+    {"AGENT_BUSY", ET_EBUSY},   {"AGENT_VERSION", ET_EBUSY}, {"AGENT_IMAGE", ET_EIMAGE},
+    {"AGENT_CLOSED", ET_ELOST}, {"AGENT_MEMORY", ET_ENOMEM}, {"", ET_ELIMIT},
+};
+
+static int err_of_tag(const char *tag)
+{
+    for (size_t i = 0; i < sizeof tag_err / sizeof *tag_err; i++)
+        if (strcmp(tag_err[i].tag, tag) == 0)
+            return tag_err[i].err;
+    return ET_EAGENT;
+}
+
+int agent_malformed(struct agent *a, const char *what, struct diags *d)
+{
+    return diag_error(d, ET_EAGENT, NULL, "AGENT_PROTOCOL",
+                      "are bin/erltrace and priv/ of one build? Build again, or use --root",
+                      "the agent in %s gave an answer to '%s' that makes no sense", a->node, what);
+}
+
+static int over(struct agent *a, struct diags *d);
+
+/* Tag, Text, Hint. */
+static int read_error(struct agent *a, struct etf *r, struct diags *d)
+{
+    char tag[ETF_ATOM_MAX];
+    struct buf text = BUF_INIT, hint = BUF_INIT;
+    etf_atom(r, tag);
+    etf_text(r, &text);
+    etf_text(r, &hint);
+    int e;
+    if (r->bad) {
+        e = agent_malformed(a, "error", d);
+    } else if (strcmp(tag, "AGENT_CLOSED") == 0 && conn_silence(a->conn) > a->lease_ms) {
+        e = over(a, d);
+    } else {
+        e = diag_error(d, err_of_tag(tag), NULL, tag, hint.len ? buf_str(&hint) : NULL, "%s",
+                       buf_str(&text));
+        a->ended |= e == ET_ELOST;
+    }
+    buf_free(&text);
+    buf_free(&hint);
+    return e;
+}
+
+/* The trace is over without the agent having said why. */
+static int over(struct agent *a, struct diags *d)
+{
+    int64_t silence = conn_silence(a->conn);
+    if (a->ended)
+        return ET_ELOST;
+    a->ended = true;
+    if (a->open && silence > a->lease_ms)
+        return diag_error(
+            d, ET_ELOST, NULL, "NODE_LEASE",
+            "erltrace was stopped, or its machine slept; start it again (-x lease= lets it be "
+            "silent for longer). Nothing of it is left in the node",
+            "%s ended the trace: it had not heard from this process for %.1f s (it waits %.1f s)",
+            a->node, (double)silence / 1000, a->lease_ms / 1000.0);
+    if (conn_lost(a->conn)[0])
+        return diag_error(d, ET_ELOST, NULL, "NODE_LOST",
+                          "has the node ended? `erltrace nodes` lists the nodes here",
+                          "the connection to %s is gone: %s", a->node, conn_lost(a->conn));
+    return diag_error(d, ET_ELOST, NULL, "NODE_LOST",
+                      "was the network cut, or the agent killed? The node's log may tell why",
+                      "the agent in %s is gone", a->node);
+}
+
+int agent_silent(struct agent *a, int timeout_ms, struct diags *d)
+{
+    if (a->open && conn_silence(a->conn) > a->lease_ms)
+        return over(a, d);
+    return diag_error(d, ET_ENODE, NULL, "NODE_TIMEOUT",
+                      "is the node overloaded, or its process stopped?",
+                      "no answer from %s within %.0f s", a->node, timeout_ms / 1000.0);
+}
+
+void agent_warnings(struct etf *r, struct diags *d)
+{
+    uint32_t n = etf_list(r);
+    for (uint32_t i = 0; i < n && !r->bad; i++) {
+        struct buf b = BUF_INIT;
+        etf_text(r, &b);
+        if (!r->bad)
+            diag_add(d, DIAG_WARNING, NULL, NULL, NULL, "%s", buf_str(&b));
+        buf_free(&b);
+    }
+    if (n)
+        etf_list_end(r);
+}
+
+/* -- requests ---------------------------------------------------------------------------------- */
+
+void agent_begin(struct agent *a, ei_x_buff *x, int64_t *id)
+{
+    *id = a->next_id++;
+    ei_x_new_with_version(x);
+    ei_x_encode_tuple_header(x, 4);
+    ei_x_encode_atom(x, "erltrace");
+    conn_put_self(a->conn, x);
+    ei_x_encode_longlong(x, *id);
+}
+
+int agent_send(struct agent *a, ei_x_buff *x, struct diags *d)
+{
+    int e = a->ended ? ET_ELOST : conn_send(a->conn, &a->pid, x);
+    ei_x_free(x);
+    return e ? over(a, d) : 0;
+}
+
+/* Serial, [Module] */
+static void read_loads(struct agent *a, struct etf *m)
+{
+    char name[ETF_ATOM_MAX];
+    int64_t serial = etf_int(m);
+    uint32_t n = etf_list(m);
+    for (uint32_t i = 0; i < n && !m->bad; i++) {
+        etf_atom(m, name);
+        if (!m->bad && a->loaded)
+            a->loaded(a->loaded_arg, name, serial);
+    }
+}
+
+/* Own, Unit, Done, Total: the agent is at something that takes long. */
+static void read_working(struct agent *a, struct etf *m)
+{
+    char word[ETF_ATOM_MAX];
+    struct tier_progress p = {.fresh = true};
+    etf_atom(m, word);
+    p.waiting = strcmp(word, "true") != 0;
+    etf_atom(m, word);
+    p.unit = strcmp(word, "processes") == 0 ? "processes" : "functions";
+    p.done = etf_uint(m);
+    p.total = etf_uint(m);
+    if (m->bad)
+        return;
+    a->at = p;
+    a->told_ms = clock_ms();
+}
+
+/* One message: true when it is an answer. */
+static bool is_answer(struct agent *a, struct etf *m, int64_t *id, bool *ended, struct diags *d)
+{
+    uint32_t arity = etf_tuple(m);
+    if (!etf_atom_is(m, "erltrace"))
+        return false;
+    if (arity == 3 && etf_peek(m) == ETF_INT) {
+        *id = etf_int(m);
+        return !m->bad;
+    }
+    if (arity == 5 && etf_atom_is(m, "ended")) {
+        if (!a->ended)
+            read_error(a, m, d);
+        a->ended = *ended = true;
+    } else if (arity == 4 && etf_atom_is(m, "loaded")) {
+        read_loads(a, m);
+    } else if (arity == 6 && etf_atom_is(m, "working")) {
+        read_working(a, m);
+    }
+    return false;
+}
+
+int agent_event(struct agent *a, int timeout_ms, int64_t *id, struct etf *reply, struct diags *d)
+{
+    int64_t deadline = clock_ms() + timeout_ms;
+    bool ended = false;
+    for (;;) {
+        int got = conn_recv(a->conn, clock_left(deadline), reply);
+        if (got == CONN_DOWN) {
+            erlang_pid gone;
+            etf_pid(reply, &gone);
+            /* All of one node, whose name may have become another one. */
+            if (gone.num != a->pid.num || gone.serial != a->pid.serial)
+                continue; /* one that we had to do with before */
+        }
+        if (got < 0 || got == CONN_DOWN)
+            return over(a, d);
+        if (got != CONN_MESSAGE || is_answer(a, reply, id, &ended, d))
+            return got;
+        if (ended)
+            return ET_ELOST;
+    }
+}
+
+int agent_reply(struct agent *a, struct etf *reply, uint32_t *arity, struct diags *d)
+{
+    *arity = 0;
+    if (etf_peek(reply) == ETF_ATOM)
+        return etf_atom_is(reply, "ok") ? 0 : agent_malformed(a, "request", d);
+    char tag[ETF_ATOM_MAX];
+    *arity = etf_tuple(reply);
+    etf_atom(reply, tag);
+    if (!reply->bad && *arity == 4 && strcmp(tag, "error") == 0)
+        return read_error(a, reply, d);
+    if (reply->bad || *arity == 0 || strcmp(tag, "ok") != 0)
+        return agent_malformed(a, "request", d);
+    --*arity;
+    return 0;
+}
+
+int64_t agent_waited(const struct agent *a, int64_t since_ms)
+{
+    return clock_ms() - (a->told_ms > since_ms ? a->told_ms : since_ms);
+}
+
+int agent_answer(struct agent *a, int64_t id, int timeout_ms, struct etf *reply, uint32_t *arity,
+                 struct diags *d)
+{
+    int64_t begun = clock_ms(), got_id = -1;
+    for (;;) {
+        int64_t left = timeout_ms - agent_waited(a, begun);
+        int slice = left > PROGRESS_MS ? PROGRESS_MS : left > 0 ? (int)left : 0;
+        int got = agent_event(a, slice, &got_id, reply, d);
+        if (got < 0)
+            return got;
+        if (got == CONN_MESSAGE && got_id == id)
+            return agent_reply(a, reply, arity, d);
+        if (a->progress && !a->progress(a->progress_arg, &a->at))
+            return ET_EABORT;
+        a->at.fresh = false;
+        if (got == CONN_NOTHING && agent_waited(a, begun) >= timeout_ms)
+            return agent_silent(a, timeout_ms, d);
+    }
+}
+
+int agent_call(struct agent *a, const char *request, int timeout_ms, struct etf *reply,
+               uint32_t *arity, struct diags *d)
+{
+    ei_x_buff x;
+    int64_t id;
+    agent_begin(a, &x, &id);
+    ei_x_encode_atom(&x, request);
+    int e = agent_send(a, &x, d);
+    return e ? e : agent_answer(a, id, timeout_ms, reply, arity, d);
+}
+
+/* -- placing ----------------------------------------------------------------------------------- */
+
+static int read_file(const char *root, const char *rel, struct buf *out, struct diags *d)
+{
+    char path[4096], chunk[65536];
+    snprintf(path, sizeof path, "%s/%s", root, rel);
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return diag_error(d, ET_EIO, NULL, "AGENT_FILES",
+                          "it belongs to erltrace: is the installation complete?",
+                          "cannot read %s: %m", path);
+    for (size_t n; out->len < FILE_MAX && (n = fread(chunk, 1, sizeof chunk, f)) > 0;)
+        buf_add(out, chunk, n);
+    fclose(f);
+    if (out->oom || out->len == 0)
+        return diag_error(d, ET_EIO, NULL, "AGENT_FILES", NULL, "cannot read %s", path);
+    return 0;
+}
+
+/* What is wrong with a library, or NULL. The node's loader believes what it is given: a library
+ * that ends too early would be mapped past its end and take the VM down, so it is looked at before
+ * it goes there. */
+static const char *library_fault(const struct buf *lib)
+{
+#if defined(__x86_64__)
+    enum { MACHINE = EM_X86_64 };
+#elif defined(__aarch64__)
+    enum { MACHINE = EM_AARCH64 };
+#else
+    enum { MACHINE = EM_NONE };
+#endif
+    Elf64_Ehdr h;
+    Elf64_Phdr p;
+    if (lib->len < sizeof h)
+        return "it is no library";
+    memcpy(&h, lib->data, sizeof h);
+    if (memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_type != ET_DYN)
+        return "it is no library";
+    if (h.e_ident[EI_CLASS] != ELFCLASS64 || (MACHINE != EM_NONE && h.e_machine != MACHINE))
+        return "it was built for another machine";
+    if (h.e_phentsize != sizeof p || h.e_phoff > lib->len ||
+        h.e_phnum > (lib->len - h.e_phoff) / sizeof p)
+        return "it is cut short";
+    for (size_t i = 0; i < h.e_phnum; i++) {
+        memcpy(&p, lib->data + h.e_phoff + i * sizeof p, sizeof p);
+        if (p.p_offset > lib->len || p.p_filesz > lib->len - p.p_offset)
+            return "it is cut short";
+    }
+    if (h.e_shoff > lib->len || h.e_shnum > (lib->len - h.e_shoff) / sizeof(Elf64_Shdr))
+        return "it is cut short"; /* the sections come last: with them all of it is here */
+    return NULL;
+}
+
+static int read_library(const char *root, struct buf *lib, struct diags *d)
+{
+    int e = read_file(root, LIBRARY, lib, d);
+    const char *fault = e ? NULL : library_fault(lib);
+    if (fault)
+        e = diag_error(d, ET_EIO, NULL, "AGENT_FILES", "install or build erltrace again",
+                       "%s/" LIBRARY ": %s", root, fault);
+    return e;
+}
+
+/* A call by way of rex. */
+static int rpc(struct agent *a, const char *mod, const char *fun, ei_x_buff *args, int timeout_ms,
+               struct etf *r, struct diags *d)
+{
+    int e = conn_call(a->conn, mod, fun, args, timeout_ms, r);
+    ei_x_free(args);
+    if (e == ET_ELOST)
+        return over(a, d);
+    return e ? agent_silent(a, timeout_ms, d) : 0;
+}
+
+/* Calls a function of the node that takes one name. */
+static int ask_of(struct agent *a, const char *mod, const char *fun, const char *name,
+                  int timeout_ms, struct etf *r, struct diags *d)
+{
+    ei_x_buff x;
+    ei_x_new(&x);
+    ei_x_encode_list_header(&x, 1);
+    ei_x_encode_atom(&x, name);
+    ei_x_encode_empty_list(&x);
+    return rpc(a, mod, fun, &x, timeout_ms, r, d);
+}
+
+/* erlang:system_info(Item) as text. */
+static int system_info(struct agent *a, const char *item, struct buf *out, struct diags *d)
+{
+    struct etf r;
+    int e = ask_of(a, "erlang", "system_info", item, RPC_MS, &r, d);
+    buf_reset(out);
+    if (e == 0)
+        etf_text(&r, out);
+    return e ? e : r.bad ? agent_malformed(a, item, d) : 0;
+}
+
+static int check_target(struct agent *a, struct diags *d)
+{
+    struct buf b = BUF_INIT;
+    struct utsname u;
+    int e = system_info(a, "otp_release", &b, d);
+    if (e == 0 && atoi(buf_str(&b)) < 25)
+        e = diag_error(d, ET_EOTP, NULL, "OTP_OLD", "erltrace needs OTP 25 or newer",
+                       "%s runs OTP %s", a->node, buf_str(&b));
+    if (e == 0)
+        e = system_info(a, "system_architecture", &b, d);
+    if (e == 0) {
+        size_t n = strcspn(buf_str(&b), "-");
+        uname(&u);
+        if (strlen(u.machine) != n || strncmp(u.machine, buf_str(&b), n) != 0 ||
+            !strstr(buf_str(&b), "linux"))
+            e = diag_error(d, ET_EOTP, NULL, "OTP_ARCH",
+                           "the agent's library was built for another machine",
+                           "%s runs on %s, erltrace on %s-linux", a->node, buf_str(&b), u.machine);
+    }
+    buf_free(&b);
+    return e;
+}
+
+/* Whether the agent is at work in the node. */
+static int in_use(struct agent *a, bool *yes, struct diags *d)
+{
+    ei_x_buff x;
+    struct etf r;
+    ei_x_new(&x);
+    ei_x_encode_empty_list(&x);
+    int e = rpc(a, MODULE, "vsn", &x, LOAD_MS, &r, d);
+    *yes = e == 0 && etf_peek(&r) == ETF_BINARY;
+    return e;
+}
+
+/* One consumer at a time may load the module: a second load at the same moment would put the agent
+ * of the first in old code, and a third would purge it. The lock is a sleeping process in the node
+ * with a registered name; linked to us, it ends with our connection at the latest. 0, an error, or
+ * AGAIN: somebody else has it. */
+static int lock(struct agent *a, erlang_pid *holder, struct diags *d)
+{
+    ei_x_buff x;
+    struct etf r;
+    ei_x_new(&x);
+    ei_x_encode_list_header(&x, 3);
+    ei_x_encode_atom(&x, "timer");
+    ei_x_encode_atom(&x, "sleep");
+    ei_x_encode_list_header(&x, 1);
+    ei_x_encode_long(&x, LOCK_MS);
+    ei_x_encode_empty_list(&x);
+    ei_x_encode_empty_list(&x);
+    int e = rpc(a, "erlang", "spawn", &x, RPC_MS, &r, d);
+    if (e)
+        return e;
+    etf_pid(&r, holder);
+    if (r.bad)
+        return agent_malformed(a, "spawn", d);
+    if (conn_link(a->conn, holder) != 0)
+        return over(a, d);
+    ei_x_new(&x);
+    ei_x_encode_list_header(&x, 2);
+    ei_x_encode_atom(&x, LOCK);
+    ei_x_encode_pid(&x, holder);
+    ei_x_encode_empty_list(&x);
+    e = rpc(a, "erlang", "register", &x, RPC_MS, &r, d);
+    return e ? e : etf_atom_is(&r, "true") ? 0 : AGAIN;
+}
+
+static int unlock(struct agent *a, const erlang_pid *holder, struct diags *d)
+{
+    ei_x_buff x;
+    struct etf r;
+    ei_x_new(&x);
+    ei_x_encode_list_header(&x, 2);
+    ei_x_encode_pid(&x, holder);
+    ei_x_encode_atom(&x, "kill");
+    ei_x_encode_empty_list(&x);
+    return rpc(a, "erlang", "exit", &x, RPC_MS, &r, d);
+}
+
+/* The argument of code:atomic_load/1. */
+static void put_module(ei_x_buff *x, const struct buf *beam)
+{
+    ei_x_encode_list_header(x, 1);
+    ei_x_encode_tuple_header(x, 3);
+    ei_x_encode_atom(x, MODULE);
+    ei_x_encode_string(x, MODULE ".beam");
+    ei_x_encode_binary(x, beam->data, (int)beam->len);
+    ei_x_encode_empty_list(x);
+}
+
+static void put_dirs(ei_x_buff *x, const char *dir)
+{
+    if (dir) {
+        ei_x_encode_list_header(x, 1);
+        ei_x_encode_string(x, dir);
+    }
+    ei_x_encode_empty_list(x);
+}
+
+/* Abstract code: {Kind, 1, ...}, of which `n` parts follow. */
+static void put_form(ei_x_buff *x, const char *kind, int n)
+{
+    ei_x_encode_tuple_header(x, 2 + n);
+    ei_x_encode_atom(x, kind);
+    ei_x_encode_long(x, 1);
+}
+
+/* A clause with one pattern; its body, of one expression, follows, and the end of a list. */
+static void put_clause(ei_x_buff *x, const char *kind, const char *pattern)
+{
+    put_form(x, "clause", 3);
+    ei_x_encode_list_header(x, 1);
+    put_form(x, kind, 1);
+    ei_x_encode_atom(x, pattern);
+    ei_x_encode_empty_list(x);
+    ei_x_encode_empty_list(x); /* guards */
+    ei_x_encode_list_header(x, 1);
+}
+
+/* The call of a function; its arguments, if there are any, follow, and the end of a list. */
+static void put_function(ei_x_buff *x, const char *mod, const char *fun)
+{
+    put_form(x, "call", 2);
+    put_form(x, "remote", 2);
+    put_form(x, "atom", 1);
+    ei_x_encode_atom(x, mod);
+    put_form(x, "atom", 1);
+    ei_x_encode_atom(x, fun);
+}
+
+/* The call of a function with variables as arguments. */
+static void put_call(ei_x_buff *x, const char *mod, const char *fun, const char *const variable[],
+                     int n)
+{
+    put_function(x, mod, fun);
+    ei_x_encode_list_header(x, n);
+    for (int i = 0; i < n; i++) {
+        put_form(x, "var", 1);
+        ei_x_encode_atom(x, variable[i]);
+    }
+    ei_x_encode_empty_list(x);
+}
+
+/* {error, [{Module, Why}]} of code:atomic_load. An error, or OLD: there is old code, which is in
+ * the way of every load. */
+static int read_not_loaded(struct agent *a, struct etf *r, struct diags *d)
+{
+    char word[ETF_ATOM_MAX];
+    word[0] = '\0';
+    if (etf_list(r) > 0 && etf_tuple(r) == 2) {
+        etf_skip(r);
+        etf_atom(r, word);
+    }
+    if (!r->bad && strcmp(word, "not_purged") == 0)
+        return OLD;
+    return diag_error(d, ET_EAGENT, NULL, "AGENT_LOAD", "does the node allow code to be loaded?",
+                      "%s does not load the agent's module%s%s", a->node, word[0] ? ": " : "",
+                      word);
+}
+
+/* The result of erltrace_agent:attach/2, or of the load before it. 0, an error, AGAIN: the agent
+ * has just gone, or OLD. */
+static int read_attached(struct agent *a, struct etf *r, struct diags *d)
+{
+    char tag[ETF_ATOM_MAX];
+    uint32_t n = etf_tuple(r);
+    etf_atom(r, tag);
+    if (n == 2 && strcmp(tag, "ok") == 0) {
+        etf_pid(r, &a->pid);
+        return r->bad ? agent_malformed(a, "attach", d) : 0;
+    }
+    if (n == 4 && strcmp(tag, "error") == 0)
+        return read_error(a, r, d);
+    if (n == 2 && strcmp(tag, "error") == 0)
+        return read_not_loaded(a, r, d);
+    return n == 2 && (strcmp(tag, "badrpc") == 0 || strcmp(tag, "EXIT") == 0)
+               ? AGAIN
+               : agent_malformed(a, "attach", d);
+}
+
+/* erltrace_agent:attach/2 alone: the module is there. */
+static int attach(struct agent *a, const struct buf *nif, const char *dir, struct diags *d)
+{
+    ei_x_buff x;
+    struct etf r;
+    ei_x_new(&x);
+    ei_x_encode_list_header(&x, 2);
+    ei_x_encode_binary(&x, nif->data, (int)nif->len);
+    put_dirs(&x, dir);
+    ei_x_encode_empty_list(&x);
+    int e = rpc(a, MODULE, "attach", &x, SERVER_MS, &r, d);
+    return e ? e : read_attached(a, &r, d);
+}
+
+/* Old code of the module goes; nobody is served by it, since the agent is not at work. Its guard
+ * may run it, which undoes what the agent did: it is waited for, a while. AGAIN or an error. */
+static int purge(struct agent *a, bool in_use_too, struct diags *d)
+{
+    struct etf r;
+    int e = ask_of(a, "code", in_use_too ? "purge" : "soft_purge", MODULE, LOAD_MS, &r, d);
+    return e ? e : AGAIN;
+}
+
+/* Whether a process has a name. */
+static int is_registered(struct agent *a, const char *name, bool *yes, struct diags *d)
+{
+    struct etf r;
+    int e = ask_of(a, "erlang", "whereis", name, RPC_MS, &r, d);
+    *yes = e == 0 && etf_peek(&r) == ETF_PID;
+    return e;
+}
+
+/* Whether there is old code, which is in the way of every load. This is asked beforehand, since
+ * before OTP 27 a load that is refused because of it takes all breakpoints off the code that is
+ * there, and keeps their number: the next load aborts an emulator that has assertions. */
+static int old_code(struct agent *a, bool *yes, struct diags *d)
+{
+    struct etf r;
+    int e = ask_of(a, "erlang", "check_old_code", MODULE, RPC_MS, &r, d);
+    *yes = e == 0 && etf_atom_is(&r, "true");
+    return e;
+}
+
+/* case register(L, self()) of
+ *     true ->
+ *         case whereis(K) of
+ *             H ->
+ *                 case code:atomic_load(M) of
+ *                     ok -> catch erltrace_agent:attach(N, D);
+ *                     E -> E
+ *                 end
+ *         end
+ * end, evaluated by one process of the node: who dies in between, or whose connection is cut, does
+ * not leave a module behind that nobody would take away. And where it cannot be loaded, the one
+ * that is there is not asked: it is what is left of an agent, and may have its library still.
+ *
+ * The lock (K) ends with us, and when its time is over, but what the node has begun to evaluate
+ * goes on. So that process has a name of its own (L), and with that it looks whether the lock is
+ * ours still (H). Who takes the module away looks the other way round: it takes the lock, then
+ * looks whether a process has that name. So nothing is loaded while the module is taken away. An
+ * expression that fails is a {badrpc, Reason}. 0, an error, AGAIN or OLD. */
+static int load_and_attach(struct agent *a, const struct buf *beam, const struct buf *nif,
+                           const char *dir, const erlang_pid *holder, struct diags *d)
+{
+    ei_x_buff x;
+    struct etf r;
+    ei_x_new(&x);
+    ei_x_encode_list_header(&x, 5);
+    put_form(&x, "case", 2);
+    put_function(&x, "erlang", "register");
+    ei_x_encode_list_header(&x, 2);
+    put_form(&x, "atom", 1);
+    ei_x_encode_atom(&x, LOADING);
+    put_function(&x, "erlang", "self");
+    ei_x_encode_empty_list(&x);
+    ei_x_encode_empty_list(&x);
+    ei_x_encode_list_header(&x, 1);
+    put_clause(&x, "atom", "true");
+    put_form(&x, "case", 2);
+    put_call(&x, "erlang", "whereis", (const char *const[]){"K"}, 1);
+    ei_x_encode_list_header(&x, 1);
+    put_clause(&x, "var", "H");
+    put_form(&x, "case", 2);
+    put_call(&x, "code", "atomic_load", (const char *const[]){"M"}, 1);
+    ei_x_encode_list_header(&x, 2);
+    put_clause(&x, "atom", "ok");
+    put_form(&x, "catch", 1);
+    put_call(&x, MODULE, "attach", (const char *const[]){"N", "D"}, 2);
+    ei_x_encode_empty_list(&x);
+    put_clause(&x, "var", "E");
+    put_form(&x, "var", 1);
+    ei_x_encode_atom(&x, "E");
+    for (int i = 0; i < 6; i++) /* two lists for each case: its last clause's body, its clauses */
+        ei_x_encode_empty_list(&x);
+    ei_x_encode_list_header(&x, 5); /* the variables, sorted */
+    ei_x_encode_tuple_header(&x, 2);
+    ei_x_encode_atom(&x, "D");
+    put_dirs(&x, dir);
+    ei_x_encode_tuple_header(&x, 2);
+    ei_x_encode_atom(&x, "H");
+    ei_x_encode_pid(&x, holder);
+    ei_x_encode_tuple_header(&x, 2);
+    ei_x_encode_atom(&x, "K");
+    ei_x_encode_atom(&x, LOCK);
+    ei_x_encode_tuple_header(&x, 2);
+    ei_x_encode_atom(&x, "M");
+    put_module(&x, beam);
+    ei_x_encode_tuple_header(&x, 2);
+    ei_x_encode_atom(&x, "N");
+    ei_x_encode_binary(&x, nif->data, (int)nif->len);
+    ei_x_encode_empty_list(&x);
+    ei_x_encode_atom(&x, "none");
+    ei_x_encode_atom(&x, "none");
+    ei_x_encode_atom(&x, "value"); /* the value alone comes back, without the variables */
+    ei_x_encode_empty_list(&x);
+    int e = rpc(a, "erl_eval", "expr", &x, SERVER_MS, &r, d);
+    return e ? e : read_attached(a, &r, d);
+}
+
+/* {open, LeaseMs}. 0, an error, or AGAIN: the agent went before it knew us. */
+static int open_consumer(struct agent *a, int lease_ms, struct etf *info, uint32_t *arity,
+                         struct diags *d)
+{
+    struct diags mine;
+    ei_x_buff x;
+    int64_t id;
+    if (conn_link(a->conn, &a->pid) != 0)
+        return over(a, d);
+    agent_begin(a, &x, &id);
+    ei_x_encode_tuple_header(&x, 2);
+    ei_x_encode_atom(&x, "open");
+    ei_x_encode_long(&x, lease_ms);
+    diags_init(&mine); /* what is tried again need not be told */
+    int e = agent_send(a, &x, &mine);
+    if (e == 0)
+        e = agent_answer(a, id, SERVER_MS, info, arity, &mine);
+    if (e == ET_ELOST && !conn_lost(a->conn)[0]) {
+        a->ended = false;
+        e = AGAIN;
+    }
+    for (size_t i = 0; e < 0 && i < mine.count; i++)
+        diag_add(d, mine.list[i].severity, NULL, mine.list[i].tag, mine.list[i].hint, "%s",
+                 mine.list[i].text);
+    diags_free(&mine);
+    a->open = e == 0;
+    return e;
+}
+
+/* One try. 0, an error, or AGAIN. waited: ms that we have tried already; who runs old code may go
+ * on for a while. */
+static int place(struct agent *a, const struct buf *beam, const struct buf *nif,
+                 const struct agent_options *opt, int64_t waited, struct etf *info, uint32_t *arity,
+                 struct diags *d)
+{
+    erlang_pid holder;
+    bool used, guarded = false, loading = false, old = false, locked = false;
+    int e = in_use(a, &used, d);
+    if (e == 0 && !used) {
+        e = lock(a, &holder, d);
+        locked = e == 0 || e == AGAIN; /* the process is there in any case */
+        if (e == 0)
+            e = in_use(a, &used, d);
+    }
+    /* Its work needs the library, so nothing is loaded in its place until it is done. */
+    if (e == 0 && !used && waited < GUARD_MS)
+        e = is_registered(a, GUARD, &guarded, d);
+    /* A load of who has gone meanwhile. */
+    if (e == 0 && !used && !guarded)
+        e = is_registered(a, LOADING, &loading, d);
+    if (guarded || loading)
+        e = AGAIN;
+    if (e == 0 && !used)
+        e = old_code(a, &old, d);
+    if (old)
+        e = OLD;
+    if (e == 0)
+        e = used ? attach(a, nif, opt->dir, d)
+                 : load_and_attach(a, beam, nif, opt->dir, &holder, d);
+    if (e == OLD)
+        e = purge(a, waited >= OLD_MS, d);
+    if (locked) {
+        int u = unlock(a, &holder, d);
+        e = e ? e : u;
+    }
+    return e ? e : open_consumer(a, opt->lease_ms, info, arity, d);
+}
+
+int agent_open(struct agent *a, struct conn *conn, const struct agent_options *opt,
+               struct etf *info, uint32_t *arity, struct diags *d)
+{
+    struct buf beam = BUF_INIT, nif = BUF_INIT;
+    int64_t begun = clock_ms(), deadline = begun + PLACE_MS;
+    memset(a, 0, sizeof *a);
+    a->conn = conn;
+    a->next_id = 1;
+    a->lease_ms = opt->lease_ms;
+    snprintf(a->node, sizeof a->node, "%s", opt->node);
+    int e = check_target(a, d);
+    if (e == 0)
+        e = read_file(opt->root, BEAM, &beam, d);
+    if (e == 0)
+        e = read_library(opt->root, &nif, d);
+    for (int pause = BACKOFF_MS; e == 0;) {
+        e = place(a, &beam, &nif, opt, clock_ms() - begun, info, arity, d);
+        if (e != AGAIN)
+            break;
+        if (clock_ms() > deadline) {
+            e = diag_error(d, ET_EAGENT, NULL, "AGENT_BUSY", "try again in a moment",
+                           "the agent in %s keeps going away while we come", a->node);
+            break;
+        }
+        /* By chance, so that those who met do not meet again. */
+        poll(NULL, 0, pause + (int)(clock_ns() / 1000 % pause));
+        pause = pause < 100 ? pause * 2 : pause;
+        e = 0;
+    }
+    buf_free(&beam);
+    buf_free(&nif);
+    return e;
+}

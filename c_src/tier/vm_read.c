@@ -1,0 +1,407 @@
+/* vm_read.c - the vm tier: reading what a program has recorded.
+ *
+ * At any time at most one read is under way, and `work` never blocks on it: an answer is taken when
+ * it comes, so that a signal ends the wait at once. Reading goes in cycles:
+ *
+ *     principal (1) -> more (0)... -> aggregations (2) -> more (0)... -> reported
+ *
+ * where either half may be left out. When the program acts on aggregations from its records,
+ * records are held back until the aggregations that were read after them have been reported: an
+ * action then finds all that came before its record. */
+#include <string.h>
+#include <sys/timerfd.h>
+
+#include "base/err.h"
+#include "wire/deadline.h"
+#include "tier/vm_load.h"
+#include "tier/vm.h"
+
+enum {
+    FLUSH_MS = 1000,    /* a flush waits so long at least */
+    READ_MS = 30000,    /* a node that does not answer a read is as good as gone */
+    BUSY_MS = 50,       /* pace of reading while data flows */
+    IDLE_MS = 200,      /* ... and while none does */
+    FULL_MS = 10,       /* ... and while a buffer gets full in less than a few reads */
+    AGGS_MS = 1000,     /* aggregations are read so often at least */
+    AGGS_FULL_MS = 100, /* ... and with as many keys as fill their table */
+    STATUS_MS = 1000    /* the agent is asked how it is so often at least */
+};
+
+/* What a cycle reads. STATUS: only what every answer holds, so that an end and reports of costs do
+ * not wait for rates that may be slow. */
+enum { PRINCIPAL = 1, AGGS = 2, STATUS = 4 };
+
+static bool in_cycle(const struct vm *v)
+{
+    return v->asked != 0;
+}
+
+static int64_t next_due(const struct vm *v)
+{
+    int64_t at = v->next_read < v->next_aggs ? v->next_read : v->next_aggs;
+    return at < v->next_status ? at : v->next_status;
+}
+
+/* Makes fd() readable when the next read is due. */
+static void arm(struct vm *v)
+{
+    int64_t at = next_due(v);
+    struct itimerspec ts = {.it_value = {.tv_sec = at / 1000, .tv_nsec = at % 1000 * 1000000}};
+    if (!in_cycle(v) && v->running && at > 0)
+        timerfd_settime(v->timer, TFD_TIMER_ABSTIME, &ts, NULL);
+}
+
+static void disarm(struct vm *v)
+{
+    struct itimerspec ts = {0};
+    timerfd_settime(v->timer, 0, &ts, NULL);
+}
+
+static int64_t status_ms(const struct vm *v)
+{
+    int64_t stats = (int64_t)(v->opt.stats / 1000000);
+    return stats > 0 && stats < STATUS_MS ? stats : STATUS_MS;
+}
+
+void vm_read_begin(struct vm *v)
+{
+    int64_t now = clock_ms();
+    v->pace = BUSY_MS;
+    v->next_read = now;
+    v->next_aggs = now + AGGS_MS;
+    v->next_status = now + status_ms(v);
+    arm(v);
+}
+
+static int ask(struct vm *v, unsigned what, struct diags *d)
+{
+    ei_x_buff x;
+    agent_begin(&v->agent, &x, &v->asked);
+    ei_x_encode_tuple_header(&x, 2);
+    ei_x_encode_atom(&x, "read");
+    ei_x_encode_ulong(&x, what);
+    v->asked_at = clock_ms();
+    return agent_send(&v->agent, &x, d);
+}
+
+static int sink_blocks(struct vm *v, const void *p, size_t n, const struct tier_sink *sink,
+                       struct diags *d)
+{
+    if (n == 0)
+        return 0;
+    v->reported = true;
+    return tier_report(&v->tier, v->img, p, n, sink, d);
+}
+
+static void read_counts(struct vm *v, struct etf *r, const struct tier_sink *sink)
+{
+    struct engine_counts c = {0};
+    uint32_t n = etf_tuple(r);
+    uint64_t *field[] = {&c.fired, &c.recorded, &c.updates, &c.errors, &c.filled, &c.overwritten};
+    enum { FIELDS = sizeof field / sizeof *field };
+    if (n != FIELDS + ENGINE_NDROPS + 2)
+        r->bad = true;
+    for (uint32_t i = 0; i + 2 < n && !r->bad; i++) {
+        uint64_t value = etf_uint(r);
+        if (i < FIELDS)
+            *field[i] = value;
+        else
+            c.drop[i - FIELDS] = value;
+    }
+    uint32_t cpus = r->bad ? 0 : etf_list(r);
+    for (uint32_t i = 0; i < cpus && !r->bad; i++) {
+        if (etf_tuple(r) != 3)
+            r->bad = true;
+        uint64_t cpu = etf_uint(r), principal = etf_uint(r), agg = etf_uint(r);
+        if (cpu < ENGINE_CPUS) {
+            c.cpu[cpu].principal = principal;
+            c.cpu[cpu].agg = agg;
+        }
+    }
+    if (cpus)
+        etf_list_end(r);
+    c.own = etf_uint(r);
+    if (!r->bad && sink && sink->counts)
+        sink->counts(sink->arg, &v->tier, &c);
+}
+
+/* The blocks of an answer. */
+static int read_blocks(struct vm *v, struct etf *r, unsigned kind, const struct tier_sink *sink,
+                       struct diags *d)
+{
+    uint32_t n = etf_list(r);
+    int e = 0;
+    for (uint32_t i = 0; i < n && e == 0 && !r->bad; i++) {
+        size_t len;
+        const void *p = etf_binary(r, &len);
+        if (!p || len == 0)
+            continue;
+        *(kind == PRINCIPAL ? &v->nrecords : &v->naggs) += len;
+        if (kind == PRINCIPAL && v->opt.aggs_with_records)
+            buf_add(&v->held, p, len);
+        else
+            e = sink_blocks(v, p, len, sink, d);
+    }
+    if (v->held.oom)
+        return diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
+    return e;
+}
+
+/* The reports of what the program costs. 0 or an error. */
+static int read_loads(struct vm *v, struct etf *r, const struct tier_sink *sink, struct diags *d)
+{
+    struct arena arena;
+    struct tier_load load;
+    bool memory = true;
+    uint32_t n = etf_list(r);
+    arena_init(&arena);
+    for (uint32_t i = 0; i < n && !r->bad && memory; i++) {
+        memory = load_read(r, &v->catalog, &arena, &load);
+        if (!r->bad && memory && sink && sink->load)
+            sink->load(sink->arg, &v->tier, &load);
+    }
+    if (n && memory)
+        etf_list_end(r);
+    arena_free(&arena);
+    return memory ? 0 : diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
+}
+
+/* An answer to a read: {ok, State, Counts, [binary()], More, Warnings, Loads}, *r behind `ok`. When
+ * there is more, it is asked for before the blocks are looked at: the node drains while we report.
+ */
+static int read_answer(struct vm *v, struct etf *r, uint32_t arity, const struct tier_sink *sink,
+                       struct diags *d)
+{
+    char word[ETF_ATOM_MAX];
+    if (arity != 6)
+        return agent_malformed(&v->agent, "read", d);
+    etf_atom(r, word);
+    v->exiting |= strcmp(word, "exiting") == 0;
+    v->overload |= strcmp(word, "overload") == 0;
+    v->drained |= strcmp(word, "drained") == 0;
+    read_counts(v, r, sink);
+    struct etf blocks = *r;
+    etf_skip(r);
+    bool more = etf_atom_is(r, "true");
+    agent_warnings(r, d);
+    int e = read_loads(v, r, sink, d);
+    if (e)
+        return e;
+    if (r->bad)
+        return agent_malformed(&v->agent, "read", d);
+    v->asked = 0;
+    unsigned kind = v->asking;
+    e = more ? ask(v, 0, d) : 0;
+    if (e == 0)
+        e = read_blocks(v, &blocks, kind, sink, d);
+    if (e || more)
+        return e;
+    v->todo &= ~kind;
+    if (kind == PRINCIPAL && v->nrecords > 0 && v->opt.aggs_with_records)
+        v->todo |= AGGS;
+    return blocks.bad ? agent_malformed(&v->agent, "read", d) : 0;
+}
+
+/* A rate of the options in ms, or the default. */
+static int64_t rate_ms(uint64_t ns, int64_t otherwise)
+{
+    if (ns == 0)
+        return otherwise;
+    return ns < 1000000 ? 1 : (int64_t)(ns / 1000000);
+}
+
+/* Until the next reading of the principal buffers. */
+static int64_t read_ms(const struct vm *v)
+{
+    int64_t cleaned = rate_ms(v->opt.cleanrate, v->pace);
+    return rate_ms(v->opt.switchrate, cleaned < v->pace ? cleaned : v->pace);
+}
+
+/* Goes on with the cycle, or ends it. */
+static int cycle_step(struct vm *v, const struct tier_sink *sink, struct diags *d)
+{
+    if (v->todo) {
+        v->asking = v->todo & PRINCIPAL ? PRINCIPAL : AGGS;
+        return ask(v, v->asking, d);
+    }
+    int e = sink_blocks(v, v->held.data, v->held.len, sink, d);
+    int64_t now = clock_ms();
+    buf_reset(&v->held);
+    v->cycle++;
+    if (v->kinds & PRINCIPAL) { /* an aggregation-only cycle does not put off the records */
+        if (v->nrecords > v->opt.bufsize / 4)
+            v->pace = FULL_MS;
+        else if (v->nrecords > 0)
+            v->pace = BUSY_MS;
+        else
+            v->pace = v->pace * 2 > IDLE_MS ? IDLE_MS : v->pace * 2;
+        v->next_read = now + read_ms(v);
+    }
+    if (v->naggs > v->opt.aggsize / 4 && !v->opt.aggrate) /* before the table overflows */
+        v->next_aggs = now + AGGS_FULL_MS;
+    return e;
+}
+
+/* Begins a cycle with these kinds. */
+static int cycle_begin(struct vm *v, unsigned what, struct diags *d)
+{
+    int64_t now = clock_ms();
+    v->todo = v->kinds = what & (PRINCIPAL | AGGS);
+    v->nrecords = v->naggs = 0;
+    v->next_status = now + status_ms(v);
+    if (what & AGGS)
+        v->next_aggs = now + rate_ms(v->opt.aggrate, AGGS_MS);
+    v->asking = what & PRINCIPAL ? PRINCIPAL : AGGS;
+    return ask(v, v->kinds ? v->asking : 0, d);
+}
+
+/* Kinds whose time has come. */
+static unsigned due(const struct vm *v, int64_t now)
+{
+    return (now >= v->next_read ? PRINCIPAL : 0u) | (now >= v->next_aggs ? AGGS : 0u) |
+           (now >= v->next_status ? STATUS : 0u);
+}
+
+/* Waits for one answer until `deadline`. 1: something happened; 0: nothing did in time; 2: a
+ * signal; or an error. */
+static int wait_answer(struct vm *v, int64_t deadline, const struct tier_sink *sink,
+                       struct diags *d)
+{
+    struct etf r;
+    int64_t id = 0;
+    uint32_t arity;
+    int got = agent_event(&v->agent, clock_left(deadline), &id, &r, d);
+    if (got < 0)
+        return got;
+    if (got == CONN_SIGNAL)
+        return 2;
+    if (got != CONN_MESSAGE)
+        return 0;
+    if (id == v->stop_id && !v->stopped) {
+        v->stopped = true;
+        int e = agent_reply(&v->agent, &r, &arity, d);
+        return e ? e : 1;
+    }
+    if (id != v->asked)
+        return 1;
+    int e = agent_reply(&v->agent, &r, &arity, d);
+    if (e == 0)
+        e = read_answer(v, &r, arity, sink, d);
+    if (e == 0 && v->asked == 0)
+        e = cycle_step(v, sink, d);
+    return e ? e : 1;
+}
+
+static int work_error(struct vm *v, int e)
+{
+    if (e != ET_ELOST)
+        return e;
+    v->lost = true;
+    return TIER_LOST;
+}
+
+static int work_state(const struct vm *v)
+{
+    return v->stop_id    ? TIER_RUNNING
+           : v->overload ? TIER_OVERLOAD
+           : v->exiting  ? TIER_EXITING
+                         : TIER_RUNNING;
+}
+
+/* After stop: what is under way first, then the answer to stop, then cycles until nothing comes any
+ * more. The end of a cycle that reported something is told, so that its records are acted on before
+ * aggregations of the next one, END's, come. */
+static int work_rest(struct vm *v, int timeout_ms, const struct tier_sink *sink, struct diags *d)
+{
+    int64_t deadline = clock_ms() + (timeout_ms > FLUSH_MS ? timeout_ms : FLUSH_MS);
+    v->reported = false;
+    for (;;) {
+        int got = 0;
+        if (v->reported && !in_cycle(v))
+            return TIER_RUNNING;
+        if (v->stopped && !in_cycle(v)) {
+            if (v->resting && (v->drained || v->nrecords + v->naggs == 0))
+                return TIER_DRAINED;
+            v->resting = true;
+            v->drained = false;
+            got = cycle_begin(v, PRINCIPAL | AGGS, d);
+        }
+        if (got == 0)
+            got = wait_answer(v, deadline, sink, d);
+        if (got < 0)
+            return work_error(v, got);
+        if (agent_waited(&v->agent, v->asked_at) > READ_MS)
+            return work_error(v, agent_silent(&v->agent, READ_MS, d));
+        if (got == 2 || (got == 0 && clock_ms() >= deadline))
+            return TIER_RUNNING;
+    }
+}
+
+int vm_work(struct tier *t, int timeout_ms, bool flush, const struct tier_sink *sink,
+            struct diags *d)
+{
+    struct vm *v = vm_of(t);
+    int64_t now = clock_ms(), deadline = now + (timeout_ms > 0 ? timeout_ms : 0);
+    unsigned want =
+        v->cycle + 1 + (in_cycle(v) ? 1 : 0); /* a flush ends with a cycle that began now */
+    if (v->lost)
+        return TIER_LOST;
+    if (v->stop_id)
+        return work_rest(v, timeout_ms, sink, d);
+    if (flush && deadline < now + FLUSH_MS)
+        deadline = now + FLUSH_MS;
+    disarm(v);
+    v->reported = false;
+    for (;;) {
+        unsigned what = flush ? PRINCIPAL | AGGS : due(v, clock_ms());
+        int got = 0;
+        if (!in_cycle(v) && what)
+            got = cycle_begin(v, what, d);
+        if (got == 0)
+            got = wait_answer(v, in_cycle(v) || next_due(v) > deadline ? deadline : next_due(v),
+                              sink, d);
+        if (got < 0)
+            return work_error(v, got);
+        now = clock_ms();
+        if (in_cycle(v) && agent_waited(&v->agent, v->asked_at) > READ_MS)
+            return work_error(v, agent_silent(&v->agent, READ_MS, d));
+        if (flush ? (int)(v->cycle - want) >= 0 : (v->reported || v->loaded.len) && !in_cycle(v))
+            break;
+        /* What has been received already is taken in any case: fd() does not tell of it. */
+        if (got == 2 || (got == 0 && now >= deadline) || work_state(v) != TIER_RUNNING)
+            break;
+    }
+    arm(v);
+    return work_state(v);
+}
+
+/* Only asks: an answer to a read may still be under way, and it has data. `work` takes both. */
+int vm_stop(struct tier *t, struct diags *d)
+{
+    struct vm *v = vm_of(t);
+    ei_x_buff x;
+    if (v->stop_id || v->lost)
+        return 0;
+    if (!v->running) { /* nothing has fired */
+        v->stop_id = -1;
+        v->stopped = v->resting = v->drained = true;
+        return 0;
+    }
+    v->running = false;
+    agent_begin(&v->agent, &x, &v->stop_id);
+    ei_x_encode_atom(&x, "stop");
+    v->asked_at = clock_ms();
+    int e = agent_send(&v->agent, &x, d);
+    v->lost |= e == ET_ELOST;
+    return e;
+}
+
+void vm_rates(struct tier *t, uint64_t switchrate, uint64_t aggrate)
+{
+    struct vm *v = vm_of(t);
+    int64_t now = clock_ms();
+    v->opt.switchrate = switchrate;
+    v->opt.aggrate = aggrate;
+    v->next_read = now + read_ms(v);
+    v->next_aggs = now + rate_ms(aggrate, AGGS_MS);
+}

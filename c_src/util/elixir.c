@@ -1,0 +1,92 @@
+/* elixir.c - see elixir.h. */
+#include "util/elixir.h"
+
+#include <string.h>
+
+enum { PREFIX_LEN = sizeof ELIXIR_PREFIX - 1 };
+
+static bool is_capital(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static bool is_name(char c)
+{
+    return is_capital(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+const char *elixir_alias(const char *mod)
+{
+    bool has = strncmp(mod, ELIXIR_PREFIX, PREFIX_LEN) == 0 && mod[PREFIX_LEN] != '\0';
+    return has ? mod + PREFIX_LEN : NULL;
+}
+
+/* Bytes of the part of an alias that s begins with, wildcards among them; 0: it begins with none.
+ */
+static size_t segment(const char *s)
+{
+    size_t n = 1;
+    if (!is_capital(s[0]) && !(s[0] == '*' && s[1] == '.' && is_name(s[2])))
+        return 0;
+    while (is_name(s[n]) || (s[n] != '\0' && strchr("*?[]", s[n])))
+        n++;
+    return n;
+}
+
+size_t elixir_module_len(const char *s)
+{
+    const char *p = s;
+    size_t n;
+    if (!is_capital(s[0]))
+        return 0;
+    while ((n = segment(p)) > 0 && p[n] == '.')
+        p += n + 1;
+    return p > s && *p != '\0' && p[n] != '\0' ? (size_t)(p - s) - 1 : 0;
+}
+
+bool elixir_is_alias(const char *s, size_t n)
+{
+    bool start = true; /* of a segment */
+    for (size_t i = 0; i < n; i++) {
+        if (start ? !is_capital(s[i]) : !is_name(s[i]) && s[i] != '.')
+            return false;
+        start = s[i] == '.';
+    }
+    return n > 0 && !start;
+}
+
+/* The next place where a name begins with the prefix and goes on as an alias; NULL: there is none.
+ */
+static const char *next_name(const char *from, const char *s, const char *end)
+{
+    const char *p = from;
+    while (end - p > PREFIX_LEN &&
+           (p = memmem(p, (size_t)(end - p), ELIXIR_PREFIX, PREFIX_LEN)) != NULL) {
+        bool begins = p == s || (!is_name(p[-1]) && p[-1] != '.' && p[-1] != '@' &&
+                                 ((unsigned char)p[-1] & 0x80) == 0);
+        if (begins && end - p > PREFIX_LEN && is_capital(p[PREFIX_LEN]))
+            return p;
+        p += PREFIX_LEN;
+    }
+    return NULL;
+}
+
+bool elixir_has(const char *s, size_t n)
+{
+    return n > PREFIX_LEN && next_name(s, s, s + n) != NULL;
+}
+
+void elixir_put(struct buf *out, const char *s, size_t n)
+{
+    const char *p = s, *end = s + n, *name;
+    while ((name = next_name(p, s, end)) != NULL) {
+        const char *alias = name + PREFIX_LEN, *behind = alias;
+        while (behind < end && (is_name(*behind) || *behind == '.'))
+            behind++;
+        bool quoted = name > p && name[-1] == '\'' && behind < end && *behind == '\'';
+        buf_add(out, p, (size_t)(name - p) - quoted);
+        buf_add(out, alias, (size_t)(behind - alias));
+        p = behind + quoted;
+    }
+    buf_add(out, p, (size_t)(end - p));
+}

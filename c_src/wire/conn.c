@@ -1,0 +1,422 @@
+/* conn.c - what all ways to a node share: frames on a socket, waiting, the heartbeat. See conn.h.
+ */
+#include "wire/conn.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "base/err.h"
+#include "wire/deadline.h"
+#include "wire/talk.h"
+#include "wire/tls.h"
+
+enum {
+    CONN_WRITE_MS = 10000,      /* a node that takes nothing for so long is lost */
+    CONN_FRAME_MAX = 512 << 20, /* no message of the agent comes near */
+    CONN_TURN_MS = 50           /* TLS waits for what another thread may take from the socket */
+};
+
+/* -- open and close ---------------------------------------------------------------------------- */
+
+void conn_init(struct conn *c, const struct conn_ops *ops)
+{
+    c->ops = ops;
+    c->fd = -1;
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_mutex_init(&c->beat_lock, NULL);
+}
+
+void conn_begin(struct conn *c)
+{
+    atomic_store(&c->sent_ms, clock_ms());
+}
+
+static void beat_end(struct conn *c)
+{
+    if (!c->beating)
+        return;
+    pthread_mutex_lock(&c->beat_lock);
+    c->beat_stop = true;
+    pthread_cond_signal(&c->beat_wake);
+    pthread_mutex_unlock(&c->beat_lock);
+    pthread_join(c->beat, NULL);
+    pthread_cond_destroy(&c->beat_wake);
+    c->beating = false;
+}
+
+void conn_end(struct conn *c)
+{
+    beat_end(c);
+    pthread_mutex_destroy(&c->lock);
+    pthread_mutex_destroy(&c->beat_lock);
+    buf_free(&c->rx);
+    buf_free(&c->beat_frame);
+    buf_free(&c->beat_msg);
+}
+
+void conn_close(struct conn *c)
+{
+    if (!c)
+        return;
+    conn_end(c);
+    talk_line(c->talk, "--", "closed", NULL);
+    c->ops->close(c);
+}
+
+int conn_fd(const struct conn *c)
+{
+    return c->fd;
+}
+
+void conn_log(struct conn *c, struct talk *talk)
+{
+    c->talk = talk;
+    talk_line(talk, "--", "connected", NULL);
+}
+
+const char *conn_lost(const struct conn *c)
+{
+    return c->lost;
+}
+
+int conn_lose(struct conn *c, const char *why)
+{
+    if (!c->lost[0]) {
+        char word[sizeof c->lost + 8];
+        snprintf(c->lost, sizeof c->lost, "%s", why);
+        snprintf(word, sizeof word, "lost: %s", c->lost);
+        talk_line(c->talk, "--", word, NULL);
+    }
+    return ET_ELOST;
+}
+
+/* -- bytes ------------------------------------------------------------------------------------- */
+
+ssize_t conn_take(struct conn *c, void *p, size_t n)
+{
+    return c->tls ? tls_recv(c->tls, p, n) : recv(c->fd, p, n, MSG_DONTWAIT);
+}
+
+ssize_t conn_give(struct conn *c, const void *p, size_t n)
+{
+    return c->tls ? tls_send(c->tls, p, n) : send(c->fd, p, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+int conn_wait(struct conn *c, short events, int timeout_ms)
+{
+    short needs = c->tls ? tls_events(c->tls, events) : events;
+    struct pollfd p = {.fd = c->fd, .events = needs};
+    /* When keys are made anew, a writer waits for the other side's word, which the reader may take,
+     * and the other way round. */
+    if (needs == events || timeout_ms <= CONN_TURN_MS)
+        return poll(&p, 1, timeout_ms);
+    int n = poll(&p, 1, CONN_TURN_MS);
+    return n == 0 ? 1 : n;
+}
+
+/* Why bytes could not be taken or given, by the errno of that. */
+static int lose_by(struct conn *c, int e)
+{
+    struct tls_why why;
+    if (!c->tls || e != EPROTO)
+        return conn_lose(c, strerror(e));
+    tls_explain(c->tls, "the node", &why);
+    return conn_lose(c, why.text);
+}
+
+/* -- writing ----------------------------------------------------------------------------------- */
+
+/* Writes all of it. Holds the lock. 0 or an errno. */
+static int put(struct conn *c, const void *data, size_t n)
+{
+    const char *p = data;
+    int64_t deadline = clock_ms() + CONN_WRITE_MS;
+    while (n > 0) {
+        ssize_t k = conn_give(c, p, n);
+        if (k > 0) {
+            p += k;
+            n -= (size_t)k;
+            continue;
+        }
+        if (k < 0 && errno != EAGAIN && errno != EINTR)
+            return errno;
+        if (conn_wait(c, POLLOUT, clock_left(deadline)) == 0)
+            return ETIMEDOUT;
+    }
+    int64_t now = clock_ms(), pause = now - atomic_exchange(&c->sent_ms, now);
+    if (pause > atomic_load(&c->silence_ms))
+        atomic_store(&c->silence_ms, pause);
+    return 0;
+}
+
+int conn_put(struct conn *c, const struct buf *frames)
+{
+    if (frames->oom)
+        return conn_lose(c, et_strerror(ET_ENOMEM));
+    if (c->lost[0])
+        return ET_ELOST;
+    pthread_mutex_lock(&c->lock);
+    int e = put(c, frames->data, frames->len);
+    pthread_mutex_unlock(&c->lock);
+    if (e == ETIMEDOUT)
+        return conn_lose(c, "the node takes no more messages");
+    return e ? lose_by(c, e) : 0;
+}
+
+static int put_and_free(struct conn *c, struct buf *frame)
+{
+    int e = conn_put(c, frame);
+    buf_free(frame);
+    return e;
+}
+
+void conn_length(struct buf *b, size_t n)
+{
+    buf_u8(b, (uint8_t)(n >> 24));
+    buf_u8(b, (uint8_t)(n >> 16));
+    buf_u8(b, (uint8_t)(n >> 8));
+    buf_u8(b, (uint8_t)n);
+}
+
+bool conn_whole(const ei_x_buff *x, bool version)
+{
+    if (!x->buff || x->index <= 0)
+        return false;
+    struct etf r = etf_over(x->buff, (size_t)x->index);
+    if (version)
+        etf_version(&r);
+    etf_skip(&r);
+    return !r.bad && r.p == r.end;
+}
+
+/* A log's word for a process, in front of what is sent to it. */
+static void log_sent(struct conn *c, const char *what, const erlang_pid *to, const void *msg,
+                     size_t n)
+{
+    char word[MAXATOMLEN_UTF8 + 64];
+    struct etf r = etf_over(msg, n);
+    snprintf(word, sizeof word, "%s<%s.%u.%u>", what, to->node, to->num, to->serial);
+    if (n > 0)
+        etf_version(&r);
+    talk_line(c->talk, "->", word, n > 0 ? &r : NULL);
+}
+
+int conn_send(struct conn *c, const erlang_pid *to, const ei_x_buff *msg)
+{
+    struct buf b = BUF_INIT;
+    if (c->talk && conn_whole(msg, true))
+        log_sent(c, "", to, msg->buff, (size_t)msg->index);
+    c->ops->send(c, &b, to, msg);
+    return put_and_free(c, &b);
+}
+
+int conn_link(struct conn *c, const erlang_pid *pid)
+{
+    struct buf b = BUF_INIT;
+    if (c->talk)
+        log_sent(c, "link ", pid, NULL, 0);
+    c->ops->link(c, &b, pid);
+    return put_and_free(c, &b);
+}
+
+void conn_put_self(struct conn *c, ei_x_buff *x)
+{
+    c->ops->self(c, x);
+}
+
+/* -- reading ----------------------------------------------------------------------------------- */
+
+/* Bytes that the frame at the start of rx says it has, with its length; 0: not known yet. */
+static uint64_t frame_size(const struct conn *c)
+{
+    const unsigned char *p = (const unsigned char *)c->rx.data;
+    return c->rx.len < 4
+               ? 0
+               : 4 + ((uint64_t)p[0] << 24 | (uint64_t)p[1] << 16 | (uint64_t)p[2] << 8 | p[3]);
+}
+
+/* The first frame in rx: its length with header, 0 when it is not complete yet, or ET_ELOST. */
+static int64_t frame_ready(struct conn *c)
+{
+    uint64_t n = frame_size(c);
+    if (n > 4 + CONN_FRAME_MAX)
+        return conn_lose(c, "the node sent a message that is too large");
+    return n > 0 && c->rx.len >= n ? (int64_t)n : 0;
+}
+
+static void rx_drop(struct conn *c)
+{
+    if (c->used > 0) {
+        memmove(c->rx.data, c->rx.data + c->used, c->rx.len - c->used);
+        c->rx.len -= c->used;
+        c->used = 0;
+    }
+}
+
+/* Takes what the socket has. CONN_MESSAGE: something came; CONN_NOTHING; or ET_ELOST. */
+static int rx_fill(struct conn *c)
+{
+    size_t want = 65536;
+    uint64_t size = frame_size(c); /* the rest of a large message in one go */
+    if (size <= 4 + CONN_FRAME_MAX && size > c->rx.len + want)
+        want = size - c->rx.len;
+    if (!buf_reserve(&c->rx, want))
+        return conn_lose(c, et_strerror(ET_ENOMEM));
+    ssize_t n = conn_take(c, c->rx.data + c->rx.len, want);
+    if (n > 0) {
+        c->rx.len += (size_t)n;
+        return CONN_MESSAGE;
+    }
+    if (n == 0)
+        return conn_lose(c, "the node closed the connection");
+    if (errno == EAGAIN || errno == EINTR)
+        return CONN_NOTHING;
+    return lose_by(c, errno);
+}
+
+static void log_got(struct conn *c, int got, const struct etf *msg)
+{
+    talk_line(c->talk, "<-", got == CONN_RESULT ? "result" : got == CONN_DOWN ? "down" : NULL, msg);
+}
+
+/* One thing of any kind. */
+static int next(struct conn *c, int64_t deadline, struct etf *msg)
+{
+    for (;;) {
+        rx_drop(c);
+        int64_t n = frame_ready(c);
+        if (n < 0)
+            return (int)n;
+        if (n > 0) {
+            c->used = (size_t)n;
+            int got = c->ops->read(c, (unsigned char *)c->rx.data + 4, (size_t)n - 4, msg);
+            if (got >= 0 && got != CONN_NOTHING)
+                log_got(c, got, msg);
+            if (got != CONN_NOTHING)
+                return got;
+            continue;
+        }
+        int got = rx_fill(c);
+        if (got < 0)
+            return got;
+        if (got == CONN_MESSAGE)
+            continue;
+        int k = conn_wait(c, POLLIN, clock_left(deadline));
+        if (k == 0)
+            return CONN_NOTHING;
+        if (k < 0)
+            return errno == EINTR ? CONN_SIGNAL : conn_lose(c, strerror(errno));
+    }
+}
+
+int conn_recv(struct conn *c, int timeout_ms, struct etf *msg)
+{
+    int64_t deadline = clock_ms() + timeout_ms;
+    int got;
+    do
+        got = next(c, deadline, msg);
+    while (got == CONN_RESULT); /* of a call that nobody waits for any more */
+    return got;
+}
+
+static void log_call(struct conn *c, const char *mod, const char *fun, const ei_x_buff *args)
+{
+    char word[128];
+    struct etf r = etf_over(args->buff, (size_t)args->index);
+    snprintf(word, sizeof word, "call %s:%s", mod, fun);
+    talk_line(c->talk, "->", word, &r);
+}
+
+int conn_call(struct conn *c, const char *mod, const char *fun, const ei_x_buff *args,
+              int timeout_ms, struct etf *reply)
+{
+    int64_t deadline = clock_ms() + timeout_ms;
+    struct buf b = BUF_INIT;
+    if (conn_whole(args, false)) {
+        if (c->talk)
+            log_call(c, mod, fun, args);
+        c->ops->call(c, &b, mod, fun, args);
+    } else {
+        b.oom = true;
+    }
+    int e = put_and_free(c, &b);
+    while (e == 0) {
+        int got = next(c, deadline, reply);
+        if (got < 0)
+            return got;
+        if (got == CONN_NOTHING)
+            return ET_ENODE;
+        if (got == CONN_RESULT)
+            return 0;
+    }
+    return e;
+}
+
+/* -- heartbeat --------------------------------------------------------------------------------- */
+
+static void *beat_run(void *arg)
+{
+    struct conn *c = arg;
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    pthread_mutex_lock(&c->beat_lock);
+    while (!c->beat_stop) {
+        int64_t ns = (int64_t)at.tv_nsec + (int64_t)c->beat_ms * 1000000;
+        at.tv_sec += ns / 1000000000;
+        at.tv_nsec = ns % 1000000000;
+        while (!c->beat_stop &&
+               pthread_cond_timedwait(&c->beat_wake, &c->beat_lock, &at) != ETIMEDOUT)
+            ;
+        if (c->beat_stop)
+            break;
+        pthread_mutex_unlock(&c->beat_lock);
+        if (pthread_mutex_trylock(&c->lock) ==
+            0) { /* else something is being sent, which is as good */
+            put(c, c->beat_frame.data, c->beat_frame.len);
+            pthread_mutex_unlock(&c->lock);
+            if (c->talk)
+                log_sent(c, "", &c->beat_to, c->beat_msg.data, c->beat_msg.len);
+        }
+        clock_gettime(CLOCK_MONOTONIC, &at); /* after a stop: no burst */
+        pthread_mutex_lock(&c->beat_lock);
+    }
+    pthread_mutex_unlock(&c->beat_lock);
+    return NULL;
+}
+
+int conn_heartbeat(struct conn *c, const erlang_pid *to, const ei_x_buff *msg, int period_ms)
+{
+    pthread_condattr_t ca;
+    sigset_t all, old;
+    c->ops->send(c, &c->beat_frame, to, msg);
+    if (c->talk)
+        buf_add(&c->beat_msg, msg->buff, (size_t)msg->index);
+    c->beat_to = *to;
+    if (c->beat_frame.oom || c->beat_msg.oom)
+        return ET_ENOMEM;
+    c->beat_ms = period_ms;
+    atomic_store(&c->silence_ms, 0);
+    atomic_store(&c->sent_ms, clock_ms());
+    pthread_condattr_init(&ca);
+    pthread_condattr_setclock(&ca, CLOCK_MONOTONIC);
+    pthread_cond_init(&c->beat_wake, &ca);
+    pthread_condattr_destroy(&ca);
+    sigfillset(&all); /* signals are for the thread that waits in conn_recv */
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    c->beating = pthread_create(&c->beat, NULL, beat_run, c) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (!c->beating)
+        pthread_cond_destroy(&c->beat_wake);
+    return c->beating ? 0 : ET_ENOMEM;
+}
+
+int64_t conn_silence(const struct conn *c)
+{
+    int64_t now = clock_ms() - atomic_load(&c->sent_ms), max = atomic_load(&c->silence_ms);
+    return now > max ? now : max;
+}

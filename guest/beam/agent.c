@@ -1,0 +1,639 @@
+/* agent.c - the NIF library: load and unload, and the functions that the server process calls.
+ *
+ * Every nif_* function answers badarg to any process but the server, so that nobody's shell can
+ * pull memory away from under an event. What may take long (taking in a program, making a snapshot,
+ * draining) runs on a dirty scheduler. */
+#include "beam/agent.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "beam/probe/alias.h"
+#include "beam/probe/missed.h"
+#include "beam/probe/ports.h"
+#include "beam/probe/blocked.h"
+#include "beam/nodename.h"
+#include "beam/values.h"
+
+struct agent agent;
+
+enum { UNLOAD_SPINS = 1000 /* times that unload gives way to threads that are inside an event */ };
+
+bool agent_is_server(ErlNifEnv *env)
+{
+    ErlNifPid self;
+    return atomic_load(&agent.started) && enif_self(env, &self) &&
+           enif_compare(self.pid, agent.server.pid) == 0;
+}
+
+struct program *agent_program(ErlNifEnv *env, ERL_NIF_TERM t)
+{
+    void *p;
+    return agent_is_server(env) && enif_get_resource(env, t, agent.program_type, &p) ? p : NULL;
+}
+
+/* -- snapshots
+ * ---------------------------------------------------------------------------------------- */
+
+/* Frees the retired snapshots that no event can see any more; true when none is left. */
+static bool settle(void)
+{
+    for (struct snapshot **link = &agent.retired; *link;) {
+        struct snapshot *s = *link;
+        if (engine_quiet(&s->mark)) {
+            *link = s->next;
+            snapshot_free(s);
+        } else {
+            link = &s->next;
+        }
+    }
+    return agent.retired == NULL;
+}
+
+static void publish(struct snapshot *s)
+{
+    if (s && s->exceptions) /* frames counted under another set of patterns mean nothing now */
+        atomic_fetch_add(&agent.round, 1);
+    atomic_store(&agent.counting, s && s->exceptions);
+    uint64_t serial = atomic_load(&agent.serial) + 1;
+    if (s)
+        s->serial = serial;
+    struct snapshot *old = atomic_exchange(&agent.snapshot, s);
+    atomic_store(&agent.serial, serial);
+    if (old) {
+        engine_mark(&old->mark);
+        old->next = agent.retired;
+        agent.retired = old;
+    }
+}
+
+/* -- life
+ * -----------------------------------------------------------------------------------------------
+ */
+
+static bool is_boolean(ERL_NIF_TERM t)
+{
+    return t == agent.atom.true_ || t == agent.atom.false_;
+}
+
+/* nif_loaded() -> true: this copy of the module has the library */
+static ERL_NIF_TERM nif_loaded(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)env;
+    (void)argc;
+    (void)argv;
+    return agent.atom.true_;
+}
+
+/* nif_start(Otp) -> ok: the calling process is the server from now on */
+static ERL_NIF_TERM nif_start(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    ErlNifPid self;
+    int otp;
+    if (!enif_get_int(env, argv[0], &otp) || !enif_self(env, &self))
+        return enif_make_badarg(env);
+    if (atomic_exchange(&agent.starting, true)) /* a library serves one server */
+        return enif_make_badarg(env);
+    /* The name stays: consumers come through the distribution, and go when it is started anew. */
+    if (!nodename_encoded(env, enif_make_pid(env, &self), &agent.node))
+        agent.node = 0;
+    agent.otp = otp;
+    agent.sizes = term_sizes_of(otp);
+    term_init(otp);
+    load_calibrate();
+    agent.sessions = otp >= 27;
+    agent.server = self;
+    atomic_store(&agent.started, true);
+    return agent.atom.ok;
+}
+
+/* nif_guard() -> ok: the calling process may retire what the server leaves behind */
+static ERL_NIF_TERM nif_guard(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    ErlNifPid self;
+    if (!enif_self(env, &self) || atomic_exchange(&agent.guarding, true))
+        return enif_make_badarg(env);
+    agent.guard = self;
+    atomic_store(&agent.guarded, true);
+    return agent.atom.ok;
+}
+
+/* A process can be killed while a dirty NIF of it goes on: until that has ended the guard keeps its
+ * hands off what both change. */
+static _Atomic bool publishing;
+
+/* nif_retire() -> boolean(): the guard ends everything; true when no event can see anything any
+ * more. Without this the snapshot would hold programs, those would hold the library, and the
+ * library the snapshot. */
+static ERL_NIF_TERM nif_retire(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    ErlNifPid self;
+    if (!atomic_load(&agent.guarded) || !enif_self(env, &self) ||
+        enif_compare(self.pid, agent.guard.pid) != 0)
+        return enif_make_badarg(env);
+    atomic_store(&agent.gate, false);
+    atomic_store(&agent.dead, true);
+    if (atomic_load(&publishing)) /* the server was killed there, and that goes on without it */
+        return agent.atom.false_;
+    if (atomic_load(&agent.snapshot))
+        publish(NULL);
+    return settle() ? agent.atom.true_ : agent.atom.false_;
+}
+
+/* nif_alias(Alias, Pid, Reference) -> boolean(): learns whose alias a reference is; see alias.h */
+static ERL_NIF_TERM nif_alias(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    if (!agent_is_server(env))
+        return enif_make_badarg(env);
+    return alias_learn(env, argv[0], argv[1], argv[2]) ? agent.atom.true_ : agent.atom.false_;
+}
+
+/* nif_gate(boolean()) -> ok */
+static ERL_NIF_TERM nif_gate(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    if (!agent_is_server(env) || !is_boolean(argv[0]))
+        return enif_make_badarg(env);
+    atomic_store(&agent.gate, argv[0] == agent.atom.true_);
+    return agent.atom.ok;
+}
+
+/* -- programs
+ * --------------------------------------------------------------------------------------------- */
+
+static bool reserve_tables(const struct program *p)
+{
+    bool calls = false, returns = false;
+    for (const struct program_probes *pp = &p->probes; pp; pp = pp->next)
+        for (uint32_t i = 0; i < pp->n; i++) {
+            calls = calls || pp->v[i].kind == PROBE_FN_EXCEPTION;
+            returns = returns || probe_fn_event(pp->v[i].kind) == PROBE_FN_RETURN;
+        }
+    if ((p->vtime || calls) && !atomic_load(&agent.processes))
+        atomic_store(&agent.processes, proctab_new(PROCESSES, sizeof(struct process)));
+    if (returns && !atomic_load(&agent.shadows))
+        atomic_store(&agent.shadows, proctab_new(SHADOWS, sizeof(struct shadow)));
+    return (!(p->vtime || calls) || atomic_load(&agent.processes)) &&
+           (!returns || atomic_load(&agent.shadows));
+}
+
+/* nif_enable(Image, Options, Bindings, Provider); see program.c */
+static ERL_NIF_TERM nif_enable(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    return agent_is_server(env) ? program_enable(env, argv[0], argv[1], argv[2], argv[3])
+                                : enif_make_badarg(env);
+}
+
+/* Calls fn for each function of a list that the snapshot has. */
+static void each_function(ErlNifEnv *env, struct snapshot *s, ERL_NIF_TERM list,
+                          void (*fn)(struct function *f))
+{
+    ERL_NIF_TERM head;
+    const ERL_NIF_TERM *e;
+    int n;
+    unsigned arity;
+    while (enif_get_list_cell(env, list, &head, &list)) {
+        if (!enif_get_tuple(env, head, &n, &e) || n != 3 || !enif_get_uint(env, e[2], &arity))
+            continue;
+        struct function *f = snapshot_function(s, e[0], e[1], arity);
+        if (f)
+            fn(f);
+    }
+}
+
+static void take_off(struct function *f)
+{
+    f->exception.n = 0;
+}
+
+static void see_locally(struct function *f)
+{
+    f->local = true;
+}
+
+static void see_by_meta(struct snapshot *s)
+{
+    for (uint32_t i = 0; i < s->nfunctions; i++) {
+        s->function[i].local = s->function[i].global_only = false;
+        s->function[i].ret.n = 0;
+    }
+    s->returns = false;
+}
+
+/* See nif_publish, which calls it. */
+static ERL_NIF_TERM publish_programs(ErlNifEnv *env, const ERL_NIF_TERM argv[])
+{
+    unsigned n = 0;
+    ERL_NIF_TERM head, list = argv[0];
+    if (!enif_get_list_length(env, list, &n))
+        return enif_make_badarg(env);
+    if (atomic_load(&agent.dead))
+        return agent.atom.ok;
+    settle();
+    if (n == 0) {
+        publish(NULL);
+        return agent.atom.ok;
+    }
+    struct program **p = et_calloc(n, sizeof *p);
+    struct snapshot *s = NULL;
+    bool good = p != NULL;
+    for (unsigned i = 0; good && enif_get_list_cell(env, list, &head, &list); i++) {
+        p[i] = agent_program(env, head);
+        good = p[i] && reserve_tables(p[i]);
+    }
+    if (good)
+        s = snapshot_new(env, p, n);
+    et_free(p);
+    if (!s)
+        return agent.atom.agent_memory;
+    each_function(env, s, argv[1], take_off);
+    if (argv[2] == agent.atom.meta)
+        see_by_meta(s);
+    else
+        each_function(env, s, argv[2], see_locally);
+    if (atomic_load(&agent.dead))
+        snapshot_free(s);
+    else
+        publish(s);
+    return agent.atom.ok;
+}
+
+/* nif_publish([Program], [MFA], [MFA] | meta) -> ok | 'AGENT_MEMORY': these programs see events
+ * from now on, others no more; the first functions have no exception probes, whatever the programs
+ * say; the others are seen through local patterns, though nobody wants their returns. `meta`: none
+ * is, though somebody does */
+static ERL_NIF_TERM nif_publish(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    if (!agent_is_server(env))
+        return enif_make_badarg(env);
+    atomic_store(&publishing, true);
+    ERL_NIF_TERM result = publish_programs(env, argv);
+    atomic_store(&publishing, false);
+    return result;
+}
+
+/* nif_extend(Program, Bindings) -> ok | {error, Tag, Text, Hint}; see program.c */
+static ERL_NIF_TERM nif_extend(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    struct program *p = agent_program(env, argv[0]);
+    return p ? program_extend(env, p, argv[1]) : enif_make_badarg(env);
+}
+
+/* nif_loading(boolean()) -> ok: from now on calls of code that has just been loaded and that fire
+ * nothing are counted, or no more */
+static ERL_NIF_TERM nif_loading(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    if (!agent_is_server(env) || !is_boolean(argv[0]))
+        return enif_make_badarg(env);
+    atomic_store(&agent.loading, argv[0] == agent.atom.true_);
+    atomic_fetch_add(&agent.round, 1); /* calls of new code have left no frames for a moment */
+    return agent.atom.ok;
+}
+
+/* nif_missed([MFA]) -> {Beyond, [{MFA, Calls}]}: takes the counts of calls that were seen of these
+ * functions before their probes were there; Beyond: of some function */
+static ERL_NIF_TERM nif_missed(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    ERL_NIF_TERM head, list = argv[0], out = enif_make_list(env, 0);
+    const ERL_NIF_TERM *e;
+    int n;
+    unsigned arity;
+    if (!agent_is_server(env))
+        return enif_make_badarg(env);
+    while (enif_get_list_cell(env, list, &head, &list)) {
+        uint64_t calls =
+            enif_get_tuple(env, head, &n, &e) && n == 3 && enif_get_uint(env, e[2], &arity)
+                ? missed_take(e[0], e[1], arity)
+                : 0;
+        if (calls)
+            out = enif_make_list_cell(
+                env, enif_make_tuple2(env, head, enif_make_uint64(env, calls)), out);
+    }
+    return enif_make_tuple2(env, enif_make_uint64(env, missed_beyond()), out);
+}
+
+/* nif_count_missed(Program, Calls) -> ok */
+static ERL_NIF_TERM nif_count_missed(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    ErlNifUInt64 calls;
+    struct program *p = agent_program(env, argv[0]);
+    if (!p || !enif_get_uint64(env, argv[1], &calls))
+        return enif_make_badarg(env);
+    engine_count_missed(p->engine, calls);
+    return agent.atom.ok;
+}
+
+/* nif_settled() -> boolean(): nobody can see what was taken away */
+static ERL_NIF_TERM nif_settled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    if (!agent_is_server(env))
+        return enif_make_badarg(env);
+    return settle() ? agent.atom.true_ : agent.atom.false_;
+}
+
+/* nif_fire(Program, Index) -> ok: BEGIN, END or a tick */
+static ERL_NIF_TERM nif_fire(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    unsigned i;
+    struct program *p = agent_program(env, argv[0]);
+    if (!p || !enif_get_uint(env, argv[1], &i) || i >= p->probes.n ||
+        p->probes.v[i].kind > PROBE_TICK)
+        return enif_make_badarg(env);
+    tracer_fire_plain(p, &p->probes.v[i], agent.server.pid);
+    return agent.atom.ok;
+}
+
+/* nif_phase(Program, idle | begin | running | end | stopped) -> ok */
+static ERL_NIF_TERM nif_phase(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    struct program *p = agent_program(env, argv[0]);
+    const ERL_NIF_TERM phases[] = {
+        [ENGINE_IDLE] = agent.atom.idle,       [ENGINE_BEGIN] = agent.atom.begin,
+        [ENGINE_RUNNING] = agent.atom.running, [ENGINE_END] = agent.atom.end,
+        [ENGINE_STOPPED] = agent.atom.stopped,
+    };
+    for (unsigned i = 0; p && i < sizeof phases / sizeof *phases; i++)
+        if (phases[i] == argv[1]) {
+            if (i == ENGINE_RUNNING)
+                load_start(&p->load, monotonic_ns());
+            else
+                load_stop(&p->load, monotonic_ns());
+            engine_set_phase(p->engine, (enum engine_phase)i);
+            return agent.atom.ok;
+        }
+    return enif_make_badarg(env);
+}
+
+/* nif_flip(Program, What) -> ok: begins a reading */
+static ERL_NIF_TERM nif_flip(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    unsigned what;
+    struct program *p = agent_program(env, argv[0]);
+    if (!p || !enif_get_uint(env, argv[1], &what) || what == 0 || what > 3 || p->flipped)
+        return enif_make_badarg(env);
+    engine_flip(p->engine, what);
+    engine_mark(&p->mark);
+    p->flipped = true;
+    p->what = what;
+    return agent.atom.ok;
+}
+
+/* nif_quiet(Program) -> boolean(): what was flipped can be drained */
+static ERL_NIF_TERM nif_quiet(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    struct program *p = agent_program(env, argv[0]);
+    if (!p)
+        return enif_make_badarg(env);
+    return !p->flipped || engine_quiet(&p->mark) ? agent.atom.true_ : agent.atom.false_;
+}
+
+/* nif_drain(Program, Limit) -> {binary(), More :: boolean()}; only after nif_quiet said true */
+static ERL_NIF_TERM nif_drain(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    unsigned limit;
+    struct program *p = agent_program(env, argv[0]);
+    if (!p || !enif_get_uint(env, argv[1], &limit) || (p->flipped && !engine_quiet(&p->mark)))
+        return enif_make_badarg(env);
+    struct buf out = BUF_INIT;
+    bool done = !p->flipped || engine_drain(p->engine, p->what, limit, &out);
+    if (done)
+        p->flipped = false;
+    ERL_NIF_TERM t;
+    unsigned char *data = enif_make_new_binary(env, out.len, &t);
+    if (out.len)
+        memcpy(data, out.data, out.len);
+    buf_free(&out);
+    return enif_make_tuple2(env, t, done ? agent.atom.false_ : agent.atom.true_);
+}
+
+/* nif_counts(Program) -> {Fired, Recorded, Updates, Errors, Filled, Overwritten, Drop...,
+ * [{Cpu, DropPrincipal, DropAgg}], Own} */
+static ERL_NIF_TERM nif_counts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    struct program *p = agent_program(env, argv[0]);
+    if (!p)
+        return enif_make_badarg(env);
+    struct engine_counts c;
+    engine_counts(p->engine, &c);
+    const uint64_t first[] = {c.fired, c.recorded, c.updates, c.errors, c.filled, c.overwritten};
+    enum { FIRST = sizeof first / sizeof *first };
+    ERL_NIF_TERM v[FIRST + ENGINE_NDROPS + 2], list = enif_make_list(env, 0);
+    for (unsigned i = 0; i < FIRST; i++)
+        v[i] = enif_make_uint64(env, first[i]);
+    for (unsigned i = 0; i < ENGINE_NDROPS; i++)
+        v[FIRST + i] = enif_make_uint64(env, c.drop[i]);
+    for (unsigned i = ENGINE_CPUS; i-- > 0;)
+        if (c.cpu[i].principal + c.cpu[i].agg > 0)
+            list = enif_make_list_cell(env,
+                                       enif_make_tuple3(env, enif_make_uint(env, i),
+                                                        enif_make_uint64(env, c.cpu[i].principal),
+                                                        enif_make_uint64(env, c.cpu[i].agg)),
+                                       list);
+    v[FIRST + ENGINE_NDROPS] = list;
+    v[FIRST + ENGINE_NDROPS + 1] = enif_make_uint64(env, c.own);
+    return enif_make_tuple_from_array(env, v, FIRST + ENGINE_NDROPS + 2);
+}
+
+/* nif_stolen() -> ok: finds out, once a second at most, what a hypervisor takes of the processors;
+ * see load.h */
+static ERL_NIF_TERM nif_stolen(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    if (!agent_is_server(env))
+        return enif_make_badarg(env);
+    cost_stolen();
+    return agent.atom.ok;
+}
+
+/* nif_load(Program, N, From) -> what it has cost from the mark before the last one (0), the last
+ * one (1) or the start (2) on, with its N dearest probes; and makes a mark: {Ns, Fired,
+ * [{ThreadKind, Number, Events, Ns, Time}], [{Kind, Events, Ns}], [{ProbeId, Events, Ns}], VmNs,
+ * Over}; Over: [], or {ThreadKind, Number, Time, Permille, Limit} */
+static ERL_NIF_TERM nif_load(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    unsigned top, from;
+    struct program *p = agent_program(env, argv[0]);
+    if (!p || !enif_get_uint(env, argv[1], &top) || !enif_get_uint(env, argv[2], &from) ||
+        from > LOAD_START)
+        return enif_make_badarg(env);
+    return program_load(env, p, top, (enum load_from)from);
+}
+
+/* nif_status(Program) -> {Exiting, Pending}; Exiting: true, overload, false */
+static ERL_NIF_TERM nif_status(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    struct program *p = agent_program(env, argv[0]);
+    if (!p)
+        return enif_make_badarg(env);
+    return enif_make_tuple2(env,
+                            load_is_over(&p->load)      ? agent.atom.overload
+                            : engine_exiting(p->engine) ? agent.atom.true_
+                                                        : agent.atom.false_,
+                            p->flipped || engine_pending(p->engine, ENGINE_PRINCIPAL | ENGINE_AGGS)
+                                ? agent.atom.true_
+                                : agent.atom.false_);
+}
+
+/* -- upkeep
+ * ------------------------------------------------------------------------------------------------
+ */
+
+/* nif_overruns() -> [{M, F, A}]: functions whose exception frames pile up */
+static ERL_NIF_TERM nif_overruns(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    if (!agent_is_server(env))
+        return enif_make_badarg(env);
+    ERL_NIF_TERM list = enif_make_list(env, 0);
+    struct snapshot *s = atomic_load(&agent.snapshot);
+    for (uint32_t i = 0; s && s->exceptions && i < s->nfunctions; i++) {
+        struct function *fn = &s->function[i];
+        if (atomic_exchange_explicit(&fn->overrun, false, memory_order_relaxed))
+            list = enif_make_list_cell(
+                env, enif_make_tuple3(env, fn->m, fn->f, enif_make_uint(env, fn->arity)), list);
+    }
+    return list;
+}
+
+/* nif_lost() -> {Threads, Returns, Calls}: events that reached no program, since load */
+static ERL_NIF_TERM nif_lost(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    return enif_make_tuple3(env, enif_make_uint64(env, atomic_load(&agent.lost_threads)),
+                            enif_make_uint64(env, atomic_load(&agent.lost_returns)),
+                            enif_make_uint64(env, atomic_load(&agent.lost_calls)));
+}
+
+static bool alive(void *arg, uint64_t pid)
+{
+    ErlNifPid p;
+    return enif_get_local_pid(arg, (ERL_NIF_TERM)pid, &p) && enif_is_process_alive(arg, &p);
+}
+
+/* nif_sweep(Part) -> ok: forgets processes that are dead and ports that are closed, of one part of
+ * AGENT_PARTS of the tables */
+static ERL_NIF_TERM nif_sweep(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    unsigned part;
+    if (!agent_is_server(env) || !enif_get_uint(env, argv[0], &part) || part >= AGENT_PARTS)
+        return enif_make_badarg(env);
+    if (atomic_load(&agent.processes))
+        proctab_sweep(atomic_load(&agent.processes), part, AGENT_PARTS, alive, env);
+    if (atomic_load(&agent.shadows))
+        proctab_sweep(atomic_load(&agent.shadows), part, AGENT_PARTS, alive, env);
+    ports_sweep(env, part, AGENT_PARTS);
+    blocked_sweep(part, AGENT_PARTS);
+    enif_consume_timeslice(env, AGENT_PART_PERCENT);
+    return agent.atom.ok;
+}
+
+/* nif_alive(Pid) -> boolean(), of a process of this node. Unlike is_process_alive/1 it does not
+ * wait until the process has taken the signals that are on their way to it. */
+static ERL_NIF_TERM nif_alive(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    if (!agent_is_server(env) || !enif_is_pid(env, argv[0]))
+        return enif_make_badarg(env);
+    return alive(env, argv[0]) ? agent.atom.true_ : agent.atom.false_;
+}
+
+/* -- the library
+ * --------------------------------------------------------------------------------------------- */
+
+static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
+{
+    (void)priv;
+    (void)info;
+    struct atoms *a = &agent.atom;
+#define ATOM(name, text) a->name = enif_make_atom(env, text);
+#include "beam/atoms.list"
+#undef ATOM
+    agent.nil = enif_make_list(env, 0);
+    ErlNifResourceTypeInit program = {.dtor = program_destroy};
+    agent.program_type =
+        enif_open_resource_type_x(env, "erltrace_program", &program, ERL_NIF_RT_CREATE, NULL);
+    return agent.program_type ? 0 : 1;
+}
+
+/* The module is being purged. The VM keeps the library mapped while resources of it exist. An event
+ * that will not end keeps what it can see: that memory is given up rather than taken away. */
+static void unload(ErlNifEnv *env, void *priv)
+{
+    (void)env;
+    (void)priv;
+    atomic_store(&agent.gate, false);
+    atomic_store(&agent.dead, true);
+    publish(NULL);
+    static struct engine_mark mark;
+    engine_mark(&mark);
+    bool quiet = settle() && engine_quiet(&mark);
+    for (int i = 0; !quiet && i < UNLOAD_SPINS; i++) {
+        sched_yield();
+        quiet = settle() && engine_quiet(&mark);
+    }
+    if (quiet) {
+        proctab_free(atomic_exchange(&agent.processes, NULL));
+        proctab_free(atomic_exchange(&agent.shadows, NULL));
+        porttab_free(atomic_exchange(&agent.ports, NULL));
+        proctab_free(atomic_exchange(&agent.blocked, NULL));
+    }
+}
+
+#define DIRTY ERL_NIF_DIRTY_JOB_CPU_BOUND
+static ErlNifFunc functions[] = {
+    {"enabled", 3, tracer_enabled, 0}, /* never add trace_call: see tracer.c */
+    {"trace", 5, tracer_trace, 0},          {"nif_loaded", 0, nif_loaded, 0},
+    {"nif_start", 1, nif_start, 0},         {"nif_alias", 3, nif_alias, 0},
+    {"nif_guard", 0, nif_guard, 0},         {"nif_retire", 0, nif_retire, 0},
+    {"nif_gate", 1, nif_gate, 0},           {"nif_enable", 4, nif_enable, DIRTY},
+    {"nif_publish", 3, nif_publish, DIRTY}, {"nif_settled", 0, nif_settled, 0},
+    {"nif_fire", 2, nif_fire, 0},           {"nif_phase", 2, nif_phase, 0},
+    {"nif_flip", 2, nif_flip, 0},           {"nif_quiet", 1, nif_quiet, 0},
+    {"nif_drain", 2, nif_drain, DIRTY},     {"nif_counts", 1, nif_counts, 0},
+    {"nif_load", 3, nif_load, DIRTY},       {"nif_stolen", 0, nif_stolen, 0},
+    {"nif_status", 1, nif_status, 0},       {"nif_overruns", 0, nif_overruns, 0},
+    {"nif_lost", 0, nif_lost, 0},           {"nif_sweep", 1, nif_sweep, 0},
+    {"nif_ports", 1, ports_nif, 0},         {"nif_unknown_ports", 1, ports_unknown_nif, 0},
+    {"nif_event", 3, values_nif, 0},        {"nif_event_of", 4, values_of_nif, 0},
+    {"nif_block", 3, blocked_block_nif, 0}, {"nif_unblock", 1, blocked_unblock_nif, 0},
+    {"nif_blocked", 1, blocked_nif, 0},     {"nif_forget_blocked", 1, blocked_forget_nif, 0},
+    {"nif_extend", 2, nif_extend, DIRTY},   {"nif_loading", 1, nif_loading, 0},
+    {"nif_missed", 1, nif_missed, DIRTY},   {"nif_count_missed", 2, nif_count_missed, 0},
+    {"nif_alive", 1, nif_alive, 0},
+};
+
+/* A VM refuses a library whose interface is newer than its own. Nothing is used here that OTP 25
+ * does not have, so that is what it says, whatever release's header it was built with. */
+#undef ERL_NIF_MINOR_VERSION
+#define ERL_NIF_MINOR_VERSION 16
+_Static_assert(ERL_NIF_MAJOR_VERSION == 2, "the interface of OTP 25 is 2.16");
+
+ERL_NIF_INIT(erltrace_agent, functions, load, NULL, NULL, unload)

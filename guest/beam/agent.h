@@ -1,0 +1,248 @@
+/* agent.h - what the files of the agent's NIF share: programs, the dispatch snapshot, and the one
+ * global state.
+ *
+ * A PROGRAM is one consumer's image with its engine and the probes it is bound to. It is a NIF
+ * resource: the server holds a reference, and every snapshot that names it holds one, so it is
+ * destroyed when neither needs it any more.
+ *
+ * A SNAPSHOT says what an event means: for each named probe, and for each function, the clauses
+ * that run. It never changes. The server makes a new one whenever a program starts or stops and
+ * swaps the pointer; the old one is freed when no thread can be inside an event that saw it
+ * (engine_mark, engine_quiet).
+ *
+ * Only the server process calls the functions that change anything; callbacks only read, and write
+ * to memory of their own thread or process.
+ */
+#ifndef ET_BEAM_AGENT_H
+#define ET_BEAM_AGENT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <erl_nif.h>
+
+#include "base/arena.h"
+#include "beam/load.h"
+#include "beam/probe/porttab.h"
+#include "beam/probe/proctab.h"
+#include "beam/probe/shadow.h"
+#include "beam/probe/term.h"
+#include "engine/engine.h"
+#include "probe/probe.h"
+
+struct atoms {
+#define ATOM(name, text) ERL_NIF_TERM name;
+#include "beam/atoms.list"
+#undef ATOM
+};
+
+/* -- programs
+ * -------------------------------------------------------------------------------------- */
+struct program_probe {
+    struct engine_probe id; /* what D sees */
+    enum probe_kind kind;
+    ERL_NIF_TERM m, f;        /* function probes: atoms */
+    uint32_t arity;           /* function probes */
+    uint32_t label;           /* user_trace-n: which */
+    ERL_NIF_TERM user;        /* erltrace:probe: its name, 0: the names that match id.name */
+    uint64_t period;          /* ticks: ns */
+    struct engine_binding *b; /* clauses, in order */
+    uint32_t n;
+};
+
+/* Probes that came together: when the program was enabled, or with code that was loaded. They stay
+ * where they are: snapshots name them. */
+struct program_probes {
+    struct program_probe *v; /* in order of id */
+    uint32_t n;
+    struct load_probe
+        *cost; /* by the same index; of the first ones it is load.probe of the program */
+    struct program_probes *next; /* those that came later */
+};
+
+struct program {
+    struct engine *engine;
+    struct arena arena; /* of probes, bindings and their strings */
+    struct program_probes probes;
+    const char *provider;
+    struct load load;        /* what it costs; load.probe has the indexes of the first probes */
+    bool vtime;              /* uses vtimestamp */
+    bool flipped;            /* halves were flipped and not drained yet: */
+    unsigned what;           /* which kinds */
+    struct engine_mark mark; /* who may still write to them */
+};
+
+/* -- snapshots
+ * ------------------------------------------------------------------------------------- */
+struct bound {
+    struct engine *engine;
+    const struct engine_probe *probe;
+    const struct engine_binding *b;
+    uint32_t n;
+    struct load *load; /* who pays */
+    struct load_probe *cost;
+};
+struct bounds {
+    struct bound *v;
+    uint32_t n;
+};
+
+struct hook_ref;
+
+struct function {
+    ERL_NIF_TERM m, f;
+    uint32_t arity;
+    bool local;           /* seen through a local pattern, else through a meta pattern */
+    bool global_only;     /* only global-function-entry is wanted: a global pattern, nothing else */
+    _Atomic bool overrun; /* its exception frames pile up */
+    uint16_t text_len;
+    const char *text; /* m:f/a */
+    /* local_entry and global_entry: those entries that came by a call of the one or the other kind
+     */
+    struct bounds entry, ret, exception, local_entry, global_entry;
+    const struct hook_ref *hook; /* named probes that its calls are */
+};
+
+struct function_slot {
+    ERL_NIF_TERM m, f; /* m 0: free */
+    uint32_t arity;
+    uint32_t index; /* of the function */
+};
+
+/* A probe of erltrace:probe, in order of program and id. */
+struct user_probe {
+    ERL_NIF_TERM name; /* an atom, 0: glob */
+    const char *glob;
+    struct bounds bounds; /* one */
+};
+
+enum { SNAPSHOT_NAMED = PROBE_FN_ENTRY };
+struct snapshot {
+    struct arena arena;                  /* holds all of it, this structure not */
+    struct bounds named[SNAPSHOT_NAMED]; /* by enum probe_kind */
+    struct bounds *label;                /* user_trace-n, by number; NULL: none is wanted */
+    struct user_probe *user;
+    uint32_t nuser;
+    struct function *function;
+    uint32_t nfunctions;
+    struct function_slot *slot; /* open addressing, linear probing, at most half full */
+    uint32_t mask;              /* slots - 1 */
+    bool vtime;                 /* keep the time that processes are scheduled in */
+    bool exceptions;            /* some function has exception probes */
+    bool returns;               /* ... return probes */
+    struct program **program;   /* kept alive */
+    struct load **load;         /* of each program */
+    uint32_t nprograms;
+    uint64_t serial;         /* of those that were published */
+    struct snapshot *next;   /* list of retired ones */
+    struct engine_mark mark; /* retired: who may still read it */
+};
+
+/* NULL: out of memory. */
+struct snapshot *snapshot_new(ErlNifEnv *env, struct program *const *p, uint32_t n);
+/* Releases its programs. No thread may be looking at it. */
+void snapshot_free(struct snapshot *s);
+/* The function, NULL if nothing is bound to it. */
+struct function *snapshot_function(const struct snapshot *s, ERL_NIF_TERM m, ERL_NIF_TERM f,
+                                   uint32_t arity);
+
+/* -- processes
+ * ------------------------------------------------------------------------------------- */
+enum { PROCESSES = 1 << 17, SHADOWS = 1 << 14 };
+struct process {
+    uint64_t
+        in; /* when it was last scheduled in, CLOCK_MONOTONIC ns; 0: not running or not known */
+    uint64_t total;                 /* ns of earlier slices, without what we took of them */
+    uint64_t ours;                  /* ns that we took of this one */
+    const struct engine_thread *on; /* that it was last scheduled in on */
+    uint32_t frames;                /* exception frames on its stack */
+    uint32_t round;                 /* agent.round that frames belongs to */
+};
+
+/* -- the state of the library
+ * ---------------------------------------------------------------------- */
+enum {
+    FRAMES_SOFT =
+        500, /* exception frames of one process beyond which a function loses its exception probe */
+    FRAMES_HARD = 5000, /* ... beyond which its calls are not reported until that has happened */
+};
+
+struct agent {
+    _Atomic bool gate;     /* events count */
+    _Atomic bool dead;     /* the server is gone */
+    _Atomic bool starting; /* somebody is becoming the server, or is it */
+    _Atomic bool started;  /* server and what follows are known */
+    ErlNifPid server;
+    bool sessions;                  /* OTP 27 and later: local and global calls are told apart */
+    ErlNifPid guard;                /* may end everything when the server cannot */
+    _Atomic bool guarding, guarded; /* the same two of the guard */
+    _Atomic(struct snapshot *) snapshot;
+    _Atomic uint64_t serial; /* of that, or of the one before when there is none */
+    _Atomic uint64_t spent;  /* the serial of one whose programs are all over their limits */
+    struct snapshot *retired;
+    /* Made when a program first needs them, and kept: NULL until then. */
+    _Atomic(struct proctab *) processes; /* struct process, for vtimestamp and exception frames */
+    _Atomic(struct proctab *) shadows;   /* struct shadow, for returns */
+    _Atomic(struct porttab *) ports;     /* names and owners of ports */
+    _Atomic bool ports_known;            /* ... of all there are but those that come unreported */
+    _Atomic bool sctp;                   /* there has been a port named sctp_inet */
+    _Atomic(struct proctab *) blocked;   /* blocked.c: processes that wait for a port */
+    _Atomic uint32_t nblocked;           /* so many of them */
+    _Atomic bool loading;                /* calls that nobody has bound anything to are counted */
+    _Atomic bool counting;               /* exception probes are on: frames are counted */
+    _Atomic uint32_t round;              /* how often exception probes were switched on */
+    int otp;                             /* release of this VM */
+    ERL_NIF_TERM node;                   /* its name; 0 when it cannot be known */
+    struct term_sizes sizes;
+    struct atoms atom;
+    ERL_NIF_TERM nil; /* [], of which there is one */
+    ErlNifResourceType *program_type;
+    /* Events that could not be told to any program. */
+    _Atomic uint64_t lost_threads; /* more threads than the engine knows */
+    _Atomic uint64_t lost_returns; /* no room for the process */
+    _Atomic uint64_t lost_calls;   /* FRAMES_HARD */
+};
+extern struct agent agent;
+
+/* The server's looks at its tables are cut into parts, each far below a millisecond, between which
+ * the scheduler does other work. (Dirty NIFs they are not: on a node whose dirty schedulers are
+ * taken the server would wait for those.) */
+enum { AGENT_PARTS = 32, AGENT_PART_PERCENT = 25 /* of a time slice */ };
+
+/* Whether the calling process is the server. */
+bool agent_is_server(ErlNifEnv *env);
+/* The program that a term stands for, if the calling process is the server; else NULL. */
+struct program *agent_program(ErlNifEnv *env, ERL_NIF_TERM t);
+
+/* -- the tracer (tracer.c)
+ * ------------------------------------------------------------------------- */
+ERL_NIF_TERM tracer_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM tracer_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+/* A sample ends: who pays for the event, and whether somebody has to be ended (cost.c). */
+void tracer_account(struct load_sample *sample, const struct snapshot *s, struct engine_thread *t,
+                    const ERL_NIF_TERM argv[]);
+/* Fires a probe of a program that belongs to no process: BEGIN, END, a tick. */
+void tracer_fire_plain(struct program *p, const struct program_probe *probe, uint64_t self);
+
+/* -- programs (program.c)
+ * -------------------------------------------------------------------------- */
+/* {ok, Program, Granted, Needs, Special, Hooks} or {error, Tag, Text, Hint}; see nif_enable in
+ * erltrace_agent.erl. */
+ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM options,
+                            ERL_NIF_TERM bindings, ERL_NIF_TERM provider);
+/* More function probes for a program: `ok` or {error, Tag, Text, Hint}. They fire from the next
+ * snapshot on. */
+ERL_NIF_TERM program_extend(ErlNifEnv *env, struct program *p, ERL_NIF_TERM bindings);
+void program_destroy(ErlNifEnv *env, void *obj);
+
+/* -- what programs cost (cost.c)
+ * ------------------------------------------------------------------------------ */
+/* Asks the system what a hypervisor takes of the processors, once a second at most. The server's.
+ */
+void cost_stolen(void);
+/* What a program has cost, with its dearest probes, at most `top`; and makes a mark. See nif_load
+ * in agent.c. */
+ERL_NIF_TERM program_load(ErlNifEnv *env, struct program *p, uint32_t top, enum load_from from);
+
+#endif

@@ -1,0 +1,516 @@
+/* term.c - see term.h.
+ *
+ * Both walks are iterative, or recursive to a small fixed depth, and carry a budget that every
+ * visited term takes one from. Maps of more than 32 keys are not walked: the iterator over them
+ * allocates. */
+#include "beam/probe/term.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/size.h"
+
+enum { FLAT_MAP = 32 /* keys of the largest map that is one flat object */ };
+
+struct term_sizes term_sizes_of(int otp)
+{
+    if (otp >= 29)
+        return (struct term_sizes){.refc_binary = 8, .bitstring = 3, .local_fun = 2};
+    if (otp >= 27)
+        return (struct term_sizes){.refc_binary = 8, .bitstring = 3, .local_fun = 6};
+    return (struct term_sizes){.refc_binary = 6, .bitstring = 8, .local_fun = 5};
+}
+
+/* -- text -----------------------------------------------------------------------------------------
+ */
+
+/* What is as long as so many looks: a text that the emulator makes, and a term. */
+enum { LOOKS_TEXT = 32, LOOKS_NODE = 4 };
+
+struct out {
+    char *p;
+    size_t len, cap; /* cap: bytes that may be used, NUL not counted; len is never more */
+    unsigned budget; /* terms that may still be looked at */
+    size_t scan;     /* elements of lists that may be looked at for whether they are texts */
+    uint64_t looked; /* what was looked at, see term.h */
+    bool cut;        /* something was left out: nothing more is written */
+};
+
+static void put(struct out *o, const char *s, size_t n)
+{
+    if (o->cut)
+        return;
+    const size_t room = size_left(o->cap, o->len);
+    o->cut = n > room;
+    n = size_min(n, room);
+    memcpy(o->p + o->len, s, n);
+    o->len += n;
+}
+
+static void puts_(struct out *o, const char *s)
+{
+    put(o, s, strlen(s));
+}
+
+/* The length of what a function like snprintf wrote into cap bytes. */
+static size_t clamp(int n, size_t cap)
+{
+    return n < 0 ? 0 : size_min((size_t)n, size_left(cap, 1));
+}
+
+/* Lower-case Latin letter, then letters, digits and _: never in need of quotes. (Rarer atoms that
+ * need none either are left to the emulator.) */
+static bool plain(const char *s, size_t n)
+{
+    if (n == 0 || s[0] < 'a' || s[0] > 'z')
+        return false;
+    for (size_t i = 1; i < n; i++) {
+        char c = s[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '_'))
+            return false;
+    }
+    return true;
+}
+
+/* enif_get_atom knows UTF-8. Before, the emulator may abort when it is asked for that. */
+static bool atoms_as_utf8;
+
+void term_init(int otp)
+{
+    atoms_as_utf8 = otp >= 26;
+}
+
+size_t term_simple(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
+{
+    if (enif_is_atom(env, t)) {
+        char name[256];
+        int n = enif_get_atom(env, t, name, sizeof name, ERL_NIF_LATIN1);
+        if (n > 0 && (size_t)n <= cap && plain(name, (size_t)n - 1)) {
+            memcpy(out, name, (size_t)n);
+            return (size_t)n - 1;
+        }
+    } else if (!enif_is_pid(env, t) && !enif_is_port(env, t) && !enif_is_ref(env, t)) {
+        return term_text(env, t, out, cap, &(uint64_t){0});
+    }
+    if (cap == 0)
+        return 0;
+    int n = enif_snprintf(out, cap, "%T", t);
+    out[cap - 1] = 0;
+    return clamp(n, cap);
+}
+
+size_t term_copy(const void *bytes, size_t n, char *out, size_t cap, bool *cut)
+{
+    const unsigned char *from = bytes;
+    size_t len = 0, i = 0;
+    *cut = n > 0;
+    if (cap == 0)
+        return 0;
+    while (i < n) {
+        const size_t room = size_left(cap - 1, len);
+        const unsigned char *zero = memchr(from + i, 0, size_min(n - i, room));
+        const size_t part = zero != NULL ? (size_t)(zero - (from + i)) : size_min(n - i, room);
+        memcpy(out + len, from + i, part);
+        len += part;
+        i += part;
+        if (i == n || from[i] != 0 || size_left(cap - 1, len) < 2)
+            break;
+        out[len++] = '\\';
+        out[len++] = '0';
+        i++;
+    }
+    *cut = i < n;
+    out[len] = '\0';
+    return len;
+}
+
+/* The emulator has written n bytes of an atom's name to out, where there may be zeros among them.
+ */
+static bool without_zeros(char *out, size_t n, size_t cap)
+{
+    char name[TERM_ATOM];
+    bool cut;
+    if (strlen(out) == n)
+        return true;
+    if (n > sizeof name)
+        return false;
+    memcpy(name, out, n);
+    term_copy(name, n, out, cap, &cut);
+    return !cut;
+}
+
+bool term_atom(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
+{
+    char name[256];
+    int n = enif_get_atom(env, t, name, sizeof name, ERL_NIF_LATIN1);
+    if (n > 0) {
+        size_t o = 0;
+        for (int i = 0; i < n - 1; i++) {
+            unsigned char c = (unsigned char)name[i];
+            if (o + (c == 0 || c >= 0x80 ? 2 : 1) >= cap)
+                return false;
+            if (c == 0) {
+                out[o++] = '\\';
+                out[o++] = '0';
+            } else if (c < 0x80) {
+                out[o++] = (char)c;
+            } else {
+                out[o++] = (char)(0xc0 | c >> 6);
+                out[o++] = (char)(0x80 | (c & 0x3f));
+            }
+        }
+        if (o >= cap)
+            return false;
+        out[o] = 0;
+        return true;
+    }
+    if (!enif_is_atom(env, t))
+        return false;
+    /* The headers of OTP 25 have no name for the encoding. */
+    if (atoms_as_utf8) {
+        n = enif_get_atom(env, t, out, (unsigned)cap, (ErlNifCharEncoding)2);
+        return n > 0 && without_zeros(out, (size_t)n - 1, cap);
+    }
+    /* The emulator's text, without its quotes. */
+    char quoted[4 * 255 + 3];
+    int len = enif_snprintf(quoted, sizeof quoted, "%T", t);
+    if (len < 2 || (size_t)len >= sizeof quoted)
+        return false;
+    const char *s = quoted;
+    size_t n2 = (size_t)len;
+    if (quoted[0] == '\'') {
+        s++;
+        n2 -= 2;
+    }
+    if (n2 >= cap)
+        return false;
+    memcpy(out, s, n2);
+    out[n2] = 0;
+    return true;
+}
+
+size_t term_mfa(ErlNifEnv *env, ERL_NIF_TERM m, ERL_NIF_TERM f, unsigned arity, char *out,
+                size_t cap)
+{
+    size_t n = term_simple(env, m, out, cap), room = size_left(cap, n); /* with the NUL's */
+    if (room > 1) {
+        out[n++] = ':';
+        room--;
+    }
+    size_t len = term_simple(env, f, out + n, room);
+    n += len;
+    room = size_left(room, len);
+    return n + clamp(snprintf(out + n, room, "/%u", arity), room);
+}
+
+static void text_simple(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o)
+{
+    char tmp[TERM_TEXT];
+    o->looked += LOOKS_TEXT;
+    put(o, tmp, term_simple(env, t, tmp, sizeof tmp));
+}
+
+static void text_number(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o)
+{
+    char tmp[64];
+    ErlNifSInt64 i;
+    ErlNifUInt64 u;
+    double d;
+    if (enif_get_int64(env, t, &i))
+        put(o, tmp, clamp(snprintf(tmp, sizeof tmp, "%lld", (long long)i), sizeof tmp));
+    else if (enif_get_uint64(env, t, &u))
+        put(o, tmp, clamp(snprintf(tmp, sizeof tmp, "%llu", (unsigned long long)u), sizeof tmp));
+    else if (enif_get_double(env, t, &d))
+        put(o, tmp, clamp(snprintf(tmp, sizeof tmp, "%e", d), sizeof tmp));
+    else
+        puts_(o, "<bignum>");
+}
+
+static bool printable(unsigned char c)
+{
+    return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t' || c == '\r';
+}
+
+static void put_char(struct out *o, unsigned char c)
+{
+    switch (c) {
+    case '\n': put(o, "\\n", 2); break;
+    case '\t': put(o, "\\t", 2); break;
+    case '\r': put(o, "\\r", 2); break;
+    case '"': put(o, "\\\"", 2); break;
+    case '\\': put(o, "\\\\", 2); break;
+    default: put(o, (const char *)&c, 1); break;
+    }
+}
+
+static void text_binary(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o)
+{
+    ErlNifBinary b;
+    if (!enif_inspect_binary(env, t, &b)) { /* a bit string */
+        puts_(o, "<<...>>");
+        return;
+    }
+    size_t look = size_min(b.size, o->cap), i;
+    puts_(o, "<<");
+    for (i = 0; i < look && printable(b.data[i]); i++)
+        ;
+    if (i == look && look > 0) {
+        puts_(o, "\"");
+        for (i = 0; i < look; i++)
+            put_char(o, b.data[i]);
+        if (look < b.size)
+            o->cut = true;
+        puts_(o, "\"");
+    } else {
+        for (i = 0; i < look && !o->cut; i++) {
+            char tmp[8];
+            put(o, tmp, clamp(snprintf(tmp, sizeof tmp, i ? ",%u" : "%u", b.data[i]), sizeof tmp));
+        }
+        if (look < b.size)
+            o->cut = true;
+    }
+    puts_(o, ">>");
+}
+
+/* Whether the list is a proper one of printable characters, looking no further than what could be
+ * shown. */
+static bool is_string(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o)
+{
+    ERL_NIF_TERM head, tail = t;
+    unsigned n = 0, c;
+    while (n < o->cap && o->scan > 0 && enif_get_list_cell(env, tail, &head, &tail)) {
+        o->scan--;
+        o->looked++;
+        if (!enif_get_uint(env, head, &c) || c > 255 || !printable((unsigned char)c))
+            return false;
+        n++;
+    }
+    return n > 0 && (n == o->cap || enif_is_empty_list(env, tail));
+}
+
+static void text_term(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o, unsigned depth);
+
+static void text_list(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o, unsigned depth)
+{
+    ERL_NIF_TERM head, tail = t;
+    if (enif_is_empty_list(env, t)) {
+        puts_(o, "[]");
+        return;
+    }
+    if (is_string(env, t, o)) {
+        unsigned c;
+        puts_(o, "\"");
+        while (!o->cut && enif_get_list_cell(env, tail, &head, &tail)) {
+            enif_get_uint(env, head, &c);
+            put_char(o, (unsigned char)c);
+        }
+        puts_(o, "\"");
+        return;
+    }
+    puts_(o, "[");
+    for (bool first = true; !o->cut && enif_get_list_cell(env, tail, &head, &tail); first = false) {
+        if (!first)
+            puts_(o, ",");
+        text_term(env, head, o, depth + 1);
+    }
+    if (!o->cut && !enif_is_empty_list(env, tail)) {
+        puts_(o, "|");
+        text_term(env, tail, o, depth + 1);
+    }
+    puts_(o, "]");
+}
+
+static void text_map(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o, unsigned depth)
+{
+    size_t n = 0;
+    ErlNifMapIterator it;
+    ERL_NIF_TERM k, v;
+    if (!enif_get_map_size(env, t, &n) || n > FLAT_MAP ||
+        !enif_map_iterator_create(env, t, &it, ERL_NIF_MAP_ITERATOR_FIRST)) {
+        puts_(o, "#{...}");
+        return;
+    }
+    puts_(o, "#{");
+    for (bool first = true; !o->cut && enif_map_iterator_get_pair(env, &it, &k, &v);
+         first = false) {
+        if (!first)
+            puts_(o, ",");
+        text_term(env, k, o, depth + 1);
+        puts_(o, "=>");
+        text_term(env, v, o, depth + 1);
+        enif_map_iterator_next(env, &it);
+    }
+    enif_map_iterator_destroy(env, &it);
+    puts_(o, "}");
+}
+
+static void text_term(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o, unsigned depth)
+{
+    const ERL_NIF_TERM *e;
+    int n;
+    if (o->cut)
+        return;
+    if (o->budget == 0) {
+        o->cut = true;
+        return;
+    }
+    o->budget--;
+    ErlNifTermType type = enif_term_type(env, t);
+    bool nested = type == ERL_NIF_TERM_TYPE_LIST || type == ERL_NIF_TERM_TYPE_TUPLE ||
+                  type == ERL_NIF_TERM_TYPE_MAP;
+    if (nested && depth >= TERM_DEPTH) {
+        puts_(o, "...");
+        return;
+    }
+    switch (type) {
+    case ERL_NIF_TERM_TYPE_ATOM:
+    case ERL_NIF_TERM_TYPE_PID:
+    case ERL_NIF_TERM_TYPE_PORT:
+    case ERL_NIF_TERM_TYPE_REFERENCE: text_simple(env, t, o); break;
+    case ERL_NIF_TERM_TYPE_INTEGER:
+    case ERL_NIF_TERM_TYPE_FLOAT: text_number(env, t, o); break;
+    case ERL_NIF_TERM_TYPE_BITSTRING: text_binary(env, t, o); break;
+    case ERL_NIF_TERM_TYPE_LIST: text_list(env, t, o, depth); break;
+    case ERL_NIF_TERM_TYPE_MAP: text_map(env, t, o, depth); break;
+    case ERL_NIF_TERM_TYPE_TUPLE:
+        puts_(o, "{");
+        if (enif_get_tuple(env, t, &n, &e))
+            for (int i = 0; i < n && !o->cut; i++) {
+                if (i > 0)
+                    puts_(o, ",");
+                text_term(env, e[i], o, depth + 1);
+            }
+        puts_(o, "}");
+        break;
+    case ERL_NIF_TERM_TYPE_FUN: puts_(o, "#Fun<...>"); break;
+    default: puts_(o, "?"); break;
+    }
+}
+
+size_t term_text(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64_t *looked)
+{
+    static const char cut[] = "...";
+    struct out o = {.p = out, .cap = size_left(cap, 1), .budget = TERM_NODES};
+    if (cap == 0)
+        return 0;
+    /* A list that is no text after all was looked at in vain, perhaps as often as there are nodes:
+     * all such looks together take no longer than the text. */
+    o.scan = size_add(size_mul(o.cap, 2), TERM_NODES);
+    text_term(env, t, &o, 0);
+    *looked += o.looked + o.len + (TERM_NODES - o.budget) * LOOKS_NODE;
+    if (o.cut) { /* over the end of what there is, where they need its room */
+        const size_t dots = size_min(sizeof cut - 1, o.cap);
+        o.len = size_min(o.len, o.cap - dots);
+        memcpy(out + o.len, cut, dots);
+        o.len += dots;
+    }
+    out[o.len] = 0;
+    return o.len;
+}
+
+/* -- size -----------------------------------------------------------------------------------------
+ */
+
+/* Small integers are 60 bits, signed, in all releases we serve (64-bit words). */
+static bool is_small(ErlNifSInt64 i)
+{
+    return i >= -(1ll << 59) && i < (1ll << 59);
+}
+
+struct size_walk {
+    const struct term_sizes *k;
+    unsigned budget;
+    uint64_t words;
+    bool unknown;
+};
+
+static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsigned depth)
+{
+    ERL_NIF_TERM head;
+    const ERL_NIF_TERM *e;
+    ErlNifBinary b;
+    ErlNifSInt64 i;
+    ErlNifUInt64 u;
+    ErlNifPid pid;
+    ErlNifPort port;
+    ErlNifMapIterator it;
+    ERL_NIF_TERM key, value;
+    size_t keys;
+    int n;
+    for (;;) { /* along the tail of a list or the last element of a tuple */
+        if (w->budget == 0 || depth > 4 * TERM_DEPTH) {
+            w->unknown = true;
+            return;
+        }
+        w->budget--;
+        switch (enif_term_type(env, t)) {
+        case ERL_NIF_TERM_TYPE_ATOM: return;
+        case ERL_NIF_TERM_TYPE_INTEGER:
+            if (enif_get_int64(env, t, &i))
+                w->words += is_small(i) ? 0 : 2;
+            else if (enif_get_uint64(env, t, &u))
+                w->words += 2;
+            else
+                w->unknown = true;
+            return;
+        case ERL_NIF_TERM_TYPE_FLOAT: w->words += 2; return;
+        case ERL_NIF_TERM_TYPE_PID: w->words += enif_get_local_pid(env, t, &pid) ? 0 : 4; return;
+        case ERL_NIF_TERM_TYPE_PORT: w->words += enif_get_local_port(env, t, &port) ? 0 : 4; return;
+        case ERL_NIF_TERM_TYPE_REFERENCE: w->words += 3; return;
+        case ERL_NIF_TERM_TYPE_FUN: w->words += w->k->local_fun; return;
+        case ERL_NIF_TERM_TYPE_BITSTRING:
+            if (!enif_inspect_binary(env, t, &b))
+                w->words += w->k->bitstring;
+            else if (b.size <= 64)
+                w->words += 2 + (b.size + 7) / 8;
+            else
+                w->words += w->k->refc_binary;
+            return;
+        case ERL_NIF_TERM_TYPE_LIST:
+            if (!enif_get_list_cell(env, t, &head, &t))
+                return; /* the empty list */
+            w->words += 2;
+            size_term(env, head, w, depth + 1);
+            if (w->unknown)
+                return;
+            continue;
+        case ERL_NIF_TERM_TYPE_TUPLE:
+            if (!enif_get_tuple(env, t, &n, &e) || n == 0)
+                return;
+            w->words += 1 + (unsigned)n;
+            for (int j = 0; j < n - 1; j++) {
+                size_term(env, e[j], w, depth + 1);
+                if (w->unknown)
+                    return;
+            }
+            t = e[n - 1];
+            continue;
+        case ERL_NIF_TERM_TYPE_MAP:
+            if (!enif_get_map_size(env, t, &keys) || keys > FLAT_MAP) {
+                w->unknown = true;
+                return;
+            }
+            /* The object with its values, and the tuple of its keys (shared by the empty map). */
+            w->words += 3 + keys + (keys ? keys + 1 : 0);
+            if (!enif_map_iterator_create(env, t, &it, ERL_NIF_MAP_ITERATOR_FIRST))
+                return;
+            while (!w->unknown && enif_map_iterator_get_pair(env, &it, &key, &value)) {
+                size_term(env, key, w, depth + 1);
+                if (!w->unknown)
+                    size_term(env, value, w, depth + 1);
+                enif_map_iterator_next(env, &it);
+            }
+            enif_map_iterator_destroy(env, &it);
+            return;
+        default: w->unknown = true; return;
+        }
+    }
+}
+
+uint32_t term_words(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes)
+{
+    struct size_walk w = {.k = sizes, .budget = TERM_SIZE_NODES};
+    size_term(env, t, &w, 0);
+    return w.unknown || w.words >= TERM_SIZE_UNKNOWN ? TERM_SIZE_UNKNOWN : (uint32_t)w.words;
+}

@@ -1,0 +1,255 @@
+/* term_look.c - looking into a term: its bytes, its parts. See term.h.
+ *
+ * Nothing here recurses, makes a term on a heap, or looks at more than a fixed number of terms. */
+#include "beam/probe/term.h"
+
+#include <string.h>
+
+#include "base/size.h"
+
+/* What is as long as so many looks: to read the name of an atom; and how many bytes are copied
+ * meanwhile. */
+enum { LOOKS_ATOM = 16, LOOKS_COPY = 16 };
+
+enum { FLAT_MAP = 32 /* keys of the largest map that is one flat object */ };
+
+/* -- bytes and characters
+ * -------------------------------------------------------------------------------- */
+
+/* A walk over the leaves of an iolist. */
+struct walk {
+    ErlNifEnv *env;
+    char *p;
+    size_t len, cap; /* room for the NUL not counted */
+    bool chars;      /* integers are characters, written as UTF-8; else bytes */
+    bool full;       /* something did not fit */
+    unsigned budget, depth;
+    ERL_NIF_TERM rest[TERM_BYTES_DEPTH]; /* what follows the lists that it is in */
+};
+
+static void put(struct walk *w, const void *s, size_t n)
+{
+    const size_t room = size_left(w->cap, w->len);
+    bool cut;
+    if (w->chars) {
+        w->len += term_copy(s, n, w->p + w->len, room + 1, &cut);
+        w->full = w->full || cut;
+        return;
+    }
+    if (n > room) {
+        n = room;
+        w->full = true;
+    }
+    memcpy(w->p + w->len, s, n);
+    w->len += n;
+}
+
+static bool put_integer(struct walk *w, ERL_NIF_TERM t)
+{
+    unsigned c;
+    if (!enif_get_uint(w->env, t, &c) || c > (w->chars ? 0x10ffffu : 255u))
+        return false;
+    unsigned char u[4] = {(unsigned char)c};
+    size_t n = 1;
+    if (w->chars && c >= 0x80) {
+        static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+        n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+        for (size_t i = n; i-- > 1; c >>= 6)
+            u[i] = (unsigned char)(0x80 | (c & 0x3f));
+        u[0] = (unsigned char)(lead[n] | c);
+    }
+    if (n > size_left(w->cap, w->len))
+        w->full = true; /* no part of a character */
+    else
+        put(w, u, n);
+    return true;
+}
+
+static bool put_binary(struct walk *w, ERL_NIF_TERM t)
+{
+    ErlNifBinary b;
+    if (!enif_is_binary(w->env, t) || !enif_inspect_binary(w->env, t, &b))
+        return false;
+    put(w, b.data, b.size);
+    return true;
+}
+
+/* False: it is not an iolist, or too large to look at. Ends early when it is full. */
+static bool walk(struct walk *w, ERL_NIF_TERM t)
+{
+    ERL_NIF_TERM head, tail;
+    if (!enif_is_list(w->env, t))
+        return put_binary(w, t);
+    while (!w->full) {
+        if (w->budget == 0)
+            return false;
+        w->budget--;
+        if (enif_is_empty_list(w->env, t)) {
+            if (w->depth == 0)
+                return true;
+            t = w->rest[--w->depth];
+        } else if (!enif_get_list_cell(w->env, t, &head, &tail)) {
+            if (!put_binary(w, t)) /* the end of an improper list */
+                return false;
+            if (w->depth == 0)
+                return true;
+            t = w->rest[--w->depth];
+        } else if (enif_is_list(w->env, head)) {
+            if (w->depth == TERM_BYTES_DEPTH)
+                return false;
+            w->rest[w->depth++] = tail;
+            t = head;
+        } else if (put_integer(w, head) || put_binary(w, head)) {
+            t = tail;
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool term_bytes(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, size_t *len)
+{
+    struct walk w = {.env = env, .p = out, .cap = size_left(cap, 1), .budget = TERM_BYTES_NODES};
+    if (cap == 0 || !walk(&w, t) || w.full)
+        return false;
+    out[w.len] = '\0';
+    *len = w.len;
+    return true;
+}
+
+size_t term_string(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64_t *looked)
+{
+    struct walk w = {
+        .env = env, .p = out, .cap = size_left(cap, 1), .chars = true, .budget = TERM_BYTES_NODES};
+    char name[TERM_ATOM];
+    if (cap == 0)
+        return 0;
+    if (term_atom(env, t, name, sizeof name))
+        put(&w, name, strlen(name));
+    else if (!walk(&w, t))
+        w.len = 0;
+    /* Bytes of binaries are copied, which is shorter. */
+    *looked += LOOKS_ATOM + TERM_BYTES_NODES - w.budget + w.len / LOOKS_COPY;
+    out[w.len] = '\0';
+    return w.len;
+}
+
+/* -- parts
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+const char *term_kind(ErlNifEnv *env, ERL_NIF_TERM t)
+{
+    switch (enif_term_type(env, t)) {
+    case ERL_NIF_TERM_TYPE_ATOM: return "atom";
+    case ERL_NIF_TERM_TYPE_BITSTRING: return enif_is_binary(env, t) ? "binary" : "bitstring";
+    case ERL_NIF_TERM_TYPE_FLOAT: return "float";
+    case ERL_NIF_TERM_TYPE_FUN: return "fun";
+    case ERL_NIF_TERM_TYPE_INTEGER: return "integer";
+    case ERL_NIF_TERM_TYPE_LIST: return "list";
+    case ERL_NIF_TERM_TYPE_MAP: return "map";
+    case ERL_NIF_TERM_TYPE_PID: return "pid";
+    case ERL_NIF_TERM_TYPE_PORT: return "port";
+    case ERL_NIF_TERM_TYPE_REFERENCE: return "reference";
+    case ERL_NIF_TERM_TYPE_TUPLE: return "tuple";
+    default: return "";
+    }
+}
+
+int64_t term_count(ErlNifEnv *env, ERL_NIF_TERM t, uint64_t *looked)
+{
+    const ERL_NIF_TERM *e;
+    ERL_NIF_TERM head;
+    ErlNifBinary b;
+    size_t pairs;
+    int n;
+    if (enif_get_tuple(env, t, &n, &e))
+        return n;
+    if (enif_get_map_size(env, t, &pairs))
+        return (int64_t)pairs;
+    if (enif_is_binary(env, t) && enif_inspect_binary(env, t, &b))
+        return (int64_t)b.size;
+    for (n = 0; enif_get_list_cell(env, t, &head, &t); n++)
+        if (n == TERM_BYTES_NODES) {
+            *looked += TERM_BYTES_NODES;
+            return -1;
+        }
+    *looked += (uint64_t)n;
+    return n;
+}
+
+bool term_element(ErlNifEnv *env, ERL_NIF_TERM t, int64_t n, ERL_NIF_TERM *out, uint64_t *looked)
+{
+    /* Integers of this size are words, and are no terms on a heap. */
+    const int64_t small = (int64_t)1 << 58;
+    const ERL_NIF_TERM *e;
+    int size;
+    if (enif_get_tuple(env, t, &size, &e)) {
+        if (n < 1 || n > size)
+            return false;
+        *out = e[n - 1];
+        return true;
+    }
+    if (enif_is_map(env, t))
+        return n > -small && n < small && enif_get_map_value(env, t, enif_make_int64(env, n), out);
+    if (n < 1 || n > TERM_LOOK)
+        return false;
+    for (; enif_get_list_cell(env, t, out, &t); ++*looked)
+        if (--n == 0)
+            return true;
+    return false;
+}
+
+static bool is_key(ErlNifEnv *env, ERL_NIF_TERM t, const char *key, size_t len)
+{
+    char name[TERM_ATOM];
+    ErlNifBinary b;
+    if (enif_is_binary(env, t))
+        return enif_inspect_binary(env, t, &b) && b.size == len && memcmp(b.data, key, len) == 0;
+    return term_atom(env, t, name, sizeof name) && strlen(name) == len &&
+           memcmp(name, key, len) == 0;
+}
+
+static bool get_of_map(ErlNifEnv *env, ERL_NIF_TERM t, const char *key, size_t len,
+                       ERL_NIF_TERM *out, uint64_t *looked)
+{
+    ErlNifMapIterator it;
+    ERL_NIF_TERM k, v, atom;
+    size_t pairs;
+    bool found = false;
+    *looked += LOOKS_ATOM;
+    if (len < 256 && enif_make_existing_atom_len(env, key, len, &atom, ERL_NIF_LATIN1) &&
+        enif_get_map_value(env, t, atom, out))
+        return true;
+    /* The iterator over larger maps allocates. */
+    if (!enif_get_map_size(env, t, &pairs) || pairs > FLAT_MAP ||
+        !enif_map_iterator_create(env, t, &it, ERL_NIF_MAP_ITERATOR_FIRST))
+        return false;
+    for (; !found && enif_map_iterator_get_pair(env, &it, &k, &v);
+         enif_map_iterator_next(env, &it)) {
+        *looked += LOOKS_ATOM;
+        found = is_key(env, k, key, len);
+        if (found)
+            *out = v;
+    }
+    enif_map_iterator_destroy(env, &it);
+    return found;
+}
+
+bool term_get(ErlNifEnv *env, ERL_NIF_TERM t, const char *key, size_t len, ERL_NIF_TERM *out,
+              uint64_t *looked)
+{
+    const ERL_NIF_TERM *e;
+    ERL_NIF_TERM head;
+    int n;
+    if (enif_is_map(env, t))
+        return get_of_map(env, t, key, len, out, looked);
+    for (unsigned i = 0; i < TERM_LOOK && enif_get_list_cell(env, t, &head, &t);
+         i++, *looked += LOOKS_ATOM)
+        if (enif_get_tuple(env, head, &n, &e) && n == 2 && is_key(env, e[0], key, len)) {
+            *out = e[1];
+            return true;
+        }
+    return false;
+}

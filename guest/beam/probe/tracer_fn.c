@@ -1,0 +1,339 @@
+/* tracer_fn.c - events of functions: calls, returns, exceptions.
+ *
+ * A function is seen either through a meta pattern (its event carries the arguments) or through a
+ * local one (it carries the arity, by the flag of that name). While the server switches a function
+ * from one to the other both patterns are set; the snapshot says which of the two counts. A local
+ * one is for returns, and for calls of a few processes only: others have no flags, and nothing is
+ * called for them. A
+ * function that has hooks (hooks.h) keeps both: the local event is its entry, the meta event, which
+ * has no frames, is what its hooks see.
+ *
+ * Local and global calls are told apart, from OTP 27 on, by a second trace session with the State
+ * `global`, which has a global pattern where that matters: the VM tells it of a global call first,
+ * and then, on the same thread, the session that sees every call. Before OTP 27 a function has one
+ * pattern only, which is a global one when nobody asks for anything else. */
+#include "beam/probe/hooks.h"
+#include "beam/probe/missed.h"
+
+static struct proctab *processes(void)
+{
+    return atomic_load_explicit(&agent.processes, memory_order_acquire);
+}
+
+static struct proctab *shadows(void)
+{
+    return atomic_load_explicit(&agent.shadows, memory_order_acquire);
+}
+
+/* The process's record when it is in use and of this round of exception probes. */
+static struct process *frames_of(ERL_NIF_TERM pid)
+{
+    struct process *p = proctab_find(processes(), pid);
+    return p && p->round == atomic_load_explicit(&agent.round, memory_order_relaxed) ? p : NULL;
+}
+
+bool tracer_overloaded(struct engine_thread *t, ERL_NIF_TERM pid)
+{
+    engine_enter(t); /* or the table could be taken away */
+    const struct process *p = frames_of(pid);
+    bool yes = p && p->frames > FRAMES_HARD;
+    engine_leave(t);
+    return yes;
+}
+
+static uint64_t arg_function(struct engine_ctx *ctx, unsigned n)
+{
+    struct event *ev = event_of(ctx);
+    switch (n) {
+    case 0: return event_pid(ev, ev->pid);
+    case 1: return event_text(ev, ev->fn->text, ev->fn->text_len);
+    case 2: return (uint64_t)ev->at.depth;
+    case 3: /* the class of an exception */
+        return ev->other ? event_pid(ev, ev->other) : ev->at.gone;
+    default: return 0;
+    }
+}
+
+static const struct event_place nowhere = {.depth = -1};
+
+/* -- functions
+ * ---------------------------------------------------------------------------------------- */
+
+static void function_event(struct engine_thread *t, const struct bounds *b, ErlNifEnv *env,
+                           ERL_NIF_TERM pid, const struct function *fn, ERL_NIF_TERM class,
+                           struct event_place at)
+{
+    if (b->n == 0)
+        return;
+    struct event ev;
+    event_init(&ev, t, env, pid, 0, arg_function);
+    ev.fn = fn;
+    ev.other = class;
+    ev.at = at;
+    event_fire(&ev, t, b);
+}
+
+static struct shadow_fn undefined_fn(void)
+{
+    return (struct shadow_fn){.m = agent.atom.undefined, .bottom = true};
+}
+
+/* Whether this is what a process hibernates into through proc_lib: it has no caller. */
+static bool wakes_up(ERL_NIF_TERM m, ERL_NIF_TERM f)
+{
+    return f == agent.atom.wake_up && m == agent.atom.proc_lib;
+}
+
+/* The function that a call returns into: what the match specification {message, {caller}} gave.
+ * False: there is none. */
+static bool caller_of(ErlNifEnv *env, ERL_NIF_TERM opts, struct shadow_fn *caller)
+{
+    ERL_NIF_TERM v, m, f;
+    unsigned arity;
+    bool args;
+    if (!enif_get_map_value(env, opts, agent.atom.match_spec_result, &v))
+        return false;
+    *caller = undefined_fn();
+    if (event_get_mfa(env, v, &m, &f, &arity, &args))
+        *caller = (struct shadow_fn){.m = m, .f = f, .a = arity, .bottom = wakes_up(m, f)};
+    return true;
+}
+
+static struct shadow *shadow_of(ERL_NIF_TERM pid)
+{
+    bool fresh;
+    struct shadow *sh = proctab_claim(shadows(), pid, &fresh);
+    if (fresh)
+        shadow_reset(sh);
+    if (!sh)
+        atomic_fetch_add_explicit(&agent.lost_returns, 1, memory_order_relaxed);
+    return sh;
+}
+
+/* One more exception frame on the stack of a process. */
+static void frame_pushed(ERL_NIF_TERM pid, struct function *fn)
+{
+    bool fresh;
+    struct process *p = proctab_claim(processes(), pid, &fresh);
+    uint32_t round = atomic_load_explicit(&agent.round, memory_order_relaxed);
+    if (!p) { /* what cannot be counted cannot be bounded */
+        atomic_store_explicit(&fn->overrun, true, memory_order_relaxed);
+        return;
+    }
+    if (fresh)
+        *p = (struct process){0};
+    if (p->round != round) {
+        p->round = round;
+        p->frames = 0;
+    }
+    if (++p->frames > FRAMES_SOFT)
+        atomic_store_explicit(&fn->overrun, true, memory_order_relaxed);
+}
+
+static void frame_popped(ERL_NIF_TERM pid)
+{
+    struct process *p = frames_of(pid);
+    if (p && p->frames > 0)
+        p->frames--;
+}
+
+/* Whether the call was seen on this thread a moment ago, and forgets it. */
+static bool just_seen(const struct tracer_thread *me, struct tracer_last *last, ERL_NIF_TERM pid,
+                      const struct function *fn, uint32_t asked)
+{
+    bool same = last->pid == pid && last->f == fn->f && last->m == fn->m &&
+                last->arity == fn->arity && me->asked - last->asked <= asked;
+    last->pid = 0;
+    return same;
+}
+
+static void now_seen(const struct tracer_thread *me, struct tracer_last *last, ERL_NIF_TERM pid,
+                     const struct function *fn, bool counted)
+{
+    *last = (struct tracer_last){pid, fn->m, fn->f, fn->arity, me->asked, counted};
+}
+
+/* Whether this event stands for the call: one of two may, while both patterns are set and the
+ * snapshot changes over. The VM reports a call through the local pattern first and then, on the
+ * same thread and after asking enabled/3 at most twice, through the meta pattern; such a second
+ * event counts if the first one did not. */
+static bool this_call_counts(struct tracer_thread *me, const struct function *fn, ERL_NIF_TERM pid,
+                             bool meta)
+{
+    struct tracer_last *last = &me->last;
+    bool counts = fn->local != meta;
+    if (fn->global_only && !agent.sessions)
+        return !meta;
+    if (!meta) {
+        now_seen(me, last, pid, fn, counts);
+    } else if (just_seen(me, last, pid, fn, 2)) {
+        counts = !last->counted;
+    } else if (!counts && atomic_load_explicit(&agent.loading, memory_order_relaxed)) {
+        /* Loaded a moment ago, and its local pattern is still to come. */
+        missed_call(fn->m, fn->f, fn->arity);
+    }
+    return counts;
+}
+
+/* Of {M, F, Args} */
+static ERL_NIF_TERM args_of(ErlNifEnv *env, ERL_NIF_TERM mfa)
+{
+    const ERL_NIF_TERM *e;
+    int n;
+    enif_get_tuple(env, mfa, &n, &e);
+    return e[2];
+}
+
+/* An entry that counts, of a process that may be at it through the export entry. */
+static void entry_event(struct engine_thread *t, ErlNifEnv *env, ERL_NIF_TERM pid,
+                        const struct function *fn, struct event_place at)
+{
+    struct tracer_thread *me = tracer_thread(t);
+    function_event(t, &fn->entry, env, pid, fn, 0, at);
+    if (!agent.sessions)
+        function_event(t, fn->global_only ? &fn->global_entry : &fn->local_entry, env, pid, fn, 0,
+                       at);
+    else if (fn->local_entry.n && !just_seen(me, &me->global, pid, fn, 4))
+        function_event(t, &fn->local_entry, env, pid, fn, 0, at);
+}
+
+/* A call of a function that nothing is bound to. Code that has just been loaded has patterns on all
+ * its functions, of which the meta one is counted; and before OTP 27 another tool's local pattern
+ * reaches us, too. Where the call is local its return will come. */
+static void unbound_call(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool meta, ERL_NIF_TERM m,
+                         ERL_NIF_TERM f, unsigned arity)
+{
+    if (meta) {
+        if (atomic_load_explicit(&agent.loading, memory_order_relaxed))
+            missed_call(m, f, arity);
+        return;
+    }
+    struct shadow *sh = proctab_find(shadows(), argv[2]);
+    struct shadow_fn me = {.m = m, .f = f, .a = arity}, caller;
+    if (sh && caller_of(env, argv[4], &caller))
+        shadow_call(sh, &me, &caller, false);
+    else if (sh)
+        shadow_call_plain(sh, &me);
+}
+
+void tracer_call(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
+                 const ERL_NIF_TERM argv[])
+{
+    struct tracer_thread *mine = tracer_thread(t);
+    ERL_NIF_TERM m, f, pid = argv[2];
+    unsigned arity;
+    bool meta;
+    if (!event_get_mfa(env, argv[3], &m, &f, &arity, &meta))
+        return;
+    struct function *fn = snapshot_function(s, m, f, arity);
+    if (!fn) {
+        if (argv[1] != agent.atom.global)
+            unbound_call(env, argv, meta, m, f, arity);
+        return;
+    }
+    if (argv[1] == agent.atom.global) {
+        now_seen(mine, &mine->global, pid, fn, true);
+        function_event(t, &fn->global_entry, env, pid, fn, 0, nowhere);
+        return;
+    }
+    bool counts = this_call_counts(mine, fn, pid, meta);
+    /* Where both patterns are set, for hooks or by code being loaded, the local one has the frames.
+     */
+    if (fn->exception.n && !(meta && fn->local))
+        frame_pushed(pid, fn);
+    if (meta && fn->hook)
+        hooks_fire(s, t, env, pid, fn, args_of(env, argv[3]));
+    struct event_place at = nowhere;
+    if (!meta && !fn->global_only && s->returns) { /* its return comes, whether the call counts */
+        struct shadow *sh = counts ? shadow_of(pid) : proctab_find(shadows(), pid);
+        if (sh) {
+            struct shadow_fn me = {.m = m, .f = f, .a = arity}, caller;
+            if (caller_of(env, argv[4], &caller)) {
+                at.gone = shadow_call(sh, &me, &caller, fn->ret.n > 0);
+                at.depth = shadow_depth(sh);
+            } else {
+                shadow_call_plain(sh, &me);
+            }
+        }
+    }
+    if (counts)
+        entry_event(t, env, pid, fn, at);
+}
+
+static uint64_t arg_caught(struct engine_ctx *ctx, unsigned n)
+{
+    struct event *ev = event_of(ctx);
+    switch (n) {
+    case 0: return event_pid(ev, ev->pid);
+    case 1: return event_mfa(ev, ev->msg, "undefined");
+    case 2: return (uint64_t)ev->at.depth;
+    default: return 0;
+    }
+}
+
+/* An exception has left the watched functions at that depth and above, and was caught. */
+static void caught_event(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
+                         const ERL_NIF_TERM argv[], uint32_t depth)
+{
+    const struct bounds *b = &s->named[PROBE_EXCEPTION_CAUGHT];
+    if (b->n == 0)
+        return;
+    struct event ev;
+    event_init(&ev, t, env, argv[2], argv[3], arg_caught);
+    ev.at = (struct event_place){.depth = depth};
+    event_fire(&ev, t, b);
+}
+
+void tracer_return_to(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
+                      const ERL_NIF_TERM argv[])
+{
+    struct shadow *sh = proctab_find(shadows(), argv[2]);
+    if (!sh)
+        return;
+    struct shadow_fn to = undefined_fn(), from;
+    ERL_NIF_TERM m, f;
+    unsigned arity;
+    bool args;
+    if (event_get_mfa(env, argv[3], &m, &f, &arity, &args))
+        to = (struct shadow_fn){.m = m, .f = f, .a = arity};
+    uint32_t depth;
+    const struct function *fn;
+    switch (shadow_return(sh, &to, &from, &depth)) {
+    case SHADOW_RETURNED:
+        if ((fn = snapshot_function(s, from.m, from.f, from.a)))
+            function_event(t, &fn->ret, env, argv[2], fn, 0,
+                           depth ? (struct event_place){.depth = depth} : nowhere);
+        break;
+    case SHADOW_UNWOUND: caught_event(s, t, env, argv, depth); break;
+    case SHADOW_UNKNOWN: break;
+    }
+}
+
+void tracer_frame_gone(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
+                       const ERL_NIF_TERM argv[], bool exception)
+{
+    ERL_NIF_TERM m, f, extra;
+    unsigned arity;
+    bool args;
+    if (s->exceptions)
+        frame_popped(argv[2]);
+    if (!exception || !event_get_mfa(env, argv[3], &m, &f, &arity, &args))
+        return;
+    const struct function *fn = snapshot_function(s, m, f, arity);
+    if (!fn)
+        return;
+    struct event_place at = nowhere;
+    struct shadow *sh = fn->local ? proctab_find(shadows(), argv[2]) : NULL;
+    if (sh) {
+        struct shadow_fn left = {.m = m, .f = f, .a = arity};
+        uint32_t depth = shadow_unwind(sh, &left);
+        at.depth = depth ? (int64_t)depth : -1;
+    }
+    const ERL_NIF_TERM *e;
+    int n;
+    ERL_NIF_TERM class = 0;
+    if (enif_get_map_value(env, argv[4], agent.atom.extra, &extra) &&
+        enif_get_tuple(env, extra, &n, &e) && n == 2 && enif_is_atom(env, e[0]))
+        class = e[0];
+    function_event(t, &fn->exception, env, argv[2], fn, class, at);
+}

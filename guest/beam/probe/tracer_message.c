@@ -1,0 +1,185 @@
+/* tracer_message.c - events of messages: send, send_to_non_existing_process, receive; and of
+ * seq_trace.
+ *
+ * The VM says `send` with the receiver as the sender wrote it: a pid, a name, {Name, Node}, an
+ * alias. What the message goes to is found out here, at that moment: a process of this node, one of
+ * another node, or nobody. A token comes with the event when the server has set a match
+ * specification that asks for it, which it does when a program looks at one of its integers. */
+#include "beam/probe/alias.h"
+#include "beam/nodename.h"
+#include "beam/tracer.h"
+
+#include <limits.h>
+
+struct send {
+    struct event ev;   /* first; msg is the message, other the receiver */
+    ERL_NIF_TERM opts; /* what came with the event */
+    ERL_NIF_TERM node; /* of a receiver on another node */
+};
+
+static const struct send *send_of(const struct event *ev)
+{
+    return (const struct send *)(const void *)ev;
+}
+
+/* The n-th integer of the message's token: label, serial last received, serial. What came with the
+ * event is the sender's token before it sends: with {message, {get_seq_token}}, {Flags, Label,
+ * Serial, Sender, Last}. Sending counts the serial up. When the token came with a message, so that
+ * its sender is another one, that serial is now the last received. */
+static uint64_t token(const struct event *ev, unsigned n)
+{
+    ERL_NIF_TERM v;
+    const ERL_NIF_TERM *e;
+    int size, label;
+    ErlNifSInt64 serial;
+    if (!enif_get_map_value(ev->env, send_of(ev)->opts, agent.atom.match_spec_result, &v) ||
+        !enif_get_tuple(ev->env, v, &size, &e) || size != 5)
+        return 0;
+    if (n == 0)
+        return (uint64_t)(int64_t)(enif_get_int(ev->env, e[1], &label) ? label : INT_MIN);
+    bool own = e[3] == ev->pid;
+    if (!enif_get_int64(ev->env, n == 1 && own ? e[4] : e[2], &serial))
+        return 0; /* serials are small integers */
+    return (uint64_t)serial + (n == 2);
+}
+
+static uint64_t receiver(struct event *ev)
+{
+    return enif_is_tuple(ev->env, ev->other) ? event_term(ev, ev->other) : event_pid(ev, ev->other);
+}
+
+static uint64_t arg_send(struct engine_ctx *ctx, unsigned n)
+{
+    struct event *ev = event_of(ctx);
+    switch (n) {
+    case 0: return event_pid(ev, ev->pid);
+    case 1: return receiver(ev);
+    case 2: return term_words(ev->env, ev->msg, &agent.sizes);
+    case 3:
+    case 4:
+    case 5: return token(ev, n - 3);
+    default: return 0;
+    }
+}
+
+static uint64_t arg_remote(struct engine_ctx *ctx, unsigned n)
+{
+    struct event *ev = event_of(ctx);
+    switch (n) {
+    case 0: return event_pid(ev, ev->pid);
+    case 1: return event_pid(ev, send_of(ev)->node);
+    case 2: return receiver(ev);
+    case 3: return term_words(ev->env, ev->msg, &agent.sizes);
+    case 4:
+    case 5:
+    case 6: return token(ev, n - 4);
+    default: return 0;
+    }
+}
+
+enum where { NOT_A_PROCESS, HERE, ELSEWHERE, GONE };
+
+/* Who has this name: *to becomes its pid. */
+static enum where by_name(ErlNifEnv *env, ERL_NIF_TERM name, ERL_NIF_TERM *to)
+{
+    ErlNifPid pid;
+    ErlNifPort port;
+    if (enif_whereis_pid(env, name, &pid)) {
+        *to = enif_make_pid(env, &pid);
+        return HERE;
+    }
+    return enif_whereis_port(env, name, &port) ? NOT_A_PROCESS : GONE;
+}
+
+/* Where a message to *to goes. HERE: *to becomes the pid, where that can be found out. ELSEWHERE:
+ * *node is its node. */
+static enum where receiver_of(ErlNifEnv *env, ERL_NIF_TERM *to, ERL_NIF_TERM *node)
+{
+    const ERL_NIF_TERM *e;
+    int n;
+    ErlNifPid pid;
+    ERL_NIF_TERM owner;
+    if (enif_is_pid(env, *to))
+        return enif_get_local_pid(env, *to, &pid) || !nodename_of(env, *to, node) ? HERE
+                                                                                  : ELSEWHERE;
+    if (enif_is_atom(env, *to)) /* when nobody has the name the call fails, and sends nothing */
+        return by_name(env, *to, to) == HERE ? HERE : NOT_A_PROCESS;
+    if (enif_is_ref(env, *to)) {
+        if ((owner = alias_pid(env, *to)) != 0)
+            *to = owner;
+        return owner != 0 || !nodename_of(env, *to, node) ? HERE : ELSEWHERE;
+    }
+    if (!enif_get_tuple(env, *to, &n, &e) || n != 2)
+        return NOT_A_PROCESS; /* a port */
+    *node = e[1];
+    if (!enif_is_atom(env, e[0]) || !enif_is_atom(env, e[1]))
+        return NOT_A_PROCESS;
+    return e[1] == agent.node ? by_name(env, e[0], to) : ELSEWHERE;
+}
+
+void tracer_send(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
+                 const ERL_NIF_TERM argv[], bool gone)
+{
+    const struct bounds *b = &s->named[PROBE_MESSAGE_SEND];
+    const struct bounds *remote = &s->named[PROBE_MESSAGE_SEND_REMOTE];
+    const struct bounds *noproc = &s->named[PROBE_MESSAGE_SEND_NOPROC];
+    struct send ev;
+    ERL_NIF_TERM to;
+    if (b->n + remote->n + noproc->n == 0 ||
+        !enif_get_map_value(env, argv[4], agent.atom.extra, &to))
+        return;
+    enum where where = gone ? GONE : receiver_of(env, &to, &ev.node);
+    if (where == NOT_A_PROCESS)
+        return;
+    event_init(&ev.ev, t, env, argv[2], argv[3], arg_send);
+    ev.ev.other = to;
+    ev.opts = argv[4];
+    event_fire(&ev.ev, t, where == GONE ? noproc : b);
+    if (where == ELSEWHERE && remote->n > 0) {
+        event_init(&ev.ev, t, env, argv[2], argv[3], arg_remote);
+        ev.ev.other = to;
+        event_fire(&ev.ev, t, remote);
+    }
+}
+
+static uint64_t arg_queued(struct engine_ctx *ctx, unsigned n)
+{
+    struct event *ev = event_of(ctx);
+    switch (n) {
+    case 0: return event_pid(ev, ev->pid);
+    case 1: return term_words(ev->env, ev->msg, &agent.sizes);
+    case 2: return UINT32_MAX; /* the length of the queue cannot be known */
+    default: return 0;
+    }
+}
+
+void tracer_receive(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
+                    const ERL_NIF_TERM argv[])
+{
+    event_named(s, t, PROBE_MESSAGE_QUEUED, env, argv[2], argv[3], 0, arg_queued);
+}
+
+/* `other` is the label. */
+static uint64_t arg_seq(struct engine_ctx *ctx, unsigned n)
+{
+    struct event *ev = event_of(ctx);
+    switch (n) {
+    case 0: return event_constant(ev, "[]");
+    case 1: return event_term(ev, ev->other);
+    case 2: return event_term(ev, ev->msg);
+    default: return 0;
+    }
+}
+
+/* {send | receive | print, {Previous, Current}, From, To, Message}, where the label is the tracee.
+ */
+void tracer_seq(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
+                const ERL_NIF_TERM argv[])
+{
+    const ERL_NIF_TERM *e;
+    int n;
+    if (s->named[PROBE_TRACE_SEQ].n == 0 || !enif_get_tuple(env, argv[3], &n, &e) || n != 5)
+        return;
+    event_named(s, t, PROBE_TRACE_SEQ, env, e[0] == agent.atom.receive ? e[3] : e[2], argv[3],
+                argv[2], arg_seq);
+}

@@ -1,0 +1,165 @@
+/* snapshot.c - makes the table that an event looks into. See agent.h. */
+#include "beam/probe/hooks.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/size.h"
+
+static uint32_t hash_function(ERL_NIF_TERM m, ERL_NIF_TERM f, uint32_t arity)
+{
+    return (uint32_t)hash_mix(m ^ 0x9e3779b97f4a7c15u, f ^ (uint64_t)arity << 32);
+}
+
+struct function *snapshot_function(const struct snapshot *s, ERL_NIF_TERM m, ERL_NIF_TERM f,
+                                   uint32_t arity)
+{
+    if (s->nfunctions == 0)
+        return NULL;
+    for (uint32_t i = hash_function(m, f, arity) & s->mask; s->slot[i].m; i = (i + 1) & s->mask)
+        if (s->slot[i].f == f && s->slot[i].m == m && s->slot[i].arity == arity)
+            return &s->function[s->slot[i].index];
+    return NULL;
+}
+
+/* The function's place in the table, made when it has none. */
+static struct function *make_function(struct snapshot *s, ERL_NIF_TERM m, ERL_NIF_TERM f,
+                                      uint32_t arity)
+{
+    uint32_t i = hash_function(m, f, arity) & s->mask;
+    for (; s->slot[i].m; i = (i + 1) & s->mask)
+        if (s->slot[i].f == f && s->slot[i].m == m && s->slot[i].arity == arity)
+            return &s->function[s->slot[i].index];
+    s->slot[i] = (struct function_slot){m, f, arity, s->nfunctions};
+    struct function *fn = &s->function[s->nfunctions++];
+    fn->m = m;
+    fn->f = f;
+    fn->arity = arity;
+    return fn;
+}
+
+/* The functions whose calls are probes that somebody wants. False: out of memory. */
+static bool add_hooks(ErlNifEnv *env, struct snapshot *s, const bool *wanted)
+{
+    const struct hook *h;
+    for (size_t i = 0; (h = hook_at(i)) != NULL; i++) {
+        if (!wanted[h->kind])
+            continue;
+        struct hook_ref *r = arena_alloc(&s->arena, sizeof *r);
+        if (!r)
+            return false;
+        struct function *fn = make_function(s, enif_make_atom(env, h->module),
+                                            enif_make_atom(env, h->function), h->arity);
+        *r = (struct hook_ref){h, fn->hook};
+        fn->hook = r;
+    }
+    return true;
+}
+
+static struct bounds *bounds_of(struct snapshot *s, const struct program_probe *p)
+{
+    if (p->kind == PROBE_USER_TRACE_N)
+        return &s->label[p->label];
+    if (p->kind == PROBE_USER) {
+        s->user[s->nuser] = (struct user_probe){.name = p->user, .glob = p->id.name};
+        return &s->user[s->nuser++].bounds;
+    }
+    if (p->kind < PROBE_FN_ENTRY)
+        return &s->named[p->kind];
+    struct function *fn = make_function(s, p->m, p->f, p->arity);
+    switch (probe_fn_event(p->kind)) {
+    case PROBE_FN_RETURN: return &fn->ret;
+    case PROBE_FN_EXCEPTION: return &fn->exception;
+    case PROBE_FN_LOCAL_ENTRY: return &fn->local_entry;
+    case PROBE_FN_GLOBAL_ENTRY: return &fn->global_entry;
+    default: return &fn->entry;
+    }
+}
+
+static bool add(struct snapshot *s, struct bounds *to, struct program *p,
+                const struct program_probe *probe, struct load_probe *cost)
+{
+    /* Few programs share a probe: a new array for each further one is no waste worth a pass of
+     * counting. */
+    struct bound *v = arena_array(&s->arena, size_add(to->n, 1), sizeof *v);
+    if (!v)
+        return false;
+    if (to->n)
+        memcpy(v, to->v, size_mul(to->n, sizeof *v)); /* less than was just made */
+    v[to->n] = (struct bound){p->engine, &probe->id, probe->b, probe->n, &p->load, cost};
+    to->v = v;
+    to->n++;
+    return true;
+}
+
+struct snapshot *snapshot_new(ErlNifEnv *env, struct program *const *p, uint32_t n)
+{
+    struct snapshot *s = et_calloc(1, sizeof *s);
+    uint64_t functions = 0, users = 0, cap = 16;
+    bool wanted[PROBE_FN_ENTRY] = {false};
+    if (!s)
+        return NULL;
+    arena_init(&s->arena);
+    for (uint32_t i = 0; i < n; i++)
+        for (const struct program_probes *pp = &p[i]->probes; pp; pp = pp->next)
+            for (uint32_t j = 0; j < pp->n; j++)
+                if (pp->v[j].kind >= PROBE_FN_ENTRY) {
+                    functions++;
+                } else {
+                    wanted[pp->v[j].kind] = true;
+                    users += pp->v[j].kind == PROBE_USER;
+                }
+    for (size_t i = 0; hook_at(i); i++)
+        functions += wanted[hook_at(i)->kind];
+    while (cap < size_mul(2, functions))
+        cap = size_mul(cap, 2);
+    if (!size_fits(cap - 1, &s->mask)) /* more functions than slots have numbers */
+        goto fail;
+    s->slot = arena_array(&s->arena, cap, sizeof *s->slot);
+    s->function = arena_array(&s->arena, size_add(functions, 1), sizeof *s->function);
+    s->user = arena_array(&s->arena, size_add(users, 1), sizeof *s->user);
+    if (wanted[PROBE_USER_TRACE_N])
+        s->label = arena_array(&s->arena, PROBE_LABELS, sizeof *s->label);
+    s->program = arena_array(&s->arena, size_add(n, 1), sizeof *s->program);
+    s->load = arena_array(&s->arena, size_add(n, 1), sizeof *s->load);
+    if (!s->slot || !s->function || !s->program || !s->load || !s->user ||
+        (wanted[PROBE_USER_TRACE_N] && !s->label))
+        goto fail;
+    for (uint32_t i = 0; i < n; i++) {
+        enif_keep_resource(p[i]);
+        s->load[s->nprograms] = &p[i]->load;
+        s->program[s->nprograms++] = p[i];
+        s->vtime = s->vtime || p[i]->vtime;
+        for (const struct program_probes *pp = &p[i]->probes; pp; pp = pp->next)
+            for (uint32_t j = 0; j < pp->n; j++)
+                if (!add(s, bounds_of(s, &pp->v[j]), p[i], &pp->v[j], &pp->cost[j]))
+                    goto fail;
+    }
+    if (!add_hooks(env, s, wanted))
+        goto fail;
+    for (uint32_t i = 0; i < s->nfunctions; i++) {
+        struct function *fn = &s->function[i];
+        char text[2 * 1024 + 16];
+        size_t len = term_mfa(env, fn->m, fn->f, fn->arity, text, sizeof text);
+        fn->text = arena_strndup(&s->arena, text, len);
+        if (!fn->text)
+            goto fail;
+        fn->text_len = (uint16_t)len;
+        fn->local = fn->ret.n > 0;
+        fn->global_only = fn->entry.n + fn->ret.n + fn->exception.n + fn->local_entry.n == 0;
+        s->exceptions = s->exceptions || fn->exception.n > 0;
+        s->returns = s->returns || fn->ret.n > 0;
+    }
+    return s;
+fail:
+    snapshot_free(s);
+    return NULL;
+}
+
+void snapshot_free(struct snapshot *s)
+{
+    for (uint32_t i = 0; i < s->nprograms; i++)
+        enif_release_resource(s->program[i]);
+    arena_free(&s->arena);
+    et_free(s);
+}

@@ -1,0 +1,232 @@
+/* tracer.c - what the VM calls at every event: enabled/3 and trace/5 of the erl_tracer behaviour.
+ *
+ * Both run on the thread where the event happens, often with locks of the VM held. So nothing here
+ * blocks, allocates, sends, makes a system call, or keeps a term that is on a heap; but for one
+ * event in about 128, which reads the thread's clock, and eight a second on each thread, which read
+ * what the thread has waited (cost.c). Arguments of probes are made when D looks at them. Both are
+ * exported, so that any process may call them: see tracer.h.
+ *
+ * There is no trace_call/5, and there must never be one: meta tracing would call it as if it were
+ * enabled/3.
+ *
+ * Functions are in tracer_fn.c, messages in tracer_message.c, life and memory of processes in
+ * tracer_process.c. */
+#include "base/clock.h"
+#include "beam/probe/blocked.h"
+#include "beam/tracer.h"
+
+/* Nor for programs that are all over their limits: the VM need not even make an event then, however
+ * long it takes the server to notice. (Their serial tells whether they are those of now.) */
+static bool gate_open(void)
+{
+    return atomic_load_explicit(&agent.gate, memory_order_relaxed) &&
+           atomic_load_explicit(&agent.spent, memory_order_relaxed) !=
+               atomic_load_explicit(&agent.serial, memory_order_relaxed);
+}
+
+static struct proctab *processes(void)
+{
+    return atomic_load_explicit(&agent.processes, memory_order_acquire);
+}
+
+/* The answer when there is no server. The VM asks for a tracer's status before it tells of one, or
+ * hands it on, and may take it off then; at an event it may not: an emulator with assertions aborts
+ * there, and one without takes and releases locks that the event holds. So `remove` answers
+ * trace_status alone. Before OTP 27 not even that: erlang:trace_info/2 has the process itself ask,
+ * among its signals, and if its tracer went there the VM would crash at the next one that is a
+ * message: so ours stays until a process takes it off. */
+static ERL_NIF_TERM none(ERL_NIF_TERM tag)
+{
+    return agent.sessions && tag == agent.atom.trace_status ? agent.atom.remove
+                                                            : agent.atom.discard;
+}
+
+ERL_NIF_TERM tracer_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    const struct atoms *a = &agent.atom;
+    if (atomic_load_explicit(&agent.dead, memory_order_relaxed))
+        return none(argv[0]);
+    struct engine_thread *t = engine_thread_self();
+    if (t)
+        tracer_thread(t)->asked++;
+    if (argv[0] == a->trace_status) {
+        /* Asked about what an agent before us has left, while ours is about to come. */
+        if (!atomic_load_explicit(&agent.started, memory_order_acquire))
+            return none(argv[0]);
+        /* The dead-man. */
+        if (!enif_is_process_alive(env, &agent.server)) {
+            atomic_store_explicit(&agent.dead, true, memory_order_relaxed);
+            return none(argv[0]);
+        }
+        return a->trace;
+    }
+    if (!gate_open())
+        return a->discard;
+    if (argv[0] == a->call && atomic_load_explicit(&agent.counting, memory_order_relaxed) &&
+        (!t || tracer_overloaded(t, argv[2]))) {
+        atomic_fetch_add_explicit(&agent.lost_calls, 1, memory_order_relaxed);
+        return a->discard;
+    }
+    return a->trace;
+}
+
+/* -- arguments, in the order of OTP's own provider
+ * ---------------------------------------------------- */
+
+/* Scheduled and unscheduled: `other` says that the process is exiting. */
+static uint64_t arg_scheduled(struct engine_ctx *ctx, unsigned n)
+{
+    struct event *ev = event_of(ctx);
+    switch (n) {
+    case 0: return event_pid(ev, ev->pid);
+    case 1:
+        return ev->other ? event_constant(ev, "<exiting>") : event_mfa(ev, ev->msg, "<unknown>");
+    default: return 0;
+    }
+}
+
+/* -- processes
+ * ---------------------------------------------------------------------------------------- */
+
+static bool hibernation_wanted(const struct snapshot *s)
+{
+    return s->named[PROBE_PROCESS_HIBERNATE].n > 0 && agent.otp < 28;
+}
+
+static void on_in(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
+                  const ERL_NIF_TERM argv[], bool exiting)
+{
+    if (!exiting && blocked_any())
+        blocked_in(env, argv);
+    if (!exiting && hibernation_wanted(s))
+        hibernation_in(t, env, argv);
+    if (s->vtime) {
+        bool fresh;
+        struct process *p = proctab_claim(processes(), argv[2], &fresh);
+        if (fresh)
+            *p = (struct process){0};
+        if (p) {
+            p->ours = 0;
+            p->on = t;
+            p->in = tracer_thread(t)->running.began;
+        }
+        tracer_thread(t)->running.pid = argv[2];
+    }
+    event_named(s, t, PROBE_PROCESS_SCHEDULED, env, argv[2], argv[3],
+                exiting ? agent.atom.true_ : 0, arg_scheduled);
+}
+
+static void on_out(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
+                   const ERL_NIF_TERM argv[], bool exiting)
+{
+    if (!exiting && blocked_any())
+        blocked_out(s, t, env, argv);
+    if (!exiting && hibernation_wanted(s))
+        hibernation_out(s, t, env, argv);
+    event_named(s, t, PROBE_PROCESS_UNSCHEDULED, env, argv[2], argv[3],
+                exiting ? agent.atom.true_ : 0, arg_scheduled);
+    struct process *p = s->vtime ? proctab_find(processes(), argv[2]) : NULL;
+    if (p && p->in) {
+        p->total += tracer_thread(t)->running.began - p->in - p->ours;
+        p->in = 0;
+    }
+}
+
+/* What the event took is not the time of the process that it interrupted, which need not be the one
+ * that it is about. */
+static void not_its_time(struct engine_thread *t)
+{
+    struct tracer_thread *me = tracer_thread(t);
+    struct process *p = me->running.pid ? proctab_find(processes(), me->running.pid) : NULL;
+    if (p && p->in && p->on == t)
+        p->ours += monotonic_ns() - me->running.began;
+}
+
+/* trace(Tag, State, Tracee, Msg, Opts) */
+ERL_NIF_TERM tracer_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    const struct atoms *a = &agent.atom;
+    const ERL_NIF_TERM tag = argv[0];
+    if (!gate_open())
+        return a->ok;
+    /* The VM names a process or a port of this node; but for seq_trace, where the label comes. */
+    if (!event_is_word(argv[2]) && tag != a->seq_trace)
+        return a->ok;
+    struct engine_thread *t = engine_thread_self();
+    if (!t) {
+        atomic_fetch_add_explicit(&agent.lost_threads, 1, memory_order_relaxed);
+        return a->ok;
+    }
+    struct tracer_thread *me = tracer_thread(t);
+    if (tag != a->call)
+        me->last.pid = me->global.pid = 0;
+    struct load_sample sample;
+    engine_enter(t);
+    load_begin(&me->sampler, &sample);
+    const struct snapshot *s = atomic_load(&agent.snapshot);
+    if (s && __builtin_expect(s->vtime, 0))
+        me->running.began = monotonic_ns();
+    if (!s)
+        ;
+    else if (tag == a->call)
+        tracer_call(s, t, env, argv);
+    else if (tag == a->return_to)
+        tracer_return_to(s, t, env, argv);
+    else if (enif_is_port(env, argv[2]) && tag != a->seq_trace) /* there it is the label */
+        tracer_port(s, t, env, argv);
+    else if (tag == a->send)
+        tracer_send(s, t, env, argv, false);
+    else if (tag == a->receive)
+        tracer_receive(s, t, env, argv);
+    else if (tag == a->in)
+        on_in(s, t, env, argv, false);
+    else if (tag == a->out || tag == a->out_exiting || tag == a->out_exited)
+        on_out(s, t, env, argv, tag != a->out);
+    else if (tag == a->in_exiting)
+        on_in(s, t, env, argv, true);
+    else if (tag == a->return_from)
+        tracer_frame_gone(s, t, env, argv, false);
+    else if (tag == a->exception_from)
+        tracer_frame_gone(s, t, env, argv, true);
+    else if (tag == a->spawn)
+        tracer_spawn(s, t, env, argv);
+    else if (tag == a->spawned)
+        tracer_spawned(s, t, env, argv);
+    else if (tag == a->gc_minor_start)
+        tracer_gc(s, t, env, argv, PROBE_GC_MINOR_START);
+    else if (tag == a->gc_minor_end)
+        tracer_gc(s, t, env, argv, PROBE_GC_MINOR_END);
+    else if (tag == a->gc_major_start)
+        tracer_gc(s, t, env, argv, PROBE_GC_MAJOR_START);
+    else if (tag == a->gc_major_end)
+        tracer_gc(s, t, env, argv, PROBE_GC_MAJOR_END);
+    else if (tag == a->gc_max_heap_size)
+        tracer_gc(s, t, env, argv, PROBE_GC_MAX_HEAP);
+    else if (tag == a->send_to_non_existing_process)
+        tracer_send(s, t, env, argv, true);
+    else if (tag == a->seq_trace)
+        tracer_seq(s, t, env, argv);
+    else
+        tracer_procs(s, t, env, argv);
+    if (__builtin_expect(load_sampling(&me->sampler) != NULL, 0))
+        tracer_account(&sample, s, t, argv);
+    if (s && __builtin_expect(s->vtime, 0))
+        not_its_time(t);
+    engine_leave(t);
+    return a->ok;
+}
+
+void tracer_fire_plain(struct program *p, const struct program_probe *probe, uint64_t self)
+{
+    struct engine_thread *t = engine_thread_self();
+    if (!t) {
+        atomic_fetch_add_explicit(&agent.lost_threads, 1, memory_order_relaxed);
+        return;
+    }
+    struct engine_ctx ctx = {.probe = &probe->id, .self = self, .anywhere = true, .own = true};
+    engine_enter(t);
+    engine_fire(p->engine, t, &ctx, probe->b, probe->n);
+    engine_leave(t);
+}

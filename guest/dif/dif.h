@@ -1,0 +1,267 @@
+/* dif.h - DIF, the form that compiled D takes: instructions, program image, its binary form,
+ * verifier and disassembler.
+ *
+ * A program image is one flat set of tables. The compiler makes it, `dif_encode` turns it into
+ * bytes, `dif_decode` turns bytes that nobody vouches for back into tables, `dif_verify` decides
+ * whether an engine may run it. What comes out of dif_decode is memory-safe to look at, no more;
+ * what passed dif_verify is safe to run.
+ *
+ * Machine: 16 registers of 64 bits, a compare result, a tuple of at most 16 values. The tuple is
+ * empty when a clause starts; registers hold nothing then, and the verifier sees to it that none is
+ * read before it is made. Branches go forward only, so every clause ends.
+ *
+ * A clause's code is [predicate][RECB][statements] RET. Records: after RECB the REC instructions
+ * write the clause's parts in order; RET commits them; a fault, or leaving early, drops the whole
+ * record.
+ *
+ * A clause with branches (if/else) is cut into sub-clauses, each a run of statements that no branch
+ * enters or leaves. Each that records has a record of its own, RECN to RECE, so that every record
+ * has one layout, whichever way was taken. What was committed before a fault stays.
+ *
+ * Strings are addresses of NUL-terminated bytes; 0 is NULL. Every address an instruction makes lies
+ * in the string table, in scratch, or in a probe argument; nothing else can be read.
+ */
+#ifndef ET_DIF_DIF_H
+#define ET_DIF_DIF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/diag.h"
+#include "words/words.h"
+
+enum {
+    DIF_SPECS_MAX = 16, /* option nspec */
+    DIF_VERSION = 5,    /* of the binary form and of the instruction numbers */
+    DIF_STRSIZE_LEAST = 2,
+    DIF_STRSIZE_MOST = 1 << 20,  /* option strsize */
+    DIF_SCRATCH_MOST = 16 << 20, /* option scratchsize */
+    DIF_NREGS = 16,              /* integer registers */
+    DIF_TUPLE_MAX = 16,          /* values in the tuple */
+    DIF_CLAUSE_MAX = 65536,      /* instructions in one clause */
+};
+
+enum dif_op {
+#define DIF_OP(num, name, fmt, text) DIF_OP_##name = num,
+#include "dif/opcodes.list"
+#undef DIF_OP
+};
+enum dif_builtin {
+#define WORD_BUILTIN(num, name, shape, type, tiers, since, text) DIF_BUILTIN_##name = num,
+#include "words/builtins.list"
+#undef WORD_BUILTIN
+    DIF_NBUILTINS
+};
+enum dif_subr {
+#define WORD_SUBR(num, name, args, result, min, max, tiers, d) DIF_SUBR_##name = num,
+#include "words/subrs.list"
+#undef WORD_SUBR
+    DIF_NSUBRS
+};
+
+struct dif_builtin_info {
+    const char *name;
+    uint8_t tiers; /* set of enum word_tier */
+    bool array;    /* read by LDBA, not by LDB */
+};
+struct dif_subr_info {
+    const char *name;
+    const char *args; /* letters of subrs.list */
+    char result;
+    uint8_t min, max;
+    uint8_t tiers; /* set of enum word_tier */
+};
+const struct dif_builtin_info *dif_builtin_info(unsigned builtin); /* NULL: no such number */
+const struct dif_subr_info *dif_subr_info(unsigned subr);          /* likewise */
+
+static inline uint32_t dif_abc(enum dif_op op, unsigned a, unsigned b, unsigned c)
+{
+    return (uint32_t)op << 24 | (a & 255u) << 16 | (b & 255u) << 8 | (c & 255u);
+}
+static inline uint32_t dif_ai(enum dif_op op, unsigned a, unsigned imm)
+{
+    return (uint32_t)op << 24 | (a & 255u) << 16 | (imm & 65535u);
+}
+static inline uint32_t dif_t(enum dif_op op, uint32_t target)
+{
+    return (uint32_t)op << 24 | (target & 0xffffffu);
+}
+
+/* The type of a value that is stored, recorded or used as a key. */
+enum dif_kind {
+#define WORD_KIND(num, name, text, tiers, d) DIF_##name = num,
+#include "words/kinds.list"
+#undef WORD_KIND
+    DIF_NKINDS
+};
+struct dif_type {
+    uint8_t kind;  /* enum dif_kind */
+    uint32_t size; /* bytes, see kinds.list; at most WORD_BYTES_MAX */
+};
+struct dif_kind_info {
+    const char *name;
+    uint8_t tiers; /* set of enum word_tier */
+};
+const struct dif_kind_info *dif_kind_info(unsigned kind); /* NULL: no such kind */
+
+/* A key signature. */
+struct dif_keys {
+    uint8_t n; /* at most WORD_KEYS_MAX */
+    struct dif_type key[WORD_KEYS_MAX];
+};
+
+enum dif_scope { DIF_GLOBAL = 1, DIF_THREAD = 2, DIF_CLAUSE = 3 };
+struct dif_var {
+    uint32_t name; /* string index, for people */
+    uint8_t scope; /* enum dif_scope */
+    bool assoc;    /* has keys */
+    struct dif_type type;
+    struct dif_keys keys; /* of an associative array; n = 0 otherwise */
+};
+
+struct dif_agg {
+    uint32_t name; /* string index, "_" for the anonymous one */
+    uint8_t func;  /* enum word_agg */
+    struct dif_keys keys;
+    /* lquantize: base, limit, step. llquantize: factor, low, high, steps. Otherwise 0. */
+    int64_t param[4];
+};
+/* How many values AGG takes from the tuple after the keys: 0 for count, 1, or 2 (value, increment)
+ * for the three quantizers. */
+unsigned dif_agg_nargs(uint8_t func);
+/* 64-bit words of an aggregation's value. count, sum, min, max: the value. avg: count, sum. stddev:
+ * count, sum, sum of squares (low word, high word). quantize: 127 buckets, DIF_QUANTIZE_ZERO is the
+ * one of 0. lquantize: levels + 2. llquantize: see dif_llq_nbuckets. 0 when the parameters are not
+ * legal. */
+unsigned dif_agg_words(const struct dif_agg *a);
+
+enum { DIF_QUANTIZE_BUCKETS = 127, DIF_QUANTIZE_ZERO = 63 };
+/* Bucket numbers and the lower bounds ("labels") that they stand for; the rules of language.md 7.1.
+ * The engine and the consumer both use these, so that they cannot disagree. */
+unsigned dif_quantize_bucket(int64_t v);
+int64_t dif_quantize_label(unsigned bucket); /* bucket 0: INT64_MIN's bucket, shown as its power */
+unsigned dif_lquantize_levels(int64_t base, int64_t limit, int64_t step);
+unsigned dif_lquantize_bucket(int64_t v, int64_t base, int64_t limit, int64_t step);
+/* llquantize, buckets in ascending order of value: overflow below (<= -X), the negative magnitudes
+ * (each steps - steps/factor bins) from large to small, the underflow bin (|v| < factor^low), the
+ * positive magnitudes, overflow above (>= X). One magnitude has n = steps - steps/factor bins of
+ * width factor^(m+1)/steps (as integers: language.md 7.1); n * (high - low + 1) bins a side. */
+unsigned dif_llq_nbuckets(int64_t factor, int64_t low, int64_t high, int64_t steps);
+unsigned dif_llq_bucket(int64_t v, int64_t factor, int64_t low, int64_t high, int64_t steps);
+/* The bound of the bin nearest to zero: positive bins their lower bound, negative bins minus it;
+ * the underflow bin 0; overflow bins X and -X. */
+int64_t dif_llq_label(unsigned bucket, int64_t factor, int64_t low, int64_t high, int64_t steps);
+
+struct dif_action_info {
+    const char *name;
+    uint8_t tiers; /* set of enum word_tier */
+    bool destructive;
+    uint32_t parts_least, parts_most;
+    uint32_t refs_least, refs_most;
+};
+const struct dif_action_info *dif_action_info(unsigned kind); /* NULL: no such kind */
+
+enum { DIF_NO_STRING = 0xffffffffu };
+struct dif_action {
+    uint8_t kind;          /* enum word_action */
+    uint32_t pc, npc;      /* its instructions, within the clause's code */
+    uint32_t part, nparts; /* its parts, index into the image's parts */
+    uint32_t ref, nrefs;   /* its aggregations, index into the image's refs */
+    uint32_t format;       /* string index, or DIF_NO_STRING */
+    uint32_t line, col;    /* where it stands in the clause's source */
+};
+
+/* A sub-clause that records: its actions, and their parts. */
+struct dif_sub {
+    uint32_t action, nactions; /* index into the image's actions; at least one */
+    uint32_t part, nparts;     /* index into the image's parts */
+};
+
+struct dif_clause {
+    uint32_t prov, mod, func,
+        name;                  /* string indexes of the probe description's four parts ("" = any) */
+    uint32_t id;               /* not 0: the description is this probe id, the parts are "" */
+    uint32_t file, line, col;  /* of the description: string index, 1-based */
+    uint32_t code, ncode;      /* its instructions, index into the image's code */
+    uint32_t npred;            /* of which the first npred evaluate the predicate */
+    uint32_t action, nactions; /* index into the image's actions, in execution order */
+    uint32_t part, nparts;     /* all parts of all its actions, in order; record layout */
+    uint32_t sub, nsubs; /* sub-clauses that record, in order; 0: there is one record at most */
+    bool records;        /* contains RECB or RECN */
+};
+
+struct dif_image {
+    struct arena arena;   /* holds every table */
+    uint32_t strsize;     /* option strsize: most bytes of a string value, NUL not counted */
+    uint32_t scratchsize; /* bytes that a clause can have from alloca() and copyin() */
+    const char *strtab;   /* NUL-terminated strings one after another */
+    uint32_t strtab_len;
+    uint32_t *str; /* string index -> offset in strtab */
+    uint32_t nstr;
+    uint64_t *ints; /* the integer table */
+    uint32_t nints;
+    struct dif_var *vars;
+    uint32_t nvars;
+    struct dif_agg *aggs; /* in order of first appearance in the program text */
+    uint32_t naggs;
+    struct dif_type *parts;
+    uint32_t nparts;
+    uint32_t *refs;
+    uint32_t nrefs;
+    struct dif_action *actions;
+    uint32_t nactions;
+    struct dif_sub *subs;
+    uint32_t nsubs;
+    struct dif_clause *clauses; /* in program order */
+    uint32_t nclauses;
+    uint32_t *code;
+    uint32_t ncode;
+    uint64_t builtins; /* bit set: built-in variables used (dif_builtin_bit) */
+};
+
+static inline uint64_t dif_builtin_bit(enum dif_builtin b)
+{
+    return UINT64_C(1) << b;
+}
+_Static_assert((int)DIF_NBUILTINS <= 64, "a bit for each built-in variable");
+
+void dif_image_init(struct dif_image *img);
+void dif_image_free(struct dif_image *img);
+/* The string of an index; "" when the index is out of range or DIF_NO_STRING. */
+const char *dif_str(const struct dif_image *img, uint32_t index);
+
+/* Appends the binary form to out; 0, ET_ENOMEM, or ET_ELIMIT when it is 4 GiB or more. */
+int dif_encode(const struct dif_image *img, struct buf *out);
+/* Reads a binary form into img (which must be initialised). 0, ET_ENOMEM, or ET_EIMAGE with a
+ * diagnostic. The bytes may come from anywhere. On error img is as after dif_image_init. */
+int dif_decode(struct dif_image *img, const void *data, size_t len, struct diags *d);
+/* 0, or ET_EVERIFY with a diagnostic that names clause and instruction. Says that the image is
+ * sound, on the tiers that have all it uses. */
+int dif_verify(const struct dif_image *img, struct diags *d);
+
+/* Something that an image uses and that a tier lacks. */
+struct dif_need {
+    char name[48];            /* as D writes it: "curthread", "stack()", "uregs[]" */
+    uint8_t tiers;            /* set of enum word_tier: those that have it */
+    uint32_t file, line, col; /* of the statement, or of the clause whose predicate it is in */
+};
+/* Finds the first such use in program order; false when the tier has everything. The image need not
+ * be verified. */
+bool dif_lacks(const struct dif_image *img, enum word_tier tier, struct dif_need *need);
+/* Whether a clause looks at the probe argument n. The image need not be verified. */
+bool dif_reads_argument(const struct dif_image *img, uint32_t clause, unsigned n);
+/* dif_verify, and nothing that this tier lacks; ET_EUNSUP when there is. What runs programs asks
+ * this. */
+int dif_verify_for(const struct dif_image *img, enum word_tier tier, struct diags *d);
+/* "the kernel tier", "the local tier": the first of a set, in words. */
+const char *dif_tier_text(unsigned tiers);
+
+/* Prints the whole program, or one clause, as text (option -S). The image is one that was compiled
+ * or verified. */
+void dif_disasm(const struct dif_image *img, struct buf *out);
+void dif_disasm_clause(const struct dif_image *img, uint32_t clause, struct buf *out);
+
+#endif

@@ -1,0 +1,95 @@
+/* update.c - the aggregation tables of one thread: find or make the entry of a key, and update it.
+ *
+ * A table holds what was added since it was last drained, so its words start from each function's
+ * neutral value and the reader merges. The work for one update is bounded, whatever the keys are.
+ */
+#include <sched.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "engine/impl.h"
+
+enum { LOOKS = 1024 }; /* most cells that are looked at for one key */
+
+static void words_update(const struct dif_agg *a, uint64_t *w, int64_t v, int64_t incr)
+{
+    __extension__ typedef unsigned __int128 u128;
+    const int64_t *p = a->param;
+    switch (a->func) {
+    case AGG_COUNT: w[0]++; break;
+    case AGG_SUM: w[0] += (uint64_t)v; break;
+    case AGG_AVG:
+        w[0]++;
+        w[1] += (uint64_t)v;
+        break;
+    case AGG_MIN:
+        if (v < (int64_t)w[0])
+            w[0] = (uint64_t)v;
+        break;
+    case AGG_MAX:
+        if (v > (int64_t)w[0])
+            w[0] = (uint64_t)v;
+        break;
+    case AGG_STDDEV: {
+        uint64_t mag = v < 0 ? -(uint64_t)v : (uint64_t)v;
+        u128 sq = ((u128)w[3] << 64 | w[2]) + (u128)mag * mag;
+        w[0]++;
+        w[1] += (uint64_t)v;
+        w[2] = (uint64_t)sq;
+        w[3] = (uint64_t)(sq >> 64);
+        break;
+    }
+    case AGG_QUANTIZE: w[dif_quantize_bucket(v)] += (uint64_t)incr; break;
+    case AGG_LQUANTIZE: w[dif_lquantize_bucket(v, p[0], p[1], p[2])] += (uint64_t)incr; break;
+    case AGG_LLQUANTIZE: w[dif_llq_bucket(v, p[0], p[1], p[2], p[3])] += (uint64_t)incr; break;
+    default: break;
+    }
+}
+
+bool aggr_update(struct exec *x, struct ahalf *h, uint32_t agg, const void *key, uint32_t keylen,
+                 uint64_t hash, int64_t value, int64_t incr)
+{
+    const struct engine *e = x->e;
+    const struct dif_agg *a = &e->img.aggs[agg];
+    unsigned nwords = e->agg_words[agg];
+    uint32_t mask = e->index_cells - 1;
+    hash = hash_mix(hash ^ agg, 0x9e3779b97f4a7c15u);
+    uint64_t high = hash & 0xffffffff00000000u;
+    uint32_t i = (uint32_t)hash & mask;
+    for (uint32_t looks = 0; h->index[i] != 0; i = (i + 1) & mask) {
+        if (looks++ == LOOKS) /* keys made to meet in one place */
+            return false;
+        if ((h->index[i] & 0xffffffff00000000u) != high)
+            continue;
+        /* The first look at a key that is short is counted with the update. */
+        if (__builtin_expect(looks > 1 || keylen > WORK_SHORT, 0) &&
+            !exec_work(x, 1 + keylen / WORK_COPY))
+            return false;
+        struct aentry *n =
+            (struct aentry *)(void *)(h->data + ((h->index[i] & 0xffffffffu) - 1) * 8);
+        if (n->agg == agg && n->keylen == keylen && memcmp(n->words + nwords, key, keylen) == 0) {
+            words_update(a, n->words, value, incr);
+            return true;
+        }
+    }
+    uint64_t used = atomic_load_explicit(&h->used, memory_order_relaxed);
+    /* The verifier bounds words (WORD_HIST_MAX) and keys (WORD_KEYS_MAX of DIF_STRSIZE_MOST): this
+     * is far below 2^32, and check_limits has seen to it that it fits an empty table. */
+    uint32_t size = (uint32_t)((sizeof(struct aentry) + nwords * 8u + keylen + 7u) & ~7u);
+    if (h->count >= e->index_cells / 4 * 3 || size > e->agg_data - used)
+        return false;
+    if (!exec_work(x, e->agg_far + WORK_ENTRY + size / WORK_NEW))
+        return false;
+    struct aentry *n = (struct aentry *)(void *)(h->data + used);
+    *n = (struct aentry){
+        .size = size, .agg = agg, .keylen = keylen, .cpu = (uint32_t)sched_getcpu()};
+    unsigned char *end = (unsigned char *)n + size;
+    memset(end - 8, 0, 8); /* the padding; words and key overwrite what is theirs */
+    word_agg_start(word_agg(a->func), n->words, nwords);
+    memcpy(n->words + nwords, key, keylen);
+    words_update(a, n->words, value, incr);
+    h->index[i] = high | (used / 8 + 1);
+    h->count++;
+    atomic_store_explicit(&h->used, used + size, memory_order_relaxed);
+    return true;
+}
