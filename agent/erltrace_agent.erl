@@ -1,27 +1,28 @@
 %% erltrace_agent - the agent in a traced node: the server that consumers talk to, and the stubs of its NIF.
 %%
-%% doc/agent-protocol.md says how it gets here and what it is asked; erltrace_agent.hrl which parts it has. They become one module,
-%% compiled once, by the oldest OTP, and loaded by all; so they match no binaries (the newest OTP refuses that code). Sections:
+%% doc/agent-protocol.md describes how it gets into the node and what consumers ask of it; erltrace_agent.hrl lists its parts. The parts become
+%% one module, compiled once, by the oldest OTP, and loaded by every release; so they match no binaries (the newest OTP refuses that code).
+%% Sections:
 %%   coming          vsn, attach, placing and loading the NIF library
 %%   serving         the server: consumers, leases, requests
 %%   reading         flip, wait, drain, reply
-%%   leaving         undoing, unloading; the guard that does it when the server is killed
+%%   leaving         undoing, unloading; the guard, which does both if the server is killed
 %%   nif stubs
 %%
 %% What always holds:
-%%  * The tracer term is {erltrace_agent, ?STATE} everywhere: the VM takes two terms for two tracers.
-%%  * Only what we set is cleared, and all of it.
-%%  * Nothing of ours is ever written into the node's log. So no process of ours is one of OTP's (a gen_server that fails says so there), and none
-%%    ends with an error (which the VM would report): each runs below a catch that is not our code, as that may have been taken out of the
-%%    node in the moment when a process begins, or calls (erltrace_agent_lib:start/2).
+%%  * The tracer term is {erltrace_agent, ?STATE} everywhere: the VM takes two different terms for two tracers.
+%%  * The agent clears everything that it has set, and nothing else.
+%%  * The agent never causes an entry in the node's log. So none of its processes is an OTP behaviour (a gen_server that fails logs that), and
+%%    none ends with an error (which the VM would report): each runs below a catch that is not the agent's code, because that code may be removed
+%%    from the node just as a process starts or makes a call (erltrace_agent_lib:start/2).
 -module(erltrace_agent).
 
-%% For consumers, for the VM, and for who runs older code of ours: all that the module exports in a node.
+%% For consumers, for the VM, and for processes that run older code of the agent: all that the module exports in a node.
 -outside([vsn/0, attach/2, enabled/3, trace/5, turn/2, nif_loaded/0]).
 -export([vsn/0, attach/2]).
 -export([enabled/3, trace/5]).
 -export([turn/2]).
-%% For the agent's other parts; the library refuses everybody but the server.
+%% For the agent's other parts; the library refuses any caller but the server.
 -export([nif_event/3, nif_event_of/4, nif_block/3, nif_unblock/1, nif_blocked/1, nif_forget_blocked/1]).
 -export([nif_loaded/0, nif_loading/1, nif_missed/1, nif_count_missed/2, tell/3, info/2]).
 -export([nif_publish/3, nif_gate/1, nif_settled/0, nif_status/1, nif_lost/0, nif_overruns/0, nif_sweep/1,
@@ -34,25 +35,25 @@
 
 -define(VERSION, "0.1.0").
 
--define(REPLY_BYTES, 1048576).     % most bytes of blocks in one read reply
--define(READ_WAIT, 50).            % ms that a read waits for threads inside an event
--define(STOP_WAIT, 2000).          % ms that stop waits for them
--define(RETRY, 20).                % ms until a reply that the connection had no room for is sent again
--define(UNSENT, 64).               % replies that wait for a consumer, besides the oldest
--define(UNSENT_BYTES, 67108864).   % ... and bytes of them
--define(ATTACHED, 5000).           % ms that an agent stays for a consumer that has attached: a slow machine may need seconds to come back with `open`
--define(ATTACHING, erltrace_attach). % the name of who holds back others while a consumer loads the modules
--define(LOADING, erltrace_loading). % ... and of the process that loads them, which may go on when that consumer has ended
+-define(REPLY_BYTES, 1048576).     % most bytes of blocks in one reply to read
+-define(READ_WAIT, 50).            % ms that a read waits for threads that are inside an event
+-define(STOP_WAIT, 2000).          % ms that stop waits for such threads
+-define(RETRY, 20).                % ms until a reply that did not fit into the connection is sent again
+-define(UNSENT, 64).               % most replies that wait for a consumer, not counting the oldest
+-define(UNSENT_BYTES, 67108864).   % ... and most bytes of them
+-define(ATTACHED, 5000).           % ms that an agent stays for a consumer that has attached: a slow host may need seconds to send `open`
+-define(ATTACHING, erltrace_attach). % name of a process that holds back others while a consumer loads the modules
+-define(LOADING, erltrace_loading). % ... and of the process that loads them, which can outlive that consumer
 -define(TRIES, 150).               % attempts to take ?ATTACHING while no process is ?LOADING
--define(GUARD, erltrace_agent_guard). % consumers wait for who has this name, when there is no server
--define(SESSIONS, 8).              % trace sessions that the guard knows of: there are four kinds
--define(FAILED, 200).              % ... when its library could not be loaded
--define(ATTACH, 30000).            % ms that attaching may take: it may be taking away what another consumer had
--define(WATCH, 1000).              % ms between two looks at what is set
+-define(GUARD, erltrace_agent_guard). % while there is no server, consumers wait for the process of this name
+-define(SESSIONS, 8).              % most trace sessions that the guard knows of: there are four kinds
+-define(FAILED, 200).              % ... when the library could not be loaded
+-define(ATTACH, 30000).            % ms that attaching may take: the agent may be removing what another consumer had set
+-define(WATCH, 1000).              % ms between two checks of what is set
 
 %% == coming ===================================================================================================
 
-%% `idle` when nobody is served, so that the module may be replaced.
+%% Returns `idle` when the agent serves no consumer, so that the module may be replaced.
 -spec vsn() -> idle | binary().
 vsn() ->
     case whereis(?MODULE) of
@@ -64,7 +65,7 @@ vsn() ->
             end
     end.
 
-%% Starts the agent, or finds it. Nif is the library, Dirs are folders to place it in for the moment of loading.
+%% Starts the agent, or finds it. Nif is the library; Dirs are folders in which it may lie while it is loaded.
 -spec attach(binary(), [file:filename()]) -> {ok, pid()} | {error, atom(), binary(), binary()}.
 attach(Nif, Dirs) when is_binary(Nif), is_list(Dirs) ->
     case start() of
@@ -74,23 +75,23 @@ attach(Nif, Dirs) when is_binary(Nif), is_list(Dirs) ->
                     case ask(Pid, {attach, Nif, Dirs}, ?ATTACH) of
                         {answer, Answer} ->
                             Answer;
-                        gone -> % it was just leaving, and who has asked may be gone by now: nobody else knows of what was loaded meanwhile
+                        gone -> % the agent was just leaving, and its consumer may be gone by now: no other process knows of what was loaded meanwhile
                             unload_idle(),
                             exit(gone)
                     end;
                 false ->
                     unload_idle(),
-                    error4('AGENT_NAME', text("a process of the node has the name erltrace_agent: ~p", [Pid]),
-                           "the agent needs that name; can the process go by another?")
+                    error4('AGENT_NAME', text("a process of the node is registered as erltrace_agent: ~p", [Pid]),
+                           "the agent needs that name: register the process under another one")
             end;
         undefined ->
             unload_idle(),
             exit(gone)
     end.
 
-%% The server's loop is no code of ours, but an expression: each message is taken by the newest code, as the code can be replaced under the
-%% server (see current/1); and when there is none any more, the end is silent. A call of ours that waits in the loop would end with an error
-%% then, or with the process, whichever way it is written. So nothing in the state may be a fun, or belong to this code.
+%% The server's loop is an expression rather than code of the agent: each message is handled by the newest code, since the code can be replaced
+%% under the server (see current/1), and once there is no code left the server ends silently. A loop in the agent's own code, however written,
+%% would end in an error then, or be killed. So nothing in the state may be a fun or refer to this code.
 -define(SERVER,
     "Serve = fun Serve(State) ->
                  receive
@@ -100,7 +101,7 @@ attach(Nif, Dirs) when is_binary(Nif), is_list(Dirs) ->
                                  Serve(Next);
                              stop ->
                                  ok;
-                             _ -> % who comes loads the module again, once this is over; the guard does the rest
+                             _ -> % the next consumer loads the module again, once this is over; the guard does the rest
                                  [erlang:send(Consumer, Taken, [nosuspend, noconnect]) || Consumer <- maps:keys(element(Consumers, State))],
                                  exit(shutdown)
                          end
@@ -111,15 +112,15 @@ attach(Nif, Dirs) when is_binary(Nif), is_list(Dirs) ->
          _ -> ok
      end.").
 
-%% Who has our name; the server, unless somebody else has it already.
+%% Returns the process that has our name: the server that this starts, unless the name is already taken.
 start() ->
     case whereis(?MODULE) of
         undefined ->
             Parent = self(),
             Tag = make_ref(),
             Bindings = [{'Agent', ?MODULE}, {'Consumers', #s.consumers}, {'Init', fun() -> init(Parent, Tag) end},
-                        {'Taken', {erltrace, ended, 'AGENT_INTERNAL', <<"the agent's module was taken out of the node">>,
-                                   <<"load no code into the node by the name erltrace_agent, and delete none">>}}],
+                        {'Taken', {erltrace, ended, 'AGENT_INTERNAL', <<"the agent's module was removed from the node">>,
+                                   <<"do not load or delete a module named erltrace_agent in the node">>}}],
             {Pid, Monitor} = erltrace_agent_lib:evaluate(?SERVER, Bindings, [monitor]),
             receive
                 {Tag, Who} ->
@@ -147,11 +148,11 @@ ask(Pid, Request, Ms) ->
         gone
     end.
 
-%% Not a stranger that has our name. Ours is its own group leader (init/2), which no other process is.
+%% Tells the agent from another process that has its name. The agent is its own group leader (init/2), which no other process is.
 is_agent(Pid) ->
     case process_info(Pid, group_leader) of
         {group_leader, Leader} -> Leader =:= Pid;
-        undefined -> true % it has just ended: who asks it will hear so
+        undefined -> true % it has just ended: the caller's request to it will show that
     end.
 
 load_library(Nif, Dirs) ->
@@ -160,8 +161,9 @@ load_library(Nif, Dirs) ->
 load_from([], _, Tried) ->
     Text = [["; ", D, ": ", Why] || {D, Why} <- lists:reverse(Tried)],
     error4('AGENT_NIF', ["the agent's library cannot be loaded", Text],
-           "name a folder on the node's machine with --agent-dir: the node's user must be able to write in it, other users must not be, nor "
-           "in those above it (unless they are sticky), and it must not be mounted noexec. Where all are, root can make one: "
+           "name a folder on the node's host with --agent-dir: the node's user must be able to write to it, other users must not be able to "
+           "write to it or to a folder above it (unless that is sticky), and it must not be mounted noexec. If none is suitable, root can "
+           "make one: "
            "mkdir /run/erltrace && mount -t tmpfs -o exec,mode=1777 erltrace /run/erltrace");
 load_from([Dir | Dirs], Nif, Tried) ->
     case erltrace_agent_place:put(Dir, Nif) of
@@ -187,7 +189,7 @@ init(Parent, Tag) ->
     process_flag(sensitive, true),
     process_flag(priority, high),
     process_flag(trap_exit, true),
-    %% It would be that of who attached: a process of another node, at times.
+    %% Otherwise it would be that of the process that attached, which may live on another node.
     group_leader(self(), self()),
     Otp = list_to_integer(erlang:system_info(otp_release)),
     try register(?MODULE, self()) of
@@ -200,7 +202,7 @@ init(Parent, Tag) ->
             none
     end.
 
-%% What the server does with a message. An error is not for the log.
+%% Handles one message for the server. An error must not reach the node's log.
 -spec turn(term(), #s{}) -> {noreply, #s{}} | stop.
 turn(Message, S) ->
     try info(Message, current(S)) of
@@ -210,7 +212,7 @@ turn(Message, S) ->
         Class:Reason:Stack -> failed(text("the agent has crashed: ~w:~0P at ~0P", [Class, Reason, 12, Stack, 12]), S)
     end.
 
-%% The end; the guard does the rest.
+%% Ends the server after an error; the guard does the rest.
 failed(Text, #s{consumers = Cs}) ->
     try nif_loaded() andalso nif_gate(false)
     catch error:_ -> false
@@ -242,9 +244,9 @@ info({retry, Pid}, S) ->
     {noreply, flush(Pid, S)};
 info({'DOWN', _, process, Pid, _}, S) ->
     gone(Pid, S);
-info({'EXIT', Pid, _}, S) -> % a consumer may be linked
+info({'EXIT', Pid, _}, S) -> % consumers may be linked to the server
     gone(Pid, S);
-info({nodedown, Node}, S) -> % another of its name may have come since; consumers link themselves to us before they do
+info({nodedown, Node}, S) -> % another node of that name may have connected since; its consumers link themselves to the server first
     Pids = [P || P <- maps:keys(S#s.consumers), node(P) =:= Node, not erltrace_agent_lib:linked(P)],
     lists:foldl(fun(P, {noreply, S1}) -> gone(P, S1);
                    (_, Stop) -> Stop
@@ -315,7 +317,7 @@ attach(From, Tag, Nif, Dirs, S) ->
                 {ok, S1} ->
                     From ! {Tag, {ok, self()}},
                     {noreply, attached(?ATTACHED, S1)};
-                left -> % who has asked will find nothing, and load it anew
+                left -> % the consumer will find no agent, and load it again
                     erltrace_agent_others:sweep(S),
                     leave(S);
                 {error, _, _, _} = Error ->
@@ -327,12 +329,12 @@ attach(From, Tag, Nif, Dirs, S) ->
             {noreply, attached(?ATTACHED, S)};
         _ ->
             From ! {Tag, error4('AGENT_VERSION', "the node is being traced by another version of erltrace, whose agent has "
-                                "not the same library",
-                                "use the erltrace that is in use there, or wait until it has ended")},
+                                "a different library",
+                                "use that version of erltrace, or wait until it has ended")},
             {noreply, S}
     end.
 
-%% What a consumer is told of it.
+%% The error that a consumer gets for it.
 failure(throw, {error, _, _, _} = Error, _) ->
     Error;
 failure(Class, Reason, Stack) ->
@@ -345,26 +347,25 @@ start_library(Nif, Dirs, S) ->
             ok = nif_start(S#s.otp),
             erltrace_agent_others:sweep(S),
             Alias = alias(),
-            _ = nif_alias(Alias, self(), make_ref()), % false: aliases stay references
+            _ = nif_alias(Alias, self(), make_ref()), % if false, aliases stay references
             unalias(Alias),
             erlang:send_after(?WATCH, self(), watch),
             Server = self(),
             {ok, S#s{nif = erlang:md5(Nif), guard = erltrace_agent_lib:start(fun() -> guard(Server, {Nif, Dirs}) end, [])}};
-        old_code -> % just now replaced: who has asked comes again, to the new code
+        old_code -> % just replaced: the consumer tries again, with the new code
             left;
         stale -> % an agent was here that was killed together with its guard
             purge(),
             start_library(Nif, Dirs, S);
-        left -> % likewise, and this is its module still: a module takes a library once
+        left -> % likewise, but this is still its module: a module loads a library only once
             left;
         Error ->
             Error
     end.
 
-%% Two consumers that come at the same moment may both load the module. The second load takes the place of the code that is
-%% at work, library and all. Usually nobody has enabled anything yet: then the library is loaded again and
-%% nobody notices. (A function that refuses the load, -on_load, would be better, but an OTP 25 whose on_load has failed
-%% aborts when the module is purged.)
+%% Two consumers that come at the same moment may both load the module. The second load replaces the code that is at work, library and all.
+%% Usually nothing has been enabled yet: then the library is loaded again and no consumer notices. (An -on_load function that refuses the load
+%% would be better, but an OTP 25 whose on_load has failed aborts when the module is purged.)
 current(#s{nif = undefined} = S) ->
     S;
 current(S) ->
@@ -382,7 +383,7 @@ replaced(#s{consumers = Cs} = S) ->
     S0 = erltrace_agent_others:deaf(erltrace_agent_loads:disarm(erltrace_agent_monitor:undo(erltrace_agent_poll:undo(S)))),
     [erltrace_agent_session:destroy(Session) || Session <- [S#s.session, S#s.global], Session =/= undefined, Session =/= legacy],
     Library = dismiss_guard(S),
-    purge(), % the library cannot be there twice
+    purge(), % the library cannot be loaded twice
     S1 = S0#s{nif = undefined, guard = undefined, session = erltrace_agent_session:none(), global = undefined, gc = undefined, flags = [], some = #{}, port_flags = [], seq = 0,
               functions = #{}, hooks = #{}, globals = #{}, taken = #{},
              lost = {0, 0, 0}},
@@ -390,7 +391,7 @@ replaced(#s{consumers = Cs} = S) ->
                     {Nif, Dirs} -> start_library(Nif, Dirs, S1);
                     none -> none
                 end,
-    %% Programs went with the old library.
+    %% Programs are gone with the old library.
     Ended = [C || #c{program = P} = C <- maps:values(Cs), P =/= undefined orelse not is_tuple(Restarted)],
     [begin
          unwatch(C),
@@ -403,7 +404,7 @@ replaced(#s{consumers = Cs} = S) ->
         _ -> lonely(?FAILED, S1#s{consumers = #{}})
     end.
 
-%% Nobody may stay away for longer than this after attaching.
+%% A consumer must open within this time after attaching.
 attached(Ms, S) ->
     lonely(Ms, S#s{expected = S#s.expected + 1}).
 
@@ -418,10 +419,10 @@ heard(Pid, #s{consumers = Cs} = S) ->
         #{} -> S
     end.
 
-%% The timer of a lease, which was to come when it says. When the lease seems to have run out, a message from the consumer may
-%% still lie in the mailbox: one to ourselves comes after all of those, and decides. A timer that comes late tells that the node
-%% stood still itself (its machine had no time for it, or slept): what the consumer has sent may not even have been read, so that
-%% it is given its lease once more.
+%% Handles the timer of a lease, which was due at At. When the lease seems to have run out, a message from the consumer may still be in the
+%% mailbox: a message that the server sends itself is queued behind all of those, and decides. A timer that comes late shows that the node itself
+%% stood still (its host gave it no time, or slept): messages of the consumer may not even have been read yet, so the consumer gets its lease
+%% once more.
 lease(Pid, At, #s{consumers = Cs} = S) ->
     Now = now_ms(),
     case Cs of
@@ -443,7 +444,7 @@ lease(Pid, At, #s{consumers = Cs} = S) ->
 lease_until(At, Pid) ->
     erlang:send_after(At, self(), {lease, Pid, At}, [{abs, true}]).
 
-%% A reply never suspends the server: a consumer that does not read would stop all others, and its own lease.
+%% A reply never suspends the server: a consumer that does not read would block all others, and the end of its own lease.
 reply(Pid, Message, #s{consumers = Cs} = S) ->
     case Cs of
         #{Pid := #c{unsent = []} = C} ->
@@ -454,7 +455,7 @@ reply(Pid, Message, #s{consumers = Cs} = S) ->
                     S#s{consumers = Cs#{Pid := C#c{unsent = [{0, Message}]}}}
             end;
         #{Pid := #c{unsent = [_ | More], unread = Bytes} = C} when length(More) >= ?UNSENT; Bytes > ?UNSENT_BYTES ->
-            %% (What is under way here may be the setting of what that consumer needs: it goes when that is done.)
+            %% (The server may be setting what that consumer needs right now; that is undone afterwards.)
             self() ! {unread, Pid},
             S#s{consumers = Cs#{Pid := C#c{unsent = [{0, unread(1 + length(More))}], unread = 0}}};
         #{Pid := #c{unsent = U, unread = Bytes} = C} ->
@@ -465,16 +466,17 @@ reply(Pid, Message, #s{consumers = Cs} = S) ->
             S
     end.
 
-%% What a consumer has not asked for.
+%% Sends a consumer something that it has not asked for.
 tell(Pid, Message, S) ->
     reply(Pid, Message, S).
 
-%% What a consumer hears, once it reads again, that let so much pile up. All else that it was to be sent is gone.
+%% The message for a consumer that let so many replies pile up, for when it reads again. Everything else that waited for it is dropped.
 unread(N) ->
     {erltrace, ended, 'AGENT_UNREAD', text("~b answers waited for this consumer, which does not read them", [N]),
-     <<"was it stopped, or is its connection too slow for what it asks?">>}.
+     <<"was it stopped, or is its connection too slow for what it requests?">>}.
 
-%% Its program ends, and it is as if it had just come: so it can still be sent that one thing, and its lease decides when it is gone.
+%% Ends the consumer's program and treats the consumer as if it had just opened: that one message can still be sent, and its lease decides when
+%% it is gone.
 unread_by(Pid, #s{consumers = Cs} = S) ->
     case Cs of
         #{Pid := C} ->
@@ -503,7 +505,7 @@ flush(Pid, #s{consumers = Cs} = S) ->
 send(Pid, Message) ->
     case erlang:send(Pid, Message, [nosuspend, noconnect]) of
         nosuspend -> full;
-        _ -> ok % noconnect: the consumer is gone, and we will hear so
+        _ -> ok % noconnect: the consumer is gone, and a message will say so
     end.
 
 %% -- requests -------------------------------------------------------------------------------------------------
@@ -511,7 +513,7 @@ send(Pid, Message) ->
 request({open, Lease}, Pid, #s{consumers = Cs, nif = Nif} = S) when is_integer(Lease), Lease > 0, Nif =/= undefined ->
     case Cs of
         #{Pid := _} ->
-            throw(error4('AGENT_REQUEST', "this consumer is open already", ""));
+            throw(error4('AGENT_REQUEST', "this consumer is already open", ""));
         #{} ->
             Heard = now_ms(),
             C = #c{pid = Pid, monitor = monitor_consumer(Pid), lease = Lease, heard = Heard},
@@ -530,7 +532,7 @@ request(Request, Pid, S0) ->
                              end,
     case Cs of
         #{Pid := C} -> request(Request, C, Pid, S);
-        #{} -> throw(error4('AGENT_CLOSED', "the agent does not know this consumer (any more): its lease ran out",
+        #{} -> throw(error4('AGENT_CLOSED', "the agent no longer knows this consumer: its lease ran out",
                             "was the consumer stopped for a while?"))
     end.
 
@@ -555,7 +557,7 @@ request({enable, Image, Options, Bindings}, #c{phase = open} = C, Pid, S) ->
     _ = free(),
     case nif_enable(Image, [{threads, Threads} | Sizes], Bindings, Provider) of
         {ok, Program, Granted, Needs, Special, Hooks} ->
-            Needs band ?NEED_GC =/= 0 andalso erltrace_agent_flags:check_gc(S, erltrace_agent_others:many(S)), % all are asked by `place`
+            Needs band ?NEED_GC =/= 0 andalso erltrace_agent_flags:check_gc(S, erltrace_agent_others:many(S)), % all processes are checked by `place`
             erltrace_agent_seq:check(Needs),
             erltrace_agent_monitor:check(Needs, S),
             C1 = C#c{phase = enabled, program = Program, needs = Needs, special = Special, only = Only,
@@ -586,13 +588,13 @@ request(go, #c{phase = enabled} = C, Pid, S) ->
         Failed ->
             Failed
     end;
-%% Its patterns and flags are there; so nothing takes long any more.
+%% Its patterns and flags are set, so nothing here takes long.
 request(go, #c{phase = placed, program = P} = C, Pid, S) ->
     ok = nif_phase(P, 'begin'),
     fire(?PROBE_BEGIN, C),
     ok = nif_phase(P, running),
     S1 = set_consumer(Pid, C#c{phase = running}, S),
-    element(1, nif_status(P)) =:= false andalso erltrace_agent_needs:publish(S1), % else it has ended itself
+    element(1, nif_status(P)) =:= false andalso erltrace_agent_needs:publish(S1), % otherwise it has ended itself
     start_ticks(C),
     {reply, ok, erltrace_agent_load:start(S1)};
 request({read, What}, #c{program = P} = C, Pid, S) when P =/= undefined, What >= 0, What =< 3 ->
@@ -614,7 +616,7 @@ request({extend, Serial, Bindings}, #c{phase = running, program = P, wants = Had
                 {W, erltrace_agent_needs:start_watching(Counted)}
         end,
     {reply, {ok, Warnings}, erltrace_agent_loads:answered(Pid, Serial, S1)};
-request({extend, _, _}, _, _, S) -> % it has ended meanwhile
+request({extend, _, _}, _, _, S) -> % the program has ended meanwhile
     {reply, {ok, []}, S};
 request(stop, #c{phase = placed, program = P} = C, Pid, S) ->
     {_, S1} = apply_needs(set_consumer(Pid, C#c{phase = stopped}, S)),
@@ -639,14 +641,14 @@ request(Request, #c{phase = Phase}, _, _) ->
     Name = if is_tuple(Request), tuple_size(Request) > 0 -> element(1, Request);
               true -> Request
            end,
-    throw(error4('AGENT_REQUEST', text("~0P cannot be asked of a consumer that is ~p", [Name, 5, Phase]), "")).
+    throw(error4('AGENT_REQUEST', text("the request ~0P is not allowed while the consumer is ~p", [Name, 5, Phase]), "")).
 
 all_bindings(Last, #c{bindings = Before}) when is_list(Last) ->
     lists:append(lists:reverse(Before, [Last]));
 all_bindings(Last, _) ->
-    Last. % no list: it will be refused
+    Last. % not a list: it will be refused
 
-%% After a request that failed: what came before it is not for the next one.
+%% After a request that failed, the bindings that came before it must not be used for the next one.
 no_bindings(Pid, #s{consumers = Cs} = S) ->
     case Cs of
         #{Pid := #c{bindings = [_ | _]} = C} -> set_consumer(Pid, C#c{bindings = []}, S);
@@ -662,8 +664,8 @@ cpus() ->
 set_consumer(Pid, C, #s{consumers = Cs} = S) ->
     S#s{consumers = Cs#{Pid => C}}.
 
-%% A consumer of this node or of another Erlang node is watched as a process. A hidden node may be a C program that knows
-%% nothing of monitors; there the connection is what counts (and the lease).
+%% A consumer of this node or of another Erlang node is watched as a process. A hidden node may be a C program that knows nothing of monitors;
+%% there the connection is watched (and the lease).
 monitor_consumer(Pid) ->
     case lists:member(node(Pid), nodes(hidden)) of
         true ->
@@ -673,7 +675,7 @@ monitor_consumer(Pid) ->
             erlang:monitor(process, Pid)
     end.
 
-%% After the answer to close there may be nobody left to stay for.
+%% After the answer to close, there may be no consumer left to stay for.
 last(Pid, Id, Reply, S) ->
     case needed(S) of
         false ->
@@ -684,7 +686,7 @@ last(Pid, Id, Reply, S) ->
             {noreply, reply(Pid, {erltrace, Id, Reply}, S)}
     end.
 
-%% Somebody is there, or has just attached and is about to come.
+%% Whether there is a consumer, or one has just attached and is about to open.
 needed(#s{consumers = Cs, expected = N}) ->
     map_size(Cs) > 0 orelse N > 0.
 
@@ -700,7 +702,7 @@ gone(Pid, #s{consumers = Cs} = S) ->
             {noreply, S}
     end.
 
-%% Drops a consumer and what only it needed.
+%% Drops a consumer and what only that consumer needed.
 forget(Pid, C, #s{consumers = Cs} = S) ->
     unwatch(C),
     C#c.program =/= undefined andalso nif_phase(C#c.program, stopped),
@@ -708,8 +710,8 @@ forget(Pid, C, #s{consumers = Cs} = S) ->
     C#c.program =/= undefined andalso put(ended_programs, true),
     S1.
 
-%% A program holds its buffers until no event sees it, and nothing on the server's heap names it: a heap that hardly grows would keep those of
-%% very many consumers, and the next ones were refused for want of memory.
+%% A program holds its buffers until no event can see it and nothing on the server's heap refers to it. A heap that hardly grows would keep the
+%% buffers of very many consumers, and later programs would be refused for lack of memory.
 free() ->
     case erase(ended_programs) of
         true ->
@@ -726,7 +728,7 @@ fire(Kind, #c{program = P, special = Special}) ->
     [nif_fire(P, I) || {I, K, _} <- Special, K =:= Kind],
     ok.
 
-%% -- ticks: absolute due times, so that they do not drift -------------------------------------------------------
+%% -- ticks: due times are absolute, so that they do not drift ----------------------------------------------------
 
 start_ticks(#c{pid = Pid, special = Special}) ->
     Now = erlang:monotonic_time(nanosecond),
@@ -744,7 +746,7 @@ tick(Pid, Index, Due, Ns, #s{consumers = Cs}) ->
     case Cs of
         #{Pid := #c{phase = running, program = P}} ->
             Late = max(0, erlang:monotonic_time(nanosecond) - Due),
-            %% Timers have milliseconds: faster ticks come in bunches. A slow one that is late is not made up for.
+            %% Timers have a resolution of milliseconds: faster ticks fire in bunches. Slower ticks that were missed are not made up for.
             Times = if Ns < 1000000 -> min(1 + Late div Ns, 10);
                        true -> 1
                     end,
@@ -759,7 +761,7 @@ tick(Pid, Index, Due, Ns, #s{consumers = Cs}) ->
 read(What, #c{program = P} = C) ->
     Flipped = What =/= 0 andalso
         try nif_flip(P, What) of ok -> true
-        catch error:badarg -> false % the last reading is not finished: go on with that
+        catch error:badarg -> false % the last reading is not finished: go on with that one
         end,
     {Block, More} =
         case quiet(P, now_ms() + ?READ_WAIT) of
@@ -780,7 +782,7 @@ quiet(P, Until) ->
     nif_quiet(P) orelse
         (now_ms() < Until andalso begin receive after 1 -> ok end, quiet(P, Until) end).
 
-%% Waits until no event can see what was taken out of the snapshot.
+%% Waits until no event can see what was removed from the snapshot.
 settled(Ms) ->
     settled_until(now_ms() + Ms).
 
@@ -790,7 +792,7 @@ settled_until(Until) ->
 
 %% == leaving ==================================================================================================
 
-%% Nothing of ours is set after this.
+%% Removes everything that the agent has set.
 undo(S) ->
     {_, S1} = apply_needs(S#s{consumers = #{}}),
     S1.
@@ -801,11 +803,11 @@ leave(#s{nif = undefined} = S) ->
 leave(S) ->
     S1 = undo_once(S),
     case needed(S1) of
-        true -> % a consumer has come while what the last one needed was undone
+        true -> % a consumer has come while the needs of the last one were undone
             {noreply, S1};
         false ->
             _ = settled(?STOP_WAIT),
-            %% Programs are freed with the last reference; ours goes with the process.
+            %% Programs are freed with their last reference; the server's own ends with its process.
             _ = dismiss_guard(S1),
             _ = unload(),
             {stop, S1#s{nif = undefined, guard = undefined}}
@@ -819,14 +821,16 @@ undo_once(#s{session = Session, flags = [], some = Some, port_flags = [], seq = 
 undo_once(S) ->
     undo(S).
 
-%% What takes the module away runs no code of it: it is an expression, which a process of its own evaluates. That process has the name that
-%% consumers have while they load. So nothing is taken away in part from who comes meanwhile; and nobody loads the module between the
-%% purge and the deletion: to delete one of which there is old code is an error that the VM writes into the log. The name of a consumer that is
-%% killed, or cut off, is free at once, but what it has asked to be loaded may be loaded later: the process that does so has a name, too
-%% (?LOADING), and when it has that it loads only if its consumer still has the other one. So it is enough to look, when we have that one,
-%% whether there is such a process. (Who deletes or loads the module by hand does not ask for these names.)
-%%   Server, a pid: it is about to end, and hears whether the module is deleted (Tag); the rest goes when the server has ended.
-%%   Server, none: the module is not used, and goes some moments later unless an agent is there by then.
+%% The module is removed by an expression, which a separate process evaluates, so that no code of the module runs. That process registers the
+%% name that consumers hold while they load the module. So the module is not removed halfway through another consumer's load, and no consumer
+%% loads the module between the purge and the deletion: deleting a module of which there is old code is an error that the VM writes to the log.
+%% The name of a consumer that is killed or cut off is free at once, but the code that it asked for may be loaded later. So the process that
+%% loads it has a name as well (?LOADING); once it has that name, it loads only if its consumer still holds the other name. It is therefore
+%% enough to check, while holding the first name, whether a ?LOADING process exists. (A user who deletes or loads the module by hand does not
+%% take these names.)
+%%   Server, a pid: it is about to end, and is sent Tag with whether this process has the name and has handled the deletion; the rest is removed
+%%   when the server has ended.
+%%   Server, none: the module is not in use, and is removed a few moments later unless an agent is there by then.
 -define(UNLOAD,
     "Purge = fun() -> erlang:check_old_code(Agent) andalso code:purge(Agent) end,
      Delete = fun() -> not erlang:check_old_code(Agent) andalso code:delete(Agent) end,
@@ -860,17 +864,17 @@ undo_once(S) ->
                    Idle(Tries)
            end.").
 
-%% Whoever attaches from now on finds no module, and loads it anew.
+%% Removes the module: from now on, consumers that attach find none, and load it again.
 unload() ->
     Tag = make_ref(),
     {Pid, Monitor} = unloader(self(), Tag, [monitor]),
     receive
         {Tag, true} -> unregister(?MODULE);
-        {Tag, false} -> unregister(?MODULE), unload_idle(); % who is about to load it finds no agent in use
+        {Tag, false} -> unregister(?MODULE), unload_idle(); % the consumer that is about to load it finds no agent in use
         {'DOWN', Monitor, process, Pid, _} -> unregister(?MODULE)
     end.
 
-%% (Who was just leaving has done it.)
+%% (The agent that was just leaving has done so.)
 unload_idle() ->
     _ = (erlang:module_loaded(?MODULE) orelse erlang:check_old_code(?MODULE)) andalso unloader(none, none, []),
     ok.
@@ -879,15 +883,15 @@ unloader(Server, Tag, Options) ->
     erltrace_agent_lib:evaluate(?UNLOAD, [{'Agent', ?MODULE}, {'Name', ?ATTACHING}, {'Loading', ?LOADING}, {'Server', Server}, {'Tag', Tag},
                                           {'Tries', ?TRIES}, {'Ms', ?FAILED}], Options).
 
-%% The code server does it, and serves nobody else meanwhile. The VM's purger must not be asked directly: while it purges, it drops the request
-%% with which the code server finishes loading code that has an -on_load function, and the code server then waits for ever.
+%% The code server purges, and serves no other process meanwhile. The VM's purger must not be asked directly: while it purges, it drops the
+%% request with which the code server finishes loading code that has an -on_load function, and the code server then waits for ever.
 purge() ->
     _ = erlang:check_old_code(?MODULE) andalso code:purge(?MODULE),
     ok.
 
-%% -- the guard: does what the server cannot do any more when it was killed. From OTP 27 on the VM ends the session by
-%% itself. It knows the functions that have, or are about to get, a pattern; and it keeps the library, which has no place
-%% in the server's state: that is printed when the server crashes.
+%% -- the guard: undoes what the server can no longer undo when it was killed. From OTP 27 on the VM ends the session by itself. The guard knows
+%% the functions that have a pattern or are about to get one; and it keeps the library, which must not be in the server's state because that is
+%% printed when the server crashes.
 
 guard(Server, Library) ->
     process_flag(sensitive, true),
@@ -898,7 +902,8 @@ guard(Server, Library) ->
     guard_name(),
     guard(Server, erlang:monitor(process, Server), Library, [], []).
 
-%% Consumers wait for who has this name. The guard of an agent that was killed may have it until its work is done; then it is ours.
+%% Consumers wait for the process of this name. The guard of an agent that was killed may hold it until its work is done; then this guard takes
+%% it.
 guard_name() ->
     try register(?GUARD, self())
     catch error:badarg -> is_pid(whereis(?GUARD)) andalso whereis(?GUARD) =/= self() andalso erlang:monitor(process, ?GUARD)
@@ -908,13 +913,13 @@ guard(Server, Monitor, Library, Functions, Sessions) ->
     receive
         {functions, F} ->
             guard(Server, Monitor, Library, F, Sessions);
-        {session, Session} -> % those of earlier traces are gone
+        {session, Session} -> % the sessions of earlier traces are gone
             guard(Server, Monitor, Library, Functions, lists:sublist([Session | Sessions], ?SESSIONS));
-        {leave, Server, Tag} -> % from new code, perhaps: then what belongs to ours ends here
+        {leave, Server, Tag} -> % perhaps from new code: then what belongs to this code ends here
             retire(?STOP_WAIT),
             Server ! {Tag, Library};
         {'DOWN', Monitor, process, Server, _} ->
-            _ = nif_retire(), % the gate first: what follows can take long
+            _ = nif_retire(), % the gate first, as what follows can take long
             [erltrace_agent_session:destroy(Session) || Session <- Sessions],
             left_behind(Server, Functions, #s{otp = 0, session = erltrace_agent_session:none()}),
             retire(?STOP_WAIT),
@@ -926,7 +931,7 @@ guard(Server, Monitor, Library, Functions, Sessions) ->
             guard(Server, Monitor, Library, Functions, Sessions)
     end.
 
-%% What the server had set and no session takes with it. One step that fails does not keep the others from being done.
+%% Clears what the server had set and no session takes with it. A step that fails does not prevent the others.
 left_behind(Server, Functions, S) ->
     [try Step() catch _:_ -> ok end || Step <- steps(Server, Functions, S)],
     ok.
@@ -946,7 +951,7 @@ retire(Ms) ->
     nif_retire() orelse
         (Ms > 0 andalso begin receive after 1 -> ok end, retire(Ms - 1) end).
 
-%% -> the library and where it can be placed; `none` if the guard is gone
+%% -> the library and the folders where it can be placed; `none` if the guard is gone
 dismiss_guard(#s{guard = Guard}) ->
     Monitor = erlang:monitor(process, Guard),
     Guard ! {leave, self(), Monitor},
@@ -960,7 +965,7 @@ dismiss_guard(#s{guard = Guard}) ->
 
 %% == nif stubs ================================================================================================
 
-%% The VM asks these before the library is loaded only if somebody names us as a tracer by hand.
+%% Before the library is loaded, the VM calls these only if another program names the agent as a tracer by hand.
 enabled(_, _, _) -> remove.
 trace(_, _, _, _, _) -> ok.
 

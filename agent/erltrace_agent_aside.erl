@@ -1,15 +1,15 @@
-%% erltrace_agent_aside - questions that the VM may take long to answer, or for ever: of ports (they wait until its driver is done), of the
-%% code server, of all schedulers. A process of ours asks them, and the server waits for it no longer than it is told to: it has
+%% erltrace_agent_aside - questions that the VM may take long to answer, or never answer: to ports (they wait until the driver is done), to
+%% the code server, to all schedulers. A helper process asks them, and the server waits for it no longer than a limit, because it has
 %% consumers to hear.
 %%
-%% What always holds: the server waits at most for Ms milliseconds and Late answers that do not come; nothing of it is left when it
-%% goes on, but a process that has been told to end.
+%% What always holds: the server waits at most Ms milliseconds for each answer and for at most Late answers that do not come. When it goes
+%% on, nothing is left of the question but a helper that has been told to end.
 -module(erltrace_agent_aside).
 
 -export([each/4]).
 
-%% [{X, F(X)} || X <- Xs], without those that have failed or not come within Ms. When Late of them have not come, the rest is
-%% not asked any more.
+%% Returns [{X, F(X)} || X <- Xs], without those that failed or did not come within Ms milliseconds. Once Late of them have not come, the
+%% rest are not asked.
 -spec each(fun((X) -> term()), [X], pos_integer(), non_neg_integer()) -> [{X, term()}].
 each(_, [], _, _) ->
     [];
@@ -39,7 +39,7 @@ answers([X | Xs] = Left, Tag, Monitor, Ms, Acc) ->
         {lists:reverse(Acc), Left}
     end.
 
-%% (One may still come; the server does not know it, and drops it.)
+%% (Another answer may still come; the server does not know it, and drops it.)
 forget(Tag) ->
     receive
         {Tag, _} -> forget(Tag);

@@ -1,13 +1,13 @@
 %% erltrace_agent_crowd - the same question to very many processes.
 %%
-%% What the VM tells of a process (erlang:trace_info/2) the process answers itself, among its signals: some 2 us where the node is idle; on a busy
-%% one it waits for its turn, and so does who asks, a time slice of a process that works each: 0.1 to 0.5 ms. So some processes
-%% of ours ask side by side, and the server takes what they bring, and hears its consumers meanwhile.
+%% A process itself answers what the VM reports of it (erlang:trace_info/2), among its other signals: in some 2 us on an idle node. On a
+%% busy node it waits for its turn, and so does whoever asks, for a time slice of a working process each time: 0.1 to 0.5 ms. So several
+%% helper processes ask side by side, and the server collects their answers and hears its consumers meanwhile.
 %%
 %% What always holds:
-%%  * They change nothing. What the answer leads to the server does itself; so nothing is done after its end.
-%%  * They end with the server, or when it says so (dismiss/0).
-%%  * A question that one of them cannot put any more, as it was killed, the server puts itself.
+%%  * Helpers change nothing. The server itself acts on the answers; so nothing is changed after its end.
+%%  * Helpers end with the server, or when it says so (dismiss/0).
+%%  * A question that a helper cannot ask because it was killed is asked by the server.
 -module(erltrace_agent_crowd).
 
 -export([fold/4, fold/5, dismiss/0]).
@@ -15,24 +15,24 @@
 -include("erltrace_agent.hrl").
 
 -define(FEW, 500).                 % processes that the server asks itself
--define(AT_A_TIME, 32).            % processes that one of ours asks for an answer
+-define(AT_A_TIME, 32).            % processes that a helper asks per answer
 -define(ASKERS, 64).
--define(ROOM, 10000).              % processes that a node must have room for, that we begin ours
+-define(ROOM, 10000).              % free places for processes that a node must have before we start helpers
 -define(PAUSE, 5).                 % ms between two breaths when no answer comes
 
-%% F(P, Ask(P), Acc) for each of these, in no order; undefined where Ask fails.
+%% Calls F(P, Ask(P), Acc) for each process of the list, in no order; Ask(P) counts as `undefined` if it fails.
 -spec fold(fun((P) -> A), fun((P, A, Acc) -> Acc), Acc, [P]) -> Acc.
 fold(Ask, F, Acc, Ps) ->
     fold(Ask, F, Acc, Ps, infinity).
 
-%% Those that have not answered Ms after the last one that has are left out.
+%% As fold/4, but leaves out the processes that have not answered within Ms milliseconds of the last answer.
 fold(Ask, F, Acc, Ps, Ms) ->
     case length(Ps) > ?FEW andalso askers() of
         [_ | _] = Askers -> share(Ask, F, Acc, Ps, Ms, Askers);
         _ -> erltrace_agent_lib:fold_list(fun(P, A) -> F(P, answer(Ask, P), A) end, Acc, Ps)
     end.
 
-%% They are not needed for now.
+%% Ends the helpers, which are not needed for now.
 dismiss() ->
     case erase(askers) of
         undefined -> ok;
@@ -72,7 +72,7 @@ share(Ask, F, Acc, Ps, Ms, Askers) ->
         forget(Tag)
     end.
 
-%% The next part for one of them.
+%% Sends a helper its next part.
 next(_, _, _, [], Out) ->
     {Out, []};
 next(P, Tag, Ask, Left, Out) ->
@@ -83,9 +83,9 @@ next(P, Tag, Ask, Left, Out) ->
 part([P | Ps], N, Acc) when N > 0 -> part(Ps, N - 1, [P | Acc]);
 part(Ps, _, Acc) -> {Acc, Ps}.
 
-%% Out: which of ours asks whom. -> {Acc, what is out still}
+%% Out: which helper is asking which processes. -> {Acc, what is still out}
 take({_, Ask, F, _}, Acc, Left, Out, _) when map_size(Out) =:= 0 ->
-    {erltrace_agent_lib:fold_list(fun(P, A) -> F(P, answer(Ask, P), A) end, Acc, Left), #{}}; % none of ours is left
+    {erltrace_agent_lib:fold_list(fun(P, A) -> F(P, answer(Ask, P), A) end, Acc, Left), #{}}; % no helper is left
 take({Tag, Ask, F, Ms} = How, Acc, Left, Out, Since) ->
     receive
         {Tag, P, Answers} ->

@@ -1,8 +1,8 @@
-%% erltrace_agent_doctor - what of a node can be traced and what is in the way, for `erltrace doctor`. It only asks; the one thing that is
-%% there for it is the agent itself, without flags, patterns or session.
+%% erltrace_agent_doctor - what can be traced in a node and what prevents the rest, for `erltrace doctor`. It changes nothing in the node;
+%% the only thing added is the agent itself, without flags, patterns or session.
 %%
-%% A finding is {Subject, Level, Text, Help}: `ok`, `note` (worth knowing) or `limit` (something cannot be traced, or not all of it,
-%% and Help says what would help).
+%% A finding is {Subject, Level, Text, Help}: `ok`, `note` (worth knowing) or `limit` (something cannot be traced, or not completely, and
+%% Help says what would help).
 -module(erltrace_agent_doctor).
 
 -export([examine/1]).
@@ -11,7 +11,7 @@
 
 -include("erltrace_agent.hrl").
 
--define(MANY, 20000).  % processes that are asked whose they are
+-define(MANY, 20000).  % most processes that are asked for their tracer
 
 examine(S) ->
     vm() ++ bugs(erts()) ++ consumers(S) ++ processes(S) ++ shared(S) ++ sessions(S) ++ gc(S) ++ monitor(S) ++ seq() ++ user_probes() ++ memory().
@@ -25,32 +25,32 @@ vm() ->
                     erlang:system_info(process_count), length(code:all_loaded())]), <<>>},
      case erlang:system_info(dynamic_trace) of
          none -> {probes_of_the_vm, note, <<"the VM was built without probes of its own (as nearly all are): the probes here are the agent's">>, <<>>};
-         Which -> {probes_of_the_vm, note, text("the VM was built with ~s, too", [Which]), <<>>}
+         Which -> {probes_of_the_vm, note, text("the VM was also built with ~s", [Which]), <<>>}
      end] ++
-    [{vm, note, <<"an emulator of another type than opt: slower than what is measured anywhere">>, <<>>}
+    [{vm, note, <<"an emulator of a type other than opt: slower than all published measurements">>, <<>>}
      || erlang:system_info(build_type) =/= opt].
 
 erts() ->
     [case string:to_integer(N) of {I, _} when is_integer(I) -> I; _ -> 0 end || N <- string:lexemes(erlang:system_info(version), ".")].
 
-%% Known faults of old releases that tracing meets: {first ERTS, fixed in, what, what of it concerns traces}.
+%% Known faults of old releases that affect tracing: {first ERTS, fixed in, id, how it affects traces}.
 bugs(Erts) ->
     [{known_fault, note, text("~s: ~s", [Id, What]), text("fixed in ERTS ~s", [lists:join(".", [integer_to_list(N) || N <- Fixed])])}
      || {From, Fixed, Id, What} <- [
         {[0], [13, 2, 2, 8], "OTP-19034", "tracing all processes at once can crash the VM while dirty schedulers work (we set flags process by "
-         "process; others may not)"},
-        {[0], [13, 2], "OTP-18398", "a process whose tracer goes while it is on a dirty scheduler can crash the VM"},
+         "process; other tools may not)"},
+        {[0], [13, 2], "OTP-18398", "a process that loses its tracer while it is on a dirty scheduler can crash the VM"},
         {[0], [13, 2, 2, 8], "OTP-19043", "a traced process that gets an exit signal inside a dirty NIF can crash the VM"},
-        {[0], [13, 2, 2, 15], "OTP-19527", "message-queued fires when the receiver looks at its queue, later than the message came"},
+        {[0], [13, 2, 2, 15], "OTP-19527", "message-queued fires when the receiver looks at its queue, later than the message arrives"},
         {[14], [14, 2, 4], "OTP-19034", "tracing all processes at once can crash the VM while dirty schedulers work"},
-        {[14], [14, 2, 5, 9], "OTP-19527", "message-queued fires later than the message came"},
-        {[15], [16, 2], "OTP-19840", "a tracer that lets go of a BIF silences it for all others; ours is set again within seconds, theirs not"}],
+        {[14], [14, 2, 5, 9], "OTP-19527", "message-queued fires later than the message arrives"},
+        {[15], [16, 2], "OTP-19840", "a tool that stops tracing a BIF silences it for all others; our trace is set again within seconds, theirs is not"}],
         Erts >= From, Erts < Fixed].
 
 consumers(#s{consumers = Cs}) ->
     case map_size(Cs) - 1 of
         N when N > 0 -> [{consumers, note, text("~b other consumer~s of erltrace", [N, case N of 1 -> ""; _ -> "s" end]),
-                          <<"they share one tracer; all of them see all they ask for">>}];
+                          <<"they share one tracer, and each gets everything that it asks for">>}];
         _ -> [{consumers, ok, <<"no other consumer of erltrace">>, <<>>}]
     end.
 
@@ -64,45 +64,45 @@ processes(#s{otp = Otp}) ->
                             end
                         end, #{}, [new_processes | lists:sublist(erlang:processes(), ?MANY)]),
     case maps:to_list(Owned) of
-        [] -> [{tracers, ok, <<"nobody else traces processes">>, <<>>}];
+        [] -> [{tracers, ok, <<"no other tool traces processes">>, <<>>}];
         L when Otp < 27 ->
             [{tracers, limit, text("~b process~s traced by ~s: a process has one tracer before OTP 27, so those are not seen",
                                    [N, erltrace_agent_lib:plural(N), owner(T)]),
               <<"end that trace: dbg:stop(), recon_trace:clear(), redbug:stop() ...">>} || {T, N} <- L];
         L ->
-            [{tracers, note, text("~b process~s traced by ~s, beside us", [N, erltrace_agent_lib:plural(N), owner(T)]), <<>>}
+            [{tracers, note, text("~b process~s traced by ~s, alongside us", [N, erltrace_agent_lib:plural(N), owner(T)]), <<>>}
              || {T, N} <- L]
     end.
 
 shared(#s{otp = Otp}) when Otp >= 27 ->
     [];
 shared(_) ->
-    [{tracers, note, <<"before OTP 27 all tracers share one: who traces a process or function first has it, others' are left alone (and get no "
-                       "probes meanwhile), and nobody, dbg included, can trace the agent's own processes (they are sensitive)">>, <<>>}].
+    [{tracers, note, <<"before OTP 27 a process or function belongs to the tool that traces it first: what other tools have is left alone (and gets no "
+                       "probes meanwhile), and no tool, dbg included, can trace the agent's own processes (they are sensitive)">>, <<>>}].
 
 sessions(#s{otp = Otp}) when Otp < 27 ->
     [];
 sessions(#s{session = Own}) ->
     Others = [W || W <- trace:session_info(all), W =/= {legacy, default}, not erltrace_agent_session:own(W, Own)],
-    [{sessions, note, text("trace session ~p of somebody else, beside ours", [Name]), <<>>} || {Name, _} <- Others] ++
+    [{sessions, note, text("trace session ~p of another tool, alongside ours", [Name]), <<>>} || {Name, _} <- Others] ++
     [{sessions, ok, <<"no other trace sessions">>, <<>>} || Others =:= []].
 
 gc(#s{otp = Otp}) when Otp < 27 ->
     [];
 gc(S) ->
     case erltrace_agent_others:gc_owners(S, lists:sublist(erlang:processes(), ?MANY)) of
-        [] -> [{gc, ok, <<"nobody else traces garbage collection">>, <<>>}];
+        [] -> [{gc, ok, <<"no other tool traces garbage collection">>, <<>>}];
         [Owner | _] ->
-            [{gc, limit, text("~s traces garbage collection: two who do crash OTP 27 to 29, so probes that need it are refused", [Owner]),
+            [{gc, limit, text("~s traces garbage collection: OTP 27 to 29 crash if two tools do, so probes that need it are refused", [Owner]),
               <<"end that trace: dbg:stop() for dbg">>}]
     end.
 
 monitor(#s{otp = Otp}) ->
     case erltrace_agent_monitor:slot() of
-        undefined -> [{system_monitor, ok, <<"nobody has the system monitor">>, <<>>}];
+        undefined -> [{system_monitor, ok, <<"the system monitor is free">>, <<>>}];
         {Pid, _} when Pid =:= self() -> [{system_monitor, ok, <<"the system monitor is ours at the moment">>, <<>>}];
         {Pid, Items} when Otp >= 28 ->
-            [{system_monitor, note, text("~s has the system monitor (~0p), beside ours", [owner(Pid), Items]), <<>>}];
+            [{system_monitor, note, text("~s has the system monitor (~0p), alongside ours", [owner(Pid), Items]), <<>>}];
         {Pid, Items} ->
             [{system_monitor, limit, text("~s has the system monitor (~0p), and before OTP 28 a node has only one: probes *port_busy, "
                                           "*not_busy, gc-long, schedule-long, heap-large and queue-long are refused",
@@ -128,8 +128,8 @@ memory() ->
             case re:run(Text, "MemAvailable: +([0-9]+) kB", [{capture, [1], list}]) of
                 {match, [Kb]} ->
                     Mb = list_to_integer(Kb) div 1024,
-                    [if Mb < 128 -> {memory, limit, text("~b MB of memory are left on the host: buffers may be refused, or the node be killed", [Mb]),
-                                     <<"smaller buffers: -x bufsize=256k -x aggsize=256k">>};
+                    [if Mb < 128 -> {memory, limit, text("~b MB of memory are left on the host: buffers may be refused, or the node may be killed", [Mb]),
+                                     <<"use smaller buffers: -x bufsize=256k -x aggsize=256k">>};
                         true -> {memory, ok, text("~b MB of memory are left on the host", [Mb]), <<>>}
                      end];
                 _ -> []

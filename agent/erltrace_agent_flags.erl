@@ -1,9 +1,9 @@
-%% erltrace_agent_flags - trace flags of processes: one by one before OTP 27, in our trace session from then on.
+%% erltrace_agent_flags - trace flags of processes: set one by one before OTP 27, in the agent's trace session from then on.
 %%
-%% Nothing is set or cleared on `all` or `existing` through erlang:trace/3: that can crash a VM before OTP 27, and strips other
-%% tools' flags. A process with somebody else's tracer is left alone and reported.
+%% Nothing is set or cleared on `all` or `existing` through erlang:trace/3: that can crash a VM before OTP 27, and strips other tools' flags. A
+%% process with another tool's tracer is left alone and reported.
 %%
-%% Flags are set on all processes and on new ones (#s.flags), or, where a few processes are enough, on those only (#s.some).
+%% Flags are set on all processes and on new ones (#s.flags), or, where a few processes are enough, only on those (#s.some).
 -module(erltrace_agent_flags).
 
 -export([add/3, again/1, remove/3, off/3, remove_ours/1, remove_all/1, add_running/2, remove_running/2, add_to/3, may_take/1, is_ours/1, check_gc/2]).
@@ -12,18 +12,18 @@
 
 -include("erltrace_agent.hrl").
 
-%% Adds what is missing: All on all processes, Some[P] on P. -> {warnings, state that knows whose the others are, if all were asked}
+%% Adds what is missing: All on all processes, Some[P] on P. -> {warnings, state that knows the other tracers, if all processes were asked}
 -spec add([atom()], #{pid() => [atom()]}, #s{}) -> {[binary()], #s{}}.
 add(All, Some, #s{flags = Have, some = Had} = S) ->
     {Warnings, S1} = add_flags(All -- Have, S),
     {Warnings ++ lists:append([add_some(P, (F -- All) -- maps:get(P, Had, []), S) || {P, F} <- maps:to_list(Some)]), S1}.
 
-%% Sets once more what is set already, where it is not any more. -> as add/3
+%% Sets what should be set once more, where it no longer is. -> as add/3
 again(#s{flags = All, some = Some} = S) ->
     {Warnings, S1} = add(All, Some, S#s{flags = [], some = #{}}),
     {Warnings, S1#s{flags = All, some = Some}}.
 
-%% Removes what is too much, and leaves what is to stay as it is all the time.
+%% Removes what is no longer wanted; what is to stay remains set all the time.
 -spec remove([atom()], #{pid() => [atom()]}, #s{}) -> ok.
 remove(All, Some, #s{flags = Have, some = Had} = S) ->
     remove_flags(Have -- All, All, Some, S),
@@ -41,7 +41,7 @@ remove_ours(#s{flags = Flags, session = Session}) ->
     erltrace_agent_session:process(Session, all, false, Flags),
     ok.
 
-%% ... also by somebody who did not remember it; before OTP 27.
+%% ... also what a server set that no longer remembers it; before OTP 27.
 remove_all(S) ->
     remove_flags([all], [], #{}, S).
 
@@ -92,16 +92,16 @@ add_to_one(P, {tracer, Tracer}, Flags, Theirs) when Tracer =:= []; Tracer =:= ?T
 add_to_one(P, {tracer, Tracer}, _, Theirs) ->
     Theirs#{P => owner(Tracer)}.
 
-%% Before OTP 27, on a process or port; who has it is counted among Foreign.
+%% Before OTP 27: sets flags on a process or port; if it has another tracer, counts its owner in Foreign.
 -spec add_to(pid() | port(), [atom()], #{Owner => pos_integer()}) -> #{Owner => pos_integer()}.
 add_to(P, Flags, Foreign) ->
-    %% It is asked first: to try it with one that is somebody else's is an error that the VM writes into the log.
+    %% Ask first: trying it on a process with another tracer is an error that the VM writes to the log.
     case P =/= self() andalso may_take(P) of
         true ->
             try erlang:trace(P, true, [{tracer, ?AGENT, ?STATE} | Flags]) of
                 _ -> Foreign
             catch
-                error:badarg -> % it is dead, or somebody was faster than we
+                error:badarg -> % it is dead, or another tool was faster
                     case may_take(P) of
                         {no, Owner} -> count(Owner, Foreign);
                         _ -> Foreign
@@ -113,8 +113,8 @@ add_to(P, Flags, Foreign) ->
             Foreign
     end.
 
-%% Before OTP 27: folds F(P, {tracer, Tracer} | undefined, Acc) over all processes. Alone says that no other tool has a process: then none is
-%% asked for its tracer, and asking is nearly all that this costs.
+%% Before OTP 27: folds F(P, {tracer, Tracer} | undefined, Acc) over all processes. Alone says that no other tool traces a process: then no
+%% process is asked for its tracer, and asking is nearly the whole cost.
 each(Alone, F, Acc) ->
     Ps = processes() -- [self()],
     erltrace_agent_meanwhile:expect(processes, length(Ps)),
@@ -127,9 +127,9 @@ each(Alone, F, Acc) ->
         false -> erltrace_agent_crowd:fold(fun erltrace_agent_lib:tracer/1, Counted, Acc, Ps)
     end.
 
-%% Before OTP 27: whether no other tool has a process, so that none need be asked. The server asked each when it set the first flags, and has
-%% heard since of every call that sets flags. (Where this is wrong, as when a sensitive process has made such a call, the VM
-%% finds it out: it does nothing with a process whose tracer is not the one that we name.)
+%% Before OTP 27: whether no other tool traces a process, so that none need be asked. The server asked each process when it set the first flags,
+%% and has since been told of every call that sets flags. (Where this is wrong, for example because a sensitive process made such a call, the VM
+%% notices: it does nothing with a process whose tracer is not the one that we name.)
 alone(#s{flags = [_ | _], alone = true, calls = undefined, others = Others}) ->
     not lists:any(fun(K) -> is_pid(K) orelse K =:= new_processes end, maps:keys(Others)) andalso
         is_ours(new_processes) andalso erltrace_agent_others:is_heard();
@@ -148,8 +148,8 @@ may_take(P) ->
 is_ours(P) ->
     erltrace_agent_lib:tracer(P) =:= {tracer, ?TRACER}.
 
-%% Takes flags off all processes and new ones. Keep has all flags of single processes, which stay; Left stays on all. In a session the VM takes
-%% the tracer of new processes away with any of their flags; so what is left is set again, also on those that were born in between.
+%% Removes flags from all processes and new ones. Keep has the flags of single processes, which stay; Left stays on all. In a session the VM
+%% removes the tracer of new processes with any of their flags; so what is left is set again, also on processes created in between.
 remove_flags([], _, _, _) ->
     ok;
 remove_flags(Flags, Left, Keep, #s{session = legacy} = S) ->
@@ -185,7 +185,7 @@ remove_but(P, Flags, Left, Keep, S) ->
     Stay = maps:get(P, Keep, []),
     remove_from(P, Flags -- Stay, Stay ++ Left, S).
 
-%% Flags off, of one process, on which Left stays.
+%% Removes Flags from one process, on which Left stays.
 remove_from(_, [], _, _) ->
     ok;
 remove_from(P, Flags, Left, #s{session = legacy}) ->
@@ -195,17 +195,16 @@ remove_from(P, Flags, _, #s{session = Session}) ->
     erltrace_agent_session:process(Session, P, false, Flags),
     ok.
 
-%% With the last flag goes the tracer.
+%% The tracer goes with the last flag.
 off(_, []) -> [all];
 off(Flags, _) -> Flags.
 
-%% Of new processes, or new ports, it goes with any flag, unless it is named.
+%% The tracer of new processes, or of new ports, goes with any flag unless it is named.
 off(_, [], _) -> [all];
 off(Flags, _, {Module, State}) -> [{tracer, Module, State} | Flags];
 off(Flags, _, Tracer) -> [{tracer, Tracer} | Flags].
 
-%% The flag `running` of one process, for as long as it is interesting; a process that has it anyway, or that is somebody
-%% else's, stays as it is.
+%% Sets the flag `running` of one process, for as long as it is of interest; leaves alone a process that has it anyway or has another tracer.
 add_running(P, #s{session = Session} = S) ->
     has(P, running, S) orelse
         try
@@ -231,13 +230,13 @@ remove_running(P, #s{session = Session} = S) ->
 has(P, Flag, #s{flags = Flags, some = Some}) ->
     lists:member(Flag, Flags) orelse lists:member(Flag, maps:get(P, Some, [])).
 
-%% OTP 27 to 29 crash at a collection that two sessions trace (the legacy one counts as one).
+%% OTP 27 to 29 crash at a collection that two sessions trace (the legacy session counts as one).
 check_gc(#s{otp = Otp}, _) when Otp < 27 ->
     ok;
 check_gc(S, Processes) ->
     case erltrace_agent_others:gc_owners(S, Processes) of
         [] -> ok;
         [Owner | _] ->
-            throw(error4('AGENT_BUSY', [Owner, " traces garbage collection on this node, and OTP 27 to 29 crash when two do"],
+            throw(error4('AGENT_BUSY', [Owner, " traces garbage collection on this node, and OTP 27 to 29 crash if two tools do"],
                          "end that trace (dbg:stop() for dbg), or leave out the probes that need it (gc_*, process-heap_*)"))
     end.

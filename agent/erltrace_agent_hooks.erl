@@ -1,10 +1,10 @@
 %% erltrace_agent_hooks - functions whose calls are named probes (guest/beam/probe/hooks.h): dyntrace:user_trace_i4s4/9, ets:insert/2 and so on.
 %%
-%% Each has a meta pattern, which carries the arguments and needs no process flags. Where the function has a meta pattern for its
-%% entry or exception probes already, that one serves; a local pattern, for returns, does not, and both are set.
+%% Each has a meta pattern, which carries the arguments and needs no process flags. If the function already has a meta pattern for its entry
+%% or exception probes, that one serves; a local pattern, for returns, does not, and then both are set.
 %%
-%% What always holds: #s.hooks are the patterns that this module has set. A function that is not there (yet) is tried again when
-%% the server keeps watch, as code may be loaded at any time.
+%% What always holds: #s.hooks are the patterns that this module has set. A function that does not exist (yet) is tried again at each check
+%% of the server, as code may be loaded at any time.
 -module(erltrace_agent_hooks).
 
 -export([prepare/1, add/3, remove/3, restore/3, without/2, guarded/2, watch/1]).
@@ -13,10 +13,10 @@
 
 -include("erltrace_agent.hrl").
 
--define(LOADED, 500).              % ms that the code server has for a module
+-define(LOADED, 500).              % ms that the code server has to load a module
 
-%% The probes of a program and their functions, before they are set. -> warnings
-%% Behaviours are not loaded for a probe: a node that uses one loads it, and watch/1 sees that.
+%% Prepares the probes of a program and their functions, before they are set. -> warnings
+%% Behaviours are not loaded for a probe: a node that uses one loads it, and watch/1 notices that.
 prepare(Probes) ->
     Modules = lists:usort([M || {_, Fs, _} <- Probes, {M, _, _} <- Fs, M =/= gen_server, M =/= gen_statem]),
     Asked = erltrace_agent_aside:each(fun code:ensure_loaded/1, [M || M <- Modules, not erlang:module_loaded(M)], ?LOADED, 1),
@@ -43,30 +43,30 @@ either(any, _) -> any;
 either(_, any) -> any;
 either(F, G) -> F ++ G.
 
-%% Sets what these consumers want and what Functions, the patterns of function probes, do not bring about.
-%% -> {hooks that are set then, warnings}
+%% Sets what these consumers want and what Functions, the patterns of function probes, do not provide.
+%% -> {hooks that are then set, warnings}
 add(Consumers, Functions, #s{hooks = Have} = S) ->
     Wanted = maps:filter(fun(MFA, _) -> exists(MFA) end, without(wanted(Consumers), Functions)),
     erltrace_agent_patterns:add_patterns(Wanted, S#s{functions = Have}).
 
-%% Clears what was set and is not among Hooks any more, nor served by Functions.
+%% Clears what was set and is no longer in Hooks or is served by Functions.
 remove(Hooks, Functions, #s{hooks = Have} = S) ->
     erltrace_agent_patterns:remove_patterns(maps:without(maps:keys(Hooks), without(Have, Functions)), S).
 
-%% When a BIF loses one of two patterns, the VM (before OTP 29) forgets the other one, too: that is set once more.
+%% When a BIF loses one of two patterns, the VM (before OTP 29) also forgets the other: sets that one again.
 restore(Hooks, Functions, #s{hooks = HadHooks, functions = Had} = S) ->
     erltrace_agent_patterns:set_again(lost(HadHooks, Hooks, Functions), S),
     erltrace_agent_patterns:set_again(lost(Had, Functions, Hooks), S).
 
-%% Those of Others that are BIFs and were in Old, but are not in New.
+%% The patterns in Others of BIFs that were in Old but are not in New.
 lost(Old, New, Others) ->
     maps:filter(fun(MFA, _) -> is_map_key(MFA, Old) andalso not is_map_key(MFA, New) andalso is_bif(MFA) end, Others).
 
-%% What is set, or is about to be.
+%% The patterns that are set or about to be set.
 guarded(Consumers, #s{hooks = Have}) ->
     maps:merge(Have, wanted(Consumers)).
 
-%% Those patterns that are not in the way of a meta pattern in Others.
+%% The patterns that do not conflict with a meta pattern in Others.
 without(Patterns, Others) ->
     maps:filter(fun(MFA, {How, _, _}) ->
                     case Others of
@@ -78,9 +78,9 @@ without(Patterns, Others) ->
 exists(MFA) ->
     erlang:trace_info(MFA, meta) =/= {meta, undefined}.
 
-%% Code was loaded: sets what could not be set before, and from OTP 27 on what went with old code. Before, it may be that another
-%% tool has cleared it: then it stays cleared. -> {what to complain of, state}
-watch(#s{session = undefined, otp = Otp} = S) when Otp >= 27 -> % nobody runs, or the session was destroyed
+%% After code was loaded: sets what could not be set before, and from OTP 27 on what went with old code. Before OTP 27, another tool may
+%% have cleared it: then it stays cleared. -> {what to complain of, state}
+watch(#s{session = undefined, otp = Otp} = S) when Otp >= 27 -> % no program runs, or the session was destroyed
     {[], S#s{hooks = #{}}};
 watch(#s{hooks = Have, functions = Functions, consumers = Cs, session = Session} = S) ->
     Wanted = without(wanted([C || #c{phase = running} = C <- maps:values(Cs)]), Functions),
@@ -89,8 +89,8 @@ watch(#s{hooks = Have, functions = Functions, consumers = Cs, session = Session}
                       legacy -> {maps:without(maps:keys(Have), Missing), maps:with(maps:keys(Have), Missing)};
                       _ -> {Missing, #{}}
                   end,
-    {[{{hooks, Gone}, text("the trace patterns of ~s are gone (another tool cleared them, or the module was loaded anew): their probes "
-                           "fire no more; start the trace again", [names(maps:keys(Gone))])} || map_size(Gone) > 0],
+    {[{{hooks, Gone}, text("the trace patterns of ~s are gone (another tool cleared them, or the module was reloaded): their probes "
+                           "no longer fire; start the trace again", [names(maps:keys(Gone))])} || map_size(Gone) > 0],
      case map_size(New) of
          0 -> S;
          _ ->
@@ -104,6 +104,7 @@ is_set(MFA, #s{session = Session, otp = Otp}) ->
     {meta, M} = erltrace_agent_session:info(Session, MFA, meta),
     M =/= false andalso M =/= undefined andalso not (Otp < 29 andalso is_bif(MFA)).
 
-%% OTP 27 and 28: when any session takes its pattern off a BIF, all others stop hearing of it, although their pattern is still there.
+%% OTP 27 and 28: when any session removes its pattern from a BIF, all other sessions stop getting its calls, although their patterns are
+%% still set.
 is_bif({M, F, A}) ->
     erlang:is_builtin(M, F, A).

@@ -1,4 +1,4 @@
-%% erltrace_agent_lib - what several modules of the agent need: the form of errors, names in words, the clock.
+%% erltrace_agent_lib - what several parts of the agent need: the form of errors, names in words, the clock.
 -module(erltrace_agent_lib).
 
 -export([error4/3, text/2, names/1, owner/1, count/2, plural/1, functions_of/1, functions/1, ours/1, now_ms/0, alive/1, linked/1, new_look/0]).
@@ -7,37 +7,37 @@
 -include("erltrace_agent.hrl").
 
 -define(AT_A_TIME, 2000).          % us of work between two breaths
--define(STEP, 128).                % functions between two looks at the clock
+-define(STEP, 128).                % functions between two checks of the clock
 
-%% An error as it goes to a consumer: {error, Tag, Text, Hint}.
+%% Returns an error in the form in which it goes to a consumer: {error, Tag, Text, Hint}.
 error4(Tag, Text, Hint) ->
     {error, Tag, unicode:characters_to_binary(Text), unicode:characters_to_binary(Hint)}.
 
 text(Format, Args) ->
     unicode:characters_to_binary(io_lib:format(Format, Args)).
 
-%% Whether a module is one of the agent's own, which are never traced.
+%% Whether a module is the agent's own, which is never traced.
 ours(M) ->
     M =:= ?AGENT.
 
 now_ms() ->
     erlang:monotonic_time(millisecond).
 
-%% A process that runs F, and of which the VM has nothing to report when F fails, or is not there any more.
+%% Starts a process that runs F. The VM has nothing to report when F fails, or when its code has been removed.
 -spec start(fun(() -> term()), [term()]) -> pid() | {pid(), reference()}.
 start(F, Options) ->
     evaluate("catch Run().", [{'Run', F}], Options).
 
-%% A process that evaluates a text, with these variables; Options are those of spawn_opt/4.
+%% Starts a process that evaluates a text, with these variables; Options are those of spawn_opt/4.
 -spec evaluate(string(), [{atom(), term()}], [term()]) -> pid() | {pid(), reference()}.
 evaluate(Text, Variables, Options) ->
     {ok, Tokens, _} = erl_scan:string(Text),
     {ok, Expressions} = erl_parse:parse_exprs(Tokens),
     spawn_opt(erl_eval, exprs, [Expressions, orddict:from_list(Variables)], Options).
 
-%% erlang:trace_info(P, tracer) of a process, or of new ones, before OTP 27. There the process asks its tracer among its signals; if that is
-%% ours and our library is not there (its code was taken away), the tracer goes, and the next signal, if it is a message, ends the VM.
-%% So then nobody is asked: `undefined`.
+%% Returns erlang:trace_info(P, tracer) of a process, or of new ones, before OTP 27. The process asks its tracer when it handles its
+%% signals; if that tracer is ours and our library is not there (its code was removed), the process loses its tracer, and its next signal,
+%% if that is a message, ends the VM. So in that case no process is asked: `undefined`.
 -spec tracer(pid() | port() | atom()) -> {tracer, term()} | undefined.
 tracer(P) ->
     case erlang:function_exported(?AGENT, nif_loaded, 0) andalso apply(?AGENT, nif_loaded, []) of
@@ -51,8 +51,9 @@ tracer(P) ->
 
 %% == work on very many functions ===============================================================================
 
-%% The server has a high priority, so that a busy node does not keep it from ending a trace. But then no other process of its scheduler
-%% runs while it works: where it goes through all functions of a node it lets them, every few milliseconds. And it answers consumers.
+%% The server has a high priority, so that a busy node does not keep it from ending a trace. But then no other process of its scheduler runs
+%% while it works; so where it goes through all functions of a node, it pauses every few milliseconds to let them run, and answers
+%% consumers.
 breathe() ->
     Now = erlang:monotonic_time(microsecond),
     case get(breath) of
@@ -64,20 +65,20 @@ breathe() ->
             ok
     end.
 
-%% Before each call that sets or clears patterns of functions, as many as that may be. They are counted: on a busy node they are what enabling
-%% costs.
+%% To be called before each call that sets or clears patterns of functions, whatever the number of functions. Counts these calls: on a busy
+%% node they are the cost of enabling.
 pattern_call() ->
     put(pattern_calls, pattern_calls() + 1),
     breathe().
 
-%% How many there were since this process began.
+%% Returns how many there were since this process began.
 pattern_calls() ->
     case get(pattern_calls) of
         undefined -> 0;
         N -> N
     end.
 
-%% As those of maps and lists, with breaths. (maps:from_list/1 is one long step.)
+%% These do what their namesakes in maps and lists do, with breaths. (maps:from_list/1 is one long step.)
 fold(F, Acc, Map) -> next(F, Acc, maps:next(maps:iterator(Map)), ?STEP).
 
 next(F, Acc, {K, V, I}, 0) -> breathe(), next(F, F(K, V, Acc), maps:next(I), ?STEP);
@@ -101,19 +102,20 @@ filter(Keep, Map) ->
              end
          end, #{}, Map).
 
-%% Whether a process of this node is alive. (is_process_alive/1 waits for a process that has signals to take: one that works, or is
+%% Whether a process of this node is alive. (is_process_alive/1 would wait for a process that has signals to handle while it works or is
 %% suspended.)
 alive(Pid) ->
     try ?AGENT:nif_alive(Pid)
-    catch error:_ -> is_process_alive(Pid) % the library may have gone
+    catch error:_ -> is_process_alive(Pid) % the library may be gone
     end.
 
-%% Whether the caller is linked to a process, and so to a connection that is there.
+%% Whether the caller is linked to a process, and so to a connection that is up.
 linked(Pid) ->
     {links, Links} = process_info(self(), links),
     lists:member(Pid, Links).
 
-%% Whose a tracer is; asked once between two looks (new_look/0), as thousands of processes can have the same one.
+%% Returns the owner of a tracer in words; computed once between two checks (new_look/0), as thousands of processes can have the same
+%% tracer.
 owner(Tracer) ->
     Known = case get(owners) of
                 undefined -> #{};
@@ -130,7 +132,7 @@ owner(Tracer) ->
 new_look() ->
     erase(owners).
 
-%% (process_info/2 waits for a process that works, or is suspended.)
+%% (process_info/2 would wait for a process that works or is suspended.)
 who({Module, _}) ->
     text("module ~p", [Module]);
 who(Pid) when is_pid(Pid) ->
@@ -139,11 +141,11 @@ who(Pid) when is_pid(Pid) ->
 who(Other) ->
     text("~p", [Other]).
 
-%% One more of something.
+%% Adds one to the count of Key.
 count(Key, Counts) ->
     maps:update_with(Key, fun(N) -> N + 1 end, 1, Counts).
 
-%% Functions in words: the first three.
+%% Returns functions in words: the first three.
 names(MFAs) ->
     {Some, More} = case lists:sort(MFAs) of
                        [A, B, C, _ | _] -> {[A, B, C], ", ..."};
@@ -155,11 +157,11 @@ plural(1) -> " is";
 plural(_) -> "es are".
 
 functions_of(M) ->
-    try lists:usort(erlang:get_module_info(M, functions)) % M:module_info would have the code server look for one that has just gone
+    try lists:usort(erlang:get_module_info(M, functions)) % M:module_info would make the code server search for a module that has just gone
     catch _:_ -> []
     end.
 
-%% For each module what can be traced in it, and what of that is no plain Erlang function:
+%% Returns for each module what can be traced in it, and which of that are not plain Erlang functions:
 %% [{Module, [{Name, Arity}], [{Class, [{Name, Arity}]}]}].
 functions(Modules) ->
     Bifs = lists:foldl(fun({M, F, A}, Acc) ->
@@ -182,9 +184,9 @@ classes(M, Functions, Bifs) ->
     [{C, L} || {C, L} <- [{?CLASS_BIF, Called -- Nifs}, {?CLASS_NIF, Nifs}, {?CLASS_INLINED, Inlined ++ (Written -- Bifs)},
                        {?CLASS_PRIVATE, ((Functions -- Exported) -- Nifs) -- Bifs}], L =/= []].
 
-%% Calls of these become instructions, which the VM does not report; only calls through apply are calls. Most of them the release itself
-%% knows. The others were found by calling each BIF from code that names it, on OTP 25, 27 and 29: so does a test of the agent.
-inlined(erlang, is_record, _) -> false; % an instruction only where the tag is an atom in the text
+%% Calls of these become instructions, which the VM does not report; only calls through apply are reported. The release itself knows most of
+%% them. The others were found by calling each BIF from code that names it, on OTP 25, 27 and 29; a test of the agent does the same.
+inlined(erlang, is_record, _) -> false; % an instruction only where the tag is an atom in the source
 inlined(erlang, hibernate, 3) -> erlang:system_info(otp_release) < "28";
 inlined(erlang, F, A) ->
     lists:member({F, A}, [{get, 1}, {load_nif, 2}]) orelse

@@ -1,16 +1,16 @@
 %% erltrace_agent_load - what programs cost: the dead-man, and the reports for consumers.
 %%
-%% The library measures, and ends a program that takes too much of a scheduler from inside the event that finds it so
-%% (guest/beam/load.h). Here this is noticed moments later, and everything that only that program needed is taken away; its
-%% consumer is told with its next reading, and then stops it as usual: END runs, and what was collected is read.
+%% The library measures, and ends a program that takes too much of a scheduler from inside the event that finds this (guest/beam/load.h).
+%% This module notices it moments later and removes everything that only that program needed. Its consumer is told with its next reading,
+%% and then stops the program as usual: END runs, and what was collected is read.
 -module(erltrace_agent_load).
 
 -export([start/1, look/1, last/1]).
 
 -include("erltrace_agent.hrl").
 
--define(LOOK, 100).                % ms between two looks whether a program was ended
--define(MARK, 1000).               % ms that a mark is good for: a report tells of the last seconds
+-define(LOOK, 100).                % ms between two checks whether a program was ended
+-define(MARK, 1000).               % ms for which a mark is good: a report covers the last seconds
 -define(TOP, 10).                  % probes in a report
 
 %% enum load_from of guest/beam/load.h.
@@ -18,7 +18,7 @@
 -define(SINCE_MARK, 1).
 -define(SINCE_START, 2).
 
-%% A consumer's program goes.
+%% A consumer's program begins to run.
 start(#s{looking = true} = S) -> S;
 start(S) -> again(S).
 
@@ -60,7 +60,7 @@ look(#c{program = P, stats = Stats, marked = Marked, loads = Loads} = C, Now) ->
             C
     end.
 
-%% The program fires no more: what it has cost in all.
+%% The program no longer fires: reports its total cost.
 last(C) ->
     report(total, ?SINCE_START, C).
 

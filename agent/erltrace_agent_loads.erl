@@ -1,22 +1,24 @@
-%% erltrace_agent_loads - code that is loaded while it is traced: it gets its probes, and no call of it is lost unseen.
+%% erltrace_agent_loads - code that is loaded while it is traced: it gets its probes, and no call of it is lost without being counted.
 %%
 %% A pattern goes with the code that it was set on. So, while a program runs that can have probes in code to come:
-%%  * Patterns of the kind on_load put all functions of every module that is loaded under watch, in the step that loads it. Calls
-%%    of functions that have probes already fire them; others are counted by the library (missed.h).
-%%  * A pattern on the BIFs that loading ends with, whose tracer is this process, says at once that something was loaded (return/1).
-%%    What it was is seen by the patterns: those of on_load look different from all that we set otherwise (?MARK). The meta one tells; so
-%%    it is the first to be set and the last to go, and no module that is loaded just then has only others, which nobody would find.
-%%  * What was set before is set again, consumers are told, and answer with the probes that they want there: `extend`. A program
-%%    counts the calls that were missed until then. When all have answered, or ?PATIENCE is over, the other functions lose their patterns:
-%%    their calls go unseen until a late consumer answers after all.
+%%  * Patterns of the kind on_load put all functions of every loaded module under watch, in the step that loads it. Calls of functions that have
+%%    probes already fire them; the library counts the others (missed.h).
+%%  * A pattern on the BIFs with which loading ends, whose tracer is this process, reports at once that something was loaded (return_only/0).
+%%    What was loaded is seen by the patterns: those of on_load look different from all others that we set (?MARK). The meta pattern shows it; so
+%%    it is the first to be set and the last to be cleared, and no module that is loaded just then has only other patterns, which would never be
+%%    found.
+%%  * What was set before is set again. Consumers are told, and answer with the probes that they want there: `extend`. A program counts the calls
+%%    that were missed until then. When all have answered, or after ?PATIENCE, the other functions lose their patterns: their calls go unseen
+%%    until a late consumer answers after all.
 %%
-%% Before OTP 27 there is one on_load slot for the whole node, and one meta tracer for each function. Where another tool has
-%% the slot we are blind: then it is found out by looking what has changed, and calls in between are not counted; a warning says so.
+%% Before OTP 27 there is one on_load slot for the whole node, and one meta tracer for each function. Where another tool has the slot we are
+%% blind: then we find loaded code by comparing what is loaded now with what was, and calls in between are not counted; a warning says so.
 %%
-%% Known gap: the VM applies a pattern to the code that is there when the call is carried out. A module that is loaded between is_fresh/2 and
-%% the call that takes a meta mark off (erltrace_agent_patterns:clear_fresh/4) loses that mark. Nothing waits between the two, and where the loss
-%% can be seen (is_new/2) the next call gives the mark back; until then, or until look/2 sets the module's patterns again, calls of a function
-%% that has to wait for a local pattern are neither seen nor counted. One call cannot do both: it sets patterns or clears them, whatever
+%% Known gap: the VM applies a pattern to the code that is there when the call is carried out. A module that is loaded between is_fresh/2 and the
+%% call that removes a meta mark (erltrace_agent_patterns:clear_fresh/3) loses that mark. Nothing waits between the two, and where the loss can
+%% be seen (is_new/2) the next call restores the mark; until then, or until look/2 sets the module's patterns again, calls of a function that has
+%% to wait for a local pattern are neither seen nor counted. One call cannot do both: it either sets patterns or clears them, whatever their
+%% kinds, and it names the module but not which code of it.
 %% their kinds, and nothing but the name says of which code.
 -module(erltrace_agent_loads).
 
@@ -29,15 +31,15 @@
 -define(MARK, [{'_', [true], []}]).
 -define(MARK_LOCAL, [{'_', [true], [{message, {caller}}]}]).
 -define(NOTICE, [{erlang, finish_loading, 1}, {erlang, finish_after_on_load, 2}]).
--define(POLL, 100).                % ms between two looks where nobody tells us
+-define(POLL, 100).                % ms between two looks where loads are not reported to us
 -define(PATIENCE, 10000).          % ms that consumers have to answer
--define(SLICE, 5).                 % ms that functions lose their patterns at a time
--define(BY_WILDCARD, 8).           % functions of a module from which on it is set as a whole
+-define(SLICE, 5).                 % ms for which functions lose their patterns before the server goes on
+-define(BY_WILDCARD, 8).           % a module with at least this many functions to set is set as a whole
 
 %% Whether a match specification of the legacy session's local patterns is our on_load one.
 is_mark(local, MS) -> MS =:= ?MARK_LOCAL.
 
-%% Kinds: the on_load patterns that are needed, [] for none. Patterns: those of functions.
+%% Makes code to come have the patterns of these kinds. Kinds: the on_load patterns that are needed, [] for none. Patterns: those of functions.
 -spec arm([meta | local | global], #{mfa() => pattern()}, #s{}) -> {[binary()], #s{}}.
 arm([], _, S) ->
     {[], disarm(S)};
@@ -58,12 +60,12 @@ arm(Kinds, #s{loads = #loads{kinds = Have} = L} = S) ->
     Armed = [Kind || Kind <- Kinds, lists:member(Kind, Have) orelse on_load(Kind, true, S)],
     Blind = Armed =/= Kinds,
     [on_load(Kind, false, S) || Kind <- Armed, Blind],
-    {[<<"another tool has patterns for code that is loaded: what is loaded from now on is not seen until its probes are "
-        "placed, and those calls are not counted">> || Blind, L#loads.known =:= undefined],
+    {[<<"another tool has trace patterns for newly loaded code: calls of code loaded from now on are neither seen nor counted "
+        "until its probes are placed">> || Blind, L#loads.known =:= undefined],
      S#s{loads = L#loads{kinds = Kinds, known = if Blind -> known(); true -> undefined end}}}.
 
-%% Takes back what arm/3 has set of these kinds, or was about to set, since the server was in state S, and all patterns with it that are not
-%% those of S. Before: what seen/1 gave in that state.
+%% Undoes what arm/3 has set of these kinds, or was about to set, since the server was in state S, together with all patterns that are not those
+%% of S. Before: what seen/1 returned in that state.
 back(#s{loads = undefined, session = Session} = S, Kinds, none) ->
     case Session of
         legacy -> left_behind(self());
@@ -77,13 +79,13 @@ back(#s{loads = undefined, session = Session} = S, Kinds, none) ->
 back(#s{loads = #loads{kinds = Have}} = S, Kinds, Before) ->
     [on_load(Kind, false, S) || Kind <- Kinds -- Have],
     unmark([M || Before =/= none, Kinds -- Have =/= [], M <- loaded_since(Before, S)], Kinds -- Have, S),
-    mark_again(Before, S). % taking back may have taken the mark of code that is not to lose it
+    mark_again(Before, S). % undoing may have removed the mark of code that must not lose it
 
-%% Modules that were loaded since then, and earlier ones that look/2 has not seen.
+%% Modules loaded since then, and earlier ones that look/2 has not seen.
 loaded_since(Before, S) ->
     [M || {M, Code} <- maps:to_list(known()), maps:get(M, Before, none) =/= Code orelse is_fresh(M, S), not ours(M)].
 
-%% Modules lose what they have got as they came of kinds that code to come does not get any more.
+%% Removes from modules the patterns that they got when they were loaded, of kinds that code to come no longer gets.
 unmark(Ms, Kinds, S) ->
     [unmark(M, all, Kind, S) || M <- Ms, Kind <- Kinds],
     ok.
@@ -105,7 +107,8 @@ disarm(#s{loads = #loads{kinds = Kinds, notice = Notice, serial = Serial}, sessi
     ?AGENT:nif_loaded() andalso ?AGENT:nif_loading(false),
     S#s{loads = undefined}.
 
-%% The same when nothing stays: what code has got as it came goes with all the rest, before OTP 27 by erltrace_agent_patterns:remove_all/2.
+%% As disarm/1, when nothing stays set: the patterns that code got when it was loaded go with all others, before OTP 27 by
+%% erltrace_agent_patterns:remove_all/2.
 forget(#s{loads = undefined} = S) ->
     S;
 forget(#s{loads = #loads{notice = Notice}, session = Session} = S) ->
@@ -114,24 +117,24 @@ forget(#s{loads = #loads{notice = Notice}, session = Session} = S) ->
     ?AGENT:nif_loading(false),
     S#s{loads = undefined}.
 
-%% Takes away what a server has set in the legacy session, or one that is dead: `dead` for whichever it was.
+%% Removes what a server has set in the legacy session; `dead` stands for any server that is dead.
 left_behind(Server) ->
     Heard = [?SETS_FLAGS || Server =/= self()],
     [erltrace_agent_patterns:legacy(MFA, false, [meta]) || MFA <- Heard ++ ?NOTICE, is_left(erlang:trace_info(MFA, meta), Server)],
     [on_load(Kind, false, #s{otp = 0, session = legacy}) || Kind <- [local, meta], slot(Kind) =:= ours],
     ok.
 
-%% (The VM keeps a pattern whose tracer has died, and may have noticed that.)
+%% (The VM keeps a pattern whose tracer has died, and may or may not have noticed the death.)
 is_left({meta, Server}, Server) -> true;
 is_left({meta, []}, _) -> true;
 is_left({meta, Pid}, dead) when is_pid(Pid), node(Pid) =:= node() -> not erltrace_agent_lib:alive(Pid);
 is_left(_, _) -> false.
 
-%% The one that there is.
+%% Returns the session that reports loads, if there is one.
 session(#s{loads = #loads{notice = Notice}}) -> Notice;
 session(_) -> undefined.
 
-%% The trace session that tells us (from OTP 27 on). It traces nothing but these calls.
+%% Creates the trace session that reports loads (from OTP 27 on). It traces nothing but these calls.
 notice(#s{session = legacy}) ->
     undefined;
 notice(S) ->
@@ -139,7 +142,7 @@ notice(S) ->
     [erltrace_agent_session:function(Session, MFA, return_only(), [meta]) || MFA <- ?NOTICE],
     Session.
 
-%% Before OTP 27 a function has one meta tracer. Where probes, or another tool, need that of these, we look from time to time.
+%% Before OTP 27 a function has one meta tracer. Where probes, or another tool, need that of these functions, we look at intervals instead.
 legacy_notice(Patterns, #s{session = legacy, loads = L} = S) ->
     lists:foreach(fun(MFA) ->
                       case {Patterns, erlang:trace_info(MFA, meta)} of
@@ -173,7 +176,7 @@ poll(S) ->
 return_only() ->
     [{'_', [], [{message, false}, {return_trace}]}].
 
-%% Sets or clears a pattern for code to come; false: another tool has it.
+%% Sets or clears a pattern for code to come; false: another tool has the slot.
 on_load(Kind, On, #s{session = legacy}) ->
     MS = On andalso mark(Kind),
     case slot(Kind) of
@@ -207,7 +210,7 @@ slot(local) ->
 
 %% == something was loaded =====================================================================================
 
-%% We were told so, maybe several times.
+%% Handles one or several reports of a load.
 loaded(S) ->
     receive
         {trace_ts, _, return_from, {erlang, F, _}, _, _} when F =/= trace -> loaded(S)
@@ -218,7 +221,7 @@ loaded(S) ->
 cleaned(#s{loads = undefined}) -> [];
 cleaned(#s{loads = #loads{cleaned = Ms}}) -> Ms.
 
-%% Looks what has been loaded since we last did.
+%% Finds what has been loaded since the last look.
 look(S) ->
     look(S, []).
 
@@ -230,7 +233,7 @@ look(S, Cleaned) ->
         false -> S
     end.
 
-%% From OTP 27 on another process may have destroyed our session; what is loaded has nothing of ours then.
+%% From OTP 27 on another process may have destroyed our session; then code that is loaded has no patterns of ours.
 there(#s{session = legacy}) -> true;
 there(#s{session = Session}) -> erltrace_agent_session:there(Session).
 
@@ -240,7 +243,7 @@ look_there(#s{loads = #loads{known = Known, serial = Serial, fresh = Fresh, doin
     Now = if Known =:= undefined -> undefined;
              true -> known()
           end,
-    %% A module that lost its marks in the moment when it was loaded again would not show it.
+    %% A module that lost its marks just as it was loaded again would not show up otherwise.
     case [M || M <- erlang:loaded(), is_fresh(M, Now, S) orelse lists:member(M, Cleaned), not ours(M)] of
         [] ->
             S;
@@ -263,7 +266,7 @@ is_fresh(M, undefined, #s{session = Session}) ->
 is_fresh(M, Now, #s{loads = #loads{known = Known}}) ->
     maps:get(M, Known, none) =/= maps:get(M, Now, none).
 
-%% Whether a module at which we have looked has been loaded since, although marks were taken off it: it has not what it was given.
+%% Whether a module that we have looked at was loaded again while marks were removed from it: it lacks a pattern that it was given.
 is_new(M, #s{functions = Functions} = S) ->
     is_fresh(M, S) orelse
         case lists:search(fun({F, A}) -> is_local(Functions, {M, F, A}) end, functions_of(M)) of
@@ -280,29 +283,29 @@ is_local(Functions, MFA) ->
 is_bare(MFA, #s{session = legacy}) -> erlang:trace_info(MFA, traced) =:= {traced, false};
 is_bare(MFA, #s{session = Session}) -> erltrace_agent_session:info(Session, MFA, traced) =:= {traced, false}.
 
-%% What is loaded, before patterns are set on whole modules; `none` when nobody looks for marks.
+%% What is loaded, before patterns are set on whole modules; `none` when marks are not looked for.
 seen(#s{loads = #loads{known = undefined}}) -> known();
 seen(_) -> none.
 
-%% They are set. What was loaded meanwhile may have lost its mark to them, and gets it back, so that it is seen.
+%% After they are set: code that was loaded meanwhile may have lost its mark to them, and gets it back, so that it is noticed.
 mark_again(none, _) ->
     ok;
 mark_again(Before, S) ->
     Mark = fun(M, Code) -> not ours(M) andalso maps:get(M, Before, none) =/= Code andalso erltrace_agent_patterns:pattern({M, module_info, 0}, ?MARK, meta, S) end,
     maps:foreach(Mark, known()).
 
-%% What tells one code of a module from another, as well as it can be told: the same code loaded again has lost its patterns.
+%% What tells one code of a module from another, as far as possible: the same code loaded again has lost its patterns.
 known() ->
     maps:from_list(lists:append([known(M) || M <- erlang:loaded()])).
 
-%% One that is deleted meanwhile is not there.
+%% A module that is deleted meanwhile is left out.
 known(M) ->
     try [{M, {erlang:get_module_info(M, md5), erlang:check_old_code(M)}}]
     catch error:badarg -> []
     end.
 
 set_again(Ms, #s{functions = Functions, globals = Globals} = S) ->
-    %% First: what is loaded from here on is fresh again.
+    %% First: what is loaded from here on counts as fresh again.
     [erltrace_agent_patterns:set_mark_off({M, module_info, 0}, S) || M <- maps:keys(Ms), (S#s.loads)#loads.known =:= undefined],
     In = fun({M, _, _}, _) -> is_map_key(M, Ms) end,
     erltrace_agent_patterns:set_loaded(maps:filter(In, Functions), ?BY_WILDCARD, S),
@@ -312,7 +315,7 @@ set_again(Ms, #s{functions = Functions, globals = Globals} = S) ->
     count_local([MFA || {{M, _, _} = MFA, {local, _, _}} <- maps:to_list(Functions), is_map_key(M, Ms)], S),
     ok.
 
-%% Functions that had to wait for a local pattern.
+%% Counts the calls of functions that had to wait for a local pattern.
 count_local([], _) ->
     ok;
 count_local(MFAs, #s{consumers = Cs}) ->
@@ -321,7 +324,7 @@ count_local(MFAs, #s{consumers = Cs}) ->
      || #c{phase = running, program = P, wants = W} <- maps:values(Cs)],
     ok.
 
-%% A program has got probes on these functions, and the calls before that count as missed. Another program may get there, too.
+%% Counts, for a program that has got probes on these functions, the earlier calls as missed. Another program may get probes there as well.
 missed_by(P, MFAs, #s{loads = #loads{missed = Missed} = L} = S) ->
     {Beyond, Calls} = ?AGENT:nif_missed(MFAs),
     All = lists:foldl(fun({MFA, N}, Acc) -> maps:update_with(MFA, fun(Had) -> Had + N end, N, Acc) end, Missed, Calls),
@@ -335,7 +338,7 @@ tell(Ms, #s{consumers = Cs, loads = #loads{serial = Serial}} = S) ->
                  (_, _, A) -> A
               end, S, Cs).
 
-%% A consumer has placed what it wants on all that was loaded up to Serial.
+%% Notes that a consumer has placed its probes on everything loaded up to Serial.
 answered(Pid, Serial, #s{consumers = Cs} = S) ->
     #{Pid := C} = Cs,
     let_go(S#s{consumers = Cs#{Pid := C#c{answered = Serial}}}).
@@ -345,10 +348,10 @@ let_go(#s{consumers = Cs, loads = #loads{serial = Last}} = S) ->
 let_go(S) ->
     S.
 
-%% == letting go ===============================================================================================
+%% == releasing modules ========================================================================================
 
-%% Functions of modules loaded up to Serial that nobody wants lose their patterns: some now, the rest later. One by one, each waits for
-%% all schedulers, so that thousands take seconds on a busy node; and consumers are to be heard meanwhile.
+%% Removes the patterns of functions that no program wants, in modules loaded up to Serial: some now, the rest later. Each removal waits for all
+%% schedulers, so thousands of them take seconds on a busy node, and consumers must be heard meanwhile.
 clean(Serial, #s{loads = #loads{}} = S) ->
     go_on(up_to(Serial, S));
 clean(_, S) ->
@@ -357,13 +360,13 @@ clean(_, S) ->
 up_to(Serial, #s{loads = #loads{upto = Upto} = L} = S) ->
     S#s{loads = L#loads{upto = max(Serial, Upto)}}.
 
-%% Goes on with that, unless there is a message on its way that will.
+%% Continues that work, unless a message that will is on its way.
 go_on(#s{loads = #loads{later = true}} = S) ->
     S;
 go_on(S) ->
     slice(now_ms() + ?SLICE, S).
 
-%% It has come.
+%% That message has come.
 later(#s{loads = #loads{} = L} = S) ->
     slice(now_ms() + ?SLICE, S#s{loads = L#loads{later = false}});
 later(S) ->
@@ -386,7 +389,7 @@ all_of_it(S) ->
         S1 -> all_of_it(S1)
     end.
 
-%% A bit of the work: a module is begun, a few of its functions lose their patterns, or it is done.
+%% Does a bit of the work: begins a module, removes the patterns of a few of its functions, or finishes it.
 step(#s{loads = #loads{doing = none, upto = Upto, fresh = Fresh, cleaned = Cleaned} = L} = S) ->
     case next(maps:next(maps:iterator(Fresh)), Upto) of
         none -> done;
@@ -407,7 +410,7 @@ step(#s{loads = #loads{doing = {M, Serial, Work}, fresh = Fresh} = L} = S) ->
                                                                            0 -> #{};
                                                                            _ -> L#loads.missed
                                                                        end}};
-        _ -> % it has been loaded again, which is for later
+        _ -> % it has been loaded again, which is dealt with later
             S#s{loads = L#loads{doing = none}}
     end.
 
@@ -418,11 +421,11 @@ next({_, _, I}, Upto) -> next(maps:next(I), Upto).
 is_wanted(MFA, #s{functions = Functions, hooks = Hooks}) ->
     is_map_key(MFA, Functions) orelse is_map_key(MFA, Hooks).
 
-%% Those of the patterns that code has got as it came.
+%% Kinds of the patterns that code got when it was loaded.
 kinds(#s{loads = #loads{kinds = Kinds, known = undefined}}) -> Kinds;
 kinds(_) -> [].
 
-%% Whether there is to be a pattern of that kind.
+%% Whether the function should have a pattern of that kind.
 has(MFA, global, #s{globals = Globals}) ->
     is_map_key(MFA, Globals);
 has(MFA, Kind, #s{functions = Functions, hooks = Hooks}) ->

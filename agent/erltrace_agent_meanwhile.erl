@@ -1,18 +1,19 @@
-%% erltrace_agent_meanwhile - the server answers while it does something that takes long.
+%% erltrace_agent_meanwhile - the server answers consumers while it does something that takes long.
 %%
-%% Each call that sets a pattern waits for all schedulers, a tenth of a second on a busy node, and thousands of processes are asked one
-%% by one. So such work goes on in during/3, and whatever takes long calls erltrace_agent_lib:breathe/0 between its steps. There the server
-%% takes from its mailbox what can be answered at once (signs of life, readings, questions, who comes), fires ticks that are due, and
-%% tells consumers how far it is. All else waits in the mailbox, in its order, until the work is done.
+%% Each call that sets a pattern waits for all schedulers, a tenth of a second on a busy node, and thousands of processes are asked one by
+%% one. So such work runs inside during/3, and whatever takes long calls erltrace_agent_lib:breathe/0 between its steps. There the server
+%% takes from its mailbox what can be answered at once (signs of life, readings, questions, new consumers), fires ticks that are due, and
+%% reports its progress to consumers. Everything else waits in the mailbox, in order, until the work is done.
 %%
 %% What always holds:
-%%  * What is answered meanwhile changes nothing that is set in the VM, and of the server's state only the consumers and who is expected.
-%%    No consumer is forgotten meanwhile. The word that one has gone may lie before the request of another to come, from a node of the same
-%%    name: each such word means one consumer (their pids differ), or if it is that of the node, none to which we are linked.
-%%  * A program is checked against who else traces: not before it is known which sessions are ours, and the first work makes them.
-%%  * The work sees none of that: when it is done, latest/1 puts these together with its result.
-%%  * A consumer that ends while its own probes are being placed ends the work: breathe/0 throws, once, and what undoes the work is
-%%    not disturbed any more. The message that says so is handled after it.
+%%  * What is answered meanwhile changes nothing that is set in the VM, and of the server's state only the consumers and how many are
+%%    expected. No consumer is forgotten meanwhile. The message that one has gone may lie before the request of another one from a node of
+%%    the same name: each such message is about one consumer (their pids differ) or, if it is about the node, about none that we are linked
+%%    to.
+%%  * A program is checked against other tracers only once it is known which sessions are ours; the first work creates them.
+%%  * The work sees none of these changes: when it is done, latest/1 merges them into its result.
+%%  * A consumer that ends while its own probes are being placed ends the work: breathe/0 throws, once, and what undoes the work is not
+%%    disturbed again. The message about its end is handled after that.
 -module(erltrace_agent_meanwhile).
 
 -export([during/3, latest/1, serve/1, expect/2, done/2]).
@@ -22,8 +23,8 @@
 -include("erltrace_agent.hrl").
 
 -define(KEY, meanwhile).
--define(TOLD, 200).                % ms between two messages that tell how far it is
--define(SOME, 100).                % messages that are taken between two steps
+-define(TOLD, 200).                % ms between two reports of progress
+-define(SOME, 100).                % most messages that are taken between two steps
 
 -record(w, {
     s :: #s{},                     % with what has changed since the work began
@@ -34,7 +35,7 @@
     done = 0 :: non_neg_integer()
 }).
 
-%% Does Work, which gives {Result, State}, and serves meanwhile. Own: the consumer for which it is done, if it can be given up.
+%% Runs Work, which returns {Result, State}, and serves consumers meanwhile. Own: the consumer it is done for, if the work can be given up.
 -spec during(pid() | undefined, #s{}, fun(() -> {R, #s{}})) -> {R, #s{}}.
 during(Own, S, Work) ->
     put(?KEY, #w{s = S, own = Own, told = now_ms()}),
@@ -44,11 +45,11 @@ during(Own, S, Work) ->
         Class:Reason:Stack ->
             #w{s = S1} = get(?KEY),
             erase(?KEY),
-            put(meanwhile_left, S1), % for who catches this
+            put(meanwhile_left, S1), % for whoever catches this
             erlang:raise(Class, Reason, Stack)
     end.
 
-%% A state that knows nothing of what has been answered meanwhile, with that.
+%% Returns a state that lacks what was changed meanwhile, with those changes.
 -spec latest(#s{}) -> #s{}.
 latest(S) ->
     case {erase(?KEY), erase(meanwhile_left)} of
@@ -60,7 +61,7 @@ latest(S) ->
 latest(S, #s{consumers = Cs, expected = Expected, attached = Attached}) ->
     S#s{consumers = Cs, expected = Expected, attached = Attached}.
 
-%% So many more functions (or processes) are to be done; so many are.
+%% expect/2 adds to the number of functions (or processes) that are to be done, done/2 to the number that are done.
 expect(Unit, N) ->
     count(fun(#w{unit = U, total = T} = W) when U =:= Unit -> W#w{total = T + N};
              (W) -> W#w{unit = Unit, total = N, done = 0}
@@ -77,18 +78,18 @@ count(Add) ->
         _ -> ok
     end.
 
-%% Between two steps: waits for a moment, so that other processes run, and answers what has come.
+%% Called between two steps: waits for a moment, so that other processes run, and answers messages that have come.
 serve(Ms) ->
     case get(?KEY) of
         #w{} = W ->
             case erlang:function_exported(?AGENT, nif_loaded, 0) andalso apply(?AGENT, nif_loaded, []) of
                 true ->
-                    put(?KEY, serving), % what is answered may breathe, too
+                    put(?KEY, serving), % answering may breathe as well
                     W1 = messages(W, Ms, ?SOME),
                     put(?KEY, tell(W1#w{s = leases(W1)})),
                     given_up();
                 false ->
-                    wait(Ms) % our code has been replaced, or taken away: that comes first
+                    wait(Ms) % our code has been replaced or removed: that has to be handled first
             end;
         _ ->
             wait(Ms)
@@ -108,7 +109,7 @@ messages(#w{own = Own, s = #s{session = Session}} = W, Ms, N) ->
         {nodedown, Node} = M when Own =/= undefined, node(Own) =:= Node ->
             self() ! M,
             case erltrace_agent_lib:linked(Own) of
-                true -> wait(Ms), W; % of one before it: it comes again, in another round
+                true -> wait(Ms), W; % about an earlier connection: it is taken again in another round
                 false -> given_up(W)
             end;
         {erltrace, _, _, modules} = M -> messages(answer(M, W), 0, N - 1);
@@ -123,12 +124,12 @@ messages(#w{own = Own, s = #s{session = Session}} = W, Ms, N) ->
         W
     end.
 
-%% As if it had come at another time: none of these does more than change a consumer.
+%% Handles a message as at any other time: none of these changes more than a consumer.
 answer(Message, #w{s = S} = W) ->
     {noreply, S1} = ?AGENT:info(Message, S),
     W#w{s = S1}.
 
-%% The consumer for which all this is done has gone, or wants to: that is for later, and there is no need to go on.
+%% The consumer for which all this is done has gone, or wants to: its message is handled later, and the work need not go on.
 ends(Message, W) ->
     self() ! Message,
     given_up(W).
@@ -137,7 +138,7 @@ given_up(W) ->
     put(given_up, true),
     W#w{own = undefined}.
 
-%% Its lease may have run out as well; the message that says so waits behind others.
+%% Its lease may have run out as well; the message about that waits behind others.
 leases(#w{s = S, own = undefined}) ->
     S;
 leases(#w{s = #s{consumers = Cs} = S, own = Own}) ->
@@ -156,7 +157,7 @@ given_up() ->
             throw(error4('AGENT_GIVEN_UP', "the trace was ended while its probes were being placed", ""))
         end.
 
-%% Every consumer hears how far it is, so that who waits for an answer knows why, and that one will come.
+%% Reports the progress to every consumer, so that one that waits for an answer knows why, and that the answer will come.
 tell(#w{told = Told, s = #s{consumers = Cs}, own = Own, unit = Unit, done = Done, total = Total} = W) ->
     case now_ms() of
         Now when Now - Told >= ?TOLD ->

@@ -1,12 +1,12 @@
-%% erltrace_agent_monitor - what the VM tells the server by message: the system monitor, and nodes that come and go; and
+%% erltrace_agent_monitor - what the VM reports to the server by message: the system monitor, nodes that come and go, and
 %% processes that wait for a busy port, until they go on.
 %%
 %% What always holds:
-%%  * Before OTP 28 there is one system monitor in a node. Somebody else's is never replaced: who needs it then is refused. From
-%%    28 on ours is a trace session of its own and disturbs nobody. (The tracer's session cannot serve: it has no process.)
-%%  * What is set is in #m.items and #m.nodes, and goes when nobody needs it. When the server dies the VM takes it away.
-%%  * Of several programs the least limit is set in the VM; each program gets what reaches its own.
-%%  * process_info() of a process that works waits for it, so the server never asks: a process of ours (the looker) does.
+%%  * Before OTP 28 a node has one system monitor. Another tool's is never replaced: a program that needs it then is refused. From
+%%    28 on ours is a trace session of its own and disturbs no tool. (The tracer's session cannot serve: it has no process.)
+%%  * What is set is in #m.items and #m.nodes, and is removed when no program needs it. When the server dies, the VM removes it.
+%%  * Of the limits of several programs, the lowest is set in the VM; each program gets what reaches its own.
+%%  * process_info() of a working process waits for it, so the server never calls it: a helper process (the looker) does.
 -module(erltrace_agent_monitor).
 
 -export([told/2, check/2, apply_needs/2, back/2, undo/1, dead/1, event/2, watch/1, ours/1]).
@@ -16,23 +16,23 @@
 
 -include("erltrace_agent.hrl").
 
--define(LOOK, 20).                 % ms between two looks at processes that wait, and one more for each of them
--define(LOOK_MOST, 500).           % ... but not more
--define(FLOOD, 20000).             % messages of the system monitor in a second beyond which it is given up
+-define(LOOK, 20).                 % ms between two looks at processes that wait, plus one for each of them
+-define(LOOK_MOST, 500).           % ... but at most this
+-define(FLOOD, 20000).             % messages of the system monitor in a second beyond which it is switched off
 -define(NODES, #{node_type => all, nodedown_reason => true, connection_id => true}).
 
 -record(m, {
-    items = [] :: [{atom(), term()}],      % of the system monitor, sorted
+    items = [] :: [{atom(), term()}],      % what is set in the system monitor, sorted
     session :: undefined | term(),         % OTP 28+: the strong handle of its session
     nodes = false :: boolean(),            % monitor_nodes is on
-    waiting = #{} :: #{pid() => integer()}, % processes that wait for a port: since when, ms
+    waiting = #{} :: #{pid() => integer()}, % processes that wait for a port, and since when (ms)
     looker :: undefined | pid(),
-    looking = false :: boolean(),          % its timer runs, or it looks
-    events = 0 :: non_neg_integer(),       % messages of the system monitor since the last watch
+    looking = false :: boolean(),          % its timer runs, or it is looking
+    events = 0 :: non_neg_integer(),       % messages of the system monitor since the last check
     flooded = false :: boolean()
 }).
 
-%% What a consumer asks for besides its needs: limits and the period of polls, and which kinds it has.
+%% What a consumer asks for besides its needs: limits, the period of polls, and the kinds of its probes.
 told(Options, Bindings) ->
     O = maps:merge(#{longgc => 100, longschedule => 100, largeheap => 10485760, longqueue => 1000, pollrate => 1000},
                    maps:from_list([KV || {K, _} = KV <- Options, lists:member(K, [longgc, longschedule, largeheap, longqueue, pollrate])])),
@@ -40,16 +40,16 @@ told(Options, Bindings) ->
 
 %% == needs ====================================================================================================
 
-%% Throws an error when these needs cannot be met now.
+%% Throws an error if these needs cannot be met now.
 check(Needs, #s{otp = Otp} = S) ->
     Needs band ?NEED_LONG_QUEUE =:= 0 orelse Otp >= 27 orelse
-        throw(error4('AGENT_OTP', "queue-long and queue-normal need OTP 27: the system monitor of this node knows no long message "
-                     "queues", "leave them out on this node; all other limits are there")),
+        throw(error4('AGENT_OTP', "queue-long and queue-normal need OTP 27: the system monitor of this node does not report long "
+                     "message queues", "leave them out on this node; all other limits work")),
     Needs band ?NEED_MONITOR =:= 0 orelse check_slot(S).
 
 check_slot(#s{monitor = #m{flooded = true}}) ->
-    throw(error4('AGENT_BUSY', "the system monitor is switched off, because for another trace more messages of it came than the agent "
-                 "can take", "end that trace first"));
+    throw(error4('AGENT_BUSY', "the system monitor is switched off, because another trace caused more of its messages than the agent "
+                 "can handle", "end that trace first"));
 check_slot(#s{otp = Otp}) when Otp >= 28 ->
     ok;
 check_slot(_) ->
@@ -58,7 +58,7 @@ check_slot(_) ->
         _ -> ok
     end.
 
-%% Whose the system monitor is. The VM notices only when it has something to tell that its process is dead.
+%% Returns the owner and items of the system monitor. The VM notices that the owner is dead only when it has something to report.
 slot() ->
     case erlang:system_monitor() of
         {Pid, _} = Slot when is_pid(Pid) ->
@@ -75,7 +75,7 @@ taken(Other) ->
            "end that tool first (in RabbitMQ it is sysmon_handler), or leave out the probes *port_busy, *not_busy, gc-long, "
            "schedule-long, heap-large and queue-long").
 
-%% Makes the VM tell what the running programs need, no more and no less. Throws an error, and then nothing has changed.
+%% Makes the VM report what the running programs need, no more and no less. If it throws an error, nothing has changed.
 apply_needs(Running, #s{monitor = M0} = S) ->
     Bits = lists:foldl(fun(#c{needs = N}, A) -> N bor A end, 0, Running),
     M = system(items(Bits, Running), state(M0), S),
@@ -85,7 +85,7 @@ apply_needs(Running, #s{monitor = M0} = S) ->
          end,
     S#s{monitor = M2}.
 
-%% Sets again what was set in an earlier state.
+%% Sets what was set in an earlier state.
 back(#s{monitor = Before}, #s{monitor = Now} = S) ->
     #m{items = Items, nodes = Nodes} = state(Before),
     _ = system(Items, Now, S),
@@ -118,16 +118,16 @@ system(Items, #m{items = Old} = M, _) ->
     More = [K || {K, _} <- Items, not lists:keymember(K, 1, Old)] =/= [],
     case slot() of
         {Other, _} when Other =/= self(), More -> throw(taken(Other));
-        {Other, _} when Other =/= self() -> M#m{items = Items}; % has been complained of
+        {Other, _} when Other =/= self() -> M#m{items = Items}; % it has been complained of
         _ when Items =:= [] -> slot(undefined), M#m{items = []};
-        undefined when Old =/= [], not More, not M#m.flooded -> M#m{items = Items}; % it was taken away: likewise
+        undefined when Old =/= [], not More, not M#m.flooded -> M#m{items = Items}; % it was removed: likewise
         _ -> slot({self(), options(Items)}), M#m{items = Items, flooded = false}
     end.
 
 options(Items) ->
     [case I of {K, true} -> K; _ -> I end || I <- Items].
 
-%% Between the look and this another tool may have come: then its monitor is put back.
+%% Sets the system monitor. If another tool has taken it since slot/0, that tool's monitor is put back.
 slot(Value) ->
     case erlang:system_monitor(Value) of
         {Other, _} = Theirs when Other =/= self() ->
@@ -165,7 +165,7 @@ watch_nodes(On, M) ->
 
 %% -- the end
 
-%% Nothing of ours is set after this.
+%% Removes everything that this module has set.
 undo(#s{monitor = undefined} = S) ->
     S;
 undo(S) ->
@@ -174,14 +174,15 @@ undo(S) ->
     Looker =:= undefined orelse exit(Looker, kill),
     S1#s{monitor = undefined}.
 
-%% The server was killed. (The VM drops a system monitor whose process is dead when it has something to tell.)
+%% Cleans up after a server that was killed. (The VM drops a system monitor with a dead owner only when it has something to
+%% report.)
 dead(Server) ->
     case erlang:system_monitor() of
         {Server, _} -> erlang:system_monitor(undefined);
         _ -> ok
     end.
 
-%% Its trace session.
+%% The trace session of the system monitor.
 session(#s{monitor = #m{session = Session}}) -> Session;
 session(_) -> undefined.
 
@@ -219,7 +220,7 @@ event({nodedown, Node, Info}, #s{monitor = #m{nodes = true}} = S) ->
 event(_, S) ->
     S.
 
-%% A node that is an erltrace.
+%% Whether a node is an erltrace.
 ours(Node) ->
     case atom_to_list(Node) of
         "erltrace_" ++ [D | _] -> D >= $0 andalso D =< $9;
@@ -232,7 +233,7 @@ system(busy_port, P, Port, S) ->
 system(busy_dist_port, P, Port, S) ->
     There = case lists:keyfind(Port, 2, erlang:system_info(dist_ctrl)) of
                 {Node, _} -> Node;
-                false -> undefined % it has just gone
+                false -> undefined % it has just closed
             end,
     case ours(There) of
         true -> S;
@@ -282,7 +283,8 @@ value(Key, Info) ->
 sizes(Info) ->
     [value(K, Info) || K <- [heap_size, old_heap_size, stack_size, mbuf_size, heap_block_size, old_heap_block_size]].
 
-%% More than the server can take: better nothing than a mailbox without end. It is set again when other items are asked for.
+%% Switches the system monitor off, as more comes than the server can take: no events are better than a mailbox that grows without
+%% bound. It is set again when other items are wanted.
 flooded(#m{items = Items} = M, S) ->
     case M#m.session of
         undefined -> still_ours() andalso slot(undefined);
@@ -290,7 +292,7 @@ flooded(#m{items = Items} = M, S) ->
     end,
     S1 = S#s{monitor = (forget_waiting(M, S))#m{flooded = true, session = undefined}},
     erltrace_agent_needs:complain({{flooded, Items},
-        text("more than ~b messages of the system monitor came in a second: it is switched off, and its probes fire no more; start "
+        text("more than ~b messages of the system monitor came in a second: it is switched off, and its probes no longer fire; start "
              "the trace again with higher limits (longgc, longschedule, largeheap, longqueue)", [?FLOOD])}, S1).
 
 still_ours() ->
@@ -307,7 +309,7 @@ waits(P, Port, Nodes, #s{monitor = #m{waiting = W} = M} = S) ->
             maps:is_key(P, W) orelse erltrace_agent_flags:add_running(P, S),
             S#s{monitor = look_later(M#m{waiting = W#{P => now_ms()}})};
         false ->
-            erltrace_agent_needs:complain({blocked, <<"so many processes wait for busy ports that not all can be followed: "
+            erltrace_agent_needs:complain({blocked, <<"too many processes wait for busy ports to follow all of them: "
                                                       "some *not_busy and *unblocked probes do not fire">>}, S)
     end.
 
@@ -319,7 +321,8 @@ look_later(#m{waiting = W} = M) ->
     erlang:send_after(min(?LOOK_MOST, ?LOOK - 1 + map_size(W)), self(), look),
     M#m{looking = true}.
 
-%% Who has gone on loses the flag. The others are looked at, if the VM has had the time to suspend them: it tells us before.
+%% Removes the flag from processes that have gone on. Looks at the others once the VM has had time to suspend them, as it reports
+%% before it does.
 look(#m{waiting = W} = M, S) ->
     Waiting = maps:filter(fun(P, _) -> ?AGENT:nif_blocked(P) orelse begin erltrace_agent_flags:remove_running(P, S), false end end, W),
     Before = now_ms() - ?LOOK div 2,
@@ -350,7 +353,7 @@ looked(Found, #m{waiting = W} = M, S) ->
 
 forget_waiting(#m{waiting = W} = M, S) ->
     [begin
-         try ?AGENT:nif_forget_blocked(P) catch error:_ -> ok end, % the library may have gone
+         try ?AGENT:nif_forget_blocked(P) catch error:_ -> ok end, % the library may be gone
          erltrace_agent_flags:remove_running(P, S)
      end || P <- maps:keys(W)],
     M#m{waiting = #{}}.
@@ -360,8 +363,8 @@ looker(Server) ->
     erlang:monitor(process, Server),
     look_loop([]).
 
-%% Doubtful: who seemed to have gone on at the last look. Whose scheduler has lost its processor while it took a signal seems so, too, for
-%% as long as that takes: two looks have to say so.
+%% Doubtful: processes that seemed to have gone on at the last look. A process whose scheduler lost its CPU while it handled a
+%% signal also seems so, for as long as that takes: so two looks have to agree.
 look_loop(Doubtful) ->
     receive
         {look, Server, Ps} ->
@@ -374,7 +377,8 @@ look_loop(Doubtful) ->
             look_loop(Doubtful)
     end.
 
-%% A process that takes a signal shows as running for a moment, although it waits: only the second answer counts.
+%% A process that handles a signal shows as running for a moment although it waits: it counts as going on only if both answers say
+%% so.
 waiting(P) ->
     case {process_info(P, status), process_info(P, status)} of
         {undefined, _} -> dead;
@@ -383,7 +387,7 @@ waiting(P) ->
         _ -> waits
     end.
 
-%% == keeping watch ============================================================================================
+%% == regular checks ===========================================================================================
 
 %% -> {what to complain of, state}
 watch(#s{monitor = undefined} = S) ->
@@ -392,18 +396,18 @@ watch(#s{monitor = #m{session = Session} = M, otp = Otp} = S) ->
     case Session =:= undefined orelse erltrace_agent_session:there(Session) of
         true -> {lost(M, Otp), S#s{monitor = M#m{events = 0}}};
         false ->
-            {[{{monitor, Session}, <<"somebody destroyed the trace session of the agent's system monitor: the probes that need it (*port_busy, "
-                                     "*not_busy, *-long, heap-large) fire no more; start the trace again">>}],
+            {[{{monitor, Session}, <<"another process destroyed the trace session of the agent's system monitor: the probes that need it (*port_busy, "
+                                     "*not_busy, *-long, heap-large) no longer fire; start the trace again">>}],
              S#s{monitor = (forget_waiting(M, S))#m{items = [], session = undefined, events = 0}}}
     end.
 
 lost(#m{items = Items, flooded = false}, Otp) when Items =/= [], Otp < 28 ->
     case erlang:system_monitor() of
         {Pid, _} when Pid =:= self() -> [];
-        undefined -> [{monitor, <<"somebody has switched off the system monitor: the probes that need it (*port_busy, *not_busy, "
-                                  "*-long, heap-large) fire no more; start the trace again">>}];
+        undefined -> [{monitor, <<"another process switched off the system monitor: the probes that need it (*port_busy, *not_busy, "
+                                  "*-long, heap-large) no longer fire; start the trace again">>}];
         {Other, _} -> [{monitor, text("~s has taken the system monitor: the probes that need it (*port_busy, *not_busy, *-long, "
-                                      "heap-large) fire no more", [owner(Other)])}]
+                                      "heap-large) no longer fire", [owner(Other)])}]
     end;
 lost(_, _) ->
     [].

@@ -1,10 +1,10 @@
-%% erltrace_agent_needs - what all running programs together need of the VM, and the way from one set of needs to the next;
-%% and keeping watch: is it all still set, functions whose exception frames pile up, dead processes.
+%% erltrace_agent_needs - what all running programs together need of the VM, and the way from one set of needs to the next; and regular
+%% checks: whether everything is still set, functions whose exception frames pile up, dead processes.
 %%
 %% What always holds:
 %%  * What is set is remembered in #s.flags, #s.some, #s.port_flags and #s.functions, and nothing else is ever cleared.
-%%  * Needs grow before the snapshot that relies on them is published, and shrink after the one that does without. A program that has been
-%%    placed has all that it needs; it is in no snapshot before it runs.
+%%  * Needs grow before the snapshot that relies on them is published, and shrink after the snapshot that no longer does. A program that has
+%%    been placed has all that it needs; it is in no snapshot before it runs.
 %%  * The server hears its consumers meanwhile (erltrace_agent_meanwhile).
 -module(erltrace_agent_needs).
 
@@ -15,9 +15,9 @@
 
 -include("erltrace_agent.hrl").
 
--define(OVERRUN, 50).              % ms between two looks at exception frames
+-define(OVERRUN, 50).              % ms between two checks of exception frames
 
-%% What bindings want of functions, added to what is wanted of them.
+%% Adds what bindings want of functions to Acc.
 wants(Bindings, Acc) ->
     erltrace_agent_lib:fold_list(fun want/2, Acc, Bindings).
 
@@ -43,12 +43,12 @@ bit(?PROBE_FN_LOCAL_ENTRY) -> ?LOCAL;
 bit(?PROBE_FN_GLOBAL_ENTRY) -> ?GLOBAL;
 bit(_) -> ?ENTRY.
 
-%% Makes the VM deliver what the running programs need, no more and no less, and the events reach them.
+%% Makes the VM deliver what the running programs need, no more and no less, and routes the events to them.
 %% -> {warnings, state}; throws an error, and then leaves everything as it was.
 apply_needs(S) ->
     apply_needs(undefined, S).
 
-%% The same for one consumer, which can give it up.
+%% The same for one consumer, which can cancel it.
 -spec apply_needs(pid() | undefined, #s{}) -> {[binary()], #s{}}.
 apply_needs(Own, S) ->
     erltrace_agent_meanwhile:during(Own, S, fun() ->
@@ -58,23 +58,23 @@ apply_needs(Own, S) ->
                                                 end
                                             end).
 
-%% The consumers that need something.
+%% Returns the consumers that need something.
 placed(#s{consumers = Cs}) ->
     [C || #c{phase = Phase, over = false} = C <- maps:values(Cs), ?is_placed(Phase), needs(C)].
 
-%% Not a program that has but ticks, or that is over: what it has bound must not tell how the functions of others are traced.
+%% False for a program that has only ticks, or that is over: its bindings must not decide how the functions of others are traced.
 needs(#c{needs = N, wants = W, hooks = H, hears = Hears}) ->
     N =/= 0 orelse W =/= #{} orelse H =/= [] orelse Hears.
 
-%% Nobody needs anything. From OTP 27 on all that we set goes with the session, in one step: each pattern by itself waits for
-%% all schedulers, which takes seconds on a busy node.
+%% Removes everything, as no program needs anything. From OTP 27 on all that we set goes with the session, in one step: clearing each
+%% pattern by itself would wait for all schedulers, which takes seconds on a busy node.
 no_needs(S0) ->
-    ?AGENT:nif_gate(false), % first: the other waits for a dirty scheduler
+    ?AGENT:nif_gate(false), % first: the other call waits for a dirty scheduler
     ?AGENT:nif_publish([], [], []),
     S = erltrace_agent_others:deaf(erltrace_agent_loads:forget(erltrace_agent_monitor:undo(erltrace_agent_poll:undo(S0)))),
     case S#s.session of
         legacy ->
-            %% Flags first: from then on calls through local patterns cost next to nothing, and patterns take long.
+            %% Flags first: without them calls through local patterns cost next to nothing, and patterns take long to clear.
             erltrace_agent_flags:remove_ours(S),
             Any = S0#s.loads =/= undefined orelse map_size(S#s.functions) + map_size(S#s.hooks) > 0,
             Any andalso erltrace_agent_patterns:remove_all([S#s.functions, S#s.hooks], S),
@@ -89,7 +89,7 @@ no_needs(S0) ->
     (erltrace_agent_patterns:globals(#{}, S))#s{session = erltrace_agent_session:none(), flags = [], some = #{}, port_flags = [], seq = 0, functions = #{}, hooks = #{}, taken = #{},
                                                 bifs = [], given = #{}, calls = undefined}.
 
-%% When it fails, sessions that were begun for it go.
+%% If it fails, sessions that were created for it are destroyed.
 apply_all(Running, S00) ->
     or_back(
         fun() ->
@@ -120,7 +120,7 @@ apply_traces(Running, S00) ->
     {Flags, Some} = erltrace_agent_only:flags(Running, Bits, Flagged),
     PortFlags = erltrace_agent_ports:flags(Bits),
     S0 = erltrace_agent_others:make_room(Patterns, Flags, PortFlags, S01),
-    %% Who was asked when the program came may not have traced collections then.
+    %% Those that were checked when the program came may not have traced collections then.
     New = lists:append([Flags -- S0#s.flags | [F -- maps:get(P, S0#s.some, []) || {P, F} <- maps:to_list(Some)]]),
     lists:member(garbage_collection, New) andalso erltrace_agent_flags:check_gc(S0, processes()),
     Kinds = kinds(Running, Patterns, Globals),
@@ -128,10 +128,10 @@ apply_traces(Running, S00) ->
     Before = erltrace_agent_loads:seen(S0),
     or_back(
         fun() ->
-            %% Before the rest: what is loaded from now on is seen.
+            %% Before the rest, so that code that is loaded from now on is noticed.
             {W6, S} = erltrace_agent_loads:arm(grown(Kinds, S0), maps:merge(S0#s.functions, Patterns), S0),
             {Seq, W0} = erltrace_agent_seq:add(Bits, S),
-            %% Not one map of both: a function may be getting another pattern than it has.
+            %% Separate maps: a function may be getting another pattern than it has.
             tell_guard(S, [S#s.functions, Patterns, erltrace_agent_hooks:guarded(Running, S)]),
             {W1, Known} = erltrace_agent_flags:add(Flags, Some, S),
             W3 = erltrace_agent_ports:add_flags(NewPort, S#s{port_flags = PortFlags}),
@@ -154,7 +154,7 @@ apply_traces(Running, S00) ->
             erltrace_agent_seq:remove(Bits band (bnot S0#s.seq), S0)
         end).
 
-%% From the patterns of state S to those of these, and the events reach the programs. S1: S with what has been set meanwhile.
+%% Goes from the patterns of state S to these, and routes the events to the programs. S1: S with what has been set meanwhile.
 apply_patterns(Running, Patterns, Globals, Locally, S, S1) ->
     {Set, W2} = erltrace_agent_patterns:add_patterns(Patterns, S),
     or_back(
@@ -176,18 +176,19 @@ apply_patterns(Running, Patterns, Globals, Locally, S, S1) ->
         end,
         fun() -> erltrace_agent_patterns:back(Set, S#s.functions, S#s.hooks, S) end).
 
-%% Events reach the programs that run.
+%% Routes events to the programs that run.
 publish(S) ->
     case placed(S) of
         [] -> true;
         Placed -> publish(Placed, locally(erltrace_agent_only:functions(Placed, S), S), S)
     end.
 
-%% Functions of which few calls are wanted have a local pattern although nobody wants their returns; or all calls are seen by meta patterns.
+%% Functions of which few calls are wanted have a local pattern even if no program wants their returns; or `meta`: all calls are seen by
+%% meta patterns.
 locally(Few, #s{calls = undefined}) -> maps:keys(Few);
 locally(_, _) -> meta.
 
-%% So have those whose returns only a program wants that does not run yet.
+%% A function has a local pattern as well if its returns are wanted only by a program that does not run yet.
 publish(Placed, Locally, #s{taken = Taken}) ->
     {Running, Waiting} = lists:partition(fun(#c{phase = Phase}) -> Phase =:= running end, Placed),
     Local = case Locally of
@@ -198,7 +199,7 @@ publish(Placed, Locally, #s{taken = Taken}) ->
         throw(error4('AGENT_MEMORY', "the node has no memory for the table of probes", "enable fewer probes")),
     ?AGENT:nif_gate(true).
 
-%% Does the one, and when that fails, the other before the error goes on.
+%% Runs Do; if that fails, runs Back before it raises the error again.
 or_back(Do, Back) ->
     try Do()
     catch
@@ -207,7 +208,7 @@ or_back(Do, Back) ->
             erlang:raise(Class, Reason, Stack)
     end.
 
-%% The guard knows the functions that have, or are about to get, a pattern, in one map or several: what the server cannot undo when it was killed.
+%% Tells the guard which functions have, or are about to get, a pattern, in one map or several: what the server cannot undo if it is killed.
 tell_guard(#s{guard = undefined}, _) -> ok;
 tell_guard(#s{session = legacy, guard = Guard}, Functions) -> Guard ! {functions, Functions};
 tell_guard(_, _) -> ok.
@@ -229,8 +230,8 @@ without_taken(Taken, Wants) ->
                   end
               end, Wants, Taken).
 
-%% From OTP 27 on, which functions need a global pattern in a session of its own to tell local calls from global ones, and what
-%% is wanted of which function besides. Before that, local and global exclude each other (see all_local).
+%% From OTP 27 on: which functions need a global pattern in a session of its own, to tell local calls from global ones, and what else is
+%% wanted of which function. Before OTP 27, local and global patterns exclude each other (see all_local).
 globals(Wants, #s{session = legacy}) ->
     {#{}, Wants};
 globals(Wants, _) ->
@@ -239,7 +240,7 @@ globals(Wants, _) ->
                                (_, _, Acc) -> Acc
                             end, {#{}, Wants}, Wants).
 
-%% Before OTP 27 a function has one pattern, which tells the one from the other only if it is a global one.
+%% Before OTP 27 a function has one pattern, which tells local calls from global ones only if it is a global pattern.
 all_local(_, #s{session = Session}) when Session =/= legacy ->
     [];
 all_local(Wants, _) ->
@@ -250,8 +251,8 @@ all_local(Wants, _) ->
     [text("before OTP 27 global-function-entry does not fire for functions with any other probe: ~s", [names(Globals)])
      || Globals =/= []].
 
-%% The patterns that code to come needs. A meta pattern shows each call, local ones let the returns be followed; but when the
-%% returns of one function only are followed, those of others would be taken for its own (see simplify).
+%% The kinds of patterns that code to come needs. A meta pattern shows each call, local ones let returns be followed; but when the returns
+%% of only one function are followed, those of others would be taken for its own (see simplify).
 kinds(Running, Patterns, Globals) ->
     case lists:any(fun(#c{hears = Hears}) -> Hears end, Running) of
         true ->
@@ -262,12 +263,12 @@ kinds(Running, Patterns, Globals) ->
             []
     end.
 
-%% Those, and those that there are.
+%% These kinds and those that are set.
 grown(Kinds, #s{loads = undefined}) -> Kinds -- [global];
 grown(Kinds, #s{loads = #loads{kinds = Have}}) -> [K || K <- [meta, local, global], lists:member(K, Have ++ (Kinds -- [global]))].
 
-%% Returns need local patterns, which work only in processes that have the flags, and so do global ones; the rest goes without
-%% touching processes. But a meta pattern costs every process: calls of few processes are had by local ones, too.
+%% Returns need local patterns, which work only in processes that have the flags, and so do global ones; for the rest processes are left
+%% untouched. But a meta pattern costs every process, so calls of a few processes use local patterns as well.
 pattern(?GLOBAL, _) ->
     {global, false, false};
 pattern(Bits, Few) ->
@@ -276,7 +277,7 @@ pattern(Bits, Few) ->
           end,
     {How, Bits band ?EXCEPTION =/= 0, How =:= local}.
 
-%% When returns of one function only are wanted, or none, its caller need not be known: that saves the VM a fifth of the work.
+%% When returns of at most one function are wanted, its caller need not be known: that saves the VM a fifth of the work.
 %% -> {patterns, #{function whose pattern works only in processes with flags => what is wanted of it}}
 simplify(Patterns, Wants) ->
     {Flagged, Returns} = erltrace_agent_lib:fold(fun(_, {meta, _, _}, Acc) -> Acc;
@@ -296,13 +297,13 @@ simplify(Patterns, Wants) ->
          _ -> Patterns
      end, Flagged}.
 
-%% From OTP 27 on, a trace session of our own.
+%% Creates the agent's trace session, from OTP 27 on.
 session(#s{session = undefined} = S) ->
     S#s{session = erltrace_agent_session:create(?AGENT, ?TRACER, S)};
 session(S) ->
     S.
 
-%% == keeping watch ============================================================================================
+%% == regular checks ===========================================================================================
 
 watch(S00) ->
     _ = erltrace_agent_lib:new_look(),
@@ -317,32 +318,32 @@ watch(S00) ->
     {Gone, S5} = erltrace_agent_hooks:watch(S4),
     once_more(Again, lists:foldl(fun complain/2, S5, Told ++ Complaints ++ Gone ++ erltrace_agent_seq:wiped(S5))).
 
-%% Somebody has set trace flags, maybe those that must not meet ours.
+%% Another process has set trace flags, perhaps ones that conflict with ours.
 flags_set(Message, S) ->
     {S1, Told, Again} = erltrace_agent_others:flags_set(Message, S),
     once_more(Again, lists:foldl(fun complain/2, S1, Told)).
 
-%% When what is wanted has to be set again: the consumers are told what comes of it.
+%% When what is wanted has to be set again: warns the consumers of the result.
 once_more(true, S) ->
     {Warnings, S1} = apply_needs(S),
     lists:foldl(fun warn/2, S1, Warnings);
 once_more(false, S) ->
     S.
 
-%% Whoever destroys a session of ours wants silence: the programs that were running are over, and their consumers are told. The next
-%% program begins with a new one.
+%% A user who destroys a session of ours wants no more events: the programs that were running are over, and their consumers are told. The
+%% next program begins with a new session.
 present(S) ->
     _ = erase(session_lost),
     case erltrace_agent_others:is_present(S) of
         true -> S;
         false ->
             #s{consumers = Cs} = S1 =
-                complain({{session, S#s.session}, <<"somebody destroyed the agent's trace session: no probe fires from now on; start the trace again">>}, S),
+                complain({{session, S#s.session}, <<"another process destroyed the agent's trace session: no probe fires any more; start the trace again">>}, S),
             {_, S2} = apply_needs(S1#s{consumers = maps:map(fun(_, #c{phase = Phase} = C) when ?is_placed(Phase) -> idle(C); (_, C) -> C end, Cs)}),
             S2
     end.
 
-%% A program that needs nothing any more.
+%% Makes a program need nothing any more.
 idle(C) ->
     C#c{needs = 0, wants = #{}, hooks = [], hears = false}.
 
@@ -358,7 +359,7 @@ drop_exiting(#s{consumers = Cs} = S) ->
             S2
     end.
 
-%% Says once to every running consumer what has changed for the worse.
+%% Tells every running consumer, once, what has changed for the worse.
 complain({Key, Text}, #s{complained = Seen} = S) ->
     case Seen of
         #{Key := _} -> S;
@@ -381,7 +382,8 @@ lost(#s{lost = {T0, R0, C0}} = S) ->
             warn(unicode:characters_to_binary(["not seen: " | lists:join(", ", Texts)]), S#s{lost = Lost})
     end.
 
-%% Exception probes leave a frame for each call, so that a loop would grow its stack: a function that does is let go.
+%% Exception probes leave a frame for each call, so that a loop would make its stack grow: exception probes are removed from such a
+%% function.
 start_watching(#s{watching = false, functions = Fs} = S) ->
     case lists:any(fun({_, Exceptions, _}) -> Exceptions end, maps:values(Fs)) of
         true ->
@@ -398,7 +400,7 @@ overrun(#s{taken = Taken} = S) ->
              [] -> S;
              MFAs ->
                  {_, S2} = apply_needs(S#s{taken = maps:merge(Taken, maps:from_list([{F, true} || F <- MFAs]))}),
-                 warn(text("exception probes were taken off ~s: calls that do not return pile up, and each leaves a frame "
+                 warn(text("exception probes were removed from ~s: calls that do not return pile up, and each leaves a frame "
                            "on the stack while such a probe is on (a loop, or deep recursion)", [names(MFAs)]), S2)
          end,
     start_watching(S1#s{watching = false}).

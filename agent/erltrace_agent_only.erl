@@ -1,15 +1,15 @@
 %% erltrace_agent_only - needs for which a few processes are enough.
 %%
-%% The consumer finds out that the predicates of all its clauses on the probes of some need are true for certain processes only, and says
-%% so with the option `only`. When every running program that has the need says so, its flags go on those processes and on no other, and not
-%% on new ones; in doubt they go on all.
+%% The consumer finds out that the predicates of all its clauses on the probes of a need are true for certain processes only, and says so
+%% with the option `only`. If every running program that has the need says so, the need's flags go on those processes only, and not on new
+%% ones; in doubt they go on all.
 -module(erltrace_agent_only).
 
 -export([take/1, flags/3, functions/2]).
 
 -include("erltrace_agent.hrl").
 
-%% Splits the option off: {#{Need => [pid()]}, the other options}.
+%% Splits off the option: {#{Need => [pid()]}, the other options}.
 -spec take([{atom(), term()}]) -> {#{pos_integer() => [pid()]}, [{atom(), term()}]}.
 take(Options) ->
     case lists:keytake(only, 1, Options) of
@@ -19,7 +19,7 @@ take(Options) ->
             {#{}, Options}
     end.
 
-%% A process that is not there may yet come, and have the flags then like all others.
+%% A process that does not exist may yet come, and would get the flags like all others then.
 pids([Text | Texts], Acc) ->
     try list_to_pid(binary_to_list(Text)) of
         Pid when node(Pid) =:= node() ->
@@ -34,8 +34,8 @@ pids([Text | Texts], Acc) ->
 pids([], Acc) ->
     lists:usort(Acc).
 
-%% What flags the programs need, when Flagged are the functions whose patterns work only with flags, and what is wanted of them: on all
-%% processes, on single ones.
+%% Returns the flags that the programs need: on all processes, and on single ones. Flagged are the functions whose patterns work only with
+%% flags, and what is wanted of them.
 -spec flags([#c{}], non_neg_integer(), #{mfa() => pos_integer()}) -> {[atom()], #{pid() => [atom()]}}.
 flags(Running, Bits, Flagged) ->
     Scopes = [{scope([only(Bit, C) || #c{needs = N} = C <- Running, N band Bit =/= 0]), F}
@@ -56,13 +56,14 @@ scope(Scopes) ->
 
 only(Need, #c{only = Only}) -> maps:get(Need, Only, all).
 
-%% Such patterns are seen in processes with the flags; so all that is wanted of such a function has to be restricted.
+%% Patterns of Flagged take effect only in processes with the flags; so everything that is wanted of such a function has to be restricted.
 calls(Flagged, #c{wants = Wants} = C) ->
     Bits = erltrace_agent_lib:fold(fun(MFA, _, B) -> B bor maps:get(MFA, Wants, 0) end, 0, Flagged),
     scope([only(Need, C) || {Want, Need} <- ?WANT_NEEDS, Bits band Want =/= 0]).
 
-%% The functions of which everybody wants calls and exceptions of a few processes only: a local pattern costs the others next to nothing,
-%% where a meta pattern costs half a microsecond a call. Not while another tool traces calls before OTP 27: it would see its events, too.
+%% Returns the functions of which all programs want only calls and exceptions of a few processes: a local pattern costs the other processes
+%% next to nothing, where a meta pattern costs half a microsecond a call. None while another tool traces calls before OTP 27: that tool
+%% would get the events as well.
 -spec functions([#c{}], #s{}) -> #{mfa() => true}.
 functions(_, #s{calls = {_, _, _}}) ->
     #{};

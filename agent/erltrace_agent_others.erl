@@ -1,18 +1,20 @@
-%% erltrace_agent_others - living with other tracers: every second, whether what we set is still there, and who else is.
+%% erltrace_agent_others - coexistence with other tracers: checks every second whether what we set is still there, and which other tools
+%% trace.
 %%
 %% What always holds:
-%%  * What somebody else has is not taken. When they let go of it, we set what we wanted, and say so.
-%%  * Before OTP 27 tools share what the VM has one of, and nobody is handed what he has not asked for. Flags of new processes are one
-%%    set: when somebody else becomes their tracer, ours are taken out of it (mend/3); and while somebody else's processes hand on their
-%%    tracer to those that they spawn, who would get our flags with it, we have none there (heirs_of/1). Local and global patterns are seen by all who trace
-%%    calls: while somebody else does, we have none, which costs us the returns (spare/3).
-%%  * Whom the VM refuses what is ours can read it in his terminal, if he has one; a node's log has no line of ours (tell_owner/5).
-%%  * What somebody has cleared stays cleared: who calls recon_trace:clear() wants silence. The consumers are told.
-%%  * From OTP 27 on nobody is in the other's way, but two who trace garbage collection crash the VM: when somebody begins to, our gc
-%%    probes go at once: calls that set trace flags are heard of (hear/1). And when any session lets go of a BIF, OTP 27 and 28 stop telling all others of it: those patterns are
-%%    set again in turn.
+%%  * What another tool has is not taken. When that tool releases it, we set what we wanted, and say so.
+%%  * Before OTP 27 tools share what the VM has only one of, and no tool is sent events that it has not asked for. The flags of new
+%%    processes are one set: when another tool becomes their tracer, ours are removed from the set (mend/3); and while another tool's
+%%    processes pass their tracer to processes that they spawn, which would get our flags with it, we set none there (heirs_of/1). Local and
+%%    global patterns are seen by every tool that traces calls: while another one does, we set none, which costs us the returns (spare/3).
+%%  * A user to whom the VM refuses a process because we trace it can read so in the terminal, if there is one; we write nothing to the
+%%    node's log (tell_owner/5).
+%%  * What another tool has cleared stays cleared: a user who calls recon_trace:clear() wants no more events. The consumers are told.
+%%  * From OTP 27 on tools do not get in each other's way, except that two that trace garbage collection crash the VM: when another tool
+%%    begins to, our gc probes are switched off at once, as calls that set trace flags are reported to us (hear/1). And when any session
+%%    removes its pattern from a BIF, OTP 27 and 28 stop reporting that BIF to all other sessions: those patterns are set again in turn.
 %%
-%% A look costs about a microsecond a process and less for a function; of very many processes it takes some at a time.
+%% A check costs about a microsecond a process and less for a function; if there are very many processes, each check takes some of them.
 -module(erltrace_agent_others).
 
 -export([sweep_loaded/1, functions/0, look/1, hear/1, deaf/1, flags_set/2, is_present/1, is_heard/0, sweep/1, remember/1, gc_owners/2]).
@@ -22,16 +24,16 @@
 
 -include("erltrace_agent.hrl").
 
--define(SOME, 2000).  % processes that one look takes
--define(ALL, 20000).  % ... that are all looked at when somebody has set trace flags
--define(PAUSE, 100).  % ms between two such looks
--define(QUIET, 300).  % ms without a tracer of calls after which that tool has ended
--define(LATE, 300).   % ms that processes have to answer, in such a look
+-define(SOME, 2000).  % processes that one check takes
+-define(ALL, 20000).  % ... that are all checked when trace flags have been set
+-define(PAUSE, 100).  % ms between two such checks
+-define(QUIET, 300).  % ms without a tracer of calls after which that tool counts as ended
+-define(LATE, 300).   % ms that processes have to answer, in such a check
 -define(READ, 5000).  % ms that a terminal has to answer
--define(SHARED, (?RETURN bor ?GLOBAL)). % what of a function takes a pattern that others see, before OTP 27
--define(BUDGET, 50).  % ms for setting BIFs again, in one look
+-define(SHARED, (?RETURN bor ?GLOBAL)). % what needs a pattern on a function that other tools see, before OTP 27
+-define(BUDGET, 50).  % ms for setting BIFs again, in one check
 
-%% -> {state, [{Key, Text}] that consumers are told once, whether what is wanted has to be set again}
+%% -> {state, [{Key, Text}] of which consumers are told once, whether what is wanted has to be set again}
 look(#s{session = undefined} = S) ->
     {S, [], false};
 look(#s{session = legacy} = S) ->
@@ -43,8 +45,8 @@ look(S) ->
     {S1, C, A} = collections(S),
     {bifs(S1#s{looks = S1#s.looks + 1}), C, A}.
 
-%% What has just been set may have left out what others have: they are remembered, so that a look sees them let go. Of all processes
-%% it is known since our flags came there (erltrace_agent_flags:add/3).
+%% What has just been set may have left out what other tools have: remembers that, so that a check notices when they release it. For all
+%% processes this is known since our flags were set there (erltrace_agent_flags:add/3).
 remember(#s{otp = Otp} = S) when Otp >= 27 ->
     S;
 remember(#s{flags = Flags, some = Some, others = Others} = S) ->
@@ -59,13 +61,13 @@ remember(#s{flags = Flags, some = Some, others = Others} = S) ->
                                                             end],
     S#s{others = maps:merge(owners(missing(S)), maps:merge(Theirs, maps:from_list(New)))}.
 
-%% What an agent has left that was killed together with its guard, or whose code was purged: flags and meta patterns bear our
-%% name, local patterns do not. Some ten milliseconds, when an agent starts.
+%% Removes what was left by an agent that was killed together with its guard, or whose code was purged: flags and meta patterns bear our
+%% name, local patterns do not. Takes some ten milliseconds, when an agent starts.
 sweep(#s{otp = Otp} = S) when Otp >= 27 ->
     erltrace_agent_seq:remove(?NEED_SEQ_TRACE, S),
     erltrace_agent_session:sweep([]);
 sweep(S) ->
-    erltrace_agent_loads:left_behind(dead), % first: code that is loaded from now on is nothing to look for
+    erltrace_agent_loads:left_behind(dead), % first: code that is loaded from now on need not be looked at
     erltrace_agent_seq:remove(?NEED_SEQ_TRACE bor ?NEED_TOKENS, S),
     New = [P || P <- [new_processes, new_ports | erlang:ports()], tracer(P) =:= ours],
     _ = [cleared(P) || P <- New],
@@ -77,7 +79,7 @@ sweep(S) ->
     Meta = sweep_loaded(All),
     Local = [{MFA, MS} || MFA <- All, erlang:trace_info(MFA, traced) =:= {traced, local}, {match_spec, MS} <- [erlang:trace_info(MFA, match_spec)]],
     Ours = [MFA || {MFA, MS} <- Local, erltrace_agent_patterns:is_match_spec(MS)],
-    %% A plain one is ours when others are, and nobody traces calls.
+    %% An empty one is ours when others are, and no tool traces calls.
     Plain = [MFA || {MFA, []} <- Local, Flagged =/= [] orelse Meta =/= [] orelse Ours =/= [], not calls_traced()],
     [erlang:trace_pattern(MFA, false, [local]) || MFA <- Ours ++ Plain],
     ok.
@@ -89,9 +91,9 @@ cleared(P) ->
 functions() ->
     [{M, F, A} || M <- erlang:loaded(), not erltrace_agent_lib:ours(M), {F, A} <- erltrace_agent_lib:functions_of(M)].
 
-%% Takes away what tells by its look that it is ours, as code has that was loaded while we traced. -> those of these functions that had a
-%% meta pattern of ours. (One that the VM has found without its tracer does nothing, and is nobody's; a call can make ours such a one
-%% at any time.)
+%% Removes what can be recognized as ours, as on code that was loaded while we traced. -> those of these functions that had a meta pattern
+%% of ours. (A pattern whose tracer the VM has found dead does nothing, and belongs to no tool; a call can turn ours into such a one at any
+%% time.)
 sweep_loaded(All) ->
     Left = [{MFA, Tracer} || MFA <- All, Tracer <- ours_or_nobodys(MFA)],
     Meta = [MFA || {MFA, ?TRACER} <- Left],
@@ -113,11 +115,11 @@ calls_traced() ->
     lists:any(fun(F) -> lists:member(call, F) end,
               [F || P <- processes(), {theirs, _} <- [tracer(P)], {flags, F} <- [erlang:trace_info(P, flags)]]).
 
-%% == before OTP 27: one tracer a process, one pattern of each sort a function ==================================
+%% == before OTP 27: one tracer a process, one pattern of each kind a function ==================================
 
 legacy_ports(#s{port_flags = Flags}) ->
-    [{ports, <<"somebody cleared the trace flags of ports (erlang:trace(ports, false, ...), or tracing of new ports is somebody "
-               "else's): events are missing from now on; start the trace again">>}
+    [{ports, <<"another tool cleared the trace flags of ports (erlang:trace(ports, false, ...)), or took over the tracing of new "
+               "ports: events are missing from now on; start the trace again">>}
      || Flags =/= [], not erltrace_agent_ports:are_ours()].
 
 legacy_processes(#s{flags = [], some = Some, others = Others} = S) ->
@@ -143,10 +145,10 @@ legacy_processes(#s{others = Others} = S) ->
     end.
 
 cleared() ->
-    [{flags, <<"somebody cleared the trace flags that the probes need (recon_trace:clear(), fprof, erlang:trace(all, false, ...)): events are "
+    [{flags, <<"another tool cleared the trace flags that the probes need (recon_trace:clear(), fprof, erlang:trace(all, false, ...)): events are "
                "missing from now on; start the trace again">>}].
 
-%% A look takes a part of very many processes, and all of those that another tool has.
+%% A check takes a part of very many processes, and all those that another tool has.
 some_processes(#s{others = Others, guard = Guard, looks = Looks} = S, Processes, Complaints) ->
     Looked = lists:usort(some(Processes, Looks) ++ some(theirs(S), Looks)) -- [self(), Guard],
     {Theirs, Freed, Cleared, Gone} =
@@ -154,12 +156,12 @@ some_processes(#s{others = Others, guard = Guard, looks = Looks} = S, Processes,
                                   fun(P, {theirs, Owner}, {T, F, C, G}) -> {T#{P => Owner}, F, C, G};
                                      (P, free, {T, F, C, G}) when is_map_key(P, Others) -> {T, [P | F], C, [P | G]};
                                      (P, free, {T, F, C, G}) when not is_map_key(new_processes, Others) -> {T, F, [P | C], G};
-                                     (P, Is, {T, F, C, G}) when Is =/= undefined -> {T, F, C, [P | G]}; % or was born while they were the tracer, and let go
+                                     (P, Is, {T, F, C, G}) when Is =/= undefined -> {T, F, C, [P | G]}; % or was created while that tool was the tracer, and then released
                                      (_, _, Acc) -> Acc
                                   end, {#{}, [], [], []}, Looked, ?LATE),
     S1 = S#s{others = maps:merge(maps:without(Gone, Others), Theirs)},
-    Told = [{processes, text("somebody cleared the trace flags of ~p (erlang:trace(Pid, false, ...)): it is not seen any more, and "
-                             "others may not be", [hd(Cleared)])} || Cleared =/= []] ++ Complaints,
+    Told = [{processes, text("another tool cleared the trace flags of ~p (erlang:trace(Pid, false, ...)): it is no longer seen, and "
+                             "other processes may not be either", [hd(Cleared)])} || Cleared =/= []] ++ Complaints,
     case Freed of
         [] -> {S1, Told, false};
         [P | _] ->
@@ -167,14 +169,14 @@ some_processes(#s{others = Others, guard = Guard, looks = Looks} = S, Processes,
             {S2, Again ++ Told, Set}
     end.
 
-%% They have ended: what they had is free.
+%% The other tool has ended: sets flags on what it had, which is free now.
 let_go(Owner, S0) ->
     S1 = given(S0#s.flags, S0#s.port_flags, S0),
     {Warnings, S} = erltrace_agent_meanwhile:during(undefined, S1, fun() -> erltrace_agent_flags:again(S1) end),
     {S, [{{let_go, S#s.looks}, text("processes that ~s had traced are seen from now on", [Owner])} |
          [{{flags, W}, W} || W <- Warnings]], false}.
 
-%% Whose tracer a process, or the one of new ones, has.
+%% Whether the tracer of a process, or of new ones, is ours, another tool's, or none.
 tracer(P) ->
     case erltrace_agent_lib:tracer(P) of
         {tracer, []} -> free;
@@ -196,25 +198,25 @@ legacy_functions(#s{functions = Fs, others = Others} = S) ->
                       end
                   end, {#{}, []}, Fs),
     Wanted = wanted(S),
-    %% Those that were somebody's, and now are nobody's.
+    %% Functions that another tool had, and that no tool has now.
     Freed = [MFA || {{_, _, _} = MFA, _} <- maps:to_list(Others), is_map_key(MFA, Wanted), not is_map_key(MFA, Fs),
                     erltrace_agent_patterns:owner_of(MFA, meta) =:= nobody,
                     erltrace_agent_patterns:owner_of(MFA, local) =:= nobody],
     Others1 = maps:merge(maps:filter(fun(K, _) -> not is_tuple(K) end, Others),
                          maps:merge(owners(missing(S) -- Freed), Theirs)),
     Told = [{{pattern, element(1, hd(Gone))},
-             text("the trace patterns of ~s are gone (another tool cleared them, or the module was loaded anew): those probes fire no "
-                  "more; start the trace again", [names(Gone)])} || Gone =/= []] ++
-           [{{theirs, MFAs}, text("~s traces ~s now: those probes fire no more until it has ended", [Owner, names(MFAs)])}
+             text("the trace patterns of ~s are gone (another tool cleared them, or the module was reloaded): those probes no longer "
+                  "fire; start the trace again", [names(Gone)])} || Gone =/= []] ++
+           [{{theirs, MFAs}, text("~s traces ~s now: those probes do not fire until it has ended", [Owner, names(MFAs)])}
             || {Owner, MFAs} <- maps:to_list(by_owner(Theirs))] ++
-           [{{freed, S#s.looks}, text("~s: nobody else traces that any more, its probes fire again", [names(Freed)])} || Freed =/= []],
+           [{{freed, S#s.looks}, text("~s: no other tool traces this any more: its probes fire again", [names(Freed)])} || Freed =/= []],
     {S#s{functions = maps:without(maps:keys(Theirs), Fs), others = Others1}, Told, Freed =/= []}.
 
 %% Functions that are wanted and not set.
 missing(#s{functions = Fs, taken = Taken} = S) ->
     [MFA || MFA <- maps:keys(wanted(S)), not is_map_key(MFA, Fs), not is_map_key(MFA, Taken)].
 
-%% {mfa => bits} of all that runs.
+%% {mfa => bits} of all programs that run.
 wanted(#s{consumers = Cs}) ->
     maps:fold(fun(_, #c{phase = Phase, wants = W}, Acc) when ?is_placed(Phase) -> maps:merge(Acc, W);
                  (_, _, Acc) -> Acc
@@ -227,7 +229,7 @@ owners(MFAs) ->
 by_owner(Theirs) ->
     maps:fold(fun(MFA, Owner, Acc) -> maps:update_with(Owner, fun(L) -> [MFA | L] end, [MFA], Acc) end, #{}, Theirs).
 
-%% At most ?SOME of them, others at each look.
+%% At most ?SOME of them; each check takes others.
 some(L, Looks) ->
     case length(L) of
         N when N =< ?SOME -> L;
@@ -236,16 +238,16 @@ some(L, Looks) ->
 
 %% == from OTP 27 on: sessions ==================================================================================
 
-%% Whether nobody has destroyed a session of ours.
+%% Whether all our sessions are still there.
 is_present(#s{session = legacy}) ->
     true;
 is_present(#s{session = Session, global = Global} = S) ->
     lists:all(fun erltrace_agent_session:there/1, [X || X <- [Session, Global, erltrace_agent_loads:session(S)], X =/= undefined]).
 
-%% == hearing of calls that set trace flags =====================================================================
+%% == reports of calls that set trace flags =====================================================================
 
-%% The server gets a message when somebody has set trace flags (a function that does has returned): from OTP 27 on while we trace
-%% collections, before that while we trace anything (make_room/4).
+%% Makes the VM tell the server when another process has set trace flags (when the function that does so has returned): from OTP 27 on while
+%% we trace collections, before that while we trace anything (make_room/4).
 hear(#s{session = legacy} = S) ->
     S;
 hear(#s{gc = Session} = S) ->
@@ -255,7 +257,7 @@ hear(#s{gc = Session} = S) ->
             Set = fun(Args) -> [{Args, [], [{message, false}, {return_trace}]}] end,
             erltrace_agent_session:function(New, {erlang, trace, 3}, Set(['_', true, '_']), [meta]),
             erltrace_agent_session:function(New, {trace, process, 4}, Set(['_', '_', true, '_']), [meta]),
-            self() ! flags_set, % somebody may have been faster
+            self() ! flags_set, % a call may have come before this
             S#s{gc = New};
         {false, _} -> deaf(S);
         _ -> S
@@ -272,15 +274,15 @@ deaf(#s{gc = Session} = S) ->
 has_collections(#s{flags = Flags, some = Some}) ->
     lists:any(fun(F) -> lists:member(garbage_collection, F) end, [Flags | maps:values(Some)]).
 
-%% A call has begun, or has returned, or it is time to look. Who sets the flags of many processes one by one is heard as often: one look
-%% for all of them, and not more than one in ?PAUSE.
+%% Handles a report that a call has begun or has returned, or that a check is due. A tool that sets the flags of many processes one by one
+%% causes as many reports: one check serves them all, with at most one in ?PAUSE.
 flags_set(Message, #s{session = legacy} = S) ->
     {Set, S1} = heard(Message, [], S),
     S2 = mend(new_ports, Set, mend(new_processes, Set, S1)),
     Theirs = maps:from_list([{P, Owner} || {_, P, _, false} <- Set, is_pid(P), {theirs, Owner} <- [tracer(P)]]),
     {S3, Refused} = refused(Set, mixed(Set, S1, S2#s{others = maps:merge(S2#s.others, Theirs)})),
     case begin_to_call(S3) of
-        true -> % that first: the rest is seen when it is looked next
+        true -> % that first: the next check sees the rest
             Cleared = S3#s.flags =/= [] andalso tracer(new_processes) =:= free andalso not is_map_key(new_processes, S3#s.others),
             {S3, [C || Cleared, C <- cleared()] ++ Refused, true};
         false -> {S4, Told, Again} = not_too_often(S3, fun look/1), {S4, Refused ++ Told, Again}
@@ -306,7 +308,8 @@ many(S) ->
         _ -> some(processes(), S#s.looks)
     end.
 
-%% This message and those of its kind that are there. -> [{Caller, What, Flags, whether the VM has refused}] of the calls that are over
+%% Handles this message and those of its kind in the mailbox. -> [{Caller, What, Flags, whether the VM has refused}] of the calls that are
+%% over
 heard(Message, Set, S0) ->
     {Over, S} = heard(Message, S0),
     receive
@@ -328,7 +331,8 @@ heard(_, S) ->
 is_heard() ->
     erlang:trace_info(?SETS_FLAGS, meta) =:= {meta, self()}.
 
-%% Before OTP 27, where a function has one meta tracer: hears of calls that set trace flags, unless one of these patterns is to be there.
+%% Before OTP 27, when a function has one meta tracer: asks for reports of calls that set trace flags, unless one of these patterns is to be
+%% there.
 make_room(Patterns, Flags, PortFlags, #s{session = legacy} = S) ->
     _ = case {is_map_key(?SETS_FLAGS, Patterns), erlang:trace_info(?SETS_FLAGS, meta)} of
             {true, {meta, Pid}} when Pid =:= self() -> erlang:trace_pattern(?SETS_FLAGS, false, [meta]);
@@ -341,8 +345,8 @@ make_room(_, _, _, S) ->
 
 %% == before OTP 27: what tools share ===========================================================================
 
-%% Somebody has become the tracer of new processes (or ports): the VM has added his flags to ours. Ours go, but for those that he has
-%% asked for himself, also from who was born meanwhile. His tracer stays, as we name it.
+%% Another tool has become the tracer of new processes (or ports), and the VM has added its flags to ours. Removes our flags, except those
+%% that the tool has asked for itself, also from processes created meanwhile. That tool stays the tracer, as the call names it.
 mend(New, Set, #s{given = Given} = S) ->
     Flags = [F || {_, What, F, false} <- Set, is_new(New, What)],
     case Flags =/= [] andalso is_map_key(New, Given) andalso erltrace_agent_lib:tracer(New) of
@@ -352,19 +356,19 @@ mend(New, Set, #s{given = Given} = S) ->
         _ -> S
     end.
 
-%% What was born in the moment before that may have sent what nobody had asked it for; who gets it can read so.
+%% Processes created just before that may have sent events that the tool had not asked for; its user is told so.
 mixed(Set, #s{given = #{new_processes := _}}, #s{given = Given} = S) when not is_map_key(new_processes, Given) ->
     lists:foldl(fun({Caller, _, Flags, _}, S1) ->
                     Theirs = tracer_of(Flags, Caller),
                     tell_owner({mixed, Theirs}, Theirs, Caller,
                                text("erltrace: this node is being traced by erltrace, and before OTP 27 tools share the flags of new processes. "
-                                    "erltrace's are out again, but what was born in the moment after ~s began may have sent events that it "
-                                    "did not ask for, or arities for arguments.", [owner(Theirs)]), S1)
+                                    "erltrace's flags are removed again, but processes created just after ~s began may have sent events "
+                                    "that it did not ask for, or arities instead of arguments.", [owner(Theirs)]), S1)
                 end, S, [C || {_, What, _, false} = C <- Set, is_new(new_processes, What)]);
 mixed(_, _, S) ->
     S.
 
-%% The flags that new processes and ports have from us, or are about to have.
+%% Notes the flags that new processes and ports have from us, or are about to get.
 given(Flags, PortFlags, #s{given = Given} = S) ->
     S#s{given = maps:merge(Given, maps:from_list([{New, F} || {New, F} <- [{new_processes, Flags}, {new_ports, PortFlags}],
                                                               F =/= [], erltrace_agent_flags:may_take(New) =:= true]))}.
@@ -393,7 +397,8 @@ take_out(New, Theirs, Excess) ->
                                            new_ports -> erlang:ports()
                                        end).
 
-%% Whose processes hand their tracer on, or `none`. Before OTP 27 what they spawn has their tracer, and the flags of new processes besides.
+%% The owner of processes that pass on their tracer, or `none`. Before OTP 27 processes that they spawn get that tracer, and the flags of
+%% new processes as well.
 heirs_of(#s{} = S) ->
     heirs_of(many(S));
 heirs_of(Ps) ->
@@ -403,15 +408,15 @@ heirs_of(Ps) ->
     end.
 
 heirs(Owner) ->
-    text("~s has processes that hand their tracer on to those that they spawn: before OTP 27 it would be handed our events of those, so "
-         "that new processes are not seen until it has ended", [Owner]).
+    text("~s has processes that pass their tracer to those that they spawn: before OTP 27 it would be sent our events of those, so "
+         "new processes are not seen until it has ended", [Owner]).
 
-%% Those processes that we know are somebody else's.
+%% The processes that are known to have another tool's tracer.
 theirs(#s{others = Others}) ->
     [P || P <- maps:keys(Others), is_pid(P)].
 
-%% What is wanted, without what takes a pattern that others would see: who traces calls is handed those of every function that has a local
-%% or a global pattern, whoever has set it.
+%% Returns what is wanted, without what needs a pattern that other tools would see: a tool that traces calls is sent those of every function
+%% with a local or a global pattern, whichever tool has set it.
 spare(Wants, Running, #s{session = legacy} = S) ->
     case shares(Wants, Running, S) andalso still_call(S) of
         No when No =:= false; No =:= none ->
@@ -429,7 +434,7 @@ spare(Wants, Running, #s{session = legacy} = S) ->
                                              Left -> Acc#{MFA => Left}
                                          end
                                      end, #{}, Wants),
-             [text("~s traces calls: before OTP 27 it would be handed every call of a function whose returns are traced, so that "
+             [text("~s traces calls: before OTP 27 it would be sent every call of a function whose returns are traced, so "
                    "return (and global-function-entry) probes do not fire until it has ended", [Owner]) || Losers -- Knows =/= []],
              S#s{calls = {P, Owner, Losers}}}
     end;
@@ -439,11 +444,11 @@ spare(Wants, _, S) ->
 shares(Wants) ->
     lists:any(fun(Bits) -> Bits band ?SHARED =/= 0 end, maps:values(Wants)).
 
-%% ... or would share one because a few processes are enough. A meta pattern serves instead, and misses nothing.
+%% ... or would use such a pattern because a few processes are enough. A meta pattern serves instead, and misses nothing.
 shares(Wants, Running, S) ->
     shares(Wants) orelse map_size(erltrace_agent_only:functions(Running, S#s{calls = undefined})) > 0.
 
-%% Who may have a tracer of somebody else: once our patterns are there, whom we have seen.
+%% The processes that may have another tool's tracer: once our patterns are set, those that were seen with one.
 may_call(#s{calls = {P, _, _}} = S) ->
     [P, new_processes | many(S)];
 may_call(#s{flags = Flags} = S) ->
@@ -452,7 +457,7 @@ may_call(#s{flags = Flags} = S) ->
                          false -> many(S)
                      end].
 
-%% One of these processes that has one of these flags of somebody else's tracer, and whose that is.
+%% Finds one of these processes with one of these flags and another tool's tracer. -> {process, owner} | none
 first(Flags, Ps) ->
     erltrace_agent_crowd:fold(fun foreign/1,
                               fun(P, {Owner, Theirs}, none) ->
@@ -463,7 +468,7 @@ first(Flags, Ps) ->
                                  (_, _, Found) -> Found
                               end, none, Ps, ?LATE).
 
-%% Somebody else's tracer of a process, or of new ones, and its flags.
+%% The owner of another tool's tracer of a process, or of new ones, and its flags.
 foreign(P) ->
     case tracer(P) of
         {theirs, Owner} ->
@@ -475,18 +480,18 @@ foreign(P) ->
         _ -> none
     end.
 
-%% Somebody has begun to trace calls, or has ended.
+%% Notices that another tool has begun to trace calls, or has ended.
 legacy_calls(#s{calls = undefined} = S) ->
     {S, [], begin_to_call(S)};
 legacy_calls(#s{calls = {_, Owner, Knows}} = S) ->
     case still_call(S) of
         none ->
-            {S, [{{calls, S#s.looks}, text("~s traces no calls any more: return probes fire again", [Owner])} || Knows =/= []], true};
+            {S, [{{calls, S#s.looks}, text("~s no longer traces calls: return probes fire again", [Owner])} || Knows =/= []], true};
         {P, Name} -> {S#s{calls = {P, Name, Knows}}, [], false}
     end.
 
-%% Whoever traces calls, or did a moment ago: a tool that ends takes its flags first and then all patterns of the node, and ours must not be
-%% among those yet.
+%% The tool that traces calls, or did a moment ago: a tool that ends clears its flags first and then all patterns of the node, and ours must
+%% not be set again before that.
 still_call(#s{calls = Calls} = S) ->
     case {first([call], may_call(S)), Calls} of
         {none, {P, Owner, _}} ->
@@ -516,8 +521,8 @@ begin_to_call(#s{calls = undefined, consumers = Cs} = S) ->
 begin_to_call(_) ->
     false.
 
-%% Who has asked for processes that are ours: he sees those that are born from now on, or nothing. He can read why, and our consumers
-%% hear of it.
+%% Handles calls that asked for processes that are ours: the caller sees processes created from now on, or nothing. Its user can read why,
+%% and our consumers are told.
 refused(Set, S) ->
     lists:foldl(fun({Caller, What, Flags, Failed}, {S1, Told}) ->
                     case refusal(What, Failed, S1) of
@@ -536,11 +541,11 @@ refused(Set, S) ->
 
 refusal(P, true, _) when is_pid(P) ->
     case tracer(P) of
-        ours -> {text("process ~p", [P]), "has got badarg"};
+        ours -> {text("process ~p", [P]), "got badarg"};
         _ -> none
     end;
 refusal(What, false, #s{flags = [_ | _]}) when What =:= all; What =:= processes ->
-    {"the processes that existed", "sees those that are born from now on"};
+    {"the processes that existed", "sees those that are created from now on"};
 refusal(What, false, #s{flags = [_ | _]}) when What =:= existing; What =:= existing_processes ->
     {"the processes that existed", "sees none of them"};
 refusal(_, _, _) ->
@@ -551,8 +556,8 @@ tracer_of([{tracer, Module, State} | _], _) -> {Module, State};
 tracer_of([_ | Flags], Caller) -> tracer_of(Flags, Caller);
 tracer_of(_, Caller) -> Caller.
 
-%% Who has begun a tool at a terminal reads this there; not who has none, as what a program prints goes to a log. Whether a group leader is
-%% a terminal it says itself: one that has `echo` is (see io:getopts/1).
+%% Tells a user who has started a tool at a terminal, on that terminal; says nothing where there is no terminal, because what a program
+%% prints goes to a log. A group leader says itself whether it is a terminal: it is if it has the option `echo` (see io:getopts/1).
 tell_owner(Key, Tracer, Caller, Text, #s{complained = Seen} = S) ->
     case Seen of
         #{{terminal, Key} := _} -> S;
@@ -562,7 +567,7 @@ tell_owner(Key, Tracer, Caller, Text, #s{complained = Seen} = S) ->
             S#s{complained = Seen#{{terminal, Key} => true}}
     end.
 
-%% A process of its own, as all whom it asks may take their time. It ends with the server.
+%% A process of its own, as all processes that it asks may be slow. It ends with the server.
 teller(Server, Pids, Text) ->
     process_flag(sensitive, true),
     Monitor = erlang:monitor(process, Server),
@@ -585,7 +590,7 @@ request(Leader, Request, Monitor) ->
     after ?READ -> late
     end.
 
-%% Our gc probes go when somebody else traces collections.
+%% Switches our gc probes off when another tool traces collections.
 collections(S) ->
     collections(S, some(processes(), S#s.looks)).
 
@@ -599,20 +604,20 @@ collections(#s{flags = Flags, some = Some, consumers = Cs} = S, Processes) ->
             {S#s{flags = Flags -- [garbage_collection],
                  some = maps:map(fun(_, F) -> F -- [garbage_collection] end, Some),
                  consumers = maps:map(fun(_, #c{needs = N} = C) -> C#c{needs = N band bnot ?NEED_GC} end, Cs)},
-             [{{gc, S#s.looks}, text("~s traces garbage collection now, and OTP 27 to 29 crash when two do: the probes that need it are "
+             [{{gc, S#s.looks}, text("~s traces garbage collection now, and OTP 27 to 29 crash if two tools do: the probes that need it are "
                                      "off from now on", [Owner])}], true};
         _ ->
             {S, [], false}
     end.
 
-%% Who traces the collections of these processes, or of new ones, beside our session.
+%% Owners of tracers of the collections of these processes, or of new ones, other than our session.
 gc_owners(#s{session = Own}, Processes) ->
     Ps = [new_processes | Processes],
     Sessions = [W || W <- trace:session_info(all), W =/= {legacy, default}, not erltrace_agent_session:own(W, Own)],
-    [case tracer(P) of {theirs, O} -> O; _ -> <<"somebody">> end || {found, P} <- [with_gc(fun(P) -> erlang:trace_info(P, flags) end, Ps)]] ++
+    [case tracer(P) of {theirs, O} -> O; _ -> <<"another tool">> end || {found, P} <- [with_gc(fun(P) -> erlang:trace_info(P, flags) end, Ps)]] ++
     [text("trace session ~p", [Name]) || {Name, _} = W <- Sessions, with_gc(fun(P) -> trace:info(W, P, flags) end, Ps) =/= none].
 
-%% One of these processes with the flag.
+%% Finds one of these processes with the flag.
 with_gc(Ask, Ps) ->
     erltrace_agent_crowd:fold(Ask, fun(P, {flags, F}, none) when is_list(F) ->
                                            case lists:member(garbage_collection, F) of
@@ -622,7 +627,7 @@ with_gc(Ask, Ps) ->
                                       (_, _, Found) -> Found
                                    end, none, Ps).
 
-%% As many as there is time for; the next look goes on with the rest.
+%% Sets as many again as there is time for; the next check goes on with the rest.
 bifs(#s{otp = Otp, functions = Fs, bifs = Left} = S) when Otp < 29 ->
     case Left of
         [] ->
@@ -642,7 +647,7 @@ set_bifs([Step | Rest] = Left, S, Until) ->
         false -> S#s{bifs = Left} % on a busy node a single call can take longer than that
     end.
 
-%% -> steps that it is made of
+%% -> the steps that it consists of
 set_bif({module, M}, #s{functions = Fs} = S) ->
     %% All functions of a module that have one pattern are one step.
     All = erltrace_agent_lib:functions_of(M),

@@ -1,8 +1,8 @@
-%% erltrace_agent_patterns - trace patterns of functions: in the legacy session before OTP 27, in a session of ours from then on.
+%% erltrace_agent_patterns - trace patterns of functions: in the legacy session before OTP 27, in a session of the agent's from then on.
 %%
-%% A function with another tool's tracer is left alone and reported. Each call that sets or clears a pattern waits for all schedulers,
-%% which on a busy node takes a tenth of a second, for one function as for all of them: the number of these calls is what counts. So
-%% the functions of a module are set and cleared together wherever that comes to the same, and those of all modules, too (set/3, clear/2).
+%% A function with another tool's tracer is left alone and reported. Each call that sets or clears a pattern waits for all schedulers, which
+%% takes a tenth of a second on a busy node, for one function as for all of them: only the number of these calls matters. So the functions of a
+%% module, and those of all modules, are set and cleared together wherever the result is the same (set/3, clear_module/4, remove_at_once/1).
 -module(erltrace_agent_patterns).
 
 -export([add_patterns/2, set_again/2, back/4, no_longer/2, remove_patterns/2, remove_all/2, remove_at_once/1, still_ours/3, owner_of/2, is_match_spec/1, globals/2]).
@@ -12,9 +12,9 @@
 
 -include("erltrace_agent.hrl").
 
--define(AT_ONCE, 8).               % modules from which on their patterns are cleared with those of all others (which costs a look at all functions)
+-define(AT_ONCE, 8).               % at least this many modules have their patterns cleared with those of all others (which costs a look at all functions)
 
-%% Sets what is not set yet. -> {what is set then, warnings}; when it fails, nothing has changed.
+%% Sets what is not set yet. -> {what is then set, warnings}; if it fails, nothing has changed.
 add_patterns(Patterns, #s{functions = Have} = S) ->
     New = erltrace_agent_lib:filter(fun(MFA, P) ->
                                         case Have of
@@ -34,15 +34,15 @@ add_patterns(Patterns, #s{functions = Have} = S) ->
                      erlang:raise(Class, Reason, Stack)
              end,
     erltrace_agent_loads:mark_again(Before, S),
-    Set = maps:without(maps:keys(Foreign), Patterns), % those that are not there may come back
+    Set = maps:without(maps:keys(Foreign), Patterns), % functions that are not there may come back
     {Set,
      [text("~b function~s traced by ~s and left alone: ~s",
            [length(Fs), case Fs of [_] -> " is"; _ -> "s are" end, Owner, names(Fs)])
       || {Owner, Fs} <- maps:to_list(by_owner(Foreign))] ++
-     [text("~b function~s not there any more: ~s",
+     [text("~b function~s no longer there: ~s",
            [length(Missed), case Missed of [_] -> " is"; _ -> "s are" end, names(Missed)]) || Missed =/= []]}.
 
-%% From New, or a part of it, back to what was there before: Have. Those of Hooks stay in any case.
+%% Goes back from New, or a part of it, to what was set before: Have. The patterns of Hooks stay in any case.
 back(New, Have, Hooks, S) ->
     remove_patterns(erltrace_agent_hooks:without(no_longer(New, Have), Hooks), S),
     set_again(erltrace_agent_lib:filter(fun(MFA, {How, _, _} = Was) ->
@@ -52,7 +52,7 @@ back(New, Have, Hooks, S) ->
                                             end
                                         end, Have), S).
 
-%% What was set one way or the other and is not in the new set that way.
+%% The patterns of Old that are not in New, or are there of another kind.
 no_longer(Old, New) ->
     erltrace_agent_lib:filter(fun(MFA, {How, _, _}) ->
                                   case New of
@@ -76,7 +76,7 @@ by_module(Patterns) ->
                                 end
                             end, #{}, Patterns).
 
-%% The functions that another tool traces in a way that ours would replace: {#{MFA => Owner}, the rest}.
+%% The functions that another tool traces in a way that our pattern would replace: {#{MFA => Owner}, the rest}.
 foreign(New, #s{session = legacy, functions = Have} = S) ->
     Owner = fun(MFA, {How, _, _}) ->
                 Ours = case Have of
@@ -85,7 +85,7 @@ foreign(New, #s{session = legacy, functions = Have} = S) ->
                            #{} -> false
                        end,
                 case Ours of
-                    true -> nobody; % a global pattern and any other take each other's place
+                    true -> nobody; % a global pattern and any other one replace each other
                     false -> owner_of(MFA, How)
                 end
             end,
@@ -99,7 +99,7 @@ foreign(New, #s{session = legacy, functions = Have} = S) ->
 foreign(New, _) ->
     {#{}, New}.
 
-%% Whose a function is, or `nobody`. Two tracers cannot have one in the legacy session: neither two meta tracers, nor two patterns.
+%% The owner of a function, or `nobody`. Two tools cannot share a function in the legacy session: neither two meta tracers, nor two patterns.
 owner_of(MFA, meta) ->
     case erlang:trace_info(MFA, meta) of
         {meta, ?TRACER} -> nobody;
@@ -113,19 +113,19 @@ owner_of(MFA, local) ->
         {traced, local} ->
             {match_spec, MS} = erlang:trace_info(MFA, match_spec),
             case erltrace_agent_loads:is_mark(local, MS) of
-                true -> nobody; % loaded a moment ago
-                false -> <<"somebody else (a local trace pattern)">>
+                true -> nobody; % just loaded
+                false -> <<"another tool (a local trace pattern)">>
             end;
         _ -> not_global(MFA)
     end;
-%% Likewise of a global pattern of ours; a meta pattern of another tool would go.
+%% The same for a global pattern of ours, which would replace a meta pattern of another tool.
 owner_of(MFA, global) ->
     case erlang:trace_info(MFA, meta) of
         {meta, {_, _} = Other} when Other =/= ?TRACER -> owner(Other);
         {meta, Pid} when is_pid(Pid) -> owner(Pid);
         _ ->
             case erlang:trace_info(MFA, traced) of
-                {traced, How} when How =/= false -> text("somebody else (a ~p trace pattern)", [How]);
+                {traced, How} when How =/= false -> text("another tool (a ~p trace pattern)", [How]);
                 _ -> nobody
             end
     end.
@@ -133,18 +133,18 @@ owner_of(MFA, global) ->
 %% A global pattern and any other one exclude each other.
 not_global(MFA) ->
     case erlang:trace_info(MFA, traced) of
-        {traced, global} -> <<"somebody else (a global trace pattern)">>;
+        {traced, global} -> <<"another tool (a global trace pattern)">>;
         _ -> nobody
     end.
 
-%% Sets what has been set before.
+%% Sets patterns that were set before.
 set_again(Patterns, S) ->
     _ = set(Patterns, Patterns, S),
     ok.
 
-%% == setting, in as few calls as can be ========================================================================
+%% == setting, in as few calls as possible ======================================================================
 
-%% Sets New, a part of what is wanted in all. -> functions that are not there
+%% Sets New, which is part of all that is wanted. -> functions that do not exist
 set(New, _, _) when map_size(New) =:= 0 ->
     [];
 set(New, All, S) ->
@@ -157,8 +157,8 @@ set(New, All, S) ->
             maps:fold(fun({M, How}, L, Acc) -> set_module(M, How, L, All, S) ++ Acc end, [], Modules)
     end.
 
-%% Whether every function of every module is to have the same pattern. (The agent's own modules get it, too: nobody who can be traced
-%% runs them, and it goes with those of the others, or with the modules.)
+%% Whether every function of every module is to have the same pattern. (The agent's own module gets it as well: no process that can be traced
+%% runs it, and the pattern goes with those of the others, or with the module.)
 everywhere(Modules, All, S) ->
     case maps:next(maps:iterator(Modules)) of
         {{_, How}, [{Pattern, _} | _], _} when How =/= global ->
@@ -171,21 +171,21 @@ everywhere(Modules, All, S) ->
         _ -> false
     end.
 
-%% Whether all functions of a module are to have this pattern: those of L get it now, others have it.
+%% Whether all functions of a module are to have this pattern: those of L get it now, the others have it.
 wholly(M, How, Pattern, Functions, L, All, S) ->
     {Same, Others} = lists:partition(fun({P, _}) -> P =:= Pattern end, L),
     Others =:= [] andalso
         lists:all(fun({F, A}) -> has({M, F, A}, How, Pattern, All, S) end, Functions -- [FA || {_, FA} <- Same]).
 
-%% Whether a function has a pattern that is wanted, and it is still ours: then it can be set once more.
+%% Whether a function has a pattern that is wanted, and the pattern is still ours: then it can be set again.
 has(MFA, How, Pattern, All, S) ->
     case All of
         #{MFA := Pattern} when element(1, Pattern) =:= How -> still_ours(MFA, Pattern, S);
         #{} -> false
     end.
 
-%% Those of one module and kind: function by function, or all at once and then those that are to be otherwise, whichever has fewer calls.
-%% -> functions that are not there
+%% Sets the patterns of one module and kind: function by function, or all at once and then the exceptions, whichever takes fewer calls.
+%% -> functions that do not exist
 set_module(M, How, L, All, S) ->
     Functions = functions_of(M),
     Known = maps:from_keys(Functions, true),
@@ -199,14 +199,14 @@ set_module(M, How, L, All, S) ->
     [{M, F, A} || {_, {F, A}} <- Missed] ++
         [MFA || {{_, F, A} = MFA, MS} <- Calls, pattern(MFA, MS, How, S) =:= 0, MS =/= false, F =/= '_', A =/= '_'].
 
-%% The same by a pattern on the whole module, and what puts the others right; [] if that would touch what another tool has there.
+%% The calls that set a pattern on the whole module and then correct the exceptions; [] if that would touch what another tool has there.
 at_once(_, global, _, _, _, _) ->
     [];
 at_once(M, How, Groups, Functions, All, S) ->
     {_, Major, FAs} = lists:max([{length(FAs), P, FAs} || {P, FAs} <- maps:to_list(Groups)]),
     Others = lists:append(maps:values(maps:remove(Major, Groups))),
     Rest = [{F, A} || {F, A} <- (Functions -- FAs) -- Others, not has({M, F, A}, How, Major, All, S)],
-    %% A BIF is never cleared without need: other sessions would hear of it no more (OTP 27 and 28).
+    %% A BIF is never cleared without need: other sessions would stop getting its calls (OTP 27 and 28).
     case 2 * length(Rest) < length(Functions) andalso
          lists:all(fun({F, A}) -> bare({M, F, A}, How, S) andalso not erlang:is_builtin(M, F, A) end, Rest) of
         true ->
@@ -217,7 +217,7 @@ at_once(M, How, Groups, Functions, All, S) ->
             []
     end.
 
-%% What to name in order to have just these functions of a module, in few terms.
+%% The shortest list of terms that name just these functions of a module.
 spans(M, FAs, Functions) ->
     case lists:usort(FAs) of
         [] -> [];
@@ -236,7 +236,7 @@ by_name(M, [{F, _} | _] = Sorted, Functions) ->
 by_name(_, [], _) ->
     [].
 
-%% Whether nobody has a pattern of that kind on a function, as far as this session goes.
+%% Whether a function has no pattern of that kind, in this session.
 bare(MFA, meta, #s{session = legacy}) -> is_none(erlang:trace_info(MFA, meta)) andalso erlang:trace_info(MFA, traced) =/= {traced, global};
 bare(MFA, _, #s{session = legacy}) -> is_none(erlang:trace_info(MFA, traced));
 bare(MFA, meta, #s{session = Session}) -> is_none(erltrace_agent_session:info(Session, MFA, meta));
@@ -245,7 +245,7 @@ bare(MFA, _, #s{session = Session}) -> is_none(erltrace_agent_session:info(Sessi
 is_none({_, false}) -> true;
 is_none(_) -> false.
 
-%% The one way to a pattern: sets it, or clears it (MS is false). -> how many functions
+%% Sets a pattern, or clears it (MS is false); all calls go through here. -> number of functions
 pattern(MFA, MS, How, S) ->
     N = pattern_of(MFA, MS, How, S),
     erltrace_agent_meanwhile:done(functions, N),
@@ -260,13 +260,13 @@ pattern_of(MFA, MS, How, #s{session = legacy}) ->
 pattern_of(MFA, MS, How, #s{session = Session}) ->
     erltrace_agent_session:function(Session, MFA, MS, [How]).
 
-%% Every call in the legacy session goes this way, so that it is counted.
+%% Every call in the legacy session goes through here, so that it is counted.
 legacy(MFA, MS, Flags) ->
     erltrace_agent_lib:pattern_call(),
     erlang:trace_pattern(MFA, MS, Flags).
 
-%% Makes the second session's patterns those of the functions in Want. It never has flags but `call`: two sessions that trace
-%% collections crash the VM.
+%% Makes the patterns of the second session those of the functions in Want. It never has other flags than `call` and `arity`: two sessions that
+%% trace collections crash the VM.
 globals(Want, #s{globals = Want} = S) ->
     S;
 globals(Want, #s{global = Global} = S) when map_size(Want) =:= 0 ->
@@ -292,16 +292,17 @@ remove_patterns(Gone, S) ->
     erltrace_agent_meanwhile:expect(functions, map_size(Gone)),
     maps:foreach(fun({M, How}, L) -> clear_module(M, How, L, S) end, by_module(Gone)).
 
-%% Before OTP 27: all that is ours, in maps as in #s.functions, and what code has got as it came.
+%% Before OTP 27: clears all that is ours, in maps like #s.functions, and what code got when it was loaded.
 remove_all(Maps, S) ->
     remove_at_once(lists:foldl(fun maps:merge/2, #{}, Maps)),
     [remove_patterns(Patterns, S) || Patterns <- Maps],
     _ = erltrace_agent_others:sweep_loaded(erltrace_agent_others:functions()),
     ok.
 
-%% Before OTP 27, when all that is ours is to go: a pattern takes as long to clear as those of all modules, which on a busy node is
-%% milliseconds each. So those of a kind go at once if there are many, and no function has one of another tool. What is left after this
-%% has to be cleared in other ways. Functions: what we have set, as it is in #s.functions; all meta patterns that bear our name go in any case.
+%% Before OTP 27, when all that is ours is to be cleared: clearing one pattern takes as long as clearing those of all modules, which on a busy
+%% node is milliseconds each. So the patterns of a kind are cleared at once if there are many and no function has one of another tool. What is
+%% left after this has to be cleared in other ways. Functions: what we have set, in the form of #s.functions; all meta patterns that bear our
+%% name are cleared in any case.
 -spec remove_at_once(#{mfa() => pattern()}) -> ok.
 remove_at_once(Functions) when map_size(Functions) >= ?AT_ONCE ->
     [cleared(How, map_size(Modules)) || {How, Modules} <- alone(Functions)],
@@ -314,9 +315,9 @@ cleared(How, N) when N >= ?AT_ONCE ->
 cleared(_, _) ->
     0.
 
-%% [{kind, modules that have patterns of it}] of the kinds that are nobody's but ours.
+%% [{kind, modules that have patterns of it}] for the kinds of which no other tool has a pattern.
 alone(Functions) ->
-    %% Some milliseconds without a breath, so that nobody else comes in between.
+    %% Takes some milliseconds without a breath, so that nothing else comes in between.
     Kinds = lists:foldl(fun(M, Acc) -> lists:foldl(fun({F, A}, A1) -> alone({M, F, A}, Functions, A1) end, Acc, functions_of(M)) end,
                         [{meta, #{}}, {local, #{}}], erlang:loaded()),
     [K || {_, #{}} = K <- Kinds].
@@ -328,7 +329,7 @@ meta_alone(_, foreign) -> foreign;
 meta_alone({M, _, _} = MFA, Modules) ->
     case erlang:trace_info(MFA, meta) of
         {meta, ?TRACER} -> Modules#{M => true};
-        {meta, Nobody} when Nobody =:= false; Nobody =:= undefined; Nobody =:= [] -> Modules; % [] when its tracer has gone
+        {meta, Nobody} when Nobody =:= false; Nobody =:= undefined; Nobody =:= [] -> Modules; % [] when its tracer is gone
         _ -> foreign
     end.
 
@@ -346,7 +347,7 @@ local_alone({M, _, _} = MFA, Functions, Modules) ->
         _ -> Modules
     end.
 
-%% All of a module at once when nobody has another of that kind in it.
+%% Clears the patterns of a module, all at once if no other tool has one of that kind there.
 clear_module(M, How, L, S) ->
     Functions = functions_of(M),
     case [FA || {Pattern, {F, A} = FA} <- L, still_ours({M, F, A}, Pattern, S)] of
@@ -360,7 +361,7 @@ clear_module(M, How, L, S) ->
             ok
     end.
 
-%% Whether code has got its local pattern as it was loaded.
+%% Whether code got its local pattern when it was loaded.
 is_marked(MFA) ->
     case erlang:trace_info(MFA, match_spec) of
         {match_spec, MS} -> erltrace_agent_loads:is_mark(local, MS);
@@ -380,17 +381,18 @@ still_ours(MFA, {global, _, _}, #s{session = legacy}) ->
 still_ours(_, _, _) ->
     true.
 
-%% Whether nobody but us would use this one.
+%% Whether no other tool would use this match specification.
 is_match_spec(MS) ->
     MS =:= match_spec({local, false, true}) orelse MS =:= match_spec({local, true, true}).
 
-%% == code that was loaded: on all its functions are the patterns of erltrace_agent_loads =======================
+%% == code that was loaded: all its functions have the patterns of erltrace_agent_loads ==========================
 
-%% Sets what was set on it before; a function that is not there any more does not matter. From Many functions on a whole module at
-%% once: those that are too many go with the rest.
+%% Sets the patterns that its functions had before; functions that no longer exist do not matter. If a module has at least Many of them, it is
+%% set as a whole: patterns of functions that should have none are cleared with the rest.
 set_loaded(Patterns, Many, S) ->
     maps:foreach(fun({M, How}, [{First, _} | _] = L) ->
-                     %% Before OTP 27 a local pattern is known to be ours by its look, and the rest must keep that of on_load.
+                     %% Before OTP 27 a local pattern is recognized as ours by its match specification, and the other functions must keep that of
+                     %% on_load.
                      Wild = How =:= meta orelse (How =:= local andalso S#s.session =/= legacy),
                      Same = lists:all(fun({P, _}) -> P =:= First end, L),
                      case Wild andalso Same andalso length(L) >= Many of
@@ -403,7 +405,7 @@ set_loaded(Patterns, Many, S) ->
                      end
                  end, by_module(Patterns)).
 
-%% The function keeps a meta pattern that does not look like one of on_load.
+%% Gives the function a meta pattern that differs from that of on_load.
 set_mark_off(MFA, #s{functions = Functions} = S) ->
     case Functions of
         #{MFA := {global, _, _}} -> 0;
@@ -411,8 +413,8 @@ set_mark_off(MFA, #s{functions = Functions} = S) ->
         #{} -> pattern(MFA, [], meta, S)
     end.
 
-%% Lets functions of a module go that have patterns of this kind and that nobody wants so: `all` of them at once, if that can be, or one.
-%% Code: `fresh` if code to come gets patterns of this kind, else `old`. -> those that are left
+%% Clears patterns of this kind on functions of a module that no program wants: `all` of them at once, if possible, or one. Code: `fresh` if code
+%% to come gets patterns of this kind, else `old`. -> functions that are left
 clear_loaded(M, all, Kind, Code, S) ->
     All = functions_of(M),
     case [FA || {F, A} = FA <- All, may_go({M, F, A}, Kind, S)] of
@@ -430,9 +432,10 @@ clear_now(MFA, Kind, old, S) -> clear_kind(MFA, Kind, S).
 may_go(MFA, Kind, #s{session = Session} = S) ->
     not erltrace_agent_loads:has(MFA, Kind, S) andalso (Session =/= legacy orelse is_loaded(Kind, MFA)).
 
-%% Not when the module has been loaded again: that code is not to lose anything. If it is loaded just then it gets its mark back.
+%% Does nothing if the module has been loaded again: that code must keep its patterns. If it is loaded at that very moment, it gets its mark
+%% back.
 clear_fresh({M, _, _} = MFA, Kind, S) ->
-    erltrace_agent_lib:breathe(), % here, so that the call comes right after the look
+    erltrace_agent_lib:breathe(), % here, so that the call comes right after the check
     Told = Kind =:= meta andalso not erltrace_agent_loads:is_new(M, S),
     case erltrace_agent_loads:is_fresh(M, S) of
         true ->
@@ -453,7 +456,7 @@ is_loaded(local, MFA) ->
         undefined -> false
     end.
 
-%% {return_trace} is never among these: it leaves a frame for every call.
+%% {return_trace} is never used: it leaves a frame for every call.
 match_spec({local, false, true}) -> [{'_', [], [{message, {caller}}]}];
 match_spec({local, true, true}) -> [{'_', [], [{message, {caller}}, {exception_trace}]}];
 match_spec({_, false, false}) -> [];

@@ -1,12 +1,13 @@
-%% erltrace_agent_place - where the agent's library lies while it is loaded: folders that nobody else can change.
+%% erltrace_agent_place - where the agent's library lies while it is loaded: in folders that no other user can change.
 %%
-%% The library is handed to the system's loader by its name. Who can rename a folder on the way to it, or a link, has his own library
-%% loaded into the node, with the rights of the node. So a folder is used only when every folder from / on down to it, each link on the way
-%% followed by hand, belongs to root or to the node's user, and can be written in by nobody else: neither by all nor by a group (who is in
-%% one cannot be found out here; and where a folder has access lists, what they allow shows as the group's), unless it is sticky, in which
-%% case others cannot touch what is not theirs. In there a new folder that only the node's user can enter takes the library.
+%% The library is passed to the system's loader by name. A user who can rename a folder on the path to it, or a link, gets a library of
+%% their own loaded into the node, with the node's rights. So a folder is used only if every folder from / down to it, with each link on the
+%% path followed step by step, belongs to root or to the node's user, and can be written to by no other user: neither by all nor by a group
+%% (its members cannot be found out here; and where a folder has an access control list, what that allows shows as the group's rights),
+%% unless it is sticky, in which case other users cannot touch what is not theirs. The library goes into a new folder in there, which only
+%% the node's user can enter.
 %%
-%% A node that was killed in the moment of loading leaves that folder; the next one of the same user removes it.
+%% A node that is killed while it loads the library leaves that folder behind; the next node of the same user removes it.
 -module(erltrace_agent_place).
 
 -export([folders/1, put/2, remove/1]).
@@ -17,12 +18,12 @@
 -define(NAME, "erltrace_agent.so").
 -define(OTHERS, 8#0022).           % others or a group may write
 -define(STICKY, 8#1000).
--define(LINKS, 40).                % on one way, as in the kernel
--define(LEFT_S, 60).               % a folder that is as old is nobody's who is loading just now
--define(LEFT_MOST, 32).            % of them are removed at a time
--define(SWEEP_BYTES, 524288).      % a folder that is longer has too many files to look through
+-define(LINKS, 40).                % most links on one path, as in the kernel
+-define(LEFT_S, 60).               % a folder at least this old is not in use by a node that is just loading
+-define(LEFT_MOST, 32).            % most folders that are removed at a time
+-define(SWEEP_BYTES, 524288).      % a folder larger than this has too many files to look through
 
-%% Where it can be placed, in this order: where the consumer says, TMPDIR, and what is there on every system.
+%% Returns the folders where it can be placed, in this order: those that the consumer names, TMPDIR, and those that every system has.
 -spec folders([file:filename()]) -> [file:filename()].
 folders(Dirs) ->
     Tmp = [D || D <- [os:getenv("TMPDIR", "")], D =/= ""],
@@ -32,7 +33,7 @@ folders(Dirs) ->
 unique([H | T]) -> [H | unique([X || X <- T, X =/= H])];
 unique([]) -> [].
 
-%% Writes the library into a new folder in Dir. The result is its file; remove/1 takes both away.
+%% Writes the library into a new folder in Dir. Returns its file; remove/1 removes both.
 -spec put(file:filename(), binary()) -> {ok, file:filename()} | {error, iodata()}.
 put(Dir, Nif) ->
     User = user(),
@@ -43,14 +44,14 @@ put(Dir, Nif) ->
             try write(Place, User, Nif)
             catch
                 error:{badmatch, {error, Why}} -> {error, file:format_error(Why)};
-                error:{badmatch, _} -> {error, "it changed while it was looked at"}
+                error:{badmatch, _} -> {error, "it changed while it was being checked"}
             end;
         {error, _} = Error ->
             Error
     end.
 
-%% Only the user can enter the folder from the moment that something is in it: it is new, closed, found to be that and empty, and then the
-%% file is made in it by a call that fails if anything has that name.
+%% From the moment that the folder holds something, only the user can enter it: it is new, closed, verified to be closed and empty, and then
+%% the file is made in it by a call that fails if anything has that name.
 write(Place, User, Nif) ->
     ok = file:make_dir(Place),
     File = filename:join(Place, ?NAME),
@@ -77,9 +78,9 @@ remove(File) ->
     _ = file:del_dir(filename:dirname(File)),
     ok.
 
-%% == folders that nobody else can change ========================================================================
+%% == folders that no other user can change =======================================================================
 
-%% Under which name, without links, a folder is reached, if nobody but root and the node's user can change anything on the way.
+%% Returns the path of a folder without links, if only root and the node's user can change anything on the way.
 trusted(Dir, User) ->
     Users = [0 | [User || User =/= unknown]],
     case look("/") of
@@ -96,7 +97,7 @@ walk([], Way, _, _) ->
     {ok, Way};
 walk(["." | Names], Way, Users, Links) ->
     walk(Names, Way, Users, Links);
-walk([".." | Names], Way, Users, Links) -> % of a way without links
+walk([".." | Names], Way, Users, Links) -> % of a path without links
     walk(Names, filename:dirname(Way), Users, Links);
 walk([Name | Names], Way, Users, Links) ->
     Path = filename:join(Way, Name),
@@ -127,7 +128,7 @@ walk([Name | Names], Way, Users, Links) ->
 safe(#file_info{mode = Mode} = Info, Path, Users) ->
     case owned(Info, Path, Users) of
         ok when Mode band ?OTHERS =/= 0, Mode band ?STICKY =:= 0 ->
-            {error, ["other users may write in ", Path]};
+            {error, ["other users may write to ", Path]};
         Owned ->
             Owned
     end.
@@ -141,7 +142,7 @@ owned(#file_info{uid = Owner}, Path, Users) ->
 look(Path) ->
     file:read_link_info(Path, [raw, {time, posix}]).
 
-%% Whose process the node is. (Without /proc nobody knows: then only what is root's is trusted.)
+%% Returns the user of the node's process. (Without /proc it is unknown: then only what belongs to root is trusted.)
 user() ->
     case file:read_file_info("/proc/self", [raw, {time, posix}]) of
         {ok, #file_info{uid = User}} -> User;
@@ -150,7 +151,7 @@ user() ->
 
 %% == what was left behind =======================================================================================
 
-%% What has our name, is the user's, closed, old enough, and holds nothing but a library of ours.
+%% Removes folders that have our name, belong to the user, are closed and old enough, and hold nothing but our library.
 sweep(_, unknown) ->
     ok;
 sweep(Way, User) ->
@@ -189,7 +190,7 @@ is_left(Place, User) ->
             false
     end.
 
-%% crypto is not part of every node. (It need not be a secret: see write/3.)
+%% crypto is not part of every node. (The number need not be a secret: see write/3.)
 random_number() ->
     Seed = {make_ref(), erlang:monotonic_time(), erlang:unique_integer(), os:getpid(), self()},
     S = rand:seed_s(exsss, erlang:phash2(Seed, 1 bsl 32) bxor erlang:system_time()),

@@ -1,6 +1,6 @@
-%% erltrace_agent_placed - what is set in the VM for one program, in figures: the answer to `place`.
+%% erltrace_agent_placed - what is set in the VM for one program, in numbers: the answer to `place`.
 %%
-%% Several programs share what is set. This says what one of them would have set alone, as far as it is there.
+%% Several programs share what is set. This reports what one of them alone would have set, as far as it is set.
 -module(erltrace_agent_placed).
 
 -export([placed/2]).
@@ -9,13 +9,13 @@
 
 -include("erltrace_agent.hrl").
 
-%% What the VM tells by message, and needs of ports: enum probe_need.
+%% What the VM reports by message, and needs of ports: enum probe_need.
 -define(MONITORS, [{16#1000, busy_port}, {16#2000, busy_dist_port}, {16#4000, long_gc}, {16#8000, long_schedule}, {16#10000, large_heap},
                    {16#20000, long_message_queue}, {16#40000, nodes}, {16#80000, polls}, {?NEED_SEQ_TRACE, seq_trace},
                    {?NEED_TOKENS, tokens}]).
 -define(PORTS, 16#f00).
 
-%% A list of atoms, or a number; what is not there is 0 or empty, and may be left out.
+%% Each value is a list of atoms or a number; what is 0 or empty may be left out.
 -spec placed(#c{}, #s{}) -> [{atom(), non_neg_integer() | [atom()]}].
 placed(#c{wants = Wants, needs = Needs} = C, #s{functions = Set} = S) ->
     {Functions, Flagged} =
@@ -34,7 +34,7 @@ placed(#c{wants = Wants, needs = Needs} = C, #s{functions = Set} = S) ->
          {ports, case Needs band ?PORTS of 0 -> 0; _ -> length(erlang:ports()) end},
          {monitors, [M || {Bit, M} <- ?MONITORS, Needs band Bit =/= 0]}].
 
-%% Functions whose calls are named probes, and that are not counted for their own.
+%% Functions whose calls are named probes, and that are not counted for probes of their own.
 hooked(#c{hooks = Probes, wants = Wants}, #s{hooks = Hooks, functions = Set}) ->
     length([MFA || MFA <- lists:usort(lists:append([Fs || {_, Fs, _} <- Probes])),
                    is_map_key(MFA, Hooks) orelse (is_map_key(MFA, Set) andalso not is_map_key(MFA, Wants))]).

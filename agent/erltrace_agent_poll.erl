@@ -1,9 +1,9 @@
-%% erltrace_agent_poll - what the agent asks the VM from time to time: how much the schedulers work, how long their queues are,
-%% what goes over the connections to other nodes. Each program has a period of its own, and numbers since its own last time.
+%% erltrace_agent_poll - what the agent asks the VM at intervals: the utilization of the schedulers, the lengths of their queues,
+%% the traffic on connections to other nodes. Each program has its own period, and gets numbers since its own last poll.
 %%
 %% What always holds:
-%%  * A poll of a consumer that has gone, or began again, does nothing: its round is not that of #s.polls.
-%%  * The flag scheduler_wall_time is counted by process in the VM: the server has it while a program needs it, and no longer.
+%%  * A poll of a consumer that has gone, or has begun again, does nothing: its round is not that of #s.polls.
+%%  * The VM counts the flag scheduler_wall_time by process: the server holds it while a program needs it, and no longer.
 -module(erltrace_agent_poll).
 
 -export([apply_needs/2, undo/1, poll/3]).
@@ -18,12 +18,12 @@
 
 -record(p, {
     round :: reference(),
-    due :: integer(),              % ms, monotonic: when the next one is, whatever this one takes
+    due :: integer(),              % ms, monotonic: when the next poll is due, however long this one takes
     period :: pos_integer(),       % ms
     program :: reference(),
     kinds :: [pos_integer()],
-    walls = [] :: [{pos_integer(), integer(), integer()}], % scheduler_wall_time_all of the last time
-    links = #{} :: #{node() => {term(), [non_neg_integer()]}} % counters of the last time
+    walls = [] :: [{pos_integer(), integer(), integer()}], % scheduler_wall_time_all of the last poll
+    links = #{} :: #{node() => {term(), [non_neg_integer()]}} % counters of the last poll
 }).
 
 %% Polls for the running programs that want it, and for no others.
@@ -54,7 +54,7 @@ start(Pid, #c{program = Program, told = #{kinds := Kinds, pollrate := Period0}})
 
 later(Pid, #p{due = Due, period = Period, round = Round} = P) ->
     Now = erlang:monotonic_time(millisecond),
-    Next = Due + Period * max(1, (Now - Due + Period - 1) div Period), % what is late is not made up for
+    Next = Due + Period * max(1, (Now - Due + Period - 1) div Period), % missed polls are not made up for
     erlang:send_after(Next, self(), {poll, Pid, Round}, [{abs, true}]),
     P#p{due = Next}.
 
@@ -64,7 +64,7 @@ poll(Pid, Round, #s{polls = Polls} = S) ->
         #{} -> S
     end.
 
-%% The numbers that the next ones are compared with.
+%% Takes the numbers that those of the next poll are compared with.
 look(#p{kinds = Kinds} = P) ->
     P#p{walls = [X || lists:member(?PROBE_SCHEDULER_UTILIZATION, Kinds), X <- walls()],
         links = maps:from_list([X || lists:member(?PROBE_DIST_TRAFFIC, Kinds), X <- links()])}.
@@ -89,7 +89,7 @@ event(Program, Kind, Args) ->
 walls() ->
     case erltrace_agent_aside:each(fun erlang:statistics/1, [scheduler_wall_time_all], ?ANSWER, 1) of
         [{_, L}] when is_list(L) -> lists:sort(L);
-        _ -> [] % a scheduler does not answer: a NIF holds it
+        _ -> [] % a scheduler does not answer because a NIF holds it
     end.
 
 both([{I, _, _} = A | As], [{I, _, _} = B | Bs]) -> [{A, B} | both(As, Bs)];
@@ -106,7 +106,7 @@ type(I) ->
        true -> dirty_io
     end.
 
-%% One number for each normal scheduler, then those of the dirty ones together.
+%% Fires with one number for each normal scheduler, then with one for all dirty ones of each type.
 run_queues(Program) ->
     Normal = erlang:system_info(schedulers),
     lists:foldl(fun(Length, I) ->
@@ -123,17 +123,17 @@ run_queues(Program) ->
 links() ->
     All = [L || {Node, _} = L <- erlang:system_info(dist_ctrl), not erltrace_agent_monitor:ours(Node)],
     Asked = maps:from_list(erltrace_agent_aside:each(fun counters/1, [P || {_, P} <- All, is_port(P)], ?ANSWER, 2)),
-    %% Of a process that carries a connection only it knows.
+    %% If a process carries a connection, only that process knows the counters.
     [{Node, {P, maps:get(P, Asked, unknown)}} || {Node, P} <- All].
 
 counters(Port) ->
-    {ok, L} = inet:getstat(Port, [recv_oct, send_oct, send_pend, recv_cnt, send_cnt]), % or it has gone
+    {ok, L} = inet:getstat(Port, [recv_oct, send_oct, send_pend, recv_cnt, send_cnt]), % or it is closed
     [proplists:get_value(K, L, 0) || K <- [recv_oct, send_oct, recv_cnt, send_cnt, send_pend]].
 
-%% What has come since; of a connection that is new, all of it.
+%% What has been counted since the last poll; all of it for a new connection.
 since(_, unknown, _) ->
     {?UNKNOWN, ?UNKNOWN, ?UNKNOWN, ?UNKNOWN, ?UNKNOWN};
-since(Port, _, {Port, unknown}) -> % it did not answer
+since(Port, _, {Port, unknown}) -> % it did not answer at the last poll
     {?UNKNOWN, ?UNKNOWN, ?UNKNOWN, ?UNKNOWN, ?UNKNOWN};
 since(Port, [In, Out, InN, OutN, Pending], {Port, [In0, Out0, InN0, OutN0, _]}) ->
     {In - In0, Out - Out0, Pending, InN - InN0, OutN - OutN0};

@@ -1,11 +1,11 @@
-%% erltrace_agent_ports - trace flags of ports: one by one before OTP 27, in our trace session from then on.
+%% erltrace_agent_ports - trace flags of ports: set one by one before OTP 27, in the agent's trace session from then on.
 %%
-%% As with processes, nothing is set or cleared on `all`, `existing` or `ports` through erlang:trace/3, and a port with somebody
-%% else's tracer is left alone and reported. The connections of the consumers themselves are left out: reading a trace would
-%% cause events.
+%% As with processes, nothing is set or cleared on `all`, `existing` or `ports` through erlang:trace/3, and a port with another
+%% tool's tracer is left alone and reported. The connections of the consumers themselves are left out: reading a trace would cause
+%% events.
 %%
-%% The library knows names and owners of ports from events; of ports that were there before, and of those that come into being
-%% without an event, it is told here.
+%% The library knows names and owners of ports from events; this module tells it those of ports that existed before, and of ports
+%% that are created without an event.
 -module(erltrace_agent_ports).
 
 -export([flags/1, add_flags/2, remove_flags/3, leave_out/1, are_ours/0, look/0]).
@@ -16,10 +16,10 @@
 -include("erltrace_agent.hrl").
 
 -define(ANSWER, 50). % ms that a port has to answer
--define(LATE, 4).    % so many may not
--define(SAMPLE, 50). % ports that one look samples
+-define(LATE, 4).    % at most this many may fail to
+-define(SAMPLE, 50). % ports that one check samples
 
-%% What needs mean for ports.
+%% Returns the port flags for these needs.
 flags(Bits) ->
     lists:append([F || {Bit, F} <- ?PORT_FLAGS, Bits band Bit =/= 0]).
 
@@ -52,13 +52,13 @@ set(Flags, #s{session = Session}) ->
 plural(1) -> " is";
 plural(_) -> "s are".
 
-%% Flags that consumers' connections have got as new ports.
+%% Clears the flags that consumers' connections got as new ports.
 leave_out(#s{port_flags = []}) ->
     ok;
 leave_out(S) ->
     clear_each(own_ports(S), [all], S).
 
-%% Those by which consumers are connected; of one in this node, a relay, the ports that it watches: that of its program.
+%% The ports that connect consumers; for a consumer in this node, a relay, the ports that it watches: that of its program.
 own_ports(#s{consumers = Cs}) ->
     {Here, There} = lists:partition(fun(P) -> node(P) =:= node() end, maps:keys(Cs)),
     Nodes = [node(P) || P <- There],
@@ -82,7 +82,7 @@ remove_flags(Flags, Left, #s{session = Session} = S) ->
     erltrace_agent_session:port(Session, all, false, Flags),
     set_again(Left, S).
 
-%% On new ports, and those that were opened in between.
+%% Sets what is left again, on new ports and on those that were opened in between.
 set_again(Left, S) ->
     _ = Left =/= [] andalso set(Left, S),
     ok.
@@ -94,11 +94,11 @@ clear_each(Ports, Off, #s{session = Session}) ->
     [erltrace_agent_session:port(Session, P, false, Off) || P <- Ports],
     ok.
 
-%% Whether what was set before OTP 27 is still there; a sample.
+%% Whether what was set before OTP 27 is still set, judged by a sample.
 are_ours() ->
     is_ours(new_ports) orelse lists:any(fun erltrace_agent_flags:is_ours/1, lists:sublist(erlang:ports(), ?SAMPLE)).
 
-%% Asks for what no event has told.
+%% Asks for what no event has reported.
 look() ->
     case [P || Part <- ?PARTS, P <- ?AGENT:nif_unknown_ports(Part)] of
         [] -> ok;
@@ -109,10 +109,10 @@ know(Ports) ->
     Asked = erltrace_agent_aside:each(fun info/1, Ports, ?ANSWER, ?LATE),
     ?AGENT:nif_ports([{P, atom(Name), Owner} || {P, [{name, Name}, {connected, Owner}]} <- Asked]).
 
-%% Of a port that is closed or busy it may be something else.
+%% For a port that is closed or busy, the result may be something else.
 info(Port) ->
     [erlang:port_info(Port, name), erlang:port_info(Port, connected)].
 
-%% As the VM tells names in events.
+%% Cuts a name as the VM does in events.
 atom(Name) ->
     list_to_atom(lists:sublist(Name, 255)).

@@ -1,10 +1,11 @@
 %% erltrace_agent_seq - sequential tracing: the system tracer of seq_trace, and the tokens that messages are sent with.
 %%
-%% There is one system tracer in a node, also from OTP 27 on: it is taken only when nobody has it. Tokens come with a match
-%% specification on send. In our trace session that is our own business; before OTP 27 it is the node's, and every tracer of `send`
-%% finds the token at the end of its message: it is set only while that match specification is in its default state.
+%% There is one system tracer in a node, also from OTP 27 on: it is set only when there is none. Tokens come with a match
+%% specification on send. In the agent's trace session that concerns only the agent; before OTP 27 it is the node's, and every
+%% tracer of `send` finds the token at the end of its messages: it is set only while that match specification is in its default
+%% state.
 %%
-%% What always holds: #s.seq are the bits of what is set, and only what is still ours is taken back.
+%% What always holds: #s.seq are the bits of what is set, and only what is still ours is cleared.
 -module(erltrace_agent_seq).
 
 -export([check/1, add/2, remove/2, wiped/1]).
@@ -15,7 +16,7 @@
 
 -define(TOKENS, [{['$1', '$2'], [], [{message, {get_seq_token}}]}]).
 
-%% Whether a program with these needs can run; throws when it cannot.
+%% Throws an error if a program with these needs cannot run.
 check(Needs) when Needs band ?NEED_SEQ_TRACE =:= 0 ->
     ok;
 check(_) ->
@@ -27,7 +28,7 @@ check(_) ->
                          "end that trace (seq_trace:set_system_tracer(false)), or leave the probe trace_seq out"))
     end.
 
-%% Sets what of Needs is not set yet. -> {what is set then, warnings}; throws, and has set nothing
+%% Sets the Needs that are not set yet. -> {what is then set, warnings}; if it throws, it has set nothing
 add(Needs, #s{seq = Have} = S) ->
     New = Needs band (?NEED_SEQ_TRACE bor ?NEED_TOKENS) band (bnot Have),
     check(New),
@@ -52,7 +53,7 @@ set_tokens(#s{session = Session}) ->
     erltrace_agent_session:send(Session, ?TOKENS, []),
     ok.
 
-%% Takes back those of these.
+%% Clears what is set for these bits.
 remove(Bits, S) ->
     Bits band ?NEED_SEQ_TRACE =/= 0 andalso seq_trace:get_system_tracer() =:= ?TRACER andalso
         seq_trace:set_system_tracer(false),
@@ -64,10 +65,10 @@ remove_tokens(#s{session = legacy}) ->
 remove_tokens(#s{session = Session}) ->
     erltrace_agent_session:send(Session, true, []).
 
-%% What we set and another took away, as {key, text}.
+%% What we set and another tool removed, as {key, text}.
 wiped(#s{seq = Have, session = Session}) ->
-    [{seq_trace, <<"somebody has taken the system tracer of seq_trace: trace_seq fires no more; start the trace again">>}
+    [{seq_trace, <<"another process took over the system tracer of seq_trace: trace_seq no longer fires; start the trace again">>}
      || Have band ?NEED_SEQ_TRACE =/= 0, seq_trace:get_system_tracer() =/= ?TRACER] ++
-    [{tokens, <<"somebody has changed the match specification of send: the seq_trace tokens of messages are not known any more, or "
-                "messages are missing; start the trace again">>}
+    [{tokens, <<"another process changed the match specification of send: the seq_trace tokens of messages are no longer known, "
+                "or messages are missing; start the trace again">>}
      || Have band ?NEED_TOKENS =/= 0, Session =:= legacy, erlang:trace_info(send, match_spec) =/= {match_spec, ?TOKENS}].

@@ -1,10 +1,10 @@
-%% erltrace_agent_session - trace sessions of our own (from OTP 27 on), and what is asked of them.
+%% erltrace_agent_session - the agent's own trace sessions (from OTP 27 on), and the calls into them.
 %%
 %% What always holds:
-%%  * Whether the VM has sessions is decided by its release, once: #s.session is `legacy` before OTP 27. From 27 on it is a session
-%%    or `undefined`, and nothing is ever set in the legacy session, which would be set for everybody.
-%%  * Anybody may destroy a session of ours. Nothing here fails then: the server gets the message `session_lost`, and does nothing
-%%    more in that session (erltrace_agent_needs:present/1).
+%%  * The release of the VM decides, once, whether it has sessions: #s.session is `legacy` before OTP 27. From 27 on it is a
+%%    session or `undefined`, and nothing is ever set in the legacy session, where it would affect every tool.
+%%  * Any process may destroy a session of ours. Nothing here fails then: the server gets the message `session_lost`, and does
+%%    nothing more in that session (erltrace_agent_needs:present/1).
 -module(erltrace_agent_session).
 
 -export([none/0, create/3, destroy/1, there/1, own/2, sweep/1]).
@@ -14,7 +14,7 @@
 
 -define(NAMES, [?AGENT, erltrace_loads, erltrace_gc, erltrace_global, erltrace_monitor]).
 
-%% What #s.session is while nothing is traced.
+%% Returns the value of #s.session while nothing is traced.
 -spec none() -> legacy | undefined.
 none() ->
     case list_to_integer(erlang:system_info(otp_release)) of
@@ -22,19 +22,20 @@ none() ->
         _ -> undefined
     end.
 
-%% -> its strong handle. The guard learns of it: when the server is killed in the middle of a call that changes it, the VM may keep it.
+%% -> its strong handle. Tells the guard of it: if the server is killed in the middle of a call that changes the session, the VM
+%% may keep it.
 create(Name, Tracer, #s{guard = Guard}) ->
     {_, Weak} = Session = trace:session_create(Name, Tracer, []),
     is_pid(Guard) andalso (Guard ! {session, Weak}),
     Session.
 
-%% By either handle; one that is not there is none.
+%% Takes either handle; a session that does not exist is no error.
 destroy(Session) ->
     try trace:session_destroy(Session)
     catch error:_ -> false
     end.
 
-%% Whether nobody has destroyed it.
+%% Whether the session still exists.
 there(Session) ->
     try trace:info(Session, on_load, all) of
         _ -> true
@@ -42,17 +43,18 @@ there(Session) ->
         error:badarg -> false
     end.
 
-%% Whether a weak handle is that of a session of ours.
+%% Whether a weak handle belongs to this session of ours.
 own(Weak, {_, Weak}) -> true;
 own(_, _) -> false.
 
-%% Destroys those of our names but these. There is one agent in a node, so a session of these names is nobody's when it is not the
-%% server's: of an agent that was killed together with its guard, or of a request that has failed in the middle.
+%% Destroys the sessions that have our names, except these. There is one agent in a node, so a session of these names that is not
+%% the server's belongs to no one: it was left by an agent that was killed together with its guard, or by a request that failed
+%% halfway.
 sweep(Keep) ->
     [destroy(W) || {Name, _} = W <- trace:session_info(all), lists:member(Name, ?NAMES), not lists:any(fun(K) -> own(W, K) end, Keep)],
     ok.
 
-%% Likewise in `trace`, but for what they give back when that session, or the process, is not there.
+%% These do what their namesakes in `trace` do, but return a default when the session, or the process, does not exist.
 function(Session, MFA, MS, Flags) ->
     erltrace_agent_lib:pattern_call(),
     ask(Session, function, [MFA, MS, Flags], 1).
@@ -70,6 +72,6 @@ ask(Session, Function, Args, Else) ->
             Else
     end.
 
-%% One message, however many calls find it out.
+%% Sends one message, however many calls notice the loss.
 lost(Session) ->
     put(session_lost, Session) =:= Session orelse (self() ! session_lost).

@@ -1124,8 +1124,8 @@ test(library_folders) ->
         "" = os:cmd("chown -h 65534 " ++ Is("sticky/to_mine"))
     end,
     Good = ["mine", "sticky", "mine/../sticky", "mine/."],
-    Bad = [{"open", "other users may write in", "open"}, {"open/below", "other users may write in", "open"}, {"group", "other users may write in", "group"},
-           {"to_mine", "other users may write in", "group"}, {"to_below", "other users may write in", "open"}, {"loop", "one link too many", ""},
+    Bad = [{"open", "other users may write to", "open"}, {"open/below", "other users may write to", "open"}, {"group", "other users may write to", "group"},
+           {"to_mine", "other users may write to", "group"}, {"to_below", "other users may write to", "open"}, {"loop", "one link too many", ""},
            {"file", "not a directory", ""}] ++
           [{N, "belongs to another user", What} || {N, What} <- [{"theirs", "theirs"}, {"sticky/to_mine", "sticky/to_mine"}], Root],
     try
@@ -1230,7 +1230,7 @@ test(taken_away) ->
     M = erlang:monitor(process, A),
     true = code:delete(erltrace_agent),
     receive {'DOWN', M, process, A, shutdown} -> ok end,
-    receive {erltrace, ended, 'AGENT_INTERNAL', T, _} -> ?assert(binary:match(T, <<"taken">>) =/= nomatch) end,
+    receive {erltrace, ended, 'AGENT_INTERNAL', T, _} -> ?assert(binary:match(T, <<"removed">>) =/= nomatch) end,
     wait(fun() -> erltrace_agent_idle() end),
     B = trace([{?ENTRY, work(leaf, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
     agent_work:leaf(1),

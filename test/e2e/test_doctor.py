@@ -55,7 +55,7 @@ def test_somebody_traces(t):
     t.equal(status, 3, said)
     if int(node("etw:release()")) >= 27:
         t.match(of(findings, "gc", "limit")[0]["text"], "eto_tracer.* traces garbage collection")
-        t.match(of(findings, "tracers", "note")[0]["text"], r"^1 process is traced by <[\d.]+> .eto_tracer., beside us")
+        t.match(of(findings, "tracers", "note")[0]["text"], r"^1 process is traced by <[\d.]+> .eto_tracer., alongside us")
     else:
         found = of(findings, "tracers", "limit")[0]
         t.match(found["text"], r"^1 process is traced by <[\d.]+> .eto_tracer.: a process has one tracer before OTP 27")
@@ -84,7 +84,7 @@ def test_others_there(t):
         t.match(found["text"], "has the system monitor .*long_gc.* gc-long.* are refused")
         t.match(found["help"], "end that tool")
     if session:
-        t.match(of(findings, "sessions", "note")[0]["text"], "trace session eto of somebody else")
+        t.match(of(findings, "sessions", "note")[0]["text"], "trace session eto of another tool")
         node("eto:stop(get(eto))")
     node("begin erlang:system_monitor(undefined), ok end")
     trace.interrupt()

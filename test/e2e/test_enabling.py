@@ -406,7 +406,7 @@ def test_one_process_and_other_tracers(t):
         node("eto:stop(get(eto))")
     else:
         node(f"erlang:trace({w}, false, [all])")
-        trace.wait_error("somebody cleared the trace flags of <")
+        trace.wait_error("another tool cleared the trace flags of <")
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     sent = aggregation(trace.out.text()).get("send", 0) - (2 if sessions else 1) * 1009

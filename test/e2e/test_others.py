@@ -64,7 +64,7 @@ def test_recon_clear(t):
         t.equal(ended(t, trace).get("entry"), 2 * CALLS, "calls, before and after", trace)
         t.equal(trace.err.text(), "", "nothing to complain of")
     else:
-        trace.wait_error("somebody cleared the trace flags")
+        trace.wait_error("another tool cleared the trace flags")
         trace.wait_error("the trace patterns of etw:work/1 are gone")
         node(f"etw:calls({worker}, {CALLS})")
         t.equal({k: v for k, v in ended(t, trace).items() if k != "send"}, {"entry": CALLS, "return": CALLS}, "before the clear", trace)
@@ -150,12 +150,12 @@ def test_redbug_of_the_same_function(t):
     node(f"etw:calls({worker}, {CALLS})")
     tool(node, f"redbug({{etw, work, 1}}, {worker})")
     if not sessions(node):
-        trace.wait_error("somebody else .a global trace pattern. traces etw:work/1 now")
+        trace.wait_error("another tool .a global trace pattern. traces etw:work/1 now")
     node(f"etw:calls({worker}, {CALLS})")
     saw(t, node, "calls that redbug saw")
     stop(node)
     if not sessions(node):
-        trace.wait_error("etw:work/1: nobody else traces that any more")
+        trace.wait_error("etw:work/1: no other tool traces this any more")
     node(f"etw:calls({worker}, {CALLS})")
     t.equal(ended(t, trace), {"entry": (3 if sessions(node) else 2) * CALLS}, "ours", trace)
     t.clean(node, 15000)
@@ -172,7 +172,7 @@ def test_dbg_of_the_same_function(t):
     saw(t, node, "calls that dbg saw")
     node("eto:dbg_stop()")
     if not sessions(node):
-        trace.wait_error("etw:work/1: nobody else traces that any more")
+        trace.wait_error("etw:work/1: no other tool traces this any more")
     node(f"etw:calls({worker}, {CALLS})")
     t.equal(ended(t, trace), {"entry": (2 if sessions(node) else 1) * CALLS}, "ours", trace)
     t.clean(node, 15000)
@@ -186,16 +186,16 @@ erlang*:etw:work/1:entry { @["entry"] = count(); }
 erlang*:etw:work/1:return { @["return"] = count(); }
 erlang*:::process-spawn, erlang*:::process-exit, erlang*:::message-send, erlang*:::gc_minor-start { @["others"] = count(); }"""
 ALL, NEW = ["etw:child(1)", "etw:child(2)"], ["etw:child(2)"]
-REFUSED, YIELDS, CLEARED = "asked to trace .* the VM refused", "traces calls: before OTP 27", "somebody cleared the trace flags"
-BACK = "traces no calls any more: return probes fire again"
+REFUSED, YIELDS, CLEARED = "asked to trace .* the VM refused", "traces calls: before OTP 27", "another tool cleared the trace flags"
+BACK = "no longer traces calls: return probes fire again"
 # Before OTP 27, of a tool that comes before us and one that comes after: what it sees of a process that was there and of its child, what we
 # are told, whether our returns are off for its time, whether it can read why it sees less than it asked for.
 BEFORE_27 = {
     "dbg": [(ALL, [YIELDS], False), (NEW, [REFUSED, YIELDS], True)],
     "recon": [(ALL, [YIELDS], False), (ALL, [YIELDS], False)],
     "redbug": [(ALL, [YIELDS], False), (NEW, [REFUSED, YIELDS], True)],
-    "eprof": [(["2 calls"], [YIELDS, "hand their tracer on"], False), (["0 calls"], [REFUSED], True)],
-    "fprof": [(["2 calls"], [YIELDS, "hand their tracer on"], False), (["2 calls"], [CLEARED, YIELDS], False)],
+    "eprof": [(["2 calls"], [YIELDS, "pass their tracer to"], False), (["0 calls"], [REFUSED], True)],
+    "fprof": [(["2 calls"], [YIELDS, "pass their tracer to"], False), (["2 calls"], [CLEARED, YIELDS], False)],
 }
 FROM_27 = {"dbg": ALL, "recon": ALL, "redbug": ALL, "eprof": ["2 calls"], "fprof": ["2 calls"], "tprof": ["2 calls"]}
 
@@ -372,7 +372,7 @@ def test_meta_tracer_of_the_same_function(t):
     saw(t, node, "calls that the other saw")
     stop(node)
     if not sessions(node):
-        trace.wait_error("etw:work/1: nobody else traces that any more")
+        trace.wait_error("etw:work/1: no other tool traces this any more")
     node(f"etw:calls({worker}, {CALLS})")
     t.equal(ended(t, trace), {"entry": (2 if sessions(node) else 1) * CALLS}, "ours", trace)
     t.clean(node, 15000)
@@ -431,7 +431,7 @@ def test_cleared_process(t):
         found = ended(t, trace)
         t.true(found.get("send", 0) >= SENDS, f"sends: {found}", trace)
     else:
-        trace.wait_error(r"somebody cleared the trace flags of <")
+        trace.wait_error(r"another tool cleared the trace flags of <")
         t.equal(trace.err.text().count("cleared"), 1, "said once")
         ended(t, trace)
     t.clean(node, 15000)
@@ -460,7 +460,7 @@ def test_session_destroyed(t):
         raise Skipped("before OTP 27 there are no trace sessions")
     trace, worker = started(t, node, BOTH)
     node("[trace:session_destroy(S) || {erltrace_agent, _} = S <- trace:session_info(all)]")
-    trace.wait_error("somebody destroyed the agent's trace session")
+    trace.wait_error("another process destroyed the agent's trace session")
     again = t.trace("-q", "-n", ENTRY, node=node)
     again.ready()
     node(f"etw:calls({worker}, {CALLS})")

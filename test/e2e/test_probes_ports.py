@@ -320,7 +320,7 @@ def test_flags_taken_away(t):
     trace.ready()
     node("begin erlang:trace(new_ports, false, [all]), [erlang:trace(P, false, [all]) || P <- erlang:ports()], ok end")
     if of(t.otp) < 27:
-        trace.wait_error("somebody cleared the trace flags")
+        trace.wait_error("another tool cleared the trace flags")
     else:
         node("begin P = open_port({spawn, \"true\"}, []), catch port_close(P), ok end")
     trace.interrupt()
