@@ -8,26 +8,27 @@
 %% ok = erltrace:close(H).
 %% '''
 %%
-%% doc/erlang-api.md tells more, with examples in Erlang and Elixir.
+%% See doc/erlang-api.md for more, with examples in Erlang and Elixir.
 %%
-%% A handle is the property of the process that has opened it: when that ends, so does the trace, and nothing of it is left in the node
-%% that was traced. The D compiler is not in this VM but in a program of its own, one for each handle; when it dies, that is an error of its
-%% handle. Every function that takes a handle may be called by any process, also of another node.
+%% A handle belongs to the process that opened it: when that process ends, the trace ends as well, and everything is removed from the traced
+%% node. The D compiler runs not in this VM but in a separate program, one for each handle; if that program dies, its handle reports an error.
+%% Any process, also of another node, may call the functions that take a handle.
 %%
-%% The shapes are those of the first erltrace: `ok', `{ok, Result}', `{error, Reason}'. Text in results is a string (a list), and the names in a
-%% probe's description are atoms, unless the handle was opened with `strings => binary'. {@link format_error/1} has words for every reason.
+%% The shapes of results are those of the first erltrace: `ok', `{ok, Result}', `{error, Reason}'. Text in results is a string (a list), and the
+%% names in a probe's description are atoms, unless the handle was opened with `strings => binary'. {@link format_error/1} puts every reason into
+%% words.
 %%
 %% == Probes of an application ==
-%% {@link probe/1} and its kind are probes that an application fires:
+%% {@link probe/1} and its variants are probes that an application fires:
 %%
 %% ```
 %% erltrace:probe(order_placed, Order, Price)
 %% '''
 %%
-%% is the probe `erlang*:erltrace:probe:order_placed', in D with `args[0]', the calling process, `args[1]', the name, and the arguments as terms
-%% from `args[2]' on. While nobody traces it, a call costs some nanoseconds: the functions do nothing, it is the calls that are seen. So arguments
-%% should be what the program has at hand; what is made for a probe only is made whether anybody looks or not. These functions need nothing
-%% else of the application: it need not be started.
+%% is the probe `erlang*:erltrace:probe:order_placed', in D with the calling process as `args[0]', the name as `args[1]', and the arguments as
+%% terms from `args[2]' on. While the probe is not traced, a call costs some nanoseconds: the functions do nothing, and erltrace sees their
+%% calls. So pass what the program has at hand; an argument that is computed only for a probe is computed even when nobody traces. These
+%% functions need nothing else of the application: it need not be started.
 -module(erltrace).
 
 -export([open/0, open/1, script/1, setopt/3, compile/2, compile/3, go/1, walk/1, walk/2, consume/1, consume/2, stop/1, close/1]).
@@ -37,7 +38,7 @@
               subscription/0, progress/0, found/0, status/0, duration/0]).
 
 -type handle() :: pid().
-%% A process; to be monitored or linked to if you like.
+%% A process, which may be monitored or linked to.
 -type script() :: unicode:chardata() | iodata().
 %% D text: a string, a binary, or a list of them.
 -type target() :: node() | local | {os_pid, pos_integer()}.
@@ -48,8 +49,8 @@
                                   queue => pos_integer(), timeout => pos_integer(), owner => pid(), agent_dir => file:name_all()}.
 -type diag() :: #{severity := error | warning | note, tag => binary(), text := binary(), hint => binary(), file => binary(),
                   line => pos_integer(), column => pos_integer(), length => non_neg_integer(), source => binary(), rendered => binary()}.
-%% Something to say about a script or a trace. Lines and columns count from 1, columns and length in bytes; `source' is the line, `rendered' all
-%% of it for people.
+%% A message about a script or a trace. Lines and columns count from 1, columns and length in bytes; `source' is the line, `rendered' the whole
+%% message for people.
 -type reason() :: no_prog | already_running | not_running | stopped | exited | overload | lost | closed | timeout | subscribed | not_subscribed
                 | not_started | {limit, handles} | {option, term(), binary()} | {program, binary()} | {port_died, integer() | closed}
                 | {atom(), [diag(), ...]}.
@@ -57,7 +58,7 @@
 -type desc() :: {Provider :: atom() | text(), Module :: atom() | text(), Function :: atom() | text(), Name :: atom() | text()}.
 -type value() :: integer() | float() | text() | nan | infinity | neg_infinity.
 -type bucket() :: {{From :: integer(), To :: integer()}, Count :: integer()}.
-%% From and To belong to it; what has no bound goes to the least, or greatest, integer of 64 bits.
+%% From and To are inclusive; a missing bound is the least, or greatest, 64-bit integer.
 -type entry() :: {count | sum | min | max, Keys :: [value()], integer()}
                | {avg | stddev, Keys :: [value()], float()}
                | {quantize | lquantize | llquantize, Keys :: [value()], [bucket()]}.
@@ -69,40 +70,40 @@
               | {drop, drop()} | {error, fault()} | {stats, map()} | {diag, diag()}.
 -type progress() :: #{node := binary(), waiting := boolean(), unit := functions | processes, done := non_neg_integer(),
                       total := non_neg_integer()}.
-%% How far the placing of probes is in a node; `waiting': what another trace has set there comes first; `total' 0: it has only begun.
+%% The progress of placing probes in a node; `waiting': what another trace is setting there comes first; `total' is 0 at the beginning.
 -type subscription() :: #{demand => non_neg_integer(), max => pos_integer(), every => pos_integer() | undefined, records => boolean(),
                           progress => boolean(), pid => pid()}.
 -type status() :: #{state := none | running | stopping | done | failed, atom() => term()}.
 -type duration() :: non_neg_integer() | infinity.
 -type found() :: #{aggregations := [{text(), [entry()]}], records := [item()], events := [item()], status := status()}.
 
--define(NAP, 250).         % ms that run waits for records at a time
--define(RECORDS, 1000000). % records that run keeps
+-define(NAP, 250).         % ms for which run waits for records at a time
+-define(RECORDS, 1000000). % records after which run stops the trace
 
 %% == a handle ==================================================================================================
 
-%% @doc A handle for this node. As `open([])'.
+%% @doc Opens a handle for this node. The same as `open([])'.
 -spec open() -> {ok, handle()} | {error, reason()}.
 open() ->
     open([]).
 
-%% @doc A handle. Options, a list or a map:
+%% @doc Opens a handle. Options, as a list or a map:
 %%
 %% <dl>
-%% <dt>`node'</dt><dd>where to trace: a node of the cluster, this one if nothing is said; `local', no node at all, for the probes of `dtrace' and
-%% `profile'; `{os_pid, Pid}', the BEAM of this host with that process id, for which its cookie has to be readable</dd>
-%% <dt>`nodes'</dt><dd>several of them; aggregations are merged</dd>
+%% <dt>`node'</dt><dd>where to trace: a node of the cluster, by default this one; `local' is no node at all, for the probes of `dtrace' and
+%% `profile'; `{os_pid, Pid}' is the BEAM of this host with that process id, whose cookie has to be readable</dd>
+%% <dt>`nodes'</dt><dd>several of these; aggregations are merged</dd>
 %% <dt>`options'</dt><dd>options of D (doc/command.md) as a map or a list: `#{bufsize => "1m", maxload => 10, quiet => true}'</dd>
-%% <dt>`strings'</dt><dd>what text is in results: `list', as in the first erltrace, or `binary'</dd>
-%% <dt>`queue'</dt><dd>bytes that records may take until they are consumed, 4 MB if nothing is said; what comes then is dropped and counted</dd>
-%% <dt>`timeout'</dt><dd>ms for an answer of the port program, 60000 if nothing is said; then it is killed. While probes are being placed, ms
-%% since the node has last said how far it is</dd>
-%% <dt>`owner'</dt><dd>whose the handle is; the caller's if nothing is said</dd>
-%% <dt>`agent_dir'</dt><dd>where the traced node may keep the agent's library while it is being loaded</dd>
+%% <dt>`strings'</dt><dd>the form of text in results: `list' (the default), as in the first erltrace, or `binary'</dd>
+%% <dt>`queue'</dt><dd>most bytes of records that wait to be consumed, 4 MB by default; records beyond that are dropped and counted</dd>
+%% <dt>`timeout'</dt><dd>ms that the port program has to answer, 60000 by default; after that it is killed. While probes are being placed, the
+%% time since the node last reported its progress counts</dd>
+%% <dt>`owner'</dt><dd>the process that the handle belongs to, by default the caller</dd>
+%% <dt>`agent_dir'</dt><dd>a folder where the traced node may keep the agent's library while it loads it</dd>
 %% </dl>
 %%
-%% The application is started if it is not. `{error, {limit, handles}}': there are as many handles as the application's environment allows
-%% (`max_handles', 100), not counting those of the owner's whose traces are over: these are closed then.
+%% Starts the application if necessary. `{error, {limit, handles}}': as many handles are open as the application's environment allows
+%% (`max_handles', 100), not counting handles of the same owner whose traces are over: those are closed first.
 -spec open(options()) -> {ok, handle()} | {error, reason()}.
 open(Options) ->
     case erltrace_handle:options(Options) of
@@ -134,7 +135,7 @@ started() ->
             ok
     end.
 
-%% @doc A handle with a script in it: {@link open/0} and {@link compile/2}.
+%% @doc Opens a handle and compiles a script: {@link open/0} and {@link compile/2}.
 -spec script(script()) -> {ok, handle()} | {error, reason()}.
 script(Script) ->
     case open() of
@@ -150,8 +151,8 @@ script(Script) ->
             Error
     end.
 
-%% @doc Sets an option of D, `setopt(H, "bufsize", "1m")': before {@link go/1} any, afterwards those that D can change then. Names and values are
-%% text or atoms, values integers, too; a flag has the value `true', or the empty text.
+%% @doc Sets an option of D, `setopt(H, "bufsize", "1m")': any option before {@link go/1}, afterwards those that D can change while the trace
+%% runs. Names and values are text or atoms, values also integers; a flag has the value `true', or the empty text.
 -spec setopt(handle(), atom() | script(), atom() | script() | integer()) -> ok | {error, reason()}.
 setopt(Handle, Option, Value) ->
     case erltrace_handle:setopt(Option, Value) of
@@ -159,8 +160,8 @@ setopt(Handle, Option, Value) ->
         error -> error(badarg)
     end.
 
-%% @doc Compiles a script. Several are one program: they share variables, and run in this order. Errors have position and text:
-%% `{error, {compile, [#{line := 1, column := 8, text := <<"...">>}]}}'; then another script may be tried.
+%% @doc Compiles a script. Several scripts form one program: they share variables, and run in this order. Errors have a position and a text:
+%% `{error, {compile, [#{line := 1, column := 8, text := <<"...">>}]}}'; after an error another script may be tried.
 -spec compile(handle(), script()) -> ok | {error, reason()}.
 compile(Handle, Script) ->
     compile(Handle, Script, []).
@@ -176,45 +177,45 @@ text(Text) ->
         error -> error(badarg)
     end.
 
-%% @doc Starts the trace. When it returns, every probe is there. Errors leave nothing behind, and `go' may be tried again. In a busy node it
-%% may take minutes: the option `timeout' does not end it while the node says that it is at work, a subscriber can hear how far it is, and
-%% {@link stop/1} and {@link close/1} end it: then it answers `{error, stopped}', and nothing has been traced.
+%% @doc Starts the trace. When it returns, every probe is set. After an error nothing is left behind, and `go' may be tried again. On a busy node
+%% it may take minutes: the option `timeout' does not end it while the node reports progress, a subscriber can follow the progress, and {@link
+%% stop/1} and {@link close/1} end it: then it returns `{error, stopped}', and nothing has been traced.
 -spec go(handle()) -> ok | {error, reason()}.
 go(Handle) ->
     erltrace_handle:call(Handle, go).
 
-%% @doc What aggregations have gathered since the last walk, which begin anew with it; `ok' when there is nothing. After the end of a trace what
-%% is left, and then the reason: `stopped', `exited', `overload' (the probes took more of a scheduler than the option maxload allows), `lost' (the
-%% last node is gone), or what else went wrong.
+%% @doc Returns what aggregations have gathered since the last walk, and clears them; `ok' if there is nothing. After the end of a trace it
+%% returns what is left, and then the reason: `stopped', `exited', `overload' (the probes took more of a scheduler than the option maxload
+%% allows), `lost' (the last node is gone), or any other error.
 -spec walk(handle()) -> ok | {ok, [entry()]} | {error, reason()}.
 walk(Handle) ->
     erltrace_handle:call(Handle, {walk, take, false}).
 
-%% @doc With `keep' aggregations go on growing; with `named' the result is by aggregation: `{ok, [{"name", [Entry]}]}', where "_" is the name of
-%% `@'.
+%% @doc The same with options. With `keep' aggregations are not cleared; with `named' the result is grouped by aggregation: `{ok, [{"name",
+%% [Entry]}]}', where "_" is the name of `@'.
 -spec walk(handle(), [keep | named]) -> ok | {ok, [entry()] | [{text(), [entry()]}]} | {error, reason()}.
 walk(Handle, Options) ->
     Mode = case lists:member(keep, Options) of true -> keep; false -> take end,
     [] =:= Options -- [keep, named] orelse error(badarg),
     erltrace_handle:call(Handle, {walk, Mode, lists:member(named, Options)}).
 
-%% @doc The records that have come, in order, and with them drops, faults and warnings; `ok' when there are none. After the end of a trace
-%% what is left, and then the reason, as {@link walk/1} has it.
+%% @doc Returns the records that have come, in order, together with drops, faults and warnings; `ok' if there are none. After the end of a trace
+%% it returns what is left, and then the reason, as {@link walk/1} does.
 -spec consume(handle()) -> ok | {ok, [item()]} | {error, reason()}.
 consume(Handle) ->
     consume(Handle, 0).
 
-%% @doc The same, but waits so many ms for the first one.
+%% @doc The same, but waits at most this many ms for the first one.
 -spec consume(handle(), non_neg_integer()) -> ok | {ok, [item()]} | {error, reason()}.
 consume(Handle, Wait) when is_integer(Wait), Wait >= 0, Wait < 1 bsl 31 ->
     erltrace_handle:call(Handle, {consume, Wait}).
 
-%% @doc Ends the trace: probes go off, END runs. What has been gathered can still be read.
+%% @doc Ends the trace: probes are removed, END runs. What has been gathered can still be read.
 -spec stop(handle()) -> ok | {error, reason()}.
 stop(Handle) ->
     erltrace_handle:call(Handle, stop).
 
-%% @doc Ends the trace and the handle. Afterwards nothing is left of it, here or in the node that was traced.
+%% @doc Ends the trace and the handle. Afterwards nothing of it is left, here or in the traced node.
 -spec close(handle()) -> ok.
 close(Handle) when not is_pid(Handle) ->
     error(badarg);
@@ -223,36 +224,37 @@ close(Handle) ->
     _ = erltrace_handle:call(Handle, close),
     receive {'DOWN', Monitor, process, Handle, _} -> ok end.
 
-%% @doc How the trace is going: `state', `fired', `recorded', `drops', `errors', `exited' with the `status' of exit(), `probes', `targets',
-%% `queued' and `queue_drops' ...
+%% @doc Returns the status of the trace: `state', `fired', `recorded', `drops', `errors', `exited' with the `status' of exit(), `probes',
+%% `targets', `queued' and `queue_drops' ...
 -spec status(handle()) -> {ok, status()} | {error, reason()}.
 status(Handle) ->
     erltrace_handle:call(Handle, status).
 
-%% @doc An error's reason in words.
+%% @doc Puts the reason of an error into words.
 -spec format_error(reason() | {error, reason()}) -> string().
 format_error(Reason) ->
     erltrace_term:format_error(Reason).
 
 %% == subscribers ===============================================================================================
 
-%% @doc Has results sent to a process, the caller if nothing is said, from {@link go/1} on:
+%% @doc Has results sent to a process, by default the caller, from {@link go/1} on:
 %%
 %% <ul>
-%% <li>`{erltrace, Ref, {records, [Item]}}', as soon as there are any: items as {@link consume/1} has them</li>
-%% <li>`{erltrace, Ref, {walk, [Entry]}}' each so many ms, if the option `every' says so: entries as {@link walk/1} has them; nothing when there are
-%% none</li>
-%% <li>`{erltrace, Ref, {progress, Progress}}' some times a second while {@link go/1} takes long, if the option `progress' says so; those for which
-%% there is no demand are not kept</li>
-%% <li>`{erltrace, Ref, {done, Reason}}', the last one; the reason is `closed' when somebody else has closed the handle, or its owner has ended</li>
+%% <li>`{erltrace, Ref, {records, [Item]}}', as soon as there are any: items as {@link consume/1} returns them</li>
+%% <li>`{erltrace, Ref, {walk, [Entry]}}' at intervals of `every' ms, if that option is set: entries as {@link walk/1} returns them; nothing is
+%% sent if there are none</li>
+%% <li>`{erltrace, Ref, {progress, Progress}}' several times a second while {@link go/1} takes long, if the option `progress' is set; those for
+%% which there is no demand are not kept</li>
+%% <li>`{erltrace, Ref, {done, Reason}}', the last one; the reason is `closed' if another process closed the handle, or its owner ended</li>
 %% </ul>
 %%
-%% Each but the last takes one off the demand, and without demand nothing is sent: call {@link demand/2} for more. Meanwhile aggregations
-%% are still gathered where they are; records wait in the port program up to `queue' bytes, and then are dropped and counted, which the next
-%% message tells. So a slow subscriber never has more than its demand in its mailbox, of at most `max' items each.
+%% Each message but the last reduces the demand by one, and without demand nothing is sent: call {@link demand/2} for more. Meanwhile
+%% aggregations are still gathered where they are; records wait in the port program up to `queue' bytes, beyond which they are dropped and
+%% counted, and the next message reports the count. So a slow subscriber never has more messages in its mailbox than its demand, each with at
+%% most `max' items.
 %%
-%% Options: the demand to begin with, as a number, or a map with `demand' (0), `max' (1000), `every' (undefined), `records' (true: records are
-%% wanted), `progress' (false), `pid'. A handle has one subscriber at a time; when it dies, the subscription goes, and the trace goes on.
+%% Options: the initial demand as a number, or a map with `demand' (0), `max' (1000), `every' (undefined), `records' (true: send records),
+%% `progress' (false), `pid'. A handle has one subscriber at a time; if it dies, the subscription ends, and the trace goes on.
 -spec subscribe(handle(), non_neg_integer() | subscription()) -> {ok, reference()} | {error, reason()}.
 subscribe(Handle, Demand) when is_integer(Demand) ->
     subscribe(Handle, #{demand => Demand});
@@ -267,26 +269,26 @@ subscribe(Handle, #{} = Options) ->
             error(badarg)
     end.
 
-%% @doc So many messages more.
+%% @doc Adds this many messages to the subscriber's demand.
 -spec demand(handle(), pos_integer()) -> ok | {error, reason()}.
 demand(Handle, More) when is_integer(More), More > 0 ->
     erltrace_handle:call(Handle, {demand, More}).
 
-%% @doc Ends the subscription. The trace goes on; what was sent already is in the mailbox.
+%% @doc Ends the subscription. The trace goes on; messages that were already sent stay in the mailbox.
 -spec unsubscribe(handle()) -> ok | {error, reason()}.
 unsubscribe(Handle) ->
     erltrace_handle:call(Handle, unsubscribe).
 
 %% == all at once ===============================================================================================
 
-%% @doc Runs a script in this node for so many ms, or `infinity', or until it calls exit(), and returns everything it found. As
-%% `run(Script, Duration, [])'.
+%% @doc Runs a script in this node for this many ms, or until it calls exit() if that is earlier, and returns everything it found; with `infinity'
+%% only exit() ends it. The same as `run(Script, Duration, [])'.
 -spec run(script(), duration()) -> {ok, found()} | {error, reason()}.
 run(Script, Duration) ->
     run(Script, Duration, []).
 
-%% @doc The same, with the options of {@link open/1}. The result: `aggregations' by name, `records' in order (a million at most, then
-%% the trace is stopped), `events', which are drops, faults and warnings, and `status'.
+%% @doc The same, with the options of {@link open/1}. The result: `aggregations' by name, `records' in order (at most about a million, then the
+%% trace is stopped), `events', which are drops, faults and warnings, and `status'.
 -spec run(script(), duration(), options()) -> {ok, found()} | {error, reason()}.
 run(Script, Duration, Options) when Duration =:= infinity; is_integer(Duration), Duration >= 0 ->
     case open(Options) of
@@ -333,7 +335,7 @@ named(Handle) ->
         {error, _} = Error -> Error
     end.
 
-%% Records until the end of the time or of the trace, then what END has left.
+%% Collects records until the end of the time or of the trace, then those that END has left.
 collect(Handle, Until, Items, N) ->
     case wait(Until, N) of
         stop ->
@@ -371,8 +373,8 @@ in_order(Items) ->
 
 %% == probes ====================================================================================================
 
-%% @doc Fires the probe with this name, of at most 63 characters (bytes of UTF-8). Any name will do; those of letters, digits, _ and -
-%% need no pattern in a script.
+%% @doc Fires the probe with this name, of at most 63 characters (bytes of UTF-8). Any name will do; names of letters, digits, _ and - need no
+%% pattern in a script.
 -spec probe(Name :: atom()) -> ok.
 probe(_) -> ok.
 

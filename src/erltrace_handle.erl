@@ -2,19 +2,20 @@
 %% erltrace_handle - a handle: the process that owns one port program, and with it one tracing session.
 %%
 %% States:
-%%   starting   the program is told what the handle was opened with, step by step; calls wait
-%%   ready      calls become requests of doc/port-protocol.md; any number may be under way
+%%   starting   the program is given the options of the handle, step by step; calls wait
+%%   ready      calls become requests of doc/port-protocol.md; any number may be pending
 %%   dead       the program is gone: every call is answered with the reason
 %%
 %% What always holds:
 %%  * The handle ends with its owner. Its end closes the port and takes its relays along, and those two undo the trace.
-%%  * No way of dying is logged. So keeper, handle and relays are linked by themselves, and none has another as its parent in OTP's sense:
-%%    a behaviour whose parent was killed logs its own end as an error.
-%%  * Nothing waits in here: calls are answered when the program has answered, a program that does not read is not waited for, and
-%%    results are asked for only when somebody wants them. What waits, waits in the program, which bounds it.
-%%  * A program that places probes is at work as long as it says how far it is; requests are answered in order, so those behind go wait, too.
-%%  * The program knows one attempt only: a compile or go that failed cannot be mended there. So the next attempt is made with a new
-%%    program, which is told first what the old one had been told successfully (`history').
+%%  * No way of dying is logged. So the links between keeper, handle and relays are made by hand, and none has another as its parent in
+%%    OTP's sense: a behaviour whose parent was killed logs its own end as an error.
+%%  * The handle never blocks: calls are answered when the program has answered, it does not wait for a program that does not read, and
+%%    results are requested only when they are wanted. Waiting data stays in the program, which bounds it.
+%%  * A program that places probes is alive as long as it reports progress; requests are answered in order, so those behind `go' wait as
+%%    well.
+%%  * The program allows one attempt only: a compile or go that failed cannot be repaired there. So the next attempt uses a new program,
+%%    which is first given what succeeded in the old one (`history').
 -module(erltrace_handle).
 -behaviour(gen_statem).
 
@@ -24,41 +25,41 @@
 
 -define(TIMEOUT, 60000).      % ms for the program to answer a request
 -define(CLOSE_TIMEOUT, 5000). % ... to undo everything and end
--define(BUSY, 5).             % ms until a program that did not read is tried again
+-define(BUSY, 5).             % ms until a write to a program that did not read is tried again
 -define(WAIT, 10000).         % ms that a request for records waits for the first one
--define(MAX, 10000).          % records in an answer to consume
--define(NOTES, 100).          % warnings that are kept until somebody consumes
+-define(MAX, 10000).          % most records in an answer to consume
+-define(NOTES, 100).          % most warnings that are kept until the next consume
 
 -type target() :: local | node() | {os_pid, pos_integer()}.
 -type options() :: #{targets := [target(), ...], strings := erltrace_term:strings(), timeout := pos_integer(),
                      hello := [{atom(), term()}], setopts := [{setopt, binary(), binary() | integer() | none}]}.
 
-%% What waits for an answer of the program.
+%% A request that waits for the program's answer.
 -record(req, {
-    kind :: term(),                       % what becomes of the answer: answer/5
+    kind :: term(),                       % what is done with the answer: answer/5
     from :: gen_statem:from() | undefined,
     timer :: reference(),
-    ms :: pos_integer()                   % that the program has for it
+    ms :: pos_integer()                   % time that the program has for it
 }).
 
-%% What was asked for on behalf of a subscriber.
+%% What was requested for a subscriber.
 -type results() :: {records, [term()]} | {walk, [{binary(), [term()]}]}.
 
 -record(sub, {
     ref :: reference(),
     pid :: pid(),
     monitor :: reference(),
-    demand :: non_neg_integer(),          % messages that it still takes
-    max :: pos_integer(),                 % records in one of them
-    every :: pos_integer() | undefined,   % ms between two walks; undefined: none
-    records :: boolean(),                 % wants them
-    progress :: boolean(),                % wants to know how far go is
+    demand :: non_neg_integer(),          % messages that it still accepts
+    max :: pos_integer(),                 % most records in one of them
+    every :: pos_integer() | undefined,   % ms between two walks; undefined: no walks
+    records :: boolean(),                 % it wants records
+    progress :: boolean(),                % it wants the progress of go
     strings :: erltrace_term:strings(),
-    held = [] :: [results()],             % came when there was no demand any more; three at most, oldest first
-    consuming = false :: boolean(),       % a request is under way
+    held = [] :: [results()],             % came when there was no demand; at most three, oldest first
+    consuming = false :: boolean(),       % a request is pending
     walking = false :: boolean(),
-    due = false :: boolean(),             % time for a walk
-    left :: [records | walk]              % of these not everything has been delivered
+    due = false :: boolean(),             % a walk is due
+    left :: [records | walk]              % kinds that are not yet delivered completely
 }).
 
 -record(s, {
@@ -66,12 +67,12 @@
     owner :: pid(),
     options :: options(),
     port :: port() | undefined,
-    steps = [] :: [term()],               % starting: requests still to be made, the first is under way
-    history = [] :: [term()],             % what succeeded and a new program has to be told, newest first
+    steps = [] :: [term()],               % starting: requests still to be made, the first one is pending
+    history = [] :: [term()],             % what succeeded and has to be given to a new program, newest first
     again = false :: boolean(),           % an attempt has failed: begin with a new program
     phase = open :: open | compiled | running,
     stopped = false :: boolean(),
-    heard :: integer() | undefined,       % ms: when the program has last said how far go is
+    heard :: integer() | undefined,       % ms: when the program last reported the progress of go
     ended :: undefined | term(),          % why the trace is over
     next = 1 :: pos_integer(),
     pending = #{} :: #{pos_integer() => #req{}},
@@ -79,7 +80,7 @@
     relays = #{} :: #{0..255 => pid()},
     notes = [] :: [map()],                % warnings for the next consume, newest first
     sub :: undefined | #sub{},
-    left = [] :: [results()],             % of a subscriber who has gone: for whoever asks next, oldest first
+    left = [] :: [results()],             % of a subscriber that is gone: for the next reader, oldest first
     reason :: term()                      % dead: why
 }).
 
@@ -111,7 +112,7 @@ option(strings, _, _) -> throw({strings, <<"list or binary">>});
 option(timeout, Ms, {P, O}) when is_integer(Ms), Ms > 0, Ms < 1 bsl 31 -> {P, O#{timeout := Ms}};
 option(timeout, _, _) -> throw({timeout, <<"a number of milliseconds">>});
 option(queue, N, {P, #{hello := H} = O}) when is_integer(N), N >= 65536, N =< 1 bsl 40 -> {P, O#{hello := [{queue, N} | H]}};
-option(queue, _, _) -> throw({queue, <<"a number of bytes, 65536 at least">>});
+option(queue, _, _) -> throw({queue, <<"a number of bytes, at least 65536">>});
 option(agent_dir, Dir, {P, #{hello := H} = O}) ->
     case erltrace_term:text(Dir) of
         {ok, Text} -> {P, O#{hello := [{agent_dir, Text} | H]}};
@@ -129,14 +130,14 @@ option(options, Options, {P, O}) ->
     length(Setopts) > 0 orelse Options =:= [] orelse Options =:= #{} orelse
         throw({options, <<"a map, or a list, of D's options and their values">>}),
     {P, O#{setopts := Setopts}};
-option(Name, _, _) -> throw({Name, <<"one of node, nodes, options, strings, queue, timeout, owner, agent_dir: there is no such option">>}).
+option(Name, _, _) -> throw({Name, <<"one of node, nodes, options, strings, queue, timeout, owner, agent_dir">>}).
 
 target(local) -> local;
 target(Node) when is_atom(Node) -> Node;
 target({os_pid, Pid}) when is_integer(Pid), Pid > 0 -> {os_pid, Pid};
 target(_) -> throw({node, <<"a node, local, or {os_pid, Pid}">>}).
 
-%% An option of D, by name. A flag has the value `none', and so has what was given the empty text.
+%% An option of D, by name. A flag has the value `none', and so does an option given the empty text.
 -spec setopt(term(), term()) -> {ok, {setopt, binary(), binary() | integer() | none}} | error.
 setopt(Name, Value) ->
     case {setopt_text(Name), Value} of
@@ -166,7 +167,7 @@ open(Owner, Options) ->
             Error
     end.
 
-%% The caller becomes its keeper, which it is linked to.
+%% The caller becomes the handle's keeper and is linked to it.
 -spec start(pid(), options()) -> {ok, pid()} | {error, term()}.
 start(Owner, Options) ->
     case gen_statem:start(?MODULE, {self(), Owner, Options}, []) of
@@ -175,7 +176,7 @@ start(Owner, Options) ->
         {error, _} = Error -> Error
     end.
 
-%% A handle that is no more is closed. (The handle itself sees to it that there is an answer.)
+%% Calls a handle; one that no longer exists counts as closed. (The handle itself makes sure that there is an answer.)
 -spec call(pid(), term()) -> term().
 call(Handle, Request) when is_pid(Handle) ->
     try
@@ -193,14 +194,14 @@ callback_mode() -> handle_event_function.
 
 -spec init({pid(), pid(), options()}) -> gen_statem:init_result(starting | dead).
 init({Keeper, Owner, Options}) ->
-    process_flag(sensitive, true), % no part of what is traced
+    process_flag(sensitive, true), % not part of what is traced
     process_flag(trap_exit, true),
-    link(Keeper), % gone already: it exits with noproc
+    link(Keeper), % if it is gone already, it exits with noproc
     _ = erlang:monitor(process, Owner),
     {State, S} = start(#s{keeper = Keeper, owner = Owner, options = Options}),
     {ok, State, S}.
 
-%% A new program, and what it is to be told before anything else.
+%% Starts a new program, and makes the list of what it is given before anything else.
 start(#s{options = #{targets := Targets, hello := Hello, setopts := Setopts}, history = History} = S) ->
     case erltrace_port:open() of
         {ok, Port} ->
@@ -219,12 +220,12 @@ target(N, Node) -> {relay, N, atom_to_binary(Node, utf8)}.
 relay(Port, N, Node) ->
     case erltrace_relay:start(self(), Port, N, Node) of
         {ok, Pid} -> Pid;
-        {error, _} -> spawn_link(fun() -> ok end) % killed as it began: heard like the end of any other
+        {error, _} -> spawn_link(fun() -> ok end) % killed as it began: its end is handled like that of any other
     end.
 
 step(#s{steps = [Step | _]} = S) -> request(Step, step, undefined, S).
 
-%% Lets go of the program. What it undoes it undoes by itself.
+%% Leaves the program, which undoes by itself what it has set.
 leave(#s{port = Port, relays = Relays, pending = Pending} = S) ->
     lists:foreach(fun(R) -> unlink(R), exit(R, shutdown) end, maps:values(Relays)),
     lists:foreach(fun(#req{timer = T}) -> erlang:cancel_timer(T) end, maps:values(Pending)),
@@ -233,7 +234,7 @@ leave(#s{port = Port, relays = Relays, pending = Pending} = S) ->
 
 %% == events ====================================================================================================
 
-%% When it was told to close, that is the answer, whether or not it could give one.
+%% If it was told to close, its end is the answer, whether or not it could give one.
 port_ended(Status, S) ->
     case [From || #req{kind = close, from = From} <- maps:values(S#s.pending)] of
         [] -> die({port_died, Status}, S);
@@ -246,7 +247,7 @@ handle_event(info, {Port, {data, Frame}}, State, #s{port = Port} = S) ->
     frame(erltrace_port:decode(Frame), State, S);
 handle_event(info, {Port, {exit_status, Status}}, _, #s{port = Port} = S) ->
     port_ended(Status, S);
-%% Something was being written to it as it ended: then its last words are lost, and its status.
+%% Something was being written to the program as it ended: then its last output and its status are lost.
 handle_event(info, {'EXIT', Port, _}, _, #s{port = Port} = S) ->
     port_ended(closed, S);
 handle_event(info, {relay, N, Relay, Term}, _, #s{relays = Relays} = S) ->
@@ -290,7 +291,7 @@ handle_event({call, From}, {reap, Owner}, State, #s{owner = Owner, stopped = Sto
     {stop_and_reply, normal, [{reply, From, over}]};
 handle_event({call, From}, {reap, _}, _, _) ->
     {keep_state_and_data, [{reply, From, ok}]};
-handle_event({call, {Pid, _}} = Call, close, State, #s{sub = #sub{pid = Pid}} = S) -> % who closes needs not be told
+handle_event({call, {Pid, _}} = Call, close, State, #s{sub = #sub{pid = Pid}} = S) -> % a process that closes the handle needs no message
     case handle_event(Call, close, State, S#s{sub = undefined}) of
         {stop_and_reply, Reason, Replies} -> {stop_and_reply, Reason, Replies, S#s{sub = undefined}};
         Result -> Result
@@ -380,7 +381,7 @@ request(Request, Kind, From, Timeout, #s{next = Ref, pending = Pending} = S) ->
     send(erltrace_port:request(Ref, Request),
          S#s{next = Ref + 1, pending = Pending#{Ref => #req{kind = Kind, from = From, timer = Timer, ms = Timeout}}}).
 
-%% ms that the program still has for a request. Who closes does not wait for what is being placed.
+%% ms that the program still has for a request. A close does not wait for probes that are being placed.
 left(#req{kind = close}, _) -> 0;
 left(_, #s{heard = undefined}) -> 0;
 left(#req{ms = Ms}, #s{heard = Heard}) -> Heard + Ms - now_ms().
@@ -420,7 +421,7 @@ frame({fatal, Error}, _, S) ->
     die(erltrace_term:reason(Error, []), S);
 frame(nonsense, _, S) ->
     erltrace_port:kill(S#s.port),
-    die(erltrace_term:reason(protocol, "the port program has said something that makes no sense",
+    die(erltrace_term:reason(protocol, "the port program sent something that makes no sense",
                             "is it of the same version as the application?"), S).
 
 to_relay(N, Frame, #s{relays = Relays}) ->
@@ -430,11 +431,11 @@ to_relay(N, Frame, #s{relays = Relays}) ->
     end,
     keep_state_and_data.
 
-%% Warnings of what went well wait for the next consume; those of what did not are part of the error.
+%% Warnings of a request that succeeded wait for the next consume; those of one that failed are part of the error.
 note({error, _}, _, S) -> S;
 note(_, Diags, #s{notes = Notes} = S) -> S#s{notes = lists:sublist(lists:reverse(Diags) ++ Notes, ?NOTES)}.
 
-%% What becomes of an answer.
+%% Deals with an answer, by the kind of its request.
 answer(step, _, {error, Error}, Diags, starting, S) ->
     die(erltrace_term:reason(Error, Diags), S);
 answer(step, _, _, _, starting, #s{steps = [_, _ | _] = Steps} = S) ->
@@ -484,7 +485,7 @@ walked([], State, _, From, S) -> empty(State, From, S);
 walked(Some, _, true, From, S) -> reply(From, {ok, erltrace_term:named(strings(S), Some)}, S);
 walked(Some, _, false, From, S) -> reply(From, {ok, erltrace_term:entries(strings(S), Some)}, S).
 
-%% Those that have something.
+%% Those that are not empty.
 some(Aggregations) -> [A || {_, [_ | _]} = A <- Aggregations].
 
 came({_, []}, Left) -> Left;
@@ -494,13 +495,13 @@ strings(#s{options = #{strings := Strings}}) -> Strings.
 
 %% == the end ===================================================================================================
 
-%% There is nothing, and perhaps never will be: then why.
+%% Answers that there is nothing; if there never will be, gives the reason.
 empty(State, From, S) when State =:= done; State =:= failed ->
     {keep_state, ended(fun(#s{ended = Why} = S1) -> gen_statem:reply(From, {error, Why}), S1 end, S)};
 empty(_, From, S) ->
     reply(From, ok, S).
 
-%% Goes on once it is known why the trace is over.
+%% Continues once the reason for the end of the trace is known.
 ended(Continue, #s{ended = undefined} = S) -> request(status, {why, Continue}, undefined, S);
 ended(Continue, S) -> Continue(S).
 
@@ -510,7 +511,7 @@ why({ok, #{overloaded := N}}, _) when N > 0 -> overload;
 why({ok, #{exited := false, lost := N}}, _) when N > 0 -> lost;
 why(_, _) -> exited.
 
-%% The program is gone, or has to go.
+%% Handles the end of the program, or ends it.
 die(Reason, #s{pending = Pending, sub = Sub} = S) ->
     Replies = [{reply, From, case Kind of close -> ok; _ -> {error, Reason} end}
                || #req{kind = Kind, from = From} <- maps:values(Pending), From =/= undefined],
@@ -541,7 +542,7 @@ subscribe(Pid, #{demand := Demand, max := Max, every := Every, records := Record
 begins(#s{phase = running, sub = #sub{} = Sub} = S) -> S#s{sub = again(Sub)};
 begins(S) -> S.
 
-%% What it has not been given is for whoever asks next.
+%% Keeps what it has not been sent for the next reader.
 leaves(#s{sub = undefined} = S) -> S;
 leaves(#s{sub = #sub{held = Held}, left = Left} = S) -> S#s{sub = undefined, left = Left ++ Held}.
 
@@ -551,7 +552,7 @@ again(#sub{every = Every, ref = Ref} = Sub) ->
     _ = erlang:start_timer(Every, self(), {walk, Ref}),
     Sub.
 
-%% Asks for what the subscriber has demanded.
+%% Requests what the subscriber has demanded.
 pump(#s{phase = running, sub = #sub{demand = N, held = [], ref = Ref} = Sub} = S) when N > 0 ->
     S1 = case Sub of
              #sub{due = true, walking = false} ->
@@ -574,7 +575,7 @@ subscribed(What, {error, Error}, #s{sub = Sub} = S) ->
 subscribed(consume, {ok, #{state := State, items := Items, more := More}}, #s{sub = Sub, notes = Notes} = S) ->
     Sub1 = case [{diag, D} || D <- lists:reverse(Notes)] ++ erltrace_term:items(strings(S), Items) of
                [] when not More, State =:= done; not More, State =:= failed ->
-                   %% What has come together since the last walk goes along.
+                   %% What was gathered since the last walk is sent as well.
                    #sub{left = Left} = idle(consume, Sub),
                    Sub#sub{consuming = false, left = Left -- [records], due = true};
                [] -> idle(consume, Sub);
@@ -590,7 +591,7 @@ subscribed(walk, {ok, #{state := State, aggregations := Aggregations}}, #s{sub =
            end,
     over(pump(S#s{sub = Sub1})).
 
-%% What was asked for by a subscriber who is gone may come when there is none, or another one.
+%% What was requested for a subscriber that is gone may come when there is none, or another one.
 inherited(consume, {ok, #{items := Items}}, S) -> inherit({records, erltrace_term:items(strings(S), Items)}, S);
 inherited(walk, {ok, #{aggregations := Aggregations}}, S) -> inherit({walk, some(Aggregations)}, S);
 inherited(_, _, S) -> S.
@@ -603,7 +604,7 @@ inherit(What, #s{left = Left} = S) -> S#s{left = came(What, Left)}.
 idle(consume, Sub) -> Sub#sub{consuming = false};
 idle(walk, Sub) -> Sub#sub{walking = false}.
 
-%% A message, if it is wanted; else it is kept until it is.
+%% Sends a message if there is demand; otherwise keeps it until there is.
 deliver(What, #sub{demand = 0, held = Held} = Sub) ->
     Sub#sub{held = Held ++ [What]};
 deliver(What, #sub{demand = N, pid = Pid, ref = Ref, strings = Strings} = Sub) ->
@@ -613,7 +614,7 @@ deliver(What, #sub{demand = N, pid = Pid, ref = Ref, strings = Strings} = Sub) -
                           end},
     Sub#sub{demand = N - 1}.
 
-%% How far go is, is of interest now or never.
+%% Sends the progress of go now or never.
 progress(Progress, #sub{progress = true, demand = N, pid = Pid, ref = Ref} = Sub) when N > 0 ->
     Pid ! {erltrace, Ref, {progress, Progress}},
     Sub#sub{demand = N - 1};
@@ -623,13 +624,13 @@ progress(_, Sub) ->
 release(#sub{demand = N, held = [What | Held]} = Sub) when N > 0 -> release(deliver(What, Sub#sub{held = Held}));
 release(Sub) -> Sub.
 
-%% Everything has been delivered: why there is no more.
+%% Once everything has been delivered, sends the reason for the end.
 over(#s{sub = #sub{left = [], held = [], ref = Ref}} = S) ->
     ended(fun(#s{sub = #sub{pid = Pid, ref = R, monitor = Monitor}, ended = Why} = S1) when R =:= Ref ->
                   erlang:demonitor(Monitor, [flush]),
                   Pid ! {erltrace, Ref, {done, Why}},
                   S1#s{sub = undefined};
-             (S1) -> % it has left meanwhile
+             (S1) -> % the subscriber has left meanwhile
                   S1
           end, S);
 over(S) ->

@@ -1,10 +1,11 @@
 %% @private
 %% erltrace_handles - starts the handles, and ends them when the application stops.
 %%
-%% It stands where a supervisor could, because a supervisor logs each child that is killed, and an operator's log shows nothing of a trace.
+%% It takes the place of a supervisor, because a supervisor logs each child that is killed, and tracing must leave nothing in an operator's
+%% log.
 %%
 %% What always holds:
-%%  * Every handle is linked to this process. None is started again: its owner has to know that its trace is gone.
+%% * Every handle is linked to this process. No handle is restarted: its owner has to know that its trace is gone.
 -module(erltrace_handles).
 -behaviour(gen_server).
 
@@ -27,7 +28,7 @@ start_link() ->
 start_handle(Owner, Options) ->
     gen_server:call(?MODULE, {start, Owner, Options}, infinity).
 
-%% How many handles there are.
+%% Returns the number of handles.
 -spec count() -> non_neg_integer().
 count() ->
     length(living()).
@@ -80,7 +81,7 @@ ended({Pid, Monitor}, Late) ->
     receive
         {'DOWN', Monitor, process, _, _} -> ok;
         {timeout, Late, shutdown} ->
-            self() ! {timeout, Late, shutdown}, % for those after it, too
+            self() ! {timeout, Late, shutdown}, % for those after it as well
             exit(Pid, kill),
             ok
     end.

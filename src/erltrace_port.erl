@@ -1,6 +1,6 @@
 %% @private
-%% erltrace_port - the port program, `erltrace port', as doc/port-protocol.md has it: where it lies, starting and killing it, and its
-%% frames. What waits in a handle's state is the business of erltrace_handle.
+%% erltrace_port - the port program, `erltrace port', as described in doc/port-protocol.md: its path, starting and killing it, and
+%% its frames. erltrace_handle keeps what waits to be sent.
 -module(erltrace_port).
 
 -export([open/0, send/2, kill/1, close/1, request/2, to_relay/2, decode/1]).
@@ -15,12 +15,12 @@
 
 -define(RELAY, $R).
 
-%% Starts the program. The caller owns the port and hears `{Port, {data, Frame}}' and `{Port, {exit_status, N}}'.
+%% Starts the program. The caller owns the port and receives `{Port, {data, Frame}}' and `{Port, {exit_status, N}}'.
 -spec open() -> {ok, port()} | {error, {program, binary()}}.
 open() ->
     Path = program(),
     try
-        %% Another erltrace's folder in the environment is not ours.
+        %% The folder of another erltrace in the environment must not be used.
         {ok, open_port({spawn_executable, Path}, [{args, ["port"]}, {packet, 4}, binary, exit_status, use_stdio, hide,
                                                   {env, [{"ERLTRACE_ROOT", false}]}])}
     catch
@@ -33,7 +33,7 @@ open() ->
             {error, {program, unicode:characters_to_binary(["cannot start ", Path, ": ", Text])}}
     end.
 
-%% The application's own, unless the environment of the application says another.
+%% The application's own program, unless the application's environment names another.
 program() ->
     case application:get_env(erltrace, program) of
         {ok, Path} ->
@@ -46,16 +46,16 @@ program() ->
             filename:join([Priv, "bin", "erltrace"])
     end.
 
-%% Never waits: `false' when the program does not read; the frame has not been sent then.
+%% Sends a frame without waiting. Returns `false' if the program does not read; then the frame has not been sent.
 -spec send(port(), iodata()) -> boolean().
 send(Port, Frame) ->
     try
         port_command(Port, Frame, [nosuspend])
     catch
-        error:badarg -> true % it has ended, and we shall hear so
+        error:badarg -> true % it has ended, and a message will say so
     end.
 
-%% What neither reads nor ends. (While the port is open, the process id is that of the program.)
+%% Kills a program that neither reads nor ends. (While the port is open, the process id is that of the program.)
 -spec kill(port()) -> ok.
 kill(Port) ->
     case erlang:port_info(Port, os_pid) of
@@ -63,7 +63,7 @@ kill(Port) ->
         undefined -> ok
     end.
 
-%% The end of its input: the program undoes what it has set, and ends.
+%% Closes the program's input: the program undoes what it has set, and ends.
 -spec close(port()) -> ok.
 close(Port) ->
     try port_close(Port) of true -> ok catch error:badarg -> ok end.
@@ -93,5 +93,5 @@ decode(Frame) ->
         error:badarg -> nonsense
     end.
 
-%% (No matching of binaries: code of an old OTP that does it is refused by the newest, and modules that are installed may meet any.)
+%% (No matching of binaries: the newest OTP refuses such code from an old OTP, and an installed module may run on any release.)
 relay(Frame) -> binary:decode_unsigned(binary:part(Frame, 1, 2)).

@@ -1,13 +1,13 @@
 %% @private
-%% erltrace_relay - the end of a relay in this node: for an agent, here or in another node of the cluster, it is the consumer, and passes
-%% on between it and the port program (doc/port-protocol.md, "The relay").
+%% erltrace_relay - the end of a relay in this node: an agent, here or in another node of the cluster, sees it as its consumer; it passes
+%% messages between the agent and the port program (doc/port-protocol.md, "The relay").
 %%
 %% What always holds:
-%%  * It is linked to its handle, and monitors the port; when one of them ends, so does it, and the agent, which watches it, undoes everything.
-%%    (By that monitor the agent knows which port is no part of what is traced.)
+%%  * It is linked to its handle, and monitors the port; when one of them ends, it ends as well, and the agent, which watches it, undoes
+%%    everything. (From that monitor the agent knows which port must not be traced.)
 %%  * However it ends, nothing is logged (erltrace_handle says why the handle is not its parent).
-%%  * It makes no sign of life by itself: when the program falls silent, the agent hears nothing.
-%%  * It does nothing that waits. Calls are made by processes that are not linked to it, and are not cut off.
+%%  * It sends no sign of life by itself: if the program falls silent, the agent hears nothing.
+%%  * It never blocks. Calls are made by processes that are not linked to it, and are not interrupted.
 -module(erltrace_relay).
 -behaviour(gen_server).
 
@@ -18,11 +18,11 @@
     handle :: pid(),
     number :: 0..255,
     node :: node(),
-    own :: boolean(), % the node that we are in
-    unsent = [] :: [{pid(), term()}] % oldest first
+    own :: boolean(), % Node is the node of this relay
+    unsent = [] :: [{pid(), term()}] % messages for the agent, oldest first
 }).
 
--define(RETRY, 10). % ms until a connection that had no room is tried again
+-define(RETRY, 10). % ms until a message that did not fit into a connection is sent again
 
 -spec start(pid(), port(), 0..255, node()) -> {ok, pid()} | {error, term()}.
 start(Handle, Port, Number, Node) ->
@@ -32,7 +32,7 @@ start(Handle, Port, Number, Node) ->
         {error, _} = Error -> Error
     end.
 
-%% What the program has sent for this relay; `done': it has let go of it.
+%% Passes on what the program has sent to this relay; `done': the program has closed the relay.
 -spec frame(pid(), {term, term()} | done) -> ok.
 frame(Relay, Frame) ->
     gen_server:cast(Relay, {frame, Frame}).
@@ -42,7 +42,7 @@ init({Handle, Port, Number, Node}) ->
     process_flag(sensitive, true),
     process_flag(priority, high),
     process_flag(trap_exit, true),
-    link(Handle), % gone already: it exits with noproc
+    link(Handle), % if it is gone already, it exits with noproc
     _ = erlang:monitor(port, Port),
     {ok, #s{handle = Handle, number = Number, node = Node, own = Node =:= node()}}.
 
@@ -57,7 +57,7 @@ handle_cast({frame, {term, {call, Ref, Module, Function, Args}}}, S) ->
     call(Ref, Module, Function, Args, S),
     {noreply, S};
 handle_cast({frame, {term, {link, Pid}}}, S) when is_pid(Pid) ->
-    link(here(Pid, S)), % trapping exits: never an error, one that is gone exits with noproc
+    link(here(Pid, S)), % trapping exits: never an error, a process that is gone exits with noproc
     {noreply, S};
 handle_cast({frame, {term, {send, Pid, Message}}}, #s{unsent = Unsent} = S) when is_pid(Pid) ->
     S1 = S#s{unsent = Unsent ++ [{here(Pid, S), signed(Message)}]},
@@ -66,9 +66,9 @@ handle_cast(_, S) ->
     {noreply, S}.
 
 -spec handle_info(term(), #s{}) -> {noreply, #s{}} | {stop, shutdown, #s{}}.
-handle_info(Message, S) when element(1, Message) =:= erltrace -> % all that an agent says, whatever it is
+handle_info(Message, S) when element(1, Message) =:= erltrace -> % anything that an agent sends
     {noreply, up({message, Message}, S)};
-handle_info({called, _, {badrpc, {nodedown, _}}}, S) -> % there was no connection, and there is no making one
+handle_info({called, _, {badrpc, {nodedown, _}}}, S) -> % there was no connection, and none can be made
     {noreply, up({lost, not_connected(S)}, S)};
 handle_info({called, Ref, Result}, S) ->
     {noreply, up({reply, Ref, Result}, S)};
@@ -92,18 +92,18 @@ not_connected(#s{node = Node}) ->
           end,
     unicode:characters_to_binary(io_lib:format(Why, [node(), Node])).
 
-%% The handle writes, so that there is one process that waits for the program.
+%% The handle does the writing, so that only one process waits for the program.
 up(Term, #s{handle = Handle, number = N} = S) ->
     Handle ! {relay, N, self(), Term},
     S.
 
-%% A connection that is slow is not waited for here.
+%% Does not wait for a slow connection.
 flush(#s{unsent = [{Pid, Message} | Rest]} = S) ->
     case erlang:send(Pid, Message, [noconnect, nosuspend]) of
         nosuspend ->
             erlang:send_after(?RETRY, self(), flush),
             S;
-        _ -> % noconnect: the link says so
+        _ -> % noconnect: the exit signal of the link reports it
             flush(S#s{unsent = Rest})
     end;
 flush(S) ->
@@ -114,7 +114,7 @@ signed(Message) when element(1, Message) =:= erltrace, element(2, Message) =:= s
 signed(Message) ->
     Message.
 
-%% A pid of our own node can bear another name than the node has now: that from before it was made distributed, or after.
+%% A pid of our own node may carry another name than the node has now: the name from before it was made distributed, or from after.
 here(Pid, #s{own = true}) when node(Pid) =/= node() ->
     [_ | Rest] = string:lexemes(pid_to_list(Pid), "."),
     list_to_pid("<0." ++ lists:append(lists:join(".", Rest)));
@@ -133,8 +133,8 @@ call(Ref, Module, Function, Args, S) ->
           end),
     ok.
 
-%% As other C nodes call, by the server rex there. What is started so is a process of that node alone; with rpc:call/4 it would have our
-%% group leader, and end with the application.
+%% Calls as other C nodes do, through the server rex of that node. What is started in this way belongs to that node alone; with rpc:call/4
+%% it would have our group leader, and end with the application.
 rex(Node, Module, Function, Args) ->
     try
         gen_server:call({rex, Node}, {call, Module, Function, Args, user}, infinity)

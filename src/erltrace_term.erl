@@ -1,8 +1,8 @@
 %% @private
-%% erltrace_term - what the port program answers, in the shapes of the API.
+%% erltrace_term - turns the port program's answers into the shapes of the API.
 %%
-%% The program has binaries for all text. The first erltrace had strings, and atoms in the descriptions of probes; that is what a handle
-%% gives unless it was opened with `strings => binary'.
+%% The program uses binaries for all text. The first erltrace used strings, and atoms in the descriptions of probes; a handle does so as
+%% well unless it was opened with `strings => binary'.
 -module(erltrace_term).
 
 -export([entries/2, named/2, items/2, reason/2, reason/3, format_error/1, text/1]).
@@ -12,7 +12,7 @@
 
 %% -- results ---------------------------------------------------------------------------------------------------
 
-%% All entries of all aggregations, by aggregation.
+%% Returns all entries of all aggregations, in the order of the aggregations.
 -spec entries(strings(), [{binary(), [tuple()]}]) -> [tuple()].
 entries(Strings, Aggregations) ->
     [entry(Strings, E) || {_, Es} <- Aggregations, E <- Es].
@@ -35,7 +35,7 @@ item(_, Item) -> Item.
 value(list, Value) when is_binary(Value) -> string(Value);
 value(_, Value) -> Value.
 
-%% Text is UTF-8; bytes that are none are characters of their own.
+%% Text is UTF-8; if it is not, each byte becomes a character.
 string(Text) ->
     case unicode:characters_to_list(Text) of
         Chars when is_list(Chars) -> Chars;
@@ -45,7 +45,7 @@ string(Text) ->
 desc({Provider, Module, Function, Name}) ->
     {name(Provider), name(Module), name(Function), name(Name)}.
 
-%% An atom, unless it would be a new one in a table that is half full already: what is traced must not fill it.
+%% Returns an atom, unless that would be a new one in a table that is half full already: traced names must not fill it.
 name(Text) ->
     try
         binary_to_existing_atom(Text, utf8)
@@ -59,7 +59,7 @@ name(Text) ->
 
 %% -- errors ----------------------------------------------------------------------------------------------------
 
-%% The reason for an error of the program: {Code, Diags}, where one at least says what went wrong.
+%% Makes the reason for an error of the program: {Code, Diags}, where at least one of them says what went wrong.
 -spec reason(#{code := atom(), text := binary()}, [map()]) -> {atom(), [map(), ...]}.
 reason(#{code := Code, text := Text}, Diags) ->
     case [D || #{severity := error} = D <- Diags] of
@@ -75,26 +75,26 @@ reason(Code, Text, Hint) ->
                 Help -> D#{hint => Help}
             end]}.
 
-%% For people: some lines, without the last newline.
+%% Returns some lines for people, without the last newline.
 -spec format_error(term()) -> string().
 format_error({error, Reason}) -> format_error(Reason);
 format_error(closed) -> "the handle is closed";
 format_error(no_prog) -> "nothing has been compiled";
 format_error(not_running) -> "the trace has not been started";
-format_error(already_running) -> "the trace has been started already";
+format_error(already_running) -> "the trace was already started";
 format_error(overload) -> "the trace was ended: its probes took too much of a scheduler (maxload), and everything has been read";
 format_error(lost) -> "the node is gone, and everything has been read";
 format_error(not_subscribed) -> "the handle has no subscriber";
 format_error(stopped) -> "the trace was stopped, and everything has been read";
-format_error(exited) -> "the trace has ended by itself, and everything has been read";
-format_error(timeout) -> "erltrace's port program has not answered in time, and was killed";
+format_error(exited) -> "the trace ended by itself, and everything has been read";
+format_error(timeout) -> "erltrace's port program did not answer in time, and was killed";
 format_error(subscribed) -> "the handle has a subscriber, which gets the records";
 format_error(not_started) -> "the application erltrace is not started";
 format_error({limit, handles}) -> "too many handles are open (the application's environment, max_handles)";
-format_error({option, Name, Expected}) -> text("the option ~tp has to be ~ts", [Name, Expected]);
+format_error({option, Name, Expected}) -> text("the option ~tp must be ~ts", [Name, Expected]);
 format_error({port_died, closed}) -> "the port of erltrace's program was closed";
 format_error({port_died, Status}) when Status >= 128 -> text("erltrace's port program was killed by signal ~b", [Status - 128]);
-format_error({port_died, Status}) -> text("erltrace's port program has ended with status ~b", [Status]);
+format_error({port_died, Status}) -> text("erltrace's port program ended with status ~b", [Status]);
 format_error({program, Text}) when is_binary(Text) -> string(Text);
 format_error({Code, [#{text := _} | _] = Diags}) when is_atom(Code) ->
     Lines = lists:append([diag(D) || D <- Diags]),
@@ -108,7 +108,7 @@ diag(#{text := Text}) -> text("~ts~n", [Text]).
 text(Format, Args) ->
     lists:flatten(io_lib:format(Format, Args)).
 
-%% Any text as a binary; bytes that are no UTF-8 as they are.
+%% Turns any text into a binary; text that is not UTF-8 keeps its bytes.
 -spec text(unicode:chardata() | iodata()) -> {ok, binary()} | error.
 text(Text) ->
     try unicode:characters_to_binary(Text) of
