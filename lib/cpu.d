@@ -1,4 +1,4 @@
-/* cpu.d - the processor that a probe fires on: curcpu, and what is short for its members. The names
+/* cpu.d - the processor that a probe fires on: curcpu, and short names for its members. The names
  * that begin with _ are built in. */
 #pragma D depends_on library types.d
 

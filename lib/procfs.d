@@ -8,9 +8,9 @@
 typedef struct lwpsinfo {
 	int pr_flag;			/* PR_* */
 	id_t pr_lwpid;			/* its id */
-	uintptr_t pr_addr;		/* of the system's structure */
+	uintptr_t pr_addr;		/* address of the system's structure */
 	uintptr_t pr_wchan;		/* what it waits for */
-	char pr_stype;			/* of what it waits for */
+	char pr_stype;			/* type of what it waits for */
 	char pr_state;			/* SRUN ... */
 	char pr_sname;			/* the same as a letter */
 	char pr_nice;
@@ -33,14 +33,14 @@ typedef struct psinfo {
 	int pr_flag;
 	int pr_nlwp;			/* the thread that fires stands for its process: 1 */
 	pid_t pr_pid;
-	pid_t pr_ppid;			/* of its parent */
-	pid_t pr_pgid;			/* of the leader of its group */
-	pid_t pr_sid;			/* of the leader of its session */
+	pid_t pr_ppid;			/* id of its parent */
+	pid_t pr_pgid;			/* id of the leader of its group */
+	pid_t pr_sid;			/* id of the leader of its session */
 	uid_t pr_uid;			/* real user */
 	uid_t pr_euid;			/* effective user */
 	gid_t pr_gid;			/* real group */
 	gid_t pr_egid;			/* effective group */
-	uintptr_t pr_addr;		/* of the system's structure */
+	uintptr_t pr_addr;		/* address of the system's structure */
 	size_t pr_size;
 	size_t pr_rssize;
 	dev_t pr_ttydev;
@@ -56,7 +56,7 @@ typedef struct psinfo {
 	uintptr_t pr_argv;
 	uintptr_t pr_envp;
 	char pr_dmodel;			/* PR_MODEL_LP64 */
-	taskid_t pr_taskid;		/* there are none of these: 0 */
+	taskid_t pr_taskid;		/* there are no tasks: 0 */
 	projid_t pr_projid;
 	int pr_nzomb;
 	poolid_t pr_poolid;

@@ -21,7 +21,7 @@ typedef ushort_t u_short;
 typedef uint_t u_int;
 typedef ulong_t u_long;
 
-/* Of the kernel's interfaces, and in the byte order of the network and the other one. */
+/* Names of the kernel's interfaces; those with be are big-endian (network byte order), those with le little-endian. */
 typedef uint8_t __u8;
 typedef uint16_t __u16;
 typedef uint32_t __u32;

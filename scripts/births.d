@@ -1,11 +1,11 @@
 #!/usr/bin/env -S erltrace -s
 /*
- * births.d - processes born and dead, each second.
+ * births.d - process births and deaths, each second.
  *
  *   erltrace -p PID -s scripts/births.d
  *
- * A node that starts many more processes than it ends is leaking them; one that starts thousands a second may
- * want a pool. Costs nothing between births and deaths.
+ * A node that starts many more processes than it ends is leaking them; one that starts thousands a second may need
+ * a pool. The script costs nothing between births and deaths.
  */
 #pragma D option quiet
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env -S erltrace -s
 /*
- * busy.d - processes that wait because a port, or the connection to another node, takes no more: how long, and for which.
+ * busy.d - processes that wait because a port, or the connection to another node, is busy: how long, and for which.
  *
  *   erltrace -p PID --for 10s -s scripts/busy.d
  *
- * A program at the other end of a port that does not read, or a node that is slow or behind a slow network. Larger buffers
- * (+zdbbl for connections) hide short peaks and nothing else.
+ * The cause is a program at the other end of a port that does not read, or a node that is slow or behind a slow network.
+ * Larger buffers (+zdbbl for connections) only hide short peaks.
  */
 #pragma D option quiet
 

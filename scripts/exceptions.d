@@ -1,6 +1,6 @@
 #!/usr/bin/env -S erltrace -s
 /*
- * exceptions.d MODULE - functions of a module that ended by an exception, caught or not.
+ * exceptions.d MODULE - functions of a module that were left by an exception, caught or not.
  *
  *   erltrace -p PID --for 10s -s scripts/exceptions.d lists
  *

@@ -4,7 +4,7 @@
  *
  *   erltrace -p PID --for 10s -s scripts/exits.d
  *
- * The life times are of processes that were born while this was running.
+ * The lifetimes are those of processes born while the script was running.
  */
 #pragma D option quiet
 

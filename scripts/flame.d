@@ -1,17 +1,18 @@
 #!/usr/bin/env -S erltrace -s
 /*
- * flame.d MODULE - stacks of the functions of a module with their own time, for a flame graph.
+ * flame.d MODULE - stacks of a module's functions with their own time, for a flame graph.
  *
  *   erltrace -p PID --for 10s -s scripts/flame.d lists
  *
- * The time is nanoseconds that the process was running, so that waiting for a message does not count. A stack has the traced functions
- * only, and one frame for a function that calls itself; one that ends in a call of another traced function makes room for it. The time of
- * other modules is that of the function that called them, until it returns; where it ended in that call, until what it called returns,
- * as the VM tells of no such call. MODULE may be a pattern, as in 'shop*'. What the command prints is what flame graph tools read.
+ * The time is nanoseconds for which the process was running, so waiting for a message does not count. A stack has only the traced
+ * functions, and one frame for a function that calls itself; a function that ends in a tail call of another traced function is replaced by
+ * it. The time of other modules belongs to the function that called them, until it returns; if it called them by a tail call, until that
+ * call returns, as the VM does not report such calls. MODULE may be a pattern, as in 'shop*'. Flame graph tools read what the command
+ * prints.
  *
- * To see where exceptions go, each call leaves a frame on its process's stack until it returns. Of functions whose frames pile up, as a
- * server's loop, these probes are taken off, and the command says so: from then on a function that such a loop calls keeps the time
- * between an exception and the next call, if a function that is not traced catches it for another one.
+ * To follow exceptions, each call leaves a frame on its process's stack until it returns. For functions whose frames pile up, such as a
+ * server's loop, these probes are removed, and the command says so: from then on a function called by such a loop is charged for the time
+ * between an exception and the next call, if a function that is not traced catches the exception.
  *
  * page: view=flame MODULE=lists
  */
@@ -19,9 +20,9 @@
 #pragma D option strsize=512
 #pragma D option dynvarsize=8m
 
-self string stack;   /* the functions that the process is in, outermost first, a ; between them */
-self string ends;    /* where each of them ends there, four digits a function */
-self uint64_t since; /* when the process came to be in these; 0: it is in none */
+self string stack;   /* the functions that the process is in, outermost first, separated by ; */
+self string ends;    /* where each of them ends in that, four digits a function */
+self uint64_t since; /* when that list last changed; 0: the process is in none */
 
 erlang*:$1::entry
 {
@@ -44,7 +45,7 @@ erlang*:::exception-caught
     @stacks[self->stack] = sum(vtimestamp - self->since);
 }
 
-/* What was at this depth, and above, is over. */
+/* The functions at this depth and above have ended. */
 erlang*:$1::entry,
 erlang*:$1::return,
 erlang*:$1::exception,
@@ -64,7 +65,7 @@ erlang*:$1::entry
     this->missing = 4 * (arg2 - 1) - strlen(this->ends);
 }
 
-/* Between these and the function are some that another program watches. */
+/* Between these functions and the called one are others, which another program traces. */
 erlang*:$1::entry
 /arg2 < 100 && this->missing > 0/
 {
@@ -110,6 +111,6 @@ erlang*:::process-exit
 dtrace:::END
 {
     printa("%s %@d\n", @stacks);
-    printa("# %@d calls are not in it: how deep they were is not known\n", @unknown);
-    printa("# %@d times it showed only later that functions had gone: the time until then is not in it\n", @gone);
+    printa("# %@d calls are left out: their depth is not known\n", @unknown);
+    printa("# %@d times functions were found to have ended only later: the time until then is left out\n", @gone);
 }

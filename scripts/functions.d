@@ -1,11 +1,11 @@
 #!/usr/bin/env -S erltrace -s
 /*
- * functions.d MODULE - how often the functions of a module are called and how long each takes, callees included.
+ * functions.d MODULE - how often a module's functions are called and how long each takes, including callees.
  *
  *   erltrace -p PID --for 10s -s scripts/functions.d lists
  *
- * Tracing each call of a busy module costs its callers some hundred nanoseconds a call; a call of a function
- * by itself is measured from the innermost one. MODULE may be a pattern, as in 'shop*'.
+ * Tracing each call of a busy module costs its callers some hundred nanoseconds a call; of a function that
+ * calls itself, only the innermost call is measured. MODULE may be a pattern, as in 'shop*'.
  *
  * page: view=list place=list MODULE=lists
  */

@@ -1,6 +1,6 @@
 #!/usr/bin/env -S erltrace -s
 /*
- * gc.d - garbage collections: how long they take, how much they bring, who needs them.
+ * gc.d - garbage collections: how long they take, how much they reclaim, which processes need them.
  *
  *   erltrace -p PID --for 10s -s scripts/gc.d
  *

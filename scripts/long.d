@@ -1,11 +1,11 @@
 #!/usr/bin/env -S erltrace -s
 /*
- * long.d - collections and turns on a scheduler that take long, and heaps that are large, as they happen.
+ * long.d - garbage collections and turns on a scheduler that take long, and heaps that are large, as they happen.
  *
  *   erltrace -p PID -x longgc=50ms -x longschedule=50ms -x largeheap=1m -s scripts/long.d
  *
- * A turn that takes long is usually a NIF or a BIF that does not give way: everybody else on that scheduler waits. Before OTP 28
- * a node has one system monitor; when another tool has it (in RabbitMQ sysmon_handler), this is refused.
+ * A long turn is usually a NIF or a BIF that does not yield: everything else on that scheduler waits. Before OTP 28 a node has
+ * one system monitor; if another tool has it (in RabbitMQ sysmon_handler), this script is refused.
  */
 #pragma D option quiet
 

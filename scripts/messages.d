@@ -1,10 +1,11 @@
 #!/usr/bin/env -S erltrace -s
 /*
- * messages.d - who sends most messages, who gets most, and how big they are.
+ * messages.d - which processes send most messages, which receive most, and how large the messages
+ * are.
  *
  *   erltrace -p PID --for 10s -s scripts/messages.d
  *
- * Sizes are words (8 bytes), without the data of large binaries.
+ * Sizes are in words (8 bytes), without the data of large binaries.
  */
 #pragma D option quiet
 

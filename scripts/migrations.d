@@ -1,12 +1,12 @@
 #!/usr/bin/env -S erltrace -s
 /*
- * migrations.d MODULE - calls that return on another CPU than they entered on.
+ * migrations.d MODULE - calls that return on a different CPU from the one they entered on.
  *
  *   erltrace -p PID --for 10s -s scripts/migrations.d lists
  *
- * A process that waits or runs out of its time slice inside a call may go on elsewhere, on a core whose caches know nothing of
- * it. For each function: its calls, and those that moved, from which CPU to which. Recursive calls count as their innermost. MODULE may be
- * a pattern, as in 'shop*'.
+ * A process that waits, or uses up its time slice, inside a call may continue elsewhere, on a core whose caches are cold. The script shows,
+ * for each function, its calls, and those that moved, with the two CPUs. Of recursive calls only the innermost counts. MODULE may be a
+ * pattern, as in 'shop*'.
  */
 #pragma D option quiet
 

@@ -1,17 +1,17 @@
 #!/usr/bin/env -S erltrace -s
 /*
- * profile.d MODULE - where the time of the functions of a module goes: their own, by function and by process.
+ * profile.d MODULE - where the time of a module's functions goes: own time, by function and by process.
  *
  *   erltrace -p PID --for 10s -s scripts/profile.d lists
  *
- * A function's own time is that of its process running between its entry and its end, without what it calls of the same module; waiting
- * for a message does not count. It ends when it returns, when an exception leaves it, and when it ends in a call of another traced
- * function. The time of other modules is that of the function that called them, until it returns; where it ended in that call, until what
- * it called returns, as the VM tells of no such call. MODULE may be a pattern, as in 'shop*'.
+ * A function's own time is the time for which its process runs between its entry and its end, without what it calls in the same module;
+ * waiting for a message does not count. A function ends when it returns, when an exception leaves it, and when it ends in a tail call of
+ * another traced function. The time of other modules belongs to the function that called them, until it returns; if it called them by a
+ * tail call, until that call returns, as the VM does not report such calls. MODULE may be a pattern, as in 'shop*'.
  *
- * To see where exceptions go, each call leaves a frame on its process's stack until it returns. Of functions whose frames pile up, as a
- * server's loop, these probes are taken off, and the command says so: from then on a function that such a loop calls keeps the time
- * between an exception and the next call, if a function that is not traced catches it for another one.
+ * To follow exceptions, each call leaves a frame on its process's stack until it returns. For functions whose frames pile up, such as a
+ * server's loop, these probes are removed, and the command says so: from then on a function called by such a loop is charged for the time
+ * between an exception and the next call, if a function that is not traced catches the exception.
  *
  * page: view=list MODULE=lists
  */
@@ -19,9 +19,9 @@
 #pragma D option strsize=512
 #pragma D option dynvarsize=8m
 
-self string stack;   /* the functions that the process is in, outermost first, a ; between them */
-self string ends;    /* where each of them ends there, four digits a function */
-self uint64_t since; /* when the process came to be in these; 0: it is in none */
+self string stack;   /* the functions that the process is in, outermost first, separated by ; */
+self string ends;    /* where each of them ends in that, four digits a function */
+self uint64_t since; /* when that list last changed; 0: the process is in none */
 
 erlang*:$1::entry
 {
@@ -46,7 +46,7 @@ erlang*:::exception-caught
     @process[copyinstr(arg0), this->in] = sum(vtimestamp - self->since);
 }
 
-/* What was at this depth, and above, is over. */
+/* The functions at this depth and above have ended. */
 erlang*:$1::entry,
 erlang*:$1::return,
 erlang*:$1::exception,
@@ -66,7 +66,7 @@ erlang*:$1::entry
     this->missing = 4 * (arg2 - 1) - strlen(this->ends);
 }
 
-/* Between these and the function are some that another program watches. */
+/* Between these functions and the called one are others, which another program traces. */
 erlang*:$1::entry
 /arg2 < 100 && this->missing > 0/
 {
@@ -117,6 +117,6 @@ dtrace:::END
     printa("%-44s %-16s %@14d\n", @function);
     printf("\n%-16s %-44s %14s\n", "PROCESS", "FUNCTION", "OWN, ns");
     printa("%-16s %-44s %@14d\n", @process);
-    printa("\n%@d calls are not in it: how deep they were is not known\n", @unknown);
-    printa("\n%@d times it showed only later that functions had gone: the time until then is not in it\n", @gone);
+    printa("\n%@d calls are left out: their depth is not known\n", @unknown);
+    printa("\n%@d times functions were found to have ended only later: the time until then is left out\n", @gone);
 }

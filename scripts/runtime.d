@@ -4,7 +4,7 @@
  *
  *   erltrace -p PID --for 10s -s scripts/runtime.d
  *
- * The first table is time in milliseconds, the histogram the length of one slice in microseconds.
+ * The first table shows time in milliseconds, the histogram the length of a slice in microseconds.
  */
 #pragma D option quiet
 

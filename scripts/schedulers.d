@@ -1,12 +1,12 @@
 #!/usr/bin/env -S erltrace -s
 /*
- * schedulers.d - how much the schedulers work, and what waits for them, each second.
+ * schedulers.d - how busy the schedulers are, and what waits for them, each second.
  *
  *   erltrace -p PID -s scripts/schedulers.d
  *
- * BUSY is the mean of the normal schedulers, DIRTY CPU and DIRTY I/O those of the others, in per cent; WAITING are processes and
- * ports that are ready to run on normal schedulers. Many that wait while schedulers rest are held up by something else:
- * see busy.d and long.d.
+ * BUSY is the mean of the normal schedulers, DIRTY CPU and DIRTY I/O those of the others, in percent; WAITING is the number of
+ * processes and ports that are ready to run on normal schedulers. If many wait while schedulers are idle, something else holds
+ * them up: see busy.d and long.d.
  */
 #pragma D option quiet
 
@@ -31,7 +31,7 @@ erlang*:::scheduler-run_queue
     waiting += arg2;
 }
 
-/* The last run queue of a round. Nothing is known of the schedulers when one of them did not answer in time. */
+/* The last run queue of a round. Nothing is known of the schedulers if one of them did not answer in time. */
 erlang*:::scheduler-run_queue
 /copyinstr(arg1) == "dirty_io" && n["normal"]/
 {

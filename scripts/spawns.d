@@ -1,10 +1,10 @@
 #!/usr/bin/env -S erltrace -s
 /*
- * spawns.d - which functions processes are started with, and how often.
+ * spawns.d - functions that processes are started with, and how often.
  *
  *   erltrace -p PID --for 10s -s scripts/spawns.d
  *
- * Processes made from funs all show as erlang:apply/2, those of OTP behaviours as proc_lib:init_p/5.
+ * Processes started from funs all show as erlang:apply/2, those of OTP behaviours as proc_lib:init_p/5.
  */
 #pragma D option quiet
 

@@ -200,7 +200,7 @@ int cli_nothing(struct arena *arena)
     }
     fprintf(
         stderr,
-        "  erltrace run births %-12s  processes born and dead, each second; `erltrace list` has "
+        "  erltrace run births %-12s  process births and deaths, each second; `erltrace list` has "
         "more\n"
         "  erltrace -n 'erlang*:lists:map/2:entry { @[copyinstr(arg0)] = count(); }' %s\n"
         "  erltrace serve                    a page on which scripts run live\n"

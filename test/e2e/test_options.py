@@ -66,7 +66,7 @@ def test_scripts_by_name(t):
     t.equal(set(here), {f[:-2] for f in os.listdir(os.path.join(ROOT, "scripts")) if f.endswith(".d")}, "names")
     t.true(all(s["what"] and os.path.isfile(s["path"]) for s in here.values()), f"{here}")
     t.equal(here["functions"]["arguments"], "MODULE", "arguments")
-    t.match(t.run("list")[1], r"^births +processes born and dead, each second\.$")
+    t.match(t.run("list")[1], r"^births +process births and deaths, each second\.$")
     mine = t.file("mine.d", "/*\n * mine.d A B - what mine shows.\n */\n#pragma D option quiet\n"
                             'BEGIN { printf("%s %s %d\\n", $$1, $$2, $#); exit(0); }\n'.replace(" %d", "").replace(", $#", ""))
     t.file("births.d", "BEGIN { exit(7); }\n")

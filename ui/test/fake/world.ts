@@ -37,11 +37,11 @@ erlang*:shop::return
 `;
 
 export const SCRIPTS: Script[] = [
-    { name: "latency.d", title: "how long from a message being sent until its receiver runs", text: "What it shows beyond a few microseconds is receivers waiting for a scheduler.", args: [], view: "heatmap", place: "heatmap", script: LATENCY },
+    { name: "latency.d", title: "time from the sending of a message until its receiver runs", text: "What it shows beyond a few microseconds is receivers waiting for a scheduler.", args: [], view: "heatmap", place: "heatmap", script: LATENCY },
     { name: "calls.d", title: "calls of the functions of a module, each second", text: "The ten most called.", args: [{ name: "MODULE", default: "lists" }], view: "list", place: "list", script: "erlang*:$1::entry\n{\n    @[probefunc] = count();\n}\n" },
-    { name: "births.d", title: "processes born and dead, each second", text: "A node that starts many more processes than it ends is leaking them.", args: [], view: "console", place: null, script: "erlang*:::process-spawn { born++; }\ntick-1sec { printf(\"%d\\n\", born); born = 0; }\n" },
+    { name: "births.d", title: "process births and deaths, each second", text: "A node that starts many more processes than it ends is leaking them.", args: [], view: "console", place: null, script: "erlang*:::process-spawn { born++; }\ntick-1sec { printf(\"%d\\n\", born); born = 0; }\n" },
     { name: "exits.d", title: "why processes end, and how long they lived", text: "", args: [], view: "list", place: null, script: "erlang*:::process-exit { @[copyinstr(arg1)] = count(); }\n" },
-    { name: "gc.d", title: "garbage collections: how long they take, how much they bring, who needs them", text: "Words are 8 bytes.", args: [], view: "heatmap", place: null, script: "erlang*:::gc_minor-start { self->t = timestamp; }\n" },
+    { name: "gc.d", title: "garbage collections: how long they take, how much they reclaim, which processes need them", text: "Words are 8 bytes.", args: [], view: "heatmap", place: null, script: "erlang*:::gc_minor-start { self->t = timestamp; }\n" },
     { name: "runtime.d", title: "which processes use the schedulers, and in what slices", text: "", args: [], view: "heatmap", place: null, script: "erlang*:::process-scheduled { self->t = timestamp; }\n" },
 ];
 
