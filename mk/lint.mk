@@ -7,12 +7,18 @@ FORMATTED = $(wildcard include/*.h $(foreach d,c_src guest,$(foreach e,c h,$(d)/
 lint:
 	@scripts/dev/deps build test erlang format
 	@scripts/dev/lint-rooms
-	@+$(MAKE) --no-print-directory lint-erlang lint-words
+	@+$(MAKE) --no-print-directory lint-erlang lint-words lint-names
 	@echo "  clang-format"
 	$(Q)clang-format --dry-run -Werror $(FORMATTED)
 	@+$(MAKE) --no-print-directory CFLAGS='$(CFLAGS) -Werror' BUILD=build/gcc lint-build
 	@+$(MAKE) --no-print-directory CC=clang CFLAGS='$(CFLAGS) -Werror' BUILD=build/clang lint-build
 	@echo "lint: ok"
+
+# (gcc-nm reads objects that are optimised across files, too.)
+.PHONY: lint-names
+lint-names: $(OBJ_TOOL) $(OBJ_AGENT)
+	@scripts/dev/lint-names gcc-nm $(OBJ_TOOL) $(OBJ_AGENT)
+	@echo "  external names: ok"
 
 lint-erlang: $(APP) $(AGENT)
 	@scripts/dev/lint-erlang

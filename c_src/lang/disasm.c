@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "dif/format.h"
+#include "dif/opformat.h"
 
 static const struct {
     const char *name;

@@ -72,12 +72,12 @@ void gen_branch(struct gen *g, enum dif_op op, struct label *l);
 unsigned gen_reg(struct gen *g);
 void gen_unreg(struct gen *g, unsigned reg);
 /* A value in a register that is only to be read; gen_done ends that. */
-struct value {
+struct gen_value {
     unsigned reg;
     struct reuse *of; /* whose register it is; NULL: the value's own */
 };
-struct value gen_read(struct gen *g, const struct node *n);
-void gen_done(struct gen *g, struct value v);
+struct gen_value gen_read(struct gen *g, const struct node *n);
+void gen_done(struct gen *g, struct gen_value v);
 /* The value in a register that becomes the caller's. */
 unsigned gen_value(struct gen *g, const struct node *n);
 /* The same, made afresh. Only for gen_read. */
@@ -100,7 +100,7 @@ void gen_predicate(struct gen *g, const struct node *n, struct label *l);
 /* Values of a list, in registers; pushing them as often as it takes, the last time ends that. */
 struct held {
     unsigned n;
-    struct value value[DIF_TUPLE_MAX];
+    struct gen_value value[DIF_TUPLE_MAX];
     bool string[DIF_TUPLE_MAX];
 };
 void gen_hold(struct gen *g, struct held *h, const struct node *list,

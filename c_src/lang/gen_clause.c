@@ -29,7 +29,7 @@ static void record_reg(struct gen *g, unsigned reg, struct dif_type type)
 /* Records a value. */
 static void record(struct gen *g, const struct node *n, struct dif_type type)
 {
-    struct value v = gen_read(g, n);
+    struct gen_value v = gen_read(g, n);
     record_reg(g, v.reg, type);
     gen_done(g, v);
 }
@@ -37,7 +37,7 @@ static void record(struct gen *g, const struct node *n, struct dif_type type)
 /* print(): the address, and what is there. */
 static void record_object(struct gen *g, const struct lang_stmt *s)
 {
-    struct value v = gen_read(g, s->args);
+    struct gen_value v = gen_read(g, s->args);
     record_reg(g, v.reg, (struct dif_type){DIF_UINT, 8});
     record_reg(g, v.reg, (struct dif_type){DIF_BYTES, s->size});
     gen_done(g, v);
@@ -94,7 +94,7 @@ static void speculation(struct gen *g, const struct lang_stmt *s, uint32_t begin
     static const enum dif_op ops[] = {[ACT_SPECULATE] = DIF_OP_SPEC,
                                       [ACT_COMMIT] = DIF_OP_COMMIT,
                                       [ACT_DISCARD] = DIF_OP_DISCARD};
-    struct value v = gen_read(g, s->args);
+    struct gen_value v = gen_read(g, s->args);
     gen_emit(g, dif_abc(ops[s->act], v.reg, 0, 0));
     gen_done(g, v);
     if (s->act == ACT_SPECULATE)

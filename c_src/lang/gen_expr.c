@@ -258,11 +258,11 @@ static void compare_jump(struct gen *g, const struct node *n, bool sense, struct
     const struct node *a = n->kid[0], *b = n->kid[1];
     bool strings = type_is_string(a->type) || type_is_string(b->type);
     bool is_signed = !strings && works_signed(n->op, a->type, b->type);
-    struct value va = gen_read(g, a);
+    struct gen_value va = gen_read(g, a);
     if (b->kind == N_INT && b->num == 0) {
         gen_emit(g, dif_abc(DIF_OP_TST, va.reg, 0, 0));
     } else {
-        struct value vb = gen_read(g, b);
+        struct gen_value vb = gen_read(g, b);
         gen_emit(g, dif_abc(strings ? DIF_OP_SCMP : DIF_OP_CMP, va.reg, vb.reg, 0));
         gen_done(g, vb);
     }
@@ -290,7 +290,7 @@ void gen_jump(struct gen *g, const struct node *n, bool sense, struct label *l)
         }
         g->maybe--;
     } else {
-        struct value v = gen_read(g, n);
+        struct gen_value v = gen_read(g, n);
         gen_emit(g, dif_abc(DIF_OP_TST, v.reg, 0, 0));
         gen_done(g, v);
         gen_branch(g, sense ? DIF_OP_BNE : DIF_OP_BE, l);
@@ -352,13 +352,13 @@ static unsigned conditional(struct gen *g, const struct node *n)
 }
 
 /* A register for a result: one of the operands' own, or a new one. */
-static unsigned result_reg(struct gen *g, struct value a, struct value b)
+static unsigned result_reg(struct gen *g, struct gen_value a, struct gen_value b)
 {
     return !a.of ? a.reg : !b.of ? b.reg : gen_reg(g);
 }
 
 /* Ends the reading of an operand, unless its register took the result. */
-static void operand_done(struct gen *g, struct value v, unsigned result)
+static void operand_done(struct gen *g, struct gen_value v, unsigned result)
 {
     if (v.of || v.reg != result)
         gen_done(g, v);
@@ -366,7 +366,7 @@ static void operand_done(struct gen *g, struct value v, unsigned result)
 
 static unsigned negated(struct gen *g, const struct node *n)
 {
-    struct value v = gen_read(g, n), zero = {gen_int_value(g, 0), NULL};
+    struct gen_value v = gen_read(g, n), zero = {gen_int_value(g, 0), NULL};
     unsigned r = result_reg(g, v, zero);
     gen_emit(g, dif_abc(DIF_OP_SUB, r, zero.reg, v.reg));
     operand_done(g, zero, r);
@@ -426,7 +426,7 @@ static unsigned binary(struct gen *g, const struct node *n)
     const struct node *a = n->kid[0], *b = n->kid[1];
     if (!type_is_int(a->type) || !type_is_int(b->type))
         return gen_pointer_sum(g, n);
-    struct value va = gen_read(g, a), vb = gen_read(g, b);
+    struct gen_value va = gen_read(g, a), vb = gen_read(g, b);
     unsigned r = result_reg(g, va, vb);
     arith(g, n->op, r, va.reg, vb.reg, works_signed(n->op, a->type, b->type));
     operand_done(g, va, r);
@@ -630,7 +630,7 @@ void gen_effect(struct gen *g, const struct node *n)
 {
     g->pos = &n->pos;
     if (n->kind == N_ASSIGN && n->op == OP_NONE && n->kid[0]->kind == N_VAR) {
-        struct value v = gen_read(g, n->kid[1]);
+        struct gen_value v = gen_read(g, n->kid[1]);
         gen_check_address(g, n->kid[0], n->kid[1], v.reg);
         store(g, n->kid[0], v.reg);
         gen_done(g, v);

@@ -208,34 +208,34 @@ static void skip_below(struct gen *g, const struct node *n)
     }
 }
 
-static struct value reading(struct reuse *e)
+static struct gen_value reading(struct reuse *e)
 {
     e->pins++;
-    return (struct value){e->reg, e};
+    return (struct gen_value){e->reg, e};
 }
 
-struct value gen_read(struct gen *g, const struct node *n)
+struct gen_value gen_read(struct gen *g, const struct node *n)
 {
     struct reuse *e = is_candidate(n) ? find(g, n) : NULL;
     if (!e)
-        return (struct value){gen_make(g, n), NULL};
+        return (struct gen_value){gen_make(g, n), NULL};
     e->left--;
     if (e->have) {
         skip_below(g, n);
         if (e->left > 0 || e->pins > 0)
             return reading(e);
         e->have = false;
-        return (struct value){e->reg, NULL};
+        return (struct gen_value){e->reg, NULL};
     }
     unsigned r = gen_make(g, n);
     if (g->maybe > 0 || e->left == 0 || e->have)
-        return (struct value){r, NULL};
+        return (struct gen_value){r, NULL};
     e->have = true;
     e->reg = r;
     return reading(e);
 }
 
-void gen_done(struct gen *g, struct value v)
+void gen_done(struct gen *g, struct gen_value v)
 {
     if (!v.of) {
         gen_unreg(g, v.reg);
@@ -248,7 +248,7 @@ void gen_done(struct gen *g, struct value v)
 
 unsigned gen_value(struct gen *g, const struct node *n)
 {
-    struct value v = gen_read(g, n);
+    struct gen_value v = gen_read(g, n);
     if (!v.of)
         return v.reg;
     unsigned r = gen_reg(g);

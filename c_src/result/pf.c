@@ -396,12 +396,12 @@ int pf_parse(struct arena *a, const char *format, struct pf *out)
 
 /* -- applying ---------------------------------------------------------------------------------- */
 
-struct args {
+struct pf_args {
     const struct value *v;
     size_t n, at;
 };
 
-static const struct value *next(struct args *a)
+static const struct value *next(struct pf_args *a)
 {
     static const struct value none = {.kind = DIF_INT, .size = 8, .s = ""};
     return a->at < a->n ? &a->v[a->at++] : &none;
@@ -415,7 +415,7 @@ static int limit(int64_t v)
 void pf_format(const struct pf *f, const struct value *v, size_t n, const struct pf_env *env,
                struct buf *out)
 {
-    struct args args = {v, n, 0};
+    struct pf_args args = {v, n, 0};
     unsigned nth = 0;
     for (size_t i = 0; i < f->n; i++) {
         struct pf_conv c = f->conv[i];

@@ -1,8 +1,8 @@
 /* record.c - from what a tier delivers to what is reported.
  *
  * Records and faults are copied to a queue while a tier works, and looked at when it is done; by
- * then all that was aggregated before them has been merged. A queue holds struct event, each
- * followed by its parts, padded to 8 bytes. */
+ * then all that was aggregated before them has been merged. A queue holds struct session_event,
+ * each followed by its parts, padded to 8 bytes. */
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "session/session_impl.h"
 
-struct event {
+struct session_event {
     uint32_t size; /* of the whole, parts and padding included */
     uint32_t epid;
     uint64_t timestamp;
@@ -44,7 +44,8 @@ static const struct session_probe *probe_of(const struct session_reader *r, uint
     return &s->tier[p->tier] == r->tier ? p : NULL;
 }
 
-static void enqueue(struct session_reader *r, struct event *e, const uint8_t *parts, size_t len)
+static void enqueue(struct session_reader *r, struct session_event *e, const uint8_t *parts,
+                    size_t len)
 {
     struct buf *q = &r->tier->queue;
     e->size = (uint32_t)((sizeof *e + len + 7) & ~(size_t)7);
@@ -65,7 +66,7 @@ void session_record(void *arg, struct tier *t, uint32_t epid, uint64_t timestamp
         malformed(r, "a record");
         return;
     }
-    struct event e = {.epid = epid, .timestamp = timestamp, .cpu = cpu};
+    struct session_event e = {.epid = epid, .timestamp = timestamp, .cpu = cpu};
     enqueue(r, &e, parts, len);
 }
 
@@ -78,13 +79,13 @@ void session_fault(void *arg, struct tier *t, uint32_t epid, uint32_t action, ui
         malformed(r, "a fault");
         return;
     }
-    struct event e = {.epid = epid,
-                      .cpu = cpu,
-                      .is_fault = true,
-                      .action = action,
-                      .offset = offset,
-                      .fault = fault,
-                      .value = value};
+    struct session_event e = {.epid = epid,
+                              .cpu = cpu,
+                              .is_fault = true,
+                              .action = action,
+                              .offset = offset,
+                              .fault = fault,
+                              .value = value};
     enqueue(r, &e, NULL, 0);
 }
 
@@ -396,7 +397,7 @@ void session_action_text(struct session *s, const struct report_record *rec, uin
     s->report.line = line;
 }
 
-static int consume_record(struct session *s, const struct event *e, const uint8_t *parts)
+static int consume_record(struct session *s, const struct session_event *e, const uint8_t *parts)
 {
     struct report_record rec = {&s->probe[e->epid - 1].p, e->timestamp, e->cpu};
     const struct dif_clause *c = &s->img.clauses[rec.probe->clause];
@@ -434,7 +435,7 @@ static int consume_record(struct session *s, const struct event *e, const uint8_
     return s->aborted ? ET_EABORT : 0;
 }
 
-static int consume_event(struct session *s, const struct event *e, const uint8_t *parts)
+static int consume_event(struct session *s, const struct session_event *e, const uint8_t *parts)
 {
     if (!e->is_fault)
         return consume_record(s, e, parts);
@@ -450,7 +451,7 @@ static int consume_some(struct session *s, const struct buf *queue, enum session
                         enum pick pick)
 {
     for (size_t at = 0; at < queue->len;) {
-        struct event e;
+        struct session_event e;
         memcpy(&e, queue->data + at, sizeof e);
         const uint8_t *parts = (const uint8_t *)queue->data + at + sizeof e;
         enum probe_kind kind = s->probe[e.epid - 1].p.kind;

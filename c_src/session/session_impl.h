@@ -28,8 +28,8 @@ struct session_tier {
     struct engine_counts shown;       /* the drops that have been reported */
     uint64_t reported[ENGINE_NDROPS]; /* drops, when its costs were last reported */
     bool begun;                       /* its first records have been reported */
-    struct buf queue;                 /* struct event, read and not yet reported */
-    struct buf held;                  /* struct event: bufpolicy fill and ring, until the end */
+    struct buf queue;                 /* struct session_event, read and not yet reported */
+    struct buf held; /* struct session_event: bufpolicy fill and ring, until the end */
     bool lost, drained;
     bool overload;      /* the program was ended there because of what it took */
     bool overload_told; /* ... which has been said; when it ended anyhow, that is all there is */

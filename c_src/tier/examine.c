@@ -5,7 +5,7 @@
 
 enum { EXAMINE_MS = 30000 };
 
-int agent_examine(struct agent *a, tier_finding_fn fn, void *arg, struct diags *d)
+int agent_examine(struct vm_agent *a, tier_finding_fn fn, void *arg, struct diags *d)
 {
     struct etf r;
     uint32_t arity;

@@ -14,7 +14,7 @@ struct vm {
     struct tier tier;
     struct talk *talk; /* the log of what is said there; NULL: none */
     struct conn *conn;
-    struct agent agent;
+    struct vm_agent agent;
     struct catalog catalog;
     char node[256];
     pid_t os_pid;

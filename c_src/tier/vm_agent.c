@@ -57,17 +57,17 @@ static int err_of_tag(const char *tag)
     return ET_EAGENT;
 }
 
-int agent_malformed(struct agent *a, const char *what, struct diags *d)
+int agent_malformed(struct vm_agent *a, const char *what, struct diags *d)
 {
     return diag_error(d, ET_EAGENT, NULL, "AGENT_PROTOCOL",
                       "are bin/erltrace and priv/ of one build? Build again, or use --root",
                       "the agent in %s gave an answer to '%s' that makes no sense", a->node, what);
 }
 
-static int over(struct agent *a, struct diags *d);
+static int over(struct vm_agent *a, struct diags *d);
 
 /* Tag, Text, Hint. */
-static int read_error(struct agent *a, struct etf *r, struct diags *d)
+static int read_error(struct vm_agent *a, struct etf *r, struct diags *d)
 {
     char tag[ETF_ATOM_MAX];
     struct buf text = BUF_INIT, hint = BUF_INIT;
@@ -90,7 +90,7 @@ static int read_error(struct agent *a, struct etf *r, struct diags *d)
 }
 
 /* The trace is over without the agent having said why. */
-static int over(struct agent *a, struct diags *d)
+static int over(struct vm_agent *a, struct diags *d)
 {
     int64_t silence = conn_silence(a->conn);
     if (a->ended)
@@ -112,7 +112,7 @@ static int over(struct agent *a, struct diags *d)
                       "the agent in %s is gone", a->node);
 }
 
-int agent_silent(struct agent *a, int timeout_ms, struct diags *d)
+int agent_silent(struct vm_agent *a, int timeout_ms, struct diags *d)
 {
     if (a->open && conn_silence(a->conn) > a->lease_ms)
         return over(a, d);
@@ -137,7 +137,7 @@ void agent_warnings(struct etf *r, struct diags *d)
 
 /* -- requests ---------------------------------------------------------------------------------- */
 
-void agent_begin(struct agent *a, ei_x_buff *x, int64_t *id)
+void agent_begin(struct vm_agent *a, ei_x_buff *x, int64_t *id)
 {
     *id = a->next_id++;
     ei_x_new_with_version(x);
@@ -147,7 +147,7 @@ void agent_begin(struct agent *a, ei_x_buff *x, int64_t *id)
     ei_x_encode_longlong(x, *id);
 }
 
-int agent_send(struct agent *a, ei_x_buff *x, struct diags *d)
+int agent_send(struct vm_agent *a, ei_x_buff *x, struct diags *d)
 {
     int e = a->ended ? ET_ELOST : conn_send(a->conn, &a->pid, x);
     ei_x_free(x);
@@ -155,7 +155,7 @@ int agent_send(struct agent *a, ei_x_buff *x, struct diags *d)
 }
 
 /* Serial, [Module] */
-static void read_loads(struct agent *a, struct etf *m)
+static void read_loads(struct vm_agent *a, struct etf *m)
 {
     char name[ETF_ATOM_MAX];
     int64_t serial = etf_int(m);
@@ -168,7 +168,7 @@ static void read_loads(struct agent *a, struct etf *m)
 }
 
 /* Own, Unit, Done, Total: the agent is at something that takes long. */
-static void read_working(struct agent *a, struct etf *m)
+static void read_working(struct vm_agent *a, struct etf *m)
 {
     char word[ETF_ATOM_MAX];
     struct tier_progress p = {.fresh = true};
@@ -185,7 +185,7 @@ static void read_working(struct agent *a, struct etf *m)
 }
 
 /* One message: true when it is an answer. */
-static bool is_answer(struct agent *a, struct etf *m, int64_t *id, bool *ended, struct diags *d)
+static bool is_answer(struct vm_agent *a, struct etf *m, int64_t *id, bool *ended, struct diags *d)
 {
     uint32_t arity = etf_tuple(m);
     if (!etf_atom_is(m, "erltrace"))
@@ -206,7 +206,7 @@ static bool is_answer(struct agent *a, struct etf *m, int64_t *id, bool *ended, 
     return false;
 }
 
-int agent_event(struct agent *a, int timeout_ms, int64_t *id, struct etf *reply, struct diags *d)
+int agent_event(struct vm_agent *a, int timeout_ms, int64_t *id, struct etf *reply, struct diags *d)
 {
     int64_t deadline = clock_ms() + timeout_ms;
     bool ended = false;
@@ -228,7 +228,7 @@ int agent_event(struct agent *a, int timeout_ms, int64_t *id, struct etf *reply,
     }
 }
 
-int agent_reply(struct agent *a, struct etf *reply, uint32_t *arity, struct diags *d)
+int agent_reply(struct vm_agent *a, struct etf *reply, uint32_t *arity, struct diags *d)
 {
     *arity = 0;
     if (etf_peek(reply) == ETF_ATOM)
@@ -244,12 +244,12 @@ int agent_reply(struct agent *a, struct etf *reply, uint32_t *arity, struct diag
     return 0;
 }
 
-int64_t agent_waited(const struct agent *a, int64_t since_ms)
+int64_t agent_waited(const struct vm_agent *a, int64_t since_ms)
 {
     return clock_ms() - (a->told_ms > since_ms ? a->told_ms : since_ms);
 }
 
-int agent_answer(struct agent *a, int64_t id, int timeout_ms, struct etf *reply, uint32_t *arity,
+int agent_answer(struct vm_agent *a, int64_t id, int timeout_ms, struct etf *reply, uint32_t *arity,
                  struct diags *d)
 {
     int64_t begun = clock_ms(), got_id = -1;
@@ -269,7 +269,7 @@ int agent_answer(struct agent *a, int64_t id, int timeout_ms, struct etf *reply,
     }
 }
 
-int agent_call(struct agent *a, const char *request, int timeout_ms, struct etf *reply,
+int agent_call(struct vm_agent *a, const char *request, int timeout_ms, struct etf *reply,
                uint32_t *arity, struct diags *d)
 {
     ei_x_buff x;
@@ -344,8 +344,8 @@ static int read_library(const char *root, struct buf *lib, struct diags *d)
 }
 
 /* A call by way of rex. */
-static int rpc(struct agent *a, const char *mod, const char *fun, ei_x_buff *args, int timeout_ms,
-               struct etf *r, struct diags *d)
+static int rpc(struct vm_agent *a, const char *mod, const char *fun, ei_x_buff *args,
+               int timeout_ms, struct etf *r, struct diags *d)
 {
     int e = conn_call(a->conn, mod, fun, args, timeout_ms, r);
     ei_x_free(args);
@@ -355,7 +355,7 @@ static int rpc(struct agent *a, const char *mod, const char *fun, ei_x_buff *arg
 }
 
 /* Calls a function of the node that takes one name. */
-static int ask_of(struct agent *a, const char *mod, const char *fun, const char *name,
+static int ask_of(struct vm_agent *a, const char *mod, const char *fun, const char *name,
                   int timeout_ms, struct etf *r, struct diags *d)
 {
     ei_x_buff x;
@@ -367,7 +367,7 @@ static int ask_of(struct agent *a, const char *mod, const char *fun, const char 
 }
 
 /* erlang:system_info(Item) as text. */
-static int system_info(struct agent *a, const char *item, struct buf *out, struct diags *d)
+static int system_info(struct vm_agent *a, const char *item, struct buf *out, struct diags *d)
 {
     struct etf r;
     int e = ask_of(a, "erlang", "system_info", item, RPC_MS, &r, d);
@@ -377,7 +377,7 @@ static int system_info(struct agent *a, const char *item, struct buf *out, struc
     return e ? e : r.bad ? agent_malformed(a, item, d) : 0;
 }
 
-static int check_target(struct agent *a, struct diags *d)
+static int check_target(struct vm_agent *a, struct diags *d)
 {
     struct buf b = BUF_INIT;
     struct utsname u;
@@ -401,7 +401,7 @@ static int check_target(struct agent *a, struct diags *d)
 }
 
 /* Whether the agent is at work in the node. */
-static int in_use(struct agent *a, bool *yes, struct diags *d)
+static int in_use(struct vm_agent *a, bool *yes, struct diags *d)
 {
     ei_x_buff x;
     struct etf r;
@@ -416,7 +416,7 @@ static int in_use(struct agent *a, bool *yes, struct diags *d)
  * of the first in old code, and a third would purge it. The lock is a sleeping process in the node
  * with a registered name; linked to us, it ends with our connection at the latest. 0, an error, or
  * AGAIN: somebody else has it. */
-static int lock(struct agent *a, erlang_pid *holder, struct diags *d)
+static int lock(struct vm_agent *a, erlang_pid *holder, struct diags *d)
 {
     ei_x_buff x;
     struct etf r;
@@ -445,7 +445,7 @@ static int lock(struct agent *a, erlang_pid *holder, struct diags *d)
     return e ? e : etf_atom_is(&r, "true") ? 0 : AGAIN;
 }
 
-static int unlock(struct agent *a, const erlang_pid *holder, struct diags *d)
+static int unlock(struct vm_agent *a, const erlang_pid *holder, struct diags *d)
 {
     ei_x_buff x;
     struct etf r;
@@ -523,7 +523,7 @@ static void put_call(ei_x_buff *x, const char *mod, const char *fun, const char 
 
 /* {error, [{Module, Why}]} of code:atomic_load. An error, or OLD: there is old code, which is in
  * the way of every load. */
-static int read_not_loaded(struct agent *a, struct etf *r, struct diags *d)
+static int read_not_loaded(struct vm_agent *a, struct etf *r, struct diags *d)
 {
     char word[ETF_ATOM_MAX];
     word[0] = '\0';
@@ -540,7 +540,7 @@ static int read_not_loaded(struct agent *a, struct etf *r, struct diags *d)
 
 /* The result of erltrace_agent:attach/2, or of the load before it. 0, an error, AGAIN: the agent
  * has just gone, or OLD. */
-static int read_attached(struct agent *a, struct etf *r, struct diags *d)
+static int read_attached(struct vm_agent *a, struct etf *r, struct diags *d)
 {
     char tag[ETF_ATOM_MAX];
     uint32_t n = etf_tuple(r);
@@ -559,7 +559,7 @@ static int read_attached(struct agent *a, struct etf *r, struct diags *d)
 }
 
 /* erltrace_agent:attach/2 alone: the module is there. */
-static int attach(struct agent *a, const struct buf *nif, const char *dir, struct diags *d)
+static int attach(struct vm_agent *a, const struct buf *nif, const char *dir, struct diags *d)
 {
     ei_x_buff x;
     struct etf r;
@@ -574,7 +574,7 @@ static int attach(struct agent *a, const struct buf *nif, const char *dir, struc
 
 /* Old code of the module goes; nobody is served by it, since the agent is not at work. Its guard
  * may run it, which undoes what the agent did: it is waited for, a while. AGAIN or an error. */
-static int purge(struct agent *a, bool in_use_too, struct diags *d)
+static int purge(struct vm_agent *a, bool in_use_too, struct diags *d)
 {
     struct etf r;
     int e = ask_of(a, "code", in_use_too ? "purge" : "soft_purge", MODULE, LOAD_MS, &r, d);
@@ -582,7 +582,7 @@ static int purge(struct agent *a, bool in_use_too, struct diags *d)
 }
 
 /* Whether a process has a name. */
-static int is_registered(struct agent *a, const char *name, bool *yes, struct diags *d)
+static int is_registered(struct vm_agent *a, const char *name, bool *yes, struct diags *d)
 {
     struct etf r;
     int e = ask_of(a, "erlang", "whereis", name, RPC_MS, &r, d);
@@ -593,7 +593,7 @@ static int is_registered(struct agent *a, const char *name, bool *yes, struct di
 /* Whether there is old code, which is in the way of every load. This is asked beforehand, since
  * before OTP 27 a load that is refused because of it takes all breakpoints off the code that is
  * there, and keeps their number: the next load aborts an emulator that has assertions. */
-static int old_code(struct agent *a, bool *yes, struct diags *d)
+static int old_code(struct vm_agent *a, bool *yes, struct diags *d)
 {
     struct etf r;
     int e = ask_of(a, "erlang", "check_old_code", MODULE, RPC_MS, &r, d);
@@ -619,7 +619,7 @@ static int old_code(struct agent *a, bool *yes, struct diags *d)
  * ours still (H). Who takes the module away looks the other way round: it takes the lock, then
  * looks whether a process has that name. So nothing is loaded while the module is taken away. An
  * expression that fails is a {badrpc, Reason}. 0, an error, AGAIN or OLD. */
-static int load_and_attach(struct agent *a, const struct buf *beam, const struct buf *nif,
+static int load_and_attach(struct vm_agent *a, const struct buf *beam, const struct buf *nif,
                            const char *dir, const erlang_pid *holder, struct diags *d)
 {
     ei_x_buff x;
@@ -678,7 +678,7 @@ static int load_and_attach(struct agent *a, const struct buf *beam, const struct
 }
 
 /* {open, LeaseMs}. 0, an error, or AGAIN: the agent went before it knew us. */
-static int open_consumer(struct agent *a, int lease_ms, struct etf *info, uint32_t *arity,
+static int open_consumer(struct vm_agent *a, int lease_ms, struct etf *info, uint32_t *arity,
                          struct diags *d)
 {
     struct diags mine;
@@ -708,7 +708,7 @@ static int open_consumer(struct agent *a, int lease_ms, struct etf *info, uint32
 
 /* One try. 0, an error, or AGAIN. waited: ms that we have tried already; who runs old code may go
  * on for a while. */
-static int place(struct agent *a, const struct buf *beam, const struct buf *nif,
+static int place(struct vm_agent *a, const struct buf *beam, const struct buf *nif,
                  const struct agent_options *opt, int64_t waited, struct etf *info, uint32_t *arity,
                  struct diags *d)
 {
@@ -745,7 +745,7 @@ static int place(struct agent *a, const struct buf *beam, const struct buf *nif,
     return e ? e : open_consumer(a, opt->lease_ms, info, arity, d);
 }
 
-int agent_open(struct agent *a, struct conn *conn, const struct agent_options *opt,
+int agent_open(struct vm_agent *a, struct conn *conn, const struct agent_options *opt,
                struct etf *info, uint32_t *arity, struct diags *d)
 {
     struct buf beam = BUF_INIT, nif = BUF_INIT;

@@ -6,7 +6,7 @@
 #include "wire/conn.h"
 #include "tier/tier.h"
 
-struct agent {
+struct vm_agent {
     struct conn *conn; /* the way there */
     erlang_pid pid;    /* of the agent's server process */
     char node[256];    /* for messages */
@@ -38,38 +38,39 @@ struct agent_options {
  * connection stays the caller's. *info is at what the answer to `open` has behind its `ok` (*arity
  * elements), and lives until the next call. 0 or an error with a diagnostic (OTP_OLD, OTP_ARCH,
  * AGENT_...). */
-int agent_open(struct agent *a, struct conn *conn, const struct agent_options *opt,
+int agent_open(struct vm_agent *a, struct conn *conn, const struct agent_options *opt,
                struct etf *info, uint32_t *arity, struct diags *d);
 
 /* A request: agent_begin, then its term, then agent_send. */
-void agent_begin(struct agent *a, ei_x_buff *x, int64_t *id);
+void agent_begin(struct vm_agent *a, ei_x_buff *x, int64_t *id);
 /* Sends and frees x. 0 or ET_ELOST with a diagnostic. */
-int agent_send(struct agent *a, ei_x_buff *x, struct diags *d);
+int agent_send(struct vm_agent *a, ei_x_buff *x, struct diags *d);
 
 /* Waits for one thing. CONN_MESSAGE: an answer; *id and *reply (at Reply, alive until the next
  * call) are set. CONN_NOTHING, CONN_SIGNAL. ET_ELOST: the trace is over, and a diagnostic says why
  * (the first time). */
-int agent_event(struct agent *a, int timeout_ms, int64_t *id, struct etf *reply, struct diags *d);
+int agent_event(struct vm_agent *a, int timeout_ms, int64_t *id, struct etf *reply,
+                struct diags *d);
 /* Waits for the answer to one request, through signals, for timeout_ms after the agent has last
  * told how far it is. *reply is behind `ok` of an {ok, ...} or at
  * the end of an ok; *arity is the number of elements behind it. An {error, ...} becomes a
  * diagnostic and a code. */
-int agent_answer(struct agent *a, int64_t id, int timeout_ms, struct etf *reply, uint32_t *arity,
+int agent_answer(struct vm_agent *a, int64_t id, int timeout_ms, struct etf *reply, uint32_t *arity,
                  struct diags *d);
 /* Reads what agent_event gave as agent_answer does. */
-int agent_reply(struct agent *a, struct etf *reply, uint32_t *arity, struct diags *d);
+int agent_reply(struct vm_agent *a, struct etf *reply, uint32_t *arity, struct diags *d);
 /* A request that is one atom. */
-int agent_call(struct agent *a, const char *request, int timeout_ms, struct etf *reply,
+int agent_call(struct vm_agent *a, const char *request, int timeout_ms, struct etf *reply,
                uint32_t *arity, struct diags *d);
 /* Asks what can be traced and what is in the way: a finding each. */
-int agent_examine(struct agent *a, tier_finding_fn fn, void *arg, struct diags *d);
+int agent_examine(struct vm_agent *a, tier_finding_fn fn, void *arg, struct diags *d);
 /* For how long nothing has been heard of a request made at this time, ms. */
-int64_t agent_waited(const struct agent *a, int64_t since_ms);
+int64_t agent_waited(const struct vm_agent *a, int64_t since_ms);
 /* No answer came in this time: ET_ENODE, or ET_ELOST when the reason is that we were silent for too
  * long. */
-int agent_silent(struct agent *a, int timeout_ms, struct diags *d);
+int agent_silent(struct vm_agent *a, int timeout_ms, struct diags *d);
 /* An answer that is not as the protocol says. */
-int agent_malformed(struct agent *a, const char *what, struct diags *d);
+int agent_malformed(struct vm_agent *a, const char *what, struct diags *d);
 /* A list of texts becomes warnings. */
 void agent_warnings(struct etf *r, struct diags *d);
 

@@ -13,7 +13,7 @@ enum {
 
 int code_modules(void *arg, struct catalog *c, struct diags *d)
 {
-    struct agent *a = arg;
+    struct vm_agent *a = arg;
     struct etf r;
     uint32_t arity, n;
     char name[ETF_ATOM_MAX];
@@ -64,7 +64,7 @@ static void read_classes(struct etf *r, struct catalog_fn *fn, uint32_t n)
 
 /* {Module, [{Name, Arity}], Classes}; names are kept in `names` until the catalog has copied them.
  */
-static int read_functions(struct agent *a, struct catalog *c, struct etf *r, struct arena *names,
+static int read_functions(struct vm_agent *a, struct catalog *c, struct etf *r, struct arena *names,
                           struct diags *d)
 {
     char name[ETF_ATOM_MAX];
@@ -100,7 +100,7 @@ static int read_functions(struct agent *a, struct catalog *c, struct etf *r, str
 }
 
 /* Asks for the functions of a few modules. */
-static int fetch(struct agent *a, struct catalog *c, const uint32_t *mods, size_t n,
+static int fetch(struct vm_agent *a, struct catalog *c, const uint32_t *mods, size_t n,
                  struct diags *d)
 {
     struct etf r;

@@ -326,7 +326,7 @@ static int api_nodes(struct web *w, struct http *c)
     return ask(w, c, job_new(JOB_NODES, c));
 }
 
-static int catalog(struct web *w, struct http *c, enum catalog_what what)
+static int catalog(struct web *w, struct http *c, enum lists_what what)
 {
     char limit[16] = ""; /* also when one before it is too long */
     struct job *j = job_new(JOB_CATALOG, c);
@@ -350,17 +350,17 @@ static int catalog(struct web *w, struct http *c, enum catalog_what what)
 
 static int api_probes(struct web *w, struct http *c)
 {
-    return catalog(w, c, CATALOG_PROBES);
+    return catalog(w, c, LISTS_PROBES);
 }
 
 static int api_modules(struct web *w, struct http *c)
 {
-    return catalog(w, c, CATALOG_MODULES);
+    return catalog(w, c, LISTS_MODULES);
 }
 
 static int api_functions(struct web *w, struct http *c)
 {
-    return catalog(w, c, CATALOG_FUNCTIONS);
+    return catalog(w, c, LISTS_FUNCTIONS);
 }
 
 static const struct {

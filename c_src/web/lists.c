@@ -19,14 +19,14 @@ struct list {
     struct item *item;
     size_t n, cap;
 };
-struct catalog {
+struct lists {
     struct arena arena;
-    struct list list[3];         /* by enum catalog_what */
+    struct list list[3];         /* by enum lists_what */
     struct hash probes, modules; /* that are in the lists already; while it is being made */
     bool failed;
 };
 
-static bool add(struct catalog *c, enum catalog_what what, struct item item)
+static bool add(struct lists *c, enum lists_what what, struct item item)
 {
     struct list *l = &c->list[what];
     if (l->n == l->cap) {
@@ -50,7 +50,7 @@ static size_t provider_length(const char *s)
     return n;
 }
 
-static const char *probe_json(struct catalog *c, const struct erltrace_probe *p)
+static const char *probe_json(struct lists *c, const struct erltrace_probe *p)
 {
     struct erltrace_about about;
     struct buf b = BUF_INIT;
@@ -78,31 +78,31 @@ static const char *probe_json(struct catalog *c, const struct erltrace_probe *p)
     return copy;
 }
 
-static bool add_probe(struct catalog *c, const struct erltrace_probe *p)
+static bool add_probe(struct lists *c, const struct erltrace_probe *p)
 {
     if (hash_gets(&c->probes, p->name) != NULL)
         return true;
     const char *name = arena_strdup(&c->arena, p->name), *json = probe_json(c, p);
     return name != NULL && json != NULL && hash_puts(&c->probes, name, c) == 0 &&
-           add(c, CATALOG_PROBES, (struct item){"", name, json});
+           add(c, LISTS_PROBES, (struct item){"", name, json});
 }
 
-static bool add_function(struct catalog *c, const struct erltrace_probe *p)
+static bool add_function(struct lists *c, const struct erltrace_probe *p)
 {
     const char *module = hash_gets(&c->modules, p->module);
     if (module == NULL) {
         module = arena_strdup(&c->arena, p->module);
         if (module == NULL || hash_puts(&c->modules, module, (void *)(uintptr_t)module) != 0 ||
-            !add(c, CATALOG_MODULES, (struct item){"", module, NULL}))
+            !add(c, LISTS_MODULES, (struct item){"", module, NULL}))
             return false;
     }
     const char *name = arena_strdup(&c->arena, p->function);
-    return name != NULL && add(c, CATALOG_FUNCTIONS, (struct item){module, name, NULL});
+    return name != NULL && add(c, LISTS_FUNCTIONS, (struct item){module, name, NULL});
 }
 
 static int on_probe(const struct erltrace_probe *p, void *arg)
 {
-    struct catalog *c = arg;
+    struct lists *c = arg;
     bool function = p->function[0] != '\0' && strcmp(p->name, "entry") == 0;
     c->failed = !add_probe(c, p) || (function && !add_function(c, p));
     return c->failed;
@@ -115,11 +115,10 @@ static int compare(const void *px, const void *py)
     return c != 0 ? c : strcmp(x->name, y->name);
 }
 
-struct catalog *catalog_make(const struct web_config *config, const char *node,
-                             struct diag_list *diags)
+struct lists *lists_make(const struct web_config *config, const char *node, struct diag_list *diags)
 {
     const struct message none = {0};
-    struct catalog *c = calloc(1, sizeof *c);
+    struct lists *c = calloc(1, sizeof *c);
     if (c == NULL)
         return NULL;
     arena_init(&c->arena);
@@ -137,11 +136,11 @@ struct catalog *catalog_make(const struct web_config *config, const char *node,
             qsort(c->list[i].item, c->list[i].n, sizeof(struct item), compare);
     if (ok)
         return c;
-    catalog_free(c);
+    lists_free(c);
     return NULL;
 }
 
-void catalog_free(struct catalog *c)
+void lists_free(struct lists *c)
 {
     if (c == NULL)
         return;
@@ -165,11 +164,11 @@ static size_t first_of(const struct list *l, const struct item *from)
     return low;
 }
 
-void catalog_list(const struct catalog *c, enum catalog_what what, const char *module,
-                  const char *prefix, size_t limit, struct buf *out)
+void lists_list(const struct lists *c, enum lists_what what, const char *module, const char *prefix,
+                size_t limit, struct buf *out)
 {
     const struct list *l = &c->list[what];
-    const struct item from = {what == CATALOG_FUNCTIONS ? module : "", prefix, NULL};
+    const struct item from = {what == LISTS_FUNCTIONS ? module : "", prefix, NULL};
     size_t n = 0, i = first_of(l, &from);
     bool more = false;
     buf_adds(out, "{\"items\":[");

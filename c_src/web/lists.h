@@ -8,17 +8,17 @@
 #include "web/marks.h"
 #include "web/web.h"
 
-enum catalog_what { CATALOG_PROBES, CATALOG_MODULES, CATALOG_FUNCTIONS };
+enum lists_what { LISTS_PROBES, LISTS_MODULES, LISTS_FUNCTIONS };
 
-struct catalog;
+struct lists;
 
 /* Asks the node; takes seconds where there are many functions. NULL, and the list says why. */
-struct catalog *catalog_make(const struct web_config *config, const char *node,
-                             struct diag_list *diags);
-void catalog_free(struct catalog *c);
+struct lists *lists_make(const struct web_config *config, const char *node,
+                         struct diag_list *diags);
+void lists_free(struct lists *c);
 /* {"items":[...],"more":...}: those that begin with the prefix, at most `limit`. module: of
  * functions. */
-void catalog_list(const struct catalog *c, enum catalog_what what, const char *module,
-                  const char *prefix, size_t limit, struct buf *out);
+void lists_list(const struct lists *c, enum lists_what what, const char *module, const char *prefix,
+                size_t limit, struct buf *out);
 
 #endif

@@ -21,7 +21,7 @@ enum {
     TRACE_ROWS_MS = 200 /* between two batches of records */
 };
 
-struct fault {
+struct trace_fault {
     char *text, *name;
     uint32_t epid, action;
     uint64_t count;
@@ -59,7 +59,7 @@ struct trace {
     char *truncating;        /* the aggregation that trunc() is acting on, or NULL */
     unsigned thrown;         /* in this interval */
     bool too_much;           /* it was said that columns are not exact */
-    struct fault fault[TRACE_FAULTS];
+    struct trace_fault fault[TRACE_FAULTS];
     size_t nfaults;
     uint64_t faults_skipped;
     uint64_t n;    /* number of the last reading */

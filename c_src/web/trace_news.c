@@ -127,14 +127,14 @@ static int on_fault(const struct erltrace_fault *f, void *arg)
 {
     struct trace *t = arg;
     for (size_t i = 0; i < t->nfaults; i++) {
-        struct fault *known = &t->fault[i];
+        struct trace_fault *known = &t->fault[i];
         if (known->epid == f->epid && known->action == f->action &&
             strcmp(known->name, f->name) == 0) {
             known->count++;
             return ERLTRACE_HANDLE_OK;
         }
     }
-    struct fault new = {.epid = f->epid, .action = f->action, .count = 1};
+    struct trace_fault new = {.epid = f->epid, .action = f->action, .count = 1};
     if (t->nfaults == TRACE_FAULTS || (new.text = strdup(f->message)) == NULL ||
         (new.name = strdup(f->name)) == NULL) {
         free(new.text);
@@ -241,7 +241,7 @@ static void send_faults(struct trace *t)
     struct buf *b = &t->out;
     buf_adds(b, "{\"type\":\"errors\",\"errors\":[");
     for (size_t i = 0; i < t->nfaults; i++) {
-        struct fault *f = &t->fault[i];
+        struct trace_fault *f = &t->fault[i];
         buf_adds(b, i > 0 ? ",{\"text\":" : "{\"text\":");
         json_text(b, f->text);
         json_text_field(b, "name", f->name);

@@ -17,13 +17,13 @@
 enum {
     WAITING = 64, /* jobs that may wait, in each queue */
     CATALOGS = 4, /* that are kept, */
-    CATALOG_SECONDS = 60,
+    LISTS_SECONDS = 60,
     FAILURE_SECONDS = 3
 };
 
 struct kept {
     char node[256];
-    struct catalog *catalog; /* NULL: it could not be made, and diags says why */
+    struct lists *catalog; /* NULL: it could not be made, and diags says why */
     struct diag_list diags;
     uint64_t made_ns; /* 0: nothing is kept here */
 };
@@ -145,12 +145,12 @@ static void do_check(struct worker *w, struct job *j)
 
 /* The catalog of the node, or why there is none: at most a minute old, or some seconds, so that who
  * types a name of a node that does not answer is not kept waiting at each letter. */
-static const struct kept *catalog_of(struct worker *w, const char *node)
+static const struct kept *lists_of(struct worker *w, const char *node)
 {
     struct kept *at = &w->kept[0];
     for (struct kept *k = w->kept; k < w->kept + CATALOGS; k++) {
         if (k->made_ns != 0 && strcmp(k->node, node) == 0) {
-            uint64_t most = k->catalog != NULL ? CATALOG_SECONDS : FAILURE_SECONDS;
+            uint64_t most = k->catalog != NULL ? LISTS_SECONDS : FAILURE_SECONDS;
             if (monotonic_ns() - k->made_ns < most * SECOND)
                 return k;
             at = k;
@@ -159,20 +159,20 @@ static const struct kept *catalog_of(struct worker *w, const char *node)
         if (k->made_ns < at->made_ns)
             at = k;
     }
-    catalog_free(at->catalog);
+    lists_free(at->catalog);
     diag_list_reset(&at->diags);
     snprintf(at->node, sizeof at->node, "%s", node);
-    at->catalog = catalog_make(w->config, node, &at->diags);
+    at->catalog = lists_make(w->config, node, &at->diags);
     at->made_ns = monotonic_ns();
     return at;
 }
 
 static void do_catalog(struct worker *w, struct job *j)
 {
-    const struct kept *k = catalog_of(w, j->node);
+    const struct kept *k = lists_of(w, j->node);
     const struct diag_list *diags = &k->diags;
     if (k->catalog != NULL) {
-        catalog_list(k->catalog, j->what, j->module, j->prefix, j->limit, &j->body);
+        lists_list(k->catalog, j->what, j->module, j->prefix, j->limit, &j->body);
         j->status = 200;
         return;
     }
@@ -274,7 +274,7 @@ void worker_free(struct worker *w)
         job_free(j);
     }
     for (size_t i = 0; i < CATALOGS; i++) {
-        catalog_free(w->kept[i].catalog);
+        lists_free(w->kept[i].catalog);
         diag_list_free(&w->kept[i].diags);
     }
     buf_free(&w->nodes);

@@ -22,7 +22,7 @@ struct job {
     uint64_t number; /* the owner's */
     /* the question */
     struct message m; /* of a check */
-    enum catalog_what what;
+    enum lists_what what;
     char node[256], module[256], prefix[256];
     size_t limit;
     bool gzip; /* the answer may be packed */

@@ -8,7 +8,7 @@
 struct value_event {
     struct event ev; /* first: see event_of */
     const struct probe_def *def;
-    const struct value *value;
+    const struct beam_value *value;
     unsigned n;
 };
 
@@ -70,7 +70,7 @@ static uint64_t value_vtimestamp(struct engine_ctx *ctx)
 
 /* `only`: the one engine that fires, NULL: all. */
 static void fire(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
-                 enum probe_kind kind, ERL_NIF_TERM pid, const struct value *value, unsigned n,
+                 enum probe_kind kind, ERL_NIF_TERM pid, const struct beam_value *value, unsigned n,
                  const struct engine *only)
 {
     const struct bounds *b = &s->named[kind];
@@ -91,7 +91,7 @@ static void fire(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
 }
 
 void values_fire(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
-                 enum probe_kind kind, ERL_NIF_TERM pid, const struct value *value, unsigned n)
+                 enum probe_kind kind, ERL_NIF_TERM pid, const struct beam_value *value, unsigned n)
 {
     fire(s, t, env, kind, pid, value, n, NULL);
 }
@@ -104,13 +104,13 @@ static ERL_NIF_TERM from_server(ErlNifEnv *env, const ERL_NIF_TERM argv[],
     int n;
     const ERL_NIF_TERM *e;
     ErlNifPid pid;
-    struct value value[ENGINE_ARGS];
+    struct beam_value value[ENGINE_ARGS];
     if (!enif_get_uint(env, argv[0], &kind) || kind >= SNAPSHOT_NAMED ||
         !enif_get_tuple(env, argv[2], &n, &e) || n > ENGINE_ARGS)
         return enif_make_badarg(env);
     ERL_NIF_TERM self = enif_get_local_pid(env, argv[1], &pid) ? argv[1] : agent.server.pid;
     for (int i = 0; i < n; i++)
-        value[i] = (struct value){VALUE_TERM, e[i]};
+        value[i] = (struct beam_value){VALUE_TERM, e[i]};
     struct engine_thread *t = engine_thread_self();
     if (!t) {
         atomic_fetch_add_explicit(&agent.lost_threads, 1, memory_order_relaxed);

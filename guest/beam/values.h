@@ -13,7 +13,7 @@
 
 #include "beam/tracer.h"
 
-struct value {
+struct beam_value {
     enum { VALUE_NUMBER, VALUE_TERM } kind;
     uint64_t v; /* the number, or an ERL_NIF_TERM that lives as long as the firing */
 };
@@ -24,7 +24,8 @@ struct value {
  * TERM_TEXT - 1 bytes. The number of a term is that of an integer of 64 bits, else 0. Arguments
  * from n on are 0. Between engine_enter and engine_leave of t, with the snapshot loaded there. */
 void values_fire(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
-                 enum probe_kind kind, ERL_NIF_TERM pid, const struct value *value, unsigned n);
+                 enum probe_kind kind, ERL_NIF_TERM pid, const struct beam_value *value,
+                 unsigned n);
 
 /* nif_event(Kind, Pid, Arguments :: tuple()) -> ok: the server fires a probe. Pid is whose `self->`
  * it is; for anything but a local pid that is the server's. */

@@ -15,7 +15,7 @@
 
 #include "base/err.h"
 #include "base/size.h"
-#include "dif/format.h"
+#include "dif/opformat.h"
 
 enum {
     TABLE_MOST = 65536, /* elements that an instruction's imm can name */

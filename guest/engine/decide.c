@@ -1,6 +1,6 @@
 /* decide.c - see decide.h.
  *
- * A value is one of struct value's kinds. Known strings are real ones, in the image, in the probe's
+ * A value is one of struct known's kinds. Known strings are real ones, in the image, in the probe's
  * identity or in scratch, and subroutines over values that are all known are the engine's own, run
  * by an engine that has nothing but an image and scratch: what is decided here and what would
  * happen there cannot differ. Addresses themselves are never known, only that a string's is not 0.
@@ -28,7 +28,7 @@ enum kind {
     PERHAPS, /* of some string, or 0 */
     PID      /* of the text of a process that is none of those it is compared with */
 };
-struct value {
+struct known {
     enum kind kind;
     uint64_t v; /* INT: the number; STR: where it is here */
 };
@@ -48,7 +48,7 @@ enum {
 struct flow {
     bool live; /* some way leads here */
     uint8_t depth, compared;
-    struct value r[DIF_NREGS], tuple[DIF_TUPLE_MAX];
+    struct known r[DIF_NREGS], tuple[DIF_TUPLE_MAX];
 };
 
 struct decider {
@@ -157,39 +157,39 @@ void decider_free(struct decider *d)
 /* -- values
  * ---------------------------------------------------------------------------------------- */
 
-static const struct value any = {ANY, 0};
+static const struct known any = {ANY, 0};
 
-static struct value number(uint64_t v)
+static struct known number(uint64_t v)
 {
-    return (struct value){INT, v};
+    return (struct known){INT, v};
 }
 
-static bool is_null(struct value a)
+static bool is_null(struct known a)
 {
     return a.kind == INT && a.v == 0;
 }
 
 /* The address of a string that can be read. */
-static bool is_string(struct value a)
+static bool is_string(struct known a)
 {
     return a.kind == STR || a.kind == TEXT || a.kind == PID;
 }
 
 /* A text that the probe has, if it is known which. */
-static struct value text(const char *s)
+static struct known text(const char *s)
 {
-    return s != NULL ? (struct value){STR, (uint64_t)(uintptr_t)s} : (struct value){TEXT, 0};
+    return s != NULL ? (struct known){STR, (uint64_t)(uintptr_t)s} : (struct known){TEXT, 0};
 }
 
-static struct value join(struct value a, struct value b)
+static struct known join(struct known a, struct known b)
 {
     if (a.kind == b.kind && a.v == b.v)
         return a;
     if (is_string(a) && is_string(b))
-        return (struct value){TEXT, 0};
+        return (struct known){TEXT, 0};
     if ((is_string(a) || is_null(a) || a.kind == PERHAPS) &&
         (is_string(b) || is_null(b) || b.kind == PERHAPS))
-        return (struct value){PERHAPS, 0};
+        return (struct known){PERHAPS, 0};
     return any;
 }
 
@@ -217,7 +217,7 @@ static uint8_t order(uint64_t a, uint64_t b)
     return a < b ? GL : GG;
 }
 
-static uint8_t compare(struct value a, struct value b)
+static uint8_t compare(struct known a, struct known b)
 {
     if (a.kind == INT && b.kind == INT)
         return order(a.v, b.v);
@@ -256,12 +256,12 @@ static uint8_t compare_pid(struct decider *d, const char *s)
 }
 
 /* What lies in the image's string table, and so outlives the decision. */
-static bool is_constant(const struct decider *d, struct value a)
+static bool is_constant(const struct decider *d, struct known a)
 {
     return a.kind == STR && a.v - (uint64_t)(uintptr_t)d->e.img.strtab < d->e.img.strtab_len;
 }
 
-static uint8_t compare_strings(struct decider *d, struct value a, struct value b)
+static uint8_t compare_strings(struct decider *d, struct known a, struct known b)
 {
     if (is_null(a) || is_null(b)) /* as addresses */
         return compare(a, b);
@@ -282,7 +282,7 @@ static uint8_t compare_strings(struct decider *d, struct value a, struct value b
 /* -- instructions
  * ---------------------------------------------------------------------------------- */
 
-static struct value divide(struct decider *d, enum dif_op op, struct value b, struct value c)
+static struct known divide(struct decider *d, enum dif_op op, struct known b, struct known c)
 {
     if (c.kind != INT || c.v == 0) {
         d->in_doubt = true;
@@ -300,7 +300,7 @@ static struct value divide(struct decider *d, enum dif_op op, struct value b, st
                                     : (uint64_t)((int64_t)b.v % (int64_t)c.v));
 }
 
-static struct value arithmetic(enum dif_op op, struct value b, struct value c)
+static struct known arithmetic(enum dif_op op, struct known b, struct known c)
 {
     if (b.kind != INT || c.kind != INT)
         return any;
@@ -320,7 +320,7 @@ static struct value arithmetic(enum dif_op op, struct value b, struct value c)
 }
 
 /* The low bytes of a number. */
-static struct value extend(struct value b, unsigned bytes, bool sign)
+static struct known extend(struct known b, unsigned bytes, bool sign)
 {
     unsigned shift = 64 - 8 * bytes;
     if (b.kind != INT)
@@ -328,7 +328,7 @@ static struct value extend(struct value b, unsigned bytes, bool sign)
     return number(sign ? (uint64_t)((int64_t)(b.v << shift) >> shift) : b.v << shift >> shift);
 }
 
-static struct value builtin(const struct decider *d, unsigned which)
+static struct known builtin(const struct decider *d, unsigned which)
 {
     const struct decide_probe *p = d->probe;
     switch (which) {
@@ -344,16 +344,16 @@ static struct value builtin(const struct decider *d, unsigned which)
     }
 }
 
-static struct value argument(const struct decider *d, unsigned n)
+static struct known argument(const struct decider *d, unsigned n)
 {
     const struct decide_probe *p = d->probe;
     if (n == 0 && p->pid)
-        return (struct value){d->pids != NULL ? PID : TEXT, 0};
+        return (struct known){d->pids != NULL ? PID : TEXT, 0};
     return n == 1 && p->function ? text(p->mfa) : any;
 }
 
 /* A variable: nobody knows what it holds. `keyed`: the tuple is its key. */
-static struct value variable(struct decider *d, struct flow *f, enum dif_op op, unsigned which)
+static struct known variable(struct decider *d, struct flow *f, enum dif_op op, unsigned which)
 {
     const struct dif_var *v = &d->e.img.vars[which];
     bool dynamic = op != DIF_OP_LDGS && op != DIF_OP_LDLS;
@@ -367,7 +367,7 @@ static struct value variable(struct decider *d, struct flow *f, enum dif_op op, 
     if (v->type.kind <= DIF_UINT)
         return any;
     d->in_doubt |= dynamic || v->type.kind != DIF_STRING; /* what scratch that takes is not known */
-    return (struct value){PERHAPS, 0};
+    return (struct known){PERHAPS, 0};
 }
 
 /* Subroutines that leave nothing changed, and what they give when it is not known. Their strings
@@ -392,7 +392,7 @@ static const struct {
 };
 
 /* A subroutine over the tuple. */
-static struct value call(struct decider *d, struct flow *f, unsigned which)
+static struct known call(struct decider *d, struct flow *f, unsigned which)
 {
     const struct dif_subr_info *info = dif_subr_info(which);
     unsigned n = f->depth;
@@ -404,7 +404,7 @@ static struct value call(struct decider *d, struct flow *f, unsigned which)
         return any;
     }
     for (unsigned i = 0; i < n; i++) {
-        struct value a = f->tuple[i];
+        struct known a = f->tuple[i];
         bool right = info->args[i] == 's' ? is_string(a) : !(base && i == 1) || a.kind == INT;
         known = known && a.kind == (info->args[i] == 's' ? STR : INT);
         d->in_doubt |= !right;
@@ -414,13 +414,13 @@ static struct value call(struct decider *d, struct flow *f, unsigned which)
         return any;
     if (!known) {
         bool same = which == DIF_SUBR_strdup || (which == DIF_SUBR_copyinstr && n == 1);
-        return same && f->tuple[0].kind == PID ? f->tuple[0] : (struct value){subr[which].gives, 0};
+        return same && f->tuple[0].kind == PID ? f->tuple[0] : (struct known){subr[which].gives, 0};
     }
     uint64_t r = subr_call(&d->x, which, arg, n);
     d->in_doubt |= d->x.faulted;
     if (info->result != 's' || r == 0)
         return number(r);
-    return (struct value){STR, r};
+    return (struct known){STR, r};
 }
 
 /* The comparisons after which a branch is taken. */
@@ -473,7 +473,7 @@ static void step(struct decider *d, struct flow *f, uint32_t in)
 {
     enum dif_op op = (enum dif_op)(in >> 24);
     unsigned imm = in & 65535;
-    struct value *a = &f->r[in >> 16 & 15], b = f->r[in >> 8 & 15], c = f->r[in & 15];
+    struct known *a = &f->r[in >> 16 & 15], b = f->r[in >> 8 & 15], c = f->r[in & 15];
     switch (op) {
     case DIF_OP_NOP: break;
     case DIF_OP_OR:

@@ -55,17 +55,17 @@ static void fire(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
     uint64_t in = atomic_load_explicit(&b->in, memory_order_relaxed);
     if (in == 0)
         in = monotonic_ns();
-    const struct value waited = {VALUE_NUMBER, in > b->since ? in - b->since : 0};
-    const struct value p = {VALUE_TERM, pid}, port = {VALUE_TERM, b->port};
+    const struct beam_value waited = {VALUE_NUMBER, in > b->since ? in - b->since : 0};
+    const struct beam_value p = {VALUE_TERM, pid}, port = {VALUE_TERM, b->port};
     if (b->here && b->there) {
-        const struct value here = {VALUE_TERM, b->here}, there = {VALUE_TERM, b->there};
+        const struct beam_value here = {VALUE_TERM, b->here}, there = {VALUE_TERM, b->there};
         values_fire(s, t, env, PROBE_DIST_PORT_NOT_BUSY, pid,
-                    (const struct value[]){here, port, there, p, waited}, 5);
+                    (const struct beam_value[]){here, port, there, p, waited}, 5);
     } else {
-        values_fire(s, t, env, PROBE_PORT_NOT_BUSY, pid, (const struct value[]){port, p, waited},
-                    3);
+        values_fire(s, t, env, PROBE_PORT_NOT_BUSY, pid,
+                    (const struct beam_value[]){port, p, waited}, 3);
         values_fire(s, t, env, PROBE_PROCESS_PORT_UNBLOCKED, pid,
-                    (const struct value[]){p, port, waited}, 3);
+                    (const struct beam_value[]){p, port, waited}, 3);
     }
 }
 

@@ -27,7 +27,7 @@ struct term_sizes term_sizes_of(int otp)
 /* What is as long as so many looks: a text that the emulator makes, and a term. */
 enum { LOOKS_TEXT = 32, LOOKS_NODE = 4 };
 
-struct out {
+struct term_out {
     char *p;
     size_t len, cap; /* cap: bytes that may be used, NUL not counted; len is never more */
     unsigned budget; /* terms that may still be looked at */
@@ -36,7 +36,7 @@ struct out {
     bool cut;        /* something was left out: nothing more is written */
 };
 
-static void put(struct out *o, const char *s, size_t n)
+static void put(struct term_out *o, const char *s, size_t n)
 {
     if (o->cut)
         return;
@@ -47,7 +47,7 @@ static void put(struct out *o, const char *s, size_t n)
     o->len += n;
 }
 
-static void puts_(struct out *o, const char *s)
+static void puts_(struct term_out *o, const char *s)
 {
     put(o, s, strlen(s));
 }
@@ -204,14 +204,14 @@ size_t term_mfa(ErlNifEnv *env, ERL_NIF_TERM m, ERL_NIF_TERM f, unsigned arity, 
     return n + clamp(snprintf(out + n, room, "/%u", arity), room);
 }
 
-static void text_simple(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o)
+static void text_simple(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o)
 {
     char tmp[TERM_TEXT];
     o->looked += LOOKS_TEXT;
     put(o, tmp, term_simple(env, t, tmp, sizeof tmp));
 }
 
-static void text_number(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o)
+static void text_number(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o)
 {
     char tmp[64];
     ErlNifSInt64 i;
@@ -232,7 +232,7 @@ static bool printable(unsigned char c)
     return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t' || c == '\r';
 }
 
-static void put_char(struct out *o, unsigned char c)
+static void put_char(struct term_out *o, unsigned char c)
 {
     switch (c) {
     case '\n': put(o, "\\n", 2); break;
@@ -244,7 +244,7 @@ static void put_char(struct out *o, unsigned char c)
     }
 }
 
-static void text_binary(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o)
+static void text_binary(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o)
 {
     ErlNifBinary b;
     if (!enif_inspect_binary(env, t, &b)) { /* a bit string */
@@ -275,7 +275,7 @@ static void text_binary(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o)
 
 /* Whether the list is a proper one of printable characters, looking no further than what could be
  * shown. */
-static bool is_string(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o)
+static bool is_string(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o)
 {
     ERL_NIF_TERM head, tail = t;
     unsigned n = 0, c;
@@ -289,9 +289,9 @@ static bool is_string(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o)
     return n > 0 && (n == o->cap || enif_is_empty_list(env, tail));
 }
 
-static void text_term(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o, unsigned depth);
+static void text_term(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsigned depth);
 
-static void text_list(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o, unsigned depth)
+static void text_list(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsigned depth)
 {
     ERL_NIF_TERM head, tail = t;
     if (enif_is_empty_list(env, t)) {
@@ -321,7 +321,7 @@ static void text_list(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o, unsigned de
     puts_(o, "]");
 }
 
-static void text_map(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o, unsigned depth)
+static void text_map(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsigned depth)
 {
     size_t n = 0;
     ErlNifMapIterator it;
@@ -345,7 +345,7 @@ static void text_map(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o, unsigned dep
     puts_(o, "}");
 }
 
-static void text_term(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o, unsigned depth)
+static void text_term(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsigned depth)
 {
     const ERL_NIF_TERM *e;
     int n;
@@ -391,7 +391,7 @@ static void text_term(ErlNifEnv *env, ERL_NIF_TERM t, struct out *o, unsigned de
 size_t term_text(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64_t *looked)
 {
     static const char cut[] = "...";
-    struct out o = {.p = out, .cap = size_left(cap, 1), .budget = TERM_NODES};
+    struct term_out o = {.p = out, .cap = size_left(cap, 1), .budget = TERM_NODES};
     if (cap == 0)
         return 0;
     /* A list that is no text after all was looked at in vain, perhaps as often as there are nodes:

@@ -1,4 +1,4 @@
-/* node.c - the BEAMs of this host. */
+/* beams.c - the BEAMs of this host. */
 #include <errno.h>
 #include <string.h>
 

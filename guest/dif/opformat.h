@@ -1,6 +1,6 @@
-/* format.h - the formats of opcodes.list as numbers, for the verifier and the disassembler. */
-#ifndef ET_DIF_FORMAT_H
-#define ET_DIF_FORMAT_H
+/* opformat.h - the formats of opcodes.list as numbers, for the verifier and the disassembler. */
+#ifndef ET_DIF_OPFORMAT_H
+#define ET_DIF_OPFORMAT_H
 
 enum format { /* F_BAD: no such instruction */
               F_BAD,

@@ -1,4 +1,4 @@
-/* probe.c - probes as the program sees them, and walking over them. */
+/* probes.c - probes as the program sees them, and walking over them. */
 #include "session/api.h"
 #include "base/err.h"
 
