@@ -2,14 +2,19 @@
 import os
 import subprocess
 
-from erlt import BUILD, ROOT, Skipped, aggregation, pid
+from erlt import ROOT, Skipped, aggregation, making, pid
 
 ENTRY = 'tick-50ms /!ready/ { ready = 1; printf("ready\\n"); } erlang*:etw:work/1:entry { @["call"] = count(); }'
 
 
 def agent_of(t, release):
     """A root folder whose agent the compiler of that release has made."""
-    root = os.path.join(BUILD, "test", f"agent-{release}")
+    with making(f"agent-{release}") as root:
+        return made(t, release, root)
+
+
+def made(t, release, root):
+    """The same folder, when that agent is in it and up to date."""
     beam, pack = os.path.join(root, "priv", "agent", "erltrace_agent.beam"), os.path.join(ROOT, "scripts", "dev", "pack-agent")
     folder = os.path.join(ROOT, "agent")
     sources = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith((".erl", ".hrl"))]
@@ -19,11 +24,11 @@ def agent_of(t, release):
             if not os.path.lexists(os.path.join(root, "priv", name)):
                 os.symlink(os.path.join(ROOT, "priv", name), os.path.join(root, "priv", name))
         main = os.path.join(folder, "erltrace_agent.erl")
-        made = subprocess.run([os.path.join(ROOT, "scripts", "dev", "in-otp"), release, pack, beam, main,
-                               *[f for f in sources if f.endswith(".erl") and f != main]], check=False, capture_output=True, text=True)
-        if made.returncode == 77:
-            raise Skipped(made.stderr.strip())
-        t.equal(made.returncode, 0, made.stderr)
+        packed = subprocess.run([os.path.join(ROOT, "scripts", "dev", "in-otp"), release, pack, beam, main,
+                                 *[f for f in sources if f.endswith(".erl") and f != main]], check=False, capture_output=True, text=True)
+        if packed.returncode == 77:
+            raise Skipped(packed.stderr.strip())
+        t.equal(packed.returncode, 0, packed.stderr)
     return root
 
 

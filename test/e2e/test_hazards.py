@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 
-from erlt import BUILD, READY, ROOT, Skipped, aggregation, pid, workload
+from erlt import READY, ROOT, Skipped, aggregation, making, pid, workload
 
 ALL = READY + """
 erlang*:::message-send, erlang*:::process-spawn, erlang*:::process-scheduled { @n[probename] = count(); }
@@ -139,17 +139,17 @@ def test_called_by_hand(t):
 
 def test_killed_in_dirty_nifs(t):
     """Traced processes are killed inside dirty NIFs, where an `in` has no `out`: the node lives, and counts go on being right."""
-    folder = os.path.join(BUILD, "test", "chaos")
     node = t.node()
     if node("[list_to_integer(N) || N <- string:lexemes(erlang:system_info(version), [$.])]") < [13, 2, 2, 8]:
         raise Skipped("before ERTS 13.2.2.8 that can crash the VM, whoever traces (OTP-19043)")
-    if not os.path.exists(os.path.join(folder, "etx_nif.so")):
-        import importlib.machinery
-        import importlib.util
-        loader = importlib.machinery.SourceFileLoader("chaos", os.path.join(os.path.dirname(__file__), "..", "chaos", "run"))
-        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("chaos", loader))
-        loader.exec_module(module)
-        module.build(t.otp)
+    with making("chaos") as folder:
+        if not os.path.exists(os.path.join(folder, "etx_nif.so")):
+            import importlib.machinery
+            import importlib.util
+            loader = importlib.machinery.SourceFileLoader("chaos", os.path.join(os.path.dirname(__file__), "..", "chaos", "run"))
+            module = importlib.util.module_from_spec(importlib.util.spec_from_loader("chaos", loader))
+            loader.exec_module(module)
+            module.build(t.otp)
     node(f'begin code:add_patha("{folder}"), etx_nif:load("{folder}/etx_nif"), ok end')
     trace = t.trace("-q", "-n", ALL + 'erlang*:etx_nif:: { @nif[probename] = count(); }'
                     'erlang*:::process-exit /copyinstr(arg1) == "killed"/ { @["killed"] = count(); }', node=node)

@@ -7,7 +7,7 @@ import os
 import subprocess
 
 import erlt
-from erlt import BUILD, PATIENCE, READY, ROOT, pid
+from erlt import PATIENCE, READY, ROOT, making, pid
 
 # Every probe, all arguments.
 ALL = r"""
@@ -48,13 +48,13 @@ def of(otp):
 
 def driver(node):
     """Loads et_drv into a node."""
-    source, folder = os.path.join(ROOT, "test", "lib", "et_drv.c"), os.path.join(BUILD, "test", "drv")
-    library = os.path.join(folder, "et_drv.so")
-    if not os.path.exists(library) or os.path.getmtime(library) < os.path.getmtime(source):
-        os.makedirs(folder, exist_ok=True)
-        root = subprocess.run(["erl", "-noshell", "-eval", "io:put_chars(code:root_dir()), halt()."], check=True,
-                              stdout=subprocess.PIPE).stdout.decode()
-        subprocess.run(["cc", "-shared", "-fPIC", "-O1", f"-I{root}/usr/include", "-o", library, source], check=True)
+    source = os.path.join(ROOT, "test", "lib", "et_drv.c")
+    with making("drv") as folder:
+        library = os.path.join(folder, "et_drv.so")
+        if not os.path.exists(library) or os.path.getmtime(library) < os.path.getmtime(source):
+            root = subprocess.run(["erl", "-noshell", "-eval", "io:put_chars(code:root_dir()), halt()."], check=True,
+                                  stdout=subprocess.PIPE).stdout.decode()
+            subprocess.run(["cc", "-shared", "-fPIC", "-O1", f"-I{root}/usr/include", "-o", library, source], check=True)
     # Each node has its own; the worker that loads it stays.
     node(f"""etw:as(etw:worker(), fun() -> case erl_ddll:load_driver("{folder}", "et_drv") of ok -> ok; {{error, E}} ->
              erl_ddll:format_error(E) end end)""")

@@ -12,6 +12,7 @@
 A test is a function `test_...(t)` in test/e2e/*.py. It fails by an exception; t.equal and friends say what was expected.
 What it started is ended after it, whatever happened. Only that every wait has an end is a matter of time here.
 """
+import contextlib
 import fcntl
 import json
 import os
@@ -83,13 +84,19 @@ class Skipped(Exception):
     """Why a test cannot run here."""
 
 
-def workload(*more):
-    """The folder of the compiled workload, of the module that applications have of erltrace, and of more modules; made once, also when
-    suites run beside each other."""
-    ebin = os.path.join(BUILD, "test", "ebin")
-    os.makedirs(ebin, exist_ok=True)
-    with open(os.path.join(ebin, "lock"), "w", encoding="ascii") as lock:
+@contextlib.contextmanager
+def making(*path):
+    """The folder of that path below build/test, which suites that run beside each other fill one after another."""
+    folder = os.path.join(BUILD, "test", *path)
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "lock"), "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder
+
+
+def workload(*more):
+    """The folder of the compiled workload, of the module that applications have of erltrace, and of more modules; made once."""
+    with making("ebin") as ebin:
         for module in ("test/lib/etw", "test/lib/etlog", "test/lib/eto", "src/erltrace", *more):
             beam, source = os.path.join(ebin, os.path.basename(module) + ".beam"), os.path.join(ROOT, module + ".erl")
             if not os.path.exists(beam) or os.path.getmtime(beam) < os.path.getmtime(source):
