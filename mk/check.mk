@@ -16,14 +16,17 @@ SUITE_ENV  = TESTS='$(TESTS)' BUILD=$(BUILD) ERLTRACE=$(CURDIR)/$(BIN) ERLTRACE_
 
 .PHONY: check check-otp check-valgrind soak chaos $(SUITES:%=check-%) $(VARIANTS:%=check-%)
 
+# Of all suites those that `make check` runs: ONLY='d unit' names them, EXCEPT='ui' those that it leaves out.
+CHECKS = $(filter-out $(EXCEPT),$(or $(ONLY),$(sort $(SUITES) $(VARIANTS))))
+
 # What the Erlang application and the page are tested with can be missing: those tests are skipped, and say what they lack.
 check:
 	@scripts/dev/deps build test
 	@scripts/dev/deps erlang || true
 	@scripts/dev/deps browser || true
 	@+$(MAKE) --no-print-directory all
-	@+scripts/dev/tally $(foreach s,$(BESIDE),'& $(MAKE) --no-print-directory check-$(s)') \
-	    $(foreach s,$(sort $(filter-out $(BESIDE),$(SUITES) $(VARIANTS))),'$(MAKE) --no-print-directory check-$(s)')
+	@+scripts/dev/tally $(foreach s,$(filter $(CHECKS),$(BESIDE)),'& $(MAKE) --no-print-directory check-$(s)') \
+	    $(foreach s,$(filter-out $(BESIDE),$(CHECKS)),'$(MAKE) --no-print-directory check-$(s)')
 
 $(SUITES:%=check-%): check-%: ready-%
 	@$(SUITE_ENV) test/$*/run
@@ -43,10 +46,16 @@ check-d-vm: ready-d
 # The end-to-end tests, and those D scripts that are about probes, on the other OTP releases, which are made first; where they cannot be made
 # (no root), that is said and the tests that need them are skipped.
 OTHERS := 27 29
-OTP_ROOTS = for n in $(OTHERS); do scripts/dev/otp $$n $(1) >/dev/null || [ $$? = 77 ] || exit 1; done
+OTP_ROOTS = $(MAKE) --no-print-directory OTP_WITH=$(1) -j $(words $(OTHERS)) $(OTHERS:%=otp-%)
+.PHONY: otp-folders $(OTHERS:%=otp-%)
+otp-folders:
+	@scripts/dev/deps otp
+	@+$(call OTP_ROOTS)
+$(OTHERS:%=otp-%): otp-%:
+	@scripts/dev/otp $* $(OTP_WITH) >/dev/null || [ $$? = 77 ]
 check-otp:
 	@scripts/dev/deps build test otp
-	@$(call OTP_ROOTS)
+	@+$(call OTP_ROOTS)
 	@+$(MAKE) --no-print-directory all
 	@+$(SUITE_ENV) scripts/dev/tally $(foreach n,$(OTHERS),'test/e2e/run --otp $(n)' 'test/port/run --otp $(n)' 'test/d/run --otp $(n) test/d/10-probes' 'test/erlang/run --otp $(n)') \
 	    'test/e2e/run --only builds'
@@ -55,7 +64,7 @@ check-otp:
 # OTP release that is here. SEED=N repeats a run.
 chaos:
 	@scripts/dev/deps build test otp
-	@$(call OTP_ROOTS)
+	@+$(call OTP_ROOTS)
 	@+$(MAKE) --no-print-directory all
 	@+$(SUITE_ENV) scripts/dev/tally $(foreach n,25 $(OTHERS),'test/chaos/run --otp $(n) --seconds $(or $(CHAOS),1800) $(if $(SEED),--seed $(SEED))')
 
@@ -69,7 +78,7 @@ check-valgrind:
 # RabbitMQ under load for a minute with each script of that test, on every OTP release that is here.
 soak:
 	@scripts/dev/deps build test rabbit otp
-	@$(call OTP_ROOTS,rabbit)
+	@+$(call OTP_ROOTS,rabbit)
 	@+$(MAKE) --no-print-directory all
 	@+$(SUITE_ENV) SOAK=$(or $(SOAK),60) scripts/dev/tally 'test/e2e/run --only rabbit' \
 	    $(foreach n,$(OTHERS),'test/e2e/run --otp $(n) --only rabbit')
