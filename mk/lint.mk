@@ -7,6 +7,7 @@ FORMATTED = $(wildcard include/*.h $(foreach d,c_src guest,$(foreach e,c h,$(d)/
 lint:
 	@scripts/dev/deps build test erlang format
 	@scripts/dev/lint-rooms
+	@scripts/dev/lint-ci
 	@+$(MAKE) --no-print-directory lint-erlang lint-words lint-names
 	@echo "  clang-format"
 	$(Q)clang-format --dry-run -Werror $(FORMATTED)
