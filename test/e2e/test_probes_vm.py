@@ -275,7 +275,7 @@ def test_long_queues(t):
         status, _, err = t.run("-qn", script, node=node)
         t.equal(status, 1, "exit status")
         for probe in ("queue-long", "queue-normal"):
-            t.match(err, rf"{probe} does not match any probes\n.*\n.*the VM has told of long message queues since OTP 27", "error")
+            t.match(err, rf"{probe} does not match any probes\n.*\n.*the VM reports long message queues only from OTP 27 on", "error")
         return
     trace = t.trace("-q", "-x", "longqueue=50", "-n", script, node=node)
     trace.ready()
