@@ -1,4 +1,4 @@
-/* ast.c - making and copying nodes. */
+/* ast.c - creates and copies nodes. */
 #include "lang/prog.h"
 
 #include <string.h>
@@ -14,7 +14,9 @@ const char *const op_text[OP_COUNT] = {
 };
 /* clang-format on */
 
-enum { CLONES_MAX = 200000 }; /* nodes that inlines may expand to, in all programs of a session */
+enum {
+    CLONES_MAX = 200000
+}; /* limit on nodes from inline expansion, over all programs of a session */
 
 struct node *node_new(struct lang *l, enum node_kind kind, const struct diag_pos *pos)
 {

@@ -1,9 +1,10 @@
-/* ast.h - a D program as a tree: what the parser makes, the checker completes and compile/ reads.
+/* ast.h - a D program as a tree: the parser builds it, the checker completes it, the generator
+ * reads it.
  *
- * Everything lives in the arena of its `struct lang`. A node is made by the parser with kind,
- * position and kids; the checker sets `type` (never NULL afterwards), resolves names in place
- * (N_IDENT becomes N_VAR, N_BUILTIN, N_ARG or N_INT) and folds constants in place. Code is only
- * generated from a program without errors, so compile/ sees no TYPE_ERROR, no N_IDENT, N_INLINE,
+ * Everything lives in the arena of its `struct lang`. The parser creates a node with its kind,
+ * position and kids. The checker sets `type` (never NULL afterwards), resolves names in place
+ * (N_IDENT becomes N_VAR, N_BUILTIN, N_ARG or N_INT) and folds constants in place. Code is
+ * generated only from a program without errors, so the generator sees no TYPE_ERROR, N_IDENT,
  * N_SIZEOF, N_OFFSETOF or N_XLATE. The value of a struct, union or array is the address of its
  * bytes. */
 #ifndef ET_LANG_AST_H
@@ -18,8 +19,9 @@
 #include "words/words.h"
 
 enum {
-    LANG_NEST_MAX = 400,   /* nested expressions in the text; a pair of parentheses counts twice */
-    LANG_HEIGHT_MAX = 2000 /* height of an expression's tree, whatever made it so high */
+    LANG_NEST_MAX =
+        400, /* nesting of expressions in the text; a pair of parentheses counts twice */
+    LANG_HEIGHT_MAX = 2000 /* height of an expression's tree, whatever the cause */
 };
 
 enum lang_scope { SCOPE_GLOBAL, SCOPE_THREAD, SCOPE_CLAUSE };
@@ -30,17 +32,16 @@ enum lang_alloca { ALLOCA_UNKNOWN, ALLOCA_NO, ALLOCA_YES };
 struct lang_var {
     const char *name;
     enum lang_scope scope;
-    const struct type *type; /* of the scalar, or of the elements */
+    const struct type *type; /* of the scalar, or of each element */
     bool assoc;
     uint8_t nkeys;
-    uint8_t alloca; /* enum lang_alloca: what a pointer variable was assigned */
+    uint8_t alloca; /* enum lang_alloca: origin of the pointer last assigned */
     const struct type *key[WORD_KEYS_MAX];
     uint32_t id;           /* index into the program's variables, in order of creation */
     struct lang_var *next; /* in order of creation */
 };
 
-/* An aggregation. Bound to one function, one key signature and one parameter set by its first use.
- */
+/* An aggregation. Its first use fixes its function, key signature and parameters. */
 struct lang_agg {
     const char *name; /* without the '@'; "_" for the anonymous one */
     enum word_agg func;
@@ -83,20 +84,19 @@ enum op {
     OP_STRINGOF,
     OP_COUNT
 };
-/* How an operator is written: "+", "<<", "stringof". */
+/* Source text of an operator: "+", "<<", "stringof". */
 extern const char *const op_text[OP_COUNT];
 
 enum node_kind {
-    N_ERROR, /* already complained about */
-    N_INT,   /* num */
-    N_STR,   /* str, len */
-    N_IDENT, /* name, scope: not resolved yet */
-    N_AGG, /* name; agg once resolved; only legal below N_INDEX / N_ASSIGN / as an action's argument
-            */
-    N_VAR, /* var, args (its keys when it is associative) */
+    N_ERROR,    /* the error has been reported */
+    N_INT,      /* num */
+    N_STR,      /* str, len */
+    N_IDENT,    /* name, scope: not yet resolved */
+    N_AGG,      /* name; agg once resolved; only below N_INDEX, N_ASSIGN or as an argument */
+    N_VAR,      /* var, args (its keys when it is associative) */
     N_BUILTIN,  /* name; num: of builtins.list */
     N_ARG,      /* num: arg0 .. arg9 */
-    N_CALL,     /* kid[0] what is called, args; once resolved: name, fn, and num of subrs.list */
+    N_CALL,     /* kid[0] is the callee, args; once resolved: name, fn, and num of subrs.list */
     N_UNARY,    /* op, kid[0] */
     N_BINARY,   /* op, kid[0], kid[1] */
     N_COND,     /* kid[0] ? kid[1] : kid[2] */
@@ -105,7 +105,7 @@ enum node_kind {
     N_INDEX,    /* kid[0] [ args ] */
     N_MEMBER,   /* kid[0] . or -> name; arrow in post; once checked: member */
     N_CAST,     /* to cast: kid[0] */
-    N_SIZEOF,   /* of cast, or of kid[0] when cast is NULL */
+    N_SIZEOF,   /* of cast, or of kid[0] if cast is NULL */
     N_OFFSETOF, /* of name in cast */
     N_XLATE     /* kid[0] translated to cast; once checked: xlator */
 };
@@ -117,16 +117,16 @@ struct node {
     uint8_t kind;        /* enum node_kind */
     uint8_t op;          /* enum op */
     uint8_t scope;       /* enum lang_scope of N_IDENT */
-    bool post;           /* N_INCDEC: after its operand; N_MEMBER: "->"; N_CALL: each call counts */
-    bool is_char;        /* N_INT: was written as a character constant */
-    bool by_member;      /* only members of it are used: it may be a translation */
-    uint16_t height;     /* 1 + the highest kid */
-    struct diag_pos pos; /* of its most telling token: an operator, a name */
+    bool post;           /* N_INCDEC: postfix; N_MEMBER: "->"; N_CALL: has an effect each time */
+    bool is_char;        /* N_INT: written as a character constant */
+    bool by_member;      /* only its members are used, so it may be a translation */
+    uint16_t height;     /* 1 + the height of the tallest kid */
+    struct diag_pos pos; /* of its most telling token: an operator or a name */
     const struct type *type; /* NULL until checked */
     const struct type *cast; /* N_CAST, N_SIZEOF, N_OFFSETOF */
     uint64_t num;
     const char *name; /* NUL-terminated */
-    const char *str;  /* NUL-terminated, holds no other NUL */
+    const char *str;  /* NUL-terminated, contains no other NUL */
     size_t len;
     const struct lang_fn *fn;
     struct lang_var *var;
@@ -138,7 +138,7 @@ struct node {
     struct node *next;
 };
 
-/* if/else, which is no action: expr is the condition of the statements yes and no. */
+/* if/else is not an action: expr is the condition of the statements yes and no. */
 enum { ACT_IF = WORD_ACTIONS };
 
 struct lang_aggref {
@@ -150,18 +150,18 @@ struct lang_aggref {
 struct lang_stmt {
     struct diag_pos pos;
     struct node *expr; /* as parsed; the checker fills the rest from it */
-    /* enum word_action, or ACT_IF. Of ACT_AGG args are the keys of agg (agg->nkeys of them), then
-     * its function's values. Of the others args is what the function is given, the format and
-     * aggregations left out; of ACT_STACK the call itself. */
+    /* enum word_action, or ACT_IF. For ACT_AGG, args holds the keys of agg (agg->nkeys of them),
+     * then the values of its function. For ACT_STACK, it holds the call itself. For the others, it
+     * holds the arguments without the format and the aggregations. */
     uint8_t act;
     bool records;               /* writes into the clause's record */
     uint32_t size;              /* ACT_TRACEMEM, ACT_PRINT */
-    const char *format;         /* printf, printa; NULL: none given */
+    const char *format;         /* printf, printa; NULL: none */
     struct node *args;          /* what is recorded, in order (by next); see act */
     struct lang_agg *agg;       /* ACT_AGG */
-    struct node *known;         /* ACT_AGG: only where this holds; NULL: always */
-    struct lang_aggref *refs;   /* printa and its kind: the aggregations, in order */
-    struct lang_stmt *yes, *no; /* ACT_IF; NULL: nothing to do */
+    struct node *known;         /* ACT_AGG: aggregate only if this holds; NULL: always */
+    struct lang_aggref *refs;   /* printa and similar: the aggregations, in order */
+    struct lang_stmt *yes, *no; /* ACT_IF; NULL: empty branch */
     struct lang_stmt *next;
 };
 
@@ -169,22 +169,22 @@ struct lang_stmt {
 struct lang_desc {
     struct diag_pos pos;
     const char *prov, *mod, *func, *name;
-    uint32_t id; /* not 0: a probe id, the parts are "" */
+    uint32_t id; /* nonzero: a probe id, and the parts are "" */
     struct lang_desc *next;
 };
 
-/* A clause, for all its probe descriptions at once. */
+/* A clause, with all its probe descriptions. */
 struct lang_clause {
     struct lang_desc *descs; /* at least one */
     struct node *pred;       /* NULL: none */
     struct lang_stmt *stmts; /* NULL: empty body */
-    bool records;            /* an empty body, or a statement that records */
-    bool branches;           /* a statement is ACT_IF */
+    bool records;            /* has an empty body, or a statement that records */
+    bool branches;           /* has an ACT_IF statement */
     struct lang_clause *next;
 };
 
-/* Whether evaluating n, which has been checked, changes a variable, or each evaluation may differ.
- */
+/* Returns whether evaluating n, a checked node, changes a variable or may give a different value
+ * each time. */
 bool node_has_effect(const struct node *n);
 
 #endif

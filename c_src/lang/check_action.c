@@ -1,7 +1,7 @@
 /* check_action.c - statements: actions, aggregations (language.md 6, 7.1), expressions.
  *
- * A statement is parsed as an expression; what it is shows in its shape: "@a[...] = f(...)" is an
- * aggregation, a call of an action's name is that action, everything else is evaluated for its
+ * A statement is parsed as an expression, and its shape tells what it is: "@a[...] = f(...)" is an
+ * aggregation, a call of an action's name is that action, and everything else is evaluated for its
  * effects. */
 #include "lang/check.h"
 
@@ -11,13 +11,13 @@
 
 /* A parameter of lquantize or llquantize: an integer constant within [min, max]. */
 struct param {
-    const char *name;      /* as messages call it */
-    const char *type_tag;  /* not an integer constant */
-    const char *value_tag; /* out of range */
-    const char *match_tag; /* differs from the aggregation's first use */
+    const char *name;      /* name in messages */
+    const char *type_tag;  /* tag: not an integer constant */
+    const char *value_tag; /* tag: out of range */
+    const char *match_tag; /* tag: differs from the aggregation's first use */
     int64_t min, max;
-    int64_t missing; /* value when it is not given */
-    bool typed;      /* the prototype has a type for it */
+    int64_t missing; /* value if omitted */
+    bool typed;      /* the prototype gives it a type */
 };
 
 /* clang-format off */
@@ -52,7 +52,7 @@ static bool constant_param(struct lang *l, const char *fn, const struct param *p
     }
     *v = (int64_t)n->num;
     if (!n->type->is_signed && *v < 0)
-        *v = INT64_MAX; /* far too large, whatever the limit */
+        *v = INT64_MAX; /* far too large for any limit */
     if (*v >= p->min && *v <= p->max)
         return true;
     bool positive = p->min == 1 && *v < 1;
@@ -62,7 +62,7 @@ static bool constant_param(struct lang *l, const char *fn, const struct param *p
     return false;
 }
 
-/* at: where each parameter stands. */
+/* at: the position of each parameter. */
 static bool lquantize_fits(struct lang *l, const int64_t v[4], const struct diag_pos at[4])
 {
     if (v[1] <= v[0]) {
@@ -84,7 +84,7 @@ static bool lquantize_fits(struct lang *l, const int64_t v[4], const struct diag
     return false;
 }
 
-/* factor^n; false when it needs more than 64 bits. */
+/* Computes factor^n; returns false if it needs more than 64 bits. */
 static bool power(uint64_t factor, uint64_t n, uint64_t *v)
 {
     *v = 1;
@@ -95,7 +95,7 @@ static bool power(uint64_t factor, uint64_t n, uint64_t *v)
     return true;
 }
 
-/* The rules of language.md 7.1. */
+/* Checks the rules of language.md 7.1. */
 static bool llquantize_fits(struct lang *l, const int64_t v[4], const struct diag_pos at[4])
 {
     uint64_t factor = (uint64_t)v[0], low = (uint64_t)v[1], high = (uint64_t)v[2];
@@ -118,7 +118,7 @@ static bool llquantize_fits(struct lang *l, const int64_t v[4], const struct dia
         if (factor % steps != 0)
             why = "must divide the factor";
     } else if (steps > factor) {
-        power(factor, low == 0 ? 2 : low + 1, &p); /* no overflow that matters: see below */
+        power(factor, low == 0 ? 2 : low + 1, &p); /* a possible overflow is harmless: see below */
         if (steps % factor != 0)
             why = "must be a multiple of the factor";
         else if (p % steps != 0)
@@ -136,7 +136,7 @@ static bool llquantize_fits(struct lang *l, const int64_t v[4], const struct dia
     return false;
 }
 
-/* A value that an aggregation takes. */
+/* Checks a value that is aggregated. */
 static bool scalar_value(struct lang *l, const char *fn, struct node *n)
 {
     const struct type *t = check_expr(l, n);
@@ -150,8 +150,8 @@ static bool scalar_value(struct lang *l, const char *fn, struct node *n)
     return false;
 }
 
-/* Checks the arguments of an aggregating function. The parameters go to `param`, and where they
- * stand to `at`; the values that the update takes (value, increment) are returned as a list. */
+/* Checks the arguments of an aggregating function. Stores the parameters in `param` and their
+ * positions in `at`; returns the list of values that the update takes (value, increment). */
 static struct node *agg_values(struct lang *l, const struct lang_fn *fn, struct node *call,
                                int64_t param[4], struct diag_pos at[4], bool *ok)
 {
@@ -216,7 +216,7 @@ static bool is_agg_function(const struct ident *id)
     return id->kind == ID_FN && id->fn->kind == FN_AGG;
 }
 
-/* The aggregating function on the right side; NULL after a complaint. */
+/* Returns the aggregating function on the right side; NULL after reporting an error. */
 static const struct lang_fn *agg_function(struct lang *l, const char *name, struct node *right)
 {
 #define WORD_AGG(num, name, text, values, words, parameters, merge, result, d) " " text
@@ -311,7 +311,8 @@ static void aggregation(struct lang *l, struct lang_stmt *s)
 
 /* -- actions ----------------------------------------------------------------------------------- */
 
-/* An argument that must be the name of an aggregation that was assigned earlier in the text. */
+/* Returns the aggregation that an argument names; it must have been assigned earlier in the
+ * text. */
 static struct lang_agg *agg_argument(struct lang *l, struct node *n, const char *fn,
                                      const char *arg_tag, const char *bad_tag)
 {
@@ -357,7 +358,7 @@ static void act_trace(struct lang *l, struct lang_stmt *s, struct node *args)
     s->args = args;
 }
 
-/* printf, and those that take arguments as it does. */
+/* printf and the actions that take the same arguments. */
 static void act_printf(struct lang *l, struct lang_stmt *s, struct node *args, const char *name)
 {
     struct node *fmt = args;
@@ -383,7 +384,7 @@ static void act_printf(struct lang *l, struct lang_stmt *s, struct node *args, c
         lang_err(l, &fmt->pos, "D_FREOPEN_INVALID", "freopen(\"\") goes back to the first output",
                  "freopen( ) argument #1 cannot be \".\"");
     else if (s->act == ACT_FREOPEN && fmt->len == 0 && !s->args)
-        return; /* back to where output went first */
+        return; /* output returns to where it went first */
     else if (ok)
         format_check_printf(l, fmt, s->args, name);
 }
@@ -440,7 +441,7 @@ static void act_printa(struct lang *l, struct lang_stmt *s, struct node *args)
         format_check_printa(l, fmt, s->refs->agg);
 }
 
-/* clear, trunc, normalize, denormalize: an aggregation and perhaps a number. */
+/* clear, trunc, normalize, denormalize: an aggregation and an optional number. */
 static void act_on_agg(struct lang *l, struct lang_stmt *s, struct node *args, const char *name)
 {
     static const char *const tags[][2] = {
@@ -499,7 +500,7 @@ static void act_print(struct lang *l, struct lang_stmt *s, const struct lang_fn 
         return;
     }
     s->size = type_size(t);
-    if (args->type->kind == TYPE_ARRAY) { /* all of it */
+    if (args->type->kind == TYPE_ARRAY) { /* print the whole array */
         t = args->type;
         s->size = type_size(t);
     }
@@ -554,7 +555,7 @@ static void action(struct lang *l, struct lang_stmt *s, const struct lang_fn *fn
     }
 }
 
-/* The aggregation that a chain of [ ] stands on, or NULL. */
+/* Returns the aggregation at the base of a chain of [ ], or NULL. */
 static const struct node *agg_below(const struct node *n)
 {
     while (n->kind == N_INDEX)

@@ -1,10 +1,10 @@
-/* check_args.c - args[N]: the typed arguments of the probes that a clause is for (language.md 5.1).
+/* check_args.c - args[N]: the typed arguments of a clause's probes (language.md 5.1).
  *
- * What probes pass is known from provider definitions of the programs, from the tables of the
- * erlang provider, and of dtrace and profile, whose probes pass none. A description may match
- * several probes; their arguments must be the same, as one clause has one type for args[0]. Which
- * probes exist is found out after compiling; here it is only looked at which known ones a
- * description could mean. */
+ * The arguments of probes are known from provider definitions in the program's text and from the
+ * tables of the erlang provider; probes of dtrace and profile have none. If a description can match
+ * several probes, their arguments must be identical, because a clause has one type for args[0].
+ * Matching against existing probes happens after compilation; this file only considers which known
+ * probes a description could mean. */
 #include "lang/check.h"
 #include "lang/provider.h"
 #include "probe/probe.h"
@@ -13,11 +13,11 @@
 
 enum { NATIVE_MAX = 10 }; /* arg0 .. arg9 */
 
-/* The arguments of what matched so far. */
+/* The arguments of the matches so far. */
 struct found {
     const struct lang_probe *probe; /* NULL: nothing matched */
     bool differ;
-    uint32_t vague; /* arguments, as bits, whose forms differ */
+    uint32_t vague; /* bit set of arguments whose forms differ */
 };
 
 static bool same_form(const struct probe_arg *a, const struct probe_arg *b)
@@ -49,8 +49,8 @@ static void add(struct found *f, const struct lang_probe *p)
             f->vague |= 1u << i;
 }
 
-/* Whether the pattern could mean the provider, or the provider of some process: with a process id
- * behind its name. */
+/* Returns whether the pattern could mean the provider, or a per-process provider: its name followed
+ * by a process id. */
 static bool matches_provider(const char *pattern, const char *name)
 {
     char one[PROBE_NAME_MAX + 2];
@@ -64,7 +64,7 @@ static bool matches_provider(const char *pattern, const char *name)
             strspn(pattern + n, "0123456789") == strlen(pattern + n));
 }
 
-/* "char *" or "uint32_t", as the tables of the erlang provider write types. */
+/* Returns the type that the erlang provider's tables write as "char *" or "uint32_t". */
 static const struct type *table_type(struct lang *l, const char *text)
 {
     size_t n = strcspn(text, " *");
@@ -92,7 +92,7 @@ static struct lang_probe *from_table(struct lang *l, const struct probe_def *def
     return p;
 }
 
-/* Probes without module and function. */
+/* Matches probes without module and function. */
 static bool matches_named(const struct lang_desc *d, const char *name)
 {
     return probe_glob(d->mod, "") && probe_glob(d->func, "") && probe_glob(d->name, name);
@@ -118,7 +118,7 @@ static void look_at_erlang(struct lang *l, const struct lang_desc *d, struct fou
     if (!f->probe && probe_glob_exact(d->name) && (def = probe_erlang_lacking(d->name)) != NULL)
         add(f, from_table(l, def));
     if (strcmp(d->mod, any->mod) == 0 && strcmp(d->func, any->func) == 0)
-        return; /* that has no function probes */
+        return; /* this provider has no function probes */
     for (int k = PROBE_FN_ENTRY; k < PROBE_FN_END; k++) {
         if (kinds & 1u << (k - PROBE_FN_ENTRY))
             add(f, from_table(l, probe_fn_def((enum probe_kind)k)));
@@ -127,7 +127,7 @@ static void look_at_erlang(struct lang *l, const struct lang_desc *d, struct fou
 
 static const struct lang_probe none = {.name = ""};
 
-/* The probes of dtrace and profile pass nothing that has a type. */
+/* The probes of dtrace and profile have no typed arguments. */
 static void look_at_untyped(const struct lang_desc *d, struct found *f)
 {
     static const char *const names[][2] = {{"dtrace", "BEGIN"},
@@ -188,7 +188,7 @@ const struct probe_arg *check_argument(struct lang *l, const struct node *n, con
     return a->row && (f.vague & 1u << n->num) == 0 ? a->row : &any;
 }
 
-/* The probe whose arguments the clause has; NULL after a complaint. */
+/* Returns the probe whose arguments the clause has; NULL after reporting an error. */
 static const struct lang_probe *probe_of(struct lang *l, const struct node *n)
 {
     const struct lang_desc *d = l->desc;
@@ -214,7 +214,7 @@ static const struct lang_probe *probe_of(struct lang *l, const struct node *n)
 #define FUNCTION_TERMS                                                                             \
     "; the arguments and the result of a function are not among them (doc/user-probes.md)"
 
-/* NULL: it is none of a function. */
+/* Returns NULL if the probe is not a function probe. */
 static const struct probe_def *function_probe(const struct lang_probe *p)
 {
     for (int k = PROBE_FN_ENTRY; k < PROBE_FN_END; k++)
@@ -243,7 +243,7 @@ void check_arg_is_passed(struct lang *l, const struct node *n)
              "no probe of %s passes an arg%u; it is 0", desc_text(l, l->desc), (unsigned)n->num);
 }
 
-/* Node n becomes argN cast to its type, and that translated if the provider says so. */
+/* Turns n into argN cast to its type, then translated if the provider says so. */
 static const struct type *typed(struct lang *l, struct node *n, const struct lang_probe *p,
                                 const struct lang_probe_arg *a)
 {

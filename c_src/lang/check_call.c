@@ -16,7 +16,7 @@ unsigned check_count(const struct node *args)
     return n;
 }
 
-/* The function that a call names, with its complaints; NULL after one. */
+/* Returns the function that a call names; NULL after reporting an error. */
 const struct lang_fn *check_callee(struct lang *l, struct node *n)
 {
     const struct node *f = n->kid[0];
@@ -49,7 +49,7 @@ const struct lang_fn *check_callee(struct lang *l, struct node *n)
     return id->fn;
 }
 
-/* print() is another thing in most languages. */
+/* Returns a hint for print(), which means something else in most languages. */
 static const char *meant_instead(const struct lang_fn *fn)
 {
     return strcmp(fn->name, "print") == 0
@@ -70,8 +70,8 @@ bool check_arg_count(struct lang *l, const struct lang_fn *fn, const struct node
     return false;
 }
 
-/* Whether a pointer, or an array, leads to so many bytes: as an integer or a structure, as single
- * bytes, or as void. */
+/* Returns whether a pointer or array leads to `size` bytes, as an integer or structure of that
+ * size, as single bytes, or as void. */
 static bool points_to_bytes(const struct type *t, uint32_t size)
 {
     if (!type_refers(t))
@@ -88,7 +88,7 @@ static bool fits_prototype(struct node *a, char want)
 {
     const struct type *t = a->type;
     switch (want) {
-    case '\0': return true; /* one too many: that is said elsewhere */
+    case '\0': return true; /* one argument too many: reported elsewhere */
     case 's': return type_is_string(t) || check_is_null(a);
     case 'p': return type_is_int(t) || type_refers(t);
     case 'q': return type_refers(t) || type_is_string(t) || check_is_null(a);
@@ -149,7 +149,7 @@ const struct type *check_call(struct lang *l, struct node *n)
     const struct lang_fn *fn = check_callee(l, n);
     bool ok = fn != NULL;
     if (fn && fn->kind != FN_SUBR) {
-        /* What is wrong with its arguments comes first. */
+        /* Errors in its arguments come first. */
         ok = check_arg_count(l, fn, n->args, &n->pos);
         for (struct node *a = n->args; a; a = a->next)
             ok = (check_is_aggregation(a) || !type_is_error(check_expr(l, a))) && ok;

@@ -1,8 +1,8 @@
-/* check_clause.c - a clause as a whole, and the order in which it is checked.
+/* check_clause.c - a clause as a whole, and the order in which its parts are checked.
  *
- * Names are created by what is checked first, so the order decides types. The actions come before
- * the predicate; only when they read a name that nothing but the predicate creates does the
- * predicate come first (language.md 2.1). */
+ * The first use that is checked creates a name, so the order decides types. The actions come before
+ * the predicate, unless they read a name that only the predicate creates; then the predicate comes
+ * first (language.md 2.1). */
 #include "lang/check.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ static const struct node *base_of(const struct node *n)
     return n->kind == N_INDEX ? n->kid[0] : n;
 }
 
-/* Whether the operator creates its target when there is none. */
+/* Returns whether the operator creates its target if it does not exist. */
 static bool creates(const struct node *n)
 {
     return (n->kind == N_ASSIGN && n->op == OP_NONE) || n->kind == N_INCDEC;
@@ -35,7 +35,7 @@ static enum use first_use_in(const struct node *list, const struct node *name)
     return u;
 }
 
-/* How the name is used where checking the expression meets it first. */
+/* Returns how the name is used where checking the expression first meets it. */
 static enum use first_use(const struct node *n, const struct node *name)
 {
     enum use u = USE_NONE;
@@ -67,8 +67,8 @@ static enum use first_use_of(const struct lang_stmt *s, const struct node *name)
     return u;
 }
 
-/* Whether the statements read something first that does not exist yet and that the predicate
- * creates. */
+/* Returns whether the statements first read something that does not exist yet and that the
+ * predicate creates. */
 static bool must_come_first(struct lang *l, const struct node *pred, const struct lang_stmt *stmts)
 {
     if (creates(pred)) {
@@ -141,12 +141,12 @@ static unsigned does(const struct lang_stmt *s)
                                    : 0;
 }
 
-/* Each row: this may not follow that. The first that applies is reported. */
+/* Each row forbids one thing after another. The first row that applies is reported. */
 static void check_order(struct lang *l, const struct lang_stmt *s, unsigned before)
 {
     static const struct {
-        unsigned before; /* what was done: one of these */
-        unsigned does;   /* what s does; 0: it is of act */
+        unsigned before; /* bit set: any of these was done */
+        unsigned does;   /* bit set: what s does; 0: compare act */
         unsigned act;
         const char *tag, *text;
     } rules[] = {
@@ -181,7 +181,7 @@ static void check_stmts(struct lang *l, struct lang_clause *c, struct lang_stmt 
     unsigned did = 0;
     for (; s; s = s->next) {
         if (s->act == ACT_IF) {
-            did = 0; /* a sub-clause ends */
+            did = 0; /* the sub-clause ends here */
             c->branches = true;
             check_condition(l, s->expr);
             check_stmts(l, c, s->yes);

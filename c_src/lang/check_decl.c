@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Of an inline, which keeps nothing. */
+/* For an inline, which stores nothing. */
 static bool named_type(struct lang *l, const struct diag_pos *pos, const char *name,
                        const struct type *type)
 {
@@ -17,7 +17,7 @@ static bool named_type(struct lang *l, const struct diag_pos *pos, const char *n
     return false;
 }
 
-/* Of what is kept. */
+/* For a name that has storage. */
 static bool usable_type(struct lang *l, const struct diag_pos *pos, const char *name,
                         const struct type *type)
 {
@@ -176,7 +176,7 @@ void decl_inline(struct lang *l, const struct diag_pos *pos, const char *name,
         lang_err(l, pos, "D_DECL_IDRED", "choose another name", "identifier redeclared: %s", name);
         return;
     }
-    /* Checked once here, for its own sake; each use checks a copy of its own. */
+    /* This checks the definition itself, once; each use checks its own copy. */
     struct node *probe =
         check_instance(l, in->expr, NULL, in->param, in->nparams, sample_arguments(l, pos, in));
     probe->by_member = true;

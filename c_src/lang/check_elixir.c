@@ -1,14 +1,15 @@
-/* check_elixir.c - strings that name modules as Elixir does, where the VM's names are compared.
+/* check_elixir.c - strings that name modules as Elixir does but are compared with the VM's names.
  *
- * probemod and the texts of functions are values, and have the names that the VM has; only
- * descriptions and what is shown do without the prefix. */
+ * probemod and the texts of functions are values, and hold the VM's names. Only probe descriptions
+ * and output omit the prefix. */
 #include "lang/check.h"
 
 #include <string.h>
 
 #include "util/elixir.h"
 
-/* Bytes of the module in the text of a function, "MyApp.Foo:bar/1" or "MyApp.Foo.bar/1". */
+/* Returns the length in bytes of the module in the text of a function, "MyApp.Foo:bar/1" or
+ * "MyApp.Foo.bar/1". */
 static size_t module_of_function(const char *s)
 {
     const char *colon = strchr(s, ':');
@@ -16,7 +17,7 @@ static size_t module_of_function(const char *s)
     return strchr(s + n, '/') && elixir_is_alias(s, n) ? n : 0;
 }
 
-/* "bar/1" as the VM prints it: "bar/1", "'bar?'/1". */
+/* Returns "bar/1" as the VM prints it: "bar/1", "'bar?'/1". */
 static const char *quoted(struct lang *l, const char *function)
 {
     const char *slash = strrchr(function, '/');

@@ -104,7 +104,7 @@ bool check_refuse_dynamic(struct lang *l, struct node *n, const char *tag, const
     return true;
 }
 
-/* Complains about an action or an aggregation where ?: and , want a value. */
+/* Reports an action or an aggregation as an operand of ?: or the comma operator. */
 static bool refuse_action(struct lang *l, struct node *n, const char *op)
 {
     if (check_is_dynamic(n))
@@ -112,7 +112,7 @@ static bool refuse_action(struct lang *l, struct node *n, const char *op)
                                     lang_printf(l, "operand of the operator %s", op));
     if (!is_action(l, n))
         return false;
-    for (struct node *a = n->args; a; a = a->next) { /* what is wrong with them comes first */
+    for (struct node *a = n->args; a; a = a->next) { /* errors in its arguments come first */
         if (!check_is_aggregation(a) && type_is_error(check_expr(l, a))) {
             check_bad(n);
             return true;
@@ -124,7 +124,8 @@ static bool refuse_action(struct lang *l, struct node *n, const char *op)
     return true;
 }
 
-/* What an enum is compared with may be a tag of that enum, even if no global is called so. */
+/* Resolves a name that is compared with an enum as a tag of that enum, even if no global has that
+ * name. */
 static void tag_of_enum(struct lang *l, const struct type *t, struct node *n)
 {
     const struct type_enum *e = t->enums;
@@ -241,7 +242,7 @@ static const struct type *check_unary(struct lang *l, struct node *n)
     }
     k->by_member = op == OP_DEREF || op == OP_ADDR;
     const struct type *t = check_expr(l, k);
-    if (op == OP_ADDR && k->kind == N_XLATE) { /* it has no address */
+    if (op == OP_ADDR && k->kind == N_XLATE) { /* a translation has no address */
         k->by_member = false;
         t = check_expr(l, k);
     }
@@ -303,7 +304,7 @@ static const struct type *check_cond(struct lang *l, struct node *n)
                  "operator ?: requires a first operand of scalar type");
         t = check_bad(c);
     }
-    if (is_const(c)) { /* the other branch is never looked at */
+    if (is_const(c)) { /* the other branch is never checked */
         struct node *taken = c->num ? a : b;
         refuse_action(l, taken, "?:");
         check_expr(l, taken);

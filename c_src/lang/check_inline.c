@@ -1,10 +1,10 @@
-/* check_inline.c - inlines where they are used (language.md 2.5): a copy of the expression, with
- * the arguments in the places of the parameters. */
+/* check_inline.c - uses of inlines (language.md 2.5): each is a copy of the expression with the
+ * arguments in place of the parameters. */
 #include "lang/check.h"
 
 #include <string.h>
 
-/* The argument at this place, cast to the parameter's type. */
+/* Returns the argument for a parameter, cast to the parameter's type. */
 static struct node *argument(struct lang *l, const struct lang_param *p, const struct node *arg)
 {
     struct node *a = node_clone(l, arg);
@@ -38,7 +38,7 @@ static void substitute(struct lang *l, struct node *n, const struct lang_param *
         substitute(l, a, param, nparams, args);
 }
 
-/* All of it is where the use is. */
+/* Moves all positions of the copy to the place of use. */
 static void put_at(struct node *n, const struct diag_pos *at)
 {
     n->pos = *at;
@@ -62,7 +62,7 @@ struct node *check_instance(struct lang *l, const struct node *expr, const struc
     return c;
 }
 
-/* Whether NAME[args] fits the parameters. */
+/* Returns whether NAME[args] fits the parameters. */
 static bool check_inline_args(struct lang *l, const struct node *n, const char *name,
                               const struct lang_inline *in)
 {
@@ -76,7 +76,7 @@ static bool check_inline_args(struct lang *l, const struct node *n, const char *
     }
     for (const struct node *a = n->args; a; a = a->next, i++) {
         struct node *probe = node_clone(l, a);
-        probe->by_member = true; /* in the inline's expression there is another look */
+        probe->by_member = true; /* the inline's expression is checked again with the argument */
         const struct type *t = check_expr(l, probe), *want = in->param[i].type;
         if (type_is_error(t)) {
             ok = false;

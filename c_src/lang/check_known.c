@@ -1,5 +1,5 @@
-/* check_known.c - what the provider's tables know of arguments, held against what a program does
- * with them. All of it is right as D, and says nothing: so the program is warned, and runs. */
+/* check_known.c - compares what a program does with arguments to what the provider's tables say of
+ * them. All of it is valid D but meaningless, so the program gets warnings and runs. */
 #include "lang/check.h"
 
 #include <stdarg.h>
@@ -12,7 +12,7 @@ static bool is_text(const struct type *t)
     return t && t->kind == TYPE_PTR && type_same(t->of, &type_c[T_CHAR]);
 }
 
-/* Once for each place: a clause with several descriptions may be checked for each. */
+/* Warns once for each place: a clause with several descriptions may be checked for each. */
 __attribute__((format(printf, 4, 5))) static void warn(struct lang *l, const struct diag_pos *pos,
                                                        const char *hint, const char *fmt, ...)
 {
@@ -41,8 +41,8 @@ void check_key_of_text(struct lang *l, const struct node *key)
 
 /* -- comparisons ------------------------------------------------------------------------------- */
 
-/* The argument whose text the expression is, copyinstr(argN) or args[N]; the expression itself, if
- * it is none. */
+/* Returns the argument whose text the expression is, copyinstr(argN) or args[N]; the expression
+ * itself if there is none. */
 static const struct node *text_of(const struct node *n)
 {
     while (n->kind == N_CAST)
@@ -52,7 +52,7 @@ static const struct node *text_of(const struct node *n)
     return n;
 }
 
-/* Whether an argument of that form can be this text. */
+/* Returns whether an argument of that form can be this text. */
 static bool can_be(enum probe_form form, const char *s)
 {
     switch (form) {
@@ -63,7 +63,7 @@ static bool can_be(enum probe_form form, const char *s)
     }
 }
 
-/* What was probably meant by comparing a process with s. */
+/* Returns what comparing a process with s was probably meant to be. */
 static const char *process_meant(struct lang *l, const char *s)
 {
     size_t dots = 0, n = strspn(s, "0123456789.");
@@ -74,7 +74,7 @@ static const char *process_meant(struct lang *l, const char *s)
     return dots == 0 ? lang_printf(l, "\"<0.%s.0>\"", s) : lang_printf(l, "\"<%s>\"", s);
 }
 
-/* ... a function with s, which lacks its module or its arity. */
+/* The same for a function compared with s, which lacks its module or its arity. */
 static const char *function_meant(struct lang *l, const char *s)
 {
     return strchr(s, ':')   ? lang_printf(l, "with the arity: \"%s/1\"", s)
@@ -98,7 +98,7 @@ static void compare_text(struct lang *l, const struct node *n, const struct node
     if (!row || can_be(row->form, s))
         return;
     if (row->form == PROBE_FORM_FUNCTION && elixir_module_len(s) > 0)
-        return; /* check_elixir.c has said it */
+        return; /* check_elixir.c has warned about it */
     bool process = row->form == PROBE_FORM_PROCESS;
     warn(l, &n->pos, process ? process_meant(l, s) : function_meant(l, s),
          "this is %s: arg%u, %s, is text like %s", ends(n->op), (unsigned)arg->num, row->name,
@@ -115,7 +115,7 @@ static void compare_number(struct lang *l, const struct node *n, const struct no
     if (!row)
         return;
     if (row->form == PROBE_FORM_UNKNOWN && equality && number->num == (uint64_t)row->stands)
-        return; /* it asks whether it is known */
+        return; /* the comparison asks whether it is known */
     if (row->form == PROBE_FORM_UNKNOWN)
         warn(l, &n->pos, NULL, "arg%u, %s, is not known here: it is always %lld", i, row->name,
              (long long)row->stands);
@@ -145,7 +145,7 @@ void check_comparison(struct lang *l, const struct node *n)
 
 /* -- aggregations ------------------------------------------------------------------------------ */
 
-/* Adds what the arguments below n must not be, as conditions, to `all`. */
+/* Adds to `all` the conditions that exclude "not known" values of the arguments below n. */
 static struct node *known(struct lang *l, const struct node *n, struct node *all)
 {
     const struct type *t;

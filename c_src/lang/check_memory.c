@@ -1,4 +1,4 @@
-/* check_memory.c - pointers, arrays, structs and their members; which types fit which (language.md
+/* check_memory.c - pointers, arrays, structs and their members; type compatibility (language.md
  * 3.5, 4). */
 #include "lang/check.h"
 
@@ -55,7 +55,7 @@ const struct type *check_decayed(struct lang *l, const struct type *t)
 
 /* -- places ------------------------------------------------------------------------------------ */
 
-/* Where the memory is that a place names. */
+/* Returns the origin of the memory that a place names. */
 static enum lang_alloca place_origin(const struct node *n)
 {
     const struct node *k = n->kid[0];
@@ -84,7 +84,7 @@ enum lang_alloca check_origin(const struct node *n)
         return a != ALLOCA_UNKNOWN ? a : check_origin(n->kid[2]);
     }
     case N_MEMBER:
-    case N_INDEX: return ALLOCA_UNKNOWN; /* a pointer that was kept in memory */
+    case N_INDEX: return ALLOCA_UNKNOWN; /* a pointer stored in memory */
     case N_UNARY:
         return n->op == OP_DEREF  ? ALLOCA_UNKNOWN
                : n->op == OP_ADDR ? place_origin(n->kid[0])
@@ -115,8 +115,9 @@ bool check_is_writable(const struct node *n)
     return check_may_write(n->kid[0]);
 }
 
-/* What is said at once: memory that a probe's arguments, built-in variables, strings and numbers
- * of the text lead to is never the program's. All else is seen by its address. */
+/* Decides what the text alone shows: memory reached through a probe's arguments, built-in
+ * variables, strings and numbers in the text is never the program's. Everything else is decided by
+ * its address. */
 bool check_may_write(const struct node *n)
 {
     if (type_is_string(n->type))
@@ -131,7 +132,8 @@ bool check_may_write(const struct node *n)
     case N_ASSIGN: return check_may_write(n->kid[n->op == OP_NONE]);
     case N_COND: return check_may_write(n->kid[1]) || check_may_write(n->kid[2]);
     case N_MEMBER:
-    case N_INDEX: return check_is_writable(n); /* where what is not ours points to is not, either */
+    case N_INDEX:
+        return check_is_writable(n); /* foreign memory also points only to foreign memory */
     case N_UNARY:
         return n->op == OP_DEREF || n->op == OP_ADDR
                    ? check_is_writable(n->op == OP_ADDR ? n->kid[0] : n)
@@ -149,7 +151,7 @@ const struct type *check_deref(struct lang *l, struct node *n)
 {
     struct node *k = n->kid[0];
     if (k->kind == N_CAST && type_is_string(k->type) && k->kid[0]->kind == N_BINARY &&
-        type_refers(k->kid[0]->type)) /* *(s + i): the character, no copy of the rest */
+        type_refers(k->kid[0]->type)) /* *(s + i): only the character, without copying the rest */
         check_replace(k, k->kid[0]);
     const struct type *t = k->type;
     const char *tag = NULL;
@@ -195,7 +197,7 @@ static const struct type_member *member_find(const struct type *t, const char *n
     return m;
 }
 
-/* The member whose name is nearest. */
+/* Returns a hint with the member whose name is closest. */
 static const char *member_hint(struct lang *l, const struct type *t, const char *name)
 {
     size_t n = 0, i = 0;

@@ -1,5 +1,5 @@
-/* check_name.c - names and what is done to them: variables, elements of associative arrays and of
- * built-in ones; assignment, which is what creates variables (language.md 2.4, 5). */
+/* check_name.c - names and what is done with them: variables, elements of associative and built-in
+ * arrays, and assignment, which creates variables (language.md 2.4, 5). */
 #include "lang/check.h"
 
 #include <string.h>
@@ -9,8 +9,8 @@ static bool is_value_name(const struct ident *id)
     return id->kind != ID_FN;
 }
 
-/* module`name, `name and ``name: what lies in the kernel, and in a process. To use one, its type
- * must be known, which only the kernel can tell. */
+/* module`name, `name and ``name: symbols of the kernel, and of a process. Using one requires its
+ * type, which only the kernel can tell. */
 static void unknown_symbol(struct lang *l, const struct diag_pos *pos, const char *name)
 {
     if (strstr(name, "``"))
@@ -23,7 +23,7 @@ static void unknown_symbol(struct lang *l, const struct diag_pos *pos, const cha
                  "no symbolic type information is available for %s", name);
 }
 
-/* A name that nothing was ever assigned to. */
+/* Reports a name that was never assigned. */
 static const struct type *undefined(struct lang *l, struct node *n)
 {
     const struct names *t = names_of_scope(l, n->scope);
@@ -42,7 +42,7 @@ static const struct type *undefined(struct lang *l, struct node *n)
             lang_err(l, &n->pos, "D_IDENT_UNDEF", hint,
                      "failed to resolve %s: Unknown variable name", n->name);
     }
-    if (!strchr(n->name, '`')) /* known as a mistake from now on, so that it is reported once */
+    if (!strchr(n->name, '`')) /* marks the name as wrong, so that it is reported once */
         var_new(l, n->name, n->scope, &type_c[T_ERROR]);
     return check_bad(n);
 }
@@ -174,7 +174,7 @@ bool check_keys(struct lang *l, const char *what, const struct type *const *key,
     return ok;
 }
 
-/* An element of an associative array that exists. */
+/* Checks an element of an existing associative array. */
 static const struct type *check_element(struct lang *l, struct node *n, struct lang_var *v)
 {
     const char *what = lang_printf(l, "%s%s[ ]", scope_prefix(v->scope), v->name);
@@ -187,7 +187,7 @@ static const struct type *check_element(struct lang *l, struct node *n, struct l
     return n->type = v->type;
 }
 
-/* uregs[N], regs[N]: a register by its number, a constant. */
+/* Checks uregs[N] or regs[N]: a register by its number, a constant. */
 static const struct type *check_register(struct lang *l, struct node *n, const struct ident *id)
 {
     struct node *at = n->args;
@@ -224,7 +224,7 @@ const struct type *check_index(struct lang *l, struct node *n)
         const struct ident *id = names_find(names_of_scope(l, base->scope), base->name);
         bool whole = id && (id->kind == ID_VAR ? id->var->assoc
                                                : id->kind == ID_INLINE && id->inlined->nparams > 0);
-        if (whole) /* the name is not looked at again */
+        if (whole) /* the name is not checked again */
             lang_uses(l, &base->pos, id->name, id->attr);
         if (id && id->kind == ID_VAR && id->var->assoc)
             return check_element(l, n, id->var);
@@ -274,11 +274,11 @@ static const struct type *not_lvalue(struct lang *l, struct node *n, const struc
     return check_bad(n);
 }
 
-/* The target is an expression: memory that can be stored to. */
+/* Checks a target that is an expression: memory that can be stored to. */
 static const struct type *check_place(struct lang *l, struct node *n, const struct diag_pos *pos,
                                       const char *optext, enum op op)
 {
-    n->by_member = true; /* a translation is no place, and is told so */
+    n->by_member = true; /* so that a translation is reported as not writable */
     const struct type *t = check_expr(l, n);
     if (type_is_error(t) || n->kind == N_VAR)
         return t;
@@ -292,8 +292,8 @@ static const struct type *check_place(struct lang *l, struct node *n, const stru
     return check_bad(n);
 }
 
-/* Makes n, the target of an operator, an N_VAR or memory that can be written. `create` is the type
- * for a name that is new, NULL when the operator creates nothing (then it is undefined). */
+/* Turns n, the target of an operator, into an N_VAR or writable memory. `create` is the type for a
+ * new name; NULL if the operator creates nothing (then a new name is undefined). */
 static const struct type *check_lvalue(struct lang *l, struct node *n, const struct type *create,
                                        const struct diag_pos *pos, const char *optext, enum op op)
 {
@@ -366,7 +366,7 @@ static const struct type *check_lvalue(struct lang *l, struct node *n, const str
         unknown_symbol(l, &base->pos, base->name);
         return check_bad(n);
     }
-    /* Keys are looked at before the name exists: a[a[1]] = 1 is an error. */
+    /* Keys are checked before the name exists: a[a[1]] = 1 is an error. */
     const struct type *key[WORD_KEYS_MAX];
     uint8_t nkeys = 0;
     bool ok = n->kind != N_INDEX || check_first_keys(l, key, &nkeys, n->args, &n->pos);
@@ -397,8 +397,8 @@ bool check_assignable(struct lang *l, const struct type *left, const struct node
     return false;
 }
 
-/* A pointer variable holds addresses from alloca() or others, and never both, where both are known.
- */
+/* Ensures that a pointer variable holds either addresses from alloca() or others, never both, where
+ * the origins are known. */
 static bool keep_origin(struct lang *l, struct node *n)
 {
     struct lang_var *v = n->kid[0]->var;
@@ -425,7 +425,7 @@ const struct type *check_assign(struct lang *l, struct node *n)
         lang_err(l, &n->pos, "D_DECL_VOIDOBJ", NULL, "a value of type void cannot be assigned");
         rt = &type_c[T_ERROR];
     }
-    if (type_is_error(rt) && check_is_aggregation(left)) /* one complaint is enough */
+    if (type_is_error(rt) && check_is_aggregation(left)) /* one error is enough */
         return check_bad(n);
     const struct type *create = type_is_chars(rt) && rt->kind == TYPE_ARRAY ? &type_c[T_STRING]
                                 : rt->kind == TYPE_ARRAY                    ? &type_c[T_ERROR]

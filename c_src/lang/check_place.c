@@ -1,12 +1,12 @@
 /* check_place.c - stacks and symbols: stack, ustack, jstack, sym, func, mod, usym, ufunc, umod,
- * uaddr (language.md 6.1, 3.6). Each is an action, or a key of an aggregation; nothing else can be
- * done with the value. A checked call keeps as its argument what the engine needs: the number of
- * frames, or the address. */
+ * uaddr (language.md 6.1, 3.6). Each is an action or a key of an aggregation; its value has no
+ * other use. A checked call keeps as its argument what the engine needs: the number of frames, or
+ * the address. */
 #include "lang/check.h"
 
 #include <string.h>
 
-/* What a value can hold, the process included. */
+/* The most frames that a value can hold, the process included. */
 enum { FRAMES_MOST = WORD_BYTES_MAX / 8 - 1 };
 
 bool check_is_place_call(const struct lang *l, const struct node *n)
@@ -18,7 +18,7 @@ bool check_is_place_call(const struct lang *l, const struct node *n)
     return id && id->kind == ID_FN && id->fn->kind == FN_ACTION && id->fn->number == ACT_STACK;
 }
 
-/* A constant argument of at least `least`; complains if it is none. */
+/* Checks for a constant argument of at least `least`; reports an error otherwise. */
 static bool constant(struct lang *l, const struct lang_fn *fn, struct node *n, unsigned number,
                      uint64_t least, const char *tag)
 {
@@ -32,7 +32,7 @@ static bool constant(struct lang *l, const struct lang_fn *fn, struct node *n, u
     return false;
 }
 
-/* A type of so many frames. */
+/* Returns a stack type with that many frames. */
 static const struct type *stack_of(struct lang *l, const struct type *kind, uint32_t frames)
 {
     struct type *t = lang_alloc(l, sizeof *t);

@@ -1,11 +1,10 @@
-/* check_xlate.c - translators and what they translate (language.md 2.6).
+/* check_xlate.c - translators and their use (language.md 2.6).
  *
- * xlate < T > (e) becomes N_XLATE, which lives only as the kid of a member access, and that is
- * replaced by the translator's expression for this member, with e in the place of the input. So
- * only that expression is evaluated, and compile/ knows nothing of translators. Whoever looks at a
- * kid by its members says so beforehand (by_member). A translation found anywhere else is wanted as
- * a whole: check_expr has it replaced by memory of the clause, and a store to each of its members.
- */
+ * xlate < T > (e) becomes N_XLATE, which lives only as the kid of a member access. The access is
+ * replaced by the translator's expression for that member, with e in place of the input, so only
+ * that expression is evaluated and the generator knows nothing of translators. Code that uses a kid
+ * by its members sets by_member before checking it. A translation anywhere else is used as a whole:
+ * check_expr replaces it with clause memory and a store to each of its members. */
 #include "lang/check.h"
 
 #include <string.h>
@@ -21,7 +20,7 @@ bool check_fits(const struct type *in, const struct type *from)
     return check_compatible(in, &value);
 }
 
-/* The translator of that very pair, else the first whose input the value fits. */
+/* Returns the translator for exactly that pair, else the first whose input the value fits. */
 static const struct lang_xlator *find(const struct lang *l, const struct type *from,
                                       const struct type *out)
 {
@@ -70,8 +69,8 @@ const struct type *check_xlate(struct lang *l, struct node *n)
     return n->type = to;
 }
 
-/* (tmp = e) for an input that must be evaluated once, however often the member's expression has
- * it; *value reads it. */
+/* Makes (tmp = e) for an input that must be evaluated once, however often the member's expression
+ * uses it; *value reads it. */
 static struct node *assigned(struct lang *l, const struct node *e, struct node **value)
 {
     struct lang_var *v =
@@ -87,7 +86,7 @@ static struct node *assigned(struct lang *l, const struct node *e, struct node *
     return node_done(l, set);
 }
 
-/* The member has its type, whatever its expression has. */
+/* Gives the expression the member's type. */
 static void give_type(struct lang *l, struct node *n, const struct type *t)
 {
     if (type_is_error(n->type) || type_same(n->type, t))
@@ -186,7 +185,7 @@ static struct node *cast_to(struct lang *l, const struct type *t, struct node *o
     return node_done(l, n);
 }
 
-/* The member of *v, to be stored to: an array of chars as a string in its place. */
+/* Returns the member of *v as a store target; an array of chars becomes a string in place. */
 static struct node *place_of(struct lang *l, struct lang_var *v, const struct type_member *m,
                              const struct diag_pos *pos)
 {
@@ -260,12 +259,12 @@ const struct type *check_xlated_whole(struct lang *l, struct node *n)
 
 /* -- declarations ------------------------------------------------------------------------------ */
 
-/* A member's expression, with some value as the input. */
+/* Checks a member's expression with a sample value as the input. */
 static void check_member_expr(struct lang *l, const struct lang_xlator *xl, struct lang_xmember *m)
 {
     const struct type *t = m->member->type;
     struct node *in = check_sample(l, &m->pos, xl->in.type);
-    if (type_is_int(xl->in.type)) { /* an enum as well as a char */
+    if (type_is_int(xl->in.type)) { /* covers enums and chars */
         struct node *cast = node_new(l, N_CAST, &m->pos);
         cast->cast = xl->in.type;
         cast->kid[0] = in;

@@ -1,5 +1,6 @@
-/* compile.c - the door: programs in, an image out. The program is lang's, the image is made in one
- * go at the end, so that what a later program adds to a shared table costs nothing. */
+/* compile.c - compiles programs to one image. lang holds the checked programs; the image is
+ * generated once at the end, so entries that a later program adds to a shared table cost
+ * nothing. */
 #include "lang/gen.h"
 
 #include <string.h>
@@ -10,10 +11,10 @@ enum { STACKFRAMES = 20, USTACKFRAMES = 100, JSTACKFRAMES = 50, MAXFRAMES = 127 
 
 struct compile {
     struct compile_options *opt; /* the caller's */
-    struct lang_options lopt;    /* the same for lang/; refreshed after each setopt */
+    struct lang_options lopt;    /* the same for the checker; refreshed after each setopt */
     struct diags *diags;
     struct lang *lang;
-    bool failed; /* some program did not compile */
+    bool failed; /* at least one program did not compile */
 };
 
 static void refresh(struct compile *c)
@@ -77,7 +78,7 @@ void compile_free(struct compile *c)
     et_free(c);
 }
 
-/* Where there was no memory, nothing has been said yet. */
+/* Reports a lack of memory, which nothing has reported yet. */
 static int complain(struct compile *c, int err)
 {
     if (err == ET_ENOMEM)
@@ -205,7 +206,8 @@ int compile_probes(const struct compile *c, int (*fn)(void *arg, const struct co
     return 0;
 }
 
-/* Fills g with everything but what gen_finish does. The trap's value is what went wrong. */
+/* Fills g with everything except what gen_finish does. The value that reaches the trap is the
+ * error. */
 static int generate(struct gen *g, const struct lang *l)
 {
     int caught = setjmp(g->trap);

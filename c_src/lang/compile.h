@@ -1,4 +1,4 @@
-/* compile.h - D text to a program image: the one door into lang/ and compile/.
+/* compile.h - D text to a program image: the only entry to the compiler.
  *
  * All programs of one session share globals, aggregations and options, so they are given to one
  * `struct compile` in command-line order and become one image. */
@@ -12,10 +12,10 @@
 #include "base/diag.h"
 #include "dif/dif.h"
 
-/* Where a program text comes from; it decides what a bare word in a probe description means. */
+/* The kind of a program text; it decides what a bare word in a probe description means. */
 enum compile_kind {
     COMPILE_SCRIPT,   /* -s file */
-    COMPILE_NAME,     /* -n: rightmost part of a description is the name */
+    COMPILE_NAME,     /* -n: the rightmost part of a description is the name */
     COMPILE_FUNCTION, /* -f */
     COMPILE_MODULE,   /* -m */
     COMPILE_PROVIDER, /* -P */
@@ -31,51 +31,54 @@ struct compile_source {
     size_t len;
     int argc; /* program arguments: argv[0] is $0, argv[1] is $1 ... */
     char *const *argv;
-    const char *shown; /* what diagnostics show lines of, if it is not the text; NULL: the text */
+    const char *shown; /* text whose lines diagnostics show; NULL: `text` */
     size_t shown_len;
 };
 
 struct compile_options {
-    uint32_t strsize;     /* bytes of a string value, NUL not counted */
-    uint32_t scratchsize; /* bytes that a clause can have from alloca() and copyin() */
+    uint32_t strsize;     /* bytes of a string value, excluding the NUL */
+    uint32_t scratchsize; /* bytes that a clause can get from alloca() and copyin() */
     uint32_t iregs;       /* registers that code may use, at most DIF_NREGS */
-    uint32_t tregs;       /* keys of an associative array or aggregation, less one */
-    bool argref;          /* do not complain about an unused last argument */
+    uint32_t tregs;       /* the most keys of an associative array or aggregation, minus one */
+    bool argref;          /* do not report an unused last argument */
     bool defaultargs;     /* a missing $N is 0, a missing $$N is "" */
     bool pspec;           /* ambiguous words are probe descriptions */
     bool empty;           /* allow empty programs */
-    int64_t amin;         /* from compile_amin, the least stability; negative: none is asked for */
+    int64_t amin;         /* minimum stability, from compile_amin; negative: no minimum */
     int64_t target;       /* $target */
-    uint32_t version;     /* from compile_version: what is newer is hidden; 0: nothing is */
-    /* default depths of stack(), ustack() and jstack(), and the most frames of any; 0: 20, 100, 50,
-     * 127 */
+    uint32_t version;     /* from compile_version: newer names are hidden; 0: hide nothing */
+    /* default depths of stack(), ustack() and jstack(), and the maximum for all of them; 0: 20,
+     * 100, 50, 127 */
     uint32_t stackframes, ustackframes, jstackframes, maxframes;
-    /* Called for each "#pragma D option name[=value]", while parsing; value is NULL when there is
+    /* Called for each "#pragma D option name[=value]" during parsing; value is NULL if there is
      * none. Returns 0, or -1 with *why set to the reason ("Invalid option name"). It may change
      * this structure (strsize and the like). */
     int (*setopt)(void *arg, const char *name, const char *value, const char **why);
-    const char *(*opthint)(void *arg, const char *name); /* what may help then; may be NULL */
+    const char *(*opthint)(void *arg,
+                           const char *name); /* returns a hint for that error; may be NULL */
     void *setopt_arg;
 };
 
-/* The sizes that hold when nobody sets any, for an initializer. */
+/* The default sizes, for an initializer. */
 #define COMPILE_SIZES .strsize = 256, .scratchsize = 256, .iregs = DIF_NREGS, .tregs = 8
 
 struct compile;
 
-/* Neither options nor diags are copied; both must outlive the compile. NULL: out of memory. */
+/* Returns a new compile; NULL: out of memory. Neither options nor diags are copied; both must
+ * outlive the compile. */
 struct compile *compile_new(struct compile_options *opt, struct diags *d);
-/* Parses and checks one program and adds its clauses. Reports up to DIAG_MAX_ERRORS errors. 0,
- * ET_ECOMPILE, ET_ENOMEM. */
+/* Parses and checks one program and adds its clauses. Reports up to DIAG_MAX_ERRORS errors. Returns
+ * 0, ET_ECOMPILE or ET_ENOMEM. */
 int compile_add(struct compile *c, const struct compile_source *src);
-/* Adds the library's named constants (errors, signals, states ...). 0, ET_ENOMEM. */
+/* Adds the library's named constants (errors, signals, states ...). Returns 0 or ET_ENOMEM. */
 int compile_constants(struct compile *c);
-/* Reads a version of the language, "1.6" or "1.6.1". NULL, or why there is none, in dtrace's words.
- */
+/* Reads a version of the language, "1.6" or "1.6.1". Returns NULL, or the reason for failure in
+ * dtrace's words. */
 const char *compile_version(const char *text, uint32_t *version);
-/* What a text depends on, read without compiling it: the next "#pragma D depends_on KIND NAME"
- * behind *at, which starts at 0, and line *line, which starts at 1. Words are not NUL-terminated.
- * False: no more. */
+/* Finds what a text depends on without compiling it: the next "#pragma D depends_on KIND NAME"
+ * after
+ * *at, which starts at 0, and line *line, which starts at 1. Words are not NUL-terminated. Returns
+ * false when there are no more. */
 struct compile_depend {
     enum compile_needs { COMPILE_NEEDS_LIBRARY, COMPILE_NEEDS_MET, COMPILE_NEEDS_UNMET } needs;
     const char *name;
@@ -84,38 +87,37 @@ struct compile_depend {
 };
 bool compile_depends(const char *text, size_t len, size_t *at, int *line,
                      struct compile_depend *out);
-/* How stable the last program added is, in words: "Stable", "Stable", "Common". */
+/* The stability of the last program added, in words: "Stable", "Stable", "Common". */
 struct compile_attr {
     const char *name, *data, *class;
 };
 void compile_stability(const struct compile *c, struct compile_attr *probes,
                        struct compile_attr *statements);
-/* Reads attributes, "Evolving/Evolving/Common"; negative when they are none. */
+/* Reads attributes, "Evolving/Evolving/Common"; returns a negative number if they are invalid. */
 int64_t compile_amin(const char *text);
-/* How stable the probes of a provider are. */
+/* Returns the stability of a provider's probes. */
 struct compile_attr compile_provider(const char *name);
 
-/* A probe of a provider that the programs define (provider NAME { probe NAME(TYPE, ...); };), as
- * header generation wants it. All is borrowed; the strings live as long as the compile. */
+/* A probe of a provider that the programs define (provider NAME { probe NAME(TYPE, ...); };), for
+ * header generation. All pointers are borrowed; the strings live as long as the compile. */
 struct compile_probe {
     const char *provider; /* "shop" */
     const char *name;     /* as scripts write it: "order-start" */
-    const char *ident;    /* as the definition has it: "order__start" */
+    const char *ident;    /* as the definition writes it: "order__start" */
     size_t nargs;
-    const char *const *arg;   /* what the traced program passes: types as C writes them, "char *" */
-    const signed char *width; /* bytes of each, negative for signed ones; 0: not an integer and not
-                                 a pointer */
+    const char *const *arg; /* types that the traced program passes, as C writes them: "char *" */
+    const signed char
+        *width; /* bytes of each, negative for signed ones; 0: neither an integer nor a pointer */
     struct compile_attr provider_attr, module_attr, function_attr, name_attr, args_attr;
 };
-/* Calls fn for each such probe, by provider in order of definition; a value of fn other than 0 ends
- * the walk and is returned. A provider without probes comes once, name and ident NULL. */
+/* Calls fn for each such probe, by provider in order of definition. A nonzero value from fn ends
+ * the walk and is returned. A provider without probes is passed once, with name and ident NULL. */
 int compile_probes(const struct compile *c, int (*fn)(void *arg, const struct compile_probe *p),
                    void *arg);
 
-/* Generates the image of everything added so far. img must be initialised; it owns what it holds.
- */
+/* Generates the image of everything added so far. img must be initialised; it owns its contents. */
 int compile_image(struct compile *c, struct dif_image *img);
-/* The programs as a tree, in lines: for people. Nothing after an error. */
+/* Writes the programs as a tree, in lines for people to read. Writes nothing after an error. */
 void compile_tree(const struct compile *c, struct buf *out);
 void compile_free(struct compile *c);
 

@@ -1,10 +1,10 @@
 /* constants.c - the named constants of D's library: errors, signals, states, flags, registers.
  *
- * Other systems keep them in D files, as inlines. Here they are a table, since reading hundreds of
- * lines each time would take longer than compiling most programs. They behave as those inlines do:
- * integer constants that cannot be redeclared, each known from a version of the language on, and
- * none of them with the option nolibs. The values are this system's own where it has such a thing,
- * and those of the systems that D comes from where it has not. */
+ * Other systems keep them as inlines in D files. Here they are a table, because reading hundreds of
+ * lines on every run would take longer than compiling most programs. They behave like those
+ * inlines: integer constants that cannot be redeclared, each available from some version of the
+ * language on, and none of them with the option nolibs. A value is this system's if the system
+ * defines the constant, otherwise that of the systems that D comes from. */
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if_arp.h>
@@ -74,7 +74,7 @@ static const struct constant constants[] = {
     SYSTEM(SIGXCPU), SYSTEM(SIGXFSZ), SYSTEM(SIGVTALRM), SYSTEM(SIGPROF), SYSTEM(SIGWINCH), SYSTEM(SIGIO),
     SYSTEM(SIGPOLL), SYSTEM(SIGPWR), SYSTEM(SIGSYS),
     CONST(SIGRTMIN, __SIGRTMIN), CONST(SIGRTMAX, __SIGRTMAX),
-    /* codes of faults, arg4 of ERROR: language.md 10.4 */
+    /* fault codes, arg4 of ERROR: language.md 10.4 */
     CONST(DTRACEFLT_UNKNOWN, 0), CONST(DTRACEFLT_BADADDR, 1), CONST(DTRACEFLT_BADALIGN, 2), CONST(DTRACEFLT_ILLOP, 3),
     CONST(DTRACEFLT_DIVZERO, 4), CONST(DTRACEFLT_NOSCRATCH, 5), CONST(DTRACEFLT_KPRIV, 6), CONST(DTRACEFLT_UPRIV, 7),
     CONST(DTRACEFLT_TUPOFLOW, 8), CONST(DTRACEFLT_BADSTACK, 9), CONST(DTRACEFLT_BADSIZE, 10),
@@ -89,7 +89,7 @@ static const struct constant constants[] = {
     SYSTEM(IPPROTO_UDPLITE), SYSTEM(IPPROTO_RAW),
     NEWER(PCAP_NULL, 0, V(1, 12)), NEWER(PCAP_ETHER, 1, V(1, 12)), NEWER(PCAP_PPP, 9, V(1, 12)),
     NEWER(PCAP_IP, 12, V(1, 12)), NEWER(PCAP_WIFI, 105, V(1, 12)), NEWER(PCAP_IPOIB, 242, V(1, 12)),
-    /* processes and threads: psinfo_t, lwpsinfo_t; why a child told of itself */
+    /* processes and threads: psinfo_t, lwpsinfo_t; reasons that a child reports */
     STATE(SSLEEP, 1), STATE(SRUN, 2), STATE(SZOMB, 3), STATE(SSTOP, 4), STATE(SIDL, 5), STATE(SONPROC, 6),
     STATE(SWAIT, 7), STATE(PR_MODEL_ILP32, 1), STATE(PR_MODEL_LP64, 2),
     CONST(PR_STOPPED, 0x1), CONST(PR_ISTOP, 0x2), CONST(PR_DSTOP, 0x4), CONST(PR_STEP, 0x8), CONST(PR_ASLEEP, 0x10),

@@ -1,7 +1,7 @@
-/* control.c - control lines: #pragma, #line, #error and their kin (language.md 1.8).
+/* control.c - control lines: #pragma, #line, #error and the like (language.md 1.8).
  *
- * A control line is words, integers and quoted strings up to the newline; comments mean nothing in
- * it. */
+ * A control line consists of words, integers and quoted strings up to the newline. Comments have no
+ * meaning in it. */
 #include "lang/lex.h"
 
 #include <limits.h>
@@ -11,7 +11,7 @@
 enum { WORDS_MAX = 16 };
 
 struct words {
-    size_t n;                    /* words found, also those that found no room */
+    size_t n;                    /* words found, including those that did not fit */
     const char *word[WORDS_MAX]; /* NUL-terminated, quotes removed */
     struct diag_pos pos[WORDS_MAX];
 };
@@ -46,7 +46,7 @@ static void split(struct lex *lx, struct words *w, const char *s, const char *en
     }
 }
 
-/* The words of an #error from the i-th on, a blank behind each. */
+/* Reports the words of an #error from the i-th on, each followed by a blank. */
 static void error(struct lex *lx, const struct words *w, size_t i)
 {
     const char *text = "";
@@ -91,8 +91,8 @@ static void malformed(struct lex *lx, const struct words *w, const char *form)
     lang_err(lx->l, &w->pos[2], "D_PRAGMA_MALFORM", form, "malformed #pragma D %s", w->word[2]);
 }
 
-/* Attributes or a binding for a name of the program; one that is not there yet gets it when it
- * comes. */
+/* Gives attributes or a binding to a name of the program; a name that does not exist yet gets them
+ * when it is created. */
 static void apply(struct lex *lx, const struct words *w, struct attr attr, uint32_t version)
 {
     struct lang *l = lx->l;
@@ -170,7 +170,7 @@ static void binding(struct lex *lx, const struct words *w)
     else if (!lang_version_parse(w->word[3], &version))
         lang_err(lx->l, &w->pos[3], "D_PRAGMA_INVAL", "it is written \"1.0\" or \"1.0.1\"",
                  "invalid version string specified by #pragma D binding: %s", w->word[3]);
-    else if (strcmp(w->word[4], "translator") == 0) /* the next one */
+    else if (strcmp(w->word[4], "translator") == 0) /* applies to the next translator */
         lx->l->xlator_version = version;
     else
         apply(lx, w, attr_stable, version);
@@ -192,7 +192,8 @@ static void depends_on(struct lex *lx, const struct words *w)
                               : "there are no modules of a kernel here",
                      "program requires %s %s", kind, name);
     } else if (strcmp(kind, "library") == 0) {
-        if (!l->library) /* those of libraries have been looked at when they were put in order */
+        if (!l->library) /* dependencies of libraries were checked when the libraries were ordered
+                          */
             lang_err(l, &w->pos[3], "D_PRAGMA_DEPEND", NULL,
                      "main program may not explicitly depend on a library");
     } else {
@@ -229,8 +230,8 @@ static void pragma_d(struct lex *lx, const struct words *w)
              "invalid #pragma D directive: %s", what);
 }
 
-/* "#line N ["file" ...]", "# N "file" FLAGS": the line after this one is line N. cpp's flag 1
- * enters an included file, 2 returns from one. */
+/* Handles "#line N ["file" ...]" and "# N "file" FLAGS": the line after this one is line N. cpp's
+ * flag 1 enters an included file, 2 returns from one. */
 static void set_line(struct lex *lx, const struct words *w, size_t i)
 {
     char *end;

@@ -1,7 +1,7 @@
-/* depend.c - what a text depends on, found without compiling it, so that D libraries can be put in
- * order; and what there is to depend on.
+/* depend.c - finds a text's dependencies without compiling it, so that D libraries can be ordered;
+ * and the names that a text can depend on.
  *
- * Control lines are found as the scanner finds them: a '#' that only blanks precede on its line,
+ * Control lines are found as the scanner finds them: a '#' preceded only by blanks on its line,
  * outside comments and strings. */
 #include <string.h>
 
@@ -22,7 +22,7 @@ static const char *word(const char *s, const char *end, const char **start)
     return s;
 }
 
-/* The line s..end, behind its '#'. */
+/* Reads the line s..end, which follows its '#'. */
 static bool depends(const char *s, const char *end, struct lang_depend *d)
 {
     static const char *const words[] = {"pragma", "D", "depends_on"};
@@ -83,10 +83,10 @@ bool lang_has(const char *kind, size_t kind_len, const char *name, size_t name_l
 {
     static const struct {
         const char *name;
-        bool more; /* with something behind it */
+        bool more; /* a suffix may follow the name */
     } providers[] = {{"dtrace", false}, {"profile", false}, {"erlang", true}};
     if (kind_len != strlen("provider") || memcmp(kind, "provider", kind_len) != 0)
-        return false; /* there are no modules of a kernel here */
+        return false; /* there are no kernel modules here */
     for (size_t i = 0; i < sizeof providers / sizeof providers[0]; i++) {
         size_t n = strlen(providers[i].name);
         if (name_len >= n && (providers[i].more || name_len == n) &&

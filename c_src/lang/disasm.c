@@ -1,4 +1,4 @@
-/* disasm.c - programs as text, for -S. One table of mnemonics, made from opcodes.list. */
+/* disasm.c - programs as text, for -S. One table of mnemonics, generated from opcodes.list. */
 #include "dif/dif.h"
 
 #include <ctype.h>
@@ -25,14 +25,14 @@ static void put_type(struct buf *out, const struct dif_type *t)
         buf_printf(out, "%s[%u]", k ? k->name : "?", t->size);
 }
 
-/* Says of something that not every tier has where it is. */
+/* Names the tiers of something that not every tier supports. */
 static void put_tiers(struct buf *out, unsigned tiers)
 {
     if ((tiers & WORD_LOCAL) == 0)
         buf_printf(out, ", needs %s", dif_tier_text(tiers));
 }
 
-/* What the imm of an instruction stands for, as a comment. */
+/* Prints the meaning of an instruction's imm as a comment. */
 static void put_comment(const struct dif_image *img, const struct dif_clause *c, uint32_t in,
                         struct buf *out)
 {

@@ -1,7 +1,7 @@
-/* format.c - printf and printa formats against what they are to print (language.md 8.5, 7.6).
+/* format.c - checks printf and printa formats against their arguments (language.md 8.5, 7.6).
  *
- * Only checking happens here; formatting is the consumer's. A conversion is
- * %[flags][width][.prec][h l ll L w]conv. */
+ * This file only checks; the consumer formats. A conversion is %[flags][width][.prec][h l ll L
+ * w]conv. */
 #include "lang/check.h"
 
 #include <string.h>
@@ -16,8 +16,8 @@ enum want {
     WANT_LDOUBLE,
     WANT_WCHAR,   /* int */
     WANT_WSTRING, /* an array of int */
-    WANT_SYMBOL,  /* an address of the kernel, or a symbol of it */
-    WANT_USYMBOL, /* likewise of a process; an address only if there is a target */
+    WANT_SYMBOL,  /* a kernel address, or a kernel symbol */
+    WANT_USYMBOL, /* the same for a process; an address only if there is a target */
     WANT_STACK
 };
 
@@ -36,7 +36,7 @@ static const struct { char conv; enum want want; const char *text; } convs[] = {
     {'%', WANT_NOTHING, ""},
 };
 
-/* The sizes that may stand before which letters, and what they change. */
+/* Size prefixes, the letters they may precede, and what they change. */
 static const struct { const char *size, *letters; enum want want; const char *text; } sizes[] = {
     {"h",  "dioxXu", WANT_INT, "an integer"}, {"l",  "dioxXu", WANT_INT, "an integer"},
     {"ll", "dioxXu", WANT_INT, "an integer"}, {"L",  "eEfgG", WANT_LDOUBLE, "a long double"},
@@ -45,16 +45,16 @@ static const struct { const char *size, *letters; enum want want; const char *te
 };
 /* clang-format on */
 
-enum { FIELD_MAX = 1048576 }; /* columns: one conversion shall not fill a disk */
+enum { FIELD_MAX = 1048576 }; /* columns: one conversion must not fill a disk */
 
 struct conv {
     char text[48]; /* as written, for messages */
     char letter;
     enum want want;
-    const char *wanted; /* in words */
+    const char *wanted; /* the same in words */
     char size[3];       /* "", "h", "l", "ll", "L", "w" */
     bool at;            /* %@ */
-    unsigned stars;     /* arguments for width and precision */
+    unsigned stars;     /* number of arguments for width and precision */
 };
 
 static bool number_ok(const char **p)
@@ -67,7 +67,7 @@ static bool number_ok(const char **p)
     return v <= FIELD_MAX;
 }
 
-/* Reads the conversion behind the '%' at *p; false after a complaint. */
+/* Reads the conversion after the '%' at *p; returns false after reporting an error. */
 static bool conversion(struct lang *l, const struct node *fmt, const char **p, unsigned num,
                        struct conv *c)
 {
@@ -136,8 +136,8 @@ static bool conversion(struct lang *l, const struct node *fmt, const char **p, u
     return true;
 }
 
-/* Whether an integer has exactly the size that the conversion states: short, long or long long.
- * Hexadecimal takes either sign, and with ll the types that are of 64 bits everywhere. */
+/* Returns whether an integer has exactly the size that the conversion states: short, long or long
+ * long. Hexadecimal accepts either sign and, with ll, types that have 64 bits everywhere. */
 static bool size_fits(const struct conv *c, const struct type *t)
 {
     bool hex = c->letter == 'x' || c->letter == 'X';
@@ -156,7 +156,7 @@ static bool is_wide(const struct type *t)
     return type_is_int(t) && !t->is_enum && t->size == 4 && t->is_signed;
 }
 
-/* Whether a value of the type can be printed so. */
+/* Returns whether the conversion can print a value of the type. */
 static bool fits(const struct lang *l, const struct conv *c, const struct type *t)
 {
     bool is_int = type_is_int(t);

@@ -1,12 +1,12 @@
 /* gen_clause.c - code for clauses: [predicate][RECB][statements] RET, with the tables of actions
  * and parts.
  *
- * A clause with if/else is cut into sub-clauses: runs of statements between branches. Each that
- * records is RECN [statements] RECE. A condition is an action of its own, an expression, so that
- * its faults have a number.
+ * A clause with if/else is cut into sub-clauses: runs of statements between branches. Each
+ * recording sub-clause is RECN [statements] RECE. A condition is an action of its own, an
+ * expression, so that its faults have a number.
  *
- * A false predicate branches to the final RET. Each statement is one action, whose instructions
- * follow those of the one before, so that a fault can be told by its action and offset. */
+ * A false predicate branches to the final RET. Each statement is one action, and its instructions
+ * follow those of the previous one, so an action and an offset identify a fault. */
 #include "lang/gen.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static uint32_t parts_so_far(const struct gen *g)
     return (uint32_t)(g->parts.len / sizeof(struct dif_type));
 }
 
-/* Records what is in a register as the next part. */
+/* Records the contents of a register as the next part. */
 static void record_reg(struct gen *g, unsigned reg, struct dif_type type)
 {
     uint32_t part = parts_so_far(g) - g->clause_part;
@@ -34,7 +34,7 @@ static void record(struct gen *g, const struct node *n, struct dif_type type)
     gen_done(g, v);
 }
 
-/* print(): the address, and what is there. */
+/* Records for print() the address and the bytes at it. */
 static void record_object(struct gen *g, const struct lang_stmt *s)
 {
     struct gen_value v = gen_read(g, s->args);
@@ -43,7 +43,7 @@ static void record_object(struct gen *g, const struct lang_stmt *s)
     gen_done(g, v);
 }
 
-/* The type that an argument of an action is recorded with. */
+/* Returns the type with which an argument of an action is recorded. */
 static struct dif_type part_type(const struct gen *g, const struct lang_stmt *s,
                                  const struct node *n)
 {
@@ -65,7 +65,7 @@ static uint32_t actions_so_far(const struct gen *g)
     return (uint32_t)(g->actions.len / sizeof(struct dif_action));
 }
 
-/* An action that begins here. */
+/* Starts an action here. */
 static struct dif_action action_begin(struct gen *g, const struct lang_stmt *s)
 {
     struct dif_action a;
@@ -88,7 +88,7 @@ static void action_end(struct gen *g, struct dif_action *a)
     buf_add(&g->actions, a, sizeof *a);
 }
 
-/* speculate, commit, discard. A record that speculate sends elsewhere begins behind it. */
+/* speculate, commit, discard. A record that speculate redirects begins after it. */
 static void speculation(struct gen *g, const struct lang_stmt *s, uint32_t begin)
 {
     static const enum dif_op ops[] = {[ACT_SPECULATE] = DIF_OP_SPEC,
@@ -101,13 +101,13 @@ static void speculation(struct gen *g, const struct lang_stmt *s, uint32_t begin
         gen_emit(g, begin);
 }
 
-/* The subroutine that an action is; 0: none. */
+/* The subroutine that implements an action; 0: none. */
 static const uint8_t action_subr[] = {
     [ACT_COPYOUT] = DIF_SUBR_copyout,
     [ACT_COPYOUTSTR] = DIF_SUBR_copyoutstr,
     [ACT_CHILL] = DIF_SUBR_chill,
     [ACT_PCAP] = DIF_SUBR_pcap,
-    [ACT_IF] = 0, /* the last */
+    [ACT_IF] = 0, /* the last index */
 };
 
 /* begin: the instruction that begins the record. */
@@ -144,7 +144,7 @@ static void statement(struct gen *g, const struct lang_stmt *s, uint32_t begin)
     action_end(g, &a);
 }
 
-/* The statements from s up to the next branch; returns that. */
+/* Generates the statements from s up to the next branch; returns that branch. */
 static const struct lang_stmt *sub_clause(struct gen *g, const struct lang_stmt *s)
 {
     const struct lang_stmt *end = s;

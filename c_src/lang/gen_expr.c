@@ -1,14 +1,14 @@
 /* gen_expr.c - code for expressions.
  *
- * gen_read puts a value into a register that is only read, gen_value into one that the caller owns;
- * the two sides of an operator are evaluated left to right, and the register of one of them takes
- * the result unless it is kept for later (gen_reuse.c). Conditions are turned
- * into branches (gen_jump), and into 0 or 1 only where a value is wanted. Registers hold 64 bits: a
- * value is cut to its type when it is stored, recorded or used as a key (the engine does that), by
- * a cast, and where the value of an assignment is used again.
+ * gen_read puts a value into a register that may only be read, gen_value into one that the caller
+ * owns. The two sides of an operator are evaluated left to right, and one side's register takes the
+ * result unless it is kept for later (gen_reuse.c). Conditions become branches (gen_jump), and 0 or
+ * 1 only where their value is needed. Registers hold 64 bits: a value is narrowed to its type when
+ * it is stored, recorded or used as a key (the engine does that), by a cast, and where the value of
+ * an assignment is used.
  *
- * The tuple is shared by keys, aggregations and calls. Values are pushed as they are made, except
- * those that stand before a value that needs the tuple for itself: they wait in registers. */
+ * Keys, aggregations and calls share the tuple. Values are pushed as they are computed, except
+ * those that precede a value whose computation needs the tuple: they wait in registers. */
 #include "lang/gen.h"
 
 #include <string.h>
@@ -83,14 +83,14 @@ unsigned gen_int_value(struct gen *g, uint64_t v)
     return r;
 }
 
-/* Cuts the register to the type. */
+/* Narrows the register to the type. */
 static void narrow(struct gen *g, unsigned reg, const struct type *t)
 {
     if (type_is_int(t) && t->size < 8)
         gen_emit(g, dif_abc(t->is_signed ? DIF_OP_EXTS : DIF_OP_EXTU, reg, reg, t->size));
 }
 
-/* Whether the value of n, as it is in its register, certainly fits the type. */
+/* Returns whether the value of n, as it is in its register, certainly fits the type. */
 static bool fits(const struct node *n, const struct type *to)
 {
     const struct type *t = n->type;
@@ -119,7 +119,7 @@ static bool uses_tuple(const struct node *n)
         return true;
     if ((n->kind == N_UNARY && n->op == OP_STRINGOF) ||
         (type_is_string(n->type) && (n->kind == N_CAST || gen_is_place(n))))
-        return true; /* a call in disguise; so is a string in memory */
+        return true; /* a call in disguise, as is a string in memory */
     for (size_t i = 0; i < 3; i++) {
         if (n->kid[i] && uses_tuple(n->kid[i]))
             return true;
@@ -142,7 +142,7 @@ void gen_tuple(struct gen *g, const struct node *list, const struct type *const 
                unsigned nkinds)
 {
     struct held h = {0};
-    unsigned waiting = 0, i = 0; /* so many of the first values wait in registers */
+    unsigned waiting = 0, i = 0; /* number of leading values that wait in registers */
     for (const struct node *a = list; a; a = a->next, i++) {
         if (i > 0 && uses_tuple(a))
             waiting = i;
@@ -183,9 +183,9 @@ void gen_push_held(struct gen *g, const struct held *h, bool last)
 
 /* -- variables --------------------------------------------------------------------------------- */
 
-/* The instructions that serve a variable. */
+/* The instructions that access a variable. */
 struct access {
-    enum dif_op load, store, add; /* add: DIF_OP_NOP when there is none */
+    enum dif_op load, store, add; /* add: DIF_OP_NOP if there is none */
 };
 
 static const struct access *access_of(const struct lang_var *v)
@@ -221,7 +221,7 @@ static unsigned load_var(struct gen *g, const struct node *n)
 
 /* -- operators --------------------------------------------------------------------------------- */
 
-/* d = a op b */
+/* Emits d = a op b. */
 static void arith(struct gen *g, enum op op, unsigned d, unsigned a, unsigned b, bool is_signed)
 {
     static const enum dif_op ops[][2] = {
@@ -234,8 +234,8 @@ static void arith(struct gen *g, enum op op, unsigned d, unsigned a, unsigned b,
     gen_emit(g, dif_abc(ops[op][is_signed], d, a, b));
 }
 
-/* Whether an operator on these types works signed: shifts go by their left side, all else by the
- * rank rule. */
+/* Returns whether an operator on these types is signed: shifts follow their left side, all others
+ * the rank rule. */
 static bool works_signed(enum op op, const struct type *a, const struct type *b)
 {
     return op == OP_SHL || op == OP_SHR ? a->is_signed : type_arith(a, b)->is_signed;
@@ -277,7 +277,7 @@ void gen_jump(struct gen *g, const struct node *n, bool sense, struct label *l)
     } else if (n->kind == N_UNARY && n->op == OP_NOT) {
         gen_jump(g, n->kid[0], !sense, l);
     } else if (n->kind == N_BINARY && (n->op == OP_LAND || n->op == OP_LOR)) {
-        if ((n->op == OP_LAND) == sense) { /* both must agree: the first may end it */
+        if ((n->op == OP_LAND) == sense) { /* both sides must agree: the first may decide */
             struct label out = {0};
             gen_jump(g, n->kid[0], !sense, &out);
             g->maybe++;
@@ -299,7 +299,7 @@ void gen_jump(struct gen *g, const struct node *n, bool sense, struct label *l)
 
 void gen_predicate(struct gen *g, const struct node *n, struct label *l)
 {
-    /* Where && fails the clause ends, so that what follows is reached through both sides. */
+    /* If && fails, the clause ends, so all code after it is reached through both sides. */
     if (n->kind == N_BINARY && n->op == OP_LAND) {
         gen_predicate(g, n->kid[0], l);
         gen_predicate(g, n->kid[1], l);
@@ -308,7 +308,7 @@ void gen_predicate(struct gen *g, const struct node *n, struct label *l)
     }
 }
 
-/* 0 or 1. */
+/* Generates 0 or 1. */
 static unsigned truth(struct gen *g, const struct node *n, bool inverted)
 {
     struct label yes = {0}, end = {0};
@@ -322,7 +322,7 @@ static unsigned truth(struct gen *g, const struct node *n, bool inverted)
     return r;
 }
 
-/* The two values of ^^ are 0 or 1 each. */
+/* Generates ^^; each of its two values is 0 or 1. */
 static unsigned logical_xor(struct gen *g, const struct node *n)
 {
     unsigned a = truth(g, n->kid[0], false), b = truth(g, n->kid[1], false);
@@ -351,7 +351,7 @@ static unsigned conditional(struct gen *g, const struct node *n)
     return a;
 }
 
-/* A register for a result: one of the operands' own, or a new one. */
+/* Returns a register for a result: one of the operands' own, or a new one. */
 static unsigned result_reg(struct gen *g, struct gen_value a, struct gen_value b)
 {
     return !a.of ? a.reg : !b.of ? b.reg : gen_reg(g);
@@ -382,7 +382,7 @@ unsigned gen_call(struct gen *g, unsigned subr, const struct node *args)
     return r;
 }
 
-/* A copy of the string at an address: stringof, and casts to string. */
+/* Copies the string at an address: stringof, and casts to string. */
 static unsigned string_at(struct gen *g, const struct node *n)
 {
     bool array = n->type->kind == TYPE_ARRAY;
@@ -477,7 +477,8 @@ static unsigned add_in_place(struct gen *g, const struct node *x, const struct g
     return r;
 }
 
-/* x op= e: load, compute, store. `used`: somebody wants the value; old_value: the one before. */
+/* x op= e: load, compute, store. used: the expression's value is needed; old_value: it is the value
+ * before the change. */
 static unsigned update(struct gen *g, const struct node *x, const struct gen_operand *o, bool used,
                        bool old_value)
 {
@@ -561,7 +562,7 @@ static unsigned builtin(struct gen *g, const struct node *n)
     return r;
 }
 
-/* A stack, or a symbol: what stands for it in a record. */
+/* Generates a stack or a symbol: the value that represents it in a record. */
 static unsigned place(struct gen *g, const struct node *n)
 {
     switch (n->type->place) {

@@ -1,8 +1,8 @@
-/* gen_memory.c - code for what lies in memory: members, elements, *p, and pointers.
+/* gen_memory.c - code for memory: members, elements, *p, and pointers.
  *
- * The value of a struct, union or array is the address of its bytes, so that a place is an address
- * and an offset. A dynamic variable has no address: its bytes are loaded to scratch, changed there,
- * and stored back as a whole. A string in memory is copied out and in, as subroutines do it. */
+ * The value of a struct, union or array is the address of its bytes, so a place is an address and
+ * an offset. A dynamic variable has no address: its bytes are loaded to scratch, changed there, and
+ * stored back as a whole. A string in memory is copied out and in, as subroutines do it. */
 #include "lang/gen.h"
 
 static bool is_dynamic(const struct node *n)
@@ -15,14 +15,14 @@ bool gen_is_place(const struct node *n)
     return n->kind == N_MEMBER || n->kind == N_INDEX || (n->kind == N_UNARY && n->op == OP_DEREF);
 }
 
-/* Whether the place is a part of its first kid, and not of what that points to. */
+/* Returns whether the place is part of its first kid, rather than of what that kid points to. */
 static bool is_part(const struct node *n)
 {
     return (n->kind == N_MEMBER && !n->post) ||
            ((n->kind == N_INDEX || n->kind == N_UNARY) && n->kid[0]->type->kind == TYPE_ARRAY);
 }
 
-/* The dynamic variable that the place is a part of, or NULL. */
+/* Returns the dynamic variable that the place is part of, or NULL. */
 static const struct node *root_of(const struct node *n)
 {
     while (gen_is_place(n) &&
@@ -49,7 +49,7 @@ void gen_scale(struct gen *g, unsigned reg, uint64_t by)
     gen_unreg(g, r);
 }
 
-/* Adds the index, checked against an array's dimension, times the size of an element. */
+/* Adds the index, checked against the array's dimension, times the size of an element. */
 static void step(struct gen *g, unsigned reg, const struct node *n)
 {
     const struct node *at = n->args;
@@ -68,8 +68,8 @@ static void step(struct gen *g, unsigned reg, const struct node *n)
     gen_unreg(g, r);
 }
 
-/* The address of a place in a register of its own. The bytes of `root`, if there is one, are at
- * that in register `at`. */
+/* Computes the address of a place in a register of its own. If there is a `root`, register `at`
+ * holds the address of its bytes. */
 static unsigned address(struct gen *g, const struct node *n, const struct node *root, unsigned at)
 {
     unsigned r;
@@ -102,7 +102,7 @@ static void shift(struct gen *g, enum dif_op op, unsigned reg, unsigned by)
     gen_unreg(g, r);
 }
 
-/* A copy of the string of that type in memory. */
+/* Copies the string of that type from memory. */
 static void load_string(struct gen *g, const struct type *t, unsigned r, unsigned at)
 {
     unsigned most = gen_int_value(g, t->size);
@@ -122,7 +122,7 @@ static void store_string(struct gen *g, const struct type *t, unsigned at, unsig
     gen_unreg(g, most);
 }
 
-/* Loads what is at the address in `at` into r. */
+/* Loads the value at the address in `at` into r. */
 static void load(struct gen *g, const struct node *n, unsigned r, unsigned at)
 {
     static const enum dif_op ops[9][2] = {[1] = {DIF_OP_LDUB, DIF_OP_LDSB},
@@ -194,7 +194,7 @@ unsigned gen_address(struct gen *g, const struct node *n)
     return address(g, n, NULL, 0);
 }
 
-/* The width of a value that was stored: the expression's value is cut to it. */
+/* Narrows r to the width that was stored: that is the value of the expression. */
 static void narrow(struct gen *g, const struct node *n, unsigned r)
 {
     const struct type *t = n->type;
@@ -259,7 +259,7 @@ void gen_check_address(struct gen *g, const struct node *x, const struct node *e
     gen_unreg(g, r);
 }
 
-/* What one step of a pointer is in bytes; 1 for integers and void. */
+/* Returns the bytes of one step of a pointer; 1 for integers and void. */
 uint64_t gen_step_size(const struct type *t)
 {
     uint64_t n = type_refers(t) ? type_size(t->of) : 1;

@@ -1,24 +1,24 @@
-/* gen_reuse.c - values that a clause needs more than once are made once.
+/* gen_reuse.c - computes values that a clause needs more than once only once.
  *
  * "/self->t/ { @ = quantize(timestamp - self->t); }" would look self->t up twice. Before a clause
  * is generated, reuse_plan walks it in the order of generation and counts how often each expensive
- * value occurs: elements of dynamic variables, strings that are copied, calls. While it is
- * generated, the first occurrence leaves its value in a register of the table, and the others read
- * it there; the last one takes the register over.
+ * value occurs: elements of dynamic variables, strings that are copied, calls. During generation,
+ * the first occurrence leaves its value in a register of the table, and the others read it there;
+ * the last one takes the register over.
  *
- * What keeps this right:
- *  - only expressions without effects are in the table, so making one once instead of twice shows
- *    nowhere (what another thread stores in between may be seen later by one read, no more);
+ * Why this is correct:
+ *  - only expressions without effects are in the table, so computing one once instead of twice
+ * makes no visible difference, except that a read may see another thread's store later;
  *  - a store to a variable ends every value that reads the variable;
- *  - a value is left in a register only where all later code is reached through it: code that may
- *    be skipped is generated with g->maybe above 0;
- *  - registers of the table are given up when expressions need them; one that is being read is
+ *  - a value stays in a register only where all later code is reached through it: code that may be
+ *    skipped is generated with g->maybe above 0;
+ *  - the table gives registers up when expressions need them; a register that is being read is
  *    pinned. Counts only decide how long registers are kept. */
 #include "lang/gen.h"
 
 #include <string.h>
 
-/* Whether making the value costs more than a register is worth. */
+/* Returns whether computing the value costs more than occupying a register. */
 static bool is_candidate(const struct node *n)
 {
     switch (n->kind) {
@@ -40,7 +40,7 @@ static bool is_candidate(const struct node *n)
     return !node_has_effect(n);
 }
 
-/* Whether two expressions without effects have the same value. */
+/* Returns whether two expressions without effects have the same value. */
 static bool same(const struct node *a, const struct node *b)
 {
     if (a->kind != b->kind || a->op != b->op || a->num != b->num || a->cast != b->cast ||
@@ -99,14 +99,14 @@ static void plan_list(struct gen *g, const struct node *list)
         plan(g, list);
 }
 
-/* After a store to memory, whatever is read may have changed. */
+/* After a store to memory, any value that is read may have changed. */
 static void plan_store_memory(struct gen *g)
 {
     for (unsigned i = 0; i < g->nreuse; i++)
         g->reuse[i].closed = true;
 }
 
-/* After a store, the same expression is another value. */
+/* After a store, the same expression has another value. */
 static void plan_store(struct gen *g, const struct node *target)
 {
     if (target->kind != N_VAR) {
@@ -194,7 +194,7 @@ static void give_up(struct gen *g, struct reuse *e)
     }
 }
 
-/* Occurrences below n will not be generated: n's value is there already. */
+/* Discounts the occurrences below n: n's value exists, so they will not be generated. */
 static void skip_below(struct gen *g, const struct node *n)
 {
     for (size_t i = 0; i < 4; i++) {

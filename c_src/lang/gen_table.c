@@ -1,11 +1,11 @@
 /* gen_table.c - the tables of an image: strings, integers, types, variables, aggregations.
  *
- * Equal strings and equal integers are kept once. */
+ * Equal strings and equal integers are stored once. */
 #include "lang/gen.h"
 
 #include <string.h>
 
-enum { TABLE_MOST = 65536 }; /* what a 16-bit imm can name */
+enum { TABLE_MOST = 65536 }; /* the range of a 16-bit imm */
 
 _Static_assert((int)DIF_UADDR - (int)DIF_STACK == (int)T_UADDR - (int)T_STACK,
                "lang and dif agree on stacks and symbols");
@@ -42,7 +42,7 @@ _Noreturn void gen_fail(struct gen *g, const char *tag, const char *text, const 
     longjmp(g->trap, -ET_ECOMPILE);
 }
 
-/* The number of a key in a table of unique elements; 0 when it is new. */
+/* Returns the number of a key in a table of unique elements; 0 if it is new. */
 static uint32_t number_of(const struct hash *h, const void *key, size_t len)
 {
     return (uint32_t)(uintptr_t)hash_get(h, key, len);
@@ -128,7 +128,7 @@ void gen_vars(struct gen *g, const struct lang *l)
         d.assoc = v->assoc;
         d.type = gen_type(g, v->type);
         if (d.type.kind == DIF_FLOAT)
-            d.type.kind = DIF_BYTES; /* how it is kept; as a float it is recorded */
+            d.type.kind = DIF_BYTES; /* the form in which it is stored; recorded as a float */
         d.keys = keys_of(g, v->key, v->nkeys);
         buf_add(&g->vars, &d, sizeof d);
     }

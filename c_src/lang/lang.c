@@ -1,4 +1,4 @@
-/* lang.c - the life of a program: made, added to, freed; memory and errors of the room. */
+/* lang.c - creates, extends and frees a program; memory and errors of the room. */
 #include "lang/lex.h"
 
 #include <stdarg.h>
@@ -135,12 +135,12 @@ static void finish(struct lex *lx, bool empty)
     }
 }
 
-/* One step of lang_add under the trap. Returns what the trap caught, 0 for nothing. */
+/* Runs one step of lang_add under the trap. Returns what the trap caught, 0 for nothing. */
 enum step {
     STEP_FIRST,   /* the first token */
     STEP_UNIT,    /* one clause or declaration */
-    STEP_RECOVER, /* getting back on track after an error */
-    STEP_END,     /* what is checked about the whole text */
+    STEP_RECOVER, /* skipping to the next unit after an error */
+    STEP_END,     /* checks on the whole text */
     STEP_END_EMPTY
 };
 static int guarded(struct lex *lx, enum step step)
@@ -173,7 +173,7 @@ int lang_add(struct lang *l, const struct lang_source *src)
     lex_init(&lx, l, src);
     int caught = guarded(&lx, STEP_FIRST);
     for (;;) {
-        /* Each recovery consumes text, so that this ends. */
+        /* Each recovery consumes text, so the loop ends. */
         while (caught == TRAP_ERROR && l->errors < DIAG_MAX_ERRORS)
             caught = guarded(&lx, STEP_RECOVER);
         if (caught != 0 || l->errors >= DIAG_MAX_ERRORS || lx.tok.kind == TOK_EOF)

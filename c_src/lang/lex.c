@@ -1,8 +1,7 @@
 /* lex.c - the scanner: tokens of expressions, keywords, constants, macros; words of descriptions.
  *
- * lx->p is the only state that moves. Whatever is skipped (blanks, comments, control lines) is
- * skipped before a token, never after it, so that the context set by the parser is the one that
- * counts. */
+ * lx->p is the only state that moves. Blanks, comments and control lines are skipped before a
+ * token, never after it, so that the context that the parser has set applies to them. */
 #include "lang/lex.h"
 
 #include <limits.h>
@@ -20,7 +19,7 @@ static const char *const lex_keywords[] = {
     "this", "translator", "typedef", "union", "unsigned", "void",
     "volatile", "while", "xlate",
 };
-/* Longer ones come before their beginnings. '/' and "/=" are decided by what follows, see slash(). */
+/* Longer punctuators precede their prefixes. '/' and "/=" depend on what follows, see slash(). */
 static const char *const lex_puncts[] = {
     "...", "<<=", ">>=", "->", "++", "--", "<<", ">>", "<=", ">=",
     "==", "!=", "&&", "||", "^^", "+=", "-=", "*=", "/=", "%=",
@@ -29,7 +28,7 @@ static const char *const lex_puncts[] = {
     "*", "/", "%", "&", "|", "^", "~", "!", "<",
     ">",
 };
-/* Keywords that open a declaration between clauses; every other word there is a description. */
+/* Keywords that start a declaration between clauses; every other word there is a description. */
 static const enum tok outer_keywords[] = {
     TOK_KW_AUTO, TOK_KW_CHAR, TOK_KW_CONST, TOK_KW_COUNTER, TOK_KW_DOUBLE, TOK_KW_ENUM, TOK_KW_EXTERN,
     TOK_KW_FLOAT, TOK_KW_IMPORT, TOK_KW_INLINE, TOK_KW_INT, TOK_KW_LONG, TOK_KW_PROVIDER,
@@ -48,7 +47,7 @@ const char *lex_keyword(enum tok t)
     return t >= TOK_KW_AUTO && t <= TOK_KW_XLATE ? lex_keywords[t - TOK_KW_AUTO] : "";
 }
 
-/* Letters, without the locale. */
+/* Letters, independent of the locale. */
 static bool is_digit(int c)
 {
     return c >= '0' && c <= '9';
@@ -76,7 +75,7 @@ static int hex_value(int c)
     return -1;
 }
 
-/* The character n places ahead, -1 at the end of the text. */
+/* Returns the character n places ahead, -1 at the end of the text. */
 static int at(const struct lex *lx, size_t n)
 {
     return n < (size_t)(lx->end - lx->p) ? (unsigned char)lx->p[n] : -1;
@@ -174,7 +173,7 @@ _Noreturn void lex_syntax(struct lex *lx, const char *hint)
               t->raw);
 }
 
-/* A character that begins no token. */
+/* Reports a character that starts no token. */
 static _Noreturn void stray(struct lex *lx)
 {
     int c = at(lx, 0);
@@ -188,8 +187,8 @@ static _Noreturn void stray(struct lex *lx)
 
 /* -- constants --------------------------------------------------------------------------------- */
 
-/* Copies n raw bytes with escapes carried out (language.md 1.4): pairs that are no escape keep both
- * characters. */
+/* Copies n raw bytes and replaces escapes (language.md 1.4); a backslash that starts no escape is
+ * kept with the character after it. */
 static char *unescape(struct lang *l, const char *s, size_t n, size_t *len)
 {
     static const char from[] = "abfnrtv\"\\", to[] = "\a\b\f\n\r\t\v\"\\";
@@ -234,7 +233,8 @@ static void set_string(struct lex *lx, char *s, size_t len)
     lx->tok.len = strlen(s);
 }
 
-/* At a backslash before a newline: whether the next line closes the quote; goes behind it then. */
+/* At a backslash before a newline, returns whether the next line closes the quote; if so, moves
+ * past it. */
 static bool continued(struct lex *lx, int quote)
 {
     for (size_t i = 2; at(lx, i) >= 0 && at(lx, i) != '\n'; i++) {
@@ -250,7 +250,7 @@ static bool continued(struct lex *lx, int quote)
     return false;
 }
 
-/* Moves behind the closing quote and gives the bytes between the quotes. */
+/* Moves past the closing quote and returns the bytes between the quotes. */
 static const char *quoted(struct lex *lx, int quote, const char *nl_tag, size_t *n)
 {
     const char *start = ++lx->p;
@@ -264,7 +264,7 @@ static const char *quoted(struct lex *lx, int quote, const char *nl_tag, size_t 
                 lang_fail(lx->l, &lx->tok.pos, nl_tag, "a string ends on its line",
                           "newline encountered in %s",
                           quote == '"' ? "string literal" : "character constant");
-            lx->p = start; /* a brace in what should not be a string may end the clause */
+            lx->p = start; /* a brace in text wrongly taken for a string may end the clause */
             if (c < 0)
                 lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", NULL,
                           "end-of-file encountered before matching %c", quote);
@@ -399,14 +399,15 @@ static void integer_constant(struct lex *lx)
 static enum tok keyword(const char *s, size_t n)
 {
     for (size_t i = 0; i < NELEM(lex_keywords); i++) {
-        const char *k = lex_keywords[i]; /* most differ in the first letter */
+        const char *k = lex_keywords[i]; /* most keywords differ in the first letter */
         if (n > 0 && k[0] == s[0] && strlen(k) == n && memcmp(k, s, n) == 0)
             return (enum tok)(TOK_KW_AUTO + (int)i);
     }
     return TOK_EOF;
 }
 
-/* Whether what follows makes a typedef name a plain identifier (language.md 1.2). */
+/* Returns whether the text that follows makes a typedef name a plain identifier (language.md
+ * 1.2). */
 static bool used_as_ident(const struct lex *lx)
 {
     size_t i = 0;
@@ -424,7 +425,7 @@ static bool is_type_word(enum tok kw)
            kw == TOK_KW_UNSIGNED || kw == TOK_KW_VOID;
 }
 
-/* A word in expression context: keyword, type name or identifier. */
+/* Scans a word in expression context: keyword, type name or identifier. */
 static void word(struct lex *lx, const char *s, size_t n)
 {
     enum tok kw = keyword(s, n);
@@ -436,7 +437,7 @@ static void word(struct lex *lx, const char *s, size_t n)
     lx->tok.len = n;
     lx->tok.kind = TOK_IDENT;
     const bool own = n > 2 && (s[0] == 'D' || s[0] == 'C') && s[1] == '`';
-    kw = own ? keyword(s + 2, n - 2) : TOK_EOF; /* D`int: a type of the program's own spaces */
+    kw = own ? keyword(s + 2, n - 2) : TOK_EOF; /* D`int: a type from the program's own scope */
     if (kw != TOK_EOF && is_type_word(kw)) {
         lx->tok.kind = kw;
         return;
@@ -469,7 +470,7 @@ static bool macro_value(const struct lex *lx, const char *name, size_t n, int64_
     return false;
 }
 
-/* The number of a "$N" macro, INT_MAX when it is absurd. */
+/* Returns the number of a "$N" macro, INT_MAX if it is absurdly large. */
 static int arg_number(const char *s, size_t n)
 {
     int v = 0;
@@ -478,7 +479,7 @@ static int arg_number(const char *s, size_t n)
     return v;
 }
 
-/* The program argument, NULL when there is none. */
+/* Returns the program argument, NULL if there is none. */
 static const char *program_arg(struct lex *lx, int i)
 {
     if (i >= lx->src->argc || !lx->src->argv)
@@ -506,7 +507,7 @@ const char *lex_macro_hint(bool number)
                   : "there are $pid $ppid $pgid $sid $uid $euid $gid $egid $target and $1 ...";
 }
 
-/* "$N": what the argument's text looks like decides what it becomes (language.md 1.6). */
+/* "$N": the form of the argument's text decides what it becomes (language.md 1.6). */
 static void numeric_macro(struct lex *lx, const char *arg)
 {
     size_t n = strlen(arg), sign = n > 1 && (arg[0] == '+' || arg[0] == '-'), i;
@@ -585,7 +586,7 @@ static void macro(struct lex *lx)
 
 /* -- tokens ------------------------------------------------------------------------------------ */
 
-/* '/' in an expression: a predicate's end when the next character that is no blank says so. */
+/* '/' in an expression: it ends a predicate if the next nonblank character shows that. */
 static void slash(struct lex *lx)
 {
     size_t i = 1;
@@ -690,7 +691,7 @@ static bool is_desc(int c)
     return is_desc_start(c) || is_digit(c) || c == '`';
 }
 
-/* The place from n on where something stands: behind blanks and comments. */
+/* Returns the place of the next token from n on, past blanks and comments. */
 static size_t behind_blanks(const struct lex *lx, size_t n)
 {
     for (;;) {
@@ -706,8 +707,8 @@ static size_t behind_blanks(const struct lex *lx, size_t n)
     }
 }
 
-/* Whether a word that began at `start` ends in a function's arity, whose digits end at place n, and
- * not before a predicate. */
+/* Returns whether a word that began at `start` ends in a function's arity, whose digits end at
+ * place n, rather than before a predicate. */
 static bool ends_in_arity(const struct lex *lx, const char *start, size_t n)
 {
     size_t len = (size_t)(lx->p - start), next = behind_blanks(lx, n);
@@ -725,8 +726,8 @@ static bool ends_in_arity(const struct lex *lx, const char *start, size_t n)
     }
 }
 
-/* Whether the '/' at lx->p, inside a word, is that of a function's arity ("map/2") and no
- * predicate's. It is when digits follow and the word goes on to a ':' from there, or ends. */
+/* Returns whether the '/' at lx->p, inside a word, belongs to a function's arity ("map/2") and not
+ * to a predicate. It does if digits follow and the word then continues with a ':' or ends. */
 static bool is_arity(const struct lex *lx, const char *start)
 {
     size_t n = 1;
@@ -745,8 +746,8 @@ static bool is_arity(const struct lex *lx, const char *start)
     return !is_desc(at(lx, digits)) && ends_in_arity(lx, start, digits);
 }
 
-/* Bytes of an operator that is a function's name, at the start of a part and with its arity:
- * "<>/2", "..///3". 0: there is none, or wildcards could be meant. */
+/* Returns the bytes of an operator that names a function, at the start of a part and with its
+ * arity: "<>/2", "..///3". Returns 0 if there is none, or if wildcards could be meant. */
 static size_t operator_len(const struct lex *lx, const char *start)
 {
     size_t n = 0;
@@ -758,7 +759,7 @@ static size_t operator_len(const struct lex *lx, const char *start)
     return special && at(lx, n - 1) == '/' && is_digit(at(lx, n)) ? n : 0;
 }
 
-/* A name that is always a probe's, whatever types there are. */
+/* Returns whether a name is always a probe's, whatever types exist. */
 static bool is_dtrace_probe(const char *s, size_t n)
 {
     static const char *const names[] = {"BEGIN", "END", "ERROR"};
@@ -769,8 +770,8 @@ static bool is_dtrace_probe(const char *s, size_t n)
     return false;
 }
 
-/* Whether a keyword that has just been read is a description all the same: on the command line,
- * where what follows cannot belong to a declaration (-m string, -f 'float { ... }'). */
+/* Returns whether a keyword just read is a description after all: on the command line, where the
+ * text that follows cannot belong to a declaration (-m string, -f 'float { ... }'). */
 static bool stands_alone(const struct lex *lx, enum tok kw)
 {
     if (lx->src->kind == LANG_SCRIPT)
@@ -782,7 +783,8 @@ static bool stands_alone(const struct lex *lx, enum tok kw)
     return at(lx, i) < 0 || (at(lx, i) > 0 && strchr(tagged ? "/," : "/,{", at(lx, i)));
 }
 
-/* A word between clauses: a description, a keyword, or the type name that opens a declaration. */
+/* Scans a word between clauses: a description, a keyword, or the type name that starts a
+ * declaration. */
 static void desc_token(struct lex *lx)
 {
     const char *start = lx->p;
@@ -871,8 +873,8 @@ void lex_next(struct lex *lx)
     lx->tok.pos.len = (int)(lx->p - lx->tok.raw);
 }
 
-/* Skips a quoted text; or the quote alone if its line does not close it, as a brace behind it may
- * end the clause. */
+/* Skips quoted text. Skips only the quote if its line does not close it, because a brace after it
+ * may end the clause. */
 static void recover_quoted(struct lex *lx, int quote)
 {
     size_t i = 1;
@@ -881,8 +883,8 @@ static void recover_quoted(struct lex *lx, int quote)
     lx->p += at(lx, i) == quote ? i + 1 : 1;
 }
 
-/* Behind the } of a declaration: skips what it may declare, up to the ; on the same line or next to
- * it. */
+/* After the } of a declaration, skips what it may declare, up to the ; on the same line or
+ * immediately after it. */
 static void recover_declared(struct lex *lx)
 {
     size_t i = 0;
@@ -905,7 +907,7 @@ static void recover_declared(struct lex *lx)
     lx->p++;
 }
 
-/* Whether the token is the first one on its line. */
+/* Returns whether the token is the first on its line. */
 static bool is_first(const struct lex *lx)
 {
     const char *p = lx->line_start;
@@ -926,7 +928,7 @@ void lex_recover(struct lex *lx)
         done = at(lx, i) != '{';
     }
     if (lx->depth == 0 && last == TOK_DESC && lx->tok.raw != lx->unit && is_first(lx)) {
-        lx->p = lx->tok.raw; /* a description on a line of its own begins another clause */
+        lx->p = lx->tok.raw; /* a description on its own line starts another clause */
         lx->declares = false;
         done = true;
     }

@@ -1,12 +1,12 @@
 /* lex.h - D text to tokens (language.md 1).
  *
  * The same characters mean different things in different contexts, so the parser sets `ctx` before
- * it asks for the next token: LEX_OUTER between clauses, where probe descriptions stand; LEX_EXPR
+ * it requests the next token: LEX_OUTER between clauses, where probe descriptions stand; LEX_EXPR
  * inside predicates, bodies and declarations; LEX_MEMBER for one token after "." or "->". One token
- * is current (lx->tok); nothing is ever given back. Control lines (# ...) are carried out when they
- * are met.
+ * is current (lx->tok), and no token is ever pushed back. Control lines (# ...) are executed where
+ * they occur.
  *
- * Positions: line and column count from 1 in bytes; "#line" changes what messages show. */
+ * Positions: line and column count from 1, in bytes; "#line" changes what messages show. */
 #ifndef ET_LANG_LEX_H
 #define ET_LANG_LEX_H
 
@@ -133,71 +133,73 @@ struct token {
 struct lex {
     struct lang *l;
     const struct lang_source *src;
-    const char *p, *end; /* what is left of the text */
+    const char *p, *end; /* the rest of the text */
     const char *line_start;
     const char *file; /* name for messages */
     int line;
     enum lex_ctx ctx;
     struct token tok;
-    int shift;          /* what #line has added to `line`; 0 where cpp wrote it */
-    const char *unit;   /* of the parser: where the clause or declaration that it is in begins */
-    int depth;          /* braces open */
-    int paren;          /* parentheses and brackets open */
-    bool open_arrays;   /* of the parser: "[]" may stand here, in what is only declared */
-    int nest;           /* of the parser: how deep it is in an expression */
-    bool fresh;         /* nothing but blanks so far on this line: a '#' opens a control line */
-    bool declares;      /* of the parser: it is in a declaration, which a ; ends behind any } */
+    int shift;          /* what #line added to `line`; 0 where cpp wrote the line */
+    const char *unit;   /* set by the parser: start of the current clause or declaration */
+    int depth;          /* open braces */
+    int paren;          /* open parentheses and brackets */
+    bool open_arrays;   /* set by the parser: "[]" is allowed here, in a mere declaration */
+    int nest;           /* set by the parser: nesting depth of the current expression */
+    bool fresh;         /* only blanks so far on this line: a '#' starts a control line */
+    bool declares;      /* set by the parser: inside a declaration, which ends at a ; after any } */
     bool last_arg_used; /* the last program argument was referenced */
 };
 
 void lex_init(struct lex *lx, struct lang *l, const struct lang_source *src);
 /* Reads the next token into lx->tok. */
 void lex_next(struct lex *lx);
-/* After an error: skips to the end of the clause or declaration that it is in, then reads the next
- * token in LEX_OUTER. */
+/* After an error, skips to the end of the current clause or declaration, then reads the next token
+ * in LEX_OUTER. */
 void lex_recover(struct lex *lx);
-/* The text that a macro of a probe description ("target", "1") stands for, NULL if undefined. */
+/* Returns the text of a macro of a probe description ("target", "1"), NULL if undefined. */
 const char *lex_macro_text(struct lex *lx, const char *name, size_t len);
-/* What helps against an undefined one. number: it is $1, $2 ... */
+/* Returns a hint for an undefined macro. number: it is $1, $2 ... */
 const char *lex_macro_hint(bool number);
-/* "syntax error near ...": fails. */
+/* Fails with "syntax error near ...". */
 _Noreturn void lex_syntax(struct lex *lx, const char *hint);
-/* The keyword's text. */
+/* Returns the keyword's text. */
 const char *lex_keyword(enum tok t);
 
 /* -- meant.c -- */
-/* What D has for what stands around the token, which was not expected there; NULL: who knows. */
+/* Returns a hint with D's form of the text around the token, which is unexpected there; NULL: no
+ * suggestion. */
 const char *lex_meant(struct lex *lx);
-/* What the current token, a / or {, stands for when it is part of a description: a regular
- * expression, alternatives. NULL: it is no part. */
+/* Returns a hint if the current token, a / or {, belongs to a description as part of a regular
+ * expression or of alternatives; NULL if it does not. */
 const char *lex_meant_part(const struct lex *lx);
 
 /* -- control.c -- */
-/* Carries out a control line; lx->p stands behind the '#'; leaves it behind the newline. */
+/* Executes a control line; lx->p is after the '#' on entry and after the newline on return. */
 void lex_control(struct lex *lx);
 
 /* -- parse*.c -- */
-/* One unit of the program: a clause, declaration, inline ... The current token is its first, in
- * LEX_OUTER. */
+/* Parses one unit of the program: a clause, declaration, inline ... The current token is its first,
+ * in LEX_OUTER. */
 void parse_unit(struct lex *lx);
 void parse_decl(struct lex *lx);
 void parse_clause(struct lex *lx);
 /* A part of a probe description. */
 struct desc_part {
     const char *text; /* a pattern */
-    bool quoted;      /* some of it stands in quotes: it is what it says */
-    bool closed;      /* ... its end does, too: a slash is none before an arity */
+    bool quoted;      /* part of it is quoted, and so literal */
+    bool closed;      /* its end is quoted as well: a slash in it does not start an arity */
 };
-/* Functions as Erlang and Elixir write them become parts. named: the last part is a probe's name;
- * colon: the description begins with a colon. */
+/* Turns functions as Erlang and Elixir write them into parts. named: the last part is a probe's
+ * name; colon: the description begins with a colon. */
 void parse_names(struct lang *l, struct desc_part p[4], bool named, bool colon);
-/* The current token is the first of the expression, in LEX_EXPR. */
+/* Parse an expression; the current token is its first, in LEX_EXPR. */
 struct node *parse_expr(struct lex *lx);   /* with commas */
 struct node *parse_assign(struct lex *lx); /* without */
-/* A type in parentheses or a parameter list: specifiers and, later, an abstract declarator. */
+/* Parses a type in parentheses or in a parameter list: specifiers and, after them, an abstract
+ * declarator. */
 const struct type *parse_type(struct lex *lx);
 bool parse_is_type(const struct token *t);
-/* Takes a punctuator or fails. */
+/* Consumes a punctuator or fails. */
 void parse_expect(struct lex *lx, enum tok kind);
 
 #endif

@@ -1,7 +1,7 @@
-/* meant.c - what people write who come from other languages, and what D has for it.
+/* meant.c - constructs from other languages, and what D has instead.
  *
- * A row holds where its text stands around the token that was not expected; the first that does is
- * taken. So longer texts come before their parts. */
+ * A row says where its text is in relation to the unexpected token. The first matching row applies,
+ * so longer texts precede their parts. */
 #include "lang/lex.h"
 
 #include <string.h>
@@ -74,7 +74,7 @@ static bool is_name(const struct lex *lx, const char *p)
             (*p >= 'A' && *p <= 'Z'));
 }
 
-/* Whether the text stands at p, as a word if it begins with a letter. */
+/* Returns whether the text is at p, as a word if it begins with a letter. */
 static bool stands_at(const struct lex *lx, const char *p, const char *text, size_t n)
 {
     bool word = text[0] >= 'a' && text[0] <= 'z';
@@ -82,14 +82,14 @@ static bool stands_at(const struct lex *lx, const char *p, const char *text, siz
            !(word && is_name(lx, p - 1)) && !(is_name(lx, p + n - 1) && is_name(lx, p + n));
 }
 
-/* "1ms": in ns. NULL: the token is no unit behind a number. */
+/* Converts "1ms" to ns in a hint. NULL: the token is not a unit after a number. */
 static const char *with_unit(struct lex *lx)
 {
     const char *p = lx->tok.raw, *digits;
     char unit[8];
     uint64_t n = 0, ns;
     size_t len = (size_t)lx->tok.pos.len;
-    if (p > lx->src->text && p[-1] == 'u') { /* "15us": the u was taken for unsigned */
+    if (p > lx->src->text && p[-1] == 'u') { /* "15us": the u was scanned as the suffix unsigned */
         p--;
         len++;
     }
@@ -109,7 +109,7 @@ static const char *with_unit(struct lex *lx)
                        unit, (unsigned long long)ns);
 }
 
-/* "io:format(": a call as Erlang has it. */
+/* Returns whether this is "io:format(", a call in Erlang's form. */
 static bool is_remote_call(const struct lex *lx)
 {
     const char *p = lx->tok.raw;
@@ -128,7 +128,7 @@ const char *lex_meant(struct lex *lx)
         return NO_CALL;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t n = strlen(rows[i].text);
-        size_t most = rows[i].text[n - 1] == ' ' ? n : n - 1; /* "not ": the word behind it */
+        size_t most = rows[i].text[n - 1] == ' ' ? n : n - 1; /* "not ": the word after it */
         for (size_t back = 0; (rows[i].where & where) && back <= most; back++)
             if (at && (size_t)(at - lx->src->text) >= back &&
                 stands_at(lx, at - back, rows[i].text, n))

@@ -1,10 +1,10 @@
-/* names.c - what names mean: the built-in variables and functions of word/'s lists, and the
+/* names.c - what names mean: the built-in variables and functions of the lists in words/, and the
  * program's own.
  *
  * Functions, global variables, built-ins and inlines share one namespace; thread-local variables,
- * clause-local variables and aggregations have one each (language.md 1.1). What
- * only other systems have is among them, so that it is refused by name and never taken for a new
- * variable: all names of the lists are part of the language, wherever they exist. */
+ * clause-local variables and aggregations have one each (language.md 1.1). The table includes names
+ * that exist only on other systems, so that they are rejected by name and never taken for new
+ * variables: all names of the lists are part of the language, wherever they exist. */
 #include "lang/prog.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 static const struct {
     const char *name;
     const char *type; /* a typedef name, "string", or a pointer to a structure */
-    bool array;       /* an index in [ ], which must be a constant where that matters */
+    bool array;       /* takes an index in [ ], which must be a constant for some arrays */
     uint32_t since;
     uint8_t number;
 } builtins[] = {
@@ -28,7 +28,7 @@ static const struct {
 #undef WORD_BUILTIN
 };
 
-/* Functions. A row that is not of D has no `args`. */
+/* Functions. A row that is not part of D has no `args`. */
 static const struct lang_fn fns[] = {
 #define AFRESH   true
 #define FN_NOT_D .args = NULL
@@ -47,7 +47,7 @@ static const struct lang_fn fns[] = {
 #include "words/aggs.list"
 };
 
-/* Subroutines that D knows by name and that do not exist (language.md 6.3). */
+/* Subroutines that D knows by name but that do not exist (language.md 6.3). */
 static const char *const subrs_undefined[] = {
     "ddi_pathname",
     "msgdsize",
@@ -102,7 +102,7 @@ static void add_undefined(struct lang *l, const char *name)
     names_add(l, &l->globals, name, ID_FN)->fn = fn;
 }
 
-/* "struct task_struct *". What is in one, the kernel's own types would say. */
+/* Returns "struct task_struct *". Only the kernel's own types could tell its members. */
 static const struct type *task_struct(struct lang *l)
 {
     struct type *t = lang_alloc(l, sizeof *t);
@@ -149,7 +149,7 @@ static void builtin_names(struct lang *l)
 void names_init(struct lang *l)
 {
     l->globals.opt = l->threads.opt = l->locals.opt = l->opt;
-    l->library = true; /* so is what is built in */
+    l->library = true; /* built-in names count as library names */
     builtin_names(l);
     l->library = false;
 }
@@ -242,7 +242,7 @@ struct lang_agg *agg_new(struct lang *l, const char *name, enum word_agg func)
 #define FUNCTION_TERMS                                                                             \
     "the arguments and the result of a function are not known; a probe of the application's own "  \
     "passes terms (doc/user-probes.md)"
-/* Names that people bring along from other languages. */
+/* Names that people know from other languages. */
 static const struct {
     const char *name, *hint;
 } elsewhere[] = {
@@ -276,7 +276,8 @@ static const struct {
     {"zero", "clear(@a) sets the values of an aggregation to zero"},
 };
 
-/* No word in lower case is meant to be a constant like ENODEV, unless it is that very name. */
+/* Returns whether a constant such as ENODEV may be suggested for `name`: not for a lower-case word,
+ * unless it is that very name. */
 static bool may_be_meant(const struct ident *id, const char *name)
 {
     bool constant = id->kind == ID_INT, capital = false;

@@ -1,29 +1,29 @@
 /* parse_clause.c - clauses and their probe descriptions (language.md 1.7, 2.1, 2.2).
  *
  * The four parts of a description are assigned from the right; which part is rightmost depends on
- * where the text comes from (-n name, -f function ...). A part in single quotes is an Erlang name
- * taken literally: what is special in a glob is quoted with '\'. parse_names.c reads what is no
- * four parts. */
+ * the source of the text (-n name, -f function ...). A part in single quotes is an Erlang name
+ * taken literally: characters that are special in a glob are escaped with '\'. parse_names.c reads
+ * descriptions that do not consist of four parts. */
 #include "lang/lex.h"
 
 #include <string.h>
 
 static const char *const part_names[] = {"providers", "modules", "functions", "names"};
 
-/* What a description has at most, by its rightmost part. */
+/* The limit on a description's parts, by its rightmost part. */
 static const char *const most_parts[] = {"-P takes a provider alone",
                                          "-m takes no more than provider:module",
                                          "-f takes no more than provider:module:function",
                                          "it has four parts: provider:module:function:name"};
 
-/* The most bytes of each part (language.md 2.2); names of modules and functions may be as long as
- * the VM lets them be: an atom, and a function's arity. */
+/* The maximum bytes of each part (language.md 2.2). Names of modules and functions may be as long
+ * as the VM allows: an atom, and a function's arity. */
 static const struct {
     const char *what;
     size_t most;
 } part_limits[] = {{"provider", 63}, {"module", 1020}, {"function", 1024}, {"name", 63}};
 
-/* Which part the rightmost one is. */
+/* Returns which part the rightmost one is. */
 static unsigned rightmost(const struct lex *lx)
 {
     switch (lx->src->kind) {
@@ -41,7 +41,7 @@ static _Noreturn void invalid(struct lex *lx, const char *hint, const char *why)
               (int)t->len, t->str, why);
 }
 
-/* One part: s[0..n) with its macro replaced and its quotes removed. */
+/* Returns one part: s[0..n) with its macro replaced and its quotes removed. */
 static const char *part(struct lex *lx, const char *s, size_t n)
 {
     struct buf *b = &lx->l->part;
@@ -53,7 +53,7 @@ static const char *part(struct lex *lx, const char *s, size_t n)
         if (c == '\'') {
             quoted = !quoted;
             i++;
-        } else if (quoted) { /* the character itself; Erlang's own quoting is \' and \\ */
+        } else if (quoted) { /* a literal character; Erlang's own quoting is \' and \\ */
             i += c == '\\' && i + 1 < n;
             if (strchr("*?[\\", s[i]))
                 buf_addc(b, '\\');
@@ -69,7 +69,7 @@ static const char *part(struct lex *lx, const char *s, size_t n)
             for (k = start; k < n && (!digits || (s[k] >= '0' && s[k] <= '9')); k++)
                 ;
             const char *text = lex_macro_text(lx, s + start, k - start);
-            if (!text) /* no more than this is wrong: the clause is looked at all the same */
+            if (!text) /* only this is wrong: the clause is still checked */
                 lang_err(lx->l, &lx->tok.pos, "D_PDESC_INVAL", lex_macro_hint(digits),
                          "invalid probe description \"%.*s\": Undefined macro variable in probe "
                          "description",
@@ -162,23 +162,24 @@ static struct lang_desc *descriptions(struct lex *lx)
 
 static struct lang_stmt *statements(struct lex *lx);
 
-/* What follows if ( ) or else: one statement, or several in braces. NULL: an empty one. */
+/* Parses the branch of an if ( ) or else: one statement, or several in braces. NULL: an empty
+ * branch. */
 static struct lang_stmt *branch(struct lex *lx);
 
-/* What may be missing before the token that a statement cannot go on with. */
+/* Returns a hint on what may be missing before a token that cannot continue the statement. */
 static const char *unclosed(struct lex *lx, const struct node *expr)
 {
     switch (lx->tok.kind) {
     case TOK_IDENT:
     case TOK_AGG: return "is a ; missing before it?";
     case TOK_EOF: return "a } is missing";
-    case TOK_LBRACE: /* END {: the name of a probe has been taken for a variable */
+    case TOK_LBRACE: /* END {: the name of a probe was taken for a variable */
         return expr->kind == N_IDENT ? "is a } missing before this clause?" : NULL;
     default: return NULL;
     }
 }
 
-/* One statement, with the ; behind it; the last one before a } needs none. */
+/* Parses one statement and its ;, which is optional before a }. */
 static struct lang_stmt *statement(struct lex *lx)
 {
     struct lang_stmt *s = lang_alloc(lx->l, sizeof *s);
@@ -222,7 +223,7 @@ static struct lang_stmt *branch(struct lex *lx)
     return s;
 }
 
-/* The statements up to the } that closes them. */
+/* Parses the statements up to the } that closes them. */
 static struct lang_stmt *statements(struct lex *lx)
 {
     struct lang_stmt *list = NULL, **tail = &list;
@@ -239,7 +240,7 @@ static struct lang_stmt *statements(struct lex *lx)
     return list;
 }
 
-/* The provider that a description can only mean, or what it says. */
+/* Returns the only provider that a description can mean, or the provider it names. */
 static const char *provider_of(const struct lang_desc *d)
 {
     static const struct {
@@ -251,7 +252,7 @@ static const char *provider_of(const struct lang_desc *d)
                  {"ERROR", 6, "dtrace"},
                  {"tick-", 5, "profile"},
                  {"profile-", 8, "profile"}};
-    if (d->id >= 1 && d->id <= 3) /* the ids that never change */
+    if (d->id >= 1 && d->id <= 3) /* these ids never change */
         return "dtrace";
     for (size_t i = 0; d->prov[0] == '\0' && i < sizeof known / sizeof known[0]; i++) {
         if (strncmp(d->name, known[i].name, known[i].len) == 0)
@@ -260,7 +261,7 @@ static const char *provider_of(const struct lang_desc *d)
     return d->prov;
 }
 
-/* What the program's descriptions rest on, the pragmas for providers included. */
+/* Records the stability of the program's descriptions, including the pragmas for providers. */
 static void uses_probes(struct lang *l, const struct lang_desc *d)
 {
     for (; d; d = d->next) {
@@ -276,7 +277,7 @@ static void uses_probes(struct lang *l, const struct lang_desc *d)
     }
 }
 
-/* A clause that has been parsed: checked, kept. */
+/* Checks and keeps a parsed clause. */
 static void add_clause(struct lang *l, struct lang_clause *c)
 {
     l->desc = c->descs;
@@ -287,8 +288,8 @@ static void add_clause(struct lang *l, struct lang_clause *c)
     l->clause_tail = &c->next;
 }
 
-/* One clause for each description, as each has types of its own. A mistake is reported for the
- * first only. */
+/* Adds one clause for each description, because each has its own types. An error is reported for
+ * the first one only. */
 static void add_copies(struct lang *l, const struct lang_clause *c)
 {
     unsigned before = l->errors;

@@ -1,7 +1,7 @@
 /* parse_decl.c - declarations of variables and inlines, and types (language.md 2.3, 2.5).
  *
- * Specifiers are counted first and made a type afterwards, so that they may stand in any order, as
- * in C. Declarators and tags are in parse_type.c. */
+ * Specifiers are counted first and turned into a type afterwards, so that they can appear in any
+ * order, as in C. Declarators and tags are in parse_type.c. */
 #include "lang/declare.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ struct spec {
     unsigned longs;
     enum lang_scope scope;
     bool has_class, is_inline, is_typedef, is_extern, has_tag;
-    bool is_parameter; /* or a member, or a type name: has no storage class */
+    bool is_parameter; /* or a member, or a type name: no storage class */
 };
 
 bool parse_is_type(const struct token *t)
@@ -57,7 +57,7 @@ static void storage_class(struct lex *lx, struct spec *s)
                                              : SCOPE_GLOBAL;
 }
 
-/* Takes one specifier; false when the token is none. */
+/* Consumes one specifier; returns false if the token is not one. */
 static bool specifier(struct lex *lx, struct spec *s)
 {
     enum tok t = lx->tok.kind;
@@ -79,7 +79,7 @@ static bool specifier(struct lex *lx, struct spec *s)
                   "storage class '%s' cannot be used in D", lex_keyword(t));
     case TOK_KW_CONST:
     case TOK_KW_VOLATILE:
-    case TOK_KW_RESTRICT: break; /* they mean nothing to a program that cannot alias */
+    case TOK_KW_RESTRICT: break; /* no effect in a program that cannot alias */
     case TOK_KW_SIGNED: s->is_signed = true; break;
     case TOK_KW_UNSIGNED: s->is_unsigned = true; break;
     case TOK_KW_SHORT: s->is_short = true; break;
@@ -122,7 +122,7 @@ static void specifiers(struct lex *lx, struct spec *s, bool is_parameter)
         ;
 }
 
-/* The type that the specifiers name; int when they name none. */
+/* Returns the type that the specifiers name; int if they name none. */
 static const struct type *resolve(struct lex *lx, const struct spec *s)
 {
     bool sign = s->is_signed || s->is_unsigned, size = s->is_short || s->longs > 0;
@@ -209,7 +209,7 @@ static void declare(struct lex *lx, const struct spec *s, const struct type *bas
         decl_variable(lx->l, &d.pos, d.name, s->scope, d.type, d.nkeys > 0, d.key, d.nkeys);
 }
 
-/* "[" type name, type name ... "]": the parameters of an inline. */
+/* Parses "[" type name, type name ... "]": the parameters of an inline. */
 static void params(struct lex *lx, struct lang_inline *in)
 {
     do {
@@ -251,7 +251,7 @@ static void inline_decl(struct lex *lx, const struct spec *s, const struct type 
     decl_inline(lx->l, &pos, name, in);
 }
 
-/* A declaration up to its ";", which is current afterwards. */
+/* Parses a declaration up to its ";", which is then the current token. */
 static void declaration(struct lex *lx)
 {
     struct spec s;

@@ -1,8 +1,8 @@
 /* parse_expr.c - expressions (language.md 4): precedence climbing over one table of binary
  * operators.
  *
- * The tree says what is written; names and types are the checker's. Nesting is counted, so that no
- * text can overflow the C stack; how high left-leaning chains may grow is node_done's business. */
+ * The tree reflects the text; the checker resolves names and types. Nesting is counted, so that no
+ * text can overflow the C stack; node_done limits the height of left-leaning chains. */
 #include "lang/lex.h"
 
 #include <string.h>
@@ -74,7 +74,7 @@ static struct node *new_here(struct lex *lx, enum node_kind kind)
     return node_new(lx->l, kind, &lx->tok.pos);
 }
 
-/* Expressions separated by commas up to `close`, which is taken. */
+/* Parses expressions separated by commas up to and including `close`. */
 static struct node *arguments(struct lex *lx, enum tok close)
 {
     struct node *list = NULL, **tail = &list;
@@ -91,7 +91,7 @@ static struct node *arguments(struct lex *lx, enum tok close)
     return list;
 }
 
-/* The name after "." or "->". */
+/* Parses the name after "." or "->". */
 static void member_name(struct lex *lx, struct node *n)
 {
     lx->ctx = LEX_MEMBER;
@@ -192,7 +192,7 @@ static struct node *primary(struct lex *lx)
     return n;
 }
 
-/* Indices, calls, members and ++ behind n. */
+/* Parses the indices, calls, members and ++ that follow n. */
 static struct node *postfix(struct lex *lx, struct node *n)
 {
     struct node *up;
@@ -230,7 +230,8 @@ static struct node *postfix(struct lex *lx, struct node *n)
     }
 }
 
-/* "(" is current: a type in parentheses, or an expression with all that may follow it. */
+/* "(" is the current token: parses a type in parentheses, or an expression with everything that may
+ * follow it. */
 static struct node *parenthesised(struct lex *lx, const struct type **type)
 {
     *type = NULL;

@@ -1,12 +1,13 @@
 /* parse_names.c - functions as Erlang and Elixir write them, in place of a description's parts.
  *
- *   lists:map/2             :lists:map/2:entry      alone a function means its entry
+ *   lists:map/2             :lists:map/2:entry      alone, a function means its entry
  *   lists:map               :lists:map:entry        unless map could be the name of a probe
- *   MyApp.Foo.bar/1         :MyApp.Foo:bar/1:entry  the module ends at the last dot but operators'
- *   :lists.map/2:return     :lists:map/2:return     Elixir's way to write an Erlang function
+ *   MyApp.Foo.bar/1         :MyApp.Foo:bar/1:entry  the module ends at the last dot outside
+ * operators :lists.map/2:return     :lists:map/2:return     Elixir's way to write an Erlang
+ * function
  *
- * What no target could have a probe for is read so, and nothing else: no probe's name has an arity,
- * and all names of function probes are known here. */
+ * Only descriptions for which no target could have a probe are read this way: no probe's name has
+ * an arity, and all names of function probes are known here. */
 #include "lang/lex.h"
 
 #include <string.h>
@@ -21,7 +22,7 @@ static bool is_literal(const struct desc_part *p)
     return p->quoted || p->text[0] == '\0';
 }
 
-/* "map/2", "*" "/2" */
+/* Returns whether s ends in an arity: "map/2", "*" "/2". */
 static bool has_arity(const char *s)
 {
     const char *slash = strrchr(s, '/');
@@ -29,7 +30,7 @@ static bool has_arity(const char *s)
            strspn(slash + 1, "0123456789") == strlen(slash + 1);
 }
 
-/* An atom that needs no quotes, or a name of Elixir. */
+/* Returns whether s is an atom that needs no quotes, or a name of Elixir. */
 static bool is_word(const char *s)
 {
     static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
@@ -40,7 +41,8 @@ static bool is_word(const char *s)
     return *s == '\0';
 }
 
-/* Whether some target could have a probe with this name, or one that it has been mistaken for. */
+/* Returns whether some target could have a probe with this name, or with a name it was mistaken
+ * for. */
 static bool may_be_probe(const struct lang *l, const char *name)
 {
     static const char *const others[] = {"BEGIN", "END", "ERROR"};
@@ -70,7 +72,7 @@ static bool is_provider(const struct desc_part *p)
                                strspn(p->text + 6, "0123456789") == strlen(p->text + 6)));
 }
 
-/* Whether the last part, where a probe's name belongs, is a function. */
+/* Returns whether the last part, where a probe's name belongs, is a function. */
 static bool ends_in_function(const struct lang *l, const struct desc_part *p)
 {
     const struct desc_part *mod = &p[FUNC], *name = &p[NAME];
@@ -93,8 +95,8 @@ static bool ends_in_function(const struct lang *l, const struct desc_part *p)
            !may_be_probe(l, name->text);
 }
 
-/* Bytes of the module in a part that has module and function, with the dot between them; 0: it has
- * not. */
+/* Returns the bytes of the module in a part that holds module and function, with a dot between
+ * them; 0 if it does not. */
 static size_t module_len(const struct desc_part *p, bool colon)
 {
     size_t n = is_literal(p) ? 0 : elixir_module_len(p->text);
@@ -104,7 +106,7 @@ static size_t module_len(const struct desc_part *p, bool colon)
     return n > 0 && p->text[n] == '.' && p->text[n + 1] != '\0' ? n : 0;
 }
 
-/* The module of p[at] goes to p[MOD], the rest to p[FUNC]. */
+/* Moves the module of p[at] to p[MOD] and the rest to p[FUNC]. */
 static void split(struct lang *l, struct desc_part *p, size_t at, size_t n)
 {
     const char *text = p[at].text;
@@ -112,7 +114,7 @@ static void split(struct lang *l, struct desc_part *p, size_t at, size_t n)
     p[FUNC] = (struct desc_part){.text = text + n + 1};
 }
 
-/* A '?' that ends a function's name is part of it in Elixir, and no wildcard. */
+/* In Elixir, a '?' at the end of a function's name is part of it, not a wildcard. */
 static void keep_question(struct lang *l, struct desc_part *p)
 {
     const char *s = p[FUNC].text;
@@ -136,7 +138,7 @@ void parse_names(struct lang *l, struct desc_part p[4], bool named, bool colon)
             p[PROV] = p[MOD];
         split(l, p, FUNC, n);
     } else if (p[FUNC].text[0] == '\0' && (n = module_len(&p[MOD], false)) > 0 &&
-               p[MOD].text[n + 1] != '*') { /* "MyApp.*" are modules */
+               p[MOD].text[n + 1] != '*') { /* "MyApp.*" means modules */
         split(l, p, MOD, n);
     }
     keep_question(l, p);

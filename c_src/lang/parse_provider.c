@@ -1,7 +1,7 @@
-/* parse_provider.c - provider definitions (see provider.h): parsed, checked, kept.
+/* parse_provider.c - parses, checks and keeps provider definitions (see provider.h).
  *
- * A definition is kept only when all of it is right. The same one may stand twice, as programs that
- * are used together may bring along what they need; one that differs is an error. */
+ * A definition is kept only if all of it is correct. The same definition may appear twice, because
+ * programs used together may each include what they need; one that differs is an error. */
 #include "lang/check.h"
 #include "lang/declare.h"
 #include "lang/provider.h"
@@ -29,7 +29,7 @@ const struct lang_provider *lang_providers(const struct lang *l)
     return l->providers;
 }
 
-/* "order__start" as scripts write it. */
+/* Returns "order__start" as scripts write it. */
 static const char *dashed(struct lang *l, const char *ident)
 {
     char *s = lang_strndup(l, ident, strlen(ident)), *to = s;
@@ -44,7 +44,7 @@ static const char *dashed(struct lang *l, const char *ident)
     return s;
 }
 
-/* The name of a provider or probe, which is current. */
+/* Consumes the name of a provider or probe, the current token. */
 static const char *take_name(struct lex *lx, bool provider)
 {
     const char *what = provider ? "provider" : "probe";
@@ -179,7 +179,7 @@ static bool same_probe(const struct lang_probe *a, const struct lang_probe *b)
     return true;
 }
 
-/* A probe of a that b has not, or differently; NULL when there is none. */
+/* Returns a probe of a that b lacks or defines differently; NULL if there is none. */
 static const struct lang_probe *difference(const struct lang_provider *a,
                                            const struct lang_provider *b)
 {

@@ -1,7 +1,7 @@
 /* parse_type.c - declarators, and the bodies of structs, unions and enums (language.md 2.3).
  *
- * A declarator is read from the name outward into a list of derivations, and the type is then made
- * from the far end: "int *a[4]" is the list [4], pointer, and makes an array of 4 pointers. */
+ * A declarator is read from the name outward into a list of derivations, and the type is then built
+ * from the far end: "int *a[4]" is the list [4], pointer, and gives an array of 4 pointers. */
 #include "lang/check.h"
 #include "lang/declare.h"
 
@@ -22,7 +22,7 @@ static bool constant(struct lex *lx, uint64_t *v, bool *is_signed)
 
 /* -- derived types ----------------------------------------------------------------------------- */
 
-/* Some use of a type needs to know its size. */
+/* Checks a type whose use requires a known size. */
 static void check_object(struct lex *lx, const struct diag_pos *pos, const struct type *t,
                          const char *what)
 {
@@ -106,7 +106,7 @@ const struct declared_param *parse_params(struct lex *lx)
     return only_void ? NULL : list;
 }
 
-/* "[" type, type ... "]", behind the "[": the keys of an associative array. */
+/* Parses "type, type ... ]", after the "[": the keys of an associative array. */
 static void key_types(struct lex *lx, struct declared *d)
 {
     for (;;) {
@@ -161,7 +161,7 @@ static void dimension(struct lex *lx, struct derivations *v, struct declared *d,
     bool is_signed;
     lex_next(lx);
     if (lx->tok.kind == TOK_RBRACK && lx->open_arrays && v->n == 0) {
-        lex_next(lx); /* nothing can be done with it but declare it: its size is of no use */
+        lex_next(lx); /* it can only be declared, so its size is irrelevant */
         derive(lx, v, 1, &pos);
         return;
     }
@@ -175,7 +175,7 @@ static void dimension(struct lex *lx, struct derivations *v, struct declared *d,
         if (what == DECLARE_TYPE)
             lang_fail(lx->l, &pos, "D_DECL_DYNOBJ", NULL,
                       "an associative array is a variable, and no type");
-        key_types(lx, d); /* dimensions behind it are those of its elements */
+        key_types(lx, d); /* dimensions after it are those of its elements */
         return;
     }
     struct diag_pos at = lx->tok.pos;
@@ -224,8 +224,7 @@ static void direct(struct lex *lx, struct derivations *v, struct declared *d,
             dimension(lx, v, d, what);
         } else if (lx->tok.kind == TOK_LPAR) {
             struct diag_pos pos = lx->tok.pos;
-            parse_params(
-                lx); /* checked and forgotten: no function of the program's can be called */
+            parse_params(lx); /* checked and discarded: a program's functions cannot be called */
             derive(lx, v, DERIVE_FUNCTION, &pos);
         } else {
             break;
@@ -260,8 +259,8 @@ const struct type *parse_type(struct lex *lx)
 
 /* -- tags -------------------------------------------------------------------------------------- */
 
-/* The type of a tag, made if it is new. name "": none, each is a type of its own. Headers and the
- * program may define the same tag, each for itself. */
+/* Returns the type of a tag and creates it if it is new. name "": no tag, so each is a separate
+ * type. Headers and the program may each define the same tag. */
 static struct type *tag_type(struct lex *lx, enum tok kw, const char *tag)
 {
     struct lang *l = lx->l;
@@ -289,7 +288,7 @@ static struct type *tag_type(struct lex *lx, enum tok kw, const char *tag)
     return t;
 }
 
-/* Where the next member goes: a bit counter, as bit-fields share units. */
+/* The position of the next member, in bits, because bit-fields share units. */
 struct layout {
     uint64_t bit;
     bool is_union;
@@ -318,7 +317,7 @@ static void place(struct layout *at, struct type_sou *s, struct type_member *m)
         at->bit = bit;
 }
 
-/* Behind ":". */
+/* Parses the width after ":". */
 static void bit_field(struct lex *lx, struct layout *at, struct type_member *m)
 {
     struct diag_pos pos = lx->tok.pos;
@@ -338,7 +337,7 @@ static void bit_field(struct lex *lx, struct layout *at, struct type_member *m)
     (void)at;
 }
 
-/* Notes a member's name; false when the struct or union has it already. */
+/* Records a member's name; returns false if the struct or union already has it. */
 static bool is_first(struct lang *l, const struct type_sou *s, const char *name)
 {
     size_t len = sizeof s + strlen(name);
@@ -366,7 +365,7 @@ static void member(struct lex *lx, struct type *t, struct layout *at, const stru
         bit_field(lx, at, m);
     }
     check_object(lx, &d.pos, m->type, "a member");
-    if (is_bits && m->bits == 0) /* closes nothing: language.md 2.3 */
+    if (is_bits && m->bits == 0) /* ends no unit: language.md 2.3 */
         return;
     place(at, s, m);
     if ((at->bit + 7) / 8 > TYPE_SIZE_SOU)
@@ -437,7 +436,7 @@ static void enumerators(struct lex *lx, struct type *t)
         e->value = (int32_t)next++;
         *tail = e;
         tail = (const struct type_enum **)&e->next;
-        if (!taken) { /* an included header may name what D has in its own ways */
+        if (!taken) { /* an included header may redefine a name that D defines */
             struct ident *id = names_add(l, &l->globals, e->name, ID_INT);
             id->type = t;
             id->num = (uint64_t)(int64_t)e->value;
@@ -462,7 +461,7 @@ const struct type *parse_tag(struct lex *lx)
         tag = lx->tok.str;
         lex_next(lx);
         if ((tag[0] == 'D' || tag[0] == 'C') && tag[1] == '`' && lx->tok.kind != TOK_LBRACE)
-            tag += 2; /* of the program's own spaces */
+            tag += 2; /* from the program's own scope */
         if (strchr(tag, '`') && lx->tok.kind == TOK_LBRACE)
             lang_fail(lx->l, &pos, "D_DECL_SCOPE", NULL, "a tag cannot be scoped: %s", tag);
         if (strchr(tag, '`'))

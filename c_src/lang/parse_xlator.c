@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* "member = expr", of a complete output type. */
+/* Parses "member = expr" for a complete output type. */
 static struct lang_xmember *member(struct lex *lx, const struct lang_xlator *xl)
 {
     struct lang *l = lx->l;

@@ -1,4 +1,4 @@
-/* print_type.c - the type that print() shows, as text: what result/print.c reads. */
+/* print_type.c - the type that print() shows, as the text that result/print.c reads. */
 #include "lang/check.h"
 
 #include <string.h>

@@ -1,11 +1,11 @@
-/* prog.h - what the files of this room share: the program being built, its names, how errors are
- * raised.
+/* prog.h - what the files of this room share: the program being built, its names, and error
+ * handling.
  *
- * Errors. Parsing stops at the first error of a clause or declaration: lang_fail reports and jumps
- * to the trap that lang_add has set. The checker reports with lang_err, gives the expression
- * TYPE_ERROR and goes on, so that a clause shows all that is wrong with it, each once. Out of
- * memory jumps as well: nothing in this room returns NULL for want of memory, and all memory hangs
- * on the arena, the hash tables and one buffer, so that a jump leaks nothing. */
+ * Errors. Parsing stops at the first error of a clause or declaration: lang_fail reports it and
+ * jumps to the trap that lang_add has set. The checker reports with lang_err, gives the expression
+ * TYPE_ERROR and continues, so that it reports every error of a clause, each once. Running out of
+ * memory jumps as well: nothing in this room returns NULL for lack of memory, and all memory
+ * belongs to the arena, the hash tables and one buffer, so a jump leaks nothing. */
 #ifndef ET_LANG_PROG_H
 #define ET_LANG_PROG_H
 
@@ -17,8 +17,7 @@
 #include "lang/provider.h"
 #include "lang/stability.h"
 
-/* What a global name stands for. Functions, variables, built-ins and inlines share one namespace.
- */
+/* What a global name means. Functions, variables, built-ins and inlines share one namespace. */
 enum ident_kind {
     ID_VAR,
     ID_BUILTIN, /* value read with LDB */
@@ -28,7 +27,7 @@ enum ident_kind {
     ID_INT,     /* a named constant: NULL */
     ID_FN,      /* subroutine, action or aggregating function */
     ID_INLINE,
-    ID_EXTERN /* declared, but outside the program: nothing it could be bound to */
+    ID_EXTERN /* declared, but outside the program: there is nothing to bind it to */
 };
 
 struct lang_param {
@@ -37,16 +36,16 @@ struct lang_param {
 };
 
 /* An inline. One with parameters is used as NAME[a, b]: each use clones the expression with the
- * arguments in the places of the parameters. */
+ * arguments in place of the parameters. */
 struct lang_inline {
     const struct type *type;
     struct node *expr; /* unchecked: each use clones it */
-    bool library;      /* of a D library: complaints are about the place of the use */
+    bool library;      /* from a D library: errors are reported at the place of use */
     unsigned nparams;
     struct lang_param param[WORD_KEYS_MAX];
 };
 
-/* What a translator gives a member of its output. */
+/* The value that a translator gives a member of its output. */
 struct lang_xmember {
     const struct type_member *member;
     struct diag_pos pos;
@@ -54,7 +53,7 @@ struct lang_xmember {
     struct lang_xmember *next;
 };
 
-/* A translator: how values of type in.type, called in.name, become structs of type out. */
+/* A translator: it turns values of type in.type, named in.name, into structs of type out. */
 struct lang_xlator {
     const struct type *out;
     struct lang_param in;
@@ -72,14 +71,14 @@ struct ident {
     struct lang_var *var; /* ID_VAR */
     const struct lang_fn *fn;    /* ID_FN */
     struct lang_inline *inlined; /* ID_INLINE */
-    struct attr attr;            /* what #pragma D attributes says of it */
-    bool attr_given;             /* it says so: what an inline is made of does not count */
-    bool library;                /* it is of a D library, or built in */
-    uint32_t version;            /* of the language that has it first; hidden from older ones */
-    struct ident *next;          /* all identifiers of one table, newest first */
+    struct attr attr;            /* from #pragma D attributes */
+    bool attr_given;             /* such a pragma exists: the parts of an inline do not count */
+    bool library;                /* from a D library, or built in */
+    uint32_t version;   /* first version of the language that has it; hidden from older ones */
+    struct ident *next; /* all identifiers of one table, newest first */
 };
 
-/* A pragma for a name that is not there yet, or for a provider. */
+/* A pragma for a name that does not exist yet, or for a provider. */
 struct lang_pragma {
     struct diag_pos pos;
     const char *name;
@@ -95,105 +94,105 @@ struct lang_pragma {
 struct names {
     struct hash table; /* name -> struct ident */
     struct ident *list;
-    const struct lang_options *opt; /* whose version hides newer names */
+    const struct lang_options *opt; /* its version hides newer names */
 };
 
 enum fn_kind { FN_SUBR, FN_ACTION, FN_AGG, FN_UNDEFINED /* known by name only */ };
 
-/* A function-like name. Letters of `args`: s string, i integer, p address, q pointer or
- * string, r pointer, 4 and 6 pointer to an address of IPv4 or IPv6, a pointer from alloca(), @
- * aggregation, v any value; the last letter is repeated for further arguments. */
+/* A function-like name. Letters of `args`: s string, i integer, p address, q pointer or string, r
+ * pointer, 4 and 6 pointer to an IPv4 or IPv6 address, a pointer from alloca(), @ aggregation, v
+ * any value; the last letter applies to all further arguments. */
 struct lang_fn {
     const char *name;
     enum fn_kind kind;
     const char *args;
     uint8_t min, max; /* 255: no limit */
     uint8_t number; /* FN_ACTION: enum word_action; FN_AGG: enum word_agg; FN_SUBR: of subrs.list */
-    bool afresh;    /* each call has an effect or a value of its own */
-    enum type_id result; /* FN_SUBR; T_COUNT: memory of this clause, void *;
-                            T_DYN: a thread of the kernel, as curthread. ACT_STACK: T_STACK on */
-    uint32_t since;      /* version of the language that has it first */
+    bool afresh;    /* each call has its own effect or value */
+    enum type_id result; /* FN_SUBR; T_COUNT: memory of this clause, void *; T_DYN: a kernel thread,
+                            as curthread. ACT_STACK: T_STACK and above */
+    uint32_t since;      /* first version of the language that has it */
 };
 
 struct lang {
     struct arena arena;
-    const struct lang_options *opt; /* the program's, may be changed by setopt */
+    const struct lang_options *opt; /* the program's; setopt may change it */
     struct diags *diags;
     struct names globals, threads, locals;
     struct hash agg_table; /* name -> struct lang_agg */
-    struct hash members;   /* struct or union, and name: the members there are */
+    struct hash members;   /* struct or union, and name: the existing members */
     struct hash types;     /* "struct tag", "union tag", "enum tag", typedef name -> struct type */
-    struct hash ctypes;    /* the same of included headers, where the program's own come first */
-    int include;           /* files that are being included, as the control lines of cpp tell */
+    struct hash ctypes;    /* the same for included headers, where the program's own come first */
+    int include;           /* depth of file inclusion, from cpp's control lines */
     struct lang_clause *clauses, **clause_tail;
     struct lang_var *vars, **var_tail;
     uint32_t nvars;
     struct lang_agg *agglist, **agg_tail;
     uint32_t naggs;
-    struct lang_pragma *pragmas;        /* for names to come, newest first */
+    struct lang_pragma *pragmas;        /* for names not yet created, newest first */
     struct hash pragma_table;           /* name -> its newest struct lang_pragma */
     struct lang_pragma *provider_attrs; /* attributes of providers, newest first */
     struct lang_provider *providers;
     struct lang_xlator *xlators;
-    struct attr probe_attr, stmt_attr; /* the least of the program that is being added */
+    struct attr probe_attr, stmt_attr; /* the minimum over the program being added */
     unsigned errors;                   /* reported since lang_add began */
     unsigned nclones;                  /* nodes made by expanding inlines, bounded */
     unsigned depth;                    /* of the expression that the checker is in */
-    jmp_buf trap;                      /* where lang_fail goes; set by lang_add */
-    bool in_predicate;                 /* what the checker is in */
-    bool library;                      /* the text that is being added is a D library */
+    jmp_buf trap;                      /* target of lang_fail; set by lang_add */
+    bool in_predicate;                 /* the checker is in a predicate */
+    bool library;                      /* the text being added is a D library */
     uint32_t xlator_version;           /* of the next translator: #pragma D binding, 0: none */
-    const struct lang_desc *desc;      /* of the clause that the checker is in; NULL: in none */
-    unsigned sealed; /* not 0: what the checker is in has attributes of its own, see lang_uses */
-    struct buf tmp, part; /* for texts being put together; freed with the rest */
+    const struct lang_desc *desc;      /* of the clause that the checker is in; NULL: none */
+    unsigned sealed; /* above 0: what the checker is in has its own attributes, see lang_uses */
+    struct buf tmp, part; /* scratch for building texts; freed with the rest */
 };
 
-/* What helps whoever calls a function of the node. */
+/* Returns a hint for programs that call a function of the node. */
 const char *lang_no_call(void);
-/* Never NULL. */
+/* Returns zeroed memory, never NULL. */
 void *lang_alloc(struct lang *l, size_t size);
 char *lang_strndup(struct lang *l, const char *s, size_t n);
 char *lang_printf(struct lang *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 _Noreturn void lang_nomem(struct lang *l);
-/* Reports an error and goes on. pos may be NULL. hint may be NULL. */
+/* Reports an error and continues. pos and hint may be NULL. */
 void lang_err(struct lang *l, const struct diag_pos *pos, const char *tag, const char *hint,
               const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* Reports an error and gives up the clause or declaration. */
+/* Reports an error and abandons the clause or declaration. */
 _Noreturn void lang_fail(struct lang *l, const struct diag_pos *pos, const char *tag,
                          const char *hint, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Gives up the clause or declaration after lang_err. */
+/* Abandons the clause or declaration after lang_err. */
 _Noreturn void lang_fail_quietly(struct lang *l);
 
 /* -- names.c -- */
 void names_init(struct lang *l);
 struct ident *names_find(const struct names *t, const char *name);
-/* Adds a name that is not there yet. */
+/* Adds a name that does not exist yet. */
 struct ident *names_add(struct lang *l, struct names *t, const char *name, enum ident_kind kind);
 struct names *names_of_scope(struct lang *l, enum lang_scope scope);
 /* Creates a variable in its scope's table. */
 struct lang_var *var_new(struct lang *l, const char *name, enum lang_scope scope,
                          const struct type *type);
-/* A typedef name, predefined or the program's; NULL if it is none. */
+/* Returns a typedef name's type, predefined or the program's; NULL if there is none. */
 const struct type *typedef_find(const struct lang *l, const char *name, size_t len);
-/* A type as it lies in memory: a string has a size there. */
+/* Returns a type as it is laid out in memory: there, a string has a size. */
 const struct type *type_in_memory(struct lang *l, const struct type *t);
-/* Types derived from others. */
+/* Return types derived from others. */
 const struct type *type_pointer(struct lang *l, const struct type *of);
 const struct type *type_array(struct lang *l, const struct type *of, uint32_t count);
 struct lang_agg *agg_find(const struct lang *l, const char *name);
 struct lang_agg *agg_new(struct lang *l, const char *name, enum word_agg func);
-/* "did you mean 'x'?" with the nearest name that `want` accepts (NULL: any); NULL when none is
- * near. */
+/* Returns "did you mean 'x'?" with the closest name that `want` accepts (NULL: any); NULL if none
+ * is close. */
 const char *names_suggest(struct lang *l, const struct names *t, const char *name,
                           bool (*want)(const struct ident *id));
-/* The prefix that a variable is written with: "", "self->", "this->". */
+/* Returns the prefix with which a variable is written: "", "self->", "this->". */
 const char *scope_prefix(enum lang_scope scope);
 
 /* Adds the constants of the library. */
 void names_constants(struct lang *l);
-/* Whether the language of the option version has what came with this one. */
+/* Returns whether the language of the option `version` includes this version's additions. */
 static inline bool version_has(const struct lang_options *o, uint32_t version)
 {
     return o->version == 0 || version <= o->version;
@@ -201,29 +200,30 @@ static inline bool version_has(const struct lang_options *o, uint32_t version)
 
 /* -- ast.c -- */
 struct node *node_new(struct lang *l, enum node_kind kind, const struct diag_pos *pos);
-/* Sets the height from kids and arguments; fails when the tree gets too high. Called when a node
- * has its kids. */
+/* Sets the height from kids and arguments; fails if the tree is too high. Called once a node has
+ * its kids. */
 struct node *node_done(struct lang *l, struct node *n);
-/* A deep copy of an unchecked tree. */
+/* Returns a deep copy of an unchecked tree. */
 struct node *node_clone(struct lang *l, const struct node *n);
-/* Turns a node into the constant v of a type, or into an expression that was complained about. */
+/* Turn a node into the constant v of a type, or into an expression whose error has been
+ * reported. */
 void node_set_int(struct node *n, uint64_t v, const struct type *type);
 void node_set_error(struct node *n);
 
-/* Notes that the program uses something with these attributes; complains if they are below the
- * option amin. What a translator's members, and inlines with attributes of their own, are made of
- * does not count: l->sealed. */
+/* Records that the program uses something with these attributes; reports an error if they are below
+ * the option amin. The parts of a translator's members, and of inlines with their own attributes,
+ * do not count: l->sealed. */
 void lang_uses(struct lang *l, const struct diag_pos *pos, const char *name, struct attr attr);
 
 /* -- the checker, as the parser sees it -- */
 /* Checks the statements and the predicate of a clause. */
 void check_clause(struct lang *l, struct lang_clause *c);
-/* Whether an unchecked clause says args, so that its types depend on the probe description; a copy
- * of it for one of its descriptions. */
+/* check_uses_args returns whether an unchecked clause uses args, so that its types depend on the
+ * probe description. check_clause_copy returns a copy of it for one of its descriptions. */
 bool check_uses_args(const struct lang_clause *c);
 struct lang_clause *check_clause_copy(struct lang *l, const struct lang_clause *c,
                                       const struct lang_desc *d);
-/* Declares a variable; complains when it exists otherwise. */
+/* Declares a variable; reports an error if it exists with another type. */
 void decl_variable(struct lang *l, const struct diag_pos *pos, const char *name,
                    enum lang_scope scope, const struct type *type, bool assoc,
                    const struct type *const *key, unsigned nkeys);
@@ -231,9 +231,9 @@ void decl_typedef(struct lang *l, const struct diag_pos *pos, const char *name,
                   const struct type *type);
 void decl_extern(struct lang *l, const struct diag_pos *pos, const char *name,
                  const struct type *type);
-/* Takes over the translator; pos is of its output type. */
+/* Takes ownership of the translator; pos is that of its output type. */
 void decl_translator(struct lang *l, const struct diag_pos *pos, struct lang_xlator *xl);
-/* Takes over the inline. */
+/* Takes ownership of the inline. */
 void decl_inline(struct lang *l, const struct diag_pos *pos, const char *name,
                  struct lang_inline *in);
 

@@ -15,7 +15,7 @@ enum { UNSTABLE = 4, EVOLVING = 5, STABLE = 6, STANDARD = 7, COMMON = 5 };
 const struct attr attr_stable = {STABLE, STABLE, COMMON};
 const struct attr attr_standard = {STANDARD, STANDARD, COMMON};
 
-/* The word of s up to `end` in a table; false when it is not there. */
+/* Looks up the len bytes at s in a table; returns false if they are not there. */
 static bool look_up(const char *const *table, size_t n, const char *s, size_t len, uint8_t *out)
 {
     for (size_t i = 0; i < n; i++) {

@@ -1,7 +1,6 @@
-/* stability.h - attributes: how stable a name and its data are, and what they depend on
+/* stability.h - attributes: the stability of a name and of its data, and what they depend on
  * (language.md 2.7). Written Name/Data/Class; the attributes of several things together are the
- * least of each.
- */
+ * minimum of each. */
 #ifndef ET_LANG_STABILITY_H
 #define ET_LANG_STABILITY_H
 
@@ -12,15 +11,15 @@ struct attr {
     uint8_t name, data, class; /* indexes of the tables in stability.c, in ascending order */
 };
 
-extern const struct attr attr_stable;   /* Stable/Stable/Common: what D itself and programs have */
-extern const struct attr attr_standard; /* Standard/Standard/Common: the most there is */
+extern const struct attr attr_stable; /* Stable/Stable/Common: those of D itself and of programs */
+extern const struct attr attr_standard; /* Standard/Standard/Common: the highest */
 
-/* "Evolving/Private/ISA", in upper or lower case; false when it is none. */
+/* Reads "Evolving/Private/ISA", in any case; returns false if it is invalid. */
 bool attr_parse(const char *text, struct attr *out);
 struct attr attr_min(struct attr a, struct attr b);
 const char *attr_stability(uint8_t level); /* "Stable" */
 const char *attr_class(uint8_t level);     /* "Common" */
-/* As one number, and back. Whether a reaches least in every component. */
+/* Attributes as one number, and back; and whether a reaches `least` in every component. */
 static inline int64_t attr_pack(struct attr a)
 {
     return (int64_t)a.name << 16 | (int64_t)a.data << 8 | a.class;
@@ -33,7 +32,7 @@ static inline bool attr_reaches(struct attr a, struct attr least)
 {
     return a.name >= least.name && a.data >= least.data && a.class >= least.class;
 }
-/* What the probes of a provider have; providers that are not known are Unstable. */
+/* Returns the attributes of a provider's probes; unknown providers are Unstable. */
 struct attr attr_provider(const char *name);
 
 #endif

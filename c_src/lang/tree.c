@@ -1,5 +1,5 @@
-/* tree.c - a checked program as an indented tree, for people who want to see what was understood: a
- * line for each node, with its type. */
+/* tree.c - a checked program as an indented tree, for people who want to see how it was understood:
+ * one line for each node, with its type. */
 #include "lang/lang.h"
 
 #include <inttypes.h>
@@ -85,7 +85,7 @@ static void put_statements(struct buf *out, unsigned depth, const struct lang_st
             continue;
         }
         line(out, depth, "statement\n", NULL);
-        if (s->act == ACT_AGG) { /* the list has the keys, then what the function is given */
+        if (s->act == ACT_AGG) { /* the list holds the keys, then the function's arguments */
             line(out, depth + 1, "aggregation", s->agg->name);
             buf_addc(out, '\n');
             put_list(out, depth + 2, s->args, s->agg->nkeys);

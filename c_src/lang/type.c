@@ -12,7 +12,7 @@
 #define PLACE(ID, KIND, NAME, SIZE)                                                                \
     {.kind = TYPE_##KIND, .name = (NAME), .size = (SIZE), .place = T_##ID}
 
-/* What a handle of a term points to, as far as D is concerned: nothing that has parts. */
+/* The target of a term's handle, as D sees it: it has no members. */
 static struct type_sou term_sou;
 static const struct type term = {.kind = TYPE_STRUCT, .name = "struct term", .sou = &term_sou};
 
@@ -70,7 +70,7 @@ static const struct type typedefs[] = {
 const struct type *type_typedef(const char *name, size_t len)
 {
     for (size_t i = 0; i < sizeof typedefs / sizeof typedefs[0]; i++) {
-        const char *t = typedefs[i].name; /* most differ in the first letter */
+        const char *t = typedefs[i].name; /* most names differ in the first letter */
         if (len > 0 && t[0] == name[0] && strlen(t) == len && memcmp(t, name, len) == 0)
             return &typedefs[i];
     }
@@ -111,8 +111,8 @@ uint64_t type_truncate(const struct type *t, uint64_t v)
 
 const struct type *type_of_constant(uint64_t v, bool is_decimal, bool is_unsigned, unsigned longs)
 {
-    /* The C order; `long` and `long long` have one width here, so the second is reached by suffix
-     * only. */
+    /* The C order; `long` and `long long` have the same width here, so only a suffix selects the
+     * second. */
     static const enum type_id order[] = {T_INT, T_UINT, T_LONG, T_ULONG, T_LLONG, T_ULLONG};
     for (size_t i = longs * 2u; i < sizeof order / sizeof order[0]; i++) {
         const struct type *t = &type_c[order[i]];

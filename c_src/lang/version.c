@@ -1,4 +1,4 @@
-/* version.c - versions of the language, and which names a version does not have yet.
+/* version.c - versions of the language, and the names that a version does not have yet.
  *
  * A version is one number: 8 bits major, 12 bits minor, 12 bits micro. With the option version, a
  * program sees only what the language had then; its own names may be those of later additions. */
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The versions that there have been. */
+/* All versions that ever existed. */
 static const uint32_t versions[] = {
     SINCE(1, 0, 0),  SINCE(1, 1, 0),  SINCE(1, 2, 0),  SINCE(1, 2, 1),  SINCE(1, 2, 2),
     SINCE(1, 3, 0),  SINCE(1, 4, 0),  SINCE(1, 4, 1),  SINCE(1, 5, 0),  SINCE(1, 6, 0),
