@@ -1,8 +1,8 @@
 /* erlang.c - the erlang provider, and the dtrace intervals.
  *
- * The provider's rows lie in one .list file a subject; probe.h says what a row is. Names and
- * argument order are those of OTP's own provider. Where the VM does not tell an argument, its text
- * says what stands there instead. */
+ * The provider's rows are in one .list file per subject; probe.h describes a row. Names and
+ * argument order are those of OTP's own provider. If the VM does not tell an argument, the
+ * argument's text says what replaces it. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,7 +71,7 @@ const struct probe_section *probe_section(size_t i)
     return i < SECTIONS ? &sections[i] : NULL;
 }
 
-/* The first row that is. */
+/* Returns the first row that `is` accepts. */
 static const struct probe_def *find(bool (*is)(const void *arg, const struct probe_def *def),
                                     const void *arg)
 {

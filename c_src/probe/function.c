@@ -1,10 +1,11 @@
 /* function.c - function probes: their kinds, their names, and which functions have them.
  *
  * `entry`, `return` and `exception` exist for every function. The other kinds are OTP's names for
- * some of the same events, and exist where they can happen: bif-* for BIFs, nif-* for NIFs, local-
- * and global-function-entry for functions written in Erlang. A pattern that matches `entry` as well
- * means `entry` only, or each call would be seen twice: "*", "*-entry" and no name at all pick none
- * of the others, "bif-*" and "local-function-entry" do. The same holds of returns. */
+ * some of the same events and exist where those can happen: bif-* for BIFs, nif-* for NIFs, local-
+ * and global-function-entry for functions written in Erlang. A pattern that also matches `entry`
+ * means only `entry`; otherwise each call would be seen twice. So "*", "*-entry" and an empty name
+ * select none of the other kinds, but "bif-*" and "local-function-entry" do. The same applies to
+ * returns. */
 #include "probe/parts.h"
 #include "probe/probe.h"
 
@@ -13,7 +14,7 @@ const struct probe_def probe_fn_rows[PROBE_FN_KINDS] = {
 #include "probe/function.list"
 };
 
-/* Every name of a function probe; a kind's own comes first. */
+/* Every name of a function probe; the primary name of a kind comes first. */
 static const struct {
     const char *name;
     enum probe_kind kind;
@@ -28,13 +29,13 @@ const char *const probe_fn_names[] = {"entry", "return", "exception", "function-
                                       "bif-return", "nif-entry", "nif-return", "local-function-entry",
                                       "global-function-entry", NULL};
 
-/* What a function of each class has beside entry, return and exception. */
+/* The kinds that each class of function has besides entry, return and exception. */
 static const enum probe_kind fn_own[PROBE_FN_CLASSES][PROBE_FN_OWN] = {
     [PROBE_FN_ERLANG] = {PROBE_FN_LOCAL_ENTRY, PROBE_FN_GLOBAL_ENTRY},
     [PROBE_FN_PRIVATE] = {PROBE_FN_LOCAL_ENTRY},
     [PROBE_FN_BIF] = {PROBE_FN_BIF_ENTRY, PROBE_FN_BIF_RETURN},
     [PROBE_FN_NIF] = {PROBE_FN_NIF_ENTRY, PROBE_FN_NIF_RETURN},
-    /* a BIF that the compiler makes an instruction of has no more: PROBE_FN_INLINED */
+    /* a BIF that the compiler turns into an instruction has no others: PROBE_FN_INLINED */
 };
 /* clang-format on */
 

@@ -1,11 +1,11 @@
-/* glob.c - matching the parts of a probe description. */
+/* glob.c - matches the parts of a probe description. */
 #include <stdio.h>
 #include <string.h>
 
 #include "probe/probe.h"
 
-/* Whether c is in the set that starts after '[' at *p; moves *p behind the ']'. A set without end
- * is no set: -1. */
+/* Returns whether c is in the set that starts after '[' at *p, and moves *p past the ']'. Returns
+ * -1 if the set has no end and so is not a set. */
 static int set_match(const char **p, char c)
 {
     const char *s = *p;
@@ -26,7 +26,7 @@ static int set_match(const char **p, char c)
     return hit ^ negate;
 }
 
-/* Matches one pattern element (not '*') against c, and moves the pattern on. */
+/* Matches one pattern element (not '*') against c, and advances the pattern. */
 static bool element_match(const char **pattern, char c)
 {
     const char *p = *pattern;
@@ -48,8 +48,8 @@ static bool element_match(const char **pattern, char c)
     return *p == c;
 }
 
-/* On a mismatch only the last '*' is tried again, one character further on: linear in pattern times
- * text. */
+/* After a mismatch, retries only from the last '*', one character further on: linear in pattern
+ * times text. */
 bool probe_glob(const char *pattern, const char *text)
 {
     const char *star = NULL, *retry = NULL;

@@ -1,5 +1,5 @@
-/* kernel.c - providers of probes in the kernel and in processes at large. No tier that there is has
- * them; a program that names one hears so, and compiles. */
+/* kernel.c - providers whose probes are in the kernel or in arbitrary processes. No existing tier
+ * has them; a program that names one compiles and is told so. */
 #include <ctype.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ bool probe_kernel_provider(const char *prov)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], prov) == 0)
             return true;
-    if (strncmp(prov, "pid", 3) != 0 || prov[3] == '\0') /* pid1234: of a process */
+    if (strncmp(prov, "pid", 3) != 0 || prov[3] == '\0') /* pid1234: of one process */
         return false;
     for (prov += 3; isdigit((unsigned char)*prov); prov++)
         ;

@@ -1,12 +1,11 @@
-/* probe.h - what a probe is called: descriptions, globs, and the provider tables.
+/* probe.h - names of probes: descriptions, globs, and the provider tables.
  *
- * A description has four parts, provider:module:function:name; an empty part matches anything;
+ * A description has four parts, provider:module:function:name. An empty part matches anything;
  * otherwise the part is a shell glob (* ? [set] [!set] \).
  *
  * The provider's tables say which probes exist, what their arguments are and what the VM must
  * deliver for them. Adding a probe touches one table. Function probes exist for each function of
- * the target, with the names of `probe_fn_names`.
- */
+ * the target, with the names of `probe_fn_names`. */
 #ifndef ET_PROBE_PROBE_H
 #define ET_PROBE_PROBE_H
 
@@ -14,76 +13,76 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROBE_NAME_MAX = 63 }; /* characters of a provider's and of a probe's name */
+enum { PROBE_NAME_MAX = 63 }; /* most characters of a provider's or a probe's name */
 
 /* A parsed probe description. Strings are borrowed. */
 struct probe_spec {
     const char *prov, *mod, *func, *name; /* "" matches anything */
-    uint32_t id;                          /* not 0: a description by probe id; the strings are "" */
+    uint32_t id; /* nonzero: a description by probe id; the strings are "" */
 };
 
-/* Whether text matches the pattern as a whole; "" as a pattern matches anything. Bounded: linear in
- * pattern times text. */
+/* Returns whether the whole text matches the pattern; "" as a pattern matches anything. Bounded:
+ * linear in pattern times text. */
 bool probe_glob(const char *pattern, const char *text);
-/* True when the pattern holds none of * ? [ \ and is not empty: it can only match itself. */
+/* Returns true if the pattern contains none of * ? [ \ and is not empty: it can match only
+ * itself. */
 bool probe_glob_exact(const char *pattern);
-/* The provider part against a node's provider name ("erlang1234"). The bare word "erlang" also
- * matches, any node: our addition, since nobody knows a pid by heart. */
+/* Matches the provider part against a node's provider name ("erlang1234"). The bare word "erlang"
+ * matches any node as well: our addition, because nobody knows a pid by heart. */
 bool probe_glob_provider(const char *pattern, const char *provider);
-/* The function part against a function: a pattern with '/' is compared with "name/arity", one
- * without with "name".
- * ("map" matches lists:map/2; "map/2" only that arity.) */
+/* Matches the function part against a function. A pattern with '/' is compared with "name/arity",
+ * one without with "name": "map" matches lists:map/2, "map/2" only that arity. */
 bool probe_glob_function(const char *pattern, const char *name, unsigned arity);
 
-/* What a VM-tier probe needs from the VM; the agent sets the union. */
+/* What a probe of the vm tier needs from the VM; the agent sets the union. */
 enum probe_need {
 #define WORD_NEED(bit, name, of, flags, text) PROBE_NEED_##name = 1 << bit,
 #include "words/needs.list"
 #undef WORD_NEED
 };
 
-/* Every probe kind that a tier can be asked for: words/probes.list. Named probes are below
+/* Every kind of probe that a tier can be asked for: words/probes.list. Named probes are below
  * PROBE_FN_ENTRY. */
 enum probe_kind {
 #define WORD_PROBE(num, name, by) PROBE_##name = num,
 #include "words/probes.list"
 #undef WORD_PROBE
-    PROBE_FN_END, /* the first that is no function's */
+    PROBE_FN_END, /* the first kind after those of functions */
     PROBE_NKINDS = 224
 };
 
 /* -- the provider's tables --
  *
- * One table a subject, process.list, port.list and so on (erlang.c names them all), one row a
- * probe, with fields by name. A row says all that people and programs are told of the probe: from
- * it come the types of args[], what -l -v shows, why a probe cannot be enabled, and doc/probes.md
- * (`make doc`; a unit test fails when that is old). So a probe that no tier has yet, or that OTP
- * had once, is a row as well: one without a kind. Fields whose zero is right are left out:
+ * One table per subject: process.list, port.list and so on (erlang.c names them all). One row per
+ * probe, with fields by name. A row holds everything that people and programs are told about the
+ * probe: the types of args[], the output of -l -v, the reason why a probe cannot be enabled, and
+ * doc/probes.md all come from it (`make doc`; a unit test fails when that file is out of date). So
+ * a probe that no tier has yet, or that OTP once had, is a row as well: one without a kind. Fields
+ * whose value is zero are left out:
  *
  *   {.kind = PROBE_PROCESS_SPAWN, .name = "process-spawn", .needs = PROBE_NEED_PROCS,
  *    .text = "a process is spawned, in the spawner",
  *    .arg = {PID_TEXT("p", "the new process"), {"char *", "mfa", "its start function, m:f/a"}}},
  *
- * To deliver a probe give its row a kind and its needs, and take .on and .lacking away. What stands
- * in an argument that the VM does not tell is part of the argument's text. Parts that rows share
- * are in parts.h.
- */
+ * To deliver a probe, give its row a kind and its needs, and remove .on and .lacking. If the VM
+ * does not tell an argument, the argument's text says what replaces it. Parts that rows share are
+ * in parts.h. */
 enum { PROBE_LABELS = 951 }; /* user_trace-n0 to user_trace-n950 */
 
-/* What values an argument can have, where that is less than its type says: programs that compare it
- * with others, or aggregate what is no value, are warned. */
+/* The values that an argument can have, if they are fewer than its type allows. Programs that
+ * compare the argument with other values, or aggregate what is not a value, get a warning. */
 enum probe_form {
     PROBE_FORM_ANY,
-    PROBE_FORM_PROCESS,  /* "<0.87.0>", or a text that begins with one of < # { */
-    PROBE_FORM_FUNCTION, /* "lists:map/2", or a text that begins with < */
+    PROBE_FORM_PROCESS,  /* "<0.87.0>", or a text that starts with one of < # { */
+    PROBE_FORM_FUNCTION, /* "lists:map/2", or a text that starts with < */
     PROBE_FORM_UNKNOWN,  /* not known here: always the number `stands` */
-    PROBE_FORM_NUMBER    /* a number; `stands` where it is not known */
+    PROBE_FORM_NUMBER    /* a number; `stands` if it is not known */
 };
 
 struct probe_arg {
     const char *type; /* as a D programmer writes it: "char *", "uint32_t" */
     const char *name;
-    const char *text; /* meaning and unit, and what stands there when it cannot be known */
+    const char *text; /* meaning and unit, and what replaces it if it cannot be known */
     enum probe_form form;
     int64_t stands;
 };
@@ -91,7 +90,7 @@ struct probe_arg {
 enum probe_origin {
     PROBE_OTP,  /* a probe of OTP's own provider, in every release from 25 on */
     PROBE_OURS, /* our addition */
-    PROBE_PAST  /* OTP had it once */
+    PROBE_PAST  /* OTP once had it */
 };
 
 /* Who can deliver a probe. */
@@ -100,25 +99,26 @@ enum probe_by {
     PROBE_BY_KERNEL, /* a kernel tier, on an OTP built with dynamic tracing */
     PROBE_BY_NONE
 };
-/* The releases that rows speak of: 25 stands for 26, too, 27 for 28, 29 for what is later. */
+/* The releases that rows distinguish: 25 includes 26, 27 includes 28, 29 includes all later
+ * ones. */
 enum { PROBE_OTP_25, PROBE_OTP_27, PROBE_OTP_29, PROBE_OTPS };
 
 struct probe_def {
-    enum probe_kind kind;     /* 0: none of the tiers that there are has it, on any OTP */
+    enum probe_kind kind;     /* 0: no existing tier has it, on any OTP */
     const char *name;         /* "process-spawn" */
-    enum probe_origin origin; /* whose it is */
+    enum probe_origin origin; /* who defined it */
     uint32_t needs;           /* enum probe_need bits */
-    const char *text;         /* when it fires, one line */
+    const char *text;         /* when it fires, in one line */
     struct probe_arg arg[10]; /* ends at the first type NULL */
-    unsigned untyped;         /* arguments behind those, which args[] does not have: probes that one
-                                 description means must not differ in args[] */
-    const char *how; /* how good it is: what is derived, from what, what is missed; NULL: exact */
+    unsigned untyped; /* number of arguments after those, which args[] does not have: the probes
+                         that one description means must not differ in args[] */
+    const char *how;  /* accuracy: what is derived, from what, and what is missed; NULL: exact */
     enum probe_by on[PROBE_OTPS];
-    const char
-        *lacking;      /* why the vm tier lacks it where `on` says so, for people; NULL: nowhere */
-    unsigned numbered; /* not 0: so many probes, this name with 0, 1, ... after it */
-    const char *mod, *func; /* not NULL: these parts of a description, with any name, for which
-                               `name` stands. This function has no function probes */
+    const char *lacking; /* why the vm tier lacks it where `on` says so, for people; NULL: it lacks
+                            it nowhere */
+    unsigned numbered;   /* above 0: this many probes, named `name` followed by 0, 1, ... */
+    const char *mod, *func; /* if not NULL: `name` is a placeholder for any name in descriptions
+                               with these parts. This function has no function probes */
 };
 
 /* A table of rows. */
@@ -127,84 +127,87 @@ struct probe_section {
     const struct probe_def *def;
     size_t n;
 };
-/* The i-th table, NULL behind the last. */
+/* Returns the i-th table, NULL after the last. */
 const struct probe_section *probe_section(size_t i);
 
-/* The named probes that a node can have, in order of kind: the one after `def` (NULL: the first),
- * NULL behind the last. */
+/* Iterates over the named probes that a node can have, in order of kind: returns the one after
+ * `def` (NULL: the first), NULL after the last. */
 const struct probe_def *probe_erlang_next(const struct probe_def *def);
-/* A probe of OTP's own provider, also of older releases, that the pattern matches and that no tier
- * has: a program may name it, and is refused when it is to run. NULL if there is none. */
+/* Returns a probe of OTP's own provider, including those of older releases, that the pattern
+ * matches and that no tier has: a program may name it, but is rejected when it is to run. NULL if
+ * there is none. */
 const struct probe_def *probe_erlang_lacking(const char *pattern);
-/* The named probe of this name or of this kind, NULL if there is none. By name also those that no
- * tier has. */
+/* Return the named probe of this name or kind, NULL if there is none. The search by name includes
+ * probes that no tier has. */
 const struct probe_def *probe_erlang_name(const char *name);
 const struct probe_def *probe_erlang_kind(enum probe_kind kind);
-/* Whether a row has a name that the pattern matches; false for one with any name. */
+/* Returns whether the pattern matches a name of the row; false for a row with any name. */
 bool probe_matches(const struct probe_def *def, const char *pattern);
-/* The probe of a row's with this name: false if it has none. *number: which of a numbered one. */
+/* Returns whether the row has a probe with this name. *number receives the number of a numbered
+ * one. */
 bool probe_has_name(const struct probe_def *def, const char *name, unsigned *number);
-/* Whether a description means probes with any name (def->mod): it says so by its module part, or it
- * means everything. */
+/* Returns whether a description means probes with any name (def->mod): its module part says so, or
+ * it means everything. */
 bool probe_any_name(const struct probe_def *def, const char *mod, const char *func,
                     const char *name);
-/* Who delivers the probe in a node of this OTP release. */
+/* Returns who delivers the probe in a node of this OTP release. */
 enum probe_by probe_on(const struct probe_def *def, int otp);
-/* One bit of needs in words: "process flag send". */
+/* Returns one bit of needs in words: "process flag send". */
 const char *probe_need_text(enum probe_need need);
 
-/* What argument 0 of a probe is. */
+/* The meaning of a probe's argument 0. */
 enum probe_process {
-    PROBE_PROCESS_NONE,  /* no process, or nobody has looked */
+    PROBE_PROCESS_NONE,  /* not a process, or not classified */
     PROBE_PROCESS_TEXT,  /* the text of a process's id, never NULL */
-    PROBE_PROCESS_TRACED /* ... and it is that process whose trace flags make the VM tell of it */
+    PROBE_PROCESS_TRACED /* the same, and that process's trace flags make the VM report the event */
 };
 enum probe_process probe_process(enum probe_kind kind);
 
-/* Whether this is the name of a provider whose probes lie in the kernel, or in processes at large
+/* Returns whether this names a provider whose probes are in the kernel or in arbitrary processes
  * ("syscall", "fbt", "pid1234"): they need a kernel tier. */
 bool probe_kernel_provider(const char *prov);
 
-/* Function probes (function.c). The kinds that a function has follow from its class. */
+/* Function probes (function.c). A function's class determines its kinds of probes. */
 enum probe_fn_class {
     PROBE_FN_ERLANG,
     PROBE_FN_BIF,
     PROBE_FN_NIF,
-    PROBE_FN_INLINED, /* a BIF whose calls the compiler replaces by an instruction: no bif-* */
-    PROBE_FN_PRIVATE, /* one written in Erlang that is not exported: no call of it is global */
+    PROBE_FN_INLINED, /* a BIF whose calls the compiler replaces with an instruction: no bif-* */
+    PROBE_FN_PRIVATE, /* written in Erlang and not exported: no call of it is global */
     PROBE_FN_CLASSES
 };
 enum {
     PROBE_FN_KINDS = PROBE_FN_END - PROBE_FN_ENTRY,
     PROBE_FN_OWN = 2,  /* kinds that depend on the class */
-    PROBE_FN_EACH = 5, /* kinds of one function at most: entry, return, exception, and those */
+    PROBE_FN_EACH = 5, /* most kinds of one function: entry, return, exception, and those */
 };
-/* The k-th kind of a function of that class, k < PROBE_FN_EACH; 0: it has fewer. */
+/* Returns the k-th kind of a function of that class, k < PROBE_FN_EACH; 0: it has fewer. */
 enum probe_kind probe_fn_kind(enum probe_fn_class c, unsigned k);
-/* The kind whose events a kind consists of: PROBE_FN_ENTRY of bif-entry; itself of entry, and of
- * local- and global-function-entry, which only some of the entries are. */
+/* Returns the kind whose events a kind consists of: PROBE_FN_ENTRY for bif-entry; the kind itself
+ * for entry, and for local- and global-function-entry, which are only some of the entries. */
 enum probe_kind probe_fn_event(enum probe_kind kind);
-/* The kinds whose name or other name (function-entry, function-return) the pattern matches, as bits
- * 1 << (kind - PROBE_FN_ENTRY); see function.c for those that a wildcard leaves out. */
+/* Returns the kinds whose name or other name (function-entry, function-return) the pattern matches,
+ * as bits 1 << (kind - PROBE_FN_ENTRY); function.c says which ones a wildcard leaves out. */
 unsigned probe_fn_match(const char *name_pattern);
 const char *probe_fn_name(enum probe_kind kind);            /* "entry", "return", "exception" */
 const struct probe_def *probe_fn_def(enum probe_kind kind); /* arguments, needs */
-/* The type that args[n] has in scripts, as text: that of the argument, but "string" for "char *".
- * NULL: there is no such argument, or no def. */
+/* Returns the type that args[n] has in scripts, as text: the argument's type, but "string" for
+ * "char *". NULL: there is no such argument, or def is NULL. */
 const char *probe_args_type(const struct probe_def *def, size_t n);
-/* Their rows, in order of kind. */
+/* The rows of function probes, in order of kind. */
 extern const struct probe_def probe_fn_rows[];
-/* The i-th name that a function probe can be called by, and what it means; NULL behind the last. */
+/* Returns the i-th name by which a function probe can be called, and its kind; NULL after the
+ * last. */
 const char *probe_fn_alias(size_t i, enum probe_kind *kind);
-/* All of those names, for "did you mean". Ends with NULL. */
+/* All of those names, for "did you mean"; ends with NULL. */
 extern const char *const probe_fn_names[];
 
-/* dtrace's interval names: "tick-100ms", "profile-97": period in ns and kind, PROBE_TICK or
- * PROBE_PROFILE. False: not such a name, or out of range (under 200 us, 0, unknown unit). Units as
- * in language.md 10.2; no unit means hz. */
+/* Parses dtrace's interval names, "tick-100ms" or "profile-97", into the period in ns and the kind,
+ * PROBE_TICK or PROBE_PROFILE. Returns false if it is not such a name, or out of range (under 200
+ * us, 0, unknown unit). Units as in language.md 10.2; no unit means hz. */
 bool probe_interval(const char *name, uint64_t *ns, enum probe_kind *kind);
-/* The intervals that are listed without being asked for, *n of them. Others come into being when
- * their exact name is asked for. */
+/* Returns the intervals that are always listed, *n of them. Others are created when their exact
+ * name is requested. */
 struct probe_interval_def {
     enum probe_kind kind;
     const char *name;

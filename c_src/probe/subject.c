@@ -1,13 +1,13 @@
-/* subject.c - of which probes argument 0 is the text of a process, and of which process.
+/* subject.c - for which probes argument 0 is the text of a process, and of which process.
  *
- * It matters when a predicate allows one process only: then the VM need not look for the event in
- * any other one, if that process is the one that has to carry the trace flag. A probe that is not
- * in the table is looked for everywhere. */
+ * It matters when a predicate allows one process only: the VM then need not watch any other process
+ * for the event, provided that process is the one that carries the trace flag. Probes that are not
+ * in the table are watched for everywhere. */
 #include "probe/probe.h"
 
 /* clang-format off */
 static const uint8_t process_of[PROBE_NKINDS] = {
-    [PROBE_PROCESS_SPAWN] = PROBE_PROCESS_TEXT, /* the child: the spawner has the flag */
+    [PROBE_PROCESS_SPAWN] = PROBE_PROCESS_TEXT, /* the child; the spawner carries the flag */
     [PROBE_PROCESS_EXIT] = PROBE_PROCESS_TRACED,
     [PROBE_PROCESS_SCHEDULED] = PROBE_PROCESS_TRACED,
     [PROBE_PROCESS_UNSCHEDULED] = PROBE_PROCESS_TRACED,
@@ -28,7 +28,7 @@ static const uint8_t process_of[PROBE_NKINDS] = {
     [PROBE_PROCESS_GETTING_UNLINKED] = PROBE_PROCESS_TRACED,
     [PROBE_PROCESS_REGISTER] = PROBE_PROCESS_TRACED,
     [PROBE_PROCESS_UNREGISTER] = PROBE_PROCESS_TRACED,
-    [PROBE_PROCESS_SPAWNED] = PROBE_PROCESS_TEXT, /* it is not there before */
+    [PROBE_PROCESS_SPAWNED] = PROBE_PROCESS_TEXT, /* it does not exist before the event */
     [PROBE_GC_MAX_HEAP] = PROBE_PROCESS_TRACED,
     [PROBE_EXCEPTION_CAUGHT] = PROBE_PROCESS_TRACED,
 };
