@@ -47,7 +47,7 @@ static const struct {
                        {'m', ERLTRACE_SPEC_MODULE}, {'P', ERLTRACE_SPEC_PROVIDER},
                        {'i', ERLTRACE_SPEC_ID},     {'s', ERLTRACE_SPEC_SCRIPT}};
 
-/* Letters that are options under another name. */
+/* Letters that set an option of another name. */
 static const struct {
     char letter;
     const char *name;
@@ -55,7 +55,7 @@ static const struct {
                       {'C', "cpp"},    {'b', "bufsize"},    {'D', "define"},      {'U', "undef"},
                       {'I', "incdir"}, {'H', "cpphdrs"},    {'X', "stdc"},        {'L', "libdir"}};
 
-/* Letters of dtrace(1) that have no meaning here, and what to do instead. */
+/* Letters of dtrace(1) that are not supported, and what to do instead. */
 static const struct {
     char letter;
     const char *why;
@@ -68,7 +68,8 @@ static const struct {
           "from its start with -c"},
 };
 
-/* A growing list in the arena: room for one more element, doubled by copying. */
+/* Makes room for one more element in a list that grows in the arena; its size doubles by
+ * copying. */
 static void *more(struct arena *a, void *list, size_t n, size_t size)
 {
     if (n != 0 && (n & (n - 1)) != 0)
@@ -143,7 +144,7 @@ static bool parse_pid(const char *text, pid_t *pid)
     return true;
 }
 
-/* "10s": a time with its unit; without one it is seconds. */
+/* Parses "10s", a time with its unit; seconds without one. */
 static bool parse_time(const char *text, int64_t *ns)
 {
     char *unit;
@@ -235,14 +236,14 @@ static enum args_what option(struct args *a, struct arena *arena, int letter, ch
     return ok ? ARGS_TRACE : ARGS_FAILED;
 }
 
-/* Words that are no programs, and what they are. */
+/* Words that are commands, not programs. */
 static const struct {
     const char *word;
     enum args_what what;
 } commands[] = {{"nodes", ARGS_NODES}, {"doctor", ARGS_DOCTOR}, {"list", ARGS_LIST},
                 {"run", ARGS_TRACE},   {"help", ARGS_HELP},     {"port", ARGS_PORT}};
 
-/* What an option is called here that has this name elsewhere. */
+/* Names that options have elsewhere, and their names here. */
 static const struct {
     const char *name, *ours;
 } known_as[] = {
@@ -255,7 +256,7 @@ static const struct {
     {"--seconds", "--for TIME"}, {"--serve", "erltrace serve"},
 };
 
-/* What was probably meant by an option that there is not; NULL: who knows. */
+/* Returns what an unknown option was probably meant to be; NULL: no suggestion. */
 static const char *meant(struct arena *arena, const char *word)
 {
     const char *name[sizeof long_options / sizeof long_options[0]];
@@ -276,7 +277,7 @@ static const char *meant(struct arena *arena, const char *word)
     return near != NULL ? arena_printf(arena, "--%s", near) : NULL;
 }
 
-/* What getopt did not understand, in words. */
+/* Returns a description of what getopt did not understand. */
 static const char *misuse(struct arena *arena, int code, char **argv)
 {
     const char *word = argv[optind - 1];
@@ -289,14 +290,14 @@ static const char *misuse(struct arena *arena, int code, char **argv)
                           : arena_printf(arena, "unknown option %s", what);
 }
 
-/* Whether something was asked for that only a trace or a list of probes has. */
+/* Returns whether anything was requested that only a trace or a list of probes has. */
 static bool asks_for_trace(const struct args *a)
 {
     return a->nprograms > 0 || a->noptions > 0 || a->nwords > 2 || a->for_ns > 0 || a->list ||
            a->no_run || a->disasm || a->local || a->verbose || a->header || a->show_pieces;
 }
 
-/* The command that the first word is, or NULL. */
+/* Returns the command that the first word names, or NULL. */
 static const char *command_of(int argc, char **argv, enum args_what *what)
 {
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof commands[0]; i++) {
@@ -309,7 +310,7 @@ static const char *command_of(int argc, char **argv, enum args_what *what)
     return NULL;
 }
 
-/* run NAME: the script of that name is the program, and the words behind it are its arguments. */
+/* run NAME: the script of that name is the program, and the words after it are its arguments. */
 static enum args_what run_script(struct args *a, struct arena *arena, const char **why)
 {
     if (a->nwords < 3) {
@@ -339,7 +340,7 @@ static enum args_what run_script(struct args *a, struct arena *arena, const char
                             s->name, s->arguments);
         return ARGS_USAGE;
     }
-    /* A script without the line that says so may take any. */
+    /* A script whose header does not say takes any arguments. */
     if (s != NULL && s->what[0] != '\0' && (size_t)a->nwords - 3 > scripts_arguments(s)) {
         *why = arena_printf(arena, "%s takes %s, not %s: erltrace run %s%s%s", s->name,
                             s->arguments[0] != '\0' ? s->arguments : "no arguments",
@@ -354,8 +355,7 @@ static enum args_what run_script(struct args *a, struct arena *arena, const char
                : ARGS_FAILED;
 }
 
-/* What is wrong with a word where nothing takes arguments; NULL: nothing that one can tell from it.
- */
+/* Returns what is wrong with a word where nothing takes arguments; NULL: the word gives no clue. */
 static const char *stray(const struct args *a, struct arena *arena)
 {
     const char *name[sizeof commands / sizeof commands[0] + 1], *word = a->word[1];
@@ -441,7 +441,7 @@ enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **
             return ARGS_USAGE;
         }
     }
-    /* getopt has moved the words that are no options to the end; $0 goes before them. */
+    /* getopt has moved the words that are not options to the end; $0 goes before them. */
     a->nwords = argc - optind + 1;
     a->word = arena_alloc(arena, ((size_t)a->nwords + 1) * sizeof *a->word);
     if (a->word == NULL)

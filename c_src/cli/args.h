@@ -12,20 +12,20 @@
 
 struct args_program {
     enum erltrace_spec spec;
-    const char *text; /* the argument: a program, or a file's name */
+    const char *text; /* the argument: a program, or the name of a file */
 };
 
-/* A process to trace: of -p, or of -c. */
+/* A process to trace: from -p, or from -c. */
 struct args_process {
     pid_t pid;           /* -p */
     const char *command; /* -c, else NULL */
 };
 
-/* An option to be set. */
+/* An option to set. */
 struct args_option {
-    char letter; /* that set it: x, or a letter of its own */
+    char letter; /* the letter that set it: x, or one of its own */
     const char *name;
-    const char *value; /* NULL: the name stood alone */
+    const char *value; /* NULL: the name alone */
 };
 
 struct args {
@@ -33,9 +33,9 @@ struct args {
     size_t nprograms;
     struct args_process *process;
     size_t nprocesses;
-    const char **node; /* --node, commas taken apart */
+    const char **node; /* --node, split at commas */
     size_t nnodes;
-    char **word; /* word[0] is the place of $0, then the words that are no options */
+    char **word; /* word[0] is for $0, then the words that are not options */
     int nwords;
     struct args_option *option; /* in command-line order */
     size_t noptions;
@@ -43,8 +43,8 @@ struct args {
     size_t ntls;
     const char *output; /* -o */
     const char *cookie, *cookie_file, *agent_dir;
-    int64_t for_ns;      /* --for; 0: until it ends by itself */
-    const char *command; /* the first word, when it is one of ours; of `help` the second */
+    int64_t for_ns;      /* --for; 0: until the trace ends by itself */
+    const char *command; /* the first word, if it is one of ours; for `help`, the second */
     bool list, no_run, disasm, local, json, verbose, header, show_pieces;
 };
 
@@ -55,14 +55,14 @@ enum args_what {
     ARGS_LIST,
     ARGS_PORT,
     ARGS_HELP,
-    ARGS_NOTHING, /* there are no words */
+    ARGS_NOTHING, /* no words were given */
     ARGS_VERSION,
     ARGS_USAGE,
     ARGS_FAILED
 };
 
-/* Reads the command line. Lists are in the arena. For ARGS_USAGE (exit code 2) and ARGS_FAILED (1)
- * *why is the text to show; NULL: only the usage. */
+/* Reads the command line. Lists are in the arena. For ARGS_USAGE (exit code 2) and ARGS_FAILED (1),
+ * *why is the text to show; NULL: show only the usage. */
 enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **argv,
                           const char **why);
 

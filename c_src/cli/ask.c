@@ -1,4 +1,5 @@
-/* ask.c - commands that ask and print what they hear, and trace nothing: what is around that. */
+/* ask.c - the frame of commands that only ask the library and print its answers, without
+ * tracing. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

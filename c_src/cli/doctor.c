@@ -1,10 +1,10 @@
-/* doctor.c - `erltrace doctor`: what of a node can be traced, what cannot, why, and what would
+/* doctor.c - `erltrace doctor`: what can be traced in a node, what cannot, why, and what would
  * help.
  *
- * First the verdict, then what the node says of itself, then the probes that its release cannot
- * deliver, by reason. A node that cannot be reached, or in which the agent cannot be placed, is an
- * error with its own hint. Exit codes: 0 nothing is in the way, 3 something is, 1 it cannot be
- * traced. */
+ * First comes the verdict, then what the node reports about itself, then the probes that its
+ * release cannot deliver, by reason. A node that cannot be reached, or in which the agent cannot be
+ * placed, is an error with its own hint. Exit codes: 0 no limits, 3 there are limits, 1 it cannot
+ * be traced. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,10 +17,10 @@ enum { EXIT_LIMITS = 3, REASONS_MAX = 64 };
 struct doctor {
     struct screen *screen;
     bool json;
-    char node[512];           /* the one that is being told of, "" before the first */
+    char node[512];           /* the current node, "" before the first */
     int otp;                  /* its release */
     unsigned limits, of_node; /* of all nodes, and of this one */
-    struct buf text;          /* the findings of this node; its verdict goes before */
+    struct buf text;          /* the findings for this node; its verdict precedes them */
     size_t delivered;         /* probes that this release can deliver */
     struct {
         const char *why;
@@ -53,7 +53,7 @@ static void tell(struct doctor *o, const char *subject, const char *level, const
     }
 }
 
-/* The verdict, and all that was told of this node. */
+/* Prints the verdict and all findings for this node. */
 static void end_node(struct doctor *o)
 {
     struct buf b = BUF_INIT, name = BUF_INIT;

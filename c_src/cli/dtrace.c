@@ -12,17 +12,17 @@
 #include "cli/run.h"
 
 enum {
-    WAIT_MS = 100,  /* how long a signal may go unnoticed */
+    WAIT_MS = 100,  /* the longest that a signal may go unnoticed */
     STATUS_MS = 500 /* between two status lines */
 };
 
 /* -- signals ----------------------------------------------------------------------------------- */
 
-static volatile sig_atomic_t signals; /* how often we were asked to end */
+static volatile sig_atomic_t signals; /* number of requests to end */
 static volatile sig_atomic_t newline; /* SIGINT has left ^C on the terminal */
 
-/* A write that has begun is gone on with, so that nothing is lost; the third signal ends a tool
- * whose reader does not read. */
+/* A write in progress continues, so that nothing is lost; the third signal ends a tool whose reader
+ * does not read. */
 static void on_signal(int signo)
 {
     newline = newline || (signo == SIGINT && signals == 0);
@@ -38,7 +38,7 @@ static void catch_signals(void)
     sigemptyset(&sa.sa_mask);
     for (size_t i = 0; i < sizeof which / sizeof which[0]; i++) {
         struct sigaction old;
-        /* What was ignored when we were started (nohup) stays ignored. */
+        /* A signal that was ignored at the start (nohup) stays ignored. */
         if (sigaction(which[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(which[i], &sa, NULL);
     }
@@ -171,7 +171,7 @@ static void draw_status(struct run *r, struct progress *p)
     p->fired = st->fired;
 }
 
-/* The first SIGINT ends the line that ^C stands in. */
+/* The first SIGINT ends the line that contains ^C. */
 static void end_line(struct run *r)
 {
     if (!newline)
@@ -183,7 +183,7 @@ static void end_line(struct run *r)
         screen_data(&r->screen, "\n", 1);
 }
 
-/* Whether somebody or something wants the trace to end. */
+/* Returns whether the trace is to end: by a signal, an error, or --for. */
 static bool asked_to_end(struct run *r, const struct progress *p)
 {
     end_line(r);
@@ -202,7 +202,7 @@ static int wait_ms(const struct run *r, const struct progress *p)
     return left < WAIT_MS ? (int)left : WAIT_MS;
 }
 
-/* "3 100": three digits at a time. */
+/* Writes "3 100": digits in groups of three. */
 static const char *grouped(uint64_t n, char out[32])
 {
     char digits[24];
@@ -216,7 +216,7 @@ static const char *grouped(uint64_t n, char out[32])
     return out;
 }
 
-/* Probes are being placed, which takes long. */
+/* Shows the placing of probes, which can take long. */
 static int show_progress(const struct erltrace_progress *p, void *arg)
 {
     struct run *r = arg;
@@ -243,7 +243,7 @@ static int start(struct run *r)
         return EXIT_ERROR;
     }
     screen_status(&r->screen, NULL);
-    if (erltrace_status(r->h)->state == ERLTRACE_STATE_DONE) /* we were asked to end meanwhile */
+    if (erltrace_status(r->h)->state == ERLTRACE_STATE_DONE) /* the trace was ended meanwhile */
         return EXIT_OK;
     if (destructive && !r->a->json && !run_option(r, "quiet"))
         screen_message(&r->screen, "allowing destructive actions");
@@ -321,7 +321,7 @@ static int run(struct run *r)
     set_handlers(r);
     if ((code = set_options(r)) != EXIT_OK)
         return code;
-    if (a->nprograms == 0 && !a->list && a->no_run) /* nothing to check is nothing wrong */
+    if (a->nprograms == 0 && !a->list && a->no_run) /* with nothing to check, nothing is wrong */
         return EXIT_OK;
     if (a->nprograms == 0 && !a->list) {
         screen_error_hint(&r->screen,
@@ -339,7 +339,7 @@ static int run(struct run *r)
         return list_probes(r);
     if (erltrace_enable(r->h) != 0)
         return run_failed(r);
-    if (a->verbose && a->no_run && !a->json) { /* and each probe with its own */
+    if (a->verbose && a->no_run && !a->json) { /* each probe also shows its own */
         tell_stability(r);
         return list_each(r);
     }

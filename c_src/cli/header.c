@@ -6,7 +6,7 @@
 
 #include "cli/run.h"
 
-/* The header of shop.d is shop.h, here; NULL when no name can be made of it. */
+/* Returns shop.h, in the current folder, for shop.d; NULL if no name can be derived. */
 static const char *name_for(struct run *r)
 {
     const char *script = r->a->program[0].text;
@@ -41,7 +41,7 @@ int write_header(struct run *r)
             return EXIT_ERROR;
         }
     }
-    /* Made in memory first: where it cannot be made, no file is touched. */
+    /* Made in memory first, so that a failure touches no file. */
     char *text = NULL;
     size_t len = 0;
     FILE *fp = open_memstream(&text, &len);

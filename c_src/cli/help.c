@@ -1,4 +1,4 @@
-/* help.c - what the command says of itself. */
+/* help.c - usage, help, and what the command shows without arguments. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,7 +167,7 @@ static int look(const struct erltrace_node *n, void *arg)
     return 0;
 }
 
-/* The nodes that are here; they may be none, and that none can be looked at is no error here. */
+/* Counts the nodes here. There may be none, and a failure to look at any is not an error here. */
 static void look_around(struct here *here)
 {
     int err;

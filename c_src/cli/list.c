@@ -1,5 +1,5 @@
-/* list.c - what is said of programs and probes: lists of probes, matches, stability
- * (language.md 11.2, 11.3), what was set. */
+/* list.c - reports on programs and probes: lists of probes, matches, stability (language.md 11.2,
+ * 11.3), and what was set. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,20 +14,21 @@ static void put_buf(struct run *r, struct buf *b)
     buf_free(b);
 }
 
-/* Whether a function's arity begins here, "/2", and no predicate. */
+/* Returns whether a function's arity, "/2", starts here and not a predicate. */
 static bool is_arity(const char *slash)
 {
     static const char blanks[] = " \t\n";
     size_t digits = strspn(slash + 1, "0123456789");
     const char *behind = slash + 1 + digits + strspn(slash + 1 + digits, blanks);
-    if (digits > 0 && *behind == '/') { /* "f/1/ {" is a predicate, in "f/1 /x/ {" is one behind */
+    if (digits > 0 && *behind == '/') { /* "f/1/ {" is a predicate; in "f/1 /x/ {" one follows */
         behind += 1 + strspn(behind + 1, blanks);
         return strchr("{;", *behind) == NULL;
     }
     return digits > 0 && strchr(":,{", *behind) != NULL; /* or the end of the text */
 }
 
-/* Bytes of a program text that name it: up to its first predicate, clause or semicolon. */
+/* Returns the bytes of a program text that name it: up to its first predicate, clause or
+ * semicolon. */
 static int description_length(const char *text)
 {
     size_t n = strcspn(text, "{/;");
@@ -36,7 +37,7 @@ static int description_length(const char *text)
     return (int)n;
 }
 
-/* Bytes before a description that is not on the first line of its text. */
+/* Returns the bytes before a description that is not on the first line of its text. */
 static size_t blank_lines(const char *text)
 {
     size_t n = strspn(text, " \t\n");
@@ -184,7 +185,7 @@ void tell_placed(struct run *r)
 
 /* -- probes ------------------------------------------------------------------------------------ */
 
-/* "OTP 25, 27: vm tier": releases that are served alike on one line. */
+/* Writes "OTP 25, 27: vm tier": releases with the same support share a line. */
 static void put_delivery(struct buf *b, const struct erltrace_about *a)
 {
     for (size_t i = 0; i < a->notps; i++) {
@@ -215,7 +216,7 @@ static void put_about(struct buf *b, const struct erltrace_about *a)
     put_delivery(b, a);
 }
 
-/* Which rows of the provider's table have been shown as probes, by the address of their text. */
+/* Rows of the provider's table that were shown as probes, by the address of their text. */
 struct shown {
     const char *text[512];
     size_t n;
@@ -289,7 +290,7 @@ static int list_missed(const char *description, const char *why, void *arg)
     return 0;
 }
 
-/* A row that no target has, with a dash for its id. */
+/* Prints a row that no target has, with a dash for its id. */
 static int list_about(const struct erltrace_about *a, void *arg)
 {
     struct listing *l = arg;
@@ -310,7 +311,7 @@ static int each(struct run *r, erltrace_missed_fn *missed)
     struct listing l = {.r = r};
     if (erltrace_probe_iter(r->h, NULL, list_probe, missed, &l) != 0)
         return run_failed(r);
-    /* Asked for everything, and to be told much: also what is not here, and why. */
+    /* A verbose list of everything also shows what is missing here, and why. */
     if (r->a->nprograms == 0 && r->a->verbose && !r->a->json)
         erltrace_about_iter(list_about, &l);
     return EXIT_OK;

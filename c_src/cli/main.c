@@ -1,4 +1,4 @@
-/* main.c - the command: reads its arguments and hands over. */
+/* main.c - the command: reads its arguments and calls the part that handles them. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +6,8 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 
-/* A handler that does nothing, since an ignored signal would stay ignored in what -c starts. */
+/* A handler that does nothing: an ignored signal would stay ignored in the process that -c
+ * starts. */
 static void pipe_broken(int signo)
 {
     (void)signo;
@@ -19,7 +20,7 @@ int main(int argc, char **argv)
     const char *why;
     int code = EXIT_OK;
     arena_init(&arena);
-    signal(SIGPIPE, pipe_broken); /* a reader that is gone is noticed where we write */
+    signal(SIGPIPE, pipe_broken); /* a missing reader is noticed when we write */
     static char serve[] = "serve", help[] = "--help";
     if (argc == 3 && strcmp(argv[1], "help") == 0 && strcmp(argv[2], serve) == 0) {
         argv[1] = serve;

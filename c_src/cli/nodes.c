@@ -1,5 +1,4 @@
-/* nodes.c - `erltrace nodes`: the BEAMs of this host, and what keeps us from those that cannot be
- * traced. */
+/* nodes.c - `erltrace nodes`: the BEAMs of this host, and why some of them cannot be traced. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +6,8 @@
 #include "cli/cli.h"
 #include "cli/screen.h"
 
-/* One BEAM. The table waits for all of them, since its columns are as wide as the widest. */
+/* One BEAM. Printing waits for all of them, because the widest entry determines a column's
+ * width. */
 struct row {
     struct row *next;
     pid_t pid;

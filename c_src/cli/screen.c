@@ -31,7 +31,7 @@ static void failed(struct screen *s)
         s->error = errno;
 }
 
-/* Bytes to the output, as they are. */
+/* Writes bytes to the output unchanged. */
 static void put_data(struct screen *s, const char *text, size_t n)
 {
     if (n == 0 || s->broken || s->error != 0)
@@ -55,7 +55,7 @@ static void put_message(struct screen *s, const char *text, size_t n)
 {
     struct buf b = BUF_INIT;
     buf_visible(&b, text, n, true);
-    screen_flush(s); /* so that both streams keep their order on one terminal */
+    screen_flush(s); /* keeps both streams in order on one terminal */
     erase(s);
     fwrite(buf_str(&b), 1, b.len, stderr);
     fflush(stderr);
@@ -78,7 +78,7 @@ static void truncate_out(struct screen *s)
     stream_truncate(s->out);
 }
 
-/* What there is to see of one call of the handler. */
+/* Shows one call of the output handler as a piece of its own (-B). */
 static void put_piece(struct screen *s, const struct erltrace_output *o)
 {
     static const char *const names[] = {[ERLTRACE_OUTPUT_DATA] = "data",
@@ -137,7 +137,7 @@ void screen_flush(struct screen *s)
     struct pollfd p = {fileno(s->out), 0, 0};
     if (fflush(s->out) != 0)
         failed(s);
-    /* A pipe nobody reads any more is noticed even when there is nothing to write. */
+    /* A pipe without a reader is noticed even when there is nothing to write. */
     if (poll(&p, 1, 0) > 0 && (p.revents & POLLERR) && !isatty(p.fd))
         s->broken = true;
 }
@@ -192,7 +192,7 @@ static void put_diag(struct screen *s, enum diag_severity severity, const char *
     } else {
         put_line(s, buf_str(&text));
         if (hint != NULL) {
-            buf_adds(&more, "      hint: "); /* as diag_render has it */
+            buf_adds(&more, "      hint: "); /* the form that diag_render uses */
             buf_visible(&more, hint, strlen(hint), false);
             buf_addc(&more, '\n');
             screen_text(s, buf_str(&more));
@@ -275,7 +275,7 @@ int screen_stats(const struct erltrace_stats *st, void *arg)
     struct screen *s = arg;
     struct buf b = BUF_INIT;
     if (st->kind == ERLTRACE_STATS_OVERLOAD || (st->kind == ERLTRACE_STATS_TOTAL && !s->total))
-        return ERLTRACE_HANDLE_OK; /* a diagnostic has said it; nobody wants to know */
+        return ERLTRACE_HANDLE_OK; /* a diagnostic has reported it, or it was not requested */
     for (const char *p = st->message, *end; (end = strchr(p, '\n')) != NULL; p = end + 1)
         buf_printf(&b, "erltrace: %.*s\n", (int)(end - p), p);
     screen_text(s, buf_str(&b));

@@ -13,7 +13,7 @@
 #include "base/diag.h"
 #include "cli/cli.h"
 
-enum { HEADER_BYTES = 1024 }; /* of a script that are looked at */
+enum { HEADER_BYTES = 1024 }; /* bytes of a script that are searched for a header */
 
 struct found {
     struct arena *arena;
@@ -24,13 +24,14 @@ struct found {
 
 /* -- the header -------------------------------------------------------------------------------- */
 
-/* Behind blanks and what draws a comment. */
+/* Skips blanks and the marks of a comment. */
 static const char *behind_marks(const char *s)
 {
     return s + strspn(s, " \t*/");
 }
 
-/* The first line of the first comment, without its marks: what is behind "#!" and empty lines. */
+/* Returns the first line of the first comment, after "#!" and empty lines, without comment
+ * marks. */
 static const char *first_line(const char *text)
 {
     while (*text != '\0') {
@@ -113,7 +114,7 @@ static void add_folder(struct found *f, const char *folder)
         closedir(d);
 }
 
-/* ERLTRACE_SCRIPTS. */
+/* Adds the folders of ERLTRACE_SCRIPTS. */
 static void add_listed(struct found *f)
 {
     const char *list = getenv("ERLTRACE_SCRIPTS");
@@ -134,7 +135,7 @@ static void add_own(struct found *f)
         add_folder(f, arena_printf(f->arena, "%s/.config/erltrace/scripts", home));
 }
 
-/* The folder that came with this program: in a checkout, or in share where it is installed. The
+/* Adds the folder that came with this program: in a checkout, or in share if it is installed. The
  * Erlang application has the program in priv/bin. */
 static void add_built_in(struct found *f)
 {

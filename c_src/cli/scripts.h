@@ -1,13 +1,12 @@
-/* scripts.h - ready scripts, by name: what `erltrace list` shows and `erltrace run` runs.
+/* scripts.h - ready scripts, by name: `erltrace list` shows them and `erltrace run` runs them.
  *
- * They are files NAME.d in a few folders; where two have one name, that of the earlier folder is
- * meant. The folders: those of ERLTRACE_SCRIPTS, with colons between them; erltrace/scripts in
+ * They are files NAME.d in several folders; if two have the same name, the earlier folder's is
+ * used. The folders: those of ERLTRACE_SCRIPTS, separated by colons; erltrace/scripts in
  * XDG_CONFIG_HOME (~/.config); and the one that came with this program.
  *
- * The header of a script is its first comment, whose first line says what it is:
+ * The header of a script is its first comment, whose first line describes it:
  *
- *     NAME.d ARGUMENTS - what it shows
- */
+ *     NAME.d ARGUMENTS - what it shows */
 #ifndef ET_CLI_SCRIPTS_H
 #define ET_CLI_SCRIPTS_H
 
@@ -18,16 +17,16 @@
 struct script {
     const char *name;      /* without .d */
     const char *path;      /* of the file */
-    const char *arguments; /* words in capitals; "" when it takes none, or does not say */
-    const char *what;      /* what it shows; "" when it does not say */
+    const char *arguments; /* words in capitals; "" if it takes none, or does not say */
+    const char *what;      /* what it shows; "" if it does not say */
 };
 
-/* All of them, by name; NULL when memory is out. Everything is in the arena. */
+/* Returns all scripts, sorted by name; NULL if out of memory. Everything is in the arena. */
 struct script *scripts_all(struct arena *arena, size_t *n);
-/* The one of this name, with or without .d; NULL: there is none, and *near is the name that is
- * nearest to it, or NULL. */
+/* Returns the script of this name, with or without .d. NULL: there is none, and *near is the
+ * closest name, or NULL. */
 const struct script *scripts_find(struct arena *arena, const char *name, const char **near);
-/* How many arguments it says that it takes. */
+/* Returns the number of arguments that the script's header names. */
 size_t scripts_arguments(const struct script *s);
 
 #endif

@@ -1,4 +1,5 @@
-/* serve.c - `erltrace serve`: becomes the program that does it, which lies beside this one. */
+/* serve.c - `erltrace serve`: becomes the program that does the work, which lies beside this
+ * one. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 
 static const char name[] = "erltrace-serve";
 
-/* Becomes FOLDER/erltrace-serve; returns when there is none, or it cannot be run. */
+/* Becomes FOLDER/erltrace-serve; returns if it does not exist or cannot be run. */
 static void become(struct arena *arena, const char *folder, char **argv)
 {
     char *path = arena_printf(arena, "%s/%s", folder, name);
@@ -19,8 +20,8 @@ static void become(struct arena *arena, const char *folder, char **argv)
         execv(path, argv);
 }
 
-/* Takes the cookie from the words into the environment, so that the program that this one becomes
- * does not show it either. False: memory is out. */
+/* Moves the cookie from the words to the environment, so that the program that this one becomes
+ * does not show it either. Returns false if out of memory. */
 static bool hide_cookie(char **argv)
 {
     static const char option[] = "--cookie";

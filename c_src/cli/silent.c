@@ -1,19 +1,19 @@
-/* silent.c - a trace that ends with nothing says so.
+/* silent.c - reports a trace that ends without any result.
  *
- * An empty screen has many reasons, and most are not that nothing happened. What is said here is
- * what the numbers of the trace say: whether probes of a node have fired at all, what was set for
- * them, and whether anything was printed. A trace that only watches itself (BEGIN, END, intervals),
- * one that found something, and one whose end has been explained already are passed over. */
+ * An empty screen has many causes, and usually something did happen. The report rests on the
+ * trace's numbers: whether probes of a node fired at all, what was set for them, and whether
+ * anything was printed. It is omitted for a trace that only watches itself (BEGIN, END, intervals),
+ * one that found something, and one whose end has already been explained. */
 #include <inttypes.h>
 
 #include "cli/run.h"
 
 enum { MOMENT_MS = 200 /* a trace that ends itself sooner has not watched anything */ };
 
-/* What was set in the nodes, all of them together. */
+/* What was set, summed over all nodes. */
 struct placed {
     uint64_t left_out, functions, only;
-    bool filtered; /* flags on a few processes */
+    bool filtered; /* flags on a few processes only */
 };
 
 static int add_placed(const struct erltrace_placed *p, void *arg)
@@ -26,7 +26,7 @@ static int add_placed(const struct erltrace_placed *p, void *arg)
     return 0;
 }
 
-/* Why no probe fired, as far as what was set tells; perhaps nothing. */
+/* Returns why no probe fired, as far as what was set tells; perhaps nothing was set. */
 static const char *unfired(const struct placed *p, bool nothing)
 {
     if (nothing && p->left_out > 0)
