@@ -565,11 +565,12 @@ struct erltrace_fault {
     uint32_t epid;
     uint32_t cpu;
     const struct erltrace_probe *probe;
-    uint32_t action;  /* of the clause, from 1; 0: the predicate */
-    int64_t offset;   /* byte in the clause's DIF, -1: not known */
-    uint32_t code;    /* reference: arg4 of dtrace:::ERROR; 1000 for a failure of the consumer */
-    const char *name; /* "DIVZERO" */
-    uint64_t value;   /* the address, size or index, as far as the code has one */
+    uint32_t action;    /* of the clause, from 1; 0: the predicate */
+    int64_t offset;     /* byte in the clause's DIF, -1: not known */
+    uint32_t code;      /* reference: arg4 of dtrace:::ERROR; 1000 for a failure of the consumer */
+    const char *name;   /* "DIVZERO" */
+    uint64_t value;     /* the address, size or index, as far as the code has one */
+    const char *reason; /* of the message, what went wrong: "divide-by-zero" */
 };
 typedef int erltrace_fault_fn(const struct erltrace_fault *f, void *arg);
 ERLTRACE_API int erltrace_handle_fault(erltrace_t *h, erltrace_fault_fn *fn, void *arg);
@@ -582,6 +583,7 @@ struct erltrace_drop {
     uint64_t total;      /* since the start */
     const char *node;    /* of which target, "" for the local tier */
     int cpu;             /* of PRINCIPAL and AGGREGATION, where it was; -1: belongs to no CPU */
+    const char *text;    /* the message without its tag */
 };
 typedef int erltrace_drop_fn(const struct erltrace_drop *d, void *arg);
 ERLTRACE_API int erltrace_handle_drop(erltrace_t *h, erltrace_drop_fn *fn, void *arg);
@@ -612,6 +614,7 @@ struct erltrace_stats {
     uint64_t ns;
     uint64_t drops;                   /* records and aggregations lost in it, of every kind */
     size_t nthreads, nkinds, nprobes; /* see below */
+    unsigned share;                   /* of the dearest thread; 0: there is none */
 };
 /* The i-th of the VM's threads, kinds of probes, or probes (only the dearest), the dearest first;
  * NULL when there is none. Valid until the next call, or until the handler returns. */

@@ -102,17 +102,17 @@ static void values(const struct report *r, struct buf *out, const char *key, con
     buf_addc(out, ']');
 }
 
-static void probe(struct buf *out, const struct report_probe *p)
+static void probe(struct buf *out, const struct erltrace_probe *p)
 {
     buf_addc(out, ',');
     name(out, "probe");
     buf_printf(out, "{\"id\":%" PRIu32, p->id);
-    text(out, "provider", p->prov);
-    text(out, "module", p->mod);
-    text(out, "function", p->func);
+    text(out, "provider", p->provider);
+    text(out, "module", p->module);
+    text(out, "function", p->function);
     text(out, "name", p->name);
     buf_addc(out, '}');
-    text(out, "node", p->target);
+    text(out, "node", p->node);
 }
 
 static void bound(struct buf *out, const char *key, bool open, int64_t v)
@@ -166,16 +166,28 @@ static void aggr_name(struct buf *out, const char *key, const struct aggr *a)
 
 /* -- records ----------------------------------------------------------------------------------- */
 
-static void begin(struct report *r, const struct report_record *rec)
+static enum verdict begin(void *arg, const struct erltrace_record *rec)
 {
+    struct report *r = arg;
+    (void)rec;
+    r->begun = false;
+    return VERDICT_SHOW;
+}
+
+/* The start of a record, once. */
+static void put_prefix(struct report *r, const struct erltrace_record *rec)
+{
+    if (r->begun)
+        return;
+    r->begun = true;
     /* What is the same for every record of a probe is kept from the last one. */
-    if (r->head_epid != rec->probe->epid) {
+    if (r->head_epid != rec->epid) {
         buf_reset(&r->head);
         buf_adds(&r->head, "{\"type\":\"record\"");
-        number(&r->head, "epid", rec->probe->epid);
+        number(&r->head, "epid", rec->epid);
         probe(&r->head, rec->probe);
         buf_adds(&r->head, ",\"cpu\":");
-        r->head_epid = rec->probe->epid;
+        r->head_epid = rec->epid;
     }
     buf_add(&r->line, r->head.data, r->head.len);
     r->line.oom |= r->head.oom;
@@ -224,8 +236,7 @@ static void printa(struct report *r, const struct dif_action *act, const struct 
     aggr_view_free(&view);
 }
 
-static void action(struct report *r, const struct report_record *rec, uint32_t index,
-                   const struct value *v)
+static enum verdict action(void *arg, const struct erltrace_record *rec, struct event_data *d)
 {
     static const char *const names[WORD_ACTIONS] = {
         [ACT_TRACE] = "trace",       [ACT_PRINTF] = "printf",
@@ -237,11 +248,13 @@ static void action(struct report *r, const struct report_record *rec, uint32_t i
         [ACT_TRACEMEM] = "tracemem", [ACT_PRINT] = "print",
         [ACT_RAISE] = "raise",       [ACT_STACK] = "stack",
     };
-    const struct dif_action *act = &r->img->actions[index];
+    struct report *r = arg;
+    const struct dif_action *act = &r->img->actions[d->action];
+    const struct value *v = d->v;
     struct buf *out = &r->line, shown = BUF_INIT;
-    (void)rec;
+    put_prefix(r, rec);
     if (act->kind >= WORD_ACTIONS || names[act->kind] == NULL)
-        return;
+        return VERDICT_SHOW;
     buf_adds(out, r->first ? "{" : ",{");
     r->first = false;
     name(out, "action");
@@ -281,7 +294,7 @@ static void action(struct report *r, const struct report_record *rec, uint32_t i
     case ACT_SYSTEM:
     case ACT_FREOPEN:
     case ACT_PRINTF:
-        pf_format(&r->format[index], v, act->nparts,
+        pf_format(&r->format[d->action], v, act->nparts,
                   &(struct pf_env){.symbols = &r->symbols, .target = r->target}, &shown);
         buf_adds(out, ",\"text\":");
         buf_json(out, buf_str(&shown), shown.len);
@@ -290,7 +303,7 @@ static void action(struct report *r, const struct report_record *rec, uint32_t i
         out->oom |= shown.oom;
         buf_free(&shown);
         break;
-    case ACT_PRINTA: printa(r, act, &r->format[index]); break;
+    case ACT_PRINTA: printa(r, act, &r->format[d->action]); break;
     case ACT_EXIT: number(out, "status", v->i); break;
     default:
         buf_addc(out, ',');
@@ -299,13 +312,19 @@ static void action(struct report *r, const struct report_record *rec, uint32_t i
             number(out, "value", v->i);
     }
     buf_addc(out, '}');
+    return VERDICT_SHOW;
 }
 
-static void end(struct report *r, const struct report_record *rec)
+static enum verdict end(void *arg, const struct erltrace_record *rec, bool whole)
 {
-    (void)rec;
-    buf_adds(&r->line, "]}");
-    flush(r);
+    struct report *r = arg;
+    if (whole)
+        put_prefix(r, rec);
+    if (r->begun) {
+        buf_adds(&r->line, "]}");
+        flush(r);
+    }
+    return VERDICT_SHOW;
 }
 
 /* -- the rest ---------------------------------------------------------------------------------- */
@@ -322,60 +341,62 @@ static void put_repeated(void *arg, const char *s, size_t n, uint64_t more)
     buf_free(&line);
 }
 
-static void due(struct report *r, bool all)
+static enum verdict due(void *arg, bool all)
 {
+    struct report *r = arg;
     fold_tell(&r->faults, monotonic_ns(), all, put_repeated, r);
     if (all)
         fold_free(&r->faults);
+    return VERDICT_SHOW;
 }
 
-static void fault(struct report *r, const struct report_fault *f)
+static enum verdict fault(void *arg, const struct erltrace_fault *f)
 {
+    struct report *r = arg;
     struct buf *out = &r->line;
-    buf_printf(out, "{\"type\":\"error\",\"severity\":\"error\",\"tag\":\"DTRACEFLT_%s\"",
-               report_fault_name(f->fault));
-    text(out, "text", f->why != NULL ? f->why : report_fault_text(f->fault));
-    number(out, "epid", f->probe->epid);
+    buf_printf(out, "{\"type\":\"error\",\"severity\":\"error\",\"tag\":\"DTRACEFLT_%s\"", f->name);
+    text(out, "text", f->reason);
+    number(out, "epid", f->epid);
     probe(out, f->probe);
     number(out, "cpu", f->cpu);
     if (f->action == 0)
         buf_adds(out, ",\"action\":null");
     else
         number(out, "action", f->action);
-    if (f->offset == UINT32_MAX)
+    if (f->offset < 0)
         buf_adds(out, ",\"offset\":null");
     else
         number(out, "offset", f->offset);
     buf_printf(out, ",\"value\":%" PRIu64, f->value);
     if (!fold_comes(&r->faults, buf_str(out), out->len, monotonic_ns(), put_repeated, r)) {
         buf_reset(out);
-        return;
+        return VERDICT_SHOW;
     }
     buf_addc(out, '}');
     flush(r);
+    return VERDICT_SHOW;
 }
 
-static void drop_name(struct buf *out, enum engine_drop kind)
+static void drop_name(struct buf *out, const char *kind)
 {
-    for (const char *p = report_drop_name(kind); *p != '\0'; p++)
+    for (const char *p = kind; *p != '\0'; p++)
         buf_addc(out, (char)tolower((unsigned char)*p));
 }
 
-static void drop(struct report *r, const struct report_drop *d)
+static enum verdict drop(void *arg, const struct erltrace_drop *d)
 {
-    struct buf shown = BUF_INIT, *out = &r->line;
-    report_drop_text(d, &shown);
+    struct report *r = arg;
+    struct buf *out = &r->line;
     buf_adds(out, "{\"type\":\"drop\",\"kind\":\"");
     drop_name(out, d->kind);
     buf_printf(out, "\",\"count\":%" PRIu64, d->count);
     if (d->cpu >= 0)
         number(out, "cpu", d->cpu);
-    text(out, "node", d->target);
-    text(out, "text", buf_str(&shown));
+    text(out, "node", d->node);
+    text(out, "text", d->text);
     buf_addc(out, '}');
-    out->oom |= shown.oom;
-    buf_free(&shown);
     flush(r);
+    return VERDICT_SHOW;
 }
 
 static void costs(struct buf *out, const char *key, const struct tier_load_probe *p, uint32_t n,
@@ -398,22 +419,26 @@ static void costs(struct buf *out, const char *key, const struct tier_load_probe
     buf_addc(out, ']');
 }
 
-static void stats(struct report *r, const struct report_stats *st)
+static enum verdict cost(void *arg, struct event_cost *c)
 {
     static const char *const why[] = {[TIER_LOAD_STATS] = "period",
                                       [TIER_LOAD_OVERLOAD] = "overload",
                                       [TIER_LOAD_TOTAL] = "total"};
-    const struct tier_load *l = st->load;
+    struct report *r = arg;
+    const struct erltrace_stats *st = &c->public;
+    const struct tier_load *l = c->load;
     struct buf *out = &r->line;
     bool first = true;
+    if (l->why == TIER_LOAD_TOTAL && !option_on(r->opt, OPTION_stats))
+        return VERDICT_SHOW; /* for those who asked for reports */
     buf_printf(out, "{\"type\":\"stats\",\"why\":\"%s\"", why[l->why]);
-    text(out, "node", st->target);
+    text(out, "node", st->node);
     buf_printf(out,
                ",\"interval\":%" PRIu64 ",\"fired\":%" PRIu64 ",\"events\":%" PRIu64
                ",\"ns\":%" PRIu64 ",\"threads\":[",
                l->ns, l->fired, st->events, st->ns);
     for (uint32_t i = 0; i < l->nthreads; i++) {
-        uint32_t share = report_stats_share(st, i);
+        uint32_t share = report_stats_share(c, i);
         buf_printf(out,
                    "%s{\"kind\":\"%s\",\"number\":%" PRIu32 ",\"events\":%" PRIu64
                    ",\"ns\":%" PRIu64 ",\"share\":%" PRIu32 ".%03" PRIu32 "}",
@@ -432,15 +457,16 @@ static void stats(struct report *r, const struct report_stats *st)
                    l->permille % 1000, l->limit / 1000, l->limit % 1000);
     buf_adds(out, ",\"drops\":{");
     for (int k = 0; k < ENGINE_NDROPS; k++) {
-        if (st->drop[k] == 0)
+        if (c->drop[k] == 0)
             continue;
         buf_adds(out, first ? "\"" : ",\"");
-        drop_name(out, (enum engine_drop)k);
-        buf_printf(out, "\":%" PRIu64, st->drop[k]);
+        drop_name(out, report_drop_name((enum engine_drop)k));
+        buf_printf(out, "\":%" PRIu64, c->drop[k]);
         first = false;
     }
     buf_adds(out, "}}");
     flush(r);
+    return VERDICT_SHOW;
 }
 
 /* What each CPU has of it, in order of their numbers. */
@@ -456,8 +482,9 @@ static void percpu(struct report *r, const struct aggr *a, const struct aggr_ent
     buf_addc(out, ']');
 }
 
-static void aggregations(struct report *r)
+static enum verdict aggregations(void *arg)
 {
+    struct report *r = arg;
     struct aggr_order order = report_order(r->opt);
     for (uint32_t i = 0; i < r->aggr->n; i++) {
         uint32_t at = order.reverse ? r->aggr->n - 1 - i : i;
@@ -467,7 +494,7 @@ static void aggregations(struct report *r)
             continue;
         if (aggr_view_make(&view, r->aggr, &at, 1, &order) != 0) {
             r->oom = true;
-            return;
+            return VERDICT_SHOW;
         }
         for (size_t row = 0; row < view.nrows; row++) {
             struct buf *out = &r->line;
@@ -486,7 +513,14 @@ static void aggregations(struct report *r)
         }
         aggr_view_free(&view);
     }
+    return VERDICT_SHOW;
 }
 
-const struct report_ops report_json = {begin, action, end,          end, fault,
-                                       drop,  stats,  aggregations, due};
+const struct observer report_json = {.begin = begin,
+                                     .action = action,
+                                     .end = end,
+                                     .fault = fault,
+                                     .drop = drop,
+                                     .cost = cost,
+                                     .aggregations = aggregations,
+                                     .due = due};

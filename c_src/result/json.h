@@ -31,6 +31,6 @@
 
 #include "result/report.h"
 
-extern const struct report_ops report_json;
+extern const struct observer report_json; /* its argument: a struct report */
 
 #endif

@@ -2,6 +2,7 @@
 #include "result/report.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "result/bars.h"
 #include "result/field.h"
@@ -49,30 +50,29 @@ const char *report_fault_text(uint32_t fault)
     return fault_of(fault)->text;
 }
 
-void report_fault_value(const struct report_fault *f, struct buf *out)
+static void put_value_of(const struct erltrace_fault *f, struct buf *out)
 {
-    const struct fault *row = fault_of(f->fault);
+    const struct fault *row = fault_of(f->code);
     if (row->show == SHOW_DECIMAL)
         buf_printf(out, " (%" PRId64 ")", (int64_t)f->value);
-    else if (row->show == SHOW_HEX && (f->value != UINT64_MAX || f->fault != ENGINE_FAULT_BADADDR))
+    else if (row->show == SHOW_HEX && (f->value != UINT64_MAX || f->code != ENGINE_FAULT_BADADDR))
         buf_printf(out, " (0x%" PRIx64 ")", f->value);
 }
 
-void report_fault_message(const struct report_fault *f, struct buf *out)
+void report_fault_message(const struct erltrace_fault *f, struct buf *out)
 {
-    const struct report_probe *p = f->probe;
+    const struct erltrace_probe *p = f->probe;
     buf_printf(out, "error on enabled probe ID %" PRIu32 " (ID %" PRIu32 ": %s:%s:%s:%s): %s",
-               p->epid, p->id, p->prov, p->mod, p->func, p->name,
-               f->why != NULL ? f->why : report_fault_text(f->fault));
-    if (f->why != NULL)
+               f->epid, p->id, p->provider, p->module, p->function, p->name, f->reason);
+    if (strcmp(f->reason, report_fault_text(f->code)) != 0)
         return;
-    report_fault_value(f, out);
+    put_value_of(f, out);
     if (f->action == 0)
         buf_adds(out, " in predicate");
     else
         buf_printf(out, " in action #%" PRIu32, f->action);
-    if (f->offset != UINT32_MAX)
-        buf_printf(out, " at DIF offset %" PRIu32, f->offset);
+    if (f->offset >= 0)
+        buf_printf(out, " at DIF offset %" PRId64, f->offset);
 }
 
 /* -- drops (language.md 10.6) ------------------------------------------------------------------ */
@@ -98,23 +98,17 @@ const char *report_drop_name(enum engine_drop kind)
     return kind < ENGINE_NDROPS ? drops[kind].name : "UNKNOWN";
 }
 
-void report_drop_text(const struct report_drop *d, struct buf *out)
+void report_drop_text(enum engine_drop kind, uint64_t count, int cpu, const char *node,
+                      struct buf *out)
 {
-    if (d->kind >= ENGINE_NDROPS)
+    if (kind >= ENGINE_NDROPS)
         return;
-    buf_printf(out, "%" PRIu64 " %s%s%s", d->count, drops[d->kind].noun, d->count > 1 ? "s" : "",
-               drops[d->kind].rest);
-    if (d->cpu >= 0)
-        buf_printf(out, " on CPU %" PRId32, d->cpu);
-    if (d->cpu >= 0 && d->target[0] != '\0')
-        buf_printf(out, " of %s", d->target);
-}
-
-void report_drop_message(const struct options *o, const struct report_drop *d, struct buf *out)
-{
-    if (option_on(o, OPTION_droptags))
-        buf_printf(out, "[DTRACEDROP_%s] ", report_drop_name(d->kind));
-    report_drop_text(d, out);
+    buf_printf(out, "%" PRIu64 " %s%s%s", count, drops[kind].noun, count > 1 ? "s" : "",
+               drops[kind].rest);
+    if (cpu >= 0)
+        buf_printf(out, " on CPU %d", cpu);
+    if (cpu >= 0 && node[0] != '\0')
+        buf_printf(out, " of %s", node);
 }
 
 /* -- printa (language.md 7.6) ------------------------------------------------------------------ */

@@ -53,22 +53,6 @@ struct erltrace_prog {
     struct erltrace_attributes descriptions, statements;
 };
 
-/* One execution of erltrace_data_fn: what erltrace_data_value and so on look at. */
-struct api_data {
-    struct erltrace_data public; /* first, so that one is the other */
-    struct erltrace *h;
-    const struct report_record *rec;
-    uint32_t action;
-    const struct value *v;
-    struct erltrace_value value; /* what erltrace_data_value has given last */
-};
-
-struct api_probe { /* a public probe with what it points at */
-    struct erltrace_probe public;
-    struct erltrace_attributes attributes, arguments;
-    const struct probe_def *def; /* what its arguments are, or NULL */
-};
-
 struct erltrace {
     struct erltrace *next; /* of all that are open */
     int flags;
@@ -88,7 +72,7 @@ struct erltrace {
     size_t ncpp;
     bool traditional;        /* option stdc=s */
     struct session *session; /* NULL before the first program */
-    struct session_watch watch;
+    struct observer watch;
     struct erltrace_prog *program, **program_tail, *compiling;
     bool compile_failed;
 
@@ -127,18 +111,13 @@ struct erltrace {
     erltrace_record_fn *record_fn; /* these two of the erltrace_work that is under way */
     erltrace_data_fn *data_fn;
     void *work_arg;
-    struct api_data data;
-    struct api_probe probe; /* of that record, or of the fault */
-    uint32_t probe_epid;    /* the enabled probe that it is of; 0: none */
-    struct buf text;        /* of erltrace_data_text */
+    struct buf text; /* of erltrace_data_text */
 };
 
 /* -- handle.c -- */
 /* Whether the handle may do this now: it is one, no handler is running, and the phase lies between
  * the two. Sets the error if not. */
 bool api_enter(erltrace_t *h, enum api_phase from, enum api_phase to);
-/* Of session_config. */
-bool api_progress(void *arg, const char *target, const struct tier_progress *p);
 /* Sets an error and returns -1. The text is the code's own, or the format's. */
 int api_fail(erltrace_t *h, int code);
 int api_fail_text(erltrace_t *h, int code, const char *fmt, ...)
@@ -179,15 +158,9 @@ void api_close_targets(erltrace_t *h);
 /* -- child.c -- */
 /* Starts a command that is no node; it stands still until it gets SIGCONT. 0, or an errno value. */
 int api_start_process(const char *command, pid_t *pid);
-/* -- probe.c -- */
-void api_probe_fill(struct api_probe *out, enum probe_kind kind, uint32_t id, const char *prov,
-                    const char *mod, const char *func, const char *name, const char *node);
 /* -- watch.c -- */
-extern const struct session_watch api_watch; /* arg is the handle */
-/* Whether the watch's answer ends the trace. */
-enum session_verdict api_verdict(erltrace_t *h, int answer);
-/* -- stats.c -- */
-enum session_verdict api_stats(void *arg, const struct report_stats *st);
+extern const struct observer api_watch; /* arg is the handle */
+/* What a value of a record or a key is for the program. */
 struct erltrace_value api_value(const struct value *v);
 /* -- output.c -- */
 struct out api_out(erltrace_t *h);

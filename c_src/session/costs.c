@@ -37,18 +37,18 @@ static bool is_over(const struct tier_load *l, const struct tier_load_thread *t)
            strcmp(t->kind, l->over.kind) == 0;
 }
 
-uint32_t report_stats_share(const struct report_stats *st, uint32_t i)
+uint32_t report_stats_share(const struct event_cost *c, uint32_t i)
 {
-    const struct tier_load *l = st->load;
+    const struct tier_load *l = c->load;
     const struct tier_load_thread *t = &l->thread[i];
     return is_over(l, t) ? l->permille : permille(t->ns, t->time, 1000);
 }
 
-uint32_t report_stats_part(const struct report_stats *st, uint64_t ns)
+uint32_t session_cost_part(const struct event_cost *c, uint64_t ns)
 {
-    const struct tier_load *l = st->load;
+    const struct tier_load *l = c->load;
     if (l->why == TIER_LOAD_OVERLOAD)
-        return permille((uint64_t)((double)ns * l->permille / 1000), st->ns, 1000);
+        return permille((uint64_t)((double)ns * l->permille / 1000), c->public.ns, 1000);
     return l->nthreads > 0 ? permille(ns, l->thread[0].time, UINT32_MAX) : 0;
 }
 
@@ -72,8 +72,9 @@ static void probe_text(const struct tier_load_probe *p, struct buf *out)
     buf_adds(out, p->name);
 }
 
-static void drops_text(const struct report_stats *st, struct buf *out)
+static void drops_text(const struct event_cost *c, struct buf *out)
 {
+    const struct erltrace_stats *st = &c->public;
     bool first = true;
     if (st->drops == 0) {
         buf_adds(out, ", no drops");
@@ -81,43 +82,44 @@ static void drops_text(const struct report_stats *st, struct buf *out)
     }
     buf_printf(out, ", %" PRIu64 " drop%s (", st->drops, st->drops > 1 ? "s" : "");
     for (int k = 0; k < ENGINE_NDROPS; k++) {
-        struct report_drop d = {(enum engine_drop)k, st->drop[k], st->target, st->drop[k], -1};
-        if (st->drop[k] == 0)
+        if (c->drop[k] == 0)
             continue;
         buf_adds(out, first ? "" : ", ");
-        report_drop_text(&d, out);
+        report_drop_text((enum engine_drop)k, c->drop[k], -1, "", out);
         first = false;
     }
     buf_addc(out, ')');
 }
 
-void report_stats_text(const struct report_stats *st, struct buf *out)
+/* The lines of a report, each with its newline. */
+static void cost_text(const struct event_cost *c, struct buf *out)
 {
-    const struct tier_load *l = st->load;
+    const struct erltrace_stats *st = &c->public;
+    const struct tier_load *l = c->load;
     bool total = l->why == TIER_LOAD_TOTAL;
     if (total)
         buf_printf(out, "total: %" PRIu64 " event%s in %.1f s", l->fired, l->fired == 1 ? "" : "s",
                    (double)l->ns / 1e9);
     else
         buf_printf(out, "stats: %" PRIu64 " events/s", per_second(l->fired, l->ns));
-    if (st->target[0] != '\0')
-        buf_printf(out, " on %s", st->target);
+    if (st->node[0] != '\0')
+        buf_printf(out, " on %s", st->node);
     if (st->events > 0)
         buf_printf(out, ", %" PRIu64 " ns each", st->ns / st->events);
     for (uint32_t i = 0; i < l->nthreads && i < THREADS; i++) {
         buf_adds(out, ", ");
-        percent(out, report_stats_share(st, i));
+        percent(out, report_stats_share(c, i));
         buf_adds(out, " of ");
         thread_text(&l->thread[i], out);
         if (i == 0 && l->nthreads > 1)
             buf_adds(out, " (most)");
     }
-    drops_text(st, out);
+    drops_text(c, out);
     buf_addc(out, '\n');
     for (uint32_t i = 0; i < l->nprobes && i < PROBES && (l->nprobes > 1 || l->vm > 0); i++) {
         const struct tier_load_probe *p = &l->probe[i];
         buf_adds(out, total ? "total:   " : "stats:   ");
-        percent(out, report_stats_part(st, p->ns));
+        percent(out, session_cost_part(c, p->ns));
         buf_printf(out, ", %" PRIu64 "/s, %" PRIu64 " ns each: ", per_second(p->events, l->ns),
                    p->events > 0 ? p->ns / p->events : 0);
         struct buf name = BUF_INIT;
@@ -128,7 +130,7 @@ void report_stats_text(const struct report_stats *st, struct buf *out)
     }
     if (l->vm > 0) {
         buf_adds(out, total ? "total:   " : "stats:   ");
-        percent(out, report_stats_part(st, l->vm));
+        percent(out, session_cost_part(c, l->vm));
         buf_printf(out, ", %" PRIu64 " ns each: " EMULATOR "\n",
                    st->events > 0 ? l->vm / st->events : 0);
     }
@@ -170,9 +172,9 @@ static const char *advice(const struct tier_load *l)
 #undef LIMIT
 }
 
-static void tell_overload(struct session *s, const struct report_stats *st)
+static void tell_overload(struct session *s, const struct event_cost *c)
 {
-    const struct tier_load *l = st->load;
+    const struct tier_load *l = c->load;
     struct buf who = BUF_INIT, most = BUF_INIT;
     percent(&who, l->permille);
     buf_printf(&who, " of the %.2f s that ", (double)l->over.time / 1e9);
@@ -182,18 +184,18 @@ static void tell_overload(struct session *s, const struct report_stats *st)
         buf_adds(&most, i > 0 ? "; " : "");
         probe_text(p, &most);
         buf_addc(&most, ' ');
-        percent(&most, report_stats_part(st, p->ns));
+        percent(&most, session_cost_part(c, p->ns));
         buf_printf(&most, " at %" PRIu64 "/s", per_second(p->events, l->ns));
     }
     if (l->vm > 0) {
         buf_adds(&most, most.len > 0 ? "; " : "");
-        percent(&most, report_stats_part(st, l->vm));
+        percent(&most, session_cost_part(c, l->vm));
         buf_adds(&most, " " EMULATOR);
     }
     diag_error(s->config.diags, ET_ELIMIT, NULL, "TRACE_OVERLOAD", advice(l),
                "the trace of %s was stopped: its probes took %s could run in %d s, with "
                "%" PRIu64 " events/s in all; %s %" PRIu32 " %%",
-               st->target, buf_str(&who), (int)(TIER_LOAD_WINDOW_NS / 1000000000),
+               c->public.node, buf_str(&who), (int)(TIER_LOAD_WINDOW_NS / 1000000000),
                per_second(l->fired, l->ns),
                l->permille < l->limit
                    ? "with what other traces of the node took it was above the limit,"
@@ -209,35 +211,41 @@ static void tell_overload(struct session *s, const struct report_stats *st)
 
 /* -- the sink ---------------------------------------------------------------------------------- */
 
-/* The last report is for those who asked for reports, and for a program that looks on. */
-static bool wanted(const struct session *s, const struct tier_load *l)
-{
-    return l->why != TIER_LOAD_TOTAL || option_on(s->config.opt, OPTION_stats) ||
-           (s->config.watch != NULL && s->config.watch->stats != NULL);
-}
-
 void session_load(void *arg, struct tier *t, const struct tier_load *l)
 {
+    static const enum erltrace_stats_kind kinds[] = {
+        [TIER_LOAD_STATS] = ERLTRACE_STATS_PERIOD,
+        [TIER_LOAD_OVERLOAD] = ERLTRACE_STATS_OVERLOAD,
+        [TIER_LOAD_TOTAL] = ERLTRACE_STATS_TOTAL,
+    };
     struct session_reader *r = arg;
     struct session *s = r->s;
-    const struct session_watch *watch = s->config.watch;
     const uint64_t *drop = r->tier->counts.drop;
-    struct report_stats st = {.load = l, .target = t->ops->target(t)};
+    struct event_cost c = {.public = {.kind = kinds[l->why],
+                                      .node = t->ops->target(t),
+                                      .interval = l->ns,
+                                      .fired = l->fired,
+                                      .nthreads = l->nthreads,
+                                      .nkinds = l->nkinds,
+                                      .nprobes = l->nprobes},
+                           .load = l};
     for (uint32_t i = 0; i < l->nthreads; i++) {
-        st.events += l->thread[i].events;
-        st.ns += l->thread[i].ns;
+        c.public.events += l->thread[i].events;
+        c.public.ns += l->thread[i].ns;
     }
     for (int k = 0; k < ENGINE_NDROPS; k++) {
-        st.drop[k] = drop[k] - (l->why == TIER_LOAD_TOTAL ? 0 : r->tier->reported[k]);
-        st.drops += st.drop[k];
+        c.drop[k] = drop[k] - (l->why == TIER_LOAD_TOTAL ? 0 : r->tier->reported[k]);
+        c.public.drops += c.drop[k];
         r->tier->reported[k] = drop[k];
     }
+    c.public.share = l->nthreads > 0 ? report_stats_share(&c, 0) : 0;
     if (l->why == TIER_LOAD_OVERLOAD) {
         r->tier->overload_told = true;
-        tell_overload(s, &st);
+        tell_overload(s, &c);
     }
-    if (watch != NULL && watch->stats != NULL)
-        s->aborted |= watch->stats(watch->arg, &st) == SESSION_ABORT;
-    else if (wanted(s, l) && (l->why != TIER_LOAD_OVERLOAD || s->config.json))
-        s->report.ops->stats(&s->report, &st);
+    buf_reset(&s->said);
+    cost_text(&c, &s->said);
+    c.public.message = buf_str(&s->said);
+    session_tell(s, cost, &c);
+    buf_free(&c.name);
 }

@@ -105,7 +105,7 @@ static void hand_out(erltrace_t *h, const struct diag *g)
                               .length = g->pos.len,
                               .source = source,
                               .rendered = buf_str(&text)};
-    h->diag_fn(&d, h->diag_arg);
+    h->watch.diagnostic(h->watch.arg, &d);
     buf_free(&text);
     buf_free(&line);
 }

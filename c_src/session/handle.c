@@ -162,7 +162,7 @@ erltrace_t *erltrace_open(int version, int flags, int *err)
     h->watch = api_watch;
     h->watch.arg = h;
     if ((flags & ERLTRACE_O_JSON) != 0) /* then these are a part of the output */
-        h->watch.fault = NULL, h->watch.drop = NULL, h->watch.stats = NULL;
+        h->watch.fault = NULL, h->watch.drop = NULL, h->watch.cost = NULL;
     pthread_mutex_lock(&lock);
     h->next = handles;
     handles = h;

@@ -33,21 +33,6 @@ int erltrace_handle_progress(erltrace_t *h, erltrace_progress_fn *fn, void *arg)
     return 0;
 }
 
-bool api_progress(void *arg, const char *target, const struct tier_progress *p)
-{
-    erltrace_t *h = arg;
-    const struct erltrace_progress how = {.node = target,
-                                          .waiting = p->waiting,
-                                          .unit = p->unit,
-                                          .done = p->done,
-                                          .total = p->total,
-                                          .fresh = p->fresh};
-    if (!atomic_load(&h->interrupted) && h->progress_fn != NULL &&
-        h->progress_fn(&how, h->progress_arg) == ERLTRACE_HANDLE_ABORT)
-        atomic_store(&h->interrupted, 1);
-    return !atomic_load(&h->interrupted);
-}
-
 /* It was ended before anything could fire: as if it had run, and nothing had happened. */
 static int given_up(erltrace_t *h)
 {

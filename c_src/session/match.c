@@ -161,9 +161,8 @@ static int matched(void *arg, const struct tier_probe *p)
         t->capbindings = cap;
     }
     uint32_t epid = (uint32_t)++s->nprobes;
-    s->probe[epid - 1] = (struct session_probe){{epid, m->clause, p->id, p->prov, p->mod, p->func,
-                                                 p->name, p->kind, t->t->ops->target(t->t)},
-                                                (size_t)(t - s->tier)};
+    s->probe[epid - 1] = (struct session_probe){m->clause, p->id,   p->prov, p->mod,
+                                                p->func,   p->name, p->kind, (size_t)(t - s->tier)};
     s->nwatched += p->kind >= PROBE_PROCESS_SPAWN;
     struct tier_binding b = {epid, m->clause, p->id, NULL};
     if (session_wants(s, p, &b)) {

@@ -24,14 +24,6 @@ static void put_data(void *arg, const char *text, size_t n)
         h->io_failed = true;
 }
 
-/* What dtrace says on stderr goes to the handlers of faults and drops. */
-static void put_message(void *arg, const char *text, size_t n)
-{
-    (void)arg;
-    (void)text;
-    (void)n;
-}
-
 static void flush(void *arg)
 {
     erltrace_t *h = arg;
@@ -74,7 +66,7 @@ static void run_command(void *arg, const char *command)
 
 struct out api_out(erltrace_t *h)
 {
-    return (struct out){put_data, put_message, h, flush, redirect, truncate_out, run_command};
+    return (struct out){put_data, h, flush, redirect, truncate_out, run_command};
 }
 
 int erltrace_handle_command(erltrace_t *h, erltrace_command_fn *fn, void *arg)

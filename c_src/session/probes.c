@@ -1,5 +1,6 @@
 /* probes.c - probes as the program sees them, and walking over them. */
 #include "session/api.h"
+#include "session/session_impl.h"
 #include "base/err.h"
 
 void api_probe_fill(struct api_probe *out, enum probe_kind kind, uint32_t id, const char *prov,

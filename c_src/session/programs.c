@@ -29,8 +29,6 @@ int api_session(erltrace_t *h)
                                     .json = (h->flags & ERLTRACE_O_JSON) != 0,
                                     .terminal = (h->flags & ERLTRACE_O_TERMINAL) != 0,
                                     .watch = &h->watch,
-                                    .progress = api_progress,
-                                    .progress_arg = h,
                                     .check_only = (h->flags & ERLTRACE_O_CHECK) != 0};
     const char *root;
     if (h->session != NULL)
@@ -94,6 +92,7 @@ static erltrace_prog_t *add(erltrace_t *h, struct erltrace_prog *p, struct compi
     h->compiling = p;
     p->number = session_programs(h->session);
     int rc = session_add(h->session, src);
+    session_own(h->session, p->number, p);
     h->compile_failed |= rc != 0;
     if (rc == 0)
         session_stability(h->session, p->number, &probes, &statements);

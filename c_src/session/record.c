@@ -114,15 +114,22 @@ void session_counts(void *arg, struct tier *t, const struct engine_counts *c)
 static void report_drop(struct session *s, const struct session_tier *t, enum engine_drop kind,
                         int cpu, uint64_t now, uint64_t *shown)
 {
-    const struct session_watch *watch = s->config.watch;
-    struct report_drop d = {kind, now - *shown, t->t->ops->target(t->t), now, cpu};
     if (now <= *shown)
         return;
+    struct erltrace_drop d = {.kind = report_drop_name(kind),
+                              .count = now - *shown,
+                              .total = now,
+                              .node = t->t->ops->target(t->t),
+                              .cpu = cpu};
     *shown = now;
-    if (watch == NULL || watch->drop == NULL)
-        s->report.ops->drop(&s->report, &d);
-    else
-        s->aborted |= watch->drop(watch->arg, &d) == SESSION_ABORT;
+    buf_reset(&s->said);
+    if (option_on(s->config.opt, OPTION_droptags))
+        buf_printf(&s->said, "[DTRACEDROP_%s] ", d.kind);
+    size_t tag = s->said.len;
+    report_drop_text(kind, d.count, cpu, d.node, &s->said);
+    d.message = buf_str(&s->said);
+    d.text = s->said.oom ? d.message : d.message + tag;
+    session_tell(s, drop, &d);
 }
 
 void session_report_drops(struct session *s)
@@ -142,44 +149,59 @@ void session_report_drops(struct session *s)
 
 /* -- to the reporter --------------------------------------------------------------------------- */
 
+/* The probe of an event, kept from the last time, since most come again at once. */
+static const struct erltrace_probe *probe_shown(struct session *s, uint32_t epid)
+{
+    const struct session_probe *p = &s->probe[epid - 1];
+    struct tier *t = s->tier[p->tier].t;
+    if (s->shown_epid != epid)
+        api_probe_fill(&s->shown, p->kind, p->id, p->prov, p->mod, p->func, p->name,
+                       t->ops->target(t));
+    s->shown_epid = epid;
+    return &s->shown.public;
+}
+
 /* A fault of an action of the consumer, reported when the record is: a record is one piece. */
 struct late_fault {
-    struct report_fault f;
-    char why[512]; /* "": f says it */
+    uint32_t action, code;
+    char why[512]; /* "": code says it */
 };
 
-__attribute__((format(printf, 4, 5))) static void late_fault(struct session *s,
-                                                             const struct report_record *rec,
-                                                             struct report_fault f, const char *fmt,
-                                                             ...)
+__attribute__((format(printf, 4, 5))) static void late_fault(struct session *s, uint32_t action,
+                                                             uint32_t code, const char *fmt, ...)
 {
-    struct late_fault l = {.f = f};
+    struct late_fault l = {.action = action, .code = code};
     va_list ap;
-    l.f.probe = rec->probe;
-    l.f.cpu = rec->cpu;
     va_start(ap, fmt);
     vsnprintf(l.why, sizeof l.why, fmt, ap);
     va_end(ap);
     buf_add(&s->late, &l, sizeof l);
 }
 
-static void report_fault(struct session *s, const struct report_fault *f)
+static void report_fault(struct session *s, struct erltrace_fault f)
 {
-    const struct session_watch *watch = s->config.watch;
-    if (watch == NULL || watch->fault == NULL)
-        s->report.ops->fault(&s->report, f);
-    else
-        s->aborted |= watch->fault(watch->arg, f) == SESSION_ABORT;
+    f.probe = probe_shown(s, f.epid);
+    f.name = report_fault_name(f.code);
+    if (f.reason == NULL || f.reason[0] == '\0')
+        f.reason = report_fault_text(f.code);
+    buf_reset(&s->said);
+    report_fault_message(&f, &s->said);
+    f.message = buf_str(&s->said);
+    session_tell(s, fault, &f);
 }
 
-static void report_late(struct session *s)
+static void report_late(struct session *s, const struct erltrace_record *rec)
 {
     for (size_t i = 0; i + sizeof(struct late_fault) <= s->late.len;
          i += sizeof(struct late_fault)) {
         struct late_fault l;
         memcpy(&l, s->late.data + i, sizeof l);
-        l.f.why = l.why[0] != '\0' ? l.why : NULL;
-        report_fault(s, &l.f);
+        report_fault(s, (struct erltrace_fault){.epid = rec->epid,
+                                                .cpu = rec->cpu,
+                                                .action = l.action,
+                                                .offset = -1,
+                                                .code = l.code,
+                                                .reason = l.why});
     }
     s->report.oom |= s->late.oom;
     buf_reset(&s->late);
@@ -203,11 +225,10 @@ void session_set_rates(struct session *s)
                                      (uint64_t)v[OPTION_aggrate]);
 }
 
-static void set_option(struct session *s, const struct report_record *rec, uint32_t number,
+static void set_option(struct session *s, const struct erltrace_record *rec, uint32_t number,
                        const struct value *v, uint32_t nparts)
 {
     char name[64], value[128] = "1";
-    const struct session_watch *watch = s->config.watch;
     const char *why;
     int64_t before, after;
     string_of(v, name, sizeof name);
@@ -215,16 +236,15 @@ static void set_option(struct session *s, const struct report_record *rec, uint3
         string_of(v + 1, value, sizeof value);
     options_get(s->config.opt, name, &before);
     if (options_set(s->config.opt, name, value, OPTION_FROM_RUNNING, &why) != 0) {
-        late_fault(
-            s, rec,
-            (struct report_fault){.action = number, .offset = UINT32_MAX, .fault = REPORT_LIBRARY},
-            "couldn't set option \"%s\" to \"%s\": %s", name, value, why);
+        late_fault(s, number, REPORT_LIBRARY, "couldn't set option \"%s\" to \"%s\": %s", name,
+                   value, why);
         return;
     }
     session_set_rates(s);
     options_get(s->config.opt, name, &after);
-    if (watch != NULL && watch->setopt != NULL)
-        s->aborted |= watch->setopt(watch->arg, rec, name, value, before, after) == SESSION_ABORT;
+    struct erltrace_setopt_data set = {
+        .option = name, .value = value, .old_number = before, .new_number = after, .record = rec};
+    session_tell(s, setopt, &set);
 }
 
 /* The text of a printf-like action, at most strsize - 1 bytes. */
@@ -260,23 +280,19 @@ static void raise_signal(struct session *s, int sig)
     raise(sig);
 }
 
-static void reopen(struct session *s, const struct report_record *rec, uint32_t number,
-                   const char *path)
+static void reopen(struct session *s, uint32_t number, const char *path)
 {
     const struct out *o = &s->config.out;
     int err = o->redirect != NULL ? o->redirect(o->arg, path[0] != '\0' ? path : NULL) : 0;
     if (err == 0)
         s->report.terminal = s->config.terminal && path[0] == '\0';
     else
-        late_fault(
-            s, rec,
-            (struct report_fault){.action = number, .offset = UINT32_MAX, .fault = REPORT_LIBRARY},
-            "couldn't freopen() \"%s\": %s", path, strerror(err));
+        late_fault(s, number, REPORT_LIBRARY, "couldn't freopen() \"%s\": %s", path, strerror(err));
 }
 
 /* What an action does to the session. number: 1.., its place in the clause. */
-static int perform(struct session *s, const struct report_record *rec, const struct dif_action *act,
-                   uint32_t number, const struct value *v)
+static int perform(struct session *s, const struct erltrace_record *rec,
+                   const struct dif_action *act, uint32_t number, const struct value *v)
 {
     struct aggr *a = act->nrefs > 0 ? &s->aggr.aggr[s->img.refs[act->ref]] : NULL;
     switch ((enum word_action)act->kind) {
@@ -292,10 +308,7 @@ static int perform(struct session *s, const struct report_record *rec, const str
         break;
     case ACT_NORMALIZE:
         if (v->i == 0)
-            late_fault(s, rec,
-                       (struct report_fault){
-                           .action = number, .offset = UINT32_MAX, .fault = ENGINE_FAULT_DIVZERO},
-                       "%s", "");
+            late_fault(s, number, ENGINE_FAULT_DIVZERO, "%s", "");
         else
             a->normal = (uint64_t)v->i;
         break;
@@ -306,7 +319,7 @@ static int perform(struct session *s, const struct report_record *rec, const str
         break;
     case ACT_SETOPT: set_option(s, rec, number, v, act->nparts); break;
     case ACT_SYSTEM: run_command(s, action_text(s, act, v)); break;
-    case ACT_FREOPEN: reopen(s, rec, number, action_text(s, act, v)); break;
+    case ACT_FREOPEN: reopen(s, number, action_text(s, act, v)); break;
     case ACT_RAISE: raise_signal(s, (int)v->i); break;
     case ACT_FTRUNCATE:
         if (s->config.out.truncate != NULL)
@@ -317,65 +330,47 @@ static int perform(struct session *s, const struct report_record *rec, const str
     return 0;
 }
 
-/* -- showing a record, as far as the watch lets us --------------------------------------------- */
+/* -- telling the observers of a record --------------------------------------------------------- */
 
 struct showing {
     struct session *s;
-    const struct report_record *rec;
+    const struct erltrace_record *rec;
     bool hidden; /* all of it */
-    bool begun;  /* the reporter has begun it */
 };
-
-static bool shows(struct showing *w, enum session_verdict verdict)
-{
-    w->s->aborted |= verdict == SESSION_ABORT;
-    return verdict == SESSION_SHOW;
-}
-
-static void begin_once(struct showing *w)
-{
-    if (!w->begun)
-        w->s->report.ops->begin(&w->s->report, w->rec);
-    w->begun = true;
-}
 
 static void showing_begin(struct showing *w)
 {
-    const struct session_watch *watch = w->s->config.watch;
-    if (watch != NULL && watch->record != NULL)
-        w->hidden = !shows(w, watch->record(watch->arg, w->rec));
+    struct session *s = w->s;
+    for (size_t i = 0; i < s->nobservers && !w->hidden; i++)
+        if (s->observer[i].begin != NULL)
+            w->hidden = !session_goes_on(s, s->observer[i].begin(s->observer[i].arg, w->rec));
 }
 
 static void showing_action(struct showing *w, uint32_t action, const struct value *v)
 {
-    const struct session_watch *watch = w->s->config.watch;
-    uint8_t kind = w->s->img.actions[action].kind;
-    if (w->hidden || w->s->aborted || kind == ACT_EXPR || kind == ACT_AGG)
+    struct session *s = w->s;
+    const struct dif_action *act = &s->img.actions[action];
+    if (w->hidden || s->aborted || act->kind == ACT_EXPR || act->kind == ACT_AGG)
         return;
-    if (watch != NULL && watch->action != NULL &&
-        !shows(w, watch->action(watch->arg, w->rec, action, v)))
-        return;
-    begin_once(w);
-    w->s->report.ops->action(&w->s->report, w->rec, action, v);
+    bool format = act->format != DIF_NO_STRING && act->kind != ACT_PRINT;
+    struct event_data d = {.public = {.action = dif_action_info(act->kind)->name,
+                                      .format = format ? dif_str(&s->img, act->format) : NULL,
+                                      .nvalues = act->nparts,
+                                      .naggregations = act->nrefs},
+                           .session = s,
+                           .record = w->rec,
+                           .action = action,
+                           .v = v};
+    session_tell(s, action, w->rec, &d);
 }
 
 static void showing_end(struct showing *w)
 {
-    const struct session_watch *watch = w->s->config.watch;
-    if (w->s->aborted) {
-        if (w->begun)
-            w->s->report.ops->leave(&w->s->report, w->rec);
-        return;
-    }
-    if (w->hidden)
-        return;
-    if (watch == NULL || watch->action == NULL ||
-        shows(w, watch->action(watch->arg, w->rec, SESSION_RECORD_END, NULL))) {
-        begin_once(w);
-        w->s->report.ops->end(&w->s->report, w->rec);
-    } else if (w->begun) {
-        w->s->report.ops->leave(&w->s->report, w->rec);
-    }
+    struct session *s = w->s;
+    bool whole = !s->aborted;
+    for (size_t i = 0; i < s->nobservers && !w->hidden; i++)
+        if (s->observer[i].end != NULL)
+            whole &= session_goes_on(s, s->observer[i].end(s->observer[i].arg, w->rec, whole));
 }
 
 bool session_frame(const struct session *s, const struct value *v, size_t nth, struct buf *out)
@@ -387,20 +382,20 @@ bool session_frame(const struct session *s, const struct value *v, size_t nth, s
     return nth == 0;
 }
 
-void session_action_text(struct session *s, const struct report_record *rec, uint32_t action,
-                         const struct value *v, struct buf *out)
+void session_action_text(struct session *s, const struct event_data *d, struct buf *out)
 {
-    struct buf line = s->report.line;
-    s->report.line = *out;
-    report_text.action(&s->report, rec, action, v);
-    *out = s->report.line;
-    s->report.line = line;
+    report_action_text(&s->report, d, out);
 }
 
 static int consume_record(struct session *s, const struct session_event *e, const uint8_t *parts)
 {
-    struct report_record rec = {&s->probe[e->epid - 1].p, e->timestamp, e->cpu};
-    const struct dif_clause *c = &s->img.clauses[rec.probe->clause];
+    uint32_t clause = s->probe[e->epid - 1].clause;
+    const struct dif_clause *c = &s->img.clauses[clause];
+    struct erltrace_record rec = {.epid = e->epid,
+                                  .cpu = e->cpu,
+                                  .timestamp = e->timestamp,
+                                  .probe = probe_shown(s, e->epid),
+                                  .program = s->program[s->clause_program[clause]].owner};
     struct dif_sub sub = {c->action, c->nactions, c->part, c->nparts};
     uint32_t len = e->len;
     if (c->nsubs > 0) { /* the sub-clause's number comes first */
@@ -421,7 +416,7 @@ static int consume_record(struct session *s, const struct session_event *e, cons
         malformed(&r, "a record");
         return r.error;
     }
-    struct showing show = {s, &rec, false, false};
+    struct showing show = {s, &rec, false};
     showing_begin(&show);
     for (uint32_t i = sub.action; i < sub.action + sub.nactions; i++) {
         const struct dif_action *act = &s->img.actions[i];
@@ -431,7 +426,7 @@ static int consume_record(struct session *s, const struct session_event *e, cons
             return diag_error(s->config.diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
     }
     showing_end(&show);
-    report_late(s);
+    report_late(s, &rec);
     return s->aborted ? ET_EABORT : 0;
 }
 
@@ -439,9 +434,13 @@ static int consume_event(struct session *s, const struct session_event *e, const
 {
     if (!e->is_fault)
         return consume_record(s, e, parts);
-    struct report_fault f = {
-        &s->probe[e->epid - 1].p, e->action, e->offset, e->fault, e->value, e->cpu};
-    report_fault(s, &f);
+    report_fault(
+        s, (struct erltrace_fault){.epid = e->epid,
+                                   .cpu = e->cpu,
+                                   .action = e->action,
+                                   .offset = e->offset != UINT32_MAX ? (int64_t)e->offset : -1,
+                                   .code = e->fault,
+                                   .value = e->value});
     return s->aborted ? ET_EABORT : 0;
 }
 
@@ -454,7 +453,7 @@ static int consume_some(struct session *s, const struct buf *queue, enum session
         struct session_event e;
         memcpy(&e, queue->data + at, sizeof e);
         const uint8_t *parts = (const uint8_t *)queue->data + at + sizeof e;
-        enum probe_kind kind = s->probe[e.epid - 1].p.kind;
+        enum probe_kind kind = s->probe[e.epid - 1].kind;
         bool chosen = pick == PICK_ALL || (kind == PROBE_BEGIN) == (pick == PICK_BEGIN);
         if (chosen && order != SESSION_AS_IS && kind == PROBE_END) {
             buf_add(&s->end_queue, queue->data + at, e.size);

@@ -75,6 +75,10 @@ struct session *session_new(const struct session_config *config)
     if (s == NULL)
         return NULL;
     s->config = *config;
+    if (config->watch != NULL)
+        s->observer[s->nobservers++] = *config->watch;
+    s->observer[s->nobservers] = config->json ? report_json : report_text;
+    s->observer[s->nobservers++].arg = &s->report;
     arena_init(&s->arena);
     dif_image_init(&s->img);
     sync_options(s);
@@ -163,9 +167,10 @@ static int number_clauses(struct session *s)
     return 0;
 }
 
-size_t session_program_of(const struct session *s, uint32_t clause)
+void session_own(struct session *s, size_t nth, const struct erltrace_prog *program)
 {
-    return s->clause_program[clause];
+    if (nth < s->nprograms)
+        s->program[nth].owner = program;
 }
 
 /* Actions of a restricted program that would do something to this process or its host. */
@@ -217,8 +222,7 @@ int session_compile(struct session *s)
     }
     if (rc == 0)
         rc = number_clauses(s);
-    s->report = (struct report){.ops = s->config.json ? &report_json : &report_text,
-                                .out = s->config.out,
+    s->report = (struct report){.out = s->config.out,
                                 .opt = s->config.opt,
                                 .img = &s->img,
                                 .aggr = &s->aggr,
@@ -305,11 +309,21 @@ static uint32_t cpu_number(int64_t v)
     return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
 }
 
+/* Tells how far it is; false gives it up. */
 static bool progress(void *arg, const struct tier_progress *p)
 {
     const struct session *s = arg;
-    const struct session_config *c = &s->config;
-    return c->progress(c->progress_arg, s->starting->ops->target(s->starting), p);
+    const struct erltrace_progress how = {.node = s->starting->ops->target(s->starting),
+                                          .waiting = p->waiting,
+                                          .unit = p->unit,
+                                          .done = p->done,
+                                          .total = p->total,
+                                          .fresh = p->fresh};
+    enum verdict v = VERDICT_SHOW;
+    for (size_t i = 0; i < s->nobservers && v == VERDICT_SHOW; i++)
+        if (s->observer[i].progress != NULL)
+            v = s->observer[i].progress(s->observer[i].arg, &how);
+    return v != VERDICT_ABORT;
 }
 
 static int enable(struct session *s, struct session_tier *t)
@@ -338,7 +352,7 @@ static int enable(struct session *s, struct session_tier *t)
                                  .pollrate = (uint64_t)v[OPTION_pollrate],
                                  .later = s->later,
                                  .nlater = s->nlater,
-                                 .progress = s->config.progress != NULL ? progress : NULL,
+                                 .progress = progress,
                                  .progress_arg = s,
                                  .aggs_with_records = acts_on_aggregations(&s->img)};
     struct tier_options granted = asked;
@@ -618,8 +632,7 @@ int session_work(struct session *s, int timeout_ms)
     uint64_t now = monotonic_ns();
     if (ended || now - s->reported_ns >= (uint64_t)s->config.opt->value[OPTION_statusrate]) {
         session_report_drops(s);
-        if (s->report.ops->due != NULL)
-            s->report.ops->due(&s->report, ended);
+        session_tell(s, due, ended);
         s->reported_ns = now;
         if (s->aborted)
             return ET_EABORT;
@@ -668,7 +681,10 @@ struct aggr_table *session_aggregations(struct session *s)
 
 void session_finish(struct session *s)
 {
-    s->report.ops->aggregations(&s->report);
+    for (size_t i = 0; i < s->nobservers; i++)
+        if (s->observer[i].aggregations != NULL &&
+            !session_goes_on(s, s->observer[i].aggregations(s->observer[i].arg)))
+            break;
 }
 
 size_t session_lost(const struct session *s)
@@ -690,7 +706,7 @@ size_t session_overloaded(const struct session *s)
 bool session_end_missed(const struct session *s)
 {
     for (size_t i = 0; i < s->nprobes; i++)
-        if (s->probe[i].p.kind == PROBE_END && s->tier[s->probe[i].tier].lost)
+        if (s->probe[i].kind == PROBE_END && s->tier[s->probe[i].tier].lost)
             return true;
     return false;
 }
@@ -783,6 +799,7 @@ void session_close(struct session *s)
     decider_free(s->decider);
     et_free(s->later);
     aggr_table_free(&s->aggr);
+    buf_free(&s->said);
     buf_free(&s->report.line);
     fold_free(&s->report.faults);
     buf_free(&s->report.head);

@@ -18,6 +18,7 @@
 
 #include "base/diag.h"
 #include "lang/compile.h"
+#include "result/observer.h"
 #include "result/options.h"
 #include "result/report.h"
 #include "dif/dif.h"
@@ -25,38 +26,15 @@
 
 struct session;
 
-/* Somebody who looks on, and may keep the reporter from showing what he shows himself. Any function
- * may be NULL. What a hidden record does to the session, it does all the same. */
-enum session_verdict { SESSION_SHOW, SESSION_HIDE, SESSION_ABORT /* session_work: ET_EABORT */ };
-enum { SESSION_RECORD_END = UINT32_MAX };
-struct session_watch {
-    void *arg;
-    enum session_verdict (*record)(void *arg, const struct report_record *rec);
-    /* An action of the image with its parts; SESSION_RECORD_END and NULL after the last one. */
-    enum session_verdict (*action)(void *arg, const struct report_record *rec, uint32_t action,
-                                   const struct value *v);
-    /* Instead of the reporter's functions of the same names. */
-    enum session_verdict (*fault)(void *arg, const struct report_fault *f);
-    enum session_verdict (*drop)(void *arg, const struct report_drop *d);
-    enum session_verdict (*stats)(void *arg, const struct report_stats *st);
-    /* setopt() has set an option. */
-    enum session_verdict (*setopt)(void *arg, const struct report_record *rec, const char *name,
-                                   const char *value, int64_t before, int64_t after);
-};
-
 struct session_config {
     struct options *opt; /* changed by programs */
     struct diags *diags; /* both outlive the session */
     struct out out;
     bool terminal; /* the output goes to a terminal */
     bool json;
-    int64_t target;                    /* $target */
-    const char *libraries;             /* folder of our D libraries; NULL: none. Borrowed */
-    const struct session_watch *watch; /* may be NULL; outlives the session */
-    /* Called several times a second while a target is long about what is set in it; false gives it
-     * up: session_start is ET_EABORT. May be NULL. */
-    bool (*progress)(void *arg, const char *target, const struct tier_progress *p);
-    void *progress_arg;
+    int64_t target;               /* $target */
+    const char *libraries;        /* folder of our D libraries; NULL: none. Borrowed */
+    const struct observer *watch; /* is told before the reporter; NULL: nobody. Copied */
     /* It is not going to be started: probes that are known and not to be had are no error. */
     bool check_only;
 };
@@ -93,8 +71,9 @@ int session_definitions(const struct session *s,
 size_t session_programs(const struct session *s);
 size_t session_probes(const struct session *s); /* the sum */
 
-/* The number of the program that holds a clause of the image. */
-size_t session_program_of(const struct session *s, uint32_t clause);
+/* What records of the nth program of session_add show as their program; nothing when there is none.
+ */
+void session_own(struct session *s, size_t nth, const struct erltrace_prog *program);
 
 /* Calls fn for each probe that the nth program's descriptions match (SESSION_ALL: those of every
  * program, or every probe when there is no program); missed (may be NULL) for each description
@@ -148,8 +127,7 @@ struct aggr_table *session_aggregations(struct session *s);
 /* The text of a symbol (nth 0), or of the nth frame of a stack; false when there is none. */
 bool session_frame(const struct session *s, const struct value *v, size_t nth, struct buf *out);
 /* What the reporter of text writes for one action of a record. */
-void session_action_text(struct session *s, const struct report_record *rec, uint32_t action,
-                         const struct value *v, struct buf *out);
+void session_action_text(struct session *s, const struct event_data *d, struct buf *out);
 /* The argument of the last exit(), 0 if there was none; whether there was one. */
 int session_status(const struct session *s, bool *exited);
 

@@ -6,17 +6,28 @@
 #include "base/buf.h"
 #include "session/session.h"
 
+struct api_probe { /* a public probe with what it points at */
+    struct erltrace_probe public;
+    struct erltrace_attributes attributes, arguments;
+    const struct probe_def *def; /* what its arguments are, or NULL */
+};
+
 struct session_program {
-    const char *name; /* as in compile_source; text too */
+    const struct erltrace_prog *owner; /* what its records show as their program */
+    const char *name;                  /* as in compile_source; text too */
     const char *text;
     size_t len;
     uint64_t matched; /* clauses times probes */
     struct compile_attr probes, statements;
 };
 
+/* One enabled probe: a clause on a probe of a tier. */
 struct session_probe {
-    struct report_probe p; /* strings borrowed from the tier */
-    size_t tier;           /* index of it */
+    uint32_t clause;
+    uint32_t id;
+    const char *prov, *mod, *func, *name; /* borrowed from the tier */
+    enum probe_kind kind;
+    size_t tier; /* index of it */
 };
 
 struct session_tier {
@@ -67,9 +78,14 @@ struct session {
     size_t nlater;
     struct aggr_table aggr;
     struct report report;
-    struct buf end_queue; /* what END left, until everything else is reported */
-    struct buf late;      /* struct late_fault, of the record that is being reported */
-    struct buf text;      /* formatted for system() and freopen(); earlier a function's name */
+    struct observer observer[2]; /* in the order in which they are told */
+    size_t nobservers;
+    struct api_probe shown; /* the probe of the last event, as observers see it */
+    uint32_t shown_epid;    /* 0: none yet */
+    struct buf said;        /* text of the event that is being told */
+    struct buf end_queue;   /* what END left, until everything else is reported */
+    struct buf late;        /* struct late_fault, of the record that is being reported */
+    struct buf text;        /* formatted for system() and freopen(); earlier a function's name */
     struct buf targets;
     char option_hint[OPTION_HINT];
     bool exiting, stopped, exited, aborted;
@@ -79,8 +95,32 @@ struct session {
     uint64_t began_ns;    /* when BEGIN ran */
 };
 
+/* What an observer's answer means: whether those behind it are told, too. */
+static inline bool session_goes_on(struct session *s, enum verdict v)
+{
+    s->aborted |= v == VERDICT_ABORT;
+    return v == VERDICT_SHOW;
+}
+/* Tells the observers of an event, in order, until one keeps it to itself. */
+#define session_tell(s, event, ...)                                                                \
+    for (size_t i_ = 0; i_ < (s)->nobservers; i_++)                                                \
+        if ((s)->observer[i_].event != NULL &&                                                     \
+            !session_goes_on((s), (s)->observer[i_].event((s)->observer[i_].arg, __VA_ARGS__)))    \
+    break
+
 /* Reports that memory is out; the error. */
 int session_no_memory(struct session *s);
+
+/* -- probe.c ----------------------------------------------------------------------------------- */
+
+void api_probe_fill(struct api_probe *out, enum probe_kind kind, uint32_t id, const char *prov,
+                    const char *mod, const char *func, const char *name, const char *node);
+
+/* -- costs.c ----------------------------------------------------------------------------------- */
+
+/* What took so many ns on all threads, in permille of the time that one thread could run: the
+ * busiest, or the one for whose sake the program was ended. */
+uint32_t session_cost_part(const struct event_cost *c, uint64_t ns);
 
 /* -- enabling.c -------------------------------------------------------------------------------- */
 

@@ -1,7 +1,8 @@
-/* watch.c - what the session shows its watch, as the program's handlers see it. */
+/* watch.c - the observer that asks the program's handlers, and what they may ask of an event. */
 #include <string.h>
 
 #include "session/api.h"
+#include "session/session_impl.h"
 #include "engine/engine.h"
 
 /* -- values ------------------------------------------------------------------------------------ */
@@ -40,176 +41,138 @@ struct erltrace_value api_value(const struct value *v)
 
 /* -- records ----------------------------------------------------------------------------------- */
 
-enum session_verdict api_verdict(erltrace_t *h, int answer)
+/* What an answer of the program's means. */
+static enum verdict verdict(erltrace_t *h, int answer)
 {
     if (answer == ERLTRACE_CONSUME_ABORT)
         h->aborted = true;
     if (h->aborted)
-        return SESSION_ABORT;
-    return answer == ERLTRACE_CONSUME_NEXT ? SESSION_HIDE : SESSION_SHOW;
+        return VERDICT_ABORT;
+    return answer == ERLTRACE_CONSUME_NEXT ? VERDICT_HIDE : VERDICT_SHOW;
 }
 
-/* A probe as the program sees it: kept from the last time, since most come again at once. */
-static const struct erltrace_probe *probe_of(erltrace_t *h, const struct report_probe *p)
-{
-    if (h->probe_epid != p->epid)
-        api_probe_fill(&h->probe, p->kind, p->id, p->prov, p->mod, p->func, p->name, p->target);
-    h->probe_epid = p->epid;
-    return &h->probe.public;
-}
-
-static const erltrace_prog_t *program_of(erltrace_t *h, uint32_t clause)
-{
-    size_t n = session_program_of(h->session, clause);
-    const erltrace_prog_t *p = h->program;
-    while (p != NULL && p->number != n)
-        p = p->next;
-    return p;
-}
-
-static struct erltrace_record record_of(erltrace_t *h, const struct report_record *rec)
-{
-    return (struct erltrace_record){.epid = rec->probe->epid,
-                                    .cpu = rec->cpu,
-                                    .timestamp = rec->timestamp,
-                                    .probe = probe_of(h, rec->probe),
-                                    .program = program_of(h, rec->probe->clause)};
-}
-
-static enum session_verdict on_record(void *arg, const struct report_record *rec)
+static enum verdict on_begin(void *arg, const struct erltrace_record *r)
 {
     erltrace_t *h = arg;
     h->reported++;
-    if (h->record_fn == NULL)
-        return api_verdict(h, ERLTRACE_CONSUME_THIS);
-    struct erltrace_record r = record_of(h, rec);
-    return api_verdict(h, h->record_fn(&r, h->work_arg));
+    return verdict(h, h->record_fn != NULL ? h->record_fn(r, h->work_arg) : ERLTRACE_CONSUME_THIS);
 }
 
-static enum session_verdict on_action(void *arg, const struct report_record *rec, uint32_t action,
-                                      const struct value *v)
+/* d NULL: the end of the record. */
+static enum verdict show_data(erltrace_t *h, const struct erltrace_record *r,
+                              const struct erltrace_data *d)
 {
-    erltrace_t *h = arg;
-    struct erltrace_data *d = NULL;
     if (h->data_fn == NULL)
-        return api_verdict(h, ERLTRACE_CONSUME_THIS);
-    if (action != SESSION_RECORD_END) {
-        const struct dif_image *img = session_image(h->session);
-        const struct dif_action *act = &img->actions[action];
-        bool format = act->format != DIF_NO_STRING && act->kind != ACT_PRINT;
-        h->data = (struct api_data){{.action = dif_action_info(act->kind)->name,
-                                     .format = format ? dif_str(img, act->format) : NULL,
-                                     .nvalues = act->nparts,
-                                     .naggregations = act->nrefs},
-                                    h,
-                                    rec,
-                                    action,
-                                    v,
-                                    {0}};
-        d = &h->data.public;
-    }
-    struct erltrace_record r = record_of(h, rec);
+        return verdict(h, ERLTRACE_CONSUME_THIS);
     h->acting = true;
-    int answer = h->data_fn(&r, d, h->work_arg);
+    int answer = h->data_fn(r, d, h->work_arg);
     h->acting = false;
-    return api_verdict(h, answer);
+    return verdict(h, answer);
+}
+
+static enum verdict on_action(void *arg, const struct erltrace_record *r, struct event_data *d)
+{
+    return show_data(arg, r, &d->public);
+}
+
+static enum verdict on_end(void *arg, const struct erltrace_record *r, bool whole)
+{
+    return whole ? show_data(arg, r, NULL) : VERDICT_SHOW;
+}
+
+static struct event_data *event_of(const struct erltrace_data *d)
+{
+    return (struct event_data *)(void *)d;
 }
 
 const struct erltrace_value *erltrace_data_value(const struct erltrace_data *d, size_t i)
 {
-    struct api_data *a = (struct api_data *)(void *)d;
     if (d == NULL || i >= d->nvalues)
         return NULL;
-    a->value = api_value(a->v + i);
-    return &a->value;
+    struct event_data *e = event_of(d);
+    e->value = api_value(e->v + i);
+    return &e->value;
 }
 
 const char *erltrace_data_aggregation(const struct erltrace_data *d, size_t i)
 {
-    const struct api_data *a = (const struct api_data *)(const void *)d;
     if (d == NULL || i >= d->naggregations)
         return NULL;
-    const struct dif_image *img = session_image(a->h->session);
-    return dif_str(img, img->aggs[img->refs[img->actions[a->action].ref + i]].name);
+    const struct event_data *e = event_of(d);
+    const struct dif_image *img = session_image(e->session);
+    return dif_str(img, img->aggs[img->refs[img->actions[e->action].ref + i]].name);
 }
 
 const char *erltrace_data_text(const struct erltrace_data *d, size_t *length)
 {
-    const struct api_data *a = (const struct api_data *)(const void *)d;
     if (length != NULL)
         *length = 0;
     if (d == NULL)
         return "";
-    buf_reset(&a->h->text);
-    session_action_text(a->h->session, a->rec, a->action, a->v, &a->h->text);
+    struct session *s = event_of(d)->session;
+    buf_reset(&s->said);
+    session_action_text(s, event_of(d), &s->said);
     if (length != NULL)
-        *length = a->h->text.len;
-    return buf_str(&a->h->text);
+        *length = s->said.len;
+    return buf_str(&s->said);
 }
 
-/* -- faults, drops, options -------------------------------------------------------------------- */
+/* -- the other events -------------------------------------------------------------------------- */
 
-static enum session_verdict on_fault(void *arg, const struct report_fault *f)
+static enum verdict on_fault(void *arg, const struct erltrace_fault *f)
 {
     erltrace_t *h = arg;
-    struct buf text = BUF_INIT;
-    int answer = ERLTRACE_HANDLE_OK;
     h->reported++;
-    if (h->fault_fn != NULL) {
-        report_fault_message(f, &text);
-        struct erltrace_fault fault = {.message = buf_str(&text),
-                                       .epid = f->probe->epid,
-                                       .cpu = f->cpu,
-                                       .probe = probe_of(h, f->probe),
-                                       .action = f->action,
-                                       .offset = f->offset != UINT32_MAX ? (int64_t)f->offset : -1,
-                                       .code = f->fault,
-                                       .name = report_fault_name(f->fault),
-                                       .value = f->value};
-        answer = h->fault_fn(&fault, h->fault_arg);
-        buf_free(&text);
-    }
-    return api_verdict(h, answer);
+    return verdict(h, h->fault_fn != NULL ? h->fault_fn(f, h->fault_arg) : ERLTRACE_HANDLE_OK);
 }
 
-static enum session_verdict on_drop(void *arg, const struct report_drop *d)
+static enum verdict on_drop(void *arg, const struct erltrace_drop *d)
 {
     erltrace_t *h = arg;
-    struct buf text = BUF_INIT;
-    int answer = ERLTRACE_HANDLE_OK;
     h->reported++;
-    if (h->drop_fn != NULL) {
-        report_drop_message(&h->opt, d, &text);
-        struct erltrace_drop drop = {.message = buf_str(&text),
-                                     .kind = report_drop_name(d->kind),
-                                     .count = d->count,
-                                     .total = d->total,
-                                     .node = d->target,
-                                     .cpu = d->cpu};
-        answer = h->drop_fn(&drop, h->drop_arg);
-        buf_free(&text);
-    }
-    return api_verdict(h, answer);
+    return verdict(h, h->drop_fn != NULL ? h->drop_fn(d, h->drop_arg) : ERLTRACE_HANDLE_OK);
 }
 
-static enum session_verdict on_setopt(void *arg, const struct report_record *rec, const char *name,
-                                      const char *value, int64_t before, int64_t after)
+static enum verdict on_cost(void *arg, struct event_cost *c)
 {
     erltrace_t *h = arg;
-    if (h->setopt_fn == NULL)
-        return api_verdict(h, ERLTRACE_HANDLE_OK);
-    struct erltrace_record r = record_of(h, rec);
-    struct erltrace_setopt_data s = {
-        .option = name, .value = value, .old_number = before, .new_number = after, .record = &r};
-    return api_verdict(h, h->setopt_fn(&s, h->setopt_arg));
+    h->reported++;
+    return verdict(h, h->stats_fn != NULL ? h->stats_fn(&c->public, h->stats_arg)
+                                          : ERLTRACE_HANDLE_OK);
 }
 
-const struct session_watch api_watch = {.record = on_record,
-                                        .action = on_action,
-                                        .fault = on_fault,
-                                        .drop = on_drop,
-                                        .stats = api_stats,
-                                        .setopt = on_setopt};
+static enum verdict on_setopt(void *arg, const struct erltrace_setopt_data *s)
+{
+    erltrace_t *h = arg;
+    return verdict(h, h->setopt_fn != NULL ? h->setopt_fn(s, h->setopt_arg) : ERLTRACE_HANDLE_OK);
+}
+
+static enum verdict on_progress(void *arg, const struct erltrace_progress *p)
+{
+    erltrace_t *h = arg;
+    if (!atomic_load(&h->interrupted) && h->progress_fn != NULL &&
+        h->progress_fn(p, h->progress_arg) == ERLTRACE_HANDLE_ABORT)
+        atomic_store(&h->interrupted, 1);
+    return atomic_load(&h->interrupted) ? VERDICT_ABORT : VERDICT_SHOW;
+}
+
+static enum verdict on_diagnostic(void *arg, const struct erltrace_diag *d)
+{
+    erltrace_t *h = arg;
+    if (h->diag_fn != NULL)
+        h->diag_fn(d, h->diag_arg);
+    return VERDICT_SHOW;
+}
+
+const struct observer api_watch = {.begin = on_begin,
+                                   .action = on_action,
+                                   .end = on_end,
+                                   .fault = on_fault,
+                                   .drop = on_drop,
+                                   .cost = on_cost,
+                                   .setopt = on_setopt,
+                                   .progress = on_progress,
+                                   .diagnostic = on_diagnostic};
 
 int erltrace_handle_fault(erltrace_t *h, erltrace_fault_fn *fn, void *arg)
 {

@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct session_config config = {.opt = &options, .diags = &d, .json = size % 2 == 1};
     struct compile_source src = {
         .name = "f.d", .text = (const char *)data, .len = size, .argc = 3, .argv = args};
-    config.out = (struct out){.data = count, .message = count, .arg = &shown};
+    config.out = (struct out){.data = count, .arg = &shown};
     options_init(&options);
     options.value[OPTION_bufsize] = options.value[OPTION_aggsize] = SIZE;
     options.value[OPTION_specsize] = options.value[OPTION_dynvarsize] = SIZE;

@@ -143,32 +143,28 @@ static struct dif_image img = {.strsize = 256,
                                .nrefs = 2,
                                .actions = actions,
                                .nactions = NACTIONS};
-static const struct report_probe begin_probe = {1,  0,       1,           "dtrace", "",
-                                                "", "BEGIN", PROBE_BEGIN, ""};
-static const struct report_probe entry_probe = {
-    2, 0, 77, "erlang9", "lists", "map/2", "entry", PROBE_FN_ENTRY, "a@b"};
-static const struct report_probe again_probe = {
-    3, 0, 77, "erlang9", "lists", "map/2", "entry", PROBE_FN_ENTRY, "a@b"};
-static const struct report_probe return_probe = {
-    4, 0, 78, "erlang9", "lists", "map/2", "return", PROBE_FN_RETURN, "a@b"};
+struct probe {
+    uint32_t epid;
+    struct erltrace_probe p;
+};
+static const struct probe begin_probe = {1, {1, "dtrace", "", "", "BEGIN", ""}};
+static const struct probe entry_probe = {2, {77, "erlang9", "lists", "map/2", "entry", "a@b"}};
+static const struct probe again_probe = {3, {77, "erlang9", "lists", "map/2", "entry", "a@b"}};
+static const struct probe return_probe = {4, {78, "erlang9", "lists", "map/2", "return", "a@b"}};
 
 struct fixture {
     struct arena arena;
     struct options opt;
     struct aggr_table t;
     struct pf format[NACTIONS];
-    struct buf data, messages;
+    struct buf data;
     struct report r;
+    const struct observer *reporter;
 };
 
 static void to_data(void *arg, const char *s, size_t n)
 {
     buf_add(&((struct fixture *)arg)->data, s, n);
-}
-
-static void to_messages(void *arg, const char *s, size_t n)
-{
-    buf_add(&((struct fixture *)arg)->messages, s, n);
 }
 
 static int setup(void **state)
@@ -180,12 +176,9 @@ static int setup(void **state)
     assert_int_equal(aggr_table_init(&f.t, &img), 0);
     assert_int_equal(pf_parse(&f.arena, "%s=%d\n", &f.format[PRINTF]), 0);
     assert_int_equal(pf_parse(&f.arena, "%s:%@d:%@d;", &f.format[PRINTA_FMT]), 0);
-    f.r = (struct report){.ops = &report_text,
-                          .out = {to_data, to_messages, &f},
-                          .opt = &f.opt,
-                          .img = &img,
-                          .aggr = &f.t,
-                          .format = f.format};
+    f.reporter = &report_text;
+    f.r = (struct report){
+        .out = {to_data, &f}, .opt = &f.opt, .img = &img, .aggr = &f.t, .format = f.format};
     *state = &f;
     return 0;
 }
@@ -195,7 +188,6 @@ static int teardown(void **state)
     struct fixture *f = *state;
     aggr_table_free(&f->t);
     buf_free(&f->data);
-    buf_free(&f->messages);
     buf_free(&f->r.line);
     buf_free(&f->r.head);
     arena_free(&f->arena);
@@ -209,15 +201,16 @@ static void add(struct fixture *f, uint32_t agg, const char *key, uint64_t v)
     assert_int_equal(aggr_merge(&f->t, agg, raw, 4 + strlen(key), &v, 1), 0);
 }
 
-static void record(struct fixture *f, const struct report_probe *p, const uint32_t *action,
-                   size_t n)
+static void record(struct fixture *f, const struct probe *p, const uint32_t *action, size_t n)
 {
     static const struct value v[] = {I32(-7), STR("text"), I32(3), I32(5)};
-    struct report_record rec = {p, 1234, 2};
-    f->r.ops->begin(&f->r, &rec);
-    for (size_t i = 0; i < n; i++)
-        f->r.ops->action(&f->r, &rec, action[i], v + actions[action[i]].part);
-    f->r.ops->end(&f->r, &rec);
+    struct erltrace_record rec = {.epid = p->epid, .cpu = 2, .timestamp = 1234, .probe = &p->p};
+    f->reporter->begin(&f->r, &rec);
+    for (size_t i = 0; i < n; i++) {
+        struct event_data d = {.action = action[i], .v = v + actions[action[i]].part};
+        f->reporter->action(&f->r, &rec, &d);
+    }
+    f->reporter->end(&f->r, &rec, true);
 }
 #define RECORD(f, p, ...)                                                                          \
     record(f, p, (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / 4)
@@ -290,7 +283,7 @@ static void final_printout(void **state)
     assert_int_equal(aggr_merge(&f->t, 2, NULL, 0, words, DIF_QUANTIZE_BUCKETS), 0);
     f->t.aggr[0].printed = true;
     add(f, 0, "printed", 1);
-    f->r.ops->aggregations(&f->r);
+    f->reporter->aggregations(&f->r);
     static const char sums[] =
         "  w                                                                 1\n"
         "  x                                                                 2\n";
@@ -305,7 +298,7 @@ static void final_printout(void **state)
     /* reversed: rows and aggregations */
     buf_reset(&f->data);
     f->opt.value[OPTION_aggsortrev] = 0;
-    f->r.ops->aggregations(&f->r);
+    f->reporter->aggregations(&f->r);
     snprintf(want, sizeof want, "\n%s%.*s%.*s", histogram, (int)(sizeof sums / 2),
              sums + sizeof sums / 2, (int)(sizeof sums / 2), sums);
     assert_string_equal(buf_str(&f->data), want);
@@ -315,61 +308,91 @@ static void nothing_aggregated(void **state)
 {
     struct fixture *f = *state;
     f->opt.value[OPTION_quiet] = 0;
-    f->r.ops->aggregations(&f->r);
+    f->reporter->aggregations(&f->r);
     assert_string_equal(buf_str(&f->data), "\n");
+}
+
+/* A record of which nothing was shown has no start; one that is cut off has no end. */
+static void hidden_parts(void **state)
+{
+    struct fixture *f = *state;
+    struct erltrace_record rec = {.epid = 1, .cpu = 2, .probe = &begin_probe.p};
+    static const struct value v = I32(-7);
+    struct event_data d = {.action = TRACE, .v = &v};
+    f->opt.value[OPTION_quiet] = OPTION_UNSET;
+    f->r.header = true;
+    f->reporter->begin(&f->r, &rec);
+    f->reporter->end(&f->r, &rec, false);
+    assert_int_equal(f->data.len, 0);
+    f->reporter->begin(&f->r, &rec);
+    f->reporter->action(&f->r, &rec, &d);
+    f->reporter->end(&f->r, &rec, false);
+    assert_string_equal(buf_str(&f->data),
+                        "  2      1                           :BEGIN          -7");
 }
 
 static void faults(void **state)
 {
-    struct fixture *f = *state;
+    (void)state;
+#define FAULT(on, a, o, c, v)                                                                      \
+    .epid = on.epid, .probe = &on.p, .action = a, .offset = o, .code = c, .value = v
     static const struct {
-        struct report_fault fault;
+        struct erltrace_fault fault;
         const char *want;
     } row[] = {
-        {{&begin_probe, 2, 12, ENGINE_FAULT_DIVZERO, 0, 0},
-         "1 (ID 1: dtrace:::BEGIN): divide-by-zero in action #2 at DIF offset 12\n"},
-        {{&begin_probe, 0, 4, ENGINE_FAULT_BADADDR, 0, 0},
-         "1 (ID 1: dtrace:::BEGIN): invalid address (0x0) in predicate at DIF offset 4\n"},
-        {{&entry_probe, 1, 8, ENGINE_FAULT_BADADDR, UINT64_MAX, 0},
-         "2 (ID 77: erlang9:lists:map/2:entry): invalid address in action #1 at DIF offset 8\n"},
-        {{&begin_probe, 1, UINT32_MAX, ENGINE_FAULT_BADSIZE, 0x1f, 0},
-         "1 (ID 1: dtrace:::BEGIN): invalid size (0x1f) in action #1\n"},
-        {{&begin_probe, 1, 0, ENGINE_FAULT_BADINDEX, (uint64_t)-3, 0},
-         "1 (ID 1: dtrace:::BEGIN): index out of bounds (-3) in action #1 at DIF offset 0\n"},
-        {{&begin_probe, 1, 0, ENGINE_FAULT_EVENTBUDGET, 262144, 0},
+        {{FAULT(begin_probe, 2, 12, ENGINE_FAULT_DIVZERO, 0)},
+         "1 (ID 1: dtrace:::BEGIN): divide-by-zero in action #2 at DIF offset 12"},
+        {{FAULT(begin_probe, 0, 4, ENGINE_FAULT_BADADDR, 0)},
+         "1 (ID 1: dtrace:::BEGIN): invalid address (0x0) in predicate at DIF offset 4"},
+        {{FAULT(entry_probe, 1, 8, ENGINE_FAULT_BADADDR, UINT64_MAX)},
+         "2 (ID 77: erlang9:lists:map/2:entry): invalid address in action #1 at DIF offset 8"},
+        {{FAULT(begin_probe, 1, -1, ENGINE_FAULT_BADSIZE, 0x1f)},
+         "1 (ID 1: dtrace:::BEGIN): invalid size (0x1f) in action #1"},
+        {{FAULT(begin_probe, 1, 0, ENGINE_FAULT_BADINDEX, (uint64_t)-3)},
+         "1 (ID 1: dtrace:::BEGIN): index out of bounds (-3) in action #1 at DIF offset 0"},
+        {{FAULT(begin_probe, 1, 0, ENGINE_FAULT_EVENTBUDGET, 262144)},
          "1 (ID 1: dtrace:::BEGIN): event exceeds its eventbudget (262144) in action #1 at DIF "
-         "offset 0\n"},
-        {{&begin_probe, 1, 0, 12345, 9, 0},
-         "1 (ID 1: dtrace:::BEGIN): unknown fault in action #1 at DIF offset 0\n"},
+         "offset 0"},
+        {{FAULT(begin_probe, 1, 0, 12345, 9)},
+         "1 (ID 1: dtrace:::BEGIN): unknown fault in action #1 at DIF offset 0"},
+        {{FAULT(begin_probe, 1, -1, REPORT_LIBRARY, 0), .reason = "couldn't freopen() \"x\""},
+         "1 (ID 1: dtrace:::BEGIN): couldn't freopen() \"x\""},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         char want[256];
-        snprintf(want, sizeof want, "erltrace: error on enabled probe ID %s", row[i].want);
-        buf_reset(&f->messages);
-        f->r.ops->fault(&f->r, &row[i].fault);
-        assert_string_equal(buf_str(&f->messages), want);
+        struct buf out = BUF_INIT;
+        struct erltrace_fault e = row[i].fault;
+        if (e.reason == NULL)
+            e.reason = report_fault_text(e.code);
+        snprintf(want, sizeof want, "error on enabled probe ID %s", row[i].want);
+        report_fault_message(&e, &out);
+        assert_string_equal(buf_str(&out), want);
+        buf_free(&out);
     }
 }
 
 static void drops(void **state)
 {
-    struct fixture *f = *state;
-    static const struct report_drop row[] = {
-        {ENGINE_DROP_PRINCIPAL, 1, "a@b", 1, 0}, {ENGINE_DROP_PRINCIPAL, 5, "", 6, 13},
-        {ENGINE_DROP_AGG, 2, "a@b", 2, 1},       {ENGINE_DROP_DYNAMIC, 1, "a@b", 1, -1},
-        {ENGINE_DROP_DBLERROR, 3, "", 3, -1},
+    (void)state;
+    static const struct {
+        enum engine_drop kind;
+        uint64_t count;
+        const char *node;
+        int cpu;
+        const char *want;
+    } row[] = {
+        {ENGINE_DROP_PRINCIPAL, 1, "a@b", 0, "1 drop on CPU 0 of a@b"},
+        {ENGINE_DROP_PRINCIPAL, 5, "", 13, "5 drops on CPU 13"},
+        {ENGINE_DROP_AGG, 2, "a@b", 1, "2 aggregation drops on CPU 1 of a@b"},
+        {ENGINE_DROP_DYNAMIC, 1, "a@b", -1, "1 dynamic variable drop"},
+        {ENGINE_DROP_DBLERROR, 3, "", -1, "3 errors in ERROR probe enabling"},
     };
-    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-        f->r.ops->drop(&f->r, &row[i]);
-    f->opt.value[OPTION_droptags] = 0;
-    f->r.ops->drop(&f->r, &row[2]);
-    assert_string_equal(buf_str(&f->messages),
-                        "erltrace: 1 drop on CPU 0 of a@b\n"
-                        "erltrace: 5 drops on CPU 13\n"
-                        "erltrace: 2 aggregation drops on CPU 1 of a@b\n"
-                        "erltrace: 1 dynamic variable drop\n"
-                        "erltrace: 3 errors in ERROR probe enabling\n"
-                        "erltrace: [DTRACEDROP_AGGREGATION] 2 aggregation drops on CPU 1 of a@b\n");
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct buf out = BUF_INIT;
+        report_drop_text(row[i].kind, row[i].count, row[i].cpu, row[i].node, &out);
+        assert_string_equal(buf_str(&out), row[i].want);
+        buf_free(&out);
+    }
 }
 
 /* -- JSON -------------------------------------------------------------------------------------- */
@@ -390,7 +413,7 @@ static void is_json(struct fixture *f, const char *want)
 static void json_records(void **state)
 {
     struct fixture *f = *state;
-    f->r.ops = &report_json;
+    f->reporter = &report_json;
     record(f, &begin_probe, NULL, 0);
     is_json(f, "{\"type\":\"record\",\"epid\":1," BEGIN_JSON
                ",\"cpu\":2,\"timestamp\":1234,\"data\":[]}");
@@ -406,23 +429,22 @@ static void json_records(void **state)
                "\"rows\":[{\"keys\":[\"k\"],\"values\":[7,0]}]},"
                "{\"action\":\"clear\",\"aggregation\":\"@\"},"
                "{\"action\":\"exit\",\"status\":5}]}");
-    assert_int_equal(f->messages.len, 0);
 }
 
 static void json_aggregations(void **state)
 {
     struct fixture *f = *state;
     uint64_t words[DIF_QUANTIZE_BUCKETS] = {0};
-    f->r.ops = &report_json;
+    f->reporter = &report_json;
     add(f, 1, "x", (uint64_t)-2);
-    f->r.ops->aggregations(&f->r);
+    f->reporter->aggregations(&f->r);
     is_json(f, "{\"type\":\"aggregation\",\"name\":\"@b\",\"function\":\"sum\",\"keys\":[\"x\"],"
                "\"value\":-2}");
     aggr_empty(&f->t.aggr[1]);
     words[dif_quantize_bucket(5)] = 3;
     words[0] = 1;
     assert_int_equal(aggr_merge(&f->t, 2, NULL, 0, words, DIF_QUANTIZE_BUCKETS), 0);
-    f->r.ops->aggregations(&f->r);
+    f->reporter->aggregations(&f->r);
     is_json(f, "{\"type\":\"aggregation\",\"name\":\"@q\",\"function\":\"quantize\",\"keys\":[],"
                "\"buckets\":[{\"from\":-9223372036854775808,\"to\":-4611686018427387904,"
                "\"count\":1},{\"from\":4,\"to\":7,\"count\":3}]}");
@@ -431,19 +453,27 @@ static void json_aggregations(void **state)
 static void json_faults_and_drops(void **state)
 {
     struct fixture *f = *state;
-    f->r.ops = &report_json;
-    f->r.ops->fault(&f->r, &(struct report_fault){&begin_probe, 0, 12, 4, 0, 3});
+    f->reporter = &report_json;
+    f->reporter->fault(&f->r, &(struct erltrace_fault){FAULT(begin_probe, 0, 12, 4, 0), .cpu = 3,
+                                                       .name = report_fault_name(4),
+                                                       .reason = report_fault_text(4)});
     is_json(f, "{\"type\":\"error\",\"severity\":\"error\",\"tag\":\"DTRACEFLT_DIVZERO\","
                "\"text\":\"divide-by-zero\",\"epid\":1," BEGIN_JSON
                ",\"cpu\":3,\"action\":null,\"offset\":12,\"value\":0}");
-    f->r.ops->fault(&f->r, &(struct report_fault){&begin_probe, 1, UINT32_MAX, 1, 16, 3});
+    f->reporter->fault(&f->r, &(struct erltrace_fault){FAULT(begin_probe, 1, -1, 1, 16), .cpu = 3,
+                                                       .name = report_fault_name(1),
+                                                       .reason = report_fault_text(1)});
     is_json(f, "{\"type\":\"error\",\"severity\":\"error\",\"tag\":\"DTRACEFLT_BADADDR\","
                "\"text\":\"invalid address\",\"epid\":1," BEGIN_JSON
                ",\"cpu\":3,\"action\":1,\"offset\":null,\"value\":16}");
-    f->r.ops->drop(&f->r, &(struct report_drop){ENGINE_DROP_AGG, 3, "a@b", 3, 2});
+    f->reporter->drop(&f->r,
+                      &(struct erltrace_drop){.kind = "AGGREGATION",
+                                              .count = 3,
+                                              .node = "a@b",
+                                              .cpu = 2,
+                                              .text = "3 aggregation drops on CPU 2 of a@b"});
     is_json(f, "{\"type\":\"drop\",\"kind\":\"aggregation\",\"count\":3,\"cpu\":2,\"node\":\"a@b\","
                "\"text\":\"3 aggregation drops on CPU 2 of a@b\"}");
-    assert_int_equal(f->messages.len, 0);
 }
 
 /* print() of a struct, and of descriptions that make no sense: those show what they can, and
@@ -543,6 +573,7 @@ int main(void)
         T(printed_aggregations),
         T(final_printout),
         T(nothing_aggregated),
+        T(hidden_parts),
         T(faults),
         T(drops),
         T(json_records),

@@ -155,22 +155,48 @@ static void to_data(void *arg, const char *s, size_t n)
     buf_add(&((struct fixture *)arg)->data, s, n);
 }
 
-static void to_messages(void *arg, const char *s, size_t n)
+/* Who looks on: the messages of faults, drops and costs are kept. */
+static enum verdict on_fault(void *arg, const struct erltrace_fault *e)
 {
-    buf_add(&((struct fixture *)arg)->messages, s, n);
+    buf_printf(&((struct fixture *)arg)->messages, "%s\n", e->message);
+    return VERDICT_SHOW;
 }
 
-static int setup(void **state)
+static enum verdict on_drop(void *arg, const struct erltrace_drop *e)
+{
+    buf_printf(&((struct fixture *)arg)->messages, "%s\n", e->message);
+    return VERDICT_SHOW;
+}
+
+static enum verdict on_cost(void *arg, struct event_cost *e)
+{
+    buf_adds(&((struct fixture *)arg)->messages, e->public.message);
+    return VERDICT_SHOW;
+}
+
+static int setup_as(void **state, bool json)
 {
     static struct fixture f;
     f = (struct fixture){.a = {.tier = {&fake_ops}, .node = "a@h", .probe = probes, .nprobes = 4},
                          .b = {.tier = {&fake_ops}, .node = "b@h", .probe = probes, .nprobes = 3}};
     options_init(&f.opt);
     diags_init(&f.d);
-    struct session_config config = {&f.opt, &f.d, {to_data, to_messages, &f}, false, 0};
+    const struct observer watch = {.arg = &f, .fault = on_fault, .drop = on_drop, .cost = on_cost};
+    struct session_config config = {
+        .opt = &f.opt, .diags = &f.d, .out = {to_data, &f}, .watch = &watch, .json = json};
     f.s = session_new(&config);
     *state = &f;
     return f.s == NULL;
+}
+
+static int setup(void **state)
+{
+    return setup_as(state, false);
+}
+
+static int setup_json(void **state)
+{
+    return setup_as(state, true);
 }
 
 static int teardown(void **state)
@@ -468,12 +494,12 @@ static void drops_are_differences(void **state)
     f->a.script = sends_counts;
     f->b.script = sends_counts;
     session_work(f->s, 0);
-    assert_string_equal(buf_str(&f->messages), "erltrace: 5 drops on CPU 1 of a@h\n"
-                                               "erltrace: 1 drop on CPU 0 of a@h\n"
-                                               "erltrace: 1 aggregation drop on CPU 3 of a@h\n"
-                                               "erltrace: 1 drop on CPU 0 of b@h\n"
-                                               "erltrace: 5 drops on CPU 1 of b@h\n"
-                                               "erltrace: 1 aggregation drop on CPU 3 of b@h\n");
+    assert_string_equal(buf_str(&f->messages), "5 drops on CPU 1 of a@h\n"
+                                               "1 drop on CPU 0 of a@h\n"
+                                               "1 aggregation drop on CPU 3 of a@h\n"
+                                               "1 drop on CPU 0 of b@h\n"
+                                               "5 drops on CPU 1 of b@h\n"
+                                               "1 aggregation drop on CPU 3 of b@h\n");
     session_stats(f->s, &st);
     assert_int_equal(st.fired, 40);
     assert_int_equal(st.recorded, 10);
@@ -492,7 +518,7 @@ static void drops_wait_for_the_statusrate(void **state)
     assert_int_equal(f->messages.len, 0);
     session_stop(f->s);
     assert_int_equal(session_work(f->s, 0), SESSION_ENDED);
-    assert_string_equal(buf_str(&f->messages), "erltrace: 2 dynamic variable drops\n");
+    assert_string_equal(buf_str(&f->messages), "2 dynamic variable drops\n");
 }
 
 static struct tier_load load;
@@ -553,11 +579,11 @@ static void costs_are_told(void **state)
     session_work(f->s, 0);
     assert_string_equal(
         buf_str(&f->messages),
-        "erltrace: stats: 2050 events/s on a@h, 450500 ns each, 90.0 % of scheduler 2 (most), "
+        "stats: 2050 events/s on a@h, 450500 ns each, 90.0 % of scheduler 2 (most), "
         "0.2 % of dirty I/O scheduler 1, 3 drops (2 drops, 1 aggregation drop)\n"
-        "erltrace: stats:   60.0 %, 1500/s, 400000 ns each: lists:map/2:entry\n"
-        "erltrace: stats:   0.1 %, 500/s, 2000 ns each: process-spawn\n"
-        "erltrace: stats:   30.0 %, 150000 ns each: the emulator on its way to the probes and back "
+        "stats:   60.0 %, 1500/s, 400000 ns each: lists:map/2:entry\n"
+        "stats:   0.1 %, 500/s, 2000 ns each: process-spawn\n"
+        "stats:   30.0 %, 150000 ns each: the emulator on its way to the probes and back "
         "(an estimate)\n");
     /* drops are those since the last time; without threads there is no cost */
     buf_reset(&f->messages);
@@ -565,7 +591,7 @@ static void costs_are_told(void **state)
     load.vm = 0;
     f->a.script = sends_load;
     session_work(f->s, 0);
-    assert_string_equal(buf_str(&f->messages), "erltrace: stats: 2050 events/s on a@h, no drops\n");
+    assert_string_equal(buf_str(&f->messages), "stats: 2050 events/s on a@h, no drops\n");
     /* at the end all of them */
     buf_reset(&f->messages);
     make_load(TIER_LOAD_TOTAL);
@@ -575,11 +601,11 @@ static void costs_are_told(void **state)
     session_work(f->s, 0);
     assert_string_equal(
         buf_str(&f->messages),
-        "erltrace: total: 4100 events in 2.0 s on a@h, 450500 ns each, 90.0 % of scheduler 2 "
+        "total: 4100 events in 2.0 s on a@h, 450500 ns each, 90.0 % of scheduler 2 "
         "(most), 0.2 % of dirty I/O scheduler 1, 3 drops (2 drops, 1 aggregation drop)\n");
 }
 
-/* Nobody asked: nothing is said at the end. */
+/* Nobody asked: nothing is written at the end. */
 static void costs_are_not_told(void **state)
 {
     struct fixture *f = *state;
@@ -590,7 +616,11 @@ static void costs_are_not_told(void **state)
     make_load(TIER_LOAD_TOTAL);
     f->a.script = sends_load;
     session_work(f->s, 0);
-    assert_int_equal(f->messages.len, 0);
+    assert_int_equal(f->data.len, 0);
+    f->opt.value[OPTION_stats] = 1000000000;
+    f->a.script = sends_load;
+    session_work(f->s, 0);
+    assert_non_null(strstr(buf_str(&f->data), "{\"type\":\"stats\",\"why\":\"total\","));
 }
 
 /* The program is ended in one node because of what it took: the others go on, and what had been
@@ -1058,7 +1088,7 @@ int main(void)
         T(drops_are_differences),
         T(drops_wait_for_the_statusrate),
         T(costs_are_told),
-        T(costs_are_not_told),
+        cmocka_unit_test_setup_teardown(costs_are_not_told, setup_json, teardown),
         T(overload_ends_one_node),
         T(overload_at_the_end),
         T(overload_of_several),
