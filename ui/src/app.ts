@@ -1,5 +1,5 @@
-// app.ts - what the page knows and does: the script, the node, the trace that is looked at, how it is shown. Views read it and call its
-// methods; it tells them when something has changed, at most once a frame.
+// app.ts - the state of the page and what it does: the script, the node, the trace that is shown, and the view. Views read it and call its
+// methods; it notifies them of changes, at most once a frame.
 import { useLayoutEffect, useState } from "preact/hooks";
 import { divided, guessUnit, type Unit } from "./model/format.ts";
 import { canFlame } from "./model/flame.ts";
@@ -11,7 +11,7 @@ import type { View, ViewName } from "./model/url.ts";
 import { take } from "./net/token.ts";
 import { get, Session, type Link } from "./net/session.ts";
 
-/** Who clicks twice does not mean to stop twice: a second stop does not wait for what was counted. */
+/** A double click is not meant to stop twice: a second stop does not wait for the last results. */
 const TWICE_MS = 1000;
 
 export type Phase = "idle" | "starting" | "running" | "stopped" | "failed";
@@ -29,7 +29,7 @@ const RECENT = "erltrace.recent";
 const THEME = "erltrace.theme";
 const MOST_RECENT = 30;
 
-/** What a browser that keeps nothing for us lets us keep: nothing, without a complaint. */
+/** Storage that works without an error, as empty, in a browser that stores nothing for us. */
 const store = {
     get(key: string): string | null {
         try {
@@ -54,7 +54,7 @@ export class App {
     running: RunningTrace[] = [];
     recent: Recent[] = [];
     node: string | null = null;
-    /** Whether the server has been asked which node it traces. */
+    /** Whether the server has answered which node it traces. */
     known = false;
     name = "";
     script = "";
@@ -63,7 +63,7 @@ export class App {
     phase: Phase = "idle";
     trace: Trace | null = null;
     failed: { text: string; hint: string | null; tag: string } | null = null;
-    /** How far the placing of probes is, when a start takes long. */
+    /** The progress of placing probes, if a start takes long. */
     progress: Progress | null = null;
     diagnostics: Diagnostic[] = [];
     /** Diagnostics that came while the trace ran. */
@@ -73,14 +73,14 @@ export class App {
     linkWhy = "";
     theme: Theme = "auto";
     version = "";
-    /** Goes up when script or view were set from outside of the editor. */
+    /** Increases when the script or the view was set from outside the editor. */
     loaded = 0;
 
     private session: Session | null = null;
     private listeners = new Set<() => void>();
     private frame = 0;
     private startId = 0;
-    private stopAt = 0; // when the server was told to stop; 0: it was not
+    private stopAt = 0; // when the server was told to stop; 0: not told
     private checkId = 0;
     private checkTimer = 0;
     private written = "";
@@ -118,7 +118,7 @@ export class App {
             this.frame = 0;
             for (const f of [...this.listeners]) f();
         });
-        // A page in the background draws nothing, but its title tells.
+        // A page in the background draws nothing, but its title shows the state.
         document.title = `${this.phase === "running" ? "● " : ""}${this.name || "erltrace"}${this.trace?.info.node ? ` · ${this.trace.info.node}` : ""}`;
     }
 
@@ -146,7 +146,7 @@ export class App {
             this.version = s.version;
             if (this.node === null && s.node !== null) this.node = s.node;
         } catch {
-            // the link tells
+            // the state of the link says so
         }
         this.known = true;
         this.changed();
@@ -158,11 +158,11 @@ export class App {
         } catch {
             return;
         }
-        // An address with a name only, or a path that stands for a script.
+        // An address with only a name, or a path that stands for a script.
         const place = /^\/(heatmap|list)\/?$/.exec(location.pathname)?.[1];
         const wanted = this.name && !this.script ? this.scripts.find((s) => s.name === this.name) : !this.script && place ? this.scripts.find((s) => s.place === place) : undefined;
         if (wanted) {
-            const said = this.view; // the address goes before what suits the script
+            const said = this.view; // the address takes precedence over what suits the script
             this.load(wanted, this.args);
             if (said.view) this.setView(said);
         }
@@ -181,7 +181,7 @@ export class App {
         this.changed();
     }
 
-    /** Takes a ready-made script. */
+    /** Loads a ready-made script. */
     load(s: Script, args: string[] = []): void {
         this.set(s.name, s.script, s.args.map((a, i) => args[i] ?? a.default ?? ""), this.node);
         if (s.view) this.view = { ...this.view, view: s.view as ViewName, agg: "", unit: "auto" };
@@ -206,12 +206,12 @@ export class App {
         this.changed();
     }
 
-    /** The ready-made script that the editor holds unchanged. */
+    /** The ready-made script that is in the editor, unchanged. */
     get ready(): Script | undefined {
         return this.scripts.find((s) => s.name === this.name && s.script === this.script);
     }
 
-    /** What the script's $1, $2 ... are, as far as is known. */
+    /** The values of the script's $1, $2 ..., as far as they are known. */
     get argNames(): string[] {
         const ready = this.scripts.find((s) => s.name === this.name);
         let most = ready && ready.script === this.script ? ready.args.length : 0;
@@ -299,7 +299,7 @@ export class App {
         return this.phase === "running" || this.phase === "starting";
     }
 
-    /** Whether the server was told to end what is shown, and has not said yet that it has. */
+    /** Whether the server was told to end the trace that is shown, and has not yet confirmed it. */
     get stopping(): boolean {
         return this.busy && this.stopAt > 0;
     }
@@ -317,13 +317,13 @@ export class App {
         this.changed();
     }
 
-    // -- what the server says
+    // -- messages from the server
 
     private linked(link: Link, why: string): void {
         this.link = link;
         this.linkWhy = why;
         if (link !== "open" && this.busy) {
-            if (this.trace && this.phase === "running") this.trace.stopped = { type: "stopped", reason: "lost", text: `the connection to the server was lost${why ? `: ${why}` : ""}`, hint: "the trace ends by itself when nobody looks on" };
+            if (this.trace && this.phase === "running") this.trace.stopped = { type: "stopped", reason: "lost", text: `the connection to the server was lost${why ? `: ${why}` : ""}`, hint: "the trace ends by itself when no page is viewing it" };
             else this.failed = { tag: "", text: `the connection to the server was lost${why ? `: ${why}` : ""}`, hint: null };
             this.phase = this.trace && this.phase === "running" ? "stopped" : "failed";
         }
@@ -393,7 +393,7 @@ export class App {
                     t.stopped = m;
                     this.phase = "stopped";
                 } else if (this.phase === "starting" && m.id === this.startId) {
-                    // what was to start will not; what is still shown, if anything, was left for it
+                    // the trace that was to start will not; what is still shown, if anything, was left for it
                     if (t) t.stopped ??= m;
                     this.phase = t ? "stopped" : "idle";
                 }
@@ -427,7 +427,7 @@ export class App {
         return this.aggregations.filter((a) => (view === "heatmap" ? a.hist : view === "flame" ? canFlame(a) : view === "list" || view === "series"));
     }
 
-    /** The views that have something to show of this trace; all, before there is one. */
+    /** The views that have something to show of this trace; all views, before there is a trace. */
     get views(): ViewName[] {
         if (!this.trace) return [];
         return url.VIEWS.filter((v) => (v === "console" || v === "records" ? this.trace!.info.prints || this.trace!.recordCount > 0 : this.suited(v).length > 0));
@@ -466,7 +466,7 @@ export class App {
         history.replaceState(null, "", `${location.pathname}${location.search}#${this.written}`);
     }
 
-    /** The printed address has the token, which does not stay in it. */
+    /** Takes the token out of the address that the server printed; it must not stay there. */
     private takeToken(): void {
         const left = take(location.hash);
         if (left !== location.hash) history.replaceState(null, "", `${location.pathname}${location.search}${left ? "#" + left : ""}`);

@@ -1,4 +1,4 @@
-// main.tsx - the page: head, script and library at the side, banners, and the view that is chosen.
+// main.tsx - the page: head, script and library at the side, banners, and the chosen view.
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { app, useApp } from "./app.ts";
@@ -119,7 +119,7 @@ function Problems({ editor }: { editor: { current: EditorHandle | null } }) {
     );
 }
 
-/** An argument of a script; a module is completed from those of the node. */
+/** An argument of a script; a module is completed from the node's modules. */
 function Argument({ name, index }: { name: string; index: number }) {
     const a = useApp();
     const [modules, setModules] = useState<string[]>([]);
@@ -204,7 +204,7 @@ function Page() {
     const [help, setHelp] = useState(false);
     const [side, setSide] = useState(true);
     useEffect(() => {
-        // on a phone what is seen lies below what was chosen
+        // on a phone the view lies below the side
         if (a.phase === "running" && matchMedia("(max-width: 760px)").matches) setSide(false);
     }, [a.phase, a.trace]);
     useEffect(() => {
@@ -245,7 +245,7 @@ function Page() {
             <main class="refused">
                 <h1>erltrace</h1>
                 <p>
-                    This page may not talk to the server. Open the address that <code>erltrace serve</code> has printed, with its token; a server that was started again has a new one.
+                    The server does not admit this page. Open the address that <code>erltrace serve</code> printed, including its token; a restarted server has a new token.
                 </p>
             </main>
         );

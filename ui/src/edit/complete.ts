@@ -14,7 +14,7 @@ export interface ProbeItem {
     args: { type: string; name: string; text: string }[];
 }
 
-// Answers are kept as long as the page lives; a node's functions change little.
+// Answers are kept for the life of the page; a node's functions change little.
 const answers = new Map<string, Promise<{ items: unknown[]; more: boolean }>>();
 function ask<T>(path: string, params: Record<string, string | number>): Promise<{ items: T[]; more: boolean }> {
     const key = path + JSON.stringify(params);
@@ -33,7 +33,7 @@ export const probesOf = (node: string): Promise<ProbeItem[]> =>
         () => [],
     );
 
-// Puts text in place of what was typed; `again`: there is more to be completed behind it.
+// Replaces what was typed by text; `again`: opens completion again for what follows it.
 const insert =
     (text: string, again: boolean) =>
     (view: EditorView, c: Completion, from: number, to: number): void => {

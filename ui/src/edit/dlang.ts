@@ -1,4 +1,4 @@
-// dlang.ts - the words of D, and a stream parser that colours them. One table serves colouring and completion.
+// dlang.ts - the words of D, and a stream parser that colours them. Colouring and completion share one table.
 import { StreamLanguage, type StringStream } from "@codemirror/language";
 import { D_WORDS } from "../model/words.ts";
 
@@ -6,9 +6,9 @@ export interface Word {
     label: string;
     kind: "keyword" | "variable" | "function" | "aggregation" | "type" | "option";
     detail: string;
-    /** What is put behind the name when it is completed. */
+    /** What is inserted after the name when it is completed. */
     call?: string;
-    /** Not in nodes: it is coloured, and not offered. */
+    /** Not available in nodes: coloured, but not offered. */
     elsewhere?: boolean;
 }
 
@@ -60,7 +60,7 @@ export const WORDS: Word[] = [
     ]),
 ];
 
-/** The probes of every script, beside those of the node. */
+/** The probes that every script has, besides those of the node. */
 export const COMMON_PROBES: [string, string][] = [
     ["BEGIN", "before all others"],
     ["END", "after all others"],
@@ -70,7 +70,7 @@ export const COMMON_PROBES: [string, string][] = [
     ["profile-997", "what runs, 997 times a second"],
 ];
 
-/** Options one may want in a page. */
+/** Options that are useful in the page. */
 export const OPTIONS: [string, string][] = [
     ["quiet", "prints only what is asked for"],
     ["aggrate=1s", "how often aggregations are read"],
@@ -97,10 +97,10 @@ const TOKEN: Record<Word["kind"], string> = {
 
 interface State {
     comment: boolean;
-    depth: number; // of braces: outside of them probes are described
+    depth: number; // of braces: outside them probes are described
 }
 
-// Of a probe description: words, colons, globs.
+// In a probe description: words, colons, globs.
 const DESCRIPTION = /^[\w*?[\]!.$-]*(:[\w*?[\]!.$/@+-]*)+/;
 
 function token(stream: StringStream, state: State): string | null {

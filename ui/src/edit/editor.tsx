@@ -1,5 +1,5 @@
-// editor.tsx - the editor of scripts: CodeMirror in a shadow root, since that is where it may bring its styles without a hole in
-// the page's content security policy (adopted style sheets instead of style elements).
+// editor.tsx - the editor of scripts: CodeMirror in a shadow root, because there it can bring its styles without an exception in the page's
+// content security policy (adopted style sheets instead of style elements).
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { bracketMatching, HighlightStyle, indentUnit, syntaxHighlighting } from "@codemirror/language";
@@ -40,7 +40,7 @@ const theme = EditorView.theme({
     ".cm-lineNumbers .cm-gutterElement": { paddingLeft: "8px", minWidth: "26px" },
     ".cm-gutter-lint": { width: "12px" },
     ".cm-gutter-lint .cm-gutterElement": { padding: "0 1px" },
-    // marks are drawn here: CodeMirror's own are images in data: addresses, which the content security policy refuses
+    // marks are drawn here: CodeMirror's own are images in data: URLs, which the content security policy refuses
     ".cm-lint-marker": { width: "8px", height: "8px", borderRadius: "50%", margin: "6px 1px" },
     ".cm-lint-marker-error": { content: "none", background: "var(--bad)" },
     ".cm-lint-marker-warning": { content: "none", background: "var(--warn)", borderRadius: "1px" },
@@ -68,14 +68,14 @@ const theme = EditorView.theme({
 });
 
 export interface EditorHandle {
-    /** Puts the cursor to a place in bytes, as diagnostics have it. */
+    /** Puts the cursor at a place in bytes, as given in diagnostics. */
     go(line: number, column: number): void;
     focus(): void;
 }
 
 interface Props {
     text: string;
-    /** Goes up when the text was set from elsewhere: the editor's own changes come back late, when it may hold more. */
+    /** Increases when the text was set from elsewhere: the editor's own changes come back late, when it may hold more. */
     loaded: number;
     diagnostics: Diagnostic[];
     node: () => string | null;
@@ -149,11 +149,11 @@ export function Editor({ text, loaded, diagnostics, node, onChange, onRun, handl
     useEffect(() => {
         const v = view.current!;
         if (v.state.doc.toString() === text) return;
-        // what a script says about itself is in the list; here its code is to be seen
+        // a script's header is shown in the list; here the code should be visible
         const code = (/^(#!.*\n)?\s*\/\*[\s\S]*?\*\/\s*/.exec(text)?.[0] ?? "").length;
         const at = code < text.length ? code : 0;
         v.dispatch({ changes: { from: 0, to: v.state.doc.length, insert: text }, selection: { anchor: at } });
-        // when it has been laid out
+        // after the layout
         requestAnimationFrame(() => v.dispatch({ effects: EditorView.scrollIntoView(Math.min(at, v.state.doc.length), { y: "start", yMargin: 8 }) }));
     }, [loaded]);
 

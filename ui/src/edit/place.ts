@@ -1,4 +1,4 @@
-// place.ts - where in a D text something stands: what is to be completed there, and places that diagnostics name.
+// place.ts - positions in a D text: what can be completed there, and the places that diagnostics name.
 
 export type Place =
     | { kind: "provider"; from: number; text: string } // before any colon
@@ -11,12 +11,12 @@ export type Place =
     | { kind: "word"; from: number; text: string; probe: string | null }
     | null;
 
-/** Comments and strings blanked, so that what is left can be looked at by characters; lengths stay. */
+/** Blanks comments and strings, so that the rest can be searched by characters; lengths stay. */
 export function bare(text: string): string {
     return text.replace(/\/\*[\s\S]*?(\*\/|$)|\/\/[^\n]*|"(\\.|[^"\\\n])*"?/g, (m) => m.replace(/[^\n]/g, " "));
 }
 
-/** What stands before `pos`. */
+/** What comes before `pos`. */
 export function placeOf(text: string, pos: number): Place {
     const before = bare(text.slice(0, pos));
     if (/["]|\/\*|\/\//.test(text.slice(0, pos)) && before.length > 0 && before[before.length - 1] === " " && text[pos - 1] !== " ") return null; // in a comment or string
@@ -62,7 +62,7 @@ export function placeOf(text: string, pos: number): Place {
     return { kind: "word", from: pos - word.length, text: word, probe: probeAt(before) };
 }
 
-/** The name of the (last) probe that the clause at the end of this bare text is for. */
+/** The name of the (last) probe of the clause at the end of this text, which has no comments or strings. */
 export function probeAt(before: string): string | null {
     const open = before.lastIndexOf("{");
     const head = open >= 0 && before.indexOf("}", open) < 0 ? before.slice(0, open) : before;
@@ -78,8 +78,8 @@ export function names(text: string, of: "self" | "this" | "@"): string[] {
 }
 
 /**
- * Where a diagnostic stands, as offsets: line and column count from 1, column and length are bytes of UTF-8. At least one
- * character is marked, also behind the end of a line; null when there is no such place.
+ * The range that a diagnostic marks, as offsets: line and column count from 1, column and length are in bytes of UTF-8. Marks at least one
+ * character, also after the end of a line; null if there is no such place.
  */
 export function span(text: string, line: number, column: number, length: number): { from: number; to: number } | null {
     if (line < 1) return null;

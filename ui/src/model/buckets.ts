@@ -1,7 +1,7 @@
-// buckets.ts - the buckets of quantize() and its kind, and histograms over them.
+// buckets.ts - the buckets of quantize() and its variants, and histograms over them.
 //
-// What a bucket holds comes with the aggregation (`started`). A histogram is sparse: counts by bucket number, zeros left out.
-// Bounds are inclusive at both ends, as integers are; beyond 2^53 they are as near as a double comes to them.
+// The ranges of the buckets come with the aggregation (`started`). A histogram is sparse: counts by bucket number, zeros left out. Bounds
+// are inclusive at both ends and integers; beyond 2^53 they are as exact as a double can be.
 import { num, type AggregationInfo } from "./protocol.ts";
 import type { HistFn } from "./functions.ts";
 
@@ -13,12 +13,12 @@ export interface Bounds {
 /** The buckets of one aggregation. */
 export interface Buckets {
     readonly count: number;
-    /** What bucket b holds; b is from 0 to count - 1. null: nothing, ever. */
+    /** The range of bucket b, from 0 to count - 1. null: a bucket that never holds anything. */
     bounds(b: number): Bounds | null;
     readonly fn: HistFn;
 }
 
-/** From what `started` says. */
+/** Makes the buckets from what `started` says. */
 export function bucketsOf(fn: HistFn, said: NonNullable<AggregationInfo["buckets"]>): Buckets {
     const n = Math.min(said.from.length, said.to.length);
     const table: (Bounds | null)[] = [];
@@ -33,7 +33,7 @@ export function bucketsOf(fn: HistFn, said: NonNullable<AggregationInfo["buckets
 /** A histogram: counts by bucket number, zeros left out. */
 export type Hist = Map<number, number>;
 
-/** Adds n to bucket b; what comes to zero is left out. */
+/** Adds n to bucket b; leaves out a count that becomes zero. */
 export function bump(h: Hist, b: number, n: number): void {
     const v = (h.get(b) ?? 0) + n;
     if (v === 0) h.delete(b);
@@ -51,7 +51,7 @@ export function total(h: Iterable<readonly [number, number]>): number {
     return sum;
 }
 
-/** The value at a share, 0 to 1, of a bucket whose counts are taken to lie evenly; the bound it has when it has only one. */
+/** The value at a share, 0 to 1, of a bucket whose counts are assumed to be spread evenly; its only bound if it is open. */
 export function inside(buckets: Buckets, b: number, share: number): number {
     const bounds = buckets.bounds(b);
     if (bounds === null) return NaN;
@@ -62,8 +62,8 @@ export function inside(buckets: Buckets, b: number, share: number): number {
 }
 
 /**
- * The value below which the share q (0 to 1) of the values lies, by linear interpolation inside of the bucket where that is
- * (the error is at most that bucket's width). An open bucket gives its closed end. NaN of an empty histogram.
+ * The value below which the share q (0 to 1) of the values lies, by linear interpolation inside its bucket (the error is at most that
+ * bucket's width). For an open bucket, its closed end. NaN for an empty histogram.
  */
 export function percentile(h: Hist, buckets: Buckets, q: number): number {
     const all = total(h);
@@ -80,7 +80,7 @@ export function percentile(h: Hist, buckets: Buckets, q: number): number {
     return buckets.bounds(sorted[sorted.length - 1]![0])?.from ?? NaN;
 }
 
-/** The same of counts in a flat array, all of which are in buckets `lo` to `hi` and come to `all`. */
+/** The same for counts in a flat array, all of which are in buckets `lo` to `hi` and add up to `all`. */
 export function quantile(counts: Float64Array, lo: number, hi: number, all: number, buckets: Buckets, q: number): number {
     const rank = q * all;
     let before = 0;

@@ -1,13 +1,13 @@
 // colour.ts - from counts to colours: the three scales of a heat map and its palettes.
 //
-// A palette is a curve through OKLab whose lightness only rises (or only falls, on a light ground), in even steps: equal steps
-// of share look equal, and order stays readable without any colour vision. A scale gives each count greater than zero its place
-// in 0..1 on that curve; zero is always the ground.
+// A palette is a curve through OKLab whose lightness only rises (or only falls, on a light ground), in even steps: equal steps of share
+// look equal, and the order stays readable without any colour vision. A scale gives each count greater than zero a place in 0..1 on that
+// curve; zero is always the ground.
 
 export type RGB = readonly [number, number, number];
 export type ScaleKind = "rank" | "linear" | "log";
 
-/** OKLCH (lightness 0..1, chroma, hue in degrees) to sRGB bytes, cut to what a screen has. */
+/** OKLCH (lightness 0..1, chroma, hue in degrees) to sRGB bytes, clamped to what a screen can show. */
 export function oklch(l: number, c: number, h: number): RGB {
     const a = c * Math.cos((h * Math.PI) / 180);
     const b = c * Math.sin((h * Math.PI) / 180);
@@ -68,7 +68,7 @@ export interface Scale {
     max: number;
 }
 
-/** The scale for what is seen: the counts of all cells in view; those of zero and less do not matter. */
+/** The scale for what is in view: the counts of all cells there; those of zero and less are ignored. */
 export function scaleFor(kind: ScaleKind, counts: Iterable<number>): Scale {
     const seen = new Set<number>();
     let max = 0;

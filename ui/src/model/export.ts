@@ -4,7 +4,7 @@ import type { Item } from "./list.ts";
 import type { Line } from "./series.ts";
 import { ALL, keyText, type Aggregation, type Column, type RecordRow, type Trace } from "./trace.ts";
 
-// RFC 4180; a text that a spreadsheet would take for a formula gets an apostrophe.
+// RFC 4180; a text that a spreadsheet would take for a formula is prefixed with an apostrophe.
 function field(v: unknown): string {
     if (typeof v === "number") return Number.isFinite(v) ? String(v) : "";
     let s = String(v ?? "");
@@ -16,7 +16,7 @@ export const csv = (rows: unknown[][]): string => rows.map((r) => r.map(field).j
 
 const time = (t: number): string => new Date(t).toISOString();
 
-/** A line a cell: time, bucket, count, over all keys. */
+/** One line for each cell: time, bucket, count, over all keys. */
 export function heatCsv(agg: Aggregation, columns: readonly Column[]): string {
     const rows: unknown[][] = [["time", "from", "to", "count"]];
     for (const c of columns)
@@ -27,7 +27,7 @@ export function heatCsv(agg: Aggregation, columns: readonly Column[]): string {
     return csv(rows);
 }
 
-/** The leaves of a list, a line each. */
+/** The leaves of a list, one line each. */
 export function listCsv(agg: Aggregation, root: Item): string {
     const rows: unknown[][] = [["key", agg.hist ? "count" : agg.fn, "per second", ...(agg.hist ? ["p50", "p99"] : [])]];
     const visit = (item: Item, above: string[]): void => {
@@ -48,7 +48,7 @@ export function seriesCsv(agg: Aggregation, columns: readonly Column[], lines: r
 export const recordsCsv = (records: readonly RecordRow[]): string =>
     csv([["ms", "probe", "node", "cpu", "text", "values"], ...records.map((r) => [r.at, r.probe, r.node, r.cpu, r.text, JSON.stringify(r.values)])]);
 
-/** All that is known of a trace. */
+/** Everything that is known of a trace. */
 export function traceJson(t: Trace): string {
     const aggregations = [...t.aggregations.values()].map((a) => ({
         name: a.name,

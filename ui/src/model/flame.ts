@@ -1,15 +1,14 @@
 // flame.ts - stacks as a tree, for flame graphs, and as text, for other tools.
 //
-// A stack is a part of a key: a `stack`, or a string whose frames are separated by newlines (innermost first) or by `;`
-// (outermost first). Parts without frames are frames of their own, outside of those. An aggregation without any stack is drawn
-// as the tree of its keys.
+// A stack is a part of a key: a `stack`, or a string whose frames are separated by newlines (innermost first) or by `;` (outermost first).
+// Parts without frames become frames of their own, outside the stack's. An aggregation without any stack is drawn as the tree of its keys.
 import { additive } from "./functions.ts";
 import type { Part } from "./protocol.ts";
 import type { Aggregation } from "./trace.ts";
 
 export interface Frame {
     name: string;
-    value: number; // with all below
+    value: number; // including all below
     self: number;
     children: Frame[];
     depth: number;
@@ -28,7 +27,7 @@ export function framesOf(part: Part): string[] {
     return [text.trim() || "(empty)"];
 }
 
-/** Whether an aggregation has anything that a flame graph could show: a value that adds up, and stacks or several parts. */
+/** Whether an aggregation has anything that a flame graph can show: a value that adds up, and stacks or several parts. */
 export function canFlame(agg: Aggregation): boolean {
     if (!additive(agg.fn)) return false;
     if (agg.keyTypes.includes("stack") || agg.keyTypes.length > 1) return true;
@@ -41,7 +40,7 @@ export function canFlame(agg: Aggregation): boolean {
     return false;
 }
 
-/** All stacks of an aggregation with their values, those above zero: outermost frame first. */
+/** All stacks of an aggregation with their values, if above zero: outermost frame first. */
 export function stacksOf(agg: Aggregation): [string[], number][] {
     const out: [string[], number][] = [];
     for (const [key, value] of agg.rows()) {
@@ -51,7 +50,7 @@ export function stacksOf(agg: Aggregation): [string[], number][] {
     return out;
 }
 
-/** The tree. reverse: merged from the innermost frames, to see who calls what is dear. */
+/** Builds the tree. reverse: merged from the innermost frames, to see what calls the expensive ones. */
 export function flame(stacks: readonly [string[], number][], reverse: boolean): Frame {
     const make = (name: string, depth: number, parent: Frame | null): Frame => ({ name, value: 0, self: 0, children: [], depth, x0: 0, x1: 1, parent });
     const root = make("all", 0, null);
@@ -78,7 +77,7 @@ export function flame(stacks: readonly [string[], number][], reverse: boolean): 
     return root;
 }
 
-// Children by name, so that a live graph does not jump about.
+// Children are sorted by name, so that a live graph stays in place.
 function place(f: Frame): void {
     f.children.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
     let x = f.x0;
@@ -102,7 +101,7 @@ export function depthOf(f: Frame): number {
     return d;
 }
 
-/** The frame that is reached by these names, from the root's children on; null when it is not there any more. */
+/** The frame that these names lead to, from the root's children on; null if it no longer exists. */
 export function find(root: Frame, path: readonly string[]): Frame | null {
     let at: Frame = root;
     for (const name of path) {
@@ -119,7 +118,7 @@ export function pathOf(f: Frame): string[] {
     return names;
 }
 
-/** What share of the whole is in frames that match, those inside of others not counted again. */
+/** The share of the whole that is in matching frames; frames inside others are not counted again. */
 export function matched(f: Frame, test: (name: string) => boolean): number {
     if (f.parent && test(f.name)) return f.value;
     let sum = 0;
@@ -127,7 +126,7 @@ export function matched(f: Frame, test: (name: string) => boolean): number {
     return sum;
 }
 
-/** A line a stack, "a;b;c 42", as flamegraph.pl, speedscope and others read it; the outermost frame first. */
+/** One line for each stack, "a;b;c 42", as flamegraph.pl, speedscope and others read it; the outermost frame first. */
 export function folded(stacks: readonly [string[], number][]): string {
     const sum = new Map<string, number>();
     for (const [frames, n] of stacks) {

@@ -1,18 +1,18 @@
-// format.ts - numbers as people read them: counts, values with a unit, times, shares.
+// format.ts - numbers for people: counts, values with a unit, times, shares.
 
 import { D_FUNCTIONS } from "./words.ts";
 
 export type Unit = "" | "ns" | "us" | "ms" | "s" | "bytes" | "words";
 export const UNITS: Unit[] = ["", "ns", "us", "ms", "s", "bytes", "words"];
 
-/** n with at most three significant digits below 1000, none behind the point from there on. */
+/** Formats n with at most three significant digits below 1000, without a fraction from there on. */
 function short(n: number): string {
     const a = Math.abs(n);
     if (a >= 100 || Number.isInteger(n)) return String(Math.round(n));
     return n.toFixed(a >= 10 ? 1 : 2).replace(/\.?0+$/, "");
 }
 
-/** A count, exact, with thin groups: 1 234 567. */
+/** A count, exact, with thin spaces between groups: 1 234 567. */
 export function exact(n: number): string {
     if (!Number.isFinite(n)) return n > 0 ? "∞" : n < 0 ? "−∞" : "–";
     if (!Number.isInteger(n)) return short(n);
@@ -70,7 +70,7 @@ export function value(n: number, unit: Unit): string {
     return compact(n);
 }
 
-/** A range of integers as people say it: "1.02 – 2.05 µs", "5", "≥ 1 s". Bounds are inclusive. */
+/** A range of integers for people: "1.02 – 2.05 µs", "5", "≥ 1 s". Bounds are inclusive. */
 export function range(from: number, to: number, unit: Unit): string {
     if (from === to) return value(from, unit);
     if (to === Infinity) return `≥ ${value(from, unit)}`;
@@ -87,13 +87,13 @@ export function percent(share: number): string {
 
 const two = (n: number) => String(n).padStart(2, "0");
 
-/** Wall clock of a time in seconds since the epoch. */
+/** The wall-clock time of seconds since the epoch. */
 export function clock(seconds: number): string {
     const d = new Date(seconds * 1000);
     return `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
 }
 
-/** A length of time: 0:07, 12:30, 1:02:03. */
+/** A duration: 0:07, 12:30, 1:02:03. */
 export function duration(seconds: number): string {
     const s = Math.max(0, Math.floor(seconds));
     const h = Math.floor(s / 3600);
@@ -102,8 +102,8 @@ export function duration(seconds: number): string {
 }
 
 /**
- * What unit the values of an aggregation are likely to be in: what its name or its keys say ("ns", "latency, us"), else what
- * the script gives to the aggregating function: differences of timestamps are nanoseconds, unless divided.
+ * The likely unit of an aggregation's values: what its name or its keys say ("ns", "latency, us"), otherwise what the script passes to the
+ * aggregating function: differences of timestamps are nanoseconds, unless divided.
  */
 export function guessUnit(name: string, firstKey: string, script: string): Unit {
     const said = /(?:^|[^a-z])(ns|us|µs|ms|bytes|words)(?:$|[^a-z])/i.exec(`${name.replace(/_/g, " ")} ${firstKey}`);
@@ -119,7 +119,7 @@ export function guessUnit(name: string, firstKey: string, script: string): Unit 
     return "";
 }
 
-/** The unit of what a script has divided with normalize(): nanoseconds by a million are milliseconds. */
+/** The unit after a script has divided with normalize(): nanoseconds by a million are milliseconds. */
 export function divided(unit: Unit, by: number): Unit {
     const times: Unit[] = ["ns", "us", "ms", "s"];
     const at = times.indexOf(unit);

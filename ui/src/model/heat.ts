@@ -1,9 +1,7 @@
-// heat.ts - a heat map without its pixels' colours: which rows there are, how high they are, what is in each cell, and what keys
-// cells are made of.
+// heat.ts - a heat map without the colours of its pixels: its rows, their heights, what is in each cell, and which keys cells consist of.
 //
-// Rows are buckets, or, where buckets would be lower than a pixel, runs of them. The lowest row may be the underflow, the highest is
-// the overflow: everything that lies below or above what is shown. Every count of a column is in exactly one row, so that shares
-// add up to 1.
+// Rows are buckets or, where buckets would be lower than a pixel, runs of them. The lowest row may be the underflow, the highest the
+// overflow: everything below or above what is shown. Every count of a column is in exactly one row, so that shares add up to 1.
 import { percentile, total, type Buckets, type Hist } from "./buckets.ts";
 import { ALL, type Aggregation, type Column } from "./trace.ts";
 
@@ -25,16 +23,16 @@ export interface Layout {
     rows: HeatRow[]; // from the bottom up
     rowOf: Int32Array; // by bucket; -1: none
     height: number;
-    /** Where a value lies, px from the top; clamped to the map. */
+    /** The position of a value, px from the top; clamped to the map. */
     y(value: number): number;
-    /** The value at a height, inside of the rows between underflow and overflow. */
+    /** The value at a height, within the rows between underflow and overflow. */
     value(y: number): number;
 }
 
-/** Around the map, px: values at the left, times below, names of the percentile lines at the right. */
+/** Margins of the map, px: values at the left, times below, names of the percentile lines at the right. */
 export const MARGINS = { left: 66, right: 38, top: 6, bottom: 22 };
 
-/** Columns that the map is wide: what was asked for, but no more than twice of what there is, so that a new trace is not a thin line. */
+/** The width of the map in columns: what was asked for, but at most twice what exists, so that a new trace is not a thin line. */
 export function spanOf(columns: number, seconds: number, interval: number): number {
     const wanted = Math.max(10, Math.round((seconds * 1000) / interval));
     let span = Math.min(wanted, Math.max(10, Math.round(30_000 / interval)));
@@ -42,16 +40,16 @@ export function spanOf(columns: number, seconds: number, interval: number): numb
     return span;
 }
 
-/** Height of the underflow and the overflow row, px; between them and the others lies GAP. */
+/** Height of the underflow and the overflow row, px; GAP separates them from the others. */
 export const EDGE_ROW = 12;
 export const GAP = 3;
-const FEWEST = 6; // buckets shown, if there are as many
+const FEWEST = 6; // buckets shown, if there are that many
 
-// A place on the axis that makes every bucket of quantize equally high: 0 is 0, 1 is 1, 2 is 2, 4 is 3; likewise below 0.
+// A position on the axis that makes every bucket of quantize equally high: 0 is at 0, 1 at 1, 2 at 2, 4 at 3; likewise below 0.
 const logPlace = (v: number): number => (v >= 1 ? 1 + Math.log2(v) : v > 0 ? v : -Math.log2(1 - v));
 const logValue = (p: number): number => (p >= 1 ? 2 ** (p - 1) : p > 0 ? p : 1 - 2 ** -p);
 
-// Lower and upper place of a bucket; one about zero is no higher than 1, whatever it spans.
+// Lower and upper position of a bucket; a bucket around zero is no higher than 1, whatever it spans.
 function places(from: number, to: number, scale: YScale): [number, number] {
     if (scale === "linear") return [from, to + 1];
     if (from < 0 && to > 0) return [-0.5, 0.5];
@@ -71,7 +69,7 @@ export function used(columns: readonly Column[], agg: number): [number, number] 
     return lo <= hi ? [lo, hi] : null;
 }
 
-/** The highest bucket that a linear axis shows of itself: up to the 99th percentile, so that one outlier does not flatten all. */
+/** The highest bucket that a linear axis shows individually: up to the 99th percentile, so that one outlier does not flatten everything. */
 export function linearTop(columns: readonly Column[], agg: number, buckets: Buckets, q = 0.99): number {
     const sum: Hist = new Map();
     for (const c of columns) for (const [b, n] of c.merged.get(agg) ?? []) if (n > 0) sum.set(b, (sum.get(b) ?? 0) + n);
@@ -84,7 +82,7 @@ export function linearTop(columns: readonly Column[], agg: number, buckets: Buck
     return buckets.count - 1;
 }
 
-/** Rows for buckets `lo` to `hi` (as `used` gives them), or for a zoom, on a map of so many pixels. */
+/** Rows for buckets `lo` to `hi` (as `used` returns them), or for a zoom, on a map of this many pixels. */
 export function layout(buckets: Buckets, range: [number, number] | null, zoom: Zoom | null, scale: YScale, height: number): Layout {
     const bounded: number[] = []; // buckets with two ends, ascending
     for (let b = 0; b < buckets.count; b++) {
@@ -129,7 +127,7 @@ export function layout(buckets: Buckets, range: [number, number] | null, zoom: Z
     if (below) {
         rows.push({ first: 0, last: first - 1, from: -Infinity, to: spans[0]!.from - 1, y0: height - EDGE_ROW, y1: height, kind: "under" });
         rowOf.fill(0, 0, first);
-    } else rowOf.fill(0, 0, first); // what has no row of its own is with the lowest
+    } else rowOf.fill(0, 0, first); // buckets without a row of their own belong to the lowest
     const edges: { at: number; value: number; place: number }[] = [];
     let at = 0;
     let open: HeatRow | null = null;
@@ -161,7 +159,7 @@ export function layout(buckets: Buckets, range: [number, number] | null, zoom: Z
         rowOf.fill(rows.length - 1, last + 1);
     }
 
-    // Inside of a bucket a logarithmic axis goes on logarithmically.
+    // Within a bucket a logarithmic axis continues logarithmically.
     const inside = (e0: number, e1: number, v: number): number => {
         if (scale === "linear" || (e0 < 0 && e1 > 0)) return (v - e0) / (e1 - e0);
         const p0 = logPlace(e0);
@@ -202,7 +200,7 @@ export function layout(buckets: Buckets, range: [number, number] | null, zoom: Z
     };
 }
 
-/** The histogram of a column, of all keys or of those given; null when the keys of the column are not known. */
+/** The histogram of a column, over all keys or over those given; null if the keys of the column are not known. */
 export function columnHist(column: Column, agg: number, keys: ReadonlySet<number> | null): Hist | null {
     const merged = column.merged.get(agg);
     if (keys === null) return merged ?? new Map();
@@ -215,7 +213,7 @@ export function columnHist(column: Column, agg: number, keys: ReadonlySet<number
     return h;
 }
 
-/** Counts of a column by row; what is below zero counts as nothing. */
+/** Counts of a column by row; negative counts are ignored. */
 export function rowCounts(h: Hist, lay: Layout): Float64Array {
     const out = new Float64Array(lay.rows.length);
     for (const [b, n] of h) {
@@ -225,7 +223,7 @@ export function rowCounts(h: Hist, lay: Layout): Float64Array {
     return out;
 }
 
-/** Percentile lines: for each histogram, a value for each of the shares; null where there is nothing. */
+/** Percentile lines: for each histogram a value for each share; null where there is no data. */
 export function percentileLines(hists: readonly (Hist | null)[], buckets: Buckets, shares: readonly number[]): (number[] | null)[] {
     return hists.map((h) => (h && total(h) > 0 ? shares.map((q) => percentile(h, buckets, q)) : null));
 }
@@ -233,10 +231,10 @@ export function percentileLines(hists: readonly (Hist | null)[], buckets: Bucket
 export interface KeyCount {
     key: number;
     count: number;
-    share: number; // of all that was asked about
+    share: number; // of everything that was asked about
 }
 
-/** How much each key has in these columns, and, if told, in buckets `first` to `last` only; the largest first. */
+/** The count of each key in these columns and, if given, only in buckets `first` to `last`; the largest first. */
 export function keyCounts(agg: Aggregation, columns: readonly Column[], first = 0, last = Infinity): { keys: KeyCount[]; total: number; unknown: number } {
     const sum = new Map<number, number>();
     let all = 0;
@@ -264,8 +262,8 @@ export interface KeyRow extends KeyCount {
 }
 
 /**
- * The keys of these columns with count, median and 99th percentile; the largest first. This runs over every cell: what is drawn each
- * second takes model/keytable.ts, where there are not too many keys.
+ * The keys of these columns with count, median and 99th percentile; the largest first. This visits every cell: what is drawn each second
+ * uses model/keytable.ts, unless there are too many keys.
  */
 export function keyTable(agg: Aggregation, columns: readonly Column[]): { keys: KeyRow[]; total: number; unknown: number } {
     const buckets = agg.buckets!;
@@ -303,13 +301,13 @@ export interface Compared {
     key: number;
     inside: number;
     outside: number;
-    shareInside: number; // of all inside
-    shareOutside: number; // of all outside
+    shareInside: number; // of everything inside
+    shareOutside: number; // of everything outside
 }
 
 /**
- * Compares what is inside of a rectangle (columns, and buckets `first` to `last`) with all the rest of `columns`. Keys come by how
- * much more of their share is inside.
+ * Compares what is inside a rectangle (columns, and buckets `first` to `last`) with the rest of `columns`. Keys are sorted by how much
+ * larger their share is inside.
  */
 export function compare(agg: Aggregation, columns: readonly Column[], inside: ReadonlySet<Column>, first: number, last: number): { keys: Compared[]; inside: number; outside: number } {
     const ins = new Map<number, number>();
@@ -345,7 +343,7 @@ export function compare(agg: Aggregation, columns: readonly Column[], inside: Re
     return { keys, inside: nIn, outside: nOut };
 }
 
-/** Values at which to write on the axis: round ones, at least `gap` px from each other. */
+/** Values at which to label the axis: round ones, at least `gap` px apart. */
 export function axisTicks(lay: Layout, scale: YScale, gap: number, base: 2 | 10): number[] {
     const rows = lay.rows.filter((r) => r.kind === "in");
     if (rows.length === 0) return [];

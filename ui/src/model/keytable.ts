@@ -1,22 +1,22 @@
 // keytable.ts - the keys of the columns in view with count, median and 99th percentile, kept from one second to the next.
 //
-// Columns in view may have millions of cells, but from one second to the next one column comes and one goes. So the sums by key and
-// bucket stay, a line of `sums` a key; the cells that came are added, those that went are taken away. Counts are integers, so that
-// nothing is lost by it. Cells of a column never change: when its keys are given up it gets others.
+// Columns in view may have millions of cells, but from one second to the next one column comes and one goes. So the sums by key and bucket
+// stay, one line of `sums` for each key; new cells are added, and cells that are gone are subtracted. Counts are integers, so that this
+// loses nothing. Cells of a column never change: when its keys are given up it gets new ones.
 import { quantile, type Buckets } from "./buckets.ts";
 import { keyTable, type KeyRow } from "./heat.ts";
 import { ALL, type Aggregation, type Cells, type Column } from "./trace.ts";
 
-/** Most numbers that are kept; beyond them everything is counted anew each time. */
+/** Most numbers that are kept; beyond that everything is counted again each time. */
 const MOST = 8_000_000;
 
 export class KeyTable {
-    /** Cells that were added or taken away so far, and lines whose percentiles were worked out: what it has cost. */
+    /** The work so far: cells that were added or subtracted, and lines whose percentiles were computed. */
     visited = 0;
     worked = 0;
     private have = new Set<Cells>();
     private lines = new Map<number, number>(); // by key
-    private rows: (KeyRow | null)[] = []; // by line; null: to be worked out
+    private rows: (KeyRow | null)[] = []; // by line; null: to be computed
     private sums = new Float64Array(0);
     private total = 0;
     private unknown = 0;
@@ -26,7 +26,7 @@ export class KeyTable {
         private readonly most = MOST,
     ) {}
 
-    /** The keys of these columns, the largest first; how many values there are, and those whose keys are not known. */
+    /** The keys of these columns, the largest first; how many values there are, and how many with unknown keys. */
     of(columns: readonly Column[]): { keys: KeyRow[]; total: number; unknown: number } {
         if (this.agg.keys.size * this.agg.buckets!.count > this.most) {
             this.clear();

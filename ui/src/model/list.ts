@@ -8,7 +8,7 @@ import { partText, type Aggregation, type Column, type Value } from "./trace.ts"
 export type SortBy = "key" | "value" | "rate" | "p50" | "p99";
 
 export interface Item {
-    /** Parts of the key down to here, as one text that no other item has. */
+    /** Parts of the key down to here, as one text that is unique among the items. */
     path: string;
     label: string;
     part: Part;
@@ -21,7 +21,7 @@ export interface Item {
     leaf: boolean;
 }
 
-// Parts of a key as texts, for as long as the key is.
+// Parts of a key as texts, kept for the life of the key.
 const labels = new WeakMap<readonly Part[], string[]>();
 function labelsOf(parts: readonly Part[]): string[] {
     let known = labels.get(parts);
@@ -35,7 +35,7 @@ function plus(fn: string, a: number[] | null, b: readonly number[]): number[] {
     return a;
 }
 
-// A histogram in a flat array, of which buckets lo to hi were touched; one for each level of the tree, used again and again.
+// A histogram in a flat array, of which buckets lo to hi were touched; one for each level of the tree, reused.
 class Flat {
     readonly counts: Float64Array;
     lo: number;
@@ -59,7 +59,7 @@ class Flat {
     }
 }
 
-/** Added in a second, by key, over the last `ms` of columns, divided as the script asked: of avg and stddev the executions. */
+/** Added per second, by key, over the last `ms` of columns, divided as the script asked; for avg and stddev the number of executions. */
 export function rates(agg: Aggregation, columns: readonly Column[], ms = 1000): Map<number, number> {
     const sum = new Map<number, number>();
     let dt = 0;
@@ -77,7 +77,7 @@ export function rates(agg: Aggregation, columns: readonly Column[], ms = 1000): 
 
 const SEP = "\u001f";
 
-/** The tree of an aggregation's keys: of one part each at every level; a key with no part is one leaf. */
+/** The tree of an aggregation's keys, one part at each level; a key with no part is one leaf. */
 export function tree(agg: Aggregation, columns: readonly Column[], nested: boolean): Item {
     const rate = rates(agg, columns);
     interface Node {
@@ -151,7 +151,7 @@ export function tree(agg: Aggregation, columns: readonly Column[], nested: boole
 
 const TEXT = new Intl.Collator("en", { numeric: true }).compare;
 
-/** Sorted in place at every level. */
+/** Sorts every level in place. */
 export function sort(item: Item, by: SortBy, down: boolean): void {
     const sign = down ? -1 : 1;
     const number = (x: number) => (Number.isNaN(x) ? -Infinity : x);
@@ -159,7 +159,7 @@ export function sort(item: Item, by: SortBy, down: boolean): void {
     for (const c of item.children) sort(c, by, down);
 }
 
-/** The lines that are to be seen: what is open, or, with a search, whatever has a match in it or above it. */
+/** The lines to show: what is open or, with a search, whatever has a match in it or above it. */
 export function lines(root: Item, open: ReadonlySet<string>, search: string): Item[] {
     const out: Item[] = [];
     const wanted = search.trim().toLowerCase().split(/\s+/).filter(Boolean);
@@ -187,7 +187,7 @@ export function lines(root: Item, open: ReadonlySet<string>, search: string): It
     return out;
 }
 
-/** Of additive functions a bar is a share of the whole, of others of the largest. */
+/** The width of a bar: for additive functions the share of the whole, for others the share of the largest. */
 export function barOf(agg: Aggregation, root: Item, item: Item): number {
     if (additive(agg.fn)) return root.value > 0 ? Math.max(0, item.value) / root.value : 0;
     let max = 0;

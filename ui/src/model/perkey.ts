@@ -1,15 +1,15 @@
-// perkey.ts - what each key of a column comes to: the sum of its counts, or a percentile of its histogram.
+// perkey.ts - the value of each key of a column: the sum of its counts, or a percentile of its histogram.
 //
-// The cells of a column never change (when its keys are given up it gets others), so this is worked out once for each column and
-// measure, and kept as long as the column is. Flat arrays throughout: a column may have a hundred thousand cells.
+// The cells of a column never change (when its keys are given up it gets new ones), so this is computed once for each column and measure,
+// and kept as long as the column. Flat arrays throughout: a column may have a hundred thousand cells.
 import { quantile, type Buckets } from "./buckets.ts";
 import type { Cells } from "./trace.ts";
 
-/** What is wanted of a histogram. */
+/** The measure that is taken of a histogram. */
 export type Measure = "rate" | "p50" | "p90" | "p99";
 
 export interface PerKey {
-    readonly keys: ArrayLike<number>; // each once
+    readonly keys: ArrayLike<number>; // each key once
     readonly values: ArrayLike<number>;
     /** Over all keys. */
     readonly all: number;
@@ -18,7 +18,7 @@ export interface PerKey {
 const SHARE = { p50: 0.5, p90: 0.9, p99: 0.99 };
 const kept = new WeakMap<Cells, Map<Measure, PerKey>>();
 
-/** Of the cells of a histogram; with "rate" the sum of counts, as they are. */
+/** Computes it from the cells of a histogram; with "rate" it is the sum of counts. */
 export function perKey(cells: Cells, buckets: Buckets, measure: Measure): PerKey {
     let known = kept.get(cells);
     if (!known) kept.set(cells, (known = new Map()));

@@ -4,7 +4,7 @@ export type Int = number | string;
 /** One part of a key: a number, text, or the frames of a stack, innermost first. */
 export type Part = Int | string[];
 
-/** As near as a double comes to it, which is what drawing needs. */
+/** As exact as a double can be, which is enough for drawing. */
 export const num = (v: Int): number => (typeof v === "number" ? v : Number(v));
 
 export interface Diagnostic {
@@ -13,7 +13,7 @@ export interface Diagnostic {
     text: string;
     hint: string | null;
     file: string | null;
-    line: number; // from 1; 0: no place
+    line: number; // from 1; 0: no position
     column: number; // bytes of UTF-8, from 1
     length: number; // bytes
     source: string | null;
@@ -114,19 +114,19 @@ export interface Fault {
     epid: number;
     count: Int;
 }
-/** How far the placing of probes is, before `started`. */
+/** The progress of placing probes, before `started`. */
 export interface Progress {
     type: "progress";
     id: number;
     node: string;
-    waiting: boolean; // another trace has to be undone, or placed, first
+    waiting: boolean; // another trace has to be removed, or placed, first
     unit: "functions" | "processes";
     done: Int;
-    total: Int; // 0: it has only begun
+    total: Int; // 0: only just begun
 }
 export interface Stopped {
     type: "stopped";
-    id?: number; // of the start that was left, when the trace goes on or has not begun
+    id?: number; // of the start that was left, if the trace goes on or has not begun
     trace?: number;
     reason: "exit" | "user" | "overload" | "lost" | "limit" | "error" | "server" | "left";
     status?: number;

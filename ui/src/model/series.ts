@@ -1,7 +1,7 @@
 // series.ts - lines over time: what each key of an aggregation did in each column.
 //
-// There may be thousands of keys, of which a few are drawn: a first walk over the columns weighs all keys, a second one makes the
-// lines of the heaviest.
+// There may be thousands of keys, of which a few are drawn: a first pass over the columns weighs all keys, a second one makes the lines of
+// the heaviest.
 import { isSum, scalar, stands } from "./functions.ts";
 import { perKey, type Measure, type PerKey } from "./perkey.ts";
 import { ALL, type Aggregation, type Cells, type Column } from "./trace.ts";
@@ -11,10 +11,10 @@ export type { Measure } from "./perkey.ts";
 export interface Line {
     key: number; // ALL: over all keys
     values: Float64Array; // by column, NaN where there is nothing
-    weight: number; // by which lines are chosen: its sum, or its largest value
+    weight: number; // lines are chosen by it: its sum, or its largest value
 }
 
-// What the keys of a column come to, before it is divided by time and by what the script asked for.
+// The values of the keys of a column, before they are divided by time and by what the script asked for.
 function valuesOf(agg: Aggregation, cells: Cells, measure: Measure): PerKey {
     if (agg.hist) return perKey(cells, agg.buckets!, measure);
     const { keys, a, b, c } = cells;
@@ -25,8 +25,8 @@ function valuesOf(agg: Aggregation, cells: Cells, measure: Measure): PerKey {
 }
 
 /**
- * The lines of the `most` heaviest keys, and one over all keys where that makes sense, in this order. Counts and sums are rates
- * a second; avg and stddev of what came in the interval; min and max as they stood.
+ * The lines of the `most` heaviest keys, preceded by one over all keys where that is meaningful. Counts and sums are rates per second; avg
+ * and stddev are of what came in the interval; min and max are the values at that time.
  */
 export function linesOf(agg: Aggregation, columns: readonly Column[], measure: Measure, most: number, only: ReadonlySet<number> | null): Line[] {
     const rate = isSum(agg.fn) || (agg.hist && measure === "rate");
@@ -49,7 +49,7 @@ export function linesOf(agg: Aggregation, columns: readonly Column[], measure: M
         }
     });
     const chosen = [...weights].sort((x, y) => y[1] - x[1] || x[0] - y[0]).slice(0, most);
-    // a rate without an entry is none, unless keys are not known there
+    // a missing entry is a rate of zero, unless keys are not known there
     const make = (key: number, weight: number): Line => ({ key, weight, values: Float64Array.from(columns, (c) => (rate && (key === ALL || c.keyed) ? 0 : NaN)) });
     const lines = new Map(chosen.map(([key, weight]) => [key, make(key, weight)]));
     const all = make(ALL, 0);
@@ -63,7 +63,7 @@ export function linesOf(agg: Aggregation, columns: readonly Column[], measure: M
         }
     });
     if (stands(agg.fn))
-        // told only when it changes
+        // sent only when it changes
         for (const { values } of lines.values()) for (let i = 1; i < values.length; i++) if (Number.isNaN(values[i]!)) values[i] = values[i - 1]!;
     const whole = !only && weights.size !== 1 && !stands(agg.fn) && found.some((f) => f);
     return whole ? [all, ...lines.values()] : [...lines.values()];

@@ -1,9 +1,9 @@
 // trace.ts - what is known of one trace: its aggregations, their keys, and the columns of the last ten minutes.
 //
-// A column is one `results` of the server: what was added in that interval. The cells of a column lie in flat arrays, key by
-// key; a histogram's cell is a triple of key, bucket and count. What the script itself sees is kept beside, in `now`, as
-// doc/web-protocol.md says: the sum of what was added, unless the script has cleared or truncated. Cells are what takes memory:
-// when there are more than CELLS of them, the oldest columns keep only their sums over all keys.
+// A column is one `results` of the server: what was added in that interval. The cells of a column lie in flat arrays, key by key; a
+// histogram's cell is a triple of key, bucket and count. What the script itself sees is kept as well, in `now`, as doc/web-protocol.md
+// describes: the sum of what was added, unless the script has cleared or truncated it. Cells take the most memory: when there are more than
+// CELLS of them, the oldest columns keep only their sums over all keys.
 import { addHist, bucketsOf, bump, type Buckets, type Hist } from "./buckets.ts";
 import { isHist, moreSums, scalar, stands } from "./functions.ts";
 import {
@@ -25,19 +25,19 @@ import {
 
 /** How long columns are kept, ms. */
 export const KEPT = 600_000;
-/** Cells of all columns of a trace together: 16 bytes each. */
+/** Most cells of all columns of a trace together: 16 bytes each. */
 export const CELLS = 4_000_000;
-/** Lines of the console, rows of records. */
+/** Most lines of the console, and rows of records. */
 export const ROWS = 20_000;
 
 /** Key ids that stand for no key of the script. */
 export const OTHERS = -1;
 export const ALL = -2;
 
-/** What one aggregation got in one interval. Of a histogram: triples; of other functions: b and c are the further sums. */
+/** What was added to one aggregation in one interval. For a histogram: triples; for other functions b and c are the further sums. */
 export interface Cells {
     keys: Int32Array;
-    /** Of a histogram the bucket. */
+    /** For a histogram: the bucket. */
     bucket: Uint32Array | null;
     a: Float64Array;
     b: Float64Array | null; // avg, stddev: sum
@@ -51,11 +51,11 @@ export interface Column {
     cells: Map<number, Cells>; // by aggregation
     /** Over all keys, by aggregation: histograms. */
     merged: Map<number, Hist>;
-    /** Its cells say which keys they belong to. */
+    /** Whether its cells say which keys they belong to. */
     keyed: boolean;
 }
 
-/** A value of a key: of avg count and sum, of stddev also the sum of squares, of others one number. */
+/** A value of a key: for avg count and sum, for stddev also the sum of squares, for others one number. */
 export type Value = number[] | Hist;
 
 export class Aggregation {
@@ -66,7 +66,7 @@ export class Aggregation {
     readonly buckets: Buckets | null;
     normal: number;
     keys = new Map<number, Part[]>();
-    /** Of keys that are neither here nor in `gone` the value is where it starts. */
+    /** A key that is neither here nor in `gone` has its initial value. */
     now = new Map<number, Value>();
     /** Keys that the script has removed. */
     gone = new Set<number>();
@@ -91,7 +91,7 @@ export class Aggregation {
         return this.keys.get(key) ?? [];
     }
 
-    /** One value of what the script sees, divided as it asked: towards zero, as the command prints it. */
+    /** One value as the script sees it, divided as it asked: towards zero, as the command prints it. */
     shown(value: Value): number {
         if (value instanceof Map) {
             let sum = 0;
@@ -131,7 +131,7 @@ export class Aggregation {
         }
     }
 
-    /** Takes a change of `results`. */
+    /** Applies a change of `results`. */
     change(c: Change): void {
         for (const [key, ...parts] of c.keys ?? []) {
             this.keys.set(key, parts);
@@ -148,7 +148,7 @@ export class Aggregation {
         if (c.normal !== undefined) this.normal = num(c.normal) || 1;
     }
 
-    /** Takes a whole `state`. */
+    /** Applies a whole `state`. */
     replace(c: Change): void {
         this.keys.clear();
         this.now.clear();
@@ -198,7 +198,7 @@ export interface RecordRow {
     seq: number;
 }
 
-/** One trace as it is seen here. */
+/** One trace as this page knows it. */
 export class Trace {
     readonly info: Started;
     readonly aggregations = new Map<number, Aggregation>();
@@ -212,15 +212,15 @@ export class Trace {
     stopped: Stopped | null = null;
     viewers = 1;
     skipped = 0;
-    /** When the last reading came, on the clock of this page: ms. The server's may differ from it. */
+    /** When the last reading came, by this page's clock: ms. The server's clock may differ. */
     seen = performance.now();
-    /** Goes up with each change. */
+    /** Increases with each change. */
     version = 0;
     private cells = 0;
     private have = new Set<number>(); // readings, by n
     private probes = new Map<number, [string, string]>();
 
-    /** most: how many cells are kept with their keys. */
+    /** most: the number of cells that are kept with their keys. */
     constructor(
         info: Started,
         private readonly most = CELLS,
@@ -255,15 +255,15 @@ export class Trace {
         this.version++;
     }
 
-    /** Columns of before; those that are here already stay as they are. */
+    /** Adds earlier columns; those that are already here stay as they are. */
     history(h: History): void {
         for (const c of h.columns) this.put(c);
         this.forget();
         this.version++;
     }
 
-    // A reading becomes a column; readings that come more often than each second are put together to columns of a second. One that is
-    // here already is not taken again.
+    // A reading becomes a column; readings that come more often than once a second are combined into columns of a second. A reading that is
+    // already here is not taken again.
     private put(r: Omit<Results, "type">): void {
         if (this.have.has(r.n)) return;
         this.have.add(r.n);
@@ -309,7 +309,7 @@ export class Trace {
         return column;
     }
 
-    // Columns that are too old go; then, of the oldest that have keys, the keys.
+    // Drops columns that are too old; then the keys of the oldest columns that have keys.
     private forget(): void {
         const oldest = this.t - KEPT;
         let first = 0;
@@ -365,7 +365,7 @@ function mergedOf(cells: Cells, wide: number): Hist {
 
 const size = (c: Column): number => [...c.cells.values()].reduce((sum, x) => sum + x.keys.length, 0);
 
-// The cells of two columns as one: sums, but of min and max the later value.
+// The cells of two columns as one: sums, but for min and max the later value.
 function together(agg: Aggregation, x: Cells, y: Cells): Cells {
     const rows = new Map<number, Row>();
     const last = stands(agg.fn);
@@ -409,7 +409,7 @@ function summed(agg: Aggregation, cells: Cells, merged: Hist | undefined): Cells
     return { keys: Int32Array.of(ALL), bucket: null, a: sum(cells.a)!, b: sum(cells.b), c: sum(cells.c) };
 }
 
-/** A key for people, on one line: parts with ", " between them, a stack as its innermost frame. */
+/** A key for people, on one line: parts separated by ", ", a stack as its innermost frame. */
 export function keyText(parts: readonly Part[]): string {
     if (parts.length === 0) return "(no key)";
     return parts.map(partText).join(", ");

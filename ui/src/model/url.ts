@@ -1,7 +1,7 @@
-// url.ts - what is in the address: script and view. It stands behind the #, so that it never reaches a server or its logs.
+// url.ts - what is in the address: script and view. It follows the #, so that it never reaches a server or its logs.
 //
-// A ready-made script that nobody has changed is there by its name, any other as base64url of its text. Only what differs from
-// the default is written. An address sets the page up; it never starts anything.
+// An unchanged ready-made script is there by its name, any other script as base64url of its text. Only what differs from the default is
+// written. An address sets up the page; it never starts anything.
 import type { ScaleKind } from "./colour.ts";
 import { UNITS, type Unit } from "./format.ts";
 import type { YScale } from "./heat.ts";
@@ -12,7 +12,7 @@ export type ViewName = (typeof VIEWS)[number];
 
 /** How results are shown. */
 export interface View {
-    view: ViewName | ""; // "": whatever suits
+    view: ViewName | ""; // "": whichever suits
     agg: string; // by name; "": the first that suits
     unit: Unit | "auto";
     y: YScale;
@@ -41,7 +41,7 @@ export const DEFAULT_VIEW: View = {
 
 export interface Address {
     node: string | null;
-    name: string; // of a ready-made script, or what the text is called
+    name: string; // of a ready-made script, or the name that the user gave
     script: string | null; // null: the ready-made one's
     args: string[];
     view: View;
@@ -57,7 +57,7 @@ function decode(s: string): string | null {
     }
 }
 
-/** The part behind the #. */
+/** The part after the #. */
 export function write(a: Address): string {
     const p = new URLSearchParams();
     if (a.node !== null) p.set("node", a.node);
@@ -74,7 +74,7 @@ export function write(a: Address): string {
     return p.toString();
 }
 
-/** Reads what write() has written; what makes no sense is as if it were not there. */
+/** Reads what write() has written; parts that make no sense are ignored. */
 export function read(hash: string): Address {
     const p = new URLSearchParams(hash.replace(/^#/, ""));
     const one = <T extends string>(k: string, of: readonly T[], otherwise: T): T => {

@@ -1,6 +1,6 @@
 // words.ts - made by `make words`; edit guest/words/ instead.
 
-/** Kind, name, meaning, what is put behind the name when it is completed, and whether nodes have it. */
+/** Kind, name, meaning, what is inserted after the name when it is completed, and whether nodes have it. */
 export const D_WORDS: ["aggregation" | "variable" | "function", string, string, string, boolean][] = [
     ["aggregation", "count", "number of calls", "()", true],
     ["aggregation", "sum", "sum of the values", "(", true],
@@ -128,10 +128,10 @@ export const D_WORDS: ["aggregation" | "variable" | "function", string, string, 
     ["function", "rw_iswriter", "whether this thread holds a kernel lock as writer", "(", false],
 ];
 
-/** What an aggregating function shows of a key. */
+/** What an aggregating function shows for a key. */
 export type Result = "count" | "number" | "average" | "deviation" | "buckets";
 
-/** The aggregating functions; merge: what the numbers of two intervals come to. */
+/** The aggregating functions; merge: how the numbers of two intervals are combined. */
 export const D_FUNCTIONS: Readonly<Record<string, { result: Result; merge: "add" | "least" | "most" }>> = {
     count: { result: "count", merge: "add" },
     sum: { result: "number", merge: "add" },
@@ -144,5 +144,5 @@ export const D_FUNCTIONS: Readonly<Record<string, { result: Result; merge: "add"
     llquantize: { result: "buckets", merge: "add" },
 };
 
-/** Those with buckets. */
+/** Functions with buckets. */
 export type HistFn = "quantize" | "lquantize" | "llquantize";

@@ -1,5 +1,5 @@
-// session.ts - the socket: one trace at a time, and messages for whoever listens. Connects again by itself when the connection is lost,
-// but starts nothing again by itself.
+// session.ts - the socket: one trace at a time, and messages for the listener. Connects again by itself when the connection is lost, but
+// never starts a trace again by itself.
 import type { Message } from "../model/protocol.ts";
 import { ask, token } from "./token.ts";
 
@@ -44,9 +44,9 @@ export class Session {
             if (this.socket !== socket) return;
             this.waiting = [];
             const why =
-                e.code === 1013 ? "the server has as many pages as it takes" : e.code === 1001 ? "the server has ended" : e.code === 1008 || e.code === 1009 ? e.reason || "the server did not understand the page" : "";
+                e.code === 1013 ? "the server has no room for another page" : e.code === 1001 ? "the server has ended" : e.code === 1008 || e.code === 1009 ? e.reason || "the server did not understand the page" : "";
             this.set("lost", why);
-            // A server that does not let us in answers a plain request with 403; one that is gone does not answer.
+            // A server that refuses us answers a plain request with 403; one that is gone does not answer.
             if (!opened)
                 ask("/api/state", { cache: "no-store" })
                     .then((r) => {
@@ -63,7 +63,7 @@ export class Session {
         this.onLink(link, why);
     }
 
-    /** Sends a message, when there is a connection again if need be; the number that answers will have. */
+    /** Sends a message, if necessary once there is a connection again; returns the number that answers will carry. */
     send(m: Record<string, unknown>): number {
         const id = ++this.ids;
         const message = { ...m, id };
@@ -73,7 +73,7 @@ export class Session {
     }
 }
 
-/** A list from the server; throws an Error with the text that it gives. */
+/** Fetches a list from the server; throws an Error with the text that the server gives. */
 export async function get<T>(path: string, params: Record<string, string | number> = {}, signal?: AbortSignal): Promise<T> {
     const q = new URLSearchParams(Object.entries(params).map(([k, v]) => [k, String(v)]));
     const r = await ask(q.size ? `${path}?${q}` : path, signal ? { signal } : {});

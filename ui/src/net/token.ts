@@ -1,9 +1,9 @@
-// token.ts - what opens the server. It comes behind the # of the address that `erltrace serve` has printed, is taken out of the address, and
-// kept for this origin, port included: unlike a cookie it never goes to another server, nor anywhere by itself.
+// token.ts - the token that opens the server. It follows the # in the address that `erltrace serve` printed, is removed from the address,
+// and is kept for this origin, port included: unlike a cookie it is never sent to another server, and never automatically.
 const KEY = "erltrace-token";
 let known = "";
 
-/** Takes the token out of what is behind the #, if it is there; what is left. */
+/** Takes the token out of what follows the #, if it is there; returns the rest. */
 export function take(hash: string): string {
     const p = new URLSearchParams(hash.replace(/^#/, ""));
     const given = p.get("token");
@@ -12,7 +12,7 @@ export function take(hash: string): string {
     try {
         localStorage.setItem(KEY, given);
     } catch {
-        // a browser that keeps nothing: until the page is closed
+        // a browser that stores nothing: kept until the page is closed
     }
     p.delete("token");
     return p.toString();
@@ -27,7 +27,7 @@ export function token(): string {
     return known;
 }
 
-/** A request of our own server. */
+/** A request to our own server. */
 export function ask(path: string, init: RequestInit = {}): Promise<Response> {
     return fetch(path, { ...init, credentials: "same-origin", headers: { "x-erltrace-token": token() } });
 }

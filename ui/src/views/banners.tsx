@@ -1,11 +1,11 @@
-// banners.tsx - what nobody may overlook: drops, limits, faults, a trace that has ended, a connection that is lost.
+// banners.tsx - what must not be overlooked: drops, limits, faults, a trace that has ended, a lost connection.
 import { useApp } from "../app.ts";
 import { exact } from "../model/format.ts";
 import { num, type Stopped } from "../model/protocol.ts";
 
 const ENDED: Record<Stopped["reason"], [string, string]> = {
     exit: ["calm", "The script has ended the trace"],
-    user: ["calm", "A viewer has ended the trace for everybody"],
+    user: ["calm", "A viewer has ended the trace for all viewers"],
     left: ["calm", "Stopped"],
     overload: ["bad", "Stopped: the probes took too much of a scheduler"],
     lost: ["bad", "The trace was lost"],
@@ -68,9 +68,9 @@ export function Banners() {
         out.push(
             <div class="banner warn" role="alert" key="drops" data-testid="drops">
                 <p>
-                    <b>{exact(all)} drops</b> what is shown is less than what happened: {drops.slice(0, 2).map((d) => `${d.kind.toLowerCase()} ${exact(num(d.total))}`).join(", ")}. {drops[0]!.text}
+                    <b>{exact(all)} drops</b> less is shown than happened: {drops.slice(0, 2).map((d) => `${d.kind.toLowerCase()} ${exact(num(d.total))}`).join(", ")}. {drops[0]!.text}
                 </p>
-                <button type="button" onClick={() => a.dismiss("drops")} title="until the next ones">
+                <button type="button" onClick={() => a.dismiss("drops")} title="hide until there are more">
                     dismiss
                 </button>
             </div>,
@@ -80,7 +80,7 @@ export function Banners() {
         out.push(
             <div class="banner warn" role="status" key="skipped">
                 <p>
-                    <b>{exact(t.skipped)} intervals came late</b> this browser, or the network, is slower than the results; totals are exact, some columns know no keys
+                    <b>{exact(t.skipped)} intervals came late</b> this browser, or the network, is slower than the results; totals are exact, but some columns lack their keys
                 </p>
                 <button type="button" onClick={() => a.dismiss("skipped")}>
                     dismiss
@@ -96,13 +96,13 @@ export function Banners() {
                     {num(f.count) > 1 ? ` (${exact(num(f.count))} times)` : ""}
                     {t.faults.length > 1 ? ` and ${t.faults.length - 1} of other kinds` : ""}
                 </p>
-                <button type="button" onClick={() => a.dismiss("errors")} title="until the next ones">
+                <button type="button" onClick={() => a.dismiss("errors")} title="hide until there are more">
                     dismiss
                 </button>
             </div>,
         );
     }
-    // what has ended the trace is said above, and once
+    // the reason for the end is shown above, and only once
     const ended = (text: string) => a.phase === "stopped" && t?.stopped?.text === text;
     for (const n of a.notices.filter((n) => n.severity !== "note" && !ended(n.text) && !a.dismissed.has(`n:${n.text}`)).slice(-3))
         out.push(

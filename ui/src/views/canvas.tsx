@@ -24,7 +24,7 @@ export function useSize(ref: RefObject<HTMLElement>): Size {
     return size;
 }
 
-/** Makes a canvas as large as told and gives its context, in CSS pixels, cleared. */
+/** Resizes a canvas and returns its context, in CSS pixels, cleared. */
 export function prepare(canvas: HTMLCanvasElement, size: Size): CanvasRenderingContext2D {
     const ratio = window.devicePixelRatio || 1;
     const [w, h] = [Math.max(1, Math.round(size.width * ratio)), Math.max(1, Math.round(size.height * ratio))];
@@ -65,7 +65,7 @@ export const ramp = (): string[] => current().ramp;
 export const MONO = "ui-monospace, 'SF Mono', 'Cascadia Mono', 'JetBrains Mono', 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 export const font = (px: number, weight = 400): string => `${weight} ${px}px ${MONO}`;
 
-/** Colours of lines: apart from each other in lightness as well as in hue (after Okabe and Ito). */
+/** Colours of lines: distinct in lightness as well as in hue (after Okabe and Ito). */
 export function lineColours(): string[] {
     return app.dark
         ? ["#56b4e9", "#e69f00", "#2dc198", "#f0e442", "#e58ab8", "#ef7d3c", "#8fa3ff", "#b8b8b8", "#9bd36a", "#d0a87a"]
@@ -74,7 +74,7 @@ export function lineColours(): string[] {
 
 export const clip = (s: string, n: number): string => (s.length > n ? `${s.slice(0, n - 1)}…` : s);
 
-/** A file for the one who looks on. */
+/** Saves a file for the user. */
 export function save(name: string, data: BlobPart, type: string): void {
     const a = document.createElement("a");
     a.href = URL.createObjectURL(new Blob([data], { type }));
@@ -83,7 +83,7 @@ export function save(name: string, data: BlobPart, type: string): void {
     setTimeout(() => URL.revokeObjectURL(a.href), 10_000);
 }
 
-/** What is on canvases that lie above each other, on the page's ground, with a line of text above. */
+/** The contents of canvases that lie on top of each other, on the page's ground, with a line of text above. */
 export function savePng(name: string, title: string, canvases: HTMLCanvasElement[]): void {
     const first = canvases[0];
     if (!first) return;

@@ -12,7 +12,7 @@ import { Menu, Pause, Search, Segments, Toggle } from "./widgets.tsx";
 
 const NARROW = 0.4; // px below which a frame is not drawn
 
-// A module has one hue, its functions differ a little in lightness: neighbours can be told apart, and a colour means something.
+// A module has one hue, and its functions differ slightly in lightness: neighbours can be told apart, and a colour means something.
 function colourOf(name: string, dark: boolean): string {
     const module = /^([^:`+]+)[:`]/.exec(name)?.[1] ?? name;
     const hash = (s: string) => {
@@ -55,7 +55,7 @@ export function Flame({ trace, agg }: { trace: Trace; agg: Aggregation }) {
     const ROW = rows <= 12 ? 24 : 19;
     const height = Math.max(rows * ROW + 2, 40);
 
-    // What is zoomed has the whole width; those above it, too.
+    // The zoomed frame has the whole width, and so have those above it.
     const scale = 1 / Math.max(1e-12, zoomed.x1 - zoomed.x0);
     const boxOf = (f: Frame) => {
         const x0 = Math.max(0, (f.x0 - zoomed.x0) * scale) * size.width;
@@ -94,7 +94,7 @@ export function Flame({ trace, agg }: { trace: Trace; agg: Aggregation }) {
         }
     }, [root, zoomed, size, height, test, hover?.frame, icicle, app.dark]);
 
-    // The root is what one wants to see first: at the bottom, unless it hangs.
+    // Show the root first: at the bottom, unless it is at the top.
     useEffect(() => {
         scroller.current!.scrollTop = icicle ? 0 : scroller.current!.scrollHeight;
     }, [icicle, rows, size.height]);
@@ -133,7 +133,7 @@ export function Flame({ trace, agg }: { trace: Trace; agg: Aggregation }) {
                     value={reverse ? "leaf" : "root"}
                     options={[
                         ["root", "from the root", "who calls what"],
-                        ["leaf", "inverted", "from the innermost frame: by whom it is called"],
+                        ["leaf", "inverted", "from the innermost frame: what calls it"],
                     ]}
                     onChange={(v) => (setPath([]), app.setView({ reverse: v === "leaf" }))}
                 />

@@ -4,7 +4,7 @@ import { app, useApp, type Theme } from "../app.ts";
 import { compact, duration, exact } from "../model/format.ts";
 import { num } from "../model/protocol.ts";
 
-/** Makes the component again each second while something runs, for its clock. */
+/** Draws the component again each second while something runs, for its clock. */
 function useTick(on: boolean): void {
     const [, set] = useState(0);
     useEffect(() => {
@@ -36,7 +36,7 @@ function NodeChooser() {
                     </option>
                 ))}
             </select>
-            {a.busy && a.trace && a.trace.info.node !== a.node && <i title="the trace that runs is of another node">*</i>}
+            {a.busy && a.trace && a.trace.info.node !== a.node && <i title="the running trace is on another node">*</i>}
         </label>
     );
 }
@@ -44,7 +44,7 @@ function NodeChooser() {
 function StopButton({ title }: { title: string }) {
     const a = useApp();
     return (
-        <button type="button" class="stop" onClick={() => a.stop()} title={a.stopping ? "do not wait for what was counted last (s)" : title}>
+        <button type="button" class="stop" onClick={() => a.stop()} title={a.stopping ? "do not wait for the last results (s)" : title}>
             {a.stopping ? "■ Stop now" : "■ Stop"}
         </button>
     );
@@ -61,12 +61,12 @@ function Status() {
             <span>{a.link === "open" ? text : a.link === "connecting" ? "connecting" : "no connection"}</span>
             {t && a.phase !== "starting" && a.phase !== "failed" && <span class="num">{duration(t.ran / 1000)}</span>}
             {t && a.phase === "running" && <span class="muted probes">{exact(t.info.enabled.probes)} {t.info.enabled.probes === 1 ? "probe" : "probes"}</span>}
-            {t && a.phase === "running" && t.viewers > 1 && <span class="muted" title="pages that look on at this trace">{t.viewers} viewers</span>}
+            {t && a.phase === "running" && t.viewers > 1 && <span class="muted" title="pages that are viewing this trace">{t.viewers} viewers</span>}
         </div>
     );
 }
 
-/** What the trace costs the node: the share of the busiest scheduler's time, and how often probes fire. */
+/** The cost of the trace for the node: the share of the busiest scheduler's time, and how often probes fire. */
 function CostFigure() {
     const a = useApp();
     const [open, setOpen] = useState(false);
@@ -79,7 +79,7 @@ function CostFigure() {
     const over = a.phase !== "running";
     return (
         <div class={`cost ${level} ${over ? "over" : ""}`}>
-            <button type="button" aria-expanded={open} onClick={() => setOpen(!open)} title="what the probes take of the busiest scheduler of the node, and how often they fire" data-testid="cost">
+            <button type="button" aria-expanded={open} onClick={() => setOpen(!open)} title="the share of the node's busiest scheduler that the probes take, and how often they fire" data-testid="cost">
                 <span class="cost-label">{over ? "cost was" : "cost"}</span>
                 <b>{share < 0.1 ? "<0.1" : share.toFixed(share < 10 ? 1 : 0)} %</b>
                 <span class="muted">of a scheduler</span>
@@ -121,7 +121,7 @@ function CostFigure() {
 }
 
 const THEMES: [Theme, string, string][] = [
-    ["auto", "◐", "as the system has it"],
+    ["auto", "◐", "same as the system"],
     ["light", "☀", "light"],
     ["dark", "☾", "dark"],
 ];
@@ -145,7 +145,7 @@ export function Head({ onHelp, side, onSide }: { onHelp: () => void; side: boole
             </h1>
             <NodeChooser />
             {a.busy && same ? (
-                <StopButton title={a.trace && a.trace.viewers > 1 ? "look on no longer; others still do (s)" : "end the trace (s)"} />
+                <StopButton title={a.trace && a.trace.viewers > 1 ? "stop viewing; other pages still are (s)" : "end the trace (s)"} />
             ) : (
                 <>
                     <button type="button" class="run" disabled={a.script.trim() === "" || a.link !== "open" || !a.known || a.phase === "starting"} onClick={() => a.run()} title="run the script (Ctrl+Enter)">

@@ -1,8 +1,8 @@
-// heatmap.tsx - the heat map: a column an interval, a row a bucket, colour the count. Drawing and pointers; all arithmetic is in
-// model/heat.ts.
+// heatmap.tsx - the heat map: a column for each interval, a row for each bucket, the count as colour. Drawing and pointers; all arithmetic
+// is in model/heat.ts.
 //
-// Two canvases lie above each other: the map with its axes, drawn when a column comes, and what follows the pointer. What is
-// selected is told by the numbers of columns and buckets, so that it stays with its data when the map scrolls.
+// Two canvases lie on top of each other: the map with its axes, drawn when a column comes, and what follows the pointer. A selection is
+// kept as numbers of columns and buckets, so that it stays with its data when the map scrolls.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { app } from "../app.ts";
 import { total } from "../model/buckets.ts";
@@ -16,7 +16,7 @@ import { KeysPanel, type Selection } from "./keys.tsx";
 import { Menu, Pause, Segments } from "./widgets.tsx";
 
 const { left: LEFT, right: RIGHT, top: TOP, bottom: BOTTOM } = MARGINS;
-const TIP = 226; // px that what stands at the pointer is wide, at most
+const TIP = 226; // px: maximum width of the tip at the pointer
 const SPANS: [string, number][] = [
     ["1", 60],
     ["2", 120],
@@ -29,9 +29,9 @@ interface Props {
     agg: Aggregation;
 }
 
-/** Which columns are seen: the latest, or those up to a certain one; a zoom in time is a window of its own width. */
+/** The columns in view: the latest, or those up to a certain one; a zoom in time is a window with its own width. */
 interface Window {
-    last: number | null; // n of the newest one seen; null: live
+    last: number | null; // n of the newest one in view; null: live
     span: number; // columns
 }
 
@@ -111,7 +111,7 @@ export function HeatMap({ trace, agg }: Props) {
             cx.moveTo(plot.x - 4, y);
             cx.lineTo(plot.x + plot.w, y);
             cx.stroke();
-            // the names of the rows above and below need their room
+            // the labels of the rows above and below need space
             const near = lay.rows.some((r) => r.kind !== "in" && Math.abs(plot.y + (r.y0 + r.y1) / 2 - y) < 12);
             cx.fillStyle = css("--muted");
             if (!near) cx.fillText(value(t, unit), plot.x - 8, y);
@@ -128,7 +128,7 @@ export function HeatMap({ trace, agg }: Props) {
             const x1 = Math.round(xOf(i + 1));
             const w = Math.max(1, x1 - x0 - gapX);
             if (col === null) {
-                // its keys are not known, so neither is what a filter leaves of it
+                // its keys are not known, so what a filter leaves of it is not known either
                 cx.fillStyle = css("--unknown");
                 cx.fillRect(x0, plot.y, w, plot.h);
                 return;
@@ -184,7 +184,7 @@ export function HeatMap({ trace, agg }: Props) {
                 const y = plot.y + lay.y(l[k]!);
                 if (pen) path.lineTo(x, y);
                 else path.moveTo(x, y);
-                // one without neighbours is a line as wide as its column
+                // a value without neighbours is a line as wide as its column
                 const next = lines[i + 1];
                 if (!pen && (!next || Number.isNaN(next[k]!))) {
                     path.moveTo(x - colW / 2, y);
@@ -380,7 +380,7 @@ export function HeatMap({ trace, agg }: Props) {
         };
         const action = done[e.key];
         if (!action || e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented) return;
-        // what uses these keys itself, and has the focus, keeps them
+        // focused elements that use these keys themselves keep them
         const at = e.composedPath()[0] as Element;
         if (at.closest?.("input, select, textarea, [contenteditable], [role=radiogroup], [role=tablist], .menu, dialog")) return;
         if (at.closest?.(".rows") && !/^(Arrow(Left|Right)|Escape|0)$/.test(e.key)) return;
@@ -464,7 +464,7 @@ export function HeatMap({ trace, agg }: Props) {
                         ref={box}
                         tabIndex={0}
                         role="img"
-                        aria-label={`heat map of ${agg.name}: ${columns.length} columns; left and right look back and on, up and down choose cells, whose keys are at the side`}
+                        aria-label={`heat map of ${agg.name}: ${columns.length} columns; left and right move in time, up and down choose cells, whose keys are listed at the side`}
                     >
                         <canvas ref={map} class="layer" data-testid="heatmap" />
                         <canvas
@@ -543,7 +543,7 @@ function shapeOf(agg: Aggregation, s: Selection) {
     return { from, to };
 }
 
-/** What colours mean. */
+/** The meaning of the colours. */
 function Legend({ scale }: { scale: ReturnType<typeof scaleFor> }) {
     const canvas = useRef<HTMLCanvasElement>(null);
     const [width, height] = [150, 8];
@@ -576,7 +576,7 @@ interface OverviewProps {
     onGo: (n: number, end: boolean) => void;
     version: number;
 }
-/** All columns that are kept as one line of totals, and which of them are seen; dragging goes there. */
+/** All stored columns as one line of totals, with those in view marked; dragging moves the view. */
 function Overview({ all, agg, window: w, onGo, version }: OverviewProps) {
     const box = useRef<HTMLDivElement>(null);
     const canvas = useRef<HTMLCanvasElement>(null);

@@ -8,13 +8,13 @@ const KEYS: [string, [string, string][]][] = [
         [
             ["Ctrl Enter", "run the script"],
             ["r  s", "run, stop"],
-            ["Space", "hold still, go on"],
+            ["Space", "pause, resume"],
             ["1 … 6", "the views"],
             ["/", "search"],
-            ["e", "to the editor (Esc leaves it)"],
-            ["b", "script and library at the side"],
-            ["Tab, arrows", "to the next group; inside of it"],
-            ["?", "this"],
+            ["e", "go to the editor (Esc leaves it)"],
+            ["b", "show or hide script and library"],
+            ["Tab, arrows", "to the next group; within a group"],
+            ["?", "this help"],
         ],
     ],
     [
@@ -30,12 +30,12 @@ const KEYS: [string, [string, string][]][] = [
         "Heat map",
         [
             ["click", "the keys of a cell"],
-            ["drag", "a rectangle: its keys against the rest"],
+            ["drag", "a rectangle: its keys compared with the rest"],
             ["Shift drag", "zoom"],
             ["← →", "look back ten minutes"],
             ["↑ ↓, Shift ← →", "choose a cell"],
             ["0, double click", "reset zoom"],
-            ["Esc", "close what is selected"],
+            ["Esc", "clear the selection"],
         ],
     ],
     [

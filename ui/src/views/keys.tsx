@@ -1,4 +1,4 @@
-// keys.tsx - the side of the heat map: its keys, those of a cell, or those of a rectangle against the rest.
+// keys.tsx - the side of the heat map: its keys, those of a cell, or those of a rectangle compared with the rest.
 import { useMemo, useState } from "preact/hooks";
 import { clock, compact, exact, percent, range, value, type Unit } from "../model/format.ts";
 import { compare, keyCounts } from "../model/heat.ts";
@@ -6,7 +6,7 @@ import { KeyTable } from "../model/keytable.ts";
 import { keyText, type Aggregation, type Column, type Trace } from "../model/trace.ts";
 import { Rows, Search, SortHead } from "./widgets.tsx";
 
-/** Columns n0 to n1, buckets first to last; one cell, or a rectangle that is compared. */
+/** Columns n0 to n1, buckets first to last; one cell, or a rectangle to compare. */
 export interface Selection {
     n0: number;
     n1: number;
@@ -79,7 +79,7 @@ export function KeysPanel(props: Props) {
         return (
             <aside class="keys" data-testid="compare">
                 <header>
-                    <h2>Rectangle against the rest</h2>
+                    <h2>Rectangle compared with the rest</h2>
                     <button type="button" class="quiet" onClick={onClear} title="Esc">
                         close
                     </button>

@@ -1,4 +1,4 @@
-// library.tsx - scripts to choose from: ready-made ones, those run here before, and what runs on the server now.
+// library.tsx - scripts to choose from: ready-made ones, those run here before, and those running on the server now.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useApp } from "../app.ts";
 import { clock } from "../model/format.ts";
@@ -100,7 +100,7 @@ export function Library() {
     );
 }
 
-/** The first line that says something. */
+/** The first line with content. */
 function firstLine(script: string): string {
     const lines = script
         .replace(/\/\*[\s\S]*?\*\//g, "")

@@ -9,7 +9,7 @@ import type { Aggregation, Trace } from "../model/trace.ts";
 import { save } from "./canvas.tsx";
 import { Menu, Pause, Rows, Search, SortHead, Toggle } from "./widgets.tsx";
 
-const UNFOLDED = 40; // children of an opened level that are open at first
+const UNFOLDED = 40; // most children of an opened level that are open at first
 
 export function List({ trace, agg }: { trace: Trace; agg: Aggregation }) {
     const [search, setSearch] = useState("");
@@ -72,7 +72,7 @@ export function List({ trace, agg }: { trace: Trace; agg: Aggregation }) {
             {name}
         </SortHead>
     );
-    const rateTitle = isMean(agg.fn) ? "values a second, in the last second" : "added a second, in the last second";
+    const rateTitle = isMean(agg.fn) ? "values per second, in the last second" : "added per second, in the last second";
     const kind = agg.hist ? "hist" : rated ? "rated" : "plain";
     const name = `erltrace-${agg.name.replace(/\W/g, "") || "list"}`;
     return (

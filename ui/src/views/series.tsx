@@ -1,4 +1,4 @@
-// series.tsx - lines over time, by key. What they are is said by model/series.ts.
+// series.tsx - lines over time, by key. model/series.ts says what they are.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { app } from "../app.ts";
 import { seriesCsv, traceJson } from "../model/export.ts";
@@ -26,7 +26,7 @@ export function Series({ trace, agg }: { trace: Trace; agg: Aggregation }) {
     const [search, setSearch] = useState("");
     const [off, setOff] = useState<ReadonlySet<number>>(new Set());
     const [x, setX] = useState<number | null>(null);
-    const [mark, setMark] = useState<number | null>(null); // the key of the line that is pointed at in the legend
+    const [mark, setMark] = useState<number | null>(null); // the key of the line under the pointer in the legend
     const unit = app.unitOf(agg);
     const measure = agg.hist ? app.view.measure : "rate";
     const rate = isSum(agg.fn) || (agg.hist && measure === "rate");
@@ -190,7 +190,7 @@ export function Series({ trace, agg }: { trace: Trace; agg: Aggregation }) {
                     />
                 )}
                 {rate && (
-                    <Toggle on={app.view.stacked} title="areas above each other" onChange={(stacked) => app.setView({ stacked })}>
+                    <Toggle on={app.view.stacked} title="stacked areas" onChange={(stacked) => app.setView({ stacked })}>
                         stacked
                     </Toggle>
                 )}

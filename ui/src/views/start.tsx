@@ -1,14 +1,14 @@
-// start.tsx - what is seen before there is a trace: what one can begin with, each a click away.
+// start.tsx - what is shown before there is a trace: scripts to begin with, each one click away.
 import { useApp } from "../app.ts";
 
-/** Scripts for somebody who does not know yet what to ask, by what they are a first answer to. */
+/** Scripts for users who do not yet know what to ask, by the question that each answers first. */
 const FIRST: [string, string][] = [
     ["latency.d", "Do processes wait to run?"],
     ["functions.d", "How long do functions take?"],
-    ["flame.d", "What is the time spent in?"],
+    ["flame.d", "Where is the time spent?"],
     ["messages.d", "Who talks to whom?"],
     ["runtime.d", "Which processes are busy?"],
-    ["births.d", "What comes and goes?"],
+    ["births.d", "What starts and ends?"],
 ];
 
 const SHAPES: Record<string, string> = {

@@ -6,7 +6,7 @@ import type { RecordRow, Trace } from "../model/trace.ts";
 import { save } from "./canvas.tsx";
 import { Menu, Pause, Rows, Search } from "./widgets.tsx";
 
-/** The lines of the texts one after the other: a text ends in the middle of a line when it has no newline. */
+/** Joins texts into lines: a text without a newline ends in the middle of a line. */
 export function consoleLines(records: readonly RecordRow[]): string[] {
     const lines = records
         .map((r) => r.text)
@@ -60,7 +60,7 @@ export function Console({ trace }: { trace: Trace }) {
 
 export function Records({ trace }: { trace: Trace }) {
     const [search, setSearch] = useState("");
-    const [held, setHeld] = useState<number | null>(null); // the last one shown
+    const [held, setHeld] = useState<number | null>(null); // the last record shown
     const version = trace.recordCount;
     const shown = useMemo(() => {
         const s = search.trim().toLowerCase();

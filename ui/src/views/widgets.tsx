@@ -12,8 +12,8 @@ const STEPS: Record<string, (at: number, n: number) => number> = {
 };
 
 /**
- * Arrow keys, Home and End inside of a group of radios, tabs or menu items, which Tab enters once: where they go is chosen, but for menu
- * items. For onKeyDown of the group.
+ * Handles arrow keys, Home and End inside a group of radios, tabs or menu items, which Tab enters once: the item they go to is chosen,
+ * except for menu items. For onKeyDown of the group.
  */
 export function rove(e: KeyboardEvent): void {
     const step = STEPS[e.key];
@@ -66,15 +66,15 @@ export function Toggle({ on, title, onChange, children, class: more }: TogglePro
 
 interface PauseProps {
     held: boolean;
-    /** The trace has ended: there is nothing to hold. */
+    /** The trace has ended: there is nothing to pause. */
     over: boolean;
     onChange: (held: boolean) => void;
 }
-/** Holds a view still, or lets it go on. */
+/** Pauses a view, or resumes it. */
 export function Pause({ held, over, onChange }: PauseProps) {
     if (over && !held) return null;
     return (
-        <Toggle on={held} title={held ? "go on (Space)" : "hold still, to look closer or back (Space)"} onChange={onChange} class="pause">
+        <Toggle on={held} title={held ? "resume (Space)" : "pause, to look closer or back (Space)"} onChange={onChange} class="pause">
             {held ? (over ? "▶ latest" : "▶ live") : "❚❚ pause"}
         </Toggle>
     );
@@ -84,7 +84,7 @@ interface SearchProps {
     value: string;
     placeholder: string;
     onInput: (v: string) => void;
-    /** `/` goes to it. */
+    /** The key `/` focuses it. */
     main?: boolean;
 }
 export function Search({ value, placeholder, onInput, main }: SearchProps) {
@@ -114,7 +114,7 @@ interface MenuProps {
     label: string;
     items: [string, () => void][];
 }
-/** A button with a list of things to do. */
+/** A button with a menu. */
 export function Menu({ label, items }: MenuProps) {
     const [open, setOpen] = useState(false);
     const box = useRef<HTMLDivElement>(null);
@@ -165,13 +165,13 @@ export function Menu({ label, items }: MenuProps) {
 }
 
 interface SortHeadProps {
-    on: boolean; // sorted by it
+    on: boolean; // the list is sorted by it
     down: boolean;
     title: string;
     onSort: () => void;
     children: ComponentChildren;
 }
-/** The head of a column by which one can sort. */
+/** The head of a column that sorts the list. */
 export function SortHead({ on, down, title, onSort, children }: SortHeadProps) {
     return (
         <span class="th" role="columnheader" aria-sort={on ? (down ? "descending" : "ascending") : undefined}>
@@ -190,13 +190,13 @@ interface RowsProps<T> {
     head?: ComponentChildren;
     empty: string;
     row: (item: T, index: number) => ComponentChildren;
-    /** Stays at the end while the reader is there. */
+    /** Follows the end while the user is there. */
     follow?: boolean;
     label: string;
-    /** What it is for those who hear it; a table has rows with cells. */
+    /** Its role for screen readers; a table has rows with cells. */
     role?: "table" | "log";
 }
-/** A long list of which only what is seen is made. */
+/** A long list of which only the visible part is rendered. */
 export function Rows<T>({ rows, height, class: more, head, empty, row, follow, label, role = "table" }: RowsProps<T>) {
     const box = useRef<HTMLDivElement>(null);
     const [seen, setSeen] = useState({ top: 0, height: 800 });

@@ -329,7 +329,7 @@ export function real(r: Real): Case[] {
             await r.run(page);
             await r.node.call("erlang:put(d, etw:worker()), ok");
             await r.node.call("etw:calls(erlang:get(d), 20000)");
-            await until("the banner", async () => /^[\d\s\u202f]+ drops.*less than what happened/.test((await texts(page, "[data-testid=drops]"))[0] ?? ""));
+            await until("the banner", async () => /^[\d\s\u202f]+ drops.*less is shown than happened/.test((await texts(page, "[data-testid=drops]"))[0] ?? ""));
             await until("what was not dropped", async () => (await texts(page, ".console-line")).some((l) => /etw:work\/1/.test(l)));
             await close();
             await r.node.clean();

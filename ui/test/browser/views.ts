@@ -164,7 +164,7 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
         }),
 
         on("the first page: a question runs its script; a module is completed from the node", "/", async (s) => {
-            await same(() => texts(s, "[data-testid=first] b"), ["Do processes wait to run?", "Which processes are busy?", "What comes and goes?"]);
+            await same(() => texts(s, "[data-testid=first] b"), ["Do processes wait to run?", "Which processes are busy?", "What starts and ends?"]);
             await s.page.getByRole("button", { name: /Do processes wait/ }).click();
             const start = await s.says("start");
             assert.deepEqual([start.name, start.node], ["latency.d", "shop@host"]);
@@ -508,7 +508,7 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
                 server.refuses = true;
                 try {
                     await page.goto(server.url); // no socket is played here: the server knows none
-                    await like(async () => page.locator(".refused").textContent(), /the address that erltrace serve has printed/);
+                    await like(async () => page.locator(".refused").textContent(), /the address that erltrace serve printed/);
                 } finally {
                     server.refuses = false;
                     await context.close();
