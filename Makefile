@@ -4,7 +4,7 @@
 CC       ?= cc
 PREFIX   ?= /usr/local
 BUILD    := build$(if $(SANITIZE),/san)
-# The agent has no sanitizers in any build, so there is one of it.
+# The agent is never built with sanitizers, so there is only one agent.
 BUILD_AGENT = $(BUILD:%/san=%)
 VERSION  := 0.1.0
 Q        := $(if $(V),,@)
@@ -17,7 +17,7 @@ SANFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno
 CFLAGS_  := -std=c17 -D_GNU_SOURCE -DET_VERSION='"$(VERSION)"' -DET_LIBDIR='"$(PREFIX)/lib"' $(WARN) $(OPT) \
             -Ic_src -Iguest -Iinclude -pthread $(CFLAGS)
 
-# Erlang's own folders; asked once, from the erl on the PATH.
+# Erlang's own folders, found once, from the erl on the PATH.
 ERL_ROOT := $(shell erl -noshell -eval 'io:format("~s",[code:root_dir()]),halt().' 2>/dev/null)
 NIF_INC  := -isystem $(ERL_ROOT)/usr/include
 EI_INC   := -isystem $(ERL_ROOT)/usr/include
@@ -44,7 +44,7 @@ TESTS       := $(patsubst test/unit/%.c,$(BUILD)/test/%,$(wildcard test/unit/tes
 
 BIN := $(if $(SANITIZE),$(BUILD)/erltrace,bin/erltrace)
 NIF := priv/erltrace_agent.so
-# What the Erlang application has beside its modules, so that a release, which copies priv/, has all of it.
+# The files of the Erlang application other than its modules, so that a release, which copies priv/, has all of it.
 PRIV := $(NIF) $(AGENT) $(DLIBS) $(if $(SANITIZE),,priv/bin/erltrace)
 .DEFAULT_GOAL := all
 include mk/lib.mk
@@ -53,17 +53,17 @@ include mk/lib.mk
 all: $(BIN) $(LIB_A) $(LIB_SO) $(PRIV) $(APP)
 priv: $(PRIV)
 
-# The command is a program like any other that uses the library: nothing but erltrace.h is there to be linked with.
+# The command is an ordinary program that uses the library: it can be linked with nothing but what erltrace.h declares.
 $(BIN): $(OBJ_CLI) $(LIB_A)
 	@mkdir -p $(@D)
 	@echo "  LD    $@"
 	$(Q)$(CC) $(SANFLAGS) -o $@ $^ -lm -pthread
 
-# The way of an event goes through several files of the agent, and is shorter when they are optimised as one; where the tools can.
+# An event passes through several files of the agent; optimising them together makes its path shorter, where the tools can.
 LTO := $(shell echo 'int x;' | $(CC) -flto=auto -O2 -shared -fPIC -x c - -o /dev/null 2>/dev/null && echo -flto=auto)
 
-# The agent is loaded into other people's VMs: hidden symbols, no unresolved ones, no sanitizer; and none of the megabyte of debugging
-# information, which every consumer would send there (the object files have it).
+# The agent is loaded into other people's VMs: hidden symbols, no unresolved ones, no sanitizer, and no debugging information, a megabyte
+# that every consumer would send there (the object files have it).
 $(NIF): $(OBJ_AGENT)
 	@mkdir -p $(@D)
 	@echo "  LD    $@"
@@ -90,12 +90,12 @@ ebin/%.app: src/%.app.src $(wildcard src/*.erl)
 	@mkdir -p $(@D)
 	$(Q)sed 's/{modules, \[\]}/{modules, [$(subst $() $(),$(comma) ,$(basename $(notdir $(sort $(wildcard src/*.erl)))))]}/' $< >$@
 
-# Beside the code path: a node in which the application runs must not find an agent there that its consumer did not bring.
-# One module of all files, since a node is to load and to purge one.
+# Not on the code path: a node in which the application runs must not find an agent there that its consumer did not bring.
+# One module from all files, because a node should load and purge only one.
 $(AGENT): agent/erltrace_agent.erl $(wildcard agent/*.erl agent/*.hrl) scripts/dev/pack-agent
 	@mkdir -p $(@D)
 	@echo "  PACK  $@"
-	$(Q)rm -f $(filter-out $@,$(wildcard priv/agent/*.beam)) # of older builds
+	$(Q)rm -f $(filter-out $@,$(wildcard priv/agent/*.beam)) # from older builds
 	$(Q)scripts/dev/pack-agent $@ $< $(wildcard agent/erltrace_agent_*.erl)
 
 priv/lib/%.d: lib/%.d
@@ -106,7 +106,8 @@ priv/bin/erltrace: bin/erltrace
 	@mkdir -p $(@D)
 	$(Q)cp $< $@.new && mv $@.new $@
 
-# Unit tests: one cmocka program a file, linked with everything but main. Each has select.c, by which some of its tests can be run.
+# Unit tests: one cmocka program for each file, linked with everything but main. Each contains select.c, which runs some of its tests by
+# name.
 TEST_OBJ := $(TESTS:$(BUILD)/test/%=$(BUILD)/tool/test/unit/%.o) $(BUILD)/tool/test/unit/select.o
 $(BUILD)/tool/test/unit/%: CFLAGS_ += -Wno-missing-prototypes
 $(TESTS): $(BUILD)/test/%: $(BUILD)/tool/test/unit/%.o $(BUILD)/tool/test/unit/select.o $(OBJ_LIB)
@@ -114,7 +115,7 @@ $(TESTS): $(BUILD)/test/%: $(BUILD)/tool/test/unit/%.o $(BUILD)/tool/test/unit/s
 	@echo "  TEST  $@"
 	$(Q)$(CC) $(SANFLAGS) -o $@ $(filter %.o,$^) -Wl,--wrap=_cmocka_run_group_tests $(EI_LIB) $(LIBS) -lcmocka -lm -pthread
 
-# The agent's code that needs a virtual machine runs here with terms of its own (test/fuzz/nif.h).
+# The agent's code that needs a virtual machine runs here with made-up terms (test/fuzz/nif.h).
 TERM_OBJ := $(filter $(foreach f,term term_look pidtext,%/$(f).o),$(call objects,beam)) $(BUILD)/tool/test/fuzz/nif.o
 $(BUILD)/test/test_term: $(TERM_OBJ)
 

@@ -88,7 +88,7 @@
 -define(PROBE_FN_NIF_RETURN, 198).
 -define(PROBE_FN_LOCAL_ENTRY, 199).
 -define(PROBE_FN_GLOBAL_ENTRY, 200).
-%% Those that the server fires.
+%% Probes that the server fires.
 -define(SERVER_PROBES, [90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 110, 111, 112]).
 %% What a probe needs of the VM.
 -define(NEED_SEND, 1).
@@ -114,7 +114,7 @@
 -define(NEED_SEQ_TRACE, 1048576).
 -define(NEED_TOKENS, 2097152).
 -define(NEED_HOOKS, 8388608).
-%% Any of the system monitor's.
+%% All needs of the system monitor.
 -define(NEED_MONITOR, 258048).
 %% The trace flags of each need.
 -define(PROCESS_FLAGS, [{?NEED_SEND, ['send']}, {?NEED_RECEIVE, ['receive']}, {?NEED_PROCS, ['procs']}, {?NEED_RUNNING, ['running', 'exiting']}, {?NEED_GC, ['garbage_collection']}]).

@@ -1,11 +1,11 @@
-# What an event costs: build/bench.json and a table.
+# The cost of an event: build/bench.json and a table.
 .PHONY: bench
 bench:
 	@scripts/dev/deps build test
 	@+$(MAKE) --no-print-directory all
 	@CC='$(CC)' bench/run $(BENCHFLAGS)
 
-# What compiling takes: build/bench-compile.json and a table.
+# The time to compile: build/bench-compile.json and a table.
 .PHONY: bench-compile
 bench-compile: all $(BUILD)/bench-compile
 	@ERLTRACE=$(CURDIR)/$(BIN) bench/run-compile $(BUILD)/bench-compile
@@ -14,7 +14,8 @@ $(BUILD)/bench-compile: bench/compile.c $(OBJ_LIB)
 	@echo "  LD    $@"
 	$(Q)$(CC) $(CFLAGS_) $(SANFLAGS) $(EI_INC) -o $@ $< $(OBJ_LIB) $(EI_LIB) -lm -pthread
 
-# How long enabling, leaving, the longest answer and the longest event take, by functions, processes and neighbours: build/bench-enable.json and a table.
+# Times of enabling, of leaving, of the longest answer and the longest event, by functions, processes and neighbours:
+# build/bench-enable.json and a table.
 .PHONY: bench-enable
 bench-enable:
 	@scripts/dev/deps build test

@@ -1,4 +1,4 @@
-# Memory that runs out: OOM_LIMIT=0 make check-oom tries every allocation of every script.
+# Out of memory: OOM_LIMIT=0 make check-oom tries every allocation of every script.
 OOM_OBJ := $(call objects,$(ROOMS_LIB))
 
 $(BUILD)/test/oom-sweep: test/oom/sweep.c $(OOM_OBJ)

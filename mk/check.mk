@@ -1,14 +1,15 @@
 # Tests. `make check` installs what they need, builds, and runs every suite; its last line is `N passed, N failed`.
 #
-# A suite is a program that ends with such a line, test/NAME/run as the target check-NAME; test/README.md tells of them. Other OTP releases are made by check-otp, and then used by check too.
+# A suite is a program that ends with such a line; test/NAME/run is the target check-NAME; test/README.md describes the suites. check-otp makes other
+# OTP releases, which check then uses as well.
 
-# The agent's library is built without sanitizers, since the VM that it goes into is; the page is no C. Chaos is a matter of
-# minutes or hours, and run by itself (make chaos); so is fuzzing (make fuzz).
+# The agent's library is built without sanitizers, as is the VM that it goes into; the page is not C. Chaos takes minutes or hours and runs
+# separately (make chaos); so does fuzzing (make fuzz).
 SUITES    := $(filter-out chaos fuzz $(if $(SANITIZE),agent examples ui),$(patsubst test/%/run,%,$(sort $(wildcard test/*/run))))
-# Suites that are another suite's program, run in another way. What D scripts do in a node says nothing about the tool's memory that
-# they do not say in the local tier.
+# Suites that run another suite's program in a different way. For the tool's memory, D scripts in a node show nothing that they do not show in the
+# local tier.
 VARIANTS  := $(if $(SANITIZE),,d-vm)
-# Those that need no clock, and those that are patient, go beside the others, which mostly wait.
+# Suites that need no clock, and those that are patient, run beside the others, which mostly wait.
 BESIDE    := unit api d longest oom port setup tools web $(if $(SANITIZE),,examples)
 SUITE_ENV  = TESTS='$(TESTS)' BUILD=$(BUILD) ERLTRACE=$(CURDIR)/$(BIN) ERLTRACE_ROOT=$(CURDIR) CC='$(CC)' SANITIZE='$(SANITIZE)' \
              ASAN_OPTIONS=$(or $(ASAN_OPTIONS),detect_leaks=1:abort_on_error=0) \
@@ -16,10 +17,10 @@ SUITE_ENV  = TESTS='$(TESTS)' BUILD=$(BUILD) ERLTRACE=$(CURDIR)/$(BIN) ERLTRACE_
 
 .PHONY: check check-otp check-valgrind soak chaos $(SUITES:%=check-%) $(VARIANTS:%=check-%)
 
-# Of all suites those that `make check` runs: ONLY='d unit' names them, EXCEPT='ui' those that it leaves out.
+# The suites that `make check` runs: ONLY='d unit' selects some, EXCEPT='ui' leaves some out.
 CHECKS = $(filter-out $(EXCEPT),$(or $(ONLY),$(sort $(SUITES) $(VARIANTS))))
 
-# What the Erlang application and the page are tested with can be missing: those tests are skipped, and say what they lack.
+# The tools that test the Erlang application and the page may be missing: those tests are then skipped, and say what they lack.
 check:
 	@scripts/dev/deps build test
 	@scripts/dev/deps erlang || true
@@ -31,7 +32,7 @@ check:
 $(SUITES:%=check-%): check-%: ready-%
 	@$(SUITE_ENV) test/$*/run
 
-# What has to be built before a suite runs. (mk/check-*.mk have more.) test/run builds that, and asks for the environment.
+# What has to be built before a suite runs. (mk/check-*.mk have more.) test/run builds it, and asks for the environment.
 .PHONY: suite-env $(SUITES:%=ready-%) ready-chaos ready-fuzz
 $(filter-out ready-unit,$(SUITES:%=ready-%)) ready-chaos: all
 ready-unit: $(TESTS)
@@ -43,8 +44,8 @@ suite-env:
 check-d-vm: ready-d
 	@$(SUITE_ENV) test/d/run --vm
 
-# The end-to-end tests, and those D scripts that are about probes, on the other OTP releases, which are made first; where they cannot be made
-# (no root), that is said and the tests that need them are skipped.
+# The end-to-end tests, and the D scripts that are about probes, on the other OTP releases, which are made first; where they cannot be made (no root),
+# a message says so and the tests that need them are skipped.
 OTHERS := 27 29
 OTP_ROOTS = $(MAKE) --no-print-directory OTP_WITH=$(1) -j $(words $(OTHERS)) $(OTHERS:%=otp-%)
 .PHONY: otp-folders $(OTHERS:%=otp-%)
@@ -60,22 +61,22 @@ check-otp:
 	@+$(SUITE_ENV) scripts/dev/tally $(foreach n,$(OTHERS),'test/e2e/run --otp $(n)' 'test/port/run --otp $(n)' 'test/d/run --otp $(n) test/d/10-probes' 'test/erlang/run --otp $(n)') \
 	    'test/e2e/run --only builds'
 
-# Chaos (test/chaos): every probe, consumers that come and go in every way, a node in which everything happens; CHAOS seconds on each
-# OTP release that is here. SEED=N repeats a run.
+# Chaos (test/chaos): every probe, consumers that come and go in every way, a node in which everything happens; CHAOS seconds on each installed OTP
+# release. SEED=N repeats a run.
 chaos:
 	@scripts/dev/deps build test otp
 	@+$(call OTP_ROOTS)
 	@+$(MAKE) --no-print-directory all
 	@+$(SUITE_ENV) scripts/dev/tally $(foreach n,25 $(OTHERS),'test/chaos/run --otp $(n) --seconds $(or $(CHAOS),1800) $(if $(SEED),--seed $(SEED))')
 
-# Memory errors and leaks that a sanitizer build does not see: the unit tests and a few scripts under valgrind.
+# Memory errors and leaks that a sanitizer build does not find: the unit tests and a few scripts under valgrind.
 VALGRIND := valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite --child-silent-after-fork=yes
 check-valgrind:
 	@scripts/dev/deps build test
 	@+$(MAKE) --no-print-directory all $(TESTS)
 	@+$(SUITE_ENV) UNDER='$(VALGRIND)' scripts/dev/tally 'test/unit/run' 'test/e2e/run --only valgrind'
 
-# RabbitMQ under load for a minute with each script of that test, on every OTP release that is here.
+# RabbitMQ under load for a minute with each script of that test, on every installed OTP release.
 soak:
 	@scripts/dev/deps build test rabbit otp
 	@+$(call OTP_ROOTS,rabbit)
@@ -83,10 +84,10 @@ soak:
 	@+$(SUITE_ENV) SOAK=$(or $(SOAK),60) scripts/dev/tally 'test/e2e/run --only rabbit' \
 	    $(foreach n,$(OTHERS),'test/e2e/run --otp $(n) --only rabbit')
 
-# What a production VM does not notice: end-to-end tests, those of the agent, and chaos (CHAOS seconds) on debug emulators with assertions and
-# the lock checker, which may write nothing but what test/lib/debug-vm.list excuses. DEBUG_OTP says of which releases; the emulators are built
-# first (scripts/dev/otp-debug: some minutes each). Not of 29: its debug emulator aborts (busy_port_cnt == erts_system_monitor_busy_port_cnt) when
-# trace sessions take and give back busy_port of the system monitor, without any tool.
+# What a production VM does not notice: end-to-end tests, those of the agent, and chaos (CHAOS seconds) on debug emulators with assertions and the
+# lock checker, which may write only what test/lib/debug-vm.list excuses. DEBUG_OTP names the releases; their emulators are built first
+# (scripts/dev/otp-debug: some minutes each). 29 is left out: its debug emulator aborts (busy_port_cnt == erts_system_monitor_busy_port_cnt) when
+# trace sessions set and clear busy_port of the system monitor, even without any tool.
 DEBUG_OTP := 25 27
 .PHONY: check-debug-vm
 check-debug-vm:

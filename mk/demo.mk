@@ -1,11 +1,11 @@
-# From nothing to three answers from a running node. The page, which npm is needed for, is built by demo-web.
+# From nothing to three answers from a running node. demo-web builds the page, which needs npm.
 .PHONY: demo
 demo:
 	@scripts/dev/deps build
 	@+$(MAKE) --no-print-directory all UI=no
 	@demo/run
 
-# The same shop, left open: something to try on.
+# The same shop, left open to try things on.
 .PHONY: shop
 shop:
 	@scripts/dev/deps build

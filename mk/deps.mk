@@ -1,10 +1,10 @@
-# What must be there before anything is built, and how it gets there.
+# What must be installed before anything is built, and how to install it.
 
 .PHONY: deps
 deps:
 	@scripts/dev/deps build test
 
-# A build that lacks its tools says what to do instead of failing somewhere inside. Targets that install the tools
+# If tools are missing, the build says what to do instead of failing somewhere inside. Targets that install the tools
 # themselves first, or need none, go on.
 BUILDS := $(filter-out deps demo demo-web shop check check-otp check-debug-vm check-valgrind doc soak chaos bench bench-enable fuzz lint format clean,$(or $(MAKECMDGOALS),all))
 ifneq ($(BUILDS),)

@@ -1,4 +1,4 @@
-# doc/probes.md, from the provider's tables (c_src/probe/*.list). A unit test fails when it is old.
+# doc/probes.md, from the provider's tables (c_src/probe/*.list). A unit test fails when it is out of date.
 .PHONY: doc
 doc:
 	@scripts/dev/deps build test

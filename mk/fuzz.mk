@@ -1,6 +1,6 @@
-# Fuzzing: `make fuzz` gives each target of test/fuzz FUZZ_SECONDS (60), two at a time, after it has run every seed; its last
-# line is `N passed, N failed`. FUZZ_TARGET names one or several. What the fuzzer learns is kept in FUZZ_CORPUS, outside of
-# the repository; none: it starts from the seeds. A finding is a file, shown with the command that replays it.
+# Fuzzing: `make fuzz` first runs every seed, then gives each target of test/fuzz FUZZ_SECONDS (60), two at a time; its last line
+# is `N passed, N failed`. FUZZ_TARGET names one or several targets. The fuzzer keeps what it learns in FUZZ_CORPUS, outside the
+# repository; if that is not set, it starts from the seeds. A finding is a file, shown with the command that replays it.
 #
 #   make fuzz FUZZ_TARGET=engine FUZZ_SECONDS=3600 FUZZ_CORPUS=~/.cache/erltrace/fuzz
 FUZZ_TARGET  ?= text image engine format session report message agent

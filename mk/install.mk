@@ -1,5 +1,5 @@
-# `make install PREFIX=/usr/local DESTDIR=`: the tool, the library with its header, the agent and D's libraries beside it in lib, the ready
-# scripts, the documents.
+# `make install PREFIX=/usr/local DESTDIR=`: the tool, the library with its header, the agent and the D libraries in lib, the ready scripts,
+# the documents.
 
 DESTDIR ?=
 INSTALL ?= install
@@ -27,8 +27,8 @@ install: all $(LIB_DIR)/erltrace.pc $(LIB_A_AT)
 	$(INSTALL) -m 644 $(LIB_DIR)/erltrace.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	$(INSTALL) -m 644 $(wildcard README.md LICENSE doc/*.md) $(DESTDIR)$(PREFIX)/share/doc/erltrace
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; \
-	else echo "What is left to do: the loader finds $(SONAME) after \`ldconfig\`, by root, where $(PREFIX)/lib is among its folders;" \
-	    "otherwise with LD_LIBRARY_PATH=$(PREFIX)/lib. The command needs neither."; fi
+	else echo "Still to do, so that the loader finds $(SONAME): run \`ldconfig\` as root if $(PREFIX)/lib is among the loader's folders;" \
+	    "otherwise set LD_LIBRARY_PATH=$(PREFIX)/lib. The command needs neither."; fi
 
 uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/include/erltrace.h $(DESTDIR)$(PREFIX)/lib/liberltrace.* \

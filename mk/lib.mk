@@ -1,6 +1,6 @@
-# liberltrace, static and shared: only what include/erltrace.h names can be seen in either.
+# liberltrace, static and shared: only what include/erltrace.h names is visible in either.
 #
-# The interface may still change while the version begins with 0, so the soname has the whole of it.
+# The interface may still change while the version begins with 0, so the soname contains the whole version.
 
 LIB_DIR     := $(BUILD)/lib
 SONAME      := liberltrace.so.$(VERSION)
@@ -10,12 +10,12 @@ OBJ_LIB_ALL  = $(call objects,$(ROOMS_LIB))
 LD          ?= ld
 OBJCOPY     ?= objcopy
 
-# The static library as it is installed under PREFIX, where a program that is linked with it will look for the agent. The build's own has the
-# PREFIX of the `make` before; what that has made stays as it is.
+# The static library as it is installed under PREFIX, where a program that is linked with it will look for the agent. The build's own
+# library has the PREFIX of the earlier `make`; what that made stays as it is.
 LIB_AT   := $(LIB_DIR)/at$(subst /,-,$(PREFIX))
 LIB_A_AT := $(LIB_AT)/liberltrace.a
 
-# One object, libei included, in which everything else is local: its names cannot clash with those of the program.
+# One object, including libei, in which everything else is local: its names cannot clash with those of the program.
 $(LIB_A): $(OBJ_LIB_ALL)
 $(LIB_A_AT): $(filter-out %/session/libdir.o,$(OBJ_LIB_ALL)) $(LIB_AT)/libdir.o
 $(LIB_A) $(LIB_A_AT):
@@ -37,7 +37,7 @@ $(LIB_SO): $(OBJ_LIB_ALL)
 	    $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ $(EI_LIB) -lm -pthread
 	$(Q)ln -sf $(SONAME) $(LIB_DIR)/liberltrace.so
 
-# Made anew each time: PREFIX may be another.
+# Always made again, because PREFIX may differ.
 .PHONY: $(LIB_DIR)/erltrace.pc
 $(LIB_DIR)/erltrace.pc: include/erltrace.pc.in
 	@mkdir -p $(@D)

@@ -1,4 +1,4 @@
-# The house rules, checked: `make lint`; and the layout, applied: `make format`.
+# Checks the house rules (`make lint`) and applies the layout (`make format`).
 
 FORMATTED = $(wildcard include/*.h $(foreach d,c_src guest,$(foreach e,c h,$(d)/*/*.$(e) $(d)/*/*/*.$(e))) test/unit/*.c test/unit/*.h test/api/*.c test/fuzz/*.c test/fuzz/*.h test/oom/*.c test/longest/*.c \
               test/node/*.c test/agent/*.c test/chaos/*.c test/lib/*.c examples/*.c bench/*.c scripts/dev/*.c)
@@ -15,7 +15,7 @@ lint:
 	@+$(MAKE) --no-print-directory CC=clang CFLAGS='$(CFLAGS) -Werror' BUILD=build/clang lint-build
 	@echo "lint: ok"
 
-# (gcc-nm reads objects that are optimised across files, too.)
+# (gcc-nm also reads objects that are optimised across files.)
 .PHONY: lint-names
 lint-names: $(OBJ_TOOL) $(OBJ_AGENT)
 	@scripts/dev/lint-names gcc-nm $(OBJ_TOOL) $(OBJ_AGENT)
@@ -24,12 +24,12 @@ lint-names: $(OBJ_TOOL) $(OBJ_AGENT)
 lint-erlang: $(APP) $(AGENT)
 	@scripts/dev/lint-erlang
 
-# Everything compiled, with whatever compiler and flags are asked for; nothing linked but the tests.
+# Compiles everything with the compiler and flags that are given; links only the tests.
 .PHONY: lint-build
 lint-build: $(OBJ_TOOL) $(OBJ_AGENT) $(TESTS) $(patsubst %.c,$(BUILD)/tool/%.o,$(wildcard test/fuzz/*.c test/oom/*.c bench/compile.c))
 	@echo "  $(CC): no warning"
 
-# clang-tidy has opinions that change with its version; it is not a part of lint.
+# clang-tidy's opinions change with its version; it is not part of lint.
 lint-tidy:
 	@scripts/dev/deps build format
 	clang-tidy --quiet --checks='-*,bugprone-*,-bugprone-easily-swappable-parameters,-bugprone-reserved-identifier,clang-analyzer-*,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling' \

@@ -1,4 +1,4 @@
-# The program whose event takes longest, for several sets of options: `make longest ROUNDS=20000` looks for it for some minutes.
+# The program whose event takes longest, for several sets of options: `make longest ROUNDS=20000` searches for it for some minutes.
 LONGEST_OBJ := $(call objects,$(ROOMS_LOW) dif engine)
 ROUNDS      ?= 1000
 

@@ -1,5 +1,5 @@
-# The browser page: ui/ is bundled into ui/dist, whose files go into the program (`erltrace serve`). The packages are those of
-# ui/package-lock.json, fetched once by npm. UI=no builds without the page, for machines without node or without a network.
+# The browser page: ui/ is bundled into ui/dist, whose files are embedded in the program (`erltrace serve`). The packages are
+# those of ui/package-lock.json, fetched once by npm. UI=no builds without the page, for hosts without node or without a network.
 #
 #   make ui          the page
 #   make check-ui    its tests (test/ui/run)

@@ -1,4 +1,5 @@
-# The program behind `erltrace serve`, which alone needs libwebsockets, jansson and zlib; the page and the ready-made scripts are in it.
+# The program behind `erltrace serve`, which alone needs libwebsockets, jansson and zlib; the page and the ready-made scripts are embedded
+# in it.
 #
 #   make demo-web    a node with something to see, the server, and the address to open
 
@@ -13,7 +14,7 @@ $(SERVE): $(OBJ_SERVE) $(LIB_A)
 	@echo "  LD    $@"
 	$(Q)$(CC) $(SANFLAGS) -o $@ $^ $(EI_LIB) $(WEB_LIBS) -lm -pthread
 
-# What is built in: the page, where it was built (mk/ui.mk), and the scripts.
+# What is embedded: the page, if it was built (mk/ui.mk), and the scripts.
 $(BUILD)/web/assets.c: scripts/dev/embed $(wildcard scripts/*.d) $(UI_PAGE)
 	@mkdir -p $(@D)
 	@echo "  EMBED $@"
@@ -38,6 +39,6 @@ demo-web:
 	@+$(MAKE) --no-print-directory all
 	@demo/web
 
-# 20 pages on one script and 20 on different ones, 2,000 keys and 64 buckets each second: what it takes.
+# The cost of 20 pages on one script and 20 on different ones, with 2,000 keys and 64 buckets each second.
 bench-web: all
 	@bench/web $(BENCHFLAGS)

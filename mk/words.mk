@@ -11,7 +11,7 @@ $(BUILD)/words: scripts/dev/words.c c_src/probe/probe.h $(wildcard guest/words/*
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_) -o $@ $<
 
-# Lint refuses what is not as these rows have it.
+# Lint refuses files that differ from what these rows give.
 .PHONY: lint-words
 lint-words: $(BUILD)/words
 	@scripts/dev/lint-same "$(BUILD)/words erlang" $(WORDS_ERLANG) "$(BUILD)/words typescript" $(WORDS_TS)

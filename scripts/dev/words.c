@@ -14,7 +14,7 @@
 /* -- Erlang: the numbers of the agent's protocol -------------------------------------------------
  */
 
-/* Words with blanks between them, as atoms. */
+/* Words separated by blanks, as atoms. */
 static void put_atoms(const char *words)
 {
     for (const char *p = words; *p; p += strspn(p, " ")) {
@@ -24,7 +24,7 @@ static void put_atoms(const char *words)
     }
 }
 
-/* The trace flags of the needs that are of a PROCESS or a PORT. */
+/* The trace flags of the needs of a PROCESS or a PORT. */
 static void put_flags(const char *macro, const char *of)
 {
     static const struct {
@@ -64,7 +64,7 @@ static void put_erlang(void)
          "%% Kinds of probes.");
     for (size_t i = 0; i < sizeof probes / sizeof probes[0]; i++)
         printf("-define(PROBE_%s, %u).\n", probes[i].name, probes[i].number);
-    printf("%%%% Those that the server fires.\n"
+    printf("%%%% Probes that the server fires.\n"
            "-define(SERVER_PROBES, [");
     for (size_t i = 0; i < sizeof probes / sizeof probes[0]; i++) {
         if (strcmp(probes[i].by, "SERVER") == 0) {
@@ -84,7 +84,7 @@ static void put_erlang(void)
     monitor |= of##_ ? 1u << bit : 0;
 #include "words/needs.list"
 #undef WORD_NEED
-    printf("%%%% Any of the system monitor's.\n"
+    printf("%%%% All needs of the system monitor.\n"
            "-define(NEED_MONITOR, %u).\n"
            "%%%% The trace flags of each need.\n",
            monitor);
@@ -117,7 +117,7 @@ static void put_word(const char *kind, const char *name, unsigned tiers, const c
     printf(", \"%s\", %s],\n", call, tiers & WORD_VM ? "true" : "false");
 }
 
-/* usage: "strlen(string)"; NULL: it is not of D. */
+/* usage: "strlen(string)"; NULL: it is not in D. */
 static void put_function(const char *kind, const char *name, unsigned tiers, const char *usage,
                          const char *text)
 {
@@ -125,14 +125,14 @@ static void put_function(const char *kind, const char *name, unsigned tiers, con
         put_word(kind, name, tiers, text, strstr(usage, "()") ? "()" : "(");
 }
 
-/* As the lists write sets of tiers. */
+/* Sets of tiers, as in the lists. */
 enum { LOCAL = WORD_LOCAL, VM = WORD_VM, KERNEL = WORD_KERNEL, ALL = WORD_ALL };
 
 static void put_typescript(void)
 {
     puts("// words.ts - made by `make words`; edit guest/words/ instead.\n"
          "\n"
-         "/** Kind, name, meaning, what is put behind the name when it is completed, and whether "
+         "/** Kind, name, meaning, what is inserted after the name when it is completed, and whether "
          "nodes have it. */\n"
          "export const D_WORDS: [\"aggregation\" | \"variable\" | \"function\", string, string, "
          "string, boolean][] = [");
@@ -158,10 +158,10 @@ static void put_typescript(void)
     puts(
         "];\n"
         "\n"
-        "/** What an aggregating function shows of a key. */\n"
+        "/** What an aggregating function shows for a key. */\n"
         "export type Result = \"count\" | \"number\" | \"average\" | \"deviation\" | \"buckets\";\n"
         "\n"
-        "/** The aggregating functions; merge: what the numbers of two intervals come to. */\n"
+        "/** The aggregating functions; merge: how the numbers of two intervals are combined. */\n"
         "export const D_FUNCTIONS: Readonly<Record<string, { result: Result; merge: \"add\" | "
         "\"least\" | \"most\" }>> = {");
 #define COUNT_       "count"
@@ -179,7 +179,7 @@ static void put_typescript(void)
 #undef WORD_AGG
     puts("};\n"
          "\n"
-         "/** Those with buckets. */");
+         "/** Functions with buckets. */");
     const char *bar = "export type HistFn = ";
 #define WORD_AGG(num, name, text, values, words, parameters, merge, result, d)                     \
     if (strcmp(result##_, "buckets") == 0) {                                                       \
