@@ -1,14 +1,14 @@
-%% bench - the workload of the benchmark, and OTP's own means to watch it.
+%% bench - the workload of the benchmark, and OTP's own tools that observe it.
 %%
-%% Workers are made once and live until the end, so that a tracer which goes process by process finds them. A measurement
-%% gives the nanoseconds of wall time from the first worker's start to the last one's end.
+%% Workers are started once and live until the end, so that a tracer that goes process by process finds them. A
+%% measurement returns the nanoseconds of wall time from the start of the first worker to the end of the last one.
 -module(bench).
 -export([start/0, calls/2, probes/2, dyntraces/2, loops/2, messages/2, controls/2]).
 -export([paced/1]).
 -export([on/1, off/1]).
 -export([f/1, serve/0, pace/3]).
 
-%% Makes the workers: two that call, two pairs that send to each other.
+%% Starts the workers: two that call, two pairs that send to each other.
 start() ->
     W = [spawn(?MODULE, serve, []) || _ <- lists:seq(1, 6)],
     persistent_term:put(bench, W),
@@ -25,11 +25,11 @@ senders(Busy) -> lists:sublist(lists:nthtail(2, persistent_term:get(bench)), Bus
 calls(Busy, N) ->
     timed([{W, {calls, N}} || W <- callers(Busy)]).
 
-%% Busy processes ask a port of their own N times what it is.
+%% Busy processes ask a port of their own for its name N times.
 controls(Busy, N) ->
     timed([{W, {controls, P, N}} || {W, P} <- lists:zip(callers(Busy), ports(Busy))]).
 
-%% Busy processes call erltrace:probe/2, or dyntrace:p/2, N times each, or nothing at all.
+%% Busy processes call erltrace:probe/2, or dyntrace:p/2, N times each, or run an empty loop.
 probes(Busy, N) ->
     timed([{W, {probes, N}} || W <- callers(Busy)]).
 
@@ -46,7 +46,7 @@ messages(Busy, N) ->
 pairs([A, B | More], N) -> [{A, {ping, B, N}}, {B, {pong, A, N}} | pairs(More, N)];
 pairs([], _) -> [].
 
-%% From now on a process calls f/1 so many times a second. What it is late with it makes up for, also on a machine that is busy.
+%% From now on a process calls f/1 this many times a second. Late calls are made up for, also on a busy host.
 paced(Rate) ->
     spawn(?MODULE, pace, [Rate, erlang:monotonic_time(millisecond), 0]).
 
@@ -97,7 +97,7 @@ ping(To, N) -> To ! ball, receive ball -> ping(To, N - 1) end.
 pong(_, 0) -> ok;
 pong(To, N) -> receive ball -> To ! ball, pong(To, N - 1) end.
 
-%%% OTP's means: on(Name) before a measurement, off(Name) after it; off gives the number of events that were seen, or 0.
+%%% OTP's tools: on(Name) before a measurement, off(Name) after it; off returns the number of events that were seen, or 0.
 
 on(floor_call) -> pattern(true, [{meta, floor_tracer, []}]);
 on(floor_pair_call) -> pattern(true, [local]), flags(callers(2), true, [call, arity, return_to, {tracer, floor_tracer, []}]);
@@ -121,7 +121,7 @@ off(call_time) ->
     pattern(false, [call_time]),
     lists:sum([N || {_, N, _, _} <- L]);
 off(_) ->
-    %% What dbg's tracer has not read yet is part of its price: the time counts until it has.
+    %% What dbg's tracer has not yet read is part of its cost: the time counts until it has read everything.
     Me = self(),
     {ok, Tracer} = dbg:get_tracer(),
     Start = erlang:monotonic_time(nanosecond),
@@ -133,7 +133,7 @@ off(_) ->
 pattern(What, Flags) -> 1 = erlang:trace_pattern({?MODULE, f, 1}, What, Flags), 0.
 flags(Pids, How, Flags) -> [1 = erlang:trace(P, How, Flags) || P <- Pids], 0.
 
-%% dbg with a handler that counts, as small as a handler can be.
+%% dbg with the smallest possible handler that counts.
 dbg(Pids, Flags, More) ->
     Counter = counters:new(1, []),
     persistent_term:put(bench_seen, Counter),

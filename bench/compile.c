@@ -1,6 +1,6 @@
-/* compile.c - how long it takes to compile: each D script given is compiled again and again, from
- * its text and that of the D libraries to a verified image, as the command does it before it
- * connects. Run where lib/ is.
+/* compile.c - time to compile: compiles each given D script again and again, from its text and that
+ * of the D libraries to a verified image, as the command does before it connects. Run it in the
+ * folder that holds lib/.
  *
  *   compile ROUNDS FILE...   prints, for each: clauses, bytes of image, best and median time in
  *                            microseconds of processor time */
@@ -15,7 +15,7 @@ enum { ROUNDS_MOST = 10000 };
 static double cpu_us(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* what else runs does not count */
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* other work on the host does not count */
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
@@ -25,7 +25,7 @@ static int compare(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* One compilation; the time it took, or -1. */
+/* Compiles once; returns the time it took, or -1. */
 static double compile_once(const char *file, const struct buf *text, uint32_t *clauses,
                            size_t *bytes)
 {

@@ -1,8 +1,8 @@
 /* floor_tracer.c - the emptiest tracer that Erlang's erl_tracer behaviour allows: it wants every
  * event and does nothing with it.
  *
- * What the VM itself costs at an event, whatever a tracer does with it, is what this costs: the
- * floor of the benchmark. */
+ * Its cost is what the VM itself costs at an event, whatever a tracer does with it: the floor of
+ * the benchmark. */
 #include <erl_nif.h>
 
 static ERL_NIF_TERM atom_trace, atom_ok;

@@ -1,10 +1,10 @@
-/* gaps.c - how long a scheduler did not come back to a process that is always ready to run.
+/* gaps.c - longest times for which a scheduler did not run a process that is always ready to run.
  *
- * A process is bound to each scheduler, calls turn/1 and yields, again and again. What lies between
- * two calls is what else the scheduler did, or what it waited for, less the time in which the
- * operating system had given the processor to somebody else: that is the machine's noise, and the
- * kernel tells how much it was (schedstat: time on the processor, time ready to run). Where it does
- * not, the processor time of the thread is taken, which leaves out waiting. */
+ * A process is bound to each scheduler, calls turn/1 and yields, again and again. The time between
+ * two calls is what else the scheduler did, or what it waited for, less the time for which the
+ * operating system gave the CPU to other threads: that is noise of the host, and the kernel reports
+ * it (schedstat: time on the CPU, time ready to run). Where it does not, the CPU time of the thread
+ * is used, which leaves out waiting. */
 #include <erl_nif.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -14,11 +14,11 @@
 
 enum { SCHEDULERS = 1024 };
 
-/* Of one scheduler; its own process only. */
+/* One scheduler's data; written only by its own process. */
 static struct {
-    int fd;           /* its thread's schedstat, plus one; -1: there is none */
+    int fd;           /* its thread's schedstat, plus one; -1: none */
     long long at;     /* ns of the last turn, as net() counts them */
-    _Atomic long max; /* ns: the longest gap since it was asked for */
+    _Atomic long max; /* ns: the longest gap since the last request */
 } of[SCHEDULERS];
 
 static long long clock_ns(clockid_t id)
@@ -28,7 +28,7 @@ static long long clock_ns(clockid_t id)
     return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
-/* ns that have gone by, without those that went to other threads of the machine. */
+/* ns that have passed, without those that went to other threads of the host. */
 static long long net(int *fd)
 {
     char text[128];
@@ -37,7 +37,7 @@ static long long net(int *fd)
         int f = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
         *fd = f < 0 ? -1 : f + 1;
     }
-    do { /* once more, when the processor went between the two clocks */
+    do { /* again, if the CPU was lost between the two clocks */
         before = now;
         ssize_t n = *fd < 0 ? 0 : pread(*fd - 1, text, sizeof text - 1, 0);
         if (n <= 0)
@@ -63,7 +63,7 @@ static ERL_NIF_TERM turn(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_make_int(env, 0);
 }
 
-/* Microseconds of the thread of that scheduler, on which the caller is. */
+/* Microseconds of the thread of that scheduler, on which the caller runs. */
 static ERL_NIF_TERM lap(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     unsigned id;
@@ -73,7 +73,7 @@ static ERL_NIF_TERM lap(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_make_int64(env, net(&of[id].fd) / 1000);
 }
 
-/* The longest gap of any scheduler since this was asked last, in microseconds. */
+/* The longest gap of any scheduler since the last request, in microseconds. */
 static ERL_NIF_TERM gap(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     long max = 0;

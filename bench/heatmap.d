@@ -1,6 +1,6 @@
 /*
- * What a runbook's script looks like: latencies of one server's calls as a heat map, who waits for
- * whom, and what the garbage collector takes, each second.
+ * A typical script of a runbook: latencies of one server's calls as a heat map, which processes
+ * wait for which, and what the garbage collector takes, each second.
  */
 #pragma D option quiet
 #pragma D option aggsortrev

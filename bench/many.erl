@@ -1,5 +1,5 @@
-%% many - a node with very many functions and processes, and what notices when something of it was kept from running: a process on
-%% each scheduler (gaps.c), and processes that ask the agent and the code server again and again, and tell how long the longest answer took.
+%% many - a node with very many functions and processes, and what notices when part of it is kept from running: a process on each scheduler
+%% (gaps.c), and processes that ask the agent and the code server again and again, and report how long the longest answer took.
 -module(many).
 -export([load/1, make/2, crowd/1, watch/1, gap/0, patterns/0, flags/0, purge/0, ask/0, slowest/0, agent/0, gone/0, events/1, turn/1, lap/1]).
 
@@ -20,7 +20,7 @@ count() ->
     All = [length(M:module_info(functions)) || {M, _} <- code:all_loaded()],
     {lists:sum(All), length(All)}.
 
-%% Makes modules Prefix001 ... with 50 functions each, so that there are N.
+%% Makes modules Prefix001 ... with 50 functions each, N functions in all.
 make(Prefix, N) ->
     Own = [F || F <- lists:seq(1, 48)], % and two of module_info
     _ = [begin
@@ -34,7 +34,7 @@ make(Prefix, N) ->
 
 name(F) -> list_to_atom("f" ++ integer_to_list(F)).
 
-%% Sees that there are N processes that wait, not counting others.
+%% Makes the number of waiting processes N, not counting others.
 crowd(N) ->
     Have = case get(crowd) of undefined -> []; L -> L end,
     case N - length(Have) of
@@ -49,7 +49,7 @@ crowd(N) ->
     erlang:garbage_collect(),
     erlang:system_info(process_count).
 
-%% A process on each scheduler that is always ready to run, unseen by any trace. Library: gaps.c, without its ".so".
+%% Starts a process on each scheduler that is always ready to run, and that no trace sees. Library: gaps.c, without its ".so".
 watch(Library) ->
     ok = erlang:load_nif(Library, 0),
     _ = [spawn_opt(fun() -> process_flag(sensitive, true), look(N) end, [{scheduler, N}])
@@ -61,9 +61,9 @@ look(N) ->
     erlang:yield(),
     look(N).
 
-%% == what OTP takes for the same =====================================================================================
+%% == what the same takes with OTP alone ==============================================================================
 
-%% One pattern on everything, set by OTP itself, as ours are (match specification), and cleared. -> [longest gap of each, us]
+%% One pattern on everything, set by OTP itself, like ours (a match specification), and cleared. -> [longest gap of each, us]
 patterns() ->
     [begin
          _ = gap(),
@@ -71,11 +71,11 @@ patterns() ->
          receive after 2 -> gap() end
      end || What <- [[{'_', [], [{message, {caller}}]}], false]].
 
-%% Flags on all processes in one call, and off: nobody else traces, and no dirty scheduler works. -> [us]
+%% Sets flags on all processes in one call, and clears them: no other tool traces, and no dirty scheduler works. -> [us]
 flags() ->
     [element(1, timer:tc(fun() -> erlang:trace(existing, On, [call]) end)) || On <- [true, false]].
 
-%% A module with nothing in it, purged after its deletion. -> us
+%% Purges an empty module after its deletion. -> us
 purge() ->
     {ok, M, Beam} = compile:forms([{attribute, 1, module, many_empty}]),
     {module, M} = code:load_binary(M, "many_empty", Beam),
@@ -88,7 +88,7 @@ purge() ->
 %% Asks the agent's server, if there is one, and the code server, every few milliseconds.
 ask() ->
     _ = [begin
-             Begun = atomics:new(2, []), % when the question was asked that is under way, or 0; the longest answer, us
+             Begun = atomics:new(2, []), % when the pending question was asked, or 0; the longest answer, us
              put({asked, Who}, Begun),
              spawn_opt(fun() -> process_flag(sensitive, true), asker(Who, Begun) end, [{priority, high}])
          end || Who <- [agent, code]],
@@ -102,7 +102,7 @@ asker(Who, A) ->
     atomics:put(A, 1, 0),
     receive after 5 -> asker(Who, A) end.
 
-%% A request of who is no consumer: the answer says so, and waits for what the server does like any other.
+%% A request by a process that is no consumer: the answer says so, and waits for what the server does like any other.
 question(agent) ->
     case whereis(erltrace_agent) of
         undefined ->
@@ -120,7 +120,7 @@ question(code) ->
 
 longer(A, Us) -> atomics:put(A, 2, max(atomics:get(A, 2), Us)).
 
-%% The longest answers since this was last asked, with those that are under way. -> [us of the agent, us of the code server]
+%% The longest answers since the last request, including pending ones. -> [us of the agent, us of the code server]
 slowest() ->
     [begin
          A = get({asked, Who}),
@@ -136,7 +136,7 @@ agent() ->
     put(agent, [M || {M, _} <- code:all_loaded(), lists:prefix("erltrace_agent", atom_to_list(M))]),
     length(get(agent)).
 
-%% waits until nothing of them is left, without the code server's help.
+%% waits until nothing of them is left, without the help of the code server.
 gone() ->
     Left = [M || M <- get(agent), erlang:module_loaded(M) orelse erlang:check_old_code(M)],
     case Left =:= [] andalso whereis(erltrace_agent_guard) =:= undefined of
@@ -162,7 +162,7 @@ events(N) ->
     receive {Pid, L} -> L end.
 
 turn(_) -> erlang:nif_error(not_loaded).
-%% The longest time in microseconds that a scheduler did not come back to its process, since this was last asked.
+%% The longest time in microseconds for which a scheduler did not run its process, since the last request.
 gap() -> erlang:nif_error(not_loaded).
-%% Microseconds that scheduler N, which the caller is bound to, has not waited for a processor.
+%% Microseconds for which scheduler N, which the caller is bound to, has not waited for a CPU.
 lap(_) -> erlang:nif_error(not_loaded).
