@@ -1,19 +1,19 @@
-"""choice - which of its tests a suite runs. All runners understand the same words (test/README.md):
+"""choice - which of its tests a suite runs. All runners take the same options (test/README.md):
 
     run [--otp N] [-j N] [-v] [--list] [PATTERN ...]
 
-A test is chosen when its name holds one of the patterns; without a pattern all are. A pattern that is the whole name of a test chooses no
-other one. A pattern that no name holds is an error.
+A test is chosen if its name contains one of the patterns; without a pattern all are. A pattern that is the whole name of a test chooses no
+other test. A pattern that no name contains is an error.
 """
 import argparse
 import os
 import sys
 
-WRONG = 2  # exit code: the words on the command line are wrong, no test has failed
+WRONG = 2  # exit code: the command line is wrong, no test has failed
 
 
 def parser(doc, otps=(), jobs=0):
-    """The options that every runner has; a release and a number of jobs only where the suite has a use for them."""
+    """The options that every runner has; a release and a number of jobs only where the suite uses them."""
     options = argparse.ArgumentParser(description=doc.strip().split("\n\n")[0], formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("patterns", nargs="*", metavar="PATTERN", help="run the tests whose name holds it")
     options.add_argument("--only", action="append", default=[], metavar="PATTERN", help="the same")
@@ -27,14 +27,14 @@ def parser(doc, otps=(), jobs=0):
 
 
 def parse(options, argv=None):
-    """The options, with the patterns of both spellings in `patterns`."""
+    """The options, with the patterns of both forms in `patterns`."""
     chosen = options.parse_intermixed_args(argv)
     chosen.patterns += chosen.only
     return chosen
 
 
 def select(patterns, names):
-    """The names that hold a pattern, in their order. Ends the program when a pattern matches nothing."""
+    """The names that contain a pattern, in their order. Ends the program if a pattern matches nothing."""
     kept = set() if patterns else set(names)
     for pattern in patterns:
         found = {pattern} & set(names) or {name for name in names if pattern in name}
@@ -45,13 +45,13 @@ def select(patterns, names):
 
 
 def nothing(suite, pattern):
-    """Says that no test has such a name; the exit code."""
+    """Says that no test has such a name; returns the exit code."""
     print(f"{suite}: no test has '{pattern}' in its name; test/run {suite} --list prints the names", file=sys.stderr)
     return WRONG
 
 
 def tests(chosen, found):
-    """Of (name, function) pairs those that were chosen. With --list it prints their names and ends the program."""
+    """Returns the chosen ones of (name, function) pairs. With --list it prints their names and ends the program."""
     names = set(select(chosen.patterns, [name for name, _ in found]))
     kept = [(name, function) for name, function in found if name in names]
     if chosen.list:

@@ -1,10 +1,10 @@
-# choice.sh - the options that all runners share (choice.py says what they mean), for runners that are shell scripts. Source it:
+# choice.sh - the options that all runners share (choice.py explains them), for runners that are shell scripts. Source it:
 #
-#   otps="25 27 29"     # what --otp may say; empty: the suite has no --otp
+#   otps="25 27 29"     # the values of --otp; empty: the suite has no --otp
 #   . test/lib/choice.sh
 #
-# Sets otp ("": that on the PATH), and in the environment, for the program that knows the tests (etchoice.erl), TEST_LIST and TEST_PATTERNS,
-# one a line.
+# Sets otp ("": the one on the PATH), and in the environment, for the program that knows the tests (etchoice.erl), TEST_LIST and
+# TEST_PATTERNS, one a line.
 otp= TEST_LIST= TEST_PATTERNS=
 newline='
 '
@@ -29,7 +29,7 @@ while [ $# != 0 ]; do
 done
 export TEST_LIST TEST_PATTERNS
 
-# choose NAMES: sets `chosen` to those of the names, one a line, that the patterns choose. Ends the program after --list, and when a pattern
+# choose NAMES: sets `chosen` to those of the names, one a line, that the patterns choose. Ends the program after --list, and if a pattern
 # matches nothing.
 choose() {
     chosen=$1
@@ -44,7 +44,7 @@ EOF
     [ -z "$TEST_LIST" ] || { echo "$chosen"; exit 0; }
 }
 
-# A pattern that is the whole name of a test chooses no other one.
+# A pattern that is the whole name of a test chooses no other test.
 pick() {
     while IFS= read -r pattern; do
         echo "$1" | grep -nxF -e "$pattern" || echo "$1" | grep -nF -e "$pattern"

@@ -1,16 +1,16 @@
-"""erlt - what end-to-end tests are written with: real nodes, the real tool, and waiting without sleeping.
+"""erlt - the base of end-to-end tests: real nodes, the real tool, and waiting without sleeping.
 
     def test_counts(t):
         node = t.node()                                   # a BEAM, shared between tests, clean when a test gets it
-        worker = node("etw:worker()")                     # evaluates there, gives the value
+        worker = node("etw:worker()")                     # evaluates there, returns the value
         trace = t.trace("-qn", SCRIPT, node=node)         # bin/erltrace, attached
         trace.ready()                                     # until the script has printed "ready"
         node(f"etw:calls({worker}, 10007)")
         trace.interrupt()
         t.equal(trace.end(), 0)
 
-A test is a function `test_...(t)` in test/e2e/*.py. It fails by an exception; t.equal and friends say what was expected.
-What it started is ended after it, whatever happened. Only that every wait has an end is a matter of time here.
+A test is a function `test_...(t)` in test/e2e/*.py. It fails by an exception; t.equal and the like say what was expected.
+What it started is ended after it, whatever happened. The only use of time here is that every wait has an end.
 """
 import contextlib
 import fcntl
@@ -36,31 +36,31 @@ COOKIE = "erltrace-test-cookie"
 PROC = os.path.exists("/proc/self/status")  # a bare chroot may lack it
 HOST = socket.gethostname().split(".")[0]
 
-# A machine that does much besides may keep a trace's consumer from its processor for a second or two; tests of what a consumer that stands
-# still loses ask for the lease that users have.
+# Other load on the host may keep a trace's consumer from its CPU for a second or two; tests of what a consumer that stands still loses set
+# the lease that users have.
 os.environ.setdefault("DTRACE_OPT_LEASE", "30s")
 SHORT_LEASE_MS = 1500
 SHORT_LEASE = {"DTRACE_OPT_LEASE": f"{SHORT_LEASE_MS}ms"}
 
-# What runs in the background of a shell inherits an interrupt that is ignored, and would hand that on to what it starts.
+# A background process of a shell inherits an ignored interrupt, and would pass that on to what it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Test code has plain `catch`, which OTP 29 warns of. Older compilers pass over the option.
+# Test code has plain `catch`, which OTP 29 warns of. Older compilers ignore the option.
 ERLC = ["erlc", "+nowarn_deprecated_catch"]
 
-RELEASES = ["25", "27", "29"]  # what --otp may say
-OTPS = RELEASES + [f"{n}-debug" for n in RELEASES]  # where it may also ask for a debug emulator
-DEBUG = False  # nodes run on the debug emulator of their release (scripts/dev/otp-debug), whose stderr has to stay empty
+RELEASES = ["25", "27", "29"]  # values of --otp
+OTPS = RELEASES + [f"{n}-debug" for n in RELEASES]  # where it may also name a debug emulator
+DEBUG = False  # nodes run on the debug emulator of their release (scripts/dev/otp-debug), whose stderr must stay empty
 EXCUSED = os.path.join(ROOT, "test", "lib", "debug-vm.list")
 
 
 def chosen(otp):
-    """What tests take for the release of --otp: that of a Debian folder, or None for the one on the PATH, which is to be 25 if one was named.
-    After NN-debug all nodes run on debug emulators."""
+    """Returns the release that tests pass on for --otp: that of a Debian folder, or None for the one on the PATH, which must be 25 if one was
+    named. After NN-debug all nodes run on debug emulators."""
     global DEBUG, PATIENCE  # pylint: disable=global-statement
     release, _, kind = (otp or "").partition("-")
     DEBUG = kind == "debug"
-    if DEBUG:  # it takes many times as long for everything
+    if DEBUG:  # everything takes many times as long on it
         PATIENCE *= 5
     return release if release not in ("", "25") else None
 
@@ -73,20 +73,20 @@ def complaints(lines):
 
 
 class Failed(Exception):
-    """What a test found wrong."""
+    """A test failed; the text says what was wrong."""
 
 
 class Gone(Failed):
-    """The node is not there any more."""
+    """The node no longer exists."""
 
 
 class Skipped(Exception):
-    """Why a test cannot run here."""
+    """A test cannot run here; the text says why."""
 
 
 @contextlib.contextmanager
 def making(*path):
-    """The folder of that path below build/test, which suites that run beside each other fill one after another."""
+    """The folder of that path below build/test, which suites that run side by side fill one after another."""
     folder = os.path.join(BUILD, "test", *path)
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "lock"), "w", encoding="ascii") as lock:
@@ -95,7 +95,7 @@ def making(*path):
 
 
 def workload(*more):
-    """The folder of the compiled workload, of the module that applications have of erltrace, and of more modules; made once."""
+    """The folder of the compiled workload, of the module that applications use from erltrace, and of more modules; made once."""
     with making("ebin") as ebin:
         for module in ("test/lib/etw", "test/lib/etlog", "test/lib/eto", "src/erltrace", *more):
             beam, source = os.path.join(ebin, os.path.basename(module) + ".beam"), os.path.join(ROOT, module + ".erl")
@@ -105,7 +105,7 @@ def workload(*more):
 
 
 def epmd():
-    """epmd of this host, so that none is born inside another release's folder; it answers."""
+    """Makes sure that this host's epmd runs, so that none is started inside another release's folder."""
     subprocess.run(["epmd", "-daemon"], check=False)
     end = time.monotonic() + PATIENCE
     while subprocess.run(["epmd", "-names"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode != 0:
@@ -115,7 +115,7 @@ def epmd():
 
 
 class Lines:
-    """The lines of a stream, collected by a thread; a test can wait for one."""
+    """The lines of a stream, collected by a thread; a test can wait for a line."""
 
     def __init__(self, stream):
         self.lines, self.ended = [], False
@@ -138,7 +138,7 @@ class Lines:
             return "".join(line + "\n" for line in self.lines)
 
     def wait(self, pattern, patience=None, start=0):
-        """The index of the first line from `start` on that matches; None when the stream ended or patience did."""
+        """The index of the first line from `start` on that matches; None if the stream ended or patience ran out."""
         expr, end = re.compile(pattern), time.monotonic() + (patience or PATIENCE)
         with self.change:
             i = start
@@ -154,27 +154,28 @@ class Lines:
 
 
 def cores():
-    """In a child: may leave a core behind."""
+    """In a child: allows a core dump."""
     resource.setrlimit(resource.RLIMIT_CORE, (resource.getrlimit(resource.RLIMIT_CORE)[1],) * 2)
 
 
-# What the log of a node of tests may hold: an operator sees nothing of us in his, ever, whatever becomes of a trace. So each line that a
-# node logs, at whichever level, fails the test that it comes in, but for these, none of which can be of the agent or of a connection.
+# What the log of a test's node may contain: an operator must never see anything of us in the log, whatever happens to a trace. So each line
+# that a node logs, at any level, fails the test in which it appears, except for these, none of which can come from the agent or from a
+# connection.
 OWN = [
-    # Programs that the workload has started, whose port it has closed.
+    # Programs that the workload has started and whose port it has closed.
     r"^((cat: )+|)write error: Broken pipe$",
-    # Progress, at a level that no system logs by default: the resolver starts at the first name that is looked up.
+    # Progress, at a level that no system logs by default: the resolver starts with the first name that is looked up.
     r"^(info|debug) Supervisor: \{local,(inet_gethost_native_sup|kernel_safe_sup|kernel_sup)\}\. Started",
 ]
 
 
 def foreign(lines, own=()):
-    """Those of a log's lines that nobody has to answer for."""
+    """The lines of a log that no test has to account for."""
     return [line for line in lines if line and not any(re.search(pattern, line) for pattern in [*OWN, *own])]
 
 
 class Node:
-    """A BEAM with the workload in it, and a line to it that no trace sees."""
+    """A BEAM with the workload in it, and a channel to it that no trace sees."""
 
     count = 0
 
@@ -194,9 +195,9 @@ class Node:
         command.remove("-noinput")  # orders come on standard input
         if otp or DEBUG:
             command = [os.path.join(ROOT, "scripts", "dev", "in-otp"), f"{otp or 25}{'-debug' * DEBUG}"] + command
-        # The agent's library is placed in TMPDIR for a moment: a folder of its own tells whether this node's is gone.
+        # The agent's library is placed in TMPDIR for a moment: a separate folder shows whether this node's copy is gone.
         env = dict(os.environ, HOME=self.home, TMPDIR=self.home, ERL_CRASH_DUMP="/dev/null", ERL_AFLAGS="", ERL_FLAGS="", ERL_ZFLAGS="")
-        if otp or DEBUG:  # the folder of the release is found by the HOME of whoever calls, the node has its own
+        if otp or DEBUG:  # the release's folder is found by the HOME of the caller, while the node has its own
             env["ERLTRACE_CACHE"] = cache()
         if evidence:
             env["ERL_CRASH_DUMP"] = os.path.join(evidence, "erl_crash.dump")
@@ -220,7 +221,7 @@ class Node:
         return self.p.poll() is None
 
     def complaints(self):
-        """What a debug emulator wrote since this was asked last: assertions, orders of locks; a list of lines."""
+        """What a debug emulator wrote since the last call: assertions, lock orders; a list of lines."""
         if not DEBUG:
             return []
         with self.err.change:
@@ -228,8 +229,8 @@ class Node:
         return complaints(new)
 
     def __call__(self, expression, patience=None):
-        """Evaluates an Erlang expression in the node; numbers, texts and lists come back as such. A pid is a text:
-        give it back as pid("<0.1.2>")."""
+        """Evaluates an Erlang expression in the node; numbers, texts and lists come back as such. A pid comes back as a text:
+        pass it on as pid("<0.1.2>")."""
         try:
             self.p.stdin.write((expression.replace("\n", " ") + ".\n").encode())
             self.p.stdin.flush()
@@ -245,11 +246,11 @@ class Node:
         return json.loads(value)
 
     def logged(self):
-        """What was written into its log since the last time, and on its standard streams beside the answers; without what is OTP's own
-        and says nothing of anybody's doing, and what the test or the workload expressly did."""
+        """What was written to its log since the last call, and on its standard streams besides the answers; without what is OTP's own
+        and concerns no one, and what the test or the workload did on purpose."""
         try:
             lines = self("etlog:logged()")
-        except Gone:  # what it has printed tells all the same
+        except Gone:  # what it has printed counts all the same
             lines = []
         with self.out.change:
             lines += [line for line in self.out.lines[self.printed:] if not line.startswith("\x01")]
@@ -260,14 +261,14 @@ class Node:
         return foreign(lines)
 
     def memory(self):
-        """Bytes of memory that the operating system counts for the node; 0 where /proc is not mounted."""
+        """Bytes of memory that the operating system counts for the node; 0 if /proc is not mounted."""
         if not PROC:
             return 0
         with open(f"/proc/{self.pid}/status", encoding="ascii") as f:
             return int(re.search(r"^VmRSS:\s+(\d+) kB", f.read(), re.M)[1]) * 1024
 
     def heap(self):
-        """Of that, the C library's main heap: what is not the VM's own, in a node with MALLOC_ARENA_MAX=1."""
+        """Of that, the C library's main heap: the memory that is not the VM's own, in a node with MALLOC_ARENA_MAX=1."""
         if not PROC:
             return 0
         with open(f"/proc/{self.pid}/smaps", encoding="ascii", errors="replace") as f:
@@ -286,7 +287,7 @@ class Node:
 
 
 def pid(text):
-    """The Erlang expression for a pid that came back as text."""
+    """The Erlang expression for a pid that came back as a text."""
     return f'list_to_pid("{text}")'
 
 
@@ -301,7 +302,7 @@ def tool(*args, node=None, env=None, home=None):
         command += ["--node", node.name, "--cookie", node.cookie]
     environment = dict(os.environ)
     environment.setdefault("ERLTRACE_ROOT", ROOT)
-    # Floods are what tests are made of; those of the dead-man say what it allows.
+    # Tests make floods; those of the dead-man set what it allows.
     environment.setdefault("DTRACE_OPT_MAXLOAD", "off")
     environment.update(env or {})
     if home:
@@ -320,7 +321,7 @@ class Trace:
         self.out, self.err = Lines(self.p.stdout), Lines(self.p.stderr)
 
     def wait(self, pattern, patience=None, start=0):
-        """Until a line of the output matches; returns its index."""
+        """Waits until a line of the output matches; returns its index."""
         i = self.out.wait(pattern, patience, start)
         if i is None:
             raise Failed(f"'{pattern}' was never printed by {' '.join(self.command)}\n{self.said()}")
@@ -333,7 +334,7 @@ class Trace:
         return i
 
     def ready(self):
-        """Until the script prints "ready" as READY does: every probe is placed by then."""
+        """Waits until the script prints "ready" as READY does: every probe is placed by then."""
         self.wait("ready")
 
     def said(self):
@@ -347,7 +348,7 @@ class Trace:
         self.signal(signal.SIGINT)
 
     def end(self, patience=None):
-        """Waits for the end; the exit status."""
+        """Waits for the end; returns the exit status."""
         try:
             status = self.p.wait(patience or PATIENCE)
         except subprocess.TimeoutExpired as e:
@@ -363,7 +364,7 @@ class Trace:
         self.p.wait()
 
 
-# A clause that tells when tracing has begun: the first tick comes when all probes are placed.
+# A clause that shows when tracing has begun: the first tick comes once all probes are placed.
 READY = 'profile:::tick-50ms /!started/ { started = 1; printf("ready\\n"); }\n'
 
 # A clause whose functions take long to place in a slow_node.
@@ -371,18 +372,18 @@ SLOW, SLOW_FUNCTIONS = "erlang*:etn_*:f0:entry { @ = count(); }", 30
 
 
 class Test:
-    """What a test gets: nodes, traces, and expectations."""
+    """What a test works with: nodes, traces, and expectations."""
 
     shared = {}  # node by release
 
     def __init__(self, otp=None):
         self.otp = otp
         self.traces, self.nodes, self.used = [], [], []
-        self.logs = []  # patterns of lines that the test itself has the node log
+        self.logs = []  # patterns of lines that the test itself makes the node log
         self.folder = tempfile.mkdtemp(prefix="et-test-")
 
     def node(self, fresh=False, **more):
-        """The node that all tests share, or with fresh=True or options one of its own."""
+        """The node that all tests share, or with fresh=True or options a separate one."""
         if fresh or more:
             node = Node(otp=self.otp, **more)
             self.nodes.append(node)
@@ -394,11 +395,11 @@ class Test:
         return node
 
     def slow_node(self):
-        """A node in which each call that sets a pattern takes long, as schedulers are busy. In it SLOW has SLOW_FUNCTIONS functions, each in a
-        module of its own."""
+        """A node in which each call that sets a pattern takes long, because schedulers are busy. In it SLOW has SLOW_FUNCTIONS functions, each in
+        a module of its own."""
         node = self.node(fresh=True)
         node(f"etw:tiny({SLOW_FUNCTIONS}, 1)")
-        self.logs.append("enabled access to the emulator internal state")  # what holds the schedulers
+        self.logs.append("enabled access to the emulator internal state")  # from what blocks the schedulers
         node("etw:held(2)")
         return node
 
@@ -408,13 +409,13 @@ class Test:
         return trace
 
     def run(self, *args, patience=None, **more):
-        """Runs the tool to its end: (exit status, output, error output)."""
+        """Runs the tool to its end; returns (exit status, output, error output)."""
         trace = self.trace(*args, **more)
         status = trace.end(patience)
         return status, trace.out.text(), trace.err.text()
 
     def needs_proc(self):
-        """For tests of what the tool finds out from /proc."""
+        """For tests of what the tool reads from /proc."""
         if not PROC:
             raise Skipped("/proc is not mounted")
 
@@ -439,9 +440,9 @@ class Test:
         return m
 
     def clean(self, node, within_ms=2000, what="etw:dirt()"):
-        """The node holds nothing of a trace any more; what: the expression that lists what it holds. Nothing is traced after at most
-        so long (STRICT=1 in the environment; else five times that, since a machine may do much besides); the memory of modules that
-        are no longer used may take longer, where many processes have to be asked about it."""
+        """Checks that nothing of a trace is left in the node; what: the expression that lists what is left. Nothing is traced after at most this
+        long (STRICT=1 in the environment; otherwise five times that, since the host may be busy); the memory of modules that are no
+        longer used may take longer, if many processes have to be asked about it."""
         within_ms *= 25 if DEBUG else 1 if os.environ.get("STRICT") else 5
         kind, found = node(f"etw:await_clean({within_ms}, fun etw:traced/0)")
         if kind == "clean":
@@ -451,8 +452,8 @@ class Test:
         return found
 
     def silent(self, node):
-        """The node has logged nothing."""
-        logged = node.logged() if node.alive() else []  # one that was killed a moment ago may still seem to be alive
+        """Checks that the node has logged nothing."""
+        logged = node.logged() if node.alive() else []  # a node that was just killed may still seem to be alive
         lines = foreign(logged, self.logs)
         if lines:
             raise Failed("in the node's log: " + "\n".join(lines[:20]))
@@ -492,7 +493,7 @@ class Test:
 
 
 def aggregation(text):
-    """The lines `key... value` of a printed aggregation, as {key: value}; several keys are a tuple."""
+    """The lines `key... value` of a printed aggregation, as {key: value}; several keys form a tuple."""
     found = {}
     for line in text.splitlines():
         words = line.split()
@@ -507,7 +508,7 @@ def json_lines(text):
 
 
 def run(tests, otp=None, out=sys.stdout):
-    """Runs (name, function) pairs one after another; the last line is `N passed, N failed`."""
+    """Runs (name, function) pairs one after another; the last line printed is `N passed, N failed`."""
     passed = failed = skipped = 0
     for name, function in tests:
         start, problems, skip = time.monotonic(), [], None

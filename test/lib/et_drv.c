@@ -1,10 +1,10 @@
 /* et_drv.c - a linked-in driver for tests, since no driver of stock OTP answers erlang:port_call/3.
  *
- *   output    what it is given it sends back, {Port, {data, Bytes}}
- *   control   1: answers the bytes it is given; 2: makes another port of this driver, named
- * "et_child", which nobody opened, for the caller, who gets {et_child, Port} call      answers the
- * term it is given
- */
+ *   output      sends its input back, {Port, {data, Bytes}}
+ *   control 1   answers the bytes it is given
+ *   control 2   creates another port of this driver, named "et_child" and opened by no process;
+ *               the caller gets {et_child, Port}
+ *   call        answers the term it is given */
 #include <string.h>
 
 #include <erl_driver.h>

@@ -1,8 +1,9 @@
-%% etchoice - which of its tests a suite in Erlang runs: what choice.sh has read from the command line, applied to the names of the tests.
+%% etchoice - which of its tests a suite in Erlang runs: applies what choice.sh read from the command line to the names of the tests.
 -module(etchoice).
 -export([tests/2]).
 
-%% Of {Name, Test} pairs those whose name holds one of the patterns. Ends the node after --list, and when a pattern matches nothing.
+%% Returns those of {Name, Test} pairs whose name contains one of the patterns. Ends the node after --list, and if a pattern matches
+%% nothing.
 tests(Suite, Found) ->
     Patterns = string:lexemes(os:getenv("TEST_PATTERNS", ""), "\n"),
     [nothing(Suite, P) || P <- Patterns, matches(P, Found) =:= []],
@@ -16,7 +17,7 @@ tests(Suite, Found) ->
             halt(0)
     end.
 
-%% A pattern that is the whole name of a test chooses no other one.
+%% A pattern that is the whole name of a test chooses no other test.
 matches(Pattern, Found) ->
     case lists:keymember(Pattern, 1, Found) of
         true -> [Pattern];

@@ -3,7 +3,7 @@
     encode((Atom("request"), 1, Atom("go")))        # bytes, version byte included
     decode(bytes)                                   # the term
 
-int, float, tuple, list and dict are what they look like; bytes and str are binaries (str in UTF-8), Atom an atom. Binaries come back as
+int, float, tuple, list and dict are themselves; bytes and str are binaries (str in UTF-8), Atom an atom. Binaries come back as
 bytes, atoms as Atom, which is a str, true and false as bool. Pids, references and the like come back as Opaque, their bytes.
 """
 import struct
@@ -17,7 +17,7 @@ class Atom(str):
 
 
 class Opaque(bytes):
-    """A term that has no form here."""
+    """A term that has no representation here."""
 
 
 def encode(term):

@@ -1,10 +1,10 @@
-%% eth - calls by hand: what code in the node could do to an agent if its module exported its NIFs (scripts/dev/pack-agent --open), as
-%% nobody would who means well.
+%% eth - hostile calls: what code in the node could do to an agent if its module exported its NIFs (scripts/dev/pack-agent --open), and no
+%% well-meaning code would.
 -module(eth).
 -export([ports/1, calls/1, server/1]).
 
-%% Ports are opened, used and closed, while another process says of them, through trace/5, what the VM never would: names and
-%% owners that are terms on its heap, which it collects at once.
+%% Ports are opened, used and closed, while another process reports of them, through trace/5, what the VM never would: names and owners that
+%% are terms on its heap, which it collects at once.
 ports(Rounds) ->
     [begin
          P = open_port({spawn, "cat"}, []),
@@ -27,12 +27,12 @@ lie(P, N) ->
                                   {send, {inet_async, P, x, {ok, element(2, Remote)}}, Boxed}]],
     garbage_collect().
 
-%% So many calls of all that is exported for the VM and for the agent's own processes, by a process that is neither.
+%% N calls of everything that is exported for the VM and for the agent's own processes, by a process that is neither.
 calls(N) ->
     {Pid, R} = spawn_monitor(fun() -> exported(N, fun(trace) -> traced(); (nif) -> junk([]) end) end),
     receive {'DOWN', R, process, Pid, Why} -> Why end.
 
-%% The same by the agent's server itself, which knows programs; what it is told to forget is forgotten.
+%% The same by the agent's server itself, which knows programs; everything that the calls make it forget is forgotten.
 server(N) ->
     erltrace_agent ! {open, self(), fun(S) ->
         Known = references(S),
@@ -58,7 +58,7 @@ exported(N, Term) ->
 
 hand(F, Args) -> catch apply(erltrace_agent, F, Args).
 
-%% Arguments of trace/5, near to what they are.
+%% Arguments of trace/5, close to valid ones.
 traced() ->
     [pick([call, return_to, return_from, exception_from, send, 'receive', in, out, out_exiting, out_exited, in_exiting, spawn, spawned,
            gc_minor_start, gc_minor_end, gc_major_start, gc_major_end, gc_max_heap_size, send_to_non_existing_process, seq_trace, exit,
@@ -92,7 +92,7 @@ near(Deep) ->
         18 -> T
     end.
 
-%% Known: terms to take one of at times.
+%% Known: terms, one of which is used at times.
 junk([]) -> element(rand:uniform(tuple_size(get(junk))), get(junk));
 junk(Known) -> pick([pick(Known), junk([])]).
 
@@ -113,12 +113,12 @@ sub() ->
     <<_:3, Odd:1000/binary, _/bitstring>> = binary:copy(<<"y">>, 2000),
     pick([Odd, binary:part(Odd, 7, 900)]).
 
-%% Of another node.
+%% A pid of another node.
 remote(pid) -> binary_to_term(<<131, 88, 119, 3, "a@b", 77:32, 0:32, 5:32>>);
 remote(port) -> binary_to_term(<<131, 89, 119, 3, "a@b", 77:32, 5:32>>);
 remote(ref) -> binary_to_term(<<131, 90, 3:16, 119, 3, "a@b", 5:32, 1:32, 2:32, 3:32>>).
 
-%% Those in a state, programs among them.
+%% The resources in a state, programs among them.
 references(T) -> [make_ref() | lists:usort(references(T, []))].
 
 references(T, Acc) when is_reference(T) -> [T | Acc];

@@ -1,10 +1,10 @@
-%% etlog - what a node logs, for tests: an operator sees nothing of a trace in the log, ever, at whatever level.
+%% etlog - what a node logs, for tests: an operator must never see anything of a trace in the log, at any level.
 -module(etlog).
 -export([start/0, logged/0]).
 -export([log/2]).
 
-%% From here on all that is logged, of whatever level and from wherever, is kept as text, a line each, until the node ends. Nothing is
-%% printed any more: the standard streams are the tests' own.
+%% From here on everything that is logged, at any level and from anywhere, is kept as text, one line each, until the node ends. Nothing is
+%% printed any more: the standard streams belong to the tests.
 start() ->
     Ref = make_ref(),
     Self = self(),
@@ -29,7 +29,8 @@ log(#{level := Level} = Event, _) ->
         error:badarg -> false % the node is just ending
     end.
 
-%% What has been logged since the last time, the words of the emulator and of the code server included, which come by way of processes.
+%% Returns what has been logged since the last call, including messages of the emulator and of the code server, which come through
+%% processes.
 logged() ->
     [try sys:get_state(P, 1000) catch exit:_ -> none end || P <- [logger, logger_proxy]],
     [begin ets:delete(?MODULE, K), T end || {K, T} <- ets:tab2list(?MODULE)].

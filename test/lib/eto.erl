@@ -1,7 +1,7 @@
-%% eto - other tracing tools, as stand-ins that do to the VM what those do: dbg itself, recon_trace, redbug, a tracer of somebody's own.
+%% eto - other tracing tools: stand-ins that do to the VM what dbg itself, recon_trace, redbug, or a home-made tracer do.
 %%
-%% Each collects its trace messages in a process that counts them; seen/1 says how many. All of them are told to stop in
-%% the way the tool itself does it, and end by that.
+%% Each collects its trace messages in a process that counts them; seen/1 returns the number. All of them are told to stop in the tool's own
+%% way, and end when they are.
 -module(eto).
 -export([recon_clear/0, recon/2, redbug/2, dbg/2, dbg_stop/0, process/2, meta/1, session/3, new/1, stop/1, seen/1, kept/1]).
 -export([collect/2, hold/2]).
@@ -50,14 +50,14 @@ process(Pid, Flags) ->
     start(fun(Tracer) -> erlang:trace(Pid, true, [{tracer, Tracer} | Flags]) end,
           fun(_) -> catch erlang:trace(Pid, false, [all]) end).
 
-%% The same of processes to come.
+%% The same for processes to come.
 new(Flags) -> process(new_processes, Flags).
 
 meta(MFA) ->
     start(fun(Tracer) -> erlang:trace_pattern(MFA, [], [{meta, Tracer}]) end,
           fun(_) -> erlang:trace_pattern(MFA, false, [meta]) end).
 
-%% A trace session (from OTP 27 on) with these flags on a process, and a pattern on a function, or none.
+%% A trace session (from OTP 27 on) with these flags on a process, and with a pattern on a function or none.
 session(Pid, Flags, MFA) ->
     start(fun(Tracer) ->
               S = trace:session_create(eto, Tracer, []),
@@ -66,7 +66,7 @@ session(Pid, Flags, MFA) ->
               S
           end, fun(S) -> trace:session_destroy(S) end).
 
-%% A tool: the process that set it all up, and its collector, which has a name for messages about it.
+%% A tool: the process that set everything up, and its collector, which has a name for messages about it.
 start(On, Off) ->
     Collector = spawn(?MODULE, collect, [0, []]),
     register(eto_tracer, Collector),
@@ -99,25 +99,25 @@ collect(N, Waiting) ->
 
 seen({_, Collector}) -> seen(Collector);
 seen(Collector) ->
-    %% What was on its way has come then.
+    %% By then everything that was on its way has come.
     Delivered = erlang:trace_delivered(all),
     receive {trace_delivered, all, Delivered} -> ok end,
     Ref = make_ref(),
     Collector ! {seen, self(), Ref},
     receive {Ref, N} -> N end.
 
-%% Under a name, so that the next order finds it.
+%% Registered, so that the next order finds it.
 kept(Tool) -> put(eto, Tool), ok.
 
-%% == the tools themselves, as people use them: each is to watch calls of etw:child/1 ==========================
+%% == the tools themselves, as they are used: each is to watch calls of etw:child/1 =============================
 %%
-%% A tool runs with a terminal as its group leader, which keeps what is printed there. result/1 ends it and says, in words, what it has
-%% seen: of those that trace, each sort of message once; of those that profile, how often etw:child/1 was called.
+%% A tool runs with a terminal as its group leader, which keeps what is printed there. result/1 ends it and returns, in words, what it has
+%% seen: for tools that trace, each kind of message once; for tools that profile, how often etw:child/1 was called.
 
 %% Which processes: `all`, `new`, or one. -> the tool
 tool(Name, Which) -> tool(Name, Which, []).
 
-%% Paths: folders of the tool's modules. A tool that is not there is a stand-in.
+%% Paths: folders of the tool's modules. A stand-in replaces a tool that is not installed.
 tool(Name, Which, Paths) ->
     code:add_pathsz(Paths),
     Me = self(),
@@ -144,7 +144,7 @@ at_work(Name, Which, Seen, Terminal) ->
         _ -> at_work(Name, Which, Seen, Terminal)
     end.
 
-%% A process that etw:worker/0 has begun calls etw:child/1 and etw:work/1, and so does one that it spawns. -> that one
+%% A process started by etw:worker/0 calls etw:child/1 and etw:work/1, and so does one that it spawns. -> the spawned one
 family(Worker) ->
     etw:as(Worker, fun() ->
         etw:child(1),
@@ -155,7 +155,7 @@ family(Worker) ->
 
 result({Tool, _}) -> ask(Tool, result).
 
-%% What its terminal has been told.
+%% What was printed on its terminal.
 told({Tool, _}) -> ask(Tool, told).
 
 ask(Tool, What) ->
@@ -227,7 +227,7 @@ off(tprof, _, _) ->
     tprof:stop(),
     calls(lists:sum([N || {etw, child, 1, Counts} <- Sample, {_, N, _} <- Counts])).
 
-%% Its server may end between two requests, and begins with the next one.
+%% Its server may end between two requests, and starts again with the next one.
 analysed(N) ->
     case fprof:profile([{file, file()}]) of
         ok -> ok = fprof:analyse([{dest, file() ++ ".txt"}, {callers, false}, {totals, false}]);
@@ -244,7 +244,7 @@ await_gone(Name) ->
         _ -> receive after 1 -> await_gone(Name) end
     end.
 
-%% What was on its way has come.
+%% Everything that was on its way has come.
 settle() ->
     Ref = erlang:trace_delivered(all),
     receive {trace_delivered, all, Ref} -> ok end.
@@ -253,7 +253,7 @@ words(Seen) ->
     Seen ! {words, self()},
     receive {Seen, Words} -> Words end.
 
-%% What a tool hands over, in words, each once.
+%% What a tool was sent, in words, each once.
 record(Words) ->
     receive
         {words, From} -> From ! {self(), Words};
@@ -277,7 +277,7 @@ word(T) -> atom_to_list(element(1, T)).
 called({M, F, Args}) when is_list(Args) -> io_lib:format("~p:~p(~s)", [M, F, lists:join(",", [io_lib:format("~0p", [A]) || A <- Args])]);
 called({M, F, Arity}) -> io_lib:format("~p:~p/~p", [M, F, Arity]).
 
-%% Somebody's terminal, as a shell's group leader is one; or what is none.
+%% A terminal like the group leader of a shell; or a group leader that is none.
 terminal(Echo, Printed) ->
     receive
         {told, From} ->
@@ -297,14 +297,14 @@ terminal(Echo, Printed) ->
             terminal(Echo, Printed)
     end.
 
-%% recon_trace:calls/3: everything that anybody traces goes first.
+%% recon_trace:calls/3 first removes everything that any tool traces.
 recon_calls(MFA, Which, Seen) ->
     recon_clear(),
     Matches = erlang:trace_pattern(MFA, true, [local]),
     erlang:trace(Which, true, [call, {tracer, Seen}]),
     Matches.
 
-%% redbug:start/2: the patterns that there are go first, but those of meta tracers; flags come before its own.
+%% redbug:start/2 first removes the patterns that exist, except those of meta tracers; it sets flags before its own patterns.
 redbug_calls(MFA, Which, Seen) ->
     redbug_patterns(),
     N = erlang:trace(Which, true, [{tracer, Seen}, call, timestamp]),

@@ -1,5 +1,5 @@
-%% etr - load for a RabbitMQ broker: its own Erlang client, a few publishers and consumers, a bounded number of messages
-%% under way. Compiled and run with the broker's libraries on the code path (ERL_LIBS).
+%% etr - load for a RabbitMQ broker: its own Erlang client, a few publishers and consumers, a bounded number of pending
+%% messages. Compiled and run with the broker's libraries on the code path (ERL_LIBS).
 -module(etr).
 -export([start/2, consumed/0, visit/2, stop/0]).
 -export([pair/3]).
@@ -7,7 +7,7 @@
 
 -define(WINDOW, 50).
 
-%% Pairs of a publisher and a consumer, each with a connection and a queue of its own, on this TCP port.
+%% Starts pairs of a publisher and a consumer, each with a separate connection and queue, on this TCP port.
 start(Port, Pairs) ->
     {ok, _} = application:ensure_all_started(amqp_client),
     Counter = counters:new(1, [atomics]),
@@ -18,7 +18,7 @@ start(Port, Pairs) ->
     [receive {P, up} -> ok after 60000 -> exit(no_connection) end || P <- Pids],
     ok.
 
-%% Messages that have made the whole way.
+%% The number of messages that have arrived.
 consumed() -> counters:get(persistent_term:get(?MODULE), 1).
 
 stop() ->
@@ -38,7 +38,7 @@ pair(Parent, Port, Counter) ->
     Parent ! {self(), up},
     turn(Channel, Queue, Counter).
 
-%% Each message that comes sends the next one.
+%% Each message that arrives sends the next one.
 turn(Channel, Queue, Counter) ->
     receive
         {#'basic.deliver'{}, _} ->
@@ -51,7 +51,7 @@ turn(Channel, Queue, Counter) ->
 publish(Channel, Queue) ->
     amqp_channel:cast(Channel, #'basic.publish'{routing_key = Queue}, #amqp_msg{payload = <<"a message of some length">>}).
 
-%% N connections that come, look, and go again.
+%% N connections that open, wait a little, and close again.
 visit(_, 0) -> ok;
 visit(Port, N) ->
     {Connection, Channel} = connect(Port),

@@ -1,12 +1,11 @@
-%% etw - the workload of the end-to-end tests, and the eyes of the harness inside a node.
+%% etw - the workload of the end-to-end tests, and the harness's observer inside a node.
 %%
-%% The harness starts a node with `-s etw` and writes one line an order, "Expression.": the expression is evaluated here
-%% and its value written back on one line as JSON, after "\1ok " or "\1error ". The process that does this is sensitive, so
-%% that no trace sees it; what a test counts runs in processes that it starts. Numbers are exact: a workload of N does
-%% what it says N times, not more.
+%% The harness starts a node with `-s etw` and writes one line for each order, "Expression.": the expression is evaluated here and its value
+%% written back on one line as JSON, after "\1ok " or "\1error ". The process that does this is sensitive, so that no trace sees it; what a
+%% test counts runs in processes that it starts. Numbers are exact: a workload of N does what it says exactly N times.
 -module(etw).
 -export([start/0]).
--compile({nowarn_deprecated_function, [{dbg, stop_clear, 0}]}). % older releases have nothing else
+-compile({nowarn_deprecated_function, [{dbg, stop_clear, 0}]}). % older releases have no other function
 -export([worker/0, asks/2, answers/0, as/2, all/1, spawns/2, sends/2, calls/2, tail/2, raises/2, collects/2, stop/1, when_traced/2]).
 -export([order/2, answer/0, slow/1, hoard/1, pile/1, reader/0, fill/1, stuck/1, await/1, flush/1]).
 -export([sleeper/1, awake/0, woken/1, await_hibernation/1, init/1, handle_info/2, handle_call/3, handle_cast/2]).
@@ -18,7 +17,7 @@
 
 start() ->
     process_flag(sensitive, true),
-    %% Orders come and go on the standard streams; nothing else may write there.
+    %% Orders and answers use the standard streams; nothing else may write there.
     ok = etlog:start(),
     io:put_chars("\1ready\n"),
     orders().
@@ -61,7 +60,7 @@ json(X) -> json(iolist_to_binary(io_lib:format("~0p", [X]))).
 
 %%% A workload with known numbers
 
-%% A process that does what `as` tells it, one order at a time.
+%% Starts a process that does what `as` tells it, one order at a time.
 worker() ->
     spawn(fun() -> serve() end).
 
@@ -81,13 +80,13 @@ as(Worker, Fun) ->
         {'DOWN', Ref, _, _, Reason} -> {down, Reason}
     end.
 
-%% Several [{Worker, Fun}] at once.
+%% The same for several [{Worker, Fun}] at once.
 all(Orders) ->
     Me = self(),
     Refs = [begin Ref = make_ref(), W ! {Me, Ref, Fun}, Ref end || {W, Fun} <- Orders],
     [receive {Ref, Result} -> Result end || Ref <- Refs].
 
-%% N processes are born by Worker, each runs child/1 and ends; returns when the last one has ended.
+%% Worker spawns N processes, each of which runs child/1 and ends; returns when the last one has ended.
 spawns(Worker, N) ->
     as(Worker, fun() -> spawn_each(N) end).
 
@@ -98,7 +97,7 @@ spawn_each(N) ->
 
 child(N) -> N.
 
-%% Worker sends N messages {n, I} to a process of their own; returns when all have been received.
+%% Worker sends N messages {n, I} to a separate process; returns when all have been received.
 sends(Worker, N) ->
     as(Worker, fun() ->
         {Sink, Ref} = spawn_monitor(?MODULE, sink, [N]),
@@ -120,7 +119,7 @@ call_each(N) -> _ = ?MODULE:work(N), call_each(N - 1).
 
 work(N) -> N band 7.
 
-%% Worker calls hop/1 N times for each of these schedulers in turn: it goes on there before it returns.
+%% Worker calls hop/1 N times for each of these schedulers in turn: it moves there before it returns.
 hops(Worker, N, Schedulers) ->
     as(Worker, fun() ->
         process_flag(scheduler, lists:last(Schedulers)), % undocumented: binds the process
@@ -137,7 +136,7 @@ hop(Scheduler) ->
 
 nap(Ms) -> receive after Ms -> ok end.
 
-%% N calls of boom/1, each ends by an exception that its caller catches.
+%% N calls of boom/1, each of which ends by an exception that its caller catches.
 raises(Worker, N) -> as(Worker, fun() -> raise_each(N) end).
 
 raise_each(0) -> ok;
@@ -147,15 +146,15 @@ raise_each(N) ->
 
 boom(N) -> error({boom, N}).
 
-%% loop/1 calls itself N times in tail position: N + 1 entries, one return. Returns the words of memory that the process
-%% held at the end, so that a test sees whether frames piled up.
+%% loop/1 calls itself N times in tail position: N + 1 entries, one return. Returns the words of memory that the process held at the end, so
+%% that a test sees whether frames piled up.
 tail(Worker, N) ->
     as(Worker, fun() -> ?MODULE:loop(N), {memory, B} = process_info(self(), memory), B end).
 
 loop(0) -> ok;
 loop(N) -> loop(N - 1).
 
-%% Worker asks a server N times, as gen_server:call does it: the answer goes to an alias. Gives the server's pid.
+%% Worker asks a server N times, as gen_server:call does: the answer goes to an alias. Returns the server's pid.
 asks(Worker, N) ->
     Server = spawn(?MODULE, answers, []),
     as(Worker, fun() -> ask_each(Server, N), exit(Server, kill), ok end),
@@ -173,7 +172,7 @@ ask_each(Server, N) -> {ok, N} = gen:call(Server, '$gen_call', N, 60000), ask_ea
 collects(Worker, N) ->
     as(Worker, fun() -> [garbage_collect() || _ <- lists:seq(1, N)], ok end).
 
-%% Compiles a module's text and loads it, in the way of code:load_binary; old code that nobody runs goes.
+%% Compiles a module's text and loads it, as code:load_binary does; old code that no process runs is purged.
 load(Text) ->
     {M, Beam} = compiled(Text),
     load(M, Beam).
@@ -183,7 +182,7 @@ load(M, Beam) ->
     {module, M} = code:load_binary(M, atom_to_list(M) ++ ".erl", Beam),
     M.
 
-%% Loads small modules without end, and each of them anew only when many others have been.
+%% Loads small modules without end, and each of them again only after many others.
 loads() ->
     Text = "-module(etw_load_~w). -export([f/1, g/1]). f(X) -> g(X). g(X) -> X. ",
     Beams = [compiled(lists:flatten(io_lib:format(Text, [I]))) || I <- lists:seq(1, 50)],
@@ -201,7 +200,7 @@ forms(Text, Line) ->
         {more, _} -> []
     end.
 
-%% Several [{Worker, Fun}] at once, which go on until wait_all/0 asks for what they give.
+%% Several [{Worker, Fun}] at once, which go on until wait_all/0 collects their results.
 start_all(Orders) ->
     Me = self(),
     put(orders, [begin Ref = make_ref(), W ! {Me, Ref, Fun}, Ref end || {W, Fun} <- Orders]),
@@ -210,7 +209,7 @@ start_all(Orders) ->
 wait_all() ->
     [receive {Ref, Result} -> Result end || Ref <- erase(orders)].
 
-%% How often Fun ran until turn(Name, false).
+%% The number of times that Fun ran until turn(Name, false).
 turns(Name, Fun) -> turns(Name, Fun, 0).
 
 turns(Name, Fun, N) ->
@@ -230,7 +229,7 @@ patterns(M, F, A) ->
     [text("~s:~s/~w: ~w", [M, F, A, I]) || I <- [pattern({M, F, A}) | [set(trace:info(X, {M, F, A}, all)) || X <- Sessions]],
                                            I =/= false].
 
-%% A public table that outlives who made it.
+%% A public table that outlives its creator.
 table(Name) ->
     ets:info(Name) =/= undefined orelse
         is_atom(spawn(fun() -> ets:new(Name, [named_table, public]), receive stop -> ok end end)) orelse wait_table(Name).
@@ -241,15 +240,15 @@ wait_table(Name) ->
         _ -> ok
     end.
 
-%% For `erltrace -c`: once the file Traced is there, calls lists:zipwith3/4 (a function of a module that every node has loaded from the
-%% start, and that nobody calls) 1009 times; once the file Seen is there, stops the node.
+%% For `erltrace -c`: once the file Traced exists, calls lists:zipwith3/4 (a function that nothing calls, of a module that every node has
+%% loaded from the start) 1009 times; once the file Seen exists, stops the node.
 when_traced(Traced, Seen) ->
     await(fun() -> filelib:is_file(Traced) end),
     [lists:zipwith3(fun(_, _, _) -> ok end, [], [], []) || _ <- lists:seq(1, 1009)],
     await(fun() -> filelib:is_file(Seen) end),
     init:stop().
 
-%% Processes that hibernate when they are told to: by erlang:hibernate/3 written out, or a gen_server.
+%% Processes that hibernate on order: by a direct call of erlang:hibernate/3, or as a gen_server.
 sleeper(plain) ->
     spawn(?MODULE, awake, []);
 sleeper(server) ->
@@ -271,7 +270,7 @@ handle_info(_, S) -> {noreply, S, hibernate}.
 handle_call(_, _, S) -> {reply, ok, S}.
 handle_cast(_, S) -> {noreply, S}.
 
-%% Until P sleeps, with the small heap of one that hibernates.
+%% Waits until P sleeps, with the small heap of a hibernating process.
 await_hibernation(P) ->
     case process_info(P, [status, current_function, message_queue_len]) of
         [{status, waiting}, {current_function, {_, F, _}}, {message_queue_len, 0}]
@@ -281,7 +280,7 @@ await_hibernation(P) ->
 
 stop(Worker) -> exit(Worker, kill), ok.
 
-%% The same as `as`, in two steps, for what takes until the test has done something else.
+%% The same as `as`, in two steps, for work that takes until the test has done something else.
 order(Worker, Fun) ->
     Ref = make_ref(),
     Worker ! {self(), Ref, Fun},
@@ -309,7 +308,7 @@ hoard(N) ->
     garbage_collect(),
     ok.
 
-%% N messages come together in a process that then takes them all out and waits for more: its pid.
+%% N messages arrive together at a process that then takes them all out and waits for more; returns its pid.
 pile(N) ->
     Pid = spawn(fun() -> receive go -> drain() end end),
     [Pid ! {n, I} || I <- lists:seq(1, N)],
@@ -318,7 +317,7 @@ pile(N) ->
 
 drain() -> receive _ -> drain() end.
 
-%% A port to a process that reads what it gets and does nothing with it: [port, its process id].
+%% A port to a program that reads its input and ignores it: [port, its process id].
 reader() ->
     Port = open_port({spawn, "sh -c 'exec cat >/dev/null'"}, [out, binary]),
     {os_pid, Pid} = erlang:port_info(Port, os_pid),
@@ -333,7 +332,7 @@ fill_with(Node, Binary) ->
     {nobody, Node} ! Binary,
     fill_with(Node, Binary).
 
-%% Waits until nothing goes over the connection to a node any more, five looks long: what the operating system takes is full, too.
+%% Waits until nothing is sent to a node any more, for five looks in a row: the buffers of the operating system are then full as well.
 stuck(Node) ->
     {_, Port} = lists:keyfind(Node, 1, erlang:system_info(dist_ctrl)),
     stuck(Port, none, 0).
@@ -364,8 +363,8 @@ busy(N) ->
 
 spin(N) -> _ = ?MODULE:work(N), spin(N + 1).
 
-%% Keeps each scheduler busy for so many milliseconds at a time with something that does not let go of it, as a NIF might, but needs no
-%% processor: what waits for all schedulers takes long.
+%% Blocks each scheduler again and again for this many milliseconds, as a NIF might, but without using a CPU: what waits for all schedulers
+%% takes long.
 held(Ms) ->
     erts_debug:set_internal_state(available_internal_state, true),
     [spawn_opt(fun() -> process_flag(sensitive, true), hold_scheduler(Ms) end, [{scheduler, N}])
@@ -377,7 +376,7 @@ hold_scheduler(Ms) ->
     erlang:yield(),
     hold_scheduler(Ms).
 
-%% Loads N modules etn_1, etn_2, ... with so many functions f0/0, f1/0, ... each, and g/0, g/1, g/2.
+%% Loads N modules etn_1, etn_2, ... with this many functions f0/0, f1/0, ... each, and g/0, g/1, g/2.
 tiny(N, Functions) ->
     [begin
          M = list_to_atom("etn_" ++ integer_to_list(I)),
@@ -412,7 +411,7 @@ trickle_on(Other, K) ->
     nap(1),
     trickle_on(Other, K).
 
-%% Processes that write binaries of so many bytes to a port.
+%% Processes that write binaries of this many bytes to a port.
 shove(Port, Bytes) ->
     Binary = binary:copy(<<0>>, Bytes),
     flood(3, fun F() -> port_command(Port, [Binary]), F() end).
@@ -425,9 +424,9 @@ quiet() ->
     [exit(P, kill) || P <- case erase(flood) of undefined -> []; L -> L end],
     ok.
 
-%%% What a trace left behind
+%%% What a trace has left behind
 
-%% Everything of ours or of any tracer that is still in this node, as texts; [] when it is clean.
+%% Everything of ours or of any tracer that is still in this node, as texts; [] if it is clean.
 dirt() ->
     lists:usort(
         [text("module ~s is loaded", [M]) || {M, _} <- code:all_loaded(), ours(M)] ++
@@ -438,7 +437,7 @@ dirt() ->
         [text("the library is mapped: ~s", [L]) || L <- mapped()] ++
         traced()).
 
-%% A process that runs the agent's code for so long: it waits there for the answer of one that has the agent's name meanwhile.
+%% A process that runs the agent's code for this long: it waits there for the answer of a process that holds the agent's name meanwhile.
 in_agent(Ms) ->
     Me = self(),
     spawn(fun() ->
@@ -452,7 +451,7 @@ in_agent(Ms) ->
           end),
     receive {in_agent, P} -> P end.
 
-%% Of that, what makes the VM slower: flags, patterns, sessions, of whatever tracer.
+%% Of that, what makes the VM slower: flags, patterns, sessions, of any tracer.
 traced() ->
     [text("~p has trace flags ~w", [P, F]) || P <- processes(), F <- [flags(P)], F =/= []] ++
     [text("new ~s have trace flags ~w", [N, F]) || N <- [new_processes, new_ports],
@@ -464,14 +463,14 @@ traced() ->
                                       {match_spec, M} <- [erlang:trace_info(E, match_spec)], M =/= true] ++
     [text("~s:~s/~w has a pattern: ~w", [M, F, A, I]) || {M, _} <- code:all_loaded(), {F, A} <- functions(M),
                                                          I <- [pattern({M, F, A})], I =/= false] ++
-    %% RabbitMQ has one of its own.
+    %% RabbitMQ has its own.
     [text("the system monitor is ~0p", [M]) || {P, _} = M <- [erlang:system_monitor()],
                                                P =:= whereis(erltrace_agent) orelse not is_process_alive(P)] ++
     [<<"scheduler_wall_time is on">> || erlang:statistics(scheduler_wall_time) =/= undefined] ++
     sessions().
 
-%% What one tracer has set for probes: {flags of processes [{Pid, Flags}], of new ones, functions [{Text, meta | local | ...}]}. Processes of the
-%% same flags come together: [{Flags, [Pid]}].
+%% What one tracer has set for probes: {flags of processes [{Pid, Flags}], flags of new ones, functions [{Text, meta | local | ...}]}.
+%% Processes with the same flags are grouped: [{Flags, [Pid]}].
 set() ->
     Session = case [W || {Name, _} = W <- session_handles(), Name =/= erltrace_loads, Name =/= erltrace_global] of
                   [] -> legacy;
@@ -490,7 +489,7 @@ set() ->
 hows(Session, MFA) ->
     case info(Session, MFA, all) of
         L when is_list(L) ->
-            %% One whose tracer is a process tells the agent that code was loaded.
+            %% A pattern whose tracer is a process tells the agent that code was loaded.
             [meta || {meta, X} <- L, X =/= false, not is_pid(X)] ++ [X || {traced, X} <- L, X =/= false, X =/= undefined];
         _ -> []
     end.
@@ -507,7 +506,7 @@ session_handles() ->
         false -> []
     end.
 
-%% The agent's, and what consumers take turns with; not the application erltrace, which a node may have.
+%% The agent's names, and those by which consumers take turns; not those of the application erltrace, which a node may run.
 ours(Name) -> lists:any(fun(Prefix) -> lists:prefix(Prefix, atom_to_list(Name)) end, ["erltrace_agent", "erltrace_attach", "erltrace_loading"]).
 
 flags(P) ->
@@ -551,7 +550,7 @@ lines(F) ->
 %% Waits until nothing is left, at most Ms: {clean, milliseconds it took} or {dirty, what is left}.
 await_clean(Ms) -> await_clean(Ms, fun dirt/0).
 
-%% The same of what Fun lists.
+%% The same for what Fun lists.
 await_clean(Ms, Fun) ->
     Start = erlang:monotonic_time(millisecond),
     await_clean(Start, Start + Ms, Fun).
@@ -567,11 +566,11 @@ await_clean(Start, End, Fun) ->
 
 text(Format, Args) -> unicode:characters_to_binary(io_lib:format(Format, Args)).
 
-%% Words, processes and atoms the VM holds.
+%% Words, processes and atoms that the VM holds.
 memory() -> [erlang:memory(total), erlang:system_info(process_count), erlang:system_info(atom_count)].
 
-%% What is held without garbage: processes, memory of the system and of processes, the least of some looks until they are no more than
-%% these limits, at most some seconds: what goes by itself is no leak. With limits of 0 a few looks.
+%% What is held without garbage: processes, memory of the system and of processes, the least of several looks until they are at most these
+%% limits, for at most some seconds: what is released without help is no leak. With limits of 0, only a few looks.
 settled(Limits) -> settled(Limits, [1 bsl 60 || _ <- Limits], case lists:max(Limits) of 0 -> 5; _ -> 100 end).
 
 settled(Limits, Least, Left) ->
@@ -586,10 +585,10 @@ release() -> list_to_binary(erlang:system_info(otp_release)).
 
 %%% Situations that a tool has to cope with
 
-%% A name that belongs to the agent is taken by somebody else.
+%% Another process takes a name that belongs to the agent.
 hold(Name) -> register(Name, spawn(fun() -> receive stop -> ok end end)), ok.
 
-%% From here on, this node says over rpc that it is of another release.
+%% From here on, this node claims over rpc to be of another release.
 fake_release(Release) ->
     Rex = whereis(rex),
     unregister(rex),
@@ -604,7 +603,7 @@ lie(Rex, Release) ->
     end,
     lie(Rex, Release).
 
-%% dbg as people use it: all processes, messages.
+%% dbg as it is usually used: all processes, messages.
 dbg_all() ->
     {ok, _} = dbg:tracer(process, {fun(_, N) -> N end, 0}),
     {ok, _} = dbg:p(all, [send]),

@@ -1,7 +1,7 @@
-"""places - where the D scripts of test/d run: on the local tier, or inside real nodes.
+"""places - where the D scripts of test/d run: in the local tier, or inside real nodes.
 
-A place runs one test at a time for each of its workers. A test is a function of the tool's options that say where, and
-gives None or what was wrong. `end` tells what was wrong with the place itself.
+A place runs one test at a time for each of its workers. A test is a function of the tool's options for that place; it
+returns None or what was wrong. `end` returns what was wrong with the place itself.
 """
 import os
 import queue
@@ -12,7 +12,7 @@ import erlt
 
 
 class Local:
-    """Runs tests on the local tier."""
+    """Runs tests in the local tier."""
 
     place = ["--local"]
 
@@ -24,14 +24,15 @@ class Local:
 
 
 class Nodes:
-    """Runs tests inside nodes, each of which serves one test at a time, and is clean when they have ended."""
+    """Runs tests inside nodes, each of which serves one test at a time, and is clean after the last one."""
 
-    # What all tests together may leave in a node. A test loads nothing but the agent, whose atoms come once.
-    ATOMS = 100 # one a test would be a thousand
-    # Of memory, bytes, and so many more for each test. What the VM holds it knows exactly; at each load of a library some 100 stay, and
-    # its own processes have room for more or less. What the library allocates is in the C library's heap, which is the only one there
-    # (see start); its holes take up to 340 KiB, whatever the number of tests, and the dynamic linker leaves something there. Large
-    # blocks are the operating system's to count, with all that the VM's allocators keep for later: that goes up and down by 15 MiB.
+    # What all tests together may leave in a node. A test loads nothing but the agent, whose atoms are created once.
+    ATOMS = 100 # one for each test would be a thousand
+    # The same for memory: bytes, and additional bytes for each test. The VM knows exactly what it holds; each load of a library leaves
+    # some 100, and the VM's own processes have more or less room. What the library allocates is in the C library's heap, of which there
+    # is only one there (see start); its holes take up to 340 KiB, whatever the number of tests, and the dynamic linker leaves something
+    # there. Large blocks are counted by the operating system, together with all that the VM's allocators keep for later: that goes up
+    # and down by 15 MiB.
     MEMORY = {"system": (192 << 10, 192), "processes": (768 << 10, 0), "C heap": (1 << 20, 448), "resident": (64 << 20, 0)}
     # Before OTP 27 the VM loses 150 to 190 KiB whenever modules of the agent's size are loaded and purged, with or without our library.
     LOADING, LOADS_INTO = 224 << 10, ("C heap", "resident")
@@ -44,8 +45,8 @@ class Nodes:
             self.start()
 
     def start(self):
-        """One more node, which has been traced once: what the first trace brings is there to stay. So is OTP's module dyntrace,
-        which is loaded for the probes that it fires, and the names of functions whose calls are probes."""
+        """One more node, which has been traced once, because what the first trace adds stays there. So does OTP's module dyntrace,
+        which is loaded for its probes, and the names of functions whose calls are probes."""
         node = erlt.Node(otp=self.otp, options=["-env", "MALLOC_ARENA_MAX", "1", "-env", "MALLOC_MMAP_THRESHOLD_", "131072"])
         self.nodes.append(node)
         self.warm_up(node)
@@ -55,8 +56,8 @@ class Nodes:
         self.free.put(node)
 
     def warm_up(self, node):
-        """That first trace. One that failed, as on a machine that does much besides, is tried again: else what it would have brought would
-        look like a leak."""
+        """The first trace of a node. If it fails, as on a busy host, it is tried again: otherwise what it would have added would look like a
+        leak later."""
         command = [erlt.TOOL, *self.place(node), "-qn", "BEGIN { exit(0); } erlang*:::user_trace-*, erlang*:::ets-*, erlang*:::code-* { }"]
         end = time.monotonic() + erlt.PATIENCE
         while True:
@@ -68,7 +69,7 @@ class Nodes:
 
     @staticmethod
     def held(node, limits):
-        """What a node holds once it has settled to these limits of processes, memory of the system and of processes, or has not."""
+        """What a node holds once it has settled to these limits of processes, memory of the system and of processes, or has failed to."""
         found = dict(node(f"etw:settled({limits})"))
         return {**found, "C heap": node.heap(), "resident": node.memory()}
 
@@ -92,12 +93,12 @@ class Nodes:
         return (problem + "\n" if problem else "") + "the node died: " + node.err.text()[-2000:]
 
     def unclean(self, node):
-        """What is left of traces in a node when they have had time to end, as texts."""
+        """What is left of traces in a node after they had time to end, as texts."""
         kind, found = node("etw:await_clean(15000)")
         return found if kind != "clean" else []
 
     def end(self):
-        """Ends the nodes; what was wrong with them, as texts."""
+        """Ends the nodes; returns what was wrong with them, as texts."""
         for node in self.nodes:
             limit = {what: node.before[what] + once + each * node.tests for what, (once, each) in self.MEMORY.items()}
             if int(node("etw:release()")) < 27:

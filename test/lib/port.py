@@ -1,4 +1,4 @@
-"""port - the port program as its owner sees it.
+"""port - the port program, as its owner sees it.
 
     port = Port()
     port.hello()
@@ -54,7 +54,7 @@ class Port:
         self.came.put(None)
 
     def write(self, data):
-        """Bytes as they are; False when nobody reads them any more."""
+        """Sends bytes as they are; False if the program no longer reads."""
         with self.writing:
             try:
                 self.p.stdin.write(data)
@@ -70,7 +70,7 @@ class Port:
         return self.frame(b"R" + struct.pack(">H", number) + data)
 
     def next(self, patience=None):
-        """The next term that came; None at the end."""
+        """The next term that arrived; None at the end."""
         try:
             frame = self.came.get(timeout=patience or PATIENCE)
         except queue.Empty as e:
@@ -80,13 +80,13 @@ class Port:
     # -- requests
 
     def send(self, request):
-        """Sends it; its reference."""
+        """Sends a request; returns its reference."""
         self.ref += 1
         self.frame(encode((Atom("request"), self.ref, request)))
         return self.ref
 
     def answer(self, ref, patience=None):
-        """(result, diagnostics) of a request."""
+        """Returns (result, diagnostics) of a request."""
         while ref not in self.answers:
             term = self.next(patience)
             if term is None or term[0] == FATAL:
@@ -100,7 +100,7 @@ class Port:
         return self.answer(self.send(request), patience)
 
     def ask(self, request, patience=None):
-        """What a request that has to go well gives."""
+        """Returns the result of a request that must succeed."""
         result, self.notes = self.request(request, patience)
         if result == "ok":
             return None
@@ -109,13 +109,13 @@ class Port:
         return result[1]
 
     def refused(self, request):
-        """What is wrong with one that has not: (its code, its text)."""
+        """Returns the error of a request that must fail: (its code, its text)."""
         result, self.notes = self.request(request)
         if not isinstance(result, tuple) or result[0] != "error":
             raise Failed(f"{request} was not refused: {result}")
         return result[1]["code"], result[1]["text"].decode()
 
-    # -- what is asked most
+    # -- frequent requests
 
     def hello(self, **options):
         return self.ask((Atom("hello"), 1, [(Atom(k), v) for k, v in options.items()]))
@@ -137,7 +137,7 @@ class Port:
         return self.ask((Atom("consume"), most, wait_ms))
 
     def consume_all(self):
-        """Everything until the trace has ended."""
+        """Returns everything until the trace has ended."""
         items = []
         while True:
             got = self.consume(1000, 1000)
@@ -155,12 +155,12 @@ class Port:
     # -- the end
 
     def hang_up(self):
-        """The end of its input."""
+        """Closes its input."""
         with self.writing:
             self.p.stdin.close()
 
     def wait(self, patience=None):
-        """Its exit status; what it wrote to its standard error has been read by then."""
+        """Returns its exit status; everything that it wrote to its standard error has been read by then."""
         try:
             status = self.p.wait(patience or PATIENCE)
         except subprocess.TimeoutExpired as e:

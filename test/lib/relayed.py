@@ -1,7 +1,7 @@
-"""relayed - a node that owns a port program and has its relays (test/port/etp.erl).
+"""relayed - a node that owns a port program and runs its relays (test/port/etp.erl).
 
     node = Relayed(t)                # no name, no epmd, no cookie
-    port = node.port()               # the port program that it started, as Port is
+    port = node.port()               # the port program that it started, used like a Port
     node.relay(0)                    # relay 0 into the node itself; relay(1, "b@host") into one of its cluster
     node("etw:dirt()")               # evaluates there
 """
@@ -21,7 +21,7 @@ from port import Port
 
 
 class Relayed:
-    """Such a node. It has no name unless `name` gives it one; then `cookie` is its cookie."""
+    """Such a node. It has a name only if `name` gives one; then `cookie` is its cookie."""
 
     def __init__(self, t, name=None, cookie=erlt.COOKIE, env=None):
         self.home = tempfile.mkdtemp(prefix="et-home-")
@@ -50,7 +50,7 @@ class Relayed:
             raise
 
     def logged(self):
-        """What was written into its log, and on standard error, since the last time (its standard output is its owner's)."""
+        """What was written to its log, and on standard error, since the last call (its standard output is its owner's)."""
         lines = [line.decode() for line in self("etlog:logged()")]
         with self.err.change:
             lines += self.err.lines[self.seen:]
@@ -58,7 +58,7 @@ class Relayed:
         return erlt.foreign(lines)
 
     def complaints(self):
-        """What a debug emulator says comes on standard error, and is in what it has logged."""
+        """What a debug emulator writes comes on standard error, and is in what the node has logged."""
         return []
 
     def _read(self):
@@ -106,14 +106,14 @@ class Relayed:
         return RelayedPort(self)
 
     def port_ended(self):
-        """Its exit status, when it has ended."""
+        """Its exit status, once it has ended."""
         return int(self.answer(ord("X")))
 
     def signal_port(self, number):
         os.kill(self.os_pid, number)
 
     def clean(self, within_ms=60000):
-        """Nothing of a trace is left in it."""
+        """Checks that nothing of a trace is left in it."""
         kind, found = self(f"etw:await_clean({within_ms}, fun etw:traced/0)")
         if kind == "clean":
             kind, found = self(f"etw:await_clean({1000 * PATIENCE // 4}, fun etw:dirt/0)")
@@ -142,7 +142,7 @@ class Relayed:
 
 
 class RelayedPort(Port):
-    """The port program of such a node: what Port says goes by way of it."""
+    """The port program of such a node: requests of Port go through the node."""
 
     def __init__(self, node):  # pylint: disable=super-init-not-called
         self.node, self.err = node, node.err
@@ -163,7 +163,7 @@ class RelayedPort(Port):
         return self.node.port_ended()
 
     def close(self):
-        """Its exit status. When the node is just writing to it as it ends, its last answer is lost, and so is its status."""
+        """Its exit status. If the node is writing to it as it ends, its last answer and its status are lost."""
         self.send(Atom("close"))
         status = self.wait()
         return 0 if status == -1 else status
