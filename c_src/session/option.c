@@ -32,8 +32,7 @@ int erltrace_setopt(erltrace_t *h, const char *name, const char *value)
         return api_fail(h, ERLTRACE_E_NOMEM);
     bool late =
         running || (h->opened && strcmp(name, "lease") == 0); /* agreed when a node is opened */
-    if (options_set(&h->opt, name, copy, late ? OPTION_FROM_RUNNING : OPTION_FROM_COMMAND, &why) !=
-        0)
+    if (options_set(&h->opt, name, copy, late ? OPTION_BY_RUNNING : OPTION_BY_COMMAND, &why) != 0)
         return refused(h, why);
     if (h->session != NULL)
         session_options_changed(h->session);

@@ -221,8 +221,7 @@ void session_set_rates(struct session *s)
     const int64_t *v = s->config.opt->value;
     for (size_t i = 0; i < s->ntiers; i++)
         if (s->tier[i].t->ops->rates != NULL)
-            s->tier[i].t->ops->rates(s->tier[i].t, (uint64_t)v[OPTION_switchrate],
-                                     (uint64_t)v[OPTION_aggrate]);
+            s->tier[i].t->ops->rates(s->tier[i].t, v[OPTION_switchrate], v[OPTION_aggrate]);
 }
 
 static void set_option(struct session *s, const struct erltrace_record *rec, uint32_t number,
@@ -235,7 +234,7 @@ static void set_option(struct session *s, const struct erltrace_record *rec, uin
     if (nparts > 1)
         string_of(v + 1, value, sizeof value);
     options_get(s->config.opt, name, &before);
-    if (options_set(s->config.opt, name, value, OPTION_FROM_RUNNING, &why) != 0) {
+    if (options_set(s->config.opt, name, value, OPTION_BY_RUNNING, &why) != 0) {
         late_fault(s, number, REPORT_LIBRARY, "couldn't set option \"%s\" to \"%s\": %s", name,
                    value, why);
         return;

@@ -49,7 +49,7 @@ void session_options_changed(struct session *s)
 static int set_option(void *arg, const char *name, const char *value, const char **why)
 {
     struct session *s = arg;
-    int rc = options_set(s->config.opt, name, value, OPTION_FROM_PROGRAM, why);
+    int rc = options_set(s->config.opt, name, value, OPTION_BY_PROGRAM, why);
     if (rc == 0)
         sync_options(s);
     return rc;
@@ -262,7 +262,7 @@ static bool acts_on_aggregations(const struct dif_image *img)
 }
 
 /* "4m": a size as people write it, if it is a whole number of some unit. */
-static void size_text(uint64_t v, char *out, size_t n)
+static void size_text(int64_t v, char *out, size_t n)
 {
     static const char units[] = "kmgt";
     size_t u = 0;
@@ -271,12 +271,12 @@ static void size_text(uint64_t v, char *out, size_t n)
         u++;
     }
     if (u > 0)
-        snprintf(out, n, "%llu%c", (unsigned long long)v, units[u - 1]);
+        snprintf(out, n, "%lld%c", (long long)v, units[u - 1]);
     else
-        snprintf(out, n, "%llu", (unsigned long long)v);
+        snprintf(out, n, "%lld", (long long)v);
 }
 
-static void notice_lowered(struct session *s, const char *what, uint64_t asked, uint64_t granted)
+static void notice_lowered(struct session *s, const char *what, int64_t asked, int64_t granted)
 {
     char size[32];
     if (granted == 0 || granted >= asked || option_on(s->config.opt, OPTION_quietresize))
@@ -303,12 +303,6 @@ static void tell_enabled(struct session *s, const struct session_tier *t,
              (unsigned long long)o->dynvarsize, (unsigned long long)o->specsize, o->ncpus);
 }
 
-/* Option cpu as tiers take it; what is too large for that is no CPU either. */
-static uint32_t cpu_number(int64_t v)
-{
-    return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
-}
-
 /* Tells how far it is; false gives it up. */
 static bool progress(void *arg, const struct tier_progress *p)
 {
@@ -329,32 +323,21 @@ static bool progress(void *arg, const struct tier_progress *p)
 static int enable(struct session *s, struct session_tier *t)
 {
     const int64_t *v = s->config.opt->value;
-    struct tier_options asked = {.policy = (enum engine_policy)v[OPTION_bufpolicy],
-                                 .fixed = v[OPTION_bufresize] != 0,
-                                 .one_cpu = v[OPTION_cpu] >= 0,
-                                 .cpu = cpu_number(v[OPTION_cpu]),
-                                 .bufsize = (uint64_t)v[OPTION_bufsize],
-                                 .aggsize = (uint64_t)v[OPTION_aggsize],
-                                 .dynvarsize = (uint64_t)v[OPTION_dynvarsize],
-                                 .specsize = (uint64_t)v[OPTION_specsize],
-                                 .nspec = (uint32_t)v[OPTION_nspec],
-                                 .eventbudget = (uint64_t)v[OPTION_eventbudget],
-                                 .switchrate = (uint64_t)v[OPTION_switchrate],
-                                 .cleanrate =
-                                     speculates(&s->img) ? (uint64_t)v[OPTION_cleanrate] : 0,
-                                 .aggrate = (uint64_t)v[OPTION_aggrate],
-                                 .maxload = (uint32_t)v[OPTION_maxload],
-                                 .stats = v[OPTION_stats] > 0 ? (uint64_t)v[OPTION_stats] : 0,
-                                 .longgc = (uint64_t)v[OPTION_longgc],
-                                 .longschedule = (uint64_t)v[OPTION_longschedule],
-                                 .largeheap = (uint64_t)v[OPTION_largeheap],
-                                 .longqueue = (uint64_t)v[OPTION_longqueue],
-                                 .pollrate = (uint64_t)v[OPTION_pollrate],
-                                 .later = s->later,
-                                 .nlater = s->nlater,
-                                 .progress = progress,
-                                 .progress_arg = s,
-                                 .aggs_with_records = acts_on_aggregations(&s->img)};
+    struct tier_options asked = {
+#define ASK_TOOL(name)
+#define ASK_TIER(name)  .name = v[OPTION_##name],
+#define ASK_AGENT(name) .name = v[OPTION_##name],
+#define OPTION(name, type, standard, least, most, words, by, phase, to, key, when, text, more)     \
+    ASK_##to(name)
+#include "util/options.list"
+#undef OPTION
+        .later = s->later,
+        .nlater = s->nlater,
+        .progress = progress,
+        .progress_arg = s,
+        .aggs_with_records = acts_on_aggregations(&s->img)};
+    if (!speculates(&s->img))
+        asked.cleanrate = 0;
     struct tier_options granted = asked;
     s->starting = t->t;
     int rc = t->t->ops->enable(t->t, &s->img, s->encoded.data, s->encoded.len, t->binding,

@@ -144,8 +144,9 @@ static int bind(struct local *l, const struct tier_binding *b, size_t n)
 }
 
 /* Option cpu: this thread, which fires everything, goes there. */
-static int pin(struct local *l, uint32_t cpu, struct diags *d)
+static int pin(struct local *l, int64_t number, struct diags *d)
 {
+    uint32_t cpu = number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
     cpu_set_t set;
     CPU_ZERO(&set);
     errno = EINVAL;
@@ -184,20 +185,20 @@ static int local_enable(struct tier *t, const struct dif_image *img, const void 
         dif_image_free(&copy);
         return err;
     }
-    if (opt->one_cpu && (err = pin(l, opt->cpu, d)) != 0) {
+    if (opt->cpu >= 0 && (err = pin(l, opt->cpu, d)) != 0) {
         dif_image_free(&copy);
         return err;
     }
     engine_thread_self(); /* before counting */
     struct engine_options eo = {.threads =
                                     engine_thread_count() + SPARE_THREADS + samplers(l, b, n),
-                                .policy = opt->policy,
-                                .fixed = opt->fixed,
+                                .policy = (enum engine_policy)opt->bufpolicy,
+                                .fixed = opt->bufresize != 0,
                                 .bufsize = opt->bufsize,
                                 .aggsize = opt->aggsize,
                                 .dynvarsize = opt->dynvarsize,
                                 .specsize = opt->specsize,
-                                .nspec = opt->nspec,
+                                .nspec = (uint32_t)opt->nspec,
                                 .eventbudget = opt->eventbudget,
                                 .pid = (int32_t)getpid()};
     err = engine_create(&copy, &eo, &l->engine, d);
@@ -205,10 +206,10 @@ static int local_enable(struct tier *t, const struct dif_image *img, const void 
         return err;
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     opt->ncpus = cpus > 0 ? (uint32_t)cpus : 1;
-    opt->bufsize = eo.bufsize;
-    opt->aggsize = eo.aggsize;
-    opt->dynvarsize = eo.dynvarsize;
-    opt->specsize = eo.specsize;
+    opt->bufsize = (int64_t)eo.bufsize;
+    opt->aggsize = (int64_t)eo.aggsize;
+    opt->dynvarsize = (int64_t)eo.dynvarsize;
+    opt->specsize = (int64_t)eo.specsize;
     l->switchrate = opt->switchrate;
     l->aggrate = opt->aggrate;
     if (bind(l, b, n) != 0)
@@ -403,7 +404,7 @@ static const char *local_enabled(struct tier *t)
     return NULL;
 }
 
-static void local_rates(struct tier *t, uint64_t switchrate, uint64_t aggrate)
+static void local_rates(struct tier *t, int64_t switchrate, int64_t aggrate)
 {
     struct local *l = self(t);
     uint64_t now = monotonic_ns();

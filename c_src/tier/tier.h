@@ -19,6 +19,7 @@
 #include "engine/engine.h"
 #include "probe/probe.h"
 #include "tier/tier_load.h"
+#include "util/option.h"
 
 struct tier;
 
@@ -95,24 +96,17 @@ struct tier_progress {
 typedef bool (*tier_progress_fn)(void *arg, const struct tier_progress *p); /* false: give it up */
 
 struct tier_options {
-    enum engine_policy policy; /* of principal buffers */
-    bool fixed;                /* sizes are as asked for, or enable fails */
-    bool one_cpu;              /* only this CPU is traced */
-    uint32_t cpu;
-    /* bytes; updated to what was granted */
-    uint64_t bufsize, aggsize, dynvarsize, specsize;
-    uint32_t nspec;       /* speculations */
-    uint64_t eventbudget; /* units of work for one event, see engine.h */
-    uint32_t ncpus;       /* of the target; set by enable */
-    uint64_t switchrate;  /* ns between two readings of the principal buffers, 0: as data arrives */
-    uint64_t cleanrate;   /* ... then that at most: speculations become free by readings; 0: any */
-    uint64_t aggrate; /* ns between two readings of the aggregations, 0: with each reading, at least
-                         each second */
-    uint32_t maxload; /* percent of a scheduler's time that the probes may take; 0: any */
-    uint64_t stats;   /* ns between two reports of what they take, 0: none but the last */
-    /* Limits of a node's probes: ns, ns, words, messages; 0: the node's own. */
-    uint64_t longgc, longschedule, largeheap, longqueue;
-    uint64_t pollrate; /* ns between two firings of a node's periodic probes; 0: its own */
+/* The options that tiers take, each as struct options has it; those with a size are updated to what
+ * was granted. OPTION_UNSET: not set. Rates are in ns, 0: as data arrives. cleanrate is 0 if
+ * nothing becomes free by readings. */
+#define TIER_FIELD_TOOL(name)
+#define TIER_FIELD_TIER(name)  int64_t name;
+#define TIER_FIELD_AGENT(name) int64_t name;
+#define OPTION(name, type, standard, least, most, words, by, phase, to, key, when, text, more)     \
+    TIER_FIELD_##to(name)
+#include "util/options.list"
+#undef OPTION
+    uint32_t ncpus;                 /* of the target; set by enable */
     const struct tier_later *later; /* nlater of them; borrowed until enable returns */
     size_t nlater;
     /* Called several times a second while enable or prepare takes long; NULL: nobody wants to know.
@@ -217,7 +211,7 @@ struct tier_ops {
      * release. May be NULL. */
     int (*examine)(struct tier *t, int *otp, tier_finding_fn fn, void *arg, struct diags *d);
     /* Changes switchrate and aggrate, ns, while the program runs. May be NULL. */
-    void (*rates)(struct tier *t, uint64_t switchrate, uint64_t aggrate);
+    void (*rates)(struct tier *t, int64_t switchrate, int64_t aggrate);
 };
 
 struct tier {

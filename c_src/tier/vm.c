@@ -130,70 +130,61 @@ static void put_only(struct vm *v, ei_x_buff *x, const struct dif_image *img,
     ei_x_encode_empty_list(x);
 }
 
-/* The agent counts in ms. */
-static uint64_t whole_ms(uint64_t ns)
+/* The options that the agent is told: the key, when and in which unit, and the value's place in
+ * struct tier_options. See util/options.list. */
+static const struct told {
+    const char *key;
+    enum { ALWAYS, IF_SET, NOT_0, MS } when;
+    size_t at;
+} told[] = {
+#define TELL_TOOL(name, key, when)
+#define TELL_TIER(name, key, when)
+#define TELL_AGENT(name, key, when) {#key, when, offsetof(struct tier_options, name)},
+#define OPTION(name, type, standard, least, most, words, by, phase, to, key, when, text, more)     \
+    TELL_##to(name, key, when)
+#include "util/options.list"
+#undef OPTION
+};
+
+static int64_t *told_value(const struct tier_options *opt, const struct told *o)
 {
-    return (ns + 999999) / 1000000;
+    return (int64_t *)((char *)opt + o->at);
 }
 
-/* [{Name, N}]; what is 0 and means nothing then is left out. */
-/* `loads`: the program may have probes in code to come. */
+/* [{Key, N}]. loads: the program may have probes in code to come. */
 static void put_options(ei_x_buff *x, const struct tier_options *opt, bool loads)
 {
-    const struct {
-        const char *name;
-        uint64_t value;
-        bool given;
-    } option[] = {
-        {"bufsize", opt->bufsize, true},
-        {"aggsize", opt->aggsize, true},
-        {"dynvarsize", opt->dynvarsize, true},
-        {"specsize", opt->specsize, true},
-        {"nspec", opt->nspec, true},
-        {"eventbudget", opt->eventbudget, opt->eventbudget > 0},
-        {"bufpolicy", opt->policy, true},
-        {"fixed", opt->fixed, true},
-        {"loads", 1, loads},
-        {"cpu", opt->cpu, opt->one_cpu},
-        {"longgc", whole_ms(opt->longgc), opt->longgc > 0},
-        {"longschedule", whole_ms(opt->longschedule), opt->longschedule > 0},
-        {"largeheap", opt->largeheap, opt->largeheap > 0},
-        {"longqueue", opt->longqueue, opt->longqueue > 0},
-        {"pollrate", whole_ms(opt->pollrate), opt->pollrate > 0},
-        {"maxload", opt->maxload, opt->maxload > 0},
-        {"stats", whole_ms(opt->stats), opt->stats > 0},
-    };
-    for (size_t i = 0; i < sizeof option / sizeof *option; i++) {
-        if (option[i].given) {
+    if (loads) {
+        ei_x_encode_list_header(x, 1);
+        put_option(x, "loads", 1);
+    }
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        const struct told *o = &told[i];
+        int64_t v = *told_value(opt, o);
+        if (o->when == ALWAYS || v > 0 || (o->when == IF_SET && v == 0)) {
             ei_x_encode_list_header(x, 1);
-            put_option(x, option[i].name, option[i].value);
+            put_option(x, o->key, (uint64_t)(o->when == MS ? (v + 999999) / 1000000 : v));
         }
     }
     ei_x_encode_empty_list(x);
 }
 
 /* [{Name, N}]: sizes as granted, and what the probes were placed on. */
-static void read_granted(struct vm *v, struct etf *r, struct tier_options *opt, uint64_t *processes)
+static void read_granted(struct etf *r, struct tier_options *opt, uint64_t *processes)
 {
     char name[ETF_ATOM_MAX];
     uint32_t n = etf_list(r);
     *processes = UINT64_MAX;
-    (void)v;
     for (uint32_t i = 0; i < n && !r->bad; i++) {
         if (etf_tuple(r) != 2)
             r->bad = true;
         etf_atom(r, name);
         uint64_t value = etf_uint(r);
-        if (strcmp(name, "bufsize") == 0)
-            opt->bufsize = value;
-        else if (strcmp(name, "aggsize") == 0)
-            opt->aggsize = value;
-        else if (strcmp(name, "dynvarsize") == 0)
-            opt->dynvarsize = value;
-        else if (strcmp(name, "specsize") == 0)
-            opt->specsize = value;
-        else if (strcmp(name, "processes") == 0)
+        if (strcmp(name, "processes") == 0)
             *processes = value;
+        for (size_t k = 0; k < sizeof told / sizeof *told; k++)
+            if (strcmp(told[k].key, name) == 0)
+                *told_value(opt, &told[k]) = (int64_t)value;
     }
     if (n)
         etf_list_end(r);
@@ -321,7 +312,7 @@ static int vm_enable(struct tier *t, const struct dif_image *img, const void *im
     if (e == 0) {
         if (arity != 2)
             r.bad = true;
-        read_granted(v, &r, opt, &processes);
+        read_granted(&r, opt, &processes);
         opt->ncpus = v->ncpus;
         agent_warnings(&r, d);
         if (r.bad)

@@ -64,6 +64,6 @@ void vm_read_begin(struct vm *v);
 int vm_work(struct tier *t, int timeout_ms, bool flush, const struct tier_sink *sink,
             struct diags *d);
 int vm_stop(struct tier *t, struct diags *d);
-void vm_rates(struct tier *t, uint64_t switchrate, uint64_t aggrate);
+void vm_rates(struct tier *t, int64_t switchrate, int64_t aggrate);
 
 #endif

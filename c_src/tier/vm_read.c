@@ -59,7 +59,7 @@ static void disarm(struct vm *v)
 
 static int64_t status_ms(const struct vm *v)
 {
-    int64_t stats = (int64_t)(v->opt.stats / 1000000);
+    int64_t stats = v->opt.stats > 0 ? v->opt.stats / 1000000 : 0;
     return stats > 0 && stats < STATUS_MS ? stats : STATUS_MS;
 }
 
@@ -203,11 +203,11 @@ static int read_answer(struct vm *v, struct etf *r, uint32_t arity, const struct
 }
 
 /* A rate of the options in ms, or the default. */
-static int64_t rate_ms(uint64_t ns, int64_t otherwise)
+static int64_t rate_ms(int64_t ns, int64_t otherwise)
 {
     if (ns == 0)
         return otherwise;
-    return ns < 1000000 ? 1 : (int64_t)(ns / 1000000);
+    return ns < 1000000 ? 1 : ns / 1000000;
 }
 
 /* Until the next reading of the principal buffers. */
@@ -229,7 +229,7 @@ static int cycle_step(struct vm *v, const struct tier_sink *sink, struct diags *
     buf_reset(&v->held);
     v->cycle++;
     if (v->kinds & PRINCIPAL) { /* an aggregation-only cycle does not put off the records */
-        if (v->nrecords > v->opt.bufsize / 4)
+        if ((int64_t)v->nrecords > v->opt.bufsize / 4)
             v->pace = FULL_MS;
         else if (v->nrecords > 0)
             v->pace = BUSY_MS;
@@ -237,7 +237,7 @@ static int cycle_step(struct vm *v, const struct tier_sink *sink, struct diags *
             v->pace = v->pace * 2 > IDLE_MS ? IDLE_MS : v->pace * 2;
         v->next_read = now + read_ms(v);
     }
-    if (v->naggs > v->opt.aggsize / 4 && !v->opt.aggrate) /* before the table overflows */
+    if ((int64_t)v->naggs > v->opt.aggsize / 4 && !v->opt.aggrate) /* before the table overflows */
         v->next_aggs = now + AGGS_FULL_MS;
     return e;
 }
@@ -396,7 +396,7 @@ int vm_stop(struct tier *t, struct diags *d)
     return e;
 }
 
-void vm_rates(struct tier *t, uint64_t switchrate, uint64_t aggrate)
+void vm_rates(struct tier *t, int64_t switchrate, int64_t aggrate)
 {
     struct vm *v = vm_of(t);
     int64_t now = clock_ms();

@@ -16,7 +16,7 @@ static int setopt(void *arg, const char *name, const char *value, const char **w
     struct compile_options *opt = arg;
     struct options o;
     options_init(&o);
-    int err = options_set(&o, name, value, OPTION_FROM_PROGRAM, why);
+    int err = options_set(&o, name, value, OPTION_BY_PROGRAM, why);
     if (err == 0 && strcmp(name, "strsize") == 0)
         opt->strsize = (uint32_t)o.value[OPTION_strsize];
     return err;

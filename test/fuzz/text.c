@@ -14,7 +14,7 @@
 
 static int setopt(void *arg, const char *name, const char *value, const char **why)
 {
-    return options_set(arg, name, value, OPTION_FROM_PROGRAM, why);
+    return options_set(arg, name, value, OPTION_BY_PROGRAM, why);
 }
 
 /* What the consumer does with formats before it starts. */

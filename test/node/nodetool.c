@@ -233,7 +233,8 @@ static int trace(struct tier *t, int argc, char **argv)
     struct buf image = BUF_INIT;
     struct seen seen = {0};
     struct tier_sink sink = {&seen, on_record, on_agg, on_fault, on_counts};
-    struct tier_options opt = {.bufsize = 1 << 20,
+    struct tier_options opt = {.cpu = OPTION_UNSET,
+                               .bufsize = 1 << 20,
                                .aggsize = 1 << 20,
                                .dynvarsize = 1 << 20,
                                .aggs_with_records = aggs_with_records};

@@ -43,7 +43,7 @@ static struct compile_source source(void)
 
 static int setopt(void *arg, const char *name, const char *value, const char **why)
 {
-    return options_set(arg, name, value, OPTION_FROM_PROGRAM, why);
+    return options_set(arg, name, value, OPTION_BY_PROGRAM, why);
 }
 
 static void run_compiler(struct outcome *o)

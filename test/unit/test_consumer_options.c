@@ -3,11 +3,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "dif/dif.h"
+#include "engine/engine.h"
 #include "result/options.h"
 
 #define BAD "Invalid value for specified option"
@@ -89,7 +92,7 @@ static void values(void **state)
         struct options o;
         const char *why = "";
         options_init(&o);
-        assert_int_equal(options_set(&o, row[i].name, row[i].value, OPTION_FROM_COMMAND, &why), 0);
+        assert_int_equal(options_set(&o, row[i].name, row[i].value, OPTION_BY_COMMAND, &why), 0);
         assert_null(why);
         assert_int_equal(o.value[row[i].which], row[i].want);
         assert_int_equal(option_on(&o, row[i].which), row[i].want != OPTION_UNSET);
@@ -162,7 +165,7 @@ static void refusals(void **state)
         const char *why = NULL;
         options_init(&o);
         before = o;
-        assert_int_equal(options_set(&o, row[i].name, row[i].value, OPTION_FROM_PROGRAM, &why), -1);
+        assert_int_equal(options_set(&o, row[i].name, row[i].value, OPTION_BY_PROGRAM, &why), -1);
         assert_string_equal(why, row[i].why);
         assert_memory_equal(&o, &before, sizeof o);
     }
@@ -176,10 +179,114 @@ static void times_that_a_node_can_wait(void **state)
     const char *why;
     options_init(&o);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(options_set(&o, "lease", bad[i], OPTION_FROM_COMMAND, &why), -1);
+        assert_int_equal(options_set(&o, "lease", bad[i], OPTION_BY_COMMAND, &why), -1);
         assert_string_equal(why, BAD);
     }
     assert_int_equal(o.value[OPTION_lease], 1500000000);
+}
+
+/* The bounds of options.list are those of what they bound. */
+static void bounds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        enum option_id which;
+        int64_t standard, least, most; /* least 0: none */
+    } row[] = {
+        {"strsize", OPTION_strsize, 256, DIF_STRSIZE_LEAST, DIF_STRSIZE_MOST},
+        {"scratchsize", OPTION_scratchsize, 256, 0, DIF_SCRATCH_MOST},
+        {"nspec", OPTION_nspec, 1, 0, DIF_SPECS_MAX},
+        {"eventbudget", OPTION_eventbudget, ENGINE_BUDGET, ENGINE_BUDGET_LEAST, ENGINE_BUDGET_MOST},
+        {"iregs", OPTION_iregs, OPTION_UNSET, 1, DIF_NREGS},
+        {"tregs", OPTION_tregs, 8, 0, WORD_KEYS_MAX},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct options o;
+        const char *why;
+        options_init(&o);
+        assert_int_equal(o.value[row[i].which], row[i].standard);
+        for (int64_t v = row[i].least - 1; v <= row[i].least; v++) {
+            char text[32];
+            snprintf(text, sizeof text, "%lld", (long long)v);
+            assert_int_equal(options_set(&o, row[i].name, text, OPTION_BY_COMMAND, &why) == 0,
+                             v == row[i].least);
+        }
+        for (int64_t v = row[i].most; v <= row[i].most + 1; v++) {
+            char text[32];
+            snprintf(text, sizeof text, "%lld", (long long)v);
+            assert_int_equal(options_set(&o, row[i].name, text, OPTION_BY_COMMAND, &why) == 0,
+                             v == row[i].most);
+        }
+    }
+}
+
+/* Every default is a value that its option can be set to; bufpolicy's words are the policies. */
+static void defaults(void **state)
+{
+    (void)state;
+    static const char *const policies[ENGINE_NPOLICIES] = {
+        [ENGINE_SWITCH] = "switch", [ENGINE_FILL] = "fill", [ENGINE_RING] = "ring"};
+    struct options o, set;
+    const char *why;
+    options_init(&o);
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const struct option_row *r = &option_rows[i];
+        options_init(&set);
+        if (r->standard == NULL)
+            continue;
+        assert_int_equal(options_set(&set, r->name, r->standard, OPTION_BY_COMMAND, &why), 0);
+        assert_int_equal(set.value[i], o.value[i]);
+    }
+    for (size_t i = 0; i < ENGINE_NPOLICIES; i++) {
+        assert_int_equal(options_set(&o, "bufpolicy", policies[i], OPTION_BY_COMMAND, &why), 0);
+        assert_int_equal(o.value[OPTION_bufpolicy], i);
+    }
+}
+
+/* What is said of the values of each kind of option. */
+static void hints(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *want;
+    } row[] = {
+        {"bufsize", "a size is a number with k, m, g or t if you like, as in 16k"},
+        {"strsize", "a size from 2 to 1m"},
+        {"scratchsize", "a size of at most 16m"},
+        {"pcapsize", "a size of at most 65535"},
+        {"printsize", "a size of at most 64k"},
+        {"eventbudget", "units of work, from 1k to 64m; an event cannot be without bounds"},
+        {"nspec", "a number up to 16"},
+        {"iregs", "a number from 1 to 16"},
+        {"tregs", "a number up to 12"},
+        {"tree", "a number"},
+        {"aggrate", "a time or a frequency, as in 500ms, 10s or 97hz"},
+        {"lease", "a time from 300ms to 60s"},
+        {"maxload", "a number of percent, 1 to 100, or off"},
+        {"stats", "the name alone for each second, a time of at least 100ms, or end"},
+        {"bufpolicy", "switch, fill or ring"},
+        {"bufresize", "auto or manual"},
+        {"evaltime", "exec, preinit, postinit or main"},
+        {"errform", "erltrace or dtrace"},
+        {"lockmem", "a size, or unlimited"},
+        {"zdefs", "it takes no value"},
+        {"quiet", "the name alone sets it; =no unsets it"},
+        {"bufsiz", "did you mean 'bufsize'?"},
+        {"nothing_like_it", "doc/command.md lists the options; -x maxload=80 sets one"},
+        {"cpppath", NULL},
+        {"linkmode", NULL},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct options o;
+        char room[OPTION_HINT];
+        options_init(&o);
+        const char *hint = options_hint(&o, row[i].name, room);
+        if (row[i].want == NULL)
+            assert_null(hint);
+        else
+            assert_string_equal(hint, row[i].want);
+    }
 }
 
 static void from_a_program(void **state)
@@ -188,10 +295,10 @@ static void from_a_program(void **state)
     struct options o;
     const char *why;
     options_init(&o);
-    assert_int_equal(options_set(&o, "cpppath", "/x", OPTION_FROM_PROGRAM, &why), -1);
+    assert_int_equal(options_set(&o, "cpppath", "/x", OPTION_BY_PROGRAM, &why), -1);
     assert_string_equal(why, "Option cannot be used from within a D program");
-    assert_int_equal(options_set(&o, "bufpolicy", "switch", OPTION_FROM_PROGRAM, &why), 0);
-    assert_int_equal(options_set(&o, "cleanrate", "50hz", OPTION_FROM_PROGRAM, &why), 0);
+    assert_int_equal(options_set(&o, "bufpolicy", "switch", OPTION_BY_PROGRAM, &why), 0);
+    assert_int_equal(options_set(&o, "cleanrate", "50hz", OPTION_BY_PROGRAM, &why), 0);
 }
 
 static void preprocessor(void **state)
@@ -201,11 +308,11 @@ static void preprocessor(void **state)
     const char *why;
     options_init(&o);
     assert_null(o.cpppath);
-    assert_int_equal(options_set(&o, "cpppath", "", OPTION_FROM_COMMAND, &why), -1);
-    assert_int_equal(options_set(&o, "cpppath", "/x/cpp", OPTION_FROM_COMMAND, &why), 0);
+    assert_int_equal(options_set(&o, "cpppath", "", OPTION_BY_COMMAND, &why), -1);
+    assert_int_equal(options_set(&o, "cpppath", "/x/cpp", OPTION_BY_COMMAND, &why), 0);
     assert_string_equal(o.cpppath, "/x/cpp");
-    assert_int_equal(options_set(&o, "cpp", "yes", OPTION_FROM_COMMAND, &why), -1);
-    assert_int_equal(options_set(&o, "cpp", NULL, OPTION_FROM_PROGRAM, &why), 0);
+    assert_int_equal(options_set(&o, "cpp", "yes", OPTION_BY_COMMAND, &why), -1);
+    assert_int_equal(options_set(&o, "cpp", NULL, OPTION_BY_PROGRAM, &why), 0);
     assert_true(option_on(&o, OPTION_cpp));
 }
 
@@ -216,13 +323,13 @@ static void while_running(void **state)
     struct options o;
     const char *why;
     options_init(&o);
-    assert_int_equal(options_set(&o, "quiet", "1", OPTION_FROM_RUNNING, &why), 0);
+    assert_int_equal(options_set(&o, "quiet", "1", OPTION_BY_RUNNING, &why), 0);
     assert_true(option_on(&o, OPTION_quiet));
-    assert_int_equal(options_set(&o, "bufsize", "1m", OPTION_FROM_RUNNING, &why), -1);
+    assert_int_equal(options_set(&o, "bufsize", "1m", OPTION_BY_RUNNING, &why), -1);
     assert_string_equal(why, "Operation illegal when tracing is active");
-    assert_int_equal(options_set(&o, "destructive", NULL, OPTION_FROM_RUNNING, &why), -1);
+    assert_int_equal(options_set(&o, "destructive", NULL, OPTION_BY_RUNNING, &why), -1);
     assert_false(option_on(&o, OPTION_destructive));
-    assert_int_equal(options_set(&o, "aggrate", "x", OPTION_FROM_RUNNING, &why), -1);
+    assert_int_equal(options_set(&o, "aggrate", "x", OPTION_BY_RUNNING, &why), -1);
     assert_string_equal(why, BAD);
 }
 
@@ -243,7 +350,7 @@ static int set(void *arg, const char *name, const char *value)
             assert_null(value);
         return 0;
     }
-    return options_set(&s->o, name, value, OPTION_FROM_COMMAND, &s->why);
+    return options_set(&s->o, name, value, OPTION_BY_COMMAND, &s->why);
 }
 
 static void environment(void **state)
@@ -278,6 +385,9 @@ int main(void)
         cmocka_unit_test(while_running),
         cmocka_unit_test(preprocessor),
         cmocka_unit_test(times_that_a_node_can_wait),
+        cmocka_unit_test(bounds),
+        cmocka_unit_test(defaults),
+        cmocka_unit_test(hints),
         cmocka_unit_test(from_a_program),
         cmocka_unit_test(environment),
     };

@@ -611,7 +611,7 @@ static void costs_are_not_told(void **state)
     struct fixture *f = *state;
     program(f, "p.d", "BEGIN { trace(1); }");
     start(f, false);
-    assert_int_equal(f->a.opt.stats, 0);
+    assert_int_equal(f->a.opt.stats, OPTION_UNSET);
     assert_int_equal(f->a.opt.maxload, 40);
     make_load(TIER_LOAD_TOTAL);
     f->a.script = sends_load;

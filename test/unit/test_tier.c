@@ -95,7 +95,8 @@ static int bind(void *arg, const struct tier_probe *p)
 static void run(const char *text, struct seen *s)
 {
     struct compile_options copt = {COMPILE_SIZES};
-    struct tier_options topt = {.bufsize = 1 << 16, .aggsize = 1 << 16, .dynvarsize = 1 << 16};
+    struct tier_options topt = {
+        .cpu = OPTION_UNSET, .bufsize = 1 << 16, .aggsize = 1 << 16, .dynvarsize = 1 << 16};
     struct compile_source src = {
         .kind = COMPILE_NAME, .name = "-n", .text = text, .len = strlen(text)};
     const struct tier_sink sink = {s, on_record, on_entry, on_fault, on_counts};

@@ -1,0 +1,63 @@
+/* option.h - the options of a session: one row of options.list each, which explains the columns.
+ *
+ * What sets them, and what they are set to, is in result/options.h. */
+#ifndef ET_UTIL_OPTION_H
+#define ET_UTIL_OPTION_H
+
+#include <stddef.h>
+
+enum option_id {
+#define OPTION(name, type, standard, least, most, words, by, phase, to, key, when, text, more) \
+    OPTION_##name,
+#include "util/options.list"
+#undef OPTION
+    OPTION_COUNT
+};
+
+enum { OPTION_UNSET = -2 }; /* the value of an option that is not set and has no default */
+
+enum option_type {
+    OPTION_TYPE_FLAG,
+    OPTION_TYPE_PRESENT,
+    OPTION_TYPE_SIZE,
+    OPTION_TYPE_NUMBER,
+    OPTION_TYPE_RATE,
+    OPTION_TYPE_WORD,
+    OPTION_TYPE_PERCENT,
+    OPTION_TYPE_STATS,
+    OPTION_TYPE_BUDGET,
+    OPTION_TYPE_PACKET,
+    OPTION_TYPE_PRINT,
+    OPTION_TYPE_MEMORY,
+    OPTION_TYPE_ERRFORM,
+    OPTION_TYPE_STABILITY,
+    OPTION_TYPE_VERSION,
+    OPTION_TYPE_PATH, /* from here on without a value of their own */
+    OPTION_TYPE_FOLDER,
+    OPTION_TYPE_CPP,
+    OPTION_TYPE_CPP_FLAG,
+    OPTION_TYPE_IGNORED,
+    OPTION_TYPE_REFUSED
+};
+
+/* Who sets an option. */
+enum option_by { OPTION_BY_COMMAND, OPTION_BY_PROGRAM, OPTION_BY_RUNNING /* setopt() */ };
+
+struct option_row {
+    const char *name;
+    enum option_type type;
+    const char *standard;     /* the default, as -x takes it; NULL: not set */
+    const char *least, *most; /* bounds of the value, as -x takes them; NULL: none */
+    const char *words;        /* of a WORD, with blanks between them; NULL */
+    enum option_by by;        /* the last one that may set it */
+    const char *text;         /* what it means; backquotes are Markdown's */
+};
+
+/* By enum option_id. */
+extern const struct option_row option_rows[OPTION_COUNT];
+
+/* How the values of an option are written, for people: "a size from 2 to 1m". NULL: nothing can be
+ * said. May be kept in room, of n bytes. */
+const char *option_form(const struct option_row *r, char *room, size_t n);
+
+#endif
