@@ -1,4 +1,4 @@
-/* option.c - options of the language, and of the preprocessor. */
+/* setopt.c - options of the language, and of the preprocessor. */
 #include <string.h>
 
 #include "session/api.h"
