@@ -1,4 +1,4 @@
-# erltrace: make | demo | check | fuzz | bench | install | format | lint.  V=1 shows the commands.
+# erltrace: `make help` lists the targets. V=1 shows the commands.
 # SANITIZE=address,undefined builds and tests the C programs with those sanitizers.
 
 CC       ?= cc
@@ -50,6 +50,7 @@ PRIV := $(NIF) $(AGENT) $(DLIBS) $(if $(SANITIZE),,priv/bin/erltrace)
 include mk/lib.mk
 
 .PHONY: all priv demo check check-unit check-d check-e2e bench install format lint clean deps
+## all: builds everything: the command, the library, the agent, the page and its server
 all: $(BIN) $(LIB_A) $(LIB_SO) $(PRIV) $(APP)
 priv: $(PRIV)
 
@@ -119,6 +120,7 @@ $(TESTS): $(BUILD)/test/%: $(BUILD)/tool/test/unit/%.o $(BUILD)/tool/test/unit/s
 TERM_OBJ := $(filter $(foreach f,term term_look pidtext,%/$(f).o),$(call objects,beam)) $(BUILD)/tool/test/fuzz/nif.o
 $(BUILD)/test/test_term: $(TERM_OBJ)
 
+## clean: removes everything that was built, except the packages of the page
 clean:
 	rm -rf build bin priv ebin
 

@@ -1,4 +1,5 @@
 # The cost of an event: build/bench.json and a table.
+## bench: measures the cost of an event
 .PHONY: bench
 bench:
 	@scripts/dev/deps build test
@@ -6,6 +7,7 @@ bench:
 	@CC='$(CC)' bench/run $(BENCHFLAGS)
 
 # The time to compile: build/bench-compile.json and a table.
+## bench-compile: measures the time to compile D programs
 .PHONY: bench-compile
 bench-compile: all $(BUILD)/bench-compile
 	@ERLTRACE=$(CURDIR)/$(BIN) bench/run-compile $(BUILD)/bench-compile
@@ -16,6 +18,7 @@ $(BUILD)/bench-compile: bench/compile.c $(OBJ_LIB)
 
 # Times of enabling, of leaving, of the longest answer and the longest event, by functions, processes and neighbours:
 # build/bench-enable.json and a table.
+## bench-enable: measures the time to enable probes and to leave
 .PHONY: bench-enable
 bench-enable:
 	@scripts/dev/deps build test

@@ -21,6 +21,7 @@ SUITE_ENV  = TESTS='$(TESTS)' BUILD=$(BUILD) ERLTRACE=$(CURDIR)/$(BIN) ERLTRACE_
 CHECKS = $(filter-out $(EXCEPT),$(or $(ONLY),$(sort $(SUITES) $(VARIANTS))))
 
 # The tools that test the Erlang application and the page may be missing: those tests are then skipped, and say what they lack.
+## check: runs every suite but chaos and fuzz (ONLY='d unit', EXCEPT='ui')
 check:
 	@scripts/dev/deps build test
 	@scripts/dev/deps erlang || true
@@ -29,6 +30,7 @@ check:
 	@+scripts/dev/tally $(foreach s,$(filter $(CHECKS),$(BESIDE)),'& $(MAKE) --no-print-directory check-$(s)') \
 	    $(foreach s,$(filter-out $(BESIDE),$(CHECKS)),'$(MAKE) --no-print-directory check-$(s)')
 
+## check-SUITE: runs one suite; test/run lists them
 $(SUITES:%=check-%): check-%: ready-%
 	@$(SUITE_ENV) test/$*/run
 
@@ -41,6 +43,7 @@ suite-env:
 	@echo "$(SUITE_ENV)"
 
 # The D scripts of check-d, inside nodes instead of the local tier.
+## check-d-vm: runs the D scripts inside nodes
 check-d-vm: ready-d
 	@$(SUITE_ENV) test/d/run --vm
 
@@ -49,11 +52,13 @@ check-d-vm: ready-d
 OTHERS := 27 29
 OTP_ROOTS = $(MAKE) --no-print-directory OTP_WITH=$(1) -j $(words $(OTHERS)) $(OTHERS:%=otp-%)
 .PHONY: otp-folders $(OTHERS:%=otp-%)
+## otp-folders: makes the folders of other OTP releases for tests
 otp-folders:
 	@scripts/dev/deps otp
 	@+$(call OTP_ROOTS)
 $(OTHERS:%=otp-%): otp-%:
 	@scripts/dev/otp $* $(OTP_WITH) >/dev/null || [ $$? = 77 ]
+## check-otp: runs the tests of nodes on other OTP releases (OTHERS=27)
 check-otp:
 	@scripts/dev/deps build test otp
 	@+$(call OTP_ROOTS)
@@ -63,6 +68,7 @@ check-otp:
 
 # Chaos (test/chaos): every probe, consumers that come and go in every way, a node in which everything happens; CHAOS seconds on each installed OTP
 # release. SEED=N repeats a run.
+## chaos: runs consumers that come, go and die in every way (CHAOS=1800 seconds, SEED=N)
 chaos:
 	@scripts/dev/deps build test otp
 	@+$(call OTP_ROOTS)
@@ -71,12 +77,14 @@ chaos:
 
 # Memory errors and leaks that a sanitizer build does not find: the unit tests and a few scripts under valgrind.
 VALGRIND := valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite --child-silent-after-fork=yes
+## check-valgrind: runs the unit tests and a few scripts under valgrind
 check-valgrind:
 	@scripts/dev/deps build test
 	@+$(MAKE) --no-print-directory all $(TESTS)
 	@+$(SUITE_ENV) UNDER='$(VALGRIND)' scripts/dev/tally 'test/unit/run' 'test/e2e/run --only valgrind'
 
 # RabbitMQ under load for a minute with each script of that test, on every installed OTP release.
+## soak: traces RabbitMQ under load on every OTP release (SOAK=60 seconds)
 soak:
 	@scripts/dev/deps build test rabbit otp
 	@+$(call OTP_ROOTS,rabbit)
@@ -89,6 +97,7 @@ soak:
 # (scripts/dev/otp-debug: some minutes each). 29 is left out: its debug emulator aborts (busy_port_cnt == erts_system_monitor_busy_port_cnt) when
 # trace sessions set and clear busy_port of the system monitor, even without any tool.
 DEBUG_OTP := 25 27
+## check-debug-vm: tests on debug emulators with assertions (DEBUG_OTP=27)
 .PHONY: check-debug-vm
 check-debug-vm:
 	@scripts/dev/deps build test otp otp-debug

@@ -33,6 +33,7 @@ $(FUZZ)/mkseeds: $(FUZZ)/test/fuzz/mkseeds.o $(FUZZ_OBJ)
 	@echo "  LD    $@"
 	$(Q)$(FUZZ_CC) -fsanitize=$(FUZZ_SAN) -o $@ $^ $(EI_LIB) -lm -pthread
 
+## fuzz: fuzzes each target (FUZZ_TARGET=engine, FUZZ_SECONDS=60)
 .PHONY: fuzz fuzz-build
 .PRECIOUS: $(FUZZ)/%.o
 fuzz:

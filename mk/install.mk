@@ -5,6 +5,7 @@ DESTDIR ?=
 INSTALL ?= install
 
 .PHONY: install uninstall
+## install: installs under PREFIX=/usr/local, below DESTDIR
 install: all $(LIB_DIR)/erltrace.pc $(LIB_A_AT)
 	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/erltrace/ebin \
 	    $(addprefix $(DESTDIR)$(PREFIX)/lib/erltrace/priv/,agent bin lib) \
@@ -30,6 +31,7 @@ install: all $(LIB_DIR)/erltrace.pc $(LIB_A_AT)
 	else echo "Still to do, so that the loader finds $(SONAME): run \`ldconfig\` as root if $(PREFIX)/lib is among the loader's folders;" \
 	    "otherwise set LD_LIBRARY_PATH=$(PREFIX)/lib. The command needs neither."; fi
 
+## uninstall: removes what install has installed
 uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/include/erltrace.h $(DESTDIR)$(PREFIX)/lib/liberltrace.* \
 	    $(DESTDIR)$(PREFIX)/lib/pkgconfig/erltrace.pc

@@ -3,6 +3,7 @@
 FORMATTED = $(wildcard include/*.h $(foreach d,c_src guest,$(foreach e,c h,$(d)/*/*.$(e) $(d)/*/*/*.$(e))) test/unit/*.c test/unit/*.h test/api/*.c test/fuzz/*.c test/fuzz/*.h test/oom/*.c test/longest/*.c \
               test/node/*.c test/agent/*.c test/chaos/*.c test/lib/*.c examples/*.c bench/*.c scripts/dev/*.c)
 
+## lint: checks the rules of the tree, layout, Erlang, and that gcc and clang warn of nothing
 .PHONY: lint format lint-clang lint-erlang lint-tidy
 lint:
 	@scripts/dev/deps build test erlang format
@@ -30,11 +31,13 @@ lint-build: $(OBJ_TOOL) $(OBJ_AGENT) $(TESTS) $(patsubst %.c,$(BUILD)/tool/%.o,$
 	@echo "  $(CC): no warning"
 
 # clang-tidy's opinions change with its version; it is not part of lint.
+## lint-tidy: runs clang-tidy
 lint-tidy:
 	@scripts/dev/deps build format
 	clang-tidy --quiet --checks='-*,bugprone-*,-bugprone-easily-swappable-parameters,-bugprone-reserved-identifier,clang-analyzer-*,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling' \
 	    $(SRC_TOOL) $(filter-out $(SRC_TOOL),$(SRC_AGENT)) -- $(CFLAGS_) $(NIF_INC)
 
+## format: lays out the C files with clang-format
 format:
 	@scripts/dev/deps format
 	clang-format -i $(FORMATTED)

@@ -7,6 +7,7 @@ $(BUILD)/test/longest: test/longest/longest.c $(BUILD)/tool/test/fuzz/mutate.o $
 	@echo "  LD    $@"
 	$(Q)$(CC) $(CFLAGS_) $(SANFLAGS) -MMD -MP -o $@ $(filter %.c %.o,$^) -lm -pthread
 
+## longest: searches for the program with the longest event (ROUNDS=20000)
 .PHONY: longest
 longest: $(BUILD)/test/longest
 	@$< $(ROUNDS)

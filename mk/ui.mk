@@ -7,6 +7,7 @@
 UI_PAGE := $(if $(filter-out no,$(or $(UI),yes)),$(if $(shell command -v npm 2>/dev/null),ui/dist/index.html))
 UI_FILES = ui/build.mjs ui/tsconfig.json $(wildcard ui/src/* ui/src/*/*)
 
+## ui: builds the browser page
 .PHONY: ui
 ui: ui/dist/index.html
 

@@ -33,6 +33,7 @@ $(BUILD)/test/test_web_keys: $(addprefix $(BUILD)/tool/c_src/web/,keys.o web_val
 $(BUILD)/test/test_web_pack: $(BUILD)/tool/c_src/web/pack.o
 $(BUILD)/test/test_web_pack: LIBS := -lz
 
+## demo-web: opens the shop and prints the address of a page that traces it
 .PHONY: demo-web bench-web
 demo-web:
 	@scripts/dev/deps build ui
@@ -40,5 +41,6 @@ demo-web:
 	@demo/web
 
 # The cost of 20 pages on one script and 20 on different ones, with 2,000 keys and 64 buckets each second.
+## bench-web: measures the server with forty pages
 bench-web: all
 	@bench/web $(BENCHFLAGS)

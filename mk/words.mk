@@ -2,6 +2,7 @@
 WORDS_ERLANG := agent/erltrace_agent_words.hrl
 WORDS_TS     := ui/src/model/words.ts
 
+## words: writes the names of D for Erlang and TypeScript
 .PHONY: words
 words: $(BUILD)/words
 	$(Q)$(BUILD)/words erlang >$(WORDS_ERLANG)
