@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "lang/encode.h"
 #include "session/session.h"
+#include "util/render.h"
 
 enum { ROUNDS_MOST = 10000 };
 

@@ -1,5 +1,5 @@
 # The program whose event takes longest, for several sets of options: `make longest ROUNDS=20000` searches for it for some minutes.
-LONGEST_OBJ := $(call objects,$(ROOMS_LOW) dif engine)
+LONGEST_OBJ := $(call objects,$(ROOMS_LOW) dif engine) $(BUILD)/tool/c_src/lang/encode.o
 ROUNDS      ?= 1000
 
 $(BUILD)/test/longest: test/longest/longest.c $(BUILD)/tool/test/fuzz/mutate.o $(LONGEST_OBJ)

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/diag.h"
 #include "util/secret.h"
 #include "util/tls_words.h"
 #include "util/units.h"
 #include "cli/scripts.h"
+#include "util/render.h"
 
 enum {
     LONG_NODE = 256,

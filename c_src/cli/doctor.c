@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "cli/cli.h"
 #include "cli/screen.h"
+#include "util/buftext.h"
 
 enum { EXIT_LIMITS = 3, REASONS_MAX = 64 };
 

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "util/tls_words.h"
 #include "cli/cli.h"
+#include "util/buftext.h"
 
 static const char usage[] =
     "usage: erltrace [-64] [-qlSvwBCFHhVZe] [-o output] [-x opt[=val]] [-b bufsz] [-c cmd]\n"

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "util/elixir.h"
 #include "cli/run.h"
+#include "util/buftext.h"
 
 static void put_buf(struct run *r, struct buf *b)
 {

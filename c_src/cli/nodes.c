@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "cli/cli.h"
 #include "cli/screen.h"
+#include "util/buftext.h"
 
 /* One BEAM. Printing waits for all of them, because the widest entry determines a column's
  * width. */

@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/diag.h"
+#include "util/buftext.h"
 #include "util/elixir.h"
+#include "util/render.h"
 #include "util/stream.h"
 
 static void erase(struct screen *s)

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/diag.h"
 #include "cli/cli.h"
+#include "util/buftext.h"
+#include "util/render.h"
 
 enum { HEADER_BYTES = 1024 }; /* bytes of a script that are searched for a header */
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "etf/step.h"
+#include "util/buftext.h"
 
 enum {
     DEPTH_MOST = 24,

@@ -8,6 +8,7 @@
 #include "lang/check.h"
 #include "lang/provider.h"
 #include "probe/probe.h"
+#include "util/render.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* check_decl.c - declared variables and inlines (language.md 2.3, 2.5). */
 #include "lang/check.h"
+#include "util/table.h"
 
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/elixir.h"
+#include "util/render.h"
 
 /* Returns the length in bytes of the module in the text of a function, "MyApp.Foo:bar/1" or
  * "MyApp.Foo.bar/1". */

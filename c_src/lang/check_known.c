@@ -5,7 +5,9 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "util/buftext.h"
 #include "util/elixir.h"
+#include "util/render.h"
 
 static bool is_text(const struct type *t)
 {

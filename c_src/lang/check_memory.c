@@ -1,6 +1,7 @@
 /* check_memory.c - pointers, arrays, structs and their members; type compatibility (language.md
  * 3.5, 4). */
 #include "lang/check.h"
+#include "util/render.h"
 
 #include <string.h>
 

@@ -3,6 +3,8 @@
  * A control line consists of words, integers and quoted strings up to the newline. Comments have no
  * meaning in it. */
 #include "lang/lex.h"
+#include "util/render.h"
+#include "util/table.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "dif/opformat.h"
+#include "lang/encode.h"
+#include "util/buftext.h"
 
 static const struct {
     const char *name;

@@ -9,9 +9,9 @@
 #include <setjmp.h>
 
 #include "base/err.h"
-#include "base/hash.h"
 #include "lang/compile.h"
 #include "lang/lang.h"
+#include "util/table.h"
 
 enum { REUSE_MAX = 32 };
 

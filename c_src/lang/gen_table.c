@@ -2,6 +2,7 @@
  *
  * Equal strings and equal integers are stored once. */
 #include "lang/gen.h"
+#include "util/table.h"
 
 #include <string.h>
 

@@ -1,5 +1,8 @@
 /* lang.c - creates, extends and frees a program; memory and errors of the room. */
 #include "lang/lex.h"
+#include "util/buftext.h"
+#include "util/render.h"
+#include "util/table.h"
 
 #include <stdarg.h>
 #include <string.h>

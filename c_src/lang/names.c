@@ -6,6 +6,8 @@
  * that exist only on other systems, so that they are rejected by name and never taken for new
  * variables: all names of the lists are part of the language, wherever they exist. */
 #include "lang/prog.h"
+#include "util/render.h"
+#include "util/table.h"
 
 #include <string.h>
 #include <strings.h>

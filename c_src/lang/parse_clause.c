@@ -5,6 +5,7 @@
  * taken literally: characters that are special in a glob are escaped with '\'. parse_names.c reads
  * descriptions that do not consist of four parts. */
 #include "lang/lex.h"
+#include "util/buftext.h"
 
 #include <string.h>
 

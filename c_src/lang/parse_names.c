@@ -14,6 +14,7 @@
 
 #include "util/elixir.h"
 #include "probe/probe.h"
+#include "util/render.h"
 
 enum { PROV, MOD, FUNC, NAME };
 

@@ -4,6 +4,7 @@
  * from the far end: "int *a[4]" is the list [4], pointer, and gives an array of 4 pointers. */
 #include "lang/check.h"
 #include "lang/declare.h"
+#include "util/table.h"
 
 #include <string.h>
 

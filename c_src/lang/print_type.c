@@ -1,5 +1,6 @@
 /* print_type.c - the type that print() shows, as the text that result/print.c reads. */
 #include "lang/check.h"
+#include "util/buftext.h"
 
 #include <string.h>
 

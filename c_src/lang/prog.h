@@ -12,10 +12,10 @@
 #include <setjmp.h>
 
 #include "base/err.h"
-#include "base/hash.h"
 #include "lang/lang.h"
 #include "lang/provider.h"
 #include "lang/stability.h"
+#include "util/table.h"
 
 /* What a global name means. Functions, variables, built-ins and inlines share one namespace. */
 enum ident_kind {

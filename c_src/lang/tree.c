@@ -6,6 +6,7 @@
 #include <limits.h>
 
 #include "lang/check.h"
+#include "util/buftext.h"
 
 enum { STEP = 2 };
 

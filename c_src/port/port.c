@@ -17,6 +17,7 @@
 #include "cli/cli.h"
 #include "port/port_terms.h"
 #include "etf/write.h"
+#include "util/buftext.h"
 
 enum { QUEUE_BYTES = 4 << 20, NO_END_MS = 60000 };
 

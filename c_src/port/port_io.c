@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "util/buftext.h"
 
 enum {
     TAG_TERM = 131,

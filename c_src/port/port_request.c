@@ -14,6 +14,7 @@
 #include "port/port.h"
 #include "port/port_terms.h"
 #include "etf/write.h"
+#include "util/buftext.h"
 
 enum {
     ANSWER_BYTES = 1 << 20, /* of items in one answer; it may be more by the last one */

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "etf/write.h"
+#include "util/buftext.h"
+#include "util/merge.h"
 #include "words/words.h"
 
 /* -- parts of maps ----------------------------------------------------------------------------- */

@@ -10,6 +10,8 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "result/hist.h"
+#include "util/merge.h"
+#include "util/table.h"
 
 __extension__ typedef unsigned __int128 u128;
 

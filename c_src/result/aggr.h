@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/hash.h"
 #include "result/value.h"
 #include "dif/dif.h"
+#include "util/table.h"
 
 struct aggr_entry {
     uint64_t *words;   /* the merged value, as dif_agg_words says */

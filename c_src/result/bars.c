@@ -11,6 +11,7 @@
 #include "util/elixir.h"
 #include "base/err.h"
 #include "result/hist.h"
+#include "util/buftext.h"
 
 enum { KEY_WIDTH = 16, LEVELS = 8 };
 

@@ -6,6 +6,7 @@
 
 #include "util/elixir.h"
 #include "result/hist.h"
+#include "util/buftext.h"
 
 enum { HEX_ROW = 16, KEY_WIDTH = 50, TRACE_WIDTH = 33 };
 

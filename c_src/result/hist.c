@@ -12,6 +12,8 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "result/label.h"
+#include "util/buftext.h"
 
 enum { BAR = 40, HALF = 20 };
 
@@ -49,7 +51,7 @@ static unsigned q_zero_row(const struct dif_agg *def)
 static void q_describe(const struct dif_agg *def, unsigned b, struct hist_row *r)
 {
     (void)def;
-    int64_t v = dif_quantize_label(b);
+    int64_t v = label_quantize(b);
     label_number(r, v);
     r->from = v;
     r->to = v;
@@ -62,7 +64,7 @@ static void q_describe(const struct dif_agg *def, unsigned b, struct hist_row *r
 static int64_t q_weight(const struct dif_agg *def, unsigned b)
 {
     (void)def;
-    return dif_quantize_label(b);
+    return label_quantize(b);
 }
 
 static bool q_zero(const struct dif_agg *def, unsigned b)
@@ -168,14 +170,14 @@ static int64_t ll_value(uint64_t magnitude, int sign)
 /* The last value of the bin before b, seen from zero. */
 static int64_t ll_before(const struct dif_agg *def, unsigned b, int sign)
 {
-    uint64_t v = (uint64_t)dif_llq_label(b, LLQ(def));
+    uint64_t v = (uint64_t)label_llquantize(b, LLQ(def));
     return ll_value((sign > 0 ? v : 0 - v) - 1, sign);
 }
 
 static void ll_describe(const struct dif_agg *def, unsigned b, struct hist_row *r)
 {
     unsigned mid = ll_middle(def), last = mid * 2;
-    int64_t v = dif_llq_label(b, LLQ(def));
+    int64_t v = label_llquantize(b, LLQ(def));
     if (b == mid) {
         int64_t low = ll_low(def);
         /* "abs() < N" is put in by hist_make when a negative bin is shown beside it. */
@@ -206,7 +208,7 @@ static void ll_describe(const struct dif_agg *def, unsigned b, struct hist_row *
 
 static int64_t ll_weight(const struct dif_agg *def, unsigned b)
 {
-    return dif_llq_label(b, LLQ(def));
+    return label_llquantize(b, LLQ(def));
 }
 
 static bool ll_zero(const struct dif_agg *def, unsigned b)

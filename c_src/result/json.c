@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "result/hist.h"
+#include "util/buftext.h"
 
 /* Keys are ours: there is nothing to escape. */
 static void name(struct buf *out, const char *key)

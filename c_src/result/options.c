@@ -8,9 +8,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/diag.h"
 #include "util/units.h"
 #include "lang/compile.h"
+#include "util/render.h"
 
 static const char bad_name[] = "Invalid option name";
 static const char bad_value[] = "Invalid value for specified option";

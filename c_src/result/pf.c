@@ -12,6 +12,7 @@
 
 #include "util/elixir.h"
 #include "base/err.h"
+#include "util/buftext.h"
 
 enum { WIDTH_MAX = 1048576, PF_LP64_WIDTH = 16, FIELD_MAX = 128 };
 

@@ -1,6 +1,7 @@
 /* print.c - typed dumps. One pass over the description of the type; what lies outside the bytes, or
  * makes no sense, is left out. */
 #include "result/print.h"
+#include "util/buftext.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -7,6 +7,7 @@
 #include "result/bars.h"
 #include "result/field.h"
 #include "result/hist.h"
+#include "util/buftext.h"
 
 /* -- faults (language.md 10.4) ----------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* symbol.c - stacks and addresses as text. A stack is 8-byte return addresses up to the first 0,
  * after the process id if it is a user's; see dif/kinds.list. */
 #include "result/symbol.h"
+#include "util/buftext.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "result/print.h"
 #include "result/field.h"
 #include "result/report.h"
+#include "util/buftext.h"
 
 static void flush(struct report *r)
 {

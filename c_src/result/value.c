@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/err.h"
+#include "util/buftext.h"
 
 static int64_t extend(uint64_t raw, unsigned bits, bool is_signed)
 {

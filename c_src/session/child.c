@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "session/api.h"
+#include "util/buftext.h"
 
 enum { WORDS_MOST = 256 };
 

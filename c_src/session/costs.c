@@ -11,6 +11,8 @@
 
 #include "base/err.h"
 #include "session/session_impl.h"
+#include "util/buftext.h"
+#include "util/render.h"
 
 enum {
     PROBES = 5, /* that a report lists */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "session/api.h"
+#include "util/buftext.h"
 
 extern char **environ;
 

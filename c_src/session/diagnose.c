@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "session/api.h"
+#include "util/buftext.h"
+#include "util/render.h"
 
 /* The program that a compile error is about: the one of its file's name, or, if a #line gave it
  * another name, the one that is being compiled. NULL: it is no compile error. */

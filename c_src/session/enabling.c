@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "session/session_impl.h"
+#include "util/buftext.h"
+#include "util/render.h"
 
 /* Characters of an atom's text that are the same in every printer. */
 static bool printable(const char *s, size_t n)

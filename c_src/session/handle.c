@@ -8,6 +8,8 @@
 
 #include "session/api.h"
 #include "base/err.h"
+#include "util/buftext.h"
+#include "util/render.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct erltrace *handles;

@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "session/session_impl.h"
+#include "util/render.h"
 
 enum state { NEW, BUSY /* what it depends on is being looked at */, DONE, LEFT_OUT };
 

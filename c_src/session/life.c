@@ -7,6 +7,7 @@
 #include "session/api.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "util/render.h"
 
 enum {
     SLICE_MS = 100,     /* how long an interrupt, or the end of a command, may go unnoticed */

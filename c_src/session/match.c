@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "util/render.h"
 
 static struct probe_spec spec_of(const struct session *s, const struct dif_clause *c)
 {

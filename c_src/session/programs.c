@@ -6,6 +6,7 @@
 
 #include "session/api.h"
 #include "base/err.h"
+#include "lang/encode.h"
 
 /* By enum erltrace_spec: the compiler's word for it, and the command's letter. */
 static const struct {

@@ -10,6 +10,7 @@
 
 #include "session/api.h"
 #include "base/err.h"
+#include "util/buftext.h"
 
 enum { ARGS_MOST = 12 }; /* that the format has room for */
 

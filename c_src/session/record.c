@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "session/session_impl.h"
+#include "util/buftext.h"
 
 struct session_event {
     uint32_t size; /* of the whole, parts and padding included */

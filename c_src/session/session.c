@@ -9,7 +9,10 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "lang/encode.h"
 #include "result/json.h"
+#include "util/buftext.h"
+#include "util/render.h"
 
 /* -- options ----------------------------------------------------------------------------------- */
 

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "result/hist.h"
 #include "result/symbol.h"
+#include "util/buftext.h"
 
 struct entry {
     struct aggr *aggr;

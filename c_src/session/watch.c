@@ -4,6 +4,7 @@
 #include "session/api.h"
 #include "session/session_impl.h"
 #include "engine/engine.h"
+#include "util/buftext.h"
 
 /* -- values ------------------------------------------------------------------------------------ */
 

@@ -1,7 +1,7 @@
 /* examine.c - what the agent finds when it looks at its node: doc/agent-protocol.md, `examine`. */
-#include "base/buf.h"
 #include "tier/vm_agent.h"
 #include "etf/etf.h"
+#include "util/buftext.h"
 
 enum { EXAMINE_MS = 30000 };
 

@@ -13,6 +13,8 @@
 #include "util/elixir.h"
 #include "base/err.h"
 #include "probe/probe.h"
+#include "util/buftext.h"
+#include "util/render.h"
 
 enum {
     ID_NUMBER = TIER_ID_INTERVAL_END,

@@ -16,6 +16,8 @@
 #include "base/err.h"
 #include "tier/sampler.h"
 #include "tier/tier.h"
+#include "util/buftext.h"
+#include "util/render.h"
 
 enum { SPARE_THREADS = 4, DRAIN_LIMIT = 1 << 20, FIXED = 3, PACE_NS = 10000000 };
 

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/err.h"
 #include "tier/vm_code.h"
 #include "tier/only.h"
@@ -20,6 +19,7 @@
 #include "wire/relay.h"
 #include "wire/talk.h"
 #include "tier/vm.h"
+#include "util/buftext.h"
 
 enum {
     CONNECT_MS = 5000,

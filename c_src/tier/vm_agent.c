@@ -9,8 +9,9 @@
 #include <sys/utsname.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/err.h"
+#include "util/buftext.h"
+#include "util/render.h"
 #include "wire/deadline.h"
 
 #define MODULE  "erltrace_agent"

@@ -15,6 +15,7 @@
 #include "wire/deadline.h"
 #include "tier/vm_load.h"
 #include "tier/vm.h"
+#include "util/buftext.h"
 
 enum {
     FLUSH_MS = 1000,    /* a flush waits so long at least */

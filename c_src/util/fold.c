@@ -1,4 +1,5 @@
 /* fold.c - see fold.h. */
+#include "util/buftext.h"
 #include "util/fold.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* history.c - see history.h. */
+#include "util/buftext.h"
 #include "web/history.h"
 
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/buftext.h"
 #include "web/asset.h"
 #include "web/web_json.h"
 #include "web/pack.h"

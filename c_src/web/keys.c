@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "util/buftext.h"
 #include "web/web_json.h"
 
 /* -- texts ------------------------------------------------------------------------------------- */

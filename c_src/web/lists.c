@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/hash.h"
+#include "util/buftext.h"
+#include "util/table.h"
 #include "web/web_json.h"
 #include "web/running.h"
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/buftext.h"
 #include "web/web_json.h"
 
 static const char *const severities[] = {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/buftext.h"
+#include "util/merge.h"
 #include "web/web_json.h"
 #include "words/words.h"
 #include "web/keys.h"

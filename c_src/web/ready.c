@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "util/buftext.h"
 #include "web/asset.h"
 #include "web/web_json.h"
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/buftext.h"
 #include "web/hub.h"
 #include "web/web_json.h"
 

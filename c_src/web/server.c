@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "util/buftext.h"
 #include "web/asset.h"
 #include "web/keys.h"
 #include "web/pack.h"

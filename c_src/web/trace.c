@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "util/buftext.h"
 #include "web/web_json.h"
 #include "web/trace_impl.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "util/buftext.h"
 #include "web/command.h"
 #include "web/web_json.h"
 #include "web/trace_impl.h"

@@ -2,6 +2,7 @@
  * and a state, then everything that is published. See trace_impl.h. */
 #include <inttypes.h>
 
+#include "util/buftext.h"
 #include "web/web_json.h"
 #include "web/trace_impl.h"
 

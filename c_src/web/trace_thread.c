@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "util/buftext.h"
 #include "web/web_json.h"
 #include "web/running.h"
 #include "web/trace_impl.h"

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "util/buftext.h"
 #include "web/web_json.h"
 #include "web/server.h"
 #include "web/trace.h"

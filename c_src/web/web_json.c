@@ -1,5 +1,6 @@
 /* web_json.c - see web_json.h. Numbers are most of what is sent, so they are made without printf.
  */
+#include "util/buftext.h"
 #include "web/web_json.h"
 
 #include <string.h>

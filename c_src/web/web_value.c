@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "util/buftext.h"
+#include "util/merge.h"
 #include "web/web_json.h"
 #include "words/words.h"
 

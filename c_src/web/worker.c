@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "util/buftext.h"
 #include "web/web_json.h"
 #include "web/pack.h"
 #include "web/running.h"

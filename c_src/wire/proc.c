@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "util/buftext.h"
 
 enum { GROUPS_MAX = 1024 };
 

@@ -14,6 +14,8 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "util/buftext.h"
+#include "util/render.h"
 
 enum {
     EPMD_MS = 3000,

@@ -19,6 +19,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "util/buftext.h"
 #include "wire/deadline.h"
 #include "wire/dist.h"
 #include "wire/find.h"

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "etf/etf_print.h"
+#include "util/buftext.h"
 
 enum { TERM_MOST = 2000 }; /* bytes of a term that a line shows */
 

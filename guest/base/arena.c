@@ -63,13 +63,6 @@ void *et_rearray(void *p, size_t n, size_t size)
     return et_realloc(p, size_mul(n, size));
 }
 
-char *et_strdup(const char *s)
-{
-    size_t n = strlen(s) + 1;
-    char *p = et_malloc(n);
-    return p ? memcpy(p, s, n) : NULL;
-}
-
 void et_free(void *p)
 {
     alloc_live -= p != NULL;

@@ -36,7 +36,6 @@ void *et_calloc(size_t n, size_t size);
 void *et_realloc(void *p, size_t size);
 /* et_realloc for n elements of `size` bytes; NULL also when that is more than there can be. */
 void *et_rearray(void *p, size_t n, size_t size);
-char *et_strdup(const char *s);
 void et_free(void *p);
 void et_alloc_fail_after(unsigned long n);
 void et_alloc_fail_at(unsigned long n);

@@ -1,19 +1,15 @@
 /* diag.h - diagnostics: what went wrong, where, and what the user can do next.
  *
  * A `struct diags` collects them for one compile or one session, in the order they are found, with
- * the source texts that they point into. Nothing prints here: rendering goes to a buffer.
- *
- *   erltrace: latency.d:3:12: error: [D_IDENT_UNDEF] unknown identifier 'timestmp'
- *       3 |   sent[timestmp] = 1;
- *         |        ^~~~~~~~  did you mean 'timestamp'?
- *
- * A diagnostic without a position (file NULL) renders as its first line only, and its hint on a
- * line of its own. All texts are copied into the collection's arena. */
+ * the source texts that they point into. util/render.h renders them. All texts are copied into the
+ * collection's arena. */
 #ifndef ET_BASE_DIAG_H
 #define ET_BASE_DIAG_H
 
+#include <stdarg.h>
+#include <stddef.h>
+
 #include "base/arena.h"
-#include "base/buf.h"
 
 /* A place in a source text. Lines and columns count from 1; line 0: no position. */
 struct diag_pos {
@@ -58,32 +54,13 @@ struct diags {
 
 void diags_init(struct diags *d);
 void diags_free(struct diags *d);
-/* Makes a source known, so that its lines can be shown. The text is borrowed. */
-void diags_source(struct diags *d, const char *file, const char *text, size_t len);
-/* Forgets the diagnostics, keeps the sources. */
-void diags_clear(struct diags *d);
-
-/* Adds one. pos, tag and hint may be NULL. diag_error returns `err` so that a caller can write
- * `return diag_error(d, ET_ENODE, ...)`. */
-void diag_add(struct diags *d, enum diag_severity sev, const struct diag_pos *pos, const char *tag,
-              const char *hint, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+/* Adds one. pos, tag and hint may be NULL. */
+void diag_vadd(struct diags *d, enum diag_severity sev, const struct diag_pos *pos, const char *tag,
+               const char *hint, const char *fmt, va_list ap) __attribute__((format(printf, 6, 0)));
+/* Adds an error and returns `err`, so that a caller can write `return diag_error(d, ET_ENODE,
+ * ...)`.
+ */
 int diag_error(struct diags *d, int err, const struct diag_pos *pos, const char *tag,
                const char *hint, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
-
-/* Renders one diagnostic as above, each line ending in newline. */
-void diag_render(const struct diags *d, const struct diag *g, struct buf *out);
-/* Renders one as a JSON object on one line:
- * {"type":"error","severity":"error","tag":...,"file":...,"line":...,"column":...,"text":...,"hint":...}
- */
-void diag_render_json(const struct diag *g, struct buf *out);
-
-/* The source line that a diagnostic is about, without its end: *len bytes; NULL when it is not
- * known.
- */
-const char *diag_line(const struct diags *d, const struct diag *g, size_t *len);
-
-/* The candidate nearest to `name` by edit distance, for "did you mean": NULL when none is near
- * enough (at most a third of the letters differ; upper and lower case are alike). */
-const char *diag_nearest(const char *name, const char *const *candidates, size_t n);
 
 #endif

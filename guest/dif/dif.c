@@ -109,15 +109,6 @@ unsigned dif_quantize_bucket(int64_t v)
     return n > 62 ? 0 : DIF_QUANTIZE_ZERO - 1 - n; /* INT64_MIN joins the first bucket */
 }
 
-int64_t dif_quantize_label(unsigned bucket)
-{
-    if (bucket == DIF_QUANTIZE_ZERO)
-        return 0;
-    if (bucket > DIF_QUANTIZE_ZERO)
-        return (int64_t)(UINT64_C(1) << (bucket - DIF_QUANTIZE_ZERO - 1));
-    return -(int64_t)(UINT64_C(1) << (DIF_QUANTIZE_ZERO - 1 - bucket));
-}
-
 unsigned dif_lquantize_levels(int64_t base, int64_t limit, int64_t step)
 {
     if (base < INT32_MIN || base > INT32_MAX || limit < INT32_MIN || limit > INT32_MAX ||
@@ -146,12 +137,6 @@ static uint64_t power(uint64_t factor, int64_t n)
     return v;
 }
 
-/* Bins of one magnitude. */
-static uint64_t llq_bins(int64_t factor, int64_t steps)
-{
-    return (uint64_t)(steps - steps / factor);
-}
-
 unsigned dif_llq_nbuckets(int64_t factor, int64_t low, int64_t high, int64_t steps)
 {
     if (factor < 2 || factor > UINT16_MAX || low < 0 || high < low || high >= 64 || steps < 1 ||
@@ -161,14 +146,14 @@ unsigned dif_llq_nbuckets(int64_t factor, int64_t low, int64_t high, int64_t ste
                 : steps % factor != 0
                     ? false
                     : power((uint64_t)factor, low == 0 ? 2 : low + 1) % (uint64_t)steps == 0;
-    uint64_t n = llq_bins(factor, steps) * (uint64_t)(high - low + 1) * 2 + 3;
+    uint64_t n = dif_llq_bins(factor, steps) * (uint64_t)(high - low + 1) * 2 + 3;
     return even && n <= WORD_HIST_MAX ? (unsigned)n : 0;
 }
 
 unsigned dif_llq_bucket(int64_t v, int64_t factor, int64_t low, int64_t high, int64_t steps)
 {
     __extension__ typedef unsigned __int128 u128;
-    uint64_t bins = llq_bins(factor, steps);
+    uint64_t bins = dif_llq_bins(factor, steps);
     uint64_t side = bins * (uint64_t)(high - low + 1);
     uint64_t mid = side + 1;
     uint64_t mag = v < 0 ? -(uint64_t)v : (uint64_t)v;
@@ -185,22 +170,4 @@ unsigned dif_llq_bucket(int64_t v, int64_t factor, int64_t low, int64_t high, in
         }
     }
     return (unsigned)(v < 0 ? mid - 1 - k : mid + 1 + k);
-}
-
-int64_t dif_llq_label(unsigned bucket, int64_t factor, int64_t low, int64_t high, int64_t steps)
-{
-    __extension__ typedef unsigned __int128 u128;
-    uint64_t bins = llq_bins(factor, steps);
-    uint64_t side = bins * (uint64_t)(high - low + 1);
-    uint64_t mid = side + 1, v;
-    if (bucket == mid)
-        return 0;
-    uint64_t k = bucket > mid ? bucket - mid - 1 : mid - 1 - bucket;
-    if (k >= side) {
-        v = power((uint64_t)factor, high + 1);
-    } else {
-        uint64_t start = power((uint64_t)factor, low + (int64_t)(k / bins));
-        v = start + (uint64_t)((u128)(k % bins) * (start * (uint64_t)factor) / (uint64_t)steps);
-    }
-    return (int64_t)(bucket > mid ? v : 0 - v);
 }

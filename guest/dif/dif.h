@@ -29,11 +29,12 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/diag.h"
 #include "words/words.h"
 
+#define DIF_MAGIC "erlt-dif" /* the first bytes of the binary form */
 enum {
+    DIF_MAGIC_BYTES = sizeof DIF_MAGIC - 1,
     DIF_SPECS_MAX = 16, /* option nspec */
     DIF_VERSION = 5,    /* of the binary form and of the instruction numbers */
     DIF_STRSIZE_LEAST = 2,
@@ -139,10 +140,10 @@ unsigned dif_agg_nargs(uint8_t func);
 unsigned dif_agg_words(const struct dif_agg *a);
 
 enum { DIF_QUANTIZE_BUCKETS = 127, DIF_QUANTIZE_ZERO = 63 };
-/* Bucket numbers and the lower bounds ("labels") that they stand for; the rules of language.md 7.1.
- * The engine and the consumer both use these, so that they cannot disagree. */
+/* Bucket numbers; the rules of language.md 7.1. The engine and the consumer both use these, so that
+ * they cannot disagree. The lower bounds ("labels") that buckets stand for are in result/label.h.
+ */
 unsigned dif_quantize_bucket(int64_t v);
-int64_t dif_quantize_label(unsigned bucket); /* bucket 0: INT64_MIN's bucket, shown as its power */
 unsigned dif_lquantize_levels(int64_t base, int64_t limit, int64_t step);
 unsigned dif_lquantize_bucket(int64_t v, int64_t base, int64_t limit, int64_t step);
 /* llquantize, buckets in ascending order of value: overflow below (<= -X), the negative magnitudes
@@ -151,9 +152,11 @@ unsigned dif_lquantize_bucket(int64_t v, int64_t base, int64_t limit, int64_t st
  * width factor^(m+1)/steps (as integers: language.md 7.1); n * (high - low + 1) bins a side. */
 unsigned dif_llq_nbuckets(int64_t factor, int64_t low, int64_t high, int64_t steps);
 unsigned dif_llq_bucket(int64_t v, int64_t factor, int64_t low, int64_t high, int64_t steps);
-/* The bound of the bin nearest to zero: positive bins their lower bound, negative bins minus it;
- * the underflow bin 0; overflow bins X and -X. */
-int64_t dif_llq_label(unsigned bucket, int64_t factor, int64_t low, int64_t high, int64_t steps);
+/* Bins of one magnitude. */
+static inline uint64_t dif_llq_bins(int64_t factor, int64_t steps)
+{
+    return (uint64_t)(steps - steps / factor);
+}
 
 struct dif_action_info {
     const char *name;
@@ -233,8 +236,6 @@ void dif_image_free(struct dif_image *img);
 /* The string of an index; "" when the index is out of range or DIF_NO_STRING. */
 const char *dif_str(const struct dif_image *img, uint32_t index);
 
-/* Appends the binary form to out; 0, ET_ENOMEM, or ET_ELIMIT when it is 4 GiB or more. */
-int dif_encode(const struct dif_image *img, struct buf *out);
 /* Reads a binary form into img (which must be initialised). 0, ET_ENOMEM, or ET_EIMAGE with a
  * diagnostic. The bytes may come from anywhere. On error img is as after dif_image_init. */
 int dif_decode(struct dif_image *img, const void *data, size_t len, struct diags *d);
@@ -258,10 +259,5 @@ bool dif_reads_argument(const struct dif_image *img, uint32_t clause, unsigned n
 int dif_verify_for(const struct dif_image *img, enum word_tier tier, struct diags *d);
 /* "the kernel tier", "the local tier": the first of a set, in words. */
 const char *dif_tier_text(unsigned tiers);
-
-/* Prints the whole program, or one clause, as text (option -S). The image is one that was compiled
- * or verified. */
-void dif_disasm(const struct dif_image *img, struct buf *out);
-void dif_disasm_clause(const struct dif_image *img, uint32_t clause, struct buf *out);
 
 #endif

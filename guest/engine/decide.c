@@ -600,8 +600,10 @@ enum decide_verdict decide(struct decider *d, uint32_t clause, const struct deci
     if (!as_before(d, clause, p) || (pids != NULL && !d->searched)) {
         d->clause = clause;
         d->last = *p;
-        buf_reset(&d->mfa);
-        buf_adds(&d->mfa, p->mfa != NULL ? p->mfa : "");
+        const char *mfa = p->mfa != NULL ? p->mfa : "";
+        d->mfa.len = 0;
+        d->mfa.oom = false;
+        buf_add(&d->mfa, mfa, strlen(mfa));
         d->last.mfa = p->mfa != NULL ? buf_str(&d->mfa) : NULL;
         d->asked = !d->mfa.oom;
         d->found.n = 0;

@@ -59,12 +59,9 @@ struct word_agg_info {
     uint8_t merge;      /* enum word_merge */
     uint8_t result;     /* enum word_result */
 };
-/* By number, and by name; NULL: there is none. */
+/* By number; NULL: there is none. */
 const struct word_agg_info *word_agg(unsigned func);
-const struct word_agg_info *word_agg_named(const char *name);
 /* The n words of a value to which nothing was added yet. */
 void word_agg_start(const struct word_agg_info *f, uint64_t *words, unsigned n);
-/* Adds the n words of one value to those of another. */
-void word_agg_merge(const struct word_agg_info *f, uint64_t *into, const uint64_t *add, unsigned n);
 
 #endif

@@ -8,7 +8,8 @@
 #include <stdio.h>
 
 #include "../unit/dif_build.h"
-#include "base/diag.h"
+#include "lang/encode.h"
+#include "util/render.h"
 
 #define TEXT ((struct dif_type){DIF_STRING, 256})
 #define INT  ((struct dif_type){DIF_INT, 8})

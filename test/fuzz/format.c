@@ -10,6 +10,7 @@
 #include "lang/compile.h"
 #include "result/pf.h"
 #include "result/print.h"
+#include "util/buftext.h"
 
 enum { VALUES_MOST = 8, TEXT_MOST = 64, SHOWN_MOST = 1 << 24 };
 

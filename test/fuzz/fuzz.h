@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/diag.h"
 #include "dif/dif.h"
+#include "util/render.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);

@@ -7,6 +7,7 @@
 #include "mutate.h"
 
 #include "base/err.h"
+#include "lang/encode.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -9,7 +9,9 @@
 
 #include "base/err.h"
 #include "lang/compile.h"
+#include "lang/encode.h"
 #include "result/options.h"
+#include "util/buftext.h"
 
 static int setopt(void *arg, const char *name, const char *value, const char **why)
 {

@@ -3,6 +3,7 @@
  * would hardly ever be accepted. What stands behind the image is changed as bytes. */
 #include "mutate.h"
 
+#include "lang/encode.h"
 #include "fuzz.h"
 
 enum { LENGTH_AT = 12, TRIES = 16, CHANGES_MOST = 4, TABLE_ROOM = 4096 };

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "lang/compile.h"
+#include "lang/encode.h"
 #include "result/options.h"
 #include "result/pf.h"
 

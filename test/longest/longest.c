@@ -23,6 +23,8 @@
 #include "dif/dif.h"
 #include "engine/engine.h"
 #include "engine/impl.h"
+#include "lang/encode.h"
+#include "util/buftext.h"
 
 #define OP3(op, a, b, c) dif_abc(DIF_OP_##op, a, b, c)
 #define OPI(op, a, imm)  dif_ai(DIF_OP_##op, a, imm)

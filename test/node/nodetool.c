@@ -25,10 +25,11 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/diag.h"
 #include "base/err.h"
 #include "dif/dif.h"
+#include "lang/encode.h"
 #include "tier/vm_open.h"
+#include "util/render.h"
 
 static struct diags diags;
 static bool aggs_with_records;

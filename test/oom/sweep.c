@@ -16,7 +16,9 @@
 
 #include "base/err.h"
 #include "lang/compile.h"
+#include "lang/encode.h"
 #include "session/session.h"
+#include "util/buftext.h"
 
 enum { WORK_MOST = 10000 };
 

@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "lang/compile.h"
+#include "util/render.h"
 
 struct d_text {
     struct compile_options opt;

@@ -3,6 +3,7 @@
 #define ET_TEST_ENGINE_BUILD_H
 
 #include "engine/engine.h"
+#include "lang/encode.h"
 
 /* Running; the image stays the caller's. engine_destroy. */
 static inline struct engine *engine_build(const struct dif_image *from, struct engine_options opt)

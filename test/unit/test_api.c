@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
+#include "util/buftext.h"
 #include "erltrace.h"
 
 /* What the handlers of a test have seen, in words. */

@@ -8,10 +8,12 @@
 
 #include <cmocka.h>
 
-#include "base/diag.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/size.h"
+#include "util/buftext.h"
+#include "util/render.h"
+#include "util/table.h"
 
 static void arena_holds_what_it_gave(void **state)
 {

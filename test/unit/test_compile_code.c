@@ -2,6 +2,7 @@
  * clauses are written out whole, since their length is what an event costs. */
 #include "d_text.h"
 #include "lang/lang.h"
+#include "util/buftext.h"
 
 /* -- instructions as text: "ldarg r0 1; pushtv r0; call r0 copyinstr" -------------------------- */
 

@@ -4,6 +4,8 @@
 #include "d_text.h"
 
 #include "engine/engine.h"
+#include "lang/encode.h"
+#include "util/buftext.h"
 
 static const struct engine_probe a_probe = {7, "prov", "mod", "func", "name"};
 static const char arg_text[] = "lists:map/2";

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "result/aggr.h"
+#include "util/buftext.h"
 
 #define S_KEY                                                                                      \
     {                                                                                              \

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "result/pf.h"
+#include "util/buftext.h"
 #include "values.h"
 
 static void prints(const char *format, const struct value *v, size_t n, const char *want)

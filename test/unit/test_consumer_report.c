@@ -15,6 +15,7 @@
 #include "result/field.h"
 #include "result/json.h"
 #include "result/report.h"
+#include "util/buftext.h"
 #include "values.h"
 
 static void traced_values(void **state)

@@ -11,6 +11,8 @@
 
 #include "base/err.h"
 #include "session/session.h"
+#include "util/buftext.h"
+#include "util/render.h"
 
 /* -- a tier by hand ---------------------------------------------------------------------------- */
 

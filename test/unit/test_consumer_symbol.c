@@ -11,6 +11,7 @@
 #include "result/field.h"
 #include "result/pf.h"
 #include "result/symbol.h"
+#include "util/buftext.h"
 #include "values.h"
 
 /* What lies where: a kernel's module `ext4` from 0x1000 on, with a function of 0x100 bytes; a

@@ -4,6 +4,7 @@
 
 #include "d_text.h"
 #include "engine/decide.h"
+#include "util/buftext.h"
 #include "engine_build.h"
 
 /* The probe of all tests: an entry of lists:map/2. */

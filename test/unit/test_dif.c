@@ -9,6 +9,8 @@
 #include <cmocka.h>
 
 #include "base/err.h"
+#include "lang/encode.h"
+#include "result/label.h"
 #include "dif_build.h"
 
 #define OP3(op, a, b, c) dif_abc(DIF_OP_##op, a, b, c)
@@ -41,7 +43,7 @@ static void quantize_buckets(void **state)
                {INT64_MIN + 1, -(INT64_C(1) << 62)},
                {INT64_MIN, -(INT64_C(1) << 62)}};
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-        assert_true(dif_quantize_label(dif_quantize_bucket(row[i].v)) == row[i].label);
+        assert_true(label_quantize(dif_quantize_bucket(row[i].v)) == row[i].label);
     assert_int_equal(dif_quantize_bucket(INT64_MIN), 0);
     assert_int_equal(dif_quantize_bucket(INT64_MAX), DIF_QUANTIZE_BUCKETS - 1);
 }
@@ -93,14 +95,14 @@ static void llquantize_buckets(void **state)
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         assert_int_equal(dif_llq_bucket(row[i].v, 10, 0, 2, 10), row[i].bucket);
-        assert_int_equal(dif_llq_label(row[i].bucket, 10, 0, 2, 10), row[i].label);
+        assert_int_equal(label_llquantize(row[i].bucket, 10, 0, 2, 10), row[i].label);
     }
     /* low 3: the middle bin holds |v| < 1000; 20 steps of width 500 in [1000, 10000): 18 bins */
     assert_int_equal(dif_llq_nbuckets(10, 3, 3, 20), 18 * 2 + 3);
     assert_int_equal(dif_llq_bucket(999, 10, 3, 3, 20), 19);
     assert_int_equal(dif_llq_bucket(1499, 10, 3, 3, 20), 20);
     assert_int_equal(dif_llq_bucket(1500, 10, 3, 3, 20), 21);
-    assert_int_equal(dif_llq_label(21, 10, 3, 3, 20), 1500);
+    assert_int_equal(label_llquantize(21, 10, 3, 3, 20), 1500);
     assert_int_equal(dif_llq_nbuckets(10, 0, 2, 3), 0);  /* 3 does not divide 10 */
     assert_int_equal(dif_llq_nbuckets(10, 0, 2, 15), 0); /* 15 is no multiple of 10 */
     assert_int_equal(dif_llq_nbuckets(1, 0, 2, 1), 0);
@@ -109,7 +111,7 @@ static void llquantize_buckets(void **state)
     /* the largest bound there is */
     assert_int_equal(dif_llq_nbuckets(2, 0, 62, 2), 2 * 63 + 3);
     assert_int_equal(dif_llq_bucket(INT64_MIN, 2, 0, 62, 2), 0);
-    assert_true(dif_llq_label(0, 2, 0, 62, 2) == INT64_MIN);
+    assert_true(label_llquantize(0, 2, 0, 62, 2) == INT64_MIN);
 }
 
 /* Every value lies in the bin whose label it is not nearer to zero than, and the next bin starts
@@ -119,9 +121,9 @@ static void llquantize_labels_bound_their_bins(void **state)
     (void)state;
     for (int64_t v = 0; v < 20000; v++) {
         unsigned b = dif_llq_bucket(v, 10, 1, 3, 20), n = dif_llq_nbuckets(10, 1, 3, 20);
-        assert_true(dif_llq_label(b, 10, 1, 3, 20) <= v);
+        assert_true(label_llquantize(b, 10, 1, 3, 20) <= v);
         if (b + 1 < n)
-            assert_true(v < dif_llq_label(b + 1, 10, 1, 3, 20));
+            assert_true(v < label_llquantize(b + 1, 10, 1, 3, 20));
         assert_int_equal(dif_llq_bucket(-v, 10, 1, 3, 20), n - 1 - b);
     }
 }

@@ -17,6 +17,7 @@
 #include "dif_build.h"
 #include "engine/dyn.h"
 #include "engine/engine.h"
+#include "util/buftext.h"
 #include "engine_build.h"
 
 #define OP3(op, a, b, c) dif_abc(DIF_OP_##op, a, b, c)

@@ -12,6 +12,7 @@
 #include "etf/etf.h"
 #include "etf/etf_print.h"
 #include "etf/write.h"
+#include "util/buftext.h"
 
 static struct etf reader(const struct buf *b)
 {

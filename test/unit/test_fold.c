@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "util/buftext.h"
 #include "util/fold.h"
 
 #define MS UINT64_C(1000000)

@@ -1,6 +1,8 @@
 /* Any text is safe: deep nesting, huge texts, broken bytes, and memory that runs out anywhere. What
  * is asserted is that the compiler answers with 0, ET_ECOMPILE and a diagnostic, or ET_ENOMEM, and
  * that what it accepts the verifier accepts; the sanitizers watch the rest. */
+#include "util/buftext.h"
+#include "util/render.h"
 #include "d_text.h"
 
 /* Compiles and checks what is always true; returns the error. */

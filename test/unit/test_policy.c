@@ -14,6 +14,8 @@
 #include "base/err.h"
 #include "dif_build.h"
 #include "engine/engine.h"
+#include "lang/encode.h"
+#include "util/buftext.h"
 
 #define OP3(op, a, b, c) dif_abc(DIF_OP_##op, a, b, c)
 #define OPI(op, a, imm)  dif_ai(DIF_OP_##op, a, imm)

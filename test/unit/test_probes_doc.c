@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
 #include "probe/probe.h"
+#include "util/buftext.h"
 
 static const char head[] =
     "# Probes of the provider erlang\n"

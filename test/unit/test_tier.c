@@ -12,9 +12,11 @@
 
 #include "base/err.h"
 #include "lang/compile.h"
+#include "lang/encode.h"
 #include "engine_build.h"
 #include "tier/sampler.h"
 #include "tier/tier.h"
+#include "util/buftext.h"
 
 enum { MOST = 64 };
 

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "util/buftext.h"
 #include "web/keys.h"
 
 struct fixture {

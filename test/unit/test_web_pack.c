@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "util/buftext.h"
 #include "web/pack.h"
 
 #define NELEM(a) (sizeof(a) / sizeof(a)[0])

@@ -1,8 +1,9 @@
-/* hash.c - the table from byte strings to pointers. */
-#include "base/hash.h"
+/* table.c - the table from byte strings to pointers. */
+#include "util/table.h"
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/size.h"
 
 void hash_free(struct hash *h)

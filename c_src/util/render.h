@@ -1,0 +1,41 @@
+/* render.h - what the tool does with diagnostics (base/diag.h) besides: warnings, the texts that
+ * they point into, rendering, and the name that was perhaps meant.
+ *
+ *   erltrace: latency.d:3:12: error: [D_IDENT_UNDEF] unknown identifier 'timestmp'
+ *       3 |   sent[timestmp] = 1;
+ *         |        ^~~~~~~~  did you mean 'timestamp'?
+ *
+ * A diagnostic without a position (file NULL) renders as its first line only, and its hint on a
+ * line of its own. The guest's diagnostics have no position, and are rendered by who placed it. */
+#ifndef ET_UTIL_RENDER_H
+#define ET_UTIL_RENDER_H
+
+#include "base/buf.h"
+#include "base/diag.h"
+
+/* Makes a source known, so that its lines can be shown. The text is borrowed. */
+void diags_source(struct diags *d, const char *file, const char *text, size_t len);
+/* Forgets the diagnostics, keeps the sources. */
+void diags_clear(struct diags *d);
+
+/* Adds one of any severity; pos, tag and hint may be NULL. */
+void diag_add(struct diags *d, enum diag_severity sev, const struct diag_pos *pos, const char *tag,
+              const char *hint, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+
+/* Renders one diagnostic as above, each line ending in newline. */
+void diag_render(const struct diags *d, const struct diag *g, struct buf *out);
+/* Renders one as a JSON object on one line:
+ * {"type":"error","severity":"error","tag":...,"file":...,"line":...,"column":...,"text":...,"hint":...}
+ */
+void diag_render_json(const struct diag *g, struct buf *out);
+
+/* The source line that a diagnostic is about, without its end: *len bytes; NULL when it is not
+ * known.
+ */
+const char *diag_line(const struct diags *d, const struct diag *g, size_t *len);
+
+/* The candidate nearest to `name` by edit distance, for "did you mean": NULL when none is near
+ * enough (at most a third of the letters differ; upper and lower case are alike). */
+const char *diag_nearest(const char *name, const char *const *candidates, size_t n);
+
+#endif
