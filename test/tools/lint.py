@@ -40,6 +40,8 @@ BREACHES = {
     "one of two sections that is not there": (("guest/low/low.h", f"{MANUAL} 1.2", f"{MANUAL} 1, 2"), r"guest/low/low\.h:1: .* no section 2"),
     "a link to no heading": (("doc/language.md", "#1-words", "#2-words"), r"doc/language\.md:5: links to #2-words, which does not exist"),
     "a link to no file": (("doc/language.md", "(#1-words)", "(gone.md)"), r"doc/language\.md:5: links to gone\.md, which does not exist"),
+    "a C file that is not there": (("doc/language.md", "Text.", "Text of `guest/low/low.h` and `guest/low/gone.h`."),
+                                   r"doc/language\.md:3: names guest/low/gone\.h, which does not exist"),
     "two rooms' files of one name": ({"c_src/mid/one.h": "/* one.h */\n", "guest/low/one.c": "/* one.c */\n"},
                                     r"guest/low/one\.c:1: c_src/mid/one\.h has that name, too"),
     "two rooms' types of one name": (("c_src/mid/mid.c", "int mid", "struct low { int m; };\nint mid"),
