@@ -457,11 +457,11 @@ static enum verdict cost(void *arg, struct event_cost *c)
                    l->over.kind, l->over.number, l->over.time, l->permille / 1000,
                    l->permille % 1000, l->limit / 1000, l->limit % 1000);
     buf_adds(out, ",\"drops\":{");
-    for (int k = 0; k < ENGINE_NDROPS; k++) {
+    for (int k = 0; k < RECORD_NDROPS; k++) {
         if (c->drop[k] == 0)
             continue;
         buf_adds(out, first ? "\"" : ",\"");
-        drop_name(out, report_drop_name((enum engine_drop)k));
+        drop_name(out, report_drop_name((enum record_drop)k));
         buf_printf(out, "\":%" PRIu64, c->drop[k]);
         first = false;
     }

@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "erltrace.h"
-#include "engine/engine.h"
+#include "dif/record.h"
 #include "result/value.h"
 #include "tier/tier.h"
 
@@ -31,7 +31,7 @@ struct event_data {
 struct event_cost {
     struct erltrace_stats public; /* first, so that one is the other */
     const struct tier_load *load;
-    uint64_t drop[ENGINE_NDROPS]; /* what was lost in that time; public.drops is the sum */
+    uint64_t drop[RECORD_NDROPS]; /* what was lost in that time; public.drops is the sum */
     struct erltrace_cost cost;    /* what a function of erltrace.h has given last */
     struct buf name;              /* of it */
 };

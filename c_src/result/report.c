@@ -17,20 +17,9 @@ static const struct fault {
     const char *name, *text;
     enum show show;
 } faults[] = {
-    {0, "UNKNOWN", "unknown fault", SHOW_NOTHING},
-    {1, "BADADDR", "invalid address", SHOW_HEX},
-    {2, "BADALIGN", "invalid alignment", SHOW_HEX},
-    {3, "ILLOP", "illegal operation", SHOW_NOTHING},
-    {4, "DIVZERO", "divide-by-zero", SHOW_NOTHING},
-    {5, "NOSCRATCH", "out of scratch space", SHOW_NOTHING},
-    {6, "KPRIV", "invalid kernel access", SHOW_NOTHING},
-    {7, "UPRIV", "invalid user access", SHOW_NOTHING},
-    {8, "TUPOFLOW", "tuple stack overflow", SHOW_NOTHING},
-    {9, "BADSTACK", "bad stack", SHOW_HEX},
-    {10, "BADSIZE", "invalid size", SHOW_HEX},
-    {11, "BADINDEX", "index out of bounds", SHOW_DECIMAL},
-    {ENGINE_FAULT_EVENTBUDGET, "EVENTBUDGET", "event exceeds its eventbudget", SHOW_DECIMAL},
-    {1000, "LIBRARY", "library-level fault", SHOW_NOTHING},
+#define WORD_FAULT(num, name, value, text) {num, #name, text, SHOW_##value},
+#include "words/faults.list"
+#undef WORD_FAULT
 };
 
 static const struct fault *fault_of(uint32_t code)
@@ -56,7 +45,7 @@ static void put_value_of(const struct erltrace_fault *f, struct buf *out)
     const struct fault *row = fault_of(f->code);
     if (row->show == SHOW_DECIMAL)
         buf_printf(out, " (%" PRId64 ")", (int64_t)f->value);
-    else if (row->show == SHOW_HEX && (f->value != UINT64_MAX || f->code != ENGINE_FAULT_BADADDR))
+    else if (row->show == SHOW_HEX && (f->value != UINT64_MAX || f->code != RECORD_FAULT_BADADDR))
         buf_printf(out, " (0x%" PRIx64 ")", f->value);
 }
 
@@ -80,29 +69,21 @@ void report_fault_message(const struct erltrace_fault *f, struct buf *out)
 
 static const struct {
     const char *name, *noun, *rest;
-} drops[ENGINE_NDROPS] = {
-    [ENGINE_DROP_PRINCIPAL] = {"PRINCIPAL", "drop", ""},
-    [ENGINE_DROP_AGG] = {"AGGREGATION", "aggregation drop", ""},
-    [ENGINE_DROP_DYNAMIC] = {"DYNAMIC", "dynamic variable drop", ""},
-    [ENGINE_DROP_DBLERROR] = {"DBLERROR", "error", " in ERROR probe enabling"},
-    [ENGINE_DROP_SPEC] = {"SPEC", "speculative drop", ""},
-    [ENGINE_DROP_SPECBUSY] = {"SPECBUSY", "failed speculation",
-                              " (available buffer(s) still busy)"},
-    [ENGINE_DROP_SPECUNAVAIL] = {"SPECUNAVAIL", "failed speculation",
-                                 " (no speculative buffer available)"},
-    [ENGINE_DROP_LOAD] = {"LOAD", "call", " missed while code was loaded"},
-    [ENGINE_DROP_THREAD] = {"THREAD", "drop", " on threads without a buffer"},
+} drops[RECORD_NDROPS] = {
+#define WORD_DROP(num, name, noun, rest) [num] = {#name, noun, rest},
+#include "words/drops.list"
+#undef WORD_DROP
 };
 
-const char *report_drop_name(enum engine_drop kind)
+const char *report_drop_name(enum record_drop kind)
 {
-    return kind < ENGINE_NDROPS ? drops[kind].name : "UNKNOWN";
+    return kind < RECORD_NDROPS ? drops[kind].name : "UNKNOWN";
 }
 
-void report_drop_text(enum engine_drop kind, uint64_t count, int cpu, const char *node,
+void report_drop_text(enum record_drop kind, uint64_t count, int cpu, const char *node,
                       struct buf *out)
 {
-    if (kind >= ENGINE_NDROPS)
+    if (kind >= RECORD_NDROPS)
         return;
     buf_printf(out, "%" PRIu64 " %s%s%s", count, drops[kind].noun, count > 1 ? "s" : "",
                drops[kind].rest);

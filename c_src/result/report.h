@@ -19,7 +19,7 @@
 #include "result/symbol.h"
 #include "result/value.h"
 #include "dif/dif.h"
-#include "engine/engine.h"
+#include "dif/record.h"
 #include "tier/tier.h"
 
 /* Where what was traced goes. */
@@ -33,8 +33,6 @@ struct out {
     void (*truncate)(void *arg);                  /* empty the file that data goes to */
     void (*run)(void *arg, const char *command);  /* system(): run it and wait for it */
 };
-
-enum { REPORT_LIBRARY = 1000 }; /* the code of a fault of the consumer */
 
 /* The reporters: observers whose argument is a struct report. */
 extern const struct observer report_text; /* report_json: json.h */
@@ -68,9 +66,9 @@ const char *report_fault_text(uint32_t code); /* "divide-by-zero" */
  * looked at. A reason that is not its code's text is all that there is to say. */
 void report_fault_message(const struct erltrace_fault *f, struct buf *out);
 /* "3 drops on CPU 1 of a@b"; cpu -1: it belongs to none. */
-void report_drop_text(enum engine_drop kind, uint64_t count, int cpu, const char *node,
+void report_drop_text(enum record_drop kind, uint64_t count, int cpu, const char *node,
                       struct buf *out);
-const char *report_drop_name(enum engine_drop kind); /* "PRINCIPAL" */
+const char *report_drop_name(enum record_drop kind); /* "PRINCIPAL" */
 /* Bytes that print() shows at most. */
 size_t report_print_most(const struct options *o);
 /* What text shows of one action of a record. */

@@ -4,28 +4,8 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "dif/record.h"
 #include "util/buftext.h"
-
-static int64_t extend(uint64_t raw, unsigned bits, bool is_signed)
-{
-    if (bits >= 64)
-        return (int64_t)raw;
-    uint64_t sign = 1ull << (bits - 1);
-    return is_signed ? (int64_t)((raw ^ sign) - sign) : (int64_t)raw;
-}
-
-static void int_parse(struct rdr *r, struct value *v)
-{
-    uint64_t raw = 0;
-    switch (v->size) {
-    case 1: raw = rdr_u8(r); break;
-    case 2: raw = rdr_u16(r); break;
-    case 4: raw = rdr_u32(r); break;
-    case 8: raw = rdr_u64(r); break;
-    default: r->bad = true; return;
-    }
-    v->i = extend(raw, v->size * 8, v->kind == DIF_INT);
-}
 
 int values_parse(const struct dif_type *type, size_t n, const uint8_t *p, size_t len,
                  struct value *out)
@@ -36,11 +16,13 @@ int values_parse(const struct dif_type *type, size_t n, const uint8_t *p, size_t
         *v = (struct value){.kind = type[i].kind, .size = type[i].size};
         switch (v->kind) {
         case DIF_INT:
-        case DIF_UINT: int_parse(&r, v); break;
-        case DIF_STRING:
-            v->len = rdr_u32(&r);
-            v->s = rdr_bytes(&r, v->len);
+        case DIF_UINT: v->i = record_read_int(&r, v->size, v->kind == DIF_INT); break;
+        case DIF_STRING: {
+            uint32_t bytes;
+            v->s = record_read_text(&r, &bytes);
+            v->len = bytes;
             break;
+        }
         default: /* as they are */
             v->len = v->size;
             v->s = rdr_bytes(&r, v->len);

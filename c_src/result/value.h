@@ -1,6 +1,6 @@
 /* value.h - the one place that turns the bytes of records and keys into values.
  *
- * A part is encoded as engine.h says: integers little-endian in their size, strings as u32 length
+ * A part is encoded as record.h says: integers little-endian in their size, strings as u32 length
  * and bytes, byte blocks as they are. A value borrows the text it points at from the bytes it was
  * read from. */
 #ifndef ET_RESULT_VALUE_H

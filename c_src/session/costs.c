@@ -83,11 +83,11 @@ static void drops_text(const struct event_cost *c, struct buf *out)
         return;
     }
     buf_printf(out, ", %" PRIu64 " drop%s (", st->drops, st->drops > 1 ? "s" : "");
-    for (int k = 0; k < ENGINE_NDROPS; k++) {
+    for (int k = 0; k < RECORD_NDROPS; k++) {
         if (c->drop[k] == 0)
             continue;
         buf_adds(out, first ? "" : ", ");
-        report_drop_text((enum engine_drop)k, c->drop[k], -1, "", out);
+        report_drop_text((enum record_drop)k, c->drop[k], -1, "", out);
         first = false;
     }
     buf_addc(out, ')');
@@ -235,7 +235,7 @@ void session_load(void *arg, struct tier *t, const struct tier_load *l)
         c.public.events += l->thread[i].events;
         c.public.ns += l->thread[i].ns;
     }
-    for (int k = 0; k < ENGINE_NDROPS; k++) {
+    for (int k = 0; k < RECORD_NDROPS; k++) {
         c.drop[k] = drop[k] - (l->why == TIER_LOAD_TOTAL ? 0 : r->tier->reported[k]);
         c.public.drops += c.drop[k];
         r->tier->reported[k] = drop[k];

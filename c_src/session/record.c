@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "dif/record.h"
 #include "session/session_impl.h"
 #include "util/buftext.h"
 
@@ -104,7 +105,7 @@ void session_aggregation(void *arg, struct tier *t, uint32_t agg, uint32_t cpu, 
         malformed(r, "an aggregation");
 }
 
-void session_counts(void *arg, struct tier *t, const struct engine_counts *c)
+void session_counts(void *arg, struct tier *t, const struct record_counts *c)
 {
     struct session_reader *r = arg;
     (void)t;
@@ -112,7 +113,7 @@ void session_counts(void *arg, struct tier *t, const struct engine_counts *c)
 }
 
 /* Reports what has come to a count since it was shown. */
-static void report_drop(struct session *s, const struct session_tier *t, enum engine_drop kind,
+static void report_drop(struct session *s, const struct session_tier *t, enum record_drop kind,
                         int cpu, uint64_t now, uint64_t *shown)
 {
     if (now <= *shown)
@@ -137,14 +138,14 @@ void session_report_drops(struct session *s)
 {
     for (size_t i = 0; i < s->ntiers; i++) {
         struct session_tier *t = &s->tier[i];
-        const struct engine_counts *now = &t->counts;
-        for (int c = 0; c < ENGINE_CPUS; c++) {
-            report_drop(s, t, ENGINE_DROP_PRINCIPAL, c, now->cpu[c].principal,
+        const struct record_counts *now = &t->counts;
+        for (int c = 0; c < RECORD_CPUS; c++) {
+            report_drop(s, t, RECORD_DROP_PRINCIPAL, c, now->cpu[c].principal,
                         &t->shown.cpu[c].principal);
-            report_drop(s, t, ENGINE_DROP_AGG, c, now->cpu[c].agg, &t->shown.cpu[c].agg);
+            report_drop(s, t, RECORD_DROP_AGGREGATION, c, now->cpu[c].agg, &t->shown.cpu[c].agg);
         }
-        for (int k = ENGINE_DROP_AGG + 1; k < ENGINE_NDROPS; k++)
-            report_drop(s, t, (enum engine_drop)k, -1, now->drop[k], &t->shown.drop[k]);
+        for (int k = RECORD_DROP_AGGREGATION + 1; k < RECORD_NDROPS; k++)
+            report_drop(s, t, (enum record_drop)k, -1, now->drop[k], &t->shown.drop[k]);
     }
 }
 
@@ -236,8 +237,8 @@ static void set_option(struct session *s, const struct erltrace_record *rec, uin
         string_of(v + 1, value, sizeof value);
     options_get(s->config.opt, name, &before);
     if (options_set(s->config.opt, name, value, OPTION_BY_RUNNING, &why) != 0) {
-        late_fault(s, number, REPORT_LIBRARY, "couldn't set option \"%s\" to \"%s\": %s", name,
-                   value, why);
+        late_fault(s, number, RECORD_FAULT_LIBRARY, "couldn't set option \"%s\" to \"%s\": %s",
+                   name, value, why);
         return;
     }
     session_set_rates(s);
@@ -287,7 +288,8 @@ static void reopen(struct session *s, uint32_t number, const char *path)
     if (err == 0)
         s->report.terminal = s->config.terminal && path[0] == '\0';
     else
-        late_fault(s, number, REPORT_LIBRARY, "couldn't freopen() \"%s\": %s", path, strerror(err));
+        late_fault(s, number, RECORD_FAULT_LIBRARY, "couldn't freopen() \"%s\": %s", path,
+                   strerror(err));
 }
 
 /* What an action does to the session. number: 1.., its place in the clause. */
@@ -308,7 +310,7 @@ static int perform(struct session *s, const struct erltrace_record *rec,
         break;
     case ACT_NORMALIZE:
         if (v->i == 0)
-            late_fault(s, number, ENGINE_FAULT_DIVZERO, "%s", "");
+            late_fault(s, number, RECORD_FAULT_DIVZERO, "%s", "");
         else
             a->normal = (uint64_t)v->i;
         break;
@@ -397,21 +399,16 @@ static int consume_record(struct session *s, const struct session_event *e, cons
                                   .probe = probe_shown(s, e->epid),
                                   .program = s->program[s->clause_program[clause]].owner};
     struct dif_sub sub = {c->action, c->nactions, c->part, c->nparts};
-    uint32_t len = e->len;
-    if (c->nsubs > 0) { /* the sub-clause's number comes first */
-        uint32_t which = UINT32_MAX;
-        if (len >= sizeof which)
-            memcpy(&which, parts, sizeof which);
-        if (which < c->nsubs) {
+    struct rdr in = {parts, parts + e->len, false};
+    if (c->nsubs > 0) {
+        const uint32_t which = record_read_sub(&in);
+        if (!in.bad && which < c->nsubs)
             sub = s->img.subs[c->sub + which];
-            parts += sizeof which;
-            len -= (uint32_t)sizeof which;
-        } else {
-            parts = NULL;
-        }
+        else
+            in.bad = true;
     }
-    if (parts == NULL ||
-        values_parse(s->img.parts + sub.part, sub.nparts, parts, len, s->value) != 0) {
+    if (in.bad ||
+        values_parse(s->img.parts + sub.part, sub.nparts, in.p, rdr_left(&in), s->value) != 0) {
         struct session_reader r = {s, &s->tier[s->probe[e->epid - 1].tier], 0};
         malformed(&r, "a record");
         return r.error;
@@ -493,7 +490,7 @@ int session_hold(struct session *s, struct session_tier *t)
         return diag_error(s->config.diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
     if (s->stopped || held->len <= most)
         return 0;
-    if (s->config.opt->value[OPTION_bufpolicy] == ENGINE_FILL) {
+    if (s->config.opt->value[OPTION_bufpolicy] == RECORD_POLICY_FILL) {
         s->exiting = true;
         return 0;
     }

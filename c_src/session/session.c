@@ -569,7 +569,7 @@ static int work_tier(struct session *s, struct session_tier *t, int timeout_ms, 
 static int consume(struct session *s, struct session_tier *t)
 {
     struct buf *queue = &t->queue;
-    if (s->config.opt->value[OPTION_bufpolicy] != ENGINE_SWITCH) {
+    if (s->config.opt->value[OPTION_bufpolicy] != RECORD_POLICY_SWITCH) {
         int rc = session_hold(s, t);
         if (rc != 0 || !(t->drained || t->lost))
             return rc;
@@ -707,13 +707,13 @@ void session_stats(const struct session *s, struct session_stats *out)
 {
     *out = (struct session_stats){.began_ns = s->began_ns, .watched = s->nwatched};
     for (size_t i = 0; i < s->ntiers; i++) {
-        const struct engine_counts *c = &s->tier[i].counts;
+        const struct record_counts *c = &s->tier[i].counts;
         out->fired += c->fired;
         out->events += c->fired - c->own;
         out->recorded += c->recorded;
         out->updates += c->updates;
         out->errors += c->errors;
-        for (int k = 0; k < ENGINE_NDROPS; k++)
+        for (int k = 0; k < RECORD_NDROPS; k++)
             out->drops += c->drop[k];
     }
 }

@@ -35,9 +35,9 @@ struct session_tier {
     struct tier_binding *binding; /* by probe, then clause */
     size_t nbindings, capbindings;
     size_t left_out; /* clauses on probes that are not among them: they could never run there */
-    struct engine_counts counts;      /* latest */
-    struct engine_counts shown;       /* the drops that have been reported */
-    uint64_t reported[ENGINE_NDROPS]; /* drops, when its costs were last reported */
+    struct record_counts counts;      /* latest */
+    struct record_counts shown;       /* the drops that have been reported */
+    uint64_t reported[RECORD_NDROPS]; /* drops, when its costs were last reported */
     bool begun;                       /* its first records have been reported */
     struct buf queue;                 /* struct session_event, read and not yet reported */
     struct buf held; /* struct session_event: bufpolicy fill and ring, until the end */
@@ -71,7 +71,7 @@ struct session {
     struct session_probe *probe; /* by EPID - 1 */
     size_t nprobes, capprobes;
     size_t nwatched; /* of these, the probes of nodes: neither BEGIN and its kind nor intervals */
-    struct decider *decider;        /* NULL: before matching */
+    struct decider *decider;       /* NULL: before matching */
     const struct decide_pids *pids; /* the last set that was kept; in the arena */
     struct session_functions functions;
     struct tier_later *later;
@@ -164,7 +164,7 @@ void session_aggregation(void *arg, struct tier *t, uint32_t agg, uint32_t cpu, 
                          size_t keylen, const uint64_t *words, size_t nwords);
 void session_fault(void *arg, struct tier *t, uint32_t epid, uint32_t action, uint32_t offset,
                    uint32_t fault, uint64_t value, uint32_t cpu);
-void session_counts(void *arg, struct tier *t, const struct engine_counts *c);
+void session_counts(void *arg, struct tier *t, const struct record_counts *c);
 void session_load(void *arg, struct tier *t, const struct tier_load *l); /* costs.c */
 
 enum session_order {

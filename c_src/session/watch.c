@@ -3,7 +3,6 @@
 
 #include "session/api.h"
 #include "session/session_impl.h"
-#include "engine/engine.h"
 #include "util/buftext.h"
 
 /* -- values ------------------------------------------------------------------------------------ */

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "engine/engine.h"
 #include "tier/sampler.h"
 #include "tier/tier.h"
 #include "util/buftext.h"
@@ -194,7 +195,7 @@ static int local_enable(struct tier *t, const struct dif_image *img, const void 
     engine_thread_self(); /* before counting */
     struct engine_options eo = {.threads =
                                     engine_thread_count() + SPARE_THREADS + samplers(l, b, n),
-                                .policy = (enum engine_policy)opt->bufpolicy,
+                                .policy = (enum record_policy)opt->bufpolicy,
                                 .fixed = opt->bufresize != 0,
                                 .bufsize = opt->bufsize,
                                 .aggsize = opt->aggsize,
@@ -328,7 +329,7 @@ static int local_work(struct tier *t, int timeout_ms, bool flush, const struct t
     uint64_t now = monotonic_ns(),
              limit = now + (uint64_t)(timeout_ms > 0 ? timeout_ms : 0) * 1000000;
     if (!l->stopped) {
-        bool waiting = engine_pending(l->engine, ENGINE_PRINCIPAL);
+        bool waiting = engine_pending(l->engine, RECORD_PRINCIPAL);
         if (waiting && l->sampler != NULL) /* not for each of its records by itself */
             limit = now + PACE_NS < limit ? now + PACE_NS : limit;
         if (!flush && !engine_exiting(l->engine) && (!waiting || l->sampler != NULL))
@@ -339,21 +340,21 @@ static int local_work(struct tier *t, int timeout_ms, bool flush, const struct t
     bool over = l->stopped || engine_exiting(l->engine) || flush;
     unsigned what = 0;
     if (over || now >= l->next_read) {
-        what |= ENGINE_PRINCIPAL;
+        what |= RECORD_PRINCIPAL;
         l->next_read = now + l->switchrate;
     }
     if (over || now >= l->next_aggs) {
-        what |= ENGINE_AGGS;
+        what |= RECORD_AGGS;
         l->next_aggs = now + l->aggrate;
     }
     /* Aggregations first: an action on one that a record asks for then finds all that came before
      * the record. */
-    int err = what & ENGINE_AGGS ? drain(l, ENGINE_AGGS, sink, d) : 0;
-    if (err == 0 && (what & ENGINE_PRINCIPAL) != 0)
-        err = drain(l, ENGINE_PRINCIPAL, sink, d);
+    int err = what & RECORD_AGGS ? drain(l, RECORD_AGGS, sink, d) : 0;
+    if (err == 0 && (what & RECORD_PRINCIPAL) != 0)
+        err = drain(l, RECORD_PRINCIPAL, sink, d);
     if (err)
         return err;
-    struct engine_counts c;
+    struct record_counts c;
     engine_counts(l->engine, &c);
     if (sink->counts != NULL)
         sink->counts(sink->arg, t, &c);

@@ -15,8 +15,8 @@
 
 #include "base/diag.h"
 #include "dif/dif.h"
+#include "dif/record.h"
 #include "engine/decide.h"
-#include "engine/engine.h"
 #include "probe/probe.h"
 #include "tier/tier_load.h"
 #include "util/option.h"
@@ -53,7 +53,7 @@ struct tier_binding {
     const struct decide_pids *pids;
 };
 
-/* What a tier reports; see engine.h for the layouts. Any function may be NULL. */
+/* What a tier reports; see dif/record.h for what is recorded. Any function may be NULL. */
 struct tier_sink {
     void *arg;
     /* One record: its clause execution's parts. Records of one thread come in order. */
@@ -66,7 +66,7 @@ struct tier_sink {
     void (*fault)(void *arg, struct tier *t, uint32_t epid, uint32_t action, uint32_t offset,
                   uint32_t fault, uint64_t value, uint32_t cpu);
     /* The tier's counters, cumulative. */
-    void (*counts)(void *arg, struct tier *t, const struct engine_counts *c);
+    void (*counts)(void *arg, struct tier *t, const struct record_counts *c);
     /* What the program's probes have cost. */
     void (*load)(void *arg, struct tier *t, const struct tier_load *l);
 };

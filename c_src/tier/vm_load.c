@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/engine.h"
+#include "dif/record.h"
 
 static const struct {
     const char *atom, *text;
@@ -48,7 +48,7 @@ static uint32_t list(struct etf *r, uint32_t most)
 /* [{ThreadKind, Number, Events, Ns, Time}] */
 static bool read_threads(struct etf *r, struct arena *a, struct tier_load *out)
 {
-    uint32_t n = list(r, ENGINE_THREADS_MAX);
+    uint32_t n = list(r, RECORD_THREADS);
     out->thread = arena_alloc(a, (n + 1ul) * sizeof *out->thread);
     if (!out->thread)
         return false;

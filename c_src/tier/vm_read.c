@@ -96,11 +96,11 @@ static int sink_blocks(struct vm *v, const void *p, size_t n, const struct tier_
 
 static void read_counts(struct vm *v, struct etf *r, const struct tier_sink *sink)
 {
-    struct engine_counts c = {0};
+    struct record_counts c = {0};
     uint32_t n = etf_tuple(r);
     uint64_t *field[] = {&c.fired, &c.recorded, &c.updates, &c.errors, &c.filled, &c.overwritten};
     enum { FIELDS = sizeof field / sizeof *field };
-    if (n != FIELDS + ENGINE_NDROPS + 2)
+    if (n != FIELDS + RECORD_NDROPS + 2)
         r->bad = true;
     for (uint32_t i = 0; i + 2 < n && !r->bad; i++) {
         uint64_t value = etf_uint(r);
@@ -114,7 +114,7 @@ static void read_counts(struct vm *v, struct etf *r, const struct tier_sink *sin
         if (etf_tuple(r) != 3)
             r->bad = true;
         uint64_t cpu = etf_uint(r), principal = etf_uint(r), agg = etf_uint(r);
-        if (cpu < ENGINE_CPUS) {
+        if (cpu < RECORD_CPUS) {
             c.cpu[cpu].principal = principal;
             c.cpu[cpu].agg = agg;
         }

@@ -435,25 +435,25 @@ static ERL_NIF_TERM nif_counts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
     struct program *p = agent_program(env, argv[0]);
     if (!p)
         return enif_make_badarg(env);
-    struct engine_counts c;
+    struct record_counts c;
     engine_counts(p->engine, &c);
     const uint64_t first[] = {c.fired, c.recorded, c.updates, c.errors, c.filled, c.overwritten};
     enum { FIRST = sizeof first / sizeof *first };
-    ERL_NIF_TERM v[FIRST + ENGINE_NDROPS + 2], list = enif_make_list(env, 0);
+    ERL_NIF_TERM v[FIRST + RECORD_NDROPS + 2], list = enif_make_list(env, 0);
     for (unsigned i = 0; i < FIRST; i++)
         v[i] = enif_make_uint64(env, first[i]);
-    for (unsigned i = 0; i < ENGINE_NDROPS; i++)
+    for (unsigned i = 0; i < RECORD_NDROPS; i++)
         v[FIRST + i] = enif_make_uint64(env, c.drop[i]);
-    for (unsigned i = ENGINE_CPUS; i-- > 0;)
+    for (unsigned i = RECORD_CPUS; i-- > 0;)
         if (c.cpu[i].principal + c.cpu[i].agg > 0)
             list = enif_make_list_cell(env,
                                        enif_make_tuple3(env, enif_make_uint(env, i),
                                                         enif_make_uint64(env, c.cpu[i].principal),
                                                         enif_make_uint64(env, c.cpu[i].agg)),
                                        list);
-    v[FIRST + ENGINE_NDROPS] = list;
-    v[FIRST + ENGINE_NDROPS + 1] = enif_make_uint64(env, c.own);
-    return enif_make_tuple_from_array(env, v, FIRST + ENGINE_NDROPS + 2);
+    v[FIRST + RECORD_NDROPS] = list;
+    v[FIRST + RECORD_NDROPS + 1] = enif_make_uint64(env, c.own);
+    return enif_make_tuple_from_array(env, v, FIRST + RECORD_NDROPS + 2);
 }
 
 /* nif_stolen() -> ok: finds out, once a second at most, what a hypervisor takes of the processors;
@@ -494,7 +494,7 @@ static ERL_NIF_TERM nif_status(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
                             load_is_over(&p->load)      ? agent.atom.overload
                             : engine_exiting(p->engine) ? agent.atom.true_
                                                         : agent.atom.false_,
-                            p->flipped || engine_pending(p->engine, ENGINE_PRINCIPAL | ENGINE_AGGS)
+                            p->flipped || engine_pending(p->engine, RECORD_PRINCIPAL | RECORD_AGGS)
                                 ? agent.atom.true_
                                 : agent.atom.false_);
 }

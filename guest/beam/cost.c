@@ -230,7 +230,7 @@ ERL_NIF_TERM program_load(ErlNifEnv *env, struct program *p, uint32_t top, enum 
     uint32_t index[TOP];
     uint64_t events, ns, now = load_until(l, monotonic_ns());
     uint64_t period = now > l->marked[from] ? now - l->marked[from] : 1;
-    struct engine_counts c;
+    struct record_counts c;
     engine_counts(p->engine, &c);
     for (uint32_t i = 0; i < l->nprobes; i++) {
         probe_cost(l, i, from, &events, &ns);

@@ -111,7 +111,7 @@ struct load {
     _Atomic uint64_t first; /* the first whole slice that it ran in; UINT64_MAX: it does not run */
     uint64_t marked[3];     /* ns, by enum load_from */
     uint64_t ended;         /* ns: since when it has not run any more; 0: it runs, or never did */
-    uint64_t fired[3];      /* engine_counts.fired then */
+    uint64_t fired[3];      /* record_counts.fired then */
     _Atomic uint32_t over;  /* 0, 1: being written, 2: `trip` says why */
     struct load_trip trip;
 };

@@ -72,8 +72,8 @@ static bool options_of(ErlNifEnv *env, ERL_NIF_TERM list, struct engine_options 
             o->nspec = v < DIF_SPECS_MAX ? (uint32_t)v : DIF_SPECS_MAX;
         else if (e[0] == agent.atom.eventbudget)
             o->eventbudget = v;
-        else if (e[0] == agent.atom.bufpolicy && v < ENGINE_NPOLICIES)
-            o->policy = (enum engine_policy)v;
+        else if (e[0] == agent.atom.bufpolicy && v < RECORD_NPOLICIES)
+            o->policy = (enum record_policy)v;
         else if (e[0] == agent.atom.fixed)
             o->fixed = v != 0;
         else if (e[0] == agent.atom.maxload)
@@ -208,7 +208,7 @@ static const char *bind(ErlNifEnv *env, struct program *p, ERL_NIF_TERM list, bo
             return "a binding is not {Epid, Clause, ProbeId, Kind, Where}";
         if (b.clause >= img->nclauses)
             return "a binding names a clause that the program does not have";
-        if (b.epid == 0 || b.epid == ENGINE_EPID_FAULT)
+        if (b.epid == 0 || b.epid == RECORD_EPID_FAULT)
             return "a binding has an EPID that is not allowed";
         if (functions_only && b.kind < PROBE_FN_ENTRY)
             return "a probe that does not come by code being loaded";

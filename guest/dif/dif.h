@@ -40,9 +40,12 @@ enum {
     DIF_STRSIZE_LEAST = 2,
     DIF_STRSIZE_MOST = 1 << 20,  /* option strsize */
     DIF_SCRATCH_MOST = 16 << 20, /* option scratchsize */
-    DIF_NREGS = 16,              /* integer registers */
-    DIF_TUPLE_MAX = 16,          /* values in the tuple */
-    DIF_CLAUSE_MAX = 65536,      /* instructions in one clause */
+    DIF_BUDGET = 192 << 10,      /* option eventbudget, units of work: see engine.h */
+    DIF_BUDGET_LEAST = 1 << 10,
+    DIF_BUDGET_MOST = 64 << 20,
+    DIF_NREGS = 16,         /* integer registers */
+    DIF_TUPLE_MAX = 16,     /* values in the tuple */
+    DIF_CLAUSE_MAX = 65536, /* instructions in one clause */
 };
 
 enum dif_op {

@@ -523,7 +523,7 @@ static enum decide_verdict walk(struct decider *d, const struct dif_clause *c,
     d->probe = p;
     d->pids = pids;
     d->is_true = d->is_false = d->in_doubt = false;
-    d->x = (struct exec){.e = &d->e, .ts = &d->ts, .ctx = &d->ctx, .left = ENGINE_BUDGET};
+    d->x = (struct exec){.e = &d->e, .ts = &d->ts, .ctx = &d->ctx, .left = DIF_BUDGET};
     for (uint32_t pc = 0; pc < c->npred && !d->in_doubt; pc++) {
         struct flow *jumps = &d->ahead[pc];
         uint32_t in = code[pc];

@@ -13,8 +13,8 @@ enum { PAGE = 4096, ZERO_LARGE = 4 << 20 };
 /* Of `what`, the kinds that may be read now. */
 static unsigned open_kinds(const struct engine *e, unsigned what)
 {
-    bool at_end = e->opt.policy != ENGINE_SWITCH && engine_phase(e) != ENGINE_STOPPED;
-    return at_end ? what & ~(unsigned)ENGINE_PRINCIPAL : what;
+    bool at_end = e->opt.policy != RECORD_POLICY_SWITCH && engine_phase(e) != ENGINE_STOPPED;
+    return at_end ? what & ~(unsigned)RECORD_PRINCIPAL : what;
 }
 
 /* What one thread holds of one kind in one half, as the reader sees it. */
@@ -28,7 +28,7 @@ static struct half half_of(const struct engine *e, struct tstate *ts, unsigned k
 {
     if (!tstate_live(ts))
         return (struct half){NULL, 0, 0, NULL};
-    if (kind == ENGINE_PRINCIPAL) {
+    if (kind == RECORD_PRINCIPAL) {
         struct phalf *h = &ts->principal[which];
         if (h->end > 0) /* the older run of a ring */
             return (struct half){h->data + h->oldest, h->end - h->oldest, e->opt.bufsize,
@@ -57,7 +57,7 @@ static void make_zero(unsigned char *p, size_t n)
 /* Empties what half_of described. */
 static void half_reset(const struct engine *e, struct tstate *ts, unsigned kind, unsigned which)
 {
-    if (kind == ENGINE_PRINCIPAL) {
+    if (kind == RECORD_PRINCIPAL) {
         struct phalf *h = &ts->principal[which];
         h->drained = 0;
         if (h->end > 0) /* now the newer run */
@@ -80,7 +80,7 @@ static bool any_half(const struct engine *e, unsigned what, bool inactive_too, b
     uint32_t active = atomic_load(&e->active);
     for (uint32_t i = 0; i < engine_nthreads(e); i++) {
         struct tstate *ts = engine_tstate(e, i);
-        for (unsigned kind = ENGINE_PRINCIPAL; kind <= ENGINE_AGGS; kind++) {
+        for (unsigned kind = RECORD_PRINCIPAL; kind <= RECORD_AGGS; kind++) {
             unsigned now = (active & kind) != 0;
             if ((what & kind) == 0)
                 continue;
@@ -105,7 +105,7 @@ static uint32_t specs_ended(const struct engine *e)
 
 bool engine_pending(const struct engine *e, unsigned what)
 {
-    return ((what & ENGINE_PRINCIPAL) != 0 && specs_ended(e) != 0) ||
+    return ((what & RECORD_PRINCIPAL) != 0 && specs_ended(e) != 0) ||
            any_half(e, open_kinds(e, what), true, false);
 }
 
@@ -117,7 +117,7 @@ bool engine_pressed(const struct engine *e, unsigned what)
 void engine_flip(struct engine *e, unsigned what)
 {
     uint32_t active = atomic_load(&e->active), bits = 0;
-    for (unsigned kind = ENGINE_PRINCIPAL; kind <= ENGINE_AGGS; kind++) {
+    for (unsigned kind = RECORD_PRINCIPAL; kind <= RECORD_AGGS; kind++) {
         bool empty = true; /* a half that still holds something must not be written again */
         for (uint32_t i = 0; i < engine_nthreads(e); i++)
             empty &= half_of(e, engine_tstate(e, i), kind, (active & kind) == 0).used == 0;
@@ -125,7 +125,7 @@ void engine_flip(struct engine *e, unsigned what)
             bits |= kind;
     }
     atomic_fetch_xor(&e->active, bits);
-    if ((what & ENGINE_PRINCIPAL) != 0)
+    if ((what & RECORD_PRINCIPAL) != 0)
         e->spec_ended |= specs_ended(e);
 }
 
@@ -135,19 +135,14 @@ static void half_drain(struct half *h, unsigned kind, uint32_t thread, size_t li
 {
     uint64_t from = *h->drained, to = from;
     while (to < h->used && (to == from || size_add(out->len, to - from) < limit)) {
-        uint32_t size;
-        memcpy(&size, h->data + to, 4);
+        const uint32_t size = record_size(h->data + to);
         if (to > from && to - from + size > UINT32_MAX) /* a block says its length in 32 bits */
             break;
         to += size;
     }
-    if (!buf_reserve(out, size_add(8, to - from)))
+    if (!buf_reserve(out, size_add(RECORD_BLOCK_HEAD, to - from)))
         return;
-    buf_u8(out, (uint8_t)kind);
-    buf_u8(out, 0);
-    buf_u16(out, (uint16_t)thread);
-    buf_u32(out, (uint32_t)(to - from));
-    buf_add(out, h->data + from, to - from);
+    record_put_block(out, kind, thread, h->data + from, (uint32_t)(to - from));
     *h->drained = to;
 }
 
@@ -169,7 +164,7 @@ static bool specs_drain(struct engine *e, size_t limit, struct buf *out)
             if (wanted && h.used > 0) {
                 if (out->len >= limit || out->oom)
                     return false;
-                half_drain(&h, ENGINE_PRINCIPAL, i, limit, out);
+                half_drain(&h, RECORD_PRINCIPAL, i, limit, out);
                 if (p->drained < h.used)
                     return false;
             }
@@ -185,7 +180,7 @@ static bool specs_drain(struct engine *e, size_t limit, struct buf *out)
 bool engine_drain(struct engine *e, unsigned what, size_t limit, struct buf *out)
 {
     uint32_t active = atomic_load(&e->active);
-    for (unsigned kind = ENGINE_AGGS; kind >= ENGINE_PRINCIPAL; kind--) {
+    for (unsigned kind = RECORD_AGGS; kind >= RECORD_PRINCIPAL; kind--) {
         for (uint32_t i = 0; (what & kind) != 0 && i < engine_nthreads(e); i++) {
             struct tstate *ts = engine_tstate(e, i);
             unsigned idle = (active & kind) == 0;
@@ -199,5 +194,5 @@ bool engine_drain(struct engine *e, unsigned what, size_t limit, struct buf *out
             }
         }
     }
-    return (what & ENGINE_PRINCIPAL) == 0 || specs_drain(e, limit, out);
+    return (what & RECORD_PRINCIPAL) == 0 || specs_drain(e, limit, out);
 }

@@ -20,8 +20,7 @@ enum {
     SIZE_LEAST = 64 << 10,
     SCRATCH_LEAST = 8 << 10,
     COPIES_MOST = 16 << 20, /* bytes of scratch for structs that are read by copy */
-    REC_HEAD = ENGINE_REC_HEAD,
-    CELLS_MOST = 1 << 28 /* of the index of an aggregation half */
+    CELLS_MOST = 1 << 28    /* of the index of an aggregation half */
 };
 /* An index cell has 32 bits for the place of an entry, in units of 8 bytes. */
 #define AGG_DATA_MOST ((UINT64_C(1) << 35) - 16)
@@ -160,7 +159,7 @@ bool engine_quiet(const struct engine_mark *m)
 
 static uint64_t part_max(const struct dif_type *t)
 {
-    return t->kind == DIF_STRING ? size_add(4, t->size) : t->size;
+    return t->kind == DIF_STRING ? size_add(RECORD_TEXT_HEAD, t->size) : t->size;
 }
 
 static uint64_t keys_max(const struct dif_keys *k)
@@ -190,7 +189,7 @@ static bool calls(const struct dif_image *img, enum dif_subr subr)
 /* Most bytes of a record with these parts, without padding. */
 static uint64_t record_max(const struct dif_image *img, uint32_t part, uint32_t nparts)
 {
-    uint64_t n = REC_HEAD;
+    uint64_t n = RECORD_HEAD;
     for (uint32_t p = 0; p < nparts; p++)
         n = size_add(n, part_max(&img->parts[part + p]));
     return n;
@@ -256,10 +255,10 @@ static int plan_clauses(struct engine *e)
         uint64_t n = c->nsubs == 0 ? record_max(img, c->part, c->nparts) : 0;
         for (uint32_t s = 0; s < c->nsubs; s++) {
             const struct dif_sub *sub = &img->subs[c->sub + s];
-            n = larger(n, size_add(4, record_max(img, sub->part, sub->nparts)));
+            n = larger(n, size_add(RECORD_SUB, record_max(img, sub->part, sub->nparts)));
         }
         e->clauses[i].code = img->code + c->code;
-        if (!size_fits(size_up(n, 8), &e->clauses[i].record_max))
+        if (!size_fits(size_up(n, RECORD_ALIGN), &e->clauses[i].record_max))
             return ET_ELIMIT;
     }
     return 0;
@@ -319,7 +318,7 @@ static void plan_aggs(struct engine *e)
 /* Principal buffers of a thread: the policies that are read only at the end need no other half. */
 static unsigned principals(const struct engine *e)
 {
-    return e->opt.policy == ENGINE_SWITCH ? 2 : 1;
+    return e->opt.policy == RECORD_POLICY_SWITCH ? 2 : 1;
 }
 
 /* Whether the largest record, aggregation entry and dynamic variable fit at all. */
@@ -336,7 +335,7 @@ static int check_limits(const struct engine *e, struct diags *d)
         }
     for (uint32_t i = 0; i < e->img.naggs; i++) {
         uint64_t least =
-            size_add(sizeof(struct aentry) + 8,
+            size_add(RECORD_ENTRY_HEAD + RECORD_ALIGN,
                      size_add(size_mul(e->agg_words[i], 8), keys_max(&e->img.aggs[i].keys)));
         if (least > e->agg_data || least > e->agg_asked) {
             snprintf(hint, sizeof hint,
@@ -451,7 +450,7 @@ static void *piece(struct cursor *c, size_t n)
     return p;
 }
 
-static struct phalf buffer(struct cursor *c, size_t size, enum full full, enum engine_drop drop)
+static struct phalf buffer(struct cursor *c, size_t size, enum full full, enum record_drop drop)
 {
     return (struct phalf){
         .data = piece(c, size), .limit = size, .size = size, .full = full, .drop = drop};
@@ -461,8 +460,9 @@ static struct phalf buffer(struct cursor *c, size_t size, enum full full, enum e
  * cursor's base or nowhere; but its key buffer is returned. */
 static unsigned char *layout(const struct engine *e, struct cursor *c, struct tstate *to)
 {
-    static const enum full full[ENGINE_NPOLICIES] = {
-        [ENGINE_SWITCH] = FULL_DROP, [ENGINE_FILL] = FULL_END, [ENGINE_RING] = FULL_WRAP};
+    static const enum full full[RECORD_NPOLICIES] = {[RECORD_POLICY_SWITCH] = FULL_DROP,
+                                                     [RECORD_POLICY_FILL] = FULL_END,
+                                                     [RECORD_POLICY_RING] = FULL_WRAP};
     c->at = size_up(sizeof *to, 64);
     to->locals = piece(c, e->locals_size);
     /* a value is put behind the key */
@@ -474,7 +474,7 @@ static unsigned char *layout(const struct engine *e, struct cursor *c, struct ts
     to->spec = piece(c, size_mul(e->nspec, sizeof(struct phalf)));
     c->at = size_up(c->at, 64);
     for (unsigned i = 0; i < principals(e); i++) {
-        to->principal[i] = buffer(c, e->opt.bufsize, full[e->opt.policy], ENGINE_DROP_PRINCIPAL);
+        to->principal[i] = buffer(c, e->opt.bufsize, full[e->opt.policy], RECORD_DROP_PRINCIPAL);
         to->principal[i].limit -= e->end_size;
     }
     for (int i = 0; i < 2; i++) {
@@ -483,7 +483,7 @@ static unsigned char *layout(const struct engine *e, struct cursor *c, struct ts
             to->aggs[i].data = (unsigned char *)(to->aggs[i].index + e->index_cells);
     }
     for (uint32_t i = 0; i < e->nspec; i++) {
-        struct phalf h = buffer(c, e->opt.specsize, FULL_DROP, ENGINE_DROP_SPEC);
+        struct phalf h = buffer(c, e->opt.specsize, FULL_DROP, RECORD_DROP_SPEC);
         if (c->base == (unsigned char *)to)
             to->spec[i] = h;
     }
@@ -549,9 +549,9 @@ static int reserve(struct engine *e, struct diags *d)
 /* The budget of an event, within its bounds. */
 static uint64_t budget(uint64_t asked)
 {
-    return asked == 0                    ? ENGINE_BUDGET
-           : asked < ENGINE_BUDGET_LEAST ? ENGINE_BUDGET_LEAST
-                                         : size_min(asked, ENGINE_BUDGET_MOST);
+    return asked == 0                 ? DIF_BUDGET
+           : asked < DIF_BUDGET_LEAST ? DIF_BUDGET_LEAST
+                                      : size_min(asked, DIF_BUDGET_MOST);
 }
 
 /* What a look at memory takes beside the others when there is more of it than the processor and the
@@ -659,11 +659,11 @@ int engine_set_end_bindings(struct engine *e, const struct engine_binding *b, ui
                             struct diags *d)
 {
     uint64_t size = 0;
-    for (uint32_t i = 0; i < n && e->opt.policy == ENGINE_FILL; i++) {
+    for (uint32_t i = 0; i < n && e->opt.policy == RECORD_POLICY_FILL; i++) {
         const struct dif_clause *c = &e->img.clauses[b[i].clause];
         uint64_t records = c->nsubs > 0 ? c->nsubs : c->records;
         uint64_t needed = size_mul(records, e->clauses[b[i].clause].record_max);
-        size = size_add(size, larger(needed, ENGINE_FAULT_SIZE));
+        size = size_add(size, larger(needed, RECORD_SIZE_OF_FAULT));
     }
     if (size > e->opt.bufsize) {
         char hint[128];
@@ -702,13 +702,13 @@ void engine_end(struct engine *e)
     atomic_store(&e->exiting, 1);
 }
 
-void engine_counts(const struct engine *e, struct engine_counts *c)
+void engine_counts(const struct engine *e, struct record_counts *c)
 {
     memset(c, 0, sizeof *c);
-    c->drop[ENGINE_DROP_THREAD] = atomic_load(&e->thread_drops);
-    c->drop[ENGINE_DROP_LOAD] = atomic_load(&e->load_drops);
-    c->fired = c->drop[ENGINE_DROP_THREAD];
-    for (uint32_t i = 0; i < ENGINE_CPUS; i++) {
+    c->drop[RECORD_DROP_THREAD] = atomic_load(&e->thread_drops);
+    c->drop[RECORD_DROP_LOAD] = atomic_load(&e->load_drops);
+    c->fired = c->drop[RECORD_DROP_THREAD];
+    for (uint32_t i = 0; i < RECORD_CPUS; i++) {
         c->cpu[i].principal =
             atomic_load_explicit(&e->cpu_drops[i].principal, memory_order_relaxed);
         c->cpu[i].agg = atomic_load_explicit(&e->cpu_drops[i].agg, memory_order_relaxed);
@@ -722,7 +722,7 @@ void engine_counts(const struct engine *e, struct engine_counts *c)
         c->errors += atomic_load_explicit(&ts->errors, memory_order_relaxed);
         c->filled += atomic_load_explicit(&ts->filled, memory_order_relaxed);
         c->overwritten += atomic_load_explicit(&ts->overwritten, memory_order_relaxed);
-        for (int k = 0; k < ENGINE_NDROPS; k++)
+        for (int k = 0; k < RECORD_NDROPS; k++)
             c->drop[k] += atomic_load_explicit(&ts->drop[k], memory_order_relaxed);
     }
 }

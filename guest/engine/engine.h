@@ -34,7 +34,7 @@
  * THE BUDGET OF AN EVENT. Whatever a firing does is counted in units of work: an instruction is
  * one, and so are a few bytes that are copied or compared; what takes longer counts as more (enum
  * work in impl.h). A clause that would exceed engine_options.eventbudget, which is for all clauses
- * of the firing, faults with ENGINE_FAULT_EVENTBUDGET. ERROR then has ENGINE_BUDGET_ERROR units for
+ * of the firing, faults with RECORD_FAULT_EVENTBUDGET. ERROR then has ENGINE_BUDGET_ERROR units for
  * itself, and the later clauses of the firing are given up: each counts as an error, too. A firing
  * exceeds its budget by no more than the instructions of one clause, and by one bounded step.
  *
@@ -54,8 +54,14 @@
 
 #include "base/buf.h"
 #include "dif/dif.h"
+#include "dif/record.h"
 
-enum { ENGINE_THREADS_MAX = 1024, ENGINE_ARGS = 10, ENGINE_RANGES = 12, ENGINE_TEXTS = 4 };
+enum {
+    ENGINE_THREADS_MAX = RECORD_THREADS,
+    ENGINE_ARGS = 10,
+    ENGINE_RANGES = 12,
+    ENGINE_TEXTS = 4
+};
 enum { ENGINE_THREAD_ROOM = 240 };
 
 struct engine;
@@ -175,20 +181,11 @@ static inline void engine_ctx_range(struct engine_ctx *ctx, const void *p, size_
     }
 }
 
-/* Units of work: what a firing has when nobody says, and what can be said; what ERROR has when a
- * firing has nothing left. */
-enum {
-    ENGINE_BUDGET = 192 << 10,
-    ENGINE_BUDGET_LEAST = 1 << 10,
-    ENGINE_BUDGET_MOST = 64 << 20,
-    ENGINE_BUDGET_ERROR = 16 << 10
-};
-
-enum engine_policy { ENGINE_SWITCH, ENGINE_FILL, ENGINE_RING, ENGINE_NPOLICIES };
+enum { ENGINE_BUDGET_ERROR = 16 << 10 }; /* what ERROR has when a firing has nothing left */
 
 struct engine_options {
     uint32_t threads; /* threads that can have buffers, by engine_thread.index; others drop */
-    enum engine_policy policy;
+    enum record_policy policy;
     bool fixed;           /* sizes are as asked for, or not at all */
     uint64_t memory;      /* most bytes that all engines of this process may have, 0: any */
     uint64_t left;        /* bytes that the machine has left, 0: any number */
@@ -197,8 +194,8 @@ struct engine_options {
     uint64_t dynvarsize;  /* bytes for dynamic variables */
     uint64_t specsize;    /* bytes of each speculation a thread */
     uint32_t nspec;       /* speculations, at most DIF_SPECS_MAX */
-    uint64_t eventbudget; /* units of work for one firing, see above; 0: ENGINE_BUDGET; otherwise
-                             brought between ENGINE_BUDGET_LEAST and ENGINE_BUDGET_MOST */
+    uint64_t eventbudget; /* units of work for one firing, see above; 0: DIF_BUDGET; otherwise
+                             brought between DIF_BUDGET_LEAST and DIF_BUDGET_MOST */
     bool one_cpu;         /* while running, only what happens on this CPU fires */
     uint32_t cpu;
     int32_t pid; /* what `pid` shows */
@@ -246,39 +243,12 @@ void engine_end(struct engine *e);
 void engine_fire(struct engine *e, struct engine_thread *t, struct engine_ctx *ctx,
                  const struct engine_binding *b, uint32_t n);
 
-/* Counters, summed over all threads since the engine was made. fired: calls of engine_fire that
- * ran. */
-enum engine_drop {
-    ENGINE_DROP_PRINCIPAL,
-    ENGINE_DROP_AGG,
-    ENGINE_DROP_DYNAMIC,
-    ENGINE_DROP_DBLERROR,
-    ENGINE_DROP_THREAD,
-    ENGINE_DROP_SPEC,        /* no room in a speculation */
-    ENGINE_DROP_SPECBUSY,    /* speculation() failed: all are taken, some wait to be drained */
-    ENGINE_DROP_SPECUNAVAIL, /* speculation() failed: all are in use */
-    ENGINE_DROP_LOAD,        /* calls of code that was loaded, before its probes were there */
-    ENGINE_NDROPS
-};
-enum { ENGINE_CPUS = 256 }; /* CPUs that are told apart; the last stands for all beyond */
-struct engine_counts {
-    uint64_t fired, own;  /* own: of these, firings of BEGIN, END and intervals */
-    uint64_t recorded;    /* records committed */
-    uint64_t updates;     /* aggregation updates */
-    uint64_t errors;      /* faults */
-    uint64_t filled;      /* executions whose record found the buffer full (policy fill) */
-    uint64_t overwritten; /* records that newer ones have replaced (policy ring) */
-    uint64_t drop[ENGINE_NDROPS];
-    struct {
-        uint64_t principal, agg;
-    } cpu[ENGINE_CPUS]; /* of those drops, what each CPU had */
-};
-void engine_counts(const struct engine *e, struct engine_counts *c);
-/* Counts n drops of ENGINE_DROP_LOAD: events that the tier knows to have missed. */
+/* What was counted so far: calls of engine_fire that ran, and what came of them. */
+void engine_counts(const struct engine *e, struct record_counts *c);
+/* Counts n drops of RECORD_DROP_LOAD: events that the tier knows to have missed. */
 void engine_count_missed(struct engine *e, uint64_t n);
 
 /* -- reading --------------------------------------------------------------------- */
-enum { ENGINE_PRINCIPAL = 1, ENGINE_AGGS = 2 };
 /* Makes the other half active, of the kinds in `what`, for all threads. Then mark, wait for quiet,
  * drain. */
 void engine_flip(struct engine *e, unsigned what);
@@ -289,31 +259,8 @@ bool engine_pending(const struct engine *e, unsigned what);
 bool engine_pressed(const struct engine *e, unsigned what);
 
 /* Copies out and empties inactive halves, thread after thread, stopping when out holds `limit`
- * bytes or more; true when nothing is left. Each call appends whole blocks: u8 kind (1 principal, 2
- * aggregations), u8 0, u16 thread index, u32 bytes that follow PRINCIPAL: records, each u32 size
- * (of the whole record, a multiple of 8), u32 epid, u64 timestamp (CLOCK_MONOTONIC ns), u32 cpu,
- * u32 nparts-bytes, then the parts (of a clause with sub-clauses: u32 number of the sub-clause,
- * then its parts) one after another without padding (integers little-endian in
- * their size; strings u32 length + bytes, no NUL), then zeros up to size. epid 0xffffffff is a
- * fault: parts are u32 epid, u32 action (1.., 0 = predicate), u32 offset (bytes from the start of
- * that action's instructions), u32 fault code (language.md 10.4), u64 value. AGGREGATIONS: entries,
- * each u32 size (whole, a multiple of 8), u32 aggregation, u32 key bytes, u32 cpu, then the value
- * words (u64 each, dif_agg_words of them), then the key (encoded like parts), then zeros up to
- * size. They are what was added since the last drain: the reader merges. */
+ * bytes or more; true when nothing is left. Each call appends whole blocks, whose layout is that of
+ * record.h. Entries of aggregations are what was added since the last drain: the reader merges. */
 bool engine_drain(struct engine *e, unsigned what, size_t limit, struct buf *out);
-
-enum { ENGINE_EPID_FAULT = 0xffffffffu };
-enum engine_fault {
-    ENGINE_FAULT_UNKNOWN = 0,
-    ENGINE_FAULT_BADADDR = 1,
-    ENGINE_FAULT_BADALIGN = 2,
-    ENGINE_FAULT_ILLOP = 3,
-    ENGINE_FAULT_DIVZERO = 4,
-    ENGINE_FAULT_NOSCRATCH = 5,
-    ENGINE_FAULT_TUPOFLOW = 8,
-    ENGINE_FAULT_BADSIZE = 10,
-    ENGINE_FAULT_BADINDEX = 11,
-    ENGINE_FAULT_EVENTBUDGET = 100 /* ours begin here; its value is the budget */
-};
 
 #endif

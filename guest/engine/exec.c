@@ -12,7 +12,7 @@
 #include "base/size.h"
 #include "engine/impl.h"
 
-enum { REC_HEAD = ENGINE_REC_HEAD, FAULT_SIZE = ENGINE_FAULT_SIZE, ERROR_ARGS = 6 };
+enum { ERROR_ARGS = 6 };
 
 /* -- what a clause may read ------------------------------------------------------ */
 
@@ -68,7 +68,7 @@ size_t exec_room(const struct exec *x, uint64_t addr)
     return readable(x, addr);
 }
 
-uint64_t exec_fault(struct exec *x, enum engine_fault f, uint64_t value)
+uint64_t exec_fault(struct exec *x, enum record_fault f, uint64_t value)
 {
     if (!x->faulted) {
         x->faulted = true;
@@ -102,7 +102,7 @@ static const char *private_copy(struct exec *x, const char *s, size_t n, size_t 
 bool exec_overdrawn(struct exec *x)
 {
     x->left = 0;
-    exec_fault(x, ENGINE_FAULT_EVENTBUDGET, x->e->opt.eventbudget);
+    exec_fault(x, RECORD_FAULT_EVENTBUDGET, x->e->opt.eventbudget);
     return false;
 }
 
@@ -128,7 +128,7 @@ const char *exec_string(struct exec *x, uint64_t addr, size_t *len)
         x->last_length = *len;
         return s;
     }
-    exec_fault(x, ENGINE_FAULT_BADADDR, addr);
+    exec_fault(x, RECORD_FAULT_BADADDR, addr);
     return NULL;
 }
 
@@ -189,7 +189,7 @@ const void *exec_bytes(struct exec *x, uint64_t addr, size_t n)
         return NULL;
     if (readable(x, addr) >= n && (x->alloca_used == 0 || !crosses(x, addr, n)))
         return (const void *)(uintptr_t)addr;
-    exec_fault(x, ENGINE_FAULT_BADADDR, addr);
+    exec_fault(x, RECORD_FAULT_BADADDR, addr);
     return NULL;
 }
 
@@ -200,14 +200,14 @@ void *exec_writable(struct exec *x, uint64_t addr, size_t n)
         return NULL;
     if (writable(x, addr) >= n && (x->alloca_used == 0 || !crosses(x, addr, n)))
         return (void *)(uintptr_t)addr;
-    exec_fault(x, ENGINE_FAULT_BADADDR, addr);
+    exec_fault(x, RECORD_FAULT_BADADDR, addr);
     return NULL;
 }
 
 char *exec_scratch(struct exec *x, size_t n)
 {
     if (n > x->e->scratch_size - x->scratch_used) {
-        exec_fault(x, ENGINE_FAULT_NOSCRATCH, 0);
+        exec_fault(x, RECORD_FAULT_NOSCRATCH, 0);
         return NULL;
     }
     /* The system makes a page when it is written for the first time. */
@@ -231,7 +231,7 @@ static uint64_t load(struct exec *x, uint64_t addr, unsigned size, bool is_signe
 {
     uint64_t v = 0;
     if (addr % size != 0)
-        return exec_fault(x, ENGINE_FAULT_BADALIGN, addr);
+        return exec_fault(x, RECORD_FAULT_BADALIGN, addr);
     const void *p = exec_bytes(x, addr, size);
     if (p == NULL)
         return 0;
@@ -243,7 +243,7 @@ static uint64_t load(struct exec *x, uint64_t addr, unsigned size, bool is_signe
 static void store(struct exec *x, uint64_t addr, unsigned size, uint64_t v)
 {
     if (addr % size != 0) {
-        exec_fault(x, ENGINE_FAULT_BADALIGN, addr);
+        exec_fault(x, RECORD_FAULT_BADALIGN, addr);
         return;
     }
     void *p = exec_writable(x, addr, size);
@@ -324,15 +324,12 @@ static void scalar_store(struct exec *x, const struct dif_var *v, unsigned char 
     __atomic_store_n((uint64_t *)(void *)at, 0, __ATOMIC_RELAXED);
 }
 
-/* Appends a value to the key being built: integers in their size, strings as u32 length and bytes.
- */
+/* Appends a value to the key being built, as record.h has parts. */
 static unsigned char *key_add(struct exec *x, unsigned char *k, const struct dif_type *t,
                               uint64_t v)
 {
-    if (t->kind <= DIF_UINT) {
-        memcpy(k, &v, t->size);
-        return k + t->size;
-    }
+    if (t->kind <= DIF_UINT)
+        return record_put_int(k, v, t->size);
     if (t->kind != DIF_STRING) {
         const void *p = exec_bytes(x, v, t->size);
         if (p != NULL && (t->size <= WORK_SHORT || exec_work(x, t->size / WORK_KEY)))
@@ -348,9 +345,7 @@ static unsigned char *key_add(struct exec *x, unsigned char *k, const struct dif
     uint32_t len = n < t->size ? (uint32_t)n : t->size;
     if (__builtin_expect(len > WORK_SHORT, 0) && !exec_work(x, len / WORK_KEY))
         return k;
-    memcpy(k, &len, 4);
-    memcpy(k + 4, s, len);
-    return k + 4 + len;
+    return record_put_text(k, s, len);
 }
 
 static uint32_t key_tuple(struct exec *x, unsigned char *k, const struct dif_keys *keys,
@@ -391,7 +386,7 @@ static bool store_over(struct exec *x)
  * count (language.md 5.2). */
 static void dynamic_drop(struct exec *x)
 {
-    tcount_add(&x->ts->drop[ENGINE_DROP_DYNAMIC], 1);
+    tcount_add(&x->ts->drop[RECORD_DROP_DYNAMIC], 1);
     x->faulted = true;
     x->no_room = true;
 }
@@ -562,16 +557,6 @@ static uint64_t argument(struct exec *x, unsigned n)
 
 /* -- records --------------------------------------------------------------------- */
 
-static void record_head(unsigned char *p, uint32_t size, uint32_t epid, uint64_t ts, uint32_t bytes)
-{
-    uint32_t cpu = (uint32_t)sched_getcpu();
-    memcpy(p, &size, 4);
-    memcpy(p + 4, &epid, 4);
-    memcpy(p + 8, &ts, 8);
-    memcpy(p + 16, &cpu, 4);
-    memcpy(p + 20, &bytes, 4);
-}
-
 /* Room for n bytes in the active half, NULL (and counted) when there is none. */
 static unsigned char *record_reserve(struct exec *x, struct phalf *h, uint32_t n)
 {
@@ -599,10 +584,7 @@ static void record_commit(struct phalf *h, uint32_t size)
 static inline void record_finish(struct exec *x, struct phalf *h, unsigned char *rec,
                                  unsigned char *end, uint32_t epid, uint64_t when)
 {
-    uint32_t bytes = (uint32_t)(end - rec - REC_HEAD), size = (REC_HEAD + bytes + 7) & ~7u;
-    memset(end, 0, size - REC_HEAD - bytes);
-    record_head(rec, size, epid, when, bytes);
-    record_commit(h, size);
+    record_commit(h, record_put_head(rec, end, epid, when, (uint32_t)sched_getcpu()));
     tcount_add(&x->ts->recorded, 1);
 }
 
@@ -620,7 +602,7 @@ uint64_t exec_speculation(struct exec *x)
             return i + 1;
         busy |= s == SPEC_COMMITTED || s == SPEC_DISCARDED;
     }
-    tcount_add(&x->ts->drop[busy ? ENGINE_DROP_SPECBUSY : ENGINE_DROP_SPECUNAVAIL], 1);
+    tcount_add(&x->ts->drop[busy ? RECORD_DROP_SPECBUSY : RECORD_DROP_SPECUNAVAIL], 1);
     return 0;
 }
 
@@ -640,7 +622,7 @@ static void spec_end(struct exec *x, uint64_t id, enum spec_state end, struct ph
     if (!exec_work(x, WORK_SPEC))
         return;
     if (id > x->e->opt.nspec) {
-        exec_fault(x, ENGINE_FAULT_ILLOP, 0);
+        exec_fault(x, RECORD_FAULT_ILLOP, 0);
         return;
     }
     if (id == 0 || id > x->e->nspec ||
@@ -658,17 +640,15 @@ static unsigned char *record_part(struct exec *x, unsigned char *p, const struct
 }
 
 /* Writes the record of a fault. */
-static void record_fault(struct exec *x, struct phalf *h, uint32_t epid, uint32_t action,
-                         uint32_t offset)
+static void record_failed(struct exec *x, struct phalf *h, uint32_t epid, uint32_t action,
+                          uint32_t offset)
 {
-    unsigned char *p = record_reserve(x, h, FAULT_SIZE);
-    if (p == NULL)
+    unsigned char *rec = record_reserve(x, h, RECORD_SIZE_OF_FAULT);
+    if (rec == NULL)
         return;
-    const uint32_t part[4] = {epid, action, offset, (uint32_t)x->fault};
-    record_head(p, FAULT_SIZE, ENGINE_EPID_FAULT, clock_ns(CLOCK_MONOTONIC), 24);
-    memcpy(p + REC_HEAD, part, sizeof part);
-    memcpy(p + REC_HEAD + sizeof part, &x->fault_value, 8);
-    record_commit(h, FAULT_SIZE);
+    const struct record_failure f = {epid, action, offset, (uint32_t)x->fault, x->fault_value};
+    record_put_fault(rec, &f, clock_ns(CLOCK_MONOTONIC), (uint32_t)sched_getcpu());
+    record_commit(h, RECORD_SIZE_OF_FAULT);
 }
 
 /* The action that instruction pc belongs to (1.., 0: the predicate) and its byte offset from that
@@ -702,7 +682,7 @@ static void aggregate(struct exec *x, struct ahalf *h, uint32_t agg, const uint6
     if (aggr_update(x, h, agg, x->ts->key, n, hash_bytes(x->ts->key, n), value, incr))
         tcount_add(&x->ts->updates, 1);
     else if (!x->faulted)
-        buffer_dropped(x->e, x->ts, ENGINE_DROP_AGG, 1);
+        buffer_dropped(x->e, x->ts, RECORD_DROP_AGGREGATION, 1);
 }
 
 /* Compares for SCMP: 0, 1, 2 for less, equal, greater, so that signed and unsigned branches agree.
@@ -731,7 +711,7 @@ static uint64_t sdiv(struct exec *x, uint64_t a, uint64_t b, bool rem)
 {
     exec_work(x, WORK_DIVIDE);
     if (b == 0)
-        return exec_fault(x, ENGINE_FAULT_DIVZERO, 0);
+        return exec_fault(x, RECORD_FAULT_DIVZERO, 0);
     if (b == UINT64_MAX) /* INT64_MIN / -1 traps in hardware */
         return rem ? 0 : 0 - a;
     return rem ? (uint64_t)((int64_t)a % (int64_t)b) : (uint64_t)((int64_t)a / (int64_t)b);
@@ -741,7 +721,7 @@ static uint64_t udiv(struct exec *x, uint64_t a, uint64_t b, bool rem)
 {
     exec_work(x, WORK_DIVIDE);
     if (b == 0)
-        return exec_fault(x, ENGINE_FAULT_DIVZERO, 0);
+        return exec_fault(x, RECORD_FAULT_DIVZERO, 0);
     return rem ? a % b : a / b;
 }
 
@@ -843,11 +823,11 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
         case DIF_OP_COPY: copy_bytes(x, A, B, C); goto checked;
         case DIF_OP_BOUND:
             if (A >= img->ints[IMM])
-                exec_fault(x, ENGINE_FAULT_BADINDEX, A);
+                exec_fault(x, RECORD_FAULT_BADINDEX, A);
             goto checked;
         case DIF_OP_LDARG: A = argument(x, in & 255); goto checked;
         case DIF_OP_LDB: A = builtin(x, &clocks, IMM, epid); goto checked;
-        case DIF_OP_LDBA: A = exec_fault(x, ENGINE_FAULT_ILLOP, 0); goto checked;
+        case DIF_OP_LDBA: A = exec_fault(x, RECORD_FAULT_ILLOP, 0); goto checked;
         case DIF_OP_LDGS:
             A = scalar_load(x, &img->vars[IMM], e->globals + e->vars[IMM].offset);
             goto checked;
@@ -896,17 +876,14 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
             rec = record_begin(x, ph, rt->record_max);
             if (rec == NULL)
                 goto ended;
-            part = rec + REC_HEAD;
+            part = record_parts(rec);
             break;
-        case DIF_OP_RECN: {
-            const uint32_t sub = IMM;
+        case DIF_OP_RECN:
             rec = record_begin(x, ph, rt->record_max);
             if (rec == NULL)
                 goto ended;
-            memcpy(rec + REC_HEAD, &sub, sizeof sub);
-            part = rec + REC_HEAD + sizeof sub;
+            part = record_put_sub(rec, IMM);
             break;
-        }
         case DIF_OP_RECE:
             record_finish(x, ph, rec, part, epid, timestamp(&clocks));
             rec = NULL;
@@ -949,7 +926,7 @@ static void count_errors(struct tstate *ts, uint32_t n, bool in_error)
 {
     tcount_add(&ts->errors, n);
     if (in_error)
-        tcount_add(&ts->drop[ENGINE_DROP_DBLERROR], n);
+        tcount_add(&ts->drop[RECORD_DROP_DBLERROR], n);
 }
 
 /* Counts and records a fault, and fires ERROR: on what the firing has left, or, when that was
@@ -965,7 +942,7 @@ static void fault_report(struct exec *x, const struct engine_binding *b, uint32_
     count_errors(x->ts, 1, in_error);
     if (in_error)
         return;
-    record_fault(x, ph, b->epid, action, offset);
+    record_failed(x, ph, b->epid, action, offset);
     if (e->nerror == 0)
         return;
     struct engine_ctx ctx = {.probe = e->error_probe,
@@ -976,7 +953,7 @@ static void fault_report(struct exec *x, const struct engine_binding *b, uint32_
         0, b->epid, action, offset, (uint64_t)x->fault, x->fault_value};
     memcpy(ctx.argv, arg, sizeof arg);
     bindings_run(e, x->t, x->ts, &ctx, e->error_bindings, e->nerror,
-                 x->fault == ENGINE_FAULT_EVENTBUDGET ? &spare : left, true);
+                 x->fault == RECORD_FAULT_EVENTBUDGET ? &spare : left, true);
 }
 
 static void bindings_run(struct engine *e, struct engine_thread *t, struct tstate *ts,
@@ -984,8 +961,8 @@ static void bindings_run(struct engine *e, struct engine_thread *t, struct tstat
                          uint64_t *left, bool in_error)
 {
     uint32_t active = atomic_load_explicit(&e->active, memory_order_acquire);
-    struct phalf *ph = &ts->principal[(active & ENGINE_PRINCIPAL) != 0];
-    struct ahalf *ah = &ts->aggs[(active & ENGINE_AGGS) != 0];
+    struct phalf *ph = &ts->principal[(active & RECORD_PRINCIPAL) != 0];
+    struct ahalf *ah = &ts->aggs[(active & RECORD_AGGS) != 0];
     bool ending = atomic_load_explicit(&e->phase, memory_order_relaxed) == ENGINE_END;
     if (__builtin_expect(ending, 0) && ph->full == FULL_END)
         ph->limit = ph->size; /* this is what was kept for END */
@@ -1002,7 +979,7 @@ static void bindings_run(struct engine *e, struct engine_thread *t, struct tstat
         *left = size_left(x.left, WORK_CLAUSE + at);
         if (__builtin_expect(x.faulted, 0) && !x.no_room) {
             fault_report(&x, &b[i], at, ph, left, in_error);
-            if (x.fault == ENGINE_FAULT_EVENTBUDGET) { /* the later ones are given up */
+            if (x.fault == RECORD_FAULT_EVENTBUDGET) { /* the later ones are given up */
                 count_errors(ts, n - i - 1, in_error);
                 *left = 0;
                 return;

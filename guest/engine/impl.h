@@ -37,7 +37,7 @@ struct phalf {
     uint64_t size;         /* bytes of data */
     uint64_t oldest, end;  /* end 0: one run only */
     enum full full;
-    enum engine_drop drop;
+    enum record_drop drop;
 };
 
 /* The states of a speculation. Threads change IDLE to ACTIVE and ACTIVE to the others, by
@@ -55,12 +55,6 @@ struct ahalf {
     uint32_t count; /* entries */
 };
 
-/* The head of an entry, as engine_drain gives it away. */
-struct aentry {
-    uint32_t size, agg, keylen, cpu;
-    uint64_t words[]; /* then the key */
-};
-
 /* A counter that one thread writes and others read. */
 typedef _Atomic uint64_t tcount;
 static inline void tcount_add(tcount *c, uint64_t n)
@@ -73,7 +67,7 @@ struct tstate {
     struct phalf principal[2];
     struct ahalf aggs[2];
     tcount fired, own, recorded, updates, errors, filled, overwritten;
-    tcount drop[ENGINE_NDROPS];
+    tcount drop[RECORD_NDROPS];
     unsigned char *locals; /* clause-local variables, at var_rt.offset */
     unsigned char
         *key; /* key_size bytes: the key being built. Not NULL says that all of this is set */
@@ -154,10 +148,10 @@ struct engine {
     _Atomic uint32_t phase;               /* enum engine_phase */
     _Atomic uint32_t exiting;
     uint32_t open_threads;   /* so many fire without a further look; option cpu: none */
-    _Atomic uint32_t active; /* bit ENGINE_PRINCIPAL, ENGINE_AGGS: which half is written */
+    _Atomic uint32_t active; /* bit RECORD_PRINCIPAL, RECORD_AGGS: which half is written */
     struct {
         _Atomic uint64_t principal, agg;
-    } cpu_drops[ENGINE_CPUS];
+    } cpu_drops[RECORD_CPUS];
     tcount load_drops;   /* engine_count_missed */
     tcount thread_drops; /* firings on threads that have no part; fetch_add, by any thread */
 };
@@ -183,18 +177,13 @@ static inline bool tstate_live(const struct tstate *ts)
 /* Gives a thread's part its pointers; called by that thread at its first event. */
 void engine_thread_init(struct engine *e, struct tstate *ts);
 
-enum {
-    ENGINE_REC_HEAD = 24,                     /* bytes of a record before its parts */
-    ENGINE_FAULT_SIZE = ENGINE_REC_HEAD + 24, /* of the record of a fault */
-    ENGINE_SCRATCH_STRINGS =
-        16 /* strings of the largest size that a clause's scratch has room for */
-};
+enum { ENGINE_SCRATCH_STRINGS = 16 }; /* of the largest size, that a clause's scratch can hold */
 
 /* What to do about n bytes that do not fit below h->limit: their place when a ring has made room,
  * else NULL, and the record is counted. */
 unsigned char *buffer_full(struct engine *e, struct tstate *ts, struct phalf *h, uint32_t n);
 /* Counts n drops of records, or of aggregations, on the CPU that this thread is on. */
-void buffer_dropped(struct engine *e, struct tstate *ts, enum engine_drop kind, uint64_t n);
+void buffer_dropped(struct engine *e, struct tstate *ts, enum record_drop kind, uint64_t n);
 
 /* One execution of a clause, for the files that share it: exec.c and subr.c. */
 struct exec {
@@ -206,7 +195,7 @@ struct exec {
     uint32_t scratch_used;
     uint32_t alloca_used;    /* of engine.alloca_size */
     uint64_t left;           /* units of work that this firing may still do */
-    enum engine_fault fault; /* valid when `faulted` */
+    enum record_fault fault; /* valid when `faulted` */
     bool faulted;            /* the clause is given up */
     bool no_room; /* ... as a dynamic variable found none, which is counted and no error */
     uint64_t fault_value;
@@ -287,7 +276,7 @@ static inline uint64_t exec_unknown(const struct exec *x)
     return (uint64_t)(uintptr_t)x->e->self.unknown;
 }
 /* Marks a fault; returns 0. */
-uint64_t exec_fault(struct exec *x, enum engine_fault f, uint64_t value);
+uint64_t exec_fault(struct exec *x, enum record_fault f, uint64_t value);
 
 /* The state of strtok(), and the number of the firing that may use what is in it. */
 static inline struct strtok *exec_strtok(const struct exec *x)

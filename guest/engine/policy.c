@@ -8,38 +8,28 @@
 /* Bytes of a speculation that are copied when it is committed. */
 enum { COMMIT_MOST = 128 << 10 };
 
-/* Every record starts with its size. */
-static uint32_t record_size(const unsigned char *p)
+/* Whether it is one of those that record_counts.recorded counts: a fault's is not. */
+static bool is_counted(const unsigned char *rec)
 {
-    uint32_t size;
-    memcpy(&size, p, sizeof size);
-    return size;
-}
-
-/* Whether it is one of those that engine_counts.recorded counts: a fault's is not. */
-static bool record_counts(const unsigned char *p)
-{
-    uint32_t epid;
-    memcpy(&epid, p + sizeof(uint32_t), sizeof epid);
-    return epid != ENGINE_EPID_FAULT;
+    return record_epid(rec) != RECORD_EPID_FAULT;
 }
 
 static uint64_t records_in(const unsigned char *p, uint64_t from, uint64_t to)
 {
     uint64_t n = 0;
     for (; from < to; from += record_size(p + from))
-        n += record_counts(p + from);
+        n += is_counted(p + from);
     return n;
 }
 
-void buffer_dropped(struct engine *e, struct tstate *ts, enum engine_drop kind, uint64_t n)
+void buffer_dropped(struct engine *e, struct tstate *ts, enum record_drop kind, uint64_t n)
 {
     int cpu = sched_getcpu();
-    uint32_t at = cpu >= 0 && cpu < ENGINE_CPUS ? (uint32_t)cpu : ENGINE_CPUS - 1;
+    uint32_t at = cpu >= 0 && cpu < RECORD_CPUS ? (uint32_t)cpu : RECORD_CPUS - 1;
     tcount_add(&ts->drop[kind], n);
-    if (kind == ENGINE_DROP_PRINCIPAL)
+    if (kind == RECORD_DROP_PRINCIPAL)
         atomic_fetch_add_explicit(&e->cpu_drops[at].principal, n, memory_order_relaxed);
-    else if (kind == ENGINE_DROP_AGG)
+    else if (kind == RECORD_DROP_AGGREGATION)
         atomic_fetch_add_explicit(&e->cpu_drops[at].agg, n, memory_order_relaxed);
 }
 
@@ -66,7 +56,7 @@ static unsigned char *ring_room(struct tstate *ts, struct phalf *h, uint32_t n)
         atomic_store_explicit(&h->used, 0, memory_order_relaxed);
     }
     while (h->oldest < h->end && h->oldest < used + n) {
-        tcount_add(&ts->overwritten, record_counts(h->data + h->oldest));
+        tcount_add(&ts->overwritten, is_counted(h->data + h->oldest));
         h->oldest += record_size(h->data + h->oldest);
     }
     if (h->oldest >= h->end)

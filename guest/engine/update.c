@@ -65,8 +65,8 @@ bool aggr_update(struct exec *x, struct ahalf *h, uint32_t agg, const void *key,
         if (__builtin_expect(looks > 1 || keylen > WORK_SHORT, 0) &&
             !exec_work(x, 1 + keylen / WORK_COPY))
             return false;
-        struct aentry *n =
-            (struct aentry *)(void *)(h->data + ((h->index[i] & 0xffffffffu) - 1) * 8);
+        struct record_entry *n =
+            (struct record_entry *)(void *)(h->data + ((h->index[i] & 0xffffffffu) - 1) * 8);
         if (n->agg == agg && n->keylen == keylen && memcmp(n->words + nwords, key, keylen) == 0) {
             words_update(a, n->words, value, incr);
             return true;
@@ -75,16 +75,13 @@ bool aggr_update(struct exec *x, struct ahalf *h, uint32_t agg, const void *key,
     uint64_t used = atomic_load_explicit(&h->used, memory_order_relaxed);
     /* The verifier bounds words (WORD_HIST_MAX) and keys (WORD_KEYS_MAX of DIF_STRSIZE_MOST): this
      * is far below 2^32, and check_limits has seen to it that it fits an empty table. */
-    uint32_t size = (uint32_t)((sizeof(struct aentry) + nwords * 8u + keylen + 7u) & ~7u);
+    const uint32_t size = record_entry_size(nwords, keylen);
     if (h->count >= e->index_cells / 4 * 3 || size > e->agg_data - used)
         return false;
     if (!exec_work(x, e->agg_far + WORK_ENTRY + size / WORK_NEW))
         return false;
-    struct aentry *n = (struct aentry *)(void *)(h->data + used);
-    *n = (struct aentry){
-        .size = size, .agg = agg, .keylen = keylen, .cpu = (uint32_t)sched_getcpu()};
-    unsigned char *end = (unsigned char *)n + size;
-    memset(end - 8, 0, 8); /* the padding; words and key overwrite what is theirs */
+    struct record_entry *n = (struct record_entry *)(void *)(h->data + used);
+    record_put_entry(n, size, agg, keylen, (uint32_t)sched_getcpu());
     word_agg_start(word_agg(a->func), n->words, nwords);
     memcpy(n->words + nwords, key, keylen);
     words_update(a, n->words, value, incr);

@@ -114,7 +114,7 @@ static void on_fault(void *arg, struct tier *t, uint32_t epid, uint32_t action, 
 
 static void drain(struct run *r)
 {
-    static const unsigned all = ENGINE_PRINCIPAL | ENGINE_AGGS;
+    static const unsigned all = RECORD_PRINCIPAL | RECORD_AGGS;
     struct engine_mark mark;
     struct tier_sink sink = {
         .arg = r, .record = on_record, .aggregation = on_aggregation, .fault = on_fault};
@@ -174,7 +174,7 @@ static void run(struct run *r, struct dif_image *img)
     opt.threads = (uint32_t)size_or(&r->in, 1);
     opt.eventbudget = size_or(&r->in, 0);
     uint8_t policy = input_byte(&r->in);
-    opt.policy = (enum engine_policy)(policy % ENGINE_NPOLICIES);
+    opt.policy = (enum record_policy)(policy % RECORD_NPOLICIES);
     opt.fixed = policy >= 128;
     int err = engine_create(img, &opt, &r->e, r->d);
     must(err == 0 || err == ET_ELIMIT || err == ET_ENOMEM, "an error is one of those promised",
@@ -201,13 +201,13 @@ static void run(struct run *r, struct dif_image *img)
         fire(r, i);
     engine_set_phase(r->e, ENGINE_STOPPED);
     drain(r);
-    struct engine_counts counts;
+    struct record_counts counts;
     engine_counts(r->e, &counts);
     /* What a ring has overwritten may have been records of faults. */
-    uint64_t seen = r->records + (opt.policy == ENGINE_RING ? counts.overwritten : 0);
+    uint64_t seen = r->records + (opt.policy == RECORD_POLICY_RING ? counts.overwritten : 0);
     bool few = seen<counts.recorded, many = r->records> counts.recorded;
     must(!many && (!few || speculates(r->img)), "what was recorded is drained", r->d);
-    must(counts.errors >= counts.drop[ENGINE_DROP_DBLERROR], "an error in ERROR is one too", r->d);
+    must(counts.errors >= counts.drop[RECORD_DROP_DBLERROR], "an error in ERROR is one too", r->d);
     engine_destroy(r->e);
 }
 

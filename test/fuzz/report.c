@@ -131,7 +131,7 @@ static int source_work(struct tier *t, int timeout_ms, bool flush, const struct 
     (void)flush;
     for (int i = 0; i < REPORTS_MOST && s->in.n > 0; i++) {
         uint8_t kind = input_byte(&s->in), which = input_byte(&s->in);
-        struct engine_counts counts = {0};
+        struct record_counts counts = {0};
         switch (kind % 5) {
         case 0:
         case 1: report_record(s, sink, which); break;
@@ -142,7 +142,7 @@ static int source_work(struct tier *t, int timeout_ms, bool flush, const struct 
             break;
         default:
             if (which % 2 == 0) {
-                counts.drop[which / 2 % ENGINE_NDROPS] = input_bytes(&s->in, 8);
+                counts.drop[which / 2 % RECORD_NDROPS] = input_bytes(&s->in, 8);
                 sink->counts(sink->arg, t, &counts);
                 break;
             }

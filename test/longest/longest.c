@@ -63,13 +63,13 @@ static const struct set {
     const char *name;
     uint32_t strsize, scratchsize;
     uint64_t budget, size, dynvarsize;
-    enum engine_policy policy;
+    enum record_policy policy;
 } sets[] = {
-    {"defaults", 256, 256, 0, 4 << 20, 1 << 20, ENGINE_SWITCH},
-    {"least", DIF_STRSIZE_LEAST, 0, ENGINE_BUDGET_LEAST, 65536, 65536, ENGINE_SWITCH},
-    {"largest", DIF_STRSIZE_MOST, DIF_SCRATCH_MOST, 0, 1 << 30, 1 << 30, ENGINE_RING},
-    {"largest, budget", DIF_STRSIZE_MOST, DIF_SCRATCH_MOST, ENGINE_BUDGET_MOST, 1 << 30, 1 << 30,
-     ENGINE_SWITCH},
+    {"defaults", 256, 256, 0, 4 << 20, 1 << 20, RECORD_POLICY_SWITCH},
+    {"least", DIF_STRSIZE_LEAST, 0, DIF_BUDGET_LEAST, 65536, 65536, RECORD_POLICY_SWITCH},
+    {"largest", DIF_STRSIZE_MOST, DIF_SCRATCH_MOST, 0, 1 << 30, 1 << 30, RECORD_POLICY_RING},
+    {"largest, budget", DIF_STRSIZE_MOST, DIF_SCRATCH_MOST, DIF_BUDGET_MOST, 1 << 30, 1 << 30,
+     RECORD_POLICY_SWITCH},
 };
 
 static char *text, *needle;
@@ -333,7 +333,7 @@ static bool run(const struct set *s, const uint8_t *bytes, size_t len, uint64_t 
         engine_leave(t);
         const uint64_t left = engine_tstate(e, t->index)->left;
         if (i == 0) {
-            struct engine_counts c;
+            struct record_counts c;
             engine_counts(e, &c);
             *o = (struct outcome){took, 1e9, opt.eventbudget - left, c.errors, left == 0};
         } else if (took < o->later) {
@@ -355,7 +355,7 @@ static void check(const struct set *s, const struct recipe *r, const uint8_t *by
                   uint32_t ncode)
 {
     struct outcome most, some;
-    if (!run(s, bytes, len, ENGINE_BUDGET_MOST, 1, &most))
+    if (!run(s, bytes, len, DIF_BUDGET_MOST, 1, &most))
         return;
     uint64_t calls = 0, clauses = r->nclauses;
     for (unsigned i = 0; i < r->n; i++)
@@ -365,7 +365,7 @@ static void check(const struct set *s, const struct recipe *r, const uint8_t *by
          "subroutines are counted");
     if (most.over)
         return;
-    uint64_t budget = ENGINE_BUDGET_LEAST + rnd((uint32_t)most.work * 2 + 1);
+    uint64_t budget = DIF_BUDGET_LEAST + rnd((uint32_t)most.work * 2 + 1);
     if (!run(s, bytes, len, budget, 1, &some))
         return;
     if (budget > most.work)

@@ -118,7 +118,7 @@ static int on_probe(void *arg, const struct tier_probe *p)
 struct seen {
     uint64_t records, counted, faults;
     uint64_t early; /* records that came before what was counted with them */
-    struct engine_counts c;
+    struct record_counts c;
 };
 
 static void on_record(void *arg, struct tier *t, uint32_t epid, uint64_t timestamp, uint32_t cpu,
@@ -145,7 +145,7 @@ static void on_fault(void *arg, struct tier *t, uint32_t epid, uint32_t action, 
     ((struct seen *)arg)->faults++;
 }
 
-static void on_counts(void *arg, struct tier *t, const struct engine_counts *c)
+static void on_counts(void *arg, struct tier *t, const struct record_counts *c)
 {
     (void)t;
     ((struct seen *)arg)->c = *c;
@@ -223,7 +223,8 @@ static void command(struct tier *t, const char *word, const struct tier_sink *si
            (unsigned long long)s->faults, (unsigned long long)s->early,
            (unsigned long long)s->c.fired, (unsigned long long)s->c.recorded,
            (unsigned long long)s->c.updates,
-           (unsigned long long)(s->c.drop[ENGINE_DROP_PRINCIPAL] + s->c.drop[ENGINE_DROP_AGG]));
+           (unsigned long long)(s->c.drop[RECORD_DROP_PRINCIPAL] +
+                                s->c.drop[RECORD_DROP_AGGREGATION]));
     fflush(stdout);
 }
 

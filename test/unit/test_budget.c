@@ -72,9 +72,9 @@ static uint64_t fire(struct engine *e, uint32_t n)
     return e->opt.eventbudget - engine_tstate(e, t->index)->left;
 }
 
-static struct engine_counts counts_of(struct engine *e)
+static struct record_counts counts_of(struct engine *e)
 {
-    struct engine_counts c;
+    struct record_counts c;
     engine_counts(e, &c);
     return c;
 }
@@ -93,7 +93,7 @@ static void begin(struct build *b)
  * longer the first time, as memory is made for it, was run before. */
 static uint64_t more(struct build *b, const char *of)
 {
-    struct engine *e = engine_of(b, ENGINE_BUDGET_MOST);
+    struct engine *e = engine_of(b, DIF_BUDGET_MOST);
     set_text((size_t)2 * LONG, of);
     fire(e, b->img.nclauses);
     uint64_t twice = fire(e, b->img.nclauses);
@@ -297,10 +297,10 @@ static void drain(struct engine *e, struct seen *s)
     memset(s, 0, sizeof *s);
     for (int half = 0; half < 2; half++) {
         struct buf out = BUF_INIT;
-        engine_flip(e, ENGINE_PRINCIPAL);
+        engine_flip(e, RECORD_PRINCIPAL);
         engine_mark(&m);
         assert_true(engine_quiet(&m));
-        assert_true(engine_drain(e, ENGINE_PRINCIPAL, SIZE_MAX, &out));
+        assert_true(engine_drain(e, RECORD_PRINCIPAL, SIZE_MAX, &out));
         const char *p = out.data, *end = p + out.len;
         while (p < end) {
             uint32_t size, bytes;
@@ -310,7 +310,7 @@ static void drain(struct engine *e, struct seen *s)
                 uint32_t epid;
                 memcpy(&size, p, 4);
                 memcpy(&epid, p + 4, 4);
-                if (epid == ENGINE_EPID_FAULT) {
+                if (epid == RECORD_EPID_FAULT) {
                     memcpy(&s->fault_epid[s->faults % 64], p + 24, 4);
                     memcpy(&s->fault[s->faults % 64], p + 36, 4);
                     memcpy(&s->fault_value[s->faults++ % 64], p + 40, 8);
@@ -367,26 +367,26 @@ static void beyond(void **state)
     const struct engine_binding on_error[] = {{50, 4}, {51, 5}};
     engine_set_error_bindings(e, on_error, 2, &error);
     set_text(LONG, "ab");
-    assert_int_equal(fire(e, 4), ENGINE_BUDGET); /* nothing is left */
+    assert_int_equal(fire(e, 4), DIF_BUDGET); /* nothing is left */
     drain(e, &s);
     assert_int_equal(s.faults, 1);
     assert_int_equal(s.fault_epid[0], 2);
-    assert_int_equal(s.fault[0], ENGINE_FAULT_EVENTBUDGET);
-    assert_int_equal(s.fault_value[0], ENGINE_BUDGET);
+    assert_int_equal(s.fault[0], RECORD_FAULT_EVENTBUDGET);
+    assert_int_equal(s.fault_value[0], DIF_BUDGET);
     assert_int_equal(s.records, 2);
     assert_int_equal(s.epid[0], 1); /* the clause before it did what it had to */
     assert_int_equal(s.epid[1], 50);
-    assert_int_equal(s.value[1], ENGINE_FAULT_EVENTBUDGET);
+    assert_int_equal(s.value[1], RECORD_FAULT_EVENTBUDGET);
     /* the clause itself, those that were given up, and the one of ERROR that had no text */
     assert_int_equal(counts_of(e).errors, 1 + 2 + 1);
-    assert_int_equal(counts_of(e).drop[ENGINE_DROP_DBLERROR], 1);
+    assert_int_equal(counts_of(e).drop[RECORD_DROP_DBLERROR], 1);
     fire(e, 1); /* the next event has a budget of its own */
     drain(e, &s);
     assert_int_equal(s.records, 1);
     assert_int_equal(s.faults, 0);
     engine_destroy(e);
-    e = engine_of(&b, ENGINE_BUDGET_MOST); /* where that is enough */
-    assert_in_range(fire(e, 4), 100 * LONG * 3, ENGINE_BUDGET_MOST);
+    e = engine_of(&b, DIF_BUDGET_MOST); /* where that is enough */
+    assert_in_range(fire(e, 4), 100 * LONG * 3, DIF_BUDGET_MOST);
     assert_int_equal(counts_of(e).recorded, 4);
     assert_int_equal(counts_of(e).errors, 0);
     engine_destroy(e);
@@ -409,7 +409,7 @@ static void borders(void **state)
         build_op(&b, OPI(CALL, 0, DIF_SUBR_alloca));
         build_end(&b);
     }
-    struct engine *e = engine_of(&b, ENGINE_BUDGET_MOST);
+    struct engine *e = engine_of(&b, DIF_BUDGET_MOST);
     fire(e, 1); /* memory is touched */
     const uint64_t one = LARGE / 8 / 8 / WORK_COPY;
     assert_in_range(fire(e, AREAS), AREAS * one, AREAS * (one + 200));
@@ -449,9 +449,9 @@ static void errors_in_error(void **state)
     drain(e, &s);
     /* Some clauses of ERROR were whole, one was not; then the event had nothing left. */
     assert_in_range(s.faults, 2, 4);
-    assert_int_equal(s.fault[0], ENGINE_FAULT_BADADDR);
-    assert_int_equal(s.fault[s.faults - 1], ENGINE_FAULT_EVENTBUDGET);
-    assert_true(counts_of(e).drop[ENGINE_DROP_DBLERROR] >= 1);
+    assert_int_equal(s.fault[0], RECORD_FAULT_BADADDR);
+    assert_int_equal(s.fault[s.faults - 1], RECORD_FAULT_EVENTBUDGET);
+    assert_true(counts_of(e).drop[RECORD_DROP_DBLERROR] >= 1);
     engine_destroy(e);
 }
 
@@ -504,10 +504,8 @@ static void large_speculation(void **state)
 /* What is asked for is brought between the bounds, whoever asks. */
 static void bounds(void **state)
 {
-    static const uint64_t row[][2] = {{0, ENGINE_BUDGET},
-                                      {1, ENGINE_BUDGET_LEAST},
-                                      {5000, 5000},
-                                      {UINT64_MAX, ENGINE_BUDGET_MOST}};
+    static const uint64_t row[][2] = {
+        {0, DIF_BUDGET}, {1, DIF_BUDGET_LEAST}, {5000, 5000}, {UINT64_MAX, DIF_BUDGET_MOST}};
     (void)state;
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         static struct build b;

@@ -83,18 +83,18 @@ static char *run(const char *text)
         engine_fire(e, t, &ctx, &b, 1);
         engine_leave(t);
     }
-    engine_flip(e, ENGINE_PRINCIPAL);
+    engine_flip(e, RECORD_PRINCIPAL);
     engine_mark(&m);
     while (!engine_quiet(&m))
         ;
-    while (!engine_drain(e, ENGINE_PRINCIPAL, blocks.len + 4096, &blocks))
+    while (!engine_drain(e, RECORD_PRINCIPAL, blocks.len + 4096, &blocks))
         ;
     const uint8_t *p = (const uint8_t *)blocks.data, *end = p + blocks.len;
     while (p < end) {
         const uint8_t *block_end = p + 8 + u32(p + 4);
         for (p += 8; p < block_end; p += u32(p)) {
             uint32_t epid = u32(p + 4);
-            if (epid == ENGINE_EPID_FAULT)
+            if (epid == RECORD_EPID_FAULT)
                 buf_printf(&out, "%sfault %u", out.len > 0 ? " " : "", u32(p + 24 + 12));
             else
                 show_parts(&d.img, &d.img.clauses[epid - 1], p + 24, &out);

@@ -197,7 +197,7 @@ static void bounds(void **state)
         {"strsize", OPTION_strsize, 256, DIF_STRSIZE_LEAST, DIF_STRSIZE_MOST},
         {"scratchsize", OPTION_scratchsize, 256, 0, DIF_SCRATCH_MOST},
         {"nspec", OPTION_nspec, 1, 0, DIF_SPECS_MAX},
-        {"eventbudget", OPTION_eventbudget, ENGINE_BUDGET, ENGINE_BUDGET_LEAST, ENGINE_BUDGET_MOST},
+        {"eventbudget", OPTION_eventbudget, DIF_BUDGET, DIF_BUDGET_LEAST, DIF_BUDGET_MOST},
         {"iregs", OPTION_iregs, OPTION_UNSET, 1, DIF_NREGS},
         {"tregs", OPTION_tregs, 8, 0, WORD_KEYS_MAX},
     };
@@ -225,8 +225,9 @@ static void bounds(void **state)
 static void defaults(void **state)
 {
     (void)state;
-    static const char *const policies[ENGINE_NPOLICIES] = {
-        [ENGINE_SWITCH] = "switch", [ENGINE_FILL] = "fill", [ENGINE_RING] = "ring"};
+    static const char *const policies[RECORD_NPOLICIES] = {[RECORD_POLICY_SWITCH] = "switch",
+                                                           [RECORD_POLICY_FILL] = "fill",
+                                                           [RECORD_POLICY_RING] = "ring"};
     struct options o, set;
     const char *why;
     options_init(&o);
@@ -238,7 +239,7 @@ static void defaults(void **state)
         assert_int_equal(options_set(&set, r->name, r->standard, OPTION_BY_COMMAND, &why), 0);
         assert_int_equal(set.value[i], o.value[i]);
     }
-    for (size_t i = 0; i < ENGINE_NPOLICIES; i++) {
+    for (size_t i = 0; i < RECORD_NPOLICIES; i++) {
         assert_int_equal(options_set(&o, "bufpolicy", policies[i], OPTION_BY_COMMAND, &why), 0);
         assert_int_equal(o.value[OPTION_bufpolicy], i);
     }

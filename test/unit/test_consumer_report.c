@@ -341,22 +341,22 @@ static void faults(void **state)
         struct erltrace_fault fault;
         const char *want;
     } row[] = {
-        {{FAULT(begin_probe, 2, 12, ENGINE_FAULT_DIVZERO, 0)},
+        {{FAULT(begin_probe, 2, 12, RECORD_FAULT_DIVZERO, 0)},
          "1 (ID 1: dtrace:::BEGIN): divide-by-zero in action #2 at DIF offset 12"},
-        {{FAULT(begin_probe, 0, 4, ENGINE_FAULT_BADADDR, 0)},
+        {{FAULT(begin_probe, 0, 4, RECORD_FAULT_BADADDR, 0)},
          "1 (ID 1: dtrace:::BEGIN): invalid address (0x0) in predicate at DIF offset 4"},
-        {{FAULT(entry_probe, 1, 8, ENGINE_FAULT_BADADDR, UINT64_MAX)},
+        {{FAULT(entry_probe, 1, 8, RECORD_FAULT_BADADDR, UINT64_MAX)},
          "2 (ID 77: erlang9:lists:map/2:entry): invalid address in action #1 at DIF offset 8"},
-        {{FAULT(begin_probe, 1, -1, ENGINE_FAULT_BADSIZE, 0x1f)},
+        {{FAULT(begin_probe, 1, -1, RECORD_FAULT_BADSIZE, 0x1f)},
          "1 (ID 1: dtrace:::BEGIN): invalid size (0x1f) in action #1"},
-        {{FAULT(begin_probe, 1, 0, ENGINE_FAULT_BADINDEX, (uint64_t)-3)},
+        {{FAULT(begin_probe, 1, 0, RECORD_FAULT_BADINDEX, (uint64_t)-3)},
          "1 (ID 1: dtrace:::BEGIN): index out of bounds (-3) in action #1 at DIF offset 0"},
-        {{FAULT(begin_probe, 1, 0, ENGINE_FAULT_EVENTBUDGET, 262144)},
+        {{FAULT(begin_probe, 1, 0, RECORD_FAULT_EVENTBUDGET, 262144)},
          "1 (ID 1: dtrace:::BEGIN): event exceeds its eventbudget (262144) in action #1 at DIF "
          "offset 0"},
         {{FAULT(begin_probe, 1, 0, 12345, 9)},
          "1 (ID 1: dtrace:::BEGIN): unknown fault in action #1 at DIF offset 0"},
-        {{FAULT(begin_probe, 1, -1, REPORT_LIBRARY, 0), .reason = "couldn't freopen() \"x\""},
+        {{FAULT(begin_probe, 1, -1, RECORD_FAULT_LIBRARY, 0), .reason = "couldn't freopen() \"x\""},
          "1 (ID 1: dtrace:::BEGIN): couldn't freopen() \"x\""},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -376,17 +376,17 @@ static void drops(void **state)
 {
     (void)state;
     static const struct {
-        enum engine_drop kind;
+        enum record_drop kind;
         uint64_t count;
         const char *node;
         int cpu;
         const char *want;
     } row[] = {
-        {ENGINE_DROP_PRINCIPAL, 1, "a@b", 0, "1 drop on CPU 0 of a@b"},
-        {ENGINE_DROP_PRINCIPAL, 5, "", 13, "5 drops on CPU 13"},
-        {ENGINE_DROP_AGG, 2, "a@b", 1, "2 aggregation drops on CPU 1 of a@b"},
-        {ENGINE_DROP_DYNAMIC, 1, "a@b", -1, "1 dynamic variable drop"},
-        {ENGINE_DROP_DBLERROR, 3, "", -1, "3 errors in ERROR probe enabling"},
+        {RECORD_DROP_PRINCIPAL, 1, "a@b", 0, "1 drop on CPU 0 of a@b"},
+        {RECORD_DROP_PRINCIPAL, 5, "", 13, "5 drops on CPU 13"},
+        {RECORD_DROP_AGGREGATION, 2, "a@b", 1, "2 aggregation drops on CPU 1 of a@b"},
+        {RECORD_DROP_DYNAMIC, 1, "a@b", -1, "1 dynamic variable drop"},
+        {RECORD_DROP_DBLERROR, 3, "", -1, "3 errors in ERROR probe enabling"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         struct buf out = BUF_INIT;

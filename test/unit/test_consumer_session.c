@@ -436,7 +436,7 @@ static void policies_show_at_the_end(void **state)
     struct fixture *f = *state;
     program(f, "p.d", "BEGIN { printf(\"%d \", 1); }");
     f->opt.value[OPTION_quiet] = 0;
-    f->opt.value[OPTION_bufpolicy] = ENGINE_RING;
+    f->opt.value[OPTION_bufpolicy] = RECORD_POLICY_RING;
     f->opt.value[OPTION_bufsize] = 256; /* four of 64 bytes */
     start(f, false);
     f->a.script = sends_ten;
@@ -455,7 +455,7 @@ static void fill_ends_when_much_waits(void **state)
     struct fixture *f = *state;
     program(f, "p.d", "BEGIN { printf(\"%d \", 1); }");
     f->opt.value[OPTION_quiet] = 0;
-    f->opt.value[OPTION_bufpolicy] = ENGINE_FILL;
+    f->opt.value[OPTION_bufpolicy] = RECORD_POLICY_FILL;
     f->opt.value[OPTION_bufsize] = 1024;
     start(f, false);
     f->a.script = sends_ten;
@@ -467,7 +467,7 @@ static void fill_ends_when_much_waits(void **state)
     assert_string_equal(buf_str(&f->data), "1 2 3 4 5 6 7 8 9 10 1 2 3 4 5 6 7 8 9 10 ");
 }
 
-static struct engine_counts counts;
+static struct record_counts counts;
 
 static int sends_counts(struct fake *f, const struct tier_sink *sink, struct diags *d)
 {
@@ -483,13 +483,13 @@ static void drops_are_differences(void **state)
     program(f, "p.d", "BEGIN { trace(1); }");
     f->opt.value[OPTION_statusrate] = 0; /* report at once */
     start(f, true);
-    counts = (struct engine_counts){
-        .fired = 10, .recorded = 5, .drop = {[ENGINE_DROP_PRINCIPAL] = 5}, .cpu = {[1] = {5, 0}}};
+    counts = (struct record_counts){
+        .fired = 10, .recorded = 5, .drop = {[RECORD_DROP_PRINCIPAL] = 5}, .cpu = {[1] = {5, 0}}};
     f->a.script = sends_counts;
     session_work(f->s, 0);
     session_work(f->s, 0);
-    counts.drop[ENGINE_DROP_PRINCIPAL] = 6;
-    counts.drop[ENGINE_DROP_AGG] = 1;
+    counts.drop[RECORD_DROP_PRINCIPAL] = 6;
+    counts.drop[RECORD_DROP_AGGREGATION] = 1;
     counts.cpu[0].principal = 1;
     counts.cpu[3].agg = 1;
     counts.fired = 20;
@@ -514,7 +514,7 @@ static void drops_wait_for_the_statusrate(void **state)
     program(f, "p.d", "BEGIN { trace(1); }");
     f->opt.value[OPTION_statusrate] = INT64_MAX;
     start(f, false);
-    counts = (struct engine_counts){.drop = {[ENGINE_DROP_DYNAMIC] = 2}};
+    counts = (struct record_counts){.drop = {[RECORD_DROP_DYNAMIC] = 2}};
     f->a.script = sends_counts;
     session_work(f->s, 0);
     assert_int_equal(f->messages.len, 0);
@@ -574,8 +574,9 @@ static void costs_are_told(void **state)
     start(f, false);
     assert_int_equal(f->a.opt.stats, 1000000000);
     assert_int_equal(f->a.opt.maxload, 30);
-    counts = (struct engine_counts){.drop = {[ENGINE_DROP_PRINCIPAL] = 2, [ENGINE_DROP_AGG] = 1},
-                                    .cpu = {[0] = {2, 1}}};
+    counts =
+        (struct record_counts){.drop = {[RECORD_DROP_PRINCIPAL] = 2, [RECORD_DROP_AGGREGATION] = 1},
+                               .cpu = {[0] = {2, 1}}};
     make_load(TIER_LOAD_STATS);
     f->a.script = sends_load;
     session_work(f->s, 0);

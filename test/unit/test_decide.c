@@ -376,7 +376,7 @@ static void run(struct engine *e, uint64_t *recorded, uint64_t *errors)
     struct engine_thread *t = engine_thread_self();
     struct engine_ctx ctx = {.probe = &map2.id, .arg = argument, .self = 1};
     struct engine_binding b = {map2.epid, 0};
-    struct engine_counts was, is;
+    struct record_counts was, is;
     engine_counts(e, &was);
     engine_enter(t);
     engine_fire(e, t, &ctx, &b, 1);

@@ -99,11 +99,11 @@ static uint64_t run(struct build *b, const uint32_t *code)
     build_end(b);
     struct engine *e = engine_of(b, 1 << 16);
     fire(e, b->img.nclauses - 1);
-    drain_all(e, ENGINE_PRINCIPAL, &out);
+    drain_all(e, RECORD_PRINCIPAL, &out);
     assert_true(out.len >= 8 + 24 + 8);
-    assert_int_equal(out.data[0], ENGINE_PRINCIPAL);
+    assert_int_equal(out.data[0], RECORD_PRINCIPAL);
     const char *rec = out.data + 8;
-    bool fault = u32(rec + 4) == ENGINE_EPID_FAULT;
+    bool fault = u32(rec + 4) == RECORD_EPID_FAULT;
     assert_int_equal(fault ? u32(rec + 24) : u32(rec + 4), 5);
     uint64_t v = fault ? 1000 + u32(rec + 24 + 12) : u64(rec + 24);
     buf_free(&out);
@@ -127,8 +127,8 @@ static void instructions(void **state)
         {{OPI(SETI, 1, 0xfff9), OPI(SETI, 2, 2), OP3(UREM, 0, 1, 2)}, 1},
         {{OPI(SETX, 1, 1), OPI(SETI, 2, 0xffff), OP3(SDIV, 0, 1, 2)}, (uint64_t)INT64_MIN},
         {{OPI(SETX, 1, 1), OPI(SETI, 2, 0xffff), OP3(SREM, 0, 1, 2)}, 0},
-        {{OPI(SETI, 1, 1), OPI(SETI, 2, 0), OP3(SDIV, 0, 1, 2)}, 1000 + ENGINE_FAULT_DIVZERO},
-        {{OPI(SETI, 1, 1), OPI(SETI, 2, 0), OP3(UREM, 0, 1, 2)}, 1000 + ENGINE_FAULT_DIVZERO},
+        {{OPI(SETI, 1, 1), OPI(SETI, 2, 0), OP3(SDIV, 0, 1, 2)}, 1000 + RECORD_FAULT_DIVZERO},
+        {{OPI(SETI, 1, 1), OPI(SETI, 2, 0), OP3(UREM, 0, 1, 2)}, 1000 + RECORD_FAULT_DIVZERO},
         {{OPI(SETI, 1, 0xffff), OPI(SETI, 2, 65), OP3(SLL, 0, 1, 2)}, (uint64_t)-2},
         {{OPI(SETI, 1, 0xfffe), OPI(SETI, 2, 1), OP3(SRA, 0, 1, 2)}, UINT64_MAX},
         {{OPI(SETI, 1, 0xfffe), OPI(SETI, 2, 1), OP3(SRL, 0, 1, 2)}, INT64_MAX},
@@ -166,12 +166,12 @@ static void instructions(void **state)
         {{OPI(SETS, 1, 1), OPI(SETS, 2, 2), OP3(PUSHTR, 1, 0, 0), OP3(PUSHTR, 2, 0, 0),
           OPI(CALL, 1, DIF_SUBR_strjoin), OP3(PUSHTR, 1, 0, 0), OPI(CALL, 0, DIF_SUBR_strlen)},
          7},
-        {{OPI(SETI, 1, 0), OP3(LDUB, 0, 1, 0)}, 1000 + ENGINE_FAULT_BADADDR},
-        {{OPI(SETX, 1, 0), OP3(LDUB, 0, 1, 0)}, 1000 + ENGINE_FAULT_BADADDR},
+        {{OPI(SETI, 1, 0), OP3(LDUB, 0, 1, 0)}, 1000 + RECORD_FAULT_BADADDR},
+        {{OPI(SETX, 1, 0), OP3(LDUB, 0, 1, 0)}, 1000 + RECORD_FAULT_BADADDR},
         {{OPI(SETI, 1, 1), OPI(SETS, 0, 1), OP3(ADD, 0, 0, 1), OP3(LDX, 0, 0, 0)},
-         1000 + ENGINE_FAULT_BADALIGN},
+         1000 + RECORD_FAULT_BADALIGN},
         {{OPI(SETX, 1, 0), OP3(PUSHTV, 1, 0, 0), OPI(CALL, 0, DIF_SUBR_copyinstr)},
-         1000 + ENGINE_FAULT_BADADDR},
+         1000 + RECORD_FAULT_BADADDR},
         {{OPI(SETI, 0, 5), OPI(STGS, 0, 0), OPI(ADDGS, 0, 0), OPI(LDGS, 0, 0)}, 10},
         {{OPI(LDTS, 0, 2)}, 0},
         {{OPI(SETI, 0, 8), OPI(STTS, 0, 2), OPI(ADDTS, 0, 2), OPI(LDTS, 0, 2)}, 16},
@@ -189,7 +189,7 @@ static void instructions(void **state)
          0}, /* never set: "" */
         {{OPI(SETI, 1, 0), OPI(STGS, 1, 1), OPI(LDGS, 1, 1), OP3(PUSHTR, 1, 0, 0),
           OPI(CALL, 0, DIF_SUBR_strlen)},
-         1000 + ENGINE_FAULT_BADADDR}, /* set to NULL */
+         1000 + RECORD_FAULT_BADADDR}, /* set to NULL */
         {{OPI(SETI, 0, 300), OPI(STGS, 0, 4), OPI(LDGS, 0, 4)},
          44}, /* a one-byte unsigned variable */
     };
@@ -232,20 +232,20 @@ static void memory(void **state)
          0x100},
         {{OPI(LDGS, 1, 0), OPI(SETI, 2, 1), OP3(ADD, 1, 1, 2), OP3(STH, 1, 2, 0),
           OP3(MOV, 0, 1, 0)},
-         1000 + ENGINE_FAULT_BADALIGN},
+         1000 + RECORD_FAULT_BADALIGN},
         /* before and behind the variables, the string table, a probe argument, NULL */
         {{OPI(LDGS, 1, 0), OPI(SETI, 2, 8), OP3(SUB, 1, 1, 2), OP3(LDX, 0, 1, 0)},
-         1000 + ENGINE_FAULT_BADADDR},
+         1000 + RECORD_FAULT_BADADDR},
         {{OPI(LDGS, 1, 0), OPI(SETI, 2, 16), OP3(ADD, 1, 1, 2), OP3(LDX, 0, 1, 0)},
-         1000 + ENGINE_FAULT_BADADDR},
+         1000 + RECORD_FAULT_BADADDR},
         {{OPI(LDLS, 1, 2), OPI(SETI, 2, 16), OP3(ADD, 1, 1, 2), OP3(STX, 1, 2, 0),
           OP3(MOV, 0, 1, 0)},
-         1000 + ENGINE_FAULT_BADADDR},
+         1000 + RECORD_FAULT_BADADDR},
         {{OPI(SETS, 1, 1), OP3(LDUB, 2, 1, 0), OP3(STB, 1, 2, 0), OP3(MOV, 0, 1, 0)},
-         1000 + ENGINE_FAULT_BADADDR},
+         1000 + RECORD_FAULT_BADADDR},
         {{OP3(LDARG, 1, 0, 9), OP3(LDUB, 2, 1, 0), OP3(STB, 1, 2, 0), OP3(MOV, 0, 1, 0)},
-         1000 + ENGINE_FAULT_BADADDR},
-        {{OPI(SETI, 1, 0), OP3(STX, 1, 1, 0), OP3(MOV, 0, 1, 0)}, 1000 + ENGINE_FAULT_BADADDR},
+         1000 + RECORD_FAULT_BADADDR},
+        {{OPI(SETI, 1, 0), OP3(STX, 1, 1, 0), OP3(MOV, 0, 1, 0)}, 1000 + RECORD_FAULT_BADADDR},
         /* thread-locals: a copy, zeros where there is none; stored as a whole; 0 frees */
         {{OPI(LDTS, 1, 1), OP3(LDX, 0, 1, 0)}, 0},
         {{OPI(LDTS, 1, 1), OPI(SETI, 2, 7), OP3(STX, 1, 2, 0), OPI(LDTS, 3, 1), OP3(LDX, 0, 3, 0)},
@@ -256,29 +256,29 @@ static void memory(void **state)
         {{OPI(LDTS, 1, 1), OPI(SETI, 2, 7), OP3(STX, 1, 2, 0), OPI(STTS, 1, 1), OPI(SETI, 3, 0),
           OPI(STTS, 3, 1), OPI(LDTS, 3, 1), OP3(LDX, 0, 3, 0)},
          0},
-        {{OPI(SETI, 1, 8), OPI(STTS, 1, 1), OP3(MOV, 0, 1, 0)}, 1000 + ENGINE_FAULT_BADADDR},
+        {{OPI(SETI, 1, 8), OPI(STTS, 1, 1), OP3(MOV, 0, 1, 0)}, 1000 + RECORD_FAULT_BADADDR},
         /* whole structs */
         {{OPI(LDLS, 1, 2), OPI(SETI, 2, 9), OP3(STX, 1, 2, 0), OPI(STGS, 1, 0), OPI(LDGS, 3, 0),
           OP3(LDX, 0, 3, 0)},
          9},
-        {{OPI(SETI, 1, 0), OPI(STGS, 1, 0), OP3(MOV, 0, 1, 0)}, 1000 + ENGINE_FAULT_BADADDR},
+        {{OPI(SETI, 1, 0), OPI(STGS, 1, 0), OP3(MOV, 0, 1, 0)}, 1000 + RECORD_FAULT_BADADDR},
         {{OPI(LDLS, 1, 2), OPI(SETI, 2, 9), OP3(STX, 1, 2, 0), OPI(LDGS, 3, 0), OPI(SETI, 4, 8),
           OP3(COPY, 3, 1, 4), OP3(LDX, 0, 3, 0)},
          9},
         {{OPI(LDLS, 1, 2), OPI(LDGS, 3, 0), OPI(SETI, 4, 17), OP3(COPY, 3, 1, 4),
           OP3(MOV, 0, 1, 0)},
-         1000 + ENGINE_FAULT_BADADDR},
+         1000 + RECORD_FAULT_BADADDR},
         /* indices */
         {{OPI(SETI, 0, 3), OPI(BOUND, 0, 0)}, 3},
-        {{OPI(SETI, 0, 4), OPI(BOUND, 0, 0)}, 1000 + ENGINE_FAULT_BADINDEX},
-        {{OPI(SETI, 0, 0xffff), OPI(BOUND, 0, 0)}, 1000 + ENGINE_FAULT_BADINDEX},
+        {{OPI(SETI, 0, 4), OPI(BOUND, 0, 0)}, 1000 + RECORD_FAULT_BADINDEX},
+        {{OPI(SETI, 0, 0xffff), OPI(BOUND, 0, 0)}, 1000 + RECORD_FAULT_BADINDEX},
         /* alloca: all of it, more of it, twice */
         {{TAKE(1, 256), OPI(SETI, 2, 5), OP3(STX, 1, 2, 0), OP3(LDX, 0, 1, 0)}, 5},
-        {{TAKE(1, 257), OP3(MOV, 0, 1, 0)}, 1000 + ENGINE_FAULT_NOSCRATCH},
-        {{TAKE(1, 0xffff), OP3(MOV, 0, 1, 0)}, 1000 + ENGINE_FAULT_NOSCRATCH},
-        {{TAKE(1, 249), TAKE(2, 1), OP3(MOV, 0, 1, 0)}, 1000 + ENGINE_FAULT_NOSCRATCH},
+        {{TAKE(1, 257), OP3(MOV, 0, 1, 0)}, 1000 + RECORD_FAULT_NOSCRATCH},
+        {{TAKE(1, 0xffff), OP3(MOV, 0, 1, 0)}, 1000 + RECORD_FAULT_NOSCRATCH},
+        {{TAKE(1, 249), TAKE(2, 1), OP3(MOV, 0, 1, 0)}, 1000 + RECORD_FAULT_NOSCRATCH},
         {{TAKE(1, 8), OPI(SETI, 2, 8), OP3(ADD, 1, 1, 2), OP3(LDX, 0, 1, 0)},
-         1000 + ENGINE_FAULT_BADADDR},
+         1000 + RECORD_FAULT_BADADDR},
         /* what was known of a string ends with a store: "abc", then "a" */
         {{TAKE(1, 8), OPI(SETX, 2, 1), OP3(STW, 1, 2, 0), OP3(PUSHTV, 1, 0, 0),
           OPI(CALL, 3, DIF_SUBR_strlen), OP3(EXTS, 2, 2, 1), OP3(STW, 1, 2, 0),
@@ -295,19 +295,19 @@ static void memory(void **state)
          0x636261},
         {{TAKE(1, 8), OPI(SETS, 2, 1), OPI(SETI, 3, 0xffff), OP3(PUSHTR, 2, 0, 0),
           OP3(PUSHTV, 1, 0, 0), OP3(PUSHTV, 3, 0, 0), OPI(CALL, 0, DIF_SUBR_bcopy)},
-         1000 + ENGINE_FAULT_BADSIZE},
+         1000 + RECORD_FAULT_BADSIZE},
         {{TAKE(1, 8), OPI(SETS, 2, 1), OPI(SETI, 3, 4), OP3(PUSHTV, 1, 0, 0), OP3(PUSHTR, 2, 0, 0),
           OP3(PUSHTV, 3, 0, 0), OPI(CALL, 0, DIF_SUBR_bcopy)},
-         1000 + ENGINE_FAULT_BADADDR},
+         1000 + RECORD_FAULT_BADADDR},
         {{OP3(LDARG, 1, 0, 9), OPI(SETI, 2, 4), OP3(PUSHTV, 1, 0, 0), OP3(PUSHTV, 2, 0, 0),
           OPI(CALL, 1, DIF_SUBR_copyin), OP3(LDUW, 0, 1, 0)},
          0x7473696c},
         {{OP3(LDARG, 1, 0, 9), OPI(SETI, 2, 13), OP3(PUSHTV, 1, 0, 0), OP3(PUSHTV, 2, 0, 0),
           OPI(CALL, 0, DIF_SUBR_copyin)},
-         1000 + ENGINE_FAULT_BADADDR},
+         1000 + RECORD_FAULT_BADADDR},
         {{OP3(LDARG, 1, 0, 9), OPI(SETI, 2, 257), OP3(PUSHTV, 1, 0, 0), OP3(PUSHTV, 2, 0, 0),
           OPI(CALL, 0, DIF_SUBR_copyin)},
-         1000 + ENGINE_FAULT_NOSCRATCH},
+         1000 + RECORD_FAULT_NOSCRATCH},
     };
     const struct dif_type bytes16 = {DIF_BYTES, 16};
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -373,16 +373,16 @@ static void fault_says_where(void **state)
     build_action(&b, ACT_TRACE, 3, int64);
     build_end(&b);
     struct engine *e = engine_of(&b, 1 << 16);
-    struct engine_counts c;
+    struct record_counts c;
     fire(e, 0);
-    drain_all(e, ENGINE_PRINCIPAL, &out);
+    drain_all(e, RECORD_PRINCIPAL, &out);
     const char *rec = out.data + 8;
     assert_int_equal(u32(rec), 48);
-    assert_int_equal(u32(rec + 4), ENGINE_EPID_FAULT);
+    assert_int_equal(u32(rec + 4), RECORD_EPID_FAULT);
     assert_int_equal(u32(rec + 24), 5); /* epid */
     assert_int_equal(u32(rec + 28), 2); /* second action */
     assert_int_equal(u32(rec + 32), 4); /* its second instruction */
-    assert_int_equal(u32(rec + 36), ENGINE_FAULT_BADADDR);
+    assert_int_equal(u32(rec + 36), RECORD_FAULT_BADADDR);
     assert_int_equal(u64(rec + 40), 0xbad);
     engine_counts(e, &c);
     assert_int_equal(c.errors, 1);
@@ -447,7 +447,7 @@ static void read_totals(const struct buf *out, uint64_t *records, uint64_t *valu
         unsigned kind = (unsigned char)p[0];
         const char *r = p + 8, *stop = r + u32(p + 4);
         for (; r < stop; r += u32(r)) {
-            if (kind == ENGINE_PRINCIPAL)
+            if (kind == RECORD_PRINCIPAL)
                 ++*records;
             else
                 value[u32(r + 4)] += u64(r + 16);
@@ -465,12 +465,12 @@ static void threads_lose_nothing(void **state)
     pthread_t thread[THREADS];
     uint64_t records = 0, value[2] = {0, 0};
     struct buf out = BUF_INIT;
-    struct engine_counts c;
+    struct record_counts c;
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, fire_many, e), 0);
     do {
         buf_reset(&out);
-        drain_all(e, ENGINE_PRINCIPAL | ENGINE_AGGS, &out);
+        drain_all(e, RECORD_PRINCIPAL | RECORD_AGGS, &out);
         read_totals(&out, &records, value);
         engine_counts(e, &c);
     } while (c.fired < THREADS * ROUNDS);
@@ -478,7 +478,7 @@ static void threads_lose_nothing(void **state)
         pthread_join(thread[i], NULL);
     for (int i = 0; i < 2; i++) { /* both halves */
         buf_reset(&out);
-        drain_all(e, ENGINE_PRINCIPAL | ENGINE_AGGS, &out);
+        drain_all(e, RECORD_PRINCIPAL | RECORD_AGGS, &out);
         read_totals(&out, &records, value);
     }
     engine_counts(e, &c);
@@ -486,15 +486,15 @@ static void threads_lose_nothing(void **state)
     assert_int_equal(records, c.recorded);
     /* A record without room ends its clause at once; a dynamic variable that others are busy with
      * ends it at the last statement, behind the aggregations and the global. */
-    uint64_t ran = c.recorded + c.drop[ENGINE_DROP_DYNAMIC];
-    assert_int_equal(ran + c.drop[ENGINE_DROP_PRINCIPAL], c.fired);
+    uint64_t ran = c.recorded + c.drop[RECORD_DROP_DYNAMIC];
+    assert_int_equal(ran + c.drop[RECORD_DROP_PRINCIPAL], c.fired);
     assert_int_equal(c.updates, ran * 2);
     assert_int_equal(value[0], ran);
     assert_int_equal(value[1], ran * 3);
-    assert_false(engine_pending(e, ENGINE_PRINCIPAL | ENGINE_AGGS));
+    assert_false(engine_pending(e, RECORD_PRINCIPAL | RECORD_AGGS));
     fire(e, 1); /* global and associative sums, each added to by all threads */
     buf_reset(&out);
-    drain_all(e, ENGINE_PRINCIPAL, &out);
+    drain_all(e, RECORD_PRINCIPAL, &out);
     assert_int_equal(u64(out.data + 8 + 24), ran);
     assert_int_equal(u64(out.data + 8 + 32), c.recorded);
     buf_free(&out);
@@ -519,15 +519,15 @@ static void full_table_counts_drops(void **state)
     build_action(&b, ACT_AGG, 0, none);
     build_end(&b);
     struct engine *e = engine_of(&b, 64 << 10);
-    struct engine_counts c;
+    struct record_counts c;
     struct buf out = BUF_INIT;
     for (int i = 0; i < 1000; i++)
         fire(e, 0);
     engine_counts(e, &c);
-    assert_int_equal(c.updates + c.drop[ENGINE_DROP_AGG], 1000);
+    assert_int_equal(c.updates + c.drop[RECORD_DROP_AGGREGATION], 1000);
     assert_in_range(c.updates, 40, 64); /* of 1,040 bytes each */
-    assert_true(engine_pressed(e, ENGINE_AGGS));
-    drain_all(e, ENGINE_AGGS, &out);
+    assert_true(engine_pressed(e, RECORD_AGGS));
+    drain_all(e, RECORD_AGGS, &out);
     fire(e, 0); /* room again */
     uint64_t before = c.updates;
     engine_counts(e, &c);
@@ -552,7 +552,7 @@ static void keys_that_meet(void **state)
     (void)state;
     enum { SIZE = 128 << 10, CELLS = 2048, LOOKS = 1024 };
     static struct build b;
-    struct engine_counts c;
+    struct record_counts c;
     build_init(&b);
     build_agg(&b, AGG_COUNT, 1, &int64);
     build_clause(&b);
@@ -577,7 +577,7 @@ static void keys_that_meet(void **state)
     }
     engine_counts(e, &c);
     assert_int_equal(c.updates, LOOKS + 1);
-    assert_int_equal(c.drop[ENGINE_DROP_AGG], 9);
+    assert_int_equal(c.drop[RECORD_DROP_AGGREGATION], 9);
     engine_destroy(e);
 }
 
@@ -587,7 +587,7 @@ static void index_keeps_room(void **state)
     (void)state;
     enum { SIZE = 64 << 10, CELLS = SIZE / 8 / sizeof(uint64_t) };
     static struct build b;
-    struct engine_counts c;
+    struct record_counts c;
     build_init(&b);
     build_agg(&b, AGG_COUNT, 1, &int64);
     build_var(&b, DIF_GLOBAL, int64, 0, NULL);
@@ -603,7 +603,7 @@ static void index_keeps_room(void **state)
         fire(e, 0);
     engine_counts(e, &c);
     assert_int_equal(c.updates, CELLS / 4 * 3);
-    assert_int_equal(c.drop[ENGINE_DROP_AGG], 2 * CELLS - CELLS / 4 * 3);
+    assert_int_equal(c.drop[RECORD_DROP_AGGREGATION], 2 * CELLS - CELLS / 4 * 3);
     engine_destroy(e);
 }
 
@@ -646,7 +646,7 @@ static void large_table_is_emptied(void **state)
             engine_leave(t);
         }
         buf_reset(&out);
-        drain_all(e, ENGINE_AGGS, &out);
+        drain_all(e, RECORD_AGGS, &out);
         read_totals(&out, &records, &sum);
         assert_int_equal(sum, KEYS);
     }
@@ -708,7 +708,7 @@ static void exit_ends_firing(void **state)
 {
     (void)state;
     static struct build b;
-    struct engine_counts c;
+    struct record_counts c;
     build_init(&b);
     for (int i = 0; i < 2; i++) {
         build_clause(&b);
@@ -742,7 +742,7 @@ static void ended_from_outside(void **state)
 {
     (void)state;
     static struct build b;
-    struct engine_counts c;
+    struct record_counts c;
     build_init(&b);
     build_clause(&b);
     build_op(&b, OP3(RECB, 0, 0, 0));
@@ -820,7 +820,7 @@ static void speculations_of_all_threads(void **state)
     (void)state;
     static struct build b;
     for (uint32_t end = 2; end < 4; end++) {
-        struct engine_counts c;
+        struct record_counts c;
         struct buf out = BUF_INIT;
         speculating_program(&b);
         struct engine *e = engine_of(&b, 1 << 20);
@@ -833,27 +833,27 @@ static void speculations_of_all_threads(void **state)
         for (int i = 0; i < SPEC_THREADS; i++)
             pthread_join(thread[i], NULL);
         fire(e, 1);
-        drain_all(e, ENGINE_PRINCIPAL, &out);
+        drain_all(e, RECORD_PRINCIPAL, &out);
         assert_int_equal(records_in(&out), 2); /* of clause 0 */
-        assert_false(engine_pending(e, ENGINE_PRINCIPAL));
+        assert_false(engine_pending(e, RECORD_PRINCIPAL));
         fire(e, end);
         fire(e, 1); /* too late */
         fire(e, 0); /* 0: busy */
-        assert_true(engine_pending(e, ENGINE_PRINCIPAL));
+        assert_true(engine_pending(e, RECORD_PRINCIPAL));
         buf_reset(&out);
-        drain_all(e, ENGINE_PRINCIPAL, &out);
+        drain_all(e, RECORD_PRINCIPAL, &out);
         assert_int_equal(records_in(&out), end == 2 ? SPEC_THREADS * SPEC_EACH + 2 : 1);
-        assert_false(engine_pending(e, ENGINE_PRINCIPAL));
+        assert_false(engine_pending(e, RECORD_PRINCIPAL));
         fire(e, 0); /* 1 again */
         fire(e, 2);
         buf_reset(&out);
-        drain_all(e, ENGINE_PRINCIPAL, &out);
+        drain_all(e, RECORD_PRINCIPAL, &out);
         assert_int_equal(records_in(&out), 1);
         assert_int_equal(u64(out.data + 8 + 24), 1);
         engine_counts(e, &c);
-        assert_int_equal(c.drop[ENGINE_DROP_SPECUNAVAIL], 1);
-        assert_int_equal(c.drop[ENGINE_DROP_SPECBUSY], 1);
-        assert_int_equal(c.drop[ENGINE_DROP_SPEC], 0);
+        assert_int_equal(c.drop[RECORD_DROP_SPECUNAVAIL], 1);
+        assert_int_equal(c.drop[RECORD_DROP_SPECBUSY], 1);
+        assert_int_equal(c.drop[RECORD_DROP_SPEC], 0);
         buf_free(&out);
         engine_destroy(e);
     }
@@ -878,7 +878,7 @@ static void speculations_are_bounded(void **state)
     struct engine *e = engine_build(&b.img, opt);
     for (int i = 0; i < DIF_SPECS_MAX + 1; i++)
         fire(e, 0);
-    drain_all(e, ENGINE_PRINCIPAL, &out);
+    drain_all(e, RECORD_PRINCIPAL, &out);
     assert_int_equal(records_in(&out), DIF_SPECS_MAX + 1);
     for (size_t r = 8; r < 8 + u32(out.data + 4); r += u32(out.data + r)) {
         assert_true(u64(out.data + r + 24) <= DIF_SPECS_MAX);
@@ -903,7 +903,7 @@ static void speculations_under_churn(void **state)
 {
     (void)state;
     static struct build b;
-    struct engine_counts c;
+    struct record_counts c;
     struct buf out = BUF_INIT;
     uint64_t drained = 0;
     speculating_program(&b);
@@ -917,7 +917,7 @@ static void speculations_under_churn(void **state)
         fire(e, 1);
         fire(e, i % 3 == 0 ? 3 : 2);
         buf_reset(&out);
-        drain_all(e, ENGINE_PRINCIPAL, &out);
+        drain_all(e, RECORD_PRINCIPAL, &out);
         for (size_t at = 0; at < out.len; at += 8 + u32(out.data + at + 4))
             for (size_t r = at + 8; r < at + 8 + u32(out.data + at + 4); r += u32(out.data + r)) {
                 assert_int_equal(u32(out.data + r), 32);
@@ -930,7 +930,7 @@ static void speculations_under_churn(void **state)
     for (int i = 0; i < 2; i++)
         pthread_join(thread[i], NULL);
     engine_counts(e, &c);
-    assert_int_equal(c.drop[ENGINE_DROP_SPECUNAVAIL] + c.drop[ENGINE_DROP_SPECBUSY], 0);
+    assert_int_equal(c.drop[RECORD_DROP_SPECUNAVAIL] + c.drop[RECORD_DROP_SPECBUSY], 0);
     assert_true(drained >= 200 + 133 && drained <= c.recorded);
     buf_free(&out);
     engine_destroy(e);
@@ -1002,7 +1002,7 @@ static void accepted_code_is_harmless(void **state)
             fire(e, 0);
             fire(e, 0);
             buf_reset(&out);
-            drain_all(e, ENGINE_PRINCIPAL, &out);
+            drain_all(e, RECORD_PRINCIPAL, &out);
             for (size_t at = 0; at < out.len; at += 8 + u32(out.data + at + 4))
                 for (size_t r = at + 8; r < at + 8 + u32(out.data + at + 4); r += u32(out.data + r))
                     assert_true(u32(out.data + r) >= 24 && u32(out.data + r) % 8 == 0);
@@ -1018,7 +1018,7 @@ static void sub_clauses_record_apart(void **state)
 {
     (void)state;
     static struct build b;
-    struct engine_counts c;
+    struct record_counts c;
     struct buf out = BUF_INIT;
     build_init(&b);
     build_clause(&b);
@@ -1037,13 +1037,13 @@ static void sub_clauses_record_apart(void **state)
     build_end(&b);
     struct engine *e = engine_of(&b, 1 << 16);
     fire(e, 0);
-    drain_all(e, ENGINE_PRINCIPAL, &out);
+    drain_all(e, RECORD_PRINCIPAL, &out);
     const char *rec = out.data + 8;
     assert_int_equal(u32(rec), 24 + 16);    /* number and part, padded */
     assert_int_equal(u32(rec + 20), 4 + 8); /* bytes of both */
     assert_int_equal(u32(rec + 24), 0);     /* the first sub-clause */
     assert_int_equal(u64(rec + 28), 70);
-    assert_int_equal(u32(rec + 40 + 4), ENGINE_EPID_FAULT);
+    assert_int_equal(u32(rec + 40 + 4), RECORD_EPID_FAULT);
     assert_int_equal(u32(rec + 40 + 24 + 4), 2); /* in action 2 */
     engine_counts(e, &c);
     assert_int_equal(c.recorded, 1);
@@ -1060,7 +1060,7 @@ static void every_program_reads_its_probe(void **state)
     static struct build b;
     static char text[PROGRAMS][4][8];
     struct buf out = BUF_INIT;
-    struct engine_counts c;
+    struct record_counts c;
     build_init(&b);
     build_clause(&b);
     for (uint32_t i = 0; i < 4; i++) {
@@ -1087,7 +1087,7 @@ static void every_program_reads_its_probe(void **state)
         assert_int_equal(c.errors, 0);
         assert_int_equal(c.recorded, 1);
         buf_reset(&out);
-        drain_all(e, ENGINE_PRINCIPAL, &out);
+        drain_all(e, RECORD_PRINCIPAL, &out);
         for (int k = 0; k < 4; k++)
             assert_memory_equal(out.data + 8 + 24 + k * 6 + 4, text[i][k], 2);
         engine_destroy(e);
@@ -1102,7 +1102,7 @@ static void error_probe_fires(void **state)
     static const struct engine_binding on_error[] = {{9, 1}, {10, 2}};
     static const struct engine_probe error = {3, "dtrace", "", "", "ERROR"};
     struct buf out = BUF_INIT;
-    struct engine_counts c;
+    struct record_counts c;
     build_init(&b);
     build_clause(&b);
     build_op(&b, OPI(SETI, 0, 0));
@@ -1123,13 +1123,13 @@ static void error_probe_fires(void **state)
     struct engine *e = engine_of(&b, 1 << 16);
     engine_set_error_bindings(e, on_error, 2, &error);
     fire(e, 0);
-    drain_all(e, ENGINE_PRINCIPAL, &out);
-    assert_int_equal(u32(out.data + 8 + 4), ENGINE_EPID_FAULT);
+    drain_all(e, RECORD_PRINCIPAL, &out);
+    assert_int_equal(u32(out.data + 8 + 4), RECORD_EPID_FAULT);
     const char *second = out.data + 8 + 48;
     assert_int_equal(u32(second + 4), 9);
-    assert_int_equal(u64(second + 24), ENGINE_FAULT_DIVZERO);
+    assert_int_equal(u64(second + 24), RECORD_FAULT_DIVZERO);
     engine_counts(e, &c);
-    assert_int_equal(c.drop[ENGINE_DROP_DBLERROR], 1);
+    assert_int_equal(c.drop[RECORD_DROP_DBLERROR], 1);
     buf_free(&out);
     engine_destroy(e);
 }

@@ -86,7 +86,7 @@ static int create(struct engine_options *opt, struct engine **e)
     return err;
 }
 
-static struct engine *engine_of(enum engine_policy policy, uint64_t size)
+static struct engine *engine_of(enum record_policy policy, uint64_t size)
 {
     struct engine_options opt = {.threads = 64,
                                  .policy = policy,
@@ -131,11 +131,11 @@ static void drain(struct engine *e, struct buf *out)
 {
     static struct engine_mark m;
     buf_reset(out);
-    engine_flip(e, ENGINE_PRINCIPAL);
+    engine_flip(e, RECORD_PRINCIPAL);
     engine_mark(&m);
     while (!engine_quiet(&m))
         ;
-    while (!engine_drain(e, ENGINE_PRINCIPAL, out->len + 3000, out))
+    while (!engine_drain(e, RECORD_PRINCIPAL, out->len + 3000, out))
         ;
 }
 
@@ -146,7 +146,7 @@ static uint64_t each(const struct buf *out, void (*fn)(void *, uint16_t, const c
     for (size_t at = 0; at < out->len;) {
         uint16_t thread;
         uint32_t len, size;
-        assert_int_equal(out->data[at], ENGINE_PRINCIPAL);
+        assert_int_equal(out->data[at], RECORD_PRINCIPAL);
         memcpy(&thread, out->data + at + 2, 2);
         memcpy(&len, out->data + at + 4, 4);
         at += 8;
@@ -185,24 +185,24 @@ static void ring_keeps_the_newest(void **state)
     (void)state;
     /* Room for ten records, however many come. A largest record of the program must fit: 288. */
     for (uint64_t n = 0; n < 35; n++) {
-        struct engine *e = engine_of(ENGINE_RING, 10 * RECORD);
-        struct engine_counts c;
+        struct engine *e = engine_of(RECORD_POLICY_RING, 10 * RECORD);
+        struct record_counts c;
         for (value = 0; value < n; value++)
             fire(e, 0);
-        assert_false(engine_pending(e, ENGINE_PRINCIPAL)); /* not to be read yet */
+        assert_false(engine_pending(e, RECORD_PRINCIPAL)); /* not to be read yet */
         assert_int_equal(values_of(e).n, 0);
         engine_set_phase(e, ENGINE_STOPPED);
-        assert_int_equal(engine_pending(e, ENGINE_PRINCIPAL), n > 0);
+        assert_int_equal(engine_pending(e, RECORD_PRINCIPAL), n > 0);
         struct values v = values_of(e);
         assert_int_equal(v.n, n < 10 ? n : 10);
         for (uint64_t i = 0; i < v.n; i++)
             assert_int_equal(v.v[i], n - v.n + i); /* oldest first */
-        assert_false(engine_pending(e, ENGINE_PRINCIPAL));
+        assert_false(engine_pending(e, RECORD_PRINCIPAL));
         assert_int_equal(values_of(e).n, 0);
         engine_counts(e, &c);
         assert_int_equal(c.recorded, n);
         assert_int_equal(c.overwritten, n - v.n);
-        assert_int_equal(c.drop[ENGINE_DROP_PRINCIPAL], 0);
+        assert_int_equal(c.drop[RECORD_DROP_PRINCIPAL], 0);
         assert_false(engine_exiting(e));
         engine_destroy(e);
     }
@@ -213,15 +213,15 @@ static void count_faults(void *arg, uint16_t thread, const char *rec)
     uint32_t epid;
     (void)thread;
     memcpy(&epid, rec + 4, 4);
-    *(uint64_t *)arg += epid == ENGINE_EPID_FAULT;
+    *(uint64_t *)arg += epid == RECORD_EPID_FAULT;
 }
 
 /* Records are recorded, and overwritten or there at the end; faults among them change nothing. */
 static void ring_with_faults(void **state)
 {
     (void)state;
-    struct engine *e = engine_of(ENGINE_RING, 10 * RECORD);
-    struct engine_counts c;
+    struct engine *e = engine_of(RECORD_POLICY_RING, 10 * RECORD);
+    struct record_counts c;
     struct buf out = BUF_INIT;
     uint64_t faults = 0;
     for (value = 0; value < 100; value++)
@@ -280,8 +280,8 @@ static void ring_of_each_thread(void **state)
 {
     (void)state;
     pthread_t t[4];
-    struct engine *e = engine_of(ENGINE_RING, 5000);
-    struct engine_counts c;
+    struct engine *e = engine_of(RECORD_POLICY_RING, 5000);
+    struct record_counts c;
     struct buf out = BUF_INIT;
     for (int i = 0; i < 4; i++)
         pthread_create(&t[i], NULL, fire_sizes, e);
@@ -313,8 +313,8 @@ static void ring_of_each_thread(void **state)
 static void fill_ends_at_a_full_buffer(void **state)
 {
     (void)state;
-    struct engine *e = engine_of(ENGINE_FILL, 10 * RECORD);
-    struct engine_counts c;
+    struct engine *e = engine_of(RECORD_POLICY_FILL, 10 * RECORD);
+    struct record_counts c;
     for (value = 0; value < 10; value++) {
         fire(e, 0);
         assert_false(engine_exiting(e));
@@ -332,7 +332,7 @@ static void fill_ends_at_a_full_buffer(void **state)
     assert_int_equal(c.fired, 11);
     assert_int_equal(c.recorded, 10);
     assert_int_equal(c.filled, 1);
-    assert_int_equal(c.drop[ENGINE_DROP_PRINCIPAL], 0);
+    assert_int_equal(c.drop[RECORD_DROP_PRINCIPAL], 0);
     engine_destroy(e);
 }
 
@@ -348,8 +348,8 @@ static void fill_of_all_threads(void **state)
 {
     (void)state;
     pthread_t t[4];
-    struct engine *e = engine_of(ENGINE_FILL, 1 << 14);
-    struct engine_counts c;
+    struct engine *e = engine_of(RECORD_POLICY_FILL, 1 << 14);
+    struct record_counts c;
     struct buf out = BUF_INIT;
     for (int i = 0; i < 4; i++)
         pthread_create(&t[i], NULL, fire_until_full, e);
@@ -372,8 +372,8 @@ static void fill_keeps_room_for_end(void **state)
 {
     (void)state;
     const struct engine_binding end[] = {{END_EPID, 0}, {END_EPID, 1}};
-    struct engine *e = engine_of(ENGINE_FILL, 20 * RECORD);
-    struct engine_counts c;
+    struct engine *e = engine_of(RECORD_POLICY_FILL, 20 * RECORD);
+    struct record_counts c;
     struct diags d;
     diags_init(&d);
     /* 48 for the first, which may also be a fault, 288 for the second; 304 are left for others. */
@@ -393,11 +393,11 @@ static void fill_keeps_room_for_end(void **state)
     engine_destroy(e);
 
     const struct engine_binding many[] = {{1, 1}, {2, 1}, {3, 1}};
-    e = engine_of(ENGINE_FILL, 20 * RECORD);
+    e = engine_of(RECORD_POLICY_FILL, 20 * RECORD);
     assert_int_equal(engine_set_end_bindings(e, many, 3, &d), ET_ELIMIT);
     assert_non_null(strstr(d.list[0].text, "END enablings exceed size of principal buffer"));
     engine_destroy(e);
-    e = engine_of(ENGINE_RING, 20 * RECORD); /* whose END overwrites what is older */
+    e = engine_of(RECORD_POLICY_RING, 20 * RECORD); /* whose END overwrites what is older */
     assert_int_equal(engine_set_end_bindings(e, many, 3, &d), 0);
     engine_destroy(e);
     diags_free(&d);
@@ -406,8 +406,8 @@ static void fill_keeps_room_for_end(void **state)
 static void committing_to_a_ring(void **state)
 {
     (void)state;
-    struct engine *e = engine_of(ENGINE_RING, 10 * RECORD);
-    struct engine_counts c;
+    struct engine *e = engine_of(RECORD_POLICY_RING, 10 * RECORD);
+    struct record_counts c;
     fire(e, 4);
     for (value = 0; value < 8; value++)
         fire(e, 0);
@@ -428,8 +428,8 @@ static void committing_to_a_ring(void **state)
 static void committing_to_a_full_buffer(void **state)
 {
     (void)state;
-    struct engine *e = engine_of(ENGINE_FILL, 10 * RECORD);
-    struct engine_counts c;
+    struct engine *e = engine_of(RECORD_POLICY_FILL, 10 * RECORD);
+    struct record_counts c;
     fire(e, 4);
     for (value = 0; value < 8; value++)
         fire(e, 0);
@@ -455,23 +455,23 @@ static void *commit(void *e)
 static void speculations_of_others(void **state)
 {
     (void)state;
-    for (int p = ENGINE_FILL; p <= ENGINE_RING; p++) {
-        struct engine *e = engine_of((enum engine_policy)p, 10 * RECORD);
-        struct engine_counts c;
+    for (int p = RECORD_POLICY_FILL; p <= RECORD_POLICY_RING; p++) {
+        struct engine *e = engine_of((enum record_policy)p, 10 * RECORD);
+        struct record_counts c;
         pthread_t t;
         fire(e, 4);
         value = 5;
         fire(e, 2);
         pthread_create(&t, NULL, commit, e);
         pthread_join(t, NULL);
-        assert_true(engine_pending(e, ENGINE_PRINCIPAL));
+        assert_true(engine_pending(e, RECORD_PRINCIPAL));
         struct values v = values_of(e);
         assert_int_equal(v.n, 1);
         assert_int_equal(v.v[0], 5);
-        assert_false(engine_pending(e, ENGINE_PRINCIPAL));
+        assert_false(engine_pending(e, RECORD_PRINCIPAL));
         fire(e, 4);
         engine_counts(e, &c);
-        assert_int_equal(c.drop[ENGINE_DROP_SPECBUSY] + c.drop[ENGINE_DROP_SPECUNAVAIL], 0);
+        assert_int_equal(c.drop[RECORD_DROP_SPECBUSY] + c.drop[RECORD_DROP_SPECUNAVAIL], 0);
         engine_destroy(e);
     }
 }

@@ -106,23 +106,23 @@ static void check_texts(struct engine *e, bool is_text)
 {
     static struct engine_mark m;
     struct buf out = BUF_INIT;
-    engine_flip(e, ENGINE_PRINCIPAL | ENGINE_AGGS);
+    engine_flip(e, RECORD_PRINCIPAL | RECORD_AGGS);
     engine_mark(&m);
     while (!engine_quiet(&m))
         ;
-    while (!engine_drain(e, ENGINE_PRINCIPAL | ENGINE_AGGS, SIZE_MAX, &out))
+    while (!engine_drain(e, RECORD_PRINCIPAL | RECORD_AGGS, SIZE_MAX, &out))
         ;
     const char *p = out.data, *end = p + out.len;
     while (p < end) {
         uint32_t size, bytes, epid, len;
-        bool records = *p == ENGINE_PRINCIPAL;
+        bool records = *p == RECORD_PRINCIPAL;
         memcpy(&bytes, p + 4, 4);
         const char *stop = p + 8 + bytes;
         for (p += 8; p < stop; p += size) {
-            const char *value = p + (records ? ENGINE_REC_HEAD : sizeof(struct aentry) + 8);
+            const char *value = p + (records ? RECORD_HEAD : sizeof(struct record_entry) + 8);
             memcpy(&size, p, 4);
             memcpy(&epid, p + 4, 4);
-            if ((records && epid == ENGINE_EPID_FAULT) || !is_text)
+            if ((records && epid == RECORD_EPID_FAULT) || !is_text)
                 continue;
             memcpy(&len, value, 4);
             assert_true(len <= 256);

@@ -27,7 +27,7 @@ struct seen {
     unsigned records, faults, entries;
     uint64_t sum;   /* of first words of entries */
     uint64_t least; /* of them */
-    struct engine_counts counts;
+    struct record_counts counts;
 };
 
 static void on_record(void *arg, struct tier *t, uint32_t epid, uint64_t timestamp, uint32_t cpu,
@@ -69,11 +69,11 @@ static void on_fault(void *arg, struct tier *t, uint32_t epid, uint32_t action, 
     (void)offset;
     (void)value;
     (void)cpu;
-    assert_int_equal(fault, ENGINE_FAULT_DIVZERO);
+    assert_int_equal(fault, RECORD_FAULT_DIVZERO);
     s->faults++;
 }
 
-static void on_counts(void *arg, struct tier *t, const struct engine_counts *c)
+static void on_counts(void *arg, struct tier *t, const struct record_counts *c)
 {
     (void)t;
     ((struct seen *)arg)->counts = *c;
@@ -168,7 +168,7 @@ static void aggregations_and_faults_are_reported(void **state)
     assert_int_equal(s.entries, 2);
     assert_int_equal(s.faults, 1);
     assert_int_equal(s.records, 2); /* ERROR's, and exit's */
-    assert_int_equal(s.value[0], ENGINE_FAULT_DIVZERO);
+    assert_int_equal(s.value[0], RECORD_FAULT_DIVZERO);
 }
 
 static void probes_of_the_local_tier(void **state)
@@ -236,7 +236,7 @@ static void profile_fires_on_every_cpu(void **state)
         run(text, &s);
         assert_int_equal(s.sum, n);
         assert_true(s.records >= 1); /* of exit(), on one CPU or on several at the same time */
-        assert_int_equal(s.counts.drop[ENGINE_DROP_THREAD], 0);
+        assert_int_equal(s.counts.drop[RECORD_DROP_THREAD], 0);
     }
     assert_true(engine_thread_count() <= before + n + 1);
 }
@@ -258,7 +258,7 @@ static void missed_periods_are_left_out(void **state)
     const struct sampler_probe probe = {&identity, &binding, 1, PERIOD};
     struct seen s = {.records = 0};
     const struct tier_sink sink = {&s, on_record, on_entry, NULL, on_counts};
-    struct engine_counts counts;
+    struct record_counts counts;
     struct dif_image img;
     struct sampler *sampler;
     struct engine_mark m;
@@ -276,11 +276,11 @@ static void missed_periods_are_left_out(void **state)
         engine_counts(e, &counts);
     } while (counts.updates < WARM);
     sampler_stop(sampler);
-    engine_flip(e, ENGINE_AGGS);
+    engine_flip(e, RECORD_AGGS);
     engine_mark(&m);
     while (!engine_quiet(&m))
         ;
-    while (!engine_drain(e, ENGINE_AGGS, out.len + 5000, &out))
+    while (!engine_drain(e, RECORD_AGGS, out.len + 5000, &out))
         ;
     assert_int_equal(tier_report(NULL, &img, out.data, out.len, &sink, &d), 0);
     /* One for each CPU, which has its own times; a CPU may have been busy with something else. */
@@ -324,7 +324,7 @@ static void damaged_blocks(void **state)
     dif_image_init(&img);
     img.aggs = &agg;
     img.naggs = 1;
-    buf_u8(&b, ENGINE_AGGS); /* one entry without key, then one record with one part */
+    buf_u8(&b, RECORD_AGGS); /* one entry without key, then one record with one part */
     buf_u8(&b, 0);
     buf_u16(&b, 0);
     buf_u32(&b, 24);
@@ -333,7 +333,7 @@ static void damaged_blocks(void **state)
     buf_u32(&b, 0);
     buf_u32(&b, 0);
     buf_u64(&b, 7);
-    buf_u8(&b, ENGINE_PRINCIPAL);
+    buf_u8(&b, RECORD_PRINCIPAL);
     buf_u8(&b, 0);
     buf_u16(&b, 0);
     buf_u32(&b, 32);
@@ -401,8 +401,8 @@ static int report_said(const struct said *w, const struct dif_image *img,
 static void lengths_of_a_node(void **state)
 {
     (void)state;
-    enum { REC = ENGINE_PRINCIPAL, AGG = ENGINE_AGGS };
-    const uint32_t fault = ENGINE_EPID_FAULT;
+    enum { REC = RECORD_PRINCIPAL, AGG = RECORD_AGGS };
+    const uint32_t fault = RECORD_EPID_FAULT;
     static const struct dif_agg aggs[] = {
         {.func = AGG_COUNT}, {.func = AGG_AVG}, {.func = AGG_COUNT}};
     const struct {

@@ -110,7 +110,7 @@ static uint64_t elsewhere(struct exec *x, const uint64_t *arg, unsigned n)
 {
     (void)arg;
     (void)n;
-    return exec_fault(x, ENGINE_FAULT_ILLOP, 0);
+    return exec_fault(x, RECORD_FAULT_ILLOP, 0);
 }
 
 static subr_fn *const subr_table[DIF_NSUBRS] = {

@@ -155,7 +155,7 @@ uint64_t subr_strtok(struct exec *x, const uint64_t *arg, unsigned n)
         k->at = 0;
         k->firing = now;
     } else if (k->firing != now) {
-        return exec_fault(x, ENGINE_FAULT_BADADDR, 0);
+        return exec_fault(x, RECORD_FAULT_BADADDR, 0);
     }
     if (!subr_text(x, arg[n - 1], &d) || !exec_work(x, WORK_TABLE + d.n))
         return 0;

@@ -115,7 +115,7 @@ uint64_t subr_link_ntop(struct exec *x, const uint64_t *arg, unsigned n)
                    : (int32_t)arg[0] == LINK_INFINIBAND ? INFINIBAND_BYTES
                                                         : 0;
     if (bytes == 0)
-        return exec_fault(x, ENGINE_FAULT_ILLOP, 0);
+        return exec_fault(x, RECORD_FAULT_ILLOP, 0);
     unsigned char a[INFINIBAND_BYTES];
     char text[INFINIBAND_BYTES * 3 + 1];
     if (!address(x, arg[1], a, bytes))

@@ -10,7 +10,7 @@
 static void *take(struct exec *x, uint64_t n)
 {
     if (n > x->e->alloca_size - x->alloca_used) {
-        exec_fault(x, ENGINE_FAULT_NOSCRATCH, 0);
+        exec_fault(x, RECORD_FAULT_NOSCRATCH, 0);
         return NULL;
     }
     return exec_area(x, n);
@@ -26,7 +26,7 @@ uint64_t subr_alloca(struct exec *x, const uint64_t *arg, unsigned n)
 static uint64_t copy(struct exec *x, uint64_t from, uint64_t to, uint64_t size)
 {
     if (size > x->e->alloca_size)
-        return exec_fault(x, ENGINE_FAULT_BADSIZE, size);
+        return exec_fault(x, RECORD_FAULT_BADSIZE, size);
     const void *s = exec_bytes(x, from, size);
     void *d = s != NULL ? exec_writable(x, to, size) : NULL;
     if (d != NULL)
@@ -50,7 +50,7 @@ uint64_t subr_copyin(struct exec *x, const uint64_t *arg, unsigned n)
 {
     (void)n;
     if (arg[1] > x->e->alloca_size)
-        return exec_fault(x, ENGINE_FAULT_NOSCRATCH, 0);
+        return exec_fault(x, RECORD_FAULT_NOSCRATCH, 0);
     const void *s = exec_bytes(x, arg[0], arg[1]);
     void *d = s != NULL && exec_work(x, arg[1] / WORK_COPY) ? take(x, arg[1]) : NULL;
     if (d == NULL)

@@ -14,7 +14,7 @@ static uint64_t base_of(struct exec *x, const uint64_t *arg, unsigned n)
     int64_t base = n > 1 ? (int64_t)arg[1] : 10;
     if (base >= BASE_LEAST && base <= BASE_MOST)
         return (uint64_t)base;
-    return exec_fault(x, ENGINE_FAULT_ILLOP, 0);
+    return exec_fault(x, RECORD_FAULT_ILLOP, 0);
 }
 
 /* Signed in base 10, unsigned in all others; with C's prefix in 8 and 16. */

@@ -16,7 +16,7 @@ static bool there(struct exec *x, uint64_t term)
         return false;
     if (x->ctx->terms != NULL && x->ctx->terms->known(x->ctx, term))
         return true;
-    exec_fault(x, ENGINE_FAULT_BADADDR, term);
+    exec_fault(x, RECORD_FAULT_BADADDR, term);
     return false;
 }
 
@@ -91,7 +91,7 @@ static uint64_t part(struct exec *x, uint64_t term)
 {
     if (!looked(x))
         return 0;
-    return term == ENGINE_TERMS_FULL ? exec_fault(x, ENGINE_FAULT_NOSCRATCH, 0) : term;
+    return term == ENGINE_TERMS_FULL ? exec_fault(x, RECORD_FAULT_NOSCRATCH, 0) : term;
 }
 
 uint64_t subr_term_element(struct exec *x, const uint64_t *arg, unsigned n)

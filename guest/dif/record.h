@@ -1,0 +1,345 @@
+/* record.h - what a running program leaves behind: its layout, what writes it and what reads it.
+ *
+ * An engine writes records and entries of aggregations; a reader, mostly in another process, takes
+ * them apart. Nothing else knows a byte of them. All integers are little-endian.
+ *
+ * BLOCKS. What is read of an engine is a row of blocks, each of one thread and one kind:
+ *
+ *     u8 kind (RECORD_PRINCIPAL or RECORD_AGGS) | u8 0 | u16 thread | u32 bytes that follow
+ *
+ * then records (principal) or entries (aggregations), one after another. Each starts with its whole
+ * size, a multiple of 8, and ends with zeros up to that size.
+ *
+ * RECORDS.
+ *
+ *     u32 size | u32 epid | u64 timestamp (CLOCK_MONOTONIC, ns) | u32 cpu | u32 bytes of the parts
+ *
+ * then the parts of the clause's actions, one after another without padding; of a clause with
+ * sub-clauses, u32 number of the sub-clause comes before them. The epid RECORD_EPID_FAULT marks the
+ * record of a fault, whose parts are
+ *
+ *     u32 epid | u32 action (1.., 0: the predicate) | u32 offset (bytes from the start of the
+ *     action's instructions) | u32 fault (enum record_fault) | u64 value
+ *
+ * PARTS. An integer takes its size: 1, 2, 4 or 8 bytes. A string is u32 length and its bytes,
+ * without NUL. Anything else is its bytes as they are.
+ *
+ * ENTRIES. What one thread added to one key of one aggregation since that was last read:
+ *
+ *     u32 size | u32 aggregation | u32 bytes of the key | u32 cpu | u64 words | key
+ *
+ * dif_agg_words says how many words there are; a key is encoded like parts.
+ *
+ * The writer is for memory that the caller knows to be large enough, and does nothing else: it is
+ * on the way of an event. The reader believes nothing, and looks at no byte outside what it was
+ * given. It does not know the image, so the caller judges EPIDs and aggregations. */
+#ifndef ET_DIF_RECORD_H
+#define ET_DIF_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+/* Kinds of blocks; as a set, the kinds of memory that a reader asks for. */
+enum { RECORD_PRINCIPAL = 1, RECORD_AGGS = 2 };
+
+enum {
+    RECORD_BLOCK_HEAD = 8,      /* bytes of a block before what it holds */
+    RECORD_HEAD = 24,           /* of a record before its parts */
+    RECORD_SUB = 4,             /* of the number of a sub-clause */
+    RECORD_TEXT_HEAD = 4,       /* of a string before its text */
+    RECORD_ENTRY_HEAD = 16,     /* of an entry before its words */
+    RECORD_PARTS_OF_FAULT = 24, /* of the parts of a fault, and */
+    RECORD_SIZE_OF_FAULT = RECORD_HEAD + RECORD_PARTS_OF_FAULT, /* of its whole record */
+    RECORD_ALIGN = 8
+};
+enum { RECORD_EPID_FAULT = 0xffffffffu };
+
+/* Why a clause failed; faults.list says what each is. */
+enum record_fault {
+#define WORD_FAULT(num, name, value, text) RECORD_FAULT_##name = num,
+#include "words/faults.list"
+#undef WORD_FAULT
+};
+
+/* What is lost, as counters have it; drops.list says what people read. */
+enum record_drop {
+#define WORD_DROP(num, name, noun, rest) RECORD_DROP_##name = num,
+#include "words/drops.list"
+#undef WORD_DROP
+    RECORD_NDROPS
+};
+
+/* What a principal buffer does when it is full: engine.h. The numbers go to nodes. */
+enum record_policy {
+    RECORD_POLICY_SWITCH,
+    RECORD_POLICY_FILL,
+    RECORD_POLICY_RING,
+    RECORD_NPOLICIES
+};
+
+enum {
+    RECORD_THREADS = 1024, /* threads that can leave something behind */
+    RECORD_CPUS = 256      /* CPUs that are told apart; the last stands for all beyond */
+};
+
+/* What an engine counts, summed over all threads since it was made. */
+struct record_counts {
+    uint64_t fired, own;  /* firings; own: of these, those of BEGIN, END and intervals */
+    uint64_t recorded;    /* records committed */
+    uint64_t updates;     /* aggregation updates */
+    uint64_t errors;      /* faults */
+    uint64_t filled;      /* executions whose record found the buffer full (policy fill) */
+    uint64_t overwritten; /* records that newer ones have replaced (policy ring) */
+    uint64_t drop[RECORD_NDROPS];
+    struct {
+        uint64_t principal, agg;
+    } cpu[RECORD_CPUS]; /* of those drops, what each CPU had */
+};
+
+/* The parts of a fault's record. */
+struct record_failure {
+    uint32_t epid, action, offset;
+    uint32_t fault; /* enum record_fault; another machine may send any number */
+    uint64_t value;
+};
+
+/* -- the writer -------------------------------------------------------------------------------- */
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "integers are written as they lie");
+
+/* The head of an entry, in memory aligned to 8 bytes. */
+struct record_entry {
+    uint32_t size, agg, keylen, cpu;
+    uint64_t words[]; /* then the key */
+};
+_Static_assert(sizeof(struct record_entry) == RECORD_ENTRY_HEAD, "no padding");
+_Static_assert(sizeof(struct record_failure) == RECORD_PARTS_OF_FAULT, "no padding");
+
+/* Appends an integer of 1, 2, 4 or 8 bytes; returns the end. */
+static inline unsigned char *record_put_int(unsigned char *p, uint64_t v, uint32_t size)
+{
+    memcpy(p, &v, size);
+    return p + size;
+}
+
+/* Appends a string, which may not lie in what is written; returns the end. */
+static inline unsigned char *record_put_text(unsigned char *p, const char *s, uint32_t len)
+{
+    memcpy(p, &len, RECORD_TEXT_HEAD);
+    memcpy(p + RECORD_TEXT_HEAD, s, len);
+    return p + RECORD_TEXT_HEAD + len;
+}
+
+/* Where the parts of a record begin; behind the number of a sub-clause, which is written. */
+static inline unsigned char *record_parts(unsigned char *rec)
+{
+    return rec + RECORD_HEAD;
+}
+static inline unsigned char *record_put_sub(unsigned char *rec, uint32_t sub)
+{
+    return record_put_int(record_parts(rec), sub, RECORD_SUB);
+}
+
+/* Completes a record whose parts end at `end`, which has room for the padding. Returns its size. */
+static inline uint32_t record_put_head(unsigned char *rec, unsigned char *end, uint32_t epid,
+                                       uint64_t timestamp, uint32_t cpu)
+{
+    const uint32_t bytes = (uint32_t)(end - rec - RECORD_HEAD);
+    const uint32_t size = (RECORD_HEAD + bytes + RECORD_ALIGN - 1) & ~(RECORD_ALIGN - 1u);
+    memset(end, 0, size - RECORD_HEAD - bytes);
+    memcpy(rec, &size, 4);
+    memcpy(rec + 4, &epid, 4);
+    memcpy(rec + 8, &timestamp, 8);
+    memcpy(rec + 16, &cpu, 4);
+    memcpy(rec + 20, &bytes, 4);
+    return size;
+}
+
+/* Writes the record of a fault, RECORD_SIZE_OF_FAULT bytes. */
+static inline void record_put_fault(unsigned char *rec, const struct record_failure *f,
+                                    uint64_t timestamp, uint32_t cpu)
+{
+    memcpy(record_parts(rec), f, RECORD_PARTS_OF_FAULT);
+    record_put_head(rec, rec + RECORD_SIZE_OF_FAULT, RECORD_EPID_FAULT, timestamp, cpu);
+}
+
+/* Bytes of an entry, padding included. The caller sees to it that this fits. */
+static inline uint32_t record_entry_size(unsigned nwords, uint32_t keylen)
+{
+    return (uint32_t)(RECORD_ENTRY_HEAD + nwords * 8u + keylen + RECORD_ALIGN - 1) &
+           ~(RECORD_ALIGN - 1u);
+}
+
+/* Begins an entry of that size: all but its words and its key, which lies behind them. */
+static inline void record_put_entry(struct record_entry *n, uint32_t size, uint32_t agg,
+                                    uint32_t keylen, uint32_t cpu)
+{
+    *n = (struct record_entry){.size = size, .agg = agg, .keylen = keylen, .cpu = cpu};
+    memset((unsigned char *)n + size - RECORD_ALIGN, 0, RECORD_ALIGN);
+}
+
+/* Appends a block of n bytes of whole records, or entries, to out. */
+static inline void record_put_block(struct buf *out, unsigned kind, uint32_t thread, const void *p,
+                                    uint32_t n)
+{
+    buf_u8(out, (uint8_t)kind);
+    buf_u8(out, 0);
+    buf_u16(out, (uint16_t)thread);
+    buf_u32(out, n);
+    buf_add(out, p, n);
+}
+
+/* -- the reader -------------------------------------------------------------------------------- */
+
+static inline uint32_t record_u32(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+static inline uint64_t record_u64(const uint8_t *p)
+{
+    return record_u32(p) | (uint64_t)record_u32(p + 4) << 32;
+}
+
+/* The size and the EPID of a record that the engine itself wrote. */
+static inline uint32_t record_size(const unsigned char *rec)
+{
+    return record_u32(rec);
+}
+static inline uint32_t record_epid(const unsigned char *rec)
+{
+    return record_u32(rec + 4);
+}
+
+struct record_block {
+    unsigned kind;    /* RECORD_PRINCIPAL or RECORD_AGGS */
+    uint32_t thread;  /* less than RECORD_THREADS, if it is to be believed */
+    struct rdr items; /* for record_next */
+};
+/* Takes the next block. False: there is none, or (blocks->bad) it is malformed. */
+static inline bool record_next_block(struct rdr *blocks, struct record_block *b)
+{
+    if (blocks->bad || rdr_left(blocks) == 0)
+        return false;
+    const uint8_t *head = rdr_bytes(blocks, RECORD_BLOCK_HEAD);
+    const uint32_t n = head != NULL ? record_u32(head + 4) : 0;
+    const uint8_t *p = head != NULL ? rdr_bytes(blocks, n) : NULL;
+    if (p == NULL || (head[0] != RECORD_PRINCIPAL && head[0] != RECORD_AGGS)) {
+        blocks->bad = true;
+        return false;
+    }
+    *b = (struct record_block){head[0], (uint32_t)head[2] | (uint32_t)head[3] << 8,
+                               (struct rdr){p, p + n, false}};
+    return true;
+}
+
+/* Takes the next record or entry of a block, whole. False: there is none, or (items->bad) it is
+ * malformed. */
+static inline bool record_next(struct rdr *items, struct rdr *one)
+{
+    const uint32_t size = rdr_left(items) >= 4 ? record_u32(items->p) : 0;
+    if (items->bad || rdr_left(items) == 0)
+        return false;
+    if (size < RECORD_ALIGN || size % RECORD_ALIGN != 0 || size > rdr_left(items)) {
+        items->bad = true;
+        return false;
+    }
+    *one = (struct rdr){items->p, items->p + size, false};
+    items->p += size;
+    return true;
+}
+
+struct record_seen {
+    uint32_t epid, cpu;
+    uint64_t timestamp;
+    const uint8_t *parts; /* in place */
+    uint32_t bytes;
+};
+/* Reads one record, as record_next gave it. False: it is malformed. */
+static inline bool record_read(const struct rdr *one, struct record_seen *r)
+{
+    const uint8_t *p = one->p;
+    if (rdr_left(one) < RECORD_HEAD || record_u32(p + 20) > rdr_left(one) - RECORD_HEAD)
+        return false;
+    *r = (struct record_seen){.epid = record_u32(p + 4),
+                              .timestamp = record_u64(p + 8),
+                              .cpu = record_u32(p + 16),
+                              .parts = p + RECORD_HEAD,
+                              .bytes = record_u32(p + 20)};
+    return r->epid != RECORD_EPID_FAULT || r->bytes == RECORD_PARTS_OF_FAULT;
+}
+
+/* The parts of a record whose epid is RECORD_EPID_FAULT. */
+static inline struct record_failure record_read_fault(const struct record_seen *r)
+{
+    const uint8_t *p = r->parts;
+    return (struct record_failure){.epid = record_u32(p),
+                                   .action = record_u32(p + 4),
+                                   .offset = record_u32(p + 8),
+                                   .fault = record_u32(p + 12),
+                                   .value = record_u64(p + 16)};
+}
+
+/* Takes the number of the sub-clause that a record is of, which its parts begin with. What is
+ * missing sets parts->bad. */
+static inline uint32_t record_read_sub(struct rdr *parts)
+{
+    const uint8_t *p = rdr_bytes(parts, RECORD_SUB);
+    return p != NULL ? record_u32(p) : 0;
+}
+
+/* The next part: an integer of `size` bytes, sign-extended if it has a sign; or a string, in place
+ * (NULL when it is empty or missing). What is missing, or of no such size, sets parts->bad. */
+static inline int64_t record_read_int(struct rdr *parts, uint32_t size, bool is_signed)
+{
+    uint64_t v = 0;
+    const bool known = size == 1 || size == 2 || size == 4 || size == 8;
+    const uint8_t *p = known ? rdr_bytes(parts, size) : NULL;
+    if (p == NULL) {
+        parts->bad = true;
+        return 0;
+    }
+    for (uint32_t i = 0; i < size; i++)
+        v |= (uint64_t)p[i] << (8 * i);
+    const uint64_t sign = size < 8 && is_signed ? UINT64_C(1) << (8 * size - 1) : 0;
+    return (int64_t)((v ^ sign) - sign);
+}
+static inline const char *record_read_text(struct rdr *parts, uint32_t *len)
+{
+    const uint8_t *head = rdr_bytes(parts, RECORD_TEXT_HEAD);
+    *len = head != NULL ? record_u32(head) : 0;
+    return rdr_bytes(parts, *len);
+}
+
+struct record_added {
+    uint32_t agg, cpu, keylen;
+    const uint8_t *words, *key; /* in place; record_u64 reads a word */
+};
+/* The aggregation that an entry is of, and the whole of it, of an aggregation with `nwords` words.
+ * False: it is malformed. */
+static inline bool record_read_agg(const struct rdr *one, uint32_t *agg)
+{
+    if (rdr_left(one) < RECORD_ENTRY_HEAD)
+        return false;
+    *agg = record_u32(one->p + 4);
+    return true;
+}
+static inline bool record_read_entry(const struct rdr *one, size_t nwords, struct record_added *a)
+{
+    const uint8_t *p = one->p, *words = p + RECORD_ENTRY_HEAD;
+    const size_t left = rdr_left(one);
+    if (left < RECORD_ENTRY_HEAD || nwords > (left - RECORD_ENTRY_HEAD) / 8 ||
+        record_u32(p + 8) > left - RECORD_ENTRY_HEAD - nwords * 8)
+        return false;
+    *a = (struct record_added){.agg = record_u32(p + 4),
+                               .keylen = record_u32(p + 8),
+                               .cpu = record_u32(p + 12),
+                               .words = words,
+                               .key = words + nwords * 8};
+    return true;
+}
+
+#endif
