@@ -163,6 +163,14 @@ enum probe_process {
 };
 enum probe_process probe_process(enum probe_kind kind);
 
+enum { PROBE_PIDS = 8 }; /* most processes that a predicate is restricted to */
+/* The processes that a clause is restricted to: while argument 0 is the text of another one, it
+ * does nothing. */
+struct probe_pids {
+    uint32_t n;                   /* 0: there is no such restriction */
+    const char *text[PROBE_PIDS]; /* "<0.91.0>", in the image's string table, each once */
+};
+
 /* Returns whether this names a provider whose probes are in the kernel or in arbitrary processes
  * ("syscall", "fbt", "pid1234"): they need a kernel tier. */
 bool probe_kernel_provider(const char *prov);

@@ -3,7 +3,7 @@
  * A clause whose predicate can never be true on a probe, as far as what is known before it fires
  * tells, is not placed there: it would do nothing, and each firing would cost something. The probe
  * counts as matched all the same, and has its EPID. (What can be told is the engine's business:
- * engine/decide.h. That a predicate is always true makes no difference: it is evaluated.) */
+ * tier/decide.h. That a predicate is always true makes no difference: it is evaluated.) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static const char *known(const char *s)
     return s[0] == '\0' || printable(s, strlen(s)) ? s : NULL;
 }
 
-static bool same_pids(const struct decide_pids *a, const struct decide_pids *b)
+static bool same_pids(const struct probe_pids *a, const struct probe_pids *b)
 {
     if (a->n != b->n)
         return false;
@@ -70,12 +70,12 @@ static bool same_pids(const struct decide_pids *a, const struct decide_pids *b)
 }
 
 /* The set in the session's memory; one that is like the last is that. NULL: none, any process. */
-static const struct decide_pids *keep_pids(struct session *s, const struct decide_pids *pids)
+static const struct probe_pids *keep_pids(struct session *s, const struct probe_pids *pids)
 {
     if (pids->n == 0)
         return NULL;
     if (s->pids == NULL || !same_pids(s->pids, pids)) {
-        struct decide_pids *copy = arena_alloc(&s->arena, sizeof *copy);
+        struct probe_pids *copy = arena_alloc(&s->arena, sizeof *copy);
         if (copy == NULL)
             return NULL;
         *copy = *pids;
@@ -93,8 +93,8 @@ static const char *known_name(const struct tier_probe *p)
 
 /* The processes that the clause is restricted to on every function, whatever its name, those of
  * modules that are yet to come too. Found out once for each clause and kind of probe. */
-static const struct decide_pids *function_pids(struct session *s, uint32_t clause,
-                                               enum probe_kind kind)
+static const struct probe_pids *function_pids(struct session *s, uint32_t clause,
+                                              enum probe_kind kind)
 {
     struct session_functions *f = &s->functions;
     uint32_t bit = 1u << (kind - PROBE_FN_ENTRY);
@@ -103,8 +103,8 @@ static const struct decide_pids *function_pids(struct session *s, uint32_t claus
     if (s->img.clauses[clause].npred == 0)
         return NULL;
     if ((f->known & bit) == 0) {
-        struct decide_pids pids;
-        struct decide_probe any = {.id = {.name = probe_fn_name(kind)},
+        struct probe_pids pids;
+        struct decide_probe any = {.name = probe_fn_name(kind),
                                    .unnumbered = true,
                                    .pid = probe_process(kind) == PROBE_PROCESS_TRACED,
                                    .function = true};
@@ -146,13 +146,17 @@ static int64_t process_of(const struct tier_probe *p)
 
 bool session_wants(struct session *s, const struct tier_probe *p, struct tier_binding *b)
 {
-    struct decide_pids pids;
+    struct probe_pids pids;
     bool function = p->kind >= PROBE_FN_ENTRY;
     enum probe_process process = probe_process(p->kind);
     if (s->decider == NULL || s->img.clauses[b->clause].npred == 0)
         return true;
     struct decide_probe d = {
-        .id = {p->id, known(p->prov), known(p->mod), known(p->func), known_name(p)},
+        .prov = known(p->prov),
+        .mod = known(p->mod),
+        .func = known(p->func),
+        .name = known_name(p),
+        .id = p->id,
         .epid = b->epid,
         .pid = process != PROBE_PROCESS_NONE,
         .function = function,

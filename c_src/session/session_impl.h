@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "session/session.h"
+#include "tier/decide.h"
 
 struct api_probe { /* a public probe with what it points at */
     struct erltrace_probe public;
@@ -49,7 +50,7 @@ struct session_tier {
 /* The processes that one clause is restricted to on functions, by kind of probe. */
 struct session_functions {
     uint32_t clause, known; /* set of kinds, from PROBE_FN_ENTRY on, that have been looked at */
-    const struct decide_pids *pids[PROBE_NKINDS - PROBE_FN_ENTRY];
+    const struct probe_pids *pids[PROBE_NKINDS - PROBE_FN_ENTRY];
 };
 
 struct session {
@@ -72,7 +73,7 @@ struct session {
     size_t nprobes, capprobes;
     size_t nwatched; /* of these, the probes of nodes: neither BEGIN and its kind nor intervals */
     struct decider *decider;       /* NULL: before matching */
-    const struct decide_pids *pids; /* the last set that was kept; in the arena */
+    const struct probe_pids *pids; /* the last set that was kept; in the arena */
     struct session_functions functions;
     struct tier_later *later;
     size_t nlater;

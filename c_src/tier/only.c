@@ -22,7 +22,7 @@ static void add_pid(struct only *o, unsigned need, const char *pid)
         o->need[need].pid[o->need[need].n++] = pid;
 }
 
-void only_add(struct only *o, enum probe_kind kind, const struct decide_pids *pids)
+void only_add(struct only *o, enum probe_kind kind, const struct probe_pids *pids)
 {
     const struct probe_def *def =
         kind >= PROBE_FN_ENTRY ? probe_fn_def(kind) : probe_erlang_kind(kind);

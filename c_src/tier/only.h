@@ -20,7 +20,7 @@ struct only {
 /* A program whose clauses may look at vtimestamp needs to know when every process runs. */
 void only_init(struct only *o, const struct dif_image *img);
 /* One clause on a probe of this kind. */
-void only_add(struct only *o, enum probe_kind kind, const struct decide_pids *pids);
+void only_add(struct only *o, enum probe_kind kind, const struct probe_pids *pids);
 /* The needs that are restricted. */
 uint32_t only_needs(const struct only *o);
 

@@ -16,7 +16,6 @@
 #include "base/diag.h"
 #include "dif/dif.h"
 #include "dif/record.h"
-#include "engine/decide.h"
 #include "probe/probe.h"
 #include "tier/tier_load.h"
 #include "util/option.h"
@@ -50,7 +49,7 @@ struct tier_binding {
     uint32_t probe;  /* tier_probe.id */
     /* The clause does nothing while argument 0 is the text of another process than one of these;
      * NULL: it may run for any. Borrowed, until the tier closes. */
-    const struct decide_pids *pids;
+    const struct probe_pids *pids;
 };
 
 /* What a tier reports; see dif/record.h for what is recorded. Any function may be NULL. */
@@ -83,7 +82,7 @@ enum tier_state {
 /* A clause that functions of code to come can get: probes of this kind. */
 struct tier_later {
     enum probe_kind kind;
-    const struct decide_pids *pids; /* as in a binding */
+    const struct probe_pids *pids; /* as in a binding */
 };
 
 /* How far a target is with what takes long. */

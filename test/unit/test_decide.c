@@ -3,13 +3,17 @@
 #include <inttypes.h>
 
 #include "d_text.h"
-#include "engine/decide.h"
+#include "tier/decide.h"
 #include "util/buftext.h"
 #include "engine_build.h"
 
 /* The probe of all tests: an entry of lists:map/2. */
 static const struct decide_probe map2 = {
-    .id = {12345, "erlang42", "lists", "map/2", "entry"},
+    .prov = "erlang42",
+    .mod = "lists",
+    .func = "map/2",
+    .name = "entry",
+    .id = 12345,
     .epid = 9,
     .process = 4711,
     .pid = true,
@@ -158,7 +162,7 @@ static void test_table(void **state)
     int failed = 0;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct d_text d;
-        struct decide_pids pids;
+        struct probe_pids pids;
         struct buf b = BUF_INIT;
         compile_predicate(&d, table[i].predicate);
         struct decider *dec = decider_new(&d.img);
@@ -183,7 +187,7 @@ static void test_probes(void **state)
 {
     (void)state;
     struct d_text d;
-    struct decide_pids pids;
+    struct probe_pids pids;
     struct decide_probe p = map2;
     compile_predicate(&d, "args[1] == \"lists:map/2\" && args[0] == \"<0.1.0>\"");
     struct decider *dec = decider_new(&d.img);
@@ -216,11 +220,11 @@ static void test_probes(void **state)
     p.epid = 3;
     assert_int_equal(decide(dec, 0, &p, NULL), DECIDE_ALWAYS);
     p.epid = 4;
-    p.id.func = "x";
+    p.func = "x";
     assert_int_equal(decide(dec, 0, &p, NULL), DECIDE_ALWAYS);
-    p.id.func = NULL;
+    p.func = NULL;
     assert_int_equal(decide(dec, 0, &p, NULL), DECIDE_MAYBE);
-    p.id.func = "y";
+    p.func = "y";
     p.unnumbered = true;
     assert_int_equal(decide(dec, 0, &p, NULL), DECIDE_MAYBE);
     decider_free(dec);
@@ -232,7 +236,7 @@ static void test_strsize(void **state)
 {
     (void)state;
     struct d_text d;
-    struct decide_pids pids;
+    struct probe_pids pids;
     d_must(&d, "#pragma D option strsize=8\nentry /args[0] == \"<0.91.0>\"/ { }");
     struct decider *dec = decider_new(&d.img);
     assert_int_equal(decide(dec, 0, &map2, &pids), DECIDE_MAYBE);
@@ -374,7 +378,8 @@ static uint64_t argument(struct engine_ctx *ctx, unsigned n)
 static void run(struct engine *e, uint64_t *recorded, uint64_t *errors)
 {
     struct engine_thread *t = engine_thread_self();
-    struct engine_ctx ctx = {.probe = &map2.id, .arg = argument, .self = 1};
+    const struct engine_probe probe = {map2.id, map2.prov, map2.mod, map2.func, map2.name};
+    struct engine_ctx ctx = {.probe = &probe, .arg = argument, .self = 1};
     struct engine_binding b = {map2.epid, 0};
     struct record_counts was, is;
     engine_counts(e, &was);
@@ -397,7 +402,7 @@ static struct engine *engine_of(const struct dif_image *from)
     return engine_build(from, opt);
 }
 
-static bool among(const struct decide_pids *p, const char *s)
+static bool among(const struct probe_pids *p, const char *s)
 {
     for (uint32_t i = 0; i < p->n; i++)
         if (strcmp(p->text[i], s) == 0)
@@ -413,7 +418,7 @@ static void test_engine_agrees(void **state)
     for (int i = 0; i < 1500; i++) {
         struct buf b = BUF_INIT;
         struct d_text d;
-        struct decide_pids pids;
+        struct probe_pids pids;
         char text[4096];
         do {
             buf_reset(&b);

@@ -10,7 +10,7 @@
 
 #include "tier/only.h"
 
-static const struct decide_pids one = {1, {"<0.91.0>"}}, two = {2, {"<0.92.0>", "<0.91.0>"}};
+static const struct probe_pids one = {1, {"<0.91.0>"}}, two = {2, {"<0.92.0>", "<0.91.0>"}};
 
 static uint32_t needs_of(const struct only *o, enum probe_kind kind)
 {
@@ -78,7 +78,7 @@ static void test_many(void **state)
     for (int i = 0; i <= ONLY_PIDS; i++) {
         assert_int_equal(only_needs(&o), i > 0 ? PROBE_NEED_SEND : 0);
         snprintf(text[i], sizeof text[i], "<0.%d.0>", i);
-        struct decide_pids p = {1, {text[i]}};
+        struct probe_pids p = {1, {text[i]}};
         only_add(&o, PROBE_MESSAGE_SEND, &p);
     }
     assert_int_equal(only_needs(&o), 0);

@@ -7,7 +7,7 @@
  *
  * Scratch cannot run out as long as no more strings are made than the engine has room for of the
  * largest size; a predicate with more is not looked at. */
-#include "engine/decide.h"
+#include "tier/decide.h"
 
 #include <string.h>
 
@@ -64,8 +64,8 @@ struct decider {
     uint32_t most_code; /* elements of `ahead` */
     /* Of the walk that is under way. */
     const struct decide_probe *probe;
-    struct decide_pids *pids; /* not NULL: argument 0 is PID */
-    bool is_true, is_false;   /* some way leads there */
+    struct probe_pids *pids; /* not NULL: argument 0 is PID */
+    bool is_true, is_false;  /* some way leads there */
     bool in_doubt;
     /* The last question and its answer. */
     bool asked;
@@ -74,7 +74,7 @@ struct decider {
     struct buf mfa;
     enum decide_verdict verdict;
     bool searched; /* for `found` */
-    struct decide_pids found;
+    struct probe_pids found;
 };
 
 /* -- what can be said of a clause at all ---------------------------------------------------------
@@ -242,13 +242,13 @@ static bool is_pid_text(const char *s)
 /* The process is another one than this. One that cannot be remembered is in doubt. */
 static uint8_t compare_pid(struct decider *d, const char *s)
 {
-    struct decide_pids *p = d->pids;
+    struct probe_pids *p = d->pids;
     if (!is_pid_text(s))
         return LL | GG;
     for (uint32_t i = 0; i < p->n; i++)
         if (strcmp(p->text[i], s) == 0)
             return LL | GG;
-    if (p->n == DECIDE_PIDS)
+    if (p->n == PROBE_PIDS)
         d->in_doubt = true;
     else
         p->text[p->n++] = s;
@@ -332,11 +332,11 @@ static struct known builtin(const struct decider *d, unsigned which)
 {
     const struct decide_probe *p = d->probe;
     switch (which) {
-    case DIF_BUILTIN_probeprov: return text(p->id.prov);
-    case DIF_BUILTIN_probemod: return text(p->id.mod);
-    case DIF_BUILTIN_probefunc: return text(p->id.func);
-    case DIF_BUILTIN_probename: return text(p->id.name);
-    case DIF_BUILTIN_id: return p->unnumbered ? any : number(p->id.id);
+    case DIF_BUILTIN_probeprov: return text(p->prov);
+    case DIF_BUILTIN_probemod: return text(p->mod);
+    case DIF_BUILTIN_probefunc: return text(p->func);
+    case DIF_BUILTIN_probename: return text(p->name);
+    case DIF_BUILTIN_id: return p->unnumbered ? any : number(p->id);
     case DIF_BUILTIN_epid: return p->unnumbered ? any : number(p->epid);
     case DIF_BUILTIN_pid: return p->process != 0 ? number((uint64_t)p->process) : any;
     case DIF_BUILTIN_execname: return text(NULL);
@@ -516,7 +516,7 @@ static void step(struct decider *d, struct flow *f, uint32_t in)
 
 /* Walks over the predicate once. */
 static enum decide_verdict walk(struct decider *d, const struct dif_clause *c,
-                                const struct decide_probe *p, struct decide_pids *pids)
+                                const struct decide_probe *p, struct probe_pids *pids)
 {
     const uint32_t *code = d->e.img.code + c->code;
     struct flow now = {.live = true, .compared = OPEN}; /* and no register is known */
@@ -573,10 +573,10 @@ static bool as_before(const struct decider *d, uint32_t clause, const struct dec
     const struct decide_probe *l = &d->last;
     return d->asked && d->clause == clause &&
            ((looks & DECIDE_LOOKS_NUMBER) == 0 || (l->unnumbered && p->unnumbered)) &&
-           ((looks & DECIDE_LOOKS_PROV) == 0 || same_text(l->id.prov, p->id.prov)) &&
-           ((looks & DECIDE_LOOKS_MOD) == 0 || same_text(l->id.mod, p->id.mod)) &&
-           ((looks & DECIDE_LOOKS_FUNC) == 0 || same_text(l->id.func, p->id.func)) &&
-           ((looks & DECIDE_LOOKS_NAME) == 0 || same_text(l->id.name, p->id.name)) &&
+           ((looks & DECIDE_LOOKS_PROV) == 0 || same_text(l->prov, p->prov)) &&
+           ((looks & DECIDE_LOOKS_MOD) == 0 || same_text(l->mod, p->mod)) &&
+           ((looks & DECIDE_LOOKS_FUNC) == 0 || same_text(l->func, p->func)) &&
+           ((looks & DECIDE_LOOKS_NAME) == 0 || same_text(l->name, p->name)) &&
            ((looks & DECIDE_LOOKS_PROCESS) == 0 || l->process == p->process) &&
            ((looks & DECIDE_LOOKS_ARG0) == 0 || l->pid == p->pid) &&
            ((looks & DECIDE_LOOKS_ARG1) == 0 ||
@@ -586,7 +586,7 @@ static bool as_before(const struct decider *d, uint32_t clause, const struct dec
 /* Makes the texts of a probe readable for subroutines. */
 static void show(struct decider *d, const struct decide_probe *p)
 {
-    const char *s[] = {p->id.prov, p->id.mod, p->id.func, p->id.name, p->mfa};
+    const char *s[] = {p->prov, p->mod, p->func, p->name, p->mfa};
     d->ctx.nranges = d->ctx.ntexts = 0;
     for (unsigned i = 0; i < sizeof s / sizeof *s; i++)
         if (s[i] != NULL)
@@ -594,7 +594,7 @@ static void show(struct decider *d, const struct decide_probe *p)
 }
 
 enum decide_verdict decide(struct decider *d, uint32_t clause, const struct decide_probe *p,
-                           struct decide_pids *pids)
+                           struct probe_pids *pids)
 {
     const struct dif_clause *c = &d->e.img.clauses[clause];
     if (!as_before(d, clause, p) || (pids != NULL && !d->searched)) {

@@ -13,10 +13,14 @@
  * A process is restricted alike: argument 0 is taken for a text that is equal to none of those that
  * the predicate compares it with. If the verdict is "never" then, the predicate can be true for the
  * texts that it was compared with, and for no others. */
-#ifndef ET_ENGINE_DECIDE_H
-#define ET_ENGINE_DECIDE_H
+#ifndef ET_TIER_DECIDE_H
+#define ET_TIER_DECIDE_H
 
-#include "engine/engine.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dif/dif.h"
+#include "probe/probe.h"
 
 enum decide_verdict {
     DECIDE_MAYBE,
@@ -27,8 +31,9 @@ enum decide_verdict {
 /* What is known of a probe before it fires. Strings must live until the decider is freed, but for
  * `mfa`. */
 struct decide_probe {
-    struct engine_probe id; /* as the tier will show it; NULL: that text is not known */
-    uint32_t epid;
+    /* As the tier will show it; NULL: that text is not known. */
+    const char *prov, *mod, *func, *name;
+    uint32_t id, epid;
     bool unnumbered; /* neither its id nor the EPID is known */
     bool pid;        /* argument 0 is the text of a process's id */
     bool function;   /* argument 1 is text, a function's name */
@@ -48,15 +53,6 @@ enum decide_look {
     DECIDE_LOOKS_PROCESS = 1 << 7
 };
 
-enum { DECIDE_PIDS = 8 }; /* most processes that a predicate is restricted to */
-
-/* The processes that a clause is restricted to: while argument 0 is the text of another one, it
- * does nothing. */
-struct decide_pids {
-    uint32_t n;                    /* 0: there is no such restriction */
-    const char *text[DECIDE_PIDS]; /* "<0.91.0>", in the image's string table, each once */
-};
-
 struct decider;
 /* For the clauses of a verified image, which is borrowed. NULL: out of memory. */
 struct decider *decider_new(const struct dif_image *img);
@@ -66,7 +62,7 @@ void decider_free(struct decider *d);
  * they are not looked for. Takes time in proportion to the predicate; less when what the predicate
  * looks at is the same as it was in the last question about this decider. */
 enum decide_verdict decide(struct decider *d, uint32_t clause, const struct decide_probe *p,
-                           struct decide_pids *pids);
+                           struct probe_pids *pids);
 /* What the clause's predicate looks at of all that `struct decide_probe` can tell. */
 unsigned decide_looks(const struct decider *d, uint32_t clause);
 
