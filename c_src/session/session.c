@@ -1,4 +1,4 @@
-/* session.c - the life of a session, except matching (match.c) and reading (record.c). */
+/* session.c - the life of a session, except matching (match.c) and reading (deliver.c). */
 #include "session/session_impl.h"
 
 #include <ctype.h>

@@ -151,7 +151,7 @@ int session_extend(struct session *s, struct session_tier *t);
 /* Compiles the D libraries, once. 0 or an error with a diagnostic. */
 int session_libraries(struct session *s);
 
-/* -- record.c ---------------------------------------------------------------------------------- */
+/* -- deliver.c --------------------------------------------------------------------------------- */
 
 /* The argument of a tier's sink while it works. */
 struct session_reader {

@@ -1,4 +1,4 @@
-/* record.c - from what a tier delivers to what is reported.
+/* deliver.c - from what a tier delivers to what is reported.
  *
  * Records and faults are copied to a queue while a tier works, and looked at when it is done; by
  * then all that was aggregated before them has been merged. A queue holds struct session_event,
