@@ -334,7 +334,7 @@ attach(From, Tag, Nif, Dirs, S) ->
             {noreply, S}
     end.
 
-%% The error that a consumer gets for it.
+%% The error that a consumer gets for an exception.
 failure(throw, {error, _, _, _} = Error, _) ->
     Error;
 failure(Class, Reason, Stack) ->
@@ -455,7 +455,7 @@ reply(Pid, Message, #s{consumers = Cs} = S) ->
                     S#s{consumers = Cs#{Pid := C#c{unsent = [{0, Message}]}}}
             end;
         #{Pid := #c{unsent = [_ | More], unread = Bytes} = C} when length(More) >= ?UNSENT; Bytes > ?UNSENT_BYTES ->
-            %% (The server may be setting what that consumer needs right now; that is undone afterwards.)
+            %% (By message, as the server may be setting what that consumer needs just now: that is undone afterwards.)
             self() ! {unread, Pid},
             S#s{consumers = Cs#{Pid := C#c{unsent = [{0, unread(1 + length(More))}], unread = 0}}};
         #{Pid := #c{unsent = U, unread = Bytes} = C} ->
@@ -588,7 +588,7 @@ request(go, #c{phase = enabled} = C, Pid, S) ->
         Failed ->
             Failed
     end;
-%% Its patterns and flags are set, so nothing here takes long.
+%% Its patterns and flags are set already, so nothing here takes long.
 request(go, #c{phase = placed, program = P} = C, Pid, S) ->
     ok = nif_phase(P, 'begin'),
     fire(?PROBE_BEGIN, C),

@@ -93,7 +93,7 @@
 -record(s, {
     nif :: binary() | undefined,   % digest of the library, once it is loaded
     otp :: pos_integer(),
-    session :: legacy | undefined | term(), % `legacy`: before OTP 27. Otherwise the strong handle; the session lives as long as it is in here
+    session :: legacy | undefined | term(), % `legacy`: before OTP 27. Else the strong handle; the session lives as long as it is here
     global :: undefined | term(),  % likewise: the session with the global patterns
     gc :: undefined | term(),      % likewise: the session that reports who sets trace flags, while we trace collections
     consumers = #{} :: #{pid() => #c{}},
@@ -115,7 +115,7 @@
     complained = #{},              % what has been warned of
     others = #{} :: #{pid() | new_processes | mfa() => Owner :: binary()}, % what other tracers have (before OTP 27)
     asked = #{} :: #{Caller :: pid() => {What :: term(), Flags :: term()}}, % calls that set trace flags and have not returned yet
-    given = #{} :: #{new_processes | new_ports => [atom()]}, % our flags there, kept even when another process has become the tracer
+    given = #{} :: #{new_processes | new_ports => [atom()]}, % our flags there, also once another process is the tracer
     %% The other tracer of calls (before OTP 27), and the consumers that know what they miss because of it.
     calls :: undefined | {pid() | new_processes, Owner :: binary(), [pid()]},
     looks = 0 :: non_neg_integer(), % number of checks of what is set

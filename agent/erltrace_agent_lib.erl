@@ -71,7 +71,7 @@ pattern_call() ->
     put(pattern_calls, pattern_calls() + 1),
     breathe().
 
-%% Returns how many there were since this process began.
+%% Returns how many calls were counted since this process began.
 pattern_calls() ->
     case get(pattern_calls) of
         undefined -> 0;

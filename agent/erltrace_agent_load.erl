@@ -1,6 +1,6 @@
 %% erltrace_agent_load - what programs cost: the dead-man, and the reports for consumers.
 %%
-%% The library measures, and ends a program that takes too much of a scheduler from inside the event that finds this (guest/beam/load.h).
+%% The library measures, and ends a program that takes too much of a scheduler from inside the event that detects it (guest/beam/load.h).
 %% This module notices it moments later and removes everything that only that program needed. Its consumer is told with its next reading,
 %% and then stops the program as usual: END runs, and what was collected is read.
 -module(erltrace_agent_load).

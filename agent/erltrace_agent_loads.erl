@@ -19,7 +19,6 @@
 %% be seen (is_new/2) the next call restores the mark; until then, or until look/2 sets the module's patterns again, calls of a function that has
 %% to wait for a local pattern are neither seen nor counted. One call cannot do both: it either sets patterns or clears them, whatever their
 %% kinds, and it names the module but not which code of it.
-%% their kinds, and nothing but the name says of which code.
 -module(erltrace_agent_loads).
 
 -export([seen/1, mark_again/2, arm/3, back/3, session/1, poll/1, disarm/1, forget/1, loaded/1, look/1, answered/3, missed_by/3, clean/2, later/1, left_behind/1, is_mark/2, is_fresh/2, is_new/2, has/3, mark/1]).

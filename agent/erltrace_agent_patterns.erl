@@ -217,7 +217,7 @@ at_once(M, How, Groups, Functions, All, S) ->
             []
     end.
 
-%% The shortest list of terms that name just these functions of a module.
+%% A short list of terms that name just these functions of a module.
 spans(M, FAs, Functions) ->
     case lists:usort(FAs) of
         [] -> [];

@@ -1,4 +1,4 @@
-# The names of D and of probes, for other languages than C: made of words/ and committed.
+# The names of D and of probes, for languages other than C: made from guest/words/ and committed.
 WORDS_ERLANG := agent/erltrace_agent_words.hrl
 WORDS_TS     := ui/src/model/words.ts
 

@@ -5,7 +5,7 @@
 %% log.
 %%
 %% What always holds:
-%% * Every handle is linked to this process. No handle is restarted: its owner has to know that its trace is gone.
+%%  * Every handle is linked to this process. No handle is restarted: its owner has to know that its trace is gone.
 -module(erltrace_handles).
 -behaviour(gen_server).
 

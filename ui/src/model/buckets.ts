@@ -1,7 +1,7 @@
 // buckets.ts - the buckets of quantize() and its variants, and histograms over them.
 //
 // The ranges of the buckets come with the aggregation (`started`). A histogram is sparse: counts by bucket number, zeros left out. Bounds
-// are inclusive at both ends and integers; beyond 2^53 they are as exact as a double can be.
+// are integers, inclusive at both ends; beyond 2^53 they are as exact as a double can be.
 import { num, type AggregationInfo } from "./protocol.ts";
 import type { HistFn } from "./functions.ts";
 
