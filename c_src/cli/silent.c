@@ -26,7 +26,8 @@ static int add_placed(const struct erltrace_placed *p, void *arg)
     return 0;
 }
 
-/* Returns why no probe fired, as far as what was set tells; perhaps nothing was set. */
+/* Returns why no probe fired, as far as what was set tells. nothing: no enabled probe can be named.
+ */
 static const char *unfired(const struct placed *p, bool nothing)
 {
     if (nothing && p->left_out > 0)

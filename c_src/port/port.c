@@ -1,8 +1,8 @@
 /* port.c - `erltrace port`: the program behind a handle of the Erlang application.
  *
- * One thread has the session, and answers requests; another one, of port_io.c, reads and writes
- * frames. Between requests the session works: what it reads goes to the queue, which gives it out
- * when it is asked for. doc/port-protocol.md is the manual. */
+ * One thread owns the session and answers requests; another, in port_io.c, reads and writes frames.
+ * Between requests the session works: what it reads goes to the queue, which hands it out on
+ * request. doc/port-protocol.md is the manual. */
 #include "port/port.h"
 
 #include <errno.h>
@@ -100,7 +100,7 @@ static int on_stats(const struct erltrace_stats *s, void *arg)
     return ERLTRACE_HANDLE_OK;
 }
 
-/* A frame that nobody reads is left out: the next one says it again. */
+/* A frame that the owner is not ready to read is left out: the next one repeats its content. */
 static void tell_progress(struct port *p, const struct erltrace_progress *g)
 {
     struct buf b = BUF_INIT;
@@ -110,8 +110,8 @@ static void tell_progress(struct port *p, const struct erltrace_progress *g)
     buf_free(&b);
 }
 
-/* Requests wait while probes are placed; one that ends the trace, or the end of the owner, ends
- * that. */
+/* Requests wait while probes are placed; a request that ends the trace, or the end of the owner,
+ * ends the placing. */
 static int on_progress(const struct erltrace_progress *g, void *arg)
 {
     struct port *p = arg;
@@ -136,7 +136,7 @@ void port_work(struct port *p, int timeout_ms)
     if (p->settled || !port_has_begun(p))
         return;
     bool asked = p->asked;
-    p->asked = false; /* what is said now is no answer */
+    p->asked = false; /* what the session reports now is not part of an answer */
     int rc = erltrace_work(p->h, NULL, timeout_ms, NULL, on_data, p);
     p->asked = asked;
     if (rc != ERLTRACE_WORK_OKAY)
@@ -145,7 +145,7 @@ void port_work(struct port *p, int timeout_ms)
 
 /* -- the loop ---------------------------------------------------------------------------------- */
 
-/* Waits for a request, for the session, for the end, or until somebody waits no longer. */
+/* Waits for a request, for the session, for the end, or until a waiting consume is due. */
 static void wait_for_something(struct port *p)
 {
     struct pollfd pf[2] = {{.fd = port_io_fd(p->io), .events = POLLIN}, {.fd = -1}};
@@ -171,7 +171,7 @@ static void serve(struct port *p)
             et_free(f);
             if (p->over)
                 break;
-            port_work(p, 0); /* also when requests come one after the other */
+            port_work(p, 0); /* also when requests come in quick succession */
             port_answer_waiting(p);
         }
         if (p->over || port_is_alone(p))
@@ -223,7 +223,7 @@ int cli_port(void)
         return EXIT_USAGE;
     }
     for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
-        signal(ignored[i], SIG_IGN); /* of a terminal; they are not meant for this one */
+        signal(ignored[i], SIG_IGN); /* signals of a terminal are not meant for this program */
     if (setup(&p)) {
         serve(&p);
         switch (p.over ? PORT_OPEN : port_io_end(p.io, &why)) {

@@ -1,10 +1,10 @@
 /* port.h - what the files of the port program share: one handle, its owner, and what waits for it.
  *
- *     port.c           the life of the program, and what the session says unasked
+ *     port.c           the life of the program, and the session's unsolicited messages
  *     port_request.c   requests
  *     port_io.c        frames, in a thread of its own
  *     port_terms.c     results as terms
- *     port_queue.c     records and events until they are asked for */
+ *     port_queue.c     records and events until they are requested */
 #ifndef ET_PORT_PORT_H
 #define ET_PORT_PORT_H
 
@@ -22,21 +22,21 @@ struct port {
     erltrace_t *h;
     struct port_io *io;
     struct port_queue queue;
-    bool greeted; /* hello has come */
+    bool greeted; /* hello has been received */
     bool over;    /* the program ends, */
     int code;     /* with this exit code */
-    bool settled; /* the trace is done or has failed: there is nothing to be worked for */
-    int failure;  /* enum erltrace_err, when it has failed, and the text */
+    bool settled; /* the trace is done or has failed: there is no more work for the session */
+    int failure;  /* enum erltrace_err if it has failed, and the text */
     struct buf failure_text;
     bool no_memory;
 
-    bool asked;       /* a request is being answered: what there is to say goes with the answer */
-    struct buf value; /* Term of {ok, Term}; empty: ok */
-    struct buf diags; /* the diagnostics of the answer, without the list around them */
+    bool asked;       /* a request is being answered: diagnostics go with the answer */
+    struct buf value; /* Term of {ok, Term}; empty: the answer is ok */
+    struct buf diags; /* the diagnostics of the answer, without the enclosing list */
     uint32_t ndiags;
-    struct buf item; /* being made */
+    struct buf item; /* the item under construction */
 
-    bool progress;  /* `go` is to tell how far it is, */
+    bool progress;  /* `go` is to report progress, */
     int64_t go_ref; /* with its number */
 
     struct { /* a consume that waits */
@@ -51,23 +51,23 @@ struct port {
 
 /* -- port.c -- */
 int64_t port_now_ms(void);
-/* Whether something has begun to run. */
+/* Returns whether the trace has begun to run. */
 bool port_has_begun(const struct port *p);
-/* Lets the session work: reads what there is, waiting up to timeout_ms. */
+/* Lets the session work: reads what is available, waiting up to timeout_ms. */
 void port_work(struct port *p, int timeout_ms);
-/* The trace has ended, with the handle's last error if it has failed. */
+/* Marks the trace as ended, with the handle's last error if it has failed. */
 void port_settle(struct port *p);
-/* Whether the owner is gone. */
+/* Returns whether the owner is gone. */
 bool port_is_alone(struct port *p);
 
 /* -- port_request.c -- */
-/* Answers one request, or ends the program because it is none. */
+/* Answers one request, or ends the program if it is malformed. */
 void port_request(struct port *p, const void *term, size_t n);
-/* Whether a request ends the trace. */
+/* Returns whether a request ends the trace. */
 bool port_request_ends(const void *term, size_t n);
-/* Answers the consume that waits, if it is due. */
+/* Answers the waiting consume if it is due. */
 void port_answer_waiting(struct port *p);
-/* The owner does not keep to the protocol: tells it so; the program ends. */
+/* Reports to the owner that it violates the protocol, and ends the program. */
 void port_fatal(struct port *p, const char *code, const char *why);
 
 #endif

@@ -1,8 +1,9 @@
 /* port_io.c - frames between the owner, the session and the relays. See port_io.h.
  *
- * Two locks: `lock` around what both threads look at (the queue, the end, which relays there are),
- * `writing` around each frame that goes out. Relays are made by the session's thread and then
- * belong to the other one. When much is waiting, input is not read; its end shows even then. */
+ * There are two locks: `lock` protects what both threads use (the queue, the end, the set of
+ * relays), `writing` protects each outgoing frame. Relays are created by the session's thread and
+ * then belong to the other one. When too much is waiting, input is not read; its end is noticed
+ * even then. */
 #include "port/port_io.h"
 
 #include <errno.h>
@@ -24,25 +25,25 @@ enum {
     TAG_RELAY = 'R',
     RELAY_HEAD = 3,          /* the tag, and the relay's number */
     CHUNK = 65536,           /* bytes read at a time */
-    WAITING_MAX = 64,        /* requests that wait; then no more are read */
-    WAITING_BYTES = 8 << 20, /* ... and bytes of them, or for a relay */
-    GRACE_MS = 3000,         /* that undoing everything may take after the owner is gone */
-    FIXED = 3                /* descriptors that are waited for besides relays' */
+    WAITING_MAX = 64,        /* requests that may wait; then reading stops */
+    WAITING_BYTES = 8 << 20, /* the same in bytes, also for each relay */
+    GRACE_MS = 3000,         /* time to undo everything after the owner is gone */
+    FIXED = 3                /* descriptors to wait for besides relays' */
 };
 
 struct relay {
     int fd;         /* our end, -1: none */
-    struct buf in;  /* what the library sends: frames with their lengths */
-    struct buf out; /* what it has still to be given, likewise */
-    size_t given;   /* bytes of `out` that it has */
-    bool ends;      /* nothing more comes for it */
+    struct buf in;  /* frames from the library, with their lengths */
+    struct buf out; /* frames for the library, likewise */
+    size_t given;   /* bytes of `out` already given to it */
+    bool ends;      /* no more frames will come for it */
 };
 
 struct port_io {
     int in, out;
     int wake; /* eventfd: something for the session's thread; readable as port_io_fd says */
-    int stop; /* eventfd: something for the other one: a new relay, or its end */
-    int term; /* eventfd: SIGTERM has come */
+    int stop; /* eventfd: something for the other thread: a new relay, or its end */
+    int term; /* eventfd: SIGTERM has arrived */
     pthread_t thread;
     bool started;
     pthread_mutex_t lock, writing;
@@ -54,11 +55,11 @@ struct port_io {
     char why[160];
     bool closing;
     bool used[PORT_RELAYS];
-    bool gone[PORT_RELAYS];           /* its relay process ended before it was made */
-    struct relay *relay[PORT_RELAYS]; /* NULL: not made, or over */
+    bool gone[PORT_RELAYS];           /* its relay process ended before it was created */
+    struct relay *relay[PORT_RELAYS]; /* NULL: not created, or over */
 
-    struct buf rx;  /* input that is no whole frame yet */
-    size_t rx_used; /* bytes of it that are done with */
+    struct buf rx;  /* input that is not a whole frame yet */
+    size_t rx_used; /* bytes of it already processed */
 };
 
 static void signal_fd(int fd)
@@ -86,7 +87,7 @@ static void quiet_fd(int fd)
         ;
 }
 
-/* The first end counts. */
+/* Records the end; only the first one counts. */
 static void end(struct port_io *io, enum port_end how, const char *why)
 {
     pthread_mutex_lock(&io->lock);
@@ -116,7 +117,7 @@ static bool has_ended(struct port_io *io)
 
 /* -- output ------------------------------------------------------------------------------------ */
 
-/* Holds `writing`. */
+/* Writes all bytes; the caller holds `writing`. */
 static bool put_bytes(struct port_io *io, const void *p, size_t n)
 {
     for (const char *at = p; n > 0;) {
@@ -134,7 +135,7 @@ static bool put_bytes(struct port_io *io, const void *p, size_t n)
     return true;
 }
 
-/* One frame of two pieces. */
+/* Writes one frame of two pieces. */
 static void put_frame(struct port_io *io, const void *a, size_t na, const void *b, size_t nb)
 {
     char why[128];
@@ -198,7 +199,7 @@ static void relay_over(struct port_io *io, unsigned n)
     relay_free(r);
 }
 
-/* What the library sends to the owner. */
+/* Forwards what the library sends to the owner. */
 static void relay_read(struct port_io *io, unsigned n)
 {
     struct relay *r = io->relay[n];
@@ -209,7 +210,7 @@ static void relay_read(struct port_io *io, unsigned n)
     ssize_t k = recv(r->fd, r->in.data + r->in.len, CHUNK, MSG_DONTWAIT);
     if (k < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (k <= 0) { /* the library has let go of it */
+    if (k <= 0) { /* the library has closed its end */
         put_relay(io, n, NULL, 0);
         relay_over(io, n);
         return;
@@ -225,7 +226,7 @@ static void relay_read(struct port_io *io, unsigned n)
     r->in.len -= at;
 }
 
-/* Gives the library what it takes. */
+/* Gives the library as much as it accepts. */
 static void relay_write(struct port_io *io, unsigned n)
 {
     struct relay *r = io->relay[n];
@@ -235,7 +236,7 @@ static void relay_write(struct port_io *io, unsigned n)
         if (k < 0 && (errno == EAGAIN || errno == EINTR))
             return;
         if (k < 0)
-            break; /* the end shows when it is read */
+            break; /* reading will notice the end */
         r->given += (size_t)k;
     }
     buf_free(&r->out);
@@ -243,7 +244,8 @@ static void relay_write(struct port_io *io, unsigned n)
     r->given = 0;
 }
 
-/* A frame of the owner for a relay. For one that is over, or never was, it is too late. */
+/* Takes a frame of the owner for a relay. For a relay that is over, or never existed, the frame is
+ * ignored. */
 static void relay_take(struct port_io *io, const unsigned char *p, size_t n)
 {
     unsigned which = (unsigned)(p[1] << 8 | p[2]);
@@ -312,7 +314,7 @@ static void request(struct port_io *io, const unsigned char *p, size_t n)
     signal_fd(io->wake);
 }
 
-/* The whole frames in rx. */
+/* Processes the whole frames in rx. */
 static void frames(struct port_io *io)
 {
     const unsigned char *p = (const unsigned char *)io->rx.data;
@@ -341,7 +343,7 @@ static void frames(struct port_io *io)
         io->rx.len -= io->rx_used;
         io->rx_used = 0;
     }
-    if (io->rx.len == 0 && io->rx.cap > 16 * CHUNK) { /* after a large one */
+    if (io->rx.len == 0 && io->rx.cap > 16 * CHUNK) { /* after a large frame */
         buf_free(&io->rx);
         io->rx = (struct buf)BUF_INIT;
     }
@@ -350,7 +352,8 @@ static void frames(struct port_io *io)
 static void input(struct port_io *io)
 {
     size_t want = CHUNK;
-    if (io->rx.len >= 4 && be32(io->rx.data) > io->rx.len) /* grows by what came, not as told */
+    if (io->rx.len >= 4 &&
+        be32(io->rx.data) > io->rx.len) /* grows by what has arrived, not by what was announced */
         want = io->rx.len > CHUNK ? io->rx.len : CHUNK;
     if (!buf_reserve(&io->rx, want)) {
         end(io, PORT_FAILED, "out of memory");
@@ -367,7 +370,7 @@ static void input(struct port_io *io)
     frames(io);
 }
 
-/* Whether so much waits that no more should be read. */
+/* Returns whether so much waits that no more should be read. */
 static bool is_full(struct port_io *io)
 {
     pthread_mutex_lock(&io->lock);
@@ -380,7 +383,7 @@ static bool is_full(struct port_io *io)
 
 /* -- the thread -------------------------------------------------------------------------------- */
 
-/* The relays that there are, and what they wait for. */
+/* Collects the existing relays and the events they wait for. */
 static nfds_t gather(struct port_io *io, struct pollfd *pf, unsigned *number)
 {
     nfds_t n = 0;
@@ -396,8 +399,8 @@ static nfds_t gather(struct port_io *io, struct pollfd *pf, unsigned *number)
     return n;
 }
 
-/* The owner is gone. Nothing comes through the relays any more, which the library must not wait
- * for; and whatever else it waits for, the process does not stay for long. */
+/* The owner is gone. Nothing more comes through the relays, so the library must not wait for them;
+ * and whatever else it waits for, the process ends soon. */
 static void last_moments(struct port_io *io)
 {
     struct pollfd pf = {.fd = io->stop, .events = POLLIN};
@@ -448,7 +451,7 @@ static void *run(void *arg)
 
 /* -- for the session's thread ------------------------------------------------------------------ */
 
-/* Ours alone, so that nothing that is printed gets between the frames. */
+/* Makes standard input and output ours alone, so that nothing printed gets between the frames. */
 static bool take_over(struct port_io *io)
 {
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -511,7 +514,7 @@ void port_io_close(struct port_io *io)
     for (unsigned i = 0; i < PORT_RELAYS; i++)
         if (io->relay[i] != NULL)
             relay_free(io->relay[i]);
-    io->end = PORT_OPEN; /* so that what waits is given out */
+    io->end = PORT_OPEN; /* so that port_io_take returns what waits */
     for (struct port_frame *f; (f = port_io_take(io)) != NULL;)
         et_free(f);
     term_fd = -1;

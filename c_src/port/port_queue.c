@@ -1,7 +1,7 @@
 /* port_queue.c - items that wait for the owner. See port_queue.h.
  *
- * One buffer: new items at its end, the oldest at `at`. What lies before that is given back when it
- * is more than half of all. */
+ * One buffer: new items go to its end, and the oldest is at `at`. The space before `at` is
+ * reclaimed when it is more than half of the whole. */
 #include "port/port_queue.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ const void *port_queue_take(struct port_queue *q, size_t *len)
     const void *item = q->items.data + q->at + sizeof n;
     q->at += sizeof n + n;
     q->n--;
-    if (q->n == 0) /* its bytes stay where they are until something is added */
+    if (q->n == 0) /* its bytes stay valid until something is added */
         q->at = q->items.len = 0;
     *len = n;
     return item;

@@ -1,8 +1,8 @@
-/* port_request.c - requests of the owner: a table of their names and forms, a function each.
+/* port_request.c - requests of the owner: a table of their names and forms, with one function each.
  *
- * A request is read by a reader that trusts nothing (etf.h), twice: first passed over as a whole,
- * so that what is no term never gets further, then part by part. Texts go to the library as C
- * strings, so one with a NUL in it is refused. */
+ * A reader that trusts nothing (etf.h) reads each request twice: first it skips the whole, so that
+ * a malformed term never gets further, then it reads part by part. Texts go to the library as C
+ * strings, so a text with a NUL in it is rejected. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,26 +17,26 @@
 #include "util/buftext.h"
 
 enum {
-    ANSWER_BYTES = 1 << 20, /* of items in one answer; it may be more by the last one */
+    ANSWER_BYTES = 1 << 20, /* of items in one answer; the last one may exceed it */
     STOP_SLICE_MS = 100,
     ARGS_MOST = 1000
 };
 
 /* How a request ended. */
 enum outcome {
-    OUT_OK,      /* {ok, Term}, or ok when the value is empty */
-    OUT_FAILED,  /* the library said why */
-    OUT_REFUSED, /* not in this form: {error, #{code := request}}; p->value holds the text */
-    OUT_STATE,   /* not now; likewise */
+    OUT_OK,      /* {ok, Term}, or ok if the value is empty */
+    OUT_FAILED,  /* the library has an error text */
+    OUT_REFUSED, /* malformed: {error, #{code := request}}; p->value holds the text */
+    OUT_STATE,   /* not possible now; likewise */
     OUT_ENDED,   /* another request has ended it; likewise */
-    OUT_LATER,   /* it is answered when it is due */
+    OUT_LATER,   /* the answer comes when it is due */
     OUT_CLOSED,  /* ok, and the program ends */
-    OUT_VERSION  /* another protocol: an error, and the program ends; likewise */
+    OUT_VERSION  /* unknown protocol version: an error, and the program ends; likewise */
 };
 
 /* -- answers ----------------------------------------------------------------------------------- */
 
-/* {reply, Ref, Result, Diags}; the value is Term. */
+/* Sends {reply, Ref, Result, Diags}; the value is Term. */
 static void answer(struct port *p, int64_t ref, enum outcome out)
 {
     struct buf head = BUF_INIT, tail = BUF_INIT;
@@ -107,7 +107,7 @@ static enum outcome refuse(struct port *p, enum outcome out, const char *why)
 
 /* -- parts of requests ------------------------------------------------------------------------- */
 
-/* A text. False when it is none, or has a NUL in it. */
+/* Reads a text. Returns false if it is not one, or contains a NUL. */
 static bool text(struct etf *r, struct buf *out)
 {
     buf_reset(out);
@@ -115,7 +115,7 @@ static bool text(struct etf *r, struct buf *out)
     return !r->bad && !out->oom && (out->len == 0 || memchr(out->data, '\0', out->len) == NULL);
 }
 
-/* The same where the atom `none` is nothing: then *none. */
+/* Reads a text or the atom `none`; then sets *none. */
 static bool text_or_none(struct etf *r, struct buf *out, bool *none)
 {
     struct etf look = *r;
@@ -124,8 +124,7 @@ static bool text_or_none(struct etf *r, struct buf *out, bool *none)
     return text(r, out);
 }
 
-/* A list of texts, as an array that ends with NULL, after the word that $0 is. Its strings are in
- * `all`. */
+/* A list of texts as an array that ends with NULL, preceded by $0. Its strings are in `all`. */
 struct words {
     struct buf all;
     char *word[ARGS_MOST + 2];
@@ -136,7 +135,7 @@ static bool words(struct etf *r, const char *zero, struct words *w)
 {
     struct buf one = BUF_INIT;
     size_t at[ARGS_MOST + 1] = {0};
-    if (etf_peek(r) == ETF_STRING) /* a list of small integers is no list of texts */
+    if (etf_peek(r) == ETF_STRING) /* a list of small integers is not a list of texts */
         return false;
     uint32_t n = etf_list(r);
     bool ok = n <= ARGS_MOST;
@@ -427,7 +426,7 @@ static enum outcome do_go_and_tell(struct port *p, struct etf *r)
 
 /* -- results ----------------------------------------------------------------------------------- */
 
-/* The entries of one aggregation, as they come. */
+/* The entries of one aggregation, in order of arrival. */
 struct group {
     uint32_t id, n;
     const char *name;
@@ -506,7 +505,7 @@ static enum outcome do_walk(struct port *p, struct etf *r)
     return done(rc);
 }
 
-/* What was dropped here since it was last told. */
+/* Reports what the queue has dropped since the last report. */
 static uint32_t put_queue_drops(struct port *p)
 {
     char why[96];
@@ -534,7 +533,8 @@ static void put_items(struct port *p, int64_t most)
         buf_add(&p->value, item, len);
         n++;
     }
-    if (n < most && p->queue.n == 0) /* they came after what is here, so they are told behind it */
+    if (n < most &&
+        p->queue.n == 0) /* they were dropped after the items here, so they are reported last */
         n += put_queue_drops(p);
     etf_list_finish(&p->value, at, n);
     etf_put_atom(&p->value, "more");
@@ -632,7 +632,7 @@ static enum outcome do_stop(struct port *p, struct etf *r)
 static enum outcome do_close(struct port *p, struct etf *r)
 {
     (void)r;
-    if (p->waiting.on) /* nobody is left unanswered */
+    if (p->waiting.on) /* so that no request stays unanswered */
         answer_waiting(p);
     erltrace_close(p->h);
     p->h = NULL;
@@ -654,7 +654,7 @@ static const struct {
 };
 enum { NREQUESTS = sizeof requests / sizeof requests[0] };
 
-/* {request, Ref, Request}: then r is at what follows the request's name. */
+/* Reads {request, Ref, Request}; afterwards r is after the request's name. */
 static bool read_head(struct etf *r, int64_t *ref, char *name, uint32_t *arity)
 {
     struct etf all;
@@ -698,7 +698,7 @@ void port_request(struct port *p, const void *term, size_t n)
     }
     while (i < NREQUESTS && (strcmp(requests[i].name, name) != 0 || requests[i].arity != arity))
         i++;
-    /* An earlier consume has waited long enough when another one comes. */
+    /* A new consume ends the waiting of an earlier one. */
     if (i < NREQUESTS && requests[i].run == do_consume && p->waiting.on)
         answer_waiting(p);
     p->asked = true;

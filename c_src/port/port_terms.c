@@ -1,6 +1,6 @@
 /* port_terms.c - results, diagnostics and events as terms. See port_terms.h.
  *
- * A map of fixed keys is written from a table of them where several are of one kind. */
+ * A map with fixed keys is written from a table of them if several are of one kind. */
 #include "port/port_terms.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ static void pair_uint(struct buf *b, const char *key, uint64_t v)
     etf_put_uint(b, v);
 }
 
-/* A text for people, which the library ends with a newline. */
+/* Writes a text for people without the newline that the library ends it with. */
 static void pair_lines(struct buf *b, const char *key, const char *text)
 {
     size_t n = strlen(text);
@@ -144,7 +144,7 @@ void port_put_probe(struct buf *b, const struct erltrace_probe *p)
     etf_put_text(b, p->name);
 }
 
-/* Memory in `size` bytes; what is behind those that were recorded is zero. */
+/* Writes memory of `size` bytes; the bytes after the recorded ones are zero. */
 static void put_bytes(struct buf *b, const struct erltrace_value *v, size_t size)
 {
     size_t have = v->length < size ? v->length : size;
@@ -176,8 +176,8 @@ static void put_average(struct buf *b, const struct erltrace_aggr *a)
     etf_put_real(b, count != 0 ? (double)sum / (double)count / normal : 0);
 }
 
-/* The root of the mean square less the square of the mean, in more than double: the two can be
- * large and near each other. */
+/* Computes the root of the mean square minus the square of the mean, in more than double precision:
+ * the two can be large and close to each other. */
 static void put_deviation(struct buf *b, const struct erltrace_aggr *a)
 {
     long double n = (long double)(int64_t)a->words[0], mean, square;
@@ -243,7 +243,7 @@ static void put_value_of(struct buf *b, const struct erltrace_data *d)
         put_value(b, v);
 }
 
-/* tracemem(address, size, used): fewer bytes may be meant than are there. */
+/* tracemem(address, size, used): may use fewer bytes than were recorded. */
 static void put_memory(struct buf *b, const struct erltrace_data *d)
 {
     const struct erltrace_value *used = d->nvalues > 1 ? erltrace_data_value(d, 1) : NULL;
