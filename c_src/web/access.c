@@ -46,8 +46,8 @@ bool access_offers(const char *list, const char *prefix, const char *rest)
     return found;
 }
 
-/* The name of "name:port" or "[address]:port", without the brackets; false when it has not this
- * form. */
+/* Writes the name of "name:port" or "[address]:port", without the brackets; returns false if the
+ * text has neither form. */
 static bool name_of(const char *host, char *out, size_t size)
 {
     const char *from = host, *end;
@@ -69,7 +69,7 @@ static bool name_of(const char *host, char *out, size_t size)
     return true;
 }
 
-/* Behind the scheme, if there is one. */
+/* Skips the scheme, if there is one. */
 static const char *authority(const char *name)
 {
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
@@ -86,7 +86,7 @@ bool access_is_name(const char *name)
            (rest != name || strchr(rest, ':') == NULL);
 }
 
-/* Whether a Host header's name is one of the names, or of those that begin with the scheme. */
+/* Returns whether a Host header's name is one of the names that start with the scheme. */
 static bool is_known(const char *name, const char *scheme, const char *const *names, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -1,5 +1,5 @@
-/* command.c - see command.h. The shell leads a process group of its own, so that all of a pipeline
- * can be ended. */
+/* command.c - see command.h. The shell leads its own process group, so that a whole pipeline can be
+ * ended. */
 #include "web/command.h"
 
 #include <errno.h>
@@ -15,22 +15,22 @@
 #include "base/clock.h"
 
 enum {
-    LOOK_MS = 20,    /* between two looks at what became of it */
-    HURRY_MS = 1000, /* that it may take when the trace is to end */
+    LOOK_MS = 20,    /* between two checks of the command */
+    HURRY_MS = 1000, /* time for the command once the trace is to end */
     TERM_MS = 500    /* between SIGTERM and SIGKILL */
 };
 
 struct running {
     const struct command_owner *owner;
     pid_t pid;
-    int fd;              /* what it prints; -1: that was closed */
-    uint64_t hurry_ns;   /* since when it is to end; 0: it is not */
+    int fd;              /* its output; -1: closed */
+    uint64_t hurry_ns;   /* when it was asked to end; 0: not yet */
     uint64_t telling_ns; /* when it got SIGTERM; 0: not yet */
 };
 
 extern char **environ;
 
-/* Signals as a program expects them, whatever the server does with them. */
+/* Sets signals as a program expects them, whatever the server does with them. */
 static int set_signals(posix_spawnattr_t *attr)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGCHLD};
@@ -70,7 +70,7 @@ static int spawn(const char *command, int out, pid_t *pid)
     return rc;
 }
 
-/* Hands on what there is. False: there is nothing for the moment, or never again. */
+/* Passes on the available output. Returns false if there is none for the moment, or never again. */
 static bool hear(struct running *r)
 {
     char text[4096];
@@ -86,7 +86,7 @@ static bool hear(struct running *r)
     return false;
 }
 
-/* Ends it when its time has come. */
+/* Ends the command when its time has come. */
 static void look_after(struct running *r)
 {
     enum command_verdict verdict = r->owner->look(r->owner->arg);
@@ -119,12 +119,13 @@ int command_run(const char *command, const struct command_owner *owner)
     close(ends[1]);
     r.fd = ends[0];
     while (rc == 0 && !has_ended(&r)) {
-        struct pollfd p = {.fd = r.fd, .events = POLLIN}; /* one that is -1 is passed over */
+        struct pollfd p = {.fd = r.fd, .events = POLLIN}; /* poll ignores a descriptor of -1 */
         poll(&p, 1, LOOK_MS);
         hear(&r);
         look_after(&r);
     }
-    /* What it has said at last; a pipe's worth, so that a child which goes on does not keep us. */
+    /* Its last output; at most a pipe's worth, so that a child that continues does not detain
+     * us. */
     for (int i = 0; rc == 0 && i < 16 && hear(&r); i++)
         ;
     if (r.fd >= 0)

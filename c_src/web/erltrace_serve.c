@@ -1,8 +1,8 @@
 /* erltrace_serve.c - the program behind `erltrace serve`: reads its options and runs the server of
  * c_src/web until a signal.
  *
- * A program of its own, since it alone needs libwebsockets and TLS: the command goes to machines,
- * and into Erlang releases, that have neither. */
+ * It is a separate program because only it needs libwebsockets and TLS: the command goes to
+ * machines, and into Erlang releases, that have neither. */
 #include <errno.h>
 #include <getopt.h>
 #include <malloc.h>
@@ -89,10 +89,10 @@ struct serve {
     size_t nusers;
     pid_t pid[NAMES];
     size_t npids;
-    const char *why; /* a misuse, in words */
+    const char *why; /* a usage error, in words */
 };
 
-/* "127.0.0.1:8042", "[::1]:8042", "8042", "localhost". */
+/* Accepts "127.0.0.1:8042", "[::1]:8042", "8042", "localhost". */
 static bool set_listen(struct serve *s, const char *text)
 {
     const char *colon = strrchr(text, ':'), *port = "8042";
@@ -221,7 +221,7 @@ static bool is_set(erltrace_t *h, int rc, const char *what, const char *name)
     return false;
 }
 
-/* The same for those of TLS; the library's text names the option. */
+/* The same for TLS options; the library's text names the option. */
 static bool good_tls(erltrace_t *h, const struct web_config *c)
 {
     for (size_t i = 0; h != NULL && i < c->ntls; i++)
@@ -232,7 +232,8 @@ static bool good_tls(erltrace_t *h, const struct web_config *c)
     return true;
 }
 
-/* Options are tried on a handle, so that a bad one is said now, and not to whoever opens a page. */
+/* Tries the options on a handle, so that a bad one is reported now and not to everyone who opens a
+ * page. */
 static bool good_options(const struct serve *s)
 {
     int err;
@@ -271,7 +272,7 @@ static int name_of(const struct erltrace_node *n, void *arg)
     return 0;
 }
 
-/* Each -p becomes the name of its node, which is what pages choose by. */
+/* Turns each -p into the name of its node, by which pages choose. */
 static bool name_pids(struct serve *s)
 {
     int err;
@@ -294,7 +295,7 @@ static bool name_pids(struct serve *s)
 
 static struct web *server;
 
-/* A handler that does nothing: a socket that is gone is noticed where it is written to. */
+/* A handler that does nothing: a lost socket is noticed when it is written to. */
 static void pipe_broken(int signo)
 {
     (void)signo;
@@ -307,15 +308,15 @@ static void on_signal(int signo)
     web_end(server);
 }
 
-/* What was ignored when we were started stays ignored, as nohup wants it. */
+/* Leaves a signal ignored that was ignored at the start, as nohup wants. */
 static void end_on(int signo)
 {
     if (signal(signo, on_signal) == SIG_IGN)
         signal(signo, SIG_IGN);
 }
 
-/* Large pieces, as messages of thousands of keys are, go back to the system when they are freed;
- * what is freed in the heap of one thread serves others. */
+/* Returns large blocks, such as messages with thousands of keys, to the system when they are freed,
+ * and lets memory freed by one thread serve others. */
 static void bound_memory(void)
 {
 #ifdef __GLIBC__

@@ -1,4 +1,4 @@
-/* history.h - the columns of the last ten minutes, all keys together, for who comes late. */
+/* history.h - the columns of the last ten minutes, all keys together, for viewers who join late. */
 #ifndef ET_WEB_HISTORY_H
 #define ET_WEB_HISTORY_H
 
@@ -21,15 +21,16 @@ struct column {
 };
 
 struct history {
-    struct column *column; /* a ring of HISTORY_COLUMNS; NULL while there is none */
+    struct column *column; /* a ring of HISTORY_COLUMNS; NULL if there is none */
     size_t first, n;
     size_t bytes;
 };
 
 void history_free(struct history *h);
-/* Adds a column; one that there is no memory for is left out. */
+/* Adds a column; omits it if there is no memory. */
 void history_add(struct history *h, uint64_t n, int64_t t, const struct buf *text);
-/* {"type":"history",...} with the columns after number `after`; false: there are none. */
+/* Writes {"type":"history",...} with the columns after number `after`; returns false if there are
+ * none. */
 bool history_text(const struct history *h, uint64_t after, struct buf *out);
 
 #endif

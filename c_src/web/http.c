@@ -1,8 +1,8 @@
-/* http.c - requests: who may ask, the page's files, and the lists below /api.
+/* http.c - requests: access control, the page's files, and the lists under /api.
  *
- * An answer is headers and a body that is sent in pieces: a part of the program (files) or made for
- * the request. What a worker has to find out first is answered when it has; the connection waits.
- */
+ * An answer is headers and a body sent in pieces. The body is part of the program (files) or made
+ * for the request. An answer that a worker must prepare is sent when the worker is done; the
+ * connection waits. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,37 +17,37 @@
 
 struct http {
     struct lws *socket;
-    struct job *job;           /* that it waits for */
-    const unsigned char *body; /* what is still to be sent */
+    struct job *job;           /* the job that it waits for */
+    const unsigned char *body; /* the rest to be sent */
     size_t left;
-    struct buf own; /* the body, when it was made for this request */
+    struct buf own; /* the body, if it was made for this request */
     bool sending;
     bool head;
-    bool gzip; /* it takes answers packed */
-    bool last; /* the connection is closed after it */
+    bool gzip; /* the client accepts compressed answers */
+    bool last; /* close the connection afterwards */
 };
 _Static_assert(sizeof(struct http) <= HTTP_SIZE, "libwebsockets has room for it");
 
 enum {
     WAIT_SECONDS = 120, /* for a worker */
-    READ_SECONDS = 30   /* that a client may take for a piece of its answer */
+    READ_SECONDS = 30   /* that a client may take to read a piece of its answer */
 };
 
-/* An answer that is not the usual one. */
+/* An answer that deviates from the defaults. */
 struct reply {
     int status;
     const char *type;
     const char *cache;         /* Cache-Control */
     const char *etag;          /* or NULL */
     const char *encoding;      /* or NULL */
-    bool varies;               /* whether it is packed depends on who asks */
+    bool varies;               /* compression depends on the client */
     const unsigned char *body; /* NULL: http.own */
     size_t len;
 };
 
 #define NO_STORE "no-store"
 
-/* The page asks nobody but us for anything, and stands in nobody else's frame. */
+/* The page may load nothing from other servers, and be framed by nobody. */
 static const struct {
     const char *name, *value;
 } security[] = {
@@ -144,7 +144,7 @@ static int send_piece(struct web *w, struct http *c)
 
 /* -- refusals ---------------------------------------------------------------------------------- */
 
-/* For a person: the page that is seen instead of the page. */
+/* An error page for a person, in place of the requested page. */
 static void page_of(struct buf *b, const char *title, const char *text)
 {
     buf_printf(b,
@@ -186,11 +186,12 @@ static bool header_text(struct lws *wsi, enum lws_token_indexes token, char *out
     int n = lws_hdr_copy(wsi, out, size, token);
     if (n <= 0)
         out[0] = '\0';
-    return n > 0 || lws_hdr_total_length(wsi, token) == 0; /* or it is longer than anything good */
+    return n > 0 ||
+           lws_hdr_total_length(wsi, token) == 0; /* or it is longer than any valid value */
 }
 
-/* An argument of the address, name "token=" and so on; "" when it is not there. False: it is too
- * long. */
+/* Reads an argument of the address, name "token=" and so on; "" if it is missing. Returns false if
+ * it is too long. */
 static bool argument(struct lws *wsi, const char *name, char *out, size_t size)
 {
     char part[1200];
@@ -199,14 +200,14 @@ static bool argument(struct lws *wsi, const char *name, char *out, size_t size)
     return value == NULL || strlen(value) < size;
 }
 
-/* What a request lacks: NULL, or in words; *status of the answer, its tag, and what helps. */
+/* Why a request is refused: the status, and the tag, text and hint of the answer. */
 struct refusal {
     int status;
     const char *tag, *text, *hint;
 };
 
-/* Whether who asks may be here at all: under a name of ours, from a page of ours, as a user that
- * has business here. */
+/* Returns whether the client may be here at all: under a name of ours, from a page of ours, as an
+ * admitted user. */
 static bool is_welcome(struct web *w, struct lws *wsi, struct refusal *r)
 {
     char host[300], origin[320];
@@ -224,7 +225,7 @@ static bool is_welcome(struct web *w, struct lws *wsi, struct refusal *r)
     return !server_foreign(w, wsi);
 }
 
-/* Whether the page, or who else asks, has said the token. */
+/* Returns whether the client has sent the token. */
 static bool has_token(struct web *w, struct lws *wsi, struct refusal *r)
 {
     static const char name[] = "x-erltrace-token:";
@@ -274,7 +275,7 @@ static int serve_file(struct web *w, struct http *c, const char *path)
 
 /* -- lists ------------------------------------------------------------------------------------- */
 
-/* What is in c->own, which may be packed. */
+/* Serves the contents of c->own, which may be compressed. */
 static int serve_json(struct web *w, struct http *c, int status, bool packed)
 {
     const struct reply r = {.status = status,
@@ -329,7 +330,7 @@ static int api_nodes(struct web *w, struct http *c)
 
 static int catalog(struct web *w, struct http *c, enum lists_what what)
 {
-    char limit[16] = ""; /* also when one before it is too long */
+    char limit[16] = ""; /* also if an earlier argument is too long */
     struct job *j = job_new(JOB_CATALOG, c);
     if (j == NULL)
         return -1;
@@ -372,7 +373,7 @@ static const struct {
     {"/api/probes", api_probes}, {"/api/modules", api_modules}, {"/api/functions", api_functions},
 };
 
-/* A job is done: is the connection still there that waits for it? */
+/* Answers the connection that waits for a finished job, if it still exists. */
 void http_answer(struct web *w, struct job *j)
 {
     struct http *c = j->owner;
@@ -389,7 +390,8 @@ void http_answer(struct web *w, struct job *j)
 
 /* -- requests ---------------------------------------------------------------------------------- */
 
-/* The page's files are no secret: they say nothing, and ask for all with the token. */
+/* The page's files are not secret: they contain nothing, and use the token to request
+ * everything. */
 static int request(struct web *w, struct http *c, const char *path)
 {
     struct refusal r;
@@ -425,7 +427,7 @@ static int on_request(struct lws *wsi, struct http *c, const char *in, size_t le
     return request(w, c, path);
 }
 
-/* Before a connection becomes a WebSocket. 0: it may; 1: it has its answer; -1: away with it. */
+/* Decides before a connection becomes a WebSocket. Returns 0: accept; 1: answered; -1: close. */
 static int on_upgrade(struct lws *wsi)
 {
     struct web *w = web_of(wsi);

@@ -66,7 +66,7 @@ void viewer_clear(struct viewer *v)
     buf_free(&v->in);
 }
 
-/* Whether it may be left out when there is too much. */
+/* Returns whether the packet may be dropped when there is too much. */
 static bool is_spare(const struct packet *p)
 {
     return p->kind != PACKET_KEPT && p->kind != PACKET_FIRST;
@@ -78,7 +78,7 @@ static void skip(struct viewer *v, const struct packet *p)
     v->skipped_rows += p->kind == PACKET_ROWS ? p->n : 0;
 }
 
-/* Throws away all that need not arrive. */
+/* Drops everything that need not arrive. */
 static void fall_behind(struct viewer *v)
 {
     v->behind = true;
@@ -113,7 +113,7 @@ void viewer_forget(struct viewer *v)
     v->skipped = v->skipped_rows = v->last = 0;
 }
 
-/* Whether it is too long to wait for a slow viewer, when so much does already. */
+/* Returns whether the packet is too long to wait for a slow viewer when much is already waiting. */
 static bool is_too_much(const struct packet *p)
 {
     return p->kind == PACKET_FIRST && p->len > HUB_LARGE && atomic_load(&p->hub->held) > HUB_HELD;

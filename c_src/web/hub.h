@@ -1,16 +1,16 @@
-/* hub.h - what the threads of the server share: traces, who looks on at them, and messages on their
- * way out.
+/* hub.h - what the threads of the server share: traces, their viewers, and outgoing messages.
  *
- * One lock guards all of it. A thread of a trace puts messages into the queues of its viewers and
- * wakes the thread of the sockets, which takes them out. Messages are made once and counted,
- * however many viewers they go to.
+ * One lock guards all of it. A trace's thread puts messages into the queues of its viewers and
+ * wakes the sockets' thread, which takes them out. A message is made once and reference-counted,
+ * however many viewers it goes to.
  *
- * A queue is bounded. What can be left out of it (results, records, costs) is thrown away when
- * there is too much: the viewer is `behind` then, is given nothing more until it has read what is
- * left, and asks for a fresh state (`wants_state`). What cannot (diagnostics, answers) is little,
- * and a viewer that lets even that pile up is let go. What a viewer is told first of a trace may be
- * large; there is one of it in a queue at most, since it goes when the viewer leaves the trace, and
- * when slow viewers of large traces hold HUB_HELD altogether, the next such is let go. */
+ * A queue is bounded. Messages that can be omitted (results, records, costs) are dropped when there
+ * is too much: the viewer is then `behind`, gets nothing more until it has read the rest, and
+ * requests a fresh state (`wants_state`). Messages that cannot be omitted (diagnostics, answers)
+ * are few, and a viewer that lets even those pile up is disconnected. The first messages of a trace
+ * may be large. A queue holds them at most once, because they are removed when the viewer leaves
+ * the trace; and while slow viewers of large traces hold HUB_HELD in total, the next such viewer is
+ * disconnected. */
 #ifndef ET_WEB_HUB_H
 #define ET_WEB_HUB_H
 
@@ -27,20 +27,20 @@ enum {
     HUB_TRACES = 48,
     HUB_VIEWERS = 256,
     HUB_CONNECTIONS = 512,
-    HUB_ROWS = 2000,           /* records a second, for one trace */
-    HUB_QUEUE_RESULTS = 4,     /* results that wait for a viewer */
-    HUB_QUEUE_BYTES = 2 << 20, /* ... or so many bytes, when there are several */
-    HUB_QUEUE_MESSAGES = 64,   /* any kind; beyond that the viewer is let go */
-    HUB_LARGE = 1 << 20,       /* bytes; a longer message is given out only while ... */
-    HUB_HELD = 256 << 20       /* ... all messages that wait somewhere are not more than this */
+    HUB_ROWS = 2000,           /* records per second, for one trace */
+    HUB_QUEUE_RESULTS = 4,     /* results waiting for a viewer */
+    HUB_QUEUE_BYTES = 2 << 20, /* ... or this many bytes, if there are several */
+    HUB_QUEUE_MESSAGES = 64,   /* of any kind; beyond that the viewer is disconnected */
+    HUB_LARGE = 1 << 20,       /* bytes; a longer message is sent only while ... */
+    HUB_HELD = 256 << 20       /* ... all waiting messages together do not exceed this */
 };
 
 enum packet_kind {
-    PACKET_KEPT,   /* has to arrive */
-    PACKET_FIRST,  /* has to arrive, unless the viewer leaves the trace: started, history, state */
+    PACKET_KEPT,   /* must arrive */
+    PACKET_FIRST,  /* must arrive, unless the viewer leaves the trace: started, history, state */
     PACKET_RESULT, /* a reading: `n` is its number */
     PACKET_ROWS,   /* records: `n` is how many */
-    PACKET_INFO    /* the next one says it again, or it does not matter much */
+    PACKET_INFO    /* repeated by the next one, or of little importance */
 };
 struct packet {
     struct hub *hub;
@@ -60,47 +60,47 @@ struct queued {
 /* One page on a WebSocket. */
 struct viewer {
     /* Guarded by the lock. */
-    struct trace *trace; /* that it looks on at, or NULL */
-    struct viewer *next; /* of those of the trace */
+    struct trace *trace; /* that it views, or NULL */
+    struct viewer *next; /* next viewer of the same trace */
     struct queued *head, **tail;
     size_t queued, queued_bytes, queued_results;
-    bool wants_start; /* it has been told nothing of its trace yet */
-    bool warned;      /* ... but for the compiler's messages */
-    bool wants_state; /* the next thing it is sent is a state */
-    bool behind;      /* something was thrown away; it gets no more until the rest is read */
-    bool hopeless;    /* it is to be let go */
+    bool wants_start; /* it has not been told anything about its trace yet */
+    bool warned;      /* ... except the compiler's messages */
+    bool wants_state; /* the next message to it must be a state */
+    bool behind;      /* something was dropped; it gets nothing more until it has read the rest */
+    bool hopeless;    /* it is to be disconnected */
     int64_t id;       /* of its start or join */
-    uint64_t joined;  /* number of that: no other start or join has it */
-    bool shared;      /* somebody had started the trace before */
-    uint64_t skipped; /* results that it was not sent since the last state */
+    uint64_t joined;  /* number of that; unique over all starts and joins */
+    bool shared;      /* another viewer had started the trace before */
+    uint64_t skipped; /* results not sent to it since the last state */
     uint64_t skipped_rows;
-    uint64_t last; /* number of the last reading that was queued, or is in a state */
+    uint64_t last; /* number of the last reading that was queued or is in a state */
     /* Of the thread of the sockets. */
     void *socket;
-    struct viewer *other; /* of all viewers */
+    struct viewer *other; /* in the list of all viewers */
     struct packet *sending;
-    size_t sent;    /* bytes of it */
-    struct buf in;  /* of the message that is coming */
-    int close_code; /* not 0: it is to be closed, for this reason */
+    size_t sent;    /* bytes of it already sent */
+    struct buf in;  /* of the incoming message */
+    int close_code; /* nonzero: it is to be closed with this code */
     const char *close_why;
     double tokens; /* messages that it may send now */
     uint64_t tokens_ns;
     uint64_t heard_ns;   /* the last sign of life */
-    uint64_t silent_ns;  /* the first ping that was written since then; 0: none */
-    uint64_t waiting_ns; /* the first ping that was not answered; 0: none */
-    uint64_t pinged_ns;  /* when the last one was due */
-    uint64_t acked;      /* bytes that its side has acknowledged */
+    uint64_t silent_ns;  /* the first ping written since then; 0: none */
+    uint64_t waiting_ns; /* the first unanswered ping; 0: none */
+    uint64_t pinged_ns;  /* when the last ping was due */
+    uint64_t acked;      /* bytes that its end has acknowledged */
     bool ping_due;
-    unsigned checks; /* that it waits for */
-    uint64_t number; /* no other viewer has it */
+    unsigned checks; /* pending checks */
+    uint64_t number; /* unique over all viewers */
 };
 
 /* Why a trace ends. */
 enum ending {
     ENDING_NOT,
-    ENDING_LEFT, /* nobody looks on: nothing is told any more */
-    ENDING_LAST, /* its only viewer has had enough, and waits for the end */
-    ENDING_USER, /* a viewer, for everybody */
+    ENDING_LEFT, /* no viewer is left: nothing more is reported */
+    ENDING_LAST, /* its only viewer has stopped it and waits for the end */
+    ENDING_USER, /* a viewer ended it for all */
     ENDING_SERVER
 };
 
@@ -108,34 +108,35 @@ enum trace_state { TRACE_STARTING, TRACE_RUNNING, TRACE_OVER };
 
 struct hub {
     const struct web_config *config;
-    void (*wake)(void *arg); /* the thread of the sockets has something to do */
+    void (*wake)(void *arg); /* wakes the sockets' thread, which has something to do */
     void *wake_arg;
     pthread_mutex_t lock;
-    struct trace *traces; /* that have not been joined yet */
+    struct trace *traces; /* not yet joined */
     size_t ntraces;
     uint64_t next_trace;
     uint64_t joins;     /* starts and joins so far */
-    atomic_size_t held; /* bytes of all packets that there are */
+    atomic_size_t held; /* bytes of all existing packets */
     atomic_size_t keys; /* bytes of the keys of all traces (keys.h) */
 };
 
 int hub_init(struct hub *h, const struct web_config *config, void (*wake)(void *), void *arg);
 void hub_free(struct hub *h);
 
-/* A packet of the text, with one reference. NULL: out of memory. */
+/* Makes a packet from the text, with one reference. Returns NULL if out of memory. */
 struct packet *packet_make(struct hub *h, enum packet_kind kind, const struct buf *text);
 void packet_drop(struct packet *p);
 
 void viewer_init(struct viewer *v);
 void viewer_clear(struct viewer *v);
-/* With the lock held: a packet for a viewer; its reference stays the caller's. NULL, what there was
- * no memory for: the viewer is let go. */
+/* Queues a packet for a viewer; the caller holds the lock and keeps its own reference. p NULL means
+ * that there was no memory for it: the viewer is disconnected. */
 void viewer_push(struct viewer *v, struct packet *p);
-/* With the lock held: the viewer looks on at its trace no longer. What waits of that goes. */
+/* Detaches the viewer from its trace; the caller holds the lock. Removes what waits from that
+ * trace. */
 void viewer_forget(struct viewer *v);
-/* The same for a text, which is for this viewer only, and is kept. Takes the lock. */
+/* Queues a text for this viewer only; it must arrive. Takes the lock. */
 void hub_send(struct hub *h, struct viewer *v, const struct buf *text);
-/* Takes the lock: the next packet to be sent, which is the caller's now. NULL: there is none. */
+/* Takes the lock. Returns the next packet to send, which then belongs to the caller; NULL: none. */
 struct packet *hub_next(struct hub *h, struct viewer *v);
 
 #endif

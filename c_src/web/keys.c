@@ -31,7 +31,7 @@ static void add_value(struct buf *b, const struct erltrace_aggr *a, size_t i)
     }
 }
 
-/* A part that is a stack: the texts of its frames. */
+/* Appends a part that is a stack: the texts of its frames. */
 static void add_stack(struct buf *b, const struct erltrace_aggr *a, size_t i)
 {
     const char *frame;
@@ -106,7 +106,7 @@ static size_t size_of(const struct keys *t, size_t len)
     return sizeof(struct key) + len + t->kind.nwords * sizeof(uint64_t);
 }
 
-/* False: there is no room. */
+/* Returns false if there is no room. */
 static bool take(struct keys_room *room, size_t size)
 {
     if (room->taken + size > KEYS_BYTES)
@@ -189,8 +189,7 @@ void keys_revive(struct keys *t, struct key *k)
     k->gone = k->told = false;
 }
 
-/* Forgets the key that has been gone for the longest time; one with additions that were not sent
- * yet is kept for that. */
+/* Forgets the key that was removed longest ago, unless it has additions that were not sent yet. */
 static bool forget(struct keys *t, struct keys_room *room)
 {
     struct key *k = t->oldest;

@@ -14,7 +14,7 @@
 struct item {
     const char *module; /* of functions, else "" */
     const char *name;
-    const char *json; /* of probes: the item; NULL: the name */
+    const char *json; /* of probes: the item; NULL: use the name */
 };
 struct list {
     struct item *item;
@@ -23,7 +23,7 @@ struct list {
 struct lists {
     struct arena arena;
     struct list list[3];         /* by enum lists_what */
-    struct hash probes, modules; /* that are in the lists already; while it is being made */
+    struct hash probes, modules; /* already in the lists; only while they are being made */
     bool failed;
 };
 
@@ -42,7 +42,7 @@ static bool add(struct lists *c, enum lists_what what, struct item item)
     return true;
 }
 
-/* "erlang4711" is written erlang* in scripts: the name without the number. */
+/* Scripts write erlang* for "erlang4711": returns the length of the name without the number. */
 static size_t provider_length(const char *s)
 {
     size_t n = strlen(s);
@@ -151,7 +151,7 @@ void lists_free(struct lists *c)
     free(c);
 }
 
-/* The first item that is not before the prefix. */
+/* Returns the index of the first item not before the prefix. */
 static size_t first_of(const struct list *l, const struct item *from)
 {
     size_t low = 0, high = l->n;

@@ -1,4 +1,4 @@
-/* lists.h - what there is to be traced in a node, for completion: probes, modules, functions. */
+/* lists.h - what can be traced in a node, for completion: probes, modules, functions. */
 #ifndef ET_WEB_LISTS_H
 #define ET_WEB_LISTS_H
 
@@ -12,12 +12,12 @@ enum lists_what { LISTS_PROBES, LISTS_MODULES, LISTS_FUNCTIONS };
 
 struct lists;
 
-/* Asks the node; takes seconds where there are many functions. NULL, and the list says why. */
+/* Queries the node; takes seconds if there are many functions. NULL: `diags` says why. */
 struct lists *lists_make(const struct web_config *config, const char *node,
                          struct diag_list *diags);
 void lists_free(struct lists *c);
-/* {"items":[...],"more":...}: those that begin with the prefix, at most `limit`. module: of
- * functions. */
+/* Writes {"items":[...],"more":...}: the items that start with the prefix, at most `limit`. module:
+ * the module of functions. */
 void lists_list(const struct lists *c, enum lists_what what, const char *module, const char *prefix,
                 size_t limit, struct buf *out);
 
