@@ -1,4 +1,4 @@
-/* message.c - the decoder: jansson makes a tree of the text, and a table says which fields each
+/* message.c - the decoder: jansson builds a tree of the text, and a table says which fields each
  * type of message has. */
 #include "web/message.h"
 
@@ -29,7 +29,7 @@ static const struct {
     [MESSAGE_PING] = {"ping", BIT(T), 0},
 };
 
-/* A copy of a string of at most so many bytes; NULL: it is none, or memory is out. */
+/* Copies a string of at most `most` bytes; NULL: not such a string, or memory is out. */
 static char *string_of(const json_t *v, size_t most)
 {
     size_t n = json_string_length(v);

@@ -1,8 +1,9 @@
-/* message.h - what a page says on its WebSocket: text to struct message (doc/web-protocol.md).
+/* message.h - the messages of a page on its WebSocket: text to struct message
+ * (doc/web-protocol.md).
  *
- * The text comes from whoever holds the token, and is trusted in nothing: a message is either one
- * of those described, with fields of the right types and sizes, or it is none. What is well-formed
- * but cannot be done is for others to refuse. */
+ * The text comes from whoever holds the token and is not trusted: either it is one of the described
+ * messages, with fields of the right types and sizes, or it is rejected. A message that is
+ * well-formed but cannot be carried out is for others to refuse. */
 #ifndef ET_WEB_MESSAGE_H
 #define ET_WEB_MESSAGE_H
 
@@ -25,22 +26,23 @@ struct message_option {
     char *name, *value; /* value NULL: the name alone */
 };
 
-/* Strings are owned by it; those that were not given are NULL. */
+/* The message owns its strings; those that were not given are NULL. */
 struct message {
     enum message_type type;
-    int64_t id;     /* of start, join, check; 0 */
-    int64_t t;      /* of ping; 0 */
+    int64_t id;     /* of start, join, check; else 0 */
+    int64_t t;      /* of ping; else 0 */
     uint64_t trace; /* of join */
     bool all;       /* of stop */
     char *node, *script, *name;
     char *view; /* JSON text */
     char *arg[MESSAGE_ARGS];
     size_t nargs;
-    struct message_option option[MESSAGE_OPTIONS]; /* in the order of their names */
+    struct message_option option[MESSAGE_OPTIONS]; /* sorted by name */
     size_t noptions;
 };
 
-/* Decodes len bytes. NULL, or in one line why this is no message; then *m holds nothing. */
+/* Decodes len bytes. Returns NULL, or one line that says why the text is not a message; then *m
+ * holds nothing. */
 const char *message_decode(const char *text, size_t len, struct message *m);
 void message_free(struct message *m);
 

@@ -1,5 +1,5 @@
-/* model.c - see model.h. Keys and their numbers are in keys.c, the words of values and the rows
- * they become in web_value.c. */
+/* model.c - see model.h. Keys and their numbers are in keys.c, the words of values and their rows
+ * in web_value.c. */
 #include "web/model.h"
 
 #include <inttypes.h>
@@ -14,18 +14,18 @@
 #include "web/web_value.h"
 
 struct aggregation {
-    char *described; /* its object of `started` */
+    char *described; /* its object in `started` */
     size_t described_len;
     char *name;
     struct value_kind kind;
     uint64_t normal, normal_told;
     struct keys keys;
-    uint64_t *sum; /* of all that there was no room for, since the start or the last clear() or
+    uint64_t *sum; /* of everything there was no room for, since the start or the last clear() or
                       trunc() */
     uint64_t *all; /* of all keys, in this interval */
     bool all_used, others_used;
     bool thrown; /* clear() or trunc() since the last reading */
-    /* parts of the message that is being made */
+    /* parts of the message under construction */
     struct buf new, add, gone, now;
 };
 
@@ -35,11 +35,11 @@ struct model {
     struct keys_room room;
     size_t buckets; /* of all aggregations */
     uint32_t mark;
-    struct buf text; /* of the key that is being looked up */
+    struct buf text; /* of the key being looked up */
     bool failed;     /* out of memory */
-    /* of the walk that is under way */
+    /* of the current walk */
     enum walk { WALK_READ, WALK_BEFORE, WALK_AFTER } walk;
-    const char *only; /* name of the aggregation that it is about; NULL: all */
+    const char *only; /* name of the aggregation it is limited to; NULL: all */
 };
 
 /* -- making ------------------------------------------------------------------------------------ */
@@ -176,7 +176,8 @@ void model_describe(const struct model *m, struct buf *out)
 
 /* -- what is thrown away ----------------------------------------------------------------------- */
 
-/* A key has these words, which are about to go, or (`left`) are what a trunc() has left of it. */
+/* Records that a key's `words` are about to be removed, or (`left`) are what a trunc() has left of
+ * them. */
 static void lose(struct model *m, struct aggregation *g, struct key *k, const uint64_t *words,
                  bool left)
 {
@@ -206,7 +207,7 @@ static void add_number(struct buf *list, uint32_t number)
     json_uint(list, number);
 }
 
-/* [17,"lists:map/2",3] */
+/* Appends [17,"lists:map/2",3]. */
 static void add_key(struct buf *list, const struct key *k)
 {
     buf_adds(list, list->len > 0 ? ",[" : "[");
@@ -227,7 +228,7 @@ static void read_extreme(struct aggregation *g, struct key *k, int64_t number, u
     k->seen = false;
 }
 
-/* What was added to a key that holds `words` now; they are its base from now on. */
+/* Reports what was added to a key that now holds `words`, which become its new base. */
 static void read_key(struct aggregation *g, struct key *k, int64_t number, const uint64_t *words)
 {
     if (k->fresh)
@@ -237,7 +238,7 @@ static void read_key(struct aggregation *g, struct key *k, int64_t number, const
         read_extreme(g, k, number, words[0]);
         return;
     }
-    /* The base becomes the difference, for a moment: words + lost - base. */
+    /* The base temporarily becomes the difference: words + lost - base. */
     uint64_t *difference = k->base;
     if (k->lost != NULL) {
         value_difference(g->kind, difference, k->lost);
@@ -274,7 +275,7 @@ static int on_entry(const struct erltrace_aggr *a, void *arg)
     case WALK_BEFORE: lose(m, g, k, a->words, false); break;
     case WALK_AFTER: lose(m, g, k, a->words, true); break;
     case WALK_READ:
-        if (k == g->keys.others) { /* what it holds is added up, and nothing of it stays */
+        if (k == g->keys.others) { /* its value is added to the sum, and removed */
             lose(m, g, k, a->words, false);
             return ERLTRACE_WALK_REMOVE;
         }
@@ -322,7 +323,7 @@ void model_after(struct model *m, erltrace_t *h, const char *name)
             keys_bury(&g->keys, k);
 }
 
-/* Keys that are gone: something may have been added to them before that. */
+/* Handles removed keys: something may have been added to them before their removal. */
 static void read_gone(struct aggregation *g, uint64_t *start)
 {
     value_start(g->kind, start);
@@ -333,8 +334,8 @@ static void read_gone(struct aggregation *g, uint64_t *start)
     }
 }
 
-/* All that there was no room for: what was taken away from the library's table since the last
- * reading. Its base stays 0, since nothing of it is there any more. */
+/* Reports everything that there was no room for: what was removed from the library's table since
+ * the last reading. The base stays 0, because nothing of it remains in that table. */
 static void read_others(struct aggregation *g, uint64_t *none)
 {
     struct key *k = g->keys.others;
@@ -381,7 +382,7 @@ static void add_all(struct buf *out, struct aggregation *g, size_t i, bool *firs
     buf_free(&row);
 }
 
-/* Empties what is not needed until the next reading; what is large then is not kept meanwhile. */
+/* Empties a buffer that is not needed until the next reading; frees it if it is large. */
 static void empty(struct buf *b)
 {
     if (b->cap > MODEL_KEPT)
@@ -417,7 +418,7 @@ static void finish(struct aggregation *g, size_t i, bool *first, struct buf *out
     empty(&g->now);
 }
 
-/* Room for a value of any of the aggregations. */
+/* Allocates room for a value of any aggregation. */
 static uint64_t *scratch(const struct model *m)
 {
     size_t most = 4;
@@ -459,7 +460,7 @@ static void state_of(const struct aggregation *g, size_t i, struct buf *out)
 {
     struct buf keys = BUF_INIT, now = BUF_INIT;
     for (const struct key *k = keys_each(&g->keys, NULL); k != NULL; k = keys_each(&g->keys, k)) {
-        if (k->fresh || k->gone) /* the next `results` announce it */
+        if (k->fresh || k->gone) /* the next `results` will announce it */
             continue;
         add_key(&keys, k);
         value_row(&now, g->kind, k->number, k->base);

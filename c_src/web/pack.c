@@ -6,7 +6,7 @@
 #include <strings.h>
 #include <zlib.h>
 
-/* The weight of "gzip;q=0.5", from the first ";" on; 1 when there is none. */
+/* Returns the weight in "gzip;q=0.5", from the first ";" on; 1 if there is none. */
 static double weight(const char *parameters, size_t n)
 {
     for (const char *p = parameters, *end = p + n; p < end; p++) {
@@ -36,10 +36,10 @@ bool pack_accepted(const char *header)
     return (named >= 0 ? named : any) > 0;
 }
 
-/* The quickest level: the thread of the sockets packs, too. */
+/* Uses the fastest level, because the sockets' thread compresses as well. */
 bool pack_gzip(struct buf *b)
 {
-    enum { GZIP = 16 }; /* added to the size of the window: with gzip's header and trailer */
+    enum { GZIP = 16 }; /* added to the window's size: selects gzip's header and trailer */
     struct buf packed = BUF_INIT;
     z_stream z = {0};
     if (b->oom || b->len < PACK_LEAST || b->len > UINT32_MAX / 2 ||

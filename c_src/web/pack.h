@@ -1,8 +1,8 @@
-/* pack.h - gzip for answers that are made for a request. (Files of the page were packed when the
+/* pack.h - gzip for answers that are made for a request. (The page's files were compressed when the
  * program was built: asset.h.)
  *
- * What is packed holds no secret beside something that a stranger chose: neither token nor cookie
- * is in any body, so its length tells nothing (BREACH). */
+ * A compressed body never combines a secret with text that a stranger chose: neither token nor
+ * cookie is in any body, so its length reveals nothing (BREACH). */
 #ifndef ET_WEB_PACK_H
 #define ET_WEB_PACK_H
 
@@ -10,12 +10,13 @@
 
 #include "base/buf.h"
 
-enum { PACK_LEAST = 1024 /* bytes; less fits into a packet or two anyway */ };
+enum { PACK_LEAST = 1024 /* bytes; a shorter body fits into a packet or two anyway */ };
 
-/* Whether an Accept-Encoding header takes gzip: named, or as "*", and not with the weight 0. */
+/* Returns whether an Accept-Encoding header accepts gzip: by name, or as "*", and not with weight
+ * 0. */
 bool pack_accepted(const char *header);
-/* Replaces a text by its gzip form, when it is long enough and that is shorter. False: it is as it
- * was. */
+/* Replaces a text with its gzip form, if the text is long enough and the result is shorter. Returns
+ * false if the text is unchanged. */
 bool pack_gzip(struct buf *b);
 
 #endif

@@ -1,5 +1,5 @@
-/* peer.c - see peer.h. The kernel is asked for the one socket whose own address is our peer's, and
- * whose peer's is ours (sock_diag(7)). */
+/* peer.c - see peer.h. Asks the kernel for the one socket whose own address is our peer's and whose
+ * peer is ours (sock_diag(7)). */
 #include "web/peer.h"
 
 #include <arpa/inet.h>
@@ -21,7 +21,7 @@ struct question {
     struct inet_diag_req_v2 of;
 };
 
-/* IPv4 addresses that come as IPv6 ones are IPv4. */
+/* Treats IPv4 addresses in IPv6 form as IPv4. */
 static int address_of(const struct sockaddr_storage *a, uint32_t out[4], uint16_t *port)
 {
     const struct sockaddr_in *four = (const struct sockaddr_in *)a;
@@ -47,7 +47,8 @@ static bool is_loopback(int family, const uint32_t a[4])
                              : (a[0] | a[1] | a[2]) == 0 && ntohl(a[3]) == 1;
 }
 
-/* The answer to the question; false when there is none. *error: the kernel's, 0 with a socket. */
+/* Gets the kernel's answer; returns false if there is none. *error: the kernel's, 0 with a
+ * socket. */
 static bool answer_to(struct question *q, struct inet_diag_msg *out, int *error)
 {
     struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
@@ -102,9 +103,9 @@ enum peer peer_find(int fd, uid_t *uid)
     bool here = is_loopback(q.of.sdiag_family, q.of.id.idiag_src);
     if (!answer_to(&q, &found, &error))
         return PEER_ELSEWHERE;
-    if (error != 0) /* no such socket, or the kernel cannot look */
+    if (error != 0) /* no such socket, or the kernel cannot search */
         return error == ENOENT && here ? PEER_GONE : PEER_ELSEWHERE;
-    /* Without an inode no process has it any more, and its user counts as root. */
+    /* Without an inode, no process holds the socket any more, and its owner is reported as root. */
     if (found.idiag_inode == 0)
         return PEER_GONE;
     *uid = found.idiag_uid;

@@ -9,7 +9,7 @@
 
 enum { LINE = 512, ARGUMENTS = 8 };
 
-/* What a comment says. */
+/* The contents of a script's comment. */
 struct header {
     struct buf title, text;
     char arg[ARGUMENTS][64];
@@ -17,7 +17,7 @@ struct header {
     char page[LINE]; /* after "page:" */
 };
 
-/* The next line without what a comment has at its beginning; false at the comment's end. */
+/* Reads the next line without the comment's leading marks; returns false at the comment's end. */
 static bool next_line(const char **p, const char *end, char line[LINE])
 {
     const char *from = *p;
@@ -40,7 +40,7 @@ static bool next_line(const char **p, const char *end, char line[LINE])
     return true;
 }
 
-/* "calls.d MODULE - calls of": the arguments; the rest begins the title. */
+/* Reads the arguments of "calls.d MODULE - calls of"; the rest begins the title. */
 static const char *first_line(struct header *h, char *line)
 {
     char *dash = strstr(line, " - "), *save = NULL;
@@ -88,7 +88,7 @@ static void read_header(const char *text, const char *end, struct header *h)
     }
 }
 
-/* The value of KEY=VALUE in the line of the page; false: it is not there. */
+/* Finds the value of KEY=VALUE in the "page:" line; returns false if it is missing. */
 static bool page_value(const struct header *h, const char *key, char *out, size_t size)
 {
     size_t n = strlen(key);

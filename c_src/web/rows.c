@@ -61,7 +61,7 @@ static void announce(struct rows *r, const struct erltrace_record *rec)
     buf_free(&name);
 }
 
-/* Opens a row, if there is one left in this second. */
+/* Opens a row, if this second's budget allows one. */
 static void open_row(struct rows *r, uint64_t now_ns)
 {
     if (now_ns - r->window_ns >= SECOND) {
@@ -79,7 +79,7 @@ void rows_begin(struct rows *r, const struct erltrace_record *rec, uint64_t now_
     rows_close(r);
     open_row(r, now_ns);
     if (!r->timed) {
-        /* Where the node's clock is not ours, this is when its first record was read. */
+        /* If the node's clock is not ours, this is the time at which its first record was read. */
         r->offset_ns = (int64_t)(rec->timestamp - r->started_ns);
         if (r->offset_ns < 0 || r->offset_ns > (int64_t)(now_ns - r->started_ns))
             r->offset_ns = (int64_t)(rec->timestamp - now_ns);

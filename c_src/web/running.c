@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What allows destructive actions. */
+/* How to allow destructive actions. */
 static const char permit[] = "`erltrace serve -w` allows destructive actions";
 
 static bool is_set(erltrace_t *h, int rc, const char *name, struct diag_list *diags)
@@ -24,7 +24,8 @@ static bool set(erltrace_t *h, const char *name, const char *value, struct diag_
     return is_set(h, erltrace_setopt(h, name, value), name, diags);
 }
 
-/* What the environment says of destructive actions is for commands: pages have them by -w only. */
+/* The environment's setting for destructive actions is for commands: pages may run them only with
+ * -w. */
 static bool set_environment(erltrace_t *h, struct diag_list *diags)
 {
     const char *name = "";
@@ -62,7 +63,7 @@ erltrace_t *run_open(const struct web_config *config, const struct message *m, i
 
 /* -- where ------------------------------------------------------------------------------------- */
 
-/* Whether a name, which may be a short one, is that of a node. */
+/* Returns whether a name, which may be a short one, names that node. */
 static bool names(const char *name, const char *node)
 {
     size_t n = strcspn(node, "@");
@@ -81,10 +82,10 @@ static int look(const struct erltrace_node *n, void *arg)
     return w->found;
 }
 
-/* The node that a page means by a name; NULL: none that it may trace. Pages may name the nodes that
- * the server was given, or, when it was given none, those of this host: the server's cookie is not
- * for any host that somebody names. A name without a host is the one of the node that the server
- * was given; and one with a host is that of a node without only if that node runs here. */
+/* Returns the node that a page's name refers to; NULL: none that it may trace. Pages may name the
+ * nodes given to the server, or if there are none, those of this host: the server's cookie must not
+ * go to arbitrary hosts. A name without a host means the given node of that name; a name with a
+ * host means a given node without one only if that node runs here. */
 static const char *allowed(const struct web_config *config, erltrace_t *h, const char *node)
 {
     bool here = config->nnodes == 0;
@@ -148,7 +149,7 @@ bool run_compile(erltrace_t *h, const struct message *m, struct diag_list *diags
     memcpy(words + 1, m->arg, m->nargs * sizeof words[0]);
     if (erltrace_program_strcompile(h, words[0], ERLTRACE_SPEC_SCRIPT, m->script, (int)m->nargs + 1,
                                     words) == NULL ||
-        erltrace_is_destructive(h) < 0) { /* which makes the image, with errors of its own */
+        erltrace_is_destructive(h) < 0) { /* makes the image, which has errors of its own */
         diag_list_failed(diags, h);
         return false;
     }

@@ -1,5 +1,5 @@
-/* server.c - the thread of the sockets: it listens, counts connections, and hands what others have
- * done to those who wait for it. */
+/* server.c - the sockets' thread: listens, counts connections, and hands the results of other
+ * threads to whoever waits for them. */
 #include "web/server.h"
 
 #include <arpa/inet.h>
@@ -23,16 +23,16 @@
 
 enum {
     TICK_MS = 200,
-    HEADERS_SECONDS = 5, /* that a request may take to be said */
-    IDLE_SECONDS = 30,   /* that a connection may wait for the next */
-    FAREWELL_MS = 6000,  /* that traces may take to end, and to say so */
-    CLOSING_MS = 2000    /* that pages may take to hear that the server ends */
+    HEADERS_SECONDS = 5, /* time for a request to arrive */
+    IDLE_SECONDS = 30,   /* time that a connection may wait for the next request */
+    FAREWELL_MS = 6000,  /* time for traces to end and to report that */
+    CLOSING_MS = 2000    /* time for pages to learn that the server ends */
 };
 
 /* -- connections ------------------------------------------------------------------------------- */
 
-/* Too many: the oldest that has not shown the token has to go, so that strangers cannot keep out
- * those who have it. False: all have. */
+/* If there are too many connections, closes the oldest that has not shown the token, so that
+ * strangers cannot keep out those who have it. Returns false if all have shown it. */
 static bool make_room(struct web *w)
 {
     struct connection *oldest = NULL;
@@ -43,7 +43,7 @@ static bool make_room(struct web *w)
     }
     if (oldest == NULL)
         return false;
-    oldest->good = true; /* not chosen again */
+    oldest->good = true; /* so that it is not chosen again */
     lws_set_timeout(oldest->socket, PENDING_TIMEOUT_CLOSE_SEND, LWS_TO_KILL_ASYNC);
     return true;
 }
@@ -55,14 +55,14 @@ static int admit(struct web *w)
     return !make_room(w) || w->nconnections >= HUB_CONNECTIONS + SERVER_SPARE;
 }
 
-/* libwebsockets 4.1 keeps what the system does not take at once, and then does not get over a peer
- * that closes meanwhile: it serves nobody else any more. So nothing may ever be kept. A socket is
- * writable when a third of its room is free, which is more than we write at once. */
+/* libwebsockets 4.1 buffers what the system does not accept at once, and then never recovers from a
+ * peer that closes meanwhile: it serves nobody else any more. So nothing may ever be buffered. A
+ * socket is writable when a third of its room is free, which is more than we write at once. */
 static void opened(struct web *w, struct lws *wsi)
 {
     int room = SERVER_ROOM;
     setsockopt(lws_get_socket_fd(wsi), SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
-    fcntl(lws_get_socket_fd(wsi), F_SETFD, FD_CLOEXEC); /* not for what system() runs */
+    fcntl(lws_get_socket_fd(wsi), F_SETFD, FD_CLOEXEC); /* not inherited by what system() runs */
     if (w->nconnections < HUB_CONNECTIONS + SERVER_SPARE)
         w->connection[w->nconnections++] = (struct connection){
             .socket = wsi,
@@ -109,7 +109,7 @@ static void wake(void *arg)
     lws_cancel_service(w->context);
 }
 
-/* Others have done something. */
+/* Handles what other threads have done. */
 static void look_around(struct web *w)
 {
     struct job *j;
@@ -157,7 +157,7 @@ static bool is_any(const char *address)
     return strcmp(address, "0.0.0.0") == 0 || strcmp(address, "::") == 0;
 }
 
-/* What helps when one cannot listen. */
+/* Returns a hint for a failure to listen. */
 static const char *hint_of(int error)
 {
     switch (error) {
@@ -170,7 +170,7 @@ static const char *hint_of(int error)
     }
 }
 
-/* Whether one may listen there; libwebsockets does not say why not. */
+/* Tests whether the address can be listened on; libwebsockets does not say why not. */
 static bool can_listen(const struct web_config *c, char *why, size_t size, const char **hint)
 {
     struct sockaddr_storage address = {0};
@@ -204,7 +204,8 @@ static bool can_listen(const struct web_config *c, char *why, size_t size, const
     return rc == 0;
 }
 
-/* Whether a file that was named, if one was, can be read and has something of that sort in PEM. */
+/* Returns whether a file, if one was given, can be read and contains something of that kind in
+ * PEM. */
 static bool good_file(const char *file, const char *line, const char *what, char *why, size_t size)
 {
     char text[512];
@@ -262,7 +263,7 @@ static const struct lws_protocols protocols[] = {
     {.name = NULL},
 };
 
-/* Silences of ours are looked after by viewer.c. */
+/* viewer.c handles silent pages. */
 static const lws_retry_bo_t patience = {.secs_since_valid_ping = UINT16_MAX - 1,
                                         .secs_since_valid_hangup = UINT16_MAX};
 
@@ -408,7 +409,7 @@ void web_close(struct web *w)
 {
     if (w == NULL)
         return;
-    /* Threads first: they wake the sockets' one. */
+    /* Threads end first: they wake the sockets' thread. */
     trace_end_all(&w->hub);
     while (!trace_reap(&w->hub))
         usleep(10000);

@@ -1,4 +1,4 @@
-/* server.h - what the parts of the thread of the sockets share. */
+/* server.h - what the parts of the sockets' thread share. */
 #ifndef ET_WEB_SERVER_H
 #define ET_WEB_SERVER_H
 
@@ -9,18 +9,18 @@
 #include "web/hub.h"
 #include "web/worker.h"
 
-/* A connection, of whatever kind. */
+/* A connection of any kind. */
 struct connection {
     struct lws *socket;
     bool good;    /* it has shown the token */
-    bool foreign; /* its other end is another user's of this host */
+    bool foreign; /* its other end belongs to another user of this host */
     uint64_t since_ns;
 };
 
 enum {
-    SERVER_CHUNK = 32 << 10, /* bytes that are written at once */
+    SERVER_CHUNK = 32 << 10, /* bytes written at once */
     SERVER_ROOM =
-        128 << 10,    /* bytes that the system may keep for a slow reader: late when they arrive */
+        128 << 10,    /* bytes that the system may buffer for a slow reader: they arrive late */
     SERVER_SPARE = 64 /* connections beyond HUB_CONNECTIONS, while others are being closed */
 };
 
@@ -34,20 +34,20 @@ struct web {
     atomic_bool ending;
     char token[ACCESS_SECRET];
     char host[256];        /* of this machine */
-    const char *names[66]; /* that may stand in a Host header */
+    const char *names[66]; /* allowed in a Host header */
     size_t nnames;
-    bool proxied; /* a proxy stands between: connections are its user's */
+    bool proxied; /* a proxy is in front: connections belong to its user */
     struct buf url;
-    struct buf scripts, scripts_packed; /* what /api/scripts answers; packed: empty, if it is not */
+    struct buf scripts, scripts_packed; /* /api/scripts; packed: empty if gzip does not help */
     struct viewer *viewers;
     size_t nviewers;
     uint64_t last_viewer; /* number of the newest */
     struct connection connection[HUB_CONNECTIONS + SERVER_SPARE];
     size_t nconnections;
-    unsigned char chunk[LWS_PRE + SERVER_CHUNK]; /* what is being written */
+    unsigned char chunk[LWS_PRE + SERVER_CHUNK]; /* the piece being written */
 };
 
-/* The server that a socket is of. */
+/* Returns the server of a socket. */
 static inline struct web *web_of(struct lws *wsi)
 {
     return lws_context_user(lws_get_context(wsi));
@@ -58,30 +58,31 @@ struct http; /* of one connection */
 enum { HTTP_SIZE = 256 /* bytes of it, at most */ };
 int http_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                   size_t len);
-/* A job of a connection is done. */
+/* Answers the connection that waits for a finished job. */
 void http_answer(struct web *w, struct job *j);
 
 /* -- viewer.c -- */
 int viewer_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                     size_t len);
-/* Looks after all viewers: pings, signs of life. */
+/* Checks all viewers: pings, signs of life. */
 void viewer_tick(struct web *w);
-/* Something may have come into their queues. */
+/* Called when their queues may have new packets. */
 void viewer_wake(struct web *w);
-/* A check is done. */
+/* Answers a finished check. */
 void viewer_answer(struct web *w, struct job *j);
-/* Closes all, for this reason. */
+/* Closes all viewers with this code and reason. */
 void viewer_close_all(struct web *w, int code, const char *why);
 
 /* -- server.c -- */
-/* Whether lws_write, which has returned rc, has got rid of n bytes; if not, the socket has to go.
- */
+/* Returns whether lws_write, which returned rc, has sent all n bytes; if not, the socket must be
+ * closed. */
 bool server_wrote(struct lws *wsi, int rc, size_t n);
-/* Whether the other end of the socket is a user's of this host who has no business here. */
+/* Returns whether the other end of the socket belongs to a user of this host who is not
+ * admitted. */
 bool server_foreign(const struct web *w, const struct lws *wsi);
-/* The socket has shown that it may be here. */
+/* Marks the socket as one that has shown the token. */
 void server_good(struct web *w, struct lws *wsi);
-/* "limits":{...}: what `hello` and /api/state say. */
+/* Writes "limits":{...}, part of `hello` and of /api/state. */
 void server_limits(struct buf *out);
 
 #endif

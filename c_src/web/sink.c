@@ -20,7 +20,7 @@ bool sink_write(struct sink *s, const char *text, size_t n)
 {
     if (s->file == NULL)
         return false;
-    fwrite(text, 1, n, s->file); /* a disk that is full ends no trace */
+    fwrite(text, 1, n, s->file); /* a full disk does not end a trace */
     return true;
 }
 

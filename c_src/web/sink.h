@@ -1,4 +1,4 @@
-/* sink.h - the file that a trace's output goes to after freopen(), instead of to pages. */
+/* sink.h - the file that receives a trace's output after freopen(), instead of the pages. */
 #ifndef ET_WEB_SINK_H
 #define ET_WEB_SINK_H
 
@@ -11,12 +11,12 @@ struct sink {
     FILE *file;
 };
 
-/* From now on to the end of that file; path NULL: to pages again. 0, or an errno value: then it
- * goes where it went. */
+/* Appends output to that file from now on; path NULL: sends it to pages again. Returns 0, or an
+ * errno value: then nothing changes. */
 int sink_redirect(struct sink *s, const char *path);
-/* Writes, if there is a file; false: the output is for pages. */
+/* Writes to the file, if there is one; returns false if the output is for pages. */
 bool sink_write(struct sink *s, const char *text, size_t n);
-/* Writes out what is held. */
+/* Writes out buffered output. */
 void sink_flush(struct sink *s);
 /* Empties the file, if there is one: ftruncate(). */
 void sink_truncate(struct sink *s);

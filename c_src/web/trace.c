@@ -1,5 +1,5 @@
-/* trace.c - who looks on at which trace: the thread of the sockets starts traces, lets viewers join
- * and leave, and collects those that are over. See trace.h, and trace_impl.h for what is locked. */
+/* trace.c - connects viewers and traces: the sockets' thread starts traces, lets viewers join and
+ * leave, and collects finished traces. See trace.h, and trace_impl.h for locking. */
 #include "web/trace.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@ int64_t trace_now(void)
     return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* What a script is, for `started` and for the list of traces: "node" and so on. */
+/* Writes the description of a script for `started` and for the list of traces: "node" and so on. */
 void trace_script(struct buf *b, const struct message *m)
 {
     buf_adds(b, "\"node\":");
@@ -87,7 +87,7 @@ static bool same(const struct message *x, const struct message *y)
     return true;
 }
 
-/* With the lock held. */
+/* The caller holds the lock. */
 static void join(struct trace *t, struct viewer *v, int64_t id, bool shared)
 {
     v->trace = t;
@@ -101,7 +101,7 @@ static void join(struct trace *t, struct viewer *v, int64_t id, bool shared)
     t->nviewers++;
 }
 
-/* With the lock held. */
+/* The caller holds the lock. */
 static void ask(struct trace *t, enum ending e)
 {
     t->asked = e;
@@ -109,7 +109,7 @@ static void ask(struct trace *t, enum ending e)
         erltrace_interrupt(t->interruptible);
 }
 
-/* With the lock held. False: it looked on at nothing. */
+/* The caller holds the lock. Returns false if the viewer had no trace. */
 static bool leave(struct viewer *v)
 {
     struct trace *t = v->trace;
@@ -155,7 +155,7 @@ static bool can_be_joined(const struct trace *t)
     return t->state != TRACE_OVER && t->asked == ENDING_NOT;
 }
 
-/* With the lock held: a new one, with its thread. */
+/* Creates a trace with its thread; the caller holds the lock. Returns NULL, or why not. */
 static const char *create(struct hub *h, struct viewer *v, struct message *m)
 {
     struct trace *t;
@@ -170,8 +170,7 @@ static const char *create(struct hub *h, struct viewer *v, struct message *m)
     join(t, v, m->id, false);
     pthread_attr_t attr;
     pthread_attr_init(&attr);
-    pthread_attr_setstacksize(&attr,
-                              8 << 20); /* what the compiler has in a program's main thread */
+    pthread_attr_setstacksize(&attr, 8 << 20); /* what the compiler has in a main thread */
     int rc = pthread_create(&t->thread, &attr, trace_main, t);
     pthread_attr_destroy(&attr);
     if (rc != 0) {
@@ -179,7 +178,7 @@ static const char *create(struct hub *h, struct viewer *v, struct message *m)
         free(t);
         return "the server can start no more threads";
     }
-    memset(m, 0, sizeof *m); /* it is the trace's now */
+    memset(m, 0, sizeof *m); /* it belongs to the trace now */
     t->next = h->traces;
     h->traces = t;
     h->ntraces++;

@@ -1,31 +1,31 @@
-/* trace.h - a running script with its thread, and those who look on at it.
+/* trace.h - a running script with its thread and its viewers.
  *
- * trace_start makes one, or finds the one that runs the same; viewers are added and taken away by
- * the thread of the sockets. With its last viewer a trace ends, within a tenth of a second: its
+ * trace_start creates a trace, or finds one that runs the same script; the sockets' thread adds and
+ * removes viewers. A trace ends within a tenth of a second after its last viewer has left: its
  * thread closes the handle, which undoes everything in the node. */
 #ifndef ET_WEB_TRACE_H
 #define ET_WEB_TRACE_H
 
 #include "web/hub.h"
 
-/* Lets a viewer look on at what the message asks for: starts it, if the same is not running. NULL,
- * or why that cannot be; the viewer has left what it looked on at in any case. */
+/* Connects a viewer to the trace that the message describes, and starts that trace if it is not
+ * running. Returns NULL, or why it cannot; the viewer has left its previous trace in either
+ * case. */
 const char *trace_start(struct hub *h, struct viewer *v, struct message *m);
-/* Lets a viewer look on at a trace that runs. NULL, or why not. */
+/* Connects a viewer to a running trace. Returns NULL, or why it cannot. */
 const char *trace_join(struct hub *h, struct viewer *v, const struct message *m);
-/* The viewer is gone from the trace that it looks on at, if any; the last one takes the trace with
- * it. */
+/* Removes the viewer from its trace, if any; the trace ends with its last viewer. */
 void trace_leave(struct hub *h, struct viewer *v);
-/* The viewer has had enough; everybody: the trace ends for all. True when it has left; false when
- * it looks on at nothing, or is still to hear of the trace's end, which its only viewer causes,
- * too: then the last data and what END prints are not lost. The only viewer leaves at once the
- * second time. */
+/* Ends the viewer's part in a trace; everybody: ends the trace for all. Returns true if the viewer
+ * has left. Returns false if it has no trace, or is still to be told of the trace's end, as an only
+ * viewer is, so that the last data and the output of END are not lost. An only viewer leaves at
+ * once on the second call. */
 bool trace_stop(struct hub *h, struct viewer *v, bool everybody);
-/* Ends all traces; with the sockets' thread still there to take what they say. */
+/* Ends all traces; the sockets' thread must still exist to receive their messages. */
 void trace_end_all(struct hub *h);
-/* Joins the threads of traces that are over. True when none is left. */
+/* Joins the threads of finished traces. Returns true if none is left. */
 bool trace_reap(struct hub *h);
-/* [{"trace":1,...}]: what runs. */
+/* Writes [{"trace":1,...}], the running traces. */
 void trace_list(struct hub *h, struct buf *out);
 
 #endif

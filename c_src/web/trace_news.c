@@ -1,5 +1,5 @@
-/* trace_news.c - what the library tells of a trace while it runs: records, faults, drops, costs,
- * and readings of its aggregations, each made into messages. See trace_impl.h. */
+/* trace_news.c - turns what the library reports while a trace runs into messages: records, faults,
+ * drops, costs, and readings of aggregations. See trace_impl.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 #define MS UINT64_C(1000000)
 
 enum {
-    FINAL_BYTES = 256 << 10, /* of what is printed at the end */
-    THROWN_MOST = 500        /* clear() and trunc() in an interval that are looked at */
+    FINAL_BYTES = 256 << 10, /* of output at the end */
+    THROWN_MOST = 500        /* clear() and trunc() calls in an interval that are followed */
 };
 
 /* -- handlers ---------------------------------------------------------------------------------- */
@@ -26,7 +26,7 @@ int trace_on_record(const struct erltrace_record *r, void *arg)
     return ERLTRACE_CONSUME_THIS;
 }
 
-/* A trunc() has acted: which keys are gone? */
+/* Finds the keys that a trunc() has removed. */
 static void look_at_truncated(struct trace *t)
 {
     if (t->truncating == NULL)
@@ -66,7 +66,7 @@ int trace_on_data(const struct erltrace_record *r, const struct erltrace_data *d
     return rows_action(&t->rows, d) ? ERLTRACE_CONSUME_THIS : ERLTRACE_CONSUME_NEXT;
 }
 
-/* What was printed: to the file of a freopen(), to the console, or with the trace's last words. */
+/* Writes output: to the file of a freopen(), to the console, or to the final output. */
 static void print(struct trace *t, const char *text, size_t n)
 {
     if (sink_write(&t->sink, text, n))
@@ -91,7 +91,7 @@ static int on_output(const struct erltrace_output *o, void *arg)
 
 /* -- commands of system() ---------------------------------------------------------------------- */
 
-/* A row is as much as comes at once. */
+/* Output that arrives together is one row. */
 static void on_command_output(void *arg, const char *text, size_t n)
 {
     struct trace *t = arg;
@@ -100,13 +100,14 @@ static void on_command_output(void *arg, const char *text, size_t n)
     print(t, text, n);
 }
 
-/* While a command runs, nothing is read, but what it prints is seen, and who comes is welcome. */
+/* While a command runs, nothing is read, but its output is shown, and viewers can join. */
 static enum command_verdict look_on(void *arg)
 {
     struct trace *t = arg;
     if (monotonic_ns() - t->rows_ns > TRACE_ROWS_MS * MS) {
         const struct buf *text = &t->rows.text;
-        if (text->len > 0 && (unsigned char)text->data[text->len - 1] < 0x80) /* not in a letter */
+        if (text->len > 0 &&
+            (unsigned char)text->data[text->len - 1] < 0x80) /* not inside a character */
             rows_split(&t->rows, monotonic_ns());
         trace_send_rows(t);
     }
@@ -118,7 +119,7 @@ static enum command_verdict look_on(void *arg)
 static int on_command(const char *command, void *arg)
 {
     const struct command_owner owner = {on_command_output, look_on, arg};
-    command_run(command, &owner); /* what becomes of it is nobody's business */
+    command_run(command, &owner); /* its exit status does not matter */
     return ERLTRACE_HANDLE_OK;
 }
 
@@ -181,7 +182,7 @@ static void add_costs(struct buf *b, const char *name, const struct erltrace_sta
     buf_addc(b, ']');
 }
 
-/* The row before those of the probes, which belongs to none. */
+/* Returns the row before those of the probes, which belongs to no probe, then theirs. */
 static const struct erltrace_cost *emulator_or_probe(const struct erltrace_stats *s, size_t i)
 {
     const struct erltrace_cost *c = erltrace_stats_emulator(s);
@@ -197,7 +198,7 @@ static int on_stats(const struct erltrace_stats *s, void *arg)
     const struct erltrace_cost *busiest = erltrace_stats_thread(s, 0);
     if (s->kind == ERLTRACE_STATS_TOTAL)
         return ERLTRACE_HANDLE_OK;
-    buf_reset(b); /* one that waits is older */
+    buf_reset(b); /* an unsent one is out of date */
     buf_adds(b, "{\"type\":\"cost\",\"node\":");
     json_text(b, s->node);
     json_int_field(b, "dt", (int64_t)(s->interval / 1000000));
@@ -274,7 +275,7 @@ void trace_send_news(struct trace *t)
     trace_tell_diagnostics(t);
 }
 
-/* One reading of what the library has. False: it failed, and the trace is over. */
+/* Makes one reading of the library's data. Returns false if it failed, and the trace is over. */
 bool trace_read(struct trace *t)
 {
     struct buf column = BUF_INIT;
@@ -283,7 +284,7 @@ bool trace_read(struct trace *t)
     dt = dt > 0 ? dt : 1;
     t->read_ns = now;
     t->due_ns += (uint64_t)t->interval * MS;
-    if (t->due_ns <= now) /* what is late is not made up for */
+    if (t->due_ns <= now) /* late readings are not made up for */
         t->due_ns = now + (uint64_t)t->interval * MS;
     t->thrown = 0;
     t->t = trace_now();

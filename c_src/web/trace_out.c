@@ -1,4 +1,4 @@
-/* trace_out.c - what the viewers of a trace are told, and in which order: first `started`, the past
+/* trace_out.c - what the viewers of a trace are told, in this order: first `started`, the history
  * and a state, then everything that is published. See trace_impl.h. */
 #include <inttypes.h>
 
@@ -14,7 +14,7 @@ static void empty_out(struct trace *t)
         buf_reset(&t->out);
 }
 
-/* The message in `out`, which is empty then. */
+/* Makes a packet of the message in `out`, and empties that. */
 static struct packet *take_out(struct trace *t, enum packet_kind kind)
 {
     struct packet *p = packet_make(t->hub, kind, &t->out);
@@ -47,8 +47,8 @@ void trace_give(struct trace *t, struct viewer *v)
 
 /* -- those who come, or are to begin anew ------------------------------------------------------ */
 
-/* A viewer who waits, as it was when we looked: it may leave while messages for it are made, which
- * takes long when there are many keys, so without the lock. */
+/* A snapshot of a waiting viewer. It may leave while its messages are made, which takes long for
+ * many keys and therefore happens without the lock. */
 struct guest {
     uint64_t joined;
     bool starts, shared;
@@ -79,8 +79,8 @@ static struct packet *make_start(struct trace *t, const struct guest *g)
     return take_out(t, PACKET_FIRST);
 }
 
-/* The state after the last reading: one for all that have skipped nothing, which are those who
- * come. */
+/* Returns the state after the last reading: one packet shared by all viewers that have skipped
+ * nothing, which includes those that join. */
 static struct packet *make_state(struct trace *t, const struct guest *g)
 {
     if (g->skipped == 0 && t->state_packet != NULL && t->state_n == t->n) {
@@ -104,7 +104,7 @@ void trace_drop_state(struct trace *t)
     t->state_packet = NULL;
 }
 
-/* Of the messages some may not be needed; one that there was no memory for is NULL. */
+/* Some of the messages may not be needed; a packet that there was no memory for is NULL. */
 static void give_all(struct trace *t, const struct guest *g, struct packet *const *p, size_t n)
 {
     pthread_mutex_lock(&t->hub->lock);
@@ -135,10 +135,10 @@ static void serve(struct trace *t, const struct guest *g)
     give_all(t, g, p, n);
     while (n > 0)
         packet_drop(p[--n]);
-    t->told_viewers = 0; /* this one has to be told, too */
+    t->told_viewers = 0; /* this one must be told as well */
 }
 
-/* How many look on, when that has changed. */
+/* Announces the number of viewers if it has changed. */
 static bool tell_viewers(struct trace *t)
 {
     pthread_mutex_lock(&t->hub->lock);
@@ -180,7 +180,7 @@ void trace_tell_progress(struct trace *t, const struct erltrace_progress *p)
         json_int_field(b, "total", (int64_t)p->total);
         buf_addc(b, '}');
         struct packet *packet = take_out(t, PACKET_INFO);
-        if (packet != NULL) /* the next one says it again */
+        if (packet != NULL) /* the next one repeats it */
             viewer_push(v, packet);
         packet_drop(packet);
     }

@@ -12,10 +12,10 @@
 #define MS UINT64_C(1000000)
 
 enum {
-    WORK_MS = 50,         /* how long somebody who joins or leaves may go unnoticed */
+    WORK_MS = 50,         /* the longest that a viewer who joins or leaves may go unnoticed */
     INTERVAL_LEAST = 100, /* ms between readings */
     INTERVAL_MOST = 60000,
-    ENDING_MS = 5000 /* END and the last data may take so long */
+    ENDING_MS = 5000 /* time for END and the last data */
 };
 
 /* -- the life of it ---------------------------------------------------------------------------- */
@@ -45,7 +45,7 @@ static void describe(struct trace *t)
     trace_script(b, &t->m);
     json_int_field(b, "t", t->began);
     json_int_field(b, "interval", t->interval);
-    bool commands = erltrace_is_destructive(t->h) == 1; /* it may run some, and they print */
+    bool commands = erltrace_is_destructive(t->h) == 1; /* it may run commands, which print */
     json_bool_field(b, "prints", commands || erltrace_prints(t->h) == 1);
     json_bool_field(b, "destructive", erltrace_is_destructive(t->h) == 1);
     buf_printf(b, ",\"enabled\":{\"probes\":%u", probes);
@@ -61,8 +61,8 @@ static void describe(struct trace *t)
     buf_addc(b, '}');
 }
 
-/* How often pages are told: as aggrate says, or each second. (What the library reads meanwhile, so
- * that printa() and clear() find what came before them, is its own business.) */
+/* Sets how often pages get readings: as aggrate says, or each second. (What the library reads in
+ * between, so that printa() and clear() see all earlier data, is its own decision.) */
 static void set_interval(struct trace *t)
 {
     int64_t ns = 0;
@@ -81,8 +81,8 @@ static int on_setopt(const struct erltrace_setopt_data *s, void *arg)
     return ERLTRACE_HANDLE_OK;
 }
 
-/* Probes are being placed, which takes long. Whoever looks on is told; when nobody does any more,
- * or the trace is to end, that ends it. */
+/* Called while probes are placed, which can take long. Tells the viewers; ends the placing if none
+ * is left, or the trace is to end. */
 static int on_progress(const struct erltrace_progress *p, void *arg)
 {
     struct trace *t = arg;
@@ -90,7 +90,7 @@ static int on_progress(const struct erltrace_progress *p, void *arg)
     return trace_asked(t) == ENDING_NOT ? ERLTRACE_HANDLE_OK : ERLTRACE_HANDLE_ABORT;
 }
 
-/* All that counts time begins with BEGIN, which may be long after the trace was asked for. */
+/* All times count from BEGIN, which may be long after the trace was requested. */
 static void set_clocks(struct trace *t)
 {
     t->began_ns = t->read_ns = erltrace_status(t->h)->began;
@@ -102,7 +102,7 @@ static void set_clocks(struct trace *t)
     pthread_mutex_unlock(&t->hub->lock);
 }
 
-/* Until the probes are there, and BEGIN has run. False: it could not be, or was given up. */
+/* Runs until the probes are set and BEGIN has run. Returns false if that failed or was given up. */
 static bool begin(struct trace *t)
 {
     const struct web_config *config = t->hub->config;
@@ -145,7 +145,7 @@ enum ending trace_asked(struct trace *t)
     return e;
 }
 
-/* The time until the next reading, but not so long that nobody is heard. */
+/* Returns the time until the next reading, but at most WORK_MS, so that viewers are served. */
 static int patience(const struct trace *t)
 {
     uint64_t now = monotonic_ns();
@@ -153,14 +153,14 @@ static int patience(const struct trace *t)
     return left < WORK_MS ? (int)left : WORK_MS;
 }
 
-/* A row is not closed before the next one begins: it may still get text. */
+/* A row is closed only when the next one begins, because it may still get text. */
 static void send_rows(struct trace *t)
 {
     rows_close(&t->rows);
     trace_send_rows(t);
 }
 
-/* Until the trace is over, or nobody looks on. The state that erltrace_work has come to. */
+/* Runs until the trace is over, or has no viewers. Returns the last result of erltrace_work. */
 static int work(struct trace *t)
 {
     uint64_t ending_ns = 0;
@@ -265,7 +265,7 @@ static void conclude(struct trace *t, int state)
     buf_addc(b, '}');
 }
 
-/* To who has waited for a trace that was ended while its probes were being placed. */
+/* Writes the message for a viewer whose trace was ended while its probes were being placed. */
 static void add_given_up(struct trace *t, const struct viewer *v, const struct end *end)
 {
     struct buf *b = &t->out;
@@ -287,8 +287,8 @@ static void add_failed(struct trace *t, const struct viewer *v)
     buf_addc(b, '}');
 }
 
-/* The last message, in `out`; empty when the trace never ran. Nobody looks on afterwards. `end`:
- * why it was given up, if it was. */
+/* Sends the last message, in `out`, which is empty if the trace never ran, and detaches all
+ * viewers. `end`: why the trace was given up, if it was. */
 static void dismiss(struct trace *t, const struct end *end)
 {
     struct packet *last = t->out.len > 0 ? packet_make(t->hub, PACKET_KEPT, &t->out) : NULL;
@@ -297,7 +297,7 @@ static void dismiss(struct trace *t, const struct end *end)
     for (struct viewer *v = t->viewers, *next; v != NULL; v = next) {
         next = v->next;
         if (v->wants_start || last == NULL) {
-            if (!v->warned) /* it came when the others had been told */
+            if (!v->warned) /* it joined after the others had been told */
                 trace_warn(t, v);
             if (t->given_up)
                 add_given_up(t, v, end);
@@ -345,7 +345,7 @@ void *trace_main(void *arg)
     if (t->given_up)
         reason_of(t, state, &end);
     sink_redirect(&t->sink, NULL);
-    erltrace_close(t->h); /* before anybody is told that it is over */
+    erltrace_close(t->h); /* before any viewer is told that the trace is over */
     t->h = NULL;
     dismiss(t, &end);
     return NULL;

@@ -1,7 +1,8 @@
-/* viewer.c - a page on a WebSocket: what it says, what it is sent, and whether it is still there.
+/* viewer.c - a page on a WebSocket: its messages, the packets sent to it, and whether it is still
+ * alive.
  *
  * A packet is sent in pieces, each when the socket has room for it, so that libwebsockets never has
- * to keep more than one; pings go between them. */
+ * to buffer more than one; pings go between them. */
 #include <inttypes.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -18,13 +19,13 @@
 
 enum {
     PING_MS = 500,     /* between two pings */
-    SILENCE_MS = 1200, /* with no sign of life at all after a ping */
-    PONG_MS = 30000,   /* acknowledged, but not answered: it hangs, or reads very slowly */
+    SILENCE_MS = 1200, /* without any sign of life after a ping */
+    PONG_MS = 30000,   /* acknowledged but unanswered: the page hangs, or reads very slowly */
     GOING_AWAY = 1001, /* close code */
     OVERLOADED = 1013, /* close code */
-    CLOSE_SECONDS = 3, /* to read why it is let go */
-    CHECKS = 4,        /* that a page may wait for */
-    RATE = 20,         /* messages a second */
+    CLOSE_SECONDS = 3, /* to read why it is disconnected */
+    CHECKS = 4,        /* pending checks of a page */
+    RATE = 20,         /* messages per second */
     BURST = 40         /* ... and at once */
 };
 
@@ -33,7 +34,7 @@ static void let_go(struct viewer *v, int code, const char *why)
     if (v->close_code == 0) {
         v->close_code = code;
         v->close_why = why;
-        /* Who does not read is not told why. */
+        /* A page that does not read is not told why. */
         lws_set_timeout(v->socket, PENDING_TIMEOUT_CLOSE_SEND, CLOSE_SECONDS);
     }
     lws_callback_on_writable(v->socket);
@@ -107,7 +108,7 @@ static void obey(struct web *w, struct viewer *v, struct message *m)
         refuse(w, v, m->id, why);
 }
 
-/* Whether it may send one more message now. */
+/* Returns whether the page may send one more message now. */
 static bool in_time(struct viewer *v)
 {
     uint64_t now = monotonic_ns();
@@ -154,7 +155,7 @@ static void receive(struct lws *wsi, struct viewer *v, const char *in, size_t le
 
 /* -- what it is sent --------------------------------------------------------------------------- */
 
-/* A socket that takes no more, or whose page is away: it is closed without another word. */
+/* Closes a socket that accepts no more, or whose page is gone, without another word. */
 static int gone(struct lws *wsi)
 {
     lws_set_timeout(wsi, PENDING_TIMEOUT_CLOSE_SEND, LWS_TO_KILL_ASYNC);
@@ -198,7 +199,7 @@ static bool something_waits(struct web *w, struct viewer *v)
 static int write_something(struct lws *wsi, struct viewer *v)
 {
     struct web *w = web_of(wsi);
-    /* A server that ends lets a page read what it still has to say. */
+    /* A server that ends lets a page read the rest first. */
     if (v->close_code != 0 && (v->close_code != GOING_AWAY || !something_waits(w, v))) {
         lws_close_reason(wsi, (enum lws_close_status)v->close_code,
                          (unsigned char *)(uintptr_t)v->close_why, strlen(v->close_why));
@@ -209,13 +210,13 @@ static int write_something(struct lws *wsi, struct viewer *v)
     if (!v->ping_due)
         return write_piece(wsi, v);
     v->ping_due = false;
-    /* Counted from here, and not from when it was due: that we were late is not the page's fault.
-     */
+    /* Counted from here and not from when the ping was due: our own delay is not the page's
+     * fault. */
     uint64_t now = monotonic_ns();
     v->silent_ns = v->silent_ns != 0 ? v->silent_ns : now;
     v->waiting_ns = v->waiting_ns != 0 ? v->waiting_ns : now;
     lws_callback_on_writable(wsi);
-    memcpy(w->chunk + LWS_PRE, "ping", 4); /* libwebsockets does not tell of empty answers */
+    memcpy(w->chunk + LWS_PRE, "ping", 4); /* libwebsockets does not report empty answers */
     return server_wrote(wsi, lws_write(wsi, w->chunk + LWS_PRE, 4, LWS_WRITE_PING), 4) ? 0
                                                                                        : gone(wsi);
 }
@@ -251,7 +252,7 @@ void viewer_answer(struct web *w, struct job *j)
 
 /* -- whether it is there ----------------------------------------------------------------------- */
 
-/* Its side's system acknowledges what arrives, also when the page itself is busy, or slow. */
+/* The page's system acknowledges data on arrival, even when the page itself is busy or slow. */
 static void look_for_acknowledgements(struct viewer *v, uint64_t now)
 {
     struct tcp_info info = {0};

@@ -1,5 +1,5 @@
-/* web_json.c - see web_json.h. Numbers are most of what is sent, so they are made without printf.
- */
+/* web_json.c - see web_json.h. Most of what is sent is numbers, so they are written without
+ * printf. */
 #include "util/buftext.h"
 #include "web/web_json.h"
 
@@ -25,7 +25,7 @@ static void digits(struct buf *b, wide v, bool negative)
     buf_add(b, p, (size_t)(text + sizeof text - p));
 }
 
-/* Small numbers, which nearly all are: no division of 128 bits. */
+/* Writes small numbers, as nearly all are, without a division of 128 bits. */
 static void small_digits(struct buf *b, uint64_t v, bool negative)
 {
     char text[20], *p = text + sizeof text;

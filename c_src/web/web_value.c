@@ -49,7 +49,7 @@ static void set_square(uint64_t *words, wide square)
     words[3] = (uint64_t)(square >> 64);
 }
 
-/* Of the words that are added one by one: all, but stddev's square. */
+/* Returns the number of words that are added one by one: all except stddev's square. */
 static unsigned plain_words(struct value_kind kind)
 {
     return kind.shape == SHAPE_STDDEV ? 2 : kind.nwords;

@@ -1,8 +1,8 @@
-/* web_value.h - what an aggregation holds for one key: some words, what they mean, how they are
- * added up, and the row of a message that they become.
+/* web_value.h - the value of an aggregation for one key: its words, their meaning, how they are
+ * added, and the row of a message made from them.
  *
- * Words of sums are taken mod 2^64, those of stddev's square mod 2^128, so that differences of what
- * has wrapped around are right all the same. */
+ * The words of sums are computed mod 2^64, those of stddev's square mod 2^128, so that differences
+ * of values that have wrapped around are correct all the same. */
 #ifndef ET_WEB_WEB_VALUE_H
 #define ET_WEB_WEB_VALUE_H
 
@@ -13,42 +13,42 @@
 #include "base/buf.h"
 
 enum shape {
-    SHAPE_WORDS,  /* numbers that are added: count, sum, avg; a row has them all */
+    SHAPE_WORDS,  /* numbers that are added: count, sum, avg; a row has all of them */
     SHAPE_STDDEV, /* count, sum, and a square of two words */
     SHAPE_MIN,    /* one number, the smallest */
     SHAPE_MAX,    /* the largest */
-    SHAPE_BUCKETS /* counts; a row has those that are not zero, with their numbers */
+    SHAPE_BUCKETS /* counts; a row has the nonzero ones with their numbers */
 };
 
-/* Of an aggregation: all its values are alike. */
+/* The kind of an aggregation: all its values have it. */
 struct value_kind {
     enum shape shape;
     unsigned nwords;
 };
 
-/* Keys that stand for several. */
+/* Numbers of keys that stand for several. */
 enum { VALUE_OTHERS = -1, VALUE_ALL = -2 };
 
-/* By the name of the aggregating function. */
+/* Returns the kind, from the name of the aggregating function. */
 struct value_kind value_kind(const char *function, size_t nbuckets);
-/* What a value is at first: zero, or the "nothing" of min and max. */
+/* Sets a value to its start: zero, or the "nothing" of min and max. */
 void value_start(struct value_kind kind, uint64_t *words);
-/* to += from; of kinds that are added, as all below until is_extreme. */
+/* Computes to += from. Only for kinds that are added, as are all functions up to is_extreme. */
 void value_add(struct value_kind kind, uint64_t *to, const uint64_t *from);
-/* to -= from */
+/* Computes to -= from. */
 void value_subtract(struct value_kind kind, uint64_t *to, const uint64_t *from);
-/* to = from - to */
+/* Computes to = from - to. */
 void value_difference(struct value_kind kind, uint64_t *to, const uint64_t *from);
 
-/* Whether it is min or max. */
+/* Returns whether the kind is min or max. */
 bool value_is_extreme(struct value_kind kind);
-/* Whether a word of min or max says that there was no value. */
+/* Returns whether a word of min or max means that there was no value. */
 bool value_is_nothing(struct value_kind kind, uint64_t word);
-/* The smaller one for min, the larger for max. */
+/* Returns the smaller value for min, the larger for max. */
 int64_t value_more_extreme(struct value_kind kind, int64_t x, int64_t y);
 
-/* Appends a row, with a comma if it is not the first: [number, values...]. False: there is nothing
- * to say, since all is zero or nothing; then nothing is appended. */
+/* Appends a row, preceded by a comma if it is not the first: [number, values...]. Returns false and
+ * appends nothing if there is nothing to report, because all values are zero or nothing. */
 bool value_row(struct buf *out, struct value_kind kind, int64_t number, const uint64_t *words);
 
 #endif

@@ -17,7 +17,7 @@
 
 enum {
     WAITING = 64, /* jobs that may wait, in each queue */
-    CATALOGS = 4, /* that are kept, */
+    CATALOGS = 4, /* catalogs kept, */
     LISTS_SECONDS = 60,
     FAILURE_SECONDS = 3
 };
@@ -26,7 +26,7 @@ struct kept {
     char node[256];
     struct lists *catalog; /* NULL: it could not be made, and diags says why */
     struct diag_list diags;
-    uint64_t made_ns; /* 0: nothing is kept here */
+    uint64_t made_ns; /* 0: unused */
 };
 
 struct queue {
@@ -35,7 +35,7 @@ struct queue {
     bool started;
     struct job *first, **last;
     size_t n;
-    struct job *busy; /* that is being done */
+    struct job *busy; /* the job in progress */
 };
 
 struct worker {
@@ -76,7 +76,7 @@ static void add_node(struct buf *b, const char *name, long pid, const char *otp,
 struct listing {
     const struct web_config *config;
     struct buf *out;
-    uint64_t seen; /* bit set of the nodes that the server was given */
+    uint64_t seen; /* bit set of the nodes given to the server */
 };
 
 static int on_node(const struct erltrace_node *n, void *arg)
@@ -98,8 +98,8 @@ static int on_node(const struct erltrace_node *n, void *arg)
     return 0;
 }
 
-/* Nodes of this host; of those that the server was given, also others, of which nothing is known.
- */
+/* Lists the nodes of this host; for the nodes given to the server, includes others, of which
+ * nothing is known. */
 static void list_nodes(struct worker *w)
 {
     struct diag_list diags = {0};
@@ -144,8 +144,9 @@ static void do_check(struct worker *w, struct job *j)
     diag_list_free(&diags);
 }
 
-/* The catalog of the node, or why there is none: at most a minute old, or some seconds, so that who
- * types a name of a node that does not answer is not kept waiting at each letter. */
+/* Returns the catalog of the node, or why there is none. It is at most a minute old, and a failure
+ * some seconds, so that a user who types the name of a node that does not answer need not wait at
+ * each letter. */
 static const struct kept *lists_of(struct worker *w, const char *node)
 {
     struct kept *at = &w->kept[0];

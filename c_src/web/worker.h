@@ -1,9 +1,9 @@
-/* worker.h - what takes longer than the thread of the sockets may wait: which nodes there are, what
- * is in one, and whether a script compiles.
+/* worker.h - tasks that would delay the sockets' thread: listing nodes, listing a node's contents,
+ * and compiling a script.
  *
- * Two threads, so that somebody who types is not kept waiting by a node with many functions: one
+ * There are two threads, so that a user who types does not wait for a node with many functions: one
  * for nodes and checks, one for catalogs. A job belongs to the worker from worker_add on; its owner
- * gets it back by worker_done, or lets go of it by worker_abandon. */
+ * gets it back from worker_done, or gives it up with worker_abandon. */
 #ifndef ET_WEB_WORKER_H
 #define ET_WEB_WORKER_H
 
@@ -18,34 +18,35 @@ enum job_kind { JOB_NODES, JOB_CHECK, JOB_CATALOG };
 struct job {
     enum job_kind kind;
     struct job *next;
-    void *owner;     /* the owner's; NULL once it was abandoned */
-    uint64_t number; /* the owner's */
+    void *owner;     /* the owner; NULL once abandoned */
+    uint64_t number; /* for the owner's use */
     /* the question */
     struct message m; /* of a check */
     enum lists_what what;
     char node[256], module[256], prefix[256];
     size_t limit;
-    bool gzip; /* the answer may be packed */
+    bool gzip; /* the answer may be compressed */
     /* the answer */
     struct buf body;
     bool packed;
-    int status; /* of HTTP */
+    int status; /* HTTP status */
 };
 
 struct worker;
 
-/* wake is called when there is something for worker_done. NULL: no memory, or no threads. */
+/* Returns a worker; NULL: no memory, or no threads. wake is called when worker_done has
+ * something. */
 struct worker *worker_new(const struct web_config *config, void (*wake)(void *), void *arg);
-/* Waits for the jobs that are being done; others are thrown away. */
+/* Waits for the jobs in progress; discards the others. */
 void worker_free(struct worker *w);
-/* A job for an owner, all zero but for that. NULL: out of memory. */
+/* Creates a job for an owner; everything else is zero. NULL: out of memory. */
 struct job *job_new(enum job_kind kind, void *owner);
 void job_free(struct job *j);
-/* False when there is too much to do already; then the job is still the caller's. */
+/* Queues a job. Returns false if there is too much to do already; the caller then keeps the job. */
 bool worker_add(struct worker *w, struct job *j);
-/* The owner goes away. */
+/* Abandons a job: its owner ends. */
 void worker_abandon(struct worker *w, struct job *j);
-/* A job that is done, the caller's to free; NULL when there is none. */
+/* Returns a finished job, which the caller must free; NULL if there is none. */
 struct job *worker_done(struct worker *w);
 
 #endif
