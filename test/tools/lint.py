@@ -105,7 +105,7 @@ def test_lint_same(t):
     t.equal(run([lint, "echo a", "new", "echo b", "old"], t.folder), (0, ""))
     for words in (["echo a", "old", "echo a", "new"], ["echo a", "new", "echo a", "old"]):
         status, out = run([lint, *words], t.folder)
-        t.equal((status, out), (1, "old:1: is not what the tables say: run 'make words', and commit it\n"))
+        t.equal((status, out), (1, "old:1: is out of date: run 'make words' and commit the file\n"))
     t.equal(run([lint, "false", "new"], t.folder)[0], 1)
 
 
