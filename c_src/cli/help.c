@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/option.h"
 #include "util/tls_words.h"
 #include "cli/cli.h"
 #include "util/buftext.h"
@@ -68,7 +69,7 @@ static const char help[] =
     "  -C              run the C preprocessor over scripts; -D, -U, -I and -H are its own\n"
     "  -X a|c|s|t      its mode: s is what it was before ISO C\n"
     "  -b size         bytes of buffer, a thread: -x bufsize\n"
-    "  -x opt[=val]    set an option\n"
+    "  -x opt[=val]    set an option; erltrace help options lists them\n"
     "  --for TIME      end after a time: 10 (seconds), 500ms, 2m\n"
     "  --json          every record, aggregation, drop and error as a JSON object on one line\n"
     "  -V, --version   print the version\n"
@@ -121,12 +122,34 @@ static const struct {
              "For programs: the protocol of doc/port-protocol.md on standard input and output.\n"},
 };
 
+/* A row for each option that has a meaning here. */
+static int help_options(void)
+{
+    puts("Options, their defaults and meanings; * can be changed by setopt() while a trace runs.\n"
+         "Set one by -x OPTION[=VALUE], `#pragma D option OPTION[=VALUE]`, or DTRACE_OPT_OPTION.");
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const struct option_row *r = &option_rows[i];
+        char name[32];
+        if (r->type >= OPTION_TYPE_IGNORED)
+            continue;
+        snprintf(name, sizeof name, "%s%s", r->name, r->by == OPTION_BY_RUNNING ? "*" : "");
+        printf("  %-15s %-10s", name, option_default(r->type, r->standard));
+        for (const char *p = r->text; *p != '\0'; p++)
+            if (*p != '`')
+                putchar(*p);
+        putchar('\n');
+    }
+    return EXIT_OK;
+}
+
 int cli_help(const struct args *a)
 {
     if (a->command == NULL || strcmp(a->command, "help") == 0) {
         printf("%s%s", usage, help);
         return EXIT_OK;
     }
+    if (strcmp(a->command, "options") == 0)
+        return help_options();
     for (size_t i = 0; i < sizeof topics / sizeof topics[0]; i++) {
         if (strcmp(topics[i].command, a->command) == 0) {
             fputs(topics[i].text, stdout);

@@ -5,9 +5,10 @@
 #define ET_UTIL_OPTION_H
 
 #include <stddef.h>
+#include <string.h>
 
 enum option_id {
-#define OPTION(name, type, standard, least, most, words, by, phase, to, key, when, text, more) \
+#define OPTION(name, type, standard, least, most, words, by, phase, to, key, when, text, more)     \
     OPTION_##name,
 #include "util/options.list"
 #undef OPTION
@@ -52,6 +53,14 @@ struct option_row {
     enum option_by by;        /* the last one that may set it */
     const char *text;         /* what it means; backquotes are Markdown's */
 };
+
+/* The default as people read it; "": none. A flag that is set by default has no number. */
+static inline const char *option_default(enum option_type type, const char *standard)
+{
+    return standard == NULL                                         ? ""
+           : type == OPTION_TYPE_FLAG && strcmp(standard, "0") == 0 ? "on"
+                                                                    : standard;
+}
 
 /* By enum option_id. */
 extern const struct option_row option_rows[OPTION_COUNT];

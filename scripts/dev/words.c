@@ -1,14 +1,18 @@
-/* words.c - writes the names of D (guest/words/) and of probes for other languages than C.
+/* words.c - writes the names of D (guest/words/), of probes, and of options
+ * (c_src/util/options.list) for other languages than C.
  *
  *   words erlang        agent/erltrace_agent_words.hrl
  *   words typescript    ui/src/model/words.ts
+ *   words doc FILE      a file of doc/, with the tables of options that are marked there
  *
  * `make words` writes these files, which are committed; `make lint` refuses them when they are not
  * what this program prints. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "probe/probe.h"
+#include "util/option.h"
 #include "words/words.h"
 
 /* -- Erlang: the numbers of the agent's protocol -------------------------------------------------
@@ -98,6 +102,174 @@ static void put_erlang(void)
            PROBE_FN_BIF, PROBE_FN_NIF, PROBE_FN_INLINED, PROBE_FN_PRIVATE);
 }
 
+/* -- Options
+ * --------------------------------------------------------------------------------------------- */
+
+static const struct option_doc {
+    const char *name;
+    enum option_type type;
+    const char *standard, *least, *most, *words;
+    enum option_by by;
+    enum { PHASE_COMPILE, PHASE_RUN, PHASE_KERNEL } phase;
+    const char *text, *more;
+} options[] = {
+#define OPTION(name, type, standard, least, most, words, by, phase, to, key, when, text, more)     \
+    {#name, OPTION_TYPE_##type, standard,      least, most,                                        \
+     words, OPTION_BY_##by,     PHASE_##phase, text,  more},
+#include "util/options.list"
+#undef OPTION
+};
+enum { NOPTIONS = sizeof options / sizeof options[0] };
+
+/* "size, 2 to 1m" */
+static void put_bounds(const struct option_doc *o, const char *what)
+{
+    fputs(what, stdout);
+    if (o->least != NULL && o->most != NULL)
+        printf(", %s to %s", o->least, o->most);
+    else if (o->most != NULL)
+        printf(" up to %s", o->most);
+    else if (o->least != NULL)
+        printf(", %s or more", o->least);
+}
+
+/* How the value is written. */
+static void put_value(const struct option_doc *o)
+{
+    const char *comma = "";
+    switch (o->type) {
+    case OPTION_TYPE_FLAG: fputs("flag", stdout); break;
+    case OPTION_TYPE_PRESENT:
+    case OPTION_TYPE_CPP_FLAG: fputs("none", stdout); break;
+    case OPTION_TYPE_SIZE:
+    case OPTION_TYPE_BUDGET:
+    case OPTION_TYPE_PACKET: put_bounds(o, "size"); break;
+    case OPTION_TYPE_PRINT: put_bounds(o, "none, or size"); break;
+    case OPTION_TYPE_MEMORY: fputs("size, or `unlimited`", stdout); break;
+    case OPTION_TYPE_NUMBER: put_bounds(o, "number"); break;
+    case OPTION_TYPE_RATE: put_bounds(o, "rate"); break;
+    case OPTION_TYPE_PERCENT: printf("1 to %s, or `off`", o->most); break;
+    case OPTION_TYPE_STATS: printf("none, rate of at least %s, or `end`", o->least); break;
+    case OPTION_TYPE_WORD:
+    case OPTION_TYPE_ERRFORM:
+        for (const char *w = o->words; *w != '\0'; comma = ", ") {
+            size_t n = strcspn(w, " ");
+            printf("%s`%.*s`", comma, (int)n, w);
+            w += n + strspn(w + n, " ");
+        }
+        break;
+    case OPTION_TYPE_STABILITY: fputs("`N/D/C`", stdout); break;
+    case OPTION_TYPE_VERSION: fputs("`M.m[.u]`", stdout); break;
+    case OPTION_TYPE_PATH:
+    case OPTION_TYPE_FOLDER: fputs("path", stdout); break;
+    case OPTION_TYPE_CPP: fputs("text", stdout); break;
+    case OPTION_TYPE_IGNORED:
+    case OPTION_TYPE_REFUSED: fputs("any", stdout); break;
+    }
+}
+
+/* A link from the file to `more`, which is relative to doc/. A section of the manual is called by
+ * its number, of which the last digit is the second part. */
+static void put_link(const char *more, const char *file)
+{
+    size_t n = strcspn(more, "#"), digits = strspn(more + n + (more[n] == '#'), "0123456789");
+    bool here = strncmp(more, file, n) == 0 && file[n] == '\0';
+    const char *section = more + n + 1;
+    printf("; see [%.*s%s", here ? 0 : (int)n, more, here || digits < 2 ? "" : " ");
+    if (digits >= 2)
+        printf("%.*s.%c", (int)digits - 1, section, section[digits - 1]);
+    else if (here)
+        fputs("below", stdout);
+    printf("](%s)", here ? more + n : more);
+}
+
+static void put_option(const struct option_doc *o, bool marked, const char *file)
+{
+    printf("| `%s`%s | ", o->name, marked && o->by == OPTION_BY_RUNNING ? "*" : "");
+    put_value(o);
+    printf(" |%s%s | %s%s", *option_default(o->type, o->standard) != '\0' ? " " : "",
+           option_default(o->type, o->standard), o->type == OPTION_TYPE_REFUSED ? "refused: " : "",
+           o->text);
+    if (o->by == OPTION_BY_COMMAND)
+        fputs("; not in a program", stdout);
+    if (o->more != NULL)
+        put_link(o->more, file);
+    puts(" |");
+}
+
+/* The table of all options, or of those that are about compiling, or not. */
+static void put_options(bool all, bool compiling, const char *file)
+{
+    const char *blank = "| `";
+    puts("| option | value | default | effect |\n|---|---|---|---|");
+    for (size_t i = 0; i < NOPTIONS; i++)
+        if (options[i].type != OPTION_TYPE_IGNORED &&
+            (all || (options[i].phase == PHASE_COMPILE) == compiling))
+            put_option(&options[i], all, file);
+    if (!all && compiling)
+        return;
+    for (size_t i = 0; i < NOPTIONS; i++) {
+        if (options[i].type == OPTION_TYPE_IGNORED) {
+            printf("%s%s", blank, options[i].name);
+            blank = " ";
+        }
+    }
+    puts("` | any | | accepted, but without effect |");
+}
+
+/* The names of those that setopt() can change. */
+static void put_changeable(void)
+{
+    enum { WIDTH = 130 };
+    size_t column = 0;
+    for (size_t i = 0, last = 0; i < NOPTIONS; i++) {
+        if (options[i].by != OPTION_BY_RUNNING)
+            continue;
+        size_t n = strlen(options[i].name) + 3;
+        if (last++ > 0)
+            fputs(column + n > WIDTH ? (column = 0, ",\n") : ", ", stdout);
+        printf("`%s`", options[i].name);
+        column += n + 1;
+    }
+    putchar('\n');
+}
+
+#define MADE "<!-- made by `make words`: "
+static const char made_end[] = "<!-- end -->\n";
+
+/* Prints a document, with what is between the marks made anew. */
+static int put_doc(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *file = slash != NULL ? slash + 1 : path;
+    char line[65536];
+    bool ours = false;
+    FILE *f = fopen(path, "r");
+    if (f == NULL)
+        return perror(path), 1;
+    while (fgets(line, sizeof line, f) != NULL) {
+        if (strcmp(line, made_end) == 0)
+            ours = false;
+        if (!ours)
+            fputs(line, stdout);
+        if (strncmp(line, MADE, sizeof MADE - 1) != 0)
+            continue;
+        const char *what = line + sizeof MADE - 1;
+        ours = true;
+        if (strcmp(what, "options -->\n") == 0)
+            put_options(true, false, file);
+        else if (strcmp(what, "run-time options -->\n") == 0)
+            put_options(false, false, file);
+        else if (strcmp(what, "compile-time options -->\n") == 0)
+            put_options(false, true, file);
+        else if (strcmp(what, "options of setopt -->\n") == 0)
+            put_changeable();
+        else
+            return fprintf(stderr, "%s: nothing is called %s", path, what), 1;
+    }
+    fclose(f);
+    return ours ? fprintf(stderr, "%s: %s is missing", path, made_end), 1 : 0;
+}
+
 /* -- TypeScript: what the editor colours and completes -------------------------------------------
  */
 
@@ -128,11 +300,38 @@ static void put_function(const char *kind, const char *name, unsigned tiers, con
 /* Sets of tiers, as in the lists. */
 enum { LOCAL = WORD_LOCAL, VM = WORD_VM, KERNEL = WORD_KERNEL, ALL = WORD_ALL };
 
+/* A text without its Markdown. */
+static void put_plain(const char *s)
+{
+    putchar('"');
+    for (; *s; s++)
+        if (*s != '`')
+            printf(*s == '"' || *s == '\\' ? "\\%c" : "%c", *s);
+    putchar('"');
+}
+
+/* An option as the page completes it: with its default, or with the place of a value. */
+static void put_completion(const struct option_doc *o)
+{
+    bool alone = o->type == OPTION_TYPE_PRESENT || o->type == OPTION_TYPE_FLAG;
+    if (o->by == OPTION_BY_COMMAND || o->type >= OPTION_TYPE_IGNORED || o->phase == PHASE_KERNEL)
+        return;
+    printf("    [\"%s", o->name);
+    if (o->standard != NULL && strcmp(option_default(o->type, o->standard), "on") != 0)
+        printf("=%s", o->standard);
+    else if (!alone)
+        putchar('=');
+    printf("\", ");
+    put_plain(o->text);
+    puts("],");
+}
+
 static void put_typescript(void)
 {
     puts("// words.ts - made by `make words`; edit guest/words/ instead.\n"
          "\n"
-         "/** Kind, name, meaning, what is inserted after the name when it is completed, and whether "
+         "/** Kind, name, meaning, what is inserted after the name when it is completed, and "
+         "whether "
          "nodes have it. */\n"
          "export const D_WORDS: [\"aggregation\" | \"variable\" | \"function\", string, string, "
          "string, boolean][] = [");
@@ -179,6 +378,12 @@ static void put_typescript(void)
 #undef WORD_AGG
     puts("};\n"
          "\n"
+         "/** The options that a program can set: how its text begins, and what it means. */\n"
+         "export const D_OPTIONS: [string, string][] = [");
+    for (size_t i = 0; i < NOPTIONS; i++)
+        put_completion(&options[i]);
+    puts("];\n"
+         "\n"
          "/** Functions with buckets. */");
     const char *bar = "export type HistFn = ";
 #define WORD_AGG(num, name, text, values, words, parameters, merge, result, d)                     \
@@ -197,7 +402,9 @@ int main(int argc, char **argv)
         put_erlang();
     else if (argc == 2 && strcmp(argv[1], "typescript") == 0)
         put_typescript();
+    else if (argc == 3 && strcmp(argv[1], "doc") == 0)
+        return put_doc(argv[2]);
     else
-        return fputs("usage: words erlang|typescript\n", stderr), 2;
+        return fputs("usage: words erlang|typescript|doc FILE\n", stderr), 2;
     return 0;
 }

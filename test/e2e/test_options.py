@@ -45,6 +45,15 @@ def test_help_of_commands(t):
     t.match(err, "no command nothing: they are run, list, nodes, doctor, serve")
 
 
+def test_help_of_options(t):
+    status, out, err = t.run("help", "options")
+    t.equal((status, err), (0, ""), "help options")
+    t.match(out, r"^  bufsize         4m        bytes of the buffer", "a size")
+    t.match(out, r"^  switchrate\*     0         time between readings", "one that setopt() can change")
+    t.match(out, r"^  libdir  +-L: an additional folder", "one without a default")
+    t.true("linkmode" not in out, "what has no meaning here is left out")
+
+
 def test_no_words(t):
     """What can be done here and now, in ten lines: the nodes there are, and commands that work as they stand."""
     t.needs_proc()

@@ -2,7 +2,8 @@
 import { insertCompletionText, pickedCompletion, startCompletion, type Completion, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
 import type { EditorView } from "@codemirror/view";
 import { get } from "../net/session.ts";
-import { COMMON_PROBES, OPTIONS, WORDS } from "./dlang.ts";
+import { D_OPTIONS } from "../model/words.ts";
+import { COMMON_PROBES, WORDS } from "./dlang.ts";
 import { names, placeOf } from "./place.ts";
 
 export interface ProbeItem {
@@ -54,7 +55,7 @@ export function completion(node: () => string | null) {
         switch (place.kind) {
             case "option":
                 return result(
-                    OPTIONS.map(([label, detail]) => ({ label, detail, type: "property" })),
+                    D_OPTIONS.map(([label, detail]) => ({ label, detail, type: "property" })),
                     /^[\w=]*$/,
                 );
             case "member":

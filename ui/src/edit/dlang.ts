@@ -70,21 +70,6 @@ export const COMMON_PROBES: [string, string][] = [
     ["profile-997", "what runs, 997 times a second"],
 ];
 
-/** Options that are useful in the page. */
-export const OPTIONS: [string, string][] = [
-    ["quiet", "prints only what is asked for"],
-    ["aggrate=1s", "how often aggregations are read"],
-    ["aggsize=16m", "memory of aggregations"],
-    ["bufsize=4m", "memory of records"],
-    ["dynvarsize=16m", "memory of variables"],
-    ["strsize=256", "longest string"],
-    ["maxload=40", "% of a scheduler the trace may take"],
-    ["cleanrate=101hz", ""],
-    ["longgc=100ms", "what gc-long means"],
-    ["longschedule=100ms", "what long_schedule means"],
-    ["largeheap=10m", "what heap-large means, in words"],
-];
-
 const KIND = new Map(WORDS.map((w) => [w.label, w.kind]));
 const TOKEN: Record<Word["kind"], string> = {
     aggregation: "labelName",
