@@ -1,16 +1,16 @@
-/* top.c - an example for liberltrace: what happens most often, shown anew each second.
+/* top.c - an example for liberltrace: shows what happens most often, updated each second.
  *
  *     cc -o top top.c $(pkg-config --cflags --libs erltrace)
  *     ./top rabbit@host
  *     ./top rabbit@host 'erlang*:lists::entry { @[probefunc] = count(); }'
  *     ./top -1 - 'BEGIN { @["a"] = sum(5); exit(0); }'
  *
- * The first word is a node, or - for no node at all; the second a program that aggregates by one
- * key. Each second the aggregation is read, shown with a bar, and started anew. With -1 that is
- * done once, when the program has ended.
+ * The first argument is a node, or - for no node; the second is a program that aggregates by one
+ * key. Each second the aggregation is read, shown with bars, and reset. With -1 this happens once,
+ * when the program has ended.
  *
- * What it shows of the library: a program with an event loop of its own (here: poll), diagnostics,
- * faults and drops in the program's own words, and walking over an aggregation. */
+ * It demonstrates a program with its own event loop (here: poll), its own presentation of
+ * diagnostics, faults and drops, and a walk over an aggregation. */
 #include <erltrace.h>
 
 #include <poll.h>
@@ -53,7 +53,7 @@ static int show_fault(const struct erltrace_fault *f, void *arg)
     return ERLTRACE_HANDLE_OK;
 }
 
-/* What was counted is not all there was: rather none than wrong figures. */
+/* Not everything was counted: no figures are better than wrong ones. */
 static int give_up(const struct erltrace_drop *d, void *arg)
 {
     (void)arg;
@@ -78,7 +78,7 @@ static void put_key(const struct erltrace_value *v)
         printf("%-40lld", (long long)v->number);
 }
 
-/* Called with the largest value first; all of them are started anew. */
+/* Called with the largest value first; removes each entry, so that counting starts again. */
 static int put_row(const struct erltrace_aggr *a, void *arg)
 {
     struct table *t = arg;
@@ -106,14 +106,14 @@ static int put_table(erltrace_t *h)
 
 /* -- the loop ---------------------------------------------------------------------------------- */
 
-/* 0, or -1 with the error of the handle. */
+/* Returns 0, or -1 with the handle's error. */
 static int run(erltrace_t *h, int once)
 {
     int state = erltrace_go(h) == 0 ? ERLTRACE_WORK_OKAY : ERLTRACE_WORK_ERROR;
     long long next = now_ms() + PERIOD_MS;
     while (state == ERLTRACE_WORK_OKAY) {
         struct pollfd p = {erltrace_fd(h), POLLIN, 0};
-        poll(&p, 1, erltrace_timeout(h)); /* other descriptors of a program would stand beside it */
+        poll(&p, 1, erltrace_timeout(h)); /* a program can poll other descriptors as well */
         state = erltrace_work(h, stdout, 0, NULL, NULL, NULL);
         if (state == ERLTRACE_WORK_OKAY && !once && now_ms() >= next) {
             next += PERIOD_MS;

@@ -2,7 +2,7 @@ defmodule ElixirApp.MixProject do
   use Mix.Project
 
   # A project that depends on erltrace by path. Mix compiles it with rebar3 (MIX_REBAR3 says where that is, unless Mix has one of its own),
-  # and its compile hook builds what it has in C. `--no-halt` because `mix run` ends when the application has started.
+  # and its compile hook builds its C code. `--no-halt`, because `mix run` otherwise ends as soon as the application has started.
   #
   #   MIX_REBAR3=$(command -v rebar3) mix run --no-halt
   def project do

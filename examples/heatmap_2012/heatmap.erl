@@ -1,10 +1,10 @@
-%% heatmap - how a program for the first erltrace looked: open, compile, go; then, each second, walk, and what has come in that second is a
-%% new column of a heat map; stop. Nothing here knows of anything that erltrace has learned since.
+%% heatmap - a program as it was written for the first erltrace: open, compile, go; then, each second, walk, and turn what that second has
+%% added into a new column of a heat map; stop. It uses nothing that erltrace has gained since.
 %%
 %%   erlc heatmap.erl && ERL_LIBS=... erl -noshell -s heatmap main SCRIPT.d SECONDS
 %%
-%% A script has one aggregation of a string, by lquantize(); they are laid over each other. The newest column is on the right, the lowest
-%% row at the bottom; the more there is of something, the darker it is.
+%% A script has one aggregation, an lquantize() with a string as its key; the distributions of all keys are added up. The newest column is
+%% on the right, the lowest row at the bottom; higher counts have darker characters.
 -module(heatmap).
 
 -export([main/1, start/2, work/0]).
@@ -57,7 +57,7 @@ shade(N) when N < 10 -> $.;
 shade(N) when N < 100 -> $o;
 shade(_) -> $#.
 
-%% Something to look at.
+%% Work for the script to measure.
 work() ->
     _ = lists:map(fun(X) -> X * X end, lists:seq(1, rand:uniform(2000))),
     _ = ets:info(ets:new(heatmap, [])),

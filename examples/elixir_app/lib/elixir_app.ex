@@ -1,7 +1,6 @@
 defmodule ElixirApp do
   @moduledoc """
-  Has something to do, and asks erltrace how long it takes: for two seconds a script watches `Enum.map/2` in this node. Then the
-  node ends.
+  Works, and asks erltrace how long the work takes: for two seconds a script watches `Enum.map/2` in this node. Then the node ends.
   """
   use Application
 
@@ -28,7 +27,7 @@ defmodule ElixirApp do
   end
 
   def ask do
-    # Binaries, which are what Elixir has for strings.
+    # Elixir's strings are binaries.
     case :erltrace.run(@script, 2000, strings: :binary) do
       {:ok, %{aggregations: [{"took", [{:quantize, [name], buckets}]}]}} ->
         IO.puts(name)

@@ -1,5 +1,5 @@
-%% erlang_app - has something to do, and asks erltrace how long it takes: for two seconds a script watches every call of work/1 in this
-%% node, and what comes back, a quantize(), is printed as bars. Then the node ends.
+%% erlang_app - works, and asks erltrace how long the work takes: for two seconds a script watches every call of work/1 in this node, and
+%% the resulting quantize() is printed as bars. Then the node ends.
 -module(erlang_app).
 -behaviour(application).
 
