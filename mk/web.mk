@@ -27,9 +27,9 @@ $(BUILD)/tool/c_src/web/assets.o: $(BUILD)/web/assets.c
 
 # Tests of the room's parts.
 $(BUILD)/test/test_web_access: $(BUILD)/tool/c_src/web/access.o
-$(BUILD)/test/test_web_model: $(addprefix $(BUILD)/tool/c_src/web/,model.o keys.o web_value.o web_json.o) $(filter %/aggs.o,$(call objects,words))
+$(BUILD)/test/test_web_model: $(addprefix $(BUILD)/tool/c_src/web/,model.o keys.o web_value.o) $(filter %/aggs.o,$(call objects,words))
 $(BUILD)/test/test_web_hub: $(BUILD)/tool/c_src/web/hub.o
-$(BUILD)/test/test_web_keys: $(addprefix $(BUILD)/tool/c_src/web/,keys.o web_value.o web_json.o) $(filter %/aggs.o,$(call objects,words))
+$(BUILD)/test/test_web_keys: $(addprefix $(BUILD)/tool/c_src/web/,keys.o web_value.o) $(filter %/aggs.o,$(call objects,words))
 $(BUILD)/test/test_web_pack: $(BUILD)/tool/c_src/web/pack.o
 $(BUILD)/test/test_web_pack: LIBS := -lz
 

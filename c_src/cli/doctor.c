@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/screen.h"
 #include "util/buftext.h"
+#include "util/json.h"
 
 enum { EXIT_LIMITS = 3, REASONS_MAX = 64 };
 
@@ -34,13 +35,12 @@ static void tell(struct doctor *o, const char *subject, const char *level, const
 {
     struct buf *b = &o->text;
     if (o->json) {
-        const char *part[] = {"node", o->node, "subject", subject, "level",
-                              level,  "text",  text,      "help",  help};
         buf_adds(b, "{\"type\":\"finding\"");
-        for (size_t i = 0; i < sizeof part / sizeof part[0]; i += 2) {
-            buf_printf(b, ",\"%s\":", part[i]);
-            buf_json(b, part[i + 1], strlen(part[i + 1]));
-        }
+        json_text_field(b, "node", o->node);
+        json_text_field(b, "subject", subject);
+        json_text_field(b, "level", level);
+        json_text_field(b, "text", text);
+        json_text_field(b, "help", help);
         buf_adds(b, "}\n");
     } else {
         struct buf part[3] = {BUF_INIT, BUF_INIT, BUF_INIT};
@@ -58,8 +58,8 @@ static void end_node(struct doctor *o)
 {
     struct buf b = BUF_INIT, name = BUF_INIT;
     if (o->json) {
-        buf_adds(&b, "{\"type\":\"verdict\",\"node\":");
-        buf_json(&b, o->node, strlen(o->node));
+        buf_adds(&b, "{\"type\":\"verdict\"");
+        json_text_field(&b, "node", o->node);
         buf_printf(&b, ",\"traceable\":true,\"limits\":%u}\n", o->of_node);
     } else if (o->of_node == 0) {
         buf_printf(&b, "%s can be traced, and nothing is in the way.\n", buf_shown(&name, o->node));

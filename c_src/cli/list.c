@@ -7,6 +7,7 @@
 #include "util/elixir.h"
 #include "cli/run.h"
 #include "util/buftext.h"
+#include "util/json.h"
 
 static void put_buf(struct run *r, struct buf *b)
 {
@@ -112,8 +113,8 @@ static void put_flags(struct buf *b, const char *names, uint64_t processes, cons
 
 static void put_placed(struct buf *b, const struct erltrace_placed *p)
 {
-    buf_adds(b, "{\"type\":\"enabled\",\"node\":");
-    buf_json(b, p->node, strlen(p->node));
+    buf_adds(b, "{\"type\":\"enabled\"");
+    json_text_field(b, "node", p->node);
     buf_printf(b,
                ",\"clauses\":%" PRIu64 ",\"left_out\":%" PRIu64 ",\"functions\":{\"meta\":%" PRIu64
                ",\"local\":%" PRIu64 ",\"global\":%" PRIu64 "},\"flags\":[",
@@ -248,13 +249,13 @@ static int list_probe(const struct erltrace_probe *p, void *arg)
     struct buf b = BUF_INIT;
     struct erltrace_about about;
     if (r->a->json) {
-        const char *part[] = {"provider",  p->provider, "module", p->module, "function",
-                              p->function, "name",      p->name,  "node",    p->node};
-        buf_printf(&b, "{\"type\":\"probe\",\"id\":%" PRIu32, p->id);
-        for (size_t i = 0; i < sizeof part / sizeof part[0]; i += 2) {
-            buf_printf(&b, ",\"%s\":", part[i]);
-            buf_json(&b, part[i + 1], strlen(part[i + 1]));
-        }
+        buf_adds(&b, "{\"type\":\"probe\"");
+        json_uint_field(&b, "id", p->id);
+        json_text_field(&b, "provider", p->provider);
+        json_text_field(&b, "module", p->module);
+        json_text_field(&b, "function", p->function);
+        json_text_field(&b, "name", p->name);
+        json_text_field(&b, "node", p->node);
         buf_adds(&b, "}\n");
     } else {
         struct buf part[4] = {BUF_INIT, BUF_INIT, BUF_INIT, BUF_INIT};

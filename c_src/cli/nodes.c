@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/screen.h"
 #include "util/buftext.h"
+#include "util/json.h"
 
 /* One BEAM. Printing waits for all of them, because the widest entry determines a column's
  * width. */
@@ -45,11 +46,7 @@ static int add_row(const struct erltrace_node *n, void *arg)
 
 static void put(struct buf *b, const char *key, const char *s)
 {
-    buf_printf(b, ",\"%s\":", key);
-    if (s[0] == '\0')
-        buf_adds(b, "null");
-    else
-        buf_json(b, s, strlen(s));
+    json_text_field(b, key, s[0] != '\0' ? s : NULL);
 }
 
 static void json_row(const struct row *n, struct buf *b)
@@ -58,7 +55,7 @@ static void json_row(const struct row *n, struct buf *b)
     put(b, "name", n->name);
     put(b, "otp", n->otp);
     put(b, "owner", n->owner);
-    buf_printf(b, ",\"attachable\":%s", n->attachable ? "true" : "false");
+    json_bool_field(b, "attachable", n->attachable);
     put(b, "why", n->why);
     put(b, "help", n->help);
     buf_adds(b, "}\n");

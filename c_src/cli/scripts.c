@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "util/buftext.h"
 #include "util/render.h"
+#include "util/json.h"
 
 enum { HEADER_BYTES = 1024 }; /* bytes of a script that are searched for a header */
 
@@ -207,13 +208,11 @@ size_t scripts_arguments(const struct script *s)
 
 static void put_json(struct buf *b, const struct script *s)
 {
-    const char *part[] = {"name", s->name, "arguments", s->arguments,
-                          "what", s->what, "path",      s->path};
     buf_adds(b, "{\"type\":\"script\"");
-    for (size_t i = 0; i < sizeof part / sizeof part[0]; i += 2) {
-        buf_printf(b, ",\"%s\":", part[i]);
-        buf_json(b, part[i + 1], strlen(part[i + 1]));
-    }
+    json_text_field(b, "name", s->name);
+    json_text_field(b, "arguments", s->arguments);
+    json_text_field(b, "what", s->what);
+    json_text_field(b, "path", s->path);
     buf_adds(b, "}\n");
 }
 

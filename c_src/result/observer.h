@@ -2,9 +2,9 @@
  *
  * A session tells its observers of an event in order, until one keeps it to itself. The library is
  * the first: it asks the program's handlers (session/watch.c). The last is a reporter (text.c,
- * json.c), which writes what reaches it. Events are the structs of erltrace.h; those that have
- * parts which a function of erltrace.h looks up begin with that struct, and hold behind it what the
- * function needs. They are valid until the observer returns. */
+ * json_lines.c), which writes what reaches it. Events are the structs of erltrace.h; those that
+ * have parts which a function of erltrace.h looks up begin with that struct, and hold behind it
+ * what the function needs. They are valid until the observer returns. */
 #ifndef ET_RESULT_OBSERVER_H
 #define ET_RESULT_OBSERVER_H
 

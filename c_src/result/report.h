@@ -1,5 +1,5 @@
 /* report.h - the two observers (observer.h) that write what a session has to say: text.c as dtrace
- * does, json.c as lines of JSON.
+ * does, json_lines.c as lines of JSON.
  *
  * The session decodes everything (value.h) and tells them. A reporter composes bytes and hands them
  * to a struct out; nobody in this room prints. */
@@ -35,7 +35,7 @@ struct out {
 };
 
 /* The reporters: observers whose argument is a struct report. */
-extern const struct observer report_text; /* report_json: json.h */
+extern const struct observer report_text; /* report_json: json_lines.h */
 
 struct report {
     struct out out;

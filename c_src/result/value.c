@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "dif/record.h"
 #include "util/buftext.h"
+#include "util/json.h"
 
 int values_parse(const struct dif_type *type, size_t n, const uint8_t *p, size_t len,
                  struct value *out)
@@ -58,15 +59,10 @@ uint64_t value_unsigned(const struct value *v)
 
 void value_decimal(int64_t v, bool is_signed, struct buf *out)
 {
-    char text[24], *p = text + sizeof text;
-    bool negative = is_signed && v < 0;
-    uint64_t left = negative ? 0 - (uint64_t)v : (uint64_t)v;
-    do
-        *--p = (char)('0' + left % 10);
-    while ((left /= 10) != 0);
-    if (negative)
-        *--p = '-';
-    buf_add(out, p, (size_t)(text + sizeof text - p));
+    if (is_signed)
+        json_int(out, v);
+    else
+        json_uint(out, (uint64_t)v);
 }
 
 int value_compare(const struct value *a, const struct value *b)

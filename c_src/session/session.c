@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "lang/encode.h"
-#include "result/json.h"
+#include "result/json_lines.h"
 #include "util/buftext.h"
 #include "util/render.h"
 

@@ -10,7 +10,7 @@
 
 #include "util/buftext.h"
 #include "web/asset.h"
-#include "web/web_json.h"
+#include "util/json.h"
 #include "web/pack.h"
 #include "web/server.h"
 #include "web/trace.h"
@@ -291,7 +291,7 @@ static int api_state(struct web *w, struct http *c)
     struct buf *b = &c->own;
     buf_adds(b, "{\"version\":");
     json_text(b, erltrace_version());
-    json_int_field(b, "protocol", 1);
+    json_safe_int_field(b, "protocol", 1);
     json_bool_field(b, "destructive", w->config.destructive);
     json_text_field(b, "node", w->config.nnodes > 0 ? w->config.node[0] : NULL);
     buf_addc(b, ',');

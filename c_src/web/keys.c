@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "util/buftext.h"
-#include "web/web_json.h"
+#include "util/json.h"
 
 /* -- texts ------------------------------------------------------------------------------------- */
 
@@ -16,18 +16,15 @@ static void add_value(struct buf *b, const struct erltrace_aggr *a, size_t i)
     const char *text = erltrace_aggr_key_text(a, i, 0);
     buf_addc(b, ',');
     if (v->kind == ERLTRACE_VALUE_INT) {
-        json_int(b, v->number);
+        json_safe_int(b, v->number);
     } else if (v->kind == ERLTRACE_VALUE_UINT) {
-        json_uint(b, (uint64_t)v->number);
+        json_safe_uint(b, (uint64_t)v->number);
     } else if (v->kind == ERLTRACE_VALUE_STRING) {
         buf_json(b, v->text, strnlen(v->text, v->length));
     } else if (text != NULL) {
-        buf_json(b, text, strlen(text));
+        json_text(b, text);
     } else {
-        buf_addc(b, '"');
-        for (size_t k = 0; k < v->length; k++)
-            buf_printf(b, "%02x", (unsigned char)v->text[k]);
-        buf_addc(b, '"');
+        json_hex(b, v->text, v->length);
     }
 }
 
@@ -39,7 +36,7 @@ static void add_stack(struct buf *b, const struct erltrace_aggr *a, size_t i)
     for (size_t n = 0; (frame = erltrace_aggr_key_text(a, i, n)) != NULL; n++) {
         if (n > 0)
             buf_addc(b, ',');
-        buf_json(b, frame, strlen(frame));
+        json_text(b, frame);
     }
     buf_addc(b, ']');
 }

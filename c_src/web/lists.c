@@ -8,7 +8,8 @@
 #include "base/arena.h"
 #include "util/buftext.h"
 #include "util/table.h"
-#include "web/web_json.h"
+#include "base/hash.h"
+#include "util/json.h"
 #include "web/running.h"
 
 struct item {

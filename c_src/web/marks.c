@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "util/buftext.h"
-#include "web/web_json.h"
+#include "util/json.h"
 
 static const char *const severities[] = {
     [ERLTRACE_ERROR] = "error", [ERLTRACE_WARNING] = "warning", [ERLTRACE_NOTE] = "note"};
@@ -41,9 +41,9 @@ void diag_list_add(const struct erltrace_diag *d, void *arg)
     json_text_field(b, "text", d->text);
     json_text_field(b, "hint", d->hint);
     json_text_field(b, "file", d->file);
-    json_int_field(b, "line", d->line);
-    json_int_field(b, "column", d->column);
-    json_int_field(b, "length", d->length);
+    json_safe_int_field(b, "line", d->line);
+    json_safe_int_field(b, "column", d->column);
+    json_safe_int_field(b, "length", d->length);
     json_text_field(b, "source", d->source);
     json_text_field(b, "rendered", d->rendered);
     buf_addc(b, '}');

@@ -8,7 +8,7 @@
 
 #include "util/buftext.h"
 #include "util/merge.h"
-#include "web/web_json.h"
+#include "util/json.h"
 #include "words/words.h"
 #include "web/keys.h"
 #include "web/web_value.h"
@@ -56,7 +56,7 @@ static void add_bounds(struct buf *out, const struct erltrace_aggregation *a, bo
         if (none || (to ? b->open_to : b->open_from))
             buf_adds(out, "null");
         else
-            json_int(out, to ? b->to : b->from);
+            json_safe_int(out, to ? b->to : b->from);
     }
     buf_addc(out, ']');
 }
@@ -78,7 +78,7 @@ static void describe(struct buf *out, const struct erltrace_aggregation *a)
         json_text(out, erltrace_aggregation_key(a, i));
     }
     buf_adds(out, "],\"normal\":");
-    json_uint(out, a->normal);
+    json_safe_uint(out, a->normal);
     json_key(out, "buckets");
     if (a->nbuckets == 0) {
         buf_adds(out, "null}");
@@ -88,7 +88,7 @@ static void describe(struct buf *out, const struct erltrace_aggregation *a)
     for (unsigned i = 0; f != NULL && i < f->parameters; i++) {
         if (i > 0)
             buf_addc(out, ',');
-        json_int(out, a->parameter[i]);
+        json_safe_int(out, a->parameter[i]);
     }
     buf_addc(out, ']');
     add_bounds(out, a, false);
@@ -204,14 +204,14 @@ static void lose(struct model *m, struct aggregation *g, struct key *k, const ui
 static void add_number(struct buf *list, uint32_t number)
 {
     buf_adds(list, list->len > 0 ? "," : "");
-    json_uint(list, number);
+    json_safe_uint(list, number);
 }
 
 /* Appends [17,"lists:map/2",3]. */
 static void add_key(struct buf *list, const struct key *k)
 {
     buf_adds(list, list->len > 0 ? ",[" : "[");
-    json_uint(list, k->number);
+    json_safe_uint(list, k->number);
     buf_add(list, k->text, k->len);
     buf_addc(list, ']');
 }
@@ -402,7 +402,7 @@ static void finish(struct aggregation *g, size_t i, bool *first, struct buf *out
         add_if_any(out, "add", &g->add);
         if (normal) {
             json_key(out, "normal");
-            json_uint(out, g->normal);
+            json_safe_uint(out, g->normal);
         }
         add_if_any(out, "gone", &g->gone);
         if (g->thrown)
@@ -468,7 +468,7 @@ static void state_of(const struct aggregation *g, size_t i, struct buf *out)
     if (g->others_used)
         value_row(&now, g->kind, VALUE_OTHERS, g->sum);
     buf_printf(out, "%s{\"id\":%zu,\"normal\":", i > 0 ? "," : "", i);
-    json_uint(out, g->normal_told);
+    json_safe_uint(out, g->normal_told);
     add_list(out, "keys", &keys);
     add_list(out, "now", &now);
     buf_addc(out, '}');

@@ -5,7 +5,7 @@
 
 #include "util/buftext.h"
 #include "web/asset.h"
-#include "web/web_json.h"
+#include "util/json.h"
 
 enum { LINE = 512, ARGUMENTS = 8 };
 

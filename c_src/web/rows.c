@@ -7,7 +7,7 @@
 
 #include "util/buftext.h"
 #include "web/hub.h"
-#include "web/web_json.h"
+#include "util/json.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -101,20 +101,12 @@ static void add_value(struct rows *r, const struct erltrace_value *v)
     struct buf *b = &r->values;
     buf_adds(b, b->len > 0 ? "," : "");
     switch (v->kind) {
-    case ERLTRACE_VALUE_INT: json_int(b, v->number); break;
-    case ERLTRACE_VALUE_UINT: json_uint(b, (uint64_t)v->number); break;
+    case ERLTRACE_VALUE_INT: json_safe_int(b, v->number); break;
+    case ERLTRACE_VALUE_UINT: json_safe_uint(b, (uint64_t)v->number); break;
     case ERLTRACE_VALUE_STRING: buf_json(b, v->text, strnlen(v->text, v->length)); break;
-    case ERLTRACE_VALUE_FLOAT:
-        if (v->real - v->real == 0)
-            buf_printf(b, "%.17g", v->real);
-        else
-            buf_printf(b, "\"%g\"", v->real);
-        break;
+    case ERLTRACE_VALUE_FLOAT: json_real(b, v->real, 17); break;
     case ERLTRACE_VALUE_BYTES:
-        buf_addc(b, '"');
-        for (size_t i = 0; i < v->length && i < BYTES_SHOWN; i++)
-            buf_printf(b, "%02x", (unsigned char)v->text[i]);
-        buf_addc(b, '"');
+        json_hex(b, v->text, v->length < BYTES_SHOWN ? v->length : BYTES_SHOWN);
         break;
     }
 }

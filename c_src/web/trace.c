@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "util/buftext.h"
-#include "web/web_json.h"
+#include "util/json.h"
 #include "web/trace_impl.h"
 
 int64_t trace_now(void)
@@ -259,8 +259,8 @@ void trace_list(struct hub *h, struct buf *out)
             continue;
         buf_printf(out, "%s{\"trace\":%" PRIu64 ",", first ? "" : ",", t->id);
         trace_script(out, &t->m);
-        json_int_field(out, "viewers", (int64_t)t->nviewers);
-        json_int_field(out, "since", t->began);
+        json_safe_int_field(out, "viewers", (int64_t)t->nviewers);
+        json_safe_int_field(out, "since", t->began);
         buf_addc(out, '}');
         first = false;
     }

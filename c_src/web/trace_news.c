@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "util/buftext.h"
 #include "web/command.h"
-#include "web/web_json.h"
+#include "util/json.h"
 #include "web/trace_impl.h"
 
 #define MS UINT64_C(1000000)
@@ -154,11 +154,11 @@ static int on_drop(const struct erltrace_drop *d, void *arg)
     buf_adds(b, b->len > 0 ? ",{\"kind\":" : "{\"kind\":");
     json_text(b, d->kind);
     json_key(b, "count");
-    json_uint(b, d->count);
+    json_safe_uint(b, d->count);
     json_key(b, "total");
-    json_uint(b, d->total);
+    json_safe_uint(b, d->total);
     json_text_field(b, "node", d->node);
-    json_int_field(b, "cpu", d->cpu);
+    json_safe_int_field(b, "cpu", d->cpu);
     json_text_field(b, "text", d->message);
     buf_addc(b, '}');
     return ERLTRACE_HANDLE_OK;
@@ -174,9 +174,9 @@ static void add_costs(struct buf *b, const char *name, const struct erltrace_sta
         buf_adds(b, i > 0 ? ",[" : "[");
         json_text(b, c->name);
         buf_addc(b, ',');
-        json_uint(b, c->events);
+        json_safe_uint(b, c->events);
         buf_addc(b, ',');
-        json_uint(b, c->ns);
+        json_safe_uint(b, c->ns);
         buf_printf(b, ",%u]", c->share);
     }
     buf_addc(b, ']');
@@ -201,14 +201,14 @@ static int on_stats(const struct erltrace_stats *s, void *arg)
     buf_reset(b); /* an unsent one is out of date */
     buf_adds(b, "{\"type\":\"cost\",\"node\":");
     json_text(b, s->node);
-    json_int_field(b, "dt", (int64_t)(s->interval / 1000000));
+    json_safe_int_field(b, "dt", (int64_t)(s->interval / 1000000));
     json_key(b, "fired");
-    json_uint(b, s->fired);
+    json_safe_uint(b, s->fired);
     buf_printf(b, ",\"share\":%u", busiest != NULL ? busiest->share : 0);
     json_key(b, "ns");
-    json_uint(b, s->ns);
+    json_safe_uint(b, s->ns);
     json_key(b, "drops");
-    json_uint(b, s->drops);
+    json_safe_uint(b, s->drops);
     add_costs(b, "threads", s, erltrace_stats_thread);
     add_costs(b, "kinds", s, erltrace_stats_kind);
     add_costs(b, "probes", s, emulator_or_probe);

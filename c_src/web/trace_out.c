@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "util/buftext.h"
-#include "web/web_json.h"
+#include "util/json.h"
 #include "web/trace_impl.h"
 
 static void empty_out(struct trace *t)
@@ -172,12 +172,12 @@ void trace_tell_progress(struct trace *t, const struct erltrace_progress *p)
         if (!p->fresh && v->joined <= t->told_joins)
             continue;
         buf_adds(b, "{\"type\":\"progress\"");
-        json_int_field(b, "id", v->id);
+        json_safe_int_field(b, "id", v->id);
         json_text_field(b, "node", p->node);
         json_bool_field(b, "waiting", p->waiting != 0);
         json_text_field(b, "unit", p->unit);
-        json_int_field(b, "done", (int64_t)p->done);
-        json_int_field(b, "total", (int64_t)p->total);
+        json_safe_int_field(b, "done", (int64_t)p->done);
+        json_safe_int_field(b, "total", (int64_t)p->total);
         buf_addc(b, '}');
         struct packet *packet = take_out(t, PACKET_INFO);
         if (packet != NULL) /* the next one repeats it */
@@ -195,7 +195,7 @@ void trace_warn(struct trace *t, struct viewer *v)
         return;
     buf_adds(&t->out, "{\"type\":\"diagnostics\"");
     if (v->wants_start)
-        json_int_field(&t->out, "id", v->id);
+        json_safe_int_field(&t->out, "id", v->id);
     buf_adds(&t->out, ",\"diagnostics\":[");
     buf_add(&t->out, buf_str(&t->diags.text), t->diags.text.len);
     buf_adds(&t->out, "]}");

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "util/buftext.h"
-#include "web/web_json.h"
+#include "util/json.h"
 #include "web/running.h"
 #include "web/trace_impl.h"
 
@@ -25,12 +25,12 @@ static int on_placed(const struct erltrace_placed *p, void *arg)
     struct buf *b = arg;
     buf_adds(b, b->len == 0 || b->data[b->len - 1] == '[' ? "{\"node\":" : ",{\"node\":");
     json_text(b, p->node);
-    json_int_field(b, "clauses", (int64_t)p->clauses);
-    json_int_field(b, "left_out", (int64_t)p->left_out);
-    json_int_field(b, "functions", (int64_t)(p->meta + p->local + p->global));
-    json_int_field(b, "processes", (int64_t)(p->processes + p->only_processes));
+    json_safe_int_field(b, "clauses", (int64_t)p->clauses);
+    json_safe_int_field(b, "left_out", (int64_t)p->left_out);
+    json_safe_int_field(b, "functions", (int64_t)(p->meta + p->local + p->global));
+    json_safe_int_field(b, "processes", (int64_t)(p->processes + p->only_processes));
     json_text_field(b, "flags", p->flags[0] != '\0' ? p->flags : p->only_flags);
-    json_int_field(b, "ports", (int64_t)p->ports);
+    json_safe_int_field(b, "ports", (int64_t)p->ports);
     json_text_field(b, "monitors", p->monitors);
     buf_addc(b, '}');
     return 0;
@@ -43,8 +43,8 @@ static void describe(struct trace *t)
     unsigned probes = erltrace_status(t->h)->probes;
     buf_printf(b, "\"trace\":%" PRIu64 ",", t->id);
     trace_script(b, &t->m);
-    json_int_field(b, "t", t->began);
-    json_int_field(b, "interval", t->interval);
+    json_safe_int_field(b, "t", t->began);
+    json_safe_int_field(b, "interval", t->interval);
     bool commands = erltrace_is_destructive(t->h) == 1; /* it may run commands, which print */
     json_bool_field(b, "prints", commands || erltrace_prints(t->h) == 1);
     json_bool_field(b, "destructive", erltrace_is_destructive(t->h) == 1);
@@ -250,16 +250,16 @@ static void conclude(struct trace *t, int state)
     struct buf *b = &t->out;
     buf_printf(b, "{\"type\":\"stopped\",\"trace\":%" PRIu64, t->id);
     json_text_field(b, "reason", end.reason);
-    json_int_field(b, "status", st.status);
+    json_safe_int_field(b, "status", st.status);
     json_text_field(b, "text", end.text);
     json_text_field(b, "hint", t->diags.hint[0] != '\0' ? t->diags.hint : NULL);
-    json_int_field(b, "ms", (int64_t)((monotonic_ns() - t->began_ns) / 1000000));
+    json_safe_int_field(b, "ms", (int64_t)((monotonic_ns() - t->began_ns) / 1000000));
     json_key(b, "fired");
-    json_uint(b, st.fired);
+    json_safe_uint(b, st.fired);
     json_key(b, "drops");
-    json_uint(b, st.drops);
+    json_safe_uint(b, st.drops);
     json_key(b, "errors");
-    json_uint(b, st.errors);
+    json_safe_uint(b, st.errors);
     json_key(b, "output");
     buf_json(b, buf_str(&t->final), t->final.len);
     buf_addc(b, '}');
@@ -270,7 +270,7 @@ static void add_given_up(struct trace *t, const struct viewer *v, const struct e
 {
     struct buf *b = &t->out;
     buf_adds(b, "{\"type\":\"stopped\"");
-    json_int_field(b, "id", v->id);
+    json_safe_int_field(b, "id", v->id);
     json_text_field(b, "reason", end->reason);
     json_text_field(b, "text", end->text);
     buf_addc(b, '}');
@@ -280,7 +280,7 @@ static void add_failed(struct trace *t, const struct viewer *v)
 {
     struct buf *b = &t->out;
     buf_adds(b, "{\"type\":\"failed\"");
-    json_int_field(b, "id", v->id);
+    json_safe_int_field(b, "id", v->id);
     json_text_field(b, "tag", t->diags.tag);
     json_text_field(b, "text", t->diags.first[0] != '\0' ? t->diags.first : "the trace has ended");
     json_text_field(b, "hint", t->diags.hint[0] != '\0' ? t->diags.hint : NULL);

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "util/buftext.h"
-#include "web/web_json.h"
+#include "util/json.h"
 #include "web/server.h"
 #include "web/trace.h"
 
@@ -46,7 +46,7 @@ static void refuse(struct web *w, struct viewer *v, int64_t id, const char *why)
 {
     struct buf b = BUF_INIT;
     buf_adds(&b, "{\"type\":\"failed\"");
-    json_int_field(&b, "id", id);
+    json_safe_int_field(&b, "id", id);
     json_text_field(&b, "tag", "WEB_LIMIT");
     json_text_field(&b, "text", why);
     buf_adds(&b, ",\"hint\":null}");
@@ -75,7 +75,7 @@ static void pong(struct web *w, struct viewer *v, const struct message *m)
 {
     struct buf b = BUF_INIT;
     buf_adds(&b, "{\"type\":\"pong\"");
-    json_int_field(&b, "t", m->t);
+    json_safe_int_field(&b, "t", m->t);
     buf_addc(&b, '}');
     hub_send(&w->hub, v, &b);
     buf_free(&b);
@@ -87,7 +87,7 @@ static void stop(struct web *w, struct viewer *v, const struct message *m)
         return;
     struct buf b = BUF_INIT;
     buf_adds(&b, "{\"type\":\"stopped\"");
-    json_int_field(&b, "id", v->id);
+    json_safe_int_field(&b, "id", v->id);
     json_text_field(&b, "reason", "left");
     buf_addc(&b, '}');
     hub_send(&w->hub, v, &b);
@@ -295,7 +295,7 @@ static void say_hello(struct web *w, struct viewer *v)
     struct buf b = BUF_INIT;
     buf_adds(&b, "{\"type\":\"hello\"");
     json_text_field(&b, "version", erltrace_version());
-    json_int_field(&b, "protocol", 1);
+    json_safe_int_field(&b, "protocol", 1);
     json_bool_field(&b, "destructive", w->config.destructive);
     buf_addc(&b, ',');
     server_limits(&b);

@@ -5,7 +5,7 @@
 
 #include "util/buftext.h"
 #include "util/merge.h"
-#include "web/web_json.h"
+#include "util/json.h"
 #include "words/words.h"
 
 __extension__ typedef unsigned __int128 wide;
@@ -104,9 +104,9 @@ static bool add_buckets(struct buf *out, struct value_kind kind, const uint64_t 
             continue;
         any = true;
         buf_addc(out, ',');
-        json_uint(out, i);
+        json_safe_uint(out, i);
         buf_addc(out, ',');
-        json_int(out, (int64_t)words[i]);
+        json_safe_int(out, (int64_t)words[i]);
     }
     return any;
 }
@@ -117,7 +117,7 @@ static bool add_words(struct buf *out, struct value_kind kind, const uint64_t *w
     for (unsigned i = 0, n = plain_words(kind); i < n; i++) {
         any |= words[i] != 0;
         buf_addc(out, ',');
-        json_int(out, (int64_t)words[i]);
+        json_safe_int(out, (int64_t)words[i]);
     }
     return value_is_extreme(kind) ? !value_is_nothing(kind, words[0]) : any;
 }
@@ -126,7 +126,7 @@ static bool add_square(struct buf *out, const uint64_t *words)
 {
     buf_addc(out, ',');
     if (words[3] == 0 && words[2] <= INT64_MAX)
-        json_uint(out, words[2]);
+        json_safe_uint(out, words[2]);
     else
         json_wide(out, words[2], words[3]);
     return square_of(words) != 0;
@@ -136,7 +136,7 @@ bool value_row(struct buf *out, struct value_kind kind, int64_t number, const ui
 {
     size_t start = out->len;
     buf_adds(out, start > 0 ? ",[" : "[");
-    json_int(out, number);
+    json_safe_int(out, number);
     bool any =
         kind.shape == SHAPE_BUCKETS ? add_buckets(out, kind, words) : add_words(out, kind, words);
     if (kind.shape == SHAPE_STDDEV)

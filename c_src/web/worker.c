@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "util/buftext.h"
-#include "web/web_json.h"
+#include "util/json.h"
 #include "web/pack.h"
 #include "web/running.h"
 
@@ -63,7 +63,7 @@ static void add_node(struct buf *b, const char *name, long pid, const char *otp,
                                                                             : "{\"node\":");
     json_text(b, name);
     if (pid > 0)
-        json_int_field(b, "pid", pid);
+        json_safe_int_field(b, "pid", pid);
     else
         buf_adds(b, ",\"pid\":null");
     json_text_field(b, "otp", otp != NULL && otp[0] != '\0' ? otp : NULL);
@@ -137,7 +137,7 @@ static void do_check(struct worker *w, struct job *j)
         run_compile(h, &j->m, &diags);
     erltrace_close(h);
     buf_adds(&j->body, "{\"type\":\"checked\"");
-    json_int_field(&j->body, "id", j->m.id);
+    json_safe_int_field(&j->body, "id", j->m.id);
     buf_adds(&j->body, ",\"diagnostics\":[");
     buf_add(&j->body, buf_str(&diags.text), diags.text.len);
     buf_adds(&j->body, "]}");

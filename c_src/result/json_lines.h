@@ -1,5 +1,5 @@
-/* json.h - the shapes of --json: one object on one line for every record, aggregation, drop and
- * error. doc/json.md is the same for users. Numbers are exact 64-bit integers; text that is not
+/* json_lines.h - the shapes of --json: one object on one line for every record, aggregation, drop
+ * and error. doc/json.md is the same for users. Numbers are exact 64-bit integers; text that is not
  * UTF-8 has U+FFFD in place of the bytes that are not. "node" is "" for the local tier.
  *
  *   {"type":"record","epid":1,"probe":P,"node":"a@b","cpu":0,"timestamp":123,"data":[D,...]}
@@ -26,8 +26,8 @@
  *     a fault; action null: in the predicate; offset null: not known. Diagnostics have the shape
  *     of diag.h.
  */
-#ifndef ET_RESULT_JSON_H
-#define ET_RESULT_JSON_H
+#ifndef ET_RESULT_JSON_LINES_H
+#define ET_RESULT_JSON_LINES_H
 
 #include "result/report.h"
 

@@ -1,7 +1,7 @@
-/* json.c - the reporter that writes lines of JSON; json.h says which. */
+/* json_lines.c - the reporter that writes lines of JSON; json_lines.h says which. */
 #include "result/field.h"
 #include "result/print.h"
-#include "result/json.h"
+#include "result/json_lines.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -11,28 +11,7 @@
 #include "base/clock.h"
 #include "result/hist.h"
 #include "util/buftext.h"
-
-/* Keys are ours: there is nothing to escape. */
-static void name(struct buf *out, const char *key)
-{
-    buf_addc(out, '"');
-    buf_adds(out, key);
-    buf_adds(out, "\":");
-}
-
-static void text(struct buf *out, const char *key, const char *s)
-{
-    buf_addc(out, ',');
-    name(out, key);
-    buf_json(out, s, strlen(s));
-}
-
-static void number(struct buf *out, const char *key, int64_t v)
-{
-    buf_addc(out, ',');
-    name(out, key);
-    value_decimal(v, true, out);
-}
+#include "util/json.h"
 
 static void flush(struct report *r)
 {
@@ -41,15 +20,6 @@ static void flush(struct report *r)
     if (!r->line.oom)
         r->out.data(r->out.arg, r->line.data, r->line.len);
     buf_reset(&r->line);
-}
-
-/* JSON has no words for infinity and not-a-number: these are strings. */
-static void json_float(long double f, struct buf *out)
-{
-    if (f - f == 0)
-        buf_printf(out, "%.17Lg", f);
-    else
-        buf_printf(out, "\"%Lg\"", f);
 }
 
 /* A symbol's text; of a stack, the texts of its frames. */
@@ -77,23 +47,22 @@ static void json_value(const struct report *r, const struct value *v, struct buf
     if (v->kind == DIF_STRING) {
         buf_json(out, v->s, strnlen(v->s, v->len));
     } else if (v->kind == DIF_FLOAT) {
-        json_float(value_float(v), out);
+        json_real(out, value_float(v), 17);
     } else if (symbol_is(v)) {
         json_place(r, v, out);
     } else if (v->kind == DIF_BYTES) {
-        buf_addc(out, '"');
-        for (size_t i = 0; i < v->len; i++)
-            buf_printf(out, "%02x", (unsigned char)v->s[i]);
-        buf_addc(out, '"');
+        json_hex(out, v->s, v->len);
+    } else if (v->kind == DIF_INT) {
+        json_int(out, v->i);
     } else {
-        value_decimal(v->i, v->kind == DIF_INT, out);
+        json_uint(out, (uint64_t)v->i);
     }
 }
 
 static void values(const struct report *r, struct buf *out, const char *key, const struct value *v,
                    size_t n)
 {
-    name(out, key);
+    json_first_key(out, key);
     buf_addc(out, '[');
     for (size_t i = 0; i < n; i++) {
         if (i > 0)
@@ -105,20 +74,19 @@ static void values(const struct report *r, struct buf *out, const char *key, con
 
 static void probe(struct buf *out, const struct erltrace_probe *p)
 {
-    buf_addc(out, ',');
-    name(out, "probe");
+    json_key(out, "probe");
     buf_printf(out, "{\"id\":%" PRIu32, p->id);
-    text(out, "provider", p->provider);
-    text(out, "module", p->module);
-    text(out, "function", p->function);
-    text(out, "name", p->name);
+    json_text_field(out, "provider", p->provider);
+    json_text_field(out, "module", p->module);
+    json_text_field(out, "function", p->function);
+    json_text_field(out, "name", p->name);
     buf_addc(out, '}');
-    text(out, "node", p->node);
+    json_text_field(out, "node", p->node);
 }
 
 static void bound(struct buf *out, const char *key, bool open, int64_t v)
 {
-    name(out, key);
+    json_first_key(out, key);
     if (open)
         buf_adds(out, "null");
     else
@@ -159,7 +127,7 @@ static void aggr_name(struct buf *out, const char *key, const struct aggr *a)
 {
     struct buf s = BUF_INIT;
     buf_printf(&s, "@%s", strcmp(a->name, "_") == 0 ? "" : a->name);
-    name(out, key);
+    json_first_key(out, key);
     buf_json(out, buf_str(&s), s.len);
     out->oom |= s.oom;
     buf_free(&s);
@@ -185,16 +153,16 @@ static void put_prefix(struct report *r, const struct erltrace_record *rec)
     if (r->head_epid != rec->epid) {
         buf_reset(&r->head);
         buf_adds(&r->head, "{\"type\":\"record\"");
-        number(&r->head, "epid", rec->epid);
+        json_int_field(&r->head, "epid", rec->epid);
         probe(&r->head, rec->probe);
         buf_adds(&r->head, ",\"cpu\":");
         r->head_epid = rec->epid;
     }
     buf_add(&r->line, r->head.data, r->head.len);
     r->line.oom |= r->head.oom;
-    value_decimal(rec->cpu, false, &r->line);
+    json_uint(&r->line, rec->cpu);
     buf_adds(&r->line, ",\"timestamp\":");
-    value_decimal((int64_t)rec->timestamp, false, &r->line);
+    json_uint(&r->line, rec->timestamp);
     buf_adds(&r->line, ",\"data\":[");
     r->first = true;
 }
@@ -218,7 +186,7 @@ static void printa(struct report *r, const struct dif_action *act, const struct 
     for (size_t i = 0; i < view.naggrs; i++) {
         buf_adds(out, i > 0 ? ",{" : "{");
         aggr_name(out, "name", view.aggr[i]);
-        text(out, "function", view.aggr[i]->fn->name);
+        json_text_field(out, "function", view.aggr[i]->fn->name);
         buf_addc(out, '}');
     }
     buf_adds(out, "],\"rows\":[");
@@ -258,20 +226,18 @@ static enum verdict action(void *arg, const struct erltrace_record *rec, struct 
         return VERDICT_SHOW;
     buf_adds(out, r->first ? "{" : ",{");
     r->first = false;
-    name(out, "action");
+    json_first_key(out, "action");
     buf_json(out, names[act->kind], strlen(names[act->kind]));
     switch ((enum word_action)act->kind) {
     case ACT_TRACE:
     case ACT_STACK:
-        buf_addc(out, ',');
-        name(out, "value");
+        json_key(out, "value");
         json_value(r, v, out);
         break;
     case ACT_TRACEMEM: {
         struct value shown_bytes = *v;
         shown_bytes.len = field_tracemem_size(v, act->nparts);
-        buf_addc(out, ',');
-        name(out, "value");
+        json_key(out, "value");
         json_value(r, &shown_bytes, out);
         break;
     }
@@ -280,8 +246,7 @@ static enum verdict action(void *arg, const struct erltrace_record *rec, struct 
                      &shown);
         buf_adds(out, ",\"text\":");
         buf_json(out, buf_str(&shown), shown.len);
-        buf_addc(out, ',');
-        name(out, "value");
+        json_key(out, "value");
         json_value(r, v + 1, out);
         out->oom |= shown.oom;
         buf_free(&shown);
@@ -305,12 +270,12 @@ static enum verdict action(void *arg, const struct erltrace_record *rec, struct 
         buf_free(&shown);
         break;
     case ACT_PRINTA: printa(r, act, &r->format[d->action]); break;
-    case ACT_EXIT: number(out, "status", v->i); break;
+    case ACT_EXIT: json_int_field(out, "status", v->i); break;
     default:
         buf_addc(out, ',');
         aggr_name(out, "aggregation", &r->aggr->aggr[r->img->refs[act->ref]]);
         if (act->nparts > 0)
-            number(out, "value", v->i);
+            json_int_field(out, "value", v->i);
     }
     buf_addc(out, '}');
     return VERDICT_SHOW;
@@ -356,18 +321,18 @@ static enum verdict fault(void *arg, const struct erltrace_fault *f)
     struct report *r = arg;
     struct buf *out = &r->line;
     buf_printf(out, "{\"type\":\"error\",\"severity\":\"error\",\"tag\":\"DTRACEFLT_%s\"", f->name);
-    text(out, "text", f->reason);
-    number(out, "epid", f->epid);
+    json_text_field(out, "text", f->reason);
+    json_int_field(out, "epid", f->epid);
     probe(out, f->probe);
-    number(out, "cpu", f->cpu);
+    json_int_field(out, "cpu", f->cpu);
     if (f->action == 0)
         buf_adds(out, ",\"action\":null");
     else
-        number(out, "action", f->action);
+        json_int_field(out, "action", f->action);
     if (f->offset < 0)
         buf_adds(out, ",\"offset\":null");
     else
-        number(out, "offset", f->offset);
+        json_int_field(out, "offset", f->offset);
     buf_printf(out, ",\"value\":%" PRIu64, f->value);
     if (!fold_comes(&r->faults, buf_str(out), out->len, monotonic_ns(), put_repeated, r)) {
         buf_reset(out);
@@ -392,9 +357,9 @@ static enum verdict drop(void *arg, const struct erltrace_drop *d)
     drop_name(out, d->kind);
     buf_printf(out, "\",\"count\":%" PRIu64, d->count);
     if (d->cpu >= 0)
-        number(out, "cpu", d->cpu);
-    text(out, "node", d->node);
-    text(out, "text", d->text);
+        json_int_field(out, "cpu", d->cpu);
+    json_text_field(out, "node", d->node);
+    json_text_field(out, "text", d->text);
     buf_addc(out, '}');
     flush(r);
     return VERDICT_SHOW;
@@ -403,17 +368,16 @@ static enum verdict drop(void *arg, const struct erltrace_drop *d)
 static void costs(struct buf *out, const char *key, const struct tier_load_probe *p, uint32_t n,
                   bool full)
 {
-    buf_addc(out, ',');
-    name(out, key);
+    json_key(out, key);
     buf_addc(out, '[');
     for (uint32_t i = 0; i < n; i++) {
         buf_adds(out, i > 0 ? ",{" : "{");
-        name(out, "name");
+        json_first_key(out, "name");
         buf_json(out, p[i].name, strlen(p[i].name));
         if (full) {
-            text(out, "provider", p[i].prov);
-            text(out, "module", p[i].mod);
-            text(out, "function", p[i].func);
+            json_text_field(out, "provider", p[i].prov);
+            json_text_field(out, "module", p[i].mod);
+            json_text_field(out, "function", p[i].func);
         }
         buf_printf(out, ",\"events\":%" PRIu64 ",\"ns\":%" PRIu64 "}", p[i].events, p[i].ns);
     }
@@ -433,7 +397,7 @@ static enum verdict cost(void *arg, struct event_cost *c)
     if (l->why == TIER_LOAD_TOTAL && !option_on(r->opt, OPTION_stats))
         return VERDICT_SHOW; /* for those who asked for reports */
     buf_printf(out, "{\"type\":\"stats\",\"why\":\"%s\"", why[l->why]);
-    text(out, "node", st->node);
+    json_text_field(out, "node", st->node);
     buf_printf(out,
                ",\"interval\":%" PRIu64 ",\"fired\":%" PRIu64 ",\"events\":%" PRIu64
                ",\"ns\":%" PRIu64 ",\"threads\":[",
@@ -501,11 +465,10 @@ static enum verdict aggregations(void *arg)
             struct buf *out = &r->line;
             buf_adds(out, "{\"type\":\"aggregation\",");
             aggr_name(out, "name", a);
-            text(out, "function", a->fn->name);
+            json_text_field(out, "function", a->fn->name);
             buf_addc(out, ',');
             values(r, out, "keys", view.row[row].key->key, a->def->keys.n);
-            buf_addc(out, ',');
-            name(out, a->fn->result == WORD_BUCKETS ? "buckets" : "value");
+            json_key(out, a->fn->result == WORD_BUCKETS ? "buckets" : "value");
             aggr_value(r, a, view.row[row].words[0]);
             if (option_on(r->opt, OPTION_aggpercpu))
                 percpu(r, a, view.row[row].key);
