@@ -31,7 +31,7 @@ ROOMS_CLI   := $(ROOMS_LOW) etf port cli
 # The sources, and the tool's objects, of rooms.
 sources      = $(foreach r,$(1),$(wildcard c_src/$(r)/*.c c_src/$(r)/*/*.c guest/$(r)/*.c guest/$(r)/*/*.c))
 objects      = $(patsubst %.c,$(BUILD)/tool/%.o,$(call sources,$(1)))
-OBJ_AGENT   := $(patsubst %.c,$(BUILD_AGENT)/agent/%.o,$(call sources,$(ROOMS_GUEST) util probe))
+OBJ_AGENT   := $(patsubst %.c,$(BUILD_AGENT)/agent/%.o,$(call sources,$(ROOMS_GUEST)))
 OBJ_WEB     := $(call objects,web) $(BUILD)/tool/c_src/web/assets.o
 OBJ_CLI     := $(call objects,$(ROOMS_CLI))
 OBJ_TOOL    := $(call objects,$(ROOMS_LIB) port cli) $(OBJ_WEB)

@@ -210,7 +210,7 @@ event({nodeup, Node, Info}, #s{monitor = #m{nodes = true}} = S) ->
     S;
 event({nodedown, Node, Info}, #s{monitor = #m{nodes = true}} = S) ->
     Type = maps:get(node_type, Info, visible),
-    Reason = maps:get(nodedown_reason, Info, undefined),
+    Reason = no_number(maps:get(nodedown_reason, Info, undefined)),
     Type =:= hidden andalso ours(Node) orelse
         begin
             ?AGENT:nif_event(?PROBE_DIST_MONITOR, self(), {node(), nodedown, Node, Type, Reason}),
@@ -280,8 +280,19 @@ value(Key, Info) ->
         false -> undefined
     end.
 
+%% An integer is a number to nif_event; this argument is text.
+no_number(Reason) when is_integer(Reason) -> integer_to_binary(Reason);
+no_number(Reason) -> Reason.
+
+%% 0 for a number that the VM leaves out.
+number(Key, Info) ->
+    case value(Key, Info) of
+        N when is_integer(N) -> N;
+        _ -> 0
+    end.
+
 sizes(Info) ->
-    [value(K, Info) || K <- [heap_size, old_heap_size, stack_size, mbuf_size, heap_block_size, old_heap_block_size]].
+    [number(K, Info) || K <- [heap_size, old_heap_size, stack_size, mbuf_size, heap_block_size, old_heap_block_size]].
 
 %% Switches the system monitor off, as more comes than the server can take: no events are better than a mailbox that grows without
 %% bound. It is set again when other items are wanted.

@@ -6,6 +6,7 @@
  * Matching against existing probes happens after compilation; this file only considers which known
  * probes a description could mean. */
 #include "lang/check.h"
+#include "base/glob.h"
 #include "lang/provider.h"
 #include "probe/probe.h"
 #include "util/render.h"
@@ -60,7 +61,7 @@ static bool matches_provider(const char *pattern, const char *name)
         return false;
     memcpy(one, name, n);
     memcpy(one + n, "1", 2);
-    return probe_glob(pattern, name) || probe_glob(pattern, one) ||
+    return glob_match(pattern, name) || glob_match(pattern, one) ||
            (strncmp(pattern, name, n) == 0 &&
             strspn(pattern + n, "0123456789") == strlen(pattern + n));
 }
@@ -96,14 +97,14 @@ static struct lang_probe *from_table(struct lang *l, const struct probe_def *def
 /* Matches probes without module and function. */
 static bool matches_named(const struct lang_desc *d, const char *name)
 {
-    return probe_glob(d->mod, "") && probe_glob(d->func, "") && probe_glob(d->name, name);
+    return glob_match(d->mod, "") && glob_match(d->func, "") && glob_match(d->name, name);
 }
 
 static bool means(const struct lang_desc *d, const struct probe_def *def)
 {
     return def->mod
                ? probe_any_name(def, d->mod, d->func, d->name)
-               : probe_glob(d->mod, "") && probe_glob(d->func, "") && probe_matches(def, d->name);
+               : glob_match(d->mod, "") && glob_match(d->func, "") && probe_matches(def, d->name);
 }
 
 static void look_at_erlang(struct lang *l, const struct lang_desc *d, struct found *f)
@@ -116,7 +117,7 @@ static void look_at_erlang(struct lang *l, const struct lang_desc *d, struct fou
         if (means(d, def))
             add(f, from_table(l, def));
     }
-    if (!f->probe && probe_glob_exact(d->name) && (def = probe_erlang_lacking(d->name)) != NULL)
+    if (!f->probe && glob_exact(d->name) && (def = probe_erlang_lacking(d->name)) != NULL)
         add(f, from_table(l, def));
     if (strcmp(d->mod, any->mod) == 0 && strcmp(d->func, any->func) == 0)
         return; /* this provider has no function probes */
@@ -138,10 +139,10 @@ static void look_at_untyped(const struct lang_desc *d, struct found *f)
                                            {"profile", "profile-1"}};
     bool interval = strncmp(d->name, "tick-", 5) == 0 || strncmp(d->name, "profile-", 8) == 0;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (probe_glob(d->prov, names[i][0]) && matches_named(d, names[i][1]))
+        if (glob_match(d->prov, names[i][0]) && matches_named(d, names[i][1]))
             add(f, &none);
     }
-    if (interval && probe_glob(d->prov, "profile"))
+    if (interval && glob_match(d->prov, "profile"))
         add(f, &none);
 }
 
@@ -151,7 +152,7 @@ static void look_at_definitions(const struct lang *l, const struct lang_desc *d,
         if (!matches_provider(d->prov, v->name))
             continue;
         for (const struct lang_probe *p = v->probes; p; p = p->next) {
-            if (probe_glob(d->name, p->name))
+            if (glob_match(d->name, p->name))
                 add(f, p);
         }
     }

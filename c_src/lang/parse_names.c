@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "base/glob.h"
 #include "util/elixir.h"
 #include "probe/probe.h"
 #include "util/render.h"
@@ -61,7 +62,7 @@ static bool may_be_probe(const struct lang *l, const char *name)
             return true;
     for (const struct lang_provider *v = l->providers; v; v = v->next)
         for (const struct lang_probe *p = v->probes; p; p = p->next)
-            if (probe_glob(name, p->name))
+            if (glob_match(name, p->name))
                 return true;
     return false;
 }

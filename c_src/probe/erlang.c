@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "util/units.h"
+#include "base/glob.h"
 #include "probe/parts.h"
 #include "probe/probe.h"
 
@@ -103,11 +104,11 @@ bool probe_has_name(const struct probe_def *def, const char *name, unsigned *num
 bool probe_any_name(const struct probe_def *def, const char *mod, const char *func,
                     const char *name)
 {
-    if (def->mod == NULL || !probe_glob(mod, def->mod) || !probe_glob(func, def->func))
+    if (def->mod == NULL || !glob_match(mod, def->mod) || !glob_match(func, def->func))
         return false;
     /* erlang*:::message-send and erlang*:e*::entry mean other probes. */
     bool all = strspn(name, "*") == strlen(name), exact = strcmp(mod, def->mod) == 0;
-    bool functions = probe_glob_exact(name) && probe_fn_match(name) != 0;
+    bool functions = glob_exact(name) && probe_fn_match(name) != 0;
     return exact || all || (mod[strspn(mod, "*")] != '\0' && !functions);
 }
 
@@ -118,12 +119,12 @@ bool probe_matches(const struct probe_def *def, const char *pattern)
     if (def->mod != NULL)
         return false;
     if (def->numbered == 0)
-        return probe_glob(pattern, def->name);
-    if (probe_glob_exact(pattern))
+        return glob_match(pattern, def->name);
+    if (glob_exact(pattern))
         return probe_has_name(def, pattern, &number);
     for (unsigned i = 0; i < def->numbered; i++) {
         snprintf(name, sizeof name, "%s%u", def->name, i);
-        if (probe_glob(pattern, name))
+        if (glob_match(pattern, name))
             return true;
     }
     return false;
@@ -148,7 +149,7 @@ static bool is_lacking(const void *arg, const struct probe_def *def)
 const struct probe_def *probe_erlang_name(const char *name)
 {
     const struct probe_def *def = find(is_name, name);
-    return def == NULL && probe_glob_exact(name) ? probe_erlang_lacking(name) : def;
+    return def == NULL && glob_exact(name) ? probe_erlang_lacking(name) : def;
 }
 
 const struct probe_def *probe_erlang_lacking(const char *pattern)

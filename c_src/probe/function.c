@@ -6,6 +6,7 @@
  * means only `entry`; otherwise each call would be seen twice. So "*", "*-entry" and an empty name
  * select none of the other kinds, but "bif-*" and "local-function-entry" do. The same applies to
  * returns. */
+#include "base/glob.h"
 #include "probe/parts.h"
 #include "probe/probe.h"
 
@@ -51,7 +52,7 @@ unsigned probe_fn_match(const char *name_pattern)
 {
     unsigned kinds = 0;
     for (size_t i = 0; i < sizeof fn_names / sizeof *fn_names; i++)
-        if (probe_glob(name_pattern, fn_names[i].name))
+        if (glob_match(name_pattern, fn_names[i].name))
             kinds |= BIT(fn_names[i].kind);
     if (kinds & BIT(PROBE_FN_ENTRY))
         kinds &= ~ENTRIES;
@@ -71,17 +72,6 @@ const char *probe_fn_alias(size_t i, enum probe_kind *kind)
 enum probe_kind probe_fn_kind(enum probe_fn_class c, unsigned k)
 {
     return k < FN_SHARED ? (enum probe_kind)(PROBE_FN_ENTRY + k) : fn_own[c][k - FN_SHARED];
-}
-
-enum probe_kind probe_fn_event(enum probe_kind kind)
-{
-    switch (kind) {
-    case PROBE_FN_BIF_ENTRY:
-    case PROBE_FN_NIF_ENTRY: return PROBE_FN_ENTRY;
-    case PROBE_FN_BIF_RETURN:
-    case PROBE_FN_NIF_RETURN: return PROBE_FN_RETURN;
-    default: return kind;
-    }
 }
 
 const struct probe_def *probe_fn_def(enum probe_kind kind)

@@ -2,6 +2,13 @@
 #ifndef ET_PROBE_PARTS_H
 #define ET_PROBE_PARTS_H
 
+/* What words/probes.list says of a probe that a tier has: its kind, its name and its needs. */
+#define KIND(word) .kind = PROBE_##word, .name = probe_name_##word, .needs = PROBE_NEEDS_##word
+#define WORD_PROBE(num, word, by, text, needs)                                                     \
+    static const char probe_name_##word[] __attribute__((unused)) = text;
+#include "words/probes.list"
+#undef WORD_PROBE
+
 /* clang-format off */
 /* Arguments that many probes have. */
 #define PID_TEXT(name, what) {"char *", name, what " as text, <0.N.S>", PROBE_FORM_PROCESS, 0}
@@ -38,9 +45,6 @@
 /* Remarks (.how) that several rows share. */
 #define TOLD       "the VM reports it to the agent, which fires the probe some microseconds later"
 #define GOES_ON    "when it is next scheduled out at a place other than where it waited, or within some 20 ms (up to 500 ms if many processes wait); not if it dies before"
-
-/* Needed to know ports and their owners. */
-#define PORT_TOLD  (PROBE_NEED_PORTS | PROBE_NEED_PORT_RECEIVE)
 
 /* What delivers the probe on OTP 25, 27 and 29, where that is not this erltrace on each. */
 #define BY_KERNEL  {PROBE_BY_KERNEL, PROBE_BY_KERNEL, PROBE_BY_KERNEL}

@@ -1,7 +1,7 @@
-/* probe.h - names of probes: descriptions, globs, and the provider tables.
+/* probe.h - names of probes: descriptions, and the provider tables.
  *
  * A description has four parts, provider:module:function:name. An empty part matches anything;
- * otherwise the part is a shell glob (* ? [set] [!set] \).
+ * otherwise the part is a shell glob (base/glob.h).
  *
  * The provider's tables say which probes exist, what their arguments are and what the VM must
  * deliver for them. Adding a probe touches one table. Function probes exist for each function of
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROBE_NAME_MAX = 63 }; /* most characters of a provider's or a probe's name */
+#include "words/probekind.h"
 
 /* A parsed probe description. Strings are borrowed. */
 struct probe_spec {
@@ -21,35 +21,12 @@ struct probe_spec {
     uint32_t id; /* nonzero: a description by probe id; the strings are "" */
 };
 
-/* Returns whether the whole text matches the pattern; "" as a pattern matches anything. Bounded:
- * linear in pattern times text. */
-bool probe_glob(const char *pattern, const char *text);
-/* Returns true if the pattern contains none of * ? [ \ and is not empty: it can match only
- * itself. */
-bool probe_glob_exact(const char *pattern);
 /* Matches the provider part against a node's provider name ("erlang1234"). The bare word "erlang"
  * matches any node as well: our addition, because nobody knows a pid by heart. */
 bool probe_glob_provider(const char *pattern, const char *provider);
 /* Matches the function part against a function. A pattern with '/' is compared with "name/arity",
  * one without with "name": "map" matches lists:map/2, "map/2" only that arity. */
 bool probe_glob_function(const char *pattern, const char *name, unsigned arity);
-
-/* What a probe of the vm tier needs from the VM; the agent sets the union. */
-enum probe_need {
-#define WORD_NEED(bit, name, of, flags, text) PROBE_NEED_##name = 1 << bit,
-#include "words/needs.list"
-#undef WORD_NEED
-};
-
-/* Every kind of probe that a tier can be asked for: words/probes.list. Named probes are below
- * PROBE_FN_ENTRY. */
-enum probe_kind {
-#define WORD_PROBE(num, name, by) PROBE_##name = num,
-#include "words/probes.list"
-#undef WORD_PROBE
-    PROBE_FN_END, /* the first kind after those of functions */
-    PROBE_NKINDS = 224
-};
 
 /* -- the provider's tables --
  *
@@ -60,14 +37,14 @@ enum probe_kind {
  * a probe that no tier has yet, or that OTP once had, is a row as well: one without a kind. Fields
  * whose value is zero are left out:
  *
- *   {.kind = PROBE_PROCESS_SPAWN, .name = "process-spawn", .needs = PROBE_NEED_PROCS,
+ *   {KIND(PROCESS_SPAWN),
  *    .text = "a process is spawned, in the spawner",
  *    .arg = {PID_TEXT("p", "the new process"), {"char *", "mfa", "its start function, m:f/a"}}},
  *
- * To deliver a probe, give its row a kind and its needs, and remove .on and .lacking. If the VM
- * does not tell an argument, the argument's text says what replaces it. Parts that rows share are
- * in parts.h. */
-enum { PROBE_LABELS = 951 }; /* user_trace-n0 to user_trace-n950 */
+ * KIND (parts.h) takes kind, name and needs from words/probes.list, where a node finds them too. To
+ * deliver a probe, give it a row there, write KIND in place of .name here, and remove .on and
+ * .lacking. If the VM does not tell an argument, the argument's text says what replaces it. Parts
+ * that rows share are in parts.h. */
 
 /* The values that an argument can have, if they are fewer than its type allows. Programs that
  * compare the argument with other values, or aggregate what is not a value, get a warning. */
@@ -176,14 +153,6 @@ struct probe_pids {
 bool probe_kernel_provider(const char *prov);
 
 /* Function probes (function.c). A function's class determines its kinds of probes. */
-enum probe_fn_class {
-    PROBE_FN_ERLANG,
-    PROBE_FN_BIF,
-    PROBE_FN_NIF,
-    PROBE_FN_INLINED, /* a BIF whose calls the compiler replaces with an instruction: no bif-* */
-    PROBE_FN_PRIVATE, /* written in Erlang and not exported: no call of it is global */
-    PROBE_FN_CLASSES
-};
 enum {
     PROBE_FN_KINDS = PROBE_FN_END - PROBE_FN_ENTRY,
     PROBE_FN_OWN = 2,  /* kinds that depend on the class */
@@ -191,9 +160,6 @@ enum {
 };
 /* Returns the k-th kind of a function of that class, k < PROBE_FN_EACH; 0: it has fewer. */
 enum probe_kind probe_fn_kind(enum probe_fn_class c, unsigned k);
-/* Returns the kind whose events a kind consists of: PROBE_FN_ENTRY for bif-entry; the kind itself
- * for entry, and for local- and global-function-entry, which are only some of the entries. */
-enum probe_kind probe_fn_event(enum probe_kind kind);
 /* Returns the kinds whose name or other name (function-entry, function-return) the pattern matches,
  * as bits 1 << (kind - PROBE_FN_ENTRY); function.c says which ones a wildcard leaves out. */
 unsigned probe_fn_match(const char *name_pattern);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "session/session_impl.h"
+#include "base/glob.h"
 #include "util/buftext.h"
 #include "util/render.h"
 
@@ -88,7 +89,7 @@ static const struct probe_pids *keep_pids(struct session *s, const struct probe_
  * known. */
 static const char *known_name(const struct tier_probe *p)
 {
-    return p->kind == PROBE_USER && !probe_glob_exact(p->name) ? NULL : known(p->name);
+    return p->kind == PROBE_USER && !glob_exact(p->name) ? NULL : known(p->name);
 }
 
 /* The processes that the clause is restricted to on every function, whatever its name, those of

@@ -12,6 +12,7 @@
 
 #include "util/elixir.h"
 #include "base/err.h"
+#include "base/glob.h"
 #include "probe/probe.h"
 #include "util/buftext.h"
 #include "util/render.h"
@@ -209,11 +210,11 @@ static int need_modules(struct catalog *c, struct diags *d)
 static bool means_module(struct catalog *c, const char *pattern, const char *name)
 {
     const char *alias;
-    if (probe_glob(pattern, name))
+    if (glob_match(pattern, name))
         return true;
     alias = elixir_alias(name);
-    return alias && probe_glob(pattern, alias) &&
-           !(probe_glob_exact(pattern) && catalog_module(c, pattern));
+    return alias && glob_match(pattern, alias) &&
+           !(glob_exact(pattern) && catalog_module(c, pattern));
 }
 
 /* Fetches the functions of all modules that match. */
@@ -380,8 +381,8 @@ bool catalog_probe(struct catalog *c, uint32_t id, struct tier_probe *out,
 
 static bool match_named(const struct probe_spec *s, const char *prov, bool ours, const char *name)
 {
-    return (ours ? probe_glob_provider(s->prov, prov) : probe_glob(s->prov, prov)) &&
-           probe_glob(s->mod, "") && probe_glob(s->func, "") && probe_glob(s->name, name);
+    return (ours ? probe_glob_provider(s->prov, prov) : glob_match(s->prov, prov)) &&
+           glob_match(s->mod, "") && glob_match(s->func, "") && glob_match(s->name, name);
 }
 
 /* A tick comes into being when its exact name is asked for. */
@@ -391,7 +392,7 @@ static int need_tick(struct catalog *c, const struct probe_spec *s)
     size_t ndef;
     enum probe_kind kind;
     const struct probe_interval_def *def = probe_intervals(&ndef);
-    if (!probe_glob_exact(s->name) || !match_named(s, "profile", false, s->name) ||
+    if (!glob_exact(s->name) || !match_named(s, "profile", false, s->name) ||
         !probe_interval(s->name, &ns, &kind) || kind != PROBE_TICK ||
         c->ntick >= TIER_ID_INTERVAL_END - TIER_ID_INTERVAL)
         return 0;
@@ -439,7 +440,7 @@ static int match_numbers(struct catalog *c, const struct probe_spec *s, tier_mat
     const struct probe_def *def = probe_erlang_kind(PROBE_USER_TRACE_N);
     struct tier_probe p;
     unsigned n;
-    if (probe_glob_exact(s->name) && !probe_has_name(def, s->name, &n))
+    if (glob_exact(s->name) && !probe_has_name(def, s->name, &n))
         return 0;
     int e = need_numbers(c);
     for (uint32_t i = 0; e == 0 && i < def->numbered; i++)
@@ -659,7 +660,7 @@ static const char *module_named(struct catalog *c, const char *name)
     struct diags d;
     const char *found = NULL, *alias;
     diags_init(&d);
-    if (name[0] != '\0' && probe_glob_exact(name) && need_modules(c, &d) == 0)
+    if (name[0] != '\0' && glob_exact(name) && need_modules(c, &d) == 0)
         for (size_t i = 0; !found && i < c->nmod; i++)
             if (means_module(c, name, c->mod[i].name)) {
                 alias = elixir_alias(c->mod[i].name);
@@ -717,7 +718,7 @@ static void arities(struct buf *b, const struct catalog_mod *m, const char *name
 static const char *as_written(const struct probe_spec *s, const struct catalog_mod *m)
 {
     const char *alias = elixir_alias(m->name);
-    return alias && !probe_glob(s->mod, m->name) ? alias : m->name;
+    return alias && !glob_match(s->mod, m->name) ? alias : m->name;
 }
 
 static const char *suggest_function(struct catalog *c, const struct probe_spec *s,
@@ -784,7 +785,7 @@ static const char *suggest_module(struct catalog *c, const struct probe_spec *s)
     const char **cand;
     if (strcmp(s->mod, "erltrace_agent") == 0)
         return say(c, "erltrace's own module in the node is never traced");
-    if (!probe_glob_exact(s->mod))
+    if (!glob_exact(s->mod))
         return say(c, "no loaded module matches '%s'; erltrace sees loaded modules only", s->mod);
     cand = et_malloc((c->nmod + 1) * sizeof *cand);
     if (cand) {
@@ -824,7 +825,7 @@ static const struct probe_def *lacking(const struct catalog *c, const struct pro
     if (s->id != 0 || s->name[0] == '\0' || !match_named(s, c->prov, true, s->name))
         return NULL;
     while ((def = probe_erlang_next(def)) != NULL)
-        if (!delivers(c, def) && probe_glob(s->name, def->name))
+        if (!delivers(c, def) && glob_match(s->name, def->name))
             return def;
     return probe_erlang_lacking(s->name);
 }
@@ -849,8 +850,8 @@ const char *catalog_suggest(struct catalog *c, const struct probe_spec *s)
         return say(c, "no probe has the id %u; -l lists them", s->id);
     if ((hint = catalog_lacking(c, s)) != NULL)
         return hint;
-    if (!probe_glob_provider(s->prov, c->prov) && !probe_glob(s->prov, "dtrace") &&
-        !probe_glob(s->prov, "profile"))
+    if (!probe_glob_provider(s->prov, c->prov) && !glob_match(s->prov, "dtrace") &&
+        !glob_match(s->prov, "profile"))
         return suggest_provider(c, s);
     if (!s->prov[0] && s->mod[0] && s->mod[0] != '*' && probe_glob_provider(s->mod, c->prov))
         return say(

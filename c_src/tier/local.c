@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/glob.h"
 #include "engine/engine.h"
 #include "tier/sampler.h"
 #include "tier/tier.h"
@@ -100,8 +101,8 @@ static int local_match(struct tier *t, const struct probe_spec *spec, tier_match
         const struct tier_probe *p = &l->probe[i].probe;
         bool hit = spec->id != 0
                        ? spec->id == p->id
-                       : probe_glob(spec->prov, p->prov) && probe_glob(spec->mod, p->mod) &&
-                             probe_glob(spec->func, p->func) && probe_glob(spec->name, p->name);
+                       : glob_match(spec->prov, p->prov) && glob_match(spec->mod, p->mod) &&
+                             glob_match(spec->func, p->func) && glob_match(spec->name, p->name);
         int err = hit ? fn(arg, p) : 0;
         if (err)
             return err;

@@ -29,7 +29,7 @@
 #include "beam/probe/shadow.h"
 #include "beam/probe/term.h"
 #include "engine/engine.h"
-#include "probe/probe.h"
+#include "words/probekind.h"
 
 struct atoms {
 #define ATOM(name, text) ERL_NIF_TERM name;

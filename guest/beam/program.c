@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/glob.h"
 #include "base/size.h"
 #include "dif/dif.h"
 
@@ -124,7 +125,7 @@ static const char *function_of(ErlNifEnv *env, struct program *p, const struct b
     out->f = e[1];
     out->id.mod = arena_strdup(&p->arena, mod);
     out->id.func = arena_printf(&p->arena, "%s/%u", fun, out->arity);
-    out->id.name = probe_fn_name((enum probe_kind)b->kind);
+    out->id.name = word_probe(b->kind)->name;
     return out->id.mod && out->id.func ? NULL : "out of memory";
 }
 
@@ -136,7 +137,7 @@ static const char *probe_of(ErlNifEnv *env, struct program *p, const struct bind
     int n;
     ErlNifUInt64 period;
     ErlNifBinary name;
-    const struct probe_def *def;
+    const struct word_probe *word = word_probe(b->kind);
     *out = (struct program_probe){.kind = (enum probe_kind)b->kind};
     out->id =
         (struct engine_probe){.id = b->id, .prov = provider, .mod = "", .func = "", .name = ""};
@@ -145,7 +146,7 @@ static const char *probe_of(ErlNifEnv *env, struct program *p, const struct bind
     case PROBE_END:
     case PROBE_ERROR:
         out->id.prov = "dtrace";
-        out->id.name = b->kind == PROBE_BEGIN ? "BEGIN" : b->kind == PROBE_END ? "END" : "ERROR";
+        out->id.name = word->name;
         return NULL;
     case PROBE_TICK:
         out->id.prov = "profile";
@@ -162,7 +163,7 @@ static const char *probe_of(ErlNifEnv *env, struct program *p, const struct bind
     case PROBE_USER_TRACE_N: {
         if (!enif_get_uint(env, b->where, &out->label) || out->label >= PROBE_LABELS)
             return "a numbered probe without a number";
-        out->id.name = arena_printf(&p->arena, "user_trace-n%u", out->label);
+        out->id.name = arena_printf(&p->arena, "%s%u", word->name, out->label);
         return out->id.name ? NULL : "out of memory";
     }
     case PROBE_USER:
@@ -173,16 +174,15 @@ static const char *probe_of(ErlNifEnv *env, struct program *p, const struct bind
         out->id.name = arena_strndup(&p->arena, (const char *)name.data, name.size);
         if (!out->id.name)
             return "out of memory";
-        if (probe_glob_exact(out->id.name) && is_ascii(out->id.name))
+        if (glob_exact(out->id.name) && is_ascii(out->id.name))
             out->user = enif_make_atom(env, out->id.name);
         return NULL;
     default:
-        if (probe_fn_def((enum probe_kind)b->kind))
+        if (b->kind >= PROBE_FN_ENTRY && b->kind < PROBE_FN_END)
             return function_of(env, p, b, out);
-        def = probe_erlang_kind((enum probe_kind)b->kind);
-        if (!def || b->kind >= SNAPSHOT_NAMED)
+        if (!word || b->kind < PROBE_PROCESS_SPAWN || b->kind >= SNAPSHOT_NAMED)
             return "a probe of a kind that this agent does not know";
-        out->id.name = def->name;
+        out->id.name = word->name;
         return NULL;
     }
 }
@@ -312,7 +312,7 @@ static ERL_NIF_TERM hooks_of(ErlNifEnv *env, const struct program *p)
 
 static uint32_t needs_of(enum probe_kind kind)
 {
-    uint32_t needs = probe_erlang_kind(kind)->needs;
+    uint32_t needs = word_probe(kind)->needs;
     /* From then on its calls tell, and schedulings are not needed. */
     return kind == PROBE_PROCESS_HIBERNATE && agent.otp >= 28
                ? needs & ~(uint32_t)PROBE_NEED_RUNNING
@@ -400,7 +400,7 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
         if (pp->kind >= PROBE_PROCESS_SPAWN && pp->kind < PROBE_FN_ENTRY)
             needs |= needs_of(pp->kind);
         else if (pp->kind >= PROBE_FN_ENTRY && pp->kind < PROBE_FN_END)
-            p->load.needs |= probe_fn_def(pp->kind)->needs;
+            p->load.needs |= word_probe(pp->kind)->needs;
         if ((pp->kind == PROBE_MESSAGE_SEND && reads_token(p, pp, 3)) ||
             (pp->kind == PROBE_MESSAGE_SEND_REMOTE && reads_token(p, pp, 4)))
             needs |= PROBE_NEED_TOKENS;

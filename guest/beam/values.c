@@ -7,7 +7,6 @@
 
 struct value_event {
     struct event ev; /* first: see event_of */
-    const struct probe_def *def;
     const struct beam_value *value;
     unsigned n;
 };
@@ -40,24 +39,18 @@ static uint64_t text_arg(struct event *ev, ERL_NIF_TERM t)
     return event_term(ev, t);
 }
 
-static uint64_t number_arg(const struct event *ev, ERL_NIF_TERM t)
-{
-    ErlNifSInt64 i;
-    ErlNifUInt64 u;
-    if (enif_get_int64(ev->env, t, &i))
-        return (uint64_t)i;
-    return enif_get_uint64(ev->env, t, &u) ? u : 0;
-}
-
 static uint64_t arg_value(struct engine_ctx *ctx, unsigned n)
 {
     struct value_event *e = (struct value_event *)(void *)ctx;
-    if (n >= e->n || !e->def || e->def->arg[n].type == NULL)
+    ErlNifSInt64 i;
+    ErlNifUInt64 u;
+    if (n >= e->n)
         return 0;
     if (e->value[n].kind == VALUE_NUMBER)
         return e->value[n].v;
-    return strcmp(e->def->arg[n].type, "char *") == 0 ? text_arg(&e->ev, e->value[n].v)
-                                                      : number_arg(&e->ev, e->value[n].v);
+    if (enif_get_int64(e->ev.env, e->value[n].v, &i))
+        return (uint64_t)i;
+    return enif_get_uint64(e->ev.env, e->value[n].v, &u) ? u : text_arg(&e->ev, e->value[n].v);
 }
 
 /* As of when the process was last scheduled in or out: it may be running meanwhile. */
@@ -80,7 +73,6 @@ static void fire(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
     event_init(&e.ev, t, env, pid, 0, arg_value);
     e.ev.ctx.vtimestamp = value_vtimestamp;
     e.ev.ctx.anywhere = true;
-    e.def = probe_erlang_kind(kind);
     e.value = value;
     e.n = n;
     for (uint32_t i = 0; i < b->n; i++) {

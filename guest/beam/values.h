@@ -3,9 +3,9 @@
  *
  * The server learns by message of what no tracer is told (the system monitor, nodes that come and
  * go) and asks for what changes all the time (schedulers, links); it fires the probes of these with
- * nif_event. A value becomes what the provider table says of the argument when D looks at it: a
- * number, or text.
- */
+ * nif_event. A value becomes an argument when D looks at it: an integer of 64 bits is a number, any
+ * other term is text. So the server passes exactly the arguments that the probe has, and no integer
+ * for one that is text (c_src/probe/ has their types). */
 #ifndef ET_BEAM_VALUES_H
 #define ET_BEAM_VALUES_H
 
@@ -21,8 +21,8 @@ struct beam_value {
 /* Fires the named probe of every program that is bound to it. `pid` is the process that the probe
  * speaks of. The text of a binary are its bytes, of an atom its name without quotes, of {M, F, A}
  * with an arity that function, of any other term what term_text makes of it; each is cut after
- * TERM_TEXT - 1 bytes. The number of a term is that of an integer of 64 bits, else 0. Arguments
- * from n on are 0. Between engine_enter and engine_leave of t, with the snapshot loaded there. */
+ * TERM_TEXT - 1 bytes. Arguments from n on are 0. Between engine_enter and engine_leave of t, with
+ * the snapshot loaded there. */
 void values_fire(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
                  enum probe_kind kind, ERL_NIF_TERM pid, const struct beam_value *value,
                  unsigned n);

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probe/probe.h"
 #include "util/option.h"
+#include "words/probekind.h"
 #include "words/words.h"
 
 /* -- Erlang: the numbers of the agent's protocol -------------------------------------------------
@@ -57,7 +57,7 @@ static void put_erlang(void)
         const char *name, *by;
         unsigned number;
     } probes[] = {
-#define WORD_PROBE(num, name, by) {#name, #by, num},
+#define WORD_PROBE(num, name, by, text, needs) {#name, #by, num},
 #include "words/probes.list"
 #undef WORD_PROBE
     };

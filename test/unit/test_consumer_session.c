@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
+#include "base/glob.h"
 #include "session/session.h"
 #include "util/buftext.h"
 #include "util/render.h"
@@ -42,7 +43,7 @@ static int fake_match(struct tier *t, const struct probe_spec *spec, tier_match_
     struct fake *f = self(t);
     (void)d;
     for (size_t i = 0; i < f->nprobes; i++) {
-        int rc = probe_glob(spec->name, f->probe[i].name) ? fn(arg, &f->probe[i]) : 0;
+        int rc = glob_match(spec->name, f->probe[i].name) ? fn(arg, &f->probe[i]) : 0;
         if (rc != 0)
             return rc;
     }

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/glob.h"
+
 enum { TEXT_MAX = 1024 }; /* bytes of a text that dyntrace takes */
 
 /* -- dyntrace
@@ -180,7 +182,7 @@ void fire_user(const struct snapshot *s, struct engine_thread *t, struct hook_ev
         } else if (u->name == 0) {
             if (name[0] == '\0' && !term_atom(h->ev.env, h->argv[0], name, sizeof name))
                 return;
-            if (probe_glob(u->glob, name))
+            if (glob_match(u->glob, name))
                 event_fire_as(&h->ev, t, &u->bounds, name);
         }
     }

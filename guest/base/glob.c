@@ -1,8 +1,7 @@
-/* glob.c - matches the parts of a probe description. */
-#include <stdio.h>
-#include <string.h>
+/* glob.c - matching text against a shell glob. */
+#include "base/glob.h"
 
-#include "probe/probe.h"
+#include <string.h>
 
 /* Returns whether c is in the set that starts after '[' at *p, and moves *p past the ']'. Returns
  * -1 if the set has no end and so is not a set. */
@@ -50,7 +49,7 @@ static bool element_match(const char **pattern, char c)
 
 /* After a mismatch, retries only from the last '*', one character further on: linear in pattern
  * times text. */
-bool probe_glob(const char *pattern, const char *text)
+bool glob_match(const char *pattern, const char *text)
 {
     const char *star = NULL, *retry = NULL;
     if (*pattern == '\0')
@@ -75,24 +74,7 @@ bool probe_glob(const char *pattern, const char *text)
     return *pattern == '\0';
 }
 
-bool probe_glob_exact(const char *pattern)
+bool glob_exact(const char *pattern)
 {
     return *pattern != '\0' && strpbrk(pattern, "*?[\\") == NULL;
-}
-
-bool probe_glob_provider(const char *pattern, const char *provider)
-{
-    size_t n = strlen("erlang");
-    if (strcmp(pattern, "erlang") == 0 && strncmp(provider, pattern, n) == 0)
-        return provider[n] == '\0' || strspn(provider + n, "0123456789") == strlen(provider + n);
-    return probe_glob(pattern, provider);
-}
-
-bool probe_glob_function(const char *pattern, const char *name, unsigned arity)
-{
-    char full[512];
-    if (strchr(pattern, '/') == NULL)
-        return probe_glob(pattern, name);
-    int n = snprintf(full, sizeof full, "%s/%u", name, arity);
-    return n > 0 && (size_t)n < sizeof full && probe_glob(pattern, full);
 }
