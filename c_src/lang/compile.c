@@ -94,20 +94,11 @@ void compile_tree(const struct compile *c, struct buf *out)
 
 int compile_add(struct compile *c, const struct compile_source *src)
 {
-    static const enum lang_kind kinds[] = {
-        [COMPILE_SCRIPT] = LANG_SCRIPT,     [COMPILE_NAME] = LANG_NAME,
-        [COMPILE_FUNCTION] = LANG_FUNCTION, [COMPILE_MODULE] = LANG_MODULE,
-        [COMPILE_PROVIDER] = LANG_PROVIDER, [COMPILE_ID] = LANG_ID,
-        [COMPILE_LIBRARY] = LANG_LIBRARY,
-    };
-    const struct lang_source s = {.kind = kinds[src->kind],
-                                  .name = src->name,
-                                  .text = src->text,
-                                  .len = src->len,
-                                  .shown = src->shown ? src->shown : src->text,
-                                  .shown_len = src->shown ? src->shown_len : src->len,
-                                  .argc = src->argc,
-                                  .argv = src->argv};
+    struct compile_source s = *src;
+    if (s.shown == NULL) {
+        s.shown = s.text;
+        s.shown_len = s.len;
+    }
     refresh(c);
     int err = lang_add(c->lang, &s);
     if (err != 0)

@@ -13,7 +13,8 @@
 #include "base/diag.h"
 #include "dif/dif.h"
 
-/* The kind of a program text; it decides what a bare word in a probe description means. */
+/* The kind of a program text; it decides what a bare word in a probe description means. All but the
+ * last are enum erltrace_spec. */
 enum compile_kind {
     COMPILE_SCRIPT,   /* -s file */
     COMPILE_NAME,     /* -n: the rightmost part of a description is the name */

@@ -296,7 +296,7 @@ void lex_control(struct lex *lx)
             error(lx, &w, 2);
     } else {
         lang_err(lx->l, &w.pos[0], "D_PRAGCTL_INVAL",
-                 is_of_cpp(what)                   ? lx->src->kind == LANG_SCRIPT
+                 is_of_cpp(what)                   ? lx->src->kind == COMPILE_SCRIPT
                                                          ? "-C runs the preprocessor"
                                                          : "-C runs the preprocessor over scripts: "
                                                            "put it in a file, and give that with -s"

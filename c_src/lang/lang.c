@@ -117,7 +117,7 @@ _Noreturn void lang_fail_quietly(struct lang *l)
 static void finish(struct lex *lx, bool empty)
 {
     struct lang *l = lx->l;
-    const struct lang_source *src = lx->src;
+    const struct compile_source *src = lx->src;
     if (l->errors == 0 && empty && !l->opt->empty && !l->library) {
         const struct diag_pos pos = {src->name, 1, 1, 0};
         lang_err(l, &pos, "D_EMPTY", NULL, "empty D program specified");
@@ -162,7 +162,7 @@ static int guarded(struct lex *lx, enum step step)
     return 0;
 }
 
-int lang_add(struct lang *l, const struct lang_source *src)
+int lang_add(struct lang *l, const struct compile_source *src)
 {
     struct lex lx;
     bool empty = true;
@@ -170,7 +170,7 @@ int lang_add(struct lang *l, const struct lang_source *src)
     l->include = 0;
     l->probe_attr = attr_standard;
     l->stmt_attr = attr_stable;
-    l->library = src->kind == LANG_LIBRARY;
+    l->library = src->kind == COMPILE_LIBRARY;
     l->xlator_version = 0;
     diags_source(l->diags, src->name, src->shown, src->shown_len);
     lex_init(&lx, l, src);

@@ -14,30 +14,8 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "lang/ast.h"
+#include "lang/compile.h"
 #include "lang/stability.h"
-
-/* The kind of a program text; it decides what the rightmost part of its probe descriptions
- * means. */
-enum lang_kind {
-    LANG_SCRIPT,
-    LANG_NAME,
-    LANG_FUNCTION,
-    LANG_MODULE,
-    LANG_PROVIDER,
-    LANG_ID,
-    LANG_LIBRARY /* a D library: declarations only */
-};
-
-struct lang_source {
-    enum lang_kind kind;
-    const char *name; /* shown in diagnostics */
-    const char *text;
-    size_t len;
-    int argc; /* argv[0] is $0 */
-    char *const *argv;
-    const char *shown; /* text whose lines diagnostics show */
-    size_t shown_len;
-};
 
 struct lang_options {
     uint32_t strsize;     /* result of sizeof (string) */
@@ -63,8 +41,9 @@ struct lang;
 /* Returns NULL if out of memory. */
 struct lang *lang_new(const struct lang_options *opt, struct diags *d);
 void lang_free(struct lang *l);
-/* Returns 0, ET_ECOMPILE with diagnostics, or ET_ENOMEM. */
-int lang_add(struct lang *l, const struct lang_source *src);
+/* Adds a program, of which `shown` is set. Returns 0, ET_ECOMPILE with diagnostics, or ET_ENOMEM.
+ */
+int lang_add(struct lang *l, const struct compile_source *src);
 
 /* Adds the library's constants: errors, signals, states. Returns 0 or ET_ENOMEM. */
 int lang_constants(struct lang *l);

@@ -88,7 +88,7 @@ static struct diag_pos here(const struct lex *lx, size_t len)
     return pos;
 }
 
-void lex_init(struct lex *lx, struct lang *l, const struct lang_source *src)
+void lex_init(struct lex *lx, struct lang *l, const struct compile_source *src)
 {
     memset(lx, 0, sizeof *lx);
     lx->l = l;
@@ -720,7 +720,7 @@ static bool ends_in_arity(const struct lex *lx, const char *start, size_t n)
     case ',': return true;
     case '/': /* "f/1/ {": a predicate after all */
         next = behind_blanks(lx, next + 1);
-        return (parts || lx->src->kind == LANG_FUNCTION) && at(lx, next) >= 0 &&
+        return (parts || lx->src->kind == COMPILE_FUNCTION) && at(lx, next) >= 0 &&
                at(lx, next) != '{' && at(lx, next) != ';';
     default: return false;
     }
@@ -774,7 +774,7 @@ static bool is_dtrace_probe(const char *s, size_t n)
  * text that follows cannot belong to a declaration (-m string, -f 'float { ... }'). */
 static bool stands_alone(const struct lex *lx, enum tok kw)
 {
-    if (lx->src->kind == LANG_SCRIPT)
+    if (lx->src->kind == COMPILE_SCRIPT)
         return false;
     size_t i = 0;
     while (at(lx, i) > 0 && strchr(" \t\r\n\v\f", at(lx, i)))
@@ -817,7 +817,7 @@ static void desc_token(struct lex *lx)
     }
     const char *star = memchr(start, '*', n);
     size_t base = star ? (size_t)(star - start) : n;
-    bool is_file = lx->src->kind == LANG_SCRIPT || lx->src->kind == LANG_LIBRARY;
+    bool is_file = lx->src->kind == COMPILE_SCRIPT || lx->src->kind == COMPILE_LIBRARY;
     if (is_file && !lx->l->opt->pspec && plain && base > 0 && !is_dtrace_probe(start, n)) {
         bool is_type = typedef_find(lx->l, start, base) != NULL;
         kw = star ? keyword(start, base) : TOK_EOF;

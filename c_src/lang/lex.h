@@ -132,7 +132,7 @@ struct token {
 
 struct lex {
     struct lang *l;
-    const struct lang_source *src;
+    const struct compile_source *src;
     const char *p, *end; /* the rest of the text */
     const char *line_start;
     const char *file; /* name for messages */
@@ -150,7 +150,7 @@ struct lex {
     bool last_arg_used; /* the last program argument was referenced */
 };
 
-void lex_init(struct lex *lx, struct lang *l, const struct lang_source *src);
+void lex_init(struct lex *lx, struct lang *l, const struct compile_source *src);
 /* Reads the next token into lx->tok. */
 void lex_next(struct lex *lx);
 /* After an error, skips to the end of the current clause or declaration, then reads the next token

@@ -28,9 +28,9 @@ static const struct {
 static unsigned rightmost(const struct lex *lx)
 {
     switch (lx->src->kind) {
-    case LANG_PROVIDER: return 0;
-    case LANG_MODULE: return 1;
-    case LANG_FUNCTION: return 2;
+    case COMPILE_PROVIDER: return 0;
+    case COMPILE_MODULE: return 1;
+    case COMPILE_FUNCTION: return 2;
     default: return 3;
     }
 }
@@ -108,7 +108,7 @@ static struct lang_desc *description(struct lex *lx)
         const char *s = t->str, *end = s + t->len, *start[5];
         size_t len[5];
         unsigned n = 0;
-        if (lx->src->kind == LANG_ID)
+        if (lx->src->kind == COMPILE_ID)
             lang_fail(lx->l, &t->pos, "D_PDESC_INVAL", "-i takes a probe id; -n takes a name",
                       "invalid probe identifier %.*s", (int)t->len, s);
         bool quoted = false;
@@ -325,8 +325,8 @@ void parse_clause(struct lex *lx)
         lx->paren = 0;
         lex_next(lx);
         c->stmts = statements(lx);
-    } else if (lx->src->kind == LANG_SCRIPT || lx->tok.kind != TOK_EOF) {
-        if (lx->src->kind != LANG_SCRIPT && lx->tok.kind != TOK_DESC && lx->tok.kind != TOK_SEMI)
+    } else if (lx->src->kind == COMPILE_SCRIPT || lx->tok.kind != TOK_EOF) {
+        if (lx->src->kind != COMPILE_SCRIPT && lx->tok.kind != TOK_DESC && lx->tok.kind != TOK_SEMI)
             lex_syntax(lx, NULL);
         const char *meant = lex_meant(lx);
         lang_fail(l, &first, "D_SYNTAX",

@@ -36,10 +36,11 @@ struct event_cost {
     struct buf name;              /* of it */
 };
 
+/* The answers of the program's handlers. */
 enum verdict {
-    VERDICT_SHOW,
-    VERDICT_HIDE, /* the observers behind this one are not told */
-    VERDICT_ABORT /* ... and the trace ends: session_work is ET_EABORT */
+    VERDICT_SHOW = ERLTRACE_CONSUME_THIS,
+    VERDICT_HIDE = ERLTRACE_CONSUME_NEXT,  /* the observers behind this one are not told */
+    VERDICT_ABORT = ERLTRACE_CONSUME_ABORT /* ... and the trace ends: session_work is ET_EABORT */
 };
 
 /* Any function may be NULL. A record that is hidden at its beginning is hidden as a whole. What a

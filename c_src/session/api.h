@@ -18,14 +18,11 @@
 #include "erltrace.h"
 #include "wire/cred.h"
 
-enum api_phase {
-    API_OPEN,     /* programs may be compiled */
-    API_COMPILED, /* the image is made */
-    API_ENABLED,  /* descriptions have been matched */
-    API_RUNNING,  /* erltrace_go has been called */
-    API_STOPPING, /* so has erltrace_stop, or exit() ran */
-    API_DONE,
-    API_FAILED
+/* Where a handle is on its way: one of these, then enum erltrace_state. */
+enum {
+    API_OPEN = -2,                    /* programs may be compiled */
+    API_COMPILED = -1,                /* the image is made */
+    API_ENABLED = ERLTRACE_STATE_NONE /* descriptions have been matched */
 };
 
 /* Something to trace. */
@@ -56,7 +53,7 @@ struct erltrace_prog {
 struct erltrace {
     struct erltrace *next; /* of all that are open */
     int flags;
-    enum api_phase phase;
+    int phase;
     bool busy;          /* inside a function that calls handlers */
     bool acting;        /* inside the program's handler of an action */
     bool aborted;       /* a handler wants the end */
@@ -117,7 +114,7 @@ struct erltrace {
 /* -- handle.c -- */
 /* Whether the handle may do this now: it is one, no handler is running, and the phase lies between
  * the two. Sets the error if not. */
-bool api_enter(erltrace_t *h, enum api_phase from, enum api_phase to);
+bool api_enter(erltrace_t *h, int from, int to);
 /* Sets an error and returns -1. The text is the code's own, or the format's. */
 int api_fail(erltrace_t *h, int code);
 int api_fail_text(erltrace_t *h, int code, const char *fmt, ...)

@@ -67,7 +67,7 @@ int erltrace_node_iter(erltrace_t *h, erltrace_node_fn *fn, void *arg)
     struct node_list list = {0};
     const char *cookie;
     int result = 0;
-    if (!api_enter(h, API_OPEN, API_FAILED))
+    if (!api_enter(h, API_OPEN, ERLTRACE_STATE_FAILED))
         return -1;
     if (fn == NULL)
         return api_fail(h, ERLTRACE_E_INVAL);

@@ -16,44 +16,33 @@ static struct erltrace *handles;
 
 /* -- errors ------------------------------------------------------------------------------------ */
 
-static const struct {
-    int base; /* code of base/err.h, 0: it has none */
-    const char *text;
-} errors[] = {
-    [ERLTRACE_E_OK] = {0, "no error"},
-    [ERLTRACE_E_NOMEM] = {ET_ENOMEM, "Memory allocation failure"},
-    [ERLTRACE_E_INVAL] = {ET_EINVAL, "invalid argument"},
-    [ERLTRACE_E_COMPILE] = {ET_ECOMPILE, "the program does not compile"},
-    [ERLTRACE_E_IMAGE] = {ET_EIMAGE, "malformed data"},
-    [ERLTRACE_E_VERIFY] = {ET_EVERIFY, "the program was rejected by the verifier"},
-    [ERLTRACE_E_NOPROBE] = {ET_ENOPROBE, "no probe matches"},
-    [ERLTRACE_E_NODE] = {ET_ENODE, "the node cannot be reached"},
-    [ERLTRACE_E_AUTH] = {ET_EAUTH, "the node refused the cookie"},
-    [ERLTRACE_E_OTP] = {ET_EOTP, "the node runs an OTP release that is not supported"},
-    [ERLTRACE_E_AGENT] = {ET_EAGENT, "the agent cannot be placed in the node"},
-    [ERLTRACE_E_BUSY] = {ET_EBUSY, "another tracer is in the way"},
-    [ERLTRACE_E_LOST] = {ET_ELOST, "the connection to the node was lost"},
-    [ERLTRACE_E_LIMIT] = {ET_ELIMIT, "a limit was exceeded"},
-    [ERLTRACE_E_IO] = {ET_EIO, "input or output failed"},
-    [ERLTRACE_E_UNSUP] = {ET_EUNSUP, "not supported here"},
-    [ERLTRACE_E_VERSION] = {0, "the library does not speak this version of its interface"},
-    [ERLTRACE_E_STATE] = {0, "Operation illegal when tracing is active"},
-    [ERLTRACE_E_OPTNAME] = {0, "Invalid option name"},
-    [ERLTRACE_E_OPTVAL] = {0, "Invalid value for specified option"},
-    [ERLTRACE_E_OPEN] = {0, "the file cannot be opened"},
-    [ERLTRACE_E_CPP] = {0, "Preprocessor failed to process input program"},
-    [ERLTRACE_E_DESTRUCTIVE] = {0, "Destructive actions not allowed"},
-    [ERLTRACE_E_ABORT] = {ET_EABORT, "a handler ended the trace"},
-    [ERLTRACE_E_RESTRICTED] = {0, "Option not allowed for this program"},
+/* The codes up to UNSUP are those of base/err.h, without their sign. */
+_Static_assert(ERLTRACE_E_NOMEM == -ET_ENOMEM && ERLTRACE_E_UNSUP == -ET_EUNSUP &&
+                   ERLTRACE_E_VERIFY == -ET_EVERIFY && ERLTRACE_E_LOST == -ET_ELOST,
+               "codes of the library are those of the rooms below");
+
+/* The texts of those that base/err.h does not have, or words for who makes images. */
+static const char *const texts[] = {
+    [ERLTRACE_E_OK] = "no error",
+    [ERLTRACE_E_IMAGE] = "malformed data",
+    [ERLTRACE_E_VERIFY] = "the program was rejected by the verifier",
+    [ERLTRACE_E_VERSION] = "the library does not speak this version of its interface",
+    [ERLTRACE_E_STATE] = "Operation illegal when tracing is active",
+    [ERLTRACE_E_OPTNAME] = "Invalid option name",
+    [ERLTRACE_E_OPTVAL] = "Invalid value for specified option",
+    [ERLTRACE_E_OPEN] = "the file cannot be opened",
+    [ERLTRACE_E_CPP] = "Preprocessor failed to process input program",
+    [ERLTRACE_E_DESTRUCTIVE] = "Destructive actions not allowed",
+    [ERLTRACE_E_ABORT] = "a handler ended the trace",
+    [ERLTRACE_E_RESTRICTED] = "Option not allowed for this program",
 };
-enum { NERRORS = sizeof errors / sizeof errors[0] };
+enum { NCODES = sizeof texts / sizeof texts[0] };
 
 static int code_of(int rc)
 {
-    for (int i = 1; i < NERRORS; i++)
-        if (errors[i].base == rc)
-            return i;
-    return ERLTRACE_E_INVAL;
+    return rc == ET_EABORT                     ? ERLTRACE_E_ABORT
+           : rc < 0 && -rc <= ERLTRACE_E_UNSUP ? -rc
+                                               : ERLTRACE_E_INVAL;
 }
 
 int api_fail_text(erltrace_t *h, int code, const char *fmt, ...)
@@ -83,7 +72,9 @@ const char *erltrace_errmsg(const erltrace_t *h, int err)
 {
     if (h != NULL && err == h->error && h->message.len > 0)
         return buf_str(&h->message);
-    return err >= 0 && err < NERRORS ? errors[err].text : "unknown error";
+    return err >= 0 && err < NCODES && texts[err] != NULL ? texts[err]
+           : err > 0 && err <= ERLTRACE_E_UNSUP           ? et_strerror(-err)
+                                                          : "unknown error";
 }
 
 const char *erltrace_version(void)
@@ -116,16 +107,16 @@ int api_leave(erltrace_t *h, int rc)
     return rc != 0 ? -1 : 0;
 }
 
-bool api_enter(erltrace_t *h, enum api_phase from, enum api_phase to)
+bool api_enter(erltrace_t *h, int from, int to)
 {
     if (h == NULL)
         return false;
     if (h->busy || h->phase < from || h->phase > to) {
         api_fail_text(h, ERLTRACE_E_STATE, "%s",
-                      h->busy                  ? "this cannot be done from inside a handler"
-                      : h->phase < from        ? "it is too early for this"
-                      : h->phase < API_RUNNING ? "it is too late for this"
-                                               : errors[ERLTRACE_E_STATE].text);
+                      h->busy           ? "this cannot be done from inside a handler"
+                      : h->phase < from ? "it is too early for this"
+                      : h->phase < ERLTRACE_STATE_RUNNING ? "it is too late for this"
+                                                          : texts[ERLTRACE_E_STATE]);
         return false;
     }
     return true;
@@ -155,6 +146,7 @@ erltrace_t *erltrace_open(int version, int flags, int *err)
     if (h == NULL)
         return no_handle(ERLTRACE_E_NOMEM, err);
     h->flags = flags;
+    h->phase = API_OPEN;
     h->first_fd = h->fd = -1;
     h->program_tail = &h->program;
     h->target_tail = &h->target;

@@ -21,7 +21,7 @@ int erltrace_enable(erltrace_t *h)
     int rc = api_open_targets(h);
     if (rc == 0 && h->program != NULL)
         rc = session_match(h->session);
-    h->phase = rc == 0 ? API_ENABLED : API_FAILED;
+    h->phase = rc == 0 ? API_ENABLED : ERLTRACE_STATE_FAILED;
     return api_leave(h, rc);
 }
 
@@ -39,7 +39,7 @@ static int given_up(erltrace_t *h)
 {
     diag_add(&h->diags, DIAG_NOTE, NULL, "", NULL,
              "ended while probes were being placed: nothing was traced");
-    h->phase = API_DONE;
+    h->phase = ERLTRACE_STATE_DONE;
     api_release(h);
     return api_leave(h, 0);
 }
@@ -61,7 +61,7 @@ int erltrace_go(erltrace_t *h)
     h->busy = false;
     if (rc == ET_EABORT)
         return given_up(h);
-    h->phase = rc == 0 ? API_RUNNING : API_FAILED;
+    h->phase = rc == 0 ? ERLTRACE_STATE_RUNNING : ERLTRACE_STATE_FAILED;
     if (rc == 0)
         api_release(h);
     return api_leave(h, rc);
@@ -92,7 +92,7 @@ static void look_at_lost(erltrace_t *h)
 
 static int work_failed(erltrace_t *h, int rc)
 {
-    h->phase = API_FAILED;
+    h->phase = ERLTRACE_STATE_FAILED;
     api_leave(h, rc);
     return ERLTRACE_WORK_ERROR;
 }
@@ -101,33 +101,32 @@ static int work_failed(erltrace_t *h, int rc)
 static int step(erltrace_t *h, int timeout_ms)
 {
     int rc = 0;
-    if (h->phase == API_RUNNING &&
+    if (h->phase == ERLTRACE_STATE_RUNNING &&
         (atomic_load(&h->interrupted) || (h->nwatched > 0 && api_commands_ended(h, 0)))) {
         rc = session_stop(h->session);
-        h->phase = API_STOPPING;
+        h->phase = ERLTRACE_STATE_STOPPING;
     }
     int state = rc != 0 ? rc : session_work(h->session, timeout_ms);
     if (h->io_failed || h->aborted) {
         api_leave(h, h->aborted ? ET_EABORT : ET_EIO);
-        h->phase = API_FAILED;
+        h->phase = ERLTRACE_STATE_FAILED;
         return ERLTRACE_WORK_ERROR;
     }
     if (state < 0)
         return work_failed(h, state);
     look_at_lost(h);
     api_leave(h, 0);
-    h->phase = state == SESSION_ENDED    ? API_DONE
-               : state == SESSION_ENDING ? API_STOPPING
-                                         : h->phase;
-    return state == SESSION_ENDED ? ERLTRACE_WORK_DONE : ERLTRACE_WORK_OKAY;
+    if (state != ERLTRACE_STATE_RUNNING)
+        h->phase = state;
+    return state == ERLTRACE_STATE_DONE ? ERLTRACE_WORK_DONE : ERLTRACE_WORK_OKAY;
 }
 
 int erltrace_work(erltrace_t *h, FILE *fp, int timeout_ms, erltrace_record_fn *record,
                   erltrace_data_fn *data, void *arg)
 {
-    if (h != NULL && h->phase == API_DONE && !h->busy)
+    if (h != NULL && h->phase == ERLTRACE_STATE_DONE && !h->busy)
         return ERLTRACE_WORK_DONE;
-    if (!api_enter(h, API_RUNNING, API_STOPPING))
+    if (!api_enter(h, ERLTRACE_STATE_RUNNING, ERLTRACE_STATE_STOPPING))
         return ERLTRACE_WORK_ERROR;
     int64_t end = now_ms() + (timeout_ms > 0 ? timeout_ms : 0), left = timeout_ms;
     int rc;
@@ -149,7 +148,7 @@ int erltrace_work(erltrace_t *h, FILE *fp, int timeout_ms, erltrace_record_fn *r
     h->busy = false;
     if (fp != NULL && h->output_fn == NULL && h->reported > 0 && fflush(fp) != 0 &&
         rc != ERLTRACE_WORK_ERROR) {
-        h->phase = API_FAILED;
+        h->phase = ERLTRACE_STATE_FAILED;
         rc = api_fail_text(h, ERLTRACE_E_IO, "failed to write the output: %s", strerror(errno));
     }
     h->fp = NULL;
@@ -158,14 +157,16 @@ int erltrace_work(erltrace_t *h, FILE *fp, int timeout_ms, erltrace_record_fn *r
 
 int erltrace_timeout(erltrace_t *h)
 {
-    return api_enter(h, API_RUNNING, API_STOPPING) ? session_timeout(h->session) : -1;
+    return api_enter(h, ERLTRACE_STATE_RUNNING, ERLTRACE_STATE_STOPPING)
+               ? session_timeout(h->session)
+               : -1;
 }
 
 /* The descriptor is one of epoll, which never changes; what it looks at does when a node is lost.
  */
 int erltrace_fd(erltrace_t *h)
 {
-    if (!api_enter(h, API_RUNNING, API_STOPPING))
+    if (!api_enter(h, ERLTRACE_STATE_RUNNING, ERLTRACE_STATE_STOPPING))
         return -1;
     if (h->fd < 0 && (h->fd = epoll_create1(EPOLL_CLOEXEC)) < 0)
         return api_fail_text(h, ERLTRACE_E_IO, "cannot wait: %s", strerror(errno));
@@ -183,12 +184,12 @@ int erltrace_fd(erltrace_t *h)
 
 int erltrace_stop(erltrace_t *h)
 {
-    if (!api_enter(h, API_RUNNING, API_DONE))
+    if (!api_enter(h, ERLTRACE_STATE_RUNNING, ERLTRACE_STATE_DONE))
         return -1;
-    if (h->phase != API_RUNNING)
+    if (h->phase != ERLTRACE_STATE_RUNNING)
         return 0;
     int rc = session_stop(h->session);
-    h->phase = rc == 0 ? API_STOPPING : API_FAILED;
+    h->phase = rc == 0 ? ERLTRACE_STATE_STOPPING : ERLTRACE_STATE_FAILED;
     return api_leave(h, rc);
 }
 
@@ -200,32 +201,12 @@ void erltrace_interrupt(erltrace_t *h)
 
 const struct erltrace_status *erltrace_status(erltrace_t *h)
 {
-    static const enum erltrace_state states[] = {
-        [API_OPEN] = ERLTRACE_STATE_NONE,         [API_COMPILED] = ERLTRACE_STATE_NONE,
-        [API_ENABLED] = ERLTRACE_STATE_NONE,      [API_RUNNING] = ERLTRACE_STATE_RUNNING,
-        [API_STOPPING] = ERLTRACE_STATE_STOPPING, [API_DONE] = ERLTRACE_STATE_DONE,
-        [API_FAILED] = ERLTRACE_STATE_FAILED,
-    };
     if (h == NULL)
         return NULL;
-    h->status = (struct erltrace_status){.state = states[h->phase]};
-    if (h->session != NULL) {
-        struct session_stats st;
-        bool exited;
-        session_stats(h->session, &st);
-        h->status.status = session_status(h->session, &exited);
-        h->status.exited = exited;
-        h->status.lost = (unsigned)session_lost(h->session) - h->lost_commands;
-        h->status.probes = (unsigned)session_probes(h->session);
-        h->status.watched = (unsigned)st.watched;
-        h->status.events = st.events;
-        h->status.fired = st.fired;
-        h->status.recorded = st.recorded;
-        h->status.updates = st.updates;
-        h->status.errors = st.errors;
-        h->status.drops = st.drops;
-        h->status.overloaded = (unsigned)session_overloaded(h->session);
-        h->status.began = st.began_ns;
-    }
+    h->status = (struct erltrace_status){.state = h->phase > 0 ? (enum erltrace_state)h->phase
+                                                               : ERLTRACE_STATE_NONE};
+    if (h->session != NULL)
+        session_status(h->session, &h->status);
+    h->status.lost -= h->lost_commands;
     return &h->status;
 }

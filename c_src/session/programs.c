@@ -8,19 +8,19 @@
 #include "base/err.h"
 #include "lang/encode.h"
 
-/* By enum erltrace_spec: the compiler's word for it, and the command's letter. */
-static const struct {
-    enum compile_kind kind;
-    const char *letter;
-} specs[] = {
-    [ERLTRACE_SPEC_SCRIPT] = {COMPILE_SCRIPT, "-s"},
-    [ERLTRACE_SPEC_NAME] = {COMPILE_NAME, "-n"},
-    [ERLTRACE_SPEC_FUNCTION] = {COMPILE_FUNCTION, "-f"},
-    [ERLTRACE_SPEC_MODULE] = {COMPILE_MODULE, "-m"},
-    [ERLTRACE_SPEC_PROVIDER] = {COMPILE_PROVIDER, "-P"},
-    [ERLTRACE_SPEC_ID] = {COMPILE_ID, "-i"},
+/* By enum erltrace_spec, which is the compiler's enum compile_kind: the command's letter. */
+static const char *const letters[] = {
+    [ERLTRACE_SPEC_SCRIPT] = "-s", [ERLTRACE_SPEC_NAME] = "-n",     [ERLTRACE_SPEC_FUNCTION] = "-f",
+    [ERLTRACE_SPEC_MODULE] = "-m", [ERLTRACE_SPEC_PROVIDER] = "-P", [ERLTRACE_SPEC_ID] = "-i",
 };
-enum { NSPECS = sizeof specs / sizeof specs[0] };
+enum { NSPECS = sizeof letters / sizeof letters[0] };
+_Static_assert((int)COMPILE_SCRIPT == (int)ERLTRACE_SPEC_SCRIPT &&
+                   (int)COMPILE_NAME == (int)ERLTRACE_SPEC_NAME &&
+                   (int)COMPILE_FUNCTION == (int)ERLTRACE_SPEC_FUNCTION &&
+                   (int)COMPILE_MODULE == (int)ERLTRACE_SPEC_MODULE &&
+                   (int)COMPILE_PROVIDER == (int)ERLTRACE_SPEC_PROVIDER &&
+                   (int)COMPILE_ID == (int)ERLTRACE_SPEC_ID,
+               "a program's kind is the same number for programs and for the compiler");
 
 int api_session(erltrace_t *h)
 {
@@ -82,7 +82,7 @@ static erltrace_prog_t *add(erltrace_t *h, struct erltrace_prog *p, struct compi
 {
     struct compile_attr probes = {0}, statements = {0};
     p->name = unique_name(h, name);
-    src->kind = specs[p->spec].kind;
+    src->kind = (enum compile_kind)p->spec;
     src->name = p->name;
     src->argc = argc > 0 ? argc : 1;
     src->argv = copy_words(h, p->spec == ERLTRACE_SPEC_SCRIPT ? p->text : "erltrace", argc, argv);
@@ -134,7 +134,7 @@ erltrace_prog_t *erltrace_program_strcompile(erltrace_t *h, const char *name,
     p->spec = spec;
     p->text = spec == ERLTRACE_SPEC_SCRIPT && called != NULL ? called : copy;
     struct compile_source src = {.text = copy, .len = strlen(copy)};
-    return add(h, p, &src, called != NULL ? called : specs[spec].letter, argc, argv);
+    return add(h, p, &src, called != NULL ? called : letters[spec], argc, argv);
 }
 
 /* -- files ------------------------------------------------------------------------------------- */
@@ -229,7 +229,7 @@ int api_compile(erltrace_t *h)
     rc = api_leave(h, rc);
     h->compiling = NULL;
     if (rc != 0)
-        h->phase = API_FAILED;
+        h->phase = ERLTRACE_STATE_FAILED;
     return rc;
 }
 
@@ -249,21 +249,21 @@ const struct erltrace_proginfo *erltrace_program_info(erltrace_t *h, const erltr
 
 int erltrace_is_destructive(erltrace_t *h)
 {
-    if (!api_enter(h, API_OPEN, API_DONE) || api_compile(h) != 0)
+    if (!api_enter(h, API_OPEN, ERLTRACE_STATE_DONE) || api_compile(h) != 0)
         return -1;
     return session_is_destructive(h->session);
 }
 
 int erltrace_prints(erltrace_t *h)
 {
-    if (!api_enter(h, API_OPEN, API_DONE) || api_compile(h) != 0)
+    if (!api_enter(h, API_OPEN, ERLTRACE_STATE_DONE) || api_compile(h) != 0)
         return -1;
     return session_prints(h->session);
 }
 
 int erltrace_program_dump(erltrace_t *h, FILE *fp)
 {
-    if (!api_enter(h, API_OPEN, API_DONE))
+    if (!api_enter(h, API_OPEN, ERLTRACE_STATE_DONE))
         return -1;
     if (fp == NULL)
         return api_fail(h, ERLTRACE_E_INVAL);

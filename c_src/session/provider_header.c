@@ -172,7 +172,7 @@ static int put_definition(void *arg, const struct compile_probe *p)
 
 int erltrace_program_header(erltrace_t *h, FILE *fp, const char *name)
 {
-    if (!api_enter(h, API_OPEN, API_DONE))
+    if (!api_enter(h, API_OPEN, ERLTRACE_STATE_DONE))
         return -1;
     if (fp == NULL || name == NULL)
         return api_fail(h, ERLTRACE_E_INVAL);

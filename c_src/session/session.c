@@ -625,7 +625,9 @@ int session_work(struct session *s, int timeout_ms)
     }
     if (s->report.oom)
         return session_no_memory(s);
-    return ended ? SESSION_ENDED : s->stopped ? SESSION_ENDING : SESSION_RUNNING;
+    return ended        ? ERLTRACE_STATE_DONE
+           : s->stopped ? ERLTRACE_STATE_STOPPING
+                        : ERLTRACE_STATE_RUNNING;
 }
 
 int session_snapshot(struct session *s)
@@ -697,15 +699,14 @@ bool session_end_missed(const struct session *s)
     return false;
 }
 
-int session_status(const struct session *s, bool *exited)
+void session_status(const struct session *s, struct erltrace_status *out)
 {
-    *exited = s->exited;
-    return s->status;
-}
-
-void session_stats(const struct session *s, struct session_stats *out)
-{
-    *out = (struct session_stats){.began_ns = s->began_ns, .watched = s->nwatched};
+    *out = (struct erltrace_status){
+        .state = out->state, .exited = s->exited, .status = s->status, .began = s->began_ns};
+    out->lost = (unsigned)session_lost(s);
+    out->overloaded = (unsigned)session_overloaded(s);
+    out->probes = (unsigned)session_probes(s);
+    out->watched = (unsigned)s->nwatched;
     for (size_t i = 0; i < s->ntiers; i++) {
         const struct record_counts *c = &s->tier[i].counts;
         out->fired += c->fired;

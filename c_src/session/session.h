@@ -93,14 +93,9 @@ bool session_is_destructive(const struct session *s);
 /* Enables and starts everywhere. On an error nothing runs. */
 int session_start(struct session *s);
 
-enum session_state {
-    SESSION_RUNNING,
-    SESSION_ENDING, /* stop was asked for, END's data is still to come */
-    SESSION_ENDED   /* all has been reported */
-};
-/* Waits up to timeout_ms for something to happen and reports it. Returns a state, or an error with
- * a diagnostic after which the session is over. A node that is lost is a diagnostic too; the
- * session goes on with the others and ends with the last. */
+/* Waits up to timeout_ms for something to happen and reports it. Returns RUNNING, STOPPING or DONE
+ * of enum erltrace_state, or an error with a diagnostic after which the session is over. A node
+ * that is lost is a diagnostic too; the session goes on with the others and ends with the last. */
 int session_work(struct session *s, int timeout_ms);
 /* Reads every tier now, waiting at most about a second for each: its aggregations are merged, its
  * records wait for the next session_work. 0 or an error with a diagnostic. */
@@ -113,7 +108,7 @@ size_t session_tiers(const struct session *s);
 int session_timeout(const struct session *s);
 /* Ends tracing: END runs, session_work reports the rest. Twice is as once. */
 int session_stop(struct session *s);
-/* The final printout, once session_work returned SESSION_ENDED. */
+/* The final printout, once session_work returned ERLTRACE_STATE_DONE. */
 void session_finish(struct session *s);
 /* Nodes that were lost, of those attached. */
 size_t session_lost(const struct session *s);
@@ -128,16 +123,8 @@ struct aggr_table *session_aggregations(struct session *s);
 bool session_frame(const struct session *s, const struct value *v, size_t nth, struct buf *out);
 /* What the reporter of text writes for one action of a record. */
 void session_action_text(struct session *s, const struct event_data *d, struct buf *out);
-/* The argument of the last exit(), 0 if there was none; whether there was one. */
-int session_status(const struct session *s, bool *exited);
-
-struct session_stats {
-    uint64_t fired, recorded, updates, errors, drops; /* since the start, of all nodes */
-    uint64_t events;   /* of `fired`, those that are not of BEGIN, END and intervals */
-    size_t watched;    /* probes that those could be of */
-    uint64_t began_ns; /* when BEGIN ran, CLOCK_MONOTONIC; 0: not yet */
-};
-void session_stats(const struct session *s, struct session_stats *out);
+/* Fills in how it goes: all of *out but the state. */
+void session_status(const struct session *s, struct erltrace_status *out);
 /* The targets in words, separated by commas; "" for the local tier. Borrowed. */
 const char *session_targets(const struct session *s);
 /* Examines each target: fn is told the target in words and a finding. Targets that say nothing are

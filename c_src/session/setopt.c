@@ -16,9 +16,9 @@ static int refused(erltrace_t *h, const char *why)
 
 int erltrace_setopt(erltrace_t *h, const char *name, const char *value)
 {
-    bool running = h != NULL && h->phase >= API_RUNNING, ok;
+    bool running = h != NULL && h->phase >= ERLTRACE_STATE_RUNNING, ok;
     const char *why;
-    if (!api_enter(h, API_OPEN, API_STOPPING))
+    if (!api_enter(h, API_OPEN, ERLTRACE_STATE_STOPPING))
         return -1;
     if (name == NULL)
         return api_fail(h, ERLTRACE_E_INVAL);

@@ -309,7 +309,7 @@ const char *erltrace_enabled(erltrace_t *h)
 
 int erltrace_placed_iter(erltrace_t *h, erltrace_placed_fn *fn, void *arg)
 {
-    if (!api_enter(h, API_RUNNING, API_DONE))
+    if (!api_enter(h, ERLTRACE_STATE_RUNNING, ERLTRACE_STATE_DONE))
         return -1;
     if (fn == NULL)
         return api_fail(h, ERLTRACE_E_INVAL);

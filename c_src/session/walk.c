@@ -166,7 +166,7 @@ struct api_aggregation {
 
 int erltrace_aggregation_iter(erltrace_t *h, erltrace_aggregation_fn *fn, void *arg)
 {
-    if (!api_enter(h, API_OPEN, API_DONE))
+    if (!api_enter(h, API_OPEN, ERLTRACE_STATE_DONE))
         return -1;
     if (fn == NULL)
         return api_fail(h, ERLTRACE_E_INVAL);
@@ -262,7 +262,7 @@ int erltrace_aggregate_walk(erltrace_t *h, int order, erltrace_aggr_fn *fn, void
     struct order o;
     size_t n;
     bool look = h != NULL && h->acting; /* from inside the handler of an action */
-    if (!look && !api_enter(h, API_RUNNING, API_FAILED))
+    if (!look && !api_enter(h, ERLTRACE_STATE_RUNNING, ERLTRACE_STATE_FAILED))
         return -1;
     if (h->session == NULL)
         return api_fail(h, ERLTRACE_E_STATE);
@@ -346,7 +346,7 @@ int erltrace_aggregate_walk_joined(erltrace_t *h, const char *const names[], siz
 {
     struct aggr_order o;
     struct aggr_view view;
-    if (!api_enter(h, API_RUNNING, API_FAILED))
+    if (!api_enter(h, ERLTRACE_STATE_RUNNING, ERLTRACE_STATE_FAILED))
         return -1;
     if (h->session == NULL)
         return api_fail(h, ERLTRACE_E_STATE);
@@ -373,19 +373,19 @@ int erltrace_aggregate_walk_joined(erltrace_t *h, const char *const names[], siz
 
 int erltrace_aggregate_snap(erltrace_t *h)
 {
-    if (h != NULL && h->phase == API_DONE && !h->busy)
+    if (h != NULL && h->phase == ERLTRACE_STATE_DONE && !h->busy)
         return 0;
-    if (!api_enter(h, API_RUNNING, API_STOPPING))
+    if (!api_enter(h, ERLTRACE_STATE_RUNNING, ERLTRACE_STATE_STOPPING))
         return -1;
     int rc = session_snapshot(h->session);
     if (rc != 0)
-        h->phase = API_FAILED;
+        h->phase = ERLTRACE_STATE_FAILED;
     return api_leave(h, rc);
 }
 
 int erltrace_aggregate_print(erltrace_t *h, FILE *fp)
 {
-    if (!api_enter(h, API_RUNNING, API_DONE))
+    if (!api_enter(h, ERLTRACE_STATE_RUNNING, ERLTRACE_STATE_DONE))
         return -1;
     h->fp = fp;
     h->busy = true;
@@ -401,7 +401,7 @@ int erltrace_aggregate_print(erltrace_t *h, FILE *fp)
 
 int erltrace_aggregate_clear(erltrace_t *h)
 {
-    if (!api_enter(h, API_RUNNING, API_DONE))
+    if (!api_enter(h, ERLTRACE_STATE_RUNNING, ERLTRACE_STATE_DONE))
         return -1;
     struct aggr_table *t = session_aggregations(h->session);
     for (uint32_t i = 0; i < t->n; i++)

@@ -218,11 +218,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
          "the program starts", &d);
     must(session_stop(s) == 0, "it can be stopped", &d);
     int state = session_work(s, 0);
-    for (int i = 0; state >= 0 && state != SESSION_ENDED; i++) {
+    for (int i = 0; state >= 0 && state != ERLTRACE_STATE_DONE; i++) {
         must(i < REPORTS_MOST, "a session ends", &d);
         state = session_work(s, 0);
     }
-    if (state == SESSION_ENDED)
+    if (state == ERLTRACE_STATE_DONE)
         session_finish(s);
     must(shown < OUT_MOST, "what is shown is bounded", &d);
     session_close(s);

@@ -27,11 +27,11 @@ static void start(struct session *s, struct diags *d)
         state = session_start(s);
     if (state == 0)
         state = session_stop(s);
-    for (int i = 0; state >= 0 && state != SESSION_ENDED; i++) {
+    for (int i = 0; state >= 0 && state != ERLTRACE_STATE_DONE; i++) {
         must(i < WORK_MOST, "a session ends", d);
         state = session_work(s, 0);
     }
-    if (state == SESSION_ENDED)
+    if (state == ERLTRACE_STATE_DONE)
         session_finish(s);
     must(state > 0 || d->errors > 0, "an error has a diagnostic", d);
 }

@@ -100,11 +100,11 @@ static int run_session_steps(struct session *s, struct diags *d)
     if (err == 0)
         err = session_stop(s);
     int state = err;
-    for (int i = 0; state >= 0 && state != SESSION_ENDED && i < WORK_MOST; i++)
+    for (int i = 0; state >= 0 && state != ERLTRACE_STATE_DONE && i < WORK_MOST; i++)
         state = session_work(s, 0);
-    if (state == SESSION_ENDED)
+    if (state == ERLTRACE_STATE_DONE)
         session_finish(s);
-    return state < 0 ? state : state == SESSION_ENDED ? 0 : ET_EIO;
+    return state < 0 ? state : state == ERLTRACE_STATE_DONE ? 0 : ET_EIO;
 }
 
 static void run_session(struct outcome *o)
@@ -113,7 +113,7 @@ static void run_session(struct outcome *o)
     struct diags d;
     struct session_config config = {
         .opt = &options, .diags = &d, .libraries = getenv("OOM_LIBRARIES")};
-    config.out = (struct out){.data = ignore, .message = ignore};
+    config.out = (struct out){.data = ignore};
     options_init(&options);
     options.value[OPTION_bufsize] = options.value[OPTION_aggsize] = 64 << 10;
     options.value[OPTION_argref] = options.value[OPTION_defaultargs] = 1;

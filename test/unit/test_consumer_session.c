@@ -339,12 +339,12 @@ static void nodes_are_merged(void **state)
     start(f, true);
     f->a.script = adds_two;
     f->b.script = adds_five;
-    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_RUNNING);
     f->a.script = adds_five;
-    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_RUNNING);
     assert_int_equal(session_stop(f->s), 0);
     assert_int_equal(session_stop(f->s), 0);
-    assert_int_equal(session_work(f->s, 0), SESSION_ENDED);
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_DONE);
     assert_int_equal(f->a.stopped, 1);
     assert_int_equal(f->b.stopped, 1);
     session_finish(f->s);
@@ -384,17 +384,17 @@ static void begin_is_first_and_end_last(void **state)
             "1); }");
     start(f, true);
     f->a.script = first_reading;
-    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_RUNNING);
     assert_string_equal(buf_str(&f->data), "B1 s3 ");
     f->b.script = first_reading; /* each node has its own beginning */
-    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_RUNNING);
     assert_string_equal(buf_str(&f->data), "B1 s3 B1 s3 ");
     session_stop(f->s);
     f->a.script = last_reading;
     f->b.script = still_reading;
-    assert_int_equal(session_work(f->s, 0), SESSION_ENDING);
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_STOPPING);
     assert_string_equal(buf_str(&f->data), "B1 s3 B1 s3 s4 s5 ");
-    assert_int_equal(session_work(f->s, 0), SESSION_ENDED);
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_DONE);
     assert_string_equal(buf_str(&f->data), "B1 s3 B1 s3 s4 s5 E9 ");
 }
 
@@ -414,9 +414,9 @@ static void printa_sees_the_whole_reading(void **state)
     start(f, false);
     assert_true(f->a.opt.aggs_with_records);
     f->a.script = record_before_its_data;
-    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_RUNNING);
     f->a.script = record_before_its_data;
-    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_RUNNING);
     session_finish(f->s); /* printed: only the empty line */
     assert_string_equal(buf_str(&f->data), "5\n5\n\n");
 }
@@ -441,13 +441,13 @@ static void policies_show_at_the_end(void **state)
     f->opt.value[OPTION_bufsize] = 256; /* four of 64 bytes */
     start(f, false);
     f->a.script = sends_ten;
-    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_RUNNING);
     f->a.script = sends_ten;
-    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_RUNNING);
     assert_int_equal(f->data.len, 0);
     session_stop(f->s);
     f->a.script = sends_ten;
-    assert_int_equal(session_work(f->s, 0), SESSION_ENDED);
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_DONE);
     assert_string_equal(buf_str(&f->data), "7 8 9 10 1 2 3 4 5 6 7 8 9 10 ");
 }
 
@@ -460,11 +460,11 @@ static void fill_ends_when_much_waits(void **state)
     f->opt.value[OPTION_bufsize] = 1024;
     start(f, false);
     f->a.script = sends_ten;
-    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_RUNNING);
     f->a.script = sends_ten;
-    assert_int_equal(session_work(f->s, 0), SESSION_ENDING);
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_STOPPING);
     assert_int_equal(f->data.len, 0);
-    assert_int_equal(session_work(f->s, 0), SESSION_ENDED);
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_DONE);
     assert_string_equal(buf_str(&f->data), "1 2 3 4 5 6 7 8 9 10 1 2 3 4 5 6 7 8 9 10 ");
 }
 
@@ -480,7 +480,7 @@ static int sends_counts(struct fake *f, const struct tier_sink *sink, struct dia
 static void drops_are_differences(void **state)
 {
     struct fixture *f = *state;
-    struct session_stats st;
+    struct erltrace_status st = {.state = ERLTRACE_STATE_NONE};
     program(f, "p.d", "BEGIN { trace(1); }");
     f->opt.value[OPTION_statusrate] = 0; /* report at once */
     start(f, true);
@@ -503,7 +503,7 @@ static void drops_are_differences(void **state)
                                                "1 drop on CPU 0 of b@h\n"
                                                "5 drops on CPU 1 of b@h\n"
                                                "1 aggregation drop on CPU 3 of b@h\n");
-    session_stats(f->s, &st);
+    session_status(f->s, &st);
     assert_int_equal(st.fired, 40);
     assert_int_equal(st.recorded, 10);
     assert_int_equal(st.drops, 14);
@@ -520,7 +520,7 @@ static void drops_wait_for_the_statusrate(void **state)
     session_work(f->s, 0);
     assert_int_equal(f->messages.len, 0);
     session_stop(f->s);
-    assert_int_equal(session_work(f->s, 0), SESSION_ENDED);
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_DONE);
     assert_string_equal(buf_str(&f->messages), "2 dynamic variable drops\n");
 }
 
@@ -636,7 +636,7 @@ static void overload_ends_one_node(void **state)
     start(f, true);
     make_load(TIER_LOAD_OVERLOAD);
     f->a.script = sends_load;
-    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_RUNNING);
     assert_int_equal(f->a.stopped, 1);
     assert_int_equal(f->b.stopped, 0);
     assert_int_equal(session_overloaded(f->s), 1);
@@ -656,7 +656,7 @@ static void overload_ends_one_node(void **state)
     session_work(f->s, 0);
     assert_non_null(strstr(buf_str(&f->data), ":BEGIN          10"));
     session_stop(f->s);
-    assert_int_equal(session_work(f->s, 0), SESSION_ENDED);
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_DONE);
     assert_int_equal(session_lost(f->s), 0);
 }
 
@@ -741,19 +741,22 @@ static int exits_with_4_at_the_end(struct fake *f, const struct tier_sink *sink,
 static void exit_stops_all_nodes(void **state)
 {
     struct fixture *f = *state;
-    bool exited;
+    struct erltrace_status st = {.state = ERLTRACE_STATE_NONE};
     program(f, "p.d", "BEGIN { exit(1); } END { exit(2); }");
     start(f, true);
-    assert_int_equal(session_status(f->s, &exited), 0);
-    assert_false(exited);
+    session_status(f->s, &st);
+    assert_int_equal(st.status, 0);
+    assert_false(st.exited);
     f->a.script = exits_with_3;
-    assert_int_equal(session_work(f->s, 0), SESSION_ENDING);
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_STOPPING);
     assert_int_equal(f->a.stopped + f->b.stopped, 2);
-    assert_int_equal(session_status(f->s, &exited), 3);
-    assert_true(exited);
+    session_status(f->s, &st);
+    assert_int_equal(st.status, 3);
+    assert_true(st.exited);
     f->b.script = exits_with_4_at_the_end;
-    assert_int_equal(session_work(f->s, 0), SESSION_ENDED);
-    assert_int_equal(session_status(f->s, &exited), 4); /* END's wins */
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_DONE);
+    session_status(f->s, &st);
+    assert_int_equal(st.status, 4); /* END's wins */
 }
 
 static int is_lost(struct fake *f, const struct tier_sink *sink, struct diags *d)
@@ -769,16 +772,16 @@ static void a_node_is_lost(void **state)
     start(f, true);
     assert_false(session_end_missed(f->s));
     f->a.script = is_lost;
-    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_RUNNING);
     assert_int_equal(session_lost(f->s), 1);
     assert_true(session_end_missed(f->s));
     assert_int_equal(f->d.errors, 1);
     unsigned calls = f->a.calls;
     f->b.script = adds_two;
-    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_RUNNING);
     assert_int_equal(f->a.calls, calls); /* left alone */
     f->b.script = is_lost;
-    assert_int_equal(session_work(f->s, 0), SESSION_ENDED);
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_DONE);
     assert_int_equal(session_lost(f->s), 2);
     assert_int_equal(f->a.stopped, 0);
     session_finish(f->s);
@@ -866,7 +869,7 @@ static void sub_clauses(void **state)
     assert_int_equal(session_work(f->s, 0), ET_EIMAGE);
     buf_reset(&f->data);
     f->a.script = sends_sub_clauses;
-    assert_int_equal(session_work(f->s, 0), SESSION_RUNNING);
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_RUNNING);
     assert_string_equal(buf_str(&f->data), "7x");
 }
 
@@ -991,9 +994,9 @@ static void memory_runs_out(void **state)
         f->a.script = sends_all;
         if (rc == 0)
             rc = session_work(f->s, 0);
-        if (rc == SESSION_ENDING)
+        if (rc == ERLTRACE_STATE_STOPPING)
             rc = session_work(f->s, 0);
-        if (rc == SESSION_ENDED) {
+        if (rc == ERLTRACE_STATE_DONE) {
             session_finish(f->s);
             through = !f->data.oom && !f->messages.oom && strchr(buf_str(&f->data), '@') != NULL;
         }
@@ -1041,7 +1044,7 @@ static void kernel_tier(void **state)
             "#pragma D option quiet\n#pragma D option stackindent=3\n"
             "BEGIN { stack(3); usym(arg0); @[ustack(2), mod(caller)] = count(); }");
     start(f, false);
-    while (session_work(f->s, 0) != SESSION_ENDED)
+    while (session_work(f->s, 0) != ERLTRACE_STATE_DONE)
         ;
     session_finish(f->s);
     char want[512];
