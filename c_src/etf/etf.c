@@ -55,7 +55,7 @@ uint32_t etf_list(struct etf *r)
     case ERL_NIL_EXT: return 0;
     case ERL_LIST_EXT:
         n = (uint32_t)be(r, 4);
-        if (n > (size_t)(r->end - r->p)) /* an element is a byte at least */
+        if (n > (size_t)(r->end - r->p)) /* an element takes at least one byte */
             r->bad = true;
         return r->bad ? 0 : n;
     default: r->bad = true; return 0;
@@ -68,7 +68,7 @@ void etf_list_end(struct etf *r)
         r->bad = true;
 }
 
-/* Appends a code point; false when there is no room for its UTF-8 and a NUL. */
+/* Appends a code point; returns false when its UTF-8 and a NUL do not fit. */
 static bool put_utf8(char *out, size_t cap, size_t *n, uint32_t c)
 {
     char b[4];
@@ -135,7 +135,7 @@ bool etf_atom_is(struct etf *r, const char *name)
     return !r->bad && strcmp(a, name) == 0;
 }
 
-/* Any integer as sign and magnitude of at most 64 bits. */
+/* Reads any integer as a sign and a magnitude of at most 64 bits. */
 static uint64_t magnitude(struct etf *r, bool *negative)
 {
     *negative = false;
@@ -255,7 +255,8 @@ void etf_pid(struct etf *r, erlang_pid *out)
     out->creation = (unsigned)be(r, t == ERL_NEW_PID_EXT ? 4 : 1);
 }
 
-/* Pids, ports and references are the node's name and then so many bytes; -1 for any other tag. */
+/* Returns the number of bytes that follow the node's name in a pid, port or reference; -1 for any
+ * other tag. */
 static int64_t after_node(struct etf *r, uint8_t t)
 {
     switch (t) {
@@ -270,8 +271,8 @@ static int64_t after_node(struct etf *r, uint8_t t)
     }
 }
 
-/* What a term holds is counted in `left`; what it is itself is jumped over. Each round takes a byte
- * at least. */
+/* Counts the terms inside a term in `left` and skips each term's own bytes. Each round takes at
+ * least one byte. */
 void etf_skip(struct etf *r)
 {
     uint64_t left = 1;

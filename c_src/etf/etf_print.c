@@ -1,8 +1,8 @@
 /* etf_print.c - see etf_print.h.
  *
- * Terms are walked without recursion: what is open is on a stack of fixed depth, and what is deeper
- * is passed over. Each term costs a byte of output at least, so that the limit of the output bounds
- * the work, too. */
+ * Terms are walked without recursion: open containers are on a stack of fixed depth, and deeper
+ * ones are skipped. Each term produces at least one byte of output, so that the limit of the output
+ * also bounds the work. */
 #include "etf/etf_print.h"
 
 #include <math.h>
@@ -14,20 +14,20 @@
 
 enum {
     DEPTH_MOST = 24,
-    TEXT_MOST = 256, /* bytes of a text that are shown */
-    BYTES_MOST = 24, /* ... of a binary that is no text */
+    TEXT_MOST = 256, /* bytes shown of a text */
+    BYTES_MOST = 24, /* ... of a binary that is not text */
     BIG_MOST = 32    /* ... of an integer beyond 64 bits */
 };
 
 struct level {
-    enum { TUPLE, LIST, TAIL, MAP } kind; /* TAIL: the tail of a list, which is no list */
+    enum { TUPLE, LIST, TAIL, MAP } kind; /* TAIL: the tail of an improper list */
     uint64_t left;                        /* terms; keys and values of a map one by one */
 };
 
 struct printer {
     struct buf *out;
     struct etf r;
-    size_t end; /* of out, at most */
+    size_t end; /* limit of the length of `out` */
     struct level level[DEPTH_MOST];
     unsigned depth;
 };
@@ -50,7 +50,7 @@ static bool is_plain(const char *atom)
     return !strstr(reserved, word);
 }
 
-/* What is between quotes: visible, with the quote and the backslash escaped. */
+/* Appends the text in quotes: made visible, with the quote and the backslash escaped. */
 static void put_quoted(struct buf *out, const char *s, size_t n, char quote)
 {
     size_t from = 0;
@@ -77,7 +77,7 @@ static void put_atom(struct printer *p)
         put_quoted(p->out, atom, n, '\'');
 }
 
-/* Whether it is UTF-8 without control characters but those of lines. */
+/* Returns whether it is UTF-8 without control characters other than newline and tab. */
 static bool is_text(const unsigned char *s, size_t n)
 {
     for (size_t i = 0, k; i < n; i += k) {
@@ -88,7 +88,7 @@ static bool is_text(const unsigned char *s, size_t n)
     return true;
 }
 
-/* The first bytes of a text, without a half of a character. */
+/* Returns how many first bytes of a text are shown; never ends within a character. */
 static size_t cut(const unsigned char *s, size_t n)
 {
     size_t k = n < TEXT_MOST ? n : TEXT_MOST;
@@ -103,7 +103,7 @@ static void put_bytes(struct buf *out, const unsigned char *s, size_t n)
         buf_printf(out, "%s%u", i ? "," : "", s[i]);
 }
 
-/* `bits`: of the last byte, those that count. */
+/* `bits`: how many bits of the last byte count. */
 static void put_binary(struct buf *out, const unsigned char *s, size_t n, unsigned bits)
 {
     size_t k = cut(s, n);
@@ -120,7 +120,7 @@ static void put_binary(struct buf *out, const unsigned char *s, size_t n, unsign
     buf_adds(out, ">>");
 }
 
-/* A list of small integers: a text when it looks like one. */
+/* Prints a list of small integers, as a text when it looks like one. */
 static void put_string(struct printer *p)
 {
     tag(&p->r);
@@ -155,7 +155,8 @@ static void put_real(struct buf *out, double v)
         buf_adds(out, ".0");
 }
 
-/* An integer beyond 64 bits: in base 16, or how long it is. `n` bytes, the least of them first. */
+/* Prints an integer beyond 64 bits in base 16, or only its length. `n` bytes, the least significant
+ * first. */
 static void put_big(struct printer *p, size_t n)
 {
     bool negative = be(&p->r, 1) != 0;
@@ -211,7 +212,7 @@ static void put_pid(struct printer *p)
     buf_printf(p->out, ".%u.%u>", pid.num, pid.serial);
 }
 
-/* `n` words of a reference, which Erlang writes with the last one first; `creation` bytes before
+/* Prints a reference, whose words Erlang writes with the last one first; `creation` bytes precede
  * them. */
 static void put_ref(struct printer *p, size_t creation)
 {
@@ -248,7 +249,8 @@ static void put_port(struct printer *p, size_t number, size_t creation)
 
 /* -- containers -------------------------------------------------------------------------------- */
 
-/* Its elements come next; or, where it is too deep, are passed over. `at` is where it begins. */
+/* Opens a container whose elements come next; at the greatest depth they are skipped instead. `at`
+ * is where the container begins. */
 static void open_level(struct printer *p, int kind, uint64_t n, struct etf at)
 {
     if (p->r.bad)
@@ -311,7 +313,7 @@ static void put_other(struct printer *p)
     }
 }
 
-/* What begins here, to its end, or to the first of its elements. */
+/* Prints the next term: a container only up to its first element. */
 static void put_term(struct printer *p)
 {
     struct etf at = p->r;
@@ -340,7 +342,8 @@ static void put_term(struct printer *p)
     }
 }
 
-/* What stands behind the term that has just ended: commas, and the ends of what ends with it. */
+/* Prints what follows the term that has just ended: a separator, or the end of each container that
+ * ends with it. */
 static void end_term(struct printer *p)
 {
     while (p->depth > 0 && !p->r.bad) {

@@ -1,4 +1,4 @@
-/* etf_print.h - terms as Erlang writes them, for people to read. */
+/* etf_print.h - prints terms as Erlang writes them. */
 #ifndef ET_ETF_ETF_PRINT_H
 #define ET_ETF_ETF_PRINT_H
 
@@ -7,9 +7,9 @@
 #include "base/buf.h"
 #include "etf/etf.h"
 
-/* Appends the term at r on one line, in about `limit` bytes at most: what goes beyond that is
- * "...", as are texts and binaries beyond their first bytes, of which the number is given. Bytes
- * that are no term end it with "<malformed>". Nothing in it can steer a terminal. */
+/* Appends the term at r on one line of roughly `limit` bytes at most. "..." replaces what exceeds
+ * the limit. Long texts and binaries are also cut after their first bytes, with their length given.
+ * Bytes that are no term end the output with "<malformed>". Nothing in it can steer a terminal. */
 void etf_print(struct buf *out, struct etf r, size_t limit);
 
 #endif

@@ -1,5 +1,5 @@
-/* step.h - the steps of which all reading of terms is made; for this room alone. Each looks at the
- * end first. */
+/* step.h - the primitive reads from which this room decodes terms. Private to this room. Each
+ * checks the end first. */
 #ifndef ET_ETF_STEP_H
 #define ET_ETF_STEP_H
 
@@ -16,7 +16,7 @@ static inline const uint8_t *take(struct etf *r, size_t n)
     return p;
 }
 
-/* An unsigned big-endian number of n bytes, n <= 8. */
+/* Reads an unsigned big-endian number of n bytes, n <= 8. */
 static inline uint64_t be(struct etf *r, size_t n)
 {
     const uint8_t *p = take(r, n);

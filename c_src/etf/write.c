@@ -1,6 +1,6 @@
-/* write.c - terms into a buffer. See write.h.
+/* write.c - writes terms into a buffer. See write.h.
  *
- * Data: one tag byte, then what the tag says, big-endian; only the bytes of a large integer come
+ * Data: one tag byte, then what the tag says, big-endian; only the bytes of a large integer are
  * least significant first. */
 #include "etf/write.h"
 
@@ -28,7 +28,7 @@ static void be(uint8_t *out, uint64_t v, size_t n)
         out[i] = (uint8_t)v;
 }
 
-/* A tag and a number of n bytes. */
+/* Writes a tag and a number of n bytes. */
 static void put_tag(struct buf *b, uint8_t tag, uint64_t v, size_t n)
 {
     uint8_t bytes[9] = {tag};

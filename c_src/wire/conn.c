@@ -16,9 +16,9 @@
 #include "wire/tls.h"
 
 enum {
-    CONN_WRITE_MS = 10000,      /* a node that takes nothing for so long is lost */
-    CONN_FRAME_MAX = 512 << 20, /* no message of the agent comes near */
-    CONN_TURN_MS = 50           /* TLS waits for what another thread may take from the socket */
+    CONN_WRITE_MS = 10000,      /* a node that takes nothing for this long is lost */
+    CONN_FRAME_MAX = 512 << 20, /* no message of the agent comes close to this */
+    CONN_TURN_MS = 50 /* how long TLS waits at once for what another thread may read instead */
 };
 
 /* -- open and close ---------------------------------------------------------------------------- */
@@ -111,15 +111,15 @@ int conn_wait(struct conn *c, short events, int timeout_ms)
 {
     short needs = c->tls ? tls_events(c->tls, events) : events;
     struct pollfd p = {.fd = c->fd, .events = needs};
-    /* When keys are made anew, a writer waits for the other side's word, which the reader may take,
-     * and the other way round. */
+    /* During a renegotiation of keys a writer waits for the other side's answer, which the reader
+     * may read, and vice versa. */
     if (needs == events || timeout_ms <= CONN_TURN_MS)
         return poll(&p, 1, timeout_ms);
     int n = poll(&p, 1, CONN_TURN_MS);
     return n == 0 ? 1 : n;
 }
 
-/* Why bytes could not be taken or given, by the errno of that. */
+/* Loses the connection because bytes could not be received or sent, with that errno. */
 static int lose_by(struct conn *c, int e)
 {
     struct tls_why why;
@@ -131,7 +131,7 @@ static int lose_by(struct conn *c, int e)
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
-/* Writes all of it. Holds the lock. 0 or an errno. */
+/* Writes everything. The caller holds the lock. Returns 0 or an errno. */
 static int put(struct conn *c, const void *data, size_t n)
 {
     const char *p = data;
@@ -164,7 +164,7 @@ int conn_put(struct conn *c, const struct buf *frames)
     int e = put(c, frames->data, frames->len);
     pthread_mutex_unlock(&c->lock);
     if (e == ETIMEDOUT)
-        return conn_lose(c, "the node takes no more messages");
+        return conn_lose(c, "the node accepts no more messages");
     return e ? lose_by(c, e) : 0;
 }
 
@@ -194,7 +194,7 @@ bool conn_whole(const ei_x_buff *x, bool version)
     return !r.bad && r.p == r.end;
 }
 
-/* A log's word for a process, in front of what is sent to it. */
+/* Logs a message to a process, after the word for it. */
 static void log_sent(struct conn *c, const char *what, const erlang_pid *to, const void *msg,
                      size_t n)
 {
@@ -231,7 +231,7 @@ void conn_put_self(struct conn *c, ei_x_buff *x)
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
-/* Bytes that the frame at the start of rx says it has, with its length; 0: not known yet. */
+/* Returns the size of the frame at the start of rx, with its length; 0: not known yet. */
 static uint64_t frame_size(const struct conn *c)
 {
     const unsigned char *p = (const unsigned char *)c->rx.data;
@@ -240,7 +240,8 @@ static uint64_t frame_size(const struct conn *c)
                : 4 + ((uint64_t)p[0] << 24 | (uint64_t)p[1] << 16 | (uint64_t)p[2] << 8 | p[3]);
 }
 
-/* The first frame in rx: its length with header, 0 when it is not complete yet, or ET_ELOST. */
+/* Returns the size of the first frame in rx with its header, 0 when it is not complete yet, or
+ * ET_ELOST. */
 static int64_t frame_ready(struct conn *c)
 {
     uint64_t n = frame_size(c);
@@ -258,7 +259,7 @@ static void rx_drop(struct conn *c)
     }
 }
 
-/* Takes what the socket has. CONN_MESSAGE: something came; CONN_NOTHING; or ET_ELOST. */
+/* Receives what the socket has. CONN_MESSAGE: something arrived; CONN_NOTHING; or ET_ELOST. */
 static int rx_fill(struct conn *c)
 {
     size_t want = 65536;
@@ -284,7 +285,7 @@ static void log_got(struct conn *c, int got, const struct etf *msg)
     talk_line(c->talk, "<-", got == CONN_RESULT ? "result" : got == CONN_DOWN ? "down" : NULL, msg);
 }
 
-/* One thing of any kind. */
+/* Waits for one event of any kind. */
 static int next(struct conn *c, int64_t deadline, struct etf *msg)
 {
     for (;;) {
@@ -320,7 +321,7 @@ int conn_recv(struct conn *c, int timeout_ms, struct etf *msg)
     int got;
     do
         got = next(c, deadline, msg);
-    while (got == CONN_RESULT); /* of a call that nobody waits for any more */
+    while (got == CONN_RESULT); /* of a call that was given up */
     return got;
 }
 
@@ -376,7 +377,7 @@ static void *beat_run(void *arg)
             break;
         pthread_mutex_unlock(&c->beat_lock);
         if (pthread_mutex_trylock(&c->lock) ==
-            0) { /* else something is being sent, which is as good */
+            0) { /* else a message is being sent, which serves as well */
             put(c, c->beat_frame.data, c->beat_frame.len);
             pthread_mutex_unlock(&c->lock);
             if (c->talk)
@@ -406,7 +407,7 @@ int conn_heartbeat(struct conn *c, const erlang_pid *to, const ei_x_buff *msg, i
     pthread_condattr_setclock(&ca, CLOCK_MONOTONIC);
     pthread_cond_init(&c->beat_wake, &ca);
     pthread_condattr_destroy(&ca);
-    sigfillset(&all); /* signals are for the thread that waits in conn_recv */
+    sigfillset(&all); /* signals go to the thread that waits in conn_recv */
     pthread_sigmask(SIG_SETMASK, &all, &old);
     c->beating = pthread_create(&c->beat, NULL, beat_run, c) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);

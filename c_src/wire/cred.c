@@ -1,4 +1,4 @@
-/* cred.c - certificates: given, or of a node's configuration. See cred.h. */
+/* cred.c - reads certificates: given ones, or those of a node's configuration. See cred.h. */
 #include "wire/cred.h"
 
 #include <errno.h>
@@ -12,9 +12,9 @@
 #include "wire/proc.h"
 
 enum {
-    FILE_MAX = 1 << 20,    /* bytes of a file of certificates: all CAs of a system are 300 KB */
-    OPTFILE_MAX = 1 << 16, /* bytes of a node's file of options */
-    ARGS_MAX = 1 << 18     /* bytes of a command line that are looked at */
+    FILE_MAX = 1 << 20,    /* bytes of a file of certificates: all CAs of a system take 300 KB */
+    OPTFILE_MAX = 1 << 16, /* bytes of a node's options file */
+    ARGS_MAX = 1 << 18     /* bytes read of a command line */
 };
 
 /* -- what the user says ------------------------------------------------------------------------ */
@@ -43,7 +43,8 @@ bool cred_option(struct cred_options *o, const char *name, const char *value, co
     if (same(name, "from_node"))
         return o->on = o->from_node = !value;
     if (!same(name, "verify")) {
-        *why = "there is no such option of TLS: they are cert, key, cacert, verify and from_node";
+        *why =
+            "there is no such TLS option: the options are cert, key, cacert, verify and from_node";
         return false;
     }
     *why = "it takes host, ca or none";
@@ -85,8 +86,8 @@ static int no_file(const char *name, ssize_t e, const struct beam *b, struct tls
     return ET_ENODE;
 }
 
-/* The file that a process names, perhaps from its current folder; which is known by its path here,
- * so that a process with another root has to name it from there. */
+/* Reads the file that a process names, perhaps relative to its current folder. That folder's path
+ * is known only as seen from here, so a process with another root must give an absolute path. */
 static ssize_t named_file(const struct beam *b, int proc, const char *path, char *out, size_t cap)
 {
     char at[1024];
@@ -99,7 +100,7 @@ static ssize_t named_file(const struct beam *b, int proc, const char *path, char
     return proc_file(proc, b->uid, at, PROC_OWN_OR_ROOT, out, cap);
 }
 
-/* Reads a file whole; `b`: it is one that this process names, NULL: the user's. */
+/* Reads a whole file; `b`: the process that names it, NULL: the user did. */
 static int read_file(struct tls_file *f, const char *path, const struct beam *b,
                      struct tls_why *why)
 {
@@ -128,7 +129,7 @@ static void free_file(struct tls_file *f)
 
 /* -- a node's configuration -------------------------------------------------------------------- */
 
-/* The next argument that is Erlang's and not the emulator's; NULL: there is none. */
+/* Returns the next argument that is Erlang's rather than the emulator's; NULL: there is none. */
 static const char *next_argument(const char **p, const char *end)
 {
     const char *a = *p;
@@ -138,7 +139,8 @@ static const char *next_argument(const char **p, const char *end)
     return a;
 }
 
-/* The client's options in a command line; the place of its file of options, NULL: it has none. */
+/* Reads the client's options in a command line; returns the path of its options file, NULL: it has
+ * none. */
 static const char *read_arguments(struct optfile *o, const char *p, const char *end)
 {
     const char *flag = "", *file = NULL, *name = NULL;
@@ -183,7 +185,7 @@ static int read_optfile(struct optfile *o, const struct beam *b, int proc, const
     return e;
 }
 
-/* What the process that `b` is was told of TLS. */
+/* Reads what the process `b` was told about TLS. */
 static int read_node(struct optfile *o, const struct beam *b, struct tls_why *why)
 {
     struct buf args = BUF_INIT;
@@ -215,10 +217,10 @@ static int read_node(struct optfile *o, const struct beam *b, struct tls_why *wh
 
 /* -- all of it --------------------------------------------------------------------------------- */
 
-/* Whose a path is: the user's word counts before the node's. */
+/* A path and who named it: the user's takes precedence over the node's. */
 struct source {
     const char *path;
-    const struct beam *of; /* NULL: the user's */
+    const struct beam *of; /* the process that named it; NULL: the user */
 };
 
 static struct source source_of(const char *given, const char *nodes, const struct beam *b)
@@ -244,7 +246,7 @@ static int read_all(struct tls_cred *c, const struct cred_options *o, const stru
     if (e == 0 && key.path)
         e = read_file(&c->key, key.path, key.of, why);
     if (e == 0 && key.path && !cert.path) {
-        snprintf(why->text, sizeof why->text, "there is a key, and no certificate for it");
+        snprintf(why->text, sizeof why->text, "a key is given, but no certificate for it");
         snprintf(why->help, sizeof why->help, "give it by --tls-cert");
         e = ET_ENODE;
     }
@@ -253,7 +255,7 @@ static int read_all(struct tls_cred *c, const struct cred_options *o, const stru
     return e;
 }
 
-/* Without a CA nothing can be verified, and that has to be asked for. */
+/* Without a CA nothing can be verified, and the user must ask for that. */
 static int set_verify(struct tls_cred *c, const struct cred_options *o, const struct optfile *node,
                       struct tls_why *why)
 {
@@ -271,7 +273,7 @@ static int set_verify(struct tls_cred *c, const struct cred_options *o, const st
              "there is nothing to verify the node's certificate with%s",
              o->from_node ? ": its configuration names no cacertfile for clients" : "");
     snprintf(why->help, sizeof why->help,
-             "give the certificates that it was signed with by --tls-cacert FILE, or accept any "
+             "give the CA certificates that it was signed with by --tls-cacert FILE, or accept any "
              "with `--tls-verify none`");
     return ET_ENODE;
 }

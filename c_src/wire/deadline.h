@@ -1,5 +1,5 @@
-/* deadline.h - time for deadlines. Milliseconds of CLOCK_BOOTTIME: a suspended machine has not kept
- * in touch either. */
+/* deadline.h - time for deadlines, in milliseconds of CLOCK_BOOTTIME, which counts the time that
+ * the machine is suspended: it does not keep in touch then either. */
 #ifndef ET_WIRE_DEADLINE_H
 #define ET_WIRE_DEADLINE_H
 
@@ -18,7 +18,7 @@ static inline int64_t clock_ms(void)
     return clock_ns() / 1000000;
 }
 
-/* What is left until a deadline, as poll wants it: never negative. */
+/* Returns the time until a deadline as poll wants it: never negative. */
 static inline int clock_left(int64_t deadline)
 {
     int64_t n = deadline - clock_ms();

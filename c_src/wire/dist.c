@@ -1,13 +1,13 @@
 /* dist.c - a connection to a node. See dist.h.
  *
- * On the wire after the handshake: u32 length, then that many bytes; length 0 is a tick, which
- * wants one back. Else the byte 'p', a control term {Op, ...} with version byte, and for some Ops a
- * message with version byte.
+ * On the wire after the handshake: u32 length, then that many bytes. Length 0 is a tick, to be
+ * answered with one. Otherwise: the byte 'p', a control term {Op, ...} with version byte, and for
+ * some Ops a message with version byte.
  *
- * libei reaches the socket through callbacks of ours (`io_*`): they keep the deadline, and they
- * note how far the handshake came, because libei itself only says that it failed. We send two
- * packets in it: our name, and the proof that we know the cookie. A node that closes after the
- * second did not like the cookie. */
+ * libei reaches the socket through our callbacks (`io_*`). They enforce the deadline and note how
+ * far the handshake got, because libei only reports that it failed. We send two packets in it: our
+ * name, and the proof that we know the cookie. A node that closes after the second rejected the
+ * cookie. */
 #include "wire/dist.h"
 
 #include <errno.h>
@@ -33,26 +33,26 @@ enum {
     OP_EXIT_TT = 13,
     OP_PAYLOAD_EXIT = 24,
     OP_PAYLOAD_EXIT_TT = 25,
-    DIST_NAMES = 16 /* tries to find a name that is not taken */
+    DIST_NAMES = 16 /* attempts to find a name that is not taken */
 };
 
 struct dist {
-    struct conn conn; /* first, so that one is the other */
+    struct conn conn; /* first: a pointer to one is a pointer to the other */
     ei_cnode ec;
     const struct dist_to *to; /* while connecting */
     int64_t deadline;         /* while connecting */
     int name_fd;              /* holds our name, -1: none */
-    int tcp_err;              /* errno of the TCP connection, 0: it was made */
+    int tcp_err;              /* errno of the TCP connection, 0: none */
     int writes;               /* packets written in the handshake */
     bool timed_out;
-    bool looked;     /* stopped before the cookie, as was asked for */
+    bool looked;     /* stopped before the cookie, as requested */
     bool closed;     /* the other side closed during the handshake */
-    bool tls_failed; /* tls_why says how */
+    bool tls_failed; /* tls_why says why */
     struct tls_why tls_why;
     unsigned char seen[1024]; /* first bytes of its answers: its status and its name */
     size_t nseen;
-    erlang_pid self; /* who we are there */
-    char peer[256];  /* what the node calls itself, "" until it said so */
+    erlang_pid self; /* our pid there */
+    char peer[256];  /* the node's own name, "" until it has sent it */
 };
 
 /* -- what libei calls -----------------------------------------------------------------------------
@@ -90,13 +90,13 @@ static int io_wait(struct dist *d, short events)
     }
 }
 
-/* What the node is called in messages. */
+/* Returns the node's name for messages. */
 static const char *called(const struct dist *d)
 {
     return d->to ? d->to->node : "the node";
 }
 
-/* The TLS handshake, if there is to be one. */
+/* Does the TLS handshake, if there is to be one. */
 static int io_tls(struct dist *d)
 {
     if (!d->to->tls)
@@ -117,8 +117,8 @@ static int io_tls(struct dist *d)
     return e == 0 ? 0 : EPROTO;
 }
 
-/* The connection has ended, with an errno or, 0, without. A node that did not like our certificate
- * may say so only after the handshake, which TLS 1.3 has done with by then. */
+/* The connection has ended with errno e, or 0 for an orderly close. A node may reject our
+ * certificate only after the handshake, which TLS 1.3 completes before the node has checked it. */
 static int io_ended(struct dist *d, int e)
 {
     d->closed = e == 0 || e == EPIPE || e == ECONNRESET;
@@ -132,7 +132,7 @@ static int io_ended(struct dist *d, int e)
 static int io_connect(void *ctx, void *addr, int len, unsigned tmo)
 {
     struct dist *d = ctx;
-    (void)addr, (void)len, (void)tmo; /* libei knows IPv4 only; we have the address */
+    (void)addr, (void)len, (void)tmo; /* libei supports IPv4 only; we have the address */
     int fd = node_tcp(&d->to->addr, d->to->port, clock_left(d->deadline));
     if (fd < 0) {
         d->tcp_err = -fd;
@@ -193,7 +193,8 @@ static int io_read(void *ctx, char *buf, ssize_t *len, unsigned tmo)
     }
 }
 
-/* Bytes of the length before each packet of the handshake: it is another one inside TLS. */
+/* Returns the size of the length field before each packet of the handshake, which differs inside
+ * TLS. */
 static size_t header_of(const struct dist *d)
 {
     return d->to && d->to->tls ? 4 : 2;
@@ -254,8 +255,8 @@ static ei_socket_callbacks io = {
 /* -- open and close -------------------------------------------------------------------------------
  */
 
-/* The n-th packet (its length before it) of what the node sent in the handshake; NULL when it did
- * not come. */
+/* Returns the n-th packet that the node sent in the handshake, and its length in *len; NULL when it
+ * did not arrive. */
 static const unsigned char *packet(const struct dist *d, unsigned n, size_t *len)
 {
     const size_t header = header_of(d);
@@ -285,8 +286,8 @@ static void copy_text(char *out, size_t cap, const unsigned char *p, size_t n)
     out[n] = '\0';
 }
 
-/* Its second packet is the challenge, with its name: 'N' flags8 challenge4 creation4 u16 name, or
- * 'n' version2 flags4 challenge4 name. */
+/* Reads the node's name from its second packet, the challenge: 'N' flags8 challenge4 creation4 u16
+ * name, or 'n' version2 flags4 challenge4 name. */
 static void peer_name(struct dist *d)
 {
     size_t n = 0;
@@ -298,8 +299,8 @@ static void peer_name(struct dist *d)
         copy_text(d->peer, sizeof d->peer, p + 11, n - 11);
 }
 
-/* What the node answered to our name: "ok", "not_allowed", "nok", "alive"; "" when it was not that.
- */
+/* Writes the node's answer to our name: "ok", "not_allowed", "nok", "alive"; "" when there was
+ * none. */
 static void status_text(const struct dist *d, char *out, size_t cap)
 {
     size_t n = 0;
@@ -309,8 +310,8 @@ static void status_text(const struct dist *d, char *out, size_t cap)
         copy_text(out, cap, p + 1, n - 1);
 }
 
-/* Whether what came is TLS's way to say that it was not spoken to in TLS: a record of type 21, an
- * alert, of version 3.x. */
+/* Returns whether the node answered with a TLS record of type 21, an alert, of version 3.x: how a
+ * TLS server responds to a peer that does not speak TLS. */
 static bool is_alert(const struct dist *d)
 {
     return !d->to->tls && d->nseen >= 2 && d->seen[0] == 21 && d->seen[1] == 3;
@@ -343,8 +344,8 @@ static void explain(const struct dist *d, struct dist_fail *why)
     }
 }
 
-/* Our part of the name: one of a few that nobody else on this host has, from number *next on; when
- * those are all in use, one that is ours alone. */
+/* Takes the part of our name before the @: one of a few that no process on this host holds, from
+ * number *next on; when all are in use, one that is unique to us. */
 static void take_name(struct dist *d, unsigned *next, char *alive, size_t cap)
 {
     static _Atomic unsigned serial;
@@ -363,7 +364,7 @@ static void take_name(struct dist *d, unsigned *next, char *alive, size_t cap)
 static int connect_as(struct dist *d, const struct dist_to *to, const char *alive)
 {
     /* Tells our pids from those of an earlier holder of the name, whose process may have had our
-     * number, as it is in a container. */
+     * pid, as happens in containers. */
     static _Atomic unsigned creation;
     char name[MAXNODELEN + 1];
     struct in_addr ip = {0};
@@ -375,7 +376,7 @@ static int connect_as(struct dist *d, const struct dist_to *to, const char *aliv
     if ((size_t)snprintf(name, sizeof name, "%s@%s", alive, to->self_host) >= sizeof name)
         return -1;
     unsigned c = ((unsigned)getpid() << 10) + atomic_fetch_add(&creation, 1) + (unsigned)clock_ms();
-    c = c > 3 ? c : 4; /* those are of old releases */
+    c = c > 3 ? c : 4; /* lower ones are of old releases */
     if (ei_connect_xinit_ussi(&d->ec, to->self_host, alive, name, &ip, to->cookie, c, &io,
                               sizeof io, d) < 0)
         return -1;
@@ -414,7 +415,7 @@ int dist_open(struct conn **out, const struct dist_to *to, struct dist_fail *why
             break;
         explain(d, why);
         if (why->step != DIST_REFUSED || strcmp(why->status, "not_allowed") == 0)
-            break; /* only a name that is taken is worth another one */
+            break; /* only a name that is taken is worth another try */
     }
     d->to = NULL;
     if (fd < 0) {
@@ -436,7 +437,7 @@ static void dist_close(struct conn *c)
     struct dist *d = dist_of(c);
     if (c->fd >= 0)
         ei_close_connection(c->fd);
-    if (c->fd >= 0) /* libei did not know it */
+    if (c->fd >= 0) /* libei does not know this descriptor */
         io_close(d);
     if (d->name_fd >= 0)
         close(d->name_fd);
@@ -450,7 +451,7 @@ const char *dist_peer(const struct conn *c)
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
-/* A frame of a control term, which it frees, and, when there is one, a message. */
+/* Appends a frame of a control term, which it frees, and of a message unless that is NULL. */
 static void frame_make(struct buf *b, ei_x_buff *ctl, const ei_x_buff *msg)
 {
     if (conn_whole(ctl, true) && (!msg || conn_whole(msg, true))) {
@@ -488,7 +489,7 @@ static void dist_link(struct conn *c, struct buf *b, const erlang_pid *pid)
     frame_make(b, &x, NULL);
 }
 
-/* By way of `rex`. */
+/* Calls through `rex`. */
 static void dist_call(struct conn *c, struct buf *b, const char *mod, const char *fun,
                       const ei_x_buff *args)
 {
@@ -520,9 +521,9 @@ static void dist_self(struct conn *c, ei_x_buff *x)
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
-/* The control message's third element, in all that concern us the one it is meant for. Ours may be
- * the name of a process that was killed a moment ago: what was on its way to that one is not for
- * us. */
+/* Returns whether the control message's third element, in all that we handle its destination, is
+ * our pid. Our name may have belonged to a process killed a moment ago, whose messages are still
+ * arriving. */
 static bool is_for_us(const struct dist *d, struct etf r)
 {
     erlang_pid to;
@@ -531,7 +532,8 @@ static bool is_for_us(const struct dist *d, struct etf r)
     return !r.bad && ei_cmp_pids(&to, (erlang_pid *)&d->self) == 0;
 }
 
-/* An answer of `rex`, {rex, Result}: then *msg is at the result. */
+/* Returns whether the message is an answer of `rex`, {rex, Result}; then moves *msg to the result.
+ */
 static bool is_result(struct etf *msg)
 {
     struct etf r = *msg;

@@ -1,8 +1,8 @@
-/* epmd.c - the two questions that we have for epmd, and opening TCP connections in bounded time.
+/* epmd.c - asks epmd, and opens TCP connections in bounded time.
  *
- * A request is u16 length, then its bytes; we send only NAMES ('n'). The answer is u32 epmd's own
- * port and text until the connection closes. One NAMES answers all we want: the port of a name, and
- * what other names there are when it is not among them. */
+ * A request is a u16 length, then its bytes; we send only NAMES ('n'). The answer is epmd's own
+ * port (u32), and text until the connection closes. One NAMES answers both questions: the port of a
+ * name, and which other names there are when it is not among them. */
 #include "wire/epmd.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 enum {
     EPMD_PORT = 4369,
     EPMD_ANSWER_MAX = 1 << 20,
-    UNHEARD_MS = 10000 /* data that nobody acknowledges for so long ends a connection */
+    UNHEARD_MS = 10000 /* data unacknowledged for this long ends a connection */
 };
 
 uint16_t epmd_port(void)
@@ -53,8 +53,8 @@ int node_resolve(const char *host, struct node_addr *out)
     return 0;
 }
 
-/* Waits for the descriptor; 0, -ETIMEDOUT or -errno. An interrupting signal does not shorten it:
- * these waits are short, and the caller has nothing to give back yet. */
+/* Waits for the descriptor; returns 0, -ETIMEDOUT or -errno. A signal does not shorten the wait: it
+ * is short, and the caller has nothing to return yet. */
 static int wait_fd(int fd, short events, int64_t deadline)
 {
     for (;;) {

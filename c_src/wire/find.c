@@ -1,14 +1,14 @@
 /* find.c - looks through /proc for BEAMs. See find.h.
  *
- * A BEAM is known by its program, beam or beam.something. Its command line is readable by everyone,
- * whoever owns it:
+ * A BEAM is recognized by its program, beam or beam.something. Its command line is readable by
+ * everyone, whoever owns it:
  *
  *     /usr/lib/erlang/erts-13.1.5/bin/beam.smp [emulator's own] -- -root R -bindir B -progname erl
  * -- -home H -- -sname shop -setcookie C ...
  *
- * and tells nearly all: name, home, ERTS. A node that was made distributed later is found by what
- * it listens on: a port that epmd lists, on a socket that is among the descriptors of the process.
- */
+ * and tells nearly everything: name, home, ERTS. A node that became distributed later is found by
+ * the ports that it listens on: one that epmd lists, on a socket among the descriptors of the
+ * process. */
 #include "wire/find.h"
 
 #include <ctype.h>
@@ -31,12 +31,12 @@
 #include "wire/proc.h"
 
 enum {
-    NET_MAX = 1 << 22,  /* bytes of a list of sockets; those that listen come first in it */
-    ARGS_MAX = 1 << 18, /* bytes of a command line, and of an environment, that are looked at */
-    HEAD_MAX = 4096,    /* enough of a command line to see that it is no BEAM's */
-    FDS_MAX = 1 << 16,  /* descriptors of a process that are looked at */
+    NET_MAX = 1 << 22,  /* bytes read of a list of sockets; listening ones come first */
+    ARGS_MAX = 1 << 18, /* bytes read of a command line, and of an environment */
+    HEAD_MAX = 4096,    /* enough of a command line to recognize one that is not a BEAM's */
+    FDS_MAX = 1 << 16,  /* descriptors of a process that are examined */
     EPMD_MS = 1000,
-    OTHERS_MS = 3000 /* what epmds that other users' processes name may take together */
+    OTHERS_MS = 3000 /* time that epmds named by other users' processes may take together */
 };
 
 /* -- small helpers --------------------------------------------------------------------------------
@@ -75,12 +75,12 @@ unsigned beam_otp_of_erts(const char *erts)
     unsigned major = 0, minor = 0;
     if (sscanf(erts, "%u.%u", &major, &minor) < 1 || major < 5)
         return 0;
-    if (major >= 11) /* since ERTS 11 = OTP 23 both count in step */
+    if (major >= 11) /* since ERTS 11 = OTP 23 the numbers advance together */
         return major + 12;
     return major == 10 ? (minor >= 4 ? 22 : 21) : major + 11; /* 5 = R15 or R16, ... 9 = 20 */
 }
 
-/* The version in ".../erts-13.1.5/bin". */
+/* Takes the version from ".../erts-13.1.5/bin". */
 static void erts_of_path(struct beam *b, const char *path)
 {
     const char *p = strstr(path, "/erts-");
@@ -101,13 +101,13 @@ static bool is_beam(const char *path)
     return strcmp(base, "beam") == 0 || strncmp(base, "beam.", 5) == 0;
 }
 
-/* Whether the argument here is a value of the flag before it. */
+/* Returns whether the argument here is a value of the flag before it. */
 static bool has_value(const char *p, const char *end)
 {
     return p < end && p[0] != '-';
 }
 
-/* alive@host; empty when that is longer than a name can be. */
+/* Sets the full name to alive@host; empty when that is longer than a name can be. */
 static void full_name(struct beam *b, const char *host)
 {
     size_t n = strlen(b->alive), k = strlen(host);
@@ -152,7 +152,7 @@ bool beam_args(struct beam *b, const char *args, size_t len, const char *hostnam
         else if (strcmp(flag, "-name") == 0 && !name)
             name = p;
         else if (strcmp(flag, "-setcookie") == 0 && !has_value(p + strlen(p) + 1, end)) {
-            cookie = p; /* with two values it is another node's */
+            cookie = p; /* with two values it is another node's cookie */
             ncookies++;
         } else if (strcmp(flag, "-root") == 0)
             copy(b->root, sizeof b->root, p);
@@ -167,7 +167,7 @@ bool beam_args(struct beam *b, const char *args, size_t len, const char *hostnam
         else if (strcmp(flag, "-erl_epmd_port") == 0)
             b->port = (uint16_t)atoi(p);
     }
-    if (ncookies == 1) /* several: the VM takes none of them, and reads its file */
+    if (ncookies == 1) /* several: the VM uses none of them, and reads its file */
         copy(b->cookie, sizeof b->cookie, cookie);
     const char *full = sname ? sname : name; /* OTP looks for -sname first */
     if (full && strcmp(full, "undefined") != 0) {
@@ -264,7 +264,7 @@ static bool listens(const struct beam *b, uint16_t port)
     return false;
 }
 
-/* Whether a socket listens at the port, and each that does is another user's. */
+/* Returns whether a socket listens at the port, and each one that does is another user's. */
 static bool foreign(const struct listeners *all, uint16_t port, uid_t uid)
 {
     bool any = false;
@@ -285,7 +285,7 @@ static bool other_net(int proc)
            a.st_ino != b.st_ino;
 }
 
-/* A variable of the process's environment, as it was at its start. */
+/* Reads a variable of the process's initial environment. */
 static bool environ_get(int proc, const char *name, char *out, size_t cap)
 {
     struct buf b = BUF_INIT;
@@ -301,7 +301,7 @@ static bool environ_get(int proc, const char *name, char *out, size_t cap)
     return found;
 }
 
-/* A release's number in front of a text; nothing else of it is shown to anybody. */
+/* Returns the release number that a text begins with; no other part of the text is ever shown. */
 static unsigned release_of(const char *s)
 {
     size_t n = strspn(s, "0123456789");
@@ -310,7 +310,7 @@ static unsigned release_of(const char *s)
 
 void beam_release(struct beam *b)
 {
-    enum { OLDEST = 17, NEWEST = 60 }; /* releases whose folders are looked for */
+    enum { OLDEST = 17, NEWEST = 60 }; /* releases whose folders are tried */
     char path[700], text[64], erts[16];
     unsigned otp = 0;
     int proc = b->otp[0] ? -1 : proc_open(b->pid, b->start);
@@ -344,7 +344,8 @@ static void owner_of(struct beam *b)
     }
 }
 
-/* Its command line, or the start of one that is too long. False when it is no BEAM's. */
+/* Reads its command line, or the start of one that is too long. Returns false when it is not a
+ * BEAM's. */
 static bool args_of(int proc, struct buf *args)
 {
     if (proc_read(proc, "cmdline", HEAD_MAX, args) <= 0 || !is_beam(args->data))
@@ -352,18 +353,18 @@ static bool args_of(int proc, struct buf *args)
     if (args->len == HEAD_MAX && proc_read(proc, "cmdline", ARGS_MAX, args) <= 0)
         return false;
     while (args->len > 0 && args->data[args->len - 1] != '\0' && args->len == ARGS_MAX)
-        args->len--; /* the argument that was cut */
+        args->len--; /* the argument that was cut off */
     return args->len > 0;
 }
 
-/* True when the process is a BEAM: *b is filled. */
+/* Fills *b and returns true when the process is a BEAM. */
 static bool beam_look(int proc, struct beam *b, struct buf *args, struct listeners *local)
 {
     char host[256] = "", home[512];
     struct listeners there = {0};
     gid_t gid;
-    /* A program that has the rights of another user than who started it (su) has a command line of
-     * the latter's; what runs tells. */
+    /* A program that runs with another user's rights than those of the user who started it (su) has
+     * a command line that the latter chose; the running program tells. */
     if (!args_of(proc, args) || proc_runs_other(proc, is_beam) ||
         !beam_args(b, args->data, args->len, NULL) || !proc_owner(proc, &b->uid, &gid))
         return false;
@@ -402,18 +403,18 @@ static int by_pid(const void *a, const void *b)
     return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* What epmd's list says of one BEAM. */
+/* Applies epmd's list to one BEAM. */
 static void match_one(struct beam *b, const struct epmd_list *names)
 {
     for (size_t k = 0; k < names->n; k++) {
         const struct epmd_name *e = &names->name[k];
         bool same = strcmp(e->alive, b->alive) == 0;
-        /* Its own socket proves it; where we may not look, the name must do. */
+        /* Its own socket proves it; where we may not look, the name must suffice. */
         if (b->fds_known ? !listens(b, e->port) : !same)
             continue;
         if (!same) {
             copy(b->alive, sizeof b->alive, e->alive);
-            b->name[0] = '\0'; /* its host part is asked of the node itself */
+            b->name[0] = '\0'; /* the node itself will tell its host part */
         }
         b->port = e->port;
         b->registered = true;
@@ -428,10 +429,10 @@ void beam_match_epmd(struct beam_list *l, const struct epmd_list *names)
             match_one(&l->beam[i], names);
 }
 
-/* Nodes that are not at our epmd: one of their own, by their environment; else, when epmd has
- * forgotten a name (it was restarted) and the node listens at one port only, that must be it. What
- * other users' processes name is asked only when it is theirs or root's, and while *others_ms
- * lasts. */
+/* Handles nodes that our epmd does not list: it asks the epmd that their environment names; failing
+ * that, when epmd has forgotten a name (it was restarted) and the node listens at one port only,
+ * that port must be it. An epmd that another user's process names is asked only if that user or
+ * root owns it, and only while *others_ms lasts. */
 static void match_elsewhere(struct beam *b, const struct node_addr *here,
                             const struct listeners *local, int *others_ms)
 {
@@ -543,7 +544,7 @@ void beam_list_free(struct beam_list *l)
 
 /* -- cookies ----------------------------------------------------------------------------------- */
 
-/* What was read, as a cookie: its first line. 0 or an errno. */
+/* Turns what was read into a cookie: its first line. Returns 0 or an errno. */
 static int first_line(char out[COOKIE_MAX], ssize_t n)
 {
     if (n < 0) {
@@ -554,8 +555,8 @@ static int first_line(char out[COOKIE_MAX], ssize_t n)
     return out[0] ? 0 : ENODATA;
 }
 
-/* The file that the user has named. It may be a pipe, `--cookie-file <(pass show shop)`, which has
- * some time. */
+/* Reads the file that the user named. It may be a pipe, `--cookie-file <(pass show shop)`, which
+ * gets some time. */
 static int cookie_given(const char *path, char out[COOKIE_MAX])
 {
     enum { PIPE_MS = 30000 };
@@ -583,14 +584,14 @@ static const char *cookie_error(int e)
 {
     return e == ENODATA  ? "it is empty"
            : e == EINVAL ? "it is not a regular file"
-           : e == ESTALE ? "it belongs to somebody else than the process"
+           : e == ESTALE ? "it does not belong to the process's user"
            : e == ESRCH  ? "the process has ended"
                          : strerror(e);
 }
 
-/* One of the owner's files. A BEAM in a chroot sees other files than we do: its root is tried
- * first. The file must be the owner's: a process chooses its HOME itself, and must not get to see a
- * proof of a cookie that it may not read. */
+/* Reads one of the owner's files. A BEAM in a chroot sees other files than we do: its root is tried
+ * first. The file must be the owner's: a process chooses its own HOME, and must not obtain a proof
+ * of a cookie that it may not read. */
 static int cookie_of_owner(const struct beam *b, const char *path, char out[COOKIE_MAX])
 {
     if (!b)
@@ -599,8 +600,8 @@ static int cookie_of_owner(const struct beam *b, const char *path, char out[COOK
     if (proc < 0)
         return ESRCH;
     int e = first_line(out, proc_file(proc, b->uid, path, PROC_OWN, out, COOKIE_MAX));
-    if ((e == EACCES || e == EPERM) && geteuid() != 0) { /* /proc is closed to us; the file itself
-                                                            may not be */
+    if ((e == EACCES || e == EPERM) &&
+        geteuid() != 0) { /* /proc is closed to us, but the file itself may not be */
         struct stat st;
         int e2 = stat(path, &st) != 0   ? errno
                  : !S_ISREG(st.st_mode) ? EINVAL
@@ -644,7 +645,8 @@ bool cookie_find(const struct beam *b, const char *cookie, const char *file, cha
         return true;
     }
     if (!home || !home[0]) {
-        snprintf(s->why, sizeof s->why, "no home folder is known to look for .erlang.cookie in");
+        snprintf(s->why, sizeof s->why,
+                 "no home folder is known in which to look for .erlang.cookie");
         return false;
     }
     if (b) {

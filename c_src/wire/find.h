@@ -1,4 +1,4 @@
-/* find.h - the BEAMs of this host, from /proc, and their cookies. */
+/* find.h - finds the BEAMs of this host in /proc, and their cookies. */
 #ifndef ET_WIRE_FIND_H
 #define ET_WIRE_FIND_H
 
@@ -12,10 +12,10 @@
 
 enum { BEAM_PORTS = 32, COOKIE_MAX = 512 };
 
-/* A BEAM process. What cannot be found out is empty. */
+/* A BEAM process. What cannot be determined is empty. */
 struct beam {
     pid_t pid;
-    uint64_t start; /* when it began, so that it is not taken for another of that number */
+    uint64_t start; /* when it began, which tells it from another process that gets its pid */
     uid_t uid;
     char owner[64];
     char alive[256];             /* name before the @ */
@@ -23,16 +23,16 @@ struct beam {
     bool longnames;              /* -name rather than -sname */
     char erts[16];               /* "13.1.5" */
     char otp[16];                /* "25" */
-    char root[512];              /* -root: where its OTP is, as it sees it */
+    char root[512];              /* -root: where its OTP is, as the process sees it */
     char home[512];              /* HOME */
     char cookie[COOKIE_MAX];     /* of -setcookie. A secret */
     char proto[32];              /* -proto_dist, "inet_tcp" when not given */
     bool deaf;                   /* -dist_listen false: it accepts no connections */
     uint16_t port;               /* distribution port, 0: not known */
     bool registered;             /* epmd knows its name and port */
-    bool fds_known;              /* its sockets could be looked at */
-    bool other_net;              /* lives in another network namespace */
-    bool foreign_port;           /* what listens at `port` is another user's */
+    bool fds_known;              /* its sockets could be examined */
+    bool other_net;              /* runs in another network namespace */
+    bool foreign_port;           /* the listener at `port` is another user's */
     uint16_t listen[BEAM_PORTS]; /* ports it listens on, when fds_known */
     unsigned nlisten;
 };
@@ -41,38 +41,41 @@ struct beam_list {
     size_t n;
 };
 
-/* All BEAMs that can be seen, with their names as their command lines have them, then as epmd has
- * them. 0 or ET_ENOMEM. */
+/* Finds all BEAMs that can be seen, named as their command lines say, then as epmd does. Returns 0
+ * or ET_ENOMEM. */
 int beam_scan(struct beam_list *out);
 void beam_list_free(struct beam_list *l);
-/* Fills in the release of a BEAM whose command line does not tell it, from files of its OTP. For
- * those that are asked for, as it opens what the process names. */
+/* Fills in the release of a BEAM whose command line does not tell it, from files of its OTP. Call
+ * it only for BEAMs that the user asked about, since it opens files that the process names. */
 void beam_release(struct beam *b);
-/* The BEAM that this process is, or the first that runs under it; NULL if there is none. */
+/* Returns the BEAM that process `pid` is, or the first that runs under it; NULL if there is none.
+ */
 const struct beam *beam_under(const struct beam_list *l, pid_t pid);
 
-/* Reads a command line as /proc/PID/cmdline has it (each argument ends with NUL). False when it is
- * not a BEAM's. `hostname` completes names without a host part. */
+/* Reads a command line as /proc/PID/cmdline has it (each argument ends with NUL). Returns false
+ * when it is not a BEAM's. `hostname` completes names without a host part. */
 bool beam_args(struct beam *b, const char *args, size_t len, const char *hostname);
-/* Whether its distribution speaks TLS, and nothing else. */
+/* Returns whether its distribution speaks TLS only. */
 bool beam_tls(const struct beam *b);
-/* The OTP release that an ERTS version belongs to: "13.1.5" -> 25; 0 when it is not known. */
+/* Returns the OTP release that an ERTS version belongs to: "13.1.5" -> 25; 0 when it is unknown. */
 unsigned beam_otp_of_erts(const char *erts);
-/* Fills in, for BEAMs that have no name or no port, what epmd knows of their sockets. */
+/* Fills in the name or port of BEAMs that lack one, from what epmd knows about their sockets. */
 void beam_match_epmd(struct beam_list *l, const struct epmd_list *names);
 
-/* The host part that a node of this host has: the host name up to its first dot, or all of it with
- * `longnames`. */
+/* Writes the host part that a node of this host has: the host name up to its first dot, or all of
+ * it with `longnames`. */
 void node_hostname(char *out, size_t cap, bool longnames);
 
-/* Where a cookie came from, or why there is none. Texts for people; they never hold the cookie. */
+/* Where a cookie came from, or why there is none. Texts for users; they never contain the cookie.
+ */
 struct cookie_source {
     char from[256]; /* "--cookie", "/root/.erlang.cookie" */
-    char why[320];  /* no cookie: why, "" otherwise */
-    bool denied;    /* ... because a file may not be read */
+    char why[320];  /* why there is no cookie, "" otherwise */
+    bool denied;    /* ... because reading a file is not permitted */
 };
-/* Finds the cookie: the one given, the file given, -setcookie of the process, the cookie file of
- * its owner; without a process, of the one who runs us. False, with s->why, when there is none. */
+/* Finds the cookie: the one given, the file given, -setcookie of the process, or the cookie file of
+ * its owner; without a process, of the user who runs us. Returns false, with s->why, when there is
+ * none. */
 bool cookie_find(const struct beam *b, const char *cookie, const char *file, char out[COOKIE_MAX],
                  struct cookie_source *s);
 

@@ -1,5 +1,5 @@
-/* name.c - a name is held by a socket of the abstract namespace: bound by one process of this host
- * at a time, seen by no file system, given back by the kernel when its holder is gone. */
+/* name.c - holds a name by a socket of the abstract namespace: one process of this host at a time
+ * can bind it, it appears in no file system, and the kernel releases it when its holder ends. */
 #include "wire/name.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* node.h - Erlang nodes: finding them on this host, and how one is reached; tier/vm_open.h attaches
- * to it.
+/* node.h - Erlang nodes: finding them on this host, and the options for reaching one;
+ * tier/vm_open.h attaches to it.
  *
  * A node is reached over Erlang distribution, as a hidden node, with libei, with or without TLS; or
  * through a relay, a process of another node or of itself. */
@@ -17,10 +17,10 @@ struct cred_options; /* cred.h */
 /* A BEAM of this host. */
 struct node_info {
     pid_t pid;
-    char name[256];  /* full node name "rabbit@host", "" when it is not distributed or cannot be
-                        found out */
-    char otp[16];    /* OTP release, "25"; "" when it cannot be found out */
-    char owner[64];  /* user name, or the number */
+    char name[256];  /* full node name "rabbit@host", "" when it is not distributed or the name is
+                        unknown */
+    char otp[16];    /* OTP release, "25"; "" when unknown */
+    char owner[64];  /* user name, or the numeric id */
     bool attachable; /* name and cookie were found, and it answers */
     char why[256];   /* why not, "" when attachable */
     char help[384];  /* what would help, "" when attachable */
@@ -29,10 +29,10 @@ struct node_list {
     struct node_info *node; /* by pid; et_free */
     size_t n;
 };
-/* Lists the BEAMs of this host. Probes each one's distribution port (a connection that is closed at
- * once), with the cookie given or its owner's. A node that speaks TLS would log each handshake that
- * fails; so it is not asked, and counts as attachable when `tls` (NULL: none) has certificates for
- * it. 0 or ET_ENOMEM. */
+/* Lists the BEAMs of this host. Probes the distribution port of each (a connection that is closed
+ * at once), with the cookie given or its owner's. A node that speaks TLS would log each failed
+ * handshake; it is therefore not contacted, and counts as attachable when `tls` (NULL: none) has
+ * certificates for it. Returns 0 or ET_ENOMEM. */
 int node_scan(struct node_list *out, const char *cookie, const struct cred_options *tls,
               struct diags *d);
 void node_list_free(struct node_list *l);
@@ -43,21 +43,22 @@ struct node_options {
     const char *cookie; /* NULL: from cookie_file, else -setcookie of the process, else its owner's
                            cookie file */
     const char *cookie_file;
-    const struct cred_options *tls; /* NULL, or not on: without TLS */
+    const struct cred_options *tls; /* NULL or not `on`: no TLS */
     const char *root;               /* folder whose priv/ holds the agent */
     const char
-        *agent_dir; /* folder on the target for the NIF library, NULL: tries the usual ones */
-    bool by_relay; /* not by distribution: through the relay at the other end of the socket `relay`,
-                      which is taken over (relay.h); name is for messages only, root, agent_dir and
-                      lease_ms count */
+        *agent_dir; /* folder on the target for the NIF library; NULL: tries the usual ones */
+    bool by_relay;  /* connect not by distribution but through the relay at the other end of the
+                       socket `relay`, which is taken over (relay.h); then name only appears in
+                       messages, and only root, agent_dir and lease_ms apply */
     int relay;
-    int lease_ms; /* the node ends the trace when it has not heard from us for so long; 0: 1500 */
+    int lease_ms; /* the node ends the trace after this many ms without a message from us; 0: 1500
+                   */
 };
 
-/* Starts a command (split on blanks, no quoting) that runs an Erlang node, and waits until it can
- * be attached to, at most wait_ms. A command that names its node neither with -name nor -sname gets
- * a name through the environment. `tls` as in node_options. On success *pid is the child; name (of
- * size n) its node name, cookie likewise. */
+/* Starts a command (split on blanks, no quoting) that runs an Erlang node, and waits at most
+ * wait_ms until it can be attached to. A command that names its node neither with -name nor -sname
+ * gets a name through the environment. `tls` as in node_options. On success *pid is the child,
+ * `name` (n bytes) its node name, and `cookie` (nc bytes) its cookie. */
 int node_spawn(const char *command, int wait_ms, const struct cred_options *tls, pid_t *pid,
                char *name, size_t n, char *cookie, size_t nc, struct diags *d);
 

@@ -1,4 +1,4 @@
-/* optfile.c - reads Erlang terms in text, as far as options of TLS need. See optfile.h. */
+/* optfile.c - reads Erlang terms in text, as far as TLS options need. See optfile.h. */
 #include "wire/optfile.h"
 
 #include <ctype.h>
@@ -17,7 +17,7 @@ enum kind { TERM_ATOM, TERM_TEXT, TERM_TUPLE, TERM_LIST, TERM_OTHER };
 struct term {
     enum kind kind;
     const char *text;          /* of an atom or a text */
-    struct term *first, *next; /* of a tuple or a list, and of what it is in */
+    struct term *first, *next; /* `first` of a tuple or a list; `next` in the container */
 };
 
 struct reader {
@@ -25,7 +25,7 @@ struct reader {
     unsigned line;
     struct arena *arena;
     int depth, nodes;
-    const char *why; /* the first thing that is wrong, NULL: nothing */
+    const char *why; /* the first error, NULL: none */
     bool oom;
 };
 
@@ -36,7 +36,7 @@ static struct term *fail(struct reader *r, const char *why)
     return NULL;
 }
 
-/* Past blanks and comments; the character there, 0 at the end. */
+/* Skips blanks and comments; returns the character there, 0 at the end. */
 static char look(struct reader *r)
 {
     for (; r->p < r->end; r->p++) {
@@ -70,14 +70,14 @@ static struct term *make(struct reader *r, enum kind kind)
     struct term *t = arena_alloc(r->arena, sizeof *t);
     if (!t) {
         r->oom = true;
-        return fail(r, "memory is out");
+        return fail(r, "out of memory");
     }
     *t = (struct term){.kind = kind, .text = ""};
     return t;
 }
 
-/* What stands between two quotes. A backslash only makes the next character one of the text: names
- * of files hold no others of the VM's escapes. */
+/* Reads the text between two quotes. A backslash makes only the next character part of the text:
+ * file names use no other escapes of the VM. */
 static const char *quoted(struct reader *r)
 {
     const char quote = *r->p++, *close = r->p;
@@ -91,7 +91,7 @@ static const char *quoted(struct reader *r)
     char *out = arena_alloc(r->arena, (size_t)(close - r->p) + 1);
     if (!out) {
         r->oom = true;
-        fail(r, "memory is out");
+        fail(r, "out of memory");
         return "";
     }
     for (; r->p < close; r->p++) {
@@ -106,7 +106,7 @@ static const char *quoted(struct reader *r)
 
 static struct term *term(struct reader *r);
 
-/* An element: a term; or an expression, of which only the end is looked for. */
+/* Reads an element: a term, or an expression, of which it only finds the end. */
 static struct term *element(struct reader *r)
 {
     struct term *t = term(r);
@@ -120,7 +120,7 @@ static struct term *element(struct reader *r)
     return t;
 }
 
-/* Elements up to a closing bracket. */
+/* Reads elements up to a closing bracket. */
 static void elements(struct reader *r, struct term *t, const char *close)
 {
     struct term **last = &t->first;
@@ -158,7 +158,7 @@ static struct term *texts(struct reader *r)
     return r->why ? NULL : t;
 }
 
-/* <<"text">>, <<"text"/utf8>>, or bytes, which are nothing to us. */
+/* Reads <<"text">>, <<"text"/utf8>>, or bytes, which no option here uses. */
 static struct term *binary(struct reader *r)
 {
     struct term *t = NULL;
@@ -173,7 +173,7 @@ static struct term *binary(struct reader *r)
     return make(r, TERM_OTHER);
 }
 
-/* An atom, a number, a variable. A full stop ends it when a blank follows. */
+/* Reads an atom, a number or a variable. A full stop ends it when a blank follows. */
 static struct term *word(struct reader *r)
 {
     const char *start = r->p;
@@ -191,14 +191,14 @@ static struct term *word(struct reader *r)
     struct term *t = make(r, islower((unsigned char)*start) ? TERM_ATOM : TERM_OTHER);
     if (t && !(t->text = arena_strndup(r->arena, start, (size_t)(r->p - start)))) {
         r->oom = true;
-        return fail(r, "memory is out");
+        return fail(r, "out of memory");
     }
     return t;
 }
 
 static struct term *term(struct reader *r)
 {
-    while (look(r) == '-' || look(r) == '+') /* of a number */
+    while (look(r) == '-' || look(r) == '+') /* the sign of a number */
         r->p++;
     switch (look(r)) {
     case '\0': return fail(r, "it ends too early");
@@ -257,7 +257,7 @@ static void set_option(struct optfile *o, const char *name, const struct term *v
             snprintf(o->not_read, sizeof o->not_read, "%s", name);
 }
 
-/* The value of a pair {Name, Value}, NULL when it is none. */
+/* Returns the value of a pair {Name, Value}, NULL when t is none. */
 static const struct term *pair(const struct term *t, const char **name)
 {
     const struct term *k = t->kind == TERM_TUPLE ? t->first : NULL;
@@ -276,7 +276,7 @@ int optfile_read(struct optfile *o, const char *text, size_t len, char *why, siz
     int e = r.oom ? ET_ENOMEM : 0;
     if (e == 0 && (!all || all->kind != TERM_LIST || !take(&r, "."))) {
         snprintf(why, size, "line %u: %s", r.line,
-                 r.why ? r.why : "it is not one list of options with a full stop behind it");
+                 r.why ? r.why : "it is not one list of options followed by a full stop");
         e = ET_EINVAL;
     }
     for (const struct term *side = e ? NULL : all->first; side; side = side->next) {

@@ -1,7 +1,7 @@
 /* proc.c - see proc.h.
  *
- * A file is opened in two steps: O_PATH, which touches no device, pipe or lock, then, when it is
- * found to be what it should, that very file again, through /proc/self/fd. */
+ * A file is opened in two steps: first with O_PATH, which touches no device, pipe or lock; then,
+ * once it is found to be what it should be, the same file again, through /proc/self/fd. */
 #include "wire/proc.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ uint64_t proc_start(int proc)
 bool proc_owner(int proc, uid_t *uid, gid_t *gid)
 {
     struct stat st;
-    /* A process that has gone keeps the owner of its folder; its files tell. */
+    /* The folder of an ended process keeps its owner; the files in it tell. */
     if (fstatat(proc, "stat", &st, 0) != 0 || fstat(proc, &st) != 0)
         return false;
     *uid = st.st_uid;
@@ -75,7 +75,7 @@ bool proc_runs_other(int proc, bool (*is)(const char *path))
     return !is(path);
 }
 
-/* Reads until the end or until `max` bytes are there; 0 or -errno. */
+/* Reads to the end or `max` bytes; returns 0 or -errno. */
 static int read_all(int fd, char *out, size_t max, size_t *got)
 {
     *got = 0;
@@ -117,8 +117,8 @@ ssize_t proc_read(int proc, const char *name, size_t max, struct buf *b)
 
 /* -- the rights of another user ----------------------------------------------------------------
  *
- * Those of this thread alone, and only for files: what root can do by its number, or by a group, is
- * gone meanwhile. (The C library's setgroups would change all threads.) */
+ * Only this thread takes them on, and only for files: meanwhile it lacks what root may do by its
+ * user id or by a group. (The C library's setgroups would change all threads.) */
 
 struct rights {
     bool changed;
@@ -144,7 +144,7 @@ static void rights_back(struct rights *r)
     thread_groups(r->ngroups, r->group);
 }
 
-/* 0 or -errno, and then nothing has changed. Who is not root has no rights to lose. */
+/* Returns 0, or -errno with nothing changed. A user other than root has no rights to drop. */
 static int rights_of(struct rights *r, uid_t uid, gid_t gid)
 {
     r->changed = false;
@@ -165,7 +165,7 @@ static int rights_of(struct rights *r, uid_t uid, gid_t gid)
 
 /* -- files ------------------------------------------------------------------------------------- */
 
-/* Whether it is the kernel that lacks openat2, or a filter that does not let it through. */
+/* Returns whether the kernel lacks openat2 or a filter rejects it. */
 static bool no_openat2(void)
 {
     return errno == ENOSYS || errno == EPERM || errno == EINVAL;
@@ -180,7 +180,7 @@ static int find_in_root(int proc, const char *path)
         return -1;
     path += strspn(path, "/");
     int fd = -1;
-    errno = EAGAIN; /* the kernel says so when folders are moved about meanwhile */
+    errno = EAGAIN; /* the kernel returns it when folders are moved meanwhile */
     for (int i = 0; i < 8 && fd < 0 && errno == EAGAIN; i++)
         fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
     if (fd < 0 && no_openat2())
@@ -191,8 +191,8 @@ static int find_in_root(int proc, const char *path)
     return fd;
 }
 
-/* Reads what an O_PATH descriptor stands for, when it is a regular file, and `owner`'s if that is
- * given. Closes it. */
+/* Reads the file of an O_PATH descriptor, if it is a regular file and, when `owner` is given, that
+ * user's. Closes the descriptor. */
 static ssize_t read_found(int found, const uid_t *owner, bool root_too, char *out, size_t cap)
 {
     struct stat st;
@@ -240,7 +240,7 @@ ssize_t proc_file(int proc, uid_t uid, const char *path, enum proc_whose whose, 
     return n;
 }
 
-/* Not by way of /proc, which need not be there. */
+/* Does not go through /proc, which may be absent. */
 ssize_t own_file(const char *path, char *out, size_t cap)
 {
     struct stat st;

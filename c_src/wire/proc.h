@@ -1,13 +1,13 @@
-/* proc.h - looking at processes of other users, and at files that they name.
+/* proc.h - looks at other users' processes, and at files that they name.
  *
- * Any user can start a process that is called like a BEAM and has any command line. What it says is
- * therefore taken for a claim: whoever looks must not wait for anything of that user's, must not
- * open with his own rights what that user could not open, and must not take one process for
+ * Any user can start a process that is named like a BEAM and has any command line. What a process
+ * says is therefore only a claim: the reader must not wait for anything of that user's, must not
+ * use its own rights to open what that user could not open, and must not take one process for
  * another. So:
- *   - a process is looked at through a descriptor of its folder in /proc, which stays that
- *     process's when the number is given to another;
- *   - a file that a process names is opened only when it is a regular one and belongs to whom the
- *     caller says, with no more rights than the process's user has, and never to wait. */
+ *   - a process is looked at through a descriptor of its folder in /proc, which keeps denoting that
+ *     process even after its pid is reused;
+ *   - a file that a process names is opened only when it is a regular file owned by a user that the
+ *     caller permits, with no more rights than the process's user has, and never waiting. */
 #ifndef ET_WIRE_PROC_H
 #define ET_WIRE_PROC_H
 
@@ -18,30 +18,32 @@
 
 #include "base/buf.h"
 
-/* A descriptor of /proc/PID, or -1 with errno set. `start` as proc_start gives it: a process that
- * has the number and began at another time is another one (ESRCH); 0 takes any. */
+/* Returns a descriptor of /proc/PID, or -1 with errno set. `start` is from proc_start: a process
+ * with this pid that began at another time is another process (ESRCH); 0 accepts any. */
 int proc_open(pid_t pid, uint64_t start);
-/* When the process began, in ticks since the machine did; 0 when that cannot be found out. */
+/* Returns when the process began, in ticks since the machine booted; 0 when that cannot be
+ * determined. */
 uint64_t proc_start(int proc);
-/* User and group whose rights it has; false when it has gone. */
+/* Returns the user and group whose rights it has; false when it has ended. */
 bool proc_owner(int proc, uid_t *uid, gid_t *gid);
-/* Whether the program that it runs can be seen, and its file has a name that `is` says no to. */
+/* Returns true if the program that it runs can be seen and `is` rejects the name of its file. */
 bool proc_runs_other(int proc, bool (*is)(const char *path));
-/* The start of /proc/PID/NAME, at most `max` bytes; NUL behind it. Bytes read, or -errno. */
+/* Reads the start of /proc/PID/NAME, at most `max` bytes, and appends a NUL. Returns the number of
+ * bytes, or -errno. */
 ssize_t proc_read(int proc, const char *name, size_t max, struct buf *b);
 
-/* Whose a file may be. */
+/* Who may own a file. */
 enum proc_whose {
-    PROC_OWN,        /* the user's of the process; a process of root's may name anybody's */
-    PROC_OWN_OR_ROOT /* root's as well */
+    PROC_OWN,        /* the process's user; a root process may name any user's file */
+    PROC_OWN_OR_ROOT /* that user or root */
 };
 /* Reads the start of the file that the process calls `path` (which begins with /), at most cap - 1
- * bytes, and puts a NUL behind them. Links are followed inside the root folder that the process
- * has. Bytes read, or -errno: -ESTALE it belongs to another user, -EINVAL it is no regular file.
- * The process is looked at again: -ESRCH when it is no longer `uid`'s. */
+ * bytes, and appends a NUL. Links are resolved inside the process's root folder. Returns the number
+ * of bytes, or -errno: -ESTALE it belongs to another user, -EINVAL it is not a regular file. Checks
+ * the process again: -ESRCH when it is no longer `uid`'s. */
 ssize_t proc_file(int proc, uid_t uid, const char *path, enum proc_whose whose, char *out,
                   size_t cap);
-/* The same for a file of our own, whoever it belongs to. */
+/* The same for a file that we open ourselves; any user may own it. */
 ssize_t own_file(const char *path, char *out, size_t cap);
 
 #endif

@@ -1,8 +1,8 @@
-/* reach.c - resolving a node and explaining what is in the way. See reach.h.
+/* reach.c - resolves a node and explains what prevents a connection. See reach.h.
  *
- * A node of this host is reached by its process: its port is known from epmd (or the process's own
- * sockets), the address is the loopback, and its own name is what it says in the handshake. Any
- * other node is reached as Erlang does: host part, epmd there, port. */
+ * A node of this host is reached by its process: epmd (or the process's own sockets) tells its
+ * port, the address is the loopback, and the handshake tells its name. Any other node is reached as
+ * Erlang does it: host part, epmd there, port. */
 #include "wire/reach.h"
 
 #include <errno.h>
@@ -20,11 +20,11 @@
 enum {
     EPMD_MS = 3000,
     LIST_NAMES = 12,
-    TLS_TIMES = 2 /* the time that a connection over TLS gets: a node computes, and may have its
-                     modules to load first */
+    TLS_TIMES = 2 /* factor on the time for a connection over TLS: the node computes, and may first
+                     have to load its modules */
 };
 
-/* What remains where no connection can be made. */
+/* What remains when no connection can be made. */
 #define FROM_INSIDE "its application can trace from inside: erltrace:run/2 (doc/erlang-api.md)"
 
 static int problem(struct reach_problem *p, int err, const char *tag)
@@ -39,7 +39,7 @@ static int report(const struct reach_problem *p, struct diags *d)
     return diag_error(d, p->err, NULL, p->tag, p->help[0] ? p->help : NULL, "%s", p->text);
 }
 
-/* How a BEAM is called in messages. */
+/* Writes a BEAM's title for messages. */
 static void beam_title(const struct beam *b, char *out, size_t cap)
 {
     if (b->name[0])
@@ -50,7 +50,7 @@ static void beam_title(const struct beam *b, char *out, size_t cap)
         snprintf(out, cap, "process %d", (int)b->pid);
 }
 
-/* Whether the node speaks TLS as it is asked for, or not. */
+/* Checks that the node speaks TLS exactly when the user asks for it. */
 static int check_tls(const struct beam *b, const char *title, const struct cred_options *tls,
                      struct reach_problem *p)
 {
@@ -100,8 +100,8 @@ int reach_check(const struct beam *b, const struct cred_options *tls, struct rea
                      "not be looked at",
                      (int)b->pid);
             snprintf(p->help, sizeof p->help,
-                     "run erltrace as user %s or with sudo, or, if it has got a name since, give "
-                     "it with --node",
+                     "run erltrace as user %s or with sudo; or, if it has been given a name since, "
+                     "give that with --node",
                      b->owner);
             return problem(p, ET_ENODE, "NODE_PERM");
         }
@@ -155,7 +155,7 @@ void reach_explain(const struct dist_fail *f, const char *node, uint16_t port, c
                  strerror(f->err));
         snprintf(p->help, sizeof p->help, "%s",
                  f->err == ETIMEDOUT
-                     ? "is a firewall between? Both epmd's port and the node's must be open"
+                     ? "is a firewall in the way? Both epmd's port and the node's must be open"
                      : "has it just ended? `erltrace nodes` lists the nodes of this host");
         break;
     case DIST_SILENT:
@@ -218,7 +218,7 @@ void reach_no_cookie(const struct beam *b, const char *node, const struct cookie
 int reach_local(const struct beam *b, struct dist_to *to, char *self_host, size_t cap)
 {
     const char *at = strchr(b->name, '@');
-    /* Our name has the host part of the node's, so that it is of the same kind, long or short. */
+    /* Our name has the host part of the node's, so that both are long or both short. */
     if (at)
         snprintf(self_host, cap, "%s", at + 1);
     else
@@ -271,8 +271,8 @@ static int pick_pid(struct reach *r, pid_t pid, struct diags *d)
 
 static int pick_name(struct reach *r, const char *name, struct diags *d);
 
-/* No BEAM is to be seen: it may be that /proc is not mounted, or hides other users' processes. The
- * names that epmd has are as good when there is only one. */
+/* No BEAM is visible: /proc may not be mounted, or may hide other users' processes. The names that
+ * epmd has serve as well when there is only one. */
 static int pick_registered(struct reach *r, struct diags *d)
 {
     struct epmd_list names = {0};
@@ -303,14 +303,15 @@ static int pick_registered(struct reach *r, struct diags *d)
     return e;
 }
 
-/* The only one of several that can be traced: the others are other users', say. */
+/* Picks the only BEAM that can be traced among several, such as when the others belong to other
+ * users. */
 static bool pick_attachable(struct reach *r, const struct node_options *opt)
 {
     struct node_list all = {0};
     struct diags none;
     const struct node_info *only = NULL;
     size_t n = 0;
-    if (opt->cookie_file != NULL) /* each would be asked with a cookie that is not its own */
+    if (opt->cookie_file != NULL) /* each would be tried with a cookie that is not its own */
         return false;
     diags_init(&none);
     node_scan(&all, opt->cookie, opt->tls, &none);
@@ -341,7 +342,7 @@ static int pick_only(struct reach *r, const struct node_options *opt, struct dia
     if (r->beams.n == 0)
         return pick_registered(r, d);
     if (n == 0 && r->beams.n == 1) {
-        r->beam = &r->beams.beam[0]; /* it will be told what it lacks */
+        r->beam = &r->beams.beam[0]; /* reach_check will say what it lacks */
         return 0;
     }
     if (n > 1 && pick_attachable(r, opt))
@@ -384,7 +385,7 @@ static int pick_name(struct reach *r, const char *name, struct diags *d)
         }
     }
     if (hits >
-        1) /* shop@here and shop@127.0.0.1 cannot both be at one epmd; take what is registered */
+        1) /* shop@here and shop@127.0.0.1 cannot both be at one epmd; take the registered one */
         for (size_t i = 0; i < r->beams.n; i++)
             if (r->beams.beam[i].registered && strncmp(r->beams.beam[i].alive, name, n) == 0 &&
                 r->beams.beam[i].alive[n] == '\0')
@@ -398,7 +399,7 @@ static int pick_name(struct reach *r, const char *name, struct diags *d)
     return 0;
 }
 
-/* The names that epmd has, the one most like ours first. */
+/* Lists the names that epmd has, the one most similar to ours first. */
 static void list_names(const struct epmd_list *l, const char *alive, struct buf *out)
 {
     const char *cand[256], *near;
@@ -425,7 +426,8 @@ static void list_names(const struct epmd_list *l, const char *alive, struct buf 
         buf_adds(out, ", ...");
 }
 
-/* A host need not know its own name's address; the loopback serves as well. */
+/* Returns whether the host is this one. A host need not be able to resolve its own name; the
+ * loopback address serves as well. */
 static bool is_here(const char *host)
 {
     char here[256], full[256];
@@ -434,7 +436,7 @@ static bool is_here(const char *host)
     return strcmp(host, here) == 0 || strcmp(host, full) == 0;
 }
 
-/* Host and port of a node that is not a process of this host that we know. */
+/* Finds host and port of a node that is not a known process of this host. */
 static int find_remote(struct reach *r, struct diags *d)
 {
     struct epmd_list names = {0};
@@ -472,8 +474,8 @@ static int find_remote(struct reach *r, struct diags *d)
     return e;
 }
 
-/* Our own host part for a node elsewhere: our host name, with a dot exactly when the node's has
- * one. */
+/* Determines our own host part for a node elsewhere: our host name, with a dot exactly when the
+ * node's has one. */
 static void own_host(struct reach *r)
 {
     bool longnames = strchr(r->host, '.') != NULL;
@@ -482,7 +484,7 @@ static void own_host(struct reach *r)
         strcat(r->self_host, ".localdomain");
 }
 
-/* The certificates, when there is to be TLS. */
+/* Reads the certificates, when TLS is to be used. */
 static int find_cred(struct reach *r, const struct node_options *opt, struct diags *d)
 {
     struct reach_problem p;

@@ -1,5 +1,5 @@
-/* reach.h - from what the user named to an open connection: which node, where, with which cookie;
- * and in words, what is in the way. */
+/* reach.h - resolves what the user named to an open connection: which node, where, with which
+ * cookie; and explains in words what prevents a connection. */
 #ifndef ET_WIRE_REACH_H
 #define ET_WIRE_REACH_H
 
@@ -9,9 +9,9 @@
 #include "wire/node.h"
 
 struct reach {
-    struct beam_list beams;  /* of this host */
-    const struct beam *beam; /* the one meant, when it runs on this host; in `beams` */
-    char node[256];          /* its name, or how we call it while its name is not known */
+    struct beam_list beams;  /* those of this host */
+    const struct beam *beam; /* the one meant, when it runs on this host; points into `beams` */
+    char node[256];          /* its name, or a title while its name is not known */
     char host[256];          /* host part */
     struct node_addr addr;
     uint16_t port;
@@ -22,31 +22,33 @@ struct reach {
     struct tls_cred tls; /* when over_tls */
 };
 
-/* Finds out all that a connection needs. Errors are diagnostics with the tags of node.h. reach_free
- * also after an error. */
+/* Determines everything that a connection needs. Errors are diagnostics with a NODE_ tag or
+ * OTP_OLD. Call reach_free also after an error. */
 int reach_find(struct reach *r, const struct node_options *opt, struct diags *d);
-/* Connects. */
+/* Connects. Returns 0 or an error, with a diagnostic. */
 int reach_connect(struct reach *r, int timeout_ms, struct conn **out, struct diags *d);
-/* Forgets the cookie, too. */
+/* Frees everything and wipes the cookie. */
 void reach_free(struct reach *r);
 
-/* Why a BEAM of this host cannot be reached, before any connection is tried: an error, its tag, and
- * what would help; 0 when nothing speaks against it. `tls` may be NULL. */
+/* Says why a BEAM of this host cannot be reached, before any connection is tried: returns the
+ * error, with its tag, its text and what would help in *p; 0 when nothing speaks against it. `tls`
+ * may be NULL. */
 struct reach_problem {
     int err;
     const char *tag;
     char text[384], help[384];
 };
 int reach_check(const struct beam *b, const struct cred_options *tls, struct reach_problem *p);
-/* The same for a connection that failed. `from`: where the cookie came from. */
+/* The same for a failed connection. `from`: where the cookie came from. */
 void reach_explain(const struct dist_fail *f, const char *node, uint16_t port, const char *from,
                    struct reach_problem *p);
-/* The same for certificates; `err` is what cred_read has returned. */
+/* The same for certificates; `err` is the result of cred_read. */
 int reach_no_cred(int err, const struct tls_why *why, struct reach_problem *p);
-/* The same for a cookie that was not found. */
+/* The same for a missing cookie. */
 void reach_no_cookie(const struct beam *b, const char *node, const struct cookie_source *s,
                      struct reach_problem *p);
-/* Fills address, port and our own host part for a BEAM of this host. */
+/* Fills in address, port and our own host part for a BEAM of this host. Returns 0 or an error of
+ * getaddrinfo. */
 int reach_local(const struct beam *b, struct dist_to *to, char *self_host, size_t cap);
 
 #endif

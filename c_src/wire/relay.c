@@ -1,8 +1,8 @@
 /* relay.c - a relay. See relay.h.
  *
  * To the relay: {call, Ref, Module, Function, Args}, {link, Pid}, {send, Pid, Message}. From it:
- * {reply, Ref, Result}, {message, Message}, {down, Pid}, {lost, Text}. A frame without a term is
- * the end. Who we are is the relay's business: the atom `self` stands for it in messages. */
+ * {reply, Ref, Result}, {message, Message}, {down, Pid}, {lost, Text}. A frame without a term ends
+ * the conversation. The relay knows our identity: the atom `self` stands for it in messages. */
 #include "wire/relay.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "base/err.h"
 
 struct relay {
-    struct conn conn; /* first, so that one is the other */
+    struct conn conn; /* first: a pointer to one is a pointer to the other */
     int64_t ref;      /* of the last call */
 };
 
@@ -24,7 +24,7 @@ static struct relay *relay_of(struct conn *c)
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
-/* The term in x, which it frees, and behind it `more`, without the version byte. */
+/* Appends a frame of the term in x, which it frees, followed by `more` without its version byte. */
 static void frame_make(struct buf *b, ei_x_buff *x, const ei_x_buff *more)
 {
     if (more)
@@ -103,7 +103,7 @@ static int relay_read(struct conn *c, const unsigned char *p, size_t n, struct e
         return conn_lose(c, "its relay process has ended");
     etf_version(&r);
     all = r;
-    etf_skip(&all); /* nothing of a message that is cut short is believed */
+    etf_skip(&all); /* a truncated message is discarded entirely */
     uint32_t arity = etf_tuple(&r);
     etf_atom(&r, what);
     if (all.bad || r.bad)

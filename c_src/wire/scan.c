@@ -1,5 +1,5 @@
-/* scan.c - node_scan: what `erltrace nodes` shows. Each BEAM that could be reached is, for the time
- * of a handshake. */
+/* scan.c - node_scan: what `erltrace nodes` shows. Each BEAM that looks reachable is contacted, for
+ * the duration of a handshake. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,12 +16,12 @@
 
 enum {
     PROBE_MS = 2000,
-    OTHERS_MS = 6000, /* what the nodes of one other user may take together */
+    OTHERS_MS = 6000, /* time that the nodes of one other user may take together */
     USERS = 64        /* other users whose time is counted */
 };
 
-/* Time that the nodes of other users have taken. A user can start any number of processes that
- * accept a connection and say nothing; the list shall come all the same. */
+/* Time that other users' nodes have taken. A user can start any number of processes that accept a
+ * connection and stay silent; the list must still appear. */
 struct spent {
     size_t n;
     struct {
@@ -30,7 +30,7 @@ struct spent {
     } user[USERS];
 };
 
-/* Where the time of a user is counted; NULL: there are too many. */
+/* Returns where a user's time is counted; NULL: there are too many users. */
 static int64_t *spent_of(struct spent *s, uid_t uid)
 {
     size_t i = 0;
@@ -45,13 +45,13 @@ static int64_t *spent_of(struct spent *s, uid_t uid)
     return &s->user[i].ms;
 }
 
-/* What the user has given for all nodes. */
+/* What the user gave for all nodes. */
 struct given {
     const char *cookie;
     const struct cred_options *tls;
 };
 
-/* Whether there are certificates for a node that speaks TLS. */
+/* Sets *p unless there are certificates for a node that speaks TLS. */
 static void probe_cred(const struct beam *b, const struct given *given, struct reach_problem *p)
 {
     struct tls_cred cred;
@@ -62,8 +62,8 @@ static void probe_cred(const struct beam *b, const struct given *given, struct r
     cred_free(&cred);
 }
 
-/* Asks who it is. Nobody has named this node, and a cookie may have been changed since it started:
- * one that is wrong would be told in its log, so none is tried. */
+/* Asks a node who it is. The user has not named this node, and the cookie may have changed since it
+ * started. The node would log a wrong cookie, so none is tried. */
 static void probe(const struct beam *b, const struct given *given, struct node_info *n)
 {
     struct reach_problem p = {0};
@@ -97,15 +97,15 @@ static void probe(const struct beam *b, const struct given *given, struct node_i
     snprintf(n->help, sizeof n->help, "%.255s", p.help);
 }
 
-/* The same, while the time of the process's user lasts. */
+/* The same, as long as the time of the process's user lasts. */
 static void probe_in_time(struct beam *b, const struct given *given, struct spent *spent,
                           struct node_info *n)
 {
     int64_t *ms = b->uid == geteuid() ? NULL : spent_of(spent, b->uid), before = clock_ms();
     if (b->uid != geteuid() && (ms == NULL || *ms >= OTHERS_MS)) {
         snprintf(n->why, sizeof n->why,
-                 "not asked: other processes of user %s have not answered, and took all the time "
-                 "that one user's get",
+                 "not asked: other processes of user %s did not answer and used up the time for "
+                 "one user's processes",
                  b->owner);
         snprintf(n->help, sizeof n->help, "name it: erltrace -p %d ...", (int)b->pid);
         return;

@@ -1,11 +1,10 @@
 /* spawn.c - node_spawn: starts a command that runs a node, and waits until the node can be attached
  * to.
  *
- * The child gets a process group of its own, so that Ctrl-C ends the trace and not the node under
- * it, and a pipe that never has anything as its input: a shell that reads the end of its input
- * would end the node. The write end of that pipe stays open as long as this process lives. Should
- * this process be killed, the kernel sends the child SIGTERM, which a node takes as the wish to
- * stop. */
+ * The child gets its own process group, so that Ctrl-C ends the trace and not the node under it.
+ * Its input is a pipe that never has any data: a shell that reads end-of-file would end the node.
+ * The write end of that pipe stays open as long as this process lives. If this process is killed,
+ * the kernel sends the child SIGTERM, on which a node stops in an orderly way. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -28,7 +27,8 @@
 
 enum { SPAWN_ARGS = 256, POLL_MS = 50, TRY_MS = 1000, TRY_TLS_MS = 5000 };
 
-/* Splits on blanks into argv, in place. The number of words, or -1 when there are too many. */
+/* Splits on blanks into argv, in place. Returns the number of words, or -1 when there are too many.
+ */
 static int split(char *s, char *argv[SPAWN_ARGS])
 {
     int n = 0;
@@ -42,8 +42,8 @@ static int split(char *s, char *argv[SPAWN_ARGS])
     return n;
 }
 
-/* The child's environment: ours, and in ERL_ZFLAGS a name for a node that has none. The child puts
- * its pid at the end of `flags`: it is the first to know it. */
+/* The child's environment: ours, and in ERL_ZFLAGS a name for a node that has none. The child
+ * appends its pid to `flags`, since it knows it first. */
 struct spawn_env {
     char **vars;      /* ends with NULL; strings borrowed */
     char flags[4096]; /* "ERL_ZFLAGS=..." */
@@ -74,8 +74,8 @@ static int env_make(struct spawn_env *e, char **argv)
     return 0;
 }
 
-/* In the child: only what is safe when other threads were stopped anywhere. `err` is a pipe that
- * tells the parent the errno of a failed exec. */
+/* Runs in the child: only what is safe when other threads were stopped anywhere. `err` is a pipe
+ * that tells the parent the errno of a failed exec. */
 static void child(char **argv, struct spawn_env *env, int in, int err)
 {
     size_t n = strlen(env->flags);
@@ -90,10 +90,10 @@ static void child(char **argv, struct spawn_env *env, int in, int err)
     int e = errno;
     ssize_t ignored = write(err, &e, sizeof e);
     (void)ignored;
-    raise(SIGKILL); /* no handler of ours may run here */
+    raise(SIGKILL); /* none of our handlers may run here */
 }
 
-/* Starts it; the errno of exec in *e. */
+/* Starts the command; returns its pid, or -1 with the errno in *e. */
 static pid_t start(char **argv, int *e)
 {
     struct spawn_env env = {0};
@@ -113,7 +113,7 @@ static pid_t start(char **argv, int *e)
     if (err[1] >= 0)
         close(err[1]);
     while (pid > 0 && read(err[0], e, sizeof *e) < 0 && errno == EINTR)
-        ; /* nothing comes when exec worked */
+        ; /* nothing arrives when exec succeeded */
     if (err[0] >= 0)
         close(err[0]);
     if (pid > 0 && *e)
@@ -127,11 +127,11 @@ struct wait {
     char *name, *cookie;
     size_t n, nc;
     const struct cred_options *tls;
-    struct reach_problem last; /* why it could not be reached yet */
-    bool hopeless;             /* and why that will not change */
+    struct reach_problem last; /* why it could not be reached so far */
+    bool hopeless;             /* that will not change */
 };
 
-/* Connects as far as to hear who it is. */
+/* Connects only far enough to learn who it is. */
 static bool answers(const struct beam *b, struct dist_to *to, const char *from, struct wait *w)
 {
     struct dist_fail why;
@@ -141,7 +141,7 @@ static bool answers(const struct beam *b, struct dist_to *to, const char *from, 
     int e = dist_open(&dist, to, &why);
     if (e == ET_ENODE && why.step != DIST_LOOKED)
         reach_explain(&why, b->name, b->port, from, &w->last);
-    /* It has refused our certificate or we its, and has written that into its log. */
+    /* It has rejected our certificate or we its, and has logged that. */
     w->hopeless = e == ET_ENODE && why.step == DIST_TLS && why.err != ETIMEDOUT;
     if (e == ET_ENODE && why.step == DIST_LOOKED && strlen(why.peer) < w->n &&
         strlen(to->cookie) < w->nc) {
@@ -153,8 +153,8 @@ static bool answers(const struct beam *b, struct dist_to *to, const char *from, 
     return ok;
 }
 
-/* One try to reach it. The cookie is tried once, by who connects then: a node that refuses one
- * tells its log. */
+/* Tries once to reach it. Only the real connection later tries the cookie: a node logs one that it
+ * rejects. */
 static bool reached(pid_t pid, struct wait *w)
 {
     struct beam_list l;
@@ -200,7 +200,7 @@ static int died(const char *command, int status, struct diags *d)
                       command, WEXITSTATUS(status));
 }
 
-/* Ends the child's whole group. */
+/* Ends the child's process group. */
 static void end_child(pid_t pid)
 {
     kill(-pid, SIGTERM);

@@ -1,4 +1,4 @@
-/* talk.c - the log of a conversation. See talk.h. */
+/* talk.c - logs a conversation. See talk.h. */
 #include "wire/talk.h"
 
 #include <fcntl.h>
@@ -13,11 +13,11 @@
 #include "etf/etf_print.h"
 #include "util/buftext.h"
 
-enum { TERM_MOST = 2000 }; /* bytes of a term that a line shows */
+enum { TERM_MOST = 2000 }; /* bytes shown of a term */
 
 struct talk {
     int fd;
-    bool own; /* fd is to be closed */
+    bool own; /* talk_close closes fd */
     char node[256];
 };
 
@@ -52,7 +52,7 @@ void talk_with(struct talk *t, const char *node)
         snprintf(t->node, sizeof t->node, "%s", node);
 }
 
-/* UTC, as ISO 8601 has it. */
+/* Appends the time in UTC, in ISO 8601 format. */
 static void put_time(struct buf *b)
 {
     struct timespec now;
@@ -81,7 +81,7 @@ void talk_line(struct talk *t, const char *way, const char *word, const struct e
         etf_print(&b, *term, TERM_MOST);
     }
     buf_addc(&b, '\n');
-    /* A log that takes no more, since its disk is full, is no reason to end a trace. */
+    /* A log that cannot be written, for instance on a full disk, must not end a trace. */
     ssize_t written = b.oom ? 0 : write(t->fd, b.data, b.len);
     (void)written;
     buf_free(&b);

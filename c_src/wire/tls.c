@@ -1,9 +1,9 @@
-/* tls.c - libssl, loaded at run time, and connections made with it. See tls.h.
+/* tls.c - loads libssl at run time, and makes connections with it. See tls.h.
  *
- * Functions are called through a table, whose types are those of OpenSSL's headers; the library is
- * the one of these headers' version, since constants and error codes have changed between versions.
- * OpenSSL reaches the socket by a BIO of ours, since its own one would raise SIGPIPE, which is the
- * program's and not ours to ignore. */
+ * Functions are called through a table, whose types are those of OpenSSL's headers. The library
+ * loaded is of the same version as these headers, since constants and error codes have changed
+ * between versions. OpenSSL reaches the socket through our own BIO, because its standard one would
+ * raise SIGPIPE, and whether to ignore that signal is the program's decision. */
 #include "wire/tls.h"
 
 #include <dlfcn.h>
@@ -49,7 +49,7 @@ static struct {
 #undef X
     BIO_METHOD *method; /* of our BIO */
     bool there;
-    char missing[128]; /* why it is not, as the loader says */
+    char missing[128]; /* why it is not available, in the loader's words */
 } lib;
 
 enum fault { FAULT_NONE, FAULT_CLOSED, FAULT_SYSTEM, FAULT_PEER, FAULT_OURS };
@@ -61,14 +61,14 @@ struct tls {
     pthread_mutex_t lock; /* around ssl */
     short read_events;    /* what SSL_read waits for */
     short write_events;   /* what SSL_write waits for */
-    bool heard;           /* something has come */
+    bool heard;           /* something was received */
     bool eof;             /* the socket has ended */
     bool has_cert;        /* we have a certificate to show */
-    char host[256];       /* whom the node's certificate must be for; "" anybody */
+    char host[256];       /* host that the node's certificate must name; "" any */
     enum fault fault;
     int err;              /* errno of FAULT_SYSTEM */
     unsigned long reason; /* OpenSSL's code of FAULT_PEER and FAULT_OURS */
-    long verdict;         /* on the node's certificate, X509_V_OK when nothing was wrong */
+    long verdict;         /* on the node's certificate; X509_V_OK when it passed */
 };
 
 /* -- the socket, as OpenSSL sees it ------------------------------------------------------------ */
@@ -122,14 +122,13 @@ static bool resolve(void *handle)
 
 static void load(void)
 {
-    void *handle = dlopen(soname, RTLD_NOW | RTLD_LOCAL); /* for as long as the process lives */
+    void *handle = dlopen(soname, RTLD_NOW | RTLD_LOCAL); /* stays loaded until the process ends */
     const char *why = handle ? NULL : dlerror();
     if (!handle)
         snprintf(lib.missing, sizeof lib.missing, "%s", why ? why : "no reason is known");
     if (!handle || !resolve(handle))
         return;
-    /* Threads of ours may still write when the process exits: OpenSSL is not to take itself down
-     * under them. */
+    /* Our threads may still write while the process exits: OpenSSL must not clean up under them. */
     lib.OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, NULL);
     lib.method =
         lib.BIO_meth_new(lib.BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "erltrace socket");
@@ -152,7 +151,7 @@ static int refuse(struct tls_why *why, const struct tls_file *f, const char *wha
     return ET_ENODE;
 }
 
-/* A key's password, and whether it was asked for. */
+/* A key's password, and whether OpenSSL asked for it. */
 struct password {
     const char *text;
     bool asked;
@@ -170,8 +169,8 @@ static int tell_password(char *out, int cap, int writing, void *arg)
     return (int)n;
 }
 
-/* Hands each certificate of a file to `use`, which takes no part in its ownership; the number of
- * them, -1 when one was refused or cannot be read. */
+/* Passes each certificate of a file to `use`, which must take its own reference to keep it. Returns
+ * the number of them, or -1 when one was rejected or cannot be read. */
 static int each_cert(struct tls *t, const struct tls_file *f,
                      bool (*use)(struct tls *t, X509 *x, int n))
 {
@@ -184,7 +183,7 @@ static int each_cert(struct tls *t, const struct tls_file *f,
         ok = use(t, x, n++);
         lib.X509_free(x);
     }
-    /* The end of a file is an error of that name. */
+    /* OpenSSL reports the end of the file as this error. */
     unsigned long e = lib.ERR_peek_last_error();
     if (ok && ERR_GET_REASON(e) == PEM_R_NO_START_LINE)
         lib.ERR_clear_error();
@@ -213,7 +212,7 @@ static int set_certs(struct tls *t, const struct tls_file *f,
     if (n > 0)
         return 0;
     return refuse(why, f,
-                  n == 0 ? "there is no certificate in PEM in it"
+                  n == 0 ? "it contains no certificate in PEM format"
                          : reason_text(lib.ERR_peek_last_error()));
 }
 
@@ -226,11 +225,10 @@ static int set_key(struct tls *t, const struct tls_cred *c, struct tls_why *why)
     lib.BIO_free(b);
     if (!key && password.asked) {
         e = refuse(why, &c->key,
-                   c->password[0] ? "its password is another one"
-                                  : "the key is protected by a password");
+                   c->password[0] ? "the password is wrong" : "the key is protected by a password");
         snprintf(why->help, sizeof why->help, "give a key that needs none by --tls-key");
     } else if (!key) {
-        e = refuse(why, &c->key, "there is no key in PEM in it");
+        e = refuse(why, &c->key, "it contains no key in PEM format");
     } else if (lib.SSL_CTX_use_PrivateKey(t->ctx, key) != 1 ||
                lib.SSL_CTX_check_private_key(t->ctx) != 1) {
         e = refuse(why, &c->key, reason_text(lib.ERR_peek_last_error()));
@@ -255,7 +253,7 @@ static int set_cred(struct tls *t, const struct tls_cred *c, struct tls_why *why
     return e;
 }
 
-/* An address is no name that a server could be asked for by. */
+/* Returns whether the host is an address, by which no server can be requested (SNI). */
 static bool is_address(const char *host)
 {
     return strchr(host, ':') || strspn(host, "0123456789.") == strlen(host);
@@ -281,7 +279,7 @@ static bool set_socket(struct tls *t)
     lib.BIO_set_init(b, 1);
     lib.SSL_set_bio(t->ssl, b, b);
     lib.SSL_set_connect_state(t->ssl);
-    /* A write that has to be tried again comes from wherever the rest is then. */
+    /* A repeated write may come from another buffer, wherever the remaining bytes are then. */
     lib.SSL_ctrl(t->ssl, SSL_CTRL_MODE,
                  SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER, NULL);
     return true;
@@ -293,8 +291,8 @@ static bool new_context(struct tls *t)
     if (!t->ctx)
         return false;
     lib.SSL_CTX_ctrl(t->ctx, SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_2_VERSION, NULL);
-    /* A node that is killed ends its connections without a word, as over TCP; the lengths of frames
-     * say what is whole. */
+    /* A node that is killed ends its connections without close_notify, as over TCP; the lengths of
+     * frames tell what is complete. */
     lib.SSL_CTX_set_options(t->ctx, SSL_OP_IGNORE_UNEXPECTED_EOF);
     return true;
 }
@@ -350,14 +348,14 @@ void tls_close(struct tls *t)
 
 /* -- going on ---------------------------------------------------------------------------------- */
 
-/* Whether the error is an alert that the other side has sent. */
+/* Returns whether the error is an alert that the other side sent. */
 static bool is_alert(unsigned long code)
 {
     int alert = ERR_GET_REASON(code) - SSL_AD_REASON_OFFSET;
     return ERR_GET_LIB(code) == ERR_LIB_SSL && alert >= 0 && alert < 256;
 }
 
-/* What a function of OpenSSL meant by its result `n`, as recv would say it; holds the lock. */
+/* Translates the result `n` of an OpenSSL function to that of recv; the caller holds the lock. */
 static ssize_t meant(struct tls *t, int n, short *events)
 {
     int system = errno;
@@ -378,7 +376,7 @@ static ssize_t meant(struct tls *t, int n, short *events)
         t->err = errno = system;
         return t->fault == FAULT_CLOSED ? 0 : -1;
     default:
-        t->reason = lib.ERR_peek_last_error(); /* the others are of what it is made of */
+        t->reason = lib.ERR_peek_last_error(); /* the earlier ones are its causes */
         t->verdict = lib.SSL_get_verify_result(t->ssl);
         t->fault = is_alert(t->reason) ? FAULT_PEER : FAULT_OURS;
         lib.ERR_clear_error();
@@ -387,7 +385,7 @@ static ssize_t meant(struct tls *t, int n, short *events)
     }
 }
 
-/* Once there was a fault, nothing can be done with the connection. */
+/* After a fault, the connection is unusable. */
 static bool faulty(const struct tls *t)
 {
     if (t->fault == FAULT_NONE || t->fault == FAULT_CLOSED)
@@ -455,12 +453,12 @@ short tls_events(struct tls *t, short events)
 
 /* -- in words ---------------------------------------------------------------------------------- */
 
-/* What may be wrong when it is no TLS that answers. */
+/* The hint when the peer does not answer in TLS. */
 static const char tls_none[] = "is its distribution without TLS? Then leave out the --tls options";
 
-/* All that follow hold the lock: the fault may be one that another thread is just meeting. */
+/* The functions below hold the lock, since another thread may be meeting a fault just now. */
 
-/* The node's certificate was refused by us. */
+/* Explains why we rejected the node's certificate. */
 static void explain_verdict(const struct tls *t, const char *node, struct tls_why *why)
 {
     snprintf(why->text, sizeof why->text, "the certificate of %.120s is not accepted: %.100s", node,
@@ -469,7 +467,7 @@ static void explain_verdict(const struct tls *t, const char *node, struct tls_wh
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
         snprintf(why->help, sizeof why->help,
-                 "it is not for %.100s; `--tls-verify ca` asks only who has signed it", t->host);
+                 "it does not name %.100s; `--tls-verify ca` checks only who signed it", t->host);
         break;
     case X509_V_ERR_CERT_HAS_EXPIRED:
     case X509_V_ERR_CERT_NOT_YET_VALID:
@@ -478,16 +476,16 @@ static void explain_verdict(const struct tls *t, const char *node, struct tls_wh
         break;
     default:
         snprintf(why->help, sizeof why->help,
-                 "give the certificates that it was signed with by --tls-cacert; `--tls-verify "
+                 "give the CA certificates that it was signed with by --tls-cacert; `--tls-verify "
                  "none` accepts any certificate");
     }
 }
 
-/* What the node may have against our certificate. */
+/* Explains what the node may have against our certificate. */
 static void explain_ours(const struct tls *t, struct tls_why *why)
 {
     snprintf(why->help, sizeof why->help, "%s",
-             t->has_cert ? "does it trust who has signed our certificate, and is that valid now? "
+             t->has_cert ? "does it trust the CA of our certificate, and is that valid now? "
                            "Its log says more"
                          : "it may ask for a certificate of ours: give --tls-cert and --tls-key, "
                            "or --tls-from-node");

@@ -152,7 +152,7 @@ def test_key_with_a_password(t):
     """A key that is protected: by the password of the node's configuration; else it is said, and nothing asks at a terminal."""
     t.needs_proc()
     certificates = Certificates(t)
-    for password, error in ('"a secret"', None), ('"another"', "its password is another one"):
+    for password, error in ('"a secret"', None), ('"another"', "the password is wrong"):
         optfile = certificates.optfile(t, client=("{verify, verify_peer}", f"{{password, {password}}}"))
         text = open(optfile, encoding="ascii").read().replace("client-key", "locked-key")
         node = started(t, options(t.file(f"{len(password)}.conf", text)))

@@ -896,9 +896,8 @@ static void test_optfile(void **state)
         {"[{client, [{verify_fun, {shop, check, #{n => -1}}}, {depth, 2}, inet6 | []]}].",
          "||||||"},
         {"[{client, [{key, {'ECPrivateKey', <<48,119,2>>}}]}].", "||||||key"},
-        {"[{client, []}]",
-         "error line 1: it is not one list of options with a full stop behind it"},
-        {"{client, []}.", "error line 1: it is not one list of options with a full stop behind it"},
+        {"[{client, []}]", "error line 1: it is not one list of options followed by a full stop"},
+        {"{client, []}.", "error line 1: it is not one list of options followed by a full stop"},
         {"[{client,\n[{certfile, \"/c\n", "error line 2: a quote is not closed"},
         {"[{client,\n[}\n", "error line 2: it is no term"},
         {"", "error line 1: it ends too early"},
@@ -965,7 +964,7 @@ static void test_cred_option(void **state)
         {"from_node", NULL, NULL},
         {"from_node", "shop", "it takes no value"},
         {"from", NULL,
-         "there is no such option of TLS: they are cert, key, cacert, verify and "
+         "there is no such TLS option: the options are cert, key, cacert, verify and "
          "from_node"},
     };
     (void)state;
