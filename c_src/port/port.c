@@ -52,7 +52,7 @@ static void on_diag(const struct erltrace_diag *d, void *arg)
     struct port *p = arg;
     if (!p->asked) {
         buf_reset(&p->item);
-        port_put_notice(&p->item, d);
+        port_put_event(&p->item, EVENT_DIAGNOSTIC, d);
         add_item(p, true);
     } else if (p->ndiags < PORT_DIAGS_MOST) {
         port_put_diag(&p->diags, d);
@@ -73,7 +73,7 @@ static int on_drop(const struct erltrace_drop *d, void *arg)
 {
     struct port *p = arg;
     buf_reset(&p->item);
-    port_put_drop(&p->item, d->kind, d->count, d->total, d->node, d->cpu, d->message);
+    port_put_event(&p->item, EVENT_DROP, d);
     add_item(p, true);
     return ERLTRACE_HANDLE_OK;
 }
@@ -82,7 +82,7 @@ static int on_fault(const struct erltrace_fault *f, void *arg)
 {
     struct port *p = arg;
     buf_reset(&p->item);
-    port_put_fault(&p->item, f);
+    port_put_event(&p->item, EVENT_FAULT, f);
     add_item(p, true);
     return ERLTRACE_HANDLE_OK;
 }
@@ -95,7 +95,7 @@ static int on_stats(const struct erltrace_stats *s, void *arg)
         (erltrace_getopt(p->h, "stats", &asked) != 0 || asked == ERLTRACE_OPT_UNSET))
         return ERLTRACE_HANDLE_OK;
     buf_reset(&p->item);
-    port_put_stats(&p->item, s);
+    port_put_event(&p->item, EVENT_COST, s);
     add_item(p, true);
     return ERLTRACE_HANDLE_OK;
 }

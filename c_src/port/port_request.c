@@ -514,7 +514,13 @@ static uint32_t put_queue_drops(struct port *p)
         return 0;
     p->queue.told = p->queue.dropped;
     snprintf(why, sizeof why, "%llu records that nobody consumed in time", (unsigned long long)n);
-    port_put_drop(&p->value, "QUEUE", n, p->queue.dropped, "", -1, why);
+    port_put_event(&p->value, EVENT_DROP,
+                   &(struct erltrace_drop){.message = why,
+                                           .kind = "QUEUE",
+                                           .count = n,
+                                           .total = p->queue.dropped,
+                                           .node = "",
+                                           .cpu = -1});
     return 1;
 }
 

@@ -1,6 +1,4 @@
-/* port_terms.c - results, diagnostics and events as terms. See port_terms.h.
- *
- * A map with fixed keys is written from a table of them if several are of one kind. */
+/* port_terms.c - results, diagnostics and events as terms. See port_terms.h. */
 #include "port/port_terms.h"
 
 #include <math.h>
@@ -19,26 +17,30 @@ static void pair_text(struct buf *b, const char *key, const char *text)
     etf_put_text(b, text);
 }
 
-static void pair_int(struct buf *b, const char *key, int64_t v)
+static void put_value_of_event(struct buf *b, const struct event_value *v)
 {
-    etf_put_atom(b, key);
-    etf_put_int(b, v);
+    switch (v->class) {
+    case EVENT_TEXT: etf_put_binary(b, v->text, v->length); break;
+    case EVENT_WORD: etf_put_atom(b, v->text); break;
+    case EVENT_INT:
+    case EVENT_NULL: etf_put_int(b, v->number); break;
+    case EVENT_UINT: etf_put_uint(b, (uint64_t)v->number); break;
+    case EVENT_BOOL: etf_put_atom(b, v->number ? "true" : "false"); break;
+    case EVENT_PROBE: port_put_probe(b, v->probe); break;
+    }
 }
 
-static void pair_uint(struct buf *b, const char *key, uint64_t v)
+/* An event's fields as a map. */
+static void put_fields(struct buf *b, enum event_kind kind, const void *event)
 {
-    etf_put_atom(b, key);
-    etf_put_uint(b, v);
-}
-
-/* Writes a text for people without the newline that the library ends it with. */
-static void pair_lines(struct buf *b, const char *key, const char *text)
-{
-    size_t n = strlen(text);
-    while (n > 0 && text[n - 1] == '\n')
-        n--;
-    etf_put_atom(b, key);
-    etf_put_binary(b, text, n);
+    struct event_value v;
+    uint32_t n = 0;
+    size_t at = etf_map_begin(b);
+    for (size_t i = 0; event_next(kind, EVENT_TERMS, event, &i, &v); n++) {
+        etf_put_atom(b, v.key);
+        put_value_of_event(b, &v);
+    }
+    etf_map_finish(b, at, n);
 }
 
 /* -- errors and diagnostics -------------------------------------------------------------------- */
@@ -82,34 +84,7 @@ void port_put_state(struct buf *b, enum erltrace_state state)
 
 void port_put_diag(struct buf *b, const struct erltrace_diag *d)
 {
-    static const char *const severities[] = {
-        [ERLTRACE_ERROR] = "error", [ERLTRACE_WARNING] = "warning", [ERLTRACE_NOTE] = "note"};
-    const struct {
-        const char *key, *text; /* NULL or "": not known */
-    } texts[] = {{"tag", d->tag}, {"hint", d->hint}, {"file", d->file}, {"source", d->source}};
-    const struct {
-        const char *key;
-        int number; /* 0: not known */
-    } numbers[] = {{"line", d->line}, {"column", d->column}, {"length", d->length}};
-    uint32_t n = 3;
-    size_t at = etf_map_begin(b);
-    etf_put_atom(b, "severity");
-    etf_put_atom(b, severities[d->severity]);
-    pair_text(b, "text", d->text);
-    pair_text(b, "rendered", d->rendered);
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        if (texts[i].text != NULL && texts[i].text[0] != '\0') {
-            pair_text(b, texts[i].key, texts[i].text);
-            n++;
-        }
-    }
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        if (numbers[i].number > 0) {
-            pair_int(b, numbers[i].key, numbers[i].number);
-            n++;
-        }
-    }
-    etf_map_finish(b, at, n);
+    put_fields(b, EVENT_DIAGNOSTIC, d);
 }
 
 void port_put_hint(struct buf *b, const char *subject, const char *text, const char *hint)
@@ -124,13 +99,6 @@ void port_put_hint(struct buf *b, const char *subject, const char *text, const c
     pair_text(b, "rendered", buf_str(&all));
     b->oom = b->oom || all.oom;
     buf_free(&all);
-}
-
-void port_put_notice(struct buf *b, const struct erltrace_diag *d)
-{
-    etf_put_tuple(b, 2);
-    etf_put_atom(b, "diag");
-    port_put_diag(b, d);
 }
 
 /* -- values ------------------------------------------------------------------------------------ */
@@ -287,54 +255,15 @@ bool port_put_data(struct buf *b, const struct erltrace_record *r, const struct 
 
 /* -- events ------------------------------------------------------------------------------------ */
 
-void port_put_drop(struct buf *b, const char *kind, uint64_t count, uint64_t total,
-                   const char *node, int cpu, const char *text)
+void port_put_event(struct buf *b, enum event_kind kind, const void *event)
 {
+    static const char *const tags[] = {[EVENT_FAULT] = "error",
+                                       [EVENT_DROP] = "drop",
+                                       [EVENT_COST] = "stats",
+                                       [EVENT_DIAGNOSTIC] = "diag"};
     etf_put_tuple(b, 2);
-    etf_put_atom(b, "drop");
-    etf_put_map(b, 6);
-    pair_text(b, "kind", kind);
-    pair_uint(b, "count", count);
-    pair_uint(b, "total", total);
-    pair_text(b, "node", node);
-    pair_int(b, "cpu", cpu);
-    pair_lines(b, "text", text);
-}
-
-void port_put_fault(struct buf *b, const struct erltrace_fault *f)
-{
-    etf_put_tuple(b, 2);
-    etf_put_atom(b, "error");
-    etf_put_map(b, 9);
-    pair_text(b, "name", f->name);
-    pair_uint(b, "code", f->code);
-    pair_uint(b, "epid", f->epid);
-    etf_put_atom(b, "probe");
-    port_put_probe(b, f->probe);
-    pair_uint(b, "action", f->action);
-    pair_int(b, "offset", f->offset);
-    pair_uint(b, "value", f->value);
-    pair_uint(b, "cpu", f->cpu);
-    pair_lines(b, "text", f->message);
-}
-
-void port_put_stats(struct buf *b, const struct erltrace_stats *s)
-{
-    static const char *const kinds[] = {[ERLTRACE_STATS_PERIOD] = "period",
-                                        [ERLTRACE_STATS_OVERLOAD] = "overload",
-                                        [ERLTRACE_STATS_TOTAL] = "total"};
-    etf_put_tuple(b, 2);
-    etf_put_atom(b, "stats");
-    etf_put_map(b, 8);
-    etf_put_atom(b, "kind");
-    etf_put_atom(b, kinds[s->kind]);
-    pair_text(b, "node", s->node);
-    pair_uint(b, "interval", s->interval);
-    pair_uint(b, "fired", s->fired);
-    pair_uint(b, "events", s->events);
-    pair_uint(b, "ns", s->ns);
-    pair_uint(b, "drops", s->drops);
-    pair_lines(b, "text", s->message);
+    etf_put_atom(b, tags[kind]);
+    put_fields(b, kind, event);
 }
 
 void port_put_progress(struct buf *b, int64_t ref, const struct erltrace_progress *p)
@@ -343,12 +272,5 @@ void port_put_progress(struct buf *b, int64_t ref, const struct erltrace_progres
     etf_put_tuple(b, 3);
     etf_put_atom(b, "progress");
     etf_put_int(b, ref);
-    etf_put_map(b, 5);
-    pair_text(b, "node", p->node);
-    etf_put_atom(b, "waiting");
-    etf_put_atom(b, p->waiting ? "true" : "false");
-    etf_put_atom(b, "unit");
-    etf_put_atom(b, p->unit);
-    pair_uint(b, "done", p->done);
-    pair_uint(b, "total", p->total);
+    put_fields(b, EVENT_PROGRESS, p);
 }

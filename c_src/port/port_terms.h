@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "erltrace.h"
+#include "event/event.h"
 
 /* Writes #{code := .., text := ..} for a code of the library, or a word of our own. */
 void port_put_error(struct buf *b, const char *code, const char *text);
@@ -22,14 +23,9 @@ void port_put_probe(struct buf *b, const struct erltrace_probe *p);
 void port_put_aggr(struct buf *b, const struct erltrace_aggr *a);
 /* Writes the item of an action; returns false if it has none. */
 bool port_put_data(struct buf *b, const struct erltrace_record *r, const struct erltrace_data *d);
-/* Writes the members of struct erltrace_drop; used for drops of the queue as well. */
-void port_put_drop(struct buf *b, const char *kind, uint64_t count, uint64_t total,
-                   const char *node, int cpu, const char *text);
-void port_put_fault(struct buf *b, const struct erltrace_fault *f);
-void port_put_stats(struct buf *b, const struct erltrace_stats *s);
+/* Writes a fault, a drop, a cost or a diagnostic: {error | drop | stats | diag, Map}. */
+void port_put_event(struct buf *b, enum event_kind kind, const void *event);
 /* Writes the frame {progress, Ref, Map}. */
 void port_put_progress(struct buf *b, int64_t ref, const struct erltrace_progress *p);
-/* Writes {diag, Diag}. */
-void port_put_notice(struct buf *b, const struct erltrace_diag *d);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "result/hist.h"
 #include "util/buftext.h"
+#include "event/event.h"
 #include "util/json.h"
 
 static void flush(struct report *r)
@@ -70,18 +71,6 @@ static void values(const struct report *r, struct buf *out, const char *key, con
         json_value(r, &v[i], out);
     }
     buf_addc(out, ']');
-}
-
-static void probe(struct buf *out, const struct erltrace_probe *p)
-{
-    json_key(out, "probe");
-    buf_printf(out, "{\"id\":%" PRIu32, p->id);
-    json_text_field(out, "provider", p->provider);
-    json_text_field(out, "module", p->module);
-    json_text_field(out, "function", p->function);
-    json_text_field(out, "name", p->name);
-    buf_addc(out, '}');
-    json_text_field(out, "node", p->node);
 }
 
 static void bound(struct buf *out, const char *key, bool open, int64_t v)
@@ -153,8 +142,7 @@ static void put_prefix(struct report *r, const struct erltrace_record *rec)
     if (r->head_epid != rec->epid) {
         buf_reset(&r->head);
         buf_adds(&r->head, "{\"type\":\"record\"");
-        json_int_field(&r->head, "epid", rec->epid);
-        probe(&r->head, rec->probe);
+        event_json(&r->head, EVENT_RECORD, EVENT_LINES, rec);
         buf_adds(&r->head, ",\"cpu\":");
         r->head_epid = rec->epid;
     }
@@ -320,20 +308,8 @@ static enum verdict fault(void *arg, const struct erltrace_fault *f)
 {
     struct report *r = arg;
     struct buf *out = &r->line;
-    buf_printf(out, "{\"type\":\"error\",\"severity\":\"error\",\"tag\":\"DTRACEFLT_%s\"", f->name);
-    json_text_field(out, "text", f->reason);
-    json_int_field(out, "epid", f->epid);
-    probe(out, f->probe);
-    json_int_field(out, "cpu", f->cpu);
-    if (f->action == 0)
-        buf_adds(out, ",\"action\":null");
-    else
-        json_int_field(out, "action", f->action);
-    if (f->offset < 0)
-        buf_adds(out, ",\"offset\":null");
-    else
-        json_int_field(out, "offset", f->offset);
-    buf_printf(out, ",\"value\":%" PRIu64, f->value);
+    buf_adds(out, "{\"type\":\"error\",\"severity\":\"error\"");
+    event_json(out, EVENT_FAULT, EVENT_LINES, f);
     if (!fold_comes(&r->faults, buf_str(out), out->len, monotonic_ns(), put_repeated, r)) {
         buf_reset(out);
         return VERDICT_SHOW;
@@ -353,13 +329,8 @@ static enum verdict drop(void *arg, const struct erltrace_drop *d)
 {
     struct report *r = arg;
     struct buf *out = &r->line;
-    buf_adds(out, "{\"type\":\"drop\",\"kind\":\"");
-    drop_name(out, d->kind);
-    buf_printf(out, "\",\"count\":%" PRIu64, d->count);
-    if (d->cpu >= 0)
-        json_int_field(out, "cpu", d->cpu);
-    json_text_field(out, "node", d->node);
-    json_text_field(out, "text", d->text);
+    buf_adds(out, "{\"type\":\"drop\"");
+    event_json(out, EVENT_DROP, EVENT_LINES, d);
     buf_addc(out, '}');
     flush(r);
     return VERDICT_SHOW;
@@ -386,22 +357,15 @@ static void costs(struct buf *out, const char *key, const struct tier_load_probe
 
 static enum verdict cost(void *arg, struct event_cost *c)
 {
-    static const char *const why[] = {[TIER_LOAD_STATS] = "period",
-                                      [TIER_LOAD_OVERLOAD] = "overload",
-                                      [TIER_LOAD_TOTAL] = "total"};
     struct report *r = arg;
-    const struct erltrace_stats *st = &c->public;
     const struct tier_load *l = c->load;
     struct buf *out = &r->line;
     bool first = true;
     if (l->why == TIER_LOAD_TOTAL && !option_on(r->opt, OPTION_stats))
         return VERDICT_SHOW; /* for those who asked for reports */
-    buf_printf(out, "{\"type\":\"stats\",\"why\":\"%s\"", why[l->why]);
-    json_text_field(out, "node", st->node);
-    buf_printf(out,
-               ",\"interval\":%" PRIu64 ",\"fired\":%" PRIu64 ",\"events\":%" PRIu64
-               ",\"ns\":%" PRIu64 ",\"threads\":[",
-               l->ns, l->fired, st->events, st->ns);
+    buf_adds(out, "{\"type\":\"stats\"");
+    event_json(out, EVENT_COST, EVENT_LINES, &c->public);
+    buf_adds(out, ",\"threads\":[");
     for (uint32_t i = 0; i < l->nthreads; i++) {
         uint32_t share = report_stats_share(c, i);
         buf_printf(out,

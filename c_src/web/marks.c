@@ -6,10 +6,7 @@
 #include <string.h>
 
 #include "util/buftext.h"
-#include "util/json.h"
-
-static const char *const severities[] = {
-    [ERLTRACE_ERROR] = "error", [ERLTRACE_WARNING] = "warning", [ERLTRACE_NOTE] = "note"};
+#include "event/event.h"
 
 void diag_list_free(struct diag_list *l)
 {
@@ -35,17 +32,7 @@ void diag_list_add(const struct erltrace_diag *d, void *arg)
     if (l->n++ >= DIAG_MOST)
         return;
     buf_adds(b, b->len > 0 ? ",{" : "{");
-    buf_adds(b, "\"severity\":");
-    json_text(b, severities[d->severity]);
-    json_text_field(b, "tag", d->tag);
-    json_text_field(b, "text", d->text);
-    json_text_field(b, "hint", d->hint);
-    json_text_field(b, "file", d->file);
-    json_safe_int_field(b, "line", d->line);
-    json_safe_int_field(b, "column", d->column);
-    json_safe_int_field(b, "length", d->length);
-    json_text_field(b, "source", d->source);
-    json_text_field(b, "rendered", d->rendered);
+    event_json(b, EVENT_DIAGNOSTIC, EVENT_PAGE, d);
     buf_addc(b, '}');
 }
 

@@ -48,7 +48,7 @@ void trace_script(struct buf *b, const struct message *m)
 static void trace_free(struct trace *t)
 {
     for (size_t i = 0; i < t->nfaults; i++) {
-        free(t->fault[i].text);
+        buf_free(&t->fault[i].json);
         free(t->fault[i].name);
     }
     model_free(t->model);

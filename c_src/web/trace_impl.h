@@ -22,7 +22,8 @@ enum {
 };
 
 struct trace_fault {
-    char *text, *name;
+    struct buf json; /* of the message, without its count and end */
+    char *name;
     uint32_t epid, action;
     uint64_t count;
 };

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "util/buftext.h"
 #include "web/command.h"
+#include "event/event.h"
 #include "util/json.h"
 #include "web/trace_impl.h"
 
@@ -125,6 +126,12 @@ static int on_command(const char *command, void *arg)
 
 /* -- faults, drops, costs ---------------------------------------------------------------------- */
 
+static void free_fault(struct trace_fault *f)
+{
+    buf_free(&f->json);
+    free(f->name);
+}
+
 static int on_fault(const struct erltrace_fault *f, void *arg)
 {
     struct trace *t = arg;
@@ -137,9 +144,13 @@ static int on_fault(const struct erltrace_fault *f, void *arg)
         }
     }
     struct trace_fault new = {.epid = f->epid, .action = f->action, .count = 1};
-    if (t->nfaults == TRACE_FAULTS || (new.text = strdup(f->message)) == NULL ||
-        (new.name = strdup(f->name)) == NULL) {
-        free(new.text);
+    if (t->nfaults < TRACE_FAULTS) {
+        buf_addc(&new.json, '{');
+        event_json(&new.json, EVENT_FAULT, EVENT_PAGE, f);
+        new.name = strdup(f->name);
+    }
+    if (new.json.oom || new.name == NULL) {
+        free_fault(&new);
         t->faults_skipped++;
     } else {
         t->fault[t->nfaults++] = new;
@@ -151,15 +162,8 @@ static int on_drop(const struct erltrace_drop *d, void *arg)
 {
     struct trace *t = arg;
     struct buf *b = &t->drops;
-    buf_adds(b, b->len > 0 ? ",{\"kind\":" : "{\"kind\":");
-    json_text(b, d->kind);
-    json_key(b, "count");
-    json_safe_uint(b, d->count);
-    json_key(b, "total");
-    json_safe_uint(b, d->total);
-    json_text_field(b, "node", d->node);
-    json_safe_int_field(b, "cpu", d->cpu);
-    json_text_field(b, "text", d->message);
+    buf_adds(b, b->len > 0 ? ",{" : "{");
+    event_json(b, EVENT_DROP, EVENT_PAGE, d);
     buf_addc(b, '}');
     return ERLTRACE_HANDLE_OK;
 }
@@ -195,20 +199,11 @@ static int on_stats(const struct erltrace_stats *s, void *arg)
 {
     struct trace *t = arg;
     struct buf *b = &t->costs;
-    const struct erltrace_cost *busiest = erltrace_stats_thread(s, 0);
     if (s->kind == ERLTRACE_STATS_TOTAL)
         return ERLTRACE_HANDLE_OK;
     buf_reset(b); /* an unsent one is out of date */
-    buf_adds(b, "{\"type\":\"cost\",\"node\":");
-    json_text(b, s->node);
-    json_safe_int_field(b, "dt", (int64_t)(s->interval / 1000000));
-    json_key(b, "fired");
-    json_safe_uint(b, s->fired);
-    buf_printf(b, ",\"share\":%u", busiest != NULL ? busiest->share : 0);
-    json_key(b, "ns");
-    json_safe_uint(b, s->ns);
-    json_key(b, "drops");
-    json_safe_uint(b, s->drops);
+    buf_adds(b, "{\"type\":\"cost\"");
+    event_json(b, EVENT_COST, EVENT_PAGE, s);
     add_costs(b, "threads", s, erltrace_stats_thread);
     add_costs(b, "kinds", s, erltrace_stats_kind);
     add_costs(b, "probes", s, emulator_or_probe);
@@ -244,12 +239,10 @@ static void send_faults(struct trace *t)
     buf_adds(b, "{\"type\":\"errors\",\"errors\":[");
     for (size_t i = 0; i < t->nfaults; i++) {
         struct trace_fault *f = &t->fault[i];
-        buf_adds(b, i > 0 ? ",{\"text\":" : "{\"text\":");
-        json_text(b, f->text);
-        json_text_field(b, "name", f->name);
-        buf_printf(b, ",\"epid\":%" PRIu32 ",\"count\":%" PRIu64 "}", f->epid, f->count);
-        free(f->text);
-        free(f->name);
+        buf_adds(b, i > 0 ? "," : "");
+        buf_add(b, f->json.data, f->json.len);
+        buf_printf(b, ",\"count\":%" PRIu64 "}", f->count);
+        free_fault(f);
     }
     buf_printf(b, "],\"skipped\":%" PRIu64 "}", t->faults_skipped);
     t->nfaults = 0;

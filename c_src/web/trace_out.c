@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "util/buftext.h"
+#include "event/event.h"
 #include "util/json.h"
 #include "web/trace_impl.h"
 
@@ -173,11 +174,7 @@ void trace_tell_progress(struct trace *t, const struct erltrace_progress *p)
             continue;
         buf_adds(b, "{\"type\":\"progress\"");
         json_safe_int_field(b, "id", v->id);
-        json_text_field(b, "node", p->node);
-        json_bool_field(b, "waiting", p->waiting != 0);
-        json_text_field(b, "unit", p->unit);
-        json_safe_int_field(b, "done", (int64_t)p->done);
-        json_safe_int_field(b, "total", (int64_t)p->total);
+        event_json(b, EVENT_PROGRESS, EVENT_PAGE, p);
         buf_addc(b, '}');
         struct packet *packet = take_out(t, PACKET_INFO);
         if (packet != NULL) /* the next one repeats it */
