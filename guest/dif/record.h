@@ -144,13 +144,26 @@ static inline unsigned char *record_put_sub(unsigned char *rec, uint32_t sub)
     return record_put_int(record_parts(rec), sub, RECORD_SUB);
 }
 
+/* Writes fewer than 8 zeros, without a call. */
+static inline void record_pad(unsigned char *p, uint32_t n)
+{
+    if (n & 4)
+        memset(p, 0, 4);
+    p += n & 4;
+    if (n & 2)
+        memset(p, 0, 2);
+    p += n & 2;
+    if (n & 1)
+        *p = 0;
+}
+
 /* Completes a record whose parts end at `end`, which has room for the padding. Returns its size. */
 static inline uint32_t record_put_head(unsigned char *rec, unsigned char *end, uint32_t epid,
                                        uint64_t timestamp, uint32_t cpu)
 {
     const uint32_t bytes = (uint32_t)(end - rec - RECORD_HEAD);
     const uint32_t size = (RECORD_HEAD + bytes + RECORD_ALIGN - 1) & ~(RECORD_ALIGN - 1u);
-    memset(end, 0, size - RECORD_HEAD - bytes);
+    record_pad(end, size - RECORD_HEAD - bytes);
     memcpy(rec, &size, 4);
     memcpy(rec + 4, &epid, 4);
     memcpy(rec + 8, &timestamp, 8);

@@ -74,6 +74,22 @@ static void record_layout(void **state)
     assert_int_equal(rec[32], 0xee);
 }
 
+/* A record is filled up to a multiple of 8 with zeros, and not beyond. */
+static void record_padding(void **state)
+{
+    (void)state;
+    static const uint8_t zeros[8];
+    unsigned char rec[64];
+    for (uint32_t len = 0; len < 9; len++) {
+        memset(rec, 0xee, sizeof rec);
+        unsigned char *end = record_put_text(record_parts(rec), "abcdefgh", len);
+        const uint32_t used = (uint32_t)(end - rec), size = record_put_head(rec, end, 1, 2, 3);
+        assert_int_equal(size, (used + 7) / 8 * 8);
+        assert_memory_equal(rec + used, zeros, size - used);
+        assert_int_equal(rec[size], 0xee);
+    }
+}
+
 static void record_read_back(void **state)
 {
     (void)state;
@@ -397,12 +413,12 @@ static void numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(record_layout),     cmocka_unit_test(record_read_back),
-        cmocka_unit_test(fault_of_a_clause), cmocka_unit_test(malformed_records),
-        cmocka_unit_test(malformed_parts),   cmocka_unit_test(entry_layout),
-        cmocka_unit_test(entry_read_back),   cmocka_unit_test(block_layout),
-        cmocka_unit_test(items_of_a_block),  cmocka_unit_test(manual_has_all),
-        cmocka_unit_test(numbers),
+        cmocka_unit_test(record_layout),     cmocka_unit_test(record_padding),
+        cmocka_unit_test(record_read_back),  cmocka_unit_test(fault_of_a_clause),
+        cmocka_unit_test(malformed_records), cmocka_unit_test(malformed_parts),
+        cmocka_unit_test(entry_layout),      cmocka_unit_test(entry_read_back),
+        cmocka_unit_test(block_layout),      cmocka_unit_test(items_of_a_block),
+        cmocka_unit_test(manual_has_all),    cmocka_unit_test(numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
