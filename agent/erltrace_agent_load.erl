@@ -1,6 +1,6 @@
 %% erltrace_agent_load - what programs cost: the dead-man, and the reports for consumers.
 %%
-%% The library measures, and ends a program that takes too much of a scheduler from inside the event that detects it (guest/beam/load.h).
+%% The library measures, and ends a program that takes too much of a scheduler from inside the event that detects it (guest/beam/deadman/load.h).
 %% This module notices it moments later and removes everything that only that program needed. Its consumer is told with its next reading,
 %% and then stops the program as usual: END runs, and what was collected is read.
 -module(erltrace_agent_load).
@@ -13,7 +13,7 @@
 -define(MARK, 1000).               % ms for which a mark is good: a report covers the last seconds
 -define(TOP, 10).                  % probes in a report
 
-%% enum load_from of guest/beam/load.h.
+%% enum load_from of guest/beam/deadman/load.h.
 -define(BEFORE, 0).
 -define(SINCE_MARK, 1).
 -define(SINCE_START, 2).

@@ -9,7 +9,7 @@ lint:
 	@scripts/dev/deps build test erlang format
 	@scripts/dev/lint-rooms
 	@scripts/dev/lint-ci
-	@+$(MAKE) --no-print-directory lint-erlang lint-words lint-names
+	@+$(MAKE) --no-print-directory lint-erlang lint-words lint-names trusted
 	@echo "  clang-format"
 	$(Q)clang-format --dry-run -Werror $(FORMATTED)
 	@+$(MAKE) --no-print-directory CFLAGS='$(CFLAGS) -Werror' BUILD=build/gcc lint-build

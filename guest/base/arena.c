@@ -69,6 +69,8 @@ void et_free(void *p)
     free(p);
 }
 
+/* not in the guest: et_alloc_fail_after, et_alloc_fail_at, et_alloc_count, et_alloc_live - tests
+ * alone make allocations fail, and count them, where they happen. */
 void et_alloc_fail_after(unsigned long n)
 {
     alloc_last = ULONG_MAX;

@@ -23,7 +23,7 @@
 #include <erl_nif.h>
 
 #include "base/arena.h"
-#include "beam/load.h"
+#include "beam/deadman/load.h"
 #include "beam/probe/porttab.h"
 #include "beam/probe/proctab.h"
 #include "beam/probe/shadow.h"

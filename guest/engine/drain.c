@@ -109,6 +109,7 @@ bool engine_pending(const struct engine *e, unsigned what)
            any_half(e, open_kinds(e, what), true, false);
 }
 
+/* not in the guest: engine_pressed - tests see by it how full a half is. */
 bool engine_pressed(const struct engine *e, unsigned what)
 {
     return any_half(e, open_kinds(e, what), false, true);

@@ -120,6 +120,8 @@ struct engine_thread *engine_thread_self(void)
     return __builtin_expect(t != NULL, 1) ? t : thread_register();
 }
 
+/* not in the guest: engine_thread_leave - threads of the local tier end while programs go on; those
+ * of a node keep their records until the agent is unloaded. */
 void engine_thread_leave(void)
 {
     struct engine_thread *t = keyed() ? pthread_getspecific(thread_key) : NULL;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "beam/load.c"
+#include "beam/deadman/load.c"
 #include "probe/probe.h"
 
 enum { THREADS = 4, PROBES = 3, NEED = PROBE_NEED_SEND };

@@ -1,5 +1,5 @@
 /* load.c - sampling, charging, and the look at the limit. See load.h. */
-#include "beam/load.h"
+#include "beam/deadman/load.h"
 
 #include <string.h>
 

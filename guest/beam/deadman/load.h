@@ -32,8 +32,8 @@
  * Everything that is written on the way is the thread's own, but for the counters of a probe, which
  * only samples touch. Nothing waits, and nothing is allocated.
  */
-#ifndef ET_BEAM_LOAD_H
-#define ET_BEAM_LOAD_H
+#ifndef ET_BEAM_DEADMAN_LOAD_H
+#define ET_BEAM_DEADMAN_LOAD_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
