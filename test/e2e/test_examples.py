@@ -117,7 +117,7 @@ def test_run(t):
     worker = pid(node("etw:worker()"))
     listed = set(re.findall(r" (\S+)$", t.run("-ln", "erlang*:::", node=node)[1], re.M))
     for name, path in examples(t, node).items():
-        trace = t.trace("-qZn", READY, "-s", path, node=node)
+        trace = t.trace("-qZ", "-x", "bufsize=16m", "-n", READY, "-s", path, node=node)  # also for a consumer that has to wait for a processor
         trace.ready()
         for work in ("calls", "spawns", "sends"):
             node(f"etw:{work}({worker}, 20)")
