@@ -119,10 +119,13 @@ $(TESTS): $(BUILD)/test/%: $(BUILD)/tool/test/unit/%.o $(BUILD)/tool/test/unit/s
 # The agent's code that needs a virtual machine runs here with made-up terms (test/fuzz/nif.h).
 TERM_OBJ := $(filter $(foreach f,term term_look pidtext,%/$(f).o),$(call objects,beam)) $(BUILD)/tool/test/fuzz/nif.o
 $(BUILD)/test/test_term: $(TERM_OBJ)
+BEAM_OBJ := $(call objects,beam) $(BUILD)/tool/test/fuzz/nif.o
+$(BUILD)/test/test_agent: $(BEAM_OBJ)
+$(BUILD)/test/test_nodename: $(filter %/nodename.o,$(BEAM_OBJ))
 
 ## clean: removes everything that was built, except the packages of the page
 clean:
 	rm -rf build bin priv ebin
 
--include $(OBJ_TOOL:.o=.d) $(TERM_OBJ:.o=.d) $(OBJ_AGENT:.o=.d) $(TEST_OBJ:.o=.d)
+-include $(OBJ_TOOL:.o=.d) $(BEAM_OBJ:.o=.d) $(OBJ_AGENT:.o=.d) $(TEST_OBJ:.o=.d)
 -include $(filter-out mk/lib.mk,$(wildcard mk/*.mk))
