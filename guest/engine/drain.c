@@ -1,5 +1,5 @@
-/* drain.c - reading what the threads of an engine gathered: halves are flipped, copied out whole
- * record by whole record, and emptied. Nothing here is called by a thread that fires. */
+/* drain.c - reads what the threads of an engine gathered: flips halves, copies them out in whole
+ * records, and empties them. No thread that fires calls any of this. */
 #include "engine/engine.h"
 
 #include <string.h>
@@ -10,14 +10,14 @@
 
 enum { PAGE = 4096, ZERO_LARGE = 4 << 20 };
 
-/* Of `what`, the kinds that may be read now. */
+/* Returns the kinds in `what` that may be read now. */
 static unsigned open_kinds(const struct engine *e, unsigned what)
 {
     bool at_end = e->opt.policy != RECORD_POLICY_SWITCH && engine_phase(e) != ENGINE_STOPPED;
     return at_end ? what & ~(unsigned)RECORD_PRINCIPAL : what;
 }
 
-/* What one thread holds of one kind in one half, as the reader sees it. */
+/* What one thread holds of one kind in one half, as seen by the reader. */
 struct half {
     unsigned char *data;
     uint64_t used, size;
@@ -41,8 +41,8 @@ static struct half half_of(const struct engine *e, struct tstate *ts, unsigned k
                          &h->drained};
 }
 
-/* Zeroes memory of the mapping. Of a large piece, which may never have been touched, the pages are
- * given back instead. */
+/* Zeroes memory of the mapping. Pages of a large piece, which may never have been touched, are
+ * returned to the system instead. */
 static void make_zero(unsigned char *p, size_t n)
 {
     size_t before = -(uintptr_t)p % PAGE, inner = n > before ? (n - before) / PAGE * PAGE : 0;
@@ -54,13 +54,13 @@ static void make_zero(unsigned char *p, size_t n)
     memset(p + before + inner, 0, n - before - inner);
 }
 
-/* Empties what half_of described. */
+/* Empties the half that half_of described. */
 static void half_reset(const struct engine *e, struct tstate *ts, unsigned kind, unsigned which)
 {
     if (kind == RECORD_PRINCIPAL) {
         struct phalf *h = &ts->principal[which];
         h->drained = 0;
-        if (h->end > 0) /* now the newer run */
+        if (h->end > 0) /* continue with the newer run */
             h->oldest = h->end = 0;
         else
             atomic_store_explicit(&h->used, 0, memory_order_relaxed);
@@ -73,8 +73,8 @@ static void half_reset(const struct engine *e, struct tstate *ts, unsigned kind,
     atomic_store_explicit(&h->used, 0, memory_order_relaxed);
 }
 
-/* Whether some thread has something in its active half (pressed: more than half of it), or in its
- * inactive one. */
+/* Returns whether some thread has anything in its active half (pressed: more than half of it), or
+ * in its inactive one. */
 static bool any_half(const struct engine *e, unsigned what, bool inactive_too, bool pressed)
 {
     uint32_t active = atomic_load(&e->active);
@@ -94,7 +94,7 @@ static bool any_half(const struct engine *e, unsigned what, bool inactive_too, b
     return false;
 }
 
-/* Bit set of the speculations that were committed or discarded and are not free yet. */
+/* Returns the bit set of the speculations that were committed or discarded and are not free yet. */
 static uint32_t specs_ended(const struct engine *e)
 {
     uint32_t bits = 0;
@@ -130,14 +130,14 @@ void engine_flip(struct engine *e, unsigned what)
         e->spec_ended |= specs_ended(e);
 }
 
-/* Copies whole records or entries from one half, until it is empty or out holds limit bytes. */
+/* Copies whole records or entries from one half, until it is empty or `out` holds limit bytes. */
 static void half_drain(struct half *h, unsigned kind, uint32_t thread, size_t limit,
                        struct buf *out)
 {
     uint64_t from = *h->drained, to = from;
     while (to < h->used && (to == from || size_add(out->len, to - from) < limit)) {
         const uint32_t size = record_size(h->data + to);
-        if (to > from && to - from + size > UINT32_MAX) /* a block says its length in 32 bits */
+        if (to > from && to - from + size > UINT32_MAX) /* a block has a 32-bit length */
             break;
         to += size;
     }
@@ -148,7 +148,7 @@ static void half_drain(struct half *h, unsigned kind, uint32_t thread, size_t li
 }
 
 /* Copies out what threads have in speculations that were committed before the last flip, and frees
- * all that had ended; true when that is done. */
+ * all that had ended; returns true when that is done. */
 static bool specs_drain(struct engine *e, size_t limit, struct buf *out)
 {
     for (uint32_t s = 0; s < e->nspec; s++) {

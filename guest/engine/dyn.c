@@ -8,7 +8,7 @@
 #include "base/size.h"
 
 enum { FREE = 0, BUSY = 1, LIVE = 2, STATE = 3, WAYS = 8 };
-enum { LOOKS = 2000, TRIES = 64 }; /* bounds on waiting and on starting over */
+enum { LOOKS = 2000, TRIES = 64 }; /* limits on waiting and on starting over */
 
 struct slot {
     uint32_t keylen;
@@ -52,7 +52,7 @@ static unsigned char *slot_key(const struct dyn *d, struct slot *s)
     return s->val + size_up(d->val_size, 8);
 }
 
-/* Counts work; false: there is none left. */
+/* Counts work; returns false when none is left. */
 static bool work(uint64_t *left, uint64_t units)
 {
     bool enough = units < *left;
@@ -87,14 +87,14 @@ static uint64_t with_state(uint64_t tag, unsigned state)
     return (tag & ~(uint64_t)STATE) | state;
 }
 
-/* The tag with the version advanced and this state. Versions wrap within their 30 bits. */
+/* Returns the tag with the version advanced and this state. Versions wrap within their 30 bits. */
 static uint64_t next_version(uint64_t hash_part, uint64_t tag, unsigned state)
 {
     return hash_part | ((tag + (STATE + 1)) & 0xfffffffcu) | state;
 }
 
-/* Whether the slot holds the key, for a tag that was LIVE. The slot may change meanwhile; the
- * caller checks. */
+/* Returns whether the slot holds the key, for a tag that was LIVE. The slot may change meanwhile;
+ * the caller checks that. */
 static bool key_is(const struct dyn *d, size_t i, const void *key, uint32_t keylen)
 {
     struct slot *s = slot_at(d, i);
@@ -160,7 +160,7 @@ enum dyn_result dyn_get(struct dyn *d, uint64_t *left, const void *key, uint32_t
     return DYN_FULL;
 }
 
-/* Takes the LIVE slot of the key for writing: its tag is then BUSY and *seen what it was. */
+/* Takes the key's LIVE slot for writing: its tag becomes BUSY, and *seen is the previous tag. */
 static enum dyn_result take(struct dyn *d, uint64_t *left, const struct place *p, const void *key,
                             uint32_t keylen, size_t *at, uint64_t *seen)
 {
@@ -185,7 +185,7 @@ static void publish(struct dyn *d, size_t at, uint64_t seen, unsigned state)
                           memory_order_release);
 }
 
-/* A FREE slot of the emptier bucket, made BUSY for the key. */
+/* Makes a FREE slot of the emptier bucket BUSY for the key. */
 static bool claim(struct dyn *d, const struct place *p, size_t *at, uint64_t *seen)
 {
     unsigned used[2] = {0, 0};
@@ -212,8 +212,8 @@ static bool claim(struct dyn *d, const struct place *p, size_t *at, uint64_t *se
     return false;
 }
 
-/* Makes a slot for a key that is not there and leaves it BUSY, its key written. DYN_ABSENT:
- * somebody else was faster, look again. */
+/* Creates a slot for an absent key, with its key written, and leaves it BUSY. DYN_ABSENT: another
+ * thread was faster; search again. */
 static enum dyn_result insert(struct dyn *d, const struct place *p, uint32_t guard, const void *key,
                               uint32_t keylen, size_t *at, uint64_t *seen)
 {
@@ -231,7 +231,7 @@ static enum dyn_result insert(struct dyn *d, const struct place *p, uint32_t gua
     return DYN_OK;
 }
 
-/* Takes the key's slot, or makes one: *fresh says which. On DYN_OK the slot is BUSY and ours. */
+/* Takes the key's slot, or creates one and sets *fresh. On DYN_OK the slot is BUSY and ours. */
 static enum dyn_result take_or_insert(struct dyn *d, uint64_t *left, const void *key,
                                       uint32_t keylen, uint64_t hash, size_t *at, uint64_t *seen,
                                       bool *fresh)

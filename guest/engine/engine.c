@@ -16,48 +16,51 @@ enum {
     VARIABLES_MOST = 1 << 30, /* bytes of globals, and of clause-locals */
     PAGE = 4096,
     FAR = 1 << 20,    /* bytes */
-    PAGE_UNITS = 400, /* of work, to make a page */
+    PAGE_UNITS = 400, /* units of work to create a page */
     SIZE_LEAST = 64 << 10,
     SCRATCH_LEAST = 8 << 10,
-    COPIES_MOST = 16 << 20, /* bytes of scratch for structs that are read by copy */
-    CELLS_MOST = 1 << 28    /* of the index of an aggregation half */
+    COPIES_MOST = 16 << 20, /* bytes of scratch for structs that are read as copies */
+    CELLS_MOST = 1 << 28    /* cells in the index of an aggregation half */
 };
-/* An index cell has 32 bits for the place of an entry, in units of 8 bytes. */
+/* An index cell has 32 bits for the position of an entry, in units of 8 bytes. */
 #define AGG_DATA_MOST ((UINT64_C(1) << 35) - 16)
 
 static const char no_tracing[] = "could not enable tracing: ";
 
 /* -- threads ---------------------------------------------------------------------
  *
- * A thread finds its record through a key of POSIX, and not through a thread-local variable of C.
- * The agent is loaded into other people's processes and unloaded again, over and over: a library
- * with thread-local variables takes of the small room for those that a process has, which comes
- * back only when libraries go in the opposite order of their coming, and with the model that has no
- * such limit, reading one may allocate. A key is given back in any order. And it is right where a
- * table of our own, by the thread's address, would not be: a thread that ended without a word
- * leaves nothing to the next one at the same address, since libc empties a new thread's values; and
- * what threads have of a key that was deleted is not seen through a later one of the same number.
+ * A thread finds its record through a POSIX key rather than a thread-local variable of C. The agent
+ * is repeatedly loaded into and unloaded from processes that are not ours. A library with
+ * thread-local variables takes some of a process's small static space for them, which is reclaimed
+ * only when libraries are unloaded in reverse order; and with the model that has no such limit,
+ * reading a variable may allocate. Keys are returned in any order.
  *
- * Reading takes two loads and two comparisons, no lock, no memory and no system call. The first 32
- * keys of a process have their place in each thread from the start; with a later one libc allocates
- * once, when a thread is registered, and a thread that gets nothing has no record.
+ * A table of our own, indexed by the thread's address, would be wrong where a key is right: a
+ * thread that ended without notice leaves nothing to the next one at the same address, since libc
+ * clears a new thread's values; and values that threads hold under a deleted key are not visible
+ * through a later key of the same number.
  *
- * No destructor is set: it could be called after the library has gone. */
+ * Reading takes two loads and two comparisons; no lock, no memory and no system call. The first 32
+ * keys of a process have their place in each thread from the start. For a later one libc allocates
+ * once, when a thread is registered; a thread for which that fails has no record.
+ *
+ * No destructor is set: it could be called after the library has been unloaded. */
 
 static _Alignas(64) struct engine_thread thread_table[ENGINE_THREADS_MAX];
 static _Atomic uint32_t thread_count;
 static pthread_key_t thread_key;
-static _Atomic bool thread_keyed; /* there is one */
-/* Bit set of the records that were left. */
+static _Atomic bool thread_keyed; /* the key exists */
+/* Bit set of the records that were released. */
 static _Atomic uint64_t thread_left[ENGINE_THREADS_MAX / 64];
 
-/* False also while the process ends: other threads may fire on when libraries are done with. */
+/* Returns false also while the process ends: other threads may still fire after libraries have shut
+ * down. */
 static inline bool keyed(void)
 {
     return atomic_load_explicit(&thread_keyed, memory_order_relaxed);
 }
 
-/* With the library, whether it is loaded or linked. */
+/* Runs when the library is loaded, or at program start when it is linked. */
 __attribute__((constructor)) static void thread_key_make(void)
 {
     atomic_store(&thread_keyed, pthread_key_create(&thread_key, NULL) == 0);
@@ -69,7 +72,7 @@ __attribute__((destructor)) static void thread_key_delete(void)
         pthread_key_delete(thread_key);
 }
 
-/* Takes a record that was left; false when there is none. */
+/* Takes a released record; returns false when there is none. */
 static bool thread_again(uint32_t *index)
 {
     for (uint32_t w = 0; w < ENGINE_THREADS_MAX / 64; w++) {
@@ -172,7 +175,7 @@ static uint64_t keys_max(const struct dif_keys *k)
     return n;
 }
 
-/* Bytes of a scalar in memory. */
+/* Returns the bytes of a scalar in memory. */
 static uint64_t scalar_size(const struct dif_type *t)
 {
     if (t->kind == DIF_BYTES)
@@ -188,7 +191,7 @@ static bool calls(const struct dif_image *img, enum dif_subr subr)
     return false;
 }
 
-/* Most bytes of a record with these parts, without padding. */
+/* Returns the maximum bytes of a record with these parts, without padding. */
 static uint64_t record_max(const struct dif_image *img, uint32_t part, uint32_t nparts)
 {
     uint64_t n = RECORD_HEAD;
@@ -197,8 +200,8 @@ static uint64_t record_max(const struct dif_image *img, uint32_t part, uint32_t 
     return n;
 }
 
-/* The most structs and arrays that one clause copies to scratch to read them. Branches go forward,
- * so that each instruction runs once. */
+/* Returns the largest number of structs and arrays that one clause copies to scratch to read them.
+ * Branches go forward, so each instruction runs at most once. */
 static uint64_t loads_by_copy(const struct dif_image *img)
 {
     uint64_t most = 0;
@@ -215,8 +218,8 @@ static uint64_t loads_by_copy(const struct dif_image *img)
     return most;
 }
 
-/* Bytes that a program needs of each kind. They are added up in 64 bits, and are the engine's, in
- * 32, only when they fit. */
+/* Bytes of each kind that a program needs, summed in 64 bits; they are copied to the engine's
+ * 32-bit members only if they fit. */
 struct needs {
     uint64_t globals, locals, key, dyn_key, dyn_val, strtok, alloca, scratch, borders;
 };
@@ -248,7 +251,7 @@ static int plan_variables(struct engine *e, struct needs *n)
     return 0;
 }
 
-/* Finds out how large records become. */
+/* Computes the largest record of each clause. */
 static int plan_clauses(struct engine *e)
 {
     const struct dif_image *img = &e->img;
@@ -266,7 +269,7 @@ static int plan_clauses(struct engine *e)
     return 0;
 }
 
-/* Places variables, clauses and aggregations, and finds out what a thread needs. */
+/* Places variables, clauses and aggregations, and computes what a thread needs. */
 static int plan(struct engine *e)
 {
     const struct dif_image *img = &e->img;
@@ -293,9 +296,10 @@ static int plan(struct engine *e)
     const uint64_t copies = size_mul(loads_by_copy(img), size_up(size_add(n.dyn_val, 1), 8));
     n.scratch = size_add(larger(strings, SCRATCH_LEAST), n.alloca);
     n.scratch = size_add(n.scratch, size_min(copies, COPIES_MOST));
-    if (calls(img, DIF_SUBR_rindex)) /* which looks for one reversed text in another */
+    if (calls(img, DIF_SUBR_rindex)) /* which searches one reversed text in another */
         n.scratch = size_add(n.scratch, strings / ENGINE_SCRATCH_STRINGS * 2);
-    if (calls(img, DIF_SUBR_alloca) || calls(img, DIF_SUBR_copyin)) /* and one for its end */
+    if (calls(img, DIF_SUBR_alloca) ||
+        calls(img, DIF_SUBR_copyin)) /* and one bit for the end of the last area */
         n.borders = size_up(size_add(n.scratch, 8) / 64 + 1, 8);
     return size_fits(n.borders, &e->borders_size) && size_fits(n.globals, &e->globals_size) &&
                    size_fits(n.locals, &e->locals_size) && size_fits(n.key, &e->key_size) &&
@@ -306,7 +310,7 @@ static int plan(struct engine *e)
                : ET_ELIMIT;
 }
 
-/* Sizes of an aggregation half: a sixteenth to an eighth of it is the index. */
+/* Sizes an aggregation half: its index takes a sixteenth to an eighth of it. */
 static void plan_aggs(struct engine *e)
 {
     uint32_t cells = 64;
@@ -317,13 +321,15 @@ static void plan_aggs(struct engine *e)
     e->agg_data = size_min(e->agg_data, AGG_DATA_MOST);
 }
 
-/* Principal buffers of a thread: the policies that are read only at the end need no other half. */
+/* Returns the number of principal buffers per thread: the policies read only at the end need no
+ * second half. */
 static unsigned principals(const struct engine *e)
 {
     return e->opt.policy == RECORD_POLICY_SWITCH ? 2 : 1;
 }
 
-/* Whether the largest record, aggregation entry and dynamic variable fit at all. */
+/* Checks that the largest record, aggregation entry and dynamic variable each fit an empty buffer.
+ */
 static int check_limits(const struct engine *e, struct diags *d)
 {
     char hint[128];
@@ -352,7 +358,8 @@ static int check_limits(const struct engine *e, struct diags *d)
     return 0;
 }
 
-/* Halves the size that takes the most of the memory of all threads; false when none can be less. */
+/* Halves the size that takes the most memory over all threads; returns false when none can shrink.
+ */
 static bool lower(struct engine *e)
 {
     const uint64_t threads = e->opt.threads;
@@ -383,7 +390,7 @@ static bool lower(struct engine *e)
  * not to be counted twice. */
 static _Atomic uint64_t memory_held, memory_unused;
 
-/* How many bytes an engine may take now. */
+/* Returns how many bytes an engine may take now. */
 static uint64_t memory_left(const struct engine_options *opt)
 {
     const uint64_t ours =
@@ -393,7 +400,7 @@ static uint64_t memory_left(const struct engine_options *opt)
     return size_min(ours, others);
 }
 
-/* Takes n bytes of what engines may have together. */
+/* Takes n bytes of what all engines together may have; returns false when there is not so much. */
 static bool memory_take(const struct engine_options *opt, uint64_t n)
 {
     uint64_t held = atomic_load(&memory_held);
@@ -406,7 +413,7 @@ static bool memory_take(const struct engine_options *opt, uint64_t n)
     return true;
 }
 
-/* An engine begins to use n bytes. */
+/* Notes that an engine begins to use n bytes. */
 static void memory_used(struct engine *e, uint64_t n)
 {
     atomic_fetch_sub(&e->unused, n);
@@ -419,7 +426,7 @@ static void memory_give(uint64_t n, uint64_t unused)
     atomic_fetch_sub(&memory_held, n);
 }
 
-/* Maps n bytes, NULL when that is refused or more than the options allow. */
+/* Maps n bytes; returns NULL when the system refuses or the options do not allow it. */
 static unsigned char *map_memory(const struct engine *e, uint64_t n)
 {
     if (!memory_take(&e->opt, n))
@@ -432,8 +439,8 @@ static unsigned char *map_memory(const struct engine *e, uint64_t n)
     return NULL;
 }
 
-/* Goes over a thread's memory piece by piece: counts it (base NULL), places it, or takes the guards
- * away. */
+/* Walks over a thread's memory piece by piece: counts it (base NULL), places it, or clears the
+ * guards. */
 struct cursor {
     unsigned char *base;
     size_t at;
@@ -458,8 +465,8 @@ static struct phalf buffer(struct cursor *c, size_t size, enum full full, enum r
         .data = piece(c, size), .limit = size, .size = size, .full = full, .drop = drop};
 }
 
-/* The parts of a thread's memory in their order. Sets the pointers of `to`, which stands at the
- * cursor's base or nowhere; but its key buffer is returned. */
+/* Lays out the parts of a thread's memory in order. Sets the pointers of `to`, which lies at the
+ * cursor's base or nowhere; returns its key buffer instead of setting it. */
 static unsigned char *layout(const struct engine *e, struct cursor *c, struct tstate *to)
 {
     static const enum full full[RECORD_NPOLICIES] = {[RECORD_POLICY_SWITCH] = FULL_DROP,
@@ -467,7 +474,7 @@ static unsigned char *layout(const struct engine *e, struct cursor *c, struct ts
                                                      [RECORD_POLICY_RING] = FULL_WRAP};
     c->at = size_up(sizeof *to, 64);
     to->locals = piece(c, e->locals_size);
-    /* a value is put behind the key */
+    /* the value follows the key */
     unsigned char *key = piece(c, size_add(e->key_size, size_up(e->dyn.val_size, 8) + 8));
     to->scratch = piece(c, e->scratch_size);
     to->borders = e->borders_size > 0 ? (uint64_t *)(void *)piece(c, e->borders_size) : NULL;
@@ -492,7 +499,7 @@ static unsigned char *layout(const struct engine *e, struct cursor *c, struct ts
     return key;
 }
 
-/* There is no room for a mapping of n bytes. */
+/* Reports that there is no room for a mapping of n bytes. */
 static int no_memory(const struct engine *e, uint64_t n, struct diags *d)
 {
     const uint64_t left = memory_left(&e->opt), mib = 1 << 20;
@@ -500,7 +507,7 @@ static int no_memory(const struct engine *e, uint64_t n, struct diags *d)
                        : atomic_load(&memory_held) > 0
                            ? "end other traces, or give smaller bufsize and aggsize"
                            : "give smaller bufsize and aggsize";
-    if (n <= left) /* the system has refused it */
+    if (n <= left) /* the system refused it */
         return diag_error(d, ET_ENOMEM, NULL, "", hint, "%sout of memory for buffers", no_tracing);
     return diag_error(d, ET_ENOMEM, NULL, "", hint,
                       "%sout of memory for buffers: they need %llu MiB, and %llu MiB are left",
@@ -508,7 +515,7 @@ static int no_memory(const struct engine *e, uint64_t n, struct diags *d)
                       (unsigned long long)(left / mib));
 }
 
-/* Reserves the mapping, lowering sizes while it is refused. */
+/* Reserves the mapping, reducing sizes while it is refused. */
 static int reserve(struct engine *e, struct diags *d)
 {
     const uint32_t key = e->dyn.key_size, val = e->dyn.val_size;
@@ -548,7 +555,7 @@ static int reserve(struct engine *e, struct diags *d)
     }
 }
 
-/* The budget of an event, within its bounds. */
+/* Returns the budget of an event, clamped to its limits. */
 static uint64_t budget(uint64_t asked)
 {
     return asked == 0                 ? DIF_BUDGET
@@ -556,14 +563,14 @@ static uint64_t budget(uint64_t asked)
                                       : size_min(asked, DIF_BUDGET_MOST);
 }
 
-/* What a look at memory takes beside the others when there is more of it than the processor and the
- * system keep at hand: it may be the first one at its page. */
+/* Returns the extra cost of an access to memory larger than what processor and system keep at hand:
+ * it may be the first on its page. */
 static uint32_t far_from(uint64_t size)
 {
     return size > FAR ? PAGE_UNITS : 0;
 }
 
-/* Once all sizes are known. */
+/* Computes the costs that depend on sizes, once these are known. */
 static void plan_work(struct engine *e)
 {
     e->far = far_from(size_add(e->globals_size, e->locals_size));

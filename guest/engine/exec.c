@@ -1,8 +1,8 @@
 /* exec.c - the interpreter: engine_fire, and one execution of one clause.
  *
- * What the verifier has checked is not checked again. What depends on values is: every address,
- * every divisor, the room in buffers, scratch and stores. A fault ends the clause, drops its
- * record, writes a fault record and fires ERROR. */
+ * What the verifier has checked is not checked again. What depends on values is checked here: every
+ * address, every divisor, the room in buffers, scratch and stores. A fault ends the clause, drops
+ * its record, writes a fault record and fires ERROR. */
 #include <limits.h>
 #include <sched.h>
 #include <string.h>
@@ -16,8 +16,8 @@ enum { ERROR_ARGS = 6 };
 
 /* -- what a clause may read ------------------------------------------------------ */
 
-/* Bytes from addr to the end of the variables that it lies among: the globals, or the
- * clause-locals of this thread. */
+/* Returns the bytes from addr to the end of the variables that contain it: the globals, or this
+ * thread's clause-locals. 0: in neither. */
 static size_t variable_room(const struct exec *x, uint64_t addr)
 {
     uint64_t off = addr - (uint64_t)(uintptr_t)x->e->globals;
@@ -27,7 +27,7 @@ static size_t variable_room(const struct exec *x, uint64_t addr)
     return off < x->e->locals_size ? x->e->locals_size - off : 0;
 }
 
-/* Bytes from addr to the end of the range that it lies in, 0: in none of them. */
+/* Returns the bytes from addr to the end of the range that contains it, 0: in none. */
 static size_t range_room(const struct engine_range *range, unsigned n, uint64_t addr)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -38,7 +38,7 @@ static size_t range_room(const struct engine_range *range, unsigned n, uint64_t 
     return 0;
 }
 
-/* Bytes readable at addr; 0 when the address is not ours. */
+/* Returns the bytes readable at addr; 0 when the address is not the program's. */
 static size_t readable(const struct exec *x, uint64_t addr)
 {
     size_t room = range_room(x->ctx->range, x->ctx->nranges, addr);
@@ -56,7 +56,7 @@ static size_t readable(const struct exec *x, uint64_t addr)
     return off < sizeof x->e->self ? sizeof x->e->self - off : variable_room(x, addr);
 }
 
-/* Bytes that can be written at addr. */
+/* Returns the bytes writable at addr. */
 static size_t writable(const struct exec *x, uint64_t addr)
 {
     uint64_t off = addr - (uint64_t)(uintptr_t)x->ts->scratch;
@@ -78,15 +78,15 @@ uint64_t exec_fault(struct exec *x, enum record_fault f, uint64_t value)
     return 0;
 }
 
-/* Whether other threads may write what stands there. What is in dynamic variables is copied by
- * whoever loads them. */
+/* Returns whether other threads may write there. Dynamic variables are copied when they are loaded.
+ */
 static bool shared(const struct exec *x, uint64_t addr)
 {
     return addr - (uint64_t)(uintptr_t)x->e->globals < x->e->globals_size;
 }
 
-/* A copy in scratch of n bytes of text at s, at most strsize of them, where other threads may
- * write. What they write before the copy is made may shorten it. */
+/* Copies n bytes of text at s, at most strsize, to scratch, because other threads may write there.
+ * What they write before the copy may shorten it. */
 static const char *private_copy(struct exec *x, const char *s, size_t n, size_t *len)
 {
     n = size_min(n, x->e->img.strsize);
@@ -135,14 +135,14 @@ const char *exec_string(struct exec *x, uint64_t addr, size_t *len)
 /* -- areas: what a clause has from alloca() and copyin() ------------------------------------------
  */
 
-/* Borders come in ascending order: areas are never given back. */
+/* Marks a border. They are set in ascending order: areas are never given back. */
 static void border(const struct exec *x, size_t word)
 {
     x->ts->borders[word / 64] |= UINT64_C(1) << word % 64;
     x->ts->nborders = word / 64 + 1;
 }
 
-/* Takes away those that an earlier clause has left. False after a fault. */
+/* Clears the borders that an earlier clause left. Returns false after a fault. */
 static bool no_borders(struct exec *x)
 {
     const size_t bytes = x->ts->nborders * sizeof *x->ts->borders;
@@ -153,7 +153,7 @@ static bool no_borders(struct exec *x)
     return true;
 }
 
-/* Whether n bytes at addr begin on one side of a border and end on the other. */
+/* Returns whether the n bytes at addr cross a border. */
 static bool crosses(const struct exec *x, uint64_t addr, size_t n)
 {
     const uint64_t off = addr - (uint64_t)(uintptr_t)x->ts->scratch;
@@ -210,7 +210,7 @@ char *exec_scratch(struct exec *x, size_t n)
         exec_fault(x, RECORD_FAULT_NOSCRATCH, 0);
         return NULL;
     }
-    /* The system makes a page when it is written for the first time. */
+    /* The system creates a page when it is first written. */
     const uint64_t end = x->scratch_used + n;
     if (__builtin_expect(end > x->ts->touched, 0)) {
         const uint64_t fresh = size_min(end - x->ts->touched, size_mul(x->left, WORK_COPY));
@@ -222,7 +222,7 @@ char *exec_scratch(struct exec *x, size_t n)
         }
     }
     char *p = (char *)x->ts->scratch + x->scratch_used;
-    /* Both are multiples of 8, so that what fits does so with its padding. */
+    /* Both are multiples of 8, so what fits also fits with its padding. */
     x->scratch_used += (uint32_t)size_up(n, 8);
     return p;
 }
@@ -235,7 +235,7 @@ static uint64_t load(struct exec *x, uint64_t addr, unsigned size, bool is_signe
     const void *p = exec_bytes(x, addr, size);
     if (p == NULL)
         return 0;
-    memcpy(&v, p, size); /* little-endian, as the machines that OTP's JIT runs on */
+    memcpy(&v, p, size); /* little-endian, like the machines that OTP's JIT supports */
     unsigned shift = 64 - 8 * size;
     return is_signed ? (uint64_t)((int64_t)(v << shift) >> shift) : v;
 }
@@ -261,15 +261,15 @@ static void copy_bytes(struct exec *x, uint64_t to, uint64_t from, uint64_t n)
 
 /* -- variables ------------------------------------------------------------------- */
 
-/* The value as its type holds it. */
+/* Truncates a value to its type. */
 static uint64_t int_truncate(const struct dif_type *t, uint64_t v)
 {
     unsigned shift = 64 - 8 * t->size;
     return t->kind == DIF_INT ? (uint64_t)((int64_t)(v << shift) >> shift) : v << shift >> shift;
 }
 
-/* Scalars of globals and clause-locals. A string is a word (1: NULL) and its text; it is copied
- * out, so that what another thread writes meanwhile tears the text at worst. */
+/* Loads a scalar of the globals or clause-locals. A string is a word (1: NULL) and its text. It is
+ * copied, so that a concurrent write by another thread can at worst tear the text. */
 static uint64_t scalar_load(struct exec *x, const struct dif_var *v, const unsigned char *at)
 {
     if (v->type.kind == DIF_BYTES)
@@ -292,7 +292,7 @@ static uint64_t scalar_load(struct exec *x, const struct dif_var *v, const unsig
 
 static void scalar_store(struct exec *x, const struct dif_var *v, unsigned char *at, uint64_t value)
 {
-    x->last_string = 0; /* what is stored may be bytes of it */
+    x->last_string = 0; /* the bytes stored may be part of it */
     if (__builtin_expect(x->e->far > 0, 0) && !exec_work(x, x->e->far))
         return;
     if (v->type.kind <= DIF_UINT) {
@@ -313,7 +313,7 @@ static void scalar_store(struct exec *x, const struct dif_var *v, unsigned char 
     const uint32_t mark = x->scratch_used;
     const char *s = exec_string(x, value, &n);
     x->scratch_used = mark;
-    x->last_string = 0; /* it may have lain in here */
+    x->last_string = 0; /* it may have been in this area */
     if (s == NULL)
         return;
     n = n < v->type.size ? n : v->type.size;
@@ -324,7 +324,7 @@ static void scalar_store(struct exec *x, const struct dif_var *v, unsigned char 
     __atomic_store_n((uint64_t *)(void *)at, 0, __ATOMIC_RELAXED);
 }
 
-/* Appends a value to the key being built, as record.h has parts. */
+/* Appends a value to the key being built, encoded as a part (record.h). */
 static unsigned char *key_add(struct exec *x, unsigned char *k, const struct dif_type *t,
                               uint64_t v)
 {
@@ -339,7 +339,7 @@ static unsigned char *key_add(struct exec *x, unsigned char *k, const struct dif
     size_t n = 0;
     const uint32_t mark = x->scratch_used;
     const char *s = exec_string(x, v, &n);
-    x->scratch_used = mark; /* a copy has done its duty when it is in the key */
+    x->scratch_used = mark; /* a copy is no longer needed once it is in the key */
     if (s == NULL)
         return k;
     uint32_t len = n < t->size ? (uint32_t)n : t->size;
@@ -356,8 +356,8 @@ static uint32_t key_tuple(struct exec *x, unsigned char *k, const struct dif_key
     return (uint32_t)(k - x->ts->key);
 }
 
-/* The key of a dynamic variable: its number, for a thread-local the process, then the tuple. A NULL
- * string in a tuple faults. */
+/* Builds the key of a dynamic variable: its number, for a thread-local the process, then the tuple.
+ * A NULL string in a tuple faults. */
 static uint32_t key_dynamic(struct exec *x, uint32_t var, const uint64_t *tuple, uint64_t *hash)
 {
     const struct dif_var *v = &x->e->img.vars[var];
@@ -374,7 +374,8 @@ static uint32_t key_dynamic(struct exec *x, uint32_t var, const uint64_t *tuple,
     return n;
 }
 
-/* After a look at the store, which counts its work by itself: whether it was the last. */
+/* Called after a store operation, which counts its own work: returns whether it used up the budget.
+ */
 static bool store_over(struct exec *x)
 {
     if (__builtin_expect(x->left == 0, 0))
@@ -382,8 +383,8 @@ static bool store_over(struct exec *x)
     return x->faulted;
 }
 
-/* No room: the rest of the clause is given up, what it recorded too, and nobody is told but by the
- * count (language.md 5.2). */
+/* Handles a full store: abandons the rest of the clause and what it recorded; only the count shows
+ * it (language.md 5.2). */
 static void dynamic_drop(struct exec *x)
 {
     tcount_add(&x->ts->drop[RECORD_DROP_DYNAMIC], 1);
@@ -407,10 +408,10 @@ static uint64_t dynamic_load(struct exec *x, uint32_t var, const uint64_t *tuple
     char *p = exec_scratch(x, x->e->dyn.val_size + 1);
     if (p == NULL)
         return 0;
-    if (v->type.kind == DIF_BYTES) { /* an absent one is all zeros */
+    if (v->type.kind == DIF_BYTES) { /* an absent variable is all zeros */
         if (dyn_get(&x->e->dyn, &x->left, x->ts->key, n, hash, p, &len) != DYN_OK &&
             exec_work(x, v->type.size / WORK_COPY))
-            memset(p, 0, v->type.size); /* also what it held that was freed meanwhile */
+            memset(p, 0, v->type.size); /* also clears what it held if that was freed meanwhile */
         return store_over(x) ? 0 : (uint64_t)(uintptr_t)p;
     }
     enum dyn_result r = dyn_get(&x->e->dyn, &x->left, x->ts->key, n, hash, p, &len);
@@ -491,7 +492,7 @@ static uint64_t timestamp(struct clocks *c)
     return c->timestamp;
 }
 
-/* The address of a probe's name, which the program may then read. */
+/* Returns the address of a probe's name, which the program may read from then on. */
 static uint64_t probe_text(struct exec *x, const char *s)
 {
     struct engine_ctx *ctx = x->ctx;
@@ -540,7 +541,7 @@ static uint64_t builtin(struct exec *x, struct clocks *c, unsigned which, uint32
     case DIF_BUILTIN_probename: return probe_text(x, p->name);
     case DIF_BUILTIN_id: return p->id;
     case DIF_BUILTIN_epid: return epid;
-    default: return 0; /* errno; what only the kernel tier has does not come here */
+    default: return 0; /* errno; built-ins of the kernel tier never get here */
     }
 }
 
@@ -557,7 +558,7 @@ static uint64_t argument(struct exec *x, unsigned n)
 
 /* -- records --------------------------------------------------------------------- */
 
-/* Room for n bytes in the active half, NULL (and counted) when there is none. */
+/* Returns room for n bytes in the active half, or NULL (counted) when there is none. */
 static unsigned char *record_reserve(struct exec *x, struct phalf *h, uint32_t n)
 {
     uint64_t used = atomic_load_explicit(&h->used, memory_order_relaxed);
@@ -566,8 +567,8 @@ static unsigned char *record_reserve(struct exec *x, struct phalf *h, uint32_t n
     return h->data + used;
 }
 
-/* The same for a record of a clause: NULL also after a fault. A ring goes over the older records
- * that it overwrites. */
+/* The same for a record of a clause; also NULL after a fault. In a ring it walks over the older
+ * records that it overwrites, which is work. */
 static unsigned char *record_begin(struct exec *x, struct phalf *h, uint32_t n)
 {
     const uint64_t over = h->full == FULL_WRAP ? n / WORK_SCAN : 0;
@@ -606,7 +607,7 @@ uint64_t exec_speculation(struct exec *x)
     return 0;
 }
 
-/* This thread's buffer of an active speculation, NULL if it is not. */
+/* Returns this thread's buffer of a speculation, NULL if the speculation is not active. */
 static struct phalf *spec_buffer(const struct exec *x, uint64_t id)
 {
     if (id == 0 || id > x->e->nspec || atomic_load(&x->e->spec[id - 1]) != SPEC_ACTIVE)
@@ -614,8 +615,8 @@ static struct phalf *spec_buffer(const struct exec *x, uint64_t id)
     return &x->ts->spec[id - 1];
 }
 
-/* commit and discard. Who ends a speculation first decides; what other threads have in it, and on
- * discard this one too, is the reader's. */
+/* Implements commit and discard. The first thread to end a speculation decides how. The reader
+ * handles what other threads have in it, and on discard also what this thread has. */
 static void spec_end(struct exec *x, uint64_t id, enum spec_state end, struct phalf *principal)
 {
     uint32_t s = SPEC_ACTIVE;
@@ -632,11 +633,11 @@ static void spec_end(struct exec *x, uint64_t id, enum spec_state end, struct ph
         buffer_commit(x, &x->ts->spec[id - 1], principal);
 }
 
-/* Writes a part, returns the end of it. */
+/* Writes a part and returns its end. */
 static unsigned char *record_part(struct exec *x, unsigned char *p, const struct dif_type *t,
                                   uint64_t v)
 {
-    return key_add(x, p, t, v); /* parts and keys are encoded alike */
+    return key_add(x, p, t, v); /* parts and keys have the same encoding */
 }
 
 /* Writes the record of a fault. */
@@ -651,8 +652,8 @@ static void record_failed(struct exec *x, struct phalf *h, uint32_t epid, uint32
     record_commit(h, RECORD_SIZE_OF_FAULT);
 }
 
-/* The action that instruction pc belongs to (1.., 0: the predicate) and its byte offset from that
- * action's start. */
+/* Returns the action that instruction pc belongs to (1.., 0: the predicate), and its byte offset
+ * from that action's start. */
 static uint32_t action_of(const struct dif_image *img, const struct dif_clause *c, uint32_t pc,
                           uint32_t *offset)
 {
@@ -725,20 +726,20 @@ static uint64_t udiv(struct exec *x, uint64_t a, uint64_t b, bool rem)
     return rem ? a % b : a / b;
 }
 
-/* Runs one clause to its end or to a fault; *at is then the instruction. As branches go forward, no
- * more instructions than that were run. */
+/* Runs one clause to its end or to a fault, at instruction *at. As branches only go forward, it has
+ * run at most that many instructions. */
 static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c,
                        const struct clause_rt *rt, struct phalf *principal, struct ahalf *ah,
                        uint32_t *at)
 {
-    struct phalf *ph = principal; /* where the record goes */
+    struct phalf *ph = principal; /* the buffer that gets the record */
     struct engine *e = x->e;
     const struct dif_image *img = &e->img;
     const uint32_t *code = rt->code;
-    uint64_t r[DIF_NREGS]; /* each is made before it is read: the verifier has seen to it */
+    uint64_t r[DIF_NREGS]; /* each is set before it is read: the verifier ensures it */
     uint64_t tuple[DIF_TUPLE_MAX];
     struct clocks clocks = {.have = 0};
-    uint64_t ca = 0, cb = 0; /* what CMP, SCMP or TST compared */
+    uint64_t ca = 0, cb = 0; /* operands of the last CMP, SCMP or TST */
     unsigned char *rec = NULL, *part = NULL;
     unsigned depth = 0;
     uint32_t pc = 0;
@@ -921,7 +922,7 @@ static void bindings_run(struct engine *e, struct engine_thread *t, struct tstat
                          struct engine_ctx *ctx, const struct engine_binding *b, uint32_t n,
                          uint64_t *left, bool in_error);
 
-/* Counts n errors of clauses, which in ERROR are drops, too. */
+/* Counts n errors of clauses; in ERROR they also count as drops. */
 static void count_errors(struct tstate *ts, uint32_t n, bool in_error)
 {
     tcount_add(&ts->errors, n);
@@ -929,8 +930,8 @@ static void count_errors(struct tstate *ts, uint32_t n, bool in_error)
         tcount_add(&ts->drop[RECORD_DROP_DBLERROR], n);
 }
 
-/* Counts and records a fault, and fires ERROR: on what the firing has left, or, when that was
- * nothing, on what is kept for it. */
+/* Counts and records a fault, and fires ERROR on the rest of the firing's budget or, when nothing
+ * is left, on the reserve for ERROR. */
 static void fault_report(struct exec *x, const struct engine_binding *b, uint32_t pc,
                          struct phalf *ph, uint64_t *left, bool in_error)
 {
@@ -965,10 +966,10 @@ static void bindings_run(struct engine *e, struct engine_thread *t, struct tstat
     struct ahalf *ah = &ts->aggs[(active & RECORD_AGGS) != 0];
     bool ending = atomic_load_explicit(&e->phase, memory_order_relaxed) == ENGINE_END;
     if (__builtin_expect(ending, 0) && ph->full == FULL_END)
-        ph->limit = ph->size; /* this is what was kept for END */
+        ph->limit = ph->size; /* this part was reserved for END */
     for (uint32_t i = 0; i < n; i++) {
         if (!ending && i > 0 && atomic_load_explicit(&e->exiting, memory_order_relaxed))
-            return; /* exit() ran: no later clause of this firing */
+            return; /* exit() ran: skip the later clauses of this firing */
         struct exec x = {.e = e, .t = t, .ts = ts, .ctx = ctx, .in_error = in_error, .left = *left};
         uint32_t at = 0;
         if (__builtin_expect(*left > 0, 1))
@@ -979,7 +980,7 @@ static void bindings_run(struct engine *e, struct engine_thread *t, struct tstat
         *left = size_left(x.left, WORK_CLAUSE + at);
         if (__builtin_expect(x.faulted, 0) && !x.no_room) {
             fault_report(&x, &b[i], at, ph, left, in_error);
-            if (x.fault == RECORD_FAULT_EVENTBUDGET) { /* the later ones are given up */
+            if (x.fault == RECORD_FAULT_EVENTBUDGET) { /* abandon the later clauses */
                 count_errors(ts, n - i - 1, in_error);
                 *left = 0;
                 return;
@@ -988,8 +989,8 @@ static void bindings_run(struct engine *e, struct engine_thread *t, struct tstat
     }
 }
 
-/* Whether this thread may fire here: it must have a part, and with the option cpu be on that CPU.
- */
+/* Returns whether this thread may fire here: it must have a part and, with the option cpu, run on
+ * that CPU. */
 static bool admitted(struct engine *e, const struct engine_thread *t, const struct engine_ctx *ctx,
                      uint32_t phase)
 {
@@ -1019,7 +1020,7 @@ void engine_fire(struct engine *e, struct engine_thread *t, struct engine_ctx *c
     if (ctx->own)
         tcount_add(&ts->own, 1);
     ctx->ntexts = 0;
-    ctx->looked = 0; /* tiers do not zero what is the engine's */
+    ctx->looked = 0; /* tiers do not zero the engine's own members */
     uint64_t left = e->opt.eventbudget;
     bindings_run(e, t, ts, ctx, b, n, &left, false);
     ts->left = left;

@@ -1,7 +1,7 @@
-/* guard.h - bytes that nobody may touch, between the parts of an engine's memory.
+/* guard.h - guard bytes between the parts of an engine's memory.
  *
- * All of an engine's memory is one mapping, in which AddressSanitizer sees no borders. In a build
- * with it there are ENGINE_GUARD bytes behind each part, poisoned: what runs over the end of one is
+ * All of an engine's memory is one mapping, in which AddressSanitizer sees no boundaries. In a
+ * build with it, ENGINE_GUARD poisoned bytes follow each part, so that an overrun of a part is
  * found. In all other builds there are none. */
 #ifndef ET_ENGINE_GUARD_H
 #define ET_ENGINE_GUARD_H

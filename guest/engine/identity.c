@@ -1,5 +1,5 @@
-/* identity.c - what is known of the traced process: asked of the system once, when an engine is
- * made inside it. */
+/* identity.c - queries the system about the traced process, once, when an engine is created inside
+ * it. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@ void file_text(const char *path, char *out, size_t n)
         close(fd);
 }
 
-/* The parent of a process; 0 when that cannot be told. Its name, in parentheses, may hold anything.
- */
+/* Returns the parent of a process; 0 when it is unknown. The process's name, in parentheses, may
+ * contain anything. */
 static int32_t parent_of(int32_t pid)
 {
     char path[64], stat[512];

@@ -1,6 +1,6 @@
-/* machine.c - how much memory this process can have, and how much of that is left: of the
- * machine's, or less when a control group bounds it, as in a container. A group is bounded by those
- * that it lies in, too. */
+/* machine.c - determines how much memory this process can have, and how much of that is left: the
+ * machine's, or less when a control group limits it, as in a container. Each group is also limited
+ * by the groups that contain it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,14 +9,14 @@
 #include "base/size.h"
 #include "engine/impl.h"
 
-enum { TEXT_MOST = 4096 }; /* bytes of a file of the system that are looked at */
+enum { TEXT_MOST = 4096 }; /* bytes read of a system file */
 
-/* The two versions of control groups: how a line of /proc/self/cgroup begins behind its number,
- * and where the bound of a group stands, and what it uses. */
+/* The two versions of control groups: the controllers field of their lines in /proc/self/cgroup,
+ * and where a group's limit and usage are. */
 static const struct version {
     const char *controller; /* "": the line names none */
     const char *folder, *bound, *used;
-    const char *cache; /* of memory.stat: what the system can take back at once */
+    const char *cache; /* key in memory.stat: memory that the system can reclaim at once */
 } versions[] = {{"", "/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"},
                 {"memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes",
                  "memory.usage_in_bytes", "total_inactive_file"}};
@@ -25,8 +25,8 @@ struct memory {
     uint64_t most, left;
 };
 
-/* The number that a text begins with, or the one behind `key` at the beginning of a line. A word
- * ("max") is none. */
+/* Reads the number that a text begins with, or the one after `key` at the beginning of a line. A
+ * word ("max") is none. */
 static bool number_in(const char *text, const char *key, uint64_t *n)
 {
     const size_t len = strlen(key);
@@ -42,7 +42,7 @@ static bool number_in(const char *text, const char *key, uint64_t *n)
     return end != text + len;
 }
 
-/* The number in a file of a group. */
+/* Reads the number in a group's file. */
 static bool number_of(const char *root, const struct version *v, const char *group,
                       const char *file, const char *key, uint64_t *n)
 {
@@ -52,7 +52,7 @@ static bool number_of(const char *root, const struct version *v, const char *gro
     return number_in(text, key, n);
 }
 
-/* What one group leaves. */
+/* Applies the limit of one group. */
 static void bound_by(const char *root, const struct version *v, const char *group, struct memory *m)
 {
     uint64_t most, used = 0, cache = 0;
@@ -66,7 +66,7 @@ static void bound_by(const char *root, const struct version *v, const char *grou
     m->left = size_min(m->left, size_left(most, size_left(used, cache)));
 }
 
-/* Whether the list a,b,c holds the controller. */
+/* Returns whether the list a,b,c contains the controller. */
 static bool lists(const char *list, size_t n, const char *controller)
 {
     size_t len = strlen(controller);
@@ -81,7 +81,8 @@ static bool lists(const char *list, size_t n, const char *controller)
     return false;
 }
 
-/* Of one line, number:controllers:/group, its group and those that it lies in. */
+/* Applies the limits of the group in a line, number:controllers:/group, and of those that contain
+ * it. */
 static void line_bounds(const char *root, char *line, struct memory *m)
 {
     char *list = strchr(line, ':'), *group = list != NULL ? strchr(list + 1, ':') : NULL;
@@ -94,7 +95,7 @@ static void line_bounds(const char *root, char *line, struct memory *m)
             continue;
         for (char *end; (end = strrchr(group, '/')) != NULL; *end = '\0')
             bound_by(root, &versions[i], end[1] != '\0' ? group : "", m);
-        bound_by(root, &versions[i], "", m); /* a container may see no more of it */
+        bound_by(root, &versions[i], "", m); /* a container may see nothing else of it */
     }
 }
 

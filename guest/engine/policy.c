@@ -1,14 +1,14 @@
-/* policy.c - what becomes of a record that its buffer has no room for: the policies switch, fill
- * and ring. None of this is on the way of a record that fits. See struct phalf in impl.h. */
+/* policy.c - handles a record that does not fit in its buffer: the policies switch, fill and ring.
+ * No record that fits passes through here. See struct phalf in impl.h. */
 #include <sched.h>
 #include <string.h>
 
 #include "engine/impl.h"
 
-/* Bytes of a speculation that are copied when it is committed. */
+/* Limit on the bytes of a speculation that are copied on commit. */
 enum { COMMIT_MOST = 128 << 10 };
 
-/* Whether it is one of those that record_counts.recorded counts: a fault's is not. */
+/* Returns whether record_counts.recorded includes it: a fault's record is not included. */
 static bool is_counted(const unsigned char *rec)
 {
     return record_epid(rec) != RECORD_EPID_FAULT;
@@ -44,11 +44,11 @@ static void lost(struct engine *e, struct tstate *ts, const struct phalf *h, uin
     }
 }
 
-/* Makes room for n bytes behind the newest record of a ring, whole records at a time. */
+/* Makes room for n bytes after the newest record of a ring, by whole records. */
 static unsigned char *ring_room(struct tstate *ts, struct phalf *h, uint32_t n)
 {
     uint64_t used = atomic_load_explicit(&h->used, memory_order_relaxed);
-    if (n > h->size - used) { /* what is left of the older run lies behind: it goes first */
+    if (n > h->size - used) { /* the rest of the older run comes after: drop it first */
         tcount_add(&ts->overwritten, records_in(h->data, h->oldest, h->end));
         h->oldest = 0;
         h->end = used;
@@ -81,13 +81,13 @@ void buffer_commit(struct exec *x, struct phalf *from, struct phalf *to)
     uint64_t used = atomic_load_explicit(&to->used, memory_order_relaxed);
     const uint64_t units = n / (to->full == FULL_WRAP ? WORK_KEY : WORK_COPY);
     if (n > COMMIT_MOST || units > x->left)
-        return; /* nobody writes it any more */
+        return; /* no thread writes it any more */
     exec_work(x, units);
     atomic_store_explicit(&from->used, 0, memory_order_relaxed);
     if (n <= to->limit - used) {
         memcpy(to->data + used, from->data, n);
         atomic_store_explicit(&to->used, used + n, memory_order_relaxed);
-    } else if (to->full != FULL_WRAP) { /* all of it, or nothing */
+    } else if (to->full != FULL_WRAP) { /* all or nothing */
         lost(e, ts, to, records_in(from->data, 0, n));
     } else {
         for (uint64_t at = 0; at < n;) {

@@ -1,15 +1,14 @@
-/* update.c - the aggregation tables of one thread: find or make the entry of a key, and update it.
+/* update.c - the aggregation tables of one thread: finds or creates a key's entry, and updates it.
  *
  * A table holds what was added since it was last drained, so its words start from each function's
- * neutral value and the reader merges. The work for one update is bounded, whatever the keys are.
- */
+ * neutral value and the reader merges. The work of one update is bounded for any keys. */
 #include <sched.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "engine/impl.h"
 
-enum { LOOKS = 1024 }; /* most cells that are looked at for one key */
+enum { LOOKS = 1024 }; /* limit on the cells examined for one key */
 
 static void words_update(const struct dif_agg *a, uint64_t *w, int64_t v, int64_t incr)
 {
@@ -57,11 +56,11 @@ bool aggr_update(struct exec *x, struct ahalf *h, uint32_t agg, const void *key,
     uint64_t high = hash & 0xffffffff00000000u;
     uint32_t i = (uint32_t)hash & mask;
     for (uint32_t looks = 0; h->index[i] != 0; i = (i + 1) & mask) {
-        if (looks++ == LOOKS) /* keys made to meet in one place */
+        if (looks++ == LOOKS) /* keys chosen to collide */
             return false;
         if ((h->index[i] & 0xffffffff00000000u) != high)
             continue;
-        /* The first look at a key that is short is counted with the update. */
+        /* The update's cost includes the first comparison of a short key. */
         if (__builtin_expect(looks > 1 || keylen > WORK_SHORT, 0) &&
             !exec_work(x, 1 + keylen / WORK_COPY))
             return false;
@@ -73,8 +72,8 @@ bool aggr_update(struct exec *x, struct ahalf *h, uint32_t agg, const void *key,
         }
     }
     uint64_t used = atomic_load_explicit(&h->used, memory_order_relaxed);
-    /* The verifier bounds words (WORD_HIST_MAX) and keys (WORD_KEYS_MAX of DIF_STRSIZE_MOST): this
-     * is far below 2^32, and check_limits has seen to it that it fits an empty table. */
+    /* The verifier bounds words (WORD_HIST_MAX) and keys (WORD_KEYS_MAX of DIF_STRSIZE_MOST), so
+     * this is far below 2^32. check_limits ensures that it fits in an empty table. */
     const uint32_t size = record_entry_size(nwords, keylen);
     if (h->count >= e->index_cells / 4 * 3 || size > e->agg_data - used)
         return false;
