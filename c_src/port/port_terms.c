@@ -1,7 +1,6 @@
 /* port_terms.c - results, diagnostics and events as terms. See port_terms.h. */
 #include "port/port_terms.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "etf/write.h"
@@ -137,29 +136,6 @@ static void put_value(struct buf *b, const struct erltrace_value *v)
 
 /* -- aggregations ------------------------------------------------------------------------------ */
 
-static void put_average(struct buf *b, const struct erltrace_aggr *a)
-{
-    int64_t count = (int64_t)a->words[0], sum = (int64_t)a->words[1];
-    double normal = a->normal > 0 ? (double)a->normal : 1;
-    etf_put_real(b, count != 0 ? (double)sum / (double)count / normal : 0);
-}
-
-/* Computes the root of the mean square minus the square of the mean, in more than double precision:
- * the two can be large and close to each other. */
-static void put_deviation(struct buf *b, const struct erltrace_aggr *a)
-{
-    long double n = (long double)(int64_t)a->words[0], mean, square;
-    long double normal = a->normal > 0 ? (long double)a->normal : 1;
-    if (n <= 0) {
-        etf_put_real(b, 0);
-        return;
-    }
-    mean = (long double)(int64_t)a->words[1] / n;
-    square = ((long double)a->words[3] * 18446744073709551616.0L + (long double)a->words[2]) / n;
-    long double variance = square - mean * mean;
-    etf_put_real(b, variance > 0 ? (double)(sqrtl(variance) / normal) : 0);
-}
-
 static void put_buckets(struct buf *b, const struct erltrace_aggr *a)
 {
     uint32_t n = 0;
@@ -191,13 +167,12 @@ void port_put_aggr(struct buf *b, const struct erltrace_aggr *a)
         put_value(b, erltrace_aggr_key(a, i));
     etf_list_finish(b, at, (uint32_t)a->nkeys);
     const struct word_agg_info *f = word_agg_named(a->function);
-    switch (f != NULL ? (enum word_result)f->result : WORD_NUMBER) {
-    case WORD_AVERAGE: put_average(b, a); break;
-    case WORD_DEVIATION: put_deviation(b, a); break;
-    case WORD_BUCKETS: put_buckets(b, a); break;
-    case WORD_COUNT:
-    case WORD_NUMBER: etf_put_int(b, a->value); break;
-    }
+    if (f != NULL && f->result == WORD_BUCKETS)
+        put_buckets(b, a);
+    else if (f != NULL && word_agg_is_real(f))
+        etf_put_real(b, word_agg_real(f, a->words, a->normal > 0 ? a->normal : 1));
+    else
+        etf_put_int(b, a->value);
 }
 
 /* -- records ----------------------------------------------------------------------------------- */

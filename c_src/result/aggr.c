@@ -13,8 +13,6 @@
 #include "util/merge.h"
 #include "util/table.h"
 
-__extension__ typedef unsigned __int128 u128;
-
 /* -- the table --------------------------------------------------------------------------------- */
 
 int aggr_table_init(struct aggr_table *t, const struct dif_image *img)
@@ -164,46 +162,9 @@ void aggr_clear(struct aggr *a)
 
 /* -- values ------------------------------------------------------------------------------------ */
 
-static uint64_t isqrt(u128 v)
-{
-    u128 root = 0, bit = (u128)1 << 126;
-    while (bit > v)
-        bit >>= 2;
-    for (; bit != 0; bit >>= 2) {
-        if (v >= root + bit) {
-            v -= root + bit;
-            root = (root >> 1) + bit;
-        } else {
-            root >>= 1;
-        }
-    }
-    return (uint64_t)root;
-}
-
-static int64_t average(const uint64_t *words, uint64_t normal)
-{
-    return words[0] == 0 ? 0
-                         : hist_normalized(hist_normalized((int64_t)words[1], normal), words[0]);
-}
-
-static uint64_t deviation(const uint64_t *words, uint64_t normal)
-{
-    if (words[0] == 0)
-        return 0;
-    u128 squares = ((u128)words[3] << 64 | words[2]) / normal / normal / words[0];
-    int64_t avg = average(words, normal);
-    uint64_t m = avg < 0 ? 0 - (uint64_t)avg : (uint64_t)avg;
-    u128 square = (u128)m * m;
-    return squares > square ? isqrt(squares - square) : 0;
-}
-
 int64_t aggr_number(const struct aggr *a, const uint64_t *words)
 {
-    switch (a->fn->result) {
-    case WORD_AVERAGE: return average(words, a->normal);
-    case WORD_DEVIATION: return (int64_t)deviation(words, a->normal);
-    default: return hist_normalized((int64_t)words[0], a->normal);
-    }
+    return word_agg_number(a->fn, words, a->normal);
 }
 
 /* -- order ------------------------------------------------------------------------------------- */
@@ -215,13 +176,7 @@ static int compare_words(const struct aggr *a, const uint64_t *x, const uint64_t
         hist_weight_t wx = hist_weight(a->def, x, &zx), wy = hist_weight(a->def, y, &zy);
         return wx != wy ? (wx > wy) - (wx < wy) : (zx > zy) - (zx < zy);
     }
-    if (a->fn->result == WORD_DEVIATION) {
-        uint64_t u = deviation(x, 1), v = deviation(y, 1);
-        return (u > v) - (u < v);
-    }
-    int64_t u = a->fn->result == WORD_AVERAGE ? average(x, 1) : (int64_t)x[0];
-    int64_t v = a->fn->result == WORD_AVERAGE ? average(y, 1) : (int64_t)y[0];
-    return (u > v) - (u < v);
+    return word_agg_compare(a->fn, x, y);
 }
 
 static int compare_keys(const struct dif_keys *k, const struct aggr_entry *x,

@@ -11,6 +11,7 @@
 #include "util/elixir.h"
 #include "base/err.h"
 #include "result/hist.h"
+#include "util/merge.h"
 #include "util/buftext.h"
 
 enum { KEY_WIDTH = 16, LEVELS = 8 };
@@ -182,7 +183,7 @@ static void pack_rows(const struct report *r, const struct aggr_view *v, struct 
         for (size_t b = 0; b < h.n; b++)
             put_bucket(&scale, (int64_t)words[h.row[b].bucket], wide, out);
         buf_printf(out, ": %-8s | %" PRId64 "\n", h.row[h.n - 1].label,
-                   hist_normalized((int64_t)sum, a->normal));
+                   word_agg_normalized((int64_t)sum, a->normal));
     }
     hist_free(&h);
 }

@@ -5,6 +5,7 @@
  * low = 0 and more steps than the factor has bins that no integer falls into); hidden buckets are
  * not neighbours of anything. */
 #include "result/hist.h"
+#include "util/merge.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -367,11 +368,6 @@ void hist_bar(const struct hist_scale *s, int64_t count, struct buf *out)
     }
 }
 
-int64_t hist_normalized(int64_t v, uint64_t by)
-{
-    return by > INT64_MAX ? 0 : v / (int64_t)by;
-}
-
 void hist_text(const struct hist *h, uint64_t normal, bool zoom, struct buf *out)
 {
     struct hist_scale scale = {.zoom = zoom};
@@ -383,7 +379,7 @@ void hist_text(const struct hist *h, uint64_t normal, bool zoom, struct buf *out
         const struct hist_row *r = &h->row[i];
         buf_printf(out, "%16s ", r->label);
         hist_bar(&scale, r->count, out);
-        buf_printf(out, " %-9" PRId64 "\n", hist_normalized(r->count, normal));
+        buf_printf(out, " %-9" PRId64 "\n", word_agg_normalized(r->count, normal));
     }
 }
 

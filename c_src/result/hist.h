@@ -29,9 +29,6 @@ void hist_free(struct hist *h);
 size_t hist_nrows(const struct dif_agg *def, const uint64_t *words);
 /* What a bucket stands for, whatever is in it; false when no value falls into it. */
 bool hist_bucket(const struct dif_agg *def, unsigned bucket, struct hist_row *out);
-/* What normalize() makes of a number: truncated toward zero; a divisor that is negative as a number
- * is beyond any of them. */
-int64_t hist_normalized(int64_t v, uint64_t by);
 /* The table, from the header's leading newline to the newline of the last row. Counts are divided
  * by normal. zoom: see hist_scale. */
 void hist_text(const struct hist *h, uint64_t normal, bool zoom, struct buf *out);

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "result/hist.h"
+#include "util/merge.h"
 #include "util/buftext.h"
 #include "event/event.h"
 #include "util/json.h"
@@ -97,7 +98,7 @@ static void buckets(struct report *r, const struct aggr *a, const uint64_t *word
         buf_adds(&r->line, first ? "{" : ",{");
         bound(&r->line, "from", row->open_from, row->from);
         bound(&r->line, "to", row->open_to, row->to);
-        buf_printf(&r->line, "\"count\":%" PRId64 "}", hist_normalized(row->count, a->normal));
+        buf_printf(&r->line, "\"count\":%" PRId64 "}", word_agg_normalized(row->count, a->normal));
         first = false;
     }
     buf_addc(&r->line, ']');

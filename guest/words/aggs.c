@@ -4,22 +4,11 @@
 #include <stddef.h>
 #include <string.h>
 
-enum {
-    ADD = WORD_ADD,
-    LEAST = WORD_LEAST,
-    MOST = WORD_MOST,
-    ADD_SQUARES = WORD_ADD_SQUARES,
-    COUNT = WORD_COUNT,
-    NUMBER = WORD_NUMBER,
-    AVERAGE = WORD_AVERAGE,
-    DEVIATION = WORD_DEVIATION,
-    BUCKETS = WORD_BUCKETS,
-    BY_PARAMETERS = 0
-};
+enum { BY_PARAMETERS = 0 };
 
 static const struct word_agg_info aggs[WORD_AGGS] = {
 #define WORD_AGG(num, name, text, values, words, parameters, merge, result, d)                     \
-    [num] = {text, values, words, parameters, merge, result},
+    [num] = {text, values, words, parameters, WORD_##merge, WORD_##result},
 #include "words/aggs.list"
 #undef WORD_AGG
 };
