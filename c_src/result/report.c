@@ -9,6 +9,22 @@
 #include "result/hist.h"
 #include "util/buftext.h"
 
+const struct observer *report_format(int flags)
+{
+    static const struct {
+        int flag;
+        const struct observer *reporter;
+    } formats[] = {
+#define REPORT_FORMAT(flag, reporter) {flag, &reporter},
+#include "result/formats.list"
+#undef REPORT_FORMAT
+    };
+    size_t i = sizeof formats / sizeof formats[0] - 1;
+    while (i > 0 && (flags & formats[i].flag) == 0)
+        i--;
+    return formats[i].reporter;
+}
+
 /* -- faults (language.md 10.4) ----------------------------------------------------------------- */
 
 enum show { SHOW_NOTHING, SHOW_HEX, SHOW_DECIMAL };

@@ -35,7 +35,11 @@ struct out {
 };
 
 /* The reporters: observers whose argument is a struct report. */
-extern const struct observer report_text; /* report_json: json_lines.h */
+#define REPORT_FORMAT(flag, reporter) extern const struct observer reporter;
+#include "result/formats.list"
+#undef REPORT_FORMAT
+/* The one that flags of erltrace_open ask for. */
+const struct observer *report_format(int flags);
 
 struct report {
     struct out out;

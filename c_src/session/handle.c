@@ -155,7 +155,8 @@ erltrace_t *erltrace_open(int version, int flags, int *err)
     options_init(&h->opt);
     h->watch = api_watch;
     h->watch.arg = h;
-    if ((flags & ERLTRACE_O_JSON) != 0) /* then these are a part of the output */
+    const struct observer *reporter = report_format(flags);
+    if (reporter->fault != NULL) /* then these are a part of the output */
         h->watch.fault = NULL, h->watch.drop = NULL, h->watch.cost = NULL;
     pthread_mutex_lock(&lock);
     h->next = handles;

@@ -27,7 +27,7 @@ int api_session(erltrace_t *h)
     struct session_config config = {.opt = &h->opt,
                                     .diags = &h->diags,
                                     .out = api_out(h),
-                                    .json = (h->flags & ERLTRACE_O_JSON) != 0,
+                                    .format = h->flags,
                                     .terminal = (h->flags & ERLTRACE_O_TERMINAL) != 0,
                                     .watch = &h->watch,
                                     .check_only = (h->flags & ERLTRACE_O_CHECK) != 0};

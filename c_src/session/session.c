@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "lang/encode.h"
-#include "result/json_lines.h"
 #include "util/buftext.h"
 #include "util/render.h"
 
@@ -80,7 +79,7 @@ struct session *session_new(const struct session_config *config)
     s->config = *config;
     if (config->watch != NULL)
         s->observer[s->nobservers++] = *config->watch;
-    s->observer[s->nobservers] = config->json ? report_json : report_text;
+    s->observer[s->nobservers] = *report_format(config->format);
     s->observer[s->nobservers++].arg = &s->report;
     arena_init(&s->arena);
     dif_image_init(&s->img);

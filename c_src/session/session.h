@@ -30,8 +30,8 @@ struct session_config {
     struct options *opt; /* changed by programs */
     struct diags *diags; /* both outlive the session */
     struct out out;
-    bool terminal; /* the output goes to a terminal */
-    bool json;
+    bool terminal;                /* the output goes to a terminal */
+    int format;                   /* flags of erltrace_open: report_format */
     int64_t target;               /* $target */
     const char *libraries;        /* folder of our D libraries; NULL: none. Borrowed */
     const struct observer *watch; /* is told before the reporter; NULL: nobody. Copied */

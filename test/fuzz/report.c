@@ -203,7 +203,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct compile_source src = {
         .name = "f.d", .text = program, .len = sizeof program - 1, .argc = 1, .argv = args};
     uint8_t how = input_byte(&from.in);
-    config.json = how % 2 == 1;
+    config.format = how % 2 == 1 ? ERLTRACE_O_JSON : 0;
     config.out = (struct out){.data = count, .arg = &shown};
     options_init(&options);
     options.value[OPTION_flowindent] = how & 2 ? 1 : OPTION_UNSET;

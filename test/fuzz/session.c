@@ -43,7 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t shown = 0;
     struct options options;
     struct diags d;
-    struct session_config config = {.opt = &options, .diags = &d, .json = size % 2 == 1};
+    struct session_config config = {
+        .opt = &options, .diags = &d, .format = size % 2 == 1 ? ERLTRACE_O_JSON : 0};
     struct compile_source src = {
         .name = "f.d", .text = (const char *)data, .len = size, .argc = 3, .argv = args};
     config.out = (struct out){.data = count, .arg = &shown};

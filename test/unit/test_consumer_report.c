@@ -12,8 +12,6 @@
 
 #include "result/field.h"
 #include "result/print.h"
-#include "result/field.h"
-#include "result/json_lines.h"
 #include "result/report.h"
 #include "util/buftext.h"
 #include "values.h"

@@ -185,8 +185,11 @@ static int setup_as(void **state, bool json)
     options_init(&f.opt);
     diags_init(&f.d);
     const struct observer watch = {.arg = &f, .fault = on_fault, .drop = on_drop, .cost = on_cost};
-    struct session_config config = {
-        .opt = &f.opt, .diags = &f.d, .out = {to_data, &f}, .watch = &watch, .json = json};
+    struct session_config config = {.opt = &f.opt,
+                                    .diags = &f.d,
+                                    .out = {to_data, &f},
+                                    .watch = &watch,
+                                    .format = json ? ERLTRACE_O_JSON : 0};
     f.s = session_new(&config);
     *state = &f;
     return f.s == NULL;
