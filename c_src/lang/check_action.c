@@ -79,7 +79,7 @@ static bool lquantize_fits(struct lang *l, const int64_t v[4], const struct diag
                  "lquantize( ) step (%lld) is too large: it leaves no level", (long long)v[2]);
     else
         lang_err(l, &at[2], "D_LQUANT_STEPSMALL", "use a larger step",
-                 "lquantize( ) step (%lld) is too small: %lld levels, %d are possible",
+                 "lquantize( ) step (%lld) is too small: %lld levels, the maximum is %d",
                  (long long)v[2], (long long)levels, UINT16_MAX);
     return false;
 }
@@ -239,7 +239,7 @@ static const struct lang_fn *agg_function(struct lang *l, const char *name, stru
     if (right->kind == N_IDENT) {
         const struct ident *id = names_find(&l->globals, right->name);
         if (id && is_agg_function(id))
-            hint = lang_printf(l, "it is called: %s()", right->name);
+            hint = lang_printf(l, "call it: %s()", right->name);
     }
     lang_err(l, &right->pos, "D_AGG_FUNC", hint,
              "@%s must be assigned the result of an aggregating function", name);
@@ -330,8 +330,8 @@ static struct lang_agg *agg_argument(struct lang *l, struct node *n, const char 
     }
     n->agg = agg_find(l, n->name);
     if (!n->agg)
-        lang_err(l, &n->pos, bad_tag, "it must be assigned in the text before this",
-                 "undefined aggregation: @%s", n->name);
+        lang_err(l, &n->pos, bad_tag, "assign it earlier in the text", "undefined aggregation: @%s",
+                 n->name);
     return n->agg;
 }
 
@@ -381,7 +381,7 @@ static void act_printf(struct lang *l, struct lang_stmt *s, struct node *args, c
     s->format = fmt->str;
     s->args = args->next;
     if (s->act == ACT_FREOPEN && strcmp(fmt->str, ".") == 0)
-        lang_err(l, &fmt->pos, "D_FREOPEN_INVALID", "freopen(\"\") goes back to the first output",
+        lang_err(l, &fmt->pos, "D_FREOPEN_INVALID", "freopen(\"\") returns to the original output",
                  "freopen( ) argument #1 cannot be \".\"");
     else if (s->act == ACT_FREOPEN && fmt->len == 0 && !s->args)
         return; /* output returns to where it went first */
@@ -476,7 +476,7 @@ static void act_tracemem(struct lang *l, struct lang_stmt *s, struct node *args)
                  "tracemem( ) argument #2 must be a non-zero positive integral constant");
     else if (size->num > WORD_BYTES_MAX)
         lang_err(l, &size->pos, "D_TRACEMEM_SIZE", NULL,
-                 "tracemem( ) argument #2 is too large: %llu, %u is possible",
+                 "tracemem( ) argument #2 is too large: %llu, the maximum is %u",
                  (unsigned long long)size->num, (unsigned)WORD_BYTES_MAX);
     if (limit && !type_is_int(check_expr(l, limit)) && !type_is_error(limit->type))
         lang_err(l, &limit->pos, "D_PROTO_ARG", NULL,
@@ -505,10 +505,10 @@ static void act_print(struct lang *l, struct lang_stmt *s, const struct lang_fn 
         s->size = type_size(t);
     }
     if (s->size > WORD_BYTES_MAX) {
-        lang_err(l, &args->pos, "D_PRINT_SIZE", "print its members",
-                 "print( ) argument #1 refers to a %s, which is too large: %u bytes, %u are "
-                 "possible",
-                 t->name, s->size, (unsigned)WORD_BYTES_MAX);
+        lang_err(
+            l, &args->pos, "D_PRINT_SIZE", "print its members",
+            "print( ) argument #1 refers to a %s, which is too large: %u bytes, the maximum is %u",
+            t->name, s->size, (unsigned)WORD_BYTES_MAX);
         return;
     }
     s->format = check_describe(l, t, args);

@@ -202,9 +202,10 @@ static const struct lang_probe *probe_of(struct lang *l, const struct node *n)
     }
     find_probes(l, d, &f);
     if (!f.probe)
-        lang_err(l, &n->pos, "D_ARGS_TYPE", "arg0 to arg9 are the untyped arguments",
-                 "failed to resolve the types of args[ ]: what the probes of %s pass is not known",
-                 desc_text(l, d));
+        lang_err(
+            l, &n->pos, "D_ARGS_TYPE", "arg0 to arg9 are the untyped arguments",
+            "failed to resolve the types of args[ ]: the arguments of the probes of %s are unknown",
+            desc_text(l, d));
     else if (f.differ)
         lang_err(l, &n->pos, "D_ARGS_MULTI", "name the probe, or use arg0 to arg9",
                  "args[ ] may not be referenced because probe description %s matches an unstable "
@@ -239,7 +240,7 @@ void check_arg_is_passed(struct lang *l, const struct node *n)
     if (n->num < passed)
         return;
     diag_add(l->diags, DIAG_WARNING, &n->pos, "",
-             passed == 1 ? "it has arg0 alone"
+             passed == 1 ? "it has only arg0"
                          : lang_printf(l, "it has arg0 to arg%u%s", passed - 1,
                                        function ? FUNCTION_TERMS : ""),
              "no probe of %s passes an arg%u; it is 0", desc_text(l, l->desc), (unsigned)n->num);
@@ -265,7 +266,7 @@ static const struct type *typed(struct lang *l, struct node *n, const struct lan
     node_done(l, top);
     if (!check_translates(l, native, a->type)) { /* there was one when the probe was defined */
         lang_err(l, &n->pos, "D_ARGS_XLATOR", NULL,
-                 "translator for args[%u] from \"%s\" to \"%s\" is not there",
+                 "there is no translator for args[%u] from \"%s\" to \"%s\"",
                  (unsigned)(a - p->arg), native->name, a->type->name);
         return check_bad(n);
     }

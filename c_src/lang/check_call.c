@@ -34,7 +34,7 @@ const struct lang_fn *check_callee(struct lang *l, struct node *n)
     }
     if (id->kind == ID_EXTERN) {
         lang_err(l, &f->pos, "D_FUNC_UNDEF", NULL,
-                 "undefined function name: %s is only declared, and not part of D", f->name);
+                 "undefined function name: %s is only declared and not part of D", f->name);
         return NULL;
     }
     if (id->kind != ID_FN) {
@@ -43,7 +43,7 @@ const struct lang_fn *check_callee(struct lang *l, struct node *n)
     }
     if (id->fn->kind == FN_UNDEFINED) {
         lang_err(l, &f->pos, "D_FUNC_UNDEF", NULL,
-                 "undefined function name: %s is known, and not implemented", f->name);
+                 "undefined function name: %s is known but not implemented", f->name);
         return NULL;
     }
     return id->fn;
@@ -133,7 +133,7 @@ bool check_args(struct lang *l, const struct lang_fn *fn, struct node *args)
         } else if (!fits_prototype(a, *want)) {
             lang_err(l, &a->pos, "D_PROTO_ARG",
                      *want == 's'                        ? check_string_hint(l, a)
-                     : *want == 'p' && type_is_string(t) ? "it is a string already"
+                     : *want == 'p' && type_is_string(t) ? "it is already a string"
                                                          : meant_instead(fn),
                      "%s( ) argument #%u is incompatible with prototype: %s expected, %s passed",
                      fn->name, i, wanted(*want), t->name);

@@ -26,7 +26,7 @@ static bool usable_type(struct lang *l, const struct diag_pos *pos, const char *
         return false;
     if (type_size(type) <= WORD_BYTES_MAX)
         return true;
-    lang_err(l, pos, "D_UNKNOWN", NULL, "'%s' is too large: %u bytes, %u are possible", name,
+    lang_err(l, pos, "D_UNKNOWN", NULL, "'%s' is too large: %u bytes, the maximum is %u", name,
              type_size(type), (unsigned)WORD_BYTES_MAX);
     return false;
 }

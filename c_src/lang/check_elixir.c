@@ -42,5 +42,5 @@ void check_elixir_name(struct lang *l, const struct node *text, const struct nod
              module ? lang_printf(l, "compare with \"%s%s\"", ELIXIR_PREFIX, text->str)
                     : lang_printf(l, "compare with \"'%s%.*s':%s\"", ELIXIR_PREFIX, (int)n,
                                   text->str, quoted(l, text->str + n + 1)),
-             "the string of a module of Elixir begins with %s", ELIXIR_PREFIX);
+             "the string of an Elixir module begins with %s", ELIXIR_PREFIX);
 }

@@ -13,8 +13,8 @@ static bool is_const(const struct node *n)
 const char *check_string_hint(struct lang *l, const struct node *n)
 {
     if (type_same(n->type, &type_c[T_TERM]))
-        return "a term is no text: term_string(x) is the text that it holds, term_text(x) writes "
-               "it";
+        return "a term is not a string: term_string(x) gives the string it holds, term_text(x) "
+               "writes it as text";
     if (!type_is_int(n->type))
         return NULL;
     if (n->is_char)
@@ -36,7 +36,7 @@ const struct type *check_incompatible(struct lang *l, struct node *n, const char
     const struct type *term = &type_c[T_TERM];
     if (!hint && ((type_same(a->type, term) && type_is_int(b->type)) ||
                   (type_same(b->type, term) && type_is_int(a->type))))
-        hint = "a term is no number: term_int(x) is the integer that it is";
+        hint = "a term is not a number: term_int(x) gives its integer";
     if (!hint)
         hint = type_is_string(a->type)   ? check_string_hint(l, b)
                : type_is_string(b->type) ? check_string_hint(l, a)
@@ -139,7 +139,7 @@ static void tag_of_enum(struct lang *l, const struct type *t, struct node *n)
     if (!id) {
         node_set_int(n, (uint64_t)(int64_t)e->value, t);
     } else if (id->kind != ID_INT || !id->type->is_enum || id->type->enums != t->enums) {
-        lang_err(l, &n->pos, "D_IDENT_AMBIG", "its value in a cast to the enum says what is meant",
+        lang_err(l, &n->pos, "D_IDENT_AMBIG", "for the tag, cast its value to the enum",
                  "ambiguous use of %s: it is a tag of %s and a global name", n->name, t->name);
         check_bad(n);
     }
@@ -416,7 +416,7 @@ const struct type *check_expr(struct lang *l, struct node *n)
         check_xlated_whole(l, n);
     if (type_is_sou(n->type) && type_size(n->type) > WORD_BYTES_MAX && !n->by_member) {
         lang_err(l, &n->pos, "D_UNKNOWN", "use its members",
-                 "a value of %s is too large to be used as a whole: %u bytes, %u are possible",
+                 "a value of %s is too large to be used as a whole: %u bytes, the maximum is %u",
                  n->type->name, type_size(n->type), (unsigned)WORD_BYTES_MAX);
         return check_bad(n);
     }

@@ -38,7 +38,7 @@ void check_key_of_text(struct lang *l, const struct node *key)
     unsigned i = (unsigned)key->num;
     if (key->kind == N_ARG && check_argument(l, key, &t) && is_text(t))
         warn(l, &key->pos, lang_printf(l, "copyinstr(arg%u) is the text", i),
-             "the key arg%u is the address of a text, and says nothing", i);
+             "the key arg%u is the address of a text, not the text", i);
 }
 
 /* -- comparisons ------------------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ static const char *process_meant(struct lang *l, const char *s)
     for (const char *p = s; *p; p++)
         dots += *p == '.';
     if (s[n] != '\0')
-        return "a process has no name there: whereis(NAME) in the node tells its pid";
+        return "a process has no name there: whereis(NAME) in the node gives its pid";
     return dots == 0 ? lang_printf(l, "\"<0.%s.0>\"", s) : lang_printf(l, "\"<%s>\"", s);
 }
 

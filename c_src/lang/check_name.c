@@ -15,7 +15,7 @@ static void unknown_symbol(struct lang *l, const struct diag_pos *pos, const cha
 {
     if (strstr(name, "``"))
         lang_err(l, pos, "D_SYM_BADREF", NULL,
-                 "symbol %s may not be referenced: no probe here stands for a place in a process",
+                 "symbol %s may not be referenced: no probe here refers to a place in a process",
                  name);
     else
         lang_err(l, pos, "D_SYM_NOTYPES",
@@ -49,7 +49,7 @@ static const struct type *undefined(struct lang *l, struct node *n)
 
 static const struct type *badref(struct lang *l, struct node *n, const char *name)
 {
-    lang_err(l, &n->pos, "D_IDENT_BADREF", lang_printf(l, "it is called: %s(...)", name),
+    lang_err(l, &n->pos, "D_IDENT_BADREF", lang_printf(l, "call it: %s(...)", name),
              "'%s' is a function and cannot be used as a variable", name);
     return check_bad(n);
 }
@@ -286,9 +286,9 @@ static const struct type *check_place(struct lang *l, struct node *n, const stru
         return not_lvalue(l, n, pos, optext, op);
     if (check_is_writable(n))
         return t;
-    lang_err(l, pos, "D_OP_WRITE", "variables, their members, and memory from alloca() can be",
-             "operator %s can only be applied to a writable lvalue: this memory is read only",
-             optext);
+    lang_err(
+        l, pos, "D_OP_WRITE", "variables, their members, and memory from alloca() are writable",
+        "operator %s can only be applied to a writable lvalue: this memory is read only", optext);
     return check_bad(n);
 }
 

@@ -207,9 +207,9 @@ static bool has_all(struct lang *l, const struct node *n)
             given = given->next;
         if (given)
             continue;
-        lang_err(l, &n->pos, "D_XLATE_NOCONV", "take the members that it has, one by one",
+        lang_err(l, &n->pos, "D_XLATE_NOCONV", "use the members that it has, one by one",
                  "translator from \"%s\" to \"%s\" does not define a conversion for member %s, so "
-                 "that there is no value as a whole",
+                 "there is no value as a whole",
                  x->in.type->name, x->out->name, m->name);
         return false;
     }

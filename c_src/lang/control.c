@@ -190,8 +190,8 @@ static void depends_on(struct lex *lx, const struct words *w)
     if (provider || strcmp(kind, "module") == 0) {
         if (!lang_has(kind, strlen(kind), name, strlen(name)))
             lang_err(l, &w->pos[4], "D_PRAGMA_DEPEND",
-                     provider ? "there are dtrace, profile and erlang"
-                              : "there are no modules of a kernel here",
+                     provider ? "available: dtrace, profile and erlang"
+                              : "there are no kernel modules here",
                      "program requires %s %s", kind, name);
     } else if (strcmp(kind, "library") == 0) {
         if (!l->library) /* dependencies of libraries were checked when the libraries were ordered

@@ -192,7 +192,7 @@ static const char *misfit_hint(struct lang *l, const struct conv *c, const struc
                : t->kind == TYPE_USYMADDR ? "%A prints a symbol of a process"
                                           : "%k prints a stack";
     if (c->want == WANT_USYMBOL)
-        return "an address can be looked up in the process of -c or -p only";
+        return "an address can be looked up only in the process of -c or -p";
     if (type_is_string(t))
         return "%s prints a string";
     if (c->want == WANT_STRING) {

@@ -623,7 +623,7 @@ unsigned gen_make(struct gen *g, const struct node *n)
     case N_CAST: return cast(g, n);
     case N_MEMBER:
     case N_INDEX: return gen_load(g, n);
-    default: gen_fail(g, "D_UNKNOWN", "an expression that no code can be made for", NULL);
+    default: gen_fail(g, "D_UNKNOWN", "no code can be generated for this expression", NULL);
     }
 }
 

@@ -180,7 +180,7 @@ static _Noreturn void stray(struct lex *lx)
     lx->tok.pos = here(lx, 1);
     lx->p++;
     if (c < ' ' || c > '~')
-        lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", "only ASCII may stand outside strings",
+        lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", "only ASCII is allowed outside strings",
                   "syntax error near \"\\%03o\"", (unsigned)c);
     lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", lex_meant(lx), "syntax error near \"%c\"", c);
 }
@@ -354,10 +354,9 @@ static _Noreturn void float_constant(struct lex *lx)
     while (is_name(at(lx, 0)) || at(lx, 0) == '.')
         lx->p++;
     lx->tok.pos.len = (int)(lx->p - start);
-    lang_fail(
-        lx->l, &lx->tok.pos, "D_SYNTAX",
-        "D counts in integers: 1500000 ns for 1.5 ms, 15 for 1.5 where all is ten times as much",
-        "floating-point constants are not permitted");
+    lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX",
+              "D has only integers: write 1500000 ns for 1.5 ms, or scale all values: 15 for 1.5",
+              "floating-point constants are not permitted");
 }
 
 static void integer_constant(struct lex *lx)
@@ -504,7 +503,7 @@ const char *lex_macro_text(struct lex *lx, const char *name, size_t len)
 const char *lex_macro_hint(bool number)
 {
     return number ? "give it on the command line, or set the option defaultargs"
-                  : "there are $pid $ppid $pgid $sid $uid $euid $gid $egid $target and $1 ...";
+                  : "available: $pid $ppid $pgid $sid $uid $euid $gid $egid $target and $1 ...";
 }
 
 /* "$N": the form of the argument's text decides what it becomes (language.md 1.6). */

@@ -9,12 +9,11 @@
 #include "util/units.h"
 
 #define COMMENT "comments are written /* like this */"
-#define GLOB    "the parts of a description are globs, as in pr*, and no regular expressions"
+#define GLOB    "the parts of a description are globs, such as pr*, not regular expressions"
 #define SEVERAL "several probes are separated by commas: shop:price:entry, shop:order:entry"
 #define NO_CALL                                                                                    \
     "D cannot call functions of the node; printf(\"%s\\n\", x) prints, and doc/user-probes.md "    \
-    "says "                                                                                        \
-    "how an application hands over terms"
+    "says how an application passes terms"
 #define PROCESS "processes are compared as text: copyinstr(arg0) == \"<0.87.0>\""
 
 enum { OUTSIDE = 1, INSIDE = 2 }; /* between clauses, in descriptions; in expressions */
@@ -51,11 +50,11 @@ static const struct {
     {"then ", INSIDE, "an if is written: if (x) { } else { }"},
     {"when", OUTSIDE | INSIDE, "a condition is written before the {: a:b:entry /x > 1/ { }"},
     {"if", OUTSIDE, "a condition is written before the {: a:b:entry /x > 1/ { }"},
-    {"do", OUTSIDE | INSIDE, "what a clause does stands in braces: a:b:entry { }"},
+    {"do", OUTSIDE | INSIDE, "a clause has its actions in braces: a:b:entry { }"},
     {"return", INSIDE, "a clause ends at its }; if and else choose what runs"},
     {"self(", INSIDE,
      "the process is copyinstr(arg0); thread-local variables are written self->name"},
-    {"|>", INSIDE, "D has no pipes: what f is to get is written f(x)"},
+    {"|>", INSIDE, "D has no pipes: write f(x)"},
     {"#", OUTSIDE, COMMENT},
     {"->", OUTSIDE, "the parts of a description are separated by colons: lists:map:return"},
     {"~r", OUTSIDE, GLOB},

@@ -249,7 +249,7 @@ static const struct {
     const char *name, *hint;
 } elsewhere[] = {
     {"args0", "arguments are args[0], typed, or arg0"},
-    {"atoi", "strtoll() makes an integer of a string"},
+    {"atoi", "strtoll() converts a string to an integer"},
     {"comm", "execname is the name of the process"},
     {"cast", "a cast is written (int)x"},
     {"delete", "a[key] = 0 removes an element, trunc(@a) all of an aggregation"},
@@ -260,7 +260,7 @@ static const struct {
     {"kstack", "stack() records the stack"},
     {"lhist", "lquantize() counts in equal steps: @a = lquantize(x, base, limit, step)"},
     {"inspect", "printf(\"%s\\n\", x) prints"},
-    {"nil", "an atom is text: \"nil\"; a string that is none is NULL"},
+    {"nil", "an atom is text: \"nil\"; a missing string is NULL"},
     {"normal", "an atom is text: \"normal\""},
     {"nsecs", "timestamp is the time in ns"},
     {"ok", "an atom is text: \"ok\""},

@@ -12,7 +12,7 @@
 static const char *const part_names[] = {"providers", "modules", "functions", "names"};
 
 /* The limit on a description's parts, by its rightmost part. */
-static const char *const most_parts[] = {"-P takes a provider alone",
+static const char *const most_parts[] = {"-P takes only a provider",
                                          "-m takes no more than provider:module",
                                          "-f takes no more than provider:module:function",
                                          "it has four parts: provider:module:function:name"};
@@ -332,7 +332,7 @@ void parse_clause(struct lex *lx)
         lang_fail(l, &first, "D_SYNTAX",
                   meant                      ? meant
                   : lx->tok.kind == TOK_SEMI ? "a declaration begins with a type: int x;"
-                                             : "an empty { } records the firing only",
+                                             : "an empty { } records only the firing",
                   "expected predicate and/or actions following probe description");
     }
     if (c->descs->next && check_uses_args(c))
@@ -353,7 +353,7 @@ void parse_unit(struct lex *lx)
     lx->declares = lx->tok.kind != TOK_DESC && lx->tok.kind != TOK_INT;
     bool clause = lx->tok.kind == TOK_DESC || lx->tok.kind == TOK_INT;
     if (clause && lx->l->library)
-        lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", "it may hold declarations only",
+        lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", "it may contain only declarations",
                   "a library may not contain clauses");
     if (clause)
         parse_clause(lx);

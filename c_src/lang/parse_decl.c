@@ -74,8 +74,8 @@ static bool specifier(struct lex *lx, struct spec *s)
             break;
         if (s->is_parameter)
             lang_fail(lx->l, &lx->tok.pos, "D_DECL_PARMCLASS", NULL,
-                      "a storage class cannot stand here");
-        lang_fail(lx->l, &lx->tok.pos, "D_DECL_BADCLASS", "there are self, this and none (global)",
+                      "a storage class is not allowed here");
+        lang_fail(lx->l, &lx->tok.pos, "D_DECL_BADCLASS", "allowed: self, this and none (global)",
                   "storage class '%s' cannot be used in D", lex_keyword(t));
     case TOK_KW_CONST:
     case TOK_KW_VOLATILE:
@@ -180,7 +180,7 @@ const struct type *parse_spec(struct lex *lx)
         lex_syntax(lx, NULL);
     specifiers(lx, &s, true);
     if (s.has_class)
-        lang_fail(lx->l, &s.pos, "D_DECL_PARMCLASS", NULL, "a storage class cannot stand here");
+        lang_fail(lx->l, &s.pos, "D_DECL_PARMCLASS", NULL, "a storage class is not allowed here");
     return resolve(lx, &s);
 }
 

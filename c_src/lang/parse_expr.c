@@ -63,9 +63,8 @@ void parse_expect(struct lex *lx, enum tok kind)
     ends |= lx->tok.kind == TOK_LBRACE; /* if (x { */
     const char *hint = ends && kind == TOK_RPAR     ? "a ) is missing before it"
                        : ends && kind == TOK_RBRACK ? "a ] is missing before it"
-                       : lx->tok.kind == TOK_STRING
-                           ? "strings that follow each other are not joined"
-                           : NULL;
+                       : lx->tok.kind == TOK_STRING ? "adjacent strings are not joined"
+                                                    : NULL;
     lex_syntax(lx, hint);
 }
 
@@ -175,10 +174,10 @@ static struct node *primary(struct lex *lx)
     case TOK_KW_ELSE:
         lex_syntax(lx, lx->tok.kind == TOK_KW_ELSE
                            ? "else follows the one statement, or the { }, of an if"
-                           : "if is a statement; in an expression there is the operator ?:");
+                           : "if is a statement; in an expression use the operator ?:");
     case TOK_KW_WHILE:
     case TOK_KW_FOR:
-    case TOK_KW_DO: lex_syntax(lx, "D has no loops, so that every clause ends");
+    case TOK_KW_DO: lex_syntax(lx, "D has no loops, so every clause ends");
     case TOK_KW_INT:
     case TOK_KW_STRING:
     case TOK_KW_CHAR:

@@ -57,7 +57,7 @@ static const char *take_name(struct lex *lx, bool provider)
     else if (strchr(name, '`'))
         why = "may not contain scoping operator: `";
     else if (provider && name[n - 1] >= '0' && name[n - 1] <= '9')
-        why = "may not end with a digit", hint = "digits behind it are those of a process id";
+        why = "may not end with a digit", hint = "digits after it are those of a process id";
     if (why)
         lang_fail(lx->l, &lx->tok.pos, "D_PROV_BADNAME", hint, "%s name %s: %s", what, why, name);
     lex_next(lx);
@@ -86,7 +86,7 @@ static uint32_t native_of(struct lex *lx, const struct lang_probe *probe,
 {
     if (!p->name)
         lang_fail(lx->l, &p->pos, "D_DECL_PROTO_NAME",
-                  "it says which of the first list's parameters it is",
+                  "the name says which parameter of the first list it is",
                   "probe %s: an output parameter requires a name", probe->name);
     for (uint32_t i = 0; i < probe->nnative; i++) {
         if (probe->native[i].name && strcmp(probe->native[i].name, p->name) == 0)
@@ -232,6 +232,6 @@ void parse_provider(struct lex *lx)
         lex_syntax(lx, "a definition ends with };");
     if (strcmp(v->name, "dtrace") == 0 || strcmp(v->name, "profile") == 0)
         lang_fail(l, &pos, "D_PROV_INCOMPAT", "choose another name",
-                  "provider %s differs from the one of that name that D has", v->name);
+                  "provider %s differs from D's own provider of that name", v->name);
     keep(l, &pos, v);
 }

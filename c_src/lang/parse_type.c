@@ -43,7 +43,8 @@ static const struct type *array_of(struct lex *lx, const struct diag_pos *pos,
     uint64_t size = type_is_string(of) ? lx->l->opt->strsize : type_size(of);
     check_object(lx, pos, of, "an array");
     if (size * count > WORD_BYTES_MAX)
-        lang_fail(lx->l, pos, "D_UNKNOWN", NULL, "the array is too large: %llu bytes, %u possible",
+        lang_fail(lx->l, pos, "D_UNKNOWN", NULL,
+                  "the array is too large: %llu bytes, the maximum is %u",
                   (unsigned long long)size * count, (unsigned)WORD_BYTES_MAX);
     return type_array(lx->l, of, count);
 }
@@ -124,7 +125,7 @@ static void key_types(struct lex *lx, struct declared *d)
                       "a key cannot be of the incomplete type %s", k.type->name);
         if (type_size(k.type) > WORD_BYTES_MAX)
             lang_fail(lx->l, &pos, "D_KEY_TYPE", NULL,
-                      "a key of type %s is too large: %u bytes, %u are possible", k.type->name,
+                      "a key of type %s is too large: %u bytes, the maximum is %u", k.type->name,
                       type_size(k.type), (unsigned)WORD_BYTES_MAX);
         if (d->nkeys == lx->l->opt->keys)
             lang_fail(lx->l, &pos, "D_UNKNOWN", NULL,
@@ -175,7 +176,7 @@ static void dimension(struct lex *lx, struct derivations *v, struct declared *d,
                                              : "an array of associative arrays cannot be declared");
         if (what == DECLARE_TYPE)
             lang_fail(lx->l, &pos, "D_DECL_DYNOBJ", NULL,
-                      "an associative array is a variable, and no type");
+                      "an associative array is a variable, not a type");
         key_types(lx, d); /* dimensions after it are those of its elements */
         return;
     }
@@ -370,7 +371,7 @@ static void member(struct lex *lx, struct type *t, struct layout *at, const stru
         return;
     place(at, s, m);
     if ((at->bit + 7) / 8 > TYPE_SIZE_SOU)
-        lang_fail(lx->l, &d.pos, "D_UNKNOWN", NULL, "%s is too large: %u bytes are possible",
+        lang_fail(lx->l, &d.pos, "D_UNKNOWN", NULL, "%s is too large: the maximum is %u bytes",
                   t->name, (unsigned)TYPE_SIZE_SOU);
     if (!m->name)
         return;

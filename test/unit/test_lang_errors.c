@@ -223,7 +223,7 @@ static const struct wrong functions[] = {
     {"BEGIN { tracemem(\"a\", 4); }", "D_TRACEMEM_ADDR", 1, 18, NULL},
     {"BEGIN { tracemem(arg0, arg1); }", "D_TRACEMEM_SIZE", 1, 24, NULL},
     {"BEGIN { tracemem(arg0, \"a\"); }", "D_TRACEMEM_SIZE", 1, 24, NULL},
-    {"BEGIN { x = msgsize(0); }", "D_FUNC_UNDEF", 1, 13, "msgsize is known, and not implemented"},
+    {"BEGIN { x = msgsize(0); }", "D_FUNC_UNDEF", 1, 13, "msgsize is known but not implemented"},
     {"BEGIN { exit(\"a\"); }", "D_PROTO_ARG", 1, 14, NULL},
 };
 
