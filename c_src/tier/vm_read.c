@@ -98,7 +98,11 @@ static void read_counts(struct vm *v, struct etf *r, const struct tier_sink *sin
 {
     struct record_counts c = {0};
     uint32_t n = etf_tuple(r);
-    uint64_t *field[] = {&c.fired, &c.recorded, &c.updates, &c.errors, &c.filled, &c.overwritten};
+    uint64_t *field[] = {
+#define X(name) &c.name,
+        RECORD_COUNTERS(X)
+#undef X
+    };
     enum { FIELDS = sizeof field / sizeof *field };
     if (n != FIELDS + RECORD_NDROPS + 2)
         r->bad = true;

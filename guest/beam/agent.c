@@ -437,7 +437,11 @@ static ERL_NIF_TERM nif_counts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
         return enif_make_badarg(env);
     struct record_counts c;
     engine_counts(p->engine, &c);
-    const uint64_t first[] = {c.fired, c.recorded, c.updates, c.errors, c.filled, c.overwritten};
+    const uint64_t first[] = {
+#define X(name) c.name,
+        RECORD_COUNTERS(X)
+#undef X
+    };
     enum { FIRST = sizeof first / sizeof *first };
     ERL_NIF_TERM v[FIRST + RECORD_NDROPS + 2], list = enif_make_list(env, 0);
     for (unsigned i = 0; i < FIRST; i++)

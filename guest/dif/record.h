@@ -86,14 +86,22 @@ enum {
     RECORD_CPUS = 256      /* CPUs that are told apart; the last stands for all beyond */
 };
 
-/* What an engine counts, summed over all threads since it was made. */
+/* What an engine counts beside drops and firings of its own, in the order in which a node tells it.
+ */
+#define RECORD_COUNTERS(X)                                                                         \
+    X(fired)       /* firings */                                                                   \
+    X(recorded)    /* records committed */                                                         \
+    X(updates)     /* aggregation updates */                                                       \
+    X(errors)      /* faults */                                                                    \
+    X(filled)      /* executions whose record found the buffer full (policy fill) */               \
+    X(overwritten) /* records that newer ones have replaced (policy ring) */
+
+/* All that it counts, summed over all threads since it was made. */
 struct record_counts {
-    uint64_t fired, own;  /* firings; own: of these, those of BEGIN, END and intervals */
-    uint64_t recorded;    /* records committed */
-    uint64_t updates;     /* aggregation updates */
-    uint64_t errors;      /* faults */
-    uint64_t filled;      /* executions whose record found the buffer full (policy fill) */
-    uint64_t overwritten; /* records that newer ones have replaced (policy ring) */
+#define X(name) uint64_t name;
+    RECORD_COUNTERS(X)
+#undef X
+    uint64_t own; /* of the firings, those of BEGIN, END and intervals */
     uint64_t drop[RECORD_NDROPS];
     struct {
         uint64_t principal, agg;

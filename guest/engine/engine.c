@@ -724,13 +724,10 @@ void engine_counts(const struct engine *e, struct record_counts *c)
     }
     for (uint32_t i = 0; i < engine_nthreads(e); i++) {
         const struct tstate *ts = engine_tstate(e, i);
-        c->fired += atomic_load_explicit(&ts->fired, memory_order_relaxed);
-        c->own += atomic_load_explicit(&ts->own, memory_order_relaxed);
-        c->recorded += atomic_load_explicit(&ts->recorded, memory_order_relaxed);
-        c->updates += atomic_load_explicit(&ts->updates, memory_order_relaxed);
-        c->errors += atomic_load_explicit(&ts->errors, memory_order_relaxed);
-        c->filled += atomic_load_explicit(&ts->filled, memory_order_relaxed);
-        c->overwritten += atomic_load_explicit(&ts->overwritten, memory_order_relaxed);
+#define X(name) c->name += atomic_load_explicit(&ts->name, memory_order_relaxed);
+        RECORD_COUNTERS(X)
+        X(own)
+#undef X
         for (int k = 0; k < RECORD_NDROPS; k++)
             c->drop[k] += atomic_load_explicit(&ts->drop[k], memory_order_relaxed);
     }
