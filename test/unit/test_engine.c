@@ -355,6 +355,50 @@ static void associative_arrays(void **state)
 #undef KEY
 }
 
+/* Each store beyond the room for dynamic variables is one drop. It takes the rest of the clause and
+ * the record with it, and is no error. */
+static void room_for_dynamic_variables_ends(void **state)
+{
+    (void)state;
+    enum { FIRED = 1000 };
+    static struct build b;
+    struct record_counts c;
+    build_init(&b);
+    uint32_t sum = build_agg(&b, AGG_SUM, 0, NULL);
+    uint32_t last = build_var(&b, DIF_GLOBAL, int64, 0, NULL),
+             slot = build_var(&b, DIF_GLOBAL, int64, 1, &int64);
+    build_clause(&b);
+    build_op(&b, OP3(RECB, 0, 0, 0));
+    build_op(&b, OPI(SETI, 1, 1));
+    build_op(&b, OPI(ADDGS, 1, last));
+    build_op(&b, OPI(REC, 1, 0));
+    build_action(&b, ACT_TRACE, 1, int64);
+    build_op(&b, OP3(PUSHTV, 1, 0, 0)); /* a key of its own each time */
+    build_op(&b, OPI(SETI, 2, 1));
+    build_op(&b, OPI(STGAA, 2, slot));
+    build_action(&b, ACT_EXPR, 4, none);
+    build_op(&b, OPI(SETI, 2, 1));
+    build_op(&b, OP3(PUSHTV, 2, 0, 0));
+    build_op(&b, OPI(AGG, 0, sum));
+    build_action(&b, ACT_AGG, 7, none);
+    build_end(&b);
+    struct engine_options opt = {
+        .threads = 64, .bufsize = 1 << 20, .aggsize = 1 << 16, .dynvarsize = 8 << 10, .pid = 42};
+    struct engine *e = engine_build(&b.img, opt);
+    fire(e, 0);
+    engine_counts(e, &c);
+    assert_int_equal(c.recorded, 1); /* there is room at first */
+    for (int i = 1; i < FIRED; i++)
+        fire(e, 0);
+    engine_counts(e, &c);
+    assert_int_equal(c.fired, FIRED);
+    assert_in_range(c.recorded, 2, FIRED - 1);
+    assert_int_equal(c.updates, c.recorded);
+    assert_int_equal(c.drop[RECORD_DROP_DYNAMIC], FIRED - c.recorded);
+    assert_int_equal(c.errors, 0);
+    engine_destroy(e);
+}
+
 static void fault_says_where(void **state)
 {
     (void)state;
@@ -1248,6 +1292,7 @@ int main(void)
         cmocka_unit_test(instructions),
         cmocka_unit_test(memory),
         cmocka_unit_test(associative_arrays),
+        cmocka_unit_test(room_for_dynamic_variables_ends),
         cmocka_unit_test(fault_says_where),
         cmocka_unit_test(threads_lose_nothing),
         cmocka_unit_test(full_table_counts_drops),
