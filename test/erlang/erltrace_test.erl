@@ -214,4 +214,5 @@ own() ->
     "^(info|debug) (Supervisor: \\{local,(net_sup|kernel_sup|kernel_safe_sup|inet_gethost_native_sup|logger_sup|erltrace_sup)\\}\\. Started"
         "|Application: erltrace\\. Started)|^notice Application: erltrace\\. Exited: stopped\\."
         "|^warning 'global' at node \\S+ requested disconnect from node \\S+ in order to prevent overlapping partitions$"
+        "|^warning 'global' at \\S+ failed to connect to \\S+$"
         "|^warning Process \\S+ on node \\S+ enabled access to the emulator internal state\\.".
