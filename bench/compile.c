@@ -36,27 +36,22 @@ static double compile_once(const char *file, const struct buf *text, uint32_t *c
     struct compile_source src = {
         .name = file, .text = buf_str(text), .len = text->len, .argc = 2, .argv = args};
     struct buf complaints = BUF_INIT, image = BUF_INIT;
-    struct options opt;
-    struct diags d;
-    const struct session_config config = {.opt = &opt, .diags = &d, .libraries = "lib"};
+    struct session s;
     double start = cpu_us();
-    options_init(&opt);
-    opt.value[OPTION_argref] = 1;
-    diags_init(&d);
-    struct session *s = session_new(&config);
-    int err = s == NULL || session_add(s, &src) != 0 || session_compile(s) != 0;
+    session_init(&s);
+    s.libraries = "lib";
+    s.opt.value[OPTION_argref] = 1;
+    int err = session_add(&s, &src, NULL) != 0 || session_compile(&s) != 0;
     double took = cpu_us() - start;
     if (err == 0) {
-        *clauses = session_image(s)->nclauses;
-        dif_encode(session_image(s), &image);
+        *clauses = s.img.nclauses;
+        dif_encode(&s.img, &image);
         *bytes = image.len;
     }
     start = cpu_us();
-    if (s != NULL)
-        session_close(s);
-    for (size_t i = 0; i < d.count; i++)
-        diag_render(&d, &d.list[i], &complaints);
-    diags_free(&d);
+    for (size_t i = 0; i < s.diags.count; i++)
+        diag_render(&s.diags, &s.diags.list[i], &complaints);
+    session_free(&s);
     took += cpu_us() - start;
     fputs(buf_str(&complaints), stderr);
     buf_free(&complaints);

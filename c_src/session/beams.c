@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "session/api.h"
+#include "session/handle.h"
 #include "base/err.h"
 #include "wire/node.h"
 
@@ -57,7 +57,7 @@ int erltrace_examine(erltrace_t *h, erltrace_finding_fn *fn, void *arg)
     int rc = api_open_targets(h);
     h->busy = true;
     if (rc == 0)
-        rc = session_examine(h->session, found, &x, &h->diags);
+        rc = session_examine(&h->session, found, &x, &h->session.diags);
     h->busy = false;
     return api_leave(h, rc) != 0 ? -1 : x.result;
 }
@@ -73,7 +73,7 @@ int erltrace_node_iter(erltrace_t *h, erltrace_node_fn *fn, void *arg)
         return api_fail(h, ERLTRACE_E_INVAL);
     if (cookie_of(h, &cookie) != 0)
         return -1;
-    int rc = node_scan(&list, cookie, &h->tls, &h->diags);
+    int rc = node_scan(&list, cookie, &h->tls, &h->session.diags);
     h->busy = true;
     for (size_t i = 0; rc == 0 && result == 0 && i < list.n; i++) {
         const struct node_info *n = &list.node[i];

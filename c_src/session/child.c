@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "session/api.h"
+#include "session/handle.h"
 #include "util/buftext.h"
 
 enum { WORDS_MOST = 256 };

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "session/session_impl.h"
+#include "session/session.h"
 #include "util/buftext.h"
 #include "util/render.h"
 
@@ -194,7 +194,7 @@ static void tell_overload(struct session *s, const struct event_cost *c)
         percent(&most, session_cost_part(c, l->vm));
         buf_adds(&most, " " EMULATOR);
     }
-    diag_error(s->config.diags, ET_ELIMIT, NULL, "TRACE_OVERLOAD", advice(l),
+    diag_error(&s->diags, ET_ELIMIT, NULL, "TRACE_OVERLOAD", advice(l),
                "the trace of %s was stopped: its probes took %s could run in %d s, with "
                "%" PRIu64 " events/s in all; %s %" PRIu32 " %%",
                c->public.node, buf_str(&who), (int)(TIER_LOAD_WINDOW_NS / 1000000000),
@@ -204,7 +204,7 @@ static void tell_overload(struct session *s, const struct event_cost *c)
                    : "the limit is",
                l->limit / 10);
     if (most.len > 0)
-        diag_add(s->config.diags, DIAG_NOTE, NULL, "", NULL,
+        diag_add(&s->diags, DIAG_NOTE, NULL, "", NULL,
                  "what cost most, in percent of the same %.2f s: %s", (double)l->over.time / 1e9,
                  buf_str(&most));
     buf_free(&who);

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "session/api.h"
+#include "session/handle.h"
 #include "util/buftext.h"
 
 extern char **environ;
@@ -56,7 +56,7 @@ static void add_arguments(erltrace_t *h, const char *value)
 bool api_cpp_option(erltrace_t *h, const char *name, const char *value, bool *ok)
 {
     *ok = false;
-    if (h->opt.restricted) /* options_set refuses them, by name */
+    if (h->session.opt.restricted) /* options_set refuses them, by name */
         return false;
     if (strcmp(name, "stdc") == 0) {
         *ok = value != NULL && strlen(value) == 1 && strchr("acst", value[0]) != NULL;
@@ -81,11 +81,11 @@ bool api_cpp_option(erltrace_t *h, const char *name, const char *value, bool *ok
 static char **arguments(erltrace_t *h)
 {
     size_t n = 0;
-    const char **v = arena_alloc(&h->arena, (NELEM(before) + h->ncpp + 5) * sizeof *v);
+    const char **v = arena_alloc(&h->session.arena, (NELEM(before) + h->ncpp + 5) * sizeof *v);
     const char *word = buf_str(&h->cpp);
     if (v == NULL || h->cpp.oom)
         return NULL;
-    v[n++] = h->opt.cpppath != NULL ? h->opt.cpppath : "cpp";
+    v[n++] = h->session.opt.cpppath != NULL ? h->session.opt.cpppath : "cpp";
     for (size_t i = 0; i < NELEM(before); i++)
         v[n++] = before[i];
     for (size_t i = 0; i < h->ncpp; i++, word += strlen(word) + 1)

@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "dif/record.h"
-#include "session/session_impl.h"
+#include "session/session.h"
 #include "util/buftext.h"
 
 struct session_event {
@@ -30,7 +30,7 @@ struct session_event {
 static void malformed(struct session_reader *r, const char *what)
 {
     if (r->error == 0)
-        r->error = diag_error(r->s->config.diags, ET_EIMAGE, NULL, "DATA_MALFORMED",
+        r->error = diag_error(&r->s->diags, ET_EIMAGE, NULL, "DATA_MALFORMED",
                               "stop other versions of erltrace that use this node, then try again",
                               "%s that the program cannot have made came from %s", what,
                               r->tier->t->ops->target(r->tier->t));
@@ -56,7 +56,7 @@ static void enqueue(struct session_reader *r, struct session_event *e, const uin
     buf_add(q, parts, len);
     buf_fill(q, 0, e->size - sizeof *e - len);
     if (q->oom && r->error == 0)
-        r->error = diag_error(r->s->config.diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
+        r->error = diag_error(&r->s->diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
 }
 
 void session_record(void *arg, struct tier *t, uint32_t epid, uint64_t timestamp, uint32_t cpu,
@@ -97,10 +97,10 @@ void session_aggregation(void *arg, struct tier *t, uint32_t agg, uint32_t cpu, 
     struct session_reader *r = arg;
     (void)t;
     int rc = aggr_merge(&r->s->aggr, agg, key, keylen, words, nwords);
-    if (rc == 0 && option_on(r->s->config.opt, OPTION_aggpercpu))
+    if (rc == 0 && option_on(&r->s->opt, OPTION_aggpercpu))
         rc = aggr_merge_cpu(&r->s->aggr, agg, cpu, key, keylen, words, nwords);
     if (rc == ET_ENOMEM && r->error == 0)
-        r->error = diag_error(r->s->config.diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
+        r->error = diag_error(&r->s->diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
     else if (rc != 0)
         malformed(r, "an aggregation");
 }
@@ -125,7 +125,7 @@ static void report_drop(struct session *s, const struct session_tier *t, enum re
                               .cpu = cpu};
     *shown = now;
     buf_reset(&s->said);
-    if (option_on(s->config.opt, OPTION_droptags))
+    if (option_on(&s->opt, OPTION_droptags))
         buf_printf(&s->said, "[DTRACEDROP_%s] ", d.kind);
     size_t tag = s->said.len;
     report_drop_text(kind, d.count, cpu, d.node, &s->said);
@@ -220,7 +220,7 @@ static const char *string_of(const struct value *v, char *out, size_t n)
 
 void session_set_rates(struct session *s)
 {
-    const int64_t *v = s->config.opt->value;
+    const int64_t *v = s->opt.value;
     for (size_t i = 0; i < s->ntiers; i++)
         if (s->tier[i].t->ops->rates != NULL)
             s->tier[i].t->ops->rates(s->tier[i].t, v[OPTION_switchrate], v[OPTION_aggrate]);
@@ -235,14 +235,14 @@ static void set_option(struct session *s, const struct erltrace_record *rec, uin
     string_of(v, name, sizeof name);
     if (nparts > 1)
         string_of(v + 1, value, sizeof value);
-    options_get(s->config.opt, name, &before);
-    if (options_set(s->config.opt, name, value, OPTION_BY_RUNNING, &why) != 0) {
+    options_get(&s->opt, name, &before);
+    if (options_set(&s->opt, name, value, OPTION_BY_RUNNING, &why) != 0) {
         late_fault(s, number, RECORD_FAULT_LIBRARY, "couldn't set option \"%s\" to \"%s\": %s",
                    name, value, why);
         return;
     }
     session_set_rates(s);
-    options_get(s->config.opt, name, &after);
+    options_get(&s->opt, name, &after);
     struct erltrace_setopt_data set = {
         .option = name, .value = value, .old_number = before, .new_number = after, .record = rec};
     session_tell(s, setopt, &set);
@@ -265,7 +265,7 @@ static const char *action_text(struct session *s, const struct dif_action *act,
 
 static void run_command(struct session *s, const char *command)
 {
-    const struct out *o = &s->config.out;
+    const struct out *o = &s->out;
     if (o->flush != NULL)
         o->flush(o->arg);
     if (o->run != NULL)
@@ -275,7 +275,7 @@ static void run_command(struct session *s, const char *command)
 /* The process at the probe is this one. A number that is no signal does nothing. */
 static void raise_signal(struct session *s, int sig)
 {
-    const struct out *o = &s->config.out;
+    const struct out *o = &s->out;
     if (o->flush != NULL)
         o->flush(o->arg);
     raise(sig);
@@ -283,10 +283,10 @@ static void raise_signal(struct session *s, int sig)
 
 static void reopen(struct session *s, uint32_t number, const char *path)
 {
-    const struct out *o = &s->config.out;
+    const struct out *o = &s->out;
     int err = o->redirect != NULL ? o->redirect(o->arg, path[0] != '\0' ? path : NULL) : 0;
     if (err == 0)
-        s->report.terminal = s->config.terminal && path[0] == '\0';
+        s->report.terminal = (s->flags & ERLTRACE_O_TERMINAL) != 0 && path[0] == '\0';
     else
         late_fault(s, number, RECORD_FAULT_LIBRARY, "couldn't freopen() \"%s\": %s", path,
                    strerror(err));
@@ -324,8 +324,8 @@ static int perform(struct session *s, const struct erltrace_record *rec,
     case ACT_FREOPEN: reopen(s, number, action_text(s, act, v)); break;
     case ACT_RAISE: raise_signal(s, (int)v->i); break;
     case ACT_FTRUNCATE:
-        if (s->config.out.truncate != NULL)
-            s->config.out.truncate(s->config.out.arg);
+        if (s->out.truncate != NULL)
+            s->out.truncate(s->out.arg);
         break;
     default: break;
     }
@@ -384,11 +384,6 @@ bool session_frame(const struct session *s, const struct value *v, size_t nth, s
     return nth == 0;
 }
 
-void session_action_text(struct session *s, const struct event_data *d, struct buf *out)
-{
-    report_action_text(&s->report, d, out);
-}
-
 static int consume_record(struct session *s, const struct session_event *e, const uint8_t *parts)
 {
     uint32_t clause = s->probe[e->epid - 1].clause;
@@ -397,7 +392,7 @@ static int consume_record(struct session *s, const struct session_event *e, cons
                                   .cpu = e->cpu,
                                   .timestamp = e->timestamp,
                                   .probe = probe_shown(s, e->epid),
-                                  .program = s->program[s->clause_program[clause]].owner};
+                                  .program = s->program_of[clause]};
     struct dif_sub sub = {c->action, c->nactions, c->part, c->nparts};
     struct rdr in = {parts, parts + e->len, false};
     if (c->nsubs > 0) {
@@ -420,7 +415,7 @@ static int consume_record(struct session *s, const struct session_event *e, cons
         const struct value *v = s->value + (act->part - sub.part);
         showing_action(&show, i, v);
         if (perform(s, &rec, act, i - c->action + 1, v) != 0)
-            return diag_error(s->config.diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
+            return diag_error(&s->diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
     }
     showing_end(&show);
     report_late(s, &rec);
@@ -455,7 +450,7 @@ static int consume_some(struct session *s, const struct buf *queue, enum session
         if (chosen && order != SESSION_AS_IS && kind == PROBE_END) {
             buf_add(&s->end_queue, queue->data + at, e.size);
             if (s->end_queue.oom)
-                return diag_error(s->config.diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
+                return diag_error(&s->diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
         } else if (chosen) {
             int rc = consume_event(s, &e, parts);
             if (rc != 0)
@@ -482,15 +477,15 @@ int session_consume(struct session *s, struct buf *queue, enum session_order ord
 
 int session_hold(struct session *s, struct session_tier *t)
 {
-    uint64_t most = (uint64_t)s->config.opt->value[OPTION_bufsize];
+    uint64_t most = (uint64_t)s->opt.value[OPTION_bufsize];
     struct buf *held = &t->held;
     buf_add(held, t->queue.data, t->queue.len);
     buf_reset(&t->queue);
     if (held->oom)
-        return diag_error(s->config.diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
+        return diag_error(&s->diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
     if (s->stopped || held->len <= most)
         return 0;
-    if (s->config.opt->value[OPTION_bufpolicy] == RECORD_POLICY_FILL) {
+    if (s->opt.value[OPTION_bufpolicy] == RECORD_POLICY_FILL) {
         s->exiting = true;
         return 0;
     }

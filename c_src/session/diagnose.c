@@ -2,7 +2,7 @@
  * errform=dtrace, in the one that dtrace gives to compile errors (language.md 12.1). */
 #include <string.h>
 
-#include "session/api.h"
+#include "session/handle.h"
 #include "util/buftext.h"
 #include "util/render.h"
 
@@ -10,19 +10,19 @@
  * another name, the one that is being compiled. NULL: it is no compile error. */
 static const struct erltrace_prog *program_of(const erltrace_t *h, const struct diag *g)
 {
-    const struct erltrace_prog *p = h->program;
+    const struct erltrace_prog *p = h->session.program;
     if (g->severity != DIAG_ERROR || strncmp(g->tag, "D_", 2) != 0)
         return NULL;
     while (p != NULL && (g->pos.file == NULL || strcmp(g->pos.file, p->name) != 0))
         p = p->next;
-    return p != NULL ? p : h->compiling != NULL ? h->compiling : h->program;
+    return p != NULL ? p : h->compiling != NULL ? h->compiling : h->session.program;
 }
 
 /* Whether it is shown in the one-line form that dtrace gives it. */
 static bool is_classic(const erltrace_t *h, const struct diag *g)
 {
-    return option_on(&h->opt, OPTION_errform) && (h->flags & ERLTRACE_O_JSON) == 0 &&
-           program_of(h, g) != NULL;
+    return option_on(&h->session.opt, OPTION_errform) &&
+           (h->session.flags & ERLTRACE_O_JSON) == 0 && program_of(h, g) != NULL;
 }
 
 /* What our texts say of two types in one line, dtrace says in two more. */
@@ -61,7 +61,7 @@ static void render_classic(const erltrace_t *h, const struct diag *g, struct buf
                script ? "erltrace: failed to compile script %s: "
                       : "erltrace: invalid probe specifier %s: ",
                p->text);
-    if (option_on(&h->opt, OPTION_errtags))
+    if (option_on(&h->session.opt, OPTION_errtags))
         buf_printf(out, "[%s] ", g->tag);
     if (g->pos.file != NULL && strcmp(g->pos.file, p->name) != 0)
         buf_printf(out, "\"%s\", line %d: ", g->pos.file, g->pos.line);
@@ -74,14 +74,14 @@ static void render_classic(const erltrace_t *h, const struct diag *g, struct buf
 
 static void render(const erltrace_t *h, const struct diag *g, struct buf *out)
 {
-    if ((h->flags & ERLTRACE_O_JSON) != 0)
+    if ((h->session.flags & ERLTRACE_O_JSON) != 0)
         diag_render_json(g, out);
     else if (g->severity == DIAG_NOTE && g->pos.file == NULL)
         buf_printf(out, "erltrace: %s\n", g->text); /* a notice, in dtrace's form */
     else if (is_classic(h, g))
         render_classic(h, g, out);
     else
-        diag_render(&h->diags, g, out);
+        diag_render(&h->session.diags, g, out);
 }
 
 static void hand_out(erltrace_t *h, const struct diag *g)
@@ -91,7 +91,7 @@ static void hand_out(erltrace_t *h, const struct diag *g)
                                                         [DIAG_NOTE] = ERLTRACE_NOTE};
     struct buf text = BUF_INIT, line = BUF_INIT;
     size_t len;
-    const char *source = diag_line(&h->diags, g, &len);
+    const char *source = diag_line(&h->session.diags, g, &len);
     render(h, g, &text);
     if (source != NULL) {
         buf_add(&line, source, len);
@@ -107,7 +107,7 @@ static void hand_out(erltrace_t *h, const struct diag *g)
                               .length = g->pos.len,
                               .source = source,
                               .rendered = buf_str(&text)};
-    h->watch.diagnostic(h->watch.arg, &d);
+    h->session.watch.diagnostic(h->session.watch.arg, &d);
     buf_free(&text);
     buf_free(&line);
 }
@@ -115,16 +115,17 @@ static void hand_out(erltrace_t *h, const struct diag *g)
 void api_hand_out(erltrace_t *h)
 {
     bool busy = h->busy, one = false; /* dtrace reports the first one only */
-    for (size_t i = 0; i < h->diags.count && !one; i++)
-        one = is_classic(h, &h->diags.list[i]);
+    for (size_t i = 0; i < h->session.diags.count && !one; i++)
+        one = is_classic(h, &h->session.diags.list[i]);
     unsigned errors_seen = 0;
-    if (h->diags.errors > DIAG_MAX_ERRORS && !one && (h->flags & ERLTRACE_O_JSON) == 0)
-        diag_add(&h->diags, DIAG_NOTE, NULL, "", NULL, "%u more error%s",
-                 h->diags.errors - DIAG_MAX_ERRORS,
-                 h->diags.errors == DIAG_MAX_ERRORS + 1 ? "" : "s");
+    if (h->session.diags.errors > DIAG_MAX_ERRORS && !one &&
+        (h->session.flags & ERLTRACE_O_JSON) == 0)
+        diag_add(&h->session.diags, DIAG_NOTE, NULL, "", NULL, "%u more error%s",
+                 h->session.diags.errors - DIAG_MAX_ERRORS,
+                 h->session.diags.errors == DIAG_MAX_ERRORS + 1 ? "" : "s");
     h->busy = true;
-    for (size_t i = 0; i < h->diags.count && h->diag_fn != NULL; i++) {
-        const struct diag *g = &h->diags.list[i];
+    for (size_t i = 0; i < h->session.diags.count && h->diag_fn != NULL; i++) {
+        const struct diag *g = &h->session.diags.list[i];
         if (g->severity == DIAG_ERROR && errors_seen++ > 0 && one)
             continue;
         hand_out(h, g);

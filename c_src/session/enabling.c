@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/session_impl.h"
+#include "session/session.h"
 #include "base/glob.h"
 #include "util/buftext.h"
 #include "util/render.h"
@@ -211,18 +211,18 @@ void session_doubt(struct session *s, uint32_t clause, const struct diag_pos *po
         return;
     const struct tier_probe *p = &m->first;
     if (m->left_out == m->count)
-        diag_add(s->config.diags, DIAG_WARNING, pos, NULL, meant(s, clause, m),
+        diag_add(&s->diags, DIAG_WARNING, pos, NULL, meant(s, clause, m),
                  m->count == 1 ? "the predicate is never true on the probe that it is for"
                                : "the predicate is never true on any of the %zu probes that it is "
                                  "for",
                  m->count);
     else if (m->instructions == m->count && !m->several)
-        diag_add(s->config.diags, DIAG_WARNING, pos, NULL, INSTEAD,
+        diag_add(&s->diags, DIAG_WARNING, pos, NULL, INSTEAD,
                  "calls of %s:%s by its name are instructions, which the VM does not report: only "
                  "those by apply or through a fun are seen",
                  p->mod, p->func);
     else if (m->instructions == m->count)
-        diag_add(s->config.diags, DIAG_WARNING, pos, NULL, INSTEAD,
+        diag_add(&s->diags, DIAG_WARNING, pos, NULL, INSTEAD,
                  "calls of these functions by their names are instructions, which the VM does not "
                  "report: only those by apply or through a fun are seen");
 }

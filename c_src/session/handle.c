@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "session/api.h"
+#include "session/handle.h"
 #include "base/err.h"
 #include "util/buftext.h"
 #include "util/render.h"
@@ -91,19 +91,19 @@ int erltrace_image_version(void)
 
 int api_leave(erltrace_t *h, int rc)
 {
-    for (size_t i = 0; rc != 0 && i < h->diags.count; i++) {
-        if (h->diags.list[i].severity == DIAG_ERROR) {
-            api_fail_text(h, code_of(rc), "%s", h->diags.list[i].text);
+    for (size_t i = 0; rc != 0 && i < h->session.diags.count; i++) {
+        if (h->session.diags.list[i].severity == DIAG_ERROR) {
+            api_fail_text(h, code_of(rc), "%s", h->session.diags.list[i].text);
             break;
         }
-        if (i + 1 == h->diags.count)
+        if (i + 1 == h->session.diags.count)
             api_fail(h, code_of(rc));
     }
-    if (rc != 0 && h->diags.count == 0)
+    if (rc != 0 && h->session.diags.count == 0)
         api_fail(h, code_of(rc));
-    if (h->diags.count > 0 || h->diags.errors > 0)
+    if (h->session.diags.count > 0 || h->session.diags.errors > 0)
         api_hand_out(h);
-    diags_clear(&h->diags);
+    diags_clear(&h->session.diags);
     return rc != 0 ? -1 : 0;
 }
 
@@ -124,7 +124,7 @@ bool api_enter(erltrace_t *h, int from, int to)
 
 char *api_strdup(erltrace_t *h, const char *s)
 {
-    return s != NULL ? arena_strdup(&h->arena, s) : NULL;
+    return s != NULL ? arena_strdup(&h->session.arena, s) : NULL;
 }
 
 /* -- opening and closing ----------------------------------------------------------------------- */
@@ -145,19 +145,18 @@ erltrace_t *erltrace_open(int version, int flags, int *err)
     struct erltrace *h = et_calloc(1, sizeof *h);
     if (h == NULL)
         return no_handle(ERLTRACE_E_NOMEM, err);
-    h->flags = flags;
     h->phase = API_OPEN;
     h->first_fd = h->fd = -1;
-    h->program_tail = &h->program;
     h->target_tail = &h->target;
-    arena_init(&h->arena);
-    diags_init(&h->diags);
-    options_init(&h->opt);
-    h->watch = api_watch;
-    h->watch.arg = h;
-    const struct observer *reporter = report_format(flags);
-    if (reporter->fault != NULL) /* then these are a part of the output */
-        h->watch.fault = NULL, h->watch.drop = NULL, h->watch.cost = NULL;
+    session_init(&h->session);
+    h->session.flags = flags;
+    h->session.flags = flags;
+    h->session.flags = flags;
+    h->session.out = api_out(h);
+    h->session.watch = api_watch;
+    h->session.watch.arg = h;
+    if (report_format(flags)->fault != NULL) /* then these are a part of the output */
+        h->session.watch.fault = NULL, h->session.watch.drop = NULL, h->session.watch.cost = NULL;
     pthread_mutex_lock(&lock);
     h->next = handles;
     handles = h;
@@ -188,7 +187,7 @@ void erltrace_close(erltrace_t *h)
 {
     if (h == NULL || !forget(h))
         return;
-    session_close(h->session);
+    session_detach(&h->session);
     api_close_targets(h);
     if (h->first_fd >= 0)
         close(h->first_fd);
@@ -197,7 +196,6 @@ void erltrace_close(erltrace_t *h)
     buf_free(&h->message);
     buf_free(&h->cpp);
     buf_free(&h->text);
-    diags_free(&h->diags);
-    arena_free(&h->arena);
+    session_free(&h->session);
     et_free(h);
 }

@@ -1,6 +1,6 @@
 /* libdir.c - the only place that knows the PREFIX: made once more for each that `make install` is
  * given. */
-#include "session/api.h"
+#include "session/handle.h"
 
 const char *api_libdir(void)
 {

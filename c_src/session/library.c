@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "session/session_impl.h"
+#include "session/session.h"
 #include "util/render.h"
 
 enum state { NEW, BUSY /* what it depends on is being looked at */, DONE, LEFT_OUT };
@@ -34,13 +34,13 @@ struct libraries {
 
 static int no_memory(struct session *s)
 {
-    return diag_error(s->config.diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
+    return diag_error(&s->diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
 }
 
 static int unreadable(struct session *s, const char *what, const char *path)
 {
-    return diag_error(s->config.diags, ET_EINVAL, NULL, "", NULL, "failed to open %s %s: %s", what,
-                      path, strerror(errno));
+    return diag_error(&s->diags, ET_EINVAL, NULL, "", NULL, "failed to open %s %s: %s", what, path,
+                      strerror(errno));
 }
 
 /* -- finding ----------------------------------------------------------------------------------- */
@@ -135,8 +135,8 @@ static int bad_dependency(struct session *s, const struct library *l,
     struct diag_pos pos = {l->path, d->line, (int)(d->name - l->text) + 1, (int)d->name_len};
     for (const char *p = d->name; p > l->text && p[-1] != '\n'; p--)
         pos.col = (int)(d->name - p) + 2;
-    diags_source(s->config.diags, l->path, l->text, l->len);
-    return diag_error(s->config.diags, ET_ECOMPILE, &pos, "D_PRAGMA_DEPEND", NULL,
+    diags_source(&s->diags, l->path, l->text, l->len);
+    return diag_error(&s->diags, ET_ECOMPILE, &pos, "D_PRAGMA_DEPEND", NULL,
                       "library %s requires library %.*s, %s", l->name, (int)d->name_len, d->name,
                       why);
 }
@@ -178,7 +178,7 @@ static int load(struct libraries *all, struct library *l)
 
 int session_libraries(struct session *s)
 {
-    const struct options *o = s->config.opt;
+    const struct options *o = &s->opt;
     struct libraries all = {.s = s};
     int rc = 0;
     if (s->has_libraries)
@@ -190,8 +190,8 @@ int session_libraries(struct session *s)
         return no_memory(s);
     if (o->syslibdir != NULL)
         rc = add_dir(&all, o->syslibdir, true);
-    else if (s->config.libraries != NULL)
-        rc = add_dir(&all, s->config.libraries, false);
+    else if (s->libraries != NULL)
+        rc = add_dir(&all, s->libraries, false);
     for (size_t i = 0; rc == 0 && i < o->nlibdirs; i++)
         rc = add_dir(&all, o->libdir[i], true);
     for (size_t i = 0; rc == 0 && i < all.n; i++)

@@ -4,7 +4,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "session/api.h"
+#include "session/handle.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "util/render.h"
@@ -19,8 +19,8 @@ int erltrace_enable(erltrace_t *h)
     if (!api_enter(h, API_OPEN, API_COMPILED) || api_compile(h) != 0)
         return -1;
     int rc = api_open_targets(h);
-    if (rc == 0 && h->program != NULL)
-        rc = session_match(h->session);
+    if (rc == 0 && h->session.program != NULL)
+        rc = session_match(&h->session);
     h->phase = rc == 0 ? API_ENABLED : ERLTRACE_STATE_FAILED;
     return api_leave(h, rc);
 }
@@ -37,7 +37,7 @@ int erltrace_handle_progress(erltrace_t *h, erltrace_progress_fn *fn, void *arg)
 /* It was ended before anything could fire: as if it had run, and nothing had happened. */
 static int given_up(erltrace_t *h)
 {
-    diag_add(&h->diags, DIAG_NOTE, NULL, "", NULL,
+    diag_add(&h->session.diags, DIAG_NOTE, NULL, "", NULL,
              "ended while probes were being placed: nothing was traced");
     h->phase = ERLTRACE_STATE_DONE;
     api_release(h);
@@ -50,14 +50,14 @@ int erltrace_go(erltrace_t *h)
         return -1;
     if (h->phase < API_ENABLED && erltrace_enable(h) != 0)
         return -1;
-    if (h->program == NULL)
+    if (h->session.program == NULL)
         return api_fail_text(h, ERLTRACE_E_STATE, "no probes specified");
-    if ((h->flags & ERLTRACE_O_CHECK) != 0)
+    if ((h->session.flags & ERLTRACE_O_CHECK) != 0)
         return api_fail_text(h, ERLTRACE_E_STATE, "programs are only checked");
-    if (!option_on(&h->opt, OPTION_destructive) && session_is_destructive(h->session))
+    if (!option_on(&h->session.opt, OPTION_destructive) && session_is_destructive(&h->session))
         return api_fail(h, ERLTRACE_E_DESTRUCTIVE);
     h->busy = true;
-    int rc = session_start(h->session);
+    int rc = session_start(&h->session);
     h->busy = false;
     if (rc == ET_EABORT)
         return given_up(h);
@@ -77,16 +77,16 @@ static int64_t now_ms(void)
 /* A node that is lost because its command has ended is no error. */
 static void look_at_lost(erltrace_t *h)
 {
-    size_t lost = session_lost(h->session);
+    size_t lost = session_lost(&h->session);
     if (lost == h->lost_seen)
         return;
     h->lost_seen = lost;
     if (h->nwatched != lost || !api_commands_ended(h, CHILD_END_MS))
         return;
     h->lost_commands = (unsigned)lost;
-    diags_clear(&h->diags);
-    if (session_end_missed(h->session))
-        diag_add(&h->diags, DIAG_NOTE, NULL, "", NULL,
+    diags_clear(&h->session.diags);
+    if (session_end_missed(&h->session))
+        diag_add(&h->session.diags, DIAG_NOTE, NULL, "", NULL,
                  "the command ended before END could run in its node");
 }
 
@@ -103,12 +103,12 @@ static int step(erltrace_t *h, int timeout_ms)
     int rc = 0;
     if (h->phase == ERLTRACE_STATE_RUNNING &&
         (atomic_load(&h->interrupted) || (h->nwatched > 0 && api_commands_ended(h, 0)))) {
-        rc = session_stop(h->session);
+        rc = session_stop(&h->session);
         h->phase = ERLTRACE_STATE_STOPPING;
     }
-    int state = rc != 0 ? rc : session_work(h->session, timeout_ms);
-    if (h->io_failed || h->aborted) {
-        api_leave(h, h->aborted ? ET_EABORT : ET_EIO);
+    int state = rc != 0 ? rc : session_work(&h->session, timeout_ms);
+    if (h->io_failed || h->session.aborted) {
+        api_leave(h, h->session.aborted ? ET_EABORT : ET_EIO);
         h->phase = ERLTRACE_STATE_FAILED;
         return ERLTRACE_WORK_ERROR;
     }
@@ -158,7 +158,7 @@ int erltrace_work(erltrace_t *h, FILE *fp, int timeout_ms, erltrace_record_fn *r
 int erltrace_timeout(erltrace_t *h)
 {
     return api_enter(h, ERLTRACE_STATE_RUNNING, ERLTRACE_STATE_STOPPING)
-               ? session_timeout(h->session)
+               ? session_timeout(&h->session)
                : -1;
 }
 
@@ -170,9 +170,9 @@ int erltrace_fd(erltrace_t *h)
         return -1;
     if (h->fd < 0 && (h->fd = epoll_create1(EPOLL_CLOEXEC)) < 0)
         return api_fail_text(h, ERLTRACE_E_IO, "cannot wait: %s", strerror(errno));
-    size_t n = session_tiers(h->session);
+    size_t n = h->session.ntiers;
     for (size_t i = 0; i < n; i++) {
-        int fd = session_fd(h->session, i);
+        int fd = session_fd(&h->session, i);
         struct epoll_event ev = {.events = EPOLLIN, .data = {.u64 = i}};
         if (fd >= 0 && epoll_ctl(h->fd, EPOLL_CTL_ADD, fd, &ev) != 0 && errno != EEXIST)
             return api_fail_text(h, ERLTRACE_E_IO, "cannot wait: %s", strerror(errno));
@@ -188,7 +188,7 @@ int erltrace_stop(erltrace_t *h)
         return -1;
     if (h->phase != ERLTRACE_STATE_RUNNING)
         return 0;
-    int rc = session_stop(h->session);
+    int rc = session_stop(&h->session);
     h->phase = rc == 0 ? ERLTRACE_STATE_STOPPING : ERLTRACE_STATE_FAILED;
     return api_leave(h, rc);
 }
@@ -205,8 +205,7 @@ const struct erltrace_status *erltrace_status(erltrace_t *h)
         return NULL;
     h->status = (struct erltrace_status){.state = h->phase > 0 ? (enum erltrace_state)h->phase
                                                                : ERLTRACE_STATE_NONE};
-    if (h->session != NULL)
-        session_status(h->session, &h->status);
+    session_status(&h->session, &h->status);
     h->status.lost -= h->lost_commands;
     return &h->status;
 }

@@ -3,7 +3,7 @@
  * EPIDs are given out in the order of clauses, and within a clause in the order in which the tiers
  * name their probes; probe[epid - 1] says what an EPID is. A tier gets its bindings sorted by
  * probe, then clause; of an EPID whose clause can never run there it gets none. */
-#include "session/session_impl.h"
+#include "session/session.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ int session_attach(struct session *s, struct tier *t)
     for (size_t i = 0; i < s->ntiers; i++) {
         struct tier *other = s->tier[i].t;
         if (t->ops == other->ops && t->ops->same != NULL && t->ops->same(t, other)) {
-            diag_add(s->config.diags, DIAG_WARNING, NULL, NULL, NULL,
+            diag_add(&s->diags, DIAG_WARNING, NULL, NULL, NULL,
                      "%s is named twice; it is traced once", t->ops->target(t));
             t->ops->close(t);
             return 0;
@@ -80,9 +80,9 @@ static const char *spec_text(struct session *s, const struct probe_spec *p)
 }
 
 /* Bytes of the description that starts at this place of a program's text. */
-static int description_length(const struct session_program *p, uint32_t line, uint32_t col)
+static int description_length(const struct erltrace_prog *p, uint32_t line, uint32_t col)
 {
-    const char *at = p->text, *end = p->text + p->len;
+    const char *at = p->source, *end = p->source + p->source_len;
     for (uint32_t i = 1; i < line && at < end; i++) {
         const char *nl = memchr(at, '\n', (size_t)(end - at));
         at = nl != NULL ? nl + 1 : end;
@@ -112,10 +112,10 @@ static const char *lacking(struct session *s, const struct probe_spec *spec)
 static struct diag_pos position(const struct session *s, uint32_t clause)
 {
     const struct dif_clause *c = &s->img.clauses[clause];
-    size_t program = s->clause_program[clause];
+    const struct erltrace_prog *program = s->program_of[clause];
     struct diag_pos pos = {dif_str(&s->img, c->file), (int)c->line, (int)c->col, 0};
-    if (program < s->nprograms && c->line > 0 && c->col > 0)
-        pos.len = description_length(&s->program[program], c->line, c->col);
+    if (program != NULL && c->line > 0 && c->col > 0)
+        pos.len = description_length(program, c->line, c->col);
     return pos;
 }
 
@@ -127,9 +127,9 @@ static int report_unmatched(struct session *s, uint32_t clause, const struct pro
         if (s->tier[i].t->ops->suggest != NULL)
             hint = s->tier[i].t->ops->suggest(s->tier[i].t, spec);
     if (spec->id != 0)
-        return diag_error(s->config.diags, ET_ENOPROBE, &pos, "D_PDESC_INVAL", hint,
+        return diag_error(&s->diags, ET_ENOPROBE, &pos, "D_PDESC_INVAL", hint,
                           "invalid probe identifier %u: Unknown probe identifier", spec->id);
-    return diag_error(s->config.diags, ET_ENOPROBE, &pos, "D_PDESC_ZERO", hint,
+    return diag_error(&s->diags, ET_ENOPROBE, &pos, "D_PDESC_ZERO", hint,
                       "probe description %s does not match any probes", spec_text(s, spec));
 }
 
@@ -198,21 +198,20 @@ int session_match(struct session *s)
     for (uint32_t c = 0; c < s->img.nclauses; c++) {
         struct probe_spec spec = spec_of(s, &s->img.clauses[c]);
         struct matching m = {.s = s, .clause = c};
-        size_t program = s->clause_program[c];
         if (spec.id == 0 && !spec_is_local(&spec) && !session_later(s, c, spec.name))
             return session_no_memory(s);
         for (size_t i = 0; i < s->ntiers; i++) {
             m.tier = &s->tier[i];
-            int rc = m.tier->t->ops->match(m.tier->t, &spec, matched, &m, s->config.diags);
+            int rc = m.tier->t->ops->match(m.tier->t, &spec, matched, &m, &s->diags);
             if (rc != 0)
                 return rc;
         }
-        if (program < s->nprograms)
-            s->program[program].matched += m.sum.count;
+        if (s->program_of[c] != NULL)
+            s->program_of[c]->info.matches += m.sum.count;
         const struct diag_pos pos = position(s, c);
         session_doubt(s, c, &pos, &m.sum);
-        if (m.sum.count == 0 && !option_on(s->config.opt, OPTION_zdefs) &&
-            !(s->config.check_only && lacking(s, &spec) != NULL))
+        if (m.sum.count == 0 && !option_on(&s->opt, OPTION_zdefs) &&
+            !((s->flags & ERLTRACE_O_CHECK) && lacking(s, &spec) != NULL))
             unmatched = report_unmatched(s, c, &spec);
     }
     for (size_t i = 0; i < s->ntiers; i++)
@@ -229,43 +228,15 @@ int session_extend(struct session *s, struct session_tier *t)
     for (uint32_t c = 0; c < s->img.nclauses; c++) {
         struct probe_spec spec = spec_of(s, &s->img.clauses[c]);
         struct matching m = {.s = s, .tier = t, .clause = c};
-        int rc = t->t->ops->match_new(t->t, &spec, matched, &m, s->config.diags);
+        int rc = t->t->ops->match_new(t->t, &spec, matched, &m, &s->diags);
         if (rc != 0)
             return rc;
-        if (s->clause_program[c] < s->nprograms)
-            s->program[s->clause_program[c]].matched += m.sum.count;
+        if (s->program_of[c] != NULL)
+            s->program_of[c]->info.matches += m.sum.count;
     }
     if (t->nbindings > had)
         qsort(t->binding + had, t->nbindings - had, sizeof *t->binding, binding_order);
-    return t->t->ops->extend(t->t, t->binding + had, t->nbindings - had, s->config.diags);
-}
-
-uint64_t session_matched(const struct session *s, size_t nth)
-{
-    return nth < s->nprograms ? s->program[nth].matched : 0;
-}
-
-void session_stability(const struct session *s, size_t nth, struct compile_attr *probes,
-                       struct compile_attr *statements)
-{
-    *probes = s->program[nth].probes;
-    *statements = s->program[nth].statements;
-}
-
-int session_definitions(const struct session *s,
-                        int (*fn)(void *arg, const struct compile_probe *p), void *arg)
-{
-    return compile_probes(s->compile, fn, arg);
-}
-
-size_t session_programs(const struct session *s)
-{
-    return s->nprograms;
-}
-
-size_t session_probes(const struct session *s)
-{
-    return s->nprobes;
+    return t->t->ops->extend(t->t, t->binding + had, t->nbindings - had, &s->diags);
 }
 
 struct listing {
@@ -282,20 +253,20 @@ static int listed(void *arg, const struct tier_probe *p)
     return l->fn(l->arg, l->tier, p);
 }
 
-int session_list(struct session *s, size_t nth, session_list_fn fn, session_missed_fn missed,
-                 void *arg)
+int session_list(struct session *s, const struct erltrace_prog *p, session_list_fn fn,
+                 session_missed_fn missed, void *arg)
 {
-    uint32_t n = s->nprograms > 0 ? s->img.nclauses : 1;
+    uint32_t n = s->program != NULL ? s->img.nclauses : 1;
     for (uint32_t c = 0; c < n; c++) {
         struct probe_spec spec = {"", "", "", "", 0};
         struct listing l = {fn, arg, NULL, 0};
-        if (nth != SESSION_ALL && s->clause_program[c] != nth)
+        if (p != NULL && s->program_of[c] != p)
             continue;
-        if (s->nprograms > 0)
+        if (s->program != NULL)
             spec = spec_of(s, &s->img.clauses[c]);
         for (size_t i = 0; i < s->ntiers; i++) {
             l.tier = s->tier[i].t;
-            int rc = l.tier->ops->match(l.tier, &spec, listed, &l, s->config.diags);
+            int rc = l.tier->ops->match(l.tier, &spec, listed, &l, &s->diags);
             if (rc != 0)
                 return rc;
         }

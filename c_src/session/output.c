@@ -2,7 +2,7 @@
  * erltrace_work that is under way; and who runs the commands of system(). */
 #include <stdlib.h>
 
-#include "session/api.h"
+#include "session/handle.h"
 #include "util/stream.h"
 
 /* What the handler says; 0 without one. */
@@ -10,7 +10,7 @@ static int hand_out(erltrace_t *h, enum erltrace_output_kind kind, const char *t
 {
     struct erltrace_output o = {kind, text, n};
     int rc = h->output_fn(&o, h->output_arg);
-    h->aborted |= rc == ERLTRACE_HANDLE_ABORT;
+    h->session.aborted |= rc == ERLTRACE_HANDLE_ABORT;
     return rc;
 }
 
@@ -59,7 +59,7 @@ static void run_command(void *arg, const char *command)
 {
     erltrace_t *h = arg;
     if (h->command_fn != NULL)
-        h->aborted |= h->command_fn(command, h->command_arg) == ERLTRACE_HANDLE_ABORT;
+        h->session.aborted |= h->command_fn(command, h->command_arg) == ERLTRACE_HANDLE_ABORT;
     else if (system(command) == -1) /* its exit status is nobody's business */
         return;
 }

@@ -1,6 +1,5 @@
 /* probes.c - probes as the program sees them, and walking over them. */
-#include "session/api.h"
-#include "session/session_impl.h"
+#include "session/handle.h"
 #include "base/err.h"
 
 void api_probe_fill(struct api_probe *out, enum probe_kind kind, uint32_t id, const char *prov,
@@ -10,7 +9,7 @@ void api_probe_fill(struct api_probe *out, enum probe_kind kind, uint32_t id, co
     if (out->def == NULL)
         out->def = probe_fn_def(kind);
 
-    out->attributes = out->arguments = api_attributes(compile_provider(prov));
+    out->attributes = out->arguments = session_attributes(compile_provider(prov));
     out->public = (struct erltrace_probe){.id = id,
                                           .provider = prov,
                                           .module = mod,
@@ -130,8 +129,7 @@ int erltrace_probe_iter(erltrace_t *h, const erltrace_prog_t *p, erltrace_probe_
     h->busy = true;
     int rc = api_open_targets(h);
     if (rc == 0)
-        rc = session_list(h->session, p != NULL ? p->number : SESSION_ALL, found,
-                          missed_fn != NULL ? missed : NULL, &w);
+        rc = session_list(&h->session, p, found, missed_fn != NULL ? missed : NULL, &w);
     h->busy = false;
     return w.result != 0 ? (api_leave(h, 0), w.result) : api_leave(h, rc);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "session/api.h"
+#include "session/handle.h"
 #include "base/err.h"
 #include "lang/encode.h"
 
@@ -22,24 +22,20 @@ _Static_assert((int)COMPILE_SCRIPT == (int)ERLTRACE_SPEC_SCRIPT &&
                    (int)COMPILE_ID == (int)ERLTRACE_SPEC_ID,
                "a program's kind is the same number for programs and for the compiler");
 
-int api_session(erltrace_t *h)
+/* Makes the compiler, which has to know of the targets that there are: they come before programs.
+ * 0 or -1. */
+static int prepare(erltrace_t *h)
 {
-    struct session_config config = {.opt = &h->opt,
-                                    .diags = &h->diags,
-                                    .out = api_out(h),
-                                    .format = h->flags,
-                                    .terminal = (h->flags & ERLTRACE_O_TERMINAL) != 0,
-                                    .watch = &h->watch,
-                                    .check_only = (h->flags & ERLTRACE_O_CHECK) != 0};
+    struct session *s = &h->session;
     const char *root;
-    if (h->session != NULL)
+    if (s->compile != NULL)
         return 0;
-    if ((root = api_root(h)) != NULL)
-        config.libraries = arena_printf(&h->arena, "%s/priv/lib", root);
-    for (struct api_target *t = h->target; t != NULL && config.target == 0; t = t->next)
-        config.target = t->pid;
-    h->session = session_new(&config);
-    return h->session != NULL ? 0 : api_fail(h, ERLTRACE_E_NOMEM);
+    root = api_root(h);
+    if (root != NULL)
+        s->libraries = arena_printf(&s->arena, "%s/priv/lib", root);
+    for (struct api_target *t = h->target; t != NULL && s->target == 0; t = t->next)
+        s->target = t->pid;
+    return session_begin(s) != 0 ? api_leave(h, ET_ENOMEM) : 0;
 }
 
 /* A name for diagnostics that no other program has: the second "-n" is "-n (2)". */
@@ -47,26 +43,21 @@ static const char *unique_name(erltrace_t *h, const char *name)
 {
     const char *result = name;
     for (size_t n = 2;; n++) {
-        const struct erltrace_prog *p = h->program;
+        const struct erltrace_prog *p = h->session.program;
         while (p != NULL && strcmp(p->name, result) != 0)
             p = p->next;
         if (p == NULL)
             return result;
-        result = arena_printf(&h->arena, "%s (%zu)", name, n);
+        result = arena_printf(&h->session.arena, "%s (%zu)", name, n);
         if (result == NULL)
             return NULL;
     }
 }
 
-struct erltrace_attributes api_attributes(struct compile_attr a)
-{
-    return (struct erltrace_attributes){a.name, a.data, a.class};
-}
-
 static char **copy_words(erltrace_t *h, const char *zero, int argc, char *const argv[])
 {
     int n = argc > 0 ? argc : 1;
-    char **v = arena_alloc(&h->arena, ((size_t)n + 1) * sizeof *v);
+    char **v = arena_alloc(&h->session.arena, ((size_t)n + 1) * sizeof *v);
     if (v == NULL)
         return NULL;
     v[0] = api_strdup(h, argc > 0 && argv[0] != NULL ? argv[0] : zero);
@@ -80,30 +71,22 @@ static char **copy_words(erltrace_t *h, const char *zero, int argc, char *const 
 static erltrace_prog_t *add(erltrace_t *h, struct erltrace_prog *p, struct compile_source *src,
                             const char *name, int argc, char *const argv[])
 {
-    struct compile_attr probes = {0}, statements = {0};
-    p->name = unique_name(h, name);
+    const char *unique = unique_name(h, name);
     src->kind = (enum compile_kind)p->spec;
-    src->name = p->name;
+    src->name = unique;
     src->argc = argc > 0 ? argc : 1;
     src->argv = copy_words(h, p->spec == ERLTRACE_SPEC_SCRIPT ? p->text : "erltrace", argc, argv);
-    if (p->name == NULL || src->argv == NULL || api_session(h) != 0) {
+    if (unique == NULL || src->argv == NULL) {
         api_fail(h, ERLTRACE_E_NOMEM);
         return NULL;
     }
+    if (prepare(h) != 0)
+        return NULL;
     h->compiling = p;
-    p->number = session_programs(h->session);
-    int rc = session_add(h->session, src);
-    session_own(h->session, p->number, p);
+    int rc = session_add(&h->session, src, p);
     h->compile_failed |= rc != 0;
-    if (rc == 0)
-        session_stability(h->session, p->number, &probes, &statements);
     rc = api_leave(h, rc);
     h->compiling = NULL;
-    p->descriptions = api_attributes(probes);
-    p->statements = api_attributes(statements);
-    p->info = (struct erltrace_proginfo){0, &p->descriptions, &p->statements};
-    *h->program_tail = p;
-    h->program_tail = &p->next;
     return rc == 0 ? p : NULL;
 }
 
@@ -125,7 +108,7 @@ erltrace_prog_t *erltrace_program_strcompile(erltrace_t *h, const char *name,
         api_fail(h, ERLTRACE_E_INVAL);
         return NULL;
     }
-    struct erltrace_prog *p = arena_alloc(&h->arena, sizeof *p);
+    struct erltrace_prog *p = arena_alloc(&h->session.arena, sizeof *p);
     char *copy = api_strdup(h, text), *called = api_strdup(h, name);
     if (p == NULL || copy == NULL || (name != NULL && called == NULL)) {
         api_fail(h, ERLTRACE_E_NOMEM);
@@ -147,7 +130,7 @@ char *api_read(erltrace_t *h, FILE *f, size_t *len)
     while (!b.oom && (n = fread(piece, 1, sizeof piece, f)) > 0)
         buf_add(&b, piece, n);
     int error = ferror(f) ? errno : b.oom ? ENOMEM : 0;
-    char *text = error == 0 ? arena_strndup(&h->arena, buf_str(&b), b.len) : NULL;
+    char *text = error == 0 ? arena_strndup(&h->session.arena, buf_str(&b), b.len) : NULL;
     *len = b.len;
     buf_free(&b);
     errno = error != 0 ? error : ENOMEM;
@@ -185,7 +168,7 @@ erltrace_prog_t *erltrace_program_fcompile(erltrace_t *h, const char *path, int 
         api_fail(h, ERLTRACE_E_INVAL);
         return NULL;
     }
-    struct erltrace_prog *p = arena_alloc(&h->arena, sizeof *p);
+    struct erltrace_prog *p = arena_alloc(&h->session.arena, sizeof *p);
     const char *name = api_strdup(h, path);
     if (p == NULL || name == NULL) {
         api_fail(h, ERLTRACE_E_NOMEM);
@@ -198,7 +181,7 @@ erltrace_prog_t *erltrace_program_fcompile(erltrace_t *h, const char *path, int 
         api_fail_text(h, ERLTRACE_E_OPEN, "failed to open %s: %s", path, strerror(errno));
         return NULL;
     }
-    if (option_on(&h->opt, OPTION_cpp)) {
+    if (option_on(&h->session.opt, OPTION_cpp)) {
         src.shown = src.text;
         src.shown_len = src.len;
         src.text = api_preprocess(h, src.text, &src.len, &why);
@@ -218,13 +201,13 @@ int api_compile(erltrace_t *h)
         return 0;
     if (h->compile_failed)
         return api_fail(h, ERLTRACE_E_COMPILE);
-    if (api_session(h) != 0)
+    if (prepare(h) != 0)
         return -1;
     h->phase = API_COMPILED;
-    for (struct erltrace_prog *p = h->program; p != NULL; p = p->next)
+    for (struct erltrace_prog *p = h->session.program; p != NULL; p = p->next)
         if (p->next == NULL)
             h->compiling = p; /* an error of all of them is shown as one of the last */
-    int rc = h->program != NULL ? session_compile(h->session) : 0;
+    int rc = h->session.program != NULL ? session_compile(&h->session) : 0;
     h->compile_failed = rc != 0;
     rc = api_leave(h, rc);
     h->compiling = NULL;
@@ -235,7 +218,7 @@ int api_compile(erltrace_t *h)
 
 const struct erltrace_proginfo *erltrace_program_info(erltrace_t *h, const erltrace_prog_t *p)
 {
-    struct erltrace_prog *known = h != NULL ? h->program : NULL;
+    struct erltrace_prog *known = h != NULL ? h->session.program : NULL;
     while (known != NULL && known != p)
         known = known->next;
     if (known == NULL) {
@@ -243,7 +226,6 @@ const struct erltrace_proginfo *erltrace_program_info(erltrace_t *h, const erltr
             api_fail(h, ERLTRACE_E_INVAL);
         return NULL;
     }
-    known->info.matches = session_matched(h->session, known->number);
     return &known->info;
 }
 
@@ -251,14 +233,14 @@ int erltrace_is_destructive(erltrace_t *h)
 {
     if (!api_enter(h, API_OPEN, ERLTRACE_STATE_DONE) || api_compile(h) != 0)
         return -1;
-    return session_is_destructive(h->session);
+    return session_is_destructive(&h->session);
 }
 
 int erltrace_prints(erltrace_t *h)
 {
     if (!api_enter(h, API_OPEN, ERLTRACE_STATE_DONE) || api_compile(h) != 0)
         return -1;
-    return session_prints(h->session);
+    return session_prints(&h->session);
 }
 
 int erltrace_program_dump(erltrace_t *h, FILE *fp)
@@ -270,9 +252,9 @@ int erltrace_program_dump(erltrace_t *h, FILE *fp)
     if (api_compile(h) != 0)
         return -1;
     struct buf b = BUF_INIT;
-    if (option_on(&h->opt, OPTION_tree))
-        session_tree(h->session, &b);
-    dif_disasm(session_image(h->session), &b);
+    if (option_on(&h->session.opt, OPTION_tree))
+        compile_tree(h->session.compile, &b);
+    dif_disasm(&h->session.img, &b);
     int code = b.oom                                                           ? ERLTRACE_E_NOMEM
                : fwrite(buf_str(&b), 1, b.len, fp) != b.len || fflush(fp) != 0 ? ERLTRACE_E_IO
                                                                                : ERLTRACE_E_OK;

@@ -8,7 +8,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "session/api.h"
+#include "session/handle.h"
 #include "base/err.h"
 #include "util/buftext.h"
 
@@ -143,8 +143,8 @@ static void put_nothing(struct buf *b, const struct compile_probe *p)
 static int cannot(struct header *g, const struct compile_probe *p, const char *why)
 {
     g->error = ET_EUNSUP;
-    return diag_error(&g->h->diags, ET_EUNSUP, NULL, "", NULL, "probe %s:::%s cannot be made: %s",
-                      p->provider, p->name, why);
+    return diag_error(&g->h->session.diags, ET_EUNSUP, NULL, "", NULL,
+                      "probe %s:::%s cannot be made: %s", p->provider, p->name, why);
 }
 
 static int put_definition(void *arg, const struct compile_probe *p)
@@ -178,7 +178,7 @@ int erltrace_program_header(erltrace_t *h, FILE *fp, const char *name)
         return api_fail(h, ERLTRACE_E_INVAL);
     if (h->compile_failed)
         return api_fail(h, ERLTRACE_E_COMPILE);
-    if (h->program == NULL)
+    if (h->session.program == NULL)
         return api_fail_text(h, ERLTRACE_E_STATE, "no provider is defined");
     struct header g = {.file = name, .h = h};
     buf_printf(&g.out, "/* %s - made by erltrace -h; to be changed where it was made from. */\n",
@@ -190,11 +190,11 @@ int erltrace_program_header(erltrace_t *h, FILE *fp, const char *name)
     buf_adds(&g.out, "\n\n");
     buf_adds(&g.out, common);
     buf_adds(&g.out, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
-    session_definitions(h->session, put_definition, &g);
+    compile_probes(h->session.compile, put_definition, &g);
     buf_adds(&g.out, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
     int rc = g.error != 0 ? g.error : g.out.oom ? ET_ENOMEM : 0;
     if (rc == 0 && !g.any)
-        rc = diag_error(&h->diags, ET_EINVAL, NULL, "", NULL, "no provider is defined");
+        rc = diag_error(&h->session.diags, ET_EINVAL, NULL, "", NULL, "no provider is defined");
     if (rc == 0 && (fwrite(g.out.data, 1, g.out.len, fp) != g.out.len || fflush(fp) != 0))
         rc = ET_EIO;
     buf_free(&g.out);

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "session/api.h"
+#include "session/handle.h"
 
 /* The file that this code was loaded from. */
 static const char *own_file(erltrace_t *h)
@@ -14,15 +14,17 @@ static const char *own_file(erltrace_t *h)
     /* A program has the name by which it was called, which may need the PATH to be found. */
     if (dladdr((const void *)erltrace_version, &info) != 0 && info.dli_fname != NULL &&
         strstr(info.dli_fname, ".so") != NULL)
-        return realpath(info.dli_fname, path) != NULL ? arena_strdup(&h->arena, path) : NULL;
+        return realpath(info.dli_fname, path) != NULL ? arena_strdup(&h->session.arena, path)
+                                                      : NULL;
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    return n > 0 ? arena_strndup(&h->arena, path, (size_t)n) : NULL;
+    return n > 0 ? arena_strndup(&h->session.arena, path, (size_t)n) : NULL;
 }
 
 static bool is_root(erltrace_t *h, const char *root)
 {
     const char *beam =
-        root != NULL ? arena_printf(&h->arena, "%s/priv/agent/erltrace_agent.beam", root) : NULL;
+        root != NULL ? arena_printf(&h->session.arena, "%s/priv/agent/erltrace_agent.beam", root)
+                     : NULL;
     return beam != NULL && access(beam, R_OK) == 0;
 }
 
@@ -37,12 +39,12 @@ const char *api_root(erltrace_t *h)
     if ((file = own_file(h)) != NULL) {
         int folder = (int)(strrchr(file, '/') - file);
         for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
-            const char *root = arena_printf(&h->arena, "%.*s/%s", folder, file, near[i]);
+            const char *root = arena_printf(&h->session.arena, "%.*s/%s", folder, file, near[i]);
             if (is_root(h, root))
                 return root;
         }
     }
     /* A program that holds the static library may lie anywhere. */
-    const char *installed = arena_printf(&h->arena, "%s/erltrace", api_libdir());
+    const char *installed = arena_printf(&h->session.arena, "%s/erltrace", api_libdir());
     return is_root(h, installed) ? installed : NULL;
 }

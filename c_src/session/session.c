@@ -1,5 +1,5 @@
 /* session.c - the life of a session, except matching (match.c) and reading (deliver.c). */
-#include "session/session_impl.h"
+#include "session/session.h"
 
 #include <ctype.h>
 #include <poll.h>
@@ -24,7 +24,7 @@ static uint32_t frames(const struct options *o, enum option_id which)
 
 static void sync_options(struct session *s)
 {
-    const struct options *o = s->config.opt;
+    const struct options *o = &s->opt;
     int64_t iregs = o->value[OPTION_iregs];
     s->compile_options.strsize = (uint32_t)o->value[OPTION_strsize];
     s->compile_options.scratchsize = (uint32_t)o->value[OPTION_scratchsize];
@@ -51,7 +51,7 @@ void session_options_changed(struct session *s)
 static int set_option(void *arg, const char *name, const char *value, const char **why)
 {
     struct session *s = arg;
-    int rc = options_set(s->config.opt, name, value, OPTION_BY_PROGRAM, why);
+    int rc = options_set(&s->opt, name, value, OPTION_BY_PROGRAM, why);
     if (rc == 0)
         sync_options(s);
     return rc;
@@ -61,56 +61,68 @@ static int set_option(void *arg, const char *name, const char *value, const char
 static const char *option_help(void *arg, const char *name)
 {
     struct session *s = arg;
-    return options_hint(s->config.opt, name, s->option_hint);
+    return options_hint(&s->opt, name, s->option_hint);
 }
 
 /* -- compiling --------------------------------------------------------------------------------- */
 
 int session_no_memory(struct session *s)
 {
-    return diag_error(s->config.diags, ET_ENOMEM, NULL, "", NULL, "%s", et_strerror(ET_ENOMEM));
+    return diag_error(&s->diags, ET_ENOMEM, NULL, "", NULL, "%s", et_strerror(ET_ENOMEM));
 }
 
-struct session *session_new(const struct session_config *config)
+void session_init(struct session *s)
 {
-    struct session *s = et_calloc(1, sizeof *s);
-    if (s == NULL)
-        return NULL;
-    s->config = *config;
-    if (config->watch != NULL)
-        s->observer[s->nobservers++] = *config->watch;
-    s->observer[s->nobservers] = *report_format(config->format);
-    s->observer[s->nobservers++].arg = &s->report;
+    *s = (struct session){.program_tail = &s->program};
     arena_init(&s->arena);
+    diags_init(&s->diags);
+    options_init(&s->opt);
     dif_image_init(&s->img);
+}
+
+int session_begin(struct session *s)
+{
+    if (s->compile != NULL)
+        return 0;
+    s->nobservers = 0;
+    s->observer[s->nobservers++] = s->watch;
+    s->observer[s->nobservers] = *report_format(s->flags);
+    s->observer[s->nobservers++].arg = &s->report;
     sync_options(s);
-    s->compile_options.target = config->target;
+    s->compile_options.target = s->target;
     s->compile_options.setopt = set_option;
     s->compile_options.opthint = option_help;
     s->compile_options.setopt_arg = s;
-    s->compile = compile_new(&s->compile_options, config->diags);
-    if (s->compile == NULL) {
-        session_close(s);
-        return NULL;
-    }
-    return s;
+    s->compile = compile_new(&s->compile_options, &s->diags);
+    return s->compile != NULL ? 0 : session_no_memory(s);
 }
 
-int session_add(struct session *s, const struct compile_source *src)
+struct erltrace_attributes session_attributes(struct compile_attr a)
 {
-    struct session_program *p = et_realloc(s->program, (s->nprograms + 1) * sizeof *p);
-    if (p == NULL)
+    return (struct erltrace_attributes){a.name, a.data, a.class};
+}
+
+int session_add(struct session *s, const struct compile_source *src, struct erltrace_prog *p)
+{
+    struct compile_attr probes, statements;
+    if (p == NULL && (p = arena_alloc(&s->arena, sizeof *p)) == NULL)
         return session_no_memory(s);
-    s->program = p;
-    p += s->nprograms++;
-    *p = (struct session_program){.name = src->name,
-                                  .text = src->shown != NULL ? src->shown : src->text,
-                                  .len = src->shown != NULL ? src->shown_len : src->len};
-    int rc = session_libraries(s);
+    p->name = src->name;
+    p->source = src->shown != NULL ? src->shown : src->text;
+    p->source_len = src->shown != NULL ? src->shown_len : src->len;
+    p->info = (struct erltrace_proginfo){0, &p->descriptions, &p->statements};
+    *s->program_tail = p;
+    s->program_tail = &p->next;
+    int rc = session_begin(s);
+    if (rc == 0)
+        rc = session_libraries(s);
     if (rc == 0)
         rc = compile_add(s->compile, src);
-    if (rc == 0)
-        compile_stability(s->compile, &p->probes, &p->statements);
+    if (rc == 0) {
+        compile_stability(s->compile, &probes, &statements);
+        p->descriptions = session_attributes(probes);
+        p->statements = session_attributes(statements);
+    }
     return rc;
 }
 
@@ -132,7 +144,7 @@ static int parse_formats(struct session *s)
         if (rc == ET_ENOMEM)
             return session_no_memory(s);
         if (rc != 0)
-            return diag_error(s->config.diags, ET_EIMAGE, NULL, "D_SYNTAX", NULL,
+            return diag_error(&s->diags, ET_EIMAGE, NULL, "D_SYNTAX", NULL,
                               "format \"%s\" holds a conversion that does not exist",
                               dif_str(&s->img, a->format));
     }
@@ -155,30 +167,24 @@ static bool find_symbol(void *arg, uint64_t pid, uint64_t address, struct tier_s
  * name; then it is the program of the clause before it. */
 static int number_clauses(struct session *s)
 {
-    uint32_t program = 0;
-    s->clause_program = arena_alloc(&s->arena, (s->img.nclauses + 1) * sizeof *s->clause_program);
-    if (s->clause_program == NULL)
+    struct erltrace_prog *program = s->program;
+    s->program_of = arena_alloc(&s->arena, (s->img.nclauses + 1) * sizeof *s->program_of);
+    if (s->program_of == NULL)
         return session_no_memory(s);
     for (uint32_t c = 0; c < s->img.nclauses; c++) {
         const char *file = dif_str(&s->img, s->img.clauses[c].file);
-        for (uint32_t i = 0; i < s->nprograms; i++)
-            if (strcmp(s->program[i].name, file) == 0)
-                program = i;
-        s->clause_program[c] = program;
+        for (struct erltrace_prog *p = s->program; p != NULL; p = p->next)
+            if (strcmp(p->name, file) == 0)
+                program = p;
+        s->program_of[c] = program;
     }
     return 0;
-}
-
-void session_own(struct session *s, size_t nth, const struct erltrace_prog *program)
-{
-    if (nth < s->nprograms)
-        s->program[nth].owner = program;
 }
 
 /* Actions of a restricted program that would do something to this process or its host. */
 static int check_restricted(struct session *s)
 {
-    const struct options *opt = s->config.opt;
+    const struct options *opt = &s->opt;
     const char *why = "it would act on the host that the program is started from";
     char hint[256];
     int rc = 0;
@@ -194,7 +200,7 @@ static int check_restricted(struct session *s)
                 a->kind != ACT_RAISE)
                 continue;
             struct diag_pos pos = {dif_str(&s->img, c->file), (int)a->line, (int)a->col, 0};
-            rc = diag_error(s->config.diags, ET_ECOMPILE, &pos, "ACTION_RESTRICTED", hint,
+            rc = diag_error(&s->diags, ET_ECOMPILE, &pos, "ACTION_RESTRICTED", hint,
                             "%s() is not allowed for this program", dif_action_info(a->kind)->name);
         }
     }
@@ -203,9 +209,11 @@ static int check_restricted(struct session *s)
 
 int session_compile(struct session *s)
 {
-    int rc = compile_image(s->compile, &s->img);
+    int rc = session_begin(s);
     if (rc == 0)
-        rc = dif_verify(&s->img, s->config.diags);
+        rc = compile_image(s->compile, &s->img);
+    if (rc == 0)
+        rc = dif_verify(&s->img, &s->diags);
     if (rc == 0)
         rc = check_restricted(s);
     if (rc == 0 && (rc = dif_encode(&s->img, &s->encoded)) != 0)
@@ -224,25 +232,15 @@ int session_compile(struct session *s)
     }
     if (rc == 0)
         rc = number_clauses(s);
-    s->report = (struct report){.out = s->config.out,
-                                .opt = s->config.opt,
+    s->report = (struct report){.out = s->out,
+                                .opt = &s->opt,
                                 .img = &s->img,
                                 .aggr = &s->aggr,
-                                .terminal = s->config.terminal,
+                                .terminal = (s->flags & ERLTRACE_O_TERMINAL) != 0,
                                 .format = s->format,
-                                .symbols = {.find = find_symbol, .arg = s, .opt = s->config.opt},
-                                .target = s->config.target > 0 ? (uint64_t)s->config.target : 0};
+                                .symbols = {.find = find_symbol, .arg = s, .opt = &s->opt},
+                                .target = s->target > 0 ? (uint64_t)s->target : 0};
     return rc;
-}
-
-const struct dif_image *session_image(const struct session *s)
-{
-    return &s->img;
-}
-
-void session_tree(const struct session *s, struct buf *out)
-{
-    compile_tree(s->compile, out);
 }
 
 /* -- running ----------------------------------------------------------------------------------- */
@@ -281,10 +279,10 @@ static void size_text(int64_t v, char *out, size_t n)
 static void notice_lowered(struct session *s, const char *what, int64_t asked, int64_t granted)
 {
     char size[32];
-    if (granted == 0 || granted >= asked || option_on(s->config.opt, OPTION_quietresize))
+    if (granted == 0 || granted >= asked || option_on(&s->opt, OPTION_quietresize))
         return;
     size_text(granted, size, sizeof size);
-    diag_add(s->config.diags, DIAG_NOTE, NULL, "", NULL, "%s lowered to %s", what, size);
+    diag_add(&s->diags, DIAG_NOTE, NULL, "", NULL, "%s lowered to %s", what, size);
 }
 
 /* Option debug: what was made, and what was got. */
@@ -292,12 +290,12 @@ static void tell_enabled(struct session *s, const struct session_tier *t,
                          const struct tier_options *o)
 {
     const char *target = t->t->ops->target(t->t);
-    if (!option_on(s->config.opt, OPTION_debug))
+    if (!option_on(&s->opt, OPTION_debug))
         return;
-    diag_add(s->config.diags, DIAG_NOTE, NULL, "", NULL,
+    diag_add(&s->diags, DIAG_NOTE, NULL, "", NULL,
              "debug: image of %zu bytes: %u clauses, %u actions, %u instructions", s->encoded.len,
              s->img.nclauses, s->img.nactions, s->img.ncode);
-    diag_add(s->config.diags, DIAG_NOTE, NULL, "", NULL,
+    diag_add(&s->diags, DIAG_NOTE, NULL, "", NULL,
              "debug: %s tier%s%s: %zu enablings, bufsize %llu, aggsize %llu, dynvarsize %llu, "
              "specsize %llu, %u CPUs",
              t->t->ops->name, target[0] != '\0' ? " of " : "", target, t->nbindings,
@@ -324,7 +322,7 @@ static bool progress(void *arg, const struct tier_progress *p)
 
 static int enable(struct session *s, struct session_tier *t)
 {
-    const int64_t *v = s->config.opt->value;
+    const int64_t *v = s->opt.value;
     struct tier_options asked = {
 #define ASK_TOOL(name)
 #define ASK_TIER(name)  .name = v[OPTION_##name],
@@ -343,7 +341,7 @@ static int enable(struct session *s, struct session_tier *t)
     struct tier_options granted = asked;
     s->starting = t->t;
     int rc = t->t->ops->enable(t->t, &s->img, s->encoded.data, s->encoded.len, t->binding,
-                               t->nbindings, &granted, s->config.diags);
+                               t->nbindings, &granted, &s->diags);
     if (rc != 0)
         return rc;
     if (granted.ncpus > s->aggr.ncpus && granted.ncpus <= 4096)
@@ -409,9 +407,8 @@ static bool is_word(char c)
 static void point_at(const struct session *s, const char *name, struct diag_pos *pos)
 {
     size_t n = strcspn(name, "([");
-    for (size_t i = 0; i < s->nprograms; i++) {
-        const struct session_program *p = &s->program[i];
-        const char *at = p->text, *end = p->text + p->len;
+    for (const struct erltrace_prog *p = s->program; p != NULL; p = p->next) {
+        const char *at = p->source, *end = p->source + p->source_len;
         if (strcmp(p->name, pos->file) != 0)
             continue;
         for (int line = 1; line < pos->line && at < end; line++) {
@@ -442,8 +439,7 @@ static int check_needs(struct session *s)
         struct diag_pos pos = {dif_str(&s->img, need.file), (int)need.line, (int)need.col, 0};
         if (need.line > 0)
             point_at(s, need.name, &pos);
-        return diag_error(s->config.diags, ET_EUNSUP, need.line > 0 ? &pos : NULL, "",
-                          instead(need.name),
+        return diag_error(&s->diags, ET_EUNSUP, need.line > 0 ? &pos : NULL, "", instead(need.name),
                           need.tiers == WORD_KERNEL
                               ? "could not enable tracing: %s needs %s, which this erltrace does "
                                 "not have"
@@ -465,14 +461,14 @@ static int start(struct session *s)
     for (size_t i = 0; i < s->ntiers; i++) {
         struct tier *t = s->tier[i].t;
         s->starting = t;
-        int rc = t->ops->prepare != NULL ? t->ops->prepare(t, s->config.diags) : 0;
+        int rc = t->ops->prepare != NULL ? t->ops->prepare(t, &s->diags) : 0;
         if (rc != 0)
             return rc;
     }
     s->began_ns = s->reported_ns =
         monotonic_ns(); /* all that counts time begins here, with BEGIN */
     for (size_t i = 0; i < s->ntiers; i++) {
-        int rc = s->tier[i].t->ops->go(s->tier[i].t, s->config.diags);
+        int rc = s->tier[i].t->ops->go(s->tier[i].t, &s->diags);
         if (rc != 0)
             return rc;
     }
@@ -481,8 +477,8 @@ static int start(struct session *s)
 
 int session_start(struct session *s)
 {
-    if (session_is_destructive(s) && !option_on(s->config.opt, OPTION_destructive))
-        return diag_error(s->config.diags, ET_EINVAL, NULL, "", "allow them with -w",
+    if (session_is_destructive(s) && !option_on(&s->opt, OPTION_destructive))
+        return diag_error(&s->diags, ET_EINVAL, NULL, "", "allow them with -w",
                           "could not enable tracing: Destructive actions not allowed");
     int lacking = check_needs(s);
     if (lacking != 0)
@@ -504,7 +500,7 @@ int session_stop(struct session *s)
         struct session_tier *t = &s->tier[i];
         if (t->lost)
             continue;
-        int rc = t->t->ops->stop(t->t, s->config.diags);
+        int rc = t->t->ops->stop(t->t, &s->diags);
         if (rc == ET_ELOST)
             t->lost = true;
         else if (rc != 0 && first == 0)
@@ -538,8 +534,8 @@ static int work_tier(struct session *s, struct session_tier *t, int timeout_ms, 
     struct session_reader reader = {s, t, 0};
     struct tier_sink sink = {&reader,       session_record, session_aggregation,
                              session_fault, session_counts, session_load};
-    int rc = t->t->ops->work(t->t, timeout_ms, flush || s->stopped || t->overload, &sink,
-                             s->config.diags);
+    int rc =
+        t->t->ops->work(t->t, timeout_ms, flush || s->stopped || t->overload, &sink, &s->diags);
     if (rc == TIER_RUNNING && !s->stopped && t->t->ops->grown != NULL && t->t->ops->grown(t->t)) {
         int e = session_extend(s, t);
         rc = e != 0 ? e : rc;
@@ -555,7 +551,7 @@ static int work_tier(struct session *s, struct session_tier *t, int timeout_ms, 
     case TIER_EXITING: s->exiting = true; break;
     case TIER_OVERLOAD: /* the trace goes on with other nodes */
         t->overload = true;
-        if (!s->stopped && (rc = t->t->ops->stop(t->t, s->config.diags)) != 0 && rc != ET_ELOST)
+        if (!s->stopped && (rc = t->t->ops->stop(t->t, &s->diags)) != 0 && rc != ET_ELOST)
             return rc;
         break;
     case TIER_DRAINED: t->drained = true; break;
@@ -568,7 +564,7 @@ static int work_tier(struct session *s, struct session_tier *t, int timeout_ms, 
 static int consume(struct session *s, struct session_tier *t)
 {
     struct buf *queue = &t->queue;
-    if (s->config.opt->value[OPTION_bufpolicy] != RECORD_POLICY_SWITCH) {
+    if (s->opt.value[OPTION_bufpolicy] != RECORD_POLICY_SWITCH) {
         int rc = session_hold(s, t);
         if (rc != 0 || !(t->drained || t->lost))
             return rc;
@@ -615,7 +611,7 @@ int session_work(struct session *s, int timeout_ms)
             return rc;
     }
     uint64_t now = monotonic_ns();
-    if (ended || now - s->reported_ns >= (uint64_t)s->config.opt->value[OPTION_statusrate]) {
+    if (ended || now - s->reported_ns >= (uint64_t)s->opt.value[OPTION_statusrate]) {
         session_report_drops(s);
         session_tell(s, due, ended);
         s->reported_ns = now;
@@ -640,11 +636,6 @@ int session_snapshot(struct session *s)
     return 0;
 }
 
-size_t session_tiers(const struct session *s)
-{
-    return s->ntiers;
-}
-
 int session_fd(const struct session *s, size_t i)
 {
     const struct session_tier *t = &s->tier[i];
@@ -659,11 +650,6 @@ int session_timeout(const struct session *s)
             (s->tier[i].queue.len > 0 || session_fd(s, i) < 0))
             return s->tier[i].queue.len > 0 ? 0 : SLICE_MS;
     return MOST_MS;
-}
-
-struct aggr_table *session_aggregations(struct session *s)
-{
-    return &s->aggr;
 }
 
 void session_finish(struct session *s)
@@ -704,7 +690,7 @@ void session_status(const struct session *s, struct erltrace_status *out)
         .state = out->state, .exited = s->exited, .status = s->status, .began = s->began_ns};
     out->lost = (unsigned)session_lost(s);
     out->overloaded = (unsigned)session_overloaded(s);
-    out->probes = (unsigned)session_probes(s);
+    out->probes = (unsigned)s->nprobes;
     out->watched = (unsigned)s->nwatched;
     for (size_t i = 0; i < s->ntiers; i++) {
         const struct record_counts *c = &s->tier[i].counts;
@@ -769,19 +755,22 @@ struct session_placed session_placed(const struct session *s, size_t i)
                                    ops->placed != NULL ? ops->placed(t->t) : NULL};
 }
 
-void session_close(struct session *s)
+void session_detach(struct session *s)
 {
-    if (s == NULL)
-        return;
     for (size_t i = 0; i < s->ntiers; i++) {
         s->tier[i].t->ops->close(s->tier[i].t);
         et_free(s->tier[i].binding);
         buf_free(&s->tier[i].queue);
         buf_free(&s->tier[i].held);
     }
+    s->ntiers = 0;
+}
+
+void session_free(struct session *s)
+{
+    session_detach(s);
     et_free(s->tier);
     et_free(s->probe);
-    et_free(s->program);
     decider_free(s->decider);
     et_free(s->later);
     aggr_table_free(&s->aggr);
@@ -796,6 +785,6 @@ void session_close(struct session *s)
     buf_free(&s->targets);
     dif_image_free(&s->img);
     compile_free(s->compile);
+    diags_free(&s->diags);
     arena_free(&s->arena);
-    et_free(s);
 }

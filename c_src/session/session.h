@@ -1,7 +1,10 @@
 /* session.h - a tracing session: compile, match, enable, run, read, report.
  *
- *     session_new -> session_add... -> session_compile -> session_attach... -> session_match
- *                 -> session_start -> session_work... -> session_close
+ *     session_init -> session_add... -> session_compile -> session_attach... -> session_match
+ *                  -> session_start -> session_work... -> session_free
+ *
+ * The handle of erltrace.h is a session with what programs ask for beside it (handle.h). Tests have
+ * sessions without a handle.
  *
  * All programs of a session become one image, which runs in every tier that is attached (one a
  * node). Records are reported in the order in which a tier hands them over, BEGIN's first and END's
@@ -16,40 +19,128 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+#include "base/buf.h"
 #include "base/diag.h"
 #include "lang/compile.h"
 #include "result/observer.h"
 #include "result/options.h"
 #include "result/report.h"
 #include "dif/dif.h"
+#include "tier/decide.h"
 #include "tier/tier.h"
 
-struct session;
-
-struct session_config {
-    struct options *opt; /* changed by programs */
-    struct diags *diags; /* both outlive the session */
-    struct out out;
-    bool terminal;                /* the output goes to a terminal */
-    int format;                   /* flags of erltrace_open: report_format */
-    int64_t target;               /* $target */
-    const char *libraries;        /* folder of our D libraries; NULL: none. Borrowed */
-    const struct observer *watch; /* is told before the reporter; NULL: nobody. Copied */
-    /* It is not going to be started: probes that are known and not to be had are no error. */
-    bool check_only;
+struct api_probe { /* a public probe with what it points at */
+    struct erltrace_probe public;
+    struct erltrace_attributes attributes, arguments;
+    const struct probe_def *def; /* what its arguments are, or NULL */
 };
 
-/* NULL: out of memory. */
-struct session *session_new(const struct session_config *config);
-/* Adds a program; see compile.h. Texts and arguments are borrowed until session_close. */
-int session_add(struct session *s, const struct compile_source *src);
+/* A program of a session, and what a program that uses the library gets of it. */
+struct erltrace_prog {
+    struct erltrace_prog *next; /* in the order in which they were added */
+    enum erltrace_spec spec;
+    const char *name;   /* as diagnostics call it */
+    const char *text;   /* the text, or the file's name */
+    const char *source; /* what diagnostics show: source_len bytes. Borrowed */
+    size_t source_len;
+    struct erltrace_attributes descriptions, statements;
+    struct erltrace_proginfo info; /* points at these */
+};
+
+/* One enabled probe: a clause on a probe of a tier. */
+struct session_probe {
+    uint32_t clause;
+    uint32_t id;
+    const char *prov, *mod, *func, *name; /* borrowed from the tier */
+    enum probe_kind kind;
+    size_t tier; /* index of it */
+};
+
+struct session_tier {
+    struct tier *t;
+    struct tier_binding *binding; /* by probe, then clause */
+    size_t nbindings, capbindings;
+    size_t left_out; /* clauses on probes that are not among them: they could never run there */
+    struct record_counts counts;      /* latest */
+    struct record_counts shown;       /* the drops that have been reported */
+    uint64_t reported[RECORD_NDROPS]; /* drops, when its costs were last reported */
+    bool begun;                       /* its first records have been reported */
+    struct buf queue;                 /* struct session_event, read and not yet reported */
+    struct buf held; /* struct session_event: bufpolicy fill and ring, until the end */
+    bool lost, drained;
+    bool overload;      /* the program was ended there because of what it took */
+    bool overload_told; /* ... which has been said; when it ended anyhow, that is all there is */
+};
+
+/* The processes that one clause is restricted to on functions, by kind of probe. */
+struct session_functions {
+    uint32_t clause, known; /* set of kinds, from PROBE_FN_ENTRY on, that have been looked at */
+    const struct probe_pids *pids[PROBE_NKINDS - PROBE_FN_ENTRY];
+};
+
+struct session {
+    /* Set by who makes the session, between session_init and session_add. */
+    int flags;          /* of erltrace_open */
+    struct options opt; /* changed by programs */
+    struct out out;
+    int64_t target;        /* $target */
+    const char *libraries; /* folder of our D libraries; NULL: none. Borrowed */
+    struct observer watch; /* is told before the reporter */
+
+    struct diags diags;
+    struct arena arena; /* what lives as long as the session */
+    struct compile *compile;
+    struct compile_options compile_options;
+    struct erltrace_prog *program, **program_tail;
+    struct dif_image img;
+    struct buf encoded;  /* img for the tiers */
+    struct pf *format;   /* of each action; in the arena */
+    struct value *value; /* room for the parts of one record; in the arena */
+    uint32_t nvalues;
+    struct erltrace_prog **program_of; /* of each clause; in the arena */
+    struct session_tier *tier;
+    size_t ntiers;
+    struct tier *starting;       /* what it is about to enable */
+    struct session_probe *probe; /* by EPID - 1 */
+    size_t nprobes, capprobes;
+    size_t nwatched; /* of these, the probes of nodes: neither BEGIN and its kind nor intervals */
+    struct decider *decider;       /* NULL: before matching */
+    const struct probe_pids *pids; /* the last set that was kept; in the arena */
+    struct session_functions functions;
+    struct tier_later *later;
+    size_t nlater;
+    struct aggr_table aggr;
+    struct report report;
+    struct observer observer[2]; /* in the order in which they are told */
+    size_t nobservers;
+    struct api_probe shown; /* the probe of the last event, as observers see it */
+    uint32_t shown_epid;    /* 0: none yet */
+    struct buf said;        /* text of the event that is being told */
+    struct buf end_queue;   /* what END left, until everything else is reported */
+    struct buf late;        /* struct late_fault, of the record that is being reported */
+    struct buf text;        /* formatted for system() and freopen(); earlier a function's name */
+    struct buf targets;
+    char option_hint[OPTION_HINT];
+    bool exiting, stopped, exited;
+    bool aborted;         /* a handler wants the end */
+    bool has_libraries;   /* they have been read */
+    int status;           /* of exit() */
+    uint64_t reported_ns; /* when drops were last reported */
+    uint64_t began_ns;    /* when BEGIN ran */
+};
+
+void session_init(struct session *s);
+/* Makes the compiler with what is set now, if there is none yet; session_add does. 0 or an error
+ * with a diagnostic. */
+int session_begin(struct session *s);
+/* Adds a program; see compile.h. Texts and arguments are borrowed until session_free. p, zeroed,
+ * lives as long; NULL: one in the arena. It is the last of s->program, also after an error. */
+int session_add(struct session *s, const struct compile_source *src, struct erltrace_prog *p);
 /* To be called when the options were changed from outside. */
 void session_options_changed(struct session *s);
-/* Makes the image. An error of session_add or this one: nothing but session_close may follow. */
+/* Makes the image. An error of session_add or this one: nothing but session_free may follow. */
 int session_compile(struct session *s);
-const struct dif_image *session_image(const struct session *s);
-/* The programs as a tree, in lines. */
-void session_tree(const struct session *s, struct buf *out);
 /* Whether the local tier has every probe that the programs describe: those of dtrace and profile.
  */
 bool session_is_local(const struct session *s);
@@ -60,31 +151,15 @@ int session_attach(struct session *s, struct tier *t);
 /* Matches every description against every tier. A description that no tier has is an error at its
  * place, ET_ENOPROBE, unless the option zdefs is set. */
 int session_match(struct session *s);
-/* What the nth program of session_add matched: clauses times probes. */
-uint64_t session_matched(const struct session *s, size_t nth);
-/* How stable the nth program of session_add is: its probe descriptions, its statements. */
-void session_stability(const struct session *s, size_t nth, struct compile_attr *probes,
-                       struct compile_attr *statements);
-/* The probes of the providers that the programs define, as compile_probes has them. */
-int session_definitions(const struct session *s,
-                        int (*fn)(void *arg, const struct compile_probe *p), void *arg);
-size_t session_programs(const struct session *s);
-size_t session_probes(const struct session *s); /* the sum */
-
-/* What records of the nth program of session_add show as their program; nothing when there is none.
- */
-void session_own(struct session *s, size_t nth, const struct erltrace_prog *program);
-
-/* Calls fn for each probe that the nth program's descriptions match (SESSION_ALL: those of every
- * program, or every probe when there is no program); missed (may be NULL) for each description
+/* Calls fn for each probe that a program's descriptions match (NULL: those of every program, or
+ * every probe when there is no program); missed (may be NULL) for each description
  * without any, with the reason if it names a known probe, else NULL. Not 0 ends the walk and is
  * returned. 0, that value, or an error with a diagnostic.
  */
-#define SESSION_ALL ((size_t)-1)
 typedef int (*session_list_fn)(void *arg, const struct tier *t, const struct tier_probe *p);
 typedef int (*session_missed_fn)(void *arg, const char *description, const char *why);
-int session_list(struct session *s, size_t nth, session_list_fn fn, session_missed_fn missed,
-                 void *arg);
+int session_list(struct session *s, const struct erltrace_prog *p, session_list_fn fn,
+                 session_missed_fn missed, void *arg);
 
 /* Whether some action prints. */
 bool session_prints(const struct session *s);
@@ -103,7 +178,6 @@ int session_snapshot(struct session *s);
 /* The descriptor of the ith tier that says when session_work has something to do; -1: it has none,
  * or nothing more will come from there. */
 int session_fd(const struct session *s, size_t i);
-size_t session_tiers(const struct session *s);
 /* ms after which session_work has to be called, whatever the descriptors say. */
 int session_timeout(const struct session *s);
 /* Ends tracing: END runs, session_work reports the rest. Twice is as once. */
@@ -117,12 +191,8 @@ size_t session_lost(const struct session *s);
 size_t session_overloaded(const struct session *s);
 /* Whether a node was lost that had END clauses: they did not run. */
 bool session_end_missed(const struct session *s);
-/* The merged aggregations. */
-struct aggr_table *session_aggregations(struct session *s);
 /* The text of a symbol (nth 0), or of the nth frame of a stack; false when there is none. */
 bool session_frame(const struct session *s, const struct value *v, size_t nth, struct buf *out);
-/* What the reporter of text writes for one action of a record. */
-void session_action_text(struct session *s, const struct event_data *d, struct buf *out);
 /* Fills in how it goes: all of *out but the state. */
 void session_status(const struct session *s, struct erltrace_status *out);
 /* The targets in words, separated by commas; "" for the local tier. Borrowed. */
@@ -147,6 +217,96 @@ struct session_placed {
 struct session_placed session_placed(const struct session *s, size_t i);
 
 /* Closes every tier: whatever was set in the nodes is undone. */
-void session_close(struct session *s);
+void session_detach(struct session *s);
+/* ... and frees all that the session owns. */
+void session_free(struct session *s);
+
+/* What an observer's answer means: whether those behind it are told, too. */
+static inline bool session_goes_on(struct session *s, enum verdict v)
+{
+    s->aborted |= v == VERDICT_ABORT;
+    return v == VERDICT_SHOW;
+}
+/* Tells the observers of an event, in order, until one keeps it to itself. */
+#define session_tell(s, event, ...)                                                                \
+    for (size_t i_ = 0; i_ < (s)->nobservers; i_++)                                                \
+        if ((s)->observer[i_].event != NULL &&                                                     \
+            !session_goes_on((s), (s)->observer[i_].event((s)->observer[i_].arg, __VA_ARGS__)))    \
+    break
+
+/* Reports that memory is out; the error. */
+int session_no_memory(struct session *s);
+
+/* The public form of what the compiler knows of stability. */
+struct erltrace_attributes session_attributes(struct compile_attr a);
+
+/* -- probe.c ----------------------------------------------------------------------------------- */
+
+void api_probe_fill(struct api_probe *out, enum probe_kind kind, uint32_t id, const char *prov,
+                    const char *mod, const char *func, const char *name, const char *node);
+
+/* -- costs.c ----------------------------------------------------------------------------------- */
+
+/* What took so many ns on all threads, in permille of the time that one thread could run: the
+ * busiest, or the one for whose sake the program was ended. */
+uint32_t session_cost_part(const struct event_cost *c, uint64_t ns);
+
+/* -- enabling.c -------------------------------------------------------------------------------- */
+
+/* Whether a clause has to be placed on a probe: b says which, and gets its `pids`. */
+bool session_wants(struct session *s, const struct tier_probe *p, struct tier_binding *b);
+/* What a clause's description has matched. */
+struct session_matched {
+    size_t count, left_out, instructions; /* probes; see tier_binding and tier_probe */
+    bool several;                         /* functions */
+    struct tier_probe first;              /* as an example */
+};
+/* Warns when nothing, or next to nothing, can come of the clause on all that it has matched. */
+void session_doubt(struct session *s, uint32_t clause, const struct diag_pos *pos,
+                   const struct session_matched *m);
+/* Notes what functions that are still to come can get of a clause whose description has this name.
+ * False: out of memory. */
+bool session_later(struct session *s, uint32_t clause, const char *name);
+
+/* -- match.c ----------------------------------------------------------------------------------- */
+
+/* Places clauses on the probes that have come to a tier since it was enabled, with EPIDs behind
+ * those that there are. 0 or an error with a diagnostic. */
+int session_extend(struct session *s, struct session_tier *t);
+
+/* -- library.c --------------------------------------------------------------------------------- */
+
+/* Compiles the D libraries, once. 0 or an error with a diagnostic. */
+int session_libraries(struct session *s);
+
+/* -- deliver.c --------------------------------------------------------------------------------- */
+
+/* The argument of a tier's sink while it works. */
+struct session_reader {
+    struct session *s;
+    struct session_tier *tier;
+    int error; /* the first one */
+};
+void session_record(void *arg, struct tier *t, uint32_t epid, uint64_t timestamp, uint32_t cpu,
+                    const uint8_t *parts, size_t len);
+void session_aggregation(void *arg, struct tier *t, uint32_t agg, uint32_t cpu, const uint8_t *key,
+                         size_t keylen, const uint64_t *words, size_t nwords);
+void session_fault(void *arg, struct tier *t, uint32_t epid, uint32_t action, uint32_t offset,
+                   uint32_t fault, uint64_t value, uint32_t cpu);
+void session_counts(void *arg, struct tier *t, const struct record_counts *c);
+void session_load(void *arg, struct tier *t, const struct tier_load *l); /* costs.c */
+
+enum session_order {
+    SESSION_FIRST,   /* a tier's first records: BEGIN's come first, END's are put off */
+    SESSION_ORDERED, /* END's are put off */
+    SESSION_AS_IS
+};
+/* Reports and empties a queue. 0 or an error with a diagnostic. */
+int session_consume(struct session *s, struct buf *queue, enum session_order order);
+/* Policies fill and ring: keeps what is in the queue until the end. Not more than a buffer holds:
+ * with ring the oldest go, with fill the session ends. 0 or an error with a diagnostic. */
+int session_hold(struct session *s, struct session_tier *t);
+void session_report_drops(struct session *s);
+void session_set_rates(struct session *s);
 
 #endif

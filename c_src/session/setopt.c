@@ -1,7 +1,7 @@
 /* setopt.c - options of the language, and of the preprocessor. */
 #include <string.h>
 
-#include "session/api.h"
+#include "session/handle.h"
 
 /* A reason of options_set as an error. */
 static int refused(erltrace_t *h, const char *why)
@@ -32,10 +32,10 @@ int erltrace_setopt(erltrace_t *h, const char *name, const char *value)
         return api_fail(h, ERLTRACE_E_NOMEM);
     bool late =
         running || (h->opened && strcmp(name, "lease") == 0); /* agreed when a node is opened */
-    if (options_set(&h->opt, name, copy, late ? OPTION_BY_RUNNING : OPTION_BY_COMMAND, &why) != 0)
+    if (options_set(&h->session.opt, name, copy, late ? OPTION_BY_RUNNING : OPTION_BY_COMMAND,
+                    &why) != 0)
         return refused(h, why);
-    if (h->session != NULL)
-        session_options_changed(h->session);
+    session_options_changed(&h->session);
     return 0;
 }
 
@@ -46,14 +46,15 @@ int erltrace_restrict(erltrace_t *h, const char *permit)
     char *copy = api_strdup(h, permit);
     if (permit != NULL && copy == NULL)
         return api_fail(h, ERLTRACE_E_NOMEM);
-    h->opt.restricted = true;
-    h->opt.permit = copy;
+    h->session.opt.restricted = true;
+    h->session.opt.permit = copy;
     return 0;
 }
 
 const char *erltrace_setopt_hint(erltrace_t *h, const char *name)
 {
-    return h != NULL && name != NULL ? options_hint(&h->opt, name, h->option_hint) : NULL;
+    return h != NULL && name != NULL ? options_hint(&h->session.opt, name, h->session.option_hint)
+                                     : NULL;
 }
 
 int erltrace_getopt(erltrace_t *h, const char *name, int64_t *value)
@@ -62,7 +63,7 @@ int erltrace_getopt(erltrace_t *h, const char *name, int64_t *value)
         return -1;
     if (name == NULL || value == NULL)
         return api_fail(h, ERLTRACE_E_INVAL);
-    return options_get(&h->opt, name, value) ? 0 : api_fail(h, ERLTRACE_E_OPTNAME);
+    return options_get(&h->session.opt, name, value) ? 0 : api_fail(h, ERLTRACE_E_OPTNAME);
 }
 
 static int set(void *arg, const char *name, const char *value)

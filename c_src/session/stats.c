@@ -1,6 +1,5 @@
 /* stats.c - what probes cost, as the program's handler sees it. */
-#include "session/api.h"
-#include "session/session_impl.h"
+#include "session/handle.h"
 #include "util/buftext.h"
 
 static struct event_cost *event_of(const struct erltrace_stats *s)

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "session/api.h"
+#include "session/handle.h"
 #include "base/err.h"
 #include "tier/vm_open.h"
 #include "tier/tier.h"
@@ -17,7 +17,7 @@ enum { SPAWN_WAIT_MS = 20000, NAME_LEN = 256 };
 /* Adds a target, NULL with the error set when memory is out. */
 static struct api_target *add(erltrace_t *h)
 {
-    struct api_target *t = arena_alloc(&h->arena, sizeof *t);
+    struct api_target *t = arena_alloc(&h->session.arena, sizeof *t);
     if (t == NULL) {
         api_fail(h, ERLTRACE_E_NOMEM);
         return NULL;
@@ -124,7 +124,7 @@ pid_t erltrace_target_command(erltrace_t *h, const char *command)
         return api_fail(h, ERLTRACE_E_INVAL);
     int rc = h->local ? api_start_process(command, &pid)
                       : node_spawn(command, SPAWN_WAIT_MS, &h->tls, &pid, name, sizeof name, cookie,
-                                   sizeof cookie, &h->diags);
+                                   sizeof cookie, &h->session.diags);
     if (h->local && rc != 0)
         return api_fail_text(h, ERLTRACE_E_NODE, "failed to execute %s: %s", command, strerror(rc));
     struct api_target *t = rc == 0 ? add(h) : NULL;
@@ -193,24 +193,25 @@ int erltrace_set_root(erltrace_t *h, const char *dir)
 static int open_node(erltrace_t *h, const struct node_options *opt)
 {
     struct tier *tier;
-    int rc = tier_vm_open(opt, &tier, &h->diags);
-    return rc != 0 ? rc : session_attach(h->session, tier);
+    int rc = tier_vm_open(opt, &tier, &h->session.diags);
+    return rc != 0 ? rc : session_attach(&h->session, tier);
 }
 
 static int open_local(erltrace_t *h)
 {
     struct tier *tier;
-    int rc = tier_local_open(&tier, &h->diags);
-    return rc != 0 ? rc : session_attach(h->session, tier);
+    int rc = tier_local_open(&tier, &h->session.diags);
+    return rc != 0 ? rc : session_attach(&h->session, tier);
 }
 
 /* Puts before the error what dtrace says of a process that it cannot trace. */
 static void not_grabbed(erltrace_t *h, pid_t pid)
 {
-    struct diag *g = h->diags.count > 0 ? &h->diags.list[h->diags.count - 1] : NULL;
-    const char *text =
-        g != NULL ? arena_printf(&h->diags.arena, "failed to grab pid %d: %s", (int)pid, g->text)
-                  : NULL;
+    struct diag *g =
+        h->session.diags.count > 0 ? &h->session.diags.list[h->session.diags.count - 1] : NULL;
+    const char *text = g != NULL ? arena_printf(&h->session.diags.arena,
+                                                "failed to grab pid %d: %s", (int)pid, g->text)
+                                 : NULL;
     if (text != NULL && g->severity == DIAG_ERROR)
         g->text = text;
 }
@@ -222,16 +223,16 @@ int api_open_targets(erltrace_t *h)
         return 0;
     h->opened = true; /* also when it fails: what is open then must not be opened again */
     bool any = h->ntargets == 0 && !h->local;
-    if (h->local || (any && h->program != NULL && session_is_local(h->session)))
+    if (h->local || (any && h->session.program != NULL && session_is_local(&h->session)))
         return open_local(h);
     struct node_options common = {.cookie = h->cookie,
                                   .cookie_file = h->cookie_file,
                                   .tls = &h->tls,
                                   .root = api_root(h),
                                   .agent_dir = h->agent_dir,
-                                  .lease_ms = (int)(h->opt.value[OPTION_lease] / 1000000)};
+                                  .lease_ms = (int)(h->session.opt.value[OPTION_lease] / 1000000)};
     if (common.root == NULL)
-        return diag_error(&h->diags, ET_EAGENT, NULL, "AGENT_FILES",
+        return diag_error(&h->session.diags, ET_EAGENT, NULL, "AGENT_FILES",
                           "build it with make, or set ERLTRACE_ROOT to the folder that holds priv/",
                           "priv/agent/erltrace_agent.beam is not where this program expects it");
     if (any)
@@ -299,12 +300,12 @@ void api_close_targets(erltrace_t *h)
 
 const char *erltrace_targets(erltrace_t *h)
 {
-    return h != NULL && h->session != NULL ? session_targets(h->session) : "";
+    return h != NULL ? session_targets(&h->session) : "";
 }
 
 const char *erltrace_enabled(erltrace_t *h)
 {
-    return h != NULL && h->session != NULL ? session_enabled(h->session) : NULL;
+    return h != NULL ? session_enabled(&h->session) : NULL;
 }
 
 int erltrace_placed_iter(erltrace_t *h, erltrace_placed_fn *fn, void *arg)
@@ -313,9 +314,9 @@ int erltrace_placed_iter(erltrace_t *h, erltrace_placed_fn *fn, void *arg)
         return -1;
     if (fn == NULL)
         return api_fail(h, ERLTRACE_E_INVAL);
-    for (size_t i = 0; i < session_tiers(h->session); i++) {
+    for (size_t i = 0; i < h->session.ntiers; i++) {
         static const struct tier_placed nothing = {0};
-        struct session_placed s = session_placed(h->session, i);
+        struct session_placed s = session_placed(&h->session, i);
         const struct tier_placed *p = s.placed != NULL ? s.placed : &nothing;
         struct erltrace_placed out = {.node = s.target,
                                       .clauses = s.clauses,

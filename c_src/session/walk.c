@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/api.h"
+#include "session/handle.h"
 #include "base/err.h"
 #include "result/hist.h"
 #include "result/symbol.h"
@@ -53,7 +53,7 @@ static bool order_of(const erltrace_t *h, int order, struct order *o)
     *o = (struct order){.what = order & ~ERLTRACE_SORT_REVERSE,
                         .reverse = (order & ERLTRACE_SORT_REVERSE) != 0};
     if (o->what == ERLTRACE_SORT_OPTIONS) {
-        struct aggr_order asked = report_order(&h->opt);
+        struct aggr_order asked = report_order(&h->session.opt);
         o->what = asked.by_key ? ERLTRACE_SORT_VARKEY : ERLTRACE_SORT_VARVALUE;
         o->reverse ^= asked.reverse;
         o->key_pos = asked.key_pos;
@@ -102,7 +102,7 @@ struct api_aggr {
 static void fill(erltrace_t *h, const struct aggr *a, const struct aggr_entry *e,
                  const uint64_t *words, struct api_aggr *out)
 {
-    const struct aggr_table *t = session_aggregations(h->session);
+    const struct aggr_table *t = &h->session.aggr;
     bool histogram = a->fn->result == WORD_BUCKETS;
     *out = (struct api_aggr){.h = h, .aggr = a, .e = e};
     out->public = (struct erltrace_aggr){
@@ -150,7 +150,7 @@ const char *erltrace_aggr_key_text(const struct erltrace_aggr *a, size_t i, size
     if (a == NULL || i >= a->nkeys || !symbol_is(&own->e->key[i]))
         return NULL;
     buf_reset(&own->h->text);
-    return session_frame(own->h->session, &own->e->key[i], nth, &own->h->text)
+    return session_frame(&own->h->session, &own->e->key[i], nth, &own->h->text)
                ? buf_str(&own->h->text)
                : NULL;
 }
@@ -172,7 +172,7 @@ int erltrace_aggregation_iter(erltrace_t *h, erltrace_aggregation_fn *fn, void *
         return api_fail(h, ERLTRACE_E_INVAL);
     if (api_compile(h) != 0)
         return -1;
-    const struct aggr_table *t = session_aggregations(h->session);
+    const struct aggr_table *t = &h->session.aggr;
     int answer = 0;
     h->busy = true;
     for (uint32_t i = 0; answer == 0 && i < t->n; i++) {
@@ -234,7 +234,7 @@ const struct erltrace_bucket *erltrace_aggregation_bucket(const struct erltrace_
 static int walk(erltrace_t *h, struct entry *list, size_t n, bool look, erltrace_aggr_fn *fn,
                 void *arg)
 {
-    struct aggr_table *t = session_aggregations(h->session);
+    struct aggr_table *t = &h->session.aggr;
     int rc = 0, answer = ERLTRACE_WALK_NEXT;
     for (size_t i = 0; rc == 0 && i < n && answer != ERLTRACE_WALK_STOP; i++) {
         struct api_aggr seen;
@@ -264,11 +264,11 @@ int erltrace_aggregate_walk(erltrace_t *h, int order, erltrace_aggr_fn *fn, void
     bool look = h != NULL && h->acting; /* from inside the handler of an action */
     if (!look && !api_enter(h, ERLTRACE_STATE_RUNNING, ERLTRACE_STATE_FAILED))
         return -1;
-    if (h->session == NULL)
+    if (h->session.compile == NULL)
         return api_fail(h, ERLTRACE_E_STATE);
     if (fn == NULL || !order_of(h, order, &o))
         return api_fail(h, ERLTRACE_E_INVAL);
-    struct aggr_table *t = session_aggregations(h->session);
+    struct aggr_table *t = &h->session.aggr;
     struct entry *list = entries(t, &o, &n);
     if (list == NULL)
         return api_fail(h, ERLTRACE_E_NOMEM);
@@ -314,7 +314,7 @@ static bool numbers_of(const struct aggr_table *t, const char *const names[], si
 static bool rows_order(const erltrace_t *h, int order, struct aggr_order *o)
 {
     int what = order & ~ERLTRACE_SORT_REVERSE;
-    *o = report_order(&h->opt);
+    *o = report_order(&h->session.opt);
     if (what == ERLTRACE_SORT_KEYVAR || what == ERLTRACE_SORT_VALUEVAR)
         *o = (struct aggr_order){.by_key = what == ERLTRACE_SORT_KEYVAR, .pos = o->pos};
     else if (what != ERLTRACE_SORT_OPTIONS)
@@ -348,11 +348,11 @@ int erltrace_aggregate_walk_joined(erltrace_t *h, const char *const names[], siz
     struct aggr_view view;
     if (!api_enter(h, ERLTRACE_STATE_RUNNING, ERLTRACE_STATE_FAILED))
         return -1;
-    if (h->session == NULL)
+    if (h->session.compile == NULL)
         return api_fail(h, ERLTRACE_E_STATE);
     if (fn == NULL || names == NULL || !rows_order(h, order, &o))
         return api_fail(h, ERLTRACE_E_INVAL);
-    struct aggr_table *t = session_aggregations(h->session);
+    struct aggr_table *t = &h->session.aggr;
     uint32_t *numbers = et_calloc(n + 1, sizeof *numbers);
     struct api_aggr *seen = et_calloc(n + 1, sizeof *seen);
     const struct erltrace_aggr **shown = et_calloc(n + 1, sizeof(struct erltrace_aggr *));
@@ -377,7 +377,7 @@ int erltrace_aggregate_snap(erltrace_t *h)
         return 0;
     if (!api_enter(h, ERLTRACE_STATE_RUNNING, ERLTRACE_STATE_STOPPING))
         return -1;
-    int rc = session_snapshot(h->session);
+    int rc = session_snapshot(&h->session);
     if (rc != 0)
         h->phase = ERLTRACE_STATE_FAILED;
     return api_leave(h, rc);
@@ -389,21 +389,21 @@ int erltrace_aggregate_print(erltrace_t *h, FILE *fp)
         return -1;
     h->fp = fp;
     h->busy = true;
-    session_finish(h->session);
+    session_finish(&h->session);
     h->busy = false;
     if (fp != NULL && h->output_fn == NULL && fflush(fp) != 0)
         h->io_failed = true;
     h->fp = NULL;
-    return h->aborted     ? api_fail(h, ERLTRACE_E_ABORT)
-           : h->io_failed ? api_fail(h, ERLTRACE_E_IO)
-                          : 0;
+    return h->session.aborted ? api_fail(h, ERLTRACE_E_ABORT)
+           : h->io_failed     ? api_fail(h, ERLTRACE_E_IO)
+                              : 0;
 }
 
 int erltrace_aggregate_clear(erltrace_t *h)
 {
     if (!api_enter(h, ERLTRACE_STATE_RUNNING, ERLTRACE_STATE_DONE))
         return -1;
-    struct aggr_table *t = session_aggregations(h->session);
+    struct aggr_table *t = &h->session.aggr;
     for (uint32_t i = 0; i < t->n; i++)
         aggr_clear(&t->aggr[i]);
     return 0;

@@ -1,8 +1,7 @@
 /* watch.c - the observer that asks the program's handlers, and what they may ask of an event. */
 #include <string.h>
 
-#include "session/api.h"
-#include "session/session_impl.h"
+#include "session/handle.h"
 #include "util/buftext.h"
 
 /* -- values ------------------------------------------------------------------------------------ */
@@ -45,8 +44,8 @@ struct erltrace_value api_value(const struct value *v)
 static enum verdict verdict(erltrace_t *h, int answer)
 {
     if (answer == ERLTRACE_CONSUME_ABORT)
-        h->aborted = true;
-    if (h->aborted)
+        h->session.aborted = true;
+    if (h->session.aborted)
         return VERDICT_ABORT;
     return answer == ERLTRACE_CONSUME_NEXT ? VERDICT_HIDE : VERDICT_SHOW;
 }
@@ -99,7 +98,7 @@ const char *erltrace_data_aggregation(const struct erltrace_data *d, size_t i)
     if (d == NULL || i >= d->naggregations)
         return NULL;
     const struct event_data *e = event_of(d);
-    const struct dif_image *img = session_image(e->session);
+    const struct dif_image *img = &e->session->img;
     return dif_str(img, img->aggs[img->refs[img->actions[e->action].ref + i]].name);
 }
 
@@ -111,7 +110,7 @@ const char *erltrace_data_text(const struct erltrace_data *d, size_t *length)
         return "";
     struct session *s = event_of(d)->session;
     buf_reset(&s->said);
-    session_action_text(s, event_of(d), &s->said);
+    report_action_text(&s->report, event_of(d), &s->said);
     if (length != NULL)
         *length = s->said.len;
     return buf_str(&s->said);

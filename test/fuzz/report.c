@@ -196,37 +196,32 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static char prog[] = "prog";
     static char *const args[] = {prog};
     size_t shown = 0;
-    struct options options;
-    struct diags d;
+    struct session own, *s = &own;
     struct source from = {.tier = {&source_ops}, .in = {data, size}};
-    struct session_config config = {.opt = &options, .diags = &d};
     struct compile_source src = {
         .name = "f.d", .text = program, .len = sizeof program - 1, .argc = 1, .argv = args};
     uint8_t how = input_byte(&from.in);
-    config.format = how % 2 == 1 ? ERLTRACE_O_JSON : 0;
-    config.out = (struct out){.data = count, .arg = &shown};
-    options_init(&options);
-    options.value[OPTION_flowindent] = how & 2 ? 1 : OPTION_UNSET;
-    options.value[OPTION_rawbytes] = how & 4 ? 1 : OPTION_UNSET;
-    options.value[OPTION_aggsortkey] = how & 8 ? 1 : OPTION_UNSET;
-    options.value[OPTION_aggsortrev] = how & 16 ? 1 : OPTION_UNSET;
-    diags_init(&d);
-    struct session *s = session_new(&config);
-    must(s != NULL, "there is memory", &d);
-    must(session_add(s, &src) == 0 && session_compile(s) == 0, "the program compiles", &d);
+    session_init(s);
+    s->flags = how % 2 == 1 ? ERLTRACE_O_JSON : 0;
+    s->out = (struct out){.data = count, .arg = &shown};
+    s->opt.value[OPTION_flowindent] = how & 2 ? 1 : OPTION_UNSET;
+    s->opt.value[OPTION_rawbytes] = how & 4 ? 1 : OPTION_UNSET;
+    s->opt.value[OPTION_aggsortkey] = how & 8 ? 1 : OPTION_UNSET;
+    s->opt.value[OPTION_aggsortrev] = how & 16 ? 1 : OPTION_UNSET;
+    must(session_add(s, &src, NULL) == 0 && session_compile(s) == 0, "the program compiles",
+         &s->diags);
     must(session_attach(s, &from.tier) == 0 && session_match(s) == 0 && session_start(s) == 0,
-         "the program starts", &d);
-    must(session_stop(s) == 0, "it can be stopped", &d);
+         "the program starts", &s->diags);
+    must(session_stop(s) == 0, "it can be stopped", &s->diags);
     int state = session_work(s, 0);
     for (int i = 0; state >= 0 && state != ERLTRACE_STATE_DONE; i++) {
-        must(i < REPORTS_MOST, "a session ends", &d);
+        must(i < REPORTS_MOST, "a session ends", &s->diags);
         state = session_work(s, 0);
     }
     if (state == ERLTRACE_STATE_DONE)
         session_finish(s);
-    must(shown < OUT_MOST, "what is shown is bounded", &d);
-    session_close(s);
-    show(&d);
-    diags_free(&d);
+    must(shown < OUT_MOST, "what is shown is bounded", &s->diags);
+    show(&s->diags);
+    session_free(s);
     return 0;
 }

@@ -41,28 +41,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static char prog[] = "prog", number[] = "12", name[] = "name";
     static char *const args[] = {prog, number, name};
     size_t shown = 0;
-    struct options options;
-    struct diags d;
-    struct session_config config = {
-        .opt = &options, .diags = &d, .format = size % 2 == 1 ? ERLTRACE_O_JSON : 0};
+    struct session own, *s = &own;
     struct compile_source src = {
         .name = "f.d", .text = (const char *)data, .len = size, .argc = 3, .argv = args};
-    config.out = (struct out){.data = count, .arg = &shown};
-    options_init(&options);
-    options.value[OPTION_bufsize] = options.value[OPTION_aggsize] = SIZE;
-    options.value[OPTION_specsize] = options.value[OPTION_dynvarsize] = SIZE;
-    options.value[OPTION_argref] = options.value[OPTION_defaultargs] = 1;
-    diags_init(&d);
-    struct session *s = session_new(&config);
-    must(s != NULL, "there is memory", &d);
-    int err = session_add(s, &src);
+    session_init(s);
+    s->flags = size % 2 == 1 ? ERLTRACE_O_JSON : 0;
+    s->out = (struct out){.data = count, .arg = &shown};
+    s->opt.value[OPTION_bufsize] = s->opt.value[OPTION_aggsize] = SIZE;
+    s->opt.value[OPTION_specsize] = s->opt.value[OPTION_dynvarsize] = SIZE;
+    s->opt.value[OPTION_argref] = s->opt.value[OPTION_defaultargs] = 1;
+    int err = session_add(s, &src, NULL);
     if (err == 0)
         err = session_compile(s);
-    must(err == 0 || d.errors > 0, "an error has a diagnostic", &d);
+    must(err == 0 || s->diags.errors > 0, "an error has a diagnostic", &s->diags);
     if (err == 0 && !session_is_destructive(s) && session_is_local(s))
-        start(s, &d);
-    session_close(s);
-    show(&d);
-    diags_free(&d);
+        start(s, &s->diags);
+    show(&s->diags);
+    session_free(s);
     return 0;
 }

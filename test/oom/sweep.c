@@ -81,16 +81,16 @@ static void ignore(void *arg, const char *s, size_t n)
 
 /* Compiles, enables, runs BEGIN and END, reports, ends. Scripts that would start commands are not
  * run. */
-static int run_session_steps(struct session *s, struct diags *d)
+static int run_session_steps(struct session *s)
 {
     struct compile_source src = source();
     struct tier *t;
-    int err = session_add(s, &src);
+    int err = session_add(s, &src, NULL);
     if (err == 0)
         err = session_compile(s);
     if (err != 0 || session_is_destructive(s) || !session_is_local(s))
         return err;
-    err = tier_local_open(&t, d);
+    err = tier_local_open(&t, &s->diags);
     if (err == 0)
         err = session_attach(s, t);
     if (err == 0)
@@ -109,21 +109,15 @@ static int run_session_steps(struct session *s, struct diags *d)
 
 static void run_session(struct outcome *o)
 {
-    struct options options;
-    struct diags d;
-    struct session_config config = {
-        .opt = &options, .diags = &d, .libraries = getenv("OOM_LIBRARIES")};
-    config.out = (struct out){.data = ignore};
-    options_init(&options);
-    options.value[OPTION_bufsize] = options.value[OPTION_aggsize] = 64 << 10;
-    options.value[OPTION_argref] = options.value[OPTION_defaultargs] = 1;
-    diags_init(&d);
-    struct session *s = session_new(&config);
-    o->err = s != NULL ? run_session_steps(s, &d) : ET_ENOMEM;
-    o->told = s == NULL || o->err == 0 || d.count > 0;
-    if (s != NULL)
-        session_close(s);
-    diags_free(&d);
+    struct session s;
+    session_init(&s);
+    s.libraries = getenv("OOM_LIBRARIES");
+    s.out = (struct out){.data = ignore};
+    s.opt.value[OPTION_bufsize] = s.opt.value[OPTION_aggsize] = 64 << 10;
+    s.opt.value[OPTION_argref] = s.opt.value[OPTION_defaultargs] = 1;
+    o->err = run_session_steps(&s);
+    o->told = o->err == 0 || s.diags.count > 0;
+    session_free(&s);
 }
 
 /* -- the sweep ----------------------------------------------------------------------- */

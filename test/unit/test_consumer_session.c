@@ -146,9 +146,8 @@ static const struct tier_probe probes[] = {
 /* -- a session over two of them ---------------------------------------------------------------- */
 
 struct fixture {
-    struct options opt;
-    struct diags d;
-    struct session *s;
+    struct session session;
+    struct session *s; /* that one */
     struct fake a, b;
     struct buf data, messages;
 };
@@ -182,17 +181,13 @@ static int setup_as(void **state, bool json)
     static struct fixture f;
     f = (struct fixture){.a = {.tier = {&fake_ops}, .node = "a@h", .probe = probes, .nprobes = 4},
                          .b = {.tier = {&fake_ops}, .node = "b@h", .probe = probes, .nprobes = 3}};
-    options_init(&f.opt);
-    diags_init(&f.d);
-    const struct observer watch = {.arg = &f, .fault = on_fault, .drop = on_drop, .cost = on_cost};
-    struct session_config config = {.opt = &f.opt,
-                                    .diags = &f.d,
-                                    .out = {to_data, &f},
-                                    .watch = &watch,
-                                    .format = json ? ERLTRACE_O_JSON : 0};
-    f.s = session_new(&config);
+    f.s = &f.session;
+    session_init(f.s);
+    f.s->watch = (struct observer){.arg = &f, .fault = on_fault, .drop = on_drop, .cost = on_cost};
+    f.s->out = (struct out){to_data, &f};
+    f.s->flags = json ? ERLTRACE_O_JSON : 0;
     *state = &f;
-    return f.s == NULL;
+    return 0;
 }
 
 static int setup(void **state)
@@ -208,8 +203,7 @@ static int setup_json(void **state)
 static int teardown(void **state)
 {
     struct fixture *f = *state;
-    session_close(f->s);
-    diags_free(&f->d);
+    session_free(f->s);
     buf_free(&f->data);
     buf_free(&f->messages);
     return 0;
@@ -219,8 +213,8 @@ static void program(struct fixture *f, const char *name, const char *text)
 {
     static char *argv[] = {"erltrace", NULL};
     struct compile_source src = {COMPILE_SCRIPT, name, text, strlen(text), 1, argv};
-    if (session_add(f->s, &src) != 0)
-        fail_msg("%s: %s", name, f->d.count > 0 ? f->d.list[0].text : "?");
+    if (session_add(f->s, &src, NULL) != 0)
+        fail_msg("%s: %s", name, f->s->diags.count > 0 ? f->s->diags.list[0].text : "?");
 }
 
 /* Compiles, attaches, matches and starts. */
@@ -278,9 +272,9 @@ static void bindings(void **state)
     static const struct tier_binding b[] = {{3, 1, 1}, {5, 2, 1}};
     assert_bindings(&f->a, a, 3);
     assert_bindings(&f->b, b, 2);
-    assert_int_equal(session_matched(f->s, 0), 3);
-    assert_int_equal(session_matched(f->s, 1), 2);
-    assert_int_equal(session_probes(f->s), 5);
+    assert_int_equal(f->s->program->info.matches, 3);
+    assert_int_equal(f->s->program->next->info.matches, 2);
+    assert_int_equal(f->s->nprobes, 5);
     assert_string_equal(session_targets(f->s), "a@h,b@h");
     assert_false(session_is_local(f->s));
     assert_int_equal(f->a.gone, 1);
@@ -299,8 +293,8 @@ static void left_out(void **state)
     static const struct tier_binding a[] = {{1, 0, 9}}, b[] = {{7, 3, 1}};
     assert_bindings(&f->a, a, 1);
     assert_bindings(&f->b, b, 1);
-    assert_int_equal(session_matched(f->s, 0), 7);
-    assert_int_equal(session_probes(f->s), 7);
+    assert_int_equal(f->s->program->info.matches, 7);
+    assert_int_equal(f->s->nprobes, 7);
     assert_int_equal(f->b.gone, 1);
 }
 
@@ -312,13 +306,14 @@ static void unmatched(void **state)
     assert_int_equal(session_attach(f->s, &f->a.tier), 0);
     assert_int_equal(session_attach(f->s, &f->b.tier), 0);
     assert_int_equal(session_match(f->s), ET_ENOPROBE);
-    assert_int_equal(f->d.count, 1);
-    assert_string_equal(f->d.list[0].tag, "D_PDESC_ZERO");
-    assert_string_equal(f->d.list[0].text, "probe description :::nosuch does not match any probes");
-    assert_string_equal(f->d.list[0].pos.file, "one.d");
-    assert_int_equal(f->d.list[0].pos.line, 2);
-    assert_int_equal(f->d.list[0].pos.col, 2);
-    assert_int_equal(f->d.list[0].pos.len, 6);
+    assert_int_equal(f->s->diags.count, 1);
+    assert_string_equal(f->s->diags.list[0].tag, "D_PDESC_ZERO");
+    assert_string_equal(f->s->diags.list[0].text,
+                        "probe description :::nosuch does not match any probes");
+    assert_string_equal(f->s->diags.list[0].pos.file, "one.d");
+    assert_int_equal(f->s->diags.list[0].pos.line, 2);
+    assert_int_equal(f->s->diags.list[0].pos.col, 2);
+    assert_int_equal(f->s->diags.list[0].pos.len, 6);
 }
 
 static int adds_two(struct fake *f, const struct tier_sink *sink, struct diags *d)
@@ -381,7 +376,7 @@ static int still_reading(struct fake *f, const struct tier_sink *sink, struct di
 static void begin_is_first_and_end_last(void **state)
 {
     struct fixture *f = *state;
-    f->opt.value[OPTION_quiet] = 0;
+    f->s->opt.value[OPTION_quiet] = 0;
     program(f, "p.d",
             "BEGIN { printf(\"B%d \", 1); } END { printf(\"E%d \", 1); } spawn { printf(\"s%d \", "
             "1); }");
@@ -412,7 +407,7 @@ static int record_before_its_data(struct fake *f, const struct tier_sink *sink, 
 static void printa_sees_the_whole_reading(void **state)
 {
     struct fixture *f = *state;
-    f->opt.value[OPTION_quiet] = 0;
+    f->s->opt.value[OPTION_quiet] = 0;
     program(f, "p.d", "BEGIN { @ = sum(1); printa(\"%@d\\n\", @); clear(@); }");
     start(f, false);
     assert_true(f->a.opt.aggs_with_records);
@@ -439,9 +434,9 @@ static void policies_show_at_the_end(void **state)
 {
     struct fixture *f = *state;
     program(f, "p.d", "BEGIN { printf(\"%d \", 1); }");
-    f->opt.value[OPTION_quiet] = 0;
-    f->opt.value[OPTION_bufpolicy] = RECORD_POLICY_RING;
-    f->opt.value[OPTION_bufsize] = 256; /* four of 64 bytes */
+    f->s->opt.value[OPTION_quiet] = 0;
+    f->s->opt.value[OPTION_bufpolicy] = RECORD_POLICY_RING;
+    f->s->opt.value[OPTION_bufsize] = 256; /* four of 64 bytes */
     start(f, false);
     f->a.script = sends_ten;
     assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_RUNNING);
@@ -458,9 +453,9 @@ static void fill_ends_when_much_waits(void **state)
 {
     struct fixture *f = *state;
     program(f, "p.d", "BEGIN { printf(\"%d \", 1); }");
-    f->opt.value[OPTION_quiet] = 0;
-    f->opt.value[OPTION_bufpolicy] = RECORD_POLICY_FILL;
-    f->opt.value[OPTION_bufsize] = 1024;
+    f->s->opt.value[OPTION_quiet] = 0;
+    f->s->opt.value[OPTION_bufpolicy] = RECORD_POLICY_FILL;
+    f->s->opt.value[OPTION_bufsize] = 1024;
     start(f, false);
     f->a.script = sends_ten;
     assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_RUNNING);
@@ -485,7 +480,7 @@ static void drops_are_differences(void **state)
     struct fixture *f = *state;
     struct erltrace_status st = {.state = ERLTRACE_STATE_NONE};
     program(f, "p.d", "BEGIN { trace(1); }");
-    f->opt.value[OPTION_statusrate] = 0; /* report at once */
+    f->s->opt.value[OPTION_statusrate] = 0; /* report at once */
     start(f, true);
     counts = (struct record_counts){
         .fired = 10, .recorded = 5, .drop = {[RECORD_DROP_PRINCIPAL] = 5}, .cpu = {[1] = {5, 0}}};
@@ -516,7 +511,7 @@ static void drops_wait_for_the_statusrate(void **state)
 {
     struct fixture *f = *state;
     program(f, "p.d", "BEGIN { trace(1); }");
-    f->opt.value[OPTION_statusrate] = INT64_MAX;
+    f->s->opt.value[OPTION_statusrate] = INT64_MAX;
     start(f, false);
     counts = (struct record_counts){.drop = {[RECORD_DROP_DYNAMIC] = 2}};
     f->a.script = sends_counts;
@@ -572,9 +567,9 @@ static void costs_are_told(void **state)
 {
     struct fixture *f = *state;
     program(f, "p.d", "BEGIN { trace(1); }");
-    f->opt.value[OPTION_statusrate] = INT64_MAX;
-    f->opt.value[OPTION_stats] = 1000000000;
-    f->opt.value[OPTION_maxload] = 30;
+    f->s->opt.value[OPTION_statusrate] = INT64_MAX;
+    f->s->opt.value[OPTION_stats] = 1000000000;
+    f->s->opt.value[OPTION_maxload] = 30;
     start(f, false);
     assert_int_equal(f->a.opt.stats, 1000000000);
     assert_int_equal(f->a.opt.maxload, 30);
@@ -624,7 +619,7 @@ static void costs_are_not_told(void **state)
     f->a.script = sends_load;
     session_work(f->s, 0);
     assert_int_equal(f->data.len, 0);
-    f->opt.value[OPTION_stats] = 1000000000;
+    f->s->opt.value[OPTION_stats] = 1000000000;
     f->a.script = sends_load;
     session_work(f->s, 0);
     assert_non_null(strstr(buf_str(&f->data), "{\"type\":\"stats\",\"why\":\"total\","));
@@ -643,15 +638,15 @@ static void overload_ends_one_node(void **state)
     assert_int_equal(f->a.stopped, 1);
     assert_int_equal(f->b.stopped, 0);
     assert_int_equal(session_overloaded(f->s), 1);
-    assert_int_equal(f->d.errors, 1);
-    assert_string_equal(f->d.list[0].tag, "TRACE_OVERLOAD");
-    assert_string_equal(f->d.list[0].text,
+    assert_int_equal(f->s->diags.errors, 1);
+    assert_string_equal(f->s->diags.list[0].tag, "TRACE_OVERLOAD");
+    assert_string_equal(f->s->diags.list[0].text,
                         "the trace of a@h was stopped: its probes took 90.1 % of the 0.31 s that "
                         "scheduler 2 could run in 2 s, with 2050 events/s in all; the limit is "
                         "40 %");
-    assert_non_null(strstr(f->d.list[0].hint, "called less often"));
+    assert_non_null(strstr(f->s->diags.list[0].hint, "called less often"));
     assert_string_equal(
-        f->d.list[1].text,
+        f->s->diags.list[1].text,
         "what cost most, in percent of the same 0.31 s: lists:map/2:entry 60.0 % at "
         "1500/s; process-spawn 0.1 % at 500/s; 30.0 % the emulator on its way to "
         "the probes and back (an estimate)");
@@ -674,7 +669,7 @@ static void overload_at_the_end(void **state)
     load_state = TIER_RUNNING;
     f->a.script = sends_load;
     session_work(f->s, 0);
-    assert_string_equal(f->d.list[0].tag, "TRACE_OVERLOAD");
+    assert_string_equal(f->s->diags.list[0].tag, "TRACE_OVERLOAD");
     assert_int_equal(session_overloaded(f->s), 1);
 }
 
@@ -688,12 +683,12 @@ static void overload_of_several(void **state)
     load.permille = 262;
     f->a.script = sends_load;
     session_work(f->s, 0);
-    assert_non_null(strstr(f->d.list[0].text,
+    assert_non_null(strstr(f->s->diags.list[0].text,
                            "took 26.2 % of the 0.31 s that scheduler 2 could run in 2 s, with 2050 "
                            "events/s in all; with what other traces of the node took it was above "
                            "the limit, 40 %"));
     /* what is listed is part of that */
-    assert_non_null(strstr(f->d.list[1].text, "0.31 s: lists:map/2:entry 17.4 % at"));
+    assert_non_null(strstr(f->s->diags.list[1].text, "0.31 s: lists:map/2:entry 17.4 % at"));
 }
 
 /* How to narrow a script depends on what it spent most on. */
@@ -722,8 +717,8 @@ static void overload_says_what_helps(void **state)
         load.nprobes = row[i].nprobes;
         f->a.script = sends_load;
         session_work(f->s, 0);
-        assert_int_equal(f->d.errors, i + 1);
-        assert_non_null(strstr(f->d.list[2 * i].hint, row[i].says));
+        assert_int_equal(f->s->diags.errors, i + 1);
+        assert_non_null(strstr(f->s->diags.list[2 * i].hint, row[i].says));
     }
 }
 
@@ -778,7 +773,7 @@ static void a_node_is_lost(void **state)
     assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_RUNNING);
     assert_int_equal(session_lost(f->s), 1);
     assert_true(session_end_missed(f->s));
-    assert_int_equal(f->d.errors, 1);
+    assert_int_equal(f->s->diags.errors, 1);
     unsigned calls = f->a.calls;
     f->b.script = adds_two;
     assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_RUNNING);
@@ -830,10 +825,10 @@ static void malformed_data(void **state)
     program(f, "p.d", "BEGIN { trace(1); }");
     start(f, true);
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
-        diags_clear(&f->d);
+        diags_clear(&f->s->diags);
         f->a.script = scripts[i];
         assert_int_equal(session_work(f->s, 0), ET_EIMAGE);
-        assert_string_equal(f->d.list[0].tag, "DATA_MALFORMED");
+        assert_string_equal(f->s->diags.list[0].tag, "DATA_MALFORMED");
     }
 }
 
@@ -885,7 +880,7 @@ static void destructive_needs_its_option(void **state)
     assert_int_equal(session_attach(f->s, &f->a.tier), 0);
     assert_int_equal(session_match(f->s), 0);
     assert_int_equal(session_start(f->s), ET_EINVAL);
-    f->opt.value[OPTION_destructive] = 1;
+    f->s->opt.value[OPTION_destructive] = 1;
     assert_int_equal(session_start(f->s), 0);
 }
 
@@ -897,9 +892,9 @@ static void sizes_are_negotiated(void **state)
     start(f, false);
     assert_int_equal(f->a.opt.bufsize, 4 << 20);
     assert_int_equal(f->a.opt.switchrate, 10000000);
-    assert_int_equal(f->d.count, 1);
-    assert_int_equal(f->d.list[0].severity, DIAG_NOTE);
-    assert_string_equal(f->d.list[0].text, "buffer size lowered to 1m");
+    assert_int_equal(f->s->diags.count, 1);
+    assert_int_equal(f->s->diags.list[0].severity, DIAG_NOTE);
+    assert_string_equal(f->s->diags.list[0].text, "buffer size lowered to 1m");
 }
 
 static void enabling_fails(void **state)
@@ -920,8 +915,7 @@ static void nothing_stays_open(void **state)
     struct fixture *f = *state;
     program(f, "p.d", "BEGIN { trace(1); }");
     start(f, true);
-    session_close(f->s);
-    f->s = NULL;
+    session_detach(f->s);
     assert_int_equal(f->a.closed, 1);
     assert_int_equal(f->b.closed, 1);
 }
@@ -985,7 +979,7 @@ static void memory_runs_out(void **state)
         int rc = setup(&st) == 0 ? 0 : ET_ENOMEM;
         struct fixture *f = st;
         if (rc == 0)
-            rc = session_add(f->s, &src);
+            rc = session_add(f->s, &src, NULL);
         if (rc == 0)
             rc = session_compile(f->s);
         if (rc == 0)
@@ -1072,13 +1066,13 @@ static void kernel_names_elsewhere(void **state)
     assert_int_equal(session_attach(f->s, &f->b.tier), 0);
     assert_int_equal(session_match(f->s), 0);
     assert_int_equal(session_start(f->s), ET_EUNSUP);
-    assert_int_equal(f->d.count, 1);
-    assert_string_equal(f->d.list[0].text,
+    assert_int_equal(f->s->diags.count, 1);
+    assert_string_equal(f->s->diags.list[0].text,
                         "could not enable tracing: stack() needs the kernel tier, which "
                         "this erltrace does not have");
-    assert_string_equal(f->d.list[0].pos.file, "k.d");
-    assert_int_equal(f->d.list[0].pos.line, 3);
-    assert_int_equal(f->d.list[0].pos.col, 3);
+    assert_string_equal(f->s->diags.list[0].pos.file, "k.d");
+    assert_int_equal(f->s->diags.list[0].pos.line, 3);
+    assert_int_equal(f->s->diags.list[0].pos.col, 3);
     assert_int_equal(f->a.nbindings, 0);
     assert_int_equal(f->b.nbindings, 0);
 }

@@ -1,19 +1,14 @@
-/* api.h - what the files of this room share: the handle behind include/erltrace.h.
+/* handle.h - the handle behind include/erltrace.h: a session, and what programs ask for beside it.
  *
- * A handle owns a session of consumer/, the diagnostics it fills, and the targets that were asked
- * for. Every public function that can fail begins with api_enter, which refuses what is not
+ * Every public function that can fail begins with api_enter, which refuses what is not
  * possible now, and ends with api_leave, which hands collected diagnostics to the program and turns
  * codes of base/err.h into those of the public header. The phase only goes forward. */
-#ifndef ET_SESSION_API_H
-#define ET_SESSION_API_H
+#ifndef ET_SESSION_HANDLE_H
+#define ET_SESSION_HANDLE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "base/arena.h"
-#include "base/buf.h"
-#include "base/diag.h"
-#include "result/options.h"
 #include "session/session.h"
 #include "erltrace.h"
 #include "wire/cred.h"
@@ -40,37 +35,20 @@ struct api_target {
     bool ended;          /* it has */
 };
 
-struct erltrace_prog {
-    struct erltrace_prog *next;
-    enum erltrace_spec spec;
-    size_t number;    /* of the session's programs */
-    const char *name; /* as diagnostics call it */
-    const char *text; /* the text, or the file's name */
-    struct erltrace_proginfo info;
-    struct erltrace_attributes descriptions, statements;
-};
-
 struct erltrace {
     struct erltrace *next; /* of all that are open */
-    int flags;
     int phase;
     bool busy;          /* inside a function that calls handlers */
     bool acting;        /* inside the program's handler of an action */
-    bool aborted;       /* a handler wants the end */
     int error;          /* enum erltrace_err */
     struct buf message; /* of error */
     atomic_int interrupted;
 
-    struct arena arena; /* what lives as long as the handle */
-    struct diags diags;
-    struct options opt;
-    char option_hint[OPTION_HINT];
+    struct session session;
     struct buf cpp; /* arguments of the preprocessor, each with its NUL */
     size_t ncpp;
-    bool traditional;        /* option stdc=s */
-    struct session *session; /* NULL before the first program */
-    struct observer watch;
-    struct erltrace_prog *program, **program_tail, *compiling;
+    bool traditional; /* option stdc=s */
+    struct erltrace_prog *compiling;
     bool compile_failed;
 
     struct api_target *target, **target_tail;
@@ -129,11 +107,8 @@ char *api_strdup(erltrace_t *h, const char *s); /* NULL for NULL, and when memor
 void api_hand_out(erltrace_t *h);
 
 /* -- programs.c -- */
-/* A session for programs, if there is none yet. 0 or -1. */
-int api_session(erltrace_t *h);
 /* The image, if it is not made yet. 0 or -1. */
 int api_compile(erltrace_t *h);
-struct erltrace_attributes api_attributes(struct compile_attr a);
 /* What is left of f, *len bytes and a NUL, in the arena; NULL with errno set. */
 char *api_read(erltrace_t *h, FILE *f, size_t *len);
 /* -- cpp.c -- */
