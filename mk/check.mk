@@ -25,7 +25,7 @@ CHECKS = $(filter-out $(EXCEPT),$(or $(ONLY),$(sort $(SUITES) $(VARIANTS))))
 check:
 	@scripts/dev/deps build test
 	@scripts/dev/deps erlang || true
-	@scripts/dev/deps browser || true
+	@$(if $(filter ui,$(CHECKS)),scripts/dev/deps browser || true)
 	@+$(MAKE) --no-print-directory all
 	@+scripts/dev/tally $(foreach s,$(filter $(CHECKS),$(BESIDE)),'& $(MAKE) --no-print-directory check-$(s)') \
 	    $(foreach s,$(filter-out $(BESIDE),$(CHECKS)),'$(MAKE) --no-print-directory check-$(s)')
