@@ -15,11 +15,14 @@ enum {
     SMALL_TUPLE = 104,
     LARGE_TUPLE = 105,
     NIL = 106,
+    STRING = 107,
     LIST = 108,
     BINARY = 109,
     SMALL_BIG = 110,
     MAP = 116,
-    SMALL_ATOM_UTF8 = 119
+    ATOM_UTF8 = 118,
+    SMALL_ATOM_UTF8 = 119,
+    NEW_PID = 88
 };
 
 static void be(uint8_t *out, uint64_t v, size_t n)
@@ -53,9 +56,23 @@ void etf_put_map(struct buf *b, uint32_t n)
 
 void etf_put_atom(struct buf *b, const char *name)
 {
-    size_t n = strnlen(name, 255);
-    put_tag(b, SMALL_ATOM_UTF8, n, 1);
+    size_t n = strnlen(name, UINT16_MAX);
+    if (n < 256)
+        put_tag(b, SMALL_ATOM_UTF8, n, 1);
+    else
+        put_tag(b, ATOM_UTF8, n, 2);
     buf_add(b, name, n);
+}
+
+void etf_put_pid(struct buf *b, const erlang_pid *pid)
+{
+    uint8_t bytes[12];
+    be(bytes, pid->num, 4);
+    be(bytes + 4, pid->serial, 4);
+    be(bytes + 8, pid->creation, 4);
+    buf_u8(b, NEW_PID);
+    etf_put_atom(b, pid->node);
+    buf_add(b, bytes, sizeof bytes);
 }
 
 static void put_big(struct buf *b, uint64_t magnitude, uint8_t sign)
@@ -113,6 +130,34 @@ void etf_put_binary(struct buf *b, const void *p, size_t n)
 void etf_put_text(struct buf *b, const char *s)
 {
     etf_put_binary(b, s, strlen(s));
+}
+
+void etf_put_string(struct buf *b, const char *s)
+{
+    size_t n = strlen(s);
+    if (n > UINT16_MAX) {
+        b->oom = true;
+    } else if (n == 0) {
+        etf_put_nil(b);
+    } else {
+        put_tag(b, STRING, n, 2);
+        buf_add(b, s, n);
+    }
+}
+
+/* -- lists ------------------------------------------------------------------------------------- */
+
+void etf_put_list(struct buf *b, size_t n)
+{
+    if (n > UINT32_MAX)
+        b->oom = true;
+    else if (n > 0)
+        put_tag(b, LIST, n, 4);
+}
+
+void etf_put_nil(struct buf *b)
+{
+    buf_u8(b, NIL);
 }
 
 /* -- counts that are known at the end ---------------------------------------------------------- */

@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <ei.h>
+
 #include "base/buf.h"
 
 /* Writes the byte 131 that opens every term sent alone. */
@@ -24,7 +26,7 @@ void etf_put_version(struct buf *b);
 void etf_put_tuple(struct buf *b, uint32_t n);
 /* Begins a map; its n keys follow, each with its value. */
 void etf_put_map(struct buf *b, uint32_t n);
-/* Writes an atom of at most 255 bytes of UTF-8; the rest is cut off. */
+/* Writes an atom; its name is UTF-8. */
 void etf_put_atom(struct buf *b, const char *name);
 void etf_put_int(struct buf *b, int64_t v);
 void etf_put_uint(struct buf *b, uint64_t v);
@@ -36,6 +38,14 @@ void etf_put_binary(struct buf *b, const void *p, size_t n);
 void etf_put_text(struct buf *b, const char *s);
 /* Begins a list whose length is known only at its end, and ends it after n elements. `at` is what
  * etf_list_begin returned. */
+/* Writes the name of a process. */
+void etf_put_pid(struct buf *b, const erlang_pid *pid);
+/* Writes the bytes of a text as a list of integers, at most 65535 of them. */
+void etf_put_string(struct buf *b, const char *s);
+/* Begins a list; its n elements follow, then its tail, etf_put_nil. The empty list is the tail
+ * alone. */
+void etf_put_list(struct buf *b, size_t n);
+void etf_put_nil(struct buf *b);
 size_t etf_list_begin(struct buf *b);
 void etf_list_finish(struct buf *b, size_t at, uint32_t n);
 /* The same for a map of n keys with their values. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "etf/write.h"
 #include "base/err.h"
 #include "tier/vm_code.h"
 #include "tier/only.h"
@@ -60,47 +61,47 @@ static int by_probe(const void *a, const void *b)
 }
 
 /* {Epid, Clause, ProbeId, Kind, Where} */
-static bool put_binding(struct vm *v, ei_x_buff *x, const struct tier_binding *b)
+static bool put_binding(struct vm *v, struct buf *x, const struct tier_binding *b)
 {
     struct tier_probe p;
     const struct catalog_mod *m;
     const struct catalog_fn *f;
     if (!catalog_probe(&v->catalog, b->probe, &p, &m, &f))
         return false;
-    ei_x_encode_tuple_header(x, 5);
-    ei_x_encode_ulong(x, b->epid);
-    ei_x_encode_ulong(x, b->clause);
-    ei_x_encode_ulong(x, b->probe);
-    ei_x_encode_ulong(x, (unsigned long)p.kind);
+    etf_put_tuple(x, 5);
+    etf_put_uint(x, b->epid);
+    etf_put_uint(x, b->clause);
+    etf_put_uint(x, b->probe);
+    etf_put_uint(x, p.kind);
     if (f) {
-        ei_x_encode_tuple_header(x, 3);
-        ei_x_encode_atom_as(x, m->name, ERLANG_UTF8, ERLANG_UTF8);
-        ei_x_encode_atom_as(x, f->name, ERLANG_UTF8, ERLANG_UTF8);
-        ei_x_encode_ulong(x, f->arity);
+        etf_put_tuple(x, 3);
+        etf_put_atom(x, m->name);
+        etf_put_atom(x, f->name);
+        etf_put_uint(x, f->arity);
     } else if (p.kind == PROBE_TICK) {
-        ei_x_encode_tuple_header(x, 2);
-        ei_x_encode_ulonglong(x, p.period);
-        ei_x_encode_binary(x, p.name, (int)strlen(p.name));
+        etf_put_tuple(x, 2);
+        etf_put_uint(x, p.period);
+        etf_put_binary(x, p.name, strlen(p.name));
     } else if (p.kind == PROBE_USER_TRACE_N) {
-        ei_x_encode_ulong(x, p.number);
+        etf_put_uint(x, p.number);
     } else if (p.kind == PROBE_USER) {
-        ei_x_encode_binary(x, p.name, (int)strlen(p.name));
+        etf_put_binary(x, p.name, strlen(p.name));
     } else {
-        ei_x_encode_empty_list(x);
+        etf_put_nil(x);
     }
     return true;
 }
 
-static void put_option(ei_x_buff *x, const char *name, uint64_t value)
+static void put_option(struct buf *x, const char *name, uint64_t value)
 {
-    ei_x_encode_tuple_header(x, 2);
-    ei_x_encode_atom(x, name);
-    ei_x_encode_ulonglong(x, value);
+    etf_put_tuple(x, 2);
+    etf_put_atom(x, name);
+    etf_put_uint(x, value);
 }
 
 /* The first of the options: the needs that a few processes are enough for. {only, [{Need, [Pid]}]}
  */
-static void put_only(struct vm *v, ei_x_buff *x, const struct dif_image *img,
+static void put_only(struct vm *v, struct buf *x, const struct dif_image *img,
                      const struct tier_binding *b, size_t n, const struct tier_options *opt)
 {
     struct only o;
@@ -113,21 +114,21 @@ static void put_only(struct vm *v, ei_x_buff *x, const struct dif_image *img,
             only_add(&o, p.kind, b[i].pids);
     for (size_t i = 0; i < opt->nlater; i++)
         only_add(&o, opt->later[i].kind, opt->later[i].pids);
-    ei_x_encode_list_header(x, 1);
-    ei_x_encode_tuple_header(x, 2);
-    ei_x_encode_atom(x, "only");
+    etf_put_list(x, 1);
+    etf_put_tuple(x, 2);
+    etf_put_atom(x, "only");
     for (unsigned need = 0; need < ONLY_NEEDS; need++) {
         if ((only_needs(&o) >> need & 1) == 0)
             continue;
-        ei_x_encode_list_header(x, 1);
-        ei_x_encode_tuple_header(x, 2);
-        ei_x_encode_ulong(x, 1ul << need);
-        ei_x_encode_list_header(x, (long)o.need[need].n);
+        etf_put_list(x, 1);
+        etf_put_tuple(x, 2);
+        etf_put_uint(x, 1ul << need);
+        etf_put_list(x, o.need[need].n);
         for (uint32_t i = 0; i < o.need[need].n; i++)
-            ei_x_encode_binary(x, o.need[need].pid[i], (int)strlen(o.need[need].pid[i]));
-        ei_x_encode_empty_list(x);
+            etf_put_binary(x, o.need[need].pid[i], strlen(o.need[need].pid[i]));
+        etf_put_nil(x);
     }
-    ei_x_encode_empty_list(x);
+    etf_put_nil(x);
 }
 
 /* The options that the agent is told: the key, when and in which unit, and the value's place in
@@ -152,21 +153,21 @@ static int64_t *told_value(const struct tier_options *opt, const struct told *o)
 }
 
 /* [{Key, N}]. loads: the program may have probes in code to come. */
-static void put_options(ei_x_buff *x, const struct tier_options *opt, bool loads)
+static void put_options(struct buf *x, const struct tier_options *opt, bool loads)
 {
     if (loads) {
-        ei_x_encode_list_header(x, 1);
+        etf_put_list(x, 1);
         put_option(x, "loads", 1);
     }
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
         const struct told *o = &told[i];
         int64_t v = *told_value(opt, o);
         if (o->when == ALWAYS || v > 0 || (o->when == IF_SET && v == 0)) {
-            ei_x_encode_list_header(x, 1);
+            etf_put_list(x, 1);
             put_option(x, o->key, (uint64_t)(o->when == MS ? (v + 999999) / 1000000 : v));
         }
     }
-    ei_x_encode_empty_list(x);
+    etf_put_nil(x);
 }
 
 /* [{Name, N}]: sizes as granted, and what the probes were placed on. */
@@ -229,40 +230,40 @@ static void describe(struct vm *v, const struct tier_binding *b, size_t n, uint6
 }
 
 /* A list of bindings, sorted as the agent wants them. */
-static int put_bindings(struct vm *v, ei_x_buff *x, const struct tier_binding *b, size_t n,
+static int put_bindings(struct vm *v, struct buf *x, const struct tier_binding *b, size_t n,
                         struct diags *d)
 {
     if (n > 0)
-        ei_x_encode_list_header(x, (long)n);
+        etf_put_list(x, n);
     for (size_t i = 0; i < n; i++)
         if (!put_binding(v, x, &b[i]))
             return diag_error(d, ET_EINVAL, NULL, NULL, NULL, "probe id %u is not one of this node",
                               b[i].probe);
-    ei_x_encode_empty_list(x);
+    etf_put_nil(x);
     return 0;
 }
 
 /* Ends a request by bindings and sends it. Frees x. */
-static int send_bindings(struct vm *v, ei_x_buff *x, const struct tier_binding *b, size_t n,
+static int send_bindings(struct vm *v, struct buf *x, const struct tier_binding *b, size_t n,
                          struct diags *d)
 {
     int e = put_bindings(v, x, b, n, d);
     if (e)
-        ei_x_free(x);
+        buf_free(x);
     return e ? e : agent_send(&v->agent, x, d);
 }
 
 /* Begins a request that ends with *n bindings. Those that are too many for one message are sent
  * ahead, and *b, *n are what is left: the node decodes a message in one go, and nothing else runs
  * on that scheduler meanwhile. (Their answers are not waited for: they hold nothing.) */
-static int begin_bindings(struct vm *v, ei_x_buff *x, int64_t *id, const struct tier_binding **b,
+static int begin_bindings(struct vm *v, struct buf *x, int64_t *id, const struct tier_binding **b,
                           size_t *n, struct diags *d)
 {
     int e = 0;
     for (; *n > BINDINGS && e == 0; *b += BINDINGS, *n -= BINDINGS) {
         agent_begin(&v->agent, x, id);
-        ei_x_encode_tuple_header(x, 2);
-        ei_x_encode_atom(x, "bindings");
+        etf_put_tuple(x, 2);
+        etf_put_atom(x, "bindings");
         e = send_bindings(v, x, *b, BINDINGS, d);
     }
     if (e == 0)
@@ -283,7 +284,7 @@ static int vm_enable(struct tier *t, const struct dif_image *img, const void *im
                      struct diags *d)
 {
     struct vm *v = vm_of(t);
-    ei_x_buff x;
+    struct buf x = BUF_INIT;
     struct etf r;
     int64_t id;
     uint32_t arity;
@@ -298,9 +299,9 @@ static int vm_enable(struct tier *t, const struct dif_image *img, const void *im
     size_t nlast = n;
     int e = begin_bindings(v, &x, &id, &last, &nlast, d);
     if (e == 0) {
-        ei_x_encode_tuple_header(&x, 4);
-        ei_x_encode_atom(&x, "enable");
-        ei_x_encode_binary(&x, image, (int)len);
+        etf_put_tuple(&x, 4);
+        etf_put_atom(&x, "enable");
+        etf_put_binary(&x, image, len);
         put_only(v, &x, img, sorted, n, opt);
         put_options(&x, opt, v->catalog.have_modules);
         e = send_bindings(v, &x, last, nlast, d);
@@ -359,7 +360,7 @@ static int vm_match_new(struct tier *t, const struct probe_spec *spec, tier_matc
 static int vm_extend(struct tier *t, const struct tier_binding *b, size_t n, struct diags *d)
 {
     struct vm *v = vm_of(t);
-    ei_x_buff x;
+    struct buf x = BUF_INIT;
     struct etf r;
     int64_t id;
     uint32_t arity;
@@ -368,9 +369,9 @@ static int vm_extend(struct tier *t, const struct tier_binding *b, size_t n, str
     catalog_settle(&v->catalog);
     int e = begin_bindings(v, &x, &id, &b, &n, d);
     if (e == 0) {
-        ei_x_encode_tuple_header(&x, 3);
-        ei_x_encode_atom(&x, "extend");
-        ei_x_encode_longlong(&x, v->answering);
+        etf_put_tuple(&x, 3);
+        etf_put_atom(&x, "extend");
+        etf_put_int(&x, v->answering);
         e = send_bindings(v, &x, b, n, d);
     }
     if (e == 0)
@@ -572,7 +573,7 @@ pid_t tier_vm_pid(struct tier *t)
 /* Makes us a consumer, and gives signs of life from then on. */
 static int open_consumer(struct vm *v, const struct agent_options *opt, struct diags *d)
 {
-    ei_x_buff x;
+    struct buf x = BUF_INIT;
     struct etf r;
     uint32_t arity, n;
     char key[ETF_ATOM_MAX], prov[32];
@@ -601,13 +602,13 @@ static int open_consumer(struct vm *v, const struct agent_options *opt, struct d
         etf_list_end(&r);
     if (r.bad || arity != 1 || v->os_pid <= 0)
         return agent_malformed(&v->agent, "open", d);
-    ei_x_new_with_version(&x);
-    ei_x_encode_tuple_header(&x, 3);
-    ei_x_encode_atom(&x, "erltrace");
+    etf_put_version(&x);
+    etf_put_tuple(&x, 3);
+    etf_put_atom(&x, "erltrace");
     conn_put_self(v->conn, &x);
-    ei_x_encode_atom(&x, "alive");
+    etf_put_atom(&x, "alive");
     e = conn_heartbeat(v->conn, &v->agent.pid, &x, lease_ms / BEATS > 0 ? lease_ms / BEATS : 1);
-    ei_x_free(&x);
+    buf_free(&x);
     if (e)
         return diag_error(d, e, NULL, NULL, NULL, "%s", et_strerror(e));
     v->otp = otp;

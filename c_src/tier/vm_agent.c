@@ -1,5 +1,6 @@
 /* vm_agent.c - the consumer's side of the agent's protocol. See vm_agent.h. */
 #include "tier/vm_agent.h"
+#include "etf/write.h"
 
 #include <elf.h>
 #include <poll.h>
@@ -138,20 +139,21 @@ void agent_warnings(struct etf *r, struct diags *d)
 
 /* -- requests ---------------------------------------------------------------------------------- */
 
-void agent_begin(struct vm_agent *a, ei_x_buff *x, int64_t *id)
+void agent_begin(struct vm_agent *a, struct buf *x, int64_t *id)
 {
     *id = a->next_id++;
-    ei_x_new_with_version(x);
-    ei_x_encode_tuple_header(x, 4);
-    ei_x_encode_atom(x, "erltrace");
+    *x = (struct buf)BUF_INIT;
+    etf_put_version(x);
+    etf_put_tuple(x, 4);
+    etf_put_atom(x, "erltrace");
     conn_put_self(a->conn, x);
-    ei_x_encode_longlong(x, *id);
+    etf_put_int(x, *id);
 }
 
-int agent_send(struct vm_agent *a, ei_x_buff *x, struct diags *d)
+int agent_send(struct vm_agent *a, struct buf *x, struct diags *d)
 {
     int e = a->ended ? ET_ELOST : conn_send(a->conn, &a->pid, x);
-    ei_x_free(x);
+    buf_free(x);
     return e ? over(a, d) : 0;
 }
 
@@ -273,10 +275,10 @@ int agent_answer(struct vm_agent *a, int64_t id, int timeout_ms, struct etf *rep
 int agent_call(struct vm_agent *a, const char *request, int timeout_ms, struct etf *reply,
                uint32_t *arity, struct diags *d)
 {
-    ei_x_buff x;
+    struct buf x = BUF_INIT;
     int64_t id;
     agent_begin(a, &x, &id);
-    ei_x_encode_atom(&x, request);
+    etf_put_atom(&x, request);
     int e = agent_send(a, &x, d);
     return e ? e : agent_answer(a, id, timeout_ms, reply, arity, d);
 }
@@ -345,11 +347,11 @@ static int read_library(const char *root, struct buf *lib, struct diags *d)
 }
 
 /* A call by way of rex. */
-static int rpc(struct vm_agent *a, const char *mod, const char *fun, ei_x_buff *args,
+static int rpc(struct vm_agent *a, const char *mod, const char *fun, struct buf *args,
                int timeout_ms, struct etf *r, struct diags *d)
 {
     int e = conn_call(a->conn, mod, fun, args, timeout_ms, r);
-    ei_x_free(args);
+    buf_free(args);
     if (e == ET_ELOST)
         return over(a, d);
     return e ? agent_silent(a, timeout_ms, d) : 0;
@@ -359,11 +361,10 @@ static int rpc(struct vm_agent *a, const char *mod, const char *fun, ei_x_buff *
 static int ask_of(struct vm_agent *a, const char *mod, const char *fun, const char *name,
                   int timeout_ms, struct etf *r, struct diags *d)
 {
-    ei_x_buff x;
-    ei_x_new(&x);
-    ei_x_encode_list_header(&x, 1);
-    ei_x_encode_atom(&x, name);
-    ei_x_encode_empty_list(&x);
+    struct buf x = BUF_INIT;
+    etf_put_list(&x, 1);
+    etf_put_atom(&x, name);
+    etf_put_nil(&x);
     return rpc(a, mod, fun, &x, timeout_ms, r, d);
 }
 
@@ -404,10 +405,9 @@ static int check_target(struct vm_agent *a, struct diags *d)
 /* Whether the agent is at work in the node. */
 static int in_use(struct vm_agent *a, bool *yes, struct diags *d)
 {
-    ei_x_buff x;
+    struct buf x = BUF_INIT;
     struct etf r;
-    ei_x_new(&x);
-    ei_x_encode_empty_list(&x);
+    etf_put_nil(&x);
     int e = rpc(a, MODULE, "vsn", &x, LOAD_MS, &r, d);
     *yes = e == 0 && etf_peek(&r) == ETF_BINARY;
     return e;
@@ -419,16 +419,15 @@ static int in_use(struct vm_agent *a, bool *yes, struct diags *d)
  * AGAIN: somebody else has it. */
 static int lock(struct vm_agent *a, erlang_pid *holder, struct diags *d)
 {
-    ei_x_buff x;
+    struct buf x = BUF_INIT;
     struct etf r;
-    ei_x_new(&x);
-    ei_x_encode_list_header(&x, 3);
-    ei_x_encode_atom(&x, "timer");
-    ei_x_encode_atom(&x, "sleep");
-    ei_x_encode_list_header(&x, 1);
-    ei_x_encode_long(&x, LOCK_MS);
-    ei_x_encode_empty_list(&x);
-    ei_x_encode_empty_list(&x);
+    etf_put_list(&x, 3);
+    etf_put_atom(&x, "timer");
+    etf_put_atom(&x, "sleep");
+    etf_put_list(&x, 1);
+    etf_put_int(&x, LOCK_MS);
+    etf_put_nil(&x);
+    etf_put_nil(&x);
     int e = rpc(a, "erlang", "spawn", &x, RPC_MS, &r, d);
     if (e)
         return e;
@@ -437,89 +436,87 @@ static int lock(struct vm_agent *a, erlang_pid *holder, struct diags *d)
         return agent_malformed(a, "spawn", d);
     if (conn_link(a->conn, holder) != 0)
         return over(a, d);
-    ei_x_new(&x);
-    ei_x_encode_list_header(&x, 2);
-    ei_x_encode_atom(&x, LOCK);
-    ei_x_encode_pid(&x, holder);
-    ei_x_encode_empty_list(&x);
+    etf_put_list(&x, 2);
+    etf_put_atom(&x, LOCK);
+    etf_put_pid(&x, holder);
+    etf_put_nil(&x);
     e = rpc(a, "erlang", "register", &x, RPC_MS, &r, d);
     return e ? e : etf_atom_is(&r, "true") ? 0 : AGAIN;
 }
 
 static int unlock(struct vm_agent *a, const erlang_pid *holder, struct diags *d)
 {
-    ei_x_buff x;
+    struct buf x = BUF_INIT;
     struct etf r;
-    ei_x_new(&x);
-    ei_x_encode_list_header(&x, 2);
-    ei_x_encode_pid(&x, holder);
-    ei_x_encode_atom(&x, "kill");
-    ei_x_encode_empty_list(&x);
+    etf_put_list(&x, 2);
+    etf_put_pid(&x, holder);
+    etf_put_atom(&x, "kill");
+    etf_put_nil(&x);
     return rpc(a, "erlang", "exit", &x, RPC_MS, &r, d);
 }
 
 /* The argument of code:atomic_load/1. */
-static void put_module(ei_x_buff *x, const struct buf *beam)
+static void put_module(struct buf *x, const struct buf *beam)
 {
-    ei_x_encode_list_header(x, 1);
-    ei_x_encode_tuple_header(x, 3);
-    ei_x_encode_atom(x, MODULE);
-    ei_x_encode_string(x, MODULE ".beam");
-    ei_x_encode_binary(x, beam->data, (int)beam->len);
-    ei_x_encode_empty_list(x);
+    etf_put_list(x, 1);
+    etf_put_tuple(x, 3);
+    etf_put_atom(x, MODULE);
+    etf_put_string(x, MODULE ".beam");
+    etf_put_binary(x, beam->data, beam->len);
+    etf_put_nil(x);
 }
 
-static void put_dirs(ei_x_buff *x, const char *dir)
+static void put_dirs(struct buf *x, const char *dir)
 {
     if (dir) {
-        ei_x_encode_list_header(x, 1);
-        ei_x_encode_string(x, dir);
+        etf_put_list(x, 1);
+        etf_put_string(x, dir);
     }
-    ei_x_encode_empty_list(x);
+    etf_put_nil(x);
 }
 
 /* Abstract code: {Kind, 1, ...}, of which `n` parts follow. */
-static void put_form(ei_x_buff *x, const char *kind, int n)
+static void put_form(struct buf *x, const char *kind, int n)
 {
-    ei_x_encode_tuple_header(x, 2 + n);
-    ei_x_encode_atom(x, kind);
-    ei_x_encode_long(x, 1);
+    etf_put_tuple(x, 2 + n);
+    etf_put_atom(x, kind);
+    etf_put_int(x, 1);
 }
 
 /* A clause with one pattern; its body, of one expression, follows, and the end of a list. */
-static void put_clause(ei_x_buff *x, const char *kind, const char *pattern)
+static void put_clause(struct buf *x, const char *kind, const char *pattern)
 {
     put_form(x, "clause", 3);
-    ei_x_encode_list_header(x, 1);
+    etf_put_list(x, 1);
     put_form(x, kind, 1);
-    ei_x_encode_atom(x, pattern);
-    ei_x_encode_empty_list(x);
-    ei_x_encode_empty_list(x); /* guards */
-    ei_x_encode_list_header(x, 1);
+    etf_put_atom(x, pattern);
+    etf_put_nil(x);
+    etf_put_nil(x); /* guards */
+    etf_put_list(x, 1);
 }
 
 /* The call of a function; its arguments, if there are any, follow, and the end of a list. */
-static void put_function(ei_x_buff *x, const char *mod, const char *fun)
+static void put_function(struct buf *x, const char *mod, const char *fun)
 {
     put_form(x, "call", 2);
     put_form(x, "remote", 2);
     put_form(x, "atom", 1);
-    ei_x_encode_atom(x, mod);
+    etf_put_atom(x, mod);
     put_form(x, "atom", 1);
-    ei_x_encode_atom(x, fun);
+    etf_put_atom(x, fun);
 }
 
 /* The call of a function with variables as arguments. */
-static void put_call(ei_x_buff *x, const char *mod, const char *fun, const char *const variable[],
+static void put_call(struct buf *x, const char *mod, const char *fun, const char *const variable[],
                      int n)
 {
     put_function(x, mod, fun);
-    ei_x_encode_list_header(x, n);
+    etf_put_list(x, n);
     for (int i = 0; i < n; i++) {
         put_form(x, "var", 1);
-        ei_x_encode_atom(x, variable[i]);
+        etf_put_atom(x, variable[i]);
     }
-    ei_x_encode_empty_list(x);
+    etf_put_nil(x);
 }
 
 /* {error, [{Module, Why}]} of code:atomic_load. An error, or OLD: there is old code, which is in
@@ -562,13 +559,12 @@ static int read_attached(struct vm_agent *a, struct etf *r, struct diags *d)
 /* erltrace_agent:attach/2 alone: the module is there. */
 static int attach(struct vm_agent *a, const struct buf *nif, const char *dir, struct diags *d)
 {
-    ei_x_buff x;
+    struct buf x = BUF_INIT;
     struct etf r;
-    ei_x_new(&x);
-    ei_x_encode_list_header(&x, 2);
-    ei_x_encode_binary(&x, nif->data, (int)nif->len);
+    etf_put_list(&x, 2);
+    etf_put_binary(&x, nif->data, nif->len);
     put_dirs(&x, dir);
-    ei_x_encode_empty_list(&x);
+    etf_put_nil(&x);
     int e = rpc(a, MODULE, "attach", &x, SERVER_MS, &r, d);
     return e ? e : read_attached(a, &r, d);
 }
@@ -623,57 +619,56 @@ static int old_code(struct vm_agent *a, bool *yes, struct diags *d)
 static int load_and_attach(struct vm_agent *a, const struct buf *beam, const struct buf *nif,
                            const char *dir, const erlang_pid *holder, struct diags *d)
 {
-    ei_x_buff x;
+    struct buf x = BUF_INIT;
     struct etf r;
-    ei_x_new(&x);
-    ei_x_encode_list_header(&x, 5);
+    etf_put_list(&x, 5);
     put_form(&x, "case", 2);
     put_function(&x, "erlang", "register");
-    ei_x_encode_list_header(&x, 2);
+    etf_put_list(&x, 2);
     put_form(&x, "atom", 1);
-    ei_x_encode_atom(&x, LOADING);
+    etf_put_atom(&x, LOADING);
     put_function(&x, "erlang", "self");
-    ei_x_encode_empty_list(&x);
-    ei_x_encode_empty_list(&x);
-    ei_x_encode_list_header(&x, 1);
+    etf_put_nil(&x);
+    etf_put_nil(&x);
+    etf_put_list(&x, 1);
     put_clause(&x, "atom", "true");
     put_form(&x, "case", 2);
     put_call(&x, "erlang", "whereis", (const char *const[]){"K"}, 1);
-    ei_x_encode_list_header(&x, 1);
+    etf_put_list(&x, 1);
     put_clause(&x, "var", "H");
     put_form(&x, "case", 2);
     put_call(&x, "code", "atomic_load", (const char *const[]){"M"}, 1);
-    ei_x_encode_list_header(&x, 2);
+    etf_put_list(&x, 2);
     put_clause(&x, "atom", "ok");
     put_form(&x, "catch", 1);
     put_call(&x, MODULE, "attach", (const char *const[]){"N", "D"}, 2);
-    ei_x_encode_empty_list(&x);
+    etf_put_nil(&x);
     put_clause(&x, "var", "E");
     put_form(&x, "var", 1);
-    ei_x_encode_atom(&x, "E");
+    etf_put_atom(&x, "E");
     for (int i = 0; i < 6; i++) /* two lists for each case: its last clause's body, its clauses */
-        ei_x_encode_empty_list(&x);
-    ei_x_encode_list_header(&x, 5); /* the variables, sorted */
-    ei_x_encode_tuple_header(&x, 2);
-    ei_x_encode_atom(&x, "D");
+        etf_put_nil(&x);
+    etf_put_list(&x, 5); /* the variables, sorted */
+    etf_put_tuple(&x, 2);
+    etf_put_atom(&x, "D");
     put_dirs(&x, dir);
-    ei_x_encode_tuple_header(&x, 2);
-    ei_x_encode_atom(&x, "H");
-    ei_x_encode_pid(&x, holder);
-    ei_x_encode_tuple_header(&x, 2);
-    ei_x_encode_atom(&x, "K");
-    ei_x_encode_atom(&x, LOCK);
-    ei_x_encode_tuple_header(&x, 2);
-    ei_x_encode_atom(&x, "M");
+    etf_put_tuple(&x, 2);
+    etf_put_atom(&x, "H");
+    etf_put_pid(&x, holder);
+    etf_put_tuple(&x, 2);
+    etf_put_atom(&x, "K");
+    etf_put_atom(&x, LOCK);
+    etf_put_tuple(&x, 2);
+    etf_put_atom(&x, "M");
     put_module(&x, beam);
-    ei_x_encode_tuple_header(&x, 2);
-    ei_x_encode_atom(&x, "N");
-    ei_x_encode_binary(&x, nif->data, (int)nif->len);
-    ei_x_encode_empty_list(&x);
-    ei_x_encode_atom(&x, "none");
-    ei_x_encode_atom(&x, "none");
-    ei_x_encode_atom(&x, "value"); /* the value alone comes back, without the variables */
-    ei_x_encode_empty_list(&x);
+    etf_put_tuple(&x, 2);
+    etf_put_atom(&x, "N");
+    etf_put_binary(&x, nif->data, nif->len);
+    etf_put_nil(&x);
+    etf_put_atom(&x, "none");
+    etf_put_atom(&x, "none");
+    etf_put_atom(&x, "value"); /* the value alone comes back, without the variables */
+    etf_put_nil(&x);
     int e = rpc(a, "erl_eval", "expr", &x, SERVER_MS, &r, d);
     return e ? e : read_attached(a, &r, d);
 }
@@ -683,14 +678,14 @@ static int open_consumer(struct vm_agent *a, int lease_ms, struct etf *info, uin
                          struct diags *d)
 {
     struct diags mine;
-    ei_x_buff x;
+    struct buf x = BUF_INIT;
     int64_t id;
     if (conn_link(a->conn, &a->pid) != 0)
         return over(a, d);
     agent_begin(a, &x, &id);
-    ei_x_encode_tuple_header(&x, 2);
-    ei_x_encode_atom(&x, "open");
-    ei_x_encode_long(&x, lease_ms);
+    etf_put_tuple(&x, 2);
+    etf_put_atom(&x, "open");
+    etf_put_int(&x, lease_ms);
     diags_init(&mine); /* what is tried again need not be told */
     int e = agent_send(a, &x, &mine);
     if (e == 0)

@@ -42,9 +42,9 @@ int agent_open(struct vm_agent *a, struct conn *conn, const struct agent_options
                struct etf *info, uint32_t *arity, struct diags *d);
 
 /* A request: agent_begin, then its term, then agent_send. */
-void agent_begin(struct vm_agent *a, ei_x_buff *x, int64_t *id);
+void agent_begin(struct vm_agent *a, struct buf *x, int64_t *id);
 /* Sends and frees x. 0 or ET_ELOST with a diagnostic. */
-int agent_send(struct vm_agent *a, ei_x_buff *x, struct diags *d);
+int agent_send(struct vm_agent *a, struct buf *x, struct diags *d);
 
 /* Waits for one thing. CONN_MESSAGE: an answer; *id and *reply (at Reply, alive until the next
  * call) are set. CONN_NOTHING, CONN_SIGNAL. ET_ELOST: the trace is over, and a diagnostic says why

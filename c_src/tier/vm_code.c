@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "etf/write.h"
 #include "base/err.h"
 #include "tier/vm_code.h"
 
@@ -104,17 +105,17 @@ static int fetch(struct vm_agent *a, struct catalog *c, const uint32_t *mods, si
                  struct diags *d)
 {
     struct etf r;
-    ei_x_buff x;
+    struct buf x = BUF_INIT;
     int64_t id;
     uint32_t arity, len;
     struct arena names;
     agent_begin(a, &x, &id);
-    ei_x_encode_tuple_header(&x, 2);
-    ei_x_encode_atom(&x, "functions");
-    ei_x_encode_list_header(&x, (long)n);
+    etf_put_tuple(&x, 2);
+    etf_put_atom(&x, "functions");
+    etf_put_list(&x, n);
     for (size_t i = 0; i < n; i++)
-        ei_x_encode_atom_as(&x, c->mod[mods[i]].name, ERLANG_UTF8, ERLANG_UTF8);
-    ei_x_encode_empty_list(&x);
+        etf_put_atom(&x, c->mod[mods[i]].name);
+    etf_put_nil(&x);
     int e = agent_send(a, &x, d);
     if (e == 0)
         e = agent_answer(a, id, LIST_MS, &r, &arity, d);

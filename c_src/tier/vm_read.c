@@ -12,6 +12,7 @@
 #include <sys/timerfd.h>
 
 #include "base/err.h"
+#include "etf/write.h"
 #include "wire/deadline.h"
 #include "tier/vm_load.h"
 #include "tier/vm.h"
@@ -76,11 +77,11 @@ void vm_read_begin(struct vm *v)
 
 static int ask(struct vm *v, unsigned what, struct diags *d)
 {
-    ei_x_buff x;
+    struct buf x = BUF_INIT;
     agent_begin(&v->agent, &x, &v->asked);
-    ei_x_encode_tuple_header(&x, 2);
-    ei_x_encode_atom(&x, "read");
-    ei_x_encode_ulong(&x, what);
+    etf_put_tuple(&x, 2);
+    etf_put_atom(&x, "read");
+    etf_put_uint(&x, what);
     v->asked_at = clock_ms();
     return agent_send(&v->agent, &x, d);
 }
@@ -384,7 +385,7 @@ int vm_work(struct tier *t, int timeout_ms, bool flush, const struct tier_sink *
 int vm_stop(struct tier *t, struct diags *d)
 {
     struct vm *v = vm_of(t);
-    ei_x_buff x;
+    struct buf x = BUF_INIT;
     if (v->stop_id || v->lost)
         return 0;
     if (!v->running) { /* nothing has fired */
@@ -394,7 +395,7 @@ int vm_stop(struct tier *t, struct diags *d)
     }
     v->running = false;
     agent_begin(&v->agent, &x, &v->stop_id);
-    ei_x_encode_atom(&x, "stop");
+    etf_put_atom(&x, "stop");
     v->asked_at = clock_ms();
     int e = agent_send(&v->agent, &x, d);
     v->lost |= e == ET_ELOST;

@@ -183,17 +183,6 @@ void conn_length(struct buf *b, size_t n)
     buf_u8(b, (uint8_t)n);
 }
 
-bool conn_whole(const ei_x_buff *x, bool version)
-{
-    if (!x->buff || x->index <= 0)
-        return false;
-    struct etf r = etf_over(x->buff, (size_t)x->index);
-    if (version)
-        etf_version(&r);
-    etf_skip(&r);
-    return !r.bad && r.p == r.end;
-}
-
 /* Logs a message to a process, after the word for it. */
 static void log_sent(struct conn *c, const char *what, const erlang_pid *to, const void *msg,
                      size_t n)
@@ -206,11 +195,11 @@ static void log_sent(struct conn *c, const char *what, const erlang_pid *to, con
     talk_line(c->talk, "->", word, n > 0 ? &r : NULL);
 }
 
-int conn_send(struct conn *c, const erlang_pid *to, const ei_x_buff *msg)
+int conn_send(struct conn *c, const erlang_pid *to, const struct buf *msg)
 {
     struct buf b = BUF_INIT;
-    if (c->talk && conn_whole(msg, true))
-        log_sent(c, "", to, msg->buff, (size_t)msg->index);
+    if (c->talk && conn_whole(msg))
+        log_sent(c, "", to, msg->data, msg->len);
     c->ops->send(c, &b, to, msg);
     return put_and_free(c, &b);
 }
@@ -224,7 +213,7 @@ int conn_link(struct conn *c, const erlang_pid *pid)
     return put_and_free(c, &b);
 }
 
-void conn_put_self(struct conn *c, ei_x_buff *x)
+void conn_put_self(struct conn *c, struct buf *x)
 {
     c->ops->self(c, x);
 }
@@ -325,20 +314,20 @@ int conn_recv(struct conn *c, int timeout_ms, struct etf *msg)
     return got;
 }
 
-static void log_call(struct conn *c, const char *mod, const char *fun, const ei_x_buff *args)
+static void log_call(struct conn *c, const char *mod, const char *fun, const struct buf *args)
 {
     char word[128];
-    struct etf r = etf_over(args->buff, (size_t)args->index);
+    struct etf r = etf_over(args->data, args->len);
     snprintf(word, sizeof word, "call %s:%s", mod, fun);
     talk_line(c->talk, "->", word, &r);
 }
 
-int conn_call(struct conn *c, const char *mod, const char *fun, const ei_x_buff *args,
+int conn_call(struct conn *c, const char *mod, const char *fun, const struct buf *args,
               int timeout_ms, struct etf *reply)
 {
     int64_t deadline = clock_ms() + timeout_ms;
     struct buf b = BUF_INIT;
-    if (conn_whole(args, false)) {
+    if (conn_whole(args)) {
         if (c->talk)
             log_call(c, mod, fun, args);
         c->ops->call(c, &b, mod, fun, args);
@@ -390,13 +379,13 @@ static void *beat_run(void *arg)
     return NULL;
 }
 
-int conn_heartbeat(struct conn *c, const erlang_pid *to, const ei_x_buff *msg, int period_ms)
+int conn_heartbeat(struct conn *c, const erlang_pid *to, const struct buf *msg, int period_ms)
 {
     pthread_condattr_t ca;
     sigset_t all, old;
     c->ops->send(c, &c->beat_frame, to, msg);
     if (c->talk)
-        buf_add(&c->beat_msg, msg->buff, (size_t)msg->index);
+        buf_add(&c->beat_msg, msg->data, msg->len);
     c->beat_to = *to;
     if (c->beat_frame.oom || c->beat_msg.oom)
         return ET_ENOMEM;

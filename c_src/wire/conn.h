@@ -35,13 +35,13 @@ enum conn_got {
 /* The operations of a way. Those that make frames append them to `b` complete, each after its
  * length; they may leave b->oom set. */
 struct conn_ops {
-    void (*send)(struct conn *c, struct buf *b, const erlang_pid *to, const ei_x_buff *msg);
+    void (*send)(struct conn *c, struct buf *b, const erlang_pid *to, const struct buf *msg);
     void (*link)(struct conn *c, struct buf *b, const erlang_pid *pid);
     /* Calls a function; `args` is the list of its arguments without a version byte. */
     void (*call)(struct conn *c, struct buf *b, const char *mod, const char *fun,
-                 const ei_x_buff *args);
+                 const struct buf *args);
     /* Appends to a term the name by which the agent knows us. */
-    void (*self)(struct conn *c, ei_x_buff *x);
+    void (*self)(struct conn *c, struct buf *x);
     /* Decodes a frame, the `n` bytes after its length. Returns CONN_MESSAGE, CONN_DOWN or
      * CONN_RESULT with *msg set; CONN_NOTHING to ignore the frame; or ET_ELOST. */
     int (*read)(struct conn *c, const unsigned char *p, size_t n, struct etf *msg);
@@ -83,7 +83,7 @@ int conn_fd(const struct conn *c);
  * connection. */
 void conn_log(struct conn *c, struct talk *talk);
 /* Sends the term in `msg` (with its version byte) to a process. Returns 0 or ET_ELOST. */
-int conn_send(struct conn *c, const erlang_pid *to, const ei_x_buff *msg);
+int conn_send(struct conn *c, const erlang_pid *to, const struct buf *msg);
 /* Links us to a process there: CONN_DOWN is received when it ends. Returns 0 or ET_ELOST. */
 int conn_link(struct conn *c, const erlang_pid *pid);
 /* Waits for one event. The bytes of *msg live until the next call. Returns an enum conn_got, or
@@ -95,13 +95,13 @@ const char *conn_lost(const struct conn *c);
  * version byte. *reply is at the result and lives until the next call. Returns 0, ET_ELOST, or
  * ET_ENODE when no result came in time. A result may be {badrpc, Reason}. Messages that arrive
  * meanwhile are discarded. */
-int conn_call(struct conn *c, const char *mod, const char *fun, const ei_x_buff *args,
+int conn_call(struct conn *c, const char *mod, const char *fun, const struct buf *args,
               int timeout_ms, struct etf *reply);
 /* Appends to a term the name by which the agent knows us. */
-void conn_put_self(struct conn *c, ei_x_buff *x);
+void conn_put_self(struct conn *c, struct buf *x);
 /* Starts a thread that sends `msg` to `to` once per period (ms), so that the agent keeps hearing
  * from us while the caller blocks elsewhere. Returns 0 or ET_ENOMEM. */
-int conn_heartbeat(struct conn *c, const erlang_pid *to, const ei_x_buff *msg, int period_ms);
+int conn_heartbeat(struct conn *c, const erlang_pid *to, const struct buf *msg, int period_ms);
 /* Returns the longest time, in ms, without a send since the heartbeat began. It is long after this
  * process was stopped. */
 int64_t conn_silence(const struct conn *c);
@@ -125,8 +125,10 @@ int conn_wait(struct conn *c, short events, int timeout_ms);
 int conn_put(struct conn *c, const struct buf *frames);
 /* Appends a frame's length. */
 void conn_length(struct buf *b, size_t n);
-/* Returns whether the buffer holds exactly one complete term, with its version byte or without.
- * libei reports exhausted memory only call by call; this finds a piece that is missing. */
-bool conn_whole(const ei_x_buff *x, bool version);
+/* Returns whether a term was composed: memory was not exhausted. */
+static inline bool conn_whole(const struct buf *x)
+{
+    return !x->oom && x->len > 0;
+}
 
 #endif

@@ -9,6 +9,7 @@
  * name, and the proof that we know the cookie. A node that closes after the second rejected the
  * cookie. */
 #include "wire/dist.h"
+#include "etf/write.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -452,71 +453,71 @@ const char *dist_peer(const struct conn *c)
 /* -- writing ----------------------------------------------------------------------------------- */
 
 /* Appends a frame of a control term, which it frees, and of a message unless that is NULL. */
-static void frame_make(struct buf *b, ei_x_buff *ctl, const ei_x_buff *msg)
+static void frame_make(struct buf *b, struct buf *ctl, const struct buf *msg)
 {
-    if (conn_whole(ctl, true) && (!msg || conn_whole(msg, true))) {
-        conn_length(b, 1 + (size_t)ctl->index + (msg ? (size_t)msg->index : 0));
+    if (conn_whole(ctl) && (!msg || conn_whole(msg))) {
+        conn_length(b, 1 + ctl->len + (msg ? msg->len : 0));
         buf_u8(b, 'p');
-        buf_add(b, ctl->buff, (size_t)ctl->index);
+        buf_add(b, ctl->data, ctl->len);
         if (msg)
-            buf_add(b, msg->buff, (size_t)msg->index);
+            buf_add(b, msg->data, msg->len);
     } else {
         b->oom = true;
     }
-    ei_x_free(ctl);
+    buf_free(ctl);
 }
 
-static void dist_send(struct conn *c, struct buf *b, const erlang_pid *to, const ei_x_buff *msg)
+static void dist_send(struct conn *c, struct buf *b, const erlang_pid *to, const struct buf *msg)
 {
-    ei_x_buff x;
+    struct buf x = BUF_INIT;
     (void)c;
-    ei_x_new_with_version(&x);
-    ei_x_encode_tuple_header(&x, 3);
-    ei_x_encode_long(&x, OP_SEND);
-    ei_x_encode_atom(&x, "");
-    ei_x_encode_pid(&x, to);
+    etf_put_version(&x);
+    etf_put_tuple(&x, 3);
+    etf_put_int(&x, OP_SEND);
+    etf_put_atom(&x, "");
+    etf_put_pid(&x, to);
     frame_make(b, &x, msg);
 }
 
 static void dist_link(struct conn *c, struct buf *b, const erlang_pid *pid)
 {
-    ei_x_buff x;
-    ei_x_new_with_version(&x);
-    ei_x_encode_tuple_header(&x, 3);
-    ei_x_encode_long(&x, OP_LINK);
-    ei_x_encode_pid(&x, &dist_of(c)->self);
-    ei_x_encode_pid(&x, pid);
+    struct buf x = BUF_INIT;
+    etf_put_version(&x);
+    etf_put_tuple(&x, 3);
+    etf_put_int(&x, OP_LINK);
+    etf_put_pid(&x, &dist_of(c)->self);
+    etf_put_pid(&x, pid);
     frame_make(b, &x, NULL);
 }
 
 /* Calls through `rex`. */
 static void dist_call(struct conn *c, struct buf *b, const char *mod, const char *fun,
-                      const ei_x_buff *args)
+                      const struct buf *args)
 {
-    ei_x_buff ctl, x;
+    struct buf ctl = BUF_INIT, x = BUF_INIT;
     const erlang_pid *self = &dist_of(c)->self;
-    ei_x_new_with_version(&ctl);
-    ei_x_encode_tuple_header(&ctl, 4);
-    ei_x_encode_long(&ctl, OP_REG_SEND);
-    ei_x_encode_pid(&ctl, self);
-    ei_x_encode_atom(&ctl, "");
-    ei_x_encode_atom(&ctl, "rex");
-    ei_x_new_with_version(&x);
-    ei_x_encode_tuple_header(&x, 2);
-    ei_x_encode_pid(&x, self);
-    ei_x_encode_tuple_header(&x, 5);
-    ei_x_encode_atom(&x, "call");
-    ei_x_encode_atom(&x, mod);
-    ei_x_encode_atom(&x, fun);
-    ei_x_append(&x, args);
-    ei_x_encode_atom(&x, "user");
+    etf_put_version(&ctl);
+    etf_put_tuple(&ctl, 4);
+    etf_put_int(&ctl, OP_REG_SEND);
+    etf_put_pid(&ctl, self);
+    etf_put_atom(&ctl, "");
+    etf_put_atom(&ctl, "rex");
+    etf_put_version(&x);
+    etf_put_tuple(&x, 2);
+    etf_put_pid(&x, self);
+    etf_put_tuple(&x, 5);
+    etf_put_atom(&x, "call");
+    etf_put_atom(&x, mod);
+    etf_put_atom(&x, fun);
+    buf_add(&x, args->data, args->len);
+    etf_put_atom(&x, "user");
     frame_make(b, &ctl, &x);
-    ei_x_free(&x);
+    buf_free(&x);
 }
 
-static void dist_self(struct conn *c, ei_x_buff *x)
+static void dist_self(struct conn *c, struct buf *x)
 {
-    ei_x_encode_pid(x, &dist_of(c)->self);
+    etf_put_pid(x, &dist_of(c)->self);
 }
 
 /* -- reading ----------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
  * {reply, Ref, Result}, {message, Message}, {down, Pid}, {lost, Text}. A frame without a term ends
  * the conversation. The relay knows our identity: the atom `self` stands for it in messages. */
 #include "wire/relay.h"
+#include "etf/write.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,63 +26,63 @@ static struct relay *relay_of(struct conn *c)
 /* -- writing ----------------------------------------------------------------------------------- */
 
 /* Appends a frame of the term in x, which it frees, followed by `more` without its version byte. */
-static void frame_make(struct buf *b, ei_x_buff *x, const ei_x_buff *more)
+static void frame_make(struct buf *b, struct buf *x, const struct buf *more)
 {
     if (more)
-        ei_x_append_buf(x, more->buff + 1, more->index - 1);
-    if (conn_whole(x, true)) {
-        conn_length(b, (size_t)x->index);
-        buf_add(b, x->buff, (size_t)x->index);
+        buf_add(x, more->data + 1, more->len - 1);
+    if (conn_whole(x)) {
+        conn_length(b, x->len);
+        buf_add(b, x->data, x->len);
     } else {
         b->oom = true;
     }
-    ei_x_free(x);
+    buf_free(x);
 }
 
-static void relay_send(struct conn *c, struct buf *b, const erlang_pid *to, const ei_x_buff *msg)
+static void relay_send(struct conn *c, struct buf *b, const erlang_pid *to, const struct buf *msg)
 {
-    ei_x_buff x;
+    struct buf x = BUF_INIT;
     (void)c;
-    if (!conn_whole(msg, true)) {
+    if (!conn_whole(msg)) {
         b->oom = true;
         return;
     }
-    ei_x_new_with_version(&x);
-    ei_x_encode_tuple_header(&x, 3);
-    ei_x_encode_atom(&x, "send");
-    ei_x_encode_pid(&x, to);
+    etf_put_version(&x);
+    etf_put_tuple(&x, 3);
+    etf_put_atom(&x, "send");
+    etf_put_pid(&x, to);
     frame_make(b, &x, msg);
 }
 
 static void relay_link(struct conn *c, struct buf *b, const erlang_pid *pid)
 {
-    ei_x_buff x;
+    struct buf x = BUF_INIT;
     (void)c;
-    ei_x_new_with_version(&x);
-    ei_x_encode_tuple_header(&x, 2);
-    ei_x_encode_atom(&x, "link");
-    ei_x_encode_pid(&x, pid);
+    etf_put_version(&x);
+    etf_put_tuple(&x, 2);
+    etf_put_atom(&x, "link");
+    etf_put_pid(&x, pid);
     frame_make(b, &x, NULL);
 }
 
 static void relay_call(struct conn *c, struct buf *b, const char *mod, const char *fun,
-                       const ei_x_buff *args)
+                       const struct buf *args)
 {
-    ei_x_buff x;
-    ei_x_new_with_version(&x);
-    ei_x_encode_tuple_header(&x, 5);
-    ei_x_encode_atom(&x, "call");
-    ei_x_encode_longlong(&x, ++relay_of(c)->ref);
-    ei_x_encode_atom(&x, mod);
-    ei_x_encode_atom(&x, fun);
-    ei_x_append(&x, args);
+    struct buf x = BUF_INIT;
+    etf_put_version(&x);
+    etf_put_tuple(&x, 5);
+    etf_put_atom(&x, "call");
+    etf_put_int(&x, ++relay_of(c)->ref);
+    etf_put_atom(&x, mod);
+    etf_put_atom(&x, fun);
+    buf_add(&x, args->data, args->len);
     frame_make(b, &x, NULL);
 }
 
-static void relay_self(struct conn *c, ei_x_buff *x)
+static void relay_self(struct conn *c, struct buf *x)
 {
     (void)c;
-    ei_x_encode_atom(x, "self");
+    etf_put_atom(x, "self");
 }
 
 /* -- reading ----------------------------------------------------------------------------------- */

@@ -87,6 +87,40 @@ static void test_forms(void **state)
 }
 
 /* Floats and maps the reader only passes over; libei reads them. */
+/* Pids, strings, lists and long atoms are the bytes that libei writes. */
+static void test_forms_of_libei(void **state)
+{
+    static const erlang_pid pid = {
+        .node = "shop@h\xc3\xb6st", .num = 5, .serial = UINT32_MAX, .creation = 0x01020304};
+    struct buf b = BUF_INIT;
+    ei_x_buff x;
+    char atom[401] = "";
+    (void)state;
+    for (int i = 0; i < 200; i++)
+        memcpy(atom + 2 * i, "\xc3\xa9", 2);
+    ei_x_new_with_version(&x);
+    ei_x_encode_list_header(&x, 5);
+    ei_x_encode_pid(&x, &pid);
+    ei_x_encode_string(&x, "");
+    ei_x_encode_string(&x, "cd\xff");
+    ei_x_encode_atom_as(&x, atom, ERLANG_UTF8, ERLANG_UTF8);
+    ei_x_encode_atom_as(&x, "\xc3\xa9", ERLANG_UTF8, ERLANG_UTF8);
+    ei_x_encode_empty_list(&x);
+    etf_put_version(&b);
+    etf_put_list(&b, 5);
+    etf_put_pid(&b, &pid);
+    etf_put_string(&b, "");
+    etf_put_string(&b, "cd\xff");
+    etf_put_atom(&b, atom);
+    etf_put_atom(&b, "\xc3\xa9");
+    etf_put_list(&b, 0);
+    etf_put_nil(&b);
+    assert_int_equal(b.len, x.index);
+    assert_memory_equal(b.data, x.buff, b.len);
+    buf_free(&b);
+    ei_x_free(&x);
+}
+
 static void test_floats_and_maps(void **state)
 {
     struct buf b = BUF_INIT;
@@ -238,6 +272,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_integers),
         cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_forms_of_libei),
         cmocka_unit_test(test_floats_and_maps),
         cmocka_unit_test(test_printed),
         cmocka_unit_test(test_printed_within_bounds),

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
+#include "etf/write.h"
 #include "wire/relay.h"
 
 static const erlang_pid agent = {.node = "nonode@nohost", .num = 91, .serial = 3};
@@ -46,15 +47,15 @@ static void give_bytes(struct both *b, const void *p, size_t n)
 }
 
 /* {What, 1, ..}: what it has behind its name is made by `fill`. */
-static void give(struct both *b, const char *what, int arity, void (*fill)(ei_x_buff *x))
+static void give(struct both *b, const char *what, int arity, void (*fill)(struct buf *x))
 {
-    ei_x_buff x;
-    ei_x_new_with_version(&x);
-    ei_x_encode_tuple_header(&x, arity);
-    ei_x_encode_atom(&x, what);
+    struct buf x = BUF_INIT;
+    etf_put_version(&x);
+    etf_put_tuple(&x, arity);
+    etf_put_atom(&x, what);
     fill(&x);
-    give_bytes(b, x.buff, (size_t)x.index);
-    ei_x_free(&x);
+    give_bytes(b, x.data, x.len);
+    buf_free(&x);
 }
 
 /* The next frame that came out; the bytes live until the next call. */
@@ -74,44 +75,44 @@ static struct etf taken(struct both *b)
     return r;
 }
 
-static void fill_ok(ei_x_buff *x)
+static void fill_ok(struct buf *x)
 {
-    ei_x_encode_atom(x, "ok");
+    etf_put_atom(x, "ok");
 }
 
-static void fill_pid(ei_x_buff *x)
+static void fill_pid(struct buf *x)
 {
-    ei_x_encode_pid(x, &agent);
+    etf_put_pid(x, &agent);
 }
 
-static void fill_text(ei_x_buff *x)
+static void fill_text(struct buf *x)
 {
-    ei_x_encode_binary(x, "gone fishing", 12);
+    etf_put_binary(x, "gone fishing", 12);
 }
 
-static void fill_first(ei_x_buff *x)
+static void fill_first(struct buf *x)
 {
-    ei_x_encode_long(x, 1);
-    ei_x_encode_atom(x, "one");
+    etf_put_int(x, 1);
+    etf_put_atom(x, "one");
 }
 
-static void fill_second(ei_x_buff *x)
+static void fill_second(struct buf *x)
 {
-    ei_x_encode_long(x, 2);
-    ei_x_encode_atom(x, "two");
+    etf_put_int(x, 2);
+    etf_put_atom(x, "two");
 }
 
 static void test_out(void **state)
 {
     struct both b = both_open();
-    ei_x_buff x;
+    struct buf x = BUF_INIT;
     erlang_pid to;
     (void)state;
-    ei_x_new_with_version(&x);
-    ei_x_encode_tuple_header(&x, 3);
-    ei_x_encode_atom(&x, "erltrace");
+    etf_put_version(&x);
+    etf_put_tuple(&x, 3);
+    etf_put_atom(&x, "erltrace");
     conn_put_self(b.c, &x);
-    ei_x_encode_atom(&x, "alive");
+    etf_put_atom(&x, "alive");
     assert_int_equal(conn_send(b.c, &agent, &x), 0);
     assert_int_equal(conn_link(b.c, &agent), 0);
     struct etf r = taken(&b);
@@ -129,7 +130,7 @@ static void test_out(void **state)
     assert_int_equal(conn_heartbeat(b.c, &agent, &x, 1), 0);
     r = taken(&b);
     assert_true(etf_tuple(&r) == 3 && etf_atom_is(&r, "send"));
-    ei_x_free(&x);
+    buf_free(&x);
     both_close(&b);
 }
 
@@ -152,11 +153,10 @@ static void test_in(void **state)
 
 static int call(struct both *b, struct etf *r)
 {
-    ei_x_buff x;
-    ei_x_new(&x);
-    ei_x_encode_empty_list(&x);
+    struct buf x = BUF_INIT;
+    etf_put_nil(&x);
     int e = conn_call(b->c, "erlang", "node", &x, 1000, r);
-    ei_x_free(&x);
+    buf_free(&x);
     return e;
 }
 
