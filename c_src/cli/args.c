@@ -171,7 +171,7 @@ static enum args_what option(struct args *a, struct arena *arena, int letter, ch
         if (option_letters[i].letter != letter)
             continue;
         if (letter == 'X' && (strlen(value) != 1 || strchr("acst", value[0]) == NULL)) {
-            *why = arena_printf(arena, "invalid mode -X %s: it is a, c, s or t", value);
+            *why = arena_printf(arena, "invalid mode -X %s: it must be a, c, s or t", value);
             return ARGS_USAGE;
         }
         return add_option(a, arena, (char)letter, option_letters[i].name, value) ? ARGS_TRACE
@@ -314,7 +314,7 @@ static const char *command_of(int argc, char **argv, enum args_what *what)
 static enum args_what run_script(struct args *a, struct arena *arena, const char **why)
 {
     if (a->nwords < 3) {
-        *why = "run needs the name of a script; 'erltrace list' has them";
+        *why = "run needs the name of a script; 'erltrace list' shows them";
         return ARGS_USAGE;
     }
     if (a->nprograms > 0) {
@@ -325,13 +325,13 @@ static enum args_what run_script(struct args *a, struct arena *arena, const char
     const struct script *s = scripts_find(arena, name, &near);
     if (s == NULL && strchr(name, '/') == NULL) {
         *why = near != NULL
-                   ? arena_printf(arena,
-                                  "there is no ready script %s: did you mean %s? "
-                                  "'erltrace list' has all",
-                                  name, near)
+                   ? arena_printf(
+                         arena,
+                         "there is no ready script %s: did you mean %s? 'erltrace list' shows all",
+                         name, near)
                    : arena_printf(arena,
-                                  "there is no ready script %s; 'erltrace list' has all, and "
-                                  "-s FILE takes any file",
+                                  "there is no ready script %s; 'erltrace list' shows all, and -s "
+                                  "FILE takes any file",
                                   name);
         return ARGS_USAGE;
     }
@@ -374,7 +374,7 @@ static const char *stray(const struct args *a, struct arena *arena)
     if (near != NULL)
         return arena_printf(arena, "no command %s; did you mean '%s'?", word, near);
     return a->list || a->no_run
-               ? arena_printf(arena, "%s is the argument of no program: %s", word,
+               ? arena_printf(arena, "%s is not an argument of any program: %s", word,
                               arena_printf(arena,
                                            a->list ? "a description is given with -n '%s'"
                                                    : "a program is given with -n '%s'",
@@ -400,7 +400,7 @@ enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **
     }
     if (command == ARGS_PORT) {
         if (argc > 2)
-            *why = "port takes no options and no words: all it is told comes on standard input";
+            *why = "port takes no options and no other words: its requests come on standard input";
         return argc > 2 ? ARGS_USAGE : ARGS_PORT;
     }
     opterr = 0;
@@ -437,7 +437,7 @@ enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **
         return ARGS_VERSION;
     for (size_t i = 0; a->header && i <= a->nprograms; i++) {
         if (a->nprograms == 0 || (i < a->nprograms && a->program[i].spec != ERLTRACE_SPEC_SCRIPT)) {
-            *why = "-h makes a header from scripts: it goes with -s, and with no other program";
+            *why = "-h makes a header from scripts: use it only with -s";
             return ARGS_USAGE;
         }
     }

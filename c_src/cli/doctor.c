@@ -62,10 +62,10 @@ static void end_node(struct doctor *o)
         json_text_field(&b, "node", o->node);
         buf_printf(&b, ",\"traceable\":true,\"limits\":%u}\n", o->of_node);
     } else if (o->of_node == 0) {
-        buf_printf(&b, "%s can be traced, and nothing is in the way.\n", buf_shown(&name, o->node));
+        buf_printf(&b, "%s can be traced without limits.\n", buf_shown(&name, o->node));
     } else {
-        buf_printf(&b, "%s can be traced. %u thing%s in the way (limit, below).\n",
-                   buf_shown(&name, o->node), o->of_node, o->of_node == 1 ? " is" : "s are");
+        buf_printf(&b, "%s can be traced, with %u limit%s (below).\n", buf_shown(&name, o->node),
+                   o->of_node, o->of_node == 1 ? "" : "s");
     }
     buf_add(&b, buf_str(&o->text), o->text.len);
     screen_data(o->screen, buf_str(&b), b.len);

@@ -34,53 +34,53 @@ static const char help[] =
     "part is\n"
     "                  the name, function, module or provider of the probe\n"
     "  -i id           probe id, as -l shows it\n"
-    "  -s file         D script; words that are no options are its arguments $1, $2 ...\n"
+    "  -s file         D script; words that are not options are its arguments $1, $2 ...\n"
     "  -Z              descriptions may match no probe\n"
     "Where:\n"
-    "  --node NAME     a running node, or several with commas between them\n"
+    "  --node NAME     a running node, or several, separated by commas\n"
     "  -p pid          the BEAM with this process id\n"
     "  -c command      start a node and trace it until it ends\n"
     "  --local         this process only: dtrace and profile probes; -c and -p name any process\n"
     "                  without any of these: the only BEAM of this host, or --local if that is "
     "enough\n"
-    "  --cookie C, --cookie-file F   the node's cookie, when it is not its owner's "
+    "  --cookie C, --cookie-file F   the node's cookie, if it is not its owner's "
     "~/.erlang.cookie;\n"
     "                  no other user sees ERLTRACE_COOKIE in the environment, or a pipe as F\n"
     "  --tls-from-node               the node speaks TLS: the certificates of its own "
     "configuration;\n"
     "  --tls-cacert F, --tls-cert F, --tls-key F   or these: who signed the node's, ours, its key\n"
-    "  --tls-verify host|ca|none     what of the node's certificate is verified: all, not its "
-    "host, nothing\n"
+    "  --tls-verify host|ca|none     how the node's certificate is verified: fully, without its "
+    "host, not at all\n"
     "  --agent-dir DIR               where the node may keep the agent's library while it is "
     "loaded\n"
     "How:\n"
     "  -l              list matching probes, do not trace\n"
     "  -e              check the program, do not trace\n"
-    "  -v              show how stable the program is; with -l and -e also each probe, with -V "
+    "  -v              show the program's stability; with -l and -e also each probe, with -V "
     "more versions\n"
-    "  -S              show the DIF that was made\n"
-    "  -q              only what the program prints\n"
+    "  -S              show the generated DIF\n"
+    "  -q              show only what the program prints\n"
     "  -F              indent by function entry and return\n"
     "  -w              allow destructive actions: system(), freopen(), raise()\n"
     "  -o file         append output to a file\n"
     "  -h              make a C header from the provider definitions of a script\n"
-    "  -B              show the output in the pieces in which it comes\n"
+    "  -B              show each piece of output with its kind\n"
     "  -L dir          more D libraries\n"
     "  -C              run the C preprocessor over scripts; -D, -U, -I and -H are its own\n"
-    "  -X a|c|s|t      its mode: s is what it was before ISO C\n"
-    "  -b size         bytes of buffer, a thread: -x bufsize\n"
+    "  -X a|c|s|t      its mode: s is the language before ISO C\n"
+    "  -b size         bytes of buffer per thread: -x bufsize\n"
     "  -x opt[=val]    set an option; erltrace help options lists them\n"
     "  --for TIME      end after a time: 10 (seconds), 500ms, 2m\n"
     "  --json          every record, aggregation, drop and error as a JSON object on one line\n"
     "  -V, --version   print the version\n"
-    "\nerltrace list has the scripts that are ready to use, erltrace run NAME runs one.\n"
+    "\nerltrace list shows the ready scripts, erltrace run NAME runs one.\n"
     "erltrace nodes lists the BEAMs of this host and says which of them can be traced.\n"
     "erltrace serve serves a page on which scripts are run; erltrace serve --help has its "
     "options.\n"
-    "erltrace doctor says what of a node can be traced, what cannot, why, and what would help.\n"
-    "erltrace port is for programs: the Erlang application traces by it.\n"
-    "Exit codes: 0, N of exit(N), 1 error, 2 usage, 3 stopped by maxload (doctor: something is in "
-    "the way).\n";
+    "erltrace doctor shows what can be traced in a node, what cannot, why, and what would help.\n"
+    "erltrace port is for programs: the Erlang application traces through it.\n"
+    "Exit codes: 0, N of exit(N), 1 error, 2 usage, 3 stopped by maxload (doctor: there are "
+    "limits).\n";
 
 /* -- commands ---------------------------------------------------------------------------------- */
 
@@ -92,19 +92,18 @@ static const struct {
      "Runs a ready script by its name, as -s does a file; all options of a trace can follow.\n"
      "  erltrace run latency -p 1234 --for 10\n"
      "  erltrace run functions --node shop@host --for 10 lists\n"
-     "Scripts are looked for in the folders of ERLTRACE_SCRIPTS (with colons between them), in\n"
+     "Scripts are searched for in the folders of ERLTRACE_SCRIPTS (separated by colons), in\n"
      "~/.config/erltrace/scripts, and in the one that came with this program.\n"},
     {"list", "usage: erltrace list [--json] [-o output]\n"
-             "Lists the ready scripts: their names, their arguments, what they show. --json has "
-             "where they\n"
-             "are, too.\n"
+             "Lists the ready scripts: their names, their arguments, what they show. --json "
+             "also says\n"
+             "where they are.\n"
              "  erltrace list\n"
              "  ERLTRACE_SCRIPTS=~/scripts erltrace list\n"
              "The probes of a node are listed by -l: erltrace -l -m lists\n"},
     {"nodes", "usage: erltrace nodes [--json] [-o output] [--cookie COOKIE | --cookie-file FILE]\n"
               "Lists the Erlang VMs of this host, whether each can be traced, and what would help "
-              "where one\n"
-              "cannot.\n"
+              "if not.\n"
               "  erltrace nodes\n"
               "  erltrace nodes --cookie-file /var/lib/rabbitmq/.erlang.cookie\n"
               "Nodes that speak TLS are not asked; with --tls-from-node, or other --tls options, "
@@ -114,8 +113,8 @@ static const struct {
      "usage: erltrace doctor [--node NAME[,NAME] | -p pid] [--agent-dir DIR] [--json] [-o output]\n"
      "                [--cookie COOKIE | --cookie-file FILE]\n"
      "                " TLS_USAGE "\n"
-     "Says what of a node can be traced, what cannot, why, and what would help. Exit codes: 0\n"
-     "nothing is in the way, 3 something is, 1 the node cannot be traced.\n"
+     "Shows what can be traced in a node, what cannot, why, and what would help. Exit codes: 0\n"
+     "no limits, 3 there are limits, 1 the node cannot be traced.\n"
      "  erltrace doctor -p 1234\n"
      "  erltrace doctor --node rabbit@host\n"},
     {"port", "usage: erltrace port\n"
@@ -218,18 +217,18 @@ int cli_nothing(struct arena *arena)
                 "and what would help.\n",
                 here.all);
     } else {
-        fputs("No Erlang VM runs on this host that can be seen; one elsewhere: --node NAME@HOST\n",
+        fputs("No visible Erlang VM runs on this host; for one elsewhere: --node NAME@HOST\n",
               stderr);
     }
-    fprintf(
-        stderr,
-        "  erltrace run births %-12s  process births and deaths, each second; `erltrace list` has "
-        "more\n"
-        "  erltrace -n 'erlang*:lists:map/2:entry { @[copyinstr(arg0)] = count(); }' %s\n"
-        "  erltrace serve                    a page on which scripts run live\n"
-        "  erltrace doctor %-17s what of a node can be traced\n"
-        "  erltrace --help                   everything\n",
-        which, which, which);
+    fprintf(stderr,
+            "  erltrace run births %-12s  process births and deaths, each second; `erltrace list` "
+            "shows "
+            "more\n"
+            "  erltrace -n 'erlang*:lists:map/2:entry { @[copyinstr(arg0)] = count(); }' %s\n"
+            "  erltrace serve                    a page on which scripts run live\n"
+            "  erltrace doctor %-17s what can be traced in a node\n"
+            "  erltrace --help                   everything\n",
+            which, which, which);
     buf_free(&here.text);
     return EXIT_USAGE;
 }

@@ -64,8 +64,8 @@ int cli_serve(char **argv, struct arena *arena)
         become(arena, arena_printf(arena, "%s/bin", root), argv + 1);
     if (errno == ENOENT)
         fprintf(stderr,
-                "erltrace: error: %s is not here: the web server is a program of its own, which "
-                "lies beside this one where erltrace is installed as a whole\n",
+                "erltrace: error: %s is not here: the web server is a separate program, which a "
+                "full installation of erltrace puts beside this one\n",
                 name);
     else
         fprintf(stderr, "erltrace: error: cannot run %s: %s\n", name, strerror(errno));

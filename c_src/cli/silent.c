@@ -31,17 +31,17 @@ static int add_placed(const struct erltrace_placed *p, void *arg)
 static const char *unfired(const struct placed *p, bool nothing)
 {
     if (nothing && p->left_out > 0)
-        return "the predicates can never be true on these probes, so that none was watched";
+        return "the predicates can never be true on these probes, so none was watched";
     if (p->filtered && p->only == 0)
-        return "the process that the predicates name was not there; "
-               "whereis(NAME) in the node, or ps, tells the pid of one that is";
+        return "the process that the predicates name was not there; whereis(NAME) in the node, or "
+               "ps, gives the pid of one that is";
     if (p->functions > 0 && p->filtered)
         return "the processes that the predicates name did not call it; without the predicate the "
                "trace shows who does";
     if (p->functions > 0)
-        return "nothing called them: they may run in another node, or seldom (--for 1m waits "
-               "longer); a probe of their callers shows which way the work goes";
-    return "nothing of the kind happened: --for 1m waits longer";
+        return "nothing called them: they may run in another node, or rarely (--for 1m waits "
+               "longer); a probe on their callers shows which way the work goes";
+    return "no such event happened: --for 1m waits longer";
 }
 
 void tell_silence(struct run *r)
@@ -59,7 +59,7 @@ void tell_silence(struct run *r)
         if (!something)
             screen_note(&r->screen,
                         "no predicate was true, or no clause prints: an empty { } shows each event",
-                        "the probes fired %" PRIu64 " times in %s, and nothing came of it",
+                        "the probes fired %" PRIu64 " times in %s, and produced nothing",
                         st->events, where);
         return;
     }

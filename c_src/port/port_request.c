@@ -190,11 +190,11 @@ static enum outcome do_hello(struct port *p, struct etf *r)
     bool ok = true;
     int64_t version = etf_int(r);
     if (p->greeted)
-        return refuse(p, OUT_STATE, "hello has been said");
+        return refuse(p, OUT_STATE, "hello has already been received");
     if (r->bad || version != PORT_PROTOCOL) {
         snprintf(why, sizeof why,
                  "erltrace %s speaks version %d of the port protocol, its owner another one: are "
-                 "the application and the program of one build?",
+                 "the application and the program from the same build?",
                  erltrace_version(), PORT_PROTOCOL);
         return refuse(p, OUT_VERSION, why);
     }
@@ -205,7 +205,7 @@ static enum outcome do_hello(struct port *p, struct etf *r)
         etf_list_end(r);
     buf_free(&b);
     if (!ok || r->bad)
-        return refuse(p, OUT_REFUSED, "an option of hello that is not known, or not so");
+        return refuse(p, OUT_REFUSED, "an option of hello is unknown or malformed");
     p->greeted = true;
     etf_put_map(&p->value, 4);
     etf_put_atom(&p->value, "protocol");
@@ -417,7 +417,7 @@ static enum outcome do_go(struct port *p, struct etf *r)
 static enum outcome do_go_and_tell(struct port *p, struct etf *r)
 {
     if (!etf_atom_is(r, "progress"))
-        return refuse(p, OUT_REFUSED, "go is asked for alone, or with progress");
+        return refuse(p, OUT_REFUSED, "go has no argument, or the atom progress");
     p->progress = true;
     enum outcome out = do_go(p, r);
     p->progress = false;
@@ -488,7 +488,7 @@ static enum outcome do_walk(struct port *p, struct etf *r)
     etf_atom(r, mode);
     w.take = strcmp(mode, "take") == 0;
     if (r->bad || (!w.take && strcmp(mode, "keep") != 0))
-        return refuse(p, OUT_REFUSED, "walk keeps what it has shown, or takes it");
+        return refuse(p, OUT_REFUSED, "walk takes one of the atoms keep and take");
     int rc = 0;
     if (!p->settled)
         rc = erltrace_aggregate_snap(p->h);
@@ -513,7 +513,7 @@ static uint32_t put_queue_drops(struct port *p)
     if (n == 0)
         return 0;
     p->queue.told = p->queue.dropped;
-    snprintf(why, sizeof why, "%llu records that nobody consumed in time", (unsigned long long)n);
+    snprintf(why, sizeof why, "%llu records that were not consumed in time", (unsigned long long)n);
     port_put_event(&p->value, EVENT_DROP,
                    &(struct erltrace_drop){.message = why,
                                            .kind = "QUEUE",
@@ -569,7 +569,7 @@ static enum outcome do_consume(struct port *p, struct etf *r)
 {
     int64_t most = etf_int(r), wait_ms = etf_int(r);
     if (r->bad || most < 1 || wait_ms < 0)
-        return refuse(p, OUT_REFUSED, "consume needs a number from 1 on, and a time in ms");
+        return refuse(p, OUT_REFUSED, "consume needs a number, at least 1, and a time in ms");
     if (!port_has_begun(p))
         return refuse(p, OUT_STATE, "it is too early for this");
     port_work(p, 0);
@@ -695,7 +695,7 @@ void port_request(struct port *p, const void *term, size_t n)
     uint32_t arity;
     size_t i = 0;
     if (!read_head(&r, &ref, name, &arity)) {
-        port_fatal(p, "request", "what is no request: {request, Ref, Request} is");
+        port_fatal(p, "request", "not a request, which has the form {request, Ref, Request}");
         return;
     }
     if (!p->greeted && strcmp(name, "hello") != 0) {

@@ -29,18 +29,18 @@ static const char usage[] =
 
 static const char help[] =
     "\nServes a page on which D scripts are run and their results seen live, and prints its\n"
-    "address, with the token that opens it. A trace ends with the last page that looks on.\n"
-    "  --listen ADDRESS:PORT    where; 127.0.0.1:8042 when not given, port 0 is any\n"
-    "  --host NAME              another name under which the server is reached, beside\n"
+    "address, with the token that opens it. A trace ends when its last page leaves.\n"
+    "  --listen ADDRESS:PORT    where; 127.0.0.1:8042 by default, port 0 is any\n"
+    "  --host NAME              another name under which the server is reached, besides\n"
     "                           localhost, addresses, and the name of this host; behind a\n"
-    "                           proxy that ends TLS, what browsers see: https://NAME[:PORT]\n"
+    "                           proxy that ends TLS, the browsers' address: https://NAME[:PORT]\n"
     "  --user NAME              another user of this host whose browser may connect\n"
     "  --node NAME              the nodes that may be traced; without it those of this host\n"
     "  -p pid                   the same, by the process id of a BEAM of this host\n"
     "  -w                       scripts may have destructive actions\n"
     "  --cert FILE, --key FILE  TLS, with these files in PEM; needed for addresses that\n"
     "                           others reach\n"
-    "  --insecure               no TLS although others reach it\n"
+    "  --insecure               no TLS even if others reach it\n"
     "  -x opt[=val]             an option of every script\n"
     "  --cookie COOKIE, --cookie-file FILE, --agent-dir DIR, --tls-from-node and the other\n"
     "  --tls options            as for tracing\n"
@@ -284,7 +284,7 @@ static bool name_pids(struct serve *s)
         if (s->pid[i] == 0)
             continue;
         fprintf(stderr,
-                "erltrace: error: process %ld is no Erlang VM of this host\n"
+                "erltrace: error: process %ld is not an Erlang VM of this host\n"
                 "  `erltrace nodes` lists them\n",
                 (long)s->pid[i]);
         ok = false;

@@ -215,13 +215,14 @@ static bool is_welcome(struct web *w, struct lws *wsi, struct refusal *r)
     if (!header_text(wsi, WSI_TOKEN_HOST, host, sizeof host) ||
         !access_host(host, w->names, w->nnames))
         return false;
-    *r = (struct refusal){403, "WEB_ORIGIN", "Pages of others may not ask", NULL};
+    *r = (struct refusal){403, "WEB_ORIGIN", "Pages of other servers may not send requests", NULL};
     if (!header_text(wsi, WSI_TOKEN_ORIGIN, origin, sizeof origin) ||
         (origin[0] != '\0' &&
          !access_origin(origin, host, w->config.cert != NULL, w->names, w->nnames)))
         return false;
-    *r = (struct refusal){403, "WEB_USER", "Another user of the server's host may not ask",
-                          "erltrace serve --user NAME lets that user in"};
+    *r =
+        (struct refusal){403, "WEB_USER", "Another user of the server's host may not send requests",
+                         "erltrace serve --user NAME lets that user in"};
     return !server_foreign(w, wsi);
 }
 
@@ -232,7 +233,7 @@ static bool has_token(struct web *w, struct lws *wsi, struct refusal *r)
     char token[64];
     int n = lws_hdr_custom_copy(wsi, token, sizeof token, name, sizeof name - 1);
     *r = (struct refusal){403, "WEB_TOKEN",
-                          n > 0 ? "This is not the token of this server" : "Who are you?",
+                          n > 0 ? "This is not the token of this server" : "The token is missing",
                           "open the address that erltrace serve has printed"};
     return n > 0 && access_same(w->token, token);
 }
@@ -316,7 +317,7 @@ static int ask(struct web *w, struct http *c, struct job *j)
         j->gzip = c->gzip;
     if (j == NULL || !worker_add(w->worker, j)) {
         job_free(j);
-        return refuse(w, c, "/api/", 503, "WEB_BUSY", "the server has too much to do", NULL);
+        return refuse(w, c, "/api/", 503, "WEB_BUSY", "the server is too busy", NULL);
     }
     c->job = j;
     lws_set_timeout(c->socket, PENDING_TIMEOUT_HTTP_CONTENT, WAIT_SECONDS);
@@ -443,7 +444,7 @@ static int on_upgrade(struct lws *wsi)
             why = (struct refusal){400, "WEB_PROTOCOL", "The WebSocket's subprotocol is erltrace.1",
                                    NULL};
         else if (!access_offers(protocols, "token.", w->token))
-            why = (struct refusal){403, "WEB_TOKEN", "Who are you?",
+            why = (struct refusal){403, "WEB_TOKEN", "The token is missing",
                                    "the token is offered as a subprotocol, token.TOKEN"};
         else {
             server_good(w, wsi);

@@ -153,7 +153,7 @@ const char *message_decode(const char *text, size_t len, struct message *m)
     json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &where);
     if (!json_is_object(root)) {
         json_decref(root);
-        return "that is no JSON object";
+        return "the message is not a JSON object";
     }
     const char *type = json_string_value(json_object_get(root, "type"));
     for (size_t i = 0; type != NULL && i < sizeof types / sizeof types[0]; i++) {

@@ -14,7 +14,7 @@ static bool is_set(erltrace_t *h, int rc, const char *name, struct diag_list *di
     const char *why = erltrace_errmsg(h, erltrace_errno(h));
     const char *hint = erltrace_setopt_hint(h, name);
     if (erltrace_errno(h) == ERLTRACE_E_RESTRICTED && hint == NULL)
-        hint = "a page cannot set what concerns the server's host";
+        hint = "a page cannot set options that affect the server's host";
     diag_list_error(diags, "OPTION", hint, "failed to set option '%s': %s", name, why);
     return false;
 }

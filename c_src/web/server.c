@@ -224,8 +224,8 @@ static bool good_file(const char *file, const char *line, const char *what, char
     if (!read)
         snprintf(why, size, "cannot read %s: %s", file, strerror(error));
     else if (!found)
-        snprintf(why, size, "%s is no %s in PEM: it has no line -----BEGIN ...%s", file, what,
-                 line);
+        snprintf(why, size, "%s is not a %s in PEM form: it has no line -----BEGIN ...%s", file,
+                 what, line);
     return read && found;
 }
 
@@ -242,9 +242,8 @@ static bool check_config(const struct web_config *c, char *why, size_t size, con
         return false;
     if (!is_loopback(c->address) && c->cert == NULL && !c->insecure) {
         snprintf(why, size, "%s is not a loopback address, and there is no TLS", c->address);
-        *hint =
-            "give --cert FILE and --key FILE, or --insecure: then everybody on the way can read "
-            "the token and what is traced";
+        *hint = "give --cert FILE and --key FILE, or --insecure: then everyone on the network path "
+                "can read the token and the traced data";
         return false;
     }
     return true;

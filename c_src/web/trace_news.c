@@ -45,10 +45,11 @@ static void look_before(struct trace *t, const struct erltrace_data *d)
         return;
     if (++t->thrown > THROWN_MOST) {
         if (!t->too_much)
-            diag_list_error(&t->diags, "WEB_CLEARS",
-                            "clear() and trunc() belong in a clause that seldom runs, as tick-1s",
-                            "aggregations are cleared so often that what is added to them between "
-                            "cannot be followed: columns and rates are not exact");
+            diag_list_error(
+                &t->diags, "WEB_CLEARS",
+                "clear() and trunc() belong in a clause that runs rarely, such as tick-1s",
+                "aggregations are cleared too often to follow what is added in between: columns "
+                "and rates are not exact");
         t->too_much = true;
         return;
     }

@@ -217,7 +217,7 @@ static void reason_of(struct trace *t, int state, struct end *end)
         snprintf(end->text, sizeof end->text, "exit(%d)", st->status);
     } else if (e == ENDING_USER) {
         end->reason = "user";
-        snprintf(end->text, sizeof end->text, "somebody has stopped it");
+        snprintf(end->text, sizeof end->text, "a viewer has stopped it");
     } else if (e == ENDING_LAST) {
         end->reason = "left";
         end->text[0] = '\0';

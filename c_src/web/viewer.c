@@ -68,7 +68,7 @@ static void check(struct web *w, struct viewer *v, struct message *m)
         v->checks--;
     }
     job_free(j);
-    refuse(w, v, id, "the server has too much to do");
+    refuse(w, v, id, "the server is too busy");
 }
 
 static void pong(struct web *w, struct viewer *v, const struct message *m)
@@ -317,7 +317,7 @@ static void come(struct lws *wsi, struct viewer *v)
     w->nviewers++;
     lws_set_timeout(wsi, NO_PENDING_TIMEOUT, 0);
     if (w->nviewers > HUB_VIEWERS)
-        let_go(v, OVERLOADED, "too many pages look on");
+        let_go(v, OVERLOADED, "too many pages are connected");
     else
         say_hello(w, v);
 }

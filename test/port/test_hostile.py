@@ -49,7 +49,7 @@ def test_no_requests(t):
                  hello + b"x", hello[:-1], b"\x83P" + hello):
         port = opened(t)
         port.frame(data)
-        fatal(t, port, "what is no request")
+        fatal(t, port, "not a request")
     port = opened(t)
     port.send(GO)
     fatal(t, port, "has to be hello")
@@ -96,7 +96,7 @@ def test_sizes_that_lie(t):
     port = opened(t)
     port.hello()
     port.frame(b"\x83\x68\x03\x77\x07request\x61\x09\x6c\x7f\xff\xff\xff\x6a")
-    fatal(t, port, "what is no request")
+    fatal(t, port, "not a request")
 
 
 def memory(port):

@@ -173,7 +173,7 @@ def test_addresses_of_others(t, s):
     t.match(refused("--listen", "0.0.0.0:0"), r"is not a loopback address.*\n.*--insecure", "no TLS")
     t.match(refused("--listen", "0.0.0.0:0", "--cert", "/nonexistent", "--key", "/nonexistent"), "cannot read /nonexistent", "no file")
     t.match(refused("--listen", "127.0.0.1:0", "--cert", "/etc/hosts"), "go together", "one of two")
-    t.match(refused("--listen", "127.0.0.1:0", "--cert", "/etc/hosts", "--key", "/etc/hosts"), "/etc/hosts is no certificate in PEM", "no certificate")
+    t.match(refused("--listen", "127.0.0.1:0", "--cert", "/etc/hosts", "--key", "/etc/hosts"), "/etc/hosts is not a certificate in PEM form", "no certificate")
     t.match(refused("--listen", "127.0.0.1:0", "--cert", "/etc", "--key", "/etc"), "cannot read /etc: Is a directory", "a folder")
     t.match(refused("--listen", "127.0.0.1:0", "--cookie-file", "/nonexistent"), "cannot read /nonexistent: No such file", "no cookie")
     t.match(refused("--listen", f"127.0.0.1:{s.port}"), "Address already in use\n.*--listen ADDRESS:0", "taken")

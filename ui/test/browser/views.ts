@@ -127,7 +127,7 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             await s.page.locator(".stop").click();
             await s.says("stop");
             await same(placing, ["Placing probes 3 100 of 8 037 functions on shop@host"]);
-            s.send({ type: "stopped", id: first.id, reason: "user", text: "somebody has stopped it" });
+            s.send({ type: "stopped", id: first.id, reason: "user", text: "a viewer has stopped it" });
             await s.page.waitForSelector("[data-phase=idle]");
             await same(placing, []);
             const before = s.said.length;
