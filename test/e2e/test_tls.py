@@ -128,7 +128,7 @@ def test_key_beside_the_certificate(t):
     node = tls_node(t, certificates)
     both = t.file("both.pem", "".join(open(certificates(f), encoding="ascii").read() for f in ("client-cert", "client-key")))
     t.equal(attach(t, node, "--tls-cacert", certificates("client-ca"), "--tls-cert", both)[0::2], (0, ""), "status and errors")
-    refused(t, node, [*certificates.given("ca"), "--tls-cert", certificates("client-cert")], r"client-cert\.pem: there is no key in PEM", "")
+    refused(t, node, [*certificates.given("ca"), "--tls-cert", certificates("client-cert")], r"client-cert\.pem: it contains no key in PEM format", "")
     refused(t, node, [*certificates.given("ca", "cert"), "--tls-key", certificates("server-key")], r"server-key\.pem: .*mismatch", "")
 
 
@@ -245,7 +245,7 @@ def test_wrong_host(t):
     certificates = Certificates(t, whom="elsewhere.example")
     node = tls_node(t, certificates, demanding=False)
     t.logs.append("TLS")
-    refused(t, node, certificates.given("ca"), "is not accepted: hostname mismatch", f"not for {HOST}; `--tls-verify ca`")
+    refused(t, node, certificates.given("ca"), "is not accepted: hostname mismatch", f"it does not name {HOST}; `--tls-verify ca`")
     t.equal(attach(t, node, *certificates.given("ca"), "--tls-verify", "ca")[0::2], (0, ""), "status and errors")
 
 
@@ -293,7 +293,7 @@ def test_elsewhere(t):
     says([tls], rf"NODE_TLS.*{node.short}@127.0.0.2 speaks distribution over TLS$", "hint: give --tls-cacert FILE, with --tls-cert")
     status, _, err = t.run(*there, tls, *certificates.given("ca", "cert", "key"), "--tls-verify", "ca")
     t.equal((status, err), (0, ""), "status and errors")
-    says([tls, *certificates.given("ca", "cert", "key")], "is not accepted: IP address mismatch", "not for 127.0.0.2; `--tls-verify ca`")
+    says([tls, *certificates.given("ca", "cert", "key")], "is not accepted: IP address mismatch", "it does not name 127.0.0.2; `--tls-verify ca`")
     says([tls, "--tls-from-node"], "no process of this host whose configuration could be read", "give certificates by")
     plain = t.node(fresh=True)
     says([f"{plain.short}@127.0.0.2", "--tls-verify", "none"], "NODE_TLS.*(did not answer the TLS handshake|ended the TLS connection)",

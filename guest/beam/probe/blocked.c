@@ -4,24 +4,24 @@
 #include "base/clock.h"
 #include "beam/values.h"
 
-enum { BLOCKED = 1 << 12 }; /* processes that can wait at a time */
+enum { BLOCKED = 1 << 12 }; /* processes that can wait at the same time */
 
-/* Of a record's state: the process waits. The other bits count the waits, so that who has looked at
- * one does not end another. */
+/* Bits of a record's state: the process waits. The other bits count the waits, so that a thread
+ * that has seen one does not end another. */
 enum { WAITING = 1, WAIT = 2 };
 
 struct blocked {
     _Atomic uint32_t state;
-    uint32_t arity;      /* m, f, arity: where it was scheduled in last */
-    ERL_NIF_TERM m, f;   /* ... 0: not since it waits, or the VM does not say */
-    ERL_NIF_TERM port;   /* that it waits for */
+    uint32_t arity;      /* m, f, arity: where it was last scheduled in */
+    ERL_NIF_TERM m, f;   /* ... 0: not since it began to wait, or the VM does not say */
+    ERL_NIF_TERM port;   /* the port that it waits for */
     ERL_NIF_TERM here;   /* a connection: the nodes at its ends, atoms; 0: a port of this node */
     ERL_NIF_TERM there;  /* ... the other one */
-    uint64_t since;      /* ns, CLOCK_MONOTONIC: when the server heard of it */
-    _Atomic uint64_t in; /* ns: when it was scheduled in last; 0: not since it waits */
+    uint64_t since;      /* ns, CLOCK_MONOTONIC: when the server was told */
+    _Atomic uint64_t in; /* ns: when it was last scheduled in; 0: not since it began to wait */
 };
 
-/* The record of a process that waits, and its state. */
+/* Finds the record of a waiting process, and its state. */
 static struct blocked *find(ERL_NIF_TERM pid, uint32_t *state)
 {
     struct blocked *b =
@@ -32,8 +32,9 @@ static struct blocked *find(ERL_NIF_TERM pid, uint32_t *state)
     return *state & WAITING ? b : NULL;
 }
 
-/* Ends that wait; true for the one who does, and then *copy holds it. (The process may go on to its
- * next wait while this one's end is told: the server then uses the record anew.) */
+/* Ends that wait; returns true to the one thread that does, with the record in *copy. (The process
+ * may begin its next wait while this one's end is being reported: the server then reuses the
+ * record.) */
 static bool take(struct blocked *b, uint32_t state, struct blocked *copy)
 {
     copy->port = b->port;
@@ -95,7 +96,7 @@ void blocked_out(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
     unsigned arity = 0;
     bool args;
     if (!b || atomic_load_explicit(&b->in, memory_order_relaxed) == 0)
-        return; /* it stops to wait */
+        return; /* it is about to wait */
     event_get_mfa(env, argv[3], &m, &f, &arity, &args);
     if ((m != b->m || f != b->f || arity != b->arity) && take(b, state, &over))
         fire(s, t, env, argv[2], &over);
@@ -105,7 +106,7 @@ void blocked_out(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
  * ----------------------------------------------------------------------------------------------------
  */
 
-/* The probes of a wait that the server has found to be over. */
+/* Fires the probes of a wait that the server found to be over. */
 static void fire_from_server(ErlNifEnv *env, ERL_NIF_TERM pid, const struct blocked *b)
 {
     struct engine_thread *t = engine_thread_self();

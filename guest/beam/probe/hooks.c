@@ -19,7 +19,7 @@ static uint64_t arg_code(struct engine_ctx *ctx, unsigned n)
     }
 }
 
-/* A purge has phases; the last one takes the code away. */
+/* A purge has phases; the last one removes the code. */
 static bool is_complete(const struct hook_event *h)
 {
     return h->argv[1] == agent.atom.complete;
@@ -42,7 +42,8 @@ static uint64_t operation(struct hook_event *h)
     return event_text(&h->ev, p, n + 2);
 }
 
-/* Whose first argument is the table, or what goes on with an earlier scan: {Table, ...} */
+/* Arguments of functions whose first argument is the table, or {Table, ...}, which continues an
+ * earlier scan. */
 static uint64_t arg_ets(struct engine_ctx *ctx, unsigned n)
 {
     struct hook_event *h = hook_event_of(ctx);
@@ -58,7 +59,7 @@ static uint64_t arg_ets(struct engine_ctx *ctx, unsigned n)
                    ? event_atom(&h->ev, table)
                    : event_constant(&h->ev, "<unknown>");
     case 2: return operation(h);
-    case 3: /* what is inserted */
+    case 3: /* what the call inserts */
         return h->hook->kind == PROBE_ETS_WRITE && strncmp(h->hook->function, "insert", 6) == 0
                    ? term_words(h->ev.env, h->argv[1], &agent.sizes)
                    : TERM_SIZE_UNKNOWN;

@@ -2,13 +2,14 @@
  *
  *     {PROBE_CODE_PURGE, "erts_internal", "purge_module", 2, arg_code, is_complete},
  *
- * A row of the table in hooks.c says whose call it is and what makes the probe's arguments of the
- * call's: those are in `argv` of the event (hook_event_of). A kind of probe may have several rows.
+ * A row of the table in hooks.c names the function and says how the probe's arguments are derived
+ * from those of the call, which are in `argv` of the event (hook_event_of). A kind of probe may
+ * have several rows.
  *
- * The server is told which functions the probes of a program need (program_enable), and sets a meta
- * pattern on each, also when the function has a local pattern because somebody wants its returns:
- * events of meta patterns carry the arguments, and every process fires them. So a hook fires at
- * the one meta event of a call, and never at the local one. */
+ * program_enable tells the server which functions the probes of a program need. The server sets a
+ * meta pattern on each, even when the function has a local pattern for its returns: events of meta
+ * patterns carry the arguments, and every process fires them. So a hook fires at the one meta event
+ * of a call, and never at the local one. */
 #ifndef ET_BEAM_PROBE_HOOKS_H
 #define ET_BEAM_PROBE_HOOKS_H
 
@@ -34,28 +35,27 @@ struct hook {
     const char *module, *function;
     unsigned arity; /* at most HOOK_ARGS_MAX */
     event_arg_fn *arg;
-    /* Whether this call is one, by its arguments; NULL: each is. */
+    /* Returns whether this call is one, by its arguments; NULL: every call is. */
     bool (*is)(const struct hook_event *h);
-    /* Fires those of the probes that this call is; NULL: the kind has one. */
+    /* Fires the probes that match this call; NULL: the kind has only one. */
     void (*fire)(const struct snapshot *s, struct engine_thread *t, struct hook_event *h);
 };
 
-/* The i-th row, NULL behind the last. */
+/* Returns the i-th row, NULL after the last. */
 const struct hook *hook_at(size_t i);
-/* Whether probes of this kind are (also) calls of functions. */
+/* Returns whether probes of this kind are (also) calls of functions. */
 bool hook_kind(enum probe_kind kind);
 
-/* Of a function in a snapshot: a probe that its calls are. */
+/* A hook of a function in a snapshot: a probe that its calls are. */
 struct hook_ref {
     const struct hook *hook;
     const struct hook_ref *next;
 };
-/* Fires the probes that this call is. args: the list of its arguments. */
+/* Fires the probes that match this call. args: the list of its arguments. */
 void hooks_fire(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env, ERL_NIF_TERM pid,
                 const struct function *fn, ERL_NIF_TERM args);
 
-/* -- of other files: hooks with arguments of their own
- * ------------------------------------------------------------------------------- */
+/* -- defined in other files: hooks with arguments of their own */
 
 /* tracer_signal.c: exit signals, hibernation */
 bool is_signal_here(const struct hook_event *h);

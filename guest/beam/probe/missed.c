@@ -1,7 +1,8 @@
 /* missed.c - see missed.h.
  *
  * A slot is one word, the function's key in the upper bits and its calls in the lower ones, so that
- * both are taken in one step: a call is counted for its own function or not in this slot at all. */
+ * both are read and written in one step: a call is either counted for its own function, or not in
+ * this slot at all. */
 #include "beam/probe/missed.h"
 
 #include <stdatomic.h>
@@ -12,15 +13,15 @@ enum {
     SLOTS = 1 << 13,
     WINDOW = 16,
     CALL_BITS = 24, /* a function with more calls takes another slot */
-    TRIES = 64      /* to count a call, where other threads count theirs in the same slot */
+    TRIES = 64      /* attempts to count a call in a slot in which other threads count, too */
 };
 #define CALLS (((uint64_t)1 << CALL_BITS) - 1)
 
 static _Atomic uint64_t slot[SLOTS]; /* 0: free */
 static _Atomic uint64_t beyond;
 
-/* With no bits where the calls are, and never 0. (Atoms and arities are small numbers: one step of
- * mixing leaves many bits the same.) */
+/* Returns a key that has no bits where the calls are, and is never 0. (Atoms and arities are small
+ * numbers: one round of mixing leaves many bits equal.) */
 static uint64_t key_of(uint64_t m, uint64_t f, uint32_t arity)
 {
     uint64_t k = hash_mix(m ^ 0x9e3779b97f4a7c15u, f ^ (uint64_t)arity << 48);
@@ -48,7 +49,7 @@ void missed_call(uint64_t m, uint64_t f, uint32_t arity)
     atomic_fetch_add_explicit(&beyond, 1, memory_order_relaxed);
 }
 
-/* A function can have several places: when one before its own was given back, or is full. */
+/* A function can have several slots: when one before its own was freed, or is full. */
 uint64_t missed_take(uint64_t m, uint64_t f, uint32_t arity)
 {
     uint64_t key = key_of(m, f, arity), calls = 0;

@@ -1,7 +1,7 @@
 /* ports.c - see ports.h. */
 #include "beam/probe/ports.h"
 
-enum { PORTS = 1 << 16 }; /* that are remembered at a time */
+enum { PORTS = 1 << 16 }; /* ports remembered at a time */
 
 struct porttab *ports_table(void)
 {

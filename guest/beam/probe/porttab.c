@@ -1,5 +1,4 @@
-/* porttab.c - see porttab.h. A slot that is freed leaves a hole, so a look-up scans its whole
- * window. */
+/* porttab.c - see porttab.h. A freed slot leaves a hole, so a look-up scans its whole window. */
 #include "beam/probe/porttab.h"
 
 #include <stdatomic.h>
@@ -11,7 +10,7 @@
 struct slot {
     _Atomic uint64_t port; /* 0: free */
     _Atomic uint64_t name, owner;
-    bool dead; /* the last sweep found it closed; the sweeper's */
+    bool dead; /* the last sweep found it closed; only the sweeper uses this */
 };
 
 struct porttab {
@@ -66,8 +65,8 @@ static struct slot *find(struct porttab *t, uint64_t port)
     return NULL;
 }
 
-/* Two that claim a slot for one port look at the window in the same order: who comes second finds
- * the slot of the first. */
+/* Two threads that claim a slot for the same port scan the window in the same order: the second
+ * finds the slot of the first. */
 static struct slot *claim(struct porttab *t, uint64_t port)
 {
     struct slot *s = find(t, port);

@@ -1,5 +1,5 @@
-/* proctab.c - see proctab.h. A slot that is freed leaves a hole, so a look-up always scans its
- * whole window (two or three cache lines of keys). */
+/* proctab.c - see proctab.h. A freed slot leaves a hole, so a look-up always scans its whole window
+ * (two or three cache lines of keys). */
 #include "beam/probe/proctab.h"
 
 #include "base/arena.h"

@@ -1,13 +1,13 @@
-/* proctab.h - what the agent remembers of Erlang processes: a table of fixed size from pid to a
+/* proctab.h - what the agent remembers about Erlang processes: a table of fixed size from pid to a
  * record.
  *
  * Keys are the VM's own words for local pids, so a look-up needs no text. A pid may live in one of
- * PROCTAB_WINDOW slots that follow from its hash. Claiming a slot is one compare-and-swap; a record
- * is then used only by the thread that its process runs on. Nothing is ever moved, so nobody locks.
- * The agent's timer frees the slots of dead processes (proctab_sweep); a slot is freed only in the
- * second sweep that finds its process dead, long after the process's last event.
+ * the PROCTAB_WINDOW slots that follow from its hash. Claiming a slot is one compare-and-swap; a
+ * record is then used only by the thread on which its process runs. Nothing is ever moved, so no
+ * lock is needed. The agent's timer frees the slots of dead processes (proctab_sweep), but only in
+ * the second sweep that finds a process dead, long after its last event.
  *
- * When the window of a pid is full the process is not remembered: the caller counts that. */
+ * When the window of a pid is full, the process is not remembered; the caller counts that. */
 #ifndef ET_BEAM_PROBE_PROCTAB_H
 #define ET_BEAM_PROBE_PROCTAB_H
 
@@ -20,21 +20,22 @@ enum { PROCTAB_WINDOW = 16 };
 
 struct proctab {
     _Atomic uint64_t *key; /* pid, 0: free */
-    uint8_t *dead;         /* 1: the last sweep found it dead; the sweeper's */
+    uint8_t *dead;         /* 1: the last sweep found it dead; only the sweeper uses this */
     char *data;            /* cap records of width bytes */
     size_t width;          /* bytes of a record */
     uint32_t cap;          /* slots, a power of two */
 };
 
-/* Reserves memory for cap slots (a power of two); nothing is touched yet. NULL: out of memory. */
+/* Reserves memory for cap slots (a power of two) without touching it. NULL: out of memory. */
 struct proctab *proctab_new(uint32_t cap, size_t width);
 void proctab_free(struct proctab *t); /* NULL is allowed */
-/* The record of a pid, NULL if it has none. For these two, t may be NULL: then there is no room. */
+/* Returns the record of a pid, NULL if it has none. In these two functions t may be NULL: then
+ * there is no room. */
 void *proctab_find(struct proctab *t, uint64_t pid);
-/* The same, taking a free slot when it has none; *fresh says that the record is new and holds
- * rubbish. NULL: no room. */
+/* The same, claiming a free slot when it has none; *fresh says that the record is new and
+ * uninitialized. NULL: no room. */
 void *proctab_claim(struct proctab *t, uint64_t pid, bool *fresh);
-/* Frees slots of processes that alive() says no for. One sweeper at a time. */
+/* Frees the slots of processes for which alive() returns false. One sweeper at a time. */
 void proctab_sweep(struct proctab *t, uint32_t part, uint32_t parts,
                    bool (*alive)(void *arg, uint64_t pid), void *arg);
 

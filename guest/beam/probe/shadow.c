@@ -39,7 +39,7 @@ static void push(struct shadow *s, const struct shadow_fn *fn, const struct shad
                                                .n = 1};
 }
 
-/* Takes away what cannot lie between a caller and what it calls. True: something did. */
+/* Removes what cannot be between a caller and its callee. Returns true if there was anything. */
 static bool clear_above(struct shadow *s, const struct shadow_fn *caller)
 {
     uint32_t was = s->depth;
@@ -82,8 +82,7 @@ bool shadow_call(struct shadow *s, const struct shadow_fn *fn, const struct shad
     top->m = fn->m;
     top->f = fn->f;
     top->a = (uint16_t)fn->a;
-    /* A tail call that leads back to the function of the entry below: one entry is enough for both.
-     */
+    /* A tail call that leads back to the function of the entry below: one entry serves both. */
     struct shadow_entry *below = s->depth > 1 ? at(s, s->depth - 2) : NULL;
     if (below && in_function(below, fn) && called_from(below, caller)) {
         below->over = 1;
@@ -114,7 +113,7 @@ static bool plain_return(struct shadow *s, struct shadow_fn *fn)
     return true;
 }
 
-/* The entry i - 1 is left, and those above it with it. Returns i. */
+/* Removes the entry i - 1 and those above it. Returns i. */
 static uint32_t leave(struct shadow *s, uint32_t i)
 {
     struct shadow_entry *e = at(s, i - 1);
@@ -133,7 +132,7 @@ enum shadow_gone shadow_return(struct shadow *s, const struct shadow_fn *to, str
     bool unwound = s->unwinding;
     s->unwinding = false;
     *depth = 0;
-    if (unwound && same(&s->left, to)) /* where it was caught: that is known */
+    if (unwound && same(&s->left, to)) /* where it was caught, which is known */
         return SHADOW_UNKNOWN;
     if (s->plain_last && plain_return(s, fn))
         return SHADOW_RETURNED;

@@ -1,7 +1,7 @@
 /* term.c - see term.h.
  *
- * Both walks are iterative, or recursive to a small fixed depth, and carry a budget that every
- * visited term takes one from. Maps of more than 32 keys are not walked: the iterator over them
+ * Both walks are iterative, or recursive to a small fixed depth, and carry a budget from which
+ * every visited term takes one. Maps of more than 32 keys are not walked, because their iterator
  * allocates. */
 #include "beam/probe/term.h"
 
@@ -24,15 +24,15 @@ struct term_sizes term_sizes_of(int otp)
 /* -- text -----------------------------------------------------------------------------------------
  */
 
-/* What is as long as so many looks: a text that the emulator makes, and a term. */
+/* Costs in elements examined: a text that the emulator makes, and a term. */
 enum { LOOKS_TEXT = 32, LOOKS_NODE = 4 };
 
 struct term_out {
     char *p;
-    size_t len, cap; /* cap: bytes that may be used, NUL not counted; len is never more */
-    unsigned budget; /* terms that may still be looked at */
-    size_t scan;     /* elements of lists that may be looked at for whether they are texts */
-    uint64_t looked; /* what was looked at, see term.h */
+    size_t len, cap; /* cap: bytes that may be used, without the NUL; len never exceeds it */
+    unsigned budget; /* terms that may still be examined */
+    size_t scan;     /* elements of lists that may be examined to see whether they are texts */
+    uint64_t looked; /* what was examined, see term.h */
     bool cut;        /* something was left out: nothing more is written */
 };
 
@@ -52,14 +52,14 @@ static void puts_(struct term_out *o, const char *s)
     put(o, s, strlen(s));
 }
 
-/* The length of what a function like snprintf wrote into cap bytes. */
+/* Returns the length of what a function like snprintf wrote into cap bytes. */
 static size_t clamp(int n, size_t cap)
 {
     return n < 0 ? 0 : size_min((size_t)n, size_left(cap, 1));
 }
 
-/* Lower-case Latin letter, then letters, digits and _: never in need of quotes. (Rarer atoms that
- * need none either are left to the emulator.) */
+/* Returns whether it is a lower-case Latin letter followed by letters, digits and _: such an atom
+ * never needs quotes. (Other atoms that need none are rarer, and left to the emulator.) */
 static bool plain(const char *s, size_t n)
 {
     if (n == 0 || s[0] < 'a' || s[0] > 'z')
@@ -73,7 +73,7 @@ static bool plain(const char *s, size_t n)
     return true;
 }
 
-/* enif_get_atom knows UTF-8. Before, the emulator may abort when it is asked for that. */
+/* enif_get_atom supports UTF-8. In older releases the emulator may abort when asked for it. */
 static bool atoms_as_utf8;
 
 void term_init(int otp)
@@ -125,7 +125,7 @@ size_t term_copy(const void *bytes, size_t n, char *out, size_t cap, bool *cut)
     return len;
 }
 
-/* The emulator has written n bytes of an atom's name to out, where there may be zeros among them.
+/* Rewrites n bytes of an atom's name that the emulator wrote to `out` and that may contain zeros.
  */
 static bool without_zeros(char *out, size_t n, size_t cap)
 {
@@ -193,7 +193,7 @@ bool term_atom(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
 size_t term_mfa(ErlNifEnv *env, ERL_NIF_TERM m, ERL_NIF_TERM f, unsigned arity, char *out,
                 size_t cap)
 {
-    size_t n = term_simple(env, m, out, cap), room = size_left(cap, n); /* with the NUL's */
+    size_t n = term_simple(env, m, out, cap), room = size_left(cap, n); /* including the NUL */
     if (room > 1) {
         out[n++] = ':';
         room--;
@@ -247,7 +247,7 @@ static void put_char(struct term_out *o, unsigned char c)
 static void text_binary(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o)
 {
     ErlNifBinary b;
-    if (!enif_inspect_binary(env, t, &b)) { /* a bit string */
+    if (!enif_inspect_binary(env, t, &b)) { /* a bitstring */
         puts_(o, "<<...>>");
         return;
     }
@@ -273,8 +273,8 @@ static void text_binary(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o)
     puts_(o, ">>");
 }
 
-/* Whether the list is a proper one of printable characters, looking no further than what could be
- * shown. */
+/* Returns whether the list is a proper one of printable characters, examining only as much as could
+ * be shown. */
 static bool is_string(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o)
 {
     ERL_NIF_TERM head, tail = t;
@@ -394,12 +394,12 @@ size_t term_text(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64_t
     struct term_out o = {.p = out, .cap = size_left(cap, 1), .budget = TERM_NODES};
     if (cap == 0)
         return 0;
-    /* A list that is no text after all was looked at in vain, perhaps as often as there are nodes:
-     * all such looks together take no longer than the text. */
+    /* A list that turns out not to be a text was examined in vain, perhaps once per node: all such
+     * scans together take no longer than the text. */
     o.scan = size_add(size_mul(o.cap, 2), TERM_NODES);
     text_term(env, t, &o, 0);
     *looked += o.looked + o.len + (TERM_NODES - o.budget) * LOOKS_NODE;
-    if (o.cut) { /* over the end of what there is, where they need its room */
+    if (o.cut) { /* overwrites the end of the text where it needs room */
         const size_t dots = size_min(sizeof cut - 1, o.cap);
         o.len = size_min(o.len, o.cap - dots);
         memcpy(out + o.len, cut, dots);
@@ -412,7 +412,7 @@ size_t term_text(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64_t
 /* -- size -----------------------------------------------------------------------------------------
  */
 
-/* Small integers are 60 bits, signed, in all releases we serve (64-bit words). */
+/* Small integers have 60 bits, signed, in all supported releases (64-bit words). */
 static bool is_small(ErlNifSInt64 i)
 {
     return i >= -(1ll << 59) && i < (1ll << 59);

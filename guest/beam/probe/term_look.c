@@ -1,14 +1,15 @@
-/* term_look.c - looking into a term: its bytes, its parts. See term.h.
+/* term_look.c - examines a term: its bytes, its parts. See term.h.
  *
- * Nothing here recurses, makes a term on a heap, or looks at more than a fixed number of terms. */
+ * Nothing here recurses, creates a term on a heap, or examines more than a fixed number of terms.
+ */
 #include "beam/probe/term.h"
 
 #include <string.h>
 
 #include "base/size.h"
 
-/* What is as long as so many looks: to read the name of an atom; and how many bytes are copied
- * meanwhile. */
+/* Costs in elements examined: reading the name of an atom; and how many bytes are copied in the
+ * time of one. */
 enum { LOOKS_ATOM = 16, LOOKS_COPY = 16 };
 
 enum { FLAT_MAP = 32 /* keys of the largest map that is one flat object */ };
@@ -20,11 +21,11 @@ enum { FLAT_MAP = 32 /* keys of the largest map that is one flat object */ };
 struct walk {
     ErlNifEnv *env;
     char *p;
-    size_t len, cap; /* room for the NUL not counted */
+    size_t len, cap; /* without room for the NUL */
     bool chars;      /* integers are characters, written as UTF-8; else bytes */
     bool full;       /* something did not fit */
     unsigned budget, depth;
-    ERL_NIF_TERM rest[TERM_BYTES_DEPTH]; /* what follows the lists that it is in */
+    ERL_NIF_TERM rest[TERM_BYTES_DEPTH]; /* the rest of each list that it is in */
 };
 
 static void put(struct walk *w, const void *s, size_t n)
@@ -59,7 +60,7 @@ static bool put_integer(struct walk *w, ERL_NIF_TERM t)
         u[0] = (unsigned char)(lead[n] | c);
     }
     if (n > size_left(w->cap, w->len))
-        w->full = true; /* no part of a character */
+        w->full = true; /* never a part of a character */
     else
         put(w, u, n);
     return true;
@@ -74,7 +75,7 @@ static bool put_binary(struct walk *w, ERL_NIF_TERM t)
     return true;
 }
 
-/* False: it is not an iolist, or too large to look at. Ends early when it is full. */
+/* Returns false when it is not an iolist, or too large to examine. Ends early when full. */
 static bool walk(struct walk *w, ERL_NIF_TERM t)
 {
     ERL_NIF_TERM head, tail;
@@ -129,7 +130,7 @@ size_t term_string(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64
         put(&w, name, strlen(name));
     else if (!walk(&w, t))
         w.len = 0;
-    /* Bytes of binaries are copied, which is shorter. */
+    /* Bytes of binaries are copied, which is cheaper. */
     *looked += LOOKS_ATOM + TERM_BYTES_NODES - w.budget + w.len / LOOKS_COPY;
     out[w.len] = '\0';
     return w.len;
@@ -181,7 +182,7 @@ int64_t term_count(ErlNifEnv *env, ERL_NIF_TERM t, uint64_t *looked)
 
 bool term_element(ErlNifEnv *env, ERL_NIF_TERM t, int64_t n, ERL_NIF_TERM *out, uint64_t *looked)
 {
-    /* Integers of this size are words, and are no terms on a heap. */
+    /* Integers of this size are words, not terms on a heap. */
     const int64_t small = (int64_t)1 << 58;
     const ERL_NIF_TERM *e;
     int size;

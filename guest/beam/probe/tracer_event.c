@@ -1,4 +1,5 @@
-/* tracer_event.c - the context of one event, and what arguments are made of. See tracer.h. */
+/* tracer_event.c - the context of one event, and the helpers that make its arguments. See tracer.h.
+ */
 #include "beam/tracer.h"
 
 #include <string.h>
@@ -71,9 +72,10 @@ uint64_t event_mfa(struct event *ev, ERL_NIF_TERM t, const char *otherwise)
              : event_constant(ev, "");
 }
 
-enum { ARGS_MOST = 255 }; /* that a function has */
+enum { ARGS_MOST = 255 }; /* arguments of a function */
 
-/* How many arguments a list has. One that is longer is not walked to its end. */
+/* Counts the arguments in a list. A longer list than a function can have is not walked to its end.
+ */
 static bool count_args(ErlNifEnv *env, ERL_NIF_TERM list, unsigned *n)
 {
     ERL_NIF_TERM head;
@@ -94,7 +96,7 @@ bool event_get_mfa(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM
     *f = e[1];
     if (!event_is_word(*m) || !event_is_word(*f))
         return false;
-    /* Each call into the VM is some of what an event costs: none is made in vain. */
+    /* Each call into the VM is part of an event's cost: none is made in vain. */
     *args = !event_is_word(e[2]) || e[2] == agent.nil;
     if (!*args)
         return enif_get_uint(env, e[2], arity) && *arity <= ARGS_MOST;
@@ -104,8 +106,8 @@ bool event_get_mfa(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM
 /* -- firing
  * ------------------------------------------------------------------------------------------ */
 
-/* Time that the process has been scheduled in until the event began, without what events took; 0
- * for one that there was no room to remember. */
+/* Returns the time for which the process has been scheduled in until the event began, without the
+ * time that events took; 0 for a process that there was no room to remember. */
 static uint64_t event_vtimestamp(struct engine_ctx *ctx)
 {
     struct event *ev = event_of(ctx);
@@ -114,12 +116,12 @@ static uint64_t event_vtimestamp(struct engine_ctx *ctx)
     uint64_t began = tracer_thread(ev->t)->running.began;
     if (!p)
         return 0;
-    /* Of a process that runs on another thread both may change just now. */
+    /* For a process that runs on another thread, both may be changing. */
     uint64_t in = p->in, ours = p->ours;
     return p->total + (in && began > in + ours ? began - in - ours : 0);
 }
 
-/* `self->` is found by the word of the process. That of a process of another node says nothing. */
+/* `self->` is found by the process's word. That of a process of another node identifies nothing. */
 void event_init(struct event *ev, struct engine_thread *t, ErlNifEnv *env, ERL_NIF_TERM pid,
                 ERL_NIF_TERM msg, event_arg_fn *arg)
 {
@@ -139,7 +141,7 @@ void event_init(struct event *ev, struct engine_thread *t, ErlNifEnv *env, ERL_N
     ev->fn = NULL;
 }
 
-/* One program's clauses, in an event that is a sample of what events cost. */
+/* Runs one program's clauses, in an event that samples the cost of events. */
 __attribute__((noinline)) static void fire_timed(struct event *ev, struct engine_thread *t,
                                                  const struct bound *b, struct load_sample *sample)
 {

@@ -1,17 +1,16 @@
 /* tracer_fn.c - events of functions: calls, returns, exceptions.
  *
  * A function is seen either through a meta pattern (its event carries the arguments) or through a
- * local one (it carries the arity, by the flag of that name). While the server switches a function
- * from one to the other both patterns are set; the snapshot says which of the two counts. A local
- * one is for returns, and for calls of a few processes only: others have no flags, and nothing is
- * called for them. A
- * function that has hooks (hooks.h) keeps both: the local event is its entry, the meta event, which
- * has no frames, is what its hooks see.
+ * local one (it carries the arity, because of the flag of that name). While the server switches a
+ * function from one to the other, both patterns are set; the snapshot says which of the two counts.
+ * A local pattern is for returns, and for calls of only a few processes: others have no flags, and
+ * cause no events. A function that has hooks (hooks.h) keeps both: the local event is its entry;
+ * the meta event, which has no frames, is for its hooks.
  *
- * Local and global calls are told apart, from OTP 27 on, by a second trace session with the State
- * `global`, which has a global pattern where that matters: the VM tells it of a global call first,
- * and then, on the same thread, the session that sees every call. Before OTP 27 a function has one
- * pattern only, which is a global one when nobody asks for anything else. */
+ * From OTP 27 on, local and global calls are told apart by a second trace session with the State
+ * `global`, which has a global pattern where that matters: the VM reports a global call to it first
+ * and then, on the same thread, to the session that sees every call. Before OTP 27 a function has
+ * only one pattern, which is a global one when nothing else is needed. */
 #include "beam/probe/hooks.h"
 #include "beam/probe/missed.h"
 
@@ -25,7 +24,7 @@ static struct proctab *shadows(void)
     return atomic_load_explicit(&agent.shadows, memory_order_acquire);
 }
 
-/* The process's record when it is in use and of this round of exception probes. */
+/* Returns the process's record when it is in use and belongs to this round of exception probes. */
 static struct process *frames_of(ERL_NIF_TERM pid)
 {
     struct process *p = proctab_find(processes(), pid);
@@ -34,7 +33,7 @@ static struct process *frames_of(ERL_NIF_TERM pid)
 
 bool tracer_overloaded(struct engine_thread *t, ERL_NIF_TERM pid)
 {
-    engine_enter(t); /* or the table could be taken away */
+    engine_enter(t); /* otherwise the table could be freed */
     const struct process *p = frames_of(pid);
     bool yes = p && p->frames > FRAMES_HARD;
     engine_leave(t);
@@ -78,14 +77,15 @@ static struct shadow_fn undefined_fn(void)
     return (struct shadow_fn){.m = agent.atom.undefined, .bottom = true};
 }
 
-/* Whether this is what a process hibernates into through proc_lib: it has no caller. */
+/* Returns whether this is the function into which a process hibernates through proc_lib: it has no
+ * caller. */
 static bool wakes_up(ERL_NIF_TERM m, ERL_NIF_TERM f)
 {
     return f == agent.atom.wake_up && m == agent.atom.proc_lib;
 }
 
-/* The function that a call returns into: what the match specification {message, {caller}} gave.
- * False: there is none. */
+/* Reads the function that a call returns into, from the result of the match specification {message,
+ * {caller}}. Returns false when there is none. */
 static bool caller_of(ErlNifEnv *env, ERL_NIF_TERM opts, struct shadow_fn *caller)
 {
     ERL_NIF_TERM v, m, f;
@@ -110,7 +110,7 @@ static struct shadow *shadow_of(ERL_NIF_TERM pid)
     return sh;
 }
 
-/* One more exception frame on the stack of a process. */
+/* Counts one more exception frame on the stack of a process. */
 static void frame_pushed(ERL_NIF_TERM pid, struct function *fn)
 {
     bool fresh;
@@ -137,7 +137,7 @@ static void frame_popped(ERL_NIF_TERM pid)
         p->frames--;
 }
 
-/* Whether the call was seen on this thread a moment ago, and forgets it. */
+/* Returns whether the call was seen on this thread a moment ago, and forgets it. */
 static bool just_seen(const struct tracer_thread *me, struct tracer_last *last, ERL_NIF_TERM pid,
                       const struct function *fn, uint32_t asked)
 {
@@ -153,9 +153,9 @@ static void now_seen(const struct tracer_thread *me, struct tracer_last *last, E
     *last = (struct tracer_last){pid, fn->m, fn->f, fn->arity, me->asked, counted};
 }
 
-/* Whether this event stands for the call: one of two may, while both patterns are set and the
- * snapshot changes over. The VM reports a call through the local pattern first and then, on the
- * same thread and after asking enabled/3 at most twice, through the meta pattern; such a second
+/* Returns whether this event counts for the call: while both patterns are set and the snapshot
+ * changes, one of two may. The VM reports a call through the local pattern first and then, on the
+ * same thread and after asking enabled/3 at most twice, through the meta pattern. Such a second
  * event counts if the first one did not. */
 static bool this_call_counts(struct tracer_thread *me, const struct function *fn, ERL_NIF_TERM pid,
                              bool meta)
@@ -169,13 +169,13 @@ static bool this_call_counts(struct tracer_thread *me, const struct function *fn
     } else if (just_seen(me, last, pid, fn, 2)) {
         counts = !last->counted;
     } else if (!counts && atomic_load_explicit(&agent.loading, memory_order_relaxed)) {
-        /* Loaded a moment ago, and its local pattern is still to come. */
+        /* The code was just loaded, and its local pattern is not set yet. */
         missed_call(fn->m, fn->f, fn->arity);
     }
     return counts;
 }
 
-/* Of {M, F, Args} */
+/* Returns Args of {M, F, Args}. */
 static ERL_NIF_TERM args_of(ErlNifEnv *env, ERL_NIF_TERM mfa)
 {
     const ERL_NIF_TERM *e;
@@ -184,7 +184,7 @@ static ERL_NIF_TERM args_of(ErlNifEnv *env, ERL_NIF_TERM mfa)
     return e[2];
 }
 
-/* An entry that counts, of a process that may be at it through the export entry. */
+/* Fires an entry that counts, for a process that may have entered through the export entry. */
 static void entry_event(struct engine_thread *t, ErlNifEnv *env, ERL_NIF_TERM pid,
                         const struct function *fn, struct event_place at)
 {
@@ -197,9 +197,9 @@ static void entry_event(struct engine_thread *t, ErlNifEnv *env, ERL_NIF_TERM pi
         function_event(t, &fn->local_entry, env, pid, fn, 0, at);
 }
 
-/* A call of a function that nothing is bound to. Code that has just been loaded has patterns on all
- * its functions, of which the meta one is counted; and before OTP 27 another tool's local pattern
- * reaches us, too. Where the call is local its return will come. */
+/* Handles a call of a function that has no bindings. Newly loaded code has patterns on all its
+ * functions, of which the meta one is counted; and before OTP 27 another tool's local pattern also
+ * reaches us. For a local call a return will follow. */
 static void unbound_call(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool meta, ERL_NIF_TERM m,
                          ERL_NIF_TERM f, unsigned arity)
 {
@@ -237,14 +237,15 @@ void tracer_call(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
         return;
     }
     bool counts = this_call_counts(mine, fn, pid, meta);
-    /* Where both patterns are set, for hooks or by code being loaded, the local one has the frames.
-     */
+    /* Where both patterns are set, for hooks or because code is being loaded, the local one has the
+     * frames. */
     if (fn->exception.n && !(meta && fn->local))
         frame_pushed(pid, fn);
     if (meta && fn->hook)
         hooks_fire(s, t, env, pid, fn, args_of(env, argv[3]));
     struct event_place at = nowhere;
-    if (!meta && !fn->global_only && s->returns) { /* its return comes, whether the call counts */
+    if (!meta && !fn->global_only &&
+        s->returns) { /* its return will come whether or not the call counts */
         struct shadow *sh = counts ? shadow_of(pid) : proctab_find(shadows(), pid);
         if (sh) {
             struct shadow_fn me = {.m = m, .f = f, .a = arity}, caller;
@@ -271,7 +272,8 @@ static uint64_t arg_caught(struct engine_ctx *ctx, unsigned n)
     }
 }
 
-/* An exception has left the watched functions at that depth and above, and was caught. */
+/* Fires for an exception that left the watched functions at that depth and above, and was caught.
+ */
 static void caught_event(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
                          const ERL_NIF_TERM argv[], uint32_t depth)
 {

@@ -1,10 +1,10 @@
 /* tracer_message.c - events of messages: send, send_to_non_existing_process, receive; and of
  * seq_trace.
  *
- * The VM says `send` with the receiver as the sender wrote it: a pid, a name, {Name, Node}, an
- * alias. What the message goes to is found out here, at that moment: a process of this node, one of
- * another node, or nobody. A token comes with the event when the server has set a match
- * specification that asks for it, which it does when a program looks at one of its integers. */
+ * The VM reports `send` with the receiver as the sender wrote it: a pid, a name, {Name, Node}, an
+ * alias. The actual destination is determined here, at that moment: a process of this node, one of
+ * another node, or none. A token comes with the event when the server has set a match specification
+ * that asks for it, which it does when a program uses one of its integers. */
 #include "beam/probe/alias.h"
 #include "beam/nodename.h"
 #include "beam/tracer.h"
@@ -22,10 +22,10 @@ static const struct send *send_of(const struct event *ev)
     return (const struct send *)(const void *)ev;
 }
 
-/* The n-th integer of the message's token: label, serial last received, serial. What came with the
- * event is the sender's token before it sends: with {message, {get_seq_token}}, {Flags, Label,
- * Serial, Sender, Last}. Sending counts the serial up. When the token came with a message, so that
- * its sender is another one, that serial is now the last received. */
+/* Returns the n-th integer of the message's token: label, serial last received, serial. The event
+ * carries the sender's token before it sends: with {message, {get_seq_token}}, {Flags, Label,
+ * Serial, Sender, Last}. Sending increments the serial. When the token came with a message, so that
+ * its sender is another process, that serial is now the last received. */
 static uint64_t token(const struct event *ev, unsigned n)
 {
     ERL_NIF_TERM v;
@@ -79,7 +79,7 @@ static uint64_t arg_remote(struct engine_ctx *ctx, unsigned n)
 
 enum where { NOT_A_PROCESS, HERE, ELSEWHERE, GONE };
 
-/* Who has this name: *to becomes its pid. */
+/* Looks up a registered name: *to becomes its pid. */
 static enum where by_name(ErlNifEnv *env, ERL_NIF_TERM name, ERL_NIF_TERM *to)
 {
     ErlNifPid pid;
@@ -91,8 +91,8 @@ static enum where by_name(ErlNifEnv *env, ERL_NIF_TERM name, ERL_NIF_TERM *to)
     return enif_whereis_port(env, name, &port) ? NOT_A_PROCESS : GONE;
 }
 
-/* Where a message to *to goes. HERE: *to becomes the pid, where that can be found out. ELSEWHERE:
- * *node is its node. */
+/* Determines where a message to *to goes. HERE: *to becomes the pid, where it can be determined.
+ * ELSEWHERE: *node is its node. */
 static enum where receiver_of(ErlNifEnv *env, ERL_NIF_TERM *to, ERL_NIF_TERM *node)
 {
     const ERL_NIF_TERM *e;
@@ -102,7 +102,8 @@ static enum where receiver_of(ErlNifEnv *env, ERL_NIF_TERM *to, ERL_NIF_TERM *no
     if (enif_is_pid(env, *to))
         return enif_get_local_pid(env, *to, &pid) || !nodename_of(env, *to, node) ? HERE
                                                                                   : ELSEWHERE;
-    if (enif_is_atom(env, *to)) /* when nobody has the name the call fails, and sends nothing */
+    if (enif_is_atom(env,
+                     *to)) /* when the name is not registered the call fails, and sends nothing */
         return by_name(env, *to, to) == HERE ? HERE : NOT_A_PROCESS;
     if (enif_is_ref(env, *to)) {
         if ((owner = alias_pid(env, *to)) != 0)
@@ -148,7 +149,7 @@ static uint64_t arg_queued(struct engine_ctx *ctx, unsigned n)
     switch (n) {
     case 0: return event_pid(ev, ev->pid);
     case 1: return term_words(ev->env, ev->msg, &agent.sizes);
-    case 2: return UINT32_MAX; /* the length of the queue cannot be known */
+    case 2: return UINT32_MAX; /* the length of the queue cannot be determined */
     default: return 0;
     }
 }

@@ -1,22 +1,22 @@
 /* tracer_ports.c - events of ports, and the probes of ports and drivers.
  *
- * The VM tells of a port: it was opened, it was closed, what it was told (`receive`: a command, a
- * control or call operation, a new owner, a request to close), what it sent, who linked to it, and
- * its turns on a scheduler. It calls with the lock of the port held, so that the events of one port
- * come one after another. No process belongs to such an event; the probe's process, and with it
- * self->, is the one that arg0 names, and the port itself where there is none.
+ * The VM reports about a port: that it was opened or closed, what it was sent (`receive`: a
+ * command, a control or call operation, a new owner, a request to close), what it sent, links to
+ * it, and its turns on a scheduler. It calls with the port's lock held, so that the events of one
+ * port are sequential. No process belongs to such an event; the probe's process, and with it
+ * self->, is the one that arg0 names, or the port itself where there is none.
  *
  * Names and owners of ports are in a table (ports.h).
  *
  * A driver that reads has no event of its own: what a port sends in a turn for I/O was read. That
- * is not so for one that answers a command at once, when the command had to wait for such a turn;
- * no event says when the command is done and input begins, so both count. */
+ * does not hold for a driver that answers a command at once, when the command had to wait for such
+ * a turn; no event says when the command is done and input begins, so both count. */
 #include "beam/probe/ports.h"
 #include "beam/tracer.h"
 
 enum {
-    BYTES_CELLS = 100000,        /* of a list of bytes that are counted */
-    CONTROL_INET = 0x03f1a300,   /* the inet drivers' operations: this and the next 255 */
+    BYTES_CELLS = 100000,        /* cells of a list of bytes that are counted */
+    CONTROL_INET = 0x03f1a300,   /* the inet drivers' operations: this one and the next 255 */
     CONTROL_SPAWN = 0x04c76a00,  /* the VM tells a port that its program has started or ended */
     CONTROL_FORKER = 0x050a7800, /* the VM tells the port that starts programs to start one */
 };
@@ -50,7 +50,7 @@ static uint64_t arg_port(struct engine_ctx *ctx, unsigned n)
     return arg_first(event_of(ctx), n);
 }
 
-/* Opened, started, stopped: the name comes before the port. */
+/* Arguments of opened, started, stopped: the name precedes the port. */
 static uint64_t arg_open(struct engine_ctx *ctx, unsigned n)
 {
     return arg_first(event_of(ctx), n == 1 ? 2 : n == 2 ? 1 : n);
@@ -68,7 +68,7 @@ static uint64_t arg_atom(struct engine_ctx *ctx, unsigned n)
     return n == 3 ? event_atom(ev, ev->msg) : arg_first(ev, n);
 }
 
-/* Bytes of a binary or of an iolist without depth; -1 for a list that is too long to count. */
+/* Counts the bytes of a binary or of a flat iolist; -1 for a list that is too long to count. */
 static uint64_t bytes_of(ErlNifEnv *env, ERL_NIF_TERM t)
 {
     ErlNifBinary bin;
@@ -102,7 +102,7 @@ static uint64_t arg_control(struct engine_ctx *ctx, unsigned n)
     return enif_get_uint(ev->env, e[0], &operation) ? operation : 0;
 }
 
-/* The turn of a port: the port comes first, and is whose self-> it is. */
+/* Arguments of a port's turn: the port comes first, and self-> is the port's. */
 static uint64_t arg_turn(struct engine_ctx *ctx, unsigned n)
 {
     struct event *ev = event_of(ctx);
@@ -118,7 +118,7 @@ static uint64_t arg_turn(struct engine_ctx *ctx, unsigned n)
 /* -- events
  * ------------------------------------------------------------------------------------------ */
 
-/* What an event of a port is about, for the functions below. */
+/* An event of a port, for the functions below. */
 struct at {
     const struct snapshot *s;
     struct engine_thread *t;
@@ -208,11 +208,12 @@ static bool is_bytes(ErlNifEnv *env, ERL_NIF_TERM t)
     return enif_is_binary(env, t) || enif_is_list(env, t);
 }
 
-/* What a port has read and passes on, 0 if the message is about something else:
+/* Returns what a port has read and passes on, 0 if the message is about something else:
  *     {Port, {data, Bytes}}, {Port, {data, {eol | noeol, Bytes}}}
  *     {tcp | udp | sctp, Port, ..., Bytes}
  *     {inet_async, Port, Ref, {ok, Bytes}}, {inet_async, Port, Ref, {ok, {..., Bytes}}}
- * In what a socket has accepted, {inet_async, Port, Ref, {ok, NewPort}}, it is the new port. */
+ *
+ * For an accepted socket, {inet_async, Port, Ref, {ok, NewPort}}, it is the new port. */
 static ERL_NIF_TERM data_of(const struct at *at, ERL_NIF_TERM msg)
 {
     const struct atoms *a = &agent.atom;
@@ -263,7 +264,7 @@ void tracer_port(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
     const ERL_NIF_TERM tag = argv[0], msg = argv[3];
     const struct at at = {s, t, env, argv[2]};
     if (tag != a->open && tag != a->closed)
-        ports_note(env, at.port, 0, 0, false); /* the server asks for what stays unknown */
+        ports_note(env, at.port, 0, 0, false); /* the server asks about what stays unknown */
     if (tag == a->receive) {
         on_told(&at, msg);
     } else if (tag == a->send) {

@@ -1,8 +1,8 @@
 /* tracer_process.c - events of a process's life: birth, death, links, names; and of its memory.
  *
- * Start and end of a collection come on one thread with no other collection in between, so what the
- * start said is kept by thread. A start without an end is left where it is: the next start takes
- * its place. */
+ * Start and end of a collection are reported on one thread with no other collection in between, so
+ * the data of the start is kept per thread. A start without an end stays: the next start replaces
+ * it. */
 #include "beam/tracer.h"
 
 static uint64_t arg_spawn(struct engine_ctx *ctx, unsigned n)
@@ -11,7 +11,7 @@ static uint64_t arg_spawn(struct engine_ctx *ctx, unsigned n)
     return n == 0 ? event_pid(ev, ev->pid) : n == 1 ? event_mfa(ev, ev->other, "<unknown>") : 0;
 }
 
-/* msg is the parent */
+/* `msg` is the parent. */
 static uint64_t arg_spawned(struct engine_ctx *ctx, unsigned n)
 {
     struct event *ev = event_of(ctx);
@@ -29,7 +29,7 @@ static uint64_t arg_exit(struct engine_ctx *ctx, unsigned n)
     return n == 0 ? event_pid(ev, ev->pid) : n == 1 ? event_term(ev, ev->msg) : 0;
 }
 
-/* The other end of a link, a name */
+/* Arguments that are the other end of a link, or a name. */
 static uint64_t arg_other(struct engine_ctx *ctx, unsigned n)
 {
     struct event *ev = event_of(ctx);
@@ -55,7 +55,7 @@ void tracer_spawned(const struct snapshot *s, struct engine_thread *t, ErlNifEnv
 {
     ErlNifPid pid;
     ERL_NIF_TERM mfa = start_function(env, argv[4]);
-    /* A child of a process of another node: nobody here reports its birth. */
+    /* A child of another node's process: nothing on this node reports its birth. */
     if (enif_is_pid(env, argv[3]) && !enif_get_local_pid(env, argv[3], &pid))
         event_named(s, t, PROBE_PROCESS_SPAWN, env, argv[2], argv[3], mfa, arg_spawn);
     event_named(s, t, PROBE_PROCESS_SPAWNED, env, argv[2], argv[3], mfa, arg_spawned);
@@ -84,7 +84,7 @@ void tracer_procs(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *
 /* -- memory
  * ------------------------------------------------------------------------------------------- */
 
-/* What an event of a collection says of a key, in words; 0 when it says nothing. */
+/* Returns the value of a key in an event of a collection, in words; 0 when it has none. */
 static uint64_t gc_words(ErlNifEnv *env, ERL_NIF_TERM list, ERL_NIF_TERM key)
 {
     ERL_NIF_TERM head;
@@ -115,14 +115,15 @@ static uint64_t arg_gc(struct engine_ctx *ctx, unsigned n)
     }
 }
 
-/* Of the blocks of both heaps: what leaks is in the old one. */
+/* Returns the size of the blocks of both heaps: leaked data is in the old one. */
 static uint64_t both_blocks(ErlNifEnv *env, ERL_NIF_TERM list)
 {
     return gc_words(env, list, agent.atom.heap_block_size) +
            gc_words(env, list, agent.atom.old_heap_block_size);
 }
 
-/* The process has not run since its start, so what that said is there yet. */
+/* The process has not run since the collection started, so the data of that event is still there.
+ */
 static uint64_t arg_heap(struct engine_ctx *ctx, unsigned n)
 {
     struct event *ev = event_of(ctx);

@@ -1,17 +1,17 @@
-/* tracer_signal.c - exit signals and hibernation: probes that the VM has no event for, made of
- * calls (hooks.h) and of what a process does on its scheduler.
+/* tracer_signal.c - exit signals and hibernation: probes for which the VM has no event, derived
+ * from calls (hooks.h) and from what a process does on its scheduler.
  *
- * EXIT SIGNALS are calls of exit/2 and exit/3. What goes over links is not seen: who is linked to
- * whom would have to be known from before the trace.
+ * EXIT SIGNALS are calls of exit/2 and exit/3. Signals over links are not seen: links that were
+ * made before the trace would have to be known.
  *
- * HIBERNATION. From OTP 28 on a call of erlang:hibernate/3 is seen however it is written, and
+ * HIBERNATION. From OTP 28 on, a call of erlang:hibernate/3 is seen however it is written, and
  * erlang:hibernate/0 is seen in the servers of OTP, which call it in a function of its own. Before,
- * a call that is written out is an instruction, and not seen; but a process that hibernates goes
- * `out` in erlang:hibernate/3. So it does again each time that a signal, and no message, has woken
- * it: then it came `in` there as well, and has not run. It may also have come in there, run, and
- * hibernated anew; that is told apart when it did so by a call that is seen, as those of
- * proc_lib:hibernate/3. What is noted of a process is kept by thread, for the turn that the process
- * has on it: it holds atoms, no terms. */
+ * a call written out is an instruction, and not seen; but a process that hibernates is scheduled
+ * `out` in erlang:hibernate/3. That happens again each time that a signal, rather than a message,
+ * has woken it: then it was also scheduled `in` there, and has not run. It may also have been
+ * scheduled in there, run, and hibernated again; that is recognized when it did so by a call that
+ * is seen, like those of proc_lib:hibernate/3. What is noted about a process is kept per thread,
+ * for the process's turn on it; it contains atoms only, no other terms. */
 #include "beam/probe/hooks.h"
 #include "beam/nodename.h"
 
@@ -31,7 +31,7 @@ bool is_signal_elsewhere(const struct hook_event *h)
     return enif_is_pid(h->ev.env, h->argv[0]) && !enif_get_local_pid(h->ev.env, h->argv[0], &pid);
 }
 
-/* As the receiver will see it. */
+/* Returns the reason as the receiver will see it. */
 static uint64_t signal_reason(struct hook_event *h)
 {
     return h->argv[1] == agent.atom.kill ? event_constant(&h->ev, "killed")
@@ -60,14 +60,14 @@ uint64_t arg_signal_remote(struct engine_ctx *ctx, unsigned n)
                                                          : event_constant(&h->ev, "<unknown>");
     case 2: return event_pid(&h->ev, h->argv[0]);
     case 3: return signal_reason(h);
-    default: return 0; /* a signal's token is not known */
+    default: return 0; /* a signal's token is unknown */
     }
 }
 
 /* -- hibernation
  * ------------------------------------------------------------------------------------------- */
 
-/* An event of its own: msg is 0 when the function is not known. */
+/* An event that is not a call: msg is 0 when the function is unknown. */
 struct hibernation {
     struct event ev; /* first */
     ERL_NIF_TERM f;
@@ -144,7 +144,7 @@ static void note(const struct hook_event *h, ERL_NIF_TERM m, ERL_NIF_TERM f, uns
 {
     struct tracer_turn *turn = &tracer_thread(h->ev.t)->turn;
     if (turn->pid != h->ev.pid)
-        turn->asleep = false; /* its turn began before we listened */
+        turn->asleep = false; /* its turn began before the trace */
     turn->pid = h->ev.pid;
     turn->m = m;
     turn->f = f;
@@ -164,7 +164,7 @@ bool is_hibernation(const struct hook_event *h)
 
 bool is_hibernation_of_proc_lib(const struct hook_event *h)
 {
-    if (agent.otp < 28) /* later, its own call is seen */
+    if (agent.otp < 28) /* later releases report its call */
         note(h, agent.atom.proc_lib, agent.atom.wake_up, 3);
     return false;
 }

@@ -1,20 +1,20 @@
 /* tracer_user.c - probes that programs fire: dyntrace:p and pn, and erltrace:probe with terms.
  *
- * A D program gets a term as a HANDLE: the number of the event and the place of the term in a table
- * of that event. No handle is an address, and none outlives its event: one that a program kept, or
- * made up, is not known any more. The table is on the stack of the thread. */
+ * A D program gets a term as a HANDLE: the number of the event and the index of the term in a table
+ * of that event. No handle is an address, and none outlives its event: a handle that a program kept
+ * or made up is not accepted. The table is on the thread's stack. */
 #include "beam/probe/hooks.h"
 
 #include <string.h>
 
 #include "base/glob.h"
 
-enum { TEXT_MAX = 1024 }; /* bytes of a text that dyntrace takes */
+enum { TEXT_MAX = 1024 }; /* bytes of a text that dyntrace accepts */
 
 /* -- dyntrace
  * ---------------------------------------------------------------------------------------------- */
 
-/* As OTP's own probe has it: NULL where it is no text, or too long. */
+/* Returns the text as OTP's own probe does: NULL where it is not a text, or too long. */
 static uint64_t text_or_null(struct hook_event *h, ERL_NIF_TERM t)
 {
     size_t len;
@@ -31,7 +31,8 @@ static uint64_t integer_or_0(const struct hook_event *h, ERL_NIF_TERM t)
     return enif_get_int64(h->ev.env, t, &i) ? (uint64_t)i : 0;
 }
 
-/* user_trace_i4s4(Tag, I1, .., I4, S1, .., S4); user_trace_n has the label before these. */
+/* Arguments of user_trace_i4s4(Tag, I1, .., I4, S1, .., S4); user_trace_n has the label before
+ * these. */
 uint64_t arg_user_trace(struct engine_ctx *ctx, unsigned n)
 {
     struct hook_event *h = hook_event_of(ctx);
@@ -47,7 +48,7 @@ uint64_t arg_user_trace_s1(struct engine_ctx *ctx, unsigned n)
     return n == 0 ? text_or_null(h, h->argv[0]) : 0;
 }
 
-/* It is refused without a text. */
+/* dyntrace rejects it without a text. */
 bool is_user_trace_s1(const struct hook_event *h)
 {
     char text[TEXT_MAX + 1];
@@ -69,8 +70,8 @@ enum { TERMS_BITS = 6, TERMS = 1 << TERMS_BITS, THREAD_BITS = 10 };
 _Static_assert(ENGINE_THREADS_MAX <= 1 << THREAD_BITS, "a thread's index is part of a handle");
 
 struct terms {
-    uint64_t event; /* never 0; in handles above the place */
-    uint32_t n;     /* those of the arguments first */
+    uint64_t event; /* never 0; in the bits of a handle above the index */
+    uint32_t n;     /* the arguments first */
     ERL_NIF_TERM t[TERMS];
 };
 
@@ -167,7 +168,7 @@ void fire_user(const struct snapshot *s, struct engine_thread *t, struct hook_ev
 {
     char name[TERM_ATOM];
     struct terms terms;
-    name[0] = '\0'; /* not all of it */
+    name[0] = '\0'; /* the rest is not initialized */
     if (!enif_is_atom(h->ev.env, h->argv[0]))
         return;
     terms.event = ++tracer_thread(t)->user_events << THREAD_BITS | t->index;
@@ -176,7 +177,7 @@ void fire_user(const struct snapshot *s, struct engine_thread *t, struct hook_ev
     h->ev.ctx.terms = &terms_ops;
     for (uint32_t i = 0; i < s->nuser; i++) {
         const struct user_probe *u = &s->user[i];
-        terms.n = h->argc; /* parts that an earlier probe has looked at are not its */
+        terms.n = h->argc; /* without parts that an earlier probe has examined */
         if (u->name == h->argv[0]) {
             event_fire(&h->ev, t, &u->bounds);
         } else if (u->name == 0) {

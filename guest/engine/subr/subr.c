@@ -1,6 +1,6 @@
-/* subr.c - the table of subroutines (dif/subrs.list), what they share, and those that copy and join
- * strings. Searching is in subr_find.c, paths in subr_path.c, numbers in subr_num.c,
- * JSON in subr_json.c, terms in subr_term.c. */
+/* subr.c - the table of subroutines (words/subrs.list), what they share, and those that copy and
+ * join strings. Searching is in subr_find.c, paths in subr_path.c, numbers in subr_num.c, JSON in
+ * subr_json.c, terms in subr_term.c. */
 #include "engine/subr/subr.h"
 
 #include <string.h>
@@ -34,9 +34,9 @@ uint64_t subr_copy(struct exec *x, const char *s, size_t n)
     return subr_address(p);
 }
 
-/* copyinstr(addr [, max]): at most min(max, strsize) bytes, the NUL included. Probe arguments do
- * not change during a firing, so that a text which fits is used where it stands; of one that other
- * threads may write, exec_string gives a copy. */
+/* copyinstr(addr [, max]): at most min(max, strsize) bytes, including the NUL. Probe arguments do
+ * not change during a firing, so a text that fits is used in place; where other threads may write,
+ * exec_string returns a copy. */
 uint64_t subr_copyinstr(struct exec *x, const uint64_t *arg, unsigned n)
 {
     size_t len, most = x->e->img.strsize;
@@ -80,7 +80,7 @@ uint64_t subr_strdup(struct exec *x, const uint64_t *arg, unsigned n)
     return subr_text(x, arg[0], &s) ? subr_copy(x, s.s, s.n) : 0;
 }
 
-/* s with the letters from `from` to `from` + 25 moved by `by`. */
+/* Returns s with the letters from `from` to `from` + 25 shifted by `by`. */
 static uint64_t change_case(struct exec *x, uint64_t addr, char from, int by)
 {
     struct text s;
@@ -105,7 +105,7 @@ uint64_t subr_tolower(struct exec *x, const uint64_t *arg, unsigned n)
     return change_case(x, arg[0], 'A', 'a' - 'A');
 }
 
-/* What only the kernel tier has. The verifier lets no program that calls it come here. */
+/* A subroutine of the kernel tier only. The verifier rejects programs that call it. */
 static uint64_t elsewhere(struct exec *x, const uint64_t *arg, unsigned n)
 {
     (void)arg;

@@ -1,16 +1,16 @@
 /* subr.h - what the files of subroutines share.
  *
- * A subroutine gets its arguments as they were pushed and has the exec to read strings and take
- * scratch. It is bounded by strsize in all that it reads and makes; a string is looked at up to
- * strsize bytes. What takes time in proportion to a length is counted (exec_work) before it is
- * done, or, where it may end early, is done no further than there is work left for it (subr_most).
- * A NULL argument where a string belongs faults with invalid address. */
+ * A subroutine gets its arguments as they were pushed, and the exec, through which it reads strings
+ * and takes scratch. strsize bounds everything that it reads and makes: it examines at most strsize
+ * bytes of a string. Work proportional to a length is counted (exec_work) before it is done; where
+ * it may end early, it is done only as far as the budget lasts (subr_most). A NULL argument where a
+ * string is expected faults with invalid address. */
 #ifndef ET_ENGINE_SUBR_SUBR_H
 #define ET_ENGINE_SUBR_SUBR_H
 
 #include "engine/impl.h"
 
-/* One function for each line of the list that names a tier with an engine. */
+/* Declares one function for each line of the list that names a tier with an engine. */
 #define SUBR_ALL(name)                                         uint64_t subr_##name(struct exec *x, const uint64_t *arg, unsigned n);
 #define SUBR_VM(name)                                          SUBR_ALL(name)
 #define SUBR_KERNEL(name)                                      /* not here */
@@ -21,23 +21,24 @@
 #undef SUBR_VM
 #undef SUBR_KERNEL
 
-/* A string argument: n bytes, no NUL among them. */
+/* A string argument: n bytes without a NUL. */
 struct text {
     const char *s;
     size_t n;
 };
-/* False after a fault. */
+/* Reads a string argument; returns false after a fault. */
 bool subr_text(struct exec *x, uint64_t addr, struct text *t);
-/* How many of n bytes may be looked at, each of which takes so many units of work. */
+/* Returns how many of n bytes the budget allows to examine, at `units` units of work each. */
 static inline size_t subr_most(const struct exec *x, size_t n, unsigned units)
 {
     return n < x->left / units ? n : x->left / units;
 }
-/* Counts `looked` bytes, of `most`, of n: a fault when it ended there for want of work. */
+/* Counts `looked` examined bytes, where `most` of n were allowed; faults when the examination
+ * stopped there for lack of budget. */
 bool subr_looked(struct exec *x, size_t looked, size_t most, size_t n, unsigned units);
-/* A copy in scratch; 0 after a fault. */
+/* Returns a copy in scratch; 0 after a fault. */
 uint64_t subr_copy(struct exec *x, const char *s, size_t n);
-/* The place of the first occurrence of t in s at or after `from`, or -1. */
+/* Returns the index of the first occurrence of t in s at or after `from`, or -1. */
 int64_t subr_find(const struct text *s, const struct text *t, size_t from);
 
 static inline uint64_t subr_address(const void *p)

@@ -1,20 +1,20 @@
-/* subr_find.c - subroutines that look for something in a string (language.md 6.3): strchr, strrchr,
- * strstr, index, rindex, substr, strtok. What they return is a copy, or NULL for nothing found. */
+/* subr_find.c - subroutines that search a string (language.md 6.3): strchr, strrchr, strstr, index,
+ * rindex, substr, strtok. They return a copy, or NULL when nothing was found. */
 #include "engine/subr/subr.h"
 
 #include <string.h>
 
-/* memmem and what is beside it take up to so many units a byte. */
+/* Units per byte that memmem and the code around it take at most. */
 enum { SEARCH = 2, SEARCH_LAST = 3 };
 
 int64_t subr_find(const struct text *s, const struct text *t, size_t from)
 {
-    /* memmem takes time in proportion to both lengths, also where nearly everything matches. */
+    /* memmem takes time proportional to both lengths, even where nearly everything matches. */
     const char *p = from <= s->n ? memmem(s->s + from, s->n - from, t->s, t->n) : NULL;
     return p != NULL ? p - s->s : -1;
 }
 
-/* The n bytes at s in the opposite order. */
+/* Writes the n bytes at s in reverse order. */
 static void reverse(char *to, const char *s, size_t n)
 {
     uint64_t w;
@@ -27,8 +27,8 @@ static void reverse(char *to, const char *s, size_t n)
         *to++ = s[--n];
 }
 
-/* The place of the last occurrence of t in s at or before `from`, or -1: that of the first one in
- * the reversed text. */
+/* Returns the index of the last occurrence of t in s at or before `from`, or -1, by finding the
+ * first one in the reversed text. */
 static int64_t find_last(struct exec *x, const struct text *s, const struct text *t, int64_t from)
 {
     if (from < 0)
@@ -87,7 +87,7 @@ uint64_t subr_strstr(struct exec *x, const uint64_t *arg, unsigned n)
     return exec_work(x, (s.n + t.n) * SEARCH) ? suffix(x, &s, subr_find(&s, &t, 0)) : 0;
 }
 
-/* A start position, 32-bit signed. */
+/* Returns a start position, 32-bit signed. */
 static int64_t position(uint64_t arg)
 {
     return (int32_t)(uint32_t)arg;
@@ -112,7 +112,7 @@ uint64_t subr_rindex(struct exec *x, const uint64_t *arg, unsigned n)
     return (uint64_t)find_last(x, &s, &t, start < last ? start : last);
 }
 
-/* The rules of language.md 6.3. */
+/* Follows the rules of language.md 6.3. */
 uint64_t subr_substr(struct exec *x, const uint64_t *arg, unsigned n)
 {
     struct text s;
@@ -137,11 +137,11 @@ uint64_t subr_substr(struct exec *x, const uint64_t *arg, unsigned n)
     return subr_copy(x, s.s + at, (size_t)(count < len - at ? count : len - at));
 }
 
-enum { WORK_TABLE = 16 }; /* to make a table of 256 bytes */
+enum { WORK_TABLE = 16 }; /* to build a table of 256 bytes */
 
-/* strtok(s, delimiters) takes a copy of s that lives as long as the firing; strtok(NULL,
- * delimiters), here with one argument, goes on in it, at the delimiter that ended the token before:
- * other delimiters make it the first character of the next token. */
+/* strtok(s, delimiters) copies s; the copy lives as long as the firing. strtok(NULL, delimiters),
+ * here with one argument, continues in it at the delimiter that ended the previous token: with
+ * other delimiters, that character begins the next token. */
 uint64_t subr_strtok(struct exec *x, const uint64_t *arg, unsigned n)
 {
     struct strtok *k = exec_strtok(x);

@@ -1,11 +1,11 @@
-/* subr_inet.c - addresses of networks as text: inet_ntoa, inet_ntoa6, inet_ntop, link_ntop
- * (language.md 6.3). An address is read from memory of the program, most significant byte first. */
+/* subr_inet.c - network addresses as text: inet_ntoa, inet_ntoa6, inet_ntop, link_ntop (language.md
+ * 6.3). An address is read from the program's memory, most significant byte first. */
 #include "engine/subr/subr.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { WORK_NUMBER = 32 }; /* units, to write a number of a byte or two */
+enum { WORK_NUMBER = 32 }; /* units for writing a number of a byte or two */
 enum { FAMILY_INET6 = 10, LINK_ETHERNET = 1, LINK_INFINIBAND = 32 };
 enum {
     INET_BYTES = 4,
@@ -20,7 +20,7 @@ static int put_inet(char *to, size_t n, const unsigned char *a)
     return snprintf(to, n, "%u.%u.%u.%u", a[0], a[1], a[2], a[3]);
 }
 
-/* Copies an address of n bytes, which other threads may write; false after a fault. */
+/* Copies an address of n bytes, which other threads may write; returns false after a fault. */
 static bool address(struct exec *x, uint64_t addr, unsigned char *to, size_t n)
 {
     const void *p = exec_work(x, n * WORK_NUMBER) ? exec_bytes(x, addr, n) : NULL;
@@ -38,7 +38,8 @@ static uint64_t inet(struct exec *x, uint64_t addr)
                : 0;
 }
 
-/* The longest run of groups that are zero, the first of several; 0 groups: there is none. */
+/* Returns the length of the longest run of zero groups, the first if there are several; 0: there is
+ * none. */
 static unsigned zero_run(const unsigned *group, unsigned ngroups, unsigned *start)
 {
     unsigned best = 0;
@@ -52,8 +53,8 @@ static unsigned zero_run(const unsigned *group, unsigned ngroups, unsigned *star
     return best;
 }
 
-/* Whether the last four bytes are an address of IPv4 in one of IPv6: mapped (::ffff:a.b.c.d) or
- * compatible (::a.b.c.d, which :: and ::1 are not). */
+/* Returns whether the last four bytes of an IPv6 address are an IPv4 address: mapped
+ * (::ffff:a.b.c.d) or compatible (::a.b.c.d, which excludes :: and ::1). */
 static bool holds_inet(const unsigned *group)
 {
     for (unsigned i = 0; i < 5; i++)
@@ -84,7 +85,7 @@ static uint64_t inet6(struct exec *x, uint64_t addr, bool strict)
         }
     }
     if (strict) {
-        if (start + run < n) /* something stands before it that is no "::" */
+        if (start + run < n) /* the text before it does not end in "::" */
             *p++ = ':';
         p += put_inet(p, (size_t)(end - p), a + INET6_BYTES - INET_BYTES);
     }

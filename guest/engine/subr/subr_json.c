@@ -1,18 +1,18 @@
 /* subr_json.c - json(document, path): the value at a path of keys and indexes, "a.b[2].c", as text;
- * NULL when there is none. A string comes without its quotes, its escapes as they are written;
- * everything else as it stands in the document. What is skipped is only looked at as far as its end
- * has to be found. */
+ * NULL when there is none. A string is returned without its quotes and with its escapes unchanged;
+ * everything else as it appears in the document. What is skipped is examined only as far as needed
+ * to find its end. */
 #include "engine/subr/subr.h"
 
 #include <string.h>
 
 #include "base/size.h"
 
-enum { WORK_CHARACTER = 2 }; /* units a character */
+enum { WORK_CHARACTER = 2 }; /* units per character */
 
 struct json {
     const char *s;
-    size_t n, at; /* at > n: it went wrong */
+    size_t n, at; /* at > n: an error occurred */
 };
 
 static void fail(struct json *j)
@@ -50,7 +50,7 @@ static bool take(struct json *j, char c)
     return true;
 }
 
-/* Stands on a quote; goes behind the other one. */
+/* Skips a string, from its opening quote past its closing one. */
 static void skip_string(struct json *j)
 {
     for (j->at++; here(j) != '"'; j->at++) {
@@ -63,7 +63,7 @@ static void skip_string(struct json *j)
     j->at++;
 }
 
-/* Goes behind the value that begins here. */
+/* Skips the value that begins here. */
 static void skip_value(struct json *j)
 {
     size_t depth = 0, start = j->at;
@@ -89,7 +89,7 @@ static void skip_value(struct json *j)
     } while (ok(j) && (depth > 0 || j->s[start] != '"'));
 }
 
-/* Goes from an object to the value of a key. */
+/* Moves from an object to the value of a key. */
 static void find_key(struct json *j, const char *key, size_t len)
 {
     bool more = take(j, '{');
@@ -111,7 +111,7 @@ static void find_key(struct json *j, const char *key, size_t len)
     fail(j);
 }
 
-/* Goes from an array to its nth element. */
+/* Moves from an array to its nth element. */
 static void find_index(struct json *j, uint64_t n)
 {
     bool more = take(j, '[');
@@ -127,7 +127,7 @@ static void find_index(struct json *j, uint64_t n)
     fail(j);
 }
 
-/* One step of the path; *p stands behind it afterwards. */
+/* Follows one step of the path; afterwards *p is past it. */
 static void step(struct json *j, const struct text *path, size_t *p)
 {
     size_t i = *p, start = i;

@@ -1,12 +1,12 @@
-/* subr_memory.c - subroutines on memory (language.md 6.2): alloca, bcopy, copyin, copyinto, and the
- * string in an array of char. What alloca and copyin give lives as long as the clause. */
+/* subr_memory.c - subroutines on memory (language.md 6.2): alloca, bcopy, copyin, copyinto, and
+ * strings in arrays of char. What alloca and copyin return lives as long as the clause. */
 #include "engine/subr/subr.h"
 
 #include <string.h>
 
 #include "base/size.h"
 
-/* Memory of this clause; NULL after a fault. */
+/* Returns memory that lives as long as this clause; NULL after a fault. */
 static void *take(struct exec *x, uint64_t n)
 {
     if (n > x->e->alloca_size - x->alloca_used) {
@@ -22,7 +22,7 @@ uint64_t subr_alloca(struct exec *x, const uint64_t *arg, unsigned n)
     return subr_address(take(x, arg[0]));
 }
 
-/* Copies between memory that may overlap. */
+/* Copies between areas that may overlap. */
 static uint64_t copy(struct exec *x, uint64_t from, uint64_t to, uint64_t size)
 {
     if (size > x->e->alloca_size)
@@ -59,7 +59,8 @@ uint64_t subr_copyin(struct exec *x, const uint64_t *arg, unsigned n)
     return subr_address(d);
 }
 
-/* Puts a string into arg[2] bytes of memory, zeros behind it; NULL is an empty one. */
+/* Writes a string into arg[2] bytes of memory, padded with zeros; NULL counts as an empty string.
+ */
 uint64_t subr_strncpy(struct exec *x, const uint64_t *arg, unsigned n)
 {
     struct text s = {"", 0};
@@ -76,8 +77,8 @@ uint64_t subr_strncpy(struct exec *x, const uint64_t *arg, unsigned n)
     return 0;
 }
 
-/* The string in an array of arg[1] chars, which may lack its NUL. Of one that other threads write
- * meanwhile, the copy may be shorter. */
+/* Returns the string in an array of arg[1] chars, which may lack its NUL. The copy may be shorter
+ * if other threads write the array meanwhile. */
 uint64_t subr_strndup(struct exec *x, const uint64_t *arg, unsigned n)
 {
     (void)n;

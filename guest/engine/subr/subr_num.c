@@ -1,14 +1,14 @@
-/* subr_num.c - subroutines on numbers: text of them, random ones, device numbers, byte order
- * (language.md 6.3). */
+/* subr_num.c - subroutines on numbers: conversion to and from text, random numbers, device numbers,
+ * byte order (language.md 6.3). */
 #include "engine/subr/subr.h"
 
 #include <string.h>
 #include <time.h>
 
-enum { WORK_DIGITS = 128 }; /* to divide by 2 until nothing is left */
+enum { WORK_DIGITS = 128 }; /* to divide by 2 down to 0 */
 enum { BASE_LEAST = 2, BASE_MOST = 36, MINOR_BITS = 20 };
 
-/* The base given as argument 1, or 10; 0 after a fault. */
+/* Returns the base given as argument 1, or 10; 0 after a fault. */
 static uint64_t base_of(struct exec *x, const uint64_t *arg, unsigned n)
 {
     int64_t base = n > 1 ? (int64_t)arg[1] : 10;
@@ -17,7 +17,7 @@ static uint64_t base_of(struct exec *x, const uint64_t *arg, unsigned n)
     return exec_fault(x, RECORD_FAULT_ILLOP, 0);
 }
 
-/* Signed in base 10, unsigned in all others; with C's prefix in 8 and 16. */
+/* Writes a number: signed in base 10, unsigned in all others; with C's prefix in 8 and 16. */
 uint64_t subr_lltostr(struct exec *x, const uint64_t *arg, unsigned n)
 {
     uint64_t base = base_of(x, arg, n), v = arg[0];
@@ -49,7 +49,7 @@ static unsigned digit(char c)
                                   : UINT32_MAX;
 }
 
-/* Blanks, a sign, in base 16 perhaps 0x, digits; what follows does not count. */
+/* Reads a number: blanks, a sign, in base 16 an optional 0x, digits; the rest is ignored. */
 uint64_t subr_strtoll(struct exec *x, const uint64_t *arg, unsigned n)
 {
     uint64_t base = base_of(x, arg, n), v = 0;
@@ -73,7 +73,7 @@ uint64_t subr_strtoll(struct exec *x, const uint64_t *arg, unsigned n)
     return negative ? 0 - v : v;
 }
 
-/* 31 bits, of a generator of this thread. */
+/* Returns 31 bits from this thread's generator. */
 uint64_t subr_rand(struct exec *x, const uint64_t *arg, unsigned n)
 {
     uint64_t v = x->ts->rand;
@@ -121,7 +121,7 @@ uint64_t subr_speculation(struct exec *x, const uint64_t *arg, unsigned n)
     return exec_speculation(x);
 }
 
-/* Host order is little-endian (exec.c), so that both ways are the same swap. */
+/* Host order is little-endian (exec.c), so both directions are the same swap. */
 #define SWAP(name, bits)                                                                           \
     uint64_t subr_##name(struct exec *x, const uint64_t *arg, unsigned n)                          \
     {                                                                                              \

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Bytes of s without the slashes at its end. */
+/* Returns the length of s without trailing slashes. */
 static size_t without_slashes(const char *s, size_t n)
 {
     while (n > 0 && s[n - 1] == '/')
@@ -11,7 +11,7 @@ static size_t without_slashes(const char *s, size_t n)
     return n;
 }
 
-/* Bytes of s up to and with its last slash. */
+/* Returns the length of s up to and including its last slash. */
 static size_t up_to_slash(const char *s, size_t n)
 {
     while (n > 0 && s[n - 1] != '/')
@@ -43,7 +43,7 @@ uint64_t subr_dirname(struct exec *x, const uint64_t *arg, unsigned n)
     return subr_copy(x, s.n > 0 && s.s[0] == '/' ? "/" : ".", 1);
 }
 
-/* What a struct path of the kernel stands for cannot be told. */
+/* The kernel's struct path cannot be resolved here. */
 uint64_t subr_d_path(struct exec *x, const uint64_t *arg, unsigned n)
 {
     (void)arg;
@@ -51,11 +51,11 @@ uint64_t subr_d_path(struct exec *x, const uint64_t *arg, unsigned n)
     return exec_unknown(x);
 }
 
-/* The path being put together. */
+/* The path being built. */
 struct path {
     char *p;
     size_t n;
-    size_t kept; /* of its beginning, what ".." cannot take away */
+    size_t kept; /* bytes at its beginning that ".." cannot remove */
 };
 
 static void add_part(struct path *to, const char *s, size_t n)
@@ -75,7 +75,7 @@ static void drop_part(struct path *to)
         to->n = to->kept;
 }
 
-enum { WORK_PART = 3 }; /* a byte, where every other one is a slash */
+enum { WORK_PART = 3 }; /* units per byte, when every other one is a slash */
 
 uint64_t subr_cleanpath(struct exec *x, const uint64_t *arg, unsigned n)
 {

@@ -1,15 +1,16 @@
 /* subr_term.c - subroutines on terms: values of the traced program, by their handles.
  *
- * The tier knows what a handle stands for (engine_terms); here it is only a number. No term (0) has
- * no kind, no text, no parts, and is 0 as an integer, so that term_int(term_get(t, "size")) is
- * right also where nothing has that name. A number that is no handle of this firing faults. */
+ * Only the tier knows the value of a handle (engine_terms); here it is just a number. 0, which
+ * means no term, has no kind, text or parts, and is 0 as an integer, so that term_int(term_get(t,
+ * "size")) is correct even where nothing has that name. A number that is not a handle of this
+ * firing faults. */
 #include "engine/subr/subr.h"
 
 #include <string.h>
 
 #include "base/size.h"
 
-/* Whether there is a term to look at; false also after a fault. */
+/* Returns whether there is a term to examine; false also after a fault. */
 static bool there(struct exec *x, uint64_t term)
 {
     if (term == 0)
@@ -20,8 +21,8 @@ static bool there(struct exec *x, uint64_t term)
     return false;
 }
 
-/* Counts what has been looked at in terms. All of these functions are bounded, also where it is too
- * much. */
+/* Counts what was examined in terms. All these functions are bounded, even where they exceed the
+ * budget. */
 static bool looked(struct exec *x)
 {
     const uint64_t units = size_mul(x->ctx->looked, WORK_TERM);
@@ -58,7 +59,7 @@ uint64_t subr_term_size(struct exec *x, const uint64_t *arg, unsigned n)
     return looked(x) ? (uint64_t)size : 0;
 }
 
-/* What `write` makes of the term, in scratch. */
+/* Returns what `write` writes for the term, in scratch. */
 static uint64_t written(struct exec *x, uint64_t term,
                         size_t (*write)(struct engine_ctx *, uint64_t, char *, size_t))
 {
