@@ -1,12 +1,12 @@
-/* dif.c - the tables about instructions, the life of an image, and the bucket arithmetic of the
- * quantizing aggregations (language.md 7.1), which engine and consumer share. */
+/* dif.c - the tables about instructions, creating and freeing an image, and the bucket arithmetic
+ * of the quantizing aggregations (language.md 7.1), which engine and consumer share. */
 #include "dif/dif.h"
 
 #include <string.h>
 
-/* As the lists write sets of tiers. */
+/* The sets of tiers, as the lists write them. */
 enum { LOCAL = WORD_LOCAL, VM = WORD_VM, KERNEL = WORD_KERNEL, ALL = WORD_ALL };
-/* Whether a shape of builtins.list is an array's. */
+/* Whether each shape of builtins.list is an array. */
 enum { U64 = 0, S64 = 0, U32 = 0, S32 = 0, STR = 0, U64S = 1 };
 
 static const struct dif_builtin_info builtin_info[DIF_NBUILTINS] = {
@@ -93,7 +93,7 @@ unsigned dif_agg_words(const struct dif_agg *a)
     }
 }
 
-/* The number of the highest bit set; v is not 0. */
+/* Returns the number of the highest bit set; v is not 0. */
 static unsigned log2_floor(uint64_t v)
 {
     return 63u - (unsigned)__builtin_clzll(v);
@@ -127,7 +127,7 @@ unsigned dif_lquantize_bucket(int64_t v, int64_t base, int64_t limit, int64_t st
     return i >= levels ? levels + 1 : (unsigned)i + 1;
 }
 
-/* factor^n, 0 when it does not fit 64 bits. */
+/* Returns factor^n, 0 when it does not fit 64 bits. */
 static uint64_t power(uint64_t factor, int64_t n)
 {
     uint64_t v = 1;
@@ -160,7 +160,7 @@ unsigned dif_llq_bucket(int64_t v, int64_t factor, int64_t low, int64_t high, in
     uint64_t start = power((uint64_t)factor, low), next;
     if (mag < start)
         return (unsigned)mid;
-    uint64_t k = side; /* overflow, unless a magnitude holds it */
+    uint64_t k = side; /* overflow, unless a magnitude contains it */
     for (int64_t m = low; m <= high; m++, start = next) {
         next = start * (uint64_t)factor;
         if (mag < next) {

@@ -1,26 +1,25 @@
-/* dif.h - DIF, the form that compiled D takes: instructions, program image, its binary form,
- * verifier and disassembler.
+/* dif.h - DIF, the form into which D is compiled: instructions, program image, its binary form
+ * and verifier.
  *
  * A program image is one flat set of tables. The compiler makes it, `dif_encode` turns it into
- * bytes, `dif_decode` turns bytes that nobody vouches for back into tables, `dif_verify` decides
- * whether an engine may run it. What comes out of dif_decode is memory-safe to look at, no more;
- * what passed dif_verify is safe to run.
+ * bytes, `dif_decode` turns untrusted bytes back into tables, and `dif_verify` decides whether an
+ * engine may run it. The result of dif_decode is only memory-safe to inspect; what has passed
+ * dif_verify is safe to run.
  *
- * Machine: 16 registers of 64 bits, a compare result, a tuple of at most 16 values. The tuple is
- * empty when a clause starts; registers hold nothing then, and the verifier sees to it that none is
- * read before it is made. Branches go forward only, so every clause ends.
+ * Machine: 16 registers of 64 bits, a compare result, and a tuple of at most 16 values. When a
+ * clause starts the tuple is empty and the registers are undefined; the verifier ensures that none
+ * is read before it is set. Branches only go forward, so every clause ends.
  *
  * A clause's code is [predicate][RECB][statements] RET. Records: after RECB the REC instructions
  * write the clause's parts in order; RET commits them; a fault, or leaving early, drops the whole
  * record.
  *
  * A clause with branches (if/else) is cut into sub-clauses, each a run of statements that no branch
- * enters or leaves. Each that records has a record of its own, RECN to RECE, so that every record
- * has one layout, whichever way was taken. What was committed before a fault stays.
+ * enters or leaves. Each sub-clause that records has its own record, RECN to RECE, so that every
+ * record has one layout on every path. What was committed before a fault stays.
  *
- * Strings are addresses of NUL-terminated bytes; 0 is NULL. Every address an instruction makes lies
- * in the string table, in scratch, or in a probe argument; nothing else can be read.
- */
+ * Strings are addresses of NUL-terminated bytes; 0 is NULL. Every address that an instruction makes
+ * is in the string table, in scratch, or in a probe argument; nothing else can be read. */
 #ifndef ET_DIF_DIF_H
 #define ET_DIF_DIF_H
 
@@ -36,7 +35,7 @@
 enum {
     DIF_MAGIC_BYTES = sizeof DIF_MAGIC - 1,
     DIF_SPECS_MAX = 16, /* option nspec */
-    DIF_VERSION = 5,    /* of the binary form and of the instruction numbers */
+    DIF_VERSION = 5,    /* version of the binary form and of the instruction numbers */
     DIF_STRSIZE_LEAST = 2,
     DIF_STRSIZE_MOST = 1 << 20,  /* option strsize */
     DIF_SCRATCH_MOST = 16 << 20, /* option scratchsize */
@@ -119,7 +118,7 @@ struct dif_keys {
 
 enum dif_scope { DIF_GLOBAL = 1, DIF_THREAD = 2, DIF_CLAUSE = 3 };
 struct dif_var {
-    uint32_t name; /* string index, for people */
+    uint32_t name; /* string index, for messages */
     uint8_t scope; /* enum dif_scope */
     bool assoc;    /* has keys */
     struct dif_type type;
@@ -133,18 +132,18 @@ struct dif_agg {
     /* lquantize: base, limit, step. llquantize: factor, low, high, steps. Otherwise 0. */
     int64_t param[4];
 };
-/* How many values AGG takes from the tuple after the keys: 0 for count, 1, or 2 (value, increment)
- * for the three quantizers. */
+/* Returns how many values AGG takes from the tuple after the keys: 0 for count, 1, or 2 (value,
+ * increment) for the three quantizers. */
 unsigned dif_agg_nargs(uint8_t func);
-/* 64-bit words of an aggregation's value. count, sum, min, max: the value. avg: count, sum. stddev:
- * count, sum, sum of squares (low word, high word). quantize: 127 buckets, DIF_QUANTIZE_ZERO is the
- * one of 0. lquantize: levels + 2. llquantize: see dif_llq_nbuckets. 0 when the parameters are not
- * legal. */
+/* Returns the number of 64-bit words of an aggregation's value. count, sum, min, max: the value.
+ * avg: count, sum. stddev: count, sum, sum of squares (low word, high word). quantize: 127 buckets;
+ * DIF_QUANTIZE_ZERO is that of 0. lquantize: levels + 2. llquantize: see dif_llq_nbuckets. 0 when
+ * the parameters are invalid. */
 unsigned dif_agg_words(const struct dif_agg *a);
 
 enum { DIF_QUANTIZE_BUCKETS = 127, DIF_QUANTIZE_ZERO = 63 };
-/* Bucket numbers; the rules of language.md 7.1. The engine and the consumer both use these, so that
- * they cannot disagree. The lower bounds ("labels") that buckets stand for are in result/label.h.
+/* Return bucket numbers, by the rules of language.md 7.1. The engine and the consumer both use
+ * these, so that they cannot disagree. The buckets' lower bounds ("labels") are in result/label.h.
  */
 unsigned dif_quantize_bucket(int64_t v);
 unsigned dif_lquantize_levels(int64_t base, int64_t limit, int64_t step);
@@ -152,10 +151,11 @@ unsigned dif_lquantize_bucket(int64_t v, int64_t base, int64_t limit, int64_t st
 /* llquantize, buckets in ascending order of value: overflow below (<= -X), the negative magnitudes
  * (each steps - steps/factor bins) from large to small, the underflow bin (|v| < factor^low), the
  * positive magnitudes, overflow above (>= X). One magnitude has n = steps - steps/factor bins of
- * width factor^(m+1)/steps (as integers: language.md 7.1); n * (high - low + 1) bins a side. */
+ * width factor^(m+1)/steps (as integers: language.md 7.1); there are n * (high - low + 1) bins per
+ * side. */
 unsigned dif_llq_nbuckets(int64_t factor, int64_t low, int64_t high, int64_t steps);
 unsigned dif_llq_bucket(int64_t v, int64_t factor, int64_t low, int64_t high, int64_t steps);
-/* Bins of one magnitude. */
+/* Returns the number of bins of one magnitude. */
 static inline uint64_t dif_llq_bins(int64_t factor, int64_t steps)
 {
     return (uint64_t)(steps - steps / factor);
@@ -177,7 +177,7 @@ struct dif_action {
     uint32_t part, nparts; /* its parts, index into the image's parts */
     uint32_t ref, nrefs;   /* its aggregations, index into the image's refs */
     uint32_t format;       /* string index, or DIF_NO_STRING */
-    uint32_t line, col;    /* where it stands in the clause's source */
+    uint32_t line, col;    /* position in the clause's source */
 };
 
 /* A sub-clause that records: its actions, and their parts. */
@@ -189,21 +189,21 @@ struct dif_sub {
 struct dif_clause {
     uint32_t prov, mod, func,
         name;                  /* string indexes of the probe description's four parts ("" = any) */
-    uint32_t id;               /* not 0: the description is this probe id, the parts are "" */
+    uint32_t id;               /* not 0: the description is this probe id and the parts are "" */
     uint32_t file, line, col;  /* of the description: string index, 1-based */
     uint32_t code, ncode;      /* its instructions, index into the image's code */
     uint32_t npred;            /* of which the first npred evaluate the predicate */
     uint32_t action, nactions; /* index into the image's actions, in execution order */
-    uint32_t part, nparts;     /* all parts of all its actions, in order; record layout */
-    uint32_t sub, nsubs; /* sub-clauses that record, in order; 0: there is one record at most */
+    uint32_t part, nparts;     /* all parts of all its actions, in order: the record layout */
+    uint32_t sub, nsubs; /* sub-clauses that record, in order; 0: there is at most one record */
     bool records;        /* contains RECB or RECN */
 };
 
 struct dif_image {
     struct arena arena;   /* holds every table */
-    uint32_t strsize;     /* option strsize: most bytes of a string value, NUL not counted */
-    uint32_t scratchsize; /* bytes that a clause can have from alloca() and copyin() */
-    const char *strtab;   /* NUL-terminated strings one after another */
+    uint32_t strsize;     /* option strsize: the maximum bytes of a string value, without NUL */
+    uint32_t scratchsize; /* bytes that a clause can get from alloca() and copyin() */
+    const char *strtab;   /* consecutive NUL-terminated strings */
     uint32_t strtab_len;
     uint32_t *str; /* string index -> offset in strtab */
     uint32_t nstr;
@@ -236,31 +236,32 @@ _Static_assert((int)DIF_NBUILTINS <= 64, "a bit for each built-in variable");
 
 void dif_image_init(struct dif_image *img);
 void dif_image_free(struct dif_image *img);
-/* The string of an index; "" when the index is out of range or DIF_NO_STRING. */
+/* Returns the string of an index; "" when the index is out of range or DIF_NO_STRING. */
 const char *dif_str(const struct dif_image *img, uint32_t index);
 
-/* Reads a binary form into img (which must be initialised). 0, ET_ENOMEM, or ET_EIMAGE with a
- * diagnostic. The bytes may come from anywhere. On error img is as after dif_image_init. */
+/* Reads a binary form into img (which must be initialized). Returns 0, ET_ENOMEM, or ET_EIMAGE with
+ * a diagnostic. The bytes may come from anywhere. After an error img is as after dif_image_init. */
 int dif_decode(struct dif_image *img, const void *data, size_t len, struct diags *d);
-/* 0, or ET_EVERIFY with a diagnostic that names clause and instruction. Says that the image is
- * sound, on the tiers that have all it uses. */
+/* Returns 0, or ET_EVERIFY with a diagnostic that names clause and instruction. 0 means that the
+ * image is sound, on the tiers that have everything it uses. */
 int dif_verify(const struct dif_image *img, struct diags *d);
 
-/* Something that an image uses and that a tier lacks. */
+/* Something that an image uses and a tier lacks. */
 struct dif_need {
-    char name[48];            /* as D writes it: "curthread", "stack()", "uregs[]" */
-    uint8_t tiers;            /* set of enum word_tier: those that have it */
-    uint32_t file, line, col; /* of the statement, or of the clause whose predicate it is in */
+    char name[48]; /* as D writes it: "curthread", "stack()", "uregs[]" */
+    uint8_t tiers; /* set of enum word_tier: the tiers that have it */
+    uint32_t file, line,
+        col; /* position of the statement, or of the clause whose predicate it is in */
 };
-/* Finds the first such use in program order; false when the tier has everything. The image need not
- * be verified. */
+/* Finds the first such use in program order; returns false when the tier has everything. The image
+ * need not be verified. */
 bool dif_lacks(const struct dif_image *img, enum word_tier tier, struct dif_need *need);
-/* Whether a clause looks at the probe argument n. The image need not be verified. */
+/* Returns whether a clause reads probe argument n. The image need not be verified. */
 bool dif_reads_argument(const struct dif_image *img, uint32_t clause, unsigned n);
-/* dif_verify, and nothing that this tier lacks; ET_EUNSUP when there is. What runs programs asks
- * this. */
+/* Does what dif_verify does, and also returns ET_EUNSUP when the image uses something that this
+ * tier lacks. Call this before running a program. */
 int dif_verify_for(const struct dif_image *img, enum word_tier tier, struct diags *d);
-/* "the kernel tier", "the local tier": the first of a set, in words. */
+/* Returns the first tier of a set in words: "the kernel tier", "the local tier". */
 const char *dif_tier_text(unsigned tiers);
 
 #endif

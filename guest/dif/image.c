@@ -1,4 +1,4 @@
-/* image.c - the binary form of a program image, and its decoder. The encoder is the compiler's
+/* image.c - the binary form of a program image, and its decoder. The compiler has the encoder
  * (lang/encode.c).
  *
  * Little-endian throughout:
@@ -21,8 +21,9 @@
  *     code     u32
  *   TYPE is u8 kind, u32 size.  KEYS is u8 n, then n x TYPE.
  *
- * The decoder checks that every count fits the bytes that are left before it takes memory for it,
- * and that strtab ends in a NUL and every string starts inside it. All else is the verifier's. */
+ * The decoder checks that every count fits the remaining bytes before it allocates memory for it,
+ * that strtab ends in a NUL, and that every string starts inside it. The verifier checks the rest.
+ */
 #include "dif/dif.h"
 
 #include <string.h>
@@ -31,8 +32,8 @@
 #include "base/err.h"
 #include "base/size.h"
 
-/* Reads a table's count; *n is 0 and the reader bad when the bytes left cannot hold it. Returns its
- * memory. */
+/* Reads a table's count; when the remaining bytes cannot hold it, *n is 0 and the reader bad.
+ * Returns the table's memory. */
 static void *table(struct dif_image *img, struct rdr *r, uint32_t *n, size_t least, size_t size,
                    bool *oom)
 {
@@ -141,19 +142,19 @@ static const char *decode(struct dif_image *img, const void *data, size_t len, b
     struct rdr r = {.p = data, .end = (const uint8_t *)data + len};
     const void *m = rdr_bytes(&r, DIF_MAGIC_BYTES);
     if (m == NULL || memcmp(m, DIF_MAGIC, DIF_MAGIC_BYTES) != 0)
-        return "it does not start as an image does";
+        return "it does not start like an image";
     if (rdr_u32(&r) != DIF_VERSION)
-        return "it is of another version";
+        return "it has a different version";
     if (rdr_u32(&r) != len)
-        return "its length is not the one it states";
+        return "its length differs from the one it states";
     img->strsize = rdr_u32(&r);
     img->scratchsize = rdr_u32(&r);
     img->builtins = rdr_u64(&r);
     get_tables(img, &r, oom);
     if (r.bad)
-        return "a table is cut short or too large";
+        return "a table is truncated or too large";
     if (rdr_left(&r) != 0)
-        return "there are bytes after its end";
+        return "bytes follow its end";
     if (img->strtab_len == 0 || img->strtab[img->strtab_len - 1] != '\0')
         return "its string table has no end";
     for (uint32_t i = 0; i < img->nstr; i++)

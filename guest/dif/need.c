@@ -1,7 +1,7 @@
-/* need.c - what an image uses that a tier lacks.
+/* need.c - finds what an image uses and a tier lacks.
  *
- * Nothing about it is stored: the lists say on which tiers each built-in variable, subroutine, kind
- * of value and action exists, and the image says what it uses, where. */
+ * Nothing is stored for this: the lists say on which tiers each built-in variable, subroutine, kind
+ * of value and action exists, and the image says what it uses, and where. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "base/size.h"
 #include "dif/dif.h"
 
-/* A search: stops at the first thing that the tier does not have. */
+/* A search, which stops at the first thing that the tier lacks. */
 struct search {
     const struct dif_image *img;
     enum word_tier tier;
@@ -20,7 +20,7 @@ static bool lacks(const struct search *s, unsigned tiers, const char *name, cons
 {
     if ((tiers & s->tier) != 0)
         return false;
-    name += name[0] == '_'; /* one that members in lib/ are made of */
+    name += name[0] == '_'; /* one from which members in lib/ are made */
     snprintf(s->need->name, sizeof s->need->name, "%s%s", name, form);
     s->need->tiers = (uint8_t)tiers;
     return true;
@@ -76,7 +76,7 @@ static bool clause_lacks(const struct search *s, const struct dif_clause *c)
 {
     if (!size_within(c->code, c->ncode, s->img->ncode) ||
         !size_within(c->action, c->nactions, s->img->nactions))
-        return false; /* the verifier's to refuse */
+        return false; /* left to the verifier to reject */
     s->need->file = c->file;
     s->need->line = c->line;
     s->need->col = c->col;
@@ -87,7 +87,7 @@ static bool clause_lacks(const struct search *s, const struct dif_clause *c)
             return true;
     s->need->line = c->line;
     s->need->col = c->col;
-    return code_lacks(s, c, 0, c->ncode); /* what belongs to no action */
+    return code_lacks(s, c, 0, c->ncode); /* the code that belongs to no action */
 }
 
 bool dif_lacks(const struct dif_image *img, enum word_tier tier, struct dif_need *need)
@@ -100,7 +100,7 @@ bool dif_lacks(const struct dif_image *img, enum word_tier tier, struct dif_need
             return true;
     need->line = need->col = 0;
     need->file = DIF_NO_STRING;
-    for (uint32_t i = 0; i < img->nvars; i++) /* what no clause names is refused as well */
+    for (uint32_t i = 0; i < img->nvars; i++) /* what no clause uses is refused as well */
         if (type_lacks(&s, &img->vars[i].type) || keys_lack(&s, &img->vars[i].keys))
             return true;
     for (uint32_t i = 0; i < img->naggs; i++)

@@ -1,4 +1,4 @@
-/* opformat.h - the formats of opcodes.list as numbers, for the verifier and the disassembler. */
+/* opformat.h - numbers the formats of opcodes.list, for the verifier and the disassembler. */
 #ifndef ET_DIF_OPFORMAT_H
 #define ET_DIF_OPFORMAT_H
 

@@ -1,14 +1,14 @@
 /* verify.c - decides whether an engine may run an image.
  *
- * Checked once, here: every index, opcode and branch target; that registers exist and are made
+ * Checked once, here: every index, opcode and branch target; that registers exist and are set
  * before they are read; the depth and kinds of the tuple at each instruction; the order of record
  * parts; the types and sizes of variables, keys and parts; the parameters of aggregations. Checked
  * at run time, by the engine: every address, every divisor.
  *
- * Branches go forward, so one pass in instruction order sees each instruction after all that can
- * lead to it. The state before an instruction (`struct flow`) must be the same on every way that
- * leads there; only at RET may ways meet of which some have recorded all parts and some have not
- * begun. */
+ * Branches go forward, so one pass in instruction order sees each instruction after all those that
+ * can lead to it. The state before an instruction (`struct flow`) must be the same on every path
+ * that leads there. Only at RET may paths meet of which some have recorded all parts and some have
+ * not begun. */
 #include "dif/dif.h"
 
 #include <string.h>
@@ -18,28 +18,29 @@
 #include "dif/opformat.h"
 
 enum {
-    TABLE_MOST = 65536, /* elements that an instruction's imm can name */
+    TABLE_MOST = 65536, /* elements that an instruction's imm can address */
     PART_NOT_BEGUN = -1,
     NO_SUB = -1
 };
 
-/* What is known before an instruction. */
+/* The state before an instruction. */
 struct flow {
-    bool known;       /* some way leads here */
-    uint8_t depth;    /* of the tuple */
-    uint16_t strings; /* bit set: which tuple values are strings (PUSHTR) */
-    uint16_t made;    /* bit set: which registers hold something, whichever way was taken */
+    bool known;       /* some path leads here */
+    uint8_t depth;    /* depth of the tuple */
+    uint16_t strings; /* bit set: the tuple values that are strings (PUSHTR) */
+    uint16_t made;    /* bit set: the registers that are set on every path */
     int32_t part;     /* the clause's parts written so far, or PART_NOT_BEGUN */
     int32_t sub;      /* the sub-clause whose record is open, or NO_SUB */
 };
 
 struct verifier {
     const struct dif_image *img;
-    const struct dif_clause *clause;  /* being checked, NULL outside */
-    uint32_t pc;                      /* instruction being checked */
-    struct flow *flow;                /* before each instruction of the clause */
-    const char *why;                  /* first thing found wrong, NULL: none */
-    uint32_t code, action, part, sub; /* of each table, what the clauses so far have taken */
+    const struct dif_clause *clause; /* being checked, NULL outside */
+    uint32_t pc;                     /* instruction being checked */
+    struct flow *flow;               /* before each instruction of the clause */
+    const char *why;                 /* the first error, NULL: none */
+    uint32_t code, action, part,
+        sub; /* elements of each table that the clauses so far have taken */
 };
 
 static bool fail(struct verifier *v, const char *why)
@@ -122,7 +123,7 @@ static bool check_tables(struct verifier *v)
     return true;
 }
 
-/* The actions of a clause follow each other in its code and share out its parts without gaps. */
+/* The actions of a clause are consecutive in its code and divide its parts without gaps. */
 static bool check_actions(struct verifier *v)
 {
     const struct dif_image *img = v->img;
@@ -149,8 +150,8 @@ static bool check_actions(struct verifier *v)
     return true;
 }
 
-/* A clause's share of a table lies behind the shares of the clauses before it: no element is
- * checked twice, and the work here is bounded by the size of the image. */
+/* A clause's share of a table comes after the shares of the clauses before it: no element is
+ * checked twice, and the image's size bounds the work here. */
 static bool takes(uint32_t *taken, uint32_t start, uint32_t n)
 {
     if (n == 0)
@@ -160,7 +161,7 @@ static bool takes(uint32_t *taken, uint32_t start, uint32_t n)
     return behind;
 }
 
-/* Sub-clauses follow each other, and between them have all the parts. */
+/* Sub-clauses are consecutive and together have all the parts. */
 static bool check_subs(struct verifier *v)
 {
     const struct dif_image *img = v->img;
@@ -203,7 +204,7 @@ static bool check_clause_head(struct verifier *v)
         return fail(v, "a clause's actions or parts");
     if (!takes(&v->code, c->code, c->ncode) || !takes(&v->action, c->action, c->nactions) ||
         !takes(&v->part, c->part, c->nparts))
-        return fail(v, "what belongs to another clause");
+        return fail(v, "elements of another clause");
     if (img->code[c->code + c->ncode - 1] != dif_abc(DIF_OP_RET, 0, 0, 0))
         return fail(v, "a clause that does not end in ret");
     return check_actions(v) && check_subs(v);
@@ -217,7 +218,7 @@ static const uint8_t op_format[256] = {
 #undef DIF_OP
 };
 
-/* What each format means for the fields: registers read, register made, fields that must be 0. */
+/* What each format means for the fields: registers read, register set, fields that must be 0. */
 enum { READS_A = 1, READS_B = 2, READS_C = 4, MAKES_A = 8, ZERO_A = 16, ZERO_B = 32, ZERO_C = 64 };
 static const uint8_t format_use[] = {
     [F_NONE] = ZERO_A | ZERO_B | ZERO_C,
@@ -235,7 +236,7 @@ static const uint8_t format_use[] = {
     [F_T] = 0,
 };
 
-/* Registers exist, and hold something before they are read. */
+/* Checks that registers exist and are set before they are read. */
 static bool check_fields(struct verifier *v, uint32_t in, struct flow *f)
 {
     const unsigned field[3] = {in >> 16 & 255, in >> 8 & 255, in & 255};
@@ -250,14 +251,14 @@ static bool check_fields(struct verifier *v, uint32_t in, struct flow *f)
         if ((reads || makes) && field[i] >= DIF_NREGS)
             return fail(v, "a register that does not exist");
         if (reads && (f->made >> field[i] & 1) == 0)
-            return fail(v, "a register that is read before it is made");
+            return fail(v, "a register that is read before it is set");
     }
     if ((use & MAKES_A) != 0)
         f->made |= (uint16_t)(1u << field[0]);
     return true;
 }
 
-/* Whether a clause may end here: whole records, or none. */
+/* Returns whether a clause may end here: with whole records, or none. */
 static bool check_end(struct verifier *v, const struct flow *f)
 {
     if (f->part == PART_NOT_BEGUN ||
@@ -266,7 +267,7 @@ static bool check_end(struct verifier *v, const struct flow *f)
     return fail(v, "a record that is left unfinished");
 }
 
-/* The state f reaches instruction `to`. */
+/* Merges the state f into that of instruction `to`. */
 static bool flow_to(struct verifier *v, uint32_t to, const struct flow *f)
 {
     const struct dif_clause *c = v->clause;
@@ -285,12 +286,12 @@ static bool flow_to(struct verifier *v, uint32_t to, const struct flow *f)
     }
     if (at->depth != f->depth || at->strings != f->strings || at->part != f->part ||
         at->sub != f->sub)
-        return fail(v, "ways that meet with different tuples or records");
+        return fail(v, "paths that meet with different tuples or records");
     at->made &= f->made;
     return true;
 }
 
-/* The tuple holds exactly these keys and then `more` integers. */
+/* Checks that the tuple holds exactly these keys and then `more` integers. */
 static bool check_tuple(struct verifier *v, const struct flow *f, const struct dif_keys *k,
                         unsigned more)
 {
@@ -309,9 +310,9 @@ static bool check_var(struct verifier *v, const struct flow *f, unsigned imm, en
         return fail(v, "a variable that does not exist");
     const struct dif_var *x = &v->img->vars[imm];
     if (x->scope != scope || x->assoc != assoc)
-        return fail(v, "a variable of another scope");
+        return fail(v, "a variable of the wrong scope");
     if (integer && x->type.kind != DIF_INT && x->type.kind != DIF_UINT)
-        return fail(v, "arithmetic on a variable that is no integer");
+        return fail(v, "arithmetic on a variable that is not an integer");
     return !assoc || check_tuple(v, f, &x->keys, 0);
 }
 
@@ -328,7 +329,7 @@ static bool check_call(struct verifier *v, const struct flow *f, unsigned imm)
     return true;
 }
 
-/* The number of the part behind the last one of the record that is open. */
+/* Returns the number of the part after the last one of the open record. */
 static uint32_t sub_end(const struct verifier *v, const struct flow *f)
 {
     if (f->sub == NO_SUB)
@@ -347,7 +348,7 @@ static bool check_insn(struct verifier *v, uint32_t in, struct flow *f)
     case DIF_OP_EXTS:
     case DIF_OP_EXTU:
         if (c != 1 && c != 2 && c != 4)
-            return fail(v, "an extension of no such size");
+            return fail(v, "an extension of an invalid size");
         break;
     case DIF_OP_SETX:
     case DIF_OP_BOUND:
@@ -444,7 +445,7 @@ static bool check_insn(struct verifier *v, uint32_t in, struct flow *f)
         break;
     case DIF_OP_RECE:
         if (f->sub == NO_SUB || (uint32_t)f->part != sub_end(v, f))
-            return fail(v, "a record that is ended before its end");
+            return fail(v, "a record that is ended too early");
         f->part = PART_NOT_BEGUN;
         f->sub = NO_SUB;
         break;
@@ -472,7 +473,7 @@ static bool check_code(struct verifier *v)
         unsigned op = in >> 24;
         struct flow f = v->flow[v->pc];
         if (!f.known)
-            return fail(v, "an instruction that nothing leads to");
+            return fail(v, "an unreachable instruction");
         if (!check_fields(v, in, &f))
             return false;
         if (op == DIF_OP_RET) {
