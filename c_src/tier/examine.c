@@ -1,4 +1,4 @@
-/* examine.c - what the agent finds when it looks at its node: doc/agent-protocol.md, `examine`. */
+/* examine.c - reads the agent's findings about its node: doc/agent-protocol.md, `examine`. */
 #include "tier/vm_agent.h"
 #include "etf/etf.h"
 #include "util/buftext.h"

@@ -1,9 +1,9 @@
 /* functions.c - names and ids of a node's probes. See functions.h.
  *
- * Always: `mod` is sorted by name up to nsorted, and never changes there once have_modules is set,
- * so a module's index is part of its functions' ids. What code that is loaded later brings goes
- * behind what is there: modules to the end of `mod`, functions to the end of their module's, and
- * `late` has both. All strings are in the arena. */
+ * Always: `mod` is sorted by name up to nsorted, and that part never changes once have_modules is
+ * set, because a module's index is part of its functions' ids. What comes with code loaded later is
+ * appended: modules to the end of `mod`, functions to the end of their module's, and both to
+ * `late`. All strings are in the arena. */
 #include "tier/functions.h"
 
 #include <stdio.h>
@@ -23,9 +23,9 @@ enum {
     ID_FN = 10000,
     ID_STRIDE = 10000,
     FN_KINDS = PROBE_FN_EACH,
-    FN_STRIDE = ID_STRIDE / FN_KINDS, /* functions of a module in its own range */
-    FETCH_MODULES = 200,              /* modules asked for in one message */
-    NEAR_MAX = 4096                   /* names looked at for "did you mean" */
+    FN_STRIDE = ID_STRIDE / FN_KINDS, /* functions of a module in its regular range */
+    FETCH_MODULES = 200,              /* modules requested in one message */
+    NEAR_MAX = 4096                   /* names examined for "did you mean" */
 };
 #define ID_OVER 3000000000u
 
@@ -135,7 +135,7 @@ static bool has_function(const struct catalog_mod *m, const struct catalog_fn *f
     return false;
 }
 
-/* A function gets an id of the last range. */
+/* Gives a function an id of the last range. */
 static bool add_late(struct catalog *c, const struct catalog_mod *m, uint32_t f)
 {
     if (c->nlate == c->caplate) {
@@ -185,7 +185,7 @@ bool catalog_set_functions(struct catalog *c, struct catalog_mod *m, const struc
     for (uint32_t i = own; i < all; i++) {
         if (!add_late(c, m, i))
             return false;
-        v[i].late = (uint32_t)c->nlate; /* that place, plus one */
+        v[i].late = (uint32_t)c->nlate; /* that index, plus one */
     }
     m->fn = v;
     m->nfn = all;
@@ -205,8 +205,8 @@ static int need_modules(struct catalog *c, struct diags *d)
     return e;
 }
 
-/* Whether a module is meant: by its name, or by that without Elixir's prefix, unless there is a
- * module of exactly this name. */
+/* Returns whether the pattern matches a module: by its name, or without Elixir's prefix, unless a
+ * module has exactly this name. */
 static bool means_module(struct catalog *c, const char *pattern, const char *name)
 {
     const char *alias;
@@ -230,7 +230,7 @@ static int need_functions(struct catalog *c, const char *pattern, struct diags *
             int e = c->src.functions(c->src.arg, c, want, n, d);
             if (e)
                 return e;
-            for (size_t k = 0; k < n; k++) { /* one that the node did not tell of is not loaded */
+            for (size_t k = 0; k < n; k++) { /* one that the node did not report is not loaded */
                 c->mod[want[k]].fetched = true;
                 c->mod[want[k]].stale = false;
             }
@@ -249,7 +249,7 @@ static uint32_t fn_id(const struct catalog *c, const struct catalog_mod *m, uint
     return ID_FN + ID_STRIDE * (uint32_t)(m - c->mod) + FN_KINDS * f + k;
 }
 
-/* False: a function of this class has no K-th probe. */
+/* Fills in the K-th probe of a function; returns false when functions of its class have none. */
 static bool fn_probe(const struct catalog *c, const struct catalog_mod *m, uint32_t f, uint32_t k,
                      struct tier_probe *p)
 {
@@ -278,7 +278,7 @@ static void tick_probe(const struct catalog *c, size_t i, struct tier_probe *p)
     p->period = c->tick[i].period;
 }
 
-/* The i-th of the default intervals; false: a node does not have it. */
+/* Fills in the i-th default interval; returns false when a node does not have it. */
 static bool default_tick(size_t i, struct tier_probe *p)
 {
     size_t n;
@@ -290,13 +290,13 @@ static bool default_tick(size_t i, struct tier_probe *p)
     return true;
 }
 
-/* Whether this node's VM can deliver a probe that some VM can. */
+/* Returns whether this node's VM can deliver a probe that some VM can. */
 static bool delivers(const struct catalog *c, const struct probe_def *def)
 {
     return probe_on(def, c->otp) == PROBE_BY_VM;
 }
 
-/* The n-th of a numbered row's probes. */
+/* Fills in the n-th probe of a numbered row. */
 static void number_probe(const struct catalog *c, const struct probe_def *def, uint32_t n,
                          struct tier_probe *p)
 {
@@ -311,7 +311,7 @@ static void user_probe(const struct catalog *c, size_t i, struct tier_probe *p)
     p->func = c->any->func;
 }
 
-/* A node can have one numbered row. */
+/* Creates the names of numbered probes; a node can have one numbered row. */
 static int need_numbers(struct catalog *c)
 {
     const struct probe_def *def = probe_erlang_kind(PROBE_USER_TRACE_N);
@@ -385,7 +385,7 @@ static bool match_named(const struct probe_spec *s, const char *prov, bool ours,
            glob_match(s->mod, "") && glob_match(s->func, "") && glob_match(s->name, name);
 }
 
-/* A tick comes into being when its exact name is asked for. */
+/* Creates a tick when its exact name is requested. */
 static int need_tick(struct catalog *c, const struct probe_spec *s)
 {
     uint64_t ns;
@@ -413,8 +413,8 @@ static int need_tick(struct catalog *c, const struct probe_spec *s)
     return 0;
 }
 
-/* A probe of programs comes into being when it is asked for, by name or by a pattern. 0, 1: it is
- * meant and has got index *i, ET_ENOMEM. */
+/* Creates a probe of programs when it is requested, by name or by a pattern. Returns 0; 1 when it
+ * is meant, with its index in *i; or ET_ENOMEM. */
 static int need_user(struct catalog *c, const struct probe_spec *s, size_t *i)
 {
     const char *name = s->name[0] ? s->name : "*";
@@ -451,8 +451,8 @@ static int match_numbers(struct catalog *c, const struct probe_spec *s, tier_mat
     return e;
 }
 
-/* Which function probes a description could mean; 0: it cannot mean any, and nothing need be
- * fetched. */
+/* Returns the set of function probes that a description could mean; 0: it cannot mean any, and
+ * nothing need be fetched. */
 static unsigned fn_kinds(const struct catalog *c, const struct probe_spec *s)
 {
     return probe_glob_provider(s->prov, c->prov) ? probe_fn_match(s->name) : 0;
@@ -477,7 +477,7 @@ static int match_function(const struct catalog *c, const struct catalog_mod *m, 
     return 0;
 }
 
-/* The functions that have ids of their module's range. */
+/* Matches the functions that have ids in their module's range. */
 static int match_modules(struct catalog *c, const struct probe_spec *s, unsigned kinds,
                          tier_match_fn fn, void *arg)
 {
@@ -494,7 +494,7 @@ static int match_modules(struct catalog *c, const struct probe_spec *s, unsigned
     return 0;
 }
 
-/* Those of the last range, from the first-th on. */
+/* Matches those of the last range, starting with the first-th. */
 static int match_late(struct catalog *c, size_t first, const struct probe_spec *s, unsigned kinds,
                       tier_match_fn fn, void *arg)
 {
@@ -601,8 +601,8 @@ static const char *say(struct catalog *c, const char *fmt, ...)
     return buf_str(&c->hint);
 }
 
-/* Whether a probe's name has the word among its parts: send in message-send, gc in gc_minor-start.
- */
+/* Returns whether the word is one of the parts of a probe's name: send in message-send, gc in
+ * gc_minor-start. */
 static bool has_part(const char *name, const char *word)
 {
     size_t n = strlen(word);
@@ -612,13 +612,13 @@ static bool has_part(const char *name, const char *word)
     return false;
 }
 
-/* The names that have what was asked for as a part; if this node can deliver none of them, what
- * keeps one away. NULL: there are none. */
+/* Suggests the names that have the requested word as a part; if this node can deliver none of them,
+ * says what prevents one. NULL: there are none. */
 static const char *suggest_part(struct catalog *c, const char *word)
 {
     enum { SHOWN = 8 };
     const struct probe_def *def = NULL, *lacks = NULL;
-    char last[128]; /* as the last part of a name */
+    char last[128]; /* the last part of a name */
     struct buf names = BUF_INIT;
     const char *hint = NULL;
     size_t n = 0;
@@ -641,7 +641,8 @@ static const char *suggest_part(struct catalog *c, const char *word)
     return hint;
 }
 
-/* The candidate that differs in dashes and underscores only: "process-exit" for "process_exit". */
+/* Returns the candidate that differs only in dashes and underscores: "process-exit" for
+ * "process_exit". */
 static const char *other_dashes(const char *name, const char *const *cand, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -654,7 +655,7 @@ static const char *other_dashes(const char *name, const char *const *cand, size_
     return NULL;
 }
 
-/* The module that a name means, as people write it; NULL: there is none. */
+/* Returns the module that a name means, as users write it; NULL: there is none. */
 static const char *module_named(struct catalog *c, const char *name)
 {
     struct diags d;
@@ -676,10 +677,11 @@ static const char *suggest_name(struct catalog *c, const struct probe_spec *s)
     size_t n = 0;
     const struct probe_def *def = NULL;
     if (strncmp(s->name, "profile-", 8) == 0)
-        return say(c,
-                   "a node has no profile-N; `erltrace run profile MODULE` shows where time goes, "
-                   "tick-%s fires as often, in no process",
-                   s->name + 8);
+        return say(
+            c,
+            "a node has no profile-N; `erltrace run profile MODULE` shows where time goes, and "
+            "tick-%s fires as often, but in no process",
+            s->name + 8);
     if (strncmp(s->name, "tick-", 5) == 0)
         return say(c, "intervals are tick-N[ns|us|ms|s|m|h|d|hz], at least 200us");
     while ((def = probe_erlang_next(def)) != NULL)
@@ -696,14 +698,14 @@ static const char *suggest_name(struct catalog *c, const struct probe_spec *s)
     if (near)
         return near;
     if ((mod = module_named(c, s->name)) != NULL)
-        return say(c, "%s is a module; %s::entry are the calls of its functions", mod, mod);
+        return say(c, "%s is a module; %s::entry matches the calls of its functions", mod, mod);
     near = diag_nearest(s->name, cand, n);
     if (near)
         return say(c, "no probe '%s'; did you mean '%s'?", s->name, near);
-    return say(c, "no probe is called so; -l -P erlang lists those that there are");
+    return say(c, "there is no such probe; -l -P erlang lists those that exist");
 }
 
-/* All arities that a module has of a function, as "map/2 and map/3". */
+/* Appends all arities that a module has of a function, as "map/2 and map/3". */
 static void arities(struct buf *b, const struct catalog_mod *m, const char *name)
 {
     size_t n = 0, i = 0;
@@ -714,7 +716,7 @@ static void arities(struct buf *b, const struct catalog_mod *m, const char *name
             buf_printf(b, "%s%s", i++ == 0 ? "" : i == n ? " and " : ", ", m->fn[f].full);
 }
 
-/* A module that a description matched, with Elixir's prefix if the description has it. */
+/* Returns a matched module's name, with Elixir's prefix if the description has it. */
 static const char *as_written(const struct probe_spec *s, const struct catalog_mod *m)
 {
     const char *alias = elixir_alias(m->name);
@@ -751,7 +753,7 @@ static const char *suggest_function(struct catalog *c, const struct probe_spec *
     return say(c, "%s has no function '%s'", mod, s->func);
 }
 
-/* Whether there are modules below one that there is not: MyApp.Foo, for MyApp. */
+/* Returns whether there are modules below a missing one: MyApp.Foo, for MyApp. */
 static bool has_below(const char *mod, const char *const *cand, size_t n)
 {
     size_t len = strlen(mod);
@@ -761,8 +763,8 @@ static bool has_below(const char *mod, const char *const *cand, size_t n)
     return false;
 }
 
-/* The module whose last parts are this name, as an alias of Elixir is written: MyApp.Foo, for Foo.
- * NULL: there is not exactly one. */
+/* Returns the module whose last parts are this name, as an Elixir alias is written: MyApp.Foo, for
+ * Foo. NULL: there is not exactly one. */
 static const char *longer_name(const char *mod, const char *const *cand, size_t n)
 {
     const char *found = NULL;
@@ -795,7 +797,8 @@ static const char *suggest_module(struct catalog *c, const struct probe_spec *s)
         }
         if (has_below(s->mod, cand, c->nmod)) {
             et_free(cand);
-            return say(c, "module '%s' is not loaded; %s.*::entry are the calls of those below it",
+            return say(c,
+                       "module '%s' is not loaded; %s.*::entry matches the calls of those below it",
                        s->mod, s->mod);
         }
         near = longer_name(s->mod, cand, c->nmod);
@@ -818,7 +821,8 @@ static const char *suggest_provider(struct catalog *c, const struct probe_spec *
     return say(c, "no provider '%s'; a node has erlang*, dtrace and profile", s->prov);
 }
 
-/* A known probe that the description names and that this node cannot have; NULL: there is none. */
+/* Returns a known probe that the description names but this node cannot have; NULL: there is none.
+ */
 static const struct probe_def *lacking(const struct catalog *c, const struct probe_spec *s)
 {
     const struct probe_def *def = NULL;

@@ -1,24 +1,25 @@
-/* functions.h - what probes a node has: fetched piece by piece, kept, matched against descriptions.
+/* functions.h - the probes that a node has: fetched on demand, cached, matched against
+ * descriptions.
  *
  * The module list is fetched when a description could name a function, and the functions of a
- * module when its name matches. What was fetched stays as it is while the tier is open, and only
+ * module when its name matches. What was fetched stays unchanged while the tier is open, and only
  * grows when code is loaded (catalog_loaded).
  *
- * A probe's id follows from its place in the node, whatever was asked before, so that an id seen in
- * one listing means the same probe in the next run (as long as the same modules are loaded):
+ * A probe's id follows from its position in the node, independent of earlier queries, so that an id
+ * seen in one listing means the same probe in the next run (as long as the same modules are
+ * loaded):
  *
  *      1..3       BEGIN, END, ERROR
  *      10..       named probes: their kind
- *      900..      ticks that are always there, by their place among probe_intervals()
- *      1000..     other ticks, in the order in which they were first asked for
+ *      900..      ticks that always exist, by their index among probe_intervals()
+ *      1000..     other ticks, in the order in which they were first requested
  *      3000..     user_trace-n0 and so on
- *      4000..     probes of programs, as they were asked for: a name, or a pattern for names, which
- *                 are only known when a program fires them
+ *      4000..     probes of programs, in the order requested: a name, or a pattern for names, which
+ *                 are known only when a program fires them
  *      10000 + 10000 * M + 5 * F + K    function F of module M, both sorted by name; K: entry,
- *                 return, exception, and two that depend on what it is (probe_fn_kind)
- *      3000000000..    functions of a module beyond its 2000th, and those that came by code being
- *                 loaded since, in the order in which they were fetched
- */
+ *                 return, exception, and two that depend on its class (probe_fn_kind)
+ *      3000000000..    functions of a module beyond its 2000th, and those that came with code
+ *                 loaded since, in the order in which they were fetched */
 #ifndef ET_TIER_FUNCTIONS_H
 #define ET_TIER_FUNCTIONS_H
 
@@ -36,14 +37,14 @@ struct catalog_fn {
     const char *full; /* "map/2" */
     uint32_t arity;
     enum probe_fn_class class;
-    uint32_t late; /* not 0: its place in `late`, plus one */
+    uint32_t late; /* not 0: its index in `late`, plus one */
 };
 struct catalog_mod {
     const char *name;
-    struct catalog_fn *fn; /* the first nfirst by name, then arity; others came later */
+    struct catalog_fn *fn; /* the first nfirst are sorted by name, then arity; later ones follow */
     uint32_t nfn, nfirst;
     bool fetched;
-    bool stale; /* loaded anew since */
+    bool stale; /* reloaded since */
 };
 /* A function with an id of the last range. */
 struct catalog_late {
@@ -55,8 +56,8 @@ struct catalog_tick {
 };
 
 struct catalog;
-/* Where the names come from; a node, or a test. Each fills by catalog_add_*; 0 or an error with a
- * diagnostic. */
+/* Where the names come from: a node, or a test. Each function fills the catalog by catalog_add_*,
+ * and returns 0 or an error with a diagnostic. */
 struct catalog_source {
     void *arg;
     int (*modules)(void *arg, struct catalog *c, struct diags *d);
@@ -66,55 +67,56 @@ struct catalog_source {
 struct catalog {
     struct arena arena;
     const char *prov; /* "erlang1234" */
-    int otp;          /* the node's release: which probes it can have */
+    int otp;          /* the node's release, which decides what probes it can have */
     struct catalog_source src;
-    struct catalog_mod *mod; /* the first nsorted by name, then as they came */
+    struct catalog_mod
+        *mod; /* the first nsorted are sorted by name, the rest in order of arrival */
     size_t nmod, nsorted, capmod;
     bool have_modules;
     struct catalog_late *late;
     size_t nlate, caplate;
-    size_t settled; /* of `late`: those that catalog_match_new has told of */
+    size_t settled; /* of `late`: those that catalog_match_new has reported */
     bool grown;     /* code was loaded since */
     struct catalog_tick *tick;
     size_t ntick;
-    const char **number; /* the names of numbered probes; NULL: not made yet */
-    const char **user;   /* of probes of programs */
+    const char **number; /* the names of numbered probes; NULL: not created yet */
+    const char **user;   /* the names of probes of programs */
     size_t nuser;
-    const struct probe_def *any; /* the row that those belong to */
+    const struct probe_def *any; /* the row that they belong to */
     struct buf hint;
 };
 
-/* `prov` is copied; otp is the node's release. 0 or ET_ENOMEM. */
+/* Creates a catalog. `prov` is copied; otp is the node's release. Returns 0 or ET_ENOMEM. */
 int catalog_init(struct catalog *c, const char *prov, int otp, const struct catalog_source *src);
 void catalog_free(struct catalog *c);
 
-/* For sources. Names are copied; false when memory is out. catalog_sorted follows the last module.
- */
+/* For sources. Names are copied; false when memory is exhausted. Call catalog_sorted after the last
+ * module. */
 bool catalog_add_module(struct catalog *c, const char *name);
 void catalog_sorted(struct catalog *c);
 struct catalog_mod *catalog_module(struct catalog *c, const char *name); /* NULL: not loaded */
-/* Sets a module's functions: n names, arities and classes; of one that was loaded anew, adds those
- * that it did not have. */
+/* Sets a module's functions: n names, arities and classes; for a reloaded module, adds those that
+ * it did not have. */
 bool catalog_set_functions(struct catalog *c, struct catalog_mod *m, const struct catalog_fn *fn,
                            uint32_t n);
 
-/* As tier_ops.match. */
+/* Matches as tier_ops.match does. */
 int catalog_match(struct catalog *c, struct tier *t, const struct probe_spec *spec,
                   tier_match_fn fn, void *arg, struct diags *d);
-/* The node has loaded this module. False: out of memory. */
+/* Notes that the node has loaded this module. Returns false when memory is exhausted. */
 bool catalog_loaded(struct catalog *c, const char *name);
-/* As catalog_match, but only function probes that came by code being loaded, and after the last
+/* Matches as catalog_match does, but only function probes that came with loaded code after the last
  * catalog_settle (or the beginning). */
 int catalog_match_new(struct catalog *c, const struct probe_spec *spec, tier_match_fn fn, void *arg,
                       struct diags *d);
 void catalog_settle(struct catalog *c);
-/* The probe with this id, as far as it has been fetched; false if there is none. *m and *f are set
- * for functions. */
+/* Finds the probe with this id among those fetched so far; returns false if there is none. *m and
+ * *f are set for functions. */
 bool catalog_probe(struct catalog *c, uint32_t id, struct tier_probe *out,
                    const struct catalog_mod **m, const struct catalog_fn **f);
-/* As tier_ops.lacking. */
+/* See tier_ops.lacking. */
 const char *catalog_lacking(struct catalog *c, const struct probe_spec *spec);
-/* As tier_ops.suggest. */
+/* See tier_ops.suggest. */
 const char *catalog_suggest(struct catalog *c, const struct probe_spec *spec);
 
 #endif

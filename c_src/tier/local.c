@@ -1,9 +1,9 @@
 /* local.c - the local tier: programs with only dtrace and profile probes, run in this process.
  *
- * Probes: BEGIN, END, ERROR, the default intervals, then one for each interval that was asked for.
- * `work` sleeps until the next tick is due or data is to be read, fires, drains, reports. All that
- * is done on one thread; but profile-N fires on threads of its own, one for each CPU (sampler.h),
- * which run from go to stop. */
+ * Probes: BEGIN, END, ERROR, the default intervals, then one for each requested interval. `work`
+ * sleeps until the next tick is due or data is to be read, fires, drains and reports, all on one
+ * thread. Only profile-N fires on separate threads, one per CPU (sampler.h), which run from go to
+ * stop. */
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
@@ -37,13 +37,14 @@ struct local {
     struct local_probe *probe; /* the first FIXED are BEGIN, END and ERROR */
     uint32_t nprobes, capprobes;
     struct engine *engine;
-    struct sampler *sampler; /* NULL: no profile probe is enabled, or it does not run */
+    struct sampler *sampler; /* NULL: no profile probe is enabled, or it is not running */
     struct engine_mark mark;
     struct buf drained;
-    uint64_t switchrate, aggrate; /* ns, 0: at once */
+    uint64_t switchrate, aggrate; /* ns, 0: immediately */
     uint64_t next_read, next_aggs;
     bool stopped;
-    bool pinned; /* to the CPU of the option; `before` is where this thread may run else */
+    bool pinned; /* to the CPU of the option; `before` has the CPUs that this thread may otherwise
+                    use */
     cpu_set_t before;
 };
 
@@ -52,7 +53,7 @@ static struct local *self(struct tier *t)
     return (struct local *)(void *)t;
 }
 
-/* Adds a probe; NULL when memory is out. */
+/* Adds a probe; returns NULL when memory is exhausted. */
 static struct local_probe *probe_add(struct local *l, enum probe_kind kind, const char *prov,
                                      const char *name, uint64_t period)
 {
@@ -131,7 +132,7 @@ static const char *local_suggest(struct tier *t, const struct probe_spec *spec)
                           "tick-N and profile-N";
 }
 
-/* Shares the bindings out to their probes, keeping their order. */
+/* Distributes the bindings to their probes, keeping their order. */
 static int bind(struct local *l, const struct tier_binding *b, size_t n)
 {
     for (uint32_t i = 0; i < l->nprobes; i++) {
@@ -147,7 +148,7 @@ static int bind(struct local *l, const struct tier_binding *b, size_t n)
     return 0;
 }
 
-/* Option cpu: this thread, which fires everything, goes there. */
+/* Moves this thread, which fires everything, to the CPU of the option cpu. */
 static int pin(struct local *l, int64_t number, struct diags *d)
 {
     uint32_t cpu = number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
@@ -164,7 +165,7 @@ static int pin(struct local *l, int64_t number, struct diags *d)
     return 0;
 }
 
-/* Threads that profile probes need, if any is enabled. */
+/* Returns the number of threads that profile probes need, if any is enabled. */
 static uint32_t samplers(const struct local *l, const struct tier_binding *b, size_t n)
 {
     for (size_t k = 0; k < n; k++)
@@ -193,7 +194,7 @@ static int local_enable(struct tier *t, const struct dif_image *img, const void 
         dif_image_free(&copy);
         return err;
     }
-    engine_thread_self(); /* before counting */
+    engine_thread_self(); /* registers this thread before threads are counted */
     struct engine_options eo = {.threads =
                                     engine_thread_count() + SPARE_THREADS + samplers(l, b, n),
                                 .policy = (enum record_policy)opt->bufpolicy,
@@ -223,14 +224,14 @@ static int local_enable(struct tier *t, const struct dif_image *img, const void 
     return engine_set_end_bindings(l->engine, l->probe[1].bindings, l->probe[1].nbindings, d);
 }
 
-/* Fires on this thread, so many ns after its time. */
+/* Fires on this thread, `late` ns after the due time. */
 static void fire(struct local *l, const struct local_probe *p, uint64_t late)
 {
     const struct sampler_probe f = {&p->identity, p->bindings, p->nbindings, p->probe.period};
     sampler_fire(l->engine, &f, 1, late);
 }
 
-/* Whether this thread fires it. */
+/* Returns whether this thread fires it. */
 static bool is_ours(const struct local_probe *p)
 {
     return p->nbindings > 0 && p->probe.kind == PROBE_TICK;
@@ -266,7 +267,7 @@ static int local_go(struct tier *t, struct diags *d)
     return engine_exiting(l->engine) ? 0 : start_sampler(l, d);
 }
 
-/* The earliest time at which a tick is due, UINT64_MAX when there is none. */
+/* Returns the earliest time at which a tick is due, UINT64_MAX when there is none. */
 static uint64_t next_due(const struct local *l)
 {
     uint64_t first = UINT64_MAX;
@@ -283,11 +284,11 @@ static void sleep_until(uint64_t when, uint64_t limit)
     if (when <= now)
         return;
     struct timespec ts = {(time_t)((when - now) / 1000000000), (long)((when - now) % 1000000000)};
-    ppoll(NULL, 0, &ts, NULL); /* a signal ends it, as it should */
+    ppoll(NULL, 0, &ts, NULL); /* a signal ends it, as intended */
 }
 
-/* Fires the ticks that are due, in order of time; of several missed periods one firing is made up
- * for. */
+/* Fires the ticks that are due, in order of time; for several missed periods, one firing is made.
+ */
 static void fire_due(struct local *l)
 {
     for (uint64_t now = monotonic_ns(); !engine_exiting(l->engine);) {
@@ -331,7 +332,7 @@ static int local_work(struct tier *t, int timeout_ms, bool flush, const struct t
              limit = now + (uint64_t)(timeout_ms > 0 ? timeout_ms : 0) * 1000000;
     if (!l->stopped) {
         bool waiting = engine_pending(l->engine, RECORD_PRINCIPAL);
-        if (waiting && l->sampler != NULL) /* not for each of its records by itself */
+        if (waiting && l->sampler != NULL) /* not for each single record of a sampler */
             limit = now + PACE_NS < limit ? now + PACE_NS : limit;
         if (!flush && !engine_exiting(l->engine) && (!waiting || l->sampler != NULL))
             sleep_until(next_due(l), limit);
@@ -348,7 +349,7 @@ static int local_work(struct tier *t, int timeout_ms, bool flush, const struct t
         what |= RECORD_AGGS;
         l->next_aggs = now + l->aggrate;
     }
-    /* Aggregations first: an action on one that a record asks for then finds all that came before
+    /* Aggregations first: an action that a record requests on one then includes all updates before
      * the record. */
     int err = what & RECORD_AGGS ? drain(l, RECORD_AGGS, sink, d) : 0;
     if (err == 0 && (what & RECORD_PRINCIPAL) != 0)

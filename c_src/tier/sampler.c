@@ -1,5 +1,5 @@
-/* sampler.c - see sampler.h. `stop` is guarded by `lock` and told by `wake`; nothing else is shared
- * but the engine. */
+/* sampler.c - see sampler.h. `lock` guards `stop`, and `wake` signals it; the threads share nothing
+ * else but the engine. */
 #include "tier/sampler.h"
 
 #include <pthread.h>
@@ -16,7 +16,7 @@ struct sampler_thread {
     struct sampler *s;
     pthread_t id;
     int cpu;
-    uint64_t *due; /* of each probe, CLOCK_MONOTONIC ns */
+    uint64_t *due; /* next firing of each probe, CLOCK_MONOTONIC ns */
 };
 
 struct sampler {
@@ -57,7 +57,7 @@ void sampler_fire(struct engine *e, const struct sampler_probe *p, uint64_t self
     engine_leave(t);
 }
 
-/* Sleeps until `when`; false when the thread is to end. */
+/* Sleeps until `when`; returns false when the thread must end. */
 static bool sleep_until(struct sampler *s, uint64_t when)
 {
     const struct timespec ts = {(time_t)(when / 1000000000), (long)(when % 1000000000)};

@@ -1,8 +1,8 @@
-/* sampler.h - profile-N of the local tier: a thread on every CPU that fires at its times.
+/* sampler.h - profile-N of the local tier: a thread on every CPU fires it on time.
  *
- * A thread a CPU, bound to it, sleeps until one of the probes is due there and fires it. They run
- * from sampler_start to sampler_stop, and take no signals. Of several missed periods one firing is
- * made up for. */
+ * Each CPU has one thread, bound to it, that sleeps until a probe is due there and fires it. The
+ * threads run from sampler_start to sampler_stop, and take no signals. For several missed periods,
+ * one firing is made. */
 #ifndef ET_TIER_SAMPLER_H
 #define ET_TIER_SAMPLER_H
 
@@ -20,16 +20,16 @@ struct sampler_probe {
 
 struct sampler;
 
-/* CPUs that the calling thread may run on. */
+/* Returns the number of CPUs that the calling thread may run on. */
 uint32_t sampler_cpus(void);
 /* Starts the threads, one for each of those CPUs. The engine, and what the probes point to, must
- * outlive them; the probes themselves are copied. 0 or an error with a diagnostic. */
+ * outlive them; the probes themselves are copied. Returns 0 or an error with a diagnostic. */
 int sampler_start(struct sampler **out, struct engine *e, const struct sampler_probe *p, uint32_t n,
                   struct diags *d);
-/* Ends them and waits for that; frees s. NULL is fine. */
+/* Ends the threads, waits for that, and frees s. NULL is fine. */
 void sampler_stop(struct sampler *s);
 
-/* Fires a probe on this thread. late: ns that it comes after its time, arg2. */
+/* Fires a probe on this thread. late: delay after its due time in ns, arg2. */
 void sampler_fire(struct engine *e, const struct sampler_probe *p, uint64_t self, uint64_t late);
 
 #endif

@@ -1,7 +1,7 @@
 /* vm.c - the vm tier: a program that runs inside a node.
  *
- * The node does the work; this side asks. What it has recorded is read by vm_read.c, and which code
- * it has by vm_code.c. */
+ * The node does the work; this side sends requests. vm_read.c reads what the program recorded, and
+ * vm_code.c which code the node has. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -24,12 +24,12 @@
 
 enum {
     CONNECT_MS = 5000,
-    ENABLE_MS = 60000, /* after the node has last said that it is at it */
+    ENABLE_MS = 60000, /* after the node's last report of progress */
     CLOSE_MS = 2000,
-    GIVE_UP_MS = 700, /* who does not wait until probes are placed does not wait for long */
+    GIVE_UP_MS = 700, /* for a consumer that gave up waiting until probes were placed */
     LEASE_MS = 1500,
-    BINDINGS = 1000, /* in one message: a millisecond of decoding */
-    BEATS = 5        /* signs of life in one lease */
+    BINDINGS = 1000, /* in one message: about a millisecond of decoding */
+    BEATS = 5        /* heartbeats per lease */
 };
 
 static int vm_match(struct tier *t, const struct probe_spec *spec, tier_match_fn fn, void *arg,
@@ -60,7 +60,7 @@ static int by_probe(const void *a, const void *b)
     return (x->epid > y->epid) - (x->epid < y->epid);
 }
 
-/* {Epid, Clause, ProbeId, Kind, Where} */
+/* Appends {Epid, Clause, ProbeId, Kind, Where}. */
 static bool put_binding(struct vm *v, struct buf *x, const struct tier_binding *b)
 {
     struct tier_probe p;
@@ -99,8 +99,8 @@ static void put_option(struct buf *x, const char *name, uint64_t value)
     etf_put_uint(x, value);
 }
 
-/* The first of the options: the needs that a few processes are enough for. {only, [{Need, [Pid]}]}
- */
+/* Appends the first of the options, the needs that can be restricted to a few processes: {only,
+ * [{Need, [Pid]}]}. */
 static void put_only(struct vm *v, struct buf *x, const struct dif_image *img,
                      const struct tier_binding *b, size_t n, const struct tier_options *opt)
 {
@@ -131,8 +131,8 @@ static void put_only(struct vm *v, struct buf *x, const struct dif_image *img,
     etf_put_nil(x);
 }
 
-/* The options that the agent is told: the key, when and in which unit, and the value's place in
- * struct tier_options. See util/options.list. */
+/* The options that are sent to the agent: the key, when and in which unit, and the value's offset
+ * in struct tier_options. See util/options.list. */
 static const struct told {
     const char *key;
     enum { ALWAYS, IF_SET, NOT_0, MS } when;
@@ -152,7 +152,7 @@ static int64_t *told_value(const struct tier_options *opt, const struct told *o)
     return (int64_t *)((char *)opt + o->at);
 }
 
-/* [{Key, N}]. loads: the program may have probes in code to come. */
+/* Appends [{Key, N}]. loads: the program may have probes in code to come. */
 static void put_options(struct buf *x, const struct tier_options *opt, bool loads)
 {
     if (loads) {
@@ -170,7 +170,7 @@ static void put_options(struct buf *x, const struct tier_options *opt, bool load
     etf_put_nil(x);
 }
 
-/* [{Name, N}]: sizes as granted, and what the probes were placed on. */
+/* Reads [{Name, N}]: sizes as granted, and what the probes were placed on. */
 static void read_granted(struct etf *r, struct tier_options *opt, uint64_t *processes)
 {
     char name[ETF_ATOM_MAX];
@@ -197,8 +197,8 @@ static void count_text(struct buf *b, uint64_t n, const char *one, const char *m
         buf_printf(b, "%s%llu %s", b->len ? ", " : "", (unsigned long long)n, n == 1 ? one : many);
 }
 
-/* What was enabled, in words. `b` is sorted by probe; an id is a kind of one function, three ids
- * apart. */
+/* Describes in words what was enabled. `b` is sorted by probe; an id is a kind of one function,
+ * three ids apart. */
 static void describe(struct vm *v, const struct tier_binding *b, size_t n, uint64_t processes)
 {
     uint64_t named = 0, ticks = 0, fns = 0;
@@ -229,7 +229,7 @@ static void describe(struct vm *v, const struct tier_binding *b, size_t n, uint6
     count_text(&v->text, ticks, "tick", "ticks");
 }
 
-/* A list of bindings, sorted as the agent wants them. */
+/* Appends a list of bindings, sorted as the agent wants them. */
 static int put_bindings(struct vm *v, struct buf *x, const struct tier_binding *b, size_t n,
                         struct diags *d)
 {
@@ -243,7 +243,7 @@ static int put_bindings(struct vm *v, struct buf *x, const struct tier_binding *
     return 0;
 }
 
-/* Ends a request by bindings and sends it. Frees x. */
+/* Ends a request with bindings and sends it. Frees x. */
 static int send_bindings(struct vm *v, struct buf *x, const struct tier_binding *b, size_t n,
                          struct diags *d)
 {
@@ -253,9 +253,9 @@ static int send_bindings(struct vm *v, struct buf *x, const struct tier_binding 
     return e ? e : agent_send(&v->agent, x, d);
 }
 
-/* Begins a request that ends with *n bindings. Those that are too many for one message are sent
- * ahead, and *b, *n are what is left: the node decodes a message in one go, and nothing else runs
- * on that scheduler meanwhile. (Their answers are not waited for: they hold nothing.) */
+/* Begins a request that ends with *n bindings. Those that exceed one message are sent ahead, and
+ * *b, *n become the rest: the node decodes a message in one step, during which nothing else runs on
+ * that scheduler. (Nothing waits for their answers, which are empty.) */
 static int begin_bindings(struct vm *v, struct buf *x, int64_t *id, const struct tier_binding **b,
                           size_t *n, struct diags *d)
 {
@@ -271,7 +271,7 @@ static int begin_bindings(struct vm *v, struct buf *x, int64_t *id, const struct
     return e;
 }
 
-/* Whom to tell while an answer is waited for; NULL: nobody. */
+/* Sets who is told of progress while an answer is awaited; NULL: none. */
 static void tell_progress(struct vm *v, const struct tier_options *opt)
 {
     v->agent.at = (struct tier_progress){.unit = "functions"};
@@ -323,14 +323,15 @@ static int vm_enable(struct tier *t, const struct dif_image *img, const void *im
         v->img = img;
         v->opt = *opt;
         catalog_settle(&v->catalog);
-        v->opt.later = NULL; /* was borrowed */
+        v->opt.later = NULL; /* it was borrowed */
         describe(v, sorted, n, processes);
     }
     et_free(sorted);
     return e;
 }
 
-/* The node has loaded a module. That can be heard in the middle of matching: it waits. */
+/* Handles a module that the node has loaded. The message can arrive while matching, so it is
+ * queued. */
 static void on_loaded(void *arg, const char *module, int64_t serial)
 {
     struct vm *v = arg;
@@ -381,7 +382,7 @@ static int vm_extend(struct tier *t, const struct tier_binding *b, size_t n, str
     return e;
 }
 
-/* Atoms as words. */
+/* Reads atoms as words. */
 static void read_words(struct etf *r, char *out, size_t size)
 {
     char name[ETF_ATOM_MAX];
@@ -397,7 +398,7 @@ static void read_words(struct etf *r, char *out, size_t size)
         etf_list_end(r);
 }
 
-/* [{Name, Number | [atom()]}] */
+/* Reads [{Name, Number | [atom()]}]. */
 static void read_placed(struct etf *r, struct tier_placed *p)
 {
     const struct {
@@ -470,7 +471,7 @@ static int vm_go(struct tier *t, struct diags *d)
 
 /* -- the rest ---------------------------------------------------------------------------------- */
 
-/* Has the agent undo everything. */
+/* Makes the agent undo everything. */
 static void leave(struct vm *v, int timeout_ms)
 {
     struct diags d;
@@ -526,7 +527,8 @@ static const struct tier_placed *vm_placed(struct tier *t)
     return &vm_of(t)->placed;
 }
 
-/* A name alone is no identity, two hosts or containers may use it: one agent serves both. */
+/* A name alone is no identity, since two hosts or containers may use it: the same agent serving
+ * both is. */
 static bool vm_same(struct tier *t, struct tier *other)
 {
     const erlang_pid *x = &vm_of(t)->agent.pid, *y = &vm_of(other)->agent.pid;
@@ -570,7 +572,7 @@ pid_t tier_vm_pid(struct tier *t)
     return t->ops == &vm_ops ? vm_of(t)->os_pid : 0;
 }
 
-/* Makes us a consumer, and gives signs of life from then on. */
+/* Registers us as a consumer, and starts the heartbeat. */
 static int open_consumer(struct vm *v, const struct agent_options *opt, struct diags *d)
 {
     struct buf x = BUF_INIT;
@@ -619,7 +621,7 @@ static int open_consumer(struct vm *v, const struct agent_options *opt, struct d
     return e ? diag_error(d, e, NULL, NULL, NULL, "%s", et_strerror(e)) : 0;
 }
 
-/* The descriptor that fd() shows. */
+/* Opens the descriptor that fd() returns. */
 static int open_fds(struct vm *v, struct diags *d)
 {
     struct epoll_event ev = {.events = EPOLLIN};
@@ -631,7 +633,8 @@ static int open_fds(struct vm *v, struct diags *d)
     return 0;
 }
 
-/* By the way that the options ask for; v->node is then the node's name, as far as it is known. */
+/* Connects in the way that the options request; v->node is then the node's name, as far as it is
+ * known. */
 static int connect_to(struct vm *v, const struct node_options *opt, struct diags *d)
 {
     struct reach reach;

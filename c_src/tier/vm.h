@@ -1,7 +1,7 @@
-/* vm.h - the vm tier's own state, for the files that it is made of.
+/* vm.h - the vm tier's own state, shared by its files.
  *
  *     vm.c     matching, enabling, the rest of the contract (tier.h)
- *     vm_read.c   reading what has been recorded, from go to the last answer after stop */
+ *     vm_read.c   reading what was recorded, from go to the last answer after stop */
 #ifndef ET_TIER_VM_H
 #define ET_TIER_VM_H
 
@@ -12,45 +12,45 @@
 
 struct vm {
     struct tier tier;
-    struct talk *talk; /* the log of what is said there; NULL: none */
+    struct talk *talk; /* the log of the conversation; NULL: none */
     struct conn *conn;
     struct vm_agent agent;
     struct catalog catalog;
     char node[256];
     pid_t os_pid;
     uint32_t ncpus;
-    int epoll, timer; /* what fd() shows: the socket, and a timer for the next read */
-    struct buf text;  /* of enabled() */
+    int epoll, timer; /* behind fd(): the socket, and a timer for the next read */
+    struct buf text;  /* the result of enabled() */
     struct tier_placed placed;
     const struct dif_image *img;
     struct tier_options opt;
-    int otp;       /* its release */
+    int otp;       /* the node's release */
     bool running;  /* between go and stop */
     bool exiting;  /* exit() ran */
-    bool overload; /* the program was ended because of what it took */
+    bool overload; /* the program was ended because of its cost */
     bool lost;
     int64_t stop_id; /* id of the stop request, 0: not sent */
-    bool stopped;    /* it was answered: END has run */
-    bool resting;    /* a cycle has begun since */
+    bool stopped;    /* the stop request was answered: END has run */
+    bool resting;    /* a cycle has begun since then */
 
-    int64_t asked;                /* id of the read under way, 0: none */
+    int64_t asked;                /* id of the pending read, 0: none */
     int64_t asked_at;             /* ms */
     unsigned asking;              /* its kind: PRINCIPAL or AGGS */
     unsigned todo;                /* kinds still to be read in this cycle */
     unsigned kinds;               /* kinds that this cycle began with */
     unsigned cycle;               /* cycles completed */
-    size_t nrecords, naggs;       /* bytes that came in this cycle */
-    bool reported;                /* something was, in this call of work */
+    size_t nrecords, naggs;       /* bytes received in this cycle */
+    bool reported;                /* something was reported in this call of work */
     bool drained;                 /* the node said that nothing is left */
     int64_t next_read, next_aggs; /* ms */
     int64_t next_status;          /* ms */
     int pace;                     /* ms, of adaptive reading */
-    struct buf held;              /* principal blocks that wait for aggregations */
+    struct buf held;              /* principal blocks held back until the aggregations have come */
 
-    struct buf loaded; /* names of modules that the node has loaded since grown() said so, NUL after
-                          each */
+    struct buf loaded; /* names of modules that the node has loaded since grown() last reported,
+                          each with a NUL */
     int64_t load;      /* the serial of the last of them */
-    int64_t answering; /* ... of those that the catalog knows of */
+    int64_t answering; /* ... of the last that the catalog knows */
 };
 
 static inline struct vm *vm_of(struct tier *t)
@@ -58,9 +58,9 @@ static inline struct vm *vm_of(struct tier *t)
     return (struct vm *)(void *)t;
 }
 
-/* The program has begun to run: reads are due from now on. */
+/* Notes that the program has begun to run: reads are due from now on. */
 void vm_read_begin(struct vm *v);
-/* tier_ops: work, stop, rates. */
+/* Implement tier_ops: work, stop, rates. */
 int vm_work(struct tier *t, int timeout_ms, bool flush, const struct tier_sink *sink,
             struct diags *d);
 int vm_stop(struct tier *t, struct diags *d);

@@ -17,32 +17,32 @@
 
 #define MODULE  "erltrace_agent"
 #define GUARD   MODULE "_guard"    /* the registered name of its guard */
-#define LOCK    "erltrace_attach"  /* ... of who holds back others while a consumer loads it */
+#define LOCK    "erltrace_attach"  /* ... of the process that holds back other loads */
 #define LOADING "erltrace_loading" /* ... of the process that loads it */
 #define LIBRARY "priv/" MODULE ".so"
 #define BEAM    "priv/agent/" MODULE ".beam"
 
 enum {
     RPC_MS = 5000,
-    LOAD_MS =
-        15000, /* what has to wait for the node's code server: it may be purging the last agent */
-    SERVER_MS = 32000, /* what has to wait for the agent: it may be taking away what another
-                          consumer had, and itself gives up after 30 s */
-    PLACE_MS = 20000,  /* for how long to try when others come and go at the same time */
+    LOAD_MS = 15000, /* for what waits for the node's code server, which may be purging the previous
+                        agent */
+    SERVER_MS = 32000, /* for what waits for the agent, which may be removing what another consumer
+                          had, and itself gives up after 30 s */
+    PLACE_MS = 20000,  /* how long to retry when others attach and detach at the same time */
     LOCK_MS = 10000,
     BACKOFF_MS = 5,
-    OLD_MS = 2000,     /* for how long to wait for who runs old code of the agent */
-    PROGRESS_MS = 100, /* between two looks whether the wait for an answer is to go on */
-    GUARD_MS = 15000,  /* ... for the guard of an agent that was killed, which undoes what that did;
-                          less than PLACE_MS */
-    AGAIN = 1,         /* not an error: begin again */
-    OLD = 2,           /* likewise, when old code is gone */
+    OLD_MS = 2000,     /* how long to wait for processes that run old code of the agent */
+    PROGRESS_MS = 100, /* between two checks whether to continue waiting for an answer */
+    GUARD_MS = 15000,  /* ... for the guard of a killed agent, which undoes what the agent did; less
+                          than PLACE_MS */
+    AGAIN = 1,         /* not an error: start over */
+    OLD = 2,           /* likewise, once old code is gone */
     FILE_MAX = 64 << 20
 };
 
 /* -- errors ------------------------------------------------------------------------------------ */
 
-/* What an agent's tag means to a program; any other is ET_EAGENT. */
+/* The error code for an agent's tag; any other is ET_EAGENT. */
 static const struct {
     const char *tag;
     int err;
@@ -62,13 +62,13 @@ static int err_of_tag(const char *tag)
 int agent_malformed(struct vm_agent *a, const char *what, struct diags *d)
 {
     return diag_error(d, ET_EAGENT, NULL, "AGENT_PROTOCOL",
-                      "are bin/erltrace and priv/ of one build? Build again, or use --root",
-                      "the agent in %s gave an answer to '%s' that makes no sense", a->node, what);
+                      "are bin/erltrace and priv/ from the same build? Build again, or use --root",
+                      "the agent in %s sent a malformed answer to '%s'", a->node, what);
 }
 
 static int over(struct vm_agent *a, struct diags *d);
 
-/* Tag, Text, Hint. */
+/* Reads Tag, Text, Hint. */
 static int read_error(struct vm_agent *a, struct etf *r, struct diags *d)
 {
     char tag[ETF_ATOM_MAX];
@@ -91,7 +91,7 @@ static int read_error(struct vm_agent *a, struct etf *r, struct diags *d)
     return e;
 }
 
-/* The trace is over without the agent having said why. */
+/* Reports that the trace is over without a reason from the agent. */
 static int over(struct vm_agent *a, struct diags *d)
 {
     int64_t silence = conn_silence(a->conn);
@@ -102,7 +102,7 @@ static int over(struct vm_agent *a, struct diags *d)
         return diag_error(
             d, ET_ELOST, NULL, "NODE_LEASE",
             "erltrace was stopped, or its machine slept; start it again (-x lease= lets it be "
-            "silent for longer). Nothing of it is left in the node",
+            "silent for longer). Everything was removed from the node",
             "%s ended the trace: it had not heard from this process for %.1f s (it waits %.1f s)",
             a->node, (double)silence / 1000, a->lease_ms / 1000.0);
     if (conn_lost(a->conn)[0])
@@ -157,7 +157,7 @@ int agent_send(struct vm_agent *a, struct buf *x, struct diags *d)
     return e ? over(a, d) : 0;
 }
 
-/* Serial, [Module] */
+/* Reads Serial, [Module]. */
 static void read_loads(struct vm_agent *a, struct etf *m)
 {
     char name[ETF_ATOM_MAX];
@@ -170,7 +170,7 @@ static void read_loads(struct vm_agent *a, struct etf *m)
     }
 }
 
-/* Own, Unit, Done, Total: the agent is at something that takes long. */
+/* Reads Own, Unit, Done, Total: the agent is doing something that takes long. */
 static void read_working(struct vm_agent *a, struct etf *m)
 {
     char word[ETF_ATOM_MAX];
@@ -187,7 +187,7 @@ static void read_working(struct vm_agent *a, struct etf *m)
     a->told_ms = clock_ms();
 }
 
-/* One message: true when it is an answer. */
+/* Handles one message; returns true when it is an answer. */
 static bool is_answer(struct vm_agent *a, struct etf *m, int64_t *id, bool *ended, struct diags *d)
 {
     uint32_t arity = etf_tuple(m);
@@ -218,9 +218,9 @@ int agent_event(struct vm_agent *a, int timeout_ms, int64_t *id, struct etf *rep
         if (got == CONN_DOWN) {
             erlang_pid gone;
             etf_pid(reply, &gone);
-            /* All of one node, whose name may have become another one. */
+            /* All are of one node, whose name may have changed. */
             if (gone.num != a->pid.num || gone.serial != a->pid.serial)
-                continue; /* one that we had to do with before */
+                continue; /* one that we dealt with before */
         }
         if (got < 0 || got == CONN_DOWN)
             return over(a, d);
@@ -302,9 +302,8 @@ static int read_file(const char *root, const char *rel, struct buf *out, struct 
     return 0;
 }
 
-/* What is wrong with a library, or NULL. The node's loader believes what it is given: a library
- * that ends too early would be mapped past its end and take the VM down, so it is looked at before
- * it goes there. */
+/* Returns what is wrong with a library, or NULL. The node's loader trusts the file: a truncated
+ * library would be mapped past its end and crash the VM, so it is checked before it is sent. */
 static const char *library_fault(const struct buf *lib)
 {
 #if defined(__x86_64__)
@@ -325,14 +324,14 @@ static const char *library_fault(const struct buf *lib)
         return "it was built for another machine";
     if (h.e_phentsize != sizeof p || h.e_phoff > lib->len ||
         h.e_phnum > (lib->len - h.e_phoff) / sizeof p)
-        return "it is cut short";
+        return "it is truncated";
     for (size_t i = 0; i < h.e_phnum; i++) {
         memcpy(&p, lib->data + h.e_phoff + i * sizeof p, sizeof p);
         if (p.p_offset > lib->len || p.p_filesz > lib->len - p.p_offset)
-            return "it is cut short";
+            return "it is truncated";
     }
     if (h.e_shoff > lib->len || h.e_shnum > (lib->len - h.e_shoff) / sizeof(Elf64_Shdr))
-        return "it is cut short"; /* the sections come last: with them all of it is here */
+        return "it is truncated"; /* the section headers are the last part */
     return NULL;
 }
 
@@ -346,7 +345,7 @@ static int read_library(const char *root, struct buf *lib, struct diags *d)
     return e;
 }
 
-/* A call by way of rex. */
+/* Calls through rex. */
 static int rpc(struct vm_agent *a, const char *mod, const char *fun, struct buf *args,
                int timeout_ms, struct etf *r, struct diags *d)
 {
@@ -368,7 +367,7 @@ static int ask_of(struct vm_agent *a, const char *mod, const char *fun, const ch
     return rpc(a, mod, fun, &x, timeout_ms, r, d);
 }
 
-/* erlang:system_info(Item) as text. */
+/* Gets erlang:system_info(Item) as text. */
 static int system_info(struct vm_agent *a, const char *item, struct buf *out, struct diags *d)
 {
     struct etf r;
@@ -402,7 +401,7 @@ static int check_target(struct vm_agent *a, struct diags *d)
     return e;
 }
 
-/* Whether the agent is at work in the node. */
+/* Asks whether the agent is active in the node. */
 static int in_use(struct vm_agent *a, bool *yes, struct diags *d)
 {
     struct buf x = BUF_INIT;
@@ -413,10 +412,10 @@ static int in_use(struct vm_agent *a, bool *yes, struct diags *d)
     return e;
 }
 
-/* One consumer at a time may load the module: a second load at the same moment would put the agent
- * of the first in old code, and a third would purge it. The lock is a sleeping process in the node
- * with a registered name; linked to us, it ends with our connection at the latest. 0, an error, or
- * AGAIN: somebody else has it. */
+/* Takes the lock: only one consumer at a time may load the module. A second load at the same moment
+ * would make the first one's agent old code, and a third would purge it. The lock is a sleeping
+ * process in the node with a registered name. It is linked to us, so it ends with our connection at
+ * the latest. Returns 0, an error, or AGAIN when another consumer has it. */
 static int lock(struct vm_agent *a, erlang_pid *holder, struct diags *d)
 {
     struct buf x = BUF_INIT;
@@ -455,7 +454,7 @@ static int unlock(struct vm_agent *a, const erlang_pid *holder, struct diags *d)
     return rpc(a, "erlang", "exit", &x, RPC_MS, &r, d);
 }
 
-/* The argument of code:atomic_load/1. */
+/* Appends the argument of code:atomic_load/1. */
 static void put_module(struct buf *x, const struct buf *beam)
 {
     etf_put_list(x, 1);
@@ -475,7 +474,7 @@ static void put_dirs(struct buf *x, const char *dir)
     etf_put_nil(x);
 }
 
-/* Abstract code: {Kind, 1, ...}, of which `n` parts follow. */
+/* Appends abstract code: {Kind, 1, ...}, of which `n` parts follow. */
 static void put_form(struct buf *x, const char *kind, int n)
 {
     etf_put_tuple(x, 2 + n);
@@ -483,7 +482,7 @@ static void put_form(struct buf *x, const char *kind, int n)
     etf_put_int(x, 1);
 }
 
-/* A clause with one pattern; its body, of one expression, follows, and the end of a list. */
+/* Appends a clause with one pattern; its body, one expression, and the end of a list follow. */
 static void put_clause(struct buf *x, const char *kind, const char *pattern)
 {
     put_form(x, "clause", 3);
@@ -495,7 +494,7 @@ static void put_clause(struct buf *x, const char *kind, const char *pattern)
     etf_put_list(x, 1);
 }
 
-/* The call of a function; its arguments, if there are any, follow, and the end of a list. */
+/* Appends the call of a function; its arguments, if any, and the end of a list follow. */
 static void put_function(struct buf *x, const char *mod, const char *fun)
 {
     put_form(x, "call", 2);
@@ -506,7 +505,7 @@ static void put_function(struct buf *x, const char *mod, const char *fun)
     etf_put_atom(x, fun);
 }
 
-/* The call of a function with variables as arguments. */
+/* Appends the call of a function with variables as arguments. */
 static void put_call(struct buf *x, const char *mod, const char *fun, const char *const variable[],
                      int n)
 {
@@ -519,8 +518,8 @@ static void put_call(struct buf *x, const char *mod, const char *fun, const char
     etf_put_nil(x);
 }
 
-/* {error, [{Module, Why}]} of code:atomic_load. An error, or OLD: there is old code, which is in
- * the way of every load. */
+/* Reads {error, [{Module, Why}]} from code:atomic_load. Returns an error, or OLD: old code prevents
+ * every load. */
 static int read_not_loaded(struct vm_agent *a, struct etf *r, struct diags *d)
 {
     char word[ETF_ATOM_MAX];
@@ -536,8 +535,8 @@ static int read_not_loaded(struct vm_agent *a, struct etf *r, struct diags *d)
                       word);
 }
 
-/* The result of erltrace_agent:attach/2, or of the load before it. 0, an error, AGAIN: the agent
- * has just gone, or OLD. */
+/* Reads the result of erltrace_agent:attach/2, or of the load before it. Returns 0, an error, AGAIN
+ * when the agent has just been removed, or OLD. */
 static int read_attached(struct vm_agent *a, struct etf *r, struct diags *d)
 {
     char tag[ETF_ATOM_MAX];
@@ -556,7 +555,7 @@ static int read_attached(struct vm_agent *a, struct etf *r, struct diags *d)
                : agent_malformed(a, "attach", d);
 }
 
-/* erltrace_agent:attach/2 alone: the module is there. */
+/* Calls erltrace_agent:attach/2 alone: the module is already there. */
 static int attach(struct vm_agent *a, const struct buf *nif, const char *dir, struct diags *d)
 {
     struct buf x = BUF_INIT;
@@ -569,8 +568,9 @@ static int attach(struct vm_agent *a, const struct buf *nif, const char *dir, st
     return e ? e : read_attached(a, &r, d);
 }
 
-/* Old code of the module goes; nobody is served by it, since the agent is not at work. Its guard
- * may run it, which undoes what the agent did: it is waited for, a while. AGAIN or an error. */
+/* Purges old code of the module; the agent is not active, so it serves no consumer. Its guard,
+ * which undoes what the agent did, may be running it; that is waited for, up to a limit. Returns
+ * AGAIN or an error. */
 static int purge(struct vm_agent *a, bool in_use_too, struct diags *d)
 {
     struct etf r;
@@ -578,7 +578,7 @@ static int purge(struct vm_agent *a, bool in_use_too, struct diags *d)
     return e ? e : AGAIN;
 }
 
-/* Whether a process has a name. */
+/* Asks whether a process has that registered name. */
 static int is_registered(struct vm_agent *a, const char *name, bool *yes, struct diags *d)
 {
     struct etf r;
@@ -587,9 +587,9 @@ static int is_registered(struct vm_agent *a, const char *name, bool *yes, struct
     return e;
 }
 
-/* Whether there is old code, which is in the way of every load. This is asked beforehand, since
- * before OTP 27 a load that is refused because of it takes all breakpoints off the code that is
- * there, and keeps their number: the next load aborts an emulator that has assertions. */
+/* Asks whether there is old code, which prevents every load. This must be known beforehand: before
+ * OTP 27 a load that is refused because of old code removes all breakpoints from the current code
+ * but keeps their count, and the next load aborts an emulator built with assertions. */
 static int old_code(struct vm_agent *a, bool *yes, struct diags *d)
 {
     struct etf r;
@@ -646,7 +646,7 @@ static int load_and_attach(struct vm_agent *a, const struct buf *beam, const str
     put_clause(&x, "var", "E");
     put_form(&x, "var", 1);
     etf_put_atom(&x, "E");
-    for (int i = 0; i < 6; i++) /* two lists for each case: its last clause's body, its clauses */
+    for (int i = 0; i < 6; i++) /* for each case: its last clause's body, its clauses */
         etf_put_nil(&x);
     etf_put_list(&x, 5); /* the variables, sorted */
     etf_put_tuple(&x, 2);
@@ -667,13 +667,13 @@ static int load_and_attach(struct vm_agent *a, const struct buf *beam, const str
     etf_put_nil(&x);
     etf_put_atom(&x, "none");
     etf_put_atom(&x, "none");
-    etf_put_atom(&x, "value"); /* the value alone comes back, without the variables */
+    etf_put_atom(&x, "value"); /* only the value is returned, without the variables */
     etf_put_nil(&x);
     int e = rpc(a, "erl_eval", "expr", &x, SERVER_MS, &r, d);
     return e ? e : read_attached(a, &r, d);
 }
 
-/* {open, LeaseMs}. 0, an error, or AGAIN: the agent went before it knew us. */
+/* Sends {open, LeaseMs}. Returns 0, an error, or AGAIN: the agent was removed before it knew us. */
 static int open_consumer(struct vm_agent *a, int lease_ms, struct etf *info, uint32_t *arity,
                          struct diags *d)
 {
@@ -686,7 +686,7 @@ static int open_consumer(struct vm_agent *a, int lease_ms, struct etf *info, uin
     etf_put_tuple(&x, 2);
     etf_put_atom(&x, "open");
     etf_put_int(&x, lease_ms);
-    diags_init(&mine); /* what is tried again need not be told */
+    diags_init(&mine); /* what is retried need not be reported */
     int e = agent_send(a, &x, &mine);
     if (e == 0)
         e = agent_answer(a, id, SERVER_MS, info, arity, &mine);
@@ -702,8 +702,8 @@ static int open_consumer(struct vm_agent *a, int lease_ms, struct etf *info, uin
     return e;
 }
 
-/* One try. 0, an error, or AGAIN. waited: ms that we have tried already; who runs old code may go
- * on for a while. */
+/* Makes one attempt. Returns 0, an error, or AGAIN. waited: ms spent on attempts so far; processes
+ * that run old code may continue for a while. */
 static int place(struct vm_agent *a, const struct buf *beam, const struct buf *nif,
                  const struct agent_options *opt, int64_t waited, struct etf *info, uint32_t *arity,
                  struct diags *d)
@@ -713,14 +713,14 @@ static int place(struct vm_agent *a, const struct buf *beam, const struct buf *n
     int e = in_use(a, &used, d);
     if (e == 0 && !used) {
         e = lock(a, &holder, d);
-        locked = e == 0 || e == AGAIN; /* the process is there in any case */
+        locked = e == 0 || e == AGAIN; /* the process exists in either case */
         if (e == 0)
             e = in_use(a, &used, d);
     }
-    /* Its work needs the library, so nothing is loaded in its place until it is done. */
+    /* The guard needs the library, so nothing is loaded in its place until it is done. */
     if (e == 0 && !used && waited < GUARD_MS)
         e = is_registered(a, GUARD, &guarded, d);
-    /* A load of who has gone meanwhile. */
+    /* A load by a consumer that has meanwhile disappeared. */
     if (e == 0 && !used && !guarded)
         e = is_registered(a, LOADING, &loading, d);
     if (guarded || loading)
@@ -762,10 +762,10 @@ int agent_open(struct vm_agent *a, struct conn *conn, const struct agent_options
             break;
         if (clock_ms() > deadline) {
             e = diag_error(d, ET_EAGENT, NULL, "AGENT_BUSY", "try again in a moment",
-                           "the agent in %s keeps going away while we come", a->node);
+                           "the agent in %s was removed at each attempt to attach", a->node);
             break;
         }
-        /* By chance, so that those who met do not meet again. */
+        /* Random, so that consumers that collided do not collide again. */
         poll(NULL, 0, pause + (int)(clock_ns() / 1000 % pause));
         pause = pause < 100 ? pause * 2 : pause;
         e = 0;

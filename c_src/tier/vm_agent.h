@@ -1,4 +1,4 @@
-/* vm_agent.h - placing the agent in a node and talking to it, as doc/agent-protocol.md says. */
+/* vm_agent.h - places the agent in a node and talks to it, as doc/agent-protocol.md describes. */
 #ifndef ET_TIER_VM_AGENT_H
 #define ET_TIER_VM_AGENT_H
 
@@ -12,66 +12,65 @@ struct vm_agent {
     char node[256];    /* for messages */
     int64_t next_id;   /* of the next request */
     int lease_ms;
-    bool open;  /* it knows us as a consumer */
-    bool ended; /* the trace is over: said so once */
-    /* Told of each module that the node loads, by name (UTF-8), while a program runs that may have
-     * probes in it; may be NULL. `serial` grows, and is what `extend` answers. */
+    bool open;  /* it has registered us as a consumer */
+    bool ended; /* the trace is over, and that was reported once */
+    /* Called for each module that the node loads, with its name (UTF-8), while a program runs that
+     * may have probes in it; may be NULL. `serial` grows, and is what `extend` answers. */
     void (*loaded)(void *arg, const char *module, int64_t serial);
     void *loaded_arg;
-    /* Asked several times a second while an answer is waited for, also when nothing is known; false
-     * ends the wait. NULL: nobody wants to know. */
+    /* Called several times a second during the wait for an answer, even without news; false ends
+     * the wait. NULL: none. */
     tier_progress_fn progress;
     void *progress_arg;
-    struct tier_progress at; /* what the agent has told of that */
-    int64_t told_ms;         /* when; it lives, and will answer */
+    struct tier_progress at; /* the agent's last report of it */
+    int64_t told_ms;         /* when that came; the agent is alive and will answer */
 };
 
 struct agent_options {
     const char *node; /* its name, for messages */
     const char *root; /* folder with priv/agent/erltrace_agent.beam and priv/erltrace_agent.so */
     const char
-        *dir; /* where the library may lie on the target for a moment, NULL: the usual places */
+        *dir; /* folder on the target for the library while it is loaded, NULL: the usual places */
     int lease_ms;
 };
 
-/* Checks release and architecture, loads the agent, starts it, makes us known to it; the
- * connection stays the caller's. *info is at what the answer to `open` has behind its `ok` (*arity
- * elements), and lives until the next call. 0 or an error with a diagnostic (OTP_OLD, OTP_ARCH,
- * AGENT_...). */
+/* Checks release and architecture, loads the agent, starts it, and registers us with it; the
+ * connection stays the caller's. *info is at what follows `ok` in the answer to `open` (*arity
+ * elements), and lives until the next call. Returns 0 or an error with a diagnostic (OTP_OLD,
+ * OTP_ARCH, AGENT_...). */
 int agent_open(struct vm_agent *a, struct conn *conn, const struct agent_options *opt,
                struct etf *info, uint32_t *arity, struct diags *d);
 
-/* A request: agent_begin, then its term, then agent_send. */
+/* Begins a request: then its term, then agent_send. */
 void agent_begin(struct vm_agent *a, struct buf *x, int64_t *id);
-/* Sends and frees x. 0 or ET_ELOST with a diagnostic. */
+/* Sends and frees x. Returns 0 or ET_ELOST with a diagnostic. */
 int agent_send(struct vm_agent *a, struct buf *x, struct diags *d);
 
-/* Waits for one thing. CONN_MESSAGE: an answer; *id and *reply (at Reply, alive until the next
+/* Waits for one event. CONN_MESSAGE: an answer; *id and *reply (at Reply, alive until the next
  * call) are set. CONN_NOTHING, CONN_SIGNAL. ET_ELOST: the trace is over, and a diagnostic says why
  * (the first time). */
 int agent_event(struct vm_agent *a, int timeout_ms, int64_t *id, struct etf *reply,
                 struct diags *d);
-/* Waits for the answer to one request, through signals, for timeout_ms after the agent has last
- * told how far it is. *reply is behind `ok` of an {ok, ...} or at
- * the end of an ok; *arity is the number of elements behind it. An {error, ...} becomes a
- * diagnostic and a code. */
+/* Waits for the answer to one request, through signals, until timeout_ms after the agent's last
+ * report of progress. *reply is after the `ok` of an {ok, ...}, or at the end of an ok; *arity is
+ * the number of elements that follow. An {error, ...} becomes a diagnostic and a code. */
 int agent_answer(struct vm_agent *a, int64_t id, int timeout_ms, struct etf *reply, uint32_t *arity,
                  struct diags *d);
-/* Reads what agent_event gave as agent_answer does. */
+/* Reads an answer from agent_event as agent_answer does. */
 int agent_reply(struct vm_agent *a, struct etf *reply, uint32_t *arity, struct diags *d);
-/* A request that is one atom. */
+/* Makes a request that is one atom, and waits for the answer. */
 int agent_call(struct vm_agent *a, const char *request, int timeout_ms, struct etf *reply,
                uint32_t *arity, struct diags *d);
-/* Asks what can be traced and what is in the way: a finding each. */
+/* Asks what can be traced and what prevents more; calls fn for each finding. */
 int agent_examine(struct vm_agent *a, tier_finding_fn fn, void *arg, struct diags *d);
-/* For how long nothing has been heard of a request made at this time, ms. */
+/* Returns for how long (ms) nothing was heard about a request made at this time. */
 int64_t agent_waited(const struct vm_agent *a, int64_t since_ms);
-/* No answer came in this time: ET_ENODE, or ET_ELOST when the reason is that we were silent for too
- * long. */
+/* Reports that no answer came in this time: returns ET_ENODE, or ET_ELOST when the cause is that we
+ * were silent too long. */
 int agent_silent(struct vm_agent *a, int timeout_ms, struct diags *d);
-/* An answer that is not as the protocol says. */
+/* Reports an answer that violates the protocol. */
 int agent_malformed(struct vm_agent *a, const char *what, struct diags *d);
-/* A list of texts becomes warnings. */
+/* Turns a list of texts into warnings. */
 void agent_warnings(struct etf *r, struct diags *d);
 
 #endif

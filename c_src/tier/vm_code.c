@@ -1,4 +1,4 @@
-/* vm_code.c - the modules and functions of a node, as the agent lists them. */
+/* vm_code.c - reads a node's modules and functions, as the agent lists them. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -7,9 +7,9 @@
 #include "tier/vm_code.h"
 
 enum {
-    ASK_MS = 10000,  /* small questions */
-    LIST_MS = 60000, /* a node that is busy takes a while */
-    MODULES = 50     /* in one request: no scheduler of the node is long about it */
+    ASK_MS = 10000,  /* short requests */
+    LIST_MS = 60000, /* a busy node takes a while */
+    MODULES = 50     /* in one request: few enough not to occupy a scheduler of the node for long */
 };
 
 int code_modules(void *arg, struct catalog *c, struct diags *d)
@@ -32,7 +32,7 @@ int code_modules(void *arg, struct catalog *c, struct diags *d)
     return r.bad || arity != 1 ? agent_malformed(a, "modules", d) : 0;
 }
 
-/* [{Class, [{Name, Arity}]}]: which of n functions are of a class of their own. */
+/* Reads [{Class, [{Name, Arity}]}]: which of n functions have a special class. */
 static void read_classes(struct etf *r, struct catalog_fn *fn, uint32_t n)
 {
     char name[ETF_ATOM_MAX];
@@ -47,7 +47,7 @@ static void read_classes(struct etf *r, struct catalog_fn *fn, uint32_t n)
                 r->bad = true;
             etf_atom(r, name);
             uint64_t arity = etf_uint(r);
-            /* Most come in the order of the functions, so the next is near. */
+            /* Most come in the order of the functions, so the next is close. */
             for (uint32_t seen = 0; seen < n && !r->bad; seen++, k = k + 1 < n ? k + 1 : 0) {
                 if (fn[k].arity == arity && strcmp(fn[k].name, name) == 0) {
                     fn[k].class = (enum probe_fn_class) class;
@@ -63,8 +63,8 @@ static void read_classes(struct etf *r, struct catalog_fn *fn, uint32_t n)
         etf_list_end(r);
 }
 
-/* {Module, [{Name, Arity}], Classes}; names are kept in `names` until the catalog has copied them.
- */
+/* Reads {Module, [{Name, Arity}], Classes}; names stay in `names` until the catalog has copied
+ * them. */
 static int read_functions(struct vm_agent *a, struct catalog *c, struct etf *r, struct arena *names,
                           struct diags *d)
 {
@@ -100,7 +100,7 @@ static int read_functions(struct vm_agent *a, struct catalog *c, struct etf *r, 
     return 0;
 }
 
-/* Asks for the functions of a few modules. */
+/* Fetches the functions of a few modules. */
 static int fetch(struct vm_agent *a, struct catalog *c, const uint32_t *mods, size_t n,
                  struct diags *d)
 {

@@ -5,7 +5,7 @@
 #include "tier/vm_agent.h"
 #include "tier/functions.h"
 
-/* Of struct catalog_source; arg is a struct vm_agent that is open. */
+/* Implement struct catalog_source; arg is an open struct vm_agent. */
 int code_modules(void *arg, struct catalog *c, struct diags *d);
 int code_functions(void *arg, struct catalog *c, const uint32_t *mods, size_t n, struct diags *d);
 

@@ -1,4 +1,4 @@
-/* vm_load.c - reads what the agent says that a program costs. */
+/* vm_load.c - reads the agent's reports of a program's cost. */
 #include "tier/vm_load.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static int by_probe_ns(const void *a, const void *b)
     return (x->ns < y->ns) - (x->ns > y->ns);
 }
 
-/* A list's length, if it can be one. */
+/* Reads a list's length; a longer one than `most` makes the reader bad. */
 static uint32_t list(struct etf *r, uint32_t most)
 {
     uint32_t n = etf_list(r);
@@ -45,7 +45,7 @@ static uint32_t list(struct etf *r, uint32_t most)
     return r->bad ? 0 : n;
 }
 
-/* [{ThreadKind, Number, Events, Ns, Time}] */
+/* Reads [{ThreadKind, Number, Events, Ns, Time}]. */
 static bool read_threads(struct etf *r, struct arena *a, struct tier_load *out)
 {
     uint32_t n = list(r, RECORD_THREADS);
@@ -77,7 +77,7 @@ static const char *kind_name(uint64_t kind)
     return def ? def->name : fn ? fn : "?";
 }
 
-/* [{Kind, Events, Ns}] with c NULL, else [{ProbeId, Events, Ns}]. */
+/* Reads [{Kind, Events, Ns}] if c is NULL, else [{ProbeId, Events, Ns}]. */
 static bool read_probes(struct etf *r, struct catalog *c, struct arena *a,
                         struct tier_load_probe **out, uint32_t *count)
 {
@@ -99,7 +99,7 @@ static bool read_probes(struct etf *r, struct catalog *c, struct arena *a,
             p->kind = what < PROBE_NKINDS ? (enum probe_kind)what : PROBE_NKINDS;
             p->name = kind_name(what);
         } else if (what <= UINT32_MAX && catalog_probe(c, (uint32_t)what, &known, &m, &f)) {
-            /* the catalog composes a function's name anew each time */
+            /* the catalog composes a function's name on each call */
             p->prov = known.prov;
             p->mod = known.mod;
             p->func = arena_strdup(a, known.func);

@@ -1,4 +1,4 @@
-/* vm_load.h - reads what the agent says that a program costs. */
+/* vm_load.h - reads the agent's reports of a program's cost. */
 #ifndef ET_TIER_VM_LOAD_H
 #define ET_TIER_VM_LOAD_H
 
@@ -7,8 +7,9 @@
 #include "etf/etf.h"
 #include "tier/tier_load.h"
 
-/* One report of a read reply, {Why, Load} of doc/agent-protocol.md. Names are the catalog's, what
- * else there is lies in the arena. False: memory is out; a malformed one makes the reader bad. */
+/* Reads one report of a read reply, {Why, Load} of doc/agent-protocol.md. Names are the catalog's;
+ * everything else is in the arena. Returns false when memory is exhausted; a malformed report makes
+ * the reader bad. */
 bool load_read(struct etf *r, struct catalog *c, struct arena *a, struct tier_load *out);
 
 #endif

@@ -1,13 +1,13 @@
-/* vm_read.c - the vm tier: reading what a program has recorded.
+/* vm_read.c - the vm tier: reads what a program has recorded.
  *
- * At any time at most one read is under way, and `work` never blocks on it: an answer is taken when
- * it comes, so that a signal ends the wait at once. Reading goes in cycles:
+ * At most one read is pending at any time, and `work` never blocks on it: an answer is taken when
+ * it arrives, so that a signal ends the wait at once. Reading proceeds in cycles:
  *
  *     principal (1) -> more (0)... -> aggregations (2) -> more (0)... -> reported
  *
  * where either half may be left out. When the program acts on aggregations from its records,
  * records are held back until the aggregations that were read after them have been reported: an
- * action then finds all that came before its record. */
+ * action then includes all updates before its record. */
 #include <string.h>
 #include <sys/timerfd.h>
 
@@ -19,18 +19,18 @@
 #include "util/buftext.h"
 
 enum {
-    FLUSH_MS = 1000,    /* a flush waits so long at least */
-    READ_MS = 30000,    /* a node that does not answer a read is as good as gone */
+    FLUSH_MS = 1000,    /* a flush waits at least this long */
+    READ_MS = 30000,    /* a node that does not answer a read within this time is considered lost */
     BUSY_MS = 50,       /* pace of reading while data flows */
     IDLE_MS = 200,      /* ... and while none does */
-    FULL_MS = 10,       /* ... and while a buffer gets full in less than a few reads */
-    AGGS_MS = 1000,     /* aggregations are read so often at least */
-    AGGS_FULL_MS = 100, /* ... and with as many keys as fill their table */
-    STATUS_MS = 1000    /* the agent is asked how it is so often at least */
+    FULL_MS = 10,       /* ... and while a buffer fills within a few reads */
+    AGGS_MS = 1000,     /* aggregations are read at least once in this time */
+    AGGS_FULL_MS = 100, /* ... and when their keys fill the table */
+    STATUS_MS = 1000    /* the agent's status is requested at least once in this time */
 };
 
-/* What a cycle reads. STATUS: only what every answer holds, so that an end and reports of costs do
- * not wait for rates that may be slow. */
+/* What a cycle reads. STATUS: only what every answer contains, so that an end and reports of costs
+ * do not wait for rates that may be slow. */
 enum { PRINCIPAL = 1, AGGS = 2, STATUS = 4 };
 
 static bool in_cycle(const struct vm *v)
@@ -44,7 +44,7 @@ static int64_t next_due(const struct vm *v)
     return at < v->next_status ? at : v->next_status;
 }
 
-/* Makes fd() readable when the next read is due. */
+/* Sets the timer that makes fd() readable when the next read is due. */
 static void arm(struct vm *v)
 {
     int64_t at = next_due(v);
@@ -131,7 +131,7 @@ static void read_counts(struct vm *v, struct etf *r, const struct tier_sink *sin
         sink->counts(sink->arg, &v->tier, &c);
 }
 
-/* The blocks of an answer. */
+/* Reads the blocks of an answer. */
 static int read_blocks(struct vm *v, struct etf *r, unsigned kind, const struct tier_sink *sink,
                        struct diags *d)
 {
@@ -153,7 +153,7 @@ static int read_blocks(struct vm *v, struct etf *r, unsigned kind, const struct 
     return e;
 }
 
-/* The reports of what the program costs. 0 or an error. */
+/* Reads the reports of the program's cost. Returns 0 or an error. */
 static int read_loads(struct vm *v, struct etf *r, const struct tier_sink *sink, struct diags *d)
 {
     struct arena arena;
@@ -172,9 +172,9 @@ static int read_loads(struct vm *v, struct etf *r, const struct tier_sink *sink,
     return memory ? 0 : diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
 }
 
-/* An answer to a read: {ok, State, Counts, [binary()], More, Warnings, Loads}, *r behind `ok`. When
- * there is more, it is asked for before the blocks are looked at: the node drains while we report.
- */
+/* Reads an answer to a read: {ok, State, Counts, [binary()], More, Warnings, Loads}, *r after `ok`.
+ * When there is more, it is requested before the blocks are examined: the node drains while we
+ * report. */
 static int read_answer(struct vm *v, struct etf *r, uint32_t arity, const struct tier_sink *sink,
                        struct diags *d)
 {
@@ -208,7 +208,7 @@ static int read_answer(struct vm *v, struct etf *r, uint32_t arity, const struct
     return blocks.bad ? agent_malformed(&v->agent, "read", d) : 0;
 }
 
-/* A rate of the options in ms, or the default. */
+/* Returns a rate of the options in ms, or the default. */
 static int64_t rate_ms(int64_t ns, int64_t otherwise)
 {
     if (ns == 0)
@@ -216,14 +216,14 @@ static int64_t rate_ms(int64_t ns, int64_t otherwise)
     return ns < 1000000 ? 1 : ns / 1000000;
 }
 
-/* Until the next reading of the principal buffers. */
+/* Returns the ms until the next reading of the principal buffers. */
 static int64_t read_ms(const struct vm *v)
 {
     int64_t cleaned = rate_ms(v->opt.cleanrate, v->pace);
     return rate_ms(v->opt.switchrate, cleaned < v->pace ? cleaned : v->pace);
 }
 
-/* Goes on with the cycle, or ends it. */
+/* Continues the cycle, or ends it. */
 static int cycle_step(struct vm *v, const struct tier_sink *sink, struct diags *d)
 {
     if (v->todo) {
@@ -234,7 +234,7 @@ static int cycle_step(struct vm *v, const struct tier_sink *sink, struct diags *
     int64_t now = clock_ms();
     buf_reset(&v->held);
     v->cycle++;
-    if (v->kinds & PRINCIPAL) { /* an aggregation-only cycle does not put off the records */
+    if (v->kinds & PRINCIPAL) { /* an aggregation-only cycle does not postpone the records */
         if ((int64_t)v->nrecords > v->opt.bufsize / 4)
             v->pace = FULL_MS;
         else if (v->nrecords > 0)
@@ -261,15 +261,15 @@ static int cycle_begin(struct vm *v, unsigned what, struct diags *d)
     return ask(v, v->kinds ? v->asking : 0, d);
 }
 
-/* Kinds whose time has come. */
+/* Returns the kinds that are due. */
 static unsigned due(const struct vm *v, int64_t now)
 {
     return (now >= v->next_read ? PRINCIPAL : 0u) | (now >= v->next_aggs ? AGGS : 0u) |
            (now >= v->next_status ? STATUS : 0u);
 }
 
-/* Waits for one answer until `deadline`. 1: something happened; 0: nothing did in time; 2: a
- * signal; or an error. */
+/* Waits for one answer until `deadline`. Returns 1: something happened; 0: nothing did in time; 2:
+ * a signal; or an error. */
 static int wait_answer(struct vm *v, int64_t deadline, const struct tier_sink *sink,
                        struct diags *d)
 {
@@ -314,9 +314,9 @@ static int work_state(const struct vm *v)
                          : TIER_RUNNING;
 }
 
-/* After stop: what is under way first, then the answer to stop, then cycles until nothing comes any
- * more. The end of a cycle that reported something is told, so that its records are acted on before
- * aggregations of the next one, END's, come. */
+/* Works after stop: first what is pending, then the answer to stop, then cycles until nothing more
+ * comes. The end of a cycle that reported something is returned, so that its records are acted on
+ * before aggregations of the next one, END's, arrive. */
 static int work_rest(struct vm *v, int timeout_ms, const struct tier_sink *sink, struct diags *d)
 {
     int64_t deadline = clock_ms() + (timeout_ms > FLUSH_MS ? timeout_ms : FLUSH_MS);
@@ -373,7 +373,7 @@ int vm_work(struct tier *t, int timeout_ms, bool flush, const struct tier_sink *
             return work_error(v, agent_silent(&v->agent, READ_MS, d));
         if (flush ? (int)(v->cycle - want) >= 0 : (v->reported || v->loaded.len) && !in_cycle(v))
             break;
-        /* What has been received already is taken in any case: fd() does not tell of it. */
+        /* What was already received is taken in any case, since fd() does not show it. */
         if (got == 2 || (got == 0 && now >= deadline) || work_state(v) != TIER_RUNNING)
             break;
     }
@@ -381,7 +381,8 @@ int vm_work(struct tier *t, int timeout_ms, bool flush, const struct tier_sink *
     return work_state(v);
 }
 
-/* Only asks: an answer to a read may still be under way, and it has data. `work` takes both. */
+/* Only sends the request: an answer to a read may still be pending, and it has data. `work` takes
+ * both. */
 int vm_stop(struct tier *t, struct diags *d)
 {
     struct vm *v = vm_of(t);

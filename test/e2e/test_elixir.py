@@ -101,10 +101,10 @@ def test_wrong_names(t):
     """Messages have the names that were written; no loaded module is called one that is not."""
     node = elixir_node(t)
     for text, hint in (("MyApp.Fo::entry", r"module 'MyApp\.Fo' is not loaded; did you mean 'MyApp\.Foo'\?"),
-                       ("MyApp.Foo", r"MyApp\.Foo is a module; MyApp\.Foo::entry are the calls of its functions"),
-                       ("MyApp.*", r"module 'MyApp' is not loaded; MyApp\.\*::entry are the calls of those below it"),
+                       ("MyApp.Foo", r"MyApp\.Foo is a module; MyApp\.Foo::entry matches the calls of its functions"),
+                       ("MyApp.*", r"module 'MyApp' is not loaded; MyApp\.\*::entry matches the calls of those below it"),
                        ("Foo.Inner.bar/1", r"module 'Foo\.Inner' is not loaded; did you mean 'MyApp\.Foo\.Inner'\?"),
-                       ("lists", r"lists is a module; lists::entry are the calls of its functions"),
+                       ("lists", r"lists is a module; lists::entry matches the calls of its functions"),
                        ("lists:*", r"lists is a module: lists::\*"),
                        ("MyApp.Foo.baz/1", r"MyApp\.Foo has no function 'baz/1'; did you mean 'bar'\?"),
                        ("MyApp.Foo.valid?/3", r"it has valid\?/1"),

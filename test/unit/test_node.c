@@ -705,7 +705,7 @@ static void test_catalog_suggest(void **state)
     } t[] = {
         {{"", "", "", "proces-spawn", 0}, "no probe 'proces-spawn'; did you mean 'process-spawn'?"},
         {{"erlang*", "", "", "gc-*", 0},
-         "no probe is called so; -l -P erlang lists those that there are"},
+         "there is no such probe; -l -P erlang lists those that exist"},
         {{"", "", "", "BEGIM", 0}, "no probe 'BEGIM'; did you mean 'BEGIN'?"},
         {{"", "list", "", "entry", 0}, "module 'list' is not loaded; did you mean 'lists'?"},
         {{"", "rabbit", "", "", 0},
