@@ -1,38 +1,38 @@
-/* record.h - what a running program leaves behind: its layout, what writes it and what reads it.
+/* record.h - what a running program leaves behind: its layout, its writer and its reader.
  *
- * An engine writes records and entries of aggregations; a reader, mostly in another process, takes
- * them apart. Nothing else knows a byte of them. All integers are little-endian.
+ * An engine writes records and entries of aggregations; a reader, usually in another process,
+ * decodes them. No other code knows their bytes. All integers are little-endian.
  *
- * BLOCKS. What is read of an engine is a row of blocks, each of one thread and one kind:
+ * BLOCKS. The data read from an engine is a sequence of blocks, each of one thread and one kind:
  *
  *     u8 kind (RECORD_PRINCIPAL or RECORD_AGGS) | u8 0 | u16 thread | u32 bytes that follow
  *
- * then records (principal) or entries (aggregations), one after another. Each starts with its whole
- * size, a multiple of 8, and ends with zeros up to that size.
+ * then consecutive records (principal) or entries (aggregations). Each starts with its total size,
+ * a multiple of 8, and is padded with zeros to that size.
  *
  * RECORDS.
  *
  *     u32 size | u32 epid | u64 timestamp (CLOCK_MONOTONIC, ns) | u32 cpu | u32 bytes of the parts
  *
- * then the parts of the clause's actions, one after another without padding; of a clause with
- * sub-clauses, u32 number of the sub-clause comes before them. The epid RECORD_EPID_FAULT marks the
+ * then the parts of the clause's actions, consecutive and without padding; in a clause with
+ * sub-clauses, the u32 number of the sub-clause precedes them. The epid RECORD_EPID_FAULT marks the
  * record of a fault, whose parts are
  *
  *     u32 epid | u32 action (1.., 0: the predicate) | u32 offset (bytes from the start of the
  *     action's instructions) | u32 fault (enum record_fault) | u64 value
  *
- * PARTS. An integer takes its size: 1, 2, 4 or 8 bytes. A string is u32 length and its bytes,
- * without NUL. Anything else is its bytes as they are.
+ * PARTS. An integer takes its size: 1, 2, 4 or 8 bytes. A string is a u32 length and its bytes,
+ * without NUL. Anything else is its bytes, unchanged.
  *
- * ENTRIES. What one thread added to one key of one aggregation since that was last read:
+ * ENTRIES. What one thread added to one key of one aggregation since the last read:
  *
  *     u32 size | u32 aggregation | u32 bytes of the key | u32 cpu | u64 words | key
  *
- * dif_agg_words says how many words there are; a key is encoded like parts.
+ * dif_agg_words gives the number of words; a key is encoded like parts.
  *
- * The writer is for memory that the caller knows to be large enough, and does nothing else: it is
- * on the way of an event. The reader believes nothing, and looks at no byte outside what it was
- * given. It does not know the image, so the caller judges EPIDs and aggregations. */
+ * The writer writes to memory that the caller knows to be large enough, and checks nothing: it runs
+ * during an event. The reader trusts nothing, and reads no byte outside what it was given. It does
+ * not know the image, so the caller checks EPIDs and aggregations. */
 #ifndef ET_DIF_RECORD_H
 #define ET_DIF_RECORD_H
 
@@ -43,11 +43,11 @@
 
 #include "base/buf.h"
 
-/* Kinds of blocks; as a set, the kinds of memory that a reader asks for. */
+/* Kinds of blocks; as a set, the kinds of memory that a reader requests. */
 enum { RECORD_PRINCIPAL = 1, RECORD_AGGS = 2 };
 
 enum {
-    RECORD_BLOCK_HEAD = 8,      /* bytes of a block before what it holds */
+    RECORD_BLOCK_HEAD = 8,      /* bytes of a block before its contents */
     RECORD_HEAD = 24,           /* of a record before its parts */
     RECORD_SUB = 4,             /* of the number of a sub-clause */
     RECORD_TEXT_HEAD = 4,       /* of a string before its text */
@@ -58,14 +58,14 @@ enum {
 };
 enum { RECORD_EPID_FAULT = 0xffffffffu };
 
-/* Why a clause failed; faults.list says what each is. */
+/* Why a clause failed; faults.list describes each. */
 enum record_fault {
 #define WORD_FAULT(num, name, value, text) RECORD_FAULT_##name = num,
 #include "words/faults.list"
 #undef WORD_FAULT
 };
 
-/* What is lost, as counters have it; drops.list says what people read. */
+/* Kinds of drops, as counters have them; drops.list has the texts for users. */
 enum record_drop {
 #define WORD_DROP(num, name, noun, rest) RECORD_DROP_##name = num,
 #include "words/drops.list"
@@ -73,7 +73,7 @@ enum record_drop {
     RECORD_NDROPS
 };
 
-/* What a principal buffer does when it is full: engine.h. The numbers go to nodes. */
+/* What a principal buffer does when it is full: engine.h. The numbers are sent to nodes. */
 enum record_policy {
     RECORD_POLICY_SWITCH,
     RECORD_POLICY_FILL,
@@ -83,29 +83,28 @@ enum record_policy {
 
 enum {
     RECORD_THREADS = 1024, /* threads that can leave something behind */
-    RECORD_CPUS = 256      /* CPUs that are told apart; the last stands for all beyond */
+    RECORD_CPUS = 256      /* CPUs counted separately; the last stands for all beyond */
 };
 
-/* What an engine counts beside drops and firings of its own, in the order in which a node tells it.
- */
+/* An engine's counters other than drops and `own`, in the order in which a node sends them. */
 #define RECORD_COUNTERS(X)                                                                         \
     X(fired)       /* firings */                                                                   \
     X(recorded)    /* records committed */                                                         \
     X(updates)     /* aggregation updates */                                                       \
     X(errors)      /* faults */                                                                    \
     X(filled)      /* executions whose record found the buffer full (policy fill) */               \
-    X(overwritten) /* records that newer ones have replaced (policy ring) */
+    X(overwritten) /* records overwritten by newer ones (policy ring) */
 
-/* All that it counts, summed over all threads since it was made. */
+/* All of an engine's counters, summed over all threads since it was created. */
 struct record_counts {
 #define X(name) uint64_t name;
     RECORD_COUNTERS(X)
 #undef X
-    uint64_t own; /* of the firings, those of BEGIN, END and intervals */
+    uint64_t own; /* the firings of BEGIN, END and intervals */
     uint64_t drop[RECORD_NDROPS];
     struct {
         uint64_t principal, agg;
-    } cpu[RECORD_CPUS]; /* of those drops, what each CPU had */
+    } cpu[RECORD_CPUS]; /* the share of each CPU in those drops */
 };
 
 /* The parts of a fault's record. */
@@ -142,7 +141,7 @@ static inline unsigned char *record_put_text(unsigned char *p, const char *s, ui
     return p + RECORD_TEXT_HEAD + len;
 }
 
-/* Where the parts of a record begin; behind the number of a sub-clause, which is written. */
+/* Return where the parts of a record begin; the second writes the number of a sub-clause first. */
 static inline unsigned char *record_parts(unsigned char *rec)
 {
     return rec + RECORD_HEAD;
@@ -188,14 +187,14 @@ static inline void record_put_fault(unsigned char *rec, const struct record_fail
     record_put_head(rec, rec + RECORD_SIZE_OF_FAULT, RECORD_EPID_FAULT, timestamp, cpu);
 }
 
-/* Bytes of an entry, padding included. The caller sees to it that this fits. */
+/* Returns the bytes of an entry, including padding. The caller ensures that this fits. */
 static inline uint32_t record_entry_size(unsigned nwords, uint32_t keylen)
 {
     return (uint32_t)(RECORD_ENTRY_HEAD + nwords * 8u + keylen + RECORD_ALIGN - 1) &
            ~(RECORD_ALIGN - 1u);
 }
 
-/* Begins an entry of that size: all but its words and its key, which lies behind them. */
+/* Begins an entry of that size: everything but its words and its key, which follows them. */
 static inline void record_put_entry(struct record_entry *n, uint32_t size, uint32_t agg,
                                     uint32_t keylen, uint32_t cpu)
 {
@@ -203,7 +202,7 @@ static inline void record_put_entry(struct record_entry *n, uint32_t size, uint3
     memset((unsigned char *)n + size - RECORD_ALIGN, 0, RECORD_ALIGN);
 }
 
-/* Appends a block of n bytes of whole records, or entries, to out. */
+/* Appends a block of n bytes of whole records or entries to `out`. */
 static inline void record_put_block(struct buf *out, unsigned kind, uint32_t thread, const void *p,
                                     uint32_t n)
 {
@@ -225,7 +224,7 @@ static inline uint64_t record_u64(const uint8_t *p)
     return record_u32(p) | (uint64_t)record_u32(p + 4) << 32;
 }
 
-/* The size and the EPID of a record that the engine itself wrote. */
+/* Return the size and the EPID of a record that the engine itself wrote. */
 static inline uint32_t record_size(const unsigned char *rec)
 {
     return record_u32(rec);
@@ -237,10 +236,10 @@ static inline uint32_t record_epid(const unsigned char *rec)
 
 struct record_block {
     unsigned kind;    /* RECORD_PRINCIPAL or RECORD_AGGS */
-    uint32_t thread;  /* less than RECORD_THREADS, if it is to be believed */
+    uint32_t thread;  /* less than RECORD_THREADS in valid data */
     struct rdr items; /* for record_next */
 };
-/* Takes the next block. False: there is none, or (blocks->bad) it is malformed. */
+/* Reads the next block. Returns false when there is none or (blocks->bad) it is malformed. */
 static inline bool record_next_block(struct rdr *blocks, struct record_block *b)
 {
     if (blocks->bad || rdr_left(blocks) == 0)
@@ -257,8 +256,8 @@ static inline bool record_next_block(struct rdr *blocks, struct record_block *b)
     return true;
 }
 
-/* Takes the next record or entry of a block, whole. False: there is none, or (items->bad) it is
- * malformed. */
+/* Reads the next record or entry of a block, whole. Returns false when there is none or
+ * (items->bad) it is malformed. */
 static inline bool record_next(struct rdr *items, struct rdr *one)
 {
     const uint32_t size = rdr_left(items) >= 4 ? record_u32(items->p) : 0;
@@ -279,7 +278,7 @@ struct record_seen {
     const uint8_t *parts; /* in place */
     uint32_t bytes;
 };
-/* Reads one record, as record_next gave it. False: it is malformed. */
+/* Reads one record from record_next. Returns false when it is malformed. */
 static inline bool record_read(const struct rdr *one, struct record_seen *r)
 {
     const uint8_t *p = one->p;
@@ -293,7 +292,7 @@ static inline bool record_read(const struct rdr *one, struct record_seen *r)
     return r->epid != RECORD_EPID_FAULT || r->bytes == RECORD_PARTS_OF_FAULT;
 }
 
-/* The parts of a record whose epid is RECORD_EPID_FAULT. */
+/* Reads the parts of a record whose epid is RECORD_EPID_FAULT. */
 static inline struct record_failure record_read_fault(const struct record_seen *r)
 {
     const uint8_t *p = r->parts;
@@ -304,16 +303,17 @@ static inline struct record_failure record_read_fault(const struct record_seen *
                                    .value = record_u64(p + 16)};
 }
 
-/* Takes the number of the sub-clause that a record is of, which its parts begin with. What is
- * missing sets parts->bad. */
+/* Reads the number of a record's sub-clause, with which its parts begin. Sets parts->bad when it is
+ * missing. */
 static inline uint32_t record_read_sub(struct rdr *parts)
 {
     const uint8_t *p = rdr_bytes(parts, RECORD_SUB);
     return p != NULL ? record_u32(p) : 0;
 }
 
-/* The next part: an integer of `size` bytes, sign-extended if it has a sign; or a string, in place
- * (NULL when it is empty or missing). What is missing, or of no such size, sets parts->bad. */
+/* Read the next part: an integer of `size` bytes, sign-extended if it is signed; or a string, in
+ * place (NULL when it is empty or missing). Set parts->bad when it is missing or has another size.
+ */
 static inline int64_t record_read_int(struct rdr *parts, uint32_t size, bool is_signed)
 {
     uint64_t v = 0;
@@ -339,8 +339,8 @@ struct record_added {
     uint32_t agg, cpu, keylen;
     const uint8_t *words, *key; /* in place; record_u64 reads a word */
 };
-/* The aggregation that an entry is of, and the whole of it, of an aggregation with `nwords` words.
- * False: it is malformed. */
+/* Read an entry: only its aggregation, or all of it, given the number of words of its aggregation.
+ * Return false when it is malformed. */
 static inline bool record_read_agg(const struct rdr *one, uint32_t *agg)
 {
     if (rdr_left(one) < RECORD_ENTRY_HEAD)
