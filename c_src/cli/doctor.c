@@ -75,7 +75,7 @@ static void end_node(struct doctor *o)
     o->of_node = 0;
 }
 
-/* -- probes by what keeps them away ------------------------------------------------------------ */
+/* -- undelivered probes by reason -------------------------------------------------------------- */
 
 static int sort_probe(const struct erltrace_about *p, void *arg)
 {
@@ -119,7 +119,7 @@ static void tell_probes(struct doctor *o)
     buf_free(&b);
 }
 
-/* -- what the node says ------------------------------------------------------------------------ */
+/* -- findings ---------------------------------------------------------------------------------- */
 
 static int tell_finding(const struct erltrace_finding *f, void *arg)
 {

@@ -162,7 +162,7 @@ int cli_help(const struct args *a)
     return EXIT_USAGE;
 }
 
-/* -- no words at all --------------------------------------------------------------------------- */
+/* -- without arguments ------------------------------------------------------------------------- */
 
 enum { NODES_SHOWN = 3 };
 

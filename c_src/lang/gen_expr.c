@@ -550,7 +550,7 @@ static unsigned incdec(struct gen *g, const struct node *n, bool used)
     return update(g, n->kid[0], &o, used, n->post);
 }
 
-/* -- everything -------------------------------------------------------------------------------- */
+/* -- all nodes --------------------------------------------------------------------------------- */
 
 static unsigned builtin(struct gen *g, const struct node *n)
 {

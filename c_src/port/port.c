@@ -39,7 +39,7 @@ bool port_has_begun(const struct port *p)
     return erltrace_status(p->h)->state != ERLTRACE_STATE_NONE;
 }
 
-/* -- what the session says --------------------------------------------------------------------- */
+/* -- messages from the session ----------------------------------------------------------------- */
 
 static void add_item(struct port *p, bool event)
 {

@@ -166,7 +166,7 @@ void keys_free(struct keys *t, struct keys_room *room)
     *t = (struct keys){.kind = t->kind};
 }
 
-/* -- coming and going -------------------------------------------------------------------------- */
+/* -- removing and returning -------------------------------------------------------------------- */
 
 void keys_bury(struct keys *t, struct key *k)
 {

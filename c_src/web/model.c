@@ -42,7 +42,7 @@ struct model {
     const char *only; /* name of the aggregation it is limited to; NULL: all */
 };
 
-/* -- making ------------------------------------------------------------------------------------ */
+/* -- creating ---------------------------------------------------------------------------------- */
 
 static void add_bounds(struct buf *out, const struct erltrace_aggregation *a, bool to)
 {
@@ -174,7 +174,7 @@ void model_describe(const struct model *m, struct buf *out)
     buf_addc(out, ']');
 }
 
-/* -- what is thrown away ----------------------------------------------------------------------- */
+/* -- removed values ---------------------------------------------------------------------------- */
 
 /* Records that a key's `words` are about to be removed, or (`left`) are what a trunc() has left of
  * them. */

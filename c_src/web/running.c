@@ -61,7 +61,7 @@ erltrace_t *run_open(const struct web_config *config, const struct message *m, i
     return h;
 }
 
-/* -- where ------------------------------------------------------------------------------------- */
+/* -- target ------------------------------------------------------------------------------------ */
 
 /* Returns whether a name, which may be a short one, names that node. */
 static bool names(const char *name, const char *node)
@@ -135,7 +135,7 @@ bool run_target(const struct web_config *config, erltrace_t *h, const char *node
     return rc == 0;
 }
 
-/* -- what -------------------------------------------------------------------------------------- */
+/* -- script ------------------------------------------------------------------------------------ */
 
 bool run_compile(erltrace_t *h, const struct message *m, struct diag_list *diags)
 {

@@ -46,7 +46,7 @@ void trace_give(struct trace *t, struct viewer *v)
     packet_drop(p);
 }
 
-/* -- those who come, or are to begin anew ------------------------------------------------------ */
+/* -- viewers that join, or need a fresh state -------------------------------------------------- */
 
 /* A snapshot of a waiting viewer. It may leave while its messages are made, which takes long for
  * many keys and therefore happens without the lock. */

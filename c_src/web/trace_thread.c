@@ -18,7 +18,7 @@ enum {
     ENDING_MS = 5000 /* time for END and the last data */
 };
 
-/* -- the life of it ---------------------------------------------------------------------------- */
+/* -- running ----------------------------------------------------------------------------------- */
 
 static int on_placed(const struct erltrace_placed *p, void *arg)
 {
@@ -190,7 +190,7 @@ static int work(struct trace *t)
     return state;
 }
 
-/* -- the end of it ----------------------------------------------------------------------------- */
+/* -- ending ------------------------------------------------------------------------------------ */
 
 struct end {
     const char *reason;

@@ -40,7 +40,7 @@ static void let_go(struct viewer *v, int code, const char *why)
     lws_callback_on_writable(v->socket);
 }
 
-/* -- what it says ------------------------------------------------------------------------------ */
+/* -- incoming messages ------------------------------------------------------------------------- */
 
 static void refuse(struct web *w, struct viewer *v, int64_t id, const char *why)
 {
@@ -153,7 +153,7 @@ static void receive(struct lws *wsi, struct viewer *v, const char *in, size_t le
         buf_free(&v->in);
 }
 
-/* -- what it is sent --------------------------------------------------------------------------- */
+/* -- outgoing packets -------------------------------------------------------------------------- */
 
 /* Closes a socket that accepts no more, or whose page is gone, without another word. */
 static int gone(struct lws *wsi)
@@ -250,7 +250,7 @@ void viewer_answer(struct web *w, struct job *j)
     hub_send(&w->hub, v, &j->body);
 }
 
-/* -- whether it is there ----------------------------------------------------------------------- */
+/* -- signs of life ----------------------------------------------------------------------------- */
 
 /* The page's system acknowledges data on arrival, even when the page itself is busy or slow. */
 static void look_for_acknowledgements(struct viewer *v, uint64_t now)
@@ -288,7 +288,7 @@ void viewer_tick(struct web *w)
     }
 }
 
-/* -- coming and going -------------------------------------------------------------------------- */
+/* -- connecting and disconnecting -------------------------------------------------------------- */
 
 static void say_hello(struct web *w, struct viewer *v)
 {
