@@ -2,7 +2,6 @@
 #include "words/words.h"
 
 #include <stddef.h>
-#include <string.h>
 
 enum { BY_PARAMETERS = 0 };
 
@@ -20,9 +19,13 @@ const struct word_agg_info *word_agg(unsigned func)
 
 void word_agg_start(const struct word_agg_info *f, uint64_t *words, unsigned n)
 {
-    memset(words, 0, n * sizeof *words);
-    if (f->merge == WORD_LEAST)
-        words[0] = (uint64_t)INT64_MAX;
-    else if (f->merge == WORD_MOST)
-        words[0] = (uint64_t)INT64_MIN;
+    static const struct {
+        int64_t first, others;
+    } starts[] = {
+#define WORD_MERGE(name, first, others, text) [WORD_##name] = {first, others},
+#include "words/aggs.list"
+#undef WORD_AGG
+    };
+    for (unsigned i = 0; i < n; i++)
+        words[i] = (uint64_t)(i == 0 ? starts[f->merge].first : starts[f->merge].others);
 }

@@ -47,9 +47,17 @@ enum word_agg {
 };
 
 /* How the words of two threads, or of two intervals, become one value. */
-enum word_merge { WORD_ADD, WORD_LEAST, WORD_MOST, WORD_ADD_SQUARES };
+enum word_merge {
+#define WORD_MERGE(name, first, others, text) WORD_##name,
+#include "words/aggs.list"
+#undef WORD_AGG
+};
 /* What is shown of a value. */
-enum word_result { WORD_COUNT, WORD_NUMBER, WORD_AVERAGE, WORD_DEVIATION, WORD_BUCKETS };
+enum word_result {
+#define WORD_RESULT(name, text) WORD_##name,
+#include "words/aggs.list"
+#undef WORD_AGG
+};
 /* A row of aggs.list, which explains the columns. */
 struct word_agg_info {
     const char *name;   /* "lquantize" */

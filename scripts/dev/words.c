@@ -326,6 +326,29 @@ static void put_completion(const struct option_doc *o)
     puts("],");
 }
 
+static const char *const merges[] = {
+#define WORD_MERGE(name, first, others, text) [WORD_##name] = text,
+#include "words/aggs.list"
+#undef WORD_AGG
+};
+static const char *const results[] = {
+#define WORD_RESULT(name, text) [WORD_##name] = text,
+#include "words/aggs.list"
+#undef WORD_AGG
+};
+
+/* A type of these texts, each once. */
+static void put_union(const char *const *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        while (strcmp(text[k], text[i]) != 0)
+            k++;
+        if (k == i)
+            printf("%s\"%s\"", i > 0 ? " | " : "", text[i]);
+    }
+}
+
 static void put_typescript(void)
 {
     puts("// words.ts - made by `make words`; edit guest/words/ instead.\n"
@@ -354,26 +377,20 @@ static void put_typescript(void)
 #define WORD_SUBR(num, name, args, result, min, max, tiers, d)                                     \
     PUT("function", #name, tiers, WORD_##d);
 #include "words/subrs.list"
-    puts(
-        "];\n"
-        "\n"
-        "/** What an aggregating function shows for a key. */\n"
-        "export type Result = \"count\" | \"number\" | \"average\" | \"deviation\" | \"buckets\";\n"
-        "\n"
-        "/** The aggregating functions; merge: how the numbers of two intervals are combined. */\n"
-        "export const D_FUNCTIONS: Readonly<Record<string, { result: Result; merge: \"add\" | "
-        "\"least\" | \"most\" }>> = {");
-#define COUNT_       "count"
-#define NUMBER_      "number"
-#define AVERAGE_     "average"
-#define DEVIATION_   "deviation"
-#define BUCKETS_     "buckets"
-#define ADD_         "add"
-#define ADD_SQUARES_ "add"
-#define LEAST_       "least"
-#define MOST_        "most"
+    puts("];\n"
+         "\n"
+         "/** What an aggregating function shows for a key. */");
+    printf("export type Result = ");
+    put_union(results, sizeof results / sizeof results[0]);
+    puts(";\n"
+         "\n"
+         "/** The aggregating functions; merge: how the numbers of two intervals are combined. */");
+    printf("export const D_FUNCTIONS: Readonly<Record<string, { result: Result; merge: ");
+    put_union(merges, sizeof merges / sizeof merges[0]);
+    puts(" }>> = {");
 #define WORD_AGG(num, name, text, values, words, parameters, merge, result, d)                     \
-    printf("    %s: { result: \"%s\", merge: \"%s\" },\n", text, result##_, merge##_);
+    printf("    %s: { result: \"%s\", merge: \"%s\" },\n", text, results[WORD_##result],           \
+           merges[WORD_##merge]);
 #include "words/aggs.list"
 #undef WORD_AGG
     puts("};\n"
@@ -387,7 +404,7 @@ static void put_typescript(void)
          "/** Functions with buckets. */");
     const char *bar = "export type HistFn = ";
 #define WORD_AGG(num, name, text, values, words, parameters, merge, result, d)                     \
-    if (strcmp(result##_, "buckets") == 0) {                                                       \
+    if (WORD_##result == WORD_BUCKETS) {                                                           \
         printf("%s\"%s\"", bar, text);                                                             \
         bar = " | ";                                                                               \
     }
