@@ -29,15 +29,17 @@ static int cookie_of(erltrace_t *h, const char **cookie)
 struct examination {
     erltrace_finding_fn *fn;
     void *arg;
+    const char *target; /* that is examined, and its release */
+    int otp;
     int result;
 };
 
-static void found(void *arg, const char *target, int otp, const struct tier_finding *f)
+static void found(void *arg, const struct tier_finding *f)
 {
     struct examination *x = arg;
     if (x->result == 0)
-        x->result = x->fn(&(struct erltrace_finding){.node = target,
-                                                     .otp = otp,
+        x->result = x->fn(&(struct erltrace_finding){.node = x->target,
+                                                     .otp = x->otp,
                                                      .subject = f->subject,
                                                      .level = f->level,
                                                      .text = f->text,
@@ -56,8 +58,13 @@ int erltrace_examine(erltrace_t *h, erltrace_finding_fn *fn, void *arg)
         return -1;
     int rc = api_open_targets(h);
     h->busy = true;
-    if (rc == 0)
-        rc = session_examine(&h->session, found, &x, &h->session.diags);
+    for (size_t i = 0; rc == 0 && i < h->session.ntiers; i++) {
+        struct tier *t = h->session.tier[i].t;
+        x.target = t->ops->target(t);
+        x.otp = 0;
+        if (t->ops->examine != NULL)
+            rc = t->ops->examine(t, &x.otp, found, &x, &h->session.diags);
+    }
     h->busy = false;
     return api_leave(h, rc) != 0 ? -1 : x.result;
 }

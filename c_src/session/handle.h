@@ -1,8 +1,8 @@
 /* handle.h - the handle behind include/erltrace.h: a session, and what programs ask for beside it.
  *
- * Every public function that can fail begins with api_enter, which refuses what is not
- * possible now, and ends with api_leave, which hands collected diagnostics to the program and turns
- * codes of base/err.h into those of the public header. The phase only goes forward. */
+ * Every public function that can fail begins with api_enter, which refuses what is not possible
+ * now, and ends with api_leave, which hands collected diagnostics to the program and turns codes of
+ * base/err.h into those of the public header. The phase only goes forward. */
 #ifndef ET_SESSION_HANDLE_H
 #define ET_SESSION_HANDLE_H
 
@@ -10,7 +10,6 @@
 #include <stdbool.h>
 
 #include "session/session.h"
-#include "erltrace.h"
 #include "wire/cred.h"
 
 /* Where a handle is on its way: one of these, then enum erltrace_state. */
@@ -37,11 +36,11 @@ struct api_target {
 
 struct erltrace {
     struct erltrace *next; /* of all that are open */
-    int phase;
-    bool busy;          /* inside a function that calls handlers */
-    bool acting;        /* inside the program's handler of an action */
-    int error;          /* enum erltrace_err */
-    struct buf message; /* of error */
+    int phase;             /* API_OPEN ... API_ENABLED, then enum erltrace_state */
+    bool busy;             /* inside a function that calls handlers */
+    bool acting;           /* inside the program's handler of an action */
+    int error;             /* enum erltrace_err */
+    struct buf message;    /* of error */
     atomic_int interrupted;
 
     struct session session;

@@ -716,45 +716,6 @@ const char *session_targets(const struct session *s)
     return buf_str(b);
 }
 
-struct examining {
-    session_finding_fn fn;
-    void *arg;
-    const char *target;
-    int otp;
-};
-
-static void found(void *arg, const struct tier_finding *f)
-{
-    struct examining *x = arg;
-    x->fn(x->arg, x->target, x->otp, f);
-}
-
-int session_examine(struct session *s, session_finding_fn fn, void *arg, struct diags *d)
-{
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < s->ntiers; i++) {
-        struct tier *t = s->tier[i].t;
-        struct examining x = {.fn = fn, .arg = arg, .target = t->ops->target(t)};
-        if (t->ops->examine != NULL)
-            rc = t->ops->examine(t, &x.otp, found, &x, d);
-    }
-    return rc;
-}
-
-const char *session_enabled(const struct session *s)
-{
-    struct tier *t = s->ntiers == 1 ? s->tier[0].t : NULL;
-    return t != NULL && t->ops->enabled != NULL ? t->ops->enabled(t) : NULL;
-}
-
-struct session_placed session_placed(const struct session *s, size_t i)
-{
-    const struct session_tier *t = &s->tier[i];
-    const struct tier_ops *ops = t->t->ops;
-    return (struct session_placed){ops->target(t->t), t->nbindings, t->left_out,
-                                   ops->placed != NULL ? ops->placed(t->t) : NULL};
-}
-
 void session_detach(struct session *s)
 {
     for (size_t i = 0; i < s->ntiers; i++) {

@@ -197,25 +197,6 @@ bool session_frame(const struct session *s, const struct value *v, size_t nth, s
 void session_status(const struct session *s, struct erltrace_status *out);
 /* The targets in words, separated by commas; "" for the local tier. Borrowed. */
 const char *session_targets(const struct session *s);
-/* Examines each target: fn is told the target in words and a finding. Targets that say nothing are
- * passed over. *otp is the release of the one that the finding is about, while fn runs. 0 or an
- * error. */
-typedef void (*session_finding_fn)(void *arg, const char *target, int otp,
-                                   const struct tier_finding *f);
-int session_examine(struct session *s, session_finding_fn fn, void *arg, struct diags *d);
-/* What was enabled, as the only tier says it; NULL with several, or when it does not say. Borrowed.
- */
-const char *session_enabled(const struct session *s);
-
-/* What was placed in the ith target, once the session has started. */
-struct session_placed {
-    const char *target;
-    size_t clauses;                   /* clauses on probes that were enabled */
-    size_t left_out;                  /* that were not: their predicates can never be true there */
-    const struct tier_placed *placed; /* NULL: the tier does not say. Borrowed */
-};
-struct session_placed session_placed(const struct session *s, size_t i);
-
 /* Closes every tier: whatever was set in the nodes is undone. */
 void session_detach(struct session *s);
 /* ... and frees all that the session owns. */
@@ -240,7 +221,7 @@ int session_no_memory(struct session *s);
 /* The public form of what the compiler knows of stability. */
 struct erltrace_attributes session_attributes(struct compile_attr a);
 
-/* -- probe.c ----------------------------------------------------------------------------------- */
+/* -- probes.c ---------------------------------------------------------------------------------- */
 
 void api_probe_fill(struct api_probe *out, enum probe_kind kind, uint32_t id, const char *prov,
                     const char *mod, const char *func, const char *name, const char *node);

@@ -305,7 +305,8 @@ const char *erltrace_targets(erltrace_t *h)
 
 const char *erltrace_enabled(erltrace_t *h)
 {
-    return h != NULL ? session_enabled(&h->session) : NULL;
+    struct tier *t = h != NULL && h->session.ntiers == 1 ? h->session.tier[0].t : NULL;
+    return t != NULL && t->ops->enabled != NULL ? t->ops->enabled(t) : NULL;
 }
 
 int erltrace_placed_iter(erltrace_t *h, erltrace_placed_fn *fn, void *arg)
@@ -316,11 +317,13 @@ int erltrace_placed_iter(erltrace_t *h, erltrace_placed_fn *fn, void *arg)
         return api_fail(h, ERLTRACE_E_INVAL);
     for (size_t i = 0; i < h->session.ntiers; i++) {
         static const struct tier_placed nothing = {0};
-        struct session_placed s = session_placed(&h->session, i);
-        const struct tier_placed *p = s.placed != NULL ? s.placed : &nothing;
-        struct erltrace_placed out = {.node = s.target,
-                                      .clauses = s.clauses,
-                                      .left_out = s.left_out,
+        const struct session_tier *t = &h->session.tier[i];
+        const struct tier_ops *ops = t->t->ops;
+        const struct tier_placed *placed = ops->placed != NULL ? ops->placed(t->t) : NULL;
+        const struct tier_placed *p = placed != NULL ? placed : &nothing;
+        struct erltrace_placed out = {.node = ops->target(t->t),
+                                      .clauses = t->nbindings,
+                                      .left_out = t->left_out,
                                       .meta = p->meta,
                                       .local = p->local,
                                       .global = p->global,

@@ -102,8 +102,7 @@ static void put_erlang(void)
            PROBE_FN_BIF, PROBE_FN_NIF, PROBE_FN_INLINED, PROBE_FN_PRIVATE);
 }
 
-/* -- Options
- * --------------------------------------------------------------------------------------------- */
+/* -- options ----------------------------------------------------------------------------------- */
 
 static const struct option_doc {
     const char *name;
