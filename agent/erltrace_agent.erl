@@ -191,11 +191,12 @@ init(Parent, Tag) ->
     process_flag(trap_exit, true),
     %% Otherwise it would be that of the process that attached, which may live on another node.
     group_leader(self(), self()),
-    Otp = list_to_integer(erlang:system_info(otp_release)),
+    Otp = erltrace_agent_lib:release(),
+    Has = erltrace_agent_lib:features(Otp),
     try register(?MODULE, self()) of
         true ->
             Parent ! {Tag, self()},
-            {ok, #s{otp = Otp, session = erltrace_agent_session:none()}}
+            {ok, #s{otp = Otp, has = Has, session = erltrace_agent_session:none(Has)}}
     catch
         error:badarg ->
             Parent ! {Tag, whereis(?MODULE)},
@@ -384,7 +385,7 @@ replaced(#s{consumers = Cs} = S) ->
     [erltrace_agent_session:destroy(Session) || Session <- [S#s.session, S#s.global], Session =/= undefined, Session =/= legacy],
     Library = dismiss_guard(S),
     purge(), % the library cannot be loaded twice
-    S1 = S0#s{nif = undefined, guard = undefined, session = erltrace_agent_session:none(), global = undefined, gc = undefined, flags = [], some = #{}, port_flags = [], seq = 0,
+    S1 = S0#s{nif = undefined, guard = undefined, session = erltrace_agent_session:none(S0#s.has), global = undefined, gc = undefined, flags = [], some = #{}, port_flags = [], seq = 0,
               functions = #{}, hooks = #{}, globals = #{}, taken = #{},
              lost = {0, 0, 0}},
     Restarted = case Library of
@@ -921,7 +922,9 @@ guard(Server, Monitor, Library, Functions, Sessions) ->
         {'DOWN', Monitor, process, Server, _} ->
             _ = nif_retire(), % the gate first, as what follows can take long
             [erltrace_agent_session:destroy(Session) || Session <- Sessions],
-            left_behind(Server, Functions, #s{otp = 0, session = erltrace_agent_session:none()}),
+            Otp = erltrace_agent_lib:release(),
+            Has = erltrace_agent_lib:features(Otp),
+            left_behind(Server, Functions, #s{otp = Otp, has = Has, session = erltrace_agent_session:none(Has)}),
             retire(?STOP_WAIT),
             whereis(?MODULE) =:= undefined andalso unload_idle();
         {'DOWN', _, process, {?GUARD, _}, _} ->

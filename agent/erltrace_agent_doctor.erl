@@ -55,7 +55,7 @@ consumers(#s{consumers = Cs}) ->
     end.
 
 %% Tracers of the legacy session, by process.
-processes(#s{otp = Otp}) ->
+processes(#s{has = Has}) ->
     Owned = lists:foldl(fun(P, Acc) ->
                             case erltrace_agent_lib:tracer(P) of
                                 {tracer, T} when T =/= [], T =/= ?TRACER ->
@@ -65,7 +65,7 @@ processes(#s{otp = Otp}) ->
                         end, #{}, [new_processes | lists:sublist(erlang:processes(), ?MANY)]),
     case maps:to_list(Owned) of
         [] -> [{tracers, ok, <<"no other tool traces processes">>, <<>>}];
-        L when Otp < 27 ->
+        L when not ?HAS(Has, ?OTP_TRACE_SESSIONS) ->
             [{tracers, limit, text("~b process~s traced by ~s: a process has one tracer before OTP 27, so those are not seen",
                                    [N, erltrace_agent_lib:plural(N), owner(T)]),
               <<"end that trace: dbg:stop(), recon_trace:clear(), redbug:stop() ...">>} || {T, N} <- L];
@@ -74,20 +74,20 @@ processes(#s{otp = Otp}) ->
              || {T, N} <- L]
     end.
 
-shared(#s{otp = Otp}) when Otp >= 27 ->
+shared(#s{has = Has}) when ?HAS(Has, ?OTP_TRACE_SESSIONS) ->
     [];
 shared(_) ->
     [{tracers, note, <<"before OTP 27 a process or function belongs to the tool that traces it first: what other tools have is left alone (and gets no "
                        "probes meanwhile), and no tool, dbg included, can trace the agent's own processes (they are sensitive)">>, <<>>}].
 
-sessions(#s{otp = Otp}) when Otp < 27 ->
+sessions(#s{has = Has}) when not ?HAS(Has, ?OTP_TRACE_SESSIONS) ->
     [];
 sessions(#s{session = Own}) ->
     Others = [W || W <- trace:session_info(all), W =/= {legacy, default}, not erltrace_agent_session:own(W, Own)],
     [{sessions, note, text("trace session ~p of another tool, alongside ours", [Name]), <<>>} || {Name, _} <- Others] ++
     [{sessions, ok, <<"no other trace sessions">>, <<>>} || Others =:= []].
 
-gc(#s{otp = Otp}) when Otp < 27 ->
+gc(#s{has = Has}) when not ?HAS(Has, ?OTP_GC_TRACED_ONCE) ->
     [];
 gc(S) ->
     case erltrace_agent_others:gc_owners(S, lists:sublist(erlang:processes(), ?MANY)) of
@@ -97,11 +97,11 @@ gc(S) ->
               <<"end that trace: dbg:stop() for dbg">>}]
     end.
 
-monitor(#s{otp = Otp}) ->
+monitor(#s{has = Has}) ->
     case erltrace_agent_monitor:slot() of
         undefined -> [{system_monitor, ok, <<"the system monitor is free">>, <<>>}];
         {Pid, _} when Pid =:= self() -> [{system_monitor, ok, <<"the system monitor is ours at the moment">>, <<>>}];
-        {Pid, Items} when Otp >= 28 ->
+        {Pid, Items} when ?HAS(Has, ?OTP_MONITOR_SESSIONS) ->
             [{system_monitor, note, text("~s has the system monitor (~0p), alongside ours", [owner(Pid), Items]), <<>>}];
         {Pid, Items} ->
             [{system_monitor, limit, text("~s has the system monitor (~0p), and before OTP 28 a node has only one: probes *port_busy, "

@@ -231,7 +231,7 @@ has(P, Flag, #s{flags = Flags, some = Some}) ->
     lists:member(Flag, Flags) orelse lists:member(Flag, maps:get(P, Some, [])).
 
 %% OTP 27 to 29 crash at a collection that two sessions trace (the legacy session counts as one).
-check_gc(#s{otp = Otp}, _) when Otp < 27 ->
+check_gc(#s{has = Has}, _) when not ?HAS(Has, ?OTP_GC_TRACED_ONCE) ->
     ok;
 check_gc(S, Processes) ->
     case erltrace_agent_others:gc_owners(S, Processes) of

@@ -80,7 +80,7 @@ exists(MFA) ->
 
 %% After code was loaded: sets what could not be set before, and from OTP 27 on what went with old code. Before OTP 27, another tool may
 %% have cleared it: then it stays cleared. -> {what to complain of, state}
-watch(#s{session = undefined, otp = Otp} = S) when Otp >= 27 -> % no program runs, or the session was destroyed
+watch(#s{session = undefined} = S) -> % no program runs, or the session was destroyed
     {[], S#s{hooks = #{}}};
 watch(#s{hooks = Have, functions = Functions, consumers = Cs, session = Session} = S) ->
     Wanted = without(wanted([C || #c{phase = running} = C <- maps:values(Cs)]), Functions),
@@ -100,9 +100,9 @@ watch(#s{hooks = Have, functions = Functions, consumers = Cs, session = Session}
 
 is_set(MFA, #s{session = legacy}) ->
     erlang:trace_info(MFA, meta) =:= {meta, ?TRACER};
-is_set(MFA, #s{session = Session, otp = Otp}) ->
+is_set(MFA, #s{session = Session, has = Has}) ->
     {meta, M} = erltrace_agent_session:info(Session, MFA, meta),
-    M =/= false andalso M =/= undefined andalso not (Otp < 29 andalso is_bif(MFA)).
+    M =/= false andalso M =/= undefined andalso not (?HAS(Has, ?OTP_BIFS_LOST) andalso is_bif(MFA)).
 
 %% OTP 27 and 28: when any session removes its pattern from a BIF, all other sessions stop getting its calls, although their patterns are
 %% still set.

@@ -1,7 +1,7 @@
 %% erltrace_agent_lib - what several parts of the agent need: the form of errors, names in words, the clock.
 -module(erltrace_agent_lib).
 
--export([error4/3, text/2, names/1, owner/1, count/2, plural/1, functions_of/1, functions/1, ours/1, now_ms/0, alive/1, linked/1, new_look/0]).
+-export([release/0, features/1, error4/3, text/2, names/1, owner/1, count/2, plural/1, functions_of/1, functions/1, ours/1, now_ms/0, alive/1, linked/1, new_look/0]).
 -export([start/2, evaluate/3, tracer/1, breathe/0, fold/3, fold_list/3, map/2, filter/2, pattern_call/0, pattern_calls/0]).
 
 -include("erltrace_agent.hrl").
@@ -184,10 +184,18 @@ classes(M, Functions, Bifs) ->
     [{C, L} || {C, L} <- [{?CLASS_BIF, Called -- Nifs}, {?CLASS_NIF, Nifs}, {?CLASS_INLINED, Inlined ++ (Written -- Bifs)},
                        {?CLASS_PRIVATE, ((Functions -- Exported) -- Nifs) -- Bifs}], L =/= []].
 
+%% Returns the OTP release of this node.
+release() ->
+    list_to_integer(erlang:system_info(otp_release)).
+
+%% Returns the features of a release: bits OTP_* for ?HAS.
+features(Release) ->
+    lists:sum([Bit || {Bit, First, Last} <- ?OTP_FEATURES, Release >= First, Last =:= 0 orelse Release =< Last]).
+
 %% Calls of these become instructions, which the VM does not report; only calls through apply are reported. The release itself knows most of
 %% them. The others were found by calling each BIF from code that names it, on OTP 25, 27 and 29; a test of the agent does the same.
 inlined(erlang, is_record, _) -> false; % an instruction only where the tag is an atom in the source
-inlined(erlang, hibernate, 3) -> erlang:system_info(otp_release) < "28";
+inlined(erlang, hibernate, 3) -> not ?HAS(features(release()), ?OTP_HIBERNATE_CALLS);
 inlined(erlang, F, A) ->
     lists:member({F, A}, [{get, 1}, {load_nif, 2}]) orelse
         lists:any(fun(Is) -> erl_internal:Is(F, A) end, [guard_bif, arith_op, comp_op, bool_op, send_op]);

@@ -120,7 +120,7 @@ forget(#s{loads = #loads{notice = Notice}, session = Session} = S) ->
 left_behind(Server) ->
     Heard = [?SETS_FLAGS || Server =/= self()],
     [erltrace_agent_patterns:legacy(MFA, false, [meta]) || MFA <- Heard ++ ?NOTICE, is_left(erlang:trace_info(MFA, meta), Server)],
-    [on_load(Kind, false, #s{otp = 0, session = legacy}) || Kind <- [local, meta], slot(Kind) =:= ours],
+    [on_load(Kind, false, #s{otp = 0, has = 0, session = legacy}) || Kind <- [local, meta], slot(Kind) =:= ours],
     ok.
 
 %% (The VM keeps a pattern whose tracer has died, and may or may not have noticed the death.)

@@ -41,8 +41,8 @@ told(Options, Bindings) ->
 %% == needs ====================================================================================================
 
 %% Throws an error if these needs cannot be met now.
-check(Needs, #s{otp = Otp} = S) ->
-    Needs band ?NEED_LONG_QUEUE =:= 0 orelse Otp >= 27 orelse
+check(Needs, #s{has = Has} = S) ->
+    Needs band ?NEED_LONG_QUEUE =:= 0 orelse ?HAS(Has, ?OTP_LONG_QUEUES) orelse
         throw(error4('AGENT_OTP', "queue-long and queue-normal need OTP 27: the system monitor of this node does not report long "
                      "message queues", "leave them out on this node; all other limits work")),
     Needs band ?NEED_MONITOR =:= 0 orelse check_slot(S).
@@ -50,7 +50,7 @@ check(Needs, #s{otp = Otp} = S) ->
 check_slot(#s{monitor = #m{flooded = true}}) ->
     throw(error4('AGENT_BUSY', "the system monitor is switched off, because another trace caused more of its messages than the agent "
                  "can handle", "end that trace first"));
-check_slot(#s{otp = Otp}) when Otp >= 28 ->
+check_slot(#s{has = Has}) when ?HAS(Has, ?OTP_MONITOR_SESSIONS) ->
     ok;
 check_slot(_) ->
     case slot() of
@@ -112,7 +112,7 @@ queue(Limit) ->
 
 system(Items, #m{items = Items} = M, _) ->
     M;
-system(Items, M, #s{otp = Otp} = S) when Otp >= 28 ->
+system(Items, M, #s{has = Has} = S) when ?HAS(Has, ?OTP_MONITOR_SESSIONS) ->
     M#m{items = Items, session = session(Items, M, S), flooded = false};
 system(Items, #m{items = Old} = M, _) ->
     More = [K || {K, _} <- Items, not lists:keymember(K, 1, Old)] =/= [],
@@ -403,16 +403,16 @@ waiting(P) ->
 %% -> {what to complain of, state}
 watch(#s{monitor = undefined} = S) ->
     {[], S};
-watch(#s{monitor = #m{session = Session} = M, otp = Otp} = S) ->
+watch(#s{monitor = #m{session = Session} = M, has = Has} = S) ->
     case Session =:= undefined orelse erltrace_agent_session:there(Session) of
-        true -> {lost(M, Otp), S#s{monitor = M#m{events = 0}}};
+        true -> {lost(M, Has), S#s{monitor = M#m{events = 0}}};
         false ->
             {[{{monitor, Session}, <<"another process destroyed the trace session of the agent's system monitor: the probes that need it (*port_busy, "
                                      "*not_busy, *-long, heap-large) no longer fire; start the trace again">>}],
              S#s{monitor = (forget_waiting(M, S))#m{items = [], session = undefined, events = 0}}}
     end.
 
-lost(#m{items = Items, flooded = false}, Otp) when Items =/= [], Otp < 28 ->
+lost(#m{items = Items, flooded = false}, Has) when Items =/= [], not ?HAS(Has, ?OTP_MONITOR_SESSIONS) ->
     case erlang:system_monitor() of
         {Pid, _} when Pid =:= self() -> [];
         undefined -> [{monitor, <<"another process switched off the system monitor: the probes that need it (*port_busy, *not_busy, "

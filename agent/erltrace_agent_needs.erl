@@ -86,7 +86,7 @@ no_needs(S0) ->
             Session =:= undefined orelse erltrace_agent_session:destroy(Session)
     end,
     erltrace_agent_crowd:dismiss(),
-    (erltrace_agent_patterns:globals(#{}, S))#s{session = erltrace_agent_session:none(), flags = [], some = #{}, port_flags = [], seq = 0, functions = #{}, hooks = #{}, taken = #{},
+    (erltrace_agent_patterns:globals(#{}, S))#s{session = erltrace_agent_session:none(S#s.has), flags = [], some = #{}, port_flags = [], seq = 0, functions = #{}, hooks = #{}, taken = #{},
                                                 bifs = [], given = #{}, calls = undefined}.
 
 %% If it fails, sessions that were created for it are destroyed.

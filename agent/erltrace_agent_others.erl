@@ -47,7 +47,7 @@ look(S) ->
 
 %% What has just been set may have left out what other tools have: remembers that, so that a check notices when they release it. For all
 %% processes this is known since our flags were set there (erltrace_agent_flags:add/3).
-remember(#s{otp = Otp} = S) when Otp >= 27 ->
+remember(#s{has = Has} = S) when ?HAS(Has, ?OTP_TRACE_SESSIONS) ->
     S;
 remember(#s{flags = Flags, some = Some, others = Others} = S) ->
     Theirs = case Flags of
@@ -63,7 +63,7 @@ remember(#s{flags = Flags, some = Some, others = Others} = S) ->
 
 %% Removes what was left by an agent that was killed together with its guard, or whose code was purged: flags and meta patterns bear our
 %% name, local patterns do not. Takes some ten milliseconds, when an agent starts.
-sweep(#s{otp = Otp} = S) when Otp >= 27 ->
+sweep(#s{has = Has} = S) when ?HAS(Has, ?OTP_TRACE_SESSIONS) ->
     erltrace_agent_seq:remove(?NEED_SEQ_TRACE, S),
     erltrace_agent_session:sweep([]);
 sweep(S) ->
@@ -628,7 +628,7 @@ with_gc(Ask, Ps) ->
                                    end, none, Ps).
 
 %% Sets as many again as there is time for; the next check goes on with the rest.
-bifs(#s{otp = Otp, functions = Fs, bifs = Left} = S) when Otp < 29 ->
+bifs(#s{has = Has, functions = Fs, bifs = Left} = S) when ?HAS(Has, ?OTP_BIFS_LOST) ->
     case Left of
         [] ->
             Modules = lists:usort([M || {M, F, A} <- maps:keys(Fs), erlang:is_builtin(M, F, A)]),

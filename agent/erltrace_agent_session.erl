@@ -7,7 +7,7 @@
 %%    nothing more in that session (erltrace_agent_needs:present/1).
 -module(erltrace_agent_session).
 
--export([none/0, create/3, destroy/1, there/1, own/2, sweep/1]).
+-export([none/1, create/3, destroy/1, there/1, own/2, sweep/1]).
 -export([function/4, process/4, port/4, send/3, system/3, info/3]).
 
 -include("erltrace_agent.hrl").
@@ -15,12 +15,9 @@
 -define(NAMES, [?AGENT, erltrace_loads, erltrace_gc, erltrace_global, erltrace_monitor]).
 
 %% Returns the value of #s.session while nothing is traced.
--spec none() -> legacy | undefined.
-none() ->
-    case list_to_integer(erlang:system_info(otp_release)) of
-        Otp when Otp < 27 -> legacy;
-        _ -> undefined
-    end.
+-spec none(Features :: non_neg_integer()) -> legacy | undefined.
+none(Has) when ?HAS(Has, ?OTP_TRACE_SESSIONS) -> undefined;
+none(_) -> legacy.
 
 %% -> its strong handle. Tells the guard of it: if the server is killed in the middle of a call that changes the session, the VM
 %% may keep it.

@@ -170,9 +170,11 @@ const struct probe_def *probe_erlang_next(const struct probe_def *def)
     return next;
 }
 
+const int probe_otps[PROBE_OTPS] = {25, 27, 29};
+
 enum probe_by probe_on(const struct probe_def *def, int otp)
 {
-    return def->on[otp < 27 ? PROBE_OTP_25 : otp < 29 ? PROBE_OTP_27 : PROBE_OTP_29];
+    return def->by == PROBE_BY_VM && !otp_has(otp, def->otp) ? PROBE_BY_NONE : def->by;
 }
 
 const char *probe_need_text(enum probe_need need)

@@ -46,11 +46,6 @@
 #define TOLD       "the VM reports it to the agent, which fires the probe some microseconds later"
 #define GOES_ON    "when it is next scheduled out at a place other than where it waited, or within some 20 ms (up to 500 ms if many processes wait); not if it dies before"
 
-/* What delivers the probe on OTP 25, 27 and 29, where that is not this erltrace on each. */
-#define BY_KERNEL  {PROBE_BY_KERNEL, PROBE_BY_KERNEL, PROBE_BY_KERNEL}
-#define BY_NOBODY  {PROBE_BY_NONE, PROBE_BY_NONE, PROBE_BY_NONE}
-#define SINCE_27   {PROBE_BY_NONE, PROBE_BY_VM, PROBE_BY_VM}
-
 /* Why the vm tier lacks the probe. */
 #define NO_EVENT   "the VM has no event for it"
 #define GONE(otp)  "OTP has not had it since release " otp

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "words/otp.h"
 #include "words/probekind.h"
 
 /* A parsed probe description. Strings are borrowed. */
@@ -42,7 +43,7 @@ bool probe_glob_function(const char *pattern, const char *name, unsigned arity);
  *    .arg = {PID_TEXT("p", "the new process"), {"char *", "mfa", "its start function, m:f/a"}}},
  *
  * KIND (parts.h) takes kind, name and needs from words/probes.list, where a node finds them too. To
- * deliver a probe, give it a row there, write KIND in place of .name here, and remove .on and
+ * deliver a probe, give it a row there, write KIND in place of .name here, and remove .by and
  * .lacking. If the VM does not tell an argument, the argument's text says what replaces it. Parts
  * that rows share are in parts.h. */
 
@@ -76,9 +77,9 @@ enum probe_by {
     PROBE_BY_KERNEL, /* a kernel tier, on an OTP built with dynamic tracing */
     PROBE_BY_NONE
 };
-/* The releases that rows distinguish: 25 includes 26, 27 includes 28, 29 includes all later
- * ones. */
-enum { PROBE_OTP_25, PROBE_OTP_27, PROBE_OTP_29, PROBE_OTPS };
+/* The releases that people are shown, for each what it and those before the next deliver. */
+enum { PROBE_OTPS = 3 };
+extern const int probe_otps[PROBE_OTPS];
 
 struct probe_def {
     enum probe_kind kind;     /* 0: no existing tier has it, on any OTP */
@@ -90,10 +91,11 @@ struct probe_def {
     unsigned untyped; /* number of arguments after those, which args[] does not have: the probes
                          that one description means must not differ in args[] */
     const char *how;  /* accuracy: what is derived, from what, and what is missed; NULL: exact */
-    enum probe_by on[PROBE_OTPS];
-    const char *lacking; /* why the vm tier lacks it where `on` says so, for people; NULL: it lacks
-                            it nowhere */
-    unsigned numbered;   /* above 0: this many probes, named `name` followed by 0, 1, ... */
+    enum probe_by by;
+    enum otp_feature otp; /* what the vm tier needs of the release to deliver it */
+    const char *lacking;  /* why the vm tier lacks it where `by` or `otp` says so, for people; NULL:
+                             it  lacks it nowhere */
+    unsigned numbered;    /* above 0: this many probes, named `name` followed by 0, 1, ... */
     const char *mod, *func; /* if not NULL: `name` is a placeholder for any name in descriptions
                                with these parts. This function has no function probes */
 };

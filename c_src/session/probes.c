@@ -33,7 +33,6 @@ const char *erltrace_probe_argument(const struct erltrace_probe *p, size_t i)
 static void about_fill(const struct probe_section *s, const struct probe_def *def,
                        struct erltrace_about *out)
 {
-    static const int otp[PROBE_OTPS] = {25, 27, 29};
     static const char *const by[] = {
         [PROBE_BY_VM] = "vm tier", [PROBE_BY_KERNEL] = "kernel tier", [PROBE_BY_NONE] = "nobody"};
     static const char *const origin[] = {
@@ -50,9 +49,9 @@ static void about_fill(const struct probe_section *s, const struct probe_def *de
                                    .lacking = def->lacking,
                                    .numbered = def->numbered,
                                    .notps = PROBE_OTPS,
-                                   .otp = otp};
+                                   .otp = probe_otps};
     for (size_t i = 0; i < PROBE_OTPS; i++)
-        out->by[i] = by[def->on[i]];
+        out->by[i] = by[probe_on(def, probe_otps[i])];
     for (; out->nargs < sizeof def->arg / sizeof *def->arg && def->arg[out->nargs].type;
          out->nargs++) {
         const struct probe_arg *a = &def->arg[out->nargs];

@@ -14,6 +14,7 @@
 #include "util/buftext.h"
 #include "util/render.h"
 #include "wire/deadline.h"
+#include "words/otp.h"
 
 #define MODULE  "erltrace_agent"
 #define GUARD   MODULE "_guard"    /* the registered name of its guard */
@@ -383,7 +384,7 @@ static int check_target(struct vm_agent *a, struct diags *d)
     struct buf b = BUF_INIT;
     struct utsname u;
     int e = system_info(a, "otp_release", &b, d);
-    if (e == 0 && atoi(buf_str(&b)) < 25)
+    if (e == 0 && !otp_has(atoi(buf_str(&b)), OTP_SUPPORTED))
         e = diag_error(d, ET_EOTP, NULL, "OTP_OLD", "erltrace needs OTP 25 or newer",
                        "%s runs OTP %s", a->node, buf_str(&b));
     if (e == 0)

@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "util/buftext.h"
 #include "util/render.h"
+#include "words/otp.h"
 
 enum {
     EPMD_MS = 3000,
@@ -80,7 +81,7 @@ int reach_check(const struct beam *b, const struct cred_options *tls, struct rea
     char title[256];
     *p = (struct reach_problem){0};
     beam_title(b, title, sizeof title);
-    if (b->otp[0] && atoi(b->otp) < 25) {
+    if (b->otp[0] && !otp_has(atoi(b->otp), OTP_SUPPORTED)) {
         snprintf(p->text, sizeof p->text, "%s runs OTP %s", title, b->otp);
         snprintf(p->help, sizeof p->help, "erltrace needs OTP 25 or newer");
         return problem(p, ET_EOTP, "OTP_OLD");

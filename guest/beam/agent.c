@@ -100,11 +100,11 @@ static ERL_NIF_TERM nif_start(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     /* The name stays: consumers come through the distribution, and go when it is started anew. */
     if (!nodename_encoded(env, enif_make_pid(env, &self), &agent.node))
         agent.node = 0;
-    agent.otp = otp;
+    agent.features = otp_features(otp);
     agent.sizes = term_sizes_of(otp);
     term_init(otp);
     load_calibrate();
-    agent.sessions = otp >= 27;
+    agent.sessions = agent_has(OTP_TRACE_SESSIONS);
     agent.server = self;
     atomic_store(&agent.started, true);
     return agent.atom.ok;

@@ -29,6 +29,7 @@
 #include "beam/probe/shadow.h"
 #include "beam/probe/term.h"
 #include "engine/engine.h"
+#include "words/otp.h"
 #include "words/probekind.h"
 
 struct atoms {
@@ -192,7 +193,7 @@ struct agent {
     _Atomic bool loading;                /* calls that nobody has bound anything to are counted */
     _Atomic bool counting;               /* exception probes are on: frames are counted */
     _Atomic uint32_t round;              /* how often exception probes were switched on */
-    int otp;                             /* release of this VM */
+    uint32_t features;                   /* otp_features of this VM */
     ERL_NIF_TERM node;                   /* its name; 0 when it cannot be known */
     struct term_sizes sizes;
     struct atoms atom;
@@ -204,6 +205,12 @@ struct agent {
     _Atomic uint64_t lost_calls;   /* FRAMES_HARD */
 };
 extern struct agent agent;
+
+/* Whether this VM has it. */
+static inline bool agent_has(enum otp_feature feature)
+{
+    return (agent.features >> feature & 1) != 0;
+}
 
 /* The server's looks at its tables are cut into parts, each far below a millisecond, between which
  * the scheduler does other work. (Dirty NIFs they are not: on a node whose dirty schedulers are

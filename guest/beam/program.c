@@ -314,7 +314,7 @@ static uint32_t needs_of(enum probe_kind kind)
 {
     uint32_t needs = word_probe(kind)->needs;
     /* From then on its calls tell, and schedulings are not needed. */
-    return kind == PROBE_PROCESS_HIBERNATE && agent.otp >= 28
+    return kind == PROBE_PROCESS_HIBERNATE && agent_has(OTP_HIBERNATE_CALLS)
                ? needs & ~(uint32_t)PROBE_NEED_RUNNING
                : needs;
 }

@@ -91,7 +91,7 @@ static uint64_t arg_scheduled(struct engine_ctx *ctx, unsigned n)
 
 static bool hibernation_wanted(const struct snapshot *s)
 {
-    return s->named[PROBE_PROCESS_HIBERNATE].n > 0 && agent.otp < 28;
+    return s->named[PROBE_PROCESS_HIBERNATE].n > 0 && !agent_has(OTP_HIBERNATE_CALLS);
 }
 
 static void on_in(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,

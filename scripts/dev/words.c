@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "util/option.h"
+#include "words/otp.h"
 #include "words/probekind.h"
 #include "words/words.h"
 
@@ -94,6 +95,24 @@ static void put_erlang(void)
            monitor);
     put_flags("PROCESS_FLAGS", "PROCESS");
     put_flags("PORT_FLAGS", "PORT");
+    puts("%% What OTP releases differ in, a bit for each; ?HAS asks for one in #s.has.");
+    static const struct {
+        const char *name, *text;
+        int first, last;
+    } otp[] = {
+#define WORD_OTP(name, first, last, text) {#name, text, first, last},
+#include "words/otp.list"
+#undef WORD_OTP
+    };
+    enum { OTPS = sizeof otp / sizeof otp[0] };
+    for (size_t i = 0; i < OTPS; i++)
+        printf("-define(OTP_%s, %u). %% %s\n", otp[i].name, 1u << (i + 1), otp[i].text);
+    puts("%% With the first release that has it, and the last; 0: none is known.");
+    printf("-define(OTP_FEATURES, [");
+    for (size_t i = 0; i < OTPS; i++)
+        printf("%s{?OTP_%s, %d, %d}", i > 0 ? ", " : "", otp[i].name, otp[i].first, otp[i].last);
+    puts("]).\n"
+         "-define(HAS(Has, Feature), ((Has) band (Feature) =/= 0)).");
     printf("%%%% Classes of functions.\n"
            "-define(CLASS_BIF, %d).\n"
            "-define(CLASS_NIF, %d).\n"

@@ -5,6 +5,7 @@
 #include "../fuzz/nif.h"
 
 #include "engine/engine.h"
+#include "lang/encode.h"
 #include "probe/probe.h"
 #include "tier/tier.h"
 

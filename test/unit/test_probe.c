@@ -184,7 +184,7 @@ static void rows_are_whole(void **state)
             const struct probe_def *p = &s->def[j];
             size_t vm = 0;
             for (size_t k = 0; k < PROBE_OTPS; k++)
-                vm += p->on[k] == PROBE_BY_VM;
+                vm += probe_on(p, probe_otps[k]) == PROBE_BY_VM;
             if (p->name == NULL || p->text == NULL || strlen(p->name) > PROBE_NAME_MAX)
                 fail_msg("row %zu of %s has no name or no text", j, s->title);
             if ((p->kind != 0) != (vm > 0))
@@ -323,9 +323,31 @@ static void kernel_providers(void **state)
         assert_false(probe_kernel_provider(others[i]));
 }
 
+static void releases(void **state)
+{
+    (void)state;
+    static const struct {
+        enum otp_feature feature;
+        const char *has; /* of OTP 24 to 31 */
+    } row[] = {{OTP_ANY, "yyyyyyyy"},
+               {OTP_SUPPORTED, "nyyyyyyy"},
+               {OTP_TRACE_SESSIONS, "nnnyyyyy"},
+               {OTP_BIFS_LOST, "nnnyynnn"},
+               {OTP_HIBERNATE_CALLS, "nnnnyyyy"}};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        for (int release = 24; release <= 31; release++) {
+            bool has = row[i].has[release - 24] == 'y';
+            assert_int_equal(otp_has(release, row[i].feature), has);
+            assert_int_equal(otp_features(release) >> row[i].feature & 1, has);
+        }
+    assert_int_equal(probe_on(probe_erlang_kind(PROBE_QUEUE_LONG), 26), PROBE_BY_NONE);
+    assert_int_equal(probe_on(probe_erlang_kind(PROBE_QUEUE_LONG), 28), PROBE_BY_VM);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(releases),
         cmocka_unit_test(kernel_providers),
         cmocka_unit_test(globs),
         cmocka_unit_test(a_hostile_glob_is_quick),

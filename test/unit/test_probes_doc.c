@@ -133,7 +133,7 @@ static void put_row(struct buf *b, const struct probe_def *def)
     put_quality(b, def);
     put_needs(b, def);
     for (size_t i = 0; i < PROBE_OTPS; i++)
-        buf_printf(b, " %s |", by[def->on[i]]);
+        buf_printf(b, " %s |", by[probe_on(def, probe_otps[i])]);
     buf_addc(b, '\n');
 }
 

@@ -9,14 +9,15 @@
 #include <string.h>
 
 #include "base/size.h"
+#include "words/otp.h"
 
 enum { FLAT_MAP = 32 /* keys of the largest map that is one flat object */ };
 
 struct term_sizes term_sizes_of(int otp)
 {
-    if (otp >= 29)
+    if (otp_has(otp, OTP_SHORT_FUNS))
         return (struct term_sizes){.refc_binary = 8, .bitstring = 3, .local_fun = 2};
-    if (otp >= 27)
+    if (otp_has(otp, OTP_BINARY_REFS))
         return (struct term_sizes){.refc_binary = 8, .bitstring = 3, .local_fun = 6};
     return (struct term_sizes){.refc_binary = 6, .bitstring = 8, .local_fun = 5};
 }
@@ -78,7 +79,7 @@ static bool atoms_as_utf8;
 
 void term_init(int otp)
 {
-    atoms_as_utf8 = otp >= 26;
+    atoms_as_utf8 = otp_has(otp, OTP_ATOMS_UTF8);
 }
 
 size_t term_simple(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)

@@ -29,7 +29,7 @@ struct term_sizes {
     uint8_t bitstring;   /* not a whole number of bytes */
     uint8_t local_fun;
 };
-/* Returns the sizes of an OTP release: 25 and 26, 27 and 28, or 29 and later. */
+/* Returns the sizes of an OTP release. */
 struct term_sizes term_sizes_of(int otp);
 
 /* The functions below write at most cap bytes to `out`, including the NUL, for any cap; with 0 they

@@ -154,7 +154,7 @@ static void note(const struct hook_event *h, ERL_NIF_TERM m, ERL_NIF_TERM f, uns
 bool is_hibernation(const struct hook_event *h)
 {
     unsigned arity;
-    if (agent.otp >= 28)
+    if (agent_has(OTP_HIBERNATE_CALLS))
         return true;
     if (h->argc == 3 && enif_is_atom(h->ev.env, h->argv[0]) &&
         enif_is_atom(h->ev.env, h->argv[1]) && enif_get_list_length(h->ev.env, h->argv[2], &arity))
@@ -164,7 +164,7 @@ bool is_hibernation(const struct hook_event *h)
 
 bool is_hibernation_of_proc_lib(const struct hook_event *h)
 {
-    if (agent.otp < 28) /* later releases report its call */
+    if (!agent_has(OTP_HIBERNATE_CALLS)) /* later releases report its call */
         note(h, agent.atom.proc_lib, agent.atom.wake_up, 3);
     return false;
 }
@@ -172,5 +172,5 @@ bool is_hibernation_of_proc_lib(const struct hook_event *h)
 bool is_hibernation_of_server(const struct hook_event *h)
 {
     (void)h;
-    return agent.otp >= 28;
+    return agent_has(OTP_HIBERNATE_CALLS);
 }
