@@ -130,8 +130,8 @@ unsigned gen_address(struct gen *g, const struct node *n);
  * the change. */
 unsigned gen_change(struct gen *g, const struct node *x, const struct gen_operand *o, bool used,
                     bool old_value);
-/* Faults before bytes from a foreign address are stored to a dynamic variable x, because storing 0
- * would free the variable. */
+/* Emits a load that faults if the address in reg is inaccessible, before its bytes are stored to a
+ * dynamic variable x: storing 0 would free the variable. */
 void gen_check_address(struct gen *g, const struct node *x, const struct node *e, unsigned reg);
 uint64_t gen_step_size(const struct type *t);
 void gen_scale(struct gen *g, unsigned reg, uint64_t by);

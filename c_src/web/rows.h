@@ -19,7 +19,7 @@ enum {
 
 struct rows {
     uint64_t started_ns;      /* CLOCK_MONOTONIC here when the trace began */
-    int64_t offset_ns;        /* offset of the node's clock */
+    int64_t offset_ns;        /* of the node's clock from ours */
     bool timed;               /* offset_ns is known */
     struct buf done;          /* complete rows */
     struct buf probes, known; /* EPIDs to announce; all EPIDs announced */
