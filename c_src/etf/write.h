@@ -36,8 +36,6 @@ void etf_put_real(struct buf *b, double v);
 void etf_put_binary(struct buf *b, const void *p, size_t n);
 /* Writes the text as a binary. */
 void etf_put_text(struct buf *b, const char *s);
-/* Begins a list whose length is known only at its end, and ends it after n elements. `at` is what
- * etf_list_begin returned. */
 /* Writes the name of a process. */
 void etf_put_pid(struct buf *b, const erlang_pid *pid);
 /* Writes the bytes of a text as a list of integers, at most 65535 of them. */
@@ -46,6 +44,8 @@ void etf_put_string(struct buf *b, const char *s);
  * alone. */
 void etf_put_list(struct buf *b, size_t n);
 void etf_put_nil(struct buf *b);
+/* Begins a list whose length is known only at its end, and ends it after n elements. `at` is what
+ * etf_list_begin returned. */
 size_t etf_list_begin(struct buf *b);
 void etf_list_finish(struct buf *b, size_t at, uint32_t n);
 /* The same for a map of n keys with their values. */

@@ -271,7 +271,7 @@ static int begin_bindings(struct vm *v, struct buf *x, int64_t *id, const struct
     return e;
 }
 
-/* Sets who is told of progress while an answer is awaited; NULL: none. */
+/* Sets the callback for progress while an answer is awaited; opt NULL: none. */
 static void tell_progress(struct vm *v, const struct tier_options *opt)
 {
     v->agent.at = (struct tier_progress){.unit = "functions"};

@@ -599,24 +599,28 @@ static int old_code(struct vm_agent *a, bool *yes, struct diags *d)
     return e;
 }
 
-/* case register(L, self()) of
- *     true ->
- *         case whereis(K) of
- *             H ->
- *                 case code:atomic_load(M) of
- *                     ok -> catch erltrace_agent:attach(N, D);
- *                     E -> E
- *                 end
- *         end
- * end, evaluated by one process of the node: who dies in between, or whose connection is cut, does
- * not leave a module behind that nobody would take away. And where it cannot be loaded, the one
- * that is there is not asked: it is what is left of an agent, and may have its library still.
+/* Evaluates, in one process of the node,
  *
- * The lock (K) ends with us, and when its time is over, but what the node has begun to evaluate
- * goes on. So that process has a name of its own (L), and with that it looks whether the lock is
- * ours still (H). Who takes the module away looks the other way round: it takes the lock, then
- * looks whether a process has that name. So nothing is loaded while the module is taken away. An
- * expression that fails is a {badrpc, Reason}. 0, an error, AGAIN or OLD. */
+ *     case register(L, self()) of
+ *         true ->
+ *             case whereis(K) of
+ *                 H ->
+ *                     case code:atomic_load(M) of
+ *                         ok -> catch erltrace_agent:attach(N, D);
+ *                         E -> E
+ *                     end
+ *             end
+ *     end
+ *
+ * so that a consumer that dies in between, or whose connection is cut, leaves no module behind that
+ * nothing would remove. If the module cannot be loaded, the existing one is not called: it is left
+ * from an earlier agent, and may still have its library.
+ *
+ * The lock (K) ends with us or when its time is over, but the node continues an evaluation that it
+ * has begun. The evaluating process therefore takes a registered name (L), and then checks that the
+ * lock is still ours (H). A process that removes the module checks in the opposite order: it takes
+ * the lock, then checks whether L is registered. So nothing is loaded while the module is being
+ * removed. An expression that fails is a {badrpc, Reason}. Returns 0, an error, AGAIN or OLD. */
 static int load_and_attach(struct vm_agent *a, const struct buf *beam, const struct buf *nif,
                            const char *dir, const erlang_pid *holder, struct diags *d)
 {

@@ -56,8 +56,7 @@ struct dist {
     char peer[256];  /* the node's own name, "" until it has sent it */
 };
 
-/* -- what libei calls -----------------------------------------------------------------------------
- */
+/* -- what libei calls -------------------------------------------------------------------------- */
 
 static int io_socket(void **ctx, void *setup)
 {
@@ -253,8 +252,7 @@ static ei_socket_callbacks io = {
     .get_fd = io_fd,
 };
 
-/* -- open and close -------------------------------------------------------------------------------
- */
+/* -- open and close ---------------------------------------------------------------------------- */
 
 /* Returns the n-th packet that the node sent in the handshake, and its length in *len; NULL when it
  * did not arrive. */

@@ -39,8 +39,7 @@ enum {
     OTHERS_MS = 3000 /* time that epmds named by other users' processes may take together */
 };
 
-/* -- small helpers --------------------------------------------------------------------------------
- */
+/* -- small helpers ----------------------------------------------------------------------------- */
 
 static void copy(char *out, size_t cap, const char *s)
 {

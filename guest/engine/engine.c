@@ -385,9 +385,9 @@ static bool lower(struct engine *e)
 
 /* -- memory ----------------------------------------------------------------------
  *
- * What all engines of this process have mapped, and what of that is certainly not in use yet: the
- * parts of threads that have not fired. The other part counts as used by the machine, too, and is
- * not to be counted twice. */
+ * The memory that all engines of this process have mapped, and the part of it that is certainly not
+ * in use yet: the parts of threads that have not fired. The machine counts the rest as used, so it
+ * must not be counted twice. */
 static _Atomic uint64_t memory_held, memory_unused;
 
 /* Returns how many bytes an engine may take now. */

@@ -132,8 +132,7 @@ const char *exec_string(struct exec *x, uint64_t addr, size_t *len)
     return NULL;
 }
 
-/* -- areas: what a clause has from alloca() and copyin() ------------------------------------------
- */
+/* -- areas: what a clause has from alloca() and copyin() --------------------------------------- */
 
 /* Marks a border. They are set in ascending order: areas are never given back. */
 static void border(const struct exec *x, size_t word)
@@ -589,8 +588,7 @@ static inline void record_finish(struct exec *x, struct phalf *h, unsigned char 
     tcount_add(&x->ts->recorded, 1);
 }
 
-/* -- speculations
- * -------------------------------------------------------------------------------------- */
+/* -- speculations ------------------------------------------------------------------------------ */
 
 uint64_t exec_speculation(struct exec *x)
 {

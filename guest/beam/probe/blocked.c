@@ -70,8 +70,7 @@ static void fire(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
     }
 }
 
-/* -- events of the process
- * ----------------------------------------------------------------------------------------- */
+/* -- events of the process --------------------------------------------------------------------- */
 
 void blocked_in(ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
@@ -102,9 +101,7 @@ void blocked_out(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
         fire(s, t, env, argv[2], &over);
 }
 
-/* -- the server
- * ----------------------------------------------------------------------------------------------------
- */
+/* -- the server -------------------------------------------------------------------------------- */
 
 /* Fires the probes of a wait that the server found to be over. */
 static void fire_from_server(ErlNifEnv *env, ERL_NIF_TERM pid, const struct blocked *b)

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* -- code
- * -------------------------------------------------------------------------------------------- */
+/* -- code -------------------------------------------------------------------------------------- */
 
 /* erts_internal:prepare_loading(Module, Code), purge_module(Module, Phase) */
 static uint64_t arg_code(struct engine_ctx *ctx, unsigned n)
@@ -25,8 +24,7 @@ static bool is_complete(const struct hook_event *h)
     return h->argv[1] == agent.atom.complete;
 }
 
-/* -- ETS
- * --------------------------------------------------------------------------------------------- */
+/* -- ETS --------------------------------------------------------------------------------------- */
 
 /* "insert/2" */
 static uint64_t operation(struct hook_event *h)
@@ -67,8 +65,7 @@ static uint64_t arg_ets(struct engine_ctx *ctx, unsigned n)
     }
 }
 
-/* -- the table
- * --------------------------------------------------------------------------------------- */
+/* -- the table --------------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const struct hook hooks[] = {

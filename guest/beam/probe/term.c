@@ -22,8 +22,7 @@ struct term_sizes term_sizes_of(int otp)
     return (struct term_sizes){.refc_binary = 6, .bitstring = 8, .local_fun = 5};
 }
 
-/* -- text -----------------------------------------------------------------------------------------
- */
+/* -- text -------------------------------------------------------------------------------------- */
 
 /* Costs in elements examined: a text that the emulator makes, and a term. */
 enum { LOOKS_TEXT = 32, LOOKS_NODE = 4 };
@@ -410,8 +409,7 @@ size_t term_text(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64_t
     return o.len;
 }
 
-/* -- size -----------------------------------------------------------------------------------------
- */
+/* -- size -------------------------------------------------------------------------------------- */
 
 /* Small integers have 60 bits, signed, in all supported releases (64-bit words). */
 static bool is_small(ErlNifSInt64 i)

@@ -65,8 +65,7 @@ size_t term_mfa(ErlNifEnv *env, ERL_NIF_TERM m, ERL_NIF_TERM f, unsigned arity, 
  * determined from outside (maps of more than 32 keys, integers of more than 64 bits). */
 uint32_t term_words(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes);
 
-/* -- looking into a term (term_look.c)
- * ------------------------------------------------------------------- */
+/* -- looking into a term (term_look.c) --------------------------------------------------------- */
 
 enum {
     TERM_BYTES_NODES = 8192, /* terms that term_bytes may examine */

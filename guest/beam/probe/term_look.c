@@ -14,8 +14,7 @@ enum { LOOKS_ATOM = 16, LOOKS_COPY = 16 };
 
 enum { FLAT_MAP = 32 /* keys of the largest map that is one flat object */ };
 
-/* -- bytes and characters
- * -------------------------------------------------------------------------------- */
+/* -- bytes and characters ---------------------------------------------------------------------- */
 
 /* A walk over the leaves of an iolist. */
 struct walk {
@@ -136,9 +135,7 @@ size_t term_string(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64
     return w.len;
 }
 
-/* -- parts
- * ---------------------------------------------------------------------------------------------------
- */
+/* -- parts ------------------------------------------------------------------------------------- */
 
 const char *term_kind(ErlNifEnv *env, ERL_NIF_TERM t)
 {

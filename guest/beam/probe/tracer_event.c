@@ -7,8 +7,7 @@
 #include "base/clock.h"
 #include "beam/pidtext.h"
 
-/* -- arguments
- * ------------------------------------------------------------------------------------------- */
+/* -- arguments --------------------------------------------------------------------------------- */
 
 char *event_room(struct event *ev, size_t n)
 {
@@ -103,8 +102,7 @@ bool event_get_mfa(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM
     return count_args(env, e[2], arity);
 }
 
-/* -- firing
- * ------------------------------------------------------------------------------------------ */
+/* -- firing ------------------------------------------------------------------------------------ */
 
 /* Returns the time for which the process has been scheduled in until the event began, without the
  * time that events took; 0 for a process that there was no room to remember. */

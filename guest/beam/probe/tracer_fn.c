@@ -55,8 +55,7 @@ static uint64_t arg_function(struct engine_ctx *ctx, unsigned n)
 
 static const struct event_place nowhere = {.depth = -1};
 
-/* -- functions
- * ---------------------------------------------------------------------------------------- */
+/* -- functions --------------------------------------------------------------------------------- */
 
 static void function_event(struct engine_thread *t, const struct bounds *b, ErlNifEnv *env,
                            ERL_NIF_TERM pid, const struct function *fn, ERL_NIF_TERM class,

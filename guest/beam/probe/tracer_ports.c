@@ -21,8 +21,7 @@ enum {
     CONTROL_FORKER = 0x050a7800, /* the VM tells the port that starts programs to start one */
 };
 
-/* -- arguments: ev->pid is who acts, ev->other the port, ev->msg what came with the event
- * ------------------------------------------------------------------------------------------ */
+/* -- arguments: ev->pid is the actor, ev->other the port, ev->msg what came with the event */
 
 static uint64_t arg_actor(struct event *ev)
 {
@@ -115,8 +114,7 @@ static uint64_t arg_turn(struct engine_ctx *ctx, unsigned n)
     }
 }
 
-/* -- events
- * ------------------------------------------------------------------------------------------ */
+/* -- events ------------------------------------------------------------------------------------ */
 
 /* An event of a port, for the functions below. */
 struct at {

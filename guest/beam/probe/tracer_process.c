@@ -81,8 +81,7 @@ void tracer_procs(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *
             event_named(s, t, row[i].kind, env, argv[2], argv[3], 0, row[i].arg);
 }
 
-/* -- memory
- * ------------------------------------------------------------------------------------------- */
+/* -- memory ------------------------------------------------------------------------------------ */
 
 /* Returns the value of a key in an event of a collection, in words; 0 when it has none. */
 static uint64_t gc_words(ErlNifEnv *env, ERL_NIF_TERM list, ERL_NIF_TERM key)

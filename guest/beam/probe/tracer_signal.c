@@ -15,8 +15,7 @@
 #include "beam/probe/hooks.h"
 #include "beam/nodename.h"
 
-/* -- exit signals: (Receiver, Reason) or (Receiver, Reason, Options)
- * ------------------------------------------------------------------------------------------- */
+/* -- exit signals: (Receiver, Reason) or (Receiver, Reason, Options) --------------------------- */
 
 bool is_signal_here(const struct hook_event *h)
 {
@@ -64,8 +63,7 @@ uint64_t arg_signal_remote(struct engine_ctx *ctx, unsigned n)
     }
 }
 
-/* -- hibernation
- * ------------------------------------------------------------------------------------------- */
+/* -- hibernation ------------------------------------------------------------------------------- */
 
 /* An event that is not a call: msg is 0 when the function is unknown. */
 struct hibernation {

@@ -11,8 +11,7 @@
 
 enum { TEXT_MAX = 1024 }; /* bytes of a text that dyntrace accepts */
 
-/* -- dyntrace
- * ---------------------------------------------------------------------------------------------- */
+/* -- dyntrace ---------------------------------------------------------------------------------- */
 
 /* Returns the text as OTP's own probe does: NULL where it is not a text, or too long. */
 static uint64_t text_or_null(struct hook_event *h, ERL_NIF_TERM t)
@@ -63,8 +62,7 @@ void fire_label(const struct snapshot *s, struct engine_thread *t, struct hook_e
         event_fire(&h->ev, t, &s->label[label]);
 }
 
-/* -- terms
- * -------------------------------------------------------------------------------------------- */
+/* -- terms ------------------------------------------------------------------------------------- */
 
 enum { TERMS_BITS = 6, TERMS = 1 << TERMS_BITS, THREAD_BITS = 10 };
 _Static_assert(ENGINE_THREADS_MAX <= 1 << THREAD_BITS, "a thread's index is part of a handle");
@@ -151,8 +149,7 @@ static const struct engine_terms terms_ops = {
     .get = terms_get,
 };
 
-/* -- erltrace:probe(Name, A1, ..)
- * ------------------------------------------------------------------------------------ */
+/* -- erltrace:probe(Name, A1, ..) -------------------------------------------------------------- */
 
 uint64_t arg_user(struct engine_ctx *ctx, unsigned n)
 {
