@@ -69,8 +69,7 @@ struct catalog {
     const char *prov; /* "erlang1234" */
     int otp;          /* the node's release, which decides what probes it can have */
     struct catalog_source src;
-    struct catalog_mod
-        *mod; /* the first nsorted are sorted by name, the rest in order of arrival */
+    struct catalog_mod *mod; /* by name up to nsorted, then in order of arrival */
     size_t nmod, nsorted, capmod;
     bool have_modules;
     struct catalog_late *late;

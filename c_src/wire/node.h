@@ -45,11 +45,10 @@ struct node_options {
     const char *cookie_file;
     const struct cred_options *tls; /* NULL or not `on`: no TLS */
     const char *root;               /* folder whose priv/ holds the agent */
-    const char
-        *agent_dir; /* folder on the target for the NIF library; NULL: tries the usual ones */
-    bool by_relay;  /* connect not by distribution but through the relay at the other end of the
-                       socket `relay`, which is taken over (relay.h); then name only appears in
-                       messages, and only root, agent_dir and lease_ms apply */
+    const char *agent_dir; /* the target's folder for the NIF library; NULL: the usual ones */
+    bool by_relay; /* connect not by distribution but through the relay at the other end of the
+                      socket `relay`, which is taken over (relay.h); then name only appears in
+                      messages, and only root, agent_dir and lease_ms apply */
     int relay;
     int lease_ms; /* the node ends the trace after this many ms without a message from us; 0: 1500
                    */
