@@ -9,20 +9,30 @@
 #include "result/hist.h"
 #include "util/buftext.h"
 
-const struct observer *report_format(int flags)
-{
-    static const struct {
-        int flag;
-        const struct observer *reporter;
-    } formats[] = {
+static const struct {
+    int flag;
+    const struct observer *reporter;
+} formats[] = {
 #define REPORT_FORMAT(flag, reporter) {flag, &reporter},
 #include "result/formats.list"
 #undef REPORT_FORMAT
-    };
-    size_t i = sizeof formats / sizeof formats[0] - 1;
+};
+enum { NFORMATS = sizeof formats / sizeof formats[0] };
+
+const struct observer *report_format(int flags)
+{
+    size_t i = NFORMATS - 1;
     while (i > 0 && (flags & formats[i].flag) == 0)
         i--;
     return formats[i].reporter;
+}
+
+int report_flags(void)
+{
+    int flags = 0;
+    for (size_t i = 0; i < NFORMATS; i++)
+        flags |= formats[i].flag;
+    return flags;
 }
 
 /* -- faults (language.md 10.4) ----------------------------------------------------------------- */

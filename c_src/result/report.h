@@ -40,6 +40,8 @@ struct out {
 #undef REPORT_FORMAT
 /* The one that flags of erltrace_open ask for. */
 const struct observer *report_format(int flags);
+/* Those flags. */
+int report_flags(void);
 
 struct report {
     struct out out;
