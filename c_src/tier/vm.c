@@ -527,8 +527,8 @@ static const struct tier_placed *vm_placed(struct tier *t)
     return &vm_of(t)->placed;
 }
 
-/* A name alone is no identity, since two hosts or containers may use it: the same agent serving
- * both is. */
+/* A name alone does not identify a node, since two hosts or containers may use it. The pid of the
+ * agent does. */
 static bool vm_same(struct tier *t, struct tier *other)
 {
     const erlang_pid *x = &vm_of(t)->agent.pid, *y = &vm_of(other)->agent.pid;

@@ -67,7 +67,7 @@ static inline void relax(void)
 #endif
 }
 
-/* The key's two buckets, and the hash as it stands in a tag. */
+/* The key's two buckets, and the hash as it appears in a tag. */
 struct place {
     uint32_t bucket[2];
     uint64_t tag; /* hash in the high half, the rest 0 */

@@ -400,7 +400,8 @@ static uint64_t memory_left(const struct engine_options *opt)
     return size_min(ours, others);
 }
 
-/* Takes n bytes of what all engines together may have; returns false when there is not so much. */
+/* Reserves n bytes of the memory that all engines together may have; returns false when too little
+ * is left. */
 static bool memory_take(const struct engine_options *opt, uint64_t n)
 {
     uint64_t held = atomic_load(&memory_held);

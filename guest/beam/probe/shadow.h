@@ -64,7 +64,7 @@ struct shadow_entry {
     uint64_t m, f;     /* the function that the chain is in */
     uint64_t cm, cf;   /* its caller */
     uint16_t a, ca;    /* their arities */
-    uint32_t n : 31;   /* chains that this entry stands for, at least 1 */
+    uint32_t n : 31;   /* chains that this entry represents, at least 1 */
     uint32_t over : 1; /* possibly left by a tail call that was taken for another chain */
 };
 
