@@ -93,11 +93,11 @@ ebin/%.app: src/%.app.src $(wildcard src/*.erl)
 
 # Not on the code path: a node in which the application runs must not find an agent there that its consumer did not bring.
 # One module from all files, because a node should load and purge only one.
-$(AGENT): agent/erltrace_agent.erl $(wildcard agent/*.erl agent/*.hrl) scripts/dev/pack-agent
+$(AGENT): guest/agent/erltrace_agent.erl $(wildcard guest/agent/*.erl guest/agent/*.hrl) scripts/dev/pack-agent
 	@mkdir -p $(@D)
 	@echo "  PACK  $@"
 	$(Q)rm -f $(filter-out $@,$(wildcard priv/agent/*.beam)) # from older builds
-	$(Q)scripts/dev/pack-agent $@ $< $(wildcard agent/erltrace_agent_*.erl)
+	$(Q)scripts/dev/pack-agent $@ $< $(wildcard guest/agent/erltrace_agent_*.erl)
 
 priv/lib/%.d: lib/%.d
 	@mkdir -p $(@D)

@@ -1,5 +1,5 @@
 # The names of D, of probes and of options, for languages other than C: made from guest/words/ and util/options.list, and committed.
-WORDS_ERLANG := agent/erltrace_agent_words.hrl
+WORDS_ERLANG := guest/agent/erltrace_agent_words.hrl
 WORDS_TS     := ui/src/model/words.ts
 WORDS_DOC    := doc/command.md doc/language.md
 

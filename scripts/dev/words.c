@@ -1,7 +1,7 @@
 /* words.c - writes the names of D (guest/words/), of probes, and of options
  * (c_src/util/options.list) for other languages than C.
  *
- *   words erlang        agent/erltrace_agent_words.hrl
+ *   words erlang        guest/agent/erltrace_agent_words.hrl
  *   words typescript    ui/src/model/words.ts
  *   words doc FILE      a file of doc/, with the tables of options that are marked there
  *

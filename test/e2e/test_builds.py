@@ -16,7 +16,7 @@ def agent_of(t, release):
 def made(t, release, root):
     """The same folder, when that agent is in it and up to date."""
     beam, pack = os.path.join(root, "priv", "agent", "erltrace_agent.beam"), os.path.join(ROOT, "scripts", "dev", "pack-agent")
-    folder = os.path.join(ROOT, "agent")
+    folder = os.path.join(ROOT, "guest", "agent")
     sources = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith((".erl", ".hrl"))]
     if not os.path.exists(beam) or os.path.getmtime(beam) < max(os.path.getmtime(f) for f in [pack, *sources]):
         os.makedirs(os.path.dirname(beam), exist_ok=True)

@@ -67,7 +67,7 @@ def test_libraries_left_behind(t):
 def test_never_all(t):
     """Before OTP 27 setting or clearing flags of `all` and its like can crash the VM while dirty schedulers work: the agent never does.
     (It is a sensitive process, so nobody sees its calls; they are looked for in its text.)"""
-    for path in glob.glob(os.path.join(ROOT, "agent", "*.erl")):
+    for path in glob.glob(os.path.join(ROOT, "guest", "agent", "*.erl")):
         with open(path, encoding="utf-8") as f:
             text = re.sub(r"%.*|<<\".*?\">>|\"[^\"]*\"", "", f.read(), flags=re.M)
         t.equal(re.findall(r"erlang:trace\(\s*(?:all|existing\w*|processes|ports)\b", text), [], path)
@@ -108,9 +108,9 @@ def open_agent(t):
     os.makedirs(os.path.join(root, "priv", "agent"))
     for name in ("erltrace_agent.so", "lib"):
         os.symlink(os.path.join(ROOT, "priv", name), os.path.join(root, "priv", name))
-    sources = sorted(glob.glob(os.path.join(ROOT, "agent", "erltrace_agent_*.erl")))
+    sources = sorted(glob.glob(os.path.join(ROOT, "guest", "agent", "erltrace_agent_*.erl")))
     subprocess.run([os.path.join(ROOT, "scripts", "dev", "pack-agent"), "--open", os.path.join(root, "priv", "agent", "erltrace_agent.beam"),
-                    os.path.join(ROOT, "agent", "erltrace_agent.erl"), *sources], check=True)
+                    os.path.join(ROOT, "guest", "agent", "erltrace_agent.erl"), *sources], check=True)
     return {"ERLTRACE_ROOT": root}
 
 

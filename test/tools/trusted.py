@@ -11,7 +11,7 @@ TREE = {
     "guest/base/low.h": "/* low.h */\nint low(void);\n",
     "guest/base/low.c": '/* low.c */\n#include "base/low.h"\nint low(void) { return 1; }\n',
     "guest/beam/agent.c": '/* agent.c */\n#include "base/low.h"\n__attribute__((visibility("default"))) int agent(void) { return low(); }\n',
-    "agent/some.erl": "%% some.erl\n-module(some).\n",
+    "guest/agent/some.erl": "%% some.erl\n-module(some).\n",
 }
 UNUSED = "int unused(void) { return 2; }\n"
 NAMED = "/* not in the guest: unused - a test calls it. */\n"
@@ -28,6 +28,7 @@ BREACHES = {
                             r"guest/base/low\.c: nothing .* unused; .*\nguest/beam/agent\.c: a comment says that unused "),
     "a source that is not compiled": ({"guest/beam/more.c": "/* more.c */\nint more;\n"}, r"guest/beam/more\.c:1: is no part of the agent"),
     "a header that nothing includes": ({"guest/base/more.h": "/* more.h */\n"}, r"guest/base/more\.h:1: is no part of the agent"),
+    "a file among the agent's Erlang": ({"guest/agent/notes.txt": "notes\n"}, r"guest/agent/notes\.txt:1: is no part of the agent"),
     "a file of no part": ({"guest/more/more.h": "/* more.h */\n"}, r"guest/more/more\.h:1: belongs to no part of the agent .*\nguest/more/more\.h:1: is no "),
     "a header of the tool": ({"c_src/util/tool.h": "/* tool.h */\n", "guest/base/low.h": '/* low.h */\n#include "util/tool.h"\nint low(void);\n'},
                              r"c_src/util/tool\.h:1: is included by the agent, and lies outside of guest/"),
@@ -74,8 +75,8 @@ def test_trusted_table(t):
     if shutil.which("gcc") is None:
         raise erlt.Skipped("gcc is not here")
     tables = []
-    for agent in (TREE["agent/some.erl"], TREE["agent/some.erl"] + "%\n"):
-        status, lines = trusted(t, {**TREE, "agent/some.erl": agent})
+    for agent in (TREE["guest/agent/some.erl"], TREE["guest/agent/some.erl"] + "%\n"):
+        status, lines = trusted(t, {**TREE, "guest/agent/some.erl": agent})
         t.equal(status, 0, lines)
         tables.append({line.split()[0]: line.split()[1:] for line in lines[1:11]})
     t.equal([tables[0][part][:2] for part in ("base", "tracer", "Erlang", "dif", "all")], [["2", "5"], ["1", "3"], ["1", "2"], ["0", "0"], ["4", "10"]])

@@ -1,7 +1,7 @@
 %% erltrace_agent.hrl - what the parts of the agent share: the numbers of the protocol and the server's state.
 %%
 %% A node loads one module, erltrace_agent, which scripts/dev/pack-agent makes from these files. In the source each file is a
-%% module of its own; a new part is a file agent/erltrace_agent_NAME.erl, and pack-agent says what it must not do.
+%% module of its own; a new part is a file guest/agent/erltrace_agent_NAME.erl, and pack-agent says what it must not do.
 %%   erltrace_agent            the server: coming, serving, reading, leaving; the NIF's stubs
 %%   erltrace_agent_place      the folder of the library while it is loaded
 %%   erltrace_agent_needs      what all running programs together need of the VM, and regular checks that it is still set
