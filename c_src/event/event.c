@@ -1,4 +1,4 @@
-/* event.c - the table of events.list, and what its columns mean. */
+/* event.c - the table of events.list and the meaning of its columns. */
 #include "event/event.h"
 
 #include <ctype.h>
@@ -15,7 +15,7 @@
 #define OF_PROGRESS   struct erltrace_progress
 #define OF_DIAGNOSTIC struct erltrace_diag
 
-/* The type of a member: EVENT_AS(name, type). */
+/* The type of a member, by the column `as`: EVENT_AS(name, type). */
 #define EVERY_AS                                                                                   \
     EVENT_AS(TEXT, const char *)                                                                   \
     EVENT_AS(MESSAGE, const char *)                                                                \
@@ -47,7 +47,7 @@ enum as {
 EVERY_AS
 #undef EVENT_AS
 
-/* A row whose member is of another type does not compile. */
+/* A row whose member has another type does not compile. */
 #define EVENT_FIELD(kind, encodings, key, as, member)                                              \
     _Static_assert(_Generic(((OF_##kind *)0)->member, as_##as : 1, default : 0),                   \
                    #kind "." #member " is no " #as);
@@ -133,7 +133,7 @@ static const char *text_at(const void *p)
     return *(const char *const *)p;
 }
 
-/* What a field has to say; false: nothing. */
+/* Computes the value of a field. Returns false when the field is omitted. */
 static bool value_of(enum as as, const void *p, struct event_value *v)
 {
     int64_t n;

@@ -1,4 +1,4 @@
-/* event_json.c - events as members of JSON objects: for the lines of --json, and for the page. */
+/* event_json.c - events as members of JSON objects, for the lines of --json and for the page. */
 #include "event/event.h"
 #include "util/buftext.h"
 #include "util/json.h"

@@ -1,9 +1,9 @@
-/* child.c - commands beside the local tier: what -c starts there is no node, but a process that
- * programs call $target. It stands still, right behind its exec, until tracing is on, and the trace
- * ends with it.
+/* child.c - commands beside the local tier. The command that -c starts there is a process, not a
+ * node; programs call it $target. It stands still right after its exec until tracing is on, and the
+ * trace ends when it ends.
  *
- * The child asks to be traced, so that it stops where exec is done; it is let go at once, still
- * stopped, and needs no more than a SIGCONT from then on. */
+ * The child asks to be traced, so that it stops once exec is done. It is then detached while still
+ * stopped, and a SIGCONT is enough to run it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,7 +17,8 @@
 
 enum { WORDS_MOST = 256 };
 
-/* Splits on blanks into argv, in place; false when there are no words or too many. */
+/* Splits a string at blanks into argv, in place. Returns false when there are no words or too many.
+ */
 static bool split(char *s, char *argv[WORDS_MOST])
 {
     size_t n = 0;
@@ -31,7 +32,7 @@ static bool split(char *s, char *argv[WORDS_MOST])
     return n > 0;
 }
 
-/* In the child. `err` is a pipe that tells the parent the errno of what failed. */
+/* Runs in the child. `err` is a pipe that tells the parent the errno of a failure. */
 static void child(char **argv, int err)
 {
     sigset_t none;
@@ -45,8 +46,8 @@ static void child(char **argv, int err)
     raise(SIGKILL); /* no handler of the program's may run here */
 }
 
-/* Waits until it stands behind its exec, and lets it go there. Signals that come before go on to
- * it. 0, ECHILD when it has ended, or another errno value. */
+/* Waits until the child stands after its exec, then detaches it there. Passes on signals that
+ * arrive before. Returns 0, ECHILD when the child has ended, or another errno value. */
 static int stop_it(pid_t pid)
 {
     int status;
@@ -80,7 +81,8 @@ static int start(char **argv, pid_t *pid)
     close(err[1]);
     if (e == 0)
         e = stop_it(*pid);
-    if (e == ECHILD && read(err[0], &why, sizeof why) == sizeof why) /* it says so, then ends */
+    if (e == ECHILD &&
+        read(err[0], &why, sizeof why) == sizeof why) /* it writes the reason, then ends */
         e = why;
     close(err[0]);
     return e;

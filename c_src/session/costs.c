@@ -1,10 +1,10 @@
-/* costs.c - what probes cost, in words: the reports of the option stats, and why a program was
- * ended.
+/* costs.c - the cost of probes in words: the reports of the option stats, and the reason why a
+ * program was ended.
  *
- * A share is of the time that one thread could run: 100 % of scheduler 2 is all of what it can do.
- * A probe's share is the sum over all threads, in percent of the same: of the busiest thread's
- * time. When a program was ended it is a part of the share that was too much, so that what is
- * listed adds up to what is said. */
+ * A share is a part of the time that one thread could run: 100 % of scheduler 2 is all that it can
+ * do. A probe's share is the sum over all threads, in percent of the same base, the busiest
+ * thread's time. When a program was ended, it is instead a part of the share that exceeded the
+ * limit, so that the listed parts add up to the stated total. */
 #include <inttypes.h>
 
 #include <string.h>
@@ -15,13 +15,13 @@
 #include "util/render.h"
 
 enum {
-    PROBES = 5, /* that a report lists */
+    PROBES = 5, /* most probes that a report lists */
     THREADS = 4
 };
 
 #define EMULATOR "the emulator on its way to the probes and back (an estimate)"
 
-/* permille of `of`, at most `most`. */
+/* Returns ns in permille `of` another time, at most `most`. */
 static uint32_t permille(uint64_t ns, uint64_t of, uint32_t most)
 {
     double share = of > 0 ? (double)ns * 1000 / (double)of : 0;
@@ -66,7 +66,7 @@ static void thread_text(const struct tier_load_thread *t, struct buf *out)
         buf_printf(out, " %" PRIu32, t->number);
 }
 
-/* As a description names it, without the parts that say nothing. */
+/* Appends the probe as a description names it, without its empty parts. */
 static void probe_text(const struct tier_load_probe *p, struct buf *out)
 {
     if (p->mod[0] != '\0')
@@ -93,7 +93,7 @@ static void drops_text(const struct event_cost *c, struct buf *out)
     buf_addc(out, ')');
 }
 
-/* The lines of a report, each with its newline. */
+/* Appends the lines of a report, each with its newline. */
 static void cost_text(const struct event_cost *c, struct buf *out)
 {
     const struct erltrace_stats *st = &c->public;
@@ -138,7 +138,7 @@ static void cost_text(const struct event_cost *c, struct buf *out)
     }
 }
 
-/* -- a program that took too much -------------------------------------------------------------- */
+/* -- programs over their limit ----------------------------------------------------------------- */
 
 static bool is_function(enum probe_kind kind)
 {
@@ -151,7 +151,7 @@ static bool is_return(enum probe_kind kind)
            kind == PROBE_FN_EXCEPTION;
 }
 
-/* How to narrow the script, by what it spent most on. */
+/* Returns advice on how to narrow the script, by what it spent most on. */
 static const char *advice(const struct tier_load *l)
 {
     uint64_t fn = 0, other = 0, returns = 0;

@@ -1,7 +1,7 @@
-/* cpp.c - option cpp: a script goes through the C preprocessor before it is compiled
- * (language.md 1.9).
+/* cpp.c - option cpp: runs a script through the C preprocessor before it is compiled (language.md
+ * 1.9).
  *
- * Input and output are files that have no name, so that neither side waits for the other. */
+ * Input and output are files without a name, so that neither side waits for the other. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -15,7 +15,7 @@
 
 extern char **environ;
 
-/* What every script finds defined, before and after what the options add. */
+/* The definitions that every script gets, before and after those that options add. */
 static const char *const before[] = {
     "-D__linux", "-D__unix", "-D__SVR4", "-D__SUNW_D=1", "-U__GNUC__", "-D__SUNW_D_64", "-D__Linux",
 #ifdef __x86_64__
@@ -28,8 +28,8 @@ static const char version[] = "-D__SUNW_D_VERSION=0x02000001";
 
 static const struct {
     const char *name;
-    const char *letter; /* of cpp; "": the value is arguments, with blanks between them */
-    bool value;         /* it takes one */
+    const char *letter; /* of cpp; "": the value is arguments, separated by blanks */
+    bool value;         /* takes a value */
 } options[] = {{"define", "-D", true},
                {"undef", "-U", true},
                {"incdir", "-I", true},
@@ -56,7 +56,7 @@ static void add_arguments(erltrace_t *h, const char *value)
 bool api_cpp_option(erltrace_t *h, const char *name, const char *value, bool *ok)
 {
     *ok = false;
-    if (h->session.opt.restricted) /* options_set refuses them, by name */
+    if (h->session.opt.restricted) /* options_set refuses these options by name */
         return false;
     if (strcmp(name, "stdc") == 0) {
         *ok = value != NULL && strlen(value) == 1 && strchr("acst", value[0]) != NULL;
@@ -97,7 +97,8 @@ static char **arguments(erltrace_t *h)
     return (char **)(void *)v;
 }
 
-/* Runs the command with these files as input and output; true if it ended with 0. */
+/* Runs the command with these files as input and output. Returns true if it exited with status 0.
+ */
 static bool run(char **argv, int in, int out, int *error)
 {
     posix_spawn_file_actions_t fa;
@@ -122,7 +123,8 @@ char *api_preprocess(erltrace_t *h, const char *text, size_t *len, const char **
     FILE *in = tmpfile(), *out = tmpfile();
     size_t skip = 0;
     int error = 0;
-    if (*len > 2 && text[0] == '#' && text[1] == '!') /* its newline keeps the numbering */
+    if (*len > 2 && text[0] == '#' &&
+        text[1] == '!') /* keeping its newline keeps the line numbers */
         while (skip < *len && text[skip] != '\n')
             skip++;
     *why = "Preprocessor failed to process input program";

@@ -1,8 +1,8 @@
-/* deliver.c - from what a tier delivers to what is reported.
+/* deliver.c - turns what a tier delivers into what is reported.
  *
- * Records and faults are copied to a queue while a tier works, and looked at when it is done; by
- * then all that was aggregated before them has been merged. A queue holds struct session_event,
- * each followed by its parts, padded to 8 bytes. */
+ * Records and faults are copied to a queue while a tier works, and processed when it is done: by
+ * then everything that was aggregated before them has been merged. A queue holds struct
+ * session_event, each followed by its parts, padded to 8 bytes. */
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "util/buftext.h"
 
 struct session_event {
-    uint32_t size; /* of the whole, parts and padding included */
+    uint32_t size; /* of the whole event, including parts and padding */
     uint32_t epid;
     uint64_t timestamp;
     uint32_t cpu;
@@ -36,7 +36,7 @@ static void malformed(struct session_reader *r, const char *what)
                               r->tier->t->ops->target(r->tier->t));
 }
 
-/* NULL when this tier has no such EPID. */
+/* Returns NULL when this tier has no such EPID. */
 static const struct session_probe *probe_of(const struct session_reader *r, uint32_t epid)
 {
     const struct session *s = r->s;
@@ -112,7 +112,7 @@ void session_counts(void *arg, struct tier *t, const struct record_counts *c)
     r->tier->counts = *c;
 }
 
-/* Reports what has come to a count since it was shown. */
+/* Reports how much a count has grown since it was last reported. */
 static void report_drop(struct session *s, const struct session_tier *t, enum record_drop kind,
                         int cpu, uint64_t now, uint64_t *shown)
 {
@@ -151,7 +151,8 @@ void session_report_drops(struct session *s)
 
 /* -- to the reporter --------------------------------------------------------------------------- */
 
-/* The probe of an event, kept from the last time, since most come again at once. */
+/* Returns the probe of an event. It is kept from the previous event, since the same probe mostly
+ * fires again at once. */
 static const struct erltrace_probe *probe_shown(struct session *s, uint32_t epid)
 {
     const struct session_probe *p = &s->probe[epid - 1];
@@ -163,10 +164,10 @@ static const struct erltrace_probe *probe_shown(struct session *s, uint32_t epid
     return &s->shown.public;
 }
 
-/* A fault of an action of the consumer, reported when the record is: a record is one piece. */
+/* A fault of a consumer's action. It is reported after the record, which must stay in one piece. */
 struct late_fault {
     uint32_t action, code;
-    char why[512]; /* "": code says it */
+    char why[512]; /* "": the code says it all */
 };
 
 __attribute__((format(printf, 4, 5))) static void late_fault(struct session *s, uint32_t action,
@@ -209,7 +210,7 @@ static void report_late(struct session *s, const struct erltrace_record *rec)
     buf_reset(&s->late);
 }
 
-/* A string of a record, cut to n - 1 bytes. */
+/* Copies a string of a record to `out`, cut to n - 1 bytes. */
 static const char *string_of(const struct value *v, char *out, size_t n)
 {
     size_t len = v->len < n - 1 ? v->len : n - 1;
@@ -248,7 +249,7 @@ static void set_option(struct session *s, const struct erltrace_record *rec, uin
     session_tell(s, setopt, &set);
 }
 
-/* The text of a printf-like action, at most strsize - 1 bytes. */
+/* Returns the text of a printf-like action, at most strsize - 1 bytes. */
 static const char *action_text(struct session *s, const struct dif_action *act,
                                const struct value *v)
 {
@@ -272,7 +273,8 @@ static void run_command(struct session *s, const char *command)
         o->run(o->arg, command);
 }
 
-/* The process at the probe is this one. A number that is no signal does nothing. */
+/* Sends a signal to this process, which is the process at the probe. An invalid signal number does
+ * nothing. */
 static void raise_signal(struct session *s, int sig)
 {
     const struct out *o = &s->out;
@@ -292,7 +294,7 @@ static void reopen(struct session *s, uint32_t number, const char *path)
                    strerror(err));
 }
 
-/* What an action does to the session. number: 1.., its place in the clause. */
+/* Applies an action to the session. number: its place in the clause, from 1. */
 static int perform(struct session *s, const struct erltrace_record *rec,
                    const struct dif_action *act, uint32_t number, const struct value *v)
 {
@@ -332,7 +334,7 @@ static int perform(struct session *s, const struct erltrace_record *rec,
     return 0;
 }
 
-/* -- telling the observers of a record --------------------------------------------------------- */
+/* -- telling the observers about a record ------------------------------------------------------ */
 
 struct showing {
     struct session *s;

@@ -1,13 +1,13 @@
-/* diagnose.c - diagnostics on their way to the program: in our form, as JSON, or, with the option
- * errform=dtrace, in the one that dtrace gives to compile errors (language.md 12.1). */
+/* diagnose.c - diagnostics on their way to the program: in erltrace's form, as JSON, or, with the
+ * option errform=dtrace, in the form that dtrace gives compile errors (language.md 12.1). */
 #include <string.h>
 
 #include "session/handle.h"
 #include "util/buftext.h"
 #include "util/render.h"
 
-/* The program that a compile error is about: the one of its file's name, or, if a #line gave it
- * another name, the one that is being compiled. NULL: it is no compile error. */
+/* Returns the program that a compile error is about: the one with its file's name or, if a #line
+ * changed that name, the one being compiled. Returns NULL if it is not a compile error. */
 static const struct erltrace_prog *program_of(const erltrace_t *h, const struct diag *g)
 {
     const struct erltrace_prog *p = h->session.program;
@@ -18,19 +18,19 @@ static const struct erltrace_prog *program_of(const erltrace_t *h, const struct 
     return p != NULL ? p : h->compiling != NULL ? h->compiling : h->session.program;
 }
 
-/* Whether it is shown in the one-line form that dtrace gives it. */
+/* Returns whether to show the diagnostic in dtrace's one-line form. */
 static bool is_classic(const erltrace_t *h, const struct diag *g)
 {
     return option_on(&h->session.opt, OPTION_errform) &&
            (h->session.flags & ERLTRACE_O_JSON) == 0 && program_of(h, g) != NULL;
 }
 
-/* What our texts say of two types in one line, dtrace says in two more. */
+/* Appends a text. Where erltrace names two types in one line, dtrace uses two more lines. */
 static void put_text(const char *text, struct buf *out)
 {
     static const struct {
-        const char *before, *between, *behind; /* the two types, in our text */
-        const char *head, *first, *second;     /* what replaces these */
+        const char *before, *between, *behind; /* text around the two types in erltrace's form */
+        const char *head, *first, *second;     /* their replacements */
     } forms[] = {
         {" prototype: ", " expected, ", " passed", " prototype:", "prototype: ", " argument: "},
         {" (current: ", ", previous: ", ")", "", " current: ", "previous: "},
@@ -114,7 +114,7 @@ static void hand_out(erltrace_t *h, const struct diag *g)
 
 void api_hand_out(erltrace_t *h)
 {
-    bool busy = h->busy, one = false; /* dtrace reports the first one only */
+    bool busy = h->busy, one = false; /* dtrace reports only the first one */
     for (size_t i = 0; i < h->session.diags.count && !one; i++)
         one = is_classic(h, &h->session.diags.list[i]);
     unsigned errors_seen = 0;

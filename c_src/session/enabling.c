@@ -1,9 +1,9 @@
-/* enabling.c - which clauses are placed on which probes.
+/* enabling.c - decides which clauses are placed on which probes.
  *
- * A clause whose predicate can never be true on a probe, as far as what is known before it fires
- * tells, is not placed there: it would do nothing, and each firing would cost something. The probe
- * counts as matched all the same, and has its EPID. (What can be told is the engine's business:
- * tier/decide.h. That a predicate is always true makes no difference: it is evaluated.) */
+ * A clause is not placed on a probe where its predicate can never be true, as far as this can be
+ * known before the probe fires: it would do nothing there, yet each firing would cost something.
+ * The probe still counts as matched and keeps its EPID. (tier/decide.h decides predicates. A
+ * predicate that is always true is not special: it is evaluated.) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "util/buftext.h"
 #include "util/render.h"
 
-/* Characters of an atom's text that are the same in every printer. */
+/* Returns whether every printer writes these characters of an atom unchanged. */
 static bool printable(const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -27,7 +27,8 @@ static bool word(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* What the VM puts around an atom when it prints it; NULL: better not to say. */
+/* Returns the quote that the VM puts around an atom when it prints it; NULL when that is uncertain.
+ */
 static const char *quote_of(const char *s, size_t n)
 {
     if (!printable(s, n))
@@ -38,7 +39,8 @@ static const char *quote_of(const char *s, size_t n)
     return plain ? "" : "'";
 }
 
-/* "m:f/a" of a function probe, as its argument 1 has it, in `out`; NULL: it cannot be told. */
+/* Returns "m:f/a" of a function probe, as its argument 1 has it, in `out`; NULL when it cannot be
+ * known. */
 static const char *function_text(const struct tier_probe *p, struct buf *out)
 {
     const char *slash = strrchr(p->func, '/');
@@ -53,7 +55,7 @@ static const char *function_text(const struct tier_probe *p, struct buf *out)
     return out->oom ? NULL : buf_str(out);
 }
 
-/* A text of the probe if the tier shows exactly these bytes. */
+/* Returns a text of the probe if the tier shows exactly these bytes. */
 static const char *known(const char *s)
 {
     return s[0] == '\0' || printable(s, strlen(s)) ? s : NULL;
@@ -64,13 +66,13 @@ static bool same_pids(const struct probe_pids *a, const struct probe_pids *b)
     if (a->n != b->n)
         return false;
     for (uint32_t i = 0; i < a->n; i++)
-        if (a->text[i] !=
-            b->text[i]) /* constants of the image: the same string is the same place */
+        if (a->text[i] != b->text[i]) /* constants of the image: equal strings have one address */
             return false;
     return true;
 }
 
-/* The set in the session's memory; one that is like the last is that. NULL: none, any process. */
+/* Copies the set to the session's memory, or returns the last one kept if it is equal. NULL: no
+ * set, any process; also when memory is out. */
 static const struct probe_pids *keep_pids(struct session *s, const struct probe_pids *pids)
 {
     if (pids->n == 0)
@@ -85,15 +87,15 @@ static const struct probe_pids *keep_pids(struct session *s, const struct probe_
     return s->pids;
 }
 
-/* The name that the probe has when it fires: of probes of programs a pattern may be all that is
- * known. */
+/* Returns the name that the probe will have when it fires. For probes that programs define, only a
+ * pattern may be known. */
 static const char *known_name(const struct tier_probe *p)
 {
     return p->kind == PROBE_USER && !glob_exact(p->name) ? NULL : known(p->name);
 }
 
-/* The processes that the clause is restricted to on every function, whatever its name, those of
- * modules that are yet to come too. Found out once for each clause and kind of probe. */
+/* Returns the processes that the clause is restricted to on every function, whatever its name,
+ * including functions of modules loaded later. Computed once for each clause and kind of probe. */
 static const struct probe_pids *function_pids(struct session *s, uint32_t clause,
                                               enum probe_kind kind)
 {
@@ -132,8 +134,8 @@ bool session_later(struct session *s, uint32_t clause, const char *name)
     return true;
 }
 
-/* The process of the operating system that a node is, which its provider is named by; 0: another
- * provider. */
+/* Returns the operating system process of a node, after which its provider is named; 0 for other
+ * providers. */
 static int64_t process_of(const struct tier_probe *p)
 {
     static const char name[] = "erlang";
@@ -172,12 +174,12 @@ bool session_wants(struct session *s, const struct tier_probe *p, struct tier_bi
     return v != DECIDE_NEVER;
 }
 
-/* -- what says nothing ------------------------------------------------------------------------- */
+/* -- clauses that can never run ---------------------------------------------------------------- */
 
 #define INSTEAD "probe the functions that call it"
 
-/* What a predicate that is never true was probably meant to say, by what it looks at. NULL: who
- * knows. */
+/* Suggests what a predicate that is never true was meant to say, by what it looks at. NULL: no
+ * suggestion. */
 static const char *meant(struct session *s, uint32_t clause, const struct session_matched *m)
 {
     unsigned looks = decide_looks(s->decider, clause);

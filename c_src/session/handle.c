@@ -1,6 +1,6 @@
-/* handle.c - opening and closing handles, errors.
+/* handle.c - opens and closes handles, and keeps their errors.
  *
- * The handles that are open are in a list, so that closing one twice does nothing. */
+ * A list holds the open handles, so that closing one twice does nothing. */
 #include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
@@ -21,7 +21,7 @@ _Static_assert(ERLTRACE_E_NOMEM == -ET_ENOMEM && ERLTRACE_E_UNSUP == -ET_EUNSUP 
                    ERLTRACE_E_VERIFY == -ET_EVERIFY && ERLTRACE_E_LOST == -ET_ELOST,
                "codes of the library are those of the rooms below");
 
-/* The texts of those that base/err.h does not have, or words for who makes images. */
+/* The texts of codes that base/err.h lacks, or describes for people who make images. */
 static const char *const texts[] = {
     [ERLTRACE_E_OK] = "no error",
     [ERLTRACE_E_IMAGE] = "malformed data",
@@ -155,7 +155,7 @@ erltrace_t *erltrace_open(int version, int flags, int *err)
     h->session.out = api_out(h);
     h->session.watch = api_watch;
     h->session.watch.arg = h;
-    if (report_format(flags)->fault != NULL) /* then these are a part of the output */
+    if (report_format(flags)->fault != NULL) /* these become part of the output */
         h->session.watch.fault = NULL, h->session.watch.drop = NULL, h->session.watch.cost = NULL;
     pthread_mutex_lock(&lock);
     h->next = handles;
@@ -164,7 +164,7 @@ erltrace_t *erltrace_open(int version, int flags, int *err)
     return h;
 }
 
-/* Takes it from the list of those that are open; false when it is not there. */
+/* Removes a handle from the list of open ones. Returns false when it is not in the list. */
 static bool forget(erltrace_t *h)
 {
     bool known = false;

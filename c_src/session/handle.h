@@ -1,8 +1,8 @@
-/* handle.h - the handle behind include/erltrace.h: a session, and what programs ask for beside it.
+/* handle.h - the handle behind include/erltrace.h: a session, and what else programs ask for.
  *
- * Every public function that can fail begins with api_enter, which refuses what is not possible
- * now, and ends with api_leave, which hands collected diagnostics to the program and turns codes of
- * base/err.h into those of the public header. The phase only goes forward. */
+ * Every public function that can fail begins with api_enter, which refuses what is not allowed in
+ * the current phase, and ends with api_leave, which hands collected diagnostics to the program and
+ * turns codes of base/err.h into those of the public header. The phase only moves forward. */
 #ifndef ET_SESSION_HANDLE_H
 #define ET_SESSION_HANDLE_H
 
@@ -12,7 +12,7 @@
 #include "session/session.h"
 #include "wire/cred.h"
 
-/* Where a handle is on its way: one of these, then enum erltrace_state. */
+/* The phase of a handle: one of these, then enum erltrace_state. */
 enum {
     API_OPEN = -2,                    /* programs may be compiled */
     API_COMPILED = -1,                /* the image is made */
@@ -22,20 +22,20 @@ enum {
 /* Something to trace. */
 struct api_target {
     struct api_target *next;
-    const char *node;    /* by name, or NULL */
-    const char *cookie;  /* its own; NULL: the handle's */
-    bool by_relay;       /* through a relay; node is its name for people */
+    const char *node;    /* its name, or NULL */
+    const char *cookie;  /* for this node; NULL: the handle's */
+    bool by_relay;       /* through a relay; node is then the name to show */
     int relay;           /* the socket, -1 when the tier has it */
-    pid_t pid;           /* by process id, or of the command; 0 */
+    pid_t pid;           /* given, or of the command; 0: none */
     const char *command; /* started by us, or NULL */
-    int pidfd;           /* of a process that the trace ends with: readable when it has; -1 */
-    bool watched;        /* the trace ends when all of these have ended */
-    bool stopped;        /* it waits for erltrace_go */
-    bool ended;          /* it has */
+    int pidfd;    /* readable when the process, whose end ends the trace, has ended; -1: none */
+    bool watched; /* the trace ends when all watched targets have ended */
+    bool stopped; /* waits for erltrace_go */
+    bool ended;   /* has ended */
 };
 
 struct erltrace {
-    struct erltrace *next; /* of all that are open */
+    struct erltrace *next; /* in the list of open handles */
     int phase;             /* API_OPEN ... API_ENABLED, then enum erltrace_state */
     bool busy;             /* inside a function that calls handlers */
     bool acting;           /* inside the program's handler of an action */
@@ -56,14 +56,14 @@ struct erltrace {
     bool opened; /* tiers are attached */
     const char *cookie, *cookie_file, *agent_dir, *root;
     struct cred_options tls;
-    unsigned lost_commands; /* targets lost because their command has ended */
+    unsigned lost_commands; /* targets lost because their command ended */
     size_t lost_seen;
 
-    FILE *fp;     /* of the erltrace_work that is under way; NULL: none */
-    int first_fd; /* what it stood for before freopen(), or -1 */
+    FILE *fp;     /* of the erltrace_work in progress; NULL: none */
+    int first_fd; /* its file before freopen(), or -1 */
     bool io_failed;
-    int fd;            /* epoll, -1: not asked for yet */
-    uint64_t reported; /* things handed out, for the end of a wait */
+    int fd;            /* epoll, -1: not asked for so far */
+    uint64_t reported; /* events handed out; a wait ends when there are any */
     struct erltrace_status status;
 
     erltrace_diag_fn *diag_fn;
@@ -82,64 +82,66 @@ struct erltrace {
     void *progress_arg;
     erltrace_setopt_fn *setopt_fn;
     void *setopt_arg;
-    erltrace_record_fn *record_fn; /* these two of the erltrace_work that is under way */
+    erltrace_record_fn *record_fn; /* these two are of the erltrace_work in progress */
     erltrace_data_fn *data_fn;
     void *work_arg;
     struct buf text; /* of erltrace_data_text */
 };
 
 /* -- handle.c -- */
-/* Whether the handle may do this now: it is one, no handler is running, and the phase lies between
- * the two. Sets the error if not. */
+/* Returns whether the handle may do this now: it is a handle, no handler is running, and its phase
+ * lies between the two. Sets the error if not. */
 bool api_enter(erltrace_t *h, int from, int to);
 /* Sets an error and returns -1. The text is the code's own, or the format's. */
 int api_fail(erltrace_t *h, int code);
 int api_fail_text(erltrace_t *h, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* Hands out the diagnostics; rc is what the rooms below returned: 0, or a code of base/err.h.
+/* Hands out the diagnostics. rc is the result of the rooms below: 0, or a code of base/err.h.
  * Returns 0 or -1. */
 int api_leave(erltrace_t *h, int rc);
-char *api_strdup(erltrace_t *h, const char *s); /* NULL for NULL, and when memory is out */
+char *api_strdup(erltrace_t *h, const char *s); /* NULL for NULL, and when out of memory */
 
 /* -- diagnose.c -- */
-/* Gives the diagnostics collected so far to the program's handler. */
+/* Passes the diagnostics collected so far to the program's handler. */
 void api_hand_out(erltrace_t *h);
 
 /* -- programs.c -- */
-/* The image, if it is not made yet. 0 or -1. */
+/* Makes the image if there is none yet. Returns 0 or -1. */
 int api_compile(erltrace_t *h);
-/* What is left of f, *len bytes and a NUL, in the arena; NULL with errno set. */
+/* Reads the rest of f: *len bytes and a NUL, in the arena. Returns NULL with errno set on failure.
+ */
 char *api_read(erltrace_t *h, FILE *f, size_t *len);
 /* -- cpp.c -- */
-/* An option of the preprocessor: define, undef, incdir, cpphdrs, cppargs, stdc. False when it is
- * none; *ok whether the value is good. */
+/* Sets an option of the preprocessor: define, undef, incdir, cpphdrs, cppargs, stdc. Returns false
+ * when the name is none of these; *ok tells whether the value is valid. */
 bool api_cpp_option(erltrace_t *h, const char *name, const char *value, bool *ok);
-/* The text after the C preprocessor, *len bytes of it in the arena; NULL with *why in dtrace's
- * words when that failed. */
+/* Returns the text after the C preprocessor, *len bytes in the arena; NULL on failure, with *why in
+ * dtrace's words. */
 char *api_preprocess(erltrace_t *h, const char *text, size_t *len, const char **why);
 /* -- target.c -- */
-/* Connects to everything that was asked for. 0 or a code of base/err.h. */
+/* Connects to all targets asked for. Returns 0 or a code of base/err.h. */
 int api_open_targets(erltrace_t *h);
-/* Whether every process that the trace ends with has ended; waits for that at most timeout_ms.
- * False without any. */
+/* Returns whether every process that the trace ends with has ended; waits for that at most
+ * timeout_ms. Returns false when there is no such process. */
 bool api_commands_ended(erltrace_t *h, int timeout_ms);
-/* Lets the commands run that wait for tracing. */
+/* Lets commands that wait for tracing run. */
 void api_release(erltrace_t *h);
 void api_close_targets(erltrace_t *h);
 /* -- child.c -- */
-/* Starts a command that is no node; it stands still until it gets SIGCONT. 0, or an errno value. */
+/* Starts a command that is not a node; it stands still until it gets SIGCONT. Returns 0 or an errno
+ * value. */
 int api_start_process(const char *command, pid_t *pid);
 /* -- watch.c -- */
 extern const struct observer api_watch; /* arg is the handle */
-/* What a value of a record or a key is for the program. */
+/* Returns a value of a record or a key in its public form. */
 struct erltrace_value api_value(const struct value *v);
 /* -- output.c -- */
 struct out api_out(erltrace_t *h);
 /* -- root.c -- */
-/* The folder whose priv/ holds the agent and D's libraries; NULL when it is not found. */
+/* Returns the folder whose priv/ holds the agent and D's libraries; NULL when it is not found. */
 const char *api_root(erltrace_t *h);
 /* -- libdir.c -- */
-/* The folder for libraries under the PREFIX that this library was installed with. */
+/* Returns the library folder under the PREFIX that this library was installed with. */
 const char *api_libdir(void);
 
 #endif

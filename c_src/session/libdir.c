@@ -1,5 +1,5 @@
-/* libdir.c - the only place that knows the PREFIX: made once more for each that `make install` is
- * given. */
+/* libdir.c - the only place that knows the PREFIX. It is compiled again for each PREFIX that `make
+ * install` is given. */
 #include "session/handle.h"
 
 const char *api_libdir(void)

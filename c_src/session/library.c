@@ -1,10 +1,10 @@
-/* library.c - D libraries: found, put in order, compiled before the first program (language.md 1.8,
- * 9.4).
+/* library.c - finds D libraries, orders them, and compiles them before the first program
+ * (language.md 1.8, 9.4).
  *
- * A library is a file DIR/NAME.d. The folders are looked at in their order, and the files of one by
- * name; a library comes after those that it depends on, which are in its own folder or else in any.
- * One that depends on a provider or module that is not there is left out without a word, and so is
- * one that depends on such a library. */
+ * A library is a file DIR/NAME.d. Folders are searched in their order, and the files of a folder by
+ * name. A library comes after those that it depends on, which are looked for in its own folder
+ * first, then in all others. One that depends on a missing provider or module is silently left out,
+ * and so is any library that depends on it. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -141,7 +141,7 @@ static int bad_dependency(struct session *s, const struct library *l,
                       why);
 }
 
-/* Compiles a library, after those that it depends on. */
+/* Compiles a library after those that it depends on. */
 static int load(struct libraries *all, struct library *l)
 {
     struct session *s = all->s;

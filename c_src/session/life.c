@@ -10,8 +10,8 @@
 #include "util/render.h"
 
 enum {
-    SLICE_MS = 100,     /* how long an interrupt, or the end of a command, may go unnoticed */
-    CHILD_END_MS = 2000 /* between a node that closes its connections and the end of its process */
+    SLICE_MS = 100, /* the longest time an interrupt, or the end of a command, may go unnoticed */
+    CHILD_END_MS = 2000 /* from a node closing its connections to the end of its process */
 };
 
 int erltrace_enable(erltrace_t *h)
@@ -34,7 +34,7 @@ int erltrace_handle_progress(erltrace_t *h, erltrace_progress_fn *fn, void *arg)
     return 0;
 }
 
-/* It was ended before anything could fire: as if it had run, and nothing had happened. */
+/* Ends the handle before anything could fire, as if it had run without any events. */
 static int given_up(erltrace_t *h)
 {
     diag_add(&h->session.diags, DIAG_NOTE, NULL, "", NULL,
@@ -74,7 +74,7 @@ static int64_t now_ms(void)
     return (int64_t)(monotonic_ns() / 1000000);
 }
 
-/* A node that is lost because its command has ended is no error. */
+/* Examines lost nodes. A node lost because its command ended is not an error. */
 static void look_at_lost(erltrace_t *h)
 {
     size_t lost = session_lost(&h->session);
@@ -97,7 +97,7 @@ static int work_failed(erltrace_t *h, int rc)
     return ERLTRACE_WORK_ERROR;
 }
 
-/* One look at everything. */
+/* Checks everything once. */
 static int step(erltrace_t *h, int timeout_ms)
 {
     int rc = 0;
@@ -141,7 +141,7 @@ int erltrace_work(erltrace_t *h, FILE *fp, int timeout_ms, erltrace_record_fn *r
         int slice = left > SLICE_MS ? SLICE_MS : left > 0 ? (int)left : 0;
         rc = step(h, slice);
         left = end - now_ms();
-        /* A wait that was shorter than asked for had a reason: data, or a signal. */
+        /* A wait shorter than asked for had a reason: data, or a signal. */
         if (rc != ERLTRACE_WORK_OKAY || h->reported > 0 || left <= 0 || now_ms() - began < slice)
             break;
     }
@@ -162,8 +162,8 @@ int erltrace_timeout(erltrace_t *h)
                : -1;
 }
 
-/* The descriptor is one of epoll, which never changes; what it looks at does when a node is lost.
- */
+/* The descriptor is an epoll one and never changes; the set that it watches changes when a node is
+ * lost. */
 int erltrace_fd(erltrace_t *h)
 {
     if (!api_enter(h, ERLTRACE_STATE_RUNNING, ERLTRACE_STATE_STOPPING))

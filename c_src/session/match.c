@@ -1,8 +1,8 @@
-/* match.c - which probes a session's descriptions name, and on which tiers.
+/* match.c - finds the probes that a session's descriptions name, and their tiers.
  *
- * EPIDs are given out in the order of clauses, and within a clause in the order in which the tiers
- * name their probes; probe[epid - 1] says what an EPID is. A tier gets its bindings sorted by
- * probe, then clause; of an EPID whose clause can never run there it gets none. */
+ * EPIDs are assigned in the order of clauses, and within a clause in the order in which the tiers
+ * name their probes; probe[epid - 1] describes an EPID. A tier gets its bindings sorted by probe,
+ * then clause. It gets none for an EPID whose clause can never run there. */
 #include "session/session.h"
 
 #include <ctype.h>
@@ -70,7 +70,7 @@ int session_attach(struct session *s, struct tier *t)
     return 0;
 }
 
-/* The text of a description, for messages: p:m:f:n, or the id. */
+/* Returns the text of a description for messages: p:m:f:n, or the id. */
 static const char *spec_text(struct session *s, const struct probe_spec *p)
 {
     const char *text =
@@ -79,7 +79,7 @@ static const char *spec_text(struct session *s, const struct probe_spec *p)
     return text != NULL ? text : "";
 }
 
-/* Bytes of the description that starts at this place of a program's text. */
+/* Returns the length in bytes of the description that starts at this place of a program's text. */
 static int description_length(const struct erltrace_prog *p, uint32_t line, uint32_t col)
 {
     const char *at = p->source, *end = p->source + p->source_len;
@@ -94,7 +94,7 @@ static int description_length(const struct erltrace_prog *p, uint32_t line, uint
     return n;
 }
 
-/* Why no tier has the probe that a description names, when it is a known one; else NULL. */
+/* Returns the reason why no tier has the probe, if a description names a known one; else NULL. */
 static const char *lacking(struct session *s, const struct probe_spec *spec)
 {
     const char *why = NULL;
@@ -108,7 +108,7 @@ static const char *lacking(struct session *s, const struct probe_spec *spec)
     return why;
 }
 
-/* Where the description of a clause stands. */
+/* Returns the position of a clause's description. */
 static struct diag_pos position(const struct session *s, uint32_t clause)
 {
     const struct dif_clause *c = &s->img.clauses[clause];
@@ -137,7 +137,7 @@ struct matching {
     struct session *s;
     struct session_tier *tier;
     uint32_t clause;
-    struct session_matched sum; /* of this tier and those before */
+    struct session_matched sum; /* over this tier and those before it */
 };
 
 static int matched(void *arg, const struct tier_probe *p)
@@ -176,7 +176,8 @@ static int matched(void *arg, const struct tier_probe *p)
     m->sum.several =
         m->sum.several || (m->sum.count > 0 && (strcmp(p->func, m->sum.first.func) != 0 ||
                                                 strcmp(p->mod, m->sum.first.mod) != 0));
-    if (m->sum.count++ == 0 || m->sum.first.func[0] == '-') /* not one that the compiler made */
+    /* The example should not be a function that the compiler made ("-f/1-fun-0-"). */
+    if (m->sum.count++ == 0 || m->sum.first.func[0] == '-')
         m->sum.first = *p;
     return 0;
 }
@@ -221,7 +222,7 @@ int session_match(struct session *s)
     return unmatched;
 }
 
-/* A program that could not be extended goes on with the probes that it has. */
+/* If the extension fails, the program continues with the probes that it has. */
 int session_extend(struct session *s, struct session_tier *t)
 {
     size_t had = t->nbindings;

@@ -1,11 +1,11 @@
 /* output.c - where a session's output goes: to the program's handler, or to the FILE of the
- * erltrace_work that is under way; and who runs the commands of system(). */
+ * erltrace_work in progress. Also runs the commands of system(). */
 #include <stdlib.h>
 
 #include "session/handle.h"
 #include "util/stream.h"
 
-/* What the handler says; 0 without one. */
+/* Returns the handler's answer; 0 without one. */
 static int hand_out(erltrace_t *h, enum erltrace_output_kind kind, const char *text, size_t n)
 {
     struct erltrace_output o = {kind, text, n};
@@ -60,7 +60,7 @@ static void run_command(void *arg, const char *command)
     erltrace_t *h = arg;
     if (h->command_fn != NULL)
         h->session.aborted |= h->command_fn(command, h->command_arg) == ERLTRACE_HANDLE_ABORT;
-    else if (system(command) == -1) /* its exit status is nobody's business */
+    else if (system(command) == -1) /* its exit status is ignored */
         return;
 }
 

@@ -1,4 +1,4 @@
-/* probes.c - probes as the program sees them, and walking over them. */
+/* probes.c - probes as the program sees them, and walks over them. */
 #include "session/handle.h"
 #include "base/err.h"
 
@@ -28,7 +28,7 @@ const char *erltrace_probe_argument(const struct erltrace_probe *p, size_t i)
     return p != NULL && i < p->nargs ? probe_args_type(own->def, (unsigned)i) : NULL;
 }
 
-/* -- what is known of them -- */
+/* -- what is known about them --  */
 
 static void about_fill(const struct probe_section *s, const struct probe_def *def,
                        struct erltrace_about *out)
@@ -90,7 +90,8 @@ int erltrace_about_iter(erltrace_about_fn *fn, void *arg)
 
 /* -- walking over them -- */
 
-/* A walk on its way through the session, which takes negative numbers for errors of its own. */
+/* The state of a walk. The session takes negative results as errors, so that the program's own
+ * result is kept here. */
 struct walk {
     erltrace_probe_fn *fn;
     erltrace_missed_fn *missed;

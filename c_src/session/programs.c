@@ -22,8 +22,8 @@ _Static_assert((int)COMPILE_SCRIPT == (int)ERLTRACE_SPEC_SCRIPT &&
                    (int)COMPILE_ID == (int)ERLTRACE_SPEC_ID,
                "a program's kind is the same number for programs and for the compiler");
 
-/* Makes the compiler, which has to know of the targets that there are: they come before programs.
- * 0 or -1. */
+/* Makes the compiler. Targets must be set before programs, since the compiler must know them.
+ * Returns 0 or -1. */
 static int prepare(erltrace_t *h)
 {
     struct session *s = &h->session;
@@ -38,7 +38,7 @@ static int prepare(erltrace_t *h)
     return session_begin(s) != 0 ? api_leave(h, ET_ENOMEM) : 0;
 }
 
-/* A name for diagnostics that no other program has: the second "-n" is "-n (2)". */
+/* Returns a name for diagnostics that no other program has: the second "-n" is "-n (2)". */
 static const char *unique_name(erltrace_t *h, const char *name)
 {
     const char *result = name;
@@ -67,7 +67,7 @@ static char **copy_words(erltrace_t *h, const char *zero, int argc, char *const 
     return v[0] != NULL ? v : NULL;
 }
 
-/* Adds a program. src: text, len, shown and shown_len are set; p: spec and text. */
+/* Adds a program. src must have text, len, shown and shown_len set; p: spec and text. */
 static erltrace_prog_t *add(erltrace_t *h, struct erltrace_prog *p, struct compile_source *src,
                             const char *name, int argc, char *const argv[])
 {
@@ -137,14 +137,14 @@ char *api_read(erltrace_t *h, FILE *f, size_t *len)
     return text;
 }
 
-/* A whole file, as api_read. */
+/* Reads a whole file, as api_read does. */
 static char *read_file(erltrace_t *h, const char *path, size_t *len)
 {
     struct stat st;
     FILE *f = fopen(path, "re");
     if (f == NULL)
         return NULL;
-    /* Opening a folder succeeds; reading it does not say what is wrong. */
+    /* Opening a folder succeeds, and reading it gives an unclear error. */
     if (fstat(fileno(f), &st) == 0 && S_ISDIR(st.st_mode)) {
         fclose(f);
         errno = EISDIR;
@@ -206,7 +206,7 @@ int api_compile(erltrace_t *h)
     h->phase = API_COMPILED;
     for (struct erltrace_prog *p = h->session.program; p != NULL; p = p->next)
         if (p->next == NULL)
-            h->compiling = p; /* an error of all of them is shown as one of the last */
+            h->compiling = p; /* an error of the whole is shown as one of the last program */
     int rc = h->session.program != NULL ? session_compile(&h->session) : 0;
     h->compile_failed = rc != 0;
     rc = api_leave(h, rc);

@@ -1,10 +1,10 @@
 /* provider_header.c - C headers for the providers that programs define.
  *
  * A probe in a program is an instruction that does nothing, and a note in the section .note.stapsdt
- * that says where it is, how it is called and where its arguments are to be found: the format that
- * the tools of Linux understand. The first half of every header is the same; it makes such a note.
- * A probe's semaphore, which a tracer increments while it watches, is a weak object, so that one of
- * it is left wherever the header is included. */
+ * that gives its address, its name and where its arguments are: the format that the tools of Linux
+ * understand. The first half of every header is the same; it makes such a note. A probe's
+ * semaphore, which a tracer increments while it watches, is a weak object, so that a program has
+ * one of it however many files include the header. */
 #include <ctype.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "util/buftext.h"
 
-enum { ARGS_MOST = 12 }; /* that the format has room for */
+enum { ARGS_MOST = 12 }; /* most arguments that the format has room for */
 
 /* clang-format off */
 static const char common[] =
@@ -60,11 +60,11 @@ struct header {
     struct buf out;
     const char *file;
     erltrace_t *h;
-    bool any; /* a probe */
+    bool any; /* whether there is any probe */
     int error;
 };
 
-/* Appends a name in capitals: "order__start" as ORDER_START, "shop-probes.h" as SHOP_PROBES_H. */
+/* Appends a name in capitals: order__start as ORDER_START, shop-probes.h as SHOP_PROBES_H. */
 static void put_capitals(struct buf *b, const char *s)
 {
     for (; *s != '\0'; s++) {
@@ -87,7 +87,8 @@ static void put_parameters(struct buf *b, size_t n)
         buf_printf(b, "%sarg%zu", i > 0 ? ", " : "", i);
 }
 
-/* An integer type of this width: the program's own types need not be known to the header. */
+/* Returns an integer type of this width, so that the header need not know the program's own types.
+ */
 static const char *type_of(signed char width)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* root.c - where the agent's files are: beside the library or program that holds this code. */
+/* root.c - finds the agent's files, beside the library or program that holds this code. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,12 +6,12 @@
 
 #include "session/handle.h"
 
-/* The file that this code was loaded from. */
+/* Returns the file that this code was loaded from. */
 static const char *own_file(erltrace_t *h)
 {
     Dl_info info;
     char path[4096];
-    /* A program has the name by which it was called, which may need the PATH to be found. */
+    /* A program has the name it was called by, which may have to be looked up in PATH. */
     if (dladdr((const void *)erltrace_version, &info) != 0 && info.dli_fname != NULL &&
         strstr(info.dli_fname, ".so") != NULL)
         return realpath(info.dli_fname, path) != NULL ? arena_strdup(&h->session.arena, path)
@@ -30,8 +30,8 @@ static bool is_root(erltrace_t *h, const char *root)
 
 const char *api_root(erltrace_t *h)
 {
-    /* From the folder of the file: a checkout, an installed program, a sanitizer build or the
-     * Erlang application's priv/bin, an installed library. */
+    /* Relative to the folder of the file: a checkout, an installed program, a sanitizer build or
+     * the Erlang application's priv/bin, an installed library. */
     static const char *const near[] = {"..", "../lib/erltrace", "../..", "erltrace"};
     const char *set = h->root != NULL ? h->root : getenv("ERLTRACE_ROOT"), *file;
     if (set != NULL && *set != '\0')

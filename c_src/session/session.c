@@ -15,7 +15,7 @@
 
 /* -- options ----------------------------------------------------------------------------------- */
 
-/* A number of frames; 0 is what the compiler takes for not set. */
+/* Returns a number of frames; 0 means "not set" to the compiler. */
 static uint32_t frames(const struct options *o, enum option_id which)
 {
     int64_t v = o->value[which];
@@ -57,7 +57,7 @@ static int set_option(void *arg, const char *name, const char *value, const char
     return rc;
 }
 
-/* Valid until the next: the compiler copies it into its message. */
+/* The result is valid until the next call: the compiler copies it into its message. */
 static const char *option_help(void *arg, const char *name)
 {
     struct session *s = arg;
@@ -151,7 +151,7 @@ static int parse_formats(struct session *s)
     return 0;
 }
 
-/* Asks the tiers what lies at an address: one that runs programs with addresses can tell. */
+/* Asks the tiers for the symbol at an address; a tier whose programs have addresses knows it. */
 static bool find_symbol(void *arg, uint64_t pid, uint64_t address, struct tier_symbol *out)
 {
     struct session *s = arg;
@@ -163,8 +163,8 @@ static bool find_symbol(void *arg, uint64_t pid, uint64_t address, struct tier_s
     return false;
 }
 
-/* The program that a clause stands in: the one of its file's name. A #line can give a clause any
- * name; then it is the program of the clause before it. */
+/* Finds the program of each clause: the one with its file's name. Where #line gives another name,
+ * it is the program of the clause before. */
 static int number_clauses(struct session *s)
 {
     struct erltrace_prog *program = s->program;
@@ -181,7 +181,7 @@ static int number_clauses(struct session *s)
     return 0;
 }
 
-/* Actions of a restricted program that would do something to this process or its host. */
+/* Refuses actions of a restricted program that would affect this process or its host. */
 static int check_restricted(struct session *s)
 {
     const struct options *opt = &s->opt;
@@ -261,7 +261,7 @@ static bool acts_on_aggregations(const struct dif_image *img)
     return false;
 }
 
-/* "4m": a size as people write it, if it is a whole number of some unit. */
+/* Writes a size as people do ("4m") if it is a whole number of some unit. */
 static void size_text(int64_t v, char *out, size_t n)
 {
     static const char units[] = "kmgt";
@@ -285,7 +285,7 @@ static void notice_lowered(struct session *s, const char *what, int64_t asked, i
     diag_add(&s->diags, DIAG_NOTE, NULL, "", NULL, "%s lowered to %s", what, size);
 }
 
-/* Option debug: what was made, and what was got. */
+/* Option debug: reports what was made, and what the tier granted. */
 static void tell_enabled(struct session *s, const struct session_tier *t,
                          const struct tier_options *o)
 {
@@ -303,7 +303,7 @@ static void tell_enabled(struct session *s, const struct session_tier *t,
              (unsigned long long)o->dynvarsize, (unsigned long long)o->specsize, o->ncpus);
 }
 
-/* Tells how far it is; false gives it up. */
+/* Reports progress. Returns false to give up. */
 static bool progress(void *arg, const struct tier_progress *p)
 {
     const struct session *s = arg;
@@ -363,7 +363,7 @@ bool session_prints(const struct session *s)
     for (uint32_t i = 0; i < s->img.nactions; i++)
         if (prints[s->img.actions[i].kind])
             return true;
-    for (uint32_t i = 0; i < s->img.nclauses; i++) /* a clause without a body tells that it ran */
+    for (uint32_t i = 0; i < s->img.nclauses; i++) /* a clause without a body records that it ran */
         if (s->img.clauses[i].records && s->img.clauses[i].nactions == 0)
             return true;
     return false;
@@ -377,7 +377,7 @@ bool session_is_destructive(const struct session *s)
     return false;
 }
 
-/* What does in a node what only a kernel tier has. */
+/* Returns what to use in a node instead of a feature that only a kernel tier has. */
 static const char *instead(const char *name)
 {
     static const char stacks[] =
@@ -402,8 +402,8 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Moves a position, that of the statement, to the name of what is called or read there, if that
- * stands on the line. */
+/* Moves a statement's position to the name that it calls or reads, if that name is on the same
+ * line. */
 static void point_at(const struct session *s, const char *name, struct diag_pos *pos)
 {
     size_t n = strcspn(name, "([");
@@ -428,7 +428,7 @@ static void point_at(const struct session *s, const char *name, struct diag_pos 
     }
 }
 
-/* The tier among those of this program that lacks something the program uses. */
+/* Reports an error if a tier of this session lacks something that the program uses. */
 static int check_needs(struct session *s)
 {
     struct dif_need need;
@@ -450,7 +450,7 @@ static int check_needs(struct session *s)
     return 0;
 }
 
-/* Sets everything, then runs BEGIN everywhere. */
+/* Sets up every tier, then runs BEGIN in all of them. */
 static int start(struct session *s)
 {
     for (size_t i = 0; i < s->ntiers; i++) {
@@ -465,8 +465,7 @@ static int start(struct session *s)
         if (rc != 0)
             return rc;
     }
-    s->began_ns = s->reported_ns =
-        monotonic_ns(); /* all that counts time begins here, with BEGIN */
+    s->began_ns = s->reported_ns = monotonic_ns(); /* all measured time begins here, with BEGIN */
     for (size_t i = 0; i < s->ntiers; i++) {
         int rc = s->tier[i].t->ops->go(s->tier[i].t, &s->diags);
         if (rc != 0)
@@ -509,9 +508,9 @@ int session_stop(struct session *s)
     return first;
 }
 
-enum { SLICE_MS = 20 }; /* how long a tier without a descriptor is left alone */
+enum { SLICE_MS = 20 }; /* the longest time between checks of a tier without a descriptor */
 
-/* With several tiers: waits until one of them has something to do. */
+/* Waits, with several tiers, until one of them has something to do. */
 static void wait_any(struct session *s, int timeout_ms)
 {
     struct pollfd fds[64];
@@ -524,7 +523,7 @@ static void wait_any(struct session *s, int timeout_ms)
         if (fd >= 0 && n < sizeof fds / sizeof fds[0])
             fds[n++] = (struct pollfd){fd, POLLIN, 0};
         else if (timeout_ms > SLICE_MS)
-            timeout_ms = SLICE_MS; /* one that cannot be waited for */
+            timeout_ms = SLICE_MS; /* this one cannot be waited for */
     }
     poll(fds, n, timeout_ms);
 }
@@ -549,7 +548,7 @@ static int work_tier(struct session *s, struct session_tier *t, int timeout_ms, 
     switch ((enum tier_state)rc) {
     case TIER_RUNNING: break;
     case TIER_EXITING: s->exiting = true; break;
-    case TIER_OVERLOAD: /* the trace goes on with other nodes */
+    case TIER_OVERLOAD: /* the trace continues with the other nodes */
         t->overload = true;
         if (!s->stopped && (rc = t->t->ops->stop(t->t, &s->diags)) != 0 && rc != ET_ELOST)
             return rc;
@@ -582,7 +581,7 @@ int session_work(struct session *s, int timeout_ms)
     size_t live = 0;
     for (size_t i = 0; i < s->ntiers; i++) {
         live += !(s->tier[i].lost || s->tier[i].drained);
-        if (s->tier[i].queue.len > 0) /* what session_snapshot has left */
+        if (s->tier[i].queue.len > 0) /* what session_snapshot left there */
             timeout_ms = 0;
     }
     if (live > 1)

@@ -3,15 +3,14 @@
  *     session_init -> session_add... -> session_compile -> session_attach... -> session_match
  *                  -> session_start -> session_work... -> session_free
  *
- * The handle of erltrace.h is a session with what programs ask for beside it (handle.h). Tests have
- * sessions without a handle.
+ * The handle of erltrace.h contains a session (handle.h). Tests use sessions without a handle.
  *
- * All programs of a session become one image, which runs in every tier that is attached (one a
+ * All programs of a session become one image, which runs in every attached tier (one per
  * node). Records are reported in the order in which a tier hands them over, BEGIN's first and END's
  * last; aggregations are merged over threads and nodes. Everything goes to the struct out given;
  * errors are diagnostics.
  *
- * Within one reading, aggregations are merged before the records are looked at, so that a printa()
+ * Within one reading, aggregations are merged before the records are processed, so that a printa()
  * sees all that had been aggregated when it ran. */
 #ifndef ET_SESSION_SESSION_H
 #define ET_SESSION_SESSION_H
@@ -30,19 +29,19 @@
 #include "tier/decide.h"
 #include "tier/tier.h"
 
-struct api_probe { /* a public probe with what it points at */
+struct api_probe { /* a public probe, with what it points at */
     struct erltrace_probe public;
     struct erltrace_attributes attributes, arguments;
-    const struct probe_def *def; /* what its arguments are, or NULL */
+    const struct probe_def *def; /* describes its arguments, or NULL */
 };
 
-/* A program of a session, and what a program that uses the library gets of it. */
+/* A program of a session, and what a user of the library gets of it. */
 struct erltrace_prog {
-    struct erltrace_prog *next; /* in the order in which they were added */
+    struct erltrace_prog *next; /* in the order of adding */
     enum erltrace_spec spec;
     const char *name;   /* as diagnostics call it */
     const char *text;   /* the text, or the file's name */
-    const char *source; /* what diagnostics show: source_len bytes. Borrowed */
+    const char *source; /* text that diagnostics show: source_len bytes. Borrowed */
     size_t source_len;
     struct erltrace_attributes descriptions, statements;
     struct erltrace_proginfo info; /* points at these */
@@ -54,42 +53,43 @@ struct session_probe {
     uint32_t id;
     const char *prov, *mod, *func, *name; /* borrowed from the tier */
     enum probe_kind kind;
-    size_t tier; /* index of it */
+    size_t tier; /* its index */
 };
 
 struct session_tier {
     struct tier *t;
     struct tier_binding *binding; /* by probe, then clause */
     size_t nbindings, capbindings;
-    size_t left_out; /* clauses on probes that are not among them: they could never run there */
+    size_t left_out;                  /* bindings not placed: their clauses could never run there */
     struct record_counts counts;      /* latest */
-    struct record_counts shown;       /* the drops that have been reported */
-    uint64_t reported[RECORD_NDROPS]; /* drops, when its costs were last reported */
+    struct record_counts shown;       /* the drops already reported */
+    uint64_t reported[RECORD_NDROPS]; /* drops when the costs were last reported */
     bool begun;                       /* its first records have been reported */
-    struct buf queue;                 /* struct session_event, read and not yet reported */
+    struct buf queue;                 /* struct session_event: read, not reported so far */
     struct buf held; /* struct session_event: bufpolicy fill and ring, until the end */
     bool lost, drained;
-    bool overload;      /* the program was ended there because of what it took */
-    bool overload_told; /* ... which has been said; when it ended anyhow, that is all there is */
+    bool overload;      /* the program was ended there because of its cost */
+    bool overload_told; /* ... and this was reported: the only trace of it if the program ended
+                           otherwise */
 };
 
 /* The processes that one clause is restricted to on functions, by kind of probe. */
 struct session_functions {
-    uint32_t clause, known; /* set of kinds, from PROBE_FN_ENTRY on, that have been looked at */
+    uint32_t clause, known; /* known: the set of kinds, from PROBE_FN_ENTRY on, already examined */
     const struct probe_pids *pids[PROBE_NKINDS - PROBE_FN_ENTRY];
 };
 
 struct session {
-    /* Set by who makes the session, between session_init and session_add. */
+    /* Set by the creator of the session between session_init and session_add. */
     int flags;          /* of erltrace_open */
     struct options opt; /* changed by programs */
     struct out out;
     int64_t target;        /* $target */
     const char *libraries; /* folder of our D libraries; NULL: none. Borrowed */
-    struct observer watch; /* is told before the reporter */
+    struct observer watch; /* called before the reporter */
 
     struct diags diags;
-    struct arena arena; /* what lives as long as the session */
+    struct arena arena; /* lives as long as the session */
     struct compile *compile;
     struct compile_options compile_options;
     struct erltrace_prog *program, **program_tail;
@@ -101,29 +101,29 @@ struct session {
     struct erltrace_prog **program_of; /* of each clause; in the arena */
     struct session_tier *tier;
     size_t ntiers;
-    struct tier *starting;       /* what it is about to enable */
+    struct tier *starting;       /* the tier about to be enabled */
     struct session_probe *probe; /* by EPID - 1 */
     size_t nprobes, capprobes;
     size_t nwatched; /* of these, the probes of nodes: neither BEGIN and its kind nor intervals */
     struct decider *decider;       /* NULL: before matching */
-    const struct probe_pids *pids; /* the last set that was kept; in the arena */
+    const struct probe_pids *pids; /* the last set kept; in the arena */
     struct session_functions functions;
     struct tier_later *later;
     size_t nlater;
     struct aggr_table aggr;
     struct report report;
-    struct observer observer[2]; /* in the order in which they are told */
+    struct observer observer[2]; /* in the order in which they are called */
     size_t nobservers;
     struct api_probe shown; /* the probe of the last event, as observers see it */
     uint32_t shown_epid;    /* 0: none yet */
-    struct buf said;        /* text of the event that is being told */
-    struct buf end_queue;   /* what END left, until everything else is reported */
-    struct buf late;        /* struct late_fault, of the record that is being reported */
-    struct buf text;        /* formatted for system() and freopen(); earlier a function's name */
+    struct buf said;        /* text of the event being reported */
+    struct buf end_queue;   /* records of END, until everything else is reported */
+    struct buf late;        /* struct late_fault, of the record being reported */
+    struct buf text; /* formatted for system() and freopen(); before that, a function's name */
     struct buf targets;
     char option_hint[OPTION_HINT];
     bool exiting, stopped, exited;
-    bool aborted;         /* a handler wants the end */
+    bool aborted;         /* a handler asked for the end */
     bool has_libraries;   /* they have been read */
     int status;           /* of exit() */
     uint64_t reported_ns; /* when drops were last reported */
@@ -131,94 +131,97 @@ struct session {
 };
 
 void session_init(struct session *s);
-/* Makes the compiler with what is set now, if there is none yet; session_add does. 0 or an error
- * with a diagnostic. */
+/* Makes the compiler with the current settings, if there is none yet; session_add calls it. Returns
+ * 0 or an error with a diagnostic. */
 int session_begin(struct session *s);
 /* Adds a program; see compile.h. Texts and arguments are borrowed until session_free. p, zeroed,
- * lives as long; NULL: one in the arena. It is the last of s->program, also after an error. */
+ * must live as long; NULL: one is made in the arena. It becomes the last of s->program, also after
+ * an error. */
 int session_add(struct session *s, const struct compile_source *src, struct erltrace_prog *p);
-/* To be called when the options were changed from outside. */
+/* Must be called after the options were changed from outside. */
 void session_options_changed(struct session *s);
-/* Makes the image. An error of session_add or this one: nothing but session_free may follow. */
-int session_compile(struct session *s);
-/* Whether the local tier has every probe that the programs describe: those of dtrace and profile.
+/* Makes the image. After an error of session_add or of this function only session_free may follow.
  */
+int session_compile(struct session *s);
+/* Returns whether the local tier has every probe that the programs describe: those of dtrace and
+ * profile. */
 bool session_is_local(const struct session *s);
 
-/* Takes over an open tier, also on error. One whose target the session has already is closed, with
- * a warning. */
+/* Takes ownership of an open tier, also on error. Closes a tier whose target the session already
+ * has, with a warning. */
 int session_attach(struct session *s, struct tier *t);
 /* Matches every description against every tier. A description that no tier has is an error at its
  * place, ET_ENOPROBE, unless the option zdefs is set. */
 int session_match(struct session *s);
 /* Calls fn for each probe that a program's descriptions match (NULL: those of every program, or
- * every probe when there is no program); missed (may be NULL) for each description
- * without any, with the reason if it names a known probe, else NULL. Not 0 ends the walk and is
- * returned. 0, that value, or an error with a diagnostic.
- */
+ * every probe when there is no program). Calls missed (may be NULL) for each description that
+ * matches none, with the reason if it names a known probe, else NULL. A result other than 0 ends
+ * the walk and is returned. Returns 0, that value, or an error with a diagnostic. */
 typedef int (*session_list_fn)(void *arg, const struct tier *t, const struct tier_probe *p);
 typedef int (*session_missed_fn)(void *arg, const char *description, const char *why);
 int session_list(struct session *s, const struct erltrace_prog *p, session_list_fn fn,
                  session_missed_fn missed, void *arg);
 
-/* Whether some action prints. */
+/* Returns whether any action prints. */
 bool session_prints(const struct session *s);
-/* Whether some action needs the option destructive, without which session_start refuses. */
+/* Returns whether any action needs the option destructive, without which session_start refuses. */
 bool session_is_destructive(const struct session *s);
-/* Enables and starts everywhere. On an error nothing runs. */
+/* Enables and starts the programs in every tier. After an error nothing runs. */
 int session_start(struct session *s);
 
 /* Waits up to timeout_ms for something to happen and reports it. Returns RUNNING, STOPPING or DONE
- * of enum erltrace_state, or an error with a diagnostic after which the session is over. A node
- * that is lost is a diagnostic too; the session goes on with the others and ends with the last. */
+ * of enum erltrace_state, or an error with a diagnostic after which the session is over. A lost
+ * node also gives a diagnostic, but the session continues with the others and ends with the last.
+ */
 int session_work(struct session *s, int timeout_ms);
 /* Reads every tier now, waiting at most about a second for each: its aggregations are merged, its
- * records wait for the next session_work. 0 or an error with a diagnostic. */
+ * records wait for the next session_work. Returns 0 or an error with a diagnostic. */
 int session_snapshot(struct session *s);
-/* The descriptor of the ith tier that says when session_work has something to do; -1: it has none,
- * or nothing more will come from there. */
+/* Returns the descriptor of the i-th tier that becomes readable when session_work has something to
+ * do; -1: it has none, or nothing more will come from there. */
 int session_fd(const struct session *s, size_t i);
-/* ms after which session_work has to be called, whatever the descriptors say. */
+/* Returns the time in ms after which session_work must be called, whatever the descriptors say. */
 int session_timeout(const struct session *s);
-/* Ends tracing: END runs, session_work reports the rest. Twice is as once. */
+/* Ends tracing: END runs, session_work reports the rest. A second call does nothing. */
 int session_stop(struct session *s);
-/* The final printout, once session_work returned ERLTRACE_STATE_DONE. */
+/* Makes the final printout, once session_work returned ERLTRACE_STATE_DONE. */
 void session_finish(struct session *s);
-/* Nodes that were lost, of those attached. */
+/* Returns how many of the attached nodes were lost. */
 size_t session_lost(const struct session *s);
-/* Nodes in which the program was ended because of what its probes took. Everything that it had
- * collected there is reported as at any end. */
+/* Returns the number of nodes in which the program was ended because of what its probes cost.
+ * Everything that it had collected there is reported as at any end. */
 size_t session_overloaded(const struct session *s);
-/* Whether a node was lost that had END clauses: they did not run. */
+/* Returns whether a node was lost that had END clauses: they did not run. */
 bool session_end_missed(const struct session *s);
-/* The text of a symbol (nth 0), or of the nth frame of a stack; false when there is none. */
+/* Appends the text of a symbol (nth 0), or of the nth frame of a stack. Returns false when there is
+ * none. */
 bool session_frame(const struct session *s, const struct value *v, size_t nth, struct buf *out);
-/* Fills in how it goes: all of *out but the state. */
+/* Fills in the status: all of *out but the state. */
 void session_status(const struct session *s, struct erltrace_status *out);
-/* The targets in words, separated by commas; "" for the local tier. Borrowed. */
+/* Returns the targets in words, separated by commas; "" for the local tier. Borrowed. */
 const char *session_targets(const struct session *s);
-/* Closes every tier: whatever was set in the nodes is undone. */
+/* Closes every tier, which undoes everything set in the nodes. */
 void session_detach(struct session *s);
 /* ... and frees all that the session owns. */
 void session_free(struct session *s);
 
-/* What an observer's answer means: whether those behind it are told, too. */
+/* Applies an observer's answer. Returns whether the next observers are called. */
 static inline bool session_goes_on(struct session *s, enum verdict v)
 {
     s->aborted |= v == VERDICT_ABORT;
     return v == VERDICT_SHOW;
 }
-/* Tells the observers of an event, in order, until one keeps it to itself. */
+/* Passes an event to the observers, in order, until one hides it from the rest. */
 #define session_tell(s, event, ...)                                                                \
     for (size_t i_ = 0; i_ < (s)->nobservers; i_++)                                                \
         if ((s)->observer[i_].event != NULL &&                                                     \
             !session_goes_on((s), (s)->observer[i_].event((s)->observer[i_].arg, __VA_ARGS__)))    \
     break
 
-/* Reports that memory is out; the error. */
+/* Reports that memory is out; returns the error. */
 int session_no_memory(struct session *s);
 
-/* The public form of what the compiler knows of stability. */
+/* Returns the public form of the compiler's stability attributes. */
 struct erltrace_attributes session_attributes(struct compile_attr a);
 
 /* -- probes.c ---------------------------------------------------------------------------------- */
@@ -228,36 +231,38 @@ void api_probe_fill(struct api_probe *out, enum probe_kind kind, uint32_t id, co
 
 /* -- costs.c ----------------------------------------------------------------------------------- */
 
-/* What took so many ns on all threads, in permille of the time that one thread could run: the
- * busiest, or the one for whose sake the program was ended. */
+/* Returns ns, spent over all threads, in permille of the time that one thread could run: the
+ * busiest, or the one on which the program exceeded its limit. */
 uint32_t session_cost_part(const struct event_cost *c, uint64_t ns);
 
 /* -- enabling.c -------------------------------------------------------------------------------- */
 
-/* Whether a clause has to be placed on a probe: b says which, and gets its `pids`. */
+/* Returns whether a clause must be placed on a probe. b names the clause; its `pids` is filled in.
+ */
 bool session_wants(struct session *s, const struct tier_probe *p, struct tier_binding *b);
-/* What a clause's description has matched. */
+/* The probes that a clause's description has matched. */
 struct session_matched {
     size_t count, left_out, instructions; /* probes; see tier_binding and tier_probe */
     bool several;                         /* functions */
     struct tier_probe first;              /* as an example */
 };
-/* Warns when nothing, or next to nothing, can come of the clause on all that it has matched. */
+/* Warns when the clause can do nothing, or next to nothing, on all the probes that it has matched.
+ */
 void session_doubt(struct session *s, uint32_t clause, const struct diag_pos *pos,
                    const struct session_matched *m);
-/* Notes what functions that are still to come can get of a clause whose description has this name.
- * False: out of memory. */
+/* Notes what functions of code loaded later can get of a clause whose description has this name.
+ * Returns false when out of memory. */
 bool session_later(struct session *s, uint32_t clause, const char *name);
 
 /* -- match.c ----------------------------------------------------------------------------------- */
 
-/* Places clauses on the probes that have come to a tier since it was enabled, with EPIDs behind
- * those that there are. 0 or an error with a diagnostic. */
+/* Places clauses on the probes that a tier gained since it was enabled, with EPIDs after the
+ * existing ones. Returns 0 or an error with a diagnostic. */
 int session_extend(struct session *s, struct session_tier *t);
 
 /* -- library.c --------------------------------------------------------------------------------- */
 
-/* Compiles the D libraries, once. 0 or an error with a diagnostic. */
+/* Compiles the D libraries, once. Returns 0 or an error with a diagnostic. */
 int session_libraries(struct session *s);
 
 /* -- deliver.c --------------------------------------------------------------------------------- */
@@ -278,14 +283,15 @@ void session_counts(void *arg, struct tier *t, const struct record_counts *c);
 void session_load(void *arg, struct tier *t, const struct tier_load *l); /* costs.c */
 
 enum session_order {
-    SESSION_FIRST,   /* a tier's first records: BEGIN's come first, END's are put off */
-    SESSION_ORDERED, /* END's are put off */
+    SESSION_FIRST,   /* a tier's first records: BEGIN's come first, END's are postponed */
+    SESSION_ORDERED, /* END's are postponed */
     SESSION_AS_IS
 };
-/* Reports and empties a queue. 0 or an error with a diagnostic. */
+/* Reports and empties a queue. Returns 0 or an error with a diagnostic. */
 int session_consume(struct session *s, struct buf *queue, enum session_order order);
-/* Policies fill and ring: keeps what is in the queue until the end. Not more than a buffer holds:
- * with ring the oldest go, with fill the session ends. 0 or an error with a diagnostic. */
+/* Implements the policies fill and ring: keeps what is in the queue until the end, at most as much
+ * as a buffer holds. Beyond that ring discards the oldest, and fill ends the session. Returns 0 or
+ * an error with a diagnostic. */
 int session_hold(struct session *s, struct session_tier *t);
 void session_report_drops(struct session *s);
 void session_set_rates(struct session *s);

@@ -3,7 +3,7 @@
 
 #include "session/handle.h"
 
-/* A reason of options_set as an error. */
+/* Reports a reason of options_set as an error. */
 static int refused(erltrace_t *h, const char *why)
 {
     static const int codes[] = {ERLTRACE_E_OPTNAME, ERLTRACE_E_OPTVAL, ERLTRACE_E_STATE,
@@ -27,11 +27,11 @@ int erltrace_setopt(erltrace_t *h, const char *name, const char *value)
             return api_fail(h, ERLTRACE_E_STATE);
         return ok ? 0 : api_fail(h, ERLTRACE_E_OPTVAL);
     }
-    char *copy = api_strdup(h, value); /* a path is borrowed */
+    char *copy = api_strdup(h, value); /* options borrow paths */
     if (value != NULL && copy == NULL)
         return api_fail(h, ERLTRACE_E_NOMEM);
     bool late =
-        running || (h->opened && strcmp(name, "lease") == 0); /* agreed when a node is opened */
+        running || (h->opened && strcmp(name, "lease") == 0); /* agreed on when a node is opened */
     if (options_set(&h->session.opt, name, copy, late ? OPTION_BY_RUNNING : OPTION_BY_COMMAND,
                     &why) != 0)
         return refused(h, why);

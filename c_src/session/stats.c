@@ -1,4 +1,4 @@
-/* stats.c - what probes cost, as the program's handler sees it. */
+/* stats.c - the cost of probes as the program's handler sees it. */
 #include "session/handle.h"
 #include "util/buftext.h"
 

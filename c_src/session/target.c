@@ -1,4 +1,4 @@
-/* target.c - from names, process ids and commands to open tiers. */
+/* target.c - opens tiers from names, process ids and commands. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 
 enum { SPAWN_WAIT_MS = 20000, NAME_LEN = 256 };
 
-/* Adds a target, NULL with the error set when memory is out. */
+/* Adds a target; returns NULL with the error set when memory is out. */
 static struct api_target *add(erltrace_t *h)
 {
     struct api_target *t = arena_alloc(&h->session.arena, sizeof *t);
@@ -87,7 +87,7 @@ int erltrace_target_relay(erltrace_t *h, const char *name, int fd)
     return t->node != NULL ? 0 : api_fail(h, ERLTRACE_E_NOMEM);
 }
 
-/* The trace ends with this process; false, with errno set, when there is none. */
+/* Makes the trace end with this process. Returns false, with errno set, when there is none. */
 static bool watch(erltrace_t *h, struct api_target *t)
 {
     t->watched = true;
@@ -204,7 +204,7 @@ static int open_local(erltrace_t *h)
     return rc != 0 ? rc : session_attach(&h->session, tier);
 }
 
-/* Puts before the error what dtrace says of a process that it cannot trace. */
+/* Puts dtrace's message about a process that it cannot trace before the error. */
 static void not_grabbed(erltrace_t *h, pid_t pid)
 {
     struct diag *g =
@@ -221,7 +221,7 @@ int api_open_targets(erltrace_t *h)
     int rc = 0;
     if (h->opened)
         return 0;
-    h->opened = true; /* also when it fails: what is open then must not be opened again */
+    h->opened = true; /* also on failure: what is already open must not be opened again */
     bool any = h->ntargets == 0 && !h->local;
     if (h->local || (any && h->session.program != NULL && session_is_local(&h->session)))
         return open_local(h);
@@ -283,7 +283,7 @@ void api_release(erltrace_t *h)
 void api_close_targets(erltrace_t *h)
 {
     for (struct api_target *t = h->target; t != NULL; t = t->next) {
-        if (t->stopped) { /* it has not begun, and nobody would let it */
+        if (t->stopped) { /* it has not begun to run, and nothing else would start it */
             kill(t->pid, SIGKILL);
             waitpid(t->pid, NULL, 0);
         }

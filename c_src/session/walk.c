@@ -1,7 +1,7 @@
 /* walk.c - aggregations as the program sees them.
  *
- * A walk first makes a list of what there is, ordered by the one comparison that consumer/ has, and
- * applies what the handler wants removed at its end. */
+ * A walk first lists the entries, ordered by the one comparison of result/aggr.h. Removals that the
+ * handler asks for are applied at its end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ static int compare(const void *px, const void *py, void *arg)
     return o->reverse ? -c : c;
 }
 
-/* The order asked for; false when there is no such. */
+/* Fills in the order asked for. Returns false when there is no such order. */
 static bool order_of(const erltrace_t *h, int order, struct order *o)
 {
     *o = (struct order){.what = order & ~ERLTRACE_SORT_REVERSE,
@@ -61,7 +61,7 @@ static bool order_of(const erltrace_t *h, int order, struct order *o)
     return o->what >= ERLTRACE_SORT_NONE && o->what <= ERLTRACE_SORT_VALUEVAR;
 }
 
-/* All entries, in order; NULL when memory is out. */
+/* Returns all entries, in order; NULL when memory is out. */
 static struct entry *entries(struct aggr_table *t, struct order *o, size_t *n)
 {
     size_t total = 0;
@@ -89,16 +89,16 @@ static struct entry *entries(struct aggr_table *t, struct order *o, size_t *n)
 /* -- what the handler sees --------------------------------------------------------------------- */
 
 struct api_aggr {
-    struct erltrace_aggr public; /* first, so that one is the other */
+    struct erltrace_aggr public; /* first, so that one can be cast to the other */
     erltrace_t *h;
     const struct aggr *aggr;
     const struct aggr_entry *e;    /* that has the key */
-    struct hist hist;              /* made when somebody asks for a bucket */
-    struct erltrace_value key;     /* what erltrace_aggr_key has given last */
-    struct erltrace_bucket bucket; /* likewise */
+    struct hist hist;              /* made when a bucket is first asked for */
+    struct erltrace_value key;     /* the last result of erltrace_aggr_key */
+    struct erltrace_bucket bucket; /* likewise, of a bucket */
 };
 
-/* To be followed by hist_free(&out->hist). */
+/* The caller must call hist_free(&out->hist) after it. */
 static void fill(erltrace_t *h, const struct aggr *a, const struct aggr_entry *e,
                  const uint64_t *words, struct api_aggr *out)
 {
@@ -155,13 +155,13 @@ const char *erltrace_aggr_key_text(const struct erltrace_aggr *a, size_t i, size
                : NULL;
 }
 
-/* -- what there is ----------------------------------------------------------------------------- */
+/* -- aggregations ------------------------------------------------------------------------------ */
 
 struct api_aggregation {
-    struct erltrace_aggregation public; /* first, so that one is the other */
+    struct erltrace_aggregation public; /* first, so that one can be cast to the other */
     const struct dif_agg *def;
     struct hist_row row;
-    struct erltrace_bucket bucket; /* what erltrace_aggregation_bucket has given last */
+    struct erltrace_bucket bucket; /* the last result of erltrace_aggregation_bucket */
 };
 
 int erltrace_aggregation_iter(erltrace_t *h, erltrace_aggregation_fn *fn, void *arg)
@@ -230,7 +230,7 @@ const struct erltrace_bucket *erltrace_aggregation_bucket(const struct erltrace_
 
 /* -- walking ----------------------------------------------------------------------------------- */
 
-/* 0, or a code of base/err.h. look: nothing is to be changed. */
+/* Returns 0 or a code of base/err.h. look: a read-only walk. */
 static int walk(erltrace_t *h, struct entry *list, size_t n, bool look, erltrace_aggr_fn *fn,
                 void *arg)
 {
@@ -276,7 +276,7 @@ int erltrace_aggregate_walk(erltrace_t *h, int order, erltrace_aggr_fn *fn, void
     int rc = walk(h, list, n, look, fn, arg);
     h->busy = look;
     et_free(list);
-    if (look) /* diagnostics are handed out by the erltrace_work that is under way */
+    if (look) /* the erltrace_work in progress hands out diagnostics */
         return rc == 0           ? 0
                : rc == ET_EINVAL ? api_fail(h, ERLTRACE_E_INVAL)
                                  : api_fail(h, ERLTRACE_E_ABORT);
@@ -293,7 +293,8 @@ static bool same_keys(const struct dif_keys *x, const struct dif_keys *y)
     return x->n == y->n;
 }
 
-/* The numbers of the aggregations of these names; false when they cannot be joined. */
+/* Finds the numbers of the aggregations with these names. Returns false when they cannot be joined.
+ */
 static bool numbers_of(const struct aggr_table *t, const char *const names[], size_t n,
                        uint32_t *numbers)
 {
@@ -310,7 +311,7 @@ static bool numbers_of(const struct aggr_table *t, const char *const names[], si
     return n > 0;
 }
 
-/* How rows are to be sorted; false when that is no order for them. */
+/* Fills in how to sort rows. Returns false when that is not an order for them. */
 static bool rows_order(const erltrace_t *h, int order, struct aggr_order *o)
 {
     int what = order & ~ERLTRACE_SORT_REVERSE;
@@ -323,7 +324,7 @@ static bool rows_order(const erltrace_t *h, int order, struct aggr_order *o)
     return true;
 }
 
-/* 0, or a code of base/err.h. seen and shown have room for each aggregation. */
+/* Returns 0 or a code of base/err.h. seen and shown have room for each aggregation. */
 static int walk_rows(erltrace_t *h, const struct aggr_view *v, struct api_aggr *seen,
                      const struct erltrace_aggr **shown, erltrace_aggr_joined_fn *fn, void *arg)
 {

@@ -1,4 +1,5 @@
-/* watch.c - the observer that asks the program's handlers, and what they may ask of an event. */
+/* watch.c - the observer that calls the program's handlers, and what handlers may ask about an
+ * event. */
 #include <string.h>
 
 #include "session/handle.h"
@@ -40,7 +41,7 @@ struct erltrace_value api_value(const struct value *v)
 
 /* -- records ----------------------------------------------------------------------------------- */
 
-/* What an answer of the program's means. */
+/* Translates an answer of the program's handler. */
 static enum verdict verdict(erltrace_t *h, int answer)
 {
     if (answer == ERLTRACE_CONSUME_ABORT)
@@ -57,7 +58,7 @@ static enum verdict on_begin(void *arg, const struct erltrace_record *r)
     return verdict(h, h->record_fn != NULL ? h->record_fn(r, h->work_arg) : ERLTRACE_CONSUME_THIS);
 }
 
-/* d NULL: the end of the record. */
+/* d NULL: at the end of the record. */
 static enum verdict show_data(erltrace_t *h, const struct erltrace_record *r,
                               const struct erltrace_data *d)
 {

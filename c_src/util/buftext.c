@@ -1,4 +1,4 @@
-/* buftext.c - text in buffers: pieces, JSON, and what a terminal may show. */
+/* buftext.c - text in buffers: pieces, JSON, and text that is safe for a terminal. */
 #include "util/buftext.h"
 
 #include <stdarg.h>
@@ -84,7 +84,7 @@ size_t buf_utf8_len(const unsigned char *s, size_t n)
     return 0;
 }
 
-/* Whether a character of two or three bytes is one that steers. */
+/* Returns whether a character of two or three bytes can steer a terminal. */
 static bool steers(const unsigned char *s, size_t len)
 {
     return (len == 2 && s[0] == 0xc2 && s[1] < 0xa0) ||
@@ -92,7 +92,7 @@ static bool steers(const unsigned char *s, size_t len)
            (len == 3 && s[0] == 0xe2 && s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9);
 }
 
-/* Such a character, as JSON and C write it. */
+/* Appends such a character as JSON and C write it. */
 static void put_steering(struct buf *b, const unsigned char *s, size_t len)
 {
     unsigned c = len == 2 ? (s[0] & 0x1fu) << 6 | (s[1] & 0x3fu)
@@ -100,7 +100,7 @@ static void put_steering(struct buf *b, const unsigned char *s, size_t len)
     buf_printf(b, "\\u%04x", c);
 }
 
-/* Bytes from s on that stand in a JSON string as they are. */
+/* Returns the number of bytes from s on that a JSON string takes unchanged. */
 static size_t json_plain(const char *s, size_t n)
 {
     size_t i = 0;
@@ -153,7 +153,7 @@ void buf_visible_byte(struct buf *b, unsigned char c)
         buf_printf(b, "\\%03o", c);
 }
 
-/* Bytes from s on that stay as they are. */
+/* Returns the number of bytes from s on that stay unchanged. */
 static size_t visible_plain(const unsigned char *s, size_t n, bool lines)
 {
     size_t i = 0;

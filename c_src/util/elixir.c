@@ -21,8 +21,8 @@ const char *elixir_alias(const char *mod)
     return has ? mod + PREFIX_LEN : NULL;
 }
 
-/* Bytes of the part of an alias that s begins with, wildcards among them; 0: it begins with none.
- */
+/* Returns the length in bytes of the part of an alias that s begins with, wildcards included; 0:
+ * none. */
 static size_t segment(const char *s)
 {
     size_t n = 1;
@@ -55,7 +55,7 @@ bool elixir_is_alias(const char *s, size_t n)
     return n > 0 && !start;
 }
 
-/* The next place where a name begins with the prefix and goes on as an alias; NULL: there is none.
+/* Returns the next place where a name begins with the prefix and continues as an alias; NULL: none.
  */
 static const char *next_name(const char *from, const char *s, const char *end)
 {

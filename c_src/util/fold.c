@@ -16,7 +16,7 @@ static void tell(struct fold_line *l, uint64_t now, fold_fn fn, void *arg)
     fn(arg, buf_str(&l->text), l->text.len, more);
 }
 
-/* Room for another line. */
+/* Returns room for another line. */
 static struct fold_line *room(struct fold *f, uint64_t now, fold_fn fn, void *arg)
 {
     struct fold_line *oldest = &f->line[0];
@@ -45,7 +45,7 @@ bool fold_comes(struct fold *f, const char *text, size_t len, uint64_t now, fold
     l = room(f, now, fn, arg);
     buf_reset(&l->text);
     buf_add(&l->text, text, len);
-    if (l->text.oom) /* it is shown, and not known again */
+    if (l->text.oom) /* then the line is shown, and not recognized when it repeats */
         buf_reset(&l->text);
     l->last = l->told = now;
     l->more = 0;

@@ -11,7 +11,7 @@ __extension__ typedef unsigned __int128 wide;
 
 /* -- numbers ----------------------------------------------------------------------------------- */
 
-/* 64 bits, which nearly all are: no division of 128 bits. */
+/* For 64 bits, which nearly all numbers fit: avoids a division of 128 bits. */
 static void digits(struct buf *b, uint64_t v, bool negative)
 {
     char text[24], *p = text + sizeof text;

@@ -15,26 +15,25 @@
 
 #include "base/buf.h"
 
-/* The digits of a number, all of them. Numbers are most of what is written, so that they are made
- * without printf. */
+/* Appends all digits of a number. Most of the output is numbers, so that this avoids printf. */
 void json_int(struct buf *b, int64_t v);
 void json_uint(struct buf *b, uint64_t v);
-/* For readers whose numbers are doubles, as a browser's: an integer beyond +-(2^53 - 1) is written
+/* For readers whose numbers are doubles, such as browsers: appends an integer beyond +-(2^53 - 1)
  * as a string of its digits (doc/web-protocol.md). json_wide takes 128 bits, two's complement. */
 void json_safe_int(struct buf *b, int64_t v);
 void json_safe_uint(struct buf *b, uint64_t v);
 void json_wide(struct buf *b, uint64_t low, uint64_t high);
-/* With `digits` significant digits. JSON has no words for infinity and not-a-number: these are
- * strings. */
+/* Appends a number with `digits` significant digits. JSON cannot express infinity and not-a-number:
+ * these become strings. */
 void json_real(struct buf *b, long double v, int digits);
-/* The text as a string; NULL is null. */
+/* Appends the text as a string; NULL becomes null. */
 void json_text(struct buf *b, const char *s);
-/* Bytes as a string of hexadecimal digits, two for each. */
+/* Appends bytes as a string of hexadecimal digits, two for each byte. */
 void json_hex(struct buf *b, const char *p, size_t n);
 
-/* "key": */
+/* Appends "key": for the first member. */
 void json_first_key(struct buf *b, const char *key);
-/* ,"key": and the value. */
+/* Appends ,"key": of a further member. The functions below append its value as well. */
 void json_key(struct buf *b, const char *key);
 void json_int_field(struct buf *b, const char *key, int64_t v);
 void json_uint_field(struct buf *b, const char *key, uint64_t v);

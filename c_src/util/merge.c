@@ -1,4 +1,5 @@
-/* merge.c - aggregating functions by name, values that become one, and what is shown of them. */
+/* merge.c - finds aggregating functions by name, merges values, and computes the numbers to show.
+ */
 #include "util/merge.h"
 
 #include <math.h>
@@ -36,7 +37,7 @@ void word_agg_merge(const struct word_agg_info *f, uint64_t *into, const uint64_
         into[i] += add[i];
 }
 
-/* -- what is shown ----------------------------------------------------------------------------- */
+/* -- numbers to show --------------------------------------------------------------------------- */
 
 int64_t word_agg_normalized(int64_t v, uint64_t by)
 {
@@ -59,7 +60,7 @@ static uint64_t isqrt(u128 v)
     return (uint64_t)root;
 }
 
-/* words: the count, the sum; of a deviation, the sum of squares, low word first. */
+/* words: the count and the sum; for a deviation also the sum of squares, low word first. */
 static int64_t average(const uint64_t *words, uint64_t normal)
 {
     if (words[0] == 0)
@@ -97,8 +98,8 @@ bool word_agg_is_real(const struct word_agg_info *f)
     return f->result == WORD_AVERAGE || f->result == WORD_DEVIATION;
 }
 
-/* The root of the mean square less the square of the mean, in more than double: the two can be
- * large and near each other. */
+/* Returns the root of the mean square less the square of the mean. Computes in more than double,
+ * since the two can be large and close together. */
 static double real_deviation(const uint64_t *words, uint64_t normal)
 {
     long double n = (long double)(int64_t)words[0];

@@ -5,7 +5,7 @@
 #include <string.h>
 
 const struct option_row option_rows[OPTION_COUNT] = {
-#define OPTION(name, type, standard, least, most, words, by, phase, to, key, when, text, more) \
+#define OPTION(name, type, standard, least, most, words, by, phase, to, key, when, text, more)     \
     {#name, OPTION_TYPE_##type, standard, least, most, words, OPTION_BY_##by, text},
 #include "util/options.list"
 #undef OPTION
@@ -28,7 +28,8 @@ static const char *alternatives(const char *words, char *room, size_t n)
     return room;
 }
 
-/* What a value is, and its bounds: "a size from 2 to 1m"; without any `otherwise`. */
+/* Describes the form of a value with its bounds: "a size from 2 to 1m". Without an upper bound,
+ * returns `otherwise`. */
 static const char *bounded(const struct option_row *r, const char *what, const char *limit,
                            const char *otherwise, char *room, size_t n)
 {

@@ -1,6 +1,7 @@
-/* option.h - the options of a session: one row of options.list each, which explains the columns.
+/* option.h - the options of a session: one row of options.list each. That list explains the
+ * columns.
  *
- * What sets them, and what they are set to, is in result/options.h. */
+ * result/options.h sets options and holds their values. */
 #ifndef ET_UTIL_OPTION_H
 #define ET_UTIL_OPTION_H
 
@@ -15,7 +16,7 @@ enum option_id {
     OPTION_COUNT
 };
 
-enum { OPTION_UNSET = -2 }; /* the value of an option that is not set and has no default */
+enum { OPTION_UNSET = -2 }; /* the value of an option that is neither set nor has a default */
 
 enum option_type {
     OPTION_TYPE_FLAG,
@@ -33,7 +34,7 @@ enum option_type {
     OPTION_TYPE_ERRFORM,
     OPTION_TYPE_STABILITY,
     OPTION_TYPE_VERSION,
-    OPTION_TYPE_PATH, /* from here on without a value of their own */
+    OPTION_TYPE_PATH, /* types from here on have no value in struct options.value */
     OPTION_TYPE_FOLDER,
     OPTION_TYPE_CPP,
     OPTION_TYPE_CPP_FLAG,
@@ -41,7 +42,7 @@ enum option_type {
     OPTION_TYPE_REFUSED
 };
 
-/* Who sets an option. */
+/* Who may set an option. */
 enum option_by { OPTION_BY_COMMAND, OPTION_BY_PROGRAM, OPTION_BY_RUNNING /* setopt() */ };
 
 struct option_row {
@@ -49,12 +50,13 @@ struct option_row {
     enum option_type type;
     const char *standard;     /* the default, as -x takes it; NULL: not set */
     const char *least, *most; /* bounds of the value, as -x takes them; NULL: none */
-    const char *words;        /* of a WORD, with blanks between them; NULL */
+    const char *words;        /* of a WORD, separated by blanks; NULL */
     enum option_by by;        /* the last one that may set it */
-    const char *text;         /* what it means; backquotes are Markdown's */
+    const char *text;         /* its meaning; backquotes are Markdown's */
 };
 
-/* The default as people read it; "": none. A flag that is set by default has no number. */
+/* Returns the default as people read it; "": none. A flag that is set by default shows no number.
+ */
 static inline const char *option_default(enum option_type type, const char *standard)
 {
     return standard == NULL                                         ? ""
@@ -65,8 +67,8 @@ static inline const char *option_default(enum option_type type, const char *stan
 /* By enum option_id. */
 extern const struct option_row option_rows[OPTION_COUNT];
 
-/* How the values of an option are written, for people: "a size from 2 to 1m". NULL: nothing can be
- * said. May be kept in room, of n bytes. */
+/* Returns how the values of an option are written, for people: "a size from 2 to 1m". NULL: there
+ * is nothing to say. The text may be in room, of n bytes. */
 const char *option_form(const struct option_row *r, char *room, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
-/* render.c - showing diagnostics: as lines with the source below, as JSON, with a name that was
- * perhaps meant. */
+/* render.c - renders diagnostics: as lines with the source below, as JSON, and with a suggested
+ * name. */
 #include "util/render.h"
 
 #include <stdarg.h>
@@ -39,8 +39,8 @@ void diag_add(struct diags *d, enum diag_severity sev, const struct diag_pos *po
     va_end(ap);
 }
 
-/* The text of a line of a source: its start, and its length without the line end. NULL: not there.
- */
+/* Finds a line of a source: returns its start, and its length without the line end. NULL: there is
+ * no such line. */
 static const char *source_line(const struct diags *d, const char *file, int line, size_t *len)
 {
     for (size_t i = 0; i < d->nsources; i++) {
@@ -67,7 +67,8 @@ const char *diag_line(const struct diags *d, const struct diag *g, size_t *len)
                                                   : NULL;
 }
 
-/* The part of a long line that is shown: a window around the place, at character boundaries. */
+/* Chooses the part of a long line that is shown: a window around the place, at character
+ * boundaries. */
 static void window(const char *line, size_t len, size_t col, size_t *from, size_t *to)
 {
     enum { MOST = 160, BEFORE = 60 };
@@ -79,7 +80,7 @@ static void window(const char *line, size_t len, size_t col, size_t *from, size_
         ++*to;
 }
 
-/* A part of a diagnostic, which may be a node's words. */
+/* Appends a part of a diagnostic, which may come from a node. */
 static void put_part(struct buf *out, const char *before, const char *part, const char *after)
 {
     buf_adds(out, before);
@@ -92,8 +93,9 @@ static bool is_shown(unsigned char c)
     return c == '\t' || (c >= 0x20 && c != 0x7f);
 }
 
-/* The source line and the caret under the place. A tab in the source stays a tab above and below,
- * so that the caret stands right whatever a tab is wide; control characters show as blanks. */
+/* Appends the source line and the caret under the place. A tab in the source stays a tab above and
+ * below, so that the caret is in the right column whatever the width of a tab; control characters
+ * show as blanks. */
 static void render_source(const struct diags *d, const struct diag *g, struct buf *out)
 {
     static const char cut[] = "...";
@@ -114,7 +116,7 @@ static void render_source(const struct diags *d, const struct diag *g, struct bu
         buf_addc(out, is_shown((unsigned char)line[i]) ? line[i] : ' ');
     buf_printf(out, "%s\n      | %*s", to < len ? cut : "", from > 0 ? (int)strlen(cut) : 0, "");
     for (size_t i = from; i < col; i++)
-        if (((unsigned char)line[i] & 0xc0) != 0x80) /* one blank for a whole UTF-8 character */
+        if (((unsigned char)line[i] & 0xc0) != 0x80) /* one blank per UTF-8 character */
             buf_addc(out, line[i] == '\t' ? '\t' : ' ');
     buf_addc(out, '^');
     for (size_t i = 1; i < mark; i++)
@@ -170,10 +172,10 @@ static int lower(int c)
     return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
 
-enum { FAR = 1000 }; /* no distance of names that are compared */
+enum { FAR = 1000 }; /* more than any distance between names that are compared */
 
-/* Edit distance with transpositions of neighbours, of names up to 63 characters; FAR for longer
- * ones. Upper and lower case are alike. */
+/* Returns the edit distance, with transpositions of neighbours, of names up to 63 characters; FAR
+ * for longer ones. Ignores case. */
 static unsigned edit_distance(const char *a, const char *b)
 {
     enum { MOST = 64 };
@@ -211,8 +213,8 @@ const char *diag_nearest(const char *name, const char *const *candidates, size_t
     unsigned least = FAR;
     for (size_t i = 0; i < n; i++) {
         unsigned dist = edit_distance(name, candidates[i]);
-        /* Of two that are as near, the one of the same length: letters are swapped or mistaken more
-         * often than forgotten. */
+        /* Of two equally near names, prefers the one of the same length: letters are swapped or
+         * mistaken more often than forgotten. */
         if (dist < least || (dist < FAR && dist == least && strlen(candidates[i]) == strlen(name) &&
                              strlen(best) != strlen(name))) {
             least = dist;

@@ -15,7 +15,7 @@ int stream_redirect(FILE *f, const char *path, int *first)
         if (*first < 0)
             *first = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     } else if (to < 0) {
-        return 0; /* that is where it goes */
+        return 0; /* it already goes there */
     }
     int err = dup2(to, fd) < 0 ? errno : 0;
     if (path != NULL)

@@ -12,7 +12,7 @@ void hash_free(struct hash *h)
     *h = (struct hash)HASH_INIT;
 }
 
-/* The slot of the key, or the free slot where it belongs. The table is never full. */
+/* Returns the slot of the key, or the free slot where it belongs. The table is never full. */
 static struct hash_slot *hash_find(const struct hash *h, const void *key, size_t len, uint64_t hash)
 {
     for (size_t i = hash & (h->cap - 1);; i = (i + 1) & (h->cap - 1)) {

@@ -30,7 +30,7 @@ struct hash {
 void hash_free(struct hash *h);
 /* Sets key to value; 0 or ET_ENOMEM. */
 int hash_put(struct hash *h, const void *key, size_t len, void *value);
-/* The value, or NULL. */
+/* Returns the value, or NULL. */
 void *hash_get(const struct hash *h, const void *key, size_t len);
 static inline int hash_puts(struct hash *h, const char *key, void *value)
 {

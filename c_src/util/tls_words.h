@@ -1,5 +1,5 @@
-/* tls_words.h - the words of a command line about nodes that speak TLS, for both programs that have
- * them. What follows the dashes and `tls-` is a name of erltrace_set_tls. */
+/* tls_words.h - the command-line options for nodes that speak TLS, shared by both programs that
+ * have them. The part after the dashes and `tls-` is a name of erltrace_set_tls. */
 #ifndef ET_UTIL_TLS_WORDS_H
 #define ET_UTIL_TLS_WORDS_H
 
@@ -17,7 +17,7 @@
     "[--tls-from-node] [--tls-cacert FILE] [--tls-cert FILE [--tls-key FILE]]\n"                   \
     "                [--tls-verify host|ca|none]"
 
-/* The name of a row. */
+/* Returns the erltrace_set_tls name of a row. */
 static inline const char *tls_word(const struct option *row)
 {
     return row->name + sizeof "tls-" - 1;

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* n of a unit in nanoseconds: ns nsec us usec ms msec s sec m min h hour d day in either case, or
- * hz, which gives the period of that frequency. False: no such unit, 0 hz, or more than INT64_MAX
- * ns. */
+/* Converts n of a unit to nanoseconds. Units: ns nsec us usec ms msec s sec m min h hour d day in
+ * either case, or hz, which gives the period of that frequency. Returns false for an unknown unit,
+ * 0 hz, or more than INT64_MAX ns. */
 bool units_time(uint64_t n, const char *unit, uint64_t *ns);
 
 #endif
