@@ -335,7 +335,7 @@ static void faults(void **state)
     (void)state;
 #define FAULT(on, a, o, c, v)                                                                      \
     .epid = on.epid, .probe = &on.p, .action = a, .offset = o, .code = c, .value = v
-    static const struct {
+    const struct {
         struct erltrace_fault fault;
         const char *want;
     } row[] = {
