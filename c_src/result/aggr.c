@@ -1,7 +1,7 @@
-/* aggr.c - merging, changing and sorting of aggregations.
+/* aggr.c - merges, changes and sorts aggregations.
  *
  * An entry is one allocation: the struct, its words, its decoded keys, its key bytes. The index of
- * an aggregation is rebuilt when entries are removed, since base/hash.h has no removal. */
+ * an aggregation is rebuilt when entries are removed, since util/table.h has no removal. */
 #include "result/aggr.h"
 
 #include <stdlib.h>
@@ -107,7 +107,7 @@ int aggr_merge(struct aggr_table *t, uint32_t agg, const uint8_t *key, size_t ke
     if (agg >= t->n || nwords != t->aggr[agg].nwords)
         return ET_EIMAGE;
     struct aggr *a = &t->aggr[agg];
-    /* Without keys there are no bytes; the table wants a key that is not NULL. */
+    /* Without keys there are no bytes, but the table needs a key that is not NULL. */
     const uint8_t *bytes = keylen > 0 ? key : (const uint8_t *)"";
     struct aggr_entry *e = hash_get(&a->index, bytes, keylen);
     if (e == NULL) {
@@ -122,7 +122,7 @@ int aggr_merge(struct aggr_table *t, uint32_t agg, const uint8_t *key, size_t ke
 int aggr_merge_cpu(struct aggr_table *t, uint32_t agg, uint32_t cpu, const uint8_t *key,
                    size_t keylen, const uint64_t *words, size_t nwords)
 {
-    enum { CPUS_MOST = 4096 }; /* no machine has more; a number beyond is nonsense */
+    enum { CPUS_MOST = 4096 }; /* more than any machine has; a larger number is invalid */
     if (agg >= t->n || nwords != t->aggr[agg].nwords || cpu >= CPUS_MOST)
         return ET_EIMAGE;
     struct aggr *a = &t->aggr[agg];
@@ -243,7 +243,7 @@ static int compare_rows(const void *px, const void *py, void *arg)
     return s->order->reverse ? -c : c;
 }
 
-/* One row for each key of any of the aggregations. */
+/* Makes one row for each key of any of the aggregations. */
 static int join(struct aggr_view *v)
 {
     struct hash seen = HASH_INIT;
@@ -281,7 +281,7 @@ int aggr_view_make(struct aggr_view *v, const struct aggr_table *t, const uint32
         rows += v->aggr[i]->n;
         words = v->aggr[i]->nwords > words ? v->aggr[i]->nwords : words;
     }
-    /* The rows, and after them the pointers to their words, in one piece. */
+    /* The rows, then the pointers to their words, in one allocation. */
     v->row = et_calloc(rows ? rows : 1, sizeof *v->row + n * sizeof(uint64_t *));
     v->zeros = et_calloc(words, sizeof *v->zeros);
     if (v->row == NULL || v->zeros == NULL) {
@@ -317,7 +317,7 @@ static int compare_entries(const void *px, const void *py, void *arg)
     return c != 0 ? c : compare_keys(&a->def->keys, x, y, 0);
 }
 
-/* The index of what is left. */
+/* Rebuilds the index from the remaining entries. */
 static int index_again(struct aggr *a)
 {
     hash_free(&a->index);

@@ -18,7 +18,7 @@
 struct aggr_entry {
     uint64_t *words;   /* the merged value, as dif_agg_words says */
     struct value *key; /* decoded keys; their text points into raw */
-    uint8_t *raw;      /* the key as it came */
+    uint8_t *raw;      /* the key as received */
     size_t rawlen;
     uint64_t *cpu; /* aggpercpu: the words of CPU 0, of CPU 1, ...; or NULL */
     uint32_t ncpus;
@@ -30,55 +30,56 @@ struct aggr {
     const struct word_agg_info *fn; /* of def->func */
     const char *name;               /* without the @; "_" for the anonymous one */
     unsigned nwords;
-    uint64_t normal;           /* shown values are divided by it; 1 */
+    uint64_t normal;           /* shown values are divided by it; 1 by default */
     uint64_t *none;            /* the start value */
-    bool printed;              /* printa() has shown it: no final printout */
+    bool printed;              /* printa() has shown it: the final printout omits it */
     struct aggr_entry **entry; /* in order of arrival */
     size_t n, cap;
     struct hash index; /* key bytes -> entry */
 };
 
 struct aggr_table {
-    struct aggr *aggr; /* as many as the image has, same numbers */
+    struct aggr *aggr; /* as many as the image has, with the same numbers */
     uint32_t n;
-    uint32_t ncpus; /* CPUs that there are, as far as is known */
+    uint32_t ncpus; /* number of CPUs, as far as known */
 };
 
 /* The image must outlive the table. 0 or ET_ENOMEM. */
 int aggr_table_init(struct aggr_table *t, const struct dif_image *img);
 void aggr_table_free(struct aggr_table *t);
 
-/* Merges what was added to one key. 0, ET_ENOMEM, or ET_EIMAGE when it does not fit the
+/* Merges what was added to one key. Returns 0, ET_ENOMEM, or ET_EIMAGE when it does not fit the
  * aggregation. */
 int aggr_merge(struct aggr_table *t, uint32_t agg, const uint8_t *key, size_t keylen,
                const uint64_t *words, size_t nwords);
-/* With aggpercpu, besides: what of it a CPU has added. */
+/* With aggpercpu, also merges what one CPU has added. */
 int aggr_merge_cpu(struct aggr_table *t, uint32_t agg, uint32_t cpu, const uint8_t *key,
                    size_t keylen, const uint64_t *words, size_t nwords);
-/* What a CPU has of this aggregation under the key of `of`: its words, or the start value. */
-const uint64_t *aggr_cpu_words(const struct aggr *a, const struct aggr_entry *of, uint32_t cpu);
-/* Order of two entries, of one aggregation or of two: by value, and by keys from key_pos on. Of
- * keys with different types a number comes before text; of lists that begin alike the shorter one.
+/* Returns the words that a CPU has of this aggregation under the key of `of`, or the start value.
  */
+const uint64_t *aggr_cpu_words(const struct aggr *a, const struct aggr_entry *of, uint32_t cpu);
+/* Compares two entries, of one aggregation or of two: by value, and by keys from key_pos on. Of
+ * keys with different types a number comes before text; of lists with the same beginning the
+ * shorter one. */
 int aggr_compare_values(const struct aggr *a, const struct aggr_entry *x, const struct aggr *b,
                         const struct aggr_entry *y);
 int aggr_compare_keys(const struct aggr *a, const struct aggr_entry *x, const struct aggr *b,
                       const struct aggr_entry *y, size_t key_pos);
-/* One value to its start. */
+/* Resets one value to its start. */
 void aggr_clear_entry(const struct aggr *a, struct aggr_entry *e);
-/* Removes the entries that are marked as gone. 0 or ET_ENOMEM. */
+/* Removes the entries that are marked as gone. Returns 0 or ET_ENOMEM. */
 int aggr_sweep(struct aggr *a);
-/* Values to their start (min and max included); keys stay. */
+/* Resets values to their start (min and max included); keys stay. */
 void aggr_clear(struct aggr *a);
 /* Removes every entry. */
 void aggr_empty(struct aggr *a);
-/* Keeps the n largest entries, or the -n smallest; by value, then key. 0 or ET_ENOMEM. */
+/* Keeps the n largest entries, or the -n smallest; by value, then key. Returns 0 or ET_ENOMEM. */
 int aggr_trunc(struct aggr *a, int64_t n);
 
-/* The value that people see, of any function but the histograms: normalized, averaged. */
+/* Returns the value to show, of any function but the histograms: normalized, averaged. */
 int64_t aggr_number(const struct aggr *a, const uint64_t *words);
 
-/* How rows are sorted; from the options of the same names. */
+/* How to sort rows; from the options of the same names. */
 struct aggr_order {
     bool by_key;    /* aggsortkey */
     bool reverse;   /* aggsortrev */
@@ -88,8 +89,8 @@ struct aggr_order {
 
 /* One or several aggregations joined by key and sorted. */
 struct aggr_row {
-    const struct aggr_entry *key; /* one that has the key */
-    const uint64_t **words;       /* of each aggregation; zeros where it has no such key */
+    const struct aggr_entry *key; /* one with this key */
+    const uint64_t **words;       /* of each aggregation; zeros where it lacks the key */
 };
 struct aggr_view {
     const struct aggr **aggr;
@@ -98,8 +99,8 @@ struct aggr_view {
     size_t nrows;
     uint64_t *zeros; /* the value of a missing entry */
 };
-/* aggs: numbers of aggregations with one key signature, the same one may come twice. Valid until
- * the next change of the table. 0 or ET_ENOMEM. */
+/* Makes a view. aggs: numbers of aggregations with one key signature; a number may occur twice. The
+ * view is valid until the next change of the table. Returns 0 or ET_ENOMEM. */
 int aggr_view_make(struct aggr_view *v, const struct aggr_table *t, const uint32_t *aggs, size_t n,
                    const struct aggr_order *order);
 void aggr_view_free(struct aggr_view *v);

@@ -1,5 +1,5 @@
-/* bars.c - drawings of one aggregation. Keys stand right-aligned in one column, as wide as the
- * widest; what no terminal shows is a dot in them. */
+/* bars.c - drawings of one aggregation. Keys are right-aligned in one column, as wide as the
+ * widest; characters that no terminal shows become dots. */
 #include "result/bars.h"
 
 #include <ctype.h>
@@ -121,7 +121,7 @@ static bool utf8(const struct report *r)
     return false;
 }
 
-/* One bucket: nothing, or one of eight heights; a v below zero, a V for more than half. */
+/* Appends one bucket: a blank, or one of eight heights; v below zero, V for more than half. */
 static void put_bucket(const struct hist_scale *s, int64_t count, bool wide, struct buf *out)
 {
     static const char ascii[LEVELS + 1] = "__xxxxXX";
@@ -138,7 +138,7 @@ static void put_bucket(const struct hist_scale *s, int64_t count, bool wide, str
         buf_addc(out, ascii[level - 1]);
 }
 
-/* The rows that any of the values shows. */
+/* Makes the rows that any of the values shows. */
 static int all_rows(const struct aggr_view *v, struct hist *h)
 {
     const struct aggr *a = v->aggr[0];

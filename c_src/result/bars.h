@@ -9,9 +9,9 @@
 #include "result/aggr.h"
 #include "result/report.h"
 
-/* Whether the options ask for a drawing of what is in the view. */
+/* Returns whether the options ask for a drawing of the view. */
 bool bars_want(const struct report *r, const struct aggr_view *v);
-/* Header and rows; nothing for a view without rows. */
+/* Appends header and rows; nothing for a view without rows. */
 void bars_rows(struct report *r, const struct aggr_view *v, struct buf *out);
 
 #endif

@@ -52,8 +52,8 @@ bool field_printable(const char *s, size_t len, size_t n)
     return true;
 }
 
-/* Whether a string is text: UTF-8 without control characters but those of white space. It may be
- * empty. */
+/* Returns whether a string is text: UTF-8 without control characters other than white space. It may
+ * be empty. */
 static bool is_text(const struct value *v)
 {
     size_t n = strnlen(v->s, v->len);
@@ -80,7 +80,7 @@ static void raw_bytes(const struct value *v, uint32_t strsize, struct buf *out)
     }
 }
 
-/* A text, padded to `width` on its right. */
+/* Appends a text, padded to `width` on its right. */
 static void put_text(const struct value *v, size_t width, unsigned show, struct buf *out)
 {
     size_t before = out->len, n = strnlen(v->s, v->len);
@@ -97,7 +97,7 @@ static void put_text(const struct value *v, size_t width, unsigned show, struct 
         buf_visible(out, v->s, n, false);
     else
         buf_add(out, v->s, n);
-    size_t shown = 0; /* characters; the bytes that go on with one have the top bits 10 */
+    size_t shown = 0; /* characters; continuation bytes have the top bits 10 */
     for (size_t i = before; i < out->len; i++)
         shown += (out->data[i] & 0xc0) != 0x80;
     buf_fill(out, ' ', shown < width ? width - shown : 0);
@@ -175,7 +175,7 @@ void field_key(const struct value *v, uint32_t strsize, bool raw, unsigned show,
         switch (v->size) {
         case 8: buf_printf(out, " %16" PRId64, v->i); return;
         case 4: buf_printf(out, " %8" PRId32, (int32_t)v->i); return;
-        /* Unsigned whatever the type says: so it has always been. */
+        /* Unsigned whatever the type says: it has always been so. */
         case 2: buf_printf(out, " %5" PRIu64, value_unsigned(v)); return;
         default: buf_printf(out, " %3" PRIu64, value_unsigned(v)); return;
         }

@@ -33,8 +33,8 @@ static void label_number(struct hist_row *r, int64_t v)
     snprintf(r->label, sizeof r->label, "%" PRId64, v);
 }
 
-/* A bound of llquantize, which may be a power beyond 2^63: "-" and its size, whatever its sign bit
- * is. */
+/* Labels a bound of llquantize, which may be a power beyond 2^63: "-" and its size, whatever its
+ * sign bit is. */
 static void label_bound(struct hist_row *r, const char *how, int64_t v, bool negative)
 {
     uint64_t size = negative ? 0 - (uint64_t)v : (uint64_t)v;
@@ -129,7 +129,7 @@ static unsigned ll_middle(const struct dif_agg *def)
     return dif_llq_nbuckets(LLQ(def)) / 2;
 }
 
-/* factor^low: what the bin about zero is bounded by. */
+/* Returns factor^low, the bound of the bin about zero. */
 static int64_t ll_low(const struct dif_agg *def)
 {
     int64_t v = 1;
@@ -151,7 +151,7 @@ static bool ll_hidden(const struct dif_agg *def, unsigned b)
     return k < per_magnitude && k % (steps / factor) != 0;
 }
 
-/* The bin further away from zero than b that is shown, so that b ends just before it. */
+/* Returns the next shown bin further from zero than b: b ends just before it. */
 static unsigned ll_outer(const struct dif_agg *def, unsigned b, int direction)
 {
     do
@@ -160,7 +160,8 @@ static unsigned ll_outer(const struct dif_agg *def, unsigned b, int direction)
     return b;
 }
 
-/* A bound away from zero as a value; one that no value reaches is the last there is. */
+/* Returns a bound away from zero as a value; a bound that no value reaches becomes the most extreme
+ * value. */
 static int64_t ll_value(uint64_t magnitude, int sign)
 {
     if (magnitude > INT64_MAX)
@@ -168,7 +169,7 @@ static int64_t ll_value(uint64_t magnitude, int sign)
     return sign * (int64_t)magnitude;
 }
 
-/* The last value of the bin before b, seen from zero. */
+/* Returns the value just before bin b, seen from zero. */
 static int64_t ll_before(const struct dif_agg *def, unsigned b, int sign)
 {
     uint64_t v = (uint64_t)label_llquantize(b, LLQ(def));
@@ -181,7 +182,7 @@ static void ll_describe(const struct dif_agg *def, unsigned b, struct hist_row *
     int64_t v = label_llquantize(b, LLQ(def));
     if (b == mid) {
         int64_t low = ll_low(def);
-        /* "abs() < N" is put in by hist_make when a negative bin is shown beside it. */
+        /* hist_make writes "abs() < N" when a negative bin is shown beside it. */
         if (def->param[1] == 0)
             label_number(r, 0);
         else
@@ -217,7 +218,7 @@ static bool ll_zero(const struct dif_agg *def, unsigned b)
     return b == ll_middle(def);
 }
 
-/* -- the three --------------------------------------------------------------------------------- */
+/* -- the three functions ----------------------------------------------------------------------- */
 
 static const struct kind *kind_of(uint8_t func)
 {
@@ -242,12 +243,13 @@ bool hist_bucket(const struct dif_agg *def, unsigned b, struct hist_row *out)
     return true;
 }
 
-/* The rows that are shown: numbers in the order of those that can be. */
+/* The rows to show, as positions among those that can be shown. */
 struct window {
     size_t first, n;
 };
 
-/* A bucket that no value falls into is shown only when something is in it all the same. */
+/* Returns whether a bucket can be shown. One that no value falls into is shown only when it holds
+ * something nevertheless. */
 static bool can_be_shown(const struct kind *k, const struct dif_agg *def, unsigned b, uint64_t word)
 {
     return word != 0 || k->hidden == NULL || !k->hidden(def, b);
@@ -335,7 +337,7 @@ void hist_scale_add(struct hist_scale *s, int64_t count)
     s->negative |= count < 0;
 }
 
-/* floor(width * part of the scale + 1/2), exactly. */
+/* Returns floor(width * part of the scale + 1/2), exactly. */
 static size_t bar_length(const struct hist_scale *s, int64_t count, unsigned width)
 {
     enum { ZOOMED = 95 }; /* percent of the width */
@@ -387,8 +389,7 @@ hist_weight_t hist_weight(const struct dif_agg *def, const uint64_t *words, int6
 {
     const struct kind *k = kind_of(def->func);
     unsigned n = dif_agg_words(def);
-    u128 sum =
-        0; /* unsigned: increments may be anything, and a sum that wraps is no reason to trap */
+    u128 sum = 0; /* unsigned: increments are arbitrary, and a sum may wrap */
     *at_zero = 0;
     for (unsigned b = 0; b < n; b++) {
         if (words[b] == 0)

@@ -1,8 +1,9 @@
-/* hist.h - histograms: which rows of quantize, lquantize and llquantize are shown, and how they
- * look.
+/* hist.h - histograms: which rows of quantize, lquantize and llquantize are shown, and their
+ * layout.
  *
- * Rows go from one bucket before the first that is not zero to one after the last; when all are
- * zero, three rows about zero (language.md 7.4). Text and JSON are made from the same rows. */
+ * Rows go from the bucket before the first non-zero one to the bucket after the last; if all are
+ * zero, there are three rows about zero (language.md 7.4). Text and JSON are made from the same
+ * rows. */
 #ifndef ET_RESULT_HIST_H
 #define ET_RESULT_HIST_H
 
@@ -11,41 +12,41 @@
 
 struct hist_row {
     char label[32];   /* as printed, without blanks */
-    int64_t count;    /* raw, not normalized */
+    int64_t count;    /* the range of integers in the bucket, inclusive */
     int64_t from, to; /* the integers that fall into it, both ends included */
-    bool open_from;   /* nothing bounds it below: from means nothing */
-    bool open_to;     /* nothing bounds it above */
-    unsigned bucket;  /* index of the word it shows */
+    bool open_from;   /* no lower bound: ignore `from` */
+    bool open_to;     /* no upper bound: ignore `to` */
+    unsigned bucket;  /* index of its word */
 };
 struct hist {
     struct hist_row *row; /* ascending; et_free */
     size_t n;
 };
 
-/* The rows of one value; 0 or ET_ENOMEM. words: dif_agg_words of them. */
+/* Makes the rows of one value; words: dif_agg_words of them. Returns 0 or ET_ENOMEM. */
 int hist_make(const struct dif_agg *def, const uint64_t *words, struct hist *out);
 void hist_free(struct hist *h);
-/* How many rows hist_make makes. */
+/* Returns how many rows hist_make makes. */
 size_t hist_nrows(const struct dif_agg *def, const uint64_t *words);
-/* What a bucket stands for, whatever is in it; false when no value falls into it. */
+/* Describes a bucket, whatever it holds. Returns false when no value falls into it. */
 bool hist_bucket(const struct dif_agg *def, unsigned bucket, struct hist_row *out);
-/* The table, from the header's leading newline to the newline of the last row. Counts are divided
- * by normal. zoom: see hist_scale. */
+/* Appends the table, from the header's leading newline to the newline of the last row. Counts are
+ * divided by normal. zoom: see hist_scale. */
 void hist_text(const struct hist *h, uint64_t normal, bool zoom, struct buf *out);
 
-/* What bars of one drawing are measured against: the sum of all counts without their signs, or
- * (zoom) the largest, which then takes 95 of 100. */
+/* The scale of the bars of one drawing: the sum of all counts without their signs, or (zoom) the
+ * largest, which then takes 95 of 100. */
 __extension__ typedef unsigned __int128 hist_total_t;
 struct hist_scale {
     bool zoom;
-    bool positive, negative; /* signs that there are */
+    bool positive, negative; /* which signs occur */
     hist_total_t total, largest;
 };
 void hist_scale_add(struct hist_scale *s, int64_t count);
-/* A bar of 40 columns and the line it grows from, 41 in all. */
+/* Appends a bar of 40 columns and the line it grows from, 41 in all. */
 void hist_bar(const struct hist_scale *s, int64_t count, struct buf *out);
-/* The sum of label times count, by which histograms are ordered, and the count at zero, which
- * breaks ties. */
+/* Returns the sum of label times count, by which histograms are ordered, and the count at zero,
+ * which breaks ties. */
 __extension__ typedef __int128 hist_weight_t;
 hist_weight_t hist_weight(const struct dif_agg *def, const uint64_t *words, int64_t *at_zero);
 

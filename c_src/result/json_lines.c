@@ -51,7 +51,7 @@ static void flush(struct report *r)
     buf_reset(&r->line);
 }
 
-/* A symbol's text; of a stack, the texts of its frames. */
+/* Appends a symbol's text; for a stack, the texts of its frames. */
 static void json_place(const struct report *r, const struct value *v, struct buf *out)
 {
     struct buf text = BUF_INIT;
@@ -160,13 +160,13 @@ static enum verdict begin(void *arg, const struct erltrace_record *rec)
     return VERDICT_SHOW;
 }
 
-/* The start of a record, once. */
+/* Appends the start of a record, once. */
 static void put_prefix(struct report *r, const struct erltrace_record *rec)
 {
     if (r->begun)
         return;
     r->begun = true;
-    /* What is the same for every record of a probe is kept from the last one. */
+    /* The part that is the same for every record of a probe is kept from the previous record. */
     if (r->head_epid != rec->epid) {
         buf_reset(&r->head);
         buf_adds(&r->head, "{\"type\":\"record\"");
@@ -311,7 +311,7 @@ static enum verdict end(void *arg, const struct erltrace_record *rec, bool whole
 
 /* -- the rest ---------------------------------------------------------------------------------- */
 
-/* A fault's object has no end yet. */
+/* Ends a fault's object, which is kept without its end, with the count. */
 static void put_repeated(void *arg, const char *s, size_t n, uint64_t more)
 {
     struct report *r = arg;
@@ -390,7 +390,7 @@ static enum verdict cost(void *arg, struct event_cost *c)
     struct buf *out = &r->line;
     bool first = true;
     if (l->why == TIER_LOAD_TOTAL && !option_on(r->opt, OPTION_stats))
-        return VERDICT_SHOW; /* for those who asked for reports */
+        return VERDICT_SHOW; /* only for users who asked for reports */
     buf_adds(out, "{\"type\":\"stats\"");
     event_json(out, EVENT_COST, EVENT_LINES, &c->public);
     buf_adds(out, ",\"threads\":[");
@@ -426,7 +426,7 @@ static enum verdict cost(void *arg, struct event_cost *c)
     return VERDICT_SHOW;
 }
 
-/* What each CPU has of it, in order of their numbers. */
+/* Appends the values of each CPU, in the order of their numbers. */
 static void percpu(struct report *r, const struct aggr *a, const struct aggr_entry *e)
 {
     struct buf *out = &r->line;

@@ -12,7 +12,7 @@ int64_t label_quantize(unsigned bucket)
     return -(int64_t)(UINT64_C(1) << (DIF_QUANTIZE_ZERO - 1 - bucket));
 }
 
-/* factor^n, which fits 64 bits: the aggregation has been verified. */
+/* Returns factor^n, which fits 64 bits: the aggregation has been verified. */
 static uint64_t power(uint64_t factor, int64_t n)
 {
     uint64_t v = 1;

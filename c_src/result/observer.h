@@ -1,10 +1,10 @@
-/* observer.h - who is told what happens in a session: one function for each kind of event.
+/* observer.h - observers of what happens in a session: one function for each kind of event.
  *
- * A session tells its observers of an event in order, until one keeps it to itself. The library is
- * the first: it asks the program's handlers (session/watch.c). The last is a reporter (text.c,
- * json_lines.c), which writes what reaches it. Events are the structs of erltrace.h; those that
- * have parts which a function of erltrace.h looks up begin with that struct, and hold behind it
- * what the function needs. They are valid until the observer returns. */
+ * A session passes each event to its observers in order, until one hides it from the rest. The
+ * library is the first: it calls the program's handlers (session/watch.c). The last is a reporter
+ * (text.c, json_lines.c), which writes what reaches it. Events are the structs of erltrace.h. An
+ * event with parts that a function of erltrace.h looks up begins with that struct, followed by what
+ * the function needs. Events are valid until the observer returns. */
 #ifndef ET_RESULT_OBSERVER_H
 #define ET_RESULT_OBSERVER_H
 
@@ -19,51 +19,53 @@
 
 /* One action of a record. */
 struct event_data {
-    struct erltrace_data public; /* first, so that one is the other */
+    struct erltrace_data public; /* first, so that one can be cast to the other */
     struct session *session;
     const struct erltrace_record *record;
     uint32_t action;             /* of the image */
     const struct value *v;       /* its parts */
-    struct erltrace_value value; /* what erltrace_data_value has given last */
+    struct erltrace_value value; /* the last result of erltrace_data_value */
 };
 
-/* What the probes have cost in one tier. */
+/* The cost of the probes in one tier. */
 struct event_cost {
-    struct erltrace_stats public; /* first, so that one is the other */
+    struct erltrace_stats public; /* first, so that one can be cast to the other */
     const struct tier_load *load;
-    uint64_t drop[RECORD_NDROPS]; /* what was lost in that time; public.drops is the sum */
-    struct erltrace_cost cost;    /* what a function of erltrace.h has given last */
-    struct buf name;              /* of it */
+    uint64_t drop[RECORD_NDROPS]; /* losses of the interval; public.drops is the sum */
+    struct erltrace_cost cost;    /* the last result of a function of erltrace.h */
+    struct buf name;              /* of that cost */
 };
 
 /* The answers of the program's handlers. */
 enum verdict {
     VERDICT_SHOW = ERLTRACE_CONSUME_THIS,
-    VERDICT_HIDE = ERLTRACE_CONSUME_NEXT,  /* the observers behind this one are not told */
+    VERDICT_HIDE = ERLTRACE_CONSUME_NEXT,  /* the observers after this one do not see it */
     VERDICT_ABORT = ERLTRACE_CONSUME_ABORT /* ... and the trace ends: session_work is ET_EABORT */
 };
 
-/* Any function may be NULL. A record that is hidden at its beginning is hidden as a whole. What a
- * hidden record does to the session, it does all the same. */
+/* Any function may be NULL. Hiding a record at its beginning hides all of it. A hidden record still
+ * has its effects on the session. */
 struct observer {
     void *arg;
     enum verdict (*begin)(void *arg, const struct erltrace_record *r);
-    /* Called for each action that leaves something to do, before it changes any aggregation. */
+    /* Called for each action that leaves work to the consumer, before it changes any aggregation.
+     */
     enum verdict (*action)(void *arg, const struct erltrace_record *r, struct event_data *d);
-    /* whole: false when an observer before this one has kept the end of the record, or wants the
-     * trace to end: what there is of the record is complete as it is. */
+    /* whole: false when an earlier observer hid the end of the record, or asked for the end of the
+     * trace: the parts seen so far are complete. */
     enum verdict (*end)(void *arg, const struct erltrace_record *r, bool whole);
     enum verdict (*fault)(void *arg, const struct erltrace_fault *f);
     enum verdict (*drop)(void *arg, const struct erltrace_drop *d);
     enum verdict (*cost)(void *arg, struct event_cost *c);
     /* setopt() has set an option. */
     enum verdict (*setopt)(void *arg, const struct erltrace_setopt_data *s);
-    /* Several times a second while a target is long about what is set in it. ABORT gives it up. */
+    /* Called several times a second while a target takes long to set something up. ABORT gives up.
+     */
     enum verdict (*progress)(void *arg, const struct erltrace_progress *p);
     enum verdict (*diagnostic)(void *arg, const struct erltrace_diag *d);
-    /* The end of the run: every aggregation that no printa() has shown. */
+    /* At the end of the run: every aggregation that no printa() has shown. */
     enum verdict (*aggregations)(void *arg);
-    /* From time to time, and at the end (all): what is held back is due. */
+    /* Called from time to time, and at the end (all): output that is held back is due. */
     enum verdict (*due)(void *arg, bool all);
 };
 

@@ -1,4 +1,4 @@
-/* options.c - sets options: the syntax of values by their types, and who may set what. */
+/* options.c - sets options: the syntax of values by their types, and who may set which. */
 #include "result/options.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@ static const char in_program[] = "Option cannot be used from within a D program"
 static const char running[] = "Operation illegal when tracing is active";
 static const char option_restricted[] = "Option not allowed for this program";
 
-/* A non-negative integer in C's bases, and what follows it. */
+/* Parses a non-negative integer in C's bases; *rest is what follows it. */
 static bool number(const char *text, int64_t *v, const char **rest)
 {
     char *end;
@@ -103,7 +103,7 @@ bool option_rate(const char *text, int64_t *ns)
     return true;
 }
 
-/* How often; 0: only at the end. */
+/* Parses the interval of reports; 0: only at the end. */
 static bool parse_stats(const char *text, int64_t *ns)
 {
     int64_t flag;
@@ -117,7 +117,7 @@ static bool parse_stats(const char *text, int64_t *ns)
     return option_rate(text, ns);
 }
 
-/* The index of one of several words with blanks between them, in any case. */
+/* Finds the index of one of several words, separated by blanks, in any case. */
 static bool parse_word(const char *text, const char *words, int64_t *v)
 {
     size_t len = text != NULL ? strlen(text) : 0;
@@ -133,7 +133,7 @@ static bool parse_word(const char *text, const char *words, int64_t *v)
     return false;
 }
 
-/* A value by its type, without its bounds. */
+/* Parses a value by its type, without checking bounds. */
 static bool parse(const struct option_row *r, const char *text, int64_t *v)
 {
     *v = 0;
@@ -170,7 +170,8 @@ static bool parse(const struct option_row *r, const char *text, int64_t *v)
     return true;
 }
 
-/* Whether a value lies within the bounds of its row. A word in place of a time has none. */
+/* Returns whether a value is within the bounds of its row. A word in place of a time has no bounds.
+ */
 static bool is_within(const struct option_row *r, int64_t v, const char *text)
 {
     int64_t bound;
@@ -187,10 +188,11 @@ void options_init(struct options *o)
         if (r->standard == NULL || !parse(r, r->standard, &o->value[i]))
             o->value[i] = OPTION_UNSET;
     }
-    o->value[OPTION_version] = 0; /* ours */
+    o->value[OPTION_version] = 0; /* 0: the compiler's own version */
 }
 
-/* A version once set can only be lowered: what it hides was not looked at for conflicts. */
+/* Sets the version. A version once set can only be lowered: names that it hid were not checked for
+ * conflicts. */
 static const char *set_version(struct options *o, const char *value)
 {
     uint32_t version;
@@ -227,8 +229,8 @@ static const char *set(struct options *o, enum option_id which, const char *valu
     return NULL;
 }
 
-/* Whether a restricted program cannot set it, since it makes programs read files, run commands, or
- * act on the host; destructive, when it is set, can be set once more. */
+/* Returns whether a restricted program may not set the option because it makes programs read files,
+ * run commands, or act on the host. Setting destructive again when it is set is allowed. */
 static bool is_refused(const struct options *o, enum option_id which)
 {
     if (!o->restricted)
@@ -244,7 +246,7 @@ static bool is_refused(const struct options *o, enum option_id which)
     }
 }
 
-/* OPTION_COUNT: there is none of that name. */
+/* Returns OPTION_COUNT for an unknown name. */
 static enum option_id find(const char *name)
 {
     size_t i = 0;
@@ -301,7 +303,7 @@ int options_environment(int (*setter)(void *arg, const char *name, const char *v
         const char *value = getenv(variable);
         if (value == NULL)
             continue;
-        /* A compile-time flag takes no value, and an environment variable cannot be without one. */
+        /* A compile-time flag takes no value, but an environment variable always has one. */
         bool alone = option_rows[i].type == OPTION_TYPE_PRESENT ||
                      option_rows[i].type == OPTION_TYPE_CPP_FLAG;
         if (alone && *value == '\0')

@@ -1,7 +1,7 @@
-/* options.h - the values of a session's options, and what sets them (language.md 9).
+/* options.h - sets options, and holds their values for a session (language.md 9).
  *
  * An option is set from the environment (DTRACE_OPT_NAME), by -x, or by `#pragma D option`; the
- * later wins. util/options.list has a row for each. */
+ * later setting wins. util/options.list has a row for each. */
 #ifndef ET_RESULT_OPTIONS_H
 #define ET_RESULT_OPTIONS_H
 
@@ -14,39 +14,42 @@
 enum { OPTION_LIBDIRS = 32 };
 
 struct options {
-    int64_t value[OPTION_COUNT];        /* OPTION_UNSET: not set, and no default; or it has none */
-    const char *cpppath;                /* the preprocessor; NULL: cpp. Borrowed */
-    const char *syslibdir;              /* instead of the folder of our D libraries. Borrowed */
-    const char *libdir[OPTION_LIBDIRS]; /* more folders, in order. Borrowed */
+    int64_t value[OPTION_COUNT]; /* OPTION_UNSET: not set and without a default, or its type has no
+                                    value */
+    const char *cpppath;         /* the preprocessor; NULL: cpp. Borrowed */
+    const char *syslibdir;       /* replaces the folder of erltrace's own D libraries. Borrowed */
+    const char *libdir[OPTION_LIBDIRS]; /* further folders, in order. Borrowed */
     size_t nlibdirs;
-    bool restricted;    /* what concerns this host is not to be set any more, by anybody */
-    const char *permit; /* what somebody restricted can do about destructive, or NULL. Borrowed */
+    bool restricted;    /* options that affect this host can no longer be set, whoever sets them */
+    const char *permit; /* what a restricted user can do about destructive, or NULL. Borrowed */
 };
 
 void options_init(struct options *o);
-/* Sets one; value NULL: the name stood alone. 0, or -1 with *why set to one of dtrace's reasons.
- * Those of the preprocessor are not kept here: no such name. */
+/* Sets an option; value NULL: the name stood alone. Returns 0, or -1 with *why set to one of
+ * dtrace's reasons. Options of the preprocessor are not kept here: they are unknown names. */
 int options_set(struct options *o, const char *name, const char *value, enum option_by by,
                 const char **why);
-/* What may help whoever could not set that option: the nearest name, the form of its values, or
- * `permit`. NULL: nothing. `room` holds it if need be. */
+/* Returns a hint for a user who could not set that option: the nearest name, the form of its
+ * values, or `permit`. NULL: no hint. The hint may be in `room`. */
 enum { OPTION_HINT = 96 };
 const char *options_hint(const struct options *o, const char *name, char room[OPTION_HINT]);
 /* Calls `setter` for every option, those of the preprocessor included, that DTRACE_OPT_NAME in the
- * environment gives a value; -1 with *name when that is not 0. */
+ * environment gives a value. Stops when it returns other than 0, and returns -1 with *name set. */
 int options_environment(int (*setter)(void *arg, const char *name, const char *value), void *arg,
                         const char **name);
 
-/* The value an option has now; false, and OPTION_UNSET, for a name that has none (a path, say). */
+/* Gets the current value of an option. Returns false, with OPTION_UNSET, for a name that has none
+ * (a path, say). */
 bool options_get(const struct options *o, const char *name, int64_t *value);
 
-/* Whether a flag is set; "quiet=0" is. */
+/* Returns whether a flag is set. Any value sets it, even "quiet=0". */
 static inline bool option_on(const struct options *o, enum option_id which)
 {
     return o->value[which] != OPTION_UNSET;
 }
 
-/* A rate or time ("10s", "97hz", "100" = nanoseconds) in ns; false when it is none. */
+/* Parses a rate or time ("10s", "97hz", "100" = nanoseconds) to ns. Returns false when it is
+ * neither. */
 bool option_rate(const char *text, int64_t *ns);
 
 #endif

@@ -1,8 +1,8 @@
-/* pf.c - parsing and applying printf formats.
+/* pf.c - parses and applies printf formats.
  *
- * Each conversion letter is a row of `letters`: how a value is turned into text. What is shown
- * depends on the value's own type and width, so that of the length modifiers only those for wide
- * characters count. */
+ * Each conversion letter is a row of `letters`, which says how a value becomes text. The value's
+ * own type and width decide what is shown, so that only the length modifiers for wide characters
+ * matter. */
 #include "result/pf.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@ enum { WIDTH_MAX = 1048576, PF_LP64_WIDTH = 16, FIELD_MAX = 128 };
 
 /* -- fields ------------------------------------------------------------------------------------ */
 
-/* A text in its field: precision cuts, width pads. */
+/* Appends a text in its field: precision truncates, width pads. */
 static void field(const struct pf_conv *c, const char *s, size_t len, struct buf *out)
 {
     if (c->flags & PF_VISIBLE) {
@@ -40,7 +40,7 @@ static void field(const struct pf_conv *c, const char *s, size_t len, struct buf
         buf_fill(out, ' ', pad);
 }
 
-/* A character in UTF-8; one that Unicode does not have is a question mark. */
+/* Appends a character in UTF-8; a question mark for one that Unicode does not have. */
 static void utf8(uint32_t u, struct buf *out)
 {
     if (u > 0x10ffff || (u >= 0xd800 && u <= 0xdfff))
@@ -56,7 +56,7 @@ static void utf8(uint32_t u, struct buf *out)
         buf_addc(out, (char)(0x80 | (u >> 6 * more & 0x3f)));
 }
 
-/* An array of wide characters, as text. */
+/* Converts an array of wide characters to text. */
 static void narrow(const struct value *v, struct buf *out)
 {
     uint32_t u;
@@ -155,7 +155,7 @@ static void put_time_t(const struct pf_conv *c, const struct value *v, struct bu
 
 /* -- integers ---------------------------------------------------------------------------------- */
 
-/* In decimal, a comma before every three digits. */
+/* Appends an integer in decimal, with a comma before every three digits. */
 static void grouped(const struct pf_conv *c, int64_t v, bool is_signed, struct buf *out)
 {
     struct buf digits = BUF_INIT, text = BUF_INIT;
@@ -182,7 +182,7 @@ static void grouped(const struct pf_conv *c, int64_t v, bool is_signed, struct b
     buf_free(&digits);
 }
 
-/* The flags, width and precision of a conversion, for printf. Returns the end. */
+/* Writes the flags, width and precision of a conversion, for printf. Returns the end. */
 static char *printf_head(const struct pf_conv *c, char *p)
 {
     static const struct {
@@ -250,8 +250,8 @@ static void put_float(const struct pf_conv *c, const struct value *v, struct buf
         buf_printf(out, format, c->width, f);
 }
 
-/* %a and %A: a symbol, or an integer that is an address. %k: a stack, whose width says how far it
- * is indented if the flag - is there. */
+/* Applies %a and %A: a symbol, or an integer that is an address; and %k: a stack, whose width is
+ * its indentation if the flag - is set. */
 static void put_place(const struct pf_conv *c, const struct value *v, const struct pf_env *env,
                       struct buf *out)
 {
@@ -329,7 +329,7 @@ static const char *parse_number(const char *p, int *out)
     return p;
 }
 
-/* p stands behind the '%'. NULL when this is no conversion. */
+/* Parses a conversion; p is after the '%'. Returns NULL when it is not a conversion. */
 static const char *parse_conversion(const char *p, struct pf_conv *c)
 {
     p = parse_flags(p, c);
@@ -383,7 +383,7 @@ int pf_parse(struct arena *a, const char *format, struct pf *out)
         if (*p == '\0')
             return 0;
         if (p[1] == '%') {
-            /* The first % belongs to the text, as a piece of its own; the second is skipped. */
+            /* The first % is part of the text, as a separate piece; the second is skipped. */
             c->len++;
             text = p += 2;
             continue;

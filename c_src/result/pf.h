@@ -21,8 +21,8 @@ enum pf_flag {
     PF_WIDTH_ARG = 1 << 7, /* width is an argument */
     PF_PREC_ARG = 1 << 8,  /* precision is an argument */
     PF_WIDE = 1 << 9,      /* l or w with c or s: wide characters */
-    PF_VISIBLE = 1 << 10,  /* env.show */
-    PF_ELIXIR = 1 << 11    /* likewise */
+    PF_VISIBLE = 1 << 10,  /* make texts visible: see env.show */
+    PF_ELIXIR = 1 << 11    /* likewise, for Elixir's names */
 };
 
 struct pf_conv {
@@ -42,11 +42,11 @@ struct pf {
  * malformed. */
 int pf_parse(struct arena *a, const char *format, struct pf *out);
 
-/* How a conversion with @ is served: appends the nth aggregation's value by way of pf_integer, or
- * its table. */
+/* Applies a conversion with @: appends the nth aggregation's value through pf_integer, or its
+ * table. */
 typedef void (*pf_agg_fn)(void *arg, unsigned nth, const struct pf_conv *c, struct buf *out);
 
-/* What a format needs besides its values. Each may be 0. */
+/* What a format needs besides its values. Any member may be 0. */
 struct pf_env {
     pf_agg_fn agg;
     void *arg;                     /* of agg */

@@ -1,5 +1,5 @@
-/* print.c - typed dumps. One pass over the description of the type; what lies outside the bytes, or
- * makes no sense, is left out. */
+/* print.c - typed dumps. Makes one pass over the description of the type; omits what lies outside
+ * the bytes or makes no sense. */
 #include "result/print.h"
 #include "util/buftext.h"
 
@@ -11,22 +11,22 @@
 enum { INDENT = 44, DEPTH_MOST = 10 };
 
 struct printer {
-    const char *p; /* what is left of the description */
+    const char *p; /* the rest of the description */
     const char *bytes;
     size_t len;
-    bool limited; /* len is less than the object has */
-    bool cut;     /* "..." has been written for what lies beyond */
+    bool limited; /* len is less than the size of the object */
+    bool cut;     /* "..." was written for what lies beyond */
     struct buf *out;
 };
 
-/* Where a value is. */
+/* The place of a value. */
 struct place {
     size_t at;
     unsigned bit, bits;
-    const char *member; /* NULL: none, nothing is in front of the value */
+    const char *member; /* NULL: nothing precedes the value */
     size_t member_len;
     unsigned depth;
-    bool shown; /* false: only the description is passed over */
+    bool shown; /* false: only skips over the description */
 };
 
 static int64_t number(struct printer *x)
@@ -64,7 +64,7 @@ static uint64_t word(const struct printer *x, const struct place *w, size_t size
     return is_signed ? (uint64_t)((int64_t)v >> (64 - bits)) : v >> (64 - bits);
 }
 
-/* ".name = (type)", at the start of a line. */
+/* Writes ".member = (type)" at the start of a line. */
 static void head(struct printer *x, const struct place *w, const char *type, size_t len)
 {
     buf_fill(x->out, ' ', INDENT + w->depth);
@@ -78,7 +78,7 @@ static void tail(struct printer *x, const struct place *w)
     buf_adds(x->out, w->depth > 0 ? ",\n" : "\n");
 }
 
-/* Whether any of n bytes lies beyond the limit; says so once. */
+/* Returns whether any of n bytes lies beyond the limit; writes "..." for that once. */
 static bool beyond(struct printer *x, const struct place *w, size_t n)
 {
     if (!x->limited || (w->at <= x->len && n <= x->len - w->at))
@@ -113,7 +113,7 @@ static void cut(struct printer *x, const struct place *w)
     buf_adds(x->out, "...\n");
 }
 
-/* How many bytes a value of the type described at p takes. */
+/* Returns the size in bytes of a value of the type described at p. */
 static size_t size_of(const char *p)
 {
     size_t n = 1;
@@ -143,8 +143,8 @@ static void array(struct printer *x, const struct place *w, int64_t count, const
     for (int64_t i = 0; e.shown && size > 0 && i < count && e.at < x->len; i++, e.at += size) {
         if (*of == 'c' && x->bytes[e.at] == '\0')
             break;
-        /* An element has its own bytes and no others, whatever the description says is inside: what
-         * is shown stays in proportion to the bytes. */
+        /* An element has its own bytes and no others, whatever the description says is inside, so
+         * that the output stays in proportion to the bytes. */
         const size_t end = x->len;
         x->len = size < end - e.at ? e.at + size : end;
         x->p = of;

@@ -5,8 +5,8 @@
 #include "base/buf.h"
 #include "result/value.h"
 
-/* The object at an address: its bytes, and the text that says what they are. That text, of which
- * nothing is believed:
+/* Appends the object at an address, from its bytes and the text that describes them. That text is
+ * not trusted:
  *
  *   TYPE    s SIZE , NAME ; MEMBER... }    struct or union
  *           a COUNT , NAME ; TYPE          array
@@ -16,7 +16,7 @@
  *   MEMBER  m OFFSET , BIT , BITS , NAME ; TYPE
  *   ENUMERATOR  n VALUE , NAME ;
  *
- * Of the bytes at most `most` are shown; `...` stands for what is left out. */
+ * Shows at most `most` of the bytes; `...` stands for the rest. */
 void print_object(uint64_t address, const struct value *bytes, const char *type, size_t most,
                   struct buf *out);
 

@@ -1,4 +1,4 @@
-/* report.c - what both reporters need: texts of faults and drops, and printa(). */
+/* report.c - shared by both reporters: texts of faults and drops, and printa(). */
 #include "result/report.h"
 
 #include <inttypes.h>
@@ -144,7 +144,7 @@ struct row {
     const struct aggr_row *row;
 };
 
-/* The nth %@: the nth aggregation, or the last one when there are fewer. */
+/* Appends the nth %@: the nth aggregation, or the last one when there are fewer. */
 static void put_aggregation(void *arg, unsigned nth, const struct pf_conv *c, struct buf *out)
 {
     const struct row *r = arg;
@@ -160,7 +160,7 @@ static void put_aggregation(void *arg, unsigned nth, const struct pf_conv *c, st
     pf_value(c, &v, out);
 }
 
-/* A value, and with aggpercpu the part of each CPU in it. */
+/* Appends a value, and with aggpercpu the share of each CPU. */
 static void put_value(const struct report *r, const struct aggr *a, const struct aggr_row *row,
                       const uint64_t *words, struct buf *out)
 {

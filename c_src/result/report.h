@@ -1,8 +1,8 @@
-/* report.h - the two observers (observer.h) that write what a session has to say: text.c as dtrace
+/* report.h - the two observers (observer.h) that write what a session reports: text.c as dtrace
  * does, json_lines.c as lines of JSON.
  *
- * The session decodes everything (value.h) and tells them. A reporter composes bytes and hands them
- * to a struct out; nobody in this room prints. */
+ * The session decodes everything (value.h) and passes it to them. A reporter composes bytes and
+ * passes them to a struct out; nothing in this room prints. */
 #ifndef ET_RESULT_REPORT_H
 #define ET_RESULT_REPORT_H
 
@@ -22,11 +22,11 @@
 #include "dif/record.h"
 #include "tier/tier.h"
 
-/* Where what was traced goes. */
+/* The destination of traced data. */
 struct out {
     void (*data)(void *arg, const char *s, size_t n);
     void *arg;
-    /* What actions ask for; each may be NULL, and then nothing happens. */
+    /* Requests of actions; each may be NULL, and then nothing happens. */
     void (*flush)(void *arg);                     /* write out what is buffered */
     int (*redirect)(void *arg, const char *path); /* append data to a file from now on; NULL:
                                                      to the first output again. 0 or errno */
@@ -38,7 +38,7 @@ struct out {
 #define REPORT_FORMAT(flag, reporter) extern const struct observer reporter;
 #include "result/formats.list"
 #undef REPORT_FORMAT
-/* The one that flags of erltrace_open ask for. */
+/* Returns the reporter that flags of erltrace_open ask for. */
 const struct observer *report_format(int flags);
 /* Those flags. */
 int report_flags(void);
@@ -54,48 +54,48 @@ struct report {
     bool terminal;   /* the output goes to a terminal: see report_shown */
     /* below: the reporter's own */
     struct buf line;    /* what is being composed */
-    bool begun;         /* the start of the record is there: it comes with its first action */
-    bool oom;           /* something could not be composed, or not sorted */
+    bool begun;         /* the start of the record is written: it comes with the first action */
+    bool oom;           /* something could not be composed or sorted */
     bool header;        /* the header has been written */
-    struct buf head;    /* the start of a record of head_epid, as far as it is always the same */
+    struct buf head;    /* the constant part of the start of a record of head_epid */
     uint32_t head_epid; /* 0: none */
     bool first;         /* JSON: no comma before the next element */
-    struct fold faults; /* JSON: those that were shown */
+    struct fold faults; /* JSON: the faults shown */
     int indent;         /* flowindent */
     uint32_t last_epid, last_probe; /* of the last record, for flowindent */
 };
 
-/* Text of a fault and of a drop, without prefix: shared by both reporters. */
+/* Return the texts of a fault and of a drop, without prefix; both reporters use them. */
 const char *report_fault_name(uint32_t code); /* "DIVZERO" */
 const char *report_fault_text(uint32_t code); /* "divide-by-zero" */
-/* The whole message of a fault, without dtrace's prefix and without newline; f->message is not
- * looked at. A reason that is not its code's text is all that there is to say. */
+/* Appends the whole message of a fault, without dtrace's prefix and without newline; ignores
+ * f->message. A reason that is not its code's text is the whole message. */
 void report_fault_message(const struct erltrace_fault *f, struct buf *out);
 /* "3 drops on CPU 1 of a@b"; cpu -1: it belongs to none. */
 void report_drop_text(enum record_drop kind, uint64_t count, int cpu, const char *node,
                       struct buf *out);
 const char *report_drop_name(enum record_drop kind); /* "PRINCIPAL" */
-/* Bytes that print() shows at most. */
+/* Returns the most bytes that print() shows. */
 size_t report_print_most(const struct options *o);
-/* What text shows of one action of a record. */
+/* Appends what text shows of one action of a record. */
 void report_action_text(struct report *r, const struct event_data *d, struct buf *out);
-/* Permille of the time that the i-th thread could run. */
+/* Returns the cost on the i-th thread in permille of the time that the thread could run. */
 uint32_t report_stats_share(const struct event_cost *c, uint32_t i);
-/* How texts that a program shows as values (%s, keys, trace()) are shown, enum value_show: on a
- * terminal, without the option rawoutput, what could steer it is written out; modules of Elixir are
- * named as Elixir does, unless the option elixir is off. */
+/* Returns how texts that a program shows as values (%s, keys, trace()) are shown, enum value_show:
+ * on a terminal, without the option rawoutput, characters that could steer it are written out;
+ * modules of Elixir are named as Elixir does, unless the option elixir is off. */
 static inline unsigned report_shown(const struct report *r)
 {
     return (r->terminal && !option_on(r->opt, OPTION_rawoutput) ? SHOW_VISIBLE : 0) |
            (option_on(r->opt, OPTION_elixir) ? SHOW_ELIXIR : 0);
 }
-/* The sorting that the options ask for. */
+/* Returns the sorting that the options ask for. */
 struct aggr_order report_order(const struct options *o);
-/* The rows of aggregations with one key signature, sorted; by a format, or (format->n = 0) as
- * dtrace has them. */
+/* Appends the rows of aggregations with one key signature, sorted; by a format, or (format->n = 0)
+ * as dtrace prints them. */
 void report_rows(struct report *r, const uint32_t *aggs, size_t n, const struct pf *format,
                  struct buf *out);
-/* The text of printa() with these aggregations of the image. */
+/* Appends the text of printa() with these aggregations of the image. */
 void report_printa(struct report *r, const struct dif_action *act, const struct pf *format,
                    struct buf *out);
 

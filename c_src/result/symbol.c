@@ -8,7 +8,7 @@
 
 enum { WORD = 8, INDENT = 14 };
 
-/* How much of a symbol is shown. */
+/* Which parts of a symbol are shown. */
 enum shown { SHOW_OBJECT, SHOW_FUNCTION, SHOW_OFFSET };
 
 static uint64_t word_at(const struct value *v, size_t nth)

@@ -1,7 +1,7 @@
 /* symbol.h - stacks and addresses as text (language.md 8.4).
  *
- * Whoever runs a program knows what lies at an address (tier_ops.symbol); here that becomes text.
- * Without it, or where it does not know, an address is shown in hexadecimal. */
+ * The tier that runs a program knows the symbol at an address (tier_ops.symbol); this file makes
+ * text of it. Without it, or where it is unknown, an address is shown in hexadecimal. */
 #ifndef ET_RESULT_SYMBOL_H
 #define ET_RESULT_SYMBOL_H
 
@@ -10,12 +10,12 @@
 #include "result/value.h"
 #include "tier/tier.h"
 
-/* How addresses become text; NULL in place of one: hexadecimal. */
+/* How addresses become text; NULL instead of one: hexadecimal. */
 struct symbols {
-    /* False: nothing is known of the address. pid 0: it is the kernel's. */
+    /* Returns false when the address is unknown. pid 0: a kernel address. */
     bool (*find)(void *arg, uint64_t pid, uint64_t address, struct tier_symbol *out);
     void *arg;
-    const struct options *opt; /* stackindent, noresolve; NULL: as when nobody sets them */
+    const struct options *opt; /* stackindent, noresolve; NULL: their defaults */
 };
 
 /* Whether a value is a stack; whether it is a stack or a symbol. */
@@ -28,18 +28,18 @@ static inline bool symbol_is(const struct value *v)
     return v->kind >= DIF_STACK && v->kind <= DIF_UADDR;
 }
 
-/* An address with its offset from the function: what %a and %A print of an integer. pid 0: the
- * kernel's. */
+/* Appends an address with its offset from the function, as %a and %A print an integer. pid 0: a
+ * kernel address. */
 void symbol_address(const struct symbols *s, uint64_t pid, uint64_t address, struct buf *out);
-/* A value of sym(), mod(), usym() and the like. */
+/* Appends a value of sym(), mod(), usym() and the like. */
 void symbol_text(const struct symbols *s, const struct value *v, struct buf *out);
-/* The frames of a stack, each on a line of its own after so many blanks and right-justified in so
- * many columns, up to the first address 0. */
+/* Appends the frames of a stack up to the first address 0, each on a separate line after `indent`
+ * blanks and right-justified in `width` columns. */
 void symbol_stack(const struct symbols *s, const struct value *v, int64_t indent, size_t width,
                   struct buf *out);
-/* Blanks before a frame: the option stackindent. */
+/* Returns the blanks before a frame: the option stackindent. */
 int64_t symbol_indent(const struct symbols *s);
-/* The nth frame's text; false when there is none. */
+/* Appends the nth frame's text. Returns false when there is none. */
 bool symbol_frame(const struct symbols *s, const struct value *v, size_t nth, struct buf *out);
 
 #endif

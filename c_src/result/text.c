@@ -31,7 +31,7 @@ static void flow_prefix(struct report *r, const struct erltrace_record *rec)
     bool syscall = strcmp(p->provider, "syscall") == 0;
     bool entry = strcmp(p->name, "entry") == 0 || ends_with(p->name, "-entry");
     bool ret = strcmp(p->name, "return") == 0 || ends_with(p->name, "-return");
-    /* A later clause of the entry that has just been shown; an earlier one is a new call. */
+    /* A later clause of the entry just shown; an earlier clause means a new call. */
     bool again = entry && r->last_epid != 0 && rec->epid > r->last_epid && r->last_probe == p->id;
     if (ret)
         r->indent = r->indent > STEP ? r->indent - STEP : 0;
@@ -54,7 +54,7 @@ static void flow_prefix(struct report *r, const struct erltrace_record *rec)
 
 /* -- records ----------------------------------------------------------------------------------- */
 
-/* CPU, probe id and name; the latter two are kept from the last record. */
+/* Appends CPU, probe id and name; the latter two are kept from the previous record. */
 static void plain_prefix(struct report *r, const struct erltrace_record *rec)
 {
     const struct erltrace_probe *p = rec->probe;
@@ -74,7 +74,7 @@ static void plain_prefix(struct report *r, const struct erltrace_record *rec)
     r->line.oom |= r->head.oom;
 }
 
-/* The start of a record, once. */
+/* Appends the start of a record, once. */
 static void put_prefix(struct report *r, const struct erltrace_record *rec)
 {
     if (r->begun)
@@ -139,7 +139,7 @@ static enum verdict action(void *arg, const struct erltrace_record *rec, struct 
     case ACT_SYSTEM:
     case ACT_FREOPEN:
     case ACT_RAISE:
-    case ACT_FTRUNCATE: flush(r); break; /* what stands before goes out before */
+    case ACT_FTRUNCATE: flush(r); break; /* writes out earlier output first */
     default: break;
     }
     return VERDICT_SHOW;
@@ -174,6 +174,6 @@ static enum verdict aggregations(void *arg)
     return VERDICT_SHOW;
 }
 
-/* Faults, drops and costs are the program's to show: it is who knows where messages go. */
+/* Faults, drops and costs are left to the program, which knows where messages go. */
 const struct observer report_text = {
     .begin = begin, .action = action, .end = end, .aggregations = aggregations};

@@ -1,4 +1,4 @@
-/* value.c - decoding of record parts and keys. Nothing outside the given bytes is ever read. */
+/* value.c - decodes record parts and keys. It never reads outside the given bytes. */
 #include "result/value.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ int values_parse(const struct dif_type *type, size_t n, const uint8_t *p, size_t
             v->len = bytes;
             break;
         }
-        default: /* as they are */
+        default: /* unchanged */
             v->len = v->size;
             v->s = rdr_bytes(&r, v->len);
             r.bad |= dif_kind_info(v->kind) == NULL;

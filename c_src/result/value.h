@@ -21,12 +21,12 @@ struct value {
     size_t len;    /* bytes of s */
 };
 
-/* How texts are shown: with what steers a terminal written out, with modules as Elixir names them.
- */
+/* How texts are shown: with characters that steer a terminal written out; with modules as Elixir
+ * names them. */
 enum value_show { SHOW_VISIBLE = 1 << 0, SHOW_ELIXIR = 1 << 1 };
 
-/* Reads n values of these types from the bytes at p. 0, or ET_EIMAGE when the bytes are not exactly
- * that. */
+/* Reads n values of these types from the bytes at p. Returns 0, or ET_EIMAGE when the bytes do not
+ * match the types exactly. */
 int values_parse(const struct dif_type *type, size_t n, const uint8_t *p, size_t len,
                  struct value *out);
 
@@ -34,15 +34,16 @@ static inline bool value_is_int(const struct value *v)
 {
     return v->kind == DIF_INT || v->kind == DIF_UINT;
 }
-/* A float of any size. */
+/* Returns a float of any size. */
 long double value_float(const struct value *v);
-/* The integer in its own width without sign: (int)-1 is 0xffffffff. */
+/* Returns the integer in its own width without sign: (int)-1 is 0xffffffff. */
 uint64_t value_unsigned(const struct value *v);
 
-/* Appends an integer in decimal. Faster than printf, which is what most of a busy trace is. */
+/* Appends an integer in decimal. Faster than printf; a busy trace is mostly integers. */
 void value_decimal(int64_t v, bool is_signed, struct buf *out);
 
-/* Order of two keys of one type: integers unsigned, text bytewise. Negative, 0 or positive. */
+/* Compares two keys of one type: integers unsigned, text bytewise. Returns a negative number, 0 or
+ * a positive one. */
 int value_compare(const struct value *a, const struct value *b);
 
 #endif
