@@ -1,6 +1,6 @@
-/* arena.c - arenas, and the one door to the system's allocator.
+/* arena.c - arenas, and the only interface to the system's allocator.
  *
- * A block is its header and the bytes after it. Only the newest block is filled; a request that
+ * A block is its header and the bytes after it. Only the newest block is filled. A request that
  * does not fit gets a new block, at least twice as large as the last one up to a bound, or exactly
  * as large as needed. */
 #include "base/arena.h"
@@ -27,7 +27,8 @@ static _Atomic unsigned long alloc_live;  /* of those that succeeded, the ones n
 static _Atomic unsigned long alloc_fail;  /* the count from which allocations fail, 0: never */
 static _Atomic unsigned long alloc_last;  /* the count up to which they do */
 
-/* No object is larger than PTRDIFF_MAX, SIZE_HUGE least of all: that is not even asked for. */
+/* No object is larger than PTRDIFF_MAX. Such requests, SIZE_HUGE among them, never reach the
+ * system. */
 static int alloc_refused(size_t size)
 {
     unsigned long n = ++alloc_count;
@@ -69,8 +70,8 @@ void et_free(void *p)
     free(p);
 }
 
-/* not in the guest: et_alloc_fail_after, et_alloc_fail_at, et_alloc_count, et_alloc_live - tests
- * alone make allocations fail, and count them, where they happen. */
+/* not in the guest: et_alloc_fail_after, et_alloc_fail_at, et_alloc_count, et_alloc_live - only
+ * tests make allocations fail, and count them, where they happen. */
 void et_alloc_fail_after(unsigned long n)
 {
     alloc_last = ULONG_MAX;

@@ -43,7 +43,7 @@ void buf_add(struct buf *b, const void *p, size_t n)
     b->data[b->len] = '\0';
 }
 
-/* Formats into the room that there is; only text that does not fit is formatted a second time. */
+/* Formats into the available room; only text that does not fit is formatted a second time. */
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
 {
     va_list again;

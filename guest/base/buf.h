@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 struct buf {
-    char *data; /* NUL after data[len - 1]; NULL while nothing was ever written */
+    char *data; /* NUL after data[len - 1]; NULL until something is written */
     size_t len; /* bytes written, the NUL not counted */
     size_t cap; /* bytes allocated */
-    bool oom;   /* an allocation failed; the content is what came before */
+    bool oom;   /* an allocation failed; the content is what was written before */
 };
 
 #define BUF_INIT                                                                                   \
@@ -23,7 +23,7 @@ struct buf {
     }
 
 void buf_free(struct buf *b);
-/* Makes room for n more bytes; false when memory is out. */
+/* Makes room for n more bytes. Returns false when memory is out. */
 bool buf_reserve(struct buf *b, size_t n);
 void buf_add(struct buf *b, const void *p, size_t n);
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
@@ -31,7 +31,7 @@ void buf_vprintf(struct buf *b, const char *fmt, va_list ap) __attribute__((form
 void buf_u8(struct buf *b, uint8_t v);
 void buf_u16(struct buf *b, uint16_t v);
 void buf_u32(struct buf *b, uint32_t v);
-/* The text, or "" while nothing was written. */
+/* Returns the text, or "" when nothing was written. */
 const char *buf_str(const struct buf *b);
 
 /* The matching reader. Reading past the end sets `bad` and gives zeros. */
@@ -48,7 +48,7 @@ static inline size_t rdr_left(const struct rdr *r)
 uint8_t rdr_u8(struct rdr *r);
 uint32_t rdr_u32(struct rdr *r);
 uint64_t rdr_u64(struct rdr *r);
-/* n bytes in place, NULL (and `bad`) when fewer are left. */
+/* Returns n bytes in place; NULL (and sets `bad`) when fewer are left. */
 const void *rdr_bytes(struct rdr *r, size_t n);
 
 #endif

@@ -1,13 +1,13 @@
-/* clock.h - the monotonic clock, by which everything here is measured that does not concern a
- * connection (wire/deadline.h): never set, and the same in all processes of a machine. And the
- * clock of a thread, which runs while the thread has a processor. */
+/* clock.h - the monotonic clock, which measures everything except connections (wire/deadline.h): it
+ * is never set, and it is the same in all processes of a machine. Also the clock of a thread, which
+ * runs while the thread has a processor. */
 #ifndef ET_BASE_CLOCK_H
 #define ET_BASE_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
 
-/* Nanoseconds. */
+/* Returns nanoseconds. */
 static inline uint64_t monotonic_ns(void)
 {
     struct timespec t;
@@ -15,7 +15,7 @@ static inline uint64_t monotonic_ns(void)
     return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
-/* Nanoseconds for which the calling thread has had a processor. A system call. */
+/* Returns the nanoseconds for which the calling thread has had a processor. A system call. */
 static inline uint64_t thread_ns(void)
 {
     struct timespec t;

@@ -23,7 +23,7 @@ void diags_free(struct diags *d)
     diags_init(d);
 }
 
-/* Makes room for one more; when memory is out there is none. */
+/* Makes room for one more diagnostic, if there is memory. */
 static void list_grow(struct diags *d)
 {
     if (d->count < d->cap)

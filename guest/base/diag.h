@@ -1,8 +1,8 @@
 /* diag.h - diagnostics: what went wrong, where, and what the user can do next.
  *
- * A `struct diags` collects them for one compile or one session, in the order they are found, with
- * the source texts that they point into. util/render.h renders them. All texts are copied into the
- * collection's arena. */
+ * A `struct diags` collects diagnostics for one compile or one session, in the order of discovery,
+ * with the source texts that they point into. util/render.h renders them. All texts are copied into
+ * the collection's arena. */
 #ifndef ET_BASE_DIAG_H
 #define ET_BASE_DIAG_H
 
@@ -17,7 +17,7 @@ struct diag_pos {
     int line;         /* 1-based */
     int col;          /* 1-based byte column */
     int len;          /* bytes to underline, 0 counts as 1 */
-    int at;           /* which line of the source that is, where #line says otherwise; 0: `line` */
+    int at;           /* this line's number in the source, where #line says otherwise; 0: `line` */
 };
 
 enum diag_severity { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE };
@@ -43,18 +43,18 @@ struct diags {
     struct arena arena;
     struct diag *list;
     size_t count, cap;
-    struct diag reserve; /* room for one when there is no memory, so that the first is never lost */
+    struct diag reserve; /* room for one when memory is out, so that the first is never lost */
     struct diag_source *sources;
     size_t nsources, capsources;
     const char *during; /* what is being checked, "in predicate", for dtrace's own form; or NULL.
-                           Static text, set by who checks */
+                           Static text, set by the checker */
     unsigned errors;    /* errors reported, also those not kept */
     unsigned warnings;  /* likewise */
 };
 
 void diags_init(struct diags *d);
 void diags_free(struct diags *d);
-/* Adds one. pos, tag and hint may be NULL. */
+/* Adds a diagnostic. pos, tag and hint may be NULL. */
 void diag_vadd(struct diags *d, enum diag_severity sev, const struct diag_pos *pos, const char *tag,
                const char *hint, const char *fmt, va_list ap) __attribute__((format(printf, 6, 0)));
 /* Adds an error and returns `err`, so that a caller can write `return diag_error(d, ET_ENODE,

@@ -34,7 +34,8 @@ enum et_err {
 #undef X
 };
 
-/* The text of a code of this table, "unknown error" for any other number. Static storage. */
+/* Returns the text of a code of this table, "unknown error" for any other number. Static storage.
+ */
 const char *et_strerror(int err);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A mixing step of 64 x 64 -> 128 bit multiplication, folded. */
+/* Mixes by a 64 x 64 -> 128 bit multiplication, folded. */
 static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 {
     __extension__ typedef unsigned __int128 u128;
@@ -14,8 +14,8 @@ static inline uint64_t hash_mix(uint64_t a, uint64_t b)
     return (uint64_t)m ^ (uint64_t)(m >> 64);
 }
 
-/* A 64-bit hash of n bytes: eight bytes a step, fast for the short keys of aggregations. Not for
- * adversaries; the tables that use it are bounded. */
+/* Returns a 64-bit hash of n bytes: eight bytes a step, fast for the short keys of aggregations.
+ * Not safe against adversaries; the tables that use it are bounded. */
 static inline uint64_t hash_bytes(const void *data, size_t n)
 {
     const unsigned char *p = data;

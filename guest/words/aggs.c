@@ -1,4 +1,4 @@
-/* aggs.c - what aggregating functions are, as aggs.list has it. */
+/* aggs.c - the aggregating functions, as aggs.list describes them. */
 #include "words/words.h"
 
 #include <stddef.h>

@@ -1,8 +1,8 @@
-/* otp.c - what an OTP release has, as otp.list says. */
+/* otp.c - the features of OTP releases, as otp.list describes them. */
 #include "words/otp.h"
 
 static const struct {
-    int first, last; /* last: 0: none is known */
+    int first, last; /* last 0: no last one is known */
 } releases[OTP_FEATURES] = {
 #define WORD_OTP(name, first, last, text) [OTP_##name] = {first, last},
 #include "words/otp.list"

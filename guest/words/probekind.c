@@ -1,4 +1,4 @@
-/* probekind.c - what the kinds of probes are, as probes.list has it. */
+/* probekind.c - the kinds of probes, as probes.list describes them. */
 #include "words/probekind.h"
 
 #include <stddef.h>

@@ -1,10 +1,10 @@
-/* probekind.h - the kinds of probes, as probes.list and needs.list have them. */
+/* probekind.h - the kinds of probes, as probes.list and needs.list describe them. */
 #ifndef ET_WORDS_PROBEKIND_H
 #define ET_WORDS_PROBEKIND_H
 
 #include <stdint.h>
 
-enum { PROBE_NAME_MAX = 63 }; /* most characters of a provider's or a probe's name */
+enum { PROBE_NAME_MAX = 63 }; /* the most characters of a provider's or a probe's name */
 
 enum { PROBE_LABELS = 951 }; /* user_trace-n0 to user_trace-n950 */
 
@@ -40,11 +40,11 @@ struct word_probe {
     const char *name; /* "process-spawn" */
     uint32_t needs;   /* enum probe_need bits */
 };
-/* By kind; NULL: there is none. Constant time. */
+/* Returns the row of a kind; NULL: none. Constant time. */
 const struct word_probe *word_probe(unsigned kind);
 
-/* The classes of functions, which determine their kinds of probes; the numbers are part of the
- * agent's protocol. */
+/* The classes of functions, which determine the kinds of probes that a function has; the numbers
+ * are part of the agent's protocol. */
 enum probe_fn_class {
     PROBE_FN_ERLANG,
     PROBE_FN_BIF,

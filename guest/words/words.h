@@ -1,11 +1,10 @@
 /* words.h - the names of D, each written once.
  *
  * The lists beside this file have one row for each built-in variable, subroutine, action,
- * aggregating function and kind of value: its number, its name, its prototype, its type, since
- * which version of the language it exists, on which tiers, and a line of help. A room expands the
- * columns that it needs by defining the list's macro before it includes the list; what a name does
- * is in the rooms. `make words` makes of the same rows what other languages need
- * (scripts/dev/words.c).
+ * aggregating function and kind of value: its number, its name, its prototype, its type, the
+ * language version that introduced it, its tiers, and a line of help. A room expands the columns
+ * that it needs by defining the list's macro before it includes the list; the rooms implement the
+ * names. `make words` derives from the same rows what other languages need (scripts/dev/words.c).
  */
 #ifndef ET_WORDS_WORDS_H
 #define ET_WORDS_WORDS_H
@@ -28,7 +27,7 @@ enum {
     WORD_BYTES_MAX = 65536   /* bytes of an object that D keeps or copies, and of an array */
 };
 
-/* What a statement is; the consumer does its part when it reads the record. */
+/* The kinds of statements; the consumer does its part when it reads the record. */
 enum word_action {
 #define WORD_ACTION(num, name, text, tiers, destr, pleast, pmost, rleast, rmost, d)                \
     ACT_##name = num,
@@ -46,13 +45,13 @@ enum word_agg {
     WORD_AGGS
 };
 
-/* How the words of two threads, or of two intervals, become one value. */
+/* How the words of two threads, or of two intervals, are merged into one value. */
 enum word_merge {
 #define WORD_MERGE(name, first, others, text) WORD_##name,
 #include "words/aggs.list"
 #undef WORD_AGG
 };
-/* What is shown of a value. */
+/* What to show of a value. */
 enum word_result {
 #define WORD_RESULT(name, text) WORD_##name,
 #include "words/aggs.list"
@@ -61,15 +60,15 @@ enum word_result {
 /* A row of aggs.list, which explains the columns. */
 struct word_agg_info {
     const char *name;   /* "lquantize" */
-    uint8_t values;     /* that an update takes */
-    uint8_t words;      /* of a value; 0: as the parameters say */
+    uint8_t values;     /* taken by an update */
+    uint8_t words;      /* of a value; 0: the parameters decide */
     uint8_t parameters; /* constants of the aggregation */
     uint8_t merge;      /* enum word_merge */
     uint8_t result;     /* enum word_result */
 };
-/* By number; NULL: there is none. */
+/* Returns the function with that number; NULL: none. */
 const struct word_agg_info *word_agg(unsigned func);
-/* The n words of a value to which nothing was added yet. */
+/* Fills in the n words of a value to which nothing was added so far. */
 void word_agg_start(const struct word_agg_info *f, uint64_t *words, unsigned n);
 
 #endif
