@@ -1,8 +1,8 @@
 /* agent.c - the NIF library: load and unload, and the functions that the server process calls.
  *
- * Every nif_* function answers badarg to any process but the server, so that nobody's shell can
- * pull memory away from under an event. What may take long (taking in a program, making a snapshot,
- * draining) runs on a dirty scheduler. */
+ * Every nif_* function answers badarg to any process but the server, so that nobody can free memory
+ * under an event from a shell. Functions that may take long (taking in a program, making a
+ * snapshot, draining) run on a dirty scheduler. */
 #include "beam/agent.h"
 
 #include <sched.h>
@@ -19,7 +19,7 @@
 
 struct agent agent;
 
-enum { UNLOAD_SPINS = 1000 /* times that unload gives way to threads that are inside an event */ };
+enum { UNLOAD_SPINS = 1000 /* times that unload yields to threads that are inside an event */ };
 
 bool agent_is_server(ErlNifEnv *env)
 {
@@ -37,7 +37,7 @@ struct program *agent_program(ErlNifEnv *env, ERL_NIF_TERM t)
 /* -- snapshots
  * ---------------------------------------------------------------------------------------- */
 
-/* Frees the retired snapshots that no event can see any more; true when none is left. */
+/* Frees the retired snapshots that no event can see any more. Returns true when none is left. */
 static bool settle(void)
 {
     for (struct snapshot **link = &agent.retired; *link;) {
@@ -54,7 +54,7 @@ static bool settle(void)
 
 static void publish(struct snapshot *s)
 {
-    if (s && s->exceptions) /* frames counted under another set of patterns mean nothing now */
+    if (s && s->exceptions) /* frames counted under another set of patterns are meaningless now */
         atomic_fetch_add(&agent.round, 1);
     atomic_store(&agent.counting, s && s->exceptions);
     uint64_t serial = atomic_load(&agent.serial) + 1;
@@ -78,7 +78,7 @@ static bool is_boolean(ERL_NIF_TERM t)
     return t == agent.atom.true_ || t == agent.atom.false_;
 }
 
-/* nif_loaded() -> true: this copy of the module has the library */
+/* nif_loaded() -> true: this copy of the module has the library. */
 static ERL_NIF_TERM nif_loaded(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)env;
@@ -87,7 +87,7 @@ static ERL_NIF_TERM nif_loaded(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
     return agent.atom.true_;
 }
 
-/* nif_start(Otp) -> ok: the calling process is the server from now on */
+/* nif_start(Otp) -> ok: the calling process becomes the server. */
 static ERL_NIF_TERM nif_start(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -95,9 +95,9 @@ static ERL_NIF_TERM nif_start(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     int otp;
     if (!enif_get_int(env, argv[0], &otp) || !enif_self(env, &self))
         return enif_make_badarg(env);
-    if (atomic_exchange(&agent.starting, true)) /* a library serves one server */
+    if (atomic_exchange(&agent.starting, true)) /* a library serves one server only */
         return enif_make_badarg(env);
-    /* The name stays: consumers come through the distribution, and go when it is started anew. */
+    /* The name stays: consumers connect through distribution, and leave when it is restarted. */
     if (!nodename_encoded(env, enif_make_pid(env, &self), &agent.node))
         agent.node = 0;
     agent.features = otp_features(otp);
@@ -110,7 +110,8 @@ static ERL_NIF_TERM nif_start(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     return agent.atom.ok;
 }
 
-/* nif_guard() -> ok: the calling process may retire what the server leaves behind */
+/* nif_guard() -> ok: the calling process becomes the guard, which may retire what the server leaves
+ * behind. */
 static ERL_NIF_TERM nif_guard(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -123,13 +124,13 @@ static ERL_NIF_TERM nif_guard(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     return agent.atom.ok;
 }
 
-/* A process can be killed while a dirty NIF of it goes on: until that has ended the guard keeps its
- * hands off what both change. */
+/* A process can be killed while its dirty NIF continues. The guard waits until that NIF has ended
+ * before it changes what both change. */
 static _Atomic bool publishing;
 
 /* nif_retire() -> boolean(): the guard ends everything; true when no event can see anything any
- * more. Without this the snapshot would hold programs, those would hold the library, and the
- * library the snapshot. */
+ * more. Otherwise the snapshot would hold programs, the programs the library, and the library the
+ * snapshot. */
 static ERL_NIF_TERM nif_retire(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -140,14 +141,14 @@ static ERL_NIF_TERM nif_retire(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
         return enif_make_badarg(env);
     atomic_store(&agent.gate, false);
     atomic_store(&agent.dead, true);
-    if (atomic_load(&publishing)) /* the server was killed there, and that goes on without it */
+    if (atomic_load(&publishing)) /* the server was killed inside nif_publish, which continues */
         return agent.atom.false_;
     if (atomic_load(&agent.snapshot))
         publish(NULL);
     return settle() ? agent.atom.true_ : agent.atom.false_;
 }
 
-/* nif_alias(Alias, Pid, Reference) -> boolean(): learns whose alias a reference is; see alias.h */
+/* nif_alias(Alias, Pid, Reference) -> boolean(): learns whose alias a reference is; see alias.h. */
 static ERL_NIF_TERM nif_alias(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -193,7 +194,7 @@ static ERL_NIF_TERM nif_enable(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
                                 : enif_make_badarg(env);
 }
 
-/* Calls fn for each function of a list that the snapshot has. */
+/* Calls fn for each function of a list that the snapshot contains. */
 static void each_function(ErlNifEnv *env, struct snapshot *s, ERL_NIF_TERM list,
                           void (*fn)(struct function *f))
 {
@@ -229,7 +230,7 @@ static void see_by_meta(struct snapshot *s)
     s->returns = false;
 }
 
-/* See nif_publish, which calls it. */
+/* Does the work of nif_publish. */
 static ERL_NIF_TERM publish_programs(ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
     unsigned n = 0;
@@ -267,10 +268,10 @@ static ERL_NIF_TERM publish_programs(ErlNifEnv *env, const ERL_NIF_TERM argv[])
     return agent.atom.ok;
 }
 
-/* nif_publish([Program], [MFA], [MFA] | meta) -> ok | 'AGENT_MEMORY': these programs see events
- * from now on, others no more; the first functions have no exception probes, whatever the programs
- * say; the others are seen through local patterns, though nobody wants their returns. `meta`: none
- * is, though somebody does */
+/* nif_publish([Program], [MFA], [MFA] | meta) -> ok | 'AGENT_MEMORY': from now on exactly these
+ * programs see events. The first functions have no exception probes, whatever the programs ask for.
+ * The second ones are seen through local patterns even if no program wants their returns; `meta`:
+ * none is, even if a program wants its returns. */
 static ERL_NIF_TERM nif_publish(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -290,8 +291,8 @@ static ERL_NIF_TERM nif_extend(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
     return p ? program_extend(env, p, argv[1]) : enif_make_badarg(env);
 }
 
-/* nif_loading(boolean()) -> ok: from now on calls of code that has just been loaded and that fire
- * nothing are counted, or no more */
+/* nif_loading(boolean()) -> ok: starts or stops counting the calls of newly loaded code that fire
+ * nothing. */
 static ERL_NIF_TERM nif_loading(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -302,8 +303,9 @@ static ERL_NIF_TERM nif_loading(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
     return agent.atom.ok;
 }
 
-/* nif_missed([MFA]) -> {Beyond, [{MFA, Calls}]}: takes the counts of calls that were seen of these
- * functions before their probes were there; Beyond: of some function */
+/* nif_missed([MFA]) -> {Beyond, [{MFA, Calls}]}: returns and resets the counts of calls of these
+ * functions that were seen before their probes were set; Beyond: calls of functions for which the
+ * table had no room. */
 static ERL_NIF_TERM nif_missed(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -337,7 +339,7 @@ static ERL_NIF_TERM nif_count_missed(ErlNifEnv *env, int argc, const ERL_NIF_TER
     return agent.atom.ok;
 }
 
-/* nif_settled() -> boolean(): nobody can see what was taken away */
+/* nif_settled() -> boolean(): no event can see what was removed. */
 static ERL_NIF_TERM nif_settled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -382,7 +384,7 @@ static ERL_NIF_TERM nif_phase(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     return enif_make_badarg(env);
 }
 
-/* nif_flip(Program, What) -> ok: begins a reading */
+/* nif_flip(Program, What) -> ok: begins a reading. */
 static ERL_NIF_TERM nif_flip(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -397,7 +399,7 @@ static ERL_NIF_TERM nif_flip(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
     return agent.atom.ok;
 }
 
-/* nif_quiet(Program) -> boolean(): what was flipped can be drained */
+/* nif_quiet(Program) -> boolean(): the flipped halves can be drained. */
 static ERL_NIF_TERM nif_quiet(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -407,7 +409,8 @@ static ERL_NIF_TERM nif_quiet(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     return !p->flipped || engine_quiet(&p->mark) ? agent.atom.true_ : agent.atom.false_;
 }
 
-/* nif_drain(Program, Limit) -> {binary(), More :: boolean()}; only after nif_quiet said true */
+/* nif_drain(Program, Limit) -> {binary(), More :: boolean()}; only after nif_quiet returned true.
+ */
 static ERL_NIF_TERM nif_drain(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -460,8 +463,8 @@ static ERL_NIF_TERM nif_counts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
     return enif_make_tuple_from_array(env, v, FIRST + RECORD_NDROPS + 2);
 }
 
-/* nif_stolen() -> ok: finds out, once a second at most, what a hypervisor takes of the processors;
- * see load.h */
+/* nif_stolen() -> ok: measures, at most once a second, how much of the processors a hypervisor
+ * takes; see load.h. */
 static ERL_NIF_TERM nif_stolen(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -472,10 +475,10 @@ static ERL_NIF_TERM nif_stolen(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
     return agent.atom.ok;
 }
 
-/* nif_load(Program, N, From) -> what it has cost from the mark before the last one (0), the last
- * one (1) or the start (2) on, with its N dearest probes; and makes a mark: {Ns, Fired,
+/* nif_load(Program, N, From) -> the cost since the mark before the last one (0), the last one (1)
+ * or the start (2), with the N most expensive probes; also makes a mark. Result: {Ns, Fired,
  * [{ThreadKind, Number, Events, Ns, Time}], [{Kind, Events, Ns}], [{ProbeId, Events, Ns}], VmNs,
- * Over}; Over: [], or {ThreadKind, Number, Time, Permille, Limit} */
+ * Over}; Over: [], or {ThreadKind, Number, Time, Permille, Limit}. */
 static ERL_NIF_TERM nif_load(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -507,7 +510,7 @@ static ERL_NIF_TERM nif_status(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
  * ------------------------------------------------------------------------------------------------
  */
 
-/* nif_overruns() -> [{M, F, A}]: functions whose exception frames pile up */
+/* nif_overruns() -> [{M, F, A}]: functions whose exception frames accumulate. */
 static ERL_NIF_TERM nif_overruns(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -525,7 +528,7 @@ static ERL_NIF_TERM nif_overruns(ErlNifEnv *env, int argc, const ERL_NIF_TERM ar
     return list;
 }
 
-/* nif_lost() -> {Threads, Returns, Calls}: events that reached no program, since load */
+/* nif_lost() -> {Threads, Returns, Calls}: events that reached no program, since load. */
 static ERL_NIF_TERM nif_lost(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -541,8 +544,8 @@ static bool alive(void *arg, uint64_t pid)
     return enif_get_local_pid(arg, (ERL_NIF_TERM)pid, &p) && enif_is_process_alive(arg, &p);
 }
 
-/* nif_sweep(Part) -> ok: forgets processes that are dead and ports that are closed, of one part of
- * AGENT_PARTS of the tables */
+/* nif_sweep(Part) -> ok: forgets dead processes and closed ports in one of the AGENT_PARTS parts of
+ * the tables. */
 static ERL_NIF_TERM nif_sweep(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -559,8 +562,8 @@ static ERL_NIF_TERM nif_sweep(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     return agent.atom.ok;
 }
 
-/* nif_alive(Pid) -> boolean(), of a process of this node. Unlike is_process_alive/1 it does not
- * wait until the process has taken the signals that are on their way to it. */
+/* nif_alive(Pid) -> boolean(), for a process of this node. Unlike is_process_alive/1 it does not
+ * wait until the process has handled the signals on their way to it. */
 static ERL_NIF_TERM nif_alive(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -587,8 +590,8 @@ static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
     return agent.program_type ? 0 : 1;
 }
 
-/* The module is being purged. The VM keeps the library mapped while resources of it exist. An event
- * that will not end keeps what it can see: that memory is given up rather than taken away. */
+/* Called when the module is purged. The VM keeps the library mapped while resources of it exist. If
+ * an event does not end, the memory that it can see is leaked rather than freed. */
 static void unload(ErlNifEnv *env, void *priv)
 {
     (void)env;
@@ -634,8 +637,8 @@ static ErlNifFunc functions[] = {
     {"nif_alive", 1, nif_alive, 0},
 };
 
-/* A VM refuses a library whose interface is newer than its own. Nothing is used here that OTP 25
- * does not have, so that is what it says, whatever release's header it was built with. */
+/* A VM refuses a library whose interface is newer than its own. The library uses nothing newer than
+ * OTP 25, so it declares that interface, whichever release's header it was built with. */
 #undef ERL_NIF_MINOR_VERSION
 #define ERL_NIF_MINOR_VERSION 16
 _Static_assert(ERL_NIF_MAJOR_VERSION == 2, "the interface of OTP 25 is 2.16");

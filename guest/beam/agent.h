@@ -46,20 +46,20 @@ struct program_probe {
     ERL_NIF_TERM m, f;        /* function probes: atoms */
     uint32_t arity;           /* function probes */
     uint32_t label;           /* user_trace-n: which */
-    ERL_NIF_TERM user;        /* erltrace:probe: its name, 0: the names that match id.name */
+    ERL_NIF_TERM user;        /* erltrace:probe: its name; 0: all names that match id.name */
     uint64_t period;          /* ticks: ns */
     struct engine_binding *b; /* clauses, in order */
     uint32_t n;
 };
 
-/* Probes that came together: when the program was enabled, or with code that was loaded. They stay
- * where they are: snapshots name them. */
+/* Probes that were added together: when the program was enabled, or with newly loaded code. They do
+ * not move, since snapshots point at them. */
 struct program_probes {
     struct program_probe *v; /* in order of id */
     uint32_t n;
     struct load_probe
-        *cost; /* by the same index; of the first ones it is load.probe of the program */
-    struct program_probes *next; /* those that came later */
+        *cost; /* by the same index; of the first probes it is load.probe of the program */
+    struct program_probes *next; /* those added later */
 };
 
 struct program {
@@ -67,11 +67,11 @@ struct program {
     struct arena arena; /* of probes, bindings and their strings */
     struct program_probes probes;
     const char *provider;
-    struct load load;        /* what it costs; load.probe has the indexes of the first probes */
+    struct load load;        /* its cost; load.probe has the indexes of the first probes */
     bool vtime;              /* uses vtimestamp */
-    bool flipped;            /* halves were flipped and not drained yet: */
+    bool flipped;            /* halves were flipped and are not drained so far: */
     unsigned what;           /* which kinds */
-    struct engine_mark mark; /* who may still write to them */
+    struct engine_mark mark; /* which threads may still write to them */
 };
 
 /* -- snapshots
@@ -81,7 +81,7 @@ struct bound {
     const struct engine_probe *probe;
     const struct engine_binding *b;
     uint32_t n;
-    struct load *load; /* who pays */
+    struct load *load; /* which account pays */
     struct load_probe *cost;
 };
 struct bounds {
@@ -95,14 +95,13 @@ struct function {
     ERL_NIF_TERM m, f;
     uint32_t arity;
     bool local;           /* seen through a local pattern, else through a meta pattern */
-    bool global_only;     /* only global-function-entry is wanted: a global pattern, nothing else */
-    _Atomic bool overrun; /* its exception frames pile up */
+    bool global_only;     /* only global-function-entry is wanted: uses a global pattern */
+    _Atomic bool overrun; /* its exception frames accumulate */
     uint16_t text_len;
     const char *text; /* m:f/a */
-    /* local_entry and global_entry: those entries that came by a call of the one or the other kind
-     */
+    /* local_entry and global_entry: the entries by calls of that kind only */
     struct bounds entry, ret, exception, local_entry, global_entry;
-    const struct hook_ref *hook; /* named probes that its calls are */
+    const struct hook_ref *hook; /* named probes that its calls fire */
 };
 
 struct function_slot {
@@ -120,31 +119,31 @@ struct user_probe {
 
 enum { SNAPSHOT_NAMED = PROBE_FN_ENTRY };
 struct snapshot {
-    struct arena arena;                  /* holds all of it, this structure not */
+    struct arena arena;                  /* holds all of it except this structure */
     struct bounds named[SNAPSHOT_NAMED]; /* by enum probe_kind */
-    struct bounds *label;                /* user_trace-n, by number; NULL: none is wanted */
+    struct bounds *label;                /* user_trace-n, by number; NULL: none is bound */
     struct user_probe *user;
     uint32_t nuser;
     struct function *function;
     uint32_t nfunctions;
     struct function_slot *slot; /* open addressing, linear probing, at most half full */
     uint32_t mask;              /* slots - 1 */
-    bool vtime;                 /* keep the time that processes are scheduled in */
+    bool vtime;                 /* measure how long processes are scheduled in */
     bool exceptions;            /* some function has exception probes */
     bool returns;               /* ... return probes */
     struct program **program;   /* kept alive */
     struct load **load;         /* of each program */
     uint32_t nprograms;
-    uint64_t serial;         /* of those that were published */
+    uint64_t serial;         /* of published snapshots */
     struct snapshot *next;   /* list of retired ones */
-    struct engine_mark mark; /* retired: who may still read it */
+    struct engine_mark mark; /* retired: which threads may still read it */
 };
 
-/* NULL: out of memory. */
+/* Returns NULL when out of memory. */
 struct snapshot *snapshot_new(ErlNifEnv *env, struct program *const *p, uint32_t n);
-/* Releases its programs. No thread may be looking at it. */
+/* Releases its programs. No thread may be reading it. */
 void snapshot_free(struct snapshot *s);
-/* The function, NULL if nothing is bound to it. */
+/* Returns the function, NULL if nothing is bound to it. */
 struct function *snapshot_function(const struct snapshot *s, ERL_NIF_TERM m, ERL_NIF_TERM f,
                                    uint32_t arity);
 
@@ -154,11 +153,11 @@ enum { PROCESSES = 1 << 17, SHADOWS = 1 << 14 };
 struct process {
     uint64_t
         in; /* when it was last scheduled in, CLOCK_MONOTONIC ns; 0: not running or not known */
-    uint64_t total;                 /* ns of earlier slices, without what we took of them */
-    uint64_t ours;                  /* ns that we took of this one */
-    const struct engine_thread *on; /* that it was last scheduled in on */
+    uint64_t total;                 /* ns of earlier slices, without our share of them */
+    uint64_t ours;                  /* ns of the current slice that we took */
+    const struct engine_thread *on; /* the thread that it was last scheduled in on */
     uint32_t frames;                /* exception frames on its stack */
-    uint32_t round;                 /* agent.round that frames belongs to */
+    uint32_t round;                 /* the agent.round that `frames` belongs to */
 };
 
 /* -- the state of the library
@@ -166,67 +165,67 @@ struct process {
 enum {
     FRAMES_SOFT =
         500, /* exception frames of one process beyond which a function loses its exception probe */
-    FRAMES_HARD = 5000, /* ... beyond which its calls are not reported until that has happened */
+    FRAMES_HARD = 5000, /* ... beyond which its calls are not reported until the probe is off */
 };
 
 struct agent {
-    _Atomic bool gate;     /* events count */
-    _Atomic bool dead;     /* the server is gone */
-    _Atomic bool starting; /* somebody is becoming the server, or is it */
-    _Atomic bool started;  /* server and what follows are known */
+    _Atomic bool gate;     /* events are taken */
+    _Atomic bool dead;     /* the server has ended */
+    _Atomic bool starting; /* a process is becoming the server, or is it */
+    _Atomic bool started;  /* `server` and what follows it are valid */
     ErlNifPid server;
-    bool sessions;                  /* OTP 27 and later: local and global calls are told apart */
+    bool sessions;                  /* OTP 27 and later: local and global calls are distinguished */
     ErlNifPid guard;                /* may end everything when the server cannot */
-    _Atomic bool guarding, guarded; /* the same two of the guard */
+    _Atomic bool guarding, guarded; /* the same two states for the guard */
     _Atomic(struct snapshot *) snapshot;
-    _Atomic uint64_t serial; /* of that, or of the one before when there is none */
-    _Atomic uint64_t spent;  /* the serial of one whose programs are all over their limits */
+    _Atomic uint64_t serial; /* of the snapshot, or of the previous one when there is none */
+    _Atomic uint64_t spent;  /* serial of a snapshot whose programs are all over their limits */
     struct snapshot *retired;
     /* Made when a program first needs them, and kept: NULL until then. */
     _Atomic(struct proctab *) processes; /* struct process, for vtimestamp and exception frames */
     _Atomic(struct proctab *) shadows;   /* struct shadow, for returns */
     _Atomic(struct porttab *) ports;     /* names and owners of ports */
-    _Atomic bool ports_known;            /* ... of all there are but those that come unreported */
+    _Atomic bool ports_known;            /* ... of all ports except those that appear unreported */
     _Atomic bool sctp;                   /* there has been a port named sctp_inet */
     _Atomic(struct proctab *) blocked;   /* blocked.c: processes that wait for a port */
-    _Atomic uint32_t nblocked;           /* so many of them */
-    _Atomic bool loading;                /* calls that nobody has bound anything to are counted */
+    _Atomic uint32_t nblocked;           /* the number of them */
+    _Atomic bool loading;                /* calls of functions without bindings are counted */
     _Atomic bool counting;               /* exception probes are on: frames are counted */
     _Atomic uint32_t round;              /* how often exception probes were switched on */
     uint32_t features;                   /* otp_features of this VM */
-    ERL_NIF_TERM node;                   /* its name; 0 when it cannot be known */
+    ERL_NIF_TERM node;                   /* this node's name; 0 when it cannot be known */
     struct term_sizes sizes;
     struct atoms atom;
-    ERL_NIF_TERM nil; /* [], of which there is one */
+    ERL_NIF_TERM nil; /* [], of which there is only one */
     ErlNifResourceType *program_type;
-    /* Events that could not be told to any program. */
-    _Atomic uint64_t lost_threads; /* more threads than the engine knows */
+    /* Events that no program could be given. */
+    _Atomic uint64_t lost_threads; /* more threads than the engine has records for */
     _Atomic uint64_t lost_returns; /* no room for the process */
     _Atomic uint64_t lost_calls;   /* FRAMES_HARD */
 };
 extern struct agent agent;
 
-/* Whether this VM has it. */
+/* Returns whether this VM has the feature. */
 static inline bool agent_has(enum otp_feature feature)
 {
     return (agent.features >> feature & 1) != 0;
 }
 
-/* The server's looks at its tables are cut into parts, each far below a millisecond, between which
- * the scheduler does other work. (Dirty NIFs they are not: on a node whose dirty schedulers are
- * taken the server would wait for those.) */
+/* Scans of the server's tables are split into parts, each far below a millisecond, between which
+ * the scheduler does other work. (They are not dirty NIFs: on a node whose dirty schedulers are
+ * busy the server would wait for those.) */
 enum { AGENT_PARTS = 32, AGENT_PART_PERCENT = 25 /* of a time slice */ };
 
-/* Whether the calling process is the server. */
+/* Returns whether the calling process is the server. */
 bool agent_is_server(ErlNifEnv *env);
-/* The program that a term stands for, if the calling process is the server; else NULL. */
+/* Returns the program that a term stands for, if the calling process is the server; else NULL. */
 struct program *agent_program(ErlNifEnv *env, ERL_NIF_TERM t);
 
 /* -- the tracer (tracer.c)
  * ------------------------------------------------------------------------- */
 ERL_NIF_TERM tracer_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM tracer_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-/* A sample ends: who pays for the event, and whether somebody has to be ended (cost.c). */
+/* Ends a sample: charges the event, and determines whether a program must be ended (cost.c). */
 void tracer_account(struct load_sample *sample, const struct snapshot *s, struct engine_thread *t,
                     const ERL_NIF_TERM argv[]);
 /* Fires a probe of a program that belongs to no process: BEGIN, END, a tick. */
@@ -234,22 +233,22 @@ void tracer_fire_plain(struct program *p, const struct program_probe *probe, uin
 
 /* -- programs (program.c)
  * -------------------------------------------------------------------------- */
-/* {ok, Program, Granted, Needs, Special, Hooks} or {error, Tag, Text, Hint}; see nif_enable in
- * erltrace_agent.erl. */
+/* Returns {ok, Program, Granted, Needs, Special, Hooks} or {error, Tag, Text, Hint}; see nif_enable
+ * in erltrace_agent.erl. */
 ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM options,
                             ERL_NIF_TERM bindings, ERL_NIF_TERM provider);
-/* More function probes for a program: `ok` or {error, Tag, Text, Hint}. They fire from the next
- * snapshot on. */
+/* Adds function probes to a program. Returns `ok` or {error, Tag, Text, Hint}. They fire from the
+ * next snapshot on. */
 ERL_NIF_TERM program_extend(ErlNifEnv *env, struct program *p, ERL_NIF_TERM bindings);
 void program_destroy(ErlNifEnv *env, void *obj);
 
 /* -- what programs cost (cost.c)
  * ------------------------------------------------------------------------------ */
-/* Asks the system what a hypervisor takes of the processors, once a second at most. The server's.
- */
+/* Asks the system, at most once a second, how much of the processors a hypervisor takes. Only the
+ * server calls it. */
 void cost_stolen(void);
-/* What a program has cost, with its dearest probes, at most `top`; and makes a mark. See nif_load
- * in agent.c. */
+/* Returns the cost of a program, with at most `top` of its most expensive probes, and makes a mark.
+ * See nif_load in agent.c. */
 ERL_NIF_TERM program_load(ErlNifEnv *env, struct program *p, uint32_t top, enum load_from from);
 
 #endif

@@ -1,8 +1,8 @@
 /* nodename.c - see nodename.h.
  *
- * The table: open addressing by the node's number. A slot is claimed by one compare-and-swap that
- * marks it taken, its name is written, and then it gets its number: whoever reads the number, reads
- * the name. Slots are never freed. An atom lives as long as the VM. */
+ * The table uses open addressing by the node's number. A compare-and-swap marks a slot as taken,
+ * then its name is written, and only then its number: a thread that reads the number also sees the
+ * name. Slots are never freed. An atom lives as long as the VM. */
 #include "beam/nodename.h"
 
 #include <stdatomic.h>
@@ -20,7 +20,7 @@ static struct {
     ERL_NIF_TERM name;
 } slots[NODENAME_MAX];
 
-/* The atom that the encoded bytes name. Names of nodes that are not of ASCII are not looked for. */
+/* Returns the atom that the encoded bytes name. Names that are not ASCII are not looked up. */
 static bool atom_of(ErlNifEnv *env, const unsigned char *p, size_t n, ERL_NIF_TERM *node)
 {
     enum { ATOM = 100, SMALL_ATOM = 115, ATOM_UTF8 = 118, SMALL_ATOM_UTF8 = 119 };
@@ -53,7 +53,7 @@ bool nodename_encoded(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *node)
     return ok;
 }
 
-/* <8745.89.0>, #Ref<8745.1.2.3>: 8745; 0 for a local one. */
+/* Returns the node's number: 8745 for <8745.89.0> and #Ref<8745.1.2.3>; 0 for a local term. */
 static uint64_t number_of(ErlNifEnv *env, ERL_NIF_TERM t)
 {
     char text[TERM_TEXT];

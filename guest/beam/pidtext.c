@@ -1,6 +1,6 @@
-/* pidtext.c - one small direct-mapped cache a thread: the cell of a pid is known from its word
- * alone, and a pid that is not there takes the place of the one that is. Memory of threads that
- * never fire is never touched. */
+/* pidtext.c - one small direct-mapped cache per thread: the word of a pid determines its cell, and
+ * a pid that misses replaces the one in its cell. The memory of threads that never fire is never
+ * touched. */
 #include "beam/pidtext.h"
 
 #include <string.h>

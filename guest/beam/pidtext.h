@@ -1,8 +1,8 @@
-/* pidtext.h - the text of local pids, remembered by thread.
+/* pidtext.h - the text of local pids, cached per thread.
  *
- * The VM takes 45 ns to print a pid, and the same few pids come again and again on one scheduler. A
- * local pid is an immediate term: its word says all about it, so that a text made once is right for
- * as long as the VM lives. Terms of other kinds are pointers and are never remembered. */
+ * The VM takes 45 ns to print a pid, and the same few pids recur on one scheduler. A local pid is
+ * an immediate term: its word determines it completely, so that its text stays right for the life
+ * of the VM. Terms of other kinds are pointers and are never cached. */
 #ifndef ET_BEAM_PIDTEXT_H
 #define ET_BEAM_PIDTEXT_H
 

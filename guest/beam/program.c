@@ -1,8 +1,8 @@
-/* program.c - takes a program image from a consumer: decode, verify, make the engine, build its
- * probes.
+/* program.c - takes in a consumer's program image: decodes and verifies it, makes the engine, and
+ * builds its probes.
  *
- * Everything that comes in is checked here: the image by dif_decode and dif_verify, each binding
- * against the image. After that no event can find anything that does not exist. */
+ * All input is checked here: the image by dif_decode and dif_verify, each binding against the
+ * image. After that no event can reach anything that does not exist. */
 #include "beam/probe/hooks.h"
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ static ERL_NIF_TERM error4(ErlNifEnv *env, ERL_NIF_TERM tag, const char *text, c
     return enif_make_tuple4(env, agent.atom.error, tag, text_term(env, text), text_term(env, hint));
 }
 
-/* What an engine says of a program's sizes is the same in every tier, and has no tag. */
+/* The engine's messages about a program's sizes are the same in every tier, and have no tag. */
 static ERL_NIF_TERM error_diags(ErlNifEnv *env, int err, const struct diags *d)
 {
     ERL_NIF_TERM tag =
@@ -129,7 +129,7 @@ static const char *function_of(ErlNifEnv *env, struct program *p, const struct b
     return out->id.mod && out->id.func ? NULL : "out of memory";
 }
 
-/* Fills a probe from the first of its bindings. NULL, or what is wrong with it. */
+/* Fills in a probe from the first of its bindings. Returns NULL, or what is wrong with it. */
 static const char *probe_of(ErlNifEnv *env, struct program *p, const struct binding *b,
                             const char *provider, struct program_probe *out)
 {
@@ -187,7 +187,7 @@ static const char *probe_of(ErlNifEnv *env, struct program *p, const struct bind
     }
 }
 
-/* Reads a list of bindings into `to`. NULL, or what is wrong with it. */
+/* Reads a list of bindings into `to`. Returns NULL, or what is wrong with it. */
 static const char *bind(ErlNifEnv *env, struct program *p, ERL_NIF_TERM list, bool functions_only,
                         struct program_probes *to)
 {
@@ -249,7 +249,7 @@ ERL_NIF_TERM program_extend(ErlNifEnv *env, struct program *p, ERL_NIF_TERM bind
     return agent.atom.ok;
 }
 
-/* Room for the account of what it costs. */
+/* Makes room for the account of the program's cost. */
 static bool account(struct program *p, uint32_t threads)
 {
     struct load_thread *t = arena_array(&p->arena, threads, sizeof *t);
@@ -261,10 +261,10 @@ static bool account(struct program *p, uint32_t threads)
     return true;
 }
 
-enum { FIRST_MAX = 16 /* arguments that one pattern tells apart */ };
+enum { FIRST_MAX = 16 /* arguments that one pattern distinguishes */ };
 
-/* The first arguments of the calls that the program's probes of a kind are: [Term], or the atom
- * any. */
+/* Returns the first arguments of the calls that are the program's probes of a kind: [Term], or the
+ * atom any. */
 static ERL_NIF_TERM first_of(ErlNifEnv *env, const struct program *p, enum probe_kind kind)
 {
     ERL_NIF_TERM list = enif_make_list(env, 0);
@@ -282,7 +282,8 @@ static ERL_NIF_TERM first_of(ErlNifEnv *env, const struct program *p, enum probe
     return list;
 }
 
-/* [{Probe, [{M, F, A}], First}]: the functions whose calls are named probes of this program. */
+/* Returns [{Probe, [{M, F, A}], First}]: the functions whose calls are named probes of this
+ * program. */
 static ERL_NIF_TERM hooks_of(ErlNifEnv *env, const struct program *p)
 {
     bool seen[PROBE_FN_ENTRY] = {false};
@@ -313,14 +314,14 @@ static ERL_NIF_TERM hooks_of(ErlNifEnv *env, const struct program *p)
 static uint32_t needs_of(enum probe_kind kind)
 {
     uint32_t needs = word_probe(kind)->needs;
-    /* From then on its calls tell, and schedulings are not needed. */
+    /* From that release on its calls show it, without schedulings. */
     return kind == PROBE_PROCESS_HIBERNATE && agent_has(OTP_HIBERNATE_CALLS)
                ? needs & ~(uint32_t)PROBE_NEED_RUNNING
                : needs;
 }
 
-/* Whether a clause on the probe looks at one of the three integers of a token, from arg `first`
- * on. */
+/* Returns whether a clause on the probe reads one of the three integers of a token, from arg
+ * `first` on. */
 static bool reads_token(const struct program *p, const struct program_probe *pp, unsigned first)
 {
     for (uint32_t i = 0; i < pp->n; i++)
@@ -335,8 +336,8 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
 {
     ErlNifBinary bin, prov;
     uint32_t limit = 0;
-    /* A node is not to be pushed out of its memory by what it is watched with: all programs
-     * together, and with what others use. */
+    /* Tracing must not exhaust a node's memory: this limits all programs together, and counts what
+     * others use. */
     struct engine_options opt = {.threads = 64,
                                  .memory = engine_machine_memory("") / 2,
                                  .left = engine_machine_left(""),
@@ -371,7 +372,7 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
         sscanf(provider_name, "erlang%d", &pid);
         opt.pid = pid;
         p->vtime = (img.builtins & dif_builtin_bit(DIF_BUILTIN_vtimestamp)) != 0;
-        err = engine_create(&img, &opt, &p->engine, &d); /* takes img over */
+        err = engine_create(&img, &opt, &p->engine, &d); /* takes ownership of img */
     } else {
         dif_image_free(&img);
     }
@@ -418,7 +419,7 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
                                                            enif_make_uint64(env, pp->period)),
                                           special);
     }
-    if (p->vtime) /* a need of no probe: see only_init of the consumer */
+    if (p->vtime) /* not a need of any probe: see only_init of the consumer */
         needs |= PROBE_NEED_RUNNING;
     p->load.needs |= needs;
     ERL_NIF_TERM granted = enif_make_list4(

@@ -1,4 +1,4 @@
-/* snapshot.c - makes the table that an event looks into. See agent.h. */
+/* snapshot.c - makes the table that events look up. See agent.h. */
 #include "beam/probe/hooks.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ struct function *snapshot_function(const struct snapshot *s, ERL_NIF_TERM m, ERL
     return NULL;
 }
 
-/* The function's place in the table, made when it has none. */
+/* Returns the function's place in the table, which it makes if needed. */
 static struct function *make_function(struct snapshot *s, ERL_NIF_TERM m, ERL_NIF_TERM f,
                                       uint32_t arity)
 {
@@ -38,7 +38,7 @@ static struct function *make_function(struct snapshot *s, ERL_NIF_TERM m, ERL_NI
     return fn;
 }
 
-/* The functions whose calls are probes that somebody wants. False: out of memory. */
+/* Adds the functions whose calls are wanted probes. Returns false when out of memory. */
 static bool add_hooks(ErlNifEnv *env, struct snapshot *s, const bool *wanted)
 {
     const struct hook *h;
@@ -79,13 +79,13 @@ static struct bounds *bounds_of(struct snapshot *s, const struct program_probe *
 static bool add(struct snapshot *s, struct bounds *to, struct program *p,
                 const struct program_probe *probe, struct load_probe *cost)
 {
-    /* Few programs share a probe: a new array for each further one is no waste worth a pass of
-     * counting. */
+    /* Few programs share a probe: a new array for each further one wastes less than a counting pass
+     * would cost. */
     struct bound *v = arena_array(&s->arena, size_add(to->n, 1), sizeof *v);
     if (!v)
         return false;
     if (to->n)
-        memcpy(v, to->v, size_mul(to->n, sizeof *v)); /* less than was just made */
+        memcpy(v, to->v, size_mul(to->n, sizeof *v)); /* less than was just allocated */
     v[to->n] = (struct bound){p->engine, &probe->id, probe->b, probe->n, &p->load, cost};
     to->v = v;
     to->n++;

@@ -1,10 +1,11 @@
-/* tracer.c - what the VM calls at every event: enabled/3 and trace/5 of the erl_tracer behaviour.
+/* tracer.c - the functions that the VM calls at every event: enabled/3 and trace/5 of the
+ * erl_tracer behaviour.
  *
  * Both run on the thread where the event happens, often with locks of the VM held. So nothing here
- * blocks, allocates, sends, makes a system call, or keeps a term that is on a heap; but for one
- * event in about 128, which reads the thread's clock, and eight a second on each thread, which read
- * what the thread has waited (cost.c). Arguments of probes are made when D looks at them. Both are
- * exported, so that any process may call them: see tracer.h.
+ * blocks, allocates, sends, makes a system call, or keeps a term that is on a heap. The exceptions:
+ * about one event in 128 reads the thread's clock, and eight a second on each thread read how long
+ * the thread has waited (cost.c). Arguments of probes are made only when D reads them. Both
+ * functions are exported, so that any process may call them: see tracer.h.
  *
  * There is no trace_call/5, and there must never be one: meta tracing would call it as if it were
  * enabled/3.
@@ -15,8 +16,9 @@
 #include "beam/probe/blocked.h"
 #include "beam/tracer.h"
 
-/* Nor for programs that are all over their limits: the VM need not even make an event then, however
- * long it takes the server to notice. (Their serial tells whether they are those of now.) */
+/* Returns whether events are taken. The gate is also shut while all programs are over their limits:
+ * then the VM need not even make an event, however long the server takes to notice. (The serial
+ * shows whether these programs are the current ones.) */
 static bool gate_open(void)
 {
     return atomic_load_explicit(&agent.gate, memory_order_relaxed) &&
@@ -29,12 +31,13 @@ static struct proctab *processes(void)
     return atomic_load_explicit(&agent.processes, memory_order_acquire);
 }
 
-/* The answer when there is no server. The VM asks for a tracer's status before it tells of one, or
- * hands it on, and may take it off then; at an event it may not: an emulator with assertions aborts
- * there, and one without takes and releases locks that the event holds. So `remove` answers
- * trace_status alone. Before OTP 27 not even that: erlang:trace_info/2 has the process itself ask,
- * among its signals, and if its tracer went there the VM would crash at the next one that is a
- * message: so ours stays until a process takes it off. */
+/* Returns the answer when there is no server. The VM asks for a tracer's status before it reports
+ * or hands on a tracer, and may remove it then. At an event it must not: an emulator with
+ * assertions aborts there, and one without takes and releases locks that the event holds. So only
+ * trace_status is answered with `remove`. Before OTP 27 not even that is safe: erlang:trace_info/2
+ * makes the process itself ask, while it handles its signals, and if its tracer were removed there
+ * the VM would crash at the next signal that is a message. So the tracer stays until a process
+ * removes it. */
 static ERL_NIF_TERM none(ERL_NIF_TERM tag)
 {
     return agent.sessions && tag == agent.atom.trace_status ? agent.atom.remove
@@ -51,7 +54,7 @@ ERL_NIF_TERM tracer_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     if (t)
         tracer_thread(t)->asked++;
     if (argv[0] == a->trace_status) {
-        /* Asked about what an agent before us has left, while ours is about to come. */
+        /* Asked about a tracer that an earlier agent left, while this one is starting. */
         if (!atomic_load_explicit(&agent.started, memory_order_acquire))
             return none(argv[0]);
         /* The dead-man. */
@@ -74,7 +77,7 @@ ERL_NIF_TERM tracer_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 /* -- arguments, in the order of OTP's own provider
  * ---------------------------------------------------- */
 
-/* Scheduled and unscheduled: `other` says that the process is exiting. */
+/* For scheduled and unscheduled: `other` says that the process is exiting. */
 static uint64_t arg_scheduled(struct engine_ctx *ctx, unsigned n)
 {
     struct event *ev = event_of(ctx);
@@ -133,8 +136,8 @@ static void on_out(const struct snapshot *s, struct engine_thread *t, ErlNifEnv 
     }
 }
 
-/* What the event took is not the time of the process that it interrupted, which need not be the one
- * that it is about. */
+/* Excludes the time of the event from that of the process that it interrupted, which need not be
+ * the process that the event is about. */
 static void not_its_time(struct engine_thread *t)
 {
     struct tracer_thread *me = tracer_thread(t);
@@ -151,7 +154,7 @@ ERL_NIF_TERM tracer_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     const ERL_NIF_TERM tag = argv[0];
     if (!gate_open())
         return a->ok;
-    /* The VM names a process or a port of this node; but for seq_trace, where the label comes. */
+    /* The tracee is a process or a port of this node; for seq_trace it is the label instead. */
     if (!event_is_word(argv[2]) && tag != a->seq_trace)
         return a->ok;
     struct engine_thread *t = engine_thread_self();

@@ -53,7 +53,7 @@ static uint64_t arg_value(struct engine_ctx *ctx, unsigned n)
     return enif_get_uint64(e->ev.env, e->value[n].v, &u) ? u : text_arg(&e->ev, e->value[n].v);
 }
 
-/* As of when the process was last scheduled in or out: it may be running meanwhile. */
+/* As of the last time the process was scheduled in or out: it may be running meanwhile. */
 static uint64_t value_vtimestamp(struct engine_ctx *ctx)
 {
     const struct process *p = proctab_find(
@@ -61,7 +61,7 @@ static uint64_t value_vtimestamp(struct engine_ctx *ctx)
     return p ? __atomic_load_n(&p->total, __ATOMIC_RELAXED) : 0;
 }
 
-/* `only`: the one engine that fires, NULL: all. */
+/* `only`: the one engine that fires; NULL: all. */
 static void fire(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
                  enum probe_kind kind, ERL_NIF_TERM pid, const struct beam_value *value, unsigned n,
                  const struct engine *only)

@@ -1,5 +1,5 @@
-/* cost.c - what events cost, in the VM's terms: which kind of event it was, which of the VM's
- * threads it was on, and the report of a program's account. How accounts work is in load.h. */
+/* cost.c - the cost of events in the VM's terms: the kind of an event, the VM's thread that it was
+ * on, and the report of a program's account. load.h explains accounts. */
 #include "beam/tracer.h"
 
 #include <errno.h>
@@ -11,9 +11,9 @@
 
 #include "base/clock.h"
 
-enum { STOLEN_NS = 1000000000 /* at least between two looks at what a hypervisor takes */ };
+enum { STOLEN_NS = 1000000000 /* least time between two readings of a hypervisor's share */ };
 
-/* Of each tag: what the VM spends on it, and the need that makes it report it. */
+/* For each tag: the cost class, and the need that makes the VM report it. */
 static const struct tag_cost {
     size_t atom; /* its place in struct atoms */
     enum load_class class;
@@ -68,7 +68,8 @@ static struct tag_cost cost_of(ERL_NIF_TERM tag)
 
 /* -- clocks ------------------------------------------------------------------------------------ */
 
-/* What the file says, which the system makes when it is read. False: it cannot be read. */
+/* Reads a file whose content the system makes at that moment. Returns false when it cannot be read.
+ */
 static bool read_file(const char *path, char *text, size_t cap)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -79,13 +80,13 @@ static bool read_file(const char *path, char *text, size_t cap)
     return n > 0;
 }
 
-/* What the thread has run and waited for a processor in all: some microseconds, once a slice. Where
- * the system does not tell, nothing is known of waits. */
+/* Gets the total time that the thread has run and waited for a processor: some microseconds, once a
+ * slice. Where the system does not tell, waits are unknown. */
 static void ask_thread(struct load_clocks *k)
 {
     char text[96];
     unsigned long long ran, waited;
-    int was = errno; /* the VM's, which is in the middle of something */
+    int was = errno; /* the VM's, which is in the middle of other work */
     k->ran = thread_ns();
     if (read_file("/proc/thread-self/schedstat", text, sizeof text) &&
         sscanf(text, "%llu %llu", &ran, &waited) == 2)
@@ -118,7 +119,7 @@ void tracer_account(struct load_sample *sample, const struct snapshot *s, struct
 
 void cost_stolen(void)
 {
-    /* The server's: what the system said last, and when. */
+    /* Used by the server only: what the system said last, and when. */
     static uint64_t last, at;
     char text[256];
     unsigned long long ticks;
@@ -143,7 +144,8 @@ struct thread_name {
     uint32_t number; /* as the VM counts them, from 1; 0: not known */
 };
 
-/* What the VM calls a thread. It says so by the thread's name, which depends on the release. */
+/* Returns the VM's name and number for a thread. The VM tells them by the thread's name, which
+ * depends on the release. */
 static struct thread_name thread_name(uint32_t index)
 {
     const struct atoms *a = &agent.atom;
@@ -194,7 +196,7 @@ static ERL_NIF_TERM threads(ErlNifEnv *env, const struct load *l, enum load_from
     return list;
 }
 
-/* The VM's own part of all that it has cost. */
+/* Returns the VM's own part of the whole cost. */
 static uint64_t vm_cost(const struct load *l, enum load_from from)
 {
     uint64_t ns = 0;

@@ -1,4 +1,4 @@
-/* load.c - sampling, charging, and the look at the limit. See load.h. */
+/* load.c - samples, charges, and checks the limit. See load.h. */
 #include "beam/deadman/load.h"
 
 #include <string.h>
@@ -12,9 +12,9 @@ const uint16_t load_vm_ns[LOAD_NCLASSES] = {
     [LOAD_PORT] = 200,    [LOAD_OTHER] = 170,
 };
 
-/* Of each thread, and its own: what it could run. */
+/* For each thread, and written by it alone: the time that it could run. */
 static struct load_clock {
-    uint64_t at, ran, waited;  /* when it last looked, and what its clocks showed */
+    uint64_t at, ran, waited;  /* when it last looked, and its clocks then */
     uint64_t slice;            /* ... in which slice */
     uint64_t could[LOAD_RING]; /* ns that it could run in slice n, at n % LOAD_RING */
     _Atomic uint64_t wait;     /* ns that it has waited, for reports */
@@ -22,7 +22,7 @@ static struct load_clock {
 
 static _Atomic uint32_t stolen; /* permille */
 
-static uint32_t clock_ns; /* that reading the clock takes */
+static uint32_t clock_ns; /* cost of reading the clock */
 
 void load_calibrate(void)
 {
@@ -115,7 +115,8 @@ void load_part(struct load_sample *s, struct load *l, struct load_probe *p, uint
         s->part[LOAD_PARTS - 1].ns += ns;
 }
 
-/* Events before the next sample: with it they are 1 .. 2 * LOAD_GAP - 1, LOAD_GAP in the mean. */
+/* Chooses the number of events before the next sample. With the sample they are 1 .. 2 * LOAD_GAP -
+ * 1, LOAD_GAP in the mean. */
 static uint32_t next_gap(struct load_sampler *s, uint64_t now, uint64_t took)
 {
     if (took >= LOAD_SLOW_NS)
@@ -129,7 +130,7 @@ static uint32_t next_gap(struct load_sampler *s, uint64_t now, uint64_t took)
     return (gap ? gap : LOAD_GAP) - 1;
 }
 
-static void add(_Atomic uint64_t *counter, uint64_t n) /* of this thread alone */
+static void add(_Atomic uint64_t *counter, uint64_t n) /* written by this thread alone */
 {
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
                           memory_order_relaxed);
@@ -146,14 +147,15 @@ static void advance(struct load_thread *t, uint64_t slice)
         t->ring[++t->slice % LOAD_RING] = 0;
 }
 
-/* What a sample is charged for. */
+/* What a sample charges. */
 struct bill {
     uint32_t thread;
     uint64_t slice, events;
 };
 
-/* Per event: ns of ours, which are the probe's if there is one, and vm of the VM. A program that
- * was ended takes no more: the rest of the VM's events are on their way out, and nobody's. */
+/* Charges a program per event: ns of ours, which is the probe's if there is one, and vm of the VM.
+ * A program that was ended is charged no more: the VM's remaining events are on their way out and
+ * belong to no program. */
 static void charge(const struct bill *b, struct load *l, struct load_probe *p, uint64_t ns,
                    uint64_t vm)
 {
@@ -175,8 +177,8 @@ static void charge(const struct bill *b, struct load *l, struct load_probe *p, u
     *cell = ns < UINT32_MAX - *cell ? *cell + (uint32_t)ns : UINT32_MAX;
 }
 
-/* No probe fired: those whose needs made the VM report it. Nobody may have them any more: the flags
- * of a program that was just ended go some time after it. */
+/* Charges an event at which no probe fired to the programs whose needs made the VM report it. There
+ * may be none: the flags of a program that was just ended are removed some time after it. */
 static void charge_needy(const struct bill *b, struct load *const *all, uint32_t n, uint32_t need,
                          uint64_t ns, uint64_t vm)
 {
@@ -190,7 +192,7 @@ static void charge_needy(const struct bill *b, struct load *const *all, uint32_t
 
 /* -- the limit --------------------------------------------------------------------------------- */
 
-/* ns in the slices before this one. */
+/* Returns the ns charged in the slices of the window before this one. */
 static uint64_t window(struct load *l, uint32_t thread, uint64_t slice)
 {
     if (thread >= l->nthreads)
@@ -203,7 +205,7 @@ static uint64_t window(struct load *l, uint32_t thread, uint64_t slice)
     return sum;
 }
 
-/* Whether it has a limit, and has run for a whole window. */
+/* Returns whether a program has a limit, is not ended, and has run for a whole window. */
 static bool judged(const struct load *l, uint64_t slice)
 {
     uint64_t first = atomic_load_explicit(&l->first, memory_order_relaxed);
@@ -211,8 +213,8 @@ static bool judged(const struct load *l, uint64_t slice)
            atomic_load_explicit(&l->over, memory_order_relaxed) == 0;
 }
 
-/* Notes what the thread could run in the slices since it last looked, all of which had their part
- * of it. first: it has had no events before. */
+/* Notes how long the thread could run in the slices since it last looked, each of which gets its
+ * part. first: it has had no events before. */
 static void note_time(struct load_clock *c, uint64_t slice, const struct load_clocks *k, bool first)
 {
     if (first || k->ran < c->ran || k->waited < c->waited || k->now <= c->at) {
@@ -233,7 +235,7 @@ static void note_time(struct load_clock *c, uint64_t slice, const struct load_cl
     c->slice = slice;
 }
 
-/* ns of the window before this slice that the thread could run. */
+/* Returns the ns of the window before this slice that the thread could run. */
 static uint64_t available(const struct load_clock *c, uint64_t slice)
 {
     uint64_t sum = 0;
@@ -242,7 +244,8 @@ static uint64_t available(const struct load_clock *c, uint64_t slice)
     return sum > LOAD_LEAST_NS ? sum : LOAD_LEAST_NS;
 }
 
-/* The program to end, NULL: none. Another thread may find the same one. */
+/* Returns the program to end, NULL: none. Another thread may find the same one, but only one of
+ * them gets it. */
 static struct load *look(struct load *const *all, uint32_t n, uint32_t thread, uint64_t slice,
                          uint64_t now)
 {
@@ -274,7 +277,8 @@ static struct load *look(struct load *const *all, uint32_t n, uint32_t thread, u
     return over;
 }
 
-/* Takes from the parts, the longest first, what of the event the thread did not run. */
+/* Removes from the parts, the longest first, the time of the event in which the thread did not run.
+ */
 static void not_run(struct load_sample *s, uint64_t ns)
 {
     while (ns > 0) {
