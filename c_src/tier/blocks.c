@@ -1,5 +1,5 @@
-/* blocks.c - hands what engines left behind (dif/record.h) to a sink. The bytes may come from
- * another machine, so nothing in them is believed. */
+/* blocks.c - passes what engines left behind (dif/record.h) to a sink. The bytes may come from
+ * another machine, so every size and number in them is checked. */
 #include "base/err.h"
 #include "dif/record.h"
 #include "tier/tier.h"

@@ -1,12 +1,12 @@
 /* decide.c - see decide.h.
  *
  * A value is one of struct known's kinds. Known strings are real ones, in the image, in the probe's
- * identity or in scratch, and subroutines over values that are all known are the engine's own, run
- * by an engine that has nothing but an image and scratch: what is decided here and what would
- * happen there cannot differ. Addresses themselves are never known, only that a string's is not 0.
+ * identity or in scratch. Subroutines over values that are all known are run by the engine itself,
+ * with nothing but an image and scratch, so that the decision here cannot differ from the result
+ * there. Addresses themselves are never known, only that a string's is not 0.
  *
- * Scratch cannot run out as long as no more strings are made than the engine has room for of the
- * largest size; a predicate with more is not looked at. */
+ * Scratch cannot run out while the predicate makes no more strings than the engine has room for at
+ * the largest size; a predicate with more is not examined. */
 #include "tier/decide.h"
 
 #include <string.h>
@@ -16,24 +16,24 @@
 #include "engine/impl.h"
 
 enum {
-    MOST_CODE = 4096, /* instructions of a predicate that is looked at */
-    PID_STRSIZE = 64  /* a strsize that no process id is cut by */
+    MOST_CODE = 4096, /* instructions of the longest predicate that is examined */
+    PID_STRSIZE = 64  /* a strsize that cuts no process id */
 };
 
 enum kind {
-    ANY,     /* not known; 0, so that an empty flow knows nothing */
+    ANY,     /* unknown; 0, so that an empty flow knows nothing */
     INT,     /* this number */
     STR,     /* the address of this string, which can be read */
     TEXT,    /* ... of some string */
     PERHAPS, /* of some string, or 0 */
-    PID      /* of the text of a process that is none of those it is compared with */
+    PID      /* of the text of a process that differs from all it is compared with */
 };
 struct known {
     enum kind kind;
-    uint64_t v; /* INT: the number; STR: where it is here */
+    uint64_t v; /* INT: the number; STR: its address here */
 };
 
-/* How two operands can compare, as a set. */
+/* The possible results of comparing two operands, as a set. */
 enum {
     EQUAL = 1,
     LL = 2, /* less, signed and unsigned */
@@ -46,7 +46,7 @@ enum {
 
 /* What is known before an instruction. */
 struct flow {
-    bool live; /* some way leads here */
+    bool live; /* some path leads here */
     uint8_t depth, compared;
     struct known r[DIF_NREGS], tuple[DIF_TUPLE_MAX];
 };
@@ -58,14 +58,14 @@ struct decider {
     struct exec x;
     struct arena arena;
     struct flow *ahead; /* by instruction: what jumps bring there */
-    uint8_t *looks;     /* by clause: what its predicate looks at, as far as it was asked about */
-    bool *opaque;       /* by clause: nothing can be said of its predicate */
+    uint8_t *looks;     /* by clause: what its predicate reads, as far as it was asked about */
+    bool *opaque;       /* by clause: its predicate cannot be decided */
     uint32_t waiting;   /* of `ahead`, those that are live */
     uint32_t most_code; /* elements of `ahead` */
-    /* Of the walk that is under way. */
+    /* Of the walk in progress. */
     const struct decide_probe *probe;
     struct probe_pids *pids; /* not NULL: argument 0 is PID */
-    bool is_true, is_false;  /* some way leads there */
+    bool is_true, is_false;  /* some path leads there */
     bool in_doubt;
     /* The last question and its answer. */
     bool asked;
@@ -169,13 +169,13 @@ static bool is_null(struct known a)
     return a.kind == INT && a.v == 0;
 }
 
-/* The address of a string that can be read. */
+/* Returns whether a value is the address of a readable string. */
 static bool is_string(struct known a)
 {
     return a.kind == STR || a.kind == TEXT || a.kind == PID;
 }
 
-/* A text that the probe has, if it is known which. */
+/* Returns a text of the probe, if it is known. */
 static struct known text(const char *s)
 {
     return s != NULL ? (struct known){STR, (uint64_t)(uintptr_t)s} : (struct known){TEXT, 0};
@@ -193,7 +193,7 @@ static struct known join(struct known a, struct known b)
     return any;
 }
 
-/* One more way leads to an instruction of the predicate. */
+/* Merges one more path into an instruction of the predicate. */
 static void arrive(struct decider *d, struct flow *to, const struct flow *from)
 {
     if (!to->live) {
@@ -204,7 +204,7 @@ static void arrive(struct decider *d, struct flow *to, const struct flow *from)
     to->compared |= from->compared;
     for (unsigned i = 0; i < DIF_NREGS; i++)
         to->r[i] = join(to->r[i], from->r[i]);
-    for (unsigned i = 0; i < to->depth; i++) /* the verifier has seen to it that depths agree */
+    for (unsigned i = 0; i < to->depth; i++) /* the verifier has ensured that depths agree */
         to->tuple[i] = join(to->tuple[i], from->tuple[i]);
 }
 
@@ -226,7 +226,7 @@ static uint8_t compare(struct known a, struct known b)
     return OPEN;
 }
 
-/* "<0.", digits, ".", digits, ">": a process of the node itself. */
+/* Returns whether a text is "<0.", digits, ".", digits, ">": a process of the node itself. */
 static bool is_pid_text(const char *s)
 {
     static const char digits[] = "0123456789";
@@ -239,7 +239,8 @@ static bool is_pid_text(const char *s)
     return m > 0 && strcmp(s + m, ">") == 0;
 }
 
-/* The process is another one than this. One that cannot be remembered is in doubt. */
+/* Compares the process with a text, from which it always differs, and keeps the text. If there is
+ * no room for it, the result is in doubt. */
 static uint8_t compare_pid(struct decider *d, const char *s)
 {
     struct probe_pids *p = d->pids;
@@ -255,7 +256,7 @@ static uint8_t compare_pid(struct decider *d, const char *s)
     return LL | GG;
 }
 
-/* What lies in the image's string table, and so outlives the decision. */
+/* Returns whether a string is in the image's string table, and so outlives the decision. */
 static bool is_constant(const struct decider *d, struct known a)
 {
     return a.kind == STR && a.v - (uint64_t)(uintptr_t)d->e.img.strtab < d->e.img.strtab_len;
@@ -319,7 +320,7 @@ static struct known arithmetic(enum dif_op op, struct known b, struct known c)
     }
 }
 
-/* The low bytes of a number. */
+/* Extends the low bytes of a number. */
 static struct known extend(struct known b, unsigned bytes, bool sign)
 {
     unsigned shift = 64 - 8 * bytes;
@@ -352,7 +353,7 @@ static struct known argument(const struct decider *d, unsigned n)
     return n == 1 && p->function ? text(p->mfa) : any;
 }
 
-/* A variable: nobody knows what it holds. `keyed`: the tuple is its key. */
+/* Reads a variable, whose value is never known. `keyed`: the tuple is its key. */
 static struct known variable(struct decider *d, struct flow *f, enum dif_op op, unsigned which)
 {
     const struct dif_var *v = &d->e.img.vars[which];
@@ -361,17 +362,17 @@ static struct known variable(struct decider *d, struct flow *f, enum dif_op op, 
         for (unsigned i = 0; i < v->keys.n; i++)
             if (v->keys.key[i].kind > DIF_UINT &&
                 (v->keys.key[i].kind != DIF_STRING || !is_string(f->tuple[i])))
-                d->in_doubt = true; /* a key that may be no string */
+                d->in_doubt = true; /* a key that may not be a string */
         f->depth = 0;
     }
     if (v->type.kind <= DIF_UINT)
         return any;
-    d->in_doubt |= dynamic || v->type.kind != DIF_STRING; /* what scratch that takes is not known */
+    d->in_doubt |= dynamic || v->type.kind != DIF_STRING; /* how much scratch it takes is unknown */
     return (struct known){PERHAPS, 0};
 }
 
-/* Subroutines that leave nothing changed, and what they give when it is not known. Their strings
- * have to be strings, and numbers may be any. */
+/* Subroutines that leave nothing changed, and their result when it is unknown. String arguments
+ * must be strings; numbers may be anything. */
 static const struct {
     bool pure;
     enum kind gives;
@@ -391,7 +392,7 @@ static const struct {
     [DIF_SUBR_ntohll] = {true, ANY},     [DIF_SUBR_json] = {true, PERHAPS},
 };
 
-/* A subroutine over the tuple. */
+/* Runs a subroutine over the tuple. */
 static struct known call(struct decider *d, struct flow *f, unsigned which)
 {
     const struct dif_subr_info *info = dif_subr_info(which);
@@ -423,7 +424,7 @@ static struct known call(struct decider *d, struct flow *f, unsigned which)
     return (struct known){STR, r};
 }
 
-/* The comparisons after which a branch is taken. */
+/* Returns the comparison results after which a branch is taken. */
 static uint8_t taken_after(enum dif_op op)
 {
     switch (op) {
@@ -442,7 +443,7 @@ static uint8_t taken_after(enum dif_op op)
     }
 }
 
-/* A way leads out of the predicate. */
+/* Follows a path out of the predicate. */
 static void leave(struct decider *d, const struct dif_clause *c, uint32_t to)
 {
     if (to == c->npred)
@@ -453,7 +454,7 @@ static void leave(struct decider *d, const struct dif_clause *c, uint32_t to)
         d->in_doubt = true;
 }
 
-/* A branch; false when no way goes on behind it. */
+/* Follows a branch. Returns false when no path continues after it. */
 static bool branch(struct decider *d, const struct dif_clause *c, const struct flow *f, uint32_t in)
 {
     uint8_t when = taken_after((enum dif_op)(in >> 24));
@@ -468,7 +469,7 @@ static bool branch(struct decider *d, const struct dif_clause *c, const struct f
     return !unconditional && (f->compared & ~when) != 0;
 }
 
-/* One instruction that is no branch. */
+/* Runs one instruction that is not a branch. */
 static void step(struct decider *d, struct flow *f, uint32_t in)
 {
     enum dif_op op = (enum dif_op)(in >> 24);
@@ -510,7 +511,7 @@ static void step(struct decider *d, struct flow *f, uint32_t in)
     case DIF_OP_PUSHTV: f->tuple[f->depth++] = *a; break;
     case DIF_OP_FLUSHTS: f->depth = 0; break;
     case DIF_OP_CALL: *a = call(d, f, imm); break;
-    default: d->in_doubt = true; break; /* it changes something, or reads at an address */
+    default: d->in_doubt = true; break; /* changes something, or reads at an address */
     }
 }
 
@@ -519,7 +520,7 @@ static enum decide_verdict walk(struct decider *d, const struct dif_clause *c,
                                 const struct decide_probe *p, struct probe_pids *pids)
 {
     const uint32_t *code = d->e.img.code + c->code;
-    struct flow now = {.live = true, .compared = OPEN}; /* and no register is known */
+    struct flow now = {.live = true, .compared = OPEN}; /* no register is known either */
     d->probe = p;
     d->pids = pids;
     d->is_true = d->is_false = d->in_doubt = false;
@@ -549,7 +550,8 @@ static enum decide_verdict walk(struct decider *d, const struct dif_clause *c,
         if (pc + 1 == c->npred)
             d->is_true = d->is_true || now.live;
     }
-    for (uint32_t pc = 0; d->waiting > 0 && pc < c->npred; pc++) { /* given up half-way */
+    for (uint32_t pc = 0; d->waiting > 0 && pc < c->npred;
+         pc++) { /* an abandoned walk leaves some */
         d->waiting -= d->ahead[pc].live;
         d->ahead[pc].live = false;
     }
@@ -566,7 +568,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* Whether the last answer holds: all that the predicate looks at is the same. */
+/* Returns whether the last answer still holds: everything that the predicate reads is the same. */
 static bool as_before(const struct decider *d, uint32_t clause, const struct decide_probe *p)
 {
     unsigned looks = d->looks[clause];
