@@ -10,7 +10,7 @@ words: $(BUILD)/words
 	$(Q)$(BUILD)/words typescript >$(WORDS_TS)
 	$(Q)for f in $(WORDS_DOC); do $(BUILD)/words doc $$f >$(BUILD)/words.new && cat $(BUILD)/words.new >$$f || exit 1; done
 
-$(BUILD)/words: scripts/dev/words.c $(wildcard c_src/util/option* guest/words/*)
+$(BUILD)/words: scripts/dev/words.c $(wildcard c_src/util/option* guest/words/*) c_src/util/formats.list
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_) -o $@ $<
 

@@ -13,18 +13,18 @@ static const struct {
     int flag;
     const struct observer *reporter;
 } formats[] = {
-#define REPORT_FORMAT(flag, reporter) {flag, &reporter},
-#include "result/formats.list"
-#undef REPORT_FORMAT
+#define FORMAT(name, flag, reporter) {flag, &reporter},
+#include "util/formats.list"
+#undef FORMAT
 };
 enum { NFORMATS = sizeof formats / sizeof formats[0] };
 
-const struct observer *report_format(int flags)
+const struct observer *report_format(int flags, int64_t format)
 {
-    size_t i = NFORMATS - 1;
-    while (i > 0 && (flags & formats[i].flag) == 0)
-        i--;
-    return formats[i].reporter;
+    for (size_t i = 0; i < NFORMATS; i++)
+        if ((flags & formats[i].flag) != 0)
+            return formats[i].reporter;
+    return formats[format >= 0 && format < NFORMATS ? format : 0].reporter;
 }
 
 int report_flags(void)

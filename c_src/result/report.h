@@ -35,12 +35,13 @@ struct out {
 };
 
 /* The reporters: observers whose argument is a struct report. */
-#define REPORT_FORMAT(flag, reporter) extern const struct observer reporter;
-#include "result/formats.list"
-#undef REPORT_FORMAT
-/* Returns the reporter that flags of erltrace_open ask for. */
-const struct observer *report_format(int flags);
-/* Those flags. */
+#define FORMAT(name, flag, reporter) extern const struct observer reporter;
+#include "util/formats.list"
+#undef FORMAT
+/* Returns the reporter that flags of erltrace_open ask for, else the one of a value of the option
+ * `format`. */
+const struct observer *report_format(int flags, int64_t format);
+/* Returns all those flags. */
 int report_flags(void);
 
 struct report {

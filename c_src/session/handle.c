@@ -150,13 +150,9 @@ erltrace_t *erltrace_open(int version, int flags, int *err)
     h->target_tail = &h->target;
     session_init(&h->session);
     h->session.flags = flags;
-    h->session.flags = flags;
-    h->session.flags = flags;
     h->session.out = api_out(h);
     h->session.watch = api_watch;
     h->session.watch.arg = h;
-    if (report_format(flags)->fault != NULL) /* these become part of the output */
-        h->session.watch.fault = NULL, h->session.watch.drop = NULL, h->session.watch.cost = NULL;
     pthread_mutex_lock(&lock);
     h->next = handles;
     handles = h;

@@ -22,6 +22,23 @@ static uint32_t frames(const struct options *o, enum option_id which)
     return v <= 0 ? 0 : v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
 }
 
+/* Chooses the reporter. The events that it writes become part of the output, and go to no handler.
+ */
+static void choose_reporter(struct session *s)
+{
+    struct observer *watch = &s->observer[0], *reporter = &s->observer[1];
+    *watch = s->watch;
+    *reporter = *report_format(s->flags, s->opt.value[OPTION_format]);
+    reporter->arg = &s->report;
+    if (reporter->fault != NULL)
+        watch->fault = NULL;
+    if (reporter->drop != NULL)
+        watch->drop = NULL;
+    if (reporter->cost != NULL)
+        watch->cost = NULL;
+    s->nobservers = 2;
+}
+
 static void sync_options(struct session *s)
 {
     const struct options *o = &s->opt;
@@ -40,6 +57,7 @@ static void sync_options(struct session *s)
     s->compile_options.version = (uint32_t)o->value[OPTION_version];
     s->compile_options.pspec = option_on(o, OPTION_pspec);
     s->compile_options.empty = option_on(o, OPTION_empty);
+    choose_reporter(s);
 }
 
 void session_options_changed(struct session *s)
@@ -84,10 +102,6 @@ int session_begin(struct session *s)
 {
     if (s->compile != NULL)
         return 0;
-    s->nobservers = 0;
-    s->observer[s->nobservers++] = s->watch;
-    s->observer[s->nobservers] = *report_format(s->flags);
-    s->observer[s->nobservers++].arg = &s->report;
     sync_options(s);
     s->compile_options.target = s->target;
     s->compile_options.setopt = set_option;

@@ -4,6 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The words of the option `format`. */
+static const char formats[] =
+#define FORMAT(name, flag, reporter) #name " "
+#include "util/formats.list"
+#undef FORMAT
+    ;
+
 const struct option_row option_rows[OPTION_COUNT] = {
 #define OPTION(name, type, standard, least, most, words, by, phase, to, key, when, text, more)     \
     {#name, OPTION_TYPE_##type, standard, least, most, words, OPTION_BY_##by, text},

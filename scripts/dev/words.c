@@ -123,6 +123,13 @@ static void put_erlang(void)
 
 /* -- options ----------------------------------------------------------------------------------- */
 
+/* The words of the option `format`. */
+static const char formats[] =
+#define FORMAT(name, flag, reporter) #name " "
+#include "util/formats.list"
+#undef FORMAT
+    ;
+
 static const struct option_doc {
     const char *name;
     enum option_type type;

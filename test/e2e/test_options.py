@@ -259,6 +259,23 @@ def test_json(t):
     t.equal({b["from"]: b["count"] for b in aggs["@q"]["buckets"]}, {1: 1, 2: 2, 4: 4, 8: 4}, "@q", trace)
 
 
+def test_format(t):
+    """-x format=json prints what --json prints of records, aggregations and faults; messages stay text."""
+    script = "BEGIN { trace(1); @[2] = count(); trace(1 / (this->zero = 0)); } BEGIN { exit(0); }"
+    want, got = t.run("--json", "-q", "-n", script), t.run("-x", "format=json", "-q", "-n", script)
+
+    def timeless(out):
+        return [{k: v for k, v in line.items() if k not in ("timestamp", "cpu")} for line in json_lines(out)]
+    if want[0] != 0 or got[0] != 0 or timeless(got[1]) != timeless(want[1]) or {line["type"] for line in json_lines(got[1])} != {"record", "error", "aggregation"}:
+        raise Failed(f"--json: {want}\nformat=json: {got}")
+    status, out, err = t.run("-x", "format=json", "-n", "BEGIN { nosuch(); }")
+    if status != 1 or out != "" or "[D_PROTO" in err or not err.startswith("erltrace: "):
+        raise Failed(f"an error with format=json: {(status, out, err)}")
+    status, out, err = t.run("-x", "format=yaml", "-n", "BEGIN { exit(0); }")
+    if status != 1 or "text or json" not in err:
+        raise Failed(f"format=yaml: {(status, out, err)}")
+
+
 def test_json_errors(t):
     """Errors are objects too, and still errors."""
     status, out, err = t.run("--json", "-n", "BEGIN { x = ; }", node=t.node())
