@@ -113,7 +113,8 @@ def test_cookie_is_not_shown(t):
         env = dict(env, ERLTRACE_COOKIE=node.cookie if how == "environment" else "wrong")
         command[len(UNDER) + 1:len(UNDER) + 1] = {"words": ["--cookie", node.cookie], "one word": ["--cookie=" + node.cookie],
                                                   "environment": []}[how] + ["--node", node.name]
-        p = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        # Unbuffered, since communicate() knows nothing of what a buffer has read beyond the first line.
+        p = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
         t.equal(p.stdout.readline(), b"ready\n", how)
         there = shown(p.pid)
         out, err = p.communicate()
