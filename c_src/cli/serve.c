@@ -1,5 +1,5 @@
-/* serve.c - `erltrace serve`: becomes the program that does the work, which lies beside this
- * one. */
+/* serve.c - `erltrace serve`: becomes erltrace-serve, which does the work. That program is
+ * installed in the same folder. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

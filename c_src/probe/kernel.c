@@ -1,5 +1,6 @@
 /* kernel.c - providers whose probes are in the kernel or in arbitrary processes. No existing tier
- * has them; a program that names one compiles and is told so. */
+ * has them; a program that names one compiles, and is
+ * refused with that reason when it is to run. */
 #include <ctype.h>
 #include <string.h>
 

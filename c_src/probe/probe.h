@@ -23,7 +23,7 @@ struct probe_spec {
 };
 
 /* Matches the provider part against a node's provider name ("erlang1234"). The bare word "erlang"
- * matches any node as well: our addition, because nobody knows a pid by heart. */
+ * matches any node as well: our addition, since users rarely know the pid. */
 bool probe_glob_provider(const char *pattern, const char *provider);
 /* Matches the function part against a function. A pattern with '/' is compared with "name/arity",
  * one without with "name": "map" matches lists:map/2, "map/2" only that arity. */
@@ -32,7 +32,7 @@ bool probe_glob_function(const char *pattern, const char *name, unsigned arity);
 /* -- the provider's tables --
  *
  * One table per subject: process.list, port.list and so on (erlang.c names them all). One row per
- * probe, with fields by name. A row holds everything that people and programs are told about the
+ * probe, with fields by name. A row is the one source of what users and programs learn about the
  * probe: the types of args[], the output of -l -v, the reason why a probe cannot be enabled, and
  * doc/probes.md all come from it (`make doc`; a unit test fails when that file is out of date). So
  * a probe that no tier has yet, or that OTP once had, is a row as well: one without a kind. Fields

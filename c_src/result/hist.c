@@ -182,7 +182,7 @@ static void ll_describe(const struct dif_agg *def, unsigned b, struct hist_row *
     int64_t v = label_llquantize(b, LLQ(def));
     if (b == mid) {
         int64_t low = ll_low(def);
-        /* hist_make writes "abs() < N" when a negative bin is shown beside it. */
+        /* hist_make writes "abs() < N" when it also shows a negative bin. */
         if (def->param[1] == 0)
             label_number(r, 0);
         else

@@ -57,12 +57,12 @@ static void sync_options(struct session *s)
     s->compile_options.version = (uint32_t)o->value[OPTION_version];
     s->compile_options.pspec = option_on(o, OPTION_pspec);
     s->compile_options.empty = option_on(o, OPTION_empty);
-    choose_reporter(s);
 }
 
 void session_options_changed(struct session *s)
 {
     sync_options(s);
+    choose_reporter(s);
     session_set_rates(s);
 }
 
@@ -103,6 +103,7 @@ int session_begin(struct session *s)
     if (s->compile != NULL)
         return 0;
     sync_options(s);
+    choose_reporter(s);
     s->compile_options.target = s->target;
     s->compile_options.setopt = set_option;
     s->compile_options.opthint = option_help;

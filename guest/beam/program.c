@@ -178,7 +178,7 @@ static const char *probe_of(ErlNifEnv *env, struct program *p, const struct bind
             out->user = enif_make_atom(env, out->id.name);
         return NULL;
     default:
-        if (b->kind >= PROBE_FN_ENTRY && b->kind < PROBE_FN_END)
+        if (word && b->kind >= PROBE_FN_ENTRY && b->kind < PROBE_FN_END)
             return function_of(env, p, b, out);
         if (!word || b->kind < PROBE_PROCESS_SPAWN || b->kind >= SNAPSHOT_NAMED)
             return "a probe of a kind that this agent does not know";
