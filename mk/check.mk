@@ -49,7 +49,7 @@ check-d-vm: ready-d
 
 # The end-to-end tests, and the D scripts that are about probes, on the other OTP releases, which are made first; where they cannot be made (no root),
 # a message says so and the tests that need them are skipped.
-OTHERS := 27 29
+OTHERS := $(shell scripts/dev/releases --others)
 OTP_ROOTS = $(MAKE) --no-print-directory OTP_WITH=$(1) -j $(words $(OTHERS)) $(OTHERS:%=otp-%)
 .PHONY: otp-folders $(OTHERS:%=otp-%)
 ## otp-folders: makes the folders of other OTP releases for tests
@@ -73,7 +73,7 @@ chaos:
 	@scripts/dev/deps build test otp
 	@+$(call OTP_ROOTS)
 	@+$(MAKE) --no-print-directory all
-	@+$(SUITE_ENV) scripts/dev/tally $(foreach n,25 $(OTHERS),'test/chaos/run --otp $(n) --seconds $(or $(CHAOS),1800) $(if $(SEED),--seed $(SEED))')
+	@+$(SUITE_ENV) scripts/dev/tally $(foreach n,$(shell scripts/dev/releases --host) $(OTHERS),'test/chaos/run --otp $(n) --seconds $(or $(CHAOS),1800) $(if $(SEED),--seed $(SEED))')
 
 # Memory errors and leaks that a sanitizer build does not find: the unit tests and a few scripts under valgrind.
 VALGRIND := valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite --child-silent-after-fork=yes
@@ -94,9 +94,8 @@ soak:
 
 # What a production VM does not notice: end-to-end tests, those of the agent, and chaos (CHAOS seconds) on debug emulators with assertions and the
 # lock checker, which may write only what test/lib/debug-vm.list excuses. DEBUG_OTP names the releases; their emulators are built first
-# (scripts/dev/otp-debug: some minutes each). 29 is left out: its debug emulator aborts (busy_port_cnt == erts_system_monitor_busy_port_cnt) when
-# trace sessions set and clear busy_port of the system monitor, even without any tool.
-DEBUG_OTP := 25 27
+# (scripts/dev/otp-debug: some minutes each).
+DEBUG_OTP := $(shell scripts/dev/releases --debug)
 ## check-debug-vm: tests on debug emulators with assertions (DEBUG_OTP=27)
 .PHONY: check-debug-vm
 check-debug-vm:

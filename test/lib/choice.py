@@ -7,8 +7,21 @@ other test. A pattern that no name contains is an error.
 """
 import argparse
 import os
+import subprocess
 import sys
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def releases(which=()):
+    """OTP releases, as scripts/dev/releases lists them."""
+    return subprocess.run([os.path.join(ROOT, "scripts", "dev", "releases"), *which], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+
+
+RELEASES = releases()  # the values of --otp
+DEBUG_RELEASES = [f"{n}-debug" for n in RELEASES]  # those that name a debug emulator, where a suite takes them
+OTHER_RELEASES = releases(["--others"])
+(HOST_RELEASE,) = releases(["--host"])  # the one on the PATH
 WRONG = 2  # exit code: the command line is wrong, no test has failed
 
 

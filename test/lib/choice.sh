@@ -1,10 +1,12 @@
 # choice.sh - the options that all runners share (choice.py explains them), for runners that are shell scripts. Source it:
 #
-#   otps="25 27 29"     # the values of --otp; empty: the suite has no --otp
+#   otps=$(scripts/dev/releases)   # the values of --otp; empty: the suite has no --otp
 #   . test/lib/choice.sh
 #
 # Sets otp ("": the one on the PATH), and in the environment, for the program that knows the tests (etchoice.erl), TEST_LIST and
 # TEST_PATTERNS, one a line.
+# shellcheck disable=SC2086,SC2116
+otps=$(echo ${otps:-}) # on one line
 otp= TEST_LIST= TEST_PATTERNS=
 newline='
 '
@@ -16,7 +18,7 @@ while [ $# != 0 ]; do
         --list) TEST_LIST=1 ;;
         -v) ;; # each test has a line anyway
         --otp)
-            case " ${otps:-} " in *" ${2:-?} "*) otp=$2 ;; *) refuse "--otp takes one of: ${otps:-(this suite has no --otp)}" ;; esac
+            case " $otps " in *" ${2:-?} "*) otp=$2 ;; *) refuse "--otp takes one of: ${otps:-(this suite has no --otp)}" ;; esac
             shift ;;
         --only)
             [ $# -gt 1 ] || refuse "--only takes a pattern"

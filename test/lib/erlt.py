@@ -27,6 +27,8 @@ import tempfile
 import threading
 import time
 
+import choice
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TOOL = os.environ.get("ERLTRACE") or os.path.join(ROOT, "bin", "erltrace")
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
@@ -48,21 +50,19 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Test code has plain `catch`, which OTP 29 warns of. Older compilers ignore the option.
 ERLC = ["erlc", "+nowarn_deprecated_catch"]
 
-RELEASES = ["25", "27", "29"]  # values of --otp
-OTPS = RELEASES + [f"{n}-debug" for n in RELEASES]  # where it may also name a debug emulator
 DEBUG = False  # nodes run on the debug emulator of their release (scripts/dev/otp-debug), whose stderr must stay empty
 EXCUSED = os.path.join(ROOT, "test", "lib", "debug-vm.list")
 
 
 def chosen(otp):
-    """Returns the release that tests pass on for --otp: that of a Debian folder, or None for the one on the PATH, which must be 25 if one was
-    named. After NN-debug all nodes run on debug emulators."""
+    """Returns the release that tests pass on for --otp: that of a Debian folder, or None for the one on the PATH. After
+    NN-debug all nodes run on debug emulators."""
     global DEBUG, PATIENCE  # pylint: disable=global-statement
     release, _, kind = (otp or "").partition("-")
     DEBUG = kind == "debug"
     if DEBUG:  # everything takes many times as long on it
         PATIENCE *= 5
-    return release if release not in ("", "25") else None
+    return release if release not in ("", choice.HOST_RELEASE) else None
 
 
 def complaints(lines):
@@ -194,7 +194,7 @@ class Node:
         command = ["erl", "-noinput", "-noshell", "-sname", self.short, "-pa", workload(), *options, "-s", "etw"]
         command.remove("-noinput")  # orders come on standard input
         if otp or DEBUG:
-            command = [os.path.join(ROOT, "scripts", "dev", "in-otp"), f"{otp or 25}{'-debug' * DEBUG}"] + command
+            command = [os.path.join(ROOT, "scripts", "dev", "in-otp"), f"{otp or choice.HOST_RELEASE}{'-debug' * DEBUG}"] + command
         # The agent's library is placed in TMPDIR for a moment: a separate folder shows whether this node's copy is gone.
         env = dict(os.environ, HOME=self.home, TMPDIR=self.home, ERL_CRASH_DUMP="/dev/null", ERL_AFLAGS="", ERL_FLAGS="", ERL_ZFLAGS="")
         if otp or DEBUG:  # the release's folder is found by the HOME of the caller, while the node has its own
