@@ -43,24 +43,9 @@ static ERL_NIF_TERM server;
 
 /* -- calling it ---------------------------------------------------------------------- */
 
-static ERL_NIF_TERM name(const char *s)
-{
-    return nif_atom(s, strlen(s));
-}
-
-static const ErlNifFunc *function(const char *s)
-{
-    for (int i = 0; i < library->num_of_funcs; i++)
-        if (strcmp(library->funcs[i].name, s) == 0)
-            return &library->funcs[i];
-    must(0, s, NULL);
-    return NULL;
-}
-
 static ERL_NIF_TERM call(const char *s, const ERL_NIF_TERM *arg)
 {
-    const ErlNifFunc *f = function(s);
-    return f->fptr(nif_env, (int)f->arity, arg);
+    return nif_call(library, s, arg);
 }
 
 /* Once for all inputs. */
@@ -74,7 +59,8 @@ static void start(void)
     library = nif_init();
     server = nif_self = nif_pid(0, true);
     must(library->load(nif_env, NULL, nif_nil()) == 0, "the library is loaded", NULL);
-    must(call("nif_start", (ERL_NIF_TERM[]){nif_int(nif_otp)}) == name("ok"), "it starts", NULL);
+    must(call("nif_start", (ERL_NIF_TERM[]){nif_int(nif_otp)}) == nif_name("ok"), "it starts",
+         NULL);
     nif_reset();
 }
 
@@ -202,14 +188,14 @@ static ERL_NIF_TERM mfa(struct run *r)
     if (which % 16 >= sizeof functions / sizeof *functions)
         return any(r, 0);
     which %= 16;
-    e[0] = name(functions[which].m);
-    e[1] = name(functions[which].f);
+    e[0] = nif_name(functions[which].m);
+    e[1] = nif_name(functions[which].f);
     unsigned n = functions[which].arity;
     if (which <= 1 || how % 8 == 0)
         n = 1 + how / 8 % n;
     e[2] = nif_nil();
     for (unsigned i = n; i > 0; i--)
-        e[2] = nif_cons(i == 1 && which <= 1 && how % 8 < 6 ? name("p") : any(r, 1), e[2]);
+        e[2] = nif_cons(i == 1 && which <= 1 && how % 8 < 6 ? nif_name("p") : any(r, 1), e[2]);
     if (how % 8 == 7)
         e[2] = nif_int(n);
     return nif_tuple(e, 3);
@@ -252,13 +238,13 @@ static void event(struct run *r, unsigned what)
                                        "send_to_non_existing_process"};
     const unsigned how = input_byte(&r->in);
     ERL_NIF_TERM arg[5], extra[4];
-    arg[0] = what < 120 ? name(tags[what % (sizeof tags / sizeof *tags)]) : any(r, 0);
-    arg[1] = how % 16 == 0 ? any(r, 0) : how % 16 == 1 ? name("global") : nif_nil();
+    arg[0] = what < 120 ? nif_name(tags[what % (sizeof tags / sizeof *tags)]) : any(r, 0);
+    arg[1] = how % 16 == 0 ? any(r, 0) : how % 16 == 1 ? nif_name("global") : nif_nil();
     arg[2] = how % 8 == 2   ? any(r, 0)
              : how % 8 == 3 ? nif_port(how / 8, true)
                             : nif_pid(how / 8, true);
     arg[3] = what % 30 < 6 || how % 3 == 0 ? mfa(r) : any(r, 0);
-    extra[0] = name(how % 2 ? "extra" : "match_spec_result");
+    extra[0] = nif_name(how % 2 ? "extra" : "match_spec_result");
     extra[1] = how % 5 == 0 ? mfa(r) : any(r, 0);
     arg[4] = how % 32 == 4 ? any(r, 0) : nif_map(extra, 1);
     nif_callback = true;
@@ -342,7 +328,7 @@ static void drain(struct run *r, ERL_NIF_TERM program)
 {
     struct tier_sink sink = {
         .arg = r, .record = on_record, .aggregation = on_aggregation, .fault = on_fault};
-    const ERL_NIF_TERM yes = name("true"), both = nif_int(3), some = nif_int(5000);
+    const ERL_NIF_TERM yes = nif_name("true"), both = nif_int(3), some = nif_int(5000);
     bool more = true;
     call("nif_flip", (ERL_NIF_TERM[]){program, both}); /* badarg when it has been */
     must(call("nif_quiet", &program) == yes, "nobody is inside", r->d);
@@ -373,7 +359,8 @@ static ERL_NIF_TERM options(struct run *r)
         const uint64_t n = a_size(&r->in);
         if (n == SIZE_AS_IT_IS)
             continue;
-        ERL_NIF_TERM e[] = {name(names[i]), nif_uint(strcmp(names[i], "bufpolicy") ? n : n % 4)};
+        ERL_NIF_TERM e[] = {nif_name(names[i]),
+                            nif_uint(strcmp(names[i], "bufpolicy") ? n : n % 4)};
         list = nif_cons(nif_tuple(e, 2), list);
     }
     return list;
@@ -386,7 +373,7 @@ static ERL_NIF_TERM bindings(struct run *r, uint32_t nclauses)
     for (uint32_t i = 0; i < nclauses; i++) {
         unsigned what = input_byte(&r->in), kind = PROBE_USER;
         ERL_NIF_TERM where = nif_binary(what % 2 ? "*" : "p", 1, false);
-        ERL_NIF_TERM fn[] = {name("m"), name("f"), nif_int(3)};
+        ERL_NIF_TERM fn[] = {nif_name("m"), nif_name("f"), nif_int(3)};
         if (what % 8 == 5) {
             kind = PROBE_FN_ENTRY + what / 8 % (PROBE_FN_END - PROBE_FN_ENTRY);
             where = nif_tuple(fn, 3);
@@ -432,7 +419,7 @@ static void run(struct run *r, const uint8_t *image, size_t len)
     const ERL_NIF_TERM *e;
     int n;
     arg[2] = bindings(r, r->img->nclauses);
-    ERL_NIF_TERM answer = call("nif_enable", arg), ok = name("ok");
+    ERL_NIF_TERM answer = call("nif_enable", arg), ok = nif_name("ok");
     must(enif_get_tuple(nif_env, answer, &n, &e) && (n == 6 || n == 4), "an answer", r->d);
     if (n == 4)
         return; /* refused: {error, Tag, Text, Hint} */
@@ -440,18 +427,18 @@ static void run(struct run *r, const uint8_t *image, size_t len)
     const ERL_NIF_TERM all[] = {nif_cons(program, nif_nil()), nif_nil(), nif_nil()};
     const ERL_NIF_TERM nobody[] = {nif_nil(), nif_nil(), nif_nil()};
     must(call("nif_publish", all) == ok, "it is published", r->d);
-    call("nif_gate", (ERL_NIF_TERM[]){name("true")});
-    call("nif_phase", (ERL_NIF_TERM[]){program, name("running")});
+    call("nif_gate", (ERL_NIF_TERM[]){nif_name("true")});
+    call("nif_phase", (ERL_NIF_TERM[]){program, nif_name("running")});
     for (unsigned i = 0; i < STEPS_MOST && r->in.n > 0; i++)
         step(r, program);
     for (size_t i = 0; i < sizeof shut / sizeof *shut; i++)
-        call("nif_phase", (ERL_NIF_TERM[]){program, name(shut[i])});
+        call("nif_phase", (ERL_NIF_TERM[]){program, nif_name(shut[i])});
     drain(r, program);
     call("nif_counts", &program);
     call("nif_load", (ERL_NIF_TERM[]){program, nif_int(5), nif_int(0)});
-    call("nif_gate", (ERL_NIF_TERM[]){name("false")});
+    call("nif_gate", (ERL_NIF_TERM[]){nif_name("false")});
     must(call("nif_publish", nobody) == ok, "nothing is published", r->d);
-    must(call("nif_settled", NULL) == name("true"), "nobody sees it any more", r->d);
+    must(call("nif_settled", NULL) == nif_name("true"), "nobody sees it any more", r->d);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

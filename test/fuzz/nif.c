@@ -215,6 +215,11 @@ ERL_NIF_TERM nif_atom(const void *name, size_t n)
     return word(t);
 }
 
+ERL_NIF_TERM nif_name(const char *text)
+{
+    return nif_atom(text, strlen(text));
+}
+
 unsigned nif_natoms(void)
 {
     return natoms;
@@ -367,7 +372,7 @@ static void heap(void)
 ERL_NIF_TERM enif_make_atom(ErlNifEnv *env, const char *name)
 {
     (void)env;
-    return nif_atom(name, strlen(name));
+    return nif_name(name);
 }
 
 int enif_make_existing_atom_len(ErlNifEnv *env, const char *name, size_t len, ERL_NIF_TERM *atom,
@@ -876,4 +881,17 @@ int enif_consume_timeslice(ErlNifEnv *env, int percent)
     (void)env;
     (void)percent;
     return 0;
+}
+
+/* -- calling the library -------------------------------------------------------------- */
+
+ERL_NIF_TERM nif_call(const ErlNifEntry *library, const char *name, const ERL_NIF_TERM *arg)
+{
+    for (int i = 0; i < library->num_of_funcs; i++) {
+        const ErlNifFunc *f = &library->funcs[i];
+        if (strcmp(f->name, name) == 0)
+            return f->fptr(nif_env, (int)f->arity, arg);
+    }
+    fprintf(stderr, "the library has no function %s\n", name);
+    abort();
 }

@@ -30,6 +30,8 @@ void *nif_mark(void);
 void nif_forget(void *mark);
 /* An atom of this name in UTF-8, at most 255 characters; what is no UTF-8 is taken as Latin-1. */
 ERL_NIF_TERM nif_atom(const void *name, size_t n);
+/* The same of a text that ends with '\0'. */
+ERL_NIF_TERM nif_name(const char *text);
 unsigned nif_natoms(void);
 ERL_NIF_TERM nif_atom_at(unsigned i);
 ERL_NIF_TERM nif_int(int64_t i);
@@ -51,5 +53,9 @@ ERL_NIF_TERM nif_cells(ERL_NIF_TERM one, unsigned n, bool nested);
 ERL_NIF_TERM nif_tuple(const ERL_NIF_TERM *e, unsigned n);
 /* n keys and n values, in turn. */
 ERL_NIF_TERM nif_map(const ERL_NIF_TERM *pairs, unsigned n);
+
+/* Calls the library's function of this name, with as many terms as it takes. Ends the program when
+ * there is none. */
+ERL_NIF_TERM nif_call(const ErlNifEntry *library, const char *name, const ERL_NIF_TERM *arg);
 
 #endif

@@ -15,27 +15,7 @@ static ERL_NIF_TERM server, badarg;
 
 enum { RECORDS = 16, SERVER = 0, SOMEBODY = 2 };
 
-static ERL_NIF_TERM name(const char *s)
-{
-    return nif_atom(s, strlen(s));
-}
-
-static const ErlNifFunc *function(const char *s)
-{
-    for (int i = 0; i < library->num_of_funcs; i++)
-        if (strcmp(library->funcs[i].name, s) == 0)
-            return &library->funcs[i];
-    fail_msg("the library has no %s", s);
-    return NULL;
-}
-
-static ERL_NIF_TERM call(const char *s, const ERL_NIF_TERM *arg)
-{
-    const ErlNifFunc *f = function(s);
-    return f->fptr(nif_env, (int)f->arity, arg);
-}
-
-#define CALL(s, ...) call(s, (const ERL_NIF_TERM[]){__VA_ARGS__})
+#define CALL(s, ...) nif_call(library, s, (const ERL_NIF_TERM[]){__VA_ARGS__})
 
 static int start(void **state)
 {
@@ -45,7 +25,7 @@ static int start(void **state)
     server = nif_self = nif_pid(SERVER, true);
     badarg = enif_make_badarg(nif_env);
     assert_int_equal(library->load(nif_env, NULL, nif_nil()), 0);
-    assert_int_equal(CALL("nif_start", nif_int(nif_otp)), name("ok"));
+    assert_int_equal(CALL("nif_start", nif_int(nif_otp)), nif_name("ok"));
     return 0;
 }
 
@@ -73,8 +53,8 @@ static ERL_NIF_TERM binding(const struct where *w, unsigned clause)
 {
     ERL_NIF_TERM fn[3] = {0}, e[5];
     if (w->m) {
-        fn[0] = name(w->m);
-        fn[1] = name(w->f);
+        fn[0] = nif_name(w->m);
+        fn[1] = nif_name(w->f);
         fn[2] = nif_uint(w->arity);
     }
     e[0] = nif_uint(clause + 1);
@@ -102,12 +82,12 @@ static void trace(struct traced *t, const char *text, const struct where *where,
     ERL_NIF_TERM answer = CALL("nif_enable", nif_binary(image.data, image.len, false), nif_nil(),
                                bindings, nif_binary("erlang4711", 10, false));
     assert_true(enif_get_tuple(nif_env, answer, &size, &e));
-    assert_int_equal(e[0], name("ok"));
+    assert_int_equal(e[0], nif_name("ok"));
     t->program = e[1];
     assert_int_equal(CALL("nif_publish", nif_cons(t->program, nif_nil()), nif_nil(), nif_nil()),
-                     name("ok"));
-    CALL("nif_gate", name("true"));
-    CALL("nif_phase", t->program, name("running"));
+                     nif_name("ok"));
+    CALL("nif_gate", nif_name("true"));
+    CALL("nif_phase", t->program, nif_name("running"));
     buf_free(&image);
 }
 
@@ -132,7 +112,7 @@ static void drain(struct traced *t)
     ErlNifBinary bin;
     int n;
     CALL("nif_flip", t->program, nif_int(3));
-    assert_int_equal(CALL("nif_quiet", t->program), name("true"));
+    assert_int_equal(CALL("nif_quiet", t->program), nif_name("true"));
     ERL_NIF_TERM answer = CALL("nif_drain", t->program, nif_int(5000));
     assert_true(enif_get_tuple(nif_env, answer, &n, &e) && n == 2 &&
                 enif_inspect_binary(nif_env, e[0], &bin));
@@ -142,10 +122,10 @@ static void drain(struct traced *t)
 
 static void leave(struct traced *t)
 {
-    CALL("nif_phase", t->program, name("stopped"));
-    CALL("nif_gate", name("false"));
-    assert_int_equal(CALL("nif_publish", nif_nil(), nif_nil(), nif_nil()), name("ok"));
-    assert_int_equal(call("nif_settled", NULL), name("true"));
+    CALL("nif_phase", t->program, nif_name("stopped"));
+    CALL("nif_gate", nif_name("false"));
+    assert_int_equal(CALL("nif_publish", nif_nil(), nif_nil(), nif_nil()), nif_name("ok"));
+    assert_int_equal(nif_call(library, "nif_settled", NULL), nif_name("true"));
     d_close(&t->d);
     nif_reset();
 }
@@ -155,20 +135,21 @@ static void leave(struct traced *t)
 
 static ERL_NIF_TERM mfa(const char *m, const char *f, unsigned arity)
 {
-    return nif_tuple((const ERL_NIF_TERM[]){name(m), name(f), nif_uint(arity)}, 3);
+    return nif_tuple((const ERL_NIF_TERM[]){nif_name(m), nif_name(f), nif_uint(arity)}, 3);
 }
 
 /* A process calls a function without arguments, from a caller, through a local pattern. */
 static void calls(unsigned pid, const char *m, const char *f, ERL_NIF_TERM caller)
 {
-    const ERL_NIF_TERM pair[] = {name("match_spec_result"), caller};
-    ERL_NIF_TERM called = nif_tuple((const ERL_NIF_TERM[]){name(m), name(f), nif_uint(0)}, 3);
-    CALL("trace", name("call"), nif_nil(), nif_pid(pid, true), called, nif_map(pair, 1));
+    const ERL_NIF_TERM pair[] = {nif_name("match_spec_result"), caller};
+    ERL_NIF_TERM called =
+        nif_tuple((const ERL_NIF_TERM[]){nif_name(m), nif_name(f), nif_uint(0)}, 3);
+    CALL("trace", nif_name("call"), nif_nil(), nif_pid(pid, true), called, nif_map(pair, 1));
 }
 
 static void returns_to(unsigned pid, ERL_NIF_TERM to)
 {
-    CALL("trace", name("return_to"), nif_nil(), nif_pid(pid, true), to, nif_map(NULL, 0));
+    CALL("trace", nif_name("return_to"), nif_nil(), nif_pid(pid, true), to, nif_map(NULL, 0));
 }
 
 /* A process that is not the server gets badarg of everything that only the server may call; the
@@ -181,7 +162,7 @@ static void test_only_the_server_may(void **state)
     trace(&t, "BEGIN { trace((int64_t)1); }", &begin, 1);
     struct buf image = BUF_INIT;
     assert_int_equal(dif_encode(&t.d.img, &image), 0);
-    const ERL_NIF_TERM none = nif_nil(), yes = name("true"), pid = nif_pid(SOMEBODY, true),
+    const ERL_NIF_TERM none = nif_nil(), yes = nif_name("true"), pid = nif_pid(SOMEBODY, true),
                        program = t.program;
     const ERL_NIF_TERM two = nif_tuple((const ERL_NIF_TERM[]){pid, pid}, 2);
     const struct {
@@ -193,7 +174,7 @@ static void test_only_the_server_may(void **state)
           nif_binary("erlang4711", 10, false)}},
         {"nif_event", {nif_uint(PROBE_PORT_BUSY), pid, two}},
         {"nif_event_of", {program, nif_uint(PROBE_PORT_BUSY), pid, two}},
-        {"nif_ports", {name("false")}},
+        {"nif_ports", {nif_name("false")}},
         {"nif_unknown_ports", {nif_uint(0)}},
         {"nif_sweep", {nif_uint(0)}},
         {"nif_gate", {yes}},
@@ -205,10 +186,10 @@ static void test_only_the_server_may(void **state)
     };
     for (size_t i = 0; i < sizeof calls_of / sizeof *calls_of; i++) {
         nif_self = nif_pid(SOMEBODY, true);
-        if (call(calls_of[i].name, calls_of[i].arg) != badarg)
+        if (nif_call(library, calls_of[i].name, calls_of[i].arg) != badarg)
             fail_msg("%s is for everybody", calls_of[i].name);
         nif_self = server;
-        if (call(calls_of[i].name, calls_of[i].arg) == badarg)
+        if (nif_call(library, calls_of[i].name, calls_of[i].arg) == badarg)
             fail_msg("%s is not even for the server", calls_of[i].name);
     }
     buf_free(&image);
@@ -220,14 +201,14 @@ static void test_parts_of_the_tables(void **state)
 {
     static const char *const of[] = {"nif_unknown_ports", "nif_sweep"};
     (void)state;
-    assert_int_equal(CALL("nif_ports", name("false")), name("ok"));
+    assert_int_equal(CALL("nif_ports", nif_name("false")), nif_name("ok"));
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         assert_int_not_equal(CALL(of[i], nif_uint(0)), badarg);
         assert_int_not_equal(CALL(of[i], nif_uint(31)), badarg);
         assert_int_equal(CALL(of[i], nif_uint(32)), badarg);
         assert_int_equal(CALL(of[i], nif_uint(33)), badarg);
         assert_int_equal(CALL(of[i], nif_int(-1)), badarg);
-        assert_int_equal(CALL(of[i], name("true")), badarg);
+        assert_int_equal(CALL(of[i], nif_name("true")), badarg);
     }
     nif_reset();
 }
@@ -243,9 +224,9 @@ static void test_event_of_one_program(void **state)
     const ERL_NIF_TERM both = nif_cons(a.program, nif_cons(b.program, nif_nil())),
                        kind = nif_uint(PROBE_PORT_BUSY), pid = nif_pid(SOMEBODY, true);
     const ERL_NIF_TERM values = nif_tuple((const ERL_NIF_TERM[]){pid, pid}, 2);
-    assert_int_equal(CALL("nif_publish", both, nif_nil(), nif_nil()), name("ok"));
-    assert_int_equal(CALL("nif_event", kind, pid, values), name("ok"));
-    assert_int_equal(CALL("nif_event_of", b.program, kind, pid, values), name("ok"));
+    assert_int_equal(CALL("nif_publish", both, nif_nil(), nif_nil()), nif_name("ok"));
+    assert_int_equal(CALL("nif_event", kind, pid, values), nif_name("ok"));
+    assert_int_equal(CALL("nif_event_of", b.program, kind, pid, values), nif_name("ok"));
     assert_int_equal(CALL("nif_event_of", pid, kind, pid, values), badarg);
     assert_int_equal(CALL("nif_event_of", nif_nil(), kind, pid, values), badarg);
     drain(&a);
@@ -254,7 +235,7 @@ static void test_event_of_one_program(void **state)
     assert_int_equal(a.record[0].value, 11);
     assert_int_equal(b.n, 2);
     assert_int_equal(b.record[1].value, 12);
-    CALL("nif_phase", a.program, name("stopped"));
+    CALL("nif_phase", a.program, nif_name("stopped"));
     d_close(&a.d);
     leave(&b);
 }
@@ -270,15 +251,15 @@ static void test_functions_of_a_snapshot(void **state)
     trace(&t, "BEGIN { trace((int64_t)21); }", one, 1);
     CALL("nif_publish", nif_cons(t.program, nif_nil()), nif_nil(),
          nif_cons(mfa("m", "f", 0), nif_nil()));
-    calls(SOMEBODY, "m", "f", name("undefined"));
-    calls(SOMEBODY, "m", "g", name("undefined"));
-    calls(SOMEBODY, "n", "f", name("undefined"));
+    calls(SOMEBODY, "m", "f", nif_name("undefined"));
+    calls(SOMEBODY, "m", "g", nif_name("undefined"));
+    calls(SOMEBODY, "n", "f", nif_name("undefined"));
     drain(&t);
     assert_int_equal(t.n, 1);
     assert_int_equal(t.record[0].value, 21);
     leave(&t);
     trace(&t, "BEGIN { trace((int64_t)22); }", none, 1);
-    calls(SOMEBODY, "m", "f", name("undefined"));
+    calls(SOMEBODY, "m", "f", nif_name("undefined"));
     drain(&t);
     assert_int_equal(t.n, 0);
     leave(&t);
@@ -307,10 +288,10 @@ static void test_only_wake_up_has_no_caller(void **state)
         CALL("nif_publish", nif_cons(t.program, nif_nil()), nif_nil(), functions);
         const ERL_NIF_TERM caller = mfa(callers[i].m, callers[i].f, 3);
         const unsigned pid = 10 + 2 * i;
-        calls(pid, "m", "outer", name("undefined"));
+        calls(pid, "m", "outer", nif_name("undefined"));
         calls(pid, "m", "inner", caller);
         returns_to(pid, caller);
-        returns_to(pid, name("undefined"));
+        returns_to(pid, nif_name("undefined"));
         drain(&t);
         assert_int_equal(t.n, callers[i].returned);
         assert_int_equal(t.record[0].value, 32);

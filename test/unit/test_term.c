@@ -15,11 +15,6 @@
 
 enum { ROOM_MOST = 300, BEHIND = 4096, LONG = 20000 };
 
-static ERL_NIF_TERM atom(const char *s)
-{
-    return nif_atom(s, strlen(s));
-}
-
 static ERL_NIF_TERM list_of(ERL_NIF_TERM t, unsigned n)
 {
     ERL_NIF_TERM list = nif_nil();
@@ -52,10 +47,10 @@ static unsigned all_kinds(ERL_NIF_TERM *t)
     unsigned n = 0;
     char longest[255];
     memset(longest, 'x', sizeof longest);
-    t[n++] = atom("a");
-    t[n++] = atom("");
-    t[n++] = atom("no plain one\n'");
-    t[n++] = atom("\xc3\xa4");
+    t[n++] = nif_name("a");
+    t[n++] = nif_name("");
+    t[n++] = nif_name("no plain one\n'");
+    t[n++] = nif_name("\xc3\xa4");
     t[n++] = nif_atom(longest, sizeof longest);
     t[n++] = nif_int(-7);
     t[n++] = nif_uint(UINT64_MAX);
@@ -75,7 +70,7 @@ static unsigned all_kinds(ERL_NIF_TERM *t)
     t[n++] = list_of(nif_int('c'), 3);
     t[n++] = list_of(nif_int(0x20ac), 3);
     t[n++] = list_of(nif_int('c'), LONG);
-    t[n++] = list_of(atom("element"), LONG);
+    t[n++] = list_of(nif_name("element"), LONG);
     t[n++] = nif_cons(nif_int(1), nif_int(2));
     t[n++] = nested(1000);
     t[n++] = nif_tuple(NULL, 0);
