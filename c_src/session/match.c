@@ -140,27 +140,32 @@ struct matching {
     struct session_matched sum; /* over this tier and those before it */
 };
 
+/* Returns the list of n elements with room for one more, perhaps moved. NULL: memory is exhausted,
+ * and the list is unchanged. */
+static void *with_room(void *list, size_t n, size_t *cap, size_t size)
+{
+    if (n < *cap)
+        return list;
+    size_t more = *cap > 0 ? *cap * 2 : 64;
+    void *p = et_rearray(list, more, size);
+    if (p != NULL)
+        *cap = more;
+    return p;
+}
+
 static int matched(void *arg, const struct tier_probe *p)
 {
     struct matching *m = arg;
     struct session *s = m->s;
     struct session_tier *t = m->tier;
-    if (s->nprobes == s->capprobes) {
-        size_t cap = s->capprobes ? s->capprobes * 2 : 64;
-        struct session_probe *q = et_realloc(s->probe, cap * sizeof *q);
-        if (q == NULL)
-            return session_no_memory(s);
-        s->probe = q;
-        s->capprobes = cap;
-    }
-    if (t->nbindings == t->capbindings) {
-        size_t cap = t->capbindings ? t->capbindings * 2 : 64;
-        struct tier_binding *q = et_realloc(t->binding, cap * sizeof *q);
-        if (q == NULL)
-            return session_no_memory(s);
-        t->binding = q;
-        t->capbindings = cap;
-    }
+    struct session_probe *probe = with_room(s->probe, s->nprobes, &s->capprobes, sizeof *probe);
+    if (probe == NULL)
+        return session_no_memory(s);
+    s->probe = probe;
+    struct tier_binding *list = with_room(t->binding, t->nbindings, &t->capbindings, sizeof *list);
+    if (list == NULL)
+        return session_no_memory(s);
+    t->binding = list;
     uint32_t epid = (uint32_t)++s->nprobes;
     s->probe[epid - 1] = (struct session_probe){m->clause, p->id,   p->prov, p->mod,
                                                 p->func,   p->name, p->kind, (size_t)(t - s->tier)};
