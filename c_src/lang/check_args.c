@@ -215,7 +215,7 @@ static const struct lang_probe *probe_of(struct lang *l, const struct node *n)
 }
 
 #define FUNCTION_TERMS                                                                             \
-    "; the arguments and the result of a function are not among them (doc/user-probes.md)"
+    "; the function's own arguments are argv[0], argv[1] and so on, its result is retval"
 
 /* Returns NULL if the probe is not a function probe. */
 static const struct probe_def *function_probe(const struct lang_probe *p)

@@ -241,9 +241,6 @@ struct lang_agg *agg_new(struct lang *l, const char *name, enum word_agg func)
     return a;
 }
 
-#define FUNCTION_TERMS                                                                             \
-    "the arguments and the result of a function are not known; a probe of the application's own "  \
-    "passes terms (doc/user-probes.md)"
 /* Names that people know from other languages. */
 static const struct {
     const char *name, *hint;
@@ -266,8 +263,7 @@ static const struct {
     {"ok", "an atom is text: \"ok\""},
     {"println", "printf(\"%s\\n\", x) prints"},
     {"puts", "printf(\"%s\\n\", x) prints"},
-    {"result", FUNCTION_TERMS},
-    {"retval", FUNCTION_TERMS},
+    {"result", "retval is what a function returns, in its return probe"},
     {"str", "copyinstr(address) gives a string"},
     {"strcat", "strjoin() joins strings"},
     {"strcmp", "strings are compared with == < >"},

@@ -37,7 +37,18 @@ static inline bool event_is_word(ERL_NIF_TERM t)
     return (t & 3) == 3;
 }
 
-enum { EVENT_ROOM = 6144 }; /* bytes of text for the arguments of one event */
+enum {
+    EVENT_ROOM = 6144, /* bytes of text for the arguments of one event */
+    EVENT_TERMS = 64   /* terms that the programs of one event can examine */
+};
+
+/* Terms that programs examine: terms.h. */
+struct event_terms {
+    uint64_t event; /* in the bits of a handle above the index; valid when n > 0 */
+    uint32_t n;
+    uint32_t fixed; /* the first of them, which are arguments of the probe */
+    ERL_NIF_TERM t[EVENT_TERMS];
+};
 
 /* The position of a function in its process's stack of watched functions. */
 struct event_place {
@@ -51,10 +62,13 @@ struct event {
     ERL_NIF_TERM pid;   /* the process that the probe is about */
     ERL_NIF_TERM msg;   /* what came with the event */
     ERL_NIF_TERM other; /* receiver, {M,F,Args} of a spawn, class of an exception */
+    ERL_NIF_TERM args;  /* arguments of a function, a list; 0: none, or those of a spawn */
+    unsigned msg_is;    /* the built-in variable that `msg` is the value of; 0: none */
     const struct function *fn;
     struct event_place at;
     struct engine_thread *t; /* the thread of the event */
-    uint32_t used;           /* of room */
+    struct event_terms terms;
+    uint32_t used; /* of room */
     char room[EVENT_ROOM];
 };
 
@@ -79,7 +93,7 @@ struct tracer_thread {
         ERL_NIF_TERM pid; /* last scheduled in here */
         uint64_t began;   /* when the current event began, CLOCK_MONOTONIC ns */
     } running;
-    uint64_t user_events; /* with terms that have handles */
+    uint64_t term_events; /* with terms that have handles */
     struct tracer_turn {  /* of a process: tracer_signal.c */
         ERL_NIF_TERM pid; /* whose turn it is, 0: unknown */
         ERL_NIF_TERM m;   /* it has called hibernate since, to resume in m:f/arity; 0: not seen */
@@ -142,13 +156,22 @@ void event_fire_as(struct event *ev, struct engine_thread *t, const struct bound
                    const char *name);
 /* Fires a probe without module and function; does nothing when it is not bound. */
 void event_fire_named(const struct bounds *b, struct engine_thread *t, ErlNifEnv *env,
-                      ERL_NIF_TERM pid, ERL_NIF_TERM msg, ERL_NIF_TERM other, event_arg_fn *arg);
+                      ERL_NIF_TERM pid, ERL_NIF_TERM msg, ERL_NIF_TERM other, event_arg_fn *arg,
+                      unsigned msg_is);
 static inline void event_named(const struct snapshot *s, struct engine_thread *t,
                                enum probe_kind kind, ErlNifEnv *env, ERL_NIF_TERM pid,
                                ERL_NIF_TERM msg, ERL_NIF_TERM other, event_arg_fn *arg)
 {
     if (s->named[kind].n > 0)
-        event_fire_named(&s->named[kind], t, env, pid, msg, other, arg);
+        event_fire_named(&s->named[kind], t, env, pid, msg, other, arg, 0);
+}
+/* The same, where D reads `msg` as the built-in variable msg_is. */
+static inline void event_named_with(const struct snapshot *s, struct engine_thread *t,
+                                    enum probe_kind kind, ErlNifEnv *env, ERL_NIF_TERM pid,
+                                    ERL_NIF_TERM msg, event_arg_fn *arg, unsigned msg_is)
+{
+    if (s->named[kind].n > 0)
+        event_fire_named(&s->named[kind], t, env, pid, msg, 0, arg, msg_is);
 }
 /* -- events of messages (tracer_message.c) and processes (tracer_process.c): trace/5, by tag
  * ------------------------------------------------------------------------------------------ */

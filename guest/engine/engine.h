@@ -141,14 +141,18 @@ struct engine_terms {
 };
 #define ENGINE_TERMS_FULL UINT64_MAX
 
-/* One firing. The tier fills in `probe`, `arg`, `self`, `vtimestamp` and optionally `terms`, and
- * zeroes the rest. */
+/* One firing. The tier fills in `probe`, `arg`, `self`, `vtimestamp` and optionally `about` and
+ * `terms`, and zeroes the rest. */
 struct engine_ctx {
     const struct engine_probe *probe;
     /* Computes argument n (0..9) on first use; the engine caches it. A string argument is the
      * address of a NUL-terminated text in a range announced with engine_ctx_range. NULL: all
      * arguments are 0. */
     uint64_t (*arg)(struct engine_ctx *ctx, unsigned n);
+    /* Returns the value of a built-in variable that only the VM tier has (enum dif_builtin), or
+     * element `index` of one that is an array. A string is like a string argument. NULL: all are 0.
+     */
+    uint64_t (*about)(struct engine_ctx *ctx, unsigned builtin, uint64_t index);
     /* Returns vtimestamp; NULL: the thread's CPU time is used. */
     uint64_t (*vtimestamp)(struct engine_ctx *ctx);
     const struct engine_terms *terms; /* NULL: no argument is a term */

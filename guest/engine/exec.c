@@ -501,6 +501,13 @@ static uint64_t probe_text(struct exec *x, const char *s)
     return at;
 }
 
+/* Returns a built-in variable of the VM tier, or an element of one. */
+static uint64_t about(struct exec *x, unsigned which, uint64_t index)
+{
+    exec_work(x, WORK_ARGUMENT);
+    return x->ctx->about != NULL ? x->ctx->about(x->ctx, which, index) : 0;
+}
+
 static uint64_t builtin(struct exec *x, struct clocks *c, unsigned which, uint32_t epid)
 {
     const struct engine_probe *p = x->ctx->probe;
@@ -540,7 +547,8 @@ static uint64_t builtin(struct exec *x, struct clocks *c, unsigned which, uint32
     case DIF_BUILTIN_probename: return probe_text(x, p->name);
     case DIF_BUILTIN_id: return p->id;
     case DIF_BUILTIN_epid: return epid;
-    default: return 0; /* errno; built-ins of the kernel tier never get here */
+    case DIF_BUILTIN_errno: return 0;
+    default: return about(x, which, 0); /* those of the kernel tier never get here */
     }
 }
 
@@ -826,7 +834,7 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
             goto checked;
         case DIF_OP_LDARG: A = argument(x, in & 255); goto checked;
         case DIF_OP_LDB: A = builtin(x, &clocks, IMM, epid); goto checked;
-        case DIF_OP_LDBA: A = exec_fault(x, RECORD_FAULT_ILLOP, 0); goto checked;
+        case DIF_OP_LDBA: A = about(x, IMM, A); goto checked;
         case DIF_OP_LDGS:
             A = scalar_load(x, &img->vars[IMM], e->globals + e->vars[IMM].offset);
             goto checked;

@@ -136,8 +136,14 @@ void hooks_fire(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *en
             continue;
         event_init(&h.ev, t, env, pid, args, r->hook->arg);
         h.ev.fn = fn;
+        h.ev.args = args;
         if (r->hook->is && !r->hook->is(&h))
             continue;
+        if (r->hook->kind == PROBE_PROCESS_EXIT_SIGNAL ||
+            r->hook->kind == PROBE_PROCESS_EXIT_SIGNAL_REMOTE) {
+            h.ev.msg = h.argv[1];
+            h.ev.msg_is = DIF_BUILTIN_reason;
+        }
         if (r->hook->fire)
             r->hook->fire(s, t, &h);
         else

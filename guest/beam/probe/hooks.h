@@ -22,7 +22,6 @@ struct hook_event {
     const struct hook *hook;
     uint32_t argc;
     ERL_NIF_TERM argv[HOOK_ARGS_MAX];
-    struct terms *terms; /* erltrace:probe only */
 };
 
 static inline struct hook_event *hook_event_of(struct engine_ctx *ctx)

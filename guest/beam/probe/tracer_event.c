@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "beam/pidtext.h"
+#include "beam/probe/terms.h"
 
 /* -- arguments --------------------------------------------------------------------------------- */
 
@@ -125,7 +126,9 @@ void event_init(struct event *ev, struct engine_thread *t, ErlNifEnv *env, ERL_N
 {
     ev->ctx.arg = arg;
     ev->ctx.vtimestamp = event_vtimestamp;
-    ev->ctx.terms = NULL;
+    ev->ctx.about = terms_about;
+    ev->ctx.terms = &terms_ops;
+    ev->terms.n = ev->terms.fixed = 0;
     ev->ctx.self = event_is_word(pid) ? pid : agent.server.pid;
     ev->ctx.have = 0;
     ev->ctx.nranges = 0;
@@ -136,6 +139,8 @@ void event_init(struct event *ev, struct engine_thread *t, ErlNifEnv *env, ERL_N
     ev->pid = pid;
     ev->msg = msg;
     ev->other = 0;
+    ev->args = 0;
+    ev->msg_is = 0;
     ev->fn = NULL;
 }
 
@@ -151,6 +156,7 @@ __attribute__((noinline)) static void fire_timed(struct event *ev, struct engine
 static inline void fire_bound(struct event *ev, struct engine_thread *t, const struct bound *b)
 {
     struct load_sample *sample = load_sampling(&tracer_thread(t)->sampler);
+    ev->terms.n = ev->terms.fixed; /* without what another program has examined */
     if (__builtin_expect(sample != NULL, 0))
         fire_timed(ev, t, b, sample);
     else
@@ -177,10 +183,12 @@ void event_fire_as(struct event *ev, struct engine_thread *t, const struct bound
 }
 
 void event_fire_named(const struct bounds *b, struct engine_thread *t, ErlNifEnv *env,
-                      ERL_NIF_TERM pid, ERL_NIF_TERM msg, ERL_NIF_TERM other, event_arg_fn *arg)
+                      ERL_NIF_TERM pid, ERL_NIF_TERM msg, ERL_NIF_TERM other, event_arg_fn *arg,
+                      unsigned msg_is)
 {
     struct event ev;
     event_init(&ev, t, env, pid, msg, arg);
     ev.other = other;
+    ev.msg_is = msg_is;
     event_fire(&ev, t, b);
 }

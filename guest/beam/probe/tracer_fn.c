@@ -57,17 +57,26 @@ static const struct event_place nowhere = {.depth = -1};
 
 /* -- functions --------------------------------------------------------------------------------- */
 
+/* What an event of a function came with; 0: not with that. */
+struct came {
+    struct event_place at;
+    ERL_NIF_TERM args;  /* of a call, a list */
+    ERL_NIF_TERM class; /* of an exception */
+    ERL_NIF_TERM value; /* result, or reason of an exception */
+};
+
 static void function_event(struct engine_thread *t, const struct bounds *b, ErlNifEnv *env,
-                           ERL_NIF_TERM pid, const struct function *fn, ERL_NIF_TERM class,
-                           struct event_place at)
+                           ERL_NIF_TERM pid, const struct function *fn, const struct came *came)
 {
     if (b->n == 0)
         return;
     struct event ev;
-    event_init(&ev, t, env, pid, 0, arg_function);
+    event_init(&ev, t, env, pid, came->value, arg_function);
+    ev.msg_is = came->class ? DIF_BUILTIN_reason : DIF_BUILTIN_retval;
     ev.fn = fn;
-    ev.other = class;
-    ev.at = at;
+    ev.other = came->class;
+    ev.args = came->args;
+    ev.at = came->at;
     event_fire(&ev, t, b);
 }
 
@@ -185,15 +194,15 @@ static ERL_NIF_TERM args_of(ErlNifEnv *env, ERL_NIF_TERM mfa)
 
 /* Fires an entry that counts, for a process that may have entered through the export entry. */
 static void entry_event(struct engine_thread *t, ErlNifEnv *env, ERL_NIF_TERM pid,
-                        const struct function *fn, struct event_place at)
+                        const struct function *fn, const struct came *came)
 {
     struct tracer_thread *me = tracer_thread(t);
-    function_event(t, &fn->entry, env, pid, fn, 0, at);
+    function_event(t, &fn->entry, env, pid, fn, came);
     if (!agent.sessions)
-        function_event(t, fn->global_only ? &fn->global_entry : &fn->local_entry, env, pid, fn, 0,
-                       at);
+        function_event(t, fn->global_only ? &fn->global_entry : &fn->local_entry, env, pid, fn,
+                       came);
     else if (fn->local_entry.n && !just_seen(me, &me->global, pid, fn, 4))
-        function_event(t, &fn->local_entry, env, pid, fn, 0, at);
+        function_event(t, &fn->local_entry, env, pid, fn, came);
 }
 
 /* Handles a call of a function that has no bindings. Newly loaded code has patterns on all its
@@ -232,7 +241,7 @@ void tracer_call(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
     }
     if (argv[1] == agent.atom.global) {
         now_seen(mine, &mine->global, pid, fn, true);
-        function_event(t, &fn->global_entry, env, pid, fn, 0, nowhere);
+        function_event(t, &fn->global_entry, env, pid, fn, &(struct came){.at = nowhere});
         return;
     }
     bool counts = this_call_counts(mine, fn, pid, meta);
@@ -242,22 +251,22 @@ void tracer_call(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
         frame_pushed(pid, fn);
     if (meta && fn->hook)
         hooks_fire(s, t, env, pid, fn, args_of(env, argv[3]));
-    struct event_place at = nowhere;
+    struct came came = {.at = nowhere, .args = meta ? args_of(env, argv[3]) : 0};
     if (!meta && !fn->global_only &&
         s->returns) { /* its return will come whether or not the call counts */
         struct shadow *sh = counts ? shadow_of(pid) : proctab_find(shadows(), pid);
         if (sh) {
             struct shadow_fn me = {.m = m, .f = f, .a = arity}, caller;
             if (caller_of(env, argv[4], &caller)) {
-                at.gone = shadow_call(sh, &me, &caller, fn->ret.n > 0);
-                at.depth = shadow_depth(sh);
+                came.at.gone = shadow_call(sh, &me, &caller, fn->ret.n > 0);
+                came.at.depth = shadow_depth(sh);
             } else {
                 shadow_call_plain(sh, &me);
             }
         }
     }
     if (counts)
-        entry_event(t, env, pid, fn, at);
+        entry_event(t, env, pid, fn, &came);
 }
 
 static uint64_t arg_caught(struct engine_ctx *ctx, unsigned n)
@@ -302,8 +311,9 @@ void tracer_return_to(const struct snapshot *s, struct engine_thread *t, ErlNifE
     switch (shadow_return(sh, &to, &from, &depth)) {
     case SHADOW_RETURNED:
         if ((fn = snapshot_function(s, from.m, from.f, from.a)))
-            function_event(t, &fn->ret, env, argv[2], fn, 0,
-                           depth ? (struct event_place){.depth = depth} : nowhere);
+            function_event(
+                t, &fn->ret, env, argv[2], fn,
+                &(struct came){.at = depth ? (struct event_place){.depth = depth} : nowhere});
         break;
     case SHADOW_UNWOUND: caught_event(s, t, env, argv, depth); break;
     case SHADOW_UNKNOWN: break;
@@ -323,18 +333,17 @@ void tracer_frame_gone(const struct snapshot *s, struct engine_thread *t, ErlNif
     const struct function *fn = snapshot_function(s, m, f, arity);
     if (!fn)
         return;
-    struct event_place at = nowhere;
+    struct came came = {.at = nowhere};
     struct shadow *sh = fn->local ? proctab_find(shadows(), argv[2]) : NULL;
     if (sh) {
         struct shadow_fn left = {.m = m, .f = f, .a = arity};
         uint32_t depth = shadow_unwind(sh, &left);
-        at.depth = depth ? (int64_t)depth : -1;
+        came.at.depth = depth ? (int64_t)depth : -1;
     }
     const ERL_NIF_TERM *e;
     int n;
-    ERL_NIF_TERM class = 0;
     if (enif_get_map_value(env, argv[4], agent.atom.extra, &extra) &&
         enif_get_tuple(env, extra, &n, &e) && n == 2 && enif_is_atom(env, e[0]))
-        class = e[0];
-    function_event(t, &fn->exception, env, argv[2], fn, class, at);
+        came = (struct came){.at = came.at, .class = e[0], .value = e[1]};
+    function_event(t, &fn->exception, env, argv[2], fn, &came);
 }

@@ -134,11 +134,13 @@ void tracer_send(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
         return;
     event_init(&ev.ev, t, env, argv[2], argv[3], arg_send);
     ev.ev.other = to;
+    ev.ev.msg_is = DIF_BUILTIN_message;
     ev.opts = argv[4];
     event_fire(&ev.ev, t, where == GONE ? noproc : b);
     if (where == ELSEWHERE && remote->n > 0) {
         event_init(&ev.ev, t, env, argv[2], argv[3], arg_remote);
         ev.ev.other = to;
+        ev.ev.msg_is = DIF_BUILTIN_message;
         event_fire(&ev.ev, t, remote);
     }
 }
@@ -157,7 +159,8 @@ static uint64_t arg_queued(struct engine_ctx *ctx, unsigned n)
 void tracer_receive(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
                     const ERL_NIF_TERM argv[])
 {
-    event_named(s, t, PROBE_MESSAGE_QUEUED, env, argv[2], argv[3], 0, arg_queued);
+    event_named_with(s, t, PROBE_MESSAGE_QUEUED, env, argv[2], argv[3], arg_queued,
+                     DIF_BUILTIN_message);
 }
 
 /* `other` is the label. */

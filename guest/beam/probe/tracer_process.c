@@ -78,7 +78,8 @@ void tracer_procs(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *
                {a->unregister, PROBE_PROCESS_UNREGISTER, arg_other}};
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         if (argv[0] == row[i].tag)
-            event_named(s, t, row[i].kind, env, argv[2], argv[3], 0, row[i].arg);
+            event_named_with(s, t, row[i].kind, env, argv[2], argv[3], row[i].arg,
+                             row[i].kind == PROBE_PROCESS_EXIT ? DIF_BUILTIN_reason : 0);
 }
 
 /* -- memory ------------------------------------------------------------------------------------ */

@@ -6,7 +6,7 @@ this string cs;
 string s;
 unsigned char uc;
 int (*fp)(int, char *);
-char *argv[3];
+char *words[3];
 int (*rows)[5];
 
 BEGIN
@@ -22,6 +22,6 @@ BEGIN
 	printf("%d %d %d %d %d %d %s %d\n", ga[3], gm[1][2], gs["k", 1], self->ta[1], self->ts[-5], this->ca[2],
 	    this->cs, uc);
 	printf("%d %d %d %d %d %d %d\n", sizeof (ga), sizeof (gm), sizeof (self->ta), sizeof (this->ca), sizeof (fp),
-	    sizeof (argv), sizeof (*rows));
+	    sizeof (words), sizeof (*rows));
 	exit(0);
 }

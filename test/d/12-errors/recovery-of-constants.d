@@ -8,4 +8,4 @@ BEGIN { x = "a
 BEGIN { x = 'abcdefghi'; }
 BEGIN { x = # 1; }
 BEGIN { x = /* open /* 1; */ }
-BEGIN { trace(last); }
+BEGIN { trace(ending); }

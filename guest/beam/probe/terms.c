@@ -1,0 +1,132 @@
+/* terms.c - see terms.h. */
+#include "beam/probe/terms.h"
+
+enum { EVENT_TERM_BITS = 6, THREAD_BITS = 10 };
+_Static_assert(EVENT_TERMS == 1 << EVENT_TERM_BITS, "an index is part of a handle");
+_Static_assert(ENGINE_THREADS_MAX <= 1 << THREAD_BITS, "a thread's index is part of a handle");
+
+static uint64_t handle(const struct event_terms *terms, uint32_t i)
+{
+    return terms->event << EVENT_TERM_BITS | i;
+}
+
+static ERL_NIF_TERM term_of(struct engine_ctx *ctx, uint64_t term)
+{
+    return event_of(ctx)->terms.t[term & (EVENT_TERMS - 1)];
+}
+
+uint64_t terms_keep(struct event *ev, ERL_NIF_TERM t)
+{
+    struct event_terms *terms = &ev->terms;
+    if (terms->n == 0) /* the number is never 0 */
+        terms->event = ++tracer_thread(ev->t)->term_events << THREAD_BITS | ev->t->index;
+    for (uint32_t i = 0; i < terms->n; i++)
+        if (terms->t[i] == t)
+            return handle(terms, i);
+    if (terms->n == EVENT_TERMS)
+        return ENGINE_TERMS_FULL;
+    terms->t[terms->n] = t;
+    return handle(terms, terms->n++);
+}
+
+static bool terms_known(struct engine_ctx *ctx, uint64_t term)
+{
+    const struct event_terms *terms = &event_of(ctx)->terms;
+    return terms->n > 0 && term >> EVENT_TERM_BITS == terms->event &&
+           (term & (EVENT_TERMS - 1)) < terms->n;
+}
+
+static const char *terms_kind(struct engine_ctx *ctx, uint64_t term)
+{
+    return term_kind(event_of(ctx)->env, term_of(ctx, term));
+}
+
+static int64_t terms_integer(struct engine_ctx *ctx, uint64_t term)
+{
+    ErlNifSInt64 i;
+    return enif_get_int64(event_of(ctx)->env, term_of(ctx, term), &i) ? i : 0;
+}
+
+static int64_t terms_size(struct engine_ctx *ctx, uint64_t term)
+{
+    return term_count(event_of(ctx)->env, term_of(ctx, term), &ctx->looked);
+}
+
+static size_t terms_text(struct engine_ctx *ctx, uint64_t term, char *out, size_t cap)
+{
+    return term_text(event_of(ctx)->env, term_of(ctx, term), out, cap, &ctx->looked);
+}
+
+static size_t terms_string(struct engine_ctx *ctx, uint64_t term, char *out, size_t cap)
+{
+    return term_string(event_of(ctx)->env, term_of(ctx, term), out, cap, &ctx->looked);
+}
+
+static uint64_t terms_element(struct engine_ctx *ctx, uint64_t term, int64_t n)
+{
+    ERL_NIF_TERM t;
+    struct event *ev = event_of(ctx);
+    return term_element(ev->env, term_of(ctx, term), n, &t, &ctx->looked) ? terms_keep(ev, t) : 0;
+}
+
+static uint64_t terms_get(struct engine_ctx *ctx, uint64_t term, const char *name, size_t len)
+{
+    ERL_NIF_TERM t;
+    struct event *ev = event_of(ctx);
+    return term_get(ev->env, term_of(ctx, term), name, len, &t, &ctx->looked) ? terms_keep(ev, t)
+                                                                              : 0;
+}
+
+const struct engine_terms terms_ops = {
+    .known = terms_known,
+    .kind = terms_kind,
+    .integer = terms_integer,
+    .size = terms_size,
+    .text = terms_text,
+    .string = terms_string,
+    .element = terms_element,
+    .get = terms_get,
+};
+
+/* -- built-in variables ------------------------------------------------------------------------ */
+
+enum { ARGUMENTS_MOST = 255 }; /* of a function */
+
+/* Returns the arguments of the function that is called, or that a new process begins with. */
+static ERL_NIF_TERM arguments(const struct event *ev)
+{
+    const ERL_NIF_TERM *e;
+    int n;
+    if (ev->args != 0 || ev->other == 0)
+        return ev->args;
+    return enif_get_tuple(ev->env, ev->other, &n, &e) && n == 3 ? e[2] : 0;
+}
+
+/* Returns argument i, from 0 on; no term when there is none. */
+static uint64_t argument(struct event *ev, uint64_t i)
+{
+    ERL_NIF_TERM head, list = arguments(ev);
+    if (list == 0 || i >= ARGUMENTS_MOST)
+        return 0;
+    for (;; i--) {
+        if (!enif_get_list_cell(ev->env, list, &head, &list))
+            return 0;
+        if (i == 0)
+            return terms_keep(ev, head);
+    }
+}
+
+uint64_t terms_about(struct engine_ctx *ctx, unsigned builtin, uint64_t index)
+{
+    struct event *ev = event_of(ctx);
+    switch (builtin) {
+    case DIF_BUILTIN_argv: return argument(ev, index);
+    case DIF_BUILTIN_retval:
+    case DIF_BUILTIN_message:
+    case DIF_BUILTIN_reason:
+        return builtin == ev->msg_is && ev->msg != 0 ? terms_keep(ev, ev->msg) : 0;
+    case DIF_BUILTIN_class:
+        return ev->fn && ev->other ? event_atom(ev, ev->other) : event_constant(ev, "");
+    default: return 0;
+    }
+}

@@ -1,0 +1,20 @@
+/* terms.h - terms of an event, as D programs handle them.
+ *
+ * A program gets a term as a HANDLE: the number of the event and the index of the term in a table
+ * of that event (event.terms). No handle is an address, and none outlives its event: a handle that
+ * a program kept or made up is not accepted. The table is on the thread's stack. */
+#ifndef ET_BEAM_PROBE_TERMS_H
+#define ET_BEAM_PROBE_TERMS_H
+
+#include "beam/tracer.h"
+
+/* Returns a handle of the term; of a term that the program has already, the same one.
+ * ENGINE_TERMS_FULL: the event has as many as it can have. */
+uint64_t terms_keep(struct event *ev, ERL_NIF_TERM t);
+
+/* Returns a built-in variable of this event: engine_ctx.about. */
+uint64_t terms_about(struct engine_ctx *ctx, unsigned builtin, uint64_t index);
+
+extern const struct engine_terms terms_ops;
+
+#endif
