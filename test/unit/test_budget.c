@@ -57,19 +57,25 @@ static struct engine *engine_of(struct build *b, uint64_t budget)
     return engine_build(&b->img, opt);
 }
 
-/* Fires the first n clauses at once; the work that took. */
-static uint64_t fire(struct engine *e, uint32_t n)
+/* Fires n clauses from this one on at once; the work that took. */
+static uint64_t fire_from(struct engine *e, uint32_t clause, uint32_t n)
 {
     static const struct engine_probe probe = {7, "prov", "mod", "func", "name"};
     struct engine_thread *t = engine_thread_self();
     struct engine_ctx ctx = {.probe = &probe, .arg = argument, .self = 1};
     struct engine_binding b[8];
     for (uint32_t i = 0; i < n; i++)
-        b[i] = (struct engine_binding){i + 1, i};
+        b[i] = (struct engine_binding){clause + i + 1, clause + i};
     engine_enter(t);
     engine_fire(e, t, &ctx, b, n);
     engine_leave(t);
     return e->opt.eventbudget - engine_tstate(e, t->index)->left;
+}
+
+/* The first n clauses. */
+static uint64_t fire(struct engine *e, uint32_t n)
+{
+    return fire_from(e, 0, n);
 }
 
 static struct record_counts counts_of(struct engine *e)
@@ -392,6 +398,93 @@ static void beyond(void **state)
     engine_destroy(e);
 }
 
+/* Fires a clause with this budget. Returns whether it was enough; *value is what was recorded. */
+static bool fired(struct engine *e, uint32_t clause, uint64_t budget, uint64_t *value)
+{
+    struct seen s;
+    e->opt.eventbudget = budget;
+    fire_from(e, clause, 1);
+    drain(e, &s);
+    *value = s.value[0];
+    if (s.faults == 0)
+        return true;
+    assert_int_equal(s.faults, 1);
+    assert_int_equal(s.fault[0], RECORD_FAULT_EVENTBUDGET);
+    assert_int_equal(s.fault_value[0], budget);
+    assert_int_equal(s.records, 0);
+    return false;
+}
+
+/* An operation of the store of dynamic variables is done as a whole or, when the budget ends in it,
+ * not at all. The clause then faults; that the store is full is not why, and no drop is counted. */
+static void dynamic_variables(void **state)
+{
+    enum { SET, OPERATION, GET, CLAUSES, LENGTH = 400, OLD = 4, NEW = 5 };
+    static const struct dif_type text_of = {DIF_STRING, 512}, bytes = {DIF_BYTES, 8};
+    const struct {
+        const char *what;
+        const struct dif_type *type;
+        uint32_t op;
+        int operand; /* of an integer */
+    } row[] = {{"load", &int64, OPI(LDGAA, 6, 0), 0},
+               {"load of a string", &text_of, OPI(LDGAA, 6, 0), 0},
+               {"load of bytes", &bytes, OPI(LDGAA, 6, 0), 0},
+               {"store", &int64, OPI(STGAA, NEW, 0), 9},
+               {"store of a string", &text_of, OPI(STGAA, NEW, 0), 0},
+               {"store of bytes", &bytes, OPI(STGAA, NEW, 0), 0},
+               {"store of 0", &int64, OPI(STGAA, NEW, 0), 0},
+               {"addition", &int64, OPI(ADDGAA, NEW, 0), 9}};
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        static struct build b;
+        const bool is_int = row[i].type == &int64;
+        build_init(&b);
+        b.img.strsize = STRSIZE;
+        b.img.scratchsize = STRSIZE;
+        build_var(&b, DIF_GLOBAL, *row[i].type, 1, &text_of);
+        for (int c = SET; c < CLAUSES; c++) {
+            build_clause(&b);
+            build_op(&b, OP3(LDARG, 1, 0, 0)); /* the key */
+            build_op(&b, OPI(SETI, 2, 1));
+            build_op(&b, is_int ? OPI(SETI, OLD, 7) : OP3(ADD, OLD, 1, 2));
+            build_op(&b, is_int ? OPI(SETI, NEW, (uint16_t)row[i].operand) : OP3(MOV, NEW, 1, 0));
+            build_op(&b, OP3(PUSHTR, 1, 0, 0));
+            build_op(&b, c == SET ? OPI(STGAA, OLD, 0) : c == GET ? OPI(LDGAA, 6, 0) : row[i].op);
+            if (c == GET) {
+                build_op(&b, OP3(RECB, 0, 0, 0));
+                build_op(&b, OPI(REC, 6, 0));
+                build_action(&b, ACT_TRACE, 6, *row[i].type);
+            }
+            build_end(&b);
+        }
+        struct engine *e = engine_of(&b, DIF_BUDGET_MOST);
+        set_text(LENGTH, "ab");
+        uint64_t old, new, value;
+        fire_from(e, SET, 1);
+        assert_true(fired(e, GET, DIF_BUDGET_MOST, &old));
+        const uint64_t took = fire_from(e, OPERATION, 1);
+        assert_true(fired(e, GET, DIF_BUDGET_MOST, &new));
+        assert_int_equal(old == new, row[i].op == OPI(LDGAA, 6, 0));
+        uint64_t least = 0; /* budget that is enough */
+        for (uint64_t budget = 1; budget <= took; budget++) {
+            e->opt.eventbudget = DIF_BUDGET_MOST;
+            fire_from(e, SET, 1);
+            const bool done = fired(e, OPERATION, budget, &value);
+            least = done && least == 0 ? budget : least;
+            assert_int_equal(done, least > 0); /* more is enough as well */
+            assert_true(fired(e, GET, DIF_BUDGET_MOST, &value));
+            assert_int_equal(value, done ? new : old);
+        }
+        /* The instructions are counted after the clause. The operation must leave a unit. */
+        if (least != took - WORK_CLAUSE - (b.clauses[OPERATION].ncode - 1) + 1)
+            fail_msg("%s: %llu units of %llu", row[i].what, (unsigned long long)least,
+                     (unsigned long long)took);
+        assert_int_equal(counts_of(e).errors, least - 1);
+        assert_int_equal(counts_of(e).drop[RECORD_DROP_DYNAMIC], 0);
+        engine_destroy(e);
+    }
+}
+
 /* Each clause with an area of its own takes away the borders of the areas before it. */
 static void borders(void **state)
 {
@@ -483,16 +576,10 @@ static void large_speculation(void **state)
     struct engine *e = engine_of(&b, 0);
     set_text(LONG, "ab");
     for (unsigned n = 2; n <= 50; n += 48) {
-        struct engine_thread *t = engine_thread_self();
-        const struct engine_probe probe = {7, "prov", "mod", "func", "name"};
-        for (unsigned i = 0; i < n + 2; i++) {
-            struct engine_ctx ctx = {.probe = &probe, .arg = argument, .self = 1};
-            struct engine_binding one = {i == 0 ? 1 : i <= n ? 2 : 3, i == 0 ? 0 : i <= n ? 1 : 2};
-            engine_enter(t);
-            engine_fire(e, t, &ctx, &one, 1);
-            engine_leave(t);
-        }
-        uint64_t took = e->opt.eventbudget - engine_tstate(e, t->index)->left;
+        fire_from(e, 0, 1);
+        for (unsigned i = 0; i < n; i++)
+            fire_from(e, 1, 1);
+        uint64_t took = fire_from(e, 2, 1);
         assert_true(n == 2 ? took >= 2 * LONG / WORK_COPY : took < 200);
         drain(e, &s);
         assert_int_equal(s.records, n);
@@ -520,13 +607,18 @@ static void bounds(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(subroutines),     cmocka_unit_test(instructions),
-        cmocka_unit_test(records),         cmocka_unit_test(code),
-        cmocka_unit_test(histograms),      cmocka_unit_test(fresh_memory),
-        cmocka_unit_test(beyond),          cmocka_unit_test(borders),
-        cmocka_unit_test(errors_in_error), cmocka_unit_test(large_speculation),
-        cmocka_unit_test(bounds)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(subroutines),
+                                       cmocka_unit_test(instructions),
+                                       cmocka_unit_test(records),
+                                       cmocka_unit_test(code),
+                                       cmocka_unit_test(histograms),
+                                       cmocka_unit_test(fresh_memory),
+                                       cmocka_unit_test(beyond),
+                                       cmocka_unit_test(borders),
+                                       cmocka_unit_test(errors_in_error),
+                                       cmocka_unit_test(large_speculation),
+                                       cmocka_unit_test(dynamic_variables),
+                                       cmocka_unit_test(bounds)};
     int failed = cmocka_run_group_tests_name("budget", tests, NULL, NULL);
     free(text);
     return failed;

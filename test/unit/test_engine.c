@@ -355,11 +355,10 @@ static void associative_arrays(void **state)
 #undef KEY
 }
 
-/* Each store beyond the room for dynamic variables is one drop. It takes the rest of the clause and
- * the record with it, and is no error. */
-static void room_for_dynamic_variables_ends(void **state)
+/* Each store or addition beyond the room for dynamic variables is one drop. It takes the rest of
+ * the clause and the record with it, and is no error. */
+static void room_ends(uint32_t op)
 {
-    (void)state;
     enum { FIRED = 1000 };
     static struct build b;
     struct record_counts c;
@@ -375,7 +374,7 @@ static void room_for_dynamic_variables_ends(void **state)
     build_action(&b, ACT_TRACE, 1, int64);
     build_op(&b, OP3(PUSHTV, 1, 0, 0)); /* a key of its own each time */
     build_op(&b, OPI(SETI, 2, 1));
-    build_op(&b, OPI(STGAA, 2, slot));
+    build_op(&b, dif_ai(op, 2, slot));
     build_action(&b, ACT_EXPR, 4, none);
     build_op(&b, OPI(SETI, 2, 1));
     build_op(&b, OP3(PUSHTV, 2, 0, 0));
@@ -397,6 +396,13 @@ static void room_for_dynamic_variables_ends(void **state)
     assert_int_equal(c.drop[RECORD_DROP_DYNAMIC], FIRED - c.recorded);
     assert_int_equal(c.errors, 0);
     engine_destroy(e);
+}
+
+static void room_for_dynamic_variables_ends(void **state)
+{
+    (void)state;
+    room_ends(DIF_OP_STGAA);
+    room_ends(DIF_OP_ADDGAA);
 }
 
 static void fault_says_where(void **state)
