@@ -485,6 +485,40 @@ static void dynamic_variables(void **state)
     }
 }
 
+/* Looks at a slot that another thread keeps are counted, and end before the budget of most events
+ * does: then there is a drop. */
+static void a_slot_that_stays_busy(void **state)
+{
+    enum { LOOKS = 2000, SMALL = LOOKS * WORK_WAIT / 2, STATE = 3, BUSY = 1, LIVE = 2 };
+    static struct build b;
+    uint64_t value;
+    (void)state;
+    build_init(&b);
+    build_var(&b, DIF_GLOBAL, int64, 1, &int64);
+    build_clause(&b);
+    build_op(&b, OPI(SETI, 1, 1));
+    build_op(&b, OP3(PUSHTV, 1, 0, 0));
+    build_op(&b, OPI(STGAA, 1, 0));
+    build_end(&b);
+    struct engine *e = engine_of(&b, DIF_BUDGET_MOST);
+    assert_true(fire(e, 1) < SMALL);
+    unsigned kept = 0;
+    for (size_t i = 0; i < e->dyn.nbuckets * (size_t)8; i++) {
+        if ((e->dyn.tag[i] & STATE) == LIVE) {
+            e->dyn.tag[i] ^= LIVE ^ BUSY;
+            kept++;
+        }
+    }
+    assert_int_equal(kept, 1);
+    assert_in_range(fire(e, 1), LOOKS * WORK_WAIT, LOOKS * WORK_WAIT + SMALL);
+    assert_int_equal(counts_of(e).drop[RECORD_DROP_DYNAMIC], 1);
+    assert_int_equal(counts_of(e).errors, 0);
+    assert_false(fired(e, 0, SMALL, &value));
+    assert_int_equal(counts_of(e).drop[RECORD_DROP_DYNAMIC], 1);
+    assert_int_equal(counts_of(e).errors, 1);
+    engine_destroy(e);
+}
+
 /* Each clause with an area of its own takes away the borders of the areas before it. */
 static void borders(void **state)
 {
@@ -618,6 +652,7 @@ int main(void)
                                        cmocka_unit_test(errors_in_error),
                                        cmocka_unit_test(large_speculation),
                                        cmocka_unit_test(dynamic_variables),
+                                       cmocka_unit_test(a_slot_that_stays_busy),
                                        cmocka_unit_test(bounds)};
     int failed = cmocka_run_group_tests_name("budget", tests, NULL, NULL);
     free(text);
