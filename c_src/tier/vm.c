@@ -60,8 +60,20 @@ static int by_probe(const void *a, const void *b)
     return (x->epid > y->epid) - (x->epid < y->epid);
 }
 
+/* Returns what a clause reads at a probe of a function: enum probe_use. */
+static unsigned uses(const struct dif_image *img, const struct tier_binding *b, enum probe_kind kind)
+{
+    switch (probe_fn_event(kind)) {
+    case PROBE_FN_RETURN:
+        return dif_reads_builtin(img, b->clause, DIF_BUILTIN_retval) ? PROBE_USE_VALUE : 0;
+    case PROBE_FN_EXCEPTION: return 0;
+    default: return dif_reads_builtin(img, b->clause, DIF_BUILTIN_argv) ? PROBE_USE_ARGS : 0;
+    }
+}
+
 /* Appends {Epid, Clause, ProbeId, Kind, Where}. */
-static bool put_binding(struct vm *v, struct buf *x, const struct tier_binding *b)
+static bool put_binding(struct vm *v, struct buf *x, const struct dif_image *img,
+                        const struct tier_binding *b)
 {
     struct tier_probe p;
     const struct catalog_mod *m;
@@ -72,7 +84,7 @@ static bool put_binding(struct vm *v, struct buf *x, const struct tier_binding *
     etf_put_uint(x, b->epid);
     etf_put_uint(x, b->clause);
     etf_put_uint(x, b->probe);
-    etf_put_uint(x, p.kind);
+    etf_put_uint(x, p.kind + (f ? uses(img, b, p.kind) : 0));
     if (f) {
         etf_put_tuple(x, 3);
         etf_put_atom(x, m->name);
@@ -236,7 +248,7 @@ static int put_bindings(struct vm *v, struct buf *x, const struct tier_binding *
     if (n > 0)
         etf_put_list(x, n);
     for (size_t i = 0; i < n; i++)
-        if (!put_binding(v, x, &b[i]))
+        if (!put_binding(v, x, v->img, &b[i]))
             return diag_error(d, ET_EINVAL, NULL, NULL, NULL, "probe id %u is not one of this node",
                               b[i].probe);
     etf_put_nil(x);
@@ -292,6 +304,7 @@ static int vm_enable(struct tier *t, const struct dif_image *img, const void *im
     struct tier_binding *sorted = et_malloc((n + 1) * sizeof *sorted);
     if (!sorted)
         return diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
+    v->img = img;
     if (n > 0)
         memcpy(sorted, b, n * sizeof *b);
     qsort(sorted, n, sizeof *sorted, by_probe);
@@ -320,7 +333,6 @@ static int vm_enable(struct tier *t, const struct dif_image *img, const void *im
             e = agent_malformed(&v->agent, "enable", d);
     }
     if (e == 0) {
-        v->img = img;
         v->opt = *opt;
         catalog_settle(&v->catalog);
         v->opt.later = NULL; /* it was borrowed */

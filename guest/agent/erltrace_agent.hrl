@@ -40,8 +40,14 @@
 -define(EXCEPTION, 4).
 -define(LOCAL, 8).
 -define(GLOBAL, 16).
+-define(VALUE, 32). % returns with their values
+-define(ARGS, 64).  % arguments of calls, which local patterns do not give by themselves
+
+%% What clauses read at a probe of a function, in the Kind of a binding: enum probe_use of guest/words/probekind.h.
+-define(USE_ARGS, 256).
+-define(USE_VALUE, 512).
 -define(WANT_NEEDS, [{?ENTRY, ?NEED_CALL}, {?LOCAL, ?NEED_CALL}, {?GLOBAL, ?NEED_CALL}, {?RETURN, ?NEED_RETURN},
-                     {?EXCEPTION, ?NEED_EXCEPTION}]).
+                     {?VALUE, ?NEED_RETURN}, {?EXCEPTION, ?NEED_EXCEPTION}]).
 
 %% Phases of a consumer whose program needs something of the VM.
 -define(is_placed(Phase), (Phase =:= placed orelse Phase =:= running)).
@@ -56,7 +62,7 @@
     bindings = [] :: [[tuple()]],  % for the next enable or extend, as many as have come, newest first
     program :: reference() | undefined,
     needs = 0 :: non_neg_integer(),
-    wants = #{} :: #{mfa() => 1..31},
+    wants = #{} :: #{mfa() => 1..127},
     %% functions whose calls are named probes, and the first arguments that are wanted
     hooks = [] :: [{Probe :: binary(), [mfa()], First :: any | [term()]}],
     only = #{} :: #{pos_integer() => [pid()]}, % for a need: the processes that are enough for it
@@ -105,7 +111,7 @@
     port_flags = [] :: [atom()],   % set on ports
     functions = #{} :: #{mfa() => pattern()}, % set on functions
     hooks = #{} :: #{mfa() => pattern()}, % set on functions whose calls are named probes, in addition
-    globals = #{} :: #{mfa() => true}, % functions with a pattern in the session `global`
+    globals = #{} :: #{mfa() => args | false}, % functions with a pattern in the session `global`
     loads :: undefined | #loads{},
     lost = {0, 0, 0},              % the last result of nif_lost
     watching = false :: boolean(), % the overrun timer runs
@@ -126,5 +132,5 @@
     guard :: pid() | undefined
 }).
 
--type pattern() :: {local | meta | global, Exceptions :: boolean(), Caller :: boolean()} |
+-type pattern() :: {local | meta | global, Exceptions :: boolean(), Caller :: boolean() | args} |
                    {meta, {first, arity(), [term()]}, false}. % calls with one of these as their first argument

@@ -15,6 +15,10 @@
 
 -include("erltrace_agent.hrl").
 
+%% Of those that want something of a function: what leaves a frame for each call, and whether only global calls are wanted.
+-define(FRAMES, (?EXCEPTION bor ?VALUE)).
+-define(is_global(Bits), ((Bits) band (bnot ?ARGS) =:= ?GLOBAL)).
+
 -define(OVERRUN, 50).              % ms between two checks of exception frames
 
 %% Adds what bindings want of functions to Acc.
@@ -22,18 +26,22 @@ wants(Bindings, Acc) ->
     erltrace_agent_lib:fold_list(fun want/2, Acc, Bindings).
 
 want({_, _, _, Kind, {M, _, _} = MFA}, Acc) when Kind >= ?PROBE_FN_ENTRY ->
-    Bit = bit(Kind),
+    New = bits(Kind),
     case Acc of
-        #{MFA := Bits} when Bits band Bit =/= 0 -> Acc;
-        #{MFA := Bits} -> Acc#{MFA := Bits bor Bit};
+        #{MFA := Bits} when Bits band New =:= New -> Acc;
+        #{MFA := Bits} -> Acc#{MFA := Bits bor New};
         #{} ->
             case ours(M) of
                 true -> Acc;
-                false -> Acc#{MFA => Bit}
+                false -> Acc#{MFA => New}
             end
     end;
 want(_, Acc) ->
     Acc.
+
+bits(Kind) when Kind band ?USE_VALUE =/= 0 -> ?VALUE;
+bits(Kind) when Kind band ?USE_ARGS =/= 0 -> bit(Kind - ?USE_ARGS) bor ?ARGS;
+bits(Kind) -> bit(Kind).
 
 bit(?PROBE_FN_RETURN) -> ?RETURN;
 bit(?PROBE_FN_BIF_RETURN) -> ?RETURN;
@@ -224,8 +232,8 @@ merge_wants(W, Acc) ->
 without_taken(Taken, Wants) ->
     maps:fold(fun(MFA, true, W) ->
                   case W of
-                      #{MFA := ?EXCEPTION} -> maps:remove(MFA, W);
-                      #{MFA := Bits} -> W#{MFA := Bits band (bnot ?EXCEPTION)};
+                      #{MFA := Bits} when Bits band (bnot ?FRAMES) =:= 0 -> maps:remove(MFA, W);
+                      #{MFA := Bits} -> W#{MFA := Bits band (bnot ?FRAMES)};
                       #{} -> W
                   end
               end, Wants, Taken).
@@ -235,17 +243,20 @@ without_taken(Taken, Wants) ->
 globals(Wants, #s{session = legacy}) ->
     {#{}, Wants};
 globals(Wants, _) ->
-    erltrace_agent_lib:fold(fun(MFA, ?GLOBAL, {G, W}) -> {G#{MFA => true}, maps:remove(MFA, W)};
-                               (MFA, B, {G, W}) when B band (?LOCAL bor ?GLOBAL) =/= 0 -> {G#{MFA => true}, W};
+    erltrace_agent_lib:fold(fun(MFA, B, {G, W}) when ?is_global(B) -> {G#{MFA => args(B)}, maps:remove(MFA, W)};
+                               (MFA, B, {G, W}) when B band (?LOCAL bor ?GLOBAL) =/= 0 -> {G#{MFA => args(B)}, W};
                                (_, _, Acc) -> Acc
                             end, {#{}, Wants}, Wants).
+
+args(Bits) when Bits band ?ARGS =/= 0 -> args;
+args(_) -> false.
 
 %% Before OTP 27 a function has one pattern, which tells local calls from global ones only if it is a global pattern.
 all_local(_, #s{session = Session}) when Session =/= legacy ->
     [];
 all_local(Wants, _) ->
     Locals = [MFA || {MFA, B} <- maps:to_list(Wants), B band ?LOCAL =/= 0],
-    Globals = [MFA || {MFA, B} <- maps:to_list(Wants), B band ?GLOBAL =/= 0, B =/= ?GLOBAL],
+    Globals = [MFA || {MFA, B} <- maps:to_list(Wants), B band ?GLOBAL =/= 0, not ?is_global(B)],
     [text("before OTP 27 local calls cannot be told from global ones: every call of ~s counts as local", [names(Locals)])
      || Locals =/= []] ++
     [text("before OTP 27 global-function-entry does not fire for functions with any other probe: ~s", [names(Globals)])
@@ -256,7 +267,7 @@ all_local(Wants, _) ->
 kinds(Running, Patterns, Globals) ->
     case lists:any(fun(#c{hears = Hears}) -> Hears end, Running) of
         true ->
-            [meta] ++ [local || erltrace_agent_lib:fold(fun(_, {How, _, Caller}, Any) -> Any orelse (How =:= local andalso Caller) end,
+            [meta] ++ [local || erltrace_agent_lib:fold(fun(_, {How, _, Caller}, Any) -> Any orelse (How =:= local andalso Caller =/= false) end,
                                                         false, Patterns)] ++
                 [global || map_size(Globals) > 0];
         false ->
@@ -269,13 +280,12 @@ grown(Kinds, #s{loads = #loads{kinds = Have}}) -> [K || K <- [meta, local, globa
 
 %% Returns need local patterns, which work only in processes that have the flags, and so do global ones; for the rest processes are left
 %% untouched. But a meta pattern costs every process, so calls of a few processes use local patterns as well.
-pattern(?GLOBAL, _) ->
-    {global, false, false};
-pattern(Bits, Few) ->
-    How = if Bits band ?RETURN =/= 0; Few -> local;
-             true -> meta
-          end,
-    {How, Bits band ?EXCEPTION =/= 0, How =:= local}.
+pattern(Bits, _) when ?is_global(Bits) ->
+    {global, false, args(Bits)};
+pattern(Bits, Few) when Bits band ?RETURN =/= 0; Few ->
+    {local, Bits band ?FRAMES =/= 0, args(Bits) =:= false orelse args};
+pattern(Bits, _) ->
+    {meta, Bits band ?FRAMES =/= 0, false}.
 
 %% When returns of at most one function are wanted, its caller need not be known: that saves the VM a fifth of the work.
 %% -> {patterns, #{function whose pattern works only in processes with flags => what is wanted of it}}
@@ -286,7 +296,7 @@ simplify(Patterns, Wants) ->
                                                         {F#{MFA => Bits}, R orelse Bits band ?RETURN =/= 0}
                                                  end, {#{}, false}, Patterns),
     {case maps:next(maps:iterator(Flagged)) of
-         _ when not Returns -> erltrace_agent_lib:map(fun(_, {local, Exceptions, _}) -> {local, Exceptions, false};
+         _ when not Returns -> erltrace_agent_lib:map(fun(_, {local, Exceptions, true}) -> {local, Exceptions, false};
                                                          (_, P) -> P
                                                       end, Patterns);
          {MFA, _, _} when map_size(Flagged) =:= 1 ->
@@ -400,7 +410,7 @@ overrun(#s{taken = Taken} = S) ->
              [] -> S;
              MFAs ->
                  {_, S2} = apply_needs(S#s{taken = maps:merge(Taken, maps:from_list([{F, true} || F <- MFAs]))}),
-                 warn(text("exception probes were removed from ~s: calls that do not return pile up, and each leaves a frame "
+                 warn(text("exception probes and retval were removed from ~s: calls that do not return pile up, and each leaves a frame "
                            "on the stack while such a probe is on (a loop, or deep recursion)", [names(MFAs)]), S2)
          end,
     start_watching(S1#s{watching = false}).

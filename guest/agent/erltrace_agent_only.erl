@@ -68,7 +68,7 @@ calls(Flagged, #c{wants = Wants} = C) ->
 functions(_, #s{calls = {_, _, _}}) ->
     #{};
 functions(Running, _) ->
-    case [C || #c{only = Only, wants = W} = C <- Running, map_size(W) > 0, is_map_key(?NEED_CALL, Only) orelse is_map_key(?NEED_EXCEPTION, Only)] of
+    case [C || #c{only = Only, wants = W} = C <- Running, map_size(W) > 0, is_map_key(?NEED_CALL, Only) orelse is_map_key(?NEED_EXCEPTION, Only) orelse is_map_key(?NEED_RETURN, Only)] of
         [] ->
             #{};
         _ ->

@@ -277,14 +277,19 @@ globals(Want, #s{global = undefined} = S) ->
     erltrace_agent_session:process(Session, all, true, [call, arity]),
     globals(Want, S#s{global = Session});
 globals(Want, #s{globals = Have} = S) ->
-    set_globals(maps:without(maps:keys(Have), Want), true, S),
+    set_globals(maps:filter(fun(MFA, Args) -> maps:get(MFA, Have, none) =/= Args end, Want), true, S),
     set_globals(maps:without(maps:keys(Want), Have), false, S),
     S#s{globals = Want}.
 
-set_globals(MFAs, How, #s{global = Session}) ->
-    maps:foreach(fun({M, global}, L) ->
-                     [erltrace_agent_session:function(Session, MFA, How, [global]) || MFA <- spans(M, [FA || {_, FA} <- L], functions_of(M))]
-                 end, by_module(maps:map(fun(_, true) -> {global, false, false} end, MFAs))).
+%% Sets (true) or clears the patterns of these functions.
+set_globals(MFAs, On, #s{global = Session}) ->
+    {With, Without} = lists:partition(fun({_, Args}) -> Args =:= args end, maps:to_list(MFAs)),
+    [maps:foreach(fun({M, global}, L) ->
+                      [erltrace_agent_session:function(Session, MFA, On andalso match_spec({global, false, Args}), [global])
+                       || MFA <- spans(M, [FA || {_, FA} <- L], functions_of(M))]
+                  end, by_module(maps:from_list([{MFA, {global, false, Args}} || {MFA, _} <- Some])))
+     || {Args, Some} <- [{args, With}, {false, Without}], Some =/= []],
+    ok.
 
 %% == clearing ==================================================================================================
 
@@ -383,7 +388,7 @@ still_ours(_, _, _) ->
 
 %% Whether no other tool would use this match specification.
 is_match_spec(MS) ->
-    MS =:= match_spec({local, false, true}) orelse MS =:= match_spec({local, true, true}).
+    lists:any(fun(P) -> MS =:= match_spec(P) end, [{local, E, C} || E <- [false, true], C <- [true, args]] ++ [{global, false, args}]).
 
 %% == code that was loaded: all its functions have the patterns of erltrace_agent_loads ==========================
 
@@ -459,6 +464,8 @@ is_loaded(local, MFA) ->
 %% {return_trace} is never used: it leaves a frame for every call.
 match_spec({local, false, true}) -> [{'_', [], [{message, {caller}}]}];
 match_spec({local, true, true}) -> [{'_', [], [{message, {caller}}, {exception_trace}]}];
+match_spec({_, false, args}) -> [{'_', [], [{message, {{{caller}, '$_'}}}]}];
+match_spec({_, true, args}) -> [{'_', [], [{message, {{{caller}, '$_'}}}, {exception_trace}]}];
 match_spec({_, false, false}) -> [];
 match_spec({meta, {first, Arity, Terms}, false}) -> [{[T | lists:duplicate(Arity - 1, '_')], [], []} || T <- Terms];
 match_spec({_, true, false}) -> [{'_', [], [{exception_trace}]}].

@@ -175,7 +175,8 @@ static bool reserve_tables(const struct program *p)
     bool calls = false, returns = false;
     for (const struct program_probes *pp = &p->probes; pp; pp = pp->next)
         for (uint32_t i = 0; i < pp->n; i++) {
-            calls = calls || pp->v[i].kind == PROBE_FN_EXCEPTION;
+            calls = calls || pp->v[i].kind == PROBE_FN_EXCEPTION ||
+                    (pp->v[i].uses & PROBE_USE_VALUE) != 0;
             returns = returns || probe_fn_event(pp->v[i].kind) == PROBE_FN_RETURN;
         }
     if ((p->vtime || calls) && !atomic_load(&agent.processes))
@@ -211,9 +212,22 @@ static void each_function(ErlNifEnv *env, struct snapshot *s, ERL_NIF_TERM list,
     }
 }
 
+/* Leaves only the returns that come with values, or only the others. */
+static void keep_returns(struct function *f, bool values)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < f->ret.n; i++)
+        if (((f->ret.v[i].uses & PROBE_USE_VALUE) != 0) == values)
+            f->ret.v[n++] = f->ret.v[i];
+    f->ret.n = n;
+}
+
+/* Removes what needs a frame for each call. */
 static void take_off(struct function *f)
 {
     f->exception.n = 0;
+    keep_returns(f, false);
+    f->framed = false;
 }
 
 static void see_locally(struct function *f)
@@ -225,7 +239,7 @@ static void see_by_meta(struct snapshot *s)
 {
     for (uint32_t i = 0; i < s->nfunctions; i++) {
         s->function[i].local = s->function[i].global_only = false;
-        s->function[i].ret.n = 0;
+        keep_returns(&s->function[i], true);
     }
     s->returns = false;
 }

@@ -48,6 +48,7 @@ struct program_probe {
     uint32_t label;           /* user_trace-n: which */
     ERL_NIF_TERM user;        /* erltrace:probe: its name; 0: all names that match id.name */
     uint64_t period;          /* ticks: ns */
+    unsigned uses;            /* enum probe_use, of all its clauses */
     struct engine_binding *b; /* clauses, in order */
     uint32_t n;
 };
@@ -81,6 +82,7 @@ struct bound {
     const struct engine_probe *probe;
     const struct engine_binding *b;
     uint32_t n;
+    unsigned uses;     /* enum probe_use */
     struct load *load; /* which account pays */
     struct load_probe *cost;
 };
@@ -96,6 +98,7 @@ struct function {
     uint32_t arity;
     bool local;           /* seen through a local pattern, else through a meta pattern */
     bool global_only;     /* only global-function-entry is wanted: uses a global pattern */
+    bool framed;          /* returns come with values, from frames that its calls leave */
     _Atomic bool overrun; /* its exception frames accumulate */
     uint16_t text_len;
     const char *text; /* m:f/a */
@@ -129,7 +132,7 @@ struct snapshot {
     struct function_slot *slot; /* open addressing, linear probing, at most half full */
     uint32_t mask;              /* slots - 1 */
     bool vtime;                 /* measure how long processes are scheduled in */
-    bool exceptions;            /* some function has exception probes */
+    bool exceptions;            /* some function has exception probes, or is framed */
     bool returns;               /* ... return probes */
     struct program **program;   /* kept alive */
     struct load **load;         /* of each program */

@@ -89,7 +89,7 @@ static bool options_of(ErlNifEnv *env, ERL_NIF_TERM list, struct engine_options 
 }
 
 struct binding {
-    uint32_t epid, clause, id, kind;
+    uint32_t epid, clause, id, kind, uses;
     ERL_NIF_TERM where;
 };
 
@@ -100,8 +100,12 @@ static bool binding_of(ErlNifEnv *env, ERL_NIF_TERM t, struct binding *b)
     if (!enif_get_tuple(env, t, &n, &e) || n != 5)
         return false;
     b->where = e[4];
-    return enif_get_uint(env, e[0], &b->epid) && enif_get_uint(env, e[1], &b->clause) &&
-           enif_get_uint(env, e[2], &b->id) && enif_get_uint(env, e[3], &b->kind);
+    if (!enif_get_uint(env, e[0], &b->epid) || !enif_get_uint(env, e[1], &b->clause) ||
+        !enif_get_uint(env, e[2], &b->id) || !enif_get_uint(env, e[3], &b->kind))
+        return false;
+    b->uses = b->kind & PROBE_USES;
+    b->kind -= b->uses;
+    return true;
 }
 
 static bool is_ascii(const char *s)
@@ -225,6 +229,7 @@ static const char *bind(ErlNifEnv *env, struct program *p, ERL_NIF_TERM list, bo
             last = b.id;
         }
         to->v[to->n - 1].n++;
+        to->v[to->n - 1].uses |= b.uses;
     }
     return NULL;
 }
@@ -401,7 +406,8 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
         if (pp->kind >= PROBE_PROCESS_SPAWN && pp->kind < PROBE_FN_ENTRY)
             needs |= needs_of(pp->kind);
         else if (pp->kind >= PROBE_FN_ENTRY && pp->kind < PROBE_FN_END)
-            p->load.needs |= word_probe(pp->kind)->needs;
+            p->load.needs |= (pp->uses & PROBE_USE_VALUE) != 0 ? PROBE_NEEDS_FN_EXCEPTION
+                                                               : word_probe(pp->kind)->needs;
         if ((pp->kind == PROBE_MESSAGE_SEND && reads_token(p, pp, 3)) ||
             (pp->kind == PROBE_MESSAGE_SEND_REMOTE && reads_token(p, pp, 4)))
             needs |= PROBE_NEED_TOKENS;

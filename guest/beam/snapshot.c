@@ -86,7 +86,8 @@ static bool add(struct snapshot *s, struct bounds *to, struct program *p,
         return false;
     if (to->n)
         memcpy(v, to->v, size_mul(to->n, sizeof *v)); /* less than was just allocated */
-    v[to->n] = (struct bound){p->engine, &probe->id, probe->b, probe->n, &p->load, cost};
+    v[to->n] =
+        (struct bound){p->engine, &probe->id, probe->b, probe->n, probe->uses, &p->load, cost};
     to->v = v;
     to->n++;
     return true;
@@ -145,9 +146,13 @@ struct snapshot *snapshot_new(ErlNifEnv *env, struct program *const *p, uint32_t
         if (!fn->text)
             goto fail;
         fn->text_len = (uint16_t)len;
-        fn->local = fn->ret.n > 0;
+        for (uint32_t j = 0; j < fn->ret.n; j++)
+            if ((fn->ret.v[j].uses & PROBE_USE_VALUE) != 0)
+                fn->framed = true;
+            else
+                fn->local = true;
         fn->global_only = fn->entry.n + fn->ret.n + fn->exception.n + fn->local_entry.n == 0;
-        s->exceptions = s->exceptions || fn->exception.n > 0;
+        s->exceptions = s->exceptions || fn->exception.n > 0 || fn->framed;
         s->returns = s->returns || fn->ret.n > 0;
     }
     return s;

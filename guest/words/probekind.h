@@ -25,6 +25,13 @@ enum probe_kind {
     PROBE_NKINDS = 224
 };
 
+/* What clauses read at a probe of a function, added to its kind in a binding. */
+enum probe_use {
+    PROBE_USE_ARGS = 256,  /* arguments of the call: argv */
+    PROBE_USE_VALUE = 512, /* what the function returns: retval */
+    PROBE_USES = PROBE_USE_ARGS | PROBE_USE_VALUE
+};
+
 /* What a probe of each kind needs: PROBE_NEEDS_DRIVER_READY_INPUT, a set of enum probe_need. */
 enum probe_needs {
 #define NEED(need)                             PROBE_NEED_##need

@@ -156,12 +156,25 @@ enum shadow_gone shadow_return(struct shadow *s, const struct shadow_fn *to, str
     return unwound ? SHADOW_UNWOUND : SHADOW_RETURNED;
 }
 
-uint32_t shadow_unwind(struct shadow *s, const struct shadow_fn *fn)
+/* Returns the number of entries up to the topmost one of a function, 0: none. */
+static uint32_t topmost(struct shadow *s, const struct shadow_fn *fn)
 {
     uint32_t i = s->depth;
-    if (!s->unwinding) /* those above it have no exception probe */
-        while (i > 0 && !in_function(at(s, i - 1), fn))
-            i--;
+    while (i > 0 && !in_function(at(s, i - 1), fn))
+        i--;
+    return i;
+}
+
+uint32_t shadow_find(struct shadow *s, const struct shadow_fn *fn)
+{
+    uint32_t i = topmost(s, fn);
+    return i > 0 ? s->under + i : 0;
+}
+
+uint32_t shadow_unwind(struct shadow *s, const struct shadow_fn *fn)
+{
+    /* Those above it have no exception probe. */
+    uint32_t i = s->unwinding ? s->depth : topmost(s, fn);
     if (i > 0 && in_function(at(s, i - 1), fn)) {
         const struct shadow_entry *e = at(s, i - 1);
         s->left = (struct shadow_fn){.m = e->cm, .f = e->cf, .a = e->ca};

@@ -114,6 +114,8 @@ enum shadow_gone {
  * that of the outermost one that an exception left; 0: unknown, as for plain calls. */
 enum shadow_gone shadow_return(struct shadow *s, const struct shadow_fn *to, struct shadow_fn *fn,
                                uint32_t *depth);
+/* Returns the depth of the innermost call of a function, 0 when unknown. */
+uint32_t shadow_find(struct shadow *s, const struct shadow_fn *fn);
 /* Records that an exception left a function and returns its depth, 0 when unknown. Called before
  * the exception is caught, from the innermost function outward. */
 uint32_t shadow_unwind(struct shadow *s, const struct shadow_fn *fn);

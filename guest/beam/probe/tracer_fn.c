@@ -92,15 +92,24 @@ static bool wakes_up(ERL_NIF_TERM m, ERL_NIF_TERM f)
     return f == agent.atom.wake_up && m == agent.atom.proc_lib;
 }
 
-/* Reads the function that a call returns into, from the result of the match specification {message,
- * {caller}}. Returns false when there is none. */
-static bool caller_of(ErlNifEnv *env, ERL_NIF_TERM opts, struct shadow_fn *caller)
+/* Reads what the match specification of a local pattern has put together: the function that the
+ * call returns into, or that and the arguments, {Caller, Args}; Args becomes 0 where there are none.
+ * Returns false when the caller is not part of it. */
+static bool caller_of(ErlNifEnv *env, ERL_NIF_TERM opts, struct shadow_fn *caller,
+                      ERL_NIF_TERM *call_args)
 {
     ERL_NIF_TERM v, m, f;
+    const ERL_NIF_TERM *e;
+    int n;
     unsigned arity;
     bool args;
+    *call_args = 0;
     if (!enif_get_map_value(env, opts, agent.atom.match_spec_result, &v))
         return false;
+    if (enif_get_tuple(env, v, &n, &e) && n == 2 && enif_is_list(env, e[1])) {
+        v = e[0];
+        *call_args = e[1];
+    }
     *caller = undefined_fn();
     if (event_get_mfa(env, v, &m, &f, &arity, &args))
         *caller = (struct shadow_fn){.m = m, .f = f, .a = arity, .bottom = wakes_up(m, f)};
@@ -218,7 +227,8 @@ static void unbound_call(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool meta, E
     }
     struct shadow *sh = proctab_find(shadows(), argv[2]);
     struct shadow_fn me = {.m = m, .f = f, .a = arity}, caller;
-    if (sh && caller_of(env, argv[4], &caller))
+    ERL_NIF_TERM call_args;
+    if (sh && caller_of(env, argv[4], &caller, &call_args))
         shadow_call(sh, &me, &caller, false);
     else if (sh)
         shadow_call_plain(sh, &me);
@@ -240,24 +250,29 @@ void tracer_call(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
         return;
     }
     if (argv[1] == agent.atom.global) {
+        struct shadow_fn caller;
+        struct came came = {.at = nowhere};
         now_seen(mine, &mine->global, pid, fn, true);
-        function_event(t, &fn->global_entry, env, pid, fn, &(struct came){.at = nowhere});
+        caller_of(env, argv[4], &caller, &came.args);
+        function_event(t, &fn->global_entry, env, pid, fn, &came);
         return;
     }
     bool counts = this_call_counts(mine, fn, pid, meta);
     /* Where both patterns are set, for hooks or because code is being loaded, the local one has the
      * frames. */
-    if (fn->exception.n && !(meta && fn->local))
+    if ((fn->exception.n || fn->framed) && !(meta && fn->local))
         frame_pushed(pid, fn);
     if (meta && fn->hook)
         hooks_fire(s, t, env, pid, fn, args_of(env, argv[3]));
+    struct shadow_fn caller;
     struct came came = {.at = nowhere, .args = meta ? args_of(env, argv[3]) : 0};
+    bool known = !meta && caller_of(env, argv[4], &caller, &came.args);
     if (!meta && !fn->global_only &&
         s->returns) { /* its return will come whether or not the call counts */
         struct shadow *sh = counts ? shadow_of(pid) : proctab_find(shadows(), pid);
         if (sh) {
-            struct shadow_fn me = {.m = m, .f = f, .a = arity}, caller;
-            if (caller_of(env, argv[4], &caller)) {
+            struct shadow_fn me = {.m = m, .f = f, .a = arity};
+            if (known) {
                 came.at.gone = shadow_call(sh, &me, &caller, fn->ret.n > 0);
                 came.at.depth = shadow_depth(sh);
             } else {
@@ -310,7 +325,7 @@ void tracer_return_to(const struct snapshot *s, struct engine_thread *t, ErlNifE
     const struct function *fn;
     switch (shadow_return(sh, &to, &from, &depth)) {
     case SHADOW_RETURNED:
-        if ((fn = snapshot_function(s, from.m, from.f, from.a)))
+        if ((fn = snapshot_function(s, from.m, from.f, from.a)) && !fn->framed)
             function_event(
                 t, &fn->ret, env, argv[2], fn,
                 &(struct came){.at = depth ? (struct event_place){.depth = depth} : nowhere});
@@ -328,22 +343,27 @@ void tracer_frame_gone(const struct snapshot *s, struct engine_thread *t, ErlNif
     bool args;
     if (s->exceptions)
         frame_popped(argv[2]);
-    if (!exception || !event_get_mfa(env, argv[3], &m, &f, &arity, &args))
+    if (!event_get_mfa(env, argv[3], &m, &f, &arity, &args))
         return;
     const struct function *fn = snapshot_function(s, m, f, arity);
-    if (!fn)
+    if (!fn || !(exception || fn->framed))
         return;
     struct came came = {.at = nowhere};
     struct shadow *sh = fn->local ? proctab_find(shadows(), argv[2]) : NULL;
     if (sh) {
         struct shadow_fn left = {.m = m, .f = f, .a = arity};
-        uint32_t depth = shadow_unwind(sh, &left);
+        uint32_t depth = exception ? shadow_unwind(sh, &left) : shadow_find(sh, &left);
         came.at.depth = depth ? (int64_t)depth : -1;
     }
     const ERL_NIF_TERM *e;
     int n;
-    if (enif_get_map_value(env, argv[4], agent.atom.extra, &extra) &&
-        enif_get_tuple(env, extra, &n, &e) && n == 2 && enif_is_atom(env, e[0]))
+    bool more = enif_get_map_value(env, argv[4], agent.atom.extra, &extra);
+    if (!exception) {
+        came.value = more ? extra : 0;
+        function_event(t, &fn->ret, env, argv[2], fn, &came);
+        return;
+    }
+    if (more && enif_get_tuple(env, extra, &n, &e) && n == 2 && enif_is_atom(env, e[0]))
         came = (struct came){.at = came.at, .class = e[0], .value = e[1]};
     function_event(t, &fn->exception, env, argv[2], fn, &came);
 }
