@@ -8,13 +8,13 @@ ENTRY = 'tick-50ms /!ready/ { ready = 1; printf("ready\\n"); } erlang*:etw:work/
 
 
 def agent_of(t, release):
-    """A root folder whose agent the compiler of that release has made."""
+    """Returns a root folder with an agent that this release's compiler built."""
     with making(f"agent-{release}") as root:
         return made(t, release, root)
 
 
 def made(t, release, root):
-    """The same folder, when that agent is in it and up to date."""
+    """Builds the agent in that folder unless it is up to date; returns the folder."""
     beam, pack = os.path.join(root, "priv", "agent", "erltrace_agent.beam"), os.path.join(ROOT, "scripts", "dev", "pack-agent")
     folder = os.path.join(ROOT, "guest", "agent")
     sources = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith((".erl", ".hrl"))]

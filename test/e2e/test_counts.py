@@ -7,7 +7,7 @@ from erlt import PATIENCE, READY, aggregation, pid
 
 SPAWNS, SENDS, CALLS, RAISES = 1009, 10007, 100003, 2003
 
-# Counts of one worker's doing. $$1 is the worker, $$2 the process that gives it its orders.
+# Counts of what one worker does. $$1 is the worker, $$2 the process that gives it its orders.
 SCRIPT = READY + r"""
 erlang*:::process-spawn /copyinstr(arg1) == "etw:child/1"/ { @["spawn"] = count(); mine[copyinstr(arg0)] = 1; }
 erlang*:::process-exit /mine[copyinstr(arg0)]/ { @["exit"] = count(); @why[copyinstr(arg1)] = count(); mine[copyinstr(arg0)] = 0; }
@@ -22,7 +22,7 @@ erlang*:etw:boom/1:exception { @["exception"] = count(); }
 
 
 def test_everything_at_once(t):
-    """Spawns, exits, sends, queued messages, calls, returns and exceptions of one worker, in one program."""
+    """Spawns, exits, sends, queued messages, calls, returns and exceptions of one worker, counted by one program."""
     node = t.node()
     worker, control = node("etw:worker()"), node("self()")
     trace = t.trace("-q", "-n", SCRIPT, worker, control, node=node)
@@ -55,8 +55,8 @@ def test_two_workers_at_once(t):
 
 
 def test_answers_to_an_alias(t):
-    """gen_server:call has its answers sent to an alias: the receiver is the process behind it, and scripts that are keyed by
-    receivers do not fill their memory with names that never come again."""
+    """The answers of gen_server:call go to an alias. The probe's receiver is the process behind it, so that scripts with receivers as keys
+    do not fill their memory with names that never occur again."""
     node = t.node()
     worker = node("etw:worker()")
     trace = t.trace("-q", "-n", READY + """
@@ -75,7 +75,7 @@ def test_answers_to_an_alias(t):
 
 
 def test_speculation_of_two_workers(t):
-    """What two schedulers record speculatively comes when one of them commits it, all of it; branches count both ways."""
+    """Two schedulers record speculatively. When one commits, everything arrives. Branches count both ways."""
     node = t.node()
     workers = [node("etw:worker()") for _ in range(2)]
     trace = t.trace("-q", "-n", READY + """
@@ -104,7 +104,7 @@ def test_speculation_of_two_workers(t):
 
 
 def test_collections(t):
-    """Each forced collection is seen, its end too."""
+    """Each forced collection is seen, and so is its end."""
     node = t.node()
     worker = node("etw:worker()")
     trace = t.trace("-q", "-n", READY + """
@@ -120,7 +120,7 @@ def test_collections(t):
 
 
 def test_scheduling(t):
-    """What is scheduled in is scheduled out again."""
+    """Each process that is scheduled is also unscheduled."""
     node = t.node()
     worker = node("etw:worker()")
     trace = t.trace("-q", "-n", READY + """
@@ -131,7 +131,7 @@ def test_scheduling(t):
     trace.ready()
     for _ in range(31):
         node(f"etw:calls({pid(worker)}, 7)")
-    trace.wait("even", start=len(trace.out.lines))  # it goes out after it has answered
+    trace.wait("even", start=len(trace.out.lines))  # the worker is unscheduled after it has answered
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     found = aggregation(trace.out.text())
@@ -140,7 +140,7 @@ def test_scheduling(t):
 
 
 def test_records_and_drops(t):
-    """Records that find no room are drops: both together are what fired."""
+    """Records that find no room count as drops: records and drops together are what fired."""
     node = t.node()
     worker = node("etw:worker()")
     trace = t.trace("-q", "-x", "bufsize=16k", "-x", "switchrate=2s", "-n",
@@ -156,10 +156,10 @@ def test_records_and_drops(t):
 
 
 def test_records_all(t):
-    """With room and a reader that keeps up, every record arrives, in order."""
+    """With room and a reader that keeps up, every record arrives, and in order."""
     node = t.node()
     worker = node("etw:worker()")
-    node(f"etw:as({pid(worker)}, fun() -> etw:hop(1) end)")  # records come scheduler by scheduler
+    node(f"etw:as({pid(worker)}, fun() -> etw:hop(1) end)")  # records arrive scheduler by scheduler
     trace = t.trace("-q", "-n", READY + 'erlang*:etw:work/1:entry { n++; printf("call %d\\n", n); }', node=node)
     trace.ready()
     node(f"etw:calls({pid(worker)}, {SENDS})")
@@ -170,7 +170,7 @@ def test_records_all(t):
 
 
 def test_aggregation_drops(t):
-    """A full aggregation table: what found a place and what did not are all that fired."""
+    """A full aggregation table: the updates that found a place and the drops together are what fired."""
     node = t.node()
     worker = node("etw:worker()")
     trace = t.trace("-q", "-x", "aggsize=64k", "-x", "aggrate=2s", "-n",
@@ -186,8 +186,8 @@ def test_aggregation_drops(t):
 
 
 def test_tail_recursion(t):
-    """A loop of ten million turns with entry and return watched: every entry counts, the loop still runs in constant
-    memory, and its one return is one return."""
+    """A loop of ten million turns with probes on entry and return: every entry counts, the loop still runs in constant memory, and its one
+    return counts once."""
     node = t.node()
     worker = node("etw:worker()")
     trace = t.trace("-q", "-n", READY + """
@@ -199,14 +199,14 @@ def test_tail_recursion(t):
     grown = node.memory() - before
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
-    # A frame left by each turn would be 80 MB and more, and the time would grow with the square of the turns.
+    # If each turn left a frame, that would be at least 80 MB, and the time would grow with the square of the turns.
     t.true(size < 2_000_000, f"the loop's process holds {size} bytes")
     t.true(grown < 50_000_000, f"the node grew by {grown} bytes")
     t.equal(aggregation(trace.out.text()), {"entry": 10000001, "return": 1}, "counts", trace)
 
 
 def test_function_time_is_sane(t):
-    """Entry to return of a function that is known to wait: never less than it waited."""
+    """The time from entry to return of a function that waits is never shorter than its wait."""
     node = t.node()
     worker = node("etw:worker()")
     trace = t.trace("-q", "-n", READY + """

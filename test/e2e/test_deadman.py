@@ -1,5 +1,5 @@
-"""The dead-man: a trace that takes too much of a scheduler is stopped and taken away, what it had collected is printed, and
-cheap ones go on; and what probes cost is told."""
+"""The dead-man ends a trace that takes too much of a scheduler, and prints what it had collected. Cheap traces continue. The cost of probes
+is reported."""
 import json
 import os
 import re
@@ -14,7 +14,7 @@ LOW = {"DTRACE_OPT_MAXLOAD": "2"}
 OVERLOAD = 3  # exit status
 CALLS = 10007
 
-# Everything there is, on everything, with statements to match.
+# All there is to trace, with statements to match.
 EVERYTHING = """
 erlang*:::entry, erlang*:::return { @f[probefunc, probename] = count(); self->n++; x[probefunc] = timestamp; }
 erlang*:::message-send { @m[copyinstr(arg0), copyinstr(arg1)] = count(); }
@@ -33,21 +33,21 @@ def flood(node):
 
 
 def serves(t, node):
-    """The node does its work: a server answers."""
+    """Checks that the node still does its work: a server answers."""
     worker = node("etw:worker()")
     server = node(f"etw:asks({pid(worker)}, 1000)")
     t.true(server.startswith("<0."), "a server has answered")
 
 
 def stopped(t, trace, end="the end"):
-    """The trace ends by itself, says why, and shows what it has."""
+    """Checks that the trace ended itself, gave the reason, and printed what it had collected."""
     t.equal(trace.end(), OVERLOAD, "exit status", trace)
     with_others = "with what other traces of the node took it was above the limit,"
     said = t.match(trace.err.text(), r"error: \[TRACE_OVERLOAD\] the trace of \S+ was stopped: its probes took ([\d.]+) % of the ([\d.]+) s that "
                    rf"(?:dirty \S+ )?scheduler \d+ could run in 2 s, with (\d+) events/s in all; (?:the limit is|{with_others}) (\d+) %", "why")
     t.true(float(said[1]) >= int(said[4]) or with_others in said[0], "more than the limit", trace)
     t.match(trace.err.text(), r"^ +hint: .*maxload", "what helps")
-    # What is listed is of the same time, and parts of what was too much.
+    # The costs listed are of the same period, and are parts of the total that was too much.
     parts = t.match(trace.err.text(), rf"^erltrace: what cost most, in percent of the same {said[2]} s: (\S+ [\d.]+ % at \d+/s(; |$).*)", "what cost most")
     shares = [float(share) for share in re.findall(r"([\d.]+) %", parts[1])]
     t.match(parts[1], r"; [\d.]+ % the emulator", "the emulator's own part")
@@ -57,17 +57,17 @@ def stopped(t, trace, end="the end"):
 
 
 def test_everything_is_stopped(t):
-    """All functions, messages, scheduling and collections of a node that has more to do than it can."""
+    """A trace of all functions, messages, scheduling and collections, in a node that has more work than it can do, is stopped."""
     node = t.node()
     flood(node)
     before = node.memory()
     trace = t.trace("-q", "-x", "maxload=10", "-n", EVERYTHING, node=node)
-    trace.wait_error("TRACE_OVERLOAD", 3 * PATIENCE)  # placing all that has to share the processor with what it finds
+    trace.wait_error("TRACE_OVERLOAD", 3 * PATIENCE)  # placing all those probes has to share the processor with the load that the node already has
     kind, found = node(f"etw:await_clean({1000 * PATIENCE}, fun etw:traced/0)", patience=2 * PATIENCE)
     t.equal(kind, "clean", f"no flag, pattern or session is left: {found}", trace)
     serves(t, node)
     stopped(t, trace)
-    # It may be stopped before all is placed: the calls that the flood consists of are.
+    # It may be stopped before all probes are placed: those on the calls that make up the flood are placed.
     t.true(len(aggregation(trace.out.text())) >= 3, "what had been counted is printed", trace)
     grown = node.memory() - before
     t.true(grown < 400_000_000, f"the node grew by {grown} bytes")
@@ -75,14 +75,14 @@ def test_everything_is_stopped(t):
 
 
 def test_only_the_guilty_one(t):
-    """Of two consumers the one that takes too much goes, and the other counts on as if nothing had been."""
+    """Of two consumers the one that costs too much is stopped; the other continues to count, undisturbed."""
     node = t.node()
     worker = node("etw:worker()")
     cheap = t.trace("-q", "-n", READY + "erlang*:etw:work/1:entry /copyinstr(arg0) == $$1/ { @ = count(); }", worker, node=node,
                     env=LIMITED)
     cheap.ready()
     node("etw:chatter(2)")
-    # It takes between 30 and 50 % of a scheduler, and far less where the machine does much else.
+    # It takes between 30 and 50 % of a scheduler, and far less on a machine that is busy with other things.
     dear = t.trace("-q", "-x", "maxload=2", "-n", 'erlang*:::message-send { @[copyinstr(arg1)] = count(); } END { printf("the end\\n"); }',
                    node=node)
     stopped(t, dear)
@@ -94,7 +94,7 @@ def test_only_the_guilty_one(t):
 
 
 def test_policies(t):
-    """Each buffer policy: the records of the moment are shown at the end, and several consumers end one after another."""
+    """Each buffer policy: the records present at the end are shown. Several consumers are ended one after another."""
     node = t.node()
     node("etw:chatter(2)")
     script = 'erlang*:::message-send { @[copyinstr(arg1)] = count(); @x[copyinstr(arg0)] = count(); } ' \
@@ -108,8 +108,8 @@ def test_policies(t):
 
 
 def test_no_limit(t):
-    """Without a limit a trace may take what there is; with a low one it is stopped early, at the limit it was given, and that is
-    told at once, however seldom data is read."""
+    """Without a limit a trace may take all there is. With a low limit it is stopped early, at that limit; the tool says so at once, however
+    seldom it reads data."""
     node = t.node()
     node("etw:chatter(1)")
     script = "erlang*:::message-send { @[copyinstr(arg1)] = count(); } END { printf(\"the end\\n\"); }"
@@ -121,7 +121,7 @@ def test_no_limit(t):
 
 
 def test_json(t):
-    """The same as objects: the reports, and why it ended."""
+    """The same in JSON: the reports, and why the trace ended."""
     node = t.node()
     trace = t.trace("--json", "-x", "maxload=1", "-x", "stats=500ms", "-n", "erlang*:::message-send { @ = count(); }", node=node)
     trace.wait('"why": ?"period"')
@@ -148,7 +148,7 @@ def test_json(t):
 
 
 def test_stats(t):
-    """The option stats: a report each second, one at the end; only at the end with `end`, and with -v."""
+    """The option stats reports each second and at the end; with `end`, and with -v, only at the end."""
     node = t.node()
     worker = node("etw:worker()")
     script = READY + "erlang*:etw:work/1:entry { @e = count(); } erlang*:etw:work/1:return { @r = count(); }"
@@ -177,7 +177,7 @@ def test_stats(t):
 
 
 class Neighbour:
-    """Real-time loops that take so many ms of each processor and leave it so many, until the end of the block; never for long."""
+    """Real-time loops that take each processor for `on` ms and leave it for `off` ms, in turn, until the end of the block or for 20 s."""
 
     LOOP = """
 import os, sys, time
@@ -209,7 +209,7 @@ while time.monotonic() < end:
 
 
 def needs_real_time():
-    """Skips where nobody may have a processor before all others."""
+    """Skips the test where real-time scheduling is not permitted."""
     try:
         allowed = subprocess.run([sys.executable, "-c", "import os; os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))"],
                                  stderr=subprocess.DEVNULL, check=False).returncode == 0
@@ -220,23 +220,23 @@ def needs_real_time():
 
 
 def cheap_enough(t, trace):
-    """The trace goes on to its end. But a scheduler to which the machine leaves next to nothing can truly need 40 % of that for cheap events,
-    where it is told so: then what one event is said to take is what an event can take."""
+    """Checks that the trace runs to its end. A scheduler that gets next to nothing of the processor can really need 40 % of that for cheap
+    events. If the trace is stopped for that, the cost reported for an event must be one that an event can have."""
     if trace.end() == OVERLOAD:
         said = t.match(trace.err.text(), r"took ([\d.]+) % of the ([\d.]+) s that scheduler \d+ could run in ([\d.]+) s, with (\d+) events/s", "why")
         share, ran, period, rate = (float(x) for x in said.groups())
-        one = share / 100 * ran / (rate * period / 2)  # a busy scheduler has half of them at least
+        one = share / 100 * ran / (rate * period / 2)  # a busy scheduler has at least half of them
         t.true(one < 10e-6, f"it takes an event for {one * 1e6:.1f} us long", trace)
     else:
         t.equal(trace.end(), 0, "exit status", trace)
 
 
 def test_neighbour_in_real_time(t):
-    """Others take half of each processor: what a trace costs is of what the node gets. Cheap ones go on, and one that takes all of a
-    scheduler is ended, at the limit that everybody has."""
+    """Others take half of each processor; the cost of a trace is relative to what the node gets. Cheap traces continue, and a trace that
+    takes all of a scheduler is stopped, at the same limit as everywhere."""
     needs_real_time()
     node = t.node(fresh=True, options=("-pa", workload(*(f"demo/{m}" for m in ("shop", "shop_customer", "shop_store", "shop_sup")))))
-    t.logs = [r"shop_customer|shop_street|shop_sup"]  # one in fifty loses its temper
+    t.logs = [r"shop_customer|shop_street|shop_sup"]  # one customer in fifty loses its temper
     node("shop_sup:start()")
     node("etw:trickle(10, 4)")
     with Neighbour(5, 5):
@@ -248,7 +248,7 @@ def test_neighbour_in_real_time(t):
             cheap_enough(t, trace)
             t.match(trace.out.text(), shows, "what it saw")
         node("etw:chatter(2)")
-        # A debug emulator has its assertions to check between two messages: those that are left do not take 40 % of a scheduler.
+        # A debug emulator checks its assertions between two messages: the messages that remain do not take 40 % of a scheduler.
         dear = t.trace("-q", "-s", os.path.join(ROOT, "scripts", "latency.d"), node=node, env=LOW if erlt.DEBUG else LIMITED)
         t.equal(dear.end(), OVERLOAD, "exit status", dear)
     t.match(dear.err.text(), r"TRACE_OVERLOAD", "why")
@@ -256,8 +256,8 @@ def test_neighbour_in_real_time(t):
 
 
 def test_neighbour_that_interrupts(t):
-    """Nearly all of each processor, in parts of less than a millisecond, many of which fall into an event that is timed: that is not the
-    event's time."""
+    """Others take nearly all of each processor, in parts of less than a millisecond. Many of them interrupt an event while it is timed;
+    their time does not count as the event's."""
     needs_real_time()
     node = t.node()
     node("etw:trickle(40, 8)")
@@ -268,7 +268,7 @@ def test_neighbour_that_interrupts(t):
 
 
 def test_bad_values(t):
-    """What is no limit and no period is refused with the form it has."""
+    """A value that is no limit, or no period, is refused; the message shows the form that a value has."""
     for option, hint in (("maxload=101", "percent"), ("maxload", "percent"), ("stats=1ms", "100ms")):
         status, _, err = t.run("--local", "-x", option, "-n", "BEGIN { exit(0); }")
         t.equal(status, 1, option)

@@ -1,4 +1,4 @@
-"""erltrace doctor: what of a node can be traced, what cannot, why, and what would help."""
+"""erltrace doctor: what can be traced in a node, what cannot, why, and what would help."""
 import re
 
 from erlt import READY, json_lines, pid
@@ -17,7 +17,8 @@ def of(findings, subject, level=None):
 
 
 def test_healthy_node(t):
-    """Nothing is in the way: status 0; release, tracers, probes and what the release lacks are told; nothing is left behind."""
+    """Nothing prevents tracing: status 0. The release, the tracers, the probes and what the release lacks are reported. Nothing is left
+    behind."""
     node = t.node()
     release = node("etw:release()")
     status, findings, said = doctor(t, node)
@@ -38,7 +39,7 @@ def test_healthy_node(t):
 
 
 def test_in_words(t):
-    """The same for people, a line a finding."""
+    """The same as text, one line for each finding."""
     node = t.node()
     status, out, err = t.run("doctor", "--node", node.name, "--cookie", node.cookie)
     t.equal((status, err), (0, ""), "status and errors")
@@ -47,7 +48,7 @@ def test_in_words(t):
 
 
 def test_somebody_traces(t):
-    """Other tracers are named; before OTP 27 they are in the way, and so are those of collections from then on: status 3."""
+    """Other tracers are named. Before OTP 27 they prevent tracing; from OTP 27 on only those that trace collections do: status 3."""
     node = t.node()
     worker = pid(node("etw:worker()"))
     node(f"eto:kept(eto:process({worker}, [garbage_collection]))")
@@ -65,7 +66,8 @@ def test_somebody_traces(t):
 
 
 def test_others_there(t):
-    """A session, another consumer, from OTP 28 on a system monitor: told, and not in the way. Before, a system monitor is: status 3."""
+    """A session, another consumer and, from OTP 28 on, a system monitor are reported and prevent nothing. Before OTP 28 a system monitor
+    does: status 3."""
     node = t.node()
     release = int(node("etw:release()"))
     trace = t.trace("-qn", READY + "erlang*:::process-spawn { n++; }", node=node)
@@ -92,7 +94,7 @@ def test_others_there(t):
 
 
 def test_system_tracer(t):
-    """A system tracer of seq_trace keeps trace_seq away, on every release: status 3, and whose it is."""
+    """A system tracer of seq_trace prevents trace_seq, on every release: status 3, and the tracer is named."""
     node = t.node()
     node("seq_trace:set_system_tracer(P = spawn(fun() -> receive never -> ok end end)), register(t_seq, P)")
     status, findings, said = doctor(t, node)
@@ -105,7 +107,7 @@ def test_system_tracer(t):
 
 
 def test_cannot_be_traced(t):
-    """What keeps us away is said by name, with what would help: status 1."""
+    """What makes tracing impossible is named, with what would help: status 1."""
     node = t.node()
     t.logs = ["Invalid challenge reply"]
     status, out, err = t.run("doctor", "--node", node.name, "--cookie", "not-the-cookie")
@@ -117,7 +119,7 @@ def test_cannot_be_traced(t):
 
 
 def test_usage(t):
-    """Words and options that doctor and nodes have no use for are refused."""
+    """Words and options that have no meaning for doctor and nodes are refused."""
     no_use = (["-n", "BEGIN"], ["what"], ["-c", "erl"], ["--local"], ["-l"], ["-q"], ["-x", "bufsize=1m"], ["-v"], ["-e"], ["-S"],
               ["-B"], ["--for", "1s"])
     for command, words in [("doctor", w) for w in no_use] + [("nodes", w) for w in no_use + (["-p", "1"], ["--node", "a"])]:

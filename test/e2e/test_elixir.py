@@ -13,7 +13,7 @@ READY = 'profile:::tick-20ms /!started/ { started = 1; printf("ready\\n"); }\n'
 
 
 def elixir_node(t):
-    """A node of its own with the modules of my_app.ex."""
+    """Starts a separate node with the modules of my_app.ex."""
     compiler = shutil.which("elixirc")
     if compiler is None:
         raise Skipped("elixirc is not installed")
@@ -30,7 +30,7 @@ def elixir_node(t):
 
 
 def calls(t, node, clauses, *words):
-    """What a program that counts prints of one round of calls."""
+    """Returns what a counting program prints about one round of calls."""
     trace = t.trace("-qs", t.file("calls.d", READY + clauses), *words, node=node)
     trace.ready()
     node("etw:as(etw:worker(), fun() -> 'Elixir.MyApp.Foo':run() end)")
@@ -40,7 +40,7 @@ def calls(t, node, clauses, *words):
 
 
 def test_names(t):
-    """Each way to name a function counts its calls: one."""
+    """Each way to name a function counts its one call."""
     node = elixir_node(t)
     named = ("MyApp.Foo.bar/1", "MyApp.Foo.save!/1", "MyApp.Foo.valid?/1", "MyApp.Foo.<>/2", "MyApp.Foo.+++/2", "MyApp.Foo.sigil_q/2",
              "MyApp.Foo:shout/1", "Elixir.MyApp.Foo.whisper/1", "erlang*:MyApp.Foo.hum/1:entry", "MyApp.Foo.Inner.bar/1:entry", ":my_app.erl/0")
@@ -54,7 +54,7 @@ def test_names(t):
 
 
 def test_modules(t):
-    """Patterns, -m, and an argument of a script; a module that is called so comes before Elixir's."""
+    """Patterns, -m, and an argument of a script. A module that has exactly this name precedes Elixir's."""
     node = elixir_node(t)
     status, out, err = t.run("-l", "-m", "MyApp.Foo", node=node)
     t.equal((status, err), (0, ""), "-m")
@@ -72,12 +72,12 @@ def test_modules(t):
 
 
 def test_later(t):
-    """A module that is loaded while it is waited for."""
+    """The trace waits for a module that is loaded later."""
     node = elixir_node(t)
     trace = t.trace("-Zqn", READY + 'MyApp.Deux.one/0 { printf("%s|\\n", probemod); exit(0); }',
                     node=node)
     trace.ready()
-    while trace.p.poll() is None:  # calls before the patterns are set are missed, and said so
+    while trace.p.poll() is None:  # calls before the patterns are set are missed, and the tool says so
         node("etw:as(etw:worker(), fun() -> 'Elixir.MyApp.Deux':one() end)")
     t.equal(trace.end(), 0, "exit status", trace)
     t.match(trace.out.text(), r"^MyApp\.Deux\|$")
@@ -98,7 +98,7 @@ def test_shown(t):
 
 
 def test_wrong_names(t):
-    """Messages have the names that were written; no loaded module is called one that is not."""
+    """Messages repeat names as they were written; a module that is not loaded is never called loaded."""
     node = elixir_node(t)
     for text, hint in (("MyApp.Fo::entry", r"module 'MyApp\.Fo' is not loaded; did you mean 'MyApp\.Foo'\?"),
                        ("MyApp.Foo", r"MyApp\.Foo is a module; MyApp\.Foo::entry matches the calls of its functions"),
@@ -117,7 +117,7 @@ def test_wrong_names(t):
 
 
 def test_texts_compared(t):
-    """What a message offers to compare with is what the text is."""
+    """The text that a warning offers for a comparison is the text that the argument has."""
     node = elixir_node(t)
     offered = []
     for written in ("MyApp.Foo.bar/1", "MyApp.Foo:valid?/1"):
@@ -132,7 +132,7 @@ def test_texts_compared(t):
 
 
 def test_nothing_can_be_true(t):
-    """A trace of which nothing is left says that, and not that nothing happened."""
+    """If every clause of a trace was left out, the tool says so, and does not say that nothing happened."""
     node = elixir_node(t)
     status, _, err = t.run("--for", "500ms", "-qn", 'MyApp.Foo::entry /probemod == "MyApp.Foo"/ { @ = count(); }', node=node)
     t.equal(status, 0, err)

@@ -1,5 +1,5 @@
-"""What is set in the VM for a program: only what it needs, where it needs it, and with the same counts as if everything were; and
-the time in which it is set."""
+"""What a program sets in the VM: only what it needs, only where it needs it, and with the same counts as if it were set everywhere; and how
+long setting it takes."""
 import os
 import pty
 import re
@@ -12,13 +12,13 @@ from erlt import PATIENCE, READY, ROOT, SLOW, Skipped, aggregation, json_lines, 
 
 
 def what_is_set(node):
-    """(flags of processes {flags: [pid]}, of new processes, functions {name: pattern})."""
+    """Returns (flags of processes {flags: [pid]}, flags of new processes, functions {name: pattern})."""
     flags, new, functions = node("etw:set()")
     return {tuple(f): sorted(p) for f, p in flags}, new, dict(functions)
 
 
 def test_functions_by_predicate(t):
-    """Of all functions that a description matches those get a pattern whose predicate can be true; the rest costs nothing. Probes
+    """Of all functions that a description matches, only those get a pattern whose predicate can be true; the others cost nothing. Probes
     are matched and counted as before."""
     node = t.node()
     worker = node("etw:worker()")
@@ -38,7 +38,7 @@ def test_functions_by_predicate(t):
 
 
 def test_quoted_names(t):
-    """Argument 1 is the same text before anything fires as when it does, whatever has to be quoted in it."""
+    """Argument 1 is the same text before anything fires as when it fires, whatever has to be quoted in it."""
     node = t.node(fresh=True)
     names = (("Elixir.Etq.A", "b!"), ("etq b", "Cd"), ("etq_1@x", "_d"), ("etq", "-f/0-g-1-"), ("etq2", "it\\'s"))
     for module, function in names:  # a module of one function, as its abstract form
@@ -63,8 +63,8 @@ def test_quoted_names(t):
 
 
 def test_left_out_everywhere(t):
-    """A program of which nothing is left runs: its ticks, BEGIN and END; what its descriptions match is an error as before only
-    when it is nothing."""
+    """A program whose Erlang clauses were all left out still runs BEGIN, END and its ticks. A description that matches no probe remains an
+    error."""
     node = t.node()
     trace = t.trace("-n", READY + 'erlang*:lists::entry, erlang*:::process-spawn /probefunc == "nosuch"/ { trace(1); } END { printf("end"); }',
                     node=node)
@@ -79,7 +79,7 @@ def test_left_out_everywhere(t):
 
 
 def test_predicates_that_fault(t):
-    """A predicate that would fault is not decided: ERROR fires as often as ever."""
+    """A predicate that would fault is not decided early: ERROR fires as often as before."""
     node = t.node()
     worker = node("etw:worker()")
     trace = t.trace("-q", "-n", READY + """
@@ -107,11 +107,11 @@ def work(node, worker):
 
 
 def test_one_process(t):
-    """Predicates on one process: flags are set on that one only, not on new ones; and all is counted as if they were everywhere."""
+    """Predicates on one process: only that process gets flags, new ones get none, and the counts are the same as with flags everywhere."""
     node = t.node()
     worker, other = node("etw:worker()"), node("etw:worker()")
     counts = []
-    unclear = re.sub(r"(copyinstr\(arg0\)|args\[0\]) == (\$\$\d)", r"strstr(\1, \2) != NULL", ONE)  # the same, and nobody can tell
+    unclear = re.sub(r"(copyinstr\(arg0\)|args\[0\]) == (\$\$\d)", r"strstr(\1, \2) != NULL", ONE)  # the same condition, in a form that cannot be decided
     for script in (ONE, unclear):
         trace = t.trace("-q", "-n", READY + script, worker, other, node=node)
         trace.ready()
@@ -130,12 +130,13 @@ def test_one_process(t):
         counts.append(aggregation(trace.out.text()))
     t.equal(counts[0].get("return"), 2003, "returns")
     t.true(counts[0]["send"] >= 1009, f"what the worker sent: {counts[0]}")
-    t.true(all(c.pop("gc") >= 202 for c in counts), "collections")  # and those that come by themselves
+    t.true(all(c.pop("gc") >= 202 for c in counts), "collections")  # including collections that were not forced
     t.equal(counts[0], counts[1], "counts with flags on one process, and on all")
 
 
 def test_spawns_are_of_others(t):
-    """The process of process-spawn is the child, and its parent has the flag: no restriction; nor for a process that is not there."""
+    """process-spawn has the child as its process, but the flag is on the parent: there is no restriction. Nor is there one for a process
+    that does not exist."""
     node = t.node()
     worker = node("etw:worker()")
     for clause in ("process-spawn /args[0] == $$1/", "process-exit /args[0] == $$1 || args[0] == \"<0.9999999.0>\"/",
@@ -161,8 +162,8 @@ def test_vtimestamp_of_one(t):
 
 
 def test_needs_union_and_shrink(t):
-    """Two programs' needs are what is set, no more; and when one goes, what only it needed goes, also from the processes that both had,
-    while the other's counts go on."""
+    """What is set is the union of what two programs need. When one ends, what only it needed is removed, also from processes that both
+    traced; the other one continues to count."""
     node = t.node()
     worker, other = node("etw:worker()"), node("etw:worker()")
     call = ["arity", "call", "return_to"]
@@ -198,12 +199,12 @@ def test_needs_union_and_shrink(t):
     node(f"etw:calls({pid(worker)}, 103)")
     one.interrupt()
     t.equal(one.end(), 0, "exit status", one)
-    # A worker's order is answered by a message, and it looks for its sink: 4 * (101 + 1), 1, and its monitors' none.
+    # The worker answers each order by a message, and it looks for its sink: 4 * (101 + 1), 1, and none of its monitors.
     t.equal(re.findall(r"^ +(\d+)$", one.out.text(), re.M), ["409", "103"], "messages and returns of the first", one)
 
 
 def test_minimal(t):
-    """What needs nothing sets nothing."""
+    """A program that needs nothing sets nothing."""
     node = t.node()
     for script, functions in (("profile:::tick-1 { @ = count(); }", {}), ("erlang*:etw:work/1:entry { }", {"etw:work/1": "meta"}),
                               ("erlang*:etw:boom/1:exception { }", {"etw:boom/1": "meta"})):
@@ -215,7 +216,7 @@ def test_minimal(t):
 
 
 def test_verbose(t):
-    """-v tells what was set, in words and as JSON, also for a program that ends in BEGIN; the probes of -l and -e are told as before."""
+    """-v reports what was set, as text and as JSON, also for a program that exits in BEGIN; -l and -e show probes as before."""
     node = t.node()
     worker = node("etw:worker()")
     script = ('erlang*:::entry /probefunc == "boom/1"/ { } erlang*:etw:work/1:return { } erlang*:::process-exit /args[0] == $$1/ { }'
@@ -242,7 +243,7 @@ def test_verbose(t):
     t.true(o["left_out"] > 4000 and o["flags"][0].pop("processes") > 20 and o["ns"] > 0, f"numbers: {o}")
     t.equal(o["flags"], [{"names": ["arity", "call", "return_to"], "new_processes": True}, {"names": ["procs"], "processes": 1, "new_processes": False}],
             "flags", trace)
-    # One process; nothing; without -v nothing is said.
+    # One process; then nothing. Without -v nothing is reported.
     trace = t.trace("-v", "-n", READY + "erlang*:::process-exit /args[0] == $$1/ { }", worker, node=node)
     trace.ready()
     trace.interrupt()
@@ -266,7 +267,8 @@ def test_verbose(t):
 
 
 def test_vtimestamp_is_not_of_what_we_do(t):
-    """The time that clauses take is none of the process they run in: between two calls it has done next to nothing, whatever they take."""
+    """The time of clauses is not part of the process's vtimestamp: between two calls the process has done next to nothing, however long the
+    clauses take."""
     node = t.node()
     worker = node("etw:worker()")
     long = 'this->n = rindex(this->text, "zz");\n' * 400
@@ -283,8 +285,8 @@ def test_vtimestamp_is_not_of_what_we_do(t):
 
 
 def test_calls_of_one_process(t):
-    """Calls, and exceptions, of one process: by a local pattern and flags on that process, so that calls of others cost next to nothing.
-    While another program wants all calls, everybody's are seen, and each counts once."""
+    """Calls and exceptions of one process use a local pattern and flags on that process, so that the calls of others cost next to nothing.
+    While another program wants all calls, all are seen, and each counts once."""
     node = t.node()
     worker, other = node("etw:worker()"), node("etw:worker()")
     how, flags = "local", {("arity", "call"): [worker]}
@@ -320,7 +322,7 @@ def test_calls_of_one_process(t):
 
 
 def test_one_process_and_a_program_that_ends(t):
-    """A program that has other flags on all processes ends: those that another one has on a single process stay."""
+    """A program with other flags on all processes ends: the flags that another program has on a single process stay."""
     node = t.node()
     worker = node("etw:worker()")
     one = t.trace("-q", "-n", READY + """erlang*:etw:work/1:return /args[0] == $$1/ { @ = count(); }""", worker, node=node)
@@ -337,8 +339,8 @@ def test_one_process_and_a_program_that_ends(t):
 
 
 def test_calls_of_one_process_and_a_tracer_of_calls(t):
-    """Before OTP 27 whoever traces calls is handed those of a function with a local pattern. So there is none while somebody does, nobody is
-    told of anything, and all is counted."""
+    """Before OTP 27 any tracer of calls also gets the calls of functions with a local pattern. While there is such a tracer, no local
+    pattern is used: it gets nothing, the tool reports nothing, and all calls are counted."""
     node = t.node()
     if int(node("etw:release()")) >= 27:
         raise Skipped("from OTP 27 on patterns are not shared")
@@ -364,7 +366,7 @@ def test_calls_of_one_process_and_a_tracer_of_calls(t):
     node("eto:stop(get(eto))")
     until("local")
     work()
-    # Somebody was there first.
+    # The other tracer was there first.
     node(f"eto:kept(eto:process({pid(other)}, [call]))")
     two = t.trace("-q", "-n", READY + 'erlang*:etw:boom/1:entry /args[0] == $$1/ { }', worker, node=node)
     two.ready()
@@ -380,8 +382,8 @@ def test_calls_of_one_process_and_a_tracer_of_calls(t):
 
 
 def test_one_process_and_other_tracers(t):
-    """The one process that flags are on is looked at like all are: somebody else has it, lets go of it, clears its flags; and from OTP 27
-    on our gc probes go when somebody else begins to trace its collections."""
+    """The one process that has flags is checked like any other: another tracer has it, releases it, or clears its flags. From OTP 27 on our
+    gc probes are removed when another tracer begins to trace its collections."""
     node = t.node()
     worker = node("etw:worker()")
     sessions = int(node("etw:release()")) >= 27
@@ -415,7 +417,7 @@ def test_one_process_and_other_tracers(t):
 
 
 def test_code_to_come(t):
-    """A restriction holds for functions that are still to come: a clause that may get some, and any process with them, ends it."""
+    """A restriction must also hold for functions that are loaded later: a clause that may match such functions in any process ends it."""
     node = t.node()
     worker = node("etw:worker()")
     for clause in ("erlang*:nosuch*::entry { }", 'erlang*:::entry /probemod == "nosuch" || args[0] == $$1/ { }'):
@@ -428,7 +430,7 @@ def test_code_to_come(t):
 
 
 def test_life_of_one_process(t):
-    """When one process runs and ends is seen with flags on that one only."""
+    """With flags on one process only, the trace sees when that process runs and when it ends."""
     node = t.node()
     worker, other = node("etw:worker()"), node("etw:worker()")
     trace = t.trace("-q", "-n", READY + """
@@ -442,7 +444,7 @@ def test_life_of_one_process(t):
         for _ in range(7):
             node(f"etw:calls({pid(process)}, 11)")
         node(f"etw:stop({pid(process)})")
-    trace.wait("even")  # nobody waits for it to die
+    trace.wait("even")  # etw:stop does not wait until the process is dead
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     found = aggregation(trace.out.text())
@@ -451,7 +453,7 @@ def test_life_of_one_process(t):
 
 
 def test_links_and_names_of_one_process(t):
-    """What else a process does and has done to it, with flags on it alone."""
+    """What else a process does, and what is done to it, with flags on this process only."""
     node = t.node()
     worker, other = node("etw:worker()"), node("etw:worker()")
     names = ("link", "unlink", "getting_linked", "getting_unlinked", "register", "unregister")
@@ -463,7 +465,7 @@ def test_links_and_names_of_one_process(t):
     for one, two in ((w, o), (o, w)):
         node(f"etw:as({one}, fun() -> link({two}), unlink({two}), register(etw_name, self()), unregister(etw_name), "
              f"{{P, R}} = spawn_monitor(fun() -> ok end), receive {{_, R, _, _, _}} -> P ! gone end, ok end)")
-    node(f"etw:calls({w}, 1)")  # what was done to it has been told by then
+    node(f"etw:calls({w}, 1)")  # the trace has seen what was done to it by then
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     expected = {"process-" + n: 1 for n in names}
@@ -471,7 +473,7 @@ def test_links_and_names_of_one_process(t):
 
 
 def test_what_stays_when_a_trace_ends(t):
-    """A trace that ends takes what it needed alone; another one goes on to see processes and ports that come later."""
+    """When a trace ends, what only it needed is removed. Another trace continues to see processes and ports that are created later."""
     node = t.node()
     worker = pid(node("etw:worker()"))
     stays = t.trace("-q", "-n", READY + """
@@ -497,7 +499,7 @@ def test_what_stays_when_a_trace_ends(t):
 
 
 def pattern_calls(t, node, script):
-    """Calls that set patterns for a script, and how many functions got one of a kind of their own."""
+    """Returns the number of calls that set patterns for a script, and the functions that have a pattern afterwards."""
     trace = t.trace("-v", "--json", "-n", READY + script, node=node)
     trace.wait("ready")
     there = {f: how for f, how in what_is_set(node)[2].items() if not f.startswith("erltrace_agent")}
@@ -509,16 +511,16 @@ def pattern_calls(t, node, script):
 
 
 def test_few_pattern_calls(t):
-    """A call that sets a pattern waits for all schedulers: one for everything, one for a module, one for each name in it."""
+    """Each call that sets a pattern waits for all schedulers. One call covers everything, or a module, or a name in a module."""
     node = t.node(fresh=True)
     modules, per_module = 40, 5
     node(f"etw:tiny({modules}, {per_module})")  # each: f0/0 ... and g/0, g/1, g/2, module_info/0,1
-    least, _ = pattern_calls(t, node, "erlang*:etw:work/1:entry { }")  # code to come is watched besides
+    least, _ = pattern_calls(t, node, "erlang*:etw:work/1:entry { }")  # code that is loaded later is also watched
     t.true(least <= 6, f"for one function: {least}")
     for script, expected, kinds in (
             ("erlang*:etn_*::entry { n++; }", modules, {"meta": modules * (per_module + 5)}),
             ("erlang*:etn_*::entry, erlang*:etn_*::return { n++; }", modules + 1, {"local": modules * (per_module + 5)}),
-            # A name, whatever its arities; and all but one function.
+            # One name with all its arities; then all functions but one.
             ("erlang*:etn_*:g:entry { n++; }", modules, {"meta": modules * 3}),
             ('erlang*:etn_*::entry /probefunc != "f1/0"/ { n++; }', 2 * modules, {"meta": modules * (per_module + 4)})):
         calls, there = pattern_calls(t, node, script)
@@ -526,7 +528,7 @@ def test_few_pattern_calls(t):
         t.true(calls <= least + expected, f"calls for {script}: {calls}, {least} for one function")
     calls, there = pattern_calls(t, node, "erlang*:::entry { n++; }")
     t.true(calls <= least and len(there) > 5000, f"calls for all {len(there)} functions: {calls}")
-    # Some are there already: what is set besides them is still one call a module.
+    # Some functions have patterns already: the others still take one call for each module.
     one = t.trace("-q", "-n", READY + "erlang*:etn_*:f1:entry { }", node=node)
     one.ready()
     calls, _ = pattern_calls(t, node, "erlang*:etn_*::entry { n++; }")
@@ -538,7 +540,7 @@ def test_few_pattern_calls(t):
 
 
 def test_begin_when_everything_is_placed(t):
-    """BEGIN fires when all probes are there, also in a node that takes long over them, and time is counted from then on."""
+    """BEGIN fires when all probes are placed, also in a node where that takes long; time counts from then on."""
     node = t.slow_node()
     trace = t.trace("-v", "-x", "quiet", "-n", 'BEGIN { began = timestamp; printf("began\\n"); } ' + SLOW +
                     'profile:::tick-100ms { printf("%d\\n", (timestamp - began) / 1000000); } END { printf("ended\\n"); }', "--for", "1s", node=node)
@@ -552,8 +554,8 @@ def test_begin_when_everything_is_placed(t):
 
 
 def test_progress_and_interrupt(t):
-    """While probes are placed a terminal shows how far it is. A signal ends it: what was set is undone, and nobody says
-    that anything was traced. Another consumer goes on all the time."""
+    """While probes are being placed, a terminal shows the progress. A signal ends that: what was set is removed, and the tool does not
+    claim that anything was traced. Another consumer continues all the time."""
     node = t.slow_node()
     other = t.trace("-q", "-n", READY + "profile:::tick-20ms { @ = count(); n++; } profile:::tick-100ms { printf(\"%d\\n\", n); }", node=node)
     other.ready()
@@ -583,7 +585,7 @@ def test_progress_and_interrupt(t):
         t.match(shown.decode(), "ended while probes were being placed: nothing was traced")
         t.equal(out.strip(), "", "the output")
         seen = len(other.out.lines)
-        other.wait("^[0-9]+$", start=seen)  # its ticks fire, it is read, it is there
+        other.wait("^[0-9]+$", start=seen)  # its ticks fire and it is read
     other.interrupt()
     t.equal(other.end(), 0, "exit status", other)
     t.clean(node, 10000)

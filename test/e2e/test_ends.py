@@ -1,5 +1,5 @@
-"""However a trace ends, its node is as it was before: by itself, by a signal, by the reader of its output, by the
-node's own end. And while one consumer ends, others do not notice."""
+"""However a trace ends (by itself, by a signal, because of its output's reader, with its node), the node is as before. Other consumers do
+not notice that one ends."""
 import os
 import re
 import signal
@@ -21,7 +21,7 @@ COUNT = READY + 'erlang*:etw:work/1:entry { @["call"] = count(); }'
 
 
 def flooded(t):
-    """A node that is as busy as it can be."""
+    """Starts a node that is as busy as it can be."""
     node = t.node()
     node("etw:busy(2)")
     node("etw:chatter(1)")
@@ -29,7 +29,7 @@ def flooded(t):
 
 
 def exact(t, node, n=10007):
-    """A new trace in this node counts right."""
+    """Checks that a new trace in this node counts correctly."""
     worker = node("etw:worker()")
     trace = t.trace("-q", "-n", COUNT, node=node)
     trace.ready()
@@ -85,12 +85,12 @@ def test_kill_under_flood(t):
 
 
 def test_kill_at_any_moment(t):
-    """kill -9 while attaching, while placing probes, while tracing: no flag, pattern or session for longer than two
-    seconds. An agent whose consumer never came may wait for it a little longer."""
+    """kill -9 while the tool attaches, places probes, traces: no flag, pattern or session stays longer than two seconds. An agent whose
+    consumer never arrived may wait for it a little longer."""
     node = t.node()
     for ms in (5, 20, 40, 60, 80, 100, 130, 170, 220, 300):
         trace = t.trace("-q", "-n", FLOOD, node=node)
-        time.sleep(ms / 1000)  # not an event that could be awaited: any moment will do
+        time.sleep(ms / 1000)  # not an event that a test could await: any moment will do
         trace.signal(signal.SIGKILL)
         trace.p.wait()
         t.clean(node, 2000, "etw:traced()")
@@ -99,8 +99,8 @@ def test_kill_at_any_moment(t):
 
 
 def test_answers_to_the_dead(t):
-    """A consumer is killed while it waits for an answer. The next one goes by the same name, and the answer comes over its
-    connection: it is not taken for one of its own."""
+    """A consumer is killed while it waits for an answer. The next one has the same name, and that answer arrives over its connection: the
+    next one does not take it for its own."""
     node = t.node()
     node("erlang:suspend_process(whereis(rex))")
     for asked in (1, 2):
@@ -116,14 +116,15 @@ def test_answers_to_the_dead(t):
 
 
 def test_kill_while_loading(t):
-    """A consumer is killed while the node loads the agent's module for it, and the code server has no time for that. What takes an older
-    load of the module away waits until this one is over: the code server is never asked to delete a module of which there is old code."""
+    """A consumer is killed while the node loads the agent's module for it and the code server is suspended. The process that removes an
+    older load of the module waits until this load is over: the code server is never asked to delete a module that has old code."""
     node = t.node(fresh=True)
     node('[code:ensure_loaded(list_to_atom(filename:basename(F, ".beam"))) || A <- [kernel, stdlib], '
-         'F <- filelib:wildcard(code:lib_dir(A) ++ "/ebin/*.beam")]')  # nothing but the agent is to be loaded
+         'F <- filelib:wildcard(code:lib_dir(A) ++ "/ebin/*.beam")]')  # nothing but the agent is loaded
     node(f'begin {{ok, Code}} = file:read_file("{ROOT}/priv/agent/erltrace_agent.beam"), '
          'code:load_binary(erltrace_agent, "erltrace_agent.beam", Code) end')
-    # Not an agent: who comes loads the module all the same, and who attaches by hand has it taken away.
+    # The process with the agent's name is no agent: the tool loads the module nevertheless, and an attempt to attach by hand has it
+    # removed.
     node("begin P = spawn(fun() -> receive stop -> ok end end), true = register(erltrace_agent, P) end")
     queue = "element(2, process_info(whereis(code_server), message_queue_len))"
     node("erlang:suspend_process(whereis(code_server))")
@@ -133,7 +134,7 @@ def test_kill_while_loading(t):
         trace.signal(signal.SIGKILL)
         node("etw:await(fun() -> nodes(hidden) =:= [] andalso whereis(erltrace_attach) =:= undefined end)")
         t.equal(node("element(2, erltrace_agent:attach(<<>>, []))"), "AGENT_NAME", "what who attaches by hand is answered")
-        # Without the wait the code server is asked to delete it some 200 ms later.
+        # Without the wait the code server would be asked to delete it some 200 ms later.
         node(f"(fun W(0) -> ok; W(N) -> timer:sleep(10), {queue} =:= 1 andalso W(N - 1) end)(100)")
     finally:
         node("erlang:resume_process(whereis(code_server))")
@@ -145,7 +146,7 @@ def test_kill_while_loading(t):
 
 
 def test_stopped_consumer(t):
-    """A consumer that shows no sign of life (SIGSTOP) loses its trace; when it wakes up, it says so."""
+    """A consumer that shows no sign of life (SIGSTOP) loses its trace, and says so when it wakes up."""
     node = flooded(t)
     trace = t.trace("-q", "-n", FLOOD, node=node, env=erlt.SHORT_LEASE)
     trace.ready()
@@ -159,7 +160,7 @@ def test_stopped_consumer(t):
 
 
 def test_machine_without_time(t):
-    """A node that stands still as long as two leases, and its consumer with it, as on a machine that is suspended: the trace goes on."""
+    """A node stands still for two leases, and its consumer with it, as on a machine that is suspended: the trace continues."""
     node = t.node()
     worker = pid(node("etw:worker()"))
     vm = int(node("list_to_integer(os:getpid())"))
@@ -171,17 +172,17 @@ def test_machine_without_time(t):
             os.kill(process, signal.SIGSTOP)
         time.sleep(2 * erlt.SHORT_LEASE_MS / 1000)
         os.kill(vm, signal.SIGCONT)
-        time.sleep(0.2)  # it has its processor back before the consumer has
+        time.sleep(0.2)  # the node has its processor back before the consumer has
         trace.signal(signal.SIGCONT)
         node(f"etw:calls({worker}, 1009)")
-        time.sleep(0.5)  # and so has that
+        time.sleep(0.5)  # and so does the consumer
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     t.equal(aggregation(trace.out.text()), {"call": 3 * 1009}, "counts", trace)
 
 
 def test_two_consumers(t):
-    """Two traces of the same function: one ends, the other goes on; both count exactly."""
+    """Two traces of the same function: one ends, the other continues; both count exactly."""
     node = t.node()
     worker = pid(node("etw:worker()"))
     one = t.trace("-q", "-n", COUNT + ' erlang*:::process-spawn /copyinstr(arg1) == "etw:child/1"/ { @["spawn"] = count(); }',
@@ -203,7 +204,7 @@ def test_two_consumers(t):
 
 
 def test_two_consumers_one_killed(t):
-    """The same when the other one is killed, in the middle of the calls."""
+    """The same when the other one is killed in the middle of the calls."""
     node = t.node()
     worker = pid(node("etw:worker()"))
     one = t.trace("-q", "-n", COUNT, node=node)
@@ -212,7 +213,7 @@ def test_two_consumers_one_killed(t):
     two.ready()
     two.signal(signal.SIGKILL)
     two.p.wait()
-    # Long enough that the agent takes the other's things away meanwhile.
+    # Long enough that the agent removes meanwhile what the other one had set.
     for _ in range(20):
         node(f"etw:calls({worker}, 50021)")
     one.interrupt()
@@ -247,7 +248,7 @@ def test_reader_goes_away(t):
 
 
 def test_node_dies(t):
-    """The node goes down under the trace: the tool ends, says so, and prints what it has."""
+    """The node terminates during a trace: the tool ends, says so, and prints what it has."""
     node = t.node(fresh=True)
     trace = t.trace("-q", "-n", COUNT, node=node)
     trace.ready()
@@ -259,7 +260,7 @@ def test_node_dies(t):
 
 
 def test_dead_agent(t):
-    """Somebody kills the agent's process: nothing stays behind, and the consumer learns of it."""
+    """The agent's process is killed: nothing stays behind, and the consumer learns of it."""
     node = t.node()
     trace = t.trace("-q", "-n", FLOOD, node=node)
     trace.ready()
@@ -284,7 +285,7 @@ def test_exit_action(t):
 
 
 def test_for_a_time(t):
-    """--for: ends by itself, END runs, status 0."""
+    """--for: the trace ends by itself, END runs, status 0."""
     node = t.node()
     start = time.monotonic()
     status, out, err = t.run("--for", "1s", "-q", "-n", 'dtrace:::BEGIN { printf("go\\n"); } dtrace:::END { printf("the end\\n"); }',
@@ -296,7 +297,7 @@ def test_for_a_time(t):
 
 
 def test_many_in_a_row(t):
-    """Traces leave no process, memory or atom behind that grows with their number: those who connect share a few names."""
+    """Traces leave no process, memory or atom behind that grows with their number: consumers share a few names."""
     node = t.node()
 
     def some(n):
@@ -311,7 +312,7 @@ def test_many_in_a_row(t):
 
     some(10)
     before = held()
-    # Processes of the VM have room for more or less.
+    # The VM's own processes have more or less room.
     limit = {"process count": before["process count"], "system": before["system"] + (256 << 10),
              "processes": before["processes"] + (768 << 10), "atom count": before["atom count"] + 5}
     some(30)
@@ -323,8 +324,8 @@ AGENT = os.path.join(ROOT, "priv", "agent", "erltrace_agent")
 
 
 def test_old_code_was_left(t):
-    """The agent's module is there, and old code of it as well, of who was killed while loading: the next agent is not kept from coming,
-    and takes all away."""
+    """The agent's module is loaded and also has old code, of a consumer that was killed while loading. The next agent can start
+    nevertheless, and removes both."""
     node = t.node()
     node(f'begin [{{module, _}} = code:load_abs("{AGENT}") || _ <- [1, 2]], true = erlang:check_old_code(erltrace_agent) end')
     status, out, err = t.run("-qn", 'BEGIN { printf("here\\n"); exit(0); }', node=node)
@@ -338,8 +339,8 @@ KILL = """(fun() ->
 
 
 def half_dead(t):
-    """A node with a trace whose agent is killed together with its guard: its modules are left, one with the library. That stays mapped
-    if the dead had programs: nobody can free those."""
+    """The agent of a node with a trace is killed together with its guard. Their modules remain, one of them with the library, which stays
+    mapped if the dead agent had programs: no process can free those."""
     node = t.node(fresh=True)
     trace = t.trace("-q", "-n", COUNT, node=node)
     trace.ready()
@@ -353,15 +354,15 @@ UNMAPPED = '[D || D <- etw:dirt(), string:prefix(D, "the library is mapped") =:=
 
 
 def test_dead_agent_and_guard(t):
-    """Somebody has killed the agent's server and its guard at once: the next agent finds their modules, and clears up after them."""
+    """The agent's server and its guard are killed at once: the next agent finds their modules and cleans up."""
     node = half_dead(t)
     exact(t, node)
     t.clean(node, what=UNMAPPED)
 
 
 def test_dead_agent_and_old_code(t):
-    """The same, and of some module there is old code, that somebody runs and goes on running: nothing can be loaded until that is
-    gone, and what is there is of no use, since a module takes a library once."""
+    """The same, but one of the modules has old code that a process runs and continues to run. Nothing can be loaded until that process is
+    gone, and the code that is there cannot be used, since a module loads a library only once."""
     node = half_dead(t)
     node("begin etw:in_agent(30000), ok end")
     node(f'begin {{module, _}} = code:load_abs("{AGENT}"), true = erlang:check_old_code(erltrace_agent), ok end')
@@ -370,8 +371,8 @@ def test_dead_agent_and_old_code(t):
 
 
 def test_dead_agent_and_slow_guard(t):
-    """Who runs that old code is the guard of a dead agent (here a process by its name), and takes its time: it is not ended in the
-    middle of its work."""
+    """The process that runs that old code is the guard of a dead agent (here a process with its name), and it takes its time: it is not
+    ended in the middle of its work."""
     node = half_dead(t)
     node("""begin P = etw:in_agent(5000),
             register(erltrace_agent_guard, P),
@@ -383,8 +384,8 @@ def test_dead_agent_and_slow_guard(t):
 
 
 def test_attached_to_the_dead(t):
-    """An agent and its guard are killed in the moment that another consumer comes to them: it is told that they are gone, and what is
-    left goes."""
+    """An agent and its guard are killed at the moment when another consumer attaches to them: it is told that they are gone, and what they
+    left is removed."""
     node = half_dead(t)
     library = os.path.join(ROOT, "priv", "erltrace_agent.so")
     answer = node(f'element(1, (catch erltrace_agent:attach(element(2, file:read_file("{library}")), [])))')
@@ -394,7 +395,7 @@ def test_attached_to_the_dead(t):
 
 
 def test_interrupted_while_writing(t):
-    """An interrupt finds the tool in the middle of a write that the reader is not ready for: nothing is lost, and it is no error."""
+    """An interrupt arrives in the middle of a write for which the reader is not ready: nothing is lost, and it is no error."""
     with subprocess.Popen([TOOL, "--local", "-q", "-n", 'tick-1ms { printf("%9998d\\n", ++n); }'],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
         end = time.monotonic() + PATIENCE
@@ -411,7 +412,7 @@ def test_interrupted_while_writing(t):
         t.equal(lines, [str(i + 1) for i in range(len(lines))], "each line, in order")
 
 
-# In the consumer's node: asks for far more than it reads, and tells what it has been sent in the end.
+# In the consumer's node: asks for far more than it reads, and reports at the end what it was sent.
 UNREAD = """begin
     Me = self(),
     P = spawn(fun() ->
@@ -433,8 +434,8 @@ UNREAD = """begin
 
 
 def test_consumer_that_does_not_read(t):
-    """It asks for 3000 answers, and then stands still: what waits for it is bounded, it is ended and told why, and another consumer of the
-    node does not notice."""
+    """A consumer asks for 3000 answers and then stands still. What waits for it is bounded; it is ended and told why, and another consumer
+    of the node does not notice."""
     node, consumer = t.node(fresh=True), t.node(fresh=True)
     other = t.trace("-qn", READY, node=node)
     other.ready()
@@ -446,7 +447,7 @@ def test_consumer_that_does_not_read(t):
     consumer.p.send_signal(signal.SIGSTOP)
     try:
         node(f"erlang:resume_process({agent})")
-        # The mailbox of requests goes down; then what is kept can be seen.
+        # The mailbox of requests shrinks; then what is kept can be seen.
         node(f"(fun W() -> case process_info({agent}, message_queue_len) of {{_, N}} when N > 5 -> timer:sleep(20), W(); _ -> ok end end)()")
         memory = node(f"begin erlang:garbage_collect({agent}), element(2, process_info({agent}, memory)) end")
     finally:
@@ -460,7 +461,8 @@ def test_consumer_that_does_not_read(t):
 
 
 def test_nothing_came(t):
-    """A trace that ends with nothing says so, with the likeliest reason: no probe fired, or no predicate was true. One that found something does not."""
+    """A trace that found nothing says so at its end, with the likeliest reason: no probe fired, or no predicate was true. One that found
+    something does not."""
     node = t.node()
     worker = pid(node("etw:worker()"))
     for text, work, note, hint in (
@@ -477,7 +479,7 @@ def test_nothing_came(t):
             if json:
                 trace.wait('"type":"stats"')
             else:
-                trace.wait_error("^erltrace: stats: ")  # the probes are there
+                trace.wait_error("^erltrace: stats: ")  # the probes are placed
             node(work)
             trace.interrupt()
             t.equal(trace.end(), 0, text, trace)

@@ -1,6 +1,6 @@
-"""What goes wrong is said: what, where, what to do; with exit status 1, or 2 for a wrong use of the command line.
+"""Errors are reported: what failed, where, and what to do; with exit status 1, or 2 for a wrong use of the command line.
 
-Each message is looked at for three things: it names what was asked for, it carries its tag, and it has a hint."""
+Each message is checked for three things: it names what was asked for, it carries its tag, and it has a hint."""
 import os
 import re
 import shutil
@@ -13,7 +13,7 @@ from erlt import COOKIE, HOST, READY, ROOT, TOOL, Failed, aggregation, pid
 
 
 def complaint(t, status, expected, out, err, *patterns):
-    """The run failed with this status, printed nothing, and its error output matches each pattern."""
+    """Checks that the run failed with this status and printed nothing, and that its error output matches each pattern."""
     t.equal(status, expected, f"exit status; standard error was:\n{err}")
     t.equal(out.strip(), "", "standard output")
     for pattern in patterns:
@@ -42,7 +42,7 @@ def test_wrong_probe(t):
 
 
 def test_wrong_dash(t):
-    """What differs in a dash is meant, rather than what has a part of the name."""
+    """A name that differs in a dash is suggested rather than one that shares a part."""
     status, out, err = t.run("-n", "erlang*:::process_exit { n++; }", node=t.node())
     complaint(t, status, 1, out, err, r"\[D_PDESC_ZERO\]", "no probe 'process_exit'; did you mean 'process-exit'")
 
@@ -58,7 +58,7 @@ def test_wrong_arity(t):
 
 
 def test_kernel_is_refused(t):
-    """What needs the kernel: an error at its position that says so, not silence."""
+    """What needs the kernel is an error at its position, which says so."""
     for clause, word in (("stop();", "stop"), ("stack();", "stack"), ("x = caller;", "caller"), ("raise(2);", "raise")):
         status, out, err = t.run("-w", "-n", "dtrace:::BEGIN { " + clause + " }", node=t.node())
         complaint(t, status, 1, out, err, word, "needs the (kernel|local) tier", r":1:\d+: error:")
@@ -84,7 +84,7 @@ def test_missing_script(t):
 
 
 def test_node_down(t):
-    """No node of this name: says which name, and which nodes there are."""
+    """No node has this name: the error says which name, and which nodes there are."""
     there = t.node()
     status, out, err = t.run("--node", f"nobody{os.getpid()}@{HOST}", "--cookie", "x", "-n", "BEGIN { exit(0); }")
     complaint(t, status, 1, out, err, r"\[NODE_DOWN\]", f"nobody{os.getpid()}", there.short)
@@ -97,7 +97,7 @@ def test_node_without_epmd(t):
 
 
 def test_wrong_cookie(t):
-    """The node tells its log, which nobody can prevent; but the tool tries once."""
+    """The node logs a wrong cookie, which the tool cannot prevent; but the tool tries only once."""
     node = t.node(fresh=True)
     t.logs = ["Invalid challenge reply"]
     status, out, err = t.run("--node", node.name, "--cookie", "wrong", "-n", "BEGIN { exit(0); }")
@@ -109,7 +109,7 @@ def test_wrong_cookie(t):
 
 
 def test_unnamed_nodes_hear_nothing(t):
-    """No proof of a cookie goes to a node that nobody has named: one that is wrong would be in that node's log."""
+    """No proof of a cookie goes to a node that the user did not name: a wrong one would appear in that node's log."""
     named, other = t.node(), t.node(fresh=True)
     other("erlang:set_cookie(list_to_atom(\"changed\"))")
     for cookie in ((), ("--cookie", "wrong"), ("--cookie", COOKIE)):
@@ -119,11 +119,11 @@ def test_unnamed_nodes_hear_nothing(t):
                      ["doctor", "-p", named.pid], ["-l", "-p", named.pid, "-m", "lists"]):
             t.run(*args, *cookie)
             t.silent(other)
-    t.logs = ["Invalid challenge reply"]  # of the node that was named, with a cookie that is wrong
+    t.logs = ["Invalid challenge reply"]  # of the named node, which gets a wrong cookie
 
 
 def test_port_is_no_node(t):
-    """Something else listens where epmd says the node is: it hangs up, or says nothing. Neither may hang the tool."""
+    """Another program listens where epmd says the node is: it hangs up, or says nothing. Neither may hang the tool."""
     for silent in (False, True):
         server = socket.create_server(("", 0))
         name = f"fake{os.getpid()}{int(silent)}"
@@ -166,7 +166,7 @@ def test_wrong_pid(t):
 
 
 def test_not_distributed(t):
-    """A BEAM without a node name: says that, and how it would get one."""
+    """A BEAM without a node name: the error says so, and how to give it one."""
     t.needs_proc()
     with subprocess.Popen(["erl", "-noinput", "-eval", 'io:format("up~n").'], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as p:
         try:
@@ -178,7 +178,7 @@ def test_not_distributed(t):
 
 
 def test_accepts_no_connections(t):
-    """A node that was told not to listen: says that, and who can trace it."""
+    """A node that was told not to listen: the error says so, and what can trace it."""
     t.needs_proc()
     erlt.epmd()
     with subprocess.Popen(["erl", "-noinput", "-sname", f"deaf{os.getpid()}", "-dist_listen", "false", "-eval", 'io:format("up~n").'],
@@ -192,7 +192,7 @@ def test_accepts_no_connections(t):
 
 
 def test_faults_repeat(t):
-    """A fault that repeats is told once, and then counted; every one is in the counts, in text and in JSON."""
+    """A fault that repeats is reported once and then counted; each one is in the counts, in text and in JSON."""
     node, n = t.node(), 3001
     clause = READY + "erlang*:etw:work:entry { trace(1 / (arg0 - arg0)); } erlang*:etw:work:entry { @ = count(); } END { printa(@); }"
     for options, lines in (((), lambda trace: [line for line in trace.err.lines if "divide-by-zero" in line]),
@@ -210,7 +210,7 @@ def test_faults_repeat(t):
 
 
 def test_what_was_meant(t):
-    """What only a node refuses is answered with what does it there; the place is that of the call."""
+    """For a name that every node refuses, the hint is what does the job in a node; the position is that of the call."""
     node = t.node()
     for text, column, hint in (("erlang*:etw::entry { @[ustack()] = count(); }", 24, "erltrace run flame MODULE"),
                                ("erlang*:etw::entry { n++; stack(); }", 27, "erltrace run flame MODULE"),
@@ -228,7 +228,7 @@ def test_what_was_meant(t):
 
 
 def test_otp_too_old(t):
-    """A node that says it is OTP 24."""
+    """A node that claims to be OTP 24."""
     node = t.node(fresh=True)
     node('etw:fake_release("24")')
     status, out, err = t.run("-n", "BEGIN { exit(0); }", node=node)
@@ -236,7 +236,7 @@ def test_otp_too_old(t):
 
 
 def agent_root(t, nif):
-    """A folder like the checkout's own, with another NIF library."""
+    """Returns a folder like the checkout's own, with another NIF library."""
     root = os.path.join(t.folder, "root")
     shutil.copytree(os.path.join(ROOT, "priv", "agent"), os.path.join(root, "priv", "agent"))
     with open(os.path.join(root, "priv", "erltrace_agent.so"), "wb") as f:
@@ -245,7 +245,7 @@ def agent_root(t, nif):
 
 
 def test_nif_not_loadable(t):
-    """A library that the node cannot load: the dynamic loader's own words are shown, nothing stays in the node."""
+    """A library that the node cannot load: the dynamic loader's own message is shown, and nothing stays in the node."""
     node = t.node()
     with open(os.path.join(ROOT, "priv", "erltrace_agent.so"), "rb") as f:
         good = f.read()
@@ -264,7 +264,7 @@ def test_agent_missing(t):
 
 
 def test_no_writable_folder(t):
-    """A folder that cannot be used is named, or the usual ones serve."""
+    """A folder that cannot be used is named in an error, or the usual ones are used."""
     node = t.node()
     status, out, err = t.run("--agent-dir", "/proc/nonexistent", "-n", "BEGIN { exit(0); }", node=node)
     if status != 0:
@@ -273,18 +273,18 @@ def test_no_writable_folder(t):
 
 
 def test_other_tracer(t):
-    """dbg holds every process (one tracer a process before OTP 27): says who is in the way, leaves it alone. On 27 and
-    later both work side by side."""
+    """dbg traces every process (before OTP 27 a process has one tracer): the tool says which tracer prevents it and leaves it alone. From
+    OTP 27 on both work side by side."""
     node = t.node(fresh=True)
     node("etw:dbg_all()")
-    worker = node("etw:worker()")  # born after dbg came: nobody traces it
+    worker = node("etw:worker()")  # spawned after dbg started: it has no tracer
     flags = "[[P, etw:flags(P)] || P <- processes()]"
     before = dict(node(flags))
     trace = t.trace("-q", "-n", READY + """
         erlang*:::message-send /copyinstr(arg0) == $$1/ { @["send"] = count(); }
         erlang*:etw:work/1:entry { @["call"] = count(); }""", worker, node=node)
     if trace.out.wait("ready") is None:
-        # Refusing is one of two right answers.
+        # Refusal is one of two correct results.
         t.equal(trace.end(), 1, "exit status", trace)
         t.match(trace.err.text(), r"\[AGENT_BUSY\]")
     else:
@@ -303,7 +303,7 @@ def test_other_tracer(t):
 
 
 def test_foreign_name(t):
-    """Somebody in the node has registered our name."""
+    """A process in the node has registered our name."""
     node = t.node(fresh=True)
     node("etw:hold(erltrace_agent)")
     status, _, err = t.run("-q", "-n", "profile:::tick-10ms { exit(0); }", node=node)
@@ -338,7 +338,8 @@ def test_tool_is_there(_):
 
 
 def test_what_never_comes(t):
-    """What is right, and of which nothing can come, is warned of when the probes are known; what can be is not."""
+    """Once the probes are known, the tool warns of a program that is valid but from which nothing can come; a program from which something
+    can come gets no warning."""
     node = t.node()
     process = node.pid
     for text, patterns in (
@@ -364,13 +365,13 @@ def test_what_never_comes(t):
 
 
 def test_calls_that_are_instructions(t):
-    """What is warned of is true: by name they are not seen, by apply and through funs they are."""
+    """The warning is true: calls by name are not seen, calls by apply and through funs are."""
     node = t.node()
     worker = pid(node("etw:worker()"))
     trace = t.trace("-q", "-n", READY + "erlang*:erlang:tuple_size/1:entry /args[0] == $$1/ { @ = count(); }", re.search("<[0-9.]+>", worker)[0], node=node)
     trace.ready()
     t.match(trace.err.text(), "warning: calls of erlang:tuple_size/1 by its name are instructions")
-    # etw compiles nothing that calls it; erl_eval would apply it.
+    # etw has no such call compiled in; erl_eval would apply the function.
     node("""begin {ok, _, B} = compile:forms([{attribute, 1, module, sizes}, {attribute, 1, export, [{by_name, 1}, {by_fun, 2}]},
         {function, 1, by_name, 1, [{clause, 1, [{var, 1, 'T'}], [], [{call, 1, {remote, 1, {atom, 1, erlang}, {atom, 1, tuple_size}}, [{var, 1, 'T'}]}]}]},
         {function, 1, by_fun, 2, [{clause, 1, [{var, 1, 'F'}, {var, 1, 'T'}], [], [{call, 1, {var, 1, 'F'}, [{var, 1, 'T'}]}]}]}]),

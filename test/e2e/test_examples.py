@@ -10,8 +10,8 @@ import re
 from erlt import READY, Skipped, cache, pid
 
 PID, PORT = r"<[0-9.]+>", r"#Port<[0-9.]+>"
-# What must be printed while a node does known things (work() below): by script, (probe, pattern); where that probe is not to be had,
-# nothing is asked for.
+# What must be printed while a node does known things (WORK below): for each script, (probe, pattern). A pattern is not required where its
+# probe does not exist.
 PRINTED = {
     "dist.d": [("dist-monitor", r"^monitor: pid \d+, who NODE, what nodeup, node OTHER, type visible, reason undefined$"),
                ("dist-monitor", r"^monitor: pid \d+, who NODE, what nodedown, node OTHER, type visible, reason disconnect$")],
@@ -39,7 +39,7 @@ PRINTED = {
     "user-probe-n.d": [("user_trace-n0", rf"^probe n0: {PID}  13 0 0 0 'zero' '' '' ''$"),
                        ("user_trace-n1", rf"^probe n1: {PID}  14 0 0 0 '' '' '' ''$")],
 }
-# In one process: a program behind a port, a port that changes hands, a socket, user probes, a heap that grows and shrinks.
+# In one process: a program behind a port, a port that changes its owner, a socket, user probes, a heap that grows and shrinks.
 WORK = """fun() ->
     P = open_port({spawn, "cat"}, [binary]), port_command(P, "hello"), receive {P, {data, _}} -> ok end,
     O = spawn(fun() -> receive close -> port_close(P) end end), port_connect(P, O), unlink(P), O ! close,
@@ -54,7 +54,7 @@ EXPECTED = ["dist.d", "driver1.d", "function-calls.d", "garbage-collection.d", "
 
 
 def examples(t, node):
-    """{name: path} of the release's scripts; compressed ones are unpacked in the test's folder."""
+    """Returns {name: path} of the release's scripts; compressed ones are unpacked in the test's folder."""
     root = os.path.join(cache(), f"otp-{t.otp}") if t.otp else ""
     lib = root + node("list_to_binary(code:lib_dir(runtime_tools))")
     found = {}
@@ -73,7 +73,8 @@ def examples(t, node):
 
 
 def but_known(name, err):
-    """Errors without the warning of what OTP's own driver1.d has wrong: it shows an argument of driver-finish that OTP's probe does not have."""
+    """Returns the errors without one warning, which OTP's own driver1.d deserves: it shows an argument of driver-finish that OTP's probe
+    does not have."""
     if name != "driver1.d":
         return err
     return re.sub(r".*: warning: no probe of erlang\*:::driver-finish passes an arg1; it is 0\n.*\n.*it has only arg0\n", "", err)
@@ -88,15 +89,15 @@ def test_compile_unchanged(t):
 
 
 def test_named_what_is_lacking(t):
-    """Without -Z, a script that names probes which nobody has is refused, and says which and why."""
+    """Without -Z, a script with probes that do not exist is refused; the error names them and gives the reasons."""
     node = t.node()
     refused = 0
     for name, path in examples(t, node).items():
-        if name in ("function-calls.d", "garbage-collection.d", "user-probe.d", "user-probe-n.d"):  # all of theirs are delivered
+        if name in ("function-calls.d", "garbage-collection.d", "user-probe.d", "user-probe-n.d"):  # all of their probes exist
             continue
         status, out, err = t.run("--for", "500ms", "-s", path, node=node)
         if status == 0:
-            continue  # nothing is lacking
+            continue  # no probe is missing
         refused += 1
         t.equal((status, out), (1, ""), name)
         missing = re.findall(r"\[D_PDESC_ZERO\] probe description (\S+) does not match any probes\n.*\n +\| \^~+  (.*)", err)
@@ -110,37 +111,37 @@ def test_named_what_is_lacking(t):
 
 
 def test_run(t):
-    """With -Z each runs, and prints what it should where its probes exist."""
+    """With -Z each script runs, and prints what it should where its probes exist."""
     node = t.node()
-    node("code:ensure_loaded(dyntrace)")  # for which a trace does not wait long
+    node("code:ensure_loaded(dyntrace)")  # a trace does not wait long for it to load
     other = t.node(fresh=True)
     worker = pid(node("etw:worker()"))
     listed = set(re.findall(r" (\S+)$", t.run("-ln", "erlang*:::", node=node)[1], re.M))
     for name, path in examples(t, node).items():
-        trace = t.trace("-qZ", "-x", "bufsize=16m", "-n", READY, "-s", path, node=node)  # also for a consumer that has to wait for a processor
+        trace = t.trace("-qZ", "-x", "bufsize=16m", "-n", READY, "-s", path, node=node)  # large enough for a consumer that has to wait for a processor
         trace.ready()
         for work in ("calls", "spawns", "sends"):
             node(f"etw:{work}({worker}, 20)")
         node(f"etw:collects({worker}, 3)")
-        if name != "function-calls.d":  # each call of which prints two lines
+        if name != "function-calls.d":  # each call there prints two lines
             t.equal(node(f"etw:as({worker}, {WORK})"), "ok", "work")
         if name == "dist.d":
             node(f"net_kernel:connect_node('{other.name}'), erlang:disconnect_node('{other.name}')")
         expected = [p.replace("NODE", node.name).replace("OTHER", other.name) for probe, p in PRINTED[name] if not probe or probe in listed]
         for pattern in expected:
-            for _ in range(10):  # some come by message, after the fact; some are dropped when every function is traced
+            for _ in range(10):  # some arrive by message, after the event; some are dropped when every function is traced
                 if trace.out.wait(pattern, 3) is not None:
                     break
                 node(f"etw:calls({worker}, 20)")
             trace.wait(pattern, 1)
         trace.interrupt()
         t.equal(trace.end(), 0, name, trace)
-        if name != "function-calls.d":  # which has more to say than there is room for
+        if name != "function-calls.d":  # it prints more than there is room for
             t.equal(but_known(name, trace.err.text()), "", name, trace)
 
 
 def test_list_says_why(t):
-    """-l of a probe that is known and not to be had."""
+    """-l of probes that are known but do not exist."""
     node = t.node()
     status, out, err = t.run("-ln", "erlang*:::message-receive", "-n", "erlang*:::aio_pool-add", "-n", "erlang*:::nope", node=node)
     t.equal((status, len(out.splitlines())), (0, 1), "status and lines")

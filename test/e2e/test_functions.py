@@ -1,6 +1,6 @@
 """Function probes: BIFs and NIFs by name, local and global calls, code that is loaded while it is traced, returns under load.
 
-What is counted is counted exactly. The module `etf` is made here, in one of several versions, so that tests can load it anew."""
+Counts are exact. The module `etf` is compiled here in several versions, so that tests can reload it."""
 import os
 import re
 
@@ -25,7 +25,7 @@ def load(node, text):
 
 
 def counted(t, node, script, work, *args, warnings=False):
-    """What a script counts of a piece of work, an Erlang expression: {key: count}."""
+    """Returns what a script counts during a piece of work, an Erlang expression: {key: count}."""
     trace = t.trace("-q", "-n", READY + script, *args, node=node)
     trace.ready()
     for w in work if isinstance(work, list) else [work]:
@@ -76,7 +76,7 @@ def test_nifs(t):
 
 
 def test_instructions_have_no_bif_probes(t):
-    """A BIF that the compiler makes an instruction of has no bif-entry: it would promise calls that nobody sees."""
+    """A BIF that the compiler turns into an instruction has no bif-entry: the probe would promise calls that cannot be seen."""
     node = t.node()
     status, _, err = t.run("-e", "-n", "erlang*:erlang:length/1:bif-entry { }", node=node)
     t.equal(status, 1, "exit status")
@@ -86,7 +86,7 @@ def test_instructions_have_no_bif_probes(t):
 
 
 def test_local_and_global(t):
-    """local- and global-function-entry are what entry is made of. Before OTP 27 only one of them can be had, and that is said."""
+    """local- and global-function-entry are the two kinds of entry. Before OTP 27 only one of them can be had; the tool says so."""
     node = t.node()
     load(node, V1)
     worker = node("etw:worker()")
@@ -109,7 +109,7 @@ def test_local_and_global(t):
         t.equal(found, row("local-function-entry", 11 * n) | row("entry", 11 * n) | row("return", 11 * n), "before OTP 27")
         t.match(said, "every call of etf:f/1 counts as local")
         t.match(said, "global-function-entry does not fire for functions with any other probe: etf:f/1")
-    # By itself the global one is exact everywhere.
+    # The global probe alone is exact on every release.
     t.equal(counted(t, node, script.splitlines()[2], work), row("global-function-entry", 10 * n), "global alone")
     if new:
         t.equal(counted(t, node, script.splitlines()[1], work), row("local-function-entry", n), "local alone")
@@ -117,7 +117,7 @@ def test_local_and_global(t):
 
 
 def test_global_calls_are_of_exported_functions(t):
-    """A function that is not exported has no global-function-entry, which would never fire, and nothing is said of one that had gone."""
+    """A function that is not exported has no global-function-entry, which would never fire; the tool does not report such a probe as gone."""
     node = t.node()
     status, out, err = t.run("-l", "-n", "erlang*:lists::global-function-entry, erlang*:lists::local-function-entry", node=node)
     t.equal((status, err), (0, ""), "list")
@@ -135,7 +135,7 @@ def test_global_calls_are_of_exported_functions(t):
 # -- code that is loaded while it is traced -----------------------------------------------------------------------
 
 def drops(trace):
-    """Calls that were missed while code was loaded, as the tool has told."""
+    """Returns the number of calls that, as the tool reported, were missed while code was loaded."""
     return sum(int(n) for n in re.findall(r"(\d+) calls? missed while code was loaded", trace.err.text()))
 
 
@@ -152,7 +152,7 @@ def ended(t, trace):
 
 
 def await_probe(t, node, trace, call, key):
-    """Calls until a probe of code that was loaded has fired: the program prints its key then. The number of calls."""
+    """Calls until a probe of newly loaded code has fired: the program then prints the key. Returns the number of calls."""
     n = 0
     while trace.out.wait(key, 0.02) is None:
         node(call)
@@ -165,8 +165,8 @@ V2 = V1.replace("f(X) -> X.", "f(X) -> {ok, X}.\nfresh(X) -> X.").replace("f/1,"
 
 
 def test_reload(t):
-    """A module is loaded anew while entry and return of one function are watched, and a function is new in it: what was called
-    before the probes were in the new code is told."""
+    """A module is reloaded, with one more function, while entry and return of one function are traced. Calls before the new code had its
+    probes are reported."""
     node = t.node()
     load(node, V1)
     worker = node("etw:worker()")
@@ -186,8 +186,7 @@ def test_reload(t):
 
 
 def test_reload_misses_nothing(t):
-    """Where returns of several functions are watched, or none, new code has its patterns in the moment when it is there: not one
-    call is missed."""
+    """If the returns of several functions are traced, or of none, new code has its patterns from its first moment: no call is missed."""
     node = t.node()
     load(node, V1)
     worker = node("etw:worker()")
@@ -204,7 +203,7 @@ def test_reload_misses_nothing(t):
 
 
 def test_reload_as_traces_end(t):
-    """Code that is loaded just when what watches for it comes or goes keeps nothing of it."""
+    """Code that is loaded at the moment when a trace begins or ends keeps no pattern."""
     node = t.node()
     load(node, V1)
     script = READY + "erlang*:etf:f/1:entry, erlang*:etf:f/1:return, erlang*:etf:outer/1:return { @[probename] = count(); }"
@@ -219,7 +218,7 @@ def test_reload_as_traces_end(t):
 
 
 def test_reload_of_a_whole_module(t):
-    """Entry and return of all functions of a module that is loaded anew, with one function more, or less."""
+    """Entry and return of all functions of a module that is reloaded with one function more, and with one less."""
     node = t.node()
     load(node, V1)
     worker = node("etw:worker()")
@@ -240,8 +239,8 @@ def test_reload_of_a_whole_module(t):
 
 
 def test_local_and_global_in_reloaded_code(t):
-    """local- and global-function-entry of a function, and of all functions of its module, whose code is loaded anew: each call is
-    seen as what it is (before OTP 27 as what it was before), or counted as missed; also of a function that is new."""
+    """local- and global-function-entry of a function, and of all functions of its module, while the module is reloaded: each call is seen
+    as what it is (before OTP 27 as what it was before), or counted as missed. That includes calls of a new function."""
     node = t.node()
     n, new = 53, t.otp is not None
     kinds = {"local-function-entry": n, "global-function-entry": 10 * n} if new else {"local-function-entry": 11 * n}
@@ -271,7 +270,7 @@ def test_local_and_global_in_reloaded_code(t):
 
 
 def test_module_that_was_not_there(t):
-    """With -Z a module that is not loaded yet: its probes come with it; deleted and loaded again, they come back."""
+    """With -Z, a module that is not loaded yet gets its probes when it is loaded, and again after it was deleted and loaded once more."""
     node = t.node()
     worker = node("etw:worker()")
     node("begin code:purge(etf), code:delete(etf), code:purge(etf) end")
@@ -295,8 +294,8 @@ def test_module_that_was_not_there(t):
 
 
 def test_reload_under_load(t):
-    """Two processes call a function all the time while its module is loaded anew, 12 times: each call is seen or counted as
-    missed. (They call through the export entry, so that they are in the new code at once.)"""
+    """Two processes call a function all the time while its module is reloaded 12 times: each call is seen or counted as missed. (They call
+    through the export entry, so that they run the new code at once.)"""
     node = t.node()
     load(node, V1)
     workers = [node("etw:worker()") for _ in range(2)]
@@ -312,17 +311,17 @@ def test_reload_under_load(t):
     t.equal(trace.end(), 0, "exit status", trace)
     numbers = sorted(int(line) for line in trace.out.text().split() if line.isdigit())
     t.true(turns > 1000, f"{turns} turns are not much", trace)
-    # The one call that a process is about to make while the code is exchanged runs in the old code, where nothing is seen.
+    # The call that a process is about to make while the code is exchanged runs in the old code, where no call is seen.
     t.true(len(numbers) == 2 and 2 * turns - 24 <= numbers[1] <= 2 * turns, f"calls of f/1 in {turns} turns", trace)
-    # Those that are made while the server takes the mark of new code off code that is newer still are lost unseen (the known gap of
-    # erltrace_agent_loads): on a debug emulator, where both take many milliseconds, that is up to thousands.
+    # Calls that are made while the server removes the mark of new code from code that is even newer are lost without a count (the known gap
+    # of erltrace_agent_loads). On a debug emulator, where both take many milliseconds, that is up to thousands of calls.
     least = turns // 2 if erlt.DEBUG else turns - 24
     t.true(least <= numbers[0] + drops(trace) <= turns, f"calls of outer/1 that returned or were missed in {turns} turns", trace)
     t.clean(node, what="etw:traced()")
 
 
 def test_unwanted_code_is_let_go(t):
-    """Code that is loaded and that no description means has no pattern left, a moment later; and the trace goes on."""
+    """Newly loaded code that no description matches has no pattern a moment later, and the trace continues."""
     node = t.node()
     load(node, V1)
     worker = node("etw:worker()")
@@ -350,8 +349,8 @@ digits(N) -> list_to_integer(integer_to_list(N)).
 
 
 def test_gen_server_under_load(t):
-    """A gen_server that two processes keep busy, with entry and return of all its functions and all of gen_server watched:
-    what returns has returned as often as it was called, the loop that never returns has not, and takes no memory."""
+    """Two processes keep a gen_server busy, while entry and return of all its functions and of all of gen_server are traced. Functions that
+    return have returned as often as they were called; the loop that never returns has not, and takes no memory."""
     node = t.node()
     load(node, SERVER)
     server = node("etg:start()")
@@ -375,16 +374,16 @@ def test_gen_server_under_load(t):
     loops = {k: v for k, v in found.items() if k[0].startswith("loop/")}
     t.equal({k[1] for k in loops}, {"entry"}, "gen_server:loop never returns", trace)
     t.equal(set(loops.values()), {calls + 2 * casts}, "turns of gen_server:loop", trace)
-    # What is called for its value: one return for each entry. (try_handle_call of some releases has another arity.)
+    # Functions that are called for their value: one return for each entry. (try_handle_call of some releases has another arity.)
     tried = {k: v for k, v in found.items() if k[0].startswith("try_handle_call/")}
     t.equal(sorted(tried.values()), [calls, calls], "gen_server:try_handle_call", trace)
     node(f"gen_server:stop({pid(server)})")
 
 # -- stacks and times beside an account of one's own ----------------------------------------------------------------
 
-# The functions that are traced. Each is handed the stack that it is called on, outermost first, and writes down the one that it is on itself;
-# a function that ends in a call hands on its own caller's. So `on` knows the frames from the text of the program, not from any trace. (What is to
-# be no last call has its result put in a list: where all that can come is `ok`, the compiler makes a last call of `f(), ok`.)
+# The traced functions. Each gets the stack on which it is called, outermost frame first, and writes down its own stack; a function that
+# ends in a call passes on its caller's stack. Thus `on` knows the frames from the program's text, not from a trace. (A call that must not
+# be a last call has its result put in a list: where the result can only be `ok`, the compiler makes `f(), ok` a last call.)
 KEPT = """-module(etk).
 -export([a/1, b/1, leaf/1, ring/2, boom/1, outer/1, inner/1, top/1, twice/1, leave/1, rest/1, sleeps/2, woken/2, body/2, dies/1, catches/1]).
 a(S) -> etu:on(S, "a/1"), b(S).
@@ -408,7 +407,8 @@ dies(S) -> Mine = etu:on(S, "dies/1"), leaf(Mine), [inner(Mine)].
 sleeps(S, From) -> Mine = etu:on(S, "sleeps/2"), leaf(Mine), [etu:sleep(From)].
 woken(S, From) -> leaf(etu:on(S, "woken/2")), From ! {self(), woken}, ok.
 """
-# Who calls them is not traced. burn/0 is long, beside everything that is: what is charged with it is charged with other people's time.
+# The callers, which are not traced. burn/0 takes long compared with everything that is traced: a function that is charged with its time
+# shows far too much.
 UNTOLD = """-module(etu). -export([on/2, call/2, caught/2, caught_far/2, all/2, sleep/1, burnt/0]).
 on(S, F) ->
     Frame = "etk:" ++ F,
@@ -450,7 +450,7 @@ burnt() -> ets:lookup_element(etu, burnt, 2).
 
 
 def kept(t, name):
-    """What a script prints of that program, whose true stacks and whose untraced nanoseconds these are."""
+    """Returns what a script prints about that program, its true stacks, and the nanoseconds it spent untraced."""
     node = t.node()
     load(node, UNTOLD)
     load(node, KEPT)
@@ -466,7 +466,7 @@ def kept(t, name):
 
 
 def test_flame_is_true(t):
-    """flame.d's stacks are those that there were, all of them, and no time of functions that are not traced is in them."""
+    """flame.d shows exactly the stacks that occurred, without the time of functions that are not traced."""
     text, true, burnt = kept(t, "flame.d")
     found = dict(re.findall(r"^(\S.*) (\d+)$", text, re.M))
     t.equal(set(found) - true, set(), f"stacks that there were not: {text}")
@@ -475,7 +475,7 @@ def test_flame_is_true(t):
 
 
 def test_profile_is_true(t):
-    """profile.d's functions are those that there were, and no time of functions that are not traced is theirs."""
+    """profile.d shows only functions that ran, without the time of functions that are not traced."""
     text, true, burnt = kept(t, "profile.d")
     by_function, by_process = text.split("\nPROCESS")
     found = {}
@@ -487,7 +487,8 @@ def test_profile_is_true(t):
 
 
 def test_flame_of_a_circle_of_tail_calls(t):
-    """A gen_server goes round through functions that end in calls of each other: none is below itself, however often it does."""
+    """A gen_server runs in a circle of functions that end in calls of each other: no function is below itself in a stack, however long it
+    runs."""
     node = t.node()
     load(node, SERVER)
     server = node("etg:start()")

@@ -1,4 +1,4 @@
-"""Hazards of tracing a VM that no other test has: each is a line of doc/safety.md, and fails without its guard."""
+"""Hazards of tracing a VM that no other test covers: each is a line of doc/safety.md, and its test fails without the guard."""
 import glob
 import os
 import re
@@ -15,9 +15,9 @@ CODE = """[begin code:purge(M), code:delete(M), code:purge(M) end || M <- [erltr
 
 
 def test_agent_taken_away(t):
-    """Somebody kills the agent's server and guard at once, or deletes and purges its modules, under load: the node lives, our flags and
-    meta patterns dissolve, the next consumer takes away what is left and counts right, and then nothing is left but the old library's
-    memory: it has programs that nobody can free any more."""
+    """Under load, the agent's server and guard are killed at once, or its modules are deleted and purged. The node lives, our flags and
+    meta patterns dissolve, the next consumer removes what is left and counts correctly. Then only the memory of the old library is left: it
+    has programs that no process can free any more."""
     node = t.node(fresh=True)
     for how in (AGENTS, CODE):
         node("etw:busy(1)")
@@ -27,7 +27,7 @@ def test_agent_taken_away(t):
         node(f"begin {how}, ok end")
         if how is AGENTS:
             t.equal(trace.end(), 1, "exit status", trace)
-        else:  # the server waits outside of its code, and lives on without it: it answers nobody, until a consumer brings new code
+        else:  # the server waits outside of its code and survives the purge; it answers no one until a consumer loads new code
             trace.kill()
         node("etw:quiet()")
         worker = pid(node("etw:worker()"))
@@ -41,9 +41,9 @@ def test_agent_taken_away(t):
 
 
 def test_libraries_left_behind(t):
-    """An agent that is killed leaves its library in the node, where a program keeps it, for a time or for ever. Libraries with
-    thread-local variables would soon find no room any more, neither ours nor anybody else's; ours have none, and can be loaded
-    without end."""
+    """An agent that is killed leaves its library in the node, where a program keeps it, temporarily or for ever. Libraries with
+    thread-local variables would soon run out of room, and so would other libraries; ours has no such variables, and can be loaded without
+    limit."""
     mapped = """(fun() -> {ok, B} = file:read_file("/proc/self/maps"),
                 length([x || L <- binary:split(B, <<"\\n">>, [global]), binary:match(L, <<" r-xp ">>) =/= nomatch,
                              binary:match(L, <<"erltrace">>) =/= nomatch]) end)()"""
@@ -65,8 +65,8 @@ def test_libraries_left_behind(t):
 
 
 def test_never_all(t):
-    """Before OTP 27 setting or clearing flags of `all` and its like can crash the VM while dirty schedulers work: the agent never does.
-    (It is a sensitive process, so nobody sees its calls; they are looked for in its text.)"""
+    """Before OTP 27, setting or clearing the flags of `all` and the like can crash the VM while dirty schedulers work: the agent never does
+    so. (The agent is a sensitive process, whose calls cannot be traced; the test searches its text.)"""
     for path in glob.glob(os.path.join(ROOT, "guest", "agent", "*.erl")):
         with open(path, encoding="utf-8") as f:
             text = re.sub(r"%.*|<<\".*?\">>|\"[^\"]*\"", "", f.read(), flags=re.M)
@@ -103,7 +103,7 @@ erlang*:etw:child/1:entry { @["child"] = count(); }"""
 
 
 def open_agent(t):
-    """The root of an agent whose module exports its NIFs."""
+    """Makes an agent whose module exports its NIFs; returns the environment with its root."""
     root = os.path.join(t.folder, "open")
     os.makedirs(os.path.join(root, "priv", "agent"))
     for name in ("erltrace_agent.so", "lib"):
@@ -115,8 +115,8 @@ def open_agent(t):
 
 
 def test_called_by_hand(t):
-    """What the agent's module exports, and here its NIFs, too, can be called by any code in the node, with any terms. None is kept that a
-    heap could take away, none is looked at without bound, and who is not the agent's server changes nothing."""
+    """Any code in the node can call what the agent's module exports, which here includes its NIFs, with any terms. The library keeps no
+    term that a heap could take away, spends bounded work on each, and changes nothing for a caller that is not the agent's server."""
     node, env = t.node(fresh=True, options=("-pa", workload("test/lib/eth"))), open_agent(t)
     trace = t.trace("-q", "-x", "aggsize=256k", "-x", "dynvarsize=64k", "-n", EVERY_TEXT, node=node, env=env)
     trace.ready()
@@ -127,7 +127,7 @@ def test_called_by_hand(t):
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     t.match(trace.out.text(), r"^ +child +101$", "calls of another function")
-    # And by the server, to whose library everything is allowed: the trace may end by that, the node may not.
+    # The same by the server, to which the library permits everything: the trace may end by that, the node may not.
     trace = t.trace("-q", "-n", EVERY_TEXT, node=node, env=env)
     trace.ready()
     node("eth:server(10000)")
@@ -138,7 +138,7 @@ def test_called_by_hand(t):
 
 
 def test_killed_in_dirty_nifs(t):
-    """Traced processes are killed inside dirty NIFs, where an `in` has no `out`: the node lives, and counts go on being right."""
+    """Traced processes are killed inside dirty NIFs, which gives an `in` without an `out`: the node lives, and counts stay right."""
     node = t.node()
     if node("[list_to_integer(N) || N <- string:lexemes(erlang:system_info(version), [$.])]") < [13, 2, 2, 8]:
         raise Skipped("before ERTS 13.2.2.8 that can crash the VM, whoever traces (OTP-19043)")
@@ -171,8 +171,8 @@ def test_killed_in_dirty_nifs(t):
 
 
 def test_long_terms(t):
-    """The reason of an exit is a list of a hundred thousand tuples, a message too: what is shown is short, and the work is bounded, so that this
-    is over as fast as without the trace."""
+    """The reason of an exit, and a message, is a list of a hundred thousand tuples: the text shown is short, and the work is bounded, so
+    that this takes no longer than without the trace."""
     node = t.node()
     worker = pid(node("etw:worker()"))
     trace = t.trace("-q", "-n", READY + """
@@ -187,7 +187,7 @@ def test_long_terms(t):
         P ! L,
         receive {{'DOWN', R, _, _, _}} -> ok end end)""")
     trace.wait(r"^25\d \[{1,a},{2,a}")
-    # What stands where the VM has a name: not printed by the VM, which would walk all of it.
+    # A term where the VM has a name: the VM does not print it, because it would walk all of it.
     node(f"etw:as({worker}, fun() -> catch erts_internal:prepare_loading(lists:seq(1, 1000000), <<>>) end)")
     trace.wait(r"^name \[1,2,3,.*\.\.\.$")
     trace.interrupt()
@@ -203,7 +203,8 @@ SIZES = {b: 1024 ** i for i, b in enumerate(("", "k", "m", "g", "t"))}
 
 
 def test_memory_of_three_programs(t):
-    """Three programs that ask for all there is get less than half of the machine together: each what the others have left."""
+    """Three programs that each ask for all memory get less than half of the machine together: each gets a share of what the others have
+    left."""
     node = t.node(fresh=True)
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     threads = node("erlang:system_info(schedulers) + erlang:system_info(dirty_cpu_schedulers) + erlang:system_info(dirty_io_schedulers) + 8")

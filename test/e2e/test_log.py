@@ -1,4 +1,4 @@
-"""ERLTRACE_LOG: the conversation with a node, for people who work on erltrace."""
+"""ERLTRACE_LOG: the conversation with a node, for developers of erltrace."""
 import os
 import re
 
@@ -13,7 +13,7 @@ def read(path):
 
 
 def test_conversation(t):
-    """What is sent and received stands there in its order, as terms, with time and node; not the cookie, and no large binary."""
+    """The log has what is sent and received, in order, as terms, with time and node; it has no cookie and no large binary."""
     node, path = t.node(), os.path.join(t.folder, "log")
     worker = pid(node("etw:worker()"))
     trace = t.trace("-q", "-n", READY + 'erlang*:etw:work/1:entry { @ = count(); }', node=node, env={"ERLTRACE_LOG": path})
@@ -40,7 +40,7 @@ def test_conversation(t):
 
 
 def test_to_the_error_stream_and_on_to_the_end(t):
-    """`-` is the standard error stream; a file keeps what is in it."""
+    """`-` is the standard error stream; a file keeps its earlier content."""
     node, path = t.node(), t.file("log", "before\n")
     words = ("-q", "-n", "BEGIN { exit(0); }", "--node", node.name, "--cookie", COOKIE)
     status, _, err = t.run(*words, env={"ERLTRACE_LOG": "-"})

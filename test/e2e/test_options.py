@@ -1,4 +1,4 @@
-"""The command line: each letter means what dtrace's means, and our own additions do what they say."""
+"""The command line: each letter means what it means to dtrace, and our own additions do what their descriptions say."""
 import json
 import os
 import pty
@@ -14,7 +14,7 @@ NOW = "BEGIN { exit(0); }"
 
 
 def rows(text):
-    """(provider, module, function, name) of each line that -l prints."""
+    """Returns (provider, module, function, name) of each line that -l prints."""
     return [m.groups()[1:] for m in ROW.finditer(text) if m[2] != "PROVIDER"]
 
 
@@ -55,7 +55,7 @@ def test_help_of_options(t):
 
 
 def test_no_words(t):
-    """What can be done here and now, in ten lines: the nodes there are, and commands that work as they stand."""
+    """Without words the tool shows in ten lines what can be done here and now: which nodes there are, and commands that work as printed."""
     t.needs_proc()
     node = t.node(fresh=True)
     status, out, err = t.run()
@@ -64,11 +64,11 @@ def test_no_words(t):
     t.match(err, r"^\d+ of the \d+ Erlang VMs of this host can be traced:$")
     t.match(err, r"^  erltrace run births -p \d+ ")
     if f"-p {node.pid} " not in err:
-        t.match(err, r"(?s)(  -p \d+ .*){3}")  # other nodes are here, too
+        t.match(err, r"(?s)(  -p \d+ .*){3}")  # there are other nodes on this host
 
 
 def test_scripts_by_name(t):
-    """`list` has the ready scripts with what they show; `run` runs one, wherever it lies."""
+    """`list` shows the ready scripts and what they do; `run` runs one, wherever it is."""
     status, out, err = t.run("list", "--json")
     t.equal((status, err), (0, ""), "list")
     here = {s["name"]: s for s in json_lines(out)}
@@ -96,7 +96,7 @@ def test_scripts_by_name(t):
 
 
 def test_seconds(t):
-    """A time without a unit is one of seconds."""
+    """A time without a unit is in seconds."""
     status, out, err = t.run("--local", "--for", "1", "-qn", 'BEGIN { began = timestamp; } END { printf("%d\\n", (timestamp - began) / 1000000); }')
     t.equal((status, err), (0, ""), "status")
     t.true(int(out) >= 900, f"a second: {out} ms")
@@ -104,7 +104,7 @@ def test_seconds(t):
 
 
 def test_cookie_is_not_shown(t):
-    """Neither the command line nor the environment of the tool, nor what it starts, show the cookie."""
+    """The cookie is never visible: not on the tool's command line or in its environment, nor in those of the programs that it starts."""
     def shown(process):
         return b"".join(open(f"/proc/{process}/{name}", "rb").read() for name in ("cmdline", "environ"))
     node = t.node()
@@ -113,7 +113,7 @@ def test_cookie_is_not_shown(t):
         env = dict(env, ERLTRACE_COOKIE=node.cookie if how == "environment" else "wrong")
         command[len(UNDER) + 1:len(UNDER) + 1] = {"words": ["--cookie", node.cookie], "one word": ["--cookie=" + node.cookie],
                                                   "environment": []}[how] + ["--node", node.name]
-        # Unbuffered, since communicate() knows nothing of what a buffer has read beyond the first line.
+        # Unbuffered, since communicate() does not see what a buffer has read beyond the first line.
         p = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
         t.equal(p.stdout.readline(), b"ready\n", how)
         there = shown(p.pid)
@@ -167,7 +167,7 @@ def test_list_narrowed(t):
 
 
 def test_list_ids_can_be_used(t):
-    """An id that -l shows names that probe with -i."""
+    """An id that -l shows selects that probe with -i."""
     node = t.node()
     worker = pid(node("etw:worker()"))
     _, out, _ = t.run("-l", "-n", "erlang*:etw:work/1:entry", node=node)
@@ -228,7 +228,7 @@ def test_missing_argument(t):
 
 
 def test_output_file(t):
-    """-o appends; what is not output does not go there."""
+    """-o appends; only output goes to the file."""
     path = t.file("out.txt", "before\n")
     status, out, err = t.run("-o", path, "-q", "-n", 'BEGIN { printf("inside\\n"); exit(0); }', node=t.node())
     t.equal(status, 0, "exit status: " + err)
@@ -238,7 +238,7 @@ def test_output_file(t):
 
 
 def test_json(t):
-    """--json: one object a line, numbers and histograms included."""
+    """--json: one object for each line, including numbers and histograms."""
     node = t.node()
     worker = pid(node("etw:worker()"))
     trace = t.trace("--json", "-n", """
@@ -261,7 +261,7 @@ def test_json(t):
 
 
 def test_format(t):
-    """-x format=json prints what --json prints of records, aggregations and faults; messages stay text."""
+    """-x format=json prints records, aggregations and faults as --json does; messages stay text."""
     script = "BEGIN { trace(1); @[2] = count(); trace(1 / (this->zero = 0)); } BEGIN { exit(0); }"
     want, got = t.run("--json", "-q", "-n", script), t.run("-x", "format=json", "-q", "-n", script)
 
@@ -278,7 +278,7 @@ def test_format(t):
 
 
 def test_json_errors(t):
-    """Errors are objects too, and still errors."""
+    """With --json errors are objects as well, and the run still fails."""
     status, out, err = t.run("--json", "-n", "BEGIN { x = ; }", node=t.node())
     t.equal(status, 1, "exit status")
     objects = [json.loads(line) for line in (out + err).splitlines() if line.startswith("{")]
@@ -307,7 +307,7 @@ def test_show_code(t):
 
 
 def test_pid(t):
-    """-p PID finds name and cookie of a node: from its HOME's cookie file, and from its command line."""
+    """-p PID finds a node's name and cookie: from the cookie file in its HOME, and from its command line."""
     t.needs_proc()
     for node in (t.node(), t.node(options=("-setcookie", "another"), cookie="another")):
         for home in (None, node.home):
@@ -321,7 +321,7 @@ def test_pid(t):
 
 
 def test_nodes(t):
-    """`erltrace nodes` lists the BEAMs of this host: pid, name, release, and whether they can be attached to."""
+    """`erltrace nodes` lists the BEAMs of this host: pid, name, release, and whether the tool can attach to them."""
     t.needs_proc()
     node = t.node()
     status, out, err = t.run("nodes", "--cookie", node.cookie)
@@ -339,7 +339,7 @@ def test_nodes(t):
 
 
 def test_command(t):
-    """-c: starts a node, traces it from when it can be reached, and ends when it ends."""
+    """-c starts a node, traces it as soon as it can be reached, and ends with it."""
     t.needs_proc()
     fires, seen = os.path.join(t.folder, "fires"), os.path.join(t.folder, "seen")
     trace = t.trace("-qw", "-n", f"""
@@ -353,14 +353,14 @@ def test_command(t):
 
 
 def test_local_without_node(t):
-    """A program of dtrace and profile probes alone runs with the node too, and its ticks tick."""
+    """With a node given, a program of only dtrace and profile probes also runs, and its ticks fire."""
     status, out, err = t.run("-q", "-n", 'tick-10ms { n++; } tick-10ms /n == 5/ { printf("%d\\n", n); exit(0); }', node=t.node())
     t.equal(status, 0, "exit status: " + err)
     t.equal(out.split(), ["5"], "output")
 
 
 def test_pragma_and_shebang(t):
-    """A script that is run by its #! line, with options inside."""
+    """A script that is run by its #! line, with options in the text."""
     node = t.node()
     path = t.file("x.d", "#!/usr/bin/env -S erltrace -s\n#pragma D option quiet\n"
                   'BEGIN\n{\n    printf("%s", $$1);\n    exit(0);\n}\n')
@@ -370,7 +370,7 @@ def test_pragma_and_shebang(t):
 
 
 def test_status_line(t):
-    """On a terminal there is one status line, on standard error, and none of it in the output."""
+    """On a terminal there is one status line, on standard error; the output has none of it."""
     node = t.node()
     command, env = tool("-q", "-n", 'profile:::tick-100ms { printf("line\\n"); } erlang*:etw:work/1:entry { @ = count(); } '
                         "profile:::tick-2s { exit(0); }", node=node)
@@ -406,7 +406,7 @@ def test_no_status_line_in_a_pipe(t):
 
 
 def test_two_nodes(t):
-    """--node A,B: one program in both, results merged."""
+    """--node A,B: one program in both nodes; the results are merged."""
     one, two = t.node(), t.node(fresh=True)
     workers = [pid(n("etw:worker()")) for n in (one, two)]
     trace = t.trace("-q", "--node", f"{one.name},{two.name}", "--cookie", one.cookie, "-n",
@@ -424,7 +424,7 @@ def test_two_nodes(t):
 
 
 def test_node_named_twice(t):
-    """One node by its name, again, and by its process: traced once, with a warning."""
+    """One node is named twice, and then also by its process: it is traced once, with a warning."""
     t.needs_proc()
     node = t.node()
     worker = pid(node("etw:worker()"))
@@ -441,13 +441,13 @@ def test_node_named_twice(t):
 
 
 def test_only_node(t):
-    """Without any target: the one node of this host; with several, they are named."""
+    """Without a target, the only node of this host is traced; if there are several, the error names them."""
     t.needs_proc()
     node = t.node()
     status, out, err = t.run("--cookie", node.cookie, "-q", "-n", 'BEGIN { printf("here\\n"); exit(0); }')
     if status == 0:
         t.equal(out.split(), ["here"], "output")
-    else:  # other nodes run here too
+    else:  # other nodes may run on this host
         t.equal(status, 1, "exit status")
         t.match(err, r"\[NODE_MANY\]")
         t.match(err, re.escape(node.short), "the nodes are named")

@@ -1,6 +1,6 @@
-"""Other tracing tools in the same node: they work, we work, or who is in whose way is said within a look (a second).
+"""Other tracing tools in the same node: they work, we work, or within a check (a second) the tool says which one prevents the other.
 
-Before OTP 27 a process has one tracer and a function one pattern of each sort; from 27 on each has a session. The tools are
+Before OTP 27 a process has one tracer and a function one pattern of each sort; from OTP 27 on each tool can have a session. The tools are
 stand-ins (test/lib/eto.erl) that do to the VM what dbg, recon and redbug do, and the tools themselves."""
 import glob
 import os
@@ -17,12 +17,12 @@ ENTRY = READY + 'erlang*:etw:work/1:entry { @["entry"] = count(); }'
 
 
 def sessions(node):
-    """Whether tools have sessions of their own there."""
+    """Returns whether tools have separate trace sessions there."""
     return int(node("etw:release()")) >= 27
 
 
 def started(t, node, script):
-    """(trace, worker) with the script running."""
+    """Starts the script; returns (trace, worker)."""
     worker = node("etw:worker()")
     trace = t.trace("-q", "-n", script, worker, "-x", "argref", node=node)
     trace.ready()
@@ -44,7 +44,7 @@ def stop(node):
 
 
 def saw(t, node, what):
-    """Exactly these calls have come to the other tool. What a tracer's own session has sent may be on its way still."""
+    """Checks that the other tool got exactly these calls. Messages of a tracer's own session may still be on their way."""
     for _ in range(10 * PATIENCE):
         if node("eto:seen(get(eto))") >= CALLS:
             break
@@ -53,8 +53,8 @@ def saw(t, node, what):
 
 
 def test_recon_clear(t):
-    """recon_trace:clear() clears what is in the legacy session: before OTP 27 our trace, which stays silent and says why;
-    from 27 on it does not touch us."""
+    """recon_trace:clear() clears the legacy session: before OTP 27 that includes our trace, which then sees nothing and says why; from OTP
+    27 on it does not affect us."""
     node = t.node()
     trace, worker = started(t, node, BOTH)
     node(f"etw:calls({worker}, {CALLS})")
@@ -72,8 +72,8 @@ def test_recon_clear(t):
 
 
 def test_patterns_of_others_stay(t):
-    """A trace of all functions ends, by itself and by the death of its agent: the patterns that somebody else has set are there as before, of
-    either kind, and ours are gone from between them. (Before OTP 27 ours go at once where nobody else has any.)"""
+    """A trace of all functions ends, by itself or by the death of its agent: the patterns of either kind that other tools have set remain
+    as before, and ours are removed from among them. (Before OTP 27 all of ours are removed at once where no other tool has any.)"""
     node = t.node()
     mine = "[{meta, spawn(timer, sleep, [infinity])}]"
     pattern = "[erlang:trace_info(MFA, I) || MFA <- [{maps, fold, 3}, {lists, keyfind, 3}], I <- [traced, meta, match_spec, meta_match_spec]]"
@@ -116,7 +116,7 @@ def test_recon_of_the_same_function(t):
 
 
 def test_recon_of_the_same_function_of_one_process(t):
-    """The same where a predicate names a process, so that the function has a local pattern before OTP 27, too, which recon's takes the place of."""
+    """The same with a predicate that names a process: before OTP 27 the function then has a local pattern, which recon's replaces."""
     node = t.node()
     worker, other = node("etw:worker()"), node("etw:worker()")
     trace = t.trace("-q", "-n", READY + 'erlang*:etw:work/1:entry /args[0] == $$1/ { @["entry"] = count(); }', worker, node=node)
@@ -136,15 +136,15 @@ def test_recon_of_the_same_function_of_one_process(t):
 
 
 def until_meta(t, node, trace):
-    """Before OTP 27 the function has a meta pattern of ours soon after another tool has begun to trace calls."""
+    """Waits until the function has a meta pattern of ours. Before OTP 27 that is soon after another tool has begun to trace calls."""
     end = time.monotonic() + PATIENCE
     while node("erlang:trace_info({etw, work, 1}, meta)") == ["meta", False]:
         t.true(time.monotonic() < end, "a meta pattern", trace)
 
 
 def test_redbug_of_the_same_function(t):
-    """A global pattern takes the place of every other one before OTP 27: noticed by name of function, left to them, and set
-    again when they have ended. From 27 on both see every call."""
+    """Before OTP 27 a global pattern replaces every other one: the trace notices, names the function, leaves it to the other tool, and sets
+    its pattern again when that tool has ended. From OTP 27 on both see every call."""
     node = t.node()
     trace, worker = started(t, node, ENTRY)
     node(f"etw:calls({worker}, {CALLS})")
@@ -162,7 +162,7 @@ def test_redbug_of_the_same_function(t):
 
 
 def test_dbg_of_the_same_function(t):
-    """dbg:tp, which is a global pattern, too; from OTP 27 on in dbg's own session."""
+    """dbg:tp, which also sets a global pattern; from OTP 27 on in dbg's own session."""
     node = t.node()
     trace, worker = started(t, node, ENTRY)
     node(f"eto:kept(eto:dbg({{etw, work, 1}}, {worker}))")
@@ -178,8 +178,7 @@ def test_dbg_of_the_same_function(t):
     t.clean(node, 15000)
 
 
-# == the tools themselves: what they see, what we see, who is told (the table of doc/safety.md) ==
-# recon and redbug are where RECON and REDBUG say (a folder of beams), or in an unpacked RabbitMQ, or stand-ins (eto).
+# == the tools themselves: what they see, what we see, and which messages appear (the table of doc/safety.md) ==
 
 EVERYTHING = READY + """
 erlang*:etw:work/1:entry { @["entry"] = count(); }
@@ -188,8 +187,8 @@ erlang*:::process-spawn, erlang*:::process-exit, erlang*:::message-send, erlang*
 ALL, NEW = ["etw:child(1)", "etw:child(2)"], ["etw:child(2)"]
 REFUSED, YIELDS, CLEARED = "asked to trace .* the VM refused", "traces calls: before OTP 27", "another tool cleared the trace flags"
 BACK = "no longer traces calls: return probes fire again"
-# Before OTP 27, of a tool that comes before us and one that comes after: what it sees of a process that was there and of its child, what we
-# are told, whether our returns are off for its time, whether it can read why it sees less than it asked for.
+# Before OTP 27, for a tool that starts before us and for one that starts after us: what it sees of an older process and of its child, what
+# our trace reports, and whether the tool's terminal shows why it sees less than it asked for.
 BEFORE_27 = {
     "dbg": [(ALL, [YIELDS], False), (NEW, [REFUSED, YIELDS], True)],
     "recon": [(ALL, [YIELDS], False), (ALL, [YIELDS], False)],
@@ -201,7 +200,7 @@ FROM_27 = {"dbg": ALL, "recon": ALL, "redbug": ALL, "eprof": ["2 calls"], "fprof
 
 
 def beams(t, tool):
-    """Folders, as the node sees them, of what is no part of OTP."""
+    """Returns folders of what is not part of OTP, as the node sees them."""
     inside = os.path.join(cache(), f"otp-{t.otp}") if t.otp else ""
     unpacked = glob.glob(f"{inside + '/opt' if inside else cache()}/rabbitmq/usr/lib/rabbitmq/lib/*/plugins/{tool}-*/ebin")
     given = os.environ.get(tool.upper())
@@ -209,7 +208,7 @@ def beams(t, tool):
 
 
 def read(t, node, text):
-    """Until the tool's terminal says so."""
+    """Waits until the tool's terminal shows this text."""
     for _ in range(10 * PATIENCE):
         said = node("eto:told(get(eto))")
         if text in said:
@@ -219,7 +218,7 @@ def read(t, node, text):
 
 
 def beside(t, tool, first):
-    """One tool, before us or after. Two calls of etw:work/1 while it is there, two when it has ended."""
+    """Runs one tool, started before us or after us. There are two calls of etw:work/1 while it runs, and two after it has ended."""
     node = t.node()
     w = pid(node("etw:worker()"))
     paths = ", ".join(f'"{path}"' for path in beams(t, tool))
@@ -229,7 +228,7 @@ def beside(t, tool, first):
         node(f"eto:kept(eto:tool({tool}, {which}, [{paths}]))")
 
     def trace():
-        # Two tracers of garbage collection crash the VM from OTP 27 on, which is why ours is refused then (collections_of_somebody_else).
+        # Two tracers of garbage collection crash the VM from OTP 27 on, which is why ours is refused there (collections_of_somebody_else).
         script = EVERYTHING.replace(", erlang*:::gc_minor-start", "") if sessions(node) else EVERYTHING
         trace = t.trace("-q", "-n", script, node=node)
         trace.ready()
@@ -260,11 +259,11 @@ def beside(t, tool, first):
     t.clean(node, 15000)
 
 
-# What the VM logs when a tool wants a process that carries our flags (before OTP 27): its doing, and the tool is refused.
+# What the VM logs when a tool wants to trace a process that carries our flags (before OTP 27): the tool caused it, and is refused.
 ONE_TRACER = r"^error \*\* can only have one tracer per process$"
 
 
-# What recon's formatter ends with when it has a line left for a process of the test that it was to write to, and that has ended.
+# How recon's formatter ends if it still has a line to write to a process of the test that has ended.
 FORMATTER = r"^error Error in process (?!.*erltrace).*\{terminated,.*\brecon_trace\b"
 
 
@@ -295,7 +294,7 @@ def test_fprof(t):
 
 
 def test_no_terminal(t):
-    """What a tool's owner is to read goes to a terminal; a program's group leader, whose output may be a log, hears nothing."""
+    """Messages for a tool's owner go to a terminal; the group leader of a program, whose output may be a log, gets nothing."""
     t.logs = [ONE_TRACER]
     node = t.node()
     if sessions(node):
@@ -310,7 +309,7 @@ def test_no_terminal(t):
         end end)(get(terminal), {worker}))""")
         trace.wait_error(REFUSED)
         said = "begin get(terminal) ! {told, self()}, receive {_, Text} -> Text end end"
-        for _ in range(10 * PATIENCE):  # it is asked whether it is a terminal before it is told, and the questions are counted
+        for _ in range(10 * PATIENCE):  # it is asked whether it is a terminal before it gets a message, and the questions are counted
             text = node(said)
             if "refused" in text or echo == "false" and "asked" in text:
                 break
@@ -321,8 +320,8 @@ def test_no_terminal(t):
 
 
 def test_new_processes_shared(t):
-    """Who becomes the tracer of new processes is left with the flags that he has asked for, and reads that they were mixed with ours for a
-    moment; those that are born then send nothing else. (In a node of its own: fprof begins dbg's server, which keeps that terminal.)"""
+    """A tool that becomes the tracer of new processes keeps the flags that it asked for; it is told that they were mixed with ours for a
+    moment, and processes born after that send it nothing else. (In a separate node: fprof starts dbg's server, which keeps that terminal.)"""
     node = t.node(fresh=True)
     if sessions(node):
         raise Skipped("from OTP 27 on flags are not shared")
@@ -340,7 +339,7 @@ def test_new_processes_shared(t):
 
 
 def test_new_ports_taken(t):
-    """Flags of new ports are shared before OTP 27, too: who takes them is left with those that he has asked for."""
+    """Before OTP 27 the flags of new ports are shared as well: a tool that takes them keeps the flags that it asked for."""
     node = t.node()
     trace, worker = started(t, node, READY + "erlang*:::port-open, erlang*:::port-command, erlang*:::port-exit { @ = count(); }")
     node(f"etw:as({worker}, fun() -> erlang:trace(new_ports, true, [send]) end)")
@@ -362,7 +361,7 @@ def test_tprof(t):
 
 
 def test_meta_tracer_of_the_same_function(t):
-    """Somebody's meta pattern is there first: before OTP 27 the function is left alone, by name of its tracer, until it goes."""
+    """Another tool's meta pattern is there first: before OTP 27 the function is left alone, and its tracer named, until that tool ends."""
     node = t.node()
     tool(node, "meta({etw, work, 1})")
     trace, worker = started(t, node, ENTRY)
@@ -379,7 +378,7 @@ def test_meta_tracer_of_the_same_function(t):
 
 
 def test_traced_process(t):
-    """A process that somebody traces is theirs before OTP 27, and ours when they have ended; from 27 on it is both's."""
+    """Before OTP 27 a process that another tool traces is seen only after that tool has ended; from OTP 27 on both trace it."""
     node = t.node()
     worker = node("etw:worker()")
     tool(node, f"process({pid(worker)}, [send])")
@@ -403,7 +402,7 @@ def test_traced_process(t):
 
 
 def test_new_processes_taken(t):
-    """Somebody makes itself the tracer of new processes, which before OTP 27 replaces us without asking."""
+    """Another tool makes itself the tracer of new processes, which before OTP 27 replaces us without a question."""
     node = t.node()
     trace, worker = started(t, node, READY + 'erlang*:::process-spawn /copyinstr(arg1) == "etw:child/1"/ { @["spawn"] = count(); }'
                             'erlang*:::process-exit /copyinstr(arg1) == "normal"/ { exits++; }')
@@ -422,7 +421,7 @@ def test_new_processes_taken(t):
 
 
 def test_cleared_process(t):
-    """erlang:trace(Pid, false, [all]) by somebody takes our flags off that process before OTP 27."""
+    """Before OTP 27 erlang:trace(Pid, false, [all]) by another process removes our flags from that process."""
     node = t.node()
     trace, worker = started(t, node, BOTH)
     node(f"erlang:trace({worker}, false, [all])")
@@ -438,7 +437,7 @@ def test_cleared_process(t):
 
 
 def test_session_of_the_same_function(t):
-    """From OTP 27 on: another session, and the legacy one, see what we see."""
+    """From OTP 27 on, another session and the legacy one see the same events as ours."""
     node = t.node()
     if not sessions(node):
         raise Skipped("before OTP 27 there are no trace sessions")
@@ -454,7 +453,7 @@ def test_session_of_the_same_function(t):
 
 
 def test_session_destroyed(t):
-    """Who destroys our session, which any process of the node can do, is noticed; the next trace counts right."""
+    """Any process of the node can destroy our session. The tool notices that, and the next trace counts correctly."""
     node = t.node()
     if not sessions(node):
         raise Skipped("before OTP 27 there are no trace sessions")
@@ -470,8 +469,8 @@ def test_session_destroyed(t):
 
 
 def test_collections_of_somebody_else(t):
-    """Two who trace garbage collection crash the VM from OTP 27 on. Refused where somebody does; and when somebody begins
-    to, our gc probes go. (The process here does not collect while both trace it.)"""
+    """From OTP 27 on, two tracers of garbage collection crash the VM. Our gc probes are refused while another tool traces collections, and
+    removed when one begins to. (The process here does not collect while both trace it.)"""
     node = t.node()
     idle = pid(node("etw:worker()"))
     gc = READY + "erlang*:::gc_major-start { @gc = count(); } erlang*:::process-spawn { spawned++; }"
@@ -504,7 +503,7 @@ def test_collections_of_somebody_else(t):
 
 
 def test_bif_let_go_by_somebody_else(t):
-    """On OTP 27 and 28 a session that lets go of a BIF silences it for all others: ours is set again within a look."""
+    """On OTP 27 and 28 a session that removes its pattern from a BIF silences the BIF for all others: ours is set again within a check."""
     node = t.node()
     if not sessions(node):
         raise Skipped("before OTP 27 there are no trace sessions")

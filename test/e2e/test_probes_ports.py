@@ -1,8 +1,8 @@
-"""Probes of ports and drivers: each caused a known number of times, each argument looked at.
+"""Probes of ports and drivers: each fires a known number of times, and every argument is checked.
 
-What a port does is printed one line a firing, "probe|arg0|arg1|...", and compared port by port. Lines of one port come from
-several threads, so their order is not looked at. (No expression for a node has a receive with a timeout: evaluated and not
-compiled, that can crash OTP 25 and 27, traced or not.)"""
+What a port does is printed as one line for each firing, "probe|arg0|arg1|...", and compared port by port. The lines of one port come from
+several threads, so their order is not checked. (No expression for a node has a receive with a timeout: evaluated rather than compiled, that
+can crash OTP 25 and 27, traced or not.)"""
 import os
 import subprocess
 
@@ -31,12 +31,12 @@ GETOPTS = 0x03F1A300 + 8
 
 
 def lines_of(trace, port):
-    """What was printed of a port, sorted."""
+    """Returns what was printed about a port, sorted."""
     return sorted(line for line in trace.out.lines if port in line.split("|")[1:4])
 
 
 def expect(t, trace, port, lines):
-    """That these lines, and no others, are what was printed of a port."""
+    """Checks that these lines, and no others, were printed about a port."""
     got, expected = lines_of(trace, port), sorted(lines)
     t.equal({"missing": [x for x in expected if x not in got], "more": [x for x in got if x not in expected], "lines": len(got)},
             {"missing": [], "more": [], "lines": len(expected)}, f"lines of {port}", trace)
@@ -55,13 +55,13 @@ def driver(node):
             root = subprocess.run(["erl", "-noshell", "-eval", "io:put_chars(code:root_dir()), halt()."], check=True,
                                   stdout=subprocess.PIPE).stdout.decode()
             subprocess.run(["cc", "-shared", "-fPIC", "-O1", f"-I{root}/usr/include", "-o", library, source], check=True)
-    # Each node has its own; the worker that loads it stays.
+    # Each node has its own copy; the worker that loads it stays.
     node(f"""etw:as(etw:worker(), fun() -> case erl_ddll:load_driver("{folder}", "et_drv") of ok -> ok; {{error, E}} ->
              erl_ddll:format_error(E) end end)""")
 
 
 def start(t, script, *args):
-    """A traced node: (node, trace, two workers)."""
+    """Starts a trace; returns (node, trace, two workers)."""
     node = t.node()
     driver(node)
     workers = [node("etw:worker()") for _ in range(2)]
@@ -77,7 +77,7 @@ def finish(t, trace):
 
 
 def test_program(t):
-    """A port for a program: commands of both forms, data, names, links, owners, the ways of its end."""
+    """A port for a program: both forms of commands, data, names, links, owners, the ways in which it ends."""
     node, trace, (a, b) = start(t, ALL + r"""
         erlang*:::port-open /copyinstr(arg1) == "cat -u"/ { self->opened = 4711; }
         erlang*:::port-exit /copyinstr(arg2) == "cat -u"/ { printf("self|%s|%d\n", copyinstr(arg0), self->opened); }
@@ -129,7 +129,7 @@ def test_program(t):
 
 
 def test_sockets(t):
-    """TCP: what is sent, what arrives, in active and in passive mode; the accepted socket has a name and an owner. UDP."""
+    """TCP: what is sent and what arrives, in active and in passive mode; the accepted socket has a name and an owner. UDP."""
     node, trace, (a, b) = start(t, ALL)
     sizes = [1, 100, 1000, 10000]
     listener, client, accepted, udp = node(f"""etw:as({pid(a)}, fun() ->
@@ -175,7 +175,7 @@ def test_sockets(t):
 
 
 def test_driver(t):
-    """A linked-in driver: output, control, call, turns; and a port that is made by a driver gets its name, somewhat later."""
+    """A linked-in driver: output, control, call, turns. A port that a driver makes gets its name somewhat later."""
     node, trace, (a, _) = start(t, ALL + TURNS)
     p = node(f"""etw:as({pid(a)}, fun() ->
         P = open_port({{spawn_driver, "et_drv"}}, [binary]),
@@ -202,8 +202,8 @@ def test_driver(t):
                 17 * [f"port-command|{a}|{p}|{name}|command", f"driver-output|{a}|{p}|{name}|7", f"port-data|{a}|{p}|{name}|7"] +
                 [f"port-command|{a}|{p}|{name}|close", f"port-exit|{a}|{p}|{name}|normal", f"driver-stop|{a}|{name}|{p}"])
     t.equal([line for line in lines if not line.startswith(turns)], sorted(expected), "lines", trace)
-    # A port does what it is told on the caller's thread, if nobody has its lock, else in a turn for I/O. The lock checker of a debug emulator
-    # has each try for that lock fail in every second millisecond (erts_lc_trylock_force_busy).
+    # A port does what it is told on the caller's thread if its lock is free, otherwise in a turn for I/O. The lock checker of a debug
+    # emulator makes each try for that lock fail in every second millisecond (erts_lc_trylock_force_busy).
     operations = {"open": 1, "control": 5, "call": 3, "command": 17, "close": 1}
     at_once = {what: lines.count(f"port-scheduled|{p}|{name}|{what}") for what in operations}
     waited = {what: n - at_once[what] for what, n in operations.items()}
@@ -218,7 +218,7 @@ def test_driver(t):
 
 
 def test_commands_that_wait(t):
-    """A linked-in driver that answers a command which had to wait for a turn for I/O: that counts as reading, once a turn."""
+    """A linked-in driver that answers a command that had to wait for a turn for I/O: the answers count as reading, once for each turn."""
     node, trace, (a, _) = start(t, ALL + TURNS)
     p = node(f"""etw:as({pid(a)}, fun() -> P = open_port({{spawn_driver, "et_drv"}}, [binary, {{parallelism, true}}]),
         [begin P ! {{self(), {{command, "123"}}}}, receive {{P, {{data, _}}}} -> ok end end || _ <- lists:seq(1, 9)],
@@ -234,14 +234,14 @@ def test_commands_that_wait(t):
 
 
 def test_ports_from_before(t):
-    """Ports that were there when the trace began: name and owner are known; the consumer's own connection causes no events."""
+    """Ports that existed when the trace began: their names and owners are known. The consumer's own connection causes no events."""
     node = t.node()
     a, b = node("etw:worker()"), node("etw:worker()")
     p = node(f"""etw:as({pid(a)}, fun() -> P = open_port({{spawn, "cat -n"}}, [binary]), port_connect(P, {pid(b)}), unlink(P),
         list_to_binary(erlang:port_to_list(P)) end)""")
     trace = t.trace("-q", "-n", READY + ALL + TURNS, node=node)
     trace.ready()
-    for _ in range(10 * PATIENCE):  # a port that does not say its name at once is asked again, within a second
+    for _ in range(10 * PATIENCE):  # a port that does not give its name at once is asked again within a second
         node(f"""etw:as({pid(a)}, fun() -> P = list_to_port("{p}"), link(P), unlink(P), ok end)""")
         if trace.out.wait(rf"port-link\|{a}\|{p}\|cat -n", 0.1) is not None:
             break
@@ -258,7 +258,7 @@ def test_ports_from_before(t):
 
 
 def test_churn(t):
-    """Ports come and go by the hundred in several processes: each is counted, each has its name, and nothing stays."""
+    """Hundreds of ports open and close in several processes: each is counted, each has its name, and nothing stays."""
     node = t.node()
     driver(node)
     workers = [node("etw:worker()") for _ in range(4)]
@@ -286,12 +286,12 @@ def test_churn(t):
                 for what in ("open", "start", "command", "bytes", "close", "exit", "stop")}
     t.equal(found, expected, "counts by process", trace)
     t.clean(node, 5000)
-    for w in workers:  # they keep what the driver has answered: long queues, for who asks for those
+    for w in workers:  # they keep what the driver has answered, and a process that looks through their messages would find long queues
         node(f"etw:stop({pid(w)})")
 
 
 def test_somebody_elses_ports(t):
-    """A port that another tool traces is left alone before OTP 27, and named; from then on nobody is in anybody's way."""
+    """Before OTP 27 a port that another tool traces is left alone, and the tracer named; from OTP 27 on both trace it."""
     node = t.node()
     driver(node)
     a = node("etw:worker()")
@@ -306,7 +306,7 @@ def test_somebody_elses_ports(t):
     else:
         trace.wait(f"driver-output.*{p}.*3")
     finish(t, trace)
-    lines = [line for line in lines_of(trace, p) if not line.startswith("driver-ready_input")]  # which may come: test_commands_that_wait
+    lines = [line for line in lines_of(trace, p) if not line.startswith("driver-ready_input")]  # this one may occur: test_commands_that_wait
     t.equal(len(lines), 0 if of(t.otp) < 27 else 3, "lines of the port", trace)
     kept = node(f"etw:as({pid(a)}, fun() -> {{tracer, T}} = erlang:trace_info(get(port), tracer), T =:= get(other) end)")
     t.equal(kept, True, "the other tool's tracer")
@@ -314,7 +314,7 @@ def test_somebody_elses_ports(t):
 
 
 def test_flags_taken_away(t):
-    """Before OTP 27 anybody can clear our flags of ports: that is noticed and said."""
+    """Before OTP 27 any process can clear our flags of ports: the trace notices and says so."""
     node = t.node()
     trace = t.trace("-q", "-n", READY + "erlang*:::port-open { @ = count(); }", node=node)
     trace.ready()

@@ -1,11 +1,11 @@
-"""Probes of processes, messages and memory: each is caused a known number of times, and every argument is looked at."""
+"""Probes of processes, messages and memory: each fires a known number of times, and every argument is checked."""
 import re
 
 from erlt import READY, Skipped, aggregation, pid
 
 def traced(t, node, script, *words):
-    """A worker and a trace of it that is ready; $$1 is the worker, $$2 the process that gives it its orders. What the script
-    prints comes from several CPUs' buffers: each line gets its time, for lines()."""
+    """Starts a worker and a trace of it; returns when the trace is ready. $$1 is the worker, $$2 the process that gives it its orders. The
+    script's output comes from several CPUs' buffers: each line gets its time, for lines()."""
     worker, control = node("etw:worker()"), node("self()")
     script = re.sub(r'printf\("(.*?)\\n"', r'printf("%d \1\\n", timestamp', script)
     trace = t.trace("-q", "-x", "argref", "-n", READY + script, worker, control, *words, node=node)
@@ -14,17 +14,17 @@ def traced(t, node, script, *words):
 
 
 def does(node, worker, body):
-    """What the worker gives for these expressions."""
+    """Returns what the worker returns for these expressions."""
     return node(f"etw:as({pid(worker)}, fun() -> {body} end)")
 
 
 def blocks(node, process, key):
-    """What the VM says of the heaps of a process that waits."""
+    """Returns what the VM reports about the heaps of a process that waits."""
     return node(f"begin {{_, I}} = process_info({pid(process)}, garbage_collection_info), proplists:get_value({key}, I) end")
 
 
 def lines(t, trace):
-    """What was printed, in the order in which it happened."""
+    """Returns what was printed, in the order in which it happened."""
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     t.true("drop" not in trace.err.text(), "nothing was dropped", trace)
@@ -40,7 +40,7 @@ erlang*:::message-send_noproc /args[0] == $$1/ { printf("noproc %s %d\\n", args[
 
 
 def test_sends(t):
-    """A message is sent to a pid, a name, an alias, a dead process, another node: each way is told as what it is."""
+    """Messages to a pid, a name, an alias, a dead process, another node: each kind is reported as what it is."""
     node, other = t.node(), t.node(fresh=True)
     node(f"net_kernel:connect_node('{other.name}')")
     sink = node("register(t_sink, P = spawn(fun() -> receive never -> ok end end)), P")
@@ -79,7 +79,7 @@ def test_queued(t):
         erlang:start_timer(0, Q, self()), receive went -> ok end, exit(Q, normal), Q ! {stop, self()}, receive stopped -> ok end""")
     got = lines(t, trace)
     nothing = "4294967295 0 0 0"
-    # {timeout, Ref, Pid}: four words and the reference's three; an exit signal that does nothing is no message.
+    # {timeout, Ref, Pid}: four words, and three of the reference. An exit signal that does nothing is no message.
     t.equal(got, [f"queued {n} {nothing}" for n in (3, 6, 0, 7, 3)], "messages", trace)
 
 
@@ -90,7 +90,7 @@ erlang*:::trace_seq /strstr(args[2], "t_say") != NULL/ { printf("seq %s %s %s\\n
 
 
 def test_tokens(t):
-    """The token of a message: its label and serials, as seq_trace's own system tracer sees them."""
+    """The token of a message: its label and serials, as a system tracer of seq_trace sees them."""
     node = t.node()
     echo = node("spawn(fun W() -> receive {t_ask, F} -> F ! t_answer; _ -> ok end, W() end)")
     worker, _, trace = traced(t, node, TOKENS)
@@ -102,7 +102,7 @@ def test_tokens(t):
         E ! {{t_say, 2}}, seq_trace:print(17, t_say), E ! {{t_say, 3}},
         seq_trace:set_token(label, a), E ! no_number,
         seq_trace:set_token(serial, {{5000000000, 5000000001}}), E ! large,
-        seq_trace:set_token([]), E ! {{t_ask, self()}}, receive t_answer -> ok end, ok""")  # by then E has taken them all
+        seq_trace:set_token([]), E ! {{t_ask, self()}}, receive t_answer -> ok end, ok""")  # E has taken all of them by then
     got = lines(t, trace)
     i32 = -2147483648
     t.equal([line for line in got if line.startswith("send")],
@@ -119,7 +119,7 @@ def test_tokens(t):
 
 
 def test_tokens_are_not_asked_for_in_vain(t):
-    """Nothing is set on send for a program that does not look at tokens."""
+    """For a program that does not use tokens, nothing is set on send."""
     node = t.node()
     _, _, trace = traced(t, node, "erlang*:::message-send /args[0] == $$1/ { @ = sum(args[2]); }")
     t.equal(node("element(2, erlang:trace_info(send, match_spec))"), True, "match specification of send")
@@ -127,7 +127,7 @@ def test_tokens_are_not_asked_for_in_vain(t):
 
 
 def test_tokens_of_a_node_where_send_is_taken(t):
-    """Before OTP 27 there is one match specification for send: another tool's stays, and the token is honestly nothing."""
+    """Before OTP 27 there is one match specification for send: another tool's stays, and the token is reported as none."""
     node = t.node()
     if node("erlang:system_info(otp_release) >= \"27\""):
         raise Skipped("from OTP 27 on a session has a match specification of its own")
@@ -141,7 +141,7 @@ def test_tokens_of_a_node_where_send_is_taken(t):
 
 
 def test_system_tracer_is_left_alone(t):
-    """Somebody else's system tracer of seq_trace stays, and a program that wants it hears whose it is."""
+    """Another tool's system tracer of seq_trace stays; a program that needs it is told whose it is."""
     node = t.node()
     node("seq_trace:set_system_tracer(P = spawn(fun() -> receive never -> ok end end)), register(t_seq, P)")
     status, _, said = t.run("-qn", "erlang*:::trace_seq { trace(1); }", node=node)
@@ -152,7 +152,7 @@ def test_system_tracer_is_left_alone(t):
 
 
 def test_killed_agent_leaves_no_tracer(t):
-    """The system tracer of seq_trace and the match specification of send go also when the agent is killed."""
+    """The system tracer of seq_trace and the match specification of send are also removed when the agent is killed."""
     node = t.node()
     _, _, trace = traced(t, node, "erlang*:::trace_seq { @ = count(); } erlang*:::message-send { @t = max(arg3); }")
     t.true(node("etw:traced() =/= []"), "something is set")
@@ -175,7 +175,7 @@ erlang*:::process-unregister { printf("unregister %s %s\\n", args[0], args[1]); 
 
 
 def test_life(t):
-    """Birth and death, links and names, each told from both sides."""
+    """Spawns and exits, links and names, each reported from both sides."""
     node = t.node()
     other = node("spawn(fun() -> receive never -> ok end end)")
     worker, _, trace = traced(t, node, LIVES)
@@ -200,7 +200,7 @@ def test_life(t):
 
 
 def test_variables_of_a_process(t):
-    """self-> is of the process that a probe speaks of: the child of a spawn, the sender of a signal, the receiver of a message."""
+    """self-> belongs to the process that a probe is about: the child of a spawn, the sender of a signal, the receiver of a message."""
     node = t.node()
     worker, _, trace = traced(t, node, """
         self int spawn, born, sent, got;
@@ -218,7 +218,7 @@ def test_variables_of_a_process(t):
 
 
 def test_scheduling_tells_functions(t):
-    """A process goes out where it waits and comes in there again; one that exits says so."""
+    """A process is unscheduled where it waits, and scheduled there again; a process that exits is reported as exiting."""
     node = t.node()
     worker, _, trace = traced(t, node, """
         erlang*:::process-scheduled /args[0] == $$3/ { printf("in %s\\n", args[1]); }
@@ -238,7 +238,7 @@ def test_scheduling_tells_functions(t):
 
 
 def test_collections_tell_words(t):
-    """Collections and what they do to the heap: reclaimed words, and a chain of sizes that ends where the VM says it is."""
+    """Collections and their effect on the heap: reclaimed words, and a chain of sizes that ends with the size that the VM reports."""
     node = t.node()
     worker, _, trace = traced(t, node, """
         erlang*:::gc_major-start /args[0] == $$1/ { @c["start"] = count(); @n["need"] = min(args[1]); }
@@ -276,7 +276,8 @@ def test_collections_tell_words(t):
 
 
 def test_old_heap_that_grows(t):
-    """A process that keeps all that it makes, without any major collection: its young heap stays, and the growth of the old one is seen."""
+    """A process keeps all that it makes, without any major collection: its young heap keeps its size, and the growth of the old one is
+    seen."""
     node = t.node()
     worker, _, trace = traced(t, node, """
         erlang*:::process-heap_grow /args[0] == $$1/ { printf("%d %d %d\\n", args[1], args[2], args[3]); }
@@ -292,7 +293,7 @@ def test_old_heap_that_grows(t):
 
 
 def test_max_heap(t):
-    """A process with a limit to its heap reaches it once, and is killed for it."""
+    """A process with a maximal heap size reaches it once, and is killed for it."""
     node = t.node()
     worker, _, trace = traced(t, node, 'erlang*:::gc-max_heap { printf("max %s %d %d\\n", args[0], args[1], args[2]); }')
     eater = does(node, worker, """
@@ -307,7 +308,7 @@ def test_max_heap(t):
 
 
 def test_exit_signals(t):
-    """exit/2 to a process, to itself, to one that is dead, to a port, to another node."""
+    """exit/2 to a process, to the caller itself, to a dead process, to a port, to another node."""
     node, other = t.node(), t.node(fresh=True)
     node(f"net_kernel:connect_node('{other.name}')")
     far = node(f"P = spawn('{other.name}', erlang, hibernate, [erlang, apply, [fun() -> ok end, []]]), P")
@@ -334,7 +335,7 @@ erlang*:::process-hibernate /args[0] == $$4/ { printf("server %s\\n", args[1]); 
 
 
 def test_hibernation(t):
-    """Once each time that a process hibernates; not when a signal has woken it for a moment."""
+    """The probe fires once each time that a process hibernates, and not again when a signal has woken it for a moment."""
     node = t.node()
     otp = int(node("etw:release()"))
     plain, server = node("etw:sleeper(plain)"), node("etw:sleeper(server)")
@@ -354,7 +355,7 @@ def test_hibernation(t):
 
 
 def test_list(t):
-    """-l -v tells what is known of each probe: those of the node with their ids, those that it lacks with the reason."""
+    """-l -v shows what is known about each probe: those of the node with their ids, those that it lacks with the reason."""
     status, said, _ = t.run("-lv", node=t.node())
     t.equal(status, 0, "exit status")
     t.match(said, r"^ +10 +erlang\d+ +process-spawn\n(.*\n)*?\tWhen\n\t\ta process is spawned, in the spawner\n\tArguments\n"

@@ -1,17 +1,17 @@
-"""Probes that are calls of certain functions: of programs (dyntrace, erltrace:probe), of ETS, of code loading."""
+"""Probes that are calls of certain functions: in programs (dyntrace, erltrace:probe), of ETS, of code loading."""
 from erlt import READY, aggregation, pid
 
 LOADS = 13
 
 
 def bound(node):
-    """A worker that stays on one scheduler: records come scheduler by scheduler."""
+    """Returns a worker that stays on one scheduler: records arrive scheduler by scheduler."""
     worker = node("etw:worker()")
     node(f"etw:as({pid(worker)}, fun() -> etw:hop(1) end)")
     return worker
 
 
-# A worker that loads a module that nobody uses anew and purges it, N times.
+# A worker reloads a module that no process uses, deletes and purges it, N times.
 CODE = """etw:as({w}, fun() ->
     {{M, Beam, _}} = code:get_object_code(digraph_utils),
     [begin {{module, M}} = erlang:load_module(M, Beam), true = erlang:delete_module(M), true = erlang:purge_module(M) end
@@ -20,13 +20,13 @@ CODE = """etw:as({w}, fun() ->
 
 
 def lines(trace, first):
-    """The lines that begin with this word, without it."""
+    """Returns the lines that begin with this word, without the word."""
     return [line[len(first) + 1:] for line in trace.out.lines if line.startswith(first + " ")]
 
 
 def test_code(t):
-    """Modules loaded and purged, with their names; and the functions behind these probes have entry, return and exception
-    probes of their own at the same time, each of which fires once a call."""
+    """Modules are loaded and purged, with their names. The functions behind these probes also have entry, return and exception probes at
+    the same time, each of which fires once for each call."""
     node = t.node()
     worker, purger = node("etw:worker()"), node("whereis(erts_code_purger)")
     trace = t.trace("-q", "-n", READY + """
@@ -50,8 +50,8 @@ def test_code(t):
 
 
 def test_hooks_of_two_programs(t):
-    """One program wants the named probe, the other the function's returns: each gets what it wants, also when the other has
-    come later or left earlier."""
+    """One program wants the named probe, another the function's returns: each gets what it wants, even if the other starts later or ends
+    earlier."""
     node = t.node()
     worker = node("etw:worker()")
     named = READY + 'erlang*:::code-load /args[1] == "digraph_utils"/ { @["load"] = count(); }'
@@ -83,7 +83,7 @@ def test_dyntrace(t):
     """Each way of calling dyntrace, with every argument as OTP's own probe has it."""
     node = t.node()
     worker = bound(node)
-    node("code:ensure_loaded(dyntrace)")  # for which a trace does not wait long
+    node("code:ensure_loaded(dyntrace)")  # a trace does not wait long for it to load
     show = 'printf("%s %s %d %d %d %d [%s] [%s] [%s] [%s]\\n", probename, args[0], arg2, arg3, arg4, arg5,' + \
         ", ".join(f'arg{n} ? copyinstr(arg{n}) : "NULL"' for n in (6, 7, 8, 9)) + ");"
     trace = t.trace("-q", "-x", "strsize=1100", "-n", READY + """
@@ -125,7 +125,7 @@ CALLS = 20011
 
 
 def test_dyntrace_in_a_loop(t):
-    """An application that calls dyntrace:p in a loop: each call is seen, with its number."""
+    """An application calls dyntrace:p in a loop: each call is seen, with its number."""
     node = t.node()
     worker = node("etw:worker()")
     trace = t.trace("-q", "-n", READY + """erlang*:::user_trace-i4s4 { @n[copyinstr(arg6)] = count(); @s[copyinstr(arg0)] = sum(arg2); }
@@ -139,7 +139,7 @@ def test_dyntrace_in_a_loop(t):
 
 
 def test_dyntrace_comes_later(t):
-    """Without runtime_tools the trace says so, and sees the calls from a moment after the module has come."""
+    """Without runtime_tools the trace says so, and sees the calls from a moment after the module was loaded."""
     node = t.node(fresh=True)
     worker = node("etw:worker()")
     node("begin put(lib, code:lib_dir(runtime_tools)), true = code:del_path(runtime_tools), ok end")
@@ -153,7 +153,7 @@ def test_dyntrace_comes_later(t):
 
 
 def test_program_probes(t):
-    """erltrace:probe with names, patterns for names, and terms: every subroutine on terms, and what is no term."""
+    """erltrace:probe with names, patterns for names, and terms: every subroutine on terms, and values that are no terms."""
     node = t.node()
     worker = bound(node)
     trace = t.trace("-q", "-n", READY + r"""
@@ -198,7 +198,7 @@ def test_program_probes(t):
 
 
 def test_names_of_two_programs(t):
-    """The VM is asked for the names that scripts name, and for those of all of them, whoever comes and goes."""
+    """The VM is asked for exactly the names that scripts describe, and for all names if one describes all, while programs start and end."""
     node = t.node()
     worker = node("etw:worker()")
 
@@ -228,7 +228,7 @@ def test_names_of_two_programs(t):
 
 
 def test_listing(t):
-    """Numbered probes have ids of their own, and those of programs exist as they are asked for."""
+    """Numbered probes have fixed ids; probes of programs get an id when a description names them."""
     node = t.node()
     status, out, err = t.run("-l", "-n", "erlang*:erltrace:probe:order", "-n", "erlang*:erltrace:probe:[a-f]*", "-n", "erlang*:::user_trace-n95?",
                              "-n", "erlang*:erl[t]*:probe:entry", "-n", "erlang*:erltrace:probe:", "-n", "erlang*:::user_trace-n951", node=node)
@@ -256,8 +256,8 @@ def test_program_probes_in_a_loop(t):
 
 
 def test_forged_terms(t):
-    """Numbers that are no handles, those of another event, and more parts than an event has room for are faults of the program;
-    the node goes on."""
+    """Numbers that are no handles, handles of another event, and more parts than an event has room for are faults of the program; the node
+    continues."""
     node = t.node()
     worker = node("etw:worker()")
     deep = "term_element(" * 70 + "args[2]" + ", 1)" * 70
@@ -285,7 +285,7 @@ def test_forged_terms(t):
 
 
 def test_shortest_texts(t):
-    """Texts of large terms where a string has room for two bytes: nothing else of the node is touched."""
+    """Texts of large terms in strings of two bytes: no other memory of the node changes."""
     node = t.node()
     worker = node("etw:worker()")
     trace = t.trace("-q", "-x", "strsize=2", "-n", READY + r"""
@@ -319,7 +319,7 @@ ETS = [  # (operation, probe, call)
 
 
 def test_ets(t):
-    """Every operation on a table once: which, on which table, how much was inserted."""
+    """Every operation on a table, once each: which operation, which table, how much was inserted."""
     node = t.node()
     worker = bound(node)
     trace = t.trace("-q", "-n", READY + r"""
@@ -340,7 +340,7 @@ def test_ets(t):
 
 
 def test_agent_is_killed(t):
-    """Patterns on those functions go, too, when the agent cannot take them away itself."""
+    """Patterns on those functions are removed even if the agent cannot do so itself."""
     node = t.node()
     trace = t.trace("-q", "-n", READY + """erlang*:::ets-*, erlang*:erltrace:probe:x, erlang*:::user_trace-n5 { @ = count(); }
         erlang*:ets:lookup/2:return { @ = count(); }""", node=node)
@@ -352,12 +352,11 @@ def test_agent_is_killed(t):
 
 
 def test_one_event_has_a_budget(t):
-    """Hundreds of looks into long texts, and long looks into terms, are given up when the event has done enough: the program is
-    told, with the option's name, ERROR is fired, and the next event has a budget of its own. Where the option allows for it, all
-    of it is done."""
+    """Hundreds of searches in long texts, and long examinations of terms, are given up when the event has exceeded its budget: the message
+    names the option, ERROR fires, and the next event has a budget of its own. If the option permits it, all of the work is done."""
     node = t.node()
     worker = node("etw:worker()")
-    # 40 times the same list that is no text at its end: looked at in vain each time
+    # 40 times the same list, whose end makes it no text: each time it is examined in vain
     terms = "L = lists:duplicate(100000, $a) ++ [x], T = lists:duplicate(40, {x, L}), B = binary:copy(<<\"abcdefgh\">>, 4000)"
     looks = " ".join(f'this->n += rindex(this->s, "zq{i}");' for i in range(100))
     script = READY + r"""
@@ -387,7 +386,7 @@ def test_one_event_has_a_budget(t):
 
 
 def test_text_that_others_write(t):
-    """A program looks into a text while another process writes it: what it takes for text does not change meanwhile."""
+    """A program reads a text while another process writes it: what the program takes for the text does not change meanwhile."""
     node = t.node()
     workers = [node("etw:worker()") for _ in range(2)]
     reads = " ".join('this->r = json(copyinstr((uintptr_t)&g[0]), "[0]"); n += (this->r == "1");' for _ in range(20))

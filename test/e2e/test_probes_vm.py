@@ -1,6 +1,6 @@
 """Probes of what the VM tells the agent's server: the system monitor, nodes, busy ports and connections, schedulers.
 
-Each is caused a known number of times and every argument is looked at."""
+Each fires a known number of times, and every argument is checked."""
 import os
 import re
 import signal
@@ -9,14 +9,14 @@ from erlt import READY, ROOT, Failed, Skipped, pid
 
 
 def clause(probe, kinds, predicate=""):
-    """A clause that prints the probe's name and arguments on a line: kinds has a letter for each, s or d."""
+    """Returns a clause that prints the probe's name and arguments on a line; kinds has a letter for each argument, s or d."""
     form = " ".join("%s" if k == "s" else "%d" for k in kinds)
     args = ", ".join(f"copyinstr(arg{i})" if k == "s" else f"arg{i}" for i, k in enumerate(kinds))
     return f'erlang*:::{probe} {predicate} {{ printf("> %s {form}\\n", probename, {args}); }}\n'
 
 
 def events(trace):
-    """What the clauses printed: [[probe, argument, ...], ...]."""
+    """Returns what the clauses printed: [[probe, argument, ...], ...]."""
     return [line[2:].split(" ") for line in trace.out.lines if line.startswith("> ")]
 
 
@@ -25,7 +25,7 @@ def of(trace, probe):
 
 
 def seen(trace, pattern, times):
-    """Waits for so many lines that match; the index of the line behind them."""
+    """Waits for this number of matching lines; returns the index of the line after them."""
     at = 0
     for _ in range(times):
         at = trace.wait(pattern, start=at) + 1
@@ -33,7 +33,7 @@ def seen(trace, pattern, times):
 
 
 def suspended(node, process):
-    """Until the process waits for a port. (While it handles a signal it is running, for a moment.)"""
+    """Waits until the process is suspended on a port. (While it handles a signal it runs for a moment.)"""
     node(f"etw:await(fun() -> process_info({pid(process)}, status) =:= {{status, suspended}} end)")
 
 
@@ -47,7 +47,7 @@ NODES = clause("dist-monitor", "sssss") + clause("node-up", "ss") + clause("node
 
 
 def test_nodes_come_and_go(t):
-    """A hidden node that is connected and cut several times, and a visible one that dies; an erltrace that comes meanwhile is
+    """A hidden node that is connected and disconnected several times, and a visible node that dies. An erltrace that connects meanwhile is
     no node."""
     node, visible, hidden = t.node(), t.node(fresh=True), t.node(options=("-hidden",))
     trace = t.trace("-qn", READY + NODES, node=node)
@@ -74,8 +74,8 @@ def test_nodes_come_and_go(t):
 
 
 def test_busy_port(t):
-    """A process that writes to a port whose reader has stopped; others monitor it meanwhile and ask what it does, for which
-    the VM schedules it, and that must not look as if it went on."""
+    """A process writes to a port whose reader has stopped. Meanwhile others monitor the process and ask what it does. The VM schedules it
+    for that, which must not look as if it had continued."""
     node = t.node()
     worker = node("etw:worker()")
     port, reader = node("etw:reader()")
@@ -92,7 +92,7 @@ def test_busy_port(t):
         for _ in range(3):
             node(f"W = {pid(worker)}, W ! hello, demonitor(monitor(process, W)), link(W), unlink(W), "
                  "process_info(W, [message_queue_len, current_stacktrace])")
-        node("etw:nap(60)")  # the second look of the agent sees that it still waits
+        node("etw:nap(60)")  # the agent's second check sees that it still waits
         suspended(node, worker)
         t.equal(len(of(trace, "port-not_busy")), i, "went on", trace)
         os.kill(reader, signal.SIGCONT)
@@ -105,9 +105,9 @@ def test_busy_port(t):
     t.equal([e[:2] for e in of(trace, "process-port_unblocked")], [[worker, port]] * rounds, "unblocked", trace)
     waits = [int(e[2]) for e in of(trace, "port-not_busy")]
     t.equal([int(e[2]) for e in of(trace, "process-port_unblocked")], waits, "the same wait", trace)
-    # Each wait was longer than the look that found the process suspended.
+    # Each wait was longer than the time until the check that found the process suspended.
     t.true(min(waits) > 60_000_000, f"waits of {waits} ns", trace)
-    for i in range(2 * rounds):  # self-> is that of the process which waited
+    for i in range(2 * rounds):  # self-> belongs to the process that waited
         name = "port-not_busy" if i % 2 else "port-busy"
         t.match(trace.out.text(), rf"^ +{name} +{i} +1$", "variables of the process")
     node("port_close(get(reader))")
@@ -139,7 +139,7 @@ def test_script_of_busy_ports(t):
 
 
 def test_busy_connection(t):
-    """A process that sends to a node which has stopped, once the connection is full."""
+    """A process sends to a node that has stopped, until the connection is full."""
     node, other = t.node(), t.node(fresh=True)
     worker = node("etw:worker()")
     t.equal(node(f"net_kernel:connect_node('{other.name}')"), True, "connected")
@@ -192,7 +192,7 @@ def test_long_collections_and_large_heaps(t):
     words = node(f"process_info({pid(worker)}, total_heap_size)")[1]
     finish(t, trace)
     long, large = of(trace, "gc-long"), of(trace, "heap-large")
-    # Its time is that of the wall: on a machine that is busy, a collection of a small heap may be long, too.
+    # The time is wall-clock time: on a busy machine, the collection of a small heap may also be long.
     mine = [e for e in long if e[0] == worker]
     t.equal(len(mine), collections, "long collections", trace)
     t.true({e[0] for e in long} <= {worker, small}, "of other processes", trace)
@@ -208,7 +208,7 @@ def test_long_collections_and_large_heaps(t):
 
 
 def test_limits_of_two_traces(t):
-    """Each trace gets what reaches its own limit, although the VM has one."""
+    """Each trace gets only the events that reach its own limit, although the VM has a single limit."""
     node = t.node()
     worker = node("etw:worker()")
     node(f"etw:as({pid(worker)}, fun() -> etw:hoard(1000000) end)")
@@ -227,9 +227,9 @@ def test_limits_of_two_traces(t):
 
 
 def test_long_schedules(t):
-    """Turns of 20 ms on a scheduler: each is told, with where it began and ended."""
+    """Turns of 20 ms on a scheduler: each is reported, with the functions where it began and ended."""
     node = t.node()
-    t.logs = ["enabled access to the emulator internal state"]  # by the workload, to hold a scheduler
+    t.logs = ["enabled access to the emulator internal state"]  # by the workload, which blocks a scheduler
     worker = node("etw:worker()")
     trace = t.trace("-q", "-x", "longschedule=15ms", "-n",
                     READY + clause("schedule-long", "sdss", "/copyinstr(arg0) == $$1/"), worker, node=node)
@@ -238,18 +238,18 @@ def test_long_schedules(t):
     node(f"etw:as({pid(worker)}, fun() -> etw:slow({turns}) end)")
     seen(trace, "> schedule-long .* etw:slow_each/1$", turns)
     finish(t, trace)
-    # On a machine that is busy, any other turn of the worker may take long; those end elsewhere.
+    # On a busy machine any other turn of the worker may also be long; those end elsewhere.
     found = [e for e in of(trace, "schedule-long") if e[3] == "etw:slow_each/1"]
     t.equal(len(found), turns, "long turns", trace)
     for process, ms, _, _ in found:
         t.equal(process, worker, "process", trace)
         t.true(int(ms) >= 15, f"{ms} ms", trace)
-    # The agent may fire them on several schedulers, and what those record is in no order.
+    # The agent may fire the probes on several schedulers, whose records are in no order.
     t.equal(sorted(e[2] for e in found), ["etw:serve/0"] + ["etw:slow_each/1"] * (turns - 1), "where turns began", trace)
 
 
 def test_long_turns_of_ports(t):
-    """A port's driver that copies much, while others write to it, too: then it does so in a turn of its own."""
+    """A port's driver copies much while others also write to the port: it then does so in a separate turn."""
     node = t.node()
     port = node("etw:reader()")[0]
     trace = t.trace("-q", "-x", "longschedule=1ms", "-n", READY + clause("schedule-long", "sdss", '/copyinstr(arg0) == $$1/'),
@@ -262,13 +262,13 @@ def test_long_turns_of_ports(t):
     t.equal(trace.end(), 0, "exit status", trace)
     name, ms, operation, rest = of(trace, "schedule-long")[0]
     t.equal((name, rest), (port, ""), "port", trace)
-    t.true(operation in ("output", "proc_sig"), f"operation {operation}", trace)  # what it does, or what it was asked by
+    t.true(operation in ("output", "proc_sig"), f"operation {operation}", trace)  # what it does, or the request that it serves
     t.true(int(ms) >= 1, f"{ms} ms", trace)
     node("port_close(get(reader))")
 
 
 def test_long_queues(t):
-    """Queues that fill and are emptied. OTP 25 cannot tell, and says so."""
+    """Queues that fill up and are emptied. OTP 25 cannot report them, and the error says so."""
     node = t.node()
     script = READY + clause("queue-long", "sd") + clause("queue-normal", "sd")
     if int(node("etw:release()")) < 27:
@@ -290,7 +290,7 @@ def test_long_queues(t):
 
 
 def test_schedulers(t):
-    """Each scheduler and each run queue, in each period; a scheduler that works all the time, and one that rests."""
+    """Each scheduler and each run queue in each period, with a scheduler that is always busy and one that is idle."""
     node = t.node()
     normal, cpu, io = node("[erlang:system_info(K) || K <- [schedulers, dirty_cpu_schedulers, dirty_io_schedulers]]")
     node(f"etw:busy({normal * 3})")
@@ -299,10 +299,10 @@ def test_schedulers(t):
     types = ["normal"] * normal + ["dirty_cpu"] * cpu + ["dirty_io"] * io
     queues = ["normal"] * normal + ["dirty_cpu", "dirty_io"]
     periods = 4
-    # A scheduler that does not answer in time leaves its period and the next one without utilization, not without queues.
+    # If a scheduler does not answer in time, this period and the next one have no utilization, but they have queues.
     seen(trace, f"> scheduler-utilization {len(types)} ", periods)
     seen(trace, f"> scheduler-run_queue {len(queues)} ", periods)
-    # In one period or another a scheduler may have to wait: for work that is moved to it, for code that is loaded.
+    # Now and then a scheduler may have to wait for a period: for work that is moved to it, or for code that is loaded.
     for n in range(normal):
         trace.wait(rf"> scheduler-utilization {n + 1} normal (9\d\d|1000)$")
     trace.wait(rf"> scheduler-utilization {len(types)} dirty_io \d\d?$")
@@ -316,15 +316,14 @@ def test_schedulers(t):
     for i in range(len(waiting) // len(queues)):
         part = waiting[i * len(queues):(i + 1) * len(queues)]
         t.equal([e[:2] for e in part], [[str(n + 1), k] for n, k in enumerate(queues)], "queues", trace)
-        # Three processes a scheduler that never wait: one runs, the others are ready. (Which queue they are in is the VM's
-        # business.)
+        # Three processes for each scheduler that never wait: one runs, the others are ready. (The VM decides in which queue they are.)
         ready = sum(int(e[2]) for e in part if e[1] == "normal")
         t.true(normal <= ready <= 3 * normal + 10, f"{ready} processes are ready", trace)
 
 
 def test_traffic(t):
-    """What goes over each connection, and not over that of the trace; of all periods together nothing is missing. (A port that does not
-    answer in time gives no numbers, for two periods; then it is measured again.)"""
+    """The traffic of each connection except the trace's own; over all periods together nothing is missing. (A port that does not answer in
+    time has no numbers for two periods; then it is measured again.)"""
     node, other = t.node(), t.node(fresh=True)
     worker = node("etw:worker()")
     t.equal(node(f"net_kernel:connect_node('{other.name}')"), True, "connected")
@@ -338,7 +337,7 @@ def test_traffic(t):
 
 
 def traffic(t, node, other, worker, counters):
-    """Whether all numbers were known."""
+    """Returns whether all numbers were known."""
     before = node(counters)
     trace = t.trace("-q", "-x", "pollrate=50ms", "-n", READY + clause("dist-traffic", "sssddddd"), node=node)
     trace.ready()
@@ -347,7 +346,7 @@ def traffic(t, node, other, worker, counters):
     node(f"etw:as({pid(worker)}, fun() -> [begin {{nobody, '{other.name}'}} ! binary:copy(<<0>>, {size}), "
          f"etw:nap(20) end || _ <- lists:seq(1, {messages})], ok end)")
     after = node(counters)
-    columns = {"bytes received": (0, 1), "bytes sent": (1, 2), "packets received": (3, 3), "packets sent": (4, 4)}  # ours, and that of counters
+    columns = {"bytes received": (0, 1), "bytes sent": (1, 2), "packets received": (3, 3), "packets sent": (4, 4)}  # our column, and that of counters
 
     def numbers():
         return [[int(n) for n in e[3:]] for e in of(trace, "dist-traffic")]
@@ -366,7 +365,7 @@ def traffic(t, node, other, worker, counters):
     t.equal({tuple(e[:3]) for e in of(trace, "dist-traffic")}, {(node.name, before[0], other.name)}, "connections", trace)
     if unknown():
         return False
-    for what, (c, i) in columns.items():  # more may have come before the first and after the last look of ours
+    for what, (c, i) in columns.items():  # there may be more before our first look and after our last one
         t.true(after[i] - between[i] <= total(c) <= node(counters)[i] - before[i], f"{what}: {total(c)}", trace)
     t.true(total(1) > messages * size, "bytes sent", trace)
     t.true(all(n[2] < 1 << 20 for n in numbers()), "bytes that wait", trace)
@@ -378,11 +377,11 @@ SLOT = "case erlang:system_monitor() of undefined -> undefined; {P, O} -> [P, O]
 
 
 def test_monitor_of_another_tool(t):
-    """Before OTP 28 there is one system monitor: another tool's is left alone, and the probes are refused. From 28 on they are
-    independent of each other."""
+    """Before OTP 28 there is one system monitor: another tool's is left alone, and the probes are refused. From OTP 28 on the two are
+    independent."""
     node = t.node()
     release = int(node("etw:release()"))
-    # One that has died and is still there by name does not count.
+    # A monitor that has died but that the VM still names does not count.
     node("{P, R} = spawn_monitor(fun() -> erlang:system_monitor(self(), [busy_port]) end), receive {'DOWN', R, _, _, _} -> ok end")
     t.equal(t.run("-qn", READY + clause("gc-long", "sd") + "tick-100ms { exit(0); }", node=node)[0], 0, "exit status")
     other = node(HOLD)
@@ -393,7 +392,7 @@ def test_monitor_of_another_tool(t):
             status, _, err = t.run("-qn", script, node=node)
             t.equal(status, 1, "exit status")
             t.match(err, rf"system monitor of this node belongs to {other} \(other_tool\)", "error")
-            # What does not need it runs.
+            # Probes that do not need the system monitor run.
             t.equal(t.run("-qn", READY + NODES + "tick-100ms { exit(0); }", node=node)[0], 0, "exit status of other probes")
         else:
             trace = t.trace("-qn", script, node=node)
@@ -421,13 +420,14 @@ def test_monitor_taken(t):
 
 
 def test_more_than_the_agent_can_take(t):
-    """Messages of the system monitor come faster than anybody can use: it is switched off, the trace says so, and goes on."""
+    """Messages of the system monitor arrive faster than the agent can process them: the monitor is switched off, and the trace says so and
+    continues."""
     node = t.node()
     trace = t.trace("-q", "-n", READY + """
         erlang*:::heap-large { @ = count(); }
         profile:::tick-100ms { printf("tick\\n"); }""", node=node)
     trace.ready()
-    # As the VM would send them; it can be a second in which they come.
+    # As the VM would send them; they may take up to a second to arrive.
     node("""Sizes = [{K, 10000000} || K <- [old_heap_block_size, heap_block_size, mbuf_size, stack_size, old_heap_size, heap_size]],
             [erltrace_agent ! {monitor, self(), large_heap, Sizes} || _ <- lists:seq(1, 70000)], ok""")
     trace.wait_error(r"more than 20000 messages of the system monitor came in a second")
@@ -442,7 +442,7 @@ def test_more_than_the_agent_can_take(t):
 
 
 def test_polls_of_two_traces(t):
-    """Two traces have periods of their own; that one ends does not stop the other, nor the measuring."""
+    """Two traces have different periods. The end of one stops neither the other nor the measuring."""
     node = t.node()
     script = READY + clause("scheduler-utilization", "dsd", "/arg0 == 1/")
     one = t.trace("-q", "-x", "pollrate=30ms", "-n", script, node=node)
@@ -472,7 +472,7 @@ def test_nothing_is_left(t):
         os.kill(reader, signal.SIGSTOP)
         node(f"Port = get(reader), etw:order({pid(worker)}, fun() -> port_command(Port, binary:copy(<<0>>, 500000)), "
              "port_command(Port, <<1>>), ok end)")
-        trace.wait("^busy")  # so that a process has a flag of its own
+        trace.wait("^busy")  # a process has a flag of its own then
         if end == "interrupt":
             finish(t, trace)
         elif end == "consumer killed":

@@ -1,7 +1,7 @@
-"""A broker that knows nothing of us, under load from its own client: RabbitMQ as Debian has it.
+"""A broker that has nothing to do with erltrace, under load from its own client: Debian's RabbitMQ.
 
-Runs when scripts/dev/deps rabbit was there (`make soak` and CI do that). A few seconds each; SOAK=60 in the environment
-makes it a minute each."""
+Runs if `scripts/dev/deps rabbit` has been run (`make soak` and CI do that). Each trace takes a few seconds; SOAK=60 in the environment
+makes it a minute."""
 import glob
 import os
 import re
@@ -13,19 +13,19 @@ import erlt
 from erlt import COOKIE, HOST, ROOT, Failed, Lines, Node, Skipped, cache, epmd, workload
 
 SECONDS = int(os.environ.get("SOAK", "5"))
-# How long is waited for a node that has to be clean, in ms: what we promise, where the machine is ours; a machine that does much else
-# may take its time.
+# How long the tests wait for a node to be clean, in ms: the time that we promise, on a machine of our own; more on a machine that is busy
+# with other things.
 PATIENCE = 2000 if SECONDS > 10 else 30000
 
 
-# What the broker's log may hold at these levels: its client's connections that end without a farewell. Below them it tells of its own work;
-# what names us is ours at any level.
+# What the broker's log may have at these levels: connections of its client that end without a farewell. Lower levels describe its own work.
+# A line that names us is ours at any level.
 GRAVE = re.compile(r"\[(warning|error|critical|alert|emergency)\]|erltrace|^\s*\*\*|crash")
 OWN = [r"closing AMQP connection", r"client unexpectedly closed TCP connection"]
 
 
 def free_ports():
-    """The first of two free ports in a row, below those that the kernel gives to connections."""
+    """Returns the first of two free ports in a row, below those that the kernel gives to connections."""
     for i in range(1000):
         port = 20000 + 2 * ((os.getpid() + i) % 6000)
         try:
@@ -37,10 +37,10 @@ def free_ports():
 
 
 class Broker:
-    """RabbitMQ in a folder of its own, and a node with its client that gives it work."""
+    """RabbitMQ in a separate folder, and a node with its client, which gives it work."""
 
     def __init__(self, t):
-        # Each release has the RabbitMQ of its own Debian; inside is where that lies for the node.
+        # Each release uses the RabbitMQ of its own Debian; `inside` is its folder as the node sees it.
         inside = os.path.join(cache(), f"otp-{t.otp}") if t.otp else ""
         lib = os.path.join(inside + "/opt" if inside else cache(), "rabbitmq", "usr", "lib", "rabbitmq", "lib")
         servers = glob.glob(os.path.join(lib, "rabbitmq_server-*"))
@@ -83,13 +83,13 @@ class Broker:
             self.client(f"etr:start({self.port}, 3)")
             with open(os.path.join(workload(), "etw.beam"), "rb") as f:
                 self.beam = f.read()
-            self.before = set(self.log())  # what it had to say of its start
+            self.before = set(self.log())  # what it logged while it started
         except BaseException:
             self.end()
             raise
 
     def ask(self, module, function, *args, patience=None):
-        """A call inside the broker."""
+        """Calls a function inside the broker."""
         return self.client(f"rpc:call('{self.name}', {module}, {function}, [{', '.join(args)}])", patience)
 
     def memory(self):
@@ -100,7 +100,7 @@ class Broker:
         return self.client("etr:consumed()")
 
     def log(self):
-        """The lines of its own log, and of its standard streams."""
+        """Returns the lines of its own log, and of its standard streams."""
         lines = []
         for name in sorted(glob.glob(os.path.join(self.home, "log", "*"))):
             with open(name, encoding="utf-8", errors="replace") as f:
@@ -108,13 +108,13 @@ class Broker:
         return self.out.text().splitlines() + lines
 
     def silent(self):
-        """Its log has nothing of us, and nothing that went wrong since it was started."""
+        """Checks that its log has nothing of us, and no errors since it was started."""
         wrong = erlt.foreign([line for line in self.log() if line not in self.before and GRAVE.search(line)], OWN)
         if wrong:
             raise Failed("in the broker's log: " + "\n".join(wrong[:20]))
 
     def clean(self):
-        """Nothing is left of the trace; looked at from inside, by the module that does it for the other tests too."""
+        """Checks from inside that nothing of the trace is left, by the module that does so for the other tests."""
         file = os.path.join(workload(), "etw")
         self.ask("code", "load_abs", f'"{file}"')
         kind, found = self.ask("etw", "await_clean", str(PATIENCE), patience=PATIENCE / 1000 + 30)
@@ -135,15 +135,15 @@ class Broker:
 
 
 def behind(trace, pattern, times, start=0):
-    """Waits for so many lines that match; the index of the line behind them."""
+    """Waits for this number of matching lines; returns the index of the line after them."""
     for _ in range(times):
         start = trace.wait(pattern, start=start) + 1
     return start
 
 
 def watched(t, broker, *args, line=None):
-    """Runs the tool for SECONDS while the broker works; checks that it goes on serving within bounded memory. line: what the script
-    prints each second."""
+    """Runs the tool for SECONDS while the broker works; checks that the broker continues to serve, with bounded memory. line: what the
+    script prints each second."""
     before = broker.memory()
     trace = t.trace("-p", broker.pid, *args, home=broker.home)
     if line:
@@ -152,17 +152,17 @@ def watched(t, broker, *args, line=None):
     end = time.monotonic() + SECONDS
     while time.monotonic() < end and trace.p.poll() is None:
         broker.client(f"etr:visit({broker.port}, 2)")
-        time.sleep(0.8)  # the load runs by itself; this only paces how often it is looked at
+        time.sleep(0.8)  # the load runs by itself; this only sets how often it is examined
         marks.append(broker.consumed())
     if line:
         behind(trace, line, SECONDS - 2)
-        behind(trace, line, 2, start=len(trace.out.lines))  # what came last is in the second of them
+        behind(trace, line, 2, start=len(trace.out.lines))  # the second of these lines includes the last events
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     t.true(all(b > a for a, b in zip(marks, marks[1:])), f"messages went through all the time: {marks}", trace)
     grown = broker.memory() - before
     t.true(grown < 200_000_000, f"the broker grew by {grown} bytes")
-    # A place in the store that another thread has at that moment is a drop too; some in millions are no leak.
+    # A slot of the store that another thread changes at that moment also counts as a drop; a few among millions are no leak.
     text = trace.err.text()
     lost = sum(int(n) for n in re.findall(r"(\d+) dynamic variable drops?", text))
     t.true(lost <= 200 and text.count("drop") == text.count("dynamic variable drop"), "nothing was dropped", trace)
@@ -196,11 +196,11 @@ def births_and_deaths(t, broker):
     born = int(t.match(text, r"total born (\d+)")[1])
     died = int(t.match(text, r"total died (\d+)")[1])
     t.true(born >= 10 and died >= 10, "connections come and go", trace)
-    # What was born and did not die is there now, but for what came and went before and after the trace: a connection or two,
-    # of some thirty processes each.
+    # Processes that were born and did not die exist now, except those that came or went before and after the trace: a connection or two, of
+    # some thirty processes each.
     t.true(abs((born - died) - (now - count)) <= 80, f"{born} born, {died} died, {count} processes before, {now} now", trace)
     shown = sum(int(b) for b, _ in seconds)
-    # The last part of a second is in no line; a connection more or less in it weighs much when there are few seconds.
+    # The last part of a second is in no line; with few seconds, one connection more or less in it matters.
     t.true((0.8 if SECONDS > 10 else 0.5) * born <= shown <= born, f"{shown} of {born} births were shown", trace)
 
 
@@ -212,7 +212,7 @@ def message_latency(t, broker):
     rows = {int(a): int(b) for a, b in re.findall(r"^ +(-?\d+) \|@* +(\d+) *$", trace.out.text(), re.M)}
     t.true(sum(rows.values()) > 1000, f"{sum(rows.values())} latencies", trace)
     t.true(all(n == 0 for v, n in rows.items() if v < 0), "none is negative", trace)
-    # Most messages of a broker that keeps up wait less than a tenth of a second; a second where the machine does much else.
+    # In a broker that keeps up, most messages wait less than a tenth of a second, or a second on a busy machine.
     t.true(sum(n for v, n in rows.items() if v < 2 ** (27 if SECONDS > 10 else 30)) > 0.9 * sum(rows.values()), "most wait not long", trace)
 
 

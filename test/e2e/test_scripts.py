@@ -1,4 +1,4 @@
-"""The ready scripts and the demo's one-liners give sane results in a node that does known things."""
+"""The ready scripts and the demo's one-liners give plausible results in a node that does known things."""
 import glob
 import os
 import re
@@ -9,12 +9,12 @@ from erlt import PATIENCE, READY, ROOT, TOOL, Skipped, pid
 
 
 def histogram(text):
-    """{bucket: count} of the first histogram in the text."""
+    """Returns {bucket: count} of the first histogram in the text."""
     return {int(m[1]): int(m[2]) for m in re.finditer(r"^ +(-?\d+) \|@* +(\d+) *$", text, re.M)}
 
 
 def test_births_and_deaths(t):
-    """Counters that are printed and reset each second: their sum is what was born and what died."""
+    """Counters that are printed and reset each second: their sums are the numbers of processes that were born and that died."""
     node = t.node()
     worker = pid(node("etw:worker()"))
     trace = t.trace("-qn", """
@@ -30,7 +30,7 @@ def test_births_and_deaths(t):
         seen = re.findall(r"^(\d+) born (\d+) died$", trace.out.text(), re.M)
         return sum(int(b) for b, _ in seen), sum(int(d) for _, d in seen)
 
-    # Counters that several threads add to are racy in D; a reset may lose an addition. Most must be there.
+    # In D, counters to which several threads add are racy: a reset may lose an addition. Most additions must be there.
     least = 0.99 * 3027
     for _ in range(PATIENCE):
         if min(shown()) >= least:
@@ -44,7 +44,7 @@ def test_births_and_deaths(t):
 
 
 def test_message_latency(t):
-    """Send to scheduled: as many as there were messages that woke somebody, none negative, none longer than the test."""
+    """From send to scheduled: at least one latency for each message that woke a process, none negative, none longer than the test."""
     node = t.node()
     worker = pid(node("etw:worker()"))
     trace = t.trace("-qn", READY + """
@@ -64,7 +64,7 @@ def test_message_latency(t):
 
 
 def test_typed_arguments(t):
-    """args[N] are strings and numbers; they say what arg0 ... do, and -lv says their types."""
+    """args[N] are strings and numbers with the same values as arg0 ...; -lv shows their types."""
     node = t.node()
     worker = pid(node("etw:worker()"))
     trace = t.trace("-qn", READY + """
@@ -84,7 +84,7 @@ def test_typed_arguments(t):
 
 
 def test_function_latency(t):
-    """Entry to return, by function, of a whole module."""
+    """From entry to return, by function, for a whole module."""
     node = t.node()
     worker = pid(node("etw:worker()"))
     trace = t.trace("-q", "-x", "argref", "-n", READY, "-s", os.path.join(ROOT, "scripts", "functions.d"), "etw", node=node)
@@ -95,7 +95,7 @@ def test_function_latency(t):
     t.equal(trace.end(), 0, "exit status", trace)
     text = trace.out.text()
     t.match(text, r"^etw:work/1 +1013$", "calls of work/1")
-    # loop(N) enters N + 1 times.
+    # loop(N) has N + 1 entries.
     t.match(text, r"^etw:loop/1 +18$", "calls of loop/1")
     parts = re.split(r"\n(?=  ns +\S+)", text)
     work = [p for p in parts if re.match(r"  ns +etw:work/1", p)]
@@ -104,7 +104,8 @@ def test_function_latency(t):
 
 
 def test_functions_of_one_name_in_two_modules(t):
-    """With a pattern of modules, a function is its module's: those of two with one name are two lines, each with its own numbers."""
+    """With a pattern of modules, a function belongs to its module: functions of the same name in two modules are two lines, each with its
+    own numbers."""
     node = t.node()
     for module in ("twin_a", "twin_b"):
         node(f"""begin {{ok, M, B}} = compile:forms([{{attribute, 1, module, {module}}}, {{attribute, 1, export, [{{same, 1}}]}},
@@ -128,7 +129,7 @@ def test_functions_of_one_name_in_two_modules(t):
 
 
 def test_calls_that_move(t):
-    """migrations.d: calls that return on another CPU than they entered on, as many as there were, from where to where."""
+    """migrations.d counts the calls that return on another CPU than the one they entered on, with both CPUs."""
     node = t.node(options=["+sct", "L0-1c0-1", "+sbt", "db", "+S", "2:2"])
     bound = node("tuple_to_list(erlang:system_info(scheduler_bindings))")
     if None in bound or "unbound" in bound:
@@ -137,8 +138,8 @@ def test_calls_that_move(t):
     trace = t.trace("-x", "argref", "-n", READY, "-s", os.path.join(ROOT, "scripts", "migrations.d"), "etw", node=node)
     trace.ready()
     node(f"etw:calls({worker}, 1013)")
-    node(f"etw:hops({worker}, 53, [1, 2])")     # each of them goes to the other scheduler
-    node(f"etw:hops({worker}, 59, [2, 2])")     # the way there is before the first call
+    node(f"etw:hops({worker}, 53, [1, 2])")     # each call moves to the other scheduler
+    node(f"etw:hops({worker}, 59, [2, 2])")     # the worker moves there before the first call
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     text, (one, two) = trace.out.text(), bound
@@ -168,7 +169,7 @@ def test_ready_scripts(t):
             node(f"etw:calls({worker}, 101)")
             node(f"etw:raises({worker}, 3)")
             node(f"etw:collects({worker}, 1)")
-        if re.search("tick-|scheduler-", text):  # prints each second, the others at the end
+        if re.search("tick-|scheduler-", text):  # prints each second; the others print at the end
             trace.wait("[1-9]")
         trace.interrupt()
         t.equal(trace.end(), 0, f"exit status of {name}", trace)
@@ -179,7 +180,8 @@ def test_ready_scripts(t):
 
 
 def test_the_shop(t):
-    """`make shop` leaves a shop running, and each command that it prints works as it stands; once more, it says the same of the same shop."""
+    """`make shop` leaves a shop running, and each command that it prints works as printed. Run again, it prints the same commands for the
+    same shop."""
     t.needs_proc()
     env = dict(os.environ, DEMO_WORK=os.path.join(t.folder, "shop"), ERLTRACE_ROOT=ROOT, DTRACE_OPT_MAXLOAD="off")
     first, again = (subprocess.run([os.path.join(ROOT, "demo", "shop")], env=env, check=True, capture_output=True, text=True).stdout for _ in range(2))

@@ -1,5 +1,5 @@
-"""Every command of the pages for newcomers (doc/start*.md), as it stands there, against the shop of `make shop` or an Elixir node. What differs: the
-node is named, as others may be here, and one second has to be enough."""
+"""Runs each command of the pages for newcomers (doc/start*.md) as printed, on the shop of `make shop` or on an Elixir node. There are two
+differences: the node is named, as there may be others, and one second has to be enough."""
 import glob
 import os
 import re
@@ -16,7 +16,7 @@ AT_ONCE = 4  # commands
 
 
 def commands(page):
-    """The commands of a page: indented lines, as far as their quotes go, and what tables have between backquotes."""
+    """Returns the commands of a page: indented lines, up to the end of their quotes, and those between backquotes in tables."""
     with open(os.path.join(ROOT, "doc", page), encoding="utf-8") as f:
         lines = f.read().splitlines()
     found, i = [], 0
@@ -33,7 +33,7 @@ def commands(page):
 
 
 def run(command, number):
-    """(exit status, output, error output)"""
+    """Returns (exit status, output, error output)."""
     if not re.match(r"erltrace (list|nodes|help)\b", command):
         command = re.sub(r"^erltrace( run \S+| doctor)?", lambda m: f"{m[0]} -p {number}", command)
     command = re.sub(r"--for \d+", "--for 2" if "tick-1sec" in command or "schedulers" in command else "--for 1", command)
@@ -44,27 +44,27 @@ def run(command, number):
 
 
 def try_all(t, page, number, least):
-    """All of them end well, show something, and complain of nothing."""
+    """Checks that all commands end with status 0, print something, and do not complain."""
     found = commands(page)
     t.true(len(found) >= least, f"{len(found)} commands in {page}")
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for command, (status, out, err) in zip(found, pool.map(lambda c: run(c, number), found)):
             said = [line for line in err.splitlines() if not re.match(r"erltrace: (description|script) '.*' matched \d+ probe", line)]
-            if re.search("run (busy|long)", command):  # the shop gives them nothing to tell
+            if re.search("run (busy|long)", command):  # in the shop they have nothing to report
                 said = [line for line in said if not re.match("erltrace: no probe fired|      hint: no such event", line)]
             t.equal((status, said), (0, []), f"exit status and complaints of {command}\n{err}")
             t.true(out.strip(), f"{command} shows something")
 
 
 def shop(t):
-    """A node in which the shop is open. The pages show the same on every release."""
+    """Starts a node with the open shop. The pages show the same on every release."""
     if t.otp:
         raise Skipped("on the host's own OTP only")
     ebin = os.path.join(BUILD, "test", "shop")
     os.makedirs(ebin, exist_ok=True)
     subprocess.run(["erlc", "-o", ebin, *glob.glob(os.path.join(ROOT, "demo", "*.erl"))], check=True, stdout=subprocess.DEVNULL)
     node = t.node(fresh=True, options=("-pa", ebin))
-    t.logs.append("shop_")  # what it says of itself: supervisors, and customers that crash
+    t.logs.append("shop_")  # its own log: supervisors, and customers that crash
     node("shop_sup:start()")
     return node
 
@@ -100,7 +100,7 @@ def test_elixir_people(t):
 
 
 def await_functions(t, number):
-    """The node of that process id has begun to run its own code."""
+    """Waits until the node with this process id runs its own code."""
     end = time.monotonic() + PATIENCE
     while not run("erltrace -l -m Hello.Shop", number)[1].count("order/1"):
         t.true(time.monotonic() < end, "the node of the page runs")

@@ -1,4 +1,4 @@
-"""What reaches a terminal cannot steer it: texts of nodes never, and what a script prints only when it is asked for."""
+"""What reaches a terminal cannot control it: texts from nodes never can, and what a script prints only if the user asks for that."""
 import os
 import pty
 import select
@@ -16,7 +16,8 @@ SCRIPT = f'BEGIN {{ x = "{VALUE}"; printf("%s\\n\\tof ours %c\\n", x, 7); trace(
 
 
 def on_terminal(t, *args, node=None, errors=True):
-    """The exit status of the tool, and all that came to its terminal: standard output, and errors with the status line if wanted."""
+    """Returns the tool's exit status and all that its terminal received: standard output, and (unless errors=False) errors and the status
+    line."""
     command, environment = tool(*args, node=node)
     master, slave = pty.openpty()
     p = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=slave, stderr=slave if errors else subprocess.DEVNULL, env=environment, cwd=erlt.ROOT)
@@ -27,7 +28,7 @@ def on_terminal(t, *args, node=None, errors=True):
             if select.select([master], [], [], 1)[0]:
                 try:
                     part = os.read(master, 65536)
-                except OSError:  # nobody has its other end any more
+                except OSError:  # the other end is closed
                     break
                 if not part:
                     break
@@ -43,19 +44,19 @@ def on_terminal(t, *args, node=None, errors=True):
 
 
 def own(text):
-    """Without the status line, which is ours: it is erased before anything else is written."""
+    """Returns the text without our own status line, which is erased before anything else is written."""
     return text.replace(b"\r\x1b[K", b"")
 
 
 def test_values_on_a_terminal(t):
-    """Values of strings are written out, whatever shows them; newlines and tabs of the script's own formats stay."""
+    """Strings are printed with escapes, whichever action prints them; newlines and tabs of the script's own formats stay."""
     status, got = on_terminal(t, "--local", "-qn", SCRIPT, errors=False)
     t.equal(status, 0, "exit status")
     t.equal(own(got), SEEN + b"\n\tof ours \\a\n" + SEEN + SEEN + b" 1\n\n", "what the terminal got")
 
 
 def test_raw_output(t):
-    """The option rawoutput, and a file: as the script prints it."""
+    """With the option rawoutput, and in a file, the output is as the script prints it."""
     value = VALUE.encode().decode("unicode_escape").encode("latin-1")
     expected = value + b"\n\tof ours \a\n" + value + value + b" 1\n\n"
     status, got = on_terminal(t, "--local", "-x", "rawoutput", "-qn", SCRIPT, errors=False)
@@ -88,7 +89,7 @@ def test_names_of_a_node(t):
 
 
 def test_names_of_processes(t):
-    """Any user's process can be called like a node."""
+    """Any user can give a process the command line of a node, with any name."""
     name = "esc\x1b[2J\x9b\nerltrace: fine"
     shell = os.path.join(t.folder, "beam.smp")
     with open(os.path.realpath("/bin/sh"), "rb") as f, open(shell, "wb") as to:

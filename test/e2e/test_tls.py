@@ -1,6 +1,6 @@
-"""Nodes whose distribution speaks TLS: which certificates the tool takes, what it verifies, and what it says when that fails.
+"""Nodes whose distribution speaks TLS: which certificates the tool uses, what it verifies, and what it reports when that fails.
 
-Unless a test expects otherwise the node logs nothing: the tool does not try certificates that may not fit."""
+Unless a test expects otherwise, the node logs nothing: the tool does not try certificates that may not fit."""
 import os
 import pwd
 import re
@@ -14,7 +14,8 @@ from port import Port
 
 CALLS = 1009
 SCRIPT = READY + 'erlang*:etw:work/1:entry { @["entry"] = count(); }'
-# {File, Text} of a root CA's certificate, of a certificate and of its key, for a server and for a client; For: whom the server's is for.
+# {File, Text} of a root CA's certificate, of a certificate and of its key, for a server and for a client. For: the host that the server's
+# certificate names.
 MAKE = r"""
     [Folder, For, Ends] = init:get_plain_arguments(),
     {ok, _} = application:ensure_all_started(public_key),
@@ -41,13 +42,13 @@ MAKE = r"""
 
 
 class Certificates:
-    """Files of a node and of its clients: `server` and `client`, each with cert, key and the CAs that the other one is verified with."""
+    """Files for a node and for its clients: `server` and `client`, each with cert, key, and the CAs by which it verifies the other one."""
 
     def __init__(self, t, whom=HOST, ends=2100):
         self.folder = os.path.join(t.folder, f"certificates-{whom}-{ends}")
         os.mkdir(self.folder)
         os.chmod(t.folder, 0o755)
-        # By the release that is to read them: what one has encoded another may not like.
+        # Made by the release that will read them: a release may not accept what another one has encoded.
         beside = [os.path.join(ROOT, "scripts", "dev", "in-otp"), t.otp] if t.otp else []
         p = subprocess.run([*beside, "erl", "-noshell", "-eval", MAKE, "-extra", self.folder, whom, str(ends)], stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT, text=True, check=False)
@@ -59,18 +60,18 @@ class Certificates:
         return os.path.join(self.folder, name + ".pem")
 
     def given(self, *which):
-        """Options of the tool."""
+        """Returns options of the tool."""
         options = {"ca": ["--tls-cacert", self("client-ca")], "cert": ["--tls-cert", self("client-cert")],
                    "key": ["--tls-key", self("client-key")]}
         return [word for name in which for word in options[name]]
 
     def side(self, who, *more):
-        """One side's options in the file that a node takes."""
+        """Returns one side's options in the file that a node reads."""
         return (f'{{{"server" if who == "server" else "client"}, [{{certfile, "{self(who + "-cert")}"}}, {{keyfile, "{self(who + "-key")}"}}, '
                 f'{{cacertfile, "{self(who + "-ca")}"}}' + "".join(f", {m}" for m in more) + "]}")
 
     def optfile(self, t, demanding=True, client=("{verify, verify_peer}",), name="tls.conf"):
-        """That file; demanding: only clients whose certificate is signed by the right CA may connect."""
+        """Makes that file. demanding: only clients whose certificate is signed by the right CA may connect."""
         server = ["{verify, verify_peer}", "{fail_if_no_peer_cert, true}"] if demanding else ["{verify, verify_none}"]
         return t.file(name, f'% -*- coding: utf-8 -*-\n[{self.side("server", *server)},\n {self.side("client", *client)}].\n')
 
@@ -84,16 +85,16 @@ def tls_node(t, certificates, **more):
 
 
 def started(t, words):
-    t.logs.append("^(info|debug) Supervisor: .*tls_dyn_connection_sup")  # of each connection; the node's own log leaves it out
+    t.logs.append("^(info|debug) Supervisor: .*tls_dyn_connection_sup")  # for each connection; the node's own log leaves it out
     node = t.node(options=words)
-    # What a TLS handshake would load from disk first, which on a busy machine can take longer than connections are given.
+    # Modules that a TLS handshake would first load from disk; on a busy machine that can take longer than a connection may take.
     node("begin [begin application:load(A), {ok, Ms} = application:get_key(A, modules), [code:ensure_loaded(M) || M <- Ms] end || "
          "A <- [crypto, asn1, public_key, ssl]], ok end")
     return node
 
 
 def attach(t, node, *args, **more):
-    """(status, output, error output) of a look at the node."""
+    """Returns (status, output, error output) of a short look at the node."""
     return t.run("-l", "-n", "erlang*:etw:work/1:entry", *args, node=node, **more)
 
 
@@ -106,7 +107,7 @@ def refused(t, node, args, text, hint):
 
 
 def test_given_certificates(t):
-    """A whole trace over TLS with certificates of our own; calls are counted exactly, a large answer comes whole."""
+    """A whole trace over TLS with our own certificates: calls are counted exactly, and a large answer arrives complete."""
     certificates = Certificates(t)
     node = tls_node(t, certificates)
     worker = node("etw:worker()")
@@ -137,7 +138,7 @@ def test_from_node(t):
     t.needs_proc()
     certificates = Certificates(t)
     optfile = certificates.optfile(t)
-    # Its current folder is the checkout; in another root that cannot be followed.
+    # Its path is relative to the node's current folder, the checkout; in another root it cannot be resolved.
     node = started(t, options(optfile if t.otp else os.path.relpath(optfile, ROOT)))
     t.equal(attach(t, node, "--tls-from-node")[0::2], (0, ""), "status and errors")
     arguments = [word for side in ("server", "client") for option in ("cert", "key") for word in
@@ -149,7 +150,8 @@ def test_from_node(t):
 
 
 def test_key_with_a_password(t):
-    """A key that is protected: by the password of the node's configuration; else it is said, and nothing asks at a terminal."""
+    """A protected key is read with the password of the node's configuration; otherwise the error says so, and the tool does not ask at a
+    terminal."""
     t.needs_proc()
     certificates = Certificates(t)
     for password, error in ('"a secret"', None), ('"another"', "the password is wrong"):
@@ -164,13 +166,13 @@ def test_key_with_a_password(t):
 
 
 def test_from_node_of_another_user(t):
-    """Root reads what the node's user can read, and nothing else of what its process names."""
+    """Root reads what the node's user can read, and no other file that the node's process names."""
     t.needs_proc()
     if os.geteuid() != 0 or t.otp:
         raise Skipped("only root can become somebody else")
     certificates = Certificates(t)
     os.chmod(certificates.folder, 0o755)
-    node = tls_node(t, certificates)  # it runs as root, as we do: whatever it names is its own
+    node = tls_node(t, certificates)  # it runs as root, as we do: every file that it names may be read
     os.chmod(certificates("client-key"), 0o600)
     t.equal(attach(t, node, "--tls-from-node")[0::2], (0, ""), "status and errors of root's")
     start = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--inh-caps=-all"]
@@ -195,7 +197,7 @@ def test_from_node_of_another_user(t):
 
 
 def test_without_any(t):
-    """A node that speaks TLS is known for one: by a plain connection's error, by `nodes`, by `doctor`. None of them connects to it."""
+    """A node that speaks TLS is recognized: by the error of a plain connection, by `nodes`, by `doctor`. None of them connects to it."""
     t.needs_proc()
     node = tls_node(t, Certificates(t))
     says = rf"NODE_TLS.*{re.escape(node.name)} speaks distribution over TLS \(-proto_dist inet_tls\)"
@@ -213,7 +215,7 @@ def test_without_any(t):
 
 
 def test_the_only_one(t):
-    """Of several nodes the one that speaks TLS is meant when that is asked for."""
+    """With options for TLS and no name, the only node that speaks TLS is chosen among several."""
     t.needs_proc()
     node, plain = tls_node(t, Certificates(t)), t.node()
     status, out, err = t.run("doctor", "--cookie", node.cookie, "--tls-from-node")
@@ -223,7 +225,7 @@ def test_the_only_one(t):
 
 
 def test_nothing_to_verify_with(t):
-    """Without a CA the node's certificate is accepted only if that is asked for."""
+    """Without a CA, the node's certificate is accepted only on request."""
     certificates = Certificates(t)
     node = tls_node(t, certificates, demanding=False)
     refused(t, node, certificates.given("cert", "key"), "nothing to verify the node's certificate with$", "--tls-cacert FILE.*--tls-verify none")
@@ -233,7 +235,7 @@ def test_nothing_to_verify_with(t):
 
 
 def test_wrong_ca(t):
-    """A certificate that another CA has signed is refused, with OpenSSL's reason."""
+    """A certificate signed by another CA is refused, with OpenSSL's reason."""
     certificates, others = Certificates(t), Certificates(t, whom="other." + HOST)
     node = tls_node(t, certificates, demanding=False)
     t.logs.append("TLS")  # the node logs our refusal
@@ -241,7 +243,7 @@ def test_wrong_ca(t):
 
 
 def test_wrong_host(t):
-    """A certificate has to be for the node's host, unless that is not asked for."""
+    """A certificate must name the node's host, unless the user does not ask for that."""
     certificates = Certificates(t, whom="elsewhere.example")
     node = tls_node(t, certificates, demanding=False)
     t.logs.append("TLS")
@@ -257,7 +259,7 @@ def test_expired(t):
 
 
 def test_certificate_demanded(t):
-    """A node that demands a certificate of its clients, of TLS 1.2 and 1.3: none, and one that it does not trust."""
+    """A node demands a certificate of its clients, with TLS 1.2 and 1.3: a client without one, and with one that the node does not trust."""
     certificates, others = Certificates(t), Certificates(t, whom="other." + HOST)
     for version in "1.2", "1.3":
         optfile = certificates.optfile(t, name=f"tls{version}.conf")
@@ -270,15 +272,15 @@ def test_certificate_demanded(t):
 
 
 def test_tls_to_a_plain_node(t):
-    """TLS for a node without: it is said by its command line; of one that is elsewhere, by its silence."""
+    """TLS to a node without it: the node's command line shows that; for a node on another host, its silence does."""
     t.needs_proc()
     node = t.node()
     refused(t, node, ["--tls-verify", "none"], "NODE_TLS.*speaks distribution over inet_tcp, without TLS", "leave out the --tls options")
 
 
 def test_elsewhere(t):
-    """Nodes whose processes are not seen, as those of other hosts: TLS is known by the answer of a plain connection, which the node logs;
-    a plain node keeps silent, or hangs up."""
+    """Nodes whose processes cannot be seen, such as those of other hosts: TLS shows in the answer to a plain connection, which the node
+    logs; a plain node stays silent to TLS, or hangs up."""
     certificates = Certificates(t)
     node = tls_node(t, certificates)
     there = ["-l", "-n", "erlang*:etw:work/1:entry", "--cookie", node.cookie, "--node"]
@@ -301,7 +303,7 @@ def test_elsewhere(t):
 
 
 def test_what_does_not_speak_tls(t):
-    """What answers a TLS handshake with something else."""
+    """A server answers a TLS handshake with something else."""
     listener = socket.create_server(("127.0.0.2", 0))
     epmd = socket.create_server(("127.0.0.2", 0))
     pid_ = os.fork()
@@ -327,7 +329,7 @@ def test_what_does_not_speak_tls(t):
 
 
 def test_no_libssl(t):
-    """Where OpenSSL is not installed everything else works, and TLS says what to install."""
+    """Without OpenSSL everything else works, and for TLS the error says which package to install."""
     if os.geteuid() != 0 or not shutil.which("unshare"):
         raise Skipped("only root can hide a library")
     found = re.search(r"libssl\.so\.\d+ .*=> (\S+)", subprocess.run(["ldconfig", "-p"], stdout=subprocess.PIPE, text=True, check=True).stdout)
@@ -348,7 +350,7 @@ def test_no_libssl(t):
 
 
 def test_started_by_us(t):
-    """-c with a node that speaks TLS; one that does not accept our certificate is not asked again and again."""
+    """-c with a node that speaks TLS. If the node does not accept our certificate, the tool does not try again and again."""
     certificates = Certificates(t)
     optfile = certificates.optfile(t)
     command = f"erl -noinput -sname started{os.getpid()} {' '.join(options(optfile))}"
@@ -362,7 +364,7 @@ def test_started_by_us(t):
 
 
 def test_by_the_port_program(t):
-    """What the options of `hello` are called, and that they are those of the command."""
+    """The options of `hello` have the names and effects of the command's options."""
     certificates = Certificates(t)
     node = tls_node(t, certificates)
     target = (Atom("target"), (Atom("node"), node.name, node.cookie))
@@ -385,7 +387,7 @@ def test_by_the_port_program(t):
 
 
 def test_by_the_server(t):
-    """`erltrace serve` knows the options, and says of a bad one, or of a node that needs them, what the command says."""
+    """`erltrace serve` has these options; for a bad one, and for a node that needs them, its error is that of the command."""
     t.needs_proc()
     node = tls_node(t, Certificates(t))
     serve = ["serve", "--listen", "127.0.0.1:0", "-p", node("list_to_integer(os:getpid())"), "--cookie", node.cookie]

@@ -1,5 +1,5 @@
-"""The tool under valgrind, when UNDER says so (make check-valgrind): a few programs, short and long ones, right and wrong
-ones. Valgrind's own exit status (99) is what would fail."""
+"""The tool under valgrind, if UNDER is set (make check-valgrind): a few programs, short and long, right and wrong. Valgrind's own exit
+status (99) is what would fail."""
 from erlt import READY, aggregation, pid
 
 
@@ -42,7 +42,7 @@ def test_no_node(t):
 
 
 def test_recorded(t):
-    """The counts stay right however slow the tool is."""
+    """The counts stay right, however slow the tool is."""
     node = t.node()
     worker = pid(node("etw:worker()"))
     trace = t.trace("-q", "-n", READY + 'erlang*:etw:work/1:entry { @["call"] = count(); }', node=node)
