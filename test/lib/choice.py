@@ -26,7 +26,7 @@ WRONG = 2  # exit code: the command line is wrong, no test has failed
 
 
 def parser(doc, otps=(), jobs=0):
-    """The options that every runner has; a release and a number of jobs only where the suite uses them."""
+    """Returns a parser of the options that every runner has; --otp and -j exist only where the suite uses them."""
     options = argparse.ArgumentParser(description=doc.strip().split("\n\n")[0], formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("patterns", nargs="*", metavar="PATTERN", help="run the tests whose name holds it")
     options.add_argument("--only", action="append", default=[], metavar="PATTERN", help="the same")
@@ -40,14 +40,14 @@ def parser(doc, otps=(), jobs=0):
 
 
 def parse(options, argv=None):
-    """The options, with the patterns of both forms in `patterns`."""
+    """Returns the options, with the patterns of both forms in `patterns`."""
     chosen = options.parse_intermixed_args(argv)
     chosen.patterns += chosen.only
     return chosen
 
 
 def select(patterns, names):
-    """The names that contain a pattern, in their order. Ends the program if a pattern matches nothing."""
+    """Returns the names that contain a pattern, in their order. Ends the program if a pattern matches nothing."""
     kept = set() if patterns else set(names)
     for pattern in patterns:
         found = {pattern} & set(names) or {name for name in names if pattern in name}
@@ -64,7 +64,7 @@ def nothing(suite, pattern):
 
 
 def tests(chosen, found):
-    """Returns the chosen ones of (name, function) pairs. With --list it prints their names and ends the program."""
+    """Returns the chosen pairs of (name, function). With --list it prints their names and ends the program."""
     names = set(select(chosen.patterns, [name for name, _ in found]))
     kept = [(name, function) for name, function in found if name in names]
     if chosen.list:

@@ -66,7 +66,7 @@ def chosen(otp):
 
 
 def complaints(lines):
-    """Lines of a debug emulator's stderr that the list does not excuse."""
+    """Returns the lines of a debug emulator's stderr that the list does not excuse."""
     with open(EXCUSED, encoding="utf-8") as f:
         excused = [re.compile(line.rstrip("\n")) for line in f if line.strip() and not line.startswith("#")]
     return [line for line in lines if line.strip() and not any(e.search(line) for e in excused)]
@@ -86,7 +86,7 @@ class Skipped(Exception):
 
 @contextlib.contextmanager
 def making(*path):
-    """The folder of that path below build/test, which suites that run side by side fill one after another."""
+    """Locks the folder of that path below build/test and yields it: suites that run side by side fill it one after another."""
     folder = os.path.join(BUILD, "test", *path)
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "lock"), "w", encoding="ascii") as lock:
@@ -95,7 +95,8 @@ def making(*path):
 
 
 def workload(*more):
-    """The folder of the compiled workload, of the module that applications use from erltrace, and of more modules; made once."""
+    """Returns the folder of the compiled workload, with the module of erltrace that applications use, and with more modules; they are
+    compiled once."""
     with making("ebin") as ebin:
         for module in ("test/lib/etw", "test/lib/etlog", "test/lib/eto", "src/erltrace", *more):
             beam, source = os.path.join(ebin, os.path.basename(module) + ".beam"), os.path.join(ROOT, module + ".erl")
@@ -170,7 +171,7 @@ OWN = [
 
 
 def foreign(lines, own=()):
-    """The lines of a log that no test has to account for."""
+    """Returns the lines of a log that match neither OWN nor `own`: a test has to account for these."""
     return [line for line in lines if line and not any(re.search(pattern, line) for pattern in [*OWN, *own])]
 
 
@@ -221,7 +222,7 @@ class Node:
         return self.p.poll() is None
 
     def complaints(self):
-        """What a debug emulator wrote since the last call: assertions, lock orders; a list of lines."""
+        """Returns what a debug emulator wrote since the last call (assertions, lock orders), as a list of lines."""
         if not DEBUG:
             return []
         with self.err.change:
@@ -246,8 +247,8 @@ class Node:
         return json.loads(value)
 
     def logged(self):
-        """What was written to its log since the last call, and on its standard streams besides the answers; without what is OTP's own
-        and concerns no one, and what the test or the workload did on purpose."""
+        """Returns what was written to its log since the last call, and to its standard streams besides the answers. Lines that match OWN
+        are left out."""
         try:
             lines = self("etlog:logged()")
         except Gone:  # what it has printed counts all the same
@@ -261,14 +262,15 @@ class Node:
         return foreign(lines)
 
     def memory(self):
-        """Bytes of memory that the operating system counts for the node; 0 if /proc is not mounted."""
+        """Returns the bytes of memory that the operating system counts for the node; 0 if /proc is not mounted."""
         if not PROC:
             return 0
         with open(f"/proc/{self.pid}/status", encoding="ascii") as f:
             return int(re.search(r"^VmRSS:\s+(\d+) kB", f.read(), re.M)[1]) * 1024
 
     def heap(self):
-        """Of that, the C library's main heap: the memory that is not the VM's own, in a node with MALLOC_ARENA_MAX=1."""
+        """Returns the part of that which is the C library's main heap: the memory outside the VM's allocators, in a node with
+        MALLOC_ARENA_MAX=1."""
         if not PROC:
             return 0
         with open(f"/proc/{self.pid}/smaps", encoding="ascii", errors="replace") as f:
@@ -383,7 +385,7 @@ class Test:
         self.folder = tempfile.mkdtemp(prefix="et-test-")
 
     def node(self, fresh=False, **more):
-        """The node that all tests share, or with fresh=True or options a separate one."""
+        """Returns the node that all tests share, or with fresh=True or options a separate one."""
         if fresh or more:
             node = Node(otp=self.otp, **more)
             self.nodes.append(node)
@@ -395,8 +397,8 @@ class Test:
         return node
 
     def slow_node(self):
-        """A node in which each call that sets a pattern takes long, because schedulers are busy. In it SLOW has SLOW_FUNCTIONS functions, each in
-        a module of its own."""
+        """Returns a node in which each call that sets a pattern takes long, because its schedulers are busy. In it SLOW has SLOW_FUNCTIONS
+        functions, each in a separate module."""
         node = self.node(fresh=True)
         node(f"etw:tiny({SLOW_FUNCTIONS}, 1)")
         self.logs.append("enabled access to the emulator internal state")  # from what blocks the schedulers
@@ -440,9 +442,9 @@ class Test:
         return m
 
     def clean(self, node, within_ms=2000, what="etw:dirt()"):
-        """Checks that nothing of a trace is left in the node; what: the expression that lists what is left. Nothing is traced after at most this
-        long (STRICT=1 in the environment; otherwise ten times that, since the host may be busy: 20 seconds are still fewer than those of a
-        lease); the memory of modules that are no longer used may take longer, if many processes have to be asked about it."""
+        """Checks that nothing of a trace is left in the node. what: an expression that lists what is left. After at most within_ms nothing
+        is traced any more (with STRICT=1 in the environment; otherwise after ten times that, since the host may be busy: 20 seconds are
+        still less than a lease). The memory of unused modules may take longer, if many processes have to be asked about it."""
         within_ms *= 25 if DEBUG else 1 if os.environ.get("STRICT") else 10
         kind, found = node(f"etw:await_clean({within_ms}, fun etw:traced/0)")
         if kind == "clean":

@@ -1,10 +1,10 @@
-%% eth - hostile calls: what code in the node could do to an agent if its module exported its NIFs (scripts/dev/pack-agent --open), and no
-%% well-meaning code would.
+%% eth - hostile calls, which no well-meaning code makes: what code in the node could do to an agent whose module exports its NIFs
+%% (scripts/dev/pack-agent --open).
 -module(eth).
 -export([ports/1, calls/1, server/1]).
 
-%% Ports are opened, used and closed, while another process reports of them, through trace/5, what the VM never would: names and owners that
-%% are terms on its heap, which it collects at once.
+%% Opens, uses and closes ports, while another process calls trace/5 with events that the VM would never report: names and owners of ports
+%% are terms on that process's heap, which it collects at once.
 ports(Rounds) ->
     [begin
          P = open_port({spawn, "cat"}, []),
@@ -27,12 +27,12 @@ lie(P, N) ->
                                   {send, {inet_async, P, x, {ok, element(2, Remote)}}, Boxed}]],
     garbage_collect().
 
-%% N calls of everything that is exported for the VM and for the agent's own processes, by a process that is neither.
+%% Makes N calls of the functions that are exported for the VM and for the agent's own processes, in a process that is neither.
 calls(N) ->
     {Pid, R} = spawn_monitor(fun() -> exported(N, fun(trace) -> traced(); (nif) -> junk([]) end) end),
     receive {'DOWN', R, process, Pid, Why} -> Why end.
 
-%% The same by the agent's server itself, which knows programs; everything that the calls make it forget is forgotten.
+%% The same in the agent's server, which knows programs. What the calls make it forget stays forgotten.
 server(N) ->
     erltrace_agent ! {open, self(), fun(S) ->
         Known = references(S),
@@ -92,7 +92,7 @@ near(Deep) ->
         18 -> T
     end.
 
-%% Known: terms, one of which is used at times.
+%% Returns a random term, in some cases one of the Known.
 junk([]) -> element(rand:uniform(tuple_size(get(junk))), get(junk));
 junk(Known) -> pick([pick(Known), junk([])]).
 
@@ -108,17 +108,17 @@ pick(L) ->
 
 deep(N) -> lists:foldl(fun(_, T) -> [T] end, [], lists:seq(1, N)).
 
-%% Parts of a binary, one of which begins in the middle of a byte.
+%% Returns a part of a binary; one of the two begins in the middle of a byte.
 sub() ->
     <<_:3, Odd:1000/binary, _/bitstring>> = binary:copy(<<"y">>, 2000),
     pick([Odd, binary:part(Odd, 7, 900)]).
 
-%% A pid of another node.
+%% A pid, port or reference of another node.
 remote(pid) -> binary_to_term(<<131, 88, 119, 3, "a@b", 77:32, 0:32, 5:32>>);
 remote(port) -> binary_to_term(<<131, 89, 119, 3, "a@b", 77:32, 5:32>>);
 remote(ref) -> binary_to_term(<<131, 90, 3:16, 119, 3, "a@b", 5:32, 1:32, 2:32, 3:32>>).
 
-%% The resources in a state, programs among them.
+%% Returns the references in a state: resources, programs among them.
 references(T) -> [make_ref() | lists:usort(references(T, []))].
 
 references(T, Acc) when is_reference(T) -> [T | Acc];

@@ -1,7 +1,6 @@
 %% eto - other tracing tools: stand-ins that do to the VM what dbg itself, recon_trace, redbug, or a home-made tracer do.
 %%
-%% Each collects its trace messages in a process that counts them; seen/1 returns the number. All of them are told to stop in the tool's own
-%% way, and end when they are.
+%% Each collects its trace messages in a process that counts them; seen/1 returns the number. stop/1 ends a stand-in as its tool is ended.
 -module(eto).
 -export([recon_clear/0, recon/2, redbug/2, dbg/2, dbg_stop/0, process/2, meta/1, session/3, new/1, stop/1, seen/1, kept/1]).
 -export([collect/2, hold/2]).
@@ -50,7 +49,7 @@ process(Pid, Flags) ->
     start(fun(Tracer) -> erlang:trace(Pid, true, [{tracer, Tracer} | Flags]) end,
           fun(_) -> catch erlang:trace(Pid, false, [all]) end).
 
-%% The same for processes to come.
+%% The same for new processes.
 new(Flags) -> process(new_processes, Flags).
 
 meta(MFA) ->
@@ -99,20 +98,20 @@ collect(N, Waiting) ->
 
 seen({_, Collector}) -> seen(Collector);
 seen(Collector) ->
-    %% By then everything that was on its way has come.
+    %% All trace messages have been delivered after this.
     Delivered = erlang:trace_delivered(all),
     receive {trace_delivered, all, Delivered} -> ok end,
     Ref = make_ref(),
     Collector ! {seen, self(), Ref},
     receive {Ref, N} -> N end.
 
-%% Registered, so that the next order finds it.
+%% Keeps a tool where the next order finds it.
 kept(Tool) -> put(eto, Tool), ok.
 
-%% == the tools themselves, as they are used: each is to watch calls of etw:child/1 =============================
+%% == the tools themselves, as users run them: each traces calls of etw:child/1 =================================
 %%
-%% A tool runs with a terminal as its group leader, which keeps what is printed there. result/1 ends it and returns, in words, what it has
-%% seen: for tools that trace, each kind of message once; for tools that profile, how often etw:child/1 was called.
+%% A tool's group leader is a terminal, which keeps what the tool prints. result/1 ends the tool and returns, in words, what it has seen: each
+%% kind of message once from tools that trace, the number of calls of etw:child/1 from tools that profile.
 
 %% Which processes: `all`, `new`, or one. -> the tool
 tool(Name, Which) -> tool(Name, Which, []).
@@ -155,7 +154,7 @@ family(Worker) ->
 
 result({Tool, _}) -> ask(Tool, result).
 
-%% What was printed on its terminal.
+%% Returns what was printed on its terminal.
 told({Tool, _}) -> ask(Tool, told).
 
 ask(Tool, What) ->
@@ -227,7 +226,7 @@ off(tprof, _, _) ->
     tprof:stop(),
     calls(lists:sum([N || {etw, child, 1, Counts} <- Sample, {_, N, _} <- Counts])).
 
-%% Its server may end between two requests, and starts again with the next one.
+%% fprof's server may end between two requests; the next one starts it again.
 analysed(N) ->
     case fprof:profile([{file, file()}]) of
         ok -> ok = fprof:analyse([{dest, file() ++ ".txt"}, {callers, false}, {totals, false}]);
@@ -244,7 +243,7 @@ await_gone(Name) ->
         _ -> receive after 1 -> await_gone(Name) end
     end.
 
-%% Everything that was on its way has come.
+%% Waits until all trace messages have been delivered.
 settle() ->
     Ref = erlang:trace_delivered(all),
     receive {trace_delivered, all, Ref} -> ok end.
@@ -253,7 +252,7 @@ words(Seen) ->
     Seen ! {words, self()},
     receive {Seen, Words} -> Words end.
 
-%% What a tool was sent, in words, each once.
+%% Records the messages that a tool gets, in words, each once.
 record(Words) ->
     receive
         {words, From} -> From ! {self(), Words};
@@ -277,7 +276,7 @@ word(T) -> atom_to_list(element(1, T)).
 called({M, F, Args}) when is_list(Args) -> io_lib:format("~p:~p(~s)", [M, F, lists:join(",", [io_lib:format("~0p", [A]) || A <- Args])]);
 called({M, F, Arity}) -> io_lib:format("~p:~p/~p", [M, F, Arity]).
 
-%% A terminal like the group leader of a shell; or a group leader that is none.
+%% A group leader: with Echo a terminal, as that of a shell, otherwise one that is no terminal.
 terminal(Echo, Printed) ->
     receive
         {told, From} ->
@@ -297,7 +296,7 @@ terminal(Echo, Printed) ->
             terminal(Echo, Printed)
     end.
 
-%% recon_trace:calls/3 first removes everything that any tool traces.
+%% recon_trace:calls/3 first clears all tracing, of any tool.
 recon_calls(MFA, Which, Seen) ->
     recon_clear(),
     Matches = erlang:trace_pattern(MFA, true, [local]),

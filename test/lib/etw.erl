@@ -324,7 +324,7 @@ reader() ->
     put(reader, Port),
     [list_to_binary(erlang:port_to_list(Port)), Pid].
 
-%% A process that sends to a node without end.
+%% Starts a process that sends to a node without end.
 fill(Node) ->
     spawn(fun() -> fill_with(Node, binary:copy(<<0>>, 65536)) end).
 
@@ -332,7 +332,7 @@ fill_with(Node, Binary) ->
     {nobody, Node} ! Binary,
     fill_with(Node, Binary).
 
-%% Waits until nothing is sent to a node any more, for five looks in a row: the buffers of the operating system are then full as well.
+%% Waits until five checks in a row find that no more is sent to a node: the buffers of the operating system are then full as well.
 stuck(Node) ->
     {_, Port} = lists:keyfind(Node, 1, erlang:system_info(dist_ctrl)),
     stuck(Port, none, 0).
@@ -363,8 +363,8 @@ busy(N) ->
 
 spin(N) -> _ = ?MODULE:work(N), spin(N + 1).
 
-%% Blocks each scheduler again and again for this many milliseconds, as a NIF might, but without using a CPU: what waits for all schedulers
-%% takes long.
+%% Blocks each scheduler again and again for this many milliseconds, as a NIF might, but without using a CPU: an operation that waits for all
+%% schedulers takes long.
 held(Ms) ->
     erts_debug:set_internal_state(available_internal_state, true),
     [spawn_opt(fun() -> process_flag(sensitive, true), hold_scheduler(Ms) end, [{scheduler, N}])
@@ -426,7 +426,7 @@ quiet() ->
 
 %%% What a trace has left behind
 
-%% Everything of ours or of any tracer that is still in this node, as texts; [] if it is clean.
+%% Returns what is left in this node of us or of any tracer, as texts; [] if the node is clean.
 dirt() ->
     lists:usort(
         [text("module ~s is loaded", [M]) || {M, _} <- code:all_loaded(), ours(M)] ++
@@ -437,7 +437,7 @@ dirt() ->
         [text("the library is mapped: ~s", [L]) || L <- mapped()] ++
         traced()).
 
-%% A process that runs the agent's code for this long: it waits there for the answer of a process that holds the agent's name meanwhile.
+%% Starts a process that runs the agent's code for this long: it waits there for an answer from a process that has the agent's name meanwhile.
 in_agent(Ms) ->
     Me = self(),
     spawn(fun() ->
@@ -451,7 +451,7 @@ in_agent(Ms) ->
           end),
     receive {in_agent, P} -> P end.
 
-%% Of that, what makes the VM slower: flags, patterns, sessions, of any tracer.
+%% The part of dirt/0 that makes the VM slower: flags, patterns, sessions, of any tracer.
 traced() ->
     [text("~p has trace flags ~w", [P, F]) || P <- processes(), F <- [flags(P)], F =/= []] ++
     [text("new ~s have trace flags ~w", [N, F]) || N <- [new_processes, new_ports],
@@ -463,13 +463,13 @@ traced() ->
                                       {match_spec, M} <- [erlang:trace_info(E, match_spec)], M =/= true] ++
     [text("~s:~s/~w has a pattern: ~w", [M, F, A, I]) || {M, _} <- code:all_loaded(), {F, A} <- functions(M),
                                                          I <- [pattern({M, F, A})], I =/= false] ++
-    %% RabbitMQ has its own.
+    %% RabbitMQ has a system monitor of its own.
     [text("the system monitor is ~0p", [M]) || {P, _} = M <- [erlang:system_monitor()],
                                                P =:= whereis(erltrace_agent) orelse not is_process_alive(P)] ++
     [<<"scheduler_wall_time is on">> || erlang:statistics(scheduler_wall_time) =/= undefined] ++
     sessions().
 
-%% What one tracer has set for probes: {flags of processes [{Pid, Flags}], flags of new ones, functions [{Text, meta | local | ...}]}.
+%% Returns what one tracer has set for probes: {flags of processes [{Pid, Flags}], flags of new ones, functions [{Text, meta | local | ...}]}.
 %% Processes with the same flags are grouped: [{Flags, [Pid]}].
 set() ->
     Session = case [W || {Name, _} = W <- session_handles(), Name =/= erltrace_loads, Name =/= erltrace_global] of
@@ -569,8 +569,9 @@ text(Format, Args) -> unicode:characters_to_binary(io_lib:format(Format, Args)).
 %% Words, processes and atoms that the VM holds.
 memory() -> [erlang:memory(total), erlang:system_info(process_count), erlang:system_info(atom_count)].
 
-%% What is held without garbage: processes, memory of the system and of processes, the least of several looks until they are at most these
-%% limits, for at most some seconds: what is released without help is no leak. With limits of 0, only a few looks.
+%% Returns what the VM holds without garbage: the number of processes, the memory of the system and of processes. Each is the least of several
+%% checks, which go on for at most some seconds until all are within the limits: what is released without help is no leak. With limits of 0
+%% there are only a few checks.
 settled(Limits) -> settled(Limits, [1 bsl 60 || _ <- Limits], case lists:max(Limits) of 0 -> 5; _ -> 100 end).
 
 settled(Limits, Least, Left) ->

@@ -26,13 +26,12 @@ class Local:
 class Nodes:
     """Runs tests inside nodes, each of which serves one test at a time, and is clean after the last one."""
 
-    # What all tests together may leave in a node. A test loads nothing but the agent, whose atoms are created once.
+    # What all tests together may leave in a node. A test loads only the agent, whose atoms are created once.
     ATOMS = 100 # one for each test would be a thousand
-    # The same for memory: bytes, and additional bytes for each test. The VM knows exactly what it holds; each load of a library leaves
-    # some 100, and the VM's own processes have more or less room. What the library allocates is in the C library's heap, of which there
-    # is only one there (see start); its holes take up to 340 KiB, whatever the number of tests, and the dynamic linker leaves something
-    # there. Large blocks are counted by the operating system, together with all that the VM's allocators keep for later: that goes up
-    # and down by 15 MiB.
+    # The same for memory: bytes, and additional bytes for each test. The VM knows exactly what it holds: each load of a library leaves some
+    # 100 bytes, and the VM's own processes have more or less room. The library's allocations are in the C library's heap, of which there is
+    # only one here (see start). Holes in it take up to 340 KiB, whatever the number of tests, and the dynamic linker leaves something
+    # there. The operating system counts large blocks together with all that the VM's allocators keep for later, which varies by 15 MiB.
     MEMORY = {"system": (192 << 10, 192), "processes": (768 << 10, 0), "C heap": (1 << 20, 448), "resident": (64 << 20, 0)}
     # Before OTP 27 the VM loses 150 to 190 KiB whenever modules of the agent's size are loaded and purged, with or without our library.
     LOADING, LOADS_INTO = 224 << 10, ("C heap", "resident")
@@ -45,7 +44,7 @@ class Nodes:
             self.start()
 
     def start(self):
-        """One more node, which has been traced once, because what the first trace adds stays there. So does OTP's module dyntrace,
+        """Starts one more node and traces it once, because what the first trace adds to a node stays there. So do OTP's module dyntrace,
         which is loaded for its probes, and the names of functions whose calls are probes."""
         node = erlt.Node(otp=self.otp, options=["-env", "MALLOC_ARENA_MAX", "1", "-env", "MALLOC_MMAP_THRESHOLD_", "131072"])
         self.nodes.append(node)
@@ -56,8 +55,8 @@ class Nodes:
         self.free.put(node)
 
     def warm_up(self, node):
-        """The first trace of a node. If it fails, as on a busy host, it is tried again: otherwise what it would have added would look like a
-        leak later."""
+        """Runs the first trace of a node. If it fails, as on a busy host, it is repeated: otherwise what it would have added would later
+        look like a leak."""
         command = [erlt.TOOL, *self.place(node), "-qn", "BEGIN { exit(0); } erlang*:::user_trace-*, erlang*:::ets-*, erlang*:::code-* { }"]
         end = time.monotonic() + erlt.PATIENCE
         while True:
@@ -69,7 +68,8 @@ class Nodes:
 
     @staticmethod
     def held(node, limits):
-        """What a node holds once it has settled to these limits of processes, memory of the system and of processes, or has failed to."""
+        """Returns what a node holds, once it holds at most these limits (processes, memory of the system, memory of processes) or has
+        failed to shrink to them."""
         found = dict(node(f"etw:settled({limits})"))
         return {**found, "C heap": node.heap(), "resident": node.memory()}
 
@@ -93,7 +93,7 @@ class Nodes:
         return (problem + "\n" if problem else "") + "the node died: " + node.err.text()[-2000:]
 
     def unclean(self, node):
-        """What is left of traces in a node after they had time to end, as texts."""
+        """Returns what is left of traces in a node after they had time to end, as texts."""
         kind, found = node("etw:await_clean(15000)")
         return found if kind != "clean" else []
 

@@ -70,7 +70,7 @@ class Port:
         return self.frame(b"R" + struct.pack(">H", number) + data)
 
     def next(self, patience=None):
-        """The next term that arrived; None at the end."""
+        """Returns the next term that arrived; None at the end."""
         try:
             frame = self.came.get(timeout=patience or PATIENCE)
         except queue.Empty as e:
@@ -127,7 +127,7 @@ class Port:
         return self.ask((Atom("setopt"), name, Atom("none") if value == "none" else value))
 
     def start(self, text, target="local", **options):
-        """Hello, a target, a program, go."""
+        """Sends hello, a target, a program, go."""
         self.hello(**options)
         self.ask((Atom("target"), Atom(target) if isinstance(target, str) else target))
         self.compile(text)
@@ -146,7 +146,7 @@ class Port:
                 return items
 
     def walk(self, mode="keep"):
-        """{name: entries}"""
+        """Returns {name: entries}."""
         return {name.decode(): entries for name, entries in self.ask((Atom("walk"), Atom(mode)))["aggregations"]}
 
     def status(self):

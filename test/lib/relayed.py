@@ -50,7 +50,7 @@ class Relayed:
             raise
 
     def logged(self):
-        """What was written to its log, and on standard error, since the last call (its standard output is its owner's)."""
+        """Returns what was written to its log and to standard error since the last call (its standard output is its owner's)."""
         lines = [line.decode() for line in self("etlog:logged()")]
         with self.err.change:
             lines += self.err.lines[self.seen:]
@@ -58,7 +58,7 @@ class Relayed:
         return erlt.foreign(lines)
 
     def complaints(self):
-        """What a debug emulator writes comes on standard error, and is in what the node has logged."""
+        """Returns nothing: what a debug emulator writes goes to standard error, which logged() returns."""
         return []
 
     def _read(self):
@@ -106,7 +106,7 @@ class Relayed:
         return RelayedPort(self)
 
     def port_ended(self):
-        """Its exit status, once it has ended."""
+        """Waits for its end; returns its exit status."""
         return int(self.answer(ord("X")))
 
     def signal_port(self, number):
@@ -155,7 +155,7 @@ class RelayedPort(Port):
         self.node.order(b"P" + data)
 
     def begin(self, text, number=0, name="here", **options):
-        """Hello, a target by relay, a program, go."""
+        """Sends hello, a target by relay, a program, go."""
         self.node.relay(number, "" if name == "here" else name)
         return self.start(text, (Atom("relay"), number, name), **options)
 
@@ -163,7 +163,7 @@ class RelayedPort(Port):
         return self.node.port_ended()
 
     def close(self):
-        """Its exit status. If the node is writing to it as it ends, its last answer and its status are lost."""
+        """Returns its exit status. If the node is writing to it as it ends, its last answer and its status are lost."""
         self.send(Atom("close"))
         status = self.wait()
         return 0 if status == -1 else status
