@@ -78,6 +78,13 @@ const struct type *check_ident(struct lang *l, struct node *n)
         n->num = id->num;
         return n->type = id->type;
     case ID_ARRAY:
+        if (type_same(id->type, &type_c[T_TERM])) { /* argv: all of them, as a list */
+            n->kind = N_BUILTIN;
+            n->num = id->num;
+            n->args = node_new(l, N_INT, &n->pos);
+            node_set_int(n->args, DIF_WHOLE, &type_c[T_LONG]);
+            return n->type = id->type;
+        }
         lang_err(l, &n->pos, "D_IDENT_BADREF", lang_printf(l, "%s[N] is an element", n->name),
                  "%s is an array and cannot be used as a scalar", n->name);
         return check_bad(n);

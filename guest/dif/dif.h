@@ -65,6 +65,8 @@ enum dif_subr {
     DIF_NSUBRS
 };
 
+#define DIF_WHOLE UINT64_MAX /* index of LDBA: argv as a whole, a list */
+
 struct dif_builtin_info {
     const char *name;
     uint8_t tiers; /* set of enum word_tier */

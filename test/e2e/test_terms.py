@@ -36,9 +36,11 @@ def test_arguments(t):
     for also, what in (("", "meta pattern"), ("erlang*:ett:g/2:return { } erlang*:ett:f/1:return { }", "with returns"),
                        ("erlang*:ett:h/1:return { } erlang*:ett:g/2:return { }", "one has no return probe")):
         found = counted(t, node, also + """
-            erlang*:ett:g/2:entry { @[probefunc, term_text(argv[0]), term_text(argv[1]), term_size(argv[2])] = count(); }
+            erlang*:ett:g/2:entry { @[probefunc, term_text(argv[0]), term_text(argv[1]), term_size(argv[2])] = count(); @all[term_text(argv)] = count(); }
             erlang*:ett:f/1:entry { @[probefunc, term_text(argv[0]), "-", -1] = count(); }""", work)
-        t.equal(found, {**{("g/2", str(a), f"[{b},{{x}}]", "0"): 10 for a in (0, 1) for b in (0, 1, 2)}, ("f/1", "#{a=>1}", "-", "-1"): 1}, what)
+        pairs = [(a, f"[{b},{{x}}]") for a in (0, 1) for b in (0, 1, 2)]
+        t.equal(found, {**{("g/2", str(a), b, "0"): 10 for a, b in pairs}, **{f"[{a},{b}]": 10 for a, b in pairs},
+                        ("f/1", "#{a=>1}", "-", "-1"): 1}, what)
     found = counted(t, node, """erlang*:ett:f/1:entry /copyinstr(arg0) == $$1/ { @[term_text(argv[0])] = count(); }""",
                     [work, "ett:f(elsewhere)"], worker)
     t.equal(found, {"#{a=>1}": 1}, "few processes")

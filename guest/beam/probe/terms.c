@@ -102,10 +102,12 @@ static ERL_NIF_TERM arguments(const struct event *ev)
     return enif_get_tuple(ev->env, ev->other, &n, &e) && n == 3 ? e[2] : 0;
 }
 
-/* Returns argument i, from 0 on; no term when there is none. */
+/* Returns argument i, from 0 on, or the list of all; no term when there is none. */
 static uint64_t argument(struct event *ev, uint64_t i)
 {
     ERL_NIF_TERM head, list = arguments(ev);
+    if (list != 0 && i == DIF_WHOLE)
+        return terms_keep(ev, list);
     if (list == 0 || i >= ARGUMENTS_MOST)
         return 0;
     for (;; i--) {
