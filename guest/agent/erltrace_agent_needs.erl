@@ -28,8 +28,8 @@ wants(Bindings, Acc) ->
 want({_, _, _, Kind, {M, _, _} = MFA}, Acc) when Kind >= ?PROBE_FN_ENTRY ->
     New = bits(Kind),
     case Acc of
-        #{MFA := Bits} when Bits band New =:= New -> Acc;
-        #{MFA := Bits} -> Acc#{MFA := Bits bor New};
+        #{MFA := Bits} when Bits bor New =:= Bits -> Acc;
+        #{MFA := Bits} -> Acc#{MFA := one_way(Bits bor New)};
         #{} ->
             case ours(M) of
                 true -> Acc;
@@ -38,6 +38,10 @@ want({_, _, _, Kind, {M, _, _} = MFA}, Acc) when Kind >= ?PROBE_FN_ENTRY ->
     end;
 want(_, Acc) ->
     Acc.
+
+%% If a program reads the value of some returns of a function, it gets all of them in that way.
+one_way(Bits) when Bits band ?VALUE =/= 0 -> Bits band (bnot ?RETURN);
+one_way(Bits) -> Bits.
 
 bits(Kind) when Kind band ?USE_VALUE =/= 0 -> ?VALUE;
 bits(Kind) when Kind band ?USE_ARGS =/= 0 -> bit(Kind - ?USE_ARGS) bor ?ARGS;

@@ -93,6 +93,16 @@ static bool add(struct snapshot *s, struct bounds *to, struct program *p,
     return true;
 }
 
+/* Returns whether a program reads the value of some returns of a function: then it gets all of them
+ * in that way. */
+static bool with_values(const struct bounds *ret, const struct engine *program)
+{
+    for (uint32_t i = 0; i < ret->n; i++)
+        if (ret->v[i].engine == program && (ret->v[i].uses & PROBE_USE_VALUE) != 0)
+            return true;
+    return false;
+}
+
 struct snapshot *snapshot_new(ErlNifEnv *env, struct program *const *p, uint32_t n)
 {
     struct snapshot *s = et_calloc(1, sizeof *s);
@@ -147,10 +157,12 @@ struct snapshot *snapshot_new(ErlNifEnv *env, struct program *const *p, uint32_t
             goto fail;
         fn->text_len = (uint16_t)len;
         for (uint32_t j = 0; j < fn->ret.n; j++)
-            if ((fn->ret.v[j].uses & PROBE_USE_VALUE) != 0)
+            if (with_values(&fn->ret, fn->ret.v[j].engine)) {
+                fn->ret.v[j].uses |= PROBE_USE_VALUE;
                 fn->framed = true;
-            else
+            } else {
                 fn->local = true;
+            }
         fn->global_only = fn->entry.n + fn->ret.n + fn->exception.n + fn->local_entry.n == 0;
         s->exceptions = s->exceptions || fn->exception.n > 0 || fn->framed;
         s->returns = s->returns || fn->ret.n > 0;

@@ -79,6 +79,9 @@ def test_results(t):
     t.equal(counted(t, node, values + others, work), {**expected, ("f/1", "return"): 30, ("g/2", "return"): 1, ("h/1", "return"): 1}, "beside others")
     found = counted(t, node, "erlang*:ett:b/1:entry { self->n++; } erlang*:ett:b/1:return { @[self->n, term_int(retval)] = count(); self->n--; }", work)
     t.equal(found, {(str(4 - i), str(i)): 1 for i in range(4)}, "entries and returns pair up")
+    script = """erlang*:ett:h/1:entry { self->n = term_int(argv[0]); } erlang*:ett:h/1:return { @[probename, self->n, term_int(retval)] = count(); }
+                erlang*:ett:h/1:return, erlang*:ett:h/1:exception { @[probename, self->n, 0] = count(); }"""
+    t.equal(counted(t, node, script, work), {("return", "7", "8"): 1, ("return", "7", "0"): 1}, "only one of the clauses reads the value")
 
 
 def test_results_of_few_processes(t):
