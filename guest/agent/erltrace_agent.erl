@@ -352,7 +352,7 @@ start_library(Nif, Dirs, S) ->
             unalias(Alias),
             erlang:send_after(?WATCH, self(), watch),
             Server = self(),
-            {ok, S#s{nif = erlang:md5(Nif), guard = erltrace_agent_lib:start(fun() -> guard(Server, {Nif, Dirs}) end, [])}};
+            {ok, S#s{nif = erlang:md5(Nif), terms = erltrace_agent_terms:arguments(), guard = erltrace_agent_lib:start(fun() -> guard(Server, {Nif, Dirs}) end, [])}};
         old_code -> % just replaced: the consumer tries again, with the new code
             left;
         stale -> % an agent was here that was killed together with its guard
@@ -556,7 +556,8 @@ request({enable, Image, Options, Bindings}, #c{phase = open} = C, Pid, S) ->
     Provider = unicode:characters_to_binary(["erlang", os:getpid()]),
     {Only, Sizes} = erltrace_agent_only:take(Options),
     _ = free(),
-    case nif_enable(Image, [{threads, Threads} | Sizes], Bindings, Provider) of
+    Hidden = erltrace_agent_terms:hidden(S),
+    case nif_enable(Image, [{threads, Threads} | erltrace_agent_terms:option(Hidden) ++ Sizes], Bindings, Provider) of
         {ok, Program, Granted, Needs, Special, Hooks} ->
             Needs band ?NEED_GC =/= 0 andalso erltrace_agent_flags:check_gc(S, erltrace_agent_others:many(S)), % all processes are checked by `place`
             erltrace_agent_seq:check(Needs),
@@ -565,6 +566,8 @@ request({enable, Image, Options, Bindings}, #c{phase = open} = C, Pid, S) ->
                      wants = erltrace_agent_needs:wants(Bindings, #{}), told = erltrace_agent_monitor:told(Options, Bindings),
                      hears = lists:member({loads, 1}, Options), hooks = Hooks, stats = proplists:get_value(stats, Options, 0)},
             {reply, {ok, Granted, erltrace_agent_hooks:prepare(Hooks)}, set_consumer(Pid, C1, S)};
+        {error, 'AGENT_TERMS', Text, _} ->
+            throw(erltrace_agent_terms:refused(Text, Hidden));
         {error, _, _, _} = Error ->
             throw(Error)
     end;

@@ -19,6 +19,7 @@
 %%   erltrace_agent_load       what programs cost, and the end of those that cost too much
 %%   erltrace_agent_loads      code that is loaded while it is traced
 %%   erltrace_agent_session    the agent's own trace sessions
+%%   erltrace_agent_terms      whether programs may look into terms
 %%   erltrace_agent_aside      questions that may take long to answer
 %%   erltrace_agent_crowd      the same question to very many processes
 %%   erltrace_agent_meanwhile  answers to consumers while long work goes on
@@ -100,6 +101,7 @@
     nif :: binary() | undefined,   % digest of the library, once it is loaded
     otp :: pos_integer(),
     has :: non_neg_integer(),      % the features of this release: bits OTP_* for ?HAS
+    terms = [] :: [string()],      % what the VM's arguments say of them
     session :: legacy | undefined | term(), % `legacy`: before OTP 27. Else the strong handle; the session lives as long as it is here
     global :: undefined | term(),  % likewise: the session with the global patterns
     gc :: undefined | term(),      % likewise: the session that reports who sets trace flags, while we trace collections

@@ -14,7 +14,7 @@
 -define(MANY, 20000).  % most processes that are asked for their tracer
 
 examine(S) ->
-    vm() ++ bugs(erts()) ++ consumers(S) ++ processes(S) ++ shared(S) ++ sessions(S) ++ gc(S) ++ monitor(S) ++ seq() ++ user_probes() ++ memory().
+    vm() ++ bugs(erts()) ++ terms(S) ++ consumers(S) ++ processes(S) ++ shared(S) ++ sessions(S) ++ gc(S) ++ monitor(S) ++ seq() ++ user_probes() ++ memory().
 
 vm() ->
     Flavor = erlang:system_info(emu_flavor),
@@ -46,6 +46,12 @@ bugs(Erts) ->
         {[14], [14, 2, 5, 9], "OTP-19527", "message-queued fires later than the message arrives"},
         {[15], [16, 2], "OTP-19840", "a tool that stops tracing a BIF silences it for all others; our trace is set again within seconds, theirs is not"}],
         Erts >= From, Erts < Fixed].
+
+terms(S) ->
+    case erltrace_agent_terms:hidden(S) of
+        false -> [{terms, ok, <<"visible to scripts">>, <<>>}];
+        {true, Where} -> [{terms, note, text("hidden by ~s: scripts that look into terms are refused, and arguments show none", [Where]), <<>>}]
+    end.
 
 consumers(#s{consumers = Cs}) ->
     case map_size(Cs) - 1 of

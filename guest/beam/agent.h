@@ -70,6 +70,7 @@ struct program {
     const char *provider;
     struct load load;        /* its cost; load.probe has the indexes of the first probes */
     bool vtime;              /* uses vtimestamp */
+    bool hidden;             /* terms are: it uses none, and arguments do not show them */
     bool flipped;            /* halves were flipped and are not drained so far: */
     unsigned what;           /* which kinds */
     struct engine_mark mark; /* which threads may still write to them */
@@ -85,6 +86,7 @@ struct bound {
     unsigned uses;     /* enum probe_use */
     struct load *load; /* which account pays */
     struct load_probe *cost;
+    bool hidden; /* as in the program */
 };
 struct bounds {
     struct bound *v;

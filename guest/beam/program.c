@@ -52,7 +52,16 @@ static ERL_NIF_TERM error_diags(ErlNifEnv *env, int err, const struct diags *d)
     return error4(env, tag, et_strerror(err), hint);
 }
 
-static bool options_of(ErlNifEnv *env, ERL_NIF_TERM list, struct engine_options *o, uint32_t *limit)
+static ERL_NIF_TERM error_terms(ErlNifEnv *env, const char *name)
+{
+    char text[128];
+    snprintf(text, sizeof text, "the program uses %s, and terms are hidden from it", name);
+    return error4(env, agent.atom.agent_terms, text, "");
+}
+
+/* `terms` 0 hides them, wherever in the list it is. */
+static bool options_of(ErlNifEnv *env, ERL_NIF_TERM list, struct engine_options *o, uint32_t *limit,
+                       bool *hidden)
 {
     ERL_NIF_TERM head;
     const ERL_NIF_TERM *e;
@@ -79,6 +88,8 @@ static bool options_of(ErlNifEnv *env, ERL_NIF_TERM list, struct engine_options 
             o->fixed = v != 0;
         else if (e[0] == agent.atom.maxload)
             *limit = v < 100 ? (uint32_t)v * 10 : LOAD_MOST;
+        else if (e[0] == agent.atom.terms)
+            *hidden = *hidden || v == 0;
         else if (e[0] == agent.atom.cpu) {
             o->one_cpu = true;
             o->cpu = v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
@@ -341,6 +352,8 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
 {
     ErlNifBinary bin, prov;
     uint32_t limit = 0;
+    bool hidden = false;
+    struct dif_need need;
     /* Tracing must not exhaust a node's memory: this limits all programs together, and counts what
      * others use. */
     struct engine_options opt = {.threads = 64,
@@ -354,7 +367,7 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
     struct diags d;
     struct dif_image img;
     if (!enif_inspect_binary(env, image, &bin) || !enif_inspect_binary(env, provider, &prov) ||
-        !options_of(env, options, &opt, &limit))
+        !options_of(env, options, &opt, &limit, &hidden))
         return enif_make_badarg(env);
     struct program *p = enif_alloc_resource(agent.program_type, sizeof *p);
     if (!p)
@@ -369,6 +382,12 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
     int err = provider_name ? dif_decode(&img, bin.data, bin.size, &d) : ET_ENOMEM;
     if (err == ET_OK)
         err = dif_verify_for(&img, WORD_VM, &d);
+    if (err == ET_OK && hidden && dif_uses_terms(&img, &need)) {
+        result = error_terms(env, need.name);
+        dif_image_free(&img);
+        goto out;
+    }
+    p->hidden = hidden;
     if (err == ET_OK && opt.one_cpu && opt.cpu >= (uint64_t)sysconf(_SC_NPROCESSORS_CONF))
         err = diag_error(&d, ET_ELIMIT, NULL, "", "option cpu is the number of a processor",
                          "could not enable tracing: there is no CPU %u", opt.cpu);

@@ -86,8 +86,8 @@ static bool add(struct snapshot *s, struct bounds *to, struct program *p,
         return false;
     if (to->n)
         memcpy(v, to->v, size_mul(to->n, sizeof *v)); /* less than was just allocated */
-    v[to->n] =
-        (struct bound){p->engine, &probe->id, probe->b, probe->n, probe->uses, &p->load, cost};
+    v[to->n] = (struct bound){p->engine,   &probe->id, probe->b, probe->n,
+                              probe->uses, &p->load,   cost,     p->hidden};
     to->v = v;
     to->n++;
     return true;

@@ -64,6 +64,7 @@ struct event {
     ERL_NIF_TERM other; /* receiver, {M,F,Args} of a spawn, class of an exception */
     ERL_NIF_TERM args;  /* arguments of a function, a list; 0: none, or those of a spawn */
     unsigned msg_is;    /* the built-in variable that `msg` is the value of; 0: none */
+    bool hidden;        /* terms are, from the program whose clauses run */
     const struct function *fn;
     struct event_place at;
     struct engine_thread *t; /* the thread of the event */
@@ -134,8 +135,11 @@ uint64_t event_constant(struct event *ev, const char *s);
 uint64_t event_pid(struct event *ev, ERL_NIF_TERM t);
 /* Prints an atom without quotes, as names are shown; other terms as event_pid does. */
 uint64_t event_atom(struct event *ev, ERL_NIF_TERM t);
-/* Prints any term, cut at TERM_TEXT bytes. */
+/* Prints any term, cut at TERM_TEXT bytes. A program from which terms are hidden gets atoms, and
+ * "[hidden]" for all others. */
 uint64_t event_term(struct event *ev, ERL_NIF_TERM t);
+/* Prints a term that is a name, which every program gets. */
+uint64_t event_name(struct event *ev, ERL_NIF_TERM t);
 /* Returns "m:f/a" of {M, F, Arity} or {M, F, Args}, `otherwise` for anything else. */
 uint64_t event_mfa(struct event *ev, ERL_NIF_TERM t, const char *otherwise);
 /* Reads {M, F, Arity} or {M, F, Args}, of at most 255 arguments. Returns false for anything else. M

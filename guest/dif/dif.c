@@ -10,17 +10,25 @@ enum { LOCAL = WORD_LOCAL, VM = WORD_VM, KERNEL = WORD_KERNEL, ALL = WORD_ALL };
 enum { U64 = 0, S64 = 0, U32 = 0, S32 = 0, STR = 0, U64S = 1 };
 
 static const struct dif_builtin_info builtin_info[DIF_NBUILTINS] = {
-#define WORD_BUILTIN(num, name, shape, type, tiers, since, text) [num] = {#name, tiers, shape},
+#define WORD_BUILTIN(num, name, shape, type, tiers, since, text)                                   \
+    [num] = {#name, tiers, shape, __builtin_strcmp(type, "term_t") == 0},
 #include "words/builtins.list"
 #undef WORD_BUILTIN
 };
 
+/* A subroutine is about terms if D's prototype has one. What only the compiler calls is taken for
+ * that if only nodes have it. So the column is the set of tiers that it may have at most. */
+#define NOT_D VM
+#define D(args, least, most, flag, type, since, form, text)                                        \
+    (__builtin_strchr(args, 't') != NULL || __builtin_strcmp(#type, "TERM") == 0 ? ALL : 0)
 static const struct dif_subr_info subr_info[DIF_NSUBRS] = {
 #define WORD_SUBR(num, name, args, result, min, max, tiers, d)                                     \
-    [num] = {#name, args, result, min, max, tiers},
+    [num] = {#name, args, result, min, max, tiers, ((d) & (tiers)) == (tiers)},
 #include "words/subrs.list"
 #undef WORD_SUBR
 };
+#undef D
+#undef NOT_D
 
 static const struct dif_kind_info kind_info[DIF_NKINDS] = {
 #define WORD_KIND(num, name, text, tiers, d) [num] = {text, tiers},

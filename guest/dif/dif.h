@@ -71,6 +71,7 @@ struct dif_builtin_info {
     const char *name;
     uint8_t tiers; /* set of enum word_tier */
     bool array;    /* read by LDBA, not by LDB */
+    bool terms;    /* leads to a value of the traced program */
 };
 struct dif_subr_info {
     const char *name;
@@ -78,6 +79,7 @@ struct dif_subr_info {
     char result;
     uint8_t min, max;
     uint8_t tiers; /* set of enum word_tier */
+    bool terms;    /* takes or returns a value of the traced program */
 };
 const struct dif_builtin_info *dif_builtin_info(unsigned builtin); /* NULL: no such number */
 const struct dif_subr_info *dif_subr_info(unsigned subr);          /* likewise */
@@ -258,6 +260,9 @@ struct dif_need {
 /* Finds the first such use in program order; returns false when the tier has everything. The image
  * need not be verified. */
 bool dif_lacks(const struct dif_image *img, enum word_tier tier, struct dif_need *need);
+/* Finds the first use, in program order, of a name that leads to a value of the traced program:
+ * argv[], term_int(). Returns false when there is none. The image need not be verified. */
+bool dif_uses_terms(const struct dif_image *img, struct dif_need *need);
 /* Returns whether a clause reads probe argument n. The image need not be verified. */
 bool dif_reads_argument(const struct dif_image *img, uint32_t clause, unsigned n);
 /* Returns whether a clause reads a built-in variable. The image need not be verified. */

@@ -1,7 +1,7 @@
-/* need.c - finds what an image uses and a tier lacks.
+/* need.c - finds what an image uses and a tier lacks, or may not use: terms.
  *
  * Nothing is stored for this: the lists say on which tiers each built-in variable, subroutine, kind
- * of value and action exists, and the image says what it uses, and where. */
+ * of value and action exists, and which lead to terms. The image says what it uses, and where. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,12 +13,14 @@
 struct search {
     const struct dif_image *img;
     enum word_tier tier;
+    bool terms; /* it is for what leads to terms, on whatever tier */
     struct dif_need *need;
 };
 
-static bool lacks(const struct search *s, unsigned tiers, const char *name, const char *form)
+static bool lacks(const struct search *s, unsigned tiers, bool terms, const char *name,
+                  const char *form)
 {
-    if ((tiers & s->tier) != 0)
+    if (s->terms ? !terms : (tiers & s->tier) != 0)
         return false;
     name += name[0] == '_'; /* one from which members in lib/ are made */
     snprintf(s->need->name, sizeof s->need->name, "%s%s", name, form);
@@ -29,7 +31,7 @@ static bool lacks(const struct search *s, unsigned tiers, const char *name, cons
 static bool type_lacks(const struct search *s, const struct dif_type *t)
 {
     const struct dif_kind_info *k = dif_kind_info(t->kind);
-    return k != NULL && lacks(s, k->tiers, k->name, "()");
+    return k != NULL && lacks(s, k->tiers, false, k->name, "()");
 }
 
 static bool keys_lack(const struct search *s, const struct dif_keys *k)
@@ -48,9 +50,9 @@ static bool code_lacks(const struct search *s, const struct dif_clause *c, uint3
         const struct dif_builtin_info *b =
             op == DIF_OP_LDB || op == DIF_OP_LDBA ? dif_builtin_info(imm) : NULL;
         const struct dif_subr_info *f = op == DIF_OP_CALL ? dif_subr_info(imm) : NULL;
-        if (b != NULL && lacks(s, b->tiers, b->name, b->array ? "[]" : ""))
+        if (b != NULL && lacks(s, b->tiers, b->terms, b->name, b->array ? "[]" : ""))
             return true;
-        if (f != NULL && lacks(s, f->tiers, f->name, "()"))
+        if (f != NULL && lacks(s, f->tiers, f->terms, f->name, "()"))
             return true;
         if (op == DIF_OP_AGG && imm < s->img->naggs && keys_lack(s, &s->img->aggs[imm].keys))
             return true;
@@ -64,7 +66,7 @@ static bool action_lacks(const struct search *s, const struct dif_clause *c,
     const struct dif_action_info *info = dif_action_info(a->kind);
     s->need->line = a->line;
     s->need->col = a->col;
-    if (info != NULL && lacks(s, info->tiers, info->name, "()"))
+    if (info != NULL && lacks(s, info->tiers, false, info->name, "()"))
         return true;
     for (uint32_t i = 0; i < a->nparts && size_within(a->part, a->nparts, s->img->nparts); i++)
         if (type_lacks(s, &s->img->parts[a->part + i]))
@@ -90,14 +92,27 @@ static bool clause_lacks(const struct search *s, const struct dif_clause *c)
     return code_lacks(s, c, 0, c->ncode); /* the code that belongs to no action */
 }
 
+static bool clauses_lack(const struct search *s)
+{
+    memset(s->need, 0, sizeof *s->need);
+    s->need->file = DIF_NO_STRING;
+    for (uint32_t i = 0; i < s->img->nclauses; i++)
+        if (clause_lacks(s, &s->img->clauses[i]))
+            return true;
+    return false;
+}
+
+bool dif_uses_terms(const struct dif_image *img, struct dif_need *need)
+{
+    const struct search s = {.img = img, .terms = true, .need = need};
+    return clauses_lack(&s);
+}
+
 bool dif_lacks(const struct dif_image *img, enum word_tier tier, struct dif_need *need)
 {
-    const struct search s = {img, tier, need};
-    memset(need, 0, sizeof *need);
-    need->file = DIF_NO_STRING;
-    for (uint32_t i = 0; i < img->nclauses; i++)
-        if (clause_lacks(&s, &img->clauses[i]))
-            return true;
+    const struct search s = {.img = img, .tier = tier, .need = need};
+    if (clauses_lack(&s))
+        return true;
     need->line = need->col = 0;
     need->file = DIF_NO_STRING;
     for (uint32_t i = 0; i < img->nvars; i++) /* what no clause uses is refused as well */

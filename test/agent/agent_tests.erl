@@ -45,7 +45,7 @@ main(Root) ->
     {module, _} = code:ensure_loaded(agent_work),
     ok = etlog:start(),
     [file(F) || F <- [beam(M) || M <- modules()] ++ ["priv/erltrace_agent.so", "build/test/agent/image.dif",
-                      "build/test/agent/image_v.dif", "build/test/agent/image_k.dif"]],
+                      "build/test/agent/image_v.dif", "build/test/agent/image_k.dif", "build/test/agent/image_t.dif"]],
     Tests = etchoice:tests("agent", [{atom_to_list(F), F} || F <- tests()]),
     Results = [one(Name, F) || {Name, F} <- Tests],
     Failed = length([x || failed <- Results]),
@@ -59,7 +59,7 @@ tests() ->
      server_killed, guard_takes_its_name, killed_while_changing, killed_while_loading, gate_first, asked_before_start, asked_when_dead, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported, let_go_bit_by_bit,
      whole_module, heard_meanwhile, given_up_and_loaded, given_up_beside, ended_and_loaded, silent_process, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, taken_away, memory_of_ended_programs, purged_once, on_load_meanwhile, builtin_functions, instructions, builtins_and_other_sessions,
      collections_of_others, session_destroyed, begun_in_vain, guard_of_old_code, collections_begun, late_answers, suspended_processes, server_crashed, everything,
-     ring_keeps_the_newest, fill_ends_when_full, only_one_cpu, too_small_for_end, sizes_are_bounded, sensitive_stays_hidden, many_times, under_churn, taken_away_at_work, guard_killed_too].
+     ring_keeps_the_newest, fill_ends_when_full, only_one_cpu, too_small_for_end, sizes_are_bounded, sensitive_stays_hidden, terms_refused, terms_hidden, many_times, under_churn, taken_away_at_work, guard_killed_too].
 
 one(Name, F) ->
     Me = self(),
@@ -1057,6 +1057,67 @@ test(bad_images) ->
     ?assert(lists:member(ran, Clients)),
     call(A, close);
 
+%% A program that leads to terms is refused by what is in its image, whatever its consumer says and binds.
+test(terms_refused) ->
+    B = bindings([{?ENTRY, work(leaf, 1), ?COUNT}]),
+    Options = [{bufsize, 1 bsl 20}, {aggsize, 1 bsl 20}],
+    Enable = fun(More) ->
+                 A = open(),
+                 Answer = call(A, {enable, file("build/test/agent/image_t.dif"), Options ++ More, B}),
+                 is_tuple(Answer) andalso element(1, Answer) =:= ok orelse begin {error, 'AGENT_REQUEST', _, _} = call(A, go) end,
+                 ok = call(A, close),
+                 Answer
+             end,
+    Text = <<"the program uses message, and terms are hidden from it by ">>,
+    By = fun(Who) -> <<Text/binary, Who/binary>> end,
+    Operator = fun(Where) -> By(<<"the node's operator: ", Where/binary>>) end,
+    {ok, _, []} = Enable([]),
+    {ok, _, []} = Enable([{terms, 1}]),
+    Own = By(<<"the option terms">>),
+    [{error, 'AGENT_TERMS', Own, _} = Enable(O) || O <- [[{terms, 0}], [{terms, 0}, {terms, 1}], [{terms, 1}, {terms, 0}]]],
+    Set = Operator(<<"the environment of its application erltrace">>),
+    Variable = Operator(<<"ERLTRACE_TERMS in its environment">>),
+    try
+        [begin
+             application:set_env(erltrace, terms, V),
+             {error, 'AGENT_TERMS', Set, _} = Enable([{terms, 1}])
+         end || V <- [off, false, "off", <<"off">>, {no, sense}, 0]],
+        [begin
+             application:set_env(erltrace, terms, V),
+             {ok, _, []} = Enable([])
+         end || V <- [on, true, "on", <<"on">>]],
+        os:putenv("ERLTRACE_TERMS", "off"),
+        {error, 'AGENT_TERMS', Variable, _} = Enable([]),
+        os:putenv("ERLTRACE_TERMS", "")
+    after
+        os:unsetenv("ERLTRACE_TERMS"),
+        application:unset_env(erltrace, terms)
+    end,
+    {ok, _, []} = Enable([]);
+
+%% Arguments that are texts of terms do not show them to a program from which they are hidden. Others that see the same event get them.
+test(terms_hidden) ->
+    Shown = client(), Hidden = client(), Later = client(),
+    Sizes = [{bufsize, 1 bsl 20}, {aggsize, 1 bsl 20}],
+    B = [{?EXIT, [], ?TEXTS}],
+    [] = c(Shown, {Sizes, B}),
+    [] = c(Hidden, {[{terms, 0} | Sizes], B}),
+    [] = c(Later, {Sizes, B}),
+    Ends = fun(Why) ->
+               {P, M} = spawn_monitor(fun() -> exit(Why) end),
+               receive {'DOWN', M, process, P, Why} -> text(P) end
+           end,
+    Secret = Ends({login, <<"password">>}),
+    Number = Ends(4711),
+    Plain = Ends(shutdown),
+    Found = [begin
+                 #{records := R} = c(C, finish),
+                 Texts = [texts(X) || X <- R],
+                 [Why || P <- [Secret, Number, Plain], {<<"process-exit">>, Q, Why, 0} <- Texts, Q =:= P]
+             end || C <- [Shown, Hidden, Later]],
+    All = [<<"{login,<<\"password\">>}">>, <<"4711">>, <<"shutdown">>],
+    ?equal([All, [<<"[hidden]">>, <<"[hidden]">>, <<"shutdown">>], All], Found);
+
 test(bad_requests) ->
     A = open(),
     [{error, 'AGENT_REQUEST', _, _} = call(A, R) || R <- [go, stop, {read, 1}, nonsense, {open, 100}, {read, 9}, 7, "x"]],
@@ -1716,6 +1777,7 @@ consumer(Owner, A) ->
     receive
         {Owner, finish} -> Owner ! {self(), finish(A)};
         {Owner, close} -> Owner ! {self(), call(A, close)};
+        {Owner, {Options, L}} -> Owner ! {self(), start(A, "build/test/agent/image.dif", Options, L)}, consumer(Owner, A);
         {Owner, L} -> Owner ! {self(), start(A, L)}, consumer(Owner, A)
     end.
 

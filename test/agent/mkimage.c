@@ -3,8 +3,9 @@
  * agent_tests.erl: 0  @[probename, probefunc] = count() 1  trace(probename);
  * trace(copyinstr(arg0)); trace(copyinstr(arg1)); trace(arg2) 2  trace(probename);
  * trace(copyinstr(arg0)); trace(arg1); trace(arg2) 3  trace(probename); trace(timestamp), or
- * vtimestamp when called with "v", or caller, which only the kernel tier has, when called with "k";
- * 4  exit(3) 5  trace(*(char *)0), a fault 6 trace(probename); trace(copyinstr(arg3)) */
+ * vtimestamp when called with "v", or caller, which only the kernel tier has, when called with "k",
+ * or message, a term, with "t"; 4  exit(3) 5  trace(*(char *)0), a fault 6 trace(probename);
+ * trace(copyinstr(arg3)) */
 #include <stdio.h>
 
 #include "../unit/dif_build.h"
@@ -93,6 +94,7 @@ int main(int argc, char **argv)
     builtin(&b, 1,
             argc == 1         ? DIF_BUILTIN_timestamp
             : *argv[1] == 'k' ? DIF_BUILTIN_caller
+            : *argv[1] == 't' ? DIF_BUILTIN_message
                               : DIF_BUILTIN_vtimestamp);
     traced(&b, at, INT);
     build_end(&b);

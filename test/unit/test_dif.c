@@ -679,6 +679,46 @@ static void names_of_some_tiers(void **state)
     assert_int_equal(need.line, 0);
 }
 
+/* Names of every kind that lead to terms, in a predicate and elsewhere; and names that do not. */
+static void what_leads_to_terms(void **state)
+{
+    (void)state;
+    const struct {
+        uint32_t in;
+        const char *name; /* NULL: none */
+    } row[] = {
+        {OPI(LDB, 1, DIF_BUILTIN_retval), "retval"},
+        {OPI(LDB, 1, DIF_BUILTIN_message), "message"},
+        {OPI(LDB, 1, DIF_BUILTIN_reason), "reason"},
+        {OPI(LDBA, 1, DIF_BUILTIN_argv), "argv[]"},
+        {OPI(CALL, 1, DIF_SUBR_term_kind), "term_kind()"},
+        {OPI(CALL, 1, DIF_SUBR_term_get), "term_get()"},
+        {OPI(LDB, 1, DIF_BUILTIN_class), NULL},
+        {OPI(LDB, 1, DIF_BUILTIN_timestamp), NULL},
+        {OPI(LDBA, 1, DIF_BUILTIN_uregs), NULL},
+        {OPI(CALL, 1, DIF_SUBR_copyinstr), NULL},
+        {OPI(CALL, 1, DIF_SUBR_ustack), NULL},
+        {OP3(LDARG, 1, 0, 2), NULL}, /* perhaps a handle, which shows nothing */
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        for (int predicate = 0; predicate < 2; predicate++) {
+            static struct build b;
+            struct dif_need need;
+            build_init(&b);
+            build_clause(&b);
+            build_op(&b, row[i].in);
+            if (predicate)
+                b.clauses[0].npred = b.clauses[0].ncode;
+            else
+                build_action(&b, ACT_EXPR, 0, (struct dif_type){0});
+            build_end(&b);
+            assert_int_equal(dif_uses_terms(&b.img, &need), row[i].name != NULL);
+            if (row[i].name)
+                assert_string_equal(need.name, row[i].name);
+            arena_free(&b.img.arena);
+        }
+}
+
 /* Each clause by itself; the registers of an instruction are not its argument. */
 static void arguments_that_a_clause_reads(void **state)
 {
@@ -705,6 +745,7 @@ int main(void)
         cmocka_unit_test(kernel_names),
         cmocka_unit_test(arguments_that_a_clause_reads),
         cmocka_unit_test(names_of_some_tiers),
+        cmocka_unit_test(what_leads_to_terms),
         cmocka_unit_test(quantize_buckets),
         cmocka_unit_test(lquantize_buckets),
         cmocka_unit_test(llquantize_buckets),

@@ -45,7 +45,7 @@ static uint64_t token(const struct event *ev, unsigned n)
 
 static uint64_t receiver(struct event *ev)
 {
-    return enif_is_tuple(ev->env, ev->other) ? event_term(ev, ev->other) : event_pid(ev, ev->other);
+    return enif_is_tuple(ev->env, ev->other) ? event_name(ev, ev->other) : event_pid(ev, ev->other);
 }
 
 static uint64_t arg_send(struct engine_ctx *ctx, unsigned n)
