@@ -17,6 +17,7 @@ static const char bad_value[] = "Invalid value for specified option";
 static const char in_program[] = "Option cannot be used from within a D program";
 static const char running[] = "Operation illegal when tracing is active";
 static const char option_restricted[] = "Option not allowed for this program";
+static const char terms_hidden[] = "Terms have been hidden, and stay hidden";
 
 /* Parses a non-negative integer in C's bases; *rest is what follows it. */
 static bool number(const char *text, int64_t *v, const char **rest)
@@ -223,6 +224,8 @@ static const char *set(struct options *o, enum option_id which, const char *valu
         o->libdir[o->nlibdirs++] = value;
     } else if (r->type == OPTION_TYPE_PATH) {
         *(which == OPTION_cpppath ? &o->cpppath : &o->syslibdir) = value;
+    } else if (which == OPTION_terms && v > o->value[which]) {
+        return terms_hidden;
     } else if (r->type < OPTION_TYPE_PATH) {
         o->value[which] = r->type == OPTION_TYPE_PACKET ? (v + 7) & ~INT64_C(7) : v;
     }
@@ -273,6 +276,8 @@ const char *options_hint(const struct options *o, const char *name, char room[OP
     enum option_id which = find(name);
     if (which != OPTION_COUNT && is_refused(o, which))
         return which == OPTION_destructive ? o->permit : NULL;
+    if (which == OPTION_terms && o->value[which] == 0)
+        return NULL; /* any value would do, but it comes too late */
     if (which != OPTION_COUNT)
         return option_form(&option_rows[which], room, OPTION_HINT);
     for (size_t i = 0; i < OPTION_COUNT; i++)

@@ -222,6 +222,84 @@ static int check_restricted(struct session *s)
     return rc;
 }
 
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Returns where a comment or a text that begins here ends; `at` if none does. */
+static const char *past_words(const char *at, const char *end)
+{
+    const char *p = at + 1;
+    if (*at == '"') {
+        while (p < end && *p != '"')
+            p += *p == '\\' ? 2 : 1;
+    } else if (*at == '/' && p < end && *p == '/') {
+        while (p + 1 < end && p[1] != '\n')
+            p++;
+    } else if (*at == '/' && p < end && *p == '*') {
+        for (p += 2; p < end && (*p != '/' || p[-1] != '*'); p++)
+            ;
+    } else {
+        return at;
+    }
+    return p < end ? p + 1 : end;
+}
+
+/* Finds a name in what begins at `at`, a statement or a clause. Returns NULL if it is not there. */
+static const char *name_in(const char *at, const char *end, const char *name, size_t n)
+{
+    int depth = 0;
+    for (const char *past; at < end; at = past) {
+        past = past_words(at, end);
+        if (past > at)
+            continue;
+        depth += (*at == '{') - (*at == '}');
+        if (depth <= 0 && (*at == ';' || *at == '}'))
+            return NULL;
+        past = at + 1;
+        while (is_word(*at) && past < end && is_word(*past))
+            past++;
+        if ((size_t)(past - at) == n && memcmp(at, name, n) == 0)
+            return at;
+    }
+    return NULL;
+}
+
+/* Moves the position of a statement, or of a clause, to the name that it calls or reads. */
+static void point_at(const struct session *s, const char *name, struct diag_pos *pos)
+{
+    size_t n = strcspn(name, "([");
+    for (const struct erltrace_prog *p = s->program; p != NULL; p = p->next) {
+        const char *at = p->source, *end = at + p->source_len, *nl, *found;
+        if (strcmp(p->name, pos->file) != 0)
+            continue;
+        for (int line = 1; line < pos->line && (nl = memchr(at, '\n', (size_t)(end - at))); line++)
+            at = nl + 1;
+        found = end - at < pos->col ? NULL : name_in(at + pos->col - 1, end, name, n);
+        if (found == NULL)
+            continue;
+        for (; (nl = memchr(at, '\n', (size_t)(found - at))) != NULL; at = nl + 1)
+            pos->line++;
+        pos->col = (int)(found - at) + 1;
+        pos->len = (int)n;
+        return;
+    }
+}
+
+/* Refuses a program that looks into terms when these are hidden. */
+static int check_terms(struct session *s)
+{
+    struct dif_need need;
+    if (s->opt.value[OPTION_terms] != 0 || !dif_uses_terms(&s->img, &need))
+        return 0;
+    struct diag_pos pos = {dif_str(&s->img, need.file), (int)need.line, (int)need.col, 0};
+    point_at(s, need.name, &pos);
+    return diag_error(&s->diags, ET_ECOMPILE, &pos, "D_TERMS_OFF",
+                      "leave it out: pids, names, sizes and times are still shown",
+                      "%s looks into terms, which the option terms=off hides", need.name);
+}
+
 int session_compile(struct session *s)
 {
     int rc = session_begin(s);
@@ -231,6 +309,8 @@ int session_compile(struct session *s)
         rc = dif_verify(&s->img, &s->diags);
     if (rc == 0)
         rc = check_restricted(s);
+    if (rc == 0)
+        rc = check_terms(s);
     if (rc == 0 && (rc = dif_encode(&s->img, &s->encoded)) != 0)
         rc = session_no_memory(s);
     if (rc == 0)
@@ -410,37 +490,6 @@ static const char *instead(const char *name)
         if (strcmp(rows[i].name, name) == 0)
             return rows[i].hint;
     return NULL;
-}
-
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-/* Moves a statement's position to the name that it calls or reads, if that name is on the same
- * line. */
-static void point_at(const struct session *s, const char *name, struct diag_pos *pos)
-{
-    size_t n = strcspn(name, "([");
-    for (const struct erltrace_prog *p = s->program; p != NULL; p = p->next) {
-        const char *at = p->source, *end = p->source + p->source_len;
-        if (strcmp(p->name, pos->file) != 0)
-            continue;
-        for (int line = 1; line < pos->line && at < end; line++) {
-            const char *nl = memchr(at, '\n', (size_t)(end - at));
-            at = nl != NULL ? nl + 1 : end;
-        }
-        const char *start = at, *nl = memchr(at, '\n', (size_t)(end - at));
-        end = nl != NULL ? nl : end;
-        for (at += pos->col - 1; at < end && (size_t)(end - at) >= n; at++) {
-            if (memcmp(at, name, n) != 0 || (at > start && is_word(at[-1])) ||
-                (at + n < end && is_word(at[n])))
-                continue;
-            pos->col = (int)(at - start) + 1;
-            pos->len = (int)n;
-            return;
-        }
-    }
 }
 
 /* Reports an error if a tier of this session lacks something that the program uses. */

@@ -72,6 +72,8 @@ static void values(void **state)
         {"aggpercpu", NULL, OPTION_aggpercpu, 0},
         {"agghist", NULL, OPTION_agghist, 0},
         {"maxload", "1", OPTION_maxload, 1},
+        {"terms", "off", OPTION_terms, 0},
+        {"terms", "ON", OPTION_terms, 1},
         {"maxload", "100", OPTION_maxload, 100},
         {"maxload", "0", OPTION_maxload, 0},
         {"maxload", "off", OPTION_maxload, 0},
@@ -169,6 +171,28 @@ static void refusals(void **state)
         assert_string_equal(why, row[i].why);
         assert_memory_equal(&o, &before, sizeof o);
     }
+}
+
+/* Whoever hides terms decides: nothing shows them again, and no program hides or shows them. */
+static void terms_stay_hidden(void **state)
+{
+    (void)state;
+    struct options o;
+    const char *why;
+    char room[OPTION_HINT];
+    options_init(&o);
+    assert_int_equal(o.value[OPTION_terms], 1);
+    assert_int_equal(options_set(&o, "terms", "hidden", OPTION_BY_COMMAND, &why), -1);
+    assert_string_equal(why, BAD);
+    assert_int_equal(options_set(&o, "terms", "off", OPTION_BY_PROGRAM, &why), -1);
+    assert_int_equal(options_set(&o, "terms", "on", OPTION_BY_COMMAND, &why), 0);
+    assert_string_equal(options_hint(&o, "terms", room), "off or on");
+    assert_int_equal(options_set(&o, "terms", "off", OPTION_BY_COMMAND, &why), 0);
+    assert_int_equal(options_set(&o, "terms", "off", OPTION_BY_COMMAND, &why), 0);
+    assert_int_equal(options_set(&o, "terms", "on", OPTION_BY_COMMAND, &why), -1);
+    assert_string_equal(why, "Terms have been hidden, and stay hidden");
+    assert_null(options_hint(&o, "terms", room));
+    assert_int_equal(o.value[OPTION_terms], 0);
 }
 
 static void times_that_a_node_can_wait(void **state)
@@ -385,6 +409,7 @@ int main(void)
         cmocka_unit_test(refusals),
         cmocka_unit_test(while_running),
         cmocka_unit_test(preprocessor),
+        cmocka_unit_test(terms_stay_hidden),
         cmocka_unit_test(times_that_a_node_can_wait),
         cmocka_unit_test(bounds),
         cmocka_unit_test(defaults),

@@ -1,0 +1,5 @@
+#pragma D option terms=on
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,75 @@
+"""Who may look into terms: the option `terms` of a trace, and the settings of a node's operator."""
+import re
+
+from erlt import READY, json_lines
+
+ENTRY = "erlang*:lists:reverse/1:entry { trace(term_size(argv[0])); exit(0); }"
+# A process ends with this reason.
+ENDS = "(fun() -> {{P, M}} = spawn_monitor(fun() -> exit({}) end), receive {{'DOWN', M, process, P, _}} -> ok end end)()"
+
+
+def reasons(t, node, *options):
+    """The reasons of a process's exit as a trace shows them."""
+    trace = t.trace("-q", *options, "-n", READY + r'erlang*:::process-exit /args[1] != "normal"/ { printf("why %s\n", args[1]); }', node=node)
+    trace.ready()
+    node(ENDS.format('{login, <<"password">>}'))
+    node(ENDS.format("shutdown"))
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    return sorted(line[4:] for line in trace.out.lines if line.startswith("why "))
+
+
+def finding(t, node):
+    status, out, err = t.run("doctor", "--json", "--node", node.name, "--cookie", node.cookie)
+    t.equal(status, 0, err)
+    return [(f["level"], f["text"]) for f in json_lines(out) if f.get("subject") == "terms"]
+
+
+def refused(t, node, where):
+    """A script that looks into terms is refused by name, before anything is set; and one that does not is traced, without terms."""
+    hidden = f"by the node's operator: {where}"
+    status, _, err = t.run("-n", ENTRY, "--node", node.name, "--cookie", node.cookie)
+    t.equal(status, 1, err)
+    t.match(err, re.escape(f"error: [AGENT_TERMS] the program uses argv[], and terms are hidden from it {hidden}"))
+    t.match(err, "hint: leave it out")
+    t.equal(reasons(t, node), ["[hidden]", "shutdown"], "reasons")
+    (level, text), = finding(t, node)
+    t.equal(level, "note", text)
+    t.match(text, re.escape(f"hidden by {where}: "))
+    t.clean(node, 15000)
+
+
+def test_visible(t):
+    """Without a setting scripts see terms, and doctor says so."""
+    node = t.node()
+    t.equal(finding(t, node), [("ok", "visible to scripts")], "finding")
+    t.equal(reasons(t, node), ["shutdown", '{login,<<"password">>}'], "reasons")
+
+
+def test_hidden_by_the_option(t):
+    """The trace's own option: the script is refused before a node is asked, and arguments of another show no terms."""
+    node = t.node()
+    status, _, err = t.run("-x", "terms=off", "-n", ENTRY, "--node", node.name, "--cookie", node.cookie)
+    t.equal(status, 1, err)
+    t.match(err, r"-n:1:\d+: error: \[D_TERMS_OFF\] argv\[\] looks into terms")
+    t.equal(reasons(t, node, "-x", "terms=off"), ["[hidden]", "shutdown"], "reasons")
+
+
+def test_hidden_by_the_environment(t):
+    refused(t, t.node(options=["-env", "ERLTRACE_TERMS", "off"]), "ERLTRACE_TERMS in its environment")
+
+
+def test_hidden_by_an_argument(t):
+    refused(t, t.node(options=["-erltrace", "other", "1", "terms", "off"]), "its argument -erltrace terms")
+
+
+def test_hidden_by_the_application(t):
+    """The setting can be changed at run time: it is read whenever a program comes. None brings back what another one hides."""
+    node = t.node(fresh=True)
+    t.equal(finding(t, node), [("ok", "visible to scripts")], "at first")
+    node("application:set_env(erltrace, terms, off)")
+    refused(t, node, "the environment of its application erltrace")
+    node("application:set_env(erltrace, terms, on)")
+    t.equal(reasons(t, node), ["shutdown", '{login,<<"password">>}'], "reasons")
+    node('os:putenv("ERLTRACE_TERMS", "off")')
+    refused(t, node, "ERLTRACE_TERMS in its environment")
