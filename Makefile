@@ -120,7 +120,7 @@ $(TESTS): $(BUILD)/test/%: $(BUILD)/tool/test/unit/%.o $(BUILD)/tool/test/unit/s
 TERM_OBJ := $(filter $(foreach f,term term_look pidtext,%/$(f).o),$(call objects,beam)) $(BUILD)/tool/test/fuzz/nif.o
 $(BUILD)/test/test_term: $(TERM_OBJ)
 BEAM_OBJ := $(call objects,beam) $(BUILD)/tool/test/fuzz/nif.o
-$(BUILD)/test/test_agent: $(BEAM_OBJ)
+$(BUILD)/test/test_agent $(BUILD)/test/test_inside: $(BEAM_OBJ)
 $(BUILD)/test/test_nodename: $(filter %/nodename.o,$(BEAM_OBJ))
 
 ## clean: removes everything that was built, except the packages of the page

@@ -26,7 +26,8 @@
 -export([nif_event/3, nif_event_of/4, nif_block/3, nif_unblock/1, nif_blocked/1, nif_forget_blocked/1]).
 -export([nif_loaded/0, nif_loading/1, nif_missed/1, nif_count_missed/2, tell/3, info/2]).
 -export([nif_publish/3, nif_gate/1, nif_settled/0, nif_status/1, nif_lost/0, nif_overruns/0, nif_sweep/1,
-         nif_ports/1, nif_unknown_ports/1, nif_load/3, nif_stolen/0, nif_alive/1]).
+         nif_ports/1, nif_unknown_ports/1, nif_load/3, nif_stolen/0, nif_alive/1,
+         nif_inside_known/0, nif_inside_begin/2, nif_inside_look/0, nif_inside_keep/1, nif_inside_prove/0]).
 
 -import(erltrace_agent_lib, [error4/3, text/2, ours/1, now_ms/0]).
 -import(erltrace_agent_needs, [apply_needs/1, apply_needs/2]).
@@ -559,6 +560,7 @@ request({enable, Image, Options, Bindings}, #c{phase = open} = C, Pid, S) ->
     Hidden = erltrace_agent_terms:hidden(S),
     case nif_enable(Image, [{threads, Threads} | erltrace_agent_terms:option(Hidden) ++ Sizes], Bindings, Provider) of
         {ok, Program, Granted, Needs, Special, Hooks} ->
+            nif_inside(Program) andalso erltrace_agent_inside:prove(),
             Needs band ?NEED_GC =/= 0 andalso erltrace_agent_flags:check_gc(S, erltrace_agent_others:many(S)), % all processes are checked by `place`
             erltrace_agent_seq:check(Needs),
             erltrace_agent_monitor:check(Needs, S),
@@ -1009,3 +1011,9 @@ nif_sweep(_Part) -> erlang:nif_error(not_loaded).
 nif_ports(_Ports) -> erlang:nif_error(not_loaded).
 nif_unknown_ports(_Part) -> erlang:nif_error(not_loaded).
 nif_alive(_Pid) -> erlang:nif_error(not_loaded).
+nif_inside(_Program) -> erlang:nif_error(not_loaded).
+nif_inside_known() -> erlang:nif_error(not_loaded).
+nif_inside_begin(_Pid, _First) -> erlang:nif_error(not_loaded).
+nif_inside_look() -> erlang:nif_error(not_loaded).
+nif_inside_keep(_Said) -> erlang:nif_error(not_loaded).
+nif_inside_prove() -> erlang:nif_error(not_loaded).

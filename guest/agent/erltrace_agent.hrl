@@ -18,6 +18,7 @@
 %%   erltrace_agent_doctor     what can be traced, and what prevents the rest
 %%   erltrace_agent_load       what programs cost, and the end of those that cost too much
 %%   erltrace_agent_loads      code that is loaded while it is traced
+%%   erltrace_agent_inside     offsets of what the VM keeps of a process
 %%   erltrace_agent_session    the agent's own trace sessions
 %%   erltrace_agent_terms      whether programs may look into terms
 %%   erltrace_agent_aside      questions that may take long to answer

@@ -14,7 +14,7 @@
 -define(MANY, 20000).  % most processes that are asked for their tracer
 
 examine(S) ->
-    vm() ++ bugs(erts()) ++ terms(S) ++ consumers(S) ++ processes(S) ++ shared(S) ++ sessions(S) ++ gc(S) ++ monitor(S) ++ seq() ++ user_probes() ++ memory().
+    vm() ++ bugs(erts()) ++ terms(S) ++ consumers(S) ++ processes(S) ++ shared(S) ++ sessions(S) ++ gc(S) ++ monitor(S) ++ seq() ++ inside() ++ user_probes() ++ memory().
 
 vm() ->
     Flavor = erlang:system_info(emu_flavor),
@@ -120,6 +120,17 @@ seq() ->
     [{seq_trace, limit, text("~s is the system tracer of seq_trace, and a node has only one: the probe trace_seq is refused", [owner(T)]),
       <<"end that trace: seq_trace:set_system_tracer(false)">>}
      || T <- [seq_trace:get_system_tracer()], T =/= false, T =/= ?TRACER].
+
+%% (Processes of the agent show what is known; they come and go.)
+inside() ->
+    Names = fun(L) -> lists:join(", ", [atom_to_list(V) || V <- L]) end,
+    Variables = [mqlen, reductions, heapsize, oldheapsize],
+    case Variables -- erltrace_agent_inside:prove() of
+        [] -> [{process, ok, text("what the VM keeps of a process can be read: ~s", [Names(Variables)]), <<>>}];
+        Missing ->
+            [{process, limit, text("this VM does not show where it keeps of a process what these variables tell: ~s; they are -1", [Names(Missing)]),
+              <<"read them where the program asks: process_info/2; and report this, with the VM's version and how it was built">>}]
+    end.
 
 user_probes() ->
     case code:is_loaded(dyntrace) =/= false orelse is_list(code:which(dyntrace)) of

@@ -14,6 +14,7 @@
 #include "beam/probe/missed.h"
 #include "beam/probe/ports.h"
 #include "beam/probe/blocked.h"
+#include "beam/probe/inside.h"
 #include "beam/nodename.h"
 #include "beam/values.h"
 
@@ -193,6 +194,14 @@ static ERL_NIF_TERM nif_enable(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
     (void)argc;
     return agent_is_server(env) ? program_enable(env, argv[0], argv[1], argv[2], argv[3])
                                 : enif_make_badarg(env);
+}
+
+/* nif_inside(Program) -> boolean(): it uses facts of inside.h. */
+static ERL_NIF_TERM nif_inside(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    struct program *p = agent_program(env, argv[0]);
+    return !p ? enif_make_badarg(env) : p->inside ? agent.atom.true_ : agent.atom.false_;
 }
 
 /* Calls fn for each function of a list that the snapshot contains. */
@@ -631,24 +640,47 @@ static void unload(ErlNifEnv *env, void *priv)
 #define DIRTY ERL_NIF_DIRTY_JOB_CPU_BOUND
 static ErlNifFunc functions[] = {
     {"enabled", 3, tracer_enabled, 0}, /* never add trace_call: see tracer.c */
-    {"trace", 5, tracer_trace, 0},          {"nif_loaded", 0, nif_loaded, 0},
-    {"nif_start", 1, nif_start, 0},         {"nif_alias", 3, nif_alias, 0},
-    {"nif_guard", 0, nif_guard, 0},         {"nif_retire", 0, nif_retire, 0},
-    {"nif_gate", 1, nif_gate, 0},           {"nif_enable", 4, nif_enable, DIRTY},
-    {"nif_publish", 3, nif_publish, DIRTY}, {"nif_settled", 0, nif_settled, 0},
-    {"nif_fire", 2, nif_fire, 0},           {"nif_phase", 2, nif_phase, 0},
-    {"nif_flip", 2, nif_flip, 0},           {"nif_quiet", 1, nif_quiet, 0},
-    {"nif_drain", 2, nif_drain, DIRTY},     {"nif_counts", 1, nif_counts, 0},
-    {"nif_load", 3, nif_load, DIRTY},       {"nif_stolen", 0, nif_stolen, 0},
-    {"nif_status", 1, nif_status, 0},       {"nif_overruns", 0, nif_overruns, 0},
-    {"nif_lost", 0, nif_lost, 0},           {"nif_sweep", 1, nif_sweep, 0},
-    {"nif_ports", 1, ports_nif, 0},         {"nif_unknown_ports", 1, ports_unknown_nif, 0},
-    {"nif_event", 3, values_nif, 0},        {"nif_event_of", 4, values_of_nif, 0},
-    {"nif_block", 3, blocked_block_nif, 0}, {"nif_unblock", 1, blocked_unblock_nif, 0},
-    {"nif_blocked", 1, blocked_nif, 0},     {"nif_forget_blocked", 1, blocked_forget_nif, 0},
-    {"nif_extend", 2, nif_extend, DIRTY},   {"nif_loading", 1, nif_loading, 0},
-    {"nif_missed", 1, nif_missed, DIRTY},   {"nif_count_missed", 2, nif_count_missed, 0},
+    {"trace", 5, tracer_trace, 0},
+    {"nif_loaded", 0, nif_loaded, 0},
+    {"nif_start", 1, nif_start, 0},
+    {"nif_alias", 3, nif_alias, 0},
+    {"nif_guard", 0, nif_guard, 0},
+    {"nif_retire", 0, nif_retire, 0},
+    {"nif_gate", 1, nif_gate, 0},
+    {"nif_enable", 4, nif_enable, DIRTY},
+    {"nif_publish", 3, nif_publish, DIRTY},
+    {"nif_settled", 0, nif_settled, 0},
+    {"nif_fire", 2, nif_fire, 0},
+    {"nif_phase", 2, nif_phase, 0},
+    {"nif_flip", 2, nif_flip, 0},
+    {"nif_quiet", 1, nif_quiet, 0},
+    {"nif_drain", 2, nif_drain, DIRTY},
+    {"nif_counts", 1, nif_counts, 0},
+    {"nif_load", 3, nif_load, DIRTY},
+    {"nif_stolen", 0, nif_stolen, 0},
+    {"nif_status", 1, nif_status, 0},
+    {"nif_overruns", 0, nif_overruns, 0},
+    {"nif_lost", 0, nif_lost, 0},
+    {"nif_sweep", 1, nif_sweep, 0},
+    {"nif_ports", 1, ports_nif, 0},
+    {"nif_unknown_ports", 1, ports_unknown_nif, 0},
+    {"nif_event", 3, values_nif, 0},
+    {"nif_event_of", 4, values_of_nif, 0},
+    {"nif_block", 3, blocked_block_nif, 0},
+    {"nif_unblock", 1, blocked_unblock_nif, 0},
+    {"nif_blocked", 1, blocked_nif, 0},
+    {"nif_forget_blocked", 1, blocked_forget_nif, 0},
+    {"nif_extend", 2, nif_extend, DIRTY},
+    {"nif_loading", 1, nif_loading, 0},
+    {"nif_missed", 1, nif_missed, DIRTY},
+    {"nif_count_missed", 2, nif_count_missed, 0},
     {"nif_alive", 1, nif_alive, 0},
+    {"nif_inside_known", 0, inside_known_nif, 0},
+    {"nif_inside", 1, nif_inside, 0},
+    {"nif_inside_begin", 2, inside_begin_nif, 0},
+    {"nif_inside_look", 0, inside_look_nif, 0},
+    {"nif_inside_keep", 1, inside_keep_nif, 0},
+    {"nif_inside_prove", 0, inside_prove_nif, DIRTY},
 };
 
 /* A VM refuses a library whose interface is newer than its own. The library uses nothing newer than

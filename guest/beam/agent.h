@@ -71,6 +71,7 @@ struct program {
     struct load load;        /* its cost; load.probe has the indexes of the first probes */
     bool vtime;              /* uses vtimestamp */
     bool hidden;             /* terms are: it uses none, and arguments do not show them */
+    bool inside;             /* uses facts of inside.h */
     bool flipped;            /* halves were flipped and are not drained so far: */
     unsigned what;           /* which kinds */
     struct engine_mark mark; /* which threads may still write to them */

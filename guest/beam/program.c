@@ -99,6 +99,10 @@ static bool options_of(ErlNifEnv *env, ERL_NIF_TERM list, struct engine_options 
     return enif_is_empty_list(env, list);
 }
 
+#define INSIDE_BUILTINS                                                                            \
+    (dif_builtin_bit(DIF_BUILTIN_mqlen) | dif_builtin_bit(DIF_BUILTIN_reductions) |                \
+     dif_builtin_bit(DIF_BUILTIN_heapsize) | dif_builtin_bit(DIF_BUILTIN_oldheapsize))
+
 struct binding {
     uint32_t epid, clause, id, kind, uses;
     ERL_NIF_TERM where;
@@ -396,6 +400,7 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
         sscanf(provider_name, "erlang%d", &pid);
         opt.pid = pid;
         p->vtime = (img.builtins & dif_builtin_bit(DIF_BUILTIN_vtimestamp)) != 0;
+        p->inside = (img.builtins & INSIDE_BUILTINS) != 0;
         err = engine_create(&img, &opt, &p->engine, &d); /* takes ownership of img */
     } else {
         dif_image_free(&img);

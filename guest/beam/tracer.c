@@ -4,8 +4,10 @@
  * Both run on the thread where the event happens, often with locks of the VM held. So nothing here
  * blocks, allocates, sends, makes a system call, or keeps a term that is on a heap. The exceptions:
  * about one event in 128 reads the thread's clock, and eight a second on each thread read how long
- * the thread has waited (cost.c). Arguments of probes are made only when D reads them. Both
- * functions are exported, so that any process may call them: see tracer.h.
+ * the thread has waited (cost.c); a thread that reads sched or schedtype asks once for its name,
+ * and one that reads its process's members asks a few times whether it may (inside.h). Arguments of
+ * probes are made only when D reads them. Both functions are exported, so that any process may call
+ * them: see tracer.h.
  *
  * There is no trace_call/5, and there must never be one: meta tracing would call it as if it were
  * enabled/3.
@@ -116,8 +118,10 @@ static void on_in(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *
         }
         tracer_thread(t)->running.pid = argv[2];
     }
+    tracer_thread(t)->between = true;
     event_named(s, t, PROBE_PROCESS_SCHEDULED, env, argv[2], argv[3],
                 exiting ? agent.atom.true_ : 0, arg_scheduled);
+    tracer_thread(t)->between = false;
 }
 
 static void on_out(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
@@ -127,8 +131,10 @@ static void on_out(const struct snapshot *s, struct engine_thread *t, ErlNifEnv 
         blocked_out(s, t, env, argv);
     if (!exiting && hibernation_wanted(s))
         hibernation_out(s, t, env, argv);
+    tracer_thread(t)->between = true;
     event_named(s, t, PROBE_PROCESS_UNSCHEDULED, env, argv[2], argv[3],
                 exiting ? agent.atom.true_ : 0, arg_scheduled);
+    tracer_thread(t)->between = false;
     struct process *p = s->vtime ? proctab_find(processes(), argv[2]) : NULL;
     if (p && p->in) {
         p->total += tracer_thread(t)->running.began - p->in - p->ours;
@@ -221,6 +227,21 @@ ERL_NIF_TERM tracer_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return a->ok;
 }
 
+/* Built-in variables where there is no process. */
+static uint64_t about_plain(struct engine_ctx *ctx, unsigned builtin, uint64_t index)
+{
+    (void)index;
+    switch (builtin) {
+    case DIF_BUILTIN_sched:
+    case DIF_BUILTIN_schedtype: return event_of_thread(ctx, engine_thread_self(), builtin);
+    case DIF_BUILTIN_mqlen:
+    case DIF_BUILTIN_reductions:
+    case DIF_BUILTIN_heapsize:
+    case DIF_BUILTIN_oldheapsize: return UINT64_MAX;
+    default: return 0;
+    }
+}
+
 void tracer_fire_plain(struct program *p, const struct program_probe *probe, uint64_t self)
 {
     struct engine_thread *t = engine_thread_self();
@@ -228,7 +249,8 @@ void tracer_fire_plain(struct program *p, const struct program_probe *probe, uin
         atomic_fetch_add_explicit(&agent.lost_threads, 1, memory_order_relaxed);
         return;
     }
-    struct engine_ctx ctx = {.probe = &probe->id, .self = self, .anywhere = true, .own = true};
+    struct engine_ctx ctx = {
+        .probe = &probe->id, .about = about_plain, .self = self, .anywhere = true, .own = true};
     engine_enter(t);
     engine_fire(p->engine, t, &ctx, probe->b, probe->n);
     engine_leave(t);

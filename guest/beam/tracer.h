@@ -26,6 +26,8 @@
 #define ET_BEAM_TRACER_H
 
 #include "beam/agent.h"
+#include "beam/probe/inside.h"
+#include "beam/probe/sched.h"
 
 typedef uint64_t event_arg_fn(struct engine_ctx *ctx, unsigned n);
 
@@ -110,6 +112,9 @@ struct tracer_thread {
         ERL_NIF_TERM pid; /* 0: no collection has begun */
         uint64_t words;   /* of both heaps' blocks when it began */
     } collection;
+    struct inside_thread inside;
+    struct sched sched;
+    bool between; /* the event is a process being scheduled in or out */
 };
 _Static_assert(sizeof(struct tracer_thread) <= ENGINE_THREAD_ROOM,
                "it lies in the thread's record");
@@ -131,6 +136,10 @@ uint64_t event_text(struct event *ev, const char *p, size_t len);
 /* Same for a text already written at the start of some room, whose unused end is returned. */
 uint64_t event_written(struct event *ev, const char *p, size_t len);
 uint64_t event_constant(struct event *ev, const char *s);
+/* Returns a built-in variable about the thread, or about the process if it runs here. */
+uint64_t event_here(struct event *ev, unsigned builtin);
+/* Returns sched or schedtype. */
+uint64_t event_of_thread(struct engine_ctx *ctx, struct engine_thread *t, unsigned builtin);
 /* Prints a pid, port, reference or atom as the VM does. */
 uint64_t event_pid(struct event *ev, ERL_NIF_TERM t);
 /* Prints an atom without quotes, as names are shown; other terms as event_pid does. */

@@ -854,6 +854,11 @@ int enif_is_process_alive(ErlNifEnv *env, ErlNifPid *pid)
     return pid->pid == nif_self || look(pid->pid)->u % 2 == 0;
 }
 
+int enif_thread_type(void)
+{
+    return ERL_NIF_THR_UNDEFINED;
+}
+
 int enif_is_port_alive(ErlNifEnv *env, ErlNifPort *port)
 {
     (void)env;

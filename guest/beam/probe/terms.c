@@ -129,6 +129,6 @@ uint64_t terms_about(struct engine_ctx *ctx, unsigned builtin, uint64_t index)
         return builtin == ev->msg_is && ev->msg != 0 ? terms_keep(ev, ev->msg) : 0;
     case DIF_BUILTIN_class:
         return ev->fn && ev->other ? event_atom(ev, ev->other) : event_constant(ev, "");
-    default: return 0;
+    default: return event_here(ev, builtin);
     }
 }

@@ -109,6 +109,44 @@ bool event_get_mfa(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM
     return count_args(env, e[2], arity);
 }
 
+static bool is_readable(const struct engine_ctx *ctx, const char *s)
+{
+    for (unsigned i = 0; i < ctx->nranges; i++)
+        if (ctx->range[i].base == (uint64_t)(uintptr_t)s)
+            return true;
+    return false;
+}
+
+uint64_t event_of_thread(struct engine_ctx *ctx, struct engine_thread *t, unsigned builtin)
+{
+    struct sched here = sched_self(&tracer_thread(t)->sched);
+    if (builtin == DIF_BUILTIN_sched)
+        return here.number;
+    const char *type = sched_type_name((enum sched_type)here.type);
+    if (!is_readable(ctx, type))
+        engine_ctx_range(ctx, type, strlen(type) + 1);
+    return (uint64_t)(uintptr_t)type;
+}
+
+static uint64_t inside(struct event *ev, enum inside_what what)
+{
+    struct tracer_thread *me = tracer_thread(ev->t);
+    return (uint64_t)inside_value(ev->env, &me->inside, ev->pid, what, me->between);
+}
+
+uint64_t event_here(struct event *ev, unsigned builtin)
+{
+    switch (builtin) {
+    case DIF_BUILTIN_sched:
+    case DIF_BUILTIN_schedtype: return event_of_thread(&ev->ctx, ev->t, builtin);
+    case DIF_BUILTIN_mqlen: return inside(ev, INSIDE_MQLEN);
+    case DIF_BUILTIN_reductions: return inside(ev, INSIDE_REDUCTIONS);
+    case DIF_BUILTIN_heapsize: return inside(ev, INSIDE_HEAP);
+    case DIF_BUILTIN_oldheapsize: return inside(ev, INSIDE_OLD_HEAP);
+    default: return 0;
+    }
+}
+
 /* -- firing ------------------------------------------------------------------------------------ */
 
 /* Returns the time for which the process has been scheduled in until the event began, without the

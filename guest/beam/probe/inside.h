@@ -1,0 +1,113 @@
+/* inside.h - what the VM knows of the process that runs, and offers to no NIF: the length of its
+ * message queue, its reductions, the sizes of its heaps.
+ *
+ * In a callback for a process that runs, the second word of the environment is the address of the
+ * VM's structure of that process. Where its members lie depends on the release and on how the VM
+ * was built. So nothing is assumed: the server finds the offsets when the first program needs them
+ * (erltrace_agent_inside), and keeps them.
+ *
+ * LOOKS. A process of the agent brings itself into a known state, asks the VM about it
+ * (process_info/2), and calls nif_inside_look, which copies the first words of its structure. The
+ * copy is made by the system (/proc/self/mem), which fails where a load would fault.
+ *
+ * PROOF. A fact is an offset at which every look has the known value, over several processes and
+ * many values. Exactly one offset must be left; otherwise the fact is not known, and the variable
+ * is -1. The facts:
+ *     id        word 0 is the process's id
+ *     chain     a word points to the record of the scheduler that runs the process, in which a word
+ *               points back
+ *     mqlen     messages in the inner queue, which the process has seen; in the outer one
+ *     heap      words of the young heap's block
+ *     old       first word of the old heap's block, and its end; both 0 without one
+ *     reds      reductions until the process was scheduled in; what it got then; what is left of
+ * it; and, in the scheduler's record, how many of those that are used do not count stack     first
+ * and end of the young heap's block, and the stack's top in it Without id and chain nothing is
+ * known.
+ *
+ * READING. An event reads a member only after it has shown, of this very event, that the process
+ * of the environment is the one that the probe is about (enif_self), and that the thread's own
+ * scheduler runs it: by the chain, whose record each thread has first read through the system. So
+ * a process whose signals another thread handles is not read. On a dirty scheduler the process has
+ * no record: its word is 0, which only there is accepted. No load goes to an address that comes
+ * from an unproven word. All members are words that the VM writes whole; a value that cannot be is
+ * -1. */
+#ifndef ET_BEAM_INSIDE_H
+#define ET_BEAM_INSIDE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <erl_nif.h>
+
+enum {
+    INSIDE_WORDS = 112,   /* of a process that are searched; its structure has about as many */
+    INSIDE_RECORD = 64,   /* words of what one of them points to */
+    INSIDE_CHAINS = 8,    /* kept of one look */
+    INSIDE_LOOKS = 32,    /* most looks */
+    INSIDE_ENOUGH = 16,   /* fewest */
+    INSIDE_VALUES = 3,    /* fewest values of a member */
+    INSIDE_PROCESSES = 2, /* fewest processes */
+    INSIDE_NONE = 0xffff  /* not known */
+};
+
+/* What one look has seen. Values in words. */
+struct inside_look {
+    uint64_t at; /* the address of the structure */
+    uint64_t pid;
+    uint64_t word[INSIDE_WORDS];
+    struct inside_chain {
+        uint16_t there, back;
+        uint64_t record[INSIDE_RECORD]; /* what it leads to */
+    } chain[INSIDE_CHAINS];
+    uint32_t nchains;
+    /* As the process knows itself, or the VM told: */
+    uint64_t inner, outer; /* messages */
+    uint64_t block, old;   /* words of the heaps' blocks; old 0: there is none */
+    uint64_t stack;        /* words of the stack */
+    uint64_t reds[2];      /* reductions, before and after */
+};
+
+/* Indexes of words; INSIDE_NONE: not known. */
+struct inside_facts {
+    uint16_t there, back;          /* id and chain */
+    uint16_t inner, outer;         /* mqlen */
+    uint16_t block;                /* heap */
+    uint16_t old, old_end;         /* old */
+    uint16_t reds, given, left;    /* reds; `given` and `left` are the low halves of their words */
+    uint16_t unreal;               /* of the record, in halves of words */
+    uint16_t heap, heap_end, stop; /* stack */
+};
+
+/* Finds the facts that n looks prove. */
+void inside_prove(const struct inside_look *look, uint32_t n, struct inside_facts *out);
+
+/* The thread's own; zeros to begin with. */
+struct inside_thread {
+    uint64_t record; /* of its scheduler; 0: not known so far */
+    uint32_t tries;  /* to know it */
+};
+
+enum inside_what { INSIDE_MQLEN, INSIDE_REDUCTIONS, INSIDE_HEAP, INSIDE_OLD_HEAP };
+
+/* Returns a value of process `pid`, -1: not known. `between`: the process is being scheduled in or
+ * out, when the VM has already counted its reductions. For callbacks: it takes no lock and
+ * allocates nothing. Until it has succeeded on a thread it makes a system call at every attempt
+ * whose number is a power of two. */
+int64_t inside_value(ErlNifEnv *env, struct inside_thread *mine, ERL_NIF_TERM pid,
+                     enum inside_what what, bool between);
+
+/* nif_inside_known() -> [Fact]: what has been proven; only the server. */
+ERL_NIF_TERM inside_known_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+/* nif_inside_begin(Pid, First :: boolean()) -> ok: this process may look now. First: forget all
+ * looks. Only the server. */
+ERL_NIF_TERM inside_begin_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+/* nif_inside_look() -> boolean(): looks at the caller. */
+ERL_NIF_TERM inside_look_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+/* nif_inside_keep({Inner, Outer, Block, Old, Stack, Reductions before, after}) -> boolean(): keeps
+ * the last look. */
+ERL_NIF_TERM inside_keep_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+/* nif_inside_prove() -> [Fact]: proves, and keeps what is proven if that is more than was known.
+ * Only the server. */
+ERL_NIF_TERM inside_prove_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+
+#endif

@@ -1,0 +1,391 @@
+/* test_inside.c - what the VM keeps of a process, in made-up VMs: a process is an array of words
+ * whose members lie where the test says. Also the names of scheduler threads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+#include "../fuzz/nif.h"
+
+#include "beam/agent.h"
+#include "beam/probe/inside.h"
+#include "beam/probe/sched.h"
+
+ErlNifEntry *nif_init(void);
+
+/* Where this VM has its members; that of OTP 27, but for the words of `unreal`. */
+enum { THERE = 93, BACK = 21, INNER = 42, OUTER = 82, BLOCK = 27, OLD = 64, OLD_END = 62 };
+enum { REDS = 34, GIVEN = 23, LEFT = 15, UNREAL = 61, HEAP = 24, HEAP_END = 25, STOP = 11 };
+enum { LOOKS = 20, SERVER = 0, PROCESS = 2, ANOTHER = 4 };
+
+static uint64_t process[2][INSIDE_WORDS], record[INSIDE_RECORD];
+static ERL_NIF_TERM server, id[2];
+
+/* An environment: its second word is the process. */
+static uint64_t words_of_env[4];
+
+static ErlNifEnv *env_of(const void *of)
+{
+    words_of_env[1] = (uint64_t)(uintptr_t)of;
+    return (ErlNifEnv *)(void *)words_of_env;
+}
+
+static void runs(unsigned p)
+{
+    process[p][0] = id[p];
+    process[p][THERE] = (uint64_t)(uintptr_t)record;
+    record[BACK] = (uint64_t)(uintptr_t)process[p];
+}
+
+static int start(void **state)
+{
+    (void)state;
+    nif_otp = 25;
+    ErlNifEntry *library = nif_init();
+    server = nif_self = nif_pid(SERVER, true);
+    id[0] = nif_pid(PROCESS, true);
+    id[1] = nif_pid(ANOTHER, true);
+    assert_int_equal(library->load(nif_env, NULL, nif_nil()), 0);
+    const ERL_NIF_TERM otp = nif_int(nif_otp);
+    nif_call(library, "nif_start", &otp);
+    memset(process, 0, sizeof process);
+    memset(record, 0, sizeof record);
+    runs(0);
+    return 0;
+}
+
+/* The state in look i. */
+struct state {
+    uint64_t inner, outer, block, old, stack, reds;
+};
+
+static struct state state_of(unsigned i)
+{
+    return (struct state){.inner = i * 5,
+                          .outer = i % 3 * 41,
+                          .block = 1000 + i / 4 * 377,
+                          .old = i / 7 * 610,
+                          .stack = 10 + i % 5,
+                          .reds = 4000 + (uint64_t)i * 1500};
+}
+
+static void set_half(uint64_t *word, unsigned half, uint32_t value)
+{
+    memcpy((unsigned char *)word + (size_t)half * 4, &value, 4);
+}
+
+static void bring(unsigned p, const struct state *s)
+{
+    uint64_t *w = process[p];
+    runs(p);
+    w[INNER] = s->inner;
+    w[OUTER] = s->outer;
+    w[BLOCK] = s->block;
+    w[OLD] = s->old ? 0x7000000 : 0;
+    w[OLD_END] = s->old ? 0x7000000 + s->old * 8 : 0;
+    w[HEAP] = 0x9000000;
+    w[HEAP_END] = 0x9000000 + s->block * 8;
+    w[STOP] = w[HEAP_END] - s->stack * 8;
+    w[REDS] = s->reds - 1100;
+    set_half(&w[GIVEN], 0, 3990);
+    set_half(&w[GIVEN], 1, 77);
+    set_half(&w[LEFT], 0, 2800);
+    set_half(&w[LEFT], 1, 8);
+    set_half(&record[UNREAL / 2], UNREAL % 2, 90);
+}
+
+/* Lets both processes look, in turn; `lie` is added to what each says of its messages. Returns the
+ * number of looks that were kept. */
+static unsigned look(uint64_t lie)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < LOOKS; i++) {
+        unsigned p = i < LOOKS / 2 ? 0 : 1;
+        struct state s = state_of(i);
+        if (i == 0 || i == LOOKS / 2) {
+            const ERL_NIF_TERM begin[] = {id[p], i == 0 ? agent.atom.true_ : agent.atom.false_};
+            nif_self = server;
+            assert_int_equal(inside_begin_nif(nif_env, 2, begin), agent.atom.ok);
+        }
+        bring(p, &s);
+        nif_self = id[p];
+        inside_look_nif(env_of(process[p]), 0, NULL);
+        const ERL_NIF_TERM said[] = {
+            nif_uint(s.inner + lie), nif_uint(s.outer + lie), nif_uint(s.block),   nif_uint(s.old),
+            nif_uint(s.stack),       nif_uint(s.reds - 1),    nif_uint(s.reds + 1)};
+        const ERL_NIF_TERM all = nif_tuple(said, 7);
+        kept += inside_keep_nif(env_of(process[p]), 1, &all) == agent.atom.true_;
+    }
+    return kept;
+}
+
+static unsigned prove(void)
+{
+    unsigned n = 0;
+    nif_self = server;
+    ERL_NIF_TERM list = inside_prove_nif(nif_env, 0, NULL);
+    enif_get_list_length(nif_env, list, &n);
+    return n;
+}
+
+static int64_t value(unsigned p, enum inside_what what, bool between)
+{
+    static struct inside_thread mine;
+    nif_self = id[p];
+    return inside_value(env_of(process[p]), &mine, id[p], what, between);
+}
+
+static void all_are_unknown(void)
+{
+    for (int what = INSIDE_MQLEN; what <= INSIDE_OLD_HEAP; what++)
+        assert_int_equal(value(0, (enum inside_what)what, false), -1);
+}
+
+static void proven(void)
+{
+    assert_int_equal(look(0), LOOKS);
+    assert_int_equal(prove(), 5);
+}
+
+/* -- in this order: what was proven once stays
+ * ---------------------------------------------------------------------------------------------- */
+
+static void test_nothing_is_known_at_first(void **state)
+{
+    (void)state;
+    all_are_unknown();
+    assert_int_equal(prove(), 0); /* without a look */
+    all_are_unknown();
+}
+
+static void test_only_who_may_look(void **state)
+{
+    (void)state;
+    const ERL_NIF_TERM badarg = enif_make_badarg(nif_env);
+    const ERL_NIF_TERM begin[] = {id[0], agent.atom.true_};
+    nif_self = id[0];
+    assert_int_equal(inside_begin_nif(nif_env, 2, begin), badarg);
+    assert_int_equal(inside_prove_nif(nif_env, 0, NULL), badarg);
+    assert_int_equal(inside_known_nif(nif_env, 0, NULL), badarg);
+    nif_self = server;
+    assert_int_equal(inside_begin_nif(nif_env, 2, begin), agent.atom.ok);
+    nif_self = id[1];
+    assert_int_equal(inside_look_nif(env_of(process[1]), 0, NULL), badarg);
+    /* Its turn, but no such memory */
+    nif_self = id[0];
+    assert_int_equal(inside_look_nif(env_of((void *)0x1000), 0, NULL), agent.atom.false_);
+    assert_int_equal(inside_look_nif(env_of((void *)0x123457), 0, NULL), agent.atom.false_);
+    const ERL_NIF_TERM none = nif_tuple(NULL, 0);
+    assert_int_equal(inside_keep_nif(nif_env, 1, &none), badarg);
+}
+
+static void test_no_chain_no_facts(void **state)
+{
+    (void)state;
+    assert_int_equal(look(0), LOOKS);
+    /* A process of which another thread runs a copy: its record points elsewhere */
+    struct inside_look l[INSIDE_ENOUGH];
+    memset(l, 0, sizeof l);
+    struct inside_facts f;
+    inside_prove(l, INSIDE_ENOUGH, &f);
+    assert_int_equal(f.there, INSIDE_NONE);
+    assert_int_equal(f.inner, INSIDE_NONE);
+    assert_int_equal(f.block, INSIDE_NONE);
+}
+
+static void test_lies_prove_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(look(1), LOOKS); /* no word says that */
+    assert_int_equal(prove(), 4);
+    bring(0, &(struct state){.inner = 5, .outer = 41, .block = 987, .old = 10, .reds = 9000});
+    assert_int_equal(value(0, INSIDE_MQLEN, false), -1);
+    assert_int_equal(value(0, INSIDE_HEAP, false), 987);
+}
+
+static void test_two_places_are_none(void **state)
+{
+    (void)state;
+    struct inside_look l[LOOKS];
+    struct inside_facts f;
+    memset(l, 0, sizeof l);
+    for (unsigned i = 0; i < LOOKS; i++) {
+        struct state s = state_of(i);
+        unsigned p = i % 2;
+        bring(p, &s);
+        l[i].at = (uint64_t)(uintptr_t)process[p];
+        l[i].pid = id[p];
+        memcpy(l[i].word, process[p], sizeof l[i].word);
+        l[i].chain[0].there = THERE;
+        l[i].chain[0].back = BACK;
+        l[i].nchains = 1;
+        l[i].inner = s.inner;
+        l[i].outer = s.outer;
+        l[i].block = s.block;
+        l[i].word[100] = s.block;
+    }
+    inside_prove(l, LOOKS, &f);
+    assert_int_equal(f.there, THERE);
+    assert_int_equal(f.inner, INNER);
+    assert_int_equal(f.outer, OUTER);
+    assert_int_equal(f.block, INSIDE_NONE);
+    assert_int_equal(f.reds, INSIDE_NONE); /* nothing was said of them */
+    for (unsigned i = 0; i < LOOKS; i++)
+        l[i].word[101] = l[i].word[102] = l[i].outer;
+    inside_prove(l, LOOKS, &f);
+    assert_int_equal(f.outer, INSIDE_NONE);
+    /* Too few looks, or values */
+    inside_prove(l, INSIDE_ENOUGH - 1, &f);
+    assert_int_equal(f.inner, INSIDE_NONE);
+    for (unsigned i = 0; i < LOOKS; i++)
+        l[i].word[INNER] = l[i].inner = 7;
+    inside_prove(l, LOOKS, &f);
+    assert_int_equal(f.inner, INSIDE_NONE);
+}
+
+static void test_values(void **state)
+{
+    (void)state;
+    proven();
+    bring(1, &(struct state){.inner = 131, .outer = 6, .block = 987, .old = 2586, .reds = 9000});
+    assert_int_equal(value(1, INSIDE_MQLEN, false), 137);
+    assert_int_equal(value(1, INSIDE_HEAP, false), 987);
+    assert_int_equal(value(1, INSIDE_OLD_HEAP, false), 2586);
+    assert_int_equal(value(1, INSIDE_REDUCTIONS, false), 9000);
+    assert_int_equal(value(1, INSIDE_REDUCTIONS, true), 7900); /* until it was scheduled in */
+    bring(1, &(struct state){.block = 233, .reds = 9000});
+    assert_int_equal(value(1, INSIDE_MQLEN, false), 0);
+    assert_int_equal(value(1, INSIDE_OLD_HEAP, false), 0);
+    /* Its calls are saved: the VM counts from -4000 to 0 */
+    set_half(&process[1][LEFT], 0, (uint32_t)-1200);
+    assert_int_equal(value(1, INSIDE_REDUCTIONS, false), 9000);
+}
+
+static void test_values_that_cannot_be(void **state)
+{
+    (void)state;
+    proven();
+    bring(0, &(struct state){.block = 233, .old = 5, .reds = 9000});
+    process[0][INNER] = UINT64_MAX;
+    assert_int_equal(value(0, INSIDE_MQLEN, false), -1);
+    process[0][INNER] = (uint64_t)1 << 60;
+    assert_int_equal(value(0, INSIDE_MQLEN, false), -1);
+    process[0][BLOCK] = (uint64_t)(uintptr_t)process;
+    assert_int_equal(value(0, INSIDE_HEAP, false), -1);
+    process[0][OLD_END]--;
+    assert_int_equal(value(0, INSIDE_OLD_HEAP, false), -1);
+    process[0][OLD_END] = 8;
+    assert_int_equal(value(0, INSIDE_OLD_HEAP, false), -1);
+    process[0][REDS] = UINT64_MAX;
+    assert_int_equal(value(0, INSIDE_REDUCTIONS, false), -1);
+}
+
+/* Nothing is loaded from where the process does not lead by the chain. */
+static void test_another_process_is_not_read(void **state)
+{
+    (void)state;
+    struct inside_thread fresh = {0};
+    void *hole = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(hole != MAP_FAILED);
+    proven();
+    bring(0, &(struct state){.block = 233, .reds = 9000});
+    nif_self = id[0];
+    /* The event is about another process; the process has another id */
+    assert_int_equal(inside_value(env_of(process[0]), &fresh, id[1], INSIDE_HEAP, false), -1);
+    process[0][0] = id[1];
+    assert_int_equal(inside_value(env_of(process[0]), &fresh, id[0], INSIDE_HEAP, false), -1);
+    process[0][0] = id[0];
+    /* No record; no address; memory that cannot be read; a record that points elsewhere */
+    const uint64_t wrong[] = {0,
+                              0xb,
+                              0x1001,
+                              (uint64_t)(uintptr_t)hole,
+                              UINT64_MAX & ~UINT64_C(7),
+                              (uint64_t)(uintptr_t)process[1]};
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct inside_thread known = {.record = (uint64_t)(uintptr_t)record};
+        fresh = (struct inside_thread){0};
+        process[0][THERE] = wrong[i];
+        assert_int_equal(inside_value(env_of(process[0]), &fresh, id[0], INSIDE_HEAP, false), -1);
+        assert_int_equal(fresh.record, 0);
+        assert_int_equal(inside_value(env_of(process[0]), &known, id[0], INSIDE_HEAP, false), -1);
+    }
+    runs(0);
+    record[BACK] = (uint64_t)(uintptr_t)process[1];
+    assert_int_equal(inside_value(env_of(process[0]), &fresh, id[0], INSIDE_HEAP, false), -1);
+    runs(0);
+    fresh = (struct inside_thread){0};
+    assert_int_equal(inside_value(env_of(process[0]), &fresh, id[0], INSIDE_HEAP, false), 233);
+    munmap(hole, 4096);
+}
+
+/* A thread that never runs what the chain shows soon stops asking the system. */
+static void test_attempts_become_rare(void **state)
+{
+    (void)state;
+    struct inside_thread mine = {0};
+    proven();
+    bring(0, &(struct state){.block = 233, .reds = 9000});
+    nif_self = id[0];
+    process[0][THERE] = 8;
+    for (unsigned i = 0; i < 64; i++)
+        assert_int_equal(inside_value(env_of(process[0]), &mine, id[0], INSIDE_HEAP, false), -1);
+    assert_int_equal(mine.tries, 64);
+    runs(0); /* attempt 65 is none, and so on until 128 */
+    for (unsigned i = 65; i < 128; i++)
+        assert_int_equal(inside_value(env_of(process[0]), &mine, id[0], INSIDE_HEAP, false), -1);
+    assert_int_equal(inside_value(env_of(process[0]), &mine, id[0], INSIDE_HEAP, false), 233);
+}
+
+static void test_names_of_threads(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint32_t number;
+        enum sched_type type;
+    } names[] = {
+        {"1_scheduler", 1, SCHED_NORMAL},        {"1024_scheduler", 1024, SCHED_NORMAL},
+        {"3_dirty_cpu_sch", 3, SCHED_DIRTY_CPU}, {"64_dirty_cpu_sc", 64, SCHED_DIRTY_CPU},
+        {"1_dirty_io_sche", 1, SCHED_DIRTY_IO},  {"10_dirty_io_sch", 10, SCHED_DIRTY_IO},
+        {"erts_sched_1", 1, SCHED_NORMAL},       {"erts_sched_128", 128, SCHED_NORMAL},
+        {"erts_dcpus_12", 12, SCHED_DIRTY_CPU},  {"erts_dios_7", 7, SCHED_DIRTY_IO},
+        {"erts_sched_", 0, SCHED_NONE},          {"erts_sched_1x", 0, SCHED_NONE},
+        {"erts_aux_1", 0, SCHED_NONE},           {"_scheduler", 0, SCHED_NONE},
+        {"1_schedule", 0, SCHED_NONE},           {"", 0, SCHED_NONE},
+        {"9999999999_sche", 0, SCHED_NONE},      {"beam.smp", 0, SCHED_NONE},
+    };
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        struct sched s = sched_of_name(names[i].name);
+        if (s.number != names[i].number || s.type != names[i].type)
+            fail_msg("%s: %u, type %u", names[i].name, s.number, s.type);
+    }
+    /* The VM says that this thread is no scheduler, whatever its name. */
+    struct sched kept = {0};
+    assert_int_equal(sched_self(&kept).number, 0);
+    assert_int_equal(kept.type, SCHED_NONE);
+    assert_string_equal(sched_type_name(SCHED_NONE), "");
+    assert_string_equal(sched_type_name(SCHED_DIRTY_IO), "dirty-io");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_is_known_at_first),
+        cmocka_unit_test(test_only_who_may_look),
+        cmocka_unit_test(test_no_chain_no_facts),
+        cmocka_unit_test(test_lies_prove_nothing),
+        cmocka_unit_test(test_two_places_are_none),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_values_that_cannot_be),
+        cmocka_unit_test(test_another_process_is_not_read),
+        cmocka_unit_test(test_attempts_become_rare),
+        cmocka_unit_test(test_names_of_threads),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}
