@@ -155,7 +155,8 @@ def test_ready_scripts(t):
     node = t.node()
     node("etw:chatter(1)")
     worker = pid(node("etw:worker()"))
-    arguments = {"functions.d": ["etw"], "calls.d": ["etw"], "exceptions.d": ["etw"], "migrations.d": ["etw"], "profile.d": ["etw"], "flame.d": ["etw"]}
+    arguments = {"functions.d": ["etw"], "calls.d": ["etw"], "exceptions.d": ["etw"], "migrations.d": ["etw"], "profile.d": ["etw"], "flame.d": ["etw"],
+                 "slowargs.d": ["etw", "spawn_each", "0"]}
     scripts = sorted(glob.glob(os.path.join(ROOT, "scripts", "*.d")))
     t.true(len(scripts) >= 8, f"{len(scripts)} scripts")
     for script in scripts:
@@ -169,6 +170,7 @@ def test_ready_scripts(t):
             node(f"etw:calls({worker}, 101)")
             node(f"etw:raises({worker}, 3)")
             node(f"etw:collects({worker}, 1)")
+            node(f"etw:as({worker}, fun() -> supervisor:which_children(kernel_sup), catch gen_server:call(no_such_server, hello), ok end)")
         if re.search("tick-|scheduler-", text):  # prints each second; the others print at the end
             trace.wait("[1-9]")
         trace.interrupt()
