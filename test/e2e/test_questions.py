@@ -126,3 +126,26 @@ def test_slow_query_by_its_text(t):
     found = counted(t, node, "erlang*:ward:slow/2:entry { self->q = term_string(argv[1]); } erlang*:ward:slow/2:return { @[self->q] = count(); }",
                     as_worker(worker, "[ward:slow(1, Q) || Q <- [<<\"INSERT\">>, <<\"UPDATE\">>, <<\"INSERT\">>]]"))
     t.equal(found, {"INSERT": 2, "UPDATE": 1}, "queries")
+
+
+def test_whose_queue_grows(t):
+    """mboxtop: a process that takes nothing out of its queue, while others do."""
+    node, worker = ward(t)
+    pile = node("spawn(fun W() -> receive stop -> ok after 20 -> W() end end)")
+    trace = t.trace("-q", "-n", READY, "-s", os.path.join(ROOT, "scripts", "mboxtop.d"), node=node)
+    trace.ready()
+    seen = 0
+    for n in (500, 1000, 1500):
+        node(as_worker(worker, f"[list_to_pid(\"{pile}\") ! I || I <- lists:seq(1, 500)], ward:asks(ward:start(), [1, 1])"))
+        seen = trace.wait(rf"^{re.escape(pile)} +{n} +\d+$", start=seen)
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+
+
+def test_who_makes_schedulers_busy(t):
+    node, worker = ward(t)
+    idle = node("etw:worker()")
+    found = counted(t, node, """erlang*:::process-scheduled { self->t = timestamp; }
+        erlang*:::process-unscheduled /self->t/ { @[args[0]] = sum(timestamp - self->t); self->t = 0; }""",
+                    [as_worker(worker, "lists:sum(lists:seq(1, 3000000))"), as_worker(idle, "ok")])
+    t.true(found[worker] > 0 < found[idle], f"{found[worker]} ns of work, {found[idle]} ns of next to none")
