@@ -5,7 +5,7 @@
 
 static bool is_function_name(const struct ident *id)
 {
-    return id->kind == ID_FN && id->fn->kind != FN_UNDEFINED;
+    return id->fn && id->fn->kind != FN_UNDEFINED;
 }
 
 unsigned check_count(const struct node *args)
@@ -37,7 +37,7 @@ const struct lang_fn *check_callee(struct lang *l, struct node *n)
                  "undefined function name: %s is only declared and not part of D", f->name);
         return NULL;
     }
-    if (id->kind != ID_FN) {
+    if (!id->fn) {
         lang_err(l, &f->pos, "D_FUNC_IDKIND", NULL, "'%s' is not a function", f->name);
         return NULL;
     }
@@ -90,6 +90,7 @@ static bool fits_prototype(struct node *a, char want)
     switch (want) {
     case '\0': return true; /* one argument too many: reported elsewhere */
     case 's': return type_is_string(t) || check_is_null(a);
+    case 'n': return type_is_string(t) || check_is_null(a) || a->kind == N_ARG; /* its address */
     case 'p': return type_is_int(t) || type_refers(t);
     case 'q': return type_refers(t) || type_is_string(t) || check_is_null(a);
     case 'r': return type_refers(t) || check_is_null(a);
@@ -107,6 +108,7 @@ static const char *wanted(char want)
 {
     switch (want) {
     case 's': return "string";
+    case 'n': return "string or term_t";
     case 'p': return "address";
     case 'q':
     case 'r': return "pointer";
@@ -118,6 +120,23 @@ static const char *wanted(char want)
     }
 }
 
+/* Turns a term into its text: term_text(a). */
+static void as_text(struct lang *l, struct node *a)
+{
+    const struct lang_fn *fn = names_find(&l->globals, "term_text")->fn;
+    struct node *term = node_new(l, N_ERROR, &a->pos);
+    check_replace(term, a);
+    struct node call = {.kind = N_CALL,
+                        .pos = a->pos,
+                        .height = a->height,
+                        .fn = fn,
+                        .num = fn->number,
+                        .name = fn->name,
+                        .args = term,
+                        .type = &type_c[T_STRING]};
+    check_replace(a, &call);
+}
+
 bool check_args(struct lang *l, const struct lang_fn *fn, struct node *args)
 {
     const char *want = fn->args;
@@ -125,8 +144,10 @@ bool check_args(struct lang *l, const struct lang_fn *fn, struct node *args)
     bool ok = true;
     for (struct node *a = args; a; a = a->next, i++) {
         const struct type *t = check_expr(l, a);
-        if (*want == 's')
+        if (*want == 's' || *want == 'n')
             check_as_string(l, a);
+        if (*want == 'n' && type_same(a->type, &type_c[T_TERM]))
+            as_text(l, a);
         t = a->type;
         if (type_is_error(t)) {
             ok = false;

@@ -583,6 +583,8 @@ static unsigned subroutine(struct gen *g, const struct node *n)
     unsigned number = (unsigned)n->num;
     bool goes_on = number == DIF_SUBR_strtok && n->args->kind == N_INT; /* strtok(NULL, ...) */
     unsigned r = gen_call(g, number, goes_on ? n->args->next : n->args);
+    if (number == DIF_SUBR_erlname) /* so that the image says that it needs names */
+        g->builtins |= dif_builtin_bit(DIF_BUILTIN_erlname);
     if (number == DIF_SUBR_bcopy || number == DIF_SUBR_copyinto)
         reuse_store_memory(g);
     return r;

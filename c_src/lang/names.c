@@ -140,9 +140,12 @@ static void builtin_names(struct lang *l)
     for (size_t i = 0; i < NELEM(fns); i++) {
         if (!fns[i].args)
             continue;
-        struct ident *id = names_add(l, &l->globals, fns[i].name, ID_FN);
+        struct ident *id = hash_gets(&l->globals.table, fns[i].name);
+        if (!id) { /* not also a variable */
+            id = names_add(l, &l->globals, fns[i].name, ID_FN);
+            id->version = fns[i].since;
+        }
         id->fn = &fns[i];
-        id->version = fns[i].since;
     }
     for (size_t i = 0; i < NELEM(subrs_undefined); i++)
         add_undefined(l, subrs_undefined[i]);

@@ -69,7 +69,7 @@ struct ident {
     const struct type *type; /* ID_BUILTIN, ID_ARG, ID_INT, ID_EXTERN */
     uint64_t num;         /* ID_ARG: which; ID_INT: value; ID_BUILTIN, ID_ARRAY: of builtins.list */
     struct lang_var *var; /* ID_VAR */
-    const struct lang_fn *fn;    /* ID_FN */
+    const struct lang_fn *fn;    /* ID_FN; ID_BUILTIN that is also a function: erlname */
     struct lang_inline *inlined; /* ID_INLINE */
     struct attr attr;            /* from #pragma D attributes */
     bool attr_given;             /* such a pragma exists: the parts of an inline do not count */
@@ -99,9 +99,10 @@ struct names {
 
 enum fn_kind { FN_SUBR, FN_ACTION, FN_AGG, FN_UNDEFINED /* known by name only */ };
 
-/* A function-like name. Letters of `args`: s string, i integer, p address, q pointer or string, r
- * pointer, 4 and 6 pointer to an IPv4 or IPv6 address, a pointer from alloca(), @ aggregation, v
- * any value; the last letter applies to all further arguments. */
+/* A function-like name. Letters of `args`: s string, n string, term (passed as its text) or argN, i
+ * integer, p address, q pointer or string, r pointer, 4 and 6 pointer to an IPv4 or IPv6 address, a
+ * pointer from alloca(), @ aggregation, v any value; the last letter applies to all further
+ * arguments. */
 struct lang_fn {
     const char *name;
     enum fn_kind kind;

@@ -8,6 +8,8 @@ void only_init(struct only *o, const struct dif_image *img)
     memset(o, 0, sizeof *o);
     if ((img->builtins & dif_builtin_bit(DIF_BUILTIN_vtimestamp)) != 0)
         o->any |= PROBE_NEED_RUNNING;
+    if ((img->builtins & dif_builtin_bit(DIF_BUILTIN_erlname)) != 0)
+        o->any |= PROBE_NEED_PROCS;
 }
 
 static void add_pid(struct only *o, unsigned need, const char *pid)

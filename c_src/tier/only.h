@@ -18,7 +18,7 @@ struct only {
 };
 
 /* Starts a collection. A program whose clauses may read vtimestamp needs to know when every process
- * runs. */
+ * runs; one that may name processes, which processes are born and registered. */
 void only_init(struct only *o, const struct dif_image *img);
 /* Adds one clause on a probe of this kind. */
 void only_add(struct only *o, enum probe_kind kind, const struct probe_pids *pids);

@@ -26,7 +26,7 @@
 -export([nif_event/3, nif_event_of/4, nif_block/3, nif_unblock/1, nif_blocked/1, nif_forget_blocked/1]).
 -export([nif_loaded/0, nif_loading/1, nif_missed/1, nif_count_missed/2, tell/3, info/2]).
 -export([nif_publish/3, nif_gate/1, nif_settled/0, nif_status/1, nif_lost/0, nif_overruns/0, nif_sweep/1,
-         nif_ports/1, nif_unknown_ports/1, nif_load/3, nif_stolen/0, nif_alive/1,
+         nif_ports/1, nif_unknown_ports/1, nif_names/1, nif_asked/0, nif_load/3, nif_stolen/0, nif_alive/1,
          nif_inside_known/0, nif_inside_begin/2, nif_inside_look/0, nif_inside_keep/1, nif_inside_prove/0]).
 
 -import(erltrace_agent_lib, [error4/3, text/2, ours/1, now_ms/0]).
@@ -388,7 +388,7 @@ replaced(#s{consumers = Cs} = S) ->
     purge(), % the library cannot be loaded twice
     S1 = S0#s{nif = undefined, guard = undefined, session = erltrace_agent_session:none(S0#s.has), global = undefined, gc = undefined, flags = [], some = #{}, port_flags = [], seq = 0,
               functions = #{}, hooks = #{}, globals = #{}, taken = #{},
-             lost = {0, 0, 0}},
+             names = false, lost = {0, 0, 0, 0}},
     Restarted = case Library of
                     {Nif, Dirs} -> start_library(Nif, Dirs, S1);
                     none -> none
@@ -1010,6 +1010,8 @@ nif_lost() -> erlang:nif_error(not_loaded).
 nif_sweep(_Part) -> erlang:nif_error(not_loaded).
 nif_ports(_Ports) -> erlang:nif_error(not_loaded).
 nif_unknown_ports(_Part) -> erlang:nif_error(not_loaded).
+nif_names(_Names) -> erlang:nif_error(not_loaded).
+nif_asked() -> erlang:nif_error(not_loaded).
 nif_alive(_Pid) -> erlang:nif_error(not_loaded).
 nif_inside(_Program) -> erlang:nif_error(not_loaded).
 nif_inside_known() -> erlang:nif_error(not_loaded).

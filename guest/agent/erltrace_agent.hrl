@@ -9,6 +9,7 @@
 %%   erltrace_agent_only       needs for which a few processes are enough
 %%   erltrace_agent_ports      port flags
 %%   erltrace_agent_patterns   trace patterns of functions
+%%   erltrace_agent_names      names of processes
 %%   erltrace_agent_seq        the system tracer of seq_trace, tokens of messages
 %%   erltrace_agent_hooks      functions whose calls are named probes
 %%   erltrace_agent_placed     what is set for one program, in numbers
@@ -116,7 +117,8 @@
     hooks = #{} :: #{mfa() => pattern()}, % set on functions whose calls are named probes, in addition
     globals = #{} :: #{mfa() => args | false}, % functions with a pattern in the session `global`
     loads :: undefined | #loads{},
-    lost = {0, 0, 0},              % the last result of nif_lost
+    names = false :: boolean(),    % the library knows and learns the names of processes
+    lost = {0, 0, 0, 0},           % the last result of nif_lost
     watching = false :: boolean(), % the overrun timer runs
     looking = false :: boolean(),  % the timer of erltrace_agent_load runs
     taken = #{} :: #{mfa() => true}, % functions that lost their exception probes

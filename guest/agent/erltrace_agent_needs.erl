@@ -98,7 +98,7 @@ no_needs(S0) ->
             Session =:= undefined orelse erltrace_agent_session:destroy(Session)
     end,
     erltrace_agent_crowd:dismiss(),
-    (erltrace_agent_patterns:globals(#{}, S))#s{session = erltrace_agent_session:none(S#s.has), flags = [], some = #{}, port_flags = [], seq = 0, functions = #{}, hooks = #{}, taken = #{},
+    (erltrace_agent_patterns:globals(#{}, S))#s{names = erltrace_agent_names:stop(0, S#s.names), session = erltrace_agent_session:none(S#s.has), flags = [], some = #{}, port_flags = [], seq = 0, functions = #{}, hooks = #{}, taken = #{},
                                                 bifs = [], given = #{}, calls = undefined}.
 
 %% If it fails, sessions that were created for it are destroyed.
@@ -145,17 +145,19 @@ apply_traces(Running, S00) ->
             {Seq, W0} = erltrace_agent_seq:add(Bits, S),
             %% Separate maps: a function may be getting another pattern than it has.
             tell_guard(S, [S#s.functions, Patterns, erltrace_agent_hooks:guarded(Running, S)]),
+            Names = erltrace_agent_names:begin_learning(Bits, S),
             {W1, Known} = erltrace_agent_flags:add(Flags, Some, S),
             W3 = erltrace_agent_ports:add_flags(NewPort, S#s{port_flags = PortFlags}),
             S1 = Known#s{flags = Flags, some = Some, port_flags = PortFlags, seq = Seq},
             {Warnings, S2} = apply_patterns(Running, Patterns, Globals, locally(Few, S0), S, S1),
+            erltrace_agent_names:fill(Names, S),
             erltrace_agent_flags:remove(Flags, Some, S),
             erltrace_agent_ports:remove_flags(S#s.port_flags -- PortFlags, PortFlags, S),
             erltrace_agent_seq:remove(Seq band (bnot Bits), S),
             #s{functions = Set, hooks = Hooks} = S2,
             tell_guard(S, [Set, Hooks]),
             S3 = erltrace_agent_patterns:globals(Globals, S2#s{seq = Seq band Bits}),
-            {W5, S4} = erltrace_agent_loads:arm(Kinds, maps:merge(Set, Hooks), S3),
+            {W5, S4} = erltrace_agent_loads:arm(Kinds, maps:merge(Set, Hooks), S3#s{names = erltrace_agent_names:stop(Bits, Names)}),
             erltrace_agent_hooks:restore(Hooks, Set, S),
             {W7 ++ W6 ++ W0 ++ W1 ++ W3 ++ Warnings ++ W5 ++ all_local(Wants, S), erltrace_agent_others:hear(erltrace_agent_others:remember(S4))}
         end,
@@ -163,7 +165,8 @@ apply_traces(Running, S00) ->
             erltrace_agent_loads:back(S0, grown(Kinds, S0), Before),
             erltrace_agent_flags:remove(S0#s.flags, S0#s.some, S0#s{flags = Flags, some = Some}),
             erltrace_agent_ports:remove_flags(NewPort, S0#s.port_flags, S0),
-            erltrace_agent_seq:remove(Bits band (bnot S0#s.seq), S0)
+            erltrace_agent_seq:remove(Bits band (bnot S0#s.seq), S0),
+            S0#s.names orelse ?AGENT:nif_names(false)
         end).
 
 %% Goes from the patterns of state S to these, and routes the events to the programs. S1: S with what has been set meanwhile.
@@ -325,6 +328,7 @@ watch(S00) ->
     [?AGENT:nif_sweep(Part) || Part <- ?PARTS],
     _ = ?AGENT:nif_settled(),
     S0#s.port_flags =/= [] andalso erltrace_agent_ports:look(),
+    erltrace_agent_names:look(S0),
     S1 = drop_exiting(erltrace_agent_loads:look(S0)),
     S2 = lost(S1),
     {Told, S3} = erltrace_agent_monitor:watch(S2),
@@ -385,13 +389,14 @@ warn(Text, #s{consumers = Cs} = S) ->
                                 (_, C) -> C
                              end, Cs)}.
 
-lost(#s{lost = {T0, R0, C0}} = S) ->
+lost(#s{lost = {T0, R0, C0, N0}} = S) ->
     case ?AGENT:nif_lost() of
-        {T0, R0, C0} -> S;
-        {T, R, C} = Lost ->
+        {T0, R0, C0, N0} -> S;
+        {T, R, C, Names} = Lost ->
             Texts = [text(F, [N]) || {F, N} <- [{"~b events on threads beyond the limit", T - T0},
                                                 {"~b calls whose return could not be followed", R - R0},
-                                                {"~b calls of processes with too many exception frames", C - C0}],
+                                                {"~b calls of processes with too many exception frames", C - C0},
+                                                {"~b names of processes, for which there is no room", Names - N0}],
                                      N > 0],
             warn(unicode:characters_to_binary(["not seen: " | lists:join(", ", Texts)]), S#s{lost = Lost})
     end.

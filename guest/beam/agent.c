@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "beam/probe/alias.h"
 #include "beam/probe/missed.h"
+#include "beam/probe/procname.h"
 #include "beam/probe/ports.h"
 #include "beam/probe/blocked.h"
 #include "beam/probe/inside.h"
@@ -551,14 +552,16 @@ static ERL_NIF_TERM nif_overruns(ErlNifEnv *env, int argc, const ERL_NIF_TERM ar
     return list;
 }
 
-/* nif_lost() -> {Threads, Returns, Calls}: events that reached no program, since load. */
+/* nif_lost() -> {Threads, Returns, Calls, Names}: events that reached no program, and names of
+ * processes that could not be kept, since load. */
 static ERL_NIF_TERM nif_lost(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
     (void)argv;
-    return enif_make_tuple3(env, enif_make_uint64(env, atomic_load(&agent.lost_threads)),
+    return enif_make_tuple4(env, enif_make_uint64(env, atomic_load(&agent.lost_threads)),
                             enif_make_uint64(env, atomic_load(&agent.lost_returns)),
-                            enif_make_uint64(env, atomic_load(&agent.lost_calls)));
+                            enif_make_uint64(env, atomic_load(&agent.lost_calls)),
+                            enif_make_uint64(env, atomic_load(&agent.lost_names)));
 }
 
 static bool alive(void *arg, uint64_t pid)
@@ -581,6 +584,7 @@ static ERL_NIF_TERM nif_sweep(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
         proctab_sweep(atomic_load(&agent.shadows), part, AGENT_PARTS, alive, env);
     ports_sweep(env, part, AGENT_PARTS);
     blocked_sweep(part, AGENT_PARTS);
+    procname_sweep(env, part, AGENT_PARTS);
     enif_consume_timeslice(env, AGENT_PART_PERCENT);
     return agent.atom.ok;
 }
@@ -634,6 +638,7 @@ static void unload(ErlNifEnv *env, void *priv)
         proctab_free(atomic_exchange(&agent.shadows, NULL));
         porttab_free(atomic_exchange(&agent.ports, NULL));
         proctab_free(atomic_exchange(&agent.blocked, NULL));
+        procname_free();
     }
 }
 
@@ -681,6 +686,8 @@ static ErlNifFunc functions[] = {
     {"nif_inside_look", 0, inside_look_nif, 0},
     {"nif_inside_keep", 1, inside_keep_nif, 0},
     {"nif_inside_prove", 0, inside_prove_nif, DIRTY},
+    {"nif_names", 1, procname_nif, 0},
+    {"nif_asked", 0, procname_asked_nif, 0},
 };
 
 /* A VM refuses a library whose interface is newer than its own. The library uses nothing newer than

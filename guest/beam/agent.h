@@ -191,6 +191,9 @@ struct agent {
     _Atomic(struct proctab *) processes; /* struct process, for vtimestamp and exception frames */
     _Atomic(struct proctab *) shadows;   /* struct shadow, for returns */
     _Atomic(struct porttab *) ports;     /* names and owners of ports */
+    _Atomic(struct proctab *) names;     /* procname.c: names of processes */
+    _Atomic(struct proctab *) numbers;   /* ... and their pids, by number */
+    _Atomic bool naming;                 /* names are learned from events */
     _Atomic bool ports_known;            /* ... of all ports except those that appear unreported */
     _Atomic bool sctp;                   /* there has been a port named sctp_inet */
     _Atomic(struct proctab *) blocked;   /* blocked.c: processes that wait for a port */
@@ -208,6 +211,7 @@ struct agent {
     _Atomic uint64_t lost_threads; /* more threads than the engine has records for */
     _Atomic uint64_t lost_returns; /* no room for the process */
     _Atomic uint64_t lost_calls;   /* FRAMES_HARD */
+    _Atomic uint64_t lost_names;   /* names of processes for which the table had no room */
 };
 extern struct agent agent;
 

@@ -451,6 +451,8 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
     }
     if (p->vtime) /* not a need of any probe: see only_init of the consumer */
         needs |= PROBE_NEED_RUNNING;
+    if ((engine_image(p->engine)->builtins & dif_builtin_bit(DIF_BUILTIN_erlname)) != 0)
+        needs |= PROBE_NEED_NAMES | PROBE_NEED_PROCS; /* likewise */
     p->load.needs |= needs;
     ERL_NIF_TERM granted = enif_make_list4(
         env, enif_make_tuple2(env, agent.atom.bufsize, enif_make_uint64(env, opt.bufsize)),

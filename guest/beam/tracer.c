@@ -16,6 +16,8 @@
  * tracer_process.c. */
 #include "base/clock.h"
 #include "beam/probe/blocked.h"
+#include "beam/probe/procname.h"
+#include "beam/probe/terms.h"
 #include "beam/tracer.h"
 
 /* Returns whether events are taken. The gate is also shut while all programs are over their limits:
@@ -99,6 +101,16 @@ static bool hibernation_wanted(const struct snapshot *s)
     return s->named[PROBE_PROCESS_HIBERNATE].n > 0 && !agent_has(OTP_HIBERNATE_CALLS);
 }
 
+static void scheduled(const struct snapshot *s, struct engine_thread *t, enum probe_kind kind,
+                      ErlNifEnv *env, const ERL_NIF_TERM argv[], bool exiting)
+{
+    tracer_thread(t)->between = true;
+    if (s->named[kind].n > 0)
+        event_fire_named(&s->named[kind], t, env, argv[2], argv[3], exiting ? agent.atom.true_ : 0,
+                         arg_scheduled, exiting ? 0 : DIF_BUILTIN_erlfunc);
+    tracer_thread(t)->between = false;
+}
+
 static void on_in(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
                   const ERL_NIF_TERM argv[], bool exiting)
 {
@@ -118,10 +130,7 @@ static void on_in(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *
         }
         tracer_thread(t)->running.pid = argv[2];
     }
-    tracer_thread(t)->between = true;
-    event_named(s, t, PROBE_PROCESS_SCHEDULED, env, argv[2], argv[3],
-                exiting ? agent.atom.true_ : 0, arg_scheduled);
-    tracer_thread(t)->between = false;
+    scheduled(s, t, PROBE_PROCESS_SCHEDULED, env, argv, exiting);
 }
 
 static void on_out(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
@@ -131,10 +140,7 @@ static void on_out(const struct snapshot *s, struct engine_thread *t, ErlNifEnv 
         blocked_out(s, t, env, argv);
     if (!exiting && hibernation_wanted(s))
         hibernation_out(s, t, env, argv);
-    tracer_thread(t)->between = true;
-    event_named(s, t, PROBE_PROCESS_UNSCHEDULED, env, argv[2], argv[3],
-                exiting ? agent.atom.true_ : 0, arg_scheduled);
-    tracer_thread(t)->between = false;
+    scheduled(s, t, PROBE_PROCESS_UNSCHEDULED, env, argv, exiting);
     struct process *p = s->vtime ? proctab_find(processes(), argv[2]) : NULL;
     if (p && p->in) {
         p->total += tracer_thread(t)->running.began - p->in - p->ours;
@@ -175,6 +181,8 @@ ERL_NIF_TERM tracer_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     engine_enter(t);
     load_begin(&me->sampler, &sample);
     const struct snapshot *s = atomic_load(&agent.snapshot);
+    if (procname_wanted())
+        procname_event(env, argv); /* also before the programs that want names run */
     if (s && __builtin_expect(s->vtime, 0))
         me->running.began = monotonic_ns();
     if (!s)
@@ -230,7 +238,6 @@ ERL_NIF_TERM tracer_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 /* Built-in variables where there is no process. */
 static uint64_t about_plain(struct engine_ctx *ctx, unsigned builtin, uint64_t index)
 {
-    (void)index;
     switch (builtin) {
     case DIF_BUILTIN_sched:
     case DIF_BUILTIN_schedtype: return event_of_thread(ctx, engine_thread_self(), builtin);
@@ -238,7 +245,7 @@ static uint64_t about_plain(struct engine_ctx *ctx, unsigned builtin, uint64_t i
     case DIF_BUILTIN_reductions:
     case DIF_BUILTIN_heapsize:
     case DIF_BUILTIN_oldheapsize: return UINT64_MAX;
-    default: return 0;
+    default: return terms_about_nothing(ctx, builtin, index);
     }
 }
 

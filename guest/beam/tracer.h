@@ -71,7 +71,8 @@ struct event {
     struct event_place at;
     struct engine_thread *t; /* the thread of the event */
     struct event_terms terms;
-    uint32_t used; /* of room */
+    uint64_t said[3]; /* erlpid, erlname, erlfunc once they are read; 0: not so far */
+    uint32_t used;    /* of room */
     char room[EVENT_ROOM];
 };
 

@@ -138,7 +138,11 @@ struct engine_terms {
      * ENGINE_TERMS_FULL: the firing has examined too many. */
     uint64_t (*element)(struct engine_ctx *ctx, uint64_t term, int64_t n);
     uint64_t (*get)(struct engine_ctx *ctx, uint64_t term, const char *name, size_t len);
+    /* Writes the name of the process that the program shows as this text, at most ENGINE_NAME bytes
+     * with a NUL. Returns the length; 0: it is no process, or has no known name. */
+    size_t (*name)(struct engine_ctx *ctx, const char *text, size_t len, char *out);
 };
+enum { ENGINE_NAME = 80 };
 #define ENGINE_TERMS_FULL UINT64_MAX
 
 /* One firing. The tier fills in `probe`, `arg`, `self`, `vtimestamp` and optionally `about` and

@@ -48,6 +48,21 @@ static void test_needs(void **state)
     dif_image_free(&img);
 }
 
+/* Programs that name processes learn from the births of all of them. */
+static void test_names(void **state)
+{
+    (void)state;
+    struct only o;
+    struct dif_image img;
+    dif_image_init(&img);
+    img.builtins = dif_builtin_bit(DIF_BUILTIN_erlname);
+    only_init(&o, &img);
+    only_add(&o, PROBE_MESSAGE_SEND, &one);
+    only_add(&o, PROBE_PROCESS_EXIT, &one);
+    assert_int_equal(only_needs(&o), PROBE_NEED_SEND);
+    dif_image_free(&img);
+}
+
 static void test_shared_flag(void **state)
 {
     (void)state;
@@ -89,6 +104,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_needs),
+        cmocka_unit_test(test_names),
         cmocka_unit_test(test_shared_flag),
         cmocka_unit_test(test_many),
     };

@@ -77,6 +77,36 @@ static void a_dead_one_goes_in_the_second_sweep(void **state)
     proctab_free(t);
 }
 
+static bool over_at_5(const void *record, uint64_t pid)
+{
+    (void)record;
+    return pid == 5;
+}
+
+/* When its window is full, a process takes the slot of one that is over, and of no other. */
+static void shared_slots_change_hands(void **state)
+{
+    (void)state;
+    struct proctab *t = proctab_new(PROCTAB_WINDOW, 8);
+    void *slot[PROCTAB_WINDOW + 1];
+    assert_null(proctab_share(NULL, 3, over_at_5));
+    for (uint64_t pid = 1; pid <= PROCTAB_WINDOW; pid++) {
+        slot[pid] = proctab_share(t, pid, over_at_5);
+        assert_non_null(slot[pid]);
+        assert_ptr_equal(slot[pid], proctab_share(t, pid, over_at_5));
+    }
+    assert_ptr_equal(proctab_share(t, 99, over_at_5), slot[5]);
+    assert_null(proctab_find(t, 5));
+    assert_ptr_equal(proctab_find(t, 99), slot[5]);
+    assert_null(proctab_share(t, 98, over_at_5));
+    /* A slot that was swept is free. */
+    proctab_sweep(t, 0, 1, odd_live, NULL);
+    proctab_sweep(t, 0, 1, odd_live, NULL);
+    assert_null(proctab_find(t, 4));
+    assert_non_null(proctab_share(t, 98, over_at_5));
+    proctab_free(t);
+}
+
 static void no_memory(void **state)
 {
     (void)state;
@@ -139,9 +169,13 @@ static void claimed_by_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(claims_and_finds), cmocka_unit_test(no_table_is_a_full_one),
-        cmocka_unit_test(full_window),      cmocka_unit_test(a_dead_one_goes_in_the_second_sweep),
-        cmocka_unit_test(no_memory),        cmocka_unit_test(claimed_by_threads),
+        cmocka_unit_test(claims_and_finds),
+        cmocka_unit_test(no_table_is_a_full_one),
+        cmocka_unit_test(full_window),
+        cmocka_unit_test(a_dead_one_goes_in_the_second_sweep),
+        cmocka_unit_test(shared_slots_change_hands),
+        cmocka_unit_test(no_memory),
+        cmocka_unit_test(claimed_by_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,6 +72,34 @@ void *proctab_claim(struct proctab *t, uint64_t pid, bool *fresh)
     return NULL;
 }
 
+/* Takes the slot from the process `was`. Two threads that want one for the same process look at the
+ * slots in the same order: the second finds that of the first. */
+static bool take(struct proctab *t, uint32_t slot, uint64_t was, uint64_t pid)
+{
+    return atomic_compare_exchange_strong_explicit(&t->key[slot], &was, pid, memory_order_acq_rel,
+                                                   memory_order_relaxed) ||
+           was == pid;
+}
+
+void *proctab_share(struct proctab *t, uint64_t pid, bool (*over)(const void *record, uint64_t pid))
+{
+    if (!t)
+        return NULL;
+    uint32_t h = first_slot(t, pid);
+    void *p = find(t, pid, h);
+    if (p)
+        return p;
+    for (unsigned full = 0; full < 2; full++) /* free slots before those of others */
+        for (uint32_t i = 0; i < PROCTAB_WINDOW; i++) {
+            uint32_t s = (h + i) & (t->cap - 1);
+            void *record = t->data + s * t->width;
+            uint64_t was = atomic_load_explicit(&t->key[s], memory_order_relaxed);
+            if ((full ? was != 0 && over(record, was) : was == 0) && take(t, s, was, pid))
+                return record;
+        }
+    return NULL;
+}
+
 void proctab_sweep(struct proctab *t, uint32_t part, uint32_t parts,
                    bool (*alive)(void *arg, uint64_t pid), void *arg)
 {
@@ -84,8 +112,9 @@ void proctab_sweep(struct proctab *t, uint32_t part, uint32_t parts,
         } else if (!t->dead[s]) {
             t->dead[s] = 1;
         } else {
-            t->dead[s] = 0;
-            atomic_store_explicit(&t->key[s], 0, memory_order_release);
+            t->dead[s] = 0; /* and another process may just have taken it: proctab_share */
+            atomic_compare_exchange_strong_explicit(&t->key[s], &pid, 0, memory_order_release,
+                                                    memory_order_relaxed);
         }
     }
 }

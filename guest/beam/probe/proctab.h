@@ -35,6 +35,10 @@ void *proctab_find(struct proctab *t, uint64_t pid);
 /* The same, claiming a free slot when it has none; *fresh says that the record is new and
  * uninitialized. NULL: no room. */
 void *proctab_claim(struct proctab *t, uint64_t pid, bool *fresh);
+/* The same for a record that threads share; it is new when it is not that of this process. Where
+ * the window is full, takes the slot of a process for which over() holds, given its record. */
+void *proctab_share(struct proctab *t, uint64_t pid,
+                    bool (*over)(const void *record, uint64_t pid));
 /* Frees the slots of processes for which alive() returns false. One sweeper at a time. */
 void proctab_sweep(struct proctab *t, uint32_t part, uint32_t parts,
                    bool (*alive)(void *arg, uint64_t pid), void *arg);

@@ -1,6 +1,8 @@
 /* terms.c - see terms.h. */
 #include "beam/probe/terms.h"
 
+#include "beam/probe/procname.h"
+
 enum { EVENT_TERM_BITS = 6, THREAD_BITS = 10 };
 _Static_assert(EVENT_TERMS == 1 << EVENT_TERM_BITS, "an index is part of a handle");
 _Static_assert(ENGINE_THREADS_MAX <= 1 << THREAD_BITS, "a thread's index is part of a handle");
@@ -77,6 +79,11 @@ static uint64_t terms_get(struct engine_ctx *ctx, uint64_t term, const char *nam
                                                                               : 0;
 }
 
+static size_t terms_name(struct engine_ctx *ctx, const char *text, size_t len, char *out)
+{
+    return procname_of_text(event_of(ctx)->env, text, len, event_of(ctx)->hidden, out);
+}
+
 const struct engine_terms terms_ops = {
     .known = terms_known,
     .kind = terms_kind,
@@ -86,6 +93,7 @@ const struct engine_terms terms_ops = {
     .string = terms_string,
     .element = terms_element,
     .get = terms_get,
+    .name = terms_name,
 };
 
 /* -- built-in variables ------------------------------------------------------------------------ */
@@ -118,6 +126,55 @@ static uint64_t argument(struct event *ev, uint64_t i)
     }
 }
 
+/* Returns the name of the process, its pid where that is not known. */
+static uint64_t name(struct event *ev)
+{
+    char *p = event_room(ev, PROCNAME_TEXT);
+    size_t len = p ? procname_text(ev->env, ev->pid, ev->hidden, p) : 0;
+    if (len > 0)
+        return event_written(ev, p, len);
+    if (p)
+        ev->used = (uint32_t)(p - ev->room);
+    return event_pid(ev, ev->pid);
+}
+
+/* Returns the function that the process is in. */
+static uint64_t function(struct event *ev)
+{
+    if (ev->fn)
+        return event_text(ev, ev->fn->text, ev->fn->text_len);
+    return ev->msg_is == DIF_BUILTIN_erlfunc ? event_mfa(ev, ev->msg, "") : event_constant(ev, "");
+}
+
+/* Returns what `make` makes, which is made once in an event. */
+static uint64_t once(struct event *ev, unsigned builtin, uint64_t (*make)(struct event *ev))
+{
+    uint64_t *said = &ev->said[builtin - DIF_BUILTIN_erlpid];
+    if (*said == 0)
+        *said = make(ev);
+    return *said;
+}
+
+static uint64_t pid(struct event *ev)
+{
+    return event_pid(ev, ev->pid);
+}
+
+uint64_t terms_about_nothing(struct engine_ctx *ctx, unsigned builtin, uint64_t index)
+{
+    static const char none[1] = "";
+    (void)index;
+    switch (builtin) {
+    case DIF_BUILTIN_class:
+    case DIF_BUILTIN_erlpid:
+    case DIF_BUILTIN_erlname:
+    case DIF_BUILTIN_erlfunc:
+        engine_ctx_range(ctx, none, sizeof none);
+        return (uint64_t)(uintptr_t)none;
+    default: return 0;
+    }
+}
+
 uint64_t terms_about(struct engine_ctx *ctx, unsigned builtin, uint64_t index)
 {
     struct event *ev = event_of(ctx);
@@ -129,6 +186,9 @@ uint64_t terms_about(struct engine_ctx *ctx, unsigned builtin, uint64_t index)
         return builtin == ev->msg_is && ev->msg != 0 ? terms_keep(ev, ev->msg) : 0;
     case DIF_BUILTIN_class:
         return ev->fn && ev->other ? event_atom(ev, ev->other) : event_constant(ev, "");
+    case DIF_BUILTIN_erlpid: return once(ev, builtin, pid);
+    case DIF_BUILTIN_erlname: return once(ev, builtin, name);
+    case DIF_BUILTIN_erlfunc: return once(ev, builtin, function);
     default: return event_here(ev, builtin);
     }
 }

@@ -15,6 +15,9 @@ uint64_t terms_keep(struct event *ev, ERL_NIF_TERM t);
 /* Returns a built-in variable of this event: engine_ctx.about. */
 uint64_t terms_about(struct engine_ctx *ctx, unsigned builtin, uint64_t index);
 
+/* The same where no process is concerned: BEGIN, END, intervals. */
+uint64_t terms_about_nothing(struct engine_ctx *ctx, unsigned builtin, uint64_t index);
+
 extern const struct engine_terms terms_ops;
 
 #endif

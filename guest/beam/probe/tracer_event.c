@@ -177,6 +177,7 @@ void event_init(struct event *ev, struct engine_thread *t, ErlNifEnv *env, ERL_N
     ev->ctx.have = 0;
     ev->ctx.nranges = 0;
     ev->ctx.anywhere = ev->ctx.own = false;
+    memset(ev->said, 0, sizeof ev->said);
     ev->t = t;
     ev->used = 0;
     ev->env = env;
@@ -195,6 +196,7 @@ static void hide(struct event *ev, bool hidden)
     ev->hidden = hidden;
     ev->ctx.have = 0;
     ev->ctx.nranges = 0;
+    memset(ev->said, 0, sizeof ev->said);
     ev->used = 0;
 }
 

@@ -50,6 +50,9 @@ export const D_WORDS: ["aggregation" | "variable" | "function", string, string, 
     ["variable", "message", "the message that is sent or received", "", true],
     ["variable", "reason", "reason of an exception, an exit or an exit signal", "", true],
     ["variable", "class", "class of an exception: error, exit or throw", "", true],
+    ["variable", "erlpid", "the Erlang process that the probe is about: <0.N.S>", "", true],
+    ["variable", "erlname", "its name: registered, via or global, its label, or how it began", "", true],
+    ["variable", "erlfunc", "the function that it is in, where the probe knows it: m:f/a", "", true],
     ["function", "trace", "records a value", "(", true],
     ["function", "printf", "prints values", "(", true],
     ["function", "printa", "prints aggregations in their current state", "(", true],
@@ -137,6 +140,7 @@ export const D_WORDS: ["aggregation" | "variable" | "function", string, string, 
     ["function", "rw_read_held", "whether a kernel lock is held by readers", "(", false],
     ["function", "rw_write_held", "whether a kernel lock is held by a writer", "(", false],
     ["function", "rw_iswriter", "whether this thread holds a kernel lock as writer", "(", false],
+    ["function", "erlname", "the name of a process: registered, via or global, its label, or how it began", "(", true],
 ];
 
 /** What an aggregating function shows for a key. */

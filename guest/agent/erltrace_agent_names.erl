@@ -1,0 +1,117 @@
+%% erltrace_agent_names - the names of processes, for programs that use erlname.
+%%
+%% The library learns names from events (procname.h). This module tells it those of processes that are older than the trace, and looks again at
+%% processes that programs have named by less than a registered name: labels come and change without an event.
+%%
+%% A process itself answers what it began with, among its other signals. So helpers ask (erltrace_agent_crowd, erltrace_agent_aside), and a
+%% process that does not answer soon has no name until it is asked again.
+-module(erltrace_agent_names).
+
+-export([needed/1, begin_learning/2, fill/2, stop/2, look/1]).
+
+-include("erltrace_agent.hrl").
+
+-define(ANSWER, 20).               % ms that a process has to answer
+-define(LATE, 4).                  % at most this many of a part may fail to
+-define(PART, 64).                 % processes of a part
+-define(MANY, 500).                % processes beyond which many helpers ask side by side
+-define(SILENT, 500).              % ms after which those processes that have not answered have no name
+-define(HEAP, 131072).             % words of a heap beyond which its process is not asked for its whole dictionary
+-define(FRAMES, 8).                % frames that the VM shows of a stack, at most
+
+%% Whether programs with these needs use names.
+needed(Bits) ->
+    Bits band ?NEED_NAMES =/= 0.
+
+%% Before flags are set, so that no birth is missed. -> whether names are learned
+begin_learning(Bits, #s{names = Had}) ->
+    case needed(Bits) of
+        true -> Had orelse ?AGENT:nif_names(true) =:= ok; % without memory for them, pids stay pids
+        false -> Had
+    end.
+
+%% Once births are seen: tells the library what was there before.
+fill(true, #s{names = false} = S) ->
+    ?AGENT:nif_names([{P, registered, N} || N <- registered(), P <- [whereis(N)], is_pid(P)]),
+    erltrace_agent_lib:fold_list(fun global/2, ok, global_names()),
+    Ps = processes(),
+    erltrace_agent_meanwhile:expect(processes, length(Ps)),
+    Has = S#s.has,
+    Ask = fun(P) -> facts(P, Has) end,
+    case length(Ps) > ?MANY of
+        true -> erltrace_agent_crowd:fold(Ask, fun tell/3, ok, Ps, ?SILENT);
+        false -> ask(Ask, Ps)
+    end;
+fill(_, _) ->
+    ok.
+
+%% -> whether names are still learned
+stop(Bits, Has) ->
+    case needed(Bits) of
+        true -> Has;
+        false ->
+            _ = Has andalso ?AGENT:nif_names(false),
+            false
+    end.
+
+%% Looks again at processes that programs have named since the last look.
+look(#s{names = true, has = Has}) ->
+    ask(fun(P) -> facts(P, Has) end, ?AGENT:nif_asked());
+look(_) ->
+    ok.
+
+ask(_, []) ->
+    ok;
+ask(Ask, Ps) ->
+    {Part, Rest} = lists:split(min(?PART, length(Ps)), Ps),
+    [tell(P, Facts, ok) || {P, Facts} <- erltrace_agent_aside:each(Ask, Part, ?ANSWER, ?LATE)],
+    erltrace_agent_lib:breathe(),
+    ask(Ask, Rest).
+
+tell(P, Facts, ok) ->
+    erltrace_agent_meanwhile:done(processes, 1),
+    _ = is_list(Facts) andalso ?AGENT:nif_names([{P, What, Term} || {What, Term} <- Facts]),
+    ok.
+
+%% global keeps its names in a table of this node: that waits for no one.
+global_names() ->
+    try global:registered_names()
+    catch _:_ -> []
+    end.
+
+global(Name, ok) ->
+    try global:whereis_name(Name) of
+        P when is_pid(P), node(P) =:= node() -> ?AGENT:nif_names([{P, name, {global, Name}}]);
+        _ -> ok
+    catch
+        _:_ -> ok
+    end.
+
+%% Returns what a process says of its beginning, and of its label. The dictionary of a sensitive process is empty.
+facts(P, Has) when ?HAS(Has, ?OTP_LABELS) ->
+    [{initial_call, Call}, {_, Initial}, {_, Label}] =
+        process_info(P, [initial_call, {dictionary, '$initial_call'}, {dictionary, '$process_label'}]),
+    [{label, Label} || Label =/= undefined] ++ start(P, Call, Initial);
+facts(P, _) ->
+    case process_info(P, [initial_call, total_heap_size]) of
+        [{_, {proc_lib, init_p, _} = Call}, {_, Words}] when Words =< ?HEAP ->
+            {dictionary, D} = process_info(P, dictionary),
+            start(P, Call, proplists:get_value('$initial_call', D));
+        [{_, Call}, _] ->
+            start(P, Call, undefined)
+    end.
+
+start(_, _, {M, F, A}) when is_atom(M), is_atom(F), is_integer(A), A >= 0 -> [{start, {M, F, A}}];
+start(_, {proc_lib, init_p, _}, _) -> [];
+start(P, {erlang, apply, 2}, _) -> bottom(P); % of a fun: the VM does not say which
+start(_, MFA, _) -> [{start, MFA}].
+
+%% Returns the function at the bottom of a stack, if it is seen.
+bottom(P) ->
+    case process_info(P, current_stacktrace) of
+        {_, [_ | _] = Stack} when length(Stack) < ?FRAMES ->
+            {M, F, A, _} = lists:last(Stack),
+            [{frame, {M, F, A}} || is_integer(A)];
+        _ ->
+            []
+    end.

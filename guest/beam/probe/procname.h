@@ -1,0 +1,51 @@
+/* procname.h - the names of Erlang processes: a table of fixed size from pid to name.
+ *
+ * While a program uses names, events say which processes are born, registered and gone
+ * (procname_event); what happened before is told by the server (nif_names). A name is, in this
+ * order: the registered one; the one under which a via module or global knows the process; its
+ * label; the function that it began with, as proc_lib understands it.
+ *
+ * A record has two copies of what is known of a process, and a version that says which is valid.
+ * A writer fills in the other copy and then advances the version. A reader copies, and looks at the
+ * version again: it never waits, whatever a writer does. Writers of one record exclude each other;
+ * one that would have to wait long gives up, and counts that. Each copy names its process, so that
+ * a record that changes hands cannot lend anyone the name of another process.
+ *
+ * A name outlives its process by a second or two, so that those who write to it still show it; but
+ * when the slots for a new process are full, it takes that of one that has exited. Where even that
+ * fails the process has no name, and is counted. */
+#ifndef ET_BEAM_PROBE_PROCNAME_H
+#define ET_BEAM_PROBE_PROCNAME_H
+
+#include "beam/agent.h"
+
+enum { PROCNAME_TEXT = ENGINE_NAME /* bytes of a name, including the NUL */ };
+
+/* Writes the name of a process into PROCNAME_TEXT bytes, cut with ".." where it does not fit.
+ * Returns the length; 0: not known, or it is that of a term and terms are hidden. For callbacks of
+ * the VM.
+ */
+size_t procname_text(ErlNifEnv *env, ERL_NIF_TERM pid, bool hidden, char *out);
+/* The same for a process of this node as the VM writes it: <0.N.S>. */
+size_t procname_of_text(ErlNifEnv *env, const char *text, size_t len, bool hidden, char *out);
+
+/* Returns whether events are to be passed to procname_event. */
+static inline bool procname_wanted(void)
+{
+    return atomic_load_explicit(&agent.naming, memory_order_relaxed);
+}
+/* Learns from an event; takes the arguments of trace/5. Between engine_enter and engine_leave. */
+void procname_event(ErlNifEnv *env, const ERL_NIF_TERM argv[]);
+
+/* nif_names(true | false | [{Pid, registered | name | label | start | frame, Term}]) -> ok |
+ * 'AGENT_MEMORY': true: forgets all names, and learns from now on; false: no longer learns; a list:
+ * what the server knows. Terms: an atom; {global, Name} or {via, Module, Name}; any; {M, F, Arity},
+ * of frame: the oldest that is on the stack. */
+ERL_NIF_TERM procname_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+/* nif_asked() -> [Pid]: processes that programs named and of which more may be known by now. */
+ERL_NIF_TERM procname_asked_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+/* Forgets dead processes, and names that are no longer registered; for the server's timer. */
+void procname_sweep(ErlNifEnv *env, uint32_t part, uint32_t parts);
+void procname_free(void);
+
+#endif

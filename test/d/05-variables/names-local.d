@@ -1,0 +1,2 @@
+/* names of Erlang's processes exist in nodes only */
+BEGIN { trace(erlname); }

@@ -1,0 +1,247 @@
+"""Names of processes (erlname, erlpid, erlfunc): of processes older than the trace and born during it, while names come and go."""
+from erlt import READY, aggregation, pid
+
+# Processes of each kind of name. The module is also a registry: {via, etn, {Registry, Key}}.
+MODULE = """
+-module(etn).
+-export([all/1, start/2, init/1, handle_call/3, handle_cast/2, handle_info/2, sink/0, labelled/1,
+         register_name/2, unregister_name/1, whereis_name/1, send/2]).
+init(sup) -> {ok, {#{}, []}};
+init(_) -> {ok, 0}.
+handle_call(_, _, S) -> {reply, ok, S}.
+handle_cast(_, S) -> {noreply, S}.
+handle_info(_, S) -> {noreply, S}.
+register_name(_, _) -> yes.
+unregister_name(_) -> ok.
+whereis_name(_) -> undefined.
+send(_, _) -> ok.
+sink() -> receive stop -> ok; _ -> sink() end.
+labelled(Label) -> _ = [proc_lib:set_label(Label) || erlang:function_exported(proc_lib, set_label, 1)], sink().
+start(local, T) -> {ok, P} = gen_server:start({local, T}, etn, [], []), P;
+start(global, T) -> {ok, P} = gen_server:start({global, {T, 1}}, etn, [], []), P;
+start(via, T) -> {ok, P} = gen_server:start({via, etn, {etn_registry, {T, <<"k">>}}}, etn, [], []), P;
+start(via_name, T) -> {ok, P} = gen_server:start({via, etn, T}, etn, [], []), P;
+start(server, _) -> {ok, P} = gen_server:start(etn, [], []), P;
+start(supervisor, _) -> {ok, P} = supervisor:start_link(etn, sup), unlink(P), P;
+start(event, _) -> {ok, P} = gen_event:start(), P;
+start(proc_lib, _) -> proc_lib:spawn(etn, sink, []);
+start(proc_lib_fun, _) -> proc_lib:spawn(fun() -> sink() end);
+start('fun', _) -> spawn(fun() -> sink() end);
+start(spawn, _) -> spawn(etn, sink, []);
+start(label, T) -> spawn(etn, labelled, [{T, label}]);
+start(long, T) -> P = spawn(etn, sink, []), register(list_to_atom(lists:flatten([atom_to_list(T) | lists:duplicate(200, $x)])), P), P.
+all(T) -> [start(K, T) || K <- [local, global, via, via_name, server, supervisor, event, proc_lib, proc_lib_fun, 'fun', spawn, label, long]].
+"""
+SENDS = READY + "erlang*:::message-send /args[0] == $$1 && args[1] != $$2/ { @[erlname(args[1])] = count(); }"
+NAMED = READY + 'erlang*:::message-send /args[0] == $$1 && args[1] != $$2/ { printf("to %s.\\n", erlname(args[1])); }'
+
+
+def workload(t):
+    node = t.node()
+    node(f"etw:load({quoted(MODULE)})")
+    return node, node("etw:worker()")
+
+
+def quoted(text):
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def has_labels(node):
+    return node("erlang:function_exported(proc_lib, set_label, 1)")
+
+
+def sends(node, worker, pids):
+    node(f"etw:as({pid(worker)}, fun() -> [P ! x || P <- [{', '.join(pid(p) for p in pids)}]], ok end)")
+
+
+def ends(t, trace):
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.equal(trace.err.text(), "", "warnings", trace)
+    return aggregation(trace.out.text())
+
+
+def kill(node, pids):
+    node(f"[exit(P, kill) || P <- [{', '.join(pid(p) for p in pids)}]]")
+
+
+def expected(tag, labels):
+    """The names of etn:all(tag), with those that only a trace which saw the birth knows."""
+    new = tag == "new"
+    return {tag: 1, f"global({{{tag},1}})": 1,
+            ** ({f'etn_registry({{{tag},<<"k">>}})': 1, f"etn({tag})": 1, "etn:init/1": 1} if new else {"etn:init/1": 3}),
+            "supervisor:etn/1": 1, "gen_event:init_it/6": 1,
+            ** ({"etn:sink/0": 2} if new else {"etn:sink/0": 3, "etn:'-start/2-fun-0-'/0": 1}),
+            ** ({"{old,label}": 1} if labels and not new else {"etn:labelled/1": 1}),
+            tag + 74 * "x" + "..": 1}
+
+
+def test_before_the_trace(t):
+    """The name of each kind of process that is there when the trace comes."""
+    node, worker = workload(t)
+    t.logs.append("unexpected message: x")
+    pids = node("etn:all(old)")
+    trace = t.trace("-q", "-n", SENDS, worker, node("self()"), node=node)
+    trace.ready()
+    sends(node, worker, pids)
+    t.equal(ends(t, trace), expected("old", has_labels(node)), "names", trace)
+    kill(node, pids)
+    t.clean(node)
+
+
+def test_during_the_trace(t):
+    """The same for processes that are born during it, at once."""
+    node, worker = workload(t)
+    t.logs.append("unexpected message: x")
+    trace = t.trace("-q", "-n", SENDS, worker, node("self()"), node=node)
+    trace.ready()
+    pids = node("etn:all(new)")
+    sends(node, worker, pids)
+    found = ends(t, trace)
+    funs = [found.pop(name) for name in list(found) if name.startswith("etn:fun-")]
+    t.equal(funs, [1, 1], "funs", trace)
+    t.equal(found, expected("new", False), "names", trace)
+    kill(node, pids)
+    t.clean(node)
+
+
+def test_as_they_change(t):
+    """A name that comes and goes; a label, which is seen at the next look."""
+    node, worker = workload(t)
+    one, two = [node("etn:start(spawn, x)") for _ in range(2)]
+    trace = t.trace("-q", "-x", "switchrate=20ms", "-n", NAMED, worker, node("self()"), node=node)
+    trace.ready()
+
+    def said(process):
+        sends(node, worker, [process])
+        at = said.at = trace.wait("^to ", start=said.at) + 1
+        return trace.out.lines[at - 1]
+    said.at = 0
+    t.equal(said(one), "to etn:sink/0.", "not registered", trace)
+    node(f"register(etn_one, {pid(one)})")
+    t.equal(said(one), "to etn_one.", "registered", trace)
+    node("unregister(etn_one)")
+    t.equal(said(one), "to etn:sink/0.", "no longer", trace)
+    node(f"register(etn_one, {pid(two)})")
+    t.equal(said(two), "to etn_one.", "another has the name", trace)
+    t.equal(said(one), "to etn:sink/0.", "the first has not", trace)
+    if has_labels(node):
+        label = node("etn:start(label, z)")
+        for _ in range(200):
+            if said(label) == "to {z,label}.":
+                break
+            node("timer:sleep(50)")
+        t.equal(said(label), "to {z,label}.", "labelled", trace)
+        kill(node, [label])
+    ends(t, trace)
+    kill(node, [one, two])
+    t.clean(node)
+
+
+def test_of_the_current_process(t):
+    """erlname, erlpid and erlfunc at births, ends, calls and turns; where no process is concerned they are empty."""
+    node, worker = workload(t)
+    node(f"register(etn_worker, {pid(worker)})")
+    trace = t.trace("-q", "-n", READY + """
+        BEGIN { printf("[%s%s%s]\\n", erlname, erlpid, erlfunc); }
+        tick-50ms /!told/ { told = 1; printf("[%s%s%s]\\n", erlname, erlpid, erlname("none")); }
+        erlang*:::process-spawn /args[1] == "etw:child/1"/ { @["spawn", erlname] = count(); }
+        erlang*:::process-exit /erlname == "etw:child/1"/ { @["exit", erlpid == args[0] ? erlfunc : "?"] = count(); }
+        erlang*:etw:work/1:entry { @[erlname, erlfunc] = count(); @[erlname(args[0]), erlname(erlpid)] = count(); }
+        erlang*:::process-scheduled /erlname == "etn_worker"/ { @[erlfunc == args[1] && erlfunc != "" ? "in" : "?", erlname] = count(); }
+        erlang*:::process-spawn { @[erlname("text"), erlname(argv[0])] = count(); }
+        """, node=node)
+    trace.ready()
+    node(f"etw:calls({pid(worker)}, 503)")
+    node(f"etw:spawns({pid(worker)}, 307)")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    text = trace.out.text()
+    found = aggregation("\n".join(line for line in text.splitlines() if "etn_worker" in line or "etw:" in line))
+    turns = found.pop(("in", "etn_worker"))
+    t.true(turns > 0, "turns", trace)
+    t.equal(found, {("spawn", "etw:child/1"): 307, ("etn_worker", "etw:work/1"): 503, ("etn_worker", "etn_worker"): 503}, "names", trace)
+    t.equal(text.splitlines().count("[]") + text.splitlines().count("[none]"), 2, "outside processes", trace)
+    t.true("?" not in text, "what should be equal", trace)
+    t.equal(aggregation(text).get(("text", "1")), 1, "what is no process", trace)
+    t.equal(sum(n for key, n in aggregation(text).items() if key == "exit"), 307, "ends", trace)
+    node("unregister(etn_worker)")
+
+
+def test_of_many_that_live_shortly(t):
+    """Very many processes, each gone at once: all are named, and none is called what another was."""
+    node, worker = workload(t)
+    trace = t.trace("-q", "-n", READY + """
+        erlang*:::process-spawned /args[1] == $$1/ { @[erlname] = count(); }
+        erlang*:::process-exit /erlname == "etw:child/1"/ { @["exit"] = count(); }""", worker, node=node)
+    trace.ready()
+    node(f"etw:spawns({pid(worker)}, 200003)", patience=120)
+    t.equal(ends(t, trace), {"etw:child/1": 200003, "exit": 200003}, "names", trace)
+    t.clean(node)
+
+
+def test_of_one_that_is_suspended(t):
+    """A process is suspended when names are asked for: nothing waits for it, and the others have theirs."""
+    node, worker = workload(t)
+    pids = [node("etn:start(spawn, x)"), node("etn:start(local, etn_local)")]
+    node(f"erlang:suspend_process({pid(pids[0])})")
+    trace = t.trace("-q", "-n", SENDS, worker, node("self()"), node=node)
+    trace.ready()
+    sends(node, worker, pids)
+    node(f"erlang:resume_process({pid(pids[0])})")
+    found = ends(t, trace)
+    t.equal((found.pop("etn_local"), sum(found.values())), (1, 1), "names", trace)
+    kill(node, pids)
+
+
+def test_two_programs(t):
+    """Names are learned for as long as a program uses them, and anew for the next one."""
+    node, worker = workload(t)
+    one = node("etn:start(spawn, x)")
+    first = t.trace("-q", "-n", SENDS, worker, node("self()"), node=node)
+    first.ready()
+    second = t.trace("-q", "-n", SENDS, worker, node("self()"), node=node)
+    second.ready()
+    sends(node, worker, [one])
+    t.equal(ends(t, first), {"etn:sink/0": 1}, "learned for the first", first)
+    node(f"register(etn_late, {pid(one)})")
+    sends(node, worker, [one])
+    t.equal(ends(t, second), {"etn:sink/0": 1, "etn_late": 1}, "learned for the second", second)
+    node(f"unregister(etn_late), register(etn_later, {pid(one)})")
+    third = t.trace("-q", "-n", SENDS, worker, node("self()"), node=node)
+    third.ready()
+    sends(node, worker, [one])
+    t.equal(ends(t, third), {"etn_later": 1}, "nothing old is left", third)
+    kill(node, [one])
+    t.clean(node)
+
+
+def test_hidden(t):
+    """While terms are hidden from a program, a name that contains one is not shown to it; another program sees it, at the same events."""
+    node, worker = workload(t)
+    blind, sees = [t.trace("-q", *off, "-n", SENDS, worker, node("self()"), node=node) for off in (["-x", "terms=off"], [])]
+    blind.ready()
+    sees.ready()
+    pids = [node(f"etn:start({kind}, hid)") for kind in ("local", "global", "via", "via_name")]
+    sends(node, worker, pids)
+    t.equal(ends(t, blind), {"hid": 1, pids[1]: 1, pids[2]: 1, "etn(hid)": 1}, "hidden", blind)
+    t.equal(ends(t, sees), {"hid": 1, "global({hid,1})": 1, 'etn_registry({hid,<<"k">>})': 1, "etn(hid)": 1}, "not hidden", sees)
+    kill(node, pids)
+    t.clean(node)
+
+
+def test_dead_agent(t):
+    """The agent's process is killed while it knows names: nothing stays behind, and the next trace has them."""
+    node, worker = workload(t)
+    trace = t.trace("-q", "-n", SENDS, worker, node("self()"), node=node)
+    trace.ready()
+    node("exit(whereis(erltrace_agent), kill)")
+    t.equal(trace.end(), 1, "exit status", trace)
+    t.clean(node, 3000)
+    one = node("etn:start(spawn, x)")
+    again = t.trace("-q", "-n", SENDS, worker, node("self()"), node=node)
+    again.ready()
+    sends(node, worker, [one])
+    t.equal(ends(t, again), {"etn:sink/0": 1}, "names", again)
+    kill(node, [one])
+    t.clean(node)
