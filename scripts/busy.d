@@ -18,12 +18,14 @@ erlang*:::port-not_busy
 {
     @took["for a port, ns"] = quantize(arg2);
     @where[copyinstr(arg0)] = sum(arg2 / 1000);
+    @who[erlpid, erlname] = sum(arg2 / 1000);
 }
 
 erlang*:::dist-port_not_busy
 {
     @took["for a node, ns"] = quantize(arg4);
     @where[copyinstr(arg2)] = sum(arg4 / 1000);
+    @who[erlpid, erlname] = sum(arg4 / 1000);
 }
 
 dtrace:::END
@@ -32,4 +34,7 @@ dtrace:::END
     trunc(@where, 10);
     printf("%-40s %16s\n", "PORT OR NODE", "WAITED, us");
     printa("%-40s %@16d\n", @where);
+    trunc(@who, 10);
+    printf("\n%-16s %-48s %16s\n", "PROCESS", "NAME", "WAITED, us");
+    printa("%-16s %-48s %@16d\n", @who);
 }

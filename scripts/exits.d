@@ -1,10 +1,10 @@
 #!/usr/bin/env -S erltrace -s
 /*
- * exits.d - why processes end, and how long they lived.
+ * exits.d - which processes end, why, and how long they lived.
  *
  *   erltrace -p PID --for 10s -s scripts/exits.d
  *
- * The lifetimes are those of processes born while the script was running.
+ * Processes are shown by name; those of one name are counted together. The lifetimes are those of processes born while the script was running.
  */
 #pragma D option quiet
 
@@ -15,7 +15,7 @@ erlang*:::process-spawn
 
 erlang*:::process-exit
 {
-    @why[copyinstr(arg1)] = count();
+    @why[erlname, copyinstr(arg1)] = count();
 }
 
 erlang*:::process-exit
@@ -27,7 +27,8 @@ erlang*:::process-exit
 
 dtrace:::END
 {
-    printf("%-60s %10s\n", "REASON", "PROCESSES");
-    printa("%-60s %@10d\n", @why);
+    trunc(@why, 50);
+    printf("%-40s %-40s %10s\n", "PROCESS", "REASON", "PROCESSES");
+    printa("%-40s %-40s %@10d\n", @why);
     printa(@life);
 }

@@ -19,7 +19,7 @@ erlang*:::gc_major-end
 /self->gc/
 {
     @took[probename == "gc_minor-end" ? "minor, ns" : "major, ns"] = quantize(timestamp - self->gc);
-    @who[copyinstr(arg0)] = count();
+    @who[erlpid, erlname] = count();
     @words["words reclaimed"] = sum(arg1);
     self->gc = 0;
 }
@@ -28,7 +28,7 @@ dtrace:::END
 {
     printa(@took);
     trunc(@who, 10);
-    printf("%-24s %10s\n", "PROCESS", "COLLECTIONS");
-    printa("%-24s %@10d\n", @who);
+    printf("%-16s %-48s %10s\n", "PROCESS", "NAME", "COLLECTIONS");
+    printa("%-16s %-48s %@10d\n", @who);
     printa(@words);
 }

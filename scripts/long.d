@@ -16,15 +16,15 @@ dtrace:::BEGIN
 
 erlang*:::gc-long
 {
-    printf("%Y %-16s collected for %d ms, %d words are left\n", walltimestamp, copyinstr(arg0), arg1, arg2 + arg3);
+    printf("%Y %-16s %-32s collected for %d ms, %d words are left\n", walltimestamp, copyinstr(arg0), erlname(arg0), arg1, arg2 + arg3);
 }
 
 erlang*:::heap-large
 {
-    printf("%Y %-16s has a heap of %d words, %d of them in use\n", walltimestamp, copyinstr(arg0), arg1, arg2 + arg3);
+    printf("%Y %-16s %-32s has a heap of %d words, %d of them in use\n", walltimestamp, copyinstr(arg0), erlname(arg0), arg1, arg2 + arg3);
 }
 
 erlang*:::schedule-long
 {
-    printf("%Y %-16s ran for %d ms, from %s to %s\n", walltimestamp, copyinstr(arg0), arg1, copyinstr(arg2), copyinstr(arg3));
+    printf("%Y %-16s %-32s ran for %d ms, from %s to %s\n", walltimestamp, copyinstr(arg0), erlname(arg0), arg1, copyinstr(arg2), copyinstr(arg3));
 }

@@ -5,20 +5,20 @@
  *
  *   erltrace -p PID --for 10s -s scripts/messages.d
  *
- * Sizes are in words (8 bytes), without the data of large binaries.
+ * Processes are shown by name; those of one name are counted together. Sizes are in words (8 bytes), without the data of large binaries.
  */
 #pragma D option quiet
 
 erlang*:::message-send
 {
-    @pairs[copyinstr(arg0), copyinstr(arg1)] = count();
+    @pairs[erlname, erlname(arg1)] = count();
     @size["words in a message"] = quantize(arg2);
 }
 
 dtrace:::END
 {
     trunc(@pairs, 20);
-    printf("%-24s %-24s %10s\n", "SENDER", "RECEIVER", "MESSAGES");
-    printa("%-24s %-24s %@10d\n", @pairs);
+    printf("%-40s %-40s %10s\n", "SENDER", "RECEIVER", "MESSAGES");
+    printa("%-40s %-40s %@10d\n", @pairs);
     printa(@size);
 }

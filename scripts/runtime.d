@@ -16,7 +16,7 @@ erlang*:::process-scheduled
 erlang*:::process-unscheduled
 /self->since/
 {
-    @busy[copyinstr(arg0)] = sum(timestamp - self->since);
+    @busy[erlpid, erlname] = sum(timestamp - self->since);
     @slice["slice, us"] = quantize((timestamp - self->since) / 1000);
     self->since = 0;
 }
@@ -25,7 +25,7 @@ dtrace:::END
 {
     trunc(@busy, 20);
     normalize(@busy, 1000000);
-    printf("%-24s %10s\n", "PROCESS", "MS");
-    printa("%-24s %@10d\n", @busy);
+    printf("%-16s %-48s %10s\n", "PROCESS", "NAME", "MS");
+    printa("%-16s %-48s %@10d\n", @busy);
     printa(@slice);
 }

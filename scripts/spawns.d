@@ -4,13 +4,14 @@
  *
  *   erltrace -p PID --for 10s -s scripts/spawns.d
  *
- * Processes started from funs all show as erlang:apply/2, those of OTP behaviours as proc_lib:init_p/5.
+ * Servers and other behaviours of OTP are shown by their callback module, funs by the module and their number in it. A process that is started
+ * under a name in global or in a registry is shown by that.
  */
 #pragma D option quiet
 
 erlang*:::process-spawn
 {
-    @[copyinstr(arg1)] = count();
+    @[erlname] = count();
 }
 
 dtrace:::END
