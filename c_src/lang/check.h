@@ -138,6 +138,14 @@ bool check_is_place_call(const struct lang *l, const struct node *n);
 const struct type *check_place_call(struct lang *l, struct node *n, const struct lang_fn *fn);
 /* Gives a key's value the type that its place in the signature has. */
 void check_place_as(struct node *n, const struct type *key);
+/* -- check_term.c -- */
+/* Checks the argument of atom(); returns false after reporting an error. */
+bool check_atom(struct lang *l, const struct node *name);
+/* Turns a term into its text, in Erlang's syntax or the other one; leaves others alone. */
+void check_as_text(struct lang *l, struct node *n, bool other);
+/* Turns n, which compares a term with a term, number or text, into a call that does. Returns false
+ * if it is none of these, or if handles may be compared as they are. */
+bool check_terms_compared(struct lang *l, struct node *n);
 /* -- check_xlate.c -- */
 const struct type *check_xlate(struct lang *l, struct node *n);
 /* Replaces n by the translator's expression. n is a member access on a translation (its kid), and
@@ -182,9 +190,10 @@ void check_elixir_name(struct lang *l, const struct node *text, const struct nod
 char *check_describe(struct lang *l, const struct type *t, const struct node *at);
 
 /* -- format.c -- */
-/* Checks a printf format against arguments (checked nodes, linked by next). */
-void format_check_printf(struct lang *l, const struct node *fmt, struct node *args, const char *fn);
+/* Checks a printf format against arguments (checked nodes, linked by next). A term is turned into
+ * its text, and the conversion %T of it into %s. */
+void format_check_printf(struct lang *l, struct node *fmt, struct node *args, const char *fn);
 /* Checks a printa format against the keys of an aggregation. */
-void format_check_printa(struct lang *l, const struct node *fmt, const struct lang_agg *agg);
+void format_check_printa(struct lang *l, struct node *fmt, const struct lang_agg *agg);
 
 #endif

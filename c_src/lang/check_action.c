@@ -142,10 +142,12 @@ static bool scalar_value(struct lang *l, const char *fn, struct node *n)
     const struct type *t = check_expr(l, n);
     if (type_is_error(t))
         return false;
-    if (type_is_scalar(t))
+    if (type_is_scalar(t) && !type_is_term(t))
         return true;
     lang_err(l, &n->pos, "D_AGG_SCALAR",
-             type_is_string(t) ? "a string can be a key: @[s] = count()" : NULL,
+             type_is_string(t) ? "a string can be a key: @[s] = count()"
+             : type_is_term(t) ? "term_int(x) gives its integer, term_float(x, 1000) thousandths"
+                               : NULL,
              "%s( ) argument must be of scalar type, not %s", fn, t->name);
     return false;
 }
@@ -352,6 +354,7 @@ static void act_trace(struct lang *l, struct lang_stmt *s, struct node *args)
         return;
     }
     const struct type *t = check_expr(l, args);
+    check_as_text(l, args, false);
     if (t->kind == TYPE_VOID)
         lang_err(l, &args->pos, "D_TRACE_VOID", NULL,
                  "trace( ) may not be applied to a void expression");
@@ -387,6 +390,7 @@ static void act_printf(struct lang *l, struct lang_stmt *s, struct node *args, c
         return; /* output returns to where it went first */
     else if (ok)
         format_check_printf(l, fmt, s->args, name);
+    s->format = fmt->str;
 }
 
 static bool same_keys(struct lang *l, const struct lang_agg *a, const struct lang_agg *b,
@@ -437,8 +441,10 @@ static void act_printa(struct lang *l, struct lang_stmt *s, struct node *args)
         if (!same_keys(l, s->refs->agg, agg, &a->pos))
             return;
     }
-    if (fmt)
+    if (fmt) {
         format_check_printa(l, fmt, s->refs->agg);
+        s->format = fmt->str;
+    }
 }
 
 /* clear, trunc, normalize, denormalize: an aggregation and an optional number. */
@@ -491,6 +497,11 @@ static void act_tracemem(struct lang *l, struct lang_stmt *s, struct node *args)
 static void act_print(struct lang *l, struct lang_stmt *s, const struct lang_fn *fn,
                       struct node *args)
 {
+    if (type_is_term(check_expr(l, args))) {
+        s->act = ACT_TRACE;
+        act_trace(l, s, args);
+        return;
+    }
     if (!check_args(l, fn, args))
         return;
     const struct type *t = args->type->of;

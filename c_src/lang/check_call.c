@@ -96,7 +96,8 @@ static bool fits_prototype(struct node *a, char want)
     case 'r': return type_refers(t) || check_is_null(a);
     case '4': return points_to_bytes(t, 4) || check_is_null(a);
     case '6': return points_to_bytes(t, 16) || check_is_null(a);
-    case 't': return type_same(t, &type_c[T_TERM]) || check_is_null(a);
+    case 't': return type_is_term(t) || check_is_null(a);
+    case 'k': return type_is_term(t) || type_is_string(t) || type_is_int(t);
     case 'a':
         return (type_refers(t) && check_may_write(a) && check_origin(a) != ALLOCA_NO) ||
                check_is_null(a);
@@ -115,26 +116,10 @@ static const char *wanted(char want)
     case '4': return "ipaddr_t *";
     case '6': return "struct in6_addr *";
     case 't': return "term_t";
+    case 'k': return "term_t, string or integer";
     case 'a': return "pointer from alloca( )";
     default: return "integer";
     }
-}
-
-/* Turns a term into its text: term_text(a). */
-static void as_text(struct lang *l, struct node *a)
-{
-    const struct lang_fn *fn = names_find(&l->globals, "term_text")->fn;
-    struct node *term = node_new(l, N_ERROR, &a->pos);
-    check_replace(term, a);
-    struct node call = {.kind = N_CALL,
-                        .pos = a->pos,
-                        .height = a->height,
-                        .fn = fn,
-                        .num = fn->number,
-                        .name = fn->name,
-                        .args = term,
-                        .type = &type_c[T_STRING]};
-    check_replace(a, &call);
 }
 
 bool check_args(struct lang *l, const struct lang_fn *fn, struct node *args)
@@ -144,10 +129,10 @@ bool check_args(struct lang *l, const struct lang_fn *fn, struct node *args)
     bool ok = true;
     for (struct node *a = args; a; a = a->next, i++) {
         const struct type *t = check_expr(l, a);
-        if (*want == 's' || *want == 'n')
+        if (*want == 's' || *want == 'n' || *want == 'k')
             check_as_string(l, a);
-        if (*want == 'n' && type_same(a->type, &type_c[T_TERM]))
-            as_text(l, a);
+        if (*want == 'n')
+            check_as_text(l, a, false);
         t = a->type;
         if (type_is_error(t)) {
             ok = false;
@@ -202,8 +187,14 @@ const struct type *check_call(struct lang *l, struct node *n)
     }
     if (!ok)
         return check_bad(n);
+    if (fn->number == DIF_SUBR_atom && !check_atom(l, n->args))
+        return check_bad(n);
     n->fn = fn;
     n->num = fn->number;
+    if (fn->number == DIF_SUBR_map_get && type_is_string(n->args->type))
+        n->num = DIF_SUBR_map_get_name;
+    else if (fn->number == DIF_SUBR_map_get && type_is_int(n->args->type))
+        n->num = DIF_SUBR_map_get_int;
     n->post = fn->afresh;
     n->name = fn->name;
     n->kid[0] = NULL;

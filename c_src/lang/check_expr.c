@@ -12,7 +12,7 @@ static bool is_const(const struct node *n)
 
 const char *check_string_hint(struct lang *l, const struct node *n)
 {
-    if (type_same(n->type, &type_c[T_TERM]))
+    if (type_is_term(n->type))
         return "a term is not a string: term_string(x) gives the string it holds, term_text(x) "
                "writes it as text";
     if (!type_is_int(n->type))
@@ -33,9 +33,8 @@ const struct type *check_incompatible(struct lang *l, struct node *n, const char
     const char *text = op_text[n->op];
     if (n->kind == N_ASSIGN && n->op != OP_NONE)
         text = lang_printf(l, "%s=", text);
-    const struct type *term = &type_c[T_TERM];
-    if (!hint && ((type_same(a->type, term) && type_is_int(b->type)) ||
-                  (type_same(b->type, term) && type_is_int(a->type))))
+    if (!hint && ((type_is_term(a->type) && type_is_int(b->type)) ||
+                  (type_is_term(b->type) && type_is_int(a->type))))
         hint = "a term is not a number: term_int(x) gives its integer";
     if (!hint)
         hint = type_is_string(a->type)   ? check_string_hint(l, b)
@@ -199,6 +198,13 @@ static const struct type *check_binary(struct lang *l, struct node *n)
         result = INT;
         if (ints)
             break;
+        if (check_terms_compared(l, n))
+            return n->type = INT;
+        if (op != OP_EQ && op != OP_NE && (type_is_term(ta) || type_is_term(tb)))
+            return check_incompatible(l, n,
+                                      type_is_term(ta) && type_is_term(tb)
+                                          ? "terms can be compared by == and !="
+                                          : NULL);
         if (type_is_sou(ta) || ta->kind == TYPE_FLOAT ||
             !(check_compatible(ta, b) || check_compatible(tb, a)))
             return check_incompatible(l, n, NULL);

@@ -132,6 +132,7 @@ bool check_first_keys(struct lang *l, const struct type **key, uint8_t *nkeys, s
     for (struct node *a = args; a; a = a->next, n++) {
         if (!check_refuse_dynamic(l, a, "D_KEY_TYPE", "a key"))
             check_expr(l, a);
+        check_as_text(l, a, false);
         if (a->type->kind == TYPE_ARRAY)
             check_as_string(l, a);
         const struct type *t = a->type;
@@ -154,6 +155,7 @@ bool check_keys(struct lang *l, const char *what, const struct type *const *key,
     for (struct node *a = args; a; a = a->next) {
         if (!check_refuse_dynamic(l, a, "D_KEY_TYPE", "a key"))
             check_expr(l, a);
+        check_as_text(l, a, false);
     }
     if (n != nkeys) {
         lang_err(l, pos, "D_PROTO_LEN", NULL, "%s prototype mismatch: %u key%s passed, %u expected",

@@ -53,7 +53,7 @@ struct conv {
     enum want want;
     const char *wanted; /* the same in words */
     char size[3];       /* "", "h", "l", "ll", "L", "w" */
-    bool at;            /* %@ */
+    bool at, other;     /* %@, %# */
     unsigned stars;     /* number of arguments for width and precision */
 };
 
@@ -74,7 +74,7 @@ static bool conversion(struct lang *l, const struct node *fmt, const char **p, u
     const char *start = *p, *s = start + 1, *why = NULL;
     memset(c, 0, sizeof *c);
     for (; *s && strchr("#0-+ '@?", *s); s++)
-        c->at = c->at || *s == '@';
+        c->at = c->at || *s == '@', c->other = c->other || *s == '#';
     if (*s == '*')
         c->stars++, s++;
     else if (!number_ok(&s))
@@ -183,6 +183,8 @@ static bool fits(const struct lang *l, const struct conv *c, const struct type *
 static const char *misfit_hint(struct lang *l, const struct conv *c, const struct node *n)
 {
     const struct type *t = n->type;
+    if (type_is_term(t))
+        return "%T prints a term";
     if (c->size[0] && c->want == WANT_INT && type_is_int(t))
         return "leave the size out: the conversion adapts to its argument";
     if (t->kind == TYPE_FLOAT)
@@ -206,10 +208,20 @@ static const char *misfit_hint(struct lang *l, const struct conv *c, const struc
     return NULL;
 }
 
-void format_check_printf(struct lang *l, const struct node *fmt, struct node *args, const char *fn)
+/* Turns the conversion that ends at *p, a %T, into one of a string: the text of a term. */
+static void of_text(struct lang *l, struct node *fmt, const char **p)
+{
+    const size_t end = (size_t)(*p - fmt->str);
+    char *text = lang_strndup(l, fmt->str, fmt->len);
+    text[end - 1] = 's';
+    fmt->str = text;
+    *p = text + end;
+}
+
+void format_check_printf(struct lang *l, struct node *fmt, struct node *args, const char *fn)
 {
     unsigned num = 0, argno = 1;
-    const struct node *a = args;
+    struct node *a = args;
     struct conv c;
     if (fmt->len == 0) {
         lang_err(l, &fmt->pos, "D_PRINTF_FMT_EMPTY", NULL, "%s( ) format string is empty", fn);
@@ -253,7 +265,10 @@ void format_check_printf(struct lang *l, const struct node *fmt, struct node *ar
             return;
         }
         argno++;
-        if (!fits(l, &c, a->type)) {
+        if (c.letter == 'T' && type_is_term(a->type)) {
+            of_text(l, fmt, &p);
+            check_as_text(l, a, c.other);
+        } else if (!fits(l, &c, a->type)) {
             lang_err(l, &a->pos, "D_PRINTF_ARG_TYPE", misfit_hint(l, &c, a),
                      "%s( ) argument #%u is incompatible with conversion #%u (%s): %s%s expected, "
                      "%s passed",
@@ -271,7 +286,7 @@ void format_check_printf(struct lang *l, const struct node *fmt, struct node *ar
                  argno, argno == 1 ? " is" : "s are");
 }
 
-void format_check_printa(struct lang *l, const struct node *fmt, const struct lang_agg *agg)
+void format_check_printa(struct lang *l, struct node *fmt, const struct lang_agg *agg)
 {
     unsigned num = 0, key = 0;
     struct conv c;
@@ -319,7 +334,9 @@ void format_check_printa(struct lang *l, const struct node *fmt, const struct la
                      num, c.text, agg->name, agg->nkeys);
             return;
         }
-        if (!fits(l, &c, agg->key[key])) {
+        if (c.letter == 'T' && type_is_string(agg->key[key])) { /* a term became its text */
+            of_text(l, fmt, &p);
+        } else if (!fits(l, &c, agg->key[key])) {
             lang_err(l, &fmt->pos, "D_PRINTF_ARG_TYPE",
                      c.want == WANT_INT ? "%@d takes the value; the others take the keys in order"
                                         : NULL,

@@ -576,11 +576,22 @@ static unsigned place(struct gen *g, const struct node *n)
     }
 }
 
+/* Generates atom(): three instructions, by which a node finds the names before anything fires. */
+static unsigned named_atom(struct gen *g, const struct node *n)
+{
+    unsigned r = gen_int_value(g, gen_str(g, n->args->str));
+    push(g, r, false);
+    gen_emit(g, dif_ai(DIF_OP_CALL, r, DIF_SUBR_atom));
+    return r;
+}
+
 static unsigned subroutine(struct gen *g, const struct node *n)
 {
     if (type_is_place(n->type))
         return place(g, n);
     unsigned number = (unsigned)n->num;
+    if (number == DIF_SUBR_atom)
+        return named_atom(g, n);
     bool goes_on = number == DIF_SUBR_strtok && n->args->kind == N_INT; /* strtok(NULL, ...) */
     unsigned r = gen_call(g, number, goes_on ? n->args->next : n->args);
     if (number == DIF_SUBR_erlname) /* so that the image says that it needs names */

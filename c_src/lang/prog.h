@@ -101,8 +101,8 @@ enum fn_kind { FN_SUBR, FN_ACTION, FN_AGG, FN_UNDEFINED /* known by name only */
 
 /* A function-like name. Letters of `args`: s string, n string, term (passed as its text) or argN, i
  * integer, p address, q pointer or string, r pointer, 4 and 6 pointer to an IPv4 or IPv6 address, a
- * pointer from alloca(), @ aggregation, v any value; the last letter applies to all further
- * arguments. */
+ * pointer from alloca(), t term, k term, string or integer, @ aggregation, v any value; the last
+ * letter applies to all further arguments. */
 struct lang_fn {
     const char *name;
     enum fn_kind kind;
@@ -137,6 +137,7 @@ struct lang {
     struct lang_xlator *xlators;
     struct attr probe_attr, stmt_attr; /* the minimum over the program being added */
     unsigned errors;                   /* reported since lang_add began */
+    unsigned natoms;                   /* calls of atom(), bounded */
     unsigned nclones;                  /* nodes made by expanding inlines, bounded */
     unsigned depth;                    /* of the expression that the checker is in */
     jmp_buf trap;                      /* target of lang_fail; set by lang_add */

@@ -173,6 +173,10 @@ static inline bool type_is_chars(const struct type *t)
 
 /* Returns whether two types are the same once typedef names are resolved. */
 bool type_same(const struct type *a, const struct type *b);
+static inline bool type_is_term(const struct type *t)
+{
+    return type_same(t, &type_c[T_TERM]);
+}
 /* Returns a type's rank, its bits plus one if it is unsigned, which decides the type of an
  * operator's result on two integers (language.md 3.2). */
 unsigned type_rank(const struct type *t);

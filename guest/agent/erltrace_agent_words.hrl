@@ -129,11 +129,12 @@
 -define(OTP_LONG_QUEUES, 64). % the system monitor reports long message queues
 -define(OTP_BIFS_LOST, 128). % when a session removes its pattern from a BIF, the other sessions lose the calls of that BIF
 -define(OTP_BINARY_REFS, 256). % a bitstring is 3 words that refer to a binary, and a large binary has 8; a local fun has one word more
--define(OTP_MONITOR_SESSIONS, 512). % a trace session has a system monitor of its own
--define(OTP_HIBERNATE_CALLS, 1024). % every call of erlang:hibernate/3 is traced; before, only those through apply
--define(OTP_SHORT_FUNS, 2048). % a local fun has 2 words besides its environment
+-define(OTP_MAYBE, 512). % maybe and else are reserved words
+-define(OTP_MONITOR_SESSIONS, 1024). % a trace session has a system monitor of its own
+-define(OTP_HIBERNATE_CALLS, 2048). % every call of erlang:hibernate/3 is traced; before, only those through apply
+-define(OTP_SHORT_FUNS, 4096). % a local fun has 2 words besides its environment
 %% With the first release that has it, and the last; 0: none is known.
--define(OTP_FEATURES, [{?OTP_SUPPORTED, 25, 0}, {?OTP_ATOMS_UTF8, 26, 0}, {?OTP_TRACE_SESSIONS, 27, 0}, {?OTP_GC_TRACED_ONCE, 27, 0}, {?OTP_LABELS, 27, 0}, {?OTP_LONG_QUEUES, 27, 0}, {?OTP_BIFS_LOST, 27, 28}, {?OTP_BINARY_REFS, 27, 0}, {?OTP_MONITOR_SESSIONS, 28, 0}, {?OTP_HIBERNATE_CALLS, 28, 0}, {?OTP_SHORT_FUNS, 29, 0}]).
+-define(OTP_FEATURES, [{?OTP_SUPPORTED, 25, 0}, {?OTP_ATOMS_UTF8, 26, 0}, {?OTP_TRACE_SESSIONS, 27, 0}, {?OTP_GC_TRACED_ONCE, 27, 0}, {?OTP_LABELS, 27, 0}, {?OTP_LONG_QUEUES, 27, 0}, {?OTP_BIFS_LOST, 27, 28}, {?OTP_BINARY_REFS, 27, 0}, {?OTP_MAYBE, 27, 0}, {?OTP_MONITOR_SESSIONS, 28, 0}, {?OTP_HIBERNATE_CALLS, 28, 0}, {?OTP_SHORT_FUNS, 29, 0}]).
 -define(HAS(Has, Feature), ((Has) band (Feature) =/= 0)).
 %% Classes of functions.
 -define(CLASS_BIF, 1).

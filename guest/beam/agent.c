@@ -105,6 +105,7 @@ static ERL_NIF_TERM nif_start(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     agent.features = otp_features(otp);
     agent.sizes = term_sizes_of(otp);
     term_init(otp);
+    term_text_init(otp);
     load_calibrate();
     agent.sessions = agent_has(OTP_TRACE_SESSIONS);
     agent.server = self;
@@ -382,7 +383,7 @@ static ERL_NIF_TERM nif_fire(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
     if (!p || !enif_get_uint(env, argv[1], &i) || i >= p->probes.n ||
         p->probes.v[i].kind > PROBE_TICK)
         return enif_make_badarg(env);
-    tracer_fire_plain(p, &p->probes.v[i], agent.server.pid);
+    tracer_fire_plain(env, p, &p->probes.v[i]);
     return agent.atom.ok;
 }
 
@@ -639,6 +640,7 @@ static void unload(ErlNifEnv *env, void *priv)
         porttab_free(atomic_exchange(&agent.ports, NULL));
         proctab_free(atomic_exchange(&agent.blocked, NULL));
         procname_free();
+        term_text_done();
     }
 }
 

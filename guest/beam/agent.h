@@ -239,7 +239,7 @@ ERL_NIF_TERM tracer_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 void tracer_account(struct load_sample *sample, const struct snapshot *s, struct engine_thread *t,
                     const ERL_NIF_TERM argv[]);
 /* Fires a probe of a program that belongs to no process: BEGIN, END, a tick. */
-void tracer_fire_plain(struct program *p, const struct program_probe *probe, uint64_t self);
+void tracer_fire_plain(ErlNifEnv *env, struct program *p, const struct program_probe *probe);
 
 /* -- programs (program.c)
  * -------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
  * All input is checked here: the image by dif_decode and dif_verify, each binding against the
  * image. After that no event can reach anything that does not exist. */
 #include "beam/probe/hooks.h"
+#include "beam/probe/terms.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -410,7 +411,12 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
         goto out;
     }
     p->provider = provider_name;
-    const char *why = bind(env, p, bindings, false, &p->probes);
+    uint64_t *atoms = arena_array(&p->arena, size_add(engine_image(p->engine)->nstr, 1), 8);
+    const char *why =
+        atoms ? terms_constants(env, engine_image(p->engine), atoms) : "out of memory";
+    engine_set_constants(p->engine, atoms);
+    if (!why)
+        why = bind(env, p, bindings, false, &p->probes);
     if (why) {
         result = error4(env, agent.atom.agent_image, why,
                         "use the erltrace and the agent of one version");

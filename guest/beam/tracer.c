@@ -249,16 +249,21 @@ static uint64_t about_plain(struct engine_ctx *ctx, unsigned builtin, uint64_t i
     }
 }
 
-void tracer_fire_plain(struct program *p, const struct program_probe *probe, uint64_t self)
+void tracer_fire_plain(ErlNifEnv *env, struct program *p, const struct program_probe *probe)
 {
+    struct event ev;
     struct engine_thread *t = engine_thread_self();
     if (!t) {
         atomic_fetch_add_explicit(&agent.lost_threads, 1, memory_order_relaxed);
         return;
     }
-    struct engine_ctx ctx = {
-        .probe = &probe->id, .about = about_plain, .self = self, .anywhere = true, .own = true};
+    event_init(&ev, t, env, agent.server.pid, 0, NULL);
+    ev.ctx.about = about_plain;
+    ev.ctx.vtimestamp = NULL;
+    ev.ctx.probe = &probe->id;
+    ev.hidden = p->hidden;
+    ev.ctx.anywhere = ev.ctx.own = true;
     engine_enter(t);
-    engine_fire(p->engine, t, &ctx, probe->b, probe->n);
+    engine_fire(p->engine, t, &ev.ctx, probe->b, probe->n);
     engine_leave(t);
 }

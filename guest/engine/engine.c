@@ -657,6 +657,11 @@ const struct dif_image *engine_image(const struct engine *e)
     return &e->img;
 }
 
+void engine_set_constants(struct engine *e, const uint64_t *word)
+{
+    e->constants = word;
+}
+
 void engine_set_error_bindings(struct engine *e, const struct engine_binding *b, uint32_t n,
                                const struct engine_probe *error_probe)
 {

@@ -122,25 +122,40 @@ struct engine_binding {
  * its value, and can tell its handles from all other numbers. A handle is passed to these functions
  * only after `known` has accepted it. */
 struct engine_ctx;
+/* Questions whose answer is a number: 0 where the value is of another kind. */
+enum engine_ask {
+    ENGINE_ASK_INT,    /* the integer, or the limit of 64 bits that it exceeds */
+    ENGINE_ASK_EQUALS, /* 1: it is the integer `with` */
+    ENGINE_ASK_FLOAT,  /* a number times `with`, truncated, limited as above */
+    ENGINE_ASK_SIZE,   /* of elements, or of bytes; -1: too many to count */
+    ENGINE_ASK_LENGTH, /* the same of a list only, and so on */
+    ENGINE_ASK_TUPLE_SIZE,
+    ENGINE_ASK_MAP_SIZE,
+    ENGINE_ASK_BYTE_SIZE,
+    ENGINE_ASK_WORDS, /* -1: not known */
+    ENGINE_ASK_HASH   /* the same for equal values */
+};
+enum engine_part { ENGINE_PART_ANY, ENGINE_PART_ELEMENT, ENGINE_PART_HEAD, ENGINE_PART_TAIL };
 struct engine_terms {
     bool (*known)(struct engine_ctx *ctx, uint64_t term);
     /* "integer", "tuple", ...: a constant string */
     const char *(*kind)(struct engine_ctx *ctx, uint64_t term);
-    /* 0: not an integer, or too large */
-    int64_t (*integer)(struct engine_ctx *ctx, uint64_t term);
-    /* The number of elements, or of bytes; 0 for a value that has none, -1: too many to count */
-    int64_t (*size)(struct engine_ctx *ctx, uint64_t term);
-    /* The value as its language writes it, and the text that it contains, if any; cut at cap - 1
-     * bytes, with a NUL. Return the length. */
-    size_t (*text)(struct engine_ctx *ctx, uint64_t term, char *out, size_t cap);
+    int64_t (*ask)(struct engine_ctx *ctx, uint64_t term, enum engine_ask what, int64_t with);
+    bool (*equal)(struct engine_ctx *ctx, uint64_t a, uint64_t b);
+    /* The value as its language writes it (`other`: as another language does), and the text that it
+     * contains, if any; cut at cap - 1 bytes, with a NUL. Return the length. */
+    size_t (*text)(struct engine_ctx *ctx, uint64_t term, bool other, char *out, size_t cap);
     size_t (*string)(struct engine_ctx *ctx, uint64_t term, char *out, size_t cap);
-    /* A part of the value: the n-th, from 1 on, or the one with this name. 0: there is none;
-     * ENGINE_TERMS_FULL: the firing has examined too many. */
-    uint64_t (*element)(struct engine_ctx *ctx, uint64_t term, int64_t n);
+    /* A part of the value: the n-th, from 1 on, the one with this name, the value of a key; or the
+     * constant that is this word for the tier. 0: there is none; ENGINE_TERMS_FULL: the firing has
+     * examined too many. */
+    uint64_t (*part)(struct engine_ctx *ctx, uint64_t term, enum engine_part which, int64_t n);
     uint64_t (*get)(struct engine_ctx *ctx, uint64_t term, const char *name, size_t len);
     /* Writes the name of the process that the program shows as this text, at most ENGINE_NAME bytes
      * with a NUL. Returns the length; 0: it is no process, or has no known name. */
     size_t (*name)(struct engine_ctx *ctx, const char *text, size_t len, char *out);
+    uint64_t (*value)(struct engine_ctx *ctx, uint64_t term, uint64_t key);
+    uint64_t (*constant)(struct engine_ctx *ctx, uint64_t word);
 };
 enum { ENGINE_NAME = 80 };
 #define ENGINE_TERMS_FULL UINT64_MAX
@@ -231,6 +246,9 @@ int engine_create(struct dif_image *img, struct engine_options *opt, struct engi
 /* Frees the engine. No thread may be inside it. */
 void engine_destroy(struct engine *e);
 const struct dif_image *engine_image(const struct engine *e);
+/* Sets the words of the constant terms: of each string of the image the one that it names, 0: none.
+ * The array is borrowed and must outlive the engine. Call it before anything fires. */
+void engine_set_constants(struct engine *e, const uint64_t *word);
 
 /* Sets the clauses bound to dtrace:::ERROR. The array is borrowed and must outlive the engine. */
 void engine_set_error_bindings(struct engine *e, const struct engine_binding *b, uint32_t n,

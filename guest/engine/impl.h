@@ -143,6 +143,7 @@ struct engine {
     const struct engine_binding *error_bindings;
     uint32_t nerror;
     const struct engine_probe *error_probe;
+    const uint64_t *constants; /* engine_set_constants; NULL: none */
     uint32_t nspec;      /* speculations with memory; 0: the program has none */
     uint32_t spec_ended; /* the reader's: bit set of those that had ended at the last flip */
     _Atomic uint32_t spec[DIF_SPECS_MAX]; /* enum spec_state */

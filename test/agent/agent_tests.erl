@@ -530,7 +530,7 @@ test(spawns_and_exits) ->
     ?assert(lists:member({<<"process-spawn">>, FP, <<"erlang:apply/2">>, 0}, T)),
     KP = text(K),
     [Reason] = [X || {<<"process-exit">>, P, X, _} <- T, P =:= KP],
-    ?equal(<<"{shutdown,\"why\",[1,2.500000e+00,<<\"x\">>,#{a=>b}]}">>, Reason);
+    ?equal(<<"{shutdown,\"why\",[1,2.5,<<\"x\">>,#{a => b}]}">>, Reason);
 
 test(messages) ->
     A = trace([{?SEND, [], ?TEXTS}, {?QUEUED, [], ?INTS}]),

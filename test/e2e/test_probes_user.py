@@ -186,7 +186,7 @@ def test_program_probes(t):
     t.equal(lines(trace, "values"), ["tea -17 2 {a,42}"], "values", trace)
     t.equal(lines(trace, "parts"), ["a 42 3 three [] 1"], "parts", trace)
     t.equal([line for line in trace.out.lines if "=" in line],
-            ["a=atom", "1=integer", "1.500000e+00=float", '<<"b">>=binary', "<<...>>=bitstring", "[]=list", "[1]=list", "{}=tuple", "#{}=map"], "kinds", trace)
+            ["a=atom", "1=integer", "1.5=float", '<<"b">>=binary', "<<...>>=bitstring", "[]=list", "[1]=list", "{}=tuple", "#{}=map"], "kinds", trace)
     t.equal(lines(trace, "text"), ["[atom] 0", "[bin] 3", "[iolist!] 3", "[\u0434x] 2", "[] 2", f"[{'y' * 256}] 300", "[] 0", r"[ab\0c] 4", r"[ab\0d] 4"], "texts", trace)
     t.equal(lines(trace, "got"), ["1 two seven v []"], "keys", trace)
     t.equal(lines(trace, "nine"), ["81 1"], "nine arguments", trace)

@@ -32,7 +32,7 @@ def made(t):
 def test_arguments(t):
     """argv[] at entry: of a meta pattern, of a local one (the function has a return probe), and for few processes. Past the last there is none."""
     node, worker = made(t)
-    work = as_worker(worker, "[ett:g(I rem 2, [I rem 3, {x}]) || I <- lists:seq(1, 60)], ett:f(#{a => 1})")
+    work = as_worker(worker, "[ett:g(I rem 2, [I rem 3, {x}]) || I <- lists:seq(1, 60)], ett:f({a, 1})")
     for also, what in (("", "meta pattern"), ("erlang*:ett:g/2:return { } erlang*:ett:f/1:return { }", "with returns"),
                        ("erlang*:ett:h/1:return { } erlang*:ett:g/2:return { }", "one has no return probe")):
         found = counted(t, node, also + """
@@ -40,10 +40,10 @@ def test_arguments(t):
             erlang*:ett:f/1:entry { @[probefunc, term_text(argv[0]), "-", -1] = count(); }""", work)
         pairs = [(a, f"[{b},{{x}}]") for a in (0, 1) for b in (0, 1, 2)]
         t.equal(found, {**{("g/2", str(a), b, "0"): 10 for a, b in pairs}, **{f"[{a},{b}]": 10 for a, b in pairs},
-                        ("f/1", "#{a=>1}", "-", "-1"): 1}, what)
+                        ("f/1", "{a,1}", "-", "-1"): 1}, what)
     found = counted(t, node, """erlang*:ett:f/1:entry /copyinstr(arg0) == $$1/ { @[term_text(argv[0])] = count(); }""",
                     [work, "ett:f(elsewhere)"], worker)
-    t.equal(found, {"#{a=>1}": 1}, "few processes")
+    t.equal(found, {"{a,1}": 1}, "few processes")
 
 
 def test_arguments_of_local_and_global_calls(t):

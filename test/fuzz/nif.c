@@ -251,6 +251,7 @@ ERL_NIF_TERM nif_bignum(void)
 {
     struct nif_term *t = make(ERL_NIF_TERM_TYPE_INTEGER);
     t->wide = t->bits = true;
+    t->i = 2;
     return word(t);
 }
 
@@ -419,6 +420,42 @@ ERL_NIF_TERM enif_make_uint(ErlNifEnv *env, unsigned u)
 {
     (void)env;
     return nif_int(u);
+}
+
+ErlNifEnv *enif_alloc_env(void)
+{
+    nif_must(!nif_callback, "ask for an environment in a callback");
+    return nif_env;
+}
+
+void enif_free_env(ErlNifEnv *env)
+{
+    (void)env;
+}
+
+/* An atom, or an integer of more than 64 bits, which lasts for ever. */
+size_t enif_binary_to_term(ErlNifEnv *env, const unsigned char *p, size_t n, ERL_NIF_TERM *t,
+                           ErlNifBinaryToTerm opts)
+{
+    enum { ATOM_UTF8_EXT = 118, SMALL_BIG_EXT = 110, HEADER = 4 };
+    static struct nif_term large[2] = {
+        {.type = ERL_NIF_TERM_TYPE_INTEGER, .wide = true, .bits = true, .i = 1},
+        {.type = ERL_NIF_TERM_TYPE_INTEGER, .wide = true, .bits = true, .i = -1}};
+    bool latin1;
+    (void)env, (void)opts;
+    nif_must(!nif_callback, "decode a term in a callback");
+    if (n < HEADER)
+        return 0;
+    if (p[1] == SMALL_BIG_EXT) {
+        *t = word(&large[p[3] != 0]);
+        return n;
+    }
+    const size_t len = (size_t)p[2] << 8 | p[3];
+    if (p[1] != ATOM_UTF8_EXT || len > n - HEADER || characters(p + HEADER, len, &latin1) < 0 ||
+        characters(p + HEADER, len, &latin1) > 255)
+        return 0;
+    *t = nif_atom(p + HEADER, len);
+    return HEADER + len;
 }
 
 unsigned char *enif_make_new_binary(ErlNifEnv *env, size_t size, ERL_NIF_TERM *t)
@@ -734,11 +771,41 @@ int enif_get_resource(ErlNifEnv *env, ERL_NIF_TERM t, ErlNifResourceType *type, 
     return 1;
 }
 
+/* Returns the integer; of one that has more than 64 bits one that is larger than those that have,
+ * and nearer to 0 when enif_binary_to_term has made it. */
+static __int128 value_of(const struct nif_term *p)
+{
+    return p->bits ? (__int128)p->i << 64 : p->wide ? (__int128)p->u : p->i;
+}
+
 int enif_compare(ERL_NIF_TERM a, ERL_NIF_TERM b)
 {
-    look(a);
-    look(b);
+    const struct nif_term *p = look(a), *q = look(b);
+    if (p->type == ERL_NIF_TERM_TYPE_INTEGER && q->type == ERL_NIF_TERM_TYPE_INTEGER)
+        return value_of(p) < value_of(q) ? -1 : value_of(p) > value_of(q);
     return a < b ? -1 : a > b;
+}
+
+/* Whether what has a limited size is the same. */
+int enif_is_identical(ERL_NIF_TERM a, ERL_NIF_TERM b)
+{
+    const struct nif_term *p = look(a), *q = look(b);
+    nif_must(p->type != ERL_NIF_TERM_TYPE_LIST && p->type != ERL_NIF_TERM_TYPE_TUPLE &&
+                 p->type != ERL_NIF_TERM_TYPE_MAP && p->type != ERL_NIF_TERM_TYPE_BITSTRING &&
+                 p->type != ERL_NIF_TERM_TYPE_FUN,
+             "have the emulator compare terms that can be large");
+    if (p == q || p->type != q->type)
+        return p == q;
+    return p->type == ERL_NIF_TERM_TYPE_FLOAT ? p->d == q->d : p->u == q->u && p->local == q->local;
+}
+
+ErlNifUInt64 enif_hash(ErlNifHash type, ERL_NIF_TERM t, ErlNifUInt64 salt)
+{
+    const struct nif_term *p = look(t);
+    (void)type;
+    nif_must(p->e == NULL && p->bytes == NULL && p->type != ERL_NIF_TERM_TYPE_FUN,
+             "have the emulator hash a term that can be large");
+    return (p->u ^ salt) & UINT32_MAX;
 }
 
 /* -- texts --------------------------------------------------------------------------- */
@@ -796,7 +863,8 @@ static size_t quoted(const struct nif_term *p, char *to)
     return o;
 }
 
-/* "%T" only; of pids, ports, references, atoms: of others it would walk the whole term. */
+/* "%T" only; of pids, ports, references, atoms, funs, and of integers that need no memory: of
+ * others it would walk the whole term. */
 int enif_snprintf(char *out, size_t size, const char *format, ...)
 {
     static char text[4 * ATOM_BYTES + 3];
@@ -816,7 +884,11 @@ int enif_snprintf(char *out, size_t size, const char *format, ...)
         break;
     case ERL_NIF_TERM_TYPE_REFERENCE:
     case TYPE_RESOURCE: sprintf(text, "#Ref<0.%u.%u.%u>", n, n ^ 0x5555, n / 3); break;
-    case ERL_NIF_TERM_TYPE_INTEGER: sprintf(text, "%llu", (unsigned long long)p->u); break;
+    case ERL_NIF_TERM_TYPE_FUN: sprintf(text, n % 2 ? "fun m:f/1" : "#Fun<m.%u.4711>", n); break;
+    case ERL_NIF_TERM_TYPE_INTEGER:
+        nif_must(!p->bits, "have the emulator print an integer that can be large");
+        sprintf(text, "%llu", (unsigned long long)p->u);
+        break;
     default: nif_must(0, "have the emulator print a term that can be large");
     }
     return snprintf(out, size, "%s", text);

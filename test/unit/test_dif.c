@@ -306,7 +306,7 @@ static void verifier_refuses(void **state)
         {"a register that does not exist", {OP3(COPY, 0, 1, 16)}},
         {"a register that is read before it is set", {OP3(STX, 2, 0, 0)}},
         {"a field that should be 0", {OP3(STB, 0, 1, 1)}},
-        {"an unknown subroutine", {OPI(CALL, 0, 63)}},
+        {"an unknown subroutine", {OPI(CALL, 0, 79)}},
         {"a string as a number", {OP3(PUSHTR, 0, 0, 0), OPI(CALL, 0, DIF_SUBR_alloca)}},
         {"an aggregation that does not exist", {OPI(AGG, 0, 1)}},
         {"a tuple that does not fit its use", {OPI(AGG, 0, 0)}},

@@ -88,7 +88,21 @@ static uint64_t get(struct engine_ctx *ctx, uint64_t t, const char *name, size_t
     assert_null(memchr(name, '\0', len));
     return t;
 }
-static const struct engine_terms terms = {.known = known, .get = get};
+static const char *kind(struct engine_ctx *ctx, uint64_t t)
+{
+    (void)ctx;
+    (void)t;
+    return "map";
+}
+static size_t string(struct engine_ctx *ctx, uint64_t t, char *out, size_t cap)
+{
+    (void)ctx;
+    (void)t;
+    memset(out, 'a', cap);
+    return cap - 1;
+}
+static const struct engine_terms terms = {
+    .known = known, .kind = kind, .string = string, .get = get};
 
 static void fire(struct engine *e)
 {

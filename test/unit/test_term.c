@@ -99,6 +99,11 @@ static size_t whole(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
     return term_text(env, t, out, cap, &looked);
 }
 
+static size_t elixir(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
+{
+    return term_inspect(env, t, out, cap, &looked);
+}
+
 static size_t string(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
 {
     return term_string(env, t, out, cap, &looked);
@@ -122,14 +127,15 @@ static void texts_keep_to_their_room(void **state)
     static const struct {
         size_t (*text)(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap);
         bool ends; /* it has written a NUL, whatever it made of the term */
-    } way[] = {{whole, true}, {string, true}, {term_simple, true}, {mfa, true},
-               {pid, true},   {name, false},  {bytes, false}};
+    } way[] = {{whole, true}, {elixir, true}, {string, true}, {term_simple, true},
+               {mfa, true},   {pid, true},    {name, false},  {bytes, false}};
     ERL_NIF_TERM t[64];
     static unsigned char behind[BEHIND];
     const int otp = *(const int *)*state;
     memset(behind, 0xa5, sizeof behind);
     nif_otp = otp;
     term_init(otp);
+    term_text_init(otp);
     const unsigned n = all_kinds(t);
     for (size_t w = 0; w < sizeof way / sizeof *way; w++)
         for (unsigned i = 0; i < n; i++)
@@ -170,9 +176,117 @@ static void texts_are_cut(void **state)
     assert_string_equal(text_in(nif_binary(" ~", 2, false), 13), "<<\" ~\">>");
     assert_string_equal(text_in(nif_binary("\x1f", 1, false), 13), "<<31>>");
     assert_string_equal(text_in(nif_binary("\x7f", 1, false), 13), "<<127>>");
+    const ERL_NIF_TERM wide = nif_binary("a\xc3\xa4\xc3\xb6", 5, false);
+    assert_string_equal(text_in(wide, 15), "<<\"a\xc3\xa4\xc3\xb6\"/u...");
+    assert_string_equal(text_in(wide, 11), "<<\"a\xc3\xa4...");
+    assert_string_equal(text_in(wide, 10), "<<\"a\xc3\xa4...");
+    assert_string_equal(text_in(wide, 9), "<<\"a...");
     assert_string_equal(text_in(nif_int(42), 3), "42");
     assert_string_equal(text_in(nif_int(421), 3), "..");
     assert_string_equal(text_in(nested(100), 200), "[[[[[[[[[[[[[[[[...]]]]]]]]]]]]]]]]");
+    nif_reset();
+}
+
+/* Each kind in both syntaxes. (What an emulator's own libraries make of terms is compared with a
+ * node.) */
+static void texts_of_kinds(void **state)
+{
+    ERL_NIF_TERM pairs[] = {nif_name("__struct__"), nif_name("Elixir.My.Mod"), nif_name("a"),
+                            nif_float(1e22)};
+    const ERL_NIF_TERM pair = nif_tuple((ERL_NIF_TERM[]){nif_name("k"), nif_float(100000)}, 2);
+    const struct {
+        ERL_NIF_TERM t;
+        const char *erlang, *elixir;
+    } rows[] = {
+        {nif_name("end"), "'end'", ":end"},
+        {nif_name("nil"), "nil", "nil"},
+        {nif_name("it's"), "'it\\'s'", ":\"it's\""},
+        {nif_name("Elixir.My.Mod"), "'Elixir.My.Mod'", "My.Mod"},
+        {nif_map(pairs, 2), "#{'__struct__' => 'Elixir.My.Mod',a => 1.0e22}", "%My.Mod{a: 1.0e22}"},
+        {nif_map(pairs + 1, 1), "#{'Elixir.My.Mod' => a}", "%{My.Mod => :a}"},
+        {nif_cons(pair, nif_nil()), "[{k,1.0e5}]", "[k: 100000.0]"},
+        {nif_cons(pair, nif_int(1)), "[{k,1.0e5}|1]", "[{:k, 100000.0} | 1]"},
+        {list_of(nif_int('c'), 2), "\"cc\"", "~c\"cc\""},
+        {nif_binary("a\"#{", 4, false), "<<\"a\\\"#{\">>", "\"a\\\"\\#{\""},
+        {nif_binary("\1", 1, false), "<<1>>", "<<1>>"},
+        {nif_binary("", 0, true), "<<...>>", "<<...>>"},
+        {nif_binary("", 0, false), "<<>>", "\"\""},
+        {nif_binary("\xe4", 1, false), "<<\"\xc3\xa4\">>", "<<228>>"},
+        {nif_binary("\xc3\xa4", 2, false), "<<\"\xc3\xa4\"/utf8>>", "\"\xc3\xa4\""},
+        {nif_float(-0.0), "-0.0", "-0.0"},
+        {nif_float(5e-324), "5.0e-324", "5.0e-324"},
+        {nif_float(0x1p-44), "5.684341886080802e-14", "5.684341886080802e-14"},
+        {nif_float(1.0 / 3), "0.3333333333333333", "0.3333333333333333"},
+        {nif_bignum(), "<bignum>", "<bignum>"},
+        {nif_uint(UINT64_MAX), "18446744073709551615", "18446744073709551615"},
+        {nif_pid(7, true), "<0.7.0>", "#PID<0.7.0>"},
+        {nif_fun(), "#Fun<m.0.4711>", "#Function<m.0.4711>"},
+        {map_of(33), "#{...}", "%{...}"},
+    };
+    (void)state;
+    char out[ROOM_MOST];
+    term_text_init(27);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        whole(nif_env, rows[i].t, out, sizeof out);
+        assert_string_equal(out, rows[i].erlang);
+        elixir(nif_env, rows[i].t, out, sizeof out);
+        assert_string_equal(out, rows[i].elixir);
+    }
+    nif_reset();
+}
+
+static bool same(ERL_NIF_TERM a, ERL_NIF_TERM b)
+{
+    const bool equal = term_equal(nif_env, a, b, &looked);
+    assert_int_equal(equal, term_equal(nif_env, b, a, &looked));
+    if (equal)
+        assert_int_equal(term_hash(nif_env, a, &looked), term_hash(nif_env, b, &looked));
+    return equal;
+}
+
+/* Terms that are made twice are equal, and others are not, unless they are too large to examine. */
+static void terms_are_compared(void **state)
+{
+    ERL_NIF_TERM a[64], b[64];
+    (void)state;
+    const unsigned n = all_kinds(a);
+    assert_int_equal(all_kinds(b), n);
+    unsigned equal = 0;
+    for (unsigned i = 0; i < n; i++) {
+        assert_true(same(a[i], a[i]));
+        equal += same(a[i], b[i]);
+        for (unsigned k = 0; k < i; k++)
+            assert_false(same(a[i], a[k]));
+    }
+    /* funs, bits, a large binary, long and deep lists and what holds them, a large map */
+    assert_int_equal(equal, n - 8);
+    assert_false(same(list_of(nif_int(1), 3), list_of(nif_int(1), 4)));
+    assert_false(same(nif_cons(nif_int(1), nif_int(2)), nif_cons(nif_int(1), nif_int(3))));
+    assert_false(same(nif_binary("ab", 2, false), nif_binary("ac", 2, false)));
+    assert_false(same(nif_float(1), nif_int(1)));
+    nif_reset();
+}
+
+static void numbers_are_limited(void **state)
+{
+    (void)state;
+    assert_int_equal(term_int(nif_env, nif_uint(UINT64_MAX)), INT64_MAX);
+    assert_int_equal(term_int(nif_env, nif_bignum()), INT64_MAX);
+    assert_int_equal(term_int(nif_env, nif_int(INT64_MIN)), INT64_MIN);
+    assert_int_equal(term_int(nif_env, nif_float(1)), 0);
+    assert_int_equal(term_scaled(nif_env, nif_float(-1.5), 1000), -1500);
+    assert_int_equal(term_scaled(nif_env, nif_float(0x1p63), 1), INT64_MAX);
+    assert_int_equal(term_scaled(nif_env, nif_float(-0x1p63), 1), INT64_MIN);
+    assert_int_equal(term_scaled(nif_env, nif_float(1e300), -1), INT64_MIN);
+    assert_int_equal(term_scaled(nif_env, nif_float(1e-300), INT64_MIN), 0);
+    assert_int_equal(term_scaled(nif_env, nif_int(INT64_MAX), 2), INT64_MAX);
+    assert_int_equal(term_scaled(nif_env, nif_int(INT64_MAX), -2), INT64_MIN);
+    assert_int_equal(term_scaled(nif_env, nif_name("a"), 1000), 0);
+    assert_int_equal(term_length(nif_env, list_of(nif_int(1), 7), &looked), 7);
+    assert_int_equal(term_length(nif_env, list_of(nif_int(1), TERM_BYTES_NODES), &looked),
+                     TERM_BYTES_NODES);
+    assert_int_equal(term_length(nif_env, list_of(nif_int(1), TERM_BYTES_NODES + 1), &looked), -1);
+    assert_int_equal(term_length(nif_env, nif_cons(nif_int(1), nif_int(2)), &looked), 0);
     nif_reset();
 }
 
@@ -265,16 +379,25 @@ static void longest_key_of_a_map(void **state)
 static void looks_are_bounded(void **state)
 {
     enum { TEXT_LOOKS = 40 * TERM_NODES, LOOKS = 8 * TERM_BYTES_NODES };
-    ERL_NIF_TERM t[64], out;
+    ERL_NIF_TERM t[64], other[64], out;
     char text[ROOM_MOST];
     (void)state;
     const unsigned n = all_kinds(t);
+    all_kinds(other);
     const struct term_sizes sizes = term_sizes_of(25);
     for (unsigned i = 0; i < n; i++) {
         nif_calls = 0;
         term_text(nif_env, t[i], text, sizeof text, &looked);
         term_simple(nif_env, t[i], text, sizeof text);
         assert_true(nif_calls < TEXT_LOOKS);
+        nif_calls = 0;
+        term_inspect(nif_env, t[i], text, sizeof text, &looked);
+        assert_true(nif_calls < TEXT_LOOKS);
+        nif_calls = 0;
+        term_equal(nif_env, t[i], other[i], &looked);
+        term_hash(nif_env, t[i], &looked);
+        term_length(nif_env, t[i], &looked);
+        assert_true(nif_calls < LOOKS);
         nif_calls = 0;
         term_string(nif_env, t[i], text, sizeof text, &looked);
         assert_true(nif_calls < LOOKS);
@@ -295,6 +418,9 @@ int main(void)
         cmocka_unit_test_prestate(texts_keep_to_their_room, &before),
         cmocka_unit_test_prestate(texts_keep_to_their_room, &since),
         cmocka_unit_test(texts_are_cut),
+        cmocka_unit_test(texts_of_kinds),
+        cmocka_unit_test(terms_are_compared),
+        cmocka_unit_test(numbers_are_limited),
         cmocka_unit_test_prestate(zero_bytes_are_shown, &before),
         cmocka_unit_test_prestate(zero_bytes_are_shown, &since),
         cmocka_unit_test(longest_key_of_a_map),

@@ -1,7 +1,7 @@
-/* term.c - see term.h.
+/* term.c - names in terms, and sizes of terms. See term.h.
  *
- * Both walks are iterative, or recursive to a small fixed depth, and carry a budget from which
- * every visited term takes one. Maps of more than 32 keys are not walked, because their iterator
+ * The walk is recursive to a small fixed depth, and carries a budget from which every visited term
+ * takes one. Maps of more than 32 keys are not walked, because their iterator
  * allocates. */
 #include "beam/probe/term.h"
 
@@ -11,6 +11,7 @@
 #include "base/size.h"
 #include "words/otp.h"
 
+enum { LOOKS_NODE = 4 /* cost of a term in elements examined */ };
 enum { FLAT_MAP = 32 /* keys of the largest map that is one flat object */ };
 
 struct term_sizes term_sizes_of(int otp)
@@ -22,35 +23,7 @@ struct term_sizes term_sizes_of(int otp)
     return (struct term_sizes){.refc_binary = 6, .bitstring = 8, .local_fun = 5};
 }
 
-/* -- text -------------------------------------------------------------------------------------- */
-
-/* Costs in elements examined: a text that the emulator makes, and a term. */
-enum { LOOKS_TEXT = 32, LOOKS_NODE = 4 };
-
-struct term_out {
-    char *p;
-    size_t len, cap; /* cap: bytes that may be used, without the NUL; len never exceeds it */
-    unsigned budget; /* terms that may still be examined */
-    size_t scan;     /* elements of lists that may be examined to see whether they are texts */
-    uint64_t looked; /* what was examined, see term.h */
-    bool cut;        /* something was left out: nothing more is written */
-};
-
-static void put(struct term_out *o, const char *s, size_t n)
-{
-    if (o->cut)
-        return;
-    const size_t room = size_left(o->cap, o->len);
-    o->cut = n > room;
-    n = size_min(n, room);
-    memcpy(o->p + o->len, s, n);
-    o->len += n;
-}
-
-static void puts_(struct term_out *o, const char *s)
-{
-    put(o, s, strlen(s));
-}
+/* -- names ------------------------------------------------------------------------------------- */
 
 /* Returns the length of what a function like snprintf wrote into cap bytes. */
 static size_t clamp(int n, size_t cap)
@@ -123,6 +96,25 @@ size_t term_copy(const void *bytes, size_t n, char *out, size_t cap, bool *cut)
     *cut = i < n;
     out[len] = '\0';
     return len;
+}
+
+int term_atom_utf8(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
+{
+    char name[256];
+    int n = enif_get_atom(env, t, name, sizeof name, ERL_NIF_LATIN1);
+    size_t o = 0;
+    if (n <= 0) /* the headers of OTP 25 have no name for the encoding */
+        return atoms_as_utf8 ? enif_get_atom(env, t, out, (unsigned)cap, (ErlNifCharEncoding)2) - 1
+                             : -1;
+    for (int i = 0; i < n - 1; i++) {
+        unsigned char c = (unsigned char)name[i];
+        if (o + 2 >= cap)
+            return -1;
+        if (c >= 0x80)
+            out[o++] = (char)(0xc0 | c >> 6);
+        out[o++] = c < 0x80 ? (char)c : (char)(0x80 | (c & 0x3f));
+    }
+    return (int)o;
 }
 
 /* Rewrites n bytes of an atom's name that the emulator wrote to `out` and that may contain zeros.
@@ -202,211 +194,6 @@ size_t term_mfa(ErlNifEnv *env, ERL_NIF_TERM m, ERL_NIF_TERM f, unsigned arity, 
     n += len;
     room = size_left(room, len);
     return n + clamp(snprintf(out + n, room, "/%u", arity), room);
-}
-
-static void text_simple(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o)
-{
-    char tmp[TERM_TEXT];
-    o->looked += LOOKS_TEXT;
-    put(o, tmp, term_simple(env, t, tmp, sizeof tmp));
-}
-
-static void text_number(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o)
-{
-    char tmp[64];
-    ErlNifSInt64 i;
-    ErlNifUInt64 u;
-    double d;
-    if (enif_get_int64(env, t, &i))
-        put(o, tmp, clamp(snprintf(tmp, sizeof tmp, "%lld", (long long)i), sizeof tmp));
-    else if (enif_get_uint64(env, t, &u))
-        put(o, tmp, clamp(snprintf(tmp, sizeof tmp, "%llu", (unsigned long long)u), sizeof tmp));
-    else if (enif_get_double(env, t, &d))
-        put(o, tmp, clamp(snprintf(tmp, sizeof tmp, "%e", d), sizeof tmp));
-    else
-        puts_(o, "<bignum>");
-}
-
-static bool printable(unsigned char c)
-{
-    return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t' || c == '\r';
-}
-
-static void put_char(struct term_out *o, unsigned char c)
-{
-    switch (c) {
-    case '\n': put(o, "\\n", 2); break;
-    case '\t': put(o, "\\t", 2); break;
-    case '\r': put(o, "\\r", 2); break;
-    case '"': put(o, "\\\"", 2); break;
-    case '\\': put(o, "\\\\", 2); break;
-    default: put(o, (const char *)&c, 1); break;
-    }
-}
-
-static void text_binary(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o)
-{
-    ErlNifBinary b;
-    if (!enif_inspect_binary(env, t, &b)) { /* a bitstring */
-        puts_(o, "<<...>>");
-        return;
-    }
-    size_t look = size_min(b.size, o->cap), i;
-    puts_(o, "<<");
-    for (i = 0; i < look && printable(b.data[i]); i++)
-        ;
-    if (i == look && look > 0) {
-        puts_(o, "\"");
-        for (i = 0; i < look; i++)
-            put_char(o, b.data[i]);
-        if (look < b.size)
-            o->cut = true;
-        puts_(o, "\"");
-    } else {
-        for (i = 0; i < look && !o->cut; i++) {
-            char tmp[8];
-            put(o, tmp, clamp(snprintf(tmp, sizeof tmp, i ? ",%u" : "%u", b.data[i]), sizeof tmp));
-        }
-        if (look < b.size)
-            o->cut = true;
-    }
-    puts_(o, ">>");
-}
-
-/* Returns whether the list is a proper one of printable characters, examining only as much as could
- * be shown. */
-static bool is_string(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o)
-{
-    ERL_NIF_TERM head, tail = t;
-    unsigned n = 0, c;
-    while (n < o->cap && o->scan > 0 && enif_get_list_cell(env, tail, &head, &tail)) {
-        o->scan--;
-        o->looked++;
-        if (!enif_get_uint(env, head, &c) || c > 255 || !printable((unsigned char)c))
-            return false;
-        n++;
-    }
-    return n > 0 && (n == o->cap || enif_is_empty_list(env, tail));
-}
-
-static void text_term(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsigned depth);
-
-static void text_list(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsigned depth)
-{
-    ERL_NIF_TERM head, tail = t;
-    if (enif_is_empty_list(env, t)) {
-        puts_(o, "[]");
-        return;
-    }
-    if (is_string(env, t, o)) {
-        unsigned c;
-        puts_(o, "\"");
-        while (!o->cut && enif_get_list_cell(env, tail, &head, &tail)) {
-            enif_get_uint(env, head, &c);
-            put_char(o, (unsigned char)c);
-        }
-        puts_(o, "\"");
-        return;
-    }
-    puts_(o, "[");
-    for (bool first = true; !o->cut && enif_get_list_cell(env, tail, &head, &tail); first = false) {
-        if (!first)
-            puts_(o, ",");
-        text_term(env, head, o, depth + 1);
-    }
-    if (!o->cut && !enif_is_empty_list(env, tail)) {
-        puts_(o, "|");
-        text_term(env, tail, o, depth + 1);
-    }
-    puts_(o, "]");
-}
-
-static void text_map(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsigned depth)
-{
-    size_t n = 0;
-    ErlNifMapIterator it;
-    ERL_NIF_TERM k, v;
-    if (!enif_get_map_size(env, t, &n) || n > FLAT_MAP ||
-        !enif_map_iterator_create(env, t, &it, ERL_NIF_MAP_ITERATOR_FIRST)) {
-        puts_(o, "#{...}");
-        return;
-    }
-    puts_(o, "#{");
-    for (bool first = true; !o->cut && enif_map_iterator_get_pair(env, &it, &k, &v);
-         first = false) {
-        if (!first)
-            puts_(o, ",");
-        text_term(env, k, o, depth + 1);
-        puts_(o, "=>");
-        text_term(env, v, o, depth + 1);
-        enif_map_iterator_next(env, &it);
-    }
-    enif_map_iterator_destroy(env, &it);
-    puts_(o, "}");
-}
-
-static void text_term(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsigned depth)
-{
-    const ERL_NIF_TERM *e;
-    int n;
-    if (o->cut)
-        return;
-    if (o->budget == 0) {
-        o->cut = true;
-        return;
-    }
-    o->budget--;
-    ErlNifTermType type = enif_term_type(env, t);
-    bool nested = type == ERL_NIF_TERM_TYPE_LIST || type == ERL_NIF_TERM_TYPE_TUPLE ||
-                  type == ERL_NIF_TERM_TYPE_MAP;
-    if (nested && depth >= TERM_DEPTH) {
-        puts_(o, "...");
-        return;
-    }
-    switch (type) {
-    case ERL_NIF_TERM_TYPE_ATOM:
-    case ERL_NIF_TERM_TYPE_PID:
-    case ERL_NIF_TERM_TYPE_PORT:
-    case ERL_NIF_TERM_TYPE_REFERENCE: text_simple(env, t, o); break;
-    case ERL_NIF_TERM_TYPE_INTEGER:
-    case ERL_NIF_TERM_TYPE_FLOAT: text_number(env, t, o); break;
-    case ERL_NIF_TERM_TYPE_BITSTRING: text_binary(env, t, o); break;
-    case ERL_NIF_TERM_TYPE_LIST: text_list(env, t, o, depth); break;
-    case ERL_NIF_TERM_TYPE_MAP: text_map(env, t, o, depth); break;
-    case ERL_NIF_TERM_TYPE_TUPLE:
-        puts_(o, "{");
-        if (enif_get_tuple(env, t, &n, &e))
-            for (int i = 0; i < n && !o->cut; i++) {
-                if (i > 0)
-                    puts_(o, ",");
-                text_term(env, e[i], o, depth + 1);
-            }
-        puts_(o, "}");
-        break;
-    case ERL_NIF_TERM_TYPE_FUN: puts_(o, "#Fun<...>"); break;
-    default: puts_(o, "?"); break;
-    }
-}
-
-size_t term_text(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64_t *looked)
-{
-    static const char cut[] = "...";
-    struct term_out o = {.p = out, .cap = size_left(cap, 1), .budget = TERM_NODES};
-    if (cap == 0)
-        return 0;
-    /* A list that turns out not to be a text was examined in vain, perhaps once per node: all such
-     * scans together take no longer than the text. */
-    o.scan = size_add(size_mul(o.cap, 2), TERM_NODES);
-    text_term(env, t, &o, 0);
-    *looked += o.looked + o.len + (TERM_NODES - o.budget) * LOOKS_NODE;
-    if (o.cut) { /* overwrites the end of the text where it needs room */
-        const size_t dots = size_min(sizeof cut - 1, o.cap);
-        o.len = size_min(o.len, o.cap - dots);
-        memcpy(out + o.len, cut, dots);
-        o.len += dots;
-    }
-    out[o.len] = 0;
-    return o.len;
 }
 
 /* -- size -------------------------------------------------------------------------------------- */
@@ -507,9 +294,16 @@ static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsig
     }
 }
 
-uint32_t term_words(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes)
+uint32_t term_words_looked(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes,
+                           uint64_t *looked)
 {
     struct size_walk w = {.k = sizes, .budget = TERM_SIZE_NODES};
     size_term(env, t, &w, 0);
+    *looked += (TERM_SIZE_NODES - w.budget) * LOOKS_NODE;
     return w.unknown || w.words >= TERM_SIZE_UNKNOWN ? TERM_SIZE_UNKNOWN : (uint32_t)w.words;
+}
+
+uint32_t term_words(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes)
+{
+    return term_words_looked(env, t, sizes, &(uint64_t){0});
 }

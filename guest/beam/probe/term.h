@@ -38,9 +38,17 @@ struct term_sizes term_sizes_of(int otp);
 /* Writes the term as Erlang text, cut with "..." when it does not fit or is too large to examine,
  * with fewer dots when there is no room for three. Always NUL-terminated. Returns the length. */
 size_t term_text(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64_t *looked);
+/* The same in the syntax of Elixir. */
+size_t term_inspect(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64_t *looked);
 
 /* Sets the OTP release, once, before the functions below are used. */
 void term_init(int otp);
+/* Prepares texts for the OTP release, and frees what that takes; without it large integers are
+ * "<bignum>". */
+void term_text_init(int otp);
+void term_text_done(void);
+/* Returns whether an integer has at most some 60 digits. False without the above. */
+bool term_is_short(ERL_NIF_TERM t);
 
 /* Writes the emulator's text of a pid, port, reference or atom; for any other term the text of
  * term_text, since the emulator would print all of it. Returns the length. */
@@ -55,6 +63,10 @@ size_t term_copy(const void *bytes, size_t n, char *out, size_t cap, bool *cut);
  * when it is not an atom or does not fit. */
 bool term_atom(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap);
 
+/* Writes the name of an atom as it is, with its zero bytes. Returns its length; -1: it does not
+ * fit, or only the emulator's printer can tell it. */
+int term_atom_utf8(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap);
+
 /* Writes "m:f/a" as the VM's provider prints it, atoms quoted where necessary. Returns the length.
  */
 size_t term_mfa(ErlNifEnv *env, ERL_NIF_TERM m, ERL_NIF_TERM f, unsigned arity, char *out,
@@ -64,6 +76,8 @@ size_t term_mfa(ErlNifEnv *env, ERL_NIF_TERM m, ERL_NIF_TERM f, unsigned arity, 
  * TERM_SIZE_UNKNOWN when it is too large to examine or contains something whose size cannot be
  * determined from outside (maps of more than 32 keys, integers of more than 64 bits). */
 uint32_t term_words(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes);
+uint32_t term_words_looked(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes,
+                           uint64_t *looked);
 
 /* -- looking into a term (term_look.c) --------------------------------------------------------- */
 
@@ -99,5 +113,33 @@ bool term_element(ErlNifEnv *env, ERL_NIF_TERM t, int64_t n, ERL_NIF_TERM *out, 
  * TERM_LOOK elements. Returns false when there is none. */
 bool term_get(ErlNifEnv *env, ERL_NIF_TERM t, const char *key, size_t len, ERL_NIF_TERM *out,
               uint64_t *looked);
+
+/* Finds the value of a key in a map: any key in a map of at most 32 pairs, and one that is in its
+ * word (event_is_word) in any map. */
+bool term_value(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM key, ERL_NIF_TERM *out,
+                uint64_t *looked);
+
+/* -- terms as numbers, and compared (term_same.c) ---------------------------------------------- */
+
+enum {
+    TERM_SAME_NODES = 2000,    /* terms that one comparison or hash may examine */
+    TERM_SAME_DEPTH = 64,      /* nesting that it follows */
+    TERM_SAME_BYTES = 1 << 16, /* bytes of binaries that it may examine */
+    TERM_SAME_LARGE = 4,       /* integers that are not short that it may examine */
+};
+
+/* Returns an integer; one that does not fit is the least or greatest that does; 0: not one. */
+int64_t term_int(ErlNifEnv *env, ERL_NIF_TERM t);
+bool term_is_int(ErlNifEnv *env, ERL_NIF_TERM t, int64_t i);
+/* Returns an integer or float times scale, truncated and limited in the same way. */
+int64_t term_scaled(ErlNifEnv *env, ERL_NIF_TERM t, int64_t scale);
+/* Returns the length of a proper list, -1: more than TERM_BYTES_NODES; 0 for anything else. */
+int64_t term_length(ErlNifEnv *env, ERL_NIF_TERM t, uint64_t *looked);
+/* Returns whether they are equal (=:=). Terms that are not the same in memory, and too large to
+ * examine, are not; so are different funs, bitstrings, and maps of more than 32 keys. */
+bool term_equal(ErlNifEnv *env, ERL_NIF_TERM a, ERL_NIF_TERM b, uint64_t *looked);
+/* Returns a hash that equal terms share, in all nodes of a release. What is too large to examine
+ * does not count. */
+uint64_t term_hash(ErlNifEnv *env, ERL_NIF_TERM t, uint64_t *looked);
 
 #endif

@@ -251,3 +251,28 @@ bool term_get(ErlNifEnv *env, ERL_NIF_TERM t, const char *key, size_t len, ERL_N
         }
     return false;
 }
+
+bool term_value(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM key, ERL_NIF_TERM *out,
+                uint64_t *looked)
+{
+    ErlNifMapIterator it;
+    ERL_NIF_TERM k, v;
+    size_t pairs;
+    bool found = false;
+    if (!enif_get_map_size(env, t, &pairs))
+        return false;
+    *looked += LOOKS_ATOM;
+    /* The emulator compares or hashes all of a key, which may be of any size. */
+    if ((key & 3) == 3)
+        return enif_get_map_value(env, t, key, out);
+    if (pairs > FLAT_MAP || !enif_map_iterator_create(env, t, &it, ERL_NIF_MAP_ITERATOR_FIRST))
+        return false;
+    for (; !found && enif_map_iterator_get_pair(env, &it, &k, &v);
+         enif_map_iterator_next(env, &it)) {
+        found = term_equal(env, k, key, looked);
+        if (found)
+            *out = v;
+    }
+    enif_map_iterator_destroy(env, &it);
+    return found;
+}

@@ -1,6 +1,8 @@
 /* terms.c - see terms.h. */
 #include "beam/probe/terms.h"
 
+#include <string.h>
+
 #include "beam/probe/procname.h"
 
 enum { EVENT_TERM_BITS = 6, THREAD_BITS = 10 };
@@ -43,20 +45,37 @@ static const char *terms_kind(struct engine_ctx *ctx, uint64_t term)
     return term_kind(event_of(ctx)->env, term_of(ctx, term));
 }
 
-static int64_t terms_integer(struct engine_ctx *ctx, uint64_t term)
+static int64_t terms_ask(struct engine_ctx *ctx, uint64_t term, enum engine_ask what, int64_t with)
 {
-    ErlNifSInt64 i;
-    return enif_get_int64(event_of(ctx)->env, term_of(ctx, term), &i) ? i : 0;
+    ErlNifEnv *env = event_of(ctx)->env;
+    const ERL_NIF_TERM t = term_of(ctx, term);
+    uint32_t words;
+    switch (what) {
+    case ENGINE_ASK_INT: return term_int(env, t);
+    case ENGINE_ASK_EQUALS: return term_is_int(env, t, with);
+    case ENGINE_ASK_FLOAT: return term_scaled(env, t, with);
+    case ENGINE_ASK_SIZE: return term_count(env, t, &ctx->looked);
+    case ENGINE_ASK_LENGTH: return term_length(env, t, &ctx->looked);
+    case ENGINE_ASK_TUPLE_SIZE: return enif_is_tuple(env, t) ? term_count(env, t, &ctx->looked) : 0;
+    case ENGINE_ASK_MAP_SIZE: return enif_is_map(env, t) ? term_count(env, t, &ctx->looked) : 0;
+    case ENGINE_ASK_BYTE_SIZE: return enif_is_binary(env, t) ? term_count(env, t, &ctx->looked) : 0;
+    case ENGINE_ASK_WORDS:
+        words = term_words_looked(env, t, &agent.sizes, &ctx->looked);
+        return words == TERM_SIZE_UNKNOWN ? -1 : (int64_t)words;
+    case ENGINE_ASK_HASH: return (int64_t)term_hash(env, t, &ctx->looked);
+    }
+    return 0;
 }
 
-static int64_t terms_size(struct engine_ctx *ctx, uint64_t term)
+static bool terms_equal(struct engine_ctx *ctx, uint64_t a, uint64_t b)
 {
-    return term_count(event_of(ctx)->env, term_of(ctx, term), &ctx->looked);
+    return term_equal(event_of(ctx)->env, term_of(ctx, a), term_of(ctx, b), &ctx->looked);
 }
 
-static size_t terms_text(struct engine_ctx *ctx, uint64_t term, char *out, size_t cap)
+static size_t terms_text(struct engine_ctx *ctx, uint64_t term, bool other, char *out, size_t cap)
 {
-    return term_text(event_of(ctx)->env, term_of(ctx, term), out, cap, &ctx->looked);
+    return (other ? term_inspect : term_text)(event_of(ctx)->env, term_of(ctx, term), out, cap,
+                                              &ctx->looked);
 }
 
 static size_t terms_string(struct engine_ctx *ctx, uint64_t term, char *out, size_t cap)
@@ -64,11 +83,24 @@ static size_t terms_string(struct engine_ctx *ctx, uint64_t term, char *out, siz
     return term_string(event_of(ctx)->env, term_of(ctx, term), out, cap, &ctx->looked);
 }
 
-static uint64_t terms_element(struct engine_ctx *ctx, uint64_t term, int64_t n)
+static uint64_t terms_part(struct engine_ctx *ctx, uint64_t term, enum engine_part which, int64_t n)
 {
-    ERL_NIF_TERM t;
+    ERL_NIF_TERM head, tail;
     struct event *ev = event_of(ctx);
-    return term_element(ev->env, term_of(ctx, term), n, &t, &ctx->looked) ? terms_keep(ev, t) : 0;
+    const ERL_NIF_TERM t = term_of(ctx, term);
+    switch (which) {
+    case ENGINE_PART_HEAD:
+    case ENGINE_PART_TAIL:
+        if (!enif_get_list_cell(ev->env, t, &head, &tail))
+            return 0;
+        return terms_keep(ev, which == ENGINE_PART_HEAD ? head : tail);
+    case ENGINE_PART_ELEMENT:
+        if (!enif_is_tuple(ev->env, t))
+            return 0;
+        break;
+    case ENGINE_PART_ANY: break;
+    }
+    return term_element(ev->env, t, n, &head, &ctx->looked) ? terms_keep(ev, head) : 0;
 }
 
 static uint64_t terms_get(struct engine_ctx *ctx, uint64_t term, const char *name, size_t len)
@@ -84,17 +116,81 @@ static size_t terms_name(struct engine_ctx *ctx, const char *text, size_t len, c
     return procname_of_text(event_of(ctx)->env, text, len, event_of(ctx)->hidden, out);
 }
 
+static uint64_t terms_value(struct engine_ctx *ctx, uint64_t term, uint64_t key)
+{
+    ERL_NIF_TERM t;
+    struct event *ev = event_of(ctx);
+    return term_value(ev->env, term_of(ctx, term), term_of(ctx, key), &t, &ctx->looked)
+               ? terms_keep(ev, t)
+               : 0;
+}
+
+static uint64_t terms_constant(struct engine_ctx *ctx, uint64_t word)
+{
+    return terms_keep(event_of(ctx), word);
+}
+
 const struct engine_terms terms_ops = {
     .known = terms_known,
     .kind = terms_kind,
-    .integer = terms_integer,
-    .size = terms_size,
+    .ask = terms_ask,
+    .equal = terms_equal,
     .text = terms_text,
     .string = terms_string,
-    .element = terms_element,
+    .part = terms_part,
     .get = terms_get,
     .name = terms_name,
+    .value = terms_value,
+    .constant = terms_constant,
 };
+
+/* -- constants --------------------------------------------------------------------------------- */
+
+/* Makes an atom of this name in UTF-8. */
+static bool make_atom(ErlNifEnv *env, const char *name, ERL_NIF_TERM *atom)
+{
+    enum { VERSION = 131, ATOM_UTF8_EXT = 118, HEADER = 4 };
+    unsigned char ext[HEADER + TERM_ATOM] = {VERSION, ATOM_UTF8_EXT};
+    const size_t n = strlen(name);
+    if (n >= TERM_ATOM)
+        return false;
+    ext[2] = (unsigned char)(n >> 8);
+    ext[3] = (unsigned char)n;
+    memcpy(ext + HEADER, name, n);
+    return enif_binary_to_term(env, ext, HEADER + n, atom, 0) != 0 && enif_is_atom(env, *atom);
+}
+
+/* Returns the number of the string that a call of atom() at this instruction names, as the compiler
+ * writes such calls; UINT64_MAX: it is none. (Elsewhere such a call finds no word, and is no term.)
+ */
+static uint64_t named_by(const struct dif_image *img, uint32_t i)
+{
+    const uint32_t *at = &img->code[i];
+    const unsigned reg = at[0] >> 16 & 255, imm = at[0] & 65535;
+    if (at[1] != dif_abc(DIF_OP_PUSHTV, reg, 0, 0) || at[2] >> 24 != DIF_OP_CALL ||
+        (at[2] & 65535) != DIF_SUBR_atom)
+        return UINT64_MAX;
+    return at[0] >> 24 == DIF_OP_SETI                       ? imm
+           : at[0] >> 24 == DIF_OP_SETX && imm < img->nints ? img->ints[imm]
+                                                            : UINT64_MAX;
+}
+
+const char *terms_constants(ErlNifEnv *env, const struct dif_image *img, uint64_t *word)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; img->ncode >= 3 && i < img->ncode - 2; i++) {
+        const uint64_t name = named_by(img, i);
+        ERL_NIF_TERM atom;
+        if (name >= img->nstr || word[name] != 0)
+            continue;
+        if (++n > TERMS_CONSTANTS)
+            return "it names too many atoms";
+        if (!make_atom(env, dif_str(img, (uint32_t)name), &atom))
+            return "it names an atom that cannot be";
+        word[name] = atom;
+    }
+    return NULL;
+}
 
 /* -- built-in variables ------------------------------------------------------------------------ */
 

@@ -20,4 +20,10 @@ uint64_t terms_about_nothing(struct engine_ctx *ctx, unsigned builtin, uint64_t 
 
 extern const struct engine_terms terms_ops;
 
+enum { TERMS_CONSTANTS = 1000 /* atoms that the calls of atom() in a program may name */ };
+
+/* Makes the atoms that a program names; word[i] becomes the one of string i of the image. Only for
+ * the server. Returns NULL, or what is wrong. */
+const char *terms_constants(ErlNifEnv *env, const struct dif_image *img, uint64_t *word);
+
 #endif
