@@ -20,7 +20,16 @@ ErlNifEntry *nif_init(void);
 
 /* Where this VM has its members; that of OTP 27, but for the words of `unreal`. */
 enum { THERE = 93, BACK = 21, INNER = 42, OUTER = 82, BLOCK = 27, OLD = 64, OLD_END = 62 };
-enum { REDS = 34, GIVEN = 23, LEFT = 15, UNREAL = 61, HEAP = 24, HEAP_END = 25, STOP = 11 };
+enum {
+    REDS = 34,
+    GIVEN = 23,
+    LEFT = 15,
+    UNREAL = 61,
+    HEAP = 24,
+    HEAP_END = 25,
+    TOP = 10,
+    STOP = 11
+};
 enum { LOOKS = 20, SERVER = 0, PROCESS = 2, ANOTHER = 4 };
 
 static uint64_t process[2][INSIDE_WORDS], record[INSIDE_RECORD];
@@ -32,6 +41,7 @@ static uint64_t words_of_env[4];
 static ErlNifEnv *env_of(const void *of)
 {
     words_of_env[1] = (uint64_t)(uintptr_t)of;
+    words_of_env[2] = of == process[0] || of == process[1] ? ((const uint64_t *)of)[TOP] : 0;
     return (ErlNifEnv *)(void *)words_of_env;
 }
 
@@ -90,6 +100,7 @@ static void bring(unsigned p, const struct state *s)
     w[OLD_END] = s->old ? 0x7000000 + s->old * 8 : 0;
     w[HEAP] = 0x9000000;
     w[HEAP_END] = 0x9000000 + s->block * 8;
+    w[TOP] = w[HEAP] + s->inner * 8;
     w[STOP] = w[HEAP_END] - s->stack * 8;
     w[REDS] = s->reds - 1100;
     set_half(&w[GIVEN], 0, 3990);
@@ -227,7 +238,8 @@ static void test_two_places_are_none(void **state)
         l[i].inner = s.inner;
         l[i].outer = s.outer;
         l[i].block = s.block;
-        l[i].word[100] = s.block;
+        l[i].word[INSIDE_WORDS - 1] = s.outer; /* behind what is surely of the process */
+        l[i].word[70] = s.block;
     }
     inside_prove(l, LOOKS, &f);
     assert_int_equal(f.there, THERE);
@@ -236,7 +248,7 @@ static void test_two_places_are_none(void **state)
     assert_int_equal(f.block, INSIDE_NONE);
     assert_int_equal(f.reds, INSIDE_NONE); /* nothing was said of them */
     for (unsigned i = 0; i < LOOKS; i++)
-        l[i].word[101] = l[i].word[102] = l[i].outer;
+        l[i].word[71] = l[i].word[72] = l[i].outer;
     inside_prove(l, LOOKS, &f);
     assert_int_equal(f.outer, INSIDE_NONE);
     /* Too few looks, or values */
@@ -295,7 +307,12 @@ static void test_another_process_is_not_read(void **state)
     proven();
     bring(0, &(struct state){.block = 233, .reds = 9000});
     nif_self = id[0];
-    /* The event is about another process; the process has another id */
+    /* No process runs; the event is about another process; the process has another id */
+    nif_self = 0;
+    assert_int_equal(inside_value(env_of(process[0]), &fresh, id[0], INSIDE_HEAP, false), -1);
+    nif_self = id[1];
+    assert_int_equal(inside_value(env_of(process[0]), &fresh, id[0], INSIDE_HEAP, false), -1);
+    nif_self = id[0];
     assert_int_equal(inside_value(env_of(process[0]), &fresh, id[1], INSIDE_HEAP, false), -1);
     process[0][0] = id[1];
     assert_int_equal(inside_value(env_of(process[0]), &fresh, id[0], INSIDE_HEAP, false), -1);

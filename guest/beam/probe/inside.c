@@ -39,6 +39,10 @@ static uint64_t stack_of(const struct inside_look *l)
 {
     return l->stack;
 }
+static uint64_t top_of(const struct inside_look *l)
+{
+    return l->top;
+}
 static uint64_t at_of(const struct inside_look *l)
 {
     return l->at;
@@ -58,13 +62,13 @@ static bool varies(const struct inside_look *look, uint32_t n, value_fn *value, 
 }
 
 /* Finds the word that always has the value. (Here and below, a second candidate leaves none.) */
-static uint16_t word_of(const struct inside_look *look, uint32_t n, value_fn *value)
+static uint16_t word_of(const struct inside_look *look, uint32_t n, uint16_t words, value_fn *value)
 {
     uint16_t answer = INSIDE_NONE;
     unsigned found = 0;
     if (!varies(look, n, value, INSIDE_VALUES))
         return INSIDE_NONE;
-    for (uint16_t w = 1; w < INSIDE_WORDS; w++) {
+    for (uint16_t w = 1; w < words; w++) {
         uint32_t i = 0;
         while (i < n && look[i].word[w] == value(&look[i]))
             i++;
@@ -84,14 +88,14 @@ static bool is_block(const struct inside_look *l, uint16_t first, uint16_t end, 
     return a >= LOWEST && a % 8 == 0 && b > a && b - a == words * 8;
 }
 
-static void block_at(const struct inside_look *look, uint32_t n, value_fn *value, uint16_t *first,
-                     uint16_t *end)
+static void block_at(const struct inside_look *look, uint32_t n, uint16_t words, value_fn *value,
+                     uint16_t *first, uint16_t *end)
 {
     unsigned found = 0;
     if (!varies(look, n, value, INSIDE_VALUES))
         return;
-    for (uint16_t a = 1; a < INSIDE_WORDS; a++)
-        for (uint16_t b = 1; b < INSIDE_WORDS; b++) {
+    for (uint16_t a = 1; a < words; a++)
+        for (uint16_t b = 1; b < words; b++) {
             uint32_t i = 0;
             while (i < n && is_block(&look[i], a, b, value(&look[i])))
                 i++;
@@ -104,13 +108,14 @@ static void block_at(const struct inside_look *look, uint32_t n, value_fn *value
 }
 
 /* Finds the top of the stack, which grows from the end of the young heap's block. */
-static uint16_t stop_at(const struct inside_look *look, uint32_t n, uint16_t heap_end)
+static uint16_t stop_at(const struct inside_look *look, uint32_t n, uint16_t words,
+                        uint16_t heap_end)
 {
     uint16_t answer = INSIDE_NONE;
     unsigned found = 0;
     if (heap_end == INSIDE_NONE || !varies(look, n, stack_of, INSIDE_VALUES))
         return INSIDE_NONE;
-    for (uint16_t w = 1; w < INSIDE_WORDS; w++) {
+    for (uint16_t w = 1; w < words; w++) {
         uint32_t i = 0;
         while (i < n && look[i].word[heap_end] - look[i].word[w] == look[i].stack * 8)
             i++;
@@ -208,9 +213,9 @@ static void reds_at(const struct inside_look *look, uint32_t n, struct inside_fa
     unsigned found = 0;
     if (!varies(look, n, reds_of, INSIDE_VALUES) || !varies(look, n, far_of, 2))
         return;
-    members_of(look, n, 1, INSIDE_WORDS, f, could_be_reds, &m[0]);
-    members_of(look, n, 1, INSIDE_WORDS, f, could_be_part, &m[1]);
-    members_of(look, n, 1, INSIDE_WORDS, f, could_be_part, &m[2]);
+    members_of(look, n, 1, f->there, f, could_be_reds, &m[0]);
+    members_of(look, n, 1, f->there, f, could_be_part, &m[1]);
+    members_of(look, n, 1, f->there, f, could_be_part, &m[2]);
     members_of(look, n, 0, 2 * INSIDE_RECORD, f, could_be_unreal, &m[3]);
     for (unsigned a = 0; a < m[0].n; a++)
         for (unsigned b = 0; b < m[1].n; b++)
@@ -266,12 +271,15 @@ void inside_prove(const struct inside_look *look, uint32_t n, struct inside_fact
     chain_at(look, n, f);
     if (f->there == INSIDE_NONE)
         return;
-    f->inner = word_of(look, n, inner_of);
-    f->outer = word_of(look, n, outer_of);
-    f->block = word_of(look, n, block_of);
-    block_at(look, n, old_of, &f->old, &f->old_end);
-    block_at(look, n, block_of, &f->heap, &f->heap_end);
-    f->stop = stop_at(look, n, f->heap_end);
+    /* The structure goes on to there at least. Behind it may be anything. */
+    uint16_t words = f->there;
+    f->inner = word_of(look, n, words, inner_of);
+    f->outer = word_of(look, n, words, outer_of);
+    f->block = word_of(look, n, words, block_of);
+    block_at(look, n, words, old_of, &f->old, &f->old_end);
+    block_at(look, n, words, block_of, &f->heap, &f->heap_end);
+    f->top = word_of(look, n, words, top_of);
+    f->stop = stop_at(look, n, words, f->heap_end);
     reds_at(look, n, f);
 }
 
@@ -303,7 +311,7 @@ static unsigned count(const struct inside_facts *f, ERL_NIF_TERM names[FACTS])
         names[n++] = a->oldheapsize;
     if (f->reds != INSIDE_NONE)
         names[n++] = a->reductions;
-    if (f->stop != INSIDE_NONE)
+    if (f->stop != INSIDE_NONE && f->top != INSIDE_NONE)
         names[n++] = a->stack;
     return n;
 }
@@ -344,10 +352,14 @@ static bool read_words(uint64_t at, uint64_t *out, size_t n)
     return read;
 }
 
-/* The second word of an environment. */
+static uint64_t word_of_env(const ErlNifEnv *env, unsigned w)
+{
+    return ((const volatile uint64_t *)(const volatile void *)env)[w];
+}
+
 static uint64_t process_in(const ErlNifEnv *env)
 {
-    return ((const volatile uint64_t *)(const volatile void *)env)[1];
+    return word_of_env(env, 1);
 }
 
 static bool could_be_address(uint64_t word)
@@ -403,6 +415,7 @@ ERL_NIF_TERM inside_look_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
         return agent.atom.false_;
     struct inside_look *l = &looks[nlooks];
     l->at = process_in(env);
+    l->top = word_of_env(env, 2);
     l->pid = self.pid;
     l->nchains = 0;
     if (!could_be_address(l->at) || !read_words(l->at, l->word, INSIDE_WORDS))

@@ -11,18 +11,21 @@
  * copy is made by the system (/proc/self/mem), which fails where a load would fault.
  *
  * PROOF. A fact is an offset at which every look has the known value, over several processes and
- * many values. Exactly one offset must be left; otherwise the fact is not known, and the variable
- * is -1. The facts:
+ * many values. Exactly one offset must be left, and lie before that of the chain: what is behind it
+ * may not be of the structure. Otherwise the fact is not known, and the variable is -1. The facts:
  *     id        word 0 is the process's id
  *     chain     a word points to the record of the scheduler that runs the process, in which a word
  *               points back
  *     mqlen     messages in the inner queue, which the process has seen; in the outer one
  *     heap      words of the young heap's block
  *     old       first word of the old heap's block, and its end; both 0 without one
- *     reds      reductions until the process was scheduled in; what it got then; what is left of
- * it; and, in the scheduler's record, how many of those that are used do not count stack     first
- * and end of the young heap's block, and the stack's top in it Without id and chain nothing is
- * known.
+ *     reds      reductions until the process was scheduled in
+ *               what it got then, and what is left of that
+ *               how many of those that are used do not count: in the scheduler's record
+ *     stack     first word and end of the young heap's block
+ *               in it the tops of the heap, which the environment has as well, and of the stack
+ *
+ * Without id and chain nothing is known.
  *
  * READING. An event reads a member only after it has shown, of this very event, that the process
  * of the environment is the one that the probe is about (enif_self), and that the thread's own
@@ -31,8 +34,8 @@
  * no record: its word is 0, which only there is accepted. No load goes to an address that comes
  * from an unproven word. All members are words that the VM writes whole; a value that cannot be is
  * -1. */
-#ifndef ET_BEAM_INSIDE_H
-#define ET_BEAM_INSIDE_H
+#ifndef ET_BEAM_PROBE_INSIDE_H
+#define ET_BEAM_PROBE_INSIDE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,18 +67,19 @@ struct inside_look {
     uint64_t inner, outer; /* messages */
     uint64_t block, old;   /* words of the heaps' blocks; old 0: there is none */
     uint64_t stack;        /* words of the stack */
+    uint64_t top;          /* the third word of the environment */
     uint64_t reds[2];      /* reductions, before and after */
 };
 
 /* Indexes of words; INSIDE_NONE: not known. */
 struct inside_facts {
-    uint16_t there, back;          /* id and chain */
-    uint16_t inner, outer;         /* mqlen */
-    uint16_t block;                /* heap */
-    uint16_t old, old_end;         /* old */
-    uint16_t reds, given, left;    /* reds; `given` and `left` are the low halves of their words */
-    uint16_t unreal;               /* of the record, in halves of words */
-    uint16_t heap, heap_end, stop; /* stack */
+    uint16_t there, back;       /* id and chain */
+    uint16_t inner, outer;      /* mqlen */
+    uint16_t block;             /* heap */
+    uint16_t old, old_end;      /* old */
+    uint16_t reds, given, left; /* reds; `given` and `left` are the low halves of their words */
+    uint16_t unreal;            /* of the record, in halves of words */
+    uint16_t heap, heap_end, top, stop; /* stack */
 };
 
 /* Finds the facts that n looks prove. */

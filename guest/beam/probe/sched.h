@@ -1,7 +1,7 @@
 /* sched.h - which scheduler a thread is. The VM tells by the thread's name, which depends on the
  * release, and by enif_thread_type. */
-#ifndef ET_BEAM_SCHED_H
-#define ET_BEAM_SCHED_H
+#ifndef ET_BEAM_PROBE_SCHED_H
+#define ET_BEAM_PROBE_SCHED_H
 
 #include <stdint.h>
 
