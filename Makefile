@@ -117,8 +117,8 @@ $(TESTS): $(BUILD)/test/%: $(BUILD)/tool/test/unit/%.o $(BUILD)/tool/test/unit/s
 	$(Q)$(CC) $(SANFLAGS) -o $@ $(filter %.o,$^) -Wl,--wrap=_cmocka_run_group_tests $(EI_LIB) $(LIBS) -lcmocka -lm -pthread
 
 # The agent's code that needs a virtual machine runs here with made-up terms (test/fuzz/nif.h).
-TERM_OBJ := $(filter $(foreach f,term term_text term_look term_same pidtext,%/$(f).o),$(call objects,beam)) $(BUILD)/tool/test/fuzz/nif.o
-$(BUILD)/test/test_term: $(TERM_OBJ)
+TERM_OBJ := $(filter $(foreach f,term term_text term_same term_look redact pidtext,%/$(f).o),$(call objects,beam)) $(BUILD)/tool/test/fuzz/nif.o
+$(BUILD)/test/test_term $(BUILD)/test/test_redact: $(TERM_OBJ)
 BEAM_OBJ := $(call objects,beam) $(BUILD)/tool/test/fuzz/nif.o
 $(BUILD)/test/test_agent $(BUILD)/test/test_inside: $(BEAM_OBJ)
 $(BUILD)/test/test_nodename: $(filter %/nodename.o,$(BEAM_OBJ))

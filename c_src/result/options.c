@@ -161,6 +161,7 @@ static bool parse(const struct option_row *r, const char *text, int64_t *v)
         return true;
     case OPTION_TYPE_STABILITY: return text != NULL && (*v = compile_amin(text)) >= 0;
     case OPTION_TYPE_PATH:
+    case OPTION_TYPE_PATTERNS:
     case OPTION_TYPE_FOLDER: return text != NULL && *text != '\0';
     case OPTION_TYPE_VERSION:
     case OPTION_TYPE_CPP:
@@ -218,7 +219,11 @@ static const char *set(struct options *o, enum option_id which, const char *valu
         return bad_name;
     if (!parse(r, value, &v) || !is_within(r, v, value))
         return bad_value;
-    if (r->type == OPTION_TYPE_FOLDER) {
+    if (r->type == OPTION_TYPE_PATTERNS) {
+        if (o->nredact == OPTION_REDACT)
+            return bad_value;
+        o->redact[o->nredact++] = value;
+    } else if (r->type == OPTION_TYPE_FOLDER) {
         if (o->nlibdirs == OPTION_LIBDIRS)
             return bad_value;
         o->libdir[o->nlibdirs++] = value;

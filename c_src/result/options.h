@@ -11,7 +11,7 @@
 
 #include "util/option.h"
 
-enum { OPTION_LIBDIRS = 32 };
+enum { OPTION_LIBDIRS = 32, OPTION_REDACT = 16 };
 
 struct options {
     int64_t value[OPTION_COUNT]; /* OPTION_UNSET: not set and without a default, or its type has no
@@ -20,6 +20,8 @@ struct options {
     const char *syslibdir;       /* replaces the folder of erltrace's own D libraries. Borrowed */
     const char *libdir[OPTION_LIBDIRS]; /* further folders, in order. Borrowed */
     size_t nlibdirs;
+    const char *redact[OPTION_REDACT]; /* patterns of keys, separated by commas. Borrowed */
+    size_t nredact;
     bool restricted;    /* options that affect this host can no longer be set, whoever sets them */
     const char *permit; /* what a restricted user can do about destructive, or NULL. Borrowed */
 };

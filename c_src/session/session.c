@@ -430,6 +430,8 @@ static int enable(struct session *s, struct session_tier *t)
         .nlater = s->nlater,
         .progress = progress,
         .progress_arg = s,
+        .redact = s->opt.redact,
+        .nredact = s->opt.nredact,
         .aggs_with_records = acts_on_aggregations(&s->img)};
     if (!speculates(&s->img))
         asked.cleanrate = 0;

@@ -111,6 +111,8 @@ struct tier_options {
     /* Called several times a second while enable or prepare takes long; NULL: not wanted. */
     tier_progress_fn progress;
     void *progress_arg;
+    const char *const *redact; /* nredact values of that option; borrowed until enable returns */
+    size_t nredact;
     bool aggs_with_records; /* the program acts on aggregations from records (printa, clear, ...) */
 };
 

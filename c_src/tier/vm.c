@@ -171,6 +171,16 @@ static void put_options(struct buf *x, const struct tier_options *opt, bool load
         etf_put_list(x, 1);
         put_option(x, "loads", 1);
     }
+    if (opt->nredact > 0) {
+        etf_put_list(x, 1);
+        etf_put_tuple(x, 2);
+        etf_put_atom(x, "redact");
+        for (size_t i = 0; i < opt->nredact; i++) {
+            etf_put_list(x, 1);
+            etf_put_binary(x, opt->redact[i], strlen(opt->redact[i]));
+        }
+        etf_put_nil(x);
+    }
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
         const struct told *o = &told[i];
         int64_t v = *told_value(opt, o);

@@ -77,6 +77,7 @@ const char *option_form(const struct option_row *r, char *room, size_t n)
     case OPTION_TYPE_MEMORY: return "a size, or unlimited";
     case OPTION_TYPE_STABILITY:
         return "attributes are NAME/DATA/CLASS, as in Evolving/Evolving/Common";
+    case OPTION_TYPE_PATTERNS: return "globs separated by commas, as in *password*,token";
     case OPTION_TYPE_VERSION: return "a version is as in 1.0 or 1.6.1";
     case OPTION_TYPE_PATH:
     case OPTION_TYPE_FOLDER:

@@ -36,6 +36,7 @@ enum option_type {
     OPTION_TYPE_VERSION,
     OPTION_TYPE_PATH, /* types from here on have no value in struct options.value */
     OPTION_TYPE_FOLDER,
+    OPTION_TYPE_PATTERNS,
     OPTION_TYPE_CPP,
     OPTION_TYPE_CPP_FLAG,
     OPTION_TYPE_IGNORED,

@@ -558,7 +558,7 @@ request({enable, Image, Options, Bindings}, #c{phase = open} = C, Pid, S) ->
     {Only, Sizes} = erltrace_agent_only:take(Options),
     _ = free(),
     Hidden = erltrace_agent_terms:hidden(S),
-    case nif_enable(Image, [{threads, Threads} | erltrace_agent_terms:option(Hidden) ++ Sizes], Bindings, Provider) of
+    case nif_enable(Image, [{threads, Threads} | erltrace_agent_terms:options(Sizes, Hidden, S)], Bindings, Provider) of
         {ok, Program, Granted, Needs, Special, Hooks} ->
             nif_inside(Program) andalso erltrace_agent_inside:prove(),
             Needs band ?NEED_GC =/= 0 andalso erltrace_agent_flags:check_gc(S, erltrace_agent_others:many(S)), % all processes are checked by `place`

@@ -103,7 +103,7 @@
     nif :: binary() | undefined,   % digest of the library, once it is loaded
     otp :: pos_integer(),
     has :: non_neg_integer(),      % the features of this release: bits OTP_* for ?HAS
-    terms = [] :: [string()],      % what the VM's arguments say of them
+    terms = [] :: [{string(), string()}], % what the VM's arguments say of them
     session :: legacy | undefined | term(), % `legacy`: before OTP 27. Else the strong handle; the session lives as long as it is here
     global :: undefined | term(),  % likewise: the session with the global patterns
     gc :: undefined | term(),      % likewise: the session that reports who sets trace flags, while we trace collections

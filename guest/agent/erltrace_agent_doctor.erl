@@ -49,7 +49,11 @@ bugs(Erts) ->
 
 terms(S) ->
     case erltrace_agent_terms:hidden(S) of
-        false -> [{terms, ok, <<"visible to scripts">>, <<>>}];
+        false ->
+            case erltrace_agent_terms:redacted(S) of
+                [] -> [{terms, ok, <<"visible to scripts">>, <<>>}];
+                Globs -> [{terms, note, text("visible to scripts, but for values of keys ~ts", [lists:join(", ", Globs)]), <<>>}]
+            end;
         {true, Where} -> [{terms, note, text("hidden by ~s: scripts that look into terms are refused, and arguments show none", [Where]), <<>>}]
     end.
 

@@ -26,6 +26,7 @@
 #include "beam/deadman/load.h"
 #include "beam/probe/porttab.h"
 #include "beam/probe/proctab.h"
+#include "beam/probe/redact.h"
 #include "beam/probe/shadow.h"
 #include "beam/probe/term.h"
 #include "engine/engine.h"
@@ -70,12 +71,18 @@ struct program {
     const char *provider;
     struct load load;        /* its cost; load.probe has the indexes of the first probes */
     bool vtime;              /* uses vtimestamp */
-    bool hidden;             /* terms are: it uses none, and arguments do not show them */
+    struct terms_view view;  /* what it may not see of terms */
     bool inside;             /* uses facts of inside.h */
     bool flipped;            /* halves were flipped and are not drained so far: */
     unsigned what;           /* which kinds */
     struct engine_mark mark; /* which threads may still write to them */
 };
+
+/* Returns what the program may not see of terms; NULL: it sees all. */
+static inline const struct terms_view *program_view(const struct program *p)
+{
+    return p->view.hidden || p->view.redact.n > 0 ? &p->view : NULL;
+}
 
 /* -- snapshots
  * ------------------------------------------------------------------------------------- */
@@ -87,7 +94,7 @@ struct bound {
     unsigned uses;     /* enum probe_use */
     struct load *load; /* which account pays */
     struct load_probe *cost;
-    bool hidden; /* as in the program */
+    const struct terms_view *view; /* of the program, NULL: it sees all of terms */
 };
 struct bounds {
     struct bound *v;

@@ -62,14 +62,20 @@ static ERL_NIF_TERM error_terms(ErlNifEnv *env, const char *name)
 
 /* `terms` 0 hides them, wherever in the list it is. */
 static bool options_of(ErlNifEnv *env, ERL_NIF_TERM list, struct engine_options *o, uint32_t *limit,
-                       bool *hidden)
+                       struct terms_view *view, ERL_NIF_TERM *redact)
 {
     ERL_NIF_TERM head;
     const ERL_NIF_TERM *e;
     int n;
     ErlNifUInt64 v;
     while (enif_get_list_cell(env, list, &head, &list)) {
-        if (!enif_get_tuple(env, head, &n, &e) || n != 2 || !enif_get_uint64(env, e[1], &v))
+        if (!enif_get_tuple(env, head, &n, &e) || n != 2)
+            return false;
+        if (e[0] == agent.atom.redact) {
+            *redact = e[1];
+            continue;
+        }
+        if (!enif_get_uint64(env, e[1], &v))
             return false;
         if (e[0] == agent.atom.bufsize)
             o->bufsize = v;
@@ -90,7 +96,7 @@ static bool options_of(ErlNifEnv *env, ERL_NIF_TERM list, struct engine_options 
         else if (e[0] == agent.atom.maxload)
             *limit = v < 100 ? (uint32_t)v * 10 : LOAD_MOST;
         else if (e[0] == agent.atom.terms)
-            *hidden = *hidden || v == 0;
+            view->hidden = view->hidden || v == 0;
         else if (e[0] == agent.atom.cpu) {
             o->one_cpu = true;
             o->cpu = v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
@@ -357,7 +363,8 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
 {
     ErlNifBinary bin, prov;
     uint32_t limit = 0;
-    bool hidden = false;
+    struct terms_view view = {0};
+    ERL_NIF_TERM redact = agent.nil;
     struct dif_need need;
     /* Tracing must not exhaust a node's memory: this limits all programs together, and counts what
      * others use. */
@@ -372,7 +379,7 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
     struct diags d;
     struct dif_image img;
     if (!enif_inspect_binary(env, image, &bin) || !enif_inspect_binary(env, provider, &prov) ||
-        !options_of(env, options, &opt, &limit, &hidden))
+        !options_of(env, options, &opt, &limit, &view, &redact))
         return enif_make_badarg(env);
     struct program *p = enif_alloc_resource(agent.program_type, sizeof *p);
     if (!p)
@@ -387,12 +394,18 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
     int err = provider_name ? dif_decode(&img, bin.data, bin.size, &d) : ET_ENOMEM;
     if (err == ET_OK)
         err = dif_verify_for(&img, WORD_VM, &d);
-    if (err == ET_OK && hidden && dif_uses_terms(&img, &need)) {
+    if (err == ET_OK && view.hidden && dif_uses_terms(&img, &need)) {
         result = error_terms(env, need.name);
         dif_image_free(&img);
         goto out;
     }
-    p->hidden = hidden;
+    const char *wrong = err == ET_OK ? redact_take(env, &p->arena, redact, &view.redact) : NULL;
+    if (wrong) {
+        result = error4(env, agent.atom.none, wrong, "use fewer or shorter patterns");
+        dif_image_free(&img);
+        goto out;
+    }
+    p->view = view;
     if (err == ET_OK && opt.one_cpu && opt.cpu >= (uint64_t)sysconf(_SC_NPROCESSORS_CONF))
         err = diag_error(&d, ET_ELIMIT, NULL, "", "option cpu is the number of a processor",
                          "could not enable tracing: there is no CPU %u", opt.cpu);

@@ -87,7 +87,7 @@ static bool add(struct snapshot *s, struct bounds *to, struct program *p,
     if (to->n)
         memcpy(v, to->v, size_mul(to->n, sizeof *v)); /* less than was just allocated */
     v[to->n] = (struct bound){p->engine,   &probe->id, probe->b, probe->n,
-                              probe->uses, &p->load,   cost,     p->hidden};
+                              probe->uses, &p->load,   cost,     program_view(p)};
     to->v = v;
     to->n++;
     return true;

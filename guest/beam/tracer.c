@@ -261,7 +261,7 @@ void tracer_fire_plain(ErlNifEnv *env, struct program *p, const struct program_p
     ev.ctx.about = about_plain;
     ev.ctx.vtimestamp = NULL;
     ev.ctx.probe = &probe->id;
-    ev.hidden = p->hidden;
+    ev.view = program_view(p);
     ev.ctx.anywhere = ev.ctx.own = true;
     engine_enter(t);
     engine_fire(p->engine, t, &ev.ctx, probe->b, probe->n);

@@ -66,7 +66,8 @@ struct event {
     ERL_NIF_TERM other; /* receiver, {M,F,Args} of a spawn, class of an exception */
     ERL_NIF_TERM args;  /* arguments of a function, a list; 0: none, or those of a spawn */
     unsigned msg_is;    /* the built-in variable that `msg` is the value of; 0: none */
-    bool hidden;        /* terms are, from the program whose clauses run */
+    const struct terms_view
+        *view; /* of the program whose clauses run, NULL: it sees all of terms */
     const struct function *fn;
     struct event_place at;
     struct engine_thread *t; /* the thread of the event */
@@ -146,7 +147,7 @@ uint64_t event_pid(struct event *ev, ERL_NIF_TERM t);
 /* Prints an atom without quotes, as names are shown; other terms as event_pid does. */
 uint64_t event_atom(struct event *ev, ERL_NIF_TERM t);
 /* Prints any term, cut at TERM_TEXT bytes. A program from which terms are hidden gets atoms, and
- * "[hidden]" for all others. */
+ * "[hidden]" for all others; one that may not see values of some keys gets none of these. */
 uint64_t event_term(struct event *ev, ERL_NIF_TERM t);
 /* Prints a term that is a name, which every program gets. */
 uint64_t event_name(struct event *ev, ERL_NIF_TERM t);

@@ -1050,6 +1050,7 @@ test(bad_images) ->
     {error, 'AGENT_IMAGE', <<"the program image uses caller, which only the kernel tier has">>, _} =
         call(A, {enable, file("build/test/agent/image_k.dif"), [], B}),
     {error, 'AGENT_INTERNAL', _, _} = call(A, {enable, Image, x, B}),
+    [{error, '', _, _} = call(A, {enable, Image, [{redact, L}], B}) || L <- [[7], [<<0:(8 * 257)>>], lists:duplicate(33, <<"x">>)]],
     %% Bytes changed at random: refused, or run; but the node lives.
     rand:seed(exsss, {1, 2, 3}),
     Clients = [fuzz(A, Image) || _ <- lists:seq(1, 300)],
@@ -1097,11 +1098,12 @@ test(terms_refused) ->
 
 %% Arguments that are texts of terms do not show them to a program from which they are hidden. Others that see the same event get them.
 test(terms_hidden) ->
-    Shown = client(), Hidden = client(), Later = client(),
+    Shown = client(), Hidden = client(), Redacted = client(), Later = client(),
     Sizes = [{bufsize, 1 bsl 20}, {aggsize, 1 bsl 20}],
     B = [{?EXIT, [], ?TEXTS}],
     [] = c(Shown, {Sizes, B}),
     [] = c(Hidden, {[{terms, 0} | Sizes], B}),
+    [] = c(Redacted, {[{redact, [<<"pass*,log*">>, <<"x">>]} | Sizes], B}),
     [] = c(Later, {Sizes, B}),
     Ends = fun(Why) ->
                {P, M} = spawn_monitor(fun() -> exit(Why) end),
@@ -1114,9 +1116,9 @@ test(terms_hidden) ->
                  #{records := R} = c(C, finish),
                  Texts = [texts(X) || X <- R],
                  [Why || P <- [Secret, Number, Plain], {<<"process-exit">>, Q, Why, 0} <- Texts, Q =:= P]
-             end || C <- [Shown, Hidden, Later]],
+             end || C <- [Shown, Hidden, Redacted, Later]],
     All = [<<"{login,<<\"password\">>}">>, <<"4711">>, <<"shutdown">>],
-    ?equal([All, [<<"[hidden]">>, <<"[hidden]">>, <<"shutdown">>], All], Found);
+    ?equal([All, [<<"[hidden]">>, <<"[hidden]">>, <<"shutdown">>], [<<"{login,[redacted]}">>, <<"4711">>, <<"shutdown">>], All], Found);
 
 test(bad_requests) ->
     A = open(),

@@ -1,7 +1,7 @@
 """Who may look into terms: the option `terms` of a trace, and the settings of a node's operator."""
 import re
 
-from erlt import READY, json_lines
+from erlt import READY, json_lines, pid
 
 ENTRY = "erlang*:lists:reverse/1:entry { trace(term_size(argv[0])); exit(0); }"
 # A process ends with this reason.
@@ -53,6 +53,46 @@ def test_hidden_by_the_option(t):
     t.equal(status, 1, err)
     t.match(err, r"-n:1:\d+: error: \[D_TERMS_OFF\] argv\[\] looks into terms")
     t.equal(reasons(t, node, "-x", "terms=off"), ["[hidden]", "shutdown"], "reasons")
+
+
+LOGIN = """#{user => <<"joe">>, password => <<"pw">>, <<"api_token">> => 17, roles => [{secret, {deep, 1}}, {name, admin}]}"""
+SEEN = READY + r"""erlang*:erltrace:probe:login { this->m = args[2];
+    printf("text %s\n", term_text(this->m)); printf("elixir %s\n", term_inspect(this->m));
+    printf("get %s %s %s\n", term_text(term_get(this->m, "password")), term_text(term_get(this->m, "user")), term_text(term_get(this->m, "api_token")));
+    this->r = term_element(term_get(this->m, "roles"), 1);
+    printf("pair %s %s %s\n", term_text(this->r), term_text(term_element(this->r, 2)), term_text(term_element(this->r, 1))); }"""
+
+
+def seen(t, node, *options):
+    """What a script sees of LOGIN, by word."""
+    worker = node("etw:worker()")
+    trace = t.trace("-q", "-x", "strsize=512", *options, "-n", SEEN, node=node)
+    trace.ready()
+    node(f"etw:as({pid(worker)}, fun() -> erltrace:probe(login, {LOGIN}) end)")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    return dict(line.split(" ", 1) for line in trace.out.lines if " " in line)
+
+
+def test_redacted(t):
+    """Values of keys that match a pattern of the trace or of the node are in no text, and cannot be taken out. Other values are as ever."""
+    node = t.node(options=["-env", "ERLTRACE_REDACT", "secret,nothing*"])
+    t.equal(finding(t, node), [("note", "visible to scripts, but for values of keys secret, nothing*")], "finding")
+    got = seen(t, node, "-x", "redact=*pass*,other", "-x", "redact=*token")
+    for word in ("text", "elixir", "get", "pair"):
+        t.true("[redacted]" in got[word] and not re.search("pw|17|deep", got[word]), f"{word}: {got[word]}")
+    t.equal(got["get"], """'[redacted]' <<"joe">> '[redacted]'""", "by key")
+    t.equal(got["pair"], "{secret,[redacted]} '[redacted]' secret", "by place")
+    got = seen(t, node)
+    t.equal(got["get"], '<<"pw">> <<"joe">> 17', "without the trace's patterns")
+    t.equal(got["pair"], "{secret,[redacted]} '[redacted]' secret", "with those of the node")
+    t.clean(node, 15000)
+
+
+def test_redacted_arguments(t):
+    """The reason of an exit is such a text."""
+    node = t.node()
+    t.equal(reasons(t, node, "-x", "redact=log*"), ["shutdown", "{login,[redacted]}"], "reasons")
 
 
 def test_hidden_by_the_environment(t):

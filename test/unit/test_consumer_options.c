@@ -289,6 +289,7 @@ static void hints(void **state)
         {"aggrate", "a time or a frequency, as in 500ms, 10s or 97hz"},
         {"lease", "a time from 300ms to 60s"},
         {"maxload", "a number of percent, 1 to 100, or off"},
+        {"redact", "globs separated by commas, as in *password*,token"},
         {"stats", "the name alone for each second, a time of at least 100ms, or end"},
         {"bufpolicy", "switch, fill or ring"},
         {"bufresize", "auto or manual"},

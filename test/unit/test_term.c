@@ -101,7 +101,7 @@ static size_t whole(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
 
 static size_t elixir(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
 {
-    return term_inspect(env, t, out, cap, &looked);
+    return term_shown(env, t, true, NULL, out, cap, &looked);
 }
 
 static size_t string(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
@@ -391,7 +391,7 @@ static void looks_are_bounded(void **state)
         term_simple(nif_env, t[i], text, sizeof text);
         assert_true(nif_calls < TEXT_LOOKS);
         nif_calls = 0;
-        term_inspect(nif_env, t[i], text, sizeof text, &looked);
+        term_shown(nif_env, t[i], true, NULL, text, sizeof text, &looked);
         assert_true(nif_calls < TEXT_LOOKS);
         nif_calls = 0;
         term_equal(nif_env, t[i], other[i], &looked);

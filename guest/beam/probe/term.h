@@ -38,8 +38,10 @@ struct term_sizes term_sizes_of(int otp);
 /* Writes the term as Erlang text, cut with "..." when it does not fit or is too large to examine,
  * with fewer dots when there is no room for three. Always NUL-terminated. Returns the length. */
 size_t term_text(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64_t *looked);
-/* The same in the syntax of Elixir. */
-size_t term_inspect(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64_t *looked);
+/* The same in the syntax of Erlang or Elixir, without what a program may not see (redact.h). */
+struct terms_view;
+size_t term_shown(ErlNifEnv *env, ERL_NIF_TERM t, bool elixir, const struct terms_view *view,
+                  char *out, size_t cap, uint64_t *looked);
 
 /* Sets the OTP release, once, before the functions below are used. */
 void term_init(int otp);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/size.h"
+#include "beam/probe/redact.h"
 #include "words/otp.h"
 
 /* Costs in elements examined: a text that the emulator makes, an attempt to write a float, and a
@@ -27,6 +28,7 @@ struct term_out {
     unsigned budget; /* terms that may still be examined */
     size_t scan;     /* elements of lists that may be examined to see what they are */
     uint64_t looked; /* what was examined, see term.h */
+    const struct terms_view *view; /* NULL: all is shown */
     bool elixir;
     bool cut; /* something was left out: nothing more is written */
 };
@@ -507,6 +509,16 @@ static bool is_keywords(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o)
 
 static void text_term(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsigned depth);
 
+/* Puts the value of a key. */
+static void text_value(ErlNifEnv *env, ERL_NIF_TERM key, ERL_NIF_TERM value, struct term_out *o,
+                       unsigned depth)
+{
+    if (redact_key(env, o->view, key, &o->looked))
+        puts_(o, REDACTED);
+    else
+        text_term(env, value, o, depth);
+}
+
 static void text_comma(struct term_out *o, bool first)
 {
     if (!first)
@@ -538,9 +550,10 @@ static void text_list(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsign
         text_comma(o, first);
         if (keywords && enif_get_tuple(env, head, &n, &e) && n == 2 && enif_is_atom(env, e[0])) {
             text_atom(env, e[0], o, true);
-            head = e[1];
+            text_value(env, e[0], e[1], o, depth + 1);
+        } else {
+            text_term(env, head, o, depth + 1);
         }
-        text_term(env, head, o, depth + 1);
     }
     if (!o->cut && !enif_is_empty_list(env, tail)) {
         put_either(o, "|", " | ");
@@ -614,7 +627,7 @@ static void text_map(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsigne
             text_term(env, k, o, depth + 1);
             puts_(o, " => ");
         }
-        text_term(env, v, o, depth + 1);
+        text_value(env, k, v, o, depth + 1);
     }
     enif_map_iterator_destroy(env, &it);
     puts_(o, "}");
@@ -654,7 +667,10 @@ static void text_term(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsign
         if (enif_get_tuple(env, t, &n, &e))
             for (int i = 0; i < n && !o->cut; i++) {
                 text_comma(o, i == 0);
-                text_term(env, e[i], o, depth + 1);
+                if (i == 1 && n == 2)
+                    text_value(env, e[0], e[1], o, depth + 1);
+                else
+                    text_term(env, e[i], o, depth + 1);
             }
         puts_(o, "}");
         break;
@@ -662,12 +678,12 @@ static void text_term(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsign
     }
 }
 
-static size_t text(ErlNifEnv *env, ERL_NIF_TERM t, bool elixir, char *out, size_t cap,
-                   uint64_t *looked)
+size_t term_shown(ErlNifEnv *env, ERL_NIF_TERM t, bool elixir, const struct terms_view *view,
+                  char *out, size_t cap, uint64_t *looked)
 {
     static const char cut[] = "...";
     struct term_out o = {
-        .p = out, .cap = size_left(cap, 1), .budget = TERM_NODES, .elixir = elixir};
+        .p = out, .cap = size_left(cap, 1), .budget = TERM_NODES, .view = view, .elixir = elixir};
     if (cap == 0)
         return 0;
     /* A list that turns out not to be a text was examined in vain, perhaps once per node: all such
@@ -690,10 +706,5 @@ static size_t text(ErlNifEnv *env, ERL_NIF_TERM t, bool elixir, char *out, size_
 
 size_t term_text(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64_t *looked)
 {
-    return text(env, t, false, out, cap, looked);
-}
-
-size_t term_inspect(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64_t *looked)
-{
-    return text(env, t, true, out, cap, looked);
+    return term_shown(env, t, false, NULL, out, cap, looked);
 }

@@ -74,8 +74,8 @@ static bool terms_equal(struct engine_ctx *ctx, uint64_t a, uint64_t b)
 
 static size_t terms_text(struct engine_ctx *ctx, uint64_t term, bool other, char *out, size_t cap)
 {
-    return (other ? term_inspect : term_text)(event_of(ctx)->env, term_of(ctx, term), out, cap,
-                                              &ctx->looked);
+    const struct event *ev = event_of(ctx);
+    return term_shown(ev->env, term_of(ctx, term), other, ev->view, out, cap, &ctx->looked);
 }
 
 static size_t terms_string(struct engine_ctx *ctx, uint64_t term, char *out, size_t cap)
@@ -85,7 +85,9 @@ static size_t terms_string(struct engine_ctx *ctx, uint64_t term, char *out, siz
 
 static uint64_t terms_part(struct engine_ctx *ctx, uint64_t term, enum engine_part which, int64_t n)
 {
+    const ERL_NIF_TERM *e;
     ERL_NIF_TERM head, tail;
+    int size;
     struct event *ev = event_of(ctx);
     const ERL_NIF_TERM t = term_of(ctx, term);
     switch (which) {
@@ -100,29 +102,35 @@ static uint64_t terms_part(struct engine_ctx *ctx, uint64_t term, enum engine_pa
         break;
     case ENGINE_PART_ANY: break;
     }
-    return term_element(ev->env, t, n, &head, &ctx->looked) ? terms_keep(ev, head) : 0;
+    if (!term_element(ev->env, t, n, &head, &ctx->looked))
+        return 0;
+    bool redacted = n == 2 && enif_get_tuple(ev->env, t, &size, &e) && size == 2 &&
+                    redact_key(ev->env, ev->view, e[0], &ctx->looked);
+    return terms_keep(ev, redacted ? agent.atom.redacted : head);
 }
 
 static uint64_t terms_get(struct engine_ctx *ctx, uint64_t term, const char *name, size_t len)
 {
     ERL_NIF_TERM t;
     struct event *ev = event_of(ctx);
-    return term_get(ev->env, term_of(ctx, term), name, len, &t, &ctx->looked) ? terms_keep(ev, t)
-                                                                              : 0;
+    if (!term_get(ev->env, term_of(ctx, term), name, len, &t, &ctx->looked))
+        return 0;
+    return terms_keep(ev, redact_name(ev->view, name, len, &ctx->looked) ? agent.atom.redacted : t);
 }
 
 static size_t terms_name(struct engine_ctx *ctx, const char *text, size_t len, char *out)
 {
-    return procname_of_text(event_of(ctx)->env, text, len, event_of(ctx)->hidden, out);
+    return procname_of_text(event_of(ctx)->env, text, len, event_of(ctx)->view != NULL, out);
 }
 
 static uint64_t terms_value(struct engine_ctx *ctx, uint64_t term, uint64_t key)
 {
     ERL_NIF_TERM t;
     struct event *ev = event_of(ctx);
-    return term_value(ev->env, term_of(ctx, term), term_of(ctx, key), &t, &ctx->looked)
-               ? terms_keep(ev, t)
-               : 0;
+    const ERL_NIF_TERM k = term_of(ctx, key);
+    if (!term_value(ev->env, term_of(ctx, term), k, &t, &ctx->looked))
+        return 0;
+    return terms_keep(ev, redact_key(ev->env, ev->view, k, &ctx->looked) ? agent.atom.redacted : t);
 }
 
 static uint64_t terms_constant(struct engine_ctx *ctx, uint64_t word)
@@ -226,7 +234,7 @@ static uint64_t argument(struct event *ev, uint64_t i)
 static uint64_t name(struct event *ev)
 {
     char *p = event_room(ev, PROCNAME_TEXT);
-    size_t len = p ? procname_text(ev->env, ev->pid, ev->hidden, p) : 0;
+    size_t len = p ? procname_text(ev->env, ev->pid, ev->view != NULL, p) : 0;
     if (len > 0)
         return event_written(ev, p, len);
     if (p)

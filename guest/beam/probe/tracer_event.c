@@ -53,17 +53,24 @@ uint64_t event_atom(struct event *ev, ERL_NIF_TERM t)
     return event_pid(ev, t);
 }
 
-uint64_t event_name(struct event *ev, ERL_NIF_TERM t)
+static uint64_t shown(struct event *ev, ERL_NIF_TERM t, const struct terms_view *view)
 {
     char *p = event_room(ev, TERM_TEXT);
-    return p ? event_written(ev, p, term_text(ev->env, t, p, TERM_TEXT, &(uint64_t){0}))
+    return p ? event_written(ev, p,
+                             term_shown(ev->env, t, false, view, p, TERM_TEXT, &(uint64_t){0}))
              : event_constant(ev, "");
+}
+
+uint64_t event_name(struct event *ev, ERL_NIF_TERM t)
+{
+    return shown(ev, t, NULL);
 }
 
 uint64_t event_term(struct event *ev, ERL_NIF_TERM t)
 {
-    return ev->hidden && !enif_is_atom(ev->env, t) ? event_constant(ev, "[hidden]")
-                                                   : event_name(ev, t);
+    return ev->view && ev->view->hidden && !enif_is_atom(ev->env, t)
+               ? event_constant(ev, "[hidden]")
+               : shown(ev, t, ev->view);
 }
 
 uint64_t event_mfa(struct event *ev, ERL_NIF_TERM t, const char *otherwise)
@@ -186,14 +193,14 @@ void event_init(struct event *ev, struct engine_thread *t, ErlNifEnv *env, ERL_N
     ev->other = 0;
     ev->args = 0;
     ev->msg_is = 0;
-    ev->hidden = false;
+    ev->view = NULL;
     ev->fn = NULL;
 }
 
-/* Programs share the arguments that were made, except those from which terms are hidden. */
-static void hide(struct event *ev, bool hidden)
+/* Programs share the arguments that were made, except those that may not see all of terms. */
+static void look_as(struct event *ev, const struct terms_view *view)
 {
-    ev->hidden = hidden;
+    ev->view = view;
     ev->ctx.have = 0;
     ev->ctx.nranges = 0;
     memset(ev->said, 0, sizeof ev->said);
@@ -213,8 +220,8 @@ static inline void fire_bound(struct event *ev, struct engine_thread *t, const s
 {
     struct load_sample *sample = load_sampling(&tracer_thread(t)->sampler);
     ev->terms.n = ev->terms.fixed; /* without what another program has examined */
-    if (ev->hidden != b->hidden)
-        hide(ev, b->hidden);
+    if (ev->view != b->view)
+        look_as(ev, b->view);
     if (__builtin_expect(sample != NULL, 0))
         fire_timed(ev, t, b, sample);
     else

@@ -1,0 +1,43 @@
+/* redact.h - what a program may not see of terms: nothing of them, or nothing below certain keys.
+ *
+ * A key is an atom, a binary or a list of characters before a value: in a map, or in a pair {Key,
+ * Value} wherever it is. If it matches one of a program's patterns, "[redacted]" stands for the
+ * value in texts, and the atom of that name where the program takes the value out. */
+#ifndef ET_BEAM_PROBE_REDACT_H
+#define ET_BEAM_PROBE_REDACT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <erl_nif.h>
+
+#include "base/arena.h"
+
+#define REDACTED "[redacted]" /* the text, and the name of the atom */
+
+enum {
+    REDACT_PATTERNS = 32,
+    REDACT_BYTES = 256, /* of all patterns of a program */
+    REDACT_KEY = 128,   /* a longer key is taken for one that matches */
+};
+
+struct redact {
+    uint32_t n;
+    const char *glob[REDACT_PATTERNS];
+};
+
+/* What a program sees of terms. One that sees all has none. */
+struct terms_view {
+    bool hidden; /* nothing: it does not look into any, and its arguments do not show them */
+    struct redact redact;
+};
+
+/* Reads a list of binaries, patterns. Returns NULL, or what is wrong with it. */
+const char *redact_take(ErlNifEnv *env, struct arena *arena, ERL_NIF_TERM list, struct redact *r);
+/* Return whether the value of a key is not to be seen: of one of that name, or of a term. v NULL:
+ * all is seen. */
+bool redact_name(const struct terms_view *v, const char *name, size_t len, uint64_t *looked);
+bool redact_key(ErlNifEnv *env, const struct terms_view *v, ERL_NIF_TERM key, uint64_t *looked);
+
+#endif

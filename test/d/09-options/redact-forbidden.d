@@ -1,0 +1,2 @@
+#pragma D option redact=*password*
+BEGIN { exit(0); }
