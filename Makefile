@@ -121,6 +121,7 @@ TERM_OBJ := $(filter $(foreach f,term term_text term_same term_look redact pidte
 $(BUILD)/test/test_term $(BUILD)/test/test_redact: $(TERM_OBJ)
 BEAM_OBJ := $(call objects,beam) $(BUILD)/tool/test/fuzz/nif.o
 $(BUILD)/test/test_agent $(BUILD)/test/test_inside: $(BEAM_OBJ)
+$(BUILD)/test/test_procname: $(filter-out %/procname.o,$(BEAM_OBJ))
 $(BUILD)/test/test_nodename: $(filter %/nodename.o,$(BEAM_OBJ))
 
 ## clean: removes everything that was built, except the packages of the page

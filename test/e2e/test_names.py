@@ -207,11 +207,11 @@ def test_two_programs(t):
     node(f"register(etn_late, {pid(one)})")
     sends(node, worker, [one])
     t.equal(ends(t, second), {"etn:sink/0": 1, "etn_late": 1}, "learned for the second", second)
-    node(f"unregister(etn_late), register(etn_later, {pid(one)})")
+    node("unregister(etn_late)")
     third = t.trace("-q", "-n", SENDS, worker, node("self()"), node=node)
     third.ready()
     sends(node, worker, [one])
-    t.equal(ends(t, third), {"etn_later": 1}, "nothing old is left", third)
+    t.equal(ends(t, third), {"etn:sink/0": 1}, "nothing old is left", third)
     kill(node, [one])
     t.clean(node)
 
@@ -228,6 +228,27 @@ def test_hidden(t):
     t.equal(ends(t, sees), {"hid": 1, "global({hid,1})": 1, 'etn_registry({hid,<<"k">>})': 1, "etn(hid)": 1}, "not hidden", sees)
     kill(node, pids)
     t.clean(node)
+
+
+def test_beside_another_tracer(t):
+    """A process that another tool traces: before OTP 27 its name is that of the beginning, and the other tool is not disturbed."""
+    node, worker = workload(t)
+    one = node("etn:start(spawn, x)")
+    node(f"register(etn_other, T = spawn(fun R() -> receive {{n, Q}} -> Q ! {{messages, element(2, process_info(self(), message_queue_len))}}, R() end end)), "
+         f"erlang:trace({pid(one)}, true, [procs, {{tracer, T}}])")
+    trace = t.trace("-q", "-n", SENDS, worker, node("self()"), node=node)
+    trace.ready()
+    sends(node, worker, [one])
+    node(f"register(etn_seen, {pid(one)})")
+    sends(node, worker, [one])
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    found = aggregation(trace.out.text())
+    seen = "etn_seen" if node("erlang:system_info(otp_release)") >= [50, 55] else "etn:sink/0"
+    t.true(found.get("etn:sink/0", 0) >= 1 and sum(found.values()) == 2 and found.get(seen, 0) >= 1, f"names: {found}", trace)
+    t.equal(node("etn_other ! {n, self()}, receive {messages, N} -> N end"), 1, "what the other tool saw")
+    node("exit(whereis(etn_other), kill)")
+    kill(node, [one])
 
 
 def test_dead_agent(t):

@@ -24,9 +24,10 @@ struct known {
     uint64_t pid;
     uint64_t number;     /* of the pid as text, see number_of */
     uint64_t registered; /* an atom, 0: not registered */
+    uint32_t epoch;      /* it was learned in */
     uint16_t rank;       /* of the text */
     bool secret;         /* it is that of a term, and not only of an atom */
-    uint32_t len;
+    uint8_t len;
     char text[PROCNAME_TEXT];
 };
 enum { WORDS = sizeof(struct known) / sizeof(uint64_t) };
@@ -40,6 +41,7 @@ struct record {
 };
 
 static _Atomic uint64_t asked[ASKED];
+static _Atomic uint32_t epoch; /* what was learned in an earlier one is forgotten */
 
 static struct proctab *table(void)
 {
@@ -62,6 +64,12 @@ static void load(const struct record *r, uint32_t version, struct known *k)
     memcpy(k, word, sizeof *k);
 }
 
+/* Returns whether that is known of this process, and now. */
+static bool is_of(const struct known *k, ERL_NIF_TERM pid)
+{
+    return k->pid == pid && k->epoch == atomic_load_explicit(&epoch, memory_order_relaxed);
+}
+
 /* Returns false when nothing is known of the process. */
 static bool read(ERL_NIF_TERM pid, struct known *k)
 {
@@ -71,7 +79,7 @@ static bool read(ERL_NIF_TERM pid, struct known *k)
         load(r, version, k);
         atomic_thread_fence(memory_order_acquire);
         if (atomic_load_explicit(&r->version, memory_order_relaxed) == version)
-            return k->pid == pid && k->len < PROCNAME_TEXT;
+            return is_of(k, pid) && k->len < PROCNAME_TEXT;
     }
     return false;
 }
@@ -95,8 +103,9 @@ static struct record *open_record(struct record *r, ERL_NIF_TERM pid, struct kno
     if (!r || !lock(r))
         return NULL;
     load(r, atomic_load_explicit(&r->version, memory_order_relaxed), k);
-    if (k->pid != pid)
-        *k = (struct known){.pid = pid};
+    if (!is_of(k, pid))
+        *k =
+            (struct known){.pid = pid, .epoch = atomic_load_explicit(&epoch, memory_order_relaxed)};
     return r;
 }
 
@@ -215,7 +224,7 @@ static void clear_registered(ERL_NIF_TERM pid)
 
 /* Copies n bytes, cut with ".." between two characters where they do not fit. Returns the length.
  */
-static uint32_t fit(const char *s, size_t n, char *out)
+static uint8_t fit(const char *s, size_t n, char *out)
 {
     size_t len = n;
     if (n >= PROCNAME_TEXT) {
@@ -229,7 +238,7 @@ static uint32_t fit(const char *s, size_t n, char *out)
         len += 2;
     }
     out[len] = '\0';
-    return (uint32_t)len;
+    return (uint8_t)len;
 }
 
 /* Notes a text, unless a better one is known. Labels and names change, beginnings do not. */
@@ -478,6 +487,7 @@ static struct proctab *emptied(_Atomic(struct proctab *) *at, size_t width)
 
 static bool forget_all(void)
 {
+    atomic_fetch_add(&epoch, 1);
     return emptied(&agent.numbers, sizeof(uint64_t)) &&
            emptied(&agent.names, sizeof(struct record));
 }
