@@ -59,6 +59,7 @@ int main(int argc, char **argv)
     static struct build b;
     uint32_t at;
     build_init(&b);
+    b.img.builtins &= ~dif_builtin_bit(DIF_BUILTIN_erlname); /* it would need all processes */
     if (argc == 1)
         b.img.builtins &= ~dif_builtin_bit(DIF_BUILTIN_vtimestamp);
 
