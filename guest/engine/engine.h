@@ -128,12 +128,9 @@ enum engine_ask {
     ENGINE_ASK_EQUALS, /* 1: it is the integer `with` */
     ENGINE_ASK_FLOAT,  /* a number times `with`, truncated, limited as above */
     ENGINE_ASK_SIZE,   /* of elements, or of bytes; -1: too many to count */
-    ENGINE_ASK_LENGTH, /* the same of a list only, and so on */
-    ENGINE_ASK_TUPLE_SIZE,
-    ENGINE_ASK_MAP_SIZE,
-    ENGINE_ASK_BYTE_SIZE,
-    ENGINE_ASK_WORDS, /* -1: not known */
-    ENGINE_ASK_HASH   /* the same for equal values */
+    ENGINE_ASK_LENGTH, /* the same of a list whose end is [] */
+    ENGINE_ASK_WORDS,  /* -1: not known */
+    ENGINE_ASK_HASH    /* the same for equal values */
 };
 enum engine_part { ENGINE_PART_ANY, ENGINE_PART_ELEMENT, ENGINE_PART_HEAD, ENGINE_PART_TAIL };
 struct engine_terms {

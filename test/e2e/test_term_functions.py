@@ -128,3 +128,35 @@ def test_functions(t):
     agrees(t, node, worker, any_term('printf("%d %d %d\\n", term_int(args[2]), term_int(args[3]), term_float(args[3], 1000));'), "numbers")
     agrees(t, node, worker, any_term("""printf("%d %d%d%d%d%d\\n", term_int(args[2]), args[3] == args[4], args[3] == atom("a"), args[3] == 0, !(args[3] != "text"),
         term_hash(args[3]) == term_hash(args[4]));"""), "equals")
+
+
+def test_large_terms(t):
+    """What is too large to examine is different from its copy, not from itself, and is cut where it is shown. A comparison sees a limited part."""
+    node, worker = made(t)
+    work = """Deep = lists:foldl(fun(_, A) -> [A] end, [], lists:seq(1, 100000)),
+        [erltrace:probe(large, I, T, binary_to_term(term_to_binary(T))) || {I, T} <- lists:zip(lists:seq(1, 8), [lists:seq(1, 100000), Deep,
+            binary:copy(<<1>>, 10000000), list_to_tuple(lists:seq(1, 10000)), maps:from_list([{I, a} || I <- lists:seq(1, 40)]),
+            1 bsl 100000, -(1 bsl 100000), lists:duplicate(10, 1 bsl 1000)])]"""
+    found, trace = printed(t, node, worker, r"""erlang*:erltrace:probe:large { printf("%d %d%d %d %d %d %d %.12T %.12#T %d\n", term_int(args[2]),
+        args[3] == args[3], args[3] == args[4], term_hash(args[3]) == term_hash(args[4]), length(args[3]), term_int(args[3]), term_words(args[3]),
+        args[3], args[3], is_atom(map_get(7, args[3]))); }""".replace("%.12#T", "%#.12T"), work)
+    most = 2 ** 63 - 1
+    t.equal(sorted(found), [
+        "1 10 1 -1 0 -1 [1,2,3,4,5,6 [1, 2, 3, 4, 0",
+        "2 10 1 1 0 -1 [[[[[[[[[[[[ [[[[[[[[[[[[ 0",
+        "3 10 1 0 0 8 <<1,1,1,1,1, <<1, 1, 1, 1 0" if t.otp else "3 10 1 0 0 6 <<1,1,1,1,1, <<1, 1, 1, 1 0",
+        "4 10 1 0 0 -1 {1,2,3,4,5,6 {1, 2, 3, 4, 0",
+        "5 10 1 0 0 -1 #{...} %{...} 1",
+        f"6 11 1 0 {most} -1 <bignum> <bignum> 0",
+        f"7 11 1 0 {-most - 1} -1 <bignum> <bignum> 0",
+        "8 10 1 10 0 -1 [<bignum>,<b [<bignum>, < 0"], "large terms", trace)
+
+
+def test_terms_as_keys(t):
+    """A term as a key is its text, up to strsize; what was cut ends in dots. Names of keys, and of what is recorded, are the same."""
+    node, worker = made(t)
+    work = """[erltrace:probe(key, T) || T <- [a, "a", <<"a">>, {a}, {a}, [1, 2, 3], lists:seq(1000, 1100)]]"""
+    found, trace = printed(t, node, worker, r"""erlang*:erltrace:probe:key { n[args[2]]++; @[args[2]] = count(); printf("1 %d %T|", n[args[2]], args[2]); trace(args[2]);
+        printf("\n"); } END { printa("2 %T %@d\n", @); }""", work, "-x", "strsize=20")
+    texts = ["a", '"a"', '<<"a">>', "{a}", "[1,2,3]", "[1000,1001,1002,1..."]
+    t.equal(sorted(found), sorted([f"1 1 {x}|{x}" for x in texts] + ["1 2 {a}|{a}"] + [f"2 {x} {1 + (x == '{a}')}" for x in texts]), "keys", trace)

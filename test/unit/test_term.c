@@ -1,4 +1,5 @@
 /* test_term.c - texts of terms in rooms of every size, and looks that are bounded in work. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -217,6 +218,8 @@ static void texts_of_kinds(void **state)
         {nif_float(5e-324), "5.0e-324", "5.0e-324"},
         {nif_float(0x1p-44), "5.684341886080802e-14", "5.684341886080802e-14"},
         {nif_float(1.0 / 3), "0.3333333333333333", "0.3333333333333333"},
+        {nif_float(NAN), "<float>", "<float>"},
+        {nif_float(-INFINITY), "<float>", "<float>"},
         {nif_bignum(), "<bignum>", "<bignum>"},
         {nif_uint(UINT64_MAX), "18446744073709551615", "18446744073709551615"},
         {nif_pid(7, true), "<0.7.0>", "#PID<0.7.0>"},
@@ -264,6 +267,12 @@ static void terms_are_compared(void **state)
     assert_false(same(nif_cons(nif_int(1), nif_int(2)), nif_cons(nif_int(1), nif_int(3))));
     assert_false(same(nif_binary("ab", 2, false), nif_binary("ac", 2, false)));
     assert_false(same(nif_float(1), nif_int(1)));
+    /* Elements that are the same in memory are examined, too. */
+    static ERL_NIF_TERM e[TERM_SAME_NODES + 1];
+    for (unsigned i = 0; i <= TERM_SAME_NODES; i++)
+        e[i] = a[0];
+    assert_true(same(nif_tuple(e, TERM_SAME_NODES - 1), nif_tuple(e, TERM_SAME_NODES - 1)));
+    assert_false(same(nif_tuple(e, TERM_SAME_NODES + 1), nif_tuple(e, TERM_SAME_NODES + 1)));
     nif_reset();
 }
 
@@ -278,6 +287,8 @@ static void numbers_are_limited(void **state)
     assert_int_equal(term_scaled(nif_env, nif_float(0x1p63), 1), INT64_MAX);
     assert_int_equal(term_scaled(nif_env, nif_float(-0x1p63), 1), INT64_MIN);
     assert_int_equal(term_scaled(nif_env, nif_float(1e300), -1), INT64_MIN);
+    assert_int_equal(term_scaled(nif_env, nif_float(NAN), 1), 0);
+    assert_int_equal(term_scaled(nif_env, nif_float(INFINITY), 0), 0);
     assert_int_equal(term_scaled(nif_env, nif_float(1e-300), INT64_MIN), 0);
     assert_int_equal(term_scaled(nif_env, nif_int(INT64_MAX), 2), INT64_MAX);
     assert_int_equal(term_scaled(nif_env, nif_int(INT64_MAX), -2), INT64_MIN);

@@ -5,6 +5,7 @@
  * recurse to a fixed depth, and carry a budget from which every visited term takes one. */
 #include "beam/probe/term.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -45,7 +46,8 @@ int64_t term_scaled(ErlNifEnv *env, ERL_NIF_TERM t, int64_t scale)
         return (i < 0) != (scale < 0) ? INT64_MIN : INT64_MAX;
     }
     d *= (double)scale;
-    return d >= 0x1p63 ? INT64_MAX : d < -0x1p63 ? INT64_MIN : (int64_t)d;
+    /* No float of Erlang is infinite or NaN, but a product may be infinite. */
+    return d >= 0x1p63 ? INT64_MAX : d < -0x1p63 ? INT64_MIN : isnan(d) ? 0 : (int64_t)d;
 }
 
 int64_t term_length(ErlNifEnv *env, ERL_NIF_TERM t, uint64_t *looked)
@@ -141,9 +143,11 @@ static bool same(struct same_walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned d
     ERL_NIF_TERM p, q;
     const ERL_NIF_TERM *e, *f;
     int n, m;
-    while (a != b) { /* along the tail of a list or the last element of a tuple */
+    for (;;) { /* along the tail of a list or the last element of a tuple */
         if (depth > TERM_SAME_DEPTH || !take(&w->budget))
             return false;
+        if (a == b)
+            return true;
         const ErlNifTermType type = enif_term_type(w->env, a);
         if (type != enif_term_type(w->env, b))
             return false;
@@ -174,7 +178,6 @@ static bool same(struct same_walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned d
         default: return false;
         }
     }
-    return true;
 }
 
 bool term_equal(ErlNifEnv *env, ERL_NIF_TERM a, ERL_NIF_TERM b, uint64_t *looked)
@@ -276,7 +279,7 @@ static uint64_t hash(struct same_walk *w, ERL_NIF_TERM t, unsigned depth)
             if (!enif_get_tuple(w->env, t, &n, &e) || n == 0)
                 return h;
             h = mix(h, (uint64_t)n);
-            for (int i = 0; i < n - 1; i++)
+            for (int i = 0; i < n - 1 && w->budget > 0; i++)
                 h = mix(h, hash(w, e[i], depth + 1));
             t = e[n - 1];
             continue;

@@ -349,6 +349,10 @@ static void text_float(double d, struct term_out *o)
     int place = 1;
     size_t n = 1;
     digit[0] = '0';
+    if (!isfinite(d)) { /* no float of Erlang is */
+        puts_(o, "<float>");
+        return;
+    }
     if (signbit(d))
         puts_(o, "-");
     if (d != 0)

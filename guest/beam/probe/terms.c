@@ -56,9 +56,6 @@ static int64_t terms_ask(struct engine_ctx *ctx, uint64_t term, enum engine_ask 
     case ENGINE_ASK_FLOAT: return term_scaled(env, t, with);
     case ENGINE_ASK_SIZE: return term_count(env, t, &ctx->looked);
     case ENGINE_ASK_LENGTH: return term_length(env, t, &ctx->looked);
-    case ENGINE_ASK_TUPLE_SIZE: return enif_is_tuple(env, t) ? term_count(env, t, &ctx->looked) : 0;
-    case ENGINE_ASK_MAP_SIZE: return enif_is_map(env, t) ? term_count(env, t, &ctx->looked) : 0;
-    case ENGINE_ASK_BYTE_SIZE: return enif_is_binary(env, t) ? term_count(env, t, &ctx->looked) : 0;
     case ENGINE_ASK_WORDS:
         words = term_words_looked(env, t, &agent.sizes, &ctx->looked);
         return words == TERM_SIZE_UNKNOWN ? -1 : (int64_t)words;

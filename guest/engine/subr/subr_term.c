@@ -105,11 +105,18 @@ ASK(term_is_int, EQUALS)
 ASK(term_float, FLOAT)
 ASK(term_size, SIZE)
 ASK(length, LENGTH)
-ASK(tuple_size, TUPLE_SIZE)
-ASK(map_size, MAP_SIZE)
-ASK(byte_size, BYTE_SIZE)
 ASK(term_words, WORDS)
 ASK(term_hash, HASH)
+
+#define SIZE(name, kind)                                                                           \
+    uint64_t subr_##name(struct exec *x, const uint64_t *arg, unsigned n)                          \
+    {                                                                                              \
+        (void)n;                                                                                   \
+        return is(x, arg[0], kind, kind) ? ask(x, arg[0], ENGINE_ASK_SIZE, 0) : 0;                 \
+    }
+SIZE(tuple_size, "tuple")
+SIZE(map_size, "map")
+SIZE(byte_size, "binary")
 
 uint64_t subr_term_is(struct exec *x, const uint64_t *arg, unsigned n)
 {
