@@ -17,6 +17,9 @@
 -define(MANY, 500).                % processes beyond which many helpers ask side by side
 -define(SILENT, 500).              % ms after which those processes that have not answered have no name
 -define(HEAP, 131072).             % words of a heap beyond which its process is not asked for its whole dictionary
+-define(REGISTRY, 'Elixir.Registry').
+-define(KEYS, 200).                % of a registry that are read at a time
+-define(TIMES, 1000).              % ... and how often, at most
 -define(FRAMES, 8).                % frames that the VM shows of a stack, at most
 
 %% Whether programs with these needs use names.
@@ -34,6 +37,7 @@ begin_learning(Bits, #s{names = Had}) ->
 fill(true, #s{names = false} = S) ->
     ?AGENT:nif_names([{P, registered, N} || N <- registered(), P <- [whereis(N)], is_pid(P)]),
     erltrace_agent_lib:fold_list(fun global/2, ok, global_names()),
+    erlang:module_loaded(?REGISTRY) andalso erltrace_agent_lib:fold_list(fun registry/2, ok, ets:all()),
     Ps = processes(),
     erltrace_agent_meanwhile:expect(processes, length(Ps)),
     Has = S#s.has,
@@ -86,6 +90,30 @@ global(Name, ok) ->
     catch
         _:_ -> ok
     end.
+
+%% The tables of a registry in which each key has one process are called REGISTRY.KeyPartitionN, and hold {Key, {Pid, Value}}.
+registry(Table, ok) ->
+    try
+        Name = ets:info(Table, name),
+        [Text, _] = string:split(atom_to_list(Name), ".KeyPartition", trailing),
+        set = ets:info(Table, type),
+        keys(registry_of(Text), ets:select(Table, [{{'$1', {'$2', '_'}}, [], [{{'$1', '$2'}}]}], ?KEYS), ?TIMES)
+    catch
+        error:_ -> ok % it is none, or has just gone
+    end.
+
+%% Returns the registry, which has a table of its name. Elixir put "Elixir." in front of a name that lacks it.
+registry_of(Text) ->
+    [Name | _] = [N || T <- [Text, string:prefix(Text, "Elixir.")], is_list(T),
+                       N <- [try list_to_existing_atom(T) catch error:_ -> undefined end], ets:whereis(N) =/= undefined],
+    Name.
+
+keys(Registry, {Keys, Next}, Times) when Times > 0 ->
+    ?AGENT:nif_names([{P, name, {via, ?REGISTRY, {Registry, Key}}} || {Key, P} <- Keys, is_pid(P), node(P) =:= node()]),
+    erltrace_agent_lib:breathe(),
+    keys(Registry, ets:select(Next), Times - 1);
+keys(_, _, _) ->
+    ok.
 
 %% Returns what a process says of its beginning, and of its label. The dictionary of a sensitive process is empty.
 facts(P, Has) when ?HAS(Has, ?OTP_LABELS) ->

@@ -1,5 +1,8 @@
 """Names of processes (erlname, erlpid, erlfunc): of processes older than the trace and born during it, while names come and go."""
-from erlt import READY, aggregation, pid
+import shutil
+import subprocess
+
+from erlt import READY, Skipped, aggregation, pid
 
 # Processes of each kind of name. The module is also a registry: {via, etn, {Registry, Key}}.
 MODULE = """
@@ -249,6 +252,29 @@ def test_beside_another_tracer(t):
     t.equal(node("etn_other ! {n, self()}, receive {messages, N} -> N end"), 1, "what the other tool saw")
     node("exit(whereis(etn_other), kill)")
     kill(node, [one])
+
+
+def test_in_a_registry_of_elixir(t):
+    """Of processes that are older than the trace, those in a Registry with unique keys have their keys as names, also with partitions."""
+    if shutil.which("elixir") is None:
+        raise Skipped("elixir is not installed")
+    ebin = subprocess.run(["elixir", "-e", "IO.puts(:code.lib_dir(:elixir))"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip() + "/ebin"
+    node = t.node(options=("-pa", ebin))
+    if not node("element(1, code:ensure_loaded('Elixir.Registry')) =:= module"):
+        raise Skipped("this node cannot load Elixir")
+    t.logs.append("Started: id=")
+    node(f"etw:load({quoted(MODULE)})")
+    worker = node("etw:worker()")
+    pids = node("""begin
+        [{ok, _} = 'Elixir.Registry':start_link([{keys, Keys}, {name, Name}, {partitions, N}])
+         || {Keys, Name, N} <- [{unique, 'Elixir.Etn.One', 1}, {unique, etn_more, 3}, {duplicate, etn_dup, 1}]],
+        [element(2, {ok, _} = gen_server:start({via, 'Elixir.Registry', Name}, etn, [], []))
+         || Name <- [{'Elixir.Etn.One', <<"key">>}, {etn_more, 7, value}]] end""")
+    trace = t.trace("-q", "-n", SENDS, worker, node("self()"), node=node)
+    trace.ready()
+    new = node("element(2, gen_server:start({via, 'Elixir.Registry', {etn_more, new, value}}, etn, [], []))")
+    sends(node, worker, [*pids, new])
+    t.equal(ends(t, trace), {'Etn.One(<<"key">>)': 1, "etn_more(7)": 1, "etn_more(new)": 1}, "names", trace)
 
 
 def test_dead_agent(t):

@@ -261,7 +261,8 @@ static void set_text(ErlNifEnv *env, ERL_NIF_TERM pid, enum rank rank, bool secr
 /* Writes `scope(name)`, the scope being an atom. */
 static size_t scoped(ErlNifEnv *env, ERL_NIF_TERM scope, ERL_NIF_TERM name, char *out, size_t cap)
 {
-    size_t n = term_simple(env, scope, out, cap - 2);
+    size_t n =
+        term_atom(env, scope, out, cap - 2) ? strlen(out) : term_simple(env, scope, out, cap - 2);
     out[n++] = '(';
     n += term_text(env, name, out + n, cap - 1 - n, &(uint64_t){0});
     out[n++] = ')';
@@ -269,7 +270,8 @@ static size_t scoped(ErlNifEnv *env, ERL_NIF_TERM scope, ERL_NIF_TERM name, char
     return n;
 }
 
-/* Notes {global, Name} or {via, Module, Name}. That of a registry is {Registry, Key}. */
+/* Notes {global, Name} or {via, Module, Name}. The Name of a registry is {Registry, Key}, that of
+ * Elixir's also {Registry, Key, Value}. */
 static void set_name(ErlNifEnv *env, ERL_NIF_TERM pid, ERL_NIF_TERM name)
 {
     const ERL_NIF_TERM *e, *key;
@@ -279,8 +281,8 @@ static void set_name(ErlNifEnv *env, ERL_NIF_TERM pid, ERL_NIF_TERM name)
         !enif_is_atom(env, e[n - 2]) || e[0] != (n == 2 ? agent.atom.global : agent.atom.via))
         return;
     ERL_NIF_TERM scope = e[n - 2], of = e[n - 1];
-    if (n == 3 && enif_get_tuple(env, of, &parts, &key) && parts == 2 &&
-        enif_is_atom(env, key[0])) {
+    if (n == 3 && enif_get_tuple(env, of, &parts, &key) && enif_is_atom(env, key[0]) &&
+        (parts == 2 || (parts == 3 && scope == agent.atom.elixir_registry))) {
         scope = key[0];
         of = key[1];
     }
