@@ -14,7 +14,8 @@ erlang*:etw:work/1:entry { @calls = count(); self->ts = timestamp; }
 erlang*:etw:work/1:return /self->ts/ { @["ns"] = quantize(timestamp - self->ts); }
 erlang*:::message-send { @[copyinstr(arg1)] = count(); sent[copyinstr(arg1)] = timestamp; }
 erlang*:::process-scheduled /sent[copyinstr(arg0)]/ { @late[0] = quantize(timestamp - sent[copyinstr(arg0)]); sent[copyinstr(arg0)] = 0; }
-erlang*:::gc_minor-start, erlang*:::gc_major-end { @gc[probename] = count(); }
+erlang*:::gc_minor-start, erlang*:::gc_major-end { @gc[probename, erlname] = count(); }
+erlang*:::message-send { @names[erlname, erlname(arg1)] = count(); }
 """
 FLOOD = FLOOD.replace('@["ns"]', "@ns[0]")
 COUNT = READY + 'erlang*:etw:work/1:entry { @["call"] = count(); }'
