@@ -174,7 +174,7 @@ static bool is_upper(unsigned c)
 static bool is_one_of(const char *s, size_t n, const char *const *words)
 {
     for (; *words; words++)
-        if (strlen(*words) == n && memcmp(*words, s, n) == 0)
+        if (n > 0 && (*words)[0] == s[0] && strlen(*words) == n && memcmp(*words, s, n) == 0)
             return true;
     return false;
 }
