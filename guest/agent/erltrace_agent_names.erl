@@ -17,6 +17,9 @@
 -define(MANY, 500).                % processes beyond which many helpers ask side by side
 -define(SILENT, 500).              % ms after which those processes that have not answered have no name
 -define(HEAP, 131072).             % words of a heap beyond which its process is not asked for its whole dictionary
+-define(SOON, 1000).              % ms until a process is asked again
+-define(SELDOM, 60000).            % ... in the end
+-define(REMEMBERED, 4096).         % processes of which it is known when they were asked
 -define(REGISTRY, 'Elixir.Registry').
 -define(KEYS, 200).                % of a registry that are read at a time
 -define(TIMES, 1000).              % ... and how often, at most
@@ -55,12 +58,24 @@ stop(Bits, Has) ->
         true -> Has;
         false ->
             _ = Has andalso ?AGENT:nif_names(false),
+            erase(names_asked),
             false
     end.
 
-%% Looks again at processes that programs have named since the last look.
+%% Looks again at processes that programs have named since the last look. Each question wakes a process, which programs see; so the same
+%% process is asked less and less often.
 look(#s{names = true, has = Has}) ->
-    ask(fun(P) -> facts(P, Has) end, ?AGENT:nif_asked());
+    Now = erltrace_agent_lib:now_ms(),
+    Asked = case get(names_asked) of
+                #{} = M when map_size(M) < ?REMEMBERED -> M;
+                _ -> #{}
+            end,
+    Due = [P || P <- ?AGENT:nif_asked(), case Asked of #{P := {At, _}} -> At =< Now; #{} -> true end],
+    put(names_asked, lists:foldl(fun(P, A) ->
+                                     Wait = case A of #{P := {_, W}} -> W; #{} -> ?SOON end,
+                                     A#{P => {Now + Wait, min(2 * Wait, ?SELDOM)}}
+                                 end, Asked, Due)),
+    ask(fun(P) -> facts(P, Has) end, Due);
 look(_) ->
     ok.
 
