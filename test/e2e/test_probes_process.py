@@ -3,6 +3,7 @@ import re
 
 from erlt import READY, Skipped, aggregation, pid
 
+
 def traced(t, node, script, *words):
     """Starts a worker and a trace of it; returns when the trace is ready. $$1 is the worker, $$2 the process that gives it its orders. The
     script's output comes from several CPUs' buffers: each line gets its time, for lines()."""
@@ -55,12 +56,17 @@ def test_sends(t):
     A = does(node, worker, "A = alias(), self() ! me, A ! {to, alias}, unalias(A), ok")
     t.equal(A, "ok")
     expected = [f"send {sink} 3 0 0 0", f"send {sink} 4 0 0 0", f"send {sink} 0 0 0 0", f"send {sink} 2 0 0 0",
-                f"noproc {dead} 2", f"noproc {{t_nobody,{node_text(node)}}} 3",
+                f"noproc {dead} 2", f"noproc {{t_nobody,{in_term(node)}}} 3",
                 f"send {far} 4 0 0 0", f"remote {node_text(other)} {far} 4 0 0 0",
-                f"send {{t_far,{node_text(other)}}} 5 0 0 0", f"remote {node_text(other)} {{t_far,{node_text(other)}}} 5 0 0 0",
+                f"send {{t_far,{in_term(other)}}} 5 0 0 0", f"remote {node_text(other)} {{t_far,{in_term(other)}}} 5 0 0 0",
                 f"send {worker} 0 0 0 0", f"send {worker} 3 0 0 0"]
     t.equal(lines(t, trace), expected, "sends", trace)
     node("unregister(t_sink)")
+
+
+def in_term(node):
+    """The node's name as Erlang writes it: in quotes only where they are needed."""
+    return node.name if re.fullmatch(r"[a-z][A-Za-z0-9_@]*", node.name) else node_text(node)
 
 
 def node_text(node):
@@ -112,7 +118,7 @@ def test_tokens(t):
     print_to = "[]" if f"seq [] 17 {{print,{{3,5}},{worker},[],t_say}}" in got else None
     want = []
     for previous, current, n in ((0, 1, 1), (3, 4, 2), (3, 6, 3)):
-        want += [f"seq [] 17 {{{what},{{{previous},{current}}},{say}{n}}}}}" for what in ("send", "receive")]
+        want += [f"seq [] 17 {{{what},{{{previous},{current}}},{say}{n}}}}}" for what in ("send", "'receive'")]
     want.append(f"seq [] 17 {{print,{{3,5}},{worker},{print_to},t_say}}")
     t.equal(sorted(line for line in got if line.startswith("seq")), sorted(want), "events of seq_trace", trace)
     t.equal(node("seq_trace:get_system_tracer()"), False, "the system tracer is free again")
