@@ -28,6 +28,10 @@ static void put(const struct symbols *s, uint64_t pid, uint64_t address, enum sh
         buf_printf(out, "0x%" PRIx64, address);
         return;
     }
+    if (sym.whole) {
+        buf_adds(out, sym.function);
+        return;
+    }
     const char *slash = pid != 0 ? strrchr(sym.object, '/') : NULL;
     const char *object = slash != NULL ? slash + 1 : sym.object;
     if (pid != 0 && s->opt != NULL && option_on(s->opt, OPTION_noresolve) && shown != SHOW_OBJECT)

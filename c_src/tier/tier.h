@@ -122,6 +122,7 @@ struct tier_symbol {
     const char *function;   /* NULL: unknown */
     uint64_t offset;        /* of the address, from the function's start */
     uint64_t object_offset; /* and from the object's */
+    bool whole;             /* the function's name tells all: m:f/a */
 };
 
 /* What the target has set for the program. */

@@ -521,6 +521,8 @@ static void vm_close(struct tier *t)
     catalog_free(&v->catalog);
     buf_free(&v->text);
     buf_free(&v->held);
+    buf_free(&v->symbols);
+    arena_free(&v->names);
     buf_free(&v->loaded);
     if (v->epoll >= 0)
         close(v->epoll);
@@ -587,6 +589,7 @@ static const struct tier_ops vm_ops = {
     .examine = vm_examine,
     .placed = vm_placed,
     .rates = vm_rates,
+    .symbol = vm_symbol,
 };
 
 pid_t tier_vm_pid(struct tier *t)

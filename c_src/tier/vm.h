@@ -47,10 +47,19 @@ struct vm {
     int pace;                     /* ms, of adaptive reading */
     struct buf held;              /* principal blocks held back until the aggregations have come */
 
+    struct buf symbols; /* struct vm_symbol, in order of addresses: functions of stacks */
+    struct arena names; /* their names */
+
     struct buf loaded; /* names of modules that the node has loaded since grown() last reported,
                           each with a NUL */
     int64_t load;      /* the serial of the last of them */
     int64_t answering; /* ... of the last that the catalog knows */
+};
+
+/* A function's code, and its name. */
+struct vm_symbol {
+    uint64_t from, to;
+    const char *name;
 };
 
 static inline struct vm *vm_of(struct tier *t)
@@ -60,7 +69,8 @@ static inline struct vm *vm_of(struct tier *t)
 
 /* Notes that the program has begun to run: reads are due from now on. */
 void vm_read_begin(struct vm *v);
-/* Implement tier_ops: work, stop, rates. */
+/* Implement tier_ops: symbol, work, stop, rates. */
+bool vm_symbol(struct tier *t, uint64_t pid, uint64_t address, struct tier_symbol *out);
 int vm_work(struct tier *t, int timeout_ms, bool flush, const struct tier_sink *sink,
             struct diags *d);
 int vm_stop(struct tier *t, struct diags *d);

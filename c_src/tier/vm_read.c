@@ -172,14 +172,83 @@ static int read_loads(struct vm *v, struct etf *r, const struct tier_sink *sink,
     return memory ? 0 : diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
 }
 
-/* Reads an answer to a read: {ok, State, Counts, [binary()], More, Warnings, Loads}, *r after `ok`.
- * When there is more, it is requested before the blocks are examined: the node drains while we
- * report. */
+/* Returns where in the order of addresses the last symbol at or before an address is, plus 1. */
+static size_t symbol_at(const struct vm *v, uint64_t address)
+{
+    const struct vm_symbol *s = (const void *)v->symbols.data;
+    size_t low = 0, high = v->symbols.len / sizeof *s;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (s[mid].from <= address)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+bool vm_symbol(struct tier *t, uint64_t pid, uint64_t address, struct tier_symbol *out)
+{
+    const struct vm *v = vm_of(t);
+    size_t at = pid == (uint64_t)v->os_pid ? symbol_at(v, address) : 0;
+    const struct vm_symbol *s = (const void *)v->symbols.data;
+    if (at == 0 || address >= s[at - 1].to)
+        return false;
+    *out = (struct tier_symbol){.object = "",
+                                .function = s[at - 1].name,
+                                .offset = address - s[at - 1].from,
+                                .whole = true};
+    return true;
+}
+
+/* Keeps a function's name, in order of addresses; where there was another one before, it is over.
+ */
+static void add_symbol(struct vm *v, uint64_t from, uint64_t to, const char *name, size_t len)
+{
+    struct vm_symbol *s, made = {from, to, arena_strndup(&v->names, name, len)};
+    size_t at = symbol_at(v, from);
+    buf_add(&v->symbols, &made, sizeof made);
+    if (made.name == NULL || v->symbols.oom) {
+        v->symbols.oom = true;
+        return;
+    }
+    s = (void *)v->symbols.data;
+    if (at > 0 && s[at - 1].from == from) {
+        s[at - 1] = made;
+        v->symbols.len -= sizeof made;
+        return;
+    }
+    memmove(&s[at + 1], &s[at], v->symbols.len - (at + 1) * sizeof made);
+    s[at] = made;
+    if (at > 0 && s[at - 1].to > from)
+        s[at - 1].to = from;
+}
+
+/* Reads [{First, End, Name}]: functions in the stacks of this answer. */
+static void read_symbols(struct vm *v, struct etf *r)
+{
+    uint32_t n = etf_list(r);
+    for (uint32_t i = 0; i < n && !r->bad; i++) {
+        size_t len = 0;
+        if (etf_tuple(r) != 3)
+            r->bad = true;
+        uint64_t from = etf_uint(r), to = etf_uint(r);
+        const char *name = etf_binary(r, &len);
+        if (name != NULL && !r->bad && from < to)
+            add_symbol(v, from, to, name, len);
+    }
+    if (n)
+        etf_list_end(r);
+}
+
+/* Reads an answer to a read: {ok, State, Counts, [binary()], More, Warnings, Loads, Symbols}, *r
+ * after `ok`. When there is more, it is requested before the blocks are examined: the node drains
+ * while we report. */
 static int read_answer(struct vm *v, struct etf *r, uint32_t arity, const struct tier_sink *sink,
                        struct diags *d)
 {
     char word[ETF_ATOM_MAX];
-    if (arity != 6)
+    if (arity != 7)
         return agent_malformed(&v->agent, "read", d);
     etf_atom(r, word);
     v->exiting |= strcmp(word, "exiting") == 0;
@@ -193,6 +262,9 @@ static int read_answer(struct vm *v, struct etf *r, uint32_t arity, const struct
     int e = read_loads(v, r, sink, d);
     if (e)
         return e;
+    read_symbols(v, r);
+    if (v->symbols.oom)
+        return diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
     if (r->bad)
         return agent_malformed(&v->agent, "read", d);
     v->asked = 0;

@@ -27,6 +27,7 @@
 -export([nif_loaded/0, nif_loading/1, nif_missed/1, nif_count_missed/2, tell/3, info/2]).
 -export([nif_publish/3, nif_gate/1, nif_settled/0, nif_status/1, nif_lost/0, nif_overruns/0, nif_sweep/1,
          nif_ports/1, nif_unknown_ports/1, nif_names/1, nif_asked/0, nif_load/3, nif_stolen/0, nif_alive/1,
+         nif_code_begin/1, nif_code_add/2, nif_code_scan/0, nif_code_end/0, nif_code_stale/0, nif_code_names/1,
          nif_inside_known/0, nif_inside_begin/2, nif_inside_look/0, nif_inside_keep/1, nif_inside_prove/0]).
 
 -import(erltrace_agent_lib, [error4/3, text/2, ours/1, now_ms/0]).
@@ -561,11 +562,13 @@ request({enable, Image, Options, Bindings}, #c{phase = open} = C, Pid, S) ->
     case nif_enable(Image, [{threads, Threads} | erltrace_agent_terms:options(Sizes, Hidden, S)], Bindings, Provider) of
         {ok, Program, Granted, Needs, Special, Hooks} ->
             nif_inside(Program) andalso erltrace_agent_inside:prove(),
+            Stacks = nif_stacks(Program),
+            Stacks andalso erltrace_agent_code:build(),
             Needs band ?NEED_GC =/= 0 andalso erltrace_agent_flags:check_gc(S, erltrace_agent_others:many(S)), % all processes are checked by `place`
             erltrace_agent_seq:check(Needs),
             erltrace_agent_monitor:check(Needs, S),
             C1 = C#c{phase = enabled, program = Program, needs = Needs, special = Special, only = Only,
-                     wants = erltrace_agent_needs:wants(Bindings, #{}), told = erltrace_agent_monitor:told(Options, Bindings),
+                     stacks = if Stacks -> 0; true -> none end, wants = erltrace_agent_needs:wants(Bindings, #{}), told = erltrace_agent_monitor:told(Options, Bindings),
                      hears = lists:member({loads, 1}, Options), hooks = Hooks, stats = proplists:get_value(stats, Options, 0)},
             {reply, {ok, Granted, erltrace_agent_hooks:prepare(Hooks)}, set_consumer(Pid, C1, S)};
         {error, 'AGENT_TERMS', Text, _} ->
@@ -782,7 +785,8 @@ read(What, #c{program = P} = C) ->
             end,
     Blocks = [Block || Block =/= <<>>],
     Again = More orelse (What =/= 0 andalso not Flipped),
-    {{ok, State, nif_counts(P), Blocks, Again, lists:reverse(C#c.warnings), C#c.loads}, C#c{warnings = [], loads = []}}.
+    {Names, C1} = erltrace_agent_code:names(C), % after the blocks: they have no frame that is not among these, or was before
+    {{ok, State, nif_counts(P), Blocks, Again, lists:reverse(C#c.warnings), C#c.loads, Names}, C1#c{warnings = [], loads = []}}.
 
 quiet(P, Until) ->
     nif_quiet(P) orelse
@@ -1014,6 +1018,13 @@ nif_names(_Names) -> erlang:nif_error(not_loaded).
 nif_asked() -> erlang:nif_error(not_loaded).
 nif_alive(_Pid) -> erlang:nif_error(not_loaded).
 nif_inside(_Program) -> erlang:nif_error(not_loaded).
+nif_stacks(_Program) -> erlang:nif_error(not_loaded).
+nif_code_begin(_Functions) -> erlang:nif_error(not_loaded).
+nif_code_add(_Module, _Functions) -> erlang:nif_error(not_loaded).
+nif_code_scan() -> erlang:nif_error(not_loaded).
+nif_code_end() -> erlang:nif_error(not_loaded).
+nif_code_stale() -> erlang:nif_error(not_loaded).
+nif_code_names(_From) -> erlang:nif_error(not_loaded).
 nif_inside_known() -> erlang:nif_error(not_loaded).
 nif_inside_begin(_Pid, _First) -> erlang:nif_error(not_loaded).
 nif_inside_look() -> erlang:nif_error(not_loaded).

@@ -20,6 +20,7 @@
 %%   erltrace_agent_load       what programs cost, and the end of those that cost too much
 %%   erltrace_agent_loads      code that is loaded while it is traced
 %%   erltrace_agent_inside     offsets of what the VM keeps of a process
+%%   erltrace_agent_code       where the code of functions is
 %%   erltrace_agent_session    the agent's own trace sessions
 %%   erltrace_agent_terms      whether programs may look into terms
 %%   erltrace_agent_aside      questions that may take long to answer
@@ -70,6 +71,7 @@
     hooks = [] :: [{Probe :: binary(), [mfa()], First :: any | [term()]}],
     only = #{} :: #{pos_integer() => [pid()]}, % for a need: the processes that are enough for it
     told = #{} :: map(),           % limits of the system monitor and so on: erltrace_agent_monitor:told/2
+    stacks = none :: none | non_neg_integer(), % takes stacks: how many names of functions it has got
     special = [] :: [{non_neg_integer(), 1..4, non_neg_integer()}], % {index, kind, ns}
     hears = false :: boolean(),    % wants to be told of code that is loaded
     answered = 0 :: non_neg_integer(), % it has placed its probes on everything loaded up to that serial

@@ -327,6 +327,7 @@ watch(S00) ->
     S0 = present(S00),
     [?AGENT:nif_sweep(Part) || Part <- ?PARTS],
     _ = ?AGENT:nif_settled(),
+    erltrace_agent_code:rebuild(S0),
     S0#s.port_flags =/= [] andalso erltrace_agent_ports:look(),
     erltrace_agent_names:look(S0),
     S1 = drop_exiting(erltrace_agent_loads:look(S0)),

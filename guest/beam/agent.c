@@ -15,6 +15,7 @@
 #include "beam/probe/procname.h"
 #include "beam/probe/ports.h"
 #include "beam/probe/blocked.h"
+#include "beam/probe/code.h"
 #include "beam/probe/inside.h"
 #include "beam/nodename.h"
 #include "beam/values.h"
@@ -196,6 +197,14 @@ static ERL_NIF_TERM nif_enable(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
     (void)argc;
     return agent_is_server(env) ? program_enable(env, argv[0], argv[1], argv[2], argv[3])
                                 : enif_make_badarg(env);
+}
+
+/* nif_stacks(Program) -> boolean(): it takes stacks. */
+static ERL_NIF_TERM nif_stacks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    struct program *p = agent_program(env, argv[0]);
+    return !p ? enif_make_badarg(env) : p->stacks ? agent.atom.true_ : agent.atom.false_;
 }
 
 /* nif_inside(Program) -> boolean(): it uses facts of inside.h. */
@@ -641,6 +650,7 @@ static void unload(ErlNifEnv *env, void *priv)
         proctab_free(atomic_exchange(&agent.blocked, NULL));
         procname_free();
         term_text_done();
+        code_unload();
     }
 }
 
@@ -684,6 +694,13 @@ static ErlNifFunc functions[] = {
     {"nif_alive", 1, nif_alive, 0},
     {"nif_inside_known", 0, inside_known_nif, 0},
     {"nif_inside", 1, nif_inside, 0},
+    {"nif_stacks", 1, nif_stacks, 0},
+    {"nif_code_begin", 1, code_begin_nif, 0},
+    {"nif_code_add", 2, code_add_nif, 0},
+    {"nif_code_scan", 0, code_scan_nif, 0},
+    {"nif_code_end", 0, code_end_nif, 0},
+    {"nif_code_stale", 0, code_stale_nif, 0},
+    {"nif_code_names", 1, code_names_nif, 0},
     {"nif_inside_begin", 2, inside_begin_nif, 0},
     {"nif_inside_look", 0, inside_look_nif, 0},
     {"nif_inside_keep", 1, inside_keep_nif, 0},

@@ -73,6 +73,7 @@ struct program {
     bool vtime;              /* uses vtimestamp */
     struct terms_view view;  /* what it may not see of terms */
     bool inside;             /* uses facts of inside.h */
+    bool stacks;             /* ... and of code.h */
     bool flipped;            /* halves were flipped and are not drained so far: */
     unsigned what;           /* which kinds */
     struct engine_mark mark; /* which threads may still write to them */

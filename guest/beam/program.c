@@ -358,6 +358,15 @@ static bool reads_token(const struct program *p, const struct program_probe *pp,
     return false;
 }
 
+static bool takes_stacks(const struct dif_image *img)
+{
+    for (uint32_t i = 0; i < img->ncode; i++)
+        if (img->code[i] >> 24 == DIF_OP_CALL && ((img->code[i] & 65535) == DIF_SUBR_ustack ||
+                                                  (img->code[i] & 65535) == DIF_SUBR_jstack))
+            return true;
+    return false;
+}
+
 ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM options,
                             ERL_NIF_TERM bindings, ERL_NIF_TERM provider)
 {
@@ -414,7 +423,8 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
         sscanf(provider_name, "erlang%d", &pid);
         opt.pid = pid;
         p->vtime = (img.builtins & dif_builtin_bit(DIF_BUILTIN_vtimestamp)) != 0;
-        p->inside = (img.builtins & INSIDE_BUILTINS) != 0;
+        p->stacks = takes_stacks(&img);
+        p->inside = (img.builtins & INSIDE_BUILTINS) != 0 || p->stacks;
         err = engine_create(&img, &opt, &p->engine, &d); /* takes ownership of img */
     } else {
         dif_image_free(&img);

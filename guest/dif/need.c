@@ -162,6 +162,7 @@ bool dif_reads_argument(const struct dif_image *img, uint32_t clause, unsigned n
     return has_code(img, clause, 0xff0000ff, dif_abc(DIF_OP_LDARG, 0, 0, n));
 }
 
+/* not in the guest: dif_reads_builtin, dif_ai - the tool says in bindings what clauses read. */
 bool dif_reads_builtin(const struct dif_image *img, uint32_t clause, enum dif_builtin b)
 {
     enum dif_op op = dif_builtin_info(b)->array ? DIF_OP_LDBA : DIF_OP_LDB;

@@ -169,6 +169,9 @@ struct engine_ctx {
      * element `index` of one that is an array. A string is like a string argument. NULL: all are 0.
      */
     uint64_t (*about)(struct engine_ctx *ctx, unsigned builtin, uint64_t index);
+    /* Writes the stack of the process, addresses from the innermost frame outwards, at most `most`,
+     * and returns their number; NULL: there is none. Adds its work to `looked`. */
+    uint32_t (*stack)(struct engine_ctx *ctx, uint64_t *frames, uint32_t most);
     /* Returns vtimestamp; NULL: the thread's CPU time is used. */
     uint64_t (*vtimestamp)(struct engine_ctx *ctx);
     const struct engine_terms *terms; /* NULL: no argument is a term */

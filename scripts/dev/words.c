@@ -324,7 +324,13 @@ static void put_function(const char *kind, const char *name, unsigned tiers, con
 }
 
 /* Sets of tiers, as in the lists. */
-enum { LOCAL = WORD_LOCAL, VM = WORD_VM, KERNEL = WORD_KERNEL, ALL = WORD_ALL };
+enum {
+    LOCAL = WORD_LOCAL,
+    VM = WORD_VM,
+    KERNEL = WORD_KERNEL,
+    VM_KERNEL = WORD_VM | WORD_KERNEL,
+    ALL = WORD_ALL
+};
 
 /* A text without its Markdown. */
 static void put_plain(const char *s)

@@ -557,3 +557,19 @@ int64_t inside_value(ErlNifEnv *env, struct inside_thread *mine, ERL_NIF_TERM pi
     }
     return -1;
 }
+
+bool inside_stack(ErlNifEnv *env, struct inside_thread *mine, ERL_NIF_TERM pid,
+                  const uint64_t **from, const uint64_t **to)
+{
+    const struct inside_facts *f = atomic_load_explicit(&known, memory_order_acquire);
+    members *p = f && f->stop != INSIDE_NONE ? running(env, mine, pid, f) : NULL;
+    if (!p)
+        return false;
+    uint64_t heap = p[f->heap], stop = p[f->stop], end = p[f->heap_end];
+    if (!could_be_address(heap) || heap > stop || stop > end || (end - heap) % 8 != 0 ||
+        stop % 8 != 0)
+        return false;
+    *from = (const uint64_t *)(uintptr_t)stop;
+    *to = (const uint64_t *)(uintptr_t)end;
+    return true;
+}

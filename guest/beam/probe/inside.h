@@ -100,6 +100,11 @@ enum inside_what { INSIDE_MQLEN, INSIDE_REDUCTIONS, INSIDE_HEAP, INSIDE_OLD_HEAP
 int64_t inside_value(ErlNifEnv *env, struct inside_thread *mine, ERL_NIF_TERM pid,
                      enum inside_what what, bool between);
 
+/* Finds the stack of process `pid`, from its top to its end, while this event lasts. Returns false
+ * when it is not known. For callbacks, as inside_value. */
+bool inside_stack(ErlNifEnv *env, struct inside_thread *mine, ERL_NIF_TERM pid,
+                  const uint64_t **from, const uint64_t **to);
+
 /* nif_inside_known() -> [Fact]: what has been proven; only the server. */
 ERL_NIF_TERM inside_known_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 /* nif_inside_begin(Pid, First :: boolean()) -> ok: this process may look now. First: forget all

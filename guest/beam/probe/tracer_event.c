@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "beam/pidtext.h"
+#include "beam/probe/code.h"
 #include "beam/probe/terms.h"
 
 /* -- arguments --------------------------------------------------------------------------------- */
@@ -179,6 +180,7 @@ void event_init(struct event *ev, struct engine_thread *t, ErlNifEnv *env, ERL_N
     ev->ctx.vtimestamp = event_vtimestamp;
     ev->ctx.about = terms_about;
     ev->ctx.terms = &terms_ops;
+    ev->ctx.stack = code_stack;
     ev->terms.n = ev->terms.fixed = 0;
     ev->ctx.self = event_is_word(pid) ? pid : agent.server.pid;
     ev->ctx.have = 0;

@@ -116,6 +116,7 @@ static uint64_t elsewhere(struct exec *x, const uint64_t *arg, unsigned n)
 static subr_fn *const subr_table[DIF_NSUBRS] = {
 #define SUBR_ALL(name)                                         subr_##name
 #define SUBR_VM(name)                                          subr_##name
+#define SUBR_VM_KERNEL(name)                                   subr_##name
 #define SUBR_KERNEL(name)                                      elsewhere
 #define WORD_SUBR(num, name, args, result, min, max, tiers, d) [num] = SUBR_##tiers(name),
 #include "words/subrs.list"

@@ -13,12 +13,14 @@
 /* Declares one function for each line of the list that names a tier with an engine. */
 #define SUBR_ALL(name)                                         uint64_t subr_##name(struct exec *x, const uint64_t *arg, unsigned n);
 #define SUBR_VM(name)                                          SUBR_ALL(name)
+#define SUBR_VM_KERNEL(name)                                   SUBR_ALL(name)
 #define SUBR_KERNEL(name)                                      /* not here */
 #define WORD_SUBR(num, name, args, result, min, max, tiers, d) SUBR_##tiers(name)
 #include "words/subrs.list"
 #undef WORD_SUBR
 #undef SUBR_ALL
 #undef SUBR_VM
+#undef SUBR_VM_KERNEL
 #undef SUBR_KERNEL
 
 /* A string argument: n bytes without a NUL. */

@@ -1,0 +1,476 @@
+/* code.c - see code.h. */
+#include "beam/probe/code.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+
+enum {
+    FUNCTIONS_MOST = 1 << 20,
+    LOG_MOST = 1 << 16,
+    RANGES = 4,              /* mappings of code */
+    PAGE = 4096,             /* bytes; the smallest that there is */
+    PART_PAGES = 64,         /* searched in one call */
+    HEAD = 3,                /* words in front of a function's code */
+    EXTENT_MOST = 4 << 20,   /* bytes of one function's code */
+    STACK_LOOKED = 16 << 10, /* words of a stack that are examined */
+    BODY_LOOKED = 4 << 10,   /* words of a function's code, for each frame */
+    ATOM_BITS = 63,          /* of a word that is an atom ... */
+    ATOM = 11,               /* ... these are so */
+    NAMES_AT_ONCE = 400,     /* handed over in one answer */
+    ARITY_MOST = 255,
+    LOOKS_FRAME = 16 /* units of work for one frame */
+};
+
+struct extent {
+    uint64_t from, to;
+};
+
+struct entry {
+    uint64_t at; /* of its three words */
+    ERL_NIF_TERM m, f;
+    uint32_t arity;
+    _Atomic bool told; /* it is in the log */
+};
+
+struct table {
+    struct entry *v; /* in order of `at` */
+    uint32_t n;
+    uint32_t *index; /* of entries, by name, plus 1; open addressing */
+    uint32_t mask;
+    struct extent code[RANGES];
+    uint64_t first[RANGES]; /* the first entry in each */
+    uint32_t ncode;
+};
+
+static _Atomic(struct table *) current;
+static _Atomic bool stale;
+
+static uint32_t slot(const struct table *t, ERL_NIF_TERM m, ERL_NIF_TERM f, uint64_t arity)
+{
+    return (uint32_t)hash_mix(m, f ^ arity << 32) & t->mask;
+}
+
+/* -- the log ----------------------------------------------------------------------------------- */
+
+static struct symbol {
+    uint64_t from, to;
+    ERL_NIF_TERM m, f;
+    uint32_t arity;
+    _Atomic bool ready;
+} * symbols; /* LOG_MOST; NULL until the first table */
+static _Atomic uint32_t nsymbols;
+
+static void tell(struct entry *e, uint64_t to)
+{
+    if (atomic_load_explicit(&e->told, memory_order_relaxed) || atomic_exchange(&e->told, true))
+        return;
+    uint32_t i = atomic_fetch_add(&nsymbols, 1);
+    if (i >= LOG_MOST) { /* its frames stay without names */
+        atomic_store(&nsymbols, LOG_MOST);
+        return;
+    }
+    symbols[i].from = e->at;
+    symbols[i].to = to;
+    symbols[i].m = e->m;
+    symbols[i].f = e->f;
+    symbols[i].arity = e->arity;
+    atomic_store_explicit(&symbols[i].ready, true, memory_order_release);
+}
+
+ERL_NIF_TERM code_names_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    unsigned i;
+    char text[2 * 1024 + 16];
+    if (!agent_is_server(env) || !enif_get_uint(env, argv[0], &i))
+        return enif_make_badarg(env);
+    ERL_NIF_TERM list = enif_make_list(env, 0), name;
+    for (unsigned n = 0; symbols != NULL && n < NAMES_AT_ONCE && i < LOG_MOST &&
+                         atomic_load_explicit(&symbols[i].ready, memory_order_acquire);
+         i++, n++) {
+        const struct symbol *s = &symbols[i];
+        size_t len = term_mfa(env, s->m, s->f, s->arity, text, sizeof text);
+        unsigned char *p = enif_make_new_binary(env, len, &name);
+        memcpy(p, text, len);
+        list = enif_make_list_cell(env,
+                                   enif_make_tuple3(env, enif_make_uint64(env, s->from),
+                                                    enif_make_uint64(env, s->to), name),
+                                   list);
+    }
+    return enif_make_tuple2(env, enif_make_uint(env, i), list);
+}
+
+/* -- stacks ------------------------------------------------------------------------------------ */
+
+/* Returns whether an address lies in compiled code. In front of the first function are pieces that
+ * the VM's own code and all functions share, such as the end of every process: no frames. */
+static bool in_code(const struct table *t, uint64_t at)
+{
+    for (uint32_t i = 0; i < t->ncode; i++)
+        if (at >= t->code[i].from && at < t->code[i].to)
+            return at >= t->first[i];
+    return false;
+}
+
+/* Returns whether the words of an entry are still in front of its code. */
+static bool still_there(const struct entry *e)
+{
+    const volatile uint64_t *head = (const volatile uint64_t *)(uintptr_t)e->at;
+    return head[0] == e->m && head[1] == e->f && head[2] == e->arity;
+}
+
+/* Returns the last entry at or before an address, NULL: there is none. */
+static struct entry *before(const struct table *t, uint64_t at)
+{
+    uint32_t low = 0, high = t->n;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (t->v[mid].at <= at)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low > 0 ? &t->v[low - 1] : NULL;
+}
+
+/* Returns whether these could be the words in front of a function: two atoms and an arity. */
+static bool is_head(const volatile uint64_t *word)
+{
+    return word[2] <= ARITY_MOST && (word[0] & ATOM_BITS) == ATOM && (word[1] & ATOM_BITS) == ATOM;
+}
+
+/* Returns whether a function begins between an entry and an address: one that came after the table,
+ * in what was free space then. */
+static bool another_begins(const struct entry *e, uint64_t at, uint64_t *looked)
+{
+    uint64_t p = (at & ~UINT64_C(7)) - 8;
+    for (unsigned n = 0; p > e->at && n < BODY_LOOKED; p -= 8, n++, ++*looked)
+        if (is_head((const volatile uint64_t *)(uintptr_t)p))
+            return true;
+    return false;
+}
+
+/* Returns whether a word of a stack is a return address: the frames of trace patterns also have
+ * the address of their function's three words. Notes the function for the log. */
+static bool is_frame(const struct table *t, uint64_t at, uint64_t *looked)
+{
+    if ((at & 3) != 0 || !in_code(t, at))
+        return false;
+    struct entry *e = before(t, at);
+    if (e == NULL || at - e->at > EXTENT_MOST || !still_there(e) ||
+        (at > e->at + HEAD * 8 && another_begins(e, at, looked))) {
+        atomic_store_explicit(&stale, true, memory_order_relaxed);
+        return true;
+    }
+    if (at < e->at + HEAD * 8)
+        return false;
+    tell(e, e + 1 < t->v + t->n ? e[1].at : e->at + EXTENT_MOST);
+    return true;
+}
+
+/* Returns the address of a function's code, 0: not known. */
+static uint64_t address_of(const struct table *t, ERL_NIF_TERM m, ERL_NIF_TERM f, uint32_t arity)
+{
+    for (uint32_t i = slot(t, m, f, arity); t->index[i]; i = (i + 1) & t->mask) {
+        const struct entry *e = &t->v[t->index[i] - 1];
+        if (e->m == m && e->f == f && e->arity == arity)
+            return still_there(e) ? e->at + HEAD * 8 : 0;
+    }
+    return 0;
+}
+
+/* Returns the function that the process is in, where the event is about it or tells it: its own
+ * return address is not on the stack. */
+static uint64_t innermost(const struct table *t, const struct event *ev)
+{
+    ERL_NIF_TERM m, f;
+    unsigned arity;
+    bool args;
+    if (ev->fn != NULL)
+        return address_of(t, ev->fn->m, ev->fn->f, ev->fn->arity);
+    return ev->msg_is == DIF_BUILTIN_erlfunc &&
+                   event_get_mfa(ev->env, ev->msg, &m, &f, &arity, &args)
+               ? address_of(t, m, f, arity)
+               : 0;
+}
+
+static bool is_same(const struct entry *a, const struct entry *b)
+{
+    return a != NULL && b != NULL && a->m == b->m && a->f == b->f && a->arity == b->arity;
+}
+
+uint32_t code_stack(struct engine_ctx *ctx, uint64_t *frames, uint32_t most)
+{
+    struct event *ev = event_of(ctx);
+    const struct table *t = atomic_load_explicit(&current, memory_order_acquire);
+    const uint64_t *from, *to;
+    uint32_t n = 0, looked = 0;
+    if (t == NULL || !inside_stack(ev->env, &tracer_thread(ev->t)->inside, ev->pid, &from, &to))
+        return 0;
+    uint64_t own = innermost(t, ev);
+    if (own != 0 && most > 0 && is_frame(t, own, &ctx->looked))
+        frames[n++] = own;
+    for (const uint64_t *w = from; w < to && n < most && looked < STACK_LOOKED; w++, looked++)
+        if (is_frame(t, *w, &ctx->looked))
+            frames[n++] = *w;
+    /* A function that an exception leaves may still have its frame, and that of the call in it. */
+    while (ev->other != 0 && own != 0 && n > 1 &&
+           is_same(before(t, frames[0]), before(t, frames[1]))) {
+        memmove(frames, frames + 1, --n * sizeof *frames);
+        frames[n] = 0;
+    }
+    ctx->looked += looked + n * LOOKS_FRAME;
+    return n;
+}
+
+/* -- making a table ---------------------------------------------------------------------------- */
+
+/* The server alone. */
+static struct making {
+    struct entry *known; /* by name, open addressing; m 0: free */
+    uint64_t mask;
+    uint32_t n, most;
+    struct entry *found; /* in order of addresses */
+    uint32_t nfound, cap;
+    struct extent code[RANGES];
+    uint32_t ncode;
+    uint32_t range; /* being searched, from `at` on */
+    uint64_t at;
+    int memory; /* /proc/self/mem; -1: closed */
+} making = {.memory = -1};
+static struct table *old; /* replaced, until `left` is quiet */
+static struct engine_mark left;
+
+static void table_free(struct table *t)
+{
+    if (t == NULL)
+        return;
+    et_free(t->v);
+    et_free(t->index);
+    et_free(t);
+}
+
+static void making_end(void)
+{
+    if (making.memory >= 0)
+        close(making.memory);
+    et_free(making.known);
+    et_free(making.found);
+    making = (struct making){.memory = -1};
+}
+
+static struct entry *known(ERL_NIF_TERM m, ERL_NIF_TERM f, uint64_t arity)
+{
+    uint64_t i = hash_mix(m, f ^ arity << 32) & making.mask;
+    while (making.known[i].m != 0 &&
+           (making.known[i].m != m || making.known[i].f != f || making.known[i].arity != arity))
+        i = (i + 1) & making.mask;
+    return &making.known[i];
+}
+
+/* Reads where the VM's compiled code is: the mapping of its name that can be executed. */
+static void find_code(void)
+{
+    char line[512];
+    uint64_t from, to;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps != NULL && making.ncode < RANGES && fgets(line, sizeof line, maps) != NULL)
+        if (strstr(line, " r-xs ") != NULL && strstr(line, "memfd:vmem") != NULL &&
+            sscanf(line, "%" SCNx64 "-%" SCNx64, &from, &to) == 2 && from < to)
+            making.code[making.ncode++] = (struct extent){from, to};
+    if (maps != NULL)
+        fclose(maps);
+}
+
+ERL_NIF_TERM code_begin_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    unsigned n;
+    uint64_t cap = 64;
+    if (!agent_is_server(env) || !enif_get_uint(env, argv[0], &n))
+        return enif_make_badarg(env);
+    making_end();
+    if (n > FUNCTIONS_MOST || (old != NULL && !engine_quiet(&left)))
+        return agent.atom.false_;
+    table_free(old);
+    old = NULL;
+    if (symbols == NULL && (symbols = et_calloc(LOG_MOST, sizeof *symbols)) == NULL)
+        return agent.atom.false_;
+    while (cap < 2 * (uint64_t)n)
+        cap *= 2;
+    find_code();
+    making.known = et_calloc(cap, sizeof *making.known);
+    making.memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+    if (making.known == NULL || making.memory < 0 || making.ncode == 0) {
+        making_end();
+        return agent.atom.false_;
+    }
+    making.mask = cap - 1;
+    making.most = n;
+    making.at = making.code[0].from;
+    atomic_store(&stale, false);
+    return agent.atom.true_;
+}
+
+ERL_NIF_TERM code_add_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    ERL_NIF_TERM head, list = argv[1];
+    const ERL_NIF_TERM *fa;
+    int n;
+    unsigned arity;
+    if (!agent_is_server(env) || making.known == NULL || !enif_is_atom(env, argv[0]))
+        return enif_make_badarg(env);
+    while (making.n < making.most && enif_get_list_cell(env, list, &head, &list)) {
+        if (!enif_get_tuple(env, head, &n, &fa) || n != 2 || !enif_is_atom(env, fa[0]) ||
+            !enif_get_uint(env, fa[1], &arity) || arity > ARITY_MOST)
+            continue;
+        struct entry *e = known(argv[0], fa[0], arity);
+        making.n += e->m == 0;
+        e->m = argv[0];
+        e->f = fa[0];
+        e->arity = arity;
+    }
+    return agent.atom.ok;
+}
+
+/* Notes the functions whose words begin in the first `n` of these. */
+static void search(const uint64_t *word, size_t n, uint64_t at)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!is_head(&word[i]))
+            continue;
+        struct entry *e = known(word[i], word[i + 1], word[i + 2]);
+        uint64_t here = at + i * 8;
+        if (e->m == 0 || making.nfound == FUNCTIONS_MOST ||
+            (making.nfound > 0 && making.found[making.nfound - 1].at >= here)) /* searched twice */
+            continue;
+        if (making.nfound == making.cap) {
+            uint32_t cap = making.cap > 0 ? 2 * making.cap : 1024;
+            struct entry *more = et_rearray(making.found, cap, sizeof *more);
+            if (more == NULL)
+                return;
+            making.found = more;
+            making.cap = cap;
+        }
+        making.found[making.nfound++] =
+            (struct entry){.at = here, .m = e->m, .f = e->f, .arity = e->arity};
+    }
+}
+
+/* Searches a part of the mapping. Pages that nobody has touched stay untouched: reading one would
+ * make the system provide it. */
+ERL_NIF_TERM code_scan_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    static uint64_t words[PART_PAGES * PAGE / 8 + HEAD];
+    unsigned char there[PART_PAGES];
+    if (!agent_is_server(env) || making.known == NULL)
+        return enif_make_badarg(env);
+    if (making.range >= making.ncode)
+        return agent.atom.false_;
+    const struct extent *code = &making.code[making.range];
+    uint64_t bytes = code->to - making.at;
+    bytes = bytes < PART_PAGES * PAGE ? bytes : PART_PAGES * PAGE;
+    memset(words, 0, sizeof words);
+    memset(there, 0, sizeof there);
+    if (mincore((void *)(uintptr_t)making.at, bytes, there) == 0)
+        for (uint64_t p = 0; p < bytes / PAGE; p++)
+            if ((there[p] & 1) != 0 && pread(making.memory, &words[p * (PAGE / 8)], PAGE,
+                                             (off_t)(making.at + p * PAGE)) != PAGE)
+                memset(&words[p * (PAGE / 8)], 0, PAGE);
+    /* The last ones are searched with the next part, unless this is the end. */
+    bool last = making.at + bytes >= code->to;
+    search(words, bytes / 8 - (last ? HEAD : HEAD - 1), making.at);
+    if (last) {
+        making.range++;
+        making.at = making.range < making.ncode ? making.code[making.range].from : 0;
+    } else {
+        making.at += bytes - PAGE;
+    }
+    return making.range < making.ncode ? agent.atom.true_ : agent.atom.false_;
+}
+
+/* Fills in a table from what was found. Returns false when out of memory. */
+static bool fill(struct table *t)
+{
+    uint64_t cap = 64;
+    t->n = making.nfound;
+    while (cap < 2 * (uint64_t)t->n)
+        cap *= 2;
+    t->mask = (uint32_t)(cap - 1);
+    t->index = et_calloc(cap, sizeof *t->index);
+    if (t->index == NULL || making.found == NULL)
+        return false;
+    t->v = making.found;
+    making.found = NULL;
+    const struct table *was = atomic_load(&current);
+    for (uint32_t i = 0; i < t->n; i++) {
+        struct entry *e = &t->v[i], *twin = was != NULL ? before(was, e->at) : NULL;
+        if (twin != NULL && twin->at == e->at && twin->m == e->m && twin->f == e->f &&
+            twin->arity == e->arity)
+            atomic_store(&e->told, atomic_load(&twin->told));
+        uint32_t k = slot(t, e->m, e->f, e->arity);
+        while (t->index[k])
+            k = (k + 1) & t->mask;
+        t->index[k] = i + 1;
+    }
+    memcpy(t->code, making.code, sizeof t->code);
+    t->ncode = making.ncode;
+    for (uint32_t i = 0; i < t->ncode; i++) {
+        t->first[i] = t->code[i].to;
+        for (uint32_t j = t->n; j > 0; j--)
+            if (t->v[j - 1].at >= t->code[i].from && t->v[j - 1].at < t->code[i].to)
+                t->first[i] = t->v[j - 1].at;
+    }
+    return true;
+}
+
+ERL_NIF_TERM code_end_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    if (!agent_is_server(env) || making.known == NULL)
+        return enif_make_badarg(env);
+    struct table *t = et_calloc(1, sizeof *t);
+    bool good = t != NULL && fill(t);
+    making_end();
+    if (!good) {
+        table_free(t);
+        return enif_make_uint(env, 0);
+    }
+    old = atomic_exchange(&current, t);
+    engine_mark(&left);
+    return enif_make_uint(env, t->n);
+}
+
+bool code_stale(void)
+{
+    return atomic_load(&current) == NULL || atomic_load(&stale);
+}
+
+ERL_NIF_TERM code_stale_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    return agent_is_server(env) && code_stale() ? agent.atom.true_ : agent.atom.false_;
+}
+
+void code_unload(void)
+{
+    making_end();
+    table_free(atomic_exchange(&current, NULL));
+    table_free(old);
+    old = NULL;
+    et_free(symbols);
+    symbols = NULL;
+}
