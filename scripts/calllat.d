@@ -19,7 +19,7 @@ erlang*:::message-send
 {
     this->tag = term_text(term_element(term_element(message, 2), 2));
     sent[this->tag] = timestamp;
-    server[this->tag] = args[1];
+    server[this->tag] = erlname(arg1);
 }
 
 /* handle_call(Request, From, State) */

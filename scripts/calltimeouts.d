@@ -13,7 +13,7 @@
 
 dtrace:::BEGIN
 {
-    printf("%-20s  %-16s  %-12s  %s\n", "TIME", "CALLER", "WHY", "CALL");
+    printf("%-20s  %-24s  %-12s  %s\n", "TIME", "CALLER", "WHY", "CALL");
 }
 
 erlang*:gen_server:call/2:exception,
@@ -23,8 +23,8 @@ erlang*:gen_statem:call/3:exception
 /class == "exit"/
 {
     this->why = term_element(reason, 1);
-    printf("%Y  %-16s  %-12s  %s\n", walltimestamp, args[0],
+    printf("%Y  %-24s  %-12s  %s\n", walltimestamp, erlname,
         term_kind(this->why) == "atom" ? term_string(this->why) : "exit",
         term_text(term_element(term_element(reason, 2), 3)));
-    @failed[args[0], term_text(term_element(term_element(term_element(reason, 2), 3), 1))] = count();
+    @failed[erlname, term_text(term_element(term_element(term_element(reason, 2), 3), 1))] = count();
 }

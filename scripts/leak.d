@@ -4,7 +4,7 @@
  *
  *   erltrace -p PID --for 60s -s scripts/leak.d
  *
- * What is left after a collection, in KiB, and how much more that is than after the first collection that was seen. A process that grows from one
+ * Processes are shown by name; of those of one name, the largest counts. What is left after a collection, in KiB, and how much more that is than after the first collection that was seen. A process that grows from one
  * major collection to the next keeps what it gets; one that is not collected any more is not seen.
  */
 #pragma D option quiet
@@ -21,10 +21,10 @@ erlang*:::gc_major-end
     self->heap = self->seen ? self->heap : this->heap;
     self->binaries = self->seen ? self->binaries : this->binaries;
     self->seen = 1;
-    @heap[args[0]] = max(this->heap);
-    @heapgrowth[args[0]] = max(this->heap - self->heap);
-    @binaries[args[0]] = max(this->binaries);
-    @growth[args[0]] = max(this->binaries - self->binaries);
+    @heap[erlname] = max(this->heap);
+    @heapgrowth[erlname] = max(this->heap - self->heap);
+    @binaries[erlname] = max(this->binaries);
+    @growth[erlname] = max(this->binaries - self->binaries);
 }
 
 erlang*:::process-exit

@@ -4,7 +4,7 @@
  *
  *   erltrace -p PID -s scripts/mboxtop.d
  *
- * A queue is measured when its process is scheduled in, which each message to a waiting process causes. GROWTH is the change since the process was
+ * Processes are shown by name; of those of one name, the longest queue counts. A queue is measured when its process is scheduled in, which each message to a waiting process causes. GROWTH is the change since the process was
  * first seen: a server that is always behind grows, one with bursts of work does not.
  *
  * page: view=console
@@ -18,8 +18,8 @@ erlang*:::process-scheduled
 /mqlen > 0/
 {
     self->first = self->first ? self->first : mqlen;
-    @longest[args[0]] = max(mqlen);
-    @growth[args[0]] = max(mqlen - self->first);
+    @longest[erlname] = max(mqlen);
+    @growth[erlname] = max(mqlen - self->first);
 }
 
 erlang*:::process-exit

@@ -12,7 +12,7 @@
 
 dtrace:::BEGIN
 {
-    printf("%-16s  %9s  %s\n", "PROCESS", "MS", "CALL");
+    printf("%-24s  %9s  %s\n", "PROCESS", "MS", "CALL");
 }
 
 erlang*:$1:$2:entry
@@ -26,7 +26,7 @@ erlang*:$1:$2:return
 /self->depth[probemod, probefunc] == 1 && timestamp - self->began[probemod, probefunc] > $3 * 1000000/
 {
     this->us = (timestamp - self->began[probemod, probefunc]) / 1000;
-    printf("%-16s  %5d.%03d  %s:%s %s -> %s\n", args[0], this->us / 1000, this->us % 1000, probemod, probefunc,
+    printf("%-24s  %5d.%03d  %s:%s %s -> %s\n", erlname, this->us / 1000, this->us % 1000, probemod, probefunc,
         self->with[probemod, probefunc], term_text(retval));
     @slow[probemod, probefunc] = quantize(this->us / 1000);
 }

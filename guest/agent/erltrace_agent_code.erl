@@ -1,7 +1,7 @@
 %% erltrace_agent_code - tells the library which functions are loaded, so that it finds them in the VM's code (guest/beam/probe/code.h): stacks need that.
 %%
-%% What always holds: a table is made when a program that takes stacks is enabled, and again, at most every few seconds, after a frame was not
-%% explained. The work is done in parts of at most a millisecond or so.
+%% What always holds: a table is made when a program that takes stacks is enabled, and again after a frame was not explained: at most every
+%% ?SOON ms if other code is loaded since, else at most every ?LATER ms. The work is done in parts of at most a millisecond or so.
 -module(erltrace_agent_code).
 
 -export([build/0, rebuild/1, names/1]).
@@ -10,11 +10,18 @@
 
 -include("erltrace_agent.hrl").
 
-%% Makes the table if there is none that is up to date.
+-define(SOON, 2000).
+-define(LATER, 60000). % code that is loaded again unchanged has another address
+
 -spec build() -> ok.
 build() ->
-    ?AGENT:nif_code_stale() andalso make(),
+    _ = put(code_built, {erltrace_agent_lib:now_ms(), code()}),
+    _ = make(),
     ok.
+
+%% A number that changes with what is loaded.
+code() ->
+    erlang:phash2([try erlang:get_module_info(M, md5) catch _:_ -> M end || M <- erlang:loaded()]).
 
 make() ->
     Modules = [{M, functions_of(M)} || M <- erlang:loaded()],
@@ -33,8 +40,17 @@ scan() ->
 
 %% Regularly: makes the table anew while a program takes stacks and code has been loaded.
 rebuild(#s{consumers = Cs}) ->
-    lists:any(fun(#c{stacks = At}) -> At =/= none end, maps:values(Cs)) andalso build(),
+    lists:any(fun(#c{stacks = At}) -> At =/= none end, maps:values(Cs)) andalso ?AGENT:nif_code_stale() andalso is_due() andalso build(),
     ok.
+
+is_due() ->
+    case get(code_built) of
+        {At, Code} ->
+            Age = erltrace_agent_lib:now_ms() - At,
+            Age >= ?LATER orelse (Age >= ?SOON andalso Code =/= code());
+        undefined ->
+            true
+    end.
 
 %% The names that this consumer has not got: {[{First, End, Name}], consumer}.
 names(#c{stacks = none} = C) ->

@@ -221,7 +221,7 @@ drain(A) -> drain(A, 3, [], 0).
 
 drain(A, What, Acc, N) ->
     N > 1000 andalso error(never_drained),
-    {ok, State, Counts, Blocks, More, _, _} = call(A, {read, What}),
+    {ok, State, Counts, Blocks, More, _, _, _} = call(A, {read, What}),
     Acc1 = [Acc | Blocks],
     case {State, More} of
         {_, true} -> drain(A, 0, Acc1, N + 1);
@@ -230,12 +230,12 @@ drain(A, What, Acc, N) ->
     end.
 
 read(A) ->
-    {ok, State, Counts, Blocks, More, W, _} = call(A, {read, 3}),
+    {ok, State, Counts, Blocks, More, W, _, _} = call(A, {read, 3}),
     Rest = if More -> more(A); true -> [] end,
     {State, decode(iolist_to_binary([Blocks | Rest]), Counts), W}.
 
 more(A) ->
-    {ok, _, _, Blocks, More, _, _} = call(A, {read, 0}),
+    {ok, _, _, Blocks, More, _, _, _} = call(A, {read, 0}),
     [Blocks | if More -> more(A); true -> [] end].
 
 %% Reads until what has been counted is enough: {what the reads have taken of that, their records}.
@@ -1000,7 +1000,7 @@ test(silent_process) ->
     case otp() of
         N when N < 27 ->
             receive {erltrace, working, false, processes, Done, Total} when Done > 1000, Total > Done -> ok after 60000 -> error(not_told) end,
-            [{ok, running, _, _, _, _, _} = call(A, {read, 0}) || _ <- lists:seq(1, 10)],
+            [{ok, running, _, _, _, _, _, _} = call(A, {read, 0}) || _ <- lists:seq(1, 10)],
             Comes = spawn(fun() -> _ = open(), Me ! open, receive stop -> ok end end),
             receive open -> ok after 60000 -> error(not_open) end,
             receive {C, _} -> error(done_already) after 0 -> ok end,
@@ -1732,7 +1732,7 @@ heard(A, C, N) ->
     receive
         {C, Answer} -> {N, Answer}
     after 0 ->
-        {ok, running, _, _, _, _, _} = call(A, {read, 0}),
+        {ok, running, _, _, _, _, _, _} = call(A, {read, 0}),
         heard(A, C, N + 1)
     end.
 

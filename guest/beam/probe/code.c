@@ -453,16 +453,11 @@ ERL_NIF_TERM code_end_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_make_uint(env, t->n);
 }
 
-bool code_stale(void)
-{
-    return atomic_load(&current) == NULL || atomic_load(&stale);
-}
-
 ERL_NIF_TERM code_stale_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
     (void)argv;
-    return agent_is_server(env) && code_stale() ? agent.atom.true_ : agent.atom.false_;
+    return agent_is_server(env) && atomic_load(&stale) ? agent.atom.true_ : agent.atom.false_;
 }
 
 void code_unload(void)

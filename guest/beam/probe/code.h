@@ -27,9 +27,6 @@
  * 0 where the stack is not known. */
 uint32_t code_stack(struct engine_ctx *ctx, uint64_t *frames, uint32_t most);
 
-/* Returns whether a table has to be made: there is none, or a frame was not explained. */
-bool code_stale(void);
-
 /* Frees everything. No thread may be inside an event. */
 void code_unload(void);
 
@@ -42,7 +39,7 @@ ERL_NIF_TERM code_begin_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 ERL_NIF_TERM code_add_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM code_scan_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM code_end_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-/* nif_code_stale() -> boolean(). nif_code_names(From) -> {Next, [{First, End, "m:f/a"}]}: what the
+/* nif_code_stale() -> boolean(): a frame was not explained since the last table. nif_code_names(From) -> {Next, [{First, End, "m:f/a"}]}: what the
  * log has from number From on. */
 ERL_NIF_TERM code_stale_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM code_names_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
