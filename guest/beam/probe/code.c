@@ -213,7 +213,8 @@ uint32_t code_stack(struct engine_ctx *ctx, uint64_t *frames, uint32_t most)
     const struct table *t = atomic_load_explicit(&current, memory_order_acquire);
     const uint64_t *from, *to;
     uint32_t n = 0, looked = 0;
-    if (t == NULL || !inside_stack(ev->env, &tracer_thread(ev->t)->inside, ev->pid, &from, &to))
+    if (ctx->own || t == NULL ||
+        !inside_stack(ev->env, &tracer_thread(ev->t)->inside, ev->pid, &from, &to))
         return 0;
     uint64_t own = innermost(t, ev);
     if (own != 0 && most > 0 && is_frame(t, own, &ctx->looked))
