@@ -185,8 +185,8 @@ static void put_value(const struct option_doc *o)
         break;
     case OPTION_TYPE_STABILITY: fputs("`N/D/C`", stdout); break;
     case OPTION_TYPE_VERSION: fputs("`M.m[.u]`", stdout); break;
-    case OPTION_TYPE_PATH:
     case OPTION_TYPE_PATTERNS: fputs("globs", stdout); break;
+    case OPTION_TYPE_PATH:
     case OPTION_TYPE_FOLDER: fputs("path", stdout); break;
     case OPTION_TYPE_CPP: fputs("text", stdout); break;
     case OPTION_TYPE_IGNORED:
