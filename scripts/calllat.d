@@ -7,7 +7,7 @@
  * A request is followed by its tag, from its sending to the server's callback (queue) and from there to its reply (service), which another process
  * may send. Times are in microseconds. Calls of processes on other nodes have no sending here, and are left out.
  *
- * page: view=heatmap place=heatmap
+ * page: view=heatmap
  */
 #pragma D option quiet
 #pragma D option aggsortrev

@@ -201,10 +201,9 @@ static const struct type *check_binary(struct lang *l, struct node *n)
         if (check_terms_compared(l, n))
             return n->type = INT;
         if (op != OP_EQ && op != OP_NE && (type_is_term(ta) || type_is_term(tb)))
-            return check_incompatible(l, n,
-                                      type_is_term(ta) && type_is_term(tb)
-                                          ? "terms can be compared by == and !="
-                                          : NULL);
+            return check_incompatible(
+                l, n,
+                type_is_term(ta) && type_is_term(tb) ? "terms can be compared by == and !=" : NULL);
         if (type_is_sou(ta) || ta->kind == TYPE_FLOAT ||
             !(check_compatible(ta, b) || check_compatible(tb, a)))
             return check_incompatible(l, n, NULL);

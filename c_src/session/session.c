@@ -478,13 +478,12 @@ bool session_is_destructive(const struct session *s)
 static const char *instead(const char *name)
 {
     static const char stacks[] =
-        "the VM shows no stacks to probes; `erltrace run flame MODULE` makes "
-        "stacks of calls, `erltrace run profile MODULE` a profile";
+        "ustack() is the stack of the Erlang process; `erltrace run stacks` shows where processes "
+        "spend their time";
     static const struct {
         const char *name, *hint;
     } rows[] = {
-        {"stack()", stacks},     {"ustack()", stacks},
-        {"jstack()", stacks},    {"stackdepth", stacks},
+        {"stack()", stacks},     {"stackdepth", stacks},
         {"ustackdepth", stacks}, {"caller", stacks},
         {"ucaller", stacks},     {"curthread", "a process is the text copyinstr(arg0)"},
     };

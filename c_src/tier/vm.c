@@ -61,7 +61,8 @@ static int by_probe(const void *a, const void *b)
 }
 
 /* Returns what a clause reads at a probe of a function: enum probe_use. */
-static unsigned uses(const struct dif_image *img, const struct tier_binding *b, enum probe_kind kind)
+static unsigned uses(const struct dif_image *img, const struct tier_binding *b,
+                     enum probe_kind kind)
 {
     switch (probe_fn_event(kind)) {
     case PROBE_FN_RETURN:

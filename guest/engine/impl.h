@@ -144,8 +144,8 @@ struct engine {
     uint32_t nerror;
     const struct engine_probe *error_probe;
     const uint64_t *constants; /* engine_set_constants; NULL: none */
-    uint32_t nspec;      /* speculations with memory; 0: the program has none */
-    uint32_t spec_ended; /* the reader's: bit set of those that had ended at the last flip */
+    uint32_t nspec;            /* speculations with memory; 0: the program has none */
+    uint32_t spec_ended;       /* the reader's: bit set of those that had ended at the last flip */
     _Atomic uint32_t spec[DIF_SPECS_MAX]; /* enum spec_state */
     _Atomic uint32_t phase;               /* enum engine_phase */
     _Atomic uint32_t exiting;

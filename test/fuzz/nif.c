@@ -775,7 +775,7 @@ int enif_get_resource(ErlNifEnv *env, ERL_NIF_TERM t, ErlNifResourceType *type, 
  * and nearer to 0 when enif_binary_to_term has made it. */
 static __int128 value_of(const struct nif_term *p)
 {
-    return p->bits ? (__int128)p->i << 64 : p->wide ? (__int128)p->u : p->i;
+    return p->bits ? (__int128)p->i * ((__int128)1 << 64) : p->wide ? (__int128)p->u : p->i;
 }
 
 int enif_compare(ERL_NIF_TERM a, ERL_NIF_TERM b)

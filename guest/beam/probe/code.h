@@ -39,8 +39,8 @@ ERL_NIF_TERM code_begin_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 ERL_NIF_TERM code_add_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM code_scan_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM code_end_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-/* nif_code_stale() -> boolean(): a frame was not explained since the last table. nif_code_names(From) -> {Next, [{First, End, "m:f/a"}]}: what the
- * log has from number From on. */
+/* nif_code_stale() -> boolean(): a frame was not explained since the last table.
+ * nif_code_names(From) -> {Next, [{First, End, "m:f/a"}]}: what the log has from number From on. */
 ERL_NIF_TERM code_stale_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM code_names_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 

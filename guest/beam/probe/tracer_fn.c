@@ -93,8 +93,8 @@ static bool wakes_up(ERL_NIF_TERM m, ERL_NIF_TERM f)
 }
 
 /* Reads what the match specification of a local pattern has put together: the function that the
- * call returns into, or that and the arguments, {Caller, Args}; Args becomes 0 where there are none.
- * Returns false when the caller is not part of it. */
+ * call returns into, or that and the arguments, {Caller, Args}; Args becomes 0 where there are
+ * none. Returns false when the caller is not part of it. */
 static bool caller_of(ErlNifEnv *env, ERL_NIF_TERM opts, struct shadow_fn *caller,
                       ERL_NIF_TERM *call_args)
 {
