@@ -149,8 +149,8 @@ apply_traces(Running, S00) ->
             {W1, Known} = erltrace_agent_flags:add(Flags, Some, S),
             W3 = erltrace_agent_ports:add_flags(NewPort, S#s{port_flags = PortFlags}),
             S1 = Known#s{flags = Flags, some = Some, port_flags = PortFlags, seq = Seq},
+            erltrace_agent_names:fill(Names, S), % takes long, and may be given up: nothing below it may be
             {Warnings, S2} = apply_patterns(Running, Patterns, Globals, locally(Few, S0), S, S1),
-            erltrace_agent_names:fill(Names, S),
             erltrace_agent_flags:remove(Flags, Some, S),
             erltrace_agent_ports:remove_flags(S#s.port_flags -- PortFlags, PortFlags, S),
             erltrace_agent_seq:remove(Seq band (bnot Bits), S),

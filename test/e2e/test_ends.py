@@ -99,6 +99,19 @@ def test_kill_at_any_moment(t):
     exact(t, node)
 
 
+def test_kill_while_names_are_asked(t):
+    """A consumer is killed while the agent asks many processes for their names, which takes long: nothing of its probes stays."""
+    node = t.node(fresh=True)
+    node("[spawn(fun() -> receive stop -> ok end end) || _ <- lists:seq(1, 60000)], ok")
+    for ms in (150, 250, 350, 450, 600):
+        trace = t.trace("-q", "-n", FLOOD, node=node)
+        time.sleep(ms / 1000)
+        trace.signal(signal.SIGKILL)
+        trace.p.wait()
+        t.clean(node, 3000, "etw:traced()")
+    exact(t, node)
+
+
 def test_answers_to_the_dead(t):
     """A consumer is killed while it waits for an answer. The next one has the same name, and that answer arrives over its connection: the
     next one does not take it for its own."""
