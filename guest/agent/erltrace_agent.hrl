@@ -46,10 +46,6 @@
 -define(GLOBAL, 16).
 -define(VALUE, 32). % returns with their values
 -define(ARGS, 64).  % arguments of calls, which local patterns do not give by themselves
-
-%% What clauses read at a probe of a function, in the Kind of a binding: enum probe_use of guest/words/probekind.h.
--define(USE_ARGS, 256).
--define(USE_VALUE, 512).
 -define(WANT_NEEDS, [{?ENTRY, ?NEED_CALL}, {?LOCAL, ?NEED_CALL}, {?GLOBAL, ?NEED_CALL}, {?RETURN, ?NEED_RETURN},
                      {?VALUE, ?NEED_RETURN}, {?EXCEPTION, ?NEED_EXCEPTION}]).
 

@@ -38,7 +38,7 @@ scan() ->
     breathe(),
     ?AGENT:nif_code_scan() andalso scan().
 
-%% Regularly: makes the table anew while a program takes stacks and code has been loaded.
+%% Makes a new table, if one is due, while a program takes stacks. Called regularly.
 rebuild(#s{consumers = Cs}) ->
     lists:any(fun(#c{stacks = At}) -> At =/= none end, maps:values(Cs)) andalso ?AGENT:nif_code_stale() andalso is_due() andalso build(),
     ok.

@@ -3,7 +3,7 @@
 %% A node's operator has three places for settings: ERLTRACE_TERMS and ERLTRACE_REDACT in the VM's environment, `-erltrace terms off redact Globs`
 %% among its arguments, and `terms` and `redact` in the environment of the application erltrace. Each hides terms, or values of keys, and none
 %% brings back what another one hides. A value of `terms` that means neither on nor off hides terms as well, and so does an answer that does not
-%% come. The library decides what a program does; this only collects what it is told, and says why it refuses.
+%% come. The library decides whether a program may run. This part collects the settings, and explains a refusal.
 -module(erltrace_agent_terms).
 
 -export([arguments/0, hidden/1, redacted/1, options/3, refused/2]).

@@ -136,6 +136,9 @@
 %% With the first release that has it, and the last; 0: none is known.
 -define(OTP_FEATURES, [{?OTP_SUPPORTED, 25, 0}, {?OTP_ATOMS_UTF8, 26, 0}, {?OTP_TRACE_SESSIONS, 27, 0}, {?OTP_GC_TRACED_ONCE, 27, 0}, {?OTP_LABELS, 27, 0}, {?OTP_LONG_QUEUES, 27, 0}, {?OTP_BIFS_LOST, 27, 28}, {?OTP_BINARY_REFS, 27, 0}, {?OTP_MAYBE, 27, 0}, {?OTP_MONITOR_SESSIONS, 28, 0}, {?OTP_HIBERNATE_CALLS, 28, 0}, {?OTP_SHORT_FUNS, 29, 0}]).
 -define(HAS(Has, Feature), ((Has) band (Feature) =/= 0)).
+%% What clauses read at a probe of a function, in the Kind of a binding: enum probe_use.
+-define(USE_ARGS, 256).
+-define(USE_VALUE, 512).
 %% Classes of functions.
 -define(CLASS_BIF, 1).
 -define(CLASS_NIF, 2).

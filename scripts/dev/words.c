@@ -113,12 +113,17 @@ static void put_erlang(void)
         printf("%s{?OTP_%s, %d, %d}", i > 0 ? ", " : "", otp[i].name, otp[i].first, otp[i].last);
     puts("]).\n"
          "-define(HAS(Has, Feature), ((Has) band (Feature) =/= 0)).");
-    printf("%%%% Classes of functions.\n"
+    printf("%%%% What clauses read at a probe of a function, in the Kind of a binding: enum "
+           "probe_use.\n"
+           "-define(USE_ARGS, %d).\n"
+           "-define(USE_VALUE, %d).\n"
+           "%%%% Classes of functions.\n"
            "-define(CLASS_BIF, %d).\n"
            "-define(CLASS_NIF, %d).\n"
            "-define(CLASS_INLINED, %d).\n"
            "-define(CLASS_PRIVATE, %d).\n",
-           PROBE_FN_BIF, PROBE_FN_NIF, PROBE_FN_INLINED, PROBE_FN_PRIVATE);
+           PROBE_USE_ARGS, PROBE_USE_VALUE, PROBE_FN_BIF, PROBE_FN_NIF, PROBE_FN_INLINED,
+           PROBE_FN_PRIVATE);
 }
 
 /* -- options ----------------------------------------------------------------------------------- */

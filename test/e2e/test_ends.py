@@ -398,8 +398,8 @@ def test_dead_agent_and_slow_guard(t):
 
 
 def test_attached_to_the_dead(t):
-    """An agent and its guard are killed at the moment when another consumer attaches to them: it is told that they are gone, and what they
-    left is removed."""
+    """An agent and its guard are killed while another consumer attaches to them. The consumer learns that they are gone, and what they left
+    is removed."""
     node = half_dead(t)
     library = os.path.join(ROOT, "priv", "erltrace_agent.so")
     answer = node(f'element(1, (catch erltrace_agent:attach(element(2, file:read_file("{library}")), [])))')

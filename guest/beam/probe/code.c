@@ -21,6 +21,7 @@ enum {
     HEAD = 3,                /* words in front of a function's code */
     EXTENT_MOST = 4 << 20,   /* bytes of one function's code */
     STACK_LOOKED = 16 << 10, /* words of a stack that are examined */
+    EVENT_LOOKED = 64 << 10, /* words of code, for all frames of a stack */
     BODY_LOOKED = 4 << 10,   /* words of a function's code, for each frame */
     ATOM_BITS = 63,          /* of a word that is an atom ... */
     ATOM = 11,               /* ... these are so */
@@ -219,9 +220,12 @@ uint32_t code_stack(struct engine_ctx *ctx, uint64_t *frames, uint32_t most)
     uint64_t own = innermost(t, ev);
     if (own != 0 && most > 0 && is_frame(t, own, &ctx->looked))
         frames[n++] = own;
-    for (const uint64_t *w = from; w < to && n < most && looked < STACK_LOOKED; w++, looked++)
-        if (is_frame(t, *w, &ctx->looked))
-            frames[n++] = *w;
+    for (const uint64_t *w = from;
+         w < to && n < most && looked < STACK_LOOKED && ctx->looked < EVENT_LOOKED; w++, looked++) {
+        const uint64_t word = *w;
+        if (is_frame(t, word, &ctx->looked))
+            frames[n++] = word;
+    }
     /* A function that an exception leaves may still have its frame, and that of the call in it. */
     while (ev->other != 0 && own != 0 && n > 1 &&
            is_same(before(t, frames[0]), before(t, frames[1]))) {
@@ -367,7 +371,7 @@ static void search(const uint64_t *word, size_t n, uint64_t at)
     }
 }
 
-/* Searches a part of the mapping. Pages that nobody has touched stay untouched: reading one would
+/* Searches a part of the mapping, but only its pages that are in memory: reading another one would
  * make the system provide it. */
 ERL_NIF_TERM code_scan_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -469,4 +473,5 @@ void code_unload(void)
     old = NULL;
     et_free(symbols);
     symbols = NULL;
+    atomic_store(&nsymbols, 0); /* the VM may keep the library, and use it again */
 }

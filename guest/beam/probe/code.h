@@ -9,8 +9,8 @@
  * A table never changes. When code has been loaded since, frames are found that no entry explains;
  * then the server makes a new one, and the old one is freed when no thread can be reading it.
  *
- * Code can go away, and other code take its place, before the table is made anew. So an entry is
- * believed only if its three words are still there, and no others are nearer.
+ * Code can be purged, and other code can take its place, before the server makes a new table. An
+ * entry is believed only if its three words are still there, and no others are nearer.
  *
  * STACKS. A process's stack lies at the end of its young heap's block (inside.h). Return addresses
  * are the words in it that lie in the code mapping.

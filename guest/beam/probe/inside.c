@@ -335,7 +335,7 @@ ERL_NIF_TERM inside_known_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 /* -- looking ----------------------------------------------------------------------------------- */
 
 /* The server says who may look, and waits until that process has ended before it goes on. */
-static _Atomic ERL_NIF_TERM looker; /* 0: nobody */
+static _Atomic ERL_NIF_TERM looker; /* the process that may look; 0: none */
 static struct inside_look looks[INSIDE_LOOKS];
 static uint32_t nlooks;
 static bool looked; /* looks[nlooks] waits to be kept */

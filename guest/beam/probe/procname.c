@@ -35,7 +35,7 @@ _Static_assert(sizeof(struct known) == WORDS * sizeof(uint64_t), "copied by the 
 
 struct record {
     _Atomic uint32_t version; /* copy[version & 1] is valid */
-    _Atomic uint32_t busy;    /* 1: somebody writes */
+    _Atomic uint32_t busy;    /* 1: a thread writes it */
     _Atomic uint64_t gone;    /* the pid that has exited */
     _Atomic uint64_t copy[2][WORDS];
 };

@@ -1,8 +1,8 @@
 /* procname.h - the names of Erlang processes: a table of fixed size from pid to name.
  *
  * While a program uses names, events say which processes are born, registered and gone
- * (procname_event); what happened before is told by the server (nif_names). A name is, in this
- * order: the registered one; the one under which a via module or global knows the process; its
+ * (procname_event). The server reports what happened before (nif_names). A name is, in this order:
+ * the registered one; the one under which a via module or global knows the process; its
  * label; the function that it began with, as proc_lib understands it.
  *
  * A record has two copies of what is known of a process, and a version that says which is valid.
