@@ -329,6 +329,18 @@ static int api_nodes(struct web *w, struct http *c)
     return ask(w, c, job_new(JOB_NODES, c));
 }
 
+static int api_about(struct web *w, struct http *c)
+{
+    struct job *j = job_new(JOB_ABOUT, c);
+    if (j == NULL)
+        return -1;
+    if (!argument(c->socket, "node=", j->node, sizeof j->node)) {
+        job_free(j);
+        return refuse(w, c, "/api/", 400, "WEB_ARGUMENT", "an argument is too long", NULL);
+    }
+    return ask(w, c, j);
+}
+
 static int catalog(struct web *w, struct http *c, enum lists_what what)
 {
     char limit[16] = ""; /* also if an earlier argument is too long */
@@ -372,6 +384,7 @@ static const struct {
 } api[] = {
     {"/api/state", api_state},   {"/api/scripts", api_scripts}, {"/api/nodes", api_nodes},
     {"/api/probes", api_probes}, {"/api/modules", api_modules}, {"/api/functions", api_functions},
+    {"/api/about", api_about},
 };
 
 /* Answers the connection that waits for a finished job, if it still exists. */

@@ -51,7 +51,7 @@ step(I) -> I band 7.
 %% A process that calls short/1 and long/1 N times in turn, the second with three times the work, which is done in another module.
 burners(N, Work) ->
     Spent = counters:new(2, []),
-    {spawn(fun() -> [[burn(F, Work, Spent) || F <- [short, long]] || _ <- lists:seq(1, N)] end), Spent}.
+    {spawn(fun() -> register(etui_burner, self()), [[burn(F, Work, Spent) || F <- [short, long]] || _ <- lists:seq(1, N)] end), Spent}.
 
 burn(F, Work, Spent) ->
     Began = erlang:monotonic_time(nanosecond),

@@ -4,7 +4,7 @@ import { useLayoutEffect, useState } from "preact/hooks";
 import { divided, guessUnit, type Unit } from "./model/format.ts";
 import { canFlame } from "./model/flame.ts";
 import { resultOf } from "./model/functions.ts";
-import type { Diagnostic, Message, NodeInfo, Progress, RunningTrace, Script } from "./model/protocol.ts";
+import type { Diagnostic, Finding, Message, NodeInfo, Progress, RunningTrace, Script } from "./model/protocol.ts";
 import { keyText, Trace, type Aggregation } from "./model/trace.ts";
 import * as url from "./model/url.ts";
 import type { View, ViewName } from "./model/url.ts";
@@ -13,6 +13,9 @@ import { get, Session, type Link } from "./net/session.ts";
 
 /** A double click is not meant to stop twice: a second stop does not wait for the last results. */
 const TWICE_MS = 1000;
+
+/** Whether an error says that a script looks into terms where these are hidden. */
+export const hidesTerms = (tag: string) => tag === "D_TERMS_OFF" || tag === "AGENT_TERMS";
 
 export type Phase = "idle" | "starting" | "running" | "stopped" | "failed";
 export type Theme = "auto" | "light" | "dark";
@@ -62,6 +65,7 @@ export class App {
     view: View = url.DEFAULT_VIEW;
     phase: Phase = "idle";
     trace: Trace | null = null;
+    about: { node: string; findings: Finding[] } | null = null;
     failed: { text: string; hint: string | null; tag: string } | null = null;
     /** The progress of placing probes, if a start takes long. */
     progress: Progress | null = null;
@@ -105,6 +109,12 @@ export class App {
             (m) => this.message(m),
             (link, why) => this.linked(link, why),
         );
+        let silent = false;
+        setInterval(() => {
+            const now = this.phase === "running" && (this.trace?.silent ?? 0) > 0;
+            if (now || silent) this.changed();
+            silent = now;
+        }, 500);
         void this.fetchScripts();
         void this.fetchNodes();
         void this.fetchRunning();
@@ -137,6 +147,36 @@ export class App {
             this.nodesError = (e as Error).message;
         }
         this.changed();
+    }
+
+    /** Asks what the server finds out about a node: when a user has chosen it or runs a script there, as that connects to the node. */
+    private async fetchAbout(node: string): Promise<void> {
+        let about: { node: string; findings: Finding[] } | null = null;
+        try {
+            if (node !== "") about = { node, findings: (await get<{ findings: Finding[] }>(`/api/about?node=${encodeURIComponent(node)}`)).findings };
+        } catch {
+            // whoever runs something there is told
+        }
+        if (node !== this.node) return;
+        this.about = about;
+        this.changed();
+    }
+
+    /** Whether scripts may look into terms on the chosen node, if that is known. */
+    get terms(): Finding | null {
+        return this.about?.node === this.node ? (this.about?.findings.find((f) => f.subject === "terms") ?? null) : null;
+    }
+
+    /** Why nothing runs: title, what happened, what to do. */
+    get refusal(): { title: string; text: string; hint: string | null } | null {
+        if (!this.failed) return null;
+        if (!hidesTerms(this.failed.tag)) return { title: "The trace did not start", ...this.failed };
+        const what = /^(?:the program uses )?(\S+)/.exec(this.failed.text)?.[1] ?? "the script";
+        return {
+            title: "The script may not look into terms",
+            text: `It uses ${what}. On ${this.node || "this server"} terms are ${this.terms?.text ?? "hidden"}.`,
+            hint: `leave out ${what}: pids, names, sizes and times are still shown`,
+        };
     }
 
     async fetchRunning(): Promise<void> {
@@ -229,6 +269,7 @@ export class App {
 
     setNode(node: string): void {
         this.node = node;
+        void this.fetchAbout(node);
         this.write();
         this.changed();
     }
@@ -352,6 +393,7 @@ export class App {
                 if (m.id !== this.startId) break;
                 this.phase = "failed";
                 this.failed = m;
+                if (hidesTerms(m.tag) && this.node) void this.fetchAbout(this.node);
                 break;
             case "progress":
                 if (m.id === this.startId && this.phase === "starting") this.progress = m;
@@ -360,6 +402,7 @@ export class App {
                 this.trace = new Trace(m);
                 this.phase = "running";
                 if (this.node === null) this.node = m.node;
+                if (this.node === m.node) void this.fetchAbout(m.node);
                 void this.fetchRunning();
                 break;
             case "results":

@@ -27,12 +27,12 @@ function Results() {
     const t = a.trace;
     const view = a.shown;
     if (!t) {
-        if (a.phase === "failed" && a.failed)
+        if (a.phase === "failed" && a.refusal)
             return (
                 <div class="empty" role="alert">
-                    <h2>The trace did not start</h2>
-                    <p class="bad">{a.failed.text}</p>
-                    {a.failed.hint && <p>{a.failed.hint}</p>}
+                    <h2>{a.refusal.title}</h2>
+                    <p class="bad">{a.refusal.text}</p>
+                    {a.refusal.hint && <p>{a.refusal.hint}</p>}
                 </div>
             );
         return <Start />;

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { palette, scaleFor } from "../src/model/colour.ts";
 import { csv, heatCsv, listCsv, traceJson } from "../src/model/export.ts";
 import { flame, folded, framesOf, matched, stacksOf } from "../src/model/flame.ts";
-import { compact, divided, exact, guessUnit, percent, range, value } from "../src/model/format.ts";
-import { compare, columnHist, EDGE_ROW, GAP, keyCounts, keyTable, layout, linearTop, rowCounts, used } from "../src/model/heat.ts";
+import { ago, compact, divided, exact, guessUnit, percent, range, value } from "../src/model/format.ts";
+import { compare, columnHist, EDGE_ROW, GAP, keyCounts, keyTable, inView, layout, linearTop, places, rowCounts, used } from "../src/model/heat.ts";
 import { KeyTable } from "../src/model/keytable.ts";
 import { lines, rates, sort, tree } from "../src/model/list.ts";
 import type { AggregationInfo, Results } from "../src/model/protocol.ts";
@@ -230,27 +231,75 @@ test("stacks: frames, trees, both ways around, folded", () => {
     assert.equal(folded(stacks), "a;b;c 5\na;b;d 3\na;b 2\n");
 });
 
+/** Relative luminance as WCAG defines it, and what is left of it without red cones. */
+function luminance([r, g, b]: readonly number[]): [number, number] {
+    const lin = (x: number) => (x / 255 <= 0.04045 ? x / 255 / 12.92 : ((x / 255 + 0.055) / 1.055) ** 2.4);
+    const [lr, lg, lb] = [lin(r!), lin(g!), lin(b!)];
+    return [0.2126 * lr + 0.7152 * lg + 0.0722 * lb, 0.115 * lr + 0.885 * lg];
+}
+const hex = (text: string) => [1, 3, 5].map((i) => parseInt(text.slice(i, i + 2), 16));
+
 test("a palette's lightness only rises, or only falls, whatever the eyes", () => {
-    const luminance = ([r, g, b]: readonly [number, number, number]) => {
-        const lin = (x: number) => (x / 255 <= 0.04045 ? x / 255 / 12.92 : ((x / 255 + 0.055) / 1.055) ** 2.4);
-        return [0.2126 * lin(r) + 0.7152 * lin(g) + 0.0722 * lin(b), 0.115 * lin(r) + 0.885 * lin(g), lin(g)]; // all, without red, without red and blue
-    };
     for (const dark of [true, false]) {
         const p = palette(dark).map(luminance);
         for (let i = 8; i < p.length; i += 8)
-            assert.ok(dark ? p[i]![0]! > p[i - 8]![0]! : p[i]![0]! < p[i - 8]![0]!, `${dark} ${i}`);
+            for (const eyes of [0, 1]) assert.ok(dark ? p[i]![eyes]! > p[i - 8]![eyes]! : p[i]![eyes]! < p[i - 8]![eyes]!, `${dark} ${i} ${eyes}`);
         assert.ok(dark ? p[255]![1]! > 4 * p[32]![1]! : p[32]![1]! > 4 * p[255]![1]!);
+    }
+});
+
+test("every colour of a palette has a contrast of 3:1 against the ground of the map", () => {
+    const style = readFileSync(new URL("../../src/style.css", import.meta.url), "utf8"); // from build/test;
+    const [light, dark] = [...style.matchAll(/--map: (#[0-9a-f]{6});/g)].map((m) => luminance(hex(m[1]!))[0]);
+    for (const [isDark, ground] of [[false, light!], [true, dark!]] as const)
+        palette(isDark).forEach((c, i) => {
+            const l = luminance(c)[0];
+            const contrast = (Math.max(l, ground) + 0.05) / (Math.min(l, ground) + 0.05);
+            assert.ok(contrast >= 3, `${isDark ? "dark" : "light"} ${i}: ${contrast}`);
+        });
+});
+
+test("the steps of a palette are even", () => {
+    // OKLab of sRGB bytes, from its definition; sixteenths of the palette, as bytes are too coarse for single steps
+    const lab = (c: readonly number[]) => {
+        const [r, g, b] = c.map((x) => (x / 255 <= 0.04045 ? x / 255 / 12.92 : ((x / 255 + 0.055) / 1.055) ** 2.4)) as [number, number, number];
+        const [l, m, s] = [0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b, 0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b, 0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b].map(Math.cbrt) as [number, number, number];
+        return [0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s, 1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s, 0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s];
+    };
+    for (const dark of [true, false]) {
+        const p = palette(dark).map(lab);
+        const steps = Array.from({ length: 15 }, (_, i) => Math.hypot(...p[i * 17]!.map((x, k) => x - p[(i + 1) * 17]![k]!)));
+        assert.ok(Math.max(...steps) < 1.15 * Math.min(...steps), `${dark} ${steps.map((x) => x.toFixed(3)).join(" ")}`);
     }
 });
 
 test("scales", () => {
     const counts = [1, 2, 2, 5, 1000, 0, -3];
     const rank = scaleFor("rank", counts);
-    assert.deepEqual([1, 2, 5, 1000].map(rank.of), [0, 1 / 3, 2 / 3, 1]);
+    assert.deepEqual([1, 2, 5, 1000].map(rank.of), [0, 1 / 4, 3 / 4, 1]);
+    // many cells of few counts use the whole palette; a single one is drawn as the most
+    const band = scaleFor("rank", [...Array<number>(900).fill(13), ...Array<number>(50).fill(14), ...Array<number>(50).fill(15)]);
+    assert.deepEqual([13, 14, 15].map(band.of), [0, 900 / 950, 1]);
+    assert.deepEqual(band.ticks.map((t) => t.count), [13, 14, 15]);
+    assert.equal(scaleFor("rank", [7, 7]).of(7), 1);
     assert.deepEqual([1, 500, 1000].map(scaleFor("linear", counts).of), [0.001, 0.5, 1]);
     assert.deepEqual([1, 1000].map(scaleFor("log", counts).of), [0, 1]);
     assert.deepEqual(scaleFor("rank", [0]).ticks, []);
     assert.equal(scaleFor("log", [1]).of(1), 1);
+});
+
+test("a reading that is missing leaves its place empty", () => {
+    const t = trace(agg(0, "quantize"));
+    for (const n of [1, 2, 3, 6, 7]) t.results(results(n, { id: 0, add: [] }));
+    t.columns[1]!.t += 400; // late, and the next one in time
+    assert.deepEqual([...places(t.columns, 1000)], [0, 1, 2, 5, 6]);
+    const seen = (span: number, gap: number) => inView(t.columns, 4, span, 1000, gap).map((c) => c.n);
+    assert.deepEqual(seen(10, 0), [1, 2, 3, 6, 7]);
+    assert.deepEqual(seen(5, 0), [3, 6, 7]);
+    assert.deepEqual(seen(5, 2), [6, 7]);
+    assert.deepEqual(seen(5, 9), []);
+    assert.deepEqual(inView(t.columns, 2, 2, 1000, 0).map((c) => c.n), [2, 3]);
+    assert.deepEqual([ago(4900), ago(125_000)], ["4 s", "2:05"]);
 });
 
 test("numbers", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { names, placeOf, probeAt, span } from "../src/edit/place.ts";
+import { names, placeOf, probeAt, records, span } from "../src/edit/place.ts";
 
 // A script with | where the cursor is.
 const at = (s: string) => {
@@ -21,6 +21,11 @@ test("what is to be completed at a place", () => {
     assert.deepEqual(at("erlang*:::x { self->t|"), ["member", "t"]);
     assert.deepEqual(at("erlang*:::x { @la|"), ["aggregation", "@la"]);
     assert.deepEqual(at("erlang*:::x { @a = quan|"), ["word", "quan"]);
+    assert.deepEqual(at("erlang*:::x { trace(argv[0].#ord|"), ["record", "ord"]);
+    assert.deepEqual(at("erlang*:::x { trace(argv[0]#|"), ["record", ""]);
+    assert.deepEqual(at("erlang*:::x { trace(argv[0].#order.pr|"), ["field", "pr"]);
+    assert.deepEqual(at("erlang*:::x { trace(argv[0].ar|"), null);
+    assert.deepEqual(at("record order { i|"), ["word", "i"]);
     assert.deepEqual(at("#pragma D option agg|"), ["option", "agg"]);
     assert.deepEqual(at("/* erl|"), null);
     assert.deepEqual(at('BEGIN { printf("arg|'), null);
@@ -32,6 +37,11 @@ test("names that a script uses, and the probe of a clause", () => {
     assert.deepEqual(names(text, "@"), ["n", "n2"]);
     assert.equal(probeAt("BEGIN { } erlang*:::process-spawn /arg0/ { x = "), "process-spawn");
     assert.equal(probeAt("tick-1sec { "), "tick-1sec");
+});
+
+test("records that a script defines", () => {
+    const text = "record order { id, price,\n items };\n/* record no { x } */ record 'a b' { 'c d' };";
+    assert.deepEqual([...records(text)], [["order", ["id", "price", "items"]], ["'a b'", ["'c d'"]]]);
 });
 
 test("places of diagnostics are bytes of UTF-8", () => {

@@ -4,7 +4,7 @@ import type { EditorView } from "@codemirror/view";
 import { get } from "../net/session.ts";
 import { D_OPTIONS } from "../model/words.ts";
 import { COMMON_PROBES, WORDS } from "./dlang.ts";
-import { names, placeOf } from "./place.ts";
+import { names, placeOf, records } from "./place.ts";
 
 export interface ProbeItem {
     name: string;
@@ -49,7 +49,7 @@ export function completion(node: () => string | null) {
     return async (cx: CompletionContext): Promise<CompletionResult | null> => {
         const text = cx.state.doc.toString();
         const place = placeOf(text, cx.pos);
-        if (!place || (place.text === "" && !cx.explicit && place.kind !== "module" && place.kind !== "function" && place.kind !== "name" && place.kind !== "member")) return null;
+        if (!place || (place.text === "" && !cx.explicit && place.kind !== "module" && place.kind !== "function" && place.kind !== "name" && place.kind !== "member" && place.kind !== "record" && place.kind !== "field")) return null;
         const result = (options: Completion[], validFor: RegExp): CompletionResult => ({ from: place.from, options, validFor });
         const where = node();
         switch (place.kind) {
@@ -61,6 +61,16 @@ export function completion(node: () => string | null) {
             case "member":
                 return result(
                     names(text, place.of as "self" | "this").map((label) => ({ label, type: "variable" })),
+                    /^\w*$/,
+                );
+            case "record":
+                return result(
+                    [...records(text)].map(([label, fields]) => ({ label, detail: fields.join(", "), type: "type", apply: insert(`${label}.`, true) })),
+                    /^\w*$/,
+                );
+            case "field":
+                return result(
+                    (records(text).get(place.of) ?? []).map((label) => ({ label, type: "property" })),
                     /^\w*$/,
                 );
             case "aggregation":

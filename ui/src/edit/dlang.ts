@@ -35,6 +35,7 @@ export const WORDS: Word[] = [
         ["inline", "a named expression"],
         ["translator", "makes one type of another"],
         ["provider", "declares probes"],
+        ["record", "the fields of an Erlang record"],
         ["xlate", "translates"],
         ["typedef", "names a type"],
         ["struct", ""],
@@ -112,6 +113,8 @@ function token(stream: StringStream, state: State): string | null {
     if (stream.match(/^@\w*/)) return "labelName";
     if (stream.match(/^\$\$?\w+/)) return "macroName";
     if (stream.match(/^arg\d\b/)) return "atom";
+    if (stream.match(/^\.?#(?:\w+|'(?:\\.|[^'\\])+')/)) return "typeName"; // argv[0].#order
+    if (stream.match(/^\.(?:[A-Za-z_]\w*|'(?:\\.|[^'\\])+')/)) return "propertyName";
     const name = stream.match(/^[A-Za-z_]\w*/) as RegExpMatchArray | null;
     if (name) {
         const kind = KIND.get(name[0]);

@@ -7,6 +7,8 @@ export type Place =
     | { kind: "name"; from: number; text: string; provider: string; module: string; func: string }
     | { kind: "option"; from: number; text: string }
     | { kind: "member"; from: number; text: string; of: string } // self-> this->
+    | { kind: "record"; from: number; text: string } // x.#
+    | { kind: "field"; from: number; text: string; of: string } // x.#order.
     | { kind: "aggregation"; from: number; text: string }
     | { kind: "word"; from: number; text: string; probe: string | null }
     | null;
@@ -34,7 +36,7 @@ export function placeOf(text: string, pos: number): Place {
         // a predicate begins with a slash that stands alone after a description
         const predicate = /(^|[\s,])\/(?![\w])|\n\s*\//.test(head);
         const word = /[\w*?[\]!.$:/@+-]*$/.exec(before)![0];
-        if (!predicate && !/^\s*(inline|typedef|struct|union|enum|translator|provider|string|int|self|this)\b/.test(head)) {
+        if (!predicate && !/^\s*(inline|typedef|struct|union|enum|translator|provider|record|string|int|self|this)\b/.test(head)) {
             const parts = word.split(":");
             const last = parts[parts.length - 1]!;
             const from = pos - last.length;
@@ -55,6 +57,11 @@ export function placeOf(text: string, pos: number): Place {
     }
     const member = /\b(self|this)\s*->\s*(\w*)$/.exec(before);
     if (member) return { kind: "member", from: pos - member[2]!.length, text: member[2]!, of: member[1]! };
+    const field = /#(\w+|'[^'\n]*')\.(\w*)$/.exec(before);
+    if (field) return { kind: "field", from: pos - field[2]!.length, text: field[2]!, of: field[1]! };
+    const record = /[\w\]).]#(\w*)$/.exec(before);
+    if (record) return { kind: "record", from: pos - record[1]!.length, text: record[1]! };
+    if (/[\w\])]\.\w*$/.test(before) && !/\b\d+\.\w*$/.test(before)) return null; // a key of a map, a member
     const agg = /@\w*$/.exec(before);
     if (agg) return { kind: "aggregation", from: pos - agg[0].length, text: agg[0] };
     const word = /\w*$/.exec(before)![0];
@@ -75,6 +82,20 @@ export function probeAt(before: string): string | null {
 export function names(text: string, of: "self" | "this" | "@"): string[] {
     const found = of === "@" ? bare(text).matchAll(/@(\w+)/g) : bare(text).matchAll(new RegExp(`\\b${of}\\s*->\\s*(\\w+)`, "g"));
     return [...new Set([...found].map((m) => m[1]!))].sort();
+}
+
+/** The records that a text defines, by name, and their fields. */
+export function records(text: string): Map<string, string[]> {
+    const found = bare(text).matchAll(/\brecord\s+(\w+|'[^'\n]*')\s*\{([^{}]*)\}/g);
+    return new Map(
+        [...found].map((m) => [
+            m[1]!,
+            m[2]!
+                .split(",")
+                .map((f) => f.trim())
+                .filter((f) => f !== ""),
+        ]),
+    );
 }
 
 /**

@@ -1,11 +1,11 @@
 // colour.ts - from counts to colours: the three scales of a heat map and its palettes.
 //
-// A palette is a curve through OKLab whose lightness only rises (or only falls, on a light ground), in even steps: equal steps of share
+// A palette is a curve through OKLab whose lightness only rises (or only falls, on a light ground), in steps of one length: equal steps
 // look equal, and the order stays readable without any colour vision. A scale gives each count greater than zero a place in 0..1 on that
 // curve; zero is always the ground.
 
 export type RGB = readonly [number, number, number];
-export type ScaleKind = "rank" | "linear" | "log";
+export type ScaleKind = "log" | "rank" | "linear";
 
 /** OKLCH (lightness 0..1, chroma, hue in degrees) to sRGB bytes, clamped to what a screen can show. */
 export function oklch(l: number, c: number, h: number): RGB {
@@ -26,37 +26,54 @@ export function oklch(l: number, c: number, h: number): RGB {
     ];
 }
 
-// Knots of (position, lightness, chroma, hue). Lightness is a straight line.
-type Knot = readonly [number, number, number, number];
+// Knots of (lightness, chroma, hue). Chromas are those of colours that a screen can show, so that nothing is clamped. The first knot has a
+// contrast of 3:1 or more against the map's ground: a cell of one event is seen.
+type Knot = readonly [number, number, number];
 const DARK: Knot[] = [
-    [0, 0.3, 0.1, 286],
-    [0.25, 0.46, 0.16, 318],
-    [0.5, 0.62, 0.2, 372],
-    [0.75, 0.78, 0.16, 416],
-    [1, 0.95, 0.1, 460],
+    [0.54, 0.2, 288],
+    [0.65, 0.22, 325],
+    [0.76, 0.14, 372],
+    [0.86, 0.088, 418],
+    [0.965, 0.08, 460],
 ];
 const LIGHT: Knot[] = [
-    [0, 0.93, 0.045, 90],
-    [0.25, 0.78, 0.13, 58],
-    [0.5, 0.61, 0.19, 22],
-    [0.75, 0.45, 0.17, -30],
-    [1, 0.28, 0.13, -74],
+    [0.65, 0.16, 52],
+    [0.56, 0.19, 28],
+    [0.46, 0.18, -5],
+    [0.36, 0.165, -45],
+    [0.25, 0.13, -80],
 ];
 
-function at(knots: Knot[], x: number): RGB {
+const mix = (a: Knot, b: Knot, f: number): Knot => [a[0] + f * (b[0] - a[0]), a[1] + f * (b[1] - a[1]), a[2] + f * (b[2] - a[2])];
+
+/** The distance of two colours in OKLab. */
+function apart(a: Knot, b: Knot): number {
+    const x = (k: Knot) => k[1] * Math.cos((k[2] * Math.PI) / 180);
+    const y = (k: Knot) => k[1] * Math.sin((k[2] * Math.PI) / 180);
+    return Math.hypot(a[0] - b[0], x(a) - x(b), y(a) - y(b));
+}
+
+/** `steps` colours along a curve through the knots, each as far from the next one as any other. */
+function evenly(knots: Knot[], steps: number): RGB[] {
+    const fine = 64; // pieces of the curve between two knots
+    const points: Knot[] = [knots[0]!];
+    for (let i = 1; i < knots.length; i++) for (let j = 1; j <= fine; j++) points.push(mix(knots[i - 1]!, knots[i]!, j / fine));
+    const way = [0];
+    for (let i = 1; i < points.length; i++) way.push(way[i - 1]! + apart(points[i - 1]!, points[i]!));
+    const all = way[way.length - 1]!;
     let i = 0;
-    while (i < knots.length - 2 && knots[i + 1]![0] <= x) i++;
-    const [x0, l0, c0, h0] = knots[i]!;
-    const [x1, l1, c1, h1] = knots[i + 1]!;
-    const f = (x - x0) / (x1 - x0);
-    return oklch(l0 + f * (l1 - l0), c0 + f * (c1 - c0), h0 + f * (h1 - h0));
+    return Array.from({ length: steps }, (_, k) => {
+        const at = (k / (steps - 1)) * all;
+        while (i < points.length - 2 && way[i + 1]! < at) i++;
+        return oklch(...mix(points[i]!, points[i + 1]!, Math.min(1, (at - way[i]!) / (way[i + 1]! - way[i]!))));
+    });
 }
 
 export const STEPS = 256;
 
 /** The palette for a dark or a light ground: STEPS colours from few to many. */
 export function palette(dark: boolean): RGB[] {
-    return Array.from({ length: STEPS }, (_, i) => at(dark ? DARK : LIGHT, i / (STEPS - 1)));
+    return evenly(dark ? DARK : LIGHT, STEPS);
 }
 
 export interface Scale {
@@ -70,31 +87,33 @@ export interface Scale {
 
 /** The scale for what is in view: the counts of all cells there; those of zero and less are ignored. */
 export function scaleFor(kind: ScaleKind, counts: Iterable<number>): Scale {
-    const seen = new Set<number>();
+    const cells = new Map<number, number>(); // how many cells have a count
     let max = 0;
     for (const n of counts)
         if (n > 0) {
-            seen.add(n);
+            cells.set(n, (cells.get(n) ?? 0) + 1);
             if (n > max) max = n;
         }
     if (max === 0) return { kind, of: () => 0, ticks: [], max };
     const places = [0, 0.25, 0.5, 0.75, 1];
     if (kind === "rank") {
-        // Equal counts have one rank; ranks are spread evenly.
-        const sorted = Float64Array.from(seen).sort();
+        // A count's place is the share of the other cells that have less: that many cells are darker, whatever the counts are.
+        const sorted = Float64Array.from(cells.keys()).sort();
         const last = sorted.length - 1;
-        const of = (n: number) => {
-            if (last === 0) return 1;
+        const less = new Float64Array(sorted.length);
+        for (let i = 1; i <= last; i++) less[i] = less[i - 1]! + cells.get(sorted[i - 1]!)!;
+        const find = (list: Float64Array, x: number) => {
             let lo = 0;
             let hi = last;
             while (lo < hi) {
                 const mid = (lo + hi) >> 1;
-                if (sorted[mid]! < n) lo = mid + 1;
+                if (list[mid]! < x) lo = mid + 1;
                 else hi = mid;
             }
-            return lo / last;
+            return lo;
         };
-        const ticks = places.map((p) => ({ at: p, count: sorted[Math.round(p * last)]! }));
+        const of = (n: number) => (last === 0 ? 1 : less[find(sorted, n)]! / less[last]!);
+        const ticks = places.map((p) => ({ at: p, count: sorted[find(less, p * less[last]!)]! }));
         return { kind, of, ticks: ticks.filter((t, i) => i === 0 || t.count !== ticks[i - 1]!.count), max };
     }
     if (kind === "log") {

@@ -16,6 +16,16 @@ export interface Frame {
     x0: number;
     x1: number;
     parent: Frame | null;
+    /** How much of the value is at which lines, "file:line". */
+    lines: Map<string, number>;
+}
+
+const LINES = 50; // of one frame that are kept apart
+
+/** A frame of a node is "m:f/a (file:line)": the graph is by function, and the tip shows lines. */
+export function splitLine(frame: string): [string, string] {
+    const m = /^(.+\/\d+) \((.+:\d+)\)$/.exec(frame);
+    return m ? [m[1]!, m[2]!] : [frame, ""];
 }
 
 /** The frames of one part, outermost first. */
@@ -52,14 +62,14 @@ export function stacksOf(agg: Aggregation): [string[], number][] {
 
 /** Builds the tree. reverse: merged from the innermost frames, to see what calls the expensive ones. */
 export function flame(stacks: readonly [string[], number][], reverse: boolean): Frame {
-    const make = (name: string, depth: number, parent: Frame | null): Frame => ({ name, value: 0, self: 0, children: [], depth, x0: 0, x1: 1, parent });
+    const make = (name: string, depth: number, parent: Frame | null): Frame => ({ name, value: 0, self: 0, children: [], depth, x0: 0, x1: 1, parent, lines: new Map() });
     const root = make("all", 0, null);
     const index = new Map<Frame, Map<string, Frame>>();
     for (const [frames, value] of stacks) {
         let at = root;
         at.value += value;
         for (let i = 0; i < frames.length; i++) {
-            const name = frames[reverse ? frames.length - 1 - i : i]!;
+            const [name, line] = splitLine(frames[reverse ? frames.length - 1 - i : i]!);
             let below = index.get(at);
             if (!below) index.set(at, (below = new Map()));
             let next = below.get(name);
@@ -69,6 +79,7 @@ export function flame(stacks: readonly [string[], number][], reverse: boolean): 
                 at.children.push(next);
             }
             next.value += value;
+            if (line && (next.lines.has(line) || next.lines.size < LINES)) next.lines.set(line, (next.lines.get(line) ?? 0) + value);
             at = next;
         }
         at.self += value;
@@ -112,6 +123,11 @@ export function find(root: Frame, path: readonly string[]): Frame | null {
     return at;
 }
 
+/** The lines of a frame, the most frequent first. */
+export function linesOf(f: Frame, most: number): [string, number][] {
+    return [...f.lines].sort((a, b) => b[1] - a[1]).slice(0, most);
+}
+
 export function pathOf(f: Frame): string[] {
     const names: string[] = [];
     for (let at: Frame | null = f; at && at.parent; at = at.parent) names.unshift(at.name);
@@ -130,7 +146,7 @@ export function matched(f: Frame, test: (name: string) => boolean): number {
 export function folded(stacks: readonly [string[], number][]): string {
     const sum = new Map<string, number>();
     for (const [frames, n] of stacks) {
-        const line = frames.map((f) => f.replace(/[;\n]/g, ":")).join(";");
+        const line = frames.map((f) => splitLine(f)[0].replace(/[;\n]/g, ":")).join(";");
         sum.set(line, (sum.get(line) ?? 0) + n);
     }
     return [...sum].map(([line, n]) => `${line} ${n}\n`).join("");

@@ -101,6 +101,9 @@ export function duration(seconds: number): string {
     return h > 0 ? `${h}:${two(m)}:${two(s % 60)}` : `${m}:${two(s % 60)}`;
 }
 
+/** How long ago, for a state that lasts: "4 s", "2:05". */
+export const ago = (ms: number): string => (ms < 60_000 ? `${Math.floor(ms / 1000)} s` : duration(ms / 1000));
+
 /**
  * The likely unit of an aggregation's values: what its name or its keys say ("ns", "latency, us"), otherwise what the script passes to the
  * aggregating function: differences of timestamps are nanoseconds, unless divided.

@@ -3,6 +3,7 @@
 // Rows are buckets or, where buckets would be lower than a pixel, runs of them. The lowest row may be the underflow, the highest the
 // overflow: everything below or above what is shown. Every count of a column is in exactly one row, so that shares add up to 1.
 import { percentile, total, type Buckets, type Hist } from "./buckets.ts";
+import type { HistFn } from "./functions.ts";
 import { ALL, type Aggregation, type Column } from "./trace.ts";
 
 export type YScale = "log" | "linear";
@@ -40,6 +41,24 @@ export function spanOf(columns: number, seconds: number, interval: number): numb
     return span;
 }
 
+/**
+ * Where columns are on the axis of time: the number of each column's place, from 0 on. Readings come an interval apart, a little more or
+ * less; where one or more are missing, their places stay empty.
+ */
+export function places(columns: readonly Column[], interval: number): Int32Array {
+    const at = new Int32Array(columns.length);
+    for (let i = 1; i < columns.length; i++) at[i] = at[i - 1]! + Math.max(1, Math.round((columns[i]!.t - columns[i - 1]!.t) / interval));
+    return at;
+}
+
+/** The columns up to `last` (an index) that have their places among the latest `span`, of which `gap` at the end are empty. */
+export function inView(all: readonly Column[], last: number, span: number, interval: number, gap: number): Column[] {
+    const columns = all.slice(Math.max(0, last - span + 1), last + 1);
+    const at = places(columns, interval);
+    const end = (at[at.length - 1] ?? 0) + 1 + gap;
+    return columns.filter((_, i) => at[i]! >= end - span);
+}
+
 /** Height of the underflow and the overflow row, px; GAP separates them from the others. */
 export const EDGE_ROW = 12;
 export const GAP = 3;
@@ -49,11 +68,13 @@ const FEWEST = 6; // buckets shown, if there are that many
 const logPlace = (v: number): number => (v >= 1 ? 1 + Math.log2(v) : v > 0 ? v : -Math.log2(1 - v));
 const logValue = (p: number): number => (p >= 1 ? 2 ** (p - 1) : p > 0 ? p : 1 - 2 ** -p);
 
-// Lower and upper position of a bucket; a bucket around zero is no higher than 1, whatever it spans.
-function places(from: number, to: number, scale: YScale): [number, number] {
-    if (scale === "linear") return [from, to + 1];
-    if (from < 0 && to > 0) return [-0.5, 0.5];
-    return [logPlace(from), logPlace(to + 1)];
+// The height of a bucket on the axis, in any unit. On a logarithmic axis the steps within a decade of llquantize are equally high, as the
+// buckets of quantize are: a brick that is higher than others for no reason but its place would look like more. A bucket around zero is no
+// higher than 1, whatever it spans.
+function weight(from: number, to: number, scale: YScale, fn: HistFn): number {
+    if (scale === "linear") return to + 1 - from;
+    if (fn === "llquantize" || (from < 0 && to > 0)) return 1;
+    return Math.max(logPlace(to + 1) - logPlace(from), 1e-9);
 }
 
 /** The buckets that have counts, over all columns: the lowest and the highest, null if there are none. */
@@ -117,8 +138,7 @@ export function layout(buckets: Buckets, range: [number, number] | null, zoom: Z
 
     const spans = shown.map((b) => {
         const s = buckets.bounds(b)!;
-        const [p0, p1] = places(s.from, s.to, scale);
-        return { b, from: s.from, to: s.to, weight: Math.max(p1 - p0, 1e-9) };
+        return { b, from: s.from, to: s.to, weight: weight(s.from, s.to, scale, buckets.fn) };
     });
     const sum = spans.reduce((s, x) => s + x.weight, 0);
     const perWeight = (bottom - top) / sum;
@@ -220,6 +240,40 @@ export function rowCounts(h: Hist, lay: Layout): Float64Array {
         const r = b < lay.rowOf.length ? lay.rowOf[b]! : -1;
         if (r >= 0 && n > 0) out[r]! += n;
     }
+    return out;
+}
+
+export interface Cell {
+    i: number; // column
+    r: number; // row
+}
+
+/**
+ * The cells to be marked: those above all but `share` of the counts in view, with nothing around them (in the columns beside and the two
+ * rows above and below). A band that is rare but steady is seen as it is.
+ */
+export function outliers(counts: readonly (Float64Array | null)[], share = 0.01): Cell[] {
+    const rows = Math.max(0, ...counts.map((c) => c?.length ?? 0));
+    const sums = new Float64Array(rows);
+    let all = 0;
+    for (const c of counts)
+        c?.forEach((n, r) => {
+            sums[r]! += n;
+            all += n;
+        });
+    let above = 0;
+    let from = rows;
+    while (from > 0 && above + sums[from - 1]! <= share * all) above += sums[--from]!;
+    const out: Cell[] = [];
+    const filled = (i: number, r: number) => (counts[i]?.[r] ?? 0) > 0;
+    counts.forEach((c, i) => {
+        for (let r = from; c && r < c.length; r++) {
+            if (c[r]! <= 0) continue;
+            let alone = true;
+            for (let x = i - 1; x <= i + 1; x++) for (let y = r - 2; y <= r + 2; y++) if ((x !== i || y !== r) && filled(x, y)) alone = false;
+            if (alone) out.push({ i, r });
+        }
+    });
     return out;
 }
 

@@ -166,6 +166,14 @@ export interface NodeInfo {
     help: string | null;
 }
 
+/** What `erltrace doctor` finds out about a node; subject "terms" says whether scripts may look into terms. */
+export interface Finding {
+    subject: string;
+    level: "ok" | "note" | "limit";
+    text: string;
+    help: string | null;
+}
+
 export interface Script {
     name: string;
     title: string;

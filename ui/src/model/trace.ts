@@ -24,7 +24,8 @@ import {
 } from "./protocol.ts";
 
 /** How long columns are kept, ms. */
-export const KEPT = 600_000;
+export const GRACE_MS = 500; // by which a reading may be late
+const KEPT = 600_000;
 /** Most cells of all columns of a trace together: 16 bytes each. */
 export const CELLS = 4_000_000;
 /** Most lines of the console, and rows of records. */
@@ -237,7 +238,13 @@ export class Trace {
     /** How long it has run, ms. */
     get ran(): number {
         const known = this.t - this.info.t;
-        return this.stopped ? (this.stopped.ms ?? known) : known + (performance.now() - this.seen);
+        return this.stopped ? (this.stopped.ms ?? known) : this.silent > 0 ? known : known + (performance.now() - this.seen);
+    }
+
+    /** How long nothing has come although readings should have, ms; 0 while they come. */
+    get silent(): number {
+        const since = performance.now() - this.seen;
+        return !this.stopped && since > 2 * this.info.interval + GRACE_MS ? since : 0;
     }
 
     results(r: Results): void {

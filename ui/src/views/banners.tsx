@@ -38,12 +38,12 @@ export function Banners() {
             </div>,
         );
     }
-    if (a.phase === "failed" && a.failed && t)
+    if (a.phase === "failed" && a.refusal && t)
         out.push(
             <div class="banner bad" role="alert" key="failed">
                 <p>
-                    <b>The trace did not start</b> {a.failed.text}
-                    {a.failed.hint && <em>{a.failed.hint}</em>}
+                    <b>{a.refusal.title}</b> {a.refusal.text}
+                    {a.refusal.hint && <em>{a.refusal.hint}</em>}
                 </p>
             </div>,
         );

@@ -62,6 +62,22 @@ export function css(name: string): string {
 /** The colours of a heat map, from few to many. */
 export const ramp = (): string[] => current().ramp;
 
+/** Slanting lines for the ground where nothing is known. */
+export function hatch(cx: CanvasRenderingContext2D): CanvasPattern | string {
+    const tile = document.createElement("canvas");
+    tile.width = tile.height = 8;
+    const t = tile.getContext("2d")!;
+    t.strokeStyle = css("--faint");
+    t.lineWidth = 1;
+    t.beginPath();
+    for (const x of [-8, 0, 8]) {
+        t.moveTo(x, 8);
+        t.lineTo(x + 8, 0);
+    }
+    t.stroke();
+    return cx.createPattern(tile, "repeat") ?? css("--unknown");
+}
+
 export const MONO = "ui-monospace, 'SF Mono', 'Cascadia Mono', 'JetBrains Mono', 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 export const font = (px: number, weight = 400): string => `${weight} ${px}px ${MONO}`;
 

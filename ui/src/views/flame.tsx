@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { app } from "../app.ts";
 import { traceJson } from "../model/export.ts";
-import { depthOf, find, flame, folded, frames, matched, pathOf, stacksOf, type Frame } from "../model/flame.ts";
+import { depthOf, find, flame, folded, frames, linesOf, matched, pathOf, stacksOf, type Frame } from "../model/flame.ts";
 import { exact, percent, value } from "../model/format.ts";
 import { isAmount } from "../model/functions.ts";
 import { oklch } from "../model/colour.ts";
@@ -189,6 +189,11 @@ export function Flame({ trace, agg }: { trace: Trace; agg: Aggregation }) {
             {hover && (
                 <div class="tip fixed" style={{ left: `${Math.min(hover.x + 14, innerWidth - 340)}px`, top: `${Math.min(hover.y + 16, innerHeight - 110)}px` }} data-testid="tip">
                     <p class="tip-name">{hover.frame.name}</p>
+                    {linesOf(hover.frame, 3).map(([line, n]) => (
+                        <p key={line}>
+                            {line} {percent(n / Math.max(1, hover.frame.value))}
+                        </p>
+                    ))}
                     <dl>
                         <dt>{agg.fn}</dt>
                         <dd>{text(hover.frame.value)}</dd>

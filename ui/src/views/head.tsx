@@ -1,7 +1,7 @@
 // head.tsx - the bar at the top: node, run and stop, what the trace is doing and what it costs.
 import { useEffect, useState } from "preact/hooks";
 import { app, useApp, type Theme } from "../app.ts";
-import { compact, duration, exact } from "../model/format.ts";
+import { ago, compact, duration, exact } from "../model/format.ts";
 import { num } from "../model/protocol.ts";
 
 /** Draws the component again each second while something runs, for its clock. */
@@ -41,6 +41,18 @@ function NodeChooser() {
     );
 }
 
+/** Whether scripts may look into terms on this node. */
+function Terms() {
+    const f = useApp().terms;
+    if (!f) return null;
+    const off = f.text.startsWith("hidden");
+    return (
+        <span class={`terms ${f.level === "ok" ? "" : "some"}`} title={`terms (arguments, results, messages, reasons) are ${f.text}`} data-testid="terms">
+            terms {off ? "hidden" : f.level === "ok" ? "shown" : "partly hidden"}
+        </span>
+    );
+}
+
 function StopButton({ title }: { title: string }) {
     const a = useApp();
     return (
@@ -54,10 +66,11 @@ function Status() {
     const a = useApp();
     useTick(a.phase === "running");
     const t = a.trace;
-    const text = a.stopping ? "stopping" : { idle: "ready", starting: a.progress ? "placing probes" : "starting", running: "running", stopped: "stopped", failed: "failed" }[a.phase];
+    const silent = a.phase === "running" && !a.stopping ? (t?.silent ?? 0) : 0;
+    const text = silent > 0 ? `no data for ${ago(silent)}` : a.stopping ? "stopping" : { idle: "ready", starting: a.progress ? "placing probes" : "starting", running: "running", stopped: "stopped", failed: "failed" }[a.phase];
     return (
         <div class="status" data-testid="status" data-phase={a.phase} title={t?.info.enabled.text ?? ""}>
-            <span class={`dot ${a.stopping ? "starting" : a.phase}`} />
+            <span class={`dot ${silent > 0 ? "silent" : a.stopping ? "starting" : a.phase}`} />
             <span>{a.link === "open" ? text : a.link === "connecting" ? "connecting" : "no connection"}</span>
             {t && a.phase !== "starting" && a.phase !== "failed" && <span class="num">{duration(t.ran / 1000)}</span>}
             {t && a.phase === "running" && <span class="muted probes">{exact(t.info.enabled.probes)} {t.info.enabled.probes === 1 ? "probe" : "probes"}</span>}
@@ -144,6 +157,7 @@ export function Head({ onHelp, side, onSide }: { onHelp: () => void; side: boole
                 erl<b>trace</b>
             </h1>
             <NodeChooser />
+            <Terms />
             {a.busy && same ? (
                 <StopButton title={a.trace && a.trace.viewers > 1 ? "stop viewing; other pages still are (s)" : "end the trace (s)"} />
             ) : (

@@ -2,21 +2,26 @@
 // is in model/heat.ts.
 //
 // Two canvases lie on top of each other: the map with its axes, drawn when a column comes, and what follows the pointer. A selection is
-// kept as numbers of columns and buckets, so that it stays with its data when the map scrolls.
+// kept as numbers of columns and buckets. The map holds still while somebody points at it or has selected something, so that what is taken
+// is what was pointed at.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { app } from "../app.ts";
 import { total } from "../model/buckets.ts";
 import { scaleFor, STEPS, type ScaleKind } from "../model/colour.ts";
-import { clock, compact, exact, percent, range, value } from "../model/format.ts";
-import { axisTicks, columnHist, layout, linearTop, MARGINS, percentileLines, rowCounts, spanOf, used, type HeatRow, type YScale, type Zoom } from "../model/heat.ts";
+import { ago, clock, compact, exact, percent, range, value } from "../model/format.ts";
+import { axisTicks, columnHist, keyCounts, layout, linearTop, inView, MARGINS, outliers, percentileLines, places, rowCounts, spanOf, used, type HeatRow, type YScale, type Zoom } from "../model/heat.ts";
 import { heatCsv, traceJson } from "../model/export.ts";
-import type { Aggregation, Column, Trace } from "../model/trace.ts";
-import { css, font, prepare, ramp, save, savePng, useSize } from "./canvas.tsx";
+import { keyText, type Aggregation, type Column, type Trace } from "../model/trace.ts";
+import { css, font, hatch, prepare, ramp, save, savePng, useSize } from "./canvas.tsx";
 import { KeysPanel, type Selection } from "./keys.tsx";
-import { Menu, Pause, Segments } from "./widgets.tsx";
+import { Menu, Middle, Pause, Segments, Splitter } from "./widgets.tsx";
 
 const { left: LEFT, right: RIGHT, top: TOP, bottom: BOTTOM } = MARGINS;
-const TIP = 226; // px: maximum width of the tip at the pointer
+const IDLE_MS = 5000; // after which a pointer that rests holds nothing any more
+const TIP = 320; // px: maximum width of the tip at the pointer
+const TIP_KEYS = 3; // the largest keys of a cell that the tip shows
+const ROOMY = 8; // px: cells of this size have gaps between them
+const MARK = 6; // px: the least size of a cell that lies apart
 const SPANS: [string, number][] = [
     ["1", 60],
     ["2", 120],
@@ -35,6 +40,12 @@ interface Window {
     span: number; // columns
 }
 
+/** What the map shows while it holds still: up to which column, and the buckets that had counts then. */
+interface Hold {
+    n: number;
+    extent: [number, number] | null;
+}
+
 type Drag = "select" | "zoom";
 
 export function HeatMap({ trace, agg }: Props) {
@@ -46,10 +57,13 @@ export function HeatMap({ trace, agg }: Props) {
     const [seconds, setSeconds] = useState(120);
     const [window_, setWindow] = useState<Window>({ last: null, span: 0 });
     const [zoom, setZoom] = useState<Zoom | null>(null);
+    const [share, setShare] = useState(30);
     const [drag, setDrag] = useState<Drag>("select");
     const [selection, setSelection] = useState<Selection | null>(null);
     const [keys, setKeys] = useState<ReadonlySet<number>>(new Set());
     const [pointer, setPointer] = useState<{ x: number; y: number } | null>(null);
+    const [hold, setHold] = useState<Hold | null>(null);
+    const idle = useRef(0);
     const [pull, setPull] = useState<{ x0: number; y0: number; x1: number; y1: number } | null>(null);
     const v = app.view;
     const unit = app.unitOf(agg);
@@ -57,18 +71,23 @@ export function HeatMap({ trace, agg }: Props) {
     const all = trace.columns;
 
     const span = window_.span || spanOf(all.length, seconds, interval);
-    const lastIndex = window_.last === null ? all.length - 1 : all.findLastIndex((c) => c.n <= window_.last!);
-    const live = window_.last === null;
-    const columns = useMemo(() => all.slice(Math.max(0, lastIndex - span + 1), lastIndex + 1), [trace.version, lastIndex, span]);
+    const lastN = window_.last ?? hold?.n ?? null;
+    const lastIndex = lastN === null ? all.length - 1 : all.findLastIndex((c) => c.n <= lastN);
+    const live = lastN === null;
+    const gap = live ? Math.round(trace.silent / interval) : 0; // places at the end, for readings that did not come
+    const columns = useMemo(() => inView(all, lastIndex, span, interval, gap), [hold ? null : trace.version, hold, lastIndex, span, gap]);
+    const at = useMemo(() => places(columns, interval), [columns]);
 
     const plot = { x: LEFT, y: TOP, w: Math.max(10, size.width - LEFT - RIGHT), h: Math.max(10, size.height - TOP - BOTTOM) };
     const colW = plot.w / span;
-    const xOf = (i: number) => plot.x + plot.w - (columns.length - i) * colW; // of a column in `columns`
+    const ends = (at[at.length - 1] ?? -1) + 1 + gap;
+    const xOf = (i: number) => plot.x + plot.w - (ends - (at[i] ?? ends)) * colW; // of a column in `columns`
+    const xEnd = (i: number) => xOf(i) + colW;
     const filter = keys.size > 0 ? keys : null;
     const filterId = [...keys].sort().join();
 
     const drawn = useMemo(() => {
-        const extent = used(all, agg.id);
+        const extent = hold ? hold.extent : used(all, agg.id);
         let shown = extent;
         if (extent && !zoom && v.y === "linear") shown = [extent[0], Math.max(extent[0], linearTop(all, agg.id, buckets))];
         const lay = layout(buckets, shown, zoom, v.y, plot.h);
@@ -85,20 +104,28 @@ export function HeatMap({ trace, agg }: Props) {
             buckets,
             v.percentiles.map((p) => p / 100),
         );
-        return { lay, hists, counts, scale, lines };
-    }, [trace.version, columns, agg, filterId, zoom, v.y, v.scale, v.percentiles, plot.h]);
-    const { lay, hists, counts, scale, lines } = drawn;
+        return { extent, lay, hists, counts, scale, lines, marks: outliers(counts) };
+    }, [hold ? null : trace.version, hold, columns, agg, filterId, zoom, v.y, v.scale, v.percentiles, plot.h]);
+    const { extent, lay, hists, counts, scale, lines, marks } = drawn;
 
     // -- the map
     useEffect(() => {
         if (size.width === 0) return;
         const cx = prepare(map.current!, size);
         const colours = ramp();
-        const gapX = colW >= 5 ? 1 : 0;
+        const gapX = colW >= ROOMY ? 1 : 0;
         cx.fillStyle = css("--map");
         for (const r of lay.rows) if (r.kind !== "in") cx.fillRect(plot.x, plot.y + r.y0, plot.w, r.y1 - r.y0);
         const ins = lay.rows.filter((r) => r.kind === "in");
         if (ins.length > 0) cx.fillRect(plot.x, plot.y + ins[ins.length - 1]!.y0, plot.w, ins[0]!.y1 - ins[ins.length - 1]!.y0);
+
+        // times of which nothing is known
+        const unknown = (x0: number, x1: number) => {
+            cx.fillStyle = hatch(cx);
+            cx.fillRect(Math.max(plot.x, x0), plot.y, x1 - Math.max(plot.x, x0), plot.h);
+        };
+        for (let i = 1; i < columns.length; i++) if (at[i]! > at[i - 1]! + 1) unknown(xEnd(i - 1), xOf(i));
+        if (gap > 0 && columns.length > 0) unknown(xEnd(columns.length - 1), plot.x + plot.w);
 
         // axis of values
         cx.font = font(10.5);
@@ -125,7 +152,7 @@ export function HeatMap({ trace, agg }: Props) {
         // cells
         counts.forEach((col, i) => {
             const x0 = Math.round(xOf(i));
-            const x1 = Math.round(xOf(i + 1));
+            const x1 = Math.round(xEnd(i));
             const w = Math.max(1, x1 - x0 - gapX);
             if (col === null) {
                 // its keys are not known, so what a filter leaves of it is not known either
@@ -139,9 +166,23 @@ export function HeatMap({ trace, agg }: Props) {
                 const row = lay.rows[r]!;
                 const h = row.y1 - row.y0;
                 cx.fillStyle = colours[Math.round(scale.of(n) * (STEPS - 1))]!;
-                cx.fillRect(x0, plot.y + row.y0, w, h - (h >= 5 ? 1 : 0));
+                cx.fillRect(x0, plot.y + row.y0, w, h - (h >= ROOMY ? 1 : 0));
             }
         });
+
+        // what lies apart, in a size that is seen
+        for (const { i, r } of marks) {
+            const row = lay.rows[r]!;
+            const w = Math.max(MARK, colW - gapX);
+            const h = Math.max(MARK, row.y1 - row.y0);
+            const x = Math.round(Math.min(plot.x + plot.w - w, Math.max(plot.x, xOf(i) + (colW - w) / 2)));
+            const y = Math.round(Math.min(plot.y + plot.h - h, Math.max(plot.y, plot.y + (row.y0 + row.y1 - h) / 2)));
+            cx.fillStyle = colours[Math.round(scale.of(counts[i]![r]!) * (STEPS - 1))]!;
+            cx.fillRect(x, y, w, h);
+            cx.strokeStyle = css("--mark");
+            cx.lineWidth = 1;
+            cx.strokeRect(x - 0.5, y - 0.5, w + 1, h + 1);
+        }
 
         // axis of time
         cx.textAlign = "center";
@@ -153,7 +194,7 @@ export function HeatMap({ trace, agg }: Props) {
             const before = i > 0 ? Math.floor(columns[i - 1]!.t / 1000) : sec - 1;
             const mark = Math.floor(sec / step) * step;
             if (mark <= before) return;
-            const x = xOf(i + 1) - colW / 2;
+            const x = xOf(i) + colW / 2;
             if (x - lastLabel < 66 || x > plot.x + plot.w - 20 || x < plot.x + 24) return;
             lastLabel = x;
             cx.strokeStyle = css("--line-strong");
@@ -185,7 +226,8 @@ export function HeatMap({ trace, agg }: Props) {
                 if (pen) path.lineTo(x, y);
                 else path.moveTo(x, y);
                 // a value without neighbours is a line as wide as its column
-                const next = lines[i + 1];
+                const next = at[i + 1] === at[i]! + 1 ? lines[i + 1] : null;
+                if (i > 0 && at[i - 1] !== at[i]! - 1) pen = false;
                 if (!pen && (!next || Number.isNaN(next[k]!))) {
                     path.moveTo(x - colW / 2, y);
                     path.lineTo(x + colW / 2, y);
@@ -196,10 +238,10 @@ export function HeatMap({ trace, agg }: Props) {
             cx.setLineDash(dashes[k % dashes.length]!);
             cx.lineJoin = "round";
             cx.strokeStyle = css("--halo");
-            cx.lineWidth = 3.5;
+            cx.lineWidth = 2.5;
             cx.stroke(path);
             cx.strokeStyle = css("--mark");
-            cx.lineWidth = 1.4;
+            cx.lineWidth = 1;
             cx.stroke(path);
             if (end !== null) labels.push({ y: end, text: `p${p}` });
         });
@@ -214,12 +256,12 @@ export function HeatMap({ trace, agg }: Props) {
             free = y + 12;
         }
         cx.restore();
-    }, [drawn, size, app.dark, unit, colW]);
+    }, [drawn, size, app.dark, unit, colW, gap]);
 
     // -- pointer
     const cellAt = (x: number, y: number): { i: number; r: number } | null => {
-        const i = Math.floor((x - xOf(0)) / colW);
-        if (i < 0 || i >= columns.length || x < plot.x || x > plot.x + plot.w) return null;
+        const i = columns.findIndex((_, k) => x >= xOf(k) && x < xEnd(k));
+        if (i < 0 || x < plot.x || x > plot.x + plot.w) return null;
         const yy = y - plot.y;
         const r = lay.rows.findIndex((row) => yy >= row.y0 && yy < row.y1);
         return r < 0 ? null : { i, r };
@@ -235,11 +277,26 @@ export function HeatMap({ trace, agg }: Props) {
     };
     const hover = pointer && !pull ? cellAt(pointer.x, pointer.y) : null;
 
+    // -- holding still
+    const keep = () => {
+        const newest = all[lastIndex];
+        if (window_.last === null && newest) setHold((old) => old ?? { n: newest.n, extent });
+    };
+    const release = () => {
+        clearTimeout(idle.current);
+        setHold(null);
+    };
+    useEffect(() => () => clearTimeout(idle.current), []);
+    useEffect(() => {
+        if (selection) clearTimeout(idle.current);
+        else if (!pointer) release();
+    }, [selection]);
+
     useEffect(() => {
         if (size.width === 0) return;
         const cx = prepare(over.current!, size);
         const rect = (i0: number, i1: number, r0: HeatRow, r1: HeatRow) => {
-            const [x0, x1] = [Math.round(xOf(i0)), Math.round(xOf(i1 + 1))];
+            const [x0, x1] = [Math.round(xOf(i0)), Math.round(xEnd(i1))];
             const y0 = plot.y + Math.min(r0.y0, r1.y0);
             const y1 = plot.y + Math.max(r0.y1, r1.y1);
             return [Math.max(plot.x, x0) - 0.5, y0 - 0.5, Math.max(2, x1 - Math.max(plot.x, x0)), y1 - y0] as const;
@@ -286,7 +343,7 @@ export function HeatMap({ trace, agg }: Props) {
             cx.setLineDash(drag === "zoom" ? [5, 3] : []);
             cx.strokeRect(x, y, Math.abs(pull.x1 - pull.x0), Math.abs(pull.y1 - pull.y0));
         }
-    }, [selection, hover?.i, hover?.r, pull, drawn, size, app.dark]);
+    }, [selection, hover?.i, hover?.r, pull, drawn, size, app.dark, gap]);
 
     const local = (e: PointerEvent) => {
         const at = over.current!.getBoundingClientRect();
@@ -294,6 +351,7 @@ export function HeatMap({ trace, agg }: Props) {
     };
     const inPlot = (p: { x: number; y: number }) => ({ x: Math.min(plot.x + plot.w, Math.max(plot.x, p.x)), y: Math.min(plot.y + plot.h, Math.max(plot.y, p.y)) });
     const pick = (a: { i: number; r: number }, b: { i: number; r: number }, cell: boolean) => {
+        keep();
         const rows = [lay.rows[a.r]!, lay.rows[b.r]!];
         setSelection({
             n0: columns[Math.min(a.i, b.i)]!.n,
@@ -307,12 +365,17 @@ export function HeatMap({ trace, agg }: Props) {
         if (e.button !== 0) return;
         const p = local(e);
         if (p.x < plot.x || p.x > plot.x + plot.w || p.y > plot.y + plot.h) return;
+        keep();
+        clearTimeout(idle.current);
         over.current!.setPointerCapture(e.pointerId);
         setPull({ x0: p.x, y0: p.y, x1: p.x, y1: p.y });
     };
     const move = (e: PointerEvent) => {
         const p = local(e);
         setPointer(p);
+        keep();
+        clearTimeout(idle.current);
+        if (!selection && !pull) idle.current = setTimeout(() => setHold(null), IDLE_MS) as unknown as number;
         if (pull) {
             const q = inPlot(p);
             setPull({ ...pull, x1: q.x, y1: q.y });
@@ -328,9 +391,9 @@ export function HeatMap({ trace, agg }: Props) {
             else setSelection(null);
             return;
         }
-        const bound = (x: number) => Math.min(columns.length - 1, Math.max(0, Math.floor((x - xOf(0)) / colW)));
-        const i0 = bound(Math.min(pull.x0, pull.x1));
-        const i1 = bound(Math.max(pull.x0, pull.x1) - 0.01);
+        const from = columns.findIndex((_, k) => xEnd(k) > Math.min(pull.x0, pull.x1));
+        const i0 = from < 0 ? columns.length - 1 : from;
+        const i1 = Math.max(i0, columns.findLastIndex((_, k) => xOf(k) < Math.max(pull.x0, pull.x1)));
         const zooms = (drag === "zoom") !== e.shiftKey;
         if (!zooms) {
             if (columns.length > 0) pick({ i: i0, r: rowNear(Math.min(pull.y0, pull.y1) - plot.y) }, { i: i1, r: rowNear(Math.max(pull.y0, pull.y1) - plot.y) }, false);
@@ -339,21 +402,30 @@ export function HeatMap({ trace, agg }: Props) {
         const wide = Math.abs(pull.x1 - pull.x0) > plot.w * 0.03 || Math.abs(pull.x1 - pull.x0) > 3 * colW;
         const tall = Math.abs(pull.y1 - pull.y0) > 8;
         if (tall) setZoom({ from: lay.value(Math.max(pull.y0, pull.y1) - plot.y), to: lay.value(Math.min(pull.y0, pull.y1) - plot.y) });
-        if (wide && columns.length > 0 && i1 > i0 && (i1 - i0 + 1) / span < 0.9) setWindow({ last: columns[i1]!.n, span: i1 - i0 + 1 });
+        if (wide && columns.length > 0 && i1 > i0 && (at[i1]! - at[i0]! + 1) / span < 0.9) setWindow({ last: columns[i1]!.n, span: at[i1]! - at[i0]! + 1 });
     };
 
     // -- time
     const scroll = (by: number) => {
         if (all.length === 0) return;
         // columns may have come and gone since this was drawn
-        const from = window_.last === null ? all.length - 1 : all.findLastIndex((c) => c.n <= window_.last!);
+        const from = lastN === null ? all.length - 1 : all.findLastIndex((c) => c.n <= lastN);
         const at = Math.min(all.length - 1, Math.max(Math.min(span, all.length) - 1, from + by));
         setWindow({ span: window_.span, last: at >= all.length - 1 && by > 0 ? null : all[at]!.n });
     };
-    const pause = () => setWindow({ span: window_.span, last: live ? (all[all.length - 1]?.n ?? null) : null });
+    const resume = () => {
+        setWindow({ span: window_.span, last: null });
+        setSelection(null);
+        release();
+    };
+    const pause = () => {
+        if (window_.last !== null || selection) resume();
+        else setWindow({ span: window_.span, last: all[lastIndex]?.n ?? null });
+    };
     const reset = () => {
         setZoom(null);
         setWindow({ last: null, span: 0 });
+        release();
     };
     const wheel = (e: WheelEvent) => {
         const d = Math.abs(e.deltaX) > Math.abs(e.deltaY) ? e.deltaX : e.shiftKey ? e.deltaY : 0;
@@ -374,7 +446,7 @@ export function HeatMap({ trace, agg }: Props) {
             ArrowUp: () => step(0, 1),
             ArrowDown: () => step(0, -1),
             Home: () => scroll(-all.length),
-            End: () => setWindow({ span: window_.span, last: null }),
+            End: resume,
             Escape: () => (selection ? setSelection(null) : reset()),
             "0": reset,
         };
@@ -410,9 +482,9 @@ export function HeatMap({ trace, agg }: Props) {
                     label="colour"
                     value={v.scale}
                     options={[
-                        ["rank", "rank", "cells ordered by count: shows structure, whatever the counts are"],
-                        ["linear", "linear", "by count"],
                         ["log", "log", "by the logarithm of the count"],
+                        ["rank", "rank", "by the share of cells with less: shows structure, whatever the counts are"],
+                        ["linear", "linear", "by count"],
                     ]}
                     onChange={(s) => app.setView({ scale: s })}
                 />
@@ -447,7 +519,7 @@ export function HeatMap({ trace, agg }: Props) {
                     </button>
                 )}
                 <span class="grow" />
-                <Pause held={!live} over={trace.stopped !== null} onChange={pause} />
+                <Pause held={window_.last !== null || selection !== null} over={trace.stopped !== null} onChange={pause} />
                 <Menu
                     label="export"
                     items={[
@@ -457,7 +529,7 @@ export function HeatMap({ trace, agg }: Props) {
                     ]}
                 />
             </div>
-            <div class="heat-body">
+            <div class="heat-body" style={{ "--side": `${share}%` }}>
                 <div class="heat-main">
                     <div
                         class={`heat-map drag-${drag}`}
@@ -474,14 +546,24 @@ export function HeatMap({ trace, agg }: Props) {
                             onPointerMove={move}
                             onPointerUp={up}
                             onPointerCancel={() => setPull(null)}
-                            onPointerLeave={() => !pull && setPointer(null)}
+                            onPointerLeave={() => {
+                                if (pull) return;
+                                setPointer(null);
+                                if (!selection) release();
+                            }}
                             onDblClick={reset}
                             onWheel={wheel}
                         />
                         {columns.length === 0 && <div class="nothing over">waiting for the first interval …</div>}
-                        {!live && <div class="held">held at {clock((columns[columns.length - 1]?.t ?? 0) / 1000)}</div>}
+                        {gap > 0 && <div class="held silent">no data for {ago(trace.silent)}</div>}
+                        {!live && !(trace.stopped && lastIndex === all.length - 1) && (
+                            <div class="held">
+                                held at {clock((columns[columns.length - 1]?.t ?? 0) / 1000)}
+                                {window_.last === null && (selection ? ": something is chosen (Esc)" : " while you point")}
+                            </div>
+                        )}
                         {focus && pointer && (
-                            <div class="tip" style={{ left: `${pointer.x + 14 + TIP > size.width ? Math.max(0, pointer.x - 14 - TIP) : pointer.x + 14}px`, top: `${pointer.y > size.height - 150 ? pointer.y - 132 : pointer.y + 14}px` }} data-testid="tip">
+                            <div class="tip" style={{ left: `${pointer.x + 14 + TIP > size.width ? Math.max(0, pointer.x - 14 - TIP) : pointer.x + 14}px`, top: `${pointer.y > size.height - 200 ? pointer.y - 186 : pointer.y + 14}px` }} data-testid="tip">
                                 <dl>
                                     <dt>time</dt>
                                     <dd>{clock(focus.t / 1000)}</dd>
@@ -494,6 +576,16 @@ export function HeatMap({ trace, agg }: Props) {
                                     <dt>up to here</dt>
                                     <dd>{focus.count === null ? "–" : percent(focus.upTo / focus.all)}</dd>
                                 </dl>
+                                {focus.keys.length > 0 && (
+                                    <dl class="tip-keys">
+                                        {focus.keys.map((k) => (
+                                            <>
+                                                <dt><Middle text={keyText(agg.parts(k.key))} /></dt>
+                                                <dd>{exact(k.count)}</dd>
+                                            </>
+                                        ))}
+                                    </dl>
+                                )}
                             </div>
                         )}
                     </div>
@@ -502,6 +594,7 @@ export function HeatMap({ trace, agg }: Props) {
                         <Overview all={all} agg={agg} window={{ first: lastIndex - columns.length + 1, last: lastIndex }} onGo={(n, end) => setWindow({ span: window_.span, last: end ? null : n })} version={trace.version} />
                     </div>
                 </div>
+                <Splitter label="width of the keys" share={share} onShare={setShare} />
                 <KeysPanel trace={trace} agg={agg} columns={columns} unit={unit} selection={selection} shape={shape} filter={keys} onFilter={setKeys} onClear={() => setSelection(null)} />
             </div>
         </div>
@@ -520,7 +613,8 @@ function cellInfo(c: Column, h: Map<number, number> | null, row: HeatRow, agg: A
         }
     const from = row.kind === "under" ? -Infinity : (s0?.from ?? row.from);
     const to = row.kind === "over" ? Infinity : (s1?.to ?? row.to);
-    return { t: c.t, from, to, count: h ? count : null, all: h ? total(h) || 1 : 1, upTo };
+    const { keys } = count > 0 ? keyCounts(agg, [c], row.first, row.last) : { keys: [] };
+    return { t: c.t, from, to, count: h ? count : null, all: h ? total(h) || 1 : 1, upTo, keys: keys.slice(0, TIP_KEYS) };
 }
 
 function shapeOf(agg: Aggregation, s: Selection) {

@@ -4,7 +4,7 @@ import { clock, compact, exact, percent, range, value, type Unit } from "../mode
 import { compare, keyCounts } from "../model/heat.ts";
 import { KeyTable } from "../model/keytable.ts";
 import { keyText, type Aggregation, type Column, type Trace } from "../model/trace.ts";
-import { Rows, Search, SortHead } from "./widgets.tsx";
+import { Middle, Rows, Search, SortHead } from "./widgets.tsx";
 
 /** Columns n0 to n1, buckets first to last; one cell, or a rectangle to compare. */
 export interface Selection {
@@ -102,7 +102,7 @@ export function KeysPanel(props: Props) {
                     }
                     row={(k) => (
                         <div class="compare-row" role="row" key={k.key} title={`${key(k.key)}\ninside ${exact(k.inside)}, rest ${exact(k.outside)}`}>
-                            <span role="cell" class="name">{key(k.key)}</span>
+                            <span role="cell" class="name"><Middle text={key(k.key)} /></span>
                             <span role="cell" class="num">{percent(k.shareInside)}</span>
                             <span role="cell" class="num dim">{percent(k.shareOutside)}</span>
                             <span role="cell" class="pair">
@@ -146,7 +146,7 @@ export function KeysPanel(props: Props) {
                     `the map shows ${filter.size} of ${agg.keys.size} keys`
                 ) : (
                     <>
-                        <b>{exact(table!.total)}</b> in {exact(table!.keys.length)} keys; click one to see it alone
+                        <b>{exact(table!.total)}</b> in {table!.keys.length === 1 ? "one key" : `${exact(table!.keys.length)} keys; click one to see it alone`}
                     </>
                 )}
                 {table!.unknown > 0 && <span class="note"> {exact(table!.unknown)} of columns whose keys are not kept</span>}
@@ -180,7 +180,7 @@ export function KeysPanel(props: Props) {
                         }}
                     >
                         <i class="bar" role="presentation" style={{ width: `${100 * k.share}%` }} />
-                        <span role="cell" class="name">{k.text}</span>
+                        <span role="cell" class="name"><Middle text={k.text} /></span>
                         <span role="cell" class="num">{selection ? exact(k.count) : compact(k.count)}</span>
                         <span role="cell" class="num dim">{selection ? percent(k.share) : value(k.p50, unit)}</span>
                         {!selection && <span role="cell" class="num dim">{value(k.p99, unit)}</span>}

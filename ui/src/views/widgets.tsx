@@ -80,6 +80,58 @@ export function Pause({ held, over, onChange }: PauseProps) {
     );
 }
 
+const TAIL = 9; // characters at its end that a text keeps
+
+/** A text that is cut in its middle where it does not fit: names often differ at their ends. */
+export function Middle({ text }: { text: string }) {
+    const tail = Math.min(TAIL, Math.floor(text.length / 2));
+    return (
+        <span class="middle">
+            <span>{text.slice(0, text.length - tail)}</span>
+            <span>{text.slice(text.length - tail)}</span>
+        </span>
+    );
+}
+
+interface SplitterProps {
+    label: string;
+    /** Share of the width that the part at the right has, percent. */
+    share: number;
+    onShare: (share: number) => void;
+}
+const [NARROW, WIDE] = [15, 70]; // percent
+
+/** The line between a view and its side; it is dragged, or moved by arrows. */
+export function Splitter({ label, share, onShare }: SplitterProps) {
+    const set = (x: number) => onShare(Math.round(Math.min(WIDE, Math.max(NARROW, x))));
+    const move = (e: PointerEvent & { currentTarget: HTMLElement }) => {
+        if (!e.currentTarget.hasPointerCapture(e.pointerId)) return;
+        const around = e.currentTarget.parentElement!.getBoundingClientRect();
+        set((100 * (around.right - e.clientX)) / around.width);
+    };
+    return (
+        <div
+            class="splitter"
+            role="separator"
+            aria-orientation="vertical"
+            aria-label={label}
+            aria-valuenow={share}
+            aria-valuemin={NARROW}
+            aria-valuemax={WIDE}
+            tabIndex={0}
+            title={`${label}: drag, or ← →`}
+            onPointerDown={(e) => e.currentTarget.setPointerCapture(e.pointerId)}
+            onPointerMove={move}
+            onKeyDown={(e) => {
+                const by = e.key === "ArrowLeft" ? 2 : e.key === "ArrowRight" ? -2 : 0;
+                if (by === 0) return;
+                e.preventDefault();
+                set(share + by);
+            }}
+        />
+    );
+}
+
 interface SearchProps {
     value: string;
     placeholder: string;

@@ -93,7 +93,7 @@ export class Browsers {
             }),
         );
         context.on("console", (m) => {
-            if (m.type() === "error" && !/^Applying inline style|status of 403|ERR_CONNECTION_REFUSED|WebSocket connection|blocked by CORS policy|net::ERR_FAILED|status of 50\d/.test(m.text())) errors.push(m.text());
+            if (m.type() === "error" && !/^Applying inline style|status of 403|ERR_CONNECTION_(REFUSED|RESET)|WebSocket connection|blocked by CORS policy|net::ERR_FAILED|status of 50\d/.test(m.text())) errors.push(m.text());
         });
         context.on("request", (r) => {
             const host = new URL(r.url()).hostname;

@@ -38,6 +38,8 @@ export class FakeServer {
                     return json({ version: "0.1.0", protocol: 1, destructive: false, node: "shop@host", traces: [{ trace: 12, node: "shop@host", name: "latency.d", script: SCRIPTS[0]!.script, args: [], viewers: 2, since: Date.now() - 60000 }] });
                 case "/api/nodes":
                     return json({ nodes: NODES });
+                case "/api/about":
+                    return json({ findings: [{ subject: "terms", level: "ok", text: "visible to scripts", help: null }] });
                 case "/api/scripts":
                     return json({ scripts: SCRIPTS });
                 case "/api/probes":

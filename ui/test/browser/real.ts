@@ -346,6 +346,48 @@ export function real(r: Real): Case[] {
             await other.close();
         }),
 
+        on("whether terms are shown, and why a script that looks into them is refused", async () => {
+            const node = await ErlangNode.start("terms");
+            const servers = [await Server.start(node.name), await Server.start(node.name, "-x", "terms=off")];
+            const script = (body: string) => write({ node: node.name, name: "", script: body, args: [], view: DEFAULT_VIEW });
+            const plain_ = script("erlang*:etw:work/1:entry { @[probefunc] = count(); }");
+            const looking = script("erlang*:etw:work/1:entry { @[term_text(argv[0])] = count(); }");
+            const start = async (page: Page, phase: string) => {
+                await until("a connection", () => page.locator(".run").isEnabled());
+                await click(page, ".run");
+                await page.waitForSelector(`[data-phase=${phase}]`);
+            };
+            const says = async (page: Page, what: string, why: RegExp) => {
+                await until("whether terms are shown", async () => (await texts(page, "[data-testid=terms]")).join() === what);
+                assert.match((await page.locator("[data-testid=terms]").getAttribute("title")) ?? "", why);
+            };
+            const refused = async (page: Page, why: RegExp) => {
+                await start(page, "failed");
+                await until("why", async () => why.test(plain((await texts(page, ".empty"))[0] ?? "")));
+            };
+            try {
+                const [free, off] = [await r.openAt(plain_, {}, servers[0]), await r.openAt(looking, {}, servers[1])];
+                assert.deepEqual(await texts(free.page, "[data-testid=terms]"), [], "a page that only opens asks nothing of the node");
+                await start(free.page, "running");
+                await says(free.page, "terms shown", /visible to scripts$/);
+                await refused(off.page, /^The script may not look into terms ?It uses argv\[\]\. On etuiterms\S+ terms are hidden by this server's option terms=off.*leave out argv\[\]/);
+                await says(off.page, "terms hidden", /option terms=off/);
+                await free.close();
+                await node.call("application:set_env(erltrace, redact, \"*password*\")");
+                const some = await r.openAt(plain_, {}, servers[0]);
+                await start(some.page, "running");
+                await says(some.page, "terms partly hidden", /but for values of keys \*password\*/);
+                await some.close();
+                await node.call("application:set_env(erltrace, terms, off)");
+                const operator = await r.openAt(looking, {}, servers[0]);
+                await refused(operator.page, /^The script may not look into terms ?It uses argv\[\]\,?\. On etuiterms\S+ terms are hidden by .*erltrace/);
+                await says(operator.page, "terms hidden", /hidden by/);
+            } finally {
+                for (const s of servers) await s.end();
+                await node.end();
+            }
+        }),
+
         on("placing probes takes long: the page says how far it is, a page that comes later too, and Stop ends it", async () => {
             const node = await ErlangNode.start("slow");
             const server = await Server.start(node.name);

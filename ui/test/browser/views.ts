@@ -224,10 +224,85 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             await same(async () => await map.colour(1, 1), none);
             await until("the other key's cells", async () => (await map.colour(1, 9)).join() !== none.join());
             await s.page.getByRole("button", { name: "show all" }).click();
-            // a column a second: what was the latest is the one before
+        }),
+
+        on("heat map: it holds still under the pointer, and while something is chosen", "/heatmap", async (s) => {
+            await run(s, [WAIT], ...waits);
+            await until("keys", () => s.page.locator("[data-testid=keys] .key-row").count());
+            const map = await HeatMapOnScreen.of(s.page, { info: WAIT, used: [1, 11] });
+            const seen = async (back: number, bucket: number) => (({ time, count }) => [time, count])(await map.hover(back, bucket));
+            await same(async () => await seen(0, 10), ["12:00:10", "20"]);
+            // columns that come do not move what is pointed at, nor the rows
             s.send(column(11, { id: 0, add: [[0, 1, 7]] }));
-            await same(async () => (({ time, count }) => [time, count])(await map.hover(1, 10)), ["12:00:10", "20"]);
-            await same(async () => (({ time, count }) => [time, count])(await map.hover(0, 1)), ["12:00:11", "7"]);
+            s.send({ type: "viewers", viewers: 2 });
+            await s.page.getByText("2 viewers").waitFor();
+            await like(async () => (await texts(s, ".held"))[0], /12:00:10 while you point/);
+            assert.deepEqual(await seen(0, 10), ["12:00:10", "20"]);
+            // the button goes down, a column comes, the button comes up: the cell is the one of before
+            const { x, y } = map.cell(0, 11);
+            await s.page.mouse.move(x, y);
+            await s.page.mouse.down();
+            s.send(column(12, { id: 0, add: [[0, 1, 1]] }));
+            await s.page.mouse.up();
+            await s.page.waitForSelector("[data-testid=cell]");
+            await like(async () => plain((await texts(s, "[data-testid=cell] .what"))[0]!), /^12:00:10, ≥ 100: 5/);
+            // it stays while it is chosen, wherever the pointer is
+            await s.page.mouse.move(5, 5);
+            await like(async () => (await texts(s, ".held"))[0], /12:00:10: something is chosen/);
+            await s.page.keyboard.press("Escape");
+            await until("live again", async () => (await s.page.locator(".held").count()) === 0);
+            // what was the latest is two columns further
+            await same(async () => await seen(2, 10), ["12:00:10", "20"]);
+            await same(async () => await seen(1, 1), ["12:00:11", "7"]);
+        }),
+
+        on("no data is not passed for data: the clock stands, the map has a gap", "/heatmap", async (s) => {
+            await run(s, [WAIT], ...waits);
+            const map = await HeatMapOnScreen.of(s.page, { info: WAIT, used: [1, 11] });
+            const ground = await map.colour(15, 5);
+            await s.page.getByTestId("status").getByText(/no data for \d+ s/).waitFor();
+            const clock = () => s.page.locator(".status .num").textContent();
+            assert.equal(await clock(), "0:10");
+            await like(async () => (await texts(s, ".held.silent"))[0], /no data for \d+ s/);
+            assert.equal(await clock(), "0:10");
+            // data again: three readings are missing, their places are neither empty nor filled
+            s.send(column(14, { id: 0, add: [[0, 1, 7]] }));
+            await until("data again", async () => (await s.page.locator(".silent").count()) === 0);
+            await same(async () => (({ time, count }) => [time, count])(await map.hover(4, 1)), ["12:00:10", "90"]);
+            await s.page.mouse.move(5, 5);
+            const lines = async () => {
+                const { x, y } = map.cell(2, 5);
+                return await s.page.locator("[data-testid=heatmap]").evaluate(
+                    (el, [px, py]) => {
+                        const c = el as HTMLCanvasElement;
+                        const r = c.getBoundingClientRect();
+                        const d = c.getContext("2d")!.getImageData(px! - r.left, py! - r.top, 1, 16).data;
+                        return new Set(Array.from({ length: 16 }, (_, i) => d.slice(4 * i, 4 * i + 3).join())).size;
+                    },
+                    [x, y],
+                );
+            };
+            assert.ok((await lines()) > 1, "slanting lines");
+            assert.deepEqual(await map.colour(15, 5), ground);
+        }),
+
+        on("heat map: a cell of few says which keys, an outlier is marked", "/heatmap", async (s) => {
+            // a steady band of two hundred thousand in ten columns, and one value far above it
+            const band = Array.from({ length: 10 }, (_, i) => column(i + 1, { id: 0, ...(i === 0 ? { keys: [[0, "many"], [1, "one"]] as [number, string][] } : {}), add: [[0, 1, 20_000], ...(i === 4 ? [[1, 9, 1] as [number, number, number]] : [])] }));
+            await run(s, [WAIT], ...band);
+            await until("keys", async () => (await s.page.locator("[data-testid=keys] .key-row").count()) === 2);
+            const map = await HeatMapOnScreen.of(s.page, { info: WAIT, used: [1, 9] });
+            const none = await map.colour(5, 7);
+            const contrast = (a: number[], b: number[]) => {
+                const l = (c: number[]) => {
+                    const [r, g, bl] = c.map((x) => (x / 255 <= 0.04045 ? x / 255 / 12.92 : ((x / 255 + 0.055) / 1.055) ** 2.4)) as [number, number, number];
+                    return 0.2126 * r + 0.7152 * g + 0.0722 * bl + 0.05;
+                };
+                return Math.max(l(a), l(b)) / Math.min(l(a), l(b));
+            };
+            await until("the cell of one", async () => contrast(await map.colour(5, 9), none) >= 3);
+            const tip = await map.hover(5, 9);
+            assert.deepEqual([tip.count, tip["one"]], ["1", "1"]);
         }),
 
         on("heat map: a rectangle against the rest", "/heatmap", async (s) => {
@@ -248,15 +323,15 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             await until("keys", () => s.page.locator("[data-testid=keys] .key-row").count());
             const legend = () => texts(s, "[data-testid=legend] .legend-ticks span");
             await until("a legend", async () => (await legend()).length === 3);
-            const rank = await legend();
+            const log = await legend();
             await s.page.getByRole("radiogroup", { name: "colour" }).getByRole("radio", { name: "linear" }).click();
-            await until("another legend", async () => (await legend()).join() !== rank.join());
+            await until("another legend", async () => (await legend()).join() !== log.join());
             const [low, , high] = await legend();
             assert.ok(Number(low) <= 1 && Number(high) > 100);
-            await s.page.getByRole("radiogroup", { name: "colour" }).getByRole("radio", { name: "log" }).click();
+            await s.page.getByRole("radiogroup", { name: "colour" }).getByRole("radio", { name: "rank" }).click();
             await s.page.getByRole("button", { name: "p90" }).click();
             await s.page.getByRole("radiogroup", { name: "y" }).getByRole("radio", { name: "linear" }).click();
-            await until("the address to know", () => /y=linear/.test(s.page.url()) && /scale=log/.test(s.page.url()) && /p=50%2C99/.test(s.page.url()));
+            await until("the address to know", () => /y=linear/.test(s.page.url()) && /scale=rank/.test(s.page.url()) && /p=50%2C90/.test(s.page.url()));
             await s.page.getByRole("radiogroup", { name: "y" }).getByRole("radio", { name: "log" }).click();
             // hold still: what comes then is not shown, but kept
             await s.page.locator(".heat-map").focus();
