@@ -117,8 +117,9 @@ $(TESTS): $(BUILD)/test/%: $(BUILD)/tool/test/unit/%.o $(BUILD)/tool/test/unit/s
 	$(Q)$(CC) $(SANFLAGS) -o $@ $(filter %.o,$^) -Wl,--wrap=_cmocka_run_group_tests $(EI_LIB) $(LIBS) -lcmocka -lm -pthread
 
 # The agent's code that needs a virtual machine runs here with made-up terms (test/fuzz/nif.h).
-TERM_OBJ := $(filter $(foreach f,term term_text term_same term_look redact pidtext,%/$(f).o),$(call objects,beam)) $(BUILD)/tool/test/fuzz/nif.o
-$(BUILD)/test/test_term $(BUILD)/test/test_redact: $(TERM_OBJ)
+TERM_OBJ := $(filter $(foreach f,term term_read term_text term_same term_look frozen redact records pidtext,%/$(f).o),$(call objects,beam)) $(BUILD)/tool/test/fuzz/nif.o
+$(BUILD)/test/test_term $(BUILD)/test/test_redact $(BUILD)/test/test_kept: $(TERM_OBJ)
+$(BUILD)/test/test_kept: $(filter %/kept.o %/proctab.o,$(call objects,beam))
 BEAM_OBJ := $(call objects,beam) $(BUILD)/tool/test/fuzz/nif.o
 $(BUILD)/test/test_agent $(BUILD)/test/test_inside: $(BEAM_OBJ)
 $(BUILD)/test/test_procname: $(filter-out %/procname.o,$(BEAM_OBJ))

@@ -3,10 +3,10 @@
 %% Workers are started once and live until the end, so that a tracer that goes process by process finds them. A
 %% measurement returns the nanoseconds of wall time from the start of the first worker to the end of the last one.
 -module(bench).
--export([start/0, calls/2, probes/2, dyntraces/2, loops/2, messages/2, controls/2]).
+-export([start/0, calls/2, orders/2, probes/2, dyntraces/2, loops/2, messages/2, controls/2]).
 -export([paced/1]).
 -export([on/1, off/1]).
--export([f/1, serve/0, pace/3]).
+-export([f/1, order/2, serve/0, pace/3]).
 
 %% Starts the workers: two that call, two pairs that send to each other.
 start() ->
@@ -24,6 +24,10 @@ senders(Busy) -> lists:sublist(lists:nthtail(2, persistent_term:get(bench)), Bus
 %% Busy processes call f/1 N times each.
 calls(Busy, N) ->
     timed([{W, {calls, N}} || W <- callers(Busy)]).
+
+%% Busy processes call order/2 N times each, with `get` in one of a hundred calls.
+orders(Busy, N) ->
+    timed([{W, {orders, N}} || W <- callers(Busy)]).
 
 %% Busy processes ask a port of their own for its name N times.
 controls(Busy, N) ->
@@ -65,6 +69,7 @@ timed(Orders) ->
 serve() ->
     receive
         {From, {calls, N}} -> call(N), From ! {self(), done};
+        {From, {orders, N}} -> orders(N div 100), From ! {self(), done};
         {From, {controls, Port, N}} -> control(Port, N), From ! {self(), done};
         {From, {probes, N}} -> probe(N), From ! {self(), done};
         {From, {dyntraces, N}} -> dyntrace(N), From ! {self(), done};
@@ -78,6 +83,14 @@ call(0) -> ok;
 call(N) -> ?MODULE:f(N band 1023), call(N - 1).
 
 f(N) -> N.
+
+orders(0) -> ok;
+orders(N) -> ?MODULE:order(get, N), puts(99), orders(N - 1).
+
+puts(0) -> ok;
+puts(N) -> ?MODULE:order(put, N), puts(N - 1).
+
+order(_, N) -> N.
 
 control(_, 0) -> ok;
 control(Port, N) -> port_control(Port, 16#03f1a300 + 15, []), control(Port, N - 1).

@@ -78,6 +78,13 @@ typedef struct erltrace_prog erltrace_prog_t;
 
 /* -- opening and closing, errors --------------------------------------------------------------- */
 
+/* The output has the format of the option `format`, set by erltrace_setopt before a program is
+ * compiled: "text", as the command prints; "json", as ERLTRACE_O_JSON; or a profile of all
+ * aggregations that have a stack among their keys, which is the only output and comes at the end:
+ * "pprof", a message Profile of profile.proto, and "speedscope", a JSON file. doc/output.md
+ * describes both. Programs without such an aggregation fail to compile (D_FORMAT_STACK). Handlers
+ * are called in every format. The option stackform=folded changes how text shows stacks. */
+
 /* Flags of erltrace_open. */
 enum {
     /* The output is JSON, one object per line as described in doc/json.md: records, aggregations,
@@ -201,7 +208,9 @@ ERLTRACE_API int erltrace_setopt_environment(erltrace_t *h, const char **name);
 /* A handle takes any number of targets, before erltrace_enable. Without a target, it uses the local
  * tier if the programs describe only dtrace and profile probes, else the only BEAM of this host.
  * Aggregations are merged over all targets. A node is connected to when its probes are first
- * needed: by erltrace_enable or one of the probe iterators, which report the errors. */
+ * needed: by erltrace_enable or one of the probe iterators, which report the errors. If a program
+ * reads a field of a record that it does not define, what makes the image needs the nodes:
+ * erltrace_is_destructive, erltrace_prints and erltrace_program_dump as well. */
 
 /* Adds this process, with the probes of dtrace and profile; needs no node and no privileges. It
  * must precede other targets and excludes nodes (-1: STATE). Next to it, processes and commands can
@@ -267,6 +276,10 @@ struct erltrace_placed {
     const char *monitors;    /* other sources of events: "busy_port nodes"; "" if none */
     uint64_t ns;             /* time that all this took to set */
     uint64_t calls;          /* calls in that time that set or cleared patterns of functions */
+    uint64_t filtered;       /* of `meta`: functions of which the VM reports only calls whose
+                                arguments may satisfy a predicate */
+    const char *filters;     /* what that is: a line "shop.d:3: argv[0] == atom(\"get\")" for each
+                                clause; "" if no function is filtered */
 };
 /* Returns 0 to continue, another value to end the walk. */
 typedef int erltrace_placed_fn(const struct erltrace_placed *p, void *arg);
@@ -445,9 +458,9 @@ struct erltrace_record {
 enum erltrace_value_kind {
     ERLTRACE_VALUE_INT,    /* number: signed */
     ERLTRACE_VALUE_UINT,   /* number: (uint64_t)number is the value */
-    ERLTRACE_VALUE_STRING, /* text, length */
+    ERLTRACE_VALUE_STRING, /* text, length; also of terms, whose text is Erlang's, and of names */
     ERLTRACE_VALUE_BYTES,  /* the same, for structs, arrays and memory; stacks and symbols as
-                              addresses */
+                              addresses, whose names erltrace_aggr_key_text has */
     ERLTRACE_VALUE_FLOAT   /* real; text holds the bytes in memory */
 };
 struct erltrace_value {
@@ -773,6 +786,8 @@ ERLTRACE_API const struct erltrace_value *erltrace_aggr_key(const struct erltrac
                                                             size_t i);
 ERLTRACE_API const struct erltrace_bucket *erltrace_aggr_bucket(const struct erltrace_aggr *a,
                                                                 size_t i);
+/* Returns the type of the i-th key, as erltrace_aggregation_key does. */
+ERLTRACE_API const char *erltrace_aggr_key_type(const struct erltrace_aggr *a, size_t i);
 /* Returns the text of the i-th key if it is a symbol (nth 0) or a stack (the nth of its frames,
  * from 0, the innermost); NULL if it is neither, or there are no more. Valid until the next
  * call. */

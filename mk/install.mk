@@ -10,7 +10,7 @@ install: all $(LIB_DIR)/erltrace.pc $(LIB_A_AT)
 	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/erltrace/ebin \
 	    $(addprefix $(DESTDIR)$(PREFIX)/lib/erltrace/priv/,agent bin lib) \
 	    $(DESTDIR)$(PREFIX)/share/erltrace/scripts $(DESTDIR)$(PREFIX)/share/erltrace/examples \
-	    $(DESTDIR)$(PREFIX)/share/doc/erltrace \
+	    $(DESTDIR)$(PREFIX)/share/doc/erltrace $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
 	    $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	$(INSTALL) -s -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/erltrace
 	$(INSTALL) -s -m 755 $(SERVE) $(DESTDIR)$(PREFIX)/bin/erltrace-serve
@@ -20,6 +20,7 @@ install: all $(LIB_DIR)/erltrace.pc $(LIB_A_AT)
 	$(INSTALL) -m 644 $(DLIBS) $(DESTDIR)$(PREFIX)/lib/erltrace/priv/lib
 	ln -sf ../../../../bin/erltrace $(DESTDIR)$(PREFIX)/lib/erltrace/priv/bin/erltrace
 	$(INSTALL) -m 755 $(wildcard scripts/*.d) $(DESTDIR)$(PREFIX)/share/erltrace/scripts
+	$(INSTALL) -m 644 scripts/completion/erltrace $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	$(INSTALL) -m 644 examples/top.c examples/Makefile $(DESTDIR)$(PREFIX)/share/erltrace/examples
 	$(INSTALL) -m 644 include/erltrace.h $(DESTDIR)$(PREFIX)/include
 	$(INSTALL) -m 644 $(LIB_A_AT) $(DESTDIR)$(PREFIX)/lib
@@ -36,4 +37,4 @@ uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/include/erltrace.h $(DESTDIR)$(PREFIX)/lib/liberltrace.* \
 	    $(DESTDIR)$(PREFIX)/lib/pkgconfig/erltrace.pc
 	rm -rf $(DESTDIR)$(PREFIX)/bin/erltrace $(DESTDIR)$(PREFIX)/bin/erltrace-serve $(DESTDIR)$(PREFIX)/lib/erltrace $(DESTDIR)$(PREFIX)/share/erltrace \
-	    $(DESTDIR)$(PREFIX)/share/doc/erltrace
+	    $(DESTDIR)$(PREFIX)/share/doc/erltrace $(DESTDIR)$(PREFIX)/share/bash-completion/completions/erltrace

@@ -1,69 +1,149 @@
 #!/usr/bin/env -S erltrace -s
 /*
- * calllat.d - calls of gen_server and gen_statem, by server: how long requests lay in the server's queue, and how long it took to answer them.
+ * calllat.d [MS] - calls of gen_server, gen_statem and gen_event, by server: how long requests lay in the server's queue, and how long it took to answer.
  *
  *   erltrace -p PID --for 10s -s scripts/calllat.d
  *
  * A request is followed by its tag, from its sending to the server's callback (queue) and from there to its reply (service), which another process
- * may send. Times are in microseconds. Calls of processes on other nodes have no sending here, and are left out.
+ * may send. Times are in microseconds. With MS, each call that takes longer than MS milliseconds has a line of its own: tag, caller, server and
+ * request. Of casts, and of events that gen_event is notified of, only the queue is known; equal ones to one server are told apart by their order.
+ * Calls and casts of processes on other nodes have no sending here, and are left out. What is never answered or handled keeps its place in memory.
  *
  * page: view=heatmap
  */
 #pragma D option quiet
 #pragma D option aggsortrev
 #pragma D option zdefs
-#pragma D option dynvarsize=8m
+#pragma D option defaultargs
+#pragma D option dynvarsize=16m
+
+uint64_t casts[string, size_t], handled[string, size_t], cast[string, size_t, uint64_t];
+
+int64_t limit;
+
+dtrace:::BEGIN
+{
+    limit = $1 > 0 ? $1 * 1000000 : 0x7fffffffffffffff;
+}
 
 erlang*:::message-send
-/term_string(term_element(message, 1)) == "$gen_call"/
+/is_gen_call[message]/
 {
-    this->tag = term_text(term_element(term_element(message, 2), 2));
-    sent[this->tag] = timestamp;
-    server[this->tag] = erlname(arg1);
+    this->id = gen_call_id[message];
+    sent[this->id] = timestamp;
+    server[this->id] = erlname(arg1);
+    asker[this->id] = erlname;
+    request[this->id] = $1 > 0 ? term_text(gen_call_request[message]) : "-";
+}
+
+/* Equal casts that one server has not handled yet are numbered. */
+erlang*:::message-send
+/is_gen_cast[message] || is_gen_notify[message]/
+{
+    this->cast = term_hash(gen_cast_request[message]);
+    cast[copyinstr(arg1), this->cast, casts[copyinstr(arg1), this->cast]++] = timestamp;
 }
 
 /* handle_call(Request, From, State) */
 erlang*::handle_call/3:entry
-/sent[term_text(term_element(argv[1], 2))]/
+/sent[gen_from_id[argv[1]]]/
 {
-    this->tag = term_text(term_element(argv[1], 2));
-    taken[this->tag] = timestamp;
+    taken[gen_from_id[argv[1]]] = timestamp;
 }
 
-/* loop_event(Parameters, Debug, State, Event, ...), from OTP 28 on with a list of events; Event is {{call, From}, Request} */
+/* handle_cast(Request, State) */
+erlang*::handle_cast/2:entry
+{
+    this->cast = term_hash(argv[0]);
+}
+
+/* loop_event(Parameters, Debug, State, Event, ...), from OTP 28 on with a list of events; Event is {{call, From}, Request} or {cast, Request} */
 erlang*:gen_statem:loop_event/5:entry
 {
-    this->event = term_kind(argv[3]) == "list" ? term_element(argv[3], 1) : argv[3];
-    this->tag = term_text(term_element(term_element(term_element(this->event, 1), 2), 2));
+    this->event = is_list(argv[3]) ? hd(argv[3]) : argv[3];
+    this->id = gen_from_id[element(2, element(1, this->event))];
+    this->cast = element(1, this->event) == atom("cast") ? term_hash(element(2, this->event)) : 0;
 }
 
-erlang*:gen_statem:loop_event/5:entry
-/sent[this->tag]/
+/* handle_msg(Message, ...) */
+erlang*:gen_event:handle_msg:entry
 {
-    taken[this->tag] = timestamp;
+    this->id = gen_call_id[argv[0]];
+    this->cast = is_gen_notify[argv[0]] ? term_hash(gen_cast_request[argv[0]]) : 0;
 }
 
-/* {Tag, Reply} */
+erlang*:gen_statem:loop_event/5:entry,
+erlang*:gen_event:handle_msg:entry
+/sent[this->id]/
+{
+    taken[this->id] = timestamp;
+}
+
+erlang*::handle_cast/2:entry,
+erlang*:gen_statem:loop_event/5:entry,
+erlang*:gen_event:handle_msg:entry
+/this->cast && (this->sent = cast[erlpid, this->cast, handled[erlpid, this->cast]])/
+{
+    @casts[erlname] = count();
+    @castqueue[erlname] = avg((timestamp - this->sent) / 1000);
+    @castlongest[erlname] = max((timestamp - this->sent) / 1000);
+    @["queue of casts, us", erlname] = quantize((timestamp - this->sent) / 1000);
+    cast[erlpid, this->cast, handled[erlpid, this->cast]++] = 0;
+}
+
+erlang*::handle_cast/2:entry,
+erlang*:gen_statem:loop_event/5:entry,
+erlang*:gen_event:handle_msg:entry
+/this->cast && handled[erlpid, this->cast] == casts[erlpid, this->cast]/
+{
+    handled[erlpid, this->cast] = 0;
+    casts[erlpid, this->cast] = 0;
+}
+
 erlang*:::message-send
-/taken[term_text(term_element(message, 1))]/
+/is_gen_reply[message] && taken[gen_reply_id[message]]/
 {
-    this->tag = term_text(term_element(message, 1));
-    this->queue = (taken[this->tag] - sent[this->tag]) / 1000;
-    this->service = (timestamp - taken[this->tag]) / 1000;
-    @calls[server[this->tag]] = count();
-    @queue[server[this->tag]] = avg(this->queue);
-    @longest[server[this->tag]] = max(this->queue);
-    @service[server[this->tag]] = avg(this->service);
-    @slowest[server[this->tag]] = max(this->service);
-    @["queue, us", server[this->tag]] = quantize(this->queue);
-    @["service, us", server[this->tag]] = quantize(this->service);
-    sent[this->tag] = taken[this->tag] = 0;
-    server[this->tag] = 0;
+    this->id = gen_reply_id[message];
+    this->server = server[this->id];
+    this->queue = (taken[this->id] - sent[this->id]) / 1000;
+    this->service = (timestamp - taken[this->id]) / 1000;
+    @calls[this->server] = count();
+    @queue[this->server] = avg(this->queue);
+    @longest[this->server] = max(this->queue);
+    @service[this->server] = avg(this->service);
+    @slowest[this->server] = max(this->service);
+    @["queue, us", this->server] = quantize(this->queue);
+    @["service, us", this->server] = quantize(this->service);
+    @callers[asker[this->id], this->server] = count();
+    @waited[asker[this->id], this->server] = avg(this->queue + this->service);
+    @most[asker[this->id], this->server] = max(this->queue + this->service);
+}
+
+erlang*:::message-send
+/is_gen_reply[message] && taken[gen_reply_id[message]] && (int64_t)(timestamp - sent[gen_reply_id[message]]) > limit/
+{
+    this->id = gen_reply_id[message];
+    printf("%Y %s %s asked %s for %s: queue %d us, service %d us\n", walltimestamp, this->id, asker[this->id], server[this->id], request[this->id],
+        (taken[this->id] - sent[this->id]) / 1000, (timestamp - taken[this->id]) / 1000);
+}
+
+erlang*:::message-send
+/is_gen_reply[message] && sent[gen_reply_id[message]]/
+{
+    this->id = gen_reply_id[message];
+    sent[this->id] = taken[this->id] = 0;
+    server[this->id] = 0;
+    asker[this->id] = 0;
+    request[this->id] = 0;
 }
 
 dtrace:::END
 {
     printf("%-32s %8s %12s %12s %12s %12s\n", "SERVER", "CALLS", "QUEUE AVG", "MAX", "SERVICE AVG", "MAX");
     printa("%-32s %@8d %@12d %@12d %@12d %@12d\n", @calls, @queue, @longest, @service, @slowest);
+    printf("\n%-32s %-32s %8s %12s %12s\n", "CALLER", "SERVER", "CALLS", "WAITED AVG", "MAX");
+    printa("%-32s %-32s %@8d %@12d %@12d\n", @callers, @waited, @most);
+    printf("\n%-32s %8s %12s %12s\n", "SERVER", "CASTS", "QUEUE AVG", "MAX");
+    printa("%-32s %@8d %@12d %@12d\n", @casts, @castqueue, @castlongest);
     printa(@);
 }

@@ -4,7 +4,7 @@
  *
  *   erltrace -p PID --for 10s -s scripts/profile.d lists
  *
- * A function's own time is the time for which its process runs between its entry and its end, without what it calls in the same module;
+ * Processes are shown by name; those of one name are counted together. A function's own time is the time for which its process runs between its entry and its end, without what it calls in the same module;
  * waiting for a message does not count. A function ends when it returns, when an exception leaves it, and when it ends in a tail call of
  * another traced function. The time of other modules belongs to the function that called them, until it returns; if it called them by a
  * tail call, until that call returns, as the VM does not report such calls. MODULE may be a pattern, as in 'shop*'.
@@ -42,8 +42,8 @@ erlang*:::exception-caught
 /self->since && self->stack != "" && !this->gone/
 {
     this->in = substr(self->stack, rindex(self->stack, ";") + 1);
-    @function[this->in, copyinstr(arg0)] = sum(vtimestamp - self->since);
-    @process[copyinstr(arg0), this->in] = sum(vtimestamp - self->since);
+    @function[this->in, erlname] = sum(vtimestamp - self->since);
+    @process[erlname, this->in] = sum(vtimestamp - self->since);
 }
 
 /* The functions at this depth and above have ended. */
@@ -113,10 +113,10 @@ dtrace:::END
 {
     trunc(@function, 50);
     trunc(@process, 50);
-    printf("%-44s %-16s %14s\n", "FUNCTION", "PROCESS", "OWN, ns");
-    printa("%-44s %-16s %@14d\n", @function);
-    printf("\n%-16s %-44s %14s\n", "PROCESS", "FUNCTION", "OWN, ns");
-    printa("%-16s %-44s %@14d\n", @process);
+    printf("%-44s %-32s %14s\n", "FUNCTION", "PROCESS", "OWN, ns");
+    printa("%-44s %-32s %@14d\n", @function);
+    printf("\n%-32s %-44s %14s\n", "PROCESS", "FUNCTION", "OWN, ns");
+    printa("%-32s %-44s %@14d\n", @process);
     printa("\n%@d calls are left out: their depth is not known\n", @unknown);
     printa("\n%@d times functions were found to have ended only later: the time until then is left out\n", @gone);
 }

@@ -56,12 +56,14 @@
                 | {atom(), [diag(), ...]}.
 -type text() :: string() | binary().
 -type desc() :: {Provider :: atom() | text(), Module :: atom() | text(), Function :: atom() | text(), Name :: atom() | text()}.
+-type key() :: value() | [text()].
+%% A list of texts is a stack: its frames, the innermost first.
 -type value() :: integer() | float() | text() | nan | infinity | neg_infinity.
 -type bucket() :: {{From :: integer(), To :: integer()}, Count :: integer()}.
 %% From and To are inclusive; a missing bound is the least, or greatest, 64-bit integer.
--type entry() :: {count | sum | min | max, Keys :: [value()], integer()}
-               | {avg | stddev, Keys :: [value()], float()}
-               | {quantize | lquantize | llquantize, Keys :: [value()], [bucket()]}.
+-type entry() :: {count | sum | min | max, Keys :: [key()], integer()}
+               | {avg | stddev, Keys :: [key()], float()}
+               | {quantize | lquantize | llquantize, Keys :: [key()], [bucket()]}.
 -type drop() :: #{kind := binary(), count := integer(), total := integer(), node := binary(), cpu := integer(), text := binary()}.
 -type fault() :: #{name := binary(), code := integer(), epid := integer(), probe := desc(), action := integer(), offset := integer(),
                    value := integer(), cpu := integer(), text := binary()}.

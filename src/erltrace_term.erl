@@ -22,7 +22,11 @@ named(Strings, Aggregations) ->
     [{value(Strings, Name), [entry(Strings, E) || E <- Es]} || {Name, Es} <- Aggregations].
 
 entry(binary, Entry) -> Entry;
-entry(list, {Function, Keys, Value}) -> {Function, [value(list, K) || K <- Keys], Value}.
+entry(list, {Function, Keys, Value}) -> {Function, [key(K) || K <- Keys], Value}.
+
+%% A list is a stack.
+key(Frames) when is_list(Frames) -> [string(F) || F <- Frames];
+key(Value) -> value(list, Value).
 
 -spec items(strings(), [tuple()]) -> [tuple()].
 items(Strings, Items) ->

@@ -335,17 +335,18 @@ static enum args_what run_script(struct args *a, struct arena *arena, const char
                                   name);
         return ARGS_USAGE;
     }
-    if (s != NULL && (size_t)a->nwords - 3 < scripts_arguments(s)) {
+    size_t needed = 0, most = s != NULL ? scripts_arguments(s, &needed) : 0;
+    if (s != NULL && (size_t)a->nwords - 3 < needed) {
         *why = arena_printf(arena, "%s needs %s: erltrace run %s %s", s->name, s->arguments,
                             s->name, s->arguments);
         return ARGS_USAGE;
     }
     /* A script whose header does not say takes any arguments. */
-    if (s != NULL && s->what[0] != '\0' && (size_t)a->nwords - 3 > scripts_arguments(s)) {
-        *why = arena_printf(arena, "%s takes %s, not %s: erltrace run %s%s%s", s->name,
-                            s->arguments[0] != '\0' ? s->arguments : "no arguments",
-                            a->word[3 + scripts_arguments(s)], s->name,
-                            s->arguments[0] != '\0' ? " " : "", s->arguments);
+    if (s != NULL && s->what[0] != '\0' && (size_t)a->nwords - 3 > most) {
+        *why =
+            arena_printf(arena, "%s takes %s, not %s: erltrace run %s%s%s", s->name,
+                         s->arguments[0] != '\0' ? s->arguments : "no arguments", a->word[3 + most],
+                         s->name, s->arguments[0] != '\0' ? " " : "", s->arguments);
         return ARGS_USAGE;
     }
     a->nwords -= 2;

@@ -171,13 +171,37 @@ static void draw_status(struct run *r, struct progress *p)
     p->fired = st->fired;
 }
 
+/* Whether the format is one object at the end. */
+static bool is_whole(struct run *r)
+{
+    static const enum {
+        LINES,
+        WHOLE
+    } how[] = {
+#define FORMAT(name, flag, how, reporter) how,
+#include "util/formats.list"
+#undef FORMAT
+    };
+    int64_t format;
+    return erltrace_getopt(r->h, "format", &format) == 0 && format >= 0 &&
+           (size_t)format < sizeof how / sizeof how[0] && how[format] == WHOLE;
+}
+
+/* Whether a program reads the output, so that nothing else may be in it. */
+static bool for_programs(struct run *r)
+{
+    int64_t form;
+    return r->a->json || is_whole(r) ||
+           (erltrace_getopt(r->h, "stackform", &form) == 0 && form != 0);
+}
+
 /* The first SIGINT ends the line that contains ^C. */
 static void end_line(struct run *r)
 {
     if (!newline)
         return;
     newline = 0;
-    if (r->a->json)
+    if (for_programs(r))
         screen_text(&r->screen, "\n");
     else
         screen_data(&r->screen, "\n", 1);
@@ -261,6 +285,7 @@ static int trace(struct run *r)
     p.start = erltrace_status(r->h)->began;
     r->screen.raw = run_option(r, "rawoutput");
     r->screen.elixir = run_option(r, "elixir");
+    r->screen.whole = is_whole(r);
     r->screen.total = r->a->verbose || run_option(r, "stats");
     while (state == ERLTRACE_WORK_OKAY && signals <= 1) {
         if (asked_to_end(r, &p) && erltrace_stop(r->h) != 0)
@@ -277,7 +302,8 @@ static int trace(struct run *r)
     if (state == ERLTRACE_WORK_ERROR)
         return run_failed(r);
     end_line(r);
-    if (signals > 1 && !r->a->json) /* in haste: the empty line at the end, and no aggregations */
+    /* In haste: the empty line at the end, and no aggregations. */
+    if (signals > 1 && !for_programs(r))
         screen_data(&r->screen, "\n", 1);
     else if (signals <= 1 && state == ERLTRACE_WORK_DONE && !r->screen.broken)
         erltrace_aggregate_print(r->h, NULL);
@@ -351,7 +377,7 @@ static int run(struct run *r)
     }
     if (!run_option(r, "quiet") && !a->json)
         tell_matched(r);
-    if (a->verbose && !a->json)
+    if (a->verbose && !for_programs(r))
         tell_stability(r);
     return trace(r);
 }

@@ -61,7 +61,7 @@ static const char help[] =
     "  -S              show the generated DIF\n"
     "  -q              show only what the program prints\n"
     "  -F              indent by function entry and return\n"
-    "  -w              allow destructive actions: system(), freopen(), raise()\n"
+    "  -w              allow destructive actions: system(), freopen(), raise(), follow()\n"
     "  -o file         append output to a file\n"
     "  -h              make a C header from the provider definitions of a script\n"
     "  -B              show each piece of output with its kind\n"
@@ -136,6 +136,13 @@ static int help_options(void)
         for (const char *p = r->text; *p != '\0'; p++)
             if (*p != '`')
                 putchar(*p);
+        /* Completion takes the values from here. */
+        for (const char *p = r->words != NULL ? r->words : ""; *p != '\0';) {
+            size_t n = strcspn(p, " "), gap = strspn(p + n, " ");
+            printf("%s%.*s%s", p == r->words ? " [" : "|", (int)n, p,
+                   p[n + gap] == '\0' ? "]" : "");
+            p += n + gap;
+        }
         putchar('\n');
     }
     return EXIT_OK;

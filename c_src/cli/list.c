@@ -117,8 +117,9 @@ static void put_placed(struct buf *b, const struct erltrace_placed *p)
     json_text_field(b, "node", p->node);
     buf_printf(b,
                ",\"clauses\":%" PRIu64 ",\"left_out\":%" PRIu64 ",\"functions\":{\"meta\":%" PRIu64
-               ",\"local\":%" PRIu64 ",\"global\":%" PRIu64 "},\"flags\":[",
-               p->clauses, p->left_out, p->meta, p->local, p->global);
+               ",\"local\":%" PRIu64 ",\"global\":%" PRIu64 "},\"filtered\":%" PRIu64
+               ",\"flags\":[",
+               p->clauses, p->left_out, p->meta, p->local, p->global, p->filtered);
     put_flags(b, p->flags, p->processes, "true");
     if (p->flags[0] != '\0' && p->only_flags[0] != '\0')
         buf_addc(b, ',');
@@ -158,6 +159,16 @@ static void say_placed(struct run *r, const struct erltrace_placed *p)
                        (double)p->ns / 1e6);
     else if (p->node[0] != '\0')
         screen_message(&r->screen, "set on %s: nothing", p->node);
+    if (p->filtered > 0)
+        screen_message(&r->screen,
+                       "filtered in the VM: %" PRIu64
+                       " of these functions, by what predicates ask of the arguments of a call",
+                       p->filtered);
+    for (const char *s = p->filters; *s != '\0'; s += *s == '\n') {
+        const int n = (int)strcspn(s, "\n");
+        screen_message(&r->screen, "  %.*s", n, s);
+        s += n;
+    }
     if (p->left_out > 0)
         screen_message(&r->screen,
                        "%" PRIu64 " clause%s of %" PRIu64

@@ -104,6 +104,8 @@ int screen_output(const struct erltrace_output *o, void *arg)
     }
     switch (o->kind) {
     case ERLTRACE_OUTPUT_DATA:
+        if (s->whole && s->out != stdout && !s->spoke)
+            truncate_out(s);
         s->spoke = s->spoke || strspn(o->text, "\n") < o->length;
         if (s->out_tty && !s->raw)
             screen_data(s, o->text, o->length);

@@ -30,6 +30,7 @@ struct screen {
     int first_fd;       /* what out was before freopen(), or -1 */
     bool raw;           /* a terminal gets the program's output unchanged */
     bool elixir;        /* messages name modules as Elixir does */
+    bool whole;         /* the output is one object, which replaces what the file of -o holds */
     bool pieces;        /* -B: each piece of output on its own line, with its kind */
     bool total;         /* show the total cost of all probes at the end */
     bool spoke;         /* the program's output has begun, with more than a newline */

@@ -196,11 +196,14 @@ const struct script *scripts_find(struct arena *arena, const char *name, const c
     return NULL;
 }
 
-size_t scripts_arguments(const struct script *s)
+size_t scripts_arguments(const struct script *s, size_t *needed)
 {
     size_t n = 0;
-    for (const char *p = s->arguments; *(p += strspn(p, " ")) != '\0'; p += strcspn(p, " "))
+    *needed = 0;
+    for (const char *p = s->arguments; *(p += strspn(p, " ")) != '\0'; p += strcspn(p, " ")) {
         n++;
+        *needed += *p != '[';
+    }
     return n;
 }
 

@@ -17,7 +17,8 @@
 struct script {
     const char *name;      /* without .d */
     const char *path;      /* of the file */
-    const char *arguments; /* words in capitals; "" if it takes none, or does not say */
+    const char *arguments; /* words in capitals, those in brackets may be left out; "" if it takes
+                              none, or does not say */
     const char *what;      /* what it shows; "" if it does not say */
 };
 
@@ -26,7 +27,8 @@ struct script *scripts_all(struct arena *arena, size_t *n);
 /* Returns the script of this name, with or without .d. NULL: there is none, and *near is the
  * closest name, or NULL. */
 const struct script *scripts_find(struct arena *arena, const char *name, const char **near);
-/* Returns the number of arguments that the script's header names. */
-size_t scripts_arguments(const struct script *s);
+/* Returns the number of arguments that the script's header names; *needed: without those that may
+ * be left out. */
+size_t scripts_arguments(const struct script *s, size_t *needed);
 
 #endif

@@ -13,7 +13,8 @@ enum { MOMENT_MS = 200 /* a trace that ends itself sooner has not watched anythi
 /* What was set, summed over all nodes. */
 struct placed {
     uint64_t left_out, functions, only;
-    bool filtered; /* flags on a few processes only */
+    uint64_t asked; /* functions of which the VM reports only some calls */
+    bool filtered;  /* flags on a few processes only */
 };
 
 static int add_placed(const struct erltrace_placed *p, void *arg)
@@ -22,6 +23,7 @@ static int add_placed(const struct erltrace_placed *p, void *arg)
     all->left_out += p->left_out;
     all->functions += p->meta + p->local + p->global;
     all->only += p->only_processes;
+    all->asked += p->filtered;
     all->filtered = all->filtered || p->only_flags[0] != '\0';
     return 0;
 }
@@ -38,6 +40,9 @@ static const char *unfired(const struct placed *p, bool nothing)
     if (p->functions > 0 && p->filtered)
         return "the processes that the predicates name did not call it; without the predicate the "
                "trace shows who does";
+    if (p->asked > 0)
+        return "no call had arguments for which a predicate is true, or nothing called them; with "
+               "-x filters=off the trace counts all calls as events";
     if (p->functions > 0)
         return "nothing called them: they may run in another node, or rarely (--for 1m waits "
                "longer); a probe on their callers shows which way the work goes";

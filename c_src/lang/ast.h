@@ -103,7 +103,8 @@ enum node_kind {
     N_ASSIGN,   /* kid[0] op= kid[1] */
     N_INCDEC,   /* op OP_ADD or OP_SUB on kid[0]; post */
     N_INDEX,    /* kid[0] [ args ] */
-    N_MEMBER,   /* kid[0] . or -> name; arrow in post; once checked: member */
+    N_MEMBER,   /* kid[0] . or -> name; arrow in post; once checked: member. Of a record: str is its
+                   name */
     N_CAST,     /* to cast: kid[0] */
     N_SIZEOF,   /* of cast, or of kid[0] if cast is NULL */
     N_OFFSETOF, /* of name in cast */
@@ -112,6 +113,7 @@ enum node_kind {
 
 struct lang_fn;
 struct lang_xlator;
+struct lang_field;
 
 struct node {
     uint8_t kind;        /* enum node_kind */
@@ -132,6 +134,7 @@ struct node {
     struct lang_var *var;
     struct lang_agg *agg;
     const struct type_member *member;
+    const struct lang_field *field; /* N_CALL of term_field: which */
     const struct lang_xlator *xlator;
     struct node *kid[3];
     struct node *args; /* list by next */

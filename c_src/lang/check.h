@@ -146,6 +146,13 @@ void check_as_text(struct lang *l, struct node *n, bool other);
 /* Turns n, which compares a term with a term, number or text, into a call that does. Returns false
  * if it is none of these, or if handles may be compared as they are. */
 bool check_terms_compared(struct lang *l, struct node *n);
+/* Turns n into a call of a subroutine, whose arguments are checked. */
+void check_make_call(struct lang *l, struct node *n, unsigned subr, const char *name,
+                     struct node *args, enum type_id type);
+/* Returns the number of characters of a text in UTF-8; -1: it is none. */
+int check_characters(const char *s);
+/* Checks a member of a term, its kid, which is checked: a key of a map, or a field of a record. */
+const struct type *check_term_member(struct lang *l, struct node *n);
 /* -- check_xlate.c -- */
 const struct type *check_xlate(struct lang *l, struct node *n);
 /* Replaces n by the translator's expression. n is a member access on a translation (its kid), and

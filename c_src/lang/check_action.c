@@ -556,6 +556,7 @@ static void action(struct lang *l, struct lang_stmt *s, const struct lang_fn *fn
     case ACT_PCAP:
     case ACT_SETOPT:
     case ACT_FTRUNCATE:
+    case ACT_FOLLOW:
     case ACT_SPECULATE:
     case ACT_COMMIT:
     case ACT_DISCARD:

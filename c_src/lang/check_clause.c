@@ -195,6 +195,22 @@ static void check_stmts(struct lang *l, struct lang_clause *c, struct lang_stmt 
     }
 }
 
+/* The VM sets the token when the function is called, before it could be known whether a condition
+ * holds. */
+static void check_unconditional(struct lang *l, const struct lang_stmt *s, bool conditional)
+{
+    for (; s; s = s->next) {
+        if (s->act == ACT_FOLLOW && conditional)
+            lang_err(l, &s->pos, "D_FOLLOW_COND",
+                     "make it a clause of its own, without a predicate",
+                     "follow( ) may not depend on a condition");
+        if (s->act == ACT_IF) {
+            check_unconditional(l, s->yes, true);
+            check_unconditional(l, s->no, true);
+        }
+    }
+}
+
 void check_clause(struct lang *l, struct lang_clause *c)
 {
     bool pred_first = c->pred && must_come_first(l, c->pred, c->stmts);
@@ -204,6 +220,7 @@ void check_clause(struct lang *l, struct lang_clause *c)
     c->records = c->stmts == NULL;
     l->diags->during = "in action list";
     check_stmts(l, c, c->stmts);
+    check_unconditional(l, c->stmts, c->pred != NULL);
     if (c->pred && !pred_first)
         check_predicate(l, c->pred);
     l->diags->during = NULL;

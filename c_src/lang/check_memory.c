@@ -218,8 +218,11 @@ const struct type *check_member(struct lang *l, struct node *n)
     const char *op = n->post ? "->" : ".";
     if (type_is_error(t))
         return check_bad(n);
-    if (n->post && !type_refers(t)) {
-        lang_err(l, &n->pos, "D_OP_PTR", type_is_sou(t) ? "use the operator ." : NULL,
+    if (n->str || (type_is_term(t) && !n->post))
+        return check_term_member(l, n);
+    if (n->post && (!type_refers(t) || type_is_term(t))) {
+        lang_err(l, &n->pos, "D_OP_PTR",
+                 type_is_sou(t) || type_is_term(t) ? "use the operator ." : NULL,
                  "operator -> must be applied to a pointer to a struct or union, not %s", t->name);
         return check_bad(n);
     }

@@ -7,8 +7,7 @@
 
 enum { ATOM_CHARACTERS = 255, ATOMS_MOST = 1000 };
 
-/* Returns the number of characters of a text in UTF-8; -1: it is none. */
-static int characters(const char *s)
+int check_characters(const char *s)
 {
     int n = 0;
     for (const unsigned char *p = (const unsigned char *)s; *p; n++) {
@@ -30,9 +29,9 @@ bool check_atom(struct lang *l, const struct node *name)
     const char *why = NULL;
     if (name->kind != N_STR)
         why = "must be a string constant";
-    else if (characters(name->str) < 0)
+    else if (check_characters(name->str) < 0)
         why = "must be text in UTF-8";
-    else if (characters(name->str) > ATOM_CHARACTERS)
+    else if (check_characters(name->str) > ATOM_CHARACTERS)
         why = "is too long: an atom has at most 255 characters";
     else if (++l->natoms > ATOMS_MOST)
         why = "is one too many: a program may have 1000 such calls";
@@ -43,9 +42,8 @@ bool check_atom(struct lang *l, const struct node *name)
     return why == NULL;
 }
 
-/* Turns n into a call of a subroutine, whose arguments are checked. */
-static void make_call(struct lang *l, struct node *n, enum dif_subr subr, const char *name,
-                      struct node *args, enum type_id type)
+void check_make_call(struct lang *l, struct node *n, unsigned subr, const char *name,
+                     struct node *args, enum type_id type)
 {
     struct node call = {.kind = N_CALL, .pos = n->pos, .name = name, .num = subr, .args = args};
     check_replace(n, &call);
@@ -60,7 +58,8 @@ void check_as_text(struct lang *l, struct node *n, bool other)
     struct node *term = node_new(l, N_ERROR, &n->pos);
     check_replace(term, n);
     term->next = NULL;
-    make_call(l, n, other ? DIF_SUBR_term_inspect : DIF_SUBR_term_text, "text", term, T_STRING);
+    check_make_call(l, n, other ? DIF_SUBR_term_inspect : DIF_SUBR_term_text, "text", term,
+                    T_STRING);
 }
 
 static bool is_atom(const struct node *n)
@@ -97,11 +96,72 @@ bool check_terms_compared(struct lang *l, struct node *n)
     struct node *call = node_new(l, N_CALL, &n->pos), *zero = node_new(l, N_INT, &n->pos);
     a->next = b;
     b->next = NULL;
-    make_call(l, call, subr, "==", a, T_INT);
+    check_make_call(l, call, subr, "==", a, T_INT);
     node_set_int(zero, 0, &type_c[T_INT]);
     n->op = n->op == OP_EQ ? OP_NE : OP_EQ;
     n->kid[0] = call;
     n->kid[1] = node_done(l, zero);
     node_done(l, n);
     return true;
+}
+
+/* -- members ----------------------------------------------------------------------------------- */
+
+/* Replaces x.key by map_get(atom("key"), x). */
+static const struct type *key_of(struct lang *l, struct node *n)
+{
+    struct node *name = node_new(l, N_STR, &n->pos), *atom = node_new(l, N_CALL, &n->pos);
+    name->str = n->name;
+    name->len = strlen(n->name);
+    name->type = &type_c[T_STRING];
+    if (!check_atom(l, name))
+        return check_bad(n);
+    check_make_call(l, atom, DIF_SUBR_atom, "atom", name, T_TERM);
+    atom->next = n->kid[0];
+    n->kid[0]->next = NULL;
+    check_make_call(l, n, DIF_SUBR_map_get, "map_get", atom, T_TERM);
+    return n->type;
+}
+
+/* Returns the clause's use of this field, a new one or one that was met before. */
+static struct lang_field *field_of(struct lang *l, const struct node *n)
+{
+    for (struct lang_field *f = l->fields; f; f = f->next)
+        if (f->descs == l->desc && strcmp(f->name, n->name) == 0 && strcmp(f->record, n->str) == 0)
+            return f;
+    struct lang_field *f = lang_alloc(l, sizeof *f);
+    *f = (struct lang_field){.record = n->str, .name = n->name, .pos = n->pos, .descs = l->desc};
+    if (l->desc) { /* else an inline is checked, which is checked again where it is used */
+        *l->field_tail = f;
+        l->field_tail = &f->next;
+    }
+    return f;
+}
+
+const struct type *check_term_member(struct lang *l, struct node *n)
+{
+    struct node *term = n->kid[0];
+    if (!type_is_term(term->type)) {
+        lang_err(l, &n->pos, "D_OP_TERM", "records are terms: argv[0], retval, message, args[2]",
+                 "operator .# must be applied to a term_t, not %s", term->type->name);
+        return check_bad(n);
+    }
+    if (!n->str)
+        return key_of(l, n);
+    for (unsigned i = 0; i < 2; i++) {
+        const char *name = i == 0 ? n->str : n->name, *fault = record_name_fault(name);
+        if (fault) {
+            lang_err(l, &n->pos, "D_RECORD_NAME", NULL, "the name of a %s %s",
+                     i == 0 ? "record" : "field", fault);
+            return check_bad(n);
+        }
+    }
+    struct lang_field *f = field_of(l, n);
+    struct lang_record *r = record_find(l, n->str);
+    if (r && !f->of && !record_settle(l, f, r))
+        return check_bad(n);
+    check_make_call(l, n, DIF_SUBR_term_field, lang_printf(l, ".#%s.%s", f->record, f->name), term,
+                    T_TERM);
+    n->field = f;
+    return n->type;
 }

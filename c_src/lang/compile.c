@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "lang/prog.h"
 #include "lang/provider.h"
 
 enum { STACKFRAMES = 20, USTACKFRAMES = 100, JSTACKFRAMES = 50, MAXFRAMES = 127 };
@@ -214,11 +215,59 @@ static int generate(struct gen *g, const struct lang *l)
     return 0;
 }
 
+/* -- records ----------------------------------------------------------------------------------- */
+
+struct asking {
+    compile_ask_fn *fn;
+    void *arg;
+};
+
+/* Passes the question on, with the modules of the clause. */
+static bool ask(void *arg, const struct lang_field *f, struct lang_told *told)
+{
+    enum { MODULES = 100 };
+    const struct asking *a = arg;
+    const char *module[MODULES];
+    struct compile_record answer = {.name = f->record};
+    struct compile_field out = {
+        .pos = f->pos, .record = f->record, .field = f->name, .module = module};
+    for (const struct lang_desc *d = f->descs; d && out.nmodules < MODULES; d = d->next)
+        module[out.nmodules++] = d->mod;
+    if (!a->fn(a->arg, &out, &answer))
+        return false;
+    *told = (struct lang_told){answer.field, (uint32_t)answer.nfields};
+    return true;
+}
+
+bool compile_asks(const struct compile *c)
+{
+    return !c->failed && lang_asks(c->lang);
+}
+
+int compile_fields(struct compile *c, compile_ask_fn *fn, void *arg)
+{
+    struct asking a = {fn, arg};
+    int err = lang_settle(c->lang, fn ? ask : NULL, &a);
+    c->failed |= err != 0;
+    return complain(c, err);
+}
+
+bool compile_record(const struct compile *c, uint32_t i, struct compile_record *out)
+{
+    const struct lang_record *r = lang_record(c->lang, i + 1);
+    if (r)
+        *out = (struct compile_record){r->name, r->field, r->nfields};
+    return r != NULL;
+}
+
 int compile_image(struct compile *c, struct dif_image *img)
 {
     struct gen g;
     if (c->failed)
         return ET_ECOMPILE;
+    int unknown = compile_fields(c, NULL, NULL); /* what is settled already stays */
+    if (unknown != 0)
+        return unknown;
     gen_init(&g, c->diags, c->opt);
     int err = generate(&g, c->lang);
     if (err == 0)

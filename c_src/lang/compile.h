@@ -117,6 +117,31 @@ struct compile_probe {
 int compile_probes(const struct compile *c, int (*fn)(void *arg, const struct compile_probe *p),
                    void *arg);
 
+/* A record whose definition a node is asked for. */
+struct compile_field {
+    struct diag_pos pos; /* in the program: ".#record.field" */
+    const char *record, *field;
+    const char *const *module; /* globs, of the clause's descriptions; "": any */
+    size_t nmodules;
+};
+/* The fields of a record, after its name, in UTF-8. */
+struct compile_record {
+    const char *name;
+    const char *const *field;
+    size_t nfields;
+};
+/* Returns whether a clause reads a field of a record that no program defines, and names
+ * a module in its descriptions. */
+bool compile_asks(const struct compile *c);
+/* Asks for each of these records: fn sets the fields, which it keeps until its next call, or
+ * reports an error and returns false. Returns 0 or an error with diagnostics. Without this call,
+ * compile_image reports such records as undefined. */
+typedef bool compile_ask_fn(void *arg, const struct compile_field *f, struct compile_record *told);
+int compile_fields(struct compile *c, compile_ask_fn *fn, void *arg);
+/* Returns the i-th record, from 0 on, that the programs define or read, in the order of the image's
+ * numbers. Returns false when there are no more. */
+bool compile_record(const struct compile *c, uint32_t i, struct compile_record *out);
+
 /* Generates the image of everything added so far. img must be initialised; it owns its contents. */
 int compile_image(struct compile *c, struct dif_image *img);
 /* Writes the programs as a tree, in lines for people to read. Writes nothing after an error. */

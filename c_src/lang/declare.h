@@ -43,4 +43,8 @@ const struct type *parse_tag(struct lex *lx);
 void parse_provider(struct lex *lx);
 void parse_translator(struct lex *lx);
 
+/* -- parse_record.c -- */
+/* The word "record" is the current token; afterwards, the ";" is. */
+void parse_record(struct lex *lx);
+
 #endif

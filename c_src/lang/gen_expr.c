@@ -10,6 +10,7 @@
  * Keys, aggregations and calls share the tuple. Values are pushed as they are computed, except
  * those that precede a value whose computation needs the tuple: they wait in registers. */
 #include "lang/gen.h"
+#include "lang/prog.h"
 
 #include <string.h>
 
@@ -585,11 +586,27 @@ static unsigned named_atom(struct gen *g, const struct node *n)
     return r;
 }
 
+/* Generates the reading of a record's field: the term, then the number of the record, from 0 on,
+ * and of the element, in 32 bits each. */
+static unsigned field(struct gen *g, const struct node *n)
+{
+    const struct lang_field *f = n->field;
+    gen_tuple(g, n->args, NULL, 0);
+    unsigned at = gen_int_value(g, (uint64_t)(f->of->number - 1) << 32 | f->at);
+    push(g, at, false);
+    gen_unreg(g, at);
+    unsigned r = gen_reg(g);
+    gen_emit(g, dif_ai(DIF_OP_CALL, r, DIF_SUBR_term_field));
+    return r;
+}
+
 static unsigned subroutine(struct gen *g, const struct node *n)
 {
     if (type_is_place(n->type))
         return place(g, n);
     unsigned number = (unsigned)n->num;
+    if (number == DIF_SUBR_term_field)
+        return field(g, n);
     if (number == DIF_SUBR_atom)
         return named_atom(g, n);
     bool goes_on = number == DIF_SUBR_strtok && n->args->kind == N_INT; /* strtok(NULL, ...) */

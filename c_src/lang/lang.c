@@ -18,6 +18,8 @@ struct lang *lang_new(const struct lang_options *opt, struct diags *d)
     l->clause_tail = &l->clauses;
     l->var_tail = &l->vars;
     l->agg_tail = &l->agglist;
+    l->record_tail = &l->records;
+    l->field_tail = &l->fields;
     if (setjmp(l->trap) != 0) {
         lang_free(l);
         return NULL;
@@ -44,11 +46,9 @@ void lang_free(struct lang *l)
     et_free(l);
 }
 
-enum { TRAP_ERROR = 1, TRAP_NOMEM = 2 };
-
 _Noreturn void lang_nomem(struct lang *l)
 {
-    longjmp(l->trap, TRAP_NOMEM);
+    longjmp(l->trap, LANG_TRAP_NOMEM);
 }
 
 void *lang_alloc(struct lang *l, size_t size)
@@ -106,12 +106,12 @@ _Noreturn void lang_fail(struct lang *l, const struct diag_pos *pos, const char 
     va_start(ap, fmt);
     report(l, pos, tag, hint, fmt, ap);
     va_end(ap);
-    longjmp(l->trap, TRAP_ERROR);
+    longjmp(l->trap, LANG_TRAP_ERROR);
 }
 
 _Noreturn void lang_fail_quietly(struct lang *l)
 {
-    longjmp(l->trap, TRAP_ERROR);
+    longjmp(l->trap, LANG_TRAP_ERROR);
 }
 
 static void finish(struct lex *lx, bool empty)
@@ -177,7 +177,7 @@ int lang_add(struct lang *l, const struct compile_source *src)
     int caught = guarded(&lx, STEP_FIRST);
     for (;;) {
         /* Each recovery consumes text, so the loop ends. */
-        while (caught == TRAP_ERROR && l->errors < DIAG_MAX_ERRORS)
+        while (caught == LANG_TRAP_ERROR && l->errors < DIAG_MAX_ERRORS)
             caught = guarded(&lx, STEP_RECOVER);
         if (caught != 0 || l->errors >= DIAG_MAX_ERRORS || lx.tok.kind == TOK_EOF)
             break;
@@ -187,7 +187,7 @@ int lang_add(struct lang *l, const struct compile_source *src)
     if (caught == 0)
         caught = guarded(&lx, empty ? STEP_END_EMPTY : STEP_END);
     l->library = false;
-    if (caught == TRAP_NOMEM)
+    if (caught == LANG_TRAP_NOMEM)
         return ET_ENOMEM;
     return l->errors == 0 ? 0 : ET_ECOMPILE;
 }

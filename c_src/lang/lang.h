@@ -72,6 +72,22 @@ const struct lang_clause *lang_clauses(const struct lang *l);
 const struct lang_var *lang_vars(const struct lang *l, uint32_t *n);
 const struct lang_agg *lang_aggs(const struct lang *l, uint32_t *n);
 
+/* Finds the fields that clauses read of records. lang_asks returns whether some record is not
+ * defined in D, and its clause names a module. lang_settle asks for each of these: `ask` fills in
+ * *told, whose texts it keeps until it is called again, or reports an error and returns false;
+ * NULL: there is no node to ask. Returns 0, ET_ECOMPILE with diagnostics, or ET_ENOMEM. */
+struct lang_field;
+struct lang_told {
+    const char *const *field;
+    uint32_t nfields;
+};
+typedef bool lang_ask_fn(void *arg, const struct lang_field *f, struct lang_told *told);
+bool lang_asks(const struct lang *l);
+int lang_settle(struct lang *l, lang_ask_fn *ask, void *arg);
+/* Returns one of the program's records, from 1 on; NULL: there are no more. */
+struct lang_record;
+const struct lang_record *lang_record(const struct lang *l, uint32_t number);
+
 /* Writes the clauses as a tree, one line for each node, for people to read. Call only if no
  * lang_add failed. */
 void lang_tree(const struct lang *l, struct buf *out);

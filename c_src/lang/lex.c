@@ -648,6 +648,9 @@ static void expr_token(struct lex *lx)
         macro(lx);
     } else if (c == '/') {
         slash(lx);
+    } else if (c == '#') {
+        lx->p++;
+        lx->tok.kind = TOK_HASH;
     } else if (c == '@') {
         lx->p++;
         size_t k = 0;
@@ -664,9 +667,22 @@ static void expr_token(struct lex *lx)
     }
 }
 
+/* An atom in single quotes, with the escapes that strings have. */
+static void quoted_atom(struct lex *lx)
+{
+    size_t n, len;
+    const char *raw = quoted(lx, '\'', "D_CHR_NL", &n);
+    char *s = unescape(lx->l, raw, n, &len);
+    set_string(lx, s, len);
+    lx->tok.kind = TOK_IDENT;
+    lx->tok.quoted = true;
+}
+
 static void member_token(struct lex *lx)
 {
-    if (is_name_start(at(lx, 0))) {
+    if (at(lx, 0) == '\'') {
+        quoted_atom(lx);
+    } else if (is_name_start(at(lx, 0))) {
         const char *s = lx->p;
         while (is_name(at(lx, 0)))
             lx->p++;
@@ -782,6 +798,16 @@ static bool stands_alone(const struct lex *lx, enum tok kw)
     return at(lx, i) < 0 || (at(lx, i) > 0 && strchr(tagged ? "/," : "/,{", at(lx, i)));
 }
 
+/* Returns whether a word just read begins the definition of a record: it is "record", and a name
+ * follows, which no description can have after it. */
+static bool begins_record(const struct lex *lx, const char *s, size_t n)
+{
+    if (n != strlen("record") || memcmp(s, "record", n) != 0)
+        return false;
+    int c = at(lx, behind_blanks(lx, 0));
+    return c == '\'' || (is_name_start(c) && c != '`');
+}
+
 /* Scans a word between clauses: a description, a keyword, or the type name that starts a
  * declaration. */
 static void desc_token(struct lex *lx)
@@ -808,6 +834,10 @@ static void desc_token(struct lex *lx)
     }
     size_t n = (size_t)(lx->p - start);
     enum tok kw = keyword(start, n);
+    if (begins_record(lx, start, n)) {
+        lx->tok.kind = TOK_RECORD;
+        return;
+    }
     for (size_t i = 0; kw != TOK_EOF && i < NELEM(outer_keywords); i++) {
         if (outer_keywords[i] == kw && !stands_alone(lx, kw)) {
             lx->tok.kind = kw;

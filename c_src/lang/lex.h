@@ -2,7 +2,8 @@
  *
  * The same characters mean different things in different contexts, so the parser sets `ctx` before
  * it requests the next token: LEX_OUTER between clauses, where probe descriptions stand; LEX_EXPR
- * inside predicates, bodies and declarations; LEX_MEMBER for one token after "." or "->". One token
+ * inside predicates, bodies and declarations; LEX_MEMBER for one token where a name of any form may
+ * stand: after "." or "->", and in records. One token
  * is current (lx->tok), and no token is ever pushed back. Control lines (# ...) are executed where
  * they occur.
  *
@@ -23,6 +24,8 @@ enum tok {
     TOK_AGG,     /* str, without '@' */
     TOK_DESC,    /* one probe description, raw: str, len */
     TOK_PREDEND, /* the '/' that closes a predicate */
+    TOK_HASH,    /* '#' before the name of a record */
+    TOK_RECORD,  /* the word that begins the definition of a record: a keyword only there */
     /* keywords, in the order of lex_keywords */
     TOK_KW_AUTO,
     TOK_KW_BREAK,
@@ -127,6 +130,7 @@ struct token {
     const char *str;
     size_t len;
     bool is_char;
+    bool quoted;     /* TOK_IDENT: an atom in single quotes, of any characters */
     const char *raw; /* the token in the source, pos.len bytes */
 };
 

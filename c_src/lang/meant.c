@@ -56,6 +56,7 @@ static const struct {
      "the process is copyinstr(arg0); thread-local variables are written self->name"},
     {"|>", INSIDE, "D has no pipes: write f(x)"},
     {"#", OUTSIDE, COMMENT},
+    {"-record(", OUTSIDE, "a record is defined by: record order { id, price, items };"},
     {"->", OUTSIDE, "the parts of a description are separated by colons: lists:map:return"},
     {"~r", OUTSIDE, GLOB},
     {":(", OUTSIDE, SEVERAL},

@@ -357,7 +357,8 @@ void parse_unit(struct lex *lx)
                   "a library may not contain clauses");
     if (clause)
         parse_clause(lx);
-    else if (lx->tok.kind == TOK_IDENT || lx->tok.kind == TOK_TYPE || lex_keyword(lx->tok.kind)[0])
+    else if (lx->tok.kind == TOK_IDENT || lx->tok.kind == TOK_TYPE || lx->tok.kind == TOK_RECORD ||
+             lex_keyword(lx->tok.kind)[0])
         parse_decl(lx);
     else
         lex_syntax(lx, lx->tok.kind == TOK_RBRACE ? "it closes no {"

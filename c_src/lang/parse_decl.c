@@ -280,6 +280,7 @@ void parse_decl(struct lex *lx)
     switch (lx->tok.kind) {
     case TOK_KW_TRANSLATOR: parse_translator(lx); break;
     case TOK_KW_PROVIDER: parse_provider(lx); break;
+    case TOK_RECORD: parse_record(lx); break;
     case TOK_KW_IMPORT: /* reserved words without a meaning */
     case TOK_KW_COUNTER: lex_syntax(lx, NULL);
     default: declaration(lx);

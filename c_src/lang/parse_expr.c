@@ -90,17 +90,58 @@ static struct node *arguments(struct lex *lx, enum tok close)
     return list;
 }
 
-/* Parses the name after "." or "->". */
-static void member_name(struct lex *lx, struct node *n)
+static void next_name(struct lex *lx)
 {
     lx->ctx = LEX_MEMBER;
     lex_next(lx);
     lx->ctx = LEX_EXPR;
+}
+
+/* Parses "record.field" after "#", which is the current token. */
+static void record_field(struct lex *lx, struct node *n)
+{
+    const struct diag_pos pos = lx->tok.pos;
+    const char *start = lx->tok.raw;
+    next_name(lx);
+    if (lx->tok.kind != TOK_IDENT)
+        lang_fail(lx->l, &lx->tok.pos, "D_OP_IDENT", "a record's field is written x.#record.field",
+                  "name of a record expected after #");
+    n->str = lx->tok.str;
+    lex_next(lx);
+    if (lx->tok.kind != TOK_DOT)
+        lex_syntax(lx, "a record's field is written x.#record.field");
+    next_name(lx);
+    if (lx->tok.kind != TOK_IDENT)
+        lang_fail(lx->l, &lx->tok.pos, "D_OP_IDENT", NULL, "name of a field expected after #%s.",
+                  n->str);
+    n->pos = pos;
+    if (lx->tok.pos.line == pos.line)
+        n->pos.len = (int)(lx->tok.raw - start) + lx->tok.pos.len;
+    n->name = lx->tok.str;
+    lex_next(lx);
+}
+
+/* Parses the name after "." or "->", or a record's field after ".". */
+static void member_name(struct lex *lx, struct node *n)
+{
+    next_name(lx);
+    if (lx->tok.kind == TOK_HASH && n->kind == N_MEMBER && !n->post) {
+        record_field(lx, n);
+        return;
+    }
     if (lx->tok.kind != TOK_IDENT)
         lang_fail(lx->l, &lx->tok.pos, "D_OP_IDENT", lex_meant(lx), "name expected after %s",
                   n->post ? "->" : ".");
     n->name = lx->tok.str;
     lex_next(lx);
+}
+
+/* Returns whether the "#" that is the current token stands before a name, as Erlang writes fields
+ * of records: x#record.field. */
+static bool before_name(const struct lex *lx)
+{
+    const char c = lx->p < lx->end ? *lx->p : '\0';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '\'';
 }
 
 static struct node *primary(struct lex *lx)
@@ -140,7 +181,7 @@ static struct node *primary(struct lex *lx)
         lx->ctx = LEX_MEMBER;
         lex_next(lx);
         lx->ctx = LEX_EXPR;
-        if (lx->tok.kind != TOK_IDENT)
+        if (lx->tok.kind != TOK_IDENT || lx->tok.quoted)
             lang_fail(lx->l, &lx->tok.pos, "D_OP_IDENT", NULL, "name expected after ->");
         if (lx->tok.pos.line == pos.line)
             n->pos.len = (int)(lx->tok.raw - start) + lx->tok.pos.len;
@@ -214,6 +255,12 @@ static struct node *postfix(struct lex *lx, struct node *n)
             up = new_here(lx, N_MEMBER);
             up->post = lx->tok.kind == TOK_ARROW;
             member_name(lx, up);
+            break;
+        case TOK_HASH:
+            if (!before_name(lx))
+                return n;
+            up = new_here(lx, N_MEMBER);
+            record_field(lx, up);
             break;
         case TOK_INC:
         case TOK_DEC:

@@ -63,6 +63,28 @@ struct lang_xlator {
     struct lang_xlator *next; /* in order of declaration */
 };
 
+/* A record of Erlang: a tuple that begins with its name. */
+struct lang_record {
+    const char *name;
+    struct diag_pos pos; /* of its definition in D */
+    bool in_d;       /* defined in D, for the whole program; else what a node says, for a clause */
+    bool library;    /* as in lang_inline */
+    uint32_t number; /* of the program's records, from 1 on; 0: it is none of them */
+    const char *const *field; /* the element after the name is the first */
+    uint32_t nfields;
+    struct lang_record *next; /* in order of declaration */
+};
+
+/* A field that a clause reads: `of` is NULL until the record is known. */
+struct lang_field {
+    const char *record, *name;
+    struct diag_pos pos;
+    const struct lang_desc *descs; /* of the clause */
+    const struct lang_record *of;
+    uint32_t at;             /* its place in the tuple, from 1 on */
+    struct lang_field *next; /* in order of use */
+};
+
 struct ident {
     enum ident_kind kind;
     const char *name;
@@ -135,6 +157,10 @@ struct lang {
     struct lang_pragma *provider_attrs; /* attributes of providers, newest first */
     struct lang_provider *providers;
     struct lang_xlator *xlators;
+    struct lang_record *records, **record_tail;
+    uint32_t nrecords;      /* that have a number */
+    uint32_t record_fields; /* of these, all together */
+    struct lang_field *fields, **field_tail;
     struct attr probe_attr, stmt_attr; /* the minimum over the program being added */
     unsigned errors;                   /* reported since lang_add began */
     unsigned natoms;                   /* calls of atom(), bounded */
@@ -148,6 +174,8 @@ struct lang {
     unsigned sealed; /* above 0: what the checker is in has its own attributes, see lang_uses */
     struct buf tmp, part; /* scratch for building texts; freed with the rest */
 };
+
+enum { LANG_TRAP_ERROR = 1, LANG_TRAP_NOMEM = 2 }; /* what lang.trap catches */
 
 /* Returns a hint for programs that call a function of the node. */
 const char *lang_no_call(void);
@@ -200,6 +228,19 @@ static inline bool version_has(const struct lang_options *o, uint32_t version)
     return o->version == 0 || version <= o->version;
 }
 
+/* -- erl_record.c -- */
+enum { LANG_RECORDS_MAX = 200, LANG_FIELDS_MAX = 4000, LANG_ATOM_MAX = 255 };
+/* Returns the record that D defines; NULL: it defines none of this name. */
+struct lang_record *record_find(const struct lang *l, const char *name);
+/* Returns a record with these fields, which it borrows: a new one, or one that is known already. */
+struct lang_record *record_add(struct lang *l, const struct lang_record *like);
+/* Makes it one of the program's records; fails at pos when there are too many. */
+void record_number(struct lang *l, struct lang_record *r, const struct diag_pos *pos);
+/* Finds the field in a record; reports an error if that has none of this name. */
+bool record_settle(struct lang *l, struct lang_field *f, struct lang_record *r);
+/* Returns what is wrong with the name of an atom, NULL if nothing is. */
+const char *record_name_fault(const char *name);
+
 /* -- ast.c -- */
 struct node *node_new(struct lang *l, enum node_kind kind, const struct diag_pos *pos);
 /* Sets the height from kids and arguments; fails if the tree is too high. Called once a node has
@@ -235,6 +276,8 @@ void decl_extern(struct lang *l, const struct diag_pos *pos, const char *name,
                  const struct type *type);
 /* Takes ownership of the translator; pos is that of its output type. */
 void decl_translator(struct lang *l, const struct diag_pos *pos, struct lang_xlator *xl);
+/* Takes over what the record borrows. */
+void decl_record(struct lang *l, const struct lang_record *like);
 /* Takes ownership of the inline. */
 void decl_inline(struct lang *l, const struct diag_pos *pos, const char *name,
                  struct lang_inline *in);

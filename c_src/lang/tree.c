@@ -58,7 +58,13 @@ static void put_node(struct buf *out, unsigned depth, const struct node *n)
     case N_INCDEC:
         buf_printf(out, " %s%s%s", op_text[n->op], op_text[n->op], n->post ? " after" : " before");
         break;
-    case N_MEMBER: buf_printf(out, " %s%s", n->post ? "->" : ".", n->name); break;
+    case N_MEMBER:
+        buf_printf(out, " %s%s%s%s",
+                   n->post  ? "->"
+                   : n->str ? ".#"
+                            : ".",
+                   n->str ? n->str : "", n->str ? "." : "", n->name);
+        break;
     default:
         if (n->name != NULL)
             buf_printf(out, " %s", n->name);

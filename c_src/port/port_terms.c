@@ -158,13 +158,31 @@ static void put_buckets(struct buf *b, const struct erltrace_aggr *a)
     etf_list_finish(b, at, n);
 }
 
+/* A stack is a list of its frames' texts, the innermost first; a symbol is its text. */
+static void put_key(struct buf *b, const struct erltrace_aggr *a, size_t i)
+{
+    const char *type = erltrace_aggr_key_type(a, i), *text;
+    if (type != NULL && strcmp(type, "stack") == 0) {
+        uint32_t n = 0;
+        size_t at = etf_list_begin(b);
+        for (; (text = erltrace_aggr_key_text(a, i, n)) != NULL; n++)
+            etf_put_text(b, text);
+        etf_list_finish(b, at, n);
+    } else if (type != NULL && strcmp(type, "symbol") == 0 &&
+               (text = erltrace_aggr_key_text(a, i, 0)) != NULL) {
+        etf_put_text(b, text);
+    } else {
+        put_value(b, erltrace_aggr_key(a, i));
+    }
+}
+
 void port_put_aggr(struct buf *b, const struct erltrace_aggr *a)
 {
     etf_put_tuple(b, 3);
     etf_put_atom(b, a->function);
     size_t at = etf_list_begin(b);
     for (size_t i = 0; i < a->nkeys; i++)
-        put_value(b, erltrace_aggr_key(a, i));
+        put_key(b, a, i);
     etf_list_finish(b, at, (uint32_t)a->nkeys);
     const struct word_agg_info *f = word_agg_named(a->function);
     if (f != NULL && f->result == WORD_BUCKETS)

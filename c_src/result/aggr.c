@@ -362,3 +362,56 @@ int aggr_sweep(struct aggr *a)
     a->n = kept;
     return index_again(a);
 }
+
+/* Merges what an entry has into another one, which gets its key. */
+static int absorb(const struct aggr *a, struct aggr_entry *into, const struct aggr_entry *e)
+{
+    word_agg_merge(a->fn, into->words, e->words, a->nwords);
+    if (e->ncpus > into->ncpus) {
+        uint64_t *p = et_realloc(into->cpu, e->ncpus * a->nwords * sizeof *p);
+        if (p == NULL)
+            return ET_ENOMEM;
+        into->cpu = p;
+        for (; into->ncpus < e->ncpus; into->ncpus++)
+            word_agg_start(a->fn, p + into->ncpus * a->nwords, a->nwords);
+    }
+    for (uint32_t i = 0; i < e->ncpus; i++)
+        word_agg_merge(a->fn, into->cpu + i * a->nwords, e->cpu + i * a->nwords, a->nwords);
+    return 0;
+}
+
+int aggr_rekey(struct aggr_table *t,
+               bool (*change)(void *arg, const struct value *v, uint8_t *bytes), void *arg)
+{
+    for (uint32_t i = 0; i < t->n; i++) {
+        struct aggr *a = &t->aggr[i];
+        bool changed = false;
+        for (size_t j = 0; j < a->n; j++)
+            for (unsigned k = 0; k < a->def->keys.n; k++) {
+                struct aggr_entry *e = a->entry[j];
+                const struct value *v = &e->key[k];
+                if (v->s >= (const char *)e->raw && v->s < (const char *)e->raw + e->rawlen)
+                    changed |= change(arg, v, e->raw + (v->s - (const char *)e->raw));
+            }
+        if (!changed)
+            continue;
+        size_t kept = 0, n = a->n;
+        int rc = 0;
+        hash_free(&a->index);
+        for (size_t j = 0; j < n; j++) {
+            struct aggr_entry *e = a->entry[j];
+            struct aggr_entry *same = rc == 0 ? hash_get(&a->index, e->raw, e->rawlen) : NULL;
+            if (same != NULL) {
+                rc = absorb(a, same, e);
+                entry_free(e);
+                continue;
+            }
+            a->entry[kept++] = e;
+            rc = rc != 0 ? rc : hash_put(&a->index, e->raw, e->rawlen, e);
+        }
+        a->n = kept;
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}

@@ -71,6 +71,11 @@ void aggr_clear_entry(const struct aggr *a, struct aggr_entry *e);
 int aggr_sweep(struct aggr *a);
 /* Resets values to their start (min and max included); keys stay. */
 void aggr_clear(struct aggr *a);
+/* Changes keys: `change` is called for each part of each key, with its bytes, and returns whether
+ * it has changed them, not their number. Entries whose keys have become the same are merged.
+ * Returns 0 or ET_ENOMEM. */
+int aggr_rekey(struct aggr_table *t,
+               bool (*change)(void *arg, const struct value *v, uint8_t *bytes), void *arg);
 /* Removes every entry. */
 void aggr_empty(struct aggr *a);
 /* Keeps the n largest entries, or the -n smallest; by value, then key. Returns 0 or ET_ENOMEM. */

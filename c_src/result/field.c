@@ -7,6 +7,7 @@
 #include "util/elixir.h"
 #include "result/hist.h"
 #include "util/buftext.h"
+#include "util/json.h"
 
 enum { HEX_ROW = 16, KEY_WIDTH = 50, TRACE_WIDTH = 33 };
 
@@ -152,6 +153,9 @@ void field_place(const struct value *v, bool raw, const struct symbols *s, struc
 {
     if (raw) {
         raw_bytes(v, v->size, out);
+    } else if (symbol_is_stack(v) && symbol_folded(s)) {
+        symbol_fold(s, v, out);
+        buf_addc(out, '\n');
     } else if (symbol_is_stack(v)) {
         buf_addc(out, '\n');
         symbol_stack(s, v, symbol_indent(s), 0, out);
@@ -162,6 +166,18 @@ void field_place(const struct value *v, bool raw, const struct symbols *s, struc
         out->oom |= text.oom;
         buf_free(&text);
     }
+}
+
+void field_word(const struct value *v, unsigned show, const struct symbols *s, struct buf *out)
+{
+    if (symbol_is(v))
+        symbol_text(s, v, out);
+    else if (value_is_int(v))
+        value_decimal(v->i, v->kind == DIF_INT, out);
+    else if (v->kind == DIF_STRING || field_printable(v->s, v->len, v->len))
+        put_text(v, 0, show, out);
+    else
+        json_hex(out, v->s, v->len);
 }
 
 void field_key(const struct value *v, uint32_t strsize, bool raw, unsigned show,

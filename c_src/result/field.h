@@ -19,6 +19,9 @@ size_t field_tracemem_size(const struct value *v, size_t nparts);
  * strsize + 1 bytes. */
 void field_key(const struct value *v, uint32_t strsize, bool raw, unsigned show,
                const struct symbols *s, struct buf *out);
+/* Appends one key as a word of other output, without columns: bytes that are not text in
+ * hexadecimal. Not for stacks. */
+void field_word(const struct value *v, unsigned show, const struct symbols *s, struct buf *out);
 /* Appends what stack(), sym() and the like show in a record. */
 void field_place(const struct value *v, bool raw, const struct symbols *s, struct buf *out);
 /* Appends the value of a row; a histogram with its leading newline. */

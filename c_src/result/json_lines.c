@@ -71,6 +71,49 @@ static void json_place(const struct report *r, const struct value *v, struct buf
     buf_free(&text);
 }
 
+/* Appends the frames of a stack, where the tier knows functions:
+ * [{"function":F,"file":F,"line":N}], or {"address":"0x..."}. null: not a stack. */
+static void json_frames(const struct report *r, const struct value *v, struct buf *out)
+{
+    struct symbol_place at = {.name = BUF_INIT};
+    if (!symbol_is_stack(v)) {
+        buf_adds(out, "null");
+        return;
+    }
+    buf_addc(out, '[');
+    for (size_t i = 0; symbol_place(&r->symbols, v, i, &at); i++) {
+        buf_adds(out, i > 0 ? ",{" : "{");
+        json_first_key(out, at.known ? "function" : "address");
+        buf_json(out, buf_str(&at.name), at.name.len);
+        if (at.line > 0) {
+            json_key(out, "file");
+            buf_json(out, at.file, strlen(at.file));
+            buf_printf(out, ",\"line\":%" PRIu32, at.line);
+        }
+        buf_addc(out, '}');
+    }
+    buf_addc(out, ']');
+    out->oom |= at.name.oom;
+    buf_free(&at.name);
+}
+
+/* Appends "frames", with an element for each of the keys, if one of them is a stack. */
+static void json_key_frames(const struct report *r, const struct value *key, size_t n,
+                            struct buf *out)
+{
+    bool any = false;
+    for (size_t i = 0; i < n; i++)
+        any |= symbol_is_stack(&key[i]);
+    if (!any)
+        return;
+    json_key(out, "frames");
+    for (size_t i = 0; i < n; i++) {
+        buf_addc(out, i > 0 ? ',' : '[');
+        json_frames(r, &key[i], out);
+    }
+    buf_addc(out, ']');
+}
+
 static void json_value(const struct report *r, const struct value *v, struct buf *out)
 {
     if (v->kind == DIF_STRING) {
@@ -209,6 +252,7 @@ static void printa(struct report *r, const struct dif_action *act, const struct 
     for (size_t i = 0; i < view.nrows; i++) {
         buf_adds(out, i > 0 ? ",{" : "{");
         values(r, out, "keys", view.row[i].key->key, view.aggr[0]->def->keys.n);
+        json_key_frames(r, view.row[i].key->key, view.aggr[0]->def->keys.n, out);
         buf_adds(out, ",\"values\":[");
         for (size_t a = 0; a < view.naggrs; a++) {
             if (a > 0)
@@ -232,6 +276,7 @@ static enum verdict action(void *arg, const struct erltrace_record *rec, struct 
         [ACT_FREOPEN] = "freopen",   [ACT_FTRUNCATE] = "ftruncate",
         [ACT_TRACEMEM] = "tracemem", [ACT_PRINT] = "print",
         [ACT_RAISE] = "raise",       [ACT_STACK] = "stack",
+        [ACT_FOLLOW] = "follow",
     };
     struct report *r = arg;
     const struct dif_action *act = &r->img->actions[d->action];
@@ -249,6 +294,10 @@ static enum verdict action(void *arg, const struct erltrace_record *rec, struct 
     case ACT_STACK:
         json_key(out, "value");
         json_value(r, v, out);
+        if (symbol_is_stack(v)) {
+            json_key(out, "frames");
+            json_frames(r, v, out);
+        }
         break;
     case ACT_TRACEMEM: {
         struct value shown_bytes = *v;
@@ -270,6 +319,7 @@ static enum verdict action(void *arg, const struct erltrace_record *rec, struct 
     case ACT_SETOPT:
     case ACT_RAISE:
     case ACT_FTRUNCATE:
+    case ACT_FOLLOW:
         buf_addc(out, ',');
         values(r, out, "values", v, act->nparts);
         break;
@@ -460,6 +510,7 @@ static enum verdict aggregations(void *arg)
             json_text_field(out, "function", a->fn->name);
             buf_addc(out, ',');
             values(r, out, "keys", view.row[row].key->key, a->def->keys.n);
+            json_key_frames(r, view.row[row].key->key, a->def->keys.n, out);
             json_key(out, a->fn->result == WORD_BUCKETS ? "buckets" : "value");
             aggr_value(r, a, view.row[row].words[0]);
             if (option_on(r->opt, OPTION_aggpercpu))

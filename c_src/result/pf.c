@@ -258,6 +258,13 @@ static void put_place(const struct pf_conv *c, const struct value *v, const stru
     const struct symbols *s = env != NULL ? env->symbols : NULL;
     struct buf text = BUF_INIT;
     size_t width = (size_t)c->width;
+    if (c->conv == 'k' && symbol_folded(s)) {
+        symbol_fold(s, v, &text);
+        field(c, buf_str(&text), text.len, out);
+        out->oom |= text.oom;
+        buf_free(&text);
+        return;
+    }
     if (c->conv == 'k') {
         bool left = (c->flags & PF_LEFT) != 0;
         buf_addc(out, '\n');

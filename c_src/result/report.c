@@ -7,13 +7,16 @@
 #include "result/bars.h"
 #include "result/field.h"
 #include "result/hist.h"
+#include "result/profile.h"
 #include "util/buftext.h"
 
 static const struct {
+    const char *name;
     int flag;
+    enum { HOW_LINES, HOW_WHOLE } how;
     const struct observer *reporter;
 } formats[] = {
-#define FORMAT(name, flag, reporter) {flag, &reporter},
+#define FORMAT(name, flag, how, reporter) {#name, flag, HOW_##how, &reporter},
 #include "util/formats.list"
 #undef FORMAT
 };
@@ -25,6 +28,24 @@ const struct observer *report_format(int flags, int64_t format)
         if ((flags & formats[i].flag) != 0)
             return formats[i].reporter;
     return formats[format >= 0 && format < NFORMATS ? format : 0].reporter;
+}
+
+static size_t format_of(const struct observer *reporter)
+{
+    size_t i = 0;
+    while (i < NFORMATS - 1 && formats[i].reporter != reporter)
+        i++;
+    return i;
+}
+
+const char *report_format_name(const struct observer *reporter)
+{
+    return formats[format_of(reporter)].name;
+}
+
+bool report_is_profile(const struct observer *reporter)
+{
+    return formats[format_of(reporter)].how == HOW_WHOLE;
 }
 
 int report_flags(void)
@@ -175,6 +196,17 @@ static void put_value(const struct report *r, const struct aggr *a, const struct
     }
 }
 
+/* One line for each row: the stack from its root, blank, values. */
+static void folded_rows(const struct report *r, const struct aggr_view *view, struct buf *out)
+{
+    for (size_t i = 0; i < view->nrows; i++) {
+        profile_fold(r, view->aggr[0], &view->row[i], out);
+        for (size_t a = 0; a < view->naggrs; a++)
+            buf_printf(out, " %" PRId64, profile_value(view->aggr[a], view->row[i].words[a]));
+        buf_addc(out, '\n');
+    }
+}
+
 void report_rows(struct report *r, const uint32_t *aggs, size_t n, const struct pf *format,
                  struct buf *out)
 {
@@ -182,6 +214,11 @@ void report_rows(struct report *r, const uint32_t *aggs, size_t n, const struct 
     struct aggr_view view;
     if (aggr_view_make(&view, r->aggr, aggs, n, &order) != 0) {
         r->oom = true;
+        return;
+    }
+    if (format->n == 0 && symbol_folded(&r->symbols) && profile_keys(&view.aggr[0]->def->keys)) {
+        folded_rows(r, &view, out);
+        aggr_view_free(&view);
         return;
     }
     if (format->n == 0 && bars_want(r, &view)) {
@@ -212,7 +249,9 @@ void report_rows(struct report *r, const uint32_t *aggs, size_t n, const struct 
 void report_printa(struct report *r, const struct dif_action *act, const struct pf *format,
                    struct buf *out)
 {
-    if (format->n == 0)
+    bool folded =
+        symbol_folded(&r->symbols) && profile_keys(&r->img->aggs[r->img->refs[act->ref]].keys);
+    if (format->n == 0 && !folded)
         buf_addc(out, '\n');
     report_rows(r, r->img->refs + act->ref, act->nrefs, format, out);
 }

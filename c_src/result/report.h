@@ -1,5 +1,5 @@
-/* report.h - the two observers (observer.h) that write what a session reports: text.c as dtrace
- * does, json_lines.c as lines of JSON.
+/* report.h - the observers (observer.h) that write what a session reports: text.c as dtrace does,
+ * json_lines.c as lines of JSON, pprof.c and speedscope.c as profiles.
  *
  * The session decodes everything (value.h) and passes it to them. A reporter composes bytes and
  * passes them to a struct out; nothing in this room prints. */
@@ -35,12 +35,15 @@ struct out {
 };
 
 /* The reporters: observers whose argument is a struct report. */
-#define FORMAT(name, flag, reporter) extern const struct observer reporter;
+#define FORMAT(name, flag, how, reporter) extern const struct observer reporter;
 #include "util/formats.list"
 #undef FORMAT
 /* Returns the reporter that flags of erltrace_open ask for, else the one of a value of the option
  * `format`. */
 const struct observer *report_format(int flags, int64_t format);
+/* Returns the name of a reporter; whether it makes a profile (result/profile.h) at the end. */
+const char *report_format_name(const struct observer *reporter);
+bool report_is_profile(const struct observer *reporter);
 /* Returns all those flags. */
 int report_flags(void);
 
@@ -51,8 +54,13 @@ struct report {
     const struct aggr_table *aggr;
     const struct pf *format; /* of each action of the image; those without have n = 0 */
     struct symbols symbols;
-    uint64_t target; /* $target */
-    bool terminal;   /* the output goes to a terminal: see report_shown */
+    uint64_t target;       /* $target */
+    bool terminal;         /* the output goes to a terminal: see report_shown */
+    const uint64_t *began; /* when BEGIN ran, CLOCK_MONOTONIC in ns; NULL: not known. Borrowed */
+    /* Returns what the program writes as the key of an aggregation, from 0; NULL: not known. May be
+     * NULL. */
+    const char *(*key_name)(void *arg, uint32_t agg, unsigned key);
+    void *key_name_arg;
     /* below: the reporter's own */
     struct buf line;    /* what is being composed */
     bool begun;         /* the start of the record is written: it comes with the first action */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { WORD = 8, INDENT = 14 };
+enum { STACKFORM_FOLDED = 1 }; /* the second word of the option */
 
 /* Which parts of a symbol are shown. */
 enum shown { SHOW_OBJECT, SHOW_FUNCTION, SHOW_OFFSET };
@@ -25,11 +26,13 @@ static void put(const struct symbols *s, uint64_t pid, uint64_t address, enum sh
     struct tier_symbol sym = {0};
     if (s == NULL || s->find == NULL || !s->find(s->arg, pid, address, &sym) ||
         sym.object == NULL) {
-        buf_printf(out, "0x%" PRIx64, address);
+        buf_printf(out, "0x%" PRIx64, sym.address != 0 ? sym.address : address);
         return;
     }
     if (sym.whole) {
         buf_adds(out, sym.function);
+        if (sym.line > 0 && shown == SHOW_OFFSET)
+            buf_printf(out, " (%s:%" PRIu32 ")", sym.file, sym.line);
         return;
     }
     const char *slash = pid != 0 ? strrchr(sym.object, '/') : NULL;
@@ -74,6 +77,65 @@ bool symbol_frame(const struct symbols *s, const struct value *v, size_t nth, st
     if (pc != 0)
         put(s, user ? word_at(v, 0) : 0, pc, SHOW_OFFSET, out);
     return pc != 0;
+}
+
+size_t symbol_depth(const struct value *v)
+{
+    size_t user = v->kind != DIF_STACK, n = 0;
+    while (word_at(v, n + user) != 0)
+        n++;
+    return n;
+}
+
+bool symbol_place(const struct symbols *s, const struct value *v, size_t nth,
+                  struct symbol_place *place)
+{
+    bool user = v->kind != DIF_STACK;
+    uint64_t pc = word_at(v, nth + user);
+    buf_reset(&place->name);
+    place->file = NULL;
+    place->line = 0;
+    if (pc == 0)
+        return false;
+    const uint64_t pid = user ? word_at(v, 0) : 0;
+    struct tier_symbol sym = {0};
+    put(s, pid, pc, SHOW_FUNCTION, &place->name);
+    place->known = s != NULL && s->find != NULL && s->find(s->arg, pid, pc, &sym) && sym.whole;
+    if (place->known && sym.line > 0) {
+        place->file = sym.file;
+        place->line = sym.line;
+    }
+    return true;
+}
+
+bool symbol_folded(const struct symbols *s)
+{
+    return s != NULL && s->opt != NULL && s->opt->value[OPTION_stackform] == STACKFORM_FOLDED;
+}
+
+/* The readers split a line at each ';', and take numbers after a blank at its end for values. */
+void symbol_fold_text(const char *text, size_t n, struct buf *out)
+{
+    size_t before = out->len;
+    buf_visible(out, text, n, false);
+    for (size_t i = before; i < out->len; i++)
+        out->data[i] = out->data[i] == ';' ? ':' : out->data[i] == ' ' ? '_' : out->data[i];
+}
+
+void symbol_fold(const struct symbols *s, const struct value *v, struct buf *out)
+{
+    struct symbol_place place = {.name = BUF_INIT};
+    size_t depth = symbol_depth(v);
+    if (depth == 0)
+        symbol_fold_text(SYMBOL_NO_STACK, strlen(SYMBOL_NO_STACK), out);
+    for (size_t i = depth; i-- > 0;) {
+        symbol_place(s, v, i, &place);
+        symbol_fold_text(buf_str(&place.name), place.name.len, out);
+        if (i > 0)
+            buf_addc(out, ';');
+    }
+    out->oom |= place.name.oom;
+    buf_free(&place.name);
 }
 
 void symbol_stack(const struct symbols *s, const struct value *v, int64_t indent, size_t width,

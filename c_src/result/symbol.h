@@ -5,6 +5,10 @@
 #ifndef ET_RESULT_SYMBOL_H
 #define ET_RESULT_SYMBOL_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/buf.h"
 #include "result/options.h"
 #include "result/value.h"
@@ -15,7 +19,7 @@ struct symbols {
     /* Returns false when the address is unknown. pid 0: a kernel address. */
     bool (*find)(void *arg, uint64_t pid, uint64_t address, struct tier_symbol *out);
     void *arg;
-    const struct options *opt; /* stackindent, noresolve; NULL: their defaults */
+    const struct options *opt; /* stackindent, stackform, noresolve; NULL: their defaults */
 };
 
 /* Whether a value is a stack; whether it is a stack or a symbol. */
@@ -41,5 +45,30 @@ void symbol_stack(const struct symbols *s, const struct value *v, int64_t indent
 int64_t symbol_indent(const struct symbols *s);
 /* Appends the nth frame's text. Returns false when there is none. */
 bool symbol_frame(const struct symbols *s, const struct value *v, size_t nth, struct buf *out);
+/* Returns the number of frames of a stack. */
+size_t symbol_depth(const struct value *v);
+
+/* A frame as profiles have it. */
+struct symbol_place {
+    struct buf name;  /* the function, without an offset; NUL-terminated only by buf_str */
+    const char *file; /* its source; NULL: unknown. Borrowed as those of tier_symbol are */
+    uint32_t line;    /* 0: unknown */
+    bool known;       /* the name is that of a function, not an address */
+};
+/* Fills in the nth frame of a stack; place->name is emptied first. Returns false when there is
+ * none. */
+bool symbol_place(const struct symbols *s, const struct value *v, size_t nth,
+                  struct symbol_place *place);
+
+#define SYMBOL_NO_STACK "[no stack]"
+
+/* Whether the option stackform asks for stacks on one line. */
+bool symbol_folded(const struct symbols *s);
+/* Appends a text as a frame of a folded stack: what separates frames, or a stack from its value,
+ * becomes something else. */
+void symbol_fold_text(const char *text, size_t n, struct buf *out);
+/* Appends a stack on one line, its root first, frames separated by ';'. In the place of a stack
+ * without frames there is one that says so. */
+void symbol_fold(const struct symbols *s, const struct value *v, struct buf *out);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "result/print.h"
 #include "result/field.h"
+#include "result/profile.h"
 #include "result/report.h"
 #include "util/buftext.h"
 
@@ -164,7 +165,9 @@ static enum verdict aggregations(void *arg)
     struct report *r = arg;
     static const struct pf none = {NULL, 0};
     bool reverse = option_on(r->opt, OPTION_aggsortrev);
-    buf_addc(&r->line, '\n');
+    /* Readers of folded stacks take every line for one. */
+    if (!symbol_folded(&r->symbols) || !profile_of(r->img))
+        buf_addc(&r->line, '\n');
     for (uint32_t i = 0; i < r->aggr->n; i++) {
         uint32_t at = reverse ? r->aggr->n - 1 - i : i;
         if (!r->aggr->aggr[at].printed)

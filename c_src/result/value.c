@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "dif/record.h"
+#include "tier/record_read.h"
 #include "util/buftext.h"
 #include "util/json.h"
 

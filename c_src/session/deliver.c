@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "dif/record.h"
 #include "session/session.h"
+#include "tier/record_read.h"
 #include "util/buftext.h"
 
 struct session_event {
@@ -95,7 +95,7 @@ void session_aggregation(void *arg, struct tier *t, uint32_t agg, uint32_t cpu, 
                          size_t keylen, const uint64_t *words, size_t nwords)
 {
     struct session_reader *r = arg;
-    (void)t;
+    key = session_stack_key(r->s, t, agg, key, keylen);
     int rc = aggr_merge(&r->s->aggr, agg, key, keylen, words, nwords);
     if (rc == 0 && option_on(&r->s->opt, OPTION_aggpercpu))
         rc = aggr_merge_cpu(&r->s->aggr, agg, cpu, key, keylen, words, nwords);
@@ -426,8 +426,12 @@ static int consume_record(struct session *s, const struct session_event *e, cons
 
 static int consume_event(struct session *s, const struct session_event *e, const uint8_t *parts)
 {
-    if (!e->is_fault)
-        return consume_record(s, e, parts);
+    if (!e->is_fault) {
+        s->showing = &s->tier[s->probe[e->epid - 1].tier];
+        int rc = consume_record(s, e, parts);
+        s->showing = NULL;
+        return rc;
+    }
     report_fault(
         s, (struct erltrace_fault){.epid = e->epid,
                                    .cpu = e->cpu,

@@ -207,7 +207,13 @@ int api_compile(erltrace_t *h)
     for (struct erltrace_prog *p = h->session.program; p != NULL; p = p->next)
         if (p->next == NULL)
             h->compiling = p; /* an error of the whole is shown as one of the last program */
-    int rc = h->session.program != NULL ? session_compile(&h->session) : 0;
+    int rc = 0;
+    if (h->session.program != NULL && session_asks(&h->session)) {
+        rc = api_open_targets(h);
+        rc = rc != 0 ? rc : session_records(&h->session);
+    }
+    if (rc == 0 && h->session.program != NULL)
+        rc = session_compile(&h->session);
     h->compile_failed = rc != 0;
     rc = api_leave(h, rc);
     h->compiling = NULL;

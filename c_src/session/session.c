@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "lang/encode.h"
+#include "result/profile.h"
 #include "util/buftext.h"
 #include "util/render.h"
 
@@ -170,8 +171,12 @@ static int parse_formats(struct session *s)
 static bool find_symbol(void *arg, uint64_t pid, uint64_t address, struct tier_symbol *out)
 {
     struct session *s = arg;
+    if (session_stack_symbol(s, pid, address, out))
+        return true;
     for (size_t i = 0; i < s->ntiers; i++) {
         const struct tier_ops *ops = s->tier[i].t->ops;
+        if (s->showing != NULL && s->showing != &s->tier[i])
+            continue; /* other hosts have processes of this number too */
         if (ops->symbol != NULL && ops->symbol(s->tier[i].t, pid, address, out))
             return true;
     }
@@ -300,17 +305,56 @@ static int check_terms(struct session *s)
                       "%s looks into terms, which the option terms=off hides", need.name);
 }
 
+/* Refuses what a profile could not be made of, or could not be written to. */
+static int check_format(struct session *s)
+{
+    const struct observer *wanted = report_format(0, s->opt.value[OPTION_format]);
+    if (!report_is_profile(wanted))
+        return 0;
+    const char *name = report_format_name(wanted);
+    if (report_format(s->flags, s->opt.value[OPTION_format]) != wanted)
+        return diag_error(&s->diags, ET_EINVAL, NULL, "", "leave one of them out",
+                          "the output cannot be both JSON lines and format=%s", name);
+    if (wanted == &report_pprof && (s->flags & ERLTRACE_O_TERMINAL) != 0)
+        return diag_error(&s->diags, ET_EINVAL, NULL, "", "write it to a file: -o FILE",
+                          "format=pprof is not for terminals");
+    if (profile_of(&s->img))
+        return 0;
+    return diag_error(
+        &s->diags, ET_ECOMPILE, NULL, "D_FORMAT_STACK",
+        "count stacks, as in: @[ustack()] = count();",
+        "no aggregation has a stack as a key, of which format=%s could make a profile", name);
+}
+
+/* Collects the records that the image names. */
+static int list_records(struct session *s)
+{
+    struct compile_record r;
+    while (compile_record(s->compile, (uint32_t)s->nrecords, &r))
+        s->nrecords++;
+    s->record = arena_alloc(&s->arena, (s->nrecords + 1) * sizeof *s->record);
+    if (s->record == NULL)
+        return session_no_memory(s);
+    for (uint32_t i = 0; compile_record(s->compile, i, &r); i++)
+        s->record[i] = (struct tier_record){r.name, r.field, r.nfields};
+    return 0;
+}
+
 int session_compile(struct session *s)
 {
     int rc = session_begin(s);
     if (rc == 0)
         rc = compile_image(s->compile, &s->img);
     if (rc == 0)
+        rc = list_records(s);
+    if (rc == 0)
         rc = dif_verify(&s->img, &s->diags);
     if (rc == 0)
         rc = check_restricted(s);
     if (rc == 0)
         rc = check_terms(s);
+    if (rc == 0)
+        rc = check_format(s);
     if (rc == 0 && (rc = dif_encode(&s->img, &s->encoded)) != 0)
         rc = session_no_memory(s);
     if (rc == 0)
@@ -334,7 +378,10 @@ int session_compile(struct session *s)
                                 .terminal = (s->flags & ERLTRACE_O_TERMINAL) != 0,
                                 .format = s->format,
                                 .symbols = {.find = find_symbol, .arg = s, .opt = &s->opt},
-                                .target = s->target > 0 ? (uint64_t)s->target : 0};
+                                .target = s->target > 0 ? (uint64_t)s->target : 0,
+                                .began = &s->began_ns,
+                                .key_name = session_key_name,
+                                .key_name_arg = s};
     return rc;
 }
 
@@ -432,6 +479,8 @@ static int enable(struct session *s, struct session_tier *t)
         .progress_arg = s,
         .redact = s->opt.redact,
         .nredact = s->opt.nredact,
+        .records = s->record,
+        .nrecords = s->nrecords,
         .aggs_with_records = acts_on_aggregations(&s->img)};
     if (!speculates(&s->img))
         asked.cleanrate = 0;
@@ -480,12 +529,13 @@ static const char *instead(const char *name)
     static const char stacks[] =
         "ustack() is the stack of the Erlang process; `erltrace run stacks` shows where processes "
         "spend their time";
+    static const char callers[] = "erlcaller is the Erlang function that called, as text";
     static const struct {
         const char *name, *hint;
     } rows[] = {
         {"stack()", stacks},     {"stackdepth", stacks},
-        {"ustackdepth", stacks}, {"caller", stacks},
-        {"ucaller", stacks},     {"curthread", "a process is the text copyinstr(arg0)"},
+        {"ustackdepth", stacks}, {"caller", callers},
+        {"ucaller", callers},    {"curthread", "a process is the text copyinstr(arg0)"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (strcmp(rows[i].name, name) == 0)
@@ -606,6 +656,8 @@ static int work_tier(struct session *s, struct session_tier *t, int timeout_ms, 
     }
     if (rc == ET_ELOST)
         rc = TIER_LOST;
+    if (reader.error == 0)
+        reader.error = session_stacks_settle(s);
     if (reader.error != 0)
         return reader.error;
     if (rc < 0)
@@ -799,6 +851,7 @@ void session_free(struct session *s)
     decider_free(s->decider);
     et_free(s->later);
     aggr_table_free(&s->aggr);
+    session_stacks_free(s);
     buf_free(&s->said);
     buf_free(&s->report.line);
     fold_free(&s->report.faults);
@@ -808,6 +861,7 @@ void session_free(struct session *s)
     buf_free(&s->text);
     buf_free(&s->encoded);
     buf_free(&s->targets);
+    buf_free(&s->key_name);
     dif_image_free(&s->img);
     compile_free(s->compile);
     diags_free(&s->diags);

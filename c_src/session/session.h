@@ -79,6 +79,15 @@ struct session_functions {
     const struct probe_pids *pids[PROBE_NKINDS - PROBE_FN_ENTRY];
 };
 
+/* Frames of stacks among keys: stacks.c. */
+struct session_stacks {
+    struct buf place;  /* struct place, by number */
+    struct hash index; /* their identities -> number + 1 */
+    struct buf key;    /* the key that session_stack_key has returned */
+    bool unknown;      /* there are places without a name */
+    bool oom;
+};
+
 struct session {
     /* Set by the creator of the session between session_init and session_add. */
     int flags;          /* of erltrace_open */
@@ -98,6 +107,9 @@ struct session {
     struct pf *format;   /* of each action; in the arena */
     struct value *value; /* room for the parts of one record; in the arena */
     uint32_t nvalues;
+    struct session_modules *modules; /* what nodes have said of modules; in the arena */
+    struct tier_record *record;      /* nrecords that the image names; in the arena */
+    size_t nrecords;
     struct erltrace_prog **program_of; /* of each clause; in the arena */
     struct session_tier *tier;
     size_t ntiers;
@@ -110,6 +122,8 @@ struct session {
     struct session_functions functions;
     struct tier_later *later;
     size_t nlater;
+    struct session_stacks stacks;
+    const struct session_tier *showing; /* whose record is being reported; NULL: none */
     struct aggr_table aggr;
     struct report report;
     struct observer observer[2]; /* in the order in which they are called */
@@ -121,6 +135,7 @@ struct session {
     struct buf late;        /* struct late_fault, of the record being reported */
     struct buf text; /* formatted for system() and freopen(); before that, a function's name */
     struct buf targets;
+    struct buf key_name; /* the last result of session_key_name */
     char option_hint[OPTION_HINT];
     bool exiting, stopped, exited;
     bool aborted;         /* a handler asked for the end */
@@ -196,6 +211,10 @@ bool session_end_missed(const struct session *s);
 /* Appends the text of a symbol (nth 0), or of the nth frame of a stack. Returns false when there is
  * none. */
 bool session_frame(const struct session *s, const struct value *v, size_t nth, struct buf *out);
+/* Returns what the program writes as a key of an aggregation (struct report.key_name, with the
+ * session as arg): that of the first clause that updates it. NULL: the text does not tell. Valid
+ * until the next call. */
+const char *session_key_name(void *arg, uint32_t agg, unsigned key);
 /* Fills in the status: all of *out but the state. */
 void session_status(const struct session *s, struct erltrace_status *out);
 /* Returns the targets in words, separated by commas; "" for the local tier. Borrowed. */
@@ -260,6 +279,14 @@ bool session_later(struct session *s, uint32_t clause, const char *name);
  * existing ones. Returns 0 or an error with a diagnostic. */
 int session_extend(struct session *s, struct session_tier *t);
 
+/* -- modules.c ----------------------------------------------------------------------------------
+ */
+
+/* Returns whether a clause reads a record that no program defines, and names a module. */
+bool session_asks(const struct session *s);
+/* Asks the attached tiers for these records. Returns 0 or an error with diagnostics. */
+int session_records(struct session *s);
+
 /* -- library.c --------------------------------------------------------------------------------- */
 
 /* Compiles the D libraries, once. Returns 0 or an error with a diagnostic. */
@@ -281,6 +308,19 @@ void session_fault(void *arg, struct tier *t, uint32_t epid, uint32_t action, ui
                    uint32_t fault, uint64_t value, uint32_t cpu);
 void session_counts(void *arg, struct tier *t, const struct record_counts *c);
 void session_load(void *arg, struct tier *t, const struct tier_load *l); /* costs.c */
+
+/* -- stacks.c ---------------------------------------------------------------------------------- */
+
+/* Returns a key of an aggregation with its stacks as they are kept: the key itself, or a copy that
+ * is valid until the next call. */
+const uint8_t *session_stack_key(struct session *s, struct tier *t, uint32_t agg,
+                                 const uint8_t *key, size_t len);
+/* Names frames that can be named meanwhile. Returns 0 or an error with a diagnostic. */
+int session_stacks_settle(struct session *s);
+/* Finds a frame of such a stack, as tier_ops.symbol. */
+bool session_stack_symbol(const struct session *s, uint64_t pid, uint64_t word,
+                          struct tier_symbol *out);
+void session_stacks_free(struct session *s);
 
 enum session_order {
     SESSION_FIRST,   /* a tier's first records: BEGIN's come first, END's are postponed */

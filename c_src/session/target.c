@@ -223,7 +223,8 @@ int api_open_targets(erltrace_t *h)
         return 0;
     h->opened = true; /* also on failure: what is already open must not be opened again */
     bool any = h->ntargets == 0 && !h->local;
-    if (h->local || (any && h->session.program != NULL && session_is_local(&h->session)))
+    if (h->local || (any && h->session.program != NULL && !session_asks(&h->session) &&
+                     session_is_local(&h->session)))
         return open_local(h);
     struct node_options common = {.cookie = h->cookie,
                                   .cookie_file = h->cookie_file,
@@ -334,7 +335,10 @@ int erltrace_placed_iter(erltrace_t *h, erltrace_placed_fn *fn, void *arg)
                                       .ports = p->ports,
                                       .monitors = p->monitors,
                                       .ns = p->ns,
-                                      .calls = p->calls};
+                                      .calls = p->calls,
+                                      .filtered = p->filtered,
+                                      .filters =
+                                          p->filtered > 0 && p->filters != NULL ? p->filters : ""};
         int rc = fn(&out, arg);
         if (rc != 0)
             return rc;

@@ -144,6 +144,28 @@ const struct erltrace_bucket *erltrace_aggr_bucket(const struct erltrace_aggr *a
     return &own->bucket;
 }
 
+/* Returns the type of a key as its kind has it. */
+static const char *type_of(uint8_t kind)
+{
+    switch (kind) {
+    case DIF_INT: return "int";
+    case DIF_UINT: return "uint";
+    case DIF_STRING: return "string";
+    case DIF_STACK:
+    case DIF_USTACK:
+    case DIF_JSTACK: return "stack";
+    case DIF_BYTES:
+    case DIF_FLOAT: return "bytes";
+    default: return "symbol";
+    }
+}
+
+const char *erltrace_aggr_key_type(const struct erltrace_aggr *a, size_t i)
+{
+    const struct api_aggr *own = (const struct api_aggr *)(const void *)a;
+    return a != NULL && i < a->nkeys ? type_of(own->e->key[i].kind) : NULL;
+}
+
 const char *erltrace_aggr_key_text(const struct erltrace_aggr *a, size_t i, size_t nth)
 {
     struct api_aggr *own = (struct api_aggr *)(void *)a;
@@ -196,19 +218,7 @@ int erltrace_aggregation_iter(erltrace_t *h, erltrace_aggregation_fn *fn, void *
 const char *erltrace_aggregation_key(const struct erltrace_aggregation *a, size_t i)
 {
     const struct api_aggregation *own = (const struct api_aggregation *)(const void *)a;
-    if (a == NULL || i >= a->nkeys)
-        return NULL;
-    switch (own->def->keys.key[i].kind) {
-    case DIF_INT: return "int";
-    case DIF_UINT: return "uint";
-    case DIF_STRING: return "string";
-    case DIF_STACK:
-    case DIF_USTACK:
-    case DIF_JSTACK: return "stack";
-    case DIF_BYTES:
-    case DIF_FLOAT: return "bytes";
-    default: return "symbol";
-    }
+    return a != NULL && i < a->nkeys ? type_of(own->def->keys.key[i].kind) : NULL;
 }
 
 const struct erltrace_bucket *erltrace_aggregation_bucket(const struct erltrace_aggregation *a,

@@ -1,7 +1,7 @@
 /* blocks.c - passes what engines left behind (dif/record.h) to a sink. The bytes may come from
  * another machine, so every size and number in them is checked. */
 #include "base/err.h"
-#include "dif/record.h"
+#include "tier/record_read.h"
 #include "tier/tier.h"
 
 static int report_record(struct tier *t, const struct rdr *one, const struct tier_sink *sink)

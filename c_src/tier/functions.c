@@ -217,6 +217,21 @@ static bool means_module(struct catalog *c, const char *pattern, const char *nam
            !(glob_exact(pattern) && catalog_module(c, pattern));
 }
 
+int catalog_modules(struct catalog *c, const char *pattern, const char **name, size_t most,
+                    size_t *n, struct diags *d)
+{
+    int e = need_modules(c, d);
+    *n = 0;
+    for (size_t i = 0; e == 0 && i < c->nmod; i++) {
+        if (!means_module(c, pattern, c->mod[i].name))
+            continue;
+        if (*n < most)
+            name[*n] = c->mod[i].name;
+        ++*n;
+    }
+    return e;
+}
+
 /* Fetches the functions of all modules that match. */
 static int need_functions(struct catalog *c, const char *pattern, struct diags *d)
 {
@@ -274,18 +289,18 @@ static void named_probe(const char *prov, const char *name, uint32_t id, enum pr
 
 static void tick_probe(const struct catalog *c, size_t i, struct tier_probe *p)
 {
-    named_probe("profile", c->tick[i].name, TIER_ID_INTERVAL + (uint32_t)i, PROBE_TICK, p);
+    named_probe("profile", c->tick[i].name, TIER_ID_INTERVAL + (uint32_t)i, c->tick[i].kind, p);
     p->period = c->tick[i].period;
 }
 
-/* Fills in the i-th default interval; returns false when a node does not have it. */
+/* Fills in the i-th default interval; returns false when there is none. */
 static bool default_tick(size_t i, struct tier_probe *p)
 {
     size_t n;
     const struct probe_interval_def *def = probe_intervals(&n);
-    if (i >= n || def[i].kind != PROBE_TICK)
+    if (i >= n)
         return false;
-    named_probe("profile", def[i].name, TIER_ID_DEFAULT + (uint32_t)i, PROBE_TICK, p);
+    named_probe("profile", def[i].name, TIER_ID_DEFAULT + (uint32_t)i, def[i].kind, p);
     p->period = def[i].period;
     return true;
 }
@@ -385,7 +400,7 @@ static bool match_named(const struct probe_spec *s, const char *prov, bool ours,
            glob_match(s->mod, "") && glob_match(s->func, "") && glob_match(s->name, name);
 }
 
-/* Creates a tick when its exact name is requested. */
+/* Creates an interval when its exact name is requested. */
 static int need_tick(struct catalog *c, const struct probe_spec *s)
 {
     uint64_t ns;
@@ -393,8 +408,7 @@ static int need_tick(struct catalog *c, const struct probe_spec *s)
     enum probe_kind kind;
     const struct probe_interval_def *def = probe_intervals(&ndef);
     if (!glob_exact(s->name) || !match_named(s, "profile", false, s->name) ||
-        !probe_interval(s->name, &ns, &kind) || kind != PROBE_TICK ||
-        c->ntick >= TIER_ID_INTERVAL_END - TIER_ID_INTERVAL)
+        !probe_interval(s->name, &ns, &kind) || c->ntick >= TIER_ID_INTERVAL_END - TIER_ID_INTERVAL)
         return 0;
     for (size_t i = 0; i < ndef; i++)
         if (strcmp(def[i].name, s->name) == 0)
@@ -406,7 +420,8 @@ static int need_tick(struct catalog *c, const struct probe_spec *s)
     if (!t)
         return ET_ENOMEM;
     c->tick = t;
-    t[c->ntick] = (struct catalog_tick){.name = arena_strdup(&c->arena, s->name), .period = ns};
+    t[c->ntick] =
+        (struct catalog_tick){.name = arena_strdup(&c->arena, s->name), .period = ns, .kind = kind};
     if (!t[c->ntick].name)
         return ET_ENOMEM;
     c->ntick++;
@@ -676,14 +691,8 @@ static const char *suggest_name(struct catalog *c, const struct probe_spec *s)
     const char *cand[NEAR_MAX], *mod;
     size_t n = 0;
     const struct probe_def *def = NULL;
-    if (strncmp(s->name, "profile-", 8) == 0)
-        return say(
-            c,
-            "a node has no profile-N; `erltrace run profile MODULE` shows where time goes, and "
-            "tick-%s fires as often, but in no process",
-            s->name + 8);
-    if (strncmp(s->name, "tick-", 5) == 0)
-        return say(c, "intervals are tick-N[ns|us|ms|s|m|h|d|hz], at least 200us");
+    if (strncmp(s->name, "tick-", 5) == 0 || strncmp(s->name, "profile-", 8) == 0)
+        return say(c, "intervals are tick-N and profile-N[ns|us|ms|s|m|h|d|hz], at least 200us");
     while ((def = probe_erlang_next(def)) != NULL)
         if (delivers(c, def) && !def->mod)
             cand[n++] = def->numbered && need_numbers(c) == 0 ? c->number[0] : def->name;

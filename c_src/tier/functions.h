@@ -52,7 +52,8 @@ struct catalog_late {
 };
 struct catalog_tick {
     const char *name;
-    uint64_t period;
+    uint64_t period;      /* ns */
+    enum probe_kind kind; /* PROBE_TICK or PROBE_PROFILE */
 };
 
 struct catalog;
@@ -94,6 +95,10 @@ void catalog_free(struct catalog *c);
 bool catalog_add_module(struct catalog *c, const char *name);
 void catalog_sorted(struct catalog *c);
 struct catalog_mod *catalog_module(struct catalog *c, const char *name); /* NULL: not loaded */
+/* Finds the modules that a pattern names: *n of them, of which at most `most` are in `name`.
+ * Returns 0 or an error with a diagnostic. */
+int catalog_modules(struct catalog *c, const char *pattern, const char **name, size_t most,
+                    size_t *n, struct diags *d);
 /* Sets a module's functions: n names, arities and classes; for a reloaded module, adds those that
  * it did not have. */
 bool catalog_set_functions(struct catalog *c, struct catalog_mod *m, const struct catalog_fn *fn,

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/diag.h"
 #include "dif/dif.h"
 #include "dif/record.h"
@@ -94,6 +95,26 @@ struct tier_progress {
 };
 typedef bool (*tier_progress_fn)(void *arg, const struct tier_progress *p); /* false: give it up */
 
+/* A record of Erlang: its name, and the fields after it in the tuple. */
+struct tier_record {
+    const char *name;
+    const char *const *field;
+    size_t nfields;
+};
+
+/* The records of a module, or why they are not known: the rest of "the module shop ...". */
+struct tier_module {
+    const char *module, *why; /* why NULL: they are known */
+    const struct tier_record *record;
+    size_t nrecords;
+    bool cut; /* there may be more of them */
+};
+struct tier_modules {
+    struct tier_module *module; /* n of them */
+    size_t n;
+    size_t matched; /* modules that the pattern names; if they are too many, n is 0 */
+};
+
 struct tier_options {
 /* The options that tiers take, each with its value from struct options. Sizes are updated to what
  * was granted. OPTION_UNSET: not set. Rates are in ns, 0: as data arrives. cleanrate is 0 if
@@ -113,6 +134,8 @@ struct tier_options {
     void *progress_arg;
     const char *const *redact; /* nredact values of that option; borrowed until enable returns */
     size_t nredact;
+    const struct tier_record *records; /* nrecords that the image names; borrowed likewise */
+    size_t nrecords;
     bool aggs_with_records; /* the program acts on aggregations from records (printa, clear, ...) */
 };
 
@@ -123,19 +146,24 @@ struct tier_symbol {
     uint64_t offset;        /* of the address, from the function's start */
     uint64_t object_offset; /* and from the object's */
     bool whole;             /* the function's name tells all: m:f/a */
+    const char *file;       /* with `whole`: its source file, or NULL */
+    uint32_t line;          /* ... and the line there; 0: unknown, as is the file */
+    uint64_t address; /* of a frame without an object, if it was asked for by another number */
 };
 
 /* What the target has set for the program. */
 struct tier_placed {
     uint64_t meta, local, global; /* functions, by the kind of their trace pattern */
-    char flags[160];              /* on all processes; names separated by blanks */
-    uint64_t processes;           /* processes with these flags; new ones get them as well */
-    char only_flags[160];         /* flags that a few processes suffice for */
-    uint64_t only_processes;      /* processes with those flags */
-    uint64_t ports;               /* traced ports */
-    char monitors[160];           /* other sources of events; names separated by blanks */
-    uint64_t ns;                  /* time that setting all this took */
-    uint64_t calls;               /* calls that set or cleared patterns of functions meanwhile */
+    uint64_t filtered;            /* of `meta`: those of which the VM reports only some calls */
+    const char *filters;     /* the conditions of these calls, a line for each clause; or NULL */
+    char flags[160];         /* on all processes; names separated by blanks */
+    uint64_t processes;      /* processes with these flags; new ones get them as well */
+    char only_flags[160];    /* flags that a few processes suffice for */
+    uint64_t only_processes; /* processes with those flags */
+    uint64_t ports;          /* traced ports */
+    char monitors[160];      /* other sources of events; names separated by blanks */
+    uint64_t ns;             /* time that setting all this took */
+    uint64_t calls;          /* calls that set or cleared patterns of functions meanwhile */
 };
 
 typedef int (*tier_match_fn)(void *arg,
@@ -213,6 +241,11 @@ struct tier_ops {
     /* Reports what can be traced in the target, and what prevents tracing; changes nothing. *otp:
      * its release. May be NULL. */
     int (*examine)(struct tier *t, int *otp, tier_finding_fn fn, void *arg, struct diags *d);
+    /* Reads the records of the loaded modules that a pattern names, at most `most`, into mem. Runs
+     * and loads nothing. Returns 0 or an error with a diagnostic. May be NULL: the tier
+     * has no records. */
+    int (*records)(struct tier *t, const char *pattern, size_t most, struct tier_modules *out,
+                   struct arena *mem, struct diags *d);
     /* Changes switchrate and aggrate, ns, while the program runs. May be NULL. */
     void (*rates)(struct tier *t, int64_t switchrate, int64_t aggrate);
 };

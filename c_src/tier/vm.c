@@ -15,6 +15,8 @@
 #include "etf/write.h"
 #include "base/err.h"
 #include "tier/vm_code.h"
+#include "tier/vm_debug.h"
+#include "tier/filter.h"
 #include "tier/only.h"
 #include "wire/reach.h"
 #include "wire/relay.h"
@@ -29,6 +31,7 @@ enum {
     GIVE_UP_MS = 700, /* for a consumer that gave up waiting until probes were placed */
     LEASE_MS = 1500,
     BINDINGS = 1000, /* in one message: about a millisecond of decoding */
+    FILTERS = 1000,  /* clauses whose calls are filtered: the agent's limit */
     BEATS = 5        /* heartbeats per lease */
 };
 
@@ -60,16 +63,64 @@ static int by_probe(const void *a, const void *b)
     return (x->epid > y->epid) - (x->epid < y->epid);
 }
 
-/* Returns what a clause reads at a probe of a function: enum probe_use. */
+/* Returns whether a clause reads a built-in variable. */
+static bool reads_builtin(const struct dif_image *img, uint32_t clause, enum dif_builtin b)
+{
+    const struct dif_clause *c = &img->clauses[clause];
+    const uint32_t read = dif_ai(dif_builtin_info(b)->array ? DIF_OP_LDBA : DIF_OP_LDB, 0, b);
+    for (uint32_t i = 0; i < c->ncode; i++)
+        if ((img->code[c->code + i] & 0xff00ffff) == read)
+            return true;
+    return false;
+}
+
+/* Returns a clause's action follow(), NULL: it has none. */
+static const struct dif_action *follows(const struct dif_image *img, uint32_t clause)
+{
+    const struct dif_clause *c = &img->clauses[clause];
+    for (uint32_t i = c->action; i < c->action + c->nactions; i++)
+        if (img->actions[i].kind == ACT_FOLLOW)
+            return &img->actions[i];
+    return NULL;
+}
+
+/* Returns what a clause wants of a probe of a function: enum probe_use. */
 static unsigned uses(const struct dif_image *img, const struct tier_binding *b,
                      enum probe_kind kind)
 {
+    const unsigned args = reads_builtin(img, b->clause, DIF_BUILTIN_argv) ? PROBE_USE_ARGS : 0;
+    const unsigned time = reads_builtin(img, b->clause, DIF_BUILTIN_elapsed) ? PROBE_USE_TIME : 0;
     switch (probe_fn_event(kind)) {
     case PROBE_FN_RETURN:
-        return dif_reads_builtin(img, b->clause, DIF_BUILTIN_retval) ? PROBE_USE_VALUE : 0;
-    case PROBE_FN_EXCEPTION: return 0;
-    default: return dif_reads_builtin(img, b->clause, DIF_BUILTIN_argv) ? PROBE_USE_ARGS : 0;
+        return (args | time) != 0 || reads_builtin(img, b->clause, DIF_BUILTIN_retval)
+                   ? args | time | PROBE_USE_VALUE
+                   : 0;
+    case PROBE_FN_EXCEPTION: return args | time;
+    default: return args | (follows(img, b->clause) ? PROBE_USE_FOLLOW : 0u);
     }
+}
+
+/* Refuses follow() at probes that the VM does not set tokens for. */
+static int check_follows(struct vm *v, const struct tier_binding *b, size_t n, struct diags *d)
+{
+    struct tier_probe p;
+    const struct catalog_mod *m;
+    const struct catalog_fn *f;
+    for (size_t i = 0; i < n; i++) {
+        const struct dif_action *a = follows(v->img, b[i].clause);
+        if (!a || !catalog_probe(&v->catalog, b[i].probe, &p, &m, &f))
+            continue;
+        if (f && probe_fn_event(p.kind) == PROBE_FN_ENTRY)
+            continue;
+        struct diag_pos pos = {dif_str(v->img, v->img->clauses[b[i].clause].file), (int)a->line,
+                               (int)a->col, 0};
+        return diag_error(d, ET_ECOMPILE, &pos, "FOLLOW_PROBE",
+                          "use it at entry of a function: erlang*:shop:sell/4:entry",
+                          "follow() cannot be used at %s: it sets the token with the trace "
+                          "pattern of a function that is called",
+                          p.name);
+    }
+    return 0;
 }
 
 /* Appends {Epid, Clause, ProbeId, Kind, Where}. */
@@ -91,7 +142,7 @@ static bool put_binding(struct vm *v, struct buf *x, const struct dif_image *img
         etf_put_atom(x, m->name);
         etf_put_atom(x, f->name);
         etf_put_uint(x, f->arity);
-    } else if (p.kind == PROBE_TICK) {
+    } else if (p.kind == PROBE_TICK || p.kind == PROBE_PROFILE) {
         etf_put_tuple(x, 2);
         etf_put_uint(x, p.period);
         etf_put_binary(x, p.name, strlen(p.name));
@@ -144,6 +195,39 @@ static void put_only(struct vm *v, struct buf *x, const struct dif_image *img,
     etf_put_nil(x);
 }
 
+/* Appends another option, what clauses ask of a call's arguments: {filters, [{Clause, Terms,
+ * Cond}]}. Returns false when out of memory. */
+static bool put_filters(struct buf *x, const struct dif_image *img, const struct tier_options *opt,
+                        struct buf *text)
+{
+    struct filter *f = opt->filters ? et_malloc(sizeof *f) : NULL;
+    const uint64_t budget = opt->eventbudget > 0 ? (uint64_t)opt->eventbudget : DIF_BUDGET;
+    uint32_t n = 0;
+    if (!opt->filters)
+        return true;
+    if (!f)
+        return false;
+    etf_put_list(x, 1);
+    etf_put_tuple(x, 2);
+    etf_put_atom(x, "filters");
+    for (uint32_t c = 0; c < img->nclauses && n < FILTERS; c++) {
+        if (!filter_find(f, img, c, budget))
+            continue;
+        n++;
+        etf_put_list(x, 1);
+        etf_put_tuple(x, 3);
+        etf_put_uint(x, c);
+        etf_put_uint(x, f->terms);
+        filter_put(f, x);
+        buf_printf(text, "%s%s:%u: ", n > 1 ? "\n" : "", dif_str(img, img->clauses[c].file),
+                   img->clauses[c].line);
+        filter_text(f, text);
+    }
+    etf_put_nil(x);
+    et_free(f);
+    return true;
+}
+
 /* The options that are sent to the agent: the key, when and in which unit, and the value's offset
  * in struct tier_options. See util/options.list. */
 static const struct told {
@@ -165,6 +249,20 @@ static int64_t *told_value(const struct tier_options *opt, const struct told *o)
     return (int64_t *)((char *)opt + o->at);
 }
 
+/* Appends [[Name | Fields]]. */
+static void put_records(struct buf *x, const struct tier_record *r, size_t n)
+{
+    etf_put_list(x, n);
+    for (size_t i = 0; i < n; i++) {
+        etf_put_list(x, 1 + r[i].nfields);
+        etf_put_binary(x, r[i].name, strlen(r[i].name));
+        for (size_t k = 0; k < r[i].nfields; k++)
+            etf_put_binary(x, r[i].field[k], strlen(r[i].field[k]));
+        etf_put_nil(x);
+    }
+    etf_put_nil(x);
+}
+
 /* Appends [{Key, N}]. loads: the program may have probes in code to come. */
 static void put_options(struct buf *x, const struct tier_options *opt, bool loads)
 {
@@ -181,6 +279,12 @@ static void put_options(struct buf *x, const struct tier_options *opt, bool load
             etf_put_binary(x, opt->redact[i], strlen(opt->redact[i]));
         }
         etf_put_nil(x);
+    }
+    if (opt->nrecords > 0) {
+        etf_put_list(x, 1);
+        etf_put_tuple(x, 2);
+        etf_put_atom(x, "records");
+        put_records(x, opt->records, opt->nrecords);
     }
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
         const struct told *o = &told[i];
@@ -224,7 +328,7 @@ static void count_text(struct buf *b, uint64_t n, const char *one, const char *m
  * three ids apart. */
 static void describe(struct vm *v, const struct tier_binding *b, size_t n, uint64_t processes)
 {
-    uint64_t named = 0, ticks = 0, fns = 0;
+    uint64_t named = 0, ticks = 0, profiles = 0, fns = 0;
     struct tier_probe p;
     const struct catalog_mod *m;
     const struct catalog_fn *f, *last = NULL;
@@ -237,6 +341,8 @@ static void describe(struct vm *v, const struct tier_binding *b, size_t n, uint6
             last = f;
         } else if (p.kind == PROBE_TICK) {
             ticks++;
+        } else if (p.kind == PROBE_PROFILE) {
+            profiles++;
         } else if (p.kind > PROBE_TICK) {
             named++;
         }
@@ -250,6 +356,7 @@ static void describe(struct vm *v, const struct tier_binding *b, size_t n, uint6
     }
     count_text(&v->text, fns, "function", "functions");
     count_text(&v->text, ticks, "tick", "ticks");
+    count_text(&v->text, profiles, "profile", "profiles");
 }
 
 /* Appends a list of bindings, sorted as the agent wants them. */
@@ -312,21 +419,25 @@ static int vm_enable(struct tier *t, const struct dif_image *img, const void *im
     int64_t id;
     uint32_t arity;
     uint64_t processes = UINT64_MAX;
+    v->img = img;
+    int e = check_follows(v, b, n, d);
+    if (e != 0)
+        return e;
     struct tier_binding *sorted = et_malloc((n + 1) * sizeof *sorted);
     if (!sorted)
         return diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
-    v->img = img;
     if (n > 0)
         memcpy(sorted, b, n * sizeof *b);
     qsort(sorted, n, sizeof *sorted, by_probe);
     const struct tier_binding *last = sorted;
     size_t nlast = n;
-    int e = begin_bindings(v, &x, &id, &last, &nlast, d);
+    e = begin_bindings(v, &x, &id, &last, &nlast, d);
     if (e == 0) {
         etf_put_tuple(&x, 4);
         etf_put_atom(&x, "enable");
         etf_put_binary(&x, image, len);
         put_only(v, &x, img, sorted, n, opt);
+        x.oom = !put_filters(&x, img, opt, &v->filters) || x.oom;
         put_options(&x, opt, v->catalog.have_modules);
         e = send_bindings(v, &x, last, nlast, d);
     }
@@ -391,7 +502,9 @@ static int vm_extend(struct tier *t, const struct tier_binding *b, size_t n, str
     if (v->loaded.oom)
         return diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
     catalog_settle(&v->catalog);
-    int e = begin_bindings(v, &x, &id, &b, &n, d);
+    int e = check_follows(v, b, n, d);
+    if (e == 0)
+        e = begin_bindings(v, &x, &id, &b, &n, d);
     if (e == 0) {
         etf_put_tuple(&x, 3);
         etf_put_atom(&x, "extend");
@@ -430,6 +543,7 @@ static void read_placed(struct etf *r, struct tier_placed *p)
         char *words;
     } field[] = {
         {"meta", &p->meta, NULL},
+        {"filtered", &p->filtered, NULL},
         {"local", &p->local, NULL},
         {"global", &p->global, NULL},
         {"processes", &p->processes, NULL},
@@ -476,6 +590,7 @@ static int vm_prepare(struct tier *t, struct diags *d)
         r.bad = true;
     agent_warnings(&r, d);
     read_placed(&r, &v->placed);
+    v->placed.filters = v->filters.oom ? NULL : buf_str(&v->filters);
     return r.bad ? agent_malformed(&v->agent, "place", d) : 0;
 }
 
@@ -521,6 +636,7 @@ static void vm_close(struct tier *t)
     talk_close(v->talk);
     catalog_free(&v->catalog);
     buf_free(&v->text);
+    buf_free(&v->filters);
     buf_free(&v->held);
     buf_free(&v->symbols);
     arena_free(&v->names);
@@ -567,6 +683,13 @@ static int vm_examine(struct tier *t, int *otp, tier_finding_fn fn, void *arg, s
     return agent_examine(&vm_of(t)->agent, fn, arg, d);
 }
 
+static int vm_records(struct tier *t, const char *pattern, size_t most, struct tier_modules *out,
+                      struct arena *mem, struct diags *d)
+{
+    struct vm *v = vm_of(t);
+    return debug_records(&v->agent, &v->catalog, pattern, most, out, mem, d);
+}
+
 static const struct tier_ops vm_ops = {
     .name = "vm",
     .place = WORD_VM,
@@ -590,6 +713,7 @@ static const struct tier_ops vm_ops = {
     .examine = vm_examine,
     .placed = vm_placed,
     .rates = vm_rates,
+    .records = vm_records,
     .symbol = vm_symbol,
 };
 

@@ -19,8 +19,9 @@ struct vm {
     char node[256];
     pid_t os_pid;
     uint32_t ncpus;
-    int epoll, timer; /* behind fd(): the socket, and a timer for the next read */
-    struct buf text;  /* the result of enabled() */
+    int epoll, timer;   /* behind fd(): the socket, and a timer for the next read */
+    struct buf text;    /* the result of enabled() */
+    struct buf filters; /* what the program asks of calls, for `placed` */
     struct tier_placed placed;
     const struct dif_image *img;
     struct tier_options opt;
@@ -48,7 +49,7 @@ struct vm {
     struct buf held;              /* principal blocks held back until the aggregations have come */
 
     struct buf symbols; /* struct vm_symbol, in order of addresses: functions of stacks */
-    struct arena names; /* their names */
+    struct arena names; /* their names and lines */
 
     struct buf loaded; /* names of modules that the node has loaded since grown() last reported,
                           each with a NUL */
@@ -56,10 +57,19 @@ struct vm {
     int64_t answering; /* ... of the last that the catalog knows */
 };
 
-/* A function's code, and its name. */
+/* From an offset in a function's code on, this is the location: a file's number times 2^24, plus a
+ * line; 0: none. As the node sends it. */
+struct vm_site {
+    uint32_t offset, location;
+};
+
+/* A function's code, its name, and its lines. */
 struct vm_symbol {
     uint64_t from, to;
     const char *name;
+    const char **file;          /* nfiles */
+    const struct vm_site *site; /* nsites, by offset */
+    uint32_t nfiles, nsites;
 };
 
 static inline struct vm *vm_of(struct tier *t)

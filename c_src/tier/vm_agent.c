@@ -129,9 +129,12 @@ void agent_warnings(struct etf *r, struct diags *d)
     uint32_t n = etf_list(r);
     for (uint32_t i = 0; i < n && !r->bad; i++) {
         struct buf b = BUF_INIT;
+        bool is_note = etf_peek(r) == ETF_TUPLE;
+        if (is_note && (etf_tuple(r) != 2 || !etf_atom_is(r, "note")))
+            r->bad = true;
         etf_text(r, &b);
         if (!r->bad)
-            diag_add(d, DIAG_WARNING, NULL, NULL, NULL, "%s", buf_str(&b));
+            diag_add(d, is_note ? DIAG_NOTE : DIAG_WARNING, NULL, NULL, NULL, "%s", buf_str(&b));
         buf_free(&b);
     }
     if (n)

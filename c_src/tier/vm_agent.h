@@ -69,7 +69,7 @@ int64_t agent_waited(const struct vm_agent *a, int64_t since_ms);
 int agent_silent(struct vm_agent *a, int timeout_ms, struct diags *d);
 /* Reports an answer that violates the protocol. */
 int agent_malformed(struct vm_agent *a, const char *what, struct diags *d);
-/* Turns a list of texts into warnings. */
+/* Turns a list of texts into warnings; {note, Text} into a note. */
 void agent_warnings(struct etf *r, struct diags *d);
 
 #endif

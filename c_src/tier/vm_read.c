@@ -187,6 +187,31 @@ static size_t symbol_at(const struct vm *v, uint64_t address)
     return low;
 }
 
+/* Finds the line of a frame: a return address, which is that of the byte after a call. An address
+ * in the three words before a function's code stands for the function, wherever in it. */
+static void find_line(const struct vm_symbol *s, uint64_t address, struct tier_symbol *out)
+{
+    enum { WORDS = 24 };
+    if (address - s->from < WORDS)
+        return;
+    uint64_t offset = address - 1 - s->from;
+    uint32_t low = 0, high = s->nsites;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (s->site[mid].offset <= offset)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low == 0)
+        return;
+    const uint32_t location = s->site[low - 1].location, file = location >> 24;
+    if (file < s->nfiles && s->file[file][0] != '\0') {
+        out->file = s->file[file];
+        out->line = location & 0xffffff;
+    }
+}
+
 bool vm_symbol(struct tier *t, uint64_t pid, uint64_t address, struct tier_symbol *out)
 {
     const struct vm *v = vm_of(t);
@@ -198,44 +223,84 @@ bool vm_symbol(struct tier *t, uint64_t pid, uint64_t address, struct tier_symbo
                                 .function = s[at - 1].name,
                                 .offset = address - s[at - 1].from,
                                 .whole = true};
+    find_line(&s[at - 1], address, out);
     return true;
 }
 
-/* Keeps a function's name, in order of addresses; where there was another one before, it is over.
- */
-static void add_symbol(struct vm *v, uint64_t from, uint64_t to, const char *name, size_t len)
+/* Keeps a function, in order of addresses; where there was another one before, it is over. */
+static void add_symbol(struct vm *v, const struct vm_symbol *made)
 {
-    struct vm_symbol *s, made = {from, to, arena_strndup(&v->names, name, len)};
-    size_t at = symbol_at(v, from);
-    buf_add(&v->symbols, &made, sizeof made);
-    if (made.name == NULL || v->symbols.oom) {
-        v->symbols.oom = true;
+    struct vm_symbol *s;
+    size_t at = symbol_at(v, made->from);
+    buf_add(&v->symbols, made, sizeof *made);
+    if (v->symbols.oom)
         return;
-    }
     s = (void *)v->symbols.data;
-    if (at > 0 && s[at - 1].from == from) {
-        s[at - 1] = made;
-        v->symbols.len -= sizeof made;
+    if (at > 0 && s[at - 1].from == made->from) {
+        s[at - 1] = *made;
+        v->symbols.len -= sizeof *made;
         return;
     }
-    memmove(&s[at + 1], &s[at], v->symbols.len - (at + 1) * sizeof made);
-    s[at] = made;
-    if (at > 0 && s[at - 1].to > from)
-        s[at - 1].to = from;
+    memmove(&s[at + 1], &s[at], v->symbols.len - (at + 1) * sizeof *made);
+    s[at] = *made;
+    if (at > 0 && s[at - 1].to > made->from)
+        s[at - 1].to = made->from;
 }
 
-/* Reads [{First, End, Name}]: functions in the stacks of this answer. */
+/* Copies text of an answer. */
+static const char *keep_text(struct vm *v, struct etf *r)
+{
+    size_t len = 0;
+    const char *text = etf_binary(r, &len), *kept = NULL;
+    if (text != NULL && !r->bad) {
+        kept = arena_strndup(&v->names, text, len);
+        v->symbols.oom |= kept == NULL;
+    }
+    return kept;
+}
+
+/* Reads the files and sites of a function. */
+static void read_lines(struct vm *v, struct etf *r, struct vm_symbol *s)
+{
+    enum { FILES_MOST = 256 };
+    size_t len = 0;
+    uint32_t n = etf_list(r);
+    if (n > FILES_MOST)
+        r->bad = true;
+    const char **file = n > 0 && !r->bad ? arena_alloc(&v->names, n * sizeof *file) : NULL;
+    v->symbols.oom |= n > 0 && !r->bad && file == NULL;
+    for (uint32_t i = 0; i < n && !r->bad && !v->symbols.oom; i++)
+        file[i] = keep_text(v, r);
+    if (n)
+        etf_list_end(r);
+    const void *site = etf_binary(r, &len);
+    if (r->bad || v->symbols.oom || site == NULL || len < sizeof *s->site)
+        return;
+    void *kept = arena_alloc(&v->names, len);
+    v->symbols.oom |= kept == NULL;
+    if (kept == NULL)
+        return;
+    memcpy(kept, site, len);
+    s->file = file;
+    s->nfiles = n;
+    s->site = kept;
+    s->nsites = (uint32_t)(len / sizeof *s->site);
+}
+
+/* Reads [{First, End, Name, Files, Sites}]: functions in the stacks of this answer. */
 static void read_symbols(struct vm *v, struct etf *r)
 {
     uint32_t n = etf_list(r);
-    for (uint32_t i = 0; i < n && !r->bad; i++) {
-        size_t len = 0;
-        if (etf_tuple(r) != 3)
+    for (uint32_t i = 0; i < n && !r->bad && !v->symbols.oom; i++) {
+        struct vm_symbol made = {0};
+        if (etf_tuple(r) != 5)
             r->bad = true;
-        uint64_t from = etf_uint(r), to = etf_uint(r);
-        const char *name = etf_binary(r, &len);
-        if (name != NULL && !r->bad && from < to)
-            add_symbol(v, from, to, name, len);
+        made.from = etf_uint(r);
+        made.to = etf_uint(r);
+        made.name = keep_text(v, r);
+        read_lines(v, r, &made);
+        if (made.name != NULL && !r->bad && !v->symbols.oom && made.from < made.to)
+            add_symbol(v, &made);
     }
     if (n)
         etf_list_end(r);

@@ -6,7 +6,7 @@
 
 /* The words of the option `format`. */
 static const char formats[] =
-#define FORMAT(name, flag, reporter) #name " "
+#define FORMAT(name, flag, how, reporter) #name " "
 #include "util/formats.list"
 #undef FORMAT
     ;

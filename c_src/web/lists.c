@@ -187,3 +187,56 @@ void lists_list(const struct lists *c, enum lists_what what, const char *module,
     }
     buf_printf(out, "],\"more\":%s}", more ? "true" : "false");
 }
+
+/* -- about a node ------------------------------------------------------------------------------ */
+
+struct about {
+    struct buf *out;
+    bool terms_off; /* by an option of this server, whatever the node says */
+    size_t n;
+};
+
+static void put_finding(struct about *a, const char *subject, const char *level, const char *text,
+                        const char *help)
+{
+    buf_adds(a->out, a->n++ > 0 ? ",{" : "{");
+    json_first_key(a->out, "subject");
+    json_text(a->out, subject);
+    json_text_field(a->out, "level", level);
+    json_text_field(a->out, "text", text);
+    json_text_field(a->out, "help", help[0] != '\0' ? help : NULL);
+    buf_addc(a->out, '}');
+}
+
+static int on_finding(const struct erltrace_finding *f, void *arg)
+{
+    struct about *a = arg;
+    if (!a->terms_off || strcmp(f->subject, "terms") != 0)
+        put_finding(a, f->subject, f->level, f->text, f->help);
+    return 0;
+}
+
+bool lists_about(const struct web_config *config, const char *node, struct diag_list *diags,
+                 struct buf *out)
+{
+    const struct message none = {0};
+    struct about about = {.out = out};
+    int64_t terms = 1;
+    erltrace_t *h = run_open(config, &none, 0, diags);
+    bool ok = h != NULL && run_target(config, h, node, diags);
+    buf_adds(out, "{\"findings\":[");
+    if (ok && erltrace_getopt(h, "terms", &terms) == 0 && terms == 0) {
+        about.terms_off = true;
+        put_finding(&about, "terms", "note",
+                    "hidden by this server's option terms=off: scripts that look into terms are "
+                    "refused, and arguments show none",
+                    "");
+    }
+    if (ok && erltrace_examine(h, on_finding, &about) != 0) {
+        diag_list_failed(diags, h);
+        ok = false;
+    }
+    buf_adds(out, "]}");
+    erltrace_close(h);
+    return ok;
+}

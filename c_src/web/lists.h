@@ -2,6 +2,7 @@
 #ifndef ET_WEB_LISTS_H
 #define ET_WEB_LISTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buf.h"
@@ -20,5 +21,11 @@ void lists_free(struct lists *c);
  * the module of functions. */
 void lists_list(const struct lists *c, enum lists_what what, const char *module, const char *prefix,
                 size_t limit, struct buf *out);
+
+/* Examines the node, and writes {"findings":[{"subject":,"level":,"text":,"help":},...]}: what
+ * `erltrace doctor` reports of it, and whether this server hides terms. Takes up to seconds. False:
+ * `diags` says why. */
+bool lists_about(const struct web_config *config, const char *node, struct diag_list *diags,
+                 struct buf *out);
 
 #endif

@@ -45,7 +45,7 @@ struct worker {
     pthread_mutex_t lock;
     pthread_cond_t more;
     bool ending;
-    struct queue queue[2]; /* nodes and checks; catalogs */
+    struct queue queue[2]; /* nodes and checks; what is asked of a node */
     struct job *done, **done_last;
     /* Of the first thread. */
     struct buf nodes;
@@ -169,15 +169,9 @@ static const struct kept *lists_of(struct worker *w, const char *node)
     return at;
 }
 
-static void do_catalog(struct worker *w, struct job *j)
+/* Answers with the first error. */
+static void put_error(struct job *j, const struct diag_list *diags)
 {
-    const struct kept *k = lists_of(w, j->node);
-    const struct diag_list *diags = &k->diags;
-    if (k->catalog != NULL) {
-        lists_list(k->catalog, j->what, j->module, j->prefix, j->limit, &j->body);
-        j->status = 200;
-        return;
-    }
     buf_adds(&j->body, "{\"error\":{\"tag\":");
     json_text(&j->body, diags->tag);
     json_text_field(&j->body, "text", diags->first[0] != '\0' ? diags->first : "out of memory");
@@ -187,12 +181,37 @@ static void do_catalog(struct worker *w, struct job *j)
     j->status = strcmp(diags->tag, "WEB_NODE") == 0 ? 404 : 503;
 }
 
+static void do_catalog(struct worker *w, struct job *j)
+{
+    const struct kept *k = lists_of(w, j->node);
+    const struct diag_list *diags = &k->diags;
+    if (k->catalog != NULL) {
+        lists_list(k->catalog, j->what, j->module, j->prefix, j->limit, &j->body);
+        j->status = 200;
+        return;
+    }
+    put_error(j, diags);
+}
+
+static void do_about(struct worker *w, struct job *j)
+{
+    struct diag_list diags = {0};
+    j->status = 200;
+    if (!lists_about(w->config, j->node, &diags, &j->body)) {
+        buf_reset(&j->body);
+        put_error(j, &diags);
+    }
+    diag_list_free(&diags);
+}
+
 /* -- threads ----------------------------------------------------------------------------------- */
 
 static void *work(void *arg)
 {
-    static void (*const todo[])(struct worker *, struct job *) = {
-        [JOB_NODES] = do_nodes, [JOB_CHECK] = do_check, [JOB_CATALOG] = do_catalog};
+    static void (*const todo[])(struct worker *, struct job *) = {[JOB_NODES] = do_nodes,
+                                                                  [JOB_CHECK] = do_check,
+                                                                  [JOB_CATALOG] = do_catalog,
+                                                                  [JOB_ABOUT] = do_about};
     struct queue *q = arg;
     struct worker *w = q->worker;
     pthread_mutex_lock(&w->lock);
@@ -306,7 +325,7 @@ void job_free(struct job *j)
 
 bool worker_add(struct worker *w, struct job *j)
 {
-    struct queue *q = &w->queue[j->kind == JOB_CATALOG];
+    struct queue *q = &w->queue[j->kind == JOB_CATALOG || j->kind == JOB_ABOUT];
     pthread_mutex_lock(&w->lock);
     bool room = q->n < WAITING;
     if (room) {

@@ -2,8 +2,8 @@
  * and compiling a script.
  *
  * There are two threads, so that a user who types does not wait for a node with many functions: one
- * for nodes and checks, one for catalogs. A job belongs to the worker from worker_add on; its owner
- * gets it back from worker_done, or gives it up with worker_abandon. */
+ * for nodes and checks, one for what has to be asked of a node. A job belongs to the worker from
+ * worker_add on; its owner gets it back from worker_done, or gives it up with worker_abandon. */
 #ifndef ET_WEB_WORKER_H
 #define ET_WEB_WORKER_H
 
@@ -13,7 +13,7 @@
 #include "web/message.h"
 #include "web/web.h"
 
-enum job_kind { JOB_NODES, JOB_CHECK, JOB_CATALOG };
+enum job_kind { JOB_NODES, JOB_CHECK, JOB_CATALOG, JOB_ABOUT };
 
 struct job {
     enum job_kind kind;

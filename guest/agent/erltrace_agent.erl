@@ -28,6 +28,7 @@
 -export([nif_publish/3, nif_gate/1, nif_settled/0, nif_status/1, nif_lost/0, nif_overruns/0, nif_sweep/1,
          nif_ports/1, nif_unknown_ports/1, nif_names/1, nif_asked/0, nif_load/3, nif_stolen/0, nif_alive/1,
          nif_code_begin/1, nif_code_add/2, nif_code_scan/0, nif_code_end/0, nif_code_stale/0, nif_code_names/1,
+         nif_profile_able/0, nif_profile_enter/0, nif_profile_entered/0, nif_profile_rates/1, nif_profile_close/0, nif_profile_take/2, nif_profile_counts/1,
          nif_inside_known/0, nif_inside_begin/2, nif_inside_look/0, nif_inside_keep/1, nif_inside_prove/0]).
 
 -import(erltrace_agent_lib, [error4/3, text/2, ours/1, now_ms/0]).
@@ -238,6 +239,9 @@ info({erltrace, Pid, alive}, S) ->
     {noreply, heard(Pid, S)};
 info({timeout, _, {tick, Pid, Index, Due, Ns}}, S) ->
     tick(Pid, Index, Due, Ns, S),
+    {noreply, S};
+info({profile, What}, S) ->
+    erltrace_agent_profile:turn(What, S),
     {noreply, S};
 info({lease, Pid, At}, S) ->
     lease(Pid, At, S);
@@ -543,6 +547,9 @@ request(modules, _, _, S) ->
     {reply, {ok, lists:sort([M || {M, _} <- code:all_loaded(), not ours(M)])}, S};
 request(examine, _, _, S) ->
     {reply, {ok, erltrace_agent_doctor:examine(S)}, S};
+request({debug_info, Module}, _, _, S) when is_atom(Module) ->
+    {Answer, S1} = erltrace_agent_debug:read(Module, S),
+    {reply, {ok, Answer}, S1};
 request({functions, Modules}, _, _, S) ->
     {reply, {ok, erltrace_agent_lib:functions(Modules)}, S};
 request({bindings, Some}, #c{bindings = Before} = C, Pid, S) when is_list(Some) ->
@@ -556,20 +563,26 @@ request({enable, Image, Options, Bindings}, #c{phase = open} = C, Pid, S) ->
     Threads = erlang:system_info(schedulers) + erlang:system_info(dirty_cpu_schedulers) +
         erlang:system_info(dirty_io_schedulers) + 8,
     Provider = unicode:characters_to_binary(["erlang", os:getpid()]),
-    {Only, Sizes} = erltrace_agent_only:take(Options),
+    {Only, Others} = erltrace_agent_only:take(Options),
+    {Filters, Sizes} = erltrace_agent_filters:take(Others),
     _ = free(),
     Hidden = erltrace_agent_terms:hidden(S),
-    case nif_enable(Image, [{threads, Threads} | erltrace_agent_terms:options(Sizes, Hidden, S)], Bindings, Provider) of
+    Taken = erltrace_agent_terms:options(Sizes, Hidden, S),
+    case nif_enable(Image, [{threads, Threads} | Taken], Bindings, Provider) of
         {ok, Program, Granted, Needs, Special, Hooks} ->
-            nif_inside(Program) andalso erltrace_agent_inside:prove(),
+            nif_inside(Program) andalso erltrace_agent_inside:prove(erltrace_agent_profile:wanted(Special)),
             Stacks = nif_stacks(Program),
             Stacks andalso erltrace_agent_code:build(),
+            Cannot = erltrace_agent_profile:check(Special, S),
             Needs band ?NEED_GC =/= 0 andalso erltrace_agent_flags:check_gc(S, erltrace_agent_others:many(S)), % all processes are checked by `place`
             erltrace_agent_seq:check(Needs),
             erltrace_agent_monitor:check(Needs, S),
+            Allowed = erltrace_agent_filters:allowed(Filters, Taken),
             C1 = C#c{phase = enabled, program = Program, needs = Needs, special = Special, only = Only,
-                     stacks = if Stacks -> 0; true -> none end, wants = erltrace_agent_needs:wants(Bindings, #{}), told = erltrace_agent_monitor:told(Options, Bindings),
-                     hears = lists:member({loads, 1}, Options), hooks = Hooks, stats = proplists:get_value(stats, Options, 0)},
+                     stacks = if Stacks -> 0; true -> none end, wants = erltrace_agent_needs:wants(Bindings, #{}),
+                     filters = Allowed, filtered = erltrace_agent_filters:functions(Bindings, Allowed, #{}), told = erltrace_agent_monitor:told(Options, Bindings),
+                     hears = lists:member({loads, 1}, Options), hooks = Hooks, stats = proplists:get_value(stats, Options, 0),
+                     warnings = Cannot},
             {reply, {ok, Granted, erltrace_agent_hooks:prepare(Hooks)}, set_consumer(Pid, C1, S)};
         {error, 'AGENT_TERMS', Text, _} ->
             throw(erltrace_agent_terms:refused(Text, Hidden));
@@ -605,11 +618,12 @@ request(go, #c{phase = placed, program = P} = C, Pid, S) ->
     S1 = set_consumer(Pid, C#c{phase = running}, S),
     element(1, nif_status(P)) =:= false andalso erltrace_agent_needs:publish(S1), % otherwise it has ended itself
     start_ticks(C),
+    erltrace_agent_profile:apply(S1),
     {reply, ok, erltrace_agent_load:start(S1)};
 request({read, What}, #c{program = P} = C, Pid, S) when P =/= undefined, What >= 0, What =< 3 ->
     {Reply, C1} = read(What, C),
     {reply, Reply, set_consumer(Pid, C1, S)};
-request({extend, Serial, Bindings}, #c{phase = running, program = P, wants = Had} = C, Pid, S) when is_integer(Serial) ->
+request({extend, Serial, Bindings}, #c{phase = running, program = P, wants = Had, filters = Filters, filtered = Filtered} = C, Pid, S) when is_integer(Serial) ->
     {Warnings, S1} =
         case Bindings =:= [] orelse not C#c.hears orelse element(1, nif_status(P)) of
             true -> {[], S};
@@ -619,7 +633,8 @@ request({extend, Serial, Bindings}, #c{phase = running, program = P, wants = Had
                     {error, _, _, _} = Error -> throw(Error)
                 end,
                 Wants = erltrace_agent_needs:wants(Bindings, Had),
-                {W, Extended} = apply_needs(set_consumer(Pid, C#c{wants = Wants}, S)),
+                C1 = C#c{wants = Wants, filtered = erltrace_agent_filters:functions(Bindings, Filters, Filtered)},
+                {W, Extended} = apply_needs(set_consumer(Pid, C1, S)),
                 _ = settled(?READ_WAIT),
                 Counted = erltrace_agent_loads:missed_by(P, maps:keys(maps:without(maps:keys(Had), Wants)), Extended),
                 {W, erltrace_agent_needs:start_watching(Counted)}
@@ -631,7 +646,8 @@ request(stop, #c{phase = placed, program = P} = C, Pid, S) ->
     {_, S1} = apply_needs(set_consumer(Pid, C#c{phase = stopped}, S)),
     ok = nif_phase(P, stopped),
     {reply, ok, S1};
-request(stop, #c{phase = running, program = P} = C, Pid, S) ->
+request(stop, #c{phase = running, program = P} = C0, Pid, S) ->
+    C = erltrace_agent_profile:finish(C0, S),
     {_, S0} = apply_needs(set_consumer(Pid, C#c{phase = stopped}, S)),
     {_, S1} = erltrace_agent_meanwhile:during(undefined, S0, fun() -> {settled(?STOP_WAIT), S0} end),
     ok = nif_phase(P, 'end'),
@@ -817,6 +833,7 @@ leave(S) ->
             {noreply, S1};
         false ->
             _ = settled(?STOP_WAIT),
+            erltrace_agent_profile:close(?STOP_WAIT),
             %% Programs are freed with their last reference; the server's own ends with its process.
             _ = dismiss_guard(S1),
             _ = unload(),
@@ -841,6 +858,8 @@ undo_once(S) ->
 %%   Server, a pid: it is about to end, and is sent Tag with whether this process has the name and has handled the deletion; the rest is removed
 %%   when the server has ended.
 %%   Server, none: the module is not in use, and is removed a few moments later unless an agent is there by then.
+%% No expression here waits in a `receive ... after` of its own: a time that runs out while erl_eval looks at messages can crash the VM
+%% (doc/safety.md).
 -define(UNLOAD,
     "Purge = fun() -> erlang:check_old_code(Agent) andalso code:purge(Agent) end,
      Delete = fun() -> not erlang:check_old_code(Agent) andalso code:delete(Agent) end,
@@ -848,7 +867,7 @@ undo_once(S) ->
      Idle = fun Idle(0) ->
                     ok;
                 Idle(N) ->
-                    receive after Ms -> ok end,
+                    timer:sleep(Ms),
                     case Named() of
                         true ->
                             case catch Agent:vsn() of
@@ -1025,6 +1044,13 @@ nif_code_scan() -> erlang:nif_error(not_loaded).
 nif_code_end() -> erlang:nif_error(not_loaded).
 nif_code_stale() -> erlang:nif_error(not_loaded).
 nif_code_names(_From) -> erlang:nif_error(not_loaded).
+nif_profile_able() -> erlang:nif_error(not_loaded).
+nif_profile_enter() -> erlang:nif_error(not_loaded).
+nif_profile_entered() -> erlang:nif_error(not_loaded).
+nif_profile_rates(_Periods) -> erlang:nif_error(not_loaded).
+nif_profile_close() -> erlang:nif_error(not_loaded).
+nif_profile_take(_Programs, _Most) -> erlang:nif_error(not_loaded).
+nif_profile_counts(_Program) -> erlang:nif_error(not_loaded).
 nif_inside_known() -> erlang:nif_error(not_loaded).
 nif_inside_begin(_Pid, _First) -> erlang:nif_error(not_loaded).
 nif_inside_look() -> erlang:nif_error(not_loaded).

@@ -9,6 +9,7 @@
 %%   erltrace_agent_only       needs for which a few processes are enough
 %%   erltrace_agent_ports      port flags
 %%   erltrace_agent_patterns   trace patterns of functions
+%%   erltrace_agent_filters    calls that the VM leaves out, for what predicates ask of their arguments
 %%   erltrace_agent_names      names of processes
 %%   erltrace_agent_seq        the system tracer of seq_trace, tokens of messages
 %%   erltrace_agent_hooks      functions whose calls are named probes
@@ -21,8 +22,10 @@
 %%   erltrace_agent_loads      code that is loaded while it is traced
 %%   erltrace_agent_inside     offsets of what the VM keeps of a process
 %%   erltrace_agent_code       where the code of functions is
+%%   erltrace_agent_profile    profile-N: what runs on the schedulers
 %%   erltrace_agent_session    the agent's own trace sessions
 %%   erltrace_agent_terms      whether programs may look into terms
+%%   erltrace_agent_debug      debug information of modules, from which records are known
 %%   erltrace_agent_aside      questions that may take long to answer
 %%   erltrace_agent_crowd      the same question to very many processes
 %%   erltrace_agent_meanwhile  answers to consumers while long work goes on
@@ -46,6 +49,7 @@
 -define(GLOBAL, 16).
 -define(VALUE, 32). % returns with their values
 -define(ARGS, 64).  % arguments of calls, which local patterns do not give by themselves
+-define(FOLLOW, 128). % a token of seq_trace for the caller
 -define(WANT_NEEDS, [{?ENTRY, ?NEED_CALL}, {?LOCAL, ?NEED_CALL}, {?GLOBAL, ?NEED_CALL}, {?RETURN, ?NEED_RETURN},
                      {?VALUE, ?NEED_RETURN}, {?EXCEPTION, ?NEED_EXCEPTION}]).
 
@@ -62,20 +66,22 @@
     bindings = [] :: [[tuple()]],  % for the next enable or extend, as many as have come, newest first
     program :: reference() | undefined,
     needs = 0 :: non_neg_integer(),
-    wants = #{} :: #{mfa() => 1..127},
+    wants = #{} :: #{mfa() => 1..255},
+    filters = #{} :: map(),        % what clauses ask of calls: erltrace_agent_filters:take/1
+    filtered = #{} :: map(),       % ... of the functions in `wants`, as far as they have conditions: erltrace_agent_filters:functions/3
     %% functions whose calls are named probes, and the first arguments that are wanted
     hooks = [] :: [{Probe :: binary(), [mfa()], First :: any | [term()]}],
     only = #{} :: #{pos_integer() => [pid()]}, % for a need: the processes that are enough for it
     told = #{} :: map(),           % limits of the system monitor and so on: erltrace_agent_monitor:told/2
     stacks = none :: none | non_neg_integer(), % takes stacks: how many names of functions it has got
-    special = [] :: [{non_neg_integer(), 1..4, non_neg_integer()}], % {index, kind, ns}
+    special = [] :: [{non_neg_integer(), 1..5, non_neg_integer()}], % {index, kind, ns}
     hears = false :: boolean(),    % wants to be told of code that is loaded
     answered = 0 :: non_neg_integer(), % it has placed its probes on everything loaded up to that serial
     stats = 0 :: non_neg_integer(), % ms between reports of what it costs; 0: none
     marked :: integer() | undefined, % ms, monotonic: when the next mark or report is due
     loads = [] :: [{stats | overload | total, tuple()}], % reports for the next reply, oldest first
     over = false :: boolean(),     % it took too much of a scheduler: it still runs, but needs nothing any more
-    warnings = [] :: [binary()],   % for the next reply, newest first
+    warnings = [] :: [binary() | {note, binary()}], % for the next reply, newest first
     %% replies that did not fit into the connection, oldest first, with their sizes in bytes (0: the first that did not fit)
     unsent = [] :: [{non_neg_integer(), term()}],
     unread = 0 :: non_neg_integer() % the sum of those sizes
@@ -135,5 +141,7 @@
     guard :: pid() | undefined
 }).
 
--type pattern() :: {local | meta | global, Exceptions :: boolean(), Caller :: boolean() | args} |
-                   {meta, {first, arity(), [term()]}, false}. % calls with one of these as their first argument
+-type pattern() :: {local | meta | global, Exceptions :: boolean(), caller() | {follow, caller()}} |
+                   {meta, {first, arity(), [term()]}, false} | % calls with one of these as their first argument
+                   {meta, {filter, [tuple()]}, false}.         % calls that satisfy one of these conditions
+-type caller() :: boolean() | args.

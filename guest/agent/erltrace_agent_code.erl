@@ -52,7 +52,7 @@ is_due() ->
             true
     end.
 
-%% The names that this consumer has not got: {[{First, End, Name}], consumer}.
+%% The names that this consumer has not got: {[{First, End, Name, Files, Sites}], consumer}.
 names(#c{stacks = none} = C) ->
     {[], C};
 names(#c{stacks = From} = C) ->

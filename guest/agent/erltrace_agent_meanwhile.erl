@@ -118,6 +118,7 @@ messages(#w{own = Own, s = #s{session = Session}} = W, Ms, N) ->
             messages(answer(M, W), 0, N - 1);
         {erltrace, _, _, {enable, _, _, _}} = M when Session =/= undefined -> messages(answer(M, W), 0, N - 1);
         {timeout, _, {tick, _, _, _, _}} = M -> messages(answer(M, W), 0, N - 1);
+        {profile, _} = M -> messages(answer(M, W), 0, N - 1);
         {retry, _} = M -> messages(answer(M, W), 0, N - 1);
         {ask, _, _, {attach, _, _}} = M -> messages(answer(M, W), 0, N - 1)
     after Ms ->

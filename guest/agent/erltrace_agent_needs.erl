@@ -43,9 +43,10 @@ want(_, Acc) ->
 one_way(Bits) when Bits band ?VALUE =/= 0 -> Bits band (bnot ?RETURN);
 one_way(Bits) -> Bits.
 
+bits(Kind) when Kind band ?USE_FOLLOW =/= 0 -> bits(Kind - ?USE_FOLLOW) bor ?FOLLOW bor ?ENTRY;
+bits(Kind) when Kind band ?USE_ARGS =/= 0 -> bits(Kind - ?USE_ARGS) bor ?ARGS;
 bits(Kind) when Kind band ?USE_VALUE =/= 0 -> ?VALUE;
-bits(Kind) when Kind band ?USE_ARGS =/= 0 -> bit(Kind - ?USE_ARGS) bor ?ARGS;
-bits(Kind) -> bit(Kind).
+bits(Kind) -> bit(Kind band (bnot ?USES)).
 
 bit(?PROBE_FN_RETURN) -> ?RETURN;
 bit(?PROBE_FN_BIF_RETURN) -> ?RETURN;
@@ -128,7 +129,8 @@ apply_traces(Running, S00) ->
     {Taken, W7, S01} = erltrace_agent_others:spare(without_taken(S00#s.taken, Wants), Running, S00),
     {Globals, All} = globals(Taken, S01),
     Few = erltrace_agent_only:functions(Running, S01),
-    {Patterns, Flagged} = simplify(erltrace_agent_lib:map(fun(MFA, B) -> pattern(B, is_map_key(MFA, Few)) end, All), All),
+    {Unfiltered, Flagged} = simplify(erltrace_agent_lib:map(fun(MFA, B) -> pattern(B, is_map_key(MFA, Few)) end, All), All),
+    Patterns = filter(Running, Unfiltered, Wants),
     {Flags, Some} = erltrace_agent_only:flags(Running, Bits, Flagged),
     PortFlags = erltrace_agent_ports:flags(Bits),
     S0 = erltrace_agent_others:make_room(Patterns, Flags, PortFlags, S01),
@@ -287,12 +289,32 @@ grown(Kinds, #s{loads = #loads{kinds = Have}}) -> [K || K <- [meta, local, globa
 
 %% Returns need local patterns, which work only in processes that have the flags, and so do global ones; for the rest processes are left
 %% untouched. But a meta pattern costs every process, so calls of a few processes use local patterns as well.
+pattern(Bits, Few) when Bits band ?FOLLOW =/= 0 ->
+    {How, Exceptions, Caller} = pattern(Bits band (bnot ?FOLLOW), Few),
+    {How, Exceptions, {follow, Caller}};
 pattern(Bits, _) when ?is_global(Bits) ->
     {global, false, args(Bits)};
 pattern(Bits, Few) when Bits band ?RETURN =/= 0; Few ->
     {local, Bits band ?FRAMES =/= 0, args(Bits) =:= false orelse args};
 pattern(Bits, _) ->
     {meta, Bits band ?FRAMES =/= 0, false}.
+
+%% Of a function of which only calls are wanted, the VM reports only those that the programs ask for. Returns and exceptions need
+%% the call that they belong to, and two events tell a local call from a global one: there the VM reports all calls.
+filter(Running, Patterns, Wants) ->
+    case lists:any(fun(#c{filtered = Filtered}) -> map_size(Filtered) > 0 end, Running) of
+        false -> Patterns;
+        true ->
+            Hooked = erltrace_agent_filters:hooked(Running),
+            erltrace_agent_lib:map(fun(MFA, {meta, false, false} = P) when not is_map_key(MFA, Hooked) ->
+                                           case map_get(MFA, Wants) band (bnot ?ARGS) =:= ?ENTRY andalso
+                                               erltrace_agent_filters:conditions(MFA, Running) of
+                                               [_ | _] = Conds -> {meta, {filter, Conds}, false};
+                                               _ -> P
+                                           end;
+                                      (_, P) -> P
+                                   end, Patterns)
+    end.
 
 %% When returns of at most one function are wanted, its caller need not be known: that saves the VM a fifth of the work.
 %% -> {patterns, #{function whose pattern works only in processes with flags => what is wanted of it}}
@@ -304,6 +326,7 @@ simplify(Patterns, Wants) ->
                                                  end, {#{}, false}, Patterns),
     {case maps:next(maps:iterator(Flagged)) of
          _ when not Returns -> erltrace_agent_lib:map(fun(_, {local, Exceptions, true}) -> {local, Exceptions, false};
+                                                         (_, {local, Exceptions, {follow, true}}) -> {local, Exceptions, {follow, false}};
                                                          (_, P) -> P
                                                       end, Patterns);
          {MFA, _, _} when map_size(Flagged) =:= 1 ->
@@ -328,6 +351,7 @@ watch(S00) ->
     [?AGENT:nif_sweep(Part) || Part <- ?PARTS],
     _ = ?AGENT:nif_settled(),
     erltrace_agent_code:rebuild(S0),
+    erltrace_agent_profile:apply(S0),
     S0#s.port_flags =/= [] andalso erltrace_agent_ports:look(),
     erltrace_agent_names:look(S0),
     S1 = drop_exiting(erltrace_agent_loads:look(S0)),
@@ -405,7 +429,7 @@ lost(#s{lost = {T0, R0, C0, N0}} = S) ->
 %% Exception probes leave a frame for each call, so that a loop would make its stack grow: exception probes are removed from such a
 %% function.
 start_watching(#s{watching = false, functions = Fs} = S) ->
-    case lists:any(fun({_, Exceptions, _}) -> Exceptions end, maps:values(Fs)) of
+    case lists:any(fun({_, Exceptions, _}) -> Exceptions =:= true end, maps:values(Fs)) of
         true ->
             erlang:send_after(?OVERRUN, self(), overrun),
             S#s{watching = true};

@@ -191,7 +191,7 @@ set_module(M, How, L, All, S) ->
     Known = maps:from_keys(Functions, true),
     {There, Missed} = lists:partition(fun({_, FA}) -> is_map_key(FA, Known) end, L),
     Groups = lists:foldl(fun({P, FA}, Acc) -> maps:update_with(P, fun(FAs) -> [FA | FAs] end, [FA], Acc) end, #{}, There),
-    Exact = [{MFA, match_spec(P)} || {P, FAs} <- maps:to_list(Groups), MFA <- spans(M, FAs, Functions)],
+    Exact = [{MFA, match_spec(P, MFA)} || {P, FAs} <- maps:to_list(Groups), MFA <- spans(M, FAs, Functions)],
     Calls = case length(Exact) > 1 andalso at_once(M, How, Groups, Functions, All, S) of
                 [_ | _] = Fewer when length(Fewer) < length(Exact) -> Fewer;
                 _ -> Exact
@@ -211,7 +211,7 @@ at_once(M, How, Groups, Functions, All, S) ->
          lists:all(fun({F, A}) -> bare({M, F, A}, How, S) andalso not erlang:is_builtin(M, F, A) end, Rest) of
         true ->
             [{{M, '_', '_'}, match_spec(Major)}] ++
-            [{MFA, match_spec(P)} || {P, Some} <- maps:to_list(maps:remove(Major, Groups)), MFA <- spans(M, Some, Functions)] ++
+            [{MFA, match_spec(P, MFA)} || {P, Some} <- maps:to_list(maps:remove(Major, Groups)), MFA <- spans(M, Some, Functions)] ++
             [{MFA, false} || MFA <- spans(M, Rest, Functions)];
         false ->
             []
@@ -388,7 +388,8 @@ still_ours(_, _, _) ->
 
 %% Whether no other tool would use this match specification.
 is_match_spec(MS) ->
-    lists:any(fun(P) -> MS =:= match_spec(P) end, [{local, E, C} || E <- [false, true], C <- [true, args]] ++ [{global, false, args}]).
+    lists:any(fun(P) -> MS =:= match_spec(P) end, [{local, E, C} || E <- [false, true], C <- [true, args]] ++ [{global, false, args}] ++
+                                                  [{local, E, {follow, C}} || E <- [false, true], C <- [false, true, args]]).
 
 %% == code that was loaded: all its functions have the patterns of erltrace_agent_loads ==========================
 
@@ -406,7 +407,7 @@ set_loaded(Patterns, Many, S) ->
                          false ->
                              Functions = functions_of(M),
                              Groups = lists:foldl(fun({P, FA}, Acc) -> maps:update_with(P, fun(FAs) -> [FA | FAs] end, [FA], Acc) end, #{}, L),
-                             [pattern(MFA, match_spec(P), How, S) || {P, FAs} <- maps:to_list(Groups), MFA <- spans(M, FAs, Functions)]
+                             [pattern(MFA, match_spec(P, MFA), How, S) || {P, FAs} <- maps:to_list(Groups), MFA <- spans(M, FAs, Functions)]
                      end
                  end, by_module(Patterns)).
 
@@ -414,7 +415,7 @@ set_loaded(Patterns, Many, S) ->
 set_mark_off(MFA, #s{functions = Functions} = S) ->
     case Functions of
         #{MFA := {global, _, _}} -> 0;
-        #{MFA := {meta, _, _} = P} -> pattern(MFA, match_spec(P), meta, S);
+        #{MFA := {meta, _, _} = P} -> pattern(MFA, match_spec(P, MFA), meta, S);
         #{} -> pattern(MFA, [], meta, S)
     end.
 
@@ -461,11 +462,31 @@ is_loaded(local, MFA) ->
         undefined -> false
     end.
 
+%% The same for the functions that a term names: filters depend on their arities.
+match_spec({meta, {filter, Conds}, false}, MFA) -> erltrace_agent_filters:match_spec(Conds, arities(MFA));
+match_spec(Pattern, _) -> match_spec(Pattern).
+
+arities({'_', _, _}) -> any;
+arities({M, '_', '_'}) -> lists:usort([A || {_, A} <- functions_of(M)]);
+arities({M, F, '_'}) -> lists:usort([A || {N, A} <- functions_of(M), N =:= F]);
+arities({_, _, A}) -> [A].
+
 %% {return_trace} is never used: it leaves a frame for every call.
+%%
+%% follow(): the VM gives the caller a token of seq_trace unless it has one. The label is a pid of this node, which is in its word: the VM
+%% copies no part of a label that a match specification makes.
+match_spec({How, Exceptions, {follow, Caller}}) ->
+    Body = case match_spec({How, Exceptions, Caller}) of
+               [] -> [];
+               [{'_', [], B}] -> B
+           end,
+    [{'_', [{'not', {is_seq_trace}}], [{set_seq_token, label, {self}}, {set_seq_token, send, true}, {set_seq_token, 'receive', true} | Body]},
+     {'_', [], Body}];
 match_spec({local, false, true}) -> [{'_', [], [{message, {caller}}]}];
 match_spec({local, true, true}) -> [{'_', [], [{message, {caller}}, {exception_trace}]}];
 match_spec({_, false, args}) -> [{'_', [], [{message, {{{caller}, '$_'}}}]}];
 match_spec({_, true, args}) -> [{'_', [], [{message, {{{caller}, '$_'}}}, {exception_trace}]}];
 match_spec({_, false, false}) -> [];
 match_spec({meta, {first, Arity, Terms}, false}) -> [{[T | lists:duplicate(Arity - 1, '_')], [], []} || T <- Terms];
+match_spec({meta, {filter, _}, false} = Pattern) -> match_spec(Pattern, {'_', '_', '_'});
 match_spec({_, true, false}) -> [{'_', [], [{exception_trace}]}].

@@ -21,6 +21,7 @@ placed(#c{wants = Wants, needs = Needs} = C, #s{functions = Set} = S) ->
     {Functions, Flagged} =
         erltrace_agent_lib:fold(fun(MFA, Bits, {Counts, F}) ->
                                     case Set of
+                                        #{MFA := {meta, {filter, _}, _}} -> {count(filtered, count(meta, Counts)), F};
                                         #{MFA := Pattern} when element(1, Pattern) =:= meta -> {count(meta, Counts), F};
                                         #{MFA := Pattern} -> {count(element(1, Pattern), Counts), F#{MFA => Bits}};
                                         #{} -> {Counts, F}

@@ -139,6 +139,8 @@
 %% What clauses read at a probe of a function, in the Kind of a binding: enum probe_use.
 -define(USE_ARGS, 256).
 -define(USE_VALUE, 512).
+-define(USE_FOLLOW, 1024).
+-define(USES, 3840).
 %% Classes of functions.
 -define(CLASS_BIF, 1).
 -define(CLASS_NIF, 2).

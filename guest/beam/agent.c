@@ -7,6 +7,7 @@
 
 #include <sched.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -16,13 +17,17 @@
 #include "beam/probe/ports.h"
 #include "beam/probe/blocked.h"
 #include "beam/probe/code.h"
+#include "beam/probe/oncpu.h"
 #include "beam/probe/inside.h"
 #include "beam/nodename.h"
 #include "beam/values.h"
 
 struct agent agent;
 
-enum { UNLOAD_SPINS = 1000 /* times that unload yields to threads that are inside an event */ };
+enum {
+    UNLOAD_SPINS = 1000, /* times that unload yields to threads that are inside an event */
+    CLOSE_MS = 200       /* that it waits, at most, for threads that are inside a signal handler */
+};
 
 bool agent_is_server(ErlNifEnv *env)
 {
@@ -149,7 +154,8 @@ static ERL_NIF_TERM nif_retire(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
         return agent.atom.false_;
     if (atomic_load(&agent.snapshot))
         publish(NULL);
-    return settle() ? agent.atom.true_ : agent.atom.false_;
+    bool closed = oncpu_close();
+    return settle() && closed ? agent.atom.true_ : agent.atom.false_;
 }
 
 /* nif_alias(Alias, Pid, Reference) -> boolean(): learns whose alias a reference is; see alias.h. */
@@ -174,21 +180,32 @@ static ERL_NIF_TERM nif_gate(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 /* -- programs
  * --------------------------------------------------------------------------------------------- */
 
+/* Returns whether the probe tells at the end of a call how it began. */
+static bool ends_with(const struct program_probe *p)
+{
+    const enum probe_kind event = probe_fn_event(p->kind);
+    return (event == PROBE_FN_RETURN || event == PROBE_FN_EXCEPTION) &&
+           (p->uses & (PROBE_USE_ARGS | PROBE_USE_TIME)) != 0;
+}
+
 static bool reserve_tables(const struct program *p)
 {
-    bool calls = false, returns = false;
+    bool calls = false, returns = false, kept = false;
     for (const struct program_probes *pp = &p->probes; pp; pp = pp->next)
         for (uint32_t i = 0; i < pp->n; i++) {
             calls = calls || pp->v[i].kind == PROBE_FN_EXCEPTION ||
                     (pp->v[i].uses & PROBE_USE_VALUE) != 0;
             returns = returns || probe_fn_event(pp->v[i].kind) == PROBE_FN_RETURN;
+            kept = kept || ends_with(&pp->v[i]);
         }
     if ((p->vtime || calls) && !atomic_load(&agent.processes))
         atomic_store(&agent.processes, proctab_new(PROCESSES, sizeof(struct process)));
     if (returns && !atomic_load(&agent.shadows))
         atomic_store(&agent.shadows, proctab_new(SHADOWS, sizeof(struct shadow)));
+    if (kept && !atomic_load(&agent.kept))
+        atomic_store(&agent.kept, proctab_new(KEPT_PROCESSES, sizeof(struct kept_calls)));
     return (!(p->vtime || calls) || atomic_load(&agent.processes)) &&
-           (!returns || atomic_load(&agent.shadows));
+           (!returns || atomic_load(&agent.shadows)) && (!kept || atomic_load(&agent.kept));
 }
 
 /* nif_enable(Image, Options, Bindings, Provider); see program.c */
@@ -247,7 +264,7 @@ static void take_off(struct function *f)
 {
     f->exception.n = 0;
     keep_returns(f, false);
-    f->framed = false;
+    f->framed = f->keeps_args = f->keeps_time = false;
 }
 
 static void see_locally(struct function *f)
@@ -295,6 +312,10 @@ static ERL_NIF_TERM publish_programs(ErlNifEnv *env, const ERL_NIF_TERM argv[])
         see_by_meta(s);
     else
         each_function(env, s, argv[2], see_locally);
+    /* While no program may get events, calls go unseen. */
+    const bool seen =
+        atomic_load(&agent.gate) && atomic_load(&agent.spent) != atomic_load(&agent.serial);
+    snapshot_number(s, seen ? atomic_load(&agent.snapshot) : NULL);
     if (atomic_load(&agent.dead))
         snapshot_free(s);
     else
@@ -369,7 +390,7 @@ static ERL_NIF_TERM nif_count_missed(ErlNifEnv *env, int argc, const ERL_NIF_TER
     struct program *p = agent_program(env, argv[0]);
     if (!p || !enif_get_uint64(env, argv[1], &calls))
         return enif_make_badarg(env);
-    engine_count_missed(p->engine, calls);
+    engine_count_missed(p->engine, RECORD_DROP_LOAD, calls);
     return agent.atom.ok;
 }
 
@@ -592,6 +613,8 @@ static ERL_NIF_TERM nif_sweep(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
         proctab_sweep(atomic_load(&agent.processes), part, AGENT_PARTS, alive, env);
     if (atomic_load(&agent.shadows))
         proctab_sweep(atomic_load(&agent.shadows), part, AGENT_PARTS, alive, env);
+    if (atomic_load(&agent.kept))
+        proctab_sweep(atomic_load(&agent.kept), part, AGENT_PARTS, alive, env);
     ports_sweep(env, part, AGENT_PARTS);
     blocked_sweep(part, AGENT_PARTS);
     procname_sweep(env, part, AGENT_PARTS);
@@ -624,7 +647,7 @@ static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
     ErlNifResourceTypeInit program = {.dtor = program_destroy};
     agent.program_type =
         enif_open_resource_type_x(env, "erltrace_program", &program, ERL_NIF_RT_CREATE, NULL);
-    return agent.program_type ? 0 : 1;
+    return agent.program_type && oncpu_load(env) ? 0 : 1;
 }
 
 /* Called when the module is purged. The VM keeps the library mapped while resources of it exist. If
@@ -638,6 +661,8 @@ static void unload(ErlNifEnv *env, void *priv)
     publish(NULL);
     static struct engine_mark mark;
     engine_mark(&mark);
+    for (int i = 0; !oncpu_close() && i < CLOSE_MS; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     bool quiet = settle() && engine_quiet(&mark);
     for (int i = 0; !quiet && i < UNLOAD_SPINS; i++) {
         sched_yield();
@@ -646,6 +671,7 @@ static void unload(ErlNifEnv *env, void *priv)
     if (quiet) {
         proctab_free(atomic_exchange(&agent.processes, NULL));
         proctab_free(atomic_exchange(&agent.shadows, NULL));
+        proctab_free(atomic_exchange(&agent.kept, NULL));
         porttab_free(atomic_exchange(&agent.ports, NULL));
         proctab_free(atomic_exchange(&agent.blocked, NULL));
         procname_free();
@@ -705,6 +731,13 @@ static ErlNifFunc functions[] = {
     {"nif_inside_look", 0, inside_look_nif, 0},
     {"nif_inside_keep", 1, inside_keep_nif, 0},
     {"nif_inside_prove", 0, inside_prove_nif, DIRTY},
+    {"nif_profile_able", 0, oncpu_able_nif, 0},
+    {"nif_profile_enter", 0, oncpu_enter_nif, 0},
+    {"nif_profile_entered", 0, oncpu_entered_nif, 0},
+    {"nif_profile_rates", 1, oncpu_rates_nif, 0},
+    {"nif_profile_close", 0, oncpu_close_nif, 0},
+    {"nif_profile_take", 2, oncpu_take_nif, 0},
+    {"nif_profile_counts", 1, oncpu_counts_nif, 0},
     {"nif_names", 1, procname_nif, 0},
     {"nif_asked", 0, procname_asked_nif, 0},
 };

@@ -24,6 +24,7 @@
 
 #include "base/arena.h"
 #include "beam/deadman/load.h"
+#include "beam/probe/kept.h"
 #include "beam/probe/porttab.h"
 #include "beam/probe/proctab.h"
 #include "beam/probe/redact.h"
@@ -48,7 +49,7 @@ struct program_probe {
     uint32_t arity;           /* function probes */
     uint32_t label;           /* user_trace-n: which */
     ERL_NIF_TERM user;        /* erltrace:probe: its name; 0: all names that match id.name */
-    uint64_t period;          /* ticks: ns */
+    uint64_t period;          /* ticks, profile-n: ns */
     unsigned uses;            /* enum probe_use, of all its clauses */
     struct engine_binding *b; /* clauses, in order */
     uint32_t n;
@@ -69,20 +70,22 @@ struct program {
     struct arena arena; /* of probes, bindings and their strings */
     struct program_probes probes;
     const char *provider;
-    struct load load;        /* its cost; load.probe has the indexes of the first probes */
-    bool vtime;              /* uses vtimestamp */
-    struct terms_view view;  /* what it may not see of terms */
-    bool inside;             /* uses facts of inside.h */
-    bool stacks;             /* ... and of code.h */
-    bool flipped;            /* halves were flipped and are not drained so far: */
-    unsigned what;           /* which kinds */
-    struct engine_mark mark; /* which threads may still write to them */
+    struct load load;             /* its cost; load.probe has the indexes of the first probes */
+    bool vtime;                   /* uses vtimestamp */
+    uint32_t argsize;             /* bytes of a call's arguments to keep */
+    struct terms_view view;       /* what it may not see of terms */
+    bool inside;                  /* uses facts of inside.h */
+    bool stacks;                  /* ... and of code.h */
+    struct oncpu_counts *profile; /* NULL: it has no profile-n */
+    bool flipped;                 /* halves were flipped and are not drained so far: */
+    unsigned what;                /* which kinds */
+    struct engine_mark mark;      /* which threads may still write to them */
 };
 
-/* Returns what the program may not see of terms; NULL: it sees all. */
+/* Returns what the program sees of terms; NULL: all, and it knows no record. */
 static inline const struct terms_view *program_view(const struct program *p)
 {
-    return p->view.hidden || p->view.redact.n > 0 ? &p->view : NULL;
+    return redact_any(&p->view) || p->view.records.n > 0 ? &p->view : NULL;
 }
 
 /* -- snapshots
@@ -110,6 +113,10 @@ struct function {
     bool local;           /* seen through a local pattern, else through a meta pattern */
     bool global_only;     /* only global-function-entry is wanted: uses a global pattern */
     bool framed;          /* returns come with values, from frames that its calls leave */
+    bool keeps_args;      /* ... and its arguments are kept */
+    bool keeps_time;      /* ... and when it was called */
+    uint16_t keeps_words; /* the most for the arguments of a call */
+    uint64_t kept;        /* the number of its calls, see kept.h; 0: they are not kept */
     _Atomic bool overrun; /* its exception frames accumulate */
     uint16_t text_len;
     const char *text; /* m:f/a */
@@ -155,6 +162,10 @@ struct snapshot {
 
 /* Returns NULL when out of memory. */
 struct snapshot *snapshot_new(ErlNifEnv *env, struct program *const *p, uint32_t n);
+/* Numbers the functions whose calls are kept. Those that `before`, the snapshot that has been in
+ * use until now, keeps as well have the number that they have there; NULL: some events were not
+ * seen. */
+void snapshot_number(struct snapshot *s, const struct snapshot *before);
 /* Releases its programs. No thread may be reading it. */
 void snapshot_free(struct snapshot *s);
 /* Returns the function, NULL if nothing is bound to it. */
@@ -198,6 +209,7 @@ struct agent {
     /* Made when a program first needs them, and kept: NULL until then. */
     _Atomic(struct proctab *) processes; /* struct process, for vtimestamp and exception frames */
     _Atomic(struct proctab *) shadows;   /* struct shadow, for returns */
+    _Atomic(struct proctab *) kept;      /* struct kept_calls, for what calls were called with */
     _Atomic(struct porttab *) ports;     /* names and owners of ports */
     _Atomic(struct proctab *) names;     /* procname.c: names of processes */
     _Atomic(struct proctab *) numbers;   /* ... and their pids, by number */
@@ -246,6 +258,9 @@ ERL_NIF_TERM tracer_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 /* Ends a sample: charges the event, and determines whether a program must be ended (cost.c). */
 void tracer_account(struct load_sample *sample, const struct snapshot *s, struct engine_thread *t,
                     const ERL_NIF_TERM argv[]);
+/* The same for an event that the agent itself makes, for these programs. */
+void tracer_account_own(struct load_sample *sample, struct load *const *all, uint32_t n,
+                        struct engine_thread *t);
 /* Fires a probe of a program that belongs to no process: BEGIN, END, a tick. */
 void tracer_fire_plain(ErlNifEnv *env, struct program *p, const struct program_probe *probe);
 

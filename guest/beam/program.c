@@ -4,6 +4,8 @@
  * All input is checked here: the image by dif_decode and dif_verify, each binding against the
  * image. After that no event can reach anything that does not exist. */
 #include "beam/probe/hooks.h"
+#include "beam/probe/oncpu.h"
+#include "beam/probe/records.h"
 #include "beam/probe/terms.h"
 
 #include <stdio.h>
@@ -62,7 +64,8 @@ static ERL_NIF_TERM error_terms(ErlNifEnv *env, const char *name)
 
 /* `terms` 0 hides them, wherever in the list it is. */
 static bool options_of(ErlNifEnv *env, ERL_NIF_TERM list, struct engine_options *o, uint32_t *limit,
-                       struct terms_view *view, ERL_NIF_TERM *redact)
+                       uint32_t *argsize, struct terms_view *view, ERL_NIF_TERM *redact,
+                       ERL_NIF_TERM *records)
 {
     ERL_NIF_TERM head;
     const ERL_NIF_TERM *e;
@@ -73,6 +76,10 @@ static bool options_of(ErlNifEnv *env, ERL_NIF_TERM list, struct engine_options 
             return false;
         if (e[0] == agent.atom.redact) {
             *redact = e[1];
+            continue;
+        }
+        if (e[0] == agent.atom.records) {
+            *records = e[1];
             continue;
         }
         if (!enif_get_uint64(env, e[1], &v))
@@ -95,6 +102,10 @@ static bool options_of(ErlNifEnv *env, ERL_NIF_TERM list, struct engine_options 
             o->fixed = v != 0;
         else if (e[0] == agent.atom.maxload)
             *limit = v < 100 ? (uint32_t)v * 10 : LOAD_MOST;
+        else if (e[0] == agent.atom.argsize)
+            *argsize = v < KEPT_ARGS_LEAST  ? KEPT_ARGS_LEAST
+                       : v < KEPT_ARGS_MOST ? (uint32_t)v
+                                            : KEPT_ARGS_MOST;
         else if (e[0] == agent.atom.terms)
             view->hidden = view->hidden || v == 0;
         else if (e[0] == agent.atom.cpu) {
@@ -175,15 +186,16 @@ static const char *probe_of(ErlNifEnv *env, struct program *p, const struct bind
         out->id.name = word->name;
         return NULL;
     case PROBE_TICK:
+    case PROBE_PROFILE:
         out->id.prov = "profile";
         if (!enif_get_tuple(env, b->where, &n, &e) || n != 2 ||
             !enif_get_uint64(env, e[0], &period) || !enif_inspect_binary(env, e[1], &name))
-            return "a tick without a period and a name";
+            return "an interval without a period and a name";
         out->id.name = arena_strndup(&p->arena, (const char *)name.data, name.size);
         if (!out->id.name)
             return "out of memory";
         if (period == 0)
-            return "a tick with period 0";
+            return "an interval of 0";
         out->period = period;
         return NULL;
     case PROBE_USER_TRACE_N: {
@@ -364,16 +376,16 @@ static bool takes_stacks(const struct dif_image *img)
         if (img->code[i] >> 24 == DIF_OP_CALL && ((img->code[i] & 65535) == DIF_SUBR_ustack ||
                                                   (img->code[i] & 65535) == DIF_SUBR_jstack))
             return true;
-    return false;
+    return (img->builtins & dif_builtin_bit(DIF_BUILTIN_erlcaller)) != 0;
 }
 
 ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM options,
                             ERL_NIF_TERM bindings, ERL_NIF_TERM provider)
 {
     ErlNifBinary bin, prov;
-    uint32_t limit = 0;
+    uint32_t limit = 0, argsize = KEPT_ARGS_DEFAULT;
     struct terms_view view = {0};
-    ERL_NIF_TERM redact = agent.nil;
+    ERL_NIF_TERM redact = agent.nil, records = agent.nil;
     struct dif_need need;
     /* Tracing must not exhaust a node's memory: this limits all programs together, and counts what
      * others use. */
@@ -388,7 +400,7 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
     struct diags d;
     struct dif_image img;
     if (!enif_inspect_binary(env, image, &bin) || !enif_inspect_binary(env, provider, &prov) ||
-        !options_of(env, options, &opt, &limit, &view, &redact))
+        !options_of(env, options, &opt, &limit, &argsize, &view, &redact, &records))
         return enif_make_badarg(env);
     struct program *p = enif_alloc_resource(agent.program_type, sizeof *p);
     if (!p)
@@ -414,7 +426,15 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
         dif_image_free(&img);
         goto out;
     }
+    wrong = err == ET_OK ? records_take(env, &p->arena, records, &view) : NULL;
+    if (wrong) {
+        result = error4(env, agent.atom.agent_image, wrong,
+                        "use the erltrace and the agent of one version");
+        dif_image_free(&img);
+        goto out;
+    }
     p->view = view;
+    p->argsize = argsize;
     if (err == ET_OK && opt.one_cpu && opt.cpu >= (uint64_t)sysconf(_SC_NPROCESSORS_CONF))
         err = diag_error(&d, ET_ELIMIT, NULL, "", "option cpu is the number of a processor",
                          "could not enable tracing: there is no CPU %u", opt.cpu);
@@ -464,6 +484,15 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
         if ((pp->kind == PROBE_MESSAGE_SEND && reads_token(p, pp, 3)) ||
             (pp->kind == PROBE_MESSAGE_SEND_REMOTE && reads_token(p, pp, 4)))
             needs |= PROBE_NEED_TOKENS;
+        if (pp->kind == PROBE_PROFILE) {
+            p->stacks = p->inside = true; /* where it runs is found as a stack is */
+            p->profile = p->profile ? p->profile : arena_alloc(&p->arena, sizeof *p->profile);
+            if (!p->profile) {
+                result = error4(env, agent.atom.agent_memory, et_strerror(ET_ENOMEM), "");
+                goto out;
+            }
+            *p->profile = (struct oncpu_counts){0};
+        }
         if (pp->kind == PROBE_ERROR)
             engine_set_error_bindings(p->engine, pp->b, pp->n, &pp->id);
         if (pp->kind == PROBE_END &&
@@ -471,7 +500,8 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
             result = error_diags(env, err, &d);
             goto out;
         }
-        if (pp->kind == PROBE_BEGIN || pp->kind == PROBE_END || pp->kind == PROBE_TICK)
+        if (pp->kind == PROBE_BEGIN || pp->kind == PROBE_END || pp->kind == PROBE_TICK ||
+            pp->kind == PROBE_PROFILE)
             special = enif_make_list_cell(env,
                                           enif_make_tuple3(env, enif_make_uint(env, i),
                                                            enif_make_uint(env, pp->kind),

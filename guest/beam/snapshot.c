@@ -56,7 +56,18 @@ static bool add_hooks(ErlNifEnv *env, struct snapshot *s, const bool *wanted)
     return true;
 }
 
-static struct bounds *bounds_of(struct snapshot *s, const struct program_probe *p)
+/* Notes what the program wants to know of a call at its end. */
+static void keep(struct function *fn, const struct program *p, unsigned uses)
+{
+    const uint16_t words = (uint16_t)(p->argsize / sizeof(uint64_t));
+    fn->keeps_args = fn->keeps_args || (uses & PROBE_USE_ARGS) != 0;
+    fn->keeps_time = fn->keeps_time || (uses & PROBE_USE_TIME) != 0;
+    if ((uses & PROBE_USE_ARGS) != 0 && words > fn->keeps_words)
+        fn->keeps_words = words;
+}
+
+static struct bounds *bounds_of(struct snapshot *s, const struct program *owner,
+                                const struct program_probe *p)
 {
     if (p->kind == PROBE_USER_TRACE_N)
         return &s->label[p->label];
@@ -68,8 +79,8 @@ static struct bounds *bounds_of(struct snapshot *s, const struct program_probe *
         return &s->named[p->kind];
     struct function *fn = make_function(s, p->m, p->f, p->arity);
     switch (probe_fn_event(p->kind)) {
-    case PROBE_FN_RETURN: return &fn->ret;
-    case PROBE_FN_EXCEPTION: return &fn->exception;
+    case PROBE_FN_RETURN: keep(fn, owner, p->uses); return &fn->ret;
+    case PROBE_FN_EXCEPTION: keep(fn, owner, p->uses); return &fn->exception;
     case PROBE_FN_LOCAL_ENTRY: return &fn->local_entry;
     case PROBE_FN_GLOBAL_ENTRY: return &fn->global_entry;
     default: return &fn->entry;
@@ -143,7 +154,7 @@ struct snapshot *snapshot_new(ErlNifEnv *env, struct program *const *p, uint32_t
         s->vtime = s->vtime || p[i]->vtime;
         for (const struct program_probes *pp = &p[i]->probes; pp; pp = pp->next)
             for (uint32_t j = 0; j < pp->n; j++)
-                if (!add(s, bounds_of(s, &pp->v[j]), p[i], &pp->v[j], &pp->cost[j]))
+                if (!add(s, bounds_of(s, p[i], &pp->v[j]), p[i], &pp->v[j], &pp->cost[j]))
                     goto fail;
     }
     if (!add_hooks(env, s, wanted))
@@ -171,6 +182,21 @@ struct snapshot *snapshot_new(ErlNifEnv *env, struct program *const *p, uint32_t
 fail:
     snapshot_free(s);
     return NULL;
+}
+
+void snapshot_number(struct snapshot *s, const struct snapshot *before)
+{
+    static uint64_t last; /* only the server gets here */
+    for (uint32_t i = 0; i < s->nfunctions; i++) {
+        struct function *fn = &s->function[i];
+        const struct function *was =
+            before ? snapshot_function(before, fn->m, fn->f, fn->arity) : NULL;
+        if (fn->keeps_args || fn->keeps_time)
+            fn->kept = was && was->kept && was->keeps_args == fn->keeps_args &&
+                               was->keeps_time == fn->keeps_time
+                           ? was->kept
+                           : ++last;
+    }
 }
 
 void snapshot_free(struct snapshot *s)

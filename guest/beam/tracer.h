@@ -56,6 +56,7 @@ struct event_terms {
 struct event_place {
     int64_t depth; /* 1: the outermost; -1: not known */
     bool gone;     /* its call shows that functions there, and above, have gone */
+    bool left;     /* the event ends the function, or its call of another */
 };
 
 struct event {
@@ -64,16 +65,19 @@ struct event {
     ERL_NIF_TERM pid;   /* the process that the probe is about */
     ERL_NIF_TERM msg;   /* what came with the event */
     ERL_NIF_TERM other; /* receiver, {M,F,Args} of a spawn, class of an exception */
-    ERL_NIF_TERM args;  /* arguments of a function, a list; 0: none, or those of a spawn */
+    ERL_NIF_TERM args;  /* arguments of a function, a list, perhaps a copy; 0: none, or those of a
+                           spawn */
     unsigned msg_is;    /* the built-in variable that `msg` is the value of; 0: none */
     const struct terms_view
         *view; /* of the program whose clauses run, NULL: it sees all of terms */
     const struct function *fn;
     struct event_place at;
+    int64_t elapsed;         /* of a function that ends: ns since it was called; -1: not known */
     struct engine_thread *t; /* the thread of the event */
     struct event_terms terms;
-    uint64_t said[3]; /* erlpid, erlname, erlfunc once they are read; 0: not so far */
-    uint32_t used;    /* of room */
+    uint64_t said[3];     /* erlpid, erlname, erlfunc once they are read; 0: not so far */
+    uint64_t said_caller; /* the same of caller */
+    uint32_t used;        /* of room */
     char room[EVENT_ROOM];
 };
 
@@ -117,6 +121,7 @@ struct tracer_thread {
     struct inside_thread inside;
     struct sched sched;
     bool between; /* the event is a process being scheduled in or out */
+    bool call;    /* enabled/3 has let through a call that trace/5 has not got */
 };
 _Static_assert(sizeof(struct tracer_thread) <= ENGINE_THREAD_ROOM,
                "it lies in the thread's record");

@@ -53,8 +53,7 @@ static uint64_t arg_value(struct engine_ctx *ctx, unsigned n)
     return enif_get_uint64(e->ev.env, e->value[n].v, &u) ? u : text_arg(&e->ev, e->value[n].v);
 }
 
-/* As of the last time the process was scheduled in or out: it may be running meanwhile. */
-static uint64_t value_vtimestamp(struct engine_ctx *ctx)
+uint64_t values_vtimestamp(struct engine_ctx *ctx)
 {
     const struct process *p = proctab_find(
         atomic_load_explicit(&agent.processes, memory_order_acquire), event_of(ctx)->pid);
@@ -71,7 +70,7 @@ static void fire(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
         return;
     struct value_event e;
     event_init(&e.ev, t, env, pid, 0, arg_value);
-    e.ev.ctx.vtimestamp = value_vtimestamp;
+    e.ev.ctx.vtimestamp = values_vtimestamp;
     e.ev.ctx.anywhere = true;
     e.value = value;
     e.n = n;

@@ -27,6 +27,10 @@ void values_fire(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
                  enum probe_kind kind, ERL_NIF_TERM pid, const struct beam_value *value,
                  unsigned n);
 
+/* Returns vtimestamp of the process that an event is about: as of the last time that it was
+ * scheduled in or out, since it may be running meanwhile. */
+uint64_t values_vtimestamp(struct engine_ctx *ctx);
+
 /* nif_event(Kind, Pid, Arguments :: tuple()) -> ok: the server fires a probe. `self->` is that of
  * Pid; for anything but a local pid that of the server. */
 ERL_NIF_TERM values_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);

@@ -4,14 +4,8 @@
 
 #include <string.h>
 
-/* The sets of tiers, as the lists write them. */
-enum {
-    LOCAL = WORD_LOCAL,
-    VM = WORD_VM,
-    KERNEL = WORD_KERNEL,
-    VM_KERNEL = WORD_VM | WORD_KERNEL,
-    ALL = WORD_ALL
-};
+#include "words/tiers.h"
+
 /* Whether each shape of builtins.list is an array. */
 enum { U64 = 0, S64 = 0, U32 = 0, S32 = 0, STR = 0, U64S = 1 };
 

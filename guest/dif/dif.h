@@ -265,8 +265,6 @@ bool dif_lacks(const struct dif_image *img, enum word_tier tier, struct dif_need
 bool dif_uses_terms(const struct dif_image *img, struct dif_need *need);
 /* Returns whether a clause reads probe argument n. The image need not be verified. */
 bool dif_reads_argument(const struct dif_image *img, uint32_t clause, unsigned n);
-/* Returns whether a clause reads a built-in variable. The image need not be verified. */
-bool dif_reads_builtin(const struct dif_image *img, uint32_t clause, enum dif_builtin b);
 /* Does what dif_verify does, and also returns ET_EUNSUP when the image uses something that this
  * tier lacks. Call this before running a program. */
 int dif_verify_for(const struct dif_image *img, enum word_tier tier, struct diags *d);

@@ -145,26 +145,13 @@ const char *dif_tier_text(unsigned tiers)
                                      : "the kernel tier";
 }
 
-/* Returns whether a clause has an instruction whose bits in `mask` are these. */
-static bool has_code(const struct dif_image *img, uint32_t clause, uint32_t mask, uint32_t bits)
+bool dif_reads_argument(const struct dif_image *img, uint32_t clause, unsigned n)
 {
     const struct dif_clause *c = &img->clauses[clause];
     if (!size_within(c->code, c->ncode, img->ncode))
         return false;
     for (uint32_t i = 0; i < c->ncode; i++)
-        if ((img->code[c->code + i] & mask) == bits)
+        if ((img->code[c->code + i] & 0xff0000ff) == dif_abc(DIF_OP_LDARG, 0, 0, n))
             return true;
     return false;
-}
-
-bool dif_reads_argument(const struct dif_image *img, uint32_t clause, unsigned n)
-{
-    return has_code(img, clause, 0xff0000ff, dif_abc(DIF_OP_LDARG, 0, 0, n));
-}
-
-/* not in the guest: dif_reads_builtin, dif_ai - the tool says in bindings what clauses read. */
-bool dif_reads_builtin(const struct dif_image *img, uint32_t clause, enum dif_builtin b)
-{
-    enum dif_op op = dif_builtin_info(b)->array ? DIF_OP_LDBA : DIF_OP_LDB;
-    return has_code(img, clause, 0xff00ffff, dif_ai(op, 0, b));
 }

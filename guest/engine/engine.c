@@ -707,9 +707,9 @@ bool engine_exiting(const struct engine *e)
     return atomic_load(&e->exiting) != 0;
 }
 
-void engine_count_missed(struct engine *e, uint64_t n)
+void engine_count_missed(struct engine *e, enum record_drop kind, uint64_t n)
 {
-    atomic_fetch_add(&e->load_drops, n);
+    atomic_fetch_add(&e->tier_drops[kind], n);
 }
 
 void engine_end(struct engine *e)
@@ -720,8 +720,8 @@ void engine_end(struct engine *e)
 void engine_counts(const struct engine *e, struct record_counts *c)
 {
     memset(c, 0, sizeof *c);
-    c->drop[RECORD_DROP_THREAD] = atomic_load(&e->thread_drops);
-    c->drop[RECORD_DROP_LOAD] = atomic_load(&e->load_drops);
+    for (int k = 0; k < RECORD_NDROPS; k++)
+        c->drop[k] = atomic_load(&e->tier_drops[k]);
     c->fired = c->drop[RECORD_DROP_THREAD];
     for (uint32_t i = 0; i < RECORD_CPUS; i++) {
         c->cpu[i].principal =

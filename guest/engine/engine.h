@@ -143,10 +143,11 @@ struct engine_terms {
      * contains, if any; cut at cap - 1 bytes, with a NUL. Return the length. */
     size_t (*text)(struct engine_ctx *ctx, uint64_t term, bool other, char *out, size_t cap);
     size_t (*string)(struct engine_ctx *ctx, uint64_t term, char *out, size_t cap);
-    /* A part of the value: the n-th, from 1 on, the one with this name, the value of a key; or the
-     * constant that is this word for the tier. 0: there is none; ENGINE_TERMS_FULL: the firing has
-     * examined too many. */
+    /* A part of the value: the n-th, from 1 on, a field of a record, the one with this name, the
+     * value of a key; or the constant that is this word for the tier. 0: there is none; ..._FULL:
+     * the firing has examined too many; ..._OTHER: the value is not that record. */
     uint64_t (*part)(struct engine_ctx *ctx, uint64_t term, enum engine_part which, int64_t n);
+    uint64_t (*field)(struct engine_ctx *ctx, uint64_t term, uint64_t which);
     uint64_t (*get)(struct engine_ctx *ctx, uint64_t term, const char *name, size_t len);
     /* Writes the name of the process that the program shows as this text, at most ENGINE_NAME bytes
      * with a NUL. Returns the length; 0: it is no process, or has no known name. */
@@ -155,7 +156,8 @@ struct engine_terms {
     uint64_t (*constant)(struct engine_ctx *ctx, uint64_t word);
 };
 enum { ENGINE_NAME = 80 };
-#define ENGINE_TERMS_FULL UINT64_MAX
+#define ENGINE_TERMS_FULL  UINT64_MAX
+#define ENGINE_TERMS_OTHER (UINT64_MAX - 1)
 
 /* One firing. The tier fills in `probe`, `arg`, `self`, `vtimestamp` and optionally `about` and
  * `terms`, and zeroes the rest. */
@@ -180,8 +182,9 @@ struct engine_ctx {
     uint64_t self; /* owner of the thread-local variables: any number that identifies the process */
     uint16_t have; /* bit set of cached arguments */
     uint16_t nranges;
-    bool anywhere; /* belongs to no CPU: engine_options.cpu does not exclude it */
-    bool own;      /* BEGIN, END or an interval, not an event of the target */
+    uint64_t at, wall; /* when the event was, by CLOCK_MONOTONIC and CLOCK_REALTIME; 0: now */
+    bool anywhere;     /* belongs to no CPU: engine_options.cpu does not exclude it */
+    bool own;          /* BEGIN, END or an interval, not an event of the target */
     uint64_t argv[ENGINE_ARGS];
     struct engine_range {
         uint64_t base;
@@ -276,8 +279,8 @@ void engine_fire(struct engine *e, struct engine_thread *t, struct engine_ctx *c
 
 /* Fills in the counts so far: calls of engine_fire that ran, and their outcomes. */
 void engine_counts(const struct engine *e, struct record_counts *c);
-/* Counts n drops of RECORD_DROP_LOAD: events that the tier knows it missed. */
-void engine_count_missed(struct engine *e, uint64_t n);
+/* Counts n drops that the tier knows of, from any thread. */
+void engine_count_missed(struct engine *e, enum record_drop kind, uint64_t n);
 
 /* -- reading --------------------------------------------------------------------- */
 /* Makes the other half active, for the kinds in `what` and all threads. Then mark, wait for quiet,

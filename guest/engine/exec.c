@@ -6,8 +6,8 @@
 #include <limits.h>
 #include <sched.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/size.h"
 #include "engine/impl.h"
@@ -475,17 +475,10 @@ struct clocks {
     unsigned have; /* bit set of DIF_BUILTIN numbers */
 };
 
-static uint64_t clock_ns(clockid_t id)
-{
-    struct timespec ts;
-    clock_gettime(id, &ts);
-    return (uint64_t)ts.tv_sec * UINT64_C(1000000000) + (uint64_t)ts.tv_nsec;
-}
-
 static uint64_t timestamp(struct clocks *c)
 {
     if ((c->have & 1u << DIF_BUILTIN_timestamp) == 0) {
-        c->timestamp = clock_ns(CLOCK_MONOTONIC);
+        c->timestamp = monotonic_ns();
         c->have |= 1u << DIF_BUILTIN_timestamp;
     }
     return c->timestamp;
@@ -516,8 +509,7 @@ static uint64_t builtin(struct exec *x, struct clocks *c, unsigned which, uint32
     case DIF_BUILTIN_vtimestamp:
         if ((c->have & 1u << DIF_BUILTIN_vtimestamp) == 0) {
             exec_work(x, x->ctx->vtimestamp ? WORK_CLOCK : WORK_CPUTIME);
-            c->vtimestamp =
-                x->ctx->vtimestamp ? x->ctx->vtimestamp(x->ctx) : clock_ns(CLOCK_THREAD_CPUTIME_ID);
+            c->vtimestamp = x->ctx->vtimestamp ? x->ctx->vtimestamp(x->ctx) : thread_ns();
             c->have |= 1u << DIF_BUILTIN_vtimestamp;
         }
         return c->vtimestamp;
@@ -654,7 +646,7 @@ static void record_failed(struct exec *x, struct phalf *h, uint32_t epid, uint32
     if (rec == NULL)
         return;
     const struct record_failure f = {epid, action, offset, (uint32_t)x->fault, x->fault_value};
-    record_put_fault(rec, &f, clock_ns(CLOCK_MONOTONIC), (uint32_t)sched_getcpu());
+    record_put_fault(rec, &f, monotonic_ns(), (uint32_t)sched_getcpu());
     record_commit(h, RECORD_SIZE_OF_FAULT);
 }
 
@@ -744,7 +736,9 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
     const uint32_t *code = rt->code;
     uint64_t r[DIF_NREGS]; /* each is set before it is read: the verifier ensures it */
     uint64_t tuple[DIF_TUPLE_MAX];
-    struct clocks clocks = {.have = 0};
+    struct clocks clocks = {.timestamp = x->ctx->at, .wall = x->ctx->wall};
+    if (clocks.timestamp != 0)
+        clocks.have = 1u << DIF_BUILTIN_timestamp | 1u << DIF_BUILTIN_walltimestamp;
     uint64_t ca = 0, cb = 0; /* operands of the last CMP, SCMP or TST */
     unsigned char *rec = NULL, *part = NULL;
     unsigned depth = 0;
@@ -1005,7 +999,7 @@ static bool admitted(struct engine *e, const struct engine_thread *t, const stru
         return false;
     if (t->index < e->opt.threads)
         return true;
-    atomic_fetch_add_explicit(&e->thread_drops, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&e->tier_drops[RECORD_DROP_THREAD], 1, memory_order_relaxed);
     return false;
 }
 

@@ -155,8 +155,8 @@ struct engine {
     struct {
         _Atomic uint64_t principal, agg;
     } cpu_drops[RECORD_CPUS];
-    tcount load_drops;   /* engine_count_missed */
-    tcount thread_drops; /* firings on threads that have no part; fetch_add, by any thread */
+    tcount tier_drops[RECORD_NDROPS]; /* of firings on threads that have no part, and of
+                                         engine_count_missed; fetch_add, by any thread */
 };
 
 /* Returns the number of threads that may have a part: those seen so far, as far as there is room.

@@ -28,8 +28,11 @@ enum probe_kind {
 /* What clauses read at a probe of a function, added to its kind in a binding. */
 enum probe_use {
     PROBE_USE_ARGS = 256,  /* arguments of the call: argv */
-    PROBE_USE_VALUE = 512, /* what the function returns: retval */
-    PROBE_USES = PROBE_USE_ARGS | PROBE_USE_VALUE
+    PROBE_USE_VALUE = 512, /* the end of each call by itself: retval; at return with the others */
+    /* its callers get a token of seq_trace: follow() */
+    PROBE_USE_FOLLOW = 1024,
+    PROBE_USE_TIME = 2048, /* when the call began: elapsed */
+    PROBE_USES = PROBE_USE_ARGS | PROBE_USE_VALUE | PROBE_USE_FOLLOW | PROBE_USE_TIME
 };
 
 /* What a probe of each kind needs: PROBE_NEEDS_DRIVER_READY_INPUT, a set of enum probe_need. */

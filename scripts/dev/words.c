@@ -14,7 +14,7 @@
 #include "util/option.h"
 #include "words/otp.h"
 #include "words/probekind.h"
-#include "words/words.h"
+#include "words/tiers.h"
 
 /* -- Erlang: the numbers of the agent's protocol -------------------------------------------------
  */
@@ -117,20 +117,22 @@ static void put_erlang(void)
            "probe_use.\n"
            "-define(USE_ARGS, %d).\n"
            "-define(USE_VALUE, %d).\n"
+           "-define(USE_FOLLOW, %d).\n"
+           "-define(USES, %d).\n"
            "%%%% Classes of functions.\n"
            "-define(CLASS_BIF, %d).\n"
            "-define(CLASS_NIF, %d).\n"
            "-define(CLASS_INLINED, %d).\n"
            "-define(CLASS_PRIVATE, %d).\n",
-           PROBE_USE_ARGS, PROBE_USE_VALUE, PROBE_FN_BIF, PROBE_FN_NIF, PROBE_FN_INLINED,
-           PROBE_FN_PRIVATE);
+           PROBE_USE_ARGS, PROBE_USE_VALUE, PROBE_USE_FOLLOW, PROBE_USES, PROBE_FN_BIF,
+           PROBE_FN_NIF, PROBE_FN_INLINED, PROBE_FN_PRIVATE);
 }
 
 /* -- options ----------------------------------------------------------------------------------- */
 
 /* The words of the option `format`. */
 static const char formats[] =
-#define FORMAT(name, flag, reporter) #name " "
+#define FORMAT(name, flag, how, reporter) #name " "
 #include "util/formats.list"
 #undef FORMAT
     ;
@@ -327,15 +329,6 @@ static void put_function(const char *kind, const char *name, unsigned tiers, con
     if (usage)
         put_word(kind, name, tiers, text, strstr(usage, "()") ? "()" : "(");
 }
-
-/* Sets of tiers, as in the lists. */
-enum {
-    LOCAL = WORD_LOCAL,
-    VM = WORD_VM,
-    KERNEL = WORD_KERNEL,
-    VM_KERNEL = WORD_VM | WORD_KERNEL,
-    ALL = WORD_ALL
-};
 
 /* A text without its Markdown. */
 static void put_plain(const char *s)

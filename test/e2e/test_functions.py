@@ -24,14 +24,20 @@ def load(node, text):
     node(f'etw:load("{quoted}")')
 
 
-def counted(t, node, script, work, *args, warnings=False):
-    """Returns what a script counts during a piece of work, an Erlang expression: {key: count}."""
+def worked(t, node, script, work, *args):
+    """Traces a piece of work, an Erlang expression or a list of them, by a script; returns the trace, which has ended."""
     trace = t.trace("-q", "-n", READY + script, *args, node=node)
     trace.ready()
     for w in work if isinstance(work, list) else [work]:
         node(w)
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
+    return trace
+
+
+def counted(t, node, script, work, *args, warnings=False):
+    """Returns what a script counts during a piece of work: {key: count}."""
+    trace = worked(t, node, script, work, *args)
     t.true("drop" not in trace.err.text(), "nothing was dropped", trace)
     found = aggregation(trace.out.text())
     return (found, trace.err.text()) if warnings else found

@@ -170,6 +170,36 @@ def test_killed_in_dirty_nifs(t):
     t.clean(node, 15000)
 
 
+def test_floods_while_unloading(t):
+    """The agent's code is removed by a process that evaluates an expression, and waits. If that waited in erl_eval's receive, messages that
+    arrive while its time runs out would crash the VM, without any tracing. It is flooded here for as long as it waits."""
+    node = t.node(fresh=True)
+    trace = t.trace("-q", "-n", ENTRY, node=node)
+    trace.ready()
+    node("""begin
+                persistent_term:put(etw_attaching, spawn(fun() -> register(erltrace_attach, self()), timer:sleep(infinity) end)),
+                ok
+            end""")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    unloader = """(fun Find(0) -> none;
+                       Find(N) -> case [P || P <- processes(), process_info(P, initial_call) =:= {initial_call, {erl_eval, exprs, 2}}] of
+                                      [P] -> P;
+                                      [] -> etw:nap(20), Find(N - 1)
+                                  end
+                   end)(500)"""
+    waits = node(f"begin Waits = {unloader}, persistent_term:put(etw_waits, Waits), is_pid(Waits) end")
+    t.equal(waits, True, "a process waits for the name under which the code is removed")
+    node("""begin
+                Waits = persistent_term:get(etw_waits),
+                Floods = [spawn_monitor(fun() -> [Waits ! {I, J} || I <- lists:seq(1, 20), J <- lists:seq(1, 20000)] end) || _ <- [1, 2]],
+                [receive {'DOWN', R, _, _, _} -> ok end || {_, R} <- Floods],
+                persistent_term:erase(etw_waits)
+            end""")
+    node("begin exit(persistent_term:get(etw_attaching), kill), persistent_term:erase(etw_attaching), ok end")
+    t.clean(node, 60000)
+
+
 def test_long_terms(t):
     """The reason of an exit, and a message, is a list of a hundred thousand tuples: the text shown is short, and the work is bounded, so
     that this takes no longer than without the trace."""

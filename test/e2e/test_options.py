@@ -7,7 +7,7 @@ import select
 import subprocess
 import time
 
-from erlt import READY, ROOT, UNDER, Failed, Skipped, aggregation, json_lines, pid, tool, workload
+from erlt import READY, ROOT, TOOL, UNDER, Failed, Skipped, aggregation, json_lines, pid, tool, workload
 
 ROW = re.compile(r"^ *(\d+) +(\S+) +(?:(\S+) +(\S+) +)?(\S+)$", re.M)
 NOW = "BEGIN { exit(0); }"
@@ -54,6 +54,22 @@ def test_help_of_options(t):
     t.true("linkmode" not in out, "what has no meaning here is left out")
 
 
+def test_completion(t):
+    """What bash offers behind a line; the words are the command's own."""
+    def offered(line):
+        script = ('source "$1"; COMP_LINE=$2 COMP_POINT=${#2}; read -ra COMP_WORDS <<< "$2"; COMP_WORDS[0]=$3; [[ $2 == *" " ]] && COMP_WORDS+=(""); '
+                  'COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _erltrace; printf "%s\\n" "${COMPREPLY[@]}"')
+        path = os.path.join(ROOT, "scripts", "completion", "erltrace")
+        return subprocess.run(["bash", "-c", script, "bash", path, line, TOOL], check=True, capture_output=True, text=True).stdout.split()
+    t.equal(offered("erltrace -x format="), ["text", "json", "pprof", "speedscope"], "values")
+    t.equal(offered("erltrace -q -x stackform=fo"), ["folded"], "a value of an option that setopt() can change")
+    t.equal(offered("erltrace -x bufp"), ["bufpolicy"], "options")
+    t.equal(offered("erltrace run cra"), ["crashes"], "ready scripts")
+    t.equal(offered("erltrace d"), ["doctor"], "subcommands")
+    t.true({"--node", "--json", "--for"} <= set(offered("erltrace --")), "long options")
+    t.true("--listen" in offered("erltrace serve --l"), "those of a subcommand")
+
+
 def test_no_words(t):
     """Without words the tool shows in ten lines what can be done here and now: which nodes there are, and commands that work as printed."""
     t.needs_proc()
@@ -84,10 +100,14 @@ def test_scripts_by_name(t):
     t.equal(t.run("run", "mine", "--local", "one", "two", env=env), (0, "one two\n\n", ""), "run mine")
     t.equal(t.run("run", "mine.d", "one", "two", "--local", env=env)[1], "one two\n\n", "with its ending")
     t.equal(t.run("run", mine, "one", "two", "--local")[1], "one two\n\n", "a file")
+    t.file("may.d", "/*\n * may.d A [B] - what may shows.\n */\n#pragma D option quiet\n#pragma D option defaultargs\n"
+                    'BEGIN { printf("%s %s", $$1, $$2); exit(0); }\n')
+    t.equal([t.run("run", "may", *words, "--local", env=env) for words in (("one",), ("one", "two"))], [(0, "one \n", ""), (0, "one two\n", "")], "one that may be left out")
     t.equal(t.run("run", "births", "--local", env=env)[0], 7, "the earlier folder counts")
     t.equal(t.run("run", "births", "any", "--local", "-x", "argref", env=env)[0], 7, "one that does not say what it takes")
     for words, status, text in ((("mine", "one"), 2, "mine needs A B: erltrace run mine A B"), (("min",), 2, "did you mean mine"),
                                 (("mine", "one", "two", "three"), 2, "mine takes A B, not three: erltrace run mine A B"),
+                                (("may",), 2, "may needs A [B]: erltrace run may A [B]"), (("may", "1", "2", "3"), 2, "may takes A [B], not 3: erltrace run may A [B]"),
                                 (("latency", "shop"), 2, "latency takes no arguments, not shop: erltrace run latency"), ((), 2, "the name of a script"),
                                 (("mine", "-n", "BEGIN"), 2, "no other program"), (("/no/such.d",), 1, "No such file")):
         got, out, err = t.run("run", *words, "--local", env=env)
@@ -273,7 +293,7 @@ def test_format(t):
     if status != 1 or out != "" or "[D_PROTO" in err or not err.startswith("erltrace: "):
         raise Failed(f"an error with format=json: {(status, out, err)}")
     status, out, err = t.run("-x", "format=yaml", "-n", "BEGIN { exit(0); }")
-    if status != 1 or "text or json" not in err:
+    if status != 1 or "text, json, pprof or speedscope" not in err:
         raise Failed(f"format=yaml: {(status, out, err)}")
 
 

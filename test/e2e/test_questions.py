@@ -8,7 +8,8 @@ from erlt import READY, ROOT, pid
 from test_functions import as_worker, counted, load
 
 MODULE = """-module(ward). -behaviour(gen_server).
--export([init/1, handle_call/3, handle_cast/2, start/0, ask/2, asks/2, slow/2, talk/2, sink/0, hoard/2, keep/2, work/1, toil/1, pile/0]).
+-export([init/1, handle_call/3, handle_cast/2, start/0, ask/2, asks/2, slow/2, talk/2, sink/0, hoard/2, keep/2, work/1, toil/1, pile/0, family/0,
+         collect/1, tables/2, reds/2]).
 start() -> case gen_server:start({local, ward}, ward, [], []) of {ok, P} -> P; {error, {_, P}} -> gen_server:call(P, spent), P end.
 init([]) -> {ok, []}.
 handle_call({work, Ms}, _, Spent) ->
@@ -25,12 +26,33 @@ sink() -> receive stop -> ok; _ -> sink() end.
 %% A process whose heap, or whose binaries, grow: N steps, each with a collection.
 hoard(0, L) -> L;
 hoard(N, L) -> erlang:garbage_collect(), hoard(N - 1, [lists:seq(1, 1000) | L]).
-%% Takes nothing out of its queue. (Compiled: from OTP 27 on the VM crashes when it tells that a process runs that waits in erl_eval's receive.)
+%% Takes nothing out of its queue. (Compiled: erl_eval's receive with a time can crash the VM when messages do not match.)
 pile() -> receive stop -> ok after 20 -> pile() end.
 %% Work of a process that waits nowhere.
 work(N) -> {worked, toil(N)}.
 toil(0) -> 0;
 toil(N) -> toil(N - 1).
+%% A process that lives on while its children end: one that had been born before, told to do so, and three that it spawns now.
+family() -> process_flag(trap_exit, true), Old = spawn_link(fun() -> receive stop -> exit(old_age) end end), family(Old).
+family(Old) ->
+    receive
+        {now, From} ->
+            Old ! stop,
+            [spawn_link(F) || F <- [fun() -> exit({shutdown, planned}) end, fun() -> exit({{bad, thing}, [{ward, doomed, 0, []}]}) end, fun() -> exit(bored) end, fun() -> ok end]],
+            [receive {'EXIT', _, _} -> ok end || _ <- lists:seq(1, 5)],
+            From ! done,
+            family(Old)
+    end.
+%% N cells that live through a collection.
+collect(N) -> L = lists:seq(1, N), erlang:garbage_collect(), length(L).
+%% Uses of three tables: one with a name, one without that is older, one without that is made now.
+tables(Named, Old) ->
+    New = ets:new(ward_new, []),
+    [ets:insert(Named, {I, I}) || I <- lists:seq(1, 7)], [ets:lookup(Named, I) || I <- lists:seq(1, 11)],
+    [ets:lookup(Old, I) || I <- lists:seq(1, 5)], [ets:insert(New, {I, I}) || I <- lists:seq(1, 3)],
+    {Old, New}.
+%% What the process itself has counted of its reductions for work of N steps.
+reds(To, N) -> {_, A} = process_info(self(), reductions), toil(N), {_, B} = process_info(self(), reductions), ets:insert(To, {reds, B - A}).
 keep(0, L) -> L;
 keep(N, L) -> erlang:garbage_collect(), keep(N - 1, [binary:copy(<<0>>, 100000) | L]).
 """
@@ -86,6 +108,74 @@ def test_call_latency(t):
     calls, queue, longest, service, slowest = numbers(text, "ward ")
     t.equal(calls, 3, "calls at once")
     t.true(100000 <= service and 100000 <= longest and queue >= 33000, f"queue {queue} us on average, at most {longest}; service {service}")
+
+
+YARD = """-module(yard).
+-export([start/0, work/0, stop/0, init/1, handle_call/3, handle_cast/2, callback_mode/0, handle_event/4, handle_event/2, handle_call/2]).
+start() ->
+    {ok, _} = gen_server:start({local, yard_server}, yard, server, []),
+    {ok, _} = gen_statem:start({local, yard_statem}, yard, statem, []),
+    {ok, _} = gen_event:start({local, yard_event}), ok = gen_event:add_handler(yard_event, yard, event).
+stop() -> [gen_server:stop(yard_server), gen_statem:stop(yard_statem), gen_event:stop(yard_event)].
+init(server) -> {ok, []};
+init(statem) -> {ok, one, []};
+init(event) -> {ok, []}.
+callback_mode() -> handle_event_function.
+handle_call({work, Ms}, _, S) -> {reply, mill(Ms), S};
+handle_call({later, Ms}, From, S) -> spawn(fun() -> mill(Ms), gen_server:reply(From, later) end), {noreply, S}.
+handle_cast({work, Ms}, S) -> mill(Ms), {noreply, S}.
+handle_event({call, From}, {work, Ms}, _, _) -> {keep_state_and_data, [{reply, From, mill(Ms)}]};
+handle_event(cast, {work, Ms}, _, _) -> mill(Ms), keep_state_and_data.
+handle_event({work, Ms}, S) -> mill(Ms), {ok, S}.
+handle_call({work, Ms}, S) -> {ok, mill(Ms), S}.
+mill(Ms) -> till(now_us() + 1000 * Ms).
+till(End) -> case now_us() >= End of true -> milled; false -> till(End) end.
+now_us() -> erlang:monotonic_time(microsecond).
+%% Calls of each, and three equal casts to each while it is suspended. The times that the calls of each took, and the casts from first to last.
+work() ->
+    Cast = fun(S, F) -> sys:suspend(S), T = now_us(), [F() || _ <- [1, 2, 3]], mill(50), sys:resume(S), sys:get_state(S), now_us() - T end,
+    Time = fun(F) -> T = now_us(), F(), now_us() - T end,
+    [{Time(fun() -> milled = gen_server:call(yard_server, {work, 11}), later = gen_server:call(yard_server, {later, 7}) end),
+      Cast(yard_server, fun() -> gen_server:cast(yard_server, {work, 5}) end)},
+     {Time(fun() -> milled = gen_statem:call(yard_statem, {work, 13}), milled = gen_statem:call(yard_statem, {work, 1}) end),
+      Cast(yard_statem, fun() -> gen_statem:cast(yard_statem, {work, 5}) end)},
+     {Time(fun() -> milled = gen_event:call(yard_event, yard, {work, 17}), ok = gen_event:sync_notify(yard_event, {work, 1}) end),
+      Cast(yard_event, fun() -> gen_event:notify(yard_event, {work, 5}) end)}].
+"""
+
+
+def test_calls_and_casts_of_all_behaviours(t):
+    """calllat: gen_server, gen_statem and gen_event; replies of another process; casts, equal ones among them; callers; calls longer than MS."""
+    node = t.node()
+    load(node, YARD)
+    worker = named(node, node("etw:worker()"), "yard_one")
+    node("yard:start()")
+    node("ets:new(yard_times, [named_table, public])")
+    text = script(t, node, "calllat.d", as_worker(worker, "ets:insert(yard_times, {times, yard:work()})"), "10")
+    tables = {"SERVER": {}, "CALLER": {}, "CASTS": {}}
+    for line in text.splitlines():
+        words = line.split()
+        if words[:1] and words[0] in ("SERVER", "CALLER"):
+            table = tables["CASTS" if "CASTS" in words else words[0]]
+        elif words[:1] and words[0].startswith("yard_") and words[-1].isdigit():
+            names = [w for w in words if not w.isdigit()]
+            table[names[-1]] = (names[0], [int(w) for w in words if w.isdigit()])
+    own = dict(zip(("yard_server", "yard_statem", "yard_event"), node("ets:lookup_element(yard_times, times, 2)")))
+    for server, least, most in (("yard_server", 18000, 11000), ("yard_statem", 14000, 13000), ("yard_event", 18000, 17000)):
+        called, cast = own[server]
+        calls, queue, _, service, slowest = tables["SERVER"][server][1]
+        # The calls that sys:suspend and the like make are no calls of the behaviour.
+        t.equal(calls, 2, text)
+        t.true(least <= 2 * (service + 1) and 2 * (queue + service) <= called and slowest >= most, f"{server}: queue {queue}, service {service}, slowest {slowest}; by its account {called}")
+        casts, queue, longest = tables["CASTS"][server][1]
+        t.equal(casts, 3, text)
+        t.true(50000 + 55000 + 60000 <= 3 * (queue + 1) and 60000 <= longest <= cast, f"{server}: casts waited {queue} on average, at most {longest}; in all {cast}")
+        who, (calls, waited, _) = tables["CALLER"][server]
+        t.equal((who, calls), ("yard_one", 2), text)
+        t.true(least <= 2 * (waited + 1) <= called + 2, f"{server}: a call took {waited} on average, both {called}")
+    asked = re.findall(r"^\d{4} .*#Ref<[\d.]+>\]? yard_one asked (\w+) for (.*): queue \d+ us, service \d+ us$", text, re.M)
+    t.true({("yard_server", "{work,11}"), ("yard_statem", "{work,13}"), ("yard_event", "{call,yard,{work,17}}")} <= set(asked), f"calls longer than 10 ms: {asked}")
+    node("yard:stop()")
 
 
 def test_calls_that_time_out(t):
@@ -155,17 +245,68 @@ def test_whose_queue_grows(t):
     t.equal(trace.end(), 0, "exit status", trace)
 
 
-def test_who_makes_schedulers_busy(t):
+def test_which_processes_make_schedulers_uneven(t):
+    """uneven: the reductions of the process that works are those that it counts itself, over all schedulers; they are most of one's."""
     node, worker = ward(t)
-    idle = node("etw:worker()")
-    found = counted(t, node, """erlang*:::process-scheduled { self->t = timestamp; }
-        erlang*:::process-unscheduled /self->t/ { @[args[0]] = sum(timestamp - self->t); self->t = 0; }""",
-                    [as_worker(worker, "lists:sum(lists:seq(1, 3000000))"), as_worker(idle, "ok")])
-    t.true(found[worker] > 0 < found[idle], f"{found[worker]} ns of work, {found[idle]} ns of next to none")
+    node("ets:new(ward_reds, [named_table, public])")
+    text = script(t, node, "uneven.d", as_worker(worker, "ward:reds(ward_reds, 3000000)"))
+    counted_itself = node("ets:lookup_element(ward_reds, reds, 2)")
+    busy, by_time, by_work = (table.splitlines() for table in re.split(r"\n(?=SCHEDULER)", text.strip())[1:])
+    t.true(len(busy) > 1 and all(re.fullmatch(r"[a-z-]+ +\d+ +\d+", line) for line in busy[1:]), f"schedulers: {busy}")
+    t.true(any(line.split()[2] == "ward_one" for line in by_time[1:]), f"by time: {by_time}")
+    reds = sum(int(line.split()[3]) for line in by_work[1:] if line.split()[2] == "ward_one")
+    t.true(counted_itself > 3000000 and counted_itself <= reds <= counted_itself + 10000, f"{reds} reductions; it has counted {counted_itself}")
+
+
+def test_hot_tables(t):
+    """tables: uses by table and process; the name of a table without one if it is made meanwhile."""
+    node, worker = ward(t)
+    node("spawn(fun() -> ets:new(ward_named, [named_table, public]), ets:insert(ward_named, {old, ets:new(ward_old, [public])}), "
+         "register(ward_keeper, self()), receive stop -> ok end end)")
+    while node("whereis(ward_keeper)") is None:
+        pass
+    text = script(t, node, "tables.d", as_worker(worker, "put(tables, ward:tables(ward_named, ets:lookup_element(ward_named, old, 2)))"))
+    old, new = node(f"begin {{_, D}} = process_info({pid(worker)}, dictionary), {{A, B}} = proplists:get_value(tables, D), "
+                    "{list_to_atom(ref_to_list(A)), list_to_atom(ref_to_list(B))} end")
+    rows = [tuple(re.split(r" {2,}", line.strip())) for line in text.splitlines()]
+    for row in (("ward_named", "lookup/2", "11"), ("ward_named", "insert/2", "7"), ("ward_named", "ward_one", "19"), (old, "lookup/2", "5"),
+                ("ward_new " + new, "insert/2", "3"), ("ward_named", "21"), ("ward_new " + new, "9")):
+        t.true(row in rows, f"{row} in\n{text}")
+
+
+def test_crashes(t):
+    """crashes: who ended abnormally, why, whose child it was, and who was linked to it."""
+    node, _ = ward(t)
+    named(node, node("spawn(fun ward:family/0)"), "ward_family")
+    text = script(t, node, "crashes.d", "ward_family ! {now, self()}, receive done -> ok end")
+    rows = [tuple(re.split(r" {2,}", line.strip())) for line in text.splitlines()]
+    mine = sorted(row[1:] for row in rows if row[0].startswith("ward:"))
+    t.equal(mine, [("bored", "ward_family", "1"), ("old_age", "-", "1"), ("{bad,thing}", "ward_family", "1")], text)
+    t.equal(sorted(row[2] for row in rows if row[0] == "ward_family"), ["1", "1", "1"], text)
+
+
+def test_long_collections(t):
+    """long: whose collection it was. Two million live cells take longer than a millisecond to copy."""
+    node, worker = ward(t)
+    trace = t.trace("-q", "-x", "longgc=1ms", "-n", READY, "-s", os.path.join(ROOT, "scripts", "long.d"), node=node)
+    trace.ready()
+    node(as_worker(worker, "ward:collect(2000000)"))
+    trace.wait(rf"{re.escape(worker)} +ward_one +collected for \d+ ms, (\d{{8,}}|[4-9]\d{{6}}) words are left")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+
+
+def test_message_sizes(t):
+    node, worker = ward(t)
+    named(node, node("spawn(fun ward:sink/0)"), "ward_sink")
+    found = counted(t, node, "erlang*:::message-send /erlname(arg1) == \"ward_sink\"/ { @[erlname, arg2] = count(); }",
+                    as_worker(worker, "ward_sink ! lists:seq(1, 100), ward_sink ! {small}, ward:talk(ward_sink, 3), ward_sink ! atom"))
+    sizes = [node(f"erts_debug:flat_size({m})") for m in ("lists:seq(1, 100)", "{small}", "{news, lists:seq(1, 10)}", "atom")]
+    t.equal(found, {("ward_one", str(size)): n for size, n in zip(sizes, (1, 1, 3, 1))}, "messages by size in words")
 
 
 def test_the_stack_of_the_slow_process(t):
     """stacks: where a process is that works for long, by its name."""
     node, worker = ward(t)
     text = script(t, node, "stacks.d", as_worker(worker, "ward:work(20000000)"))
-    t.match(text, r"ward_one +\n *ward:toil/1\n *ward:work/1\n(.*\n)*? +\d+\n")
+    t.match(text, r"ward_one +\n *ward:toil/1\n *ward:work/1 \(ward\.erl:\d+\)\n(.*\n)*? +\d+\n")

@@ -156,21 +156,21 @@ def test_ready_scripts(t):
     node("etw:chatter(1)")
     worker = pid(node("etw:worker()"))
     arguments = {"functions.d": ["etw"], "calls.d": ["etw"], "exceptions.d": ["etw"], "migrations.d": ["etw"], "profile.d": ["etw"], "flame.d": ["etw"],
-                 "slowargs.d": ["etw", "spawn_each", "0"]}
+                 "slowargs.d": ["etw", "spawn_each", "0"], "follow.d": ["etw", "spawn_each"], "msglat.d": ["gen", "call"]}
     scripts = sorted(glob.glob(os.path.join(ROOT, "scripts", "*.d")))
     t.true(len(scripts) >= 8, f"{len(scripts)} scripts")
     for script in scripts:
         name = os.path.basename(script)
         with open(script, encoding="utf-8") as f:
             text = f.read()
-        trace = t.trace("-q", "-x", "argref", "-n", READY, "-s", script, *arguments.get(name, []), node=node)
+        trace = t.trace("-q", "-w", "-x", "argref", "-n", READY, "-s", script, *arguments.get(name, []), node=node)
         trace.ready()
         for _ in range(10):
             node(f"etw:spawns({worker}, 7)")
             node(f"etw:calls({worker}, 101)")
             node(f"etw:raises({worker}, 3)")
             node(f"etw:collects({worker}, 1)")
-            node(f"etw:as({worker}, fun() -> supervisor:which_children(kernel_sup), catch gen_server:call(no_such_server, hello), ok end)")
+            node(f"etw:as({worker}, fun() -> supervisor:which_children(kernel_sup), catch gen_server:call(no_such_server, hello), spawn(erlang, exit, [crashed]), ets:lookup(ac_tab, x), ok end)")
         if re.search("tick-|scheduler-", text):  # prints each second; the others print at the end
             trace.wait("[1-9]")
         trace.interrupt()

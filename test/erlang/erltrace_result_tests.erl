@@ -39,6 +39,25 @@ walk_test_() ->
 walk_binaries_test() ->
     ?assertEqual({ok, [{count, [<<"key">>, 1], 1}]}, walked("BEGIN { @[\"key\", 1] = count(); exit(0); }", [{node, local}, {strings, binary}])).
 
+%% Terms and names are text, a stack is a list of texts.
+terms_names_stacks_test_() ->
+    [{lists:concat([Strings]), fun() -> terms_names_stacks(Strings) end} || Strings <- [list, binary]].
+
+terms_names_stacks(Strings) ->
+    H = trace("erlang*:erltrace_test:call/1:entry { @[erlname, argv[0], ustack(1)] = count(); trace(argv[0]); printf(\"%T\", argv); }", [{strings, Strings}]),
+    {Pid, Monitor} = spawn_monitor(fun() -> register(erltrace_named, self()), erltrace_test:call({a, "b", <<"c">>}) end),
+    receive {'DOWN', Monitor, process, Pid, normal} -> ok end,
+    Text = fun(T) -> case Strings of list -> T; binary -> list_to_binary(T) end end,
+    Term = "{a,\"b\",<<\"c\">>}",
+    {ok, [{count, [Name, Argument, [Frame]], 1}]} = await(fun() -> erltrace:walk(H, [keep]) end),
+    ?assertEqual({Text("erltrace_named"), Text(Term)}, {Name, Argument}),
+    ?assertEqual(is_binary(Name), is_binary(Frame)),
+    ?assertMatch({match, _}, re:run(Frame, "^erltrace_test:call/1 \\(.*erltrace_test\\.erl:[1-9][0-9]*\\)$")),
+    {ok, [{probe, _, Traced}, {printf, _, Printed}]} =
+        await(fun() -> case erltrace:consume(H) of {ok, [_, _]} = Both -> Both; ok -> false end end),
+    ?assertEqual({Text(Term), Text("[" ++ Term ++ "]")}, {Traced, Printed}),
+    ok = erltrace:close(H).
+
 walk_float_test() ->
     {ok, [{avg, [], Avg}, {stddev, [], Dev}]} =
         walked("BEGIN { @a = avg(1); @a = avg(2); @d = stddev(10); @d = stddev(20); exit(0); }", [{node, local}]),

@@ -95,7 +95,10 @@ ErlNifResourceType *enif_open_resource_type_x(ErlNifEnv *env, const char *name,
                                               const ErlNifResourceTypeInit *init,
                                               ErlNifResourceFlags flags, ErlNifResourceFlags *tried)
 {
+    static ErlNifResourceType plain; /* whose resources only keep the library */
     (void)env, (void)name, (void)flags, (void)tried;
+    if (init->dtor == NULL)
+        return &plain;
     resource_type.dtor = init->dtor;
     return &resource_type;
 }
@@ -119,7 +122,8 @@ void enif_release_resource(void *obj)
     nif_must(r->refs > 0, "release a resource that nobody holds");
     if (--r->refs > 0)
         return;
-    r->type->dtor(nif_env, obj);
+    if (r->type->dtor != NULL)
+        r->type->dtor(nif_env, obj);
     free(r);
 }
 
@@ -525,6 +529,7 @@ static const struct nif_term *look(ERL_NIF_TERM t)
 {
     nif_calls++;
     nif_must(t != 0, "look at a term that is none");
+    nif_must((t & 3) != 0, "hand the emulator a word that is none of its own");
     return (const struct nif_term *)(uintptr_t)(t & ~(ERL_NIF_TERM)TAGS);
 }
 

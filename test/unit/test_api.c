@@ -1305,6 +1305,7 @@ static void aggregations_are_known_before_they_run(void **state)
     assert_null(erltrace_aggregation_key(NULL, 0));
     assert_null(erltrace_aggregation_bucket(NULL, 0));
     assert_null(erltrace_aggr_key_text(NULL, 0, 0));
+    assert_null(erltrace_aggr_key_type(NULL, 0));
     buf_free(&s.text);
     erltrace_close(h);
     h = with_program("BEGIN {}");

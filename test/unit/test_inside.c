@@ -71,7 +71,7 @@ static int start(void **state)
 
 /* The state in look i. */
 struct state {
-    uint64_t inner, outer, block, old, stack, reds;
+    uint64_t inner, outer, block, old, stack, reds, sensitive;
 };
 
 static struct state state_of(unsigned i)
@@ -81,7 +81,8 @@ static struct state state_of(unsigned i)
                           .block = 1000 + i / 4 * 377,
                           .old = i / 7 * 610,
                           .stack = 10 + i % 5,
-                          .reds = 4000 + (uint64_t)i * 1500};
+                          .reds = 4000 + (uint64_t)i * 1500,
+                          .sensitive = 0xb2d36u >> i & 1};
 }
 
 static void set_half(uint64_t *word, unsigned half, uint32_t value)
@@ -96,6 +97,7 @@ static void bring(unsigned p, const struct state *s)
     w[INNER] = s->inner;
     w[OUTER] = s->outer;
     w[BLOCK] = s->block;
+    w[3] = s->sensitive << 17 | 4;
     w[OLD] = s->old ? 0x7000000 : 0;
     w[OLD_END] = s->old ? 0x7000000 + s->old * 8 : 0;
     w[HEAP] = 0x9000000;
@@ -126,10 +128,11 @@ static unsigned look(uint64_t lie)
         bring(p, &s);
         nif_self = id[p];
         inside_look_nif(env_of(process[p]), 0, NULL);
-        const ERL_NIF_TERM said[] = {
-            nif_uint(s.inner + lie), nif_uint(s.outer + lie), nif_uint(s.block),   nif_uint(s.old),
-            nif_uint(s.stack),       nif_uint(s.reds - 1),    nif_uint(s.reds + 1)};
-        const ERL_NIF_TERM all = nif_tuple(said, 7);
+        const ERL_NIF_TERM said[] = {nif_uint(s.inner + lie), nif_uint(s.outer + lie),
+                                     nif_uint(s.block),       nif_uint(s.old),
+                                     nif_uint(s.stack),       nif_uint(s.reds - 1),
+                                     nif_uint(s.reds + 1),    nif_uint(s.sensitive)};
+        const ERL_NIF_TERM all = nif_tuple(said, 8);
         kept += inside_keep_nif(env_of(process[p]), 1, &all) == agent.atom.true_;
     }
     return kept;
@@ -160,7 +163,7 @@ static void all_are_unknown(void)
 static void proven(void)
 {
     assert_int_equal(look(0), LOOKS);
-    assert_int_equal(prove(), 5);
+    assert_int_equal(prove(), 6);
 }
 
 /* -- in this order: what was proven once stays
@@ -213,7 +216,7 @@ static void test_lies_prove_nothing(void **state)
 {
     (void)state;
     assert_int_equal(look(1), LOOKS); /* no word says that */
-    assert_int_equal(prove(), 4);
+    assert_int_equal(prove(), 5);
     bring(0, &(struct state){.inner = 5, .outer = 41, .block = 987, .old = 10, .reds = 9000});
     assert_int_equal(value(0, INSIDE_MQLEN, false), -1);
     assert_int_equal(value(0, INSIDE_HEAP, false), 987);
@@ -240,6 +243,7 @@ static void test_two_places_are_none(void **state)
         l[i].block = s.block;
         l[i].word[INSIDE_WORDS - 1] = s.outer; /* behind what is surely of the process */
         l[i].word[70] = s.block;
+        l[i].sensitive = s.sensitive;
     }
     inside_prove(l, LOOKS, &f);
     assert_int_equal(f.there, THERE);
@@ -247,10 +251,14 @@ static void test_two_places_are_none(void **state)
     assert_int_equal(f.outer, OUTER);
     assert_int_equal(f.block, INSIDE_NONE);
     assert_int_equal(f.reds, INSIDE_NONE); /* nothing was said of them */
+    assert_int_equal(f.sensitive, 3 * 64 + 17);
     for (unsigned i = 0; i < LOOKS; i++)
         l[i].word[71] = l[i].word[72] = l[i].outer;
+    for (unsigned i = 0; i < LOOKS; i++)
+        l[i].word[5] = l[i].sensitive << 9;
     inside_prove(l, LOOKS, &f);
     assert_int_equal(f.outer, INSIDE_NONE);
+    assert_int_equal(f.sensitive, INSIDE_NONE);
     /* Too few looks, or values */
     inside_prove(l, INSIDE_ENOUGH - 1, &f);
     assert_int_equal(f.inner, INSIDE_NONE);

@@ -36,7 +36,7 @@ static int fresh(void **state)
     (void)state;
     me = (struct load_sampler){0};
     memset(clocks, 0, sizeof clocks);
-    clock_ns = 0;
+    reading_ns = 0;
     waited = 0;
     stolen = 0;
     return 0;

@@ -511,8 +511,10 @@ static void test_catalog_match(void **state)
     assert_int_equal(match(&c, "profile", "", "", "tick-*").n, 6 + 2); /* six by default */
     assert_string_equal(match(&c, "profile", "", "", "tick-100").text, "909:profile:::tick-100 ");
     assert_string_equal(match(&c, "", "", "", "tick-1").text, "907:profile:::tick-1 ");
-    assert_int_equal(match(&c, "profile", "", "", "profile-*").n, 0); /* not in a node */
-    assert_int_equal(match(&c, "profile", "", "", "profile-97").n, 0);
+    assert_int_equal(match(&c, "profile", "", "", "profile-*").n, 7); /* seven by default */
+    assert_string_equal(match(&c, "profile", "", "", "profile-97").text,
+                        "900:profile:::profile-97 ");
+    assert_string_equal(match(&c, "", "", "", "profile-11ms").text, "1002:profile:::profile-11ms ");
     assert_int_equal(match(&c, "profile", "m", "", "tick-7").n, 0);
     assert_int_equal(match(&c, "erlang", "", "", "tick-7").n, 0);
     assert_string_equal(match(&c, "", "", "", "user_trace-n17").text,
@@ -548,7 +550,7 @@ static void test_catalog_match(void **state)
     size_t named = 0;
     for (const struct probe_def *p = NULL; (p = probe_erlang_next(p)) != NULL;)
         named += probe_on(p, 25) == PROBE_BY_VM ? p->numbered ? p->numbered : 1 : 0;
-    assert_int_equal(all.n, 3 + named + 6 + 2 + 3 * (3 + 1 + 4000));
+    assert_int_equal(all.n, 3 + named + 13 + 3 + 3 * (3 + 1 + 4000));
     assert_true(all.ordered);
     assert_int_equal(all.first, 1);
     assert_int_equal(f.modules, 1);

@@ -1,5 +1,5 @@
-/* test_record.c - what record.h writes: byte for byte as it describes, read back by its reader, and
- * refused when it is malformed; and that the manual names every fault and every drop. */
+/* test_record.c - what record.h writes: byte for byte as it describes, read back by record_read.h,
+ * and refused when it is malformed; and that the manual names every fault and every drop. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "dif/record.h"
+#include "tier/record_read.h"
 
 #define BYTES(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
 

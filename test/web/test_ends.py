@@ -297,6 +297,8 @@ def test_completion(t, s):
     t.equal((probes["entry"].get("function"), probes["process-spawn"]["provider"]), (True, "erlang"), "probes")
     t.true(len(probes["process-spawn"]["args"]) >= 2 and probes["process-spawn"]["text"], "with what is known of them")
     t.equal(s.get(f"/api/functions?node={node.name}&module=lists&limit=3").json()["more"], True, "there are more")
+    terms = [f for f in s.get(f"/api/about?node={node.name}").json()["findings"] if f["subject"] == "terms"]
+    t.equal(terms, [{"subject": "terms", "level": "ok", "text": "visible to scripts", "help": None}], "what is known of the node")
     names = [n["node"] for n in s.get("/api/nodes").json()["nodes"]]
     t.true(node.name in names and "" in names, f"nodes: {names}")
     for _ in range(2):  # the second time, the answer is one that was kept

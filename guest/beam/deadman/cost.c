@@ -94,27 +94,41 @@ static void ask_thread(struct load_clocks *k)
     errno = was;
 }
 
-void tracer_account(struct load_sample *sample, const struct snapshot *s, struct engine_thread *t,
-                    const ERL_NIF_TERM argv[])
+/* Ends a sample of an event, for these programs. Returns whether one of them is over now: it has
+ * been ended. */
+static bool account(struct load_sample *sample, struct load *const *all, uint32_t n,
+                    struct engine_thread *t, struct tag_cost c)
 {
-    struct tag_cost c = cost_of(argv[0]);
     struct load_sampler *me = &tracer_thread(t)->sampler;
     struct load_clocks k = {.now = monotonic_ns()};
     k.took = load_doubtful(sample, k.now) ? thread_ns() - sample->cpu : k.now - sample->start;
     if (load_turns(me, k.now))
         ask_thread(&k);
-    struct load *over = load_end(me, sample, s ? s->load : NULL, s ? s->nprograms : 0, t->index,
-                                 c.class, c.need, &k);
+    struct load *over = load_end(me, sample, all, n, t->index, c.class, c.need, &k);
     if (over) {
         struct program *p =
             (struct program *)(void *)((char *)over - offsetof(struct program, load));
         engine_end(p->engine);
-        bool all = true;
-        for (uint32_t i = 0; i < s->nprograms; i++)
-            all = all && load_is_over(s->load[i]);
-        if (all)
-            atomic_store(&agent.spent, s->serial);
     }
+    return over != NULL;
+}
+
+void tracer_account(struct load_sample *sample, const struct snapshot *s, struct engine_thread *t,
+                    const ERL_NIF_TERM argv[])
+{
+    if (!account(sample, s ? s->load : NULL, s ? s->nprograms : 0, t, cost_of(argv[0])))
+        return;
+    bool all = true;
+    for (uint32_t i = 0; i < s->nprograms; i++)
+        all = all && load_is_over(s->load[i]);
+    if (all)
+        atomic_store(&agent.spent, s->serial);
+}
+
+void tracer_account_own(struct load_sample *sample, struct load *const *all, uint32_t n,
+                        struct engine_thread *t)
+{
+    account(sample, all, n, t, (struct tag_cost){0, LOAD_OTHER, 0});
 }
 
 void cost_stolen(void)

@@ -22,7 +22,7 @@ static struct load_clock {
 
 static _Atomic uint32_t stolen; /* permille */
 
-static uint32_t clock_ns; /* cost of reading the clock */
+static uint32_t reading_ns; /* cost of reading the clock */
 
 void load_calibrate(void)
 {
@@ -31,7 +31,7 @@ void load_calibrate(void)
         uint64_t from = monotonic_ns(), took = monotonic_ns() - from;
         best = took < best ? took : best;
     }
-    clock_ns = best < 1000 ? (uint32_t)best : 1000;
+    reading_ns = best < 1000 ? (uint32_t)best : 1000;
 }
 
 uint64_t load_wait(uint32_t thread)
@@ -108,7 +108,7 @@ void load_sample_begin(struct load_sampler *me, struct load_sample *s)
 void load_part(struct load_sample *s, struct load *l, struct load_probe *p, uint64_t ns)
 {
     s->clocks += 2;
-    ns -= ns < clock_ns ? ns : clock_ns;
+    ns -= ns < reading_ns ? ns : reading_ns;
     if (s->nparts < LOAD_PARTS)
         s->part[s->nparts++] = (struct load_part){l, p, ns};
     else
@@ -299,7 +299,7 @@ struct load *load_end(struct load_sampler *me, struct load_sample *s, struct loa
                       const struct load_clocks *k)
 {
     uint64_t length = k->now - s->start, took = k->took < length ? k->took : length;
-    uint64_t readings = (uint64_t)s->clocks * clock_ns, slice = k->now / LOAD_SLICE_NS;
+    uint64_t readings = (uint64_t)s->clocks * reading_ns, slice = k->now / LOAD_SLICE_NS;
     struct bill bill = {thread, slice, (uint64_t)me->gap + 1};
     if (took * bill.events > LOAD_SAMPLE_NS)
         bill.events = took < LOAD_SAMPLE_NS ? LOAD_SAMPLE_NS / took : 1;

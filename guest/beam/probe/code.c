@@ -11,33 +11,34 @@
 
 #include "base/err.h"
 #include "base/hash.h"
+#include "beam/probe/lines.h"
 
 enum {
     FUNCTIONS_MOST = 1 << 20,
     LOG_MOST = 1 << 16,
-    RANGES = 4,              /* mappings of code */
     PAGE = 4096,             /* bytes; the smallest that there is */
     PART_PAGES = 64,         /* searched in one call */
     HEAD = 3,                /* words in front of a function's code */
+    UNKNOWN = 8,             /* bytes before its code: in it, but nobody knows where */
     EXTENT_MOST = 4 << 20,   /* bytes of one function's code */
     STACK_LOOKED = 16 << 10, /* words of a stack that are examined */
     EVENT_LOOKED = 64 << 10, /* words of code, for all frames of a stack */
     BODY_LOOKED = 4 << 10,   /* words of a function's code, for each frame */
     ATOM_BITS = 63,          /* of a word that is an atom ... */
     ATOM = 11,               /* ... these are so */
-    NAMES_AT_ONCE = 400,     /* handed over in one answer */
+    NAMES_AT_ONCE = 64,      /* handed over in one answer ... */
+    SITES_AT_ONCE = 8192,    /* ... with about as many lines */
+    MODULES_AT_ONCE = 16,    /* whose headers are looked for in one call */
+    MODULE_MOST = 8 << 10,   /* functions of one module whose lines are known */
     ARITY_MOST = 255,
     LOOKS_FRAME = 16 /* units of work for one frame */
-};
-
-struct extent {
-    uint64_t from, to;
 };
 
 struct entry {
     uint64_t at; /* of its three words */
     ERL_NIF_TERM m, f;
     uint32_t arity;
+    uint32_t header;   /* of its module, plus 1; 0: not known */
     _Atomic bool told; /* it is in the log */
 };
 
@@ -46,8 +47,9 @@ struct table {
     uint32_t n;
     uint32_t *index; /* of entries, by name, plus 1; open addressing */
     uint32_t mask;
-    struct extent code[RANGES];
-    uint64_t first[RANGES]; /* the first entry in each */
+    struct lines_module *header; /* of modules */
+    struct code_extent code[CODE_RANGES];
+    uint64_t first[CODE_RANGES]; /* the first entry in each */
     uint32_t ncode;
 };
 
@@ -65,11 +67,12 @@ static struct symbol {
     uint64_t from, to;
     ERL_NIF_TERM m, f;
     uint32_t arity;
+    struct lines_module header;
     _Atomic bool ready;
 } * symbols; /* LOG_MOST; NULL until the first table */
 static _Atomic uint32_t nsymbols;
 
-static void tell(struct entry *e, uint64_t to)
+static void tell(const struct table *t, struct entry *e)
 {
     if (atomic_load_explicit(&e->told, memory_order_relaxed) || atomic_exchange(&e->told, true))
         return;
@@ -79,11 +82,51 @@ static void tell(struct entry *e, uint64_t to)
         return;
     }
     symbols[i].from = e->at;
-    symbols[i].to = to;
+    symbols[i].to = e + 1 < t->v + t->n ? e[1].at : e->at + EXTENT_MOST;
     symbols[i].m = e->m;
     symbols[i].f = e->f;
     symbols[i].arity = e->arity;
+    symbols[i].header = e->header > 0 ? t->header[e->header - 1] : (struct lines_module){0};
     atomic_store_explicit(&symbols[i].ready, true, memory_order_release);
+}
+
+/* Returns whether the words of a function are still at an address. */
+static bool is_there(int memory, const struct symbol *s)
+{
+    uint64_t word[HEAD];
+    return pread(memory, word, sizeof word, (off_t)s->from) == sizeof word && word[0] == s->m &&
+           word[1] == s->f && word[2] == s->arity;
+}
+
+static ERL_NIF_TERM text_term(ErlNifEnv *env, const char *text, size_t len)
+{
+    ERL_NIF_TERM term;
+    memcpy(enif_make_new_binary(env, len, &term), text, len);
+    return term;
+}
+
+/* Makes the two terms of a function's lines: its module's files as far as they occur, and its
+ * sites. Returns the number of sites. */
+static size_t lines_terms(ErlNifEnv *env, int memory, const struct symbol *s, ERL_NIF_TERM out[2])
+{
+    static struct lines_site site[LINES_SITES];
+    char name[LINES_FILE_MOST];
+    uint32_t nfiles = 0;
+    size_t n = is_there(memory, s) ? lines_read(memory, &s->header, s->from, site) : 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t file = site[i].location >> 24;
+        if (site[i].location != 0 && file >= nfiles && file < LINES_FILES)
+            nfiles = file + 1;
+    }
+    out[0] = enif_make_list(env, 0);
+    for (uint32_t i = nfiles; i-- > 0;) {
+        ERL_NIF_TERM file = text_term(env, name, lines_file(memory, &s->header, i, name));
+        out[0] = enif_make_list_cell(env, file, out[0]);
+    }
+    if (n > 0 && (!is_there(memory, s) || !lines_still(memory, &s->header)))
+        n = 0; /* other code came meanwhile */
+    out[1] = text_term(env, (const char *)site, n * sizeof *site);
+    return n;
 }
 
 ERL_NIF_TERM code_names_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
@@ -93,19 +136,27 @@ ERL_NIF_TERM code_names_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     char text[2 * 1024 + 16];
     if (!agent_is_server(env) || !enif_get_uint(env, argv[0], &i))
         return enif_make_badarg(env);
-    ERL_NIF_TERM list = enif_make_list(env, 0), name;
-    for (unsigned n = 0; symbols != NULL && n < NAMES_AT_ONCE && i < LOG_MOST &&
-                         atomic_load_explicit(&symbols[i].ready, memory_order_acquire);
+    ERL_NIF_TERM list = enif_make_list(env, 0), lines[2];
+    size_t sites = 0;
+    int memory = -1;
+    for (unsigned n = 0;
+         symbols != NULL && n < NAMES_AT_ONCE && sites < SITES_AT_ONCE && i < LOG_MOST &&
+         atomic_load_explicit(&symbols[i].ready, memory_order_acquire);
          i++, n++) {
         const struct symbol *s = &symbols[i];
-        size_t len = term_mfa(env, s->m, s->f, s->arity, text, sizeof text);
-        unsigned char *p = enif_make_new_binary(env, len, &name);
-        memcpy(p, text, len);
+        if (memory < 0)
+            memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+        sites += lines_terms(env, memory, s, lines);
+        ERL_NIF_TERM name =
+            text_term(env, text, term_mfa(env, s->m, s->f, s->arity, text, sizeof text));
         list = enif_make_list_cell(env,
-                                   enif_make_tuple3(env, enif_make_uint64(env, s->from),
-                                                    enif_make_uint64(env, s->to), name),
+                                   enif_make_tuple5(env, enif_make_uint64(env, s->from),
+                                                    enif_make_uint64(env, s->to), name, lines[0],
+                                                    lines[1]),
                                    list);
     }
+    if (memory >= 0)
+        close(memory);
     return enif_make_tuple2(env, enif_make_uint(env, i), list);
 }
 
@@ -159,22 +210,64 @@ static bool another_begins(const struct entry *e, uint64_t at, uint64_t *looked)
     return false;
 }
 
-/* Returns whether a word of a stack is a return address: the frames of trace patterns also have
- * the address of their function's three words. Notes the function for the log. */
-static bool is_frame(const struct table *t, uint64_t at, uint64_t *looked)
+/* Returns the function that an address in code belongs to, NULL: the table does not explain it. */
+static struct entry *explain(const struct table *t, uint64_t at, uint64_t *looked)
 {
-    if ((at & 3) != 0 || !in_code(t, at))
-        return false;
     struct entry *e = before(t, at);
-    if (e == NULL || at - e->at > EXTENT_MOST || !still_there(e) ||
-        (at > e->at + HEAD * 8 && another_begins(e, at, looked))) {
+    bool good = e != NULL && at - e->at <= EXTENT_MOST && still_there(e) &&
+                (at <= e->at + HEAD * 8 || !another_begins(e, at, looked));
+    return good ? e : NULL;
+}
+
+/* Returns where an address lies. Notes the function for the log. */
+static enum code_place place_of(const struct table *t, uint64_t at, uint64_t *looked)
+{
+    if (!in_code(t, at))
+        return CODE_ELSEWHERE;
+    struct entry *e = explain(t, at, looked);
+    if (e == NULL) {
         atomic_store_explicit(&stale, true, memory_order_relaxed);
-        return true;
+        return CODE_UNKNOWN;
     }
     if (at < e->at + HEAD * 8)
+        return CODE_ELSEWHERE;
+    tell(t, e);
+    return CODE_FUNCTION;
+}
+
+/* Returns whether a word of a stack is a return address: the frames of trace patterns also have
+ * the address of their function's three words. */
+static bool is_frame(const struct table *t, uint64_t at, uint64_t *looked)
+{
+    return (at & 3) == 0 && place_of(t, at, looked) != CODE_ELSEWHERE;
+}
+
+enum code_place code_place(uint64_t at, uint64_t *looked)
+{
+    const struct table *t = atomic_load_explicit(&current, memory_order_acquire);
+    return t == NULL ? CODE_ELSEWHERE : place_of(t, at, looked);
+}
+
+bool code_function(uint64_t at, ERL_NIF_TERM *m, ERL_NIF_TERM *f, uint32_t *arity)
+{
+    const struct table *t = atomic_load_explicit(&current, memory_order_acquire);
+    uint64_t looked = 0;
+    if (t == NULL || place_of(t, at, &looked) != CODE_FUNCTION)
         return false;
-    tell(e, e + 1 < t->v + t->n ? e[1].at : e->at + EXTENT_MOST);
+    const struct entry *e = before(t, at);
+    *m = e->m;
+    *f = e->f;
+    *arity = e->arity;
     return true;
+}
+
+uint32_t code_ranges(struct code_extent out[CODE_RANGES])
+{
+    const struct table *t = atomic_load_explicit(&current, memory_order_acquire);
+    if (t == NULL || t->n == 0)
+        return 0;
+    memcpy(out, t->code, sizeof t->code);
+    return t->ncode;
 }
 
 /* Returns the address of a function's code, 0: not known. */
@@ -203,6 +296,12 @@ static uint64_t innermost(const struct table *t, const struct event *ev)
                : 0;
 }
 
+/* Returns whether the process is at the beginning of that function. */
+static bool is_entry(const struct event *ev)
+{
+    return ev->fn != NULL && !ev->at.left;
+}
+
 static bool is_same(const struct entry *a, const struct entry *b)
 {
     return a != NULL && b != NULL && a->m == b->m && a->f == b->f && a->arity == b->arity;
@@ -219,7 +318,7 @@ uint32_t code_stack(struct engine_ctx *ctx, uint64_t *frames, uint32_t most)
         return 0;
     uint64_t own = innermost(t, ev);
     if (own != 0 && most > 0 && is_frame(t, own, &ctx->looked))
-        frames[n++] = own;
+        frames[n++] = is_entry(ev) ? own : own - UNKNOWN;
     for (const uint64_t *w = from;
          w < to && n < most && looked < STACK_LOOKED && ctx->looked < EVENT_LOOKED; w++, looked++) {
         const uint64_t word = *w;
@@ -236,6 +335,23 @@ uint32_t code_stack(struct engine_ctx *ctx, uint64_t *frames, uint32_t most)
     return n;
 }
 
+bool code_caller(struct engine_ctx *ctx, ERL_NIF_TERM *m, ERL_NIF_TERM *f, unsigned *arity)
+{
+    uint64_t frame[2] = {0};
+    struct event *ev = event_of(ctx);
+    const struct table *t = atomic_load_explicit(&current, memory_order_acquire);
+    /* A function that has no code of its own is not among the frames. */
+    const bool alone = t != NULL && ev->fn != NULL && innermost(t, ev) == 0;
+    const uint32_t n = ctx->stack != NULL ? ctx->stack(ctx, frame, alone ? 1 : 2) : 0;
+    const struct entry *e = n == (alone ? 1u : 2u) ? explain(t, frame[n - 1], &ctx->looked) : NULL;
+    if (e == NULL)
+        return false;
+    *m = e->m;
+    *f = e->f;
+    *arity = e->arity;
+    return true;
+}
+
 /* -- making a table ---------------------------------------------------------------------------- */
 
 /* The server alone. */
@@ -245,11 +361,16 @@ static struct making {
     uint32_t n, most;
     struct entry *found; /* in order of addresses */
     uint32_t nfound, cap;
-    struct extent code[RANGES];
+    struct code_extent code[CODE_RANGES];
     uint32_t ncode;
     uint32_t range; /* being searched, from `at` on */
     uint64_t at;
     int memory; /* /proc/self/mem; -1: closed */
+    /* After the search, modules are counted, then their headers are found (lines.h). */
+    enum { SEARCHING, COUNTING, FINDING } phase;
+    uint32_t next;               /* of the found: the first of the next module */
+    struct lines_module *header; /* nheaders, of headers_most: as many as modules were added */
+    uint32_t nheaders, headers_most;
 } making = {.memory = -1};
 static struct table *old; /* replaced, until `left` is quiet */
 static struct engine_mark left;
@@ -260,6 +381,7 @@ static void table_free(struct table *t)
         return;
     et_free(t->v);
     et_free(t->index);
+    et_free(t->header);
     et_free(t);
 }
 
@@ -269,6 +391,8 @@ static void making_end(void)
         close(making.memory);
     et_free(making.known);
     et_free(making.found);
+    et_free(making.header);
+    lines_end();
     making = (struct making){.memory = -1};
 }
 
@@ -287,10 +411,10 @@ static void find_code(void)
     char line[512];
     uint64_t from, to;
     FILE *maps = fopen("/proc/self/maps", "re");
-    while (maps != NULL && making.ncode < RANGES && fgets(line, sizeof line, maps) != NULL)
+    while (maps != NULL && making.ncode < CODE_RANGES && fgets(line, sizeof line, maps) != NULL)
         if (strstr(line, " r-xs ") != NULL && strstr(line, "memfd:vmem") != NULL &&
             sscanf(line, "%" SCNx64 "-%" SCNx64, &from, &to) == 2 && from < to)
-            making.code[making.ncode++] = (struct extent){from, to};
+            making.code[making.ncode++] = (struct code_extent){from, to};
     if (maps != NULL)
         fclose(maps);
 }
@@ -371,8 +495,72 @@ static void search(const uint64_t *word, size_t n, uint64_t at)
     }
 }
 
+/* The functions of the module that is being examined, by name: numbers of found entries, plus 1.
+ * Those of modules before it count as free. */
+static uint32_t named[2 * MODULE_MOST];
+
+/* Returns whether the module has not had a function of this name yet, which is kept. */
+static bool is_first(uint32_t i)
+{
+    const struct entry *e = &making.found[i];
+    uint32_t slot = (uint32_t)hash_mix(e->f, e->arity);
+    for (;; slot++) {
+        uint32_t *there = &named[slot % (2 * MODULE_MOST)];
+        if (*there <= making.next) {
+            *there = i + 1;
+            return true;
+        }
+        if (making.found[*there - 1].f == e->f && making.found[*there - 1].arity == e->arity)
+            return false;
+    }
+}
+
+/* Examines the next modules of those that were found. Returns false after the last one. What is
+ * left of older code of a module may lie in front of it: there its names begin again. */
+static bool look_at_headers(void)
+{
+    static uint64_t at[MODULE_MOST]; /* the server is one process */
+    for (unsigned done = 0; done < MODULES_AT_ONCE && making.next < making.nfound; done++) {
+        const struct entry *e = &making.found[making.next];
+        uint32_t n = 0;
+        while (n < MODULE_MOST && making.next + n < making.nfound && e[n].m == e->m &&
+               is_first(making.next + n)) {
+            at[n] = e[n].at;
+            n++;
+        }
+        struct lines_module *header = &making.header[making.nheaders];
+        if (making.phase == COUNTING) {
+            lines_count(at, n);
+        } else if (making.nheaders < making.headers_most && lines_find(at, n, header)) {
+            making.nheaders++;
+            for (uint32_t i = 0; i < n; i++)
+                making.found[making.next + i].header = making.nheaders;
+        }
+        making.next += n;
+    }
+    if (making.next < making.nfound)
+        return true;
+    making.next = 0;
+    memset(named, 0, sizeof named);
+    if (making.phase == FINDING || !lines_shape())
+        return false;
+    making.phase = FINDING;
+    return true;
+}
+
+/* Returns whether modules will be examined. */
+static bool search_ends(void)
+{
+    making.phase = COUNTING;
+    memset(named, 0, sizeof named);
+    making.headers_most = making.nfound / 2 + 1; /* most modules have two functions at least */
+    making.header = et_calloc(making.headers_most, sizeof *making.header);
+    return making.nfound > 0 && making.header != NULL &&
+           lines_begin(making.memory, making.code, making.ncode);
+}
+
 /* Searches a part of the mapping, but only its pages that are in memory: reading another one would
- * make the system provide it. */
+ * make the system provide it. Then examines modules. */
 ERL_NIF_TERM code_scan_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -381,9 +569,9 @@ ERL_NIF_TERM code_scan_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     unsigned char there[PART_PAGES];
     if (!agent_is_server(env) || making.known == NULL)
         return enif_make_badarg(env);
-    if (making.range >= making.ncode)
-        return agent.atom.false_;
-    const struct extent *code = &making.code[making.range];
+    if (making.phase != SEARCHING)
+        return look_at_headers() ? agent.atom.true_ : agent.atom.false_;
+    const struct code_extent *code = &making.code[making.range];
     uint64_t bytes = code->to - making.at;
     bytes = bytes < PART_PAGES * PAGE ? bytes : PART_PAGES * PAGE;
     memset(words, 0, sizeof words);
@@ -396,13 +584,13 @@ ERL_NIF_TERM code_scan_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     /* The last ones are searched with the next part, unless this is the end. */
     bool last = making.at + bytes >= code->to;
     search(words, bytes / 8 - (last ? HEAD : HEAD - 1), making.at);
-    if (last) {
-        making.range++;
-        making.at = making.range < making.ncode ? making.code[making.range].from : 0;
-    } else {
+    if (!last) {
         making.at += bytes - PAGE;
+        return agent.atom.true_;
     }
-    return making.range < making.ncode ? agent.atom.true_ : agent.atom.false_;
+    making.range++;
+    making.at = making.range < making.ncode ? making.code[making.range].from : 0;
+    return making.range < making.ncode || search_ends() ? agent.atom.true_ : agent.atom.false_;
 }
 
 /* Fills in a table from what was found. Returns false when out of memory. */
@@ -418,6 +606,8 @@ static bool fill(struct table *t)
         return false;
     t->v = making.found;
     making.found = NULL;
+    t->header = making.header;
+    making.header = NULL;
     const struct table *was = atomic_load(&current);
     for (uint32_t i = 0; i < t->n; i++) {
         struct entry *e = &t->v[i], *twin = was != NULL ? before(was, e->at) : NULL;

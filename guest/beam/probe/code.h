@@ -15,9 +15,14 @@
  * STACKS. A process's stack lies at the end of its young heap's block (inside.h). Return addresses
  * are the words in it that lie in the code mapping.
  *
+ * Each frame is a return address: it points behind the call, so that the frame's line is that of
+ * the byte before it. A probe that knows a program counter instead passes the address after it. The
+ * function that comes first where a probe knows it is the address of its code at its entry, which
+ * has the line of its head; elsewhere, where no line is known, that of its third word.
+ *
  * NAMES. A record has addresses. The first time that an entry occurs in a stack it is added to a
- * log, from which the server reads the names that a consumer has not got so far, always before it
- * hands over the records themselves. */
+ * log, from which the server reads the names and lines (lines.h) that a consumer has not got so
+ * far, always before it hands over the records themselves. */
 #ifndef ET_BEAM_PROBE_CODE_H
 #define ET_BEAM_PROBE_CODE_H
 
@@ -26,6 +31,27 @@
 /* engine_ctx.stack: writes at most `most` addresses, the innermost first, and returns their number;
  * 0 where the stack is not known. */
 uint32_t code_stack(struct engine_ctx *ctx, uint64_t *frames, uint32_t most);
+
+enum { CODE_RANGES = 4 /* mappings of code */ };
+struct code_extent {
+    uint64_t from, to;
+};
+/* Finds where the VM keeps compiled code. Returns the number of mappings; 0: that is not known, as
+ * before the first table. */
+uint32_t code_ranges(struct code_extent out[CODE_RANGES]);
+
+/* UNKNOWN: in code that no entry of the table explains. ELSEWHERE: outside of compiled code, or in
+ * the pieces that all functions share. */
+enum code_place { CODE_ELSEWHERE, CODE_UNKNOWN, CODE_FUNCTION };
+/* Returns where an address lies, which may be that of any instruction. Adds its work to *looked.
+ * Here and below: between engine_enter and engine_leave. */
+enum code_place code_place(uint64_t at, uint64_t *looked);
+/* Finds the function that an address lies in. Returns false where code_place is not
+ * CODE_FUNCTION. */
+bool code_function(uint64_t at, ERL_NIF_TERM *m, ERL_NIF_TERM *f, uint32_t *arity);
+/* Finds the function that called the one that the process is in. Returns false when it is not
+ * known. */
+bool code_caller(struct engine_ctx *ctx, ERL_NIF_TERM *m, ERL_NIF_TERM *f, unsigned *arity);
 
 /* Frees everything. No thread may be inside an event. */
 void code_unload(void);
@@ -40,7 +66,8 @@ ERL_NIF_TERM code_add_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM code_scan_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM code_end_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 /* nif_code_stale() -> boolean(): a frame was not explained since the last table.
- * nif_code_names(From) -> {Next, [{First, End, "m:f/a"}]}: what the log has from number From on. */
+ * nif_code_names(From) -> {Next, [{First, End, "m:f/a", [File], Sites}]}: what the log has from
+ * number From on. Sites: a binary of struct lines_site; files are counted from 0, "": not known. */
 ERL_NIF_TERM code_stale_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM code_names_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 

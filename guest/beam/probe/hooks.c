@@ -92,8 +92,8 @@ static const struct hook hooks[] = {
     ETS(SCAN, "select_count", 2), ETS(SCAN, "select_delete", 2), ETS(SCAN, "select_replace", 2),
 #undef ETS
 #define SIGNAL(arity) \
-    {PROBE_PROCESS_EXIT_SIGNAL, "erlang", "exit", arity, arg_signal, is_signal_here, NULL}, \
-    {PROBE_PROCESS_EXIT_SIGNAL_REMOTE, "erlang", "exit", arity, arg_signal_remote, is_signal_elsewhere, NULL}
+    {PROBE_PROCESS_EXIT_SIGNAL, "erlang", "exit", arity, arg_signal, is_signal_here, fire_signal}, \
+    {PROBE_PROCESS_EXIT_SIGNAL_REMOTE, "erlang", "exit", arity, arg_signal_remote, is_signal_elsewhere, fire_signal}
     SIGNAL(2), SIGNAL(3),
 #undef SIGNAL
 #define HIBERNATE(module, function, arity, is) {PROBE_PROCESS_HIBERNATE, module, function, arity, arg_hibernate, is, NULL}
@@ -139,11 +139,6 @@ void hooks_fire(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *en
         h.ev.args = args;
         if (r->hook->is && !r->hook->is(&h))
             continue;
-        if (r->hook->kind == PROBE_PROCESS_EXIT_SIGNAL ||
-            r->hook->kind == PROBE_PROCESS_EXIT_SIGNAL_REMOTE) {
-            h.ev.msg = h.argv[1];
-            h.ev.msg_is = DIF_BUILTIN_reason;
-        }
         if (r->hook->fire)
             r->hook->fire(s, t, &h);
         else

@@ -36,7 +36,8 @@ struct hook {
     event_arg_fn *arg;
     /* Returns whether this call is one, by its arguments; NULL: every call is. */
     bool (*is)(const struct hook_event *h);
-    /* Fires the probes that match this call; NULL: the kind has only one. */
+    /* Fires the probes that match this call; NULL: the kind has only one, which needs nothing
+     * else. */
     void (*fire)(const struct snapshot *s, struct engine_thread *t, struct hook_event *h);
 };
 
@@ -61,6 +62,7 @@ bool is_signal_here(const struct hook_event *h);
 bool is_signal_elsewhere(const struct hook_event *h);
 uint64_t arg_signal(struct engine_ctx *ctx, unsigned n);
 uint64_t arg_signal_remote(struct engine_ctx *ctx, unsigned n);
+void fire_signal(const struct snapshot *s, struct engine_thread *t, struct hook_event *h);
 bool is_hibernation(const struct hook_event *h);
 bool is_hibernation_of_proc_lib(const struct hook_event *h);
 bool is_hibernation_of_server(const struct hook_event *h);

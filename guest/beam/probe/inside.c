@@ -9,9 +9,8 @@
 #include "beam/agent.h"
 
 enum {
-    SLICE = 4000,    /* reductions that a process is scheduled in with, at most */
-    OVERSHOT = 64,   /* by which they may be exceeded before the VM notices */
-    LOWEST = 1 << 12 /* no address is lower */
+    SLICE = 4000, /* reductions that a process is scheduled in with, at most */
+    OVERSHOT = 64 /* by which they may be exceeded before the VM notices */
 };
 #define VALUE_MOST (INT64_C(1) << 40) /* of a number of words or messages */
 
@@ -42,6 +41,10 @@ static uint64_t stack_of(const struct inside_look *l)
 static uint64_t top_of(const struct inside_look *l)
 {
     return l->top;
+}
+static uint64_t sensitive_of(const struct inside_look *l)
+{
+    return l->sensitive;
 }
 static uint64_t at_of(const struct inside_look *l)
 {
@@ -85,7 +88,7 @@ static bool is_block(const struct inside_look *l, uint16_t first, uint16_t end, 
     uint64_t a = l->word[first], b = l->word[end];
     if (words == 0)
         return a == 0 && b == 0;
-    return a >= LOWEST && a % 8 == 0 && b > a && b - a == words * 8;
+    return a >= INSIDE_LOWEST && a % 8 == 0 && b > a && b - a == words * 8;
 }
 
 static void block_at(const struct inside_look *look, uint32_t n, uint16_t words, value_fn *value,
@@ -121,6 +124,23 @@ static uint16_t stop_at(const struct inside_look *look, uint32_t n, uint16_t wor
             i++;
         if (i == n)
             answer = ++found == 1 ? w : INSIDE_NONE;
+    }
+    return answer;
+}
+
+/* Finds the bit that is set while the process is sensitive. */
+static uint16_t sensitive_at(const struct inside_look *look, uint32_t n, uint16_t words)
+{
+    uint16_t answer = INSIDE_NONE;
+    unsigned found = 0;
+    if (!varies(look, n, sensitive_of, 2))
+        return INSIDE_NONE;
+    for (uint16_t bit = 64; bit < words * 64; bit++) {
+        uint32_t i = 0;
+        while (i < n && (look[i].word[bit / 64] >> bit % 64 & 1) == look[i].sensitive)
+            i++;
+        if (i == n)
+            answer = ++found == 1 ? bit : INSIDE_NONE;
     }
     return answer;
 }
@@ -280,6 +300,7 @@ void inside_prove(const struct inside_look *look, uint32_t n, struct inside_fact
     block_at(look, n, words, block_of, &f->heap, &f->heap_end);
     f->top = word_of(look, n, words, top_of);
     f->stop = stop_at(look, n, words, f->heap_end);
+    f->sensitive = sensitive_at(look, n, words);
     reds_at(look, n, f);
 }
 
@@ -290,10 +311,10 @@ static bool knows_queue(const struct inside_facts *f)
 
 /* -- what is known ----------------------------------------------------------------------------- */
 
-enum { FACTS = 5 };
+enum { FACTS = 6 };
 
-/* At first some facts may be known, then all. Events read the last one. */
-static struct inside_facts some, all;
+/* By the number of facts: what is known grows, and never changes. Events read the last one. */
+static struct inside_facts kept[FACTS + 1];
 static _Atomic(const struct inside_facts *) known;
 
 /* Returns the number of facts, with their names. */
@@ -313,7 +334,14 @@ static unsigned count(const struct inside_facts *f, ERL_NIF_TERM names[FACTS])
         names[n++] = a->reductions;
     if (f->stop != INSIDE_NONE && f->top != INSIDE_NONE)
         names[n++] = a->stack;
+    if (f->sensitive != INSIDE_NONE)
+        names[n++] = a->sensitive;
     return n;
+}
+
+const struct inside_facts *inside_found(void)
+{
+    return atomic_load_explicit(&known, memory_order_acquire);
 }
 
 static ERL_NIF_TERM known_list(ErlNifEnv *env)
@@ -343,10 +371,15 @@ static bool looked; /* looks[nlooks] waits to be kept */
 /* Copies words without ever faulting. Returns whether all of them could be read. (A service's
  * filter of system calls may end a process that calls process_vm_readv. It lets a VM read files.)
  */
+bool inside_read(int fd, uint64_t at, uint64_t *out, size_t n)
+{
+    return pread(fd, out, n * sizeof *out, (off_t)at) == (ssize_t)(n * sizeof *out);
+}
+
 static bool read_words(uint64_t at, uint64_t *out, size_t n)
 {
     int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-    bool read = fd >= 0 && pread(fd, out, n * sizeof *out, (off_t)at) == (ssize_t)(n * sizeof *out);
+    bool read = fd >= 0 && inside_read(fd, at, out, n);
     if (fd >= 0)
         close(fd);
     return read;
@@ -362,17 +395,12 @@ static uint64_t process_in(const ErlNifEnv *env)
     return word_of_env(env, 1);
 }
 
-static bool could_be_address(uint64_t word)
-{
-    return word >= LOWEST && word % 8 == 0 && word >> 47 == 0;
-}
-
 static void find_chains(struct inside_look *l)
 {
     uint64_t record[INSIDE_RECORD];
     for (uint16_t there = 1; there < INSIDE_WORDS; there++) {
         uint64_t to = l->word[there];
-        if (!could_be_address(to) || to == l->at || !read_words(to, record, INSIDE_RECORD))
+        if (!inside_is_address(to) || to == l->at || !read_words(to, record, INSIDE_RECORD))
             continue;
         for (uint16_t back = 0; back < INSIDE_RECORD && l->nchains < INSIDE_CHAINS; back++) {
             if (record[back] != l->at)
@@ -418,14 +446,14 @@ ERL_NIF_TERM inside_look_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
     l->top = word_of_env(env, 2);
     l->pid = self.pid;
     l->nchains = 0;
-    if (!could_be_address(l->at) || !read_words(l->at, l->word, INSIDE_WORDS))
+    if (!inside_is_address(l->at) || !read_words(l->at, l->word, INSIDE_WORDS))
         return agent.atom.false_;
     find_chains(l);
     looked = true;
     return agent.atom.true_;
 }
 
-enum { SAID = 7 };
+enum { SAID = 8 };
 
 ERL_NIF_TERM inside_keep_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -450,7 +478,21 @@ ERL_NIF_TERM inside_keep_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
     l->stack = said[4];
     l->reds[0] = said[5];
     l->reds[1] = said[6];
+    l->sensitive = said[7];
     return agent.atom.true_;
+}
+
+/* Adds what was known before: looks that prove one fact need not prove another. */
+static void add_known(struct inside_facts *found, const struct inside_facts *had)
+{
+    uint16_t now[sizeof *found / sizeof(uint16_t)], before[sizeof now / sizeof *now];
+    if (had == NULL || had->there != found->there || had->back != found->back)
+        return;
+    memcpy(now, found, sizeof now);
+    memcpy(before, had, sizeof before);
+    for (size_t i = 0; i < sizeof now / sizeof *now; i++)
+        now[i] = before[i] != INSIDE_NONE ? before[i] : now[i];
+    memcpy(found, now, sizeof now);
 }
 
 ERL_NIF_TERM inside_prove_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
@@ -464,13 +506,11 @@ ERL_NIF_TERM inside_prove_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     unsigned before = count(atomic_load(&known), names);
     struct inside_facts found;
     inside_prove(looks, nlooks, &found);
+    add_known(&found, inside_found());
     unsigned now = count(&found, names);
-    if (now == FACTS && before < FACTS) {
-        all = found;
-        atomic_store(&known, &all);
-    } else if (before == 0 && now > 0) {
-        some = found;
-        atomic_store(&known, &some);
+    if (now > before) {
+        kept[now] = found;
+        atomic_store(&known, &kept[now]);
     }
     nlooks = 0;
     return known_list(env);
@@ -504,12 +544,21 @@ static members *running(ErlNifEnv *env, struct inside_thread *mine, ERL_NIF_TERM
     if (record != mine->record) {
         uint64_t back;
         uint32_t tries = mine->record == 0 ? ++mine->tries : 0;
-        if (tries == 0 || (tries & (tries - 1)) != 0 || !could_be_address(record) ||
+        if (tries == 0 || (tries & (tries - 1)) != 0 || !inside_is_address(record) ||
             !read_words(record + 8u * f->back, &back, 1) || back != at)
             return NULL;
         mine->record = record;
     }
     return ((members *)(uintptr_t)record)[f->back] == at ? p : NULL;
+}
+
+bool inside_record(ErlNifEnv *env, struct inside_thread *mine, uint64_t *record)
+{
+    const struct inside_facts *f = inside_found();
+    ErlNifPid self;
+    members *p = f && enif_self(env, &self) ? running(env, mine, self.pid, f) : NULL;
+    *record = p ? p[f->there] : 0;
+    return *record != 0;
 }
 
 static int64_t possible(uint64_t value)
@@ -566,7 +615,7 @@ bool inside_stack(ErlNifEnv *env, struct inside_thread *mine, ERL_NIF_TERM pid,
     if (!p)
         return false;
     uint64_t heap = p[f->heap], stop = p[f->stop], end = p[f->heap_end];
-    if (!could_be_address(heap) || heap > stop || stop > end || (end - heap) % 8 != 0 ||
+    if (!inside_is_address(heap) || heap > stop || stop > end || (end - heap) % 8 != 0 ||
         stop % 8 != 0)
         return false;
     *from = (const uint64_t *)(uintptr_t)stop;

@@ -24,6 +24,7 @@
  *               how many of those that are used do not count: in the scheduler's record
  *     stack     first word and end of the young heap's block
  *               in it the tops of the heap, which the environment has as well, and of the stack
+ *     sensitive a bit of a word is set while the process is sensitive (process_flag/2)
  *
  * Without id and chain nothing is known.
  *
@@ -50,6 +51,7 @@ enum {
     INSIDE_ENOUGH = 16,   /* fewest */
     INSIDE_VALUES = 3,    /* fewest values of a member */
     INSIDE_PROCESSES = 2, /* fewest processes */
+    INSIDE_LOWEST = 4096, /* no address is lower */
     INSIDE_NONE = 0xffff  /* not known */
 };
 
@@ -69,6 +71,7 @@ struct inside_look {
     uint64_t stack;        /* words of the stack */
     uint64_t top;          /* the third word of the environment */
     uint64_t reds[2];      /* reductions, before and after */
+    uint64_t sensitive;    /* 1: the process is */
 };
 
 /* Indexes of words; INSIDE_NONE: not known. */
@@ -80,6 +83,7 @@ struct inside_facts {
     uint16_t reds, given, left; /* reds; `given` and `left` are the low halves of their words */
     uint16_t unreal;            /* of the record, in halves of words */
     uint16_t heap, heap_end, top, stop; /* stack */
+    uint16_t sensitive;                 /* of bits, from that of the first word on */
 };
 
 /* Finds the facts that n looks prove. */
@@ -105,6 +109,19 @@ int64_t inside_value(ErlNifEnv *env, struct inside_thread *mine, ERL_NIF_TERM pi
 bool inside_stack(ErlNifEnv *env, struct inside_thread *mine, ERL_NIF_TERM pid,
                   const uint64_t **from, const uint64_t **to);
 
+/* Returns what has been proven so far; NULL: nothing. It stays in place and does not change. */
+const struct inside_facts *inside_found(void);
+/* Finds the record of the scheduler on which the caller of a NIF runs. Returns false when it is not
+ * known, as on a dirty scheduler. */
+bool inside_record(ErlNifEnv *env, struct inside_thread *mine, uint64_t *record);
+/* Copies n words from an address of this process, without ever faulting. Returns whether all of
+ * them could be read. fd: of /proc/self/mem. Async-signal-safe; changes errno. */
+bool inside_read(int fd, uint64_t at, uint64_t *out, size_t n);
+static inline bool inside_is_address(uint64_t word)
+{
+    return word >= INSIDE_LOWEST && word % 8 == 0 && word >> 47 == 0;
+}
+
 /* nif_inside_known() -> [Fact]: what has been proven; only the server. */
 ERL_NIF_TERM inside_known_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 /* nif_inside_begin(Pid, First :: boolean()) -> ok: this process may look now. First: forget all
@@ -112,8 +129,8 @@ ERL_NIF_TERM inside_known_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 ERL_NIF_TERM inside_begin_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 /* nif_inside_look() -> boolean(): looks at the caller. */
 ERL_NIF_TERM inside_look_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-/* nif_inside_keep({Inner, Outer, Block, Old, Stack, Reductions before, after}) -> boolean(): keeps
- * the last look. */
+/* nif_inside_keep({Inner, Outer, Block, Old, Stack, Reductions before, after, Sensitive}) ->
+ * boolean(): keeps the last look. */
 ERL_NIF_TERM inside_keep_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 /* nif_inside_prove() -> [Fact]: proves, and keeps what is proven if that is more than was known.
  * Only the server. */

@@ -30,8 +30,13 @@ struct known {
     uint8_t len;
     char text[PROCNAME_TEXT];
 };
-enum { WORDS = sizeof(struct known) / sizeof(uint64_t) };
-_Static_assert(sizeof(struct known) == WORDS * sizeof(uint64_t), "copied by the word");
+enum {
+    WORDS = sizeof(struct known) / sizeof(uint64_t),
+    HEAD_WORDS = offsetof(struct known, text) / sizeof(uint64_t)
+};
+_Static_assert(sizeof(struct known) == WORDS * sizeof(uint64_t) &&
+                   offsetof(struct known, text) == HEAD_WORDS * sizeof(uint64_t),
+               "copied by the word");
 
 struct record {
     _Atomic uint32_t version; /* copy[version & 1] is valid */
@@ -56,12 +61,19 @@ static struct proctab *numbers(void)
 
 /* -- records ----------------------------------------------------------------------------------- */
 
-static void load(const struct record *r, uint32_t version, struct known *k)
+/* Copies the words of a record from one to another. */
+static inline void load_words(const struct record *r, uint32_t version, struct known *k,
+                              unsigned from, unsigned to)
 {
     uint64_t word[WORDS];
-    for (unsigned i = 0; i < WORDS; i++)
+    for (unsigned i = from; i < to; i++)
         word[i] = atomic_load_explicit(&r->copy[version & 1][i], memory_order_relaxed);
-    memcpy(k, word, sizeof *k);
+    memcpy((char *)k + from * sizeof *word, word + from, (to - from) * sizeof *word);
+}
+
+static void load(const struct record *r, uint32_t version, struct known *k)
+{
+    load_words(r, version, k, 0, WORDS);
 }
 
 /* Returns whether that is known of this process, and now. */
@@ -70,20 +82,32 @@ static bool is_of(const struct known *k, ERL_NIF_TERM pid)
     return k->pid == pid && k->epoch == atomic_load_explicit(&epoch, memory_order_relaxed);
 }
 
-/* Returns false when nothing is known of the process. */
+/* Returns false when nothing is known of the process. Of a text it reads as much as there is, and
+ * none where the process is registered: nobody is shown it then. */
 static bool read(ERL_NIF_TERM pid, struct known *k)
 {
     const struct record *r = proctab_find(table(), pid);
     for (unsigned i = 0; r && i < READ_TRIES; i++) {
         uint32_t version = atomic_load_explicit(&r->version, memory_order_acquire);
-        load(r, version, k);
+        load_words(r, version, k, 0, HEAD_WORDS);
+        if (k->registered == 0 && k->len < PROCNAME_TEXT)
+            load_words(r, version, k, HEAD_WORDS, HEAD_WORDS + (k->len + 7u) / 8u);
         atomic_thread_fence(memory_order_acquire);
-        if (atomic_load_explicit(&r->version, memory_order_relaxed) == version)
-            return is_of(k, pid) && k->len < PROCNAME_TEXT;
+        if (atomic_load_explicit(&r->version, memory_order_relaxed) != version)
+            continue;
+        if (k->registered != 0)
+            k->len = 0;
+        return is_of(k, pid) && k->len < PROCNAME_TEXT;
     }
     return false;
 }
 
+/* Takes a record for writing. Writers of one record are the two or three events that tell of one
+ * process (its birth, its registration), and the server; no event of another process touches it, so
+ * schedulers do not share this as they would a lock of the table. It is given up after a bounded
+ * number of looks, whatever has become of the other writer, and readers never look at it. Without
+ * it, a writer would have to change a name and its length by compare-and-swap of a whole copy, that
+ * is, by an allocation at an event. */
 static bool lock(struct record *r)
 {
     for (unsigned i = 0; i < LOCK_TRIES; i++) {
@@ -175,17 +199,6 @@ static uint64_t note_number(ErlNifEnv *env, ERL_NIF_TERM pid)
     if (at)
         atomic_store_explicit(at, pid, memory_order_relaxed);
     return number;
-}
-
-size_t procname_of_text(ErlNifEnv *env, const char *text, size_t len, bool hidden, char *out)
-{
-    struct known k;
-    uint64_t number = number_of(text, len);
-    const void *at = number ? proctab_find(numbers(), number) : NULL;
-    /* Its slot may just be changing hands: what is known of the process has its number. */
-    return at && read(pid_of(at), &k) && k.number == number
-               ? procname_text(env, (ERL_NIF_TERM)k.pid, hidden, out)
-               : 0;
 }
 
 /* -- changes ----------------------------------------------------------------------------------- */
@@ -456,22 +469,37 @@ static void ask_again(ERL_NIF_TERM pid, enum rank rank)
         atomic_store_explicit(slot, pid, memory_order_relaxed);
 }
 
+/* Writes what is known of a process, see procname_text. */
+static size_t write_name(ErlNifEnv *env, const struct known *k, bool hidden, char *out)
+{
+    char atom[TERM_ATOM];
+    if (k->registered && term_atom(env, (ERL_NIF_TERM)k->registered, atom, sizeof atom))
+        return fit(atom, strlen(atom), out);
+    ask_again((ERL_NIF_TERM)k->pid, (enum rank)k->rank);
+    if (hidden && k->len > 0 && k->secret)
+        return 0;
+    memcpy(out, k->text, k->len);
+    out[k->len] = '\0';
+    return k->len;
+}
+
 size_t procname_text(ErlNifEnv *env, ERL_NIF_TERM pid, bool hidden, char *out)
 {
     struct known k;
-    char atom[TERM_ATOM];
     if (!is_local_pid(env, pid))
         return 0;
     if (!read(pid, &k))
-        k = (struct known){0};
-    if (k.registered && term_atom(env, (ERL_NIF_TERM)k.registered, atom, sizeof atom))
-        return fit(atom, strlen(atom), out);
-    ask_again(pid, (enum rank)k.rank);
-    if (hidden && k.len > 0 && k.secret)
-        return 0;
-    memcpy(out, k.text, k.len);
-    out[k.len] = '\0';
-    return k.len;
+        k = (struct known){.pid = pid};
+    return write_name(env, &k, hidden, out);
+}
+
+size_t procname_of_text(ErlNifEnv *env, const char *text, size_t len, bool hidden, char *out)
+{
+    struct known k;
+    uint64_t number = number_of(text, len);
+    const void *at = number ? proctab_find(numbers(), number) : NULL;
+    /* Its slot may just be changing hands: what is known of the process has its number. */
+    return at && read(pid_of(at), &k) && k.number == number ? write_name(env, &k, hidden, out) : 0;
 }
 
 /* -- the server -------------------------------------------------------------------------------- */

@@ -50,7 +50,12 @@ void *proctab_find(struct proctab *t, uint64_t pid)
     return t ? find(t, pid, first_slot(t, pid)) : NULL;
 }
 
-void *proctab_claim(struct proctab *t, uint64_t pid, bool *fresh)
+/* Returns the record of a process, in a slot that it takes if there is none; *fresh says so. `over`
+ * NULL: only a free slot, and the process is this thread's. Otherwise threads share the process:
+ * those that want a slot for it look at the slots in the same order, and the second finds that of
+ * the first. */
+static inline void *claim(struct proctab *t, uint64_t pid,
+                          bool (*over)(const void *record, uint64_t pid), bool *fresh)
 {
     *fresh = false;
     if (!t)
@@ -59,45 +64,30 @@ void *proctab_claim(struct proctab *t, uint64_t pid, bool *fresh)
     void *p = find(t, pid, h);
     if (p)
         return p;
-    for (uint32_t i = 0; i < PROCTAB_WINDOW; i++) {
-        uint32_t s = (h + i) & (t->cap - 1);
-        uint64_t free_slot = 0;
-        if (atomic_load_explicit(&t->key[s], memory_order_relaxed) == 0 &&
-            atomic_compare_exchange_strong_explicit(&t->key[s], &free_slot, pid,
-                                                    memory_order_acq_rel, memory_order_relaxed)) {
-            *fresh = true;
-            return t->data + s * t->width;
-        }
-    }
-    return NULL;
-}
-
-/* Takes the slot from the process `was`. Two threads that want one for the same process look at the
- * slots in the same order: the second finds that of the first. */
-static bool take(struct proctab *t, uint32_t slot, uint64_t was, uint64_t pid)
-{
-    return atomic_compare_exchange_strong_explicit(&t->key[slot], &was, pid, memory_order_acq_rel,
-                                                   memory_order_relaxed) ||
-           was == pid;
-}
-
-void *proctab_share(struct proctab *t, uint64_t pid, bool (*over)(const void *record, uint64_t pid))
-{
-    if (!t)
-        return NULL;
-    uint32_t h = first_slot(t, pid);
-    void *p = find(t, pid, h);
-    if (p)
-        return p;
-    for (unsigned full = 0; full < 2; full++) /* free slots before those of others */
+    for (unsigned full = 0; full < (over ? 2 : 1); full++) /* free slots before those of others */
         for (uint32_t i = 0; i < PROCTAB_WINDOW; i++) {
             uint32_t s = (h + i) & (t->cap - 1);
             void *record = t->data + s * t->width;
             uint64_t was = atomic_load_explicit(&t->key[s], memory_order_relaxed);
-            if ((full ? was != 0 && over(record, was) : was == 0) && take(t, s, was, pid))
+            if (full ? was == 0 || !over(record, was) : was != 0)
+                continue;
+            *fresh = atomic_compare_exchange_strong_explicit(
+                &t->key[s], &was, pid, memory_order_acq_rel, memory_order_relaxed);
+            if (*fresh || (over && was == pid))
                 return record;
         }
     return NULL;
+}
+
+void *proctab_claim(struct proctab *t, uint64_t pid, bool *fresh)
+{
+    return claim(t, pid, NULL, fresh);
+}
+
+void *proctab_share(struct proctab *t, uint64_t pid, bool (*over)(const void *record, uint64_t pid))
+{
+    bool fresh;
+    return claim(t, pid, over, &fresh);
 }
 
 void proctab_sweep(struct proctab *t, uint32_t part, uint32_t parts,

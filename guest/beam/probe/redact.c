@@ -5,6 +5,7 @@
 
 #include "base/glob.h"
 #include "beam/probe/term.h"
+#include "beam/probe/term_read.h"
 
 enum { LOOKS_KEY = 16 /* cost of a key and of the patterns, in elements examined */ };
 
@@ -28,29 +29,32 @@ const char *redact_take(ErlNifEnv *env, struct arena *arena, ERL_NIF_TERM list, 
                                          : "the patterns of the option redact are not a list";
 }
 
-/* Writes a key's text. Returns its length, REDACT_KEY when it is longer; 0: it has no text. */
+/* Writes a key's text. Returns its length, REDACT_KEY when it is longer or was not kept whole; 0:
+ * it has no text. */
 static size_t key_text(ErlNifEnv *env, ERL_NIF_TERM key, char *out, uint64_t *looked)
 {
     char name[TERM_ATOM];
-    ErlNifBinary b;
+    struct read_bytes b;
     ERL_NIF_TERM head;
     unsigned c;
     size_t n = 0;
     *looked += LOOKS_KEY;
-    if (enif_is_atom(env, key)) {
+    if (read_is_word(key) && enif_is_atom(env, key)) {
         n = term_atom(env, key, name, sizeof name) ? strlen(name) : REDACT_KEY;
         if (n < REDACT_KEY)
             memcpy(out, name, n);
-    } else if (enif_is_binary(env, key) && enif_inspect_binary(env, key, &b)) {
-        n = b.size < REDACT_KEY ? b.size : REDACT_KEY;
-        memcpy(out, b.data, n);
+    } else if (read_binary(env, key, &b)) {
+        n = b.size < REDACT_KEY && b.kept == b.size ? b.size : REDACT_KEY;
+        memcpy(out, b.data, b.kept < n ? b.kept : n);
     } else {
-        for (; n < REDACT_KEY && enif_get_list_cell(env, key, &head, &key); ++*looked) {
-            if (!enif_get_uint(env, head, &c) || c > 255)
+        for (; n < REDACT_KEY && read_cell(env, key, &head, &key); ++*looked) {
+            if (!read_is_word(head) || !enif_get_uint(env, head, &c) || c > 255)
                 return 0;
             out[n++] = (char)c;
         }
-        if (n < REDACT_KEY && !enif_is_empty_list(env, key))
+        if (read_is_cut(key))
+            return REDACT_KEY;
+        if (n < REDACT_KEY && !(read_is_word(key) && enif_is_empty_list(env, key)))
             return 0;
     }
     return n;

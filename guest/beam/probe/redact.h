@@ -27,11 +27,34 @@ struct redact {
     const char *glob[REDACT_PATTERNS];
 };
 
-/* What a program sees of terms. One that sees all has none. */
+/* A record that the program knows: records.h. */
+struct known_record {
+    ERL_NIF_TERM name; /* an atom */
+    int size;          /* of the tuple */
+    struct known_field {
+        ERL_NIF_TERM name; /* an atom */
+        bool hidden;
+    } * field; /* size - 1 of them */
+};
+
+struct known_records {
+    uint32_t n, nsorted;
+    struct known_record *v;       /* n of them, by number */
+    struct known_record **sorted; /* by name and size, each pair once */
+};
+
+/* What a program sees of terms. One that sees all, and knows no record, has none. */
 struct terms_view {
     bool hidden; /* nothing: it does not look into any, and its arguments do not show them */
     struct redact redact;
+    struct known_records records;
 };
+
+/* Returns whether there is something that the program may not see. v may be NULL. */
+static inline bool redact_any(const struct terms_view *v)
+{
+    return v != NULL && (v->hidden || v->redact.n > 0);
+}
 
 /* Reads a list of binaries, patterns. Returns NULL, or what is wrong with it. */
 const char *redact_take(ErlNifEnv *env, struct arena *arena, ERL_NIF_TERM list, struct redact *r);

@@ -9,11 +9,10 @@
 #include <string.h>
 
 #include "base/size.h"
+#include "beam/probe/term_read.h"
 #include "words/otp.h"
 
 enum { LOOKS_NODE = 4 /* cost of a term in elements examined */ };
-enum { FLAT_MAP = 32 /* keys of the largest map that is one flat object */ };
-
 struct term_sizes term_sizes_of(int otp)
 {
     if (otp_has(otp, OTP_SHORT_FUNS))
@@ -56,14 +55,15 @@ void term_init(int otp)
 
 size_t term_simple(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
 {
-    if (enif_is_atom(env, t)) {
+    if (read_is_word(t) && enif_is_atom(env, t)) {
         char name[256];
         int n = enif_get_atom(env, t, name, sizeof name, ERL_NIF_LATIN1);
         if (n > 0 && (size_t)n <= cap && plain(name, (size_t)n - 1)) {
             memcpy(out, name, (size_t)n);
             return (size_t)n - 1;
         }
-    } else if (!enif_is_pid(env, t) && !enif_is_port(env, t) && !enif_is_ref(env, t)) {
+    } else if (read_is_frozen(t) ||
+               (!enif_is_pid(env, t) && !enif_is_port(env, t) && !enif_is_ref(env, t))) {
         return term_text(env, t, out, cap, &(uint64_t){0});
     }
     if (cap == 0)
@@ -101,6 +101,8 @@ size_t term_copy(const void *bytes, size_t n, char *out, size_t cap, bool *cut)
 int term_atom_utf8(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
 {
     char name[256];
+    if (!read_is_word(t))
+        return -1;
     int n = enif_get_atom(env, t, name, sizeof name, ERL_NIF_LATIN1);
     size_t o = 0;
     if (n <= 0) /* the headers of OTP 25 have no name for the encoding */
@@ -135,6 +137,8 @@ static bool without_zeros(char *out, size_t n, size_t cap)
 bool term_atom(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
 {
     char name[256];
+    if (!read_is_word(t))
+        return false;
     int n = enif_get_atom(env, t, name, sizeof name, ERL_NIF_LATIN1);
     if (n > 0) {
         size_t o = 0;
@@ -215,12 +219,9 @@ static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsig
 {
     ERL_NIF_TERM head;
     const ERL_NIF_TERM *e;
-    ErlNifBinary b;
-    ErlNifSInt64 i;
-    ErlNifUInt64 u;
-    ErlNifPid pid;
-    ErlNifPort port;
-    ErlNifMapIterator it;
+    struct read_bytes b;
+    int64_t i;
+    struct read_pairs it;
     ERL_NIF_TERM key, value;
     size_t keys;
     int n;
@@ -230,23 +231,23 @@ static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsig
             return;
         }
         w->budget--;
-        switch (enif_term_type(env, t)) {
+        switch (read_type(env, t)) {
         case ERL_NIF_TERM_TYPE_ATOM: return;
         case ERL_NIF_TERM_TYPE_INTEGER:
-            if (enif_get_int64(env, t, &i))
+            if (read_int64(env, t, &i))
                 w->words += is_small(i) ? 0 : 2;
-            else if (enif_get_uint64(env, t, &u))
+            else if (read_is_uint64(env, t))
                 w->words += 2;
             else
                 w->unknown = true;
             return;
         case ERL_NIF_TERM_TYPE_FLOAT: w->words += 2; return;
-        case ERL_NIF_TERM_TYPE_PID: w->words += enif_get_local_pid(env, t, &pid) ? 0 : 4; return;
-        case ERL_NIF_TERM_TYPE_PORT: w->words += enif_get_local_port(env, t, &port) ? 0 : 4; return;
+        case ERL_NIF_TERM_TYPE_PID: w->words += read_is_word(t) ? 0 : 4; return;
+        case ERL_NIF_TERM_TYPE_PORT: w->words += read_is_word(t) ? 0 : 4; return;
         case ERL_NIF_TERM_TYPE_REFERENCE: w->words += 3; return;
         case ERL_NIF_TERM_TYPE_FUN: w->words += w->k->local_fun; return;
         case ERL_NIF_TERM_TYPE_BITSTRING:
-            if (!enif_inspect_binary(env, t, &b))
+            if (!read_binary(env, t, &b))
                 w->words += w->k->bitstring;
             else if (b.size <= 64)
                 w->words += 2 + (b.size + 7) / 8;
@@ -254,7 +255,7 @@ static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsig
                 w->words += w->k->refc_binary;
             return;
         case ERL_NIF_TERM_TYPE_LIST:
-            if (!enif_get_list_cell(env, t, &head, &t))
+            if (!read_cell(env, t, &head, &t))
                 return; /* the empty list */
             w->words += 2;
             size_term(env, head, w, depth + 1);
@@ -262,7 +263,7 @@ static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsig
                 return;
             continue;
         case ERL_NIF_TERM_TYPE_TUPLE:
-            if (!enif_get_tuple(env, t, &n, &e) || n == 0)
+            if (!read_tuple(env, t, &n, &e) || n == 0)
                 return;
             w->words += 1 + (unsigned)n;
             for (int j = 0; j < n - 1; j++) {
@@ -273,21 +274,18 @@ static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsig
             t = e[n - 1];
             continue;
         case ERL_NIF_TERM_TYPE_MAP:
-            if (!enif_get_map_size(env, t, &keys) || keys > FLAT_MAP) {
+            if (!read_map_size(env, t, &keys) || !read_pairs_begin(env, t, &it)) {
                 w->unknown = true;
                 return;
             }
             /* The object with its values, and the tuple of its keys (shared by the empty map). */
             w->words += 3 + keys + (keys ? keys + 1 : 0);
-            if (!enif_map_iterator_create(env, t, &it, ERL_NIF_MAP_ITERATOR_FIRST))
-                return;
-            while (!w->unknown && enif_map_iterator_get_pair(env, &it, &key, &value)) {
+            while (!w->unknown && read_pairs_next(&it, &key, &value)) {
                 size_term(env, key, w, depth + 1);
                 if (!w->unknown)
                     size_term(env, value, w, depth + 1);
-                enif_map_iterator_next(env, &it);
             }
-            enif_map_iterator_destroy(env, &it);
+            read_pairs_end(&it);
             return;
         default: w->unknown = true; return;
         }
@@ -306,4 +304,17 @@ uint32_t term_words_looked(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_siz
 uint32_t term_words(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes)
 {
     return term_words_looked(env, t, sizes, &(uint64_t){0});
+}
+
+bool term_make_atom(ErlNifEnv *env, const char *name, ERL_NIF_TERM *atom)
+{
+    enum { VERSION = 131, ATOM_UTF8_EXT = 118, HEADER = 4 };
+    unsigned char ext[HEADER + TERM_ATOM] = {VERSION, ATOM_UTF8_EXT};
+    const size_t n = strlen(name);
+    if (n >= TERM_ATOM)
+        return false;
+    ext[2] = (unsigned char)(n >> 8);
+    ext[3] = (unsigned char)n;
+    memcpy(ext + HEADER, name, n);
+    return enif_binary_to_term(env, ext, HEADER + n, atom, 0) != 0 && enif_is_atom(env, *atom);
 }

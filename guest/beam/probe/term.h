@@ -43,6 +43,9 @@ struct terms_view;
 size_t term_shown(ErlNifEnv *env, ERL_NIF_TERM t, bool elixir, const struct terms_view *view,
                   char *out, size_t cap, uint64_t *looked);
 
+/* Makes an atom of this name in UTF-8. Only for the agent's server: the VM keeps it for ever. */
+bool term_make_atom(ErlNifEnv *env, const char *name, ERL_NIF_TERM *atom);
+
 /* Sets the OTP release, once, before the functions below are used. */
 void term_init(int otp);
 /* Prepares texts for the OTP release, and frees what that takes; without it large integers are

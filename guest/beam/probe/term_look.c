@@ -7,12 +7,11 @@
 #include <string.h>
 
 #include "base/size.h"
+#include "beam/probe/term_read.h"
 
 /* Costs in elements examined: reading the name of an atom; and how many bytes are copied in the
  * time of one. */
 enum { LOOKS_ATOM = 16, LOOKS_COPY = 16 };
-
-enum { FLAT_MAP = 32 /* keys of the largest map that is one flat object */ };
 
 /* -- bytes and characters ---------------------------------------------------------------------- */
 
@@ -47,7 +46,7 @@ static void put(struct walk *w, const void *s, size_t n)
 static bool put_integer(struct walk *w, ERL_NIF_TERM t)
 {
     unsigned c;
-    if (!enif_get_uint(w->env, t, &c) || c > (w->chars ? 0x10ffffu : 255u))
+    if (!read_is_word(t) || !enif_get_uint(w->env, t, &c) || c > (w->chars ? 0x10ffffu : 255u))
         return false;
     unsigned char u[4] = {(unsigned char)c};
     size_t n = 1;
@@ -67,10 +66,15 @@ static bool put_integer(struct walk *w, ERL_NIF_TERM t)
 
 static bool put_binary(struct walk *w, ERL_NIF_TERM t)
 {
-    ErlNifBinary b;
-    if (!enif_is_binary(w->env, t) || !enif_inspect_binary(w->env, t, &b))
+    struct read_bytes b;
+    if (read_is_cut(t)) {
+        w->full = true;
+        return true;
+    }
+    if (!read_binary(w->env, t, &b))
         return false;
-    put(w, b.data, b.size);
+    put(w, b.data, b.kept);
+    w->full = w->full || b.kept < b.size;
     return true;
 }
 
@@ -78,23 +82,23 @@ static bool put_binary(struct walk *w, ERL_NIF_TERM t)
 static bool walk(struct walk *w, ERL_NIF_TERM t)
 {
     ERL_NIF_TERM head, tail;
-    if (!enif_is_list(w->env, t))
+    if (!read_is_list(w->env, t))
         return put_binary(w, t);
     while (!w->full) {
         if (w->budget == 0)
             return false;
         w->budget--;
-        if (enif_is_empty_list(w->env, t)) {
+        if (read_is_word(t) && enif_is_empty_list(w->env, t)) {
             if (w->depth == 0)
                 return true;
             t = w->rest[--w->depth];
-        } else if (!enif_get_list_cell(w->env, t, &head, &tail)) {
+        } else if (!read_cell(w->env, t, &head, &tail)) {
             if (!put_binary(w, t)) /* the end of an improper list */
                 return false;
             if (w->depth == 0)
                 return true;
             t = w->rest[--w->depth];
-        } else if (enif_is_list(w->env, head)) {
+        } else if (read_is_list(w->env, head)) {
             if (w->depth == TERM_BYTES_DEPTH)
                 return false;
             w->rest[w->depth++] = tail;
@@ -139,9 +143,10 @@ size_t term_string(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64
 
 const char *term_kind(ErlNifEnv *env, ERL_NIF_TERM t)
 {
-    switch (enif_term_type(env, t)) {
+    switch (read_type(env, t)) {
     case ERL_NIF_TERM_TYPE_ATOM: return "atom";
-    case ERL_NIF_TERM_TYPE_BITSTRING: return enif_is_binary(env, t) ? "binary" : "bitstring";
+    case ERL_NIF_TERM_TYPE_BITSTRING:
+        return read_binary(env, t, &(struct read_bytes){0}) ? "binary" : "bitstring";
     case ERL_NIF_TERM_TYPE_FLOAT: return "float";
     case ERL_NIF_TERM_TYPE_FUN: return "fun";
     case ERL_NIF_TERM_TYPE_INTEGER: return "integer";
@@ -159,22 +164,22 @@ int64_t term_count(ErlNifEnv *env, ERL_NIF_TERM t, uint64_t *looked)
 {
     const ERL_NIF_TERM *e;
     ERL_NIF_TERM head;
-    ErlNifBinary b;
+    struct read_bytes b;
     size_t pairs;
     int n;
-    if (enif_get_tuple(env, t, &n, &e))
+    if (read_tuple(env, t, &n, &e))
         return n;
-    if (enif_get_map_size(env, t, &pairs))
+    if (read_map_size(env, t, &pairs))
         return (int64_t)pairs;
-    if (enif_is_binary(env, t) && enif_inspect_binary(env, t, &b))
+    if (read_binary(env, t, &b))
         return (int64_t)b.size;
-    for (n = 0; enif_get_list_cell(env, t, &head, &t); n++)
+    for (n = 0; read_cell(env, t, &head, &t); n++)
         if (n == TERM_BYTES_NODES) {
             *looked += TERM_BYTES_NODES;
             return -1;
         }
     *looked += (uint64_t)n;
-    return n;
+    return read_is_cut(t) ? -1 : n;
 }
 
 bool term_element(ErlNifEnv *env, ERL_NIF_TERM t, int64_t n, ERL_NIF_TERM *out, uint64_t *looked)
@@ -183,17 +188,17 @@ bool term_element(ErlNifEnv *env, ERL_NIF_TERM t, int64_t n, ERL_NIF_TERM *out, 
     const int64_t small = (int64_t)1 << 58;
     const ERL_NIF_TERM *e;
     int size;
-    if (enif_get_tuple(env, t, &size, &e)) {
+    if (read_tuple(env, t, &size, &e)) {
         if (n < 1 || n > size)
             return false;
         *out = e[n - 1];
         return true;
     }
-    if (enif_is_map(env, t))
-        return n > -small && n < small && enif_get_map_value(env, t, enif_make_int64(env, n), out);
+    if (read_is_map(env, t))
+        return n > -small && n < small && read_map_value(env, t, enif_make_int64(env, n), out);
     if (n < 1 || n > TERM_LOOK)
         return false;
-    for (; enif_get_list_cell(env, t, out, &t); ++*looked)
+    for (; read_cell(env, t, out, &t); ++*looked)
         if (--n == 0)
             return true;
     return false;
@@ -202,9 +207,9 @@ bool term_element(ErlNifEnv *env, ERL_NIF_TERM t, int64_t n, ERL_NIF_TERM *out, 
 static bool is_key(ErlNifEnv *env, ERL_NIF_TERM t, const char *key, size_t len)
 {
     char name[TERM_ATOM];
-    ErlNifBinary b;
-    if (enif_is_binary(env, t))
-        return enif_inspect_binary(env, t, &b) && b.size == len && memcmp(b.data, key, len) == 0;
+    struct read_bytes b;
+    if (read_binary(env, t, &b))
+        return b.size == len && b.kept == len && memcmp(b.data, key, len) == 0;
     return term_atom(env, t, name, sizeof name) && strlen(name) == len &&
            memcmp(name, key, len) == 0;
 }
@@ -212,26 +217,22 @@ static bool is_key(ErlNifEnv *env, ERL_NIF_TERM t, const char *key, size_t len)
 static bool get_of_map(ErlNifEnv *env, ERL_NIF_TERM t, const char *key, size_t len,
                        ERL_NIF_TERM *out, uint64_t *looked)
 {
-    ErlNifMapIterator it;
+    struct read_pairs it;
     ERL_NIF_TERM k, v, atom;
-    size_t pairs;
     bool found = false;
     *looked += LOOKS_ATOM;
     if (len < 256 && enif_make_existing_atom_len(env, key, len, &atom, ERL_NIF_LATIN1) &&
-        enif_get_map_value(env, t, atom, out))
+        read_map_value(env, t, atom, out))
         return true;
-    /* The iterator over larger maps allocates. */
-    if (!enif_get_map_size(env, t, &pairs) || pairs > FLAT_MAP ||
-        !enif_map_iterator_create(env, t, &it, ERL_NIF_MAP_ITERATOR_FIRST))
+    if (!read_pairs_begin(env, t, &it))
         return false;
-    for (; !found && enif_map_iterator_get_pair(env, &it, &k, &v);
-         enif_map_iterator_next(env, &it)) {
+    while (!found && read_pairs_next(&it, &k, &v)) {
         *looked += LOOKS_ATOM;
         found = is_key(env, k, key, len);
         if (found)
             *out = v;
     }
-    enif_map_iterator_destroy(env, &it);
+    read_pairs_end(&it);
     return found;
 }
 
@@ -241,11 +242,10 @@ bool term_get(ErlNifEnv *env, ERL_NIF_TERM t, const char *key, size_t len, ERL_N
     const ERL_NIF_TERM *e;
     ERL_NIF_TERM head;
     int n;
-    if (enif_is_map(env, t))
+    if (read_is_map(env, t))
         return get_of_map(env, t, key, len, out, looked);
-    for (unsigned i = 0; i < TERM_LOOK && enif_get_list_cell(env, t, &head, &t);
-         i++, *looked += LOOKS_ATOM)
-        if (enif_get_tuple(env, head, &n, &e) && n == 2 && is_key(env, e[0], key, len)) {
+    for (unsigned i = 0; i < TERM_LOOK && read_cell(env, t, &head, &t); i++, *looked += LOOKS_ATOM)
+        if (read_tuple(env, head, &n, &e) && n == 2 && is_key(env, e[0], key, len)) {
             *out = e[1];
             return true;
         }
@@ -255,24 +255,23 @@ bool term_get(ErlNifEnv *env, ERL_NIF_TERM t, const char *key, size_t len, ERL_N
 bool term_value(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM key, ERL_NIF_TERM *out,
                 uint64_t *looked)
 {
-    ErlNifMapIterator it;
+    struct read_pairs it;
     ERL_NIF_TERM k, v;
     size_t pairs;
     bool found = false;
-    if (!enif_get_map_size(env, t, &pairs))
+    if (!read_map_size(env, t, &pairs))
         return false;
     *looked += LOOKS_ATOM;
     /* The emulator compares or hashes all of a key, which may be of any size. */
-    if ((key & 3) == 3)
-        return enif_get_map_value(env, t, key, out);
-    if (pairs > FLAT_MAP || !enif_map_iterator_create(env, t, &it, ERL_NIF_MAP_ITERATOR_FIRST))
+    if (read_is_word(key))
+        return read_map_value(env, t, key, out);
+    if (!read_pairs_begin(env, t, &it))
         return false;
-    for (; !found && enif_map_iterator_get_pair(env, &it, &k, &v);
-         enif_map_iterator_next(env, &it)) {
+    while (!found && read_pairs_next(&it, &k, &v)) {
         found = term_equal(env, k, key, looked);
         if (found)
             *out = v;
     }
-    enif_map_iterator_destroy(env, &it);
+    read_pairs_end(&it);
     return found;
 }

@@ -10,36 +10,35 @@
 
 #include "base/hash.h"
 #include "base/size.h"
+#include "beam/probe/term_read.h"
 
 /* Costs in elements examined: a term; bytes that are examined in the time of one; an integer of any
  * size. */
 enum { LOOKS_NODE = 8, LOOKS_BYTES = 16, LOOKS_LARGE = 1000 };
 
-enum { FLAT_MAP = 32 /* keys of the largest map that is one flat object */ };
-
 /* -- numbers ----------------------------------------------------------------------------------- */
 
 int64_t term_int(ErlNifEnv *env, ERL_NIF_TERM t)
 {
-    ErlNifSInt64 i;
-    if (enif_get_int64(env, t, &i))
+    int64_t i;
+    if (read_int64(env, t, &i))
         return i;
-    if (enif_term_type(env, t) != ERL_NIF_TERM_TYPE_INTEGER)
+    if (read_type(env, t) != ERL_NIF_TERM_TYPE_INTEGER)
         return 0;
-    return enif_compare(t, enif_make_int64(env, 0)) < 0 ? INT64_MIN : INT64_MAX;
+    return read_is_negative(env, t) ? INT64_MIN : INT64_MAX;
 }
 
 bool term_is_int(ErlNifEnv *env, ERL_NIF_TERM t, int64_t i)
 {
-    ErlNifSInt64 is;
-    return enif_get_int64(env, t, &is) && is == i;
+    int64_t is;
+    return read_int64(env, t, &is) && is == i;
 }
 
 int64_t term_scaled(ErlNifEnv *env, ERL_NIF_TERM t, int64_t scale)
 {
     double d;
     int64_t product;
-    if (!enif_get_double(env, t, &d)) {
+    if (!read_double(env, t, &d)) {
         int64_t i = term_int(env, t);
         if (!__builtin_mul_overflow(i, scale, &product))
             return product;
@@ -54,10 +53,12 @@ int64_t term_length(ErlNifEnv *env, ERL_NIF_TERM t, uint64_t *looked)
 {
     ERL_NIF_TERM head;
     int64_t n = 0;
-    for (; n <= TERM_BYTES_NODES && enif_get_list_cell(env, t, &head, &t); n++)
+    for (; n <= TERM_BYTES_NODES && read_cell(env, t, &head, &t); n++)
         ;
     *looked += (uint64_t)n;
-    return n > TERM_BYTES_NODES ? -1 : enif_is_empty_list(env, t) ? n : 0;
+    if (n > TERM_BYTES_NODES || read_is_cut(t))
+        return -1;
+    return read_is_word(t) && enif_is_empty_list(env, t) ? n : 0;
 }
 
 /* -- comparison -------------------------------------------------------------------------------- */
@@ -87,10 +88,9 @@ static bool take(unsigned *left)
 
 static bool same_binary(struct same_walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b)
 {
-    ErlNifBinary p, q;
-    if (!enif_is_binary(w->env, a) || !enif_is_binary(w->env, b) ||
-        !enif_inspect_binary(w->env, a, &p) || !enif_inspect_binary(w->env, b, &q) ||
-        p.size != q.size)
+    struct read_bytes p, q;
+    if (!read_binary(w->env, a, &p) || !read_binary(w->env, b, &q) || p.size != q.size ||
+        p.kept < p.size || q.kept < q.size)
         return false;
     if (p.data == q.data || p.size == 0)
         return true;
@@ -102,12 +102,14 @@ static bool same_binary(struct same_walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b)
 
 static bool same_integer(struct same_walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b)
 {
-    ErlNifSInt64 i, j;
-    const bool fits = enif_get_int64(w->env, a, &i);
-    if (fits != enif_get_int64(w->env, b, &j))
+    int64_t i, j;
+    const bool fits = read_int64(w->env, a, &i);
+    if (fits != read_int64(w->env, b, &j))
         return false;
     if (fits)
         return i == j;
+    if (read_is_frozen(a) || read_is_frozen(b))
+        return read_is_short(a) && read_is_short(b) && read_same(w->env, a, b);
     return (term_is_short(a) || take(&w->large)) && enif_compare(a, b) == 0;
 }
 
@@ -116,25 +118,22 @@ static bool same(struct same_walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned d
 /* Maps that are equal have their keys in the same order. */
 static bool same_map(struct same_walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned depth)
 {
-    ErlNifMapIterator i, j;
+    struct read_pairs i, j;
     ERL_NIF_TERM key[2], value[2];
     size_t n, m;
     bool equal = true;
-    if (!enif_get_map_size(w->env, a, &n) || !enif_get_map_size(w->env, b, &m) || n != m ||
-        n > FLAT_MAP || !enif_map_iterator_create(w->env, a, &i, ERL_NIF_MAP_ITERATOR_FIRST))
+    if (!read_map_size(w->env, a, &n) || !read_map_size(w->env, b, &m) || n != m ||
+        !read_pairs_begin(w->env, a, &i))
         return false;
-    if (!enif_map_iterator_create(w->env, b, &j, ERL_NIF_MAP_ITERATOR_FIRST)) {
-        enif_map_iterator_destroy(w->env, &i);
+    if (!read_pairs_begin(w->env, b, &j)) {
+        read_pairs_end(&i);
         return false;
     }
-    while (equal && enif_map_iterator_get_pair(w->env, &i, &key[0], &value[0]) &&
-           enif_map_iterator_get_pair(w->env, &j, &key[1], &value[1])) {
+    while (equal && read_pairs_next(&i, &key[0], &value[0]) &&
+           read_pairs_next(&j, &key[1], &value[1]))
         equal = same(w, key[0], key[1], depth + 1) && same(w, value[0], value[1], depth + 1);
-        enif_map_iterator_next(w->env, &i);
-        enif_map_iterator_next(w->env, &j);
-    }
-    enif_map_iterator_destroy(w->env, &i);
-    enif_map_iterator_destroy(w->env, &j);
+    read_pairs_end(&i);
+    read_pairs_end(&j);
     return equal;
 }
 
@@ -147,9 +146,9 @@ static bool same(struct same_walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned d
         if (depth > TERM_SAME_DEPTH || !take(&w->budget))
             return false;
         if (a == b)
-            return true;
-        const ErlNifTermType type = enif_term_type(w->env, a);
-        if (type != enif_term_type(w->env, b))
+            return !read_is_cut(a);
+        const ErlNifTermType type = read_type(w->env, a);
+        if (type != read_type(w->env, b))
             return false;
         switch (type) {
         case ERL_NIF_TERM_TYPE_INTEGER: return same_integer(w, a, b);
@@ -158,14 +157,14 @@ static bool same(struct same_walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned d
         case ERL_NIF_TERM_TYPE_FLOAT:
         case ERL_NIF_TERM_TYPE_PID:
         case ERL_NIF_TERM_TYPE_PORT:
-        case ERL_NIF_TERM_TYPE_REFERENCE: return enif_is_identical(a, b);
+        case ERL_NIF_TERM_TYPE_REFERENCE: return read_same(w->env, a, b);
         case ERL_NIF_TERM_TYPE_LIST:
-            if (!enif_get_list_cell(w->env, a, &p, &a) || !enif_get_list_cell(w->env, b, &q, &b) ||
+            if (!read_cell(w->env, a, &p, &a) || !read_cell(w->env, b, &q, &b) ||
                 !same(w, p, q, depth + 1))
                 return false;
             continue;
         case ERL_NIF_TERM_TYPE_TUPLE:
-            if (!enif_get_tuple(w->env, a, &n, &e) || !enif_get_tuple(w->env, b, &m, &f) || n != m)
+            if (!read_tuple(w->env, a, &n, &e) || !read_tuple(w->env, b, &m, &f) || n != m)
                 return false;
             if (n == 0)
                 return true;
@@ -202,43 +201,43 @@ static uint64_t hash(struct same_walk *w, ERL_NIF_TERM t, unsigned depth);
 
 static uint64_t hash_map(struct same_walk *w, ERL_NIF_TERM t, unsigned depth)
 {
-    ErlNifMapIterator it;
+    struct read_pairs it;
     ERL_NIF_TERM k, v;
     size_t n;
-    if (!enif_get_map_size(w->env, t, &n))
+    if (!read_map_size(w->env, t, &n))
         return 0;
     uint64_t h = n;
-    if (n > FLAT_MAP || !enif_map_iterator_create(w->env, t, &it, ERL_NIF_MAP_ITERATOR_FIRST))
+    if (!read_pairs_begin(w->env, t, &it))
         return h;
-    for (; enif_map_iterator_get_pair(w->env, &it, &k, &v); enif_map_iterator_next(w->env, &it)) {
+    while (read_pairs_next(&it, &k, &v)) {
         const uint64_t key = hash(w, k, depth + 1);
         h += mix(key, hash(w, v, depth + 1)); /* nodes order keys differently */
     }
-    enif_map_iterator_destroy(w->env, &it);
+    read_pairs_end(&it);
     return h;
 }
 
 static uint64_t hash_number(struct same_walk *w, ERL_NIF_TERM t)
 {
-    ErlNifSInt64 i;
+    int64_t i;
     double d;
     uint64_t bits = 0;
-    if (enif_get_int64(w->env, t, &i))
+    if (read_int64(w->env, t, &i))
         return (uint64_t)i;
-    if (enif_get_double(w->env, t, &d)) {
+    if (read_double(w->env, t, &d)) {
         d = d == 0 ? 0 : d; /* -0.0 equals 0.0 in some releases */
         memcpy(&bits, &d, sizeof bits);
         return bits;
     }
-    return term_is_short(t) || take(&w->large) ? enif_hash(ERL_NIF_PHASH2, t, 0) : 0;
+    return read_is_short(t) || take(&w->large) ? read_hash(t) : 0;
 }
 
 static uint64_t hash_binary(struct same_walk *w, ERL_NIF_TERM t)
 {
-    ErlNifBinary b;
-    if (!enif_is_binary(w->env, t) || !enif_inspect_binary(w->env, t, &b))
+    struct read_bytes b;
+    if (!read_binary(w->env, t, &b))
         return 0;
-    const size_t n = size_min(b.size, w->bytes);
+    const size_t n = size_min(b.kept, w->bytes);
     w->bytes -= n;
     return mix(b.size, n > 0 ? hash_bytes(b.data, n) : 0);
 }
@@ -259,7 +258,7 @@ static uint64_t hash(struct same_walk *w, ERL_NIF_TERM t, unsigned depth)
     for (;;) { /* along the tail of a list or the last element of a tuple */
         if (depth > TERM_SAME_DEPTH || !take(&w->budget))
             return h;
-        const ErlNifTermType type = enif_term_type(w->env, t);
+        const ErlNifTermType type = read_type(w->env, t);
         h = mix(h, type);
         switch (type) {
         case ERL_NIF_TERM_TYPE_ATOM: return mix(h, hash_atom(w, t));
@@ -269,14 +268,14 @@ static uint64_t hash(struct same_walk *w, ERL_NIF_TERM t, unsigned depth)
         case ERL_NIF_TERM_TYPE_MAP: return mix(h, hash_map(w, t, depth));
         case ERL_NIF_TERM_TYPE_PID:
         case ERL_NIF_TERM_TYPE_PORT:
-        case ERL_NIF_TERM_TYPE_REFERENCE: return mix(h, enif_hash(ERL_NIF_PHASH2, t, 0));
+        case ERL_NIF_TERM_TYPE_REFERENCE: return mix(h, read_hash(t));
         case ERL_NIF_TERM_TYPE_LIST:
-            if (!enif_get_list_cell(w->env, t, &head, &t))
+            if (!read_cell(w->env, t, &head, &t))
                 return h;
             h = mix(h, hash(w, head, depth + 1));
             continue;
         case ERL_NIF_TERM_TYPE_TUPLE:
-            if (!enif_get_tuple(w->env, t, &n, &e) || n == 0)
+            if (!read_tuple(w->env, t, &n, &e) || n == 0)
                 return h;
             h = mix(h, (uint64_t)n);
             for (int i = 0; i < n - 1 && w->budget > 0; i++)

@@ -13,14 +13,13 @@
 #include <string.h>
 
 #include "base/size.h"
-#include "beam/probe/redact.h"
+#include "beam/probe/records.h"
+#include "beam/probe/term_read.h"
 #include "words/otp.h"
 
 /* Costs in elements examined: a text that the emulator makes, an attempt to write a float, and a
  * term. */
 enum { LOOKS_TEXT = 32, LOOKS_FLOAT = 100, LOOKS_NODE = 4 };
-
-enum { FLAT_MAP = 32 /* keys of the largest map that is one flat object */ };
 
 struct term_out {
     char *p;
@@ -270,7 +269,7 @@ static bool is_key(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o)
 {
     char name[TERM_ATOM];
     o->looked += LOOKS_TEXT;
-    if (!enif_is_atom(env, t))
+    if (!read_is_word(t) || !enif_is_atom(env, t))
         return false;
     int n = term_atom_utf8(env, t, name, sizeof name);
     return n >= 0 && !is_alias(name, (size_t)n);
@@ -388,15 +387,15 @@ static void text_float(double d, struct term_out *o)
 static void text_number(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o)
 {
     char tmp[64];
-    ErlNifSInt64 i;
+    int64_t i;
     double d;
-    if (enif_get_int64(env, t, &i)) {
+    if (read_int64(env, t, &i)) {
         put(o, tmp, clamp(snprintf(tmp, sizeof tmp, "%lld", (long long)i), sizeof tmp));
-    } else if (enif_get_double(env, t, &d)) {
+    } else if (read_double(env, t, &d)) {
         text_float(d, o);
-    } else if (term_is_short(t)) {
+    } else if (read_is_short(t)) {
         o->looked += LOOKS_TEXT;
-        put(o, tmp, clamp(enif_snprintf(tmp, sizeof tmp, "%T", t), sizeof tmp));
+        put(o, tmp, read_printed(t, tmp, sizeof tmp));
     } else {
         puts_(o, "<bignum>");
     }
@@ -408,7 +407,7 @@ static void text_number(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o)
 static void text_emulator(ERL_NIF_TERM t, struct term_out *o, const char *elixir)
 {
     char tmp[2 * TERM_TEXT + 64];
-    size_t n = clamp(enif_snprintf(tmp, sizeof tmp, "%T", t), sizeof tmp);
+    size_t n = read_printed(t, tmp, sizeof tmp);
     const char *from = o->elixir ? memchr(tmp, '<', n) : tmp;
     o->looked += LOOKS_TEXT;
     if (o->elixir)
@@ -454,13 +453,13 @@ static bool is_text(const struct term_out *o, const unsigned char *p, size_t n, 
 
 static void text_binary(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o)
 {
-    ErlNifBinary b;
+    struct read_bytes b;
     bool utf8, wide;
-    if (!enif_is_binary(env, t) || !enif_inspect_binary(env, t, &b)) {
+    if (!read_binary(env, t, &b)) {
         puts_(o, "<<...>>");
         return;
     }
-    const size_t look = size_min(b.size, o->cap);
+    const size_t look = size_min(b.kept, o->cap);
     if (b.size == 0) {
         put_either(o, "<<>>", "\"\"");
     } else if (is_text(o, b.data, look, look == b.size, &utf8, &wide)) {
@@ -480,20 +479,26 @@ static void text_binary(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o)
     }
 }
 
-/* Returns whether the list is a proper one of printable characters, examining only as much as could
- * be shown. */
+static bool is_end(ErlNifEnv *env, ERL_NIF_TERM tail)
+{
+    return read_is_word(tail) && enif_is_empty_list(env, tail);
+}
+
+/* Returns whether the list is a proper one of printable characters, as far as it was kept,
+ * examining only as much as could be shown. */
 static bool is_string(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o)
 {
     ERL_NIF_TERM head, tail = t;
     unsigned n = 0, c;
-    while (n < o->cap && o->scan > 0 && enif_get_list_cell(env, tail, &head, &tail)) {
+    while (n < o->cap && o->scan > 0 && read_cell(env, tail, &head, &tail)) {
         o->scan--;
         o->looked++;
-        if (!enif_get_uint(env, head, &c) || c > (o->elixir ? 126 : 255) || !printable(o, c))
+        if (!read_is_word(head) || !enif_get_uint(env, head, &c) || c > (o->elixir ? 126 : 255) ||
+            !printable(o, c))
             return false;
         n++;
     }
-    return n > 0 && (n == o->cap || enif_is_empty_list(env, tail));
+    return n > 0 && (n == o->cap || is_end(env, tail) || read_is_cut(tail));
 }
 
 /* Returns whether the list is a proper one of pairs that Elixir writes as [key: value]. */
@@ -503,12 +508,12 @@ static bool is_keywords(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o)
     const ERL_NIF_TERM *e;
     size_t chars = 0; /* at least so many are written */
     int n;
-    for (; chars < o->cap && o->scan > 0 && enif_get_list_cell(env, tail, &head, &tail); o->scan--)
-        if (enif_get_tuple(env, head, &n, &e) && n == 2 && is_key(env, e[0], o))
+    for (; chars < o->cap && o->scan > 0 && read_cell(env, tail, &head, &tail); o->scan--)
+        if (read_tuple(env, head, &n, &e) && n == 2 && is_key(env, e[0], o))
             chars += 4;
         else
             return false;
-    return chars >= o->cap || enif_is_empty_list(env, tail);
+    return chars >= o->cap || is_end(env, tail) || read_is_cut(tail);
 }
 
 static void text_term(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsigned depth);
@@ -535,31 +540,37 @@ static void text_list(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsign
     const ERL_NIF_TERM *e;
     unsigned c;
     int n;
-    if (enif_is_empty_list(env, t)) {
+    if (read_is_word(t)) {
         puts_(o, "[]");
         return;
     }
     if (is_string(env, t, o)) {
         put_either(o, "\"", "~c\"");
-        while (!o->cut && enif_get_list_cell(env, tail, &head, &tail)) {
+        while (!o->cut && read_cell(env, tail, &head, &tail)) {
             enif_get_uint(env, head, &c);
             put_char(o, c, '"');
         }
+        o->cut = o->cut || read_is_cut(tail);
         puts_(o, "\"");
         return;
     }
     const bool keywords = o->elixir && is_keywords(env, t, o);
     puts_(o, "[");
-    for (bool first = true; !o->cut && enif_get_list_cell(env, tail, &head, &tail); first = false) {
+    for (bool first = true; !o->cut && read_cell(env, tail, &head, &tail); first = false) {
         text_comma(o, first);
-        if (keywords && enif_get_tuple(env, head, &n, &e) && n == 2 && enif_is_atom(env, e[0])) {
+        if (keywords && read_tuple(env, head, &n, &e) && n == 2 && read_is_word(e[0]) &&
+            enif_is_atom(env, e[0])) {
             text_atom(env, e[0], o, true);
             text_value(env, e[0], e[1], o, depth + 1);
         } else {
             text_term(env, head, o, depth + 1);
         }
     }
-    if (!o->cut && !enif_is_empty_list(env, tail)) {
+    if (!o->cut && read_is_cut(tail)) {
+        puts_(o, ",");
+        o->cut = true;
+    }
+    if (!o->cut && !is_end(env, tail)) {
         put_either(o, "|", " | ");
         text_term(env, tail, o, depth + 1);
     }
@@ -576,32 +587,30 @@ struct map_keys {
 static struct map_keys keys_of(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o)
 {
     struct map_keys is = {.all = true};
-    ErlNifMapIterator it;
+    struct read_pairs it;
     ERL_NIF_TERM k, v;
     char name[16];
-    if (!enif_map_iterator_create(env, t, &it, ERL_NIF_MAP_ITERATOR_FIRST))
+    if (!read_pairs_begin(env, t, &it))
         return is;
-    for (; enif_map_iterator_get_pair(env, &it, &k, &v); enif_map_iterator_next(env, &it)) {
+    while (read_pairs_next(&it, &k, &v)) {
         is.all = is.all && is_key(env, k, o);
-        if (enif_get_atom(env, k, name, sizeof name, ERL_NIF_LATIN1) > 0 &&
-            strcmp(name, "__struct__") == 0 && enif_is_atom(env, v)) {
+        if (read_is_word(k) && enif_get_atom(env, k, name, sizeof name, ERL_NIF_LATIN1) > 0 &&
+            strcmp(name, "__struct__") == 0 && read_is_word(v) && enif_is_atom(env, v)) {
             is.name = v;
             is.key = k;
         }
     }
-    enif_map_iterator_destroy(env, &it);
+    read_pairs_end(&it);
     return is;
 }
 
 static void text_map(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsigned depth)
 {
-    size_t n = 0;
-    ErlNifMapIterator it;
+    struct read_pairs it;
     ERL_NIF_TERM k, v;
     struct map_keys is = {0};
     bool first = true;
-    if (!enif_get_map_size(env, t, &n) || n > FLAT_MAP ||
-        !enif_map_iterator_create(env, t, &it, ERL_NIF_MAP_ITERATOR_FIRST)) {
+    if (!read_pairs_begin(env, t, &it)) {
         put_either(o, "#{...}", "%{...}");
         return;
     }
@@ -619,8 +628,7 @@ static void text_map(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsigne
         is.name = 0;
     }
     puts_(o, "{");
-    for (; !o->cut && enif_map_iterator_get_pair(env, &it, &k, &v);
-         enif_map_iterator_next(env, &it)) {
+    while (!o->cut && read_pairs_next(&it, &k, &v)) {
         if (is.name != 0 && k == is.key)
             continue;
         text_comma(o, first);
@@ -633,22 +641,51 @@ static void text_map(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsigne
         }
         text_value(env, k, v, o, depth + 1);
     }
-    enif_map_iterator_destroy(env, &it);
+    read_pairs_end(&it);
+    puts_(o, "}");
+}
+
+/* Puts a tuple. Erlang writes one that is a known record with the names of its fields, as its shell
+ * does. */
+static void text_tuple(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsigned depth)
+{
+    const ERL_NIF_TERM *e;
+    int n;
+    if (!read_tuple(env, t, &n, &e))
+        n = 0;
+    const struct known_record *r = records_find(o->view, e, n);
+    const bool named = r != NULL && !o->elixir;
+    if (named) {
+        puts_(o, "#");
+        text_atom(env, e[0], o, false);
+    }
+    puts_(o, "{");
+    for (int i = named ? 1 : 0; i < n && !o->cut; i++) {
+        text_comma(o, i == (named ? 1 : 0));
+        if (named) {
+            text_atom(env, r->field[i - 1].name, o, false);
+            puts_(o, " = ");
+        }
+        if (record_hides(r, i))
+            puts_(o, REDACTED);
+        else if (i == 1 && n == 2)
+            text_value(env, e[0], e[1], o, depth + 1);
+        else
+            text_term(env, e[i], o, depth + 1);
+    }
     puts_(o, "}");
 }
 
 static void text_term(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsigned depth)
 {
-    const ERL_NIF_TERM *e;
-    int n;
     if (o->cut)
         return;
-    if (o->budget == 0) {
+    if (o->budget == 0 || read_is_cut(t)) {
         o->cut = true;
         return;
     }
     o->budget--;
-    ErlNifTermType type = enif_term_type(env, t);
+    ErlNifTermType type = read_type(env, t);
     bool nested = type == ERL_NIF_TERM_TYPE_LIST || type == ERL_NIF_TERM_TYPE_TUPLE ||
                   type == ERL_NIF_TERM_TYPE_MAP;
     if (nested && depth >= TERM_DEPTH) {
@@ -666,18 +703,7 @@ static void text_term(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsign
     case ERL_NIF_TERM_TYPE_BITSTRING: text_binary(env, t, o); break;
     case ERL_NIF_TERM_TYPE_LIST: text_list(env, t, o, depth); break;
     case ERL_NIF_TERM_TYPE_MAP: text_map(env, t, o, depth); break;
-    case ERL_NIF_TERM_TYPE_TUPLE:
-        puts_(o, "{");
-        if (enif_get_tuple(env, t, &n, &e))
-            for (int i = 0; i < n && !o->cut; i++) {
-                text_comma(o, i == 0);
-                if (i == 1 && n == 2)
-                    text_value(env, e[0], e[1], o, depth + 1);
-                else
-                    text_term(env, e[i], o, depth + 1);
-            }
-        puts_(o, "}");
-        break;
+    case ERL_NIF_TERM_TYPE_TUPLE: text_tuple(env, t, o, depth); break;
     default: puts_(o, "?"); break;
     }
 }

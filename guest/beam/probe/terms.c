@@ -1,9 +1,12 @@
 /* terms.c - see terms.h. */
+#include "beam/probe/code.h"
 #include "beam/probe/terms.h"
 
 #include <string.h>
 
 #include "beam/probe/procname.h"
+#include "beam/probe/records.h"
+#include "beam/probe/term_read.h"
 
 enum { EVENT_TERM_BITS = 6, THREAD_BITS = 10 };
 _Static_assert(EVENT_TERMS == 1 << EVENT_TERM_BITS, "an index is part of a handle");
@@ -90,20 +93,38 @@ static uint64_t terms_part(struct engine_ctx *ctx, uint64_t term, enum engine_pa
     switch (which) {
     case ENGINE_PART_HEAD:
     case ENGINE_PART_TAIL:
-        if (!enif_get_list_cell(ev->env, t, &head, &tail))
+        if (!read_cell(ev->env, t, &head, &tail))
             return 0;
         return terms_keep(ev, which == ENGINE_PART_HEAD ? head : tail);
     case ENGINE_PART_ELEMENT:
-        if (!enif_is_tuple(ev->env, t))
+        if (!read_tuple(ev->env, t, &size, &e))
             return 0;
         break;
     case ENGINE_PART_ANY: break;
     }
     if (!term_element(ev->env, t, n, &head, &ctx->looked))
         return 0;
-    bool redacted = n == 2 && enif_get_tuple(ev->env, t, &size, &e) && size == 2 &&
-                    redact_key(ev->env, ev->view, e[0], &ctx->looked);
+    bool redacted = ev->view != NULL && read_tuple(ev->env, t, &size, &e) &&
+                    (record_hides(records_find(ev->view, e, size), n - 1) ||
+                     (n == 2 && size == 2 && redact_key(ev->env, ev->view, e[0], &ctx->looked)));
     return terms_keep(ev, redacted ? agent.atom.redacted : head);
+}
+
+/* `which`: the number of the record, and of the element from 1 on, in 32 bits each. */
+static uint64_t terms_field(struct engine_ctx *ctx, uint64_t term, uint64_t which)
+{
+    struct event *ev = event_of(ctx);
+    const ERL_NIF_TERM *e, t = term_of(ctx, term);
+    const uint64_t number = which >> 32, at = which & UINT32_MAX;
+    int size;
+    if (ev->view == NULL || number >= ev->view->records.n)
+        return ENGINE_TERMS_OTHER;
+    const struct known_record *r = &ev->view->records.v[number];
+    if (at < 1 || at > (uint64_t)r->size || !read_tuple(ev->env, t, &size, &e) || size != r->size ||
+        e[0] != r->name)
+        return ENGINE_TERMS_OTHER;
+    const bool hidden = record_hides(records_find(ev->view, e, size), (int64_t)at - 1);
+    return terms_keep(ev, hidden ? agent.atom.redacted : e[at - 1]);
 }
 
 static uint64_t terms_get(struct engine_ctx *ctx, uint64_t term, const char *name, size_t len)
@@ -117,7 +138,7 @@ static uint64_t terms_get(struct engine_ctx *ctx, uint64_t term, const char *nam
 
 static size_t terms_name(struct engine_ctx *ctx, const char *text, size_t len, char *out)
 {
-    return procname_of_text(event_of(ctx)->env, text, len, event_of(ctx)->view != NULL, out);
+    return procname_of_text(event_of(ctx)->env, text, len, redact_any(event_of(ctx)->view), out);
 }
 
 static uint64_t terms_value(struct engine_ctx *ctx, uint64_t term, uint64_t key)
@@ -143,6 +164,7 @@ const struct engine_terms terms_ops = {
     .text = terms_text,
     .string = terms_string,
     .part = terms_part,
+    .field = terms_field,
     .get = terms_get,
     .name = terms_name,
     .value = terms_value,
@@ -150,20 +172,6 @@ const struct engine_terms terms_ops = {
 };
 
 /* -- constants --------------------------------------------------------------------------------- */
-
-/* Makes an atom of this name in UTF-8. */
-static bool make_atom(ErlNifEnv *env, const char *name, ERL_NIF_TERM *atom)
-{
-    enum { VERSION = 131, ATOM_UTF8_EXT = 118, HEADER = 4 };
-    unsigned char ext[HEADER + TERM_ATOM] = {VERSION, ATOM_UTF8_EXT};
-    const size_t n = strlen(name);
-    if (n >= TERM_ATOM)
-        return false;
-    ext[2] = (unsigned char)(n >> 8);
-    ext[3] = (unsigned char)n;
-    memcpy(ext + HEADER, name, n);
-    return enif_binary_to_term(env, ext, HEADER + n, atom, 0) != 0 && enif_is_atom(env, *atom);
-}
 
 /* Returns the number of the string that a call of atom() at this instruction names, as the compiler
  * writes such calls; UINT64_MAX: it is none. (Elsewhere such a call finds no word, and is no term.)
@@ -190,7 +198,7 @@ const char *terms_constants(ErlNifEnv *env, const struct dif_image *img, uint64_
             continue;
         if (++n > TERMS_CONSTANTS)
             return "it names too many atoms";
-        if (!make_atom(env, dif_str(img, (uint32_t)name), &atom))
+        if (!term_make_atom(env, dif_str(img, (uint32_t)name), &atom))
             return "it names an atom that cannot be";
         word[name] = atom;
     }
@@ -220,7 +228,7 @@ static uint64_t argument(struct event *ev, uint64_t i)
     if (list == 0 || i >= ARGUMENTS_MOST)
         return 0;
     for (;; i--) {
-        if (!enif_get_list_cell(ev->env, list, &head, &list))
+        if (!read_cell(ev->env, list, &head, &list))
             return 0;
         if (i == 0)
             return terms_keep(ev, head);
@@ -231,7 +239,7 @@ static uint64_t argument(struct event *ev, uint64_t i)
 static uint64_t name(struct event *ev)
 {
     char *p = event_room(ev, PROCNAME_TEXT);
-    size_t len = p ? procname_text(ev->env, ev->pid, ev->view != NULL, p) : 0;
+    size_t len = p ? procname_text(ev->env, ev->pid, redact_any(ev->view), p) : 0;
     if (len > 0)
         return event_written(ev, p, len);
     if (p)
@@ -245,6 +253,19 @@ static uint64_t function(struct event *ev)
     if (ev->fn)
         return event_text(ev, ev->fn->text, ev->fn->text_len);
     return ev->msg_is == DIF_BUILTIN_erlfunc ? event_mfa(ev, ev->msg, "") : event_constant(ev, "");
+}
+
+/* Returns the function that called it. */
+static uint64_t caller(struct event *ev)
+{
+    ERL_NIF_TERM m, f;
+    unsigned arity;
+    if (ev->said_caller != 0)
+        return ev->said_caller;
+    char *p = code_caller(&ev->ctx, &m, &f, &arity) ? event_room(ev, TERM_TEXT) : NULL;
+    ev->said_caller = p ? event_written(ev, p, term_mfa(ev->env, m, f, arity, p, TERM_TEXT))
+                        : event_constant(ev, "");
+    return ev->said_caller;
 }
 
 /* Returns what `make` makes, which is made once in an event. */
@@ -270,6 +291,7 @@ uint64_t terms_about_nothing(struct engine_ctx *ctx, unsigned builtin, uint64_t 
     case DIF_BUILTIN_erlpid:
     case DIF_BUILTIN_erlname:
     case DIF_BUILTIN_erlfunc:
+    case DIF_BUILTIN_erlcaller:
         engine_ctx_range(ctx, none, sizeof none);
         return (uint64_t)(uintptr_t)none;
     default: return 0;
@@ -281,6 +303,7 @@ uint64_t terms_about(struct engine_ctx *ctx, unsigned builtin, uint64_t index)
     struct event *ev = event_of(ctx);
     switch (builtin) {
     case DIF_BUILTIN_argv: return argument(ev, index);
+    case DIF_BUILTIN_elapsed: return (uint64_t)ev->elapsed;
     case DIF_BUILTIN_retval:
     case DIF_BUILTIN_message:
     case DIF_BUILTIN_reason:
@@ -290,6 +313,7 @@ uint64_t terms_about(struct engine_ctx *ctx, unsigned builtin, uint64_t index)
     case DIF_BUILTIN_erlpid: return once(ev, builtin, pid);
     case DIF_BUILTIN_erlname: return once(ev, builtin, name);
     case DIF_BUILTIN_erlfunc: return once(ev, builtin, function);
+    case DIF_BUILTIN_erlcaller: return caller(ev);
     default: return event_here(ev, builtin);
     }
 }

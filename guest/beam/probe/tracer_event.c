@@ -186,7 +186,9 @@ void event_init(struct event *ev, struct engine_thread *t, ErlNifEnv *env, ERL_N
     ev->ctx.have = 0;
     ev->ctx.nranges = 0;
     ev->ctx.anywhere = ev->ctx.own = false;
+    ev->ctx.at = ev->ctx.wall = 0;
     memset(ev->said, 0, sizeof ev->said);
+    ev->said_caller = 0;
     ev->t = t;
     ev->used = 0;
     ev->env = env;
@@ -194,6 +196,7 @@ void event_init(struct event *ev, struct engine_thread *t, ErlNifEnv *env, ERL_N
     ev->msg = msg;
     ev->other = 0;
     ev->args = 0;
+    ev->elapsed = -1;
     ev->msg_is = 0;
     ev->view = NULL;
     ev->fn = NULL;

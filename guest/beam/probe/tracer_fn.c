@@ -11,6 +11,7 @@
  * `global`, which has a global pattern where that matters: the VM reports a global call to it first
  * and then, on the same thread, to the session that sees every call. Before OTP 27 a function has
  * only one pattern, which is a global one when nothing else is needed. */
+#include "base/clock.h"
 #include "beam/probe/hooks.h"
 #include "beam/probe/missed.h"
 
@@ -55,6 +56,11 @@ static uint64_t arg_function(struct engine_ctx *ctx, unsigned n)
 
 static const struct event_place nowhere = {.depth = -1};
 
+static struct proctab *kept_table(void)
+{
+    return atomic_load_explicit(&agent.kept, memory_order_acquire);
+}
+
 /* -- functions --------------------------------------------------------------------------------- */
 
 /* What an event of a function came with; 0: not with that. */
@@ -63,7 +69,16 @@ struct came {
     ERL_NIF_TERM args;  /* of a call, a list */
     ERL_NIF_TERM class; /* of an exception */
     ERL_NIF_TERM value; /* result, or reason of an exception */
+    uint64_t began;     /* CLOCK_MONOTONIC ns: when a call that ends was called */
 };
+
+/* Counts, for each program that wants to know how a call began, one of which that is not known. */
+__attribute__((noinline)) static void count_unknown(const struct bounds *b)
+{
+    for (uint32_t i = 0; i < b->n; i++)
+        if ((b->v[i].uses & (PROBE_USE_ARGS | PROBE_USE_TIME)) != 0)
+            engine_count_missed(b->v[i].engine, RECORD_DROP_KEPT, 1);
+}
 
 static void function_event(struct engine_thread *t, const struct bounds *b, ErlNifEnv *env,
                            ERL_NIF_TERM pid, const struct function *fn, const struct came *came)
@@ -77,7 +92,33 @@ static void function_event(struct engine_thread *t, const struct bounds *b, ErlN
     ev.other = came->class;
     ev.args = came->args;
     ev.at = came->at;
+    if (came->began)
+        ev.elapsed = (int64_t)(monotonic_ns() - came->began);
     event_fire(&ev, t, b);
+}
+
+/* The same at the end of a call, of which `kept` is known; NULL: nothing. */
+static void end_event(struct engine_thread *t, const struct bounds *b, ErlNifEnv *env,
+                      ERL_NIF_TERM pid, const struct function *fn, struct came *came,
+                      const struct kept_call *kept)
+{
+    if (kept) {
+        came->args = kept->args;
+        came->began = kept->began;
+    }
+    if (fn->kept && ((fn->keeps_args && !came->args) || (fn->keeps_time && !came->began)))
+        count_unknown(b);
+    function_event(t, b, env, pid, fn, came);
+}
+
+/* Keeps how a call began. */
+__attribute__((noinline)) static void keep_call(ErlNifEnv *env, ERL_NIF_TERM pid,
+                                                const struct function *fn, ERL_NIF_TERM args)
+{
+    struct kept_calls *k = kept_open(kept_table(), pid, true);
+    if (k)
+        kept_push(k, env, fn->kept, fn->keeps_args ? args : 0, fn->keeps_words, fn->keeps_time);
+    kept_close(k);
 }
 
 static struct shadow_fn undefined_fn(void)
@@ -280,6 +321,8 @@ void tracer_call(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
             }
         }
     }
+    if (counts && fn->kept)
+        keep_call(env, pid, fn, came.args);
     if (counts)
         entry_event(t, env, pid, fn, &came);
 }
@@ -328,30 +371,22 @@ void tracer_return_to(const struct snapshot *s, struct engine_thread *t, ErlNifE
         if ((fn = snapshot_function(s, from.m, from.f, from.a)) && !fn->framed)
             function_event(
                 t, &fn->ret, env, argv[2], fn,
-                &(struct came){.at = depth ? (struct event_place){.depth = depth} : nowhere});
+                &(struct came){.at = {.depth = depth ? (int64_t)depth : -1, .left = true}});
         break;
     case SHADOW_UNWOUND: caught_event(s, t, env, argv, depth); break;
     case SHADOW_UNKNOWN: break;
     }
 }
 
-void tracer_frame_gone(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
-                       const ERL_NIF_TERM argv[], bool exception)
+/* Fires for the end of a frame: `kept` is what is known of the call. */
+static void end_of(struct engine_thread *t, ErlNifEnv *env, const ERL_NIF_TERM argv[],
+                   const struct function *fn, bool exception, const struct kept_call *kept)
 {
-    ERL_NIF_TERM m, f, extra;
-    unsigned arity;
-    bool args;
-    if (s->exceptions)
-        frame_popped(argv[2]);
-    if (!event_get_mfa(env, argv[3], &m, &f, &arity, &args))
-        return;
-    const struct function *fn = snapshot_function(s, m, f, arity);
-    if (!fn || !(exception || fn->framed))
-        return;
-    struct came came = {.at = nowhere};
+    struct came came = {.at = {.depth = -1, .left = true}};
+    ERL_NIF_TERM extra;
     struct shadow *sh = fn->local ? proctab_find(shadows(), argv[2]) : NULL;
     if (sh) {
-        struct shadow_fn left = {.m = m, .f = f, .a = arity};
+        struct shadow_fn left = {.m = fn->m, .f = fn->f, .a = fn->arity};
         uint32_t depth = exception ? shadow_unwind(sh, &left) : shadow_find(sh, &left);
         came.at.depth = depth ? (int64_t)depth : -1;
     }
@@ -360,10 +395,29 @@ void tracer_frame_gone(const struct snapshot *s, struct engine_thread *t, ErlNif
     bool more = enif_get_map_value(env, argv[4], agent.atom.extra, &extra);
     if (!exception) {
         came.value = more ? extra : 0;
-        function_event(t, &fn->ret, env, argv[2], fn, &came);
+        if (fn->framed)
+            end_event(t, &fn->ret, env, argv[2], fn, &came, kept);
         return;
     }
     if (more && enif_get_tuple(env, extra, &n, &e) && n == 2 && enif_is_atom(env, e[0]))
         came = (struct came){.at = came.at, .class = e[0], .value = e[1]};
-    function_event(t, &fn->exception, env, argv[2], fn, &came);
+    end_event(t, &fn->exception, env, argv[2], fn, &came, kept);
+}
+
+void tracer_frame_gone(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
+                       const ERL_NIF_TERM argv[], bool exception)
+{
+    ERL_NIF_TERM m, f;
+    unsigned arity;
+    bool args;
+    if (s->exceptions)
+        frame_popped(argv[2]);
+    if (!event_get_mfa(env, argv[3], &m, &f, &arity, &args))
+        return;
+    const struct function *fn = snapshot_function(s, m, f, arity);
+    if (!fn || !(exception || fn->framed || fn->kept))
+        return;
+    struct kept_calls *k = fn->kept ? kept_open(kept_table(), argv[2], false) : NULL;
+    end_of(t, env, argv, fn, exception, k ? kept_pop(k, fn->kept) : NULL);
+    kept_close(k);
 }

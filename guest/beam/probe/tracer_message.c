@@ -7,6 +7,7 @@
  * that asks for it, which it does when a program uses one of its integers. */
 #include "beam/probe/alias.h"
 #include "beam/nodename.h"
+#include "beam/probe/terms.h"
 #include "beam/tracer.h"
 
 #include <limits.h>
@@ -163,14 +164,42 @@ void tracer_receive(const struct snapshot *s, struct engine_thread *t, ErlNifEnv
                      DIF_BUILTIN_message);
 }
 
-/* `other` is the label. */
+/* An event of seq_trace; msg is the message, other the label. */
+struct seq {
+    struct event ev;   /* first */
+    ERL_NIF_TERM info; /* as a whole */
+    ERL_NIF_TERM what; /* send, receive or print */
+    ERL_NIF_TERM serial[2];
+    ERL_NIF_TERM from, to;
+};
+
+static uint64_t serial(const struct event *ev, ERL_NIF_TERM t)
+{
+    ErlNifSInt64 v;
+    return enif_get_int64(ev->env, t, &v) ? (uint64_t)v : 0;
+}
+
+/* Prints who sends or receives: {Name, Node} or any word that the VM gives. */
+static uint64_t party(struct event *ev, ERL_NIF_TERM t)
+{
+    return enif_is_tuple(ev->env, t) ? event_name(ev, t) : event_pid(ev, t);
+}
+
 static uint64_t arg_seq(struct engine_ctx *ctx, unsigned n)
 {
     struct event *ev = event_of(ctx);
+    const struct seq *q = (const struct seq *)(const void *)ev;
     switch (n) {
     case 0: return event_constant(ev, "[]");
-    case 1: return event_term(ev, ev->other);
-    case 2: return event_term(ev, ev->msg);
+    case 1: return event_is_word(ev->other) ? event_pid(ev, ev->other) : event_term(ev, ev->other);
+    case 2: return event_term(ev, q->info);
+    case 3: return event_atom(ev, q->what);
+    case 4: return serial(ev, q->serial[0]);
+    case 5: return serial(ev, q->serial[1]);
+    case 6: return party(ev, q->from);
+    case 7: return party(ev, q->to);
+    case 8: return terms_keep(ev, ev->other);
+    case 9: return event_atom(ev, agent.node);
     default: return 0;
     }
 }
@@ -180,10 +209,22 @@ static uint64_t arg_seq(struct engine_ctx *ctx, unsigned n)
 void tracer_seq(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
                 const ERL_NIF_TERM argv[])
 {
-    const ERL_NIF_TERM *e;
+    const ERL_NIF_TERM *e, *serials;
+    struct seq q;
     int n;
-    if (s->named[PROBE_TRACE_SEQ].n == 0 || !enif_get_tuple(env, argv[3], &n, &e) || n != 5)
+    if (s->named[PROBE_TRACE_SEQ].n == 0 || !enif_get_tuple(env, argv[3], &n, &e) || n != 5 ||
+        !enif_get_tuple(env, e[1], &n, &serials) || n != 2)
         return;
-    event_named(s, t, PROBE_TRACE_SEQ, env, e[0] == agent.atom.receive ? e[3] : e[2], argv[3],
-                argv[2], arg_seq);
+    event_init(&q.ev, t, env, e[0] == agent.atom.receive ? e[3] : e[2], e[4], arg_seq);
+    q.ev.other = argv[2];
+    q.ev.msg_is = DIF_BUILTIN_message;
+    q.info = argv[3];
+    q.what = e[0];
+    q.serial[0] = serials[0];
+    q.serial[1] = serials[1];
+    q.from = e[2];
+    q.to = e[3];
+    terms_keep(&q.ev, argv[2]);
+    q.ev.terms.fixed = q.ev.terms.n;
+    event_fire(&q.ev, t, &s->named[PROBE_TRACE_SEQ]);
 }

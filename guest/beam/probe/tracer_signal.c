@@ -63,6 +63,13 @@ uint64_t arg_signal_remote(struct engine_ctx *ctx, unsigned n)
     }
 }
 
+void fire_signal(const struct snapshot *s, struct engine_thread *t, struct hook_event *h)
+{
+    h->ev.msg = h->argv[1];
+    h->ev.msg_is = DIF_BUILTIN_reason;
+    event_fire(&h->ev, t, &s->named[h->hook->kind]);
+}
+
 /* -- hibernation ------------------------------------------------------------------------------- */
 
 /* An event that is not a call: msg is 0 when the function is unknown. */

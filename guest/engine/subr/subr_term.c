@@ -196,6 +196,8 @@ static uint64_t found(struct exec *x, uint64_t term)
 {
     if (!looked(x))
         return 0;
+    if (term == ENGINE_TERMS_OTHER)
+        return exec_fault(x, RECORD_FAULT_BADRECORD, 0);
     return term == ENGINE_TERMS_FULL ? exec_fault(x, RECORD_FAULT_NOSCRATCH, 0) : term;
 }
 
@@ -226,6 +228,13 @@ uint64_t subr_tl(struct exec *x, const uint64_t *arg, unsigned n)
 {
     (void)n;
     return part(x, arg[0], ENGINE_PART_TAIL, 0);
+}
+
+/* The second argument says which record and element, as the tier numbers them. */
+uint64_t subr_term_field(struct exec *x, const uint64_t *arg, unsigned n)
+{
+    (void)n;
+    return there(x, arg[0]) ? found(x, x->ctx->terms->field(x->ctx, arg[0], arg[1])) : 0;
 }
 
 uint64_t subr_term_get(struct exec *x, const uint64_t *arg, unsigned n)

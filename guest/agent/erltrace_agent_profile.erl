@@ -1,0 +1,198 @@
+%% erltrace_agent_profile - profile-N: lets scheduler threads be sampled while programs want it, and fires the probe for the samples
+%% (guest/beam/probe/oncpu.h).
+%%
+%% What always holds:
+%%  * A scheduler is added by a process that runs on it. One that is held by a NIF is added later: its process waits for that.
+%%  * Timers exist only while a program with profile-N runs. What is left of them ends in steps of some milliseconds, which need no consumer.
+%%  * The server's state has nothing of this, since samples are also taken while the server does long work (erltrace_agent_meanwhile).
+-module(erltrace_agent_profile).
+
+-export([wanted/1, check/2, apply/1, turn/2, finish/2, close/1]).
+
+-import(erltrace_agent_lib, [error4/3, text/2]).
+
+-include("erltrace_agent.hrl").
+
+-define(RATES, 8).                 % ONCPU_RATES of oncpu.h
+-define(PERIOD, 50).               % ms between two times that samples are taken
+-define(STEP, 5).                  % ms between two steps of the end
+-define(ENTER, 1000).              % ms for all schedulers to be added
+-define(TAKEN, 64).                % samples that are taken in one step
+-define(STEPS, 64).                % ... and steps of one turn
+
+%% Whether a program has profile-N.
+wanted(Special) ->
+    periods(Special) =/= [].
+
+periods(Special) ->
+    [Ns || {_, ?PROBE_PROFILE, Ns} <- Special].
+
+%% A program is being enabled. Throws an error if it wants what this VM does not have; returns warnings.
+check(Special, S) ->
+    case periods(Special) of
+        [] -> [];
+        Periods ->
+            Others = lists:append([periods(X) || #c{special = X, phase = Phase} <- maps:values(S#s.consumers), Phase =/= stopped]),
+            length(lists:usort(Periods ++ Others)) =< ?RATES orelse
+                refuse("too many rates", text("a node samples at no more than ~b different rates at once, those of other traces included", [?RATES]),
+                       "use one rate for all profile probes, such as profile-97"),
+            case ?AGENT:nif_profile_able() of
+                ok -> ok;
+                code -> refuse("no code", "this VM does not show where its compiled code lies",
+                               "the VM must be OTP 25 or later with the JIT (erlang:system_info(emu_flavor) is jit); tick-N fires in any VM");
+                facts -> refuse("no facts", "the agent could not find out where this VM keeps its processes' stacks",
+                                "try again when the node is less busy; if that does not help, this build of the VM is not known to the agent")
+            end,
+            enter()
+    end.
+
+-spec refuse(string(), iodata(), string()) -> no_return().
+refuse(_, Text, Hint) ->
+    throw(error4('AGENT_PROFILE', ["profile-N is not possible in this node: ", Text], Hint)).
+
+%% Adds the schedulers that are missing. Returns warnings.
+enter() ->
+    case missing() of
+        [] -> [];
+        Missing ->
+            Alias = make_ref(),
+            Server = self(),
+            [erltrace_agent_lib:start(fun() ->
+                                          process_flag(sensitive, true),
+                                          Server ! {Alias, I, ?AGENT:nif_profile_enter()}
+                                      end, [{scheduler, I}, {priority, high}]) || I <- Missing],
+            Until = erltrace_agent_lib:now_ms() + ?ENTER,
+            said(entered(Alias, Missing, Until, []))
+    end.
+
+missing() ->
+    lists:seq(1, erlang:system_info(schedulers_online)) -- ?AGENT:nif_profile_entered().
+
+entered(_, [], _, Failed) ->
+    {[], Failed};
+entered(Alias, Missing, Until, Failed) ->
+    receive
+        {Alias, I, I} -> entered(Alias, Missing -- [I], Until, Failed);
+        {Alias, I, Why} -> entered(Alias, Missing -- [I], Until, [{I, Why} | Failed])
+    after max(0, Until - erltrace_agent_lib:now_ms()) ->
+        {Missing, Failed}
+    end.
+
+said({[], []}) ->
+    [];
+said({Held, Failed}) ->
+    case ?AGENT:nif_profile_entered() of
+        [] ->
+            Why = [W || {_, W} <- Failed],
+            case lists:member(signal_stack, Why) of
+                true -> refuse("", "its schedulers have no alternate stack on which signals could be handled", "only a VM with the JIT has these");
+                false when Held =/= [] -> refuse("", "no scheduler answered within a second", "try again when the node is less busy");
+                false -> refuse("", text("its schedulers could not be recognized (~p)", [lists:usort(Why)]), "report this")
+            end;
+        _ ->
+            [text("not sampled: scheduler~s ~s; ~s", [if length(L) > 1 -> "s"; true -> "" end, lists:join(", ", [integer_to_list(I) || I <- lists:sort(L)]), Text])
+             || {L, Text} <- [{Held, "held by a NIF or a driver for more than a second; added as soon as it is free"},
+                              {[I || {I, _} <- Failed], "it could not be recognized"}], L =/= []]
+    end.
+
+%% Sets the timers that the running programs want. Called when one begins to run, and every second.
+apply(#s{nif = undefined}) ->
+    ok;
+apply(S) ->
+    case {running(S), get(profile)} of
+        {[], undefined} ->
+            ok;
+        {[], _} ->
+            ?AGENT:nif_profile_rates([]),
+            case lists:any(fun(#c{special = X, phase = Phase}) -> wanted(X) andalso Phase =/= stopped end, maps:values(S#s.consumers)) of
+                true -> ok; % one is about to run
+                false -> ending()
+            end;
+        {Running, Before} ->
+            missing() =:= [] orelse [later(I) || I <- missing()],
+            case ?AGENT:nif_profile_rates(lists:usort(lists:append([periods(C#c.special) || C <- Running]))) of
+                ok -> ok;
+                Why -> put(profile_failed, Why)
+            end,
+            Before =:= taking orelse again(taking, ?PERIOD)
+    end.
+
+ending() ->
+    case ?AGENT:nif_profile_close() of
+        true -> put(profile, undefined);
+        false -> again(ending, ?STEP)
+    end.
+
+%% A scheduler has come online, or was held: it adds itself.
+later(I) ->
+    case get({profile, I}) of
+        Pid when is_pid(Pid) ->
+            case erltrace_agent_lib:alive(Pid) of
+                true -> ok;
+                false -> begin_later(I)
+            end;
+        undefined -> begin_later(I)
+    end.
+
+begin_later(I) ->
+    put({profile, I}, erltrace_agent_lib:start(fun() -> process_flag(sensitive, true), ?AGENT:nif_profile_enter() end, [{scheduler, I}])).
+
+running(#s{consumers = Cs}) ->
+    [C || #c{phase = running, over = false, special = X, program = P} = C <- maps:values(Cs), wanted(X), element(1, ?AGENT:nif_status(P)) =:= false].
+
+again(What, Ms) ->
+    put(profile, What),
+    erlang:send_after(Ms, self(), {profile, What}),
+    ok.
+
+%% A message that the server sends itself.
+turn(_, #s{nif = undefined}) ->
+    ok;
+turn(What, S) ->
+    case get(profile) of
+        What when What =:= taking ->
+            take(S),
+            case running(S) of
+                [] -> apply(S), get(profile) =:= taking andalso again(taking, ?PERIOD);
+                _ -> again(taking, ?PERIOD)
+            end,
+            ok;
+        What when What =:= ending -> apply(S);
+        _ -> ok
+    end.
+
+take(S) ->
+    take([P || #c{program = P} <- running(S)], ?STEPS).
+
+take(Programs, N) ->
+    ?AGENT:nif_profile_take(Programs, ?TAKEN) andalso N > 0 andalso take(Programs, N - 1).
+
+%% A program is about to stop: fires the samples that are left, and says what the profile consists of.
+finish(#c{special = Special, program = P, warnings = W} = C, S) ->
+    case wanted(Special) of
+        true ->
+            take(S),
+            C#c{warnings = [summary(periods(Special), ?AGENT:nif_profile_counts(P)) | W]};
+        false ->
+            C
+    end.
+
+summary(Periods, {Samples, Idle, Hidden, Unknown, Late, Dropped}) ->
+    Rates = lists:join(", ", [rate(Ns) || Ns <- lists:usort(Periods)]),
+    Parts = [text(F, [N]) || {N, F} <- [{Idle, "~b without a process"}, {Hidden, "~b of sensitive processes, which are not shown"},
+                                        {Unknown, "~b in an unknown function"}, {Dropped, "~b dropped"}], N > 0],
+    Missed = [text("; the system's timer was late for ~b more", [Late]) || Late > 0],
+    {note, unicode:characters_to_binary(["sampled on CPU at ", Rates, " per scheduler: ", integer_to_binary(Samples), " samples",
+                                         [[", ", T] || T <- Parts], Missed])}.
+
+rate(Ns) when Ns rem 1000000 =:= 0, Ns >= 1000000 -> io_lib:format("every ~b ms", [Ns div 1000000]);
+rate(Ns) -> io_lib:format("~b Hz", [(1000000000 + Ns div 2) div Ns]).
+
+%% The agent is about to leave: waits for the end, at most so long.
+close(Ms) ->
+    ?AGENT:nif_profile_rates([]),
+    closed(erltrace_agent_lib:now_ms() + Ms).
+
+closed(Until) ->
+    ?AGENT:nif_profile_close() orelse
+        (erltrace_agent_lib:now_ms() < Until andalso begin receive after ?STEP -> ok end, closed(Until) end).

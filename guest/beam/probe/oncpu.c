@@ -1,0 +1,774 @@
+/* oncpu.c - threads, timers, and the signal handler of profile-N. See oncpu.h.
+ *
+ * What always holds:
+ *  * The server alone changes threads and timers; a thread enters by a NIF that it runs itself.
+ *  * While a timer exists, `how` does not change, and no thread's record moves.
+ *  * A thread's ring has one writer, its signal handler, and one reader, the server. */
+#include "beam/probe/oncpu.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "beam/agent.h"
+#include "beam/probe/code.h"
+#include "beam/probe/inside.h"
+#include "beam/probe/sched.h"
+
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
+
+enum {
+    THREADS = 1024,         /* scheduler threads, as many as a VM can have */
+    RING = 1 << 13,         /* words */
+    HEAD = 8,               /* words of a sample before its frames */
+    CHUNK = 512,            /* words that are read at once */
+    LOOKED = 4 << 10,       /* words of a stack that are examined */
+    RESUMED = 64,           /* bytes of code after a call in which it loads the stack pointer */
+    SAVED = 8,              /* words below the first of the C stack that may have %rbp */
+    AGREED = 2,             /* samples that agree on where %rbx points */
+    STACK_ABOVE = 64 << 10, /* bytes above a NIF's frame in which the C stack begins */
+    HANDLER_STACK = 4096,   /* bytes that the handler may need, beside the system's frame */
+    LEAVES_LEAST = 32, /* instructions by which code leaves Erlang's stack, to prove the place */
+    PAGE = 4096,
+    SEARCHED = 1 << 20, /* bytes of code that are searched for them */
+    ROUNDS = 2,         /* in which threads are seen outside of the handler */
+    OUTSIDE_NS = 200000 /* of CPU time for each; the handler takes a few microseconds */
+};
+
+/* -- what is known of the VM --------------------------------------------------------------------
+ */
+
+/* Set while no timer exists. */
+static struct {
+    struct inside_facts f;
+    struct code_extent code[CODE_RANGES];
+    uint32_t ncode;
+    int8_t begins;   /* the C stack begins so many bytes from where %rbx points */
+    bool has_begins; /* ... which is known */
+    int memory;      /* /proc/self/mem; -1: closed */
+    int signal;      /* 0: none is taken */
+} how = {.memory = -1};
+
+static bool is_code(uint64_t at)
+{
+    for (uint32_t i = 0; i < how.ncode; i++)
+        if (at >= how.code[i].from && at < how.code[i].to)
+            return true;
+    return false;
+}
+
+static const unsigned char *code_at(uint64_t at)
+{
+    return (const unsigned char *)(uintptr_t)at;
+}
+
+/* lea disp8(%rbx), %rsp */
+static bool is_leave(const unsigned char *p)
+{
+    return p[0] == 0x48 && p[1] == 0x8d && p[2] == 0x63;
+}
+
+/* Finds where the C stack begins. All instructions that are found must agree. The code is in
+ * memory: it is searched up to where the table says that it has functions. */
+static void find_begin(void)
+{
+    uint32_t found = 0;
+    how.has_begins = false;
+    static uint64_t words[PAGE / 8]; /* the server's */
+    const unsigned char *bytes = (const unsigned char *)words;
+    for (uint32_t i = 0; i < how.ncode; i++)
+        for (uint64_t at = how.code[i].from;
+             at + PAGE <= how.code[i].to && at < how.code[i].from + SEARCHED; at += PAGE) {
+            if (!inside_read(how.memory, at, words, PAGE / 8))
+                break;
+            for (unsigned k = 0; k + 4 <= PAGE; k++) {
+                if (!is_leave(&bytes[k]))
+                    continue;
+                if (found++ > 0 && how.begins != (int8_t)bytes[k + 3])
+                    return;
+                how.begins = (int8_t)bytes[k + 3];
+            }
+        }
+    how.has_begins = found >= LEAVES_LEAST && how.begins < 0;
+}
+
+/* -- threads ------------------------------------------------------------------------------------
+ */
+
+struct timer {
+    bool on;
+    int id;               /* the system's */
+    _Atomic bool stopped; /* by the handler, since nobody took samples */
+};
+
+static struct thread {
+    int tid;
+    uint32_t number;
+    uint64_t record; /* of its scheduler */
+    uint64_t frame;  /* an address of its C stack, deeper than where that begins for Erlang code */
+    struct code_extent stack; /* the whole C stack */
+    uint64_t bottom;          /* the first word of every process's stack, where that ends */
+    struct timer timer[ONCPU_RATES];
+    /* The handler's own: */
+    uint64_t regs;         /* where %rbx points while Erlang code runs, 0: not known */
+    uint32_t agreed;       /* samples that agree on that */
+    uint64_t words[CHUNK]; /* room to read */
+    uint64_t sample[HEAD + ONCPU_FRAMES];
+    uint64_t ring[RING];
+    _Atomic uint32_t head, tail; /* words written and taken, in all */
+    _Atomic uint64_t dropped[ONCPU_RATES];
+    uint64_t told[ONCPU_RATES]; /* of dropped; the server's */
+} * _Atomic threads[THREADS];   /* by the number of the scheduler, from 1 on */
+
+static uint64_t period[ONCPU_RATES]; /* ns; 0: not in use */
+static _Atomic uint64_t served;      /* when samples were last taken */
+static _Atomic uint32_t busy;        /* handlers that run */
+static ErlNifResourceType *keeper_type;
+static void *keeper; /* keeps the library in the VM */
+
+static uint32_t entered(void)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < THREADS; i++)
+        n += atomic_load_explicit(&threads[i], memory_order_relaxed) != NULL;
+    return n;
+}
+
+/* -- in the signal handler ----------------------------------------------------------------------
+ */
+
+typedef const volatile uint64_t words_read; /* each load is one instruction */
+
+/* Returns whether this could be Erlang's stack pointer. The stack is below its block's end, and
+ * above what the heap has in it. */
+static bool is_on_stack(const struct thread *t, uint64_t at)
+{
+    return at % 8 == 0 && at >= t->words[how.f.top] && at <= t->words[how.f.heap_end];
+}
+
+/* Returns where the C stack of a thread begins; 0: not known. */
+static uint64_t begin_of(const struct thread *t)
+{
+    uint64_t at = t->regs + (uint64_t)(int64_t)how.begins;
+    return how.has_begins && t->agreed >= AGREED && at % 8 == 0 && at > t->frame &&
+                   at < t->frame + STACK_ABOVE
+               ? at
+               : 0;
+}
+
+/* Returns whether the code from `at` on takes Erlang's stack pointer from %rbp, rather than from
+ * the process (%r13). */
+static bool resumes_from_rbp(uint64_t at)
+{
+    for (uint64_t p = at; p < at + RESUMED && is_code(p + 4); p++) {
+        const unsigned char *b = code_at(p);
+        if (b[0] == 0x48 && ((b[1] == 0x89 && b[2] == 0xec) || (b[1] == 0x8b && b[2] == 0xe5)))
+            return true;
+        if (b[0] == 0x49 && b[1] == 0x8b && (b[2] == 0x65 || b[2] == 0xa5))
+            return false;
+    }
+    return false;
+}
+
+/* Finds the top of Erlang's stack while C code runs. */
+static uint64_t top_in_c(struct thread *t, const greg_t *reg, uint64_t *call)
+{
+    uint64_t rsp = (uint64_t)reg[REG_RSP], rbp = (uint64_t)reg[REG_RBP];
+    uint64_t begin = begin_of(t), at = (uint64_t)reg[REG_RIP];
+    *call = 0;
+    if (!is_code(at)) {
+        if (begin == 0 || rsp % 8 != 0 || rsp >= begin)
+            return t->words[how.f.stop];
+        at = *(words_read *)(uintptr_t)(begin - 8);
+        if (!is_code(at))
+            return t->words[how.f.stop];
+        *call = at;
+    }
+    if (!resumes_from_rbp(at))
+        return t->words[how.f.stop];
+    if (is_on_stack(t, rbp))
+        return rbp;
+    for (uint64_t p = begin - 16; begin != 0 && p >= rsp && p >= begin - 8 - SAVED * 8; p -= 8) {
+        uint64_t word = *(words_read *)(uintptr_t)p;
+        if (is_on_stack(t, word))
+            return word;
+    }
+    return t->words[how.f.stop];
+}
+
+static void learn_regs(struct thread *t, uint64_t rbx)
+{
+    if (t->regs != rbx) {
+        t->regs = rbx;
+        t->agreed = 0;
+    } else if (t->agreed < AGREED) {
+        t->agreed++;
+    }
+}
+
+/* Appends the return addresses of a stack to the sample. to 0: its end is not known, and must be
+ * found. Returns their number. */
+static uint32_t frames_of(struct thread *t, uint64_t from, uint64_t to)
+{
+    uint32_t n = 0;
+    uint64_t words = to != 0 ? (to - from) / 8 : LOOKED;
+    uint32_t most = words < LOOKED ? (uint32_t)words : LOOKED;
+    for (uint32_t done = 0; done < most && n < ONCPU_FRAMES;) {
+        uint32_t some = most - done < CHUNK ? most - done : CHUNK;
+        if (!inside_read(how.memory, from + done * 8ull, t->words, some))
+            break;
+        for (uint32_t i = 0; i < some && n < ONCPU_FRAMES; i++) {
+            if (done + i < ONCPU_TOPS)
+                t->sample[6 + done + i] = t->words[i];
+            if (to == 0 && t->words[i] == t->bottom)
+                return n;
+            if ((t->words[i] & 3) == 0 && is_code(t->words[i]))
+                t->sample[HEAD + n++] = t->words[i];
+        }
+        done += some;
+    }
+    return to != 0 || n == ONCPU_FRAMES ? n : 0;
+}
+
+enum { HIDDEN = 1 };
+
+/* Fills in t->sample from [2] on for the process that runs. Returns the number of frames. */
+static uint32_t process_of(struct thread *t, const greg_t *reg, uint64_t *flags)
+{
+    const struct inside_facts *f = &how.f;
+    uint64_t *s = t->sample, rsp = (uint64_t)reg[REG_RSP], rip = (uint64_t)reg[REG_RIP];
+    uint64_t at = ((words_read *)(uintptr_t)t->record)[f->back];
+    if (!inside_is_address(at) || !inside_read(how.memory, at, t->words, f->there + 1u) ||
+        t->words[f->there] != t->record)
+        return 0;
+    if ((t->words[f->sensitive / 64] >> f->sensitive % 64 & 1) != 0) {
+        *flags |= HIDDEN;
+        return 0;
+    }
+    uint64_t heap = t->words[f->heap], stop = t->words[f->stop], end = t->words[f->heap_end];
+    s[2] = t->words[0];
+    s[3] = is_code(rip) ? rip : 0;
+    uint64_t top = rsp;
+    if (rsp >= t->stack.from && rsp < t->stack.to)
+        top = top_in_c(t, reg, &s[4]);
+    else if (s[3] == 0)
+        return 0;
+    else
+        learn_regs(t, (uint64_t)reg[REG_RBX]);
+    /* While a BIF has put off collections, new terms go to another block, and the stack stays. */
+    bool elsewhere = stop < heap || stop > end;
+    if (!inside_is_address(top) || (!elsewhere && (top < heap || top > end)) || end % 8 != 0)
+        return 0;
+    return frames_of(t, top, elsewhere ? 0 : end);
+}
+
+static void push(struct thread *t, uint32_t rate, uint32_t n)
+{
+    uint32_t head = atomic_load_explicit(&t->head, memory_order_relaxed);
+    uint32_t tail = atomic_load_explicit(&t->tail, memory_order_acquire);
+    if (RING - (head - tail) < n) {
+        atomic_fetch_add_explicit(&t->dropped[rate], 1, memory_order_relaxed);
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        t->ring[(head + i) % RING] = t->sample[i];
+    atomic_store_explicit(&t->head, head + n, memory_order_release);
+}
+
+/* Stops a timer (ns 0), or lets it expire each so many ns. Async-signal-safe. */
+static void set_timer(int id, uint64_t ns)
+{
+    struct timespec every = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    struct itimerspec when = {every, every};
+    syscall(SYS_timer_settime, id, 0, &when, NULL);
+}
+
+static void capture(struct thread *t, uint32_t rate, const siginfo_t *info, const ucontext_t *uc)
+{
+    uint64_t *s = t->sample, flags = 0, now = monotonic_ns();
+    if (now - atomic_load_explicit(&served, memory_order_relaxed) > ONCPU_ALONE) {
+        atomic_store_explicit(&t->timer[rate].stopped, true, memory_order_relaxed);
+        set_timer(t->timer[rate].id, 0);
+        return;
+    }
+    memset(s, 0, HEAD * sizeof *s);
+    uint32_t n = process_of(t, uc->uc_mcontext.gregs, &flags);
+    uint32_t late = info->si_overrun > 0 ? (uint32_t)info->si_overrun : 0;
+    s[0] = now;
+    s[1] = n | rate << 8 | flags << 16 | (uint64_t)late << 32;
+    s[5] = monotonic_ns() - now;
+    push(t, rate, HEAD + n);
+}
+
+/* The first and last thing that it does is to say that it runs: see oncpu_close. */
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    atomic_fetch_add(&busy, 1);
+    int was = errno;
+    uint32_t i = (uint32_t)info->si_value.sival_int;
+    struct thread *t = NULL;
+    (void)number;
+    if (info->si_code == SI_TIMER && i / ONCPU_RATES < THREADS)
+        t = atomic_load_explicit(&threads[i / ONCPU_RATES], memory_order_acquire);
+    if (t != NULL && t->tid == (int)syscall(SYS_gettid))
+        capture(t, i % ONCPU_RATES, info, context);
+    errno = was;
+    atomic_fetch_sub(&busy, 1);
+}
+
+/* -- taking samples -----------------------------------------------------------------------------
+ */
+
+static void sample_of(const struct thread *t, uint32_t tail, struct oncpu_sample *out)
+{
+    const uint64_t *r = t->ring;
+#define WORD(i) r[(tail + (i)) % RING]
+    *out = (struct oncpu_sample){.at = WORD(0),
+                                 .pid = WORD(2),
+                                 .pc = WORD(3),
+                                 .call = WORD(4),
+                                 .took = (uint32_t)WORD(5),
+                                 .number = t->number,
+                                 .nframes = (uint32_t)(WORD(1) & 255),
+                                 .rate = (uint32_t)(WORD(1) >> 8 & 255),
+                                 .overrun = (uint32_t)(WORD(1) >> 32),
+                                 .hidden = (WORD(1) >> 16 & HIDDEN) != 0};
+    for (uint32_t i = 0; i < ONCPU_TOPS; i++)
+        out->top[i] = WORD(6 + i);
+    for (uint32_t i = 0; i < out->nframes; i++)
+        out->frame[i] = WORD(HEAD + i);
+#undef WORD
+}
+
+bool oncpu_next(struct oncpu_sample *out)
+{
+    struct thread *oldest = NULL;
+    uint64_t at = UINT64_MAX;
+    for (uint32_t i = 0; i < THREADS; i++) {
+        struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
+        if (t == NULL)
+            continue;
+        uint32_t tail = atomic_load_explicit(&t->tail, memory_order_relaxed);
+        if (atomic_load_explicit(&t->head, memory_order_acquire) != tail &&
+            t->ring[tail % RING] < at) {
+            at = t->ring[tail % RING];
+            oldest = t;
+        }
+    }
+    if (oldest == NULL)
+        return false;
+    uint32_t tail = atomic_load_explicit(&oldest->tail, memory_order_relaxed);
+    sample_of(oldest, tail, out);
+    atomic_store_explicit(&oldest->tail, tail + HEAD + out->nframes, memory_order_release);
+    return true;
+}
+
+uint64_t oncpu_period(uint32_t rate)
+{
+    return period[rate];
+}
+
+uint64_t oncpu_dropped(uint32_t rate)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < THREADS; i++) {
+        struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
+        if (t == NULL)
+            continue;
+        uint64_t n = atomic_load_explicit(&t->dropped[rate], memory_order_relaxed);
+        sum += n - t->told[rate];
+        t->told[rate] = n;
+    }
+    return sum;
+}
+
+uint32_t oncpu_threads(void)
+{
+    return entered();
+}
+
+void oncpu_served(uint64_t now)
+{
+    atomic_store_explicit(&served, now, memory_order_relaxed);
+    for (uint32_t i = 0; i < THREADS; i++) {
+        struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
+        for (uint32_t r = 0; t != NULL && r < ONCPU_RATES; r++)
+            if (t->timer[r].on && atomic_exchange(&t->timer[r].stopped, false))
+                set_timer(t->timer[r].id, period[r]);
+    }
+}
+
+/* -- beginning ----------------------------------------------------------------------------------
+ */
+
+bool oncpu_load(ErlNifEnv *env)
+{
+    ErlNifResourceTypeInit keep = {0};
+    keeper_type =
+        enif_open_resource_type_x(env, "erltrace_profile", &keep, ERL_NIF_RT_CREATE, NULL);
+    return keeper_type != NULL;
+}
+
+static bool open_memory(void)
+{
+    if (how.memory < 0)
+        how.memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+    return how.memory >= 0;
+}
+
+static void close_memory(void)
+{
+    if (how.memory >= 0)
+        close(how.memory);
+    how.memory = -1;
+}
+
+static bool has_timers(void)
+{
+    for (uint32_t r = 0; r < ONCPU_RATES; r++)
+        if (period[r] != 0)
+            return true;
+    return false;
+}
+
+ERL_NIF_TERM oncpu_able_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    if (!agent_is_server(env))
+        return enif_make_badarg(env);
+    const struct inside_facts *f = inside_found();
+    struct code_extent code[CODE_RANGES];
+    uint32_t n = code_ranges(code);
+    if (n == 0 || !open_memory())
+        return agent.atom.code;
+    if (f == NULL || f->stop == INSIDE_NONE || f->top == INSIDE_NONE || f->sensitive == INSIDE_NONE)
+        return agent.atom.facts;
+    if (how.signal == 0) {
+        how.f = *f;
+        how.ncode = n;
+        memcpy(how.code, code, sizeof code);
+        find_begin();
+    }
+    return agent.atom.ok;
+}
+
+/* Returns whether the thread has an alternate stack for signals that is large enough. */
+static bool has_signal_stack(void)
+{
+    stack_t stack;
+    unsigned long frame = getauxval(AT_MINSIGSTKSZ);
+    frame = frame > 0 ? frame : (unsigned long)MINSIGSTKSZ;
+    return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_DISABLE) == 0 &&
+           stack.ss_size >= frame + HANDLER_STACK;
+}
+
+/* Finds the calling thread's C stack. */
+static bool find_stack(struct code_extent *out)
+{
+    pthread_attr_t a;
+    void *from = NULL;
+    size_t size = 0;
+    if (pthread_getattr_np(pthread_self(), &a) != 0)
+        return false;
+    bool found = pthread_attr_getstack(&a, &from, &size) == 0;
+    pthread_attr_destroy(&a);
+    out->from = (uint64_t)(uintptr_t)from;
+    out->to = out->from + size;
+    uint64_t here = (uint64_t)(uintptr_t)&a;
+    return found && here >= out->from && here < out->to;
+}
+
+ERL_NIF_TERM oncpu_enter_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    struct sched kept = {0};
+    struct inside_thread mine = {0};
+    struct code_extent stack;
+    const uint64_t *from, *to;
+    uint64_t record;
+    ErlNifPid self;
+    struct sched here = sched_self(&kept);
+    if (here.type != SCHED_NORMAL || here.number == 0 || here.number > THREADS)
+        return agent.atom.scheduler;
+    struct thread *t = atomic_load(&threads[here.number - 1]);
+    if (t == NULL) {
+        if (!inside_record(env, &mine, &record) || !enif_self(env, &self) ||
+            !inside_stack(env, &mine, self.pid, &from, &to) || from == to || (to[-1] & 3) != 0 ||
+            !is_code(to[-1]))
+            return agent.atom.chain;
+        if (!has_signal_stack() || !find_stack(&stack))
+            return agent.atom.signal_stack;
+        if ((t = et_calloc(1, sizeof *t)) == NULL)
+            return agent.atom.agent_memory;
+        t->tid = (int)syscall(SYS_gettid);
+        t->number = here.number;
+        t->record = record;
+        t->frame = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+        t->stack = stack;
+        t->bottom = to[-1];
+        atomic_store_explicit(&threads[here.number - 1], t, memory_order_release);
+    }
+    return enif_make_uint(env, here.number);
+}
+
+ERL_NIF_TERM oncpu_entered_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    ERL_NIF_TERM list = enif_make_list(env, 0);
+    if (!agent_is_server(env))
+        return enif_make_badarg(env);
+    for (uint32_t i = THREADS; i-- > 0;)
+        if (atomic_load_explicit(&threads[i], memory_order_acquire) != NULL)
+            list = enif_make_list_cell(env, enif_make_uint(env, i + 1), list);
+    return list;
+}
+
+/* The CPU clock of a thread, as the system numbers it. */
+static clockid_t clock_of(const struct thread *t)
+{
+    return (clockid_t)(~(unsigned)t->tid << 3 | 6);
+}
+
+static bool start_timer(struct thread *t, uint32_t rate)
+{
+    struct sigevent ev;
+    struct timer *timer = &t->timer[rate];
+    if (timer->on)
+        return true;
+    memset(&ev, 0, sizeof ev);
+    ev.sigev_notify = SIGEV_THREAD_ID;
+    ev.sigev_signo = how.signal;
+    ev.sigev_value.sival_int = (int)((t->number - 1) * ONCPU_RATES + rate);
+    ev._sigev_un._tid = t->tid;
+    if (syscall(SYS_timer_create, clock_of(t), &ev, &timer->id) != 0)
+        return false;
+    timer->on = true;
+    atomic_store(&timer->stopped, false);
+    set_timer(timer->id, period[rate]);
+    return true;
+}
+
+static void stop_timers(uint32_t rate)
+{
+    for (uint32_t i = 0; i < THREADS; i++) {
+        struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
+        if (t != NULL && t->timer[rate].on) {
+            syscall(SYS_timer_delete, t->timer[rate].id);
+            t->timer[rate].on = false;
+        }
+    }
+    period[rate] = 0;
+}
+
+static bool is_default(int number)
+{
+    struct sigaction now;
+    return sigaction(number, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 &&
+           now.sa_handler == SIG_DFL;
+}
+
+static bool is_ours(int number)
+{
+    struct sigaction now;
+    return sigaction(number, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) != 0 &&
+           now.sa_sigaction == on_signal;
+}
+
+static bool handle(int number)
+{
+    struct sigaction act = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    sigfillset(&act.sa_mask);
+    act.sa_sigaction = on_signal;
+    return sigaction(number, &act, NULL) == 0;
+}
+
+static bool ignore(int number, void (*disposition)(int))
+{
+    struct sigaction act = {.sa_handler = disposition};
+    return sigaction(number, &act, NULL) == 0;
+}
+
+static uint32_t round_of_close; /* 0: it has not begun */
+
+/* Takes a signal that nobody handles. SIGURG first: should one come that finds no handler, the
+ * system ignores it. */
+static bool take_signal(void)
+{
+    if (how.signal != 0 && round_of_close == 0)
+        return is_ours(how.signal);
+    if (how.signal != 0) { /* it was about to end */
+        round_of_close = 0;
+        return handle(how.signal);
+    }
+    for (int number = SIGURG; number >= SIGRTMIN || number == SIGURG;
+         number = number == SIGURG ? SIGRTMAX - 1 : number - 1)
+        if (is_default(number) && handle(number)) {
+            how.signal = number;
+            return true;
+        }
+    return false;
+}
+
+/* Reads the wanted periods. Returns their number, or more than ONCPU_RATES if there are too many.
+ */
+static uint32_t wanted(ErlNifEnv *env, ERL_NIF_TERM list, uint64_t want[ONCPU_RATES])
+{
+    ERL_NIF_TERM head;
+    ErlNifUInt64 ns;
+    uint32_t n = 0;
+    while (enif_get_list_cell(env, list, &head, &list))
+        if (n == ONCPU_RATES || !enif_get_uint64(env, head, &ns) || ns == 0)
+            return ONCPU_RATES + 1;
+        else
+            want[n++] = ns;
+    return n;
+}
+
+static bool contains(const uint64_t *v, uint32_t n, uint64_t ns)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (v[i] == ns)
+            return true;
+    return false;
+}
+
+ERL_NIF_TERM oncpu_rates_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    uint64_t want[ONCPU_RATES];
+    uint32_t n = agent_is_server(env) ? wanted(env, argv[0], want) : ONCPU_RATES + 1;
+    if (n > ONCPU_RATES || (n > 0 && how.memory < 0))
+        return enif_make_badarg(env);
+    for (uint32_t r = 0; r < ONCPU_RATES; r++)
+        if (period[r] != 0 && !contains(want, n, period[r]))
+            stop_timers(r);
+    if (n == 0)
+        return agent.atom.ok;
+    if (keeper == NULL && (keeper = enif_alloc_resource(keeper_type, 1)) == NULL)
+        return agent.atom.agent_memory;
+    atomic_store(&served, monotonic_ns());
+    if (!take_signal())
+        return agent.atom.signal;
+    for (uint32_t k = 0; k < n; k++)
+        for (uint32_t r = 0; r < ONCPU_RATES && !contains(period, ONCPU_RATES, want[k]); r++)
+            if (period[r] == 0)
+                period[r] = want[k];
+    bool good = true;
+    for (uint32_t i = 0; i < THREADS; i++) {
+        struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
+        for (uint32_t r = 0; t != NULL && r < ONCPU_RATES; r++)
+            good = (period[r] == 0 || start_timer(t, r)) && good;
+    }
+    return good ? agent.atom.ok : agent.atom.timer;
+}
+
+/* -- ending -------------------------------------------------------------------------------------
+ */
+
+static uint64_t cpu_of(const struct thread *t)
+{
+    struct timespec ts;
+    return clock_gettime(clock_of(t), &ts) == 0
+               ? (uint64_t)ts.tv_sec * UINT64_C(1000000000) + (uint64_t)ts.tv_nsec
+               : 0;
+}
+
+/* Returns whether a thread sleeps in a system call, where it waits for something that comes from
+ * outside: so it is not about to run a handler, nor in one (that waits for nothing). */
+static bool is_asleep(const struct thread *t)
+{
+    char path[64], text[256] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", t->tid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    const char *after = n > 0 ? strrchr(text, ')') : NULL;
+    return after != NULL && strncmp(after, ") S", 3) == 0;
+}
+
+static uint64_t since[THREADS]; /* CPU time of each thread when the round began */
+static bool in_round;
+
+static void free_threads(void)
+{
+    for (uint32_t i = 0; i < THREADS; i++)
+        et_free(atomic_exchange(&threads[i], NULL));
+}
+
+/* Returns true once every thread has been outside of the handler since the signal is ignored. In
+ * the first round a thread could still be before the handler's first instruction, where the second
+ * one finds it in the handler or past it. */
+static bool all_outside(void)
+{
+    if (atomic_load(&busy) != 0) {
+        in_round = false;
+        round_of_close = 1;
+        return false;
+    }
+    for (uint32_t i = 0; i < THREADS; i++) {
+        const struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
+        if (t != NULL && !in_round)
+            since[i] = cpu_of(t);
+        else if (t != NULL && cpu_of(t) - since[i] < OUTSIDE_NS && !is_asleep(t))
+            return false;
+    }
+    round_of_close += in_round;
+    in_round = !in_round;
+    return round_of_close > ROUNDS;
+}
+
+bool oncpu_close(void)
+{
+    for (uint32_t r = 0; r < ONCPU_RATES; r++)
+        if (period[r] != 0)
+            stop_timers(r);
+    if (how.signal == 0) {
+        free_threads();
+        close_memory();
+        return true;
+    }
+    if (round_of_close == 0) {
+        if (!is_ours(how.signal)) /* somebody may have kept our handler's address */
+            return false;
+        ignore(how.signal, SIG_IGN);
+        round_of_close = 1;
+        in_round = false;
+    }
+    if (!all_outside())
+        return false;
+    ignore(how.signal, SIG_DFL);
+    how.signal = 0;
+    round_of_close = 0;
+    free_threads();
+    close_memory();
+    if (keeper != NULL)
+        enif_release_resource(keeper);
+    keeper = NULL;
+    return true;
+}
+
+ERL_NIF_TERM oncpu_close_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    if (!agent_is_server(env))
+        return enif_make_badarg(env);
+    return has_timers() || oncpu_close() ? agent.atom.true_ : agent.atom.false_;
+}

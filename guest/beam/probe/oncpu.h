@@ -1,0 +1,109 @@
+/* oncpu.h - profile-N: which process a scheduler runs, and where in its code, as often as the
+ * scheduler has used so much processor time.
+ *
+ * TIMERS. Each scheduler thread has a timer of the system on its own CPU clock for each rate. Such
+ * a timer expires only while its thread runs, so an idle node is not woken. The signal goes to that
+ * thread, where it interrupts whatever runs: Erlang code, a BIF, a NIF, a collection.
+ *
+ * THE SIGNAL HANDLER only captures: the process that the scheduler's record names, and the words of
+ * its stack that could be return addresses. It runs on the thread's alternate stack, because the
+ * JIT uses the native stack for Erlang's. It takes no lock, allocates nothing, and reads memory
+ * that may be going away through the system (inside_read). What it captures is a SAMPLE, which it
+ * appends to the thread's ring; a full ring counts a drop.
+ *
+ * THE SERVER takes the samples from the rings and fires profile-N for each, as of the time of the
+ * sample (oncpu_fire.c). So clauses never run in a signal handler.
+ *
+ * WHERE A STACK BEGINS. While Erlang code runs, the stack pointer lies in the process's heap block,
+ * and the program counter is the innermost frame. While C code runs, Erlang's stack pointer is in
+ * the process's structure, or in the register %rbp, which the C code may have saved. Which of these
+ * it is, the JIT's code tells: after the call it loads the stack pointer from there. That code is
+ * found by the return address, the first word on the C stack, which always begins at the same
+ * distance from where %rbx points while Erlang code runs. That distance is read from the code
+ * itself: it is the operand of each instruction by which it leaves Erlang's stack. Without this
+ * proof the structure's word is used.
+ *
+ * ENDING. A signal that finds no handler must do no harm, and no thread may be inside the handler
+ * when the library goes. So first the timers are deleted; then the signal is ignored, by which the
+ * system discards those that are pending; then we wait until every thread has, since then, used
+ * some of its CPU time outside of the handler, or sleeps; only then the signal's disposition is
+ * what it was, and the library may go. A resource of the VM keeps the library until that has been
+ * proven. Should nobody take samples for ONCPU_ALONE, the handler itself stops its timer. */
+#ifndef ET_BEAM_PROBE_ONCPU_H
+#define ET_BEAM_PROBE_ONCPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <erl_nif.h>
+
+enum {
+    ONCPU_RATES = 8,    /* at once, of all programs of the node */
+    ONCPU_FRAMES = 127, /* most words of a stack that could be return addresses */
+    ONCPU_TOPS = 2      /* first words of the stack, whatever they are */
+};
+#define ONCPU_ALONE UINT64_C(10000000000) /* ns */
+
+/* What a program has had. */
+struct oncpu_counts {
+    uint64_t samples;
+    uint64_t idle;    /* no process ran */
+    uint64_t hidden;  /* the process was sensitive: it is not shown */
+    uint64_t unknown; /* of a process, and its innermost function is not known */
+    uint64_t late;    /* expirations of the timer that came while the last one was not handled */
+    uint64_t dropped; /* samples for which a ring had no room */
+};
+
+struct oncpu_sample {
+    uint64_t at;   /* CLOCK_MONOTONIC */
+    uint64_t pid;  /* word of the process; 0: none */
+    uint64_t pc;   /* in compiled code; 0: it was elsewhere */
+    uint64_t call; /* C code runs: where it returns to compiled code; 0: not known */
+    uint64_t top[ONCPU_TOPS];
+    uint64_t frame[ONCPU_FRAMES]; /* words that lie in the code's mapping, the innermost first */
+    uint32_t nframes;
+    uint32_t rate;    /* index */
+    uint32_t overrun; /* expirations that it stands for, beyond its own */
+    uint32_t took;    /* ns of the handler */
+    uint32_t number;  /* of the scheduler */
+    bool hidden;
+};
+
+/* Takes the oldest sample of all rings. Returns false when there is none. Only the server. */
+bool oncpu_next(struct oncpu_sample *out);
+/* Returns the period of a rate, 0: it is not in use. */
+uint64_t oncpu_period(uint32_t rate);
+/* Returns how many samples of this rate have been dropped since the last call. Only the server. */
+uint64_t oncpu_dropped(uint32_t rate);
+/* Returns how many threads have timers. */
+uint32_t oncpu_threads(void);
+/* Notes that somebody takes samples, and starts timers again that have stopped for lack of it. */
+void oncpu_served(uint64_t now);
+
+/* Begins to end, or goes on: returns true when nothing is left. Only the server or the guard, and
+ * unload. */
+bool oncpu_close(void);
+
+/* nif_profile_able() -> ok | Why :: code | facts: whether this VM can be sampled. Only the server.
+ * nif_profile_enter() -> Number :: pos_integer() | Why :: scheduler | chain | signal_stack |
+ * memory: adds the scheduler that runs the caller. Any process of the agent.
+ * nif_profile_rates([PeriodNs]) -> ok | Why :: signal | timer | memory: these have timers from now
+ *     on. Only the server.
+ * nif_profile_close() -> boolean(): as oncpu_close. Only the server.
+ * nif_profile_entered() -> [Number]. Only the server. */
+ERL_NIF_TERM oncpu_able_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM oncpu_enter_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM oncpu_rates_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM oncpu_close_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM oncpu_entered_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+
+/* nif_profile_take([Program], Most) -> boolean(): fires profile-N of these programs for at most so
+ * many samples; true: there may be more. Only the server.
+ * nif_profile_counts(Program) -> {Samples, Idle, Hidden, Unknown, Late, Dropped} */
+ERL_NIF_TERM oncpu_take_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM oncpu_counts_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+
+/* The type of the resource that keeps the library. Returns false when out of memory. */
+bool oncpu_load(ErlNifEnv *env);
+
+#endif

@@ -1,0 +1,247 @@
+/* oncpu_fire.c - fires profile-N for the samples that the signal handler has captured. See
+ * oncpu.h.
+ *
+ * The server runs this, some time after the sample. So everything here is about the sample: its
+ * time, its process, which may be gone, its scheduler, and its stack. */
+#include "beam/probe/oncpu.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "beam/probe/code.h"
+#include "beam/probe/terms.h"
+#include "beam/tracer.h"
+#include "beam/values.h"
+
+enum {
+    PROGRAMS = 64,    /* that one call fires for */
+    LOOKS_FRAME = 16, /* units of work for one frame */
+    TAKEN_MOST = 256  /* samples in one call */
+};
+
+struct oncpu_event {
+    struct event ev; /* first: see event_of */
+    const struct oncpu_sample *s;
+    uint64_t frame[ONCPU_FRAMES + 1]; /* as code.h has them */
+    uint32_t n;
+    bool known;     /* the innermost function is, and these are it: */
+    uint64_t exact; /* where it was, or will go on */
+    ERL_NIF_TERM m, f;
+    uint32_t arity;
+};
+
+static struct oncpu_event *oncpu_of(struct engine_ctx *ctx)
+{
+    return (struct oncpu_event *)(void *)ctx;
+}
+
+/* Adds an address of the function that runs, if it is one; `counter`: it is the program counter,
+ * not a return address. */
+static bool innermost(struct oncpu_event *e, uint64_t at, bool counter, uint64_t *looked)
+{
+    if (at == 0 || code_place(at, looked) == CODE_ELSEWHERE)
+        return false;
+    e->exact = at;
+    e->frame[0] = at + counter;
+    e->known = code_function(at, &e->m, &e->f, &e->arity);
+    e->n = 1;
+    return true;
+}
+
+/* Makes the stack of a sample. Where a piece that functions share is what runs, the function has
+ * called it, and if that call's return address is no ordinary one it is looked for at the top. */
+static void resolve(struct oncpu_event *e)
+{
+    const struct oncpu_sample *s = e->s;
+    uint64_t looked = 0;
+    e->n = 0;
+    e->known = false;
+    e->exact = 0;
+    bool found = innermost(e, s->pc, true, &looked) || innermost(e, s->call, false, &looked);
+    for (uint32_t i = 0; !found && i < ONCPU_TOPS; i++)
+        found = (s->top[i] & 3) != 0 && innermost(e, s->top[i], false, &looked);
+    for (uint32_t i = 0; i < s->nframes; i++)
+        if (e->n == 0)
+            innermost(e, s->frame[i], false, &looked);
+        else if (code_place(s->frame[i], &looked) != CODE_ELSEWHERE)
+            e->frame[e->n++] = s->frame[i];
+}
+
+static uint32_t stack_of(struct engine_ctx *ctx, uint64_t *frames, uint32_t most)
+{
+    const struct oncpu_event *e = oncpu_of(ctx);
+    uint32_t n = e->n < most ? e->n : most;
+    memcpy(frames, e->frame, n * sizeof *frames);
+    ctx->looked += (uint64_t)n * LOOKS_FRAME;
+    return n;
+}
+
+static uint64_t function_of(struct oncpu_event *e)
+{
+    char *p = e->known ? event_room(&e->ev, TERM_TEXT) : NULL;
+    return p == NULL
+               ? event_constant(&e->ev, "")
+               : event_written(&e->ev, p, term_mfa(e->ev.env, e->m, e->f, e->arity, p, TERM_TEXT));
+}
+
+static uint64_t about(struct engine_ctx *ctx, unsigned builtin, uint64_t index)
+{
+    struct oncpu_event *e = oncpu_of(ctx);
+    switch (builtin) {
+    case DIF_BUILTIN_sched: return e->s->number;
+    case DIF_BUILTIN_schedtype: return event_constant(&e->ev, sched_type_name(SCHED_NORMAL));
+    case DIF_BUILTIN_mqlen:
+    case DIF_BUILTIN_reductions:
+    case DIF_BUILTIN_heapsize:
+    case DIF_BUILTIN_oldheapsize: return UINT64_MAX;
+    case DIF_BUILTIN_erlfunc: return function_of(e);
+    default:
+        return e->s->pid != 0 ? terms_about(ctx, builtin, index)
+                              : terms_about_nothing(ctx, builtin, index);
+    }
+}
+
+/* arg0 is the program counter in the kernel, which is not known here; arg1 that in the program. */
+static uint64_t arg(struct engine_ctx *ctx, unsigned n)
+{
+    const struct oncpu_event *e = oncpu_of(ctx);
+    return n == 1 ? e->exact : 0;
+}
+
+/* Fires the probes of a program that have this rate. Returns whether there is one. */
+static bool fire(struct oncpu_event *e, struct engine_thread *t, struct program *p, uint64_t period,
+                 uint64_t handler_ns)
+{
+    bool has = false;
+    struct load_sample *sample = load_sampling(&tracer_thread(t)->sampler);
+    for (uint32_t i = 0; i < p->probes.n; i++) {
+        const struct program_probe *pp = &p->probes.v[i];
+        if (pp->kind != PROBE_PROFILE || pp->period != period)
+            continue;
+        struct bound one = {.engine = p->engine,
+                            .probe = &pp->id,
+                            .b = pp->b,
+                            .n = pp->n,
+                            .load = &p->load,
+                            .cost = &p->probes.cost[i],
+                            .view = program_view(p)};
+        event_fire(&e->ev, t, &(struct bounds){.v = &one, .n = 1});
+        if (sample != NULL)
+            load_part(sample, one.load, one.cost, handler_ns);
+        has = true;
+    }
+    return has;
+}
+
+static void count(struct oncpu_counts *c, const struct oncpu_event *e)
+{
+    c->samples++;
+    c->idle += e->s->pid == 0 && !e->s->hidden;
+    c->hidden += e->s->hidden;
+    c->unknown += e->s->pid != 0 && !e->known;
+    c->late += e->s->overrun;
+}
+
+struct programs {
+    struct program *v[PROGRAMS];
+    struct load *load[PROGRAMS];
+    uint32_t n;
+};
+
+static void fire_sample(ErlNifEnv *env, struct engine_thread *t, const struct programs *ps,
+                        const struct oncpu_sample *s, uint64_t ahead)
+{
+    struct tracer_thread *me = tracer_thread(t);
+    struct load_sample sample;
+    struct oncpu_event e;
+    uint64_t period = oncpu_period(s->rate);
+    engine_enter(t);
+    load_begin(&me->sampler, &sample);
+    event_init(&e.ev, t, env, s->pid, 0, arg);
+    e.s = s;
+    e.ev.ctx.stack = stack_of;
+    e.ev.ctx.about = about;
+    e.ev.ctx.vtimestamp = values_vtimestamp;
+    e.ev.ctx.anywhere = true;
+    e.ev.ctx.at = s->at;
+    e.ev.ctx.wall = s->at + ahead;
+    resolve(&e);
+    if (s->pid == 0)
+        e.ev.pid = e.ev.ctx.self = agent.server.pid;
+    for (uint32_t i = 0; period != 0 && i < ps->n; i++)
+        if (fire(&e, t, ps->v[i], period, s->took / (oncpu_threads() + 1)))
+            count(ps->v[i]->profile, &e);
+    if (load_sampling(&me->sampler) != NULL)
+        tracer_account_own(&sample, ps->load, ps->n, t);
+    engine_leave(t);
+}
+
+/* Charges drops to the programs that have the rate. */
+static void take_drops(const struct programs *ps)
+{
+    for (uint32_t r = 0; r < ONCPU_RATES; r++) {
+        uint64_t n = oncpu_dropped(r);
+        for (uint32_t i = 0; n > 0 && i < ps->n; i++)
+            for (uint32_t k = 0; k < ps->v[i]->probes.n; k++)
+                if (ps->v[i]->probes.v[k].kind == PROBE_PROFILE &&
+                    ps->v[i]->probes.v[k].period == oncpu_period(r)) {
+                    ps->v[i]->profile->dropped += n;
+                    break;
+                }
+    }
+}
+
+/* Returns by how many ns CLOCK_REALTIME is ahead of CLOCK_MONOTONIC. */
+static uint64_t wall_ahead(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_REALTIME, &ts);
+    return (uint64_t)ts.tv_sec * UINT64_C(1000000000) + (uint64_t)ts.tv_nsec - monotonic_ns();
+}
+
+ERL_NIF_TERM oncpu_take_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    struct programs ps = {.n = 0};
+    struct oncpu_sample s;
+    ERL_NIF_TERM head, list = argv[0];
+    unsigned most;
+    if (!agent_is_server(env) || !enif_get_uint(env, argv[1], &most))
+        return enif_make_badarg(env);
+    while (ps.n < PROGRAMS && enif_get_list_cell(env, list, &head, &list)) {
+        struct program *p = agent_program(env, head);
+        if (p == NULL || p->profile == NULL)
+            return enif_make_badarg(env);
+        ps.load[ps.n] = &p->load;
+        ps.v[ps.n++] = p;
+    }
+    struct engine_thread *t = engine_thread_self();
+    uint64_t ahead = wall_ahead();
+    uint32_t n = 0;
+    most = most < TAKEN_MOST ? most : TAKEN_MOST;
+    oncpu_served(monotonic_ns());
+    for (; n < most && oncpu_next(&s); n++) {
+        ErlNifPid pid;
+        if (s.pid != 0 && !enif_get_local_pid(env, s.pid, &pid))
+            s.pid = 0;
+        if (t != NULL)
+            fire_sample(env, t, &ps, &s, ahead);
+        else
+            atomic_fetch_add_explicit(&agent.lost_threads, 1, memory_order_relaxed);
+    }
+    take_drops(&ps);
+    return n == most ? agent.atom.true_ : agent.atom.false_;
+}
+
+ERL_NIF_TERM oncpu_counts_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    struct program *p = agent_program(env, argv[0]);
+    if (p == NULL || p->profile == NULL)
+        return enif_make_badarg(env);
+    const struct oncpu_counts *c = p->profile;
+    return enif_make_tuple6(env, enif_make_uint64(env, c->samples), enif_make_uint64(env, c->idle),
+                            enif_make_uint64(env, c->hidden), enif_make_uint64(env, c->unknown),
+                            enif_make_uint64(env, c->late), enif_make_uint64(env, c->dropped));
+}

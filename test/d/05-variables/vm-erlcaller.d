@@ -1,0 +1,5 @@
+BEGIN
+{
+	trace(erlcaller);
+	exit(0);
+}

@@ -1,0 +1,8 @@
+BEGIN
+{
+	if (arg0) {
+		y = 1;
+	} else {
+		follow();
+	}
+}

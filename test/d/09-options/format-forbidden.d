@@ -1,0 +1,2 @@
+#pragma D option format=pprof
+BEGIN { exit(0); }
