@@ -59,7 +59,7 @@ tests() ->
      server_killed, guard_takes_its_name, killed_while_changing, killed_while_loading, gate_first, asked_before_start, asked_when_dead, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported, let_go_bit_by_bit,
      whole_module, heard_meanwhile, given_up_and_loaded, given_up_beside, ended_and_loaded, silent_process, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, taken_away, memory_of_ended_programs, purged_once, on_load_meanwhile, builtin_functions, instructions, builtins_and_other_sessions,
      collections_of_others, session_destroyed, begun_in_vain, guard_of_old_code, collections_begun, late_answers, suspended_processes, server_crashed, everything,
-     ring_keeps_the_newest, fill_ends_when_full, only_one_cpu, too_small_for_end, sizes_are_bounded, sensitive_stays_hidden, terms_refused, terms_hidden, many_times, under_churn, taken_away_at_work, guard_killed_too].
+     ring_keeps_the_newest, fill_ends_when_full, only_one_cpu, too_small_for_end, sizes_are_bounded, sensitive_stays_hidden, terms_refused, terms_hidden, filters_refused, filters_are_set, many_times, under_churn, taken_away_at_work, guard_killed_too].
 
 one(Name, F) ->
     Me = self(),
@@ -370,11 +370,16 @@ test(life) ->
     {ok, [{agent_work, Fs, [{4, Private}]}]} = call(A, {functions, [agent_work]}), % PROBE_FN_PRIVATE
     ?equal(agent_work:module_info(functions) -- agent_work:module_info(exports), Private),
     ?assert(lists:member({leaf, 1}, Fs)),
+    {ok, {none, <<"is not loaded">>}} = call(A, {debug_info, a_module_that_is_not}),
+    {ok, {none, <<"was loaded from no file (preloaded)">>}} = call(A, {debug_info, erlang}),
+    {error, 'AGENT_REQUEST', _, _} = call(A, {debug_info, "lists"}),
+    {ok, {Found, <<_, _/binary>>}} = call(A, {debug_info, lists}),
+    ?assert(Found =:= found orelse Found =:= none),
     ?equal([], start(A, [])),
     {running, #{records := [], aggs := G}, []} = read(A),
     ?equal(#{}, G),
     ?equal([], [P || P <- processes(), traced(P)]),
-    #{counts := {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, [], 0}} = finish(A);
+    #{counts := {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, [], 0}} = finish(A);
 
 test(calls_are_counted) ->
     code:ensure_loaded(agent_work),
@@ -387,7 +392,7 @@ test(calls_are_counted) ->
     #{aggs := G2, counts := C} = finish(A),
     ?equal(#{{<<"entry">>, <<"leaf/1">>} => 7 * 1009 + 3, {<<"entry">>, <<"calls/1">>} => 7 * 1010 + 4}, added(G1, G2)),
     ?equal(14 * 1009 + 14, element(1, C)),
-    ?equal(0, element(17, C)), % all of the node
+    ?equal(0, element(18, C)), % all of the node
     ?equal(element(1, C), element(3, C));
 
 test(begin_end_tick_exit_error) ->
@@ -692,14 +697,12 @@ test(killed_while_changing) ->
     A = open(),
     _ = start(A, [{?RETURN, work(leaf, 1), ?COUNT}]),
     C = client(),
-    Me = self(),
-    Hog = spawn_opt(fun() -> process_flag(sensitive, true), Me ! hog, hog() end, [{scheduler, 1}, {priority, max}]),
-    receive hog -> ok end,
+    Hog = hog(1),
     C ! {self(), [{?RETURN, work(outer, 1), ?COUNT}, {?SEND, [], ?COUNT}]},
-    otp() < 27 andalso wait(fun() -> {flags, F} = erlang:trace_info(new_processes, flags), lists:member(send, F) end),
+    Last = held(A, Hog),
     exit(A, kill),
     exit(C, kill),
-    exit(Hog, kill),
+    no_hog(Last),
     wait(fun() -> whereis(erltrace_agent) =:= undefined andalso whereis(erltrace_agent_guard) =:= undefined end),
     ?equal([], patterns(work(leaf, 1))),
     1 = erlang:trace(Other, false, [all]),
@@ -994,8 +997,7 @@ test(silent_process) ->
     C = client(),
     P = spawn_opt(Idle, [{scheduler, 1}]),
     Me = self(),
-    Hog = spawn_opt(fun() -> process_flag(sensitive, true), Me ! hog, hog() end, [{scheduler, 1}, {priority, max}]),
-    receive hog -> ok end,
+    Hog = hog(1),
     C ! {self(), [{?SEND, [], ?COUNT}]},
     case otp() of
         N when N < 27 ->
@@ -1007,7 +1009,7 @@ test(silent_process) ->
             Comes ! stop;
         _ -> ok
     end,
-    exit(Hog, kill),
+    no_hog(Hog),
     receive {C, Warnings} -> ?equal([], Warnings) end,
     ?equal([], [Q || otp() < 27, Q <- [P | Crowd], erlang:trace_info(Q, flags) =/= {flags, [send]}]),
     ok = c(C, close),
@@ -1050,6 +1052,9 @@ test(bad_images) ->
     {error, 'AGENT_IMAGE', <<"the program image uses caller, which only the kernel tier has">>, _} =
         call(A, {enable, file("build/test/agent/image_k.dif"), [], B}),
     {error, 'AGENT_INTERNAL', _, _} = call(A, {enable, Image, x, B}),
+    [{error, 'AGENT_IMAGE', _, _} = call(A, {enable, Image, [{records, L}], B})
+     || L <- [[[]], [x], x, [[x]], [["order"]], [[<<"order">>, <<0>>]], [[<<0:(8 * 1100)>>]], lists:duplicate(201, [<<"r">>]),
+              [[<<"r">> | lists:duplicate(4001, <<"f">>)]], [[<<"r">> | <<"f">>]]]],
     [{error, '', _, _} = call(A, {enable, Image, [{redact, L}], B}) || L <- [[7], [<<0:(8 * 257)>>], lists:duplicate(33, <<"x">>)]],
     %% Bytes changed at random: refused, or run; but the node lives.
     rand:seed(exsss, {1, 2, 3}),
@@ -1059,6 +1064,40 @@ test(bad_images) ->
     call(A, close);
 
 %% A program that leads to terms is refused by what is in its image, whatever its consumer says and binds.
+%% Conditions of calls that are none, or too large: each is refused, and nothing of it is looked at twice.
+test(filters_refused) ->
+    B = bindings([{?ENTRY, work(leaf, 1), ?COUNT}]),
+    Enable = fun(Filters) ->
+                 A = open(),
+                 Answer = call(A, {enable, file("build/test/agent/image.dif"), [{bufsize, 1 bsl 20}, {aggsize, 1 bsl 20}, {filters, Filters}], B}),
+                 ok = call(A, close),
+                 Answer
+             end,
+    Is = fun(Test) -> [{0, 1, {is, 1, Test}}] end,
+    Nested = fun(N) -> lists:foldl(fun(_, T) -> {hd, T} end, 0, lists:seq(1, N)) end,
+    Deep = fun(N) -> lists:foldl(fun(_, C) -> {'and', {is, 1, {is_atom, 0}}, C} end, {is, 1, {is_atom, 0}}, lists:seq(1, N)) end,
+    [{ok, _, []} = Enable(F) || F <- [[], Is({is_atom, 0}), Is({int, 15, -(1 bsl 63)}), Is({text, 0, <<"no atom has this name">>}), Is({there, Nested(8)}),
+                                      [{0, 64, Deep(100)}], [{0, 1, {number, 5, term_int, 0, (1 bsl 63) - 1}}], [{7, 1, {is, 0, {atom, 0, <<"ok">>}}}]]],
+    [{error, 'AGENT_IMAGE', <<"a condition of the program's calls is not valid">>, _} = Enable(F)
+     || F <- [none, [none], [none | none], [{0, 1}], [{-1, 1, {is, 1, {is_atom, 0}}}], [{0, 0, {is, 1, {is_atom, 0}}}], [{0, 65, {is, 1, {is_atom, 0}}}],
+              [{0, 1, {is, 2, {is_atom, 0}}}], [{0, 1, {'not', {is, 1, {is_atom, 0}}}}], [{0, 1, true}], [{0, 1, {'or', {is, 1, {is_atom, 0}}, none}}],
+              Is({is_record, 0}), Is({self, 0}), Is({is_atom, 16}), Is({is_atom, -1}), Is({is_atom, x}), Is({is_atom, {element, 0, 0}}), Is({is_atom, {setelement, 1, 0}}),
+              Is({is_atom, {map_get, <<"no atom has this name">>, 0}}), Is({atom, 0, <<"no atom has this name">>}), Is({atom, 0, ok}), Is({int, 0, 1.0}),
+              Is({int, 0, 1 bsl 63}), Is({text, 0, <<>>}), Is({text, 0, binary:copy(<<"x">>, 2000)}), Is({there, Nested(9)}), Is({there, Nested(100000)}),
+              [{0, 1, {number, 0, term_int, 0, 1}}], [{0, 1, {number, 7, term_int, 0, 1}}], [{0, 1, {number, 1, length, 0, 1}}], [{0, 1, {number, 1, term_int, 0, x}}],
+              [{0, 1, Deep(1000)}], [{0, 1, Deep(100000)}], [{I, 1, {is, 1, {is_atom, 0}}} || I <- lists:seq(0, 1000)]]];
+
+%% What a condition becomes: guards from a fixed list, of exactly these calls.
+test(filters_are_set) ->
+    B = bindings([{?ENTRY, work(leaf, 1), ?COUNT}]),
+    A = open(),
+    Filters = [{C, 1, {is, 1, {int, 0, 7}}} || {_, C, _, _, _} <- B],
+    {ok, _, []} = call(A, {enable, file("build/test/agent/image.dif"), [{bufsize, 1 bsl 20}, {aggsize, 1 bsl 20}, {filters, Filters}], B}),
+    {ok, [], Placed} = call(A, place),
+    {meta, 1} = lists:keyfind(meta, 1, Placed),
+    {filtered, 1} = lists:keyfind(filtered, 1, Placed),
+    ok = call(A, close);
+
 test(terms_refused) ->
     B = bindings([{?ENTRY, work(leaf, 1), ?COUNT}]),
     Options = [{bufsize, 1 bsl 20}, {aggsize, 1 bsl 20}],
@@ -1770,7 +1809,28 @@ hold_scheduler() ->
     hold_scheduler().
 
 %% Keeps all that is bound to its scheduler from running.
-hog() -> hog().
+%% Keeps a scheduler busy, so that processes bound to it do not run, until no_hog/1 or until the test ends.
+hog(Scheduler) ->
+    Me = self(),
+    Hog = spawn_opt(fun() -> process_flag(sensitive, true), Me ! {hog, self()}, busy() end, [link, {scheduler, Scheduler}, {priority, max}]),
+    receive {hog, Hog} -> Hog end.
+
+no_hog(Hog) ->
+    unlink(Hog),
+    exit(Hog, kill).
+
+busy() -> busy().
+
+%% Until the server waits, in setting `send`, for a process that a hog keeps from running. Its own check of what others trace, now and then, waits
+%% for the same process, and may have come first: it is let go, and the hog put there again. -> the hog
+held(A, Hog) ->
+    Checks = fun() -> {_, Where} = process_info(A, current_stacktrace), lists:any(fun({_, F, _, _}) -> F =:= 'others:look' end, Where) end,
+    Sets = fun() -> {flags, F} = erlang:trace_info(new_processes, flags), lists:member(send, F) end,
+    wait(fun() -> otp() >= 27 orelse Sets() orelse Checks() end),
+    case otp() < 27 andalso not Sets() of
+        true -> no_hog(Hog), wait(fun() -> not Checks() end), held(A, hog(1));
+        false -> Hog
+    end.
 
 client() -> spawn(?MODULE, consumer, [self(), none]).
 
