@@ -6,7 +6,7 @@ from erlt import READY, aggregation
 from test_functions import load
 
 # spin/0 calls what uses the processor in known ways: Erlang code below known callers, BIFs, collections, code that puts off collections.
-MODULE = """-module(spin). -export([run/1, sum/2, up/1, outer/1, inner/1, gc/0, big/0, secret/0, long/0, churn/0, ports/0]).
+MODULE = """-module(spin). -export([run/1, sum/2, up/1, outer/1, inner/1, gc/0, big/0, secret/0, long/0, churn/0, ports/0, pick/0]).
 run(Fs) -> lists:foreach(fun(F) -> spin:F(6) end, Fs), run(Fs).
 outer(N) -> X = inner(N), X + 1.
 inner(N) -> X = sum(40000 * N, 0), X + 1.
@@ -25,6 +25,8 @@ churn() -> [spawn(fun() -> lists:sum(lists:seq(1, N)) end) || N <- lists:seq(1, 
 ports() -> os:cmd("true"), crypto(), ports().
 crypto() -> erlang:md5(binary:copy(<<7>>, 100000)), zlib:compress(binary:copy(<<9, 1>>, 10000)).
 scan(T) -> ets:foldl(fun({I, _}, A) -> A + I end, 0, T), scan(T).
+pick() -> T = ets:new(t, []), ets:insert(T, [{I, I} || I <- lists:seq(1, 20000)]), pick(T).
+pick(T) -> X = ets:select(T, [{{'_', '$1'}, [{'<', {'*', '$1', '$1'}, 0}], ['$1']}]), length(X), pick(T).
 """
 
 
@@ -92,6 +94,15 @@ def test_sensitive_processes_are_hidden(t):
     found = aggregation(trace.out.text())
     t.true(secret not in found and other in found, f"processes: {found}", trace)
     t.match(trace.err.text(), r"[1-9]\d* of sensitive processes")
+
+
+def test_match_programs(t):
+    """While a match program runs, the scheduler shows another process of the VM's, which is no one's: the sample is of the one that selects."""
+    node, (worker,) = started(t, "spin:pick()")
+    trace = sampled(t, node, "profile-499 { @[erlpid, erlfunc] = count(); } profile-499 /erlpid == $$1/ { @s[ustack()] = count(); n++; }" + until(200), worker)
+    text = trace.out.text()
+    t.true(worker in text and "<0.32767.8191>" not in text, text, trace)
+    t.true(any("spin:pick/1" in s for s in stacks(text)), "the function that selects", trace)
 
 
 def test_rates(t):

@@ -31,14 +31,15 @@
 #endif
 
 enum {
-    THREADS = 1024,         /* scheduler threads, as many as a VM can have */
-    RING = 1 << 13,         /* words */
-    HEAD = 8,               /* words of a sample before its frames */
-    CHUNK = 512,            /* words that are read at once */
-    LOOKED = 4 << 10,       /* words of a stack that are examined */
-    RESUMED = 64,           /* bytes of code after a call in which it loads the stack pointer */
-    SAVED = 8,              /* words below the first of the C stack that may have %rbp */
-    AGREED = 2,             /* samples that agree on where %rbx points */
+    THREADS = 1024,   /* scheduler threads, as many as a VM can have */
+    RING = 1 << 13,   /* words */
+    HEAD = 8,         /* words of a sample before its frames */
+    CHUNK = 512,      /* words that are read at once */
+    LOOKED = 4 << 10, /* words of a stack that are examined */
+    RESUMED = 64,     /* bytes of code after a call in which it loads the stack pointer */
+    SAVED = 8,        /* words below the first of the C stack that may have %rbp */
+    OUTER = 128,      /* words there that may have the process for which a match program runs */
+    AGREED = 2,       /* samples that agree on where %rbx points */
     STACK_ABOVE = 64 << 10, /* bytes above a NIF's frame in which the C stack begins */
     HANDLER_STACK = 4096,   /* bytes that the handler may need, beside the system's frame */
     LEAVES_LEAST = 32, /* instructions by which code leaves Erlang's stack, to prove the place */
@@ -245,14 +246,44 @@ static uint32_t frames_of(struct thread *t, uint64_t from, uint64_t to)
 
 enum { HIDDEN = 1 };
 
+/* The pid of no process (ERTS_INVALID_PID). While a match program runs, as in ets:select/2, the
+ * scheduler's process is one that the VM keeps for that, which has it. */
+#define NOBODY UINT64_C(0xfffffff3)
+
+/* Copies a process into t->words, if this thread's scheduler runs it. */
+static bool is_running(struct thread *t, uint64_t at)
+{
+    return inside_is_address(at) && inside_read(how.memory, at, t->words, how.f.there + 1u) &&
+           t->words[how.f.there] == t->record;
+}
+
+/* Finds the process for which a match program runs, as is_running: the function that was called
+ * from Erlang code has saved the register (%r13) in which that code has its process, and is among
+ * the first on the C stack. No other process has the scheduler's record. */
+static bool find_behind(struct thread *t, uint64_t rsp)
+{
+    uint64_t begin = begin_of(t), looked = 0;
+    if (begin == 0 || rsp % 8 != 0 || rsp >= begin)
+        return false;
+    for (uint64_t p = begin - 8; p >= rsp && p >= begin - OUTER * 8; p -= 8) {
+        uint64_t at = *(words_read *)(uintptr_t)p, back;
+        if (at == looked || !inside_is_address(at))
+            continue;
+        looked = at;
+        if (inside_read(how.memory, at + how.f.there * 8ull, &back, 1) && back == t->record &&
+            is_running(t, at) && t->words[0] != NOBODY)
+            return true;
+    }
+    return false;
+}
+
 /* Fills in t->sample from [2] on for the process that runs. Returns the number of frames. */
 static uint32_t process_of(struct thread *t, const greg_t *reg, uint64_t *flags)
 {
     const struct inside_facts *f = &how.f;
     uint64_t *s = t->sample, rsp = (uint64_t)reg[REG_RSP], rip = (uint64_t)reg[REG_RIP];
-    uint64_t at = ((words_read *)(uintptr_t)t->record)[f->back];
-    if (!inside_is_address(at) || !inside_read(how.memory, at, t->words, f->there + 1u) ||
-        t->words[f->there] != t->record)
+    if (!is_running(t, ((words_read *)(uintptr_t)t->record)[f->back]) ||
+        (t->words[0] == NOBODY && !find_behind(t, rsp)))
         return 0;
     if ((t->words[f->sensitive / 64] >> f->sensitive % 64 & 1) != 0) {
         *flags |= HIDDEN;
