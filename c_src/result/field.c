@@ -149,16 +149,17 @@ void field_tracemem(const struct value *v, size_t nparts, struct buf *out)
     field_hex(v->s, n, n, out);
 }
 
-void field_place(const struct value *v, bool raw, const struct symbols *s, struct buf *out)
+void field_place(const struct value *v, bool raw, unsigned show, const struct symbols *s,
+                 struct buf *out)
 {
     if (raw) {
         raw_bytes(v, v->size, out);
     } else if (symbol_is_stack(v) && symbol_folded(s)) {
-        symbol_fold(s, v, out);
+        symbol_fold(s, v, show, out);
         buf_addc(out, '\n');
     } else if (symbol_is_stack(v)) {
         buf_addc(out, '\n');
-        symbol_stack(s, v, symbol_indent(s), 0, out);
+        symbol_stack(s, v, symbol_indent(s), 0, show, out);
     } else {
         struct buf text = BUF_INIT;
         symbol_text(s, v, &text);
@@ -184,7 +185,7 @@ void field_key(const struct value *v, uint32_t strsize, bool raw, unsigned show,
                const struct symbols *s, struct buf *out)
 {
     if (symbol_is(v)) {
-        field_place(v, raw, s, out);
+        field_place(v, raw, show, s, out);
         return;
     }
     if (value_is_int(v)) {

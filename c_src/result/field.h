@@ -23,7 +23,8 @@ void field_key(const struct value *v, uint32_t strsize, bool raw, unsigned show,
  * hexadecimal. Not for stacks. */
 void field_word(const struct value *v, unsigned show, const struct symbols *s, struct buf *out);
 /* Appends what stack(), sym() and the like show in a record. */
-void field_place(const struct value *v, bool raw, const struct symbols *s, struct buf *out);
+void field_place(const struct value *v, bool raw, unsigned show, const struct symbols *s,
+                 struct buf *out);
 /* Appends the value of a row; a histogram with its leading newline. */
 void field_aggr(const struct aggr *a, const uint64_t *words, bool zoom, struct buf *out);
 /* Appends a hex dump of n bytes, of which only the first `have` are at p and the rest are zero.

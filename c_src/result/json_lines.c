@@ -81,7 +81,7 @@ static void json_frames(const struct report *r, const struct value *v, struct bu
         return;
     }
     buf_addc(out, '[');
-    for (size_t i = 0; symbol_place(&r->symbols, v, i, &at); i++) {
+    for (size_t i = 0; symbol_place(&r->symbols, v, i, 0, &at); i++) {
         buf_adds(out, i > 0 ? ",{" : "{");
         json_first_key(out, at.known ? "function" : "address");
         buf_json(out, buf_str(&at.name), at.name.len);

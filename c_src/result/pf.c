@@ -256,10 +256,11 @@ static void put_place(const struct pf_conv *c, const struct value *v, const stru
                       struct buf *out)
 {
     const struct symbols *s = env != NULL ? env->symbols : NULL;
+    const unsigned show = env != NULL ? env->show : 0;
     struct buf text = BUF_INIT;
     size_t width = (size_t)c->width;
     if (c->conv == 'k' && symbol_folded(s)) {
-        symbol_fold(s, v, &text);
+        symbol_fold(s, v, show, &text);
         field(c, buf_str(&text), text.len, out);
         out->oom |= text.oom;
         buf_free(&text);
@@ -268,7 +269,7 @@ static void put_place(const struct pf_conv *c, const struct value *v, const stru
     if (c->conv == 'k') {
         bool left = (c->flags & PF_LEFT) != 0;
         buf_addc(out, '\n');
-        symbol_stack(s, v, left ? c->width : 0, left ? 0 : width, out);
+        symbol_stack(s, v, left ? c->width : 0, left ? 0 : width, show, out);
         return;
     }
     if (symbol_is(v))

@@ -84,7 +84,7 @@ void profile_fold(const struct report *r, const struct aggr *a, const struct agg
             buf_adds(out, before);
             before = ";";
             if (of > 0) {
-                symbol_fold(&r->symbols, v, out);
+                symbol_fold(&r->symbols, v, report_shown(r), out);
                 continue;
             }
             buf_reset(&word);
@@ -148,7 +148,8 @@ void profile_frames(const struct report *r, const struct aggr *a, const struct a
             const struct value *v = &row->key->key[i];
             if (!is_stack(v->kind) || (v->kind == DIF_STACK) != kernel)
                 continue;
-            for (size_t f = 0; symbol_place(&r->symbols, v, f, &place); f++, depth++) {
+            for (size_t f = 0; symbol_place(&r->symbols, v, f, report_shown(r), &place);
+                 f++, depth++) {
                 buf_reset(&shown);
                 buf_visible(&shown, buf_str(&place.name), place.name.len, false);
                 struct profile_frame frame = {.line = place.line};

@@ -2,6 +2,7 @@
  * after the process id if it is a user's; see dif/kinds.list. */
 #include "result/symbol.h"
 #include "util/buftext.h"
+#include "util/elixir.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -79,6 +80,19 @@ bool symbol_frame(const struct symbols *s, const struct value *v, size_t nth, st
     return pc != 0;
 }
 
+/* Gives the modules in a text the names that Elixir has for them, if that is asked for. */
+static void show_as(struct buf *text, unsigned show)
+{
+    if ((show & SHOW_ELIXIR) == 0 || !elixir_has(buf_str(text), text->len))
+        return;
+    struct buf named = BUF_INIT;
+    elixir_put(&named, buf_str(text), text->len);
+    buf_reset(text);
+    buf_add(text, named.data, named.len);
+    text->oom |= named.oom;
+    buf_free(&named);
+}
+
 size_t symbol_depth(const struct value *v)
 {
     size_t user = v->kind != DIF_STACK, n = 0;
@@ -87,7 +101,7 @@ size_t symbol_depth(const struct value *v)
     return n;
 }
 
-bool symbol_place(const struct symbols *s, const struct value *v, size_t nth,
+bool symbol_place(const struct symbols *s, const struct value *v, size_t nth, unsigned show,
                   struct symbol_place *place)
 {
     bool user = v->kind != DIF_STACK;
@@ -100,6 +114,7 @@ bool symbol_place(const struct symbols *s, const struct value *v, size_t nth,
     const uint64_t pid = user ? word_at(v, 0) : 0;
     struct tier_symbol sym = {0};
     put(s, pid, pc, SHOW_FUNCTION, &place->name);
+    show_as(&place->name, show);
     place->known = s != NULL && s->find != NULL && s->find(s->arg, pid, pc, &sym) && sym.whole;
     if (place->known && sym.line > 0) {
         place->file = sym.file;
@@ -122,14 +137,14 @@ void symbol_fold_text(const char *text, size_t n, struct buf *out)
         out->data[i] = out->data[i] == ';' ? ':' : out->data[i] == ' ' ? '_' : out->data[i];
 }
 
-void symbol_fold(const struct symbols *s, const struct value *v, struct buf *out)
+void symbol_fold(const struct symbols *s, const struct value *v, unsigned show, struct buf *out)
 {
     struct symbol_place place = {.name = BUF_INIT};
     size_t depth = symbol_depth(v);
     if (depth == 0)
         symbol_fold_text(SYMBOL_NO_STACK, strlen(SYMBOL_NO_STACK), out);
     for (size_t i = depth; i-- > 0;) {
-        symbol_place(s, v, i, &place);
+        symbol_place(s, v, i, show, &place);
         symbol_fold_text(buf_str(&place.name), place.name.len, out);
         if (i > 0)
             buf_addc(out, ';');
@@ -139,10 +154,11 @@ void symbol_fold(const struct symbols *s, const struct value *v, struct buf *out
 }
 
 void symbol_stack(const struct symbols *s, const struct value *v, int64_t indent, size_t width,
-                  struct buf *out)
+                  unsigned show, struct buf *out)
 {
     struct buf frame = BUF_INIT;
     for (size_t i = 0; symbol_frame(s, v, i, &frame); i++, buf_reset(&frame)) {
+        show_as(&frame, show);
         buf_fill(out, ' ', indent > 0 ? (size_t)indent : 0);
         buf_fill(out, ' ', width > frame.len ? width - frame.len : 0);
         buf_add(out, frame.data, frame.len);

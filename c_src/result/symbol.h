@@ -38,9 +38,10 @@ void symbol_address(const struct symbols *s, uint64_t pid, uint64_t address, str
 /* Appends a value of sym(), mod(), usym() and the like. */
 void symbol_text(const struct symbols *s, const struct value *v, struct buf *out);
 /* Appends the frames of a stack up to the first address 0, each on a separate line after `indent`
- * blanks and right-justified in `width` columns. */
+ * blanks and right-justified in `width` columns. show, here and below: of enum value_show, only
+ * SHOW_ELIXIR. */
 void symbol_stack(const struct symbols *s, const struct value *v, int64_t indent, size_t width,
-                  struct buf *out);
+                  unsigned show, struct buf *out);
 /* Returns the blanks before a frame: the option stackindent. */
 int64_t symbol_indent(const struct symbols *s);
 /* Appends the nth frame's text. Returns false when there is none. */
@@ -57,7 +58,7 @@ struct symbol_place {
 };
 /* Fills in the nth frame of a stack; place->name is emptied first. Returns false when there is
  * none. */
-bool symbol_place(const struct symbols *s, const struct value *v, size_t nth,
+bool symbol_place(const struct symbols *s, const struct value *v, size_t nth, unsigned show,
                   struct symbol_place *place);
 
 #define SYMBOL_NO_STACK "[no stack]"
@@ -69,6 +70,6 @@ bool symbol_folded(const struct symbols *s);
 void symbol_fold_text(const char *text, size_t n, struct buf *out);
 /* Appends a stack on one line, its root first, frames separated by ';'. In the place of a stack
  * without frames there is one that says so. */
-void symbol_fold(const struct symbols *s, const struct value *v, struct buf *out);
+void symbol_fold(const struct symbols *s, const struct value *v, unsigned show, struct buf *out);
 
 #endif

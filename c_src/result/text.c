@@ -119,7 +119,9 @@ void report_action_text(struct report *r, const struct event_data *d, struct buf
         print_object((uint64_t)v->i, v + 1, dif_str(r->img, act->format), report_print_most(r->opt),
                      out);
         break;
-    case ACT_STACK: field_place(v, option_on(r->opt, OPTION_rawbytes), &r->symbols, out); break;
+    case ACT_STACK:
+        field_place(v, option_on(r->opt, OPTION_rawbytes), report_shown(r), &r->symbols, out);
+        break;
     case ACT_PRINTF: {
         const struct pf_env env = {
             .symbols = &r->symbols, .target = r->target, .show = report_shown(r)};

@@ -60,7 +60,7 @@ static void kernel_stack(void **state)
     static const uint64_t pcs[] = {0x1100, 0x1142, 0x1300, 0xdead, 0, 0x1100};
     struct value v = words(DIF_STACK, pcs, 6);
     struct buf b = BUF_INIT;
-    field_place(&v, false, &known, &b);
+    field_place(&v, false, 0, &known, &b);
     assert_string_equal(text(&b), "\n"
                                   "              ext4`ext4_read\n"
                                   "              ext4`ext4_read+0x42\n"
@@ -73,7 +73,7 @@ static void kernel_stack(void **state)
     assert_string_equal(text(&b),
                         "\n  ext4`ext4_read\n  ext4`ext4_read+0x42\n  ext4`0x1300\n  0xdead\n");
     buf_reset(&b);
-    field_place(&v, false, NULL, &b); /* nobody who knows */
+    field_place(&v, false, 0, NULL, &b); /* nobody who knows */
     assert_non_null(strstr(text(&b), "\n              0x1142\n"));
     buf_free(&b);
 }
@@ -86,13 +86,48 @@ static void user_stack(void **state)
     struct options o;
     struct symbols s = with(&o, 0, false);
     struct buf b = BUF_INIT;
-    field_place(&v, false, &s, &b);
+    field_place(&v, false, 0, &s, &b);
     assert_string_equal(text(&b), "\nlibm.so`sin\nlibm.so`sin+0x42\nlibm.so`0x5300\n0x9\n");
     buf_reset(&b);
     s = with(&o, 0, true);
     v.kind = DIF_JSTACK;
-    field_place(&v, false, &s, &b);
+    field_place(&v, false, 0, &s, &b);
     assert_string_equal(text(&b), "\nlibm.so:0x100\nlibm.so:0x142\nlibm.so:0x300\n0x9\n");
+    buf_free(&b);
+}
+
+static bool find_elixir(void *arg, uint64_t pid, uint64_t address, struct tier_symbol *out)
+{
+    (void)arg;
+    *out = (struct tier_symbol){.object = "Elixir.Shop.Pricing",
+                                .whole = true,
+                                .function = "'Elixir.Shop.Pricing':'-price/1-fun-0-'/2",
+                                .file = "shop.ex",
+                                .line = (uint32_t)address};
+    return pid == 7;
+}
+
+/* Modules are named as the reader wants them, as in texts. */
+static void elixir_stack(void **state)
+{
+    (void)state;
+    static const uint64_t pcs[] = {7, 4};
+    struct value v = words(DIF_USTACK, pcs, 2);
+    struct symbols s = {.find = find_elixir};
+    struct symbol_place place = {.name = BUF_INIT};
+    struct buf b = BUF_INIT;
+    symbol_stack(&s, &v, 0, 0, SHOW_ELIXIR, &b);
+    assert_string_equal(text(&b), "Shop.Pricing:'-price/1-fun-0-'/2 (shop.ex:4)\n");
+    buf_reset(&b);
+    symbol_stack(&s, &v, 0, 0, SHOW_VISIBLE, &b);
+    assert_string_equal(text(&b), "'Elixir.Shop.Pricing':'-price/1-fun-0-'/2 (shop.ex:4)\n");
+    buf_reset(&b);
+    symbol_fold(&s, &v, SHOW_ELIXIR, &b);
+    assert_string_equal(text(&b), "Shop.Pricing:'-price/1-fun-0-'/2");
+    assert_true(symbol_place(&s, &v, 0, SHOW_ELIXIR, &place));
+    assert_string_equal(text(&place.name), text(&b));
+    assert_int_equal(place.line, 4);
+    buf_free(&place.name);
     buf_free(&b);
 }
 
@@ -193,9 +228,9 @@ static void short_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernel_stack),   cmocka_unit_test(user_stack),
-        cmocka_unit_test(single_symbols), cmocka_unit_test(formats),
-        cmocka_unit_test(short_values),
+        cmocka_unit_test(kernel_stack), cmocka_unit_test(user_stack),
+        cmocka_unit_test(elixir_stack), cmocka_unit_test(single_symbols),
+        cmocka_unit_test(formats),      cmocka_unit_test(short_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
