@@ -4,8 +4,8 @@
  *
  *   erltrace -p PID --for 10s -s scripts/cpu.d
  *
- * A sample is taken wherever the process is, also in BIFs, NIFs and collections, so that shares are true. The line without a process is what the
- * schedulers themselves use: they look for work, and for some moments wait for it by turning in circles. The cost does not depend on the load.
+ * A sample is taken wherever the process is, also in BIFs, NIFs and collections, so that shares are true. "- no process" is what the
+ * schedulers themselves use, as they look for work, and sensitive processes. The cost does not depend on the load.
  *
  * page: view=flame
  */
@@ -13,8 +13,9 @@
 
 profile-97
 {
-    @functions[erlfunc] = count();
-    @processes[erlname] = count();
+    this->nobody = erlpid == "" ? "- no process" : "";
+    @functions[this->nobody != "" ? this->nobody : erlfunc != "" ? erlfunc : "- unknown"] = count();
+    @processes[this->nobody != "" ? this->nobody : erlname] = count();
     @stacks[ustack(60)] = count();
 }
 

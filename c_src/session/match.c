@@ -46,7 +46,8 @@ bool session_is_local(const struct session *s)
         if (!spec_is_local(&spec))
             return false;
     }
-    return true;
+    struct dif_need need;
+    return !dif_lacks(&s->img, WORD_LOCAL, &need) || (need.tiers & WORD_VM) == 0;
 }
 
 int session_attach(struct session *s, struct tier *t)
