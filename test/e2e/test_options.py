@@ -461,13 +461,15 @@ def test_node_named_twice(t):
 
 
 def test_only_node(t):
-    """Without a target, the only node of this host is traced; if there are several, the error names them."""
+    """Without a target, the only node of this host is traced, also for what has no probe of a node's and still needs one; if there are several,
+    the error names them."""
     t.needs_proc()
     node = t.node()
-    status, out, err = t.run("--cookie", node.cookie, "-q", "-n", 'BEGIN { printf("here\\n"); exit(0); }')
-    if status == 0:
-        t.equal(out.split(), ["here"], "output")
-    else:  # other nodes may run on this host
-        t.equal(status, 1, "exit status")
-        t.match(err, r"\[NODE_MANY\]")
-        t.match(err, re.escape(node.short), "the nodes are named")
+    for script in ('erlang*:::process-exit {} BEGIN { printf("here\\n"); exit(0); }', 'BEGIN { printf("here%s\\n", erlname); exit(0); }'):
+        status, out, err = t.run("--cookie", node.cookie, "-q", "-n", script)
+        if status == 0:
+            t.equal(out.split(), ["here"], "output")
+        else:  # other nodes may run on this host
+            t.equal(status, 1, "exit status")
+            t.match(err, r"\[NODE_MANY\]")
+            t.match(err, re.escape(node.short), "the nodes are named")
