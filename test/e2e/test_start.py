@@ -1,5 +1,5 @@
-"""Runs each command of the pages for newcomers (doc/start*.md) as printed, on the shop of `make shop` or on an Elixir node. There are two
-differences: the node is named, as there may be others, and one second has to be enough."""
+"""Runs each command of the pages for newcomers (doc/start*.md, doc/walkthrough.md) as printed, on the shop of `make shop` or on an Elixir
+node. There are two differences: the node is named, as there may be others, and one second has to be enough."""
 import glob
 import os
 import re
@@ -101,8 +101,46 @@ def test_elixir_people(t):
             os.killpg(node.pid, signal.SIGKILL)
 
 
-def await_functions(t, number):
+def test_walkthrough(t):
+    """The steps at the service in Elixir lead to the process, the function, the line and the argument that the page tells of."""
+    if t.otp or shutil.which("elixir") is None:
+        raise Skipped("on the host's own OTP only" if t.otp else "Elixir is not here: scripts/dev/deps erlang")
+    with open(os.path.join(ROOT, "doc", "walkthrough.md"), encoding="utf-8") as f:
+        page = f.read().partition("\n## A broker")[0]
+    program = t.file("shop.exs", textwrap.dedent(re.search(r"^    defmodule .*?:infinity\)$", page, re.S | re.M)[0]))
+    schedulers, calls, cpu, slow, customers = re.findall(r"^    \$ (erltrace .*)$", page, re.M)
+    epmd()
+    env = dict(os.environ, HOME=t.folder, LC_ALL="C.UTF-8", ELIXIR_ERL_OPTIONS="-setcookie " + COOKIE)
+    with subprocess.Popen(["elixir", "--sname", f"shop{os.getpid()}", program], env=env, cwd=t.folder, stdin=subprocess.DEVNULL,
+                          start_new_session=True) as node:
+        try:
+            await_functions(t, node.pid, "Shop.Cart", "total/1")
+
+            def said(command, *patterns):
+                end = time.monotonic() + PATIENCE  # a busy host lets the node run for some moments of that second only
+                while True:
+                    status, out, err = run(command, node.pid)
+                    t.equal(status, 0, f"exit status of {command}\n{err}")
+                    if all(re.search(p, out) for p in patterns) or time.monotonic() > end:
+                        break
+                for pattern in patterns:
+                    t.match(out, pattern, f"what {command} shows\n{err}")
+                return out
+
+            said(schedulers, r"\d:\d\d +\d+ +\d+ +\d+ +\d+\n")
+            said(calls, r"(?m)^Shop\.Cart +\d+ ", r"(?m)^Shop\.Visitor:buy/1 +Shop\.Cart ")
+            said(cpu, r"(?m)^Enum:reduce_range/5 +\d+$", r"(?m)^Shop\.Cart +\d+$", r"Shop\.Pricing:'-discount/2-fun-0-'/2 \(shop\.exs:7\)",
+                 r"Shop\.Pricing:price/1 \(shop\.exs:4\)\n +Shop\.Cart:handle_call/3 \(shop\.exs:17\)")
+            said(slow.replace(" 5 ", " 1 "), r"""(?m)^Shop\.Cart +\d+\.\d+  Shop\.Pricing:price/1 \[#{amounts => \[1200,350,75\],customer => <<"acme">>}\] -> {ok,\d+}$""")
+            found = said(customers)
+            for customer in ("acme", "initech", "globex", "umbrella"):
+                t.match(found, f'<<"{customer}">>', "the customers")
+        finally:
+            os.killpg(node.pid, signal.SIGKILL)
+
+
+def await_functions(t, number, module="Hello.Shop", function="order/1"):
     """Waits until the node with this process id runs its own code."""
     end = time.monotonic() + PATIENCE
-    while not run("erltrace -l -m Hello.Shop", number)[1].count("order/1"):
+    while not run(f"erltrace -l -m {module}", number)[1].count(function):
         t.true(time.monotonic() < end, "the node of the page runs")
