@@ -158,8 +158,8 @@ void session_options_changed(struct session *s);
 /* Makes the image. After an error of session_add or of this function only session_free may follow.
  */
 int session_compile(struct session *s);
-/* Returns whether the local tier is enough: it has every probe that the programs describe, which are
- * those of dtrace and profile, and what they use, unless a node does not have that either. */
+/* Returns whether the local tier is enough: it has every probe that the programs describe, which
+ * are those of dtrace and profile, and what they use, unless a node does not have that either. */
 bool session_is_local(const struct session *s);
 
 /* Takes ownership of an open tier, also on error. Closes a tier whose target the session already
