@@ -200,14 +200,15 @@ static uint64_t top_in_c(struct thread *t, const greg_t *reg, uint64_t *call)
     }
     if (!resumes_from_rbp(at))
         return t->words[how.f.stop];
-    if (is_on_stack(t, rbp))
-        return rbp;
+    /* C code may have another use for %rbp, and then the function that was called first has saved
+     * it. Other words there may point into the heap, which is below the stack. */
+    uint64_t best = is_on_stack(t, rbp) ? rbp : 0;
     for (uint64_t p = begin - 16; begin != 0 && p >= rsp && p >= begin - 8 - SAVED * 8; p -= 8) {
         uint64_t word = *(words_read *)(uintptr_t)p;
-        if (is_on_stack(t, word))
-            return word;
+        if (word > best && is_on_stack(t, word))
+            best = word;
     }
-    return t->words[how.f.stop];
+    return best != 0 ? best : t->words[how.f.stop];
 }
 
 static void learn_regs(struct thread *t, uint64_t rbx)
