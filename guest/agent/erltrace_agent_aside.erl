@@ -2,11 +2,15 @@
 %% the code server, to all schedulers. A helper process asks them, and the server waits for it no longer than a limit, because it has
 %% consumers to hear.
 %%
+%% A helper that asks a driver causes events of its port. The library knows the helper, and leaves out what it has asked for (nif_asker).
+%%
 %% What always holds: the server waits at most Ms milliseconds for each answer and for at most Late answers that do not come. When it goes
 %% on, nothing is left of the question but a helper that has been told to end.
 -module(erltrace_agent_aside).
 
 -export([each/4]).
+
+-include("erltrace_agent.hrl").
 
 %% Returns [{X, F(X)} || X <- Xs], without those that failed or did not come within Ms milliseconds. Once Late of them have not come, the
 %% rest are not asked.
@@ -19,6 +23,8 @@ each(F, Xs, Ms, Late) ->
     Tag = make_ref(),
     Server = self(),
     {Pid, Monitor} = erltrace_agent_lib:start(fun() -> ask(Server, Tag, F, Xs) end, [monitor, {priority, high}]),
+    asks(Pid),
+    Pid ! Tag,
     {Answers, Left} = answers(Xs, Tag, Monitor, Ms, []),
     erlang:demonitor(Monitor, [flush]),
     exit(Pid, kill),
@@ -26,6 +32,11 @@ each(F, Xs, Ms, Late) ->
     case Left of
         [] -> Answers;
         [_ | Others] -> Answers ++ each(F, Others, Ms, Late - 1)
+    end.
+
+asks(Pid) ->
+    try ?AGENT:nif_asker(Pid)
+    catch error:_ -> ok % the library is not there, and nothing is seen
     end.
 
 answers([], _, _, _, Acc) ->
@@ -49,4 +60,5 @@ forget(Tag) ->
 
 ask(Server, Tag, F, Xs) ->
     process_flag(sensitive, true),
+    receive Tag -> ok end,
     [Server ! try {Tag, F(X)} catch Class:_ -> {Tag, failed, Class} end || X <- Xs].

@@ -1,10 +1,13 @@
-%% erltrace_agent_names - the names of processes, for programs that use erlname.
+%% erltrace_agent_names - the names of processes and ports, for programs that use erlname.
 %%
 %% The library learns names from events (procname.h). This module tells it those of processes that are older than the trace, and looks again at
 %% processes that programs have named by less than a registered name: labels come and change without an event.
 %%
 %% A process itself answers what it began with, among its other signals. So helpers ask (erltrace_agent_crowd, erltrace_agent_aside), and a
 %% process that does not answer soon has no name until it is asked again.
+%%
+%% A port is called what it is: a socket by its addresses, a connection to a node by that node, a program by its name, and anything else by
+%% its driver. Its driver answers for the addresses, so ports are asked aside, one after another; events of that are left out (nif_asker).
 -module(erltrace_agent_names).
 
 -export([needed/1, begin_learning/2, fill/2, stop/2, look/1]).
@@ -24,6 +27,8 @@
 -define(KEYS, 200).                % of a registry that are read at a time
 -define(TIMES, 1000).              % ... and how often, at most
 -define(FRAMES, 8).                % frames that the VM shows of a stack, at most
+-define(PORTS, 4096).              % ports that are asked when a program begins; of others, those that it names
+-define(NAME, 79).                 % bytes of a name
 
 %% Whether programs with these needs use names.
 needed(Bits) ->
@@ -38,7 +43,7 @@ begin_learning(Bits, #s{names = Had}) ->
 
 %% Once births are seen: tells the library what was there before.
 fill(true, #s{names = false} = S) ->
-    ?AGENT:nif_names([{P, registered, N} || N <- registered(), P <- [whereis(N)], is_pid(P)]),
+    ?AGENT:nif_names([{P, registered, N} || N <- registered(), P <- [whereis(N)], is_pid(P) orelse is_port(P)]),
     erltrace_agent_lib:fold_list(fun global/2, ok, global_names()),
     erlang:module_loaded(?REGISTRY) andalso erltrace_agent_lib:fold_list(fun registry/2, ok, ets:all()),
     Ps = processes(),
@@ -48,7 +53,8 @@ fill(true, #s{names = false} = S) ->
     case length(Ps) > ?MANY of
         true -> erltrace_agent_crowd:fold(Ask, fun tell/3, ok, Ps, ?SILENT);
         false -> ask(Ask, Ps)
-    end;
+    end,
+    ask(Ask, lists:sublist(erlang:ports(), ?PORTS));
 fill(_, _) ->
     ok.
 
@@ -131,6 +137,8 @@ keys(_, _, _) ->
     ok.
 
 %% Returns what a process says of its beginning, and of its label. The dictionary of a sensitive process is empty.
+facts(P, _) when is_port(P) ->
+    port(P, erlang:port_info(P, name), erlang:port_info(P, os_pid));
 facts(P, Has) when ?HAS(Has, ?OTP_LABELS) ->
     [{initial_call, Call}, {_, Initial}, {_, Label}] =
         process_info(P, [initial_call, {dictionary, '$initial_call'}, {dictionary, '$process_label'}]),
@@ -158,3 +166,53 @@ bottom(P) ->
         _ ->
             []
     end.
+
+port(_, {name, Command}, {os_pid, Pid}) when is_integer(Pid) -> [said(port, ["program ", filename:basename(word(Command))])];
+port(P, {name, "tcp_inet"}, _) -> tcp(P, lists:keyfind(P, 2, erlang:system_info(dist_ctrl)));
+port(P, {name, "udp_inet"}, _) -> socket(P, "udp");
+port(P, {name, "sctp_inet"}, _) -> socket(P, "sctp");
+port(_, {name, Driver}, _) -> [said(port, ["driver ", word(Driver)])];
+port(_, undefined, _) -> []. % it is closed
+
+word(Text) -> lists:takewhile(fun(C) -> C =/= $\s end, Text).
+
+tcp(_, {Node, _}) -> [said(port, ["node ", atom_to_list(Node)])];
+tcp(P, false) -> socket(P, "tcp").
+
+%% A socket that has no peer may get one.
+socket(P, Protocol) ->
+    case {prim_inet:sockname(P), prim_inet:peername(P)} of
+        {{ok, From}, {ok, To}} -> [said(port, shortened(protocol(To, Protocol), From, address(To)))];
+        {{ok, From}, _} -> [said(opened, [protocol(From, Protocol), address(From)])];
+        _ -> [said(opened, Protocol)]
+    end.
+
+protocol({local, _}, _) -> "unix ";
+protocol(_, Protocol) -> Protocol ++ " ".
+
+%% Where two long addresses do not fit, that of this host is left out, but for its port. One end of a local socket has no address.
+shortened(Protocol, {local, <<>>}, To) ->
+    [Protocol, "-> ", To];
+shortened(Protocol, {local, Path}, <<>>) ->
+    [Protocol, Path];
+shortened(Protocol, From, To) ->
+    Whole = iolist_to_binary([Protocol, address(From), " -> ", To]),
+    case From of
+        {_, Port} when is_integer(Port), byte_size(Whole) > ?NAME -> [Protocol, $:, integer_to_list(Port), " -> ", To];
+        _ -> Whole
+    end.
+
+address({local, Path}) -> Path;
+address({{A, B, C, D}, Port}) -> io_lib:format("~b.~b.~b.~b:~b", [A, B, C, D, Port]);
+address({IP, Port}) when tuple_size(IP) =:= 8 -> [$[, ipv6(IP), $], $:, integer_to_list(Port)];
+address(Other) -> io_lib:format("~0tp", [Other]).
+
+%% (inet_parse is loaded wherever networks are used; asking for it must not load it.)
+ipv6(IP) ->
+    case erlang:function_exported(inet_parse, ntoa, 1) of
+        true -> inet_parse:ntoa(IP);
+        false -> lists:join($:, [integer_to_list(N, 16) || N <- tuple_to_list(IP)])
+    end.
+
+said(What, Text) ->
+    {What, unicode:characters_to_binary(Text)}.

@@ -740,6 +740,7 @@ static ErlNifFunc functions[] = {
     {"nif_profile_counts", 1, oncpu_counts_nif, 0},
     {"nif_names", 1, procname_nif, 0},
     {"nif_asked", 0, procname_asked_nif, 0},
+    {"nif_asker", 1, ports_asker_nif, 0},
 };
 
 /* A VM refuses a library whose interface is newer than its own. The library uses nothing newer than

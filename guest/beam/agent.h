@@ -216,6 +216,7 @@ struct agent {
     _Atomic bool naming;                 /* names are learned from events */
     _Atomic bool ports_known;            /* ... of all ports except those that appear unreported */
     _Atomic bool sctp;                   /* there has been a port named sctp_inet */
+    _Atomic uint64_t asker;              /* the helper of the server that asks ports; 0: none */
     _Atomic(struct proctab *) blocked;   /* blocked.c: processes that wait for a port */
     _Atomic uint32_t nblocked;           /* the number of them */
     _Atomic bool loading;                /* calls of functions without bindings are counted */

@@ -254,6 +254,87 @@ def test_beside_another_tracer(t):
     kill(node, [one])
 
 
+# Ports of each kind, held by a process, and what they are called: the node's own account.
+PORTS = """
+-module(etp).
+-export([start/1, texts/1, say/2]).
+start(Tag) ->
+    Asker = self(),
+    P = spawn(fun() -> process_flag(trap_exit, true), Asker ! {ports, open(Tag)}, receive stop -> ok end end),
+    receive {ports, Ports} -> persistent_term:put({etp, Tag}, {P, Ports}), [unicode:characters_to_binary(N) || {_, N} <- Ports] end.
+texts(Tag) -> {_, Ports} = persistent_term:get({etp, Tag}), [list_to_binary(erlang:port_to_list(P)) || {P, _} <- Ports].
+say(Tag, To) -> {_, Ports} = persistent_term:get({etp, Tag}), [To ! P || {P, _} <- Ports], ok.
+address(Ip, S) -> {ok, N} = inet:port(S), [Ip, $:, integer_to_list(N)].
+open(Tag) ->
+    {ok, Listen} = gen_tcp:listen(0, [{ip, {127, 0, 0, 1}}]),
+    {ok, N} = inet:port(Listen),
+    {ok, There} = gen_tcp:connect({127, 0, 0, 1}, N, []),
+    {ok, Here} = gen_tcp:accept(Listen),
+    {ok, Udp} = gen_udp:open(0, [{ip, {127, 0, 0, 1}}]),
+    Path = "/tmp/etp-" ++ os:getpid() ++ atom_to_list(Tag),
+    {ok, Local} = gen_tcp:listen(0, [local, {ifaddr, {local, Path}}]),
+    {ok, Client} = gen_tcp:connect({local, Path}, 0, [local]),
+    {ok, Server} = gen_tcp:accept(Local),
+    ok = file:delete(Path),
+    register(Tag, Named = open_port({spawn, "cat"}, [])),
+    [A, B] = [address("127.0.0.1", S) || S <- [Listen, There]],
+    [{Listen, ["tcp ", A]}, {There, ["tcp ", B, " -> ", A]}, {Here, ["tcp ", A, " -> ", B]}, {Udp, ["udp ", address("127.0.0.1", Udp)]},
+     {Local, ["unix ", Path]}, {Client, ["unix -> ", Path]}, {Server, ["unix ", Path]}, {open_port({spawn, "cat"}, []), "program cat"},
+     {open_port({spawn_executable, "/bin/cat"}, []), "program cat"}, {Named, atom_to_list(Tag)}] ++ six().
+six() ->
+    try gen_tcp:listen(0, [inet6, {ip, {0, 0, 0, 0, 0, 0, 0, 1}}]) of
+        {ok, S} -> [{S, ["tcp ", address("[::1]", S)]}];
+        {error, _} -> []
+    catch _:_ -> []
+    end.
+"""
+
+
+def test_of_ports(t):
+    """A socket is called by its addresses, a program by its name, a port that is registered by that one; and asking for that is no event."""
+    node, worker = workload(t)
+    node(f"etw:load({quoted(PORTS)})")
+    names = node("etp:start(etp_old)")
+    sink = node("etn:start(spawn, x)")
+    trace = t.trace("-q", "-x", "switchrate=20ms", "-n", READY + """
+        erlang*:::message-send /args[0] == $$1 && args[1] == $$2/ { printf("is %s.\\n", erlname(message)); }
+        erlang*:::port-scheduled /erlname == "etp_old" && erlname(args[0]) == erlname/ { @turns["turns"] = count(); }
+        erlang*:::port-control { @["asked", args[1]] = count(); }""", worker, sink, node=node)
+    trace.ready()
+    at = 0
+
+    def said(tag, many):
+        nonlocal at
+        node(f"etw:as({pid(worker)}, fun() -> etp:say({tag}, {pid(sink)}) end)")
+        lines = []
+        while len(lines) < many:
+            at = trace.wait("^is ", start=at) + 1
+            lines.append(trace.out.lines[at - 1][3:-1])
+        return lines
+
+    t.equal(said("etp_old", len(names)), names, "older than the trace", trace)
+    node('etp_old ! {element(1, persistent_term:get({etp, etp_old})), {command, "x"}}')
+    new = node("etp:start(etp_new)")
+    texts = node("etp:texts(etp_new)")
+    first = said("etp_new", len(new))
+    t.equal(first[new.index("etp_new")], "etp_new", "what events tell is known at once", trace)
+    for _ in range(200):
+        if said("etp_new", len(new)) == new:
+            break
+        node("timer:sleep(50)")
+    t.equal(said("etp_new", len(new)), new, "opened during the trace", trace)
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    found = aggregation(trace.out.text())
+    asked = {key[1] for key in found if key[0] == "asked"}
+    t.true(found["turns"] > 0, "turns of the port", trace)
+    t.equal(asked & set(node("etp:texts(etp_old)")), set(), "ports that only the agent has asked", trace)
+    t.true(len(asked & set(texts)) >= 4, "sockets that have been opened were asked by whoever did that", trace)
+    node("[element(1, persistent_term:get({etp, Tag})) ! stop || Tag <- [etp_old, etp_new]], [persistent_term:erase({etp, Tag}) || Tag <- [etp_old, etp_new]]")
+    kill(node, [sink])
+    t.clean(node)
+
+
 def test_in_a_registry_of_elixir(t):
     """Of processes that are older than the trace, those in a Registry with unique keys have their keys as names, also with partitions."""
     if shutil.which("elixir") is None:

@@ -179,6 +179,42 @@ static void test_order(void **state)
     called(p, "reg");
 }
 
+static ERL_NIF_TERM text(const char *s)
+{
+    return nif_binary(s, strlen(s), false);
+}
+
+/* A port is called what the server says, or by its registered name; no number of a pid is its. */
+static void test_ports(void **state)
+{
+    (void)state;
+    ERL_NIF_TERM p = nif_port(4, true), pid = nif_pid(4, true);
+    char out[PROCNAME_TEXT];
+    tell("opened", p, text("tcp 127.0.0.1:1"));
+    tell("opened", pid, text("no port"));
+    called(p, "tcp 127.0.0.1:1");
+    called(pid, "");
+    tell("port", p, text("tcp 127.0.0.1:1 -> 127.0.0.1:2"));
+    tell("opened", p, text("tcp 127.0.0.1:3"));
+    tell("port", p, nif_int(1));
+    called(p, "tcp 127.0.0.1:1 -> 127.0.0.1:2");
+    event("register", p, name("reg"), nif_nil());
+    called(p, "reg");
+    event("unregister", p, name("reg"), nif_nil());
+    called(p, "tcp 127.0.0.1:1 -> 127.0.0.1:2");
+    event("register", pid, name("four"), nif_nil());
+    called(pid, "four");
+    called(p, "tcp 127.0.0.1:1 -> 127.0.0.1:2");
+    static const char *const none[] = {"#Port<0.>",           "#Port<0.4",   "#Port<0.4>>",
+                                       "#Port<1.4>",          "#Port<0.-4>", "#Port<0.4.0>",
+                                       "#Port<0.12345678901>"};
+    for (unsigned i = 0; i < sizeof none / sizeof *none; i++)
+        assert_int_equal(procname_of_text(nif_env, none[i], strlen(none[i]), false, out), 0);
+    event("closed", p, name("normal"), nif_nil());
+    called(p, "tcp 127.0.0.1:1 -> 127.0.0.1:2");
+    assert_true(has_exited(proctab_find(table(), p), p));
+}
+
 /* Who begins to learn knows nothing of what an earlier trace knew. */
 static void test_forgets(void **state)
 {
@@ -283,6 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_beginnings, learn),
         cmocka_unit_test_setup(test_order, learn),
+        cmocka_unit_test_setup(test_ports, learn),
         cmocka_unit_test_setup(test_forgets, learn),
         cmocka_unit_test_setup(test_length, learn),
         cmocka_unit_test_setup(test_full, learn),

@@ -88,6 +88,16 @@ ERL_NIF_TERM ports_unknown_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
     return l.list;
 }
 
+ERL_NIF_TERM ports_asker_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    ErlNifPid pid;
+    if (!agent_is_server(env) || !enif_get_local_pid(env, argv[0], &pid))
+        return enif_make_badarg(env);
+    atomic_store_explicit(&agent.asker, argv[0], memory_order_relaxed);
+    return agent.atom.ok;
+}
+
 void ports_sweep(ErlNifEnv *env, uint32_t part, uint32_t parts)
 {
     porttab_sweep(ports_table(), part, parts, open_port, env);

@@ -29,6 +29,8 @@ ERL_NIF_TERM ports_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 /* nif_unknown_ports(Part) -> [Port]: the open ports with an unknown name or owner, in one of
  * AGENT_PARTS parts of the table */
 ERL_NIF_TERM ports_unknown_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+/* nif_asker(Pid) -> ok: what this process asks ports is not an event. */
+ERL_NIF_TERM ports_asker_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 /* Removes closed ports; for the server's timer. */
 void ports_sweep(ErlNifEnv *env, uint32_t part, uint32_t parts);
 

@@ -152,9 +152,45 @@ static bool has_exited(const void *record, uint64_t pid)
     return atomic_load_explicit(&r->gone, memory_order_relaxed) == pid;
 }
 
+/* -- processes and ports ----------------------------------------------------------------------- */
+
+static bool is_port(ErlNifEnv *env, ERL_NIF_TERM t)
+{
+    ErlNifPort port;
+    return event_is_word(t) && enif_get_local_port(env, t, &port);
+}
+
+/* Returns whether a term is a process or a port of this node. */
+static bool is_ours(ErlNifEnv *env, ERL_NIF_TERM t)
+{
+    ErlNifPid pid;
+    return (event_is_word(t) && enif_get_local_pid(env, t, &pid)) || is_port(env, t);
+}
+
+static bool is_alive(ErlNifEnv *env, ERL_NIF_TERM t)
+{
+    ErlNifPid pid;
+    ErlNifPort port;
+    return enif_get_local_pid(env, t, &pid)
+               ? enif_is_process_alive(env, &pid)
+               : enif_get_local_port(env, t, &port) && enif_is_port_alive(env, &port);
+}
+
+/* Returns whether a process or port has this registered name now. */
+static bool is_registered(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM name)
+{
+    ErlNifPid pid;
+    ErlNifPort port;
+    return is_port(env, t)
+               ? enif_whereis_port(env, name, &port) != 0 && port.port_id == t
+               : enif_whereis_pid(env, name, &pid) != 0 && enif_make_pid(env, &pid) == t;
+}
+
 /* -- numbers ----------------------------------------------------------------------------------- */
 
 enum { DIGITS = 10 };
+static const char port_head[] = "#Port<0.";
+#define PORT_NUMBER (UINT64_C(1) << 63) /* in the number of a port, and of no pid */
 
 /* Reads digits. Returns false when there is none, or too many. */
 static bool digits(const char **p, const char *end, uint64_t *v)
@@ -165,14 +201,19 @@ static bool digits(const char **p, const char *end, uint64_t *v)
     return *p > from;
 }
 
-/* Returns N and S of <0.N.S> as one number, never 0; 0 for any other text. */
+/* Returns N and S of <0.N.S>, or N of #Port<0.N>, as one number, never 0; 0 for any other text. */
 static uint64_t number_of(const char *text, size_t len)
 {
+    const size_t head = sizeof port_head - 1;
     const char *p = text + 3, *end = text + len;
     uint64_t n, serial;
+    if (len > head && memcmp(text, port_head, head) == 0) {
+        p = text + head;
+        return digits(&p, end, &n) && p + 1 == end && *p == '>' ? PORT_NUMBER | n : 0;
+    }
     if (len < sizeof "<0.0.0>" - 1 || memcmp(text, "<0.", 3) != 0 || !digits(&p, end, &n) ||
         p == end || *p++ != '.' || !digits(&p, end, &serial) || p + 1 != end || *p != '>' ||
-        n >= UINT32_MAX || serial > UINT32_MAX)
+        n >= INT32_MAX || serial > UINT32_MAX)
         return 0;
     return (n + 1) << 32 | serial;
 }
@@ -415,23 +456,11 @@ static void begun(ErlNifEnv *env, ERL_NIF_TERM pid, ERL_NIF_TERM mfa)
 
 /* -- events ------------------------------------------------------------------------------------ */
 
-static bool is_local_pid(ErlNifEnv *env, ERL_NIF_TERM t)
-{
-    ErlNifPid pid;
-    return event_is_word(t) && enif_get_local_pid(env, t, &pid);
-}
-
-static bool is_alive(ErlNifEnv *env, ERL_NIF_TERM t)
-{
-    ErlNifPid pid;
-    return enif_get_local_pid(env, t, &pid) && enif_is_process_alive(env, &pid);
-}
-
 static void child(ErlNifEnv *env, ERL_NIF_TERM pid, ERL_NIF_TERM opts)
 {
     ERL_NIF_TERM mfa;
     struct known k;
-    if (is_local_pid(env, pid) && !read(pid, &k) &&
+    if (is_ours(env, pid) && !read(pid, &k) &&
         enif_get_map_value(env, opts, agent.atom.extra, &mfa))
         begun(env, pid, mfa);
 }
@@ -450,21 +479,21 @@ void procname_event(ErlNifEnv *env, const ERL_NIF_TERM argv[])
         child(env, argv[3], argv[4]);
     else if (argv[0] == a->spawned)
         child(env, argv[2], argv[4]);
-    else if (argv[0] == a->register_ && is_local_pid(env, argv[2]) && enif_is_atom(env, argv[3]))
+    else if (argv[0] == a->register_ && is_ours(env, argv[2]) && enif_is_atom(env, argv[3]))
         set_registered(env, argv[2], argv[3]);
-    else if (argv[0] == a->unregister && is_local_pid(env, argv[2]) && is_alive(env, argv[2]))
+    else if (argv[0] == a->unregister && is_ours(env, argv[2]) && is_alive(env, argv[2]))
         clear_registered(argv[2]);
-    else if (argv[0] == a->exit && is_local_pid(env, argv[2]))
+    else if ((argv[0] == a->exit || argv[0] == a->closed) && is_ours(env, argv[2]))
         exited(argv[2]);
 }
 
 /* -- looking up -------------------------------------------------------------------------------- */
 
 /* Has the server look once more, if that can help. */
-static void ask_again(ERL_NIF_TERM pid, enum rank rank)
+static void ask_again(ErlNifEnv *env, ERL_NIF_TERM pid, enum rank rank)
 {
     _Atomic uint64_t *slot = &asked[hash_mix(pid, 0x9e3779b97f4a7c15u) % ASKED];
-    if (rank < NAME && (rank <= FUN || agent_has(OTP_LABELS)) &&
+    if (rank < NAME && (rank <= FUN || agent_has(OTP_LABELS) || is_port(env, pid)) &&
         atomic_load_explicit(slot, memory_order_relaxed) == 0)
         atomic_store_explicit(slot, pid, memory_order_relaxed);
 }
@@ -475,7 +504,7 @@ static size_t write_name(ErlNifEnv *env, const struct known *k, bool hidden, cha
     char atom[TERM_ATOM];
     if (k->registered && term_atom(env, (ERL_NIF_TERM)k->registered, atom, sizeof atom))
         return fit(atom, strlen(atom), out);
-    ask_again((ERL_NIF_TERM)k->pid, (enum rank)k->rank);
+    ask_again(env, (ERL_NIF_TERM)k->pid, (enum rank)k->rank);
     if (hidden && k->len > 0 && k->secret)
         return 0;
     memcpy(out, k->text, k->len);
@@ -486,7 +515,7 @@ static size_t write_name(ErlNifEnv *env, const struct known *k, bool hidden, cha
 size_t procname_text(ErlNifEnv *env, ERL_NIF_TERM pid, bool hidden, char *out)
 {
     struct known k;
-    if (!is_local_pid(env, pid))
+    if (!is_ours(env, pid))
         return 0;
     if (!read(pid, &k))
         k = (struct known){.pid = pid};
@@ -527,10 +556,10 @@ static bool told(ErlNifEnv *env, ERL_NIF_TERM fact)
 {
     const struct atoms *a = &agent.atom;
     const ERL_NIF_TERM *e, *f;
-    ErlNifPid at;
+    ErlNifBinary text;
     unsigned arity;
     int n;
-    if (!enif_get_tuple(env, fact, &n, &e) || n != 3 || !is_local_pid(env, e[0]))
+    if (!enif_get_tuple(env, fact, &n, &e) || n != 3 || !is_ours(env, e[0]))
         return false;
     if (e[1] == a->name)
         set_name(env, e[0], e[2]);
@@ -539,8 +568,11 @@ static bool told(ErlNifEnv *env, ERL_NIF_TERM fact)
     else if ((e[1] == a->start || e[1] == a->frame) && enif_get_tuple(env, e[2], &n, &f) &&
              n == 3 && enif_get_uint(env, f[2], &arity))
         set_function(env, e[0], e[1] == a->start ? START : FUN, f[0], f[1], arity);
-    else if (e[1] == a->registered && enif_is_atom(env, e[2]) && enif_whereis_pid(env, e[2], &at) &&
-             enif_make_pid(env, &at) == e[0])
+    else if ((e[1] == a->port || e[1] == a->opened) && is_port(env, e[0]) &&
+             enif_inspect_binary(env, e[2], &text))
+        set_text(env, e[0], e[1] == a->port ? NAME : LABEL, false, (const char *)text.data,
+                 text.size);
+    else if (e[1] == a->registered && enif_is_atom(env, e[2]) && is_registered(env, e[0], e[2]))
         set_registered(env, e[0], e[2]); /* procname_sweep notices if it has just lost it */
     return true;
 }
@@ -581,11 +613,9 @@ ERL_NIF_TERM procname_asked_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
 static bool still_there(void *env, uint64_t pid)
 {
     struct known k;
-    ErlNifPid at;
     if (!is_alive(env, pid))
         return false;
-    if (read(pid, &k) && k.registered &&
-        (!enif_whereis_pid(env, k.registered, &at) || enif_make_pid(env, &at) != pid))
+    if (read(pid, &k) && k.registered && !is_registered(env, pid, k.registered))
         clear_registered(pid);
     return true;
 }

@@ -1,9 +1,11 @@
-/* procname.h - the names of Erlang processes: a table of fixed size from pid to name.
+/* procname.h - the names of Erlang processes, and of ports: a table of fixed size from pid to name.
  *
  * While a program uses names, events say which processes are born, registered and gone
  * (procname_event). The server reports what happened before (nif_names). A name is, in this order:
  * the registered one; the one under which a via module or global knows the process; its
- * label; the function that it began with, as proc_lib understands it.
+ * label; the function that it began with, as proc_lib understands it. A port that is not registered
+ * is called what the server says, which asks it: no event tells where a socket leads. In what
+ * follows, and in procname.c, a port is a process, and its word a pid.
  *
  * A record has two copies of what is known of a process, and a version that says which is valid.
  * A writer fills in the other copy and then advances the version. A reader copies, and looks at the
@@ -26,7 +28,7 @@ enum { PROCNAME_TEXT = ENGINE_NAME /* bytes of a name, including the NUL */ };
  * the VM.
  */
 size_t procname_text(ErlNifEnv *env, ERL_NIF_TERM pid, bool hidden, char *out);
-/* The same for a process of this node as the VM writes it: <0.N.S>. */
+/* The same for a process of this node as the VM writes it: <0.N.S>, #Port<0.N>. */
 size_t procname_of_text(ErlNifEnv *env, const char *text, size_t len, bool hidden, char *out);
 
 /* Returns whether events are to be passed to procname_event. */
@@ -37,10 +39,11 @@ static inline bool procname_wanted(void)
 /* Learns from an event; takes the arguments of trace/5. Between engine_enter and engine_leave. */
 void procname_event(ErlNifEnv *env, const ERL_NIF_TERM argv[]);
 
-/* nif_names(true | false | [{Pid, registered | name | label | start | frame, Term}]) -> ok |
- * 'AGENT_MEMORY': true: forgets all names, and learns from now on; false: no longer learns; a list:
- * what the server knows. Terms: an atom; {global, Name} or {via, Module, Name}; any; {M, F, Arity},
- * of frame: the oldest that is on the stack. */
+/* nif_names(true | false | [{Pid, registered | name | label | start | frame | port | opened, Term}])
+ * -> ok | 'AGENT_MEMORY': true: forgets all names, and learns from now on; false: no longer learns;
+ * a list: what the server knows. Terms: an atom; {global, Name} or {via, Module, Name}; any;
+ * {M, F, Arity}, of frame: the oldest that is on the stack; of ports a binary, `opened` while it may
+ * still change. */
 ERL_NIF_TERM procname_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 /* nif_asked() -> [Pid]: processes that programs named and of which more may be known by now. */
 ERL_NIF_TERM procname_asked_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);

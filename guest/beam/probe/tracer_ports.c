@@ -180,7 +180,8 @@ static void on_told(const struct at *at, ERL_NIF_TERM msg)
     const struct atoms *a = &agent.atom;
     const ERL_NIF_TERM *e, *w;
     int n;
-    if (!enif_get_tuple(at->env, msg, &n, &e) || n != 2)
+    if (!enif_get_tuple(at->env, msg, &n, &e) || n != 2 ||
+        e[0] == atomic_load_explicit(&agent.asker, memory_order_relaxed))
         return;
     if (e[1] == a->close) {
         fire(at, PROBE_PORT_COMMAND, e[0], e[1], arg_atom);
