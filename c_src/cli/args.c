@@ -22,6 +22,7 @@ enum {
     LONG_VERSION,
     LONG_AGENT_DIR,
     LONG_LOCAL,
+    LONG_REDACT,
     LONG_TLS
 };
 
@@ -35,6 +36,7 @@ static const struct option long_options[] = {
     {"version", no_argument, NULL, LONG_VERSION},
     {"agent-dir", required_argument, NULL, LONG_AGENT_DIR},
     {"local", no_argument, NULL, LONG_LOCAL},
+    {"redact", required_argument, NULL, LONG_REDACT},
     TLS_WORDS(LONG_TLS),
     {NULL, 0, NULL, 0},
 };
@@ -216,6 +218,7 @@ static enum args_what option(struct args *a, struct arena *arena, int letter, ch
     case LONG_AGENT_DIR: a->agent_dir = value; break;
     case LONG_JSON: a->json = true; break;
     case LONG_LOCAL: a->local = true; break;
+    case LONG_REDACT: ok = add_option(a, arena, 'x', "redact", value); break;
     case LONG_HELP: return ARGS_HELP;
     case LONG_FOR:
         if (!parse_time(value, &a->for_ns)) {
