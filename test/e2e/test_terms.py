@@ -46,6 +46,14 @@ def test_arguments(t):
     t.equal(found, {"{a,1}": 1}, "few processes")
 
 
+def test_arguments_are_no_text(t):
+    """The list of all arguments is never taken for a text, at entry and at return; an argument that is one still is."""
+    node, worker = made(t)
+    found = counted(t, node, "erlang*:ett:f/1:entry, erlang*:ett:f/1:return { @[probename, term_text(argv), term_text(argv[0])] = count(); }",
+                    as_worker(worker, "ett:f(97), ett:f([97, 98])"))
+    t.equal(found, {(at, *texts): 1 for at in ("entry", "return") for texts in (("[97]", "97"), ('["ab"]', '"ab"'))}, "texts")
+
+
 def test_arguments_of_local_and_global_calls(t):
     node, worker = made(t)
     script = """erlang*:ett:h/1:local-function-entry { @[probename, term_int(argv[0])] = count(); }

@@ -98,8 +98,8 @@ static void show(ERL_NIF_TERM t, struct shown *s)
     const struct term_sizes sizes = term_sizes_of(25);
     uint64_t looked = 0;
     memset(s, 0, sizeof *s);
-    term_shown(nif_env, t, false, NULL, s->erlang, TEXT, &looked);
-    term_shown(nif_env, t, true, NULL, s->elixir, TEXT, &looked);
+    term_shown(nif_env, t, TERM_ERLANG, NULL, s->erlang, TEXT, &looked);
+    term_shown(nif_env, t, TERM_ELIXIR, NULL, s->elixir, TEXT, &looked);
     s->hash = term_hash(nif_env, t, &looked);
     s->count = term_count(nif_env, t, &looked);
     s->length = term_length(nif_env, t, &looked);
@@ -220,7 +220,7 @@ static void cut_parts(void **state)
     ERL_NIF_TERM key = nif_cells(nif_int('k'), 100, false);
     ERL_NIF_TERM pair = nif_tuple((ERL_NIF_TERM[]){key, nif_int(4711)}, 2);
     copy = frozen_args(nif_env, nif_cons(pair, nif_nil()), room, 64, &used, &whole);
-    term_shown(nif_env, copy, false, &view, text, sizeof text, &looked);
+    term_shown(nif_env, copy, TERM_ERLANG, &view, text, sizeof text, &looked);
     assert_null(strstr(text, "4711"));
     nif_forget(before);
 }

@@ -140,11 +140,11 @@ static void texts(void **state)
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         char text[256];
         uint64_t looked = 0;
-        term_shown(nif_env, row[i].t, false, &v, text, sizeof text, &looked);
+        term_shown(nif_env, row[i].t, TERM_ERLANG, &v, text, sizeof text, &looked);
         assert_string_equal(text, row[i].erlang);
-        term_shown(nif_env, row[i].t, true, &v, text, sizeof text, &looked);
+        term_shown(nif_env, row[i].t, TERM_ELIXIR, &v, text, sizeof text, &looked);
         assert_string_equal(text, row[i].elixir);
-        term_shown(nif_env, row[i].t, false, NULL, text, sizeof text, &looked);
+        term_shown(nif_env, row[i].t, TERM_ERLANG, NULL, text, sizeof text, &looked);
         assert_null(strstr(text, "redacted"));
     }
     nif_reset();

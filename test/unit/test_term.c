@@ -102,7 +102,17 @@ static size_t whole(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
 
 static size_t elixir(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
 {
-    return term_shown(env, t, true, NULL, out, cap, &looked);
+    return term_shown(env, t, TERM_ELIXIR, NULL, out, cap, &looked);
+}
+
+static size_t arguments(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
+{
+    return term_shown(env, t, TERM_ARGUMENTS, NULL, out, cap, &looked);
+}
+
+static size_t arguments_elixir(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
+{
+    return term_shown(env, t, TERM_ELIXIR | TERM_ARGUMENTS, NULL, out, cap, &looked);
 }
 
 static size_t string(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
@@ -128,8 +138,9 @@ static void texts_keep_to_their_room(void **state)
     static const struct {
         size_t (*text)(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap);
         bool ends; /* it has written a NUL, whatever it made of the term */
-    } way[] = {{whole, true}, {elixir, true}, {string, true}, {term_simple, true},
-               {mfa, true},   {pid, true},    {name, false},  {bytes, false}};
+    } way[] = {{whole, true},  {elixir, true},      {arguments, true},
+               {string, true}, {term_simple, true}, {mfa, true},
+               {pid, true},    {name, false},       {bytes, false}};
     ERL_NIF_TERM t[64];
     static unsigned char behind[BEHIND];
     const int otp = *(const int *)*state;
@@ -233,6 +244,31 @@ static void texts_of_kinds(void **state)
         whole(nif_env, rows[i].t, out, sizeof out);
         assert_string_equal(out, rows[i].erlang);
         elixir(nif_env, rows[i].t, out, sizeof out);
+        assert_string_equal(out, rows[i].elixir);
+    }
+    nif_reset();
+}
+
+/* Arguments are a list, whatever they are; what is in them is written as ever. */
+static void texts_of_arguments(void **state)
+{
+    (void)state;
+    const ERL_NIF_TERM two = list_of(nif_int('c'), 2),
+                       pair = nif_tuple((ERL_NIF_TERM[]){nif_name("k"), two}, 2);
+    const struct {
+        ERL_NIF_TERM t;
+        const char *erlang, *elixir;
+    } rows[] = {
+        {two, "[99,99]", "[99, 99]"},
+        {nif_cons(two, nif_nil()), "[\"cc\"]", "[~c\"cc\"]"},
+        {nif_cons(pair, nif_nil()), "[{k,\"cc\"}]", "[{:k, ~c\"cc\"}]"},
+        {nif_nil(), "[]", "[]"},
+    };
+    char out[ROOM_MOST];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        arguments(nif_env, rows[i].t, out, sizeof out);
+        assert_string_equal(out, rows[i].erlang);
+        arguments_elixir(nif_env, rows[i].t, out, sizeof out);
         assert_string_equal(out, rows[i].elixir);
     }
     nif_reset();
@@ -402,7 +438,7 @@ static void looks_are_bounded(void **state)
         term_simple(nif_env, t[i], text, sizeof text);
         assert_true(nif_calls < TEXT_LOOKS);
         nif_calls = 0;
-        term_shown(nif_env, t[i], true, NULL, text, sizeof text, &looked);
+        term_shown(nif_env, t[i], TERM_ELIXIR, NULL, text, sizeof text, &looked);
         assert_true(nif_calls < TEXT_LOOKS);
         nif_calls = 0;
         term_equal(nif_env, t[i], other[i], &looked);
@@ -430,6 +466,7 @@ int main(void)
         cmocka_unit_test_prestate(texts_keep_to_their_room, &since),
         cmocka_unit_test(texts_are_cut),
         cmocka_unit_test(texts_of_kinds),
+        cmocka_unit_test(texts_of_arguments),
         cmocka_unit_test(terms_are_compared),
         cmocka_unit_test(numbers_are_limited),
         cmocka_unit_test_prestate(zero_bytes_are_shown, &before),

@@ -38,9 +38,13 @@ struct term_sizes term_sizes_of(int otp);
 /* Writes the term as Erlang text, cut with "..." when it does not fit or is too large to examine,
  * with fewer dots when there is no room for three. Always NUL-terminated. Returns the length. */
 size_t term_text(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64_t *looked);
-/* The same in the syntax of Erlang or Elixir, without what a program may not see (redact.h). */
+/* How a term is written. TERM_ARGUMENTS: it is the arguments of a call, a list and never a text,
+ * whatever its elements are. */
+enum term_form { TERM_ERLANG = 0, TERM_ELIXIR = 1, TERM_ARGUMENTS = 2 };
+/* The same in the syntax of Erlang or Elixir, without what a program may not see (redact.h);
+ * `form`: of enum term_form, combined. */
 struct terms_view;
-size_t term_shown(ErlNifEnv *env, ERL_NIF_TERM t, bool elixir, const struct terms_view *view,
+size_t term_shown(ErlNifEnv *env, ERL_NIF_TERM t, unsigned form, const struct terms_view *view,
                   char *out, size_t cap, uint64_t *looked);
 
 /* Makes an atom of this name in UTF-8. Only for the agent's server: the VM keeps it for ever. */

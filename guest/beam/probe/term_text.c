@@ -29,7 +29,8 @@ struct term_out {
     uint64_t looked; /* what was examined, see term.h */
     const struct terms_view *view; /* NULL: all is shown */
     bool elixir;
-    bool cut; /* something was left out: nothing more is written */
+    bool arguments; /* the outermost list is no text */
+    bool cut;       /* something was left out: nothing more is written */
 };
 
 static void put(struct term_out *o, const char *s, size_t n)
@@ -544,7 +545,8 @@ static void text_list(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsign
         puts_(o, "[]");
         return;
     }
-    if (is_string(env, t, o)) {
+    const bool arguments = depth == 0 && o->arguments;
+    if (!arguments && is_string(env, t, o)) {
         put_either(o, "\"", "~c\"");
         while (!o->cut && read_cell(env, tail, &head, &tail)) {
             enif_get_uint(env, head, &c);
@@ -554,7 +556,7 @@ static void text_list(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsign
         puts_(o, "\"");
         return;
     }
-    const bool keywords = o->elixir && is_keywords(env, t, o);
+    const bool keywords = o->elixir && !arguments && is_keywords(env, t, o);
     puts_(o, "[");
     for (bool first = true; !o->cut && read_cell(env, tail, &head, &tail); first = false) {
         text_comma(o, first);
@@ -708,12 +710,16 @@ static void text_term(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsign
     }
 }
 
-size_t term_shown(ErlNifEnv *env, ERL_NIF_TERM t, bool elixir, const struct terms_view *view,
+size_t term_shown(ErlNifEnv *env, ERL_NIF_TERM t, unsigned form, const struct terms_view *view,
                   char *out, size_t cap, uint64_t *looked)
 {
     static const char cut[] = "...";
-    struct term_out o = {
-        .p = out, .cap = size_left(cap, 1), .budget = TERM_NODES, .view = view, .elixir = elixir};
+    struct term_out o = {.p = out,
+                         .cap = size_left(cap, 1),
+                         .budget = TERM_NODES,
+                         .view = view,
+                         .elixir = (form & TERM_ELIXIR) != 0,
+                         .arguments = (form & TERM_ARGUMENTS) != 0};
     if (cap == 0)
         return 0;
     /* A list that turns out not to be a text was examined in vain, perhaps once per node: all such
@@ -736,5 +742,5 @@ size_t term_shown(ErlNifEnv *env, ERL_NIF_TERM t, bool elixir, const struct term
 
 size_t term_text(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64_t *looked)
 {
-    return term_shown(env, t, false, NULL, out, cap, looked);
+    return term_shown(env, t, TERM_ERLANG, NULL, out, cap, looked);
 }

@@ -72,10 +72,23 @@ static bool terms_equal(struct engine_ctx *ctx, uint64_t a, uint64_t b)
     return term_equal(event_of(ctx)->env, term_of(ctx, a), term_of(ctx, b), &ctx->looked);
 }
 
+/* Returns the arguments of the function that is called, or that a new process begins with. */
+static ERL_NIF_TERM arguments(const struct event *ev)
+{
+    const ERL_NIF_TERM *e;
+    int n;
+    if (ev->args != 0 || ev->other == 0)
+        return ev->args;
+    return enif_get_tuple(ev->env, ev->other, &n, &e) && n == 3 ? e[2] : 0;
+}
+
 static size_t terms_text(struct engine_ctx *ctx, uint64_t term, bool other, char *out, size_t cap)
 {
     const struct event *ev = event_of(ctx);
-    return term_shown(ev->env, term_of(ctx, term), other, ev->view, out, cap, &ctx->looked);
+    const ERL_NIF_TERM t = term_of(ctx, term);
+    const unsigned form =
+        (other ? TERM_ELIXIR : TERM_ERLANG) | (t == arguments(ev) ? TERM_ARGUMENTS : 0);
+    return term_shown(ev->env, t, form, ev->view, out, cap, &ctx->looked);
 }
 
 static size_t terms_string(struct engine_ctx *ctx, uint64_t term, char *out, size_t cap)
@@ -208,16 +221,6 @@ const char *terms_constants(ErlNifEnv *env, const struct dif_image *img, uint64_
 /* -- built-in variables ------------------------------------------------------------------------ */
 
 enum { ARGUMENTS_MOST = 255 }; /* of a function */
-
-/* Returns the arguments of the function that is called, or that a new process begins with. */
-static ERL_NIF_TERM arguments(const struct event *ev)
-{
-    const ERL_NIF_TERM *e;
-    int n;
-    if (ev->args != 0 || ev->other == 0)
-        return ev->args;
-    return enif_get_tuple(ev->env, ev->other, &n, &e) && n == 3 ? e[2] : 0;
-}
 
 /* Returns argument i, from 0 on, or the list of all; no term when there is none. */
 static uint64_t argument(struct event *ev, uint64_t i)

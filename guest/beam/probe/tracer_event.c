@@ -58,7 +58,7 @@ static uint64_t shown(struct event *ev, ERL_NIF_TERM t, const struct terms_view 
 {
     char *p = event_room(ev, TERM_TEXT);
     return p ? event_written(ev, p,
-                             term_shown(ev->env, t, false, view, p, TERM_TEXT, &(uint64_t){0}))
+                             term_shown(ev->env, t, TERM_ERLANG, view, p, TERM_TEXT, &(uint64_t){0}))
              : event_constant(ev, "");
 }
 
