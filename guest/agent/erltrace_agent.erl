@@ -618,8 +618,8 @@ request(go, #c{phase = placed, program = P} = C, Pid, S) ->
     S1 = set_consumer(Pid, C#c{phase = running}, S),
     element(1, nif_status(P)) =:= false andalso erltrace_agent_needs:publish(S1), % otherwise it has ended itself
     start_ticks(C),
-    erltrace_agent_profile:apply(S1),
-    {reply, ok, erltrace_agent_load:start(S1)};
+    S2 = lists:foldl(fun erltrace_agent_needs:complain/2, S1, erltrace_agent_profile:apply(S1)),
+    {reply, ok, erltrace_agent_load:start(S2)};
 request({read, What}, #c{program = P} = C, Pid, S) when P =/= undefined, What >= 0, What =< 3 ->
     {Reply, C1} = read(What, C),
     {reply, Reply, set_consumer(Pid, C1, S)};

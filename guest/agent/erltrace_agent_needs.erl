@@ -351,7 +351,7 @@ watch(S00) ->
     [?AGENT:nif_sweep(Part) || Part <- ?PARTS],
     _ = ?AGENT:nif_settled(),
     erltrace_agent_code:rebuild(S0),
-    erltrace_agent_profile:apply(S0),
+    Failed = erltrace_agent_profile:apply(S0),
     S0#s.port_flags =/= [] andalso erltrace_agent_ports:look(),
     erltrace_agent_names:look(S0),
     S1 = drop_exiting(erltrace_agent_loads:look(S0)),
@@ -359,7 +359,7 @@ watch(S00) ->
     {Told, S3} = erltrace_agent_monitor:watch(S2),
     {S4, Complaints, Again} = erltrace_agent_others:look(S3),
     {Gone, S5} = erltrace_agent_hooks:watch(S4),
-    once_more(Again, lists:foldl(fun complain/2, S5, Told ++ Complaints ++ Gone ++ erltrace_agent_seq:wiped(S5))).
+    once_more(Again, lists:foldl(fun complain/2, S5, Failed ++ Told ++ Complaints ++ Gone ++ erltrace_agent_seq:wiped(S5))).
 
 %% Another process has set trace flags, perhaps ones that conflict with ours.
 flags_set(Message, S) ->

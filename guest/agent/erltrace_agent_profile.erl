@@ -95,27 +95,28 @@ said({Held, Failed}) ->
                               {[I || {I, _} <- Failed], "it could not be recognized"}], L =/= []]
     end.
 
-%% Sets the timers that the running programs want. Called when one begins to run, and every second.
+%% Sets the timers that the running programs want. Called when one begins to run, and every second. -> what consumers are to be told
+-spec apply(#s{}) -> [{term(), binary()}].
 apply(#s{nif = undefined}) ->
-    ok;
+    [];
 apply(S) ->
     case {running(S), get(profile)} of
         {[], undefined} ->
-            ok;
+            [];
         {[], _} ->
             ?AGENT:nif_profile_rates([]),
-            case lists:any(fun(#c{special = X, phase = Phase}) -> wanted(X) andalso Phase =/= stopped end, maps:values(S#s.consumers)) of
-                true -> ok; % one is about to run
-                false -> ending()
-            end;
+            _ = lists:any(fun(#c{special = X, phase = Phase}) -> wanted(X) andalso Phase =/= stopped end, maps:values(S#s.consumers)) orelse ending(),
+            []; % otherwise one is about to run
         {Running, Before} ->
             missing() =:= [] orelse [later(I) || I <- missing()],
-            case ?AGENT:nif_profile_rates(lists:usort(lists:append([periods(C#c.special) || C <- Running]))) of
-                ok -> ok;
-                Why -> put(profile_failed, Why)
-            end,
-            Before =:= taking orelse again(taking, ?PERIOD)
+            Why = ?AGENT:nif_profile_rates(lists:usort(lists:append([periods(C#c.special) || C <- Running]))),
+            Before =:= taking orelse again(taking, ?PERIOD),
+            [{{profile, Why}, text("profile-N does not fire, or not for all schedulers: ~s; tried again every second", [failed(Why)])} || Why =/= ok]
     end.
+
+failed(timer) -> "the system refused a timer (ulimit -i limits them for all processes of a user)";
+failed(signal) -> "no signal is free in this VM";
+failed('AGENT_MEMORY') -> "no memory".
 
 ending() ->
     case ?AGENT:nif_profile_close() of

@@ -1,6 +1,7 @@
 """profile-N in a node: samples of what its schedulers run. What a sample may show is known from the program that runs; how many there are, is not:
 that depends on the processors that the host gives to the node."""
 import re
+import resource
 
 from erlt import READY, aggregation
 from test_functions import load
@@ -119,6 +120,21 @@ def test_rates(t):
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     t.equal(set(aggregation(trace.out.text())), {"profile-97", "profile-499"}, "rates", trace)
+    t.clean(node)
+
+
+def test_timers_refused(t):
+    """The system gives the node no timers: the trace says so, and samples once it can."""
+    t.needs_proc()
+    node, _ = started(t, "spin:run([outer])")
+    before = resource.prlimit(node.pid, resource.RLIMIT_SIGPENDING, (0, resource.prlimit(node.pid, resource.RLIMIT_SIGPENDING)[1]))
+    trace = t.trace("-q", "-n", READY + 'profile-499 /n++ == 0/ { printf("sampled\\n"); }', node=node)
+    trace.ready()
+    trace.wait_error("profile-N does not fire, or not for all schedulers: the system refused a timer")
+    resource.prlimit(node.pid, resource.RLIMIT_SIGPENDING, before)
+    trace.wait("^sampled$")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
     t.clean(node)
 
 
