@@ -4,16 +4,16 @@ import re
 from erlt import READY, json_lines, pid
 
 ENTRY = "erlang*:lists:reverse/1:entry { trace(term_size(argv[0])); exit(0); }"
-# A process ends with this reason.
-ENDS = "(fun() -> {{P, M}} = spawn_monitor(fun() -> exit({}) end), receive {{'DOWN', M, process, P, _}} -> ok end end)()"
 
 
 def reasons(t, node, *options):
-    """The reasons of a process's exit as a trace shows them."""
-    trace = t.trace("-q", *options, "-n", READY + r'erlang*:::process-exit /args[1] != "normal"/ { printf("why %s\n", args[1]); }', node=node)
+    """The reasons with which two processes exit, as a trace shows them."""
+    dying = [node(f"spawn(fun() -> receive go -> exit({reason}) end end)") for reason in ('{login, <<"password">>}', "shutdown")]
+    trace = t.trace("-q", *options, "-n", READY + r'erlang*:::process-exit /args[0] == $$1 || args[0] == $$2/ { printf("why %s\n", args[1]); }',
+                    *dying, node=node)
     trace.ready()
-    node(ENDS.format('{login, <<"password">>}'))
-    node(ENDS.format("shutdown"))
+    for process in dying:
+        node(f"(fun(P) -> M = monitor(process, P), P ! go, receive {{'DOWN', M, _, _, _}} -> ok end end)({pid(process)})")
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     return sorted(line[4:] for line in trace.out.lines if line.startswith("why "))

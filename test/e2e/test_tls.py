@@ -360,7 +360,9 @@ def test_started_by_us(t):
     status, out, err = t.run("-qn", "BEGIN { exit(0); }", "-c", command, *certificates.given("ca"))
     t.equal(status, 1, err)
     t.match(err, "NODE_SPAWN.*it cannot be attached to: .* ended the TLS connection")
-    t.equal(len(re.findall("tls_dyn_connection_sup", out)), 2, f"processes of connections, two for each; {out}")
+    # A node that is still starting reports no processes yet, but the alert; a second connection would be reported in any case.
+    processes, alerts = len(re.findall("tls_dyn_connection_sup", out)), out.count("generated SERVER ALERT")
+    t.true(processes == 2 or (processes, alerts) == (0, 1), f"one connection, with two processes: {out}")
 
 
 def test_by_the_port_program(t):

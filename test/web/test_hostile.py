@@ -184,6 +184,19 @@ def state_of(sock):
     return struct.unpack("B", sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1))[0]
 
 
+def gets_in(t, s):
+    """Who has the token gets in: at the first try, or once the server has closed some of those who came at the same moment."""
+    end = time.monotonic() + erlt.PATIENCE
+    while True:
+        try:
+            status = s.get("/api/state").status
+        except OSError:
+            status = 0
+        if status == 200:
+            return
+        t.true(status == 0 and time.monotonic() < end, f"who has the token gets in: {status}")
+
+
 def test_a_thousand_connections(t, s):
     """Strangers that hold all the connections there are: who has the token still gets in, and nobody is disturbed."""
     witness = Witness(t, s)
@@ -199,7 +212,7 @@ def test_a_thousand_connections(t, s):
             except OSError:
                 pass
             if i % 250 == 100:
-                t.equal(s.get("/api/state").status, 200, "who has the token gets in")
+                gets_in(t, s)
         t.true(len(strangers) >= 500, "there are many")
         w = s.websocket()
         w.start(TICK + "\n")
