@@ -59,6 +59,7 @@ struct event_place {
     bool left;     /* the event ends the function, or its call of another */
 };
 
+enum { EVENT_PIDS = 3 };
 struct event {
     struct engine_ctx ctx; /* first: the engine passes this back */
     ErlNifEnv *env;
@@ -77,7 +78,12 @@ struct event {
     struct event_terms terms;
     uint64_t said[3];     /* erlpid, erlname, erlfunc once they are read; 0: not so far */
     uint64_t said_caller; /* the same of caller */
-    uint32_t used;        /* of room */
+    struct {
+        const char *text; /* in room */
+        ERL_NIF_TERM pid; /* of which it is the text */
+    } pids[EVENT_PIDS];   /* the first that were written */
+    uint32_t npids;
+    uint32_t used; /* of room */
     char room[EVENT_ROOM];
 };
 

@@ -149,9 +149,14 @@ static uint64_t terms_get(struct engine_ctx *ctx, uint64_t term, const char *nam
     return terms_keep(ev, redact_name(ev->view, name, len, &ctx->looked) ? agent.atom.redacted : t);
 }
 
+/* Most texts are those that this event itself has made of a pid. */
 static size_t terms_name(struct engine_ctx *ctx, const char *text, size_t len, char *out)
 {
-    return procname_of_text(event_of(ctx)->env, text, len, redact_any(event_of(ctx)->view), out);
+    const struct event *ev = event_of(ctx);
+    for (uint32_t i = 0; i < ev->npids; i++)
+        if (ev->pids[i].text == text)
+            return procname_text(ev->env, ev->pids[i].pid, redact_any(ev->view), out);
+    return procname_of_text(ev->env, text, len, redact_any(ev->view), out);
 }
 
 static uint64_t terms_value(struct engine_ctx *ctx, uint64_t term, uint64_t key)

@@ -40,8 +40,13 @@ uint64_t event_written(struct event *ev, const char *p, size_t len)
 uint64_t event_pid(struct event *ev, ERL_NIF_TERM t)
 {
     char *p = event_room(ev, TERM_TEXT);
-    return p ? event_written(ev, p, pidtext(ev->env, t, ev->t->index, p, TERM_TEXT))
-             : event_constant(ev, "");
+    if (p == NULL)
+        return event_constant(ev, "");
+    if (ev->npids < EVENT_PIDS) {
+        ev->pids[ev->npids].text = p;
+        ev->pids[ev->npids++].pid = t;
+    }
+    return event_written(ev, p, pidtext(ev->env, t, ev->t->index, p, TERM_TEXT));
 }
 
 uint64_t event_atom(struct event *ev, ERL_NIF_TERM t)
@@ -57,8 +62,8 @@ uint64_t event_atom(struct event *ev, ERL_NIF_TERM t)
 static uint64_t shown(struct event *ev, ERL_NIF_TERM t, const struct terms_view *view)
 {
     char *p = event_room(ev, TERM_TEXT);
-    return p ? event_written(ev, p,
-                             term_shown(ev->env, t, TERM_ERLANG, view, p, TERM_TEXT, &(uint64_t){0}))
+    return p ? event_written(
+                   ev, p, term_shown(ev->env, t, TERM_ERLANG, view, p, TERM_TEXT, &(uint64_t){0}))
              : event_constant(ev, "");
 }
 
@@ -190,7 +195,7 @@ void event_init(struct event *ev, struct engine_thread *t, ErlNifEnv *env, ERL_N
     memset(ev->said, 0, sizeof ev->said);
     ev->said_caller = 0;
     ev->t = t;
-    ev->used = 0;
+    ev->used = ev->npids = 0;
     ev->env = env;
     ev->pid = pid;
     ev->msg = msg;
@@ -209,7 +214,7 @@ static void look_as(struct event *ev, const struct terms_view *view)
     ev->ctx.have = 0;
     ev->ctx.nranges = 0;
     memset(ev->said, 0, sizeof ev->said);
-    ev->used = 0;
+    ev->used = ev->npids = 0;
 }
 
 /* Runs one program's clauses, in an event that samples the cost of events. */
