@@ -1,7 +1,7 @@
 %% erltrace_agent_code - tells the library which functions are loaded, so that it finds them in the VM's code (guest/beam/probe/code.h): stacks need that.
 %%
 %% What always holds: a table is made when a program that takes stacks is enabled, and again after a frame was not explained: at most every
-%% ?SOON ms if other code is loaded since, else at most every ?LATER ms. The work is done in parts of at most a millisecond or so.
+%% ?SOON ms if other code is loaded since, or the VM has other mappings of code, else at most every ?LATER ms. The work is done in parts of at most a millisecond or so.
 -module(erltrace_agent_code).
 
 -export([build/0, rebuild/1, names/1]).
@@ -40,14 +40,19 @@ scan() ->
 
 %% Makes a new table, if one is due, while a program takes stacks. Called regularly.
 rebuild(#s{consumers = Cs}) ->
-    lists:any(fun(#c{stacks = At}) -> At =/= none end, maps:values(Cs)) andalso ?AGENT:nif_code_stale() andalso is_due() andalso build(),
+    case lists:any(fun(#c{stacks = At}) -> At =/= none end, maps:values(Cs)) of
+        true -> is_due(?AGENT:nif_code_stale()) andalso build();
+        false -> ?AGENT:nif_code_rest()
+    end,
     ok.
 
-is_due() ->
+is_due(false) ->
+    false;
+is_due(Stale) ->
     case get(code_built) of
         {At, Code} ->
             Age = erltrace_agent_lib:now_ms() - At,
-            Age >= ?LATER orelse (Age >= ?SOON andalso Code =/= code());
+            Age >= ?LATER orelse (Age >= ?SOON andalso (Stale =:= any orelse Code =/= code()));
         undefined ->
             true
     end.

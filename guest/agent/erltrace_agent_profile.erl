@@ -14,6 +14,7 @@
 -include("erltrace_agent.hrl").
 
 -define(RATES, 8).                 % ONCPU_RATES of oncpu.h
+-define(PROGRAMS, 64).             % PROGRAMS of oncpu_fire.c
 -define(PERIOD, 50).               % ms between two times that samples are taken
 -define(STEP, 5).                  % ms between two steps of the end
 -define(ENTER, 1000).              % ms for all schedulers to be added
@@ -33,6 +34,9 @@ check(Special, S) ->
         [] -> [];
         Periods ->
             Others = lists:append([periods(X) || #c{special = X, phase = Phase} <- maps:values(S#s.consumers), Phase =/= stopped]),
+            length([C || #c{special = X, phase = Phase} = C <- maps:values(S#s.consumers), wanted(X), Phase =/= stopped]) < ?PROGRAMS orelse
+                refuse("too many programs", text("a node samples for no more than ~b programs at once, those of other traces included", [?PROGRAMS]),
+                       "end some of the traces that have a profile probe"),
             length(lists:usort(Periods ++ Others)) =< ?RATES orelse
                 refuse("too many rates", text("a node samples at no more than ~b different rates at once, those of other traces included", [?RATES]),
                        "use one rate for all profile probes, such as profile-97"),
@@ -101,8 +105,6 @@ apply(#s{nif = undefined}) ->
     [];
 apply(S) ->
     case {running(S), get(profile)} of
-        {[], undefined} ->
-            [];
         {[], _} ->
             ?AGENT:nif_profile_rates([]),
             _ = lists:any(fun(#c{special = X, phase = Phase}) -> wanted(X) andalso Phase =/= stopped end, maps:values(S#s.consumers)) orelse ending(),

@@ -429,6 +429,8 @@ static ERL_NIF_TERM nif_phase(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     };
     for (unsigned i = 0; p && i < sizeof phases / sizeof *phases; i++)
         if (phases[i] == argv[1]) {
+            if (i == ENGINE_RUNNING && p->profile != NULL)
+                p->profile->began = monotonic_ns();
             if (i == ENGINE_RUNNING)
                 load_start(&p->load, monotonic_ns());
             else
@@ -726,6 +728,7 @@ static ErlNifFunc functions[] = {
     {"nif_code_scan", 0, code_scan_nif, 0},
     {"nif_code_end", 0, code_end_nif, 0},
     {"nif_code_stale", 0, code_stale_nif, 0},
+    {"nif_code_rest", 0, code_rest_nif, 0},
     {"nif_code_names", 1, code_names_nif, 0},
     {"nif_inside_begin", 2, inside_begin_nif, 0},
     {"nif_inside_look", 0, inside_look_nif, 0},

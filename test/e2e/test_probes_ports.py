@@ -4,10 +4,9 @@ What a port does is printed as one line for each firing, "probe|arg0|arg1|...", 
 several threads, so their order is not checked. (No expression for a node has a receive with a timeout: evaluated rather than compiled, that
 can crash OTP 25 and 27, traced or not.)"""
 import os
-import subprocess
 
 import erlt
-from erlt import PATIENCE, READY, ROOT, making, pid
+from erlt import PATIENCE, READY, library, pid
 
 # Every probe, all arguments.
 ALL = r"""
@@ -48,13 +47,7 @@ def of(otp):
 
 def driver(node):
     """Loads et_drv into a node."""
-    source = os.path.join(ROOT, "test", "lib", "et_drv.c")
-    with making("drv") as folder:
-        library = os.path.join(folder, "et_drv.so")
-        if not os.path.exists(library) or os.path.getmtime(library) < os.path.getmtime(source):
-            root = subprocess.run(["erl", "-noshell", "-eval", "io:put_chars(code:root_dir()), halt()."], check=True,
-                                  stdout=subprocess.PIPE).stdout.decode()
-            subprocess.run(["cc", "-shared", "-fPIC", "-O1", f"-I{root}/usr/include", "-o", library, source], check=True)
+    folder = os.path.dirname(library("et_drv"))
     # Each node has its own copy; the worker that loads it stays.
     node(f"""etw:as(etw:worker(), fun() -> case erl_ddll:load_driver("{folder}", "et_drv") of ok -> ok; {{error, E}} ->
              erl_ddll:format_error(E) end end)""")

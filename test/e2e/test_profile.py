@@ -3,7 +3,7 @@ that depends on the processors that the host gives to the node."""
 import re
 import resource
 
-from erlt import READY, aggregation
+from erlt import READY, aggregation, library
 from test_functions import load
 
 # spin/0 calls what uses the processor in known ways: Erlang code below known callers, BIFs, collections, code that puts off collections.
@@ -136,6 +136,34 @@ def test_timers_refused(t):
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     t.clean(node)
+
+
+def test_handler_of_another_library(t):
+    """Another library handles the signal while a profile runs, and passes it on to ours for ever: then ours stays in the VM."""
+    node, _ = started(t, "spin:run([outer])")
+    load(node, f"""-module(et_sig). -export([load/0, install/0, send/0]).
+        load() -> erlang:load_nif("{library('et_sig')[:-3]}", 0).
+        install() -> erlang:nif_error(none).
+        send() -> erlang:nif_error(none).
+        """)
+    t.equal(node("et_sig:load()"), "ok", "loading")
+    trace = t.trace("-q", "-n", READY + "profile-499 { n++; }", node=node)
+    trace.ready()
+    t.true(node("et_sig:install()"), "the profile handles the signal")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    for _ in range(1000):
+        if not node("lists:member(erltrace_agent, erlang:loaded())"):
+            break
+        node("timer:sleep(10)")
+    t.true(node("length(etw:mapped())") > 0, "the library stays")
+    had = node("et_sig:send()")
+    for _ in range(1000):
+        if node("et_sig:send()") > had:
+            break
+    t.true(node("et_sig:send()") > had, "signals come")
+    again = t.trace("-q", "-n", READY + "profile-499 /n++ > 10/ { exit(0); }", node=node)
+    t.equal(again.end(), 0, "another profile", again)
 
 
 def test_traces_nothing(t):

@@ -3,7 +3,7 @@ import functools
 import json
 import re
 
-from erlt import READY, Failed, json_lines, pid
+from erlt import READY, Failed, Skipped, json_lines, pid
 from test_functions import as_worker, load, worked
 
 MODULE = """-module(pile). -export([a/1, b/1, c/1, d/1, f/0, deep/1]).
@@ -273,3 +273,90 @@ def test_stacks_in_json(t):
     t.equal([row["frames"] for row in found if row["type"] == "aggregation"], [[None, None, frames]], "frames of keys")
     t.equal([[d["value"] for d in row["data"]] for row in found if row["type"] == "record"], [[texts, term]], "records")
     t.equal([row["keys"] for row in found if row["type"] == "aggregation"], [["pile_worker", f"[{term}]", texts]], "keys")
+
+
+# A module of some megabytes of compiled code, which is loaded under several names of one length.
+WIDE = """
+-module(wide_maker).
+-export([make/0, load/1, drop/1, small/1]).
+make() ->
+    Clause = fun(J, I) -> ["{", integer_to_list(J), ", Y} -> {Y, ", integer_to_list(J * I), ", g(Y) + ", integer_to_list(J), "}; "] end,
+    F = fun(I) -> ["f", integer_to_list(I), "(X) -> case X of ", [Clause(J, I) || J <- lists:seq(1, 60)], "_ -> wide_maker:module_info(module), X end.\\n"] end,
+    Text = lists:flatten(["-module(wide_00). -compile(export_all). g(X) -> X.\\n", [F(I) || I <- lists:seq(1, 300)]]),
+    {ok, Tokens, _} = erl_scan:string(Text),
+    {ok, _, Beam} = compile:forms(forms(Tokens, [], []), [nowarn_export_all, no_copt, no_bool_opts, no_type_opt, no_ssa_opt]),
+    persistent_term:put(wide, Beam).
+forms([], [], Acc) -> lists:reverse(Acc);
+forms([{dot, _} = D | Ts], Form, Acc) -> {ok, F} = erl_parse:parse_form(lists:reverse([D | Form])), forms(Ts, [], [F | Acc]);
+forms([T | Ts], Form, Acc) -> forms(Ts, [T | Form], Acc).
+name(I) -> lists:flatten(io_lib:format("wide_~2..0b", [I])).
+load(I) -> M = list_to_atom(name(I)), {module, M} = code:load_binary(M, "", binary:replace(persistent_term:get(wide), <<"wide_00">>, list_to_binary(name(I)), [global])), M.
+drop(I) -> M = list_to_atom(name(I)), code:delete(M), code:purge(M).
+small(I) ->
+    M = list_to_atom(name(I)),
+    {ok, _, B} = compile:forms([{attribute, 1, module, M}, {attribute, 1, export, [{f1, 1}]}, {function, 1, f1, 1, [{clause, 1, [{var, 1, 'X'}], [],
+        [{op, 1, '+', {integer, 1, 1}, {call, 1, {remote, 1, {atom, 1, erlang}, {atom, 1, hd}}, [{cons, 1, {var, 1, 'X'}, {nil, 1}}]}}]}]}]),
+    {module, M} = code:load_binary(M, "", B), M.
+"""
+
+
+def mappings(node):
+    """Where the VM keeps compiled code."""
+    with open(f"/proc/{node.pid}/maps", encoding="utf-8", errors="replace") as f:
+        return [line.split()[0] for line in f if " r-xs " in line and "memfd:vmem" in line]
+
+
+def views(node):
+    """Other mappings of that."""
+    with open(f"/proc/{node.pid}/maps", encoding="utf-8", errors="replace") as f:
+        return [line.split()[0] for line in f if " r--s " in line and "memfd:vmem" in line]
+
+
+def test_code_whose_memory_is_gone(t):
+    """The VM gives memory of code back to the system while functions that were there are traced and sampled; code in memory that the VM takes
+    later has names, too."""
+    t.needs_proc()
+    node = t.node(fresh=True)
+    agent = t.trace("-q", "-n", READY, node=node) # its code is there before, and stays
+    agent.ready()
+    load(node, WIDE)
+    node("wide_maker:make()", patience=120)
+    there, n, first = mappings(node), 0, [] # the modules with which memory was taken
+    while len(first) < 2:
+        n += 1
+        node(f"wide_maker:load({n})", patience=60)
+        if mappings(node) != there:
+            there = mappings(node)
+            first.append(n)
+    worker = node("etw:worker()")
+    call = "try {}:f1(1) after timer:sleep(25) end"
+    script = READY + "erlang*:wide_*:f1/1:entry { @[ustack(1)] = count(); @c[erlcaller] = count(); } profile-499 { @p[ustack(3)] = count(); }"
+    trace = t.trace("-q", "-Z", "-n", script, node=node)
+    trace.ready()
+    for i in first:
+        node(as_worker(worker, call.format(f"wide_{i:02}")))
+    before = mappings(node)
+    for i in range(n, 0, -1):
+        node(f"wide_maker:drop({i})")
+    if len(mappings(node)) == len(before):
+        raise Skipped(f"this VM has kept its memory of code: {before}")
+    for i in first:
+        node(f"wide_maker:small({i})")
+        for _ in range(20):
+            node(as_worker(worker, call.format(f"wide_{i:02}")))
+    t.true(node.alive(), "the node lives")
+    # Code in memory that the VM did not have when the trace began.
+    while set(mappings(node)) <= set(before):
+        n += 1
+        node(f"wide_maker:load({n})", patience=60)
+    t.true(n < 100, "names have two digits")
+    for _ in range(200):
+        node(as_worker(worker, call.format(f"wide_{n:02}")))
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    found = piles(trace.out.text())
+    t.true({(f"wide_{i:02}:f1/1",) for i in (*first, n)} <= set(found), f"the functions are named: {found}", trace)
+    agent.interrupt()
+    t.equal(agent.end(), 0, "exit status", agent)
+    t.clean(node)
+    t.equal(views(node), [], "our views of memory of code")

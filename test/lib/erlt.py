@@ -105,6 +105,18 @@ def workload(*more):
     return ebin
 
 
+def library(name):
+    """Returns the path of a shared library that is made of test/lib/NAME.c: a driver or a NIF."""
+    source = os.path.join(ROOT, "test", "lib", name + ".c")
+    with making("drv") as folder:
+        made = os.path.join(folder, name + ".so")
+        if not os.path.exists(made) or os.path.getmtime(made) < os.path.getmtime(source):
+            root = subprocess.run(["erl", "-noshell", "-eval", "io:put_chars(code:root_dir()), halt()."], check=True,
+                                  stdout=subprocess.PIPE).stdout.decode()
+            subprocess.run(["cc", "-shared", "-fPIC", "-O1", f"-I{root}/usr/include", "-o", made, source], check=True)
+    return made
+
+
 def epmd():
     """Makes sure that this host's epmd runs, so that none is started inside another release's folder."""
     subprocess.run(["epmd", "-daemon"], check=False)

@@ -23,6 +23,7 @@ enum {
     EXTENT_MOST = 4 << 20,   /* bytes of one function's code */
     STACK_LOOKED = 16 << 10, /* words of a stack that are examined */
     EVENT_LOOKED = 64 << 10, /* words of code, for all frames of a stack */
+    MAP_LINE = 512,          /* bytes of a line of the list of mappings */
     BODY_LOOKED = 4 << 10,   /* words of a function's code, for each frame */
     ATOM_BITS = 63,          /* of a word that is an atom ... */
     ATOM = 11,               /* ... these are so */
@@ -42,19 +43,37 @@ struct entry {
     _Atomic bool told; /* it is in the log */
 };
 
+/* A mapping of code, and our own view of the same memory, which stays when the VM gives up its own.
+ */
+struct mapping {
+    struct code_extent code;
+    uint64_t inode;            /* of the memory, so that another one at this place is noticed */
+    const unsigned char *view; /* read-only; NULL: none */
+    uint64_t first;            /* the first entry in it */
+};
+
 struct table {
     struct entry *v; /* in order of `at` */
     uint32_t n;
     uint32_t *index; /* of entries, by name, plus 1; open addressing */
     uint32_t mask;
     struct lines_module *header; /* of modules */
-    struct code_extent code[CODE_RANGES];
-    uint64_t first[CODE_RANGES]; /* the first entry in each */
+    struct mapping code[CODE_RANGES];
     uint32_t ncode;
+    _Atomic bool resting; /* nobody takes stacks: it is not read, and will have no views */
+    struct engine_mark rests;
 };
 
 static _Atomic(struct table *) current;
-static _Atomic bool stale;
+static _Atomic bool stale;     /* a function was not found */
+static _Atomic bool elsewhere; /* a return address was seen outside of all mappings */
+
+/* Returns the table that may be read; NULL: there is none. */
+static const struct table *in_use(void)
+{
+    const struct table *t = atomic_load_explicit(&current, memory_order_acquire);
+    return t != NULL && !atomic_load(&t->resting) ? t : NULL;
+}
 
 static uint32_t slot(const struct table *t, ERL_NIF_TERM m, ERL_NIF_TERM f, uint64_t arity)
 {
@@ -162,21 +181,37 @@ ERL_NIF_TERM code_names_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 /* -- stacks ------------------------------------------------------------------------------------ */
 
-/* Returns whether an address lies in compiled code. In front of the first function are pieces that
- * the VM's own code and all functions share, such as the end of every process: no frames. */
-static bool in_code(const struct table *t, uint64_t at)
+/* Returns the mapping that an address lies in, NULL: it is not code of this table. */
+static const struct mapping *mapping_of(const struct table *t, uint64_t at)
 {
     for (uint32_t i = 0; i < t->ncode; i++)
-        if (at >= t->code[i].from && at < t->code[i].to)
-            return at >= t->first[i];
-    return false;
+        if (at >= t->code[i].code.from && at < t->code[i].code.to)
+            return &t->code[i];
+    return NULL;
+}
+
+typedef const volatile uint64_t words_read; /* other threads may write it */
+
+/* Returns where the words in front of a function at this address can be read whatever has become of
+ * the VM's mapping; NULL: nowhere. */
+static words_read *view_of(const struct table *t, uint64_t at)
+{
+    const struct mapping *m = mapping_of(t, at);
+    return m != NULL && at + HEAD * 8 <= m->code.to
+               ? (words_read *)(const volatile void *)(m->view + (at - m->code.from))
+               : NULL;
+}
+
+static bool is_entry_at(words_read *word, const struct entry *e)
+{
+    return word[0] == e->m && word[1] == e->f && word[2] == e->arity;
 }
 
 /* Returns whether the words of an entry are still in front of its code. */
-static bool still_there(const struct entry *e)
+static bool still_there(const struct table *t, const struct entry *e)
 {
-    const volatile uint64_t *head = (const volatile uint64_t *)(uintptr_t)e->at;
-    return head[0] == e->m && head[1] == e->f && head[2] == e->arity;
+    words_read *word = view_of(t, e->at);
+    return word != NULL && is_entry_at(word, e);
 }
 
 /* Returns the last entry at or before an address, NULL: there is none. */
@@ -194,37 +229,48 @@ static struct entry *before(const struct table *t, uint64_t at)
 }
 
 /* Returns whether these could be the words in front of a function: two atoms and an arity. */
-static bool is_head(const volatile uint64_t *word)
+static bool is_head(words_read *word)
 {
     return word[2] <= ARITY_MOST && (word[0] & ATOM_BITS) == ATOM && (word[1] & ATOM_BITS) == ATOM;
 }
 
-/* Returns whether a function begins between an entry and an address: one that came after the table,
- * in what was free space then. */
-static bool another_begins(const struct entry *e, uint64_t at, uint64_t *looked)
-{
-    uint64_t p = (at & ~UINT64_C(7)) - 8;
-    for (unsigned n = 0; p > e->at && n < BODY_LOOKED; p -= 8, n++, ++*looked)
-        if (is_head((const volatile uint64_t *)(uintptr_t)p))
-            return true;
-    return false;
-}
-
-/* Returns the function that an address in code belongs to, NULL: the table does not explain it. */
-static struct entry *explain(const struct table *t, uint64_t at, uint64_t *looked)
+/* Returns the function that an address in code belongs to, NULL: the table does not explain it.
+ *
+ * Another function may begin between the entry and the address, which came after the table, in what
+ * was free space then: the nearest words that could be a function's must be the entry's.
+ *
+ * `live`: the process that runs here will return there. Then all code from the function's words on
+ * is mapped, and is read where it is: from the address downwards, no further than to the first
+ * words that could be a function's, which are those of its own function at the latest. Any other
+ * address may have been unmapped, or be memory of something else by now: it is read in the view of
+ * the mapping that the table has found, and so are the words of a function that begins too far
+ * away. */
+static struct entry *explain(const struct table *t, uint64_t at, bool live, uint64_t *looked)
 {
     struct entry *e = before(t, at);
-    bool good = e != NULL && at - e->at <= EXTENT_MOST && still_there(e) &&
-                (at <= e->at + HEAD * 8 || !another_begins(e, at, looked));
-    return good ? e : NULL;
+    if (e == NULL || at - e->at > EXTENT_MOST)
+        return NULL;
+    uint64_t p = (at - HEAD * 8) & ~UINT64_C(7);
+    for (unsigned n = 0; at >= e->at + HEAD * 8 && p >= e->at && n < BODY_LOOKED; p -= 8, n++) {
+        words_read *word = live ? (words_read *)(uintptr_t)p : view_of(t, p);
+        ++*looked;
+        if (word == NULL)
+            return NULL;
+        if (is_head(word))
+            return p == e->at && is_entry_at(word, e) ? e : NULL;
+    }
+    return still_there(t, e) ? e : NULL;
 }
 
-/* Returns where an address lies. Notes the function for the log. */
-static enum code_place place_of(const struct table *t, uint64_t at, uint64_t *looked)
+/* Returns where an address lies. Notes the function for the log. In front of the first function are
+ * pieces that the VM's own code and all functions share, such as the end of every process: no
+ * frames. */
+static enum code_place place_of(const struct table *t, uint64_t at, bool live, uint64_t *looked)
 {
-    if (!in_code(t, at))
+    const struct mapping *m = mapping_of(t, at);
+    if (m == NULL || at < m->first)
         return CODE_ELSEWHERE;
-    struct entry *e = explain(t, at, looked);
+    struct entry *e = explain(t, at, live, looked);
     if (e == NULL) {
         atomic_store_explicit(&stale, true, memory_order_relaxed);
         return CODE_UNKNOWN;
@@ -235,24 +281,30 @@ static enum code_place place_of(const struct table *t, uint64_t at, uint64_t *lo
     return CODE_FUNCTION;
 }
 
-/* Returns whether a word of a stack is a return address: the frames of trace patterns also have
- * the address of their function's three words. */
-static bool is_frame(const struct table *t, uint64_t at, uint64_t *looked)
+/* Returns whether a word of a process's stack is a return address. Only these have such a tag, and
+ * the frames of trace patterns, which also have the address of their function's three words. One
+ * that is in no mapping is in one that is younger than the table. */
+static bool is_frame(const struct table *t, uint64_t word, uint64_t *looked)
 {
-    return (at & 3) == 0 && place_of(t, at, looked) != CODE_ELSEWHERE;
+    if ((word & 3) != 0 || word < INSIDE_LOWEST)
+        return false;
+    if (mapping_of(t, word) != NULL)
+        return place_of(t, word, true, looked) != CODE_ELSEWHERE;
+    atomic_store_explicit(&elsewhere, true, memory_order_relaxed);
+    return true;
 }
 
 enum code_place code_place(uint64_t at, uint64_t *looked)
 {
-    const struct table *t = atomic_load_explicit(&current, memory_order_acquire);
-    return t == NULL ? CODE_ELSEWHERE : place_of(t, at, looked);
+    const struct table *t = in_use();
+    return t == NULL ? CODE_ELSEWHERE : place_of(t, at, false, looked);
 }
 
 bool code_function(uint64_t at, ERL_NIF_TERM *m, ERL_NIF_TERM *f, uint32_t *arity)
 {
-    const struct table *t = atomic_load_explicit(&current, memory_order_acquire);
+    const struct table *t = in_use();
     uint64_t looked = 0;
-    if (t == NULL || place_of(t, at, &looked) != CODE_FUNCTION)
+    if (t == NULL || place_of(t, at, false, &looked) != CODE_FUNCTION)
         return false;
     const struct entry *e = before(t, at);
     *m = e->m;
@@ -263,37 +315,39 @@ bool code_function(uint64_t at, ERL_NIF_TERM *m, ERL_NIF_TERM *f, uint32_t *arit
 
 uint32_t code_ranges(struct code_extent out[CODE_RANGES])
 {
-    const struct table *t = atomic_load_explicit(&current, memory_order_acquire);
+    const struct table *t = in_use();
     if (t == NULL || t->n == 0)
         return 0;
-    memcpy(out, t->code, sizeof t->code);
+    for (uint32_t i = 0; i < t->ncode; i++)
+        out[i] = t->code[i].code;
     return t->ncode;
 }
 
-/* Returns the address of a function's code, 0: not known. */
-static uint64_t address_of(const struct table *t, ERL_NIF_TERM m, ERL_NIF_TERM f, uint32_t arity)
+/* Returns the entry of a function, NULL: not known. */
+static struct entry *entry_of(const struct table *t, ERL_NIF_TERM m, ERL_NIF_TERM f, uint32_t arity)
 {
     for (uint32_t i = slot(t, m, f, arity); t->index[i]; i = (i + 1) & t->mask) {
-        const struct entry *e = &t->v[t->index[i] - 1];
-        if (e->m == m && e->f == f && e->arity == arity)
-            return still_there(e) ? e->at + HEAD * 8 : 0;
+        struct entry *e = &t->v[t->index[i] - 1];
+        if (e->m == m && e->f == f && e->arity == arity && still_there(t, e))
+            return e;
     }
-    return 0;
+    atomic_store_explicit(&stale, true, memory_order_relaxed);
+    return NULL;
 }
 
 /* Returns the function that the process is in, where the event is about it or tells it: its own
  * return address is not on the stack. */
-static uint64_t innermost(const struct table *t, const struct event *ev)
+static struct entry *innermost(const struct table *t, const struct event *ev)
 {
     ERL_NIF_TERM m, f;
     unsigned arity;
     bool args;
     if (ev->fn != NULL)
-        return address_of(t, ev->fn->m, ev->fn->f, ev->fn->arity);
+        return entry_of(t, ev->fn->m, ev->fn->f, ev->fn->arity);
     return ev->msg_is == DIF_BUILTIN_erlfunc &&
                    event_get_mfa(ev->env, ev->msg, &m, &f, &arity, &args)
-               ? address_of(t, m, f, arity)
-               : 0;
+               ? entry_of(t, m, f, arity)
+               : NULL;
 }
 
 /* Returns whether the process is at the beginning of that function. */
@@ -310,15 +364,17 @@ static bool is_same(const struct entry *a, const struct entry *b)
 uint32_t code_stack(struct engine_ctx *ctx, uint64_t *frames, uint32_t most)
 {
     struct event *ev = event_of(ctx);
-    const struct table *t = atomic_load_explicit(&current, memory_order_acquire);
+    const struct table *t = in_use();
     const uint64_t *from, *to;
     uint32_t n = 0, looked = 0;
     if (ctx->own || t == NULL ||
         !inside_stack(ev->env, &tracer_thread(ev->t)->inside, ev->pid, &from, &to))
         return 0;
-    uint64_t own = innermost(t, ev);
-    if (own != 0 && most > 0 && is_frame(t, own, &ctx->looked))
-        frames[n++] = is_entry(ev) ? own : own - UNKNOWN;
+    struct entry *own = innermost(t, ev);
+    if (own != NULL && most > 0) {
+        tell(t, own);
+        frames[n++] = own->at + HEAD * 8 - (is_entry(ev) ? 0 : UNKNOWN);
+    }
     for (const uint64_t *w = from;
          w < to && n < most && looked < STACK_LOOKED && ctx->looked < EVENT_LOOKED; w++, looked++) {
         const uint64_t word = *w;
@@ -326,7 +382,7 @@ uint32_t code_stack(struct engine_ctx *ctx, uint64_t *frames, uint32_t most)
             frames[n++] = word;
     }
     /* A function that an exception leaves may still have its frame, and that of the call in it. */
-    while (ev->other != 0 && own != 0 && n > 1 &&
+    while (ev->other != 0 && own != NULL && n > 1 &&
            is_same(before(t, frames[0]), before(t, frames[1]))) {
         memmove(frames, frames + 1, --n * sizeof *frames);
         frames[n] = 0;
@@ -339,11 +395,13 @@ bool code_caller(struct engine_ctx *ctx, ERL_NIF_TERM *m, ERL_NIF_TERM *f, unsig
 {
     uint64_t frame[2] = {0};
     struct event *ev = event_of(ctx);
-    const struct table *t = atomic_load_explicit(&current, memory_order_acquire);
+    const struct table *t = in_use();
     /* A function that has no code of its own is not among the frames. */
-    const bool alone = t != NULL && ev->fn != NULL && innermost(t, ev) == 0;
-    const uint32_t n = ctx->stack != NULL ? ctx->stack(ctx, frame, alone ? 1 : 2) : 0;
-    const struct entry *e = n == (alone ? 1u : 2u) ? explain(t, frame[n - 1], &ctx->looked) : NULL;
+    const bool alone = t != NULL && ev->fn != NULL && innermost(t, ev) == NULL;
+    const uint32_t n = t != NULL && ctx->stack != NULL ? ctx->stack(ctx, frame, alone ? 1 : 2) : 0;
+    const bool live = ctx->stack == code_stack;
+    const struct entry *e =
+        n == (alone ? 1u : 2u) ? explain(t, frame[n - 1], live, &ctx->looked) : NULL;
     if (e == NULL)
         return false;
     *m = e->m;
@@ -361,7 +419,7 @@ static struct making {
     uint32_t n, most;
     struct entry *found; /* in order of addresses */
     uint32_t nfound, cap;
-    struct code_extent code[CODE_RANGES];
+    struct mapping code[CODE_RANGES];
     uint32_t ncode;
     uint32_t range; /* being searched, from `at` on */
     uint64_t at;
@@ -375,10 +433,21 @@ static struct making {
 static struct table *old; /* replaced, until `left` is quiet */
 static struct engine_mark left;
 
+/* Gives up the views of mappings. */
+static void views_end(struct mapping *m, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (m[i].view != NULL)
+            munmap((void *)(uintptr_t)m[i].view, m[i].code.to - m[i].code.from);
+        m[i].view = NULL;
+    }
+}
+
 static void table_free(struct table *t)
 {
     if (t == NULL)
         return;
+    views_end(t->code, t->ncode);
     et_free(t->v);
     et_free(t->index);
     et_free(t->header);
@@ -392,6 +461,7 @@ static void making_end(void)
     et_free(making.known);
     et_free(making.found);
     et_free(making.header);
+    views_end(making.code, making.ncode);
     lines_end();
     making = (struct making){.memory = -1};
 }
@@ -405,18 +475,100 @@ static struct entry *known(ERL_NIF_TERM m, ERL_NIF_TERM f, uint64_t arity)
     return &making.known[i];
 }
 
-/* Reads where the VM's compiled code is: the mapping of its name that can be executed. */
-static void find_code(void)
+/* Calls fn for the mappings of the VM's code: those of its name that are as `rights` says. */
+static void each_mapping(const char *rights, void (*fn)(void *arg, const struct mapping *m),
+                         void *arg)
 {
-    char line[512];
-    uint64_t from, to;
+    char line[MAP_LINE];
     FILE *maps = fopen("/proc/self/maps", "re");
-    while (maps != NULL && making.ncode < CODE_RANGES && fgets(line, sizeof line, maps) != NULL)
-        if (strstr(line, " r-xs ") != NULL && strstr(line, "memfd:vmem") != NULL &&
-            sscanf(line, "%" SCNx64 "-%" SCNx64, &from, &to) == 2 && from < to)
-            making.code[making.ncode++] = (struct code_extent){from, to};
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+        struct mapping m = {.view = NULL};
+        if (strstr(line, rights) != NULL && strstr(line, "memfd:vmem") != NULL &&
+            sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %" SCNu64, &m.code.from, &m.code.to,
+                   &m.inode) == 3 &&
+            m.code.from < m.code.to)
+            fn(arg, &m);
+    }
     if (maps != NULL)
         fclose(maps);
+}
+
+struct mappings {
+    struct mapping v[CODE_RANGES];
+    uint32_t n;
+};
+
+static void add_mapping(void *arg, const struct mapping *m)
+{
+    struct mappings *all = arg;
+    if (all->n < CODE_RANGES)
+        all->v[all->n++] = *m;
+}
+
+/* Finds the VM's mappings of code. Ours cannot be executed. */
+static void find_code(struct mappings *out)
+{
+    out->n = 0;
+    each_mapping(" r-xs ", add_mapping, out);
+}
+
+/* Confirms a view that is the memory which it should be. */
+static void confirm(void *arg, const struct mapping *seen)
+{
+    struct mappings *all = arg;
+    for (uint32_t i = 0; i < all->n; i++)
+        if ((uint64_t)(uintptr_t)all->v[i].view == seen->code.from &&
+            seen->code.to - seen->code.from == all->v[i].code.to - all->v[i].code.from &&
+            seen->inode == all->v[i].inode)
+            all->v[i].first = 1;
+}
+
+/* Makes a view of each mapping: the system maps the same memory once more (mremap(2), old_size 0).
+ * The VM may unmap its own meanwhile, or map another there: so what came is looked at. Mappings
+ * without a view are left out. */
+static void make_views(struct mappings *all)
+{
+    for (uint32_t i = 0; i < all->n; i++) {
+        struct mapping *m = &all->v[i];
+        const size_t size = m->code.to - m->code.from;
+        void *view = mremap((void *)(uintptr_t)m->code.from, 0, size, MREMAP_MAYMOVE);
+        if (view != MAP_FAILED && mprotect(view, size, PROT_READ) == 0)
+            m->view = view;
+        else if (view != MAP_FAILED)
+            munmap(view, size);
+        m->first = 0;
+    }
+    each_mapping(" r--s ", confirm, all);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < all->n; i++)
+        if (all->v[i].first != 0)
+            all->v[n++] = all->v[i];
+        else
+            views_end(&all->v[i], 1);
+    all->n = n;
+}
+
+/* Returns whether the VM's mappings are not those of the table. */
+static bool has_moved(const struct table *t)
+{
+    struct mappings now;
+    find_code(&now);
+    bool same = now.n == t->ncode;
+    for (uint32_t i = 0; same && i < now.n; i++)
+        same = now.v[i].code.from == t->code[i].code.from &&
+               now.v[i].code.to == t->code[i].code.to && now.v[i].inode == t->code[i].inode;
+    return !same;
+}
+
+/* Frees the table that was replaced, once no thread can be reading it. Returns whether it is gone.
+ */
+static bool old_ends(void)
+{
+    if (old != NULL && engine_quiet(&left)) {
+        table_free(old);
+        old = NULL;
+    }
+    return old == NULL;
 }
 
 ERL_NIF_TERM code_begin_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
@@ -427,15 +579,17 @@ ERL_NIF_TERM code_begin_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     if (!agent_is_server(env) || !enif_get_uint(env, argv[0], &n))
         return enif_make_badarg(env);
     making_end();
-    if (n > FUNCTIONS_MOST || (old != NULL && !engine_quiet(&left)))
+    if (n > FUNCTIONS_MOST || !old_ends())
         return agent.atom.false_;
-    table_free(old);
-    old = NULL;
     if (symbols == NULL && (symbols = et_calloc(LOG_MOST, sizeof *symbols)) == NULL)
         return agent.atom.false_;
     while (cap < 2 * (uint64_t)n)
         cap *= 2;
-    find_code();
+    struct mappings all;
+    find_code(&all);
+    make_views(&all);
+    memcpy(making.code, all.v, sizeof all.v);
+    making.ncode = all.n;
     making.known = et_calloc(cap, sizeof *making.known);
     making.memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
     if (making.known == NULL || making.memory < 0 || making.ncode == 0) {
@@ -444,8 +598,9 @@ ERL_NIF_TERM code_begin_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     }
     making.mask = cap - 1;
     making.most = n;
-    making.at = making.code[0].from;
+    making.at = making.code[0].code.from;
     atomic_store(&stale, false);
+    atomic_store(&elsewhere, false);
     return agent.atom.true_;
 }
 
@@ -555,8 +710,11 @@ static bool search_ends(void)
     memset(named, 0, sizeof named);
     making.headers_most = making.nfound / 2 + 1; /* most modules have two functions at least */
     making.header = et_calloc(making.headers_most, sizeof *making.header);
+    struct code_extent code[CODE_RANGES];
+    for (uint32_t i = 0; i < making.ncode; i++)
+        code[i] = making.code[i].code;
     return making.nfound > 0 && making.header != NULL &&
-           lines_begin(making.memory, making.code, making.ncode);
+           lines_begin(making.memory, code, making.ncode);
 }
 
 /* Searches a part of the mapping, but only its pages that are in memory: reading another one would
@@ -571,7 +729,7 @@ ERL_NIF_TERM code_scan_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
         return enif_make_badarg(env);
     if (making.phase != SEARCHING)
         return look_at_headers() ? agent.atom.true_ : agent.atom.false_;
-    const struct code_extent *code = &making.code[making.range];
+    const struct code_extent *code = &making.code[making.range].code;
     uint64_t bytes = code->to - making.at;
     bytes = bytes < PART_PAGES * PAGE ? bytes : PART_PAGES * PAGE;
     memset(words, 0, sizeof words);
@@ -589,7 +747,7 @@ ERL_NIF_TERM code_scan_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
         return agent.atom.true_;
     }
     making.range++;
-    making.at = making.range < making.ncode ? making.code[making.range].from : 0;
+    making.at = making.range < making.ncode ? making.code[making.range].code.from : 0;
     return making.range < making.ncode || search_ends() ? agent.atom.true_ : agent.atom.false_;
 }
 
@@ -621,11 +779,13 @@ static bool fill(struct table *t)
     }
     memcpy(t->code, making.code, sizeof t->code);
     t->ncode = making.ncode;
+    making.ncode = 0; /* the views are the table's */
     for (uint32_t i = 0; i < t->ncode; i++) {
-        t->first[i] = t->code[i].to;
+        struct mapping *m = &t->code[i];
+        m->first = m->code.to;
         for (uint32_t j = t->n; j > 0; j--)
-            if (t->v[j - 1].at >= t->code[i].from && t->v[j - 1].at < t->code[i].to)
-                t->first[i] = t->v[j - 1].at;
+            if (t->v[j - 1].at >= m->code.from && t->v[j - 1].at < m->code.to)
+                m->first = t->v[j - 1].at;
     }
     return true;
 }
@@ -652,7 +812,30 @@ ERL_NIF_TERM code_stale_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
     (void)argv;
-    return agent_is_server(env) && atomic_load(&stale) ? agent.atom.true_ : agent.atom.false_;
+    const struct table *t = in_use();
+    if (!agent_is_server(env))
+        return enif_make_badarg(env);
+    old_ends();
+    if (t == NULL || has_moved(t) || atomic_load(&elsewhere))
+        return agent.atom.any;
+    return atomic_load(&stale) ? agent.atom.true_ : agent.atom.false_;
+}
+
+ERL_NIF_TERM code_rest_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    struct table *t = atomic_load(&current);
+    if (!agent_is_server(env))
+        return enif_make_badarg(env);
+    old_ends();
+    if (t == NULL)
+        return agent.atom.ok;
+    if (!atomic_exchange(&t->resting, true))
+        engine_mark(&t->rests);
+    else if (engine_quiet(&t->rests))
+        views_end(t->code, t->ncode);
+    return agent.atom.ok;
 }
 
 void code_unload(void)

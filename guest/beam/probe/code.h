@@ -12,6 +12,11 @@
  * Code can be purged, and other code can take its place, before the server makes a new table. An
  * entry is believed only if its three words are still there, and no others are nearer.
  *
+ * The VM unmaps code memory that it no longer needs. So only code to which the process that runs
+ * here will return is read where it is. Anything else is read in a VIEW, a mapping of our own of
+ * the same memory, which a table has from its beginning to its end. A view can be of memory that
+ * the VM has given up, but it cannot be missing.
+ *
  * STACKS. A process's stack lies at the end of its young heap's block (inside.h). Return addresses
  * are the words in it that lie in the code mapping.
  *
@@ -32,7 +37,7 @@
  * 0 where the stack is not known. */
 uint32_t code_stack(struct engine_ctx *ctx, uint64_t *frames, uint32_t most);
 
-enum { CODE_RANGES = 4 /* mappings of code */ };
+enum { CODE_RANGES = 8 /* mappings of code */ };
 struct code_extent {
     uint64_t from, to;
 };
@@ -43,8 +48,8 @@ uint32_t code_ranges(struct code_extent out[CODE_RANGES]);
 /* UNKNOWN: in code that no entry of the table explains. ELSEWHERE: outside of compiled code, or in
  * the pieces that all functions share. */
 enum code_place { CODE_ELSEWHERE, CODE_UNKNOWN, CODE_FUNCTION };
-/* Returns where an address lies, which may be that of any instruction. Adds its work to *looked.
- * Here and below: between engine_enter and engine_leave. */
+/* Returns where an address lies, which may be that of any instruction, and of code that is gone.
+ * Adds its work to *looked. Here and below: between engine_enter and engine_leave. */
 enum code_place code_place(uint64_t at, uint64_t *looked);
 /* Finds the function that an address lies in. Returns false where code_place is not
  * CODE_FUNCTION. */
@@ -65,10 +70,14 @@ ERL_NIF_TERM code_begin_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 ERL_NIF_TERM code_add_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM code_scan_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM code_end_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-/* nif_code_stale() -> boolean(): a frame was not explained since the last table.
- * nif_code_names(From) -> {Next, [{First, End, "m:f/a", [File], Sites}]}: what the log has from
- * number From on. Sites: a binary of struct lines_site; files are counted from 0, "": not known. */
+/* nif_code_stale() -> boolean() | any: a frame was not explained since the last table; any: no
+ * table is in use, or the VM has other mappings of code by now nif_code_rest() -> ok: nobody takes
+ * stacks. The table gives up its memory of the VM, as far as no event can be reading it: so this is
+ * called again and again nif_code_names(From) -> {Next, [{First, End, "m:f/a", [File], Sites}]}:
+ * what the log has from number From on. Sites: a binary of struct lines_site; files are counted
+ * from 0, "": not known. */
 ERL_NIF_TERM code_stale_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM code_rest_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM code_names_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 #endif

@@ -31,15 +31,16 @@
 #endif
 
 enum {
-    THREADS = 1024,   /* scheduler threads, as many as a VM can have */
-    RING = 1 << 13,   /* words */
-    HEAD = 8,         /* words of a sample before its frames */
-    CHUNK = 512,      /* words that are read at once */
-    LOOKED = 4 << 10, /* words of a stack that are examined */
-    RESUMED = 64,     /* bytes of code after a call in which it loads the stack pointer */
-    SAVED = 8,        /* words below the first of the C stack that may have %rbp */
-    OUTER = 128,      /* words there that may have the process for which a match program runs */
-    AGREED = 2,       /* samples that agree on where %rbx points */
+    CODE_MOST = 4 * CODE_RANGES, /* mappings of code in a profile, also those that are gone */
+    THREADS = 1024,              /* scheduler threads, as many as a VM can have */
+    RING = 1 << 13,              /* words */
+    HEAD = 8,                    /* words of a sample before its frames */
+    CHUNK = 512,                 /* words that are read at once */
+    LOOKED = 4 << 10,            /* words of a stack that are examined */
+    RESUMED = 64, /* bytes of code after a call in which it loads the stack pointer */
+    SAVED = 8,    /* words below the first of the C stack that may have %rbp */
+    OUTER = 128,  /* words there that may have the process for which a match program runs */
+    AGREED = 2,   /* samples that agree on where %rbx points */
     STACK_ABOVE = 64 << 10, /* bytes above a NIF's frame in which the C stack begins */
     HANDLER_STACK = 4096,   /* bytes that the handler may need, beside the system's frame */
     LEAVES_LEAST = 32, /* instructions by which code leaves Erlang's stack, to prove the place */
@@ -52,11 +53,11 @@ enum {
 /* -- what is known of the VM --------------------------------------------------------------------
  */
 
-/* Set while no timer exists. */
+/* Set while no timer exists, but for mappings of code that come later. */
 static struct {
     struct inside_facts f;
-    struct code_extent code[CODE_RANGES];
-    uint32_t ncode;
+    struct code_extent code[CODE_MOST]; /* only added to while a timer exists */
+    _Atomic uint32_t ncode;
     int8_t begins;   /* the C stack begins so many bytes from where %rbx points */
     bool has_begins; /* ... which is known */
     int memory;      /* /proc/self/mem; -1: closed */
@@ -65,7 +66,8 @@ static struct {
 
 static bool is_code(uint64_t at)
 {
-    for (uint32_t i = 0; i < how.ncode; i++)
+    const uint32_t n = atomic_load_explicit(&how.ncode, memory_order_acquire);
+    for (uint32_t i = 0; i < n; i++)
         if (at >= how.code[i].from && at < how.code[i].to)
             return true;
     return false;
@@ -82,6 +84,20 @@ static bool is_leave(const unsigned char *p)
     return p[0] == 0x48 && p[1] == 0x8d && p[2] == 0x63;
 }
 
+/* Adds mappings of code that are not known. */
+static void add_code(const struct code_extent *code, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t k = 0, most = atomic_load_explicit(&how.ncode, memory_order_relaxed);
+        while (k < most && (how.code[k].from != code[i].from || how.code[k].to != code[i].to))
+            k++;
+        if (k < most || most == CODE_MOST)
+            continue;
+        how.code[most] = code[i];
+        atomic_store_explicit(&how.ncode, most + 1, memory_order_release);
+    }
+}
+
 /* Finds where the C stack begins. All instructions that are found must agree. The code is in
  * memory: it is searched up to where the table says that it has functions. */
 static void find_begin(void)
@@ -90,7 +106,7 @@ static void find_begin(void)
     how.has_begins = false;
     static uint64_t words[PAGE / 8]; /* the server's */
     const unsigned char *bytes = (const unsigned char *)words;
-    for (uint32_t i = 0; i < how.ncode; i++)
+    for (uint32_t i = 0; i < atomic_load(&how.ncode); i++)
         for (uint64_t at = how.code[i].from;
              at + PAGE <= how.code[i].to && at < how.code[i].from + SEARCHED; at += PAGE) {
             if (!inside_read(how.memory, at, words, PAGE / 8))
@@ -135,6 +151,7 @@ static struct thread {
 } * _Atomic threads[THREADS];   /* by the number of the scheduler, from 1 on */
 
 static uint64_t period[ONCPU_RATES]; /* ns; 0: not in use */
+static uint64_t began[ONCPU_RATES];  /* when it came into use */
 static _Atomic uint64_t served;      /* when samples were last taken */
 static _Atomic uint32_t busy;        /* handlers that run */
 static ErlNifResourceType *keeper_type;
@@ -331,9 +348,9 @@ static void set_timer(int id, uint64_t ns)
 static void capture(struct thread *t, uint32_t rate, const siginfo_t *info, const ucontext_t *uc)
 {
     uint64_t *s = t->sample, flags = 0, now = monotonic_ns();
-    if (now - atomic_load_explicit(&served, memory_order_relaxed) > ONCPU_ALONE) {
-        atomic_store_explicit(&t->timer[rate].stopped, true, memory_order_relaxed);
-        set_timer(t->timer[rate].id, 0);
+    if (atomic_load_explicit(&served, memory_order_relaxed) + ONCPU_ALONE < now) {
+        set_timer(t->timer[rate].id, 0); /* first: whoever sees `stopped` starts it again */
+        atomic_store_explicit(&t->timer[rate].stopped, true, memory_order_release);
         return;
     }
     memset(s, 0, HEAD * sizeof *s);
@@ -408,9 +425,9 @@ bool oncpu_next(struct oncpu_sample *out)
     return true;
 }
 
-uint64_t oncpu_period(uint32_t rate)
+uint64_t oncpu_period(uint32_t rate, uint64_t at)
 {
-    return period[rate];
+    return at >= began[rate] ? period[rate] : 0;
 }
 
 uint64_t oncpu_dropped(uint32_t rate)
@@ -446,9 +463,16 @@ void oncpu_served(uint64_t now)
 /* -- beginning ----------------------------------------------------------------------------------
  */
 
+/* The VM keeps a library for a resource only if its type has a destructor. */
+static void keeper_ends(ErlNifEnv *env, void *what)
+{
+    (void)env;
+    (void)what;
+}
+
 bool oncpu_load(ErlNifEnv *env)
 {
-    ErlNifResourceTypeInit keep = {0};
+    ErlNifResourceTypeInit keep = {.dtor = keeper_ends, .members = 1};
     keeper_type =
         enif_open_resource_type_x(env, "erltrace_profile", &keep, ERL_NIF_RT_CREATE, NULL);
     return keeper_type != NULL;
@@ -491,8 +515,8 @@ ERL_NIF_TERM oncpu_able_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
         return agent.atom.facts;
     if (how.signal == 0) {
         how.f = *f;
-        how.ncode = n;
-        memcpy(how.code, code, sizeof code);
+        atomic_store(&how.ncode, 0);
+        add_code(code, n);
         find_begin();
     }
     return agent.atom.ok;
@@ -622,6 +646,13 @@ static bool is_ours(int number)
            now.sa_sigaction == on_signal;
 }
 
+static bool is_ignored(int number)
+{
+    struct sigaction now;
+    return sigaction(number, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 &&
+           now.sa_handler == SIG_IGN;
+}
+
 static bool handle(int number)
 {
     struct sigaction act = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
@@ -646,7 +677,9 @@ static bool take_signal(void)
         return is_ours(how.signal);
     if (how.signal != 0) { /* it was about to end */
         round_of_close = 0;
-        return handle(how.signal);
+        if (is_ignored(how.signal))
+            return handle(how.signal);
+        how.signal = 0; /* and somebody else has taken it */
     }
     for (int number = SIGURG; number >= SIGRTMIN || number == SIGURG;
          number = number == SIGURG ? SIGRTMAX - 1 : number - 1)
@@ -692,6 +725,8 @@ ERL_NIF_TERM oncpu_rates_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
             stop_timers(r);
     if (n == 0)
         return agent.atom.ok;
+    struct code_extent code[CODE_RANGES];
+    add_code(code, code_ranges(code));
     if (keeper == NULL && (keeper = enif_alloc_resource(keeper_type, 1)) == NULL)
         return agent.atom.agent_memory;
     atomic_store(&served, monotonic_ns());
@@ -699,8 +734,10 @@ ERL_NIF_TERM oncpu_rates_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
         return agent.atom.signal;
     for (uint32_t k = 0; k < n; k++)
         for (uint32_t r = 0; r < ONCPU_RATES && !contains(period, ONCPU_RATES, want[k]); r++)
-            if (period[r] == 0)
+            if (period[r] == 0) {
                 period[r] = want[k];
+                began[r] = monotonic_ns();
+            }
     bool good = true;
     for (uint32_t i = 0; i < THREADS; i++) {
         struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
@@ -785,7 +822,8 @@ bool oncpu_close(void)
     }
     if (!all_outside())
         return false;
-    ignore(how.signal, SIG_DFL);
+    if (is_ignored(how.signal))
+        ignore(how.signal, SIG_DFL);
     how.signal = 0;
     round_of_close = 0;
     free_threads();

@@ -46,6 +46,7 @@ enum {
 
 /* What a program has had. */
 struct oncpu_counts {
+    uint64_t began; /* CLOCK_MONOTONIC ns: older samples are of no concern; 0: it has not */
     uint64_t samples;
     uint64_t idle;    /* no process ran */
     uint64_t hidden;  /* the process was sensitive: it is not shown */
@@ -71,8 +72,8 @@ struct oncpu_sample {
 
 /* Takes the oldest sample of all rings. Returns false when there is none. Only the server. */
 bool oncpu_next(struct oncpu_sample *out);
-/* Returns the period of a rate, 0: it is not in use. */
-uint64_t oncpu_period(uint32_t rate);
+/* Returns the period of a rate, 0: it is not in use, or was not at that time. */
+uint64_t oncpu_period(uint32_t rate, uint64_t at);
 /* Returns how many samples of this rate have been dropped since the last call. Only the server. */
 uint64_t oncpu_dropped(uint32_t rate);
 /* Returns how many threads have timers. */

@@ -155,7 +155,7 @@ static void fire_sample(ErlNifEnv *env, struct engine_thread *t, const struct pr
     struct tracer_thread *me = tracer_thread(t);
     struct load_sample sample;
     struct oncpu_event e;
-    uint64_t period = oncpu_period(s->rate);
+    uint64_t period = oncpu_period(s->rate, s->at);
     engine_enter(t);
     load_begin(&me->sampler, &sample);
     event_init(&e.ev, t, env, s->pid, 0, arg);
@@ -170,7 +170,8 @@ static void fire_sample(ErlNifEnv *env, struct engine_thread *t, const struct pr
     if (s->pid == 0)
         e.ev.pid = e.ev.ctx.self = agent.server.pid;
     for (uint32_t i = 0; period != 0 && i < ps->n; i++)
-        if (fire(&e, t, ps->v[i], period, s->took / (oncpu_threads() + 1)))
+        if (ps->v[i]->profile->began <= s->at &&
+            fire(&e, t, ps->v[i], period, s->took / (oncpu_threads() + 1)))
             count(ps->v[i]->profile, &e);
     if (load_sampling(&me->sampler) != NULL)
         tracer_account_own(&sample, ps->load, ps->n, t);
@@ -185,7 +186,7 @@ static void take_drops(const struct programs *ps)
         for (uint32_t i = 0; n > 0 && i < ps->n; i++)
             for (uint32_t k = 0; k < ps->v[i]->probes.n; k++)
                 if (ps->v[i]->probes.v[k].kind == PROBE_PROFILE &&
-                    ps->v[i]->probes.v[k].period == oncpu_period(r)) {
+                    ps->v[i]->probes.v[k].period == oncpu_period(r, UINT64_MAX)) {
                     ps->v[i]->profile->dropped += n;
                     break;
                 }
