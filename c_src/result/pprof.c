@@ -111,7 +111,7 @@ static void add_label(struct pprof *p, uint32_t agg, unsigned key, const struct 
         buf_printf(&word, "key%u", key + 1);
     put_number(&p->label, LABEL_KEY, text(p, buf_str(&word)));
     buf_reset(&word);
-    if (value_is_int(v)) {
+    if (value_is_int(v) && v->i != 0) { /* readers of pprof take a number 0 for no label */
         put_number(&p->label, LABEL_NUM, (uint64_t)v->i);
     } else {
         profile_word(r, v, &word);

@@ -278,8 +278,9 @@ static uint32_t compare(struct walk *w, struct filter_value a, struct filter_val
             return test(w, node(w, OP_SAME, (uint32_t)a.v, r->k), equal);
         if (r != NULL && l->op == OP_ATOM && is_term(w->f, b) && r->op != OP_ATOM)
             return compare(w, b, a, orders);
-        return r == NULL && b.v == 0 ? test(w, node(w, OP_THERE, (uint32_t)a.v, 0), differ)
-                                     : ALWAYS;
+        return r == NULL && b.v == 0 && l->op != OP_ATOM /* which always is */
+                   ? test(w, node(w, OP_THERE, (uint32_t)a.v, 0), differ)
+                   : ALWAYS;
     }
     if (r != NULL)
         return ALWAYS;

@@ -4,7 +4,9 @@
 %% Nothing of it runs, and no code is loaded for it: neither the backend that a chunk names nor the function for keys of encrypted chunks is
 %% called.
 %%
-%% What always holds: a helper process does the work, with a bounded heap, and is ended after a limit. The server answers consumers meanwhile.
+%% What always holds: a helper process does the work, with a bounded heap. The server answers consumers meanwhile, and waits no longer than a
+%% limit. A file system that does not answer keeps the helper, and one of the VM's threads for files, in a system call: so nothing else is asked
+%% until that has returned.
 -module(erltrace_agent_debug).
 
 -export([read/2]).
@@ -26,15 +28,33 @@ read(Module, S) ->
     erltrace_agent_meanwhile:during(undefined, S, fun() -> {ask(Module), S} end).
 
 ask(Module) ->
+    case get(debug_stuck) of
+        undefined -> ask_helper(Module);
+        Pid ->
+            case erltrace_agent_lib:alive(Pid) of
+                true -> none("was not examined: the file of another module could not be read so far");
+                false ->
+                    erase(debug_stuck),
+                    ask_helper(Module)
+            end
+    end.
+
+ask_helper(Module) ->
     Tag = make_ref(),
     Server = self(),
     {Pid, Monitor} = erltrace_agent_lib:start(fun() -> answer(Server, Tag, Module) end,
                                               [monitor, {max_heap_size, #{size => ?HEAP, kill => true, error_logger => false}}]),
     Answer = wait(Tag, Monitor, now_ms() + ?LIMIT),
     erlang:demonitor(Monitor, [flush]),
-    exit(Pid, kill),
-    receive {Tag, _} -> ok after 0 -> ok end,
-    Answer.
+    case Answer of
+        late ->
+            put(debug_stuck, Pid), % its answer, should it come, is dropped
+            none(text("has a file that could not be examined within ~b s", [?LIMIT div 1000]));
+        _ ->
+            exit(Pid, kill),
+            receive {Tag, _} -> ok after 0 -> ok end,
+            Answer
+    end.
 
 wait(Tag, Monitor, Until) ->
     receive
@@ -46,7 +66,7 @@ wait(Tag, Monitor, Until) ->
                 erltrace_agent_meanwhile:serve(?WAIT),
                 wait(Tag, Monitor, Until);
             false ->
-                none(text("has a file that could not be examined within ~b s", [?LIMIT div 1000]))
+                late
         end
     end.
 

@@ -19,6 +19,8 @@ static const struct {
     {"argv[0] == NULL", "argv[0] == NULL"},
     {"argv[0] == 5000000000", "argv[0] == 5000000000"},
     {"argv[0] != -1", "argv[0] != -1"},
+    {"argv[0] == 1 && atom(\"x\") != NULL", "argv[0] == 1"},
+    {"argv[0] == 1 || atom(\"x\") == NULL", NULL},
     {"is_atom(argv[0])", "is_atom(argv[0])"},
     {"!is_list(argv[0])", "!is_list(argv[0])"},
     {"is_atom(argv[0]) == 0", "!is_atom(argv[0])"},

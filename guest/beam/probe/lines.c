@@ -174,7 +174,7 @@ bool lines_find(const uint64_t *at, uint32_t n, struct lines_module *out)
         return false;
     for (uint32_t back = 0; p > LINES_HEADER && back < n + 256; back++, p--) {
         const uint64_t number = look.block[p - shape.number];
-        if (number >= n && p + number < words && leads_to(&look.block[p], number, at, n)) {
+        if (number >= n && number < words - p && leads_to(&look.block[p], number, at, n)) {
             const uint64_t first = at[0] - words * WORD + p * WORD;
             *out = (struct lines_module){first, print_of(&look.block[p - shape.number]),
                                          (uint32_t)number};
