@@ -39,11 +39,12 @@ static inline bool procname_wanted(void)
 /* Learns from an event; takes the arguments of trace/5. Between engine_enter and engine_leave. */
 void procname_event(ErlNifEnv *env, const ERL_NIF_TERM argv[]);
 
-/* nif_names(true | false | [{Pid, registered | name | label | start | frame | port | opened, Term}])
- * -> ok | 'AGENT_MEMORY': true: forgets all names, and learns from now on; false: no longer learns;
- * a list: what the server knows. Terms: an atom; {global, Name} or {via, Module, Name}; any;
- * {M, F, Arity}, of frame: the oldest that is on the stack; of ports a binary, `opened` while it may
- * still change. */
+/* nif_names(true | false | [{Pid, What, Term}]) -> ok | 'AGENT_MEMORY'
+ *
+ * true: forgets all names, and learns from now on. false: no longer learns. A list: what the server
+ * knows. The term is an atom of `registered`; {global, Name} or {via, Module, Name} of `name`; any
+ * of `label`; {M, F, Arity} of `start` and of `frame`, the oldest function on the stack; of ports a
+ * binary, `port`, or `opened` while it may still change. */
 ERL_NIF_TERM procname_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 /* nif_asked() -> [Pid]: processes that programs named and of which more may be known by now. */
 ERL_NIF_TERM procname_asked_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
