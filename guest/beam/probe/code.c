@@ -281,12 +281,15 @@ static enum code_place place_of(const struct table *t, uint64_t at, bool live, u
     return CODE_FUNCTION;
 }
 
-/* Returns whether a word of a process's stack is a return address. Only these have such a tag, and
- * the frames of trace patterns, which also have the address of their function's three words. One
- * that is in no mapping is in one that is younger than the table. */
-static bool is_frame(const struct table *t, uint64_t word, uint64_t *looked)
+/* Returns whether a word of a process's stack is a return address. Only these have such a tag, the
+ * frames of trace patterns, which also have the address of their function's three words, and frame
+ * pointers (+JPperf fp), which lead into the stack. One that is in no mapping is in one that is younger
+ * than the table. */
+static bool is_frame(const struct table *t, uint64_t word, const uint64_t *from, const uint64_t *to,
+                     uint64_t *looked)
 {
-    if ((word & 3) != 0 || word < INSIDE_LOWEST)
+    if ((word & 3) != 0 || word < INSIDE_LOWEST ||
+        (word >= (uint64_t)(uintptr_t)from && word <= (uint64_t)(uintptr_t)to))
         return false;
     if (mapping_of(t, word) != NULL)
         return place_of(t, word, true, looked) != CODE_ELSEWHERE;
@@ -378,7 +381,7 @@ uint32_t code_stack(struct engine_ctx *ctx, uint64_t *frames, uint32_t most)
     for (const uint64_t *w = from;
          w < to && n < most && looked < STACK_LOOKED && ctx->looked < EVENT_LOOKED; w++, looked++) {
         const uint64_t word = *w;
-        if (is_frame(t, word, &ctx->looked))
+        if (is_frame(t, word, from, to, &ctx->looked))
             frames[n++] = word;
     }
     /* A function that an exception leaves may still have its frame, and that of the call in it. */
