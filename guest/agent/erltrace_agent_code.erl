@@ -1,7 +1,8 @@
 %% erltrace_agent_code - tells the library which functions are loaded, so that it finds them in the VM's code (guest/beam/probe/code.h): stacks need that.
 %%
 %% What always holds: a table is made when a program that takes stacks is enabled, and again after a frame was not explained: at most every
-%% ?SOON ms if other code is loaded since, or the VM has other mappings of code, else at most every ?LATER ms. The work is done in parts of at most a millisecond or so.
+%% ?SOON ms if other code is loaded since, or the VM has other mappings of code; otherwise so seldom that it takes no more than one part in
+%% ?SHARE of a scheduler, because code that is loaded again unchanged has another address. The work is done in parts of at most a millisecond or so.
 -module(erltrace_agent_code).
 
 -export([build/0, rebuild/1, names/1]).
@@ -11,12 +12,15 @@
 -include("erltrace_agent.hrl").
 
 -define(SOON, 2000).
--define(LATER, 60000). % code that is loaded again unchanged has another address
+-define(SHARE, 50).
 
 -spec build() -> ok.
 build() ->
-    _ = put(code_built, {erltrace_agent_lib:now_ms(), code()}),
+    Since = erltrace_agent_lib:now_ms(),
+    Code = code(),
     _ = make(),
+    Now = erltrace_agent_lib:now_ms(),
+    _ = put(code_built, {Now, Code, max(?SOON, ?SHARE * (Now - Since))}),
     ok.
 
 %% A number that changes with what is loaded.
@@ -50,9 +54,10 @@ is_due(false) ->
     false;
 is_due(Stale) ->
     case get(code_built) of
-        {At, Code} ->
+        {At, Code, Wait} ->
             Age = erltrace_agent_lib:now_ms() - At,
-            Age >= ?LATER orelse (Age >= ?SOON andalso (Stale =:= any orelse Code =/= code()));
+            %% A function that has no code of its own is never found, and no reason by itself.
+            (Stale =:= true andalso Age >= Wait) orelse (Age >= ?SOON andalso (Stale =:= any orelse Code =/= code()));
         undefined ->
             true
     end.

@@ -65,7 +65,8 @@ struct table {
 };
 
 static _Atomic(struct table *) current;
-static _Atomic bool stale;     /* a function was not found */
+static _Atomic bool stale;     /* a frame was not explained */
+static _Atomic bool nameless;  /* a function was not found, which may have no code of its own */
 static _Atomic bool elsewhere; /* a return address was seen outside of all mappings */
 
 /* Returns the table that may be read; NULL: there is none. */
@@ -283,8 +284,8 @@ static enum code_place place_of(const struct table *t, uint64_t at, bool live, u
 
 /* Returns whether a word of a process's stack is a return address. Only these have such a tag, the
  * frames of trace patterns, which also have the address of their function's three words, and frame
- * pointers (+JPperf fp), which lead into the stack. One that is in no mapping is in one that is younger
- * than the table. */
+ * pointers (+JPperf fp), which lead into the stack. One that is in no mapping is in one that is
+ * younger than the table. */
 static bool is_frame(const struct table *t, uint64_t word, const uint64_t *from, const uint64_t *to,
                      uint64_t *looked)
 {
@@ -334,7 +335,7 @@ static struct entry *entry_of(const struct table *t, ERL_NIF_TERM m, ERL_NIF_TER
         if (e->m == m && e->f == f && e->arity == arity && still_there(t, e))
             return e;
     }
-    atomic_store_explicit(&stale, true, memory_order_relaxed);
+    atomic_store_explicit(&nameless, true, memory_order_relaxed);
     return NULL;
 }
 
@@ -603,6 +604,7 @@ ERL_NIF_TERM code_begin_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     making.most = n;
     making.at = making.code[0].code.from;
     atomic_store(&stale, false);
+    atomic_store(&nameless, false);
     atomic_store(&elsewhere, false);
     return agent.atom.true_;
 }
@@ -821,7 +823,9 @@ ERL_NIF_TERM code_stale_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     old_ends();
     if (t == NULL || has_moved(t) || atomic_load(&elsewhere))
         return agent.atom.any;
-    return atomic_load(&stale) ? agent.atom.true_ : agent.atom.false_;
+    return atomic_load(&stale)      ? agent.atom.true_
+           : atomic_load(&nameless) ? agent.atom.undefined
+                                    : agent.atom.false_;
 }
 
 ERL_NIF_TERM code_rest_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])

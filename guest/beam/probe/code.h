@@ -70,12 +70,15 @@ ERL_NIF_TERM code_begin_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 ERL_NIF_TERM code_add_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM code_scan_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM code_end_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-/* nif_code_stale() -> boolean() | any: a frame was not explained since the last table; any: no
- * table is in use, or the VM has other mappings of code by now nif_code_rest() -> ok: nobody takes
- * stacks. The table gives up its memory of the VM, as far as no event can be reading it: so this is
- * called again and again nif_code_names(From) -> {Next, [{First, End, "m:f/a", [File], Sites}]}:
- * what the log has from number From on. Sites: a binary of struct lines_site; files are counted
- * from 0, "": not known. */
+/* nif_code_stale() -> boolean() | undefined | any: a frame was not explained since the last table;
+ * undefined: all were, but a function was not found; any: no table is in use, or the VM has other
+ * mappings of code by now.
+ *
+ * nif_code_rest() -> ok: nobody takes stacks. The table gives up its memory of the VM, as far as no
+ * event can be reading it: so this is called again and again.
+ *
+ * nif_code_names(From) -> {Next, [{First, End, "m:f/a", [File], Sites}]}: what the log has from
+ * number From on. Sites: a binary of struct lines_site; files are counted from 0, "": not known. */
 ERL_NIF_TERM code_stale_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM code_rest_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM code_names_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
