@@ -60,7 +60,7 @@ struct table {
     struct lines_module *header; /* of modules */
     struct mapping code[CODE_RANGES];
     uint32_t ncode;
-    _Atomic bool resting; /* nobody takes stacks: it is not read, and will have no views */
+    _Atomic bool resting; /* no program takes stacks: it is not read, and loses its views */
     struct engine_mark rests;
 };
 
@@ -249,7 +249,8 @@ static bool is_head(words_read *word)
 static struct entry *explain(const struct table *t, uint64_t at, bool live, uint64_t *looked)
 {
     struct entry *e = before(t, at);
-    if (e == NULL || at - e->at > EXTENT_MOST)
+    const struct mapping *m = mapping_of(t, at);
+    if (m == NULL || e == NULL || e->at < m->code.from || at - e->at > EXTENT_MOST)
         return NULL;
     uint64_t p = (at - HEAD * 8) & ~UINT64_C(7);
     for (unsigned n = 0; at >= e->at + HEAD * 8 && p >= e->at && n < BODY_LOOKED; p -= 8, n++) {

@@ -679,7 +679,7 @@ static bool take_signal(void)
         round_of_close = 0;
         if (is_ignored(how.signal))
             return handle(how.signal);
-        how.signal = 0; /* and somebody else has taken it */
+        how.signal = 0; /* another library has taken it */
     }
     for (int number = SIGURG; number >= SIGRTMIN || number == SIGURG;
          number = number == SIGURG ? SIGRTMAX - 1 : number - 1)
