@@ -74,8 +74,8 @@ ERL_NIF_TERM code_end_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
  * undefined: all were, but a function was not found; any: no table is in use, or the VM has other
  * mappings of code by now.
  *
- * nif_code_rest() -> ok: no program takes stacks. The table gives up its memory of the VM, as far as no
- * event can be reading it: so this is called again and again.
+ * nif_code_rest() -> ok: no program takes stacks. The table gives up its memory of the VM, as far
+ * as no event can be reading it: so this is called again and again.
  *
  * nif_code_names(From) -> {Next, [{First, End, "m:f/a", [File], Sites}]}: what the log has from
  * number From on. Sites: a binary of struct lines_site; files are counted from 0, "": not known. */
