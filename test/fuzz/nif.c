@@ -75,10 +75,11 @@ static void *memory(size_t n)
 
 /* -- resources ----------------------------------------------------------------------- */
 
-struct enif_resource_type_t {
+enum { TYPES = 8 };
+static struct enif_resource_type_t {
+    const char *name; /* NULL: free */
     ErlNifResourceDtor *dtor;
-};
-static struct enif_resource_type_t resource_type;
+} resource_type[TYPES];
 
 struct resource {
     struct enif_resource_type_t *type;
@@ -95,12 +96,13 @@ ErlNifResourceType *enif_open_resource_type_x(ErlNifEnv *env, const char *name,
                                               const ErlNifResourceTypeInit *init,
                                               ErlNifResourceFlags flags, ErlNifResourceFlags *tried)
 {
-    static ErlNifResourceType plain; /* whose resources only keep the library */
-    (void)env, (void)name, (void)flags, (void)tried;
-    if (init->dtor == NULL)
-        return &plain;
-    resource_type.dtor = init->dtor;
-    return &resource_type;
+    struct enif_resource_type_t *type = resource_type;
+    (void)env, (void)flags, (void)tried;
+    nif_must(init->dtor != NULL, "hold the library by a type without a destructor");
+    while (type->name != NULL && strcmp(type->name, name) != 0)
+        nif_must(++type < resource_type + TYPES, "open so many types");
+    *type = (struct enif_resource_type_t){name, init->dtor};
+    return type;
 }
 
 void *enif_alloc_resource(ErlNifResourceType *type, size_t size)
