@@ -254,7 +254,7 @@ def test_beside_another_tracer(t):
     kill(node, [one])
 
 
-# Ports of each kind, held by a process, and what they are called: the node's own account.
+# Ports of each kind, held by a process, and what they are called: the node's own account. Their programs write nothing, and end with the ports.
 PORTS = """
 -module(etp).
 -export([start/1, texts/1, say/2]).
@@ -276,11 +276,12 @@ open(Tag) ->
     {ok, Client} = gen_tcp:connect({local, Path}, 0, [local]),
     {ok, Server} = gen_tcp:accept(Local),
     ok = file:delete(Path),
-    register(Tag, Named = open_port({spawn, "cat"}, [])),
+    Quiet = "while read x; do :; done",
+    register(Tag, Named = open_port({spawn, "sh -c '" ++ Quiet ++ "'"}, [])),
     [A, B] = [address("127.0.0.1", S) || S <- [Listen, There]],
     [{Listen, ["tcp ", A]}, {There, ["tcp ", B, " -> ", A]}, {Here, ["tcp ", A, " -> ", B]}, {Udp, ["udp ", address("127.0.0.1", Udp)]},
-     {Local, ["unix ", Path]}, {Client, ["unix -> ", Path]}, {Server, ["unix ", Path]}, {open_port({spawn, "cat"}, []), "program cat"},
-     {open_port({spawn_executable, "/bin/cat"}, []), "program cat"}, {Named, atom_to_list(Tag)}] ++ six().
+     {Local, ["unix ", Path]}, {Client, ["unix -> ", Path]}, {Server, ["unix ", Path]}, {open_port({spawn, "sh -c '" ++ Quiet ++ "'"}, []), "program sh"},
+     {open_port({spawn_executable, "/bin/sh"}, [{args, ["-c", Quiet]}]), "program sh"}, {Named, atom_to_list(Tag)}] ++ six().
 six() ->
     try gen_tcp:listen(0, [inet6, {ip, {0, 0, 0, 0, 0, 0, 0, 1}}]) of
         {ok, S} -> [{S, ["tcp ", address("[::1]", S)]}];
