@@ -1,8 +1,8 @@
 %% erltrace_agent_code - tells the library which functions are loaded, so that it finds them in the VM's code (guest/beam/probe/code.h): stacks need that.
 %%
 %% What always holds: a table is made when a program that takes stacks is enabled, and again after a frame was not explained: at most every
-%% ?SOON ms if other code is loaded since, or the VM has other mappings of code; otherwise so seldom that it takes no more than one part in
-%% ?SHARE of a scheduler, because code that is loaded again unchanged has another address. The work is done in parts of at most a millisecond or so.
+%% ?SOON ms if other code is loaded since, otherwise so seldom that it takes no more than one part in ?SHARE of a scheduler, because code that is
+%% loaded again unchanged has another address. The work is done in parts of at most a millisecond or so.
 -module(erltrace_agent_code).
 
 -export([build/0, rebuild/1, names/1]).
@@ -50,14 +50,15 @@ rebuild(#s{consumers = Cs}) ->
     end,
     ok.
 
+%% Found: what nif_code_stale/0 has found. A function that has no code of its own is never found, and no reason by itself.
 is_due(false) ->
     false;
-is_due(Stale) ->
+is_due(Found) ->
+    Stale = Found =:= true,
     case get(code_built) of
         {At, Code, Wait} ->
             Age = erltrace_agent_lib:now_ms() - At,
-            %% A function that has no code of its own is never found, and no reason by itself.
-            (Stale =:= true andalso Age >= Wait) orelse (Age >= ?SOON andalso (Stale =:= any orelse Code =/= code()));
+            (Stale andalso Age >= Wait) orelse (Age >= ?SOON andalso Code =/= code());
         undefined ->
             true
     end.

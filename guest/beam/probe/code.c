@@ -822,11 +822,14 @@ ERL_NIF_TERM code_stale_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     if (!agent_is_server(env))
         return enif_make_badarg(env);
     old_ends();
-    if (t == NULL || has_moved(t) || atomic_load(&elsewhere))
-        return agent.atom.any;
-    return atomic_load(&stale)      ? agent.atom.true_
-           : atomic_load(&nameless) ? agent.atom.undefined
-                                    : agent.atom.false_;
+    if (t == NULL) { /* without such mappings there is nothing to find */
+        struct mappings now;
+        find_code(&now);
+        return now.n > 0 ? agent.atom.true_ : agent.atom.false_;
+    }
+    if (atomic_load(&stale) || atomic_load(&elsewhere) || has_moved(t))
+        return agent.atom.true_;
+    return atomic_load(&nameless) ? agent.atom.undefined : agent.atom.false_;
 }
 
 ERL_NIF_TERM code_rest_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])

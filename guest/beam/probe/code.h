@@ -70,9 +70,9 @@ ERL_NIF_TERM code_begin_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 ERL_NIF_TERM code_add_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM code_scan_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM code_end_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-/* nif_code_stale() -> boolean() | undefined | any: a frame was not explained since the last table;
- * undefined: all were, but a function was not found; any: no table is in use, or the VM has other
- * mappings of code by now.
+/* nif_code_stale() -> boolean() | undefined: a frame was not explained since the last table, or the
+ * VM has other mappings of code by now, or no table is in use; undefined: only a function was not
+ * found.
  *
  * nif_code_rest() -> ok: no program takes stacks. The table gives up its memory of the VM, as far
  * as no event can be reading it: so this is called again and again.
