@@ -216,6 +216,10 @@ ERLTRACE_API int erltrace_setopt_environment(erltrace_t *h, const char **name);
  * must precede other targets and excludes nodes (-1: STATE). Next to it, processes and commands can
  * be of any kind; they only define $target and the end of the trace. */
 ERLTRACE_API int erltrace_target_local(erltrace_t *h);
+
+/* Adds the kernel of this host: programs run in it, compiled for BPF. It needs privileges (the
+ * error says which), and otherwise goes by the rules of erltrace_target_local. */
+ERLTRACE_API int erltrace_target_kernel(erltrace_t *h);
 /* Adds a running node by name; a short name without @ is on this host. cookie NULL: the handle's
  * cookie. */
 ERLTRACE_API int erltrace_target_node(erltrace_t *h, const char *name, const char *cookie);
@@ -428,6 +432,33 @@ ERLTRACE_API int erltrace_probe_about(const struct erltrace_probe *p, struct erl
 /* Calls fn for each row of the provider's table. fn may return a nonzero value to end the walk,
  * which is then returned. */
 ERLTRACE_API int erltrace_about_iter(erltrace_about_fn *fn, void *arg);
+
+/* The names of a node's probes, kept without a connection to it: programs can be matched against
+ * them, time and again, while the node is left alone. */
+typedef struct erltrace_names erltrace_names_t;
+/* Fetches them from the handle's only target, which must be a node; the handle can then only be
+ * closed. NULL: errors of connecting, NOMEM, UNSUP. */
+ERLTRACE_API erltrace_names_t *erltrace_names_take(erltrace_t *h);
+ERLTRACE_API void erltrace_names_free(erltrace_names_t *n); /* NULL: nothing happens */
+/* Makes names the handle's only target, for erltrace_enable, which then reports descriptions that
+ * match nothing, and for erltrace_match_iter. The handle needs ERLTRACE_O_CHECK; the names must
+ * outlive it. Enabling fails with LIMIT where descriptions match some hundred thousand probes.
+ * Returns 0 or -1. */
+ERLTRACE_API int erltrace_target_names(erltrace_t *h, erltrace_names_t *n);
+
+/* What the description of a clause has matched. */
+struct erltrace_match {
+    const char *file; /* where it stands */
+    int line, column, length;
+    uint64_t probes, functions,
+        modules;      /* functions and modules: 0 where it matches none of them */
+    const char *name; /* of its first probe: "entry"; NULL: it has none */
+};
+typedef int erltrace_match_fn(const struct erltrace_match *m, void *arg);
+/* Calls fn for each description in order, after erltrace_enable, also if that has failed because of
+ * what they match; for none if it has not come as far. fn may return a nonzero value to end the
+ * walk, which is then returned. Returns 0, that value, or -1. */
+ERLTRACE_API int erltrace_match_iter(erltrace_t *h, erltrace_match_fn *fn, void *arg);
 
 /* -- running ----------------------------------------------------------------------------------- */
 
@@ -725,6 +756,14 @@ ERLTRACE_API int erltrace_aggregation_iter(erltrace_t *h, erltrace_aggregation_f
 /* Returns the type of the i-th part of its keys: "int", "uint", "string", "bytes", "stack",
  * "symbol"; NULL if there is none. Static. */
 ERLTRACE_API const char *erltrace_aggregation_key(const struct erltrace_aggregation *a, size_t i);
+/* Return what the i-th part is: as the program writes it ("erlname(arg1)"), of the first clause
+ * that updates the aggregation; and what its values name: "process" (a name, or a pid), "pid",
+ * "mfa", "function" (f/a), "module", "table". NULL: the program does not tell. Valid until the next
+ * call, or until the handler returns. */
+ERLTRACE_API const char *erltrace_aggregation_key_text(const struct erltrace_aggregation *a,
+                                                       size_t i);
+ERLTRACE_API const char *erltrace_aggregation_key_means(const struct erltrace_aggregation *a,
+                                                        size_t i);
 /* Returns the bucket of words[i] of struct erltrace_aggr; its count is 0. from > to: no value
  * belongs to it. NULL if there is none. Valid until the next call, or until the handler returns. */
 ERLTRACE_API const struct erltrace_bucket *

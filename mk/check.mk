@@ -8,7 +8,7 @@
 SUITES    := $(filter-out chaos fuzz $(if $(SANITIZE),agent examples ui),$(patsubst test/%/run,%,$(sort $(wildcard test/*/run))))
 # Suites that run another suite's program in a different way. For the tool's memory, D scripts in a node show nothing that they do not show in the
 # local tier.
-VARIANTS  := $(if $(SANITIZE),,d-vm)
+VARIANTS  := $(if $(SANITIZE),,d-vm d-kernel)
 # Suites that need no clock, and those that are patient, run beside the others, which mostly wait.
 BESIDE    := unit api d longest oom port setup tools web $(if $(SANITIZE),,examples)
 SUITE_ENV  = TESTS='$(TESTS)' BUILD=$(BUILD) ERLTRACE=$(CURDIR)/$(BIN) ERLTRACE_ROOT=$(CURDIR) CC='$(CC)' SANITIZE='$(SANITIZE)' \
@@ -35,12 +35,20 @@ $(SUITES:%=check-%): check-%: ready-%
 	@$(SUITE_ENV) test/$*/run
 
 # What has to be built before a suite runs. (mk/check-*.mk have more.) test/run builds it, and asks for the environment.
+ready-kernel ready-differ: all
+	@scripts/dev/deps kernel || true
 .PHONY: suite-env $(SUITES:%=ready-%) ready-chaos ready-fuzz
 $(filter-out ready-unit,$(SUITES:%=ready-%)) ready-chaos: all
 ready-unit: $(TESTS)
 ready-fuzz: fuzz-build
 suite-env:
 	@echo "$(SUITE_ENV)"
+
+# Some of the D scripts of check-d, in the kernel. All of them in a row load some thousand programs within minutes, which no user does.
+## check-d-kernel: runs a sixteenth of the D scripts in the kernel
+check-d-kernel: ready-d
+	@scripts/dev/deps kernel || true
+	@$(SUITE_ENV) test/d/run --kernel --part 1/16
 
 # The D scripts of check-d, inside nodes instead of the local tier.
 ## check-d-vm: runs the D scripts inside nodes

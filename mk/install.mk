@@ -9,7 +9,7 @@ INSTALL ?= install
 install: all $(LIB_DIR)/erltrace.pc $(LIB_A_AT)
 	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/erltrace/ebin \
 	    $(addprefix $(DESTDIR)$(PREFIX)/lib/erltrace/priv/,agent bin lib) \
-	    $(DESTDIR)$(PREFIX)/share/erltrace/scripts $(DESTDIR)$(PREFIX)/share/erltrace/examples \
+	    $(DESTDIR)$(PREFIX)/share/erltrace/scripts/kernel $(DESTDIR)$(PREFIX)/share/erltrace/examples \
 	    $(DESTDIR)$(PREFIX)/share/doc/erltrace $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
 	    $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	$(INSTALL) -s -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/erltrace
@@ -20,6 +20,7 @@ install: all $(LIB_DIR)/erltrace.pc $(LIB_A_AT)
 	$(INSTALL) -m 644 $(DLIBS) $(DESTDIR)$(PREFIX)/lib/erltrace/priv/lib
 	ln -sf ../../../../bin/erltrace $(DESTDIR)$(PREFIX)/lib/erltrace/priv/bin/erltrace
 	$(INSTALL) -m 755 $(wildcard scripts/*.d) $(DESTDIR)$(PREFIX)/share/erltrace/scripts
+	$(INSTALL) -m 755 $(wildcard scripts/kernel/*.d) $(DESTDIR)$(PREFIX)/share/erltrace/scripts/kernel
 	$(INSTALL) -m 644 scripts/completion/erltrace $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	$(INSTALL) -m 644 examples/top.c examples/Makefile $(DESTDIR)$(PREFIX)/share/erltrace/examples
 	$(INSTALL) -m 644 include/erltrace.h $(DESTDIR)$(PREFIX)/include

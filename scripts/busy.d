@@ -16,20 +16,21 @@ dtrace:::BEGIN
 
 erlang*:::port-not_busy
 {
-    @took["for a port, ns"] = quantize(arg2);
+    @took["for a port, ns", erlname] = quantize(arg2);
     @where[copyinstr(arg0)] = sum(arg2 / 1000);
     @who[erlpid, erlname] = sum(arg2 / 1000);
 }
 
 erlang*:::dist-port_not_busy
 {
-    @took["for a node, ns"] = quantize(arg4);
+    @took["for a node, ns", erlname] = quantize(arg4);
     @where[copyinstr(arg2)] = sum(arg4 / 1000);
     @who[erlpid, erlname] = sum(arg4 / 1000);
 }
 
 dtrace:::END
 {
+    trunc(@took, 10);
     printa(@took);
     trunc(@where, 10);
     printf("%-40s %16s\n", "PORT OR NODE", "WAITED, us");

@@ -21,7 +21,7 @@ erlang*:::process-exit
 erlang*:::process-exit
 /born[copyinstr(arg0)]/
 {
-    @life["life of a process, us"] = quantize((timestamp - born[copyinstr(arg0)]) / 1000);
+    @life["life of a process, us", erlname] = quantize((timestamp - born[copyinstr(arg0)]) / 1000);
     born[copyinstr(arg0)] = 0;
 }
 
@@ -30,5 +30,6 @@ dtrace:::END
     trunc(@why, 50);
     printf("%-40s %-40s %10s\n", "PROCESS", "REASON", "PROCESSES");
     printa("%-40s %-40s %@10d\n", @why);
+    trunc(@life, 10);
     printa(@life);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env -S erltrace -s
 /*
- * functions.d MODULE - how often a module's functions are called and how long each takes, including callees.
+ * functions.d MODULE - how long a module's functions take, including what they call, and how often they are called.
  *
  *   erltrace -p PID --for 10s -s scripts/functions.d lists
  *
@@ -11,17 +11,19 @@
  */
 #pragma D option quiet
 
-erlang*:$1::entry
-{
-    self->start[copyinstr(arg1)] = timestamp;
-    @calls[copyinstr(arg1)] = count();
-}
+self uint64_t start[string];
 
 erlang*:$1::return
 /self->start[copyinstr(arg1)]/
 {
     @["ns", copyinstr(arg1)] = quantize(timestamp - self->start[copyinstr(arg1)]);
     self->start[copyinstr(arg1)] = 0;
+}
+
+erlang*:$1::entry
+{
+    self->start[copyinstr(arg1)] = timestamp;
+    @calls[copyinstr(arg1)] = count();
 }
 
 dtrace:::END

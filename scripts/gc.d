@@ -18,7 +18,7 @@ erlang*:::gc_minor-end,
 erlang*:::gc_major-end
 /self->gc/
 {
-    @took[probename == "gc_minor-end" ? "minor, ns" : "major, ns"] = quantize(timestamp - self->gc);
+    @took[probename == "gc_minor-end" ? "minor, ns" : "major, ns", erlname] = quantize(timestamp - self->gc);
     @who[erlpid, erlname] = count();
     @words["words reclaimed"] = sum(arg1);
     self->gc = 0;
@@ -26,6 +26,7 @@ erlang*:::gc_major-end
 
 dtrace:::END
 {
+    trunc(@took, 10);
     printa(@took);
     trunc(@who, 10);
     printf("%-16s %-48s %10s\n", "PROCESS", "NAME", "COLLECTIONS");

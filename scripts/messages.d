@@ -11,8 +11,9 @@
 
 erlang*:::message-send
 {
-    @pairs[erlname, erlname(arg1)] = count();
-    @size["words in a message"] = quantize(arg2);
+    this->to = erlname(arg1);
+    @pairs[erlname, this->to] = count();
+    @size["words in a message", erlname, this->to] = quantize(arg2);
 }
 
 dtrace:::END
@@ -20,5 +21,6 @@ dtrace:::END
     trunc(@pairs, 20);
     printf("%-40s %-40s %10s\n", "SENDER", "RECEIVER", "MESSAGES");
     printa("%-40s %-40s %@10d\n", @pairs);
+    trunc(@size, 10);
     printa(@size);
 }

@@ -17,7 +17,7 @@ erlang*:::process-unscheduled
 /self->since/
 {
     @busy[erlpid, erlname] = sum(timestamp - self->since);
-    @slice["slice, us"] = quantize((timestamp - self->since) / 1000);
+    @slice["slice, us", erlname] = quantize((timestamp - self->since) / 1000);
     self->since = 0;
 }
 
@@ -27,5 +27,6 @@ dtrace:::END
     normalize(@busy, 1000000);
     printf("%-16s %-48s %10s\n", "PROCESS", "NAME", "MS");
     printa("%-16s %-48s %@10d\n", @busy);
+    trunc(@slice, 10);
     printa(@slice);
 }

@@ -22,6 +22,7 @@ enum {
     LONG_VERSION,
     LONG_AGENT_DIR,
     LONG_LOCAL,
+    LONG_KERNEL,
     LONG_REDACT,
     LONG_TLS
 };
@@ -36,6 +37,7 @@ static const struct option long_options[] = {
     {"version", no_argument, NULL, LONG_VERSION},
     {"agent-dir", required_argument, NULL, LONG_AGENT_DIR},
     {"local", no_argument, NULL, LONG_LOCAL},
+    {"kernel", no_argument, NULL, LONG_KERNEL},
     {"redact", required_argument, NULL, LONG_REDACT},
     TLS_WORDS(LONG_TLS),
     {NULL, 0, NULL, 0},
@@ -218,6 +220,7 @@ static enum args_what option(struct args *a, struct arena *arena, int letter, ch
     case LONG_AGENT_DIR: a->agent_dir = value; break;
     case LONG_JSON: a->json = true; break;
     case LONG_LOCAL: a->local = true; break;
+    case LONG_KERNEL: a->local = a->kernel = true; break;
     case LONG_REDACT: ok = add_option(a, arena, 'x', "redact", value); break;
     case LONG_HELP: return ARGS_HELP;
     case LONG_FOR:
@@ -487,7 +490,8 @@ enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **
         return ARGS_DOCTOR;
     }
     if (a->local && a->nnodes > 0) {
-        *why = "--local cannot be used with --node";
+        *why = a->kernel ? "--kernel cannot be used with --node"
+                         : "--local cannot be used with --node";
         return ARGS_USAGE;
     }
     if (a->command == NULL && a->nprograms == 0 && a->nwords > 1 && !a->header) {

@@ -45,7 +45,7 @@ struct args {
     const char *cookie, *cookie_file, *agent_dir;
     int64_t for_ns;      /* --for; 0: until the trace ends by itself */
     const char *command; /* the first word, if it is one of ours; for `help`, the second */
-    bool list, no_run, disasm, local, json, verbose, header, show_pieces;
+    bool list, no_run, disasm, local, kernel, json, verbose, header, show_pieces;
 };
 
 enum args_what {

@@ -97,7 +97,7 @@ static int set_options(struct run *r)
 static int set_targets(struct run *r)
 {
     struct args *a = r->a;
-    int rc = a->local ? erltrace_target_local(r->h) : 0;
+    int rc = a->kernel ? erltrace_target_kernel(r->h) : a->local ? erltrace_target_local(r->h) : 0;
     if (rc == 0)
         rc = cli_set_access(r->h, a);
     for (size_t i = 0; rc == 0 && i < a->nnodes; i++)

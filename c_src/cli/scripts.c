@@ -136,8 +136,8 @@ static void add_own(struct found *f)
         add_folder(f, arena_printf(f->arena, "%s/.config/erltrace/scripts", home));
 }
 
-/* Adds the folder that came with this program: in a checkout, or in share if it is installed. The
- * Erlang application has the program in priv/bin. */
+/* Adds the folder that came with this program, and the one in it of scripts for the kernel: in a
+ * checkout, or in share if it is installed. The Erlang application has the program in priv/bin. */
 static void add_built_in(struct found *f)
 {
     static const char *const near[] = {"../share/erltrace/scripts", "../scripts", "../../scripts"};
@@ -154,6 +154,7 @@ static void add_built_in(struct found *f)
             continue;
         size_t before = f->n;
         add_folder(f, arena_strdup(f->arena, path));
+        add_folder(f, arena_printf(f->arena, "%s/kernel", path));
         if (f->n > before)
             return;
     }

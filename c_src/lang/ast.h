@@ -26,6 +26,20 @@ enum {
 
 enum lang_scope { SCOPE_GLOBAL, SCOPE_THREAD, SCOPE_CLAUSE };
 
+/* What a value names: check_means.c. */
+enum lang_means {
+    MEANS_NOTHING, /* a constant, or not assigned yet */
+    MEANS_PROCESS, /* its name, or its pid as text */
+    MEANS_PID,
+    MEANS_MFA,      /* m:f/a */
+    MEANS_FUNCTION, /* f/a */
+    MEANS_MODULE,
+    MEANS_TABLE,
+    MEANS_OTHER /* anything else */
+};
+/* In words; NULL: there is no word for it. */
+extern const char *const lang_means_text[];
+
 enum lang_alloca { ALLOCA_UNKNOWN, ALLOCA_NO, ALLOCA_YES };
 
 /* A variable of the program. */
@@ -36,6 +50,7 @@ struct lang_var {
     bool assoc;
     uint8_t nkeys;
     uint8_t alloca; /* enum lang_alloca: origin of the pointer last assigned */
+    uint8_t means;  /* enum lang_means: of what was assigned so far */
     const struct type *key[WORD_KEYS_MAX];
     uint32_t id;           /* index into the program's variables, in order of creation */
     struct lang_var *next; /* in order of creation */
@@ -47,6 +62,7 @@ struct lang_agg {
     enum word_agg func;
     uint8_t nkeys;
     const struct type *key[WORD_KEYS_MAX];
+    uint8_t means[WORD_KEYS_MAX]; /* enum lang_means of each key */
     int64_t param[4]; /* lquantize: base, limit, step; llquantize: factor, low, high, steps */
     uint32_t id;      /* index into the program's aggregations, in order of first appearance */
     struct lang_agg *next;

@@ -188,6 +188,12 @@ void check_comparison(struct lang *l, const struct node *n);
  * meaningful. */
 struct node *check_aggregated(struct lang *l, const struct node *value);
 
+/* -- check_means.c -- */
+/* Returns what a checked expression names, an enum lang_means. */
+uint8_t check_means(struct lang *l, const struct node *n);
+/* Returns what a value names that is one of two. */
+uint8_t means_both(uint8_t a, uint8_t b);
+
 /* -- check_elixir.c -- */
 /* Warns about a string that is compared with a module's name but lacks Elixir's prefix. */
 void check_elixir_name(struct lang *l, const struct node *text, const struct node *other);

@@ -295,8 +295,12 @@ static void aggregation(struct lang *l, struct lang_stmt *s)
         else if (fn && ok)
             same_params(l, a, fn, param, at);
     }
-    for (const struct node *k = keys; k; k = k->next)
+    unsigned i = 0;
+    for (const struct node *k = keys; k; k = k->next, i++) {
         check_key_of_text(l, k);
+        if (i < a->nkeys)
+            a->means[i] = means_both(a->means[i], check_means(l, k));
+    }
     if (s->args)
         s->known = check_aggregated(l, s->args);
     s->act = ACT_AGG;
@@ -331,7 +335,7 @@ static struct lang_agg *agg_argument(struct lang *l, struct node *n, const char 
         return NULL;
     }
     n->agg = agg_find(l, n->name);
-    if (!n->agg)
+    if (!n->agg && !lang_was_dropped(l, n->name))
         lang_err(l, &n->pos, bad_tag, "assign it earlier in the text", "undefined aggregation: @%s",
                  n->name);
     return n->agg;

@@ -18,8 +18,7 @@ static void unknown_symbol(struct lang *l, const struct diag_pos *pos, const cha
                  "symbol %s may not be referenced: no probe here refers to a place in a process",
                  name);
     else
-        lang_err(l, pos, "D_SYM_NOTYPES",
-                 "types of the kernel come with the kernel tier, which this erltrace does not have",
+        lang_err(l, pos, "D_SYM_NOTYPES", "types of the kernel are not known to scripts yet",
                  "no symbolic type information is available for %s", name);
 }
 
@@ -28,7 +27,9 @@ static const struct type *undefined(struct lang *l, struct node *n)
 {
     const struct names *t = names_of_scope(l, n->scope);
     const char *hint = names_suggest(l, t, n->name, is_value_name);
-    if (n->scope != SCOPE_GLOBAL) {
+    if (lang_was_dropped(l, n->name)) {
+        /* it may be defined there */
+    } else if (n->scope != SCOPE_GLOBAL) {
         lang_err(l, &n->pos, "D_VAR_UNDEF", hint, "%s%s has not yet been declared or assigned",
                  scope_prefix(n->scope), n->name);
     } else {
@@ -361,13 +362,14 @@ static const struct type *check_lvalue(struct lang *l, struct node *n, const str
     if (n->kind == N_INDEX && base->scope == SCOPE_CLAUSE)
         return check_index(l, n);
     if (!create) {
-        lang_err(l, &base->pos, "D_VAR_UNDEF",
-                 op == OP_NONE ? NULL
-                               : lang_printf(l, "declare it, or assign to it first: %s%s%s = 0",
-                                             scope_prefix(base->scope), base->name,
-                                             n->kind == N_INDEX ? "[...]" : ""),
-                 "%s%s has not yet been declared or assigned", scope_prefix(base->scope),
-                 base->name);
+        if (!lang_was_dropped(l, base->name))
+            lang_err(l, &base->pos, "D_VAR_UNDEF",
+                     op == OP_NONE ? NULL
+                                   : lang_printf(l, "declare it, or assign to it first: %s%s%s = 0",
+                                                 scope_prefix(base->scope), base->name,
+                                                 n->kind == N_INDEX ? "[...]" : ""),
+                     "%s%s has not yet been declared or assigned", scope_prefix(base->scope),
+                     base->name);
         var_new(l, base->name, base->scope, &type_c[T_ERROR])->assoc = n->kind == N_INDEX;
         return check_bad(n);
     }
@@ -461,6 +463,8 @@ const struct type *check_assign(struct lang *l, struct node *n)
             check_as_string(l, right);
         if (left->kind == N_VAR && lt->kind == TYPE_PTR && !keep_origin(l, n))
             return check_bad(n);
+        if (left->kind == N_VAR)
+            left->var->means = means_both(left->var->means, check_means(l, right));
         return n->type = lt;
     }
     if (lt->kind == TYPE_PTR && type_is_int(rt) && (op == OP_ADD || op == OP_SUB))

@@ -260,6 +260,15 @@ bool compile_record(const struct compile *c, uint32_t i, struct compile_record *
     return r != NULL;
 }
 
+const char *compile_key_means(const struct compile *c, uint32_t agg, unsigned key)
+{
+    uint32_t n;
+    const struct lang_agg *a = lang_aggs(c->lang, &n);
+    while (a && a->id != agg)
+        a = a->next;
+    return a && key < a->nkeys ? lang_means_text[a->means[key]] : NULL;
+}
+
 int compile_image(struct compile *c, struct dif_image *img)
 {
     struct gen g;

@@ -142,6 +142,11 @@ int compile_fields(struct compile *c, compile_ask_fn *fn, void *arg);
  * numbers. Returns false when there are no more. */
 bool compile_record(const struct compile *c, uint32_t i, struct compile_record *out);
 
+/* Returns what a key of an aggregation names, both counted from 0 as in the image: "process" (its
+ * name, or its pid), "pid", "mfa", "function" (f/a), "module", "table"; NULL: the programs do not
+ * tell. */
+const char *compile_key_means(const struct compile *c, uint32_t agg, unsigned key);
+
 /* Generates the image of everything added so far. img must be initialised; it owns its contents. */
 int compile_image(struct compile *c, struct dif_image *img);
 /* Writes the programs as a tree, in lines for people to read. Writes nothing after an error. */

@@ -109,6 +109,35 @@ _Noreturn void lang_fail(struct lang *l, const struct diag_pos *pos, const char 
     longjmp(l->trap, LANG_TRAP_ERROR);
 }
 
+void lang_drop(struct lang *l, const char *from, const char *to)
+{
+    struct lang_dropped *d = lang_alloc(l, sizeof *d);
+    *d = (struct lang_dropped){from, to, l->dropped};
+    l->dropped = d;
+}
+
+static bool is_name(char c)
+{
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+bool lang_was_dropped(const struct lang *l, const char *name)
+{
+    size_t n = strlen(name);
+    for (const struct lang_dropped *d = l->dropped; d && n > 0; d = d->next) {
+        for (const char *p = d->from; p + n <= d->to; p++) {
+            const char *q = p + n;
+            if (memcmp(p, name, n) != 0 || (p > d->from && is_name(p[-1])))
+                continue;
+            while (q < d->to && (*q == ' ' || *q == '\t'))
+                q++;
+            if (q < d->to && strchr("=[;,{", *q) && !(q[0] == '=' && q + 1 < d->to && q[1] == '='))
+                return true;
+        }
+    }
+    return false;
+}
+
 _Noreturn void lang_fail_quietly(struct lang *l)
 {
     longjmp(l->trap, LANG_TRAP_ERROR);
@@ -148,6 +177,7 @@ enum step {
 };
 static int guarded(struct lex *lx, enum step step)
 {
+    const char *from;
     int caught = setjmp(lx->l->trap);
     lx->l->diags->during = NULL;
     if (caught != 0)
@@ -155,7 +185,12 @@ static int guarded(struct lex *lx, enum step step)
     switch (step) {
     case STEP_FIRST: lex_next(lx); break;
     case STEP_UNIT: parse_unit(lx); break;
-    case STEP_RECOVER: lex_recover(lx); break;
+    case STEP_RECOVER:
+        from = lx->unit;
+        lex_recover(lx);
+        if (from)
+            lang_drop(lx->l, from, lx->tok.raw);
+        break;
     case STEP_END: finish(lx, false); break;
     case STEP_END_EMPTY: finish(lx, true); break;
     }
@@ -172,6 +207,7 @@ int lang_add(struct lang *l, const struct compile_source *src)
     l->stmt_attr = attr_stable;
     l->library = src->kind == COMPILE_LIBRARY;
     l->xlator_version = 0;
+    l->dropped = NULL;
     diags_source(l->diags, src->name, src->shown, src->shown_len);
     lex_init(&lx, l, src);
     int caught = guarded(&lx, STEP_FIRST);
@@ -183,6 +219,8 @@ int lang_add(struct lang *l, const struct compile_source *src)
             break;
         empty = false;
         caught = guarded(&lx, STEP_UNIT);
+        if (caught == LANG_TRAP_UNIT) /* it begins after the one that went wrong */
+            caught = 0;
     }
     if (caught == 0)
         caught = guarded(&lx, empty ? STEP_END_EMPTY : STEP_END);

@@ -3,7 +3,8 @@
  * One `struct lang` holds all programs of a session: they share variables, aggregations and
  * inlines, and are added in command-line order. lang_add lexes, parses and checks one text clause
  * by clause and reports every error with its position; after an error it continues with the next
- * clause. The result is the list of clauses of ast.h, meaningful only if no lang_add failed.
+ * statement or, if there is none, the next clause. The result is the list of clauses of ast.h,
+ * meaningful only if no lang_add failed.
  *
  * Memory: one arena, freed by lang_free. Source texts and options are borrowed and must outlive
  * it. */

@@ -121,7 +121,13 @@ static void comment(struct lex *lx)
             break;
         if (c == '/' && at(lx, 1) == '*') {
             struct diag_pos pos = here(lx, 2);
-            lx->p += 2;
+            while (at(lx, 0) >= 0 && (at(lx, 0) != '*' || at(lx, 1) != '/')) {
+                if (at(lx, 0) == '\n')
+                    newline(lx);
+                else
+                    lx->p++;
+            }
+            lx->p += at(lx, 0) >= 0 ? 2 : 0; /* what follows is no comment */
             lang_fail(lx->l, &pos, "D_SYNTAX", "an earlier comment is not closed by */",
                       "/* encountered inside a comment");
         }
@@ -945,6 +951,111 @@ static bool is_first(const struct lex *lx)
     return p == lx->tok.raw;
 }
 
+/* Skips a quoted text, a comment or the end of a line. Returns false if none is next. */
+static bool skip_insignificant(struct lex *lx)
+{
+    int c = at(lx, 0);
+    if (c == '"' || (c == '\'' && lx->depth > 0)) {
+        recover_quoted(lx, c);
+    } else if (c == '/' && at(lx, 1) == '*') {
+        lx->ctx = LEX_EXPR;
+        comment(lx);
+    } else if (c == '\n') {
+        newline(lx);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* Skips to the end of a statement, and reads the token after it. Returns false if it cannot be
+ * told. loops: it is a for, whose parentheses hold semicolons; `paren` of them are open. */
+static bool skip_statement(struct lex *lx, int depth, bool branches, bool loops, int paren)
+{
+    while (at(lx, 0) >= 0) {
+        if (skip_insignificant(lx))
+            continue;
+        int c = at(lx, 0);
+        paren += c == '(' && loops;
+        paren -= c == ')' && paren > 0;
+        if ((c == '{' && !branches) || (c == '}' && lx->depth < depth))
+            return false;
+        bool done = lx->depth == depth && ((c == ';' && paren == 0) || c == '}');
+        if (c != '}' || lx->depth > depth)
+            lx->p++;
+        lx->depth += c == '{';
+        if (c == '}' && lx->depth > depth)
+            done = --lx->depth == depth;
+        if (done) {
+            lex_next(lx);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool lex_recover_statement(struct lex *lx, int depth, bool branches, bool loops)
+{
+    enum tok last = lx->tok.kind;
+    const int paren = loops ? lx->paren : 0;
+    lx->paren = 0;
+    lx->ctx = LEX_EXPR;
+    if (last == TOK_RBRACE && lx->depth == depth - 1)
+        return true;
+    if (last == TOK_LBRACE && !branches)
+        return false;
+    if (last == TOK_SEMI && lx->depth == depth && paren == 0)
+        lex_next(lx);
+    else if (!skip_statement(lx, depth, branches, loops, paren))
+        return false;
+    while (branches && lx->tok.kind == TOK_KW_ELSE)
+        if (!skip_statement(lx, depth, true, false, 0))
+            return false;
+    return true;
+}
+
+bool lex_recover_unclosed(struct lex *lx, const struct lex *first)
+{
+    const char *p = first->tok.raw;
+    if (p == NULL || p >= lx->end || !is_first(first))
+        return false;
+    if (*p == '{' || *p == '/') /* which no clause begins with */
+        return false;
+    while (p < lx->p && *p != '{' && *p != '/') {
+        if (!is_name(*p) && !is_blank((unsigned char)*p) && *p != '\n' && !strchr(":-*?,.$", *p))
+            return false;
+        p++;
+    }
+    if (p == lx->end || (*p != '{' && *p != '/'))
+        return false;
+    *lx = *first;
+    lx->p = lx->tok.raw;
+    lx->depth = 0;
+    lx->paren = 0;
+    lx->ctx = LEX_OUTER;
+    lex_next(lx);
+    return true;
+}
+
+bool lex_recover_predicate(struct lex *lx)
+{
+    lx->paren = 0;
+    lx->ctx = LEX_EXPR;
+    while (lx->tok.kind != TOK_LBRACE) {
+        if (lx->tok.kind == TOK_SEMI || lx->tok.kind == TOK_RBRACE || lx->depth > 0)
+            return false;
+        while (skip_insignificant(lx))
+            ;
+        if (at(lx, 0) < 0 || at(lx, 0) == ';' || at(lx, 0) == '}')
+            return false;
+        if (at(lx, 0) == '{')
+            lex_next(lx);
+        else
+            lx->p++;
+    }
+    return true;
+}
+
 void lex_recover(struct lex *lx)
 {
     enum tok last = lx->tok.kind;
@@ -962,20 +1073,9 @@ void lex_recover(struct lex *lx)
         done = true;
     }
     while (!done && at(lx, 0) >= 0) {
+        if (skip_insignificant(lx))
+            continue;
         int c = at(lx, 0);
-        if (c == '"' || (c == '\'' && lx->depth > 0)) {
-            recover_quoted(lx, c);
-            continue;
-        }
-        if (c == '/' && at(lx, 1) == '*') {
-            lx->ctx = LEX_EXPR;
-            comment(lx);
-            continue;
-        }
-        if (c == '\n') {
-            newline(lx);
-            continue;
-        }
         lx->p++;
         if (c == '{')
             lx->depth++;

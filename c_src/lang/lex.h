@@ -160,6 +160,17 @@ void lex_next(struct lex *lx);
 /* After an error, skips to the end of the current clause or declaration, then reads the next token
  * in LEX_OUTER. */
 void lex_recover(struct lex *lx);
+/* After an error in a statement, skips to its end, or to the } after it, if that can be told; then
+ * reads the next token and returns true. depth: open braces around the statement; branches: it is
+ * an if, which has braces of its own; loops: it is a for, whose parentheses hold semicolons. */
+bool lex_recover_statement(struct lex *lx, int depth, bool branches, bool loops);
+/* After an error in a statement that lex_recover_statement has not found the end of: if the
+ * token of *first, to which the text goes back, rather begins the next clause, makes it the current
+ * one, in LEX_OUTER, and returns true. */
+bool lex_recover_unclosed(struct lex *lx, const struct lex *first);
+/* After an error in a predicate, skips to the { of its clause, which is then the current token.
+ * Returns false if there is none before the next ; or }. */
+bool lex_recover_predicate(struct lex *lx);
 /* Returns the text of a macro of a probe description ("target", "1"), NULL if undefined. */
 const char *lex_macro_text(struct lex *lx, const char *name, size_t len);
 /* Returns a hint for an undefined macro. number: it is $1, $2 ... */

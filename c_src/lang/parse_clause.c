@@ -180,6 +180,25 @@ static const char *unclosed(struct lex *lx, const struct node *expr)
     }
 }
 
+/* Runs parse under a trap of its own. Returns what the trap caught, 0 for nothing. */
+static int guarded(struct lex *lx, void (*parse)(struct lex *lx, void *to), void *to)
+{
+    struct lang *l = lx->l;
+    jmp_buf outer;
+    memcpy(&outer, &l->trap, sizeof outer);
+    int caught = setjmp(l->trap);
+    if (caught == 0)
+        parse(lx, to);
+    memcpy(&l->trap, &outer, sizeof outer);
+    return caught;
+}
+
+/* Passes an error on that its place cannot recover from. */
+static _Noreturn void pass_on(struct lang *l, int caught)
+{
+    longjmp(l->trap, caught);
+}
+
 /* Parses one statement and its ;, which is optional before a }. */
 static struct lang_stmt *statement(struct lex *lx)
 {
@@ -224,6 +243,36 @@ static struct lang_stmt *branch(struct lex *lx)
     return s;
 }
 
+static void parse_statement(struct lex *lx, void *to)
+{
+    struct lang_stmt **s = to;
+    *s = statement(lx);
+}
+
+/* Parses one statement. NULL: it has an error, which is reported, and is skipped. */
+static struct lang_stmt *statement_or_none(struct lex *lx)
+{
+    struct lang_stmt *s = NULL;
+    const char *from = lx->tok.raw;
+    const struct lex first = *lx;
+    bool branches = lx->tok.kind == TOK_KW_IF;
+    int caught = guarded(lx, parse_statement, &s);
+    if (caught == 0)
+        return s;
+    lx->nest = first.nest;
+    if (caught != LANG_TRAP_ERROR || lx->l->errors >= DIAG_MAX_ERRORS)
+        pass_on(lx->l, caught);
+    const struct lex wrong = *lx;
+    if (!lex_recover_statement(lx, first.depth, branches, first.tok.kind == TOK_KW_FOR)) {
+        if (branches || !(lex_recover_unclosed(lx, &first) || lex_recover_unclosed(lx, &wrong)))
+            pass_on(lx->l, caught);
+        lang_drop(lx->l, lx->unit, lx->tok.raw);
+        pass_on(lx->l, LANG_TRAP_UNIT);
+    }
+    lang_drop(lx->l, from, lx->tok.raw);
+    return NULL;
+}
+
 /* Parses the statements up to the } that closes them. */
 static struct lang_stmt *statements(struct lex *lx)
 {
@@ -235,8 +284,9 @@ static struct lang_stmt *statements(struct lex *lx)
         }
         if (lx->tok.kind == TOK_EOF)
             lex_syntax(lx, "a } is missing");
-        *tail = statement(lx);
-        tail = &(*tail)->next;
+        *tail = statement_or_none(lx);
+        if (*tail)
+            tail = &(*tail)->next;
     }
     return list;
 }
@@ -298,6 +348,32 @@ static void add_copies(struct lang *l, const struct lang_clause *c)
         add_clause(l, check_clause_copy(l, c, d));
 }
 
+static void parse_predicate(struct lex *lx, void *to)
+{
+    struct lang_clause *c = to;
+    lex_next(lx);
+    c->pred = parse_expr(lx);
+    if (lx->tok.kind == TOK_LBRACE || lx->tok.kind == TOK_EOF || lx->tok.kind == TOK_COMMA)
+        lex_syntax(lx, "a predicate is closed by / directly before {");
+    parse_expect(lx, TOK_PREDEND);
+}
+
+/* Parses a predicate. If it has an error, the clause goes on without one. */
+static void predicate(struct lex *lx, struct lang_clause *c)
+{
+    const char *from = lx->tok.raw;
+    lx->ctx = LEX_EXPR;
+    lx->paren = 0;
+    int caught = guarded(lx, parse_predicate, c);
+    if (caught == 0)
+        return;
+    lx->nest = 0;
+    c->pred = NULL;
+    if (caught != LANG_TRAP_ERROR || lx->l->errors >= DIAG_MAX_ERRORS || !lex_recover_predicate(lx))
+        pass_on(lx->l, caught);
+    lang_drop(lx->l, from, lx->tok.raw);
+}
+
 void parse_clause(struct lex *lx)
 {
     struct lang *l = lx->l;
@@ -309,13 +385,7 @@ void parse_clause(struct lex *lx)
     if (part)
         lex_syntax(lx, part);
     if (lx->tok.kind == TOK_SLASH) {
-        lx->ctx = LEX_EXPR;
-        lx->paren = 0;
-        lex_next(lx);
-        c->pred = parse_expr(lx);
-        if (lx->tok.kind == TOK_LBRACE || lx->tok.kind == TOK_EOF || lx->tok.kind == TOK_COMMA)
-            lex_syntax(lx, "a predicate is closed by / directly before {");
-        parse_expect(lx, TOK_PREDEND);
+        predicate(lx, c);
         if (lx->tok.kind != TOK_LBRACE)
             lang_fail(l, &first, "D_SYNTAX", NULL,
                       "expected actions { } following probe description and predicate");

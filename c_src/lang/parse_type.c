@@ -467,10 +467,8 @@ const struct type *parse_tag(struct lex *lx)
         if (strchr(tag, '`') && lx->tok.kind == TOK_LBRACE)
             lang_fail(lx->l, &pos, "D_DECL_SCOPE", NULL, "a tag cannot be scoped: %s", tag);
         if (strchr(tag, '`'))
-            lang_fail(
-                lx->l, &pos, "D_UNKNOWN",
-                "types of the kernel come with the kernel tier, which this erltrace does not have",
-                "failed to resolve type %s %s: Unknown type name", lex_keyword(kw), tag);
+            lang_fail(lx->l, &pos, "D_UNKNOWN", "types of the kernel are not known to scripts yet",
+                      "failed to resolve type %s %s: Unknown type name", lex_keyword(kw), tag);
     } else if (lx->tok.kind != TOK_LBRACE) {
         lex_syntax(lx, NULL);
     }

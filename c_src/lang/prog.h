@@ -1,11 +1,12 @@
 /* prog.h - what the files of this room share: the program being built, its names, and error
  * handling.
  *
- * Errors. Parsing stops at the first error of a clause or declaration: lang_fail reports it and
- * jumps to the trap that lang_add has set. The checker reports with lang_err, gives the expression
- * TYPE_ERROR and continues, so that it reports every error of a clause, each once. Running out of
- * memory jumps as well: nothing in this room returns NULL for lack of memory, and all memory
- * belongs to the arena, the hash tables and one buffer, so a jump leaks nothing. */
+ * Errors. Parsing stops at the first error of a statement, predicate or declaration: lang_fail
+ * reports it and jumps to the trap that its parser, or lang_add, has set. The checker reports with
+ * lang_err, gives the expression TYPE_ERROR and continues, so that it reports every error of a
+ * clause, each once. Running out of memory jumps as well: nothing in this room returns NULL for
+ * lack of memory, and all memory belongs to the arena, the hash tables and one buffer, so a jump
+ * leaks nothing. */
 #ifndef ET_LANG_PROG_H
 #define ET_LANG_PROG_H
 
@@ -161,21 +162,38 @@ struct lang {
     uint32_t nrecords;      /* that have a number */
     uint32_t record_fields; /* of these, all together */
     struct lang_field *fields, **field_tail;
-    struct attr probe_attr, stmt_attr; /* the minimum over the program being added */
-    unsigned errors;                   /* reported since lang_add began */
-    unsigned natoms;                   /* calls of atom(), bounded */
-    unsigned nclones;                  /* nodes made by expanding inlines, bounded */
-    unsigned depth;                    /* of the expression that the checker is in */
-    jmp_buf trap;                      /* target of lang_fail; set by lang_add */
-    bool in_predicate;                 /* the checker is in a predicate */
-    bool library;                      /* the text being added is a D library */
-    uint32_t xlator_version;           /* of the next translator: #pragma D binding, 0: none */
-    const struct lang_desc *desc;      /* of the clause that the checker is in; NULL: none */
+    struct attr probe_attr, stmt_attr;  /* the minimum over the program being added */
+    unsigned errors;                    /* reported since lang_add began */
+    unsigned natoms;                    /* calls of atom(), bounded */
+    unsigned nclones;                   /* nodes made by expanding inlines, bounded */
+    unsigned depth;                     /* of the expression that the checker is in */
+    jmp_buf trap;                       /* target of lang_fail */
+    bool in_predicate;                  /* the checker is in a predicate */
+    bool library;                       /* the text being added is a D library */
+    uint32_t xlator_version;            /* of the next translator: #pragma D binding, 0: none */
+    const struct lang_desc *desc;       /* of the clause that the checker is in; NULL: none */
+    const struct lang_dropped *dropped; /* what errors of syntax have cost, newest first */
     unsigned sealed; /* above 0: what the checker is in has its own attributes, see lang_uses */
     struct buf tmp, part; /* scratch for building texts; freed with the rest */
 };
 
-enum { LANG_TRAP_ERROR = 1, LANG_TRAP_NOMEM = 2 }; /* what lang.trap catches */
+/* A piece of a program that was not understood. */
+struct lang_dropped {
+    const char *from, *to;
+    const struct lang_dropped *next;
+};
+/* Keeps such a piece. */
+void lang_drop(struct lang *l, const char *from, const char *to);
+/* Returns whether such a piece may define this name (it is before = [ ; , or {): then the name is
+ * not reported as unknown. */
+bool lang_was_dropped(const struct lang *l, const char *name);
+
+/* What lang.trap catches. */
+enum {
+    LANG_TRAP_ERROR = 1,
+    LANG_TRAP_NOMEM,
+    LANG_TRAP_UNIT /* the clause is not closed: the current token begins the next one */
+};
 
 /* Returns a hint for programs that call a function of the node. */
 const char *lang_no_call(void);

@@ -53,6 +53,7 @@ enum probe_form {
     PROBE_FORM_ANY,
     PROBE_FORM_PROCESS,  /* "<0.87.0>", or a text that starts with one of < # { */
     PROBE_FORM_FUNCTION, /* "lists:map/2", or a text that starts with < */
+    PROBE_FORM_TABLE,    /* the name or reference of an ETS table */
     PROBE_FORM_UNKNOWN,  /* not known here: always the number `stands` */
     PROBE_FORM_NUMBER    /* a number; `stands` if it is not known */
 };

@@ -53,6 +53,7 @@ struct erltrace {
     struct api_target *target, **target_tail;
     size_t ntargets, nwatched;
     bool local;
+    bool kernel; /* with `local`: the kernel tier */
     bool opened; /* tiers are attached */
     const char *cookie, *cookie_file, *agent_dir, *root;
     struct cred_options tls;

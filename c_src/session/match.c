@@ -39,15 +39,33 @@ static bool spec_is_local(const struct probe_spec *p)
     return strncmp(p->name, "tick-", 5) == 0 || strncmp(p->name, "profile-", 8) == 0;
 }
 
-bool session_is_local(const struct session *s)
+/* Whether no description needs a node. */
+static bool no_node_named(const struct session *s)
 {
     for (uint32_t i = 0; i < s->img.nclauses; i++) {
         struct probe_spec spec = spec_of(s, &s->img.clauses[i]);
         if (!spec_is_local(&spec))
             return false;
     }
+    return true;
+}
+
+bool session_is_local(const struct session *s)
+{
     struct dif_need need;
-    return !dif_lacks(&s->img, WORD_LOCAL, &need) || (need.tiers & WORD_VM) == 0;
+    return no_node_named(s) &&
+           (!dif_lacks(&s->img, WORD_LOCAL, &need) || (need.tiers & WORD_VM) == 0);
+}
+
+bool session_is_kernel(const struct session *s)
+{
+    struct dif_need need;
+    if (!no_node_named(s))
+        return false;
+    for (uint32_t i = 0; i < s->img.nclauses; i++)
+        if (probe_kernel_provider(dif_str(&s->img, s->img.clauses[i].prov)))
+            return true;
+    return dif_lacks(&s->img, WORD_LOCAL, &need) && dif_lacks(&s->img, WORD_VM, &need);
 }
 
 int session_attach(struct session *s, struct tier *t)
@@ -80,6 +98,15 @@ static const char *spec_text(struct session *s, const struct probe_spec *p)
     return text != NULL ? text : "";
 }
 
+/* Returns whether the slash at p is the one of an arity: "map/2:entry". */
+static bool is_arity(const char *p, const char *end)
+{
+    const char *q = p + 1;
+    while (q < end && isdigit((unsigned char)*q))
+        q++;
+    return q > p + 1 && (q == end || *q == ':' || *q == ',' || isspace((unsigned char)*q));
+}
+
 /* Returns the length in bytes of the description that starts at this place of a program's text. */
 static int description_length(const struct erltrace_prog *p, uint32_t line, uint32_t col)
 {
@@ -90,7 +117,8 @@ static int description_length(const struct erltrace_prog *p, uint32_t line, uint
     }
     at += (size_t)(end - at) >= col - 1 ? col - 1 : (size_t)(end - at);
     int n = 0;
-    while (at + n < end && !isspace((unsigned char)at[n]) && strchr(",/{", at[n]) == NULL)
+    while (at + n < end && !isspace((unsigned char)at[n]) &&
+           (strchr(",/{", at[n]) == NULL || (at[n] == '/' && is_arity(at + n, end))))
         n++;
     return n;
 }
@@ -102,15 +130,16 @@ static const char *lacking(struct session *s, const struct probe_spec *spec)
     for (size_t i = 0; why == NULL && i < s->ntiers; i++)
         if (s->tier[i].t->ops->lacking != NULL)
             why = s->tier[i].t->ops->lacking(s->tier[i].t, spec);
+    for (size_t i = 0; i < s->ntiers; i++)
+        if (s->tier[i].t->ops->place == WORD_KERNEL) /* which has said what it lacks */
+            return why;
     if (why == NULL && probe_kernel_provider(spec->prov))
-        why = arena_printf(&s->arena,
-                           "probes of the provider %s need %s, which this erltrace does not have",
-                           spec->prov, dif_tier_text(WORD_KERNEL));
+        why = arena_printf(&s->arena, "probes of the provider %s need %s (--kernel)", spec->prov,
+                           dif_tier_text(WORD_KERNEL));
     return why;
 }
 
-/* Returns the position of a clause's description. */
-static struct diag_pos position(const struct session *s, uint32_t clause)
+struct diag_pos session_position(const struct session *s, uint32_t clause)
 {
     const struct dif_clause *c = &s->img.clauses[clause];
     const struct erltrace_prog *program = s->program_of[clause];
@@ -123,7 +152,7 @@ static struct diag_pos position(const struct session *s, uint32_t clause)
 static int report_unmatched(struct session *s, uint32_t clause, const struct probe_spec *spec)
 {
     const char *hint = probe_kernel_provider(spec->prov) ? lacking(s, spec) : NULL;
-    const struct diag_pos pos = position(s, clause);
+    const struct diag_pos pos = session_position(s, clause);
     for (size_t i = 0; hint == NULL && i < s->ntiers; i++)
         if (s->tier[i].t->ops->suggest != NULL)
             hint = s->tier[i].t->ops->suggest(s->tier[i].t, spec);
@@ -215,7 +244,7 @@ int session_match(struct session *s)
         }
         if (s->program_of[c] != NULL)
             s->program_of[c]->info.matches += m.sum.count;
-        const struct diag_pos pos = position(s, c);
+        const struct diag_pos pos = session_position(s, c);
         session_doubt(s, c, &pos, &m.sum);
         if (m.sum.count == 0 && !option_on(&s->opt, OPTION_zdefs) &&
             !((s->flags & ERLTRACE_O_CHECK) && lacking(s, &spec) != NULL))

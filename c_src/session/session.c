@@ -556,8 +556,7 @@ static int check_needs(struct session *s)
             point_at(s, need.name, &pos);
         return diag_error(&s->diags, ET_EUNSUP, need.line > 0 ? &pos : NULL, "", instead(need.name),
                           need.tiers == WORD_KERNEL
-                              ? "could not enable tracing: %s needs %s, which this erltrace does "
-                                "not have"
+                              ? "could not enable tracing: %s needs %s (--kernel)"
                               : "could not enable tracing: %s needs %s, and this program runs in "
                                 "another",
                           need.name, dif_tier_text(need.tiers));

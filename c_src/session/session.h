@@ -161,6 +161,8 @@ int session_compile(struct session *s);
 /* Returns whether the local tier is enough: it has every probe that the programs describe, which
  * are those of dtrace and profile, and what they use, unless a node does not have that either. */
 bool session_is_local(const struct session *s);
+/* Returns whether such programs name a provider of the kernel. */
+bool session_is_kernel(const struct session *s);
 
 /* Takes ownership of an open tier, also on error. Closes a tier whose target the session already
  * has, with a warning. */
@@ -274,6 +276,9 @@ void session_doubt(struct session *s, uint32_t clause, const struct diag_pos *po
 bool session_later(struct session *s, uint32_t clause, const char *name);
 
 /* -- match.c ----------------------------------------------------------------------------------- */
+
+/* Returns the position of a clause's description. */
+struct diag_pos session_position(const struct session *s, uint32_t clause);
 
 /* Places clauses on the probes that a tier gained since it was enabled, with EPIDs after the
  * existing ones. Returns 0 or an error with a diagnostic. */

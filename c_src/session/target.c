@@ -48,6 +48,14 @@ int erltrace_target_local(erltrace_t *h)
     return 0;
 }
 
+int erltrace_target_kernel(erltrace_t *h)
+{
+    if (erltrace_target_local(h) != 0)
+        return -1;
+    h->kernel = true;
+    return 0;
+}
+
 int erltrace_target_node(erltrace_t *h, const char *name, const char *cookie)
 {
     if (!may_add(h))
@@ -200,7 +208,8 @@ static int open_node(erltrace_t *h, const struct node_options *opt)
 static int open_local(erltrace_t *h)
 {
     struct tier *tier;
-    int rc = tier_local_open(&tier, &h->session.diags);
+    int rc = h->kernel ? tier_kernel_open(&tier, &h->session.diags)
+                       : tier_local_open(&tier, &h->session.diags);
     return rc != 0 ? rc : session_attach(&h->session, tier);
 }
 
@@ -223,8 +232,12 @@ int api_open_targets(erltrace_t *h)
         return 0;
     h->opened = true; /* also on failure: what is already open must not be opened again */
     bool any = h->ntargets == 0 && !h->local;
-    if (h->local || (any && h->session.program != NULL && !session_asks(&h->session) &&
-                     session_is_local(&h->session)))
+    if (any && h->session.program != NULL && !session_asks(&h->session) &&
+        session_is_kernel(&h->session))
+        h->kernel = true;
+    if (h->local || h->kernel ||
+        (any && h->session.program != NULL && !session_asks(&h->session) &&
+         session_is_local(&h->session)))
         return open_local(h);
     struct node_options common = {.cookie = h->cookie,
                                   .cookie_file = h->cookie_file,

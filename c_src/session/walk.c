@@ -182,6 +182,7 @@ const char *erltrace_aggr_key_text(const struct erltrace_aggr *a, size_t i, size
 struct api_aggregation {
     struct erltrace_aggregation public; /* first, so that one can be cast to the other */
     const struct dif_agg *def;
+    struct session *session;
     struct hist_row row;
     struct erltrace_bucket bucket; /* the last result of erltrace_aggregation_bucket */
 };
@@ -199,7 +200,7 @@ int erltrace_aggregation_iter(erltrace_t *h, erltrace_aggregation_fn *fn, void *
     h->busy = true;
     for (uint32_t i = 0; answer == 0 && i < t->n; i++) {
         const struct aggr *a = &t->aggr[i];
-        struct api_aggregation seen = {.def = a->def};
+        struct api_aggregation seen = {.def = a->def, .session = &h->session};
         seen.public = (struct erltrace_aggregation){
             .name = a->name,
             .function = a->fn->name,
@@ -219,6 +220,18 @@ const char *erltrace_aggregation_key(const struct erltrace_aggregation *a, size_
 {
     const struct api_aggregation *own = (const struct api_aggregation *)(const void *)a;
     return a != NULL && i < a->nkeys ? type_of(own->def->keys.key[i].kind) : NULL;
+}
+
+const char *erltrace_aggregation_key_text(const struct erltrace_aggregation *a, size_t i)
+{
+    const struct api_aggregation *own = (const struct api_aggregation *)(const void *)a;
+    return a != NULL && i < a->nkeys ? session_key_name(own->session, a->id, (unsigned)i) : NULL;
+}
+
+const char *erltrace_aggregation_key_means(const struct erltrace_aggregation *a, size_t i)
+{
+    const struct api_aggregation *own = (const struct api_aggregation *)(const void *)a;
+    return a != NULL ? compile_key_means(own->session->compile, a->id, (unsigned)i) : NULL;
 }
 
 const struct erltrace_bucket *erltrace_aggregation_bucket(const struct erltrace_aggregation *a,

@@ -256,6 +256,8 @@ struct tier {
 
 /* The local tier: dtrace:::BEGIN, END, ERROR, profile:::tick-* and profile-*, in this process. */
 int tier_local_open(struct tier **out, struct diags *d);
+/* Opens the kernel tier. Returns 0 or an error with a diagnostic. */
+int tier_kernel_open(struct tier **out, struct diags *d);
 
 /* Walks the blocks that engine_drain makes and calls the sink. Returns 0, or ET_EIMAGE with a
  * diagnostic on malformed bytes: they may come from another machine. */

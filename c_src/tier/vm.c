@@ -717,6 +717,11 @@ static const struct tier_ops vm_ops = {
     .symbol = vm_symbol,
 };
 
+struct vm *tier_vm_of(struct tier *t)
+{
+    return t->ops == &vm_ops ? vm_of(t) : NULL;
+}
+
 pid_t tier_vm_pid(struct tier *t)
 {
     return t->ops == &vm_ops ? vm_of(t)->os_pid : 0;

@@ -6,6 +6,7 @@
 #define ET_TIER_VM_H
 
 #include "base/buf.h"
+#include "jit/lines.h"
 #include "tier/vm_agent.h"
 #include "tier/functions.h"
 #include "tier/vm_open.h"
@@ -57,21 +58,17 @@ struct vm {
     int64_t answering; /* ... of the last that the catalog knows */
 };
 
-/* From an offset in a function's code on, this is the location: a file's number times 2^24, plus a
- * line; 0: none. As the node sends it. */
-struct vm_site {
-    uint32_t offset, location;
-};
-
-/* A function's code, its name, and its lines. */
+/* A function's code, its name, and its lines as the node sends them. */
 struct vm_symbol {
     uint64_t from, to;
     const char *name;
-    const char **file;          /* nfiles */
-    const struct vm_site *site; /* nsites, by offset */
+    const char **file;             /* nfiles */
+    const struct lines_site *site; /* nsites, by offset */
     uint32_t nfiles, nsites;
 };
 
+/* Returns the vm tier that this is; NULL: it is another one. */
+struct vm *tier_vm_of(struct tier *t);
 static inline struct vm *vm_of(struct tier *t)
 {
     return (struct vm *)(void *)t;

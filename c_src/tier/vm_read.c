@@ -194,18 +194,10 @@ static void find_line(const struct vm_symbol *s, uint64_t address, struct tier_s
     enum { WORDS = 24 };
     if (address - s->from < WORDS)
         return;
-    uint64_t offset = address - 1 - s->from;
-    uint32_t low = 0, high = s->nsites;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (s->site[mid].offset <= offset)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    if (low == 0)
+    const uint32_t location = lines_location(s->site, s->nsites, address - 1 - s->from),
+                   file = location >> 24;
+    if (location == 0)
         return;
-    const uint32_t location = s->site[low - 1].location, file = location >> 24;
     if (file < s->nfiles && s->file[file][0] != '\0') {
         out->file = s->file[file];
         out->line = location & 0xffffff;

@@ -2,7 +2,7 @@
 %% bring themselves into states that they know, and the library compares.
 %%
 %% What always holds: the server waits a bounded time, once, when the first program that needs it is enabled. A process that looks ends by
-%% itself, and at the latest with that time.
+%% itself, and at the latest with that time. It stays on the scheduler on which the server runs, which is held by no NIF.
 -module(erltrace_agent_inside).
 
 -export([prove/1]).
@@ -10,8 +10,9 @@
 -include("erltrace_agent.hrl").
 
 -define(ALL, 6).                   % facts; `sensitive` is one of them
--define(ROUNDS, 3).                % attempts: a process may be disturbed, by a signal or a collection
+-define(ROUNDS, 3).                % attempts: a process may be disturbed, by a signal or a collection, or not be run in time
 -define(WAIT, 1000).               % ms for one process
+-define(RESTS, 20).                % ms for the last one to have been scheduled out
 -define(LIFE, 5 * ?WAIT).          % ... after which it ends by itself
 -define(ROOM, 17000).              % words of a heap in which nothing has to be collected meanwhile
 
@@ -38,35 +39,46 @@ try_to(N, Sensitive) ->
     Started = [start(Queue, Words, Live, if Sensitive -> Bits; true -> -1 end)
                || {Queue, Words, Live, Bits} <- [{on_heap, ?ROOM, 15000, 2#101100110}, {off_heap, 2 * ?ROOM, 7000, 2#011010011},
                                                  {on_heap, 3 * ?ROOM, 40000, 2#110001101}]],
-    Done = run(Started, true),
-    Now = ?AGENT:nif_inside_prove(),
-    case Done of
-        true -> prove(N - 1, Now, Sensitive);
-        false -> Now % the node is too busy: the next program that needs it tries again
-    end.
+    run(Started, true),
+    prove(N - 1, ?AGENT:nif_inside_prove(), Sensitive).
 
 start(Queue, Words, Live, Bits) ->
-    erltrace_agent_lib:start(fun() -> put(sensitive, Bits), looks(Live) end, [monitor, {priority, high}, {min_heap_size, Words}, {message_queue_data, Queue}]).
+    Server = self(),
+    erltrace_agent_lib:start(fun() -> put(sensitive, Bits), looks(Server, Live) end,
+                             [monitor, {priority, high}, {scheduler, erlang:system_info(scheduler_id)}, {min_heap_size, Words}, {message_queue_data, Queue}]).
 
-%% Lets one after the other look. Returns whether they have come to their ends in time.
+%% Lets one after the other look, and looks at the last one while it waits. Those that do not come to their ends in time are ended.
 run([], _) ->
-    true;
+    ok;
 run([{Pid, Monitor} | More], First) ->
     ok = ?AGENT:nif_inside_begin(Pid, First),
     Pid ! look,
     receive
-        {'DOWN', Monitor, process, Pid, _} -> run(More, false)
+        {Pid, rests} ->
+            More =:= [] andalso at_rest(?RESTS),
+            Pid ! go_on,
+            receive
+                {'DOWN', Monitor, process, Pid, _} -> run(More, false)
+            after ?WAIT ->
+                kill([{Pid, Monitor} | More])
+            end
     after ?WAIT ->
-        [begin
-             exit(P, kill),
-             receive {'DOWN', M, process, P, _} -> ok end
-         end || {P, M} <- [{Pid, Monitor} | More]],
-        false
+        kill([{Pid, Monitor} | More]),
+        receive {Pid, rests} -> ok after 0 -> ok end
     end.
+
+at_rest(0) -> false;
+at_rest(N) -> ?AGENT:nif_inside_rest() orelse begin timer:sleep(1), at_rest(N - 1) end.
+
+kill(Started) ->
+    [begin
+         exit(Pid, kill),
+         receive {'DOWN', Monitor, process, Pid, _} -> ok end
+     end || {Pid, Monitor} <- Started].
 
 %% -- in a process of its own
 
-looks(Live) ->
+looks(Server, Live) ->
     process_flag(sensitive, true),
     receive look -> ok after ?LIFE -> exit(shutdown) end,
     look(0, 0),
@@ -85,6 +97,8 @@ looks(Live) ->
     deep(4, 172, 7),
     erlang:garbage_collect(),
     look(179, 1),
+    Server ! {self(), rests},
+    receive go_on -> ok after ?LIFE -> exit(shutdown) end, % with values on the stack
     {length(Kept), length(More)}.
 
 send(0) -> ok;

@@ -359,19 +359,20 @@ watch(S00) ->
     {Told, S3} = erltrace_agent_monitor:watch(S2),
     {S4, Complaints, Again} = erltrace_agent_others:look(S3),
     {Gone, S5} = erltrace_agent_hooks:watch(S4),
-    once_more(Again, lists:foldl(fun complain/2, S5, Failed ++ Told ++ Complaints ++ Gone ++ erltrace_agent_seq:wiped(S5))).
+    once_more(Again, Failed ++ Told ++ Complaints ++ Gone ++ erltrace_agent_seq:wiped(S5), S5).
 
 %% Another process has set trace flags, perhaps ones that conflict with ours.
 flags_set(Message, S) ->
     {S1, Told, Again} = erltrace_agent_others:flags_set(Message, S),
-    once_more(Again, lists:foldl(fun complain/2, S1, Told)).
+    once_more(Again, Told, S1).
 
-%% When what is wanted has to be set again: warns the consumers of the result.
-once_more(true, S) ->
+%% Tells the consumers what has changed. Where what is wanted has to be set again, that is done first: consumers are answered meanwhile, and
+%% whoever reads that a probe fires again relies on it.
+once_more(true, Told, S) ->
     {Warnings, S1} = apply_needs(S),
-    lists:foldl(fun warn/2, S1, Warnings);
-once_more(false, S) ->
-    S.
+    lists:foldl(fun warn/2, once_more(false, Told, S1), Warnings);
+once_more(false, Told, S) ->
+    lists:foldl(fun complain/2, S, Told).
 
 %% A user who destroys a session of ours wants no more events: the programs that were running are over, and their consumers are told. The
 %% next program begins with a new session.

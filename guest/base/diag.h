@@ -37,7 +37,7 @@ struct diag_source {
     size_t len;
 };
 
-#define DIAG_MAX_ERRORS 10 /* further errors are counted, not kept */
+#define DIAG_MAX_ERRORS 20 /* further errors are counted, not kept */
 
 struct diags {
     struct arena arena;

@@ -733,6 +733,7 @@ static ErlNifFunc functions[] = {
     {"nif_inside_begin", 2, inside_begin_nif, 0},
     {"nif_inside_look", 0, inside_look_nif, 0},
     {"nif_inside_keep", 1, inside_keep_nif, 0},
+    {"nif_inside_rest", 0, inside_rest_nif, 0},
     {"nif_inside_prove", 0, inside_prove_nif, DIRTY},
     {"nif_profile_able", 0, oncpu_able_nif, 0},
     {"nif_profile_enter", 0, oncpu_enter_nif, 0},

@@ -42,11 +42,11 @@ static struct half half_of(const struct engine *e, struct tstate *ts, unsigned k
 }
 
 /* Zeroes memory of the mapping. Pages of a large piece, which may never have been touched, are
- * returned to the system instead. */
-static void make_zero(unsigned char *p, size_t n)
+ * returned to the system instead, unless they are somebody else's. */
+static void make_zero(const struct engine *e, unsigned char *p, size_t n)
 {
     size_t before = -(uintptr_t)p % PAGE, inner = n > before ? (n - before) / PAGE * PAGE : 0;
-    if (n < ZERO_LARGE || madvise(p + before, inner, MADV_DONTNEED) != 0) {
+    if (n < ZERO_LARGE || e->opt.place != NULL || madvise(p + before, inner, MADV_DONTNEED) != 0) {
         memset(p, 0, n);
         return;
     }
@@ -67,7 +67,7 @@ static void half_reset(const struct engine *e, struct tstate *ts, unsigned kind,
         return;
     }
     struct ahalf *h = &ts->aggs[which];
-    make_zero((unsigned char *)h->index, e->index_cells * sizeof *h->index);
+    make_zero(e, (unsigned char *)h->index, e->index_cells * sizeof *h->index);
     h->count = 0;
     h->drained = 0;
     atomic_store_explicit(&h->used, 0, memory_order_relaxed);

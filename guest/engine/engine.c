@@ -430,6 +430,8 @@ static void memory_give(uint64_t n, uint64_t unused)
 /* Maps n bytes; returns NULL when the system refuses or the options do not allow it. */
 static unsigned char *map_memory(const struct engine *e, uint64_t n)
 {
+    if (e->opt.place != NULL)
+        return e->opt.place(e->opt.place_arg, n);
     if (!memory_take(&e->opt, n))
         return NULL;
     void *p =
@@ -535,7 +537,7 @@ static int reserve(struct engine *e, struct diags *d)
         struct tstate none;
         struct cursor c = {.base = NULL};
         layout(e, &c, &none);
-        size_t stride = size_up(c.at, PAGE);
+        size_t stride = size_up(size_add(size_up(c.at, 64), e->opt.room), PAGE);
         size_t size = size_add(shared, size_mul(stride, e->opt.threads));
         e->map = map_memory(e, size);
         if (e->map != NULL) {
@@ -545,8 +547,10 @@ static int reserve(struct engine *e, struct diags *d)
             if (key > 0)
                 dyn_place(&e->dyn, e->map + behind_globals);
             e->threads = e->map + shared;
-            e->unused = size;
-            memory_used(e, shared);
+            if (e->opt.place == NULL) {
+                e->unused = size;
+                memory_used(e, shared);
+            }
             guard_set(e->map + e->globals_size, ENGINE_GUARD);
             guard_set(e->threads - ENGINE_GUARD, ENGINE_GUARD);
             return 0;
@@ -636,8 +640,10 @@ void engine_destroy(struct engine *e)
             if (tstate_live(ts))
                 layout(e, &c, &none);
         }
-        munmap(e->map, e->map_size);
-        memory_give(e->map_size, atomic_load(&e->unused));
+        if (e->opt.place == NULL) {
+            munmap(e->map, e->map_size);
+            memory_give(e->map_size, atomic_load(&e->unused));
+        }
     }
     dif_image_free(&e->img);
     arena_free(&e->arena);
@@ -646,7 +652,8 @@ void engine_destroy(struct engine *e)
 
 void engine_thread_init(struct engine *e, struct tstate *ts)
 {
-    memory_used(e, e->stride);
+    if (e->opt.place == NULL)
+        memory_used(e, e->stride);
     struct cursor c = {.base = (unsigned char *)ts};
     unsigned char *key = layout(e, &c, ts);
     __atomic_store_n(&ts->key, key, __ATOMIC_RELEASE);

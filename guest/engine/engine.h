@@ -227,6 +227,13 @@ struct engine_options {
     bool one_cpu;         /* while running, only events on this CPU fire */
     uint32_t cpu;
     int32_t pid; /* value of `pid` */
+    /* Memory that others write as well, in place of a mapping of this process: `place` gives that
+     * many bytes, zeroed and aligned to a page, or NULL, and the caller frees them after
+     * engine_destroy. Each of `threads` then has a part with `room` bytes more at its end, which
+     * somebody else fires with. NULL: the usual. */
+    void *(*place)(void *arg, uint64_t n);
+    void *place_arg;
+    uint32_t room;
 };
 
 /* Returns the bytes of memory that this process can have: the machine's, or what its control groups

@@ -106,6 +106,23 @@ bool exec_overdrawn(struct exec *x)
     return false;
 }
 
+/* Returns whether the n bytes at addr cross a border. */
+static bool crosses(const struct exec *x, uint64_t addr, size_t n)
+{
+    const uint64_t off = addr - (uint64_t)(uintptr_t)x->ts->scratch;
+    if (off >= x->scratch_used || n == 0)
+        return false;
+    const uint64_t last = (off + n - 1) / 8;
+    for (uint64_t word = off / 8 + 1; word <= last; word = (word | 63) + 1) {
+        uint64_t bits = x->ts->borders[word / 64] >> word % 64;
+        if ((word | 63) > last)
+            bits &= (UINT64_C(2) << (last - word)) - 1;
+        if (bits != 0)
+            return true;
+    }
+    return false;
+}
+
 const char *exec_string(struct exec *x, uint64_t addr, size_t *len)
 {
     const char *s = (const char *)(uintptr_t)addr;
@@ -123,7 +140,7 @@ const char *exec_string(struct exec *x, uint64_t addr, size_t *len)
     }
     if (*len < most && __builtin_expect(shared(x, addr), 0))
         return private_copy(x, s, *len, len);
-    if (*len < most) {
+    if (*len < most && (x->alloca_used == 0 || !crosses(x, addr, *len + 1))) {
         x->last_string = addr;
         x->last_length = *len;
         return s;
@@ -150,23 +167,6 @@ static bool no_borders(struct exec *x)
     memset(x->ts->borders, 0, bytes);
     x->ts->nborders = 0;
     return true;
-}
-
-/* Returns whether the n bytes at addr cross a border. */
-static bool crosses(const struct exec *x, uint64_t addr, size_t n)
-{
-    const uint64_t off = addr - (uint64_t)(uintptr_t)x->ts->scratch;
-    if (off >= x->scratch_used || n == 0)
-        return false;
-    const uint64_t last = (off + n - 1) / 8;
-    for (uint64_t word = off / 8 + 1; word <= last; word = (word | 63) + 1) {
-        uint64_t bits = x->ts->borders[word / 64] >> word % 64;
-        if ((word | 63) > last)
-            bits &= (UINT64_C(2) << (last - word)) - 1;
-        if (bits != 0)
-            return true;
-    }
-    return false;
 }
 
 char *exec_area(struct exec *x, size_t n)
@@ -210,7 +210,7 @@ char *exec_scratch(struct exec *x, size_t n)
         return NULL;
     }
     /* The system creates a page when it is first written. */
-    const uint64_t end = x->scratch_used + n;
+    const uint64_t end = x->scratch_used + size_up(n, 8);
     if (__builtin_expect(end > x->ts->touched, 0)) {
         const uint64_t fresh = size_min(end - x->ts->touched, size_mul(x->left, WORK_COPY));
         memset(x->ts->scratch + x->ts->touched, 0, fresh);

@@ -163,6 +163,8 @@ struct engine {
  */
 static inline uint32_t engine_nthreads(const struct engine *e)
 {
+    if (e->opt.place != NULL)
+        return e->opt.threads;
     uint32_t n = engine_thread_count();
     return n < e->opt.threads ? n : e->opt.threads;
 }

@@ -340,9 +340,18 @@ static void put_plain(const char *s)
     putchar('"');
 }
 
-/* An option as the page completes it: with its default, or with the place of a value. */
+/* An option as the page completes it: with its default, or with the place of a value; and its
+ * bounds, for a field. */
 static void put_completion(const struct option_doc *o)
 {
+    static const char *const types[] = {
+        [OPTION_TYPE_FLAG] = "flag",    [OPTION_TYPE_PRESENT] = "present",
+        [OPTION_TYPE_SIZE] = "size",    [OPTION_TYPE_BUDGET] = "size",
+        [OPTION_TYPE_PRINT] = "size",   [OPTION_TYPE_NUMBER] = "number",
+        [OPTION_TYPE_RATE] = "rate",    [OPTION_TYPE_PERCENT] = "percent",
+        [OPTION_TYPE_WORD] = "word",    [OPTION_TYPE_STATS] = "rate",
+        [OPTION_TYPE_ERRFORM] = "word", [OPTION_TYPE_STABILITY] = "text",
+        [OPTION_TYPE_VERSION] = "text", [OPTION_TYPE_CPP_FLAG] = "present"};
     bool alone = o->type == OPTION_TYPE_PRESENT || o->type == OPTION_TYPE_FLAG;
     if (o->by == OPTION_BY_COMMAND || o->type >= OPTION_TYPE_IGNORED || o->phase == PHASE_KERNEL)
         return;
@@ -353,7 +362,8 @@ static void put_completion(const struct option_doc *o)
         putchar('=');
     printf("\", ");
     put_plain(o->text);
-    puts("],");
+    printf(", \"%s\", \"%s\", \"%s\"],\n", types[o->type], o->least != NULL ? o->least : "",
+           o->most != NULL ? o->most : "");
 }
 
 static const char *const merges[] = {
@@ -425,8 +435,10 @@ static void put_typescript(void)
 #undef WORD_AGG
     puts("};\n"
          "\n"
-         "/** The options that a program can set: how its text begins, and what it means. */\n"
-         "export const D_OPTIONS: [string, string][] = [");
+         "/** The options that a program can set: how its text begins, what it means, the type of "
+         "its "
+         "value, its least and most (\"\": none). */\n"
+         "export const D_OPTIONS: [string, string, string, string, string][] = [");
     for (size_t i = 0; i < NOPTIONS; i++)
         put_completion(&options[i]);
     puts("];\n"

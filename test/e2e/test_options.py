@@ -1,9 +1,11 @@
 """The command line: each letter means what it means to dtrace, and our own additions do what their descriptions say."""
 import json
+import glob
 import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import time
 
@@ -88,7 +90,7 @@ def test_scripts_by_name(t):
     status, out, err = t.run("list", "--json")
     t.equal((status, err), (0, ""), "list")
     here = {s["name"]: s for s in json_lines(out)}
-    t.equal(set(here), {f[:-2] for f in os.listdir(os.path.join(ROOT, "scripts")) if f.endswith(".d")}, "names")
+    t.equal(set(here), {os.path.basename(f)[:-2] for part in ("", "kernel") for f in glob.glob(os.path.join(ROOT, "scripts", part, "*.d"))}, "names")
     t.true(all(s["what"] and os.path.isfile(s["path"]) for s in here.values()), f"{here}")
     t.equal(here["functions"]["arguments"], "MODULE", "arguments")
     t.match(t.run("list")[1], r"^births +process births and deaths, each second\.$")
@@ -129,15 +131,20 @@ def test_cookie_is_not_shown(t):
         return b"".join(open(f"/proc/{process}/{name}", "rb").read() for name in ("cmdline", "environ"))
     node = t.node()
     for how in ("words", "one word", "environment"):
-        command, env = tool("-wqn", READY + 'tick-50ms /started/ { system("tr \'\\\\0\' \' \' </proc/self/environ; echo; echo said"); exit(0); }')
+        command, env = tool("-wqn", READY + 'tick-50ms /started && !n++/ { system("tr \'\\\\0\' \' \' </proc/self/environ; echo; echo said"); printf("over\\n"); }')
         env = dict(env, ERLTRACE_COOKIE=node.cookie if how == "environment" else "wrong")
         command[len(UNDER) + 1:len(UNDER) + 1] = {"words": ["--cookie", node.cookie], "one word": ["--cookie=" + node.cookie],
                                                   "environment": []}[how] + ["--node", node.name]
         # Unbuffered, since communicate() does not see what a buffer has read beyond the first line.
         p = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
         t.equal(p.stdout.readline(), b"ready\n", how)
-        there = shown(p.pid)
-        out, err = p.communicate()
+        out = line = b""
+        while line != b"over\n" and (line := p.stdout.readline()):
+            out += line
+        there = shown(p.pid) if line else b""
+        p.send_signal(signal.SIGINT)  # not before: who runs a program by system() ignores it until that has ended
+        rest, err = p.communicate()
+        out += rest
         t.equal((p.returncode, err), (0, b""), how)
         t.equal(node.cookie.encode() in there, False, f"{how}: seen in /proc")
         t.match(out.decode(), "said")

@@ -142,6 +142,25 @@ def until_meta(t, node, trace):
         t.true(time.monotonic() < end, "a meta pattern", trace)
 
 
+def test_fires_again_when_it_says_so(t):
+    """Before OTP 27 return probes are silent while another tool traces calls. Thousands of them take long to be placed again: whoever has
+    read that they fire again misses none."""
+    node = t.node()
+    if sessions(node):
+        raise Skipped("other tools silence no return probe from OTP 27 on")
+    worker, other = pid(node("etw:worker()")), pid(node("etw:worker()"))
+    tool(node, f"process({other}, [call])")
+    trace = t.trace("-q", "-n", READY + """erlang*:etw:work/1:return { @["return"] = count(); }
+erlang*:a*::return, erlang*:e*::return, erlang*:k*::return { others++; }""", node=node)
+    trace.ready()
+    trace.wait_error(YIELDS)
+    stop(node)
+    trace.wait_error(BACK)
+    node(f"etw:calls({worker}, {CALLS})")
+    t.equal(ended(t, trace), {"return": CALLS}, "returns", trace)
+    t.clean(node, 60000)
+
+
 def test_redbug_of_the_same_function(t):
     """Before OTP 27 a global pattern replaces every other one: the trace notices, names the function, leaves it to the other tool, and sets
     its pattern again when that tool has ended. From OTP 27 on both see every call."""

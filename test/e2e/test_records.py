@@ -13,6 +13,7 @@ TERM = '{order, 7, {money, 1250, eur}, [<<"a">>]}'
 
 def seen(t, node, worker, script, *terms, options=()):
     """What a script prints when a program fires `login` with each of these terms; and the faults that are reported."""
+    node(f"etw:as({pid(worker)}, fun() -> etw:hop(1) end)")  # records arrive scheduler by scheduler
     trace = t.trace("-q", "-x", "strsize=512", *options, "-n", READY + script, node=node)
     trace.ready()
     for term in terms:

@@ -51,7 +51,7 @@ def try_all(t, page, number, least):
         for command, (status, out, err) in zip(found, pool.map(lambda c: run(c, number), found)):
             said = [line for line in err.splitlines() if not re.match(r"erltrace: (description|script) '.*' matched \d+ probe", line)]
             # Several traces of the same functions begin and end at once: calls that are in flight then are counted.
-            said = [line for line in said if not re.match(r"erltrace: (\d+ calls whose beginning was not kept$|sampled on CPU at )", line)]
+            said = [line for line in said if not re.match(r"erltrace: (\d+ calls? whose beginning was not kept$|sampled on CPU at )", line)]
             if re.search("run (busy|long|calltimeouts)", command):  # in the shop they have nothing to report
                 said = [line for line in said if not re.match("erltrace: no probe fired|      hint: (no such event|nothing called them)", line)]
             t.equal((status, said), (0, []), f"exit status and complaints of {command}\n{err}")

@@ -1,7 +1,7 @@
 %% etr - load for a RabbitMQ broker: its own Erlang client, a few publishers and consumers, a bounded number of pending
 %% messages. Compiled and run with the broker's libraries on the code path (ERL_LIBS).
 -module(etr).
--export([start/2, consumed/0, visit/2, stop/0]).
+-export([start/2, consumed/0, visit/2, stop/0, invoices/2]).
 -export([pair/3]).
 -include_lib("amqp_client/include/amqp_client.hrl").
 
@@ -58,3 +58,26 @@ visit(Port, N) ->
     #'queue.declare_ok'{} = amqp_channel:call(Channel, #'queue.declare'{exclusive = true}),
     ok = amqp_connection:close(Connection),
     visit(Port, N - 1).
+
+%% An exchange of type headers with N bindings, and a publisher whose messages match none of them: each is compared with all.
+invoices(Port, N) ->
+    {ok, _} = application:ensure_all_started(amqp_client),
+    Me = self(),
+    {P, M} = spawn_monitor(fun() ->
+        {_, Channel} = connect(Port),
+        #'exchange.declare_ok'{} = amqp_channel:call(Channel, #'exchange.declare'{exchange = <<"invoices">>, type = <<"headers">>}),
+        #'queue.declare_ok'{queue = Queue} = amqp_channel:call(Channel, #'queue.declare'{exclusive = true}),
+        [#'queue.bind_ok'{} = amqp_channel:call(Channel, #'queue.bind'{queue = Queue, exchange = <<"invoices">>,
+            arguments = [{<<"customer">>, longstr, integer_to_binary(I)}]}) || I <- lists:seq(1, N)],
+        Me ! {self(), up},
+        bill(Channel)
+    end),
+    receive
+        {P, up} -> ok;
+        {'DOWN', M, process, P, Why} -> exit(Why)
+    end.
+
+bill(Channel) ->
+    amqp_channel:cast(Channel, #'basic.publish'{exchange = <<"invoices">>, routing_key = <<"eu.paid">>},
+        #amqp_msg{props = #'P_basic'{headers = [{<<"customer">>, longstr, <<"none">>}]}, payload = <<"an invoice">>}),
+    receive after 5 -> bill(Channel) end.

@@ -23,6 +23,23 @@ class Local:
         return []
 
 
+class Kernel(Local):
+    """Runs tests in the kernel."""
+
+    place = ["--kernel"]
+
+    @staticmethod
+    def lacking():
+        """Why nothing runs in this machine's kernel; None: it does."""
+        p = subprocess.Popen([erlt.TOOL, "--kernel", "-q", "-n", "BEGIN { exit(0); }"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            _, error = p.communicate(timeout=erlt.PATIENCE)
+        except subprocess.TimeoutExpired:  # what waits in the kernel does not end when it is killed
+            p.kill()
+            return "this kernel does not answer when it is given a program"
+        return None if p.returncode == 0 else error.strip().splitlines()[0]
+
+
 class Nodes:
     """Runs tests inside nodes, each of which serves one test at a time, and is clean after the last one."""
 

@@ -1053,6 +1053,28 @@ static void a_description_without_probes_is_an_error(void **state)
     buf_free(&s.text);
 }
 
+static int never(const struct erltrace_match *m, void *arg)
+{
+    (void)m;
+    (void)arg;
+    fail();
+    return 0;
+}
+
+/* Enabling has failed before it came to match anything. */
+static void what_was_not_matched_is_not_walked(void **state)
+{
+    (void)state;
+    erltrace_t *h = open_handle(0);
+    assert_int_equal(erltrace_setopt(h, "terms", "off"), 0);
+    assert_int_equal(erltrace_target_local(h), 0);
+    assert_non_null(erltrace_program_strcompile(h, "test", ERLTRACE_SPEC_SCRIPT,
+                                                "BEGIN { trace(argv[0]); }", 0, NULL));
+    assert_int_equal(erltrace_enable(h), -1);
+    assert_int_equal(erltrace_match_iter(h, never, NULL), 0);
+    erltrace_close(h);
+}
+
 static void programs_share_variables_and_have_arguments(void **state)
 {
     struct seen out = {.h = open_handle(0)};
@@ -1316,6 +1338,55 @@ static void aggregations_are_known_before_they_run(void **state)
     erltrace_close(h);
 }
 
+static int describe_keys(const struct erltrace_aggregation *a, void *arg)
+{
+    for (size_t i = 0; i < a->nkeys; i++) {
+        const char *means = erltrace_aggregation_key_means(a, i);
+        const char *text = erltrace_aggregation_key_text(a, i);
+        buf_printf(arg, "%s=%s;", text != NULL ? text : "?", means != NULL ? means : "?");
+    }
+    assert_null(erltrace_aggregation_key_means(a, a->nkeys));
+    assert_null(erltrace_aggregation_key_text(a, a->nkeys));
+    return 0;
+}
+
+static void keys_say_what_they_name(void **state)
+{
+    static const struct {
+        const char *program, *keys;
+    } cases[] = {
+        {"erlang*:::message-send { @[erlname, erlname(arg1), copyinstr(arg1)] = count(); }",
+         "erlname=process;erlname(arg1)=process;copyinstr(arg1)=pid;"},
+        {"erlang*:lists::entry { @[probemod, probefunc, copyinstr(arg1), arg2] = count(); }",
+         "probemod=module;probefunc=function;copyinstr(arg1)=mfa;arg2=?;"},
+        {"erlang*:lists::return { @[strjoin(probemod, strjoin(\":\", probefunc))] = count(); }",
+         "strjoin(probemod, strjoin(\":\", probefunc))=mfa;"},
+        {"erlang*:::ets-read, erlang*:::ets-scan { @[copyinstr(arg1), args[1]] = count(); }",
+         "copyinstr(arg1)=table;args[1]=table;"},
+        /* variables, and what is a constant now and then */
+        {"erlang*:::message-send { this->to = erlname(arg1); self->m = probemod; @[this->to, "
+         "self->m] = count(); } erlang*:::process-exit { this->to = 0; }",
+         "this->to=process;self->m=module;"},
+        {"profile-97 { @[erlpid == \"\" ? \"none\" : erlname, erlfunc] = count(); }",
+         "erlpid == \"\" ? \"none\" : erlname=process;erlfunc=mfa;"},
+        /* several that do not agree */
+        {"profile-97 { @[erlname] = count(); @[erlfunc] = count(); }", "erlname=?;"},
+        {"string w[int]; BEGIN { w[1] = erlname; w[2] = erlpid; @[w[1], \"x\"] = count(); }",
+         "w[1]=?;\"x\"=?;"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct buf out = BUF_INIT;
+        erltrace_t *h = with_program(cases[i].program);
+        assert_int_equal(erltrace_aggregation_iter(h, describe_keys, &out), 0);
+        assert_string_equal(buf_str(&out), cases[i].keys);
+        buf_free(&out);
+        erltrace_close(h);
+    }
+    assert_null(erltrace_aggregation_key_means(NULL, 0));
+    assert_null(erltrace_aggregation_key_text(NULL, 0));
+}
+
 /* Buckets of a walk are those of the definition. */
 static int same_buckets(const struct erltrace_aggregation *def, void *arg)
 {
@@ -1542,6 +1613,7 @@ int main(void)
         cmocka_unit_test(what_is_set_can_be_walked),
         cmocka_unit_test(probes_can_be_walked),
         cmocka_unit_test(a_description_without_probes_is_an_error),
+        cmocka_unit_test(what_was_not_matched_is_not_walked),
         cmocka_unit_test(programs_share_variables_and_have_arguments),
         cmocka_unit_test(code_can_be_dumped),
         cmocka_unit_test(every_allocation_may_fail),
@@ -1550,6 +1622,7 @@ int main(void)
         cmocka_unit_test(another_thread_can_end_the_trace),
         cmocka_unit_test(handles_are_independent),
         cmocka_unit_test(aggregations_are_known_before_they_run),
+        cmocka_unit_test(keys_say_what_they_name),
         cmocka_unit_test(buckets_are_those_of_the_definition),
         cmocka_unit_test(a_walk_sees_what_an_action_throws_away),
         cmocka_unit_test(what_concerns_the_host_can_be_refused),

@@ -33,6 +33,9 @@ enum {
 enum { LOOKS = 20, SERVER = 0, PROCESS = 2, ANOTHER = 4 };
 
 static uint64_t process[2][INSIDE_WORDS], record[INSIDE_RECORD];
+static uint64_t of_server[INSIDE_WORDS];
+static uint64_t
+    crowd[INSIDE_RECORD]; /* memory that is full of a process's address, and no record */
 static ERL_NIF_TERM server, id[2];
 
 /* An environment: its second word is the process. */
@@ -123,9 +126,14 @@ static unsigned look(uint64_t lie)
         if (i == 0 || i == LOOKS / 2) {
             const ERL_NIF_TERM begin[] = {id[p], i == 0 ? agent.atom.true_ : agent.atom.false_};
             nif_self = server;
-            assert_int_equal(inside_begin_nif(nif_env, 2, begin), agent.atom.ok);
+            of_server[THERE] = (uint64_t)(uintptr_t)record;
+            assert_int_equal(inside_begin_nif(env_of(of_server), 2, begin), agent.atom.ok);
         }
         bring(p, &s);
+        memset(crowd, 0, sizeof crowd);
+        for (unsigned w = 0; w < INSIDE_RECORD; w++)
+            crowd[w] = (uint64_t)(uintptr_t)process[p];
+        process[p][THERE - 1] = (uint64_t)(uintptr_t)crowd;
         nif_self = id[p];
         inside_look_nif(env_of(process[p]), 0, NULL);
         const ERL_NIF_TERM said[] = {nif_uint(s.inner + lie), nif_uint(s.outer + lie),
@@ -187,7 +195,7 @@ static void test_only_who_may_look(void **state)
     assert_int_equal(inside_prove_nif(nif_env, 0, NULL), badarg);
     assert_int_equal(inside_known_nif(nif_env, 0, NULL), badarg);
     nif_self = server;
-    assert_int_equal(inside_begin_nif(nif_env, 2, begin), agent.atom.ok);
+    assert_int_equal(inside_begin_nif(env_of(of_server), 2, begin), agent.atom.ok);
     nif_self = id[1];
     assert_int_equal(inside_look_nif(env_of(process[1]), 0, NULL), badarg);
     /* Its turn, but no such memory */
@@ -206,7 +214,7 @@ static void test_no_chain_no_facts(void **state)
     struct inside_look l[INSIDE_ENOUGH];
     memset(l, 0, sizeof l);
     struct inside_facts f;
-    inside_prove(l, INSIDE_ENOUGH, &f);
+    inside_prove(l, INSIDE_ENOUGH, NULL, &f);
     assert_int_equal(f.there, INSIDE_NONE);
     assert_int_equal(f.inner, INSIDE_NONE);
     assert_int_equal(f.block, INSIDE_NONE);
@@ -245,7 +253,7 @@ static void test_two_places_are_none(void **state)
         l[i].word[70] = s.block;
         l[i].sensitive = s.sensitive;
     }
-    inside_prove(l, LOOKS, &f);
+    inside_prove(l, LOOKS, NULL, &f);
     assert_int_equal(f.there, THERE);
     assert_int_equal(f.inner, INNER);
     assert_int_equal(f.outer, OUTER);
@@ -256,16 +264,61 @@ static void test_two_places_are_none(void **state)
         l[i].word[71] = l[i].word[72] = l[i].outer;
     for (unsigned i = 0; i < LOOKS; i++)
         l[i].word[5] = l[i].sensitive << 9;
-    inside_prove(l, LOOKS, &f);
+    inside_prove(l, LOOKS, NULL, &f);
     assert_int_equal(f.outer, INSIDE_NONE);
     assert_int_equal(f.sensitive, INSIDE_NONE);
     /* Too few looks, or values */
-    inside_prove(l, INSIDE_ENOUGH - 1, &f);
+    inside_prove(l, INSIDE_ENOUGH - 1, NULL, &f);
     assert_int_equal(f.inner, INSIDE_NONE);
     for (unsigned i = 0; i < LOOKS; i++)
         l[i].word[INNER] = l[i].inner = 7;
-    inside_prove(l, LOOKS, &f);
+    inside_prove(l, LOOKS, NULL, &f);
     assert_int_equal(f.inner, INSIDE_NONE);
+}
+
+/* A frame pointer is the same as the top while a NIF runs, and above it while the process waits. */
+static void test_a_frame_pointer_is_no_top(void **state)
+{
+    (void)state;
+    enum { FRAME = STOP + 1, BELOW = STOP - 2 };
+    struct inside_look l[LOOKS];
+    uint64_t rest[INSIDE_WORDS];
+    struct inside_facts f;
+    memset(l, 0, sizeof l);
+    for (unsigned i = 0; i < LOOKS; i++) {
+        struct state s = state_of(i);
+        bring(i % 2, &s);
+        l[i].at = (uint64_t)(uintptr_t)process[i % 2];
+        l[i].pid = id[i % 2];
+        memcpy(l[i].word, process[i % 2], sizeof l[i].word);
+        l[i].word[FRAME] = l[i].word[BELOW] = l[i].word[STOP];
+        l[i].chain[0].there = THERE;
+        l[i].chain[0].back = BACK;
+        l[i].nchains = 1;
+        l[i].block = s.block;
+        l[i].stack = s.stack;
+    }
+    memcpy(rest, l[LOOKS - 1].word, sizeof rest);
+    inside_prove(l, LOOKS, NULL, &f);
+    assert_int_equal(f.stop, INSIDE_NONE);
+    inside_prove(l, LOOKS, rest, &f); /* it has not been scheduled out: they are still the same */
+    assert_int_equal(f.stop, INSIDE_NONE);
+    rest[FRAME] += 16;
+    inside_prove(l, LOOKS, rest, &f); /* two are lowest */
+    assert_int_equal(f.stop, INSIDE_NONE);
+    rest[BELOW] = 0; /* no address of the heap */
+    inside_prove(l, LOOKS, rest, &f);
+    assert_int_equal(f.stop, STOP);
+    assert_int_equal(f.heap, HEAP);
+    rest[BELOW] = rest[STOP] + 8;
+    inside_prove(l, LOOKS, rest, &f);
+    assert_int_equal(f.stop, STOP);
+    rest[BELOW] = rest[STOP] - 8;
+    inside_prove(l, LOOKS, rest, &f);
+    assert_int_equal(f.stop, BELOW);
+    rest[HEAP] = rest[FRAME] + 8; /* none of them is */
+    inside_prove(l, LOOKS, rest, &f);
+    assert_int_equal(f.stop, INSIDE_NONE);
 }
 
 static void test_values(void **state)
@@ -406,6 +459,7 @@ int main(void)
         cmocka_unit_test(test_no_chain_no_facts),
         cmocka_unit_test(test_lies_prove_nothing),
         cmocka_unit_test(test_two_places_are_none),
+        cmocka_unit_test(test_a_frame_pointer_is_no_top),
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_values_that_cannot_be),
         cmocka_unit_test(test_another_process_is_not_read),

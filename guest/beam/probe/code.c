@@ -11,7 +11,6 @@
 
 #include "base/err.h"
 #include "base/hash.h"
-#include "beam/probe/lines.h"
 
 enum {
     FUNCTIONS_MOST = 1 << 20,
@@ -64,6 +63,7 @@ struct table {
     struct engine_mark rests;
 };
 
+static struct lines shape; /* what is known of line tables; the server's */
 static _Atomic(struct table *) current;
 static _Atomic bool stale;     /* a frame was not explained */
 static _Atomic bool nameless;  /* a function was not found, which may have no code of its own */
@@ -132,7 +132,7 @@ static size_t lines_terms(ErlNifEnv *env, int memory, const struct symbol *s, ER
     static struct lines_site site[LINES_SITES];
     char name[LINES_FILE_MOST];
     uint32_t nfiles = 0;
-    size_t n = is_there(memory, s) ? lines_read(memory, &s->header, s->from, site) : 0;
+    size_t n = is_there(memory, s) ? lines_read(&shape, memory, &s->header, s->from, site) : 0;
     for (size_t i = 0; i < n; i++) {
         const uint32_t file = site[i].location >> 24;
         if (site[i].location != 0 && file >= nfiles && file < LINES_FILES)
@@ -140,10 +140,10 @@ static size_t lines_terms(ErlNifEnv *env, int memory, const struct symbol *s, ER
     }
     out[0] = enif_make_list(env, 0);
     for (uint32_t i = nfiles; i-- > 0;) {
-        ERL_NIF_TERM file = text_term(env, name, lines_file(memory, &s->header, i, name));
+        ERL_NIF_TERM file = text_term(env, name, lines_file(&shape, memory, &s->header, i, name));
         out[0] = enif_make_list_cell(env, file, out[0]);
     }
-    if (n > 0 && (!is_there(memory, s) || !lines_still(memory, &s->header)))
+    if (n > 0 && (!is_there(memory, s) || !lines_still(&shape, memory, &s->header)))
         n = 0; /* other code came meanwhile */
     out[1] = text_term(env, (const char *)site, n * sizeof *site);
     return n;
@@ -467,7 +467,7 @@ static void making_end(void)
     et_free(making.found);
     et_free(making.header);
     views_end(making.code, making.ncode);
-    lines_end();
+    lines_end(&shape);
     making = (struct making){.memory = -1};
 }
 
@@ -691,8 +691,8 @@ static bool look_at_headers(void)
         }
         struct lines_module *header = &making.header[making.nheaders];
         if (making.phase == COUNTING) {
-            lines_count(at, n);
-        } else if (making.nheaders < making.headers_most && lines_find(at, n, header)) {
+            lines_count(&shape, at, n);
+        } else if (making.nheaders < making.headers_most && lines_find(&shape, at, n, header)) {
             making.nheaders++;
             for (uint32_t i = 0; i < n; i++)
                 making.found[making.next + i].header = making.nheaders;
@@ -703,7 +703,7 @@ static bool look_at_headers(void)
         return true;
     making.next = 0;
     memset(named, 0, sizeof named);
-    if (making.phase == FINDING || !lines_shape())
+    if (making.phase == FINDING || !lines_shape(&shape))
         return false;
     making.phase = FINDING;
     return true;
@@ -720,7 +720,7 @@ static bool search_ends(void)
     for (uint32_t i = 0; i < making.ncode; i++)
         code[i] = making.code[i].code;
     return making.nfound > 0 && making.header != NULL &&
-           lines_begin(making.memory, code, making.ncode);
+           lines_begin(&shape, making.memory, code, making.ncode);
 }
 
 /* Searches a part of the mapping, but only its pages that are in memory: reading another one would

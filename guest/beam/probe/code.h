@@ -32,15 +32,12 @@
 #define ET_BEAM_PROBE_CODE_H
 
 #include "beam/tracer.h"
+#include "jit/lines.h"
 
 /* engine_ctx.stack: writes at most `most` addresses, the innermost first, and returns their number;
  * 0 where the stack is not known. */
 uint32_t code_stack(struct engine_ctx *ctx, uint64_t *frames, uint32_t most);
 
-enum { CODE_RANGES = 8 /* mappings of code */ };
-struct code_extent {
-    uint64_t from, to;
-};
 /* Finds where the VM keeps compiled code. Returns the number of mappings; 0: that is not known, as
  * before the first table. */
 uint32_t code_ranges(struct code_extent out[CODE_RANGES]);

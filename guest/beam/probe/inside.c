@@ -110,22 +110,33 @@ static void block_at(const struct inside_look *look, uint32_t n, uint16_t words,
         }
 }
 
-/* Finds the top of the stack, which grows from the end of the young heap's block. */
-static uint16_t stop_at(const struct inside_look *look, uint32_t n, uint16_t words,
-                        uint16_t heap_end)
+static bool is_in_heap(const uint64_t *words, const struct inside_facts *f, uint16_t w)
 {
-    uint16_t answer = INSIDE_NONE;
-    unsigned found = 0;
-    if (heap_end == INSIDE_NONE || !varies(look, n, stack_of, INSIDE_VALUES))
-        return INSIDE_NONE;
+    return words[f->heap] <= words[w] && words[w] <= words[f->heap_end];
+}
+
+/* Finds the young heap's block, and the top of the stack, which grows from its end. Where several
+ * words could be the top, it is what is below all others while the process waits (AT REST). */
+static void stack_at(const struct inside_look *look, uint32_t n, const uint64_t *rest,
+                     uint16_t words, struct inside_facts *f)
+{
+    unsigned lowest = 0;
+    block_at(look, n, words, block_of, &f->heap, &f->heap_end);
+    if (f->heap_end == INSIDE_NONE || !varies(look, n, stack_of, INSIDE_VALUES))
+        return;
     for (uint16_t w = 1; w < words; w++) {
         uint32_t i = 0;
-        while (i < n && look[i].word[heap_end] - look[i].word[w] == look[i].stack * 8)
+        while (i < n && look[i].word[f->heap_end] - look[i].word[w] == look[i].stack * 8)
             i++;
-        if (i == n)
-            answer = ++found == 1 ? w : INSIDE_NONE;
+        if (i < n || (rest && !is_in_heap(rest, f, w)))
+            continue;
+        if (lowest > 0 && rest && rest[w] > rest[f->stop])
+            continue;
+        lowest = lowest > 0 && (!rest || rest[w] == rest[f->stop]) ? lowest + 1 : 1;
+        f->stop = w;
     }
-    return answer;
+    if (lowest != 1)
+        f->stop = INSIDE_NONE;
 }
 
 /* Finds the bit that is set while the process is sensitive. */
@@ -283,7 +294,8 @@ static void chain_at(const struct inside_look *look, uint32_t n, struct inside_f
     }
 }
 
-void inside_prove(const struct inside_look *look, uint32_t n, struct inside_facts *f)
+void inside_prove(const struct inside_look *look, uint32_t n, const uint64_t rest[INSIDE_WORDS],
+                  struct inside_facts *f)
 {
     memset(f, 0xff, sizeof *f);
     if (n < INSIDE_ENOUGH)
@@ -297,9 +309,8 @@ void inside_prove(const struct inside_look *look, uint32_t n, struct inside_fact
     f->outer = word_of(look, n, words, outer_of);
     f->block = word_of(look, n, words, block_of);
     block_at(look, n, words, old_of, &f->old, &f->old_end);
-    block_at(look, n, words, block_of, &f->heap, &f->heap_end);
+    stack_at(look, n, rest, words, f);
     f->top = word_of(look, n, words, top_of);
-    f->stop = stop_at(look, n, words, f->heap_end);
     f->sensitive = sensitive_at(look, n, words);
     reds_at(look, n, f);
 }
@@ -366,7 +377,9 @@ ERL_NIF_TERM inside_known_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 static _Atomic ERL_NIF_TERM looker; /* the process that may look; 0: none */
 static struct inside_look looks[INSIDE_LOOKS];
 static uint32_t nlooks;
-static bool looked; /* looks[nlooks] waits to be kept */
+static bool looked;                      /* looks[nlooks] waits to be kept */
+static uint64_t rest[INSIDE_WORDS];      /* of the last look at rest; word 0 is 0: there was none */
+static uint64_t of_server[INSIDE_WORDS]; /* when it said so first */
 
 /* Copies words without ever faulting. Returns whether all of them could be read. (A service's
  * filter of system calls may end a process that calls process_vm_readv. It lets a VM read files.)
@@ -400,7 +413,8 @@ static void find_chains(struct inside_look *l)
     uint64_t record[INSIDE_RECORD];
     for (uint16_t there = 1; there < INSIDE_WORDS; there++) {
         uint64_t to = l->word[there];
-        if (!inside_is_address(to) || to == l->at || !read_words(to, record, INSIDE_RECORD))
+        if (!inside_is_address(to) || to == l->at || to != of_server[there] ||
+            !read_words(to, record, INSIDE_RECORD))
             continue;
         for (uint16_t back = 0; back < INSIDE_RECORD && l->nchains < INSIDE_CHAINS; back++) {
             if (record[back] != l->at)
@@ -424,8 +438,12 @@ ERL_NIF_TERM inside_begin_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     ErlNifPid pid;
     if (!agent_is_server(env) || !enif_get_local_pid(env, argv[0], &pid))
         return enif_make_badarg(env);
-    if (argv[1] == agent.atom.true_)
+    if (argv[1] == agent.atom.true_) {
         nlooks = 0;
+        if (!read_words(process_in(env), of_server, INSIDE_WORDS))
+            memset(of_server, 0, sizeof of_server);
+    }
+    rest[0] = 0;
     looked = false;
     atomic_store(&looker, pid.pid);
     return agent.atom.ok;
@@ -482,6 +500,27 @@ ERL_NIF_TERM inside_keep_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
     return agent.atom.true_;
 }
 
+ERL_NIF_TERM inside_rest_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    if (!agent_is_server(env))
+        return enif_make_badarg(env);
+    rest[0] = 0;
+    const struct inside_look *l = &looks[nlooks > 0 ? nlooks - 1 : 0];
+    if (nlooks == 0 || l->pid != atomic_load(&looker) || !read_words(l->at, rest, INSIDE_WORDS) ||
+        rest[0] != l->pid) {
+        rest[0] = 0;
+        return agent.atom.false_;
+    }
+    struct inside_facts f;
+    memset(&f, 0xff, sizeof f);
+    chain_at(looks, nlooks, &f);
+    if (f.there != INSIDE_NONE)
+        stack_at(looks, nlooks, rest, f.there, &f);
+    return f.stop != INSIDE_NONE ? agent.atom.true_ : agent.atom.false_;
+}
+
 /* Adds what was known before: looks that prove one fact need not prove another. */
 static void add_known(struct inside_facts *found, const struct inside_facts *had)
 {
@@ -505,7 +544,7 @@ ERL_NIF_TERM inside_prove_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     ERL_NIF_TERM names[FACTS];
     unsigned before = count(atomic_load(&known), names);
     struct inside_facts found;
-    inside_prove(looks, nlooks, &found);
+    inside_prove(looks, nlooks, rest[0] != 0 ? rest : NULL, &found);
     add_known(&found, inside_found());
     unsigned now = count(&found, names);
     if (now > before) {
@@ -513,6 +552,7 @@ ERL_NIF_TERM inside_prove_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
         atomic_store(&known, &kept[now]);
     }
     nlooks = 0;
+    rest[0] = 0;
     return known_list(env);
 }
 

@@ -15,7 +15,7 @@
  * may not be of the structure. Otherwise the fact is not known, and the variable is -1. The facts:
  *     id        word 0 is the process's id
  *     chain     a word points to the record of the scheduler that runs the process, in which a word
- *               points back
+ *               points back; the server, which this scheduler ran just before, has the same word
  *     mqlen     messages in the inner queue, which the process has seen; in the outer one
  *     heap      words of the young heap's block
  *     old       first word of the old heap's block, and its end; both 0 without one
@@ -25,6 +25,11 @@
  *     stack     first word and end of the young heap's block
  *               in it the tops of the heap, which the environment has as well, and of the stack
  *     sensitive a bit of a word is set while the process is sensitive (process_flag/2)
+ *
+ * AT REST. A VM with frame pointers (+JPperf) keeps that of a process behind the top of its stack.
+ * While the process is in a NIF, both are the same, since a NIF's frame is empty. So the last
+ * process is looked at once more, while it waits with values in its frame: there the frame pointer
+ * is above the top.
  *
  * Without id and chain nothing is known.
  *
@@ -86,8 +91,10 @@ struct inside_facts {
     uint16_t sensitive;                 /* of bits, from that of the first word on */
 };
 
-/* Finds the facts that n looks prove. */
-void inside_prove(const struct inside_look *look, uint32_t n, struct inside_facts *out);
+/* Finds the facts that n looks prove. rest: the words of a process while it waits; NULL: there is
+ * none. */
+void inside_prove(const struct inside_look *look, uint32_t n, const uint64_t rest[INSIDE_WORDS],
+                  struct inside_facts *out);
 
 /* The thread's own; zeros to begin with. */
 struct inside_thread {
@@ -125,13 +132,16 @@ static inline bool inside_is_address(uint64_t word)
 /* nif_inside_known() -> [Fact]: what has been proven; only the server. */
 ERL_NIF_TERM inside_known_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 /* nif_inside_begin(Pid, First :: boolean()) -> ok: this process may look now. First: forget all
- * looks. Only the server. */
+ * looks; the scheduler that runs the server runs all who look from now on. Only the server. */
 ERL_NIF_TERM inside_begin_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 /* nif_inside_look() -> boolean(): looks at the caller. */
 ERL_NIF_TERM inside_look_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 /* nif_inside_keep({Inner, Outer, Block, Old, Stack, Reductions before, after, Sensitive}) ->
  * boolean(): keeps the last look. */
 ERL_NIF_TERM inside_keep_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+/* nif_inside_rest() -> boolean(): looks at the process that looked last while it waits, instead of
+ * all such looks before. True: this leaves no doubt about the top of the stack. Only the server. */
+ERL_NIF_TERM inside_rest_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 /* nif_inside_prove() -> [Fact]: proves, and keeps what is proven if that is more than was known.
  * Only the server. */
 ERL_NIF_TERM inside_prove_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);

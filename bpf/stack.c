@@ -1,0 +1,35 @@
+/* stack.c - stacks and addresses. A main function has read the stacks when the event began, as only
+ * it has the context that the kernel unwinds from. */
+#include "rt.h"
+
+#define MEMBER(m) (K(KSLOT) + __builtin_offsetof(struct kslot, m))
+
+/* The addresses of the bytes of stack(), and of ustack(). */
+RT rt_stack(u64 p)
+{
+    struct kslot *k = SLOT(p, 0);
+    return KMEM_TAG + p + MEMBER(kstack) + 8 * k->above;
+}
+
+RT rt_ustack(u64 p)
+{
+    return KMEM_TAG + p + MEMBER(upid);
+}
+
+/* The same of uaddr() and its like: the process and the address. */
+RT rt_uaddr(u64 p, u64 addr)
+{
+    struct kslot *k = SLOT(p, 0);
+    u64 to = rt_take(p, 16);
+    if (k->faulted)
+        return 0;
+    PUT(u64, to, bpf_get_current_pid_tgid() >> 32, 0);
+    PUT(u64, to + 8, addr, 0);
+    return KMEM_TAG + to;
+}
+
+RT rt_caller(u64 p)
+{
+    struct kslot *k = SLOT(p, 0);
+    return k->above < KMEM_ABOVE + 1 ? k->kstack[k->above + 1] : 0;
+}

@@ -1,0 +1,30 @@
+/* kcfi.h - how a program's functions leave their stack frames, from the section .eh_frame that
+ * compilers write for exceptions: with it stacks can be read of programs without frame pointers.
+ *
+ * Of each range of instructions three things are kept: what the CFA (the stack pointer's value
+ * before the function was called) is relative to and by how much, and where the caller's frame
+ * pointer was saved. The return address lies right below the CFA, as everywhere on x86-64. Ranges
+ * whose frames are described in another way are marked as such. */
+#ifndef ET_LINUX_KCFI_H
+#define ET_LINUX_KCFI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "linux/kmem.h"
+
+/* Rows by ascending addresses; each holds up to the next one. */
+struct kcfi {
+    struct kframe *row;
+    size_t n, cap;
+};
+
+enum { KCFI_ROWS = 1 << 19 /* of one file, at most */ };
+
+/* Reads a section of n bytes, which is linked at an address of the file. What is not understood has
+ * no rows. Returns false when memory is exhausted. */
+bool kcfi_read(struct kcfi *t, const unsigned char *section, size_t n, uint64_t address);
+void kcfi_free(struct kcfi *t);
+
+#endif

@@ -1,0 +1,595 @@
+/* ksym.c - the symbols at addresses. See ksym.h.
+ *
+ * What /proc tells of another process is that process's to choose: paths are opened without
+ * waiting, only if they are the file that is mapped, and tables have a most. */
+#include "linux/ksym.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "linux/kelf.h"
+#include "linux/kjit.h"
+
+enum {
+    MAPPINGS_MOST = 1 << 16, /* of a process */
+    PERF_MAP_MOST = 64 << 20,
+    AGAIN_NS = 100000000 /* so often a process is looked at for mappings that are new */
+};
+
+/* A file that processes have mapped. */
+struct object {
+    struct object *next;
+    dev_t dev;
+    ino_t ino;
+    const char *path;
+    struct kelf elf;
+    struct kcfi rows;
+    bool rows_read;
+};
+
+struct mapping {
+    uint64_t start, end, offset;
+    dev_t dev;
+    ino_t ino;
+    const char *path;      /* "" if it has none */
+    struct object *object; /* NULL: not looked for yet, or none */
+    bool looked;
+};
+
+struct space {
+    struct space *next;
+    uint64_t pid, started; /* clock ticks, as /proc/PID/stat has it */
+    uint64_t read_at;
+    struct mapping *mapping;
+    size_t n, cap;
+    struct kfuncs perf;
+    long perf_size; /* bytes that were read of its perf map */
+    struct kjit erlang;
+    uint64_t code, code_end; /* of an Erlang VM's functions */
+    uint64_t erlang_at;      /* when they were read; 0: never */
+};
+
+struct path {
+    struct path *next;
+    const char *text;
+};
+
+struct ksyms {
+    struct arena arena;
+    struct path *paths;
+    struct kfuncs kernel;
+    bool kernel_read;
+    struct object *objects;
+    struct space *processes;
+    const struct kbeam *beams; /* KMEM_BEAMS; NULL: nothing is known */
+};
+
+struct ksyms *ksyms_open(void)
+{
+    struct ksyms *s = et_calloc(1, sizeof *s);
+    if (s != NULL)
+        arena_init(&s->arena);
+    return s;
+}
+
+static void object_free(struct object *o)
+{
+    kelf_free(&o->elf);
+    kcfi_free(&o->rows);
+}
+
+void ksyms_close(struct ksyms *s)
+{
+    if (s == NULL)
+        return;
+    for (struct object *o = s->objects; o != NULL; o = o->next)
+        object_free(o);
+    for (struct space *p = s->processes; p != NULL; p = p->next) {
+        et_free(p->mapping);
+        kfuncs_free(&p->perf);
+        kjit_free(&p->erlang);
+    }
+    kfuncs_free(&s->kernel);
+    arena_free(&s->arena);
+    et_free(s);
+}
+
+/* -- the kernel -------------------------------------------------------------------------------- */
+
+static const char vmlinux[] = "vmlinux";
+
+/* "ffffffff81000000 T name" and perhaps "\t[module]". */
+static void read_kernel(struct ksyms *s)
+{
+    FILE *f = fopen("/proc/kallsyms", "re");
+    char *line = NULL;
+    size_t cap = 0;
+    char module[64] = "";
+    uint32_t owner = 0;
+    kfuncs_free(&s->kernel);
+    buf_add(&s->kernel.names, vmlinux, sizeof vmlinux);
+    while (f != NULL && getline(&line, &cap, f) > 0) {
+        char *p;
+        const uint64_t at = strtoull(line, &p, 16);
+        if (at == 0 || p[0] != ' ' || strchr("tTwW", p[1]) == NULL || p[1] == '\0' || p[2] != ' ')
+            continue;
+        const char *name = p + 3;
+        const size_t len = strcspn(name, "\t\n");
+        const char *in = name[len] == '\t' && name[len + 1] == '[' ? name + len + 2 : NULL;
+        const size_t n_in = in != NULL ? strcspn(in, "]\n") : 0;
+        if (in == NULL) {
+            owner = 0;
+        } else if (owner == 0 || n_in != strlen(module) || strncmp(in, module, n_in) != 0) {
+            snprintf(module, sizeof module, "%.*s", (int)n_in, in);
+            owner = (uint32_t)s->kernel.names.len;
+            buf_add(&s->kernel.names, module, strlen(module) + 1);
+        }
+        if (!kfuncs_add(&s->kernel, at, 0, name, len, owner))
+            break;
+    }
+    free(line);
+    if (f != NULL)
+        fclose(f);
+    kfuncs_sort(&s->kernel);
+}
+
+static const struct kfuncs *kernel(struct ksyms *s)
+{
+    if (!s->kernel_read)
+        read_kernel(s);
+    s->kernel_read = true;
+    return &s->kernel;
+}
+
+void ksyms_function(struct ksyms *s, const char *name, uint64_t *start, uint64_t *size)
+{
+    const struct kfuncs *k = kernel(s);
+    for (size_t i = 0; i + 1 < k->n; i++)
+        if (strcmp(k->names.data + k->f[i].name, name) == 0) {
+            *start = k->f[i].at;
+            *size = k->f[i + 1].at - k->f[i].at;
+            return;
+        }
+}
+
+static bool find_kernel(struct ksyms *s, uint64_t address, struct ksym *out)
+{
+    const struct kfunction *f = kfuncs_find(kernel(s), address);
+    if (f == NULL)
+        return false;
+    *out = (struct ksym){.object = s->kernel.names.data + f->owner,
+                         .function = s->kernel.names.data + f->name,
+                         .offset = address - f->at,
+                         .object_offset = address};
+    return true;
+}
+
+/* -- files ------------------------------------------------------------------------------------- */
+
+/* Opens a regular file without waiting for anybody. Returns a descriptor or -1. */
+static int open_file(const char *path, struct stat *st)
+{
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, st) == 0 && S_ISREG(st->st_mode))
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* Opens the very file that is mapped: by the mapping itself where that is allowed, else by its
+ * path, as the process sees it. */
+static int open_mapped(const struct space *p, const struct mapping *m)
+{
+    char path[PATH_MAX + 64];
+    struct stat st;
+    snprintf(path, sizeof path, "/proc/%" PRIu64 "/map_files/%" PRIx64 "-%" PRIx64, p->pid,
+             m->start, m->end);
+    int fd = open_file(path, &st);
+    if (fd >= 0)
+        return fd;
+    snprintf(path, sizeof path, "/proc/%" PRIu64 "/root%s", p->pid, m->path);
+    fd = m->path[0] == '/' ? open_file(path, &st) : -1;
+    if (fd < 0 || st.st_ino == m->ino) /* the device differs where file systems are stacked */
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Reads the functions of a stripped file from its debug file, if there is one. */
+static void read_debug(struct kelf *e)
+{
+    char path[128] = "/usr/lib/debug/.build-id/";
+    size_t at = strlen(path);
+    struct stat st;
+    if (e->nbuild_id < 2)
+        return;
+    for (unsigned i = 0; i < e->nbuild_id; i++)
+        at += (size_t)snprintf(path + at, sizeof path - at, i == 1 ? "/%02x" : "%02x",
+                               e->build_id[i]);
+    snprintf(path + at, sizeof path - at, ".debug");
+    const int fd = open_file(path, &st);
+    struct kelf debug;
+    if (fd < 0)
+        return;
+    if (kelf_read(&debug, fd) && !debug.stripped && debug.funcs.n > 0) {
+        kfuncs_free(&e->funcs);
+        e->funcs = debug.funcs;
+    } else {
+        kelf_free(&debug);
+    }
+    close(fd);
+}
+
+static struct object *object_of(struct ksyms *s, const struct space *p, const struct mapping *m)
+{
+    for (struct object *o = s->objects; o != NULL; o = o->next)
+        if (o->ino == m->ino && o->dev == m->dev && strcmp(o->path, m->path) == 0)
+            return o;
+    const int fd = m->ino != 0 ? open_mapped(p, m) : -1;
+    struct object *o = fd >= 0 ? arena_alloc(&s->arena, sizeof *o) : NULL;
+    if (o != NULL) {
+        *o = (struct object){.next = s->objects, .dev = m->dev, .ino = m->ino, .path = m->path};
+        s->objects = o;
+        if (kelf_read(&o->elf, fd) && o->elf.stripped)
+            read_debug(&o->elf);
+    }
+    if (fd >= 0)
+        close(fd);
+    return o;
+}
+
+/* The same of a mapping, which keeps it. */
+static struct object *object_in(struct ksyms *s, const struct space *p, struct mapping *m)
+{
+    if (!m->looked)
+        m->object = object_of(s, p, m);
+    m->looked = true;
+    return m->object;
+}
+
+/* -- processes --------------------------------------------------------------------------------- */
+
+/* Returns when a process was started, 0 if there is none. */
+static uint64_t start_of(uint64_t pid)
+{
+    char path[64], text[1024];
+    uint64_t at = 0;
+    snprintf(path, sizeof path, "/proc/%" PRIu64 "/stat", pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0)
+        return 0;
+    text[n] = '\0';
+    const char *p = strrchr(text, ')'); /* the name before it may hold anything */
+    for (int i = 0; p != NULL && i < 20; i++)
+        p = strchr(p + 1, ' ');
+    if (p != NULL)
+        at = strtoull(p + 1, NULL, 10);
+    return at + 1;
+}
+
+/* Returns the one copy of a path, NULL when memory is exhausted. */
+static const char *path_of(struct ksyms *s, const char *text)
+{
+    for (struct path *p = s->paths; p != NULL; p = p->next)
+        if (strcmp(p->text, text) == 0)
+            return p->text;
+    struct path *p = arena_alloc(&s->arena, sizeof *p);
+    if (p == NULL || (p->text = arena_strdup(&s->arena, text)) == NULL)
+        return NULL;
+    p->next = s->paths;
+    s->paths = p;
+    return p->text;
+}
+
+/* "7f00-7f10 r-xp 00001000 08:01 1234    /path". Only what may run is kept. */
+static void read_mappings(struct ksyms *s, struct space *p)
+{
+    char path[64];
+    char *line = NULL;
+    size_t cap = 0;
+    snprintf(path, sizeof path, "/proc/%" PRIu64 "/maps", p->pid);
+    FILE *f = fopen(path, "re");
+    if (f == NULL) /* it has ended: what is known of it stays */
+        return;
+    p->n = 0;
+    while (getline(&line, &cap, f) > 0 && p->n < MAPPINGS_MOST) {
+        struct mapping m = {.path = ""};
+        char may[5];
+        unsigned major, minor;
+        unsigned long ino;
+        int at = 0;
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %lu %n", &m.start, &m.end,
+                   may, &m.offset, &major, &minor, &ino, &at) < 7 ||
+            may[2] != 'x' || m.start >= m.end)
+            continue;
+        m.dev = makedev(major, minor);
+        m.ino = ino;
+        line[strcspn(line, "\n")] = '\0';
+        if (at > 0 && line[at] != '\0')
+            m.path = path_of(s, line + at);
+        if (p->n == p->cap) {
+            const size_t more = p->cap ? p->cap * 2 : 32;
+            void *to = et_rearray(p->mapping, more, sizeof *p->mapping);
+            if (to == NULL)
+                break;
+            p->mapping = to;
+            p->cap = more;
+        }
+        if (m.path != NULL)
+            p->mapping[p->n++] = m;
+    }
+    free(line);
+    fclose(f);
+}
+
+/* Returns the process's number in its own namespace. */
+static uint64_t inner_pid(uint64_t pid)
+{
+    char path[64], line[256];
+    uint64_t inner = pid;
+    snprintf(path, sizeof path, "/proc/%" PRIu64 "/status", pid);
+    FILE *f = fopen(path, "re");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        if (strncmp(line, "NSpid:", 6) == 0) {
+            const char *last = strrchr(line, '\t');
+            inner = last != NULL ? strtoull(last, NULL, 10) : pid;
+        }
+    if (f != NULL)
+        fclose(f);
+    return inner;
+}
+
+/* Reads the perf map if it has grown: lines of "start size name". */
+static void read_perf_map(struct space *p)
+{
+    char path[96], proc[64];
+    struct stat st, of;
+    char *line = NULL;
+    size_t cap = 0;
+    snprintf(proc, sizeof proc, "/proc/%" PRIu64, p->pid);
+    snprintf(path, sizeof path, "%s/%s/tmp/perf-%" PRIu64 ".map", proc, "root",
+             inner_pid(p->pid)); /* as the process sees it */
+    const int fd = open_file(path, &st);
+    FILE *f = fd >= 0 && stat(proc, &of) == 0 && (st.st_uid == of.st_uid || st.st_uid == 0) &&
+                      st.st_size <= PERF_MAP_MOST && st.st_size != p->perf_size
+                  ? fdopen(fd, "r")
+                  : NULL;
+    if (f == NULL) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    kfuncs_free(&p->perf);
+    p->perf_size = st.st_size;
+    while (getline(&line, &cap, f) > 0) {
+        char *at, *name;
+        const uint64_t start = strtoull(line, &at, 16), size = strtoull(at, &name, 16);
+        if (at == line || name == at || *name != ' ' || size == 0)
+            continue;
+        name++;
+        if (!kfuncs_add(&p->perf, start, size, name, strcspn(name, "\n"), 0))
+            break;
+    }
+    free(line);
+    fclose(f);
+    kfuncs_sort(&p->perf);
+}
+
+static struct space *process_of(struct ksyms *s, uint64_t pid)
+{
+    struct space *p = s->processes;
+    while (p != NULL && p->pid != pid)
+        p = p->next;
+    if (p == NULL && (p = arena_alloc(&s->arena, sizeof *p)) != NULL) {
+        *p = (struct space){.next = s->processes, .pid = pid};
+        s->processes = p;
+    }
+    return p;
+}
+
+/* Looks at a process again, unless that was just done. Returns whether it has. */
+static bool look_again(struct ksyms *s, struct space *p)
+{
+    const uint64_t now = monotonic_ns();
+    if (p->read_at != 0 && now - p->read_at < AGAIN_NS)
+        return false;
+    p->read_at = now;
+    const uint64_t started = start_of(p->pid);
+    if (started == 0)
+        return false;
+    if (p->started != started) { /* another process of this number */
+        p->n = 0;
+        p->perf_size = 0;
+        kfuncs_free(&p->perf);
+        kjit_free(&p->erlang);
+        p->erlang_at = 0;
+    }
+    p->started = started;
+    read_mappings(s, p);
+    read_perf_map(p);
+    return true;
+}
+
+/* -- Erlang ------------------------------------------------------------------------------------ */
+
+static const struct kbeam *beam_of(const struct ksyms *s, uint64_t pid)
+{
+    for (uint32_t i = 0; s->beams != NULL && i < KMEM_BEAMS; i++)
+        if (s->beams[i].tgid == pid && s->beams[i].code_end != 0 && s->beams[i].atoms != 0)
+            return &s->beams[i];
+    return NULL;
+}
+
+/* Reads the functions of a VM again, unless it has just done so. */
+static bool read_erlang(struct space *p, const struct kbeam *v)
+{
+    const uint64_t now = monotonic_ns();
+    if (p->erlang_at != 0 && now - p->erlang_at < AGAIN_NS)
+        return false;
+    p->erlang_at = now;
+    p->code = v->code;
+    p->code_end = v->code_end;
+    return kjit_read(p->pid, v, &p->erlang);
+}
+
+/* The VM's own pieces among the code that it has compiled, as OTP names them. */
+static const char own_code[] = "erts_beamasm";
+
+static bool find_erlang(struct ksyms *s, struct space *p, uint64_t address, struct ksym *out)
+{
+    const struct kbeam *v = beam_of(s, p->pid);
+    if (v != NULL && p->erlang_at == 0)
+        read_erlang(p, v);
+    if (p->erlang_at == 0 || address < p->code || address >= p->code_end)
+        return false;
+    const struct kfunction *f = kfuncs_find(&p->erlang.funcs, address);
+    if (v != NULL &&
+        (f == NULL || !kjit_holds(p->pid, v, f, address) || kjit_changed(p->pid, &p->erlang, f)) &&
+        read_erlang(p, v))
+        f = kfuncs_find(&p->erlang.funcs, address);
+    const struct kfuncs *all = &p->erlang.funcs;
+    if (f == NULL && all->n > 0 && address < all->f[0].at) { /* in front of all modules' */
+        *out = (struct ksym){.object = "", .function = own_code, .erlang = true};
+        return true;
+    }
+    if (f == NULL || (v != NULL && !kjit_holds(p->pid, v, f, address)))
+        return false; /* the code is gone */
+    *out = (struct ksym){.object = "",
+                         .function = p->erlang.funcs.names.data + f->name,
+                         .offset = address - f->at,
+                         .object_offset = address - p->code,
+                         .erlang = true};
+    if (v != NULL)
+        out->line = kjit_line(p->pid, &p->erlang, f, address, &out->file);
+    return true;
+}
+
+void ksyms_beams(struct ksyms *s, const struct kbeam *table)
+{
+    if (s != NULL)
+        s->beams = table;
+}
+
+void ksyms_look(struct ksyms *s)
+{
+    for (uint32_t i = 0; s != NULL && s->beams != NULL && i < KMEM_BEAMS; i++) {
+        const struct kbeam *v = s->beams[i].tgid != 0 ? beam_of(s, s->beams[i].tgid) : NULL;
+        struct space *p = v != NULL ? process_of(s, v->tgid) : NULL;
+        if (p == NULL || p->erlang_at != 0)
+            continue;
+        look_again(s, p);
+        read_erlang(p, v);
+    }
+}
+
+static bool find_in(struct ksyms *s, struct space *p, uint64_t address, struct ksym *out)
+{
+    struct mapping *m = NULL;
+    for (size_t i = 0; i < p->n && m == NULL; i++)
+        if (address - p->mapping[i].start < p->mapping[i].end - p->mapping[i].start)
+            m = &p->mapping[i];
+    const struct kfunction *f = kfuncs_find(&p->perf, address);
+    if (f != NULL) {
+        *out = (struct ksym){.object = m != NULL && m->path[0] != '\0' ? m->path : "[jit]",
+                             .function = p->perf.names.data + f->name,
+                             .offset = address - f->at,
+                             .object_offset = m != NULL ? address - m->start : 0};
+        return true;
+    }
+    if (m == NULL)
+        return false;
+    const struct object *o = object_in(s, p, m);
+    const uint64_t in_file = address - m->start + m->offset;
+    *out =
+        (struct ksym){.object = m->path[0] != '\0' ? m->path : "[anon]", .object_offset = in_file};
+    for (unsigned i = 0; o != NULL && i < o->elf.nsegments; i++) {
+        const struct kelf *e = &o->elf;
+        const struct ksegment *g = &e->segment[i];
+        if (in_file - g->offset >= g->size)
+            continue;
+        out->object_offset = in_file - g->offset + g->address;
+        f = kfuncs_find(&e->funcs, out->object_offset);
+        if (f != NULL) {
+            out->function = e->funcs.names.data + f->name;
+            out->offset = out->object_offset - f->at;
+        }
+    }
+    return true;
+}
+
+/* -- frames ------------------------------------------------------------------------------------ */
+
+static void read_rows(void *arg, const unsigned char *bytes, size_t n, uint64_t address)
+{
+    kcfi_read(arg, bytes, n, address);
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct mapping *x = a, *y = b;
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+bool ksyms_mapped(struct ksyms *s, uint64_t pid, ksyms_mapped_fn *use, void *arg)
+{
+    struct space *p = process_of(s, pid);
+    if (p == NULL)
+        return false;
+    look_again(s, p);
+    if (p->n > 0) /* as the kernel lists them, but that is not ours to say */
+        qsort(p->mapping, p->n, sizeof *p->mapping, by_start);
+    for (size_t i = 0; i < p->n; i++) {
+        struct mapping *m = &p->mapping[i];
+        struct object *o = object_in(s, p, m);
+        const uint64_t in_file = m->offset;
+        if (o != NULL && !o->rows_read) {
+            const int fd = open_mapped(p, m);
+            o->rows_read = true;
+            if (fd >= 0) {
+                kelf_section(fd, ".eh_frame", read_rows, &o->rows);
+                close(fd);
+            }
+        }
+        for (unsigned k = 0; o != NULL && k < o->elf.nsegments; k++) {
+            const struct ksegment *g = &o->elf.segment[k];
+            if (in_file - g->offset >= g->size && g->offset - in_file >= m->end - m->start)
+                continue;
+            use(arg,
+                &(struct ksyms_mapped){m->start, m->end,
+                                       m->start - (in_file - g->offset + g->address), &o->rows});
+            break;
+        }
+    }
+    return p->started != 0;
+}
+
+/* -- addresses --------------------------------------------------------------------------------- */
+
+bool ksyms_find(struct ksyms *s, uint64_t pid, uint64_t address, struct ksym *out)
+{
+    if (pid == 0)
+        return find_kernel(s, address, out);
+    struct space *p = process_of(s, pid);
+    if (p == NULL)
+        return false;
+    if (p->read_at == 0)
+        look_again(s, p);
+    if (find_erlang(s, p, address, out))
+        return true;
+    const bool found = find_in(s, p, address, out);
+    return (found && out->function != NULL) || !look_again(s, p) ? found
+                                                                 : find_in(s, p, address, out);
+}

@@ -1,0 +1,51 @@
+/* ksym.h - the symbols at addresses of the kernel and of processes.
+ *
+ * The kernel's come from /proc/kallsyms, which shows addresses to the privileged only. Those of a
+ * process come from the files that it has mapped and from its perf map, /tmp/perf-PID.map, where a
+ * JIT compiler writes one; the functions that an Erlang VM has compiled, from its memory (kjit.h).
+ * Tables are read when they are first needed, and kept: what was looked at
+ * once is known after the process has ended. */
+#ifndef ET_LINUX_KSYM_H
+#define ET_LINUX_KSYM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "linux/kcfi.h"
+#include "linux/kmem.h"
+
+struct ksyms;
+
+struct ksym {
+    const char *object;     /* a module of the kernel, the path of a file, [heap] and the like */
+    const char *function;   /* NULL: unknown */
+    uint64_t offset;        /* of the address, from the function's start */
+    uint64_t object_offset; /* and from the object's */
+    bool erlang;            /* the function's name is m:f/a */
+    const char *file;       /* with that, of a return address: its source file, or NULL */
+    uint32_t line;          /* ... and the line there; 0: unknown, as is the file */
+};
+
+/* Returns NULL when memory is exhausted. */
+struct ksyms *ksyms_open(void);
+void ksyms_close(struct ksyms *s);
+/* Finds the symbol at an address of a process; pid 0: of the kernel. Returns false when nothing is
+ * known of it. Texts are borrowed until ksyms_close. */
+bool ksyms_find(struct ksyms *s, uint64_t pid, uint64_t address, struct ksym *out);
+/* Says what is known of Erlang VMs: `table` as kbeam.h fills it, or NULL from now on. */
+void ksyms_beams(struct ksyms *s, const struct kbeam *table);
+/* Reads what has to be known of these VMs while they run. */
+void ksyms_look(struct ksyms *s);
+/* Tells of each file that a process has mapped to run it, in the order of addresses: where it lies
+ * (`base` is what an address has more there than in the file), and how its functions leave their
+ * frames, which is borrowed until ksyms_close. Returns false when there is no such process. */
+struct ksyms_mapped {
+    uint64_t start, end, base;
+    const struct kcfi *rows;
+};
+typedef void ksyms_mapped_fn(void *arg, const struct ksyms_mapped *m);
+bool ksyms_mapped(struct ksyms *s, uint64_t pid, ksyms_mapped_fn *use, void *arg);
+/* Finds a function of the kernel, with its size; leaves both alone if it is unknown. */
+void ksyms_function(struct ksyms *s, const char *name, uint64_t *start, uint64_t *size);
+
+#endif

@@ -1,0 +1,82 @@
+/* kvalue.h - values that a probe of the kernel computes from what its tracepoint is given.
+ *
+ * A value is written as text in the tables (k_*.list), and compiled against the running kernel's
+ * types into a few steps, in which every offset is a number:
+ *
+ *     value    = choice { ";" choice }        the first one that this kernel's types allow
+ *     choice   = place { operator operand }   operators apply from left to right, without
+ * precedence place    = base { "->" member | "." member | "[" index "]" } base     = "$" N the
+ * tracepoint's argument N, counted from 1 | "$" struct                   its first argument that
+ * points to that struct | "task"                       the running thread's struct task_struct |
+ * "cpu"                        the number of the CPU | constant each may be followed by "(" struct
+ * ")": what it points to is that struct operator = + - & | << >> == != < >= in errno operand  =
+ * constant | place constant = number | the name of an enumerator | "sys_" name of a system call:
+ * its number
+ *
+ * `in` has several operands, up to KSTEP_SET constants, and is 1 for a value that is one of them;
+ * system calls that the kind of machine does not have are left out. `errno` has none: it makes the
+ * number of the error of a system call's result, 0 if that is none. One operand of a value may be a
+ * place. The value of a struct or array is its address.
+ *
+ * The steps work on one register of 64 bits, and one more that keeps a value for later. */
+#ifndef ET_LINUX_KVALUE_H
+#define ET_LINUX_KVALUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "linux/kbtf.h"
+
+enum kstep_op {
+    KSTEP_ARG,    /* argument n of the tracepoint, from 0 on, as the kernel passes it: 64 bits */
+    KSTEP_CONST,  /* n */
+    KSTEP_TASK,   /* the address of the running thread's struct task_struct */
+    KSTEP_CPU,    /* the number of the CPU */
+    KSTEP_LOAD,   /* `size` bytes of kernel memory at register + n, extended; 0: not readable */
+    KSTEP_EXTEND, /* the register's lowest `size` bytes, extended */
+    KSTEP_KEEP,   /* copies the register into the one that keeps */
+    /* The register and an operand: what is kept if `kept`, else n. */
+    KSTEP_ADD,
+    KSTEP_SUB,
+    KSTEP_AND,
+    KSTEP_OR,
+    KSTEP_SHL,
+    KSTEP_SHR, /* unsigned; signed if is_signed */
+    /* These make 1 or 0, and compare as signed numbers. */
+    KSTEP_EQ,
+    KSTEP_NE,
+    KSTEP_LT,
+    KSTEP_GE,
+    KSTEP_IN,   /* 1 if it is one of set[0 .. size - 1], else 0 */
+    KSTEP_ERRNO /* -register if that is 1 to 4095, else 0 */
+};
+
+enum { KSTEP_SET = 4, KVALUE_STEPS = 16 };
+
+struct kstep {
+    enum kstep_op op;
+    uint8_t size;   /* bytes 1, 2, 4 or 8; of a set: its members */
+    bool is_signed; /* extended by the sign, not by zeros */
+    bool kept;
+    union {
+        int64_t n;
+        int32_t set[KSTEP_SET];
+    };
+};
+
+struct kvalue {
+    const struct kstep *step; /* n of them, at most KVALUE_STEPS */
+    uint32_t n;
+    uint32_t type; /* of the kernel's types; 0: a number without one */
+};
+
+/* Compiles the text for a tracepoint whose function has the type `proto`. The steps are made in
+ * `mem`. Returns NULL, or why this kernel has no such value, as the rest of "this kernel ...", also
+ * made there: kvalue_no_memory if memory is out. */
+const char *kvalue_compile(struct kvalue *out, const char *text, const struct kbtf *b,
+                           uint32_t proto, struct arena *mem);
+extern const char kvalue_no_memory[];
+
+#endif

@@ -1,0 +1,339 @@
+/* ebpf.c - the kernel tier: programs compiled for BPF, which run in the kernel.
+ *
+ * `work` sleeps until the next tick is due or data is to be read, fires, drains and reports, all on
+ * one thread; what else fires does so in the kernel. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "engine/engine.h"
+#include "linux/kprobes.h"
+#include "linux/krun.h"
+#include "linux/ksym.h"
+#include "tier/own.h"
+#include "tier/tier.h"
+#include "util/buftext.h"
+
+struct ebpf {
+    struct tier tier;
+    struct own own;
+    struct krun *run;
+    struct krun_plan plan;
+    struct kprobes *probes;     /* of the kernel; NULL: not asked for yet */
+    struct kevent_probe *event; /* that are bound, nevents of them */
+    uint32_t nevents;
+    struct ksyms *syms;
+};
+
+static struct ebpf *self(struct tier *t)
+{
+    return (struct ebpf *)(void *)t;
+}
+
+struct match {
+    tier_match_fn fn;
+    void *arg;
+};
+
+static int matched(void *arg, const struct kprobe *p)
+{
+    const struct match *m = arg;
+    if (p->attach != KATTACH_RAWTP) /* intervals are in `own` */
+        return 0;
+    const struct tier_probe t = {.id = p->id,
+                                 .prov = p->prov,
+                                 .mod = p->mod,
+                                 .func = p->func,
+                                 .name = p->name,
+                                 .kind = PROBE_KERNEL};
+    return m->fn(m->arg, &t);
+}
+
+/* Opens the catalogue of the kernel's probes when it is first needed. */
+static int catalogue(struct ebpf *k, struct diags *d)
+{
+    return k->probes != NULL ? 0 : kprobes_open(&k->probes, d);
+}
+
+static int ebpf_match(struct tier *t, const struct probe_spec *spec, tier_match_fn fn, void *arg,
+                      struct diags *d)
+{
+    struct ebpf *k = self(t);
+    struct match m = {fn, arg};
+    int err = own_match(&k->own, spec, fn, arg, d);
+    if (err == 0 && !own_names(spec))
+        err = catalogue(k, d);
+    return err == 0 && k->probes != NULL ? kprobes_match(k->probes, spec, matched, &m, d) : err;
+}
+
+static const char *ebpf_suggest(struct tier *t, const struct probe_spec *spec)
+{
+    struct ebpf *k = self(t);
+    const char *s = NULL;
+    if (k->probes != NULL) {
+        s = kprobes_missing(k->probes, spec);
+        s = s != NULL ? s : kprobes_suggest(k->probes, spec);
+    }
+    return s != NULL ? s : own_suggest(&k->own, spec, "kernel");
+}
+
+/* Describes the probes to the programs: those that this process fires, in the order of `own`, and
+ * the clocks of CPUs. */
+static int plan(struct ebpf *k, struct diags *d)
+{
+    struct own *o = &k->own;
+    struct krun_probe *own = arena_array(&o->arena, o->n, sizeof *own);
+    struct krun_probe *clock = arena_array(&o->arena, o->n, sizeof *clock);
+    uint64_t *period = arena_array(&o->arena, o->n, sizeof *period);
+    if (own == NULL || clock == NULL || period == NULL)
+        return diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory for probes");
+    k->plan = (struct krun_plan){.own = own,
+                                 .nown = o->n,
+                                 .error = OWN_ERROR,
+                                 .end = OWN_END,
+                                 .clock = clock,
+                                 .period = period,
+                                 .event = k->event,
+                                 .nevents = k->nevents,
+                                 .syms = k->syms};
+    for (uint32_t i = 0; i < o->n; i++) {
+        const struct own_probe *p = &o->probe[i];
+        const bool sampled = p->probe.kind == PROBE_PROFILE;
+        own[i] = (struct krun_probe){p->identity, p->bindings, sampled ? 0 : p->nbindings};
+        if (!sampled || p->nbindings == 0)
+            continue;
+        period[k->plan.nclocks] = p->probe.period;
+        clock[k->plan.nclocks++] = (struct krun_probe){p->identity, p->bindings, p->nbindings};
+    }
+    return 0;
+}
+
+/* Collects the bindings of each of the kernel's probes. */
+static int bind(struct ebpf *k, const struct tier_binding *b, size_t n, struct diags *d)
+{
+    struct arena *a = &k->own.arena;
+    const uint32_t first = KPROBES_ID;
+    uint32_t last = first;
+    for (size_t i = 0; i < n; i++)
+        last = b[i].probe > last ? b[i].probe : last;
+    /* By id: the number of bindings, then the event. */
+    uint32_t *count = arena_array(a, last - first + 1u, sizeof *count);
+    struct kevent_probe **event = arena_array(a, last - first + 1u, sizeof *event);
+    k->event = arena_array(a, n + 1, sizeof *k->event);
+    if (count == NULL || event == NULL || k->event == NULL)
+        return diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory for probes");
+    for (size_t i = 0; i < n; i++)
+        if (b[i].probe >= first)
+            count[b[i].probe - first]++;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t at = b[i].probe - first;
+        if (b[i].probe < first)
+            continue;
+        if (event[at] == NULL) {
+            const struct kprobe *p = kprobes_by_id(k->probes, b[i].probe);
+            struct engine_binding *of = arena_array(a, count[at], sizeof *of);
+            if (p == NULL || of == NULL)
+                return diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory for probes");
+            event[at] = &k->event[k->nevents++];
+            *event[at] = (struct kevent_probe){
+                .identity = {p->id, p->prov, p->mod, p->func, p->name}, .probe = p, .b = of};
+            event[at]->arg = kprobes_args(k->probes, p, &event[at]->nargs);
+        }
+        /* The array is this probe's own, and written only here. */
+        struct engine_binding *of = (struct engine_binding *)(uintptr_t)event[at]->b;
+        of[event[at]->n++] = (struct engine_binding){b[i].epid, b[i].clause};
+    }
+    return 0;
+}
+
+static int ebpf_enable(struct tier *t, const struct dif_image *img, const void *image, size_t len,
+                       const struct tier_binding *b, size_t n, struct tier_options *opt,
+                       struct diags *d)
+{
+    (void)img;
+    struct ebpf *k = self(t);
+    struct dif_image copy;
+    dif_image_init(&copy);
+    int err = dif_decode(&copy, image, len, d);
+    if (err == 0)
+        err = dif_verify_for(&copy, WORD_KERNEL, d);
+    if (err == 0)
+        err = own_bind(&k->own, b, n, d);
+    if (err == 0)
+        err = bind(k, b, n, d);
+    if (err == 0)
+        err = plan(k, d);
+    if (err == 0 && opt->cpu >= 0)
+        err = own_pin(&k->own, opt->cpu, d);
+    if (err) {
+        dif_image_free(&copy);
+        return err;
+    }
+    struct engine_options eo = {.policy = (enum record_policy)opt->bufpolicy,
+                                .fixed = opt->bufresize != 0,
+                                .bufsize = (uint64_t)opt->bufsize,
+                                .aggsize = (uint64_t)opt->aggsize,
+                                .dynvarsize = (uint64_t)opt->dynvarsize,
+                                .specsize = (uint64_t)opt->specsize,
+                                .nspec = (uint32_t)opt->nspec,
+                                .eventbudget = (uint64_t)opt->eventbudget,
+                                .one_cpu = opt->cpu >= 0,
+                                .cpu = (uint32_t)opt->cpu,
+                                .pid = (int32_t)getpid()};
+    err = krun_create(&copy, &eo, &k->plan, &k->run, d);
+    if (err)
+        return err;
+    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    opt->ncpus = cpus > 0 ? (uint32_t)cpus : 1;
+    opt->bufsize = (int64_t)eo.bufsize;
+    opt->aggsize = (int64_t)eo.aggsize;
+    opt->dynvarsize = (int64_t)eo.dynvarsize;
+    opt->specsize = (int64_t)eo.specsize;
+    own_pace(&k->own, opt->switchrate, opt->aggrate);
+    return 0;
+}
+
+static void fire(struct tier *t, const struct own_probe *p, uint64_t late)
+{
+    struct ebpf *k = self(t);
+    krun_fire(k->run, (uint32_t)(p - k->own.probe), late);
+}
+
+static int ebpf_go(struct tier *t, struct diags *d)
+{
+    struct ebpf *k = self(t);
+    krun_phase(k->run, ENGINE_BEGIN);
+    fire(t, &k->own.probe[OWN_BEGIN], 0);
+    krun_phase(k->run, ENGINE_RUNNING);
+    own_start(&k->own);
+    return krun_exiting(k->run) ? 0 : krun_attach(k->run, d);
+}
+
+static bool exiting(struct tier *t)
+{
+    return krun_exiting(self(t)->run);
+}
+
+static void flip(struct tier *t, unsigned what)
+{
+    krun_flip(self(t)->run, what);
+}
+
+static void drained(struct tier *t)
+{
+    krun_drained(self(t)->run);
+}
+
+static void counts(struct tier *t, struct record_counts *c)
+{
+    krun_counts(self(t)->run, c);
+}
+
+static const struct own_runner runner = {exiting, fire, flip, drained, counts};
+
+static int ebpf_work(struct tier *t, int timeout_ms, bool flush, const struct tier_sink *sink,
+                     struct diags *d)
+{
+    struct ebpf *k = self(t);
+    if (!k->own.stopped)
+        krun_look(k->run, false, d);
+    return own_work(&k->own, t, krun_engine(k->run), &runner, k->plan.nclocks + k->nevents > 0,
+                    timeout_ms, flush, sink, d);
+}
+
+static int ebpf_stop(struct tier *t, struct diags *d)
+{
+    struct ebpf *k = self(t);
+    if (k->own.stopped)
+        return 0;
+    krun_look(k->run, true, d);
+    krun_detach(k->run);
+    krun_phase(k->run, ENGINE_END);
+    fire(t, &k->own.probe[OWN_END], 0);
+    krun_phase(k->run, ENGINE_STOPPED);
+    k->own.stopped = true;
+    return 0;
+}
+
+static void ebpf_close(struct tier *t)
+{
+    struct ebpf *k = self(t);
+    krun_destroy(k->run);
+    kprobes_close(k->probes);
+    ksyms_close(k->syms);
+    own_free(&k->own);
+    et_free(k);
+}
+
+static const char *ebpf_target(struct tier *t)
+{
+    (void)t;
+    return "";
+}
+
+static int ebpf_fd(struct tier *t)
+{
+    (void)t;
+    return -1;
+}
+
+static const char *ebpf_enabled(struct tier *t)
+{
+    (void)t;
+    return NULL;
+}
+
+static void ebpf_rates(struct tier *t, int64_t switchrate, int64_t aggrate)
+{
+    own_pace(&self(t)->own, switchrate, aggrate);
+}
+
+static bool ebpf_symbol(struct tier *t, uint64_t pid, uint64_t address, struct tier_symbol *out)
+{
+    struct ebpf *k = self(t);
+    struct ksym found;
+    if (!ksyms_find(k->syms, pid, address, &found))
+        return false;
+    *out = (struct tier_symbol){.object = found.object,
+                                .function = found.function,
+                                .offset = found.offset,
+                                .object_offset = found.object_offset,
+                                .whole = found.erlang,
+                                .file = found.file,
+                                .line = found.line};
+    return true;
+}
+
+static const struct tier_ops ebpf_ops = {
+    .name = "kernel",
+    .place = WORD_KERNEL,
+    .match = ebpf_match,
+    .suggest = ebpf_suggest,
+    .enable = ebpf_enable,
+    .go = ebpf_go,
+    .work = ebpf_work,
+    .stop = ebpf_stop,
+    .close = ebpf_close,
+    .target = ebpf_target,
+    .fd = ebpf_fd,
+    .enabled = ebpf_enabled,
+    .rates = ebpf_rates,
+    .symbol = ebpf_symbol,
+};
+
+int tier_kernel_open(struct tier **out, struct diags *d)
+{
+    struct ebpf *k = et_calloc(1, sizeof *k);
+    if (k == NULL)
+        return diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory");
+    k->tier.ops = &ebpf_ops;
+    int err = own_init(&k->own, d);
+    if (err == 0 && (k->syms = ksyms_open()) == NULL)
+        err = diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory");
+    if (err)
+        ebpf_close(&k->tier);
+    else
+        *out = &k->tier;
+    return err;
+}

@@ -1,0 +1,51 @@
+#!/usr/bin/env -S erltrace -s
+/*
+ * erlwait.d [PID] - how long Erlang processes keep their scheduler thread off the processor, by process, function and system call.
+ *
+ *   erltrace --for 10s -s scripts/kernel/erlwait.d
+ *
+ * While a thread sleeps in the kernel for one process, its scheduler runs no other: a slow disk shows here, a lock, and a machine with too
+ * few processors ("preempted").
+ */
+#pragma D option quiet
+#pragma D option defaultargs
+
+syscall:::entry
+/erlpid != "" && ($1 == 0 || pid == $1)/
+{
+    self->call = probefunc;
+}
+
+syscall:::return
+{
+    self->call = 0;
+}
+
+sched:::off-cpu
+/erlpid != "" && ($1 == 0 || pid == $1)/
+{
+    self->off = timestamp;
+}
+
+sched:::on-cpu
+/self->off && erlpid != ""/
+{
+    this->in = self->call == NULL ? "preempted" : self->call;
+    @total[erlname, erlpid, erlfunc, this->in] = sum((timestamp - self->off) / 1000);
+    @longest[erlname, erlpid, erlfunc, this->in] = max((timestamp - self->off) / 1000);
+}
+
+sched:::on-cpu
+{
+    self->off = 0;
+}
+
+dtrace:::END
+{
+    trunc(@total, 20);
+    trunc(@longest, 20);
+    printf("%-24s %-16s %-40s %-16s %10s\n", "NAME", "PROCESS", "FUNCTION", "IN", "US IN ALL");
+    printa("%-24s %-16s %-40s %-16s %@10d\n", @total);
+    printf("\n%-24s %-16s %-40s %-16s %10s\n", "NAME", "PROCESS", "FUNCTION", "IN", "US AT MOST");
+    printa("%-24s %-16s %-40s %-16s %@10d\n", @longest);
+}

@@ -1,0 +1,27 @@
+BEGIN
+{
+	trace(n0);
+	trace(n1);
+	trace(n2);
+	trace(n3);
+	trace(n4);
+	trace(n5);
+	trace(n6);
+	trace(n7);
+	trace(n8);
+	trace(n9);
+	trace(n10);
+	trace(n11);
+	trace(n12);
+	trace(n13);
+	trace(n14);
+	trace(n15);
+	trace(n16);
+	trace(n17);
+	trace(n18);
+	trace(n19);
+	trace(n20);
+	trace(n21);
+	trace(n22);
+	trace(n23);
+}
