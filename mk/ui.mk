@@ -4,8 +4,10 @@
 #   make ui          the page
 #   make check-ui    its tests (test/ui/run)
 
-UI_PAGE := $(if $(filter-out no,$(or $(UI),yes)),$(if $(shell command -v npm 2>/dev/null),ui/dist/index.html))
-UI_FILES = ui/build.mjs ui/tsconfig.json $(wildcard ui/src/* ui/src/*/*)
+# An archive of a release (`make dist`) has the built page, which is taken as it is.
+UI_BUILT := $(wildcard ui/page-is-built)
+UI_PAGE := $(if $(UI_BUILT),,$(if $(filter-out no,$(or $(UI),yes)),$(if $(shell command -v npm 2>/dev/null),ui/dist/index.html)))
+UI_FILES = ui/build.mjs ui/tsconfig.json $(wildcard ui/src/* ui/src/*/* ui/src/*/*/*)
 
 ## ui: builds the browser page
 .PHONY: ui

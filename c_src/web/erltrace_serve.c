@@ -24,7 +24,9 @@ static const char usage[] =
     "usage: erltrace serve [--listen ADDRESS[:PORT]] [--host NAME[,NAME]] [--node NAME[,NAME]]\n"
     "                [--user NAME[,NAME]] [-w] [--cert FILE --key FILE | --insecure] [-x "
     "opt[=val]]\n"
-    "                [-p pid] [--cookie COOKIE | --cookie-file FILE] [--agent-dir DIR]\n"
+    "                [--keep SECONDS] [--new-token] [-p pid] [--cookie COOKIE | --cookie-file "
+    "FILE] [--agent-dir DIR]\n"
+    "                [--record SCRIPT ARG ...]\n"
     "                " TLS_USAGE "\n";
 
 static const char help[] =
@@ -42,6 +44,13 @@ static const char help[] =
     "                           others reach\n"
     "  --insecure               no TLS even if others reach it\n"
     "  -x opt[=val]             an option of every script\n"
+    "  --record SCRIPT ARG ...  runs this script on the first of these nodes from the beginning,\n"
+    "                           whether a page is open or not, and keeps its last ten minutes\n"
+    "  --keep SECONDS           how long a trace waits for a page that has lost its connection;\n"
+    "                           10 by default, at most 600\n"
+    "  --new-token              a new token; without this option, a server on a port of your "
+    "choice\n"
+    "                           has the token of the one that was there before\n"
     "  --cookie COOKIE, --cookie-file FILE, --agent-dir DIR, --tls-from-node and the other\n"
     "  --tls options            as for tracing\n"
     "SIGINT and SIGTERM end the server, and all traces.\n"
@@ -60,6 +69,9 @@ enum {
     COOKIE,
     COOKIE_FILE,
     AGENT_DIR,
+    KEEP,
+    RECORD,
+    NEW_TOKEN,
     TLS,
     HELP
 };
@@ -75,6 +87,9 @@ static const struct option long_options[] = {
     {"cookie", required_argument, NULL, COOKIE},
     {"cookie-file", required_argument, NULL, COOKIE_FILE},
     {"agent-dir", required_argument, NULL, AGENT_DIR},
+    {"keep", required_argument, NULL, KEEP},
+    {"record", required_argument, NULL, RECORD},
+    {"new-token", no_argument, NULL, NEW_TOKEN},
     TLS_WORDS(TLS),
     {"help", no_argument, NULL, HELP},
     {NULL, 0, NULL, 0},
@@ -89,6 +104,9 @@ struct serve {
     size_t nusers;
     pid_t pid[NAMES];
     size_t npids;
+    const char *record; /* the script that is recorded from the beginning; NULL: none */
+    char **args;        /* its arguments */
+    size_t nargs;
     const char *why; /* a usage error, in words */
 };
 
@@ -169,6 +187,17 @@ static bool add_pid(struct serve *s, const char *text)
     return true;
 }
 
+static bool set_keep(struct serve *s, const char *text)
+{
+    char *end;
+    long seconds = strtol(text, &end, 10);
+    s->why = "--keep takes a number of seconds from 0 to 600, and not";
+    if (end == text || *end != '\0' || seconds < 0 || seconds > 600)
+        return false;
+    s->config.keep_ms = (unsigned)seconds * 1000;
+    return true;
+}
+
 static bool set_option(struct serve *s, int letter, char *value)
 {
     struct web_config *c = &s->config;
@@ -198,6 +227,9 @@ static bool set_option(struct serve *s, int letter, char *value)
     case CERT: c->cert = value; break;
     case KEY: c->key = value; break;
     case INSECURE: c->insecure = true; break;
+    case KEEP: return set_keep(s, value);
+    case RECORD: s->record = value; break;
+    case NEW_TOKEN: c->new_token = true; break;
     case COOKIE: return (c->cookie = secret_argument(s->arena, value)) != NULL;
     case COOKIE_FILE: c->cookie_file = value; break;
     case AGENT_DIR: c->agent_dir = value; break;
@@ -325,8 +357,21 @@ static void bound_memory(void)
 #endif
 }
 
-static int serve(const struct web_config *config)
+/* Starts to record, if that is wanted. */
+static bool record(const struct serve *s)
 {
+    const char *why = s->record == NULL ? NULL
+                      : s->config.nnodes == 0
+                          ? "--node or -p must say which node is traced"
+                          : web_record(server, s->config.node[0], s->record, s->args, s->nargs);
+    if (why != NULL)
+        fprintf(stderr, "erltrace: error: %s cannot be recorded: %s\n", s->record, why);
+    return why == NULL;
+}
+
+static int serve(const struct serve *s)
+{
+    const struct web_config *config = &s->config;
     char why[512];
     const char *hint;
     server = web_open(config, why, sizeof why, &hint);
@@ -344,11 +389,20 @@ static int serve(const struct web_config *config)
     if (!web_has_page())
         fprintf(stderr, "erltrace: the page was not built into this program; in the checkout "
                         "`make demo-web` installs npm and builds it\n");
+    if (web_warning(server) != NULL)
+        fprintf(stderr, "erltrace: warning: %s\n", web_warning(server));
     printf("%s\n", web_url(server));
     fflush(stdout);
-    web_run(server);
+    bool recorded = record(s);
+    if (recorded)
+        web_run(server);
     web_close(server);
-    return EXIT_OK;
+    return recorded ? EXIT_OK : EXIT_ERROR;
+}
+
+static void tell(const char *line)
+{
+    fprintf(stderr, "erltrace: %s\n", line);
 }
 
 static int run(int argc, char **argv, struct arena *arena)
@@ -357,11 +411,13 @@ static int run(int argc, char **argv, struct arena *arena)
     int c, row = 0;
     s.config = (struct web_config){.address = "127.0.0.1",
                                    .port = 8042,
+                                   .keep_ms = 10000,
                                    .host = s.host,
                                    .user = s.uid,
                                    .node = s.node,
                                    .option = s.option,
-                                   .tls = s.tls};
+                                   .tls = s.tls,
+                                   .tell = tell};
     opterr = 0;
     while ((c = getopt_long(argc, argv, ":wx:p:", long_options, &row)) != -1) {
         if (c == HELP) {
@@ -375,7 +431,9 @@ static int run(int argc, char **argv, struct arena *arena)
             return EXIT_USAGE;
         }
     }
-    if (optind < argc) {
+    s.args = argv + optind;
+    s.nargs = (size_t)(argc - optind);
+    if (s.record == NULL && optind < argc) {
         fprintf(stderr, "erltrace: serve takes no other words: %s\n%s", argv[optind], usage);
         return EXIT_USAGE;
     }
@@ -384,7 +442,7 @@ static int run(int argc, char **argv, struct arena *arena)
         s.config.cookie = cookie;
     if (!good_options(&s))
         return EXIT_USAGE;
-    return name_pids(&s) ? serve(&s.config) : EXIT_ERROR;
+    return name_pids(&s) ? serve(&s) : EXIT_ERROR;
 }
 
 int main(int argc, char **argv)

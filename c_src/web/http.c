@@ -296,7 +296,7 @@ static int api_state(struct web *w, struct http *c)
     json_bool_field(b, "destructive", w->config.destructive);
     json_text_field(b, "node", w->config.nnodes > 0 ? w->config.node[0] : NULL);
     buf_addc(b, ',');
-    server_limits(b);
+    server_limits(w, b);
     buf_adds(b, ",\"traces\":");
     trace_list(&w->hub, b);
     buf_addc(b, '}');

@@ -110,7 +110,9 @@ void viewer_forget(struct viewer *v)
     v->trace = NULL;
     v->next = NULL;
     v->wants_start = v->warned = v->wants_state = v->behind = false;
-    v->skipped = v->skipped_rows = v->last = 0;
+    v->skipped = v->skipped_rows = v->last = v->news = 0;
+    v->rejoins = false;
+    v->page[0] = '\0';
 }
 
 /* Returns whether the packet is too long to wait for a slow viewer when much is already waiting. */

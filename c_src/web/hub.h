@@ -26,13 +26,15 @@
 enum {
     HUB_TRACES = 48,
     HUB_VIEWERS = 256,
+    HUB_RECORDED = 8, /* traces that go on without a page */
     HUB_CONNECTIONS = 512,
     HUB_ROWS = 2000,           /* records per second, for one trace */
     HUB_QUEUE_RESULTS = 4,     /* results waiting for a viewer */
     HUB_QUEUE_BYTES = 2 << 20, /* ... or this many bytes, if there are several */
     HUB_QUEUE_MESSAGES = 64,   /* of any kind; beyond that the viewer is disconnected */
     HUB_LARGE = 1 << 20,       /* bytes; a longer message is sent only while ... */
-    HUB_HELD = 256 << 20       /* ... all waiting messages together do not exceed this */
+    HUB_HELD = 256 << 20,      /* ... all waiting messages together do not exceed this */
+    HUB_KEYED = 64 << 20       /* bytes of readings with keys, of all traces (history.h) */
 };
 
 enum packet_kind {
@@ -74,13 +76,18 @@ struct viewer {
     bool shared;      /* another viewer had started the trace before */
     uint64_t skipped; /* results not sent to it since the last state */
     uint64_t skipped_rows;
-    uint64_t last; /* number of the last reading that was queued or is in a state */
+    uint64_t last; /* number of the last reading that was queued or is in a state; of one that
+                      rejoins, what it has */
+    uint64_t news; /* of one that rejoins: the last news that it has */
+    char page[MESSAGE_PAGE]; /* which page it is; "": not known, and not waited for */
+    bool rejoins;
     /* Of the thread of the sockets. */
     void *socket;
     struct viewer *other; /* in the list of all viewers */
     struct packet *sending;
     size_t sent;    /* bytes of it already sent */
     struct buf in;  /* of the incoming message */
+    bool farewell;  /* its end has closed the socket properly */
     int close_code; /* nonzero: it is to be closed with this code */
     const char *close_why;
     double tokens; /* messages that it may send now */
@@ -114,9 +121,10 @@ struct hub {
     struct trace *traces; /* not yet joined */
     size_t ntraces;
     uint64_t next_trace;
-    uint64_t joins;     /* starts and joins so far */
-    atomic_size_t held; /* bytes of all existing packets */
-    atomic_size_t keys; /* bytes of the keys of all traces (keys.h) */
+    uint64_t joins;      /* starts and joins so far */
+    atomic_size_t held;  /* bytes of all existing packets */
+    atomic_size_t keys;  /* bytes of the keys of all traces (keys.h) */
+    atomic_size_t keyed; /* bytes of the readings with keys of all traces (history.h) */
 };
 
 int hub_init(struct hub *h, const struct web_config *config, void (*wake)(void *), void *arg);

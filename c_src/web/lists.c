@@ -25,6 +25,7 @@ struct lists {
     struct arena arena;
     struct list list[3];         /* by enum lists_what */
     struct hash probes, modules; /* already in the lists; only while they are being made */
+    erltrace_names_t *names;     /* NULL: of the local tier, which is at hand */
     bool failed;
 };
 
@@ -126,7 +127,8 @@ struct lists *lists_make(const struct web_config *config, const char *node, stru
     arena_init(&c->arena);
     erltrace_t *h = run_open(config, &none, 0, diags);
     bool ok = h != NULL && run_target(config, h, node, diags);
-    if (ok && (erltrace_probe_iter(h, NULL, on_probe, NULL, c) != 0 || c->failed)) {
+    if (ok && (erltrace_probe_iter(h, NULL, on_probe, NULL, c) != 0 || c->failed ||
+               (node[0] != '\0' && (c->names = erltrace_names_take(h)) == NULL))) {
         diag_list_failed(diags, h);
         ok = false;
     }
@@ -148,6 +150,7 @@ void lists_free(struct lists *c)
         return;
     for (size_t i = 0; i < 3; i++)
         free(c->list[i].item);
+    erltrace_names_free(c->names);
     arena_free(&c->arena);
     free(c);
 }
@@ -186,6 +189,43 @@ void lists_list(const struct lists *c, enum lists_what what, const char *module,
             json_text(out, l->item[i].name);
     }
     buf_printf(out, "],\"more\":%s}", more ? "true" : "false");
+}
+
+/* -- what a script matches --------------------------------------------------------------------- */
+
+static int on_match(const struct erltrace_match *m, void *arg)
+{
+    struct buf *b = arg;
+    buf_adds(b, b->data[b->len - 1] == '}' ? ",{" : "{");
+    json_first_key(b, "line");
+    buf_printf(b, "%d,\"column\":%d,\"length\":%d", m->line, m->column, m->length);
+    json_text_field(b, "name", m->name);
+    json_safe_int_field(b, "probes", (int64_t)m->probes);
+    json_safe_int_field(b, "functions", (int64_t)m->functions);
+    json_safe_int_field(b, "modules", (int64_t)m->modules);
+    buf_addc(b, '}');
+    return 0;
+}
+
+void lists_match(const struct lists *c, const struct web_config *config, const struct message *m,
+                 struct diag_list *diags, struct buf *out)
+{
+    erltrace_t *h = run_open(config, m, ERLTRACE_O_CHECK, diags);
+    bool ok = h != NULL && run_compile(h, m, diags);
+    if (ok)
+        ok =
+            (c->names != NULL ? erltrace_target_names(h, c->names) : erltrace_target_local(h)) == 0;
+    if (ok)
+        ok = erltrace_enable(h) == 0;
+    if (h != NULL && !ok)
+        diag_list_failed(diags, h);
+    buf_adds(out, "\"matches\":[");
+    if (h != NULL)
+        erltrace_match_iter(h, on_match, out);
+    buf_addc(out, ']');
+    json_safe_int_field(out, "functions", (int64_t)c->list[LISTS_FUNCTIONS].n);
+    json_safe_int_field(out, "modules", (int64_t)c->list[LISTS_MODULES].n);
+    erltrace_close(h);
 }
 
 /* -- about a node ------------------------------------------------------------------------------ */

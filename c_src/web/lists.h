@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "web/marks.h"
+#include "web/message.h"
 #include "web/web.h"
 
 enum lists_what { LISTS_PROBES, LISTS_MODULES, LISTS_FUNCTIONS };
@@ -21,6 +22,12 @@ void lists_free(struct lists *c);
  * the module of functions. */
 void lists_list(const struct lists *c, enum lists_what what, const char *module, const char *prefix,
                 size_t limit, struct buf *out);
+
+/* Compiles the script of a check and matches its descriptions against the lists, without asking the
+ * node. Writes "matches":[{"line":,"column":,"length":,"name":,"probes":,"functions":,"modules":},
+ * ...],"functions":,"modules":: what each description matches, and all that the node has. */
+void lists_match(const struct lists *c, const struct web_config *config, const struct message *m,
+                 struct diag_list *diags, struct buf *out);
 
 /* Examines the node, and writes {"findings":[{"subject":,"level":,"text":,"help":},...]}: what
  * `erltrace doctor` reports of it, and whether this server hides terms. Takes up to seconds. False:

@@ -6,11 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum field { ID, T, TRACE, ALL, NODE, SCRIPT, NAME, VIEW, ARGS, OPTIONS, NFIELDS };
+enum field {
+    ID,
+    T,
+    TRACE,
+    N,
+    NEWS,
+    PAGE,
+    ALL,
+    ON,
+    NODE,
+    SCRIPT,
+    NAME,
+    VIEW,
+    ARGS,
+    OPTIONS,
+    NFIELDS
+};
 
 static const char *const names[NFIELDS] = {
-    [ID] = "id",         [T] = "t",       [TRACE] = "trace", [ALL] = "all",   [NODE] = "node",
-    [SCRIPT] = "script", [NAME] = "name", [VIEW] = "view",   [ARGS] = "args", [OPTIONS] = "options",
+    [ID] = "id",     [T] = "t",       [TRACE] = "trace",     [N] = "n",           [NEWS] = "news",
+    [PAGE] = "page", [ALL] = "all",   [NODE] = "node",       [SCRIPT] = "script", [NAME] = "name",
+    [VIEW] = "view", [ARGS] = "args", [OPTIONS] = "options", [ON] = "on",
 };
 
 #define BIT(f) (1u << (f))
@@ -20,12 +37,16 @@ static const struct {
     unsigned may, must; /* sets of fields; must is part of may */
 } types[] = {
     [MESSAGE_START] = {"start",
-                       BIT(ID) | BIT(NODE) | BIT(SCRIPT) | BIT(NAME) | BIT(VIEW) | BIT(ARGS) |
-                           BIT(OPTIONS),
+                       BIT(ID) | BIT(PAGE) | BIT(NODE) | BIT(SCRIPT) | BIT(NAME) | BIT(VIEW) |
+                           BIT(ARGS) | BIT(OPTIONS),
                        BIT(SCRIPT)},
-    [MESSAGE_JOIN] = {"join", BIT(ID) | BIT(TRACE), BIT(TRACE)},
-    [MESSAGE_CHECK] = {"check", BIT(ID) | BIT(SCRIPT) | BIT(NAME) | BIT(ARGS), BIT(SCRIPT)},
+    [MESSAGE_JOIN] = {"join", BIT(ID) | BIT(PAGE) | BIT(TRACE), BIT(TRACE)},
+    [MESSAGE_REJOIN] = {"rejoin", BIT(ID) | BIT(PAGE) | BIT(TRACE) | BIT(N) | BIT(NEWS), BIT(PAGE)},
+    [MESSAGE_CHECK] = {"check",
+                       BIT(ID) | BIT(NODE) | BIT(SCRIPT) | BIT(NAME) | BIT(ARGS) | BIT(OPTIONS),
+                       BIT(SCRIPT)},
     [MESSAGE_STOP] = {"stop", BIT(ALL), 0},
+    [MESSAGE_RECORD] = {"record", BIT(ID) | BIT(ON), BIT(ON)},
     [MESSAGE_PING] = {"ping", BIT(T), 0},
 };
 
@@ -96,6 +117,25 @@ static bool number(const json_t *v, int64_t *out)
     return json_is_integer(v);
 }
 
+static bool natural(const json_t *v, uint64_t *out)
+{
+    int64_t n;
+    bool ok = number(v, &n) && n >= 0;
+    *out = ok ? (uint64_t)n : 0;
+    return ok;
+}
+
+/* 32 hexadecimal digits. */
+static bool page(const json_t *v, char out[MESSAGE_PAGE])
+{
+    const char *s = json_string_value(v);
+    if (s == NULL || json_string_length(v) != MESSAGE_PAGE - 1 ||
+        strspn(s, "0123456789abcdef") != MESSAGE_PAGE - 1)
+        return false;
+    memcpy(out, s, MESSAGE_PAGE);
+    return true;
+}
+
 /* A time may have a fraction, which is cut off. */
 static bool moment(const json_t *v, int64_t *out)
 {
@@ -108,18 +148,21 @@ static bool moment(const json_t *v, int64_t *out)
 
 static bool field(enum field f, json_t *v, struct message *m)
 {
-    int64_t n = 0;
     bool ok = false;
     switch (f) {
     case ID: ok = number(v, &m->id); break;
     case T: ok = moment(v, &m->t); break;
-    case TRACE:
-        ok = number(v, &n) && n >= 0;
-        m->trace = (uint64_t)n;
-        break;
+    case TRACE: ok = natural(v, &m->trace); break;
+    case N: ok = natural(v, &m->n); break;
+    case NEWS: ok = natural(v, &m->news); break;
+    case PAGE: ok = page(v, m->page); break;
     case ALL:
         ok = json_is_boolean(v);
         m->all = json_is_true(v);
+        break;
+    case ON:
+        ok = json_is_boolean(v);
+        m->on = json_is_true(v);
         break;
     case NODE: ok = (m->node = string_of(v, MESSAGE_SHORT)) != NULL; break;
     case SCRIPT: ok = (m->script = string_of(v, MESSAGE_SIZE)) != NULL; break;
@@ -167,6 +210,29 @@ const char *message_decode(const char *text, size_t len, struct message *m)
     if (why != NULL)
         message_free(m);
     return why;
+}
+
+static bool copied(const char *from, char **to)
+{
+    *to = from != NULL ? strdup(from) : NULL;
+    return from == NULL || *to != NULL;
+}
+
+bool message_copy(const struct message *m, struct message *to)
+{
+    *to = (struct message){.type = m->type, .id = m->id};
+    bool ok =
+        copied(m->node, &to->node) && copied(m->script, &to->script) && copied(m->name, &to->name);
+    for (; ok && to->nargs < m->nargs; to->nargs++)
+        ok = copied(m->arg[to->nargs], &to->arg[to->nargs]);
+    for (; ok && to->noptions < m->noptions; to->noptions++) {
+        const struct message_option *from = &m->option[to->noptions];
+        struct message_option *o = &to->option[to->noptions];
+        ok = copied(from->name, &o->name) && copied(from->value, &o->value);
+    }
+    if (!ok)
+        message_free(to);
+    return ok;
 }
 
 void message_free(struct message *m)

@@ -61,6 +61,26 @@ static void add_bounds(struct buf *out, const struct erltrace_aggregation *a, bo
     buf_addc(out, ']');
 }
 
+typedef const char *text_of_key(const struct erltrace_aggregation *a, size_t i);
+
+/* Adds a list with a text, or null, for each part of a key. */
+static void add_texts(struct buf *out, const char *name, const struct erltrace_aggregation *a,
+                      text_of_key *text)
+{
+    json_key(out, name);
+    buf_addc(out, '[');
+    for (size_t i = 0; i < a->nkeys; i++) {
+        const char *s = text(a, i);
+        if (i > 0)
+            buf_addc(out, ',');
+        if (s != NULL)
+            json_text(out, s);
+        else
+            buf_adds(out, "null");
+    }
+    buf_addc(out, ']');
+}
+
 static void describe(struct buf *out, const struct erltrace_aggregation *a)
 {
     const struct word_agg_info *f = word_agg_named(a->function);
@@ -77,7 +97,10 @@ static void describe(struct buf *out, const struct erltrace_aggregation *a)
             buf_addc(out, ',');
         json_text(out, erltrace_aggregation_key(a, i));
     }
-    buf_adds(out, "],\"normal\":");
+    buf_addc(out, ']');
+    add_texts(out, "means", a, erltrace_aggregation_key_means);
+    add_texts(out, "texts", a, erltrace_aggregation_key_text);
+    json_key(out, "normal");
     json_safe_uint(out, a->normal);
     json_key(out, "buckets");
     if (a->nbuckets == 0) {

@@ -19,6 +19,7 @@
 #include "web/pack.h"
 #include "web/peer.h"
 #include "web/ready.h"
+#include "web/token.h"
 #include "web/trace.h"
 
 enum {
@@ -114,7 +115,7 @@ static void look_around(struct web *w)
 {
     struct job *j;
     while (w->worker != NULL && (j = worker_done(w->worker)) != NULL) {
-        if (j->kind == JOB_CHECK)
+        if (j->kind == JOB_CHECK || j->kind == JOB_MATCH)
             viewer_answer(w, j);
         else
             http_answer(w, j);
@@ -319,12 +320,13 @@ static void collect_names(struct web *w)
         w->proxied |= access_is_proxy(w->names[i]);
 }
 
-void server_limits(struct buf *out)
+void server_limits(const struct web *w, struct buf *out)
 {
     buf_printf(out,
                "\"limits\":{\"script\":%d,\"message\":%d,\"keys\":%d,\"traces\":%d,\"viewers\":%d,"
-               "\"rows\":%d}",
-               MESSAGE_SCRIPT, MESSAGE_SIZE, KEYS_MOST, HUB_TRACES, HUB_VIEWERS, HUB_ROWS);
+               "\"rows\":%d,\"keep\":%u}",
+               MESSAGE_SCRIPT, MESSAGE_SIZE, KEYS_MOST, HUB_TRACES, HUB_VIEWERS, HUB_ROWS,
+               w->config.keep_ms);
 }
 
 static void list_scripts(struct web *w)
@@ -350,7 +352,7 @@ struct web *web_open(const struct web_config *config, char *why, size_t size, co
         free(w);
         return NULL;
     }
-    if (access_secret(w->token) != 0) {
+    if (access_secret(w->token) != 0 || access_secret(w->id) != 0) {
         snprintf(why, size, "the system has no random numbers");
     } else if (make_context(w) == NULL) {
         if (config->cert != NULL)
@@ -364,6 +366,9 @@ struct web *web_open(const struct web_config *config, char *why, size_t size, co
     } else if ((w->worker = worker_new(&w->config, wake, w)) == NULL) {
         snprintf(why, size, "the server can start no threads");
     } else {
+        if (config->port != 0)
+            token_keep(config->address, config->port, config->new_token, w->token, w->warning,
+                       sizeof w->warning);
         make_url(w);
         lws_sul_schedule(w->context, 0, &w->timer, tick, TICK_MS * LWS_US_PER_MS);
         return w;
@@ -372,9 +377,57 @@ struct web *web_open(const struct web_config *config, char *why, size_t size, co
     return NULL;
 }
 
+/* Reads a script: a file, or a ready script of that name. */
+static bool read_script(const char *name, struct buf *out)
+{
+    char path[256], piece[4096];
+    FILE *f = fopen(name, "rb");
+    if (f == NULL) {
+        snprintf(path, sizeof path, "scripts/%s", name);
+        const struct asset *a = asset_find(path);
+        if (a != NULL)
+            buf_add(out, a->data, (size_t)(a->end - a->data));
+        return a != NULL && !out->oom;
+    }
+    for (size_t n; out->len <= MESSAGE_SCRIPT && (n = fread(piece, 1, sizeof piece, f)) > 0;)
+        buf_add(out, piece, n);
+    bool ok = ferror(f) == 0 && !out->oom;
+    fclose(f);
+    return ok;
+}
+
+const char *web_record(struct web *w, const char *node, const char *script, char *const *arg,
+                       size_t nargs)
+{
+    struct buf text = BUF_INIT;
+    const char *slash = strrchr(script, '/');
+    if (nargs > MESSAGE_ARGS)
+        return "the script has too many arguments";
+    if (!read_script(script, &text)) {
+        buf_free(&text);
+        return "there is no such file, and no ready script of that name";
+    }
+    struct message m = {.type = MESSAGE_START,
+                        .node = strdup(node),
+                        .name = strdup(slash != NULL ? slash + 1 : script),
+                        .script = strdup(buf_str(&text))};
+    bool ok = m.node != NULL && m.name != NULL && m.script != NULL;
+    buf_free(&text);
+    for (; ok && m.nargs < nargs; m.nargs++)
+        ok = (m.arg[m.nargs] = strdup(arg[m.nargs])) != NULL;
+    const char *why = ok ? trace_start_recorded(&w->hub, &m) : "out of memory";
+    message_free(&m);
+    return why;
+}
+
 const char *web_url(const struct web *w)
 {
     return buf_str(&w->url);
+}
+
+const char *web_warning(const struct web *w)
+{
+    return w->warning[0] != '\0' ? w->warning : NULL;
 }
 
 bool web_has_page(void)

@@ -33,8 +33,10 @@ struct web {
     lws_sorted_usec_list_t timer;
     atomic_bool ending;
     char token[ACCESS_SECRET];
-    char host[256];        /* of this machine */
-    const char *names[66]; /* allowed in a Host header */
+    char id[ACCESS_SECRET]; /* of this run of the server */
+    char warning[256];      /* for web_warning */
+    char host[256];         /* of this machine */
+    const char *names[66];  /* allowed in a Host header */
     size_t nnames;
     bool proxied; /* a proxy is in front: connections belong to its user */
     struct buf url;
@@ -83,6 +85,6 @@ bool server_foreign(const struct web *w, const struct lws *wsi);
 /* Marks the socket as one that has shown the token. */
 void server_good(struct web *w, struct lws *wsi);
 /* Writes "limits":{...}, part of `hello` and of /api/state. */
-void server_limits(struct buf *out);
+void server_limits(const struct web *w, struct buf *out);
 
 #endif

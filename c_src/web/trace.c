@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "util/buftext.h"
 #include "util/json.h"
 #include "web/trace_impl.h"
@@ -54,6 +55,8 @@ static void trace_free(struct trace *t)
     model_free(t->model);
     rows_free(&t->rows);
     history_free(&t->history);
+    history_free(&t->keyed);
+    history_free(&t->news);
     diag_list_free(&t->diags);
     message_free(&t->m);
     trace_drop_state(t);
@@ -88,10 +91,11 @@ static bool same(const struct message *x, const struct message *y)
 }
 
 /* The caller holds the lock. */
-static void join(struct trace *t, struct viewer *v, int64_t id, bool shared)
+static void join(struct trace *t, struct viewer *v, const struct message *m, bool shared)
 {
     v->trace = t;
-    v->id = id;
+    v->id = m->id;
+    memcpy(v->page, m->page, sizeof v->page);
     v->joined = ++t->hub->joins;
     v->shared = shared;
     v->wants_start = true;
@@ -109,8 +113,15 @@ static void ask(struct trace *t, enum ending e)
         erltrace_interrupt(t->interruptible);
 }
 
-/* The caller holds the lock. Returns false if the viewer had no trace. */
-static bool leave(struct viewer *v)
+/* Returns whether the trace waits for a lost page; the caller holds the lock. */
+static bool waits(const struct trace *t)
+{
+    return monotonic_ns() < t->lost_until_ns;
+}
+
+/* The caller holds the lock. Returns false if the viewer had no trace. Of several lost pages the
+ * trace waits for the last. */
+static bool leave(struct viewer *v, unsigned keep_ms)
 {
     struct trace *t = v->trace;
     if (t == NULL)
@@ -119,16 +130,20 @@ static bool leave(struct viewer *v)
     while (*at != v)
         at = &(*at)->next;
     *at = v->next;
+    if (keep_ms > 0 && v->page[0] != '\0') {
+        memcpy(t->lost_page, v->page, sizeof t->lost_page);
+        t->lost_until_ns = monotonic_ns() + keep_ms * UINT64_C(1000000);
+    }
     viewer_forget(v);
-    if (--t->nviewers == 0)
+    if (--t->nviewers == 0 && t->asked == ENDING_NOT && !waits(t) && !t->recorded)
         ask(t, ENDING_LEFT);
     return true;
 }
 
-void trace_leave(struct hub *h, struct viewer *v)
+void trace_leave(struct hub *h, struct viewer *v, unsigned keep_ms)
 {
     pthread_mutex_lock(&h->lock);
-    leave(v);
+    leave(v, keep_ms);
     pthread_mutex_unlock(&h->lock);
 }
 
@@ -141,10 +156,10 @@ bool trace_stop(struct hub *h, struct viewer *v, bool everybody)
         if (t->asked == ENDING_NOT)
             ask(t, ENDING_USER);
     } else if (t != NULL && t->asked == ENDING_NOT && t->state == TRACE_RUNNING &&
-               t->nviewers == 1 && !v->wants_start) {
+               t->nviewers == 1 && !v->wants_start && !waits(t) && !t->recorded) {
         ask(t, ENDING_LAST);
     } else {
-        left = leave(v);
+        left = leave(v, 0);
     }
     pthread_mutex_unlock(&h->lock);
     return left;
@@ -155,7 +170,8 @@ static bool can_be_joined(const struct trace *t)
     return t->state != TRACE_OVER && t->asked == ENDING_NOT;
 }
 
-/* Creates a trace with its thread; the caller holds the lock. Returns NULL, or why not. */
+/* Creates a trace with its thread; without a viewer (v NULL) it is recorded. The caller holds the
+ * lock. Returns NULL, or why not. */
 static const char *create(struct hub *h, struct viewer *v, struct message *m)
 {
     struct trace *t;
@@ -167,14 +183,20 @@ static const char *create(struct hub *h, struct viewer *v, struct message *m)
     t->id = h->next_trace++;
     t->m = *m;
     t->began = trace_now();
-    join(t, v, m->id, false);
+    history_init(&t->history, HISTORY_BYTES, NULL);
+    history_init(&t->keyed, HISTORY_KEYED, &h->keyed);
+    history_init(&t->news, HISTORY_BYTES, NULL);
+    t->recorded = v == NULL;
+    if (v != NULL)
+        join(t, v, m, false);
     pthread_attr_t attr;
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, 8 << 20); /* what the compiler has in a main thread */
     int rc = pthread_create(&t->thread, &attr, trace_main, t);
     pthread_attr_destroy(&attr);
     if (rc != 0) {
-        leave(v);
+        if (v != NULL)
+            leave(v, 0);
         free(t);
         return "the server can start no more threads";
     }
@@ -185,16 +207,47 @@ static const char *create(struct hub *h, struct viewer *v, struct message *m)
     return NULL;
 }
 
+static size_t count_recorded(const struct hub *h)
+{
+    size_t n = 0;
+    for (const struct trace *t = h->traces; t != NULL; t = t->next)
+        n += t->recorded && can_be_joined(t);
+    return n;
+}
+
+const char *trace_record(struct hub *h, struct viewer *v, bool on)
+{
+    const char *why = NULL;
+    pthread_mutex_lock(&h->lock);
+    struct trace *t = v->trace;
+    if (t == NULL || t->state != TRACE_RUNNING || t->asked != ENDING_NOT)
+        why = "there is no running trace that could be recorded";
+    else if (on && !t->recorded && count_recorded(h) >= HUB_RECORDED)
+        why = "too many traces are recorded on this server";
+    else
+        t->recorded = on;
+    pthread_mutex_unlock(&h->lock);
+    return why;
+}
+
+const char *trace_start_recorded(struct hub *h, struct message *m)
+{
+    pthread_mutex_lock(&h->lock);
+    const char *why = create(h, NULL, m);
+    pthread_mutex_unlock(&h->lock);
+    return why;
+}
+
 const char *trace_start(struct hub *h, struct viewer *v, struct message *m)
 {
     const char *why = NULL;
     pthread_mutex_lock(&h->lock);
-    leave(v);
+    leave(v, 0);
     struct trace *t = h->traces;
     while (t != NULL && !(can_be_joined(t) && same(&t->m, m)))
         t = t->next;
     if (t != NULL)
-        join(t, v, m->id, true);
+        join(t, v, m, true);
     else
         why = create(h, v, m);
     pthread_mutex_unlock(&h->lock);
@@ -204,14 +257,47 @@ const char *trace_start(struct hub *h, struct viewer *v, struct message *m)
 const char *trace_join(struct hub *h, struct viewer *v, const struct message *m)
 {
     pthread_mutex_lock(&h->lock);
-    leave(v);
+    leave(v, 0);
     struct trace *t = h->traces;
     while (t != NULL && !(can_be_joined(t) && t->id == m->trace))
         t = t->next;
     if (t != NULL)
-        join(t, v, m->id, true);
+        join(t, v, m, true);
     pthread_mutex_unlock(&h->lock);
     return t != NULL ? NULL : "there is no such trace, or it has ended";
+}
+
+/* Returns whether the trace is one that the page watches or has lost; the caller holds the lock. */
+static bool is_of(const struct trace *t, const char *page)
+{
+    const struct viewer *v = t->viewers;
+    while (v != NULL && strcmp(v->page, page) != 0)
+        v = v->next;
+    return v != NULL || (waits(t) && strcmp(t->lost_page, page) == 0);
+}
+
+const char *trace_rejoin(struct hub *h, struct viewer *v, const struct message *m)
+{
+    pthread_mutex_lock(&h->lock);
+    leave(v, 0);
+    struct trace *t = h->traces;
+    while (t != NULL &&
+           !(can_be_joined(t) && (m->trace != 0 ? t->id == m->trace : is_of(t, m->page))))
+        t = t->next;
+    if (t != NULL) {
+        /* It is back: nobody waits for its earlier connection, even if that is still to be lost. */
+        for (struct viewer *old = t->viewers; old != NULL; old = old->next)
+            if (strcmp(old->page, m->page) == 0)
+                old->page[0] = '\0';
+        if (strcmp(t->lost_page, m->page) == 0)
+            t->lost_until_ns = 0;
+        join(t, v, m, true);
+        v->last = m->n;
+        v->news = m->news;
+        v->rejoins = true;
+    }
+    pthread_mutex_unlock(&h->lock);
+    return t != NULL ? NULL : "the trace has ended: it does not wait longer for a lost page";
 }
 
 void trace_end_all(struct hub *h)
@@ -261,6 +347,8 @@ void trace_list(struct hub *h, struct buf *out)
         trace_script(out, &t->m);
         json_safe_int_field(out, "viewers", (int64_t)t->nviewers);
         json_safe_int_field(out, "since", t->began);
+        json_bool_field(out, "recorded", t->recorded);
+        json_safe_int_field(out, "share", t->share);
         buf_addc(out, '}');
         first = false;
     }

@@ -40,18 +40,26 @@ struct trace {
     enum trace_state state;
     enum ending asked;
     erltrace_t *interruptible;
+    char lost_page[MESSAGE_PAGE]; /* the page that it waits for ... */
+    uint64_t lost_until_ns;       /* ... until then */
+    bool recorded;                /* it goes on when no page views it */
+    unsigned share;               /* the last cost, permille of a scheduler */
     /* Of the trace's thread. */
     erltrace_t *h;
     struct model *model;
     struct rows rows;
     struct sink sink;
-    struct history history;
+    struct history history; /* readings, all keys together */
+    struct history keyed;   /* the messages of the last readings */
+    struct history news;    /* messages with records, faults and drops, by their numbers */
+    uint64_t nnews;
     struct diag_list diags;
     struct buf described;        /* `started`, from "node" on */
     struct buf out;              /* the message under construction */
     struct packet *state_packet; /* the state after reading state_n, or NULL */
     uint64_t state_n;
-    size_t told_viewers; /* as last announced */
+    size_t told_viewers; /* as last announced, */
+    bool told_recorded;  /* ... and this */
     uint64_t told_joins; /* viewers that joined up to here have been told the progress of placing */
     bool given_up;       /* it was ended before anything could fire */
     struct buf drops, costs; /* comma-separated objects; whole messages, one per line */
@@ -81,7 +89,7 @@ void trace_script(struct buf *b, const struct message *m);
 /* -- trace_thread.c -- */
 /* Main function of a trace's thread; arg is the trace. */
 void *trace_main(void *arg);
-/* Returns the requested end. */
+/* Returns the requested end; a trace that has waited for its page in vain is to end. */
 enum ending trace_asked(struct trace *t);
 
 /* -- trace_news.c -- */
@@ -100,6 +108,9 @@ void trace_send_news(struct trace *t);
 /* -- trace_out.c -- */
 /* Sends `out` to all viewers that have been told of the trace, and empties it. */
 void trace_publish(struct trace *t, enum packet_kind kind, uint64_t n);
+/* The same for records, faults and drops: numbers the message, and keeps it for pages that
+ * rejoin. */
+void trace_publish_news(struct trace *t, enum packet_kind kind, uint64_t n);
 /* Sends `out` to one viewer as a packet that must arrive, and empties it. The caller holds the
  * lock. */
 void trace_give(struct trace *t, struct viewer *v);

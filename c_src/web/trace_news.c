@@ -202,6 +202,9 @@ static int on_stats(const struct erltrace_stats *s, void *arg)
     struct buf *b = &t->costs;
     if (s->kind == ERLTRACE_STATS_TOTAL)
         return ERLTRACE_HANDLE_OK;
+    pthread_mutex_lock(&t->hub->lock);
+    t->share = s->share;
+    pthread_mutex_unlock(&t->hub->lock);
     buf_reset(b); /* an unsent one is out of date */
     buf_adds(b, "{\"type\":\"cost\"");
     event_json(b, EVENT_COST, EVENT_PAGE, s);
@@ -229,7 +232,7 @@ void trace_send_rows(struct trace *t)
     t->rows_ns = monotonic_ns();
     sink_flush(&t->sink);
     if (rows_take(&t->rows, &t->out, &n))
-        trace_publish(t, PACKET_ROWS, n);
+        trace_publish_news(t, PACKET_ROWS, n);
 }
 
 static void send_faults(struct trace *t)
@@ -248,7 +251,7 @@ static void send_faults(struct trace *t)
     buf_printf(b, "],\"skipped\":%" PRIu64 "}", t->faults_skipped);
     t->nfaults = 0;
     t->faults_skipped = 0;
-    trace_publish(t, PACKET_INFO, 0);
+    trace_publish_news(t, PACKET_INFO, 0);
 }
 
 void trace_send_news(struct trace *t)
@@ -259,7 +262,7 @@ void trace_send_news(struct trace *t)
         buf_add(&t->out, t->drops.data, t->drops.len);
         buf_adds(&t->out, "]}");
         buf_reset(&t->drops);
-        trace_publish(t, PACKET_INFO, 0);
+        trace_publish_news(t, PACKET_INFO, 0);
     }
     if (t->costs.len > 0) {
         buf_add(&t->out, t->costs.data, t->costs.len);
@@ -285,6 +288,7 @@ bool trace_read(struct trace *t)
     trace_drop_state(t);
     bool ok = model_read(t->model, t->h, ++t->n, t->t, dt, &t->out, &column) == 0;
     if (ok) {
+        history_add(&t->keyed, t->n, t->t, &t->out);
         trace_publish(t, PACKET_RESULT, t->n);
         history_add(&t->history, t->n, t->t, &column);
     } else {

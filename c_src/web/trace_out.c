@@ -39,6 +39,17 @@ void trace_publish(struct trace *t, enum packet_kind kind, uint64_t n)
     t->hub->wake(t->hub->wake_arg);
 }
 
+void trace_publish_news(struct trace *t, enum packet_kind kind, uint64_t n)
+{
+    struct buf *b = &t->out;
+    b->len -= b->len > 0; /* the message goes on */
+    json_safe_int_field(b, "news", (int64_t)++t->nnews);
+    buf_addc(b, '}');
+    if (!b->oom)
+        history_add(&t->news, t->nnews, t->t, b);
+    trace_publish(t, kind, n);
+}
+
 void trace_give(struct trace *t, struct viewer *v)
 {
     struct packet *p = take_out(t, PACKET_KEPT);
@@ -52,9 +63,9 @@ void trace_give(struct trace *t, struct viewer *v)
  * many keys and therefore happens without the lock. */
 struct guest {
     uint64_t joined;
-    bool starts, shared;
+    bool starts, shared, rejoins;
     int64_t id;
-    uint64_t last, skipped, skipped_rows;
+    uint64_t last, news, skipped, skipped_rows;
 };
 
 static bool next_guest(struct trace *t, struct guest *g)
@@ -64,8 +75,8 @@ static bool next_guest(struct trace *t, struct guest *g)
     for (struct viewer *v = t->viewers; v != NULL && !found; v = v->next) {
         if (!v->wants_start && !v->wants_state)
             continue;
-        *g = (struct guest){v->joined, v->wants_start, v->shared,      v->id,
-                            v->last,   v->skipped,     v->skipped_rows};
+        *g = (struct guest){v->joined, v->wants_start, v->shared,  v->rejoins,     v->id,
+                            v->last,   v->news,        v->skipped, v->skipped_rows};
         found = true;
     }
     pthread_mutex_unlock(&t->hub->lock);
@@ -115,7 +126,7 @@ static void give_all(struct trace *t, const struct guest *g, struct packet *cons
     for (size_t i = 0; v != NULL && i < n; i++)
         viewer_push(v, p[i]);
     if (v != NULL) {
-        v->wants_start = v->wants_state = false;
+        v->wants_start = v->wants_state = v->rejoins = false;
         v->skipped = v->skipped_rows = 0;
         v->last = t->n;
     }
@@ -124,14 +135,16 @@ static void give_all(struct trace *t, const struct guest *g, struct packet *cons
 
 static void serve(struct trace *t, const struct guest *g)
 {
-    struct packet *p[4];
+    struct packet *p[5];
     size_t n = 0;
     if (g->starts)
         p[n++] = make_start(t, g);
-    if (history_text(&t->history, g->starts ? 0 : g->last, &t->out))
+    if (history_columns(&t->history, &t->keyed, g->last, &t->out))
         p[n++] = take_out(t, PACKET_FIRST);
     p[n++] = make_state(t, g);
     if (rows_known(&t->rows, g->skipped_rows, &t->out))
+        p[n++] = take_out(t, PACKET_FIRST);
+    if (g->rejoins && history_missed(&t->news, g->news, &t->out))
         p[n++] = take_out(t, PACKET_FIRST);
     give_all(t, g, p, n);
     while (n > 0)
@@ -139,16 +152,20 @@ static void serve(struct trace *t, const struct guest *g)
     t->told_viewers = 0; /* this one must be told as well */
 }
 
-/* Announces the number of viewers if it has changed. */
+/* Announces the number of viewers, and whether the trace is recorded, if these have changed. */
 static bool tell_viewers(struct trace *t)
 {
     pthread_mutex_lock(&t->hub->lock);
     size_t n = t->nviewers;
+    bool recorded = t->recorded;
     pthread_mutex_unlock(&t->hub->lock);
-    if (n == t->told_viewers)
+    if (n == t->told_viewers && recorded == t->told_recorded)
         return false;
     t->told_viewers = n;
-    buf_printf(&t->out, "{\"type\":\"viewers\",\"viewers\":%zu}", n);
+    t->told_recorded = recorded;
+    t->keyed.most = recorded ? HISTORY_RECORDED : HISTORY_KEYED;
+    buf_printf(&t->out, "{\"type\":\"viewers\",\"viewers\":%zu,\"recorded\":%s}", n,
+               recorded ? "true" : "false");
     trace_publish(t, PACKET_INFO, 0);
     return true;
 }

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "util/buftext.h"
@@ -141,6 +142,9 @@ static bool begin(struct trace *t)
 enum ending trace_asked(struct trace *t)
 {
     pthread_mutex_lock(&t->hub->lock);
+    if (t->nviewers == 0 && !t->recorded && t->asked == ENDING_NOT &&
+        monotonic_ns() >= t->lost_until_ns)
+        t->asked = ENDING_LEFT;
     enum ending e = t->asked;
     pthread_mutex_unlock(&t->hub->lock);
     return e;
@@ -288,6 +292,25 @@ static void add_failed(struct trace *t, const struct viewer *v)
     buf_addc(b, '}');
 }
 
+/* A page that was lost may come back after the trace has ended: its last data and its end, in
+ * `out`, wait for it. Nothing is left in the node meanwhile. */
+static void wait_for_lost(struct trace *t)
+{
+    struct buf last = t->out;
+    t->out = (struct buf)BUF_INIT;
+    for (;;) {
+        pthread_mutex_lock(&t->hub->lock);
+        bool alone = t->nviewers == 0 && t->asked == ENDING_NOT;
+        pthread_mutex_unlock(&t->hub->lock);
+        if (!alone || trace_asked(t) != ENDING_NOT)
+            break;
+        usleep(WORK_MS * 1000);
+    }
+    trace_serve_viewers(t);
+    buf_free(&t->out);
+    t->out = last;
+}
+
 /* Sends the last message, in `out`, which is empty if the trace never ran, and detaches all
  * viewers. `end`: why the trace was given up, if it was. */
 static void dismiss(struct trace *t, const struct end *end)
@@ -295,6 +318,7 @@ static void dismiss(struct trace *t, const struct end *end)
     struct packet *last = t->out.len > 0 ? packet_make(t->hub, PACKET_KEPT, &t->out) : NULL;
     buf_reset(&t->out);
     pthread_mutex_lock(&t->hub->lock);
+    bool unseen = t->recorded && t->nviewers == 0 && t->asked == ENDING_NOT;
     for (struct viewer *v = t->viewers, *next; v != NULL; v = next) {
         next = v->next;
         if (v->wants_start || last == NULL) {
@@ -317,6 +341,14 @@ static void dismiss(struct trace *t, const struct end *end)
     t->state = TRACE_OVER;
     pthread_mutex_unlock(&t->hub->lock);
     packet_drop(last);
+    if (unseen) {
+        char line[1024];
+        snprintf(line, sizeof line, "the recording of %s on %s has ended: %s",
+                 t->m.name != NULL ? t->m.name : "a script",
+                 t->m.node != NULL ? t->m.node : "this server",
+                 t->diags.first[0] != '\0' ? t->diags.first : "the script has ended it");
+        t->hub->config->tell(line);
+    }
     t->hub->wake(t->hub->wake_arg);
 }
 
@@ -348,6 +380,8 @@ void *trace_main(void *arg)
     sink_redirect(&t->sink, NULL);
     erltrace_close(t->h); /* before any viewer is told that the trace is over */
     t->h = NULL;
+    if (ran && trace_asked(t) != ENDING_LEFT)
+        wait_for_lost(t);
     dismiss(t, &end);
     return NULL;
 }

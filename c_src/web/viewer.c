@@ -18,15 +18,16 @@
 #define MS UINT64_C(1000000)
 
 enum {
-    PING_MS = 500,     /* between two pings */
-    SILENCE_MS = 1200, /* without any sign of life after a ping */
-    PONG_MS = 30000,   /* acknowledged but unanswered: the page hangs, or reads very slowly */
-    GOING_AWAY = 1001, /* close code */
-    OVERLOADED = 1013, /* close code */
-    CLOSE_SECONDS = 3, /* to read why it is disconnected */
-    CHECKS = 4,        /* pending checks of a page */
-    RATE = 20,         /* messages per second */
-    BURST = 40         /* ... and at once */
+    PING_MS = 500,      /* between two pings */
+    SILENCE_MS = 1200,  /* without any sign of life after a ping */
+    FAREWELL_MS = 5000, /* that a trace waits for a page that has closed its socket: a reload */
+    PONG_MS = 30000,    /* acknowledged but unanswered: the page hangs, or reads very slowly */
+    GOING_AWAY = 1001,  /* close code */
+    OVERLOADED = 1013,  /* close code */
+    CLOSE_SECONDS = 3,  /* to read why it is disconnected */
+    CHECKS = 4,         /* pending checks of a page */
+    RATE = 20,          /* messages per second */
+    BURST = 40          /* ... and at once */
 };
 
 static void let_go(struct viewer *v, int code, const char *why)
@@ -54,21 +55,36 @@ static void refuse(struct web *w, struct viewer *v, int64_t id, const char *why)
     buf_free(&b);
 }
 
+/* Queues a job for the page in place of those of its kind that have not begun. Takes the message.
+ */
+static bool work_for(struct web *w, struct viewer *v, enum job_kind kind, struct message *m)
+{
+    v->checks -= (unsigned)worker_cancel(w->worker, kind, v->number);
+    struct job *j = v->checks < CHECKS ? job_new(kind, v) : NULL;
+    if (j == NULL)
+        return false;
+    j->number = v->number;
+    j->m = *m;
+    memset(m, 0, sizeof *m);
+    v->checks++;
+    if (worker_add(w->worker, j))
+        return true;
+    v->checks--;
+    job_free(j);
+    return false;
+}
+
 static void check(struct web *w, struct viewer *v, struct message *m)
 {
+    struct message again;
     int64_t id = m->id;
-    struct job *j = v->checks < CHECKS ? job_new(JOB_CHECK, v) : NULL;
-    if (j != NULL) {
-        j->number = v->number;
-        j->m = *m;
-        memset(m, 0, sizeof *m);
-        v->checks++;
-        if (worker_add(w->worker, j))
-            return;
-        v->checks--;
-    }
-    job_free(j);
-    refuse(w, v, id, "the server is too busy");
+    bool with_node = m->node != NULL && message_copy(m, &again);
+    if (!work_for(w, v, JOB_CHECK, m))
+        refuse(w, v, id, "the server is too busy");
+    else if (with_node)
+        work_for(w, v, JOB_MATCH, &again);
+    if (with_node)
+        message_free(&again);
 }
 
 static void pong(struct web *w, struct viewer *v, const struct message *m)
@@ -100,8 +116,10 @@ static void obey(struct web *w, struct viewer *v, struct message *m)
     switch (m->type) {
     case MESSAGE_START: why = trace_start(&w->hub, v, m); break;
     case MESSAGE_JOIN: why = trace_join(&w->hub, v, m); break;
+    case MESSAGE_REJOIN: why = trace_rejoin(&w->hub, v, m); break;
     case MESSAGE_CHECK: check(w, v, m); break;
     case MESSAGE_STOP: stop(w, v, m); break;
+    case MESSAGE_RECORD: why = trace_record(&w->hub, v, m->on); break;
     case MESSAGE_PING: pong(w, v, m); break;
     }
     if (why != NULL)
@@ -252,7 +270,9 @@ void viewer_answer(struct web *w, struct job *j)
 
 /* -- signs of life ----------------------------------------------------------------------------- */
 
-/* The page's system acknowledges data on arrival, even when the page itself is busy or slow. */
+/* The page's system acknowledges data on arrival, even when the page itself is busy or slow. It is
+ * silent while it owes an acknowledgement, of data or of a probe of its closed window; a page that
+ * reads slowly owes none between two probes. */
 static void look_for_acknowledgements(struct viewer *v, uint64_t now)
 {
     struct tcp_info info = {0};
@@ -263,8 +283,10 @@ static void look_for_acknowledgements(struct viewer *v, uint64_t now)
     if (info.tcpi_bytes_acked > v->acked || heard > v->heard_ns)
         v->heard_ns = info.tcpi_bytes_acked > v->acked ? now : heard;
     v->acked = info.tcpi_bytes_acked;
-    if (v->heard_ns >= v->silent_ns)
+    if (v->heard_ns >= v->silent_ns || (info.tcpi_unacked == 0 && info.tcpi_probes == 0))
         v->silent_ns = 0;
+    else if (info.tcpi_probes > 0 && v->silent_ns == 0)
+        v->silent_ns = now;
 }
 
 static bool longer_than(uint64_t since_ns, uint64_t now, uint64_t ms)
@@ -297,8 +319,9 @@ static void say_hello(struct web *w, struct viewer *v)
     json_text_field(&b, "version", erltrace_version());
     json_safe_int_field(&b, "protocol", 1);
     json_bool_field(&b, "destructive", w->config.destructive);
+    json_text_field(&b, "server", w->id);
     buf_addc(&b, ',');
-    server_limits(&b);
+    server_limits(w, &b);
     buf_addc(&b, '}');
     hub_send(&w->hub, v, &b);
     buf_free(&b);
@@ -322,6 +345,15 @@ static void come(struct lws *wsi, struct viewer *v)
         say_hello(w, v);
 }
 
+/* Returns how long the viewer's trace waits for it to come back. */
+static unsigned keep_ms(const struct web *w, const struct viewer *v)
+{
+    unsigned ms = w->config.keep_ms;
+    if (v->close_code != 0)
+        return 0;
+    return v->farewell && ms > FAREWELL_MS ? FAREWELL_MS : ms;
+}
+
 static void go(struct lws *wsi, struct viewer *v)
 {
     struct web *w = web_of(wsi);
@@ -332,7 +364,7 @@ static void go(struct lws *wsi, struct viewer *v)
         return;
     *at = v->other;
     w->nviewers--;
-    trace_leave(&w->hub, v);
+    trace_leave(&w->hub, v, keep_ms(w, v));
     viewer_clear(v);
 }
 
@@ -343,6 +375,7 @@ int viewer_callback(struct lws *wsi, enum lws_callback_reasons reason, void *use
     switch (reason) {
     case LWS_CALLBACK_ESTABLISHED: come(wsi, v); break;
     case LWS_CALLBACK_CLOSED: go(wsi, v); break;
+    case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE: v->farewell = true; break;
     case LWS_CALLBACK_RECEIVE: receive(wsi, v, in, len); break;
     case LWS_CALLBACK_RECEIVE_PONG:
         v->heard_ns = monotonic_ns();

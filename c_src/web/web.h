@@ -38,14 +38,25 @@ struct web_config {
     size_t ntls;
     const struct web_option *option; /* for every trace */
     size_t noptions;
+    /* Tells the server's user what no page is told. Called by any thread. */
+    void (*tell)(const char *line);
+    unsigned keep_ms; /* how long a trace waits for a page whose connection was lost */
+    bool new_token;   /* the token is new, and not kept for the next server */
 };
 
 /* Starts to listen. Returns NULL with one line in why[size] and perhaps a hint in *hint. */
 struct web *web_open(const struct web_config *config, char *why, size_t size, const char **hint);
 /* Returns the address to open in a browser, with the token. */
 const char *web_url(const struct web *w);
+/* Returns why the token is not kept for the next server, although it should be; NULL: it is, or
+ * should not be. */
+const char *web_warning(const struct web *w);
 /* Returns whether the page was built into this program. */
 bool web_has_page(void);
+/* Starts a trace on that node that goes on when no page views it. script: a file with D text, or
+ * the name of a ready script. Returns NULL, or why it cannot; config.tell is told why it ends. */
+const char *web_record(struct web *w, const char *node, const char *script, char *const *arg,
+                       size_t nargs);
 /* Serves until web_end is called, then ends all traces. */
 void web_run(struct web *w);
 /* Ends web_run. May be called from signal handlers. */

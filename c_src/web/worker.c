@@ -193,6 +193,31 @@ static void do_catalog(struct worker *w, struct job *j)
     put_error(j, diags);
 }
 
+/* A node that does not answer is no error of the script. */
+static void do_match(struct worker *w, struct job *j)
+{
+    const char *node = j->m.node != NULL ? j->m.node : "";
+    const struct kept *k = lists_of(w, node);
+    struct diag_list diags = {0};
+    struct buf b = BUF_INIT;
+    buf_adds(&j->body, "{\"type\":\"matched\"");
+    json_safe_int_field(&j->body, "id", j->m.id);
+    json_text_field(&j->body, "node", node);
+    if (k->catalog != NULL) {
+        lists_match(k->catalog, w->config, &j->m, &diags, &b);
+        buf_addc(&j->body, ',');
+        buf_add(&j->body, buf_str(&b), b.len);
+    } else {
+        json_text_field(&j->body, "error",
+                        k->diags.first[0] != '\0' ? k->diags.first : "out of memory");
+    }
+    buf_adds(&j->body, ",\"diagnostics\":[");
+    buf_add(&j->body, buf_str(&diags.text), diags.text.len);
+    buf_adds(&j->body, "]}");
+    buf_free(&b);
+    diag_list_free(&diags);
+}
+
 static void do_about(struct worker *w, struct job *j)
 {
     struct diag_list diags = {0};
@@ -210,6 +235,7 @@ static void *work(void *arg)
 {
     static void (*const todo[])(struct worker *, struct job *) = {[JOB_NODES] = do_nodes,
                                                                   [JOB_CHECK] = do_check,
+                                                                  [JOB_MATCH] = do_match,
                                                                   [JOB_CATALOG] = do_catalog,
                                                                   [JOB_ABOUT] = do_about};
     struct queue *q = arg;
@@ -325,7 +351,7 @@ void job_free(struct job *j)
 
 bool worker_add(struct worker *w, struct job *j)
 {
-    struct queue *q = &w->queue[j->kind == JOB_CATALOG || j->kind == JOB_ABOUT];
+    struct queue *q = &w->queue[j->kind >= JOB_MATCH];
     pthread_mutex_lock(&w->lock);
     bool room = q->n < WAITING;
     if (room) {
@@ -337,6 +363,28 @@ bool worker_add(struct worker *w, struct job *j)
     }
     pthread_mutex_unlock(&w->lock);
     return room;
+}
+
+size_t worker_cancel(struct worker *w, enum job_kind kind, uint64_t number)
+{
+    struct queue *q = &w->queue[kind >= JOB_MATCH];
+    size_t n = 0;
+    pthread_mutex_lock(&w->lock);
+    for (struct job **at = &q->first, *j; (j = *at) != NULL;) {
+        if (j->kind != kind || j->number != number) {
+            at = &j->next;
+            continue;
+        }
+        *at = j->next;
+        job_free(j);
+        n++;
+    }
+    q->last = &q->first;
+    while (*q->last != NULL)
+        q->last = &(*q->last)->next;
+    q->n -= n;
+    pthread_mutex_unlock(&w->lock);
+    return n;
 }
 
 void worker_abandon(struct worker *w, struct job *j)

@@ -13,7 +13,7 @@
 #include "web/message.h"
 #include "web/web.h"
 
-enum job_kind { JOB_NODES, JOB_CHECK, JOB_CATALOG, JOB_ABOUT };
+enum job_kind { JOB_NODES, JOB_CHECK, JOB_MATCH, JOB_CATALOG, JOB_ABOUT };
 
 struct job {
     enum job_kind kind;
@@ -21,7 +21,7 @@ struct job {
     void *owner;     /* the owner; NULL once abandoned */
     uint64_t number; /* for the owner's use */
     /* the question */
-    struct message m; /* of a check */
+    struct message m; /* of JOB_CHECK and JOB_MATCH */
     enum lists_what what;
     char node[256], module[256], prefix[256];
     size_t limit;
@@ -44,6 +44,9 @@ struct job *job_new(enum job_kind kind, void *owner);
 void job_free(struct job *j);
 /* Queues a job. Returns false if there is too much to do already; the caller then keeps the job. */
 bool worker_add(struct worker *w, struct job *j);
+/* Removes the owner's jobs of this kind that have not begun, and returns their number: a later one
+ * replaces them. */
+size_t worker_cancel(struct worker *w, enum job_kind kind, uint64_t number);
 /* Abandons a job: its owner ends. */
 void worker_abandon(struct worker *w, struct job *j);
 /* Returns a finished job, which the caller must free; NULL if there is none. */

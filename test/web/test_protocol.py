@@ -423,7 +423,7 @@ def test_options_of_the_server(t, s):
 def test_lists(t, s):
     scripts = {e["name"]: e for e in s.get("/api/scripts").json()["scripts"]}
     e = scripts["latency.d"]
-    t.equal((e["title"], e["view"], e["place"]), ("time from the sending of a message until its receiver runs", "heatmap", "heatmap"), "a script")
+    t.equal((e["title"], e["view"], e["place"]), ("time from the sending of a message until its receiver runs, by receiver", "heatmap", "heatmap"), "a script")
     t.match(e["script"], "quantize", "its text")
     t.equal([e["name"] for e in scripts.values() if e["place"] == "list"], ["functions.d"], "what /list opens with")
     t.equal(scripts["calls.d"]["args"], [{"name": "MODULE", "default": "ets"}], "arguments")

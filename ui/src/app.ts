@@ -1,18 +1,47 @@
 // app.ts - the state of the page and what it does: the script, the node, the trace that is shown, and the view. Views read it and call its
 // methods; it notifies them of changes, at most once a frame.
 import { useLayoutEffect, useState } from "preact/hooks";
-import { divided, guessUnit, type Unit } from "./model/format.ts";
+import { Group } from "./group.ts";
+import { Live, type Running } from "./live.ts";
 import { canFlame } from "./model/flame.ts";
+import { divided, guessUnit, type Unit } from "./model/format.ts";
 import { resultOf } from "./model/functions.ts";
-import type { Diagnostic, Finding, Message, NodeInfo, Progress, RunningTrace, Script } from "./model/protocol.ts";
-import { keyText, Trace, type Aggregation } from "./model/trace.ts";
-import * as url from "./model/url.ts";
+import { type Do, Life, type Told } from "./model/life.ts";
+import { Look } from "./model/look.ts";
+import type { Next } from "./model/next.ts";
+import type {
+    Diagnostic,
+    Finding,
+    Message,
+    NodeInfo,
+    Progress,
+    RunningTrace,
+    Script,
+    Started,
+} from "./model/protocol.ts";
+import type { Saved } from "./model/saved.ts";
+import { type Aggregation, keyText, Trace } from "./model/trace.ts";
 import type { View, ViewName } from "./model/url.ts";
+import * as url from "./model/url.ts";
+import { Way } from "./model/way.ts";
+import * as mine from "./net/mine.ts";
+import { get, Session } from "./net/session.ts";
 import { take } from "./net/token.ts";
-import { get, Session, type Link } from "./net/session.ts";
+import { Plan } from "./plan.ts";
 
 /** A double click is not meant to stop twice: a second stop does not wait for the last results. */
 const TWICE_MS = 1000;
+
+/** Steps in time that follow on each other within this time are one. */
+const QUICK_MS = 1000;
+
+/** The choices that are steps of their own for Back and Forward. */
+const STEPS: (keyof View)[] = ["view", "agg", "flame", "zoom", "fn"];
+
+/** What the browser's history keeps of a step. */
+interface Step {
+    step: number;
+}
 
 /** Whether an error says that a script looks into terms where these are hidden. */
 export const hidesTerms = (tag: string) => tag === "D_TERMS_OFF" || tag === "AGENT_TERMS";
@@ -24,6 +53,7 @@ export interface Recent {
     at: number;
     name: string;
     node: string | null;
+    also?: string[];
     args: string[];
     script: string;
 }
@@ -33,7 +63,7 @@ const THEME = "erltrace.theme";
 const MOST_RECENT = 30;
 
 /** Storage that works without an error, as empty, in a browser that stores nothing for us. */
-const store = {
+export const store = {
     get(key: string): string | null {
         try {
             return localStorage.getItem(key);
@@ -57,14 +87,31 @@ export class App {
     running: RunningTrace[] = [];
     recent: Recent[] = [];
     node: string | null = null;
+    /** The nodes that are traced besides it. */
+    also: string[] = [];
+    /** What runs, or ran, if that is on several nodes. */
+    group: Group | null = null;
     /** Whether the server has answered which node it traces. */
     known = false;
     name = "";
     script = "";
     args: string[] = [];
     view: View = url.DEFAULT_VIEW;
+    /** What all views show: times, keys, what is chosen. */
+    readonly look = new Look((step) => {
+        this.write(step);
+        this.changed();
+    });
+    /** Whether one has gone back to the first step: one more leaves the page. */
+    first = false;
     phase: Phase = "idle";
     trace: Trace | null = null;
+    /** What a run is given besides its script. */
+    readonly plan = new Plan();
+    /** The steps that led to the trace that is shown. */
+    readonly way = new Way();
+    /** The small maps of the first page. */
+    readonly small = new Live(() => this.changed());
     about: { node: string; findings: Finding[] } | null = null;
     failed: { text: string; hint: string | null; tag: string } | null = null;
     /** The progress of placing probes, if a start takes long. */
@@ -73,21 +120,33 @@ export class App {
     /** Diagnostics that came while the trace ran. */
     notices: Diagnostic[] = [];
     dismissed = new Set<string>();
-    link: Link = "connecting";
-    linkWhy = "";
+    /** Whether what is shown is live. */
+    readonly life = new Life();
     theme: Theme = "auto";
+    /** What stands before the title: thresholds that are crossed. */
+    alarm = "";
+    /** Called at each change, also in the background. */
+    watch: () => void = () => {};
     version = "";
     /** Increases when the script or the view was set from outside the editor. */
     loaded = 0;
 
     private session: Session | null = null;
+    private seen: Trace | null = null; // what a small map knows of the trace that is joined
+    private live: Trace | null = null; // the one that messages are about; another may be shown
+    private readonly groups = new WeakMap<Trace, Group>();
     private listeners = new Set<() => void>();
     private frame = 0;
     private startId = 0;
+    private recordId = 0;
     private stopAt = 0; // when the server was told to stop; 0: not told
     private checkId = 0;
     private checkTimer = 0;
     private written = "";
+    private seam = false; // the next trace goes on where this one has ended
+    private past = 0; // steps of the browser's history, from where the page was entered
+    private stepKind = "";
+    private stepAt = 0;
 
     start(): void {
         this.theme = (store.get(THEME) as Theme | null) ?? "auto";
@@ -95,26 +154,50 @@ export class App {
         matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.applyTheme());
         try {
             const kept = JSON.parse(store.get(RECENT) ?? "[]") as Recent[];
-            this.recent = Array.isArray(kept) ? kept.filter((r) => typeof r?.script === "string").slice(0, MOST_RECENT) : [];
+            this.recent = Array.isArray(kept)
+                ? kept.filter((r) => typeof r?.script === "string").slice(0, MOST_RECENT)
+                : [];
         } catch {
             this.recent = [];
         }
         this.takeToken();
         this.read();
+        this.past = (history.state as Step | null)?.step ?? 0;
+        history.replaceState({ step: this.past }, "");
+        addEventListener("popstate", (e) => {
+            const { step } = (e.state ?? {}) as Partial<Step>;
+            if (step !== undefined) this.goTo(step);
+        });
         addEventListener("hashchange", () => {
-            this.takeToken();
+            if (history.state !== null) return; // a step, see above
+            if (this.takeToken()) this.session?.retry();
             if (location.hash.replace(/^#/, "") !== this.written) this.read();
         });
+        if (this.life.link === "none") {
+            this.changed();
+            return;
+        }
         this.session = new Session(
             (m) => this.message(m),
-            (link, why) => this.linked(link, why),
+            (link, fresh, why) => {
+                this.life.linked(link, fresh, why, this.busy && !this.group, Date.now());
+                if (link === "open" && !this.life.lost) this.check();
+                this.changed();
+            },
         );
+        const left = mine.left(this.place);
+        if (left) {
+            this.life.reloaded(left.server, Date.now());
+            this.phase = "starting";
+            this.trace = null;
+        }
         let silent = false;
         setInterval(() => {
-            const now = this.phase === "running" && (this.trace?.silent ?? 0) > 0;
-            if (now || silent) this.changed();
+            const now = this.phase === "running" && ((this.group ?? this.trace)?.silent ?? 0) > 0;
+            if (now || silent || this.life.link !== "open" || this.life.lost) this.changed();
             silent = now;
         }, 500);
+        setInterval(() => this.act(this.life.tick(Date.now())), 1000);
         void this.fetchScripts();
         void this.fetchNodes();
         void this.fetchRunning();
@@ -126,10 +209,14 @@ export class App {
         if (this.frame) return;
         this.frame = requestAnimationFrame(() => {
             this.frame = 0;
+            this.group?.update();
             for (const f of [...this.listeners]) f();
         });
         // A page in the background draws nothing, but its title shows the state.
-        document.title = `${this.phase === "running" ? "● " : ""}${this.name || "erltrace"}${this.trace?.info.node ? ` · ${this.trace.info.node}` : ""}`;
+        if (this.trace) this.trace.cut = this.life.lost !== null || this.life.link !== "open";
+        const icon = this.told.icon;
+        this.watch();
+        document.title = `${this.alarm ? `${this.alarm} · ` : ""}${icon ? `${icon} ` : ""}${this.name || "erltrace"}${this.trace?.info.node ? ` · ${this.trace.info.node}` : ""}`;
     }
 
     listen(f: () => void): () => void {
@@ -153,7 +240,12 @@ export class App {
     private async fetchAbout(node: string): Promise<void> {
         let about: { node: string; findings: Finding[] } | null = null;
         try {
-            if (node !== "") about = { node, findings: (await get<{ findings: Finding[] }>(`/api/about?node=${encodeURIComponent(node)}`)).findings };
+            if (node !== "")
+                about = {
+                    node,
+                    findings: (await get<{ findings: Finding[] }>(`/api/about?node=${encodeURIComponent(node)}`))
+                        .findings,
+                };
         } catch {
             // whoever runs something there is told
         }
@@ -164,7 +256,9 @@ export class App {
 
     /** Whether scripts may look into terms on the chosen node, if that is known. */
     get terms(): Finding | null {
-        return this.about?.node === this.node ? (this.about?.findings.find((f) => f.subject === "terms") ?? null) : null;
+        return this.about?.node === this.node
+            ? (this.about?.findings.find((f) => f.subject === "terms") ?? null)
+            : null;
     }
 
     /** Why nothing runs: title, what happened, what to do. */
@@ -200,10 +294,18 @@ export class App {
         }
         // An address with only a name, or a path that stands for a script.
         const place = /^\/(heatmap|list)\/?$/.exec(location.pathname)?.[1];
-        const wanted = this.name && !this.script ? this.scripts.find((s) => s.name === this.name) : !this.script && place ? this.scripts.find((s) => s.place === place) : undefined;
+        const wanted =
+            this.name && !this.script
+                ? this.scripts.find((s) => s.name === this.name)
+                : !this.script && place
+                  ? this.scripts.find((s) => s.place === place)
+                  : undefined;
         if (wanted) {
             const said = this.view; // the address takes precedence over what suits the script
+            const { look } = url.read(location.hash);
             this.load(wanted, this.args);
+            this.look.take(look);
+            this.write();
             if (said.view) this.setView(said);
         }
         if (place && !this.view.view) this.view = { ...this.view, view: place as ViewName };
@@ -215,22 +317,106 @@ export class App {
     edit(text: string): void {
         if (text === this.script) return;
         this.script = text;
+        this.plan.matched = null;
+        this.plan.asking = null;
         this.write();
+        this.checkSoon();
+        this.changed();
+    }
+
+    private checkSoon(): void {
         clearTimeout(this.checkTimer);
         this.checkTimer = window.setTimeout(() => this.check(), 400);
+    }
+
+    /** Changes the script from outside the editor, and runs it; sure: nobody is asked first. */
+    rewrite(text: string, sure = false): void {
+        if (text !== this.script) this.set(this.name, text, this.args, this.node);
+        this.run(sure);
+    }
+
+    setOption(name: string, value: string): void {
+        this.plan.set(name, value);
+        this.write();
+        this.checkSoon();
+        this.changed();
+    }
+
+    /** The run that was asked about does not take place. */
+    unask(): void {
+        this.plan.asking = null;
         this.changed();
     }
 
     /** Loads a ready-made script. */
     load(s: Script, args: string[] = []): void {
-        this.set(s.name, s.script, s.args.map((a, i) => args[i] ?? a.default ?? ""), this.node);
+        this.set(
+            s.name,
+            s.script,
+            s.args.map((a, i) => args[i] ?? a.default ?? ""),
+            this.node,
+        );
         if (s.view) this.view = { ...this.view, view: s.view as ViewName, agg: "", unit: "auto" };
         this.write();
     }
 
     again(r: Recent): void {
+        if (r.node !== null) this.also = r.also ?? [];
         this.set(r.name, r.script, r.args, r.node ?? this.node);
         this.view = { ...this.view, view: "", agg: "", unit: "auto" };
+        this.write();
+    }
+
+    /** Runs the script that looks closer at something. */
+    follow(n: Next): void {
+        if (this.group) this.also = this.group.nodes.slice(1);
+        this.set(n.name, n.script, [], this.group?.nodes[0] ?? this.trace?.info.node ?? this.node);
+        this.view = { ...this.view, view: n.view, agg: n.agg, unit: "auto" };
+        this.run();
+        this.write();
+    }
+
+    /** A trace is shown: a step of the way. */
+    private step(node: string, also: readonly string[] = []): void {
+        this.small.stop();
+        this.way.add({
+            name: this.name,
+            script: this.script,
+            args: this.givenArgs(),
+            node,
+            also,
+            view: this.view,
+            trace: this.trace,
+        });
+    }
+
+    /** Another trace is about to be shown. */
+    private leave(): void {
+        this.life.lost = null;
+        mine.forget();
+        if (this.trace) this.trace.stopped ??= { type: "stopped", reason: "left" };
+        const { range, width, keys, zoom, chosen } = this.look;
+        if (this.way.step) this.way.step.look = { range, width, keys, zoom, chosen };
+    }
+
+    /** Shows a step of the way again, with its data, or the first page (-1); a trace that runs ends. */
+    back(to: number): void {
+        if (to === this.way.at) return;
+        if (this.busy) this.end({ type: "stop" });
+        this.leave();
+        this.way.at = to;
+        const s = this.way.step;
+        if (!s) this.small.resume();
+        this.trace = s?.trace ?? null;
+        this.group?.close();
+        this.group = (this.trace && this.groups.get(this.trace)) ?? null;
+        if (s) this.also = [...s.also];
+        this.phase = this.trace ? "stopped" : "idle";
+        this.failed = null;
+        this.notices = [];
+        this.view = s?.view ?? url.DEFAULT_VIEW;
+        this.set(s?.name ?? "", s?.script ?? "", s?.args ?? [], s?.node ?? this.node);
+        if (s?.look) this.look.take(s.look);
         this.write();
     }
 
@@ -239,7 +425,9 @@ export class App {
         this.script = script;
         this.args = args;
         this.node = node;
+        this.look.take(url.NO_PLACE);
         this.diagnostics = [];
+        this.plan.asking = null;
         this.loaded++;
         this.write();
         this.check();
@@ -264,13 +452,23 @@ export class App {
         args[i] = text;
         this.args = args;
         this.write();
+        this.checkSoon();
         this.changed();
     }
 
-    setNode(node: string): void {
+    /** The nodes that are chosen. */
+    get chosen(): string[] {
+        return this.node === null ? [] : [this.node, ...this.also];
+    }
+
+    /** Chooses the nodes that are traced: at least one. */
+    setNodes(node: string, also: string[] = []): void {
         this.node = node;
+        this.also = also;
+        if (node !== "" && this.way.at < 0 && this.phase === "idle") this.small.start(node);
         void this.fetchAbout(node);
         this.write();
+        this.check();
         this.changed();
     }
 
@@ -279,8 +477,16 @@ export class App {
     }
 
     private check(): void {
-        if (this.phase === "starting" || this.link !== "open" || this.script.trim() === "") return;
-        this.checkId = this.session!.send({ type: "check", script: this.script, name: this.fileName, args: this.givenArgs() });
+        this.plan.matched = null;
+        if (this.phase === "starting" || this.life.link !== "open" || this.script.trim() === "") return;
+        this.checkId = this.session!.send({
+            type: "check",
+            script: this.script,
+            name: this.fileName,
+            args: this.givenArgs(),
+            ...(this.node === null ? {} : { node: this.node }),
+            ...this.plan.given,
+        });
     }
 
     private get fileName(): string {
@@ -289,30 +495,102 @@ export class App {
 
     // -- running
 
-    run(): void {
-        if (this.script.trim() === "" || this.link === "refused" || !this.known) return;
+    /** Runs the script; sure: also if it is dear, which is asked about otherwise. */
+    run(sure = false): void {
+        if (this.script.trim() === "" || this.life.link !== "open" || !this.known || !this.plan.valid) return;
         clearTimeout(this.checkTimer);
+        if (!sure && this.plan.ask(this.checkId)) {
+            this.changed();
+            return;
+        }
+        this.plan.asking = null;
         this.remember();
-        this.begin();
-        this.startId = this.session!.send({
+        this.look.range = null;
+        this.write("run");
+        const start = {
             type: "start",
+            page: mine.page(),
             script: this.script,
             name: this.fileName,
             args: this.givenArgs(),
-            ...(this.node === null ? {} : { node: this.node }),
-        });
+            ...this.plan.given,
+        };
+        if (this.also.length > 0) this.runOn(this.chosen, start);
+        else {
+            this.begin();
+            this.startId = this.session!.send({ ...start, ...(this.node === null ? {} : { node: this.node }) });
+        }
         this.changed();
     }
 
+    /** Runs a script on several nodes. */
+    private runOn(nodes: string[], start: Record<string, unknown>): void {
+        if (this.busy && !this.group) this.session!.send({ type: "stop" });
+        this.begin();
+        mine.forget(); // several traces are not found again by a page that is loaded again
+        this.plan.started(() => this.stop());
+        this.startId = 0;
+        const group: Group = new Group(nodes, start, this.view.apart, (m) => this.heard(group, m));
+        this.group = group;
+    }
+
+    private heard(group: Group, m: Message | null): void {
+        if (group !== this.group) return;
+        if (m?.type === "diagnostics") this.diagnose(m, m.id !== undefined);
+        if (m?.type === "drops" || m?.type === "errors") this.dismissed.delete(m.type);
+        if (m?.type === "drops") this.plan.dropped(m.drops);
+        if (m?.type === "cost") this.plan.cost(m);
+        if (m?.type === "started" || m?.type === "stopped") void this.fetchRunning();
+        if (group.trace && group.trace !== this.trace) {
+            this.leave();
+            this.look.begin(group.trace.info.t);
+            this.trace = group.trace;
+            this.groups.set(this.trace, group);
+            this.step(group.nodes[0]!, group.nodes.slice(1));
+        }
+        this.phase = group.phase;
+        this.failed = this.phase === "failed" ? group.failed : null;
+        this.progress = group.progress;
+        this.changed();
+    }
+
+    private diagnose(m: { diagnostics: Diagnostic[] }, starting: boolean): void {
+        if (starting) this.diagnostics = m.diagnostics;
+        else this.notices = [...this.notices, ...m.diagnostics].slice(-20);
+    }
+
+    /** Opens a small map large: its trace, with all that is known of it. */
+    enlarge(r: Running): void {
+        const trace = r.trace!;
+        const { trace: id, node, name, script, args, t } = trace.info;
+        this.view = { ...this.view, view: r.map.view, agg: r.map.agg, unit: "auto" };
+        if (trace.stopped) {
+            this.leave();
+            this.set(name, script, args, node);
+            this.trace = this.live = trace;
+            this.phase = "stopped";
+            this.step(node);
+            return;
+        }
+        this.seen = trace;
+        this.join({ trace: id, node, name, script, args, viewers: 1, since: t });
+    }
+
     join(r: RunningTrace): void {
+        this.also = [];
         this.set(r.name, r.script, r.args, r.node);
         this.begin();
-        this.startId = this.session!.send({ type: "join", trace: r.trace });
+        this.startId = this.session!.send({ type: "join", page: mine.page(), trace: r.trace });
         this.changed();
     }
 
     private begin(): void {
+        this.group?.close();
+        this.group = null;
         this.phase = "starting";
+        this.life.lost = null;
+        this.seam = false;
+        this.keep(0);
         this.stopAt = 0;
         this.failed = null;
         this.progress = null;
@@ -322,8 +600,17 @@ export class App {
     }
 
     stop(): void {
+        if (this.life.lost) {
+            this.giveUp();
+            return;
+        }
         if (!this.busy || (this.stopping && Date.now() - this.stopAt < TWICE_MS)) return;
         this.end({ type: "stop" });
+    }
+
+    /** Lets the trace go on without any page, or no longer. */
+    record(on: boolean): void {
+        if (this.phase === "running") this.recordId = this.session!.send({ type: "record", on });
     }
 
     stopAll(): void {
@@ -331,7 +618,7 @@ export class App {
     }
 
     private end(how: Record<string, unknown>): void {
-        this.session!.send(how);
+        (this.group ?? this.session!).send(how);
         this.stopAt = Date.now();
         this.changed();
     }
@@ -346,7 +633,14 @@ export class App {
     }
 
     private remember(): void {
-        const r: Recent = { at: Date.now(), name: this.name, node: this.node, args: this.givenArgs(), script: this.script };
+        const r: Recent = {
+            at: Date.now(),
+            name: this.name,
+            node: this.node,
+            also: this.also,
+            args: this.givenArgs(),
+            script: this.script,
+        };
         const same = (x: Recent) => x.script === r.script && x.args.join("\n") === r.args.join("\n");
         this.recent = [r, ...this.recent.filter((x) => !same(x))].slice(0, MOST_RECENT);
         store.set(RECENT, JSON.stringify(this.recent));
@@ -360,37 +654,167 @@ export class App {
 
     // -- messages from the server
 
-    private linked(link: Link, why: string): void {
-        this.link = link;
-        this.linkWhy = why;
-        if (link !== "open" && this.busy) {
-            if (this.trace && this.phase === "running") this.trace.stopped = { type: "stopped", reason: "lost", text: `the connection to the server was lost${why ? `: ${why}` : ""}`, hint: "the trace ends by itself when no page is viewing it" };
-            else this.failed = { tag: "", text: `the connection to the server was lost${why ? `: ${why}` : ""}`, hint: null };
-            this.phase = this.trace && this.phase === "running" ? "stopped" : "failed";
+    /** Does what becomes of a trace that is out of reach asks for. */
+    private act(what: Do): void {
+        const t = this.trace;
+        switch (what) {
+            case "rejoin":
+                this.startId = this.session!.send({
+                    type: "rejoin",
+                    page: mine.page(),
+                    ...(t && this.phase === "running"
+                        ? { trace: t.live.trace, n: t.last, news: t.news }
+                        : { trace: mine.left()?.trace ?? 0 }),
+                });
+                break;
+            case "restart":
+                if (t && this.phase === "running") this.startAgain(t);
+                else this.over("the server was restarted");
+                break;
+            case "look":
+                void this.fetchNodes().then(() => {
+                    const there = this.nodes.some((n) => n.node === t?.info.node && n.attachable);
+                    if (there) this.act(this.life.found());
+                });
+                break;
+            case "end":
+                this.over();
         }
-        if (link === "open") {
-            void this.fetchRunning();
-            if (this.nodes.length === 0) void this.fetchNodes();
-            this.check();
+        if (what) this.changed();
+    }
+
+    /** Sends the script of a trace again; what comes then goes on in the same map. */
+    private startAgain(t: Trace): void {
+        const { script, name, args, node, options } = t.info;
+        this.seam = true;
+        this.startId = this.session!.send({ type: "start", page: mine.page(), script, name, args, node, options });
+    }
+
+    /** The trace that was out of reach has ended. */
+    private over(why = ""): void {
+        const lost = this.life.lost;
+        const t = this.trace;
+        this.life.lost = null;
+        this.seam = false;
+        mine.forget();
+        if (!t || this.phase !== "running") {
+            if (this.phase === "starting" && lost?.what === "link")
+                this.failed = { tag: "", text: "the connection was lost while it started", hint: null };
+            else if (lost?.what === "reload")
+                this.notices = [
+                    {
+                        severity: "warning",
+                        tag: "",
+                        text: "the trace of this page has ended, as the page was away for too long",
+                        hint: null,
+                        file: null,
+                        line: 0,
+                        column: 0,
+                        length: 0,
+                        source: null,
+                        rendered: "",
+                    },
+                ];
+            this.phase = this.failed ? "failed" : t ? "stopped" : "idle";
+        } else {
+            const away = `${Math.round((Date.now() - (lost?.since ?? 0)) / 1000)} s`;
+            t.stopped = lost?.end ?? {
+                type: "stopped",
+                reason: lost?.what === "server" ? "server" : "lost",
+                text:
+                    why ||
+                    (this.life.link === "open"
+                        ? `the page was without a connection for ${away}, and the trace has not waited longer`
+                        : `there was no connection for ${away}`),
+                hint: null,
+            };
+            this.phase = "stopped";
         }
         this.changed();
     }
 
-    private message(m: Message): void {
+    /** The user does not wait for a trace that is out of reach. */
+    private giveUp(): void {
+        if (this.session!.open) this.session!.send({ type: "stop" });
+        const running = this.trace !== null && this.phase === "running";
+        const end = { type: "stopped", reason: "left", text: "while it was out of reach; it ends by itself" } as const;
+        if (running) this.trace!.stopped = end;
+        this.phase = this.trace ? "stopped" : "idle";
+        this.life.lost = null;
+        this.seam = false;
+        mine.forget();
+        this.changed();
+    }
+
+    /** Goes on, in the same map, with a trace that was lost. */
+    goOn(): void {
         const t = this.trace;
+        if (!t?.stopped || this.life.link !== "open") return;
+        const { reason, trace } = t.stopped;
+        this.life.again(reason === "server" ? "server" : trace === undefined ? "link" : "node", t.stopped, Date.now());
+        this.phase = "running";
+        this.live = t;
+        t.stopped = null;
+        this.startAgain(t);
+        this.changed();
+    }
+
+    /** Whether what is shown belongs to a trace that goes on, but is not live. */
+    get stale(): boolean {
+        return this.phase === "running" && !["running", "stopping"].includes(this.told.state);
+    }
+
+    /** What the page says of its state. */
+    get told(): Told {
+        const t = this.trace;
+        return this.life.tell(
+            {
+                phase: this.phase,
+                silent: this.phase === "running" ? ((this.group ?? t)?.silent ?? 0) : 0,
+                stopping: this.stopping,
+                placing: this.progress !== null,
+                reason: t?.stopped?.reason ?? null,
+                saved: !!t?.origin,
+            },
+            Date.now(),
+        );
+    }
+
+    private message(m: Message): void {
+        const t = this.live;
         switch (m.type) {
             case "hello":
                 this.version = m.version;
+                this.act(this.life.hello(m.server, m.limits.keep, Date.now()));
+                void this.fetchRunning();
+                if (this.nodes.length === 0) void this.fetchNodes();
                 break;
             case "diagnostics":
-                if (m.id === undefined) this.notices = [...this.notices, ...m.diagnostics].slice(-20);
-                else if (m.id === this.startId) this.diagnostics = m.diagnostics;
+                if (m.id === undefined || (m.id === this.startId && !this.life.lost))
+                    this.diagnose(m, m.id !== undefined);
                 break;
             case "checked":
-                if (m.id === this.checkId && this.phase !== "starting") this.diagnostics = m.diagnostics;
+                if (m.id === this.checkId && this.phase !== "starting" && !this.plan.matched)
+                    this.diagnostics = m.diagnostics;
+                break;
+            case "matched":
+                if (m.id !== this.checkId || this.phase === "starting") break;
+                this.plan.matched = m;
+                if (m.matches) this.diagnostics = m.diagnostics;
                 break;
             case "failed":
+                if (m.id === this.recordId) {
+                    const { tag, text, hint } = m;
+                    const place = { file: null, line: 0, column: 0, length: 0, source: null, rendered: text };
+                    this.notices = [...this.notices, { severity: "warning", tag, text, hint, ...place }];
+                }
                 if (m.id !== this.startId) break;
+                if (this.life.lost) {
+                    if (this.life.lost.end) Object.assign(this.life.lost.end, { text: m.text, hint: m.hint });
+                    this.act(this.life.failed(Date.now()));
+                    break;
+                }
+                mine.forget();
                 this.phase = "failed";
                 this.failed = m;
                 if (hidesTerms(m.tag) && this.node) void this.fetchAbout(this.node);
@@ -399,53 +823,97 @@ export class App {
                 if (m.id === this.startId && this.phase === "starting") this.progress = m;
                 break;
             case "started":
-                this.trace = new Trace(m);
-                this.phase = "running";
+                if (this.startId === 0) break; // it was left for others
+                this.begun(m);
                 if (this.node === null) this.node = m.node;
                 if (this.node === m.node) void this.fetchAbout(m.node);
                 void this.fetchRunning();
                 break;
-            case "results":
-                t?.results(m);
-                break;
-            case "state":
-                t?.state(m);
-                break;
-            case "history":
-                t?.history(m);
-                break;
-            case "records":
-                t?.record(m);
+            case "missed":
+                for (const one of m.messages) this.message(one);
+                if (t) t.recordsSkipped += m.lost;
                 break;
             case "cost":
-                t?.cost.set(m.node, m);
+                t?.take(m);
+                this.plan.cost(m);
                 break;
             case "drops":
-                t?.drop(m.drops);
-                this.dismissed.delete("drops");
+                this.plan.dropped(m.drops);
+                this.dismissed.delete(m.type);
+                t?.take(m);
                 break;
             case "errors":
-                t?.fault(m.errors);
-                this.dismissed.delete("errors");
-                break;
-            case "viewers":
-                if (t) t.viewers = m.viewers;
+                this.dismissed.delete(m.type);
+                t?.take(m);
                 break;
             case "stopped":
-                if (t && this.phase === "running") {
-                    t.stopped = m;
-                    this.phase = "stopped";
-                } else if (this.phase === "starting" && m.id === this.startId) {
+                if (t && t === this.trace && this.phase === "running" && this.life.stopped(m, Date.now())) break;
+                if (t === this.trace) mine.forget();
+                this.plan.stopped();
+                if (this.phase === "starting" && m.id === this.startId) {
                     // the trace that was to start will not; what is still shown, if anything, was left for it
-                    if (t) t.stopped ??= m;
-                    this.phase = t ? "stopped" : "idle";
+                    if (this.trace) this.trace.stopped ??= m;
+                    this.phase = this.trace ? "stopped" : "idle";
+                } else if (t && (this.phase === "running" || t !== this.trace)) {
+                    t.stopped = m;
+                    if (t === this.trace) this.phase = "stopped";
                 }
                 void this.fetchRunning();
                 break;
-            case "pong":
-                break;
+            default:
+                t?.take(m);
         }
         this.changed();
+    }
+
+    /** Shows a saved session, as a trace that has ended. */
+    show({ trace, notices, look }: Saved): void {
+        const { name, script, args, node } = trace.info;
+        this.leave();
+        this.trace = trace;
+        this.phase = "stopped";
+        this.failed = this.progress = null;
+        this.notices = notices;
+        this.dismissed.clear();
+        this.group = null;
+        const [first = "", ...also] = node.split(", ");
+        this.also = also;
+        this.set(name, script, args, first);
+        const address = url.read(look);
+        this.view = address.view;
+        this.look.take(address.look);
+        this.step(first, also);
+        this.write();
+    }
+
+    /** A trace runs: another one, the one that was out of reach, or one that goes on for it. */
+    private begun(m: Started): void {
+        const what = this.life.started();
+        const t = this.live;
+        const same = what !== null && t !== null && t.live.trace === m.trace && t.live.t === m.t;
+        if (!same && !(this.seam && what !== null && t?.resume(m, what))) {
+            this.leave();
+            this.look.begin(m.t);
+            this.live = this.seen?.info.trace === m.trace ? this.seen : new Trace(m);
+            this.seen = null;
+            if (t) this.live.marking = t.info.t === m.t ? t.marking : { ...t.marking, notes: [] };
+            this.trace = this.live;
+            this.plan.started(() => this.stop());
+            this.step(m.node);
+        }
+        this.trace = this.live;
+        this.seam = false;
+        this.phase = "running";
+        this.keep(m.trace);
+    }
+
+    /** What is run here, as the address has it. */
+    private get place(): string {
+        return url.write({ ...url.read(location.hash), view: url.DEFAULT_VIEW, look: url.NO_PLACE });
+    }
+
+    private keep(trace: number): void {
+        mine.keep({ server: this.life.serverId, trace, place: this.place });
     }
 
     dismiss(what: string): void {
@@ -457,8 +925,15 @@ export class App {
 
     setView(change: Partial<View>): void {
         this.view = { ...this.view, ...change };
-        this.write();
+        if (this.way.step?.trace === this.trace) this.way.step!.view = this.view;
+        this.write(STEPS.find((k) => k in change) ?? "");
         this.changed();
+    }
+
+    /** Whether the node is a part of keys; their numbers change with it. */
+    setApart(apart: boolean): void {
+        this.group?.setApart(apart);
+        this.setView({ apart });
     }
 
     get aggregations(): Aggregation[] {
@@ -467,13 +942,19 @@ export class App {
 
     /** The aggregations that a view can show. */
     suited(view: ViewName): Aggregation[] {
-        return this.aggregations.filter((a) => (view === "heatmap" ? a.hist : view === "flame" ? canFlame(a) : view === "list" || view === "series"));
+        return this.aggregations.filter((a) =>
+            view === "heatmap" ? a.hist : view === "flame" ? canFlame(a) : view === "list" || view === "series",
+        );
     }
 
     /** The views that have something to show of this trace; all views, before there is a trace. */
     get views(): ViewName[] {
         if (!this.trace) return [];
-        return url.VIEWS.filter((v) => (v === "console" || v === "records" ? this.trace!.info.prints || this.trace!.recordCount > 0 : this.suited(v).length > 0));
+        return url.VIEWS.filter((v) =>
+            v === "console" || v === "records"
+                ? this.trace!.info.prints || this.trace!.recordCount > 0
+                : this.suited(v).length > 0,
+        );
     }
 
     /** The view that is shown. */
@@ -495,32 +976,74 @@ export class App {
         if (this.view.unit !== "auto") return this.view.unit;
         if (resultOf(agg.fn) === "count") return "";
         const first = agg.keys.values().next().value;
-        return divided(guessUnit(agg.name, first ? keyText(first) : "", this.trace?.info.script ?? this.script), agg.normal);
+        return divided(
+            guessUnit(agg.name, first ? keyText(first) : "", this.trace?.info.script ?? this.script),
+            agg.normal,
+        );
     }
 
     // -- address and theme
 
     address(): url.Address {
-        return { node: this.node, name: this.name, script: this.ready ? null : this.script || null, args: this.givenArgs(), view: this.view };
+        return {
+            node: this.node,
+            also: this.also,
+            name: this.name,
+            script: this.ready ? null : this.script || null,
+            args: this.givenArgs(),
+            options: this.plan.options,
+            view: this.view,
+            look: this.look,
+        };
     }
 
-    private write(): void {
+    // step: the kind of step that a user takes, which Back takes back; "": none. Steps in time follow quickly on each other: they are one.
+    private write(step = ""): void {
+        const before = this.written;
         this.written = url.write(this.address());
-        history.replaceState(null, "", `${location.pathname}${location.search}#${this.written}`);
+        const again = step === "range" && step === this.stepKind && performance.now() - this.stepAt < QUICK_MS;
+        const to = `${location.pathname}${location.search}#${this.written}`;
+        const next = step && !again && (before !== this.written || step === "run");
+        if (next) [this.past, this.first] = [this.past + 1, false];
+        const state: Step = { step: this.past };
+        try {
+            if (next) history.pushState(state, "", to);
+            else history.replaceState(state, "", to);
+        } catch {
+            // some browsers refuse more than so many changes in a time: a later one has it
+        }
+        if (step) [this.stepKind, this.stepAt] = [step, performance.now()];
+    }
+
+    // Back or Forward has come to a step: views are as they were then; the script, and what runs, stay.
+    private goTo(step: number): void {
+        const { view, look } = url.read(location.hash);
+        this.past = step;
+        this.first = step === 0;
+        this.stepKind = "";
+        this.view = view;
+        this.look.take(look);
+        this.write();
+        this.changed();
     }
 
     /** Takes the token out of the address that the server printed; it must not stay there. */
-    private takeToken(): void {
-        const left = take(location.hash);
-        if (left !== location.hash) history.replaceState(null, "", `${location.pathname}${location.search}${left ? "#" + left : ""}`);
+    private takeToken(): boolean {
+        const before = location.hash;
+        const left = take(before);
+        if (left !== before)
+            history.replaceState(null, "", `${location.pathname}${location.search}${left ? `#${left}` : ""}`);
+        return left !== before;
     }
 
     private read(): void {
         const a = url.read(location.hash);
         this.view = a.view;
-        if (a.node !== null) this.node = a.node;
+        this.look.take(a.look);
+        if (a.node !== null) [this.node, this.also] = [a.node, a.also ?? []];
         this.name = a.name;
         this.args = a.args;
+        this.plan.options = a.options ?? {};
         const ready = this.scripts.find((s) => s.name === a.name);
         this.script = a.script ?? ready?.script ?? "";
         this.loaded++;

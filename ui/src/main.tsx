@@ -3,24 +3,40 @@ import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { app, useApp } from "./app.ts";
 import { Editor, type EditorHandle } from "./edit/editor.tsx";
+import { startKeeping } from "./keep.ts";
 import { UNITS, type Unit } from "./model/format.ts";
 import { resultOf } from "./model/functions.ts";
 import type { ViewName } from "./model/url.ts";
+import { get } from "./net/session.ts";
 import { Banners } from "./views/banners.tsx";
-import { Console, Records } from "./views/text.tsx";
+import { LookChip } from "./views/chip.tsx";
 import { Flame } from "./views/flame.tsx";
 import { Head } from "./views/head.tsx";
-import { HeatMap } from "./views/heatmap.tsx";
+import { HeatMap } from "./views/heat/heatmap.tsx";
 import { Help } from "./views/help.tsx";
-import { List } from "./views/list.tsx";
 import { Library } from "./views/library.tsx";
+import { List } from "./views/list.tsx";
+import { MarkDialogs, MarksButton, RecordToggle } from "./views/marks.tsx";
+import { NextMenu } from "./views/next.tsx";
+import { NodesBar } from "./views/nodes.tsx";
+import { Estimate, Options } from "./views/plan.tsx";
+import { Advised } from "./views/remedy.tsx";
 import { Series } from "./views/series.tsx";
+import { ScriptBar, ScriptName, useSide } from "./views/side.tsx";
 import { Start } from "./views/start.tsx";
+import { Console, Records } from "./views/text.tsx";
+import { WayBar } from "./views/way.tsx";
 import { rove } from "./views/widgets.tsx";
-import { get } from "./net/session.ts";
 import "./style.css";
 
-const TITLES: Record<ViewName, string> = { heatmap: "Heat map", list: "List", series: "Time series", flame: "Flame graph", console: "Console", records: "Records" };
+const TITLES: Record<ViewName, string> = {
+    heatmap: "Heat map",
+    list: "List",
+    series: "Time series",
+    flame: "Flame graph",
+    console: "Console",
+    records: "Records",
+};
 
 function Results() {
     const a = useApp();
@@ -33,6 +49,7 @@ function Results() {
                     <h2>{a.refusal.title}</h2>
                     <p class="bad">{a.refusal.text}</p>
                     {a.refusal.hint && <p>{a.refusal.hint}</p>}
+                    <Advised tag={a.failed?.tag ?? ""} />
                 </div>
             );
         return <Start />;
@@ -44,16 +61,34 @@ function Results() {
             <div class="tabs">
                 <div class="views" role="tablist" aria-label="views" onKeyDown={rove}>
                     {a.views.map((v, i) => (
-                        <button key={v} id={`tab-${v}`} type="button" role="tab" aria-selected={v === view} aria-controls="view" tabIndex={v === view ? 0 : -1} class={v === view ? "on" : ""} title={`${TITLES[v]} (${i + 1})`} onClick={() => a.setView({ view: v })}>
+                        <button
+                            key={v}
+                            id={`tab-${v}`}
+                            type="button"
+                            role="tab"
+                            aria-selected={v === view}
+                            aria-controls="view"
+                            tabIndex={v === view ? 0 : -1}
+                            class={v === view ? "on" : ""}
+                            title={`${TITLES[v]} (${i + 1})`}
+                            onClick={() => a.setView({ view: v })}
+                        >
                             {TITLES[v]}
                         </button>
                     ))}
                 </div>
+                <LookChip agg={agg} />
                 <span class="grow" />
+                <RecordToggle trace={t} />
+                <MarksButton trace={t} />
                 {suited.length > 1 && (
                     <label class="pick">
                         <span>aggregation</span>
-                        <select value={agg?.name ?? ""} aria-label="aggregation" onChange={(e) => a.setView({ agg: e.currentTarget.value })}>
+                        <select
+                            value={agg?.name ?? ""}
+                            aria-label="aggregation"
+                            onChange={(e) => a.setView({ agg: e.currentTarget.value })}
+                        >
                             {suited.map((g) => (
                                 <option key={g.id} value={g.name}>
                                     {g.name} {g.fn}
@@ -70,7 +105,11 @@ function Results() {
                 {agg && resultOf(agg.fn) !== "count" && (
                     <label class="pick">
                         <span>unit</span>
-                        <select value={a.view.unit} aria-label="unit" onChange={(e) => a.setView({ unit: e.currentTarget.value as Unit | "auto" })}>
+                        <select
+                            value={a.view.unit}
+                            aria-label="unit"
+                            onChange={(e) => a.setView({ unit: e.currentTarget.value as Unit | "auto" })}
+                        >
                             <option value="auto">{`auto${a.view.unit === "auto" ? ` (${a.unitOf(agg) || "none"})` : ""}`}</option>
                             {UNITS.map((u) => (
                                 <option key={u} value={u}>
@@ -81,7 +120,13 @@ function Results() {
                     </label>
                 )}
             </div>
-            <div class="view" id="view" role="tabpanel" aria-labelledby={view ? `tab-${view}` : undefined} key={`${t.info.trace}:${t.info.t}:${view}:${agg?.id}`}>
+            <div
+                class="view"
+                id="view"
+                role="tabpanel"
+                aria-labelledby={view ? `tab-${view}` : undefined}
+                key={`${t.info.trace}:${t.info.t}:${view}:${agg?.id}:${a.view.apart}:${a.view.small}`}
+            >
                 {view === null && (
                     <div class="empty">
                         <h2>Nothing to show</h2>
@@ -163,10 +208,23 @@ function Argument({ name, index }: { name: string; index: number }) {
     );
 }
 
+function Arguments() {
+    const a = useApp();
+    return (
+        <>
+            {a.argNames.map((n, i) => (
+                <label class="arg" key={`${n}${i}`}>
+                    <span>{n.toLowerCase()}</span>
+                    <Argument name={n} index={i} />
+                </label>
+            ))}
+        </>
+    );
+}
+
 function ScriptPanel() {
     const a = useApp();
     const editor = useRef<EditorHandle | null>(null);
-    const names = a.argNames;
     useEffect(() => {
         const go = () => editor.current?.focus();
         addEventListener("erltrace:edit", go);
@@ -175,26 +233,22 @@ function ScriptPanel() {
     return (
         <section class="script" aria-label="script">
             <div class="script-head">
-                <span class="script-name" title={a.ready ? a.ready.title : "a script of your own"}>
-                    {a.name ? (
-                        <>
-                            {a.name}
-                            {!a.ready && a.scripts.some((s) => s.name === a.name) && <i> changed</i>}
-                        </>
-                    ) : (
-                        <i>{a.script ? "your script" : "no script"}</i>
-                    )}
-                </span>
-                {names.map((n, i) => (
-                    <label class="arg" key={`${n}${i}`}>
-                        <span>{n.toLowerCase()}</span>
-                        <Argument name={n} index={i} />
-                    </label>
-                ))}
+                <ScriptName />
+                <Arguments />
                 {a.ready && <p class="script-about">{a.ready.title}</p>}
             </div>
-            <Editor text={a.script} loaded={a.loaded} diagnostics={a.diagnostics} node={() => app.node} onChange={(text) => a.edit(text)} onRun={() => a.run()} handle={editor} />
+            <Editor
+                text={a.script}
+                loaded={a.loaded}
+                diagnostics={a.diagnostics}
+                node={() => app.node}
+                onChange={(text) => a.edit(text)}
+                onRun={() => a.run()}
+                handle={editor}
+            />
             <Problems editor={editor} />
+            <Estimate />
+            <Options />
         </section>
     );
 }
@@ -202,11 +256,7 @@ function ScriptPanel() {
 function Page() {
     const a = useApp();
     const [help, setHelp] = useState(false);
-    const [side, setSide] = useState(true);
-    useEffect(() => {
-        // on a phone the view lies below the side
-        if (a.phase === "running" && matchMedia("(max-width: 760px)").matches) setSide(false);
-    }, [a.phase, a.trace]);
+    const [side, setSide] = useSide();
     useEffect(() => {
         const key = (e: KeyboardEvent) => {
             const el = e.composedPath()[0] as HTMLElement;
@@ -226,10 +276,18 @@ function Page() {
                 "?": () => setHelp(true),
                 s: () => app.stop(),
                 r: () => app.run(),
-                e: () => dispatchEvent(new Event("erltrace:edit")),
+                e: () => {
+                    setSide(() => true);
+                    setTimeout(() => dispatchEvent(new Event("erltrace:edit"))); // once it is there
+                },
                 b: () => setSide((s) => !s),
                 " ": () => dispatchEvent(new Event("erltrace:pause")),
-                "/": () => (document.querySelector<HTMLInputElement>("[data-search=main]") ?? document.querySelector<HTMLInputElement>(".view .search") ?? document.querySelector<HTMLInputElement>(".search"))?.focus(),
+                "/": () =>
+                    (
+                        document.querySelector<HTMLInputElement>("[data-search=main]") ??
+                        document.querySelector<HTMLInputElement>(".view .search") ??
+                        document.querySelector<HTMLInputElement>(".search")
+                    )?.focus(),
             };
             const view = app.views[Number(e.key) - 1];
             if (e.key !== "0" && view) app.setView({ view });
@@ -240,30 +298,31 @@ function Page() {
         addEventListener("keydown", key);
         return () => removeEventListener("keydown", key);
     }, []);
-    if (a.link === "refused")
-        return (
-            <main class="refused">
-                <h1>erltrace</h1>
-                <p>
-                    The server does not admit this page. Open the address that <code>erltrace serve</code> printed, including its token; a restarted server has a new token.
-                </p>
-            </main>
-        );
     return (
         <div class={`page ${side ? "" : "no-side"}`}>
-            <Head onHelp={() => setHelp(true)} side={side} onSide={setSide} />
+            <Head onHelp={() => setHelp(true)} side={side} onSide={(on) => setSide(() => on)} />
             <div class="side" hidden={!side}>
                 <ScriptPanel />
                 <Library />
             </div>
-            <main class="main">
+            <main class={`main ${a.stale ? "stale" : ""}`}>
+                {!side && (
+                    <ScriptBar onUnfold={() => setSide(() => true)}>
+                        <Arguments />
+                    </ScriptBar>
+                )}
+                <WayBar />
                 <Banners />
+                <NodesBar />
                 <Results />
+                <NextMenu />
             </main>
+            <MarkDialogs />
             {help && <Help onClose={() => setHelp(false)} />}
         </div>
     );
 }
 
+startKeeping();
 app.start();
 render(<Page />, document.getElementById("page")!);

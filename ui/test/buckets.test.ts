@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addHist, bucketsOf, percentile, type Hist } from "../src/model/buckets.ts";
+import { addHist, bucketsOf, type Hist, percentile } from "../src/model/buckets.ts";
 import type { HistFn } from "../src/model/functions.ts";
 import { engineOf, said } from "./fake/engine.ts";
 
@@ -55,7 +55,10 @@ test("buckets follow each other without gap", () => {
             }
         }
         for (const [, to] of edges)
-            assert.ok(edges.has(to + 1) || !Number.isFinite(b.bounds(b.of(to + 1)).to) || to + 1 >= 2 ** 39, `${fn}(${params}) after ${to}`);
+            assert.ok(
+                edges.has(to + 1) || !Number.isFinite(b.bounds(b.of(to + 1)).to) || to + 1 >= 2 ** 39,
+                `${fn}(${params}) after ${to}`,
+            );
     }
 });
 

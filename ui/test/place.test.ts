@@ -41,7 +41,13 @@ test("names that a script uses, and the probe of a clause", () => {
 
 test("records that a script defines", () => {
     const text = "record order { id, price,\n items };\n/* record no { x } */ record 'a b' { 'c d' };";
-    assert.deepEqual([...records(text)], [["order", ["id", "price", "items"]], ["'a b'", ["'c d'"]]]);
+    assert.deepEqual(
+        [...records(text)],
+        [
+            ["order", ["id", "price", "items"]],
+            ["'a b'", ["'c d'"]],
+        ],
+    );
 });
 
 test("places of diagnostics are bytes of UTF-8", () => {

@@ -1,38 +1,17 @@
 // complete.ts - completion of D: probes, modules and functions from the server, words of the language, names of the script.
-import { insertCompletionText, pickedCompletion, startCompletion, type Completion, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
+import {
+    type Completion,
+    type CompletionContext,
+    type CompletionResult,
+    insertCompletionText,
+    pickedCompletion,
+    startCompletion,
+} from "@codemirror/autocomplete";
 import type { EditorView } from "@codemirror/view";
-import { get } from "../net/session.ts";
 import { D_OPTIONS } from "../model/words.ts";
-import { COMMON_PROBES, WORDS } from "./dlang.ts";
+import { ask, type ProbeItem, probesOf } from "./lists.ts";
 import { names, placeOf, records } from "./place.ts";
-
-export interface ProbeItem {
-    name: string;
-    provider: string;
-    text: string;
-    section: string;
-    function?: boolean;
-    args: { type: string; name: string; text: string }[];
-}
-
-// Answers are kept for the life of the page; a node's functions change little.
-const answers = new Map<string, Promise<{ items: unknown[]; more: boolean }>>();
-function ask<T>(path: string, params: Record<string, string | number>): Promise<{ items: T[]; more: boolean }> {
-    const key = path + JSON.stringify(params);
-    let answer = answers.get(key);
-    if (!answer) {
-        answer = get<{ items: unknown[]; more: boolean }>(path, params);
-        answers.set(key, answer);
-        answer.catch(() => answers.delete(key));
-    }
-    return answer as Promise<{ items: T[]; more: boolean }>;
-}
-
-export const probesOf = (node: string): Promise<ProbeItem[]> =>
-    ask<ProbeItem>("/api/probes", { node, limit: 1000 }).then(
-        (a) => a.items,
-        () => [],
-    );
+import { COMMON_PROBES, WORDS } from "./tokens.ts";
 
 // Replaces what was typed by text; `again`: opens completion again for what follows it.
 const insert =
@@ -43,14 +22,30 @@ const insert =
     };
 
 const provider = (p: string): string => (p === "erlang" ? "erlang*" : p);
-const info = (p: ProbeItem): string => [p.text, ...p.args.map((a, i) => `arg${i}  ${a.type.replace(/\s*$/, "")} ${a.name}: ${a.text}`)].join("\n");
+const info = (p: ProbeItem): string =>
+    [p.text, ...p.args.map((a, i) => `arg${i}  ${a.type.replace(/\s*$/, "")} ${a.name}: ${a.text}`)].join("\n");
 
 export function completion(node: () => string | null) {
     return async (cx: CompletionContext): Promise<CompletionResult | null> => {
         const text = cx.state.doc.toString();
         const place = placeOf(text, cx.pos);
-        if (!place || (place.text === "" && !cx.explicit && place.kind !== "module" && place.kind !== "function" && place.kind !== "name" && place.kind !== "member" && place.kind !== "record" && place.kind !== "field")) return null;
-        const result = (options: Completion[], validFor: RegExp): CompletionResult => ({ from: place.from, options, validFor });
+        if (
+            !place ||
+            (place.text === "" &&
+                !cx.explicit &&
+                place.kind !== "module" &&
+                place.kind !== "function" &&
+                place.kind !== "name" &&
+                place.kind !== "member" &&
+                place.kind !== "record" &&
+                place.kind !== "field")
+        )
+            return null;
+        const result = (options: Completion[], validFor: RegExp): CompletionResult => ({
+            from: place.from,
+            options,
+            validFor,
+        });
         const where = node();
         switch (place.kind) {
             case "option":
@@ -65,7 +60,12 @@ export function completion(node: () => string | null) {
                 );
             case "record":
                 return result(
-                    [...records(text)].map(([label, fields]) => ({ label, detail: fields.join(", "), type: "type", apply: insert(`${label}.`, true) })),
+                    [...records(text)].map(([label, fields]) => ({
+                        label,
+                        detail: fields.join(", "),
+                        type: "type",
+                        apply: insert(`${label}.`, true),
+                    })),
                     /^\w*$/,
                 );
             case "field":
@@ -82,14 +82,23 @@ export function completion(node: () => string | null) {
                 const probes = where === null ? [] : await probesOf(where);
                 return result(
                     [
-                        { label: "erlang*:", detail: "probes of the node", type: "namespace", boost: 2, apply: insert("erlang*:", true) },
+                        {
+                            label: "erlang*:",
+                            detail: "probes of the node",
+                            type: "namespace",
+                            boost: 2,
+                            apply: insert("erlang*:", true),
+                        },
                         ...COMMON_PROBES.map(([label, detail]) => ({ label, detail, type: "constant", boost: 1 })),
                         ...probes.map((p) => ({
                             label: p.name,
                             detail: p.text,
                             type: "function",
                             info: info(p),
-                            apply: insert(p.function ? `${provider(p.provider)}:` : `${provider(p.provider)}:::${p.name}`, p.function === true),
+                            apply: insert(
+                                p.function ? `${provider(p.provider)}:` : `${provider(p.provider)}:::${p.name}`,
+                                p.function === true,
+                            ),
                         })),
                     ],
                     /^[\w-]*$/,
@@ -97,21 +106,41 @@ export function completion(node: () => string | null) {
             }
             case "module": {
                 if (where === null) return null;
-                const a = await ask<string>("/api/modules", { node: where, prefix: place.text, limit: 200 }).catch(() => null);
+                const a = await ask<string>("/api/modules", { node: where, prefix: place.text, limit: 200 }).catch(
+                    () => null,
+                );
                 if (!a) return null;
-                return { from: place.from, options: [{ label: ":", detail: "any module", type: "keyword", boost: -1, apply: insert("::", true) }, ...a.items.map((m) => ({ label: m, type: "namespace", apply: insert(`${m}:`, true) }))], ...(a.more ? {} : { validFor: /^[\w.]*$/ }) };
+                return {
+                    from: place.from,
+                    options: [
+                        { label: ":", detail: "any module", type: "keyword", boost: -1, apply: insert("::", true) },
+                        ...a.items.map((m) => ({ label: m, type: "namespace", apply: insert(`${m}:`, true) })),
+                    ],
+                    ...(a.more ? {} : { validFor: /^[\w.]*$/ }),
+                };
             }
             case "function": {
                 if (where === null || !place.module) return null;
-                const a = await ask<string>("/api/functions", { node: where, module: place.module, prefix: place.text, limit: 500 }).catch(() => null);
+                const a = await ask<string>("/api/functions", {
+                    node: where,
+                    module: place.module,
+                    prefix: place.text,
+                    limit: 500,
+                }).catch(() => null);
                 if (!a) return null;
-                return { from: place.from, options: a.items.map((f) => ({ label: f, type: "function", apply: insert(`${f}:`, true) })), ...(a.more ? {} : { validFor: /^[\w/]*$/ }) };
+                return {
+                    from: place.from,
+                    options: a.items.map((f) => ({ label: f, type: "function", apply: insert(`${f}:`, true) })),
+                    ...(a.more ? {} : { validFor: /^[\w/]*$/ }),
+                };
             }
             case "name": {
                 const probes = where === null ? [] : await probesOf(where);
                 const functions = place.func !== "" || place.module !== "";
                 return result(
-                    probes.filter((p) => functions === (p.function === true) || !functions).map((p) => ({ label: p.name, detail: p.text, info: info(p), type: "function" })),
+                    probes
+                        .filter((p) => functions === (p.function === true) || !functions)
+                        .map((p) => ({ label: p.name, detail: p.text, info: info(p), type: "function" })),
                     /^[\w-]*$/,
                 );
             }

@@ -1,71 +1,11 @@
-// editor.tsx - the editor of scripts: CodeMirror in a shadow root, because there it can bring its styles without an exception in the page's
-// content security policy (adopted style sheets instead of style elements).
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
-import { bracketMatching, HighlightStyle, indentUnit, syntaxHighlighting } from "@codemirror/language";
-import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
-import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import { EditorState, Prec } from "@codemirror/state";
-import { drawSelection, EditorView, highlightActiveLine, highlightSpecialChars, keymap, lineNumbers, placeholder } from "@codemirror/view";
-import { tags as t } from "@lezer/highlight";
-import { useEffect, useRef } from "preact/hooks";
+// editor.tsx - the editor of scripts. The text is shown, in colour, and can be written in a plain field at once; CodeMirror, which is most of
+// the page's bytes, takes its place when somebody enters it, or when there is something to mark.
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Diagnostic } from "../model/protocol.ts";
-import { completion } from "./complete.ts";
-import { dLanguage } from "./dlang.ts";
+import type { Code } from "./code.ts";
 import { span } from "./place.ts";
-
-const colours = HighlightStyle.define([
-    { tag: t.comment, color: "var(--code-comment)", fontStyle: "italic" },
-    { tag: t.string, color: "var(--code-string)" },
-    { tag: t.number, color: "var(--code-number)" },
-    { tag: t.tagName, color: "var(--code-probe)", fontWeight: "600" },
-    { tag: t.labelName, color: "var(--code-agg)", fontWeight: "600" },
-    { tag: [t.keyword, t.typeName], color: "var(--code-keyword)" },
-    { tag: t.atom, color: "var(--code-builtin)" },
-    { tag: t.standard(t.name), color: "var(--code-function)" },
-    { tag: [t.meta, t.macroName], color: "var(--code-meta)" },
-    { tag: [t.operator, t.punctuation], color: "var(--code-operator)" },
-    { tag: t.variableName, color: "var(--text)" },
-]);
-
-const theme = EditorView.theme({
-    "&": { height: "100%", color: "var(--text)", backgroundColor: "var(--code-ground)", fontSize: "12.5px" },
-    "&.cm-focused": { outline: "none" },
-    ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.5" },
-    ".cm-content": { caretColor: "var(--text)", padding: "8px 0" },
-    ".cm-cursor": { borderLeftColor: "var(--text)", borderLeftWidth: "1.5px" },
-    "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "var(--code-selection)" },
-    ".cm-activeLine": { backgroundColor: "var(--code-line)" },
-    ".cm-gutters": { backgroundColor: "var(--code-ground)", color: "var(--quiet)", border: "none", fontSize: "11px" },
-    ".cm-lineNumbers .cm-gutterElement": { paddingLeft: "8px", minWidth: "26px" },
-    ".cm-gutter-lint": { width: "12px" },
-    ".cm-gutter-lint .cm-gutterElement": { padding: "0 1px" },
-    // marks are drawn here: CodeMirror's own are images in data: URLs, which the content security policy refuses
-    ".cm-lint-marker": { width: "8px", height: "8px", borderRadius: "50%", margin: "6px 1px" },
-    ".cm-lint-marker-error": { content: "none", background: "var(--bad)" },
-    ".cm-lint-marker-warning": { content: "none", background: "var(--warn)", borderRadius: "1px" },
-    ".cm-lint-marker-info": { content: "none", background: "var(--faint)" },
-    ".cm-lintRange-info, .cm-lintRange-hint": { backgroundImage: "none", textDecoration: "underline dotted var(--muted) 1.2px", textUnderlineOffset: "3px" },
-    ".cm-lintRange-error": { backgroundImage: "none", textDecoration: "underline wavy var(--bad) 1.2px", textUnderlineOffset: "3px" },
-    ".cm-lintRange-warning": { backgroundImage: "none", textDecoration: "underline wavy var(--warn) 1.2px", textUnderlineOffset: "3px" },
-    ".cm-tooltip": { backgroundColor: "var(--raised)", border: "1px solid var(--line-strong)", borderRadius: "6px", color: "var(--text)", boxShadow: "var(--shadow)", overflow: "hidden" },
-    ".cm-tooltip-autocomplete > ul": { fontFamily: "var(--mono)", fontSize: "12px", maxHeight: "18em" },
-    ".cm-tooltip-autocomplete > ul > li": { padding: "3px 8px", maxWidth: "520px", overflow: "hidden", textOverflow: "ellipsis" },
-    ".cm-tooltip-autocomplete > ul > li[aria-selected]": { backgroundColor: "var(--accent)", color: "var(--on-accent)" },
-    ".cm-completionDetail": { color: "var(--muted)", fontStyle: "normal", fontFamily: "var(--sans)", marginLeft: "1em" },
-    "li[aria-selected] .cm-completionDetail": { color: "inherit", opacity: "0.85" },
-    ".cm-completionMatchedText": { textDecoration: "none", fontWeight: "700" },
-    ".cm-completionIcon": { display: "none" },
-    ".cm-tooltip.cm-completionInfo": { padding: "8px 10px", maxWidth: "360px", whiteSpace: "pre-wrap", fontSize: "12px", color: "var(--muted)" },
-    ".cm-diagnostic": { padding: "6px 10px", borderLeftWidth: "3px", fontSize: "12.5px", whiteSpace: "pre-wrap", maxWidth: "440px" },
-    ".cm-diagnostic-error": { borderLeftColor: "var(--bad)" },
-    ".cm-diagnostic-warning": { borderLeftColor: "var(--warn)" },
-    ".cm-matchingBracket": { backgroundColor: "var(--code-match) !important", outline: "none" },
-    ".cm-selectionMatch": { backgroundColor: "var(--code-match)" },
-    ".cm-panels": { backgroundColor: "var(--panel)", color: "var(--text)", borderColor: "var(--line)" },
-    ".cm-panel input, .cm-panel button": { font: "inherit", color: "inherit", background: "var(--ground)", border: "1px solid var(--line-strong)", borderRadius: "4px" },
-    ".cm-placeholder": { color: "var(--quiet)" },
-});
+import { tokens } from "./tokens.ts";
+import "../style/editor.css";
 
 export interface EditorHandle {
     /** Puts the cursor at a place in bytes, as given in diagnostics. */
@@ -84,88 +24,153 @@ interface Props {
     handle: { current: EditorHandle | null };
 }
 
+/** A text in colour, without CodeMirror. */
+export function Coloured({ text }: { text: string }) {
+    const parts = useMemo(() => {
+        const out = [];
+        let at = 0;
+        for (const t of tokens(text)) {
+            if (!t.kind) continue;
+            if (t.from > at) out.push(text.slice(at, t.from));
+            out.push(
+                <span key={t.from} class={`tok-${t.kind.replace(".", "-")}`}>
+                    {text.slice(t.from, t.to)}
+                </span>,
+            );
+            at = t.to;
+        }
+        out.push(text.slice(at));
+        return out;
+    }, [text]);
+    return <>{parts}</>;
+}
+
+/** The text before CodeMirror is there: it looks as it will in CodeMirror. */
+function Plain({
+    text,
+    field,
+    onInput,
+    onRun,
+    onEnter,
+}: {
+    text: string;
+    field: { current: HTMLTextAreaElement | null };
+    onInput: (text: string) => void;
+    onRun: () => void;
+    onEnter: () => void;
+}) {
+    const lines = text.split("\n").length;
+    return (
+        <div class="plain" onPointerEnter={onEnter}>
+            <div class="plain-lines">
+                <div class="plain-numbers" aria-hidden="true">
+                    {Array.from({ length: lines }, (_, i) => `${i + 1}\n`).join("")}
+                </div>
+                <div class="plain-text">
+                    <pre aria-hidden="true">
+                        <Coloured text={text} />
+                        {"\n"}
+                    </pre>
+                    <textarea
+                        ref={field}
+                        aria-label="D script"
+                        placeholder="A D script, or pick one below. Ctrl+Space completes, Ctrl+Enter runs."
+                        spellcheck={false}
+                        autocapitalize="off"
+                        autocomplete="off"
+                        wrap="off"
+                        value={text}
+                        onFocus={onEnter}
+                        onInput={(e) => onInput(e.currentTarget.value)}
+                        onKeyDown={(e) => {
+                            if ((e.ctrlKey || e.metaKey) && e.key === "Enter") {
+                                e.preventDefault();
+                                onRun();
+                            }
+                        }}
+                    />
+                </div>
+            </div>
+        </div>
+    );
+}
+
 export function Editor({ text, loaded, diagnostics, node, onChange, onRun, handle }: Props) {
     const host = useRef<HTMLDivElement>(null);
-    const view = useRef<EditorView | null>(null);
-    const calls = useRef({ onChange, onRun, node });
-    calls.current = { onChange, onRun, node };
+    const field = useRef<HTMLTextAreaElement | null>(null);
+    const code = useRef<Code | null>(null);
+    const loading = useRef<Promise<void> | null>(null);
+    const [ready, setReady] = useState(false);
+    const now = useRef({ text, diagnostics, onChange, onRun, node });
+    now.current = { text, diagnostics, onChange, onRun, node };
+    const gone = useRef(false);
 
-    useEffect(() => {
-        const root = host.current!.attachShadow({ mode: "open" });
-        const v = new EditorView({
-            root,
-            parent: root as unknown as Element,
-            state: EditorState.create({
-                doc: text,
-                extensions: [
-                    Prec.highest(
-                        keymap.of([
-                            {
-                                key: "Mod-Enter",
-                                run: () => {
-                                    calls.current.onRun();
-                                    return true;
-                                },
-                            },
-                        ]),
-                    ),
-                    lineNumbers(),
-                    highlightSpecialChars(),
-                    history(),
-                    drawSelection(),
-                    EditorState.allowMultipleSelections.of(true),
-                    indentUnit.of("    "),
-                    dLanguage,
-                    syntaxHighlighting(colours),
-                    bracketMatching(),
-                    closeBrackets(),
-                    autocompletion({ override: [completion(() => calls.current.node())], icons: false, activateOnTyping: true }),
-                    highlightActiveLine(),
-                    highlightSelectionMatches(),
-                    search({ top: true }),
-                    lintGutter(),
-                    placeholder("A D script, or pick one below. Ctrl+Space completes, Ctrl+Enter runs."),
-                    EditorView.contentAttributes.of({ "aria-label": "D script", spellcheck: "false", autocapitalize: "off" }),
-                    keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap, indentWithTab]),
-                    EditorView.updateListener.of((u) => {
-                        if (u.docChanged) calls.current.onChange(u.state.doc.toString());
-                    }),
-                    theme,
-                ],
-            }),
-        });
-        view.current = v;
-        handle.current = {
-            go(line, column) {
-                const at = span(v.state.doc.toString(), line, column, 1);
-                if (at) v.dispatch({ selection: { anchor: at.from }, scrollIntoView: true });
-                v.focus();
+    const enter = (): Promise<void> => {
+        loading.current ??= import("./code.ts").then(
+            (m) => {
+                if (gone.current || code.current) return;
+                const was = field.current;
+                const box = was?.closest(".plain");
+                const doc = was?.value ?? now.current.text;
+                const c = m.open(host.current!, doc, () => now.current);
+                code.current = c;
+                host.current!.hidden = false; // what is hidden takes no focus
+                c.mark(now.current.diagnostics);
+                if (was) {
+                    c.view.dispatch({ selection: { anchor: was.selectionStart, head: was.selectionEnd } });
+                    c.view.scrollDOM.scrollTop = box?.scrollTop ?? 0;
+                    if (document.activeElement === was) c.view.focus();
+                }
+                setReady(true);
             },
-            focus: () => v.focus(),
+            () => {
+                loading.current = null; // it is tried again; until then the field takes what is typed
+            },
+        );
+        return loading.current;
+    };
+
+    useLayoutEffect(() => {
+        handle.current = {
+            go: (line, column) =>
+                void enter().then(() => {
+                    const v = code.current?.view;
+                    if (!v) return;
+                    const at = span(v.state.doc.toString(), line, column, 1);
+                    if (at) v.dispatch({ selection: { anchor: at.from }, scrollIntoView: true });
+                    v.focus();
+                }),
+            focus: () => {
+                field.current?.focus();
+                void enter().then(() => code.current?.view.focus());
+            },
         };
-        return () => v.destroy();
+        return () => {
+            gone.current = true;
+            code.current?.view.destroy();
+        };
     }, []);
 
-    useEffect(() => {
-        const v = view.current!;
-        if (v.state.doc.toString() === text) return;
-        // a script's header is shown in the list; here the code should be visible
-        const code = (/^(#!.*\n)?\s*\/\*[\s\S]*?\*\/\s*/.exec(text)?.[0] ?? "").length;
-        const at = code < text.length ? code : 0;
-        v.dispatch({ changes: { from: 0, to: v.state.doc.length, insert: text }, selection: { anchor: at } });
-        // after the layout
-        requestAnimationFrame(() => v.dispatch({ effects: EditorView.scrollIntoView(Math.min(at, v.state.doc.length), { y: "start", yMargin: 8 }) }));
-    }, [loaded]);
+    useEffect(() => code.current?.set(now.current.text), [loaded]);
 
     useEffect(() => {
-        const v = view.current!;
-        const doc = v.state.doc.toString();
-        const marks = diagnostics.flatMap((d) => {
-            const at = span(doc, d.line, d.column, d.length);
-            return at ? [{ ...at, severity: d.severity === "note" ? ("info" as const) : d.severity, message: d.hint ? `${d.text}\n${d.hint}` : d.text, source: d.tag }] : [];
-        });
-        v.dispatch(setDiagnostics(v.state, marks));
+        if (code.current) code.current.mark(diagnostics);
+        else if (diagnostics.length > 0) void enter();
     }, [diagnostics]);
 
-    return <div class="editor" ref={host} />;
+    // a script's header is shown in the list; here the code should be visible
+    useLayoutEffect(() => {
+        const box = field.current?.closest(".plain");
+        const header = /^(#!.*\n)?\s*\/\*[\s\S]*?\*\/\s*/.exec(text)?.[0] ?? "";
+        if (box) box.scrollTop = header.length < text.length ? (header.split("\n").length - 1) * 18.75 : 0;
+    }, [loaded]);
+
+    return (
+        <div class="editor">
+            {!ready && (
+                <Plain text={text} field={field} onInput={onChange} onRun={onRun} onEnter={() => void enter()} />
+            )}
+            <div class="code-host" ref={host} hidden={!ready} />
+        </div>
+    );
 }

@@ -21,7 +21,13 @@ export function bare(text: string): string {
 /** What comes before `pos`. */
 export function placeOf(text: string, pos: number): Place {
     const before = bare(text.slice(0, pos));
-    if (/["]|\/\*|\/\//.test(text.slice(0, pos)) && before.length > 0 && before[before.length - 1] === " " && text[pos - 1] !== " ") return null; // in a comment or string
+    if (
+        /["]|\/\*|\/\//.test(text.slice(0, pos)) &&
+        before.length > 0 &&
+        before[before.length - 1] === " " &&
+        text[pos - 1] !== " "
+    )
+        return null; // in a comment or string
     const lineStart = before.lastIndexOf("\n") + 1;
     const line = before.slice(lineStart);
     const pragma = /^\s*#pragma\s+D\s+option\s+(\S*)$/.exec(line);
@@ -30,13 +36,17 @@ export function placeOf(text: string, pos: number): Place {
 
     let depth = 0;
     for (const c of before) depth += c === "{" ? 1 : c === "}" ? -1 : 0;
-    const clauseStart = Math.max(before.lastIndexOf("}"), before.lastIndexOf(";", depth > 0 ? before.lastIndexOf("{") : undefined)) + 1;
+    const clauseStart =
+        Math.max(before.lastIndexOf("}"), before.lastIndexOf(";", depth > 0 ? before.lastIndexOf("{") : undefined)) + 1;
     if (depth <= 0) {
         const head = before.slice(clauseStart);
         // a predicate begins with a slash that stands alone after a description
         const predicate = /(^|[\s,])\/(?![\w])|\n\s*\//.test(head);
         const word = /[\w*?[\]!.$:/@+-]*$/.exec(before)![0];
-        if (!predicate && !/^\s*(inline|typedef|struct|union|enum|translator|provider|record|string|int|self|this)\b/.test(head)) {
+        if (
+            !predicate &&
+            !/^\s*(inline|typedef|struct|union|enum|translator|provider|record|string|int|self|this)\b/.test(head)
+        ) {
             const parts = word.split(":");
             const last = parts[parts.length - 1]!;
             const from = pos - last.length;
@@ -73,14 +83,19 @@ export function placeOf(text: string, pos: number): Place {
 export function probeAt(before: string): string | null {
     const open = before.lastIndexOf("{");
     const head = open >= 0 && before.indexOf("}", open) < 0 ? before.slice(0, open) : before;
-    const all = [...head.slice(head.lastIndexOf("}") + 1).matchAll(/[\w*?.$-]*:[\w*?.$/-]*:[\w*?.$/-]*:([\w-]+)|(?:^|[\s,;])(BEGIN|END|(?:tick|profile)-\w+)/g)];
+    const all = [
+        ...head
+            .slice(head.lastIndexOf("}") + 1)
+            .matchAll(/[\w*?.$-]*:[\w*?.$/-]*:[\w*?.$/-]*:([\w-]+)|(?:^|[\s,;])(BEGIN|END|(?:tick|profile)-\w+)/g),
+    ];
     const last = all[all.length - 1];
     return last ? (last[1] ?? last[2] ?? null) : null;
 }
 
 /** Names of the members of self or this, or of aggregations, that a text uses. */
 export function names(text: string, of: "self" | "this" | "@"): string[] {
-    const found = of === "@" ? bare(text).matchAll(/@(\w+)/g) : bare(text).matchAll(new RegExp(`\\b${of}\\s*->\\s*(\\w+)`, "g"));
+    const found =
+        of === "@" ? bare(text).matchAll(/@(\w+)/g) : bare(text).matchAll(new RegExp(`\\b${of}\\s*->\\s*(\\w+)`, "g"));
     return [...new Set([...found].map((m) => m[1]!))].sort();
 }
 

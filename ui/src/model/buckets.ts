@@ -2,8 +2,9 @@
 //
 // The ranges of the buckets come with the aggregation (`started`). A histogram is sparse: counts by bucket number, zeros left out. Bounds
 // are integers, inclusive at both ends; beyond 2^53 they are as exact as a double can be.
-import { num, type AggregationInfo } from "./protocol.ts";
+
 import type { HistFn } from "./functions.ts";
+import { type AggregationInfo, num } from "./protocol.ts";
 
 export interface Bounds {
     from: number; // -Infinity: open below
@@ -25,9 +26,23 @@ export function bucketsOf(fn: HistFn, said: NonNullable<AggregationInfo["buckets
     for (let b = 0; b < n; b++) {
         const from = said.from[b]!;
         const to = said.to[b]!;
-        table.push(from === null && to === null ? null : { from: from === null ? -Infinity : num(from), to: to === null ? Infinity : num(to) });
+        table.push(
+            from === null && to === null
+                ? null
+                : { from: from === null ? -Infinity : num(from), to: to === null ? Infinity : num(to) },
+        );
     }
     return { fn, count: n, bounds: (b) => table[b] ?? null };
+}
+
+/** The values that buckets `first` to `last` hold together. */
+export function valuesOf(buckets: Buckets, first: number, last: number): Bounds {
+    const held: Bounds[] = [];
+    for (let b = first; b <= Math.min(last, buckets.count - 1); b++) {
+        const x = buckets.bounds(b);
+        if (x) held.push(x);
+    }
+    return { from: held[0]?.from ?? -Infinity, to: held[held.length - 1]?.to ?? Infinity };
 }
 
 /** A histogram: counts by bucket number, zeros left out. */
@@ -81,7 +96,14 @@ export function percentile(h: Hist, buckets: Buckets, q: number): number {
 }
 
 /** The same for counts in a flat array, all of which are in buckets `lo` to `hi` and add up to `all`. */
-export function quantile(counts: Float64Array, lo: number, hi: number, all: number, buckets: Buckets, q: number): number {
+export function quantile(
+    counts: Float64Array,
+    lo: number,
+    hi: number,
+    all: number,
+    buckets: Buckets,
+    q: number,
+): number {
     const rank = q * all;
     let before = 0;
     for (let b = lo; b <= hi; b++) {

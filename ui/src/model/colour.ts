@@ -44,7 +44,11 @@ const LIGHT: Knot[] = [
     [0.25, 0.13, -80],
 ];
 
-const mix = (a: Knot, b: Knot, f: number): Knot => [a[0] + f * (b[0] - a[0]), a[1] + f * (b[1] - a[1]), a[2] + f * (b[2] - a[2])];
+const mix = (a: Knot, b: Knot, f: number): Knot => [
+    a[0] + f * (b[0] - a[0]),
+    a[1] + f * (b[1] - a[1]),
+    a[2] + f * (b[2] - a[2]),
+];
 
 /** The distance of two colours in OKLab. */
 function apart(a: Knot, b: Knot): number {
@@ -57,7 +61,8 @@ function apart(a: Knot, b: Knot): number {
 function evenly(knots: Knot[], steps: number): RGB[] {
     const fine = 64; // pieces of the curve between two knots
     const points: Knot[] = [knots[0]!];
-    for (let i = 1; i < knots.length; i++) for (let j = 1; j <= fine; j++) points.push(mix(knots[i - 1]!, knots[i]!, j / fine));
+    for (let i = 1; i < knots.length; i++)
+        for (let j = 1; j <= fine; j++) points.push(mix(knots[i - 1]!, knots[i]!, j / fine));
     const way = [0];
     for (let i = 1; i < points.length; i++) way.push(way[i - 1]! + apart(points[i - 1]!, points[i]!));
     const all = way[way.length - 1]!;
@@ -85,17 +90,24 @@ export interface Scale {
     max: number;
 }
 
-/** The scale for what is in view: the counts of all cells there; those of zero and less are ignored. */
-export function scaleFor(kind: ScaleKind, counts: Iterable<number>): Scale {
+/**
+ * The scale for what is in view: the counts of all cells there; those of zero and less are ignored. one: what a single event counts, the
+ * least there is.
+ */
+export function scaleFor(kind: ScaleKind, counts: Iterable<number>, one = 1): Scale {
     const cells = new Map<number, number>(); // how many cells have a count
     let max = 0;
     for (const n of counts)
         if (n > 0) {
-            cells.set(n, (cells.get(n) ?? 0) + 1);
+            if (kind === "rank") cells.set(n, (cells.get(n) ?? 0) + 1);
             if (n > max) max = n;
         }
     if (max === 0) return { kind, of: () => 0, ticks: [], max };
     const places = [0, 0.25, 0.5, 0.75, 1];
+    const scale = (of: (n: number) => number, count: (place: number) => number): Scale => {
+        const ticks = places.map((at) => ({ at, count: count(at) }));
+        return { kind, of, ticks: ticks.filter((t, i) => i === 0 || t.count !== ticks[i - 1]!.count), max };
+    };
     if (kind === "rank") {
         // A count's place is the share of the other cells that have less: that many cells are darker, whatever the counts are.
         const sorted = Float64Array.from(cells.keys()).sort();
@@ -112,21 +124,40 @@ export function scaleFor(kind: ScaleKind, counts: Iterable<number>): Scale {
             }
             return lo;
         };
-        const of = (n: number) => (last === 0 ? 1 : less[find(sorted, n)]! / less[last]!);
-        const ticks = places.map((p) => ({ at: p, count: sorted[find(less, p * less[last]!)]! }));
-        return { kind, of, ticks: ticks.filter((t, i) => i === 0 || t.count !== ticks[i - 1]!.count), max };
+        return scale(
+            (n) => (last === 0 ? 1 : less[find(sorted, n)]! / less[last]!),
+            (p) => sorted[find(less, p * less[last]!)]!,
+        );
     }
     if (kind === "log") {
-        const top = Math.log(max);
-        const of = (n: number) => (top === 0 ? 1 : Math.min(1, Math.max(0, Math.log(n) / top)));
-        const ticks = places.map((p) => ({ at: p, count: Math.round(Math.exp(p * top)) }));
-        return { kind, of, ticks: ticks.filter((t, i) => i === 0 || t.count !== ticks[i - 1]!.count), max };
+        const top = Math.log(max / one);
+        return scale(
+            (n) => (top <= 0 ? 1 : Math.min(1, Math.max(0, Math.log(n / one) / top))),
+            (p) => Math.round(one * Math.exp(p * Math.max(0, top))),
+        );
     }
-    const ticks = places.map((p) => ({ at: p, count: Math.round(p * max) }));
-    return {
-        kind,
-        of: (n) => Math.min(1, n / max),
-        ticks: ticks.filter((t, i) => i === 0 || t.count !== ticks[i - 1]!.count),
-        max,
-    };
+    return scale(
+        (n) => Math.min(1, n / max),
+        (p) => Math.round(p * max),
+    );
+}
+
+// -- a hue per key
+
+/**
+ * Hues that differ for the colour-blind as well, in this order: blue, orange, magenta, green, sky, yellow; at equal lightness, so that
+ * they do not look like counts.
+ */
+const HUES = [262, 58, 345, 152, 218, 100];
+export const MOST_HUES = HUES.length;
+const CHROMA = 0.15;
+const LEVELS = 8; // of chroma
+
+/**
+ * A colour for a cell in which one key stands out: the key's hue, as saturated as its share of the cell is large, as light or dark as the
+ * scale's place says. share 0: grey, the rest. The least has a contrast of 3:1 or more against the ground, as in the palettes.
+ */
+export function hueColour(dark: boolean, key: number, share: number, place: number): RGB {
+    const l = dark ? 0.56 + 0.36 * place : 0.61 - 0.35 * place;
+    return oklch(l, CHROMA * (Math.ceil(share * LEVELS) / LEVELS) * (1 - 0.35 * place), HUES[key] ?? 0);
 }

@@ -2,7 +2,7 @@
 import type { Bounds } from "./buckets.ts";
 import type { Item } from "./list.ts";
 import type { Line } from "./series.ts";
-import { ALL, keyText, type Aggregation, type Column, type RecordRow, type Trace } from "./trace.ts";
+import { type Aggregation, ALL, type Column, keyText, type RecordRow, type Trace } from "./trace.ts";
 
 // RFC 4180; a text that a spreadsheet would take for a formula is prefixed with an apostrophe.
 function field(v: unknown): string {
@@ -12,18 +12,65 @@ function field(v: unknown): string {
     return /[",\n\r]/.test(s) ? `"${s.replace(/"/g, '""')}"` : s;
 }
 
-export const csv = (rows: unknown[][]): string => rows.map((r) => r.map(field).join(",") + "\r\n").join("");
+export const csv = (rows: unknown[][]): string => rows.map((r) => `${r.map(field).join(",")}\r\n`).join("");
 
 const time = (t: number): string => new Date(t).toISOString();
 
-/** One line for each cell: time, bucket, count, over all keys. */
-export function heatCsv(agg: Aggregation, columns: readonly Column[]): string {
-    const rows: unknown[][] = [["time", "from", "to", "count"]];
-    for (const c of columns)
-        for (const [b, n] of [...(c.merged.get(agg.id) ?? [])].sort((x, y) => x[0] - y[0])) {
-            const s: Bounds = agg.buckets!.bounds(b)!;
-            rows.push([time(c.t), s.from, s.to, n]);
+/** In one line what is shown of a trace: script, aggregation, node, times, and the keys if not all. */
+export function about(
+    trace: Trace,
+    agg: Aggregation | null,
+    columns: readonly Column[],
+    filter: ReadonlySet<number> | null,
+): string {
+    const { name, args, node, t } = trace.info;
+    const first = columns[0];
+    const words = [
+        [name, ...args, agg?.name ?? ""].filter(Boolean).join(" "),
+        node,
+        `${time(first ? first.t - first.dt : t)} to ${time(columns.at(-1)?.t ?? trace.t)}`,
+        filter && agg ? `only ${[...filter].map((k) => keyText(agg.parts(k))).join("; ")}` : "",
+    ];
+    return words.filter(Boolean).join(", ").replace(/\s+/g, " ");
+}
+
+/** A table with a line above it that says what it shows. */
+export const described = (about: string, table: string): string => `# ${about}\r\n${table}`;
+
+/** A script for a narrow place: without comments and blanks, in at most `most` lines of `wide` characters. */
+export function shortScript(script: string, wide: number, most: number): string[] {
+    const text = script
+        .replace(/^#!.*\n/, "")
+        .replace(/\/\*[\s\S]*?\*\//g, " ")
+        .replace(/^#pragma.*$/gm, " ")
+        .replace(/\s+/g, " ")
+        .trim();
+    const lines: string[] = [];
+    let rest = text;
+    while (rest && lines.length < most) {
+        let cut = rest.length <= wide ? rest.length : rest.lastIndexOf(" ", wide);
+        if (cut < wide / 2) cut = wide;
+        lines.push(rest.slice(0, cut));
+        rest = rest.slice(cut).trim();
+    }
+    if (rest) lines[most - 1] = `${lines[most - 1]!.slice(0, wide - 2)} …`;
+    return lines;
+}
+
+/** One line for each time, key and bucket. filter: the keys that are written; null: all. */
+export function heatCsv(agg: Aggregation, columns: readonly Column[], filter: ReadonlySet<number> | null): string {
+    const rows: unknown[][] = [["time", "key", "from", "to", "count"]];
+    for (const c of columns) {
+        const cells = c.cells.get(agg.id);
+        if (!cells?.bucket) continue;
+        const order = Array.from(cells.keys.keys())
+            .filter((i) => !filter || filter.has(cells.keys[i]!))
+            .sort((x, y) => cells.keys[x]! - cells.keys[y]! || cells.bucket![x]! - cells.bucket![y]!);
+        for (const i of order) {
+            const s: Bounds = agg.buckets!.bounds(cells.bucket[i]!)!;
+            rows.push([time(c.t), keyText(agg.parts(cells.keys[i]!)), s.from, s.to, cells.a[i]]);
         }
+    }
     return csv(rows);
 }
 
@@ -45,15 +92,33 @@ export function seriesCsv(agg: Aggregation, columns: readonly Column[], lines: r
     return csv(rows);
 }
 
-export const recordsCsv = (records: readonly RecordRow[]): string =>
-    csv([["ms", "probe", "node", "cpu", "text", "values"], ...records.map((r) => [r.at, r.probe, r.node, r.cpu, r.text, JSON.stringify(r.values)])]);
+export const recordsCsv = (trace: Trace, records: readonly RecordRow[]): string =>
+    csv([
+        ["time", "ms", "probe", "node", "cpu", "text", "values"],
+        ...records.map((r) => [
+            time(trace.info.t + r.at),
+            r.at,
+            r.probe,
+            r.node,
+            r.cpu,
+            r.text,
+            JSON.stringify(r.values),
+        ]),
+    ]);
 
-/** Everything that is known of a trace. */
+function rangeOf(a: Aggregation, b: number): { from: number | null; to: number | null } | null {
+    const s = a.buckets!.bounds(b);
+    const closed = (n: number) => (Number.isFinite(n) ? n : null);
+    return s && { from: closed(s.from), to: closed(s.to) };
+}
+
+/** Everything that is known of a trace, for other programs: with times, and buckets by their ranges. */
 export function traceJson(t: Trace): string {
     const aggregations = [...t.aggregations.values()].map((a) => ({
         name: a.name,
         function: a.fn,
         normal: a.normal,
+        buckets: a.buckets && Array.from({ length: a.buckets.count }, (_, b) => rangeOf(a, b)),
         keys: [...a.rows()].map(([key, value]) => ({
             key: a.parts(key),
             value: value instanceof Map ? null : a.shown(value),
@@ -62,20 +127,45 @@ export function traceJson(t: Trace): string {
                     ? [...value]
                           .sort((x, y) => x[0] - y[0])
                           .map(([b, n]) => {
-                              const s = a.buckets!.bounds(b)!;
-                              return { from: Number.isFinite(s.from) ? s.from : null, to: Number.isFinite(s.to) ? s.to : null, count: n };
+                              return { ...rangeOf(a, b), count: n };
                           })
                     : undefined,
         })),
         columns: t.columns.map((c) => {
             const cells = c.cells.get(a.id);
             return {
+                time: time(c.t),
                 t: c.t,
                 dt: c.dt,
-                added: cells ? Array.from(cells.keys, (key, i) => [keyText(a.parts(key)), ...(cells.bucket ? [cells.bucket[i]] : []), cells.a[i], ...(cells.b ? [cells.b[i]] : [])]) : [],
+                added: cells
+                    ? Array.from(cells.keys, (key, i) => [
+                          keyText(a.parts(key)),
+                          ...(cells.bucket ? [cells.bucket[i]] : []),
+                          cells.a[i],
+                          ...(cells.b ? [cells.b[i]] : []),
+                      ])
+                    : [],
             };
         }),
     }));
-    const { node, name, script, args, t: began } = t.info;
-    return JSON.stringify({ node, name, script, args, began: time(began), stopped: t.stopped, aggregations, records: t.records }, null, 1);
+    const { node, name, script, args, options, t: began } = t.info;
+    const records = t.records.map(({ at, seq: _, ...r }) => ({ time: time(began + at), ...r }));
+    const notes = t.marking.notes.map((n) => ({ time: time(n.t), text: n.text }));
+    return JSON.stringify(
+        {
+            node,
+            name,
+            script,
+            args,
+            options,
+            began: time(began),
+            until: time(t.t),
+            stopped: t.stopped,
+            aggregations,
+            records,
+            notes,
+        },
+        null,
+        1,
+    );
 }

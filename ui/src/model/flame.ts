@@ -4,7 +4,7 @@
 // Parts without frames become frames of their own, outside the stack's. An aggregation without any stack is drawn as the tree of its keys.
 import { additive } from "./functions.ts";
 import type { Part } from "./protocol.ts";
-import type { Aggregation } from "./trace.ts";
+import type { Aggregation, Value } from "./trace.ts";
 
 export interface Frame {
     name: string;
@@ -30,10 +30,23 @@ export function splitLine(frame: string): [string, string] {
 
 /** The frames of one part, outermost first. */
 export function framesOf(part: Part): string[] {
-    if (Array.isArray(part)) return part.map((f) => f.trim()).filter(Boolean).reverse();
+    if (Array.isArray(part))
+        return part
+            .map((f) => f.trim())
+            .filter(Boolean)
+            .reverse();
     const text = String(part);
-    if (text.includes("\n")) return text.split("\n").map((f) => f.trim()).filter(Boolean).reverse();
-    if (text.includes(";")) return text.split(";").map((f) => f.trim()).filter(Boolean);
+    if (text.includes("\n"))
+        return text
+            .split("\n")
+            .map((f) => f.trim())
+            .filter(Boolean)
+            .reverse();
+    if (text.includes(";"))
+        return text
+            .split(";")
+            .map((f) => f.trim())
+            .filter(Boolean);
     return [text.trim() || "(empty)"];
 }
 
@@ -50,55 +63,126 @@ export function canFlame(agg: Aggregation): boolean {
     return false;
 }
 
-/** All stacks of an aggregation with their values, if above zero: outermost frame first. */
-export function stacksOf(agg: Aggregation): [string[], number][] {
+/** How stacks become a graph: merged, the heaviest at the left; column by column, as time went; around one function. */
+export const FLAME_MODES = ["heavy", "time", "sandwich"] as const;
+export type FlameMode = (typeof FLAME_MODES)[number];
+
+export type Stacks = readonly (readonly [readonly string[], number])[];
+
+/** All stacks of these keys with their values, if above zero: outermost frame first. */
+export function stacksOf(agg: Aggregation, rows: Iterable<[number, Value]> = agg.rows()): [string[], number][] {
     const out: [string[], number][] = [];
-    for (const [key, value] of agg.rows()) {
+    for (const [key, value] of rows) {
         const n = agg.shown(value);
         if (n > 0) out.push([agg.parts(key).flatMap(framesOf), n]);
     }
     return out;
 }
 
-/** Builds the tree. reverse: merged from the innermost frames, to see what calls the expensive ones. */
-export function flame(stacks: readonly [string[], number][], reverse: boolean): Frame {
-    const make = (name: string, depth: number, parent: Frame | null): Frame => ({ name, value: 0, self: 0, children: [], depth, x0: 0, x1: 1, parent, lines: new Map() });
-    const root = make("all", 0, null);
-    const index = new Map<Frame, Map<string, Frame>>();
-    for (const [frames, value] of stacks) {
-        let at = root;
-        at.value += value;
-        for (let i = 0; i < frames.length; i++) {
-            const [name, line] = splitLine(frames[reverse ? frames.length - 1 - i : i]!);
-            let below = index.get(at);
-            if (!below) index.set(at, (below = new Map()));
-            let next = below.get(name);
-            if (!next) {
-                next = make(name, at.depth + 1, at);
-                below.set(name, next);
-                at.children.push(next);
-            }
-            next.value += value;
-            if (line && (next.lines.has(line) || next.lines.size < LINES)) next.lines.set(line, (next.lines.get(line) ?? 0) + value);
-            at = next;
+// Adds one stack below a frame; frames in the order of the stack.
+function grow(root: Frame, stack: readonly string[], value: number, index: Map<Frame, Map<string, Frame>>): void {
+    let at = root;
+    at.value += value;
+    for (const frame of stack) {
+        const [name, line] = splitLine(frame);
+        let below = index.get(at);
+        if (!below) index.set(at, (below = new Map()));
+        let next = below.get(name);
+        if (!next) {
+            next = make(name, at.depth + 1, at);
+            below.set(name, next);
+            at.children.push(next);
         }
-        at.self += value;
+        next.value += value;
+        if (line && (next.lines.has(line) || next.lines.size < LINES))
+            next.lines.set(line, (next.lines.get(line) ?? 0) + value);
+        at = next;
     }
-    place(root);
+    at.self += value;
+}
+
+const make = (name: string, depth: number, parent: Frame | null): Frame => ({
+    name,
+    value: 0,
+    self: 0,
+    children: [],
+    depth,
+    x0: 0,
+    x1: 1,
+    parent,
+    lines: new Map(),
+});
+
+/** Builds the tree. reverse: merged from the innermost frames, to see what calls the expensive ones. */
+export function flame(stacks: Stacks, reverse: boolean, name = "all"): Frame {
+    const root = make(name, 0, null);
+    const index = new Map();
+    for (const [frames, value] of stacks) grow(root, reverse ? [...frames].reverse() : frames, value, index);
+    place(root, true);
     return root;
 }
 
-// Children are sorted by name, so that a live graph stays in place.
-function place(f: Frame): void {
-    f.children.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+/** The same in the order of time: the frames above the root are the columns, by these names, each with the stacks that came in it. */
+export function timeline(columns: readonly { name: string; stacks: Stacks }[], reverse: boolean): Frame {
+    const root = make("all", 0, null);
+    for (const { name, stacks } of columns) {
+        const column = make(name, 1, root);
+        const index = new Map();
+        for (const [frames, value] of stacks) grow(column, reverse ? [...frames].reverse() : frames, value, index);
+        if (column.value === 0) continue;
+        root.value += column.value;
+        root.children.push(column);
+    }
+    place(root, false);
+    return root;
+}
+
+// The heaviest child is at the left; those of the root stay as they are unless `all` is set.
+function place(f: Frame, all: boolean): void {
+    if (all) f.children.sort((a, b) => b.value - a.value || (a.name < b.name ? -1 : 1));
     let x = f.x0;
     const per = f.value > 0 ? (f.x1 - f.x0) / f.value : 0;
     for (const c of f.children) {
         c.x0 = x;
         x += c.value * per;
         c.x1 = x;
-        place(c);
+        place(c, true);
     }
+}
+
+export interface FunctionRow {
+    name: string;
+    self: number;
+    total: number; // including what it calls; once for each stack, however often the function is in it
+}
+
+/** The functions of these stacks, those with the largest own value first. */
+export function functionsOf(stacks: Stacks): FunctionRow[] {
+    const rows = new Map<string, FunctionRow>();
+    const row = (name: string) => {
+        let r = rows.get(name);
+        if (!r) rows.set(name, (r = { name, self: 0, total: 0 }));
+        return r;
+    };
+    for (const [frames, value] of stacks) {
+        const names = frames.map((f) => splitLine(f)[0]);
+        for (const name of new Set(names)) row(name).total += value;
+        if (names.length > 0) row(names[names.length - 1]!).self += value;
+    }
+    return [...rows.values()].sort((a, b) => b.self - a.self || b.total - a.total || (a.name < b.name ? -1 : 1));
+}
+
+/** Who calls a function, and what it calls: two trees with it as their root. A function that calls itself counts from its outermost call. */
+export function around(stacks: Stacks, name: string): { callers: Frame; callees: Frame } {
+    const callers: [readonly string[], number][] = [];
+    const callees: [readonly string[], number][] = [];
+    for (const [frames, value] of stacks) {
+        const i = frames.findIndex((f) => splitLine(f)[0] === name);
+        if (i < 0) continue;
+        callers.push([frames.slice(0, i), value]);
+        callees.push([frames.slice(i + 1), value]);
+    }
+    return { callers: flame(callers, true, name), callees: flame(callees, false, name) };
 }
 
 export function* frames(f: Frame): Iterable<Frame> {
@@ -130,7 +214,7 @@ export function linesOf(f: Frame, most: number): [string, number][] {
 
 export function pathOf(f: Frame): string[] {
     const names: string[] = [];
-    for (let at: Frame | null = f; at && at.parent; at = at.parent) names.unshift(at.name);
+    for (let at: Frame | null = f; at?.parent; at = at.parent) names.unshift(at.name);
     return names;
 }
 
@@ -143,7 +227,7 @@ export function matched(f: Frame, test: (name: string) => boolean): number {
 }
 
 /** One line for each stack, "a;b;c 42", as flamegraph.pl, speedscope and others read it; the outermost frame first. */
-export function folded(stacks: readonly [string[], number][]): string {
+export function folded(stacks: Stacks): string {
     const sum = new Map<string, number>();
     for (const [frames, n] of stacks) {
         const line = frames.map((f) => splitLine(f)[0].replace(/[;\n]/g, ":")).join(";");

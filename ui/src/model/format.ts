@@ -54,7 +54,8 @@ export function value(n: number, unit: Unit): string {
     const scale = IN_NS[unit];
     if (scale !== undefined) {
         const ns = n * scale;
-        for (const [size, name] of TIME) if (Math.abs(ns) >= size) return `${short(ns / size)} ${name}`.replace("-", "−");
+        for (const [size, name] of TIME)
+            if (Math.abs(ns) >= size) return `${short(ns / size)} ${name}`.replace("-", "−");
         return ns === 0 ? "0" : `${short(ns)} ns`;
     }
     if (unit === "bytes") {
@@ -93,6 +94,19 @@ export function clock(seconds: number): string {
     return `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
 }
 
+const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+const day = (d: Date): string => `${d.getDate()} ${MONTHS[d.getMonth()]} ${d.getFullYear()}`;
+
+/** A span of time, of ms since the epoch: "26 Nov 2026, 13:05:00 to 13:15:00". */
+export function dates(from: number, to: number): string {
+    const [a, b] = [day(new Date(from)), day(new Date(to))];
+    return `${a}, ${clock(from / 1000)} to ${b === a ? "" : `${b}, `}${clock(to / 1000)}`;
+}
+
+/** The wall-clock time of ms since the epoch: with tenths of a second where columns, `width` ms wide, are narrower than one. */
+export const moment = (t: number, width: number): string =>
+    clock(t / 1000) + (width < 1000 ? `.${Math.floor((t % 1000) / 100)}` : "");
+
 /** A duration: 0:07, 12:30, 1:02:03. */
 export function duration(seconds: number): string {
     const s = Math.max(0, Math.floor(seconds));
@@ -112,10 +126,13 @@ export function guessUnit(name: string, firstKey: string, script: string): Unit 
     const said = /(?:^|[^a-z])(ns|us|µs|ms|bytes|words)(?:$|[^a-z])/i.exec(`${name.replace(/_/g, " ")} ${firstKey}`);
     if (said) return said[1]!.toLowerCase().replace("µ", "u") as Unit;
     const bare = name.replace(/[^\w@]/g, "");
-    const uses = new RegExp(`${bare}\\s*(?:\\[[^\\]]*\\])?\\s*=\\s*(?:${Object.keys(D_FUNCTIONS).join("|")})\\s*\\(([^;]*)`, "g");
+    const uses = new RegExp(
+        `${bare}\\s*(?:\\[[^\\]]*\\])?\\s*=\\s*(?:${Object.keys(D_FUNCTIONS).join("|")})\\s*\\(([^;]*)`,
+        "g",
+    );
     for (const use of script.matchAll(uses)) {
         const what = use[1]!;
-        if (!/timestamp/.test(what)) continue;
+        if (!/timestamp|elapsed/.test(what)) continue;
         const by = /\/\s*(1000000000|1000000|1000)\b/.exec(what);
         return by ? ({ "1000": "us", "1000000": "ms", "1000000000": "s" } as Record<string, Unit>)[by[1]!]! : "ns";
     }

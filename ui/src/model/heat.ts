@@ -2,9 +2,9 @@
 //
 // Rows are buckets or, where buckets would be lower than a pixel, runs of them. The lowest row may be the underflow, the highest the
 // overflow: everything below or above what is shown. Every count of a column is in exactly one row, so that shares add up to 1.
-import { percentile, total, type Buckets, type Hist } from "./buckets.ts";
+import { addHist, type Buckets, type Hist, percentile, total } from "./buckets.ts";
 import type { HistFn } from "./functions.ts";
-import { ALL, type Aggregation, type Column } from "./trace.ts";
+import { type Aggregation, ALL, type Column } from "./trace.ts";
 
 export type YScale = "log" | "linear";
 export interface Zoom {
@@ -19,6 +19,8 @@ export interface HeatRow {
     y0: number; // top, px
     y1: number; // bottom, px
     kind: "in" | "over" | "under";
+    /** By what a count is multiplied where rows of unequal width are equally high; see `even`. */
+    even: number;
 }
 export interface Layout {
     rows: HeatRow[]; // from the bottom up
@@ -33,32 +35,6 @@ export interface Layout {
 /** Margins of the map, px: values at the left, times below, names of the percentile lines at the right. */
 export const MARGINS = { left: 66, right: 38, top: 6, bottom: 22 };
 
-/** The width of the map in columns: what was asked for, but at most twice what exists, so that a new trace is not a thin line. */
-export function spanOf(columns: number, seconds: number, interval: number): number {
-    const wanted = Math.max(10, Math.round((seconds * 1000) / interval));
-    let span = Math.min(wanted, Math.max(10, Math.round(30_000 / interval)));
-    while (span < columns && span < wanted) span = Math.min(wanted, span * 2);
-    return span;
-}
-
-/**
- * Where columns are on the axis of time: the number of each column's place, from 0 on. Readings come an interval apart, a little more or
- * less; where one or more are missing, their places stay empty.
- */
-export function places(columns: readonly Column[], interval: number): Int32Array {
-    const at = new Int32Array(columns.length);
-    for (let i = 1; i < columns.length; i++) at[i] = at[i - 1]! + Math.max(1, Math.round((columns[i]!.t - columns[i - 1]!.t) / interval));
-    return at;
-}
-
-/** The columns up to `last` (an index) that have their places among the latest `span`, of which `gap` at the end are empty. */
-export function inView(all: readonly Column[], last: number, span: number, interval: number, gap: number): Column[] {
-    const columns = all.slice(Math.max(0, last - span + 1), last + 1);
-    const at = places(columns, interval);
-    const end = (at[at.length - 1] ?? 0) + 1 + gap;
-    return columns.filter((_, i) => at[i]! >= end - span);
-}
-
 /** Height of the underflow and the overflow row, px; GAP separates them from the others. */
 export const EDGE_ROW = 12;
 export const GAP = 3;
@@ -69,12 +45,23 @@ const logPlace = (v: number): number => (v >= 1 ? 1 + Math.log2(v) : v > 0 ? v :
 const logValue = (p: number): number => (p >= 1 ? 2 ** (p - 1) : p > 0 ? p : 1 - 2 ** -p);
 
 // The height of a bucket on the axis, in any unit. On a logarithmic axis the steps within a decade of llquantize are equally high, as the
-// buckets of quantize are: a brick that is higher than others for no reason but its place would look like more. A bucket around zero is no
-// higher than 1, whatever it spans.
+// buckets of quantize are: a brick that is higher than others for no reason but its place would look like more. `even` does the same for
+// their counts. A bucket around zero is no higher than 1, whatever it spans.
 function weight(from: number, to: number, scale: YScale, fn: HistFn): number {
     if (scale === "linear") return to + 1 - from;
     if (fn === "llquantize" || (from < 0 && to > 0)) return 1;
     return Math.max(logPlace(to + 1) - logPlace(from), 1e-9);
+}
+
+/**
+ * On a logarithmic axis the first step of a decade of llquantize is as high as the last one, but up to ten times as wide by ratio: where a
+ * decade begins, the same values would look like many more. Colours compare counts for a width of a factor of two; in the widest steps
+ * that is the count itself.
+ */
+function even(from: number, to: number, scale: YScale, fn: HistFn): number {
+    if (scale === "linear" || fn !== "llquantize") return 1;
+    const [lo, hi] = from >= 0 ? [from, to + 1] : [-to, 1 - from];
+    return lo >= 1 && Number.isFinite(hi) ? Math.max(1, Math.LN2 / Math.log(hi / lo)) : 1;
 }
 
 /** The buckets that have counts, over all columns: the lowest and the highest, null if there are none. */
@@ -104,7 +91,13 @@ export function linearTop(columns: readonly Column[], agg: number, buckets: Buck
 }
 
 /** Rows for buckets `lo` to `hi` (as `used` returns them), or for a zoom, on a map of this many pixels. */
-export function layout(buckets: Buckets, range: [number, number] | null, zoom: Zoom | null, scale: YScale, height: number): Layout {
+export function layout(
+    buckets: Buckets,
+    range: [number, number] | null,
+    zoom: Zoom | null,
+    scale: YScale,
+    height: number,
+): Layout {
     const bounded: number[] = []; // buckets with two ends, ascending
     for (let b = 0; b < buckets.count; b++) {
         const s = buckets.bounds(b);
@@ -120,8 +113,8 @@ export function layout(buckets: Buckets, range: [number, number] | null, zoom: Z
         while (j > i && bounded[j]! > range[1]) j--;
         for (let grow = true; j - i + 1 < FEWEST && grow; ) {
             grow = false;
-            if (j < bounded.length - 1) (j++, (grow = true));
-            if (j - i + 1 < FEWEST && i > 0 && buckets.bounds(bounded[i - 1]!)!.from >= 0) (i--, (grow = true));
+            if (j < bounded.length - 1) j++, (grow = true);
+            if (j - i + 1 < FEWEST && i > 0 && buckets.bounds(bounded[i - 1]!)!.from >= 0) i--, (grow = true);
         }
     } else {
         // nothing yet: zero and what is a little above
@@ -145,7 +138,16 @@ export function layout(buckets: Buckets, range: [number, number] | null, zoom: Z
     const rows: HeatRow[] = [];
     const rowOf = new Int32Array(buckets.count).fill(-1);
     if (below) {
-        rows.push({ first: 0, last: first - 1, from: -Infinity, to: spans[0]!.from - 1, y0: height - EDGE_ROW, y1: height, kind: "under" });
+        rows.push({
+            first: 0,
+            last: first - 1,
+            from: -Infinity,
+            to: spans[0]!.from - 1,
+            y0: height - EDGE_ROW,
+            y1: height,
+            kind: "under",
+            even: 1,
+        });
         rowOf.fill(0, 0, first);
     } else rowOf.fill(0, 0, first); // buckets without a row of their own belong to the lowest
     const edges: { at: number; value: number; place: number }[] = [];
@@ -155,7 +157,20 @@ export function layout(buckets: Buckets, range: [number, number] | null, zoom: Z
         edges.push({ at: bottom - at * perWeight, value: s.from, place: 0 });
         at += s.weight;
         const y = Math.round(bottom - at * perWeight);
-        if (!open) open = { first: s.b, last: s.b, from: s.from, to: s.to, y0: y, y1: rows.length > 0 && rows[rows.length - 1]!.kind === "in" ? rows[rows.length - 1]!.y0 : Math.round(bottom), kind: "in" };
+        if (!open)
+            open = {
+                first: s.b,
+                last: s.b,
+                from: s.from,
+                to: s.to,
+                y0: y,
+                y1:
+                    rows.length > 0 && rows[rows.length - 1]!.kind === "in"
+                        ? rows[rows.length - 1]!.y0
+                        : Math.round(bottom),
+                kind: "in",
+                even: 1,
+            };
         open.last = s.b;
         open.to = s.to;
         open.y0 = y;
@@ -175,9 +190,20 @@ export function layout(buckets: Buckets, range: [number, number] | null, zoom: Z
     }
     if (spans.length > 0) edges.push({ at: bottom - at * perWeight, value: spans[spans.length - 1]!.to + 1, place: 0 });
     if (above) {
-        rows.push({ first: last + 1, last: buckets.count - 1, from: spans.length > 0 ? spans[spans.length - 1]!.to + 1 : -Infinity, to: Infinity, y0: 0, y1: EDGE_ROW, kind: "over" });
+        rows.push({
+            first: last + 1,
+            last: buckets.count - 1,
+            from: spans.length > 0 ? spans[spans.length - 1]!.to + 1 : -Infinity,
+            to: Infinity,
+            y0: 0,
+            y1: EDGE_ROW,
+            kind: "over",
+            even: 1,
+        });
         rowOf.fill(rows.length - 1, last + 1);
     }
+
+    for (const r of rows) if (r.kind === "in") r.even = even(r.from, r.to, scale, buckets.fn);
 
     // Within a bucket a logarithmic axis continues logarithmically.
     const inside = (e0: number, e1: number, v: number): number => {
@@ -225,12 +251,24 @@ export function columnHist(column: Column, agg: number, keys: ReadonlySet<number
     const merged = column.merged.get(agg);
     if (keys === null) return merged ?? new Map();
     const cells = column.cells.get(agg);
-    if (!cells || !cells.bucket) return new Map();
+    if (!cells?.bucket) return new Map();
     if (!column.keyed) return null;
     const h: Hist = new Map();
     for (let i = 0; i < cells.keys.length; i++)
         if (keys.has(cells.keys[i]!)) h.set(cells.bucket[i]!, (h.get(cells.bucket[i]!) ?? 0) + cells.a[i]!);
     return h;
+}
+
+/** The histogram of columns that are drawn as one; null if the keys of one of them are not known. */
+export function histOf(parts: readonly Column[], agg: number, keys: ReadonlySet<number> | null): Hist | null {
+    if (parts.length === 1) return columnHist(parts[0]!, agg, keys);
+    const sum: Hist = new Map();
+    for (const c of parts) {
+        const h = columnHist(c, agg, keys);
+        if (h === null) return null;
+        addHist(sum, h);
+    }
+    return sum;
 }
 
 /** Counts of a column by row; negative counts are ignored. */
@@ -248,9 +286,12 @@ export interface Cell {
     r: number; // row
 }
 
+/** Most cells that are marked: more would hide what lies apart. */
+const MOST_MARKS = 24;
+
 /**
  * The cells to be marked: those above all but `share` of the counts in view, with nothing around them (in the columns beside and the two
- * rows above and below). A band that is rare but steady is seen as it is.
+ * rows above and below); of many the highest. A band that is rare but steady is seen as it is.
  */
 export function outliers(counts: readonly (Float64Array | null)[], share = 0.01): Cell[] {
     const rows = Math.max(0, ...counts.map((c) => c?.length ?? 0));
@@ -270,15 +311,21 @@ export function outliers(counts: readonly (Float64Array | null)[], share = 0.01)
         for (let r = from; c && r < c.length; r++) {
             if (c[r]! <= 0) continue;
             let alone = true;
-            for (let x = i - 1; x <= i + 1; x++) for (let y = r - 2; y <= r + 2; y++) if ((x !== i || y !== r) && filled(x, y)) alone = false;
+            for (let x = i - 1; x <= i + 1; x++)
+                for (let y = r - 2; y <= r + 2; y++) if ((x !== i || y !== r) && filled(x, y)) alone = false;
             if (alone) out.push({ i, r });
         }
     });
+    if (out.length > MOST_MARKS) out.sort((a, b) => b.r - a.r || b.i - a.i).length = MOST_MARKS;
     return out;
 }
 
 /** Percentile lines: for each histogram a value for each share; null where there is no data. */
-export function percentileLines(hists: readonly (Hist | null)[], buckets: Buckets, shares: readonly number[]): (number[] | null)[] {
+export function percentileLines(
+    hists: readonly (Hist | null)[],
+    buckets: Buckets,
+    shares: readonly number[],
+): (number[] | null)[] {
     return hists.map((h) => (h && total(h) > 0 ? shares.map((q) => percentile(h, buckets, q)) : null));
 }
 
@@ -289,12 +336,17 @@ export interface KeyCount {
 }
 
 /** The count of each key in these columns and, if given, only in buckets `first` to `last`; the largest first. */
-export function keyCounts(agg: Aggregation, columns: readonly Column[], first = 0, last = Infinity): { keys: KeyCount[]; total: number; unknown: number } {
+export function keyCounts(
+    agg: Aggregation,
+    columns: readonly Column[],
+    first = 0,
+    last = Infinity,
+): { keys: KeyCount[]; total: number; unknown: number } {
     const sum = new Map<number, number>();
     let all = 0;
     for (const c of columns) {
         const cells = c.cells.get(agg.id);
-        if (!cells || !cells.bucket) continue;
+        if (!cells?.bucket) continue;
         for (let i = 0; i < cells.keys.length; i++) {
             const b = cells.bucket[i]!;
             const n = cells.a[i]!;
@@ -319,14 +371,17 @@ export interface KeyRow extends KeyCount {
  * The keys of these columns with count, median and 99th percentile; the largest first. This visits every cell: what is drawn each second
  * uses model/keytable.ts, unless there are too many keys.
  */
-export function keyTable(agg: Aggregation, columns: readonly Column[]): { keys: KeyRow[]; total: number; unknown: number } {
+export function keyTable(
+    agg: Aggregation,
+    columns: readonly Column[],
+): { keys: KeyRow[]; total: number; unknown: number } {
     const buckets = agg.buckets!;
     const maps = new Map<number, Hist>();
     let unknown = 0;
     let all = 0;
     for (const c of columns) {
         const cells = c.cells.get(agg.id);
-        if (!cells || !cells.bucket) continue;
+        if (!cells?.bucket) continue;
         const { keys, bucket, a } = cells;
         for (let i = 0; i < keys.length; i++) {
             const n = a[i]!;
@@ -345,7 +400,13 @@ export function keyTable(agg: Aggregation, columns: readonly Column[]): { keys: 
     const rows: KeyRow[] = [];
     for (const [key, h] of maps) {
         const count = total(h);
-        rows.push({ key, count, share: count / all, p50: percentile(h, buckets, 0.5), p99: percentile(h, buckets, 0.99) });
+        rows.push({
+            key,
+            count,
+            share: count / all,
+            p50: percentile(h, buckets, 0.5),
+            p99: percentile(h, buckets, 0.99),
+        });
     }
     rows.sort((x, y) => y.count - x.count || x.key - y.key);
     return { keys: rows, total: all, unknown };
@@ -363,14 +424,20 @@ export interface Compared {
  * Compares what is inside a rectangle (columns, and buckets `first` to `last`) with the rest of `columns`. Keys are sorted by how much
  * larger their share is inside.
  */
-export function compare(agg: Aggregation, columns: readonly Column[], inside: ReadonlySet<Column>, first: number, last: number): { keys: Compared[]; inside: number; outside: number } {
+export function compare(
+    agg: Aggregation,
+    columns: readonly Column[],
+    inside: ReadonlySet<Column>,
+    first: number,
+    last: number,
+): { keys: Compared[]; inside: number; outside: number } {
     const ins = new Map<number, number>();
     const out = new Map<number, number>();
     let nIn = 0;
     let nOut = 0;
     for (const c of columns) {
         const cells = c.cells.get(agg.id);
-        if (!cells || !cells.bucket) continue;
+        if (!cells?.bucket) continue;
         const within = inside.has(c);
         for (let i = 0; i < cells.keys.length; i++) {
             const n = cells.a[i]!;
@@ -391,7 +458,13 @@ export function compare(agg: Aggregation, columns: readonly Column[], inside: Re
         .map((key) => {
             const a = ins.get(key) ?? 0;
             const b = out.get(key) ?? 0;
-            return { key, inside: a, outside: b, shareInside: nIn > 0 ? a / nIn : 0, shareOutside: nOut > 0 ? b / nOut : 0 };
+            return {
+                key,
+                inside: a,
+                outside: b,
+                shareInside: nIn > 0 ? a / nIn : 0,
+                shareOutside: nOut > 0 ? b / nOut : 0,
+            };
         });
     keys.sort((x, y) => y.shareInside - y.shareOutside - (x.shareInside - x.shareOutside) || y.inside - x.inside);
     return { keys, inside: nIn, outside: nOut };

@@ -3,9 +3,9 @@
 // Columns in view may have millions of cells, but from one second to the next one column comes and one goes. So the sums by key and bucket
 // stay, one line of `sums` for each key; new cells are added, and cells that are gone are subtracted. Counts are integers, so that this
 // loses nothing. Cells of a column never change: when its keys are given up it gets new ones.
-import { quantile, type Buckets } from "./buckets.ts";
-import { keyTable, type KeyRow } from "./heat.ts";
-import { ALL, type Aggregation, type Cells, type Column } from "./trace.ts";
+import { type Buckets, quantile } from "./buckets.ts";
+import { type KeyRow, keyTable } from "./heat.ts";
+import { type Aggregation, ALL, type Cells, type Column } from "./trace.ts";
 
 /** Most numbers that are kept; beyond that everything is counted again each time. */
 const MOST = 8_000_000;
@@ -95,6 +95,12 @@ export class KeyTable {
         this.worked++;
         let count = 0;
         for (const n of counts) count += n;
-        return { key, count, share: 0, p50: quantile(counts, 0, counts.length - 1, count, buckets, 0.5), p99: quantile(counts, 0, counts.length - 1, count, buckets, 0.99) };
+        return {
+            key,
+            count,
+            share: 0,
+            p50: quantile(counts, 0, counts.length - 1, count, buckets, 0.5),
+            p99: quantile(counts, 0, counts.length - 1, count, buckets, 0.99),
+        };
     }
 }

@@ -1,17 +1,19 @@
 // list.ts - the table of an aggregation: its keys as a tree, part by part, with values, rates and totals, sorted and searched.
-import { quantile, type Hist } from "./buckets.ts";
+import { type Hist, quantile } from "./buckets.ts";
+import { additive, isMean, mergeInto, scalar, stands } from "./functions.ts";
 import { perKey } from "./perkey.ts";
 import type { Part } from "./protocol.ts";
-import { additive, isMean, mergeInto, scalar, stands } from "./functions.ts";
-import { partText, type Aggregation, type Column, type Value } from "./trace.ts";
+import { type Aggregation, type Column, partText, type Value } from "./trace.ts";
 
-export type SortBy = "key" | "value" | "rate" | "p50" | "p99";
+export const SORT_BY = ["key", "value", "rate", "p50", "p99"] as const;
+export type SortBy = (typeof SORT_BY)[number];
 
 export interface Item {
     /** Parts of the key down to here, as one text that is unique among the items. */
     path: string;
     label: string;
     part: Part;
+    parts: readonly Part[]; // of the key, down to here
     depth: number;
     value: number; // as the script shows it
     rate: number; // added in the last second
@@ -77,21 +79,29 @@ export function rates(agg: Aggregation, columns: readonly Column[], ms = 1000): 
 
 const SEP = "\u001f";
 
-/** The tree of an aggregation's keys, one part at each level; a key with no part is one leaf. */
-export function tree(agg: Aggregation, columns: readonly Column[], nested: boolean): Item {
-    const rate = rates(agg, columns);
+/**
+ * The tree of an aggregation's keys, one part at each level; a key with no part is one leaf. Rates are those of the last `ms` of the columns.
+ */
+export function tree(
+    agg: Aggregation,
+    columns: readonly Column[],
+    nested: boolean,
+    rows: Iterable<[number, Value]> = agg.rows(),
+    ms = 1000,
+): Item {
+    const rate = rates(agg, columns, ms);
     interface Node {
         item: Item;
         values: Value[]; // of keys that end here
         below: Map<string, Node> | null;
     }
-    const make = (path: string, part: Part, label: string, depth: number): Node => ({
-        item: { path, part, label, depth, value: 0, rate: 0, p50: NaN, p99: NaN, children: [], leaf: true },
+    const make = (path: string, part: Part, label: string, depth: number, parts: readonly Part[] = []): Node => ({
+        item: { path, part, parts, label, depth, value: 0, rate: 0, p50: NaN, p99: NaN, children: [], leaf: true },
         values: [],
         below: null,
     });
     const root = make("", "", "total", 0);
-    for (const [key, value] of agg.rows()) {
+    for (const [key, value] of rows) {
         const parts = agg.parts(key);
         const texts = labelsOf(parts);
         const r = rate.get(key) ?? 0;
@@ -103,7 +113,13 @@ export function tree(agg: Aggregation, columns: readonly Column[], nested: boole
             at.below ??= new Map();
             let next = at.below.get(label);
             if (!next) {
-                next = make(at.item.path + SEP + label, nested ? (parts[i] ?? "") : label, label, i + 1);
+                next = make(
+                    at.item.path + SEP + label,
+                    nested ? (parts[i] ?? "") : label,
+                    label,
+                    i + 1,
+                    nested ? parts.slice(0, i + 1) : parts,
+                );
                 at.below.set(label, next);
                 at.item.children.push(next.item);
                 at.item.leaf = false;
@@ -155,7 +171,9 @@ const TEXT = new Intl.Collator("en", { numeric: true }).compare;
 export function sort(item: Item, by: SortBy, down: boolean): void {
     const sign = down ? -1 : 1;
     const number = (x: number) => (Number.isNaN(x) ? -Infinity : x);
-    item.children.sort((a, b) => (by === "key" ? sign * TEXT(a.label, b.label) : sign * (number(a[by]) - number(b[by])) || TEXT(a.label, b.label)));
+    item.children.sort((a, b) =>
+        by === "key" ? sign * TEXT(a.label, b.label) : sign * (number(a[by]) - number(b[by])) || TEXT(a.label, b.label),
+    );
     for (const c of item.children) sort(c, by, down);
 }
 

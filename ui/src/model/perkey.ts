@@ -2,7 +2,7 @@
 //
 // The cells of a column never change (when its keys are given up it gets new ones), so this is computed once for each column and measure,
 // and kept as long as the column. Flat arrays throughout: a column may have a hundred thousand cells.
-import { quantile, type Buckets } from "./buckets.ts";
+import { type Buckets, quantile } from "./buckets.ts";
 import type { Cells } from "./trace.ts";
 
 /** The measure that is taken of a histogram. */

@@ -25,6 +25,7 @@ export interface Limits {
     message: number;
     keys: number;
     rows: number;
+    keep: number; // ms that a trace waits for a lost page
 }
 
 export interface AggregationInfo {
@@ -32,6 +33,8 @@ export interface AggregationInfo {
     name: string;
     function: string;
     keys: string[]; // types of the parts
+    means?: (string | null)[]; // what each part names
+    texts?: (string | null)[]; // each part as the script writes it
     normal: Int;
     buckets: { from: (Int | null)[]; to: (Int | null)[]; parameters: Int[] } | null;
 }
@@ -87,6 +90,13 @@ export interface Records {
     probes?: [number, string, string][];
     rows: [number, number, number, string, unknown[]][];
     skipped: number;
+    news?: number;
+}
+/** What a page that has come back had missed of records, errors and drops; lost: how many such messages are no longer there. */
+export interface Missed {
+    type: "missed";
+    lost: number;
+    messages: Message[];
 }
 export interface Cost {
     type: "cost";
@@ -139,10 +149,31 @@ export interface Stopped {
     output?: string;
 }
 
+/** What the descriptions of a script that is being written match; without `matches`: why that is not known. */
+export interface Matched {
+    type: "matched";
+    id: number;
+    node: string;
+    matches?: {
+        line: number;
+        column: number;
+        length: number;
+        name: string | null; // of the first probe
+        probes: number;
+        functions: number;
+        modules: number;
+    }[];
+    functions?: number; // that the node has
+    modules?: number;
+    error?: string;
+    diagnostics: Diagnostic[];
+}
+
 export type Message =
-    | { type: "hello"; version: string; protocol: number; destructive: boolean; limits: Limits }
+    | { type: "hello"; version: string; protocol: number; destructive: boolean; server: string; limits: Limits }
     | { type: "diagnostics"; id?: number; diagnostics: Diagnostic[] }
     | { type: "checked"; id: number; diagnostics: Diagnostic[] }
+    | Matched
     | { type: "failed"; id: number; tag: string; text: string; hint: string | null }
     | Progress
     | Started
@@ -151,9 +182,10 @@ export type Message =
     | History
     | Records
     | Cost
-    | { type: "drops"; drops: Drop[] }
-    | { type: "errors"; errors: Fault[]; skipped: number }
-    | { type: "viewers"; viewers: number }
+    | Missed
+    | { type: "drops"; drops: Drop[]; news?: number }
+    | { type: "errors"; errors: Fault[]; skipped: number; news?: number }
+    | { type: "viewers"; viewers: number; recorded?: boolean }
     | { type: "pong"; t: number }
     | Stopped;
 
@@ -192,4 +224,8 @@ export interface RunningTrace {
     args: string[];
     viewers: number;
     since: number;
+    /** It goes on without a page. */
+    recorded?: boolean;
+    /** Its last cost, permille of a scheduler. */
+    share?: number;
 }

@@ -3,10 +3,12 @@
 // There may be thousands of keys, of which a few are drawn: a first pass over the columns weighs all keys, a second one makes the lines of
 // the heaviest.
 import { isSum, scalar, stands } from "./functions.ts";
-import { perKey, type Measure, type PerKey } from "./perkey.ts";
-import { ALL, type Aggregation, type Cells, type Column } from "./trace.ts";
+import { type Measure, type PerKey, perKey } from "./perkey.ts";
+import { type Aggregation, ALL, type Cells, type Column } from "./trace.ts";
 
 export type { Measure } from "./perkey.ts";
+
+const GAP = 1.8; // intervals between readings from which one is missing
 
 export interface Line {
     key: number; // ALL: over all keys
@@ -28,7 +30,13 @@ function valuesOf(agg: Aggregation, cells: Cells, measure: Measure): PerKey {
  * The lines of the `most` heaviest keys, preceded by one over all keys where that is meaningful. Counts and sums are rates per second; avg
  * and stddev are of what came in the interval; min and max are the values at that time.
  */
-export function linesOf(agg: Aggregation, columns: readonly Column[], measure: Measure, most: number, only: ReadonlySet<number> | null): Line[] {
+export function linesOf(
+    agg: Aggregation,
+    columns: readonly Column[],
+    measure: Measure,
+    most: number,
+    only: ReadonlySet<number> | null,
+): Line[] {
     const rate = isSum(agg.fn) || (agg.hist && measure === "rate");
     const normal = agg.hist ? 1 : agg.normal;
     const factor = (c: Column) => (rate ? 1000 / Math.max(1, c.dt) : 1) / normal;
@@ -45,12 +53,16 @@ export function linesOf(agg: Aggregation, columns: readonly Column[], measure: M
             if (key === ALL || (only && !only.has(key))) continue;
             const v = Math.abs(f.values[k]!) * by;
             const old = weights.get(key) ?? 0;
-            weights.set(key, rate ? old + v : v > old ? v : old);
+            weights.set(key, rate ? old + v : Math.max(v, old));
         }
     });
     const chosen = [...weights].sort((x, y) => y[1] - x[1] || x[0] - y[0]).slice(0, most);
     // a missing entry is a rate of zero, unless keys are not known there
-    const make = (key: number, weight: number): Line => ({ key, weight, values: Float64Array.from(columns, (c) => (rate && (key === ALL || c.keyed) ? 0 : NaN)) });
+    const make = (key: number, weight: number): Line => ({
+        key,
+        weight,
+        values: Float64Array.from(columns, (c) => (rate && (key === ALL || c.keyed) ? 0 : NaN)),
+    });
     const lines = new Map(chosen.map(([key, weight]) => [key, make(key, weight)]));
     const all = make(ALL, 0);
     found.forEach((f, i) => {
@@ -64,9 +76,43 @@ export function linesOf(agg: Aggregation, columns: readonly Column[], measure: M
     });
     if (stands(agg.fn))
         // sent only when it changes
-        for (const { values } of lines.values()) for (let i = 1; i < values.length; i++) if (Number.isNaN(values[i]!)) values[i] = values[i - 1]!;
+        for (const { values } of lines.values())
+            for (let i = 1; i < values.length; i++) if (Number.isNaN(values[i]!)) values[i] = values[i - 1]!;
     const whole = !only && weights.size !== 1 && !stands(agg.fn) && found.some((f) => f);
     return whole ? [all, ...lines.values()] : [...lines.values()];
+}
+
+/** When a column is drawn, in seconds since 1970: in its middle, since its values are those of the whole. */
+export const middle = (c: Column): number => (c.t - c.dt / 2) / 1000;
+
+/**
+ * Lines against time, and the values of each line, null where there are none. Where readings are missing there is a row
+ * without values, so that no line runs over it. Stacked lines are sums of a line and those before it, but for that over all keys.
+ */
+export function timed(
+    columns: readonly Column[],
+    lines: readonly Line[],
+    interval: number,
+    stacked: boolean,
+): [number[], ...(number | null)[][]] {
+    const times: number[] = [];
+    const values: (number | null)[][] = lines.map(() => []);
+    columns.forEach((c, i) => {
+        const before = columns[i - 1];
+        if (before && c.t - before.t > GAP * interval) {
+            times.push((middle(before) + middle(c)) / 2);
+            for (const v of values) v.push(null);
+        }
+        times.push(middle(c));
+        let sum = 0;
+        lines.forEach((l, k) => {
+            const v = l.values[i]!;
+            if (Number.isNaN(v) && !stacked) values[k]!.push(null);
+            else if (!stacked || l.key === ALL) values[k]!.push(v);
+            else values[k]!.push((sum += v || 0));
+        });
+    });
+    return [times, ...values];
 }
 
 /** Round steps for an axis from 0 (or `lo`) to `hi`. */
@@ -76,6 +122,14 @@ export function steps(lo: number, hi: number, most: number): number[] {
     const mag = 10 ** Math.floor(Math.log10(raw));
     const step = [1, 2, 2.5, 5, 10].map((m) => m * mag).find((s) => s >= raw) ?? mag * 10;
     const out: number[] = [];
-    for (let v = Math.ceil(lo / step) * step; v <= hi + step * 1e-9; v += step) out.push(Math.abs(v) < step * 1e-9 ? 0 : v);
+    for (let v = Math.ceil(lo / step) * step; v <= hi + step * 1e-9; v += step)
+        out.push(Math.abs(v) < step * 1e-9 ? 0 : v);
     return out;
+}
+
+/** At most `most` round times between two, in seconds. */
+export function timeSteps(from: number, to: number, most: number): number[] {
+    const step = [1, 2, 5, 10, 15, 30, 60, 120, 300].find((s) => (to - from) / s <= most) ?? 600;
+    const first = Math.ceil(from / step);
+    return Array.from({ length: Math.floor(to / step) - first + 1 }, (_, i) => (first + i) * step);
 }

@@ -4,16 +4,20 @@
 // histogram's cell is a triple of key, bucket and count. What the script itself sees is kept as well, in `now`, as doc/web-protocol.md
 // describes: the sum of what was added, unless the script has cleared or truncated it. Cells take the most memory: when there are more than
 // CELLS of them, the oldest columns keep only their sums over all keys.
-import { addHist, bucketsOf, bump, type Buckets, type Hist } from "./buckets.ts";
+import { addHist, type Buckets, bucketsOf, bump, type Hist } from "./buckets.ts";
 import { isHist, moreSums, scalar, stands } from "./functions.ts";
+import type { What } from "./life.ts";
+import { type Marking, NO_MARKS } from "./marks.ts";
 import {
-    num,
     type AggregationInfo,
     type Change,
     type Cost,
+    type Diagnostic,
     type Drop,
     type Fault,
     type History,
+    type Message,
+    num,
     type Part,
     type Records,
     type Results,
@@ -22,11 +26,14 @@ import {
     type State,
     type Stopped,
 } from "./protocol.ts";
+import { Seam } from "./seam.ts";
 
 /** How long columns are kept, ms. */
 export const GRACE_MS = 500; // by which a reading may be late
-const KEPT = 600_000;
-/** Most cells of all columns of a trace together: 16 bytes each. */
+export const KEPT = 600_000;
+/** How long readings that come more often than once a second are kept each by itself, ms: whole seconds. */
+const FINE_MS = 60_000;
+/** Most cells of all columns of a trace together: 16 bytes each; of readings by themselves a quarter more. */
 export const CELLS = 4_000_000;
 /** Most lines of the console, and rows of records. */
 export const ROWS = 20_000;
@@ -64,6 +71,8 @@ export class Aggregation {
     readonly name: string;
     readonly fn: string;
     readonly keyTypes: string[];
+    /** What each part of a key names. */
+    readonly means: AggregationInfo["means"];
     readonly buckets: Buckets | null;
     normal: number;
     keys = new Map<number, Part[]>();
@@ -71,12 +80,17 @@ export class Aggregation {
     now = new Map<number, Value>();
     /** Keys that the script has removed. */
     gone = new Set<number>();
+    /** What was counted before the trace was started again. */
+    private carried: [number, Value][] = [];
+    private cleared = false;
+    private seam: Seam | null = null;
 
     constructor(info: AggregationInfo) {
         this.id = info.id;
         this.name = info.name;
         this.fn = info.function;
         this.keyTypes = info.keys;
+        this.means = info.means;
         this.normal = num(info.normal) || 1;
         this.buckets = isHist(info.function) && info.buckets ? bucketsOf(info.function, info.buckets) : null;
     }
@@ -102,8 +116,12 @@ export class Aggregation {
         return Math.trunc(scalar(this.fn, value) / this.normal);
     }
 
+    /** Brings keys and values up to date, if they are made of others. */
+    settle(): void {}
+
     /** The keys that the script has, with their values. */
     *rows(): Iterable<[number, Value]> {
+        this.settle();
         const zero: Value = this.hist ? new Map() : new Array<number>(1 + moreSums(this.fn)).fill(0);
         for (const key of this.keys.keys()) if (!this.gone.has(key)) yield [key, this.now.get(key) ?? zero];
         for (const [key, v] of this.now) if (!this.keys.has(key)) yield [key, v];
@@ -132,8 +150,36 @@ export class Aggregation {
         }
     }
 
+    /** Another trace of the same script follows. What the script never clears goes on from what it was. */
+    resume(): void {
+        this.seam = new Seam(this.keys);
+        this.carried = this.cleared || stands(this.fn) ? [] : [...this.now];
+    }
+
+    /** A change as the server has said it, in our numbers of keys. */
+    own(c: Change): Change {
+        return this.seam ? this.seam.change(c) : c;
+    }
+
+    /** Takes names of keys of a past column, unless they are known. */
+    learn(c: Change): void {
+        for (const [key, ...parts] of c.keys ?? [])
+            if (!this.keys.has(key)) {
+                this.keys.set(key, parts);
+                this.gone.add(key);
+            }
+    }
+
     /** Applies a change of `results`. */
     change(c: Change): void {
+        if (c.now) {
+            this.cleared = true;
+            this.carried = [];
+        }
+        this.apply(c);
+    }
+
+    private apply(c: Change): void {
         for (const [key, ...parts] of c.keys ?? []) {
             this.keys.set(key, parts);
             this.gone.delete(key);
@@ -151,17 +197,42 @@ export class Aggregation {
 
     /** Applies a whole `state`. */
     replace(c: Change): void {
+        const before = [...this.keys]; // past columns have them still
         this.keys.clear();
         this.now.clear();
         this.gone.clear();
-        this.change({ ...c, now: c.now ?? [] });
+        this.apply({ ...c, now: c.now ?? [] });
+        for (const [key, parts] of before)
+            if (!this.keys.has(key)) {
+                this.keys.set(key, parts);
+                this.gone.add(key);
+            }
+        for (const [key, value] of this.carried) {
+            const now = this.now.get(key);
+            if (value instanceof Map) {
+                const sum: Hist = new Map(value);
+                addHist(sum, (now as Hist | undefined) ?? []);
+                this.now.set(key, sum);
+            } else
+                this.now.set(
+                    key,
+                    value.map((v, i) => v + ((now as number[] | undefined)?.[i] ?? 0)),
+                );
+            this.gone.delete(key);
+        }
     }
 
     cells(rows: Row[]): Cells {
         if (this.hist) {
             let n = 0;
             for (const row of rows) n += (row.length - 1) >> 1;
-            const cells = { keys: new Int32Array(n), bucket: new Uint32Array(n), a: new Float64Array(n), b: null, c: null };
+            const cells = {
+                keys: new Int32Array(n),
+                bucket: new Uint32Array(n),
+                a: new Float64Array(n),
+                b: null,
+                c: null,
+            };
             let at = 0;
             for (const row of rows)
                 for (let i = 1; i + 1 < row.length; i += 2) {
@@ -199,11 +270,22 @@ export interface RecordRow {
     seq: number;
 }
 
+/** Where a trace comes from that was opened from a file. */
+export interface Origin {
+    /** The version of the program that has saved it. */
+    erltrace: string;
+    /** It was running when it was saved. */
+    running: boolean;
+    notices: Diagnostic[];
+}
+
 /** One trace as this page knows it. */
 export class Trace {
     readonly info: Started;
     readonly aggregations = new Map<number, Aggregation>();
     columns: Column[] = [];
+    /** The latest readings as they came, if they come more often than once a second; `columns` has them too, by the second. */
+    fine: Column[] = [];
     records: RecordRow[] = [];
     recordsSkipped = 0;
     recordCount = 0;
@@ -212,7 +294,22 @@ export class Trace {
     faults: Fault[] = [];
     stopped: Stopped | null = null;
     viewers = 1;
+    /** It goes on when no page views it. */
+    recorded = false;
+    /** Of a saved session; null: the trace is the server's. */
+    origin: Origin | null = null;
+    /** What the user has marked. */
+    marking: Marking = NO_MARKS;
     skipped = 0;
+    /** The trace on the server: another one than `info`, if the script was started again. */
+    live: Started;
+    /** The last reading and the last news of that trace. */
+    last = 0;
+    news = 0;
+    /** Of what times nothing is known, since the trace had to be started again. */
+    readonly gaps: { from: number; to: number; what: What }[] = [];
+    /** Whether it is out of reach: nothing that is shown is live. */
+    cut = false;
     /** When the last reading came, by this page's clock: ms. The server's clock may differ. */
     seen = performance.now();
     /** Increases with each change. */
@@ -220,6 +317,7 @@ export class Trace {
     private cells = 0;
     private have = new Set<number>(); // readings, by n
     private probes = new Map<number, [string, string]>();
+    private base = 0; // to add to the numbers of readings
 
     /** most: the number of cells that are kept with their keys. */
     constructor(
@@ -227,6 +325,7 @@ export class Trace {
         private readonly most = CELLS,
     ) {
         this.info = info;
+        this.live = info;
         for (const a of info.aggregations) this.aggregations.set(a.id, new Aggregation(a));
     }
 
@@ -235,19 +334,86 @@ export class Trace {
         return this.columns.length > 0 ? this.columns[this.columns.length - 1]!.t : this.info.t;
     }
 
+    /** The number of its cells. */
+    get size(): number {
+        return this.cells;
+    }
+
     /** How long it has run, ms. */
     get ran(): number {
         const known = this.t - this.info.t;
-        return this.stopped ? (this.stopped.ms ?? known) : this.silent > 0 ? known : known + (performance.now() - this.seen);
+        return this.stopped
+            ? Math.max(known, (this.stopped.ms ?? 0) + this.live.t - this.info.t)
+            : this.silent > 0
+              ? known
+              : known + (performance.now() - this.seen);
     }
 
     /** How long nothing has come although readings should have, ms; 0 while they come. */
     get silent(): number {
         const since = performance.now() - this.seen;
-        return !this.stopped && since > 2 * this.info.interval + GRACE_MS ? since : 0;
+        return !this.stopped && (this.cut || since > 2 * this.info.interval + GRACE_MS) ? since : 0;
     }
 
-    results(r: Results): void {
+    /** Takes a message of the running trace. */
+    take(m: Message): void {
+        if ("news" in m && m.news !== undefined) this.news = m.news;
+        switch (m.type) {
+            case "results":
+                this.results(m);
+                break;
+            case "state":
+                this.state(m);
+                break;
+            case "history":
+                this.history(m);
+                break;
+            case "records":
+                this.record(m);
+                break;
+            case "drops":
+                this.drop(m.drops);
+                break;
+            case "errors":
+                this.fault(m.errors);
+                break;
+            case "cost":
+                this.cost.set(m.node, m);
+                break;
+            case "viewers":
+                this.viewers = m.viewers;
+                this.recorded = m.recorded ?? false;
+                break;
+        }
+    }
+
+    /** Goes on with another trace of the same script; returns false if its results are others. */
+    resume(m: Started, what: What): boolean {
+        const shape = (s: Started) =>
+            JSON.stringify(s.aggregations.map((a) => [a.id, a.name, a.function, a.keys, a.buckets]));
+        if (shape(m) !== shape(this.info)) return false;
+        this.base = this.columns.reduce((most, c) => Math.max(most, c.n), this.base);
+        this.gaps.push({ from: this.t, to: m.t, what });
+        this.live = m;
+        this.last = this.news = 0;
+        this.stopped = null;
+        this.probes.clear();
+        for (const a of this.aggregations.values()) a.resume();
+        return true;
+    }
+
+    /** A reading as the server has said it, in our numbers of readings and keys. */
+    private own<T extends Omit<Results, "type">>(r: T): T {
+        return {
+            ...r,
+            n: r.n + this.base,
+            aggregations: r.aggregations.map((c) => this.aggregations.get(c.id)?.own(c) ?? c),
+        };
+    }
+
+    results(said: Results): void {
+        const r = this.own(said);
+        this.last = said.n;
         for (const c of r.aggregations) this.aggregations.get(c.id)?.change(c);
         this.put(r);
         this.seen = performance.now();
@@ -257,14 +423,19 @@ export class Trace {
 
     state(s: State): void {
         const said = new Map(s.aggregations.map((c) => [c.id, c]));
-        for (const a of this.aggregations.values()) a.replace(said.get(a.id) ?? { id: a.id });
+        this.last = s.n;
+        for (const a of this.aggregations.values()) a.replace(a.own(said.get(a.id) ?? { id: a.id }));
         this.skipped += s.skipped;
         this.version++;
     }
 
     /** Adds earlier columns; those that are already here stay as they are. */
     history(h: History): void {
-        for (const c of h.columns) this.put(c);
+        for (const column of h.columns) {
+            const c = this.own(column);
+            for (const a of c.aggregations) this.aggregations.get(a.id)?.learn(a);
+            this.put(c);
+        }
         this.forget();
         this.version++;
     }
@@ -278,7 +449,15 @@ export class Trace {
         let at = this.columns.length;
         while (at > 0 && this.columns[at - 1]!.n > r.n) at--;
         const second = (t: number) => Math.ceil(t / 1000);
-        const near = this.info.interval >= 1000 ? undefined : [this.columns[at - 1], this.columns[at]].find((c) => c && second(c.t) === second(r.t));
+        if (this.info.interval < 1000) {
+            let end = this.fine.length;
+            while (end > 0 && this.fine[end - 1]!.n > r.n) end--;
+            this.fine.splice(end, 0, { ...column, cells: new Map(column.cells), merged: copied(column.merged) });
+        }
+        const near =
+            this.info.interval >= 1000
+                ? undefined
+                : [this.columns[at - 1], this.columns[at]].find((c) => c && second(c.t) === second(r.t));
         if (!near) {
             this.columns.splice(at, 0, column);
             return;
@@ -290,7 +469,14 @@ export class Trace {
         near.t = Math.max(near.t, column.t);
         for (const [id, cells] of column.cells) {
             const old = near.cells.get(id);
-            near.cells.set(id, old ? (later ? together(this.aggregations.get(id)!, old, cells) : together(this.aggregations.get(id)!, cells, old)) : cells);
+            near.cells.set(
+                id,
+                old
+                    ? later
+                        ? together(this.aggregations.get(id)!, old, cells)
+                        : together(this.aggregations.get(id)!, cells, old)
+                    : cells,
+            );
         }
         for (const [id, merged] of column.merged) {
             const old = near.merged.get(id);
@@ -322,21 +508,43 @@ export class Trace {
         let first = 0;
         while (first < this.columns.length && this.columns[first]!.t < oldest) first++;
         for (const c of this.columns.splice(0, first)) this.cells -= size(c);
+        this.forgetFine();
         for (const c of this.columns) {
             if (this.cells <= this.most) break;
             if (!c.keyed) continue;
             this.cells -= size(c);
-            for (const [id, cells] of c.cells) c.cells.set(id, summed(this.aggregations.get(id)!, cells, c.merged.get(id)));
+            for (const [id, cells] of c.cells)
+                c.cells.set(id, summed(this.aggregations.get(id)!, cells, c.merged.get(id)));
             c.keyed = false;
             this.cells += size(c);
         }
+    }
+
+    // Of the readings by themselves, drops what is older than a minute, or too much; whole seconds, so that the columns of seconds before fit.
+    private forgetFine(): void {
+        let coarse = this.t - FINE_MS;
+        let cells = 0;
+        for (let i = this.fine.length - 1; i >= 0 && this.fine[i]!.t > coarse; i--) {
+            cells += size(this.fine[i]!);
+            if (cells > this.most / 4) coarse = this.fine[i]!.t;
+        }
+        const first = this.fine.findIndex((c) => c.t > Math.ceil(coarse / 1000) * 1000);
+        this.fine.splice(0, first < 0 ? this.fine.length : first);
     }
 
     record(r: Records): void {
         for (const [epid, probe, node] of r.probes ?? []) this.probes.set(epid, [probe, node]);
         for (const [epid, at, cpu, text, values] of r.rows) {
             const [probe, node] = this.probes.get(epid) ?? [`EPID ${epid}`, ""];
-            this.records.push({ at, probe, node, cpu, text, values, seq: ++this.recordCount });
+            this.records.push({
+                at: at + this.live.t - this.info.t,
+                probe,
+                node,
+                cpu,
+                text,
+                values,
+                seq: ++this.recordCount,
+            });
         }
         if (this.records.length > ROWS + 1000) this.records.splice(0, this.records.length - ROWS);
         this.recordsSkipped += r.skipped;
@@ -359,7 +567,7 @@ export class Trace {
 }
 
 // The histogram over all keys, in the order of its buckets.
-function mergedOf(cells: Cells, wide: number): Hist {
+export function mergedOf(cells: Cells, wide: number): Hist {
     const sums = new Float64Array(wide);
     for (let i = 0; i < cells.keys.length; i++) {
         const b = cells.bucket![i]!;
@@ -370,10 +578,13 @@ function mergedOf(cells: Cells, wide: number): Hist {
     return merged;
 }
 
+const copied = (merged: ReadonlyMap<number, Hist>): Map<number, Hist> =>
+    new Map([...merged].map(([id, h]) => [id, new Map(h)]));
+
 const size = (c: Column): number => [...c.cells.values()].reduce((sum, x) => sum + x.keys.length, 0);
 
 // The cells of two columns as one: sums, but for min and max the later value.
-function together(agg: Aggregation, x: Cells, y: Cells): Cells {
+export function together(agg: Aggregation, x: Cells, y: Cells): Cells {
     const rows = new Map<number, Row>();
     const last = stands(agg.fn);
     const wide = agg.buckets?.count ?? 1;

@@ -1,6 +1,7 @@
 // canvas.tsx - canvases that fit their place and the screen's pixels, and the theme's colours for them.
-import { useEffect, useState } from "preact/hooks";
+
 import type { RefObject } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import { app } from "../app.ts";
 import { palette, type RGB } from "../model/colour.ts";
 
@@ -62,6 +63,25 @@ export function css(name: string): string {
 /** The colours of a heat map, from few to many. */
 export const ramp = (): string[] => current().ramp;
 
+/** A path of lines that also says what it is, in the words of SVG. */
+export class Path extends Path2D {
+    data = "";
+    override moveTo(x: number, y: number): void {
+        super.moveTo(x, y);
+        this.data += `M${x.toFixed(2)} ${y.toFixed(2)}`;
+    }
+    override lineTo(x: number, y: number): void {
+        super.lineTo(x, y);
+        this.data += `L${x.toFixed(2)} ${y.toFixed(2)}`;
+    }
+    /** The same path, to go on from. */
+    copy(): Path {
+        const path = new Path(this);
+        path.data = this.data;
+        return path;
+    }
+}
+
 /** Slanting lines for the ground where nothing is known. */
 export function hatch(cx: CanvasRenderingContext2D): CanvasPattern | string {
     const tile = document.createElement("canvas");
@@ -78,14 +98,26 @@ export function hatch(cx: CanvasRenderingContext2D): CanvasPattern | string {
     return cx.createPattern(tile, "repeat") ?? css("--unknown");
 }
 
-export const MONO = "ui-monospace, 'SF Mono', 'Cascadia Mono', 'JetBrains Mono', 'DejaVu Sans Mono', Menlo, Consolas, monospace";
+export const MONO =
+    "ui-monospace, 'SF Mono', 'Cascadia Mono', 'JetBrains Mono', 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 export const font = (px: number, weight = 400): string => `${weight} ${px}px ${MONO}`;
 
 /** Colours of lines: distinct in lightness as well as in hue (after Okabe and Ito). */
 export function lineColours(): string[] {
     return app.dark
         ? ["#56b4e9", "#e69f00", "#2dc198", "#f0e442", "#e58ab8", "#ef7d3c", "#8fa3ff", "#b8b8b8", "#9bd36a", "#d0a87a"]
-        : ["#0072b2", "#c77d00", "#00845f", "#8a7f00", "#b1487f", "#cc4a00", "#4a4fc4", "#6b6b6b", "#4c8a1c", "#85572a"];
+        : [
+              "#0072b2",
+              "#c77d00",
+              "#00845f",
+              "#8a7f00",
+              "#b1487f",
+              "#cc4a00",
+              "#4a4fc4",
+              "#6b6b6b",
+              "#4c8a1c",
+              "#85572a",
+          ];
 }
 
 export const clip = (s: string, n: number): string => (s.length > n ? `${s.slice(0, n - 1)}…` : s);
@@ -97,24 +129,4 @@ export function save(name: string, data: BlobPart, type: string): void {
     a.download = name;
     a.click();
     setTimeout(() => URL.revokeObjectURL(a.href), 10_000);
-}
-
-/** The contents of canvases that lie on top of each other, on the page's ground, with a line of text above. */
-export function savePng(name: string, title: string, canvases: HTMLCanvasElement[]): void {
-    const first = canvases[0];
-    if (!first) return;
-    const ratio = window.devicePixelRatio || 1;
-    const head = Math.round(28 * ratio);
-    const out = document.createElement("canvas");
-    out.width = first.width;
-    out.height = first.height + head;
-    const cx = out.getContext("2d")!;
-    cx.fillStyle = css("--panel");
-    cx.fillRect(0, 0, out.width, out.height);
-    cx.fillStyle = css("--text");
-    cx.font = font(12 * ratio);
-    cx.textBaseline = "middle";
-    cx.fillText(title, 10 * ratio, head / 2);
-    for (const c of canvases) cx.drawImage(c, 0, head);
-    out.toBlob((blob) => blob && save(name, blob, "image/png"), "image/png");
 }

@@ -1,8 +1,10 @@
 // head.tsx - the bar at the top: node, run and stop, what the trace is doing and what it costs.
 import { useEffect, useState } from "preact/hooks";
-import { app, useApp, type Theme } from "../app.ts";
-import { ago, compact, duration, exact } from "../model/format.ts";
+import { app, type Theme, useApp } from "../app.ts";
+import { compact, duration, exact } from "../model/format.ts";
 import { num } from "../model/protocol.ts";
+import "../style/life.css";
+import { NodeChooser } from "./nodes.tsx";
 
 /** Draws the component again each second while something runs, for its clock. */
 function useTick(on: boolean): void {
@@ -14,40 +16,18 @@ function useTick(on: boolean): void {
     }, [on]);
 }
 
-function NodeChooser() {
-    const a = useApp();
-    const known = a.nodes.some((n) => n.node === a.node);
-    return (
-        <label class="node" title={a.nodesError || "where to trace"}>
-            <span>node</span>
-            <select
-                value={a.node ?? "\u0000"}
-                aria-label="node"
-                onChange={(e) => a.setNode(e.currentTarget.value)}
-                onFocus={() => void a.fetchNodes()}
-            >
-                {a.node === null && <option value={"\u0000"}>{a.nodesError ? "not known" : "choose …"}</option>}
-                {a.node !== null && !known && <option value={a.node}>{a.node || "this server (no Erlang)"}</option>}
-                {a.nodes.map((n) => (
-                    <option key={`${n.node}/${n.pid}`} value={n.node} disabled={!n.attachable} title={n.why ?? ""}>
-                        {n.node === "" ? "this server (no Erlang)" : n.node}
-                        {n.otp ? ` · OTP ${n.otp}` : ""}
-                        {n.attachable ? "" : ` – ${n.why ?? "cannot be traced"}`}
-                    </option>
-                ))}
-            </select>
-            {a.busy && a.trace && a.trace.info.node !== a.node && <i title="the running trace is on another node">*</i>}
-        </label>
-    );
-}
-
 /** Whether scripts may look into terms on this node. */
 function Terms() {
-    const f = useApp().terms;
-    if (!f) return null;
+    const a = useApp();
+    const f = a.terms;
+    if (!f || a.also.length > 0) return null;
     const off = f.text.startsWith("hidden");
     return (
-        <span class={`terms ${f.level === "ok" ? "" : "some"}`} title={`terms (arguments, results, messages, reasons) are ${f.text}`} data-testid="terms">
+        <span
+            class={`terms ${f.level === "ok" ? "" : "some"}`}
+            title={`terms (arguments, results, messages, reasons) are ${f.text}`}
+            data-testid="terms"
+        >
             terms {off ? "hidden" : f.level === "ok" ? "shown" : "partly hidden"}
         </span>
     );
@@ -56,7 +36,12 @@ function Terms() {
 function StopButton({ title }: { title: string }) {
     const a = useApp();
     return (
-        <button type="button" class="stop" onClick={() => a.stop()} title={a.stopping ? "do not wait for the last results (s)" : title}>
+        <button
+            type="button"
+            class="stop"
+            onClick={() => a.stop()}
+            title={a.stopping ? "do not wait for the last results (s)" : title}
+        >
             {a.stopping ? "■ Stop now" : "■ Stop"}
         </button>
     );
@@ -66,15 +51,37 @@ function Status() {
     const a = useApp();
     useTick(a.phase === "running");
     const t = a.trace;
-    const silent = a.phase === "running" && !a.stopping ? (t?.silent ?? 0) : 0;
-    const text = silent > 0 ? `no data for ${ago(silent)}` : a.stopping ? "stopping" : { idle: "ready", starting: a.progress ? "placing probes" : "starting", running: "running", stopped: "stopped", failed: "failed" }[a.phase];
+    const told = a.told;
     return (
-        <div class="status" data-testid="status" data-phase={a.phase} title={t?.info.enabled.text ?? ""}>
-            <span class={`dot ${silent > 0 ? "silent" : a.stopping ? "starting" : a.phase}`} />
-            <span>{a.link === "open" ? text : a.link === "connecting" ? "connecting" : "no connection"}</span>
+        <div
+            class="status"
+            data-testid="status"
+            data-phase={a.phase}
+            data-state={told.state}
+            title={t?.info.enabled.text ?? ""}
+        >
+            {told.title ? (
+                <span class="state-icon" aria-hidden="true">
+                    {told.icon}
+                </span>
+            ) : (
+                <span class={`dot ${told.state}`} />
+            )}
+            <span>{told.text}</span>
+            <span class="unseen" role="status">
+                {told.say}
+            </span>
             {t && a.phase !== "starting" && a.phase !== "failed" && <span class="num">{duration(t.ran / 1000)}</span>}
-            {t && a.phase === "running" && <span class="muted probes">{exact(t.info.enabled.probes)} {t.info.enabled.probes === 1 ? "probe" : "probes"}</span>}
-            {t && a.phase === "running" && t.viewers > 1 && <span class="muted" title="pages that are viewing this trace">{t.viewers} viewers</span>}
+            {t && a.phase === "running" && (
+                <span class="muted probes">
+                    {exact(t.info.enabled.probes)} {t.info.enabled.probes === 1 ? "probe" : "probes"}
+                </span>
+            )}
+            {t && a.phase === "running" && t.viewers > 1 && (
+                <span class="muted" title="pages that are viewing this trace">
+                    {t.viewers} viewers
+                </span>
+            )}
         </div>
     );
 }
@@ -92,7 +99,13 @@ function CostFigure() {
     const over = a.phase !== "running";
     return (
         <div class={`cost ${level} ${over ? "over" : ""}`}>
-            <button type="button" aria-expanded={open} onClick={() => setOpen(!open)} title="the share of the node's busiest scheduler that the probes take, and how often they fire" data-testid="cost">
+            <button
+                type="button"
+                aria-expanded={open}
+                onClick={() => setOpen(!open)}
+                title="the share of the node's busiest scheduler that the probes take, and how often they fire"
+                data-testid="cost"
+            >
                 <span class="cost-label">{over ? "cost was" : "cost"}</span>
                 <b>{share < 0.1 ? "<0.1" : share.toFixed(share < 10 ? 1 : 0)} %</b>
                 <span class="muted">of a scheduler</span>
@@ -114,17 +127,24 @@ function CostFigure() {
                                     </tr>
                                 </thead>
                                 <tbody>
-                                    {(c.probes.length > 0 ? c.probes : c.kinds).slice(0, 8).map(([name, events, ns, permille]) => (
-                                        <tr key={name}>
-                                            <td title={name}>{name}</td>
-                                            <td>{compact((num(events) * 1000) / Math.max(1, c.dt))}</td>
-                                            <td>{num(events) > 0 ? Math.round(num(ns) / num(events)) : "–"}</td>
-                                            <td>{(permille / 10).toFixed(1)}</td>
-                                        </tr>
-                                    ))}
+                                    {(c.probes.length > 0 ? c.probes : c.kinds)
+                                        .slice(0, 8)
+                                        .map(([name, events, ns, permille]) => (
+                                            <tr key={name}>
+                                                <td title={name}>{name}</td>
+                                                <td>{compact((num(events) * 1000) / Math.max(1, c.dt))}</td>
+                                                <td>{num(events) > 0 ? Math.round(num(ns) / num(events)) : "–"}</td>
+                                                <td>{(permille / 10).toFixed(1)}</td>
+                                            </tr>
+                                        ))}
                                 </tbody>
                             </table>
-                            <p class="muted">{c.threads.slice(0, 4).map(([name, , , permille]) => `${name} ${(permille / 10).toFixed(1)} %`).join(" · ")}</p>
+                            <p class="muted">
+                                {c.threads
+                                    .slice(0, 4)
+                                    .map(([name, , , permille]) => `${name} ${(permille / 10).toFixed(1)} %`)
+                                    .join(" · ")}
+                            </p>
                         </section>
                     ))}
                 </div>
@@ -143,10 +163,22 @@ export function Head({ onHelp, side, onSide }: { onHelp: () => void; side: boole
     const a = useApp();
     const theme = THEMES.find(([t]) => t === a.theme)!;
     const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length]!;
-    const same = a.phase === "running" && a.trace !== null && a.trace.info.script === a.script && a.trace.info.node === (a.node ?? a.trace.info.node) && a.trace.info.args.join("\n") === a.args.slice(0, a.argNames.length).join("\n");
+    const same =
+        a.phase === "running" &&
+        a.trace !== null &&
+        a.trace.info.script === a.script &&
+        (a.node === null || a.trace.info.node === a.chosen.join(", ")) &&
+        a.trace.info.args.join("\n") === a.args.slice(0, a.argNames.length).join("\n");
     return (
         <header class="head">
-            <button type="button" class="icon" aria-pressed={side} title="script and library (b)" aria-label="script and library" onClick={() => onSide(!side)}>
+            <button
+                type="button"
+                class="icon"
+                aria-pressed={side}
+                title="script and library (b)"
+                aria-label="script and library"
+                onClick={() => onSide(!side)}
+            >
                 <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
                     <rect x="1.5" y="2.5" width="13" height="11" rx="2" fill="none" stroke="currentColor" />
                     <path d="M6 2.5v11" stroke="currentColor" />
@@ -159,10 +191,26 @@ export function Head({ onHelp, side, onSide }: { onHelp: () => void; side: boole
             <NodeChooser />
             <Terms />
             {a.busy && same ? (
-                <StopButton title={a.trace && a.trace.viewers > 1 ? "stop viewing; other pages still are (s)" : "end the trace (s)"} />
+                <StopButton
+                    title={
+                        a.trace?.recorded
+                            ? "stop viewing; the recording goes on (s)"
+                            : a.trace && a.trace.viewers > 1
+                              ? "stop viewing; other pages still are (s)"
+                              : "end the trace (s)"
+                    }
+                />
             ) : (
                 <>
-                    <button type="button" class="run" disabled={a.script.trim() === "" || a.link !== "open" || !a.known || a.phase === "starting"} onClick={() => a.run()} title="run the script (Ctrl+Enter)">
+                    <button
+                        type="button"
+                        class="run"
+                        disabled={
+                            a.script.trim() === "" || a.life.link !== "open" || !a.known || a.phase === "starting"
+                        }
+                        onClick={() => a.run()}
+                        title="run the script (Ctrl+Enter)"
+                    >
                         ▶ Run
                     </button>
                     {a.busy && <StopButton title="end the trace (s)" />}

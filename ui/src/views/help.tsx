@@ -13,6 +13,8 @@ const KEYS: [string, [string, string][]][] = [
             ["/", "search"],
             ["e", "go to the editor (Esc leaves it)"],
             ["b", "show or hide script and library"],
+            ["n", "a note at this time"],
+            ["Ctrl S, Ctrl O", "save the session, open one"],
             ["Tab, arrows", "to the next group; within a group"],
             ["?", "this help"],
         ],
@@ -51,7 +53,13 @@ export function Help({ onClose }: { onClose: () => void }) {
     const dialog = useRef<HTMLDialogElement>(null);
     useEffect(() => dialog.current!.showModal(), []);
     return (
-        <dialog class="help" ref={dialog} onClose={onClose} onClick={(e) => e.target === dialog.current && dialog.current!.close()} aria-label="keys">
+        <dialog
+            class="help"
+            ref={dialog}
+            onClose={onClose}
+            onClick={(e) => e.target === dialog.current && dialog.current!.close()}
+            aria-label="keys"
+        >
             <div class="help-body">
                 {KEYS.map(([title, rows]) => (
                     <section key={title}>

@@ -1,27 +1,21 @@
 // keys.tsx - the side of the heat map: its keys, those of a cell, or those of a rectangle compared with the rest.
 import { useMemo, useState } from "preact/hooks";
-import { clock, compact, exact, percent, range, value, type Unit } from "../model/format.ts";
+import { valuesOf } from "../model/buckets.ts";
+import { compact, exact, moment, percent, range, type Unit, value } from "../model/format.ts";
 import { compare, keyCounts } from "../model/heat.ts";
 import { KeyTable } from "../model/keytable.ts";
-import { keyText, type Aggregation, type Column, type Trace } from "../model/trace.ts";
+import { type Chosen, within } from "../model/look.ts";
+import { thingsOf } from "../model/next.ts";
+import { type Aggregation, type Column, keyText, type Trace } from "../model/trace.ts";
+import { ask, inNs, NextButton } from "./next.tsx";
 import { Middle, Rows, Search, SortHead } from "./widgets.tsx";
-
-/** Columns n0 to n1, buckets first to last; one cell, or a rectangle to compare. */
-export interface Selection {
-    n0: number;
-    n1: number;
-    first: number;
-    last: number;
-    cell: boolean;
-}
 
 interface Props {
     trace: Trace;
     agg: Aggregation;
     columns: readonly Column[];
     unit: Unit;
-    selection: Selection | null;
-    shape: { from: number; to: number } | null;
+    chosen: Chosen | null;
     filter: ReadonlySet<number>;
     onFilter: (keys: ReadonlySet<number>) => void;
     onClear: () => void;
@@ -30,13 +24,14 @@ interface Props {
 type By = "count" | "key" | "p50" | "p99";
 
 export function KeysPanel(props: Props) {
-    const { trace, agg, columns, unit, selection, shape, filter, onFilter, onClear } = props;
+    const { trace, agg, columns, unit, chosen: selection, filter, onFilter, onClear } = props;
     const [search, setSearch] = useState("");
     const [by, setBy] = useState<By>("count");
     const [down, setDown] = useState(true);
     const key = (k: number) => keyText(agg.parts(k));
     const wanted = search.trim().toLowerCase().split(/\s+/).filter(Boolean);
     const matches = (k: number) => wanted.length === 0 || wanted.every((w) => key(k).toLowerCase().includes(w));
+    const things = (k: number) => thingsOf(agg.means, agg.parts(k));
     const toggle = (k: number) => {
         const next = new Set(filter);
         if (!next.delete(k)) next.add(k);
@@ -59,9 +54,16 @@ export function KeysPanel(props: Props) {
         </SortHead>
     );
 
-    const chosen = useMemo(() => (selection ? trace.columns.filter((c) => c.n >= selection.n0 && c.n <= selection.n1) : []), [trace.version, selection]);
-    const bounds = selection && shape ? `${range(shape.from, shape.to, unit)}` : "";
-    const times = chosen.length > 0 ? (chosen.length === 1 ? clock(chosen[0]!.t / 1000) : `${clock(chosen[0]!.t / 1000)} – ${clock(chosen[chosen.length - 1]!.t / 1000)}`) : "";
+    const chosen = useMemo(() => {
+        if (!selection) return [];
+        const inView = columns.filter((c) => within(c, selection));
+        return inView.length > 0 ? inView : trace.columns.filter((c) => within(c, selection));
+    }, [trace.version, columns, selection]);
+    const values = selection && valuesOf(agg.buckets!, selection.first, selection.last);
+    const bounds = values ? range(values.from, values.to, unit) : "";
+    const over = values ? inNs(values.from, unit) : 0; // what is slower than all of the cell
+    const moments = [chosen[0], chosen[chosen.length - 1]].map((c) => (c ? moment(c.t, c.dt) : ""));
+    const times = [...new Set(moments)].join(" – ");
 
     const kept = useMemo(() => new KeyTable(agg), [agg]);
     const table = useMemo(() => {
@@ -71,7 +73,13 @@ export function KeysPanel(props: Props) {
         return { ...found, rows };
     }, [trace.version, columns, selection, agg]);
 
-    const compared = useMemo(() => (selection && !selection.cell ? compare(agg, columns, new Set(chosen), selection.first, selection.last) : null), [trace.version, columns, selection, agg]);
+    const compared = useMemo(
+        () =>
+            selection && !selection.cell
+                ? compare(agg, columns, new Set(chosen), selection.first, selection.last)
+                : null,
+        [trace.version, columns, selection, agg],
+    );
 
     if (compared) {
         const rows = compared.keys.filter((k) => matches(k.key));
@@ -101,10 +109,23 @@ export function KeysPanel(props: Props) {
                         </div>
                     }
                     row={(k) => (
-                        <div class="compare-row" role="row" key={k.key} title={`${key(k.key)}\ninside ${exact(k.inside)}, rest ${exact(k.outside)}`}>
-                            <span role="cell" class="name"><Middle text={key(k.key)} /></span>
-                            <span role="cell" class="num">{percent(k.shareInside)}</span>
-                            <span role="cell" class="num dim">{percent(k.shareOutside)}</span>
+                        <div
+                            class="compare-row"
+                            role="row"
+                            key={k.key}
+                            title={`${key(k.key)}\ninside ${exact(k.inside)}, rest ${exact(k.outside)}`}
+                            onContextMenu={(e) => ask(e, things(k.key), over)}
+                        >
+                            <span role="cell" class="name with-next">
+                                <Middle text={key(k.key)} />
+                                <NextButton things={things(k.key)} over={over} />
+                            </span>
+                            <span role="cell" class="num">
+                                {percent(k.shareInside)}
+                            </span>
+                            <span role="cell" class="num dim">
+                                {percent(k.shareOutside)}
+                            </span>
                             <span role="cell" class="pair">
                                 <i class="in" style={{ width: `${(100 * k.shareInside) / most}%` }} />
                                 <i class="out" style={{ width: `${(100 * k.shareOutside) / most}%` }} />
@@ -146,10 +167,15 @@ export function KeysPanel(props: Props) {
                     `the map shows ${filter.size} of ${agg.keys.size} keys`
                 ) : (
                     <>
-                        <b>{exact(table!.total)}</b> in {table!.keys.length === 1 ? "one key" : `${exact(table!.keys.length)} keys; click one to see it alone`}
+                        <b>{exact(table!.total)}</b> in{" "}
+                        {table!.keys.length === 1
+                            ? "one key"
+                            : `${exact(table!.keys.length)} keys; click one to see it alone`}
                     </>
                 )}
-                {table!.unknown > 0 && <span class="note"> {exact(table!.unknown)} of columns whose keys are not kept</span>}
+                {table!.unknown > 0 && (
+                    <span class="note"> {exact(table!.unknown)} of columns whose keys are not kept</span>
+                )}
             </p>
             <Search value={search} placeholder="search keys" onInput={setSearch} />
             <Rows
@@ -173,6 +199,7 @@ export function KeysPanel(props: Props) {
                         key={k.key}
                         title={k.text}
                         onClick={() => toggle(k.key)}
+                        onContextMenu={(e) => ask(e, things(k.key), over)}
                         onKeyDown={(e) => {
                             if (e.key !== "Enter" && e.key !== " ") return;
                             e.preventDefault();
@@ -180,10 +207,21 @@ export function KeysPanel(props: Props) {
                         }}
                     >
                         <i class="bar" role="presentation" style={{ width: `${100 * k.share}%` }} />
-                        <span role="cell" class="name"><Middle text={k.text} /></span>
-                        <span role="cell" class="num">{selection ? exact(k.count) : compact(k.count)}</span>
-                        <span role="cell" class="num dim">{selection ? percent(k.share) : value(k.p50, unit)}</span>
-                        {!selection && <span role="cell" class="num dim">{value(k.p99, unit)}</span>}
+                        <span role="cell" class="name with-next">
+                            <Middle text={k.text} />
+                            <NextButton things={things(k.key)} over={over} />
+                        </span>
+                        <span role="cell" class="num">
+                            {selection ? exact(k.count) : compact(k.count)}
+                        </span>
+                        <span role="cell" class="num dim">
+                            {selection ? percent(k.share) : value(k.p50, unit)}
+                        </span>
+                        {!selection && (
+                            <span role="cell" class="num dim">
+                                {value(k.p99, unit)}
+                            </span>
+                        )}
                     </div>
                 )}
             />

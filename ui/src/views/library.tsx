@@ -1,12 +1,19 @@
 // library.tsx - scripts to choose from: ready-made ones, those run here before, and those running on the server now.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useApp } from "../app.ts";
-import { clock } from "../model/format.ts";
+import { clock, percent } from "../model/format.ts";
 import { rove, Search } from "./widgets.tsx";
 
 type Tab = "scripts" | "recent" | "running";
 
-const VIEW_NAME: Record<string, string> = { heatmap: "heat map", list: "list", series: "time series", flame: "flame graph", console: "console", records: "records" };
+const VIEW_NAME: Record<string, string> = {
+    heatmap: "heat map",
+    list: "list",
+    series: "time series",
+    flame: "flame graph",
+    console: "console",
+    records: "records",
+};
 
 export function Library() {
     const a = useApp();
@@ -40,7 +47,15 @@ export function Library() {
             <div class="library-head">
                 <div class="tabs small" role="tablist" aria-label="kinds of scripts" onKeyDown={rove}>
                     {tabs.map(([id, text, n]) => (
-                        <button key={id} type="button" role="tab" aria-selected={tab === id} tabIndex={tab === id ? 0 : -1} class={tab === id ? "on" : ""} onClick={() => (setTab(id), setSearch(""))}>
+                        <button
+                            key={id}
+                            type="button"
+                            role="tab"
+                            aria-selected={tab === id}
+                            tabIndex={tab === id ? 0 : -1}
+                            class={tab === id ? "on" : ""}
+                            onClick={() => (setTab(id), setSearch(""))}
+                        >
                             {text} <i>{n}</i>
                         </button>
                     ))}
@@ -51,7 +66,13 @@ export function Library() {
                 {tab === "scripts" &&
                     scripts.map((s) => (
                         <li key={s.name}>
-                            <button type="button" class={a.ready === s ? "on" : ""} onClick={() => a.load(s)} onDblClick={() => a.run()} title={s.text}>
+                            <button
+                                type="button"
+                                class={a.ready === s ? "on" : ""}
+                                onClick={() => a.load(s)}
+                                onDblClick={() => a.run()}
+                                title={s.text}
+                            >
                                 <span class="card-name">
                                     {s.name}
                                     {s.args.map((x) => (
@@ -68,12 +89,25 @@ export function Library() {
                         <li key={r.at} class="with-x">
                             <button type="button" onClick={() => a.again(r)} title={r.script.slice(0, 600)}>
                                 <span class="card-name">
-                                    {r.name || "your script"} {r.args.map((x) => (<i key={x}> {x}</i>))}
-                                    <em>{new Date(r.at).toDateString() === new Date().toDateString() ? clock(r.at / 1000) : new Date(r.at).toLocaleDateString()}</em>
+                                    {r.name || "your script"}{" "}
+                                    {r.args.map((x) => (
+                                        <i key={x}> {x}</i>
+                                    ))}
+                                    <em>
+                                        {new Date(r.at).toDateString() === new Date().toDateString()
+                                            ? clock(r.at / 1000)
+                                            : new Date(r.at).toLocaleDateString()}
+                                    </em>
                                 </span>
                                 <span class="card-title mono">{firstLine(r.script)}</span>
                             </button>
-                            <button type="button" class="x" aria-label="forget it" title="forget it" onClick={() => a.forget(r)}>
+                            <button
+                                type="button"
+                                class="x"
+                                aria-label="forget it"
+                                title="forget it"
+                                onClick={() => a.forget(r)}
+                            >
                                 ×
                             </button>
                         </li>
@@ -81,19 +115,35 @@ export function Library() {
                 {tab === "running" &&
                     running.map((r) => (
                         <li key={r.trace}>
-                            <button type="button" class={a.phase === "running" && a.trace?.info.trace === r.trace ? "on" : ""} onClick={() => a.join(r)} title={r.script.slice(0, 600)}>
+                            <button
+                                type="button"
+                                class={a.phase === "running" && a.trace?.info.trace === r.trace ? "on" : ""}
+                                onClick={() => a.join(r)}
+                                title={r.script.slice(0, 600)}
+                            >
                                 <span class="card-name">
                                     {r.name}
                                     <em>since {clock(r.since / 1000)}</em>
                                 </span>
                                 <span class="card-title">
                                     {r.node || "this server"}, {r.viewers} {r.viewers === 1 ? "viewer" : "viewers"}
+                                    {r.recorded && `, recorded, ${percent((r.share ?? 0) / 1000)} of a scheduler`}
                                 </span>
                             </button>
                         </li>
                     ))}
-                {((tab === "scripts" && scripts.length === 0) || (tab === "recent" && recent.length === 0) || (tab === "running" && running.length === 0)) && (
-                    <li class="nothing">{search ? "nothing matches" : tab === "recent" ? "what you run is kept here, in this browser" : tab === "running" ? "no trace runs on this server" : "no scripts"}</li>
+                {((tab === "scripts" && scripts.length === 0) ||
+                    (tab === "recent" && recent.length === 0) ||
+                    (tab === "running" && running.length === 0)) && (
+                    <li class="nothing">
+                        {search
+                            ? "nothing matches"
+                            : tab === "recent"
+                              ? "what you run is kept here, in this browser"
+                              : tab === "running"
+                                ? "no trace runs on this server"
+                                : "no scripts"}
+                    </li>
                 )}
             </ul>
         </section>

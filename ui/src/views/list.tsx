@@ -1,30 +1,33 @@
 // list.tsx - the live table of an aggregation: keys as a tree, values with bars, rates, totals.
-import { useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { app } from "../app.ts";
-import { listCsv, traceJson } from "../model/export.ts";
+import { fileName } from "../keep.ts";
+import { about, described, listCsv } from "../model/export.ts";
 import { compact, exact, percent, value } from "../model/format.ts";
-import { barOf, lines, sort, tree, type Item, type SortBy } from "../model/list.ts";
 import { additive, isAmount, isMean, resultOf, stands } from "../model/functions.ts";
+import { barOf, type Item, lines, type SortBy, sort, tree } from "../model/list.ts";
+import { thingsOf } from "../model/next.ts";
 import type { Aggregation, Trace } from "../model/trace.ts";
 import { save } from "./canvas.tsx";
-import { Menu, Pause, Rows, Search, SortHead, Toggle } from "./widgets.tsx";
+import { Export } from "./export.tsx";
+import { useLooked, useSearch } from "./looked.ts";
+import { ask, NextButton } from "./next.tsx";
+import { Pause, Rows, Search, SortHead, Toggle } from "./widgets.tsx";
 
 const UNFOLDED = 40; // most children of an opened level that are open at first
 
 export function List({ trace, agg }: { trace: Trace; agg: Aggregation }) {
-    const [search, setSearch] = useState("");
-    const [by, setBy] = useState<SortBy>("value");
-    const [down, setDown] = useState(true);
+    const [search, setSearch] = useSearch("list");
+    const { by, down } = app.view.sort;
     const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
-    const [held, setHeld] = useState(false);
+    const { columns, stamp, keys, rows, held, pause } = useLooked(trace, agg);
     const unit = app.unitOf(agg);
     const nested = app.view.nested && agg.keyTypes.length > 1;
-    const version = held ? -1 : trace.version;
     const root = useMemo(() => {
-        const t = tree(agg, trace.columns, nested);
+        const t = tree(agg, columns, nested, rows(), held ? Infinity : 1000);
         sort(t, by, down);
         return t;
-    }, [version, agg, nested, by, down]);
+    }, [stamp, keys, agg, nested, by, down]);
     const open = useMemo(() => {
         const set = new Set<string>();
         const visit = (i: Item): void => {
@@ -47,11 +50,6 @@ export function List({ trace, agg }: { trace: Trace; agg: Aggregation }) {
         }
         setClosed(next);
     };
-    useLayoutEffect(() => {
-        const space = () => setHeld(!held);
-        addEventListener("erltrace:pause", space);
-        return () => removeEventListener("erltrace:pause", space);
-    });
     const rated = !stands(agg.fn);
     const sums = additive(agg.fn);
     const text = (n: number) => (resultOf(agg.fn) === "count" || agg.hist || unit === "" ? exact(n) : value(n, unit));
@@ -61,26 +59,25 @@ export function List({ trace, agg }: { trace: Trace; agg: Aggregation }) {
             on={by === id}
             down={down}
             title={title}
-            onSort={() => {
-                if (by === id) setDown(!down);
-                else {
-                    setBy(id);
-                    setDown(id !== "key");
-                }
-            }}
+            onSort={() => app.setView({ sort: { by: id, down: by === id ? !down : id !== "key" } })}
         >
             {name}
         </SortHead>
     );
-    const rateTitle = isMean(agg.fn) ? "values per second, in the last second" : "added per second, in the last second";
+    const rateTitle = `${isMean(agg.fn) ? "values" : "added"} per second, in the ${held ? "times shown" : "last second"}`;
     const kind = agg.hist ? "hist" : rated ? "rated" : "plain";
-    const name = `erltrace-${agg.name.replace(/\W/g, "") || "list"}`;
+    const table = () =>
+        save(`${fileName(agg.name)}.csv`, described(about(trace, agg, columns, keys), listCsv(agg, root)), "text/csv");
     return (
         <div class="list">
             <div class="toolbar">
                 <Search value={search} placeholder="search" onInput={setSearch} main />
                 {agg.keyTypes.length > 1 && (
-                    <Toggle on={app.view.nested} title="keys as a tree, part by part" onChange={(nested) => app.setView({ nested })}>
+                    <Toggle
+                        on={app.view.nested}
+                        title="keys as a tree, part by part"
+                        onChange={(nested) => app.setView({ nested })}
+                    >
                         nested
                     </Toggle>
                 )}
@@ -88,21 +85,23 @@ export function List({ trace, agg }: { trace: Trace; agg: Aggregation }) {
                     {exact(shown.length)} {shown.length === 1 ? "line" : "lines"}
                 </span>
                 <span class="grow" />
-                <Pause held={held} over={trace.stopped !== null} onChange={setHeld} />
-                <Menu
-                    label="export"
-                    items={[
-                        ["CSV", () => save(`${name}.csv`, listCsv(agg, root), "text/csv")],
-                        ["JSON of everything", () => save(`${name}.json`, traceJson(trace), "application/json")],
-                    ]}
-                />
+                <Pause held={held} over={trace.stopped !== null} onChange={pause} />
+                <Export trace={trace} items={[["CSV", table]]} />
             </div>
             <Rows
                 label={`list of ${agg.name}`}
                 rows={shown}
                 height={25}
                 class={`list-rows ${kind}`}
-                empty={search ? "nothing matches" : trace.stopped ? "nothing was counted" : "nothing yet"}
+                empty={
+                    search
+                        ? "nothing matches"
+                        : held
+                          ? "nothing at that time"
+                          : trace.stopped
+                            ? "nothing was counted"
+                            : "nothing yet"
+                }
                 head={
                     <div class="list-head">
                         <div class="list-row title" role="row">
@@ -116,34 +115,83 @@ export function List({ trace, agg }: { trace: Trace; agg: Aggregation }) {
                             </span>
                         </div>
                         <div class="list-row total" role="row" data-testid="total">
-                            <span role="cell" class="name">{stands(agg.fn) ? `${agg.fn} of all` : "total"}</span>
-                            {agg.hist && <span role="cell" class="num">{value(root.p50, unit)}</span>}
-                            {agg.hist && <span role="cell" class="num">{value(root.p99, unit)}</span>}
-                            {rated && <span role="cell" class="num">{perSecond(root.rate)}</span>}
-                            <span role="cell" class="num">{text(root.value)}</span>
+                            <span role="cell" class="name">
+                                {stands(agg.fn) ? `${agg.fn} of all` : "total"}
+                            </span>
+                            {agg.hist && (
+                                <span role="cell" class="num">
+                                    {value(root.p50, unit)}
+                                </span>
+                            )}
+                            {agg.hist && (
+                                <span role="cell" class="num">
+                                    {value(root.p99, unit)}
+                                </span>
+                            )}
+                            {rated && (
+                                <span role="cell" class="num">
+                                    {perSecond(root.rate)}
+                                </span>
+                            )}
+                            <span role="cell" class="num">
+                                {text(root.value)}
+                            </span>
                             <span role="cell" class="share" />
                         </div>
                     </div>
                 }
                 row={(i) => {
                     const bar = barOf(agg, root, i);
+                    const things = thingsOf(agg.means, i.parts).reverse(); // its own part first
                     return (
-                        <div class={`list-row ${i.leaf ? "" : "group"}`} role="row" key={i.path} data-key={i.label}>
-                            <span role="cell" class="name" style={{ paddingLeft: `${(nested ? 8 : 12) + (i.depth - 1) * 16}px` }} title={i.label}>
+                        <div
+                            class={`list-row ${i.leaf ? "" : "group"}`}
+                            role="row"
+                            key={i.path}
+                            data-key={i.label}
+                            onContextMenu={(e) => ask(e, things)}
+                        >
+                            <span
+                                role="cell"
+                                class="name with-next"
+                                style={{ paddingLeft: `${(nested ? 8 : 12) + (i.depth - 1) * 16}px` }}
+                                title={i.label}
+                            >
                                 {nested &&
                                     (i.leaf ? (
                                         <i class="fold" />
                                     ) : (
-                                        <button type="button" class="fold" aria-expanded={open.has(i.path)} aria-label={`${open.has(i.path) ? "close" : "open"} ${i.label}`} onClick={() => flip(i)}>
+                                        <button
+                                            type="button"
+                                            class="fold"
+                                            aria-expanded={open.has(i.path)}
+                                            aria-label={`${open.has(i.path) ? "close" : "open"} ${i.label}`}
+                                            onClick={() => flip(i)}
+                                        >
                                             {open.has(i.path) || search ? "▾" : "▸"}
                                         </button>
                                     ))}
-                                {i.label}
+                                <span class="label">{i.label}</span>
+                                <NextButton things={things} />
                             </span>
-                            {agg.hist && <span role="cell" class="num dim">{value(i.p50, unit)}</span>}
-                            {agg.hist && <span role="cell" class="num dim">{value(i.p99, unit)}</span>}
-                            {rated && <span role="cell" class={`num ${i.rate === 0 ? "faint" : ""}`}>{perSecond(i.rate)}</span>}
-                            <span role="cell" class="num strong">{text(i.value)}</span>
+                            {agg.hist && (
+                                <span role="cell" class="num dim">
+                                    {value(i.p50, unit)}
+                                </span>
+                            )}
+                            {agg.hist && (
+                                <span role="cell" class="num dim">
+                                    {value(i.p99, unit)}
+                                </span>
+                            )}
+                            {rated && (
+                                <span role="cell" class={`num ${i.rate === 0 ? "faint" : ""}`}>
+                                    {perSecond(i.rate)}
+                                </span>
+                            )}
+                            <span role="cell" class="num strong">
+                                {text(i.value)}
+                            </span>
                             <span role="cell" class="share">
                                 <i style={{ width: `${100 * Math.min(1, bar)}%` }} />
                                 <b>{sums ? percent(bar) : ""}</b>

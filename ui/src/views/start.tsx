@@ -1,5 +1,7 @@
 // start.tsx - what is shown before there is a trace: scripts to begin with, each one click away.
 import { useApp } from "../app.ts";
+import { chooseFile } from "../keep.ts";
+import { LiveMaps } from "./live.tsx";
 
 /** Scripts for users who do not yet know what to ask, by the question that each answers first. */
 const FIRST: [string, string][] = [
@@ -22,19 +24,21 @@ const SHAPES: Record<string, string> = {
 
 export function Start() {
     const a = useApp();
-    const ready = a.link === "open" && a.node !== null;
+    const ready = a.life.link === "open" && a.node !== null;
     const first = FIRST.flatMap(([name, question]) => {
         const script = a.scripts.find((s) => s.name === name);
         return script ? [{ script, question }] : [];
     });
     return (
-        <div class="start">
+        <div class={`start ${a.small.node ? "alive" : ""}`}>
             <h2>{a.phase === "starting" ? "Starting …" : "Watch a running system"}</h2>
             {a.phase !== "starting" && (
                 <>
                     <p>
-                        Write a script at the left or pick one, choose the node, and press <kbd>Run</kbd>. When you stop, or close this page, tracing ends and the node is as it was.
+                        Write a script at the left or pick one, choose the node, and press <kbd>Run</kbd>. When you
+                        stop, or close this page, tracing ends and the node is as it was.
                     </p>
+                    <LiveMaps />
                     {first.length > 0 && (
                         <>
                             <h3>Or run one of these{a.node ? <> on {a.node}</> : ""}:</h3>
@@ -50,7 +54,10 @@ export function Start() {
                                             }}
                                         >
                                             <svg viewBox="0 0 16 16" width="18" height="18" aria-hidden="true">
-                                                <path d={SHAPES[script.view ?? "list"] ?? SHAPES.list} fill="currentColor" />
+                                                <path
+                                                    d={SHAPES[script.view ?? "list"] ?? SHAPES.list}
+                                                    fill="currentColor"
+                                                />
                                             </svg>
                                             <b>{question}</b>
                                             <span>{script.title}</span>
@@ -64,6 +71,11 @@ export function Start() {
                             </ul>
                         </>
                     )}
+                    <p>
+                        <button type="button" onClick={chooseFile} title="or drop its file anywhere (Ctrl O)">
+                            Open a saved session …
+                        </button>
+                    </p>
                 </>
             )}
         </div>

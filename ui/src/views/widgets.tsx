@@ -17,7 +17,9 @@ const STEPS: Record<string, (at: number, n: number) => number> = {
  */
 export function rove(e: KeyboardEvent): void {
     const step = STEPS[e.key];
-    const all = [...(e.currentTarget as HTMLElement).querySelectorAll<HTMLElement>("[role=radio], [role=tab], [role=menuitem]")];
+    const all = [
+        ...(e.currentTarget as HTMLElement).querySelectorAll<HTMLElement>("[role=radio], [role=tab], [role=menuitem]"),
+    ];
     const at = all.indexOf(e.target as HTMLElement);
     if (!step || at < 0 || e.ctrlKey || e.metaKey || e.altKey) return;
     e.preventDefault();
@@ -41,7 +43,16 @@ export function Segments<T extends string>({ label, value, options, onChange }: 
                 {label}
             </span>
             {options.map(([v, text, title], i) => (
-                <button key={v} type="button" role="radio" aria-checked={v === value} tabIndex={v === value || (i === 0 && !options.some(([w]) => w === value)) ? 0 : -1} class={v === value ? "on" : ""} title={title ?? text} onClick={() => onChange(v)}>
+                <button
+                    key={v}
+                    type="button"
+                    role="radio"
+                    aria-checked={v === value}
+                    tabIndex={v === value || (i === 0 && !options.some(([w]) => w === value)) ? 0 : -1}
+                    class={v === value ? "on" : ""}
+                    title={title ?? text}
+                    onClick={() => onChange(v)}
+                >
                     {text}
                 </button>
             ))}
@@ -58,7 +69,13 @@ interface ToggleProps {
 }
 export function Toggle({ on, title, onChange, children, class: more }: ToggleProps) {
     return (
-        <button type="button" class={`toggle ${on ? "on" : ""} ${more ?? ""}`} aria-pressed={on} title={title} onClick={() => onChange(!on)}>
+        <button
+            type="button"
+            class={`toggle ${on ? "on" : ""} ${more ?? ""}`}
+            aria-pressed={on}
+            title={title}
+            onClick={() => onChange(!on)}
+        >
             {children}
         </button>
     );
@@ -74,7 +91,12 @@ interface PauseProps {
 export function Pause({ held, over, onChange }: PauseProps) {
     if (over && !held) return null;
     return (
-        <Toggle on={held} title={held ? "resume (Space)" : "pause, to look closer or back (Space)"} onChange={onChange} class="pause">
+        <Toggle
+            on={held}
+            title={held ? "resume (Space)" : "pause, to look closer or back (Space)"}
+            onChange={onChange}
+            class="pause"
+        >
             {held ? (over ? "▶ latest" : "▶ live") : "❚❚ pause"}
         </Toggle>
     );
@@ -274,7 +296,15 @@ export function Rows<T>({ rows, height, class: more, head, empty, row, follow, l
     const first = Math.max(0, Math.floor(seen.top / height) - 10);
     const last = Math.min(rows.length, Math.ceil((seen.top + seen.height) / height) + 10);
     return (
-        <div class={`rows ${more ?? ""}`} ref={box} tabIndex={0} role={rows.length > 0 || head ? role : undefined} aria-label={label} aria-rowcount={role === "table" ? rows.length : undefined} aria-live={role === "log" ? "off" : undefined}>
+        <div
+            class={`rows ${more ?? ""}`}
+            ref={box}
+            tabIndex={0}
+            role={rows.length > 0 || head ? role : undefined}
+            aria-label={label}
+            aria-rowcount={role === "table" ? rows.length : undefined}
+            aria-live={role === "log" ? "off" : undefined}
+        >
             {head}
             {rows.length === 0 && <div class="nothing">{empty}</div>}
             <div style={{ height: `${first * height}px` }} />

@@ -5,10 +5,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { cost, shop, started, T0 } from "../fake/world.ts";
-import { click, like, openExport, ROOT, same, until, type Browsers, type Case, type Open } from "./browser.ts";
-import { stage, type FakeServer, type Stage } from "./fake.ts";
+import { type Browsers, type Case, click, like, type Open, openExport, ROOT, same, until, written } from "./browser.ts";
+import { type FakeServer, type Stage, stage } from "./fake.ts";
 
-const AXE = readFileSync(join(ROOT, "ui", "node_modules", "axe-core", "axe.min.js"), "utf8");
+export const AXE = readFileSync(join(ROOT, "ui", "node_modules", "axe-core", "axe.min.js"), "utf8");
 
 interface Violation {
     id: string;
@@ -17,14 +17,22 @@ interface Violation {
 }
 
 /** What is wrong with what is seen now, a line for each place; by all rules, or by those that are named. */
-async function violations(page: Page, rules: string[] | null): Promise<string[]> {
+export async function violations(page: Page, rules: string[] | null): Promise<string[]> {
     const found = await page.evaluate(async (rules) => {
         const axe = (window as unknown as { axe: { run: (o: object) => Promise<{ violations: Violation[] }> } }).axe;
         return (await axe.run({ resultTypes: ["violations"], ...(rules ? { runOnly: rules } : {}) })).violations;
     }, rules);
     // the editor's scroller has its text field inside, which axe does not see to have the focus
-    const known = (v: Violation, html: string) => v.id === "scrollable-region-focusable" && html.includes("cm-scroller");
-    return found.flatMap((v) => v.nodes.filter((n) => !known(v, n.html)).map((n) => `${v.id}: ${v.help}: ${[...n.any, ...n.all].map((c) => c.message).join("; ")} in ${n.html.slice(0, 160)}`));
+    const known = (v: Violation, html: string) =>
+        v.id === "scrollable-region-focusable" && html.includes("cm-scroller");
+    return found.flatMap((v) =>
+        v.nodes
+            .filter((n) => !known(v, n.html))
+            .map(
+                (n) =>
+                    `${v.id}: ${v.help}: ${[...n.any, ...n.all].map((c) => c.message).join("; ")} in ${n.html.slice(0, 160)}`,
+            ),
+    );
 }
 
 /** Runs the shop, with something in every view. */
@@ -32,9 +40,20 @@ async function play(s: Stage): Promise<void> {
     await click(s.page, ".run");
     const start = await s.says("start");
     const next = shop(T0 - 60_000);
-    s.send({ ...started(T0 - 60_000), id: start.id, script: start.script as string }, { type: "state", n: 0, t: T0 - 60_000, skipped: 0, aggregations: [] });
+    s.send(
+        { ...started(T0 - 60_000), id: start.id, script: start.script as string },
+        { type: "state", n: 0, t: T0 - 60_000, skipped: 0, aggregations: [] },
+    );
     for (let n = 1; n <= 60; n++) s.send(next(n));
-    s.send(cost(39, 84211), { type: "records", probes: [[3, "erlang1:::tick-1sec", "shop@host"]], rows: [[3, 1000.125, 0, "one\n", [1]], [3, 2000.125, 1, "two\n", [2]]], skipped: 0 });
+    s.send(cost(39, 84211), {
+        type: "records",
+        probes: [[3, "erlang1:::tick-1sec", "shop@host"]],
+        rows: [
+            [3, 1000.125, 0, "one\n", [1]],
+            [3, 2000.125, 1, "two\n", [2]],
+        ],
+        skipped: 0,
+    });
     await s.page.waitForSelector(".cost");
 }
 
@@ -51,7 +70,8 @@ export function access(browsers: Browsers, server: FakeServer): Case[] {
     const all = (rules: string[] | null) => async (s: Stage) => {
         await s.page.evaluate(AXE);
         const found: string[] = [];
-        const look = async (what: string) => found.push(...(await violations(s.page, rules)).map((v) => `${what}: ${v}`));
+        const look = async (what: string) =>
+            found.push(...(await violations(s.page, rules)).map((v) => `${what}: ${v}`));
         await look("start");
         await play(s);
         await s.page.waitForSelector("[data-testid=keys] .key-row");
@@ -67,10 +87,31 @@ export function access(browsers: Browsers, server: FakeServer): Case[] {
             await look(name);
         }
         s.send(
-            { type: "drops", drops: [{ kind: "AGGREGATION", count: 3, total: 1204, node: "shop@host", cpu: 1, text: "3 aggregation drops on CPU 1" }] },
-            { type: "stopped", trace: 12, reason: "overload", text: "47 % of scheduler 1", hint: "trace fewer functions", ms: 60_000, output: "" },
+            {
+                type: "drops",
+                drops: [
+                    {
+                        kind: "AGGREGATION",
+                        count: 3,
+                        total: 1204,
+                        node: "shop@host",
+                        cpu: 1,
+                        text: "3 aggregation drops on CPU 1",
+                    },
+                ],
+            },
+            {
+                type: "stopped",
+                trace: 12,
+                reason: "overload",
+                text: "47 % of scheduler 1",
+                hint: "trace fewer functions",
+                ms: 60_000,
+                output: "",
+            },
         );
         await s.page.waitForSelector("[data-testid=stopped]");
+        await s.page.keyboard.press("b");
         await s.page.getByRole("tab", { name: /Recent/ }).click();
         await look("stopped");
         await s.page.locator("body").press("?");
@@ -80,10 +121,20 @@ export function access(browsers: Browsers, server: FakeServer): Case[] {
     };
     return [
         on("no rule of accessibility is broken, in light", "/heatmap", {}, all(null)),
-        on("no rule of accessibility is broken, in dark: only colours differ", "/heatmap", { dark: true }, all(["color-contrast", "link-in-text-block"])),
+        on(
+            "no rule of accessibility is broken, in dark: only colours differ",
+            "/heatmap",
+            { dark: true },
+            all(["color-contrast", "link-in-text-block"]),
+        ),
         on("with the keyboard alone: a script, its run, the views, a cell, a scale, a file", "/", {}, async (s) => {
             const { page } = s;
-            const active = () => page.evaluate(() => (document.activeElement as HTMLElement).innerText || document.activeElement!.getAttribute("aria-label"));
+            const active = () =>
+                page.evaluate(
+                    () =>
+                        (document.activeElement as HTMLElement).textContent ||
+                        document.activeElement!.getAttribute("aria-label"),
+                );
             const press = async (...keys: string[]) => {
                 for (const k of keys) await page.keyboard.press(k);
             };
@@ -91,7 +142,7 @@ export function access(browsers: Browsers, server: FakeServer): Case[] {
             await page.keyboard.type("latency");
             await same(() => page.locator("[data-testid=scripts] .card-name").count(), 1);
             await press("Tab", "Enter");
-            await like(() => page.locator(".editor .cm-content").textContent(), /shop::entry/);
+            await like(() => written(page), /shop::entry/);
             await press("r");
             const start = await s.says("start");
             const next = shop(T0 - 60_000);
@@ -112,7 +163,10 @@ export function access(browsers: Browsers, server: FakeServer): Case[] {
             assert.equal(await active(), "List");
             await press("Home");
             await page.getByRole("tab", { name: "Heat map", selected: true }).waitFor();
-            await page.getByRole("radiogroup", { name: "y" }).getByRole("radio", { name: "log", checked: true }).focus();
+            await page
+                .getByRole("radiogroup", { name: "y" })
+                .getByRole("radio", { name: "log", checked: true })
+                .focus();
             await press("ArrowRight");
             await like(async () => page.url(), /y=linear/);
             await press("Tab");
@@ -126,7 +180,7 @@ export function access(browsers: Browsers, server: FakeServer): Case[] {
             await page.getByRole("button", { name: /export/ }).focus();
             await press("Enter");
             await same(active, "PNG image");
-            await press("ArrowDown");
+            await press("ArrowDown", "ArrowDown");
             assert.equal(await active(), "CSV of cells");
             const [file] = await Promise.all([page.waitForEvent("download"), page.keyboard.press("Enter")]);
             assert.match(file.suggestedFilename(), /\.csv$/);
@@ -137,7 +191,8 @@ export function access(browsers: Browsers, server: FakeServer): Case[] {
         on("who wants no movement sees none", "/heatmap", {}, async (s) => {
             await s.page.emulateMedia({ reducedMotion: "reduce" });
             await play(s);
-            const moving = () => s.page.evaluate(() => document.getAnimations().filter((a) => a.playState === "running").length);
+            const moving = () =>
+                s.page.evaluate(() => document.getAnimations().filter((a) => a.playState === "running").length);
             await same(moving, 0);
             await s.page.emulateMedia({ reducedMotion: "no-preference" });
             await until("the dot of what runs", moving);

@@ -7,8 +7,8 @@
 // in use after a collection, arrays included. `profile` names where the time went, of functions themselves.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DEFAULT_VIEW, write, type View } from "../../src/model/url.ts";
-import { click, ROOT, until, type Browsers } from "./browser.ts";
+import { DEFAULT_VIEW, type View, write } from "../../src/model/url.ts";
+import { type Browsers, click, ROOT, until } from "./browser.ts";
 import { Server } from "./node.ts";
 
 // 640 each 5 ms; no statement is long, since a script has its limit.
@@ -38,8 +38,19 @@ interface Figures {
 }
 
 /** Milliseconds of functions themselves, the dearest first. */
-function dearest(profile: { nodes: { id: number; callFrame: { functionName: string; lineNumber: number; columnNumber: number; url: string } }[]; samples?: number[]; timeDeltas?: number[] }): [string, number][] {
-    const name = new Map(profile.nodes.map((n) => [n.id, n.callFrame.url || /^\((garbage|program)/.test(n.callFrame.functionName) ? `${n.callFrame.functionName || "anonymous"} ${n.callFrame.lineNumber}:${n.callFrame.columnNumber}` : ""]));
+function dearest(profile: {
+    nodes: { id: number; callFrame: { functionName: string; lineNumber: number; columnNumber: number; url: string } }[];
+    samples?: number[];
+    timeDeltas?: number[];
+}): [string, number][] {
+    const name = new Map(
+        profile.nodes.map((n) => [
+            n.id,
+            n.callFrame.url || /^\((garbage|program)/.test(n.callFrame.functionName)
+                ? `${n.callFrame.functionName || "anonymous"} ${n.callFrame.lineNumber}:${n.callFrame.columnNumber}`
+                : "",
+        ]),
+    );
     const sum = new Map<string, number>();
     profile.samples?.forEach((id, i) => {
         const n = name.get(id);
@@ -55,7 +66,12 @@ export async function bench(browsers: Browsers, seconds: number, only = ""): Pro
         for (const [name, view] of VIEWS.filter(([name]) => name.includes(only))) {
             const { context } = await browsers.context();
             const page = await context.newPage();
-            await page.goto(server.at("/", write({ node: "", name: "", script: FULL, args: [], view: { ...DEFAULT_VIEW, ...view } })));
+            await page.goto(
+                server.at(
+                    "/",
+                    write({ node: "", name: "", script: FULL, args: [], view: { ...DEFAULT_VIEW, ...view } }),
+                ),
+            );
             await until("a connection", () => page.locator(".run").isEnabled());
             await click(page, ".run");
             await page.waitForSelector("[data-phase=running]");
@@ -64,7 +80,9 @@ export async function bench(browsers: Browsers, seconds: number, only = ""): Pro
             await page.evaluate(() => {
                 const w = window as unknown as { tasks: number[] };
                 w.tasks = [];
-                new PerformanceObserver((l) => w.tasks.push(...l.getEntries().map((e) => e.duration))).observe({ type: "longtask" });
+                new PerformanceObserver((l) => w.tasks.push(...l.getEntries().map((e) => e.duration))).observe({
+                    type: "longtask",
+                });
             });
             const cdp = await context.newCDPSession(page);
             await cdp.send("Profiler.enable");
@@ -76,14 +94,37 @@ export async function bench(browsers: Browsers, seconds: number, only = ""): Pro
             const tasks = await page.evaluate(() => (window as unknown as { tasks: number[] }).tasks);
             await cdp.send("HeapProfiler.collectGarbage");
             const heap = (await cdp.send("Runtime.getHeapUsage")) as { usedSize: number; backingStorageSize?: number };
-            const idle = new Set(profile.nodes.filter((n) => /^\((idle|root)\)$/.test(n.callFrame.functionName)).map((n) => n.id));
-            const busy = profile.samples!.reduce((sum, id, i) => sum + (idle.has(id) ? 0 : profile.timeDeltas![i]! / 1e6), 0) / took;
-            const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: /export/ }).click().then(() => page.getByRole("menuitem", { name: "JSON of everything" }).click())]);
-            const all = JSON.parse(readFileSync((await download.path())!, "utf8")) as { aggregations: { columns: { added: unknown[] }[] }[] };
+            const idle = new Set(
+                profile.nodes.filter((n) => /^\((idle|root)\)$/.test(n.callFrame.functionName)).map((n) => n.id),
+            );
+            const busy =
+                profile.samples!.reduce((sum, id, i) => sum + (idle.has(id) ? 0 : profile.timeDeltas![i]! / 1e6), 0) /
+                took;
+            const [download] = await Promise.all([
+                page.waitForEvent("download"),
+                page
+                    .getByRole("button", { name: /export/ })
+                    .click()
+                    .then(() => page.getByRole("menuitem", { name: "JSON of everything" }).click()),
+            ]);
+            const all = JSON.parse(readFileSync((await download.path())!, "utf8")) as {
+                aggregations: { columns: { added: unknown[] }[] }[];
+            };
             const cells = all.aggregations[0]!.columns.map((c) => c.added.length);
-            const f: Figures = { view: name, seconds: took, cells: Math.max(...cells), busy, long: tasks.length, longest: Math.max(0, ...tasks), heap: (heap.usedSize + (heap.backingStorageSize ?? 0)) / 2 ** 20, profile: dearest(profile) };
+            const f: Figures = {
+                view: name,
+                seconds: took,
+                cells: Math.max(...cells),
+                busy,
+                long: tasks.length,
+                longest: Math.max(0, ...tasks),
+                heap: (heap.usedSize + (heap.backingStorageSize ?? 0)) / 2 ** 20,
+                profile: dearest(profile),
+            };
             figures.push(f);
-            console.log(`  ${name.padEnd(18)} busy ${(100 * f.busy).toFixed(1).padStart(5)} %  long ${String(f.long).padStart(3)}  longest ${f.longest.toFixed(0).padStart(5)} ms  heap ${f.heap.toFixed(0).padStart(4)} MiB  ${f.cells} cells a column`);
+            console.log(
+                `  ${name.padEnd(18)} busy ${(100 * f.busy).toFixed(1).padStart(5)} %  long ${String(f.long).padStart(3)}  longest ${f.longest.toFixed(0).padStart(5)} ms  heap ${f.heap.toFixed(0).padStart(4)} MiB  ${f.cells} cells a column`,
+            );
             for (const [what, ms] of f.profile) console.log(`      ${ms.toFixed(0).padStart(7)} ms  ${what}`);
             await context.close();
         }

@@ -1,14 +1,14 @@
 // browser.ts - what tests of the page are written with: a browser, a place for its pages, pictures of them, and tests that
 // are functions.
 import assert from "node:assert/strict";
-import { isDeepStrictEqual } from "node:util";
-import { chromium, type Browser, type BrowserContext, type Locator, type Page } from "playwright-core";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
 
 export const ROOT = process.env.ERLTRACE_ROOT ?? process.cwd();
-export const PATIENCE = Number(process.env.PATIENCE ?? 60_000);
+export const PATIENCE = Number(process.env.PATIENCE ?? 60) * 1000;
 
 export interface Open {
     dark?: boolean;
@@ -20,7 +20,8 @@ export interface Open {
 
 /** Where chromium is; a test without it cannot run. */
 export function chromiumPath(): string {
-    for (const p of [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]) if (p && existsSync(p)) return p;
+    for (const p of [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"])
+        if (p && existsSync(p)) return p;
     throw new Error("no chromium: scripts/dev/deps ui installs it");
 }
 
@@ -42,12 +43,20 @@ export class Browsers {
     private browser: Browser | null = null;
     private folder = mkdtempSync(join(tmpdir(), "erltrace-ui-"));
 
+    constructor(private readonly path = chromiumPath()) {}
+
     async start(): Promise<Browser> {
         if (!this.browser?.isConnected())
             this.browser = await chromium.launch({
-                executablePath: chromiumPath(),
+                executablePath: this.path,
                 headless: true,
-                env: { ...process.env, HOME: this.folder, TMPDIR: this.folder, XDG_CONFIG_HOME: this.folder, XDG_CACHE_HOME: this.folder } as Record<string, string>,
+                env: {
+                    ...process.env,
+                    HOME: this.folder,
+                    TMPDIR: this.folder,
+                    XDG_CONFIG_HOME: this.folder,
+                    XDG_CACHE_HOME: this.folder,
+                } as Record<string, string>,
                 args: [
                     "--headless",
                     "--no-sandbox",
@@ -89,15 +98,30 @@ export class Browsers {
         // anyway; that one refusal is expected, others are errors.
         await context.addInitScript(() =>
             document.addEventListener("securitypolicyviolation", (e) => {
-                if (!(e.effectiveDirective.startsWith("style-src") && e.target instanceof Element && e.target.closest(".editor") && e.sourceFile === "")) console.error(`refused: ${e.effectiveDirective} ${e.sourceFile}:${e.lineNumber} ${e.sample}`);
+                if (
+                    !(
+                        e.effectiveDirective.startsWith("style-src") &&
+                        e.target instanceof Element &&
+                        e.target.closest(".editor") &&
+                        e.sourceFile === ""
+                    )
+                )
+                    console.error(`refused: ${e.effectiveDirective} ${e.sourceFile}:${e.lineNumber} ${e.sample}`);
             }),
         );
         context.on("console", (m) => {
-            if (m.type() === "error" && !/^Applying inline style|status of 403|ERR_CONNECTION_(REFUSED|RESET)|WebSocket connection|blocked by CORS policy|net::ERR_FAILED|status of 50\d/.test(m.text())) errors.push(m.text());
+            if (
+                m.type() === "error" &&
+                !/^Applying inline style|Opener-Policy header has been ignored|status of 403|ERR_CONNECTION_(REFUSED|RESET)|WebSocket connection|blocked by CORS policy|net::ERR_FAILED|status of 50\d/.test(
+                    m.text(),
+                )
+            )
+                errors.push(m.text());
         });
         context.on("request", (r) => {
             const host = new URL(r.url()).hostname;
-            if (!/^(127\.0\.0\.1|localhost|\[::1\])$/.test(host) && !/^(blob|data):/.test(r.url())) errors.push(`a request to another host: ${r.url()}`);
+            if (!/^(127\.0\.0\.1|localhost|\[::1\]|198\.18\.\d+\.1)$/.test(host) && !/^(blob|data|file):/.test(r.url()))
+                errors.push(`a request to another host: ${r.url()}`);
         });
         return { context, errors };
     }
@@ -151,15 +175,31 @@ export async function click(page: Page, selector: string, tries = 3): Promise<vo
     }
 }
 
+/** Enters the editor, which is complete then. */
+export async function enter(page: Page): Promise<Locator> {
+    await page.locator(".editor textarea, .editor .cm-content").first().click();
+    const content = page.locator(".editor .cm-content");
+    await content.waitFor();
+    await content.click();
+    return content;
+}
+
+/** The text in the editor, whether it was entered or not. */
+export const written = (page: Page): Promise<string | null> =>
+    page.locator(".editor pre, .editor .cm-content").first().textContent();
+
 /** Opens the menu `export` for `item`. As one does by hand: a button that has moved away between press and release (a banner has come) is clicked again. */
 export async function openExport(page: Page, item: string | RegExp, tries = 3): Promise<Locator> {
     const entry = page.getByRole("menuitem", { name: item });
     while ((await entry.count()) === 0) {
         await page.getByRole("button", { name: /export/ }).click();
         tries--;
-        await entry.first().waitFor({ timeout: PATIENCE / 3 }).catch((e: unknown) => {
-            if (tries <= 0) throw e;
-        });
+        await entry
+            .first()
+            .waitFor({ timeout: PATIENCE / 3 })
+            .catch((e: unknown) => {
+                if (tries <= 0) throw e;
+            });
     }
     return entry.first();
 }
@@ -167,17 +207,23 @@ export async function openExport(page: Page, item: string | RegExp, tries = 3): 
 /** A file of the menu `export`. A browser that has hardly any time may think by then that nobody has clicked, and gives none: once more. */
 export async function download(page: Page, item: string, tries = 3): Promise<{ name: string; data: Buffer }> {
     const entry = await openExport(page, item);
-    const coming = page.waitForEvent("download", { timeout: tries > 1 ? PATIENCE / 3 : PATIENCE }).catch((e: unknown) => {
-        if (tries > 1) return null;
-        throw e;
-    });
+    const coming = page
+        .waitForEvent("download", { timeout: tries > 1 ? PATIENCE / 3 : PATIENCE })
+        .catch((e: unknown) => {
+            if (tries > 1) return null;
+            throw e;
+        });
     await entry.click();
     const d = await coming;
     return d ? { name: d.suggestedFilename(), data: readFileSync((await d.path())!) } : download(page, item, tries - 1);
 }
 
 /** Waits until `test` gives something; says what it waited for when it never does. */
-export async function until<T>(what: string, test: () => Promise<T | null | undefined | false> | T | null | undefined | false, patience = PATIENCE): Promise<T> {
+export async function until<T>(
+    what: string,
+    test: () => Promise<T | null | undefined | false> | T | null | undefined | false,
+    patience = PATIENCE,
+): Promise<T> {
     const end = Date.now() + patience;
     for (;;) {
         const v = await test();
@@ -231,3 +277,7 @@ export async function runAll(cases: Case[]): Promise<[number, number]> {
     }
     return [passed, failed];
 }
+
+/** The texts of elements, without the sign of the menu's button that may be at their end. */
+export const textsOf = async (l: Locator): Promise<string[]> =>
+    (await l.allTextContents()).map((text) => text.replace(/⋯$/, ""));

@@ -1,23 +1,31 @@
 // fake.ts - the page against the made-up server of test/fake: files over HTTP with the headers of the real one, the socket played
 // by the test.
-import { createServer, type Server } from "node:http";
+
 import { readFileSync } from "node:fs";
-import { extname, join } from "node:path";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { extname, join } from "node:path";
 import type { Page, WebSocketRoute } from "playwright-core";
-import type { Message } from "../../src/model/protocol.ts";
+import type { Message, NodeInfo } from "../../src/model/protocol.ts";
 import { HELLO, NODES, PROBES, SCRIPTS } from "../fake/world.ts";
-import { ROOT, until, type Browsers, type Open } from "./browser.ts";
+import { type Browsers, type Open, ROOT, until } from "./browser.ts";
 
 const DIST = join(ROOT, "ui", "dist");
-const TYPES: Record<string, string> = { ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml" };
-export const CSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const TYPES: Record<string, string> = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+};
+export const CSP =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 export class FakeServer {
     private server: Server;
     url = "";
     /** As a server that was started again: the page's token is of another one. */
     refuses = false;
+    nodes: NodeInfo[] = NODES;
 
     constructor() {
         this.server = createServer((req, res) => {
@@ -35,11 +43,29 @@ export class FakeServer {
             const items = (all: string[]) => json({ items: all.filter((x) => x.startsWith(prefix)), more: false });
             switch (u.pathname) {
                 case "/api/state":
-                    return json({ version: "0.1.0", protocol: 1, destructive: false, node: "shop@host", traces: [{ trace: 12, node: "shop@host", name: "latency.d", script: SCRIPTS[0]!.script, args: [], viewers: 2, since: Date.now() - 60000 }] });
+                    return json({
+                        version: "0.1.0",
+                        protocol: 1,
+                        destructive: false,
+                        node: "shop@host",
+                        traces: [
+                            {
+                                trace: 12,
+                                node: "shop@host",
+                                name: "latency.d",
+                                script: SCRIPTS[0]!.script,
+                                args: [],
+                                viewers: 2,
+                                since: Date.now() - 60000,
+                            },
+                        ],
+                    });
                 case "/api/nodes":
-                    return json({ nodes: NODES });
+                    return json({ nodes: this.nodes });
                 case "/api/about":
-                    return json({ findings: [{ subject: "terms", level: "ok", text: "visible to scripts", help: null }] });
+                    return json({
+                        findings: [{ subject: "terms", level: "ok", text: "visible to scripts", help: null }],
+                    });
                 case "/api/scripts":
                     return json({ scripts: SCRIPTS });
                 case "/api/probes":
@@ -52,7 +78,11 @@ export class FakeServer {
             const path = /^\/(heatmap|list)?$/.test(u.pathname) ? "/index.html" : u.pathname;
             try {
                 const data = readFileSync(join(DIST, path.replace(/\.\./g, "")));
-                res.writeHead(200, { "content-type": TYPES[extname(path)] ?? "application/octet-stream", "content-security-policy": CSP, "x-content-type-options": "nosniff" });
+                res.writeHead(200, {
+                    "content-type": TYPES[extname(path)] ?? "application/octet-stream",
+                    "content-security-policy": CSP,
+                    "x-content-type-options": "nosniff",
+                });
                 res.end(data);
             } catch {
                 res.writeHead(404);
@@ -72,12 +102,16 @@ export class FakeServer {
     }
 }
 
-type Said = Record<string, unknown> & { type: string; id: number };
+export type Said = Record<string, unknown> & { type: string; id: number };
 
 /** A page whose socket the test holds. */
 export class Stage {
     said: Said[] = [];
     socket: WebSocketRoute | null = null;
+    /** Whether the page hears that the server is there when it asks. */
+    answers = true;
+    /** What the next sockets say first. */
+    hello: Message = HELLO;
     constructor(
         readonly page: Page,
         readonly errors: string[],
@@ -105,9 +139,11 @@ export async function stage(browsers: Browsers, server: FakeServer, path = "/", 
     await page.routeWebSocket(/\/ws$/, (ws) => {
         s.socket = ws;
         ws.onMessage((m) => {
-            s.said.push(JSON.parse(String(m)) as Said);
+            const said = JSON.parse(String(m)) as Said;
+            if (said.type !== "ping") s.said.push(said);
+            else if (s.answers) ws.send(JSON.stringify({ type: "pong", t: 0 }));
         });
-        ws.send(JSON.stringify(HELLO));
+        ws.send(JSON.stringify(s.hello));
     });
     await page.goto(server.url + path);
     await page.waitForSelector(".head");

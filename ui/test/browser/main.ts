@@ -1,10 +1,17 @@
 // main.ts - runs the tests of the page in a browser: `node build/browser/main.mjs [--list]`: all, or those named in TEST_CHOSEN, one a line; its last line is `N passed, N failed`.
 import { access } from "./access.ts";
 import { bench } from "./bench.ts";
-import { Browsers, runAll, type Case } from "./browser.ts";
+import { Browsers, type Case, runAll } from "./browser.ts";
+import { editor } from "./editor.ts";
+import { evidence } from "./evidence.ts";
 import { FakeServer } from "./fake.ts";
+import { look } from "./look.ts";
+import { next, nextReal } from "./next.ts";
+import { nodes, realNodes } from "./nodes.ts";
+import { pictureTests } from "./picture.ts";
 import { pictures } from "./pictures.ts";
 import { Real, real } from "./real.ts";
+import { survive, surviveViews } from "./survive.ts";
 import { views } from "./views.ts";
 
 if (process.argv.includes("--bench")) {
@@ -27,8 +34,18 @@ function chosen(cases: Case[]): Case[] {
 const browsers = new Browsers();
 const server = new FakeServer();
 const node = new Real(browsers);
-const madeUp = chosen([...views(browsers, server), ...access(browsers, server)]);
-const onANode = chosen([...real(node), ...pictures(node)]);
+const madeUp = chosen([
+    ...views(browsers, server),
+    ...access(browsers, server),
+    ...surviveViews(browsers, server),
+    ...look(browsers, server),
+    ...editor(browsers, server),
+    ...evidence(browsers, server),
+    ...nodes(browsers, server),
+    ...pictureTests(browsers, server),
+    ...next(browsers, server),
+]);
+const onANode = chosen([...real(node), ...realNodes(node), ...nextReal(node), ...pictures(node), ...survive(node)]);
 if (process.argv.includes("--list")) {
     for (const c of [...madeUp, ...onANode]) console.log(c.name);
     process.exit(0);

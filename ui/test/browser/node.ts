@@ -1,16 +1,16 @@
 // node.ts - a real Erlang node with the workload of the end-to-end tests in it, and `erltrace serve`.
-import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { PATIENCE, ROOT } from "./browser.ts";
 
-const COOKIE = "erltrace-test-cookie";
+export const COOKIE = "erltrace-test-cookie";
 export const TOOL = process.env.ERLTRACE ?? join(ROOT, "bin", "erltrace");
 
 /** Lines of a stream, and waiting for one. */
-class Lines {
+export class Lines {
     readonly all: string[] = [];
     private ended = false;
     private wake: (() => void)[] = [];
@@ -26,7 +26,8 @@ class Lines {
         const end = Date.now() + PATIENCE;
         for (let i = from; ; ) {
             for (; i < this.all.length; i++) if (what.test(this.all[i]!)) return this.all[i]!;
-            if (this.ended || Date.now() > end) throw new Error(`waited in vain for ${what}:\n${this.all.slice(-20).join("\n")}`);
+            if (this.ended || Date.now() > end)
+                throw new Error(`waited in vain for ${what}:\n${this.all.slice(-20).join("\n")}`);
             await new Promise<void>((done) => {
                 const timer = setTimeout(done, end - Date.now() + 1);
                 this.wake.push(() => (clearTimeout(timer), done()));
@@ -35,8 +36,21 @@ class Lines {
     }
 }
 
+const CACHE = process.env.ERLTRACE_CACHE ?? join(process.env.HOME ?? "/root", ".cache", "erltrace");
+
+/** The releases besides the host's in which nodes can be started here. */
+export function releases(): string[] {
+    const all = spawnSync(join(ROOT, "scripts", "dev", "releases"), ["--others"])
+        .stdout.toString()
+        .trim()
+        .split("\n");
+    return process.getuid?.() === 0 ? all.filter((n) => existsSync(join(CACHE, `otp-${n}`))) : [];
+}
+
 function ended(p: ChildProcessWithoutNullStreams): Promise<void> {
-    return p.exitCode !== null || p.signalCode !== null ? Promise.resolve() : new Promise((r) => p.once("exit", () => r()));
+    return p.exitCode !== null || p.signalCode !== null
+        ? Promise.resolve()
+        : new Promise((r) => p.once("exit", () => r()));
 }
 
 export class ErlangNode {
@@ -46,29 +60,49 @@ export class ErlangNode {
     private readonly out: Lines;
     private seen = 0;
 
-    private constructor(short: string) {
+    private constructor(short: string, otp: string | null) {
         const host = spawnSync("hostname", ["-s"]).stdout.toString().trim() || "localhost";
         this.name = `${short}@${host}`;
         const ebin = join(ROOT, "build", "ui", "ebin");
         mkdirSync(ebin, { recursive: true });
         const demo = readdirSync(join(ROOT, "demo")).filter((f) => f.endsWith(".erl"));
-        for (const source of ["test/lib/etw.erl", "test/lib/etlog.erl", "test/ui/etui.erl", ...demo.map((f) => join("demo", f))]) {
+        for (const source of [
+            "test/lib/etw.erl",
+            "test/lib/etlog.erl",
+            "test/ui/etui.erl",
+            ...demo.map((f) => join("demo", f)),
+        ]) {
             const r = spawnSync("erlc", ["+debug_info", "-o", ebin, join(ROOT, source)]);
             if (r.status !== 0) throw new Error(`erlc ${source}: ${r.stdout.toString()}${r.stderr?.toString()}`);
         }
         writeFileSync(join(this.home, ".erlang.cookie"), COOKIE);
         chmodSync(join(this.home, ".erlang.cookie"), 0o400);
         spawnSync("epmd", ["-daemon"]);
-        const env = { ...process.env, HOME: this.home, TMPDIR: this.home, ERL_CRASH_DUMP: "/dev/null", ERL_AFLAGS: "", ERL_FLAGS: "", ERL_ZFLAGS: "" };
-        this.p = spawn("erl", ["-noshell", "-sname", short, "-pa", ebin, "-s", "etw"], { env, cwd: ROOT });
+        const env = {
+            ...process.env,
+            HOME: this.home,
+            TMPDIR: this.home,
+            ERL_CRASH_DUMP: "/dev/null",
+            ERL_AFLAGS: "",
+            ERL_FLAGS: "",
+            ERL_ZFLAGS: "",
+            ERLTRACE_CACHE: CACHE,
+        };
+        const erl = ["erl", "-noshell", "-sname", short, "-pa", ebin, "-s", "etw"];
+        const command = otp === null ? erl : [join(ROOT, "scripts", "dev", "in-otp"), otp, ...erl];
+        this.p = spawn(command[0]!, command.slice(1), { env, cwd: ROOT });
         this.p.stderr.resume();
         this.p.stdin.on("error", () => {});
         this.out = new Lines(this.p.stdout);
     }
 
-    /** which: what tells its name from others of the same test. name: the whole of it, without the host. */
-    static async start(which = "", name = `etui${which}${process.pid}`): Promise<ErlangNode> {
-        const n = new ErlangNode(name);
+    /** which: what tells its name from others of the same test. name: the whole of it, without the host. otp: one of releases(). */
+    static async start(
+        which = "",
+        name = `etui${which}${process.pid}`,
+        otp: string | null = null,
+    ): Promise<ErlangNode> {
+        const n = new ErlangNode(name, otp);
         await n.out.wait(/\x01ready/);
         n.seen = n.out.all.length;
         return n;
@@ -85,9 +119,12 @@ export class ErlangNode {
         return JSON.parse(value!);
     }
 
-    /** No trace flag, pattern or session is left, ms later: said, and bounded only by what a machine that does much else may take. */
-    async clean(ms = 20000): Promise<number> {
-        const [how, what] = (await this.call(`etw:await_clean(${ms}, fun etw:traced/0)`)) as ["clean" | "dirty", number | string[]];
+    /** No trace flag, pattern or session is left. How long that takes is said, and bounded only by what a machine that does much else may take. */
+    async clean(): Promise<number> {
+        const [how, what] = (await this.call(`etw:await_clean(${Math.round(0.8 * PATIENCE)}, fun etw:traced/0)`)) as [
+            "clean" | "dirty",
+            number | string[],
+        ];
         if (how !== "clean") throw new Error(`left behind in the node: ${(what as string[]).slice(0, 10).join("; ")}`);
         process.stdout.write(`    clean after ${what as number} ms\n`);
         return what as number;
@@ -114,7 +151,14 @@ export class Server {
     }
 
     static async start(node: string, ...options: string[]): Promise<Server> {
-        const p = spawn(TOOL, ["serve", "--listen", "127.0.0.1:0", ...(node ? ["--node", node] : []), "--cookie", COOKIE, ...options], { cwd: ROOT, env: { DTRACE_OPT_LEASE: "30s", ...process.env, ERLTRACE_ROOT: process.env.ERLTRACE_HOME ?? ROOT } });
+        const p = spawn(
+            TOOL,
+            ["serve", "--listen", "127.0.0.1:0", ...(node ? ["--node", node] : []), "--cookie", COOKIE, ...options],
+            {
+                cwd: ROOT,
+                env: { DTRACE_OPT_LEASE: "30s", ...process.env, ERLTRACE_ROOT: process.env.ERLTRACE_HOME ?? ROOT },
+            },
+        );
         const s = new Server(p, new Lines(p.stdout), new Lines(p.stderr));
         try {
             s.url = /https?:\/\/\S+/.exec(await s.out.wait(/https?:\/\//))![0];

@@ -3,8 +3,20 @@ import assert from "node:assert/strict";
 import type { AggregationInfo, Message, Results } from "../../src/model/protocol.ts";
 import { said } from "../fake/engine.ts";
 import { cost, shop, started, T0 } from "../fake/world.ts";
-import { click, download as exported, like, picture, same, until, type Browsers, type Case, type Open } from "./browser.ts";
-import { stage, type FakeServer, type Stage } from "./fake.ts";
+import {
+    type Browsers,
+    type Case,
+    click,
+    enter,
+    download as exported,
+    like,
+    type Open,
+    picture,
+    same,
+    until,
+    written,
+} from "./browser.ts";
+import { type FakeServer, type Stage, stage } from "./fake.ts";
 import { HeatMapOnScreen } from "./map.ts";
 
 export const agg = (id: number, name: string, fn: string, keys: string[], params: number[] = []): AggregationInfo => ({
@@ -15,23 +27,41 @@ export const agg = (id: number, name: string, fn: string, keys: string[], params
     normal: 1,
     buckets: /quantize/.test(fn) ? said(fn as "quantize", params) : null,
 });
-const column = (n: number, ...aggregations: Results["aggregations"]): Results => ({ type: "results", n, t: T0 + n * 1000, dt: 1000, aggregations });
+export const column = (n: number, ...aggregations: Results["aggregations"]): Results => ({
+    type: "results",
+    n,
+    t: T0 + n * 1000,
+    dt: 1000,
+    aggregations,
+});
 
 /** Presses Run and answers. */
-async function run(s: Stage, aggregations: AggregationInfo[], ...messages: Message[]): Promise<void> {
+export async function run(s: Stage, aggregations: AggregationInfo[], ...messages: Message[]): Promise<void> {
     const from = s.said.length;
     await click(s.page, ".run");
     const start = await s.says("start", from);
-    s.send({ ...started(T0), id: start.id, script: start.script as string, name: start.name as string, aggregations }, { type: "state", n: 0, t: T0, skipped: 0, aggregations: [] }, ...messages);
+    s.send(
+        { ...started(T0), id: start.id, script: start.script as string, name: start.name as string, aggregations },
+        { type: "state", n: 0, t: T0, skipped: 0, aggregations: [] },
+        ...messages,
+    );
     await s.page.waitForSelector("[data-phase=running]");
 }
 
-const WAIT = agg(0, "@wait", "lquantize", ["string"], [0, 100, 10]);
+export const WAIT = agg(0, "@wait", "lquantize", ["string"], [0, 100, 10]);
 /** Ten columns: 90 fast ones in 0-9, 10 slow ones in 80-89; in the last three of "bad" 20 in 90-99 and 5 beyond. */
-const waits: Results[] = Array.from({ length: 10 }, (_, i) =>
+export const waits: Results[] = Array.from({ length: 10 }, (_, i) =>
     column(i + 1, {
         id: 0,
-        ...(i === 0 ? { keys: [[0, "fast"], [1, "slow"], [2, "bad"]] as [number, string][] } : {}),
+        ...(i === 0
+            ? {
+                  keys: [
+                      [0, "fast"],
+                      [1, "slow"],
+                      [2, "bad"],
+                  ] as [number, string][],
+              }
+            : {}),
         add: [[0, 1, 90], [1, 9, 10], ...(i >= 7 ? [[2, 10, 20, 11, 5]] : [])],
     }),
 );
@@ -64,10 +94,17 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
     return [
         on("a script of the list runs with its arguments, and stops", "/", async (s) => {
             await s.page.getByPlaceholder("search scripts").fill("functions module");
-            await same(async () => await texts(s, "[data-testid=scripts] .card-title"), ["calls of the functions of a module, each second"]);
+            await same(
+                async () => await texts(s, "[data-testid=scripts] .card-title"),
+                ["calls of the functions of a module, each second"],
+            );
             await s.page.locator("[data-testid=scripts] button").click();
             await s.page.getByLabel("argument MODULE").fill("shop");
-            await run(s, [agg(0, "@", "count", ["string"])], column(1, { id: 0, keys: [[0, "shop:order/2"]], add: [[0, 7]] }));
+            await run(
+                s,
+                [agg(0, "@", "count", ["string"])],
+                column(1, { id: 0, keys: [[0, "shop:order/2"]], add: [[0, 7]] }),
+            );
             const start = await s.says("start");
             assert.deepEqual([start.name, start.args, start.node], ["calls.d", ["shop"], "shop@host"]);
             await same(async () => await s.page.getByRole("tab", { name: "List", selected: true }).count(), 1);
@@ -75,6 +112,7 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             await s.says("stop");
             s.send({ type: "stopped", reason: "left" });
             await s.page.waitForSelector("[data-phase=stopped]");
+            await s.page.keyboard.press("b");
             await s.page.getByRole("tab", { name: /Recent/ }).click();
             await s.page.locator("[data-testid=recent] .card-name", { hasText: "calls.d" }).waitFor();
             // what is kept is kept over a new visit; the address has script, argument and view
@@ -87,105 +125,155 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             await s.page.getByRole("tab", { name: /Recent 1/ }).waitFor();
         }),
 
-        on("a start that takes long can be stopped; what an earlier stop is answered does not end a start", "/", async (s) => {
-            await s.page.locator("[data-testid=scripts] button").first().click();
-            await click(s.page, ".run");
-            const first = await s.says("start");
-            await s.page.waitForSelector("[data-phase=starting]");
-            await s.page.locator(".stop").click();
-            await s.says("stop");
-            s.send({ type: "stopped", id: first.id, reason: "left" });
-            await s.page.waitForSelector("[data-phase=idle]");
-            const before = s.said.length;
-            await click(s.page, ".run");
-            const second = await s.says("start", before);
-            s.send({ type: "stopped", id: first.id, reason: "left" });
-            s.send({ type: "stopped", trace: 1, reason: "left", text: "" });
-            const warning = { severity: "warning" as const, tag: "D_X", text: "one after the other", hint: null, file: "x.d", line: 1, column: 1, length: 1, source: "", rendered: "" };
-            s.send({ type: "diagnostics", id: second.id, diagnostics: [warning] });
-            await s.page.locator("[data-testid=problems] li").waitFor();
-            assert.equal(await s.page.locator("[data-testid=status]").getAttribute("data-phase"), "starting");
-        }),
-
-        on("how far the placing of probes is, live; it can be stopped, and a later start knows nothing of it", "/", async (s) => {
-            await s.page.locator("[data-testid=scripts] button").first().click();
-            await click(s.page, ".run");
-            const first = await s.says("start");
-            await s.page.waitForSelector("[data-phase=starting]");
-            const progress = (done: number, total: number, waiting = false, id = first.id) => s.send({ type: "progress", id, node: "shop@host", waiting, unit: "functions", done, total });
-            const placing = async () => (await texts(s, "[data-testid=placing]")).map(plain);
-            progress(0, 0);
-            await same(placing, ["Placing probes on shop@host"]);
-            assert.equal(await s.page.locator("progress").count(), 0);
-            progress(12, 90, true);
-            await same(placing, ["Waiting for another trace 12 of 90 functions on shop@host"]);
-            progress(3100, 8037);
-            await same(placing, ["Placing probes 3 100 of 8 037 functions on shop@host"]);
-            await like(async () => (await texts(s, "[data-testid=status]"))[0], /^placing probes/);
-            assert.deepEqual(await s.page.getByRole("progressbar", { name: "placing probes" }).evaluate((p: HTMLProgressElement) => [p.value, p.max]), [3100, 8037]);
-            progress(7000, 8037, false, first.id + 100); // of a start that is none of this page's
-            await s.page.locator(".stop").click();
-            await s.says("stop");
-            await same(placing, ["Placing probes 3 100 of 8 037 functions on shop@host"]);
-            s.send({ type: "stopped", id: first.id, reason: "user", text: "a viewer has stopped it" });
-            await s.page.waitForSelector("[data-phase=idle]");
-            await same(placing, []);
-            const before = s.said.length;
-            await click(s.page, ".run");
-            const second = await s.says("start", before);
-            await s.page.waitForSelector("[data-phase=starting]");
-            assert.deepEqual(await placing(), []);
-            progress(1, 2, false, second.id);
-            await same(placing, ["Placing probes 1 of 2 functions on shop@host"]);
-            s.send({ ...started(T0), id: second.id, script: second.script as string, name: second.name as string, aggregations: [agg(0, "@", "count", [])] }, { type: "state", n: 0, t: T0, skipped: 0, aggregations: [] });
-            await s.page.waitForSelector("[data-phase=running]");
-            assert.deepEqual(await placing(), []);
-        }),
-
-        on("a trace that takes long to end is stopping until it has; a second stop does not wait, a double click is one stop", "/", async (s) => {
-            await s.page.locator("[data-testid=scripts] button").first().click();
-            await run(s, [agg(0, "@", "count", ["string"])], column(1, { id: 0, keys: [[0, "a"]], add: [[0, 7]] }));
-            await s.page.locator(".stop").dblclick();
-            await like(async () => (await texts(s, "[data-testid=status]"))[0], /^stopping/);
-            assert.equal((await texts(s, ".stop"))[0], "■ Stop now");
-            s.send(column(2, { id: 0, keys: [], add: [[0, 4]] }));
-            await until("what was counted last", async () => (await texts(s, ".list-row .strong")).includes("11"));
-            const stops = () => s.said.filter((m) => m.type === "stop").length;
-            assert.equal(stops(), 1);
-            await until("a second stop", async () => {
+        on(
+            "a start that takes long can be stopped; what an earlier stop is answered does not end a start",
+            "/",
+            async (s) => {
+                await s.page.locator("[data-testid=scripts] button").first().click();
+                await click(s.page, ".run");
+                const first = await s.says("start");
+                await s.page.waitForSelector("[data-phase=starting]");
                 await s.page.locator(".stop").click();
-                return stops() >= 2;
-            });
-            s.send({ type: "stopped", reason: "left" });
-            await like(async () => (await texts(s, "[data-testid=status]"))[0], /^stopped/);
-            await click(s.page, ".run");
-            await s.page.waitForSelector("[data-phase=starting]");
-            await like(async () => (await texts(s, "[data-testid=status]"))[0], /^starting/);
-        }),
+                await s.says("stop");
+                s.send({ type: "stopped", id: first.id, reason: "left" });
+                await s.page.waitForSelector("[data-phase=idle]");
+                const before = s.said.length;
+                await click(s.page, ".run");
+                const second = await s.says("start", before);
+                s.send({ type: "stopped", id: first.id, reason: "left" });
+                s.send({ type: "stopped", trace: 1, reason: "left", text: "" });
+                const warning = {
+                    severity: "warning" as const,
+                    tag: "D_X",
+                    text: "one after the other",
+                    hint: null,
+                    file: "x.d",
+                    line: 1,
+                    column: 1,
+                    length: 1,
+                    source: "",
+                    rendered: "",
+                };
+                s.send({ type: "diagnostics", id: second.id, diagnostics: [warning] });
+                await s.page.locator("[data-testid=problems] li").waitFor();
+                assert.equal(await s.page.locator("[data-testid=status]").getAttribute("data-phase"), "starting");
+            },
+        ),
+
+        on(
+            "how far the placing of probes is, live; it can be stopped, and a later start knows nothing of it",
+            "/",
+            async (s) => {
+                await s.page.locator("[data-testid=scripts] button").first().click();
+                await click(s.page, ".run");
+                const first = await s.says("start");
+                await s.page.waitForSelector("[data-phase=starting]");
+                const progress = (done: number, total: number, waiting = false, id = first.id) =>
+                    s.send({ type: "progress", id, node: "shop@host", waiting, unit: "functions", done, total });
+                const placing = async () => (await texts(s, "[data-testid=placing]")).map(plain);
+                progress(0, 0);
+                await same(placing, ["Placing probes on shop@host"]);
+                assert.equal(await s.page.locator("progress").count(), 0);
+                progress(12, 90, true);
+                await same(placing, ["Waiting for another trace 12 of 90 functions on shop@host"]);
+                progress(3100, 8037);
+                await same(placing, ["Placing probes 3 100 of 8 037 functions on shop@host"]);
+                await like(async () => (await texts(s, "[data-testid=status]"))[0], /^placing probes/);
+                assert.deepEqual(
+                    await s.page
+                        .getByRole("progressbar", { name: "placing probes" })
+                        .evaluate((p: HTMLProgressElement) => [p.value, p.max]),
+                    [3100, 8037],
+                );
+                progress(7000, 8037, false, first.id + 100); // of a start that is none of this page's
+                await s.page.locator(".stop").click();
+                await s.says("stop");
+                await same(placing, ["Placing probes 3 100 of 8 037 functions on shop@host"]);
+                s.send({ type: "stopped", id: first.id, reason: "user", text: "a viewer has stopped it" });
+                await s.page.waitForSelector("[data-phase=idle]");
+                await same(placing, []);
+                const before = s.said.length;
+                await click(s.page, ".run");
+                const second = await s.says("start", before);
+                await s.page.waitForSelector("[data-phase=starting]");
+                await like(async () => (await placing())[0], /^Starting.*asking shop@host/);
+                progress(1, 2, false, second.id);
+                await same(placing, ["Placing probes 1 of 2 functions on shop@host"]);
+                s.send(
+                    {
+                        ...started(T0),
+                        id: second.id,
+                        script: second.script as string,
+                        name: second.name as string,
+                        aggregations: [agg(0, "@", "count", [])],
+                    },
+                    { type: "state", n: 0, t: T0, skipped: 0, aggregations: [] },
+                );
+                await s.page.waitForSelector("[data-phase=running]");
+                assert.deepEqual(await placing(), []);
+            },
+        ),
+
+        on(
+            "a trace that takes long to end is stopping until it has; a second stop does not wait, a double click is one stop",
+            "/",
+            async (s) => {
+                await s.page.locator("[data-testid=scripts] button").first().click();
+                await run(s, [agg(0, "@", "count", ["string"])], column(1, { id: 0, keys: [[0, "a"]], add: [[0, 7]] }));
+                await s.page.locator(".stop").dblclick();
+                await like(async () => (await texts(s, "[data-testid=status]"))[0], /^stopping/);
+                assert.equal((await texts(s, ".stop"))[0], "■ Stop now");
+                s.send(column(2, { id: 0, keys: [], add: [[0, 4]] }));
+                await until("what was counted last", async () => (await texts(s, ".list-row .strong")).includes("11"));
+                const stops = () => s.said.filter((m) => m.type === "stop").length;
+                assert.equal(stops(), 1);
+                await until("a second stop", async () => {
+                    await s.page.locator(".stop").click();
+                    return stops() >= 2;
+                });
+                s.send({ type: "stopped", reason: "left" });
+                await like(async () => (await texts(s, "[data-testid=status]"))[0], /^stopped/);
+                await click(s.page, ".run");
+                await s.page.waitForSelector("[data-phase=starting]");
+                await like(async () => (await texts(s, "[data-testid=status]"))[0], /^starting/);
+            },
+        ),
 
         on("the first page: a question runs its script; a module is completed from the node", "/", async (s) => {
-            await same(() => texts(s, "[data-testid=first] b"), ["Do processes wait to run?", "Which processes are busy?", "What starts and ends?"]);
+            await same(
+                () => texts(s, "[data-testid=first] b"),
+                ["Do processes wait to run?", "Which processes are busy?", "What starts and ends?"],
+            );
             await s.page.getByRole("button", { name: /Do processes wait/ }).click();
             const start = await s.says("start");
             assert.deepEqual([start.name, start.node], ["latency.d", "shop@host"]);
             await s.page.locator("[data-testid=scripts] button", { hasText: "calls.d" }).click();
             await s.page.getByLabel("argument MODULE").fill("shop_");
-            await same(() => s.page.locator("datalist option").evaluateAll((all) => all.map((o) => (o as HTMLOptionElement).value)), ["shop_customer", "shop_sup"]);
+            await same(
+                () =>
+                    s.page
+                        .locator("datalist option")
+                        .evaluateAll((all) => all.map((o) => (o as HTMLOptionElement).value)),
+                ["shop_customer", "shop_sup"],
+            );
         }),
 
         on("the editor tells comments, probes, aggregations, functions and strings from each other", "/", async (s) => {
-            await s.page.locator(".editor .cm-content").click();
-            await s.page.keyboard.type('/* said */ BEGIN');
+            await enter(s.page);
+            await s.page.keyboard.type("/* said */ BEGIN");
             await s.page.keyboard.press("Escape");
             await s.page.keyboard.type(' { @a = quantize(12); printf("x"); }');
             const colour = (text: string) =>
-                s.page.locator(".editor .cm-line span", { hasText: text }).last().evaluate((e) => getComputedStyle(e).color);
+                s.page
+                    .locator(".editor .cm-line span", { hasText: text })
+                    .last()
+                    .evaluate((e) => getComputedStyle(e).color);
             const colours = await Promise.all(["said", "BEGIN", "@a", "12", "printf", '"x"'].map(colour));
             assert.ok(new Set(colours).size === 6, colours.join(" "));
         }),
 
         on("paths open with their script in place", "/list", async (s) => {
-            await until("the script", async () => /\$1::entry/.test((await s.page.locator(".editor .cm-content").textContent()) ?? ""));
+            await until("the script", async () => /\$1::entry/.test((await written(s.page)) ?? ""));
             assert.equal(s.said.filter((m) => m.type === "start").length, 0, "nothing starts by itself");
         }),
 
@@ -193,7 +281,8 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             await run(s, [WAIT], ...waits);
             await until("keys", () => s.page.locator("[data-testid=keys] .key-row").count());
             const map = await HeatMapOnScreen.of(s.page, { info: WAIT, used: [1, 11] });
-            const tip = async () => map.hover(0, 10).then((t) => [t.time, t.range, t.count, t["of column"], t["up to here"]]);
+            const tip = async () =>
+                map.hover(0, 10).then((t) => [t.time, t.range, t.count, t["of column"], t["up to here"]]);
             await same(tip, ["12:00:10", "90 – 100", "20", "16.0 %", "96.0 %"]);
             await same(async () => (await map.hover(0, 11)).range, "≥ 100");
             await same(async () => (await map.hover(0, 11)).count, "5");
@@ -206,7 +295,10 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             // keys of all that is seen
             await like(async () => plain((await texts(s, "[data-testid=keys] .what"))[0]!), /^1 075 in 3 keys/);
             await same(async () => await texts(s, "[data-testid=keys] .key-row .name"), ["fast", "slow", "bad"]);
-            await same(async () => await texts(s, "[data-testid=keys] .key-row .num:nth-of-type(2)"), ["900", "100", "75"]);
+            await same(
+                async () => await texts(s, "[data-testid=keys] .key-row .num:nth-of-type(2)"),
+                ["900", "100", "75"],
+            );
             await s.page.getByRole("button", { name: "key", exact: true }).click();
             await same(async () => await texts(s, "[data-testid=keys] .key-row .name"), ["bad", "fast", "slow"]);
             // a cell
@@ -218,7 +310,9 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             await s.page.locator(".heat-map").focus();
             await s.page.keyboard.press("Escape");
             await s.page.waitForSelector("[data-testid=keys]");
-            // one key alone
+            // one key alone; a trace that has ended does not move on while nothing comes
+            s.send({ type: "stopped", reason: "left" });
+            await s.page.waitForSelector("[data-phase=stopped]");
             await s.page.locator("[data-testid=keys] .key-row", { hasText: "slow" }).click();
             await until("the filter", async () => /shows 1 of 3/.test((await texts(s, ".what"))[0]!));
             await same(async () => await map.colour(1, 1), none);
@@ -230,7 +324,8 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             await run(s, [WAIT], ...waits);
             await until("keys", () => s.page.locator("[data-testid=keys] .key-row").count());
             const map = await HeatMapOnScreen.of(s.page, { info: WAIT, used: [1, 11] });
-            const seen = async (back: number, bucket: number) => (({ time, count }) => [time, count])(await map.hover(back, bucket));
+            const seen = async (back: number, bucket: number) =>
+                (({ time, count }) => [time, count])(await map.hover(back, bucket));
             await same(async () => await seen(0, 10), ["12:00:10", "20"]);
             // columns that come do not move what is pointed at, nor the rows
             s.send(column(11, { id: 0, add: [[0, 1, 7]] }));
@@ -260,7 +355,10 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             await run(s, [WAIT], ...waits);
             const map = await HeatMapOnScreen.of(s.page, { info: WAIT, used: [1, 11] });
             const ground = await map.colour(15, 5);
-            await s.page.getByTestId("status").getByText(/no data for \d+ s/).waitFor();
+            await s.page
+                .getByTestId("status")
+                .getByText(/no data for \d+ s/)
+                .waitFor();
             const clock = () => s.page.locator(".status .num").textContent();
             assert.equal(await clock(), "0:10");
             await like(async () => (await texts(s, ".held.silent"))[0], /no data for \d+ s/);
@@ -288,21 +386,36 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
 
         on("heat map: a cell of few says which keys, an outlier is marked", "/heatmap", async (s) => {
             // a steady band of two hundred thousand in ten columns, and one value far above it
-            const band = Array.from({ length: 10 }, (_, i) => column(i + 1, { id: 0, ...(i === 0 ? { keys: [[0, "many"], [1, "one"]] as [number, string][] } : {}), add: [[0, 1, 20_000], ...(i === 4 ? [[1, 9, 1] as [number, number, number]] : [])] }));
+            const band = Array.from({ length: 10 }, (_, i) =>
+                column(i + 1, {
+                    id: 0,
+                    ...(i === 0
+                        ? {
+                              keys: [
+                                  [0, "many"],
+                                  [1, "one"],
+                              ] as [number, string][],
+                          }
+                        : {}),
+                    add: [[0, 1, 20_000], ...(i === 4 ? [[1, 9, 1] as [number, number, number]] : [])],
+                }),
+            );
             await run(s, [WAIT], ...band);
             await until("keys", async () => (await s.page.locator("[data-testid=keys] .key-row").count()) === 2);
             const map = await HeatMapOnScreen.of(s.page, { info: WAIT, used: [1, 9] });
             const none = await map.colour(5, 7);
             const contrast = (a: number[], b: number[]) => {
                 const l = (c: number[]) => {
-                    const [r, g, bl] = c.map((x) => (x / 255 <= 0.04045 ? x / 255 / 12.92 : ((x / 255 + 0.055) / 1.055) ** 2.4)) as [number, number, number];
+                    const [r, g, bl] = c.map((x) =>
+                        x / 255 <= 0.04045 ? x / 255 / 12.92 : ((x / 255 + 0.055) / 1.055) ** 2.4,
+                    ) as [number, number, number];
                     return 0.2126 * r + 0.7152 * g + 0.0722 * bl + 0.05;
                 };
                 return Math.max(l(a), l(b)) / Math.min(l(a), l(b));
             };
             await until("the cell of one", async () => contrast(await map.colour(5, 9), none) >= 3);
             const tip = await map.hover(5, 9);
-            assert.deepEqual([tip.count, tip["one"]], ["1", "1"]);
+            assert.deepEqual([tip.count, tip.one], ["1", "1"]);
         }),
 
         on("heat map: a rectangle against the rest", "/heatmap", async (s) => {
@@ -311,7 +424,10 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             const map = await HeatMapOnScreen.of(s.page, { info: WAIT, used: [1, 11] });
             await map.drag([2, 11], [0, 9]);
             await s.page.waitForSelector("[data-testid=compare]");
-            await like(async () => plain((await texts(s, "[data-testid=compare] .what"))[0]!), /12:00:08 – 12:00:10, ≥ 80: 105 inside, 970 in the rest/);
+            await like(
+                async () => plain((await texts(s, "[data-testid=compare] .what"))[0]!),
+                /12:00:08 – 12:00:10, ≥ 80: 105 inside, 970 in the rest/,
+            );
             await same(async () => await texts(s, ".compare-row .name"), ["bad", "slow", "fast"]);
             await same(async () => await texts(s, ".compare-row .num:not(.dim)"), ["71.4 %", "28.6 %", "0.00 %"]);
             await same(async () => await texts(s, ".compare-row .dim"), ["0.00 %", "7.2 %", "92.8 %"]);
@@ -331,7 +447,11 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             await s.page.getByRole("radiogroup", { name: "colour" }).getByRole("radio", { name: "rank" }).click();
             await s.page.getByRole("button", { name: "p90" }).click();
             await s.page.getByRole("radiogroup", { name: "y" }).getByRole("radio", { name: "linear" }).click();
-            await until("the address to know", () => /y=linear/.test(s.page.url()) && /scale=rank/.test(s.page.url()) && /p=50%2C90/.test(s.page.url()));
+            await until(
+                "the address to know",
+                () =>
+                    /y=linear/.test(s.page.url()) && /scale=rank/.test(s.page.url()) && /p=50%2C90/.test(s.page.url()),
+            );
             await s.page.getByRole("radiogroup", { name: "y" }).getByRole("radio", { name: "log" }).click();
             // hold still: what comes then is not shown, but kept
             await s.page.locator(".heat-map").focus();
@@ -362,8 +482,8 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             await s.page.getByRole("button", { name: "reset zoom" }).click();
             await same(async () => await s.page.locator(".held").count(), 0);
             const [csvName, csvText] = await download(s, "CSV of cells");
-            assert.equal(csvName, "erltrace-time.csv");
-            assert.match(csvText.toString(), /^time,from,to,count\r\n2026-11-20T12:09:02/);
+            assert.equal(csvName, "erltrace-shop-latency-time-2026-11-20T12-00-00.csv");
+            assert.match(csvText.toString(), /^# .*\r\ntime,key,from,to,count\r\n2026-11-20T12:09:02/);
             const [, png] = await download(s, "PNG image");
             assert.equal(png.subarray(1, 4).toString(), "PNG");
         }),
@@ -373,14 +493,29 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             await run(
                 s,
                 [agg(0, "@n", "count", ["string", "string"])],
-                column(1, { id: 0, keys: [[0, "a", "f"], [1, "a", "g"], [2, "b", "f"]], add: [[0, 10], [1, 20], [2, 25]] }),
+                column(1, {
+                    id: 0,
+                    keys: [
+                        [0, "a", "f"],
+                        [1, "a", "g"],
+                        [2, "b", "f"],
+                    ],
+                    add: [
+                        [0, 10],
+                        [1, 20],
+                        [2, 25],
+                    ],
+                }),
                 column(2, { id: 0, add: [[2, 1004]] }),
             );
             await until("rows", () => s.page.locator(".list-row .strong").count());
             await until("the second reading", async () => (await texts(s, ".list-row .strong"))[0] === "1\u202f029");
             await same(async () => (await texts(s, "[data-testid=total] .num")).map(plain), ["1004", "1 059"]);
             await same(async () => await texts(s, ".list-row .name"), ["total", "▾b", "f", "▾a", "g", "f"]);
-            await same(async () => (await texts(s, ".list-row .strong")).map(plain), ["1 029", "1 029", "30", "20", "10"]);
+            await same(
+                async () => (await texts(s, ".list-row .strong")).map(plain),
+                ["1 029", "1 029", "30", "20", "10"],
+            );
             await s.page.getByRole("button", { name: "close b" }).click();
             await same(async () => await texts(s, ".list-row .name"), ["total", "▸b", "▾a", "g", "f"]);
             await s.page.getByRole("button", { name: "key", exact: true }).click();
@@ -391,7 +526,10 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             await s.page.getByRole("button", { name: "nested" }).click();
             await same(async () => await texts(s, ".list-row .name"), ["total", "a, f", "a, g", "b, f"]);
             const [, text] = await download(s, "CSV");
-            assert.equal(text.toString(), "key,count,per second\r\n\"a, f\",10,0\r\n\"a, g\",20,0\r\n\"b, f\",1029,1004\r\n");
+            assert.match(
+                text.toString(),
+                /^# latency\.d @n, shop@host, 2026-11-20T12:00:00\.000Z to 2026-11-20T12:00:02\.000Z\r\nkey,count,per second\r\n"a, f",10,0\r\n"a, g",20,0\r\n"b, f",1029,1004\r\n$/,
+            );
             // the script clears, and truncates
             s.send(column(3, { id: 0, now: [[0, 3]], gone: [2] }));
             await until("what is left", async () => (await texts(s, ".list-row .name")).length === 3);
@@ -402,10 +540,63 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             await s.page.locator("[data-testid=scripts] button").first().click();
             await run(
                 s,
-                [agg(0, "@n", "count", ["string"]), agg(1, "@s", "count", ["stack"]), agg(2, "@w", "lquantize", ["string"], [0, 100, 10])],
-                column(1, { id: 0, keys: [[0, "x"], [1, "y"]], add: [[0, 10], [1, 30]] }, { id: 1, keys: [[0, ["leaf", "mid", "root"]], [1, ["other", "root"]]], add: [[0, 60], [1, 40]] }),
-                { ...column(2, { id: 0, add: [[0, 10]] }, { id: 2, keys: [[0, "fast"], [1, "slow"]], add: [[0, 1, 9], [1, 9, 1]] }), dt: 500 },
-                { type: "records", probes: [[3, "erlang1:::process-spawn", "shop@host"]], rows: [[3, 1034.25, 1, "spawned ", ["<0.91.0>"]], [3, 1035.5, 0, "<0.91.0>\nnext\n", [7]]], skipped: 2 },
+                [
+                    agg(0, "@n", "count", ["string"]),
+                    agg(1, "@s", "count", ["stack"]),
+                    agg(2, "@w", "lquantize", ["string"], [0, 100, 10]),
+                ],
+                column(
+                    1,
+                    {
+                        id: 0,
+                        keys: [
+                            [0, "x"],
+                            [1, "y"],
+                        ],
+                        add: [
+                            [0, 10],
+                            [1, 30],
+                        ],
+                    },
+                    {
+                        id: 1,
+                        keys: [
+                            [0, ["leaf", "mid", "root"]],
+                            [1, ["other", "root"]],
+                        ],
+                        add: [
+                            [0, 60],
+                            [1, 40],
+                        ],
+                    },
+                ),
+                {
+                    ...column(
+                        2,
+                        { id: 0, add: [[0, 10]] },
+                        {
+                            id: 2,
+                            keys: [
+                                [0, "fast"],
+                                [1, "slow"],
+                            ],
+                            add: [
+                                [0, 1, 9],
+                                [1, 9, 1],
+                            ],
+                        },
+                    ),
+                    dt: 500,
+                },
+                {
+                    type: "records",
+                    probes: [[3, "erlang1:::process-spawn", "shop@host"]],
+                    rows: [
+                        [3, 1034.25, 1, "spawned ", ["<0.91.0>"]],
+                        [3, 1035.5, 0, "<0.91.0>\nnext\n", [7]],
+                    ],
+                    skipped: 2,
+                },
             );
             await s.page.getByRole("tab", { name: "Time series" }).click();
             await until("lines", async () => (await texts(s, ".series-legend .name")).length === 3);
@@ -419,12 +610,22 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             await s.page.getByRole("button", { name: "stacked" }).click();
             await like(async () => s.page.url(), /stacked=1/);
             await s.page.locator(".series-legend button", { hasText: "y" }).last().click();
-            await same(() => s.page.locator(".series-legend button[aria-pressed=false] .name").allTextContents(), ["y"]);
+            await same(
+                () => s.page.locator(".series-legend button[aria-pressed=false] .name").allTextContents(),
+                ["all keys", "y"],
+            );
             await s.page.getByLabel("aggregation", { exact: true }).selectOption("@w");
-            for (const [measure, values] of [["p50", ["5.56", "5", "85"]], ["p99", ["89", "9.9", "89.9"]], ["values /s", ["20/s", "18/s", "2/s"]]] as const) {
+            for (const [measure, values] of [
+                ["p50", ["5.56", "5", "85"]],
+                ["p99", ["89", "9.9", "89.9"]],
+                ["values /s", ["20/s", "18/s", "2/s"]],
+            ] as const) {
                 await s.page.getByRole("radio", { name: measure, exact: true }).click();
                 await same(async () => {
-                    const [names, numbers] = [await texts(s, ".series-legend .name"), await texts(s, ".series-legend .num")];
+                    const [names, numbers] = [
+                        await texts(s, ".series-legend .name"),
+                        await texts(s, ".series-legend .num"),
+                    ];
                     return ["all keys", "fast", "slow"].map((n) => numbers[names.indexOf(n)]);
                 }, [...values]);
             }
@@ -434,7 +635,9 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             const box = (await canvas.boundingBox())!;
             const tip = async (x: number, row: number) => {
                 await s.page.mouse.move(box.x + box.width * x, box.y + box.height - 2 - 24 * row - 12);
-                return (await until("a tip", () => texts(s, "[data-testid=tip] .tip-name, [data-testid=tip] dd"))).join(" | ");
+                return (await until("a tip", () => texts(s, "[data-testid=tip] .tip-name, [data-testid=tip] dd"))).join(
+                    " | ",
+                );
             };
             await same(async () => await tip(0.5, 0), "all | 100 | 100 % | 0");
             await same(async () => await tip(0.3, 2), "mid | 60 | 60.0 % | 0");
@@ -450,37 +653,68 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             await s.page.getByRole("radio", { name: "inverted" }).click();
             await same(async () => await tip(0.9, 1), "other | 40 | 40.0 % | 0");
             const [name, text] = await download(s, "folded stacks");
-            assert.deepEqual([name, text.toString()], ["erltrace-s.folded", "root;mid;leaf 60\nroot;other 40\n"]);
+            assert.deepEqual(
+                [name, text.toString()],
+                ["erltrace-shop-latency-s-2026-11-20T12-00-00.folded", "root;mid;leaf 60\nroot;other 40\n"],
+            );
             await s.page.getByRole("tab", { name: "Console" }).click();
             await same(async () => await texts(s, ".console-line"), ["spawned <0.91.0>", "next"]);
             assert.equal((await download(s, "text"))[1].toString(), "spawned <0.91.0>\nnext\n");
             await s.page.getByRole("tab", { name: "Records" }).click();
-            await same(async () => await texts(s, ".record-row:not(.head) .probe"), ["erlang1:::process-spawn", "erlang1:::process-spawn"]);
+            await same(
+                async () => await texts(s, ".record-row:not(.head) .probe"),
+                ["erlang1:::process-spawn", "erlang1:::process-spawn"],
+            );
             await same(async () => await texts(s, ".record-row:not(.head) .num"), ["1.034250", "1", "1.035500", "0"]);
             await same(async () => await texts(s, ".record-row:not(.head) .values"), ["<0.91.0>", "7"]);
             const [, csv] = await download(s, "CSV");
-            assert.match(csv.toString(), /^ms,probe,node,cpu,text,values\r\n1034\.25,erlang1:::process-spawn,shop@host,1,/);
+            assert.match(
+                csv.toString(),
+                /^# .*\r\ntime,ms,probe,node,cpu,text,values\r\n2026-11-20T12:00:01.034Z,1034\.25,erlang1:::process-spawn,shop@host,1,/,
+            );
             const [, json] = await download(s, "JSON of everything");
             assert.equal((JSON.parse(json.toString()) as { records: unknown[] }).records.length, 2);
         }),
 
         on("errors stand at their place, and are gone when the script is right", "/", async (s) => {
-            await s.page.locator(".editor .cm-content").click();
+            await enter(s.page);
             await s.page.keyboard.type("BEGIN { x = timestmp; }");
-            const check = await until("the whole script to be checked", () => s.said.find((m) => m.type === "check" && m.script === "BEGIN { x = timestmp; }"));
-            const diagnostic = { severity: "error" as const, tag: "D_IDENT_UNDEF", text: "failed to resolve timestmp: Unknown variable name", hint: "did you mean 'timestamp'?", file: "script.d", line: 1, column: 13, length: 8, source: "BEGIN { x = timestmp; }", rendered: "" };
+            const check = await until("the whole script to be checked", () =>
+                s.said.find((m) => m.type === "check" && m.script === "BEGIN { x = timestmp; }"),
+            );
+            const diagnostic = {
+                severity: "error" as const,
+                tag: "D_IDENT_UNDEF",
+                text: "failed to resolve timestmp: Unknown variable name",
+                hint: "did you mean 'timestamp'?",
+                file: "script.d",
+                line: 1,
+                column: 13,
+                length: 8,
+                source: "BEGIN { x = timestmp; }",
+                rendered: "",
+            };
             s.send({ type: "checked", id: check.id, diagnostics: [diagnostic] });
-            await until("the mark", async () => (await texts(s, ".editor .cm-lintRange-error")).join("") === "timestmp");
-            await like(async () => (await texts(s, "[data-testid=problems]"))[0]!, /1:13.*Unknown variable name.*D_IDENT_UNDEF.*did you mean/);
+            await until(
+                "the mark",
+                async () => (await texts(s, ".editor .cm-lintRange-error")).join("") === "timestmp",
+            );
+            await like(
+                async () => (await texts(s, "[data-testid=problems]"))[0]!,
+                /1:13.*Unknown variable name.*D_IDENT_UNDEF.*did you mean/,
+            );
             await s.page.locator("[data-testid=problems] button").click();
             let from = s.said.length;
             await s.page.keyboard.press("Control+Enter");
             const start = await s.says("start", from);
-            s.send({ type: "diagnostics", id: start.id, diagnostics: [diagnostic] }, { type: "failed", id: start.id, tag: "D_IDENT_UNDEF", text: diagnostic.text, hint: null });
+            s.send(
+                { type: "diagnostics", id: start.id, diagnostics: [diagnostic] },
+                { type: "failed", id: start.id, tag: "D_IDENT_UNDEF", text: diagnostic.text, hint: null },
+            );
             await s.page.waitForSelector("[data-phase=failed]");
             await like(async () => (await texts(s, ".empty"))[0]!, /did not start.*Unknown variable name/);
             from = s.said.length;
-            await s.page.locator(".editor .cm-content").click();
+            await enter(s.page);
             await s.page.keyboard.press("Control+End");
             await s.page.keyboard.type(" ");
             const again = await s.says("check", from);
@@ -490,13 +724,22 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
 
         on("completion of probes, modules, functions and words", "/", async (s) => {
             const list = ".editor .cm-tooltip-autocomplete li";
-            const content = s.page.locator(".editor .cm-content");
-            const labels = async (wanted: string) => until(`the completion ${wanted}`, async () => (await texts(s, `${list} .cm-completionLabel`)).includes(wanted));
+            const labels = async (wanted: string) =>
+                until(`the completion ${wanted}`, async () =>
+                    (await texts(s, `${list} .cm-completionLabel`)).includes(wanted),
+                );
             const take = async (wanted: string) => {
                 await labels(wanted);
-                await s.page.locator(list, { has: s.page.locator(".cm-completionLabel", { hasText: new RegExp(`^${wanted.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")}$`) }) }).first().click();
+                await s.page
+                    .locator(list, {
+                        has: s.page.locator(".cm-completionLabel", {
+                            hasText: new RegExp(`^${wanted.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")}$`),
+                        }),
+                    })
+                    .first()
+                    .click();
             };
-            await content.click();
+            const content = await enter(s.page);
             await s.page.keyboard.type("erl");
             await take("erlang*:");
             await labels("shop_customer");
@@ -505,7 +748,9 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             await take("pay/2");
             await s.page.keyboard.type("en");
             await take("entry");
-            await until("the description", async () => ((await content.textContent()) ?? "").includes("erlang*:shop:pay/2:entry"));
+            await until("the description", async () =>
+                ((await content.textContent()) ?? "").includes("erlang*:shop:pay/2:entry"),
+            );
             await s.page.keyboard.type(" { @ = quan");
             await take("quantize");
             await until("the function", async () => ((await content.textContent()) ?? "").includes("@ = quantize("));
@@ -516,25 +761,104 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
         on("what went wrong cannot be overlooked; what it costs is said", "/", async (s) => {
             await s.page.locator("[data-testid=scripts] button").first().click();
             await run(s, [WAIT], ...waits.slice(0, 2), cost(39, 84211));
-            await until("the cost", async () => /3\.9 %of a scheduler84\.2kprobes\/s/.test((await texts(s, "[data-testid=cost]"))[0] ?? ""));
+            await until("the cost", async () =>
+                /3\.9 %of a scheduler84\.2kprobes\/s/.test((await texts(s, "[data-testid=cost]"))[0] ?? ""),
+            );
             await s.page.locator("[data-testid=cost]").click();
             await s.page.locator(".cost-more", { hasText: "shop:order/2:return" }).waitFor();
             await s.page.locator("[data-testid=cost]").click();
-            s.send({ type: "drops", drops: [{ kind: "AGGREGATION", count: 3, total: 9, node: "shop@host", cpu: 1, text: "3 aggregation drops on CPU 1" }] });
-            await until("the drops", async () => /^9 drops/.test((await texts(s, "[data-testid=drops]"))[0] ?? ""));
-            await s.page.locator("[data-testid=drops] button").click();
+            s.send({
+                type: "drops",
+                drops: [
+                    {
+                        kind: "AGGREGATION",
+                        count: 3,
+                        total: 9,
+                        node: "shop@host",
+                        cpu: 1,
+                        text: "3 aggregation drops on CPU 1",
+                    },
+                ],
+            });
+            await until("the drops", async () =>
+                /^9 values of .* not counted/.test((await texts(s, "[data-testid=drops]"))[0] ?? ""),
+            );
+            await s.page.locator("[data-testid=drops]").getByRole("button", { name: "dismiss" }).click();
             await same(async () => await s.page.locator("[data-testid=drops]").count(), 0);
-            s.send({ type: "drops", drops: [{ kind: "AGGREGATION", count: 1, total: 10, node: "shop@host", cpu: 1, text: "1 aggregation drop on CPU 1" }] }, { type: "errors", errors: [{ text: "divide-by-zero", name: "DIVZERO", epid: 1, count: 17 }], skipped: 0 });
-            await until("the drops again", async () => /^10 drops/.test((await texts(s, "[data-testid=drops]"))[0] ?? ""));
-            await until("the errors", async () => /^17 errors.*divide-by-zero/.test((await texts(s, "[data-testid=faults]"))[0] ?? ""));
-            s.send({ type: "stopped", trace: 12, reason: "overload", text: "47 % of scheduler 1", hint: "trace fewer functions", ms: 2000, output: "" });
-            await until("the end", async () => /took too much.*47 % of scheduler 1.*trace fewer/.test((await texts(s, "[data-testid=stopped]"))[0] ?? ""));
+            s.send(
+                {
+                    type: "drops",
+                    drops: [
+                        {
+                            kind: "AGGREGATION",
+                            count: 1,
+                            total: 10,
+                            node: "shop@host",
+                            cpu: 1,
+                            text: "1 aggregation drop on CPU 1",
+                        },
+                    ],
+                },
+                {
+                    type: "errors",
+                    errors: [{ text: "divide-by-zero", name: "DIVZERO", epid: 1, count: 17 }],
+                    skipped: 0,
+                },
+            );
+            await until("the drops again", async () =>
+                /^10 values of .* not counted/.test((await texts(s, "[data-testid=drops]"))[0] ?? ""),
+            );
+            await until("the errors", async () =>
+                /^17 errors.*divide-by-zero/.test((await texts(s, "[data-testid=faults]"))[0] ?? ""),
+            );
+            s.send({
+                type: "stopped",
+                trace: 12,
+                reason: "overload",
+                text: "47 % of scheduler 1",
+                hint: "trace fewer functions",
+                ms: 2000,
+                output: "",
+            });
+            await until("the end", async () =>
+                /took too much.*47 % of scheduler 1.*trace fewer/.test(
+                    (await texts(s, "[data-testid=stopped]"))[0] ?? "",
+                ),
+            );
             await same(async () => await s.page.locator(".banner.bad[role=alert]").count(), 1);
             await same(async () => await s.page.locator(".pause").count(), 0);
-            for (const [reason, title] of [["limit", /Stopped at a limit/], ["lost", /The trace was lost/], ["error", /ended with an error/], ["server", /server has ended/]] as const) {
-                await run(s, [WAIT], ...waits.slice(0, 2), { type: "state", n: 2, t: T0 + 2000, skipped: 3, aggregations: [] });
+            for (const [reason, title] of [
+                ["limit", /Stopped at a limit/],
+                ["error", /ended with an error/],
+            ] as const) {
+                await run(s, [WAIT], ...waits.slice(0, 2), {
+                    type: "state",
+                    n: 2,
+                    t: T0 + 2000,
+                    skipped: 3,
+                    aggregations: [],
+                });
                 await like(async () => (await texts(s, ".banner.warn"))[0], /3 intervals came late/);
-                s.send({ type: "stopped", trace: 12, reason, text: "that is why", ms: 2000, output: "" }, { type: "diagnostics", diagnostics: [{ severity: "error", tag: "X", text: "that is why", hint: null, file: "", line: 0, column: 0, length: 0, source: "", rendered: "" }] });
+                s.send(
+                    { type: "stopped", trace: 12, reason, text: "that is why", ms: 2000, output: "" },
+                    {
+                        type: "diagnostics",
+                        diagnostics: [
+                            {
+                                severity: "error",
+                                tag: "X",
+                                text: "that is why",
+                                hint: null,
+                                file: "",
+                                line: 0,
+                                column: 0,
+                                length: 0,
+                                source: "",
+                                rendered: "",
+                            },
+                        ],
+                    },
+                );
                 await like(async () => (await texts(s, "[data-testid=stopped]"))[0], title);
                 await same(async () => await s.page.locator(".banner.bad[role=alert]").count(), 1); // it is said once
             }
@@ -547,49 +871,59 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             assert.equal(join.trace, 12);
             s.send(
                 { ...started(T0), id: join.id, shared: true, aggregations: [WAIT] },
-                { type: "history", columns: [1, 2, 3].map((n) => ({ n, t: T0 + n * 1000, dt: 1000, aggregations: [{ id: 0, add: [[-2, 1, 90, 9, 10]] }] })) },
-                { type: "state", n: 3, t: T0 + 3000, skipped: 0, aggregations: [{ id: 0, keys: [[0, "fast"], [1, "slow"]], now: [[0, 1, 270], [1, 9, 30]] }] },
-                column(4, { id: 0, add: [[0, 1, 90], [1, 9, 10]] }),
+                {
+                    type: "history",
+                    columns: [1, 2, 3].map((n) => ({
+                        n,
+                        t: T0 + n * 1000,
+                        dt: 1000,
+                        aggregations: [{ id: 0, add: [[-2, 1, 90, 9, 10]] }],
+                    })),
+                },
+                {
+                    type: "state",
+                    n: 3,
+                    t: T0 + 3000,
+                    skipped: 0,
+                    aggregations: [
+                        {
+                            id: 0,
+                            keys: [
+                                [0, "fast"],
+                                [1, "slow"],
+                            ],
+                            now: [
+                                [0, 1, 270],
+                                [1, 9, 30],
+                            ],
+                        },
+                    ],
+                },
+                column(4, {
+                    id: 0,
+                    add: [
+                        [0, 1, 90],
+                        [1, 9, 10],
+                    ],
+                }),
                 { type: "viewers", viewers: 2 },
             );
             await until("keys", () => s.page.locator("[data-testid=keys] .key-row").count());
             const map = await HeatMapOnScreen.of(s.page, { info: WAIT, used: [1, 9] });
             await same(async () => (await map.hover(3, 1)).count, "90");
             await same(async () => (await map.hover(0, 1)).count, "90");
-            await like(async () => (await texts(s, "[data-testid=keys] .what"))[0]!, /300 of columns whose keys are not kept/);
+            await like(
+                async () => (await texts(s, "[data-testid=keys] .what"))[0]!,
+                /300 of columns whose keys are not kept/,
+            );
             await s.page.locator("[data-testid=keys] .key-row", { hasText: "fast" }).click();
             await until("the filter", async () => /shows 1 of 2/.test((await texts(s, ".what"))[0]!));
             await same(async () => (await map.hover(2, 1)).count, "not known");
             await s.page.getByRole("tab", { name: "List" }).click();
+            await same(async () => (await texts(s, ".list-row .strong")).map(plain), ["360"]);
+            await s.page.getByRole("button", { name: "back to all times and keys" }).click();
             await same(async () => (await texts(s, ".list-row .strong")).map(plain), ["360", "40"]);
         }),
-
-        on("a lost connection is said, and starts nothing again", "/", async (s) => {
-            await s.page.locator("[data-testid=scripts] button").first().click();
-            await run(s, [WAIT], ...waits.slice(0, 2));
-            const from = s.said.length;
-            await s.socket!.close({ code: 1001 });
-            await until("the banner", async () => /connection to the server was lost/.test((await texts(s, "[data-testid=stopped]"))[0] ?? ""));
-            await until("a connection again", async () => (await texts(s, "[data-testid=status]"))[0]?.startsWith("stopped"));
-            assert.equal(s.said.slice(from).filter((m) => m.type === "start" || m.type === "join").length, 0);
-            await same(async () => await s.page.locator("[data-testid=heatmap]").count(), 1);
-        }),
-
-        {
-            name: "a server that does not know the page any more",
-            async run() {
-                const { context } = await browsers.context();
-                const page = await context.newPage();
-                server.refuses = true;
-                try {
-                    await page.goto(server.url); // no socket is played here: the server knows none
-                    await like(async () => page.locator(".refused").textContent(), /the address that erltrace serve printed/);
-                } finally {
-                    server.refuses = false;
-                    await context.close();
-                }
-            },
-        },
 
         on("keys: run, views, hold still, search, help, side", "/", async (s) => {
             await s.page.locator("[data-testid=scripts] button").first().click();
@@ -598,15 +932,20 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             await s.page.keyboard.press("2");
             await s.page.getByRole("tab", { name: "List", selected: true }).waitFor();
             await s.page.keyboard.press("/");
-            await same(async () => await s.page.evaluate(() => document.activeElement?.getAttribute("placeholder")), "search");
+            await same(
+                async () => await s.page.evaluate(() => document.activeElement?.getAttribute("placeholder")),
+                "search",
+            );
             await s.page.keyboard.press("Escape");
             await s.page.keyboard.press("1");
             await s.page.getByRole("tab", { name: "Heat map", selected: true }).waitFor();
             await s.page.keyboard.press("Space");
             await s.page.waitForSelector(".held");
-            await s.page.keyboard.press("b");
             await same(async () => await s.page.locator(".side").isVisible(), false);
             await s.page.keyboard.press("b");
+            await same(async () => await s.page.locator(".side").isVisible(), true);
+            await s.page.keyboard.press("b");
+            await same(async () => await s.page.locator(".side").isVisible(), false);
             await s.page.keyboard.press("?");
             await s.page.waitForSelector("dialog.help");
             await s.page.keyboard.press("Escape");
@@ -633,7 +972,10 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
                 await run(s, [WAIT, agg(1, "@n", "count", ["string"])], ...waits);
                 for (const tab of ["Heat map", "List", "Time series"]) {
                     await s.page.getByRole("tab", { name: tab }).click();
-                    await same(async () => await s.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
+                    await same(
+                        async () => await s.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+                        true,
+                    );
                 }
             },
             { width: 390, height: 844, phone: true },

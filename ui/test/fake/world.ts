@@ -37,12 +37,60 @@ erlang*:shop::return
 `;
 
 export const SCRIPTS: Script[] = [
-    { name: "latency.d", title: "time from the sending of a message until its receiver runs", text: "What it shows beyond a few microseconds is receivers waiting for a scheduler.", args: [], view: "heatmap", place: "heatmap", script: LATENCY },
-    { name: "calls.d", title: "calls of the functions of a module, each second", text: "The ten most called.", args: [{ name: "MODULE", default: "lists" }], view: "list", place: "list", script: "erlang*:$1::entry\n{\n    @[probefunc] = count();\n}\n" },
-    { name: "births.d", title: "process births and deaths, each second", text: "A node that starts many more processes than it ends is leaking them.", args: [], view: "console", place: null, script: "erlang*:::process-spawn { born++; }\ntick-1sec { printf(\"%d\\n\", born); born = 0; }\n" },
-    { name: "exits.d", title: "why processes end, and how long they lived", text: "", args: [], view: "list", place: null, script: "erlang*:::process-exit { @[copyinstr(arg1)] = count(); }\n" },
-    { name: "gc.d", title: "garbage collections: how long they take, how much they reclaim, which processes need them", text: "Words are 8 bytes.", args: [], view: "heatmap", place: null, script: "erlang*:::gc_minor-start { self->t = timestamp; }\n" },
-    { name: "runtime.d", title: "which processes use the schedulers, and in what slices", text: "", args: [], view: "heatmap", place: null, script: "erlang*:::process-scheduled { self->t = timestamp; }\n" },
+    {
+        name: "latency.d",
+        title: "time from the sending of a message until its receiver runs",
+        text: "What it shows beyond a few microseconds is receivers waiting for a scheduler.",
+        args: [],
+        view: "heatmap",
+        place: "heatmap",
+        script: LATENCY,
+    },
+    {
+        name: "calls.d",
+        title: "calls of the functions of a module, each second",
+        text: "The ten most called.",
+        args: [{ name: "MODULE", default: "lists" }],
+        view: "list",
+        place: "list",
+        script: "erlang*:$1::entry\n{\n    @[probefunc] = count();\n}\n",
+    },
+    {
+        name: "births.d",
+        title: "process births and deaths, each second",
+        text: "A node that starts many more processes than it ends is leaking them.",
+        args: [],
+        view: "console",
+        place: null,
+        script: 'erlang*:::process-spawn { born++; }\ntick-1sec { printf("%d\\n", born); born = 0; }\n',
+    },
+    {
+        name: "exits.d",
+        title: "why processes end, and how long they lived",
+        text: "",
+        args: [],
+        view: "list",
+        place: null,
+        script: "erlang*:::process-exit { @[copyinstr(arg1)] = count(); }\n",
+    },
+    {
+        name: "gc.d",
+        title: "garbage collections: how long they take, how much they reclaim, which processes need them",
+        text: "Words are 8 bytes.",
+        args: [],
+        view: "heatmap",
+        place: null,
+        script: "erlang*:::gc_minor-start { self->t = timestamp; }\n",
+    },
+    {
+        name: "runtime.d",
+        title: "which processes use the schedulers, and in what slices",
+        text: "",
+        args: [],
+        view: "heatmap",
+        place: null,
+        script: "erlang*:::process-scheduled { self->t = timestamp; }\n",
+    },
 ];
 
 export const NODES = [
@@ -52,11 +100,52 @@ export const NODES = [
 ];
 
 export const PROBES = [
-    { name: "process-spawn", provider: "erlang", text: "a process is born", section: "Processes", args: [{ type: "char *", name: "p", text: "the new process as text" }, { type: "char *", name: "mfa", text: "its first function" }] },
-    { name: "process-exit", provider: "erlang", text: "a process ends", section: "Processes", args: [{ type: "char *", name: "p", text: "the process as text" }, { type: "char *", name: "reason", text: "why" }] },
-    { name: "message-send", provider: "erlang", text: "a message is sent", section: "Messages", args: [{ type: "char *", name: "sender", text: "who sends" }, { type: "char *", name: "receiver", text: "who gets it" }] },
-    { name: "entry", provider: "erlang", text: "a function is called", section: "Functions", function: true, args: [{ type: "char *", name: "p", text: "the process as text" }] },
-    { name: "return", provider: "erlang", text: "a function returns", section: "Functions", function: true, args: [{ type: "char *", name: "p", text: "the process as text" }] },
+    {
+        name: "process-spawn",
+        provider: "erlang",
+        text: "a process is born",
+        section: "Processes",
+        args: [
+            { type: "char *", name: "p", text: "the new process as text" },
+            { type: "char *", name: "mfa", text: "its first function" },
+        ],
+    },
+    {
+        name: "process-exit",
+        provider: "erlang",
+        text: "a process ends",
+        section: "Processes",
+        args: [
+            { type: "char *", name: "p", text: "the process as text" },
+            { type: "char *", name: "reason", text: "why" },
+        ],
+    },
+    {
+        name: "message-send",
+        provider: "erlang",
+        text: "a message is sent",
+        section: "Messages",
+        args: [
+            { type: "char *", name: "sender", text: "who sends" },
+            { type: "char *", name: "receiver", text: "who gets it" },
+        ],
+    },
+    {
+        name: "entry",
+        provider: "erlang",
+        text: "a function is called",
+        section: "Functions",
+        function: true,
+        args: [{ type: "char *", name: "p", text: "the process as text" }],
+    },
+    {
+        name: "return",
+        provider: "erlang",
+        text: "a function returns",
+        section: "Functions",
+        function: true,
+        args: [{ type: "char *", name: "p", text: "the process as text" }],
+    },
 ];
 
 export const HELLO: Message = {
@@ -64,15 +153,32 @@ export const HELLO: Message = {
     version: "0.1.0",
     protocol: 1,
     destructive: false,
-    limits: { script: 65536, message: 131072, keys: 20000, rows: 2000 },
+    server: "a".repeat(32),
+    limits: { script: 65536, message: 131072, keys: 20000, rows: 2000, keep: 10_000 },
 };
 
-const FUNCTIONS = ["order/2", "price/1", "stock/2", "reserve/3", "pay/2", "ship/1", "mail/2", "log/3", "find/2", "cart/1"];
+const FUNCTIONS = [
+    "order/2",
+    "price/1",
+    "stock/2",
+    "reserve/3",
+    "pay/2",
+    "ship/1",
+    "mail/2",
+    "log/3",
+    "find/2",
+    "cart/1",
+];
 const PROCESSES = ["shop_front", "shop_store", "shop_till", "<0.211.0>", "<0.212.0>", "<0.240.0>"];
 /** Stacks of the shop, made from what calls what: outermost frame first. */
 const CALLS: Record<string, string[]> = {
     "": ["proc_lib:init_p/5"],
-    "proc_lib:init_p/5": ["gen_server:loop/7", "shop_customer:loop/2", "gen_server:loop/7", "cowboy_stream_h:request_process/3"],
+    "proc_lib:init_p/5": [
+        "gen_server:loop/7",
+        "shop_customer:loop/2",
+        "gen_server:loop/7",
+        "cowboy_stream_h:request_process/3",
+    ],
     "cowboy_stream_h:request_process/3": ["shop_http:init/2"],
     "shop_http:init/2": ["shop:order/2", "jsx:encode/1", "shop:find/2"],
     "jsx:encode/1": ["jsx_to_json:format/2", "maps:to_list/1"],
@@ -187,22 +293,45 @@ export function shop(t0: number): (n: number) => Results {
         });
         const fresh = (agg: number, ids: Iterable<number>, parts: (id: number) => Part[]) => {
             const keys: [number, ...Part[]][] = [];
-            for (const id of ids) if (!known[agg]!.has(id)) (known[agg]!.add(id), keys.push([id, ...parts(id)]));
+            for (const id of ids) if (!known[agg]!.has(id)) known[agg]!.add(id), keys.push([id, ...parts(id)]);
             return keys.length > 0 ? { keys } : {};
         };
         const name = (f: number) => `shop:${FUNCTIONS[f]}`;
-        const stacks = FRAMES.map((_, i): [number, number] => [i, Math.max(1, Math.round((30 / (1 + ((i * 5) % 11))) * swing * (0.7 + 0.6 * rand())))]);
+        const stacks = FRAMES.map((_, i): [number, number] => [
+            i,
+            Math.max(1, Math.round((30 / (1 + ((i * 5) % 11))) * swing * (0.7 + 0.6 * rand()))),
+        ]);
         return {
             type: "results",
             n,
             t: t0 + n * 1000,
             dt: 1000,
             aggregations: [
-                { id: 0, ...fresh(0, hist.keys(), (f) => [name(f)]), add: [...hist].map(([f, h]) => [f, ...[...h].sort((a, b) => a[0] - b[0]).flat()]) },
-                { id: 1, ...fresh(1, calls.keys(), (c) => [PROCESSES[Math.floor(c / 10)]!, name(c % 10)]), add: [...calls] },
-                { id: 2, ...fresh(2, stacks.map((s) => s[0]), (i) => [[...FRAMES[i]!].reverse()]), add: stacks },
+                {
+                    id: 0,
+                    ...fresh(0, hist.keys(), (f) => [name(f)]),
+                    add: [...hist].map(([f, h]) => [f, ...[...h].sort((a, b) => a[0] - b[0]).flat()]),
+                },
+                {
+                    id: 1,
+                    ...fresh(1, calls.keys(), (c) => [PROCESSES[Math.floor(c / 10)]!, name(c % 10)]),
+                    add: [...calls],
+                },
+                {
+                    id: 2,
+                    ...fresh(
+                        2,
+                        stacks.map((s) => s[0]),
+                        (i) => [[...FRAMES[i]!].reverse()],
+                    ),
+                    add: stacks,
+                },
                 { id: 3, ...fresh(3, top.keys(), (f) => [name(f)]), add: [...top] },
-                { id: 4, ...(n === 1 ? { keys: [[0] as [number]] } : {}), add: [[0, 10, Math.round(10 * (40 + 20 * Math.sin(n / 11) + 4 * rand()))]] },
+                {
+                    id: 4,
+                    ...(n === 1 ? { keys: [[0] as [number]] } : {}),
+                    add: [[0, 10, Math.round(10 * (40 + 20 * Math.sin(n / 11) + 4 * rand()))]],
+                },
             ],
         };
     };
@@ -217,8 +346,17 @@ export function cost(share: number, fired: number): Cost {
         share,
         ns: Math.round(share * 1e6),
         drops: 0,
-        threads: [["scheduler 1", Math.round(fired * 0.6), Math.round(share * 1e6), share], ["scheduler 2", Math.round(fired * 0.4), Math.round(share * 7e5), Math.round(share * 0.7)]],
-        kinds: [["function-return", fired / 2, share * 6e5, Math.round(share * 0.6)], ["function-entry", fired / 2, share * 4e5, Math.round(share * 0.4)]],
-        probes: [["erlang4711:shop:order/2:return", Math.round(fired / 3), Math.round(share * 4e5), Math.round(share * 0.4)], ["erlang4711:shop:order/2:entry", Math.round(fired / 3), Math.round(share * 2e5), Math.round(share * 0.2)]],
+        threads: [
+            ["scheduler 1", Math.round(fired * 0.6), Math.round(share * 1e6), share],
+            ["scheduler 2", Math.round(fired * 0.4), Math.round(share * 7e5), Math.round(share * 0.7)],
+        ],
+        kinds: [
+            ["function-return", fired / 2, share * 6e5, Math.round(share * 0.6)],
+            ["function-entry", fired / 2, share * 4e5, Math.round(share * 0.4)],
+        ],
+        probes: [
+            ["erlang4711:shop:order/2:return", Math.round(fired / 3), Math.round(share * 4e5), Math.round(share * 0.4)],
+            ["erlang4711:shop:order/2:entry", Math.round(fired / 3), Math.round(share * 2e5), Math.round(share * 0.2)],
+        ],
     };
 }

@@ -1,0 +1,204 @@
+// group.ts - one script on several nodes: for each a socket with its trace, and all of them as one trace. Each node starts, is lost, and
+// ends by itself; the others do not notice.
+import type { Phase } from "./app.ts";
+import { Life, type Link } from "./model/life.ts";
+import type { Message, Progress, Started } from "./model/protocol.ts";
+import { cellsOf, Together } from "./model/together.ts";
+import { Trace } from "./model/trace.ts";
+import * as mine from "./net/mine.ts";
+import { Session } from "./net/session.ts";
+
+export class Member {
+    phase: Phase = "starting";
+    trace: Trace | null = null;
+    /** Why it has not started. */
+    failed: { tag: string; text: string; hint: string | null } | null = null;
+    progress: Progress | null = null;
+    private readonly session: Session;
+    private readonly life = new Life();
+    private id: number;
+    private readonly clock = setInterval(() => this.life.tick(Date.now()) === "end" && this.lost(), 1000);
+
+    constructor(
+        readonly node: string,
+        private readonly start: Record<string, unknown>,
+        private readonly cells: number,
+        private readonly notify: (m: Message | null) => void,
+    ) {
+        this.session = new Session(
+            (m) => this.message(m),
+            (link, fresh, why) => this.linked(link, fresh, why),
+        );
+        this.id = this.session.send({ ...start, node });
+    }
+
+    get busy(): boolean {
+        return this.phase === "starting" || this.phase === "running";
+    }
+
+    send(m: Record<string, unknown>): void {
+        if (this.busy) this.session.send(m);
+    }
+
+    close(): void {
+        if (!this.busy) return;
+        this.send({ type: "stop" });
+        if (this.trace) this.trace.stopped ??= { type: "stopped", reason: "left" };
+        this.end(this.trace ? "stopped" : "idle");
+    }
+
+    private linked(link: Link, fresh: boolean, why: string): void {
+        if (!this.busy) return;
+        this.life.linked(link, fresh, why, this.trace !== null, Date.now());
+        if (!this.trace && (link === "cut" || link === "gone" || link === "refused")) this.lost();
+        this.notice();
+    }
+
+    /** What is out of reach is not live. */
+    private notice(): void {
+        if (this.trace) this.trace.cut = this.life.lost !== null;
+        this.notify(null);
+    }
+
+    private lost(): void {
+        const text = "the connection to the server was lost";
+        if (this.trace) this.trace.stopped = { type: "stopped", reason: "lost", text };
+        else this.failed = { tag: "", text, hint: null };
+        this.end(this.trace ? "stopped" : "failed");
+        this.notify(null);
+    }
+
+    /** Goes on, after the connection was lost, with the trace or with another one of the same script. */
+    private back(server: string, keep: number): void {
+        const what = this.life.hello(server, keep, Date.now());
+        const t = this.trace;
+        if (what === "end") this.lost();
+        if (what === "rejoin" && t)
+            this.id = this.session.send({
+                type: "rejoin",
+                page: mine.page(),
+                trace: t.live.trace,
+                n: t.last,
+                news: t.news,
+            });
+        if (what === "restart") this.id = this.session.send({ ...this.start, node: this.node });
+    }
+
+    private begun(m: Started): boolean {
+        const what = this.life.started();
+        const t = this.trace;
+        const goesOn = t !== null && what !== null && (t.live.t === m.t || t.resume(m, what));
+        if (!goesOn) this.trace = new Trace(m, this.cells);
+        this.phase = "running";
+        return goesOn;
+    }
+
+    private end(phase: Phase): void {
+        this.phase = phase;
+        clearInterval(this.clock);
+        this.session.close();
+    }
+
+    private message(m: Message): void {
+        switch (m.type) {
+            case "progress":
+                this.progress = m;
+                break;
+            case "hello":
+                this.back(m.server, m.limits.keep);
+                break;
+            case "started":
+                if (this.begun(m)) {
+                    this.notice();
+                    return;
+                }
+                break;
+            case "missed":
+                for (const one of m.messages) this.message(one);
+                break;
+            case "failed":
+                if (m.id !== this.id) break;
+                if (this.life.lost) {
+                    this.lost();
+                    return;
+                }
+                this.failed = m;
+                this.end("failed");
+                break;
+            case "stopped":
+                if (this.trace) this.trace.stopped = m;
+                this.end(this.trace ? "stopped" : "idle");
+                break;
+            default:
+                this.trace?.take(m);
+        }
+        this.notify(m);
+    }
+}
+
+export class Group {
+    readonly members: Member[];
+    /** What has come from all nodes; null until the first one has started. */
+    trace: Together | null = null;
+    private fresh = false;
+
+    /** start: the message that starts the trace of a node. notify: called after each message of a node's, and other changes. */
+    constructor(
+        readonly nodes: readonly string[],
+        start: Record<string, unknown>,
+        private apart: boolean,
+        private readonly notify: (m: Message | null) => void,
+    ) {
+        const cells = cellsOf(nodes.length);
+        this.members = nodes.map((node, i) => new Member(node, start, cells, (m) => this.heard(i, m)));
+    }
+
+    private heard(i: number, m: Message | null): void {
+        const { node, trace } = this.members[i]!;
+        if (m?.type === "started" && trace) {
+            this.trace ??= new Together(trace.info, this.nodes, this.apart);
+            this.trace.add(node, trace);
+        }
+        this.fresh = true;
+        this.notify(m);
+    }
+
+    /** Takes over what has come since the last time; for before it is drawn. */
+    update(): void {
+        if (!this.fresh) return;
+        this.fresh = false;
+        this.trace?.update();
+    }
+
+    setApart(apart: boolean): void {
+        this.apart = apart;
+        this.trace?.setApart(apart);
+    }
+
+    get phase(): Phase {
+        const some = (phase: Phase) => this.members.some((m) => m.phase === phase);
+        return (["running", "starting", "stopped", "failed"] as const).find(some) ?? "idle";
+    }
+
+    /** How long a node has sent nothing that should have. */
+    get silent(): number {
+        return Math.max(...this.members.map((m) => m.trace?.silent ?? 0));
+    }
+
+    /** Why nothing runs. */
+    get failed(): Member["failed"] {
+        return this.members.find((m) => m.failed)?.failed ?? null;
+    }
+
+    get progress(): Progress | null {
+        return this.members.find((m) => m.phase === "starting" && m.progress)?.progress ?? null;
+    }
+
+    send(m: Record<string, unknown>): void {
+        for (const x of this.members) x.send(m);
+    }
+
+    close(): void {
+        for (const x of this.members) x.close();
+    }
+}

@@ -1,0 +1,55 @@
+// way.ts - the steps that led to what is shown. Each has its script and, while there is room, its data, and can be returned to.
+import type { Chosen, Place } from "./look.ts";
+import { CELLS, type Trace } from "./trace.ts";
+import type { View } from "./url.ts";
+
+/** Most steps that are kept. */
+export const STEPS = 12;
+
+export interface Step {
+    name: string;
+    script: string;
+    args: string[];
+    node: string | null;
+    also: readonly string[]; // nodes besides it
+    view: View;
+    trace: Trace | null; // null: its data were dropped
+    /** What was in view and chosen when it was left. */
+    look?: Place & { chosen: Chosen | null };
+}
+
+const same = (a: Step, b: Step) =>
+    a.script === b.script &&
+    a.node === b.node &&
+    a.also.join() === b.also.join() &&
+    a.args.join("\n") === b.args.join("\n");
+
+/** A list of steps, and which of them is shown; the cells of all together are bounded. */
+export class Way {
+    steps: Step[] = [];
+    at = -1; // the first page
+
+    get step(): Step | null {
+        return this.steps[this.at] ?? null;
+    }
+
+    /** A trace has begun: a new step after the one that is shown, or that one again. */
+    add(step: Step): void {
+        const here = this.step;
+        const end = here && same(here, step) ? this.at : this.at + 1;
+        this.steps = [...this.steps.slice(0, end), step].slice(-STEPS);
+        this.at = this.steps.length - 1;
+        this.bound();
+    }
+
+    /** Drops the data of the steps farthest from the one that is shown, until what is left has room. */
+    bound(most = CELLS): void {
+        let cells = 0;
+        const near = [...this.steps.keys()].sort((a, b) => Math.abs(a - this.at) - Math.abs(b - this.at));
+        for (const i of near) {
+            const s = this.steps[i]!;
+            cells += s.trace?.size ?? 0;
+            if (cells > most && i !== this.at) s.trace = null;
+        }
+    }
+}

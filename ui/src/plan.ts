@@ -1,0 +1,77 @@
+// plan.ts - what a run is given besides its script (options, an end), what it would match, and what it has lost.
+import { type Dear, dear } from "./model/matched.ts";
+import { FOR, nanoseconds, OPTION_FIELDS, wrong } from "./model/options.ts";
+import { type Cost, type Drop, type Matched, num } from "./model/protocol.ts";
+
+/** What one kind of drop has cost. */
+export interface Loss {
+    total: number;
+    /** When it was first reported, ms. */
+    since: number;
+}
+
+export class Plan {
+    /** The fields that are not empty, by name. */
+    options: Record<string, string> = {};
+    /** What the script of the last check matches; null: not known, or it was changed since. */
+    matched: Matched | null = null;
+    /** Why a run is asked about first; null: nothing is. */
+    asking: Dear | null = null;
+    losses = new Map<string, Loss>();
+    /** Probes that have fired, as far as was reported. */
+    fired = 0;
+    private end = 0;
+
+    set(name: string, value: string): void {
+        const { [name]: _, ...others } = this.options;
+        this.options = value === "" ? others : { ...others, [name]: value };
+    }
+
+    /** Whether every field has a value that the server takes. */
+    get valid(): boolean {
+        const until = this.options[FOR];
+        return (
+            OPTION_FIELDS.every((f) => wrong(f, this.options[f.name] ?? "") === "") &&
+            (until === undefined || (nanoseconds(until) ?? 0) >= 1e9)
+        );
+    }
+
+    /** What messages to the server have of it. */
+    get given(): { options?: Record<string, string> } {
+        const { [FOR]: _, ...options } = this.options;
+        return Object.keys(options).length > 0 ? { options } : {};
+    }
+
+    /** Whether a run of what was checked has to be asked about. */
+    ask(checked: number): boolean {
+        this.asking = this.matched?.id === checked ? dear(this.matched) : null;
+        return this.asking !== null;
+    }
+
+    /** A trace has started; `stop` is called when it has run as long as was asked for. */
+    started(stop: () => void): void {
+        this.losses.clear();
+        this.fired = 0;
+        this.stopped();
+        const ns = nanoseconds(this.options[FOR] ?? "");
+        if (ns !== null) this.end = window.setTimeout(stop, ns / 1e6);
+    }
+
+    stopped(): void {
+        clearTimeout(this.end);
+    }
+
+    cost(c: Cost): void {
+        this.fired += num(c.fired);
+    }
+
+    dropped(drops: Drop[]): void {
+        for (const d of drops) {
+            const l = this.losses.get(d.kind);
+            this.losses.set(d.kind, {
+                total: (l?.total ?? 0) + num(d.count),
+                since: l?.since ?? Date.now(),
+            });
+        }
+    }
+}

@@ -1,0 +1,156 @@
+// picture.ts - the heat map as somebody sees it: an outlier of 1 in 100,000 is found by its contrast, and its key by one click, by a program
+// that knows only what is on the screen and what the accessibility tree says; columns of 100 ms; a rectangle while columns come.
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import type { Results } from "../../src/model/protocol.ts";
+import { started, T0 } from "../fake/world.ts";
+import { type Browsers, type Case, click, like, type Open, picture, until } from "./browser.ts";
+import { type FakeServer, type Stage, stage } from "./fake.ts";
+import { column, run, WAIT, waits } from "./views.ts";
+
+const COLUMNS = 20;
+const LATE = 13; // the column in which the outlier is planted
+
+/** A band of 100,000 in twenty columns, of which one value is far above, of a key of its own. */
+const planted: Results[] = Array.from({ length: COLUMNS }, (_, i) =>
+    column(i + 1, {
+        id: 0,
+        ...(i === 0 ? { keys: Array.from({ length: 50 }, (_, k) => [k, `worker_${k}`] as [number, string]) } : {}),
+        add: [
+            ...Array.from({ length: 49 }, (_, k): [number, number, number] => [k, 1 + (k % 2), 102]),
+            ...(i === LATE ? [[49, 9, 1] as [number, number, number]] : []),
+        ],
+    }),
+);
+
+/** The middle of the highest patch of pixels of the map whose contrast to the ground is at least 3, on the page. */
+async function highest(page: Page): Promise<{ x: number; y: number } | null> {
+    return page.locator("[data-testid=heatmap]").evaluate((el) => {
+        const c = el as HTMLCanvasElement;
+        const box = c.getBoundingClientRect();
+        const { data } = c.getContext("2d")!.getImageData(0, 0, c.width, c.height);
+        let base = 0; // the light of the ground
+        const light = (at: number) => {
+            if (data[at + 3] === 0) return base; // nothing is drawn there
+            const [r, g, b] = [0, 1, 2].map((k) => {
+                const v = data[at + k]! / 255;
+                return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+            }) as [number, number, number];
+            return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+        };
+        const per = c.width / box.width;
+        const [left, right] = [Math.round(70 * per), c.width - Math.round(42 * per)];
+        const at = (x: number, y: number) => 4 * (y * c.width + x);
+        // the ground is what most of the map is
+        const seen = new Map<string, number>();
+        for (let y = 10; y < c.height - 30 * per; y += 7)
+            for (let x = left; x < right; x += 7) {
+                const name = data.slice(at(x, y), at(x, y) + 3).join();
+                seen.set(name, (seen.get(name) ?? 0) + 1);
+            }
+        const [ground] = [...seen].sort((a, b) => b[1] - a[1])[0]!;
+        for (let y = 10; base === 0; y++)
+            for (let x = left; x < right && base === 0; x++)
+                if (data.slice(at(x, y), at(x, y) + 3).join() === ground) base = light(at(x, y));
+        for (let y = 2; y < c.height - 30 * per; y++)
+            for (let x = left; x < right; x++) {
+                const l = light(at(x, y));
+                if (Math.max(l, base) / Math.min(l, base) < 3) continue;
+                // the top of a ring or of a cell: what lies below it at the same place ends where the patch does
+                let [low, last] = [y, y];
+                for (; low < c.height && low - last < 30 * per; low++) {
+                    const m = light(at(x, low));
+                    if (Math.max(m, base) / Math.min(m, base) >= 3) last = low;
+                }
+                return { x: box.left + x / per, y: box.top + (y + last) / 2 / per };
+            }
+        return null;
+    });
+}
+
+export function pictureTests(browsers: Browsers, server: FakeServer): Case[] {
+    const on = (name: string, open: Open, body: (s: Stage) => Promise<void>): Case => ({
+        name: `picture: ${name}`,
+        async run() {
+            const s = await stage(browsers, server, "/heatmap", open);
+            await until("the list of scripts", () => s.page.locator(".card-name").count());
+            try {
+                await body(s);
+            } catch (e) {
+                await picture(s.page, `failed-${name.replace(/\W+/g, "-")}`).catch(() => {});
+                await s.close().catch(() => {});
+                throw e;
+            }
+            await s.close();
+        },
+    });
+    const screens: [string, Open][] = [
+        ["phone", { width: 390, height: 844, phone: true }],
+        ["laptop", { width: 1360, height: 820 }],
+        ["wall", { width: 3840, height: 2160 }],
+    ];
+    const outliers = screens.flatMap(([screen, size]) =>
+        [false, true].map((dark) =>
+            on(`an outlier and its key on a ${screen}, ${dark ? "dark" : "light"}`, { ...size, dark }, async (s) => {
+                await run(s, [WAIT], ...planted);
+                s.send({ type: "stopped", reason: "left" });
+                await s.page.waitForSelector("[data-phase=stopped]");
+                const place = await until("something above", () => highest(s.page));
+                await s.page.mouse.click(place.x, place.y);
+                await like(
+                    () => s.page.getByRole("row").filter({ hasText: "worker_49" }).first().textContent(),
+                    /worker_49/,
+                );
+                assert.equal(await s.page.locator("[data-testid=cell] .key-row").count(), 1);
+            }),
+        ),
+    );
+    return [
+        ...outliers,
+        on("columns of 100 ms have the keys of 100 ms", { width: 1360, height: 820 }, async (s) => {
+            const from = s.said.length;
+            await click(s.page, ".run");
+            const start = await s.says("start", from);
+            const reading = (n: number): Results => ({
+                type: "results",
+                n,
+                t: T0 + n * 100,
+                dt: 100,
+                aggregations: [
+                    {
+                        id: 0,
+                        ...(n === 1 ? { keys: [[0, "odd"]] } : n === 2 ? { keys: [[1, "even"]] } : {}),
+                        add: [[(n + 1) % 2, 1, 5]],
+                    },
+                ],
+            });
+            s.send(
+                { ...started(T0, { interval: 100, aggregations: [WAIT] }), id: start.id },
+                { type: "state", n: 0, t: T0, skipped: 0, aggregations: [] },
+                ...Array.from({ length: 40 }, (_, i) => reading(i + 1)),
+                { type: "stopped", reason: "left" },
+            );
+            await s.page.waitForSelector("[data-phase=stopped]");
+            await s.page.getByLabel("time in view").selectOption("10000");
+            await s.page.getByLabel("width of a column").selectOption("100");
+            await s.page.locator(".heat-map").focus();
+            await s.page.keyboard.press("ArrowUp");
+            await like(() => s.page.locator("[data-testid=cell] .what").textContent(), /:0[34]\.\d/);
+        }),
+        on("a rectangle takes what it was drawn around while columns come", { width: 1360, height: 820 }, async (s) => {
+            await run(s, [WAIT], ...waits);
+            await until("keys", () => s.page.locator("[data-testid=keys] .key-row").count());
+            const box = (await s.page.locator("[data-testid=heatmap]").boundingBox())!;
+            const right = box.x + box.width - 40;
+            await s.page.mouse.move(right, box.y + box.height - 26);
+            await s.page.mouse.down();
+            for (let n = 11; n <= 14; n++) {
+                s.send(column(n, { id: 0, add: [[2, 1, 1000]] }), { type: "viewers", viewers: n });
+                await s.page.getByText(`${n} viewers`).waitFor();
+                await s.page.mouse.move(right - 15 * (n - 10), box.y + 20 * (15 - n));
+            }
+            await s.page.mouse.up();
+            await like(() => s.page.locator("[data-testid=compare] .what").textContent(), /– 12:00:10,/);
+        }),
+    ];
+}
