@@ -4,6 +4,9 @@
 
 A test is chosen if its name contains one of the patterns; without a pattern all are. A pattern that is the whole name of a test chooses no
 other test. A pattern that no name contains is an error.
+
+For scripts/dev/tally, in the environment: TEST_ONLY has the whole names of tests, one a line, and chooses those; TEST_STAGE chooses the tests
+of that stage (test/README.md, "Stages").
 """
 import argparse
 import os
@@ -22,6 +25,7 @@ RELEASES = releases()  # the values of --otp
 DEBUG_RELEASES = [f"{n}-debug" for n in RELEASES]  # those that name a debug emulator, where a suite takes them
 OTHER_RELEASES = releases(["--others"])
 (HOST_RELEASE,) = releases(["--host"])  # the one on the PATH
+FAST, NODES, ALONE = STAGES = ("A", "B", "alone")
 WRONG = 2  # exit code: the command line is wrong, no test has failed
 
 
@@ -42,7 +46,7 @@ def parser(doc, otps=(), jobs=0):
 def parse(options, argv=None):
     """Returns the options, with the patterns of both forms in `patterns`."""
     chosen = options.parse_intermixed_args(argv)
-    chosen.patterns += chosen.only
+    chosen.patterns += chosen.only + os.environ.get("TEST_ONLY", "").splitlines()
     return chosen
 
 
@@ -63,10 +67,12 @@ def nothing(suite, pattern):
     return WRONG
 
 
-def tests(chosen, found):
-    """Returns the chosen pairs of (name, function). With --list it prints their names and ends the program."""
+def tests(chosen, found, stage=NODES):
+    """Returns the chosen pairs of (name, function). With --list it prints their names and ends the program. `stage` is that of the tests that
+    are not marked with another (erlt.alone, erlt.with_nodes)."""
     names = set(select(chosen.patterns, [name for name, _ in found]))
-    kept = [(name, function) for name, function in found if name in names]
+    wanted = os.environ.get("TEST_STAGE") if not chosen.patterns else None
+    kept = [(name, function) for name, function in found if name in names and wanted in (None, "", getattr(function, "stage", stage))]
     if chosen.list:
         print("\n".join(name for name, _ in kept))
         sys.exit(0)

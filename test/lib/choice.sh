@@ -3,13 +3,15 @@
 #   otps=$(scripts/dev/releases)   # the values of --otp; empty: the suite has no --otp
 #   . test/lib/choice.sh
 #
+# TEST_ONLY in the environment has patterns, too (choice.py).
+#
 # Sets otp ("": the one on the PATH), and in the environment, for the program that knows the tests (etchoice.erl), TEST_LIST and
 # TEST_PATTERNS, one a line.
 # shellcheck disable=SC2086,SC2116
 otps=$(echo ${otps:-}) # on one line
-otp= TEST_LIST= TEST_PATTERNS=
 newline='
 '
+otp= TEST_LIST= TEST_PATTERNS=${TEST_ONLY:+$TEST_ONLY$newline}
 suite=$(basename "$(dirname "$0")")
 refuse() { echo "$suite: $*" >&2; exit 2; }
 nothing() { refuse "no test has '$1' in its name; test/run $suite --list prints the names"; }

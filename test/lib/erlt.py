@@ -28,6 +28,7 @@ import threading
 import time
 
 import choice
+import results
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TOOL = os.environ.get("ERLTRACE") or os.path.join(ROOT, "bin", "erltrace")
@@ -73,7 +74,27 @@ def complaints(lines):
 
 
 class Failed(Exception):
-    """A test failed; the text says what was wrong."""
+    """A test failed; the text says what was wrong, `kind` of which class of results.py that is."""
+
+    kind = results.FINDING
+
+
+class Late(Failed):
+    """A wait has reached its end."""
+
+    kind = results.TIMEOUT
+
+
+class Loose(Failed):
+    """A wrong value of a test that has said why load may change it."""
+
+    kind = results.ASSERTION
+
+
+class Lacking(Failed):
+    """The machine does not give what every program may expect."""
+
+    kind = results.MACHINE
 
 
 class Gone(Failed):
@@ -123,7 +144,7 @@ def epmd():
     end = time.monotonic() + PATIENCE
     while subprocess.run(["epmd", "-names"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode != 0:
         if time.monotonic() > end:
-            raise Failed("epmd does not answer")
+            raise Lacking("epmd does not answer")
         time.sleep(0.02)
 
 
@@ -222,7 +243,7 @@ class Node:
         if self.out.wait("\x01ready") is None:
             if self.p.poll() == 77:
                 raise Skipped(self.err.text().strip())
-            raise Failed(f"the node did not start: {self.out.text()}{self.err.text()}")
+            raise (Failed if self.out.ended else Late)(f"the node did not start: {self.out.text()}{self.err.text()}")
         self.seen = self.out.wait("\x01ready") + 1
         self.printed = self.erred = 0
 
@@ -251,7 +272,7 @@ class Node:
             raise Gone(f"the node is gone: {e}\n{self.err.text()}") from e
         i = self.out.wait("^\x01(ok|error) ", patience, self.seen)
         if i is None:
-            raise (Gone if self.out.ended else Failed)(f"no answer from the node to {expression}\n{self.err.text()}")
+            raise (Gone if self.out.ended else Late)(f"no answer from the node to {expression}\n{self.err.text()}")
         self.seen = i + 1
         kind, _, value = self.out.lines[i][1:].partition(" ")
         if kind == "error":
@@ -338,13 +359,13 @@ class Trace:
         """Waits until a line of the output matches; returns its index."""
         i = self.out.wait(pattern, patience, start)
         if i is None:
-            raise Failed(f"'{pattern}' was never printed by {' '.join(self.command)}\n{self.said()}")
+            raise Late(f"'{pattern}' was never printed by {' '.join(self.command)}\n{self.said()}")
         return i
 
     def wait_error(self, pattern, patience=None):
         i = self.err.wait(pattern, patience)
         if i is None:
-            raise Failed(f"'{pattern}' never came on standard error of {' '.join(self.command)}\n{self.said()}")
+            raise Late(f"'{pattern}' never came on standard error of {' '.join(self.command)}\n{self.said()}")
         return i
 
     def ready(self):
@@ -366,7 +387,7 @@ class Trace:
         try:
             status = self.p.wait(patience or PATIENCE)
         except subprocess.TimeoutExpired as e:
-            raise Failed(f"no end of {' '.join(self.command)}\n{self.said()}") from e
+            raise Late(f"no end of {' '.join(self.command)}\n{self.said()}") from e
         self.out.thread.join(PATIENCE)
         self.err.thread.join(PATIENCE)
         return status
@@ -394,6 +415,7 @@ class Test:
         self.otp = otp
         self.traces, self.nodes, self.used = [], [], []
         self.logs = []  # patterns of lines that the test itself makes the node log
+        self.why_loose = None
         self.folder = tempfile.mkdtemp(prefix="et-test-")
 
     def node(self, fresh=False, **more):
@@ -439,18 +461,32 @@ class Test:
             f.write(text)
         return path
 
+    @contextlib.contextmanager
+    def loose(self, reason):
+        """A block whose values the machine's load may change, for this reason: what is wrong in it is an assertion, which is tried again by
+        itself, instead of a finding. Exact values are the rule; use this only where no exact statement exists."""
+        before, self.why_loose = self.why_loose, reason
+        try:
+            yield
+        finally:
+            self.why_loose = before
+
+    def wrong(self, text):
+        """Returns the exception for a wrong value."""
+        return Loose(f"{text}\n(load may change it: {self.why_loose})") if self.why_loose else Failed(text)
+
     def equal(self, got, expected, what="value", trace=None):
         if got != expected:
-            raise Failed(f"{what}: expected {expected!r}, got {got!r}" + ("\n" + trace.said() if trace else ""))
+            raise self.wrong(f"{what}: expected {expected!r}, got {got!r}" + ("\n" + trace.said() if trace else ""))
 
     def true(self, condition, what, trace=None):
         if not condition:
-            raise Failed(what + ("\n" + trace.said() if trace else ""))
+            raise self.wrong(what + ("\n" + trace.said() if trace else ""))
 
     def match(self, text, pattern, what="text"):
         m = re.search(pattern, text, re.M)
         if not m:
-            raise Failed(f"{what}: nothing matches {pattern!r} in\n{text}")
+            raise self.wrong(f"{what}: nothing matches {pattern!r} in\n{text}")
         return m
 
     def clean(self, node, within_ms=2000, what="etw:dirt()"):
@@ -521,11 +557,44 @@ def json_lines(text):
     return [json.loads(line) for line in text.splitlines() if line.strip()]
 
 
+def processor_time():
+    """Returns the seconds of processor time that this process, those that it has started, and theirs have used so far. What an ended process
+    used counts once its parent has waited for it."""
+    own, ended = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    total = own.ru_utime + own.ru_stime + ended.ru_utime + ended.ru_stime
+    parents, used = {}, {}
+    for name in os.listdir("/proc") if PROC else []:
+        if name.isdigit():
+            with contextlib.suppress(OSError, ValueError, IndexError):  # it may have ended
+                with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as f:
+                    fields = f.read().rpartition(")")[2].split()
+                parents[int(name)], used[int(name)] = int(fields[1]), sum(map(int, fields[11:15]))
+    below = {os.getpid()}
+    while True:
+        more = {p for p, parent in parents.items() if parent in below} - below
+        if not more:
+            break
+        below |= more
+    return total + sum(used[p] for p in below - {os.getpid()}) / os.sysconf("SC_CLK_TCK")
+
+
+def alone(function):
+    """Marks a test that changes how others are scheduled, or uses more than one processor: it runs with nothing beside it."""
+    function.stage = choice.ALONE
+    return function
+
+
+def with_nodes(function):
+    """Marks a test that starts nodes, in a suite whose tests are otherwise part of stage A."""
+    function.stage = choice.NODES
+    return function
+
+
 def run(tests, otp=None, out=sys.stdout):
     """Runs (name, function) pairs one after another; the last line printed is `N passed, N failed`."""
     passed = failed = skipped = 0
     for name, function in tests:
-        start, problems, skip = time.monotonic(), [], None
+        start, used, problems, classes, skip = time.monotonic(), processor_time(), [], set(), None
         t = Test(otp)
         try:
             function(t)
@@ -533,11 +602,17 @@ def run(tests, otp=None, out=sys.stdout):
             skip = str(e)
         except Failed as e:
             problems.append(str(e))
+            classes.add(results.class_of(e))
         except Exception as e:  # pylint: disable=broad-except
             import traceback
             problems.append("".join(traceback.format_exception(type(e), e, e.__traceback__)))
-        problems += t.end()
-        took = time.monotonic() - start
+            classes.add(results.class_of(e))
+        nodes = [node.name for node in t.used + t.nodes]
+        left = t.end()
+        if left:
+            problems += left
+            classes.add(results.FINDING)
+        took, used = time.monotonic() - start, processor_time() - used
         if problems:
             failed += 1
             print(f"  FAIL {name} ({took:.1f} s)", file=out)
@@ -550,6 +625,8 @@ def run(tests, otp=None, out=sys.stdout):
             passed += 1
             print(f"  ok   {name} ({took:.1f} s)", file=out)
         out.flush()
+        results.write(name, "fail" if problems else "pass" if skip is None else "skip", results.gravest(classes), otp=otp or choice.HOST_RELEASE,
+                      ms=1000 * took, cpu_ms=1000 * used, node=nodes[0] if nodes else None, text="\n".join(problems) or skip)
     for node in Test.shared.values():
         node.end()
     Test.shared.clear()
