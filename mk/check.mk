@@ -1,7 +1,7 @@
 # Tests. `make check` installs what they need, builds, and runs every suite; its last line is `N passed, N failed`.
 #
-# A suite is a program that ends with such a line; test/NAME/run is the target check-NAME; test/README.md describes the suites. check-otp makes other
-# OTP releases, which check then uses as well.
+# A suite is a program that ends with such a line; test/NAME/run is the target check-NAME; test/README.md describes the suites, and the stages in
+# which scripts/dev/tally runs their tests. check-otp makes other OTP releases, which check then uses as well.
 
 # The agent's library is built without sanitizers, as is the VM that it goes into; the page is not C. Chaos takes minutes or hours and runs
 # separately (make chaos); so does fuzzing (make fuzz).
@@ -9,8 +9,11 @@ SUITES    := $(filter-out chaos fuzz $(if $(SANITIZE),agent examples ui),$(patsu
 # Suites that run another suite's program in a different way. For the tool's memory, D scripts in a node show nothing that they do not show in the
 # local tier.
 VARIANTS  := $(if $(SANITIZE),,d-vm d-kernel)
-# Suites that need no clock, and those that are patient, run beside the others, which mostly wait.
-BESIDE    := unit api d longest oom port setup tools web $(if $(SANITIZE),,examples)
+# The suites that have tests of a stage, those that take longest first.
+STAGE_A    = $(shell test/run --stage A)
+STAGE_B    = $(shell test/run --stage B) d-vm
+STAGE_HERE = $(shell test/run --stage here) d-kernel
+STAGE_ALONE = $(shell test/run --stage alone)
 SUITE_ENV  = TESTS='$(TESTS)' BUILD=$(BUILD) ERLTRACE=$(CURDIR)/$(BIN) ERLTRACE_ROOT=$(CURDIR) CC='$(CC)' SANITIZE='$(SANITIZE)' \
              ASAN_OPTIONS=$(or $(ASAN_OPTIONS),detect_leaks=1:abort_on_error=0) \
              UBSAN_OPTIONS=$(or $(UBSAN_OPTIONS),print_stacktrace=1:halt_on_error=1)
@@ -18,7 +21,9 @@ SUITE_ENV  = TESTS='$(TESTS)' BUILD=$(BUILD) ERLTRACE=$(CURDIR)/$(BIN) ERLTRACE_
 .PHONY: check check-otp check-valgrind soak chaos $(SUITES:%=check-%) $(VARIANTS:%=check-%)
 
 # The suites that `make check` runs: ONLY='d unit' selects some, EXCEPT='ui' leaves some out.
-CHECKS = $(filter-out $(EXCEPT),$(or $(ONLY),$(sort $(SUITES) $(VARIANTS))))
+CHECKS = $(filter-out $(EXCEPT),$(or $(ONLY),$(SUITES) $(VARIANTS)))
+# $(call staged,-A,SUITES): those of CHECKS among them, as scripts/dev/tally takes them.
+staged = $(if $(filter $(CHECKS),$(2)),$(1) $(foreach s,$(filter $(CHECKS),$(2)),'$(MAKE) --no-print-directory check-$(s)'))
 
 # The tools that test the Erlang application and the page may be missing: those tests are then skipped, and say what they lack.
 ## check: runs every suite but chaos and fuzz (ONLY='d unit', EXCEPT='ui')
@@ -26,9 +31,8 @@ check:
 	@scripts/dev/deps build test
 	@scripts/dev/deps erlang || true
 	@$(if $(filter ui,$(CHECKS)),scripts/dev/deps browser || true)
-	@+$(MAKE) --no-print-directory all
-	@+scripts/dev/tally $(foreach s,$(filter $(CHECKS),$(BESIDE)),'& $(MAKE) --no-print-directory check-$(s)') \
-	    $(foreach s,$(filter-out $(BESIDE),$(CHECKS)),'$(MAKE) --no-print-directory check-$(s)')
+	@+$(MAKE) --no-print-directory all $(filter-out ready-d-vm ready-d-kernel,$(CHECKS:%=ready-%))
+	@+scripts/dev/tally $(call staged,-A,$(STAGE_A)) $(call staged,-B,$(STAGE_B)) $(call staged,--here,$(STAGE_HERE)) $(call staged,--alone,$(STAGE_ALONE))
 
 ## check-SUITE: runs one suite; test/run lists them
 $(SUITES:%=check-%): check-%: ready-%
@@ -56,9 +60,11 @@ check-d-vm: ready-d
 	@$(SUITE_ENV) test/d/run --vm
 
 # The end-to-end tests, and the D scripts that are about probes, on the other OTP releases, which are made first; where they cannot be made (no root),
-# a message says so and the tests that need them are skipped.
+# a message says so and the tests that need them are skipped. `builds` has nodes of the host's release and agents that others have compiled.
 OTHERS := $(shell scripts/dev/releases --others)
 OTP_ROOTS = $(MAKE) --no-print-directory OTP_WITH=$(1) -j $(words $(OTHERS)) $(OTHERS:%=otp-%)
+OTP_SUITES := e2e d erlang port
+otp_suites  = $(foreach s,$(filter $(or $(ONLY),$(1)),$(1)),$(foreach n,$(OTHERS),'test/$(s)/run --otp $(n)$(if $(filter d,$(s)), test/d/10-probes)'))
 .PHONY: otp-folders $(OTHERS:%=otp-%)
 ## otp-folders: makes the folders of other OTP releases for tests
 otp-folders:
@@ -66,13 +72,13 @@ otp-folders:
 	@+$(call OTP_ROOTS)
 $(OTHERS:%=otp-%): otp-%:
 	@scripts/dev/otp $* $(OTP_WITH) >/dev/null || [ $$? = 77 ]
-## check-otp: runs the tests of nodes on other OTP releases (OTHERS=27)
+## check-otp: runs the tests of nodes on other OTP releases (OTHERS=27, ONLY='e2e d erlang port builds')
 check-otp:
 	@scripts/dev/deps build test otp
 	@+$(call OTP_ROOTS)
 	@+$(MAKE) --no-print-directory all
-	@+$(SUITE_ENV) scripts/dev/tally $(foreach n,$(OTHERS),'test/e2e/run --otp $(n)' 'test/port/run --otp $(n)' 'test/d/run --otp $(n) test/d/10-probes' 'test/erlang/run --otp $(n)') \
-	    'test/e2e/run --only builds'
+	@+$(SUITE_ENV) scripts/dev/tally -B $(call otp_suites,$(OTP_SUITES)) $(if $(filter builds,$(or $(ONLY),builds)),'test/e2e/run --only builds') \
+	    --alone $(call otp_suites,e2e)
 
 # Chaos (test/chaos): every probe, consumers that come and go in every way, a node in which everything happens; CHAOS seconds on each installed OTP
 # release. SEED=N repeats a run.

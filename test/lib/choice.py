@@ -5,7 +5,7 @@
 A test is chosen if its name contains one of the patterns; without a pattern all are. A pattern that is the whole name of a test chooses no
 other test. A pattern that no name contains is an error.
 
-For scripts/dev/tally, in the environment: TEST_ONLY has the whole names of tests, one a line, and chooses those; TEST_STAGE chooses the tests
+For scripts/dev/tally, in the environment: TEST_ONLY has the whole names of tests, one a line, and chooses those instead; TEST_STAGE chooses the tests
 of that stage (test/README.md, "Stages").
 """
 import argparse
@@ -46,7 +46,7 @@ def parser(doc, otps=(), jobs=0):
 def parse(options, argv=None):
     """Returns the options, with the patterns of both forms in `patterns`."""
     chosen = options.parse_intermixed_args(argv)
-    chosen.patterns += chosen.only + os.environ.get("TEST_ONLY", "").splitlines()
+    chosen.patterns = os.environ.get("TEST_ONLY", "").splitlines() or chosen.patterns + chosen.only
     return chosen
 
 

@@ -3,7 +3,7 @@
 #   otps=$(scripts/dev/releases)   # the values of --otp; empty: the suite has no --otp
 #   . test/lib/choice.sh
 #
-# TEST_ONLY in the environment has patterns, too (choice.py).
+# TEST_ONLY in the environment has names that are chosen instead (choice.py).
 #
 # Sets otp ("": the one on the PATH), and in the environment, for the program that knows the tests (etchoice.erl), TEST_LIST and
 # TEST_PATTERNS, one a line.
@@ -11,7 +11,7 @@
 otps=$(echo ${otps:-}) # on one line
 newline='
 '
-otp= TEST_LIST= TEST_PATTERNS=${TEST_ONLY:+$TEST_ONLY$newline}
+otp= TEST_LIST= TEST_PATTERNS=
 suite=$(basename "$(dirname "$0")")
 refuse() { echo "$suite: $*" >&2; exit 2; }
 nothing() { refuse "no test has '$1' in its name; test/run $suite --list prints the names"; }
@@ -31,6 +31,7 @@ while [ $# != 0 ]; do
     esac
     shift
 done
+[ -z "${TEST_ONLY:-}" ] || TEST_PATTERNS=$TEST_ONLY$newline
 export TEST_LIST TEST_PATTERNS
 
 # choose NAMES: sets `chosen` to those of the names, one a line, that the patterns choose. Ends the program after --list, and if a pattern
