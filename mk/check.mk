@@ -89,6 +89,12 @@ chaos:
 	@+$(MAKE) --no-print-directory all
 	@+$(SUITE_ENV) scripts/dev/tally $(foreach n,$(shell scripts/dev/releases --host) $(OTHERS),'test/chaos/run --otp $(n) --seconds $(or $(CHAOS),1800) $(if $(SEED),--seed $(SEED))')
 
+# The gate makes the same decisions each time (test/seeds); this looks for what it has not seen.
+## explore: runs random tests, fuzzers and chaos with fresh seeds (MINUTES=60)
+.PHONY: explore
+explore:
+	@scripts/dev/explore --minutes $(or $(MINUTES),60)
+
 # Memory errors and leaks that a sanitizer build does not find: the unit tests and a few scripts under valgrind.
 VALGRIND := valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite --child-silent-after-fork=yes
 ## check-valgrind: runs the unit tests and a few scripts under valgrind

@@ -1,3 +1,4 @@
+# What CI runs of this is the seeds alone (FUZZ_SECONDS=0); `make explore` goes on from there.
 # Fuzzing: `make fuzz` first runs every seed, then gives each target of test/fuzz FUZZ_SECONDS (60), two at a time; its last line
 # is `N passed, N failed`. FUZZ_TARGET names one or several targets. The fuzzer keeps what it learns in FUZZ_CORPUS, outside the
 # repository; if that is not set, it starts from the seeds. A finding is a file, shown with the command that replays it.

@@ -10,6 +10,7 @@ lint:
 	@scripts/dev/deps build test erlang format ui
 	@scripts/dev/lint-rooms
 	@scripts/dev/lint-ci
+	@scripts/dev/lint-tests
 	@+$(MAKE) --no-print-directory lint-erlang lint-words lint-names lint-ui trusted
 	@echo "  clang-format"
 	$(Q)clang-format --dry-run -Werror $(FORMATTED)

@@ -1,6 +1,7 @@
 """Filters: calls that the VM leaves out itself, for what the predicates ask of their arguments. Answers and errors are those of a trace without them."""
 import random
 
+import choice
 from erlt import READY, json_lines, pid
 from test_functions import as_worker, load
 
@@ -104,8 +105,10 @@ def clause(i, where, text):
 
 def test_random_predicates(t):
     """Random predicates over random terms: each on a function of its own, so that each is a filter by itself."""
+    seed = choice.seed("e2e/filters")
+
     def script(i):
-        r = random.Random(i)
+        r = random.Random(seed + i)
         return "".join(clause(k, k, predicate(r)) for k in range(CALLS))
     filtered = same_answers(t, script, ROUNDS)
     t.true(filtered > ROUNDS * CALLS // 8, f"functions that were filtered: {filtered} of {ROUNDS * CALLS}")
@@ -113,8 +116,10 @@ def test_random_predicates(t):
 
 def test_random_predicates_of_one_function(t):
     """The same with several clauses on a function, whose calls are seen if one of them asks for them, and with patterns of whole modules."""
+    seed = choice.seed("e2e/filters")
+
     def script(i):
-        r = random.Random(1000 + i)
+        r = random.Random(seed + 1000 + i)
         few = [f"({question(r)}) && ({question(r)})" for _ in range(2)]
         return "".join(clause(k, where, p) for k, p in enumerate(few) for where in ("?", "1?"))
     t.true(same_answers(t, script, ROUNDS // 2) > 0, "some functions were filtered")

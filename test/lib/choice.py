@@ -67,6 +67,16 @@ def nothing(suite, pattern):
     return WRONG
 
 
+def seed(name):
+    """Returns the seed of a random test: SEED of the environment, or the row of test/seeds; and prints it."""
+    given = os.environ.get("SEED")
+    if not given:
+        with open(os.path.join(ROOT, "test", "seeds"), encoding="utf-8") as f:
+            given = dict(line.split() for line in f if line.strip() and not line.startswith("#"))[name]
+    print(f"  seed of {name}: {given} (SEED={given})", flush=True)
+    return int(given)
+
+
 def tests(chosen, found, stage=NODES):
     """Returns the chosen pairs of (name, function). With --list it prints their names and ends the program. `stage` is that of the tests that
     are not marked with another (erlt.alone, erlt.with_nodes)."""

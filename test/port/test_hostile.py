@@ -5,6 +5,7 @@ import signal
 import struct
 import subprocess
 
+import choice
 from erlt import PATIENCE, TOOL, Failed
 from etf import Atom, encode
 from port import Port
@@ -109,7 +110,7 @@ def memory(port):
 
 def test_changed_requests(t):
     """Good requests with some bytes changed."""
-    rng = random.Random(5)
+    rng = random.Random(choice.seed("port/changed_requests"))
     good = [encode((Atom("request"), 1, r)) for r in (
         (Atom("hello"), 1, [(Atom("queue"), 100000), (Atom("cookie"), "c")]), (Atom("setopt"), "bufsize", "1m"), (Atom("getopt"), "bufsize"),
         (Atom("target"), (Atom("relay"), 3, "a@b")), (Atom("target"), Atom("local")), (Atom("walk"), Atom("keep")), (Atom("consume"), 5, 0),

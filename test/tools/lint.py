@@ -1,4 +1,5 @@
 """lint - what scripts/dev/lint-* refuse: each test plants one breach in a small tree that is right."""
+import datetime
 import os
 import shutil
 import subprocess
@@ -125,3 +126,30 @@ def test_lint_names(t):
     t.equal(run([*lint, "c_src/a/a.o", "guest/b/b.o"], t.folder), (0, ""))
     t.equal(run([*lint, "c_src/a/a.o", "guest/b/b.o", "c_src/c/c.o"], t.folder), (1, "c_src/a/a.c and c_src/c/c.c: both define twice\n"))
     t.equal(run([*lint], t.folder)[0] != 0, True, "no objects at all")
+
+
+def test_lint_tests(t):
+    """The list of unsteady tests can only shrink by intent, and who takes processors away from others is marked."""
+    today = datetime.date.today()
+    old = (today - datetime.timedelta(days=31)).isoformat()
+    row = "| `e2e/some/%s` | %s | no end | |\n"
+    fifo = "import os\nHOG = 'SCHED_FIFO'\nclass Hog:\n    how = HOG\n%sdef test_hog(t):\n    Hog()\ndef test_free(t):\n    pass\n"
+    files = {"test/e2e/test_some.py": fifo % "@erlt.alone\n", "test/unsteady.md": "| test | first seen | what failed | cause |\n|---|---|---|---|\n"}
+
+    def lint(**more):
+        there = os.path.join(t.folder, "there")
+        shutil.rmtree(there, ignore_errors=True)
+        rows = more.get("rows", "")
+        write(there, {**files, "test/unsteady.md": files["test/unsteady.md"] + rows, **({"test/e2e/test_some.py": more["test"]} if "test" in more else {})})
+        for command in (["init", "-q"], ["add", "."], ["-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-qm", "x"])[:3 * bool(more.get("git"))]:
+            t.equal(subprocess.run(["git", "-C", there, *command], check=False).returncode, 0)
+        p = subprocess.run([os.path.join(ROOT, "scripts", "dev", "lint-tests"), there], stdout=subprocess.PIPE, text=True, check=False)
+        return p.returncode, p.stdout.splitlines()
+    t.equal(lint(), (0, ["  tests: ok"]))
+    t.equal(lint(rows=(row % ("hog", today)) * 10), (0, ["  tests: ok"]))
+    t.equal(lint(rows=(row % ("hog", today)) * 11), (1, ["test/unsteady.md:13: more than 10 rows"]))
+    t.equal(lint(rows=row % ("gone", today)), (1, ["test/unsteady.md:3: there is no test e2e/some/gone"]))
+    t.equal(lint(rows="| e2e/some/hog | today | no end | |\n"), (1, ["test/unsteady.md:3: a row is | `SUITE/TEST` | YYYY-MM-DD | what failed | cause |"]))
+    t.equal(lint(rows=row % ("hog", old)), (0, ["  tests: ok"]), "no commit changes it")
+    t.equal(lint(rows=row % ("hog", old), git=True), (1, ["test/unsteady.md:3: e2e/some/hog has been unsteady for more than 30 days: mend it"]))
+    t.equal(lint(test=fifo % ""), (1, ["test/e2e/test_some.py:5: test_hog uses SCHED_FIFO and is not marked with erlt.alone"]))

@@ -7,6 +7,7 @@ import socket
 import struct
 import time
 
+import choice
 import client
 import erlt
 
@@ -74,7 +75,7 @@ def test_malformed_frames(t, s):
         w = s.websocket()
         w.frame(b'{"type":"ping"}', **how)
         w.drop()
-    chaos = random.Random(7)
+    chaos = random.Random(choice.seed("web/garbage"))
     for _ in range(30):
         w = s.websocket()
         try:
@@ -294,7 +295,7 @@ def test_nasty_scripts(t, s):
              "BEGIN { x = " + "!" * 30000 + "1; }", "BEGIN { " + "if (1) { " * 3000 + "}" * 3000 + " }", "#!" * 30000, "BEGIN { $$$$ }",
              "inline int x = x; BEGIN { y = x; }", "BEGIN { x = " + " ? ".join(["1"] * 9000) + "; }", "translator int <int *p> { };" * 2000,
              "erlang*:::entry" * 4000, ":::" * 20000, "*:*:*:* { " * 6000, "BEGIN { self->" + "x" * 60000 + " = 1; }"]
-    chaos = random.Random(11)
+    chaos = random.Random(choice.seed("web/programs"))
     words = ["BEGIN", "{", "}", "(", ")", "@", "[", "]", "=", ";", "quantize", "count()", "1", "\"x\"", "/", "self->x", "this->y", "*", "->", "printf", ",", "\n"]
     texts += [" ".join(chaos.choice(words) for _ in range(2000)) for _ in range(20)]
     for text in texts:
@@ -338,7 +339,7 @@ def test_slowly_said_requests(t, s):
 def test_chaos_of_pages(t, s):
     """Pages that come, start, join, stop and go at random."""
     witness = Witness(t, s)
-    chaos = random.Random(int(os.environ.get("SEED", "5")))
+    chaos = random.Random(choice.seed("web/chaos_of_pages"))
     pages = []
     for _ in range(300):
         what = chaos.random()
