@@ -283,3 +283,17 @@ def test_loose(t):
     with open(path, encoding="utf-8") as f:
         t.equal({row["test"]: row["class"] for row in map(json.loads, f)},
                 {"loose": "assertion", "strict": "finding", "late": "timeout", "full": "machine"})
+
+
+def test_wrong_patches_apply(t):
+    """The wrong patches that scripts/dev/wrong gives to stage A change one line each of a room, and fit the sources of today."""
+    if shutil.which("git") is None:
+        raise erlt.Skipped("git is not here")
+    folder = os.path.join(ROOT, "test", "tools", "wrong")
+    t.equal(sorted(os.listdir(folder)), ["dif.patch", "engine.patch", "lang.patch"])
+    for name in sorted(os.listdir(folder)):
+        status, out, err = run(["git", "apply", "--check", "--recount", os.path.join(folder, name)])
+        t.equal(status, 0, f"{name}: {out}{err}")
+        text = read("test", "tools", "wrong", name)
+        t.equal([len(re.findall(rf"^\{sign}[^{sign}]", text, re.M)) for sign in "+-"], [1, 1], name)
+        t.match(text, rf"^--- a/(c_src|guest)/{name[:-6]}/")
