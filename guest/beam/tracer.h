@@ -27,7 +27,7 @@
 
 #include "beam/agent.h"
 #include "beam/probe/inside.h"
-#include "beam/probe/sched.h"
+#include "beam/probe/scheduler.h"
 
 typedef uint64_t event_arg_fn(struct engine_ctx *ctx, unsigned n);
 
@@ -125,7 +125,7 @@ struct tracer_thread {
         uint64_t words;   /* of both heaps' blocks when it began */
     } collection;
     struct inside_thread inside;
-    struct sched sched;
+    struct scheduler sched;
     bool between; /* the event is a process being scheduled in or out */
     bool call;    /* enabled/3 has let through a call that trace/5 has not got */
 };

@@ -14,7 +14,7 @@
 
 #include "beam/agent.h"
 #include "beam/probe/inside.h"
-#include "beam/probe/sched.h"
+#include "beam/probe/scheduler.h"
 
 ErlNifEntry *nif_init(void);
 
@@ -426,29 +426,29 @@ static void test_names_of_threads(void **state)
     static const struct {
         const char *name;
         uint32_t number;
-        enum sched_type type;
+        enum scheduler_type type;
     } names[] = {
-        {"1_scheduler", 1, SCHED_NORMAL},        {"1024_scheduler", 1024, SCHED_NORMAL},
-        {"3_dirty_cpu_sch", 3, SCHED_DIRTY_CPU}, {"64_dirty_cpu_sc", 64, SCHED_DIRTY_CPU},
-        {"1_dirty_io_sche", 1, SCHED_DIRTY_IO},  {"10_dirty_io_sch", 10, SCHED_DIRTY_IO},
-        {"erts_sched_1", 1, SCHED_NORMAL},       {"erts_sched_128", 128, SCHED_NORMAL},
-        {"erts_dcpus_12", 12, SCHED_DIRTY_CPU},  {"erts_dios_7", 7, SCHED_DIRTY_IO},
-        {"erts_sched_", 0, SCHED_NONE},          {"erts_sched_1x", 0, SCHED_NONE},
-        {"erts_aux_1", 0, SCHED_NONE},           {"_scheduler", 0, SCHED_NONE},
-        {"1_schedule", 0, SCHED_NONE},           {"", 0, SCHED_NONE},
-        {"9999999999_sche", 0, SCHED_NONE},      {"beam.smp", 0, SCHED_NONE},
+        {"1_scheduler", 1, SCHEDULER_NORMAL},        {"1024_scheduler", 1024, SCHEDULER_NORMAL},
+        {"3_dirty_cpu_sch", 3, SCHEDULER_DIRTY_CPU}, {"64_dirty_cpu_sc", 64, SCHEDULER_DIRTY_CPU},
+        {"1_dirty_io_sche", 1, SCHEDULER_DIRTY_IO},  {"10_dirty_io_sch", 10, SCHEDULER_DIRTY_IO},
+        {"erts_sched_1", 1, SCHEDULER_NORMAL},       {"erts_sched_128", 128, SCHEDULER_NORMAL},
+        {"erts_dcpus_12", 12, SCHEDULER_DIRTY_CPU},  {"erts_dios_7", 7, SCHEDULER_DIRTY_IO},
+        {"erts_sched_", 0, SCHEDULER_NONE},          {"erts_sched_1x", 0, SCHEDULER_NONE},
+        {"erts_aux_1", 0, SCHEDULER_NONE},           {"_scheduler", 0, SCHEDULER_NONE},
+        {"1_schedule", 0, SCHEDULER_NONE},           {"", 0, SCHEDULER_NONE},
+        {"9999999999_sche", 0, SCHEDULER_NONE},      {"beam.smp", 0, SCHEDULER_NONE},
     };
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
-        struct sched s = sched_of_name(names[i].name);
+        struct scheduler s = scheduler_of_name(names[i].name);
         if (s.number != names[i].number || s.type != names[i].type)
             fail_msg("%s: %u, type %u", names[i].name, s.number, s.type);
     }
     /* The VM says that this thread is no scheduler, whatever its name. */
-    struct sched kept = {0};
-    assert_int_equal(sched_self(&kept).number, 0);
-    assert_int_equal(kept.type, SCHED_NONE);
-    assert_string_equal(sched_type_name(SCHED_NONE), "");
-    assert_string_equal(sched_type_name(SCHED_DIRTY_IO), "dirty-io");
+    struct scheduler kept = {0};
+    assert_int_equal(scheduler_self(&kept).number, 0);
+    assert_int_equal(kept.type, SCHEDULER_NONE);
+    assert_string_equal(scheduler_type_name(SCHEDULER_NONE), "");
+    assert_string_equal(scheduler_type_name(SCHEDULER_DIRTY_IO), "dirty-io");
 }
 
 int main(void)

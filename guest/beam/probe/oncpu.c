@@ -24,7 +24,7 @@
 #include "beam/agent.h"
 #include "beam/probe/code.h"
 #include "beam/probe/inside.h"
-#include "beam/probe/sched.h"
+#include "beam/probe/scheduler.h"
 
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51
@@ -552,14 +552,14 @@ ERL_NIF_TERM oncpu_enter_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 {
     (void)argc;
     (void)argv;
-    struct sched kept = {0};
+    struct scheduler kept = {0};
     struct inside_thread mine = {0};
     struct code_extent stack;
     const uint64_t *from, *to;
     uint64_t record;
     ErlNifPid self;
-    struct sched here = sched_self(&kept);
-    if (here.type != SCHED_NORMAL || here.number == 0 || here.number > THREADS)
+    struct scheduler here = scheduler_self(&kept);
+    if (here.type != SCHEDULER_NORMAL || here.number == 0 || here.number > THREADS)
         return agent.atom.scheduler;
     struct thread *t = atomic_load(&threads[here.number - 1]);
     if (t == NULL) {

@@ -90,7 +90,8 @@ static uint64_t about(struct engine_ctx *ctx, unsigned builtin, uint64_t index)
     struct oncpu_event *e = oncpu_of(ctx);
     switch (builtin) {
     case DIF_BUILTIN_sched: return e->s->number;
-    case DIF_BUILTIN_schedtype: return event_constant(&e->ev, sched_type_name(SCHED_NORMAL));
+    case DIF_BUILTIN_schedtype:
+        return event_constant(&e->ev, scheduler_type_name(SCHEDULER_NORMAL));
     case DIF_BUILTIN_mqlen:
     case DIF_BUILTIN_reductions:
     case DIF_BUILTIN_heapsize:

@@ -132,10 +132,10 @@ static bool is_readable(const struct engine_ctx *ctx, const char *s)
 
 uint64_t event_of_thread(struct engine_ctx *ctx, struct engine_thread *t, unsigned builtin)
 {
-    struct sched here = sched_self(&tracer_thread(t)->sched);
+    struct scheduler here = scheduler_self(&tracer_thread(t)->sched);
     if (builtin == DIF_BUILTIN_sched)
         return here.number;
-    const char *type = sched_type_name((enum sched_type)here.type);
+    const char *type = scheduler_type_name((enum scheduler_type)here.type);
     if (!is_readable(ctx, type))
         engine_ctx_range(ctx, type, strlen(type) + 1);
     return (uint64_t)(uintptr_t)type;

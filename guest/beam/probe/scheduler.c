@@ -1,5 +1,5 @@
-/* sched.c - see sched.h. */
-#include "beam/probe/sched.h"
+/* scheduler.c - see scheduler.h. */
+#include "beam/probe/scheduler.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -12,15 +12,15 @@ enum { NAME_BYTES = 16 /* of a thread's name, with the NUL */ };
 /* The number of a thread is where a name has its '%'. (The system cuts names.) */
 static const struct {
     const char *form;
-    enum sched_type type;
+    enum scheduler_type type;
     int thread_type; /* of enif_thread_type */
 } forms[] = {
-    {"erts_sched_%", SCHED_NORMAL, ERL_NIF_THR_NORMAL_SCHEDULER},
-    {"%_scheduler", SCHED_NORMAL, ERL_NIF_THR_NORMAL_SCHEDULER},
-    {"erts_dcpus_%", SCHED_DIRTY_CPU, ERL_NIF_THR_DIRTY_CPU_SCHEDULER},
-    {"%_dirty_cpu_sch", SCHED_DIRTY_CPU, ERL_NIF_THR_DIRTY_CPU_SCHEDULER},
-    {"erts_dios_%", SCHED_DIRTY_IO, ERL_NIF_THR_DIRTY_IO_SCHEDULER},
-    {"%_dirty_io_sche", SCHED_DIRTY_IO, ERL_NIF_THR_DIRTY_IO_SCHEDULER},
+    {"erts_sched_%", SCHEDULER_NORMAL, ERL_NIF_THR_NORMAL_SCHEDULER},
+    {"%_scheduler", SCHEDULER_NORMAL, ERL_NIF_THR_NORMAL_SCHEDULER},
+    {"erts_dcpus_%", SCHEDULER_DIRTY_CPU, ERL_NIF_THR_DIRTY_CPU_SCHEDULER},
+    {"%_dirty_cpu_sch", SCHEDULER_DIRTY_CPU, ERL_NIF_THR_DIRTY_CPU_SCHEDULER},
+    {"erts_dios_%", SCHEDULER_DIRTY_IO, ERL_NIF_THR_DIRTY_IO_SCHEDULER},
+    {"%_dirty_io_sche", SCHEDULER_DIRTY_IO, ERL_NIF_THR_DIRTY_IO_SCHEDULER},
 };
 enum { FORMS = sizeof forms / sizeof *forms, DIGITS_MOST = 6 };
 
@@ -46,31 +46,31 @@ static uint32_t number_in(const char *name, const char *form)
                : 0;
 }
 
-struct sched sched_of_name(const char *name)
+struct scheduler scheduler_of_name(const char *name)
 {
     for (unsigned i = 0; i < FORMS; i++) {
         uint32_t n = number_in(name, forms[i].form);
         if (n > 0)
-            return (struct sched){n, (uint8_t)forms[i].type};
+            return (struct scheduler){n, (uint8_t)forms[i].type};
     }
-    return (struct sched){0, SCHED_NONE};
+    return (struct scheduler){0, SCHEDULER_NONE};
 }
 
-struct sched sched_self(struct sched *kept)
+struct scheduler scheduler_self(struct scheduler *kept)
 {
-    if (kept->type != SCHED_UNKNOWN)
+    if (kept->type != SCHEDULER_UNKNOWN)
         return *kept;
     char name[NAME_BYTES] = "";
     if (prctl(PR_GET_NAME, name) != 0)
         name[0] = '\0';
     name[NAME_BYTES - 1] = '\0';
     int type = enif_thread_type();
-    *kept = sched_of_name(name);
+    *kept = scheduler_of_name(name);
     bool agreed = false;
     for (unsigned i = 0; i < FORMS; i++)
         agreed = agreed || (forms[i].type == kept->type && forms[i].thread_type == type);
     if (!agreed) { /* a thread that has the name of a scheduler, or a scheduler with another name */
-        *kept = (struct sched){0, SCHED_NONE};
+        *kept = (struct scheduler){0, SCHEDULER_NONE};
         for (unsigned i = 0; i < FORMS; i++)
             if (forms[i].thread_type == type)
                 kept->type = (uint8_t)forms[i].type;
@@ -78,12 +78,12 @@ struct sched sched_self(struct sched *kept)
     return *kept;
 }
 
-const char *sched_type_name(enum sched_type type)
+const char *scheduler_type_name(enum scheduler_type type)
 {
     switch (type) {
-    case SCHED_NORMAL: return "normal";
-    case SCHED_DIRTY_CPU: return "dirty-cpu";
-    case SCHED_DIRTY_IO: return "dirty-io";
+    case SCHEDULER_NORMAL: return "normal";
+    case SCHEDULER_DIRTY_CPU: return "dirty-cpu";
+    case SCHEDULER_DIRTY_IO: return "dirty-io";
     default: return "";
     }
 }
