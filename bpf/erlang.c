@@ -58,10 +58,10 @@ RT rt_frames(u64 p, u64 to, u64 n, u64 most)
     u64 code = v->code, size = v->code_end - code;
     if (v->end == 0 || size == 0)
         return n;
-    u64 ip = user_register(REG_IP), end = word(process + v->end), top = word(process + v->stop);
+    u64 ip = user_register(USER_IP), end = word(process + v->end), top = word(process + v->stop);
     if (ip - code < size) {
         u64 sp =
-            user_register(REG_SP); /* compiled code may have left the Erlang stack for a moment */
+            user_register(USER_SP); /* compiled code may have left the Erlang stack for a moment */
         top = sp <= end && end - sp < 1ul << 32 ? sp : top;
         if (n < most) {
             PUT(u64, to + n * 8, ip, n);

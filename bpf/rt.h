@@ -54,7 +54,7 @@ static long (*const bpf_loop)(u32 n, void *function, void *arg, u64 flags) = (vo
 #define HIDE(v) asm volatile("" : "+r"(v))
 
 /* Places in struct pt_regs of x86-64: elsewhere neither files nor Erlang VMs are known. */
-enum { REG_BP = 4, REG_IP = 16, REG_SP = 19 };
+enum { USER_BP = 4, USER_IP = 16, USER_SP = 19 };
 
 /* A register of the user context, by its place in struct pt_regs. */
 INLINE u64 user_register(u64 i)

@@ -3,7 +3,7 @@
 #include "rt.h"
 
 #define KUNWIND     (K(UNWIND))
-#define IN_SPACE(m) __builtin_offsetof(struct kspace, m)
+#define SPACE_AT(m) __builtin_offsetof(struct kspace, m)
 
 /* Returns the place of what is known of a process's files; 0: nothing. */
 RT rt_space(u64 tgid)
@@ -60,11 +60,11 @@ struct unwinding {
  * has no rows for it. */
 RT rt_row(u64 space, u64 pc)
 {
-    u64 n = GET(u32, space + IN_SPACE(n), 0);
-    u64 i = not_above(space + IN_SPACE(map), sizeof(struct kmapping), 1, n, pc);
+    u64 n = GET(u32, space + SPACE_AT(n), 0);
+    u64 i = not_above(space + SPACE_AT(map), sizeof(struct kmapping), 1, n, pc);
     if (i == 0 || i > KMEM_MAPPINGS)
         return 0;
-    struct kmapping *m = AT(space + IN_SPACE(map) + (i - 1) * sizeof *m, sizeof *m, 0);
+    struct kmapping *m = AT(space + SPACE_AT(map) + (i - 1) * sizeof *m, sizeof *m, 0);
     if (pc >= m->end)
         return 0;
     u64 rows =
@@ -155,9 +155,9 @@ RT rt_unwind(u64 p, u64 most)
                           space,
                           ZERO,
                           ZERO,
-                          user_register(REG_IP),
-                          user_register(REG_SP),
-                          user_register(REG_BP),
+                          user_register(USER_IP),
+                          user_register(USER_SP),
+                          user_register(USER_BP),
                           ZERO,
                           ANY(most),
                           ZERO,

@@ -9,6 +9,7 @@ FORMATTED = $(wildcard bpf/*.[ch]) $(wildcard include/*.h $(foreach d,c_src gues
 lint:
 	@scripts/dev/deps build test erlang format ui
 	@scripts/dev/lint-rooms
+	@scripts/dev/lint-reserved $(CC) $(NIF_INC)
 	@scripts/dev/lint-ci
 	@scripts/dev/lint-tests
 	@+$(MAKE) --no-print-directory lint-erlang lint-words lint-names lint-ui trusted

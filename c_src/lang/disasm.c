@@ -12,7 +12,7 @@ static const struct {
     const char *name;
     uint8_t format;
 } op_info[256] = {
-#define DIF_OP(num, name, fmt, text) [num] = {#name, F_##fmt},
+#define DIF_OP(num, name, fmt, text) [num] = {#name, FORMAT_##fmt},
 #include "dif/opcodes.list"
 #undef DIF_OP
 };
@@ -111,23 +111,23 @@ static void put_insn(const struct dif_image *img, const struct dif_clause *c, ui
     }
     buf_printf(out, "    %04x: %08x  %-8s", pc, in, name);
     switch (op_info[in >> 24].format) {
-    case F_A: buf_printf(out, "%%r%u", a); break;
-    case F_AB:
-    case F_RAB: buf_printf(out, "%%r%u, %%r%u", a, b); break;
-    case F_RABC:
-    case F_ABC: buf_printf(out, "%%r%u, %%r%u, %%r%u", a, b, n); break;
-    case F_AI:
-    case F_RAI:
-    case F_UAI:
+    case FORMAT_A: buf_printf(out, "%%r%u", a); break;
+    case FORMAT_AB:
+    case FORMAT_RAB: buf_printf(out, "%%r%u, %%r%u", a, b); break;
+    case FORMAT_RABC:
+    case FORMAT_ABC: buf_printf(out, "%%r%u, %%r%u, %%r%u", a, b, n); break;
+    case FORMAT_AI:
+    case FORMAT_RAI:
+    case FORMAT_UAI:
         if (in >> 24 == DIF_OP_SETI)
             buf_printf(out, "%%r%u, %d", a, (int16_t)imm);
         else
             buf_printf(out, "%%r%u, %u", a, imm);
         break;
-    case F_I: buf_printf(out, "%u", imm); break;
-    case F_ABN: buf_printf(out, "%%r%u, %%r%u, %u", a, b, n); break;
-    case F_AN: buf_printf(out, "%%r%u, %u", a, n); break;
-    case F_T: buf_printf(out, "%04x", in & 0xffffff); break;
+    case FORMAT_I: buf_printf(out, "%u", imm); break;
+    case FORMAT_ABN: buf_printf(out, "%%r%u, %%r%u, %u", a, b, n); break;
+    case FORMAT_AN: buf_printf(out, "%%r%u, %u", a, n); break;
+    case FORMAT_T: buf_printf(out, "%04x", in & 0xffffff); break;
     default: break;
     }
     put_comment(img, c, in, out);

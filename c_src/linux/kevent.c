@@ -13,7 +13,7 @@
 #include "linux/kmain.h"
 
 enum { R0, R1, R2, R3, R4, R5, CONTEXT, PLACE, KSLOT, VALUE, FP };
-enum { AT_READ = -8, AT_KEPT = -16, AT_ENTRY = -24 };
+enum { SLOT_READ = -8, SLOT_KEPT = -16, SLOT_ENTRY = -24 };
 enum { FN_CPU = 8, FN_TASK = 35, FN_READ = 113 };
 enum { SPREAD_MOST = 4096 }; /* entries of a block */
 
@@ -172,7 +172,7 @@ void kevents_fill(const struct kevents *k, unsigned char *memory,
 static void operand(struct kcode *c, const struct kstep *s)
 {
     if (s->kept)
-        kcode_load(c, BPF_DW, R1, FP, AT_KEPT);
+        kcode_load(c, BPF_DW, R1, FP, SLOT_KEPT);
     else
         kcode_set(c, R1, (uint64_t)s->n);
 }
@@ -205,13 +205,13 @@ static void read_memory(struct kcode *c, const struct kstep *s)
     kcode_set(c, R1, (uint64_t)s->n);
     kcode_alu(c, BPF_ADD, R3, R1);
     kcode_set(c, VALUE, 0);
-    kcode_store(c, BPF_DW, FP, AT_READ, VALUE);
+    kcode_store(c, BPF_DW, FP, SLOT_READ, VALUE);
     kcode_alu(c, BPF_MOV, R1, FP);
-    kcode_alu_imm(c, BPF_ADD, R1, AT_READ);
+    kcode_alu_imm(c, BPF_ADD, R1, SLOT_READ);
     kcode_set(c, R2, s->size);
     kcode_helper(c, FN_READ);
     kcode_jump_imm(c, BPF_JNE, R0, 0, failed);
-    kcode_load(c, BPF_DW, VALUE, FP, AT_READ);
+    kcode_load(c, BPF_DW, VALUE, FP, SLOT_READ);
     extend(c, s->size, s->is_signed);
     kcode_place(c, failed);
 }
@@ -232,7 +232,7 @@ static void step(struct kcode *c, const struct kstep *s)
         break;
     case KSTEP_LOAD: read_memory(c, s); break;
     case KSTEP_EXTEND: extend(c, s->size, s->is_signed); break;
-    case KSTEP_KEEP: kcode_store(c, BPF_DW, FP, AT_KEPT, VALUE); break;
+    case KSTEP_KEEP: kcode_store(c, BPF_DW, FP, SLOT_KEPT, VALUE); break;
     case KSTEP_ADD:
     case KSTEP_SUB:
     case KSTEP_AND:
@@ -311,7 +311,7 @@ static void find(struct kcode *c, const struct kblock *b, uint32_t next)
     }
     if (p->key == NULL) {
         kcode_set(c, VALUE, b->entries);
-        kcode_store(c, BPF_DW, FP, AT_ENTRY, VALUE);
+        kcode_store(c, BPF_DW, FP, SLOT_ENTRY, VALUE);
         return;
     }
     value(c, p->key);
@@ -325,7 +325,7 @@ static void find(struct kcode *c, const struct kblock *b, uint32_t next)
         kcode_jump_imm(c, BPF_JEQ, R2, 0, next);
     }
     kcode_alu_imm(c, BPF_ADD, VALUE, (int32_t)b->entries);
-    kcode_store(c, BPF_DW, FP, AT_ENTRY, VALUE);
+    kcode_store(c, BPF_DW, FP, SLOT_ENTRY, VALUE);
 }
 
 /* Runs the clauses of a block. */
@@ -339,7 +339,7 @@ static void clauses(struct kcode *c, const struct kblock *b, uint32_t out)
             kcode_jump_imm(c, BPF_JNE, R2, 0, out);
         }
         if (b->n > 1) {
-            kcode_load(c, BPF_DW, R1, FP, AT_ENTRY);
+            kcode_load(c, BPF_DW, R1, FP, SLOT_ENTRY);
             kcode_jump_imm(c, BPF_JGT, R1, (int32_t)c->consts[KCONST_CONTENT], out);
             kcode_mem(c, R2, sizeof(struct kentry) + i * sizeof(uint32_t));
             kcode_alu(c, BPF_ADD, R2, R1);
@@ -376,7 +376,7 @@ static void block(struct kcode *c, const struct kblock *b, const struct dif_imag
     const struct kevent_probe *p = b->probe[0];
     const uint32_t next = kcode_label(c), leave = kcode_label(c);
     find(c, b, next);
-    kcode_load(c, BPF_DW, R1, FP, AT_ENTRY);
+    kcode_load(c, BPF_DW, R1, FP, SLOT_ENTRY);
     kcode_call(c, "rt_enter");
     kcode_alu(c, BPF_MOV, PLACE, R0);
     kcode_jump_imm(c, BPF_JGT, PLACE, (int32_t)c->consts[KCONST_LAST], out);

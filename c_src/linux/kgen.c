@@ -17,7 +17,7 @@
 #include "dif/record.h"
 
 enum { R0, R1, R2, R3, R4, R5, SLOT, KSLOT, CA, CB, FP };
-enum { AT_PLACE = -8, AT_KEY = -16, AT_REGS = -24 };
+enum { SLOT_PLACE = -8, SLOT_KEY = -16, SLOT_REGS = -24 };
 enum { FN_TIME = 5, FN_CPU = 8, FN_PID = 14, FN_UID = 15 };
 enum { STACK_MOST = 320 };
 
@@ -236,12 +236,12 @@ void kgen_frames(const struct dif_image *img, uint32_t clause, struct kgen_frame
 
 static int at_reg(unsigned r)
 {
-    return AT_REGS - 8 * (int)r;
+    return SLOT_REGS - 8 * (int)r;
 }
 
 static int at_tuple(const struct kgen *g, unsigned i)
 {
-    return AT_REGS - 8 * (int)(g->nregs + i);
+    return SLOT_REGS - 8 * (int)(g->nregs + i);
 }
 
 static void get(struct kgen *g, unsigned dst, unsigned reg)
@@ -261,7 +261,7 @@ static void tuple(struct kgen *g, unsigned dst, unsigned i)
 
 static void place_of_slot(struct kgen *g, unsigned dst)
 {
-    kcode_load(g->c, BPF_DW, dst, FP, AT_PLACE);
+    kcode_load(g->c, BPF_DW, dst, FP, SLOT_PLACE);
 }
 
 static void fail_if_faulted(struct kgen *g)
@@ -292,7 +292,7 @@ static unsigned width(uint32_t bytes)
 }
 
 /* Truncates r0 to an integer type. */
-static void truncate(struct kgen *g, const struct dif_type *t)
+static void truncate_to(struct kgen *g, const struct dif_type *t)
 {
     const int shift = 64 - 8 * (int)t->size;
     if (shift == 0)
@@ -321,7 +321,7 @@ static void key_length(struct kgen *g, unsigned dst)
     if (g->key_known)
         kcode_set(g->c, dst, g->key);
     else
-        kcode_load(g->c, BPF_DW, dst, FP, AT_KEY);
+        kcode_load(g->c, BPF_DW, dst, FP, SLOT_KEY);
 }
 
 /* Appends `bytes` bytes of r3. */
@@ -331,12 +331,12 @@ static void key_int(struct kgen *g, uint32_t bytes)
     kcode_alu(c, BPF_MOV, R1, SLOT);
     kcode_alu_imm(c, BPF_ADD, R1, (int32_t)(constant(g, KCONST_KEY) + (g->key_known ? g->key : 0)));
     if (!g->key_known) {
-        kcode_load(c, BPF_DW, R2, FP, AT_KEY);
+        kcode_load(c, BPF_DW, R2, FP, SLOT_KEY);
         kcode_jump_imm(c, BPF_JGT, R2, (int32_t)constant(g, KCONST_KEY_SIZE), g->ended);
         g->ends = true;
         kcode_alu(c, BPF_ADD, R1, R2);
         kcode_alu_imm(c, BPF_ADD, R2, (int32_t)bytes);
-        kcode_store(c, BPF_DW, FP, AT_KEY, R2);
+        kcode_store(c, BPF_DW, FP, SLOT_KEY, R2);
     }
     kcode_store(c, width(bytes), R1, 0, R3);
     g->key += bytes;
@@ -354,7 +354,7 @@ static void key_add(struct kgen *g, const struct dif_type *t, unsigned i, uint32
     kcode_set(g->c, R3, t->size);
     tuple(g, R4, i);
     call_checked(g, t->kind == DIF_STRING ? "rt_key_text" : "rt_key_bytes", pc);
-    kcode_store(g->c, BPF_DW, FP, AT_KEY, R0);
+    kcode_store(g->c, BPF_DW, FP, SLOT_KEY, R0);
     g->key_known = false;
 }
 
@@ -417,7 +417,7 @@ static void scalar_load(struct kgen *g, unsigned a, uint32_t var, uint32_t pc)
     if (t->kind <= DIF_UINT) {
         scalar_pointer(g, var);
         kcode_load(g->c, BPF_DW, R0, R1, 0);
-        truncate(g, t);
+        truncate_to(g, t);
     } else if (t->kind == DIF_BYTES) {
         scalar_place(g, R0, var);
         kcode_set(g->c, R1, KMEM_TAG);
@@ -457,7 +457,7 @@ static void scalar_add(struct kgen *g, unsigned a, uint32_t var)
     kcode_alu(g->c, BPF_MOV, R2, R0);
     kcode_raw(g->c, BPF_STX | BPF_ATOMIC | BPF_DW, R1, R2, 0, BPF_ADD | BPF_FETCH);
     kcode_alu(g->c, BPF_ADD, R0, R2);
-    truncate(g, &g->img->vars[var].type);
+    truncate_to(g, &g->img->vars[var].type);
     set(g, a, R0);
 }
 
@@ -468,7 +468,7 @@ static void dynamic_load(struct kgen *g, unsigned a, uint32_t var, bool keyed, u
     key_length(g, R2);
     if (t->kind <= DIF_UINT) {
         call_checked(g, "rt_dyn_get", pc);
-        truncate(g, t);
+        truncate_to(g, t);
     } else {
         kcode_set(g->c, R3, t->kind == DIF_BYTES ? t->size : 0);
         kcode_set(g->c, R4, t->kind == DIF_STRING);
@@ -494,7 +494,7 @@ static void dynamic_add(struct kgen *g, unsigned a, uint32_t var, bool keyed, ui
     key_length(g, R2);
     get(g, R3, a);
     call_checked(g, "rt_dyn_add", pc);
-    truncate(g, &g->img->vars[var].type);
+    truncate_to(g, &g->img->vars[var].type);
     set(g, a, R0);
 }
 
@@ -962,7 +962,7 @@ void kgen_clause(struct kcode *c, const struct kgen_layout *l, uint32_t clause)
         return;
     kcode_jump_imm(c, BPF_JGT, R1, (int32_t)constant(&g, KCONST_LAST), g.ended);
     g.ends = true;
-    kcode_store(c, BPF_DW, FP, AT_PLACE, R1);
+    kcode_store(c, BPF_DW, FP, SLOT_PLACE, R1);
     kcode_mem(c, SLOT, 0);
     kcode_alu(c, BPF_ADD, SLOT, R1);
     kcode_alu(c, BPF_MOV, KSLOT, SLOT);

@@ -19,7 +19,7 @@
 #include "base/err.h"
 #include "linux/runtime.h"
 
-enum { LOG_BYTES = 1 << 24 };
+enum { KLOAD_LOG_BYTES = 1 << 24 };
 
 static const char no_tracing[] = "could not enable tracing: ";
 
@@ -173,12 +173,12 @@ static int types(const struct kcode *c)
 static char *verifier_log(const struct kcode *c, enum bpf_prog_type type,
                           struct bpf_prog_load_opts *o, const char *name, uint32_t level)
 {
-    char *log = et_malloc(LOG_BYTES);
+    char *log = et_malloc(KLOAD_LOG_BYTES);
     if (log == NULL)
         return NULL;
     log[0] = '\0';
     o->log_buf = log;
-    o->log_size = LOG_BYTES;
+    o->log_size = KLOAD_LOG_BYTES;
     o->log_level = level;
     const int fd = lib.bpf_prog_load(type, "erltrace", "GPL", c->insn, c->ninsns, o);
     if (fd >= 0)

@@ -21,7 +21,7 @@
 
 enum {
     MAPPINGS_MOST = 1 << 16, /* of a process */
-    PERF_MAP_MOST = 64 << 20,
+    PERFMAP_MOST = 64 << 20,
     AGAIN_NS = 100000000 /* so often a process is looked at for mappings that are new */
 };
 
@@ -364,7 +364,7 @@ static void read_perf_map(struct space *p)
              inner_pid(p->pid)); /* as the process sees it */
     const int fd = open_file(path, &st);
     FILE *f = fd >= 0 && stat(proc, &of) == 0 && (st.st_uid == of.st_uid || st.st_uid == 0) &&
-                      st.st_size <= PERF_MAP_MOST && st.st_size != p->perf_size
+                      st.st_size <= PERFMAP_MOST && st.st_size != p->perf_size
                   ? fdopen(fd, "r")
                   : NULL;
     if (f == NULL) {

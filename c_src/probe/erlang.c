@@ -223,19 +223,19 @@ bool probe_interval(const char *name, uint64_t *ns, enum probe_kind *kind)
 
 const struct probe_interval_def *probe_intervals(size_t *n)
 {
-#define HZ(kind, name, hz)                                                                         \
+#define PROBE_HZ(kind, name, hz)                                                                   \
     {                                                                                              \
         kind, name "-" #hz, UINT64_C(1000000000) / (hz)                                            \
     }
     static const struct probe_interval_def table[] = {
-        HZ(PROBE_PROFILE, "profile", 97),   HZ(PROBE_PROFILE, "profile", 199),
-        HZ(PROBE_PROFILE, "profile", 499),  HZ(PROBE_PROFILE, "profile", 997),
-        HZ(PROBE_PROFILE, "profile", 1999), HZ(PROBE_PROFILE, "profile", 4001),
-        HZ(PROBE_PROFILE, "profile", 4999), HZ(PROBE_TICK, "tick", 1),
-        HZ(PROBE_TICK, "tick", 10),         HZ(PROBE_TICK, "tick", 100),
-        HZ(PROBE_TICK, "tick", 500),        HZ(PROBE_TICK, "tick", 1000),
-        HZ(PROBE_TICK, "tick", 5000)};
-#undef HZ
+        PROBE_HZ(PROBE_PROFILE, "profile", 97),   PROBE_HZ(PROBE_PROFILE, "profile", 199),
+        PROBE_HZ(PROBE_PROFILE, "profile", 499),  PROBE_HZ(PROBE_PROFILE, "profile", 997),
+        PROBE_HZ(PROBE_PROFILE, "profile", 1999), PROBE_HZ(PROBE_PROFILE, "profile", 4001),
+        PROBE_HZ(PROBE_PROFILE, "profile", 4999), PROBE_HZ(PROBE_TICK, "tick", 1),
+        PROBE_HZ(PROBE_TICK, "tick", 10),         PROBE_HZ(PROBE_TICK, "tick", 100),
+        PROBE_HZ(PROBE_TICK, "tick", 500),        PROBE_HZ(PROBE_TICK, "tick", 1000),
+        PROBE_HZ(PROBE_TICK, "tick", 5000)};
+#undef PROBE_HZ
     *n = sizeof table / sizeof *table;
     return table;
 }

@@ -119,7 +119,7 @@ static void json_value(const struct report *r, const struct value *v, struct buf
     if (v->kind == DIF_STRING) {
         buf_json(out, v->s, strnlen(v->s, v->len));
     } else if (v->kind == DIF_FLOAT) {
-        json_real(out, value_float(v), 17);
+        json_float(out, value_float(v), 17);
     } else if (symbol_is(v)) {
         json_place(r, v, out);
     } else if (v->kind == DIF_BYTES) {

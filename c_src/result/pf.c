@@ -14,17 +14,17 @@
 #include "base/err.h"
 #include "util/buftext.h"
 
-enum { WIDTH_MAX = 1048576, PF_LP64_WIDTH = 16, FIELD_MAX = 128 };
+enum { WIDTH_MAX = 1048576, PRINTF_LP64_WIDTH = 16, FIELD_MAX = 128 };
 
 /* -- fields ------------------------------------------------------------------------------------ */
 
 /* Appends a text in its field: precision truncates, width pads. */
 static void field(const struct pf_conv *c, const char *s, size_t len, struct buf *out)
 {
-    if (c->flags & PF_VISIBLE) {
+    if (c->flags & PRINTF_VISIBLE) {
         struct buf text = BUF_INIT;
         struct pf_conv plain = *c;
-        plain.flags &= ~(unsigned)PF_VISIBLE;
+        plain.flags &= ~(unsigned)PRINTF_VISIBLE;
         buf_visible(&text, s, len, false);
         field(&plain, buf_str(&text), text.len, out);
         out->oom |= text.oom;
@@ -33,10 +33,10 @@ static void field(const struct pf_conv *c, const char *s, size_t len, struct buf
     }
     size_t width = (size_t)c->width;
     size_t pad = width > len ? width - len : 0;
-    if (!(c->flags & PF_LEFT))
+    if (!(c->flags & PRINTF_LEFT))
         buf_fill(out, ' ', pad);
     buf_add(out, s, len);
-    if (c->flags & PF_LEFT)
+    if (c->flags & PRINTF_LEFT)
         buf_fill(out, ' ', pad);
 }
 
@@ -70,10 +70,10 @@ static void narrow(const struct value *v, struct buf *out)
 
 static void put_string(const struct pf_conv *c, const struct value *v, struct buf *out)
 {
-    if (c->flags & PF_WIDE) {
+    if (c->flags & PRINTF_WIDE) {
         struct buf text = BUF_INIT;
         struct pf_conv plain = *c;
-        plain.flags &= ~(unsigned)PF_WIDE;
+        plain.flags &= ~(unsigned)PRINTF_WIDE;
         narrow(v, &text);
         struct value s = {.kind = DIF_STRING, .s = buf_str(&text), .len = text.len};
         put_string(&plain, &s, out);
@@ -82,10 +82,10 @@ static void put_string(const struct pf_conv *c, const struct value *v, struct bu
         return;
     }
     size_t len = v->s ? strnlen(v->s, v->len) : 0;
-    if ((c->flags & PF_ELIXIR) && len > 0 && elixir_has(v->s, len)) {
+    if ((c->flags & PRINTF_ELIXIR) && len > 0 && elixir_has(v->s, len)) {
         struct buf text = BUF_INIT;
         struct pf_conv plain = *c;
-        plain.flags &= ~(unsigned)PF_ELIXIR;
+        plain.flags &= ~(unsigned)PRINTF_ELIXIR;
         elixir_put(&text, v->s, len);
         put_string(&plain,
                    &(struct value){.kind = DIF_STRING, .s = buf_str(&text), .len = text.len}, out);
@@ -111,7 +111,7 @@ static void put_escaped(const struct pf_conv *c, const struct value *v, struct b
 static void put_char(const struct pf_conv *c, const struct value *v, struct buf *out)
 {
     char b = (char)v->i;
-    if (c->flags & PF_WIDE) {
+    if (c->flags & PRINTF_WIDE) {
         struct buf text = BUF_INIT;
         utf8((uint32_t)v->i, &text);
         field(c, buf_str(&text), text.len, out);
@@ -160,16 +160,16 @@ static void grouped(const struct pf_conv *c, int64_t v, bool is_signed, struct b
 {
     struct buf digits = BUF_INIT, text = BUF_INIT;
     bool negative = is_signed && v < 0;
-    const char *sign = negative              ? "-"
-                       : !is_signed          ? ""
-                       : c->flags & PF_PLUS  ? "+"
-                       : c->flags & PF_SPACE ? " "
-                                             : "";
+    const char *sign = negative                  ? "-"
+                       : !is_signed              ? ""
+                       : c->flags & PRINTF_PLUS  ? "+"
+                       : c->flags & PRINTF_SPACE ? " "
+                                                 : "";
     size_t n = strlen(sign), most = (size_t)c->width, least = c->prec > 0 ? (size_t)c->prec : 0;
     value_decimal(negative ? (int64_t)(0 - (uint64_t)v) : v, false, &digits);
     size_t len = digits.len > least ? digits.len : least, shown = n + len + (len - 1) / 3;
     buf_adds(&text, sign);
-    if ((c->flags & PF_ZERO) && least == 0 && most > shown)
+    if ((c->flags & PRINTF_ZERO) && least == 0 && most > shown)
         buf_fill(&text, '0', most - shown);
     for (size_t left = len; left > 0; left--) {
         if (left < len && left % 3 == 0)
@@ -188,7 +188,11 @@ static char *printf_head(const struct pf_conv *c, char *p)
     static const struct {
         unsigned flag;
         char c;
-    } flags[] = {{PF_ALT, '#'}, {PF_ZERO, '0'}, {PF_LEFT, '-'}, {PF_PLUS, '+'}, {PF_SPACE, ' '}};
+    } flags[] = {{PRINTF_ALT, '#'},
+                 {PRINTF_ZERO, '0'},
+                 {PRINTF_LEFT, '-'},
+                 {PRINTF_PLUS, '+'},
+                 {PRINTF_SPACE, ' '}};
     *p++ = '%';
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         if (c->flags & flags[i].flag)
@@ -205,8 +209,8 @@ void pf_integer(const struct pf_conv *c, const struct value *v, struct buf *out)
 {
     char format[24], *p;
     char letter = c->conv;
-    if ((letter == 'd' || letter == 'i') && (c->flags & ~(unsigned)PF_AGG) == 0 && c->width == 0 &&
-        c->prec <= 0) {
+    if ((letter == 'd' || letter == 'i') && (c->flags & ~(unsigned)PRINTF_AGG) == 0 &&
+        c->width == 0 && c->prec <= 0) {
         value_decimal(v->i, v->kind == DIF_INT, out);
         return;
     }
@@ -214,7 +218,7 @@ void pf_integer(const struct pf_conv *c, const struct value *v, struct buf *out)
         letter = 'x';
     else if (letter == 'd' || letter == 'i')
         letter = v->kind == DIF_UINT ? 'u' : 'd';
-    if ((c->flags & PF_GROUP) && (letter == 'd' || letter == 'u')) {
+    if ((c->flags & PRINTF_GROUP) && (letter == 'd' || letter == 'u')) {
         grouped(c, letter == 'd' ? v->i : (int64_t)value_unsigned(v), letter == 'd', out);
         return;
     }
@@ -267,7 +271,7 @@ static void put_place(const struct pf_conv *c, const struct value *v, const stru
         return;
     }
     if (c->conv == 'k') {
-        bool left = (c->flags & PF_LEFT) != 0;
+        bool left = (c->flags & PRINTF_LEFT) != 0;
         buf_addc(out, '\n');
         symbol_stack(s, v, left ? c->width : 0, left ? 0 : width, show, out);
         return;
@@ -314,15 +318,15 @@ static const char *parse_flags(const char *p, struct pf_conv *c)
 {
     for (;; p++) {
         switch (*p) {
-        case '#': c->flags |= PF_ALT; break;
-        case '+': c->flags |= PF_PLUS; break;
-        case ' ': c->flags |= PF_SPACE; break;
-        case '\'': c->flags |= PF_GROUP; break;
-        case '@': c->flags |= PF_AGG; break;
-        case '?': c->width = PF_LP64_WIDTH; break;
+        case '#': c->flags |= PRINTF_ALT; break;
+        case '+': c->flags |= PRINTF_PLUS; break;
+        case ' ': c->flags |= PRINTF_SPACE; break;
+        case '\'': c->flags |= PRINTF_GROUP; break;
+        case '@': c->flags |= PRINTF_AGG; break;
+        case '?': c->width = PRINTF_LP64_WIDTH; break;
         /* The later of these two wins. */
-        case '0': c->flags = (c->flags | PF_ZERO) & ~(unsigned)PF_LEFT; break;
-        case '-': c->flags = (c->flags | PF_LEFT) & ~(unsigned)PF_ZERO; break;
+        case '0': c->flags = (c->flags | PRINTF_ZERO) & ~(unsigned)PRINTF_LEFT; break;
+        case '-': c->flags = (c->flags | PRINTF_LEFT) & ~(unsigned)PRINTF_ZERO; break;
         default: return p;
         }
     }
@@ -342,19 +346,19 @@ static const char *parse_conversion(const char *p, struct pf_conv *c)
 {
     p = parse_flags(p, c);
     if (*p == '*') {
-        c->flags |= PF_WIDTH_ARG;
+        c->flags |= PRINTF_WIDTH_ARG;
         p++;
     } else if (isdigit((unsigned char)*p)) {
         p = parse_number(p, &c->width);
     }
     if (*p == '@') { /* "%8@d": the sign may follow the width */
-        c->flags |= PF_AGG;
+        c->flags |= PRINTF_AGG;
         p++;
     }
     if (*p == '.') {
         p++;
         if (*p == '*') {
-            c->flags |= PF_PREC_ARG;
+            c->flags |= PRINTF_PREC_ARG;
             p++;
         } else {
             p = parse_number(p, &c->prec);
@@ -364,9 +368,9 @@ static const char *parse_conversion(const char *p, struct pf_conv *c)
     for (; *p != '\0' && strchr("hlLw", *p) != NULL; p++)
         wide |= *p == 'l' || *p == 'w';
     if (wide && (*p == 'c' || *p == 's'))
-        c->flags |= PF_WIDE;
+        c->flags |= PRINTF_WIDE;
     const struct letter *l = letter_of(*p);
-    if (l == NULL || ((c->flags & PF_AGG) && l->put != pf_integer && l->put != put_time_y &&
+    if (l == NULL || ((c->flags & PRINTF_AGG) && l->put != pf_integer && l->put != put_time_y &&
                       l->put != put_time_t))
         return NULL;
     c->conv = *p;
@@ -429,21 +433,21 @@ void pf_format(const struct pf *f, const struct value *v, size_t n, const struct
     for (size_t i = 0; i < f->n; i++) {
         struct pf_conv c = f->conv[i];
         if (env != NULL)
-            c.flags |= (env->show & SHOW_VISIBLE ? PF_VISIBLE : 0u) |
-                       (env->show & SHOW_ELIXIR ? PF_ELIXIR : 0u);
+            c.flags |= (env->show & SHOW_VISIBLE ? PRINTF_VISIBLE : 0u) |
+                       (env->show & SHOW_ELIXIR ? PRINTF_ELIXIR : 0u);
         buf_add(out, c.text, c.len);
         if (c.conv == '\0')
             continue;
-        if (c.flags & PF_WIDTH_ARG) {
+        if (c.flags & PRINTF_WIDTH_ARG) {
             c.width = limit(next(&args)->i);
             if (c.width < 0) {
                 c.width = -c.width;
-                c.flags = (c.flags | PF_LEFT) & ~(unsigned)PF_ZERO;
+                c.flags = (c.flags | PRINTF_LEFT) & ~(unsigned)PRINTF_ZERO;
             }
         }
-        if (c.flags & PF_PREC_ARG)
+        if (c.flags & PRINTF_PREC_ARG)
             c.prec = limit(next(&args)->i);
-        if (c.flags & PF_AGG) {
+        if (c.flags & PRINTF_AGG) {
             if (env != NULL && env->agg != NULL)
                 env->agg(env->arg, nth++, &c, out);
         } else if (letter_of(c.conv)->put == NULL) {

@@ -11,18 +11,18 @@
 #include "result/value.h"
 
 enum pf_flag {
-    PF_ALT = 1 << 0,       /* # */
-    PF_ZERO = 1 << 1,      /* 0 */
-    PF_LEFT = 1 << 2,      /* - */
-    PF_PLUS = 1 << 3,      /* + */
-    PF_SPACE = 1 << 4,     /* blank */
-    PF_GROUP = 1 << 5,     /* ' */
-    PF_AGG = 1 << 6,       /* @: the value of an aggregation */
-    PF_WIDTH_ARG = 1 << 7, /* width is an argument */
-    PF_PREC_ARG = 1 << 8,  /* precision is an argument */
-    PF_WIDE = 1 << 9,      /* l or w with c or s: wide characters */
-    PF_VISIBLE = 1 << 10,  /* make texts visible: see env.show */
-    PF_ELIXIR = 1 << 11    /* likewise, for Elixir's names */
+    PRINTF_ALT = 1 << 0,       /* # */
+    PRINTF_ZERO = 1 << 1,      /* 0 */
+    PRINTF_LEFT = 1 << 2,      /* - */
+    PRINTF_PLUS = 1 << 3,      /* + */
+    PRINTF_SPACE = 1 << 4,     /* blank */
+    PRINTF_GROUP = 1 << 5,     /* ' */
+    PRINTF_AGG = 1 << 6,       /* @: the value of an aggregation */
+    PRINTF_WIDTH_ARG = 1 << 7, /* width is an argument */
+    PRINTF_PREC_ARG = 1 << 8,  /* precision is an argument */
+    PRINTF_WIDE = 1 << 9,      /* l or w with c or s: wide characters */
+    PRINTF_VISIBLE = 1 << 10,  /* make texts visible: see env.show */
+    PRINTF_ELIXIR = 1 << 11    /* likewise, for Elixir's names */
 };
 
 struct pf_conv {

@@ -110,7 +110,7 @@ static int plan(struct ebpf *k, struct diags *d)
 }
 
 /* Collects the bindings of each of the kernel's probes. */
-static int bind(struct ebpf *k, const struct tier_binding *b, size_t n, struct diags *d)
+static int bind_probes(struct ebpf *k, const struct tier_binding *b, size_t n, struct diags *d)
 {
     struct arena *a = &k->own.arena;
     const uint32_t first = KPROBES_ID;
@@ -161,7 +161,7 @@ static int ebpf_enable(struct tier *t, const struct dif_image *img, const void *
     if (err == 0)
         err = own_bind(&k->own, b, n, d);
     if (err == 0)
-        err = bind(k, b, n, d);
+        err = bind_probes(k, b, n, d);
     if (err == 0)
         err = plan(k, d);
     if (err == 0 && opt->cpu >= 0)

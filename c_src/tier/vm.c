@@ -232,7 +232,7 @@ static bool put_filters(struct buf *x, const struct dif_image *img, const struct
  * in struct tier_options. See util/options.list. */
 static const struct told {
     const char *key;
-    enum { ALWAYS, IF_SET, NOT_0, MS } when;
+    enum { ALWAYS, WHEN_SET, NOT_0, MS } when;
     size_t at;
 } told[] = {
 #define TELL_TOOL(name, key, when)
@@ -289,7 +289,7 @@ static void put_options(struct buf *x, const struct tier_options *opt, bool load
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
         const struct told *o = &told[i];
         int64_t v = *told_value(opt, o);
-        if (o->when == ALWAYS || v > 0 || (o->when == IF_SET && v == 0)) {
+        if (o->when == ALWAYS || v > 0 || (o->when == WHEN_SET && v == 0)) {
             etf_put_list(x, 1);
             put_option(x, o->key, (uint64_t)(o->when == MS ? (v + 999999) / 1000000 : v));
         }

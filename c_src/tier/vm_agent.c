@@ -30,7 +30,7 @@ enum {
     SERVER_MS = 32000, /* for what waits for the agent, which may be removing what another consumer
                           had, and itself gives up after 30 s */
     PLACE_MS = 20000,  /* how long to retry when others attach and detach at the same time */
-    LOCK_MS = 10000,
+    GLOBAL_LOCK_MS = 10000,
     BACKOFF_MS = 5,
     OLD_MS = 2000,     /* how long to wait for processes that run old code of the agent */
     PROGRESS_MS = 100, /* between two checks whether to continue waiting for an answer */
@@ -428,7 +428,7 @@ static int lock(struct vm_agent *a, erlang_pid *holder, struct diags *d)
     etf_put_atom(&x, "timer");
     etf_put_atom(&x, "sleep");
     etf_put_list(&x, 1);
-    etf_put_int(&x, LOCK_MS);
+    etf_put_int(&x, GLOBAL_LOCK_MS);
     etf_put_nil(&x);
     etf_put_nil(&x);
     int e = rpc(a, "erlang", "spawn", &x, RPC_MS, &r, d);

@@ -76,7 +76,7 @@ void json_wide(struct buf *b, uint64_t low, uint64_t high)
     safe_digits(b, negative ? 0 - v : v, negative);
 }
 
-void json_real(struct buf *b, long double v, int precision)
+void json_float(struct buf *b, long double v, int precision)
 {
     if (v - v == 0)
         buf_printf(b, "%.*Lg", precision, v);

@@ -25,7 +25,7 @@ void json_safe_uint(struct buf *b, uint64_t v);
 void json_wide(struct buf *b, uint64_t low, uint64_t high);
 /* Appends a number with `digits` significant digits. JSON cannot express infinity and not-a-number:
  * these become strings. */
-void json_real(struct buf *b, long double v, int digits);
+void json_float(struct buf *b, long double v, int digits);
 /* Appends the text as a string; NULL becomes null. */
 void json_text(struct buf *b, const char *s);
 /* Appends bytes as a string of hexadecimal digits, two for each byte. */

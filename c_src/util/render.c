@@ -172,16 +172,16 @@ static int lower(int c)
     return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
 
-enum { FAR = 1000 }; /* more than any distance between names that are compared */
+enum { TOO_FAR = 1000 }; /* more than any distance between names that are compared */
 
-/* Returns the edit distance, with transpositions of neighbours, of names up to 63 characters; FAR
- * for longer ones. Ignores case. */
+/* Returns the edit distance, with transpositions of neighbours, of names up to 63 characters;
+ * TOO_FAR for longer ones. Ignores case. */
 static unsigned edit_distance(const char *a, const char *b)
 {
     enum { MOST = 64 };
     size_t na = strlen(a), nb = strlen(b);
     if (na >= MOST || nb >= MOST)
-        return FAR;
+        return TOO_FAR;
     unsigned row[3][MOST];
     unsigned *two = row[0], *one = row[1], *now = row[2];
     for (size_t j = 0; j <= nb; j++)
@@ -210,13 +210,14 @@ static unsigned edit_distance(const char *a, const char *b)
 const char *diag_nearest(const char *name, const char *const *candidates, size_t n)
 {
     const char *best = NULL;
-    unsigned least = FAR;
+    unsigned least = TOO_FAR;
     for (size_t i = 0; i < n; i++) {
         unsigned dist = edit_distance(name, candidates[i]);
         /* Of two equally near names, prefers the one of the same length: letters are swapped or
          * mistaken more often than forgotten. */
-        if (dist < least || (dist < FAR && dist == least && strlen(candidates[i]) == strlen(name) &&
-                             strlen(best) != strlen(name))) {
+        if (dist < least ||
+            (dist < TOO_FAR && dist == least && strlen(candidates[i]) == strlen(name) &&
+             strlen(best) != strlen(name))) {
             least = dist;
             best = candidates[i];
         }

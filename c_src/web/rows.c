@@ -104,7 +104,7 @@ static void add_value(struct rows *r, const struct erltrace_value *v)
     case ERLTRACE_VALUE_INT: json_safe_int(b, v->number); break;
     case ERLTRACE_VALUE_UINT: json_safe_uint(b, (uint64_t)v->number); break;
     case ERLTRACE_VALUE_STRING: buf_json(b, v->text, strnlen(v->text, v->length)); break;
-    case ERLTRACE_VALUE_FLOAT: json_real(b, v->real, 17); break;
+    case ERLTRACE_VALUE_FLOAT: json_float(b, v->real, 17); break;
     case ERLTRACE_VALUE_BYTES:
         json_hex(b, v->text, v->length < BYTES_SHOWN ? v->length : BYTES_SHOWN);
         break;

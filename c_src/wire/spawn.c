@@ -25,7 +25,7 @@
 #include "wire/node.h"
 #include "wire/reach.h"
 
-enum { SPAWN_ARGS = 256, POLL_MS = 50, TRY_MS = 1000, TRY_TLS_MS = 5000 };
+enum { SPAWN_ARGS = 256, PAUSE_MS = 50, TRY_MS = 1000, TRY_TLS_MS = 5000 };
 
 /* Splits on blanks into argv, in place. Returns the number of words, or -1 when there are too many.
  */
@@ -207,7 +207,7 @@ static void end_child(pid_t pid)
     for (int i = 0; i < 40; i++) {
         if (waitpid(pid, NULL, WNOHANG) == pid)
             return;
-        poll(NULL, 0, POLL_MS);
+        poll(NULL, 0, PAUSE_MS);
     }
     kill(-pid, SIGKILL);
     waitpid(pid, NULL, 0);
@@ -243,7 +243,7 @@ int node_spawn(const char *command, int wait_ms, const struct cred_options *tls,
             return died(command, status, d);
         if (w.hopeless || clock_ms() >= deadline)
             break;
-        poll(NULL, 0, POLL_MS);
+        poll(NULL, 0, PAUSE_MS);
     }
     end_child(p);
     if (w.hopeless)

@@ -226,8 +226,8 @@ static const char *probe_of(ErlNifEnv *env, struct program *p, const struct bind
 }
 
 /* Reads a list of bindings into `to`. Returns NULL, or what is wrong with it. */
-static const char *bind(ErlNifEnv *env, struct program *p, ERL_NIF_TERM list, bool functions_only,
-                        struct program_probes *to)
+static const char *bindings_read(ErlNifEnv *env, struct program *p, ERL_NIF_TERM list,
+                                 bool functions_only, struct program_probes *to)
 {
     const struct dif_image *img = engine_image(p->engine);
     unsigned n;
@@ -274,7 +274,7 @@ ERL_NIF_TERM program_extend(ErlNifEnv *env, struct program *p, ERL_NIF_TERM bind
     const char *why = more ? NULL : "out of memory";
     if (!why) {
         *more = (struct program_probes){0};
-        why = bind(env, p, bindings, true, more);
+        why = bindings_read(env, p, bindings, true, more);
     }
     if (why)
         return error4(env, agent.atom.agent_image, why,
@@ -459,7 +459,7 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
         atoms ? terms_constants(env, engine_image(p->engine), atoms) : "out of memory";
     engine_set_constants(p->engine, atoms);
     if (!why)
-        why = bind(env, p, bindings, false, &p->probes);
+        why = bindings_read(env, p, bindings, false, &p->probes);
     if (why) {
         result = error4(env, agent.atom.agent_image, why,
                         "use the erltrace and the agent of one version");

@@ -2,21 +2,21 @@
 #ifndef ET_DIF_OPFORMAT_H
 #define ET_DIF_OPFORMAT_H
 
-enum format { /* F_BAD: no such instruction */
-              F_BAD,
-              F_NONE,
-              F_A,
-              F_AB,
-              F_RAB,
-              F_ABC,
-              F_AI,
-              F_RAI,
-              F_UAI,
-              F_I,
-              F_ABN,
-              F_AN,
-              F_T,
-              F_RABC
+enum format { /* FORMAT_BAD: no such instruction */
+              FORMAT_BAD,
+              FORMAT_NONE,
+              FORMAT_A,
+              FORMAT_AB,
+              FORMAT_RAB,
+              FORMAT_ABC,
+              FORMAT_AI,
+              FORMAT_RAI,
+              FORMAT_UAI,
+              FORMAT_I,
+              FORMAT_ABN,
+              FORMAT_AN,
+              FORMAT_T,
+              FORMAT_RABC
 };
 
 #endif

@@ -213,7 +213,7 @@ static bool check_clause_head(struct verifier *v)
 /* -- instructions ---------------------------------------------------------------- */
 
 static const uint8_t op_format[256] = {
-#define DIF_OP(num, name, fmt, text) [num] = F_##fmt,
+#define DIF_OP(num, name, fmt, text) [num] = FORMAT_##fmt,
 #include "dif/opcodes.list"
 #undef DIF_OP
 };
@@ -221,19 +221,19 @@ static const uint8_t op_format[256] = {
 /* What each format means for the fields: registers read, register set, fields that must be 0. */
 enum { READS_A = 1, READS_B = 2, READS_C = 4, MAKES_A = 8, ZERO_A = 16, ZERO_B = 32, ZERO_C = 64 };
 static const uint8_t format_use[] = {
-    [F_NONE] = ZERO_A | ZERO_B | ZERO_C,
-    [F_A] = READS_A | ZERO_B | ZERO_C,
-    [F_AB] = MAKES_A | READS_B | ZERO_C,
-    [F_RAB] = READS_A | READS_B | ZERO_C,
-    [F_RABC] = READS_A | READS_B | READS_C,
-    [F_ABC] = MAKES_A | READS_B | READS_C,
-    [F_AI] = MAKES_A,
-    [F_RAI] = READS_A,
-    [F_UAI] = READS_A | MAKES_A,
-    [F_I] = ZERO_A,
-    [F_ABN] = MAKES_A | READS_B,
-    [F_AN] = MAKES_A | ZERO_B,
-    [F_T] = 0,
+    [FORMAT_NONE] = ZERO_A | ZERO_B | ZERO_C,
+    [FORMAT_A] = READS_A | ZERO_B | ZERO_C,
+    [FORMAT_AB] = MAKES_A | READS_B | ZERO_C,
+    [FORMAT_RAB] = READS_A | READS_B | ZERO_C,
+    [FORMAT_RABC] = READS_A | READS_B | READS_C,
+    [FORMAT_ABC] = MAKES_A | READS_B | READS_C,
+    [FORMAT_AI] = MAKES_A,
+    [FORMAT_RAI] = READS_A,
+    [FORMAT_UAI] = READS_A | MAKES_A,
+    [FORMAT_I] = ZERO_A,
+    [FORMAT_ABN] = MAKES_A | READS_B,
+    [FORMAT_AN] = MAKES_A | ZERO_B,
+    [FORMAT_T] = 0,
 };
 
 /* Checks that registers exist and are set before they are read. */
@@ -241,7 +241,7 @@ static bool check_fields(struct verifier *v, uint32_t in, struct flow *f)
 {
     const unsigned field[3] = {in >> 16 & 255, in >> 8 & 255, in & 255};
     unsigned use;
-    if (op_format[in >> 24] == F_BAD)
+    if (op_format[in >> 24] == FORMAT_BAD)
         return fail(v, "an unknown instruction");
     use = format_use[op_format[in >> 24]];
     for (unsigned i = 0; i < 3; i++) {
@@ -483,7 +483,7 @@ static bool check_code(struct verifier *v)
         }
         if (!check_insn(v, in, &f))
             return false;
-        if (op_format[op] == F_T) {
+        if (op_format[op] == FORMAT_T) {
             uint32_t target = in & 0xffffff;
             if (target <= v->pc || target >= c->ncode)
                 return fail(v, "a branch that does not go forward");

@@ -15,8 +15,8 @@
 enum {
     VARIABLES_MOST = 1 << 30, /* bytes of globals, and of clause-locals */
     PAGE = 4096,
-    FAR = 1 << 20,    /* bytes */
-    PAGE_UNITS = 400, /* units of work to create a page */
+    FAR_BYTES = 1 << 20, /* bytes */
+    PAGE_UNITS = 400,    /* units of work to create a page */
     SIZE_LEAST = 64 << 10,
     SCRATCH_LEAST = 8 << 10,
     COPIES_MOST = 16 << 20, /* bytes of scratch for structs that are read as copies */
@@ -572,7 +572,7 @@ static uint64_t budget(uint64_t asked)
  * it may be the first on its page. */
 static uint32_t far_from(uint64_t size)
 {
-    return size > FAR ? PAGE_UNITS : 0;
+    return size > FAR_BYTES ? PAGE_UNITS : 0;
 }
 
 /* Computes the costs that depend on sizes, once these are known. */

@@ -11,32 +11,31 @@
 
 static void kernel(struct btf_build *b)
 {
-    uint32_t num = btf_int(b, "int", 4, BTF_SIGNED), lng = btf_int(b, "long int", 8, BTF_SIGNED);
-    uint32_t chr = btf_int(b, "char", 1, BTF_CHAR), any = btf_to(b, KBTF_PTR, "", 0);
+    uint32_t num = btf_int(b, "int", 4, INT_SIGNED), lng = btf_int(b, "long int", 8, INT_SIGNED);
+    uint32_t chr = btf_int(b, "char", 1, INT_CHAR), any = btf_to(b, KBTF_PTR, "", 0);
     uint32_t text = btf_to(b, KBTF_CONST, "", btf_array(b, chr, 16));
     uint32_t deep = btf_parts(b, KBTF_UNION, "", 8,
-                              BTF_PARTS({"orig_ax", lng, 0}, {"regs", btf_array(b, lng, 31), 0}));
-    uint32_t regs = btf_parts(b, KBTF_STRUCT, "pt_regs", 168,
-                              BTF_PARTS({"di", lng, 0}, {"si", lng, 8}, {"dx", lng, 16},
-                                        {"r10", lng, 24}, {"r8", lng, 32}, {"r9", lng, 40},
-                                        {"syscallno", num, 48}, {"", deep, 56}));
+                              PARTS({"orig_ax", lng, 0}, {"regs", btf_array(b, lng, 31), 0}));
+    uint32_t regs =
+        btf_parts(b, KBTF_STRUCT, "pt_regs", 168,
+                  PARTS({"di", lng, 0}, {"si", lng, 8}, {"dx", lng, 16}, {"r10", lng, 24},
+                        {"r8", lng, 32}, {"r9", lng, 40}, {"syscallno", num, 48}, {"", deep, 56}));
     uint32_t task = btf_parts(b, KBTF_STRUCT, "task_struct", 64,
-                              BTF_PARTS({"__state", num, 24}, {"exit_signal", num, 32},
-                                        {"in_iowait", num, 320, 1}, {"comm", text, 44}));
+                              PARTS({"__state", num, 24}, {"exit_signal", num, 32},
+                                    {"in_iowait", num, 320, 1}, {"comm", text, 44}));
     uint32_t skb = btf_parts(b, KBTF_STRUCT, "sk_buff", 64,
-                             BTF_PARTS({"protocol", num, 0}, {"head", any, 8}, {"sk", any, 16},
-                                       {"dev", any, 24}, {"network_header", num, 32}));
+                             PARTS({"protocol", num, 0}, {"head", any, 8}, {"sk", any, 16},
+                                   {"dev", any, 24}, {"network_header", num, 32}));
     uint32_t pregs = btf_to(b, KBTF_PTR, "", regs), ptask = btf_to(b, KBTF_PTR, "", task);
     uint32_t pskb = btf_to(b, KBTF_PTR, "", skb);
-    btf_tracepoint(b, "sys_enter", BTF_PARTS({"", any}, {"", pregs}, {"", lng}));
-    btf_tracepoint(b, "sys_exit", BTF_PARTS({"", any}, {"", pregs}, {"", lng}));
+    btf_tracepoint(b, "sys_enter", PARTS({"", any}, {"", pregs}, {"", lng}));
+    btf_tracepoint(b, "sys_exit", PARTS({"", any}, {"", pregs}, {"", lng}));
     btf_tracepoint(b, "sched_switch",
-                   BTF_PARTS({"", any}, {"", num}, {"", ptask}, {"", ptask}, {"", num}));
-    btf_tracepoint(b, "sched_process_fork", BTF_PARTS({"", any}, {"", ptask}, {"", ptask}));
-    btf_tracepoint(b, "net_dev_queue", BTF_PARTS({"", any}, {"", pskb}));
-    btf_to(
-        b, KBTF_FUNC, "__traceiter_sys_exit",
-        btf_parts(b, KBTF_PROTO, "", num, BTF_PARTS({"data", any}, {"regs", pregs}, {"ret", lng})));
+                   PARTS({"", any}, {"", num}, {"", ptask}, {"", ptask}, {"", num}));
+    btf_tracepoint(b, "sched_process_fork", PARTS({"", any}, {"", ptask}, {"", ptask}));
+    btf_tracepoint(b, "net_dev_queue", PARTS({"", any}, {"", pskb}));
+    btf_to(b, KBTF_FUNC, "__traceiter_sys_exit",
+           btf_parts(b, KBTF_PROTO, "", num, PARTS({"data", any}, {"regs", pregs}, {"ret", lng})));
     btf_type(b, KBTF_ENUM, "colour", true, 1, 4);
     buf_u32(&b->types, btf_name(b, "GREEN"));
     buf_u32(&b->types, 42);

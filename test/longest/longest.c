@@ -85,22 +85,22 @@ static uint64_t argument(struct engine_ctx *ctx, unsigned n)
 
 /* Pieces are numbered: those of instructions, then one for each subroutine. */
 enum {
-    P_ALU,
-    P_DIV,
-    P_LOAD,
-    P_STORE,
-    P_COMPARE,
-    P_GET,
-    P_SET,
-    P_THREAD,
-    P_KEY,
-    P_TEXT_KEY,
-    P_COUNT,
-    P_QUANTIZE,
-    P_LLQUANTIZE,
-    P_CLOCK,
-    P_COPY,
-    P_SUBR
+    PIECE_ALU,
+    PIECE_DIV,
+    PIECE_LOAD,
+    PIECE_STORE,
+    PIECE_COMPARE,
+    PIECE_GET,
+    PIECE_SET,
+    PIECE_THREAD,
+    PIECE_KEY,
+    PIECE_TEXT_KEY,
+    PIECE_COUNT,
+    PIECE_QUANTIZE,
+    PIECE_LLQUANTIZE,
+    PIECE_CLOCK,
+    PIECE_COPY,
+    PIECE_SUBR
 };
 
 struct recipe {
@@ -142,46 +142,46 @@ static void call(struct making *m, unsigned subr)
 static void piece(struct making *m, unsigned which)
 {
     switch (which) {
-    case P_ALU: op(m, OP3(MUL, 4, 3, 3)); break;
-    case P_DIV: op(m, OP3(SDIV, 4, 5, 3)); break;
-    case P_LOAD: op(m, OP3(LDX, 4, 6, 0)); break;
-    case P_STORE: op(m, OP3(STX, 6, 5, 0)); break;
-    case P_COMPARE: op(m, OP3(SCMP, 1, 1, 0)); break;
-    case P_GET: op(m, OPI(LDGS, 4, 1)); break;
-    case P_SET: op(m, OPI(STGS, 1, 1)); break;
-    case P_THREAD:
+    case PIECE_ALU: op(m, OP3(MUL, 4, 3, 3)); break;
+    case PIECE_DIV: op(m, OP3(SDIV, 4, 5, 3)); break;
+    case PIECE_LOAD: op(m, OP3(LDX, 4, 6, 0)); break;
+    case PIECE_STORE: op(m, OP3(STX, 6, 5, 0)); break;
+    case PIECE_COMPARE: op(m, OP3(SCMP, 1, 1, 0)); break;
+    case PIECE_GET: op(m, OPI(LDGS, 4, 1)); break;
+    case PIECE_SET: op(m, OPI(STGS, 1, 1)); break;
+    case PIECE_THREAD:
         op(m, OPI(STTS, 5, 2));
         op(m, OPI(LDTS, 4, 2));
         break;
-    case P_KEY: /* another key each time */
+    case PIECE_KEY: /* another key each time */
         op(m, OP3(ADD, 5, 5, 3));
         op(m, OP3(PUSHTV, 5, 0, 0));
         op(m, OPI(STGAA, 5, 3));
         break;
-    case P_TEXT_KEY:
+    case PIECE_TEXT_KEY:
         op(m, OP3(PUSHTR, 1, 0, 0));
         op(m, OPI(LDGAA, 4, 4));
         break;
-    case P_COUNT:
+    case PIECE_COUNT:
         op(m, OP3(ADD, 5, 5, 3));
         op(m, OP3(PUSHTV, 5, 0, 0));
         op(m, OPI(AGG, 0, 0));
         break;
-    case P_QUANTIZE:
+    case PIECE_QUANTIZE:
         op(m, OP3(ADD, 5, 5, 3));
         op(m, OP3(PUSHTV, 5, 0, 0));
         op(m, OP3(PUSHTV, 5, 0, 0));
         op(m, OP3(PUSHTV, 3, 0, 0));
         op(m, OPI(AGG, 0, 1));
         break;
-    case P_LLQUANTIZE:
+    case PIECE_LLQUANTIZE:
         op(m, OP3(PUSHTV, 5, 0, 0));
         op(m, OP3(PUSHTV, 3, 0, 0));
         op(m, OPI(AGG, 0, 2));
         break;
-    case P_CLOCK: op(m, OPI(LDB, 4, DIF_BUILTIN_cpu)); break;
-    case P_COPY: op(m, OP3(COPY, 6, 6, 7)); break;
-    default: call(m, which - P_SUBR); break;
+    case PIECE_CLOCK: op(m, OPI(LDB, 4, DIF_BUILTIN_cpu)); break;
+    case PIECE_COPY: op(m, OP3(COPY, 6, 6, 7)); break;
+    default: call(m, which - PIECE_SUBR); break;
     }
 }
 
@@ -245,9 +245,9 @@ static void make(struct making *m, const struct set *s, const struct recipe *r)
 static uint8_t a_piece(void)
 {
     for (;;) {
-        unsigned i = rnd(P_SUBR + DIF_NSUBRS);
-        const struct dif_subr_info *s = i < P_SUBR ? NULL : dif_subr_info(i - P_SUBR);
-        if (i < P_SUBR || (s != NULL && (s->tiers & WORD_LOCAL) != 0))
+        unsigned i = rnd(PIECE_SUBR + DIF_NSUBRS);
+        const struct dif_subr_info *s = i < PIECE_SUBR ? NULL : dif_subr_info(i - PIECE_SUBR);
+        if (i < PIECE_SUBR || (s != NULL && (s->tiers & WORD_LOCAL) != 0))
             return (uint8_t)i;
     }
 }
@@ -359,7 +359,7 @@ static void check(const struct set *s, const struct recipe *r, const uint8_t *by
         return;
     uint64_t calls = 0, clauses = r->nclauses;
     for (unsigned i = 0; i < r->n; i++)
-        calls += r->piece[i] >= P_SUBR;
+        calls += r->piece[i] >= PIECE_SUBR;
     must(most.over || most.errors > 0 || most.work >= ncode, "instructions are counted");
     must(most.over || most.errors > 0 || most.work >= ncode + calls * clauses * WORK_CALL,
          "subroutines are counted");
@@ -376,17 +376,17 @@ static void check(const struct set *s, const struct recipe *r, const uint8_t *by
 
 static void show(const struct set *s, const struct recipe *r, const struct outcome *o)
 {
-    static const char *const names[P_SUBR] = {"multiply",   "divide",     "load",       "store",
-                                              "compare",    "get a text", "set a text", "self->",
-                                              "a[n]",       "a[text]",    "@[n]",       "quantize",
-                                              "llquantize", "cpu",        "copy"};
+    static const char *const names[PIECE_SUBR] = {
+        "multiply",   "divide",     "load",       "store", "compare",
+        "get a text", "set a text", "self->",     "a[n]",  "a[text]",
+        "@[n]",       "quantize",   "llquantize", "cpu",   "copy"};
     printf("%s: %.3f ms the first time, %.3f ms later; %llu units%s: %u clauses of", s->name,
            o->first, o->later, (unsigned long long)o->work, o->over ? ", all that it may" : "",
            r->nclauses);
     for (unsigned i = 0; i < r->n; i++)
         printf("%s %u %s", i > 0 ? "," : "", r->times[i],
-               r->piece[i] < P_SUBR ? names[r->piece[i]]
-                                    : dif_subr_info(r->piece[i] - P_SUBR)->name);
+               r->piece[i] < PIECE_SUBR ? names[r->piece[i]]
+                                        : dif_subr_info(r->piece[i] - PIECE_SUBR)->name);
     printf("%s\n", r->straight ? "" : ", changed");
 }
 
@@ -394,7 +394,7 @@ static void search(const struct set *s, unsigned rounds)
 {
     static struct making m;
     static uint8_t changed[IMAGE_MOST];
-    struct recipe best = {{P_ALU}, {1}, 1, 1, true};
+    struct recipe best = {{PIECE_ALU}, {1}, 1, 1, true};
     struct outcome longest = {0, 0, 0, 0, false};
     struct buf image = BUF_INIT;
     if (m.code == NULL) {

@@ -153,3 +153,33 @@ def test_lint_tests(t):
     t.equal(lint(rows=row % ("hog", old)), (0, ["  tests: ok"]), "no commit changes it")
     t.equal(lint(rows=row % ("hog", old), git=True), (1, ["test/unsteady.md:3: e2e/some/hog has been unsteady for more than 30 days: mend it"]))
     t.equal(lint(test=fifo % ""), (1, ["test/e2e/test_some.py:5: test_hog uses SCHED_FIFO and is not marked with erlt.alone"]))
+
+
+# What a file defines, and what is said of it: nothing, or the end of a line that begins with the file's name. (Names of the headers' families are
+# made up: no header has them.)
+DEFINED = {
+    "#define SCHED_OURS 1\n": r"1: SCHED_OURS begins with SCHED_, as the names of <sched\.h> do: choose another name",
+    "enum kind {\n    FIRST = sizeof(int[2]),\n    AT_OURS /* not FIRST, AT_ALL */\n};\n": r"3: AT_OURS begins with AT_, as the names of <elf\.h> do: choose another name",
+    "static void f(void)\n{\n    enum { P_OURS = 'x' };\n}\n": r"3: P_OURS begins with P_, as .*",
+    "#define EOF 1\n": r"1: <stdio\.h> also has a EOF: choose another name",
+    "static int puts(const char *s)\n{\n    return 0;\n}\n": r"1: <stdio\.h> also has a puts: choose another name",
+    "enum kind { SCHEDULER_OURS, ATOM_OURS, EVENT_OURS };\n/* enum { SCHED_OURS } */\n": None,
+    'static const char text[] = "enum { SCHED_OURS }";\n': None,
+    "#undef EOF\n#define EOF 1\n#ifndef AT_OURS\n#define AT_OURS 2\n#endif\n": None,
+    "int main(void)\n{\n    return puts(\"x\") == SCHED_OTHER ? AT_NULL : 0;\n}\n": None,
+}
+
+
+def test_lint_reserved(t):
+    """A name that a header has, or one like it, is refused in a macro, a constant and a function, and nowhere else."""
+    lint = os.path.join(t.folder, "scripts", "dev", "lint-reserved")
+    write(t.folder, {"c_src/low/all.h": "/* all.h */\n#include <stdio.h>\n#include <nowhere/at_all.h>\n"})
+    os.makedirs(os.path.dirname(lint))
+    shutil.copy(os.path.join(ROOT, "scripts", "dev", "lint-reserved"), lint)
+    compiler = (os.environ.get("CC") or "cc").split()
+    for text, told in DEFINED.items():
+        write(t.folder, {"c_src/low/one.c": text})
+        status, out = run([lint, *compiler], t.folder)
+        t.equal(status, 1 if told else 0, text + out)
+        t.match(out, f"^c_src/low/one\\.c:{told}$" if told else r"^  names of system headers \(\d+ here\): ok$")
+        t.equal(len(out.splitlines()), 1, out)

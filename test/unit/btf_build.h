@@ -10,7 +10,7 @@
 #include "linux/kbtf.h"
 #include "util/buftext.h"
 
-enum { BTF_SIGNED = 1, BTF_CHAR = 2, BTF_BOOL = 4 };
+enum { INT_SIGNED = 1, INT_CHAR = 2, INT_BOOL = 4 };
 
 struct btf_build {
     struct buf types, names;
@@ -86,7 +86,7 @@ static inline uint32_t btf_parts(struct btf_build *b, enum kbtf_kind kind, const
     }
     return id;
 }
-#define BTF_PARTS(...) ((const struct btf_part[]){__VA_ARGS__, {.name = NULL}})
+#define PARTS(...) ((const struct btf_part[]){__VA_ARGS__, {.name = NULL}})
 
 /* Adds a tracepoint: the function's type, a pointer to it, the typedef. */
 static inline void btf_tracepoint(struct btf_build *b, const char *name,

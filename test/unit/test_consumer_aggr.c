@@ -13,7 +13,7 @@
 #include "result/aggr.h"
 #include "util/buftext.h"
 
-#define S_KEY                                                                                      \
+#define TEXT_KEY                                                                                   \
     {                                                                                              \
         DIF_STRING, 256                                                                            \
     }
@@ -24,14 +24,14 @@
 
 /* One image with an aggregation of each function that is not a histogram, keyed by a string; and
  * three keyed by two integers. */
-enum { COUNT, SUM, AVG, MIN, MAX, STDDEV, PAIR, PAIR2, BARE };
+enum { COUNT, SUM, AVG, LEAST, GREATEST, STDDEV, PAIR, PAIR2, BARE };
 static struct dif_agg aggs[] = {
-    [COUNT] = {0, AGG_COUNT, {1, {S_KEY}}, {0}},
-    [SUM] = {0, AGG_SUM, {1, {S_KEY}}, {0}},
-    [AVG] = {0, AGG_AVG, {1, {S_KEY}}, {0}},
-    [MIN] = {0, AGG_MIN, {1, {S_KEY}}, {0}},
-    [MAX] = {0, AGG_MAX, {1, {S_KEY}}, {0}},
-    [STDDEV] = {0, AGG_STDDEV, {1, {S_KEY}}, {0}},
+    [COUNT] = {0, AGG_COUNT, {1, {TEXT_KEY}}, {0}},
+    [SUM] = {0, AGG_SUM, {1, {TEXT_KEY}}, {0}},
+    [AVG] = {0, AGG_AVG, {1, {TEXT_KEY}}, {0}},
+    [LEAST] = {0, AGG_MIN, {1, {TEXT_KEY}}, {0}},
+    [GREATEST] = {0, AGG_MAX, {1, {TEXT_KEY}}, {0}},
+    [STDDEV] = {0, AGG_STDDEV, {1, {TEXT_KEY}}, {0}},
     [PAIR] = {0, AGG_SUM, {2, {I_KEY, I_KEY}}, {0}},
     [PAIR2] = {0, AGG_SUM, {2, {I_KEY, I_KEY}}, {0}},
     [BARE] = {0, AGG_COUNT, {0, {{0, 0}}}, {0}},
@@ -141,13 +141,13 @@ static void merging(void **state)
     add(f, SUM, "k", 2, 0);
     add(f, SUM, "k", -5, 0);
     one(f, SUM, "k=-3");
-    add(f, MIN, "k", 7, 0);
-    add(f, MIN, "k", -2, 0);
-    add(f, MIN, "k", 3, 0);
-    one(f, MIN, "k=-2");
-    add(f, MAX, "k", -7, 0);
-    add(f, MAX, "k", -9, 0);
-    one(f, MAX, "k=-7");
+    add(f, LEAST, "k", 7, 0);
+    add(f, LEAST, "k", -2, 0);
+    add(f, LEAST, "k", 3, 0);
+    one(f, LEAST, "k=-2");
+    add(f, GREATEST, "k", -7, 0);
+    add(f, GREATEST, "k", -9, 0);
+    one(f, GREATEST, "k=-7");
     add(f, AVG, "k", 2, -7); /* 2 values, sum -7 */
     add(f, AVG, "k", 1, 0);
     one(f, AVG, "k=-2"); /* -7 / 3, toward zero */
@@ -197,7 +197,7 @@ static void clearing_and_truncating(void **state)
     struct fixture *f = *state;
     for (char c[2] = "a"; c[0] <= 'f'; c[0]++) {
         add(f, COUNT, c, c[0] - 'a' + 1, 0);
-        add(f, MIN, c, 5, 0);
+        add(f, LEAST, c, 5, 0);
     }
     assert_int_equal(aggr_trunc(&f->t.aggr[COUNT], 10), 0);
     one(f, COUNT, "a=1 b=2 c=3 d=4 e=5 f=6");
@@ -210,15 +210,15 @@ static void clearing_and_truncating(void **state)
     add(f, COUNT, "a", 1, 0);
     one(f, COUNT, "a=1 c=3 d=14");
     /* equal values: by key, the largest kept */
-    assert_int_equal(aggr_trunc(&f->t.aggr[MIN], 2), 0);
-    one(f, MIN, "e=5 f=5");
+    assert_int_equal(aggr_trunc(&f->t.aggr[LEAST], 2), 0);
+    one(f, LEAST, "e=5 f=5");
     aggr_clear(&f->t.aggr[COUNT]);
     one(f, COUNT, "a=0 c=0 d=0");
-    aggr_clear(&f->t.aggr[MIN]);
-    one(f, MIN, "e=9223372036854775807 f=9223372036854775807");
-    add(f, MAX, "m", 1, 0);
-    aggr_clear(&f->t.aggr[MAX]);
-    one(f, MAX, "m=-9223372036854775808");
+    aggr_clear(&f->t.aggr[LEAST]);
+    one(f, LEAST, "e=9223372036854775807 f=9223372036854775807");
+    add(f, GREATEST, "m", 1, 0);
+    aggr_clear(&f->t.aggr[GREATEST]);
+    one(f, GREATEST, "m=-9223372036854775808");
     assert_int_equal(aggr_trunc(&f->t.aggr[COUNT], INT64_MIN), 0);
     one(f, COUNT, "a=0 c=0 d=0");
     assert_int_equal(aggr_trunc(&f->t.aggr[COUNT], 0), 0);

@@ -59,23 +59,23 @@ enum { BYTE = 1, INT32, UINT32, UINT64, CHARS, COUNTS, INNER, ANON, UNION, INNER
 static void build_outer(struct btf_build *b)
 {
     btf_int(b, "unsigned char", 1, 0);
-    btf_int(b, "int", 4, BTF_SIGNED);
+    btf_int(b, "int", 4, INT_SIGNED);
     btf_int(b, "unsigned int", 4, 0);
     btf_int(b, "long unsigned int", 8, 0);
     btf_array(b, BYTE, 3);
     btf_array(b, UINT32, 5);
     btf_parts(b, KBTF_STRUCT, "inner", sizeof(struct inner),
-              BTF_PARTS({"tag", CHARS, offsetof(struct inner, tag)},
-                        {"count", COUNTS, offsetof(struct inner, count)}));
-    btf_parts(b, KBTF_STRUCT, "", 28, BTF_PARTS({"x", INT32, 0}, {"deep", INNER, 4}));
-    btf_parts(b, KBTF_UNION, "", 32, BTF_PARTS({"", ANON, 0}, {"all", UINT64, 0}));
+              PARTS({"tag", CHARS, offsetof(struct inner, tag)},
+                    {"count", COUNTS, offsetof(struct inner, count)}));
+    btf_parts(b, KBTF_STRUCT, "", 28, PARTS({"x", INT32, 0}, {"deep", INNER, 4}));
+    btf_parts(b, KBTF_UNION, "", 32, PARTS({"", ANON, 0}, {"all", UINT64, 0}));
     btf_array(b, INNER, 4);
     uint32_t bits = (uint32_t)(offsetof(struct outer, next) - 8) * 8;
     btf_parts(b, KBTF_STRUCT, "outer", sizeof(struct outer),
-              BTF_PARTS({"first", BYTE, 0}, {"", UNION, offsetof(struct outer, all)},
-                        {"each", INNERS, offsetof(struct outer, each)}, {"low", UINT32, bits, 3},
-                        {"high", UINT32, bits + 3, 7},
-                        {"next", OUTER + 1, offsetof(struct outer, next)}));
+              PARTS({"first", BYTE, 0}, {"", UNION, offsetof(struct outer, all)},
+                    {"each", INNERS, offsetof(struct outer, each)}, {"low", UINT32, bits, 3},
+                    {"high", UINT32, bits + 3, 7},
+                    {"next", OUTER + 1, offsetof(struct outer, next)}));
     btf_to(b, KBTF_PTR, "", OUTER);
 }
 
@@ -155,8 +155,8 @@ static void scalars(void **state)
     struct btf_build b = {.last = 0};
     struct kbtf_scalar s;
     (void)state;
-    uint32_t number = btf_int(&b, "int", 4, BTF_SIGNED), truth = btf_int(&b, "bool", 1, BTF_BOOL);
-    uint32_t wide = btf_int(&b, "__int128", 16, BTF_SIGNED);
+    uint32_t number = btf_int(&b, "int", 4, INT_SIGNED), truth = btf_int(&b, "bool", 1, INT_BOOL);
+    uint32_t wide = btf_int(&b, "__int128", 16, INT_SIGNED);
     uint32_t named = btf_to(&b, KBTF_TYPEDEF, "pid_t", btf_to(&b, KBTF_CONST, "", number));
     uint32_t ptr = btf_to(&b, KBTF_PTR, "", 0);
     uint32_t negative = btf_type(&b, KBTF_ENUM, "sign", true, 1, 4);
@@ -216,13 +216,13 @@ static void tracepoints(void **state)
     struct btf_build b = {.last = 0};
     struct kbtf_param p;
     (void)state;
-    uint32_t number = btf_int(&b, "int", 4, BTF_SIGNED), any = btf_to(&b, KBTF_PTR, "", 0);
-    btf_tracepoint(&b, "plain", BTF_PARTS({"", any}, {"", number}));
-    btf_tracepoint(&b, "named", BTF_PARTS({"", any}, {"", number}));
+    uint32_t number = btf_int(&b, "int", 4, INT_SIGNED), any = btf_to(&b, KBTF_PTR, "", 0);
+    btf_tracepoint(&b, "plain", PARTS({"", any}, {"", number}));
+    btf_tracepoint(&b, "named", PARTS({"", any}, {"", number}));
     btf_to(&b, KBTF_FUNC, "__traceiter_named",
-           btf_parts(&b, KBTF_PROTO, "", number, BTF_PARTS({"data", any}, {"count", number})));
+           btf_parts(&b, KBTF_PROTO, "", number, PARTS({"data", any}, {"count", number})));
     btf_to(&b, KBTF_FUNC, "__traceiter_plain", /* which has a type that is none of a function */
-           btf_parts(&b, KBTF_STRUCT, "s", 8, BTF_PARTS({"a", number, 0}, {"b", number, 4})));
+           btf_parts(&b, KBTF_STRUCT, "s", 8, PARTS({"a", number, 0}, {"b", number, 4})));
     btf_to(&b, KBTF_TYPEDEF, "btf_trace_wrong", number);
     btf_to(&b, KBTF_TYPEDEF, "btf_trace_", number);
     struct kbtf *k = read_built(&b);
@@ -246,18 +246,17 @@ static void text(void **state)
     struct btf_build b = {.last = 0};
     struct buf out = BUF_INIT;
     (void)state;
-    uint32_t num = btf_int(&b, "int", 4, BTF_SIGNED), chr = btf_int(&b, "char", 1, BTF_CHAR);
+    uint32_t num = btf_int(&b, "int", 4, INT_SIGNED), chr = btf_int(&b, "char", 1, INT_CHAR);
     uint32_t cchr = btf_to(&b, KBTF_CONST, "", chr), str = btf_to(&b, KBTF_PTR, "", cchr);
     uint32_t row = btf_array(&b, num, 4), rows = btf_array(&b, row, 3);
     uint32_t prow = btf_to(&b, KBTF_PTR, "", row);
-    uint32_t fn = btf_parts(&b, KBTF_PROTO, "", num, BTF_PARTS({"s", str}, {"", 0}));
+    uint32_t fn = btf_parts(&b, KBTF_PROTO, "", num, PARTS({"s", str}, {"", 0}));
     uint32_t pfn = btf_to(&b, KBTF_PTR, "", fn), cpfn = btf_to(&b, KBTF_CONST, "", pfn);
     uint32_t fns = btf_array(&b, pfn, 2);
     uint32_t none = btf_type(&b, KBTF_PROTO, "", false, 0, 0);
     uint32_t fwd = btf_type(&b, KBTF_FWD, "far", false, 0, 0);
-    uint32_t anon = btf_parts(&b, KBTF_UNION, "", 4, BTF_PARTS({"n", num, 0}, {"c", chr, 0}));
-    uint32_t set =
-        btf_parts(&b, KBTF_STRUCT, "set", 8, BTF_PARTS({"", anon, 0}, {"low", num, 32, 3}));
+    uint32_t anon = btf_parts(&b, KBTF_UNION, "", 4, PARTS({"n", num, 0}, {"c", chr, 0}));
+    uint32_t set = btf_parts(&b, KBTF_STRUCT, "set", 8, PARTS({"", anon, 0}, {"low", num, 32, 3}));
     uint32_t td = btf_to(&b, KBTF_TYPEDEF, "callback", pfn);
     uint32_t fun = btf_to(&b, KBTF_FUNC, "go", fn);
     uint32_t en = btf_type(&b, KBTF_ENUM, "e", false, 1, 4);
@@ -310,10 +309,9 @@ static void circles(void **state)
     (void)state;
     uint32_t a = btf_to(&b, KBTF_TYPEDEF, "a", 2), c = btf_to(&b, KBTF_CONST, "", a);
     uint32_t arr = btf_array(&b, 3, 7);
-    uint32_t self =
-        btf_parts(&b, KBTF_STRUCT, "", 8, BTF_PARTS({"", 4, 0}, {"", 4, 0}, {"x", 4, 4}));
+    uint32_t self = btf_parts(&b, KBTF_STRUCT, "", 8, PARTS({"", 4, 0}, {"", 4, 0}, {"x", 4, 4}));
     uint32_t ptr = btf_to(&b, KBTF_PTR, "", 5);
-    uint32_t fn = btf_parts(&b, KBTF_PROTO, "", 6, BTF_PARTS({"", 6}, {"", 6}, {"", 6}));
+    uint32_t fn = btf_parts(&b, KBTF_PROTO, "", 6, PARTS({"", 6}, {"", 6}, {"", 6}));
     uint32_t far = btf_to(&b, KBTF_PTR, "", UINT32_MAX), last = btf_to(&b, KBTF_TYPEDEF, "z", 9);
     struct kbtf *k = read_built(&b);
     assert_int_equal(kbtf_resolve(k, a), 0);
@@ -341,7 +339,7 @@ static void counts_of_4_billion(void **state)
     (void)state;
     uint32_t num = btf_int(&b, "int", UINT32_MAX, 0), row = btf_array(&b, num, UINT32_MAX);
     uint32_t rows = btf_array(&b, row, UINT32_MAX);
-    uint32_t set = btf_parts(&b, KBTF_STRUCT, "s", UINT32_MAX, BTF_PARTS({"a", rows, 8}));
+    uint32_t set = btf_parts(&b, KBTF_STRUCT, "s", UINT32_MAX, PARTS({"a", rows, 8}));
     struct kbtf *k = read_built(&b);
     assert_int_equal(kbtf_size(k, row), (uint64_t)UINT32_MAX * UINT32_MAX);
     assert_int_equal(kbtf_size(k, rows), 0);
@@ -361,7 +359,7 @@ static void without_trust(void **state)
     struct kbtf *k;
     (void)state;
     build_outer(&b);
-    btf_tracepoint(&b, "t", BTF_PARTS({"", UINT64}, {"arg", OUTER + 1}));
+    btf_tracepoint(&b, "t", PARTS({"", UINT64}, {"arg", OUTER + 1}));
     btf_type(&b, KBTF_ENUM, "e", false, 1, 4);
     buf_u32(&b.types, btf_name(&b, "E"));
     buf_u32(&b.types, 3);

@@ -20,27 +20,27 @@ static struct kbtf *kernel(void)
     struct kbtf *types = NULL;
     struct diags d;
     diags_init(&d);
-    const uint32_t s32 = btf_int(&b, "int", 4, BTF_SIGNED), u64 = btf_int(&b, "u64", 8, 0);
-    const uint32_t s64 = btf_int(&b, "s64", 8, BTF_SIGNED);
+    const uint32_t s32 = btf_int(&b, "int", 4, INT_SIGNED), u64 = btf_int(&b, "u64", 8, 0);
+    const uint32_t s64 = btf_int(&b, "s64", 8, INT_SIGNED);
     const uint32_t numbers = btf_array(&b, u64, 0);
     const uint32_t group = btf_parts(&b, KBTF_STRUCT, "pid", 96,
-                                     BTF_PARTS({.name = "numbers", .type = numbers, .at = 96}));
+                                     PARTS({.name = "numbers", .type = numbers, .at = 96}));
     const uint32_t groups = btf_array(&b, btf_to(&b, KBTF_PTR, "", group), 4);
     const uint32_t signal = btf_parts(&b, KBTF_STRUCT, "signal_struct", 500,
-                                      BTF_PARTS({.name = "pids", .type = groups, .at = 400}));
+                                      PARTS({.name = "pids", .type = groups, .at = 400}));
     const uint32_t path =
         btf_parts(&b, KBTF_STRUCT, "path", 16,
-                  BTF_PARTS({.name = "mnt", .type = btf_to(&b, KBTF_PTR, "", u64), .at = 0}));
+                  PARTS({.name = "mnt", .type = btf_to(&b, KBTF_PTR, "", u64), .at = 0}));
     btf_parts(&b, KBTF_STRUCT, "file", 80,
-              BTF_PARTS({.name = "f_path", .type = path, .at = 64},
-                        {.name = "f_pos", .type = s64, .at = 40}));
+              PARTS({.name = "f_path", .type = path, .at = 64},
+                    {.name = "f_pos", .type = s64, .at = 40}));
     const uint32_t to_signal = btf_to(&b, KBTF_PTR, "", signal);
     const uint32_t parent = btf_to(&b, KBTF_PTR, "", b.last + 2); /* to the next one */
     btf_parts(&b, KBTF_STRUCT, "task_struct", 3000,
-              BTF_PARTS({.name = "prio", .type = s32, .at = 108},
-                        {.name = "tgid", .type = s32, .at = 2460},
-                        {.name = "real_parent", .type = parent, .at = 2472},
-                        {.name = "signal", .type = to_signal, .at = 2800}));
+              PARTS({.name = "prio", .type = s32, .at = 108},
+                    {.name = "tgid", .type = s32, .at = 2460},
+                    {.name = "real_parent", .type = parent, .at = 2472},
+                    {.name = "signal", .type = to_signal, .at = 2800}));
     btf_finish(&b, &out);
     assert_int_equal(kbtf_read(&types, out.data, out.len, &d), ET_OK);
     buf_free(&out);

@@ -25,42 +25,40 @@ static struct buf kernel(struct kernel is)
 {
     struct btf_build b = {.last = 0};
     struct buf blob = BUF_INIT;
-    uint32_t num = btf_int(&b, "int", 4, BTF_SIGNED), uns = btf_int(&b, "unsigned int", 4, 0);
-    uint32_t lng = btf_int(&b, "long int", 8, BTF_SIGNED), truth = btf_int(&b, "bool", 1, BTF_BOOL);
+    uint32_t num = btf_int(&b, "int", 4, INT_SIGNED), uns = btf_int(&b, "unsigned int", 4, 0);
+    uint32_t lng = btf_int(&b, "long int", 8, INT_SIGNED), truth = btf_int(&b, "bool", 1, INT_BOOL);
     uint32_t any = btf_to(&b, KBTF_PTR, "", 0);
-    uint32_t status = btf_parts(&b, KBTF_STRUCT, "thread_info", 16,
-                                BTF_PARTS({"flags", lng, 0}, {"status", uns, 8}));
+    uint32_t status =
+        btf_parts(&b, KBTF_STRUCT, "thread_info", 16, PARTS({"flags", lng, 0}, {"status", uns, 8}));
     uint32_t task =
         btf_parts(&b, KBTF_STRUCT, "task_struct", 64,
-                  BTF_PARTS({"thread_info", status, 0}, {is.old ? "state" : "__state", lng, 24},
-                            {"exit_signal", num, 32}, {"in_iowait", uns, 320, 1}));
+                  PARTS({"thread_info", status, 0}, {is.old ? "state" : "__state", lng, 24},
+                        {"exit_signal", num, 32}, {"in_iowait", uns, 320, 1}));
     uint32_t ptask = btf_to(&b, KBTF_PTR, "", task);
 #if defined(__x86_64__)
     uint32_t regs =
         btf_parts(&b, KBTF_STRUCT, "pt_regs", 168,
-                  BTF_PARTS({"r10", lng, 56}, {"r9", lng, 64}, {"r8", lng, 72}, {"dx", lng, 96},
-                            {"si", lng, 104}, {"di", lng, 112}, {"orig_ax", lng, 120}));
+                  PARTS({"r10", lng, 56}, {"r9", lng, 64}, {"r8", lng, 72}, {"dx", lng, 96},
+                        {"si", lng, 104}, {"di", lng, 112}, {"orig_ax", lng, 120}));
 #else
-    uint32_t regs =
-        btf_parts(&b, KBTF_STRUCT, "pt_regs", 336,
-                  BTF_PARTS({"regs", btf_array(&b, lng, 31), 0}, {"syscallno", num, 280}));
+    uint32_t regs = btf_parts(&b, KBTF_STRUCT, "pt_regs", 336,
+                              PARTS({"regs", btf_array(&b, lng, 31), 0}, {"syscallno", num, 280}));
 #endif
     uint32_t pregs = btf_to(&b, KBTF_PTR, "", regs);
     if (is.old)
-        btf_tracepoint(&b, "sched_switch",
-                       BTF_PARTS({"", any}, {"", truth}, {"", ptask}, {"", ptask}));
+        btf_tracepoint(&b, "sched_switch", PARTS({"", any}, {"", truth}, {"", ptask}, {"", ptask}));
     else
         btf_tracepoint(&b, "sched_switch",
-                       BTF_PARTS({"", any}, {"", truth}, {"", ptask}, {"", ptask}, {"", uns}));
+                       PARTS({"", any}, {"", truth}, {"", ptask}, {"", ptask}, {"", uns}));
     if (is.sched_exit)
-        btf_tracepoint(&b, "sched_exit_tp", BTF_PARTS({"", any}, {"", truth}));
+        btf_tracepoint(&b, "sched_exit_tp", PARTS({"", any}, {"", truth}));
     if (!is.no_calls) {
-        btf_tracepoint(&b, "sys_enter", BTF_PARTS({"", any}, {"", pregs}, {"", lng}));
-        btf_tracepoint(&b, "sys_exit", BTF_PARTS({"", any}, {"", pregs}, {"", lng}));
+        btf_tracepoint(&b, "sys_enter", PARTS({"", any}, {"", pregs}, {"", lng}));
+        btf_tracepoint(&b, "sys_exit", PARTS({"", any}, {"", pregs}, {"", lng}));
     }
-    btf_tracepoint(&b, "sched_process_fork", BTF_PARTS({"", any}, {"", ptask}, {"", ptask}));
-    btf_tracepoint(&b, "sched_process_fork", BTF_PARTS({"", any}, {"", ptask}, {"", ptask}));
-    btf_tracepoint(&b, "odd", BTF_PARTS({"", any}, {"", task}, {"", uns})); /* a struct's value */
+    btf_tracepoint(&b, "sched_process_fork", PARTS({"", any}, {"", ptask}, {"", ptask}));
+    btf_tracepoint(&b, "sched_process_fork", PARTS({"", any}, {"", ptask}, {"", ptask}));
+    btf_tracepoint(&b, "odd", PARTS({"", any}, {"", task}, {"", uns})); /* a struct's value */
     btf_finish(&b, &blob);
     return blob;
 }

@@ -107,35 +107,34 @@ static struct kbtf *kernel(void)
     struct buf blob = BUF_INIT;
     struct diags d;
     struct kbtf *k;
-    btf_int(&b, "int", 4, BTF_SIGNED);
+    btf_int(&b, "int", 4, INT_SIGNED);
     btf_int(&b, "unsigned char", 1, 0);
     btf_int(&b, "char", 1, 0);
     btf_int(&b, "short unsigned int", 2, 0);
     btf_int(&b, "unsigned int", 4, 0);
     btf_int(&b, "long unsigned int", 8, 0);
     btf_array(&b, CHAR, 16);
-    btf_parts(&b, KBTF_STRUCT, "", 4, BTF_PARTS({"head", UINT16, 0}, {"tail", UINT16, 2}));
+    btf_parts(&b, KBTF_STRUCT, "", 4, PARTS({"head", UINT16, 0}, {"tail", UINT16, 2}));
     btf_array(&b, QUEUE, 3);
     uint32_t bits = (uint32_t)(offsetof(struct task_struct, comm) + sizeof worker.comm) * 8;
     btf_parts(&b, KBTF_STRUCT, "task_struct", sizeof(struct task_struct),
-              BTF_PARTS({"pid", INT32, offsetof(struct task_struct, pid)},
-                        {"flag", BYTE, offsetof(struct task_struct, flag)},
-                        {"comm", COMM, offsetof(struct task_struct, comm)},
-                        {"low", UINT32, bits, 3}, {"high", UINT32, bits + 3, 9},
-                        {"minus", INT32, bits + 12, 5},
-                        {"queue", QUEUES, offsetof(struct task_struct, queue)},
-                        {"parent", PTASK, offsetof(struct task_struct, parent)}));
+              PARTS({"pid", INT32, offsetof(struct task_struct, pid)},
+                    {"flag", BYTE, offsetof(struct task_struct, flag)},
+                    {"comm", COMM, offsetof(struct task_struct, comm)}, {"low", UINT32, bits, 3},
+                    {"high", UINT32, bits + 3, 9}, {"minus", INT32, bits + 12, 5},
+                    {"queue", QUEUES, offsetof(struct task_struct, queue)},
+                    {"parent", PTASK, offsetof(struct task_struct, parent)}));
     btf_to(&b, KBTF_PTR, "", TASK);
     uint32_t set = btf_parts(&b, KBTF_STRUCT, "packet", sizeof(struct packet),
-                             BTF_PARTS({"head", UINT64, offsetof(struct packet, head)},
-                                       {"offset", UINT16, offsetof(struct packet, offset)}));
+                             PARTS({"head", UINT64, offsetof(struct packet, head)},
+                                   {"offset", UINT16, offsetof(struct packet, offset)}));
     uint32_t ppacket = btf_to(&b, KBTF_PTR, "", btf_to(&b, KBTF_CONST, "", set));
     btf_type(&b, KBTF_ENUM, "colour", false, 1, 4);
     buf_u32(&b.types, btf_name(&b, "GREEN"));
     buf_u32(&b.types, 42);
     btf_tracepoint(
         &b, "event",
-        BTF_PARTS({"", UINT64}, {"", PTASK}, {"", INT32}, {"", ppacket}, {"", UINT64}, {"", BYTE}));
+        PARTS({"", UINT64}, {"", PTASK}, {"", INT32}, {"", ppacket}, {"", UINT64}, {"", BYTE}));
     btf_finish(&b, &blob);
     diags_init(&d);
     assert_int_equal(kbtf_read(&k, blob.data, blob.len, &d), 0);

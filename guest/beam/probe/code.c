@@ -14,7 +14,7 @@
 
 enum {
     FUNCTIONS_MOST = 1 << 20,
-    LOG_MOST = 1 << 16,
+    SYMBOLS_MOST = 1 << 16,
     PAGE = 4096,             /* bytes; the smallest that there is */
     PART_PAGES = 64,         /* searched in one call */
     HEAD = 3,                /* words in front of a function's code */
@@ -22,7 +22,7 @@ enum {
     EXTENT_MOST = 4 << 20,   /* bytes of one function's code */
     STACK_LOOKED = 16 << 10, /* words of a stack that are examined */
     EVENT_LOOKED = 64 << 10, /* words of code, for all frames of a stack */
-    MAP_LINE = 512,          /* bytes of a line of the list of mappings */
+    MAPPING_LINE = 512,      /* bytes of a line of the list of mappings */
     BODY_LOOKED = 4 << 10,   /* words of a function's code, for each frame */
     ATOM_BITS = 63,          /* of a word that is an atom ... */
     ATOM = 11,               /* ... these are so */
@@ -89,7 +89,7 @@ static struct symbol {
     uint32_t arity;
     struct lines_module header;
     _Atomic bool ready;
-} * symbols; /* LOG_MOST; NULL until the first table */
+} * symbols; /* SYMBOLS_MOST; NULL until the first table */
 static _Atomic uint32_t nsymbols;
 
 static void tell(const struct table *t, struct entry *e)
@@ -97,8 +97,8 @@ static void tell(const struct table *t, struct entry *e)
     if (atomic_load_explicit(&e->told, memory_order_relaxed) || atomic_exchange(&e->told, true))
         return;
     uint32_t i = atomic_fetch_add(&nsymbols, 1);
-    if (i >= LOG_MOST) { /* its frames stay without names */
-        atomic_store(&nsymbols, LOG_MOST);
+    if (i >= SYMBOLS_MOST) { /* its frames stay without names */
+        atomic_store(&nsymbols, SYMBOLS_MOST);
         return;
     }
     symbols[i].from = e->at;
@@ -160,7 +160,7 @@ ERL_NIF_TERM code_names_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     size_t sites = 0;
     int memory = -1;
     for (unsigned n = 0;
-         symbols != NULL && n < NAMES_AT_ONCE && sites < SITES_AT_ONCE && i < LOG_MOST &&
+         symbols != NULL && n < NAMES_AT_ONCE && sites < SITES_AT_ONCE && i < SYMBOLS_MOST &&
          atomic_load_explicit(&symbols[i].ready, memory_order_acquire);
          i++, n++) {
         const struct symbol *s = &symbols[i];
@@ -484,7 +484,7 @@ static struct entry *known(ERL_NIF_TERM m, ERL_NIF_TERM f, uint64_t arity)
 static void each_mapping(const char *rights, void (*fn)(void *arg, const struct mapping *m),
                          void *arg)
 {
-    char line[MAP_LINE];
+    char line[MAPPING_LINE];
     FILE *maps = fopen("/proc/self/maps", "re");
     while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
         struct mapping m = {.view = NULL};
@@ -586,7 +586,7 @@ ERL_NIF_TERM code_begin_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     making_end();
     if (n > FUNCTIONS_MOST || !old_ends())
         return agent.atom.false_;
-    if (symbols == NULL && (symbols = et_calloc(LOG_MOST, sizeof *symbols)) == NULL)
+    if (symbols == NULL && (symbols = et_calloc(SYMBOLS_MOST, sizeof *symbols)) == NULL)
         return agent.atom.false_;
     while (cap < 2 * (uint64_t)n)
         cap *= 2;

@@ -8,11 +8,11 @@
 #include "beam/tracer.h"
 
 enum {
-    NAMES = 1 << 17,   /* processes named at a time */
-    READ_TRIES = 4,    /* of a reader whose record changes */
-    LOCK_TRIES = 1000, /* looks at another writer's lock: it is held for some 50 ns */
-    ASKED = 256,       /* processes that are looked up again at a time */
-    START_ARGS = 7,    /* arguments of a start function that are examined */
+    NAMES = 1 << 17,     /* processes named at a time */
+    READ_TRIES = 4,      /* of a reader whose record changes */
+    WRITER_TRIES = 1000, /* looks at another writer's lock: it is held for some 50 ns */
+    ASKED = 256,         /* processes that are looked up again at a time */
+    START_ARGS = 7,      /* arguments of a start function that are examined */
 };
 
 /* Where a name comes from; a better one replaces it. FUN: of a fun that began the process, or of
@@ -84,7 +84,7 @@ static bool is_of(const struct known *k, ERL_NIF_TERM pid)
 
 /* Returns false when nothing is known of the process. Of a text it reads as much as there is, and
  * none where the process is registered: nobody is shown it then. */
-static bool read(ERL_NIF_TERM pid, struct known *k)
+static bool known_read(ERL_NIF_TERM pid, struct known *k)
 {
     const struct record *r = proctab_find(table(), pid);
     for (unsigned i = 0; r && i < READ_TRIES; i++) {
@@ -110,7 +110,7 @@ static bool read(ERL_NIF_TERM pid, struct known *k)
  * is, by an allocation at an event. */
 static bool lock(struct record *r)
 {
-    for (unsigned i = 0; i < LOCK_TRIES; i++) {
+    for (unsigned i = 0; i < WRITER_TRIES; i++) {
         uint32_t none = 0;
         if (atomic_load_explicit(&r->busy, memory_order_relaxed) == 0 &&
             atomic_compare_exchange_strong_explicit(&r->busy, &none, 1, memory_order_acquire,
@@ -460,7 +460,7 @@ static void child(ErlNifEnv *env, ERL_NIF_TERM pid, ERL_NIF_TERM opts)
 {
     ERL_NIF_TERM mfa;
     struct known k;
-    if (is_ours(env, pid) && !read(pid, &k) &&
+    if (is_ours(env, pid) && !known_read(pid, &k) &&
         enif_get_map_value(env, opts, agent.atom.extra, &mfa))
         begun(env, pid, mfa);
 }
@@ -517,7 +517,7 @@ size_t procname_text(ErlNifEnv *env, ERL_NIF_TERM pid, bool hidden, char *out)
     struct known k;
     if (!is_ours(env, pid))
         return 0;
-    if (!read(pid, &k))
+    if (!known_read(pid, &k))
         k = (struct known){.pid = pid};
     return write_name(env, &k, hidden, out);
 }
@@ -528,7 +528,8 @@ size_t procname_of_text(ErlNifEnv *env, const char *text, size_t len, bool hidde
     uint64_t number = number_of(text, len);
     const void *at = number ? proctab_find(numbers(), number) : NULL;
     /* Its slot may just be changing hands: what is known of the process has its number. */
-    return at && read(pid_of(at), &k) && k.number == number ? write_name(env, &k, hidden, out) : 0;
+    return at && known_read(pid_of(at), &k) && k.number == number ? write_name(env, &k, hidden, out)
+                                                                  : 0;
 }
 
 /* -- the server -------------------------------------------------------------------------------- */
@@ -615,7 +616,7 @@ static bool still_there(void *env, uint64_t pid)
     struct known k;
     if (!is_alive(env, pid))
         return false;
-    if (read(pid, &k) && k.registered && !is_registered(env, pid, k.registered))
+    if (known_read(pid, &k) && k.registered && !is_registered(env, pid, k.registered))
         clear_registered(pid);
     return true;
 }
