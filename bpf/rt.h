@@ -27,7 +27,7 @@ KMEM_CONSTS(X)
         k_;                                                                                        \
     })
 /* The map. */
-extern char MEM[];
+extern _Alignas(8) char MEM[];
 
 /* Functions of the kernel, by their numbers. */
 static long (*const bpf_probe_read_kernel)(void *to, u32 n, const void *from) = (void *)113;
