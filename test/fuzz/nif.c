@@ -441,7 +441,7 @@ void enif_free_env(ErlNifEnv *env)
 
 /* An atom, or an integer of more than 64 bits, which lasts for ever. */
 size_t enif_binary_to_term(ErlNifEnv *env, const unsigned char *p, size_t n, ERL_NIF_TERM *t,
-                           ErlNifBinaryToTerm opts)
+                           unsigned int opts)
 {
     enum { ATOM_UTF8_EXT = 118, SMALL_BIG_EXT = 110, HEADER = 4 };
     static struct nif_term large[2] = {
