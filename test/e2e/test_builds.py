@@ -1,4 +1,4 @@
-"""An agent that was built with another OTP release than the node's."""
+"""An agent that was built with another OTP release than the node's; a tool and an agent that another Debian's compiler has built."""
 import os
 import subprocess
 
@@ -50,3 +50,8 @@ def test_agent_of_otp_27(t):
 
 def test_agent_of_otp_29(t):
     traced(t, agent_of(t, "29"))
+
+
+def test_attaches(t):
+    """What this suite runs with. `make check-built` runs this test with each tool that other Debians' compilers have built, and with its agent."""
+    traced(t, os.environ.get("ERLTRACE_ROOT", ROOT))

@@ -1,0 +1,20 @@
+# Everything, built with the compilers and the C libraries of other Debians (scripts/dev/built), each named by its OTP release.
+#
+#   make built                  in those that are released: gcc and clang may warn of nothing
+#   make BUILT=29 check-built   in the one that has OTP 29: this builds first
+#
+# The build needs processors and the tests of nodes a machine that is not busy, so that they are apart: built ends with the unit tests.
+BUILT ?= $(shell scripts/dev/releases --settled)
+
+.PHONY: built check-built $(BUILT:%=built-%)
+## built: builds everything in a newer Debian with gcc and clang, warnings as errors, and runs the unit tests there (BUILT=29)
+built: $(BUILT:%=built-%)
+	@+scripts/dev/tally $(foreach n,$(BUILT),'scripts/dev/built $(n) unit')
+
+## check-built: traces nodes of that Debian with what was built there (BUILT=29)
+check-built: all $(BUILT:%=built-%)
+	@+$(SUITE_ENV) scripts/dev/tally $(foreach n,$(BUILT),'scripts/dev/built $(n) attach')
+
+$(BUILT:%=built-%): built-%:
+	@scripts/dev/deps otp
+	@+scripts/dev/built $* build
