@@ -6,6 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
+import { InVain, pageErrors, Unable } from "./results.ts";
+
+export type { Case } from "./results.ts";
 
 export const ROOT = process.env.ERLTRACE_ROOT ?? process.cwd();
 export const PATIENCE = Number(process.env.PATIENCE ?? 60) * 1000;
@@ -45,37 +48,47 @@ export class Browsers {
 
     constructor(private readonly path = chromiumPath()) {}
 
+    /** The browser, which is started if it does not run. A machine that is busy may fail to start it once. */
     async start(): Promise<Browser> {
-        if (!this.browser?.isConnected())
-            this.browser = await chromium.launch({
-                executablePath: this.path,
-                headless: true,
-                env: {
-                    ...process.env,
-                    HOME: this.folder,
-                    TMPDIR: this.folder,
-                    XDG_CONFIG_HOME: this.folder,
-                    XDG_CACHE_HOME: this.folder,
-                } as Record<string, string>,
-                args: [
-                    "--headless",
-                    "--no-sandbox",
-                    "--disable-gpu",
-                    "--disable-dev-shm-usage",
-                    "--disable-background-networking",
-                    "--disable-component-update",
-                    "--disable-sync",
-                    "--disable-default-apps",
-                    "--disable-extensions",
-                    "--no-first-run",
-                    "--no-default-browser-check",
-                    "--metrics-recording-only",
-                    "--mute-audio",
-                    "--font-render-hinting=none",
-                    "--hide-scrollbars=false",
-                ],
-            });
+        if (this.browser?.isConnected()) return this.browser;
+        this.browser = await this.launch().catch(() =>
+            this.launch().catch((e: unknown) => {
+                throw new Unable(`Chromium does not start: ${String(e)}`);
+            }),
+        );
         return this.browser;
+    }
+
+    private launch(): Promise<Browser> {
+        return chromium.launch({
+            timeout: PATIENCE,
+            executablePath: this.path,
+            headless: true,
+            env: {
+                ...process.env,
+                HOME: this.folder,
+                TMPDIR: this.folder,
+                XDG_CONFIG_HOME: this.folder,
+                XDG_CACHE_HOME: this.folder,
+            } as Record<string, string>,
+            args: [
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+                "--disable-default-apps",
+                "--disable-extensions",
+                "--no-first-run",
+                "--no-default-browser-check",
+                "--metrics-recording-only",
+                "--mute-audio",
+                "--font-render-hinting=none",
+                "--hide-scrollbars=false",
+            ],
+        });
     }
 
     /** A fresh context; whatever goes wrong in its pages is an error of the test. */
@@ -92,7 +105,8 @@ export class Browsers {
             acceptDownloads: true,
         });
         context.setDefaultTimeout(PATIENCE);
-        const errors: string[] = [];
+        const errors = pageErrors();
+        context.on("page", (p) => p.on("crash", () => errors.push("the page has crashed")));
         context.on("weberror", (e) => errors.push(String(e.error().stack ?? e.error())));
         // Typing over styled text makes the browser itself try an inline style inside of the editor, which CodeMirror replaces
         // anyway; that one refusal is expected, others are errors.
@@ -126,17 +140,24 @@ export class Browsers {
         return { context, errors };
     }
 
-    /** Kills the browser with all its processes; the next context gets a new one. */
+    /** Closes what a test that failed has left open. */
+    async tidy(): Promise<void> {
+        for (const c of this.browser?.contexts() ?? []) await c.close().catch(() => {});
+    }
+
+    /** Kills the browser with all its processes, also those that it is starting; the next context gets a new one. */
     async kill(): Promise<void> {
-        const pid = chromiumOf(this.folder);
-        for (const p of pid) {
-            try {
-                process.kill(p, "SIGKILL");
-            } catch {
-                // it has ended meanwhile
+        await until("the browser to be gone", () => {
+            const all = chromiumOf(this.folder);
+            for (const p of all) {
+                try {
+                    process.kill(p, "SIGKILL");
+                } catch {
+                    // it has ended meanwhile
+                }
             }
-        }
-        await until("the browser to be gone", () => !this.browser!.isConnected());
+            return all.length === 0 && !this.browser!.isConnected();
+        });
         this.browser = null;
     }
 
@@ -228,8 +249,17 @@ export async function until<T>(
     for (;;) {
         const v = await test();
         if (v) return v;
-        if (Date.now() > end) throw new Error(`waited in vain for: ${what}`);
+        if (Date.now() > end) throw new InVain(`waited in vain for: ${what}`);
         await new Promise((r) => setTimeout(r, 50));
+    }
+}
+
+/** What is wrong after a wait that was in vain. */
+function inVain(check: () => void): void {
+    try {
+        check();
+    } catch (e) {
+        throw new InVain(`waited in vain: ${(e as Error).message}`);
     }
 }
 
@@ -239,7 +269,7 @@ export async function same<T>(read: () => Promise<T>, wanted: T): Promise<void> 
     for (;;) {
         const found = await read();
         if (isDeepStrictEqual(found, wanted)) return;
-        if (Date.now() > end) assert.deepEqual(found, wanted);
+        if (Date.now() > end) inVain(() => assert.deepEqual(found, wanted));
         await new Promise((r) => setTimeout(r, 50));
     }
 }
@@ -250,32 +280,9 @@ export async function like(read: () => Promise<string | undefined | null>, wante
     for (;;) {
         const found = (await read()) ?? "";
         if (wanted.test(found)) return;
-        if (Date.now() > end) assert.match(found, wanted);
+        if (Date.now() > end) inVain(() => assert.match(found, wanted));
         await new Promise((r) => setTimeout(r, 50));
     }
-}
-
-export interface Case {
-    name: string;
-    run: () => Promise<void>;
-}
-
-/** Runs the cases one after the other; the numbers of those that passed and failed. */
-export async function runAll(cases: Case[]): Promise<[number, number]> {
-    let passed = 0;
-    let failed = 0;
-    for (const c of cases) {
-        const began = Date.now();
-        try {
-            await c.run();
-            passed++;
-            console.log(`  ok      ${c.name} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
-        } catch (e) {
-            failed++;
-            console.log(`  FAILED  ${c.name}\n${String((e as Error).stack ?? e).replace(/^/gm, "          ")}`);
-        }
-    }
-    return [passed, failed];
 }
 
 /** The texts of elements, without the sign of the menu's button that may be at their end. */

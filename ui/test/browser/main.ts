@@ -1,7 +1,8 @@
-// main.ts - runs the tests of the page in a browser: `node build/browser/main.mjs [--list]`: all, or those named in TEST_CHOSEN, one a line; its last line is `N passed, N failed`.
+// main.ts - runs the tests of the page: `node build/browser/main.mjs`: those named in TEST_CHOSEN, one a line, or all that need a browser; its last
+// line is `N passed, N failed`. `--list`: the names of those that need a browser.
 import { access } from "./access.ts";
 import { bench } from "./bench.ts";
-import { Browsers, type Case, runAll } from "./browser.ts";
+import { Browsers } from "./browser.ts";
 import { editor } from "./editor.ts";
 import { evidence } from "./evidence.ts";
 import { FakeServer } from "./fake.ts";
@@ -10,7 +11,9 @@ import { next, nextReal } from "./next.ts";
 import { nodes, realNodes } from "./nodes.ts";
 import { pictureTests } from "./picture.ts";
 import { pictures } from "./pictures.ts";
+import { plain } from "./plain.ts";
 import { Real, real } from "./real.ts";
+import { type Case, finding, runAll } from "./results.ts";
 import { survive, surviveViews } from "./survive.ts";
 import { views } from "./views.ts";
 
@@ -50,25 +53,32 @@ if (process.argv.includes("--list")) {
     for (const c of [...madeUp, ...onANode]) console.log(c.name);
     process.exit(0);
 }
-await server.start();
-// what has run before, without a browser
-const before = [Number(process.env.PASSED ?? 0), Number(process.env.FAILED ?? 0)] as const;
-let result: [number, number] = [0, 1];
+process.on("unhandledRejection", (e) => finding(`nobody waits for this error: ${String((e as Error)?.stack ?? e)}`));
+
+/** A place for a node that all tests share. Where it cannot be made, each of them says why. */
+async function placed(cases: Case[]): Promise<Case[]> {
+    try {
+        if (cases.length > 0) await node.start();
+        return cases;
+    } catch (e) {
+        return cases.map(({ name }) => ({ name, run: () => Promise.reject(e) }));
+    }
+}
+
+const results: [number, number][] = [];
 try {
-    const [a, b] = await runAll(madeUp);
-    let [c, d] = [0, 0];
-    if (onANode.length > 0)
-        try {
-            await node.start();
-            [c, d] = await runAll(onANode);
-        } finally {
-            await node.end();
-        }
-    result = [a + c, b + d];
+    results.push(await runAll(plain(wanted ?? [])));
+    await server.start();
+    const tidy = () => browsers.tidy();
+    results.push(await runAll(madeUp, tidy), await runAll(await placed(onANode), tidy));
+} catch (e) {
+    console.log(`  FAILED  the tests end here\n${String((e as Error).stack ?? e).replace(/^/gm, "          ")}`);
+    results.push([0, 1]);
 } finally {
+    await node.end();
     await browsers.end();
     server.end();
 }
-const [passed, failed] = [before[0] + result[0], before[1] + result[1]];
+const [passed, failed] = [0, 1].map((k) => results.reduce((sum, r) => sum + r[k]!, 0));
 console.log(`${passed} passed, ${failed} failed`);
-process.exit(failed > 0 ? 1 : 0);
+process.exit(failed! > 0 ? 1 : 0);

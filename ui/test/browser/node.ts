@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { PATIENCE, ROOT } from "./browser.ts";
+import { finding, InVain, Unable, uses } from "./results.ts";
 
 export const COOKIE = "erltrace-test-cookie";
 export const TOOL = process.env.ERLTRACE ?? join(ROOT, "bin", "erltrace");
@@ -26,8 +27,9 @@ export class Lines {
         const end = Date.now() + PATIENCE;
         for (let i = from; ; ) {
             for (; i < this.all.length; i++) if (what.test(this.all[i]!)) return this.all[i]!;
-            if (this.ended || Date.now() > end)
-                throw new Error(`waited in vain for ${what}:\n${this.all.slice(-20).join("\n")}`);
+            const last = () => this.all.slice(-20).join("\n");
+            if (this.ended) throw new Error(`it ended before it said ${what}:\n${last()}`);
+            if (Date.now() > end) throw new InVain(`waited in vain for ${what}:\n${last()}`);
             await new Promise<void>((done) => {
                 const timer = setTimeout(done, end - Date.now() + 1);
                 this.wake.push(() => (clearTimeout(timer), done()));
@@ -59,6 +61,7 @@ export class ErlangNode {
     private readonly p: ChildProcessWithoutNullStreams;
     private readonly out: Lines;
     private seen = 0;
+    private ending = false;
 
     private constructor(short: string, otp: string | null) {
         const host = spawnSync("hostname", ["-s"]).stdout.toString().trim() || "localhost";
@@ -73,6 +76,7 @@ export class ErlangNode {
             ...demo.map((f) => join("demo", f)),
         ]) {
             const r = spawnSync("erlc", ["+debug_info", "-o", ebin, join(ROOT, source)]);
+            if (r.error) throw new Unable(`erlc: ${r.error.message}`);
             if (r.status !== 0) throw new Error(`erlc ${source}: ${r.stdout.toString()}${r.stderr?.toString()}`);
         }
         writeFileSync(join(this.home, ".erlang.cookie"), COOKIE);
@@ -91,6 +95,9 @@ export class ErlangNode {
         const erl = ["erl", "-noshell", "-sname", short, "-pa", ebin, "-s", "etw"];
         const command = otp === null ? erl : [join(ROOT, "scripts", "dev", "in-otp"), otp, ...erl];
         this.p = spawn(command[0]!, command.slice(1), { env, cwd: ROOT });
+        this.p.once("exit", (status, signal) => {
+            if (!this.ending) finding(`the node ${this.name} has died: ${signal ?? `status ${status}`}`);
+        });
         this.p.stderr.resume();
         this.p.stdin.on("error", () => {});
         this.out = new Lines(this.p.stdout);
@@ -103,13 +110,20 @@ export class ErlangNode {
         otp: string | null = null,
     ): Promise<ErlangNode> {
         const n = new ErlangNode(name, otp);
-        await n.out.wait(/\x01ready/);
+        uses(n.name);
+        try {
+            await n.out.wait(/\x01ready/);
+        } catch (e) {
+            await n.end();
+            throw e;
+        }
         n.seen = n.out.all.length;
         return n;
     }
 
     /** Evaluates an expression there and gives its value. */
     async call(expression: string): Promise<unknown> {
+        uses(this.name);
         const from = this.seen;
         this.p.stdin.write(`${expression}.\n`);
         const line = await this.out.wait(/\x01(ok|error) /, from);
@@ -131,6 +145,7 @@ export class ErlangNode {
     }
 
     async end(): Promise<void> {
+        this.ending = true;
         this.p.kill("SIGKILL");
         await ended(this.p);
         rmSync(this.home, { recursive: true, force: true, maxRetries: 5 });
@@ -139,11 +154,17 @@ export class ErlangNode {
 
 export class Server {
     url = "";
+    private ending = false;
     private constructor(
         readonly p: ChildProcessWithoutNullStreams,
         private readonly out: Lines,
         private readonly err: Lines,
-    ) {}
+    ) {
+        p.once("exit", (status, signal) => {
+            if (!this.ending)
+                finding(`erltrace serve has died: ${signal ?? `status ${status}`}\n${err.all.join("\n")}`);
+        });
+    }
 
     /** Whether this build has a server at all. */
     static there(): boolean {
@@ -163,7 +184,9 @@ export class Server {
         try {
             s.url = /https?:\/\/\S+/.exec(await s.out.wait(/https?:\/\//))![0];
         } catch (e) {
-            throw new Error(`${(e as Error).message}\n${s.err.all.join("\n")}`);
+            await s.end("SIGKILL");
+            (e as Error).message += `\n${s.err.all.join("\n")}`;
+            throw e;
         }
         return s;
     }
@@ -177,6 +200,7 @@ export class Server {
     }
 
     async end(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
+        this.ending = true;
         this.p.kill(signal);
         await ended(this.p);
     }

@@ -11,6 +11,7 @@ import type { FakeServer } from "./fake.ts";
 import { HeatMapOnScreen } from "./map.ts";
 import { ErlangNode, releases, Server } from "./node.ts";
 import type { Real } from "./real.ts";
+import { skip } from "./results.ts";
 
 const NODES: NodeInfo[] = ["shop@one", "shop@two", "till@three", "store@four"].map((node, i) => ({
     node,
@@ -296,10 +297,7 @@ export function realNodes(r: Real): Case[] {
     const name = "nodes: of different releases, exact by node and merged; one dies and the other goes on";
     const run = async () => {
         const otps = [null, ...releases()].slice(-2);
-        if (otps.length < 2) {
-            console.log(`  skip    ${name}: no other release of OTP is here (scripts/dev/otp)`);
-            return;
-        }
+        if (otps.length < 2) skip("no other release of OTP is here (scripts/dev/otp)");
         const both: ErlangNode[] = [];
         let server: Server | null = null;
         try {

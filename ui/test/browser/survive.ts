@@ -13,6 +13,7 @@ import { Browsers, type Case, chromiumPath, click, like, type Open, picture, sam
 import { type FakeServer, type Stage, stage } from "./fake.ts";
 import { ErlangNode, Server } from "./node.ts";
 import { Real } from "./real.ts";
+import { skip } from "./results.ts";
 import { agg, column, run } from "./views.ts";
 
 const COUNT = agg(0, "@n", "count", ["string"]);
@@ -288,10 +289,7 @@ export function survive(r: Real): Case[] {
 
     return [
         on("a cut of eight seconds, and one that the trace does not wait for", async () => {
-            if (!Net.possible()) {
-                console.log("  skip    a cut: needs root and `ip netns`");
-                return;
-            }
+            if (!Net.possible()) skip("it needs root and `ip netns`");
             const net = new Net();
             const servers: Server[] = [];
             try {
