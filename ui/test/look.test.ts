@@ -135,6 +135,12 @@ test("lines against time: a gap where readings are missing, sums when stacked", 
         [1, null, null, 3],
         [10, 20, null, 30],
     ]);
+    // what a long reading covers is known; the second before a short one is not
+    const long = [column(1000), { ...column(6000), dt: 5000 }, { ...column(7700), dt: 700 }];
+    assert.deepEqual(timed(long, [line(2, 1, 2, 3)], 1000, false), [
+        [0.5, 3.5, 6.5, 7.35],
+        [1, 2, null, 3],
+    ]);
     assert.deepEqual(steps(0, 97, 5), [0, 20, 40, 60, 80]);
     assert.deepEqual(timeSteps(100.5, 121, 5), [105, 110, 115, 120]);
     assert.deepEqual(timed(columns, lines, 1000, true).slice(1), [

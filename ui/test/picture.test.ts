@@ -63,6 +63,29 @@ test("columns lie where their times are: late readings are wide, missing ones a 
     assert.deepEqual([ago(4900), ago(125_000)], ["4 s", "2:05"]);
 });
 
+test("a reading that took long does not cover the time before it, of which nothing is known", () => {
+    const t = trace(1000, [1, 2]);
+    const reading = (n: number, end: number, dt: number): Results => ({
+        type: "results",
+        n,
+        t: T0 + end,
+        dt,
+        aggregations: [{ id: 0, add: [[0, 70, 1]] }],
+    });
+    t.results(reading(3, 12_000, 7000)); // from second 5 on
+    t.results(reading(4, 18_000, 6000));
+    assert.deepEqual(ends(t, 1000), [
+        [0, 1000, 1],
+        [1000, 2000, 1],
+        [5000, 12_000, 1],
+        [12_000, 18_000, 1],
+    ]);
+    assert.deepEqual(
+        ends(t, 10_000).map((c) => c[0]),
+        [0, 5000, 12_000],
+    );
+});
+
 test("columns of several readings have as many each, though their times waver", () => {
     const late = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [n, (n % 3) * 40 - 40]));
     const t = trace(

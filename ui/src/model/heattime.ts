@@ -3,7 +3,7 @@
 // A column of the map is one column of the trace, or several where these would be too narrow to see. It lies where its time is: what was
 // not read is a gap, and a reading that took long is wide.
 import type { Range } from "./look.ts";
-import type { Column } from "./trace.ts";
+import { type Column, follows } from "./trace.ts";
 
 /** A column of the map: what was added from `from` to `t`, ms since 1970. */
 export interface MapColumn {
@@ -57,7 +57,7 @@ export function mapColumns(all: readonly Column[], { from, to }: Range, width: n
         const here =
             width < 1.5 * c.dt ? NaN : single ? Math.floor((c.n * interval) / width) : Math.floor(middle / width);
         const last = out[out.length - 1];
-        const begins = last && c.t - c.dt - last.t < c.dt / 2 ? last.t : c.t - c.dt;
+        const begins = last && follows(last.t, c, interval) ? last.t : c.t - c.dt;
         if (last && here === slot && begins === last.t) {
             out[out.length - 1] = { parts: [...last.parts, c], from: last.from, t: c.t };
         } else out.push({ parts: [c], from: begins, t: c.t });

@@ -4,11 +4,9 @@
 // the heaviest.
 import { isSum, scalar, stands } from "./functions.ts";
 import { type Measure, type PerKey, perKey } from "./perkey.ts";
-import { type Aggregation, ALL, type Cells, type Column } from "./trace.ts";
+import { type Aggregation, ALL, type Cells, type Column, follows } from "./trace.ts";
 
 export type { Measure } from "./perkey.ts";
-
-const GAP = 1.8; // intervals between readings from which one is missing
 
 export interface Line {
     key: number; // ALL: over all keys
@@ -86,8 +84,8 @@ export function linesOf(
 export const middle = (c: Column): number => (c.t - c.dt / 2) / 1000;
 
 /**
- * Lines against time, and the values of each line, null where there are none. Where readings are missing there is a row
- * without values, so that no line runs over it. Stacked lines are sums of a line and those before it, but for that over all keys.
+ * Lines against time, and the values of each line, null where there are none. Where a column does not follow on the one before it there is
+ * a row without values, so that no line runs over time of which nothing is known. Stacked lines are sums of a line and those before it, but for that over all keys.
  */
 export function timed(
     columns: readonly Column[],
@@ -99,8 +97,8 @@ export function timed(
     const values: (number | null)[][] = lines.map(() => []);
     columns.forEach((c, i) => {
         const before = columns[i - 1];
-        if (before && c.t - before.t > GAP * interval) {
-            times.push((middle(before) + middle(c)) / 2);
+        if (before && !follows(before.t, c, interval)) {
+            times.push((before.t + c.t - c.dt) / 2000);
             for (const v of values) v.push(null);
         }
         times.push(middle(c));

@@ -28,8 +28,9 @@ import {
 } from "./protocol.ts";
 import { Seam } from "./seam.ts";
 
+/** By how much a reading may be late, ms. */
+export const GRACE_MS = 500;
 /** How long columns are kept, ms. */
-export const GRACE_MS = 500; // by which a reading may be late
 export const KEPT = 600_000;
 /** How long readings that come more often than once a second are kept each by itself, ms: whole seconds. */
 const FINE_MS = 60_000;
@@ -62,6 +63,13 @@ export interface Column {
     /** Whether its cells say which keys they belong to. */
     keyed: boolean;
 }
+
+/**
+ * Whether a column follows on what ended at `end`: what happened between them is in it. Times waver by less than half an interval; a reading
+ * that took long says nothing of the time before it. interval: of readings, ms.
+ */
+export const follows = (end: number, c: Pick<Column, "t" | "dt">, interval: number): boolean =>
+    c.t - c.dt - end < Math.min(c.dt, Math.max(1000, interval)) / 2;
 
 /** A value of a key: for avg count and sum, for stddev also the sum of squares, for others one number. */
 export type Value = number[] | Hist;
