@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from erlt import PATIENCE, READY, ROOT, SLOW, Skipped, aggregation, json_lines, pid, tool
+from erlt import PATIENCE, READY, ROOT, SLOW, Late, Skipped, aggregation, json_lines, pid, tool, until
 
 
 def what_is_set(node):
@@ -348,23 +348,21 @@ def test_calls_of_one_process_and_a_tracer_of_calls(t):
     trace = t.trace("-q", "-n", READY + 'erlang*:etw:work/1:entry /args[0] == $$1/ { @["call"] = count(); }', worker, node=node)
     trace.ready()
 
-    def until(how):
-        end = time.monotonic() + PATIENCE
-        while what_is_set(node)[2].get("etw:work/1") != how:
-            t.true(time.monotonic() < end, f"the pattern becomes {how}", trace)
+    def until_set(how):
+        until(lambda: what_is_set(node)[2].get("etw:work/1") == how, lambda: f"the pattern never becomes {how}\n{trace.said()}")
 
     def work():
         for process in (worker, other):
             node(f"etw:calls({pid(process)}, 1009)")
 
-    until("local")
+    until_set("local")
     work()
     node(f"eto:kept(eto:process({pid(other)}, [call]))")
-    until("meta")
+    until_set("meta")
     work()
     t.equal(node("eto:seen(get(eto))"), 0, "what the other tool was handed", trace)
     node("eto:stop(get(eto))")
-    until("local")
+    until_set("local")
     work()
     # The other tracer was there first.
     node(f"eto:kept(eto:process({pid(other)}, [call]))")
@@ -569,7 +567,10 @@ def test_progress_and_interrupt(t):
                               start_new_session=True) as p:
             os.close(terminal)
             shown, asked, end = b"", False, time.monotonic() + PATIENCE
-            while time.monotonic() < end:
+            while True:
+                if time.monotonic() > end:
+                    p.kill()
+                    raise Late(f"no end when asked to ({asked}): {shown}")
                 if select.select([main], [], [], 0.2)[0]:
                     try:
                         shown += os.read(main, 4096)

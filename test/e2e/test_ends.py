@@ -7,7 +7,7 @@ import subprocess
 import time
 
 import erlt
-from erlt import PATIENCE, READY, ROOT, TOOL, Failed, aggregation, json_lines, pid, tool
+from erlt import PATIENCE, READY, ROOT, TOOL, Failed, Late, aggregation, json_lines, pid, tool, until
 
 FLOOD = READY + """
 erlang*:etw:work/1:entry { @calls = count(); self->ts = timestamp; }
@@ -254,7 +254,7 @@ def test_reader_goes_away(t):
             os.close(reading)
             p.wait(PATIENCE)
         except subprocess.TimeoutExpired as e:
-            raise Failed("the tool goes on writing to a closed pipe") from e
+            raise Late("the tool goes on writing to a closed pipe") from e
         finally:
             p.kill()
     t.true(got.startswith(b"line 1\n"), f"the first line was {got!r}")
@@ -412,13 +412,11 @@ def test_interrupted_while_writing(t):
     """An interrupt arrives in the middle of a write for which the reader is not ready: nothing is lost, and it is no error."""
     with subprocess.Popen([TOOL, "--local", "-q", "-n", 'tick-1ms { printf("%9998d\\n", ++n); }'],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
+        def waits():
             with open(f"/proc/{p.pid}/syscall", encoding="ascii") as f:
-                if f.read().startswith("1 0x1 "):  # write, standard output
-                    break
-        else:
-            raise Failed("the tool never waited for its reader")
+                return f.read().startswith("1 0x1 ")  # write, standard output
+
+        until(waits, "the tool never waited for its reader")
         p.send_signal(signal.SIGINT)
         out, err = p.communicate(timeout=PATIENCE)
         t.equal((p.returncode, err), (0, b""), "exit status and errors")

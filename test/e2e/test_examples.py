@@ -7,7 +7,7 @@ import gzip
 import os
 import re
 
-from erlt import READY, Skipped, cache, pid
+from erlt import READY, Skipped, cache, pid, until_printed
 
 PID, PORT = r"<[0-9.]+>", r"#Port<[0-9.]+>"
 # What must be printed while a node does known things (WORK below): for each script, (probe, pattern). A pattern is not required where its
@@ -129,11 +129,8 @@ def test_run(t):
             node(f"net_kernel:connect_node('{other.name}'), erlang:disconnect_node('{other.name}')")
         expected = [p.replace("NODE", node.name).replace("OTHER", other.name) for probe, p in PRINTED[name] if not probe or probe in listed]
         for pattern in expected:
-            for _ in range(10):  # some arrive by message, after the event; some are dropped when every function is traced
-                if trace.out.wait(pattern, 3) is not None:
-                    break
-                node(f"etw:calls({worker}, 20)")
-            trace.wait(pattern, 1)
+            # Some arrive by message, after the event; some are dropped when every function is traced.
+            until_printed(trace, pattern, lambda: node(f"etw:calls({worker}, 20)"))
         trace.interrupt()
         t.equal(trace.end(), 0, name, trace)
         if name != "function-calls.d":  # it prints more than there is room for

@@ -5,7 +5,7 @@ import os
 import re
 
 import erlt
-from erlt import PATIENCE, READY, ROOT, aggregation, pid
+from erlt import READY, ROOT, aggregation, pid, until
 
 # Versions of a module, as lists of forms; `lib` is loaded once for all tests of a node.
 V1 = """-module(etf). -export([calls/2, outer/1, mixed/1, f/1, server/0]).
@@ -159,12 +159,17 @@ def ended(t, trace):
 
 def await_probe(t, node, trace, call, key):
     """Calls until a probe of newly loaded code has fired: the program then prints the key. Returns the number of calls."""
-    n = 0
-    while trace.out.wait(key, 0.02) is None:
+    calls = []
+
+    def fired():
         node(call)
-        n += 1
-        t.true(n < 50 * PATIENCE, "the probe never fired", trace)
-    return n
+        calls.append(call)
+        return trace.out.wait(key, 0.02) is not None or trace.out.ended
+
+    if trace.out.wait(key, 0.02) is None:
+        until(fired, lambda: "the probe never fired\n" + trace.said(), pause=0)
+    trace.wait(key)
+    return len(calls)
 
 
 V2 = V1.replace("f(X) -> X.", "f(X) -> {ok, X}.\nfresh(X) -> X.").replace("f/1,", "f/1, fresh/1,")

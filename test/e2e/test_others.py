@@ -4,9 +4,8 @@ Before OTP 27 a process has one tracer and a function one pattern of each sort; 
 stand-ins (test/lib/eto.erl) that do to the VM what dbg, recon and redbug do, and the tools themselves."""
 import glob
 import os
-import time
 
-from erlt import PATIENCE, READY, Skipped, aggregation, cache, pid
+from erlt import READY, Skipped, aggregation, cache, pid, until, until_printed
 
 SENDS, CALLS = 1009, 2003
 BOTH = READY + """
@@ -45,10 +44,7 @@ def stop(node):
 
 def saw(t, node, what):
     """Checks that the other tool got exactly these calls. Messages of a tracer's own session may still be on their way."""
-    for _ in range(10 * PATIENCE):
-        if node("eto:seen(get(eto))") >= CALLS:
-            break
-        time.sleep(0.1)
+    until(lambda: node("eto:seen(get(eto))") >= CALLS, f"{what} are fewer than {CALLS}")
     t.equal(node("eto:seen(get(eto))"), CALLS, what)
 
 
@@ -124,7 +120,7 @@ def test_recon_of_the_same_function_of_one_process(t):
     node(f"etw:calls({pid(worker)}, {CALLS})")
     tool(node, f"recon({{etw, work, 1}}, {pid(other)})")
     if not sessions(node):
-        until_meta(t, node, trace)
+        until_meta(node, trace)
     for process in (worker, other):
         node(f"etw:calls({pid(process)}, {CALLS})")
     saw(t, node, "calls that recon saw")
@@ -135,11 +131,9 @@ def test_recon_of_the_same_function_of_one_process(t):
     t.clean(node, 15000)
 
 
-def until_meta(t, node, trace):
+def until_meta(node, trace):
     """Waits until the function has a meta pattern of ours. Before OTP 27 that is soon after another tool has begun to trace calls."""
-    end = time.monotonic() + PATIENCE
-    while node("erlang:trace_info({etw, work, 1}, meta)") == ["meta", False]:
-        t.true(time.monotonic() < end, "a meta pattern", trace)
+    until(lambda: node("erlang:trace_info({etw, work, 1}, meta)") != ["meta", False], lambda: "no meta pattern is set\n" + trace.said())
 
 
 def test_fires_again_when_it_says_so(t):
@@ -228,12 +222,8 @@ def beams(t, tool):
 
 def read(t, node, text):
     """Waits until the tool's terminal shows this text."""
-    for _ in range(10 * PATIENCE):
-        said = node("eto:told(get(eto))")
-        if text in said:
-            return
-        time.sleep(0.1)
-    t.true(False, f"'{text}' is to be read in the tool's terminal: {said}", *t.traces[-1:])
+    until(lambda: text in node("eto:told(get(eto))"),
+          lambda: "\n".join([f"'{text}' never came in the tool's terminal: {node('eto:told(get(eto))')}", *(trace.said() for trace in t.traces[-1:])]))
 
 
 def beside(t, tool, first):
@@ -328,11 +318,9 @@ def test_no_terminal(t):
         end end)(get(terminal), {worker}))""")
         trace.wait_error(REFUSED)
         said = "begin get(terminal) ! {told, self()}, receive {_, Text} -> Text end end"
-        for _ in range(10 * PATIENCE):  # it is asked whether it is a terminal before it gets a message, and the questions are counted
-            text = node(said)
-            if "refused" in text or echo == "false" and "asked" in text:
-                break
-            time.sleep(0.1)
+        # It is asked whether it is a terminal before it gets a message, and the questions are counted.
+        until(lambda: any(word in node(said) for word in ["refused"] + ["asked"] * (echo == "false")), "the terminal is told nothing")
+        text = node(said)
         t.equal("refused" in text, echo == "true", f"told: {text}", trace)
         ended(t, trace)
     t.clean(node, 15000)
@@ -363,11 +351,7 @@ def test_new_ports_taken(t):
     trace, worker = started(t, node, READY + "erlang*:::port-open, erlang*:::port-command, erlang*:::port-exit { @ = count(); }")
     node(f"etw:as({worker}, fun() -> erlang:trace(new_ports, true, [send]) end)")
     flags = "[iolist_to_binary(io_lib:format(\"~0p\", [erlang:trace_info(new_ports, I)])) || I <- [flags]]"
-    for _ in range(10 * PATIENCE):
-        if node(flags) == ["{flags,[send]}"]:
-            break
-        time.sleep(0.1)
-    t.equal(node(flags), ["{flags,[send]}"], "what is his", trace)
+    until(lambda: node(flags) == ["{flags,[send]}"], lambda: f"the other tool's flags never came back: {node(flags)}\n{trace.said()}")
     node("erlang:trace(new_ports, false, [all])")
     ended(t, trace)
     t.clean(node, 15000)
@@ -531,10 +515,6 @@ def test_bif_let_go_by_somebody_else(t):
     tool(node, f"session({worker}, [call], {{lists, keyfind, 3}})")
     stop(node)
     heard = len(trace.out.lines)
-    for _ in range(10 * PATIENCE):
-        node(f"etw:as({worker}, fun() -> lists:keyfind(1, 1, []) end)")
-        if trace.out.wait("heard", 0.1, heard) is not None:
-            break
-    trace.wait("heard", start=heard)
+    until_printed(trace, "heard", lambda: node(f"etw:as({worker}, fun() -> lists:keyfind(1, 1, []) end)"), start=heard)
     ended(t, trace)
     t.clean(node, 15000)

@@ -6,7 +6,7 @@ can crash OTP 25 and 27, traced or not.)"""
 import os
 
 import erlt
-from erlt import PATIENCE, READY, library, pid
+from erlt import READY, library, pid, until_printed
 
 # Every probe, all arguments.
 ALL = r"""
@@ -179,10 +179,8 @@ def test_driver(t):
     bytes_ = node("byte_size(term_to_binary({some, [term]}))")
     made = node(f"""etw:as({pid(a)}, fun() -> P = open_port({{spawn_driver, "et_drv"}}, [binary]), port_control(P, 2, ""),
         receive {{et_child, C}} -> put(child, C) end, list_to_binary(erlang:port_to_list(C)) end)""")
-    for _ in range(10 * PATIENCE):
-        node(f"""etw:as({pid(a)}, fun() -> C = get(child), port_command(C, "abc"), receive {{C, {{data, _}}}} -> ok end end)""")
-        if trace.out.wait(rf"driver-output\|.*{made}\|et_child\|3", 0.1) is not None:
-            break
+    until_printed(trace, rf"driver-output\|.*{made}\|et_child\|3", lambda: node(
+        f"""etw:as({pid(a)}, fun() -> C = get(child), port_command(C, "abc"), receive {{C, {{data, _}}}} -> ok end end)"""))
     node(f"etw:as({pid(a)}, fun() -> port_close(get(child)), ok end)")
     trace.wait(f"driver-stop.*{made}")
     finish(t, trace)
@@ -234,10 +232,8 @@ def test_ports_from_before(t):
         list_to_binary(erlang:port_to_list(P)) end)""")
     trace = t.trace("-q", "-n", READY + ALL + TURNS, node=node)
     trace.ready()
-    for _ in range(10 * PATIENCE):  # a port that does not give its name at once is asked again within a second
-        node(f"""etw:as({pid(a)}, fun() -> P = list_to_port("{p}"), link(P), unlink(P), ok end)""")
-        if trace.out.wait(rf"port-link\|{a}\|{p}\|cat -n", 0.1) is not None:
-            break
+    # A port that does not give its name at once is asked again within a second.
+    until_printed(trace, rf"port-link\|{a}\|{p}\|cat -n", lambda: node(f"""etw:as({pid(a)}, fun() -> P = list_to_port("{p}"), link(P), unlink(P), ok end)"""))
     own = node("[list_to_binary(erlang:port_to_list(P)) || {_, P} <- erlang:system_info(dist_ctrl), is_port(P)]")
     node(f"""etw:as({pid(b)}, fun() -> P = list_to_port("{p}"), P ! {{self(), {{command, "z"}}}}, receive {{P, {{data, _}}}} -> ok end,
         exit(P, over), ok end)""")

@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import erlt
-from erlt import COOKIE, HOST, ROOT, Failed, Lines, Node, Skipped, cache, epmd, workload
+from erlt import COOKIE, HOST, ROOT, Failed, Lacking, Late, Lines, Node, Skipped, cache, epmd, workload
 
 SECONDS = int(os.environ.get("SOAK", "5"))
 # How long the tests wait for a node to be clean, in ms: the time that we promise, on a machine of our own; more on a machine that is busy
@@ -33,7 +33,7 @@ def free_ports():
                 return port
         except OSError:
             pass
-    raise Failed("no free port")
+    raise Lacking("no free port")
 
 
 class Broker:
@@ -70,7 +70,7 @@ class Broker:
         try:
             self.out = Lines(self.p.stdout)
             if self.out.wait("completed with", 3 * erlt.PATIENCE) is None:
-                raise Failed("RabbitMQ did not start:\n" + self.out.text())
+                raise (Failed if self.out.ended else Late)("RabbitMQ did not start:\n" + self.out.text())
             with open(home + "/pid", encoding="ascii") as f:
                 self.pid = int(f.read())
             libs = server + "/plugins"

@@ -10,7 +10,7 @@ import textwrap
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from erlt import BUILD, COOKIE, PATIENCE, ROOT, TOOL, Skipped, epmd
+from erlt import BUILD, COOKIE, PATIENCE, ROOT, TOOL, Skipped, epmd, until
 
 AT_ONCE = 4  # commands
 
@@ -95,7 +95,7 @@ def test_elixir_people(t):
     with subprocess.Popen(["bash", "-c", "exec " + command.replace("hello", f"hello{os.getpid()}", 1)], env=env, cwd=t.folder,
                           stdin=subprocess.DEVNULL, start_new_session=True) as node:
         try:
-            await_functions(t, node.pid)
+            await_functions(node.pid)
             try_all(t, "start-elixir.md", node.pid, 12)
         finally:
             os.killpg(node.pid, signal.SIGKILL)
@@ -114,7 +114,7 @@ def test_walkthrough(t):
     with subprocess.Popen(["elixir", "--sname", f"shop{os.getpid()}", program], env=env, cwd=t.folder, stdin=subprocess.DEVNULL,
                           start_new_session=True) as node:
         try:
-            await_functions(t, node.pid, "Shop.Cart", "total/1")
+            await_functions(node.pid, "Shop.Cart", "total/1")
 
             def said(command, *patterns):
                 end = time.monotonic() + PATIENCE  # a busy host lets the node run for some moments of that second only
@@ -139,8 +139,6 @@ def test_walkthrough(t):
             os.killpg(node.pid, signal.SIGKILL)
 
 
-def await_functions(t, number, module="Hello.Shop", function="order/1"):
+def await_functions(number, module="Hello.Shop", function="order/1"):
     """Waits until the node with this process id runs its own code."""
-    end = time.monotonic() + PATIENCE
-    while not run(f"erltrace -l -m {module}", number)[1].count(function):
-        t.true(time.monotonic() < end, "the node of the page runs")
+    until(lambda: function in run(f"erltrace -l -m {module}", number)[1], "the node of the page never runs its own code")

@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import erlt
-from erlt import PATIENCE, Failed, tool
+from erlt import PATIENCE, Late, tool
 
 ESC = b"\x1b"
 # A value with a colour, a forged line, a C1 control in UTF-8, a byte that is no UTF-8, and a letter that is.
@@ -34,7 +34,7 @@ def on_terminal(t, *args, node=None, errors=True):
                     break
                 got += part
         else:
-            raise Failed(f"no end of {' '.join(command)}\n{got!r}")
+            raise Late(f"no end of {' '.join(command)}\n{got!r}")
         return p.wait(PATIENCE), got.replace(b"\r\n", b"\n")
     finally:
         if p.poll() is None:

@@ -141,11 +141,21 @@ def library(name):
 def epmd():
     """Makes sure that this host's epmd runs, so that none is started inside another release's folder."""
     subprocess.run(["epmd", "-daemon"], check=False)
-    end = time.monotonic() + PATIENCE
-    while subprocess.run(["epmd", "-names"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode != 0:
+    until(lambda: subprocess.run(["epmd", "-names"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0,
+          "epmd does not answer", error=Lacking)
+
+
+def until(condition, what, patience=None, pause=0.02, error=Late):
+    """Asks until `condition` gives something that is true, and returns that. what: the text of the exception when patience has run out, or a
+    function that returns it; it says what did not happen. pause: seconds between two questions; 0 where the question itself waits."""
+    end = time.monotonic() + (patience or PATIENCE)
+    while True:
+        got = condition()
+        if got:
+            return got
         if time.monotonic() > end:
-            raise Lacking("epmd does not answer")
-        time.sleep(0.02)
+            raise error(what() if callable(what) else what)
+        time.sleep(pause)
 
 
 class Lines:
@@ -345,6 +355,10 @@ def tool(*args, node=None, env=None, home=None):
     return command + [str(a) for a in args], environment
 
 
+# The tool's own waits: it ends a trace when a node has not answered for long, or has not heard from the tool.
+TOOL_WAITED = re.compile(r"\b(NODE_TIMEOUT|NODE_LEASE|AGENT_BUSY)\b")
+
+
 class Trace:
     """bin/erltrace, running."""
 
@@ -359,14 +373,26 @@ class Trace:
         """Waits until a line of the output matches; returns its index."""
         i = self.out.wait(pattern, patience, start)
         if i is None:
-            raise Late(f"'{pattern}' was never printed by {' '.join(self.command)}\n{self.said()}")
+            raise self.error()(f"'{pattern}' was never printed by {' '.join(self.command)}\n{self.said()}")
         return i
 
     def wait_error(self, pattern, patience=None):
         i = self.err.wait(pattern, patience)
         if i is None:
-            raise Late(f"'{pattern}' never came on standard error of {' '.join(self.command)}\n{self.said()}")
+            raise self.error()(f"'{pattern}' never came on standard error of {' '.join(self.command)}\n{self.said()}")
         return i
+
+    def error(self):
+        """Returns the class of exception for what was never printed: a trace that has ended for another reason than a wait is no matter of
+        time."""
+        if not (self.out.ended or self.err.ended):
+            return Late
+        self.err.thread.join(PATIENCE)
+        return Late if self.waited() else Failed
+
+    def waited(self):
+        """Returns whether it has ended because a wait of its own was over."""
+        return TOOL_WAITED.search(self.err.text()) is not None
 
     def ready(self):
         """Waits until the script prints "ready" as READY does: every probe is placed by then."""
@@ -397,6 +423,15 @@ class Trace:
             self.p.send_signal(signal.SIGKILL)
             self.p.send_signal(signal.SIGCONT)
         self.p.wait()
+
+
+def until_printed(trace, pattern, work, start=0):
+    """Calls `work` until a trace has printed a line that matches; returns the line's index."""
+    def printed():
+        work()
+        return trace.out.wait(pattern, 0.1, start) is not None or trace.out.ended
+    until(printed, lambda: f"'{pattern}' was never printed by {' '.join(trace.command)}\n{trace.said()}", pause=0)
+    return trace.wait(pattern, start=start)
 
 
 # A clause that shows when tracing has begun: the first tick comes once all probes are placed.
@@ -471,17 +506,21 @@ class Test:
         finally:
             self.why_loose = before
 
-    def wrong(self, text):
-        """Returns the exception for a wrong value."""
+    def wrong(self, text, trace=None):
+        """Returns the exception for a wrong value, perhaps one of a trace."""
+        if trace:
+            text += "\n" + trace.said()
+            if trace.waited():
+                return Late(text)
         return Loose(f"{text}\n(load may change it: {self.why_loose})") if self.why_loose else Failed(text)
 
     def equal(self, got, expected, what="value", trace=None):
         if got != expected:
-            raise self.wrong(f"{what}: expected {expected!r}, got {got!r}" + ("\n" + trace.said() if trace else ""))
+            raise self.wrong(f"{what}: expected {expected!r}, got {got!r}", trace)
 
     def true(self, condition, what, trace=None):
         if not condition:
-            raise self.wrong(what + ("\n" + trace.said() if trace else ""))
+            raise self.wrong(what, trace)
 
     def match(self, text, pattern, what="text"):
         m = re.search(pattern, text, re.M)
@@ -509,12 +548,13 @@ class Test:
             raise Failed("in the node's log: " + "\n".join(lines[:20]))
 
     def end(self):
+        """Ends everything that the test has started. Returns what was wrong with it, as exceptions."""
         problems = []
         for trace in self.traces:
             trace.kill()
         for node in self.used:
             if not node.alive():
-                problems.append(f"the node died: {node.err.text()[-2000:]}")
+                problems.append(Failed(f"the node died: {node.err.text()[-2000:]}"))
                 node.end()
                 Test.shared.pop(self.otp, None)
                 continue
@@ -523,21 +563,21 @@ class Test:
                 self.clean(node, 15000)
                 self.silent(node)
             except Failed as e:
-                problems.append(str(e))
+                problems.append(e)
                 node.end()  # the next test gets a new one
                 Test.shared.pop(self.otp, None)
         for node in self.nodes:
             try:
                 self.silent(node)
             except Failed as e:
-                problems.append(str(e))
+                problems.append(e)
             node.end()
         for node in self.used + self.nodes:
             if not node.alive():
                 node.err.thread.join(PATIENCE)
             said = node.complaints()
             if said:
-                problems.append("the emulator says:\n" + "\n".join(said[:40]))
+                problems.append(Failed("the emulator says:\n" + "\n".join(said[:40])))
         shutil.rmtree(self.folder, ignore_errors=True)
         return problems
 
@@ -607,11 +647,10 @@ def run(tests, otp=None, out=sys.stdout):
             import traceback
             problems.append("".join(traceback.format_exception(type(e), e, e.__traceback__)))
             classes.add(results.class_of(e))
-        nodes = [node.name for node in t.used + t.nodes]
+        nodes = [node.name for node in t.used + t.nodes if node.name]
         left = t.end()
-        if left:
-            problems += left
-            classes.add(results.FINDING)
+        problems += map(str, left)
+        classes |= set(map(results.class_of, left))
         took, used = time.monotonic() - start, processor_time() - used
         if problems:
             failed += 1

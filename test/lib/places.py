@@ -81,7 +81,7 @@ class Nodes:
             if done.returncode == 0:
                 return
             if time.monotonic() > end:
-                raise erlt.Failed("the first trace of a node fails: " + done.stderr.decode(errors="replace"))
+                raise erlt.Late("the first trace of a node fails: " + done.stderr.decode(errors="replace"))
 
     @staticmethod
     def held(node, limits):

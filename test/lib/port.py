@@ -13,7 +13,7 @@ import struct
 import subprocess
 import threading
 
-from erlt import PATIENCE, ROOT, TOOL, UNDER, Failed, Lines
+from erlt import PATIENCE, ROOT, TOOL, UNDER, Failed, Late, Lines
 from etf import Atom, decode, encode
 
 FATAL = "fatal"
@@ -74,7 +74,7 @@ class Port:
         try:
             frame = self.came.get(timeout=patience or PATIENCE)
         except queue.Empty as e:
-            raise Failed("no answer from the port program\n" + self.err.text()) from e
+            raise Late("no answer from the port program\n" + self.err.text()) from e
         return None if frame is None else decode(frame)
 
     # -- requests
@@ -164,7 +164,7 @@ class Port:
         try:
             status = self.p.wait(patience or PATIENCE)
         except subprocess.TimeoutExpired as e:
-            raise Failed("the port program does not end\n" + self.err.text()) from e
+            raise Late("the port program does not end\n" + self.err.text()) from e
         self.err.thread.join(PATIENCE)
         return status
 

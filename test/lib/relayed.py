@@ -15,7 +15,7 @@ import shutil
 import threading
 
 import erlt
-from erlt import PATIENCE, ROOT, TOOL, Failed, Lines, Skipped
+from erlt import PATIENCE, ROOT, TOOL, Failed, Late, Lines, Skipped
 from etf import Atom, decode
 from port import Port
 
@@ -24,6 +24,7 @@ class Relayed:
     """Such a node. It has a name only if `name` gives one; then `cookie` is its cookie."""
 
     def __init__(self, t, name=None, cookie=erlt.COOKIE, env=None):
+        self.name = f"{name}@{erlt.HOST}" if name else None
         self.home = tempfile.mkdtemp(prefix="et-home-")
         command = ["erl", "-noinput", "-pa", erlt.workload("test/port/etp"), "-s", "etp"]
         if name:
@@ -79,7 +80,7 @@ class Relayed:
         try:
             frame = self.came[kind].get(timeout=patience or PATIENCE)
         except queue.Empty as e:
-            raise Failed("no answer from the node\n" + self.err.text()) from e
+            raise Late("no answer from the node\n" + self.err.text()) from e
         if frame is None:
             self.came[kind].put(None)
             raise Failed("the node has ended\n" + self.err.text())

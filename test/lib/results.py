@@ -21,6 +21,7 @@ The file is named by TEST_RESULTS in the environment, and a line is added to it 
 import errno
 import json
 import os
+import queue
 import subprocess
 import sys
 
@@ -36,7 +37,7 @@ def class_of(error):
     kind = getattr(error, "kind", None)
     if kind in CLASSES:
         return kind
-    if isinstance(error, subprocess.TimeoutExpired):
+    if isinstance(error, (subprocess.TimeoutExpired, TimeoutError, queue.Empty)):
         return TIMEOUT
     if isinstance(error, OSError) and error.errno in LACKS:
         return MACHINE

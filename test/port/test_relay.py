@@ -2,10 +2,9 @@
 whoever goes away first."""
 import os
 import signal
-import time
 
 import erlt
-from erlt import PATIENCE, Failed
+from erlt import Failed
 from etf import Atom
 from relayed import Relayed
 
@@ -34,14 +33,14 @@ def dict_of(walk):
 
 def counted(t, port, least, keys=1):
     """Walks until each of so many keys of @n has been counted so often. (A walk waits a second for a node, and then gives what it has.)"""
-    end = time.monotonic() + PATIENCE
-    while True:
-        counts = [n for _, _, n in port.walk().get("n", [])]
-        if len(counts) >= keys and min(counts) >= least:
-            t.equal(len(counts), keys, "keys")
-            return
-        t.true(time.monotonic() < end, f"counted: {counts}")
-        time.sleep(0.02)
+    counts = []
+
+    def enough():
+        counts[:] = [n for _, _, n in port.walk().get("n", [])]
+        return len(counts) >= keys and min(counts) >= least
+
+    erlt.until(enough, lambda: f"never counted {least} of {keys} keys: {counts}")
+    t.equal(len(counts), keys, "keys")
 
 
 def test_much_at_once(t):
@@ -188,10 +187,13 @@ def test_cluster(t):
     # Their connection is cut: the other node is clean, and the trace goes on here.
     node(f"erlang:disconnect_node('{there.name}')")
     t.clean(there, 15000)
-    seen, end = [], time.monotonic() + PATIENCE
-    while not any(i[0] == "diag" for i in seen):
-        t.true(time.monotonic() < end, seen)
-        seen += port.consume(100, 1000)["items"]
+    seen = []
+
+    def told():
+        seen.extend(port.consume(100, 1000)["items"])
+        return any(i[0] == "diag" for i in seen)
+
+    erlt.until(told, lambda: f"never told that the connection was cut: {seen}", pause=0)
     t.equal((seen[-1][1]["tag"], port.status()["state"], port.status()["lost"]), (b"NODE_LOST", "running", 1))
     port.ask(Atom("stop"))
     t.equal(port.close(), 0)
