@@ -18,12 +18,9 @@ import threading
 import time
 
 import erlt
+from erlt import Failed, Late
 
 PATIENCE = erlt.PATIENCE
-
-
-class Failed(Exception):
-    pass
 
 
 class Response:
@@ -52,7 +49,7 @@ def receive_all(sock, deadline=PATIENCE):
             return data
         ready, _, _ = select.select([sock], [], [], max(0, end - time.monotonic()))
         if not ready:
-            raise Failed(f"no answer within {deadline} s: {data[:200]!r}")
+            raise Late(f"no answer within {deadline} s: {data[:200]!r}")
         try:
             piece = sock.recv(65536)
         except ConnectionError:
@@ -133,7 +130,7 @@ class Server(Found):
             status = self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            raise Failed("the server does not end") from None
+            raise Late("the server does not end") from None
         finally:
             self.process.stdout.close()
             self.log.close()
@@ -246,21 +243,21 @@ class Socket:
                 if self.closed is not None:
                     raise Failed(f"the socket was closed ({self.closed}) before {kind} came; last: {str(self.messages[-3:])[:2000]}")
                 if not self.changed.wait(max(0.01, end - time.monotonic())) and time.monotonic() > end:
-                    raise Failed(f"no {kind} within {deadline} s; last: {str(self.messages[-3:])[:2000]}")
+                    raise Late(f"no {kind} within {deadline} s; last: {str(self.messages[-3:])[:2000]}")
 
     def wait_closed(self, deadline=PATIENCE):
         end = time.monotonic() + deadline
         with self.changed:
             while self.closed is None:
                 if not self.changed.wait(max(0.01, end - time.monotonic())) and time.monotonic() > end:
-                    raise Failed(f"the socket is still open after {deadline} s")
+                    raise Late(f"the socket is still open after {deadline} s")
         return self.closed
 
     def await_pings(self, n, deadline=PATIENCE):
         """Until so many pings have come."""
         with self.changed:
             if not self.changed.wait_for(lambda: self.pings >= n or self.closed is not None, deadline) or self.closed is not None:
-                raise Failed(f"{self.pings} pings within {deadline} s; closed: {self.closed}")
+                raise (Late if self.closed is None else Failed)(f"{self.pings} pings within {deadline} s; closed: {self.closed}")
 
     def seen(self, kind):
         with self.changed:
@@ -305,14 +302,7 @@ def cpu(pid):
 
 def await_idle(server, deadline=PATIENCE):
     """Until no trace runs on the server."""
-    end = time.monotonic() + deadline
-    while True:
-        traces = server.get("/api/state").json()["traces"]
-        if not traces:
-            return
-        if time.monotonic() > end:
-            raise Failed(f"traces still run: {traces}")
-        time.sleep(0.05)
+    erlt.until(lambda: not server.get("/api/state").json()["traces"], lambda: f"traces still run: {server.get('/api/state').json()['traces']}", deadline)
 
 
 def added(results, aggregation=0):

@@ -2,7 +2,6 @@
 import os
 import re
 import subprocess
-import time
 
 import client
 import erlt
@@ -35,7 +34,4 @@ def test_the_demo(t, _s):
         rest = demo.stdout.read()
         status = demo.wait(erlt.PATIENCE)
     t.equal((status, rest), (0, ""), "the end")
-    end = time.monotonic() + erlt.PATIENCE
-    while os.path.exists(f"/proc/{shop}"):
-        t.true(time.monotonic() < end, "the shop is still open")
-        time.sleep(0.05)
+    erlt.until(lambda: not os.path.exists(f"/proc/{shop}"), "the shop is still open")

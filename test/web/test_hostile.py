@@ -156,19 +156,19 @@ def test_answers_nobody_reads(t, s):
     s.upgrade(sock)
     w = client.Socket(sock, reading=False)
     before = s.memory()
-    end = time.monotonic() + erlt.PATIENCE
     bad = "BEGIN { " + "nosuch(); " * 500 + "}"
-    gone = False
-    while not gone and time.monotonic() < end:
+
+    def gone():
         try:
             w.sock.sendall(b"")
             w.send({"type": "check", "id": 1, "script": bad})
             w.sock.send(b"", socket.MSG_DONTWAIT)
-            ready, _, broken = select.select([], [], [w.sock], 0.06)
-            gone = bool(broken) or w.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) != 0 or state_of(w.sock) != 1
+            _, _, broken = select.select([], [], [w.sock], 0.06)
+            return bool(broken) or w.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) != 0 or state_of(w.sock) != 1
         except OSError:
-            gone = True
-    t.true(gone, "it is let go")
+            return True
+
+    erlt.until(gone, "the server never lets the page go", pause=0)
     bounded(t, s, before, 64)
     witness.content()
 
@@ -210,15 +210,13 @@ def state_of(sock):
 
 def gets_in(t, s):
     """Who has the token gets in: at the first try, or once the server has closed some of those who came at the same moment."""
-    end = time.monotonic() + erlt.PATIENCE
-    while True:
+    def answered():
         try:
-            status = s.get("/api/state").status
+            return s.get("/api/state").status
         except OSError:
-            status = 0
-        if status == 200:
-            return
-        t.true(status == 0 and time.monotonic() < end, f"who has the token gets in: {status}")
+            return None
+
+    t.equal(erlt.until(answered, "the server never lets in a client that has the token"), 200, "status of a client that has the token")
 
 
 def test_a_thousand_connections(t, s):
@@ -250,15 +248,14 @@ def test_a_thousand_connections(t, s):
 
 def start_in_time(t, w, script):
     """Starts a script, when other traces that take up the room have ended."""
-    end = time.monotonic() + erlt.PATIENCE
-    while True:
+    def started():
         w.send({"type": "start", "id": 1, "script": script})
         m = w.wait(("started", "failed"))
-        if m["type"] == "started":
-            return
-        t.equal(m["tag"], "WEB_LIMIT", "why not")
-        t.true(time.monotonic() < end, "room for another trace")
-        time.sleep(0.1)
+        if m["type"] == "failed":
+            t.equal(m["tag"], "WEB_LIMIT", "why not")
+        return m["type"] == "started"
+
+    erlt.until(started, "there is never room for another trace", pause=0.1)
 
 
 def test_too_many_pages(t, s):
@@ -324,16 +321,16 @@ def test_slowly_said_requests(t, s):
     """A header, a byte at a time: the connection is closed in the end."""
     c = s.connect()
     c.sendall(b"GET / HTTP/1.1\r\n")
-    end = time.monotonic() + erlt.PATIENCE
-    while time.monotonic() < end:
+
+    def closed():
         try:
             c.sendall(b"x")
             ready, _, _ = select.select([c], [], [], 0.5)
-            if ready and c.recv(100) == b"":
-                return
+            return ready and c.recv(100) == b""
         except OSError:
-            return
-    raise erlt.Failed("it is still open")
+            return True
+
+    erlt.until(closed, "the connection is still open", pause=0)
 
 
 def test_chaos_of_pages(t, s):

@@ -15,7 +15,7 @@ def follow(w, started, until):
     model, end = client.Model(started), time.monotonic() + 2 * erlt.PATIENCE
     while True:
         if time.monotonic() > end:
-            raise erlt.Failed(f"readings go on, but what is waited for is not among them: {model.values} {model.totals}")
+            raise erlt.Late(f"readings go on, but what is waited for is not among them: {model.values} {model.totals}")
         m = w.wait(("state", "results", "stopped"))
         if m["type"] == "stopped":
             raise erlt.Failed(f"it has stopped: {m}")
@@ -369,21 +369,18 @@ def test_commands(t, s):
         w.start('#pragma D option quiet\nBEGIN { system("seq 1000000; while read x; do echo $x; done < %s"); exit(0); }' % gate)
         w.wait("records", lambda m: m["skipped"] > 0)
         with open(gate, "w", encoding="ascii") as f:
-            end = time.monotonic() + erlt.PATIENCE
-            while not any("later" in row[3] for m in w.seen("records") for row in m["rows"]):
-                t.true(time.monotonic() < end, "what comes later is not seen")
+            def seen():
                 f.write("later\n")
                 f.flush()
-                time.sleep(0.05)
+                return any("later" in row[3] for m in w.seen("records") for row in m["rows"])
+
+            erlt.until(seen, "what comes later is never seen", pause=0.05)
         w.wait("stopped")
         # The page goes, and with it what it has started.
         w.start('#pragma D option quiet\nBEGIN { system("trap : TERM; echo pid $$ x; while :; do sleep 1000; done"); }')
         pid = int(t.match(console(w, " x\n"), r"pid (\d+) x")[1])
         w.drop()
-        end = time.monotonic() + erlt.PATIENCE
-        while os.path.exists(f"/proc/{pid}"):
-            t.true(time.monotonic() < end, "the command runs on")
-            time.sleep(0.02)
+        erlt.until(lambda: not os.path.exists(f"/proc/{pid}"), "the command runs on")
         # A server that is to end does not wait for commands.
         w = other.websocket()
         w.start('#pragma D option quiet\nBEGIN { system("echo go; sleep 1000"); }')

@@ -1,7 +1,6 @@
 """Traces that are recorded: they go on when no page views them, and keep their last ten minutes with keys."""
 import os
 import subprocess
-import time
 
 import client
 import erlt
@@ -10,13 +9,6 @@ from test_survive import COUNT, away
 
 def running(s):
     return s.get("/api/state").json()["traces"]
-
-
-def until_gone(s):
-    end = time.monotonic() + client.PATIENCE
-    while running(s) and time.monotonic() < end:
-        time.sleep(0.05)
-    return running(s)
 
 
 def test_a_recorded_trace_goes_on_without_a_page(t, s):
@@ -55,7 +47,7 @@ def test_a_trace_that_is_recorded_no_longer_ends_with_its_page(t, s):
         w.send({"type": "record", "id": 5, "on": on})
         w.wait("viewers", lambda m: m["recorded"] is on)
     w.drop()
-    t.equal(until_gone(s), [], "it has ended")
+    client.await_idle(s)
 
 
 def test_few_traces_are_recorded(t, s):
