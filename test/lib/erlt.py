@@ -630,12 +630,13 @@ def with_nodes(function):
     return function
 
 
-def run(tests, otp=None, out=sys.stdout):
-    """Runs (name, function) pairs one after another; the last line printed is `N passed, N failed`."""
+def run(tests, otp=None, out=sys.stdout, make=Test):
+    """Runs (name, function) pairs one after another; the last line printed is `N passed, N failed`. make(otp) makes what a function gets: it
+    has `used` and `nodes`, which have names, and end(), as Test has."""
     passed = failed = skipped = 0
     for name, function in tests:
         start, used, problems, classes, skip = time.monotonic(), processor_time(), [], set(), None
-        t = Test(otp)
+        t = make(otp)
         try:
             function(t)
         except Skipped as e:
