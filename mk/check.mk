@@ -31,7 +31,7 @@ check:
 	@scripts/dev/deps build test
 	@scripts/dev/deps erlang || true
 	@$(if $(filter ui,$(CHECKS)),scripts/dev/deps browser || true)
-	@+$(MAKE) --no-print-directory all $(filter-out ready-d-vm ready-d-kernel,$(CHECKS:%=ready-%))
+	@+$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc)) all $(filter-out ready-d-vm ready-d-kernel,$(CHECKS:%=ready-%))
 	@+scripts/dev/tally $(call staged,-A,$(STAGE_A)) $(call staged,-B,$(STAGE_B)) $(call staged,--here,$(STAGE_HERE)) $(call staged,--alone,$(STAGE_ALONE))
 
 ## check-SUITE: runs one suite; test/run lists them
