@@ -85,7 +85,7 @@ static int put_row(const struct erltrace_aggr *a, void *arg)
     if (t->row == 0)
         t->most = a->value;
     if (t->row++ < ROWS && a->value > 0) {
-        int bar = t->most > 0 ? (int)((double)a->value / (double)t->most * BAR) : 0;
+        int bar = t->most > 0 ? (int)((double)a->value / (double)t->most * (double)BAR) : 0;
         put_key(erltrace_aggr_key(a, 0));
         printf(" %10lld %.*s\n", (long long)a->value, bar,
                "########################################");

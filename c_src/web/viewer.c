@@ -129,9 +129,10 @@ static void obey(struct web *w, struct viewer *v, struct message *m)
 /* Returns whether the page may send one more message now. */
 static bool in_time(struct viewer *v)
 {
+    const double most = (double)BURST;
     uint64_t now = monotonic_ns();
-    v->tokens += (double)(now - v->tokens_ns) / 1e9 * RATE;
-    v->tokens = v->tokens < BURST ? v->tokens : BURST;
+    v->tokens += (double)(now - v->tokens_ns) / 1e9 * (double)RATE;
+    v->tokens = v->tokens < most ? v->tokens : most;
     v->tokens_ns = now;
     if (v->tokens < 1)
         return false;

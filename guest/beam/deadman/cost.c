@@ -146,7 +146,7 @@ void cost_stolen(void)
         return;
     uint64_t stolen = ticks * (UINT64_C(1000000000) / (uint64_t)second) / (uint64_t)cpus;
     if (at && stolen >= last)
-        load_stolen((uint32_t)((double)(stolen - last) * LOAD_MOST / (double)(now - at)));
+        load_stolen((uint32_t)((double)(stolen - last) * (double)LOAD_MOST / (double)(now - at)));
     last = stolen;
     at = now;
 }

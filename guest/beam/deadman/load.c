@@ -224,7 +224,7 @@ static void note_time(struct load_clock *c, uint64_t slice, const struct load_cl
         uint64_t ns = k->now - c->at, waited = k->waited - c->waited, ran = k->ran - c->ran;
         uint64_t could = load_could_run(ns, waited);
         could = could > ran ? could : ran < ns ? ran : ns;
-        could = (uint64_t)((double)could * LOAD_SLICE_NS / (double)ns);
+        could = (uint64_t)((double)could * (double)LOAD_SLICE_NS / (double)ns);
         for (uint64_t i = 0; i < LOAD_RING && slice - i > c->slice; i++)
             c->could[(slice - i - 1) % LOAD_RING] = could;
         add(&c->wait, waited);
