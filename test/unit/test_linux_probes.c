@@ -280,7 +280,7 @@ static void intervals(void **state)
     kprobes_close(k);
 }
 
-static int stop(void *arg, const struct kprobe *p)
+static int third_ends(void *arg, const struct kprobe *p)
 {
     (void)p;
     return ++*(int *)arg == 3 ? 17 : 0;
@@ -292,7 +292,7 @@ static void a_walk_that_is_ended(void **state)
     int calls = 0;
     (void)state;
     struct kprobes *k = catalogue((struct kernel){.old = false});
-    assert_int_equal(kprobes_match(k, &spec, stop, &calls, NULL), 17);
+    assert_int_equal(kprobes_match(k, &spec, third_ends, &calls, NULL), 17);
     assert_int_equal(calls, 3);
     kprobes_close(k);
 }
