@@ -19,7 +19,13 @@ export interface Open {
     height?: number;
     scale?: number;
     phone?: boolean;
+    /** The page's clock stands, but for what pass() lets go by: how slow the machine is changes nothing then. */
+    stands?: boolean;
 }
+
+/** Lets time go by for the page, ms: one whose clock stands. */
+export const pass = (page: Page, ms: number): Promise<void> =>
+    page.evaluate((ms) => (window as unknown as { pass: (ms: number) => void }).pass(ms), ms);
 
 /** Where chromium is; a test without it cannot run. */
 export function chromiumPath(): string {
@@ -108,6 +114,12 @@ export class Browsers {
         const errors = pageErrors();
         context.on("page", (p) => p.on("crash", () => errors.push("the page has crashed")));
         context.on("weberror", (e) => errors.push(String(e.error().stack ?? e.error())));
+        if (o.stands)
+            await context.addInitScript(() => {
+                let now = performance.now();
+                performance.now = () => now;
+                Object.assign(window, { pass: (ms: number) => void (now += ms) });
+            });
         // Typing over styled text makes the browser itself try an inline style inside of the editor, which CodeMirror replaces
         // anyway; that one refusal is expected, others are errors.
         await context.addInitScript(() =>
@@ -175,20 +187,31 @@ export async function picture(page: Page, name: string): Promise<void> {
     await page.screenshot({ path: join(PICTURES, `${name}.png`), animations: "disabled", caret: "hide" });
 }
 
-/** Clicks once. A button that moves away between press and release (a list has come, the head has another width) has not been clicked. */
-export async function click(page: Page, selector: string, tries = 3): Promise<void> {
-    await page.evaluate((selector) => {
-        delete document.body.dataset.clicked;
-        const heard = (e: Event) => {
-            if (!(e.target as Element).closest(selector)) return;
-            document.body.dataset.clicked = "yes";
-            document.removeEventListener("click", heard, true);
-        };
-        document.addEventListener("click", heard, true);
-    }, selector);
+/**
+ * Clicks once. A button that moves away between press and release (a list has come, the head has another width) has not been clicked. `what`: a
+ * selector, or an element that keeps its name until it is clicked.
+ */
+export async function click(page: Page, what: string | Locator, tries = 3): Promise<void> {
+    const target = typeof what === "string" ? page.locator(what) : what;
+    await target.evaluate(
+        (el, selector) => {
+            const nameOf = (e: Element) =>
+                `${e.tagName} ${e.getAttribute("aria-label") ?? ""} ${e.getAttribute("title") ?? ""} ${e.textContent}`;
+            const name = nameOf(el);
+            delete document.body.dataset.clicked;
+            const heard = (e: Event) => {
+                const at = (e.target as Element).closest(selector ?? el.tagName);
+                if (!at || (!selector && at !== el && nameOf(at) !== name)) return;
+                document.body.dataset.clicked = "yes";
+                document.removeEventListener("click", heard, true);
+            };
+            document.addEventListener("click", heard, true);
+        },
+        typeof what === "string" ? what : null,
+    );
     const clicked = page.locator("body[data-clicked]");
     while ((await clicked.count()) === 0) {
-        await page.locator(selector).click();
+        await target.click();
         tries--;
         await clicked.waitFor({ timeout: PATIENCE / 3 }).catch((e: unknown) => {
             if (tries <= 0) throw e;

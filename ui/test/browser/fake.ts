@@ -8,7 +8,7 @@ import { extname, join } from "node:path";
 import type { Page, WebSocketRoute } from "playwright-core";
 import type { Message, NodeInfo } from "../../src/model/protocol.ts";
 import { HELLO, NODES, PROBES, SCRIPTS } from "../fake/world.ts";
-import { type Browsers, type Open, ROOT, until } from "./browser.ts";
+import { type Browsers, type Open, pass, ROOT, until } from "./browser.ts";
 
 const DIST = join(ROOT, "ui", "dist");
 const TYPES: Record<string, string> = {
@@ -126,14 +126,20 @@ export class Stage {
         return until(`the page to say ${type}`, () => this.said.slice(from).find((m) => m.type === type));
     }
 
+    /** Lets time go by for the page, ms. */
+    pass(ms: number): Promise<void> {
+        return pass(this.page, ms);
+    }
+
     async close(): Promise<void> {
         await this.page.context().close();
         if (this.errors.length > 0) throw new Error(`in the page: ${this.errors.join("\n")}`);
     }
 }
 
+/** The page's clock stands: how long nothing comes is for the test to say. */
 export async function stage(browsers: Browsers, server: FakeServer, path = "/", open: Open = {}): Promise<Stage> {
-    const { context, errors } = await browsers.context(open);
+    const { context, errors } = await browsers.context({ stands: true, ...open });
     const page = await context.newPage();
     const s = new Stage(page, errors);
     await page.routeWebSocket(/\/ws$/, (ws) => {

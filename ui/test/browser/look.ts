@@ -332,7 +332,7 @@ export function look(browsers: Browsers, server: FakeServer): Case[] {
             s.send(column(3, { id: 0, keys: [[1, "y"]], add: [[0, 1], [1, 1]] })); // biome-ignore format: a row a key
             await s.page.getByRole("columnheader", { name: "key" }).getByRole("button").click();
             await same(async () => await row.allTextContents(), ["5"]);
-            await s.page.locator(".pause").click();
+            await click(s.page, ".pause");
             await same(async () => (await row.allTextContents()).sort(), ["1", "6"]);
         }),
 

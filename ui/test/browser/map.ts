@@ -4,13 +4,42 @@ import type { Locator, Page } from "playwright-core";
 import { type Buckets, bucketsOf } from "../../src/model/buckets.ts";
 import { type Layout, layout, MARGINS, type YScale } from "../../src/model/heat.ts";
 import type { AggregationInfo } from "../../src/model/protocol.ts";
-import { until } from "./browser.ts";
+import { type Column, follows } from "../../src/model/trace.ts";
+import { download, until } from "./browser.ts";
 
 export interface Shown {
     info: AggregationInfo;
     used: [number, number]; // buckets
     scale?: YScale;
     span?: number; // columns that the map is wide
+}
+
+/** The columns of an aggregation in the file "JSON of everything". */
+export type Columns = readonly (Pick<Column, "t" | "dt"> & { added: [key: string, bucket: number, count: number][] })[];
+
+/** How long the readings of these columns took together, ms, with what lies between them. */
+export const lasted = (columns: Columns): number => columns.at(-1)!.t - columns[0]!.t + columns[0]!.dt;
+
+/** Where each column begins: where the one before ends, if it follows on that. */
+const begins = (columns: Columns): number[] =>
+    columns.map((c, i) => (i > 0 && follows(columns[i - 1]!.t, c, 1000) ? columns[i - 1]!.t : c.t - c.dt));
+
+/** How many columns of a second before the latest the middle of each column is, for cell(). */
+export const backs = (columns: Columns): number[] =>
+    begins(columns).map((from, i) => (columns.at(-1)!.t - (from + columns[i]!.t) / 2) / 1000 - 0.5);
+
+type Point = readonly [x: number, y: number];
+
+/** The percentile lines that the page draws on a heat map: of each the stretches between the gaps, px from the left top of the map. */
+export async function linesOf(page: Page): Promise<Point[][][]> {
+    const svg = (await download(page, "SVG image")).data.toString();
+    // each is drawn twice, first as a wider one that sets it off from the ground
+    const paths = [...svg.matchAll(/<path d="([^"]*)" fill="none" stroke="[^>]*stroke-width="2.5"[^>]*"round"/g)];
+    return paths.map(([, d]) =>
+        [...d!.matchAll(/M[^M]*/g)].map(([stretch]) =>
+            [...stretch.matchAll(/[ML](\S+) ([^ML]+)/g)].map(([, x, y]): Point => [Number(x), Number(y)]),
+        ),
+    );
 }
 
 export class HeatMapOnScreen {
@@ -49,6 +78,36 @@ export class HeatMapOnScreen {
             x: this.box.x + MARGINS.left + w - ((back + 0.5) * w) / this.span,
             y: this.box.y + MARGINS.top + (row.y0 + row.y1) / 2,
         };
+    }
+
+    /** The middle of a column, px from the left of the map. */
+    x(back: number): number {
+        const w = this.box.width - MARGINS.left - MARGINS.right;
+        return MARGINS.left + w - ((back + 0.5) * w) / this.span;
+    }
+
+    /** Where a percentile line has its points, px from the left top of the map; `values`: of each column, null: none. */
+    points(columns: Columns, values: readonly (number | null)[]): Point[] {
+        return backs(columns).flatMap((back, i) => {
+            const v = values[i]!;
+            return v === null ? [] : [[this.x(back), MARGINS.top + this.lay.y(v)] as const];
+        });
+    }
+
+    /** The pixels of a part of the map, px from its left top. */
+    async pixels(x: number, y: number, w: number, h: number): Promise<string> {
+        return this.canvas.evaluate(
+            (el, [x, y, w, h]) => {
+                const c = el as HTMLCanvasElement;
+                const k = c.width / c.getBoundingClientRect().width;
+                const part = [x!, y!, w!, h!].map((v) => Math.round(v * k)) as [number, number, number, number];
+                return c
+                    .getContext("2d")!
+                    .getImageData(...part)
+                    .data.join();
+            },
+            [x, y, w, h],
+        );
     }
 
     async hover(back: number, bucket: number): Promise<Record<string, string>> {

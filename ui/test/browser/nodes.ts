@@ -39,7 +39,7 @@ class Nodes {
 
     static async open(b: Browsers, server: FakeServer, nodes: string[], view: Partial<View> = {}, open: Open = {}) {
         server.nodes = NODES;
-        const { context, errors } = await b.context(open);
+        const { context, errors } = await b.context({ stands: true, ...open });
         const page = await context.newPage();
         const s = new Nodes(page, errors);
         await page.routeWebSocket(/\/ws$/, (ws) => {

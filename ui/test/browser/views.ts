@@ -17,7 +17,7 @@ import {
     written,
 } from "./browser.ts";
 import { type FakeServer, type Stage, stage } from "./fake.ts";
-import { HeatMapOnScreen } from "./map.ts";
+import { HeatMapOnScreen, linesOf } from "./map.ts";
 
 export const agg = (id: number, name: string, fn: string, keys: string[], params: number[] = []): AggregationInfo => ({
     id,
@@ -108,7 +108,7 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             const start = await s.says("start");
             assert.deepEqual([start.name, start.args, start.node], ["calls.d", ["shop"], "shop@host"]);
             await same(async () => await s.page.getByRole("tab", { name: "List", selected: true }).count(), 1);
-            await s.page.locator(".stop").click();
+            await click(s.page, ".stop");
             await s.says("stop");
             s.send({ type: "stopped", reason: "left" });
             await s.page.waitForSelector("[data-phase=stopped]");
@@ -133,7 +133,7 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
                 await click(s.page, ".run");
                 const first = await s.says("start");
                 await s.page.waitForSelector("[data-phase=starting]");
-                await s.page.locator(".stop").click();
+                await click(s.page, ".stop");
                 await s.says("stop");
                 s.send({ type: "stopped", id: first.id, reason: "left" });
                 await s.page.waitForSelector("[data-phase=idle]");
@@ -186,7 +186,7 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
                     [3100, 8037],
                 );
                 progress(7000, 8037, false, first.id + 100); // of a start that is none of this page's
-                await s.page.locator(".stop").click();
+                await click(s.page, ".stop");
                 await s.says("stop");
                 await same(placing, ["Placing probes 3 100 of 8 037 functions on shop@host"]);
                 s.send({ type: "stopped", id: first.id, reason: "user", text: "a viewer has stopped it" });
@@ -220,6 +220,11 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             async (s) => {
                 await s.page.locator("[data-testid=scripts] button").first().click();
                 await run(s, [agg(0, "@", "count", ["string"])], column(1, { id: 0, keys: [[0, "a"]], add: [[0, 7]] }));
+                const setClock = (t: number) =>
+                    s.page.evaluate((t) => {
+                        Date.now = () => t;
+                    }, t);
+                await setClock(T0);
                 await s.page.locator(".stop").dblclick();
                 await like(async () => (await texts(s, "[data-testid=status]"))[0], /^stopping/);
                 assert.equal((await texts(s, ".stop"))[0], "■ Stop now");
@@ -227,8 +232,9 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
                 await until("what was counted last", async () => (await texts(s, ".list-row .strong")).includes("11"));
                 const stops = () => s.said.filter((m) => m.type === "stop").length;
                 assert.equal(stops(), 1);
+                await setClock(T0 + 5000);
                 await until("a second stop", async () => {
-                    await s.page.locator(".stop").click();
+                    await click(s.page, ".stop");
                     return stops() >= 2;
                 });
                 s.send({ type: "stopped", reason: "left" });
@@ -331,7 +337,10 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             s.send(column(11, { id: 0, add: [[0, 1, 7]] }));
             s.send({ type: "viewers", viewers: 2 });
             await s.page.getByText("2 viewers").waitFor();
-            await like(async () => (await texts(s, ".held"))[0], /12:00:10 while you point/);
+            await like(async () => {
+                await map.hover(0, 10); // a pointer that rests for long holds nothing
+                return (await texts(s, ".held"))[0];
+            }, /12:00:10 while you point/);
             assert.deepEqual(await seen(0, 10), ["12:00:10", "20"]);
             // the button goes down, a column comes, the button comes up: the cell is the one of before
             const { x, y } = map.cell(0, 11);
@@ -355,21 +364,19 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             await run(s, [WAIT], ...waits);
             const map = await HeatMapOnScreen.of(s.page, { info: WAIT, used: [1, 11] });
             const ground = await map.colour(15, 5);
-            await s.page
-                .getByTestId("status")
-                .getByText(/no data for \d+ s/)
-                .waitFor();
+            await s.pass(4000);
+            await like(async () => (await texts(s, "[data-testid=status]"))[0], /no data for 4 s/);
             const clock = () => s.page.locator(".status .num").textContent();
             assert.equal(await clock(), "0:10");
-            await like(async () => (await texts(s, ".held.silent"))[0], /no data for \d+ s/);
+            await like(async () => (await texts(s, ".held.silent"))[0], /no data for 4 s/);
             assert.equal(await clock(), "0:10");
             // data again: three readings are missing, their places are neither empty nor filled
             s.send(column(14, { id: 0, add: [[0, 1, 7]] }));
             await until("data again", async () => (await s.page.locator(".silent").count()) === 0);
             await same(async () => (({ time, count }) => [time, count])(await map.hover(4, 1)), ["12:00:10", "90"]);
             await s.page.mouse.move(5, 5);
-            const lines = async () => {
-                const { x, y } = map.cell(2, 5);
+            const lines = async (back: number) => {
+                const { x, y } = map.cell(back, 5);
                 return await s.page.locator("[data-testid=heatmap]").evaluate(
                     (el, [px, py]) => {
                         const c = el as HTMLCanvasElement;
@@ -380,8 +387,22 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
                     [x, y],
                 );
             };
-            assert.ok((await lines()) > 1, "slanting lines");
+            assert.ok((await lines(2)) > 1, "slanting lines");
             assert.deepEqual(await map.colour(15, 5), ground);
+            // the next reading took seven seconds, and the two seconds before it are of no reading: no line runs over either gap
+            await until("live again", async () => (await s.page.locator(".held").count()) === 0);
+            s.send({ ...column(23, { id: 0, add: [[0, 1, 7]] }), dt: 7000 });
+            await same(clock, "0:23");
+            await same(async () => (({ time, count }) => [time, count])(await map.hover(5, 1)), ["12:00:23", "7"]);
+            await s.page.mouse.move(5, 5);
+            assert.ok((await lines(7.5)) > 1, "slanting lines");
+            const [median] = await linesOf(s.page);
+            assert.equal(median!.flat().length, 10 + 2 * 3, "ten columns, and two that are alone");
+            for (const back of [11, 7.5]) {
+                const x = map.x(back);
+                const over = (xs: number[]) => Math.min(...xs) < x && x < Math.max(...xs);
+                assert.ok(!median!.some((stretch) => over(stretch.map((p) => p[0]))), `a line ${back} columns back`);
+            }
         }),
 
         on("heat map: a cell of few says which keys, an outlier is marked", "/heatmap", async (s) => {
