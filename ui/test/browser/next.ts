@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page, WebSocketRoute } from "playwright-core";
@@ -13,7 +12,7 @@ import { HELLO, started, T0 } from "../fake/world.ts";
 import { AXE, violations } from "./access.ts";
 import { type Browsers, type Case, download, like, picture, ROOT, same, until } from "./browser.ts";
 import { type FakeServer, type Said, type Stage, stage } from "./fake.ts";
-import { COOKIE, ErlangNode, Lines, Server, TOOL } from "./node.ts";
+import { COOKIE, ErlangNode, freePort, Lines, Server, TOOL } from "./node.ts";
 import type { Real } from "./real.ts";
 import { agg, column, run } from "./views.ts";
 
@@ -270,14 +269,6 @@ const RABBIT = (() => {
     const found = existsSync(lib) ? readdirSync(lib).find((d) => d.startsWith("rabbitmq_server-")) : undefined;
     return found ? join(lib, found) : null;
 })();
-
-const freePort = () =>
-    new Promise<number>((done) => {
-        const s = createServer().listen(0, "127.0.0.1", () => {
-            const { port } = s.address() as AddressInfo;
-            s.close(() => done(port));
-        });
-    });
 
 /** RabbitMQ in a folder of its own, and a node with its client. */
 class Broker {

@@ -1,6 +1,7 @@
 // node.ts - a real Erlang node with the workload of the end-to-end tests in it, and `erltrace serve`.
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -53,6 +54,22 @@ function ended(p: ChildProcessWithoutNullStreams): Promise<void> {
     return p.exitCode !== null || p.signalCode !== null
         ? Promise.resolve()
         : new Promise((r) => p.once("exit", () => r()));
+}
+
+/**
+ * A port of this host that nobody has. It is none of those that the kernel gives to who asks for any, so that nobody gets it before it is
+ * used, nor while a server that is started again does not have it.
+ */
+export async function freePort(): Promise<number> {
+    for (;;) {
+        const port = 10_000 + Math.floor(20_000 * Math.random());
+        const free = await new Promise<boolean>((done) => {
+            const s = createServer();
+            s.once("error", () => done(false));
+            s.listen(port, "127.0.0.1", () => s.close(() => done(true)));
+        });
+        if (free) return port;
+    }
 }
 
 export class ErlangNode {

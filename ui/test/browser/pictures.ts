@@ -184,11 +184,11 @@ export function pictures(r: Real): Case[] {
 
                     const list = await open("profile.d", null, ["shop*"], { view: "list", agg: "@function" });
                     await until("own times", async () => (await list.locator(".list-row").count()) > 20);
-                    await list.waitForTimeout(60 * SECONDS);
+                    if (MORE) await list.waitForTimeout(60 * SECONDS);
                     await both(list, "list");
                     const flame = await open("flame.d", null, ["shop*"], { view: "flame" });
                     await flame.waitForSelector("[data-testid=flame]");
-                    await flame.waitForTimeout(100 * SECONDS);
+                    if (MORE) await flame.waitForTimeout(100 * SECONDS);
                     await both(flame, "flame");
                     if (MORE) {
                         await flame.locator(".view .search").fill("invoice|line");

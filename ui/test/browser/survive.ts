@@ -3,15 +3,14 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import type { Message } from "../../src/model/protocol.ts";
 import { HELLO, started, T0 } from "../fake/world.ts";
-import { Browsers, type Case, chromiumPath, click, like, type Open, picture, same } from "./browser.ts";
+import { Browsers, type Case, chromiumPath, click, like, type Open, picture, same, until } from "./browser.ts";
 import { type FakeServer, type Stage, stage } from "./fake.ts";
-import { ErlangNode, Server } from "./node.ts";
+import { ErlangNode, freePort, Server } from "./node.ts";
 import { Real } from "./real.ts";
 import { skip } from "./results.ts";
 import { agg, column, run } from "./views.ts";
@@ -178,7 +177,7 @@ export function surviveViews(browsers: Browsers, server: FakeServer): Case[] {
             await like(() => banner(s, "life"), /node is gone.*starts again by itself.*no probes matched/);
             await like(async () => s.page.title(), /^✖ /);
             await picture(s.page, "survive-node");
-            await s.page.locator(".stop").click();
+            await click(s.page, ".stop");
             await same(() => state(s), "stopped");
             await like(async () => s.page.locator(".view").textContent(), /map\/2.*17/);
         }),
@@ -285,6 +284,9 @@ export function survive(r: Real): Case[] {
             await r.node.clean();
         },
     });
+    /** Waits until the page itself says that so many seconds have gone by, or are left. */
+    const seconds = (says: () => Promise<string | null>, what: RegExp, enough: (s: number) => boolean) =>
+        until(String(what), async () => enough(Number(what.exec((await says()) ?? "")?.[1] ?? Number.NaN)));
     const list = { view: "list" } as const;
 
     return [
@@ -296,7 +298,7 @@ export function survive(r: Real): Case[] {
                 net.up();
                 const far = new Real(net.browsers!);
                 far.node = r.node;
-                for (const keep of [20, 1]) {
+                for (const keep of [600, 1]) {
                     const server = await Server.start(
                         r.node.name,
                         "--listen",
@@ -311,15 +313,18 @@ export function survive(r: Real): Case[] {
                     await work(r.node, 700);
                     await steps(page, 700);
                     net.cut();
-                    const cut = Date.now();
                     await same(() => state(page), "mute");
                     await like(
                         () => told(page, "life"),
                         /does not answer.*waits \d+ s more|By now the trace has ended/,
                     );
                     await work(r.node, 500);
-                    if (keep === 20)
-                        await new Promise((done) => setTimeout(done, Math.max(0, cut + 8000 - Date.now())));
+                    if (keep === 600)
+                        await seconds(
+                            () => told(page, "life"),
+                            /waits (\d+) s more/,
+                            (s) => s <= 592,
+                        );
                     else {
                         await like(() => told(page, "life"), /By now the trace has ended/);
                         await r.node.clean();
@@ -327,7 +332,7 @@ export function survive(r: Real): Case[] {
                     await picture(page, "survive-cut");
                     assert.equal(await page.locator(".stale").count(), 1, "old data do not pass for live data");
                     net.heal();
-                    if (keep === 20) {
+                    if (keep === 600) {
                         await same(() => state(page), "running");
                         await steps(page, 1200);
                         await same(async () => await page.locator("[data-testid=gap], [data-testid=life]").count(), 0);
@@ -414,17 +419,20 @@ export function survive(r: Real): Case[] {
         }),
 
         on("a server that stands still for five seconds", async () => {
-            const server = await Server.start(r.node.name);
+            const server = await Server.start(r.node.name, "-x", "lease=60s"); // a node ends what a server that stands still longer has placed
             try {
                 const { page, close } = await r.open(STEPS, list, { server });
                 await r.run(page);
                 await work(r.node, 300);
                 await steps(page, 300);
                 server.p.kill("SIGSTOP");
-                const stopped = Date.now();
                 await same(() => state(page), "mute");
                 await work(r.node, 500);
-                await new Promise((done) => setTimeout(done, Math.max(0, stopped + 5000 - Date.now())));
+                await seconds(
+                    () => page.locator("[data-testid=status]").textContent(),
+                    /no answer for (\d+) s/,
+                    (s) => s >= 4,
+                );
                 assert.equal(await state(page), "mute");
                 server.p.kill("SIGCONT");
                 await same(() => state(page), "running");
@@ -465,13 +473,4 @@ export function survive(r: Real): Case[] {
             }
         }),
     ];
-}
-
-function freePort(): Promise<number> {
-    return new Promise((done) => {
-        const s = createServer().listen(0, "127.0.0.1", () => {
-            const { port } = s.address() as AddressInfo;
-            s.close(() => done(port));
-        });
-    });
 }
