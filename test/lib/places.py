@@ -1,23 +1,33 @@
 """places - where the D scripts of test/d run: in the local tier, or inside real nodes.
 
-A place runs one test at a time for each of its workers. A test is a function of the tool's options for that place; it
-returns None or what was wrong. `end` returns what was wrong with the place itself.
+A place runs one test at a time for each of its workers, and returns what was wrong, as exceptions. A test is a function of the tool's options
+for that place; it raises such an exception. `end` returns what was wrong with the place itself, as texts.
 """
 import os
 import queue
 import subprocess
 import time
 
+import choice
 import erlt
+
+
+def problems(test, options):
+    """What is wrong with a test: a list of one exception, or of none."""
+    try:
+        test(options)
+    except erlt.Failed as e:
+        return [e]
+    return []
 
 
 class Local:
     """Runs tests in the local tier."""
 
-    place = ["--local"]
+    place, otp = ["--local"], ""
 
     def run(self, test):
-        return test(self.place)
+        return problems(test, self.place)
 
     def end(self):
         return []
@@ -54,7 +64,7 @@ class Nodes:
     LOADING, LOADS_INTO = 224 << 10, ("C heap", "resident")
 
     def __init__(self, jobs, otp):
-        self.otp = otp
+        self.otp = otp or choice.HOST_RELEASE
         self.nodes, self.problems, self.free = [], [], queue.Queue()
         os.environ.setdefault("ERLTRACE_ROOT", erlt.ROOT)
         for _ in range(jobs):
@@ -63,7 +73,7 @@ class Nodes:
     def start(self):
         """Starts one more node and traces it once, because what the first trace adds to a node stays there. So do OTP's module dyntrace,
         which is loaded for its probes, and the names of functions whose calls are probes."""
-        node = erlt.Node(otp=self.otp, options=["-env", "MALLOC_ARENA_MAX", "1", "-env", "MALLOC_MMAP_THRESHOLD_", "131072"])
+        node = erlt.Node(otp=None if self.otp == choice.HOST_RELEASE else self.otp, options=["-env", "MALLOC_ARENA_MAX", "1", "-env", "MALLOC_MMAP_THRESHOLD_", "131072"])
         self.nodes.append(node)
         self.warm_up(node)
         self.unclean(node)
@@ -97,17 +107,17 @@ class Nodes:
     def run(self, test):
         node = self.free.get()
         node.tests += 1
-        problem = test(self.place(node))
+        found = problems(test, self.place(node))
         if node.alive():
             said = node.logged()
             if said:
-                problem = "\n".join([problem] * bool(problem) + ["in the node's log, in this test or in one before:", *said])
+                found.append(erlt.Failed("\n".join(["in the node's log, in this test or in one before:", *said])))
             self.free.put(node)
-            return problem
+            return found
         node.end()
         self.nodes.remove(node)
         self.start()
-        return (problem + "\n" if problem else "") + "the node died: " + node.err.text()[-2000:]
+        return found + [erlt.Gone("the node died: " + node.err.text()[-2000:])]
 
     def unclean(self, node):
         """Returns what is left of traces in a node after they had time to end, as texts."""

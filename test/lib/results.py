@@ -46,6 +46,7 @@ def class_of(error):
 
 def gravest(classes):
     """The class of a test that failed in several ways."""
+    classes = set(classes)
     return next((kind for kind in (FINDING, TIMEOUT, ASSERTION, MACHINE) if kind in classes), FINDING)
 
 
