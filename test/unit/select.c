@@ -3,6 +3,7 @@
  *
  * The name of a test is PROGRAM/FUNCTION, both without "test_". UNIT_LIST in the environment: the
  * names are printed, and nothing runs. UNIT_TESTS: only the tests whose names are lines of it run.
+ * What they print is written line by line, so that the runner knows which test runs.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -43,6 +44,7 @@ int __wrap__cmocka_run_group_tests(const char *group, const struct CMUnitTest *t
     static struct CMUnitTest kept[TESTS_MAX];
     const char *wanted = getenv("UNIT_TESTS"), *list = getenv("UNIT_LIST");
     size_t count = 0;
+    setvbuf(stdout, NULL, _IOLBF, 0);
     if (!wanted && !list)
         return __real__cmocka_run_group_tests(group, tests, n, setup, teardown);
     for (size_t i = 0; i < n && count < TESTS_MAX; i++) {
