@@ -43,7 +43,7 @@ const ENDS: [name: string, run: () => unknown, verdict: string, why: string | nu
         /no answer[\s\S]*\nx is not a function$/,
     ],
     ["something that nobody expects", () => finding("the node a@h has died"), "fail", "finding", /a@h has died$/],
-    ["no browser", () => Promise.reject(new Unable("no browser")), "fail", "machine", /could not run: no browser/],
+    ["no browser", () => Promise.reject(new Unable("no browser")), "fail", "machine", /^could not run: no browser$/],
     [
         "no space",
         () => Promise.reject(Object.assign(new Error("write"), { code: "ENOSPC" })),

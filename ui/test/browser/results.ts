@@ -134,7 +134,9 @@ export async function runAll(cases: Case[], tidy: () => Promise<void> = async ()
         } else {
             failed++;
             const why = classOf(error, t);
-            const lines = [String((error as Error).stack ?? error), ...t.findings, ...t.pages.flat()];
+            const { stack, message } = error as Error;
+            const said = error instanceof Unable ? message : String(stack ?? error);
+            const lines = [said, ...t.findings, ...t.pages.flat()];
             if (why === "assertion") lines.unshift(`load may change it: ${t.loose}`);
             const text = lines.join("\n");
             console.log(`  FAILED  ${c.name} (${why})\n${text.replace(/^/gm, "          ")}`);
