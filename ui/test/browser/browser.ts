@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
-import { InVain, pageErrors, Unable } from "./results.ts";
+import { hasEndedServer, InVain, pageErrors, Unable } from "./results.ts";
 
 export type { Case } from "./results.ts";
 
@@ -47,6 +47,9 @@ function chromiumOf(folder: string): number[] {
             }
         });
 }
+
+/** What Chromium says of a request whose server has ended: where the connection was then decides which. */
+const LOST = /net::ERR_(CONNECTION_(CLOSED|ABORTED)|SOCKET_NOT_CONNECTED|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING)/;
 
 export class Browsers {
     private browser: Browser | null = null;
@@ -138,6 +141,7 @@ export class Browsers {
         context.on("console", (m) => {
             if (
                 m.type() === "error" &&
+                !(LOST.test(m.text()) && hasEndedServer()) &&
                 !/^Applying inline style|Opener-Policy header has been ignored|status of 403|ERR_CONNECTION_(REFUSED|RESET)|WebSocket connection|blocked by CORS policy|net::ERR_FAILED|status of 50\d/.test(
                     m.text(),
                 )

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { PATIENCE, ROOT } from "./browser.ts";
-import { finding, InVain, Unable, uses } from "./results.ts";
+import { endsServer, finding, InVain, Unable, uses } from "./results.ts";
 
 export const COOKIE = "erltrace-test-cookie";
 export const TOOL = process.env.ERLTRACE ?? join(ROOT, "bin", "erltrace");
@@ -218,6 +218,7 @@ export class Server {
 
     async end(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
         this.ending = true;
+        endsServer();
         this.p.kill(signal);
         await ended(this.p);
     }

@@ -46,6 +46,8 @@ class Test {
     /** The errors of each of its browser contexts, which the test itself checks when it closes them. */
     readonly pages: string[][] = [];
     readonly nodes = new Set<string>();
+    /** It has ended a server, so that requests fail. */
+    ended = false;
 }
 
 /** The test that runs; there is one at a time. */
@@ -68,6 +70,14 @@ export function pageErrors(): string[] {
     now.pages.push(errors);
     return errors;
 }
+
+/** The test ends a server. */
+export function endsServer(): void {
+    now.ended = true;
+}
+
+/** Whether it has: requests of its pages may fail then. */
+export const hasEndedServer = (): boolean => now.ended;
 
 /** The test uses this node. */
 export function uses(node: string): void {
