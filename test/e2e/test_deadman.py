@@ -231,6 +231,7 @@ def cheap_enough(t, trace):
         t.equal(trace.end(), 0, "exit status", trace)
 
 
+@erlt.alone
 def test_neighbour_in_real_time(t):
     """Others take half of each processor; the cost of a trace is relative to what the node gets. Cheap traces continue, and a trace that
     takes all of a scheduler is stopped, at the same limit as everywhere."""
@@ -255,6 +256,7 @@ def test_neighbour_in_real_time(t):
     serves(t, node)
 
 
+@erlt.alone
 def test_neighbour_that_interrupts(t):
     """Others take nearly all of each processor, in parts of less than a millisecond. Many of them interrupt an event while it is timed;
     their time does not count as the event's."""

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 
+import erlt
 from erlt import READY, ROOT, Failed, Skipped, pid
 
 
@@ -289,6 +290,7 @@ def test_long_queues(t):
         node(f"exit({pid(p)}, kill)")
 
 
+@erlt.alone
 def test_schedulers(t):
     """Each scheduler and each run queue in each period, with a scheduler that is always busy and one that is idle."""
     node = t.node()

@@ -170,6 +170,7 @@ def watched(t, broker, *args, line=None):
     return trace
 
 
+@erlt.alone
 def test_broker(t):
     t.needs_proc()
     broker = Broker(t)
