@@ -205,7 +205,7 @@ export function evidence(browsers: Browsers, server: FakeServer): Case[] {
             await s.page.getByLabel("notify me").check();
             await s.page.locator("dialog.marks form button").click();
             await s.page.getByRole("button", { name: "close" }).click();
-            await s.page.getByLabel("threshold p99 > 95 for 2 s").waitFor();
+            await s.page.getByLabel("threshold p99 > 95 for 2 s", { exact: true }).waitFor();
             assert.doesNotMatch(await s.page.title(), /▲/);
             s.send(...waits.slice(6));
             await like(() => s.page.title(), /^▲ p99 100 · ● latency\.d/);
