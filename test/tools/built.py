@@ -23,8 +23,9 @@ def made(t, stand_ins):
     """A checkout of the real programs with these instead of others. (Its path.)"""
     there = os.path.join(t.folder, "there")
     write(there, stand_ins)
-    for name in ("built", "releases", "tally"):
-        shutil.copy(os.path.join(ROOT, "scripts", "dev", name), os.path.join(there, "scripts", "dev", name))
+    for name in ("scripts/dev/built", "scripts/dev/releases", "scripts/dev/tally", "test/lib/results.py"):
+        os.makedirs(os.path.dirname(os.path.join(there, name)), exist_ok=True)
+        shutil.copy(os.path.join(ROOT, name), os.path.join(there, name))
     for name in stand_ins:
         os.chmod(os.path.join(there, name), 0o755)
     return there
