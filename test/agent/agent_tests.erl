@@ -61,8 +61,20 @@ tests() ->
      collections_of_others, session_destroyed, begun_in_vain, guard_of_old_code, collections_begun, late_answers, suspended_processes, server_crashed, everything,
      ring_keeps_the_newest, fill_ends_when_full, only_one_cpu, too_small_for_end, sizes_are_bounded, sensitive_stays_hidden, terms_refused, terms_hidden, filters_refused, filters_are_set, many_times, under_churn, taken_away_at_work, guard_killed_too].
 
+%% Runs a test; returns ok or failed.
 one(Name, F) ->
+    Start = erlang:monotonic_time(millisecond),
+    {Verdict, Class, Text} = result(Name, F),
+    case Verdict of
+        pass -> io:format("ok   ~s~n", [Name]);
+        fail -> io:format("FAIL ~s~n  ~ts~n", [Name, Text])
+    end,
+    etreport:write("agent", Name, Verdict, Class, erlang:monotonic_time(millisecond) - Start, Text),
+    case Verdict of pass -> ok; fail -> failed end.
+
+result(Name, F) ->
     Me = self(),
+    Patience = 4 * etreport:patience(),
     {P, M} = spawn_monitor(fun() ->
                                erlang:put(me, Me),
                                put(caused, "^$"),
@@ -78,18 +90,26 @@ one(Name, F) ->
                            end),
     receive
         {'DOWN', M, process, P, normal} ->
-            io:format("ok   ~s~n", [Name]),
-            ok;
+            {pass, none, []};
         {'DOWN', M, process, P, R} ->
-            io:format("FAIL ~s~n  ~p~n", [Name, R]),
             rescue(),
-            failed
-    after 240000 ->
-            io:format("FAIL ~s: does not end: ~p~n", [Name, process_info(P, current_stacktrace)]),
+            {fail, class(R), io_lib:format("~p", [R])}
+    after Patience ->
+            Stack = process_info(P, current_stacktrace),
             exit(P, kill),
             rescue(),
-            failed
+            {fail, timeout, io_lib:format("does not end: ~p", [Stack])}
     end.
+
+%% The class (test/lib/results.py) of what ended a test: a wait that has reached its end, or a finding.
+class({Why, Stack}) when is_list(Stack) ->
+    case lists:member(if is_tuple(Why), Why =/= {} -> element(1, Why); true -> Why end,
+                      [not_told, not_told_of, not_open, no_answer, never_drained, failed_to_happen]) of
+        true -> timeout;
+        false -> finding
+    end;
+class(_) ->
+    finding.
 
 %% The decisions of a process follow from the seed (test/seeds) and from what the process is for.
 seeded(Of) -> rand:seed(exsss, {list_to_integer(os:getenv("SEED")), erlang:phash2(Of), 1}).
@@ -178,7 +198,7 @@ call(A, Request) ->
             receive {erltrace, Id, Reply} -> Reply
             after 0 -> error({agent_died, R, Request})
             end
-    after 100000 -> error({no_answer, Request, process_info(A)})
+    after etreport:patience() -> error({no_answer, Request, process_info(A)})
     end.
 
 open() ->
@@ -312,12 +332,16 @@ told(P, {M, F, A} = MFA, Seen) ->
     after 0 -> Seen
     end.
 
-wait(F) -> wait(F, 60000).
-wait(F, Ms) when Ms =< 0 -> error({failed_to_happen, catch F()});
-wait(F, Ms) ->
+wait(F) -> wait(F, erlang:monotonic_time(millisecond) + etreport:patience()).
+
+wait(F, End) ->
     case F() of
-        true -> ok;
-        _ -> timer:sleep(5), wait(F, Ms - 5)
+        true ->
+            ok;
+        Not ->
+            erlang:monotonic_time(millisecond) < End orelse error({failed_to_happen, Not}),
+            timer:sleep(5),
+            wait(F, End)
     end.
 
 %% Bytes of the node's mappings.
@@ -868,7 +892,7 @@ test(let_go_bit_by_bit) ->
                 ?equal([], start(A, "build/test/agent/image.dif", [{bufsize, 1 bsl 20}, {aggsize, 1 bsl 20}, {loads, 1}], Wanted)),
                 code:purge(M),
                 {module, M} = code:load_binary(M, "agent_many.beam", Beam),
-                Serial = receive {erltrace, loaded, Serial0, [M]} -> Serial0 after 15000 -> error(not_told) end,
+                Serial = receive {erltrace, loaded, Serial0, [M]} -> Serial0 after etreport:patience() -> error(not_told) end,
                 {ok, []} = call(A, {extend, Serial, []}),
                 true = erlang:suspend_process(A),
                 Midst = Left() =/= [{f1, 0}], % and we have been answered
@@ -1011,10 +1035,10 @@ test(silent_process) ->
     C ! {self(), [{?SEND, [], ?COUNT}]},
     case otp() of
         N when N < 27 ->
-            receive {erltrace, working, false, processes, Done, Total} when Done > 1000, Total > Done -> ok after 60000 -> error(not_told) end,
+            receive {erltrace, working, false, processes, Done, Total} when Done > 1000, Total > Done -> ok after etreport:patience() -> error(not_told) end,
             [{ok, running, _, _, _, _, _, _} = call(A, {read, 0}) || _ <- lists:seq(1, 10)],
             Comes = spawn(fun() -> _ = open(), Me ! open, receive stop -> ok end end),
-            receive open -> ok after 60000 -> error(not_open) end,
+            receive open -> ok after etreport:patience() -> error(not_open) end,
             receive {C, _} -> error(done_already) after 0 -> ok end,
             Comes ! stop;
         _ -> ok
@@ -1206,7 +1230,7 @@ test(loaded_twice) ->
     {module, _} = code:load_binary(erltrace_agent, "erltrace_agent.beam", file("priv/agent/erltrace_agent.beam")),
     agent_work:leaf(1),
     {ok, B} = erltrace_agent:attach(file("priv/erltrace_agent.so"), []),
-    receive {erltrace, ended, 'AGENT_REPLACED', _, _} -> ok after 1000 -> error(not_told) end,
+    receive {erltrace, ended, 'AGENT_REPLACED', _, _} -> ok after etreport:patience() -> error(not_told) end,
     ?assert(not lists:any(fun traced/1, processes())),
     {ok, _} = call(B, {open, 600000}),
     [] = start(B, [{?ENTRY, work(leaf, 1), ?COUNT}]),
@@ -1569,7 +1593,7 @@ test(suspended_processes) ->
 test(server_crashed) ->
     A = trace([{?RETURN, work(leaf, 1), ?COUNT}, {?ENTRY, work(outer, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
     A ! {timeout, x, {tick, self(), 1000000, x, x}},
-    receive {erltrace, ended, 'AGENT_INTERNAL', T, _} -> ?assert(is_binary(T)) after 60000 -> error(not_told) end;
+    receive {erltrace, ended, 'AGENT_INTERNAL', T, _} -> ?assert(is_binary(T)) after etreport:patience() -> error(not_told) end;
 
 %% Every function of every module, entry, return and exception, and every named probe, for a while.
 test(everything) ->
@@ -1804,7 +1828,7 @@ loaded(M) ->
                 true -> Serial;
                 false -> loaded(M)
             end
-    after 30000 -> error({not_told_of, M, process_info(self(), messages), process_info(whereis(erltrace_agent), [messages, current_stacktrace]), patterns({M, module_info, 0})})
+    after etreport:patience() -> error({not_told_of, M, process_info(self(), messages), process_info(whereis(erltrace_agent), [messages, current_stacktrace]), patterns({M, module_info, 0})})
     end.
 
 %% Whether a function has a local pattern in any session.

@@ -91,7 +91,7 @@ done(Ref) ->
     receive
         {erltrace, Ref, {done, Reason}} -> Reason;
         {erltrace, Ref, _} -> done(Ref)
-    after 60000 -> error({never, process_info(self(), messages)})
+    after etreport:patience() -> error({never, process_info(self(), messages)})
     end.
 
 %% The port program is killed: an error of this handle, in every function, and of no other.

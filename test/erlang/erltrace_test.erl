@@ -9,7 +9,7 @@
 
 -behaviour(eunit_listener).
 
--define(PATIENCE, 60000). % ms until what is awaited has failed to come
+-define(PATIENCE, (etreport:patience())). % ms until what is awaited has failed to come
 
 -define(MODULES, [erltrace_api_tests, erltrace_result_tests, erltrace_subscribe_tests, erltrace_end_tests, erltrace_placing_tests, erltrace_script_tests,
                   erltrace_cluster_tests, erltrace_log_tests, erltrace_leak_tests]).
@@ -22,7 +22,7 @@ main() ->
     _ = eunit:test([patient(T) || T <- Tests], [no_tty, {report, {?MODULE, [{tell, Self}]}}]),
     receive
         {tests, Passed, NotPassed} ->
-            Failed = NotPassed + try silent(node()), 0 catch error:Why -> io:format("  FAIL ~p~n", [Why]), 1 end,
+            Failed = NotPassed + try silent(node()), 0 catch error:Why -> failed("silent", finding, 0, io_lib:format("~p", [Why])), 1 end,
             io:format("~b passed, ~b failed~n", [Passed, Failed]),
             halt(min(Failed, 1))
     end.
@@ -52,12 +52,13 @@ handle_end(test, Data, {Tell, Failed}) ->
     case proplists:get_value(status, Data) of
         ok ->
             io:format("  ok   ~s (~.1f s)~n", [Name, Ms / 1000]),
+            etreport:write("erlang", Name, pass, none, Ms, []),
             {Tell, Failed};
         {error, {Class, Reason, Stack}} ->
-            io:format("  FAIL ~s (~.1f s)~n    | ~p:~p~n    | ~p~n", [Name, Ms / 1000, Class, Reason, Stack]),
+            failed(Name, class(Reason), Ms, io_lib:format("~p:~p~n~p", [Class, Reason, Stack])),
             {Tell, Failed + 1};
         Other ->
-            io:format("  FAIL ~s ~p~n", [Name, Other]),
+            failed(Name, finding, Ms, io_lib:format("~p", [Other])),
             {Tell, Failed + 1}
     end;
 handle_end(group, _, S) -> S.
@@ -67,14 +68,24 @@ handle_cancel(_, Data, {Tell, Failed}) ->
         undefined ->
             {Tell, Failed};
         Reason ->
-            io:format("  FAIL ~0p: ~p~n", [proplists:get_value(id, Data), Reason]),
+            Name = proplists:get_value(desc, Data, io_lib:format("~0p", [proplists:get_value(id, Data)])),
+            failed(Name, class(Reason), 0, io_lib:format("~p", [Reason])),
             {Tell, Failed + 1}
     end.
+
+failed(Name, Class, Ms, Text) ->
+    io:format("  FAIL ~ts (~.1f s)~n    | ~ts~n", [Name, Ms / 1000, lists:join("\n    | ", string:split(Text, "\n", all))]),
+    etreport:write("erlang", Name, fail, Class, Ms, Text).
+
+%% The class (test/lib/results.py) of what ended a test: a wait that has reached its end, or a finding.
+class(timeout) -> timeout; % EUnit's own
+class(Reason) when is_tuple(Reason), element(1, Reason) =:= never -> timeout;
+class(_) -> finding.
 
 terminate({ok, Data}, {Tell, Failed}) ->
     Tell ! {tests, proplists:get_value(pass, Data), max(Failed, proplists:get_value(fail, Data) + proplists:get_value(cancel, Data))};
 terminate({error, Reason}, {Tell, Failed}) ->
-    io:format("  FAIL eunit: ~p~n", [Reason]),
+    failed("eunit", finding, 0, io_lib:format("~p", [Reason])),
     Tell ! {tests, 0, Failed + 1}.
 
 %% == something to trace ========================================================================================
@@ -96,7 +107,7 @@ go(H, Until) ->
     case erltrace:go(H) of
         {error, {_, [#{tag := Tag} | _]}} = Error
           when Tag =:= <<"AGENT_BUSY">>; Tag =:= <<"AGENT_CLOSED">>; Tag =:= <<"NODE_TIMEOUT">>; Tag =:= <<"NODE_LEASE">> ->
-            now_ms() < Until orelse error(Error),
+            now_ms() < Until orelse error({never, Error}),
             go(H, Until);
         Result ->
             Result
