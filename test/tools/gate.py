@@ -109,10 +109,11 @@ def test_stage_a_by_itself(t):
 
 
 def test_a_part_that_fails(t):
+    tests = {part: 3 * len([1 for p, stage, _ in rows() if p == part and stage != "--build"]) for part in ("otp-27", "otp-29")}  # each command has three
     status, out, _, _ = ci(t, "otp-27", fails="ONLY=port check-otp")
-    t.equal((status, out.splitlines()[-1]), (1, "14 passed, 1 failed"), out)
+    t.equal((status, out.splitlines()[-1]), (1, f"{tests['otp-27'] - 1} passed, 1 failed"), out)
     status, out, _, _ = ci(t, "otp-29", "otp-27", fails="OTHERS=27 ONLY=port")
-    t.equal((status, out.splitlines()[-1]), (1, "29 passed, 1 failed"), out)
+    t.equal((status, out.splitlines()[-1]), (1, f"{sum(tests.values()) - 1} passed, 1 failed"), out)
     status, out, commands, _ = ci(t, fails="SANITIZE=address,undefined -j")
     t.equal((status, out.splitlines()[-1]), (1, "0 passed, 1 failed"))
     t.true(not [c for c in commands if "check" in c], "no test runs without what it rests on")
