@@ -10,10 +10,8 @@ SUITES    := $(filter-out chaos fuzz $(if $(SANITIZE),agent examples ui),$(patsu
 # local tier.
 VARIANTS  := $(if $(SANITIZE),,d-vm d-kernel)
 # The suites that have tests of a stage, those that take longest first.
-STAGE_A    = $(shell test/run --stage A)
-STAGE_B    = $(shell test/run --stage B) d-vm
-STAGE_HERE = $(shell test/run --stage here) d-kernel
-STAGE_ALONE = $(shell test/run --stage alone)
+STAGES     = $(eval STAGES := $(shell test/run --stages) B:d-vm here:d-kernel)$(STAGES)
+of_stage   = $(patsubst $(1):%,%,$(filter $(1):%,$(STAGES)))
 SUITE_ENV  = TESTS='$(TESTS)' BUILD=$(BUILD) ERLTRACE=$(CURDIR)/$(BIN) ERLTRACE_ROOT=$(CURDIR) CC='$(CC)' SANITIZE='$(SANITIZE)' \
              ASAN_OPTIONS=$(or $(ASAN_OPTIONS),detect_leaks=1:abort_on_error=0) \
              UBSAN_OPTIONS=$(or $(UBSAN_OPTIONS),print_stacktrace=1:halt_on_error=1)
@@ -32,7 +30,8 @@ check:
 	@scripts/dev/deps erlang || true
 	@$(if $(filter ui,$(CHECKS)),scripts/dev/deps browser || true)
 	@+$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc)) all $(filter-out ready-d-vm ready-d-kernel,$(CHECKS:%=ready-%))
-	@+scripts/dev/tally $(call staged,-A,$(STAGE_A)) $(call staged,-B,$(STAGE_B)) $(call staged,--here,$(STAGE_HERE)) $(call staged,--alone,$(STAGE_ALONE))
+	@+scripts/dev/tally $(call staged,-A,$(call of_stage,A)) $(call staged,-B,$(call of_stage,B)) $(call staged,--here,$(call of_stage,here)) \
+	    $(call staged,--alone,$(call of_stage,alone))
 
 ## check-SUITE: runs one suite; test/run lists them
 $(SUITES:%=check-%): check-%: ready-%

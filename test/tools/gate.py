@@ -91,9 +91,10 @@ def test_parts_have_every_suite(t):
         if m:
             suites.setdefault(m[1], []).append(stage)
     stages = {suite: [] for suite in SUITES if suite not in ("chaos", "fuzz")}
-    for stage, flag in (("A", "-A"), ("B", "-B"), ("here", "--here"), ("alone", "--alone")):
-        for suite in run(["test/run", "--stage", stage])[1].split():
-            stages.get(suite, []).append(flag)
+    flags = {"A": "-A", "B": "-B", "here": "--here", "alone": "--alone"}
+    for line in run(["test/run", "--stages"])[1].splitlines():
+        stage, suite = line.split(":")
+        stages.get(suite, []).append(flags[stage])
     t.equal(suites, {**stages, "d-vm": ["-B"], "d-kernel": ["--here"]})
     t.true(all(stages.values()), f"a stage for each suite: {stages}")
     t.equal(sorted({(s, c) for _, s, c in rows()}), sorted((s, c) for _, s, c in rows()))
