@@ -33,9 +33,9 @@ check:
 	@+scripts/dev/tally $(call staged,-A,$(call of_stage,A)) $(call staged,-B,$(call of_stage,B)) $(call staged,--here,$(call of_stage,here)) \
 	    $(call staged,--alone,$(call of_stage,alone))
 
-## check-SUITE: runs one suite; test/run lists them
+## check-SUITE: runs one suite; test/run lists them (ARGS='--part 1/3' for it)
 $(SUITES:%=check-%): check-%: ready-%
-	@$(SUITE_ENV) test/$*/run
+	@$(SUITE_ENV) test/$*/run $(ARGS)
 
 # What has to be built before a suite runs. (mk/check-*.mk have more.) test/run builds it, and asks for the environment.
 ready-kernel ready-differ: all
