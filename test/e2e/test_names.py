@@ -2,7 +2,7 @@
 import shutil
 import subprocess
 
-from erlt import READY, Skipped, aggregation, pid
+from erlt import READY, Skipped, aggregation, pid, until
 
 # Processes of each kind of name. The module is also a registry: {via, etn, {Registry, Key}}.
 MODULE = """
@@ -130,11 +130,7 @@ def test_as_they_change(t):
     t.equal(said(one), "to etn:sink/0.", "the first has not", trace)
     if has_labels(node):
         label = node("etn:start(label, z)")
-        for _ in range(200):
-            if said(label) == "to {z,label}.":
-                break
-            node("timer:sleep(50)")
-        t.equal(said(label), "to {z,label}.", "labelled", trace)
+        until(lambda: said(label) == "to {z,label}.", lambda: "the label is never known\n" + trace.said(), pause=0.05)
         kill(node, [label])
     ends(t, trace)
     kill(node, [one, two])
@@ -319,11 +315,7 @@ def test_of_ports(t):
     texts = node("etp:texts(etp_new)")
     first = said("etp_new", len(new))
     t.equal(first[new.index("etp_new")], "etp_new", "what events tell is known at once", trace)
-    for _ in range(200):
-        if said("etp_new", len(new)) == new:
-            break
-        node("timer:sleep(50)")
-    t.equal(said("etp_new", len(new)), new, "opened during the trace", trace)
+    until(lambda: said("etp_new", len(new)) == new, lambda: f"the names of what was opened during the trace are never {new}\n{trace.said()}", pause=0.05)
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     found = aggregation(trace.out.text())

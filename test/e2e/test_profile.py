@@ -3,6 +3,7 @@ that depends on the processors that the host gives to the node."""
 import re
 import resource
 
+import erlt
 from erlt import READY, aggregation, library
 from test_functions import load
 
@@ -85,7 +86,8 @@ def test_what_a_sample_says(t):
         t.true(":" in function or function == "", function)
         t.equal([kind, arg0, mqlen], ["normal", "0", "-1"], "type of scheduler, arg0, mqlen", trace)
         t.true(int(sched) >= 1 and int(since) > 0, f"scheduler {sched}, {since} ns since the last", trace)
-    t.true(sum(int(line[5]) for line in lines) > len(lines) / 2, "most have a program counter", trace)
+    with t.loose("what of the VM runs when a sample is taken is chance"):
+        t.true(sum(int(line[5]) for line in lines) > len(lines) / 2, "most have a program counter", trace)
 
 
 def test_sensitive_processes_are_hidden(t):
@@ -152,16 +154,10 @@ def test_handler_of_another_library(t):
     t.true(node("et_sig:install()"), "the profile handles the signal")
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
-    for _ in range(1000):
-        if not node("lists:member(erltrace_agent, erlang:loaded())"):
-            break
-        node("timer:sleep(10)")
+    erlt.until(lambda: not node("lists:member(erltrace_agent, erlang:loaded())"), "the agent's module is left")
     t.true(node("length(etw:mapped())") > 0, "the library stays")
     had = node("et_sig:send()")
-    for _ in range(1000):
-        if node("et_sig:send()") > had:
-            break
-    t.true(node("et_sig:send()") > had, "signals come")
+    erlt.until(lambda: node("et_sig:send()") > had, "signals never come")
     again = t.trace("-q", "-n", READY + "profile-499 /n++ > 10/ { exit(0); }", node=node)
     t.equal(again.end(), 0, "another profile", again)
 

@@ -4,8 +4,9 @@ import os
 import re
 import signal
 import subprocess
+import time
 
-from erlt import PATIENCE, READY, ROOT, TOOL, Skipped, pid
+from erlt import PATIENCE, READY, ROOT, TOOL, Late, Skipped, pid
 
 
 def histogram(text):
@@ -14,53 +15,57 @@ def histogram(text):
 
 
 def test_births_and_deaths(t):
-    """Counters that are printed and reset each second: their sums are the numbers of processes that were born and that died."""
+    """Counters that are printed and reset each second: their sums are about the numbers of processes that were born and that died, which
+    aggregations have exactly. A death is not counted if there was no room to note its birth; that is reported as a drop."""
     node = t.node()
     worker = pid(node("etw:worker()"))
     trace = t.trace("-qn", """
-        erlang*:::process-spawn /copyinstr(arg1) == "etw:child/1"/ { born++; mine[copyinstr(arg0)] = 1; }
-        erlang*:::process-exit /mine[copyinstr(arg0)]/ { died++; mine[copyinstr(arg0)] = 0; }
+        erlang*:::process-spawn /copyinstr(arg1) == "etw:child/1"/ { born++; @born = count(); mine[copyinstr(arg0)] = 1; }
+        erlang*:::process-exit /mine[copyinstr(arg0)]/ { died++; @died = count(); mine[copyinstr(arg0)] = 0; }
+        END { printa("all born %@d\\n", @born); printa("all died %@d\\n", @died); }
         tick-1sec { printf("%d born %d died\\n", born, died); born = 0; died = 0; }""", node=node)
     line = trace.wait("^0 born 0 died$")
     for _ in range(3):
         node(f"etw:spawns({worker}, 1009)")
         line = trace.wait("born", start=line + 1)
-
-    def shown():
-        seen = re.findall(r"^(\d+) born (\d+) died$", trace.out.text(), re.M)
-        return sum(int(b) for b, _ in seen), sum(int(d) for _, d in seen)
-
-    # In D, counters to which several threads add are racy: a reset may lose an addition. Most additions must be there.
-    least = 0.99 * 3027
-    for _ in range(PATIENCE):
-        if min(shown()) >= least:
-            break
-        line = trace.wait("born", start=line + 1)
+    trace.wait("born", start=trace.wait("born", start=len(trace.out.lines)) + 1)  # the second of these lines has the last of them
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
-    born, died = shown()
-    t.true(least <= born <= 3027, f"{born} of 3027 born", trace)
-    t.true(least <= died <= 3027, f"{died} of 3027 died", trace)
+    t.equal(int(t.match(trace.out.text(), r"^all born (\d+)$")[1]), 3027, "born", trace)
+    died = int(t.match(trace.out.text(), r"^all died (\d+)$")[1])
+    t.true(3027 - dropped(trace) <= died <= 3027, f"{died} of 3027 died, {dropped(trace)} drops", trace)
+    for what, kind in enumerate(("born", "died")):
+        shown = sum(int(counts[what]) for counts in re.findall(r"^(\d+) born (\d+) died$", trace.out.text(), re.M))
+        with t.loose("counters to which several threads add are racy in D: a reset may lose an addition, or be lost"):
+            t.true(0.99 * 3027 - dropped(trace) <= shown <= 3027, f"{shown} of 3027 {kind}", trace)
+
+
+def dropped(trace):
+    """The values for which there was no room, as the tool reports them at the end."""
+    return sum(int(n) for n in re.findall(r"(\d+) dynamic variable drops?", trace.err.text()))
 
 
 def test_message_latency(t):
-    """From send to scheduled: at least one latency for each message that woke a process, none negative, none longer than the test."""
+    """From send to scheduled: a latency for each message that wakes a process, but for those that are reported as dropped; none is negative, or
+    longer than the test."""
     node = t.node()
     worker = pid(node("etw:worker()"))
+    node("""begin Sinks = [spawn(etw, sink, [1]) || _ <- lists:seq(1, 53)],
+            etw:await(fun() -> lists:all(fun(P) -> process_info(P, status) =:= {status, waiting} end, Sinks) end), put(sinks, Sinks), ok end""")
+    start = time.monotonic()
     trace = t.trace("-qn", READY + """
         erlang*:::message-send { sent[copyinstr(arg1)] = timestamp; }
         erlang*:::process-scheduled /sent[copyinstr(arg0)]/ {
             @["send to scheduled, ns"] = quantize(timestamp - sent[copyinstr(arg0)]); sent[copyinstr(arg0)] = 0; }""", node=node)
     trace.ready()
-    for _ in range(53):
-        node(f"etw:sends({worker}, 1)")
+    node(f"Sinks = get(sinks), etw:as({worker}, fun() -> [P ! {{n, 1}} || P <- Sinks], ok end), etw:await(fun() -> not lists:any(fun erlang:is_process_alive/1, Sinks) end), ok")
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     found = histogram(trace.out.text())
     count = sum(found.values())
-    t.true(count >= 53, f"{count} latencies of at least 53 messages", trace)
+    t.true(count + dropped(trace) >= 53, f"{count} latencies and {dropped(trace)} drops of at least 53 messages", trace)
     t.true(min(b for b, n in found.items() if n) >= 0, "no negative latency", trace)
-    t.true(max(b for b, n in found.items() if n) < 60_000_000_000, "no latency longer than the test", trace)
+    t.true(max(b for b, n in found.items() if n) < 1e9 * (time.monotonic() - start), "no latency longer than the test", trace)
 
 
 def test_typed_arguments(t):
@@ -195,8 +200,12 @@ def test_the_shop(t):
         t.equal(len(commands), 3, first)
         t.equal(commands, re.findall(r"^  bin/erltrace (.*)$", again, re.M), "the same commands")
         for command in commands:
-            done = subprocess.run([TOOL, *command.replace("--for 5", "--for 1500ms").split()], cwd=ROOT, env=env, check=False, capture_output=True, text=True)
+            for seconds in (2, 10, PATIENCE):  # on a busy host the shop runs for some moments of a second only
+                done = subprocess.run([TOOL, *command.replace("--for 5", f"--for {seconds}").split()], cwd=ROOT, env=env, check=False, capture_output=True, text=True)
+                if re.search("[1-9]", done.stdout):
+                    break
+            else:
+                raise Late(f"{command} shows nothing in {PATIENCE} s: {done}")
             t.equal((done.returncode, done.stderr), (0, ""), command)
-            t.match(done.stdout, r"[1-9]", command)
     finally:
         os.kill(int(shop), signal.SIGTERM)

@@ -1,5 +1,7 @@
 """Runs each command of the pages for newcomers (doc/start*.md, doc/walkthrough.md) as printed, on the shop of `make shop` or on an Elixir
-node. There are two differences: the node is named, as there may be others, and one second has to be enough."""
+node. There are two differences: the node is named, as there may be others, and a command runs for a second, or for longer until it has something
+to show."""
+import contextlib
 import glob
 import os
 import re
@@ -7,10 +9,9 @@ import shutil
 import signal
 import subprocess
 import textwrap
-import time
 from concurrent.futures import ThreadPoolExecutor
 
-from erlt import BUILD, COOKIE, PATIENCE, ROOT, TOOL, Skipped, epmd, until
+from erlt import BUILD, COOKIE, PATIENCE, ROOT, TOOL, Late, Skipped, epmd, until
 
 AT_ONCE = 4  # commands
 
@@ -32,15 +33,32 @@ def commands(page):
     return found
 
 
-def run(command, number):
-    """Returns (exit status, output, error output)."""
+def run(command, number, seconds=1):
+    """Returns (exit status, output, error output) of a command that runs for this long. What needs a whole second gets one more."""
     if not re.match(r"erltrace (list|nodes|help)\b", command):
         command = re.sub(r"^erltrace( run \S+| doctor)?", lambda m: f"{m[0]} -p {number}", command)
-    command = re.sub(r"--for \d+", "--for 2" if "tick-1sec" in command or "schedulers" in command else "--for 1", command)
+    command = re.sub(r"--for \d+", f"--for {seconds + (seconds == 1 and ('tick-1sec' in command or 'schedulers' in command))}", command)
     env = dict(os.environ, PATH=os.path.dirname(TOOL) + ":" + os.environ["PATH"], ERLTRACE_ROOT=ROOT, DTRACE_OPT_MAXLOAD="off")
     p = subprocess.run(["bash", "-c", command], cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                        timeout=5 * PATIENCE, check=False)
     return p.returncode, p.stdout.decode(errors="replace"), p.stderr.decode(errors="replace")
+
+
+NOTHING = r"erltrace: no probe fired|erltrace: the probes fired .* and produced nothing"
+
+
+def shown(command, number):
+    """What run() returns, of a command that shows something: on a busy host the node runs for some moments of a second only."""
+    for seconds in (1, 5, 25, PATIENCE):
+        status, out, err = run(command, number, seconds)
+        if status != 0 or "--for" not in command or (out.strip() and (may_be_idle(command) or not re.search(NOTHING, err))):
+            return status, out, err
+    raise Late(f"{command} shows nothing within {PATIENCE} s\n{out}{err}")
+
+
+def may_be_idle(command):
+    """Whether it may have nothing to report in the shop."""
+    return re.search("run (busy|long|calltimeouts)", command)
 
 
 def try_all(t, page, number, least):
@@ -48,13 +66,15 @@ def try_all(t, page, number, least):
     found = commands(page)
     t.true(len(found) >= least, f"{len(found)} commands in {page}")
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for command, (status, out, err) in zip(found, pool.map(lambda c: run(c, number), found)):
+        for command, (status, out, err) in zip(found, pool.map(lambda c: shown(c, number), found)):
             said = [line for line in err.splitlines() if not re.match(r"erltrace: (description|script) '.*' matched \d+ probe", line)]
             # Several traces of the same functions begin and end at once: calls that are in flight then are counted.
             said = [line for line in said if not re.match(r"erltrace: (\d+ calls? whose beginning was not kept$|sampled on CPU at )", line)]
-            if re.search("run (busy|long|calltimeouts)", command):  # in the shop they have nothing to report
+            if may_be_idle(command):
                 said = [line for line in said if not re.match("erltrace: no probe fired|      hint: (no such event|nothing called them)", line)]
-            t.equal((status, said), (0, []), f"exit status and complaints of {command}\n{err}")
+            dropped = any(re.search(r"\bdrops?\b", line) for line in said)
+            with t.loose("records are dropped when their reader has to wait for a processor") if dropped else contextlib.nullcontext():
+                t.equal((status, said), (0, []), f"exit status and complaints of {command}\n{err}")
             t.true(out.strip(), f"{command} shows something")
 
 
@@ -117,24 +137,22 @@ def test_walkthrough(t):
             await_functions(node.pid, "Shop.Cart", "total/1")
 
             def said(command, *patterns):
-                end = time.monotonic() + PATIENCE  # a busy host lets the node run for some moments of that second only
-                while True:
-                    status, out, err = run(command, node.pid)
+                tries = []
+
+                def shows():  # a busy host lets the node run for some moments of that second only
+                    tries.append(run(command, node.pid, 1 + 2 * len(tries)))
+                    status, out, err = tries[-1]
                     t.equal(status, 0, f"exit status of {command}\n{err}")
-                    if all(re.search(p, out) for p in patterns) or time.monotonic() > end:
-                        break
-                for pattern in patterns:
-                    t.match(out, pattern, f"what {command} shows\n{err}")
-                return out
+                    return all(re.search(p, out) for p in patterns)
+
+                until(shows, lambda: f"{command} does not show all of {patterns}: {tries[-1]}", pause=0)
 
             said(schedulers, r"\d:\d\d +\d+ +\d+ +\d+ +\d+\n")
             said(calls, r"(?m)^Shop\.Cart +\d+ ", r"(?m)^Shop\.Visitor:buy/1 +Shop\.Cart ")
             said(cpu, r"(?m)^Enum:reduce_range/5 +\d+$", r"(?m)^Shop\.Cart +\d+$", r"Shop\.Pricing:'-discount/2-fun-0-'/2 \(shop\.exs:7\)",
                  r"Shop\.Pricing:price/1 \(shop\.exs:4\)\n +Shop\.Cart:handle_call/3 \(shop\.exs:17\)")
             said(slow.replace(" 5 ", " 1 "), r"""(?m)^Shop\.Cart +\d+\.\d+  Shop\.Pricing:price/1 \[#{amounts => \[1200,350,75\],customer => <<"acme">>}\] -> {ok,\d+}$""")
-            found = said(customers)
-            for customer in ("acme", "initech", "globex", "umbrella"):
-                t.match(found, f'<<"{customer}">>', "the customers")
+            said(customers, *(f'<<"{customer}">>' for customer in ("acme", "initech", "globex", "umbrella")))
         finally:
             os.killpg(node.pid, signal.SIGKILL)
 
