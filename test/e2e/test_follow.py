@@ -34,7 +34,7 @@ box() ->
     From ! {box, B, now_us()}, box().
 fill(Box) -> _ = [Box ! M || M <- [{fill, self()}, a, b]], self() ! own, receive own -> ok end, receive {box, B, A} -> {B, A} end.
 filled(Box) -> T = now_us(), {B, A} = fill(Box), {B - T, A - T}.
-now_us() -> erlang:monotonic_time(microsecond).
+now_us() -> erlang:convert_time_unit(proplists:get_value(time, erlang:system_info(os_monotonic_time_source)), native, microsecond).
 mill(Ms) -> till(now_us() + 1000 * Ms).
 till(End) -> case now_us() >= End of true -> ok; false -> till(End) end.
 %% N calls of quick/1 in each of P processes; each keeps its heap busy and answers what it got.
