@@ -70,7 +70,8 @@ def test_everything_is_stopped(t):
     # It may be stopped before all probes are placed: those on the calls that make up the flood are placed.
     t.true(len(aggregation(trace.out.text())) >= 3, "what had been counted is printed", trace)
     grown = node.memory() - before
-    t.true(grown < 400_000_000, f"the node grew by {grown} bytes")
+    with t.loose("how much the messages of the flood hold depends on how its schedulers get on"):
+        t.true(grown < 400_000_000, f"the node grew by {grown} bytes")
     serves(t, node)
 
 
@@ -226,7 +227,8 @@ def cheap_enough(t, trace):
         said = t.match(trace.err.text(), r"took ([\d.]+) % of the ([\d.]+) s that scheduler \d+ could run in ([\d.]+) s, with (\d+) events/s", "why")
         share, ran, period, rate = (float(x) for x in said.groups())
         one = share / 100 * ran / (rate * period / 2)  # a busy scheduler has at least half of them
-        t.true(one < 10e-6, f"it takes an event for {one * 1e6:.1f} us long", trace)
+        with t.loose("the time of an event depends on the machine"):
+            t.true(one < 10e-6, f"it takes an event for {one * 1e6:.1f} us long", trace)
     else:
         t.equal(trace.end(), 0, "exit status", trace)
 

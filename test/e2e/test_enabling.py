@@ -410,7 +410,7 @@ def test_one_process_and_other_tracers(t):
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     sent = aggregation(trace.out.text()).get("send", 0) - (2 if sessions else 1) * 1009
-    t.true(0 <= sent < 100, f"messages beyond ours: {sent}", trace)
+    t.true(0 <= sent <= 3, f"messages beyond ours, an answer to each of at most three orders: {sent}", trace)
     t.clean(node, 15000)
 
 
@@ -541,14 +541,17 @@ def test_begin_when_everything_is_placed(t):
     """BEGIN fires when all probes are placed, also in a node where that takes long; time counts from then on."""
     node = t.slow_node()
     trace = t.trace("-v", "-x", "quiet", "-n", 'BEGIN { began = timestamp; printf("began\\n"); } ' + SLOW +
-                    'profile:::tick-100ms { printf("%d\\n", (timestamp - began) / 1000000); } END { printf("ended\\n"); }', "--for", "1s", node=node)
+                    'profile:::tick-100ms { printf("%d\\n", (timestamp - began) / 1000000); } END { printf("ended\\n%d\\n", (timestamp - began) / 1000000); }', "--for", "1s", node=node)
     trace.wait("began")
     t.equal(trace.end(), 0, "exit status", trace)
     lines = re.findall(r"\b(began|ended|\d+)$", trace.out.text(), re.M)
     t.true("placing" not in trace.err.text(), "how far it is, is nothing for a pipe", trace)
     took = float(t.match(trace.err.text(), r"set on .*; in (\d+\.\d) ms$")[1])
-    t.equal((lines[0], lines[-1], "ended" in lines[:-1]), ("began", "ended", False), "BEGIN is the first and END the last", trace)
-    t.true(len(lines) > 2 and 50 < int(lines[1]) < took / 2, f"the first tick comes {lines[1]} ms after BEGIN; placing took {took} ms", trace)
+    t.equal((lines[0], lines[-2], lines.count("ended")), ("began", "ended", 1), "BEGIN is the first and END the last", trace)
+    ticks, end = list(map(int, lines[1:-2])), int(lines[-1])
+    t.true(all(ms > 50 for ms in ticks) and end >= 1000, f"times since BEGIN: ticks at {ticks} ms, the end at {end} ms", trace)
+    with t.loose("the VM may be kept from its processor at the first tick"):
+        t.true(ticks and ticks[0] < took / 2, f"the first tick comes at {ticks} ms after BEGIN; placing took {took} ms", trace)
 
 
 def test_progress_and_interrupt(t):

@@ -178,10 +178,11 @@ def test_how_far_placing_is(t, s):
     first = (other.seen("results") or [other.wait("results")])[0]
     other.send({"type": "stop"})
     ran, now = other.wait("stopped")["ms"], time.time() * 1000
-    t.true(abs(int(row[3]) - began) < took / 2, f"it began at {began}, BEGIN fired at {row[3]}; placing took {took} ms")
-    t.true(row[1] < took / 2, f"the row of BEGIN is {row[1]} ms after the beginning")
-    t.true(abs(first["t"] - first["dt"] - began) < 100, f"the first column is from {first['t'] - first['dt']} on, the trace from {began}")
-    t.true(first["t"] - began - 100 <= ran <= now - began + 100, f"it ran for {ran} ms of {now - began}")
+    with t.loose("clocks of two processes, either of which may have waited for a processor, are compared"):
+        t.true(abs(int(row[3]) - began) < took / 2, f"it began at {began}, BEGIN fired at {row[3]}; placing took {took} ms")
+        t.true(row[1] < took / 2, f"the row of BEGIN is {row[1]} ms after the beginning")
+        t.true(abs(first["t"] - first["dt"] - began) < 100, f"the first column is from {first['t'] - first['dt']} on, the trace from {began}")
+        t.true(first["t"] - began - 100 <= ran <= now - began + 100, f"it ran for {ran} ms of {now - began}")
 
 
 def test_stopping_while_probes_are_placed(t, s):
