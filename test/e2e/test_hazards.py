@@ -185,7 +185,7 @@ def test_floods_while_unloading(t):
     unloader = """(fun Find(0) -> none;
                        Find(N) -> case [P || P <- processes(), process_info(P, initial_call) =:= {initial_call, {erl_eval, exprs, 2}}] of
                                       [P] -> P;
-                                      [] -> etw:nap(20), Find(N - 1)
+                                      _ -> etw:nap(20), Find(N - 1)
                                   end
                    end)(500)"""
     waits = node(f"begin Waits = {unloader}, persistent_term:put(etw_waits, Waits), is_pid(Waits) end")
