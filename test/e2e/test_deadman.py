@@ -56,6 +56,7 @@ def stopped(t, trace, end="the end"):
     return said
 
 
+@erlt.alone
 def test_everything_is_stopped(t):
     """A trace of all functions, messages, scheduling and collections, in a node that has more work than it can do, is stopped."""
     node = t.node()
@@ -75,6 +76,7 @@ def test_everything_is_stopped(t):
     serves(t, node)
 
 
+@erlt.alone
 def test_only_the_guilty_one(t):
     """Of two consumers the one that costs too much is stopped; the other continues to count, undisturbed."""
     node = t.node()
@@ -94,6 +96,7 @@ def test_only_the_guilty_one(t):
     t.match(cheap.out.text(), rf"^ +{CALLS}$", "calls")
 
 
+@erlt.alone
 def test_policies(t):
     """Each buffer policy: the records present at the end are shown. Several consumers are ended one after another."""
     node = t.node()

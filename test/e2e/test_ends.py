@@ -68,6 +68,7 @@ def test_terminate(t):
     t.clean(node)
 
 
+@erlt.alone
 def test_kill_under_flood(t):
     """kill -9 in the middle of as many events as there can be: clean within two seconds, a new trace starts at once."""
     node = flooded(t)
@@ -100,6 +101,7 @@ def test_kill_at_any_moment(t):
     exact(t, node)
 
 
+@erlt.alone
 def test_kill_while_names_are_asked(t):
     """A consumer is killed while the agent asks many processes for their names, which takes long: nothing of its probes stays."""
     node = t.node(fresh=True)
@@ -160,6 +162,7 @@ def test_kill_while_loading(t):
     exact(t, node)
 
 
+@erlt.alone
 def test_stopped_consumer(t):
     """A consumer that shows no sign of life (SIGSTOP) loses its trace, and says so when it wakes up."""
     node = flooded(t)

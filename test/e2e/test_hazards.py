@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 
+import erlt
 from erlt import READY, ROOT, Skipped, aggregation, making, pid, workload
 
 ALL = READY + """
@@ -170,6 +171,7 @@ def test_killed_in_dirty_nifs(t):
     t.clean(node, 15000)
 
 
+@erlt.alone
 def test_floods_while_unloading(t):
     """The agent's code is removed by a process that evaluates an expression, and waits. If that waited in erl_eval's receive, messages that
     arrive while its time runs out would crash the VM, without any tracing. It is flooded here for as long as it waits."""

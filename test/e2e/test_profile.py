@@ -90,6 +90,7 @@ def test_what_a_sample_says(t):
         t.true(sum(int(line[5]) for line in lines) > len(lines) / 2, "most have a program counter", trace)
 
 
+@erlt.alone
 def test_sensitive_processes_are_hidden(t):
     """A process that is sensitive uses a processor, and is not shown; its samples are counted."""
     node, (secret, other) = started(t, "spin:secret()", "spin:run([outer])")
@@ -173,6 +174,7 @@ def test_traces_nothing(t):
     t.clean(node)
 
 
+@erlt.alone
 def test_quick_changes_under_load(t):
     """Profiles begin and end while code is loaded and purged, processes die, collections run, BIFs put off collections, ports and NIFs work."""
     node, _ = started(t, "spin:run([outer, up])", "spin:gc()", "spin:big()", "spin:long()", "spin:churn()", "spin:ports()")

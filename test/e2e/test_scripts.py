@@ -6,6 +6,7 @@ import signal
 import subprocess
 import time
 
+import erlt
 from erlt import PATIENCE, READY, ROOT, TOOL, Late, Skipped, pid
 
 
@@ -155,6 +156,7 @@ def test_calls_that_move(t):
     t.equal(moved, {(one, two): 53, (two, one): 53}, "calls of hop/1 that moved", trace)
 
 
+@erlt.alone
 def test_ready_scripts(t):
     """Each script of scripts/ compiles, runs in a busy node, and prints something."""
     node = t.node()
