@@ -44,7 +44,7 @@ def test_built_in_another_debian(t):
         return status, out.splitlines()[-1] if out else "", calls
 
     both = ["gcc", "clang"]
-    build = [["copy build/built/27/" + c, MAKE[c] + "all lint-build"] for c in both]
+    build = [["copy build/built/27/" + c, MAKE[c] + f"-j{os.cpu_count()} all lint-build"] for c in both]
     t.equal(asked("27", "build"), (0, "== OTP 27, clang", ["otp 27 compiler", *build[0], *build[1]]))
     t.equal(asked("27", "build", BAD="gcc"), (1, "== OTP 27, gcc", ["otp 27 compiler", *build[0]]))
     t.equal(asked("27", "unit"), (0, "14 passed, 0 failed", ["otp 27 compiler", *[MAKE[c] + "check-unit" for c in both]]))
